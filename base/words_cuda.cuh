@@ -320,6 +320,41 @@ __device__ __forceinline__ void l2k_store_run(S *row, const l2k_lane_run<N> &run
     }
 }
 
+/* Bytes from registers to memory of any address: all lanes of a warp take part, each with WORDS words that follow those
+ * of the lane before. `to` is where a lane's would begin, and of all bytes from there on the warp stores those from
+ * `begin` to `end`, which do not include the first lane's. A word of memory that is stored as a whole has the last
+ * bytes of a word of registers and the first of the next one. */
+template <int WORDS>
+__device__ __forceinline__ void l2k_store_anywhere(char *to, int begin, int end, const uint32_t (&words)[WORDS])
+{
+    const int off = (int)((uintptr_t)to & 3), first = begin + off, last = end + off;
+    uint32_t w[WORDS];
+    w[0] = __shfl_up_sync(0xFFFFFFFFu, words[WORDS - 1], 1);
+    to -= off;
+#pragma unroll
+    for (int i = WORDS - 1; i > 0; i--)
+        w[i] = __funnelshift_l(words[i - 1], words[i], 8 * off);
+    w[0] = __funnelshift_l(w[0], words[0], 8 * off);
+#pragma unroll
+    for (int i = 0; i < WORDS; i++)
+        if (4 * i >= first && 4 * i + 4 <= last)
+            reinterpret_cast<uint32_t *>(to)[i] = w[i];
+    int edge = (first & 3) && (unsigned)first < 4 * WORDS ? first : last;
+#pragma unroll 1
+    while ((edge & 3) && (unsigned)edge < 4 * WORDS) {
+        const int at = edge & ~3;
+        uint32_t word = w[0];
+#pragma unroll
+        for (int i = 1; i < WORDS; i++)
+            word = 4 * i == at ? w[i] : word;
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            if (at + k >= first && at + k < last)
+                to[at + k] = (char)(word >> 8 * k);
+        edge = at == (last & ~3) ? 0 : last;
+    }
+}
+
 /* A pointer to a lane's columns that advances from row to row, where each lane has all of its columns or none and
  * accesses are aligned. PINNED: whether `some` is pinned. */
 template <class S, bool PINNED = true> struct l2k_cursor {

@@ -176,7 +176,9 @@ benchmarks() {
     part sizes 400 0 "$build/batches" "${picture:-$scratch/coffee.ppm}"
     part folder 400 0 "$root/bench/gpu_folder.sh" "$build/lift2k" "${picture:-$scratch/coffee.ppm}"
     part windows-times 120 0 "$build/plan_windows"
-    part windows-decoded 60 0 "$build/cuda_windows" "$scratch/coffee.jp2"
+    part windows-mq 60 1 "$build/lift2k" encode "${picture:-$scratch/coffee.ppm}" "$scratch/windows.jp2"
+    part windows-ht 60 1 "$build/lift2k" encode "${picture:-$scratch/coffee.ppm}" "$scratch/windows.jph" --ht
+    part windows-decoded 120 0 "$build/cuda_windows" "$scratch/windows.jp2" "$scratch/windows.jph"
     part volumes-times 120 0 "$build/cuda_volumes"
     part devices-times 240 0 "$build/cuda_devices" "${picture:-$scratch/coffee.ppm}"
     part block-coders 240 0 "$build/cuda_blocks"

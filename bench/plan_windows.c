@@ -88,8 +88,8 @@ static void measure(const l2k_context *context, const way *w, l2k_plan_component
 
 static void measure_way(const l2k_context *context, const way *w, l2k_wavelet wavelet, uint32_t side)
 {
-    const uint32_t most = side - 10;
-    const uint32_t sizes[] = {64, 256, 512, 1024, side / 2, side * 3 / 4, side * 15 / 16, most};
+    const uint32_t most = side - 2;
+    const uint32_t sizes[] = {64, 256, 512, 1024, side / 2, side * 3 / 4, side * 9 / 10, most};
     const size_t count = sizeof sizes / sizeof *sizes, bytes = (size_t)3 * side * side;
     l2k_device_memory memory = {0};
     l2k_plan_component components[3];

@@ -50,17 +50,17 @@ __device__ __forceinline__ void l2k_gather(const l2k_cuda_plane *planes, const l
                     bits[c][k] |= (uint32_t)(uint8_t)at[c][(int64_t)k * planes[c].sample_stride + b] << 8 * b;
 }
 
-/* The reverse, for one plane. */
+/* The reverse, for one plane: columns `begin` to `end` of those from `first` on, as far as the lane has them. */
 template <int N>
-__device__ __forceinline__ void l2k_scatter(const l2k_cuda_plane &plane, const l2k_lane_run<N> &run, int y,
+__device__ __forceinline__ void l2k_scatter(const l2k_cuda_plane &plane, int first, int begin, int end, int y,
                                             const int32_t (&bits)[N])
 {
-    char *to = plane.data + (int64_t)y * plane.row_stride + (int64_t)run.first * plane.sample_stride;
+    char *to = plane.data + (int64_t)y * plane.row_stride + (int64_t)first * plane.sample_stride;
 #pragma unroll 1
     for (int b = 0; b < l2k_bytes_of(plane.type); b++)
 #pragma unroll
         for (int k = 0; k < N; k++)
-            if (run.has(k))
+            if (k >= begin && k < end)
                 to[(int64_t)k * plane.sample_stride + b] = (char)((uint32_t)bits[k] >> 8 * b);
 }
 
@@ -346,15 +346,15 @@ template <class W, int K, int N> struct l2k_any_reader {
 
 /* A plane whose samples of type S are adjacent; float planes get the values unchanged. */
 template <class W, class S, int N> struct l2k_plane_writer {
-    enum { COMPONENTS = 1, COLUMNS = N };
     typedef l2k_packed<S, N> packed;
+    enum { COMPONENTS = 1, COLUMNS = N, PIXEL_BYTES = sizeof(S), ALIGNMENT = packed::ALIGNMENT };
     typedef l2k_cursor<S> cursor;
     const l2k_cuda_plane &plane;
     l2k_lane_run<N> run;
 
-    __device__ __forceinline__ l2k_plane_writer(const l2k_cuda_plane *planes, int warp, int lane_first, int width,
+    __device__ __forceinline__ l2k_plane_writer(const l2k_cuda_plane *planes, int warp, int, int lane_first, int width,
                                                 bool keeps)
-        : plane(planes[0]), run{lane_first, keeps ? width : 0, l2k_is_aligned<S>(planes[0], warp, packed::ALIGNMENT)}
+        : plane(planes[0]), run{lane_first, keeps ? width : 0, l2k_is_aligned<S>(planes[0], warp, ALIGNMENT)}
     {
     }
     __device__ __forceinline__ bool is_aligned() const
@@ -395,15 +395,15 @@ template <class W, class S, int N> struct l2k_plane_writer {
 
 /* Interleaved triples of samples, after the inverse component transform. */
 template <class W, class S, int N> struct l2k_triple_writer {
-    enum { COMPONENTS = 3, COLUMNS = N };
     typedef l2k_packed<S, 3 * N> packed;
+    enum { COMPONENTS = 3, COLUMNS = N, PIXEL_BYTES = 3 * sizeof(S), ALIGNMENT = packed::ALIGNMENT };
     typedef l2k_cursor<S> cursor;
     const l2k_cuda_plane *planes;
     l2k_lane_run<3 * N> run;
 
-    __device__ __forceinline__ l2k_triple_writer(const l2k_cuda_plane *p, int warp, int lane_first, int width,
+    __device__ __forceinline__ l2k_triple_writer(const l2k_cuda_plane *p, int warp, int, int lane_first, int width,
                                                  bool keeps)
-        : planes(p), run{3 * lane_first, keeps ? 3 * width : 0, l2k_is_aligned<S>(p[0], 3 * warp, packed::ALIGNMENT)}
+        : planes(p), run{3 * lane_first, keeps ? 3 * width : 0, l2k_is_aligned<S>(p[0], 3 * warp, ALIGNMENT)}
     {
     }
     __device__ __forceinline__ bool is_aligned() const
@@ -437,7 +437,7 @@ template <class W, class S, int N> struct l2k_triple_writer {
     }
 };
 
-/* Any type, any strides. */
+/* Any type, any strides, any alignment. Samples side by side, also of triples, leave in words; others byte by byte. */
 template <class W, int K, int N> struct l2k_any_writer {
     enum { COMPONENTS = K, COLUMNS = N };
     struct cursor {
@@ -448,30 +448,55 @@ template <class W, int K, int N> struct l2k_any_writer {
             y += rows;
         }
     };
+    /* How a row goes to memory: samples of 8 and 16 bits side by side or as triples, of 32 bits side by side. */
+    enum layout { SCATTERED, BYTES, HALVES, WORDS, TRIPLES_OF_BYTES, TRIPLES_OF_HALVES };
     const l2k_cuda_plane *planes;
-    l2k_lane_run<N> run;
+    int first, begin, end; /* the lane's first column, and from there on those that the warp stores */
+    layout samples;
 
-    __device__ __forceinline__ l2k_any_writer(const l2k_cuda_plane *p, int, int lane_first, int width, bool keeps)
-        : planes(p), run{lane_first, keeps ? width : 0, false}
+    /* The warp stores what there is from `warp_own` columns after its first to as many before its last. */
+    __device__ __forceinline__ l2k_any_writer(const l2k_cuda_plane *p, int warp, int warp_own, int lane_first,
+                                              int width, bool)
+        : planes(p), first(lane_first), begin(max(warp + warp_own, 0) - lane_first),
+          end(min(warp + 32 * N - warp_own, width) - lane_first), samples(layout_of(p))
     {
     }
     __device__ __forceinline__ bool is_aligned() const
     {
         return true;
     }
+    /* To be called by all lanes of a warp. */
     __device__ __forceinline__ void store(int y, typename W::T (&v)[K][N]) const
     {
-#pragma unroll
-        for (int k = 0; k < N && K == 3; k++)
-            l2k_join_inverse(&v[0][k], &v[K > 1][k], &v[2 * (K > 2)][k]);
-#pragma unroll
+        int32_t bits[K][N];
+        finish(v, bits);
+        if (K == 3 && samples == TRIPLES_OF_BYTES)
+            return store_triples<uint8_t>(y, bits);
+        if (K == 3 && samples == TRIPLES_OF_HALVES)
+            return store_triples<uint16_t>(y, bits);
+#pragma unroll 1
         for (int c = 0; c < K; c++) {
-            int32_t bits[N];
+            if (samples == BYTES)
+                store_run<uint8_t>(planes[c], y, first, begin, end, bits[0]);
+            else if (samples == HALVES)
+                store_run<uint16_t>(planes[c], y, first, begin, end, bits[0]);
+            else if (samples == WORDS)
+                store_words(planes[c], y, bits[0]);
+            else
+                l2k_scatter<N>(planes[c], first, begin, end, y, bits[0]);
 #pragma unroll
-            for (int k = 0; k < N; k++)
-                bits[k] = sample(v[c][k], planes[c]);
-            l2k_scatter<N>(planes[c], run, y, bits);
+            for (int k = 0; k < N && K == 3; k++) /* lets the loop stay rolled */
+                bits[0][k] = bits[K > 1][k], bits[K > 1][k] = bits[2 * (K > 2)][k];
         }
+    }
+    /* By one lane, in any layout. */
+    __device__ __forceinline__ void scatter(int y, typename W::T (&v)[K][N]) const
+    {
+        int32_t bits[K][N];
+        finish(v, bits);
+#pragma unroll
+        for (int c = 0; c < K; c++)
+            l2k_scatter<N>(planes[c], first, begin, end, y, bits[c]);
     }
     __device__ __forceinline__ cursor from(int y) const
     {
@@ -484,9 +509,66 @@ template <class W, int K, int N> struct l2k_any_writer {
     }
 
   private:
+    static __device__ __forceinline__ layout layout_of(const l2k_cuda_plane *p)
+    {
+        const int bytes = l2k_bytes_of(p[0].type);
+        bool adjacent = true, triples = K == 3 && bytes < 4, whole = true;
+#pragma unroll
+        for (int c = 0; c < K; c++) {
+            const bool alike = l2k_bytes_of(p[c].type) == bytes;
+            adjacent = adjacent && alike && p[c].sample_stride == bytes;
+            triples = triples && alike && p[c].sample_stride == 3 * bytes && p[c].data == p[0].data + c * bytes &&
+                      p[c].row_stride == p[0].row_stride;
+            whole = whole && (((uintptr_t)p[c].data | (uintptr_t)p[c].row_stride) & 3) == 0;
+        }
+        if (triples)
+            return bytes == 1 ? TRIPLES_OF_BYTES : TRIPLES_OF_HALVES;
+        if (!adjacent || (bytes == 4 && !whole))
+            return SCATTERED;
+        return bytes == 1 ? BYTES : bytes == 2 ? HALVES : WORDS;
+    }
+    __device__ __forceinline__ void finish(typename W::T (&v)[K][N], int32_t (&bits)[K][N]) const
+    {
+#pragma unroll
+        for (int k = 0; k < N && K == 3; k++)
+            l2k_join_inverse(&v[0][k], &v[K > 1][k], &v[2 * (K > 2)][k]);
+#pragma unroll
+        for (int c = 0; c < K; c++)
+#pragma unroll
+            for (int k = 0; k < N; k++)
+                bits[c][k] = sample(v[c][k], planes[c]);
+    }
     static __device__ __forceinline__ int32_t sample(typename W::T v, const l2k_cuda_plane &plane)
     {
         return plane.type == L2K_SAMPLE_F32 ? __float_as_int((float)v) : l2k_finish(v, plane.shift);
+    }
+    /* Columns as samples of type S, side by side. */
+    template <class S, int M>
+    static __device__ __forceinline__ void store_run(const l2k_cuda_plane &plane, int y, int from, int low, int high,
+                                                     const int32_t (&bits)[M])
+    {
+        l2k_packed<S, M> raw;
+#pragma unroll
+        for (int k = 0; k < M; k++)
+            raw.set(k, (S)bits[k]);
+        l2k_store_anywhere(plane.data + (int64_t)y * plane.row_stride + (int64_t)from * (int)sizeof(S),
+                           low * (int)sizeof(S), high * (int)sizeof(S), raw.words.w);
+    }
+    __device__ __forceinline__ void store_words(const l2k_cuda_plane &plane, int y, const int32_t (&bits)[N]) const
+    {
+        int32_t *to = l2k_plane_row<int32_t>(plane, y) + first;
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            if (k >= begin && k < end)
+                to[k] = bits[k];
+    }
+    template <class S> __device__ __forceinline__ void store_triples(int y, const int32_t (&bits)[K][N]) const
+    {
+        int32_t all[K * N];
+#pragma unroll
+        for (int k = 0; k < K * N; k++)
+            all[k] = bits[k % K][k / K];
+        store_run<S>(planes[0], y, K * first, K * begin, K * end, all);
     }
 };
 

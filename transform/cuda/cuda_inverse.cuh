@@ -143,8 +143,8 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
                  y2),
           lows(sweep.low[component], strip.first_column >> (LEVELS - 1), strip.column >> (LEVELS - 1),
                LEVELS == 2 ? l2k_low_span(sweep.x) : sweep.x, LEVELS == 2 ? y2 : sweep.y),
-          writer(&sweep.samples[component], strip.first_column - sweep.kept_x.first, strip.column - sweep.kept_x.first,
-                 l2k_length(sweep.kept_x), strip.keeps),
+          writer(&sweep.samples[component], strip.first_column - sweep.kept_x.first, HALO * N,
+                 strip.column - sweep.kept_x.first, l2k_length(sweep.kept_x), strip.keeps),
           rows(unfinished)
     {
     }
@@ -386,7 +386,7 @@ template <class W, int K, class D> __global__ void copy_kernel(const __grid_cons
     int x = blockIdx.x * blockDim.x + threadIdx.x, c0 = blockIdx.z, width = p.x.end - p.x.first;
     if (x >= width)
         return;
-    l2k_any_writer<W, K, 1> writer(&p.samples[c0], 0, x, width, true);
+    l2k_any_writer<W, K, 1> writer(&p.samples[c0], x, 0, x, width, true);
     for (int y = blockIdx.y; y < p.y.end - p.y.first; y += gridDim.y) {
         typename W::T v[K][1];
         for (int c = 0; c < K; c++) {
@@ -395,7 +395,7 @@ template <class W, int K, class D> __global__ void copy_kernel(const __grid_cons
             q.load(reinterpret_cast<const D *>(b.at[0][L2K_LL]) + x + (int64_t)y * b.stride);
             l2k_from_coefficients(q, p.steps[c].of[0][L2K_LL].step, v[c]);
         }
-        writer.store(y, v);
+        writer.scatter(y, v);
     }
 }
 
@@ -404,7 +404,7 @@ template <class W, int K, class D> __global__ void copy_kernel(const __grid_cons
 /* The forms of a wavelet and a coefficient type. The number of warps that a multiprocessor is to hold is what registers
  * allow without spills. */
 template <class W, class D> struct inverse_form {
-    enum { PLAIN = W::DELAY ? 12 : 16, JOINED = PLAIN - (sizeof(D) == 2 ? 0 : 4), ANY = W::DELAY ? 8 : 12 };
+    enum { PLAIN = W::DELAY ? 12 : 16, JOINED = PLAIN - (sizeof(D) == 2 ? 0 : 4) };
 
     static int launch(const l2k_cuda_sweep &p, cudaStream_t stream)
     {
@@ -413,22 +413,43 @@ template <class W, class D> struct inverse_form {
             return l2k_launch_columns(p.joined ? copy_kernel<W, 3, D> : copy_kernel<W, 1, D>, p, stream);
         switch (l2k_form_of(p)) {
         case L2K_FORM_8:
-            return by_levels<l2k_plane_writer<W, uint8_t, 8>, PLAIN>(p, stream);
+            return if_whole<l2k_plane_writer<W, uint8_t, 8>, PLAIN>(p, stream);
         case L2K_FORM_16:
-            return by_levels<l2k_plane_writer<W, uint16_t, 8>, PLAIN>(p, stream);
+            return if_whole<l2k_plane_writer<W, uint16_t, 8>, PLAIN>(p, stream);
         case L2K_FORM_32:
-            return by_levels<l2k_plane_writer<W, wide, 8>, PLAIN>(p, stream);
+            return if_whole<l2k_plane_writer<W, wide, 8>, PLAIN>(p, stream);
         case L2K_FORM_TRIPLES_8:
-            return by_levels<l2k_triple_writer<W, uint8_t, 4>, JOINED>(p, stream);
+            return if_whole<l2k_triple_writer<W, uint8_t, 4>, JOINED>(p, stream);
         case L2K_FORM_TRIPLES_16:
-            return by_levels<l2k_triple_writer<W, uint16_t, 4>, JOINED>(p, stream);
+            return if_whole<l2k_triple_writer<W, uint16_t, 4>, JOINED>(p, stream);
         default:
-            return p.joined ? by_levels<l2k_any_writer<W, 3, 4>, ANY>(p, stream)
-                            : by_levels<l2k_any_writer<W, 1, 8>, ANY>(p, stream);
+            return any(p, stream);
         }
     }
 
   private:
+    /* Whether lanes store all of their columns or none, unless the plane ends there, with accesses that are aligned. */
+    template <class Writer> static bool stores_whole_lanes(const l2k_cuda_sweep &p)
+    {
+        const int n = Writer::COLUMNS;
+        bool whole = (p.kept_x.first % n == 0 || p.kept_x.first == p.x.first) &&
+                     (p.kept_x.end % n == 0 || p.kept_x.end == p.x.end);
+        for (int c = 0; c < p.components; c += Writer::COMPONENTS)
+            whole = whole && (((uintptr_t)p.samples[c].data - (int64_t)p.kept_x.first * Writer::PIXEL_BYTES) |
+                              (uintptr_t)p.samples[c].row_stride) %
+                                     Writer::ALIGNMENT ==
+                                 0;
+        return whole;
+    }
+    template <class Writer, int WARPS> static int if_whole(const l2k_cuda_sweep &p, cudaStream_t stream)
+    {
+        return stores_whole_lanes<Writer>(p) ? by_levels<Writer, WARPS>(p, stream) : any(p, stream);
+    }
+    static int any(const l2k_cuda_sweep &p, cudaStream_t stream)
+    {
+        return p.joined ? by_levels<l2k_any_writer<W, 3, 4>, JOINED>(p, stream)
+                        : by_levels<l2k_any_writer<W, 1, 8>, PLAIN>(p, stream);
+    }
     template <class Writer, int WARPS> static int by_levels(const l2k_cuda_sweep &p, cudaStream_t stream)
     {
         if (p.levels == 1)

@@ -30,7 +30,6 @@ struct level_run {
     void *const *coefficients;
     uint32_t *arrived;
     char *low[2];
-    bool all_columns;
     cudaStream_t stream;
     l2k_level_groups groups; /* of the components that are being launched */
 };
@@ -160,7 +159,7 @@ l2k_cuda_sweep sweep_of(const level_run *run, uint32_t c, unsigned lane0, unsign
     memset(&sweep, 0, sizeof sweep);
     sweep.x = span_of(rect.x0, rect.x0, rect.x1);
     sweep.y = span_of(rect.y0, rect.y0, rect.y1);
-    sweep.kept_x = g == 0 && run->all_columns ? sweep.x : span_of(rect.x0, kept.x0, kept.x1);
+    sweep.kept_x = span_of(rect.x0, kept.x0, kept.x1);
     sweep.kept_y = span_of(rect.y0, kept.y0, kept.y1);
     sweep.levels = (int32_t)group.count;
     sweep.components = (int32_t)count;
@@ -346,13 +345,12 @@ extern "C" size_t l2k_cuda_low_bytes(const l2k_plan_spec *spec)
 }
 
 extern "C" int l2k_cuda_run_levels(const l2k_plan *plan, const l2k_plane *planes, void *const *coefficients, char *low,
-                                   bool all_columns, void *stream)
+                                   void *stream)
 {
     size_t bytes[2];
     l2k_measure_low(&plan->spec, bytes);
     char *second = low + bytes[0];
-    level_run run = {plan,          coefficients, (uint32_t *)(second + bytes[1]),
-                     {low, second}, all_columns,  (cudaStream_t)stream};
+    level_run run = {plan, coefficients, (uint32_t *)(second + bytes[1]), {low, second}, (cudaStream_t)stream};
     int error = cudaSuccess;
     for (uint32_t c = 0; c < plan->spec.num_components && error == cudaSuccess;) {
         unsigned together = l2k_components_together(&plan->spec, c);

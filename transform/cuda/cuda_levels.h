@@ -16,9 +16,8 @@ size_t l2k_cuda_low_bytes(const l2k_plan_spec *spec);
 size_t l2k_cuda_low_sample_bytes(const l2k_plan_spec *spec);
 
 /* Enqueues the plan's transform on `stream` (a cudaStream_t). planes[c] and coefficients[c] are in device memory, the
- * latter laid out as the plan's views; `low` has l2k_cuda_low_bytes. `all_columns`: planes begin at the first column of
- * the first level, and are as wide, not at that of the window. The result is a cudaError_t. */
+ * latter laid out as the plan's views; `low` has l2k_cuda_low_bytes. The result is a cudaError_t. */
 int l2k_cuda_run_levels(const l2k_plan *plan, const l2k_plane *planes, void *const *coefficients, char *low,
-                        bool all_columns, void *stream);
+                        void *stream);
 
 #endif

@@ -15,9 +15,7 @@ extern "C" {
 #include "transform/cuda/cuda_device.h"
 #include "transform/cuda/cuda_levels.h"
 #include "transform/cuda/cuda_staging.h"
-#include "transform/device_planes.h"
 #include "transform/layout.h"
-#include "transform/window.h"
 }
 
 namespace
@@ -77,7 +75,7 @@ struct block_layout {
 /* Whether the pixels of the components from c on have memory in the plan. */
 bool has_pixels(const l2k_plan_spec *spec, uint32_t c)
 {
-    return !spec->on_device || (spec->packs_planes && l2k_cuda_lanes(spec, c) == 3) || l2k_cuda_is_cut(spec, c);
+    return !spec->on_device || (spec->packs_planes && l2k_cuda_lanes(spec, c) == 3);
 }
 
 bool coefficients_stay(const l2k_plan_spec *spec)
@@ -200,7 +198,7 @@ l2k_status record(l2k_plan *plan)
     cudaGraph_t graph = NULL;
     L2K_TRY(l2k_cuda_check(plan->context, cudaStreamBeginCapture(s->stream, cudaStreamCaptureModeThreadLocal),
                            "recording the launches"));
-    int launched = l2k_cuda_run_levels(plan, s->planes, s->coefficients, s->low, false, s->stream);
+    int launched = l2k_cuda_run_levels(plan, s->planes, s->coefficients, s->low, s->stream);
     int ended = cudaStreamEndCapture(s->stream, &graph);
     l2k_status status =
         l2k_cuda_check(plan->context, launched != cudaSuccess ? launched : ended, "recording the launches");
@@ -370,55 +368,12 @@ l2k_status check_strides(const l2k_plan *plan, const l2k_plane *planes)
     return L2K_OK;
 }
 
-l2k_status run_levels(const l2k_plan *plan, const l2k_plane *planes, bool all_columns, void *stream)
-{
-    const cuda_state *s = state_of(plan);
-    int error = l2k_cuda_run_levels(plan, planes, s->coefficients, s->low, all_columns, stream);
-    return l2k_cuda_check(plan->context, error, "launching the transform");
-}
-
-/* Whether kernels can store a window's columns in the caller's planes in whole lanes. */
-bool is_aligned(const l2k_plan *plan, uint32_t c, const l2k_plane *plane)
-{
-    const l2k_plan_component *component = &plan->components[c];
-    const l2k_rect out = l2k_output_rect(component), all = l2k_level_rect(component, component->discard + 1);
-    return (out.x0 % 8 == 0 || out.x0 == all.x0) && (out.x1 % 8 == 0 || out.x1 == all.x1) &&
-           ((uintptr_t)plane->data | (uintptr_t)plane->row_stride) % 16 == 0;
-}
-
-/* Whether a window goes through memory of the plan: packed planes, of which one is not aligned. */
-bool goes_through(const l2k_plan *plan, const l2k_plane *planes)
-{
-    const cuda_state *s = state_of(plan);
-    bool aligned = true;
-    for (uint32_t c = 0; c < plan->spec.num_components; c += l2k_cuda_lanes(&plan->spec, c)) {
-        if (!l2k_cuda_is_cut(&plan->spec, c) || !l2k_cuda_is_packed(&s->pixels[c], &planes[c]))
-            return false;
-        aligned = aligned && is_aligned(plan, c, &planes[c]);
-    }
-    return !aligned;
-}
-
-/* The window's columns of the components from c on, as rows of bytes; `planes` are theirs. */
-l2k_status copy_window(const l2k_plan *plan, uint32_t c, const l2k_plane *planes, void *stream)
-{
-    const l2k_cuda_pixels *pixels = &state_of(plan)->pixels[c];
-    const size_t bytes = pixels->lanes * l2k_sample_bytes(pixels->type);
-    const uint32_t width = l2k_rect_width(l2k_output_rect(&plan->components[c]));
-    const l2k_plane to = {planes[0].data, planes[0].row_stride, 1, L2K_SAMPLE_U8};
-    const l2k_plane from = {pixels->device + pixels->left * bytes, (ptrdiff_t)pixels->row_bytes, 1, L2K_SAMPLE_U8};
-    return l2k_device_copy(plan->context, &to, &from, (uint32_t)(width * bytes), pixels->height, stream);
-}
-
 l2k_status run_on_device(l2k_plan *plan, const l2k_plane *planes, void *stream)
 {
+    const cuda_state *s = state_of(plan);
     L2K_TRY(check_strides(plan, planes));
-    if (!goes_through(plan, planes))
-        return run_levels(plan, planes, false, stream);
-    L2K_TRY(run_levels(plan, state_of(plan)->planes, true, stream));
-    for (uint32_t c = 0; c < plan->spec.num_components; c += l2k_cuda_lanes(&plan->spec, c))
-        L2K_TRY(copy_window(plan, c, planes + c, stream));
-    return L2K_OK;
+    int error = l2k_cuda_run_levels(plan, planes, s->coefficients, s->low, stream);
+    return l2k_cuda_check(plan->context, error, "launching the transform");
 }
 
 /* The planes of a component transform as they are, or interleaved in the plan's memory. */

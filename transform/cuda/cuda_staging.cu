@@ -10,7 +10,6 @@ extern "C" {
 #include "transform/cuda/cuda_levels.h"
 #include "transform/cuda/cuda_staging.h"
 #include "transform/layout.h"
-#include "transform/window.h"
 }
 
 namespace
@@ -310,11 +309,6 @@ extern "C" l2k_cuda_pixels l2k_cuda_pixels_of(const l2k_plan_spec *spec, uint32_
     pixels.type = smallest_type(precision, any_signed);
     l2k_rect output = l2k_plan_output(spec->direction, components);
     pixels.width = l2k_rect_width(output);
-    if (l2k_cuda_is_cut(spec, first)) {
-        const l2k_rect all = l2k_level_rect(components, components->discard + 1);
-        pixels.width = l2k_rect_width(all);
-        pixels.left = output.x0 - all.x0;
-    }
     pixels.height = l2k_rect_height(output);
     pixels.row_bytes = (used_row_bytes(&pixels) + 31) / 32 * 32;
     pixels.staging_bytes = l2k_cuda_pixel_bytes(&pixels);
@@ -322,12 +316,6 @@ extern "C" l2k_cuda_pixels l2k_cuda_pixels_of(const l2k_plan_spec *spec, uint32_
     if (spec->direction == L2K_FORWARD && pixels.staging_bytes > most)
         pixels.staging_bytes = most;
     return pixels;
-}
-
-extern "C" bool l2k_cuda_is_cut(const l2k_plan_spec *spec, uint32_t first)
-{
-    const l2k_plan_component *component = &spec->components[first];
-    return spec->on_device && l2k_has_window(component) && component->discard < component->levels;
 }
 
 extern "C" size_t l2k_cuda_pixel_bytes(const l2k_cuda_pixels *pixels)

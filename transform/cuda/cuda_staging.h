@@ -10,7 +10,6 @@ typedef struct l2k_cuda_pixels {
     l2k_sample_type type; /* the smallest that holds the precision of all lanes */
     unsigned lanes;       /* samples per pixel: 1 or 3 */
     uint32_t width, height;
-    uint32_t left;        /* columns before those of a window, for planes in device memory */
     size_t row_bytes;     /* row stride, a multiple of 32: the sectors of device memory */
     char *device;         /* height * row_bytes each */
     char *staging;        /* pinned */
@@ -25,10 +24,6 @@ typedef struct l2k_cuda_pixels {
 
 /* Everything but the memory, for the interleaved components from `first` on. */
 l2k_cuda_pixels l2k_cuda_pixels_of(const l2k_plan_spec *spec, uint32_t first);
-
-/* Whether the components from `first` on have a window and planes in device memory, so that pixels of all columns of
- * their first level are stored in memory of the plan, from where the window's are copied. */
-bool l2k_cuda_is_cut(const l2k_plan_spec *spec, uint32_t first);
 
 size_t l2k_cuda_pixel_bytes(const l2k_cuda_pixels *pixels);
 

@@ -57,12 +57,7 @@ template <int HALO, int N> struct l2k_strip {
         return l2k_span{first, min(first + p.rounds_each, p.end_round)};
     }
 
-    /* Whether every lane has all of its columns or none, and the neighbours of those it keeps; of the columns that are
-     * kept, too. */
-    __device__ __forceinline__ bool is_inside(const l2k_cuda_sweep &p) const
-    {
-        return is_inside(p.x) && is_inside(p.kept_x);
-    }
+    /* Whether every lane has all of its columns or none, and the neighbours of those it keeps. */
     __device__ __forceinline__ bool is_inside(l2k_span x) const
     {
         return (x.first % N == 0 && x.end % N == 0) ||
@@ -183,7 +178,7 @@ __device__ __forceinline__ void l2k_walk_down_in_stretches(const l2k_cuda_sweep 
         for (; round < stop; round++)
             ring.turn(walk, careful, round, start, rounds.end);
         int end = min(plain.end, rounds.end);
-        if (round < end && strip.is_inside(p) && walk.is_aligned()) {
+        if (round < end && strip.is_inside(p.x) && walk.is_aligned()) {
             typename Walk::quick quick(walk, round, round + Walk::AHEAD);
             for (; round < end; round++)
                 ring.turn(walk, quick, round, start, rounds.end);
