@@ -162,7 +162,7 @@ void l2k_coding_plan_spec(const l2k_siz *siz, const l2k_tile_coding *coding, l2k
         plan_component(&siz->components[c], &coding->components[c], tile, discard, &components[c]);
     for (uint32_t c = 0; c < siz->num_components; c++)
         if (coding->components[c].own)
-            spec->cpu_reason = L2K_KERNEL_REASON;
+            spec->cpu_reason = "kernels other than the 5/3 and the 9/7 are transformed on the CPU";
     spec->component_transform = coding->component_transform;
     spec->num_components = siz->num_components;
     spec->components = components;
