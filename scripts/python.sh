@@ -26,7 +26,7 @@ fi
 PATH=$folder/venv/bin:$PATH # ninja
 export PATH
 if ! pip --disable-pip-version-check install --no-build-isolation --no-deps --force-reinstall . \
-    -C build-dir="$folder/cmake" >"$folder/build.log" 2>&1; then
+    --config-settings build-dir="$folder/cmake" >"$folder/build.log" 2>&1; then
     cat "$folder/build.log" >&2
     echo "python: the wheel could not be built or installed" >&2
     exit 1

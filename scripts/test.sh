@@ -6,6 +6,7 @@ set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
 scripts/setup.sh --tests
+scripts/setup.sh --programs || echo "SKIPPED: tests of programs that are not installed, see above"
 
 run_tests() { # folder, cmake options...
     folder=$1

