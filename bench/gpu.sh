@@ -163,7 +163,7 @@ benchmarks() {
         part transform-4096 60 0 "$build/gpu_transform" 4096
         return
     fi
-    part transform 240 0 "$build/gpu_transform"
+    part transform 420 0 "$build/gpu_transform"
     part stream 120 0 "$build/gpu_stream"
     part backends 120 0 "$build/backends"
     part codec 180 0 "$build/gpu_codec" "$scratch/coffee.ppm"
