@@ -87,6 +87,7 @@ part() {
 sanitized() {
     have compute-sanitizer || { line "$1" skipped 0; return; }
     part "$1-parity" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_parity" 12 5 80
+    part "$1-kernels" "$2" 7 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_parity" 4 5 80 kernels
     part "$1-blocks" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_blocks" 40 5
     part "$1-mq-decode" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_mq_decode" 40 5
     part "$1-packets" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_packets" 2 7
@@ -120,6 +121,7 @@ tests() {
     cases=3000 images=3000 damaged=10000 pictures=5 breaks=all
     [ $quick = 0 ] || cases=600 images=300 damaged=1000 pictures=1 breaks=some
     part parity 300 1 "$build/tests/gpu_parity" $cases 1
+    part parity-kernels 480 7 "$build/tests/gpu_parity" $cases 1 300 kernels
     part blocks 300 1 "$build/tests/gpu_blocks" $((cases * 2))
     part mq-decode 300 1 "$build/tests/gpu_mq_decode" $((cases / 2)) 1
     part decode 300 1 "$build/tests/gpu_decode" $((cases * 2 / 3))
@@ -162,7 +164,7 @@ benchmarks() {
         part transform-4096 60 0 "$build/gpu_transform" 4096
         return
     fi
-    part transform 240 0 "$build/gpu_transform"
+    part transform 420 0 "$build/gpu_transform"
     part stream 120 0 "$build/gpu_stream"
     part backends 120 0 "$build/backends"
     part codec 180 0 "$build/gpu_codec" "$scratch/coffee.ppm"

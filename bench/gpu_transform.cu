@@ -66,11 +66,24 @@ static void fill_with_noise(char *device, size_t bytes, const work &w)
     CHECK(cudaMemcpy(device, host.data(), bytes, cudaMemcpyHostToDevice));
 }
 
+/* A kernel with its norms and gains; NULL for the wavelets of Part 1. */
+static const l2k_wavelet_descriptor *measured_kernel(const work &w)
+{
+    static l2k_wavelet_descriptor measured;
+    int64_t number;
+    if (w.wavelet <= L2K_WAVELET_9_7)
+        return NULL;
+    l2k_context context = {};
+    if (l2k_wavelet_take_kernel(&context, &l2k_wavelet_get(w.wavelet)->kernel, &measured, &number) != L2K_OK)
+        exit(1);
+    return &measured;
+}
+
 /* The quantiser steps that the encoder uses. */
 static void set_steps(const work &w, l2k_plan_component *component)
 {
     l2k_step steps[L2K_MAX_SUBBANDS];
-    l2k_steps_choose(l2k_wavelet_get(w.wavelet), w.precision, component->levels, steps);
+    l2k_steps_choose(l2k_plan_wavelet(component), w.precision, component->levels, steps);
     for (unsigned band = 0; band <= 3 * component->levels; band++)
         component->steps[band] = l2k_step_size(steps[band], w.precision, l2k_band_orientation(band));
 }
@@ -85,6 +98,7 @@ static subject make_subject(const l2k_context *context, const work &w, l2k_direc
         components[c].rect = l2k_rect{0, 0, n, n};
         components[c].levels = 5;
         components[c].wavelet = w.wavelet;
+        components[c].own = measured_kernel(w);
         components[c].precision = w.precision;
         components[c].is_signed = w.is_signed;
         components[c].narrow_low = true;
@@ -166,6 +180,14 @@ int main(int argc, char **argv)
          true},
         {"5/3 int16 to int32", L2K_WAVELET_5_3, L2K_COEFFICIENT_INT32, L2K_SAMPLE_S16, 1, 9, true, false},
         {"9/7 int16 to quantised int32", L2K_WAVELET_9_7, L2K_COEFFICIENT_INT32, L2K_SAMPLE_S16, 1, 9, true, false},
+        {"haar int16 to int16", L2K_WAVELET_HAAR, L2K_COEFFICIENT_INT16, L2K_SAMPLE_S16, 1, 9, true, false},
+        {"1-3 int16 to int16", L2K_WAVELET_1_3, L2K_COEFFICIENT_INT16, L2K_SAMPLE_S16, 1, 9, true, false},
+        {"dd-9-7 int16 to int16", L2K_WAVELET_DD_9_7, L2K_COEFFICIENT_INT16, L2K_SAMPLE_S16, 1, 9, true, false},
+        {"dd-13-7 int16 to int16", L2K_WAVELET_DD_13_7, L2K_COEFFICIENT_INT16, L2K_SAMPLE_S16, 1, 9, true, false},
+        {"daubechies-int int16 to int16", L2K_WAVELET_DAUBECHIES_INT, L2K_COEFFICIENT_INT16, L2K_SAMPLE_S16, 1, 9, true,
+         false},
+        {"fidelity int16 to int16", L2K_WAVELET_FIDELITY, L2K_COEFFICIENT_INT16, L2K_SAMPLE_S16, 1, 9, true, false},
+        {"w4 float32 to float32", L2K_WAVELET_W4, L2K_COEFFICIENT_FLOAT32, L2K_SAMPLE_F32, 1, 9, true, false},
     };
     l2k_context context = {};
     cudaStream_t stream;

@@ -172,7 +172,7 @@ static l2k_coefficient_type measure_components(l2k_tile_state *s)
         uint8_t bits[L2K_MAX_SUBBANDS];
         l2k_plan_component *k = &s->components[c];
         measure_planes(s, c, &at, bits);
-        k->narrow_low = l2k_low_fits_int16(k->levels, k->discard, bits);
+        k->narrow_low = l2k_low_fits_int16(k, bits);
         if (most_bits(bits) + l2k_wavelet_get(k->wavelet)->quantised > 15)
             type = L2K_COEFFICIENT_INT32;
         s->plan_component[c] = c;

@@ -158,5 +158,15 @@ bool l2k_kernel_is_wide(const l2k_kernel *kernel, unsigned precision, unsigned l
     }
     /* A bit for signs, one for the RCT, one for roundings; two directions, and the low-pass of all levels before. */
     const double bits = precision + 2 + 2 * log2(most) + 2 * log2(bound[0]) * (levels ? levels - 1 : 0);
-    return bits + log2(taps) > 31;
+    return taps >= L2K_KERNEL_WIDE_TAPS || bits + log2(taps) > 31;
+}
+
+void l2k_kernel_undo_bounds(const l2k_kernel *kernel, double bounds[2], double *sums)
+{
+    for (unsigned s = kernel->num_steps; s-- > 0;) {
+        const l2k_kernel_step *step = &kernel->steps[s];
+        const double sum = step_factor(step) * bounds[!step->high] + fabs((double)step->rounding);
+        *sums = fmax(*sums, sum);
+        bounds[step->high] += ldexp(sum, -step->shift) + 1;
+    }
 }

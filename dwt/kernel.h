@@ -26,7 +26,12 @@ unsigned l2k_kernel_reach(const l2k_kernel *kernel);
 int64_t l2k_kernel_place(const l2k_kernel *kernel, int64_t i, int64_t first, int64_t end);
 
 /* Whether sums need 64 bits: those of samples of that many bits may not fit 32, forward or inverse, at one of `levels`
- * levels. The same on every backend, so that damaged coefficients give the same samples. Reversible kernels only. */
+ * levels, or its taps are large. The same on every backend, so that damaged coefficients give the same samples.
+ * Reversible kernels only. */
 bool l2k_kernel_is_wide(const l2k_kernel *kernel, unsigned precision, unsigned levels);
+
+/* One level of synthesis of a line in the worst case: `bounds` of its low and high coefficients become bounds of its
+ * even and odd samples. `sums`, which is only raised: the largest magnitude of a step's sum. */
+void l2k_kernel_undo_bounds(const l2k_kernel *kernel, double bounds[2], double *sums);
 
 #endif

@@ -73,7 +73,7 @@ static void sum_taps(const l2k_kernel_step *step, const void *const *from, size_
         const float *samples = (const float *)from[k] + at, tap = step->taps[k];
         L2K_INDEPENDENT
         for (size_t i = 0; i < n; i++)
-            sums[i] += samples[i] * tap;
+            sums[i] = l2k_kernel_add_float(sums[i], tap, samples[i]);
     }
 }
 
@@ -89,7 +89,7 @@ static void step_float(const l2k_kernel_step *step, bool undo, void *row, const 
             sum_taps(step, from, at, count, sums);
         L2K_INDEPENDENT
         for (size_t i = 0; i < count; i++)
-            x[i] = undo ? x[i] - sums[i] : x[i] + sums[i];
+            x[i] = l2k_kernel_lift_float(x[i], sums[i], undo);
     }
 }
 

@@ -112,4 +112,15 @@ L2K_HD int64_t l2k_kernel_add_64(int64_t sum, int32_t tap, int32_t sample)
     return sum + (int64_t)tap * sample; /* at most 32 products below 2^46 */
 }
 
+/* An irreversible step, every operation rounded separately. The first product is not added to 0. */
+L2K_HD float l2k_kernel_add_float(float sum, float tap, float sample)
+{
+    return sum + sample * tap;
+}
+
+L2K_HD float l2k_kernel_lift_float(float x, float sum, bool undo)
+{
+    return undo ? x - sum : x + sum;
+}
+
 #endif

@@ -16,6 +16,11 @@
 
 #define L2K_EVERY_LANE 0xFFFFFFFFu
 
+constexpr int l2k_most(int a, int b)
+{
+    return a > b ? a : b;
+}
+
 /* ---- Lifting steps ------------------------------------------------------------------------------------------- */
 
 struct l2k_53_predict {
@@ -132,7 +137,9 @@ struct l2k_wavelet_53 {
     typedef int32_t T;
     enum {
         DELAY = 0, /* extra pairs of rows between entering and leaving, compared with the 5/3 */
-        STEPS = 2
+        STEPS = 2,
+        REACH = STEPS, /* how far a sample may depend on others */
+        BACK = STEPS   /* how far above the first row of a pair that enters other rows are used */
     };
 
     static __device__ __forceinline__ T lone(T x)
@@ -223,7 +230,7 @@ struct l2k_wavelet_53 {
 
 struct l2k_wavelet_97 {
     typedef float T;
-    enum { DELAY = 1, STEPS = 4 };
+    enum { DELAY = 1, STEPS = 4, REACH = STEPS, BACK = STEPS };
 
     static __device__ __forceinline__ T lone(T x)
     {

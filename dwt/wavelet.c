@@ -1,20 +1,10 @@
-/* The wavelets of Part 1 (Annex F), and named kernels: those of VC-2 (SMPTE ST 2042-1, 15.4.4), the predict step of the
- * 5/3 alone, and the wavelet of Daubechies with four coefficients in three steps (Daubechies, Sweldens: Factoring
- * wavelet transforms into lifting steps, 1998). */
+/* The wavelets of Part 1 (Annex F), and named kernels (dwt/kernel_named.h). */
 #include "dwt/wavelet.h"
 
 #include <string.h>
 
+#include "dwt/kernel_named.h"
 #include "dwt/lifting.h"
-
-#define SQRT_3 1.7320508075688772
-
-/* A step of VC-2's synthesis that adds (sum + 2^(shift - 1)) >> shift is undone by one that adds the negated sum plus
- * 2^(shift - 1) - 1, shifted in the same way; one that subtracts, by the same sum and rounding. */
-#define DD_PREDICT                                                                                                     \
-    {                                                                                                                  \
-        .high = true, .offset = -1, .num_taps = 4, .shift = 4, .rounding = 7, .taps = { 1, -9, -9, 1 }                 \
-    }
 
 #define KERNEL(its_name, is_reversible)                                                                                \
     .name = (its_name), .code = 2, .reversible = (is_reversible), .is_float = !(is_reversible),                        \
@@ -56,64 +46,13 @@ static const l2k_wavelet_descriptor wavelets[] = {
                                            16.479f, 23.304f, 32.957f},
                                           {1.4425f, 1.9669f, 2.8839f, 4.1475f, 5.8946f, 8.3472f, 11.809f, 16.701f,
                                            23.620f, 33.403f, 33.403f}}},
-    [L2K_WAVELET_HAAR] = {KERNEL("haar", true),
-                          .kernel = {.reversible = true,
-                                     .num_steps = 2,
-                                     .scale = 1,
-                                     .steps = {{.high = true, .num_taps = 1, .taps = {-1}},
-                                               {.num_taps = 1, .shift = 1, .rounding = 1, .taps = {1}}}}},
-    [L2K_WAVELET_1_3] = {KERNEL("1-3", true),
-                         .kernel =
-                             {.reversible = true,
-                              .num_steps = 1,
-                              .scale = 1,
-                              .steps = {{.high = true, .num_taps = 2, .shift = 1, .rounding = 1, .taps = {-1, -1}}}}},
-    [L2K_WAVELET_DD_9_7] =
-        {KERNEL("dd-9-7", true),
-         .kernel = {.reversible = true,
-                    .num_steps = 2,
-                    .scale = 1,
-                    .steps = {DD_PREDICT, {.offset = -1, .num_taps = 2, .shift = 2, .rounding = 2, .taps = {1, 1}}}}},
-    [L2K_WAVELET_DD_13_7] =
-        {KERNEL("dd-13-7", true),
-         .kernel = {.reversible = true,
-                    .num_steps = 2,
-                    .scale = 1,
-                    .steps = {DD_PREDICT,
-                              {.offset = -2, .num_taps = 4, .shift = 5, .rounding = 16, .taps = {-1, 9, 9, -1}}}}},
-    [L2K_WAVELET_DAUBECHIES_INT] =
-        {KERNEL("daubechies-int", true),
-         .kernel = {.reversible = true,
-                    .num_steps = 4,
-                    .scale = 1,
-                    .steps = {{.high = true, .num_taps = 2, .shift = 12, .rounding = 2047, .taps = {-6497, -6497}},
-                              {.offset = -1, .num_taps = 2, .shift = 12, .rounding = 2047, .taps = {-217, -217}},
-                              {.high = true, .num_taps = 2, .shift = 7, .rounding = 64, .taps = {113, 113}},
-                              {.offset = -1, .num_taps = 2, .shift = 12, .rounding = 2048, .taps = {1817, 1817}}}}},
-    [L2K_WAVELET_FIDELITY] = {KERNEL("fidelity", true),
-                              .kernel = {.reversible = true,
-                                         .num_steps = 2,
-                                         .scale = 1,
-                                         .steps = {{.offset = -4,
-                                                    .num_taps = 8,
-                                                    .shift = 8,
-                                                    .rounding = 128,
-                                                    .taps = {-8, 21, -46, 161, 161, -46, 21, -8}},
-                                                   {.high = true,
-                                                    .offset = -3,
-                                                    .num_taps = 8,
-                                                    .shift = 8,
-                                                    .rounding = 127,
-                                                    .taps = {2, -10, 25, -81, -81, 25, -10, 2}}}}},
-    [L2K_WAVELET_W4] = {KERNEL("w4", false),
-                        .kernel = {.num_steps = 3,
-                                   .scale = (float)(1.4142135623730951 / (SQRT_3 - 1)),
-                                   .steps = {{.num_taps = 1, .taps = {(float)SQRT_3}},
-                                             {.high = true,
-                                              .offset = -1,
-                                              .num_taps = 2,
-                                              .taps = {(float)((2 - SQRT_3) / 4), (float)(-SQRT_3 / 4)}},
-                                             {.offset = 1, .num_taps = 1, .taps = {-1}}}}},
+    [L2K_WAVELET_HAAR] = {KERNEL("haar", true), .kernel = L2K_KERNEL_HAAR},
+    [L2K_WAVELET_1_3] = {KERNEL("1-3", true), .kernel = L2K_KERNEL_1_3},
+    [L2K_WAVELET_DD_9_7] = {KERNEL("dd-9-7", true), .kernel = L2K_KERNEL_DD_9_7},
+    [L2K_WAVELET_DD_13_7] = {KERNEL("dd-13-7", true), .kernel = L2K_KERNEL_DD_13_7},
+    [L2K_WAVELET_DAUBECHIES_INT] = {KERNEL("daubechies-int", true), .kernel = L2K_KERNEL_DAUBECHIES_INT},
+    [L2K_WAVELET_FIDELITY] = {KERNEL("fidelity", true), .kernel = L2K_KERNEL_FIDELITY},
+    [L2K_WAVELET_W4] = {KERNEL("w4", false), .kernel = L2K_KERNEL_W4},
     [L2K_WAVELET_REVERSIBLE_KERNEL] = {KERNEL("reversible kernel", true)},
     [L2K_WAVELET_IRREVERSIBLE_KERNEL] = {KERNEL("irreversible kernel", false)},
 };

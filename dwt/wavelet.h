@@ -10,10 +10,11 @@
 
 /* ---- Kernels ------------------------------------------------------------------------------------------------- */
 
-#define L2K_KERNEL_STEPS  8
-#define L2K_KERNEL_TAPS   32
-#define L2K_KERNEL_OFFSET 31 /* the largest, either way */
-#define L2K_KERNEL_REACH  64 /* how far a sample may depend on others, all steps together */
+#define L2K_KERNEL_STEPS     8
+#define L2K_KERNEL_TAPS      32
+#define L2K_KERNEL_OFFSET    31  /* the largest, either way */
+#define L2K_KERNEL_WIDE_TAPS 256 /* from which sum of a step's taps on sums always have 64 bits */
+#define L2K_KERNEL_REACH     64  /* how far a sample may depend on others, all steps together */
 
 /* A lifting step of the forward transform. A low step changes the samples 2n, a high step the samples 2n + 1; tap k
  * belongs to the sample 2(n + k + offset), plus 1 for a low step. Reversible: the sum of tap times sample, and

@@ -235,9 +235,10 @@ static l2k_status fill_spec(const l2k_transform *t, const l2k_image *tile, l2k_t
                               .component_transform = t->options[L2K_TRANSFORM_COMPONENT_TRANSFORM],
                               .num_components = count,
                               .components = s->components,
-                              .cpu_reason = wavelet_of(t)->kernel.num_steps ? L2K_KERNEL_REASON
-                                            : l2k_splits_all(t->unsplit)    ? NULL
-                                                                            : L2K_SPLIT_REASON,
+                              .cpu_reason = l2k_splits_all(t->unsplit)
+                                                ? l2k_wavelet_reason((l2k_wavelet)t->options[L2K_TRANSFORM_WAVELET],
+                                                                     t->options[L2K_TRANSFORM_COMPONENT_TRANSFORM])
+                                                : L2K_SPLIT_REASON,
                               .on_device = t->options[L2K_TRANSFORM_MEMORY] == L2K_MEMORY_DEVICE};
     return check_int16(t, s);
 }

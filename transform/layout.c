@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "dwt/wavelet.h"
+#include "dwt/kernel.h"
 #include "quant/steps.h"
 #include "transform/window.h"
 
@@ -80,13 +80,30 @@ void l2k_layout(l2k_direction direction, l2k_coefficient_type type, const l2k_pl
     view->stride = choose_stride(view->width, l2k_coefficient_bytes(type));
 }
 
-bool l2k_low_fits_int16(unsigned levels, unsigned discard, const uint8_t bits[L2K_MAX_SUBBANDS])
+/* The most that samples of a line have, from bounds of its low and high coefficients. */
+static double most_of_line(const l2k_kernel *kernel, double low, double high, double *sums)
 {
-    double low = ldexp(1, bits[0]);
-    for (unsigned level = levels; level > discard + 1; level--) {
-        const uint8_t *band = &bits[l2k_band_number(levels - level + 1, 0)];
-        low += 1.5 * (ldexp(1, band[L2K_HL]) + ldexp(1, band[L2K_LH])) + 2.25 * ldexp(1, band[L2K_HH]) + 8;
-        if (low > INT16_MAX)
+    double bounds[2] = {low, high};
+    l2k_kernel_undo_bounds(kernel, bounds, sums);
+    return fmax(bounds[0], bounds[1]);
+}
+
+/* The most that a level's samples have, and in `sums` the largest sum of a step. */
+static double most_of_level(const l2k_kernel *kernel, double low, const uint8_t *bits, double *sums)
+{
+    const double hl = ldexp(1, bits[L2K_HL]), lh = ldexp(1, bits[L2K_LH]), hh = ldexp(1, bits[L2K_HH]);
+    if (!kernel)
+        return low + 1.5 * (hl + lh) + 2.25 * hh + 8;
+    return most_of_line(kernel, most_of_line(kernel, low, hl, sums), most_of_line(kernel, lh, hh, sums), sums);
+}
+
+bool l2k_low_fits_int16(const l2k_plan_component *component, const uint8_t bits[L2K_MAX_SUBBANDS])
+{
+    const l2k_kernel *kernel = component->own ? &component->own->kernel : NULL;
+    double low = ldexp(1, bits[0]), sums = 0;
+    for (unsigned level = component->levels; level > component->discard; level--) {
+        low = most_of_level(kernel, low, &bits[l2k_band_number(component->levels - level + 1, 0)], &sums);
+        if ((level > component->discard + 1 && low > INT16_MAX) || sums > INT32_MAX)
             return false;
     }
     return true;

@@ -24,24 +24,34 @@ typedef struct l2k_plan_component {
     const l2k_wavelet_descriptor *own; /* NULL for Part 1's wavelets; the plan has a copy */
     unsigned precision;                /* 1 to 31 */
     bool is_signed;
-    bool narrow_low;               /* inverse 5/3 only: l2k_low_fits_int16 holds; false is always correct */
+    bool narrow_low;               /* inverse, reversible: l2k_low_fits_int16 holds; false is always correct */
     float steps[L2K_MAX_SUBBANDS]; /* if quantised: step per subband (E-3), in units of samples, of 12 significant
                                       bits */
 } l2k_plan_component;
 
 /* A cpu_reason. */
-#define L2K_KERNEL_REASON "kernels other than the 5/3 and the 9/7 are transformed on the CPU"
-#define L2K_SPLIT_REASON  "levels that split in one direction only are transformed on the CPU"
+#define L2K_SPLIT_REASON "levels that split in one direction only are transformed on the CPU"
+
+/* Why a wavelet is transformed on the CPU only, as cpu_reason has it; NULL: any backend does it. */
+static inline const char *l2k_wavelet_reason(l2k_wavelet wavelet, bool component_transform)
+{
+    if (wavelet >= L2K_WAVELET_REVERSIBLE_KERNEL)
+        return "kernels without a name are transformed on the CPU";
+    return wavelet > L2K_WAVELET_9_7 && component_transform
+               ? "kernels with a component transform are transformed on the CPU"
+               : NULL;
+}
 
 static inline const l2k_wavelet_descriptor *l2k_plan_wavelet(const l2k_plan_component *component)
 {
     return component->own ? component->own : l2k_wavelet_get(component->wavelet);
 }
 
-/* Whether every LL of an inverse 5/3 fits int16 if the magnitudes of subband b are below 2^bits[b]: one level takes LL,
- * HL, LH and HH to at most LL + 3/2 (HL + LH) + 9/4 HH, and rounding. The LL of the last level, which is never stored,
- * does not count. A backend may then keep LL in 16 bits. */
-bool l2k_low_fits_int16(unsigned levels, unsigned discard, const uint8_t bits[L2K_MAX_SUBBANDS]);
+/* Whether every LL of an inverse, reversible transform fits int16 if the magnitudes of subband b are below 2^bits[b].
+ * One level of the 5/3 takes LL, HL, LH and HH to at most LL + 3/2 (HL + LH) + 9/4 HH, and rounding; of a kernel, as
+ * far as its steps can, whose sums must fit 32 bits. The LL of the last level, which is never stored, does not count. A
+ * backend may then keep LL in 16 bits. */
+bool l2k_low_fits_int16(const l2k_plan_component *component, const uint8_t bits[L2K_MAX_SUBBANDS]);
 
 typedef struct l2k_plan_spec {
     l2k_direction direction;

@@ -213,7 +213,7 @@ void l2k_coding_plan_spec(const l2k_siz *siz, const l2k_tile_coding *coding, l2k
         plan_component(&siz->components[c], &coding->components[c], tile, discard, &components[c]);
     for (uint32_t c = 0; c < siz->num_components; c++)
         if (coding->components[c].own)
-            spec->cpu_reason = L2K_KERNEL_REASON;
+            spec->cpu_reason = "kernels other than the 5/3 and the 9/7 are transformed on the CPU";
         else if (!l2k_splits_all(coding->components[c].unsplit))
             spec->cpu_reason = L2K_SPLIT_REASON;
     spec->component_transform = coding->component_transform;

@@ -2,6 +2,7 @@
 #ifndef L2K_TESTS_GPU_GPU_CASES_H
 #define L2K_TESTS_GPU_GPU_CASES_H
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,9 +57,34 @@ static l2k_sample_type type_for(unsigned precision, bool is_signed)
     return precision <= 8 ? L2K_SAMPLE_U8 : L2K_SAMPLE_U16;
 }
 
+/* The wavelets of all cases; -1: 5/3 or 9/7. A kernel's descriptor is measured once. */
+static int chosen_wavelet = -1;
+static l2k_wavelet_descriptor chosen_kernel;
+
+static void choose_wavelet(const l2k_context *context, int wavelet)
+{
+    int64_t number;
+    chosen_wavelet = wavelet;
+    if (wavelet > L2K_WAVELET_9_7 &&
+        l2k_wavelet_take_kernel(context, &l2k_wavelet_get((l2k_wavelet)wavelet)->kernel, &chosen_kernel, &number))
+        exit(1);
+}
+
+/* A kernel's coefficients have 15 bits in the worst case, quantised with the finest step that there is here. */
+static bool kernel_fits_int16(unsigned precision, unsigned levels)
+{
+    double most = 1;
+    for (unsigned level = 1; level <= levels; level++)
+        for (unsigned o = 0; o < 4; o++)
+            most = fmax(most, l2k_wavelet_gain(&chosen_kernel, level, level, o));
+    return ldexp(most, (int)precision) * (chosen_kernel.quantised ? 32 : 1) < 32000;
+}
+
 /* int16 coefficients only where the encoder would choose them: Mb <= 15. */
 static bool fits_int16(unsigned precision, l2k_wavelet wavelet, unsigned levels)
 {
+    if (wavelet > L2K_WAVELET_9_7)
+        return kernel_fits_int16(precision, levels);
     return wavelet == L2K_WAVELET_5_3 ? precision + 3 <= 15 : precision + 2 + levels <= 15;
 }
 
@@ -69,11 +95,14 @@ static void make_case(test_case *t, uint32_t most)
     bool is_signed = below(4) == 0;
     uint32_t x0 = below(3) ? below(300) : 0, y0 = below(3) ? below(300) : 0;
     l2k_wavelet wavelet = below(2) ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3;
+    if (chosen_wavelet >= 0)
+        wavelet = (l2k_wavelet)chosen_wavelet;
     unsigned levels = below(9);
     const bool many = below(6) == 0; /* alike, most of the time: they share launches */
     t->spec.num_components = many ? 8 + below(MAX_COMPONENTS - 7) : 1 + below(FEW_COMPONENTS);
     const uint32_t width = random_side(many ? most / 4 : most), height = random_side(many ? most / 4 : most);
-    const bool joined = t->spec.num_components >= 3 && below(3) > 0;
+    /* Kernels with a component transform are the CPU's. */
+    const bool joined = t->spec.num_components >= 3 && below(3) > 0 && wavelet <= L2K_WAVELET_9_7;
     t->spec.component_transform = joined;
     const bool mixed = joined && below(6) == 0; /* components of one transform that differ in their signs */
     t->type = mixed ? L2K_SAMPLE_S32 : type_for(precision, is_signed);
@@ -88,6 +117,7 @@ static void make_case(test_case *t, uint32_t most)
         *p = (l2k_plan_component){.rect = {x0, y0, x0 + width, y0 + height},
                                   .levels = levels,
                                   .wavelet = wavelet,
+                                  .own = wavelet > L2K_WAVELET_9_7 ? &chosen_kernel : NULL,
                                   .precision = joined || below(3) ? precision : 1 + below(precision),
                                   .is_signed = is_signed ^ (mixed && below(2))};
         for (unsigned b = 0; b < L2K_MAX_SUBBANDS; b++)
@@ -98,7 +128,7 @@ static void make_case(test_case *t, uint32_t most)
     t->spec.components = t->components;
     t->spec.levels_at_once = below(4);
     t->spec.type = below(2) && fits_int16(precision, wavelet, levels) ? L2K_COEFFICIENT_INT16 : L2K_COEFFICIENT_INT32;
-    if (wavelet == L2K_WAVELET_9_7 && below(4) == 0)
+    if (l2k_wavelet_get(wavelet)->is_float && below(4) == 0)
         t->spec.type = L2K_COEFFICIENT_FLOAT32;
 }
 
@@ -174,12 +204,11 @@ static void describe(const test_case *t, const char *what)
         stderr,
         "%s: %s x %u%s%s, %u x %u at %u,%u, window %u,%u,%u,%u, %u levels (%u left out), %u bit %s, samples %s %s%s%s, "
         "coefficients %d\n",
-        what, p->wavelet == L2K_WAVELET_9_7 ? "9/7" : "5/3", t->spec.num_components,
-        t->spec.component_transform ? " joined" : "", t->spec.direction == L2K_INVERSE ? " inverse" : " forward",
-        l2k_rect_width(p->rect), l2k_rect_height(p->rect), p->rect.x0, p->rect.y0, p->window.x0, p->window.y0,
-        p->window.x1, p->window.y1, p->levels, p->discard, p->precision, p->is_signed ? "signed" : "unsigned",
-        types[t->type], t->interleaved ? "interleaved" : "planar", t->pinned ? " pinned" : "",
-        t->spec.on_device ? " on the device" : "", (int)t->spec.type);
+        what, l2k_wavelet_get(p->wavelet)->name, t->spec.num_components, t->spec.component_transform ? " joined" : "",
+        t->spec.direction == L2K_INVERSE ? " inverse" : " forward", l2k_rect_width(p->rect), l2k_rect_height(p->rect),
+        p->rect.x0, p->rect.y0, p->window.x0, p->window.y0, p->window.x1, p->window.y1, p->levels, p->discard,
+        p->precision, p->is_signed ? "signed" : "unsigned", types[t->type], t->interleaved ? "interleaved" : "planar",
+        t->pinned ? " pinned" : "", t->spec.on_device ? " on the device" : "", (int)t->spec.type);
 }
 
 static double value_at(const l2k_coefficients *view, size_t i)

@@ -1,6 +1,8 @@
-/* gpu_parity [CASES [SEED [SIDE]]]: compares the CUDA backend with the CPU's on random shapes: coefficients and samples
- * must be equal bit for bit, of the whole and of windows. Two concurrent host plans, with pageable and with pinned
- * planes, and the device path; all formats. Exits with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
+/* gpu_parity [CASES [SEED [SIDE [WAVELET]]]]: compares the CUDA backend with the CPU's on random shapes: coefficients
+ * and samples must be equal bit for bit, of the whole and of windows. Two concurrent host plans, with pageable and with
+ * pinned planes, and the device path; all formats. WAVELET is a name as in messages, such as haar, "kernels" for CASES
+ * of each named kernel, or "all" for these as well as 5/3 and 9/7, the default. Exits with 77 without a GPU, unless
+ * L2K_REQUIRE_GPU=1. */
 #include "gpu_cases.h"
 #include "gpu_require.h"
 
@@ -43,13 +45,20 @@ static void choose_window(test_case *t)
     }
 }
 
+/* Nine bits are few enough at the usual number of levels. */
+static bool narrow_fits(const test_case *t, unsigned discard)
+{
+    uint8_t bits[L2K_MAX_SUBBANDS];
+    l2k_plan_component component = t->components[0];
+    component.discard = discard;
+    memset(bits, 9, sizeof bits);
+    return l2k_low_fits_int16(&component, bits);
+}
+
 static void set_direction(test_case *t, l2k_direction direction)
 {
     unsigned discard = direction == L2K_INVERSE ? below(t->components[0].levels + 1) / 2 : 0;
-    /* Nine bits are few enough at the usual number of levels. */
-    uint8_t bits[L2K_MAX_SUBBANDS];
-    memset(bits, 9, sizeof bits);
-    bool narrow = direction == L2K_INVERSE && below(2) && l2k_low_fits_int16(t->components[0].levels, discard, bits);
+    bool narrow = direction == L2K_INVERSE && below(2) && narrow_fits(t, discard);
     t->spec.direction = direction;
     for (uint32_t c = 0; c < t->spec.num_components; c++) {
         t->components[c].discard = discard;
@@ -219,7 +228,7 @@ static bool test_device(const l2k_context *context, test_case *t)
     t->spec.on_device = true;
     t->pinned = false;
     set_direction(t, below(2) ? L2K_INVERSE : L2K_FORWARD);
-    if (t->components[0].wavelet == L2K_WAVELET_9_7 && !t->spec.component_transform && below(2))
+    if (l2k_plan_wavelet(&t->components[0])->is_float && !t->spec.component_transform && below(2))
         t->type = L2K_SAMPLE_F32;
     bool forward = t->spec.direction == L2K_FORWARD;
     l2k_plan *cpu = make_plan(context, t, L2K_BACKEND_CPU), *plan = make_plan(context, t, L2K_BACKEND_CUDA);
@@ -261,25 +270,52 @@ static void print_message(void *user, l2k_severity severity, const char *text)
     fprintf(stderr, "lift2k: %s\n", text);
 }
 
-int main(int argc, char **argv)
+static unsigned run_cases(const l2k_context *context, unsigned cases, uint64_t seed, uint32_t most)
 {
-    unsigned cases = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 400, failed = 0;
-    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-    uint32_t most = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 600;
-    l2k_context context = {.hooks = {.message = print_message}, .threads = l2k_thread_count(0)};
-    int ending = gpu_missing();
-    if (ending)
-        return ending;
+    unsigned failed = 0;
     for (unsigned i = 0; i < cases && failed < 20; i++) {
         test_case t;
         state = (seed << 32) + i;
         make_case(&t, i % 16 == 0 ? 2000 : most);
         if (i % 64 == 63)
             enlarge(&t);
-        failed += !test_forward(&context, &t);
-        failed += !test_inverse(&context, &t);
-        failed += !test_device(&context, &t);
+        failed += !test_forward(context, &t);
+        failed += !test_inverse(context, &t);
+        failed += !test_device(context, &t);
     }
-    printf("%u cases forward and inverse, host and device, %u differ\n", cases, failed);
-    return failed != 0;
+    printf("%s: %u cases forward and inverse, host and device, %u differ\n",
+           chosen_wavelet < 0 ? "5/3 and 9/7" : l2k_wavelet_get((l2k_wavelet)chosen_wavelet)->name, cases, failed);
+    fflush(stdout);
+    return failed;
+}
+
+/* Whether the cases of a wavelet are asked for. */
+static bool is_chosen(const char *name, int wavelet)
+{
+    const bool kernel = wavelet > L2K_WAVELET_9_7;
+    if (strcmp(name, "all") == 0 || (kernel && strcmp(name, "kernels") == 0))
+        return true;
+    return wavelet < 0 ? !*name : strcmp(name, l2k_wavelet_get((l2k_wavelet)wavelet)->name) == 0;
+}
+
+int main(int argc, char **argv)
+{
+    unsigned cases = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 400, failed = 0;
+    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    uint32_t most = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 600;
+    const char *name = argc > 4 ? argv[4] : "";
+    l2k_context context = {.hooks = {.message = print_message}, .threads = l2k_thread_count(0)};
+    bool any = false;
+    int ending = gpu_missing();
+    if (ending)
+        return ending;
+    for (int wavelet = -1; wavelet <= L2K_WAVELET_W4; wavelet++)
+        if (is_chosen(name, wavelet)) {
+            choose_wavelet(&context, wavelet);
+            failed += run_cases(&context, cases, seed, most);
+            any = true;
+        }
+    if (!any)
+        fprintf(stderr, "gpu_parity: there is no wavelet %s\n", name);
+    return failed != 0 || !any;
 }

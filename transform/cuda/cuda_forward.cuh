@@ -59,7 +59,11 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
     enum { N = Reader::COLUMNS, K = Reader::COMPONENTS, AHEAD = 2, SLOT = 4 * Reader::SLOT };
     /* Two levels reach 6 (5/3) or 12 (9/7) columns. The 5/3 is bound by memory, so it takes a few more: then a warp's
      * part of a row begins and ends on 32 bytes. */
-    enum { HALO = N == 8 ? 2 : W::DELAY == 0 ? 4 : LEVELS == 2 ? 3 : 1 };
+    enum { LEAST = N == 8 ? 2 : W::DELAY == 0 ? 4 : LEVELS == 2 ? 3 : 1, LANES = l2k_lanes_of(W::REACH, LEVELS, N) };
+    enum { HALO = l2k_most(LANES, LEAST) };
+    /* Of the first row, before rounds that see no border: for level 1, and for both. */
+    enum { BEFORE_1 = l2k_most(16 - 2 * W::DELAY, 4 - 2 * W::DELAY + W::BACK) };
+    enum { BEFORE = LEVELS == 2 ? l2k_most(BEFORE_1, 6 + 2 * W::BACK) : (int)BEFORE_1 };
     enum { MOST_ROUNDS = W::DELAY ? 1 << 20 : K == 1 ? 4 : 32 }; /* measured: bench/lab/README.md */
     enum { UNROLLED = W::DELAY ? 1 : 2 };                        /* the 9/7's loop body is long already */
     enum { PAIRS = K == 1 && W::DELAY == 0 ? 2 : 1 }; /* of rows transformed together at level 1, as registers allow */
@@ -101,7 +105,7 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
             end = max(end, ((low.end - 1) >> 1) + W::DELAY + 2);
         p->first_round = first;
         p->end_round = end;
-        p->warm_up = LEVELS == 2 ? (W::DELAY ? 6 : 3) : (W::DELAY ? 2 : 1);
+        p->warm_up = (W::REACH + 2 * W::DELAY + 4) / 4 + (LEVELS == 2 ? W::DELAY + (W::REACH + 2) / 2 : 0);
     }
 
     /* The first of the four rows that round `round` takes. */
@@ -114,7 +118,7 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
     static __device__ __forceinline__ l2k_span inside(const l2k_cuda_sweep &p)
     {
         const l2k_span y = p.y;
-        return l2k_span{(y.first + 16 - 2 * W::DELAY) >> 2, ((y.end - 3 - 2 * W::DELAY) >> 2) - AHEAD + 1};
+        return l2k_span{(y.first + BEFORE) >> 2, ((y.end - 3 - 2 * W::DELAY) >> 2) - AHEAD + 1};
     }
 
     /* Whether all rows are aligned for vector accesses. */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "dwt/wavelet.h"
+#include "dwt/kernel.h"
 #include "transform/cuda/cuda_sweep.h"
 #include "transform/layout.h"
 #include "transform/window.h"
@@ -29,6 +29,12 @@ static const group_limits limits[][2] = {
         {[L2K_FORWARD] = {TWO_TO(24), TWO_TO(26), TWO_TO(22)}, [L2K_INVERSE] = {TWO_TO(24), UINT64_MAX, TWO_TO(20)}},
 };
 
+/* Of kernels: one level at a time. */
+static group_limits limits_of(const l2k_plan_component *component, l2k_direction direction)
+{
+    return component->own ? (group_limits){UINT64_MAX, UINT64_MAX, 0} : limits[component->wavelet][direction];
+}
+
 /* How many of the levels from `first` on a sweep can take, of at most `most`: where a window cuts levels, they have to
  * be cut alike. */
 static unsigned count_together(const l2k_plan_component *component, unsigned first, l2k_rect low, unsigned most)
@@ -53,9 +59,9 @@ static l2k_level_group group_from(const l2k_plan_spec *spec, uint32_t c, unsigne
     l2k_rect rect = left > 0 ? l2k_level_rect(component, first) : l2k_plan_output(spec->direction, component);
     uint64_t samples = (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect) * (many ? together : 1);
     bool joined = spec->component_transform && c == 0 && first == l2k_discarded(spec->direction, component) + 1;
-    const group_limits *limit = &limits[component->wavelet][spec->direction];
-    uint64_t two_from = joined ? limit->two_joined_levels_from : limit->two_levels_from;
-    bool deep = !many && (most == 0 ? samples <= limit->deep_to : most > 2);
+    const group_limits limit = limits_of(component, spec->direction);
+    uint64_t two_from = joined ? limit.two_joined_levels_from : limit.two_levels_from;
+    bool deep = !many && !component->own && (most == 0 ? samples <= limit.deep_to : most > 2);
     l2k_level_group group = {first, 1, left > 0 && deep, rect, low_of(rect)};
     if (most == 0)
         most = samples >= two_from ? 2 : 1;
@@ -87,12 +93,14 @@ l2k_level_groups l2k_list_groups(const l2k_plan_spec *spec, uint32_t c)
 }
 
 /* Including quantiser steps, since kernels take one set. */
-static bool are_alike(l2k_direction direction, const l2k_plan_component *a, const l2k_plan_component *b)
+static bool are_alike(const l2k_plan_spec *spec, const l2k_plan_component *a, const l2k_plan_component *b)
 {
+    const l2k_direction direction = spec->direction;
     if (memcmp(&a->rect, &b->rect, sizeof a->rect) != 0 || memcmp(&a->window, &b->window, sizeof a->window) != 0 ||
         a->cell_log2_width != b->cell_log2_width || a->cell_log2_height != b->cell_log2_height ||
         a->levels != b->levels || l2k_discarded(direction, a) != l2k_discarded(direction, b) ||
-        a->wavelet != b->wavelet || a->narrow_low != b->narrow_low)
+        a->wavelet != b->wavelet || a->narrow_low != b->narrow_low ||
+        l2k_has_wide_sums(spec, a) != l2k_has_wide_sums(spec, b))
         return false;
     return !l2k_wavelet_get(a->wavelet)->quantised ||
            memcmp(a->steps, b->steps, (3 * (a->levels - l2k_discarded(direction, a)) + 1) * sizeof *a->steps) == 0;
@@ -102,7 +110,7 @@ unsigned l2k_count_alike(const l2k_plan_spec *spec, uint32_t c, unsigned most)
 {
     unsigned count = 1;
     while (count < most && c + count < spec->num_components &&
-           are_alike(spec->direction, &spec->components[c], &spec->components[c + count]))
+           are_alike(spec, &spec->components[c], &spec->components[c + count]))
         count++;
     return count;
 }
@@ -130,6 +138,21 @@ static bool inverse_low_is_narrow(const l2k_plan_spec *spec, const l2k_plan_comp
     if (spec->component_transform && component - all < 3)
         return all[0].narrow_low && all[1].narrow_low && all[2].narrow_low;
     return component->narrow_low;
+}
+
+/* int16 coefficients of a forward transform fit by promise, and so does what they are made from; inverse, what
+ * narrow_low says. */
+bool l2k_has_wide_sums(const l2k_plan_spec *spec, const l2k_plan_component *component)
+{
+    const l2k_wavelet_descriptor *own = component->own;
+    if (!own || own->is_float)
+        return false;
+    if (spec->type == L2K_COEFFICIENT_INT16 &&
+        (spec->direction == L2K_FORWARD || inverse_low_is_narrow(spec, component)))
+        return false;
+    const bool joined = spec->component_transform && component - spec->components < 3;
+    const l2k_plan_component *precise = joined ? spec->components : component;
+    return l2k_kernel_is_wide(&own->kernel, precise->precision, component->levels);
 }
 
 l2k_sample_type l2k_low_type(const l2k_plan_spec *spec, const l2k_plan_component *component)

@@ -27,6 +27,9 @@ unsigned l2k_count_alike(const l2k_plan_spec *spec, uint32_t c, unsigned most);
 /* How many components from c on share launches: those of a component transform, or those that are alike. */
 unsigned l2k_components_together(const l2k_plan_spec *spec, uint32_t c);
 
+/* Whether the steps of a component's kernel need sums of 64 bits. `component` is one of spec->components. */
+bool l2k_has_wide_sums(const l2k_plan_spec *spec, const l2k_plan_component *component);
+
 /* The type of LL samples. Forward, LL fits int16 if the coefficients do (docs/numerics.md); inverse, only if the plan
  * says so (narrow_low), of all three components of a component transform. `component` is one of spec->components. */
 l2k_sample_type l2k_low_type(const l2k_plan_spec *spec, const l2k_plan_component *component);

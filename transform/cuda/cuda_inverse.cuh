@@ -114,7 +114,11 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
     enum { AHEAD = 2, SLOT = K * PART };
     /* Two levels reach 6 (5/3) or 12 (9/7) columns. Three lanes of four columns would cover the latter, but then pairs
      * of lanes would not line up with pairs of coefficients of level 2. */
-    enum { HALO = LEVELS == 1 && N == 4 ? 1 : (W::DELAY ? 2 : 1) * (N == 8 ? 1 : 2) };
+    enum { LEAST = LEVELS == 1 && N == 4 ? 1 : (W::DELAY ? 2 : 1) * (N == 8 ? 1 : 2) };
+    enum { LANES = l2k_lanes_of(W::REACH, LEVELS, N), HALO = l2k_most(LANES, LEAST) };
+    /* Of the first row, before rounds that see no border: for level 1, and for both. */
+    enum { BEFORE_1 = l2k_most(15 + 4 * W::DELAY, 5 + 4 * W::DELAY + W::BACK) };
+    enum { BEFORE = LEVELS == 2 ? l2k_most(BEFORE_1, 4 + 2 * W::BACK) : (int)BEFORE_1 };
     enum { MOST_ROUNDS = W::DELAY == 0 && K == 1 ? 4 : 1 << 20 }; /* measured: bench/lab/README.md */
     enum { UNROLLED = W::DELAY ? 1 : 2 };                         /* the 9/7's loop body is long already */
     enum { PAIRS = K == 1 && W::DELAY == 0 ? 2 : 1 }; /* of rows transformed together at level 1, as registers allow */
@@ -154,7 +158,8 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
     {
         p->first_round = (p->kept_y.first + 3 + 6 * W::DELAY) >> 2;
         p->end_round = ((p->kept_y.end + 2 + 6 * W::DELAY) >> 2) + 1;
-        p->warm_up = LEVELS == 2 ? (W::DELAY ? 5 : 2) : (W::DELAY ? 2 : 1);
+        p->warm_up =
+            LEVELS == 2 ? (3 * W::DELAY + (W::REACH + 3) / 2 + W::REACH + 1) / 2 : (W::REACH + 2 * W::DELAY + 4) / 4;
     }
 
     static __device__ __forceinline__ int first_row(int round)
@@ -170,7 +175,7 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
     /* Rounds that neither use nor load a row outside the plane, at either level, and store none that is not kept. */
     static __device__ __forceinline__ l2k_span inside(const l2k_cuda_sweep &p)
     {
-        const int first = (p.y.first + 15 + 4 * W::DELAY) >> 2, end = ((p.y.end - 4) >> 2) - AHEAD + 1;
+        const int first = (p.y.first + BEFORE) >> 2, end = ((p.y.end - 4) >> 2) - AHEAD + 1;
         return l2k_span{max(first, (p.kept_y.first + 6 + 6 * W::DELAY) >> 2),
                         min(end, ((p.kept_y.end - 1 + 6 * W::DELAY) >> 2) + 1)};
     }
@@ -401,6 +406,20 @@ template <class W, int K, class D> __global__ void copy_kernel(const __grid_cons
 
 /* ---- Launchers ----------------------------------------------------------------------------------------------- */
 
+/* Whether lanes store all of their columns or none, unless the plane ends there, with accesses that are aligned. */
+template <class Writer> bool stores_whole_lanes(const l2k_cuda_sweep &p)
+{
+    const int n = Writer::COLUMNS;
+    bool whole =
+        (p.kept_x.first % n == 0 || p.kept_x.first == p.x.first) && (p.kept_x.end % n == 0 || p.kept_x.end == p.x.end);
+    for (int c = 0; c < p.components; c += Writer::COMPONENTS)
+        whole = whole && (((uintptr_t)p.samples[c].data - (int64_t)p.kept_x.first * Writer::PIXEL_BYTES) |
+                          (uintptr_t)p.samples[c].row_stride) %
+                                 Writer::ALIGNMENT ==
+                             0;
+    return whole;
+}
+
 /* The forms of a wavelet and a coefficient type. The number of warps that a multiprocessor is to hold is what registers
  * allow without spills. */
 template <class W, class D> struct inverse_form {
@@ -428,19 +447,6 @@ template <class W, class D> struct inverse_form {
     }
 
   private:
-    /* Whether lanes store all of their columns or none, unless the plane ends there, with accesses that are aligned. */
-    template <class Writer> static bool stores_whole_lanes(const l2k_cuda_sweep &p)
-    {
-        const int n = Writer::COLUMNS;
-        bool whole = (p.kept_x.first % n == 0 || p.kept_x.first == p.x.first) &&
-                     (p.kept_x.end % n == 0 || p.kept_x.end == p.x.end);
-        for (int c = 0; c < p.components; c += Writer::COMPONENTS)
-            whole = whole && (((uintptr_t)p.samples[c].data - (int64_t)p.kept_x.first * Writer::PIXEL_BYTES) |
-                              (uintptr_t)p.samples[c].row_stride) %
-                                     Writer::ALIGNMENT ==
-                                 0;
-        return whole;
-    }
     template <class Writer, int WARPS> static int if_whole(const l2k_cuda_sweep &p, cudaStream_t stream)
     {
         return stores_whole_lanes<Writer>(p) ? by_levels<Writer, WARPS>(p, stream) : any(p, stream);

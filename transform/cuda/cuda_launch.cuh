@@ -156,12 +156,8 @@ static inline l2k_form l2k_form_of(const l2k_cuda_sweep &p)
 }
 
 /* 32-bit samples of a wavelet. */
-template <class W> struct l2k_wide_sample;
-template <> struct l2k_wide_sample<l2k_wavelet_53> {
-    typedef int32_t type;
-};
-template <> struct l2k_wide_sample<l2k_wavelet_97> {
-    typedef float type;
+template <class W> struct l2k_wide_sample {
+    typedef typename W::T type;
 };
 
 #endif
