@@ -33,6 +33,7 @@ typedef struct test_case {
     bool interleaved;
     bool pinned;
     unsigned padding; /* samples after each row, and before the first */
+    bool lines_up;    /* rows are multiples of 64 bytes, so that all of them are aligned as the first one */
     unsigned extreme; /* 0 random, 1 only the ends of the range, 2 smooth */
 } test_case;
 
@@ -111,6 +112,7 @@ static void make_case(test_case *t, uint32_t most)
     t->interleaved = below(2);
     t->pinned = below(2);
     t->padding = below(5);
+    t->lines_up = below(3) == 0;
     t->extreme = below(3);
     for (uint32_t c = 0; c < t->spec.num_components; c++) {
         l2k_plan_component *p = &t->components[c];
@@ -147,11 +149,15 @@ static picture make_picture(const test_case *t, unsigned discard)
     picture p = {.pinned = t->pinned};
     l2k_rect r = l2k_has_window(&t->components[0]) ? l2k_output_rect(&t->components[0])
                                                    : l2k_resolution_rect(t->components[0].rect, discard);
-    size_t size = l2k_sample_bytes(t->type), count = t->spec.num_components;
+    size_t size = l2k_sample_bytes(t->type), count = t->spec.num_components, step = size * (t->interleaved ? count : 1);
     p.width = l2k_rect_width(r);
     p.height = l2k_rect_height(r);
-    size_t row = p.width * size * (t->interleaved ? count : 1) + size * t->padding;
-    size_t plane = row * p.height, first = GUARD + size * t->padding;
+    size_t row = p.width * step + size * t->padding, first = GUARD + size * t->padding;
+    if (t->lines_up) { /* some with the window's first sample in the middle of what a lane of the device has */
+        row = (row + 63) / 64 * 64;
+        first = GUARD + (t->padding % 2 ? r.x0 % 8 * step : 0);
+    }
+    size_t plane = row * p.height;
     p.bytes = first + (t->interleaved ? plane : plane * count) + GUARD;
     p.memory = p.pinned ? gpu_take_pinned(p.bytes) : malloc(p.bytes);
     if (!p.memory)
