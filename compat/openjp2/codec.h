@@ -31,7 +31,9 @@ typedef struct decode_codec {
     uint32_t next_tile; /* opj_read_tile_header */
     uint32_t only_tile; /* one more than the tile that alone is decoded, 0: those of the area */
     l2k_decoder *lift;
-    bool opened; /* lift has the codestream */
+    bool opened;       /* lift has the codestream */
+    bool has_end;      /* which EOC ends */
+    bool looked_ahead; /* as OpenJPEG does once, at the end of the first tile */
 } decode_codec;
 
 struct encode_codec;

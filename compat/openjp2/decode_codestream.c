@@ -32,11 +32,23 @@ static l2k_status open_with(codec *c, l2k_decoder *lift)
     return l2k_decoder_open_file(lift, &(l2k_file){.bytes = bytes, .read_at = read_codestream, .user = c});
 }
 
-/* Mostly EOC is at the end of the stream. */
-static bool ends_with_eoc(stream *s)
+static bool is_eoc(stream *s, uint64_t at)
 {
-    uint8_t last[2];
-    return s->bytes >= 2 && stream_read_at(s, s->bytes - 2, last, 2) && last[0] == 0xff && last[1] == 0xd9;
+    uint8_t bytes[2];
+    return stream_read_at(s, at, bytes, 2) && bytes[0] == 0xff && bytes[1] == 0xd9;
+}
+
+/* Mostly EOC is at the end of the stream, where it is found without a search; else boxes may follow. */
+static bool has_end(const decode_codec *d)
+{
+    stream *s = d->input;
+    header_part part;
+    uint64_t at = d->header.end;
+    if (s->bytes >= 2 && is_eoc(s, s->bytes - 2))
+        return true;
+    while (header_part_at(s, at, &part))
+        at = part.end;
+    return is_eoc(s, at);
 }
 
 /* Only the codestream goes to lift2k: boxes are applied by this room, as strictly as OpenJPEG does. */
@@ -53,6 +65,7 @@ static bool open_codestream(codec *c)
     if (d->opened)
         return true;
     d->opened = open_with(c, d->lift) == L2K_OK;
+    d->has_end = d->opened && has_end(d);
     return d->opened;
 }
 
@@ -73,7 +86,7 @@ static bool run(codec *c, const opj_image_t *image, const l2k_plane *planes, uin
     l2k_status status = l2k_decoder_decode(c->d.lift, planes + first);
     if (status != L2K_OK && (status != L2K_INCOMPLETE || c->d.strict))
         return false;
-    return (status == L2K_OK && ends_with_eoc(c->d.input)) || decodes_truncated(c);
+    return (status == L2K_OK && c->d.has_end) || decodes_truncated(c);
 }
 
 static bool run_selected(codec *c, const opj_image_t *image, const l2k_plane *planes)

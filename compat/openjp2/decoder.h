@@ -10,7 +10,7 @@
 bool decode_set_sizes(const codec *c, opj_image_t *image);
 
 /* Whether OpenJPEG decodes the area, or the only tile, of a stream that seems to end early; false after a message. */
-bool decodes_truncated(const codec *c);
+bool decodes_truncated(codec *c);
 
 /* Decodes the image's area into planes, one for each of its components; those that are not selected are not used. */
 bool decode_planes(codec *c, const opj_image_t *image, const l2k_plane *planes);

@@ -6,12 +6,11 @@
 #include "compat/openjp2/decoder.h"
 
 typedef struct tile_walk {
-    const codec *c;
+    codec *c;
     uint8_t *counts;  /* tile-parts of each tile, 0: not known */
     uint32_t missing; /* tiles that are not complete yet */
     bool has_data;    /* of a tile that is wanted */
     bool between;     /* the last tile-part was the last one of its tile */
-    bool looked;      /* ahead, at the first tile's end */
     bool is_done;     /* no other tile is wanted */
 } tile_walk;
 
@@ -73,9 +72,9 @@ static step_result at_part(tile_walk *w, const header_part *part)
     w->has_data = w->has_data || is_wanted(w->c, t);
     if (!is_wanted(w->c, t) || w->counts[t] != part->number + 1)
         return cut ? FAILS : GOES_ON;
-    if (!w->looked && !can_look_ahead(w->c->d.input, part))
+    if (!w->c->d.looked_ahead && !can_look_ahead(w->c->d.input, part))
         return FAILS;
-    w->looked = w->between = true;
+    w->c->d.looked_ahead = w->between = true;
     w->is_done = --w->missing == 0 || w->c->d.only_tile;
     return !cut ? GOES_ON : w->c->d.strict ? FAILS : ENDS;
 }
@@ -103,7 +102,7 @@ static bool walk_tiles(tile_walk *w, uint32_t tiles)
     return result == ENDS && w->has_data;
 }
 
-bool decodes_truncated(const codec *c)
+bool decodes_truncated(codec *c)
 {
     uint32_t tiles = c->d.header.tiles_across * c->d.header.tiles_down;
     tile_walk w = {.c = c, .counts = calloc(tiles, sizeof *w.counts), .missing = tiles};

@@ -1073,8 +1073,8 @@ L2K_API l2k_status l2k_volume_set(l2k_volume *volume, l2k_volume_option option, 
  * l2k_transform_prepare; and again, for the next volume, with or without other options. What another volume had under
  * way is dropped. Memory for slices is taken as the first ones come.
  *
- * With CUDA and host memory, slices go up and come down by groups of up to 64 while others are worked on. Planes in pinned memory are read and written
- * directly; those of a slice must not change until the next one has been put.
+ * With CUDA and host memory, slices go up and come down by groups of up to 64 while others are worked on. Planes in
+ * pinned memory are read and written directly; those of a slice must not change until the next one has been put.
  *
  * Errors: those of l2k_transform_prepare. */
 L2K_API l2k_status l2k_volume_prepare(l2k_volume *volume, const l2k_image *slice, uint32_t z0, uint32_t z1);

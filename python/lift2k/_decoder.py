@@ -110,6 +110,16 @@ class Decoder(_call.Native):
         self.call(lib.l2k_decoder_image, image)
         return _arrays.wanted_of(image)
 
+    def halvings(self, levels: int) -> set[tuple[int, int]]:
+        """How often width and height of the components are halved if so many levels are left out, of which some may split in
+        one direction only (DFS)."""
+        text, length, info, found = ffi.new("char[]", 33), ffi.new("size_t *"), self.info(), set()  # for 32 levels
+        for component in range(1 if info.palette_entries else info.image.num_components):
+            self.call(lib.l2k_decoder_splits, component, text, len(text), length)
+            left_out = ffi.string(text)[:levels]
+            found.add((levels - left_out.count(b"v"), levels - left_out.count(b"h")))
+        return found
+
     def _use_memory(self, device: int, stream: Any) -> None:
         if not self.has_memory:
             self.call(lib.l2k_decoder_set, lib.L2K_DECODER_MEMORY, device >= 0)

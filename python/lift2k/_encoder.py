@@ -35,13 +35,15 @@ class Encoder(_call.Native):
         precincts, step = plain.pop("precincts", None), plain.pop("step", None)
         changes, comment = plain.pop("poc", None), plain.pop("comment", None)
         profile, rate = plain.pop("profile", None), plain.pop("frames_per_second", 0)
-        kernel = plain.pop("kernel", None)
+        kernel, splits = plain.pop("kernel", None), plain.pop("splits", None)
         targets = {kind: plain.pop(kind, None) for kind in ("ratio", "psnr")}
         options.set_all(self, plain)
         if precincts is not None:
             self.call(lib.l2k_encoder_set_precincts, ffi.new("l2k_size[]", [tuple(p) for p in precincts]), len(precincts))
         if kernel is not None:
             self.call(lib.l2k_encoder_set_kernel, kernel.encode())
+        if splits is not None:
+            self.call(lib.l2k_encoder_set_splits, splits.encode())
         if step is not None:
             self.call(lib.l2k_encoder_set_step, step)
         if changes is not None:

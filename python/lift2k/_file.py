@@ -121,7 +121,8 @@ def _header(info: Any) -> Header:
 
 class Image:
     """An open file as an array: shape, dtype, and slices that decode what they name, img[y0:y1, x0:x1]. `level(n)` is the
-    same picture of 1 / 2^n of its width and height. May be used from several threads, and pickled if its source can be."""
+    same picture of 1 / 2^n of its width and height, but for levels that split in one direction only (DFS). May be used from
+    several threads, and pickled if its source can be."""
 
     def __init__(self, source: _decoder.Source, *, incomplete: bool = False,
                  **coding: Unpack[options.DecoderOptions]) -> None:
@@ -145,9 +146,10 @@ class Image:
         self.shape: tuple[int, ...] = ()  # of a file whose components differ in size
         if len({(p.height, p.width) for p in self._parts}) == 1:
             self.shape = (self._parts[0].height, self._parts[0].width) + ((len(self._parts),) if len(self._parts) > 1 else ())
-            if len(steps) == 1:
-                dx, dy = steps.pop()
-                self._scale = dx << self.reduce, dy << self.reduce
+            halvings = decoder.halvings(self.reduce)
+            if len(steps) == len(halvings) == 1:
+                (dx, dy), (across, down) = steps.pop(), halvings.pop()
+                self._scale = dx << across, dy << down
 
     @property
     def reduce(self) -> int:
@@ -159,7 +161,7 @@ class Image:
 
     @property
     def levels(self) -> int:
-        """How many times width and height can be halved."""
+        """How many resolutions can be left out."""
         return self.header.levels
 
     def _mine(self) -> _decoder.Decoder:

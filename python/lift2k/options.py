@@ -76,6 +76,7 @@ class EncoderOptions(TypedDict, total=False):
     comment: str  # "" for none
     frames_per_second: float  # for `profile`, which changes whatever it fixes
     kernel: str  # a lifting kernel in place of a wavelet, as the header describes it
+    splits: str  # "b", "h" or "v" for each level from the full size on: both ways, horizontally, vertically
 
 
 class ImageOptions(TypedDict, total=False):
@@ -121,6 +122,7 @@ class DecoderOptions(TypedDict, total=False):
     cache_bytes: int
     device: int
     devices: Iterable[int] | int
+    like_openjpeg: bool
     block_coder: Literal["auto", "cpu"] | int
 
 

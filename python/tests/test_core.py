@@ -218,7 +218,7 @@ def test_wrong_arguments(random):
 
 def test_every_option_has_a_hint():
     """Those of the library, which come from its header, are those that type checkers are told of."""
-    besides = {"precincts", "ratio", "psnr", "step", "poc", "comment", "frames_per_second", "kernel"}
+    besides = {"precincts", "ratio", "psnr", "step", "poc", "comment", "frames_per_second", "kernel", "splits"}
     for kind, hints in (("encoder", options.EncoderOptions), ("decoder", options.DecoderOptions),
                         ("transform", options.TransformOptions)):
         assert set(hints.__annotations__) - besides == set(options.NUMBERS[kind]) - {"timings"}
@@ -262,6 +262,19 @@ def test_kernels(random):
         assert lift2k.open(data).header.wavelet == name and np.array_equal(lift2k.decode(data), a)
     with pytest.raises(ValueError, match="no lifting steps"):
         lift2k.encode(a, kernel="reversible")
+
+
+def test_splits(random):
+    a = picture(random, (90, 130, 3))
+    data = lift2k.encode(a, splits="bhv", levels=4)
+    with lift2k.open(data) as img:
+        for reduce, shape in enumerate([(90, 130, 3), (45, 65, 3), (45, 33, 3), (23, 33, 3), (12, 17, 3)]):
+            level, whole = img.level(reduce), lift2k.decode(data, reduce=reduce)
+            assert level.shape == whole.shape == shape
+            assert np.array_equal(level[3:11, 5:9], whole[3:11, 5:9]) and np.array_equal(level[-5:, -4:, 1], whole[-5:, -4:, 1])
+            assert np.array_equal(level[level.tiles[0].slices], whole)
+    with pytest.raises(errors.ArgumentError):
+        lift2k.encode(a, splits="x")
 
 
 def test_options_reach_the_file(random):

@@ -469,6 +469,17 @@ def test_a_truncated_file(tmp_path, coffee, caplog):
         assert client.image("whole.jp2", path).headers["cache-control"] == "public, max-age=86400"
 
 
+def test_levels_that_split_in_one_direction(tmp_path, coffee):
+    """Only what splits both ways is left out."""
+    for split, both in (("bh", 1), ("v", 0)):
+        (tmp_path / f"{split}.jp2").write_bytes(lift2k.encode(coffee, splits=split))
+        (tmp_path / f"{both}.jp2").write_bytes(lift2k.encode(coffee, levels=both))
+    with serve(create_app(str(tmp_path))) as client:
+        for names in (("bh.jp2", "1.jp2"), ("v.jp2", "0.jp2")):
+            for path in ("full/150,/0/default.png", "100,100,400,200/100,/0/default.png"):
+                assert np.array_equal(*(client.image(name, path).pixels for name in names))
+
+
 def test_long_names_are_cut(client):
     long = "x" * 5000
     for path in (f"{long}/info.json", f"coffee.jp2/{long}/max/0/default.jpg", f"coffee.jp2/full/{long}/0/default.jpg",

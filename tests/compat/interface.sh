@@ -44,6 +44,11 @@ printf 'P1 not JPEG 2000 at all' >none.jp2
 same none.jp2
 head -c 300 1.jp2 >cut.jp2
 same cut.jp2
+# A box behind the codestream, of eight bytes.
+(cat 4.jp2 && printf '\0\0\0\10free') >behind.jp2
+same behind.jp2
+head -c -3 behind.jp2 >behind_cut.jp2
+same behind_cut.jp2
 if [ -n "$L2K_CONFORMANCE_SET" ]; then
     for file in "$L2K_CONFORMANCE_SET"/iso/p*.j2k "$L2K_CONFORMANCE_SET"/jp2/*.jp2; do
         # Its components have a resolution without samples, which OpenJPEG does not count as decoded.

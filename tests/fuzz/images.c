@@ -1,11 +1,7 @@
 /* Fuzz target: our readers of picture files: PNM, PAM, PGX, TIFF (over libtiff), and samples without a header. The
  * input is a file and a tail of options. PNG is left to libpng. */
-#define _GNU_SOURCE /* memfd_create */
-#include <stdarg.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "fuzz.h"
+#include "command.h"
 
 #include "pictures/formats.h"
 #include "pictures/reader.h"
@@ -13,65 +9,7 @@
 
 enum { MOST_SAMPLES = 1 << 20 };
 
-/* ---- What the command would print ---------------------------------------------------------------------------- */
-
-static unsigned errors;
-
-/* Formats the line and drops it, so that every argument is read. */
-static void make_line(const char *subject, const char *format, va_list arguments)
-{
-    char text[1024];
-    FUZZ_EXPECT(subject && subject[0]);
-    FUZZ_EXPECT(vsnprintf(text, sizeof text, format, arguments) > 0);
-}
-
-bool cli_error(const char *subject, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    make_line(subject, format, arguments);
-    va_end(arguments);
-    errors++;
-    return false;
-}
-
-void cli_warning(const char *subject, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    make_line(subject, format, arguments);
-    va_end(arguments);
-}
-
-static bool no_png(cli_reader *reader)
-{
-    return cli_error(reader->name, "no PNG here");
-}
-
-const cli_reader_kind cli_png_reader = {no_png, no_png, NULL};
-
-/* A failure is reported once, success is silent. */
-static bool reported(bool done)
-{
-    FUZZ_EXPECT(errors == (done ? 0 : 1));
-    errors = 0;
-    return done;
-}
-
 /* ---- Reading ------------------------------------------------------------------------------------------------- */
-
-/* Makes a file with a name, but in memory. */
-static const char *put_file(const uint8_t *data, size_t bytes)
-{
-    static char name[64];
-    static int file = -1;
-    if (file < 0)
-        file = memfd_create("fuzz", 0);
-    FUZZ_EXPECT(file >= 0 && ftruncate(file, 0) == 0);
-    FUZZ_EXPECT(pwrite(file, data, bytes, 0) == (ssize_t)bytes);
-    snprintf(name, sizeof name, "/proc/self/fd/%d", file);
-    return name;
-}
 
 /* Every sample in memory is within its component's range. */
 static void check_samples(const cli_picture *p)
@@ -100,7 +38,7 @@ static bool read_rows(cli_reader *reader, uint32_t step)
 {
     const l2k_image *image = &reader->picture.image;
     uint64_t most = MOST_SAMPLES;
-    if (!reported(cli_picture_place(&reader->picture, 0, 0, reader->name)))
+    if (!fuzz_check_report(cli_picture_place(&reader->picture, 0, 0, reader->name)))
         return false;
     for (uint64_t y = image->y0; y < image->y1; y += step) {
         uint64_t next = y + step < image->y1 ? y + step : image->y1,
@@ -108,7 +46,7 @@ static bool read_rows(cli_reader *reader, uint32_t step)
         if (samples > most)
             return false; /* enough */
         most -= samples;
-        if (!reported(cli_reader_rows(reader, (uint32_t)y, (uint32_t)next)))
+        if (!fuzz_check_report(cli_reader_rows(reader, (uint32_t)y, (uint32_t)next)))
             return false;
         check_samples(&reader->picture);
     }
@@ -118,9 +56,9 @@ static bool read_rows(cli_reader *reader, uint32_t step)
 static bool read_all(cli_reader *reader)
 {
     uint64_t samples;
-    if (!reported(cli_picture_count(&reader->picture, &samples, reader->name)) || samples > MOST_SAMPLES)
+    if (!fuzz_check_report(cli_picture_count(&reader->picture, &samples, reader->name)) || samples > MOST_SAMPLES)
         return false;
-    if (!reported(cli_reader_all(reader)))
+    if (!fuzz_check_report(cli_reader_all(reader)))
         return false;
     check_samples(&reader->picture);
     return true;
@@ -146,9 +84,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     cli_raw raw;
     uint32_t kind = fuzz_byte(&tail), step = 1 + fuzz_byte(&tail);
     choose_raw(&tail, &raw);
-    errors = 0;
-    const char *name = put_file(data, bytes);
-    if (!reported(cli_reader_open(&reader, name, kind & 1 ? &raw : NULL, true)))
+    fuzz_errors = 0;
+    const char *name = fuzz_put_file(data, bytes);
+    if (!fuzz_check_report(cli_reader_open(&reader, name, kind & 1 ? &raw : NULL, true)))
         return 0;
     if (kind & 2 ? read_rows(&reader, step) : read_all(&reader))
         FUZZ_EXPECT(cli_reader_at_end(&reader));

@@ -1,12 +1,8 @@
 /* Fuzz target: what `lift2k volume` reads: a description of subbands with the files it lists, and slices of samples
  * without a header. The input is a description, then the bytes that every file of coefficients has, then a tail of
  * options; or, as an option says, the samples of such a raw file. */
-#define _GNU_SOURCE /* memfd_create */
-#include <stdarg.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "fuzz.h"
+#include "command.h"
 
 #include "cli/input/any_file.h"
 #include "cli/volume/volume.h"
@@ -16,42 +12,7 @@
 
 enum { MOST_SAMPLES = 1 << 16, MOST_SLICES = 40, MOST_COMPONENTS = 16 };
 
-/* ---- What the command would print, and what it would do with pictures ---------------------------------------- */
-
-static unsigned errors;
-
-/* Formats the line and drops it, so that every argument is read. */
-static void make_line(const char *subject, const char *format, va_list arguments)
-{
-    char text[1024];
-    FUZZ_EXPECT(subject && subject[0]);
-    FUZZ_EXPECT(vsnprintf(text, sizeof text, format, arguments) > 0);
-}
-
-bool cli_error(const char *subject, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    make_line(subject, format, arguments);
-    va_end(arguments);
-    errors++;
-    return false;
-}
-
-void cli_warning(const char *subject, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    make_line(subject, format, arguments);
-    va_end(arguments);
-}
-
-static bool no_png(cli_reader *reader)
-{
-    return cli_error(reader->name, "no PNG here");
-}
-
-const cli_reader_kind cli_png_reader = {no_png, no_png, NULL};
+/* ---- What the command would do with pictures ---------------------------------------------------------------- */
 
 const char *const cli_orientation_names[4] = {"LL", "HL", "LH", "HH"};
 
@@ -84,27 +45,6 @@ bool cli_writer_close(cli_writer *writer, bool done)
 {
     (void)writer, (void)done;
     return false;
-}
-
-/* A failure is reported once, success is silent. */
-static bool reported(bool done)
-{
-    FUZZ_EXPECT(errors == (done ? 0 : 1));
-    errors = 0;
-    return done;
-}
-
-/* Makes a file with a name, but in memory. */
-static const char *put_file(const uint8_t *data, size_t bytes)
-{
-    static char name[64];
-    static int file = -1;
-    if (file < 0)
-        file = memfd_create("fuzz", 0);
-    FUZZ_EXPECT(file >= 0 && ftruncate(file, 0) == 0);
-    FUZZ_EXPECT(pwrite(file, data, bytes, 0) == (ssize_t)bytes);
-    snprintf(name, sizeof name, "/proc/self/fd/%d", file);
-    return name;
 }
 
 /* ---- The way back -------------------------------------------------------------------------------------------- */
@@ -163,7 +103,7 @@ static void run_back(const cli_volume_facts *f, l2k_volume *volume, const cli_vo
         bool got = true;
         FUZZ_EXPECT(l2k_volume_next_coefficients(volume, &slice) == L2K_OK);
         if (slice.views)
-            more = reported(cli_volume_read(files, &slice, "nowhere"));
+            more = fuzz_check_report(cli_volume_read(files, &slice, "nowhere"));
         if (slice.views && more)
             FUZZ_EXPECT(l2k_volume_put_coefficients(volume) == L2K_OK);
         while (more && got) {
@@ -191,9 +131,9 @@ static void read_description(const uint8_t *text, size_t length, const uint8_t *
     cli_volume_files files = {0};
     fuzz_watch w;
     l2k_hooks hooks = fuzz_hooks(&w, (size_t)1 << 28);
-    if (reported(cli_volume_facts_read(&facts, put_file(text, length))) && check_facts(&facts)) {
+    if (fuzz_check_report(cli_volume_facts_read(&facts, fuzz_put_file(text, length))) && check_facts(&facts)) {
         l2k_volume *volume = prepare(&hooks, &w, &facts);
-        if (volume && reported(cli_volume_list(&files, &facts, volume))) {
+        if (volume && fuzz_check_report(cli_volume_list(&files, &facts, volume))) {
             open_files(&files, data, bytes);
             run_back(&facts, volume, &files);
         }
@@ -220,7 +160,7 @@ static void check_raw_samples(const cli_picture *p, const cli_raw *raw)
 static void read_raw(fuzz_bytes *tail, const uint8_t *data, size_t bytes)
 {
     static cli_options options;
-    const char *names[] = {put_file(data, bytes), "subbands"};
+    const char *names[] = {fuzz_put_file(data, bytes), "subbands"};
     cli_volume_facts facts = {0};
     cli_slices slices;
     uint32_t kind = fuzz_byte(tail);
@@ -235,9 +175,9 @@ static void read_raw(fuzz_bytes *tail, const uint8_t *data, size_t bytes)
                             .is_signed = kind & 1,
                             .big_endian = kind & 2,
                             .interleaved = (kind & 0xC4) == 0xC4};
-    bool done = reported(cli_slices_open(&slices, &options, &facts));
+    bool done = fuzz_check_report(cli_slices_open(&slices, &options, &facts));
     for (uint32_t z = 0; done && z < facts.slices; z++) {
-        done = reported(cli_slices_read(&slices));
+        done = fuzz_check_report(cli_slices_read(&slices));
         if (done)
             check_raw_samples(&slices.picture, &options.raw);
     }
@@ -251,7 +191,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     fuzz_bytes tail = fuzz_cut_tail(data, &bytes);
     uint32_t kind = fuzz_byte(&tail);
     const size_t most = 8u * fuzz_word(&tail), last = most < bytes ? most : bytes; /* of files of coefficients */
-    errors = 0;
+    fuzz_errors = 0;
     if (kind & 1)
         read_raw(&tail, data, bytes);
     else

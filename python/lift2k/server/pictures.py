@@ -107,7 +107,7 @@ class Picture:
         self.x0, self.y0 = -(-header.x0 // self.dx), -(-header.y0 // self.dy)
         self.width, self.height = -(-header.x1 // self.dx) - self.x0, -(-header.y1 // self.dy) - self.y0
         self._start, self._end = (header.x0, header.y0), (header.x1, header.y1)
-        self.levels = header.levels
+        self.levels = next(n for n in range(header.levels, -1, -1) if decoder.halvings(n) == {(n, n)})
         self.tile = (header.tile_width // self.dx, header.tile_height // self.dy)
 
     def _model(self) -> str:

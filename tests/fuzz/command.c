@@ -1,0 +1,66 @@
+/* Stands in for the parts of the command that its readers need in fuzz targets. */
+#define _GNU_SOURCE /* memfd_create */
+#include "command.h"
+
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+
+#include "pictures/formats.h"
+#include "pictures/reader.h"
+#include "pictures/user/report.h"
+
+unsigned fuzz_errors;
+
+static void make_line(const char *subject, const char *format, va_list arguments)
+{
+    char text[1024];
+    FUZZ_EXPECT(subject && subject[0]);
+    FUZZ_EXPECT(vsnprintf(text, sizeof text, format, arguments) > 0);
+}
+
+bool cli_error(const char *subject, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    make_line(subject, format, arguments);
+    va_end(arguments);
+    fuzz_errors++;
+    return false;
+}
+
+void cli_warning(const char *subject, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    make_line(subject, format, arguments);
+    va_end(arguments);
+}
+
+static bool no_png(cli_reader *reader)
+{
+    return cli_error(reader->name, "no PNG here");
+}
+
+const cli_reader_kind cli_png_reader = {no_png, no_png, NULL};
+
+bool fuzz_check_report(bool done)
+{
+    FUZZ_EXPECT(fuzz_errors == (done ? 0 : 1));
+    fuzz_errors = 0;
+    return done;
+}
+
+const char *fuzz_put_file(const uint8_t *data, size_t bytes)
+{
+    static char name[64];
+    static int file = -1;
+    if (file < 0)
+        file = memfd_create("fuzz", 0);
+    FUZZ_EXPECT(file >= 0 && ftruncate(file, 0) == 0);
+    FUZZ_EXPECT(pwrite(file, data, bytes, 0) == (ssize_t)bytes);
+    snprintf(name, sizeof name, "/proc/self/fd/%d", file);
+    return name;
+}
