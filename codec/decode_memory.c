@@ -110,15 +110,23 @@ static l2k_rect largest_tile(const l2k_decoding *d, uint64_t *packet_bytes)
     return largest;
 }
 
-/* False where even this takes more memory than there is. */
-static bool bound_tile(const l2k_decoding *d, l2k_rect tile, uint64_t packet_bytes, tile_bound *bound)
+/* Stays for the next image: given back to the pool, a plan would take and keep it. */
+static l2k_plan_component *take_bounds(l2k_decoder *decoder)
+{
+    const uint32_t count = decoder->codestream.siz.num_components;
+    if (decoder->num_bounds != count) {
+        l2k_release(&decoder->context, decoder->bounds);
+        decoder->bounds = l2k_allocate(&decoder->context, count, sizeof *decoder->bounds);
+        decoder->num_bounds = decoder->bounds ? count : 0;
+    }
+    return decoder->bounds;
+}
+
+static void bound_tile(const l2k_decoding *d, l2k_rect tile, uint64_t packet_bytes, l2k_plan_component *components,
+                       tile_bound *bound)
 {
     const l2k_siz *siz = &d->codestream->siz;
     const l2k_tile_coding *coding = &d->codestream->coding;
-    /* One more than there are: a plan keeps as many, and would keep this memory, which the next image needs again. */
-    l2k_plan_component *components = l2k_allocate(d->context, siz->num_components + 1, sizeof *components);
-    if (!components)
-        return false;
     l2k_plan_spec spec = {.direction = L2K_INVERSE, .type = L2K_COEFFICIENT_INT32};
     l2k_coding_plan_spec(siz, coding, tile, d->discard, components, &spec);
     for (uint32_t c = 0; c < siz->num_components; c++)
@@ -132,8 +140,6 @@ static bool bound_tile(const l2k_decoding *d, l2k_rect tile, uint64_t packet_byt
     double one = (double)l2k_plan_host_bytes(&spec, 1), two = (double)l2k_plan_host_bytes(&spec, 2);
     bound->tile = one + bytes_of_samples(&spec) + bytes_of_tree(d, tile, packet_bytes) + coder;
     bound->thread = two - one + coder;
-    l2k_release(d->context, components);
-    return true;
 }
 
 /* Of the indices of packets that the tiles have not got yet, as if each were like `tile`. */
@@ -168,8 +174,10 @@ l2k_thread_room l2k_decode_threads(l2k_decoder *decoder, const l2k_decoding *d, 
     const l2k_rect tile = largest_tile(d, &packet_bytes);
     if (packet_bytes == 0) /* nothing to decode, however much headers promise */
         return (l2k_thread_room){threads, threads, true, true};
-    if (!bound_tile(d, tile, packet_bytes, &bound))
+    l2k_plan_component *components = take_bounds(decoder);
+    if (!components) /* even this takes more memory than there is */
         return (l2k_thread_room){1, 1, false, false};
+    bound_tile(d, tile, packet_bytes, components, &bound);
     if (decoder->options[L2K_DECODER_BACKEND] != L2K_BACKEND_CPU)
         bound.tile *= L2K_SLOTS_OF_TEAM;
     const double limit = (double)decoder->pool.limit, each = by_tile ? bound.tile : bound.thread;

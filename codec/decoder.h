@@ -60,6 +60,8 @@ struct l2k_decoder {
     l2k_block_cache cache;
     struct l2k_tile_state *states; /* one for each slot of the teams, kept with them */
     unsigned num_states;
+    l2k_plan_component *bounds; /* of components, while memory is worked out */
+    uint32_t num_bounds;
     void *memory; /* samples that l2k_decoder_decode_memory gave last */
     l2k_plane *memory_planes;
     l2k_lanes lanes; /* of batches */

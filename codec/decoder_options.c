@@ -80,6 +80,9 @@ static void release_kept(l2k_decoder *decoder)
     const int before = l2k_device_enter(&decoder->context);
     l2k_teams_release(&decoder->teams);
     l2k_decoder_release_tiles(decoder);
+    l2k_release(&decoder->context, decoder->bounds);
+    decoder->bounds = NULL;
+    decoder->num_bounds = 0;
     l2k_device_leave(before);
 }
 

@@ -7,11 +7,11 @@
 #include "base/cpu.h"
 #include "dwt/wavelet.h"
 
+enum { L2K_CHAIN_PAIRS = 4 }; /* the most that l2k_lifting.chain takes */
+
 /* Vertical lifting in one direction. A step changes every sample of a row from the rows above and below, which may be
  * the same row at a border. Steps alternate between high and low rows; their scaling is left to the horizontal
  * functions below. */
-enum { L2K_CHAIN_PAIRS = 4 };
-
 typedef struct l2k_lifting {
     unsigned steps; /* 2 or 4 */
     unsigned first; /* parity of the rows that step 0 changes: 1 forward (high rows), 0 inverse (low rows) */

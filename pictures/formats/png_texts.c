@@ -194,8 +194,10 @@ static bool read_international(piece *p, cli_png_text *text)
 
 bool cli_png_text_read(const char *type, const uint8_t *chunk, size_t bytes, cli_png_text *text)
 {
-    piece p = {chunk, chunk + bytes};
     *text = (cli_png_text){0};
+    if (bytes == 0) /* there may be no memory either */
+        return false;
+    piece p = {chunk, chunk + bytes};
     const char *keyword = take_string(&p);
     if (!keyword)
         return false;

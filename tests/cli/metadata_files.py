@@ -153,7 +153,7 @@ def make() -> None:
         files[f"{name}.exif"] = exif(order, SAID | {274: (3, [6]), 34665: EXIF, 34853: GPS})
         files[f"{name}.png"] = png(chunk(b"eXIf", files[f"{name}.exif"]) + xmp_chunk(XMP))
     files["plain.tif"] = tiff("<", False, {})
-    files["plain.png"] = png(b"")
+    files["plain.png"] = png(b"".join(chunk(kind, b"") for kind in (b"tEXt", b"zTXt", b"iTXt")))
     files["behind.png"] = png(b"", chunk(b"eXIf", files["little.exif"]) + xmp_chunk(XMP))
     files["jpeg.exif"] = b"Exif\0\0" + files["large.exif"]
     files["packet.xmp"] = XMP.replace(b"T\xc3\xa4", b"other")
