@@ -1,10 +1,10 @@
 #!/bin/bash
-# cli_damaged.sh LIFT2K CORPUS CRASHERS [all|some]: the seed corpus of the fuzz targets (half of it damaged, or not
+# cli_damaged.sh LIFT2K CORPUS CRASHERS [EVERY]: the seed corpus of the fuzz targets (half of it damaged, or not
 # possible output of an encoder) and inputs that once broke them, through every subcommand that reads files. In all cases
-# the command exits with one of its own statuses; if it fails, it prints one line and leaves no output. With "some", each
-# file goes through one of the subcommands.
+# the command exits with one of its own statuses; if it fails, it prints one line and leaves no output. With EVERY,
+# only one call in so many is made: a power of 2, which lets all subcommands have their turn.
 set -u
-lift2k=$(realpath "$1") corpus=$(realpath "$2") crashers=$(realpath "$3") extent=${4:-all}
+lift2k=$(realpath "$1") corpus=$(realpath "$2") crashers=$(realpath "$3") every=${4:-1}
 export OMP_WAIT_POLICY=passive # small pictures: threads that spin cost more than the work
 source "$(dirname "$(realpath "$0")")/cli_support.sh"
 
@@ -29,16 +29,16 @@ meets() {
     [ -z "$(ls -A out)" ] || fault "files left behind: $*: $(ls -A out)"
 }
 
-# each COMMAND...: or, with "some", one in eight
+# each COMMAND...: or one in so many
 number=0
 each() {
     number=$((number + 1))
-    [ "$extent" = some ] && [ $((number % 8)) -ne 0 ] && return
+    [ $((number % every)) -eq 0 ] || return
     meets "$@"
     rm -rf out/*
 }
 
-# 9 and 5 have no divisor in common with 8: with "some", all subcommands have their turn.
+# 9 and 5 calls a file: no divisor in common with a power of 2.
 mkdir out
 for file in "$corpus"/codestreams/* "$crashers"/codestreams/*; do
     each info "$file"
@@ -50,7 +50,7 @@ for file in "$corpus"/codestreams/* "$crashers"/codestreams/*; do
     each view "$file" OUT.ppm --rgb --quiet
     each dump "$file" out/folder --quiet
     each compare "$file" "$file" --quiet
-    if [ "$extent" = all ]; then
+    if [ "$every" -le 2 ]; then
         "$lift2k" info --json "$file" >>all.json 2>/dev/null
     fi
 done
