@@ -1,7 +1,8 @@
-/* gpu_transform [SIZE [WORK [LEVELS]]]: the transform stage on the GPU compared with a device-to-device copy of the
- * same bytes. The reference of a row is a copy that reads as many bytes as the transform reads and writes as many as it
- * writes; for the timing see gpu_timing.cuh. SIZE and WORK (a number from 0 on) select rows; LEVELS is the number of
- * levels in a launch: 1, 2, 3 for all that remain, or 0, the default, to choose by size. */
+/* gpu_transform [SIZE [WORK [LEVELS]]] or gpu_transform papers: the transform stage on the GPU compared with a
+ * device-to-device copy of the same bytes. The reference of a row is a copy that reads as many bytes as the transform
+ * reads and writes as many as it writes; for the timing see gpu_timing.cuh. SIZE and WORK (a number from 0 on) select
+ * rows; LEVELS is the number of levels in a launch: 1, 2, 3 for all that remain, or 0, the default, to choose by size.
+ * With `papers`, the cases of van der Laan, Jalba, Roerdink 2011, tables III and V. */
 #include "bench/gpu_timing.cuh"
 
 #include <cstring>
@@ -22,6 +23,11 @@ struct work {
     bool is_signed, is_planar; /* planar: the samples of a component together, else interleaved */
 };
 
+struct extent {
+    uint32_t width, height;
+    unsigned levels;
+};
+
 static void print_message(void *, l2k_severity, const char *text)
 {
     fprintf(stderr, "lift2k: %s\n", text);
@@ -35,14 +41,14 @@ struct subject {
     cudaGraphExec_t graph;
 };
 
-static size_t pixel_bytes(const work &w, uint32_t n)
+static size_t pixel_bytes(const work &w, const extent &e)
 {
-    return (size_t)n * n * w.components * l2k_sample_bytes(w.samples);
+    return (size_t)e.width * e.height * w.components * l2k_sample_bytes(w.samples);
 }
 
-static size_t coefficient_bytes(const work &w, uint32_t n)
+static size_t coefficient_bytes(const work &w, const extent &e)
 {
-    return (size_t)n * n * w.components * l2k_coefficient_bytes(w.coefficients);
+    return (size_t)e.width * e.height * w.components * l2k_coefficient_bytes(w.coefficients);
 }
 
 static void fill_with_noise(char *device, size_t bytes, const work &w)
@@ -62,6 +68,11 @@ static void fill_with_noise(char *device, size_t bytes, const work &w)
         for (size_t i = 0; i + 1 < bytes; i += 2) {
             int16_t v = (int16_t)(host[i] - (w.is_signed ? 128 : 0));
             memcpy(&host[i], &v, 2);
+        }
+    else if (l2k_sample_bytes(w.samples) == 4)
+        for (size_t i = 0; i + 3 < bytes; i += 4) {
+            int32_t v = host[i] - (w.is_signed ? 128 : 0);
+            memcpy(&host[i], &v, 4);
         }
     CHECK(cudaMemcpy(device, host.data(), bytes, cudaMemcpyHostToDevice));
 }
@@ -88,15 +99,15 @@ static void set_steps(const work &w, l2k_plan_component *component)
         component->steps[band] = l2k_step_size(steps[band], w.precision, l2k_band_orientation(band));
 }
 
-static subject make_subject(const l2k_context *context, const work &w, l2k_direction direction, uint32_t n,
+static subject make_subject(const l2k_context *context, const work &w, l2k_direction direction, const extent &e,
                             unsigned levels_at_once, cudaStream_t stream, bool fill)
 {
     subject s = {};
     l2k_plan_component components[3];
     memset(components, 0, sizeof components);
     for (unsigned c = 0; c < w.components; c++) {
-        components[c].rect = l2k_rect{0, 0, n, n};
-        components[c].levels = 5;
+        components[c].rect = l2k_rect{0, 0, e.width, e.height};
+        components[c].levels = e.levels;
         components[c].wavelet = w.wavelet;
         components[c].own = measured_kernel(w);
         components[c].precision = w.precision;
@@ -115,14 +126,14 @@ static subject make_subject(const l2k_context *context, const work &w, l2k_direc
     spec.levels_at_once = levels_at_once;
     if (l2k_plan_create(context, L2K_BACKEND_CUDA, &spec, &s.plan) != L2K_OK)
         exit(1);
-    CHECK(cudaMalloc(&s.pixels, pixel_bytes(w, n)));
+    CHECK(cudaMalloc(&s.pixels, pixel_bytes(w, e)));
     if (fill)
-        fill_with_noise(s.pixels, pixel_bytes(w, n), w);
+        fill_with_noise(s.pixels, pixel_bytes(w, e), w);
     size_t size = l2k_sample_bytes(w.samples);
     for (unsigned c = 0; c < w.components; c++) {
         size_t lanes = w.is_planar ? 1 : w.components;
-        s.planes[c].data = s.pixels + c * size * (w.is_planar ? (size_t)n * n : 1);
-        s.planes[c].row_stride = (ptrdiff_t)(n * lanes * size);
+        s.planes[c].data = s.pixels + c * size * (w.is_planar ? (size_t)e.width * e.height : 1);
+        s.planes[c].row_stride = (ptrdiff_t)(e.width * lanes * size);
         s.planes[c].sample_stride = (ptrdiff_t)(lanes * size);
         s.planes[c].type = w.samples;
     }
@@ -144,16 +155,17 @@ static subject make_subject(const l2k_context *context, const work &w, l2k_direc
     return s;
 }
 
-static void measure(const l2k_context *context, const work &w, uint32_t n, unsigned levels_at_once, cudaStream_t stream)
+static void measure(const l2k_context *context, const work &w, const extent &e, unsigned levels_at_once,
+                    cudaStream_t stream)
 {
-    size_t in = pixel_bytes(w, n), out = coefficient_bytes(w, n);
+    size_t in = pixel_bytes(w, e), out = coefficient_bytes(w, e);
     unsigned sets = cold_sets(in, out);
     double copy = copy_us(stream, in, out, sets), time[2];
     for (int d = 0; d < 2; d++) {
         std::vector<subject> subjects;
         for (unsigned i = 0; i < sets; i++)
-            subjects.push_back(
-                make_subject(context, w, d ? L2K_INVERSE : L2K_FORWARD, n, levels_at_once, stream, i < 2 || n <= 2048));
+            subjects.push_back(make_subject(context, w, d ? L2K_INVERSE : L2K_FORWARD, e, levels_at_once, stream,
+                                            i < 2 || e.width <= 2048));
         time[d] = median_us(stream, [&](int i) { CHECK(cudaGraphLaunch(subjects[i % sets].graph, stream)); });
         for (subject &s : subjects) {
             CHECK(cudaGraphExecDestroy(s.graph));
@@ -161,9 +173,38 @@ static void measure(const l2k_context *context, const work &w, uint32_t n, unsig
             l2k_plan_free(s.plan);
         }
     }
-    printf("| %s | %u | %.1f | %.1f | %.2f | %.1f | %.2f |\n", w.name, n, copy, time[0], time[0] / copy, time[1],
+    printf("| %s | %u | %.1f | %.1f | %.2f | %.1f | %.2f |\n", w.name, e.width, copy, time[0], time[0] / copy, time[1],
            time[1] / copy);
     fflush(stdout);
+}
+
+static void head(const char *across)
+{
+    printf("| work | %s | copy | forward | x copy | inverse | x copy |\n|---|---|---|---|---|---|---|\n", across);
+}
+
+/* 1920 x 1080, three levels, samples and coefficients of 16 and of 32 bits. */
+static void measure_papers(const l2k_context *context, cudaStream_t stream)
+{
+    static const struct {
+        l2k_wavelet wavelet;
+        const char *narrow, *wide;
+    } rows[] = {
+        {L2K_WAVELET_HAAR, "haar 16", "haar 32"},
+        {L2K_WAVELET_DD_9_7, "dd-9-7 16", "dd-9-7 32"},
+        {L2K_WAVELET_5_3, "5/3 16", "5/3 32"},
+        {L2K_WAVELET_DD_13_7, "dd-13-7 16", "dd-13-7 32"},
+        {L2K_WAVELET_DAUBECHIES_INT, "daubechies-int 16", "daubechies-int 32"},
+        {L2K_WAVELET_FIDELITY, "fidelity 16", "fidelity 32"},
+    };
+    const extent full_hd = {1920, 1080, 3};
+    head("width");
+    for (const auto &row : rows) {
+        work narrow = {row.narrow, row.wavelet, L2K_COEFFICIENT_INT16, L2K_SAMPLE_S16, 1, 9, true, false};
+        work wide = {row.wide, row.wavelet, L2K_COEFFICIENT_INT32, L2K_SAMPLE_S32, 1, 9, true, false};
+        measure(context, narrow, full_hd, 0, stream);
+        measure(context, wide, full_hd, 0, stream);
+    }
 }
 
 int main(int argc, char **argv)
@@ -196,10 +237,12 @@ int main(int argc, char **argv)
     CHECK(cudaStreamCreate(&stream));
     print_device();
     printf("; microseconds, median of %d\n\n", REPEATS);
-    printf("| work | n | copy | forward | x copy | inverse | x copy |\n|---|---|---|---|---|---|---|\n");
+    if (argc > 1 && !strcmp(argv[1], "papers"))
+        return measure_papers(&context, stream), 0;
+    head("n");
     for (int i = 0; i < (int)(sizeof works / sizeof *works); i++)
         for (uint32_t n = 1024; n <= 8192; n *= 2)
             if ((argc < 2 || (uint32_t)atoi(argv[1]) == n) && (argc < 3 || atoi(argv[2]) == i))
-                measure(&context, works[i], n, argc < 4 ? 0 : (unsigned)atoi(argv[3]), stream);
+                measure(&context, works[i], extent{n, n, 5}, argc < 4 ? 0 : (unsigned)atoi(argv[3]), stream);
     return 0;
 }
