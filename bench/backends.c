@@ -8,26 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/cpu.h"
+#include "bench/bench.h"
 #include "transform/plan.h"
 
 enum { REPEATS = 7 };
-
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
-
-static void print_message(void *user, l2k_severity severity, const char *text)
-{
-    (void)user;
-    (void)severity;
-    fprintf(stderr, "lift2k: %s\n", text);
-}
 
 /* Best time of a run, and of making a plan, running and freeing it. */
 static void measure(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec, const l2k_plane *planes,
@@ -94,7 +80,7 @@ static void measure_size(l2k_context *context, const way *ways, size_t count, ui
 
 int main(int argc, char **argv)
 {
-    l2k_context context = {.hooks = {.message = print_message}, .threads = l2k_thread_count(0)};
+    l2k_context context = {.hooks = {.message = report_message}, .threads = l2k_thread_count(0)};
     way ways[8];
     size_t count = 0;
     char text[160];

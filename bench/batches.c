@@ -8,8 +8,8 @@
  * place, with sides from --least (64), doubled up to --most (4096). Milliseconds an image, best of the turns that fit
  * into S seconds. Results are compared with the CPU's. */
 #define _POSIX_C_SOURCE 199309L
-#include <time.h>
 
+#include "bench/bench.h"
 #include "bench/pnm.h"
 #include "lift2k/lift2k.h"
 
@@ -26,13 +26,6 @@ static void print_text(void *user, l2k_severity severity, const char *text)
     (void)user;
     if (severity != L2K_SEVERITY_NOTE)
         fprintf(stderr, "lift2k: %s\n", text);
-}
-
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
 }
 
 /* ---- Images ------------------------------------------------------------------------------------------------------ */

@@ -24,20 +24,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/memory.h"
+#include "bench/bench.h"
 #include "codec/blocks/block_coder.h"
 #include "quant/steps.h"
 
 enum { COMPONENTS = 3, LEVELS = 5, IMAGES = 8, REPEATS = 15, HALVINGS = 4 };
-
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
 
 static void require(bool holds, const char *what)
 {

@@ -11,8 +11,8 @@
 #include <cuda_runtime_api.h>
 
 #include <pthread.h>
-#include <time.h>
 
+#include "bench/bench.h"
 #include "bench/pnm.h"
 #include "lift2k/lift2k.h"
 
@@ -24,13 +24,6 @@ static void check(bool right, const char *what)
         return;
     fprintf(stderr, "cuda_devices: %s failed\n", what);
     exit(1);
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static void *take_pinned(size_t bytes)
@@ -87,13 +80,7 @@ static void draw(const scene *s, const pnm *p, uint8_t *to)
 
 /* ---- Objects ----------------------------------------------------------------------------------------------------- */
 
-static void print_message(void *user, l2k_severity severity, const char *text)
-{
-    (void)user, (void)severity;
-    fprintf(stderr, "lift2k: %s\n", text);
-}
-
-static const l2k_hooks hooks = {.message = print_message};
+static const l2k_hooks hooks = {.message = report_message};
 
 static l2k_encoder *make_encoder(bool ht, unsigned devices, unsigned tiles)
 {

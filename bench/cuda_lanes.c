@@ -3,7 +3,8 @@
 #include "bench/cuda_lanes.h"
 
 #include <pthread.h>
-#include <time.h>
+
+#include "bench/bench.h"
 
 enum { MEASUREMENTS = 3, MOST_BATCH = 256 };
 
@@ -73,13 +74,6 @@ static void *work(void *opaque)
 }
 
 /* ---- Time ------------------------------------------------------------------------------------------------------ */
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Seconds an image, negative if something failed. */
 static double run(lanes *a, unsigned count, unsigned images, unsigned turns, bool decodes)

@@ -5,27 +5,13 @@
 #define _POSIX_C_SOURCE 199309L
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "bench/bench.h"
 #include "transform/device_planes.h"
 
 enum { RUNS = 15, WARM = 3, WINDOWS = 8, MOST_COMPONENTS = 4 };
 
 static const double sides[WINDOWS] = {1, 0.9999, 0.95, 0.9, 0.75, 0.5, 0.25, 0.1}; /* of the picture's */
-
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
-
-static void print_message(void *user, l2k_severity severity, const char *text)
-{
-    (void)user;
-    (void)severity;
-    fprintf(stderr, "cuda_windows: %s\n", text);
-}
 
 static void require(l2k_status status)
 {
@@ -51,7 +37,7 @@ static char *read_all(const char *name, size_t *bytes)
 
 static l2k_decoder *open_one(const char *data, size_t bytes, l2k_memory memory)
 {
-    const l2k_hooks hooks = {.message = print_message};
+    const l2k_hooks hooks = {.message = report_message};
     l2k_decoder *decoder = l2k_decoder_new(&hooks);
     if (!decoder)
         exit(1);
@@ -93,7 +79,7 @@ static double time_window(l2k_decoder *decoder, const l2k_info *info, double sid
 
 static void time_all(const char *name, const char *data, size_t bytes, const target *to)
 {
-    const l2k_context context = {.hooks = {.message = print_message}, .threads = 1};
+    const l2k_context context = {.hooks = {.message = report_message}, .threads = 1};
     l2k_decoder *decoders[WINDOWS];
     l2k_device_memory device = {0};
     double best[WINDOWS];

@@ -9,8 +9,8 @@
 #define _POSIX_C_SOURCE 200112L
 #include <pthread.h>
 #include <stdatomic.h>
-#include <time.h>
 
+#include "bench/bench.h"
 #include "bench/pnm.h"
 #include "lift2k/lift2k.h"
 
@@ -48,13 +48,6 @@ static void print_message(void *user, l2k_severity severity, const char *text)
     (void)user;
     if (severity != L2K_SEVERITY_NOTE)
         fprintf(stderr, "lift2k: %s\n", text);
-}
-
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
 }
 
 /* ---- A coder, used by one thread ----------------------------------------------------------------------------- */

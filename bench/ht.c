@@ -9,8 +9,8 @@
  * avx2 needs an OpenJPH without AVX-512 (its CMake option OJPH_DISABLE_AVX512). */
 #define _POSIX_C_SOURCE 199309L
 #include <math.h>
-#include <time.h>
 
+#include "bench/bench.h"
 #include "bench/openjph.h"
 #include "bench/pnm.h"
 #include "lift2k/lift2k.h"
@@ -48,13 +48,6 @@ static void check(bool right, const char *what)
         return;
     fprintf(stderr, "ht: %s failed\n", what);
     exit(1);
-}
-
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
 }
 
 static void print_message(void *user, l2k_severity severity, const char *text)

@@ -9,26 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "bench/bench.h"
 #include "transform/device_planes.h"
 #include "transform/plan.h"
 
 enum { REPEATS = 9 };
-
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
-
-static void print_message(void *user, l2k_severity severity, const char *text)
-{
-    (void)user;
-    (void)severity;
-    fprintf(stderr, "lift2k: %s\n", text);
-}
 
 static void require(l2k_status status)
 {
@@ -131,7 +117,7 @@ static void measure_way(const l2k_context *context, const way *w, l2k_wavelet wa
 
 int main(int argc, char **argv)
 {
-    const l2k_context context = {.hooks = {.message = print_message}, .threads = 1};
+    const l2k_context context = {.hooks = {.message = report_message}, .threads = 1};
     const uint32_t side = argc > 1 ? (uint32_t)atoi(argv[1]) : 4096;
     const way ways[] = {{"GPU, device memory", L2K_BACKEND_CUDA, true},
                         {"GPU, host memory", L2K_BACKEND_CUDA, false},

@@ -15,9 +15,9 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "bench/bench.h"
 #include "lift2k/lift2k.h"
 
 enum { MAX_RUNS = 99, MAX_COMPONENTS = 4, MANY = 100 };
@@ -41,13 +41,6 @@ typedef struct outcome {
 typedef struct area {
     uint32_t x0, y0, x1, y1;
 } area;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void fail(const char *what)
 {
