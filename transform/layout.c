@@ -103,7 +103,9 @@ bool l2k_low_fits_int16(const l2k_plan_component *component, const uint8_t bits[
     double low = ldexp(1, bits[0]), sums = 0;
     for (unsigned level = component->levels; level > component->discard; level--) {
         low = most_of_level(kernel, low, &bits[l2k_band_number(component->levels - level + 1, 0)], &sums);
-        if ((level > component->discard + 1 && low > INT16_MAX) || sums > INT32_MAX)
+        const bool is_narrow =
+            level > component->discard + 1 || kernel; /* kernels may pack a level's own samples, too */
+        if ((is_narrow && low > INT16_MAX) || sums > INT32_MAX)
             return false;
     }
     return true;

@@ -32,9 +32,10 @@ typedef struct test_case {
     l2k_sample_type type;
     bool interleaved;
     bool pinned;
-    unsigned padding; /* samples after each row, and before the first */
-    bool lines_up;    /* rows are multiples of 64 bytes, so that all of them are aligned as the first one */
-    unsigned extreme; /* 0 random, 1 only the ends of the range, 2 smooth */
+    unsigned padding;     /* samples after each row, and before the first */
+    bool lines_up;        /* rows are multiples of 64 bytes, so that all of them are aligned as the first one */
+    unsigned narrow_bits; /* of coefficients if LL samples have 16 bits */
+    unsigned extreme;     /* 0 random, 1 only the ends of the range, 2 smooth */
 } test_case;
 
 static uint32_t random_side(uint32_t most)
@@ -281,10 +282,11 @@ static void poison(const l2k_coefficients *view)
 static void fill_coefficients(const test_case *t, const l2k_coefficients *a, const l2k_coefficients *b)
 {
     size_t count = a->stride * a->height;
+    const int32_t most = (1 << t->narrow_bits) - 1;
     for (size_t i = 0; i < count; i++) {
         int32_t v = below(3) ? (int32_t)below(64) - 32 : (int32_t)below(1u << 13) - (1 << 12);
         if (t->components[0].narrow_low)
-            v = t->extreme == 1 ? (below(2) ? 511 : -511) : (int32_t)below(1023) - 511;
+            v = t->extreme == 1 ? (below(2) ? most : -most) : (int32_t)below(2 * (uint32_t)most + 1) - most;
         else if (t->extreme == 1 && a->type != L2K_COEFFICIENT_FLOAT32)
             v = a->type == L2K_COEFFICIENT_INT16 ? (below(2) ? INT16_MIN : INT16_MAX) : (int32_t)(next_random() * 2);
         if (a->type == L2K_COEFFICIENT_FLOAT32)

@@ -45,20 +45,25 @@ static void choose_window(test_case *t)
     }
 }
 
-/* Nine bits are few enough at the usual number of levels. */
-static bool narrow_fits(const test_case *t, unsigned discard)
+/* The most bits of coefficients, up to nine, with which LL fits int16; 0: none. */
+static unsigned narrow_bits(const test_case *t, unsigned discard)
 {
     uint8_t bits[L2K_MAX_SUBBANDS];
     l2k_plan_component component = t->components[0];
     component.discard = discard;
-    memset(bits, 9, sizeof bits);
-    return l2k_low_fits_int16(&component, bits);
+    for (unsigned most = 9; most > 0; most--) {
+        memset(bits, (int)most, sizeof bits);
+        if (l2k_low_fits_int16(&component, bits))
+            return most;
+    }
+    return 0;
 }
 
 static void set_direction(test_case *t, l2k_direction direction)
 {
     unsigned discard = direction == L2K_INVERSE ? below(t->components[0].levels + 1) / 2 : 0;
-    bool narrow = direction == L2K_INVERSE && below(2) && narrow_fits(t, discard);
+    t->narrow_bits = direction == L2K_INVERSE && below(2) ? narrow_bits(t, discard) : 0;
+    const bool narrow = t->narrow_bits > 0;
     t->spec.direction = direction;
     for (uint32_t c = 0; c < t->spec.num_components; c++) {
         t->components[c].discard = discard;

@@ -66,9 +66,10 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
     enum { BEFORE = LEVELS == 2 ? l2k_most(BEFORE_1, 6 + 2 * W::BACK) : (int)BEFORE_1 };
     enum { MOST_ROUNDS = W::DELAY ? 1 << 20 : K == 1 ? 4 : 32 }; /* measured: bench/lab/README.md */
     enum { UNROLLED = W::DELAY ? 1 : 2 };                        /* the 9/7's loop body is long already */
-    enum { PAIRS = K == 1 && W::DELAY == 0 ? 2 : 1 }; /* of rows transformed together at level 1, as registers allow */
+    /* Of rows transformed together at level 1, as registers allow. */
+    enum { PAIRS = K == 1 && (W::DELAY == 0 || W::BY_ROUND) ? 2 : 1 };
     /* Also pins what quick rounds need. Slower for the other forms; without it 5/3 triples to int32 spill. */
-    enum { SETS_UP_AGAIN = W::DELAY == 0 && (K == 1 || sizeof(D) == 4) };
+    enum { SETS_UP_AGAIN = (W::DELAY == 0 && (K == 1 || sizeof(D) == 4)) || W::BY_ROUND };
     /* What passes from round to round: the rows of each level that are not finished. */
     struct state {
         typename W::template forward_rows<N> level1[K];
@@ -258,7 +259,7 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
     {
         T ll[2][K][N / 2] = {};
         way.begin(round);
-        const int together = Way::BORDER ? 1 : (int)PAIRS;
+        const int together = Way::BORDER && !W::BY_ROUND ? 1 : (int)PAIRS;
 #pragma unroll(Way::BORDER ? 1 : UNROLLED)
         for (int j = 0; j < 2; j += together) {
             for (int c = 0; c < K; c++)
@@ -295,15 +296,20 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
     {
         const int last = 2 - PAIRS; /* the LL of a single pair goes to the end of `ll` */
         T out[PAIRS][2 * K][N];
+        if constexpr (W::BY_ROUND) {
+            push_round<Way>(round, slot, reinterpret_cast<T(&)[4][N]>(out));
+        } else {
 #pragma unroll
-        for (int i = 0; i < PAIRS; i++) {
-            int r = 2 * (j + i), q = row_of(round) + r;
-            T odd[K][N], next[K][N];
-            reader.unpack(slot + r * Reader::SLOT, Way::BORDER ? clamp(q) : q - p.y.first, odd);
-            reader.unpack(slot + (r + 1) * Reader::SLOT, Way::BORDER ? clamp(q + 1) : q + 1 - p.y.first, next);
+            for (int i = 0; i < PAIRS; i++) {
+                int r = 2 * (j + i), q = row_of(round) + r;
+                T odd[K][N], next[K][N];
+                reader.unpack(slot + r * Reader::SLOT, Way::BORDER ? clamp(q) : q - p.y.first, odd);
+                reader.unpack(slot + (r + 1) * Reader::SLOT, Way::BORDER ? clamp(q + 1) : q + 1 - p.y.first, next);
 #pragma unroll
-            for (int c = 0; c < K; c++)
-                rows.level1[c].template push<Way::BORDER>(odd[c], next[c], q, p.y, out[i][2 * c], out[i][2 * c + 1]);
+                for (int c = 0; c < K; c++)
+                    rows.level1[c].template push<Way::BORDER>(odd[c], next[c], q, p.y, out[i][2 * c],
+                                                              out[i][2 * c + 1]);
+            }
         }
         l2k_rows<W, true, Way::BORDER>(reinterpret_cast<T(&)[PAIRS * 2 * K][N]>(out), lane1);
 #pragma unroll
@@ -315,6 +321,16 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
                     ll[last + i], [&](int c, const l2k_packed<D, N / 2> &q) { way.store1(c, j + i, L2K_LL, q); },
                     [&](int c, const l2k_packed<L, N / 2> &q) { way.store_low(c, j + i, q); });
         }
+    }
+
+    template <class Way> __device__ __forceinline__ void push_round(int round, l2k_shared slot, T (&v)[4][N])
+    {
+        const int first = row_of(round);
+#pragma unroll
+        for (int r = 0; r < 4; r++)
+            reader.unpack(slot + r * Reader::SLOT, Way::BORDER ? clamp(first + r) : first + r - p.y.first,
+                          reinterpret_cast<T(&)[1][N]>(v[r]));
+        rows.level1[0].template push_round<Way::BORDER>(v, first, p.y);
     }
 
     /* Takes a finished low and high row of each component: stores HL, LH and HH and returns LL. */

@@ -29,10 +29,19 @@ static const group_limits limits[][2] = {
         {[L2K_FORWARD] = {TWO_TO(24), TWO_TO(26), TWO_TO(22)}, [L2K_INVERSE] = {TWO_TO(24), UINT64_MAX, TWO_TO(20)}},
 };
 
-/* Of kernels: one level at a time. */
-static group_limits limits_of(const l2k_plan_component *component, l2k_direction direction)
+bool l2k_kernel_takes_two(l2k_wavelet wavelet)
 {
-    return component->own ? (group_limits){UINT64_MAX, UINT64_MAX, 0} : limits[component->wavelet][direction];
+    return wavelet == L2K_WAVELET_HAAR || wavelet == L2K_WAVELET_1_3 || wavelet == L2K_WAVELET_DD_9_7 ||
+           wavelet == L2K_WAVELET_DD_13_7 || wavelet == L2K_WAVELET_DAUBECHIES_INT;
+}
+
+static group_limits limits_of(const l2k_plan_spec *spec, const l2k_plan_component *component)
+{
+    if (!component->own)
+        return limits[component->wavelet][spec->direction];
+    const bool two = spec->type == L2K_COEFFICIENT_INT16 && l2k_kernel_takes_two(component->wavelet) &&
+                     !l2k_has_wide_sums(spec, component);
+    return (group_limits){two ? TWO_TO(22) : UINT64_MAX, UINT64_MAX, 0};
 }
 
 /* How many of the levels from `first` on a sweep can take, of at most `most`: where a window cuts levels, they have to
@@ -59,7 +68,7 @@ static l2k_level_group group_from(const l2k_plan_spec *spec, uint32_t c, unsigne
     l2k_rect rect = left > 0 ? l2k_level_rect(component, first) : l2k_plan_output(spec->direction, component);
     uint64_t samples = (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect) * (many ? together : 1);
     bool joined = spec->component_transform && c == 0 && first == l2k_discarded(spec->direction, component) + 1;
-    const group_limits limit = limits_of(component, spec->direction);
+    const group_limits limit = limits_of(spec, component);
     uint64_t two_from = joined ? limit.two_joined_levels_from : limit.two_levels_from;
     bool deep = !many && !component->own && (most == 0 ? samples <= limit.deep_to : most > 2);
     l2k_level_group group = {first, 1, left > 0 && deep, rect, low_of(rect)};

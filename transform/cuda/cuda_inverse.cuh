@@ -121,7 +121,8 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
     enum { BEFORE = LEVELS == 2 ? l2k_most(BEFORE_1, 4 + 2 * W::BACK) : (int)BEFORE_1 };
     enum { MOST_ROUNDS = W::DELAY == 0 && K == 1 ? 4 : 1 << 20 }; /* measured: bench/lab/README.md */
     enum { UNROLLED = W::DELAY ? 1 : 2 };                         /* the 9/7's loop body is long already */
-    enum { PAIRS = K == 1 && W::DELAY == 0 ? 2 : 1 }; /* of rows transformed together at level 1, as registers allow */
+    /* Of rows transformed together at level 1, as registers allow. */
+    enum { PAIRS = K == 1 && (W::DELAY == 0 || W::BY_ROUND) ? 2 : 1 };
     enum { SETS_UP_AGAIN = true };
     /* What passes from round to round: the rows of each level that are not finished. */
     struct state {
@@ -303,7 +304,7 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
     {
         T ll[2][K][N / 2];
         take_low<Way>(round, slot, ll[0], ll[1]);
-        const int together = Way::BORDER ? 1 : (int)PAIRS;
+        const int together = Way::BORDER && !W::BY_ROUND ? 1 : (int)PAIRS;
 #pragma unroll(Way::BORDER ? 1 : UNROLLED)
         for (int j = 0; j < 2; j += together) {
             T in[together][2 * K][N];
@@ -314,21 +315,33 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
             for (int c = 0; c < K; c++)
                 l2k_copy_row(ll[0][c], ll[1][c]); /* lets the loop stay rolled */
             l2k_rows<W, false, Way::BORDER>(reinterpret_cast<T(&)[together * 2 * K][N]>(in), lane1);
+            if constexpr (W::BY_ROUND) {
+                push_round<Way>(way, round, reinterpret_cast<T(&)[4][N]>(in));
+            } else {
 #pragma unroll
-            for (int i = 0; i < together; i++) {
-                T odd[K][N], even[K][N];
+                for (int i = 0; i < together; i++) {
+                    T odd[K][N], even[K][N];
 #pragma unroll
-                for (int c = 0; c < K; c++)
-                    rows.level1[c].template push<Way::BORDER>(in[i][2 * c], in[i][2 * c + 1],
-                                                              2 * (first_row(round) + j + i), p.y, odd[c], even[c]);
-                way.store(round, 2 * (j + i), odd);
-                way.store(round, 2 * (j + i) + 1, even);
+                    for (int c = 0; c < K; c++)
+                        rows.level1[c].template push<Way::BORDER>(in[i][2 * c], in[i][2 * c + 1],
+                                                                  2 * (first_row(round) + j + i), p.y, odd[c], even[c]);
+                    way.store(round, 2 * (j + i), odd);
+                    way.store(round, 2 * (j + i) + 1, even);
+                }
             }
         }
         way.end();
     }
 
   private:
+    template <class Way> __device__ __forceinline__ void push_round(Way &way, int round, T (&v)[4][N])
+    {
+        rows.level1[0].template push_round<Way::BORDER>(v, 2 * first_row(round), p.y);
+#pragma unroll
+        for (int r = 0; r < 4; r++)
+            way.store(round, r, reinterpret_cast<T(&)[1][N]>(v[r]));
+    }
+
     /* Interleaves the subbands of each component to a low and a high row. */
     template <int M, class Get>
     __device__ __forceinline__ void arrange(T (&in)[2 * K][M], const T (&ll)[K][M / 2], int level, Get get) const

@@ -3,20 +3,20 @@
 #ifndef L2K_TRANSFORM_CUDA_CUDA_INVERSE_KERNEL_CUH
 #define L2K_TRANSFORM_CUDA_CUDA_INVERSE_KERNEL_CUH
 
-#include "dwt/kernel_cuda.cuh"
+#include "dwt/kernel_packed_cuda.cuh"
 #include "transform/cuda/cuda_inverse.cuh"
 
 namespace
 {
 
 /* The forms of the forward direction. */
-template <class W, class D> struct inverse_kernel_form {
-    enum { PLAIN = W::ROWS <= 4 ? 16 : W::ROWS <= 10 ? 12 : 8, ANY = 8 };
+template <class W, class D, int LEVELS> struct inverse_kernel_form {
+    enum { PLAIN = W::ROWS <= 6 ? 16 : 12, ANY = 8 };
     typedef typename l2k_wide_sample<W>::type wide;
 
     static int launch(const l2k_cuda_sweep &p, cudaStream_t stream)
     {
-        if (p.levels != 1 || p.joined)
+        if (p.levels < 1 || p.levels > LEVELS || p.joined)
             return cudaErrorInvalidValue; /* such plans have a cpu_reason, or groups of one level */
         const l2k_form form = l2k_form_of(p);
         if constexpr (sizeof(D) == 2 && W::arithmetic::NARROW) {
@@ -39,16 +39,24 @@ template <class W, class D> struct inverse_kernel_form {
     }
     template <class Writer, int WARPS> static int walk(const l2k_cuda_sweep &p, cudaStream_t stream)
     {
+        if (p.levels == LEVELS)
+            return l2k_launch_walk<inverse_walk<W, Writer, D, LEVELS>, WARPS>(
+                inverse_kernel<W, Writer, D, LEVELS, WARPS>, p, stream);
         return l2k_launch_walk<inverse_walk<W, Writer, D, 1>, WARPS>(inverse_kernel<W, Writer, D, 1, WARPS>, p, stream);
     }
 };
 
-template <class Kernel, bool WIDE, class D> int launch_inverse(const l2k_cuda_sweep &p, cudaStream_t stream)
+/* LEVELS: of int16 coefficients and sums of 32 bits. */
+template <class Kernel, bool WIDE, class D, int LEVELS = 1>
+int launch_inverse(const l2k_cuda_sweep &p, cudaStream_t stream)
 {
-    return inverse_kernel_form<l2k_kernel_wavelet<Kernel, WIDE, true>, D>::launch(p, stream);
+    if constexpr (sizeof(D) == 2 && !WIDE && l2k_packs(Kernel::kernel))
+        return inverse_kernel_form<l2k_packed_wavelet<Kernel, true>, D, LEVELS>::launch(p, stream);
+    else
+        return inverse_kernel_form<l2k_kernel_wavelet<Kernel, WIDE, true>, D, LEVELS>::launch(p, stream);
 }
 
-template <class Kernel> int inverse_by_kernel(const l2k_cuda_sweep &p, cudaStream_t stream)
+template <class Kernel, int LEVELS> int inverse_by_kernel(const l2k_cuda_sweep &p, cudaStream_t stream)
 {
     if constexpr (!Kernel::kernel.reversible) {
         if (p.type == L2K_COEFFICIENT_FLOAT32)
@@ -58,7 +66,7 @@ template <class Kernel> int inverse_by_kernel(const l2k_cuda_sweep &p, cudaStrea
     } else {
         if (p.type == L2K_COEFFICIENT_INT16)
             return p.wide ? launch_inverse<Kernel, true, int16_t>(p, stream)
-                          : launch_inverse<Kernel, false, int16_t>(p, stream);
+                          : launch_inverse<Kernel, false, int16_t, LEVELS>(p, stream);
         if constexpr (!l2k_is_always_wide(Kernel::kernel))
             if (!p.wide)
                 return launch_inverse<Kernel, false, int32_t>(p, stream);
@@ -68,11 +76,11 @@ template <class Kernel> int inverse_by_kernel(const l2k_cuda_sweep &p, cudaStrea
 
 } // namespace
 
-/* Defines a launcher of cuda_forms.h. */
-#define L2K_CUDA_INVERSE_KERNEL(name, Kernel)                                                                          \
+/* Defines a launcher of cuda_forms.h, of sweeps of up to `levels` levels (l2k_kernel_takes_two). */
+#define L2K_CUDA_INVERSE_KERNEL(name, Kernel, levels)                                                                  \
     extern "C" int name(const l2k_cuda_sweep *sweep, void *stream)                                                     \
     {                                                                                                                  \
-        return inverse_by_kernel<Kernel>(*sweep, (cudaStream_t)stream);                                                \
+        return inverse_by_kernel<Kernel, levels>(*sweep, (cudaStream_t)stream);                                        \
     }
 
 #endif
