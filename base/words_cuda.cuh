@@ -320,40 +320,72 @@ __device__ __forceinline__ void l2k_store_run(S *row, const l2k_lane_run<N> &run
     }
 }
 
-/* Bytes from registers to memory of any address: all lanes of a warp take part, each with WORDS words that follow those
- * of the lane before. `to` is where a lane's would begin, and of all bytes from there on the warp stores those from
- * `begin` to `end`, which do not include the first lane's. A word of memory that is stored as a whole has the last
- * bytes of a word of registers and the first of the next one. */
-template <int WORDS>
-__device__ __forceinline__ void l2k_store_anywhere(char *to, int begin, int end, const uint32_t (&words)[WORDS])
-{
-    const int off = (int)((uintptr_t)to & 3), first = begin + off, last = end + off;
-    uint32_t w[WORDS];
-    w[0] = __shfl_up_sync(0xFFFFFFFFu, words[WORDS - 1], 1);
-    to -= off;
+/* A warp's part of rows of bytes at any address, and a lane's words of it, which follow those of the lane before. All
+ * numbers are bytes from where these begin: rows go from `first` to `last`, and the warp's own part of them from `low`
+ * to `high`. It stores the words of memory that begin there, so registers must have up to three bytes behind it, too;
+ * words in which a row begins or ends go byte by byte. */
+struct l2k_row_part {
+    int first, last, low, high;
+    int zero_from, zero_count; /* how far from a word of memory rows may begin so that the lane has a whole word 0 */
+    bool is_own, is_inside;    /* the lane's words after that one are stored; the warp is at neither end of the row */
+
+    __device__ __forceinline__ l2k_row_part(int row_first, int row_last, int own_low, int own_high)
+        : first(row_first), last(row_last), low(own_low), high(own_high), zero_from(high == 0 ? 1 : 0),
+          zero_count(high == 0             ? 3
+                     : high < 0 || low > 0 ? 0
+                     : low == 0            ? 1
+                                           : 4),
+          is_own(low <= 0 && high > 0), is_inside(low != first && last >= high + 4)
+    {
+    }
+    /* To be called by all lanes. */
+    template <int WORDS> __device__ __forceinline__ void store(char *to, const uint32_t (&words)[WORDS]) const
+    {
+        const int off = (int)((uintptr_t)to & 3);
+        uint32_t w[WORDS];
+        w[0] = __shfl_up_sync(0xFFFFFFFFu, words[WORDS - 1], 1);
 #pragma unroll
-    for (int i = WORDS - 1; i > 0; i--)
-        w[i] = __funnelshift_l(words[i - 1], words[i], 8 * off);
-    w[0] = __funnelshift_l(w[0], words[0], 8 * off);
-#pragma unroll
-    for (int i = 0; i < WORDS; i++)
-        if (4 * i >= first && 4 * i + 4 <= last)
-            reinterpret_cast<uint32_t *>(to)[i] = w[i];
-    int edge = (first & 3) && (unsigned)first < 4 * WORDS ? first : last;
-#pragma unroll 1
-    while ((edge & 3) && (unsigned)edge < 4 * WORDS) {
-        const int at = edge & ~3;
-        uint32_t word = w[0];
+        for (int i = WORDS - 1; i > 0; i--)
+            w[i] = __funnelshift_l(words[i - 1], words[i], 8 * off);
+        w[0] = __funnelshift_l(w[0], words[0], 8 * off);
+        if (!is_inside)
+            return store_at_end(to - off, off, w);
+        uint32_t *at = reinterpret_cast<uint32_t *>(to - off);
+        if ((unsigned)(off - zero_from) < (unsigned)zero_count)
+            at[0] = w[0];
 #pragma unroll
         for (int i = 1; i < WORDS; i++)
-            word = 4 * i == at ? w[i] : word;
-#pragma unroll
-        for (int k = 0; k < 4; k++)
-            if (at + k >= first && at + k < last)
-                to[at + k] = (char)(word >> 8 * k);
-        edge = at == (last & ~3) ? 0 : last;
+            if (is_own)
+                at[i] = w[i];
     }
-}
+
+  private:
+    template <int WORDS>
+    __device__ __forceinline__ void store_at_end(char *to, int off, const uint32_t (&w)[WORDS]) const
+    {
+        const int begin = low + off, end = high + off, row_begin = first + off, row_end = last + off;
+#pragma unroll
+        for (int i = 0; i < WORDS; i++)
+            if (4 * i >= begin && 4 * i < min(end, row_end - 3))
+                reinterpret_cast<uint32_t *>(to)[i] = w[i];
+        const bool has_begin = low == first && first < high && (row_begin & 3) && (unsigned)row_begin < 4 * WORDS;
+        int edge = has_begin ? row_begin : row_end;
+#pragma unroll 1
+        while ((edge & 3) && (unsigned)edge < 4 * WORDS) {
+            const int at = edge & ~3;
+            const bool own = edge == row_begin || (at >= begin && at < end);
+            uint32_t word = w[0];
+#pragma unroll
+            for (int i = 1; i < WORDS; i++)
+                word = 4 * i == at ? w[i] : word;
+#pragma unroll
+            for (int k = 0; k < 4; k++)
+                if (own && at + k >= row_begin && at + k < row_end)
+                    to[at + k] = (char)(word >> 8 * k);
+            edge = edge == row_begin ? row_end : 0;
+        }
+    }
+};
 
 /* A pointer to a lane's columns that advances from row to row, where each lane has all of its columns or none and
  * accesses are aligned. PINNED: whether `some` is pinned. */
