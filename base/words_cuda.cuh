@@ -320,70 +320,43 @@ __device__ __forceinline__ void l2k_store_run(S *row, const l2k_lane_run<N> &run
     }
 }
 
-/* A warp's part of rows of bytes at any address, and a lane's words of it, which follow those of the lane before. All
- * numbers are bytes from where these begin: rows go from `first` to `last`, and the warp's own part of them from `low`
- * to `high`. It stores the words of memory that begin there, so registers must have up to three bytes behind it, too;
- * words in which a row begins or ends go byte by byte. */
+/* A warp's part of rows at any address, and what a lane has of it, which follows what the lane before has. All numbers
+ * are bytes from where that begins: rows go from `first` to `last`, and the warp's own part of them from `low` to
+ * `high`. It stores the words of memory that begin there, so registers must have up to three bytes behind it, too.
+ * Warps at an end of the row store sample by sample, also those bytes. */
 struct l2k_row_part {
-    int first, last, low, high;
-    int zero_from, zero_count; /* how far from a word of memory rows may begin so that the lane has a whole word 0 */
-    bool is_own, is_inside;    /* the lane's words after that one are stored; the warp is at neither end of the row */
+    bool is_inside, is_own;    /* the warp is at no end of the row; then all words but word 0 are the warp's own */
+    int zero_from, zero_count; /* and word 0, if so many bytes and more behind a word of memory, of up to 4 */
+    int from, count;           /* what a warp at an end stores */
 
-    __device__ __forceinline__ l2k_row_part(int row_first, int row_last, int own_low, int own_high)
-        : first(row_first), last(row_last), low(own_low), high(own_high), zero_from(high == 0 ? 1 : 0),
-          zero_count(high == 0             ? 3
-                     : high < 0 || low > 0 ? 0
-                     : low == 0            ? 1
-                                           : 4),
-          is_own(low <= 0 && high > 0), is_inside(low != first && last >= high + 4)
+    __device__ __forceinline__ l2k_row_part(int first, int last, int low, int high)
+        : is_inside(low != first && last >= high + 4), is_own(is_inside && low <= 0 && high > 0),
+          zero_from(high == 0 ? 1 : 0), zero_count(!is_inside || high < 0 || low > 0 ? 0
+                                                   : high == 0                       ? 3
+                                                   : low == 0                        ? 1
+                                                                                     : 4),
+          from(low), count(is_inside ? 0 : max(min(high + 3, last) - low, 0))
     {
     }
-    /* To be called by all lanes. */
-    template <int WORDS> __device__ __forceinline__ void store(char *to, const uint32_t (&words)[WORDS]) const
+    /* To be called by all lanes of a warp. */
+    template <class S, int N> __device__ __forceinline__ void store(char *to, const l2k_packed<S, N> &raw) const
     {
+        enum { WORDS = l2k_packed<S, N>::WORDS };
         const int off = (int)((uintptr_t)to & 3);
-        uint32_t w[WORDS];
-        w[0] = __shfl_up_sync(0xFFFFFFFFu, words[WORDS - 1], 1);
-#pragma unroll
-        for (int i = WORDS - 1; i > 0; i--)
-            w[i] = __funnelshift_l(words[i - 1], words[i], 8 * off);
-        w[0] = __funnelshift_l(w[0], words[0], 8 * off);
-        if (!is_inside)
-            return store_at_end(to - off, off, w);
         uint32_t *at = reinterpret_cast<uint32_t *>(to - off);
+        const uint32_t before = __shfl_up_sync(0xFFFFFFFFu, raw.words.w[WORDS - 1], 1);
         if ((unsigned)(off - zero_from) < (unsigned)zero_count)
-            at[0] = w[0];
+            at[0] = __funnelshift_l(before, raw.words.w[0], 8 * off);
 #pragma unroll
         for (int i = 1; i < WORDS; i++)
             if (is_own)
-                at[i] = w[i];
-    }
-
-  private:
-    template <int WORDS>
-    __device__ __forceinline__ void store_at_end(char *to, int off, const uint32_t (&w)[WORDS]) const
-    {
-        const int begin = low + off, end = high + off, row_begin = first + off, row_end = last + off;
+                at[i] = __funnelshift_l(raw.words.w[i - 1], raw.words.w[i], 8 * off);
+        if (is_inside)
+            return;
 #pragma unroll
-        for (int i = 0; i < WORDS; i++)
-            if (4 * i >= begin && 4 * i < min(end, row_end - 3))
-                reinterpret_cast<uint32_t *>(to)[i] = w[i];
-        const bool has_begin = low == first && first < high && (row_begin & 3) && (unsigned)row_begin < 4 * WORDS;
-        int edge = has_begin ? row_begin : row_end;
-#pragma unroll 1
-        while ((edge & 3) && (unsigned)edge < 4 * WORDS) {
-            const int at = edge & ~3;
-            const bool own = edge == row_begin || (at >= begin && at < end);
-            uint32_t word = w[0];
-#pragma unroll
-            for (int i = 1; i < WORDS; i++)
-                word = 4 * i == at ? w[i] : word;
-#pragma unroll
-            for (int k = 0; k < 4; k++)
-                if (own && at + k >= row_begin && at + k < row_end)
-                    to[at + k] = (char)(word >> 8 * k);
-            edge = edge == row_begin ? row_end : 0;
-        }
+        for (int k = 0; k < N; k++)
+            if ((unsigned)(k * (int)sizeof(S) - from) < (unsigned)count)
+                reinterpret_cast<S *>(to)[k] = raw.get(k);
     }
 };
 

@@ -440,24 +440,17 @@ template <class W, class S, int N> struct l2k_triple_writer {
     }
 };
 
-/* The rows of writers that take the place of one by its number. */
-struct l2k_row_cursor {
-    int y;
-
-    __device__ __forceinline__ void next(int rows)
-    {
-        y += rows;
-    }
-};
-
-/* Samples of type S side by side, K planes of them or, as TRIPLES, three components in one: at any address, so of any
- * window. Rows leave in whole words of memory, which may begin in one warp's columns and end in the next one's. */
+/* Samples of type S side by side, K planes of them with one row stride or, as TRIPLES, three components in one: at any
+ * address, so of any window. Rows leave in whole words of memory, which may begin in one warp's columns and end in the
+ * next one's. */
 template <class W, class S, int K, int N, bool TRIPLES> struct l2k_unaligned_writer {
     enum { COMPONENTS = K, COLUMNS = N, PIXEL_BYTES = (TRIPLES ? 3 : 1) * (int)sizeof(S) };
     /* Of columns behind its own ones that a warp stores with them, those that depend on more columns than its own do:
      * the first one, an even one, does not. */
     enum { BEHIND = sizeof(S) < 4 && !TRIPLES ? 2 : 0 };
-    typedef l2k_row_cursor cursor;
+    enum { PLANES = TRIPLES ? 1 : K, IN_ONE = K / PLANES };
+    typedef l2k_packed<S, IN_ONE * N> packed;
+    typedef l2k_cursor<char> cursor;
     const l2k_cuda_plane *planes;
     int first; /* byte of a row that the lane begins at */
     l2k_row_part part;
@@ -476,48 +469,47 @@ template <class W, class S, int K, int N, bool TRIPLES> struct l2k_unaligned_wri
     /* To be called by all lanes of a warp. */
     __device__ __forceinline__ void store(int y, typename W::T (&v)[K][N]) const
     {
-#pragma unroll
-        for (int k = 0; k < N && K == 3; k++)
-            l2k_join_inverse(&v[0][k], &v[K > 1][k], &v[2 * (K > 2)][k]);
-        if constexpr (TRIPLES) {
-            l2k_packed<S, 3 * N> raw;
-#pragma unroll
-            for (int k = 0; k < 3 * N; k++)
-                raw.set(k, l2k_sample_of(v[k % 3][k / 3], planes[k % 3], (S *)0));
-            store_row(planes[0], y, raw.words.w);
-        } else {
-#pragma unroll
-            for (int c = 0; c < K; c++) {
-                l2k_packed<S, N> raw;
-#pragma unroll
-                for (int k = 0; k < N; k++)
-                    raw.set(k, l2k_sample_of(v[c][k], planes[c], (S *)0));
-                store_row(planes[c], y, raw.words.w);
-            }
-        }
+        store(from(y), 0, v, true);
     }
     __device__ __forceinline__ cursor from(int y) const
     {
-        return cursor{y};
+        return cursor(l2k_plane_row<char>(planes[0], y) + first, planes[0].row_stride, true);
     }
     __device__ __forceinline__ void store(const cursor &at, int rows, typename W::T (&v)[K][N], bool keep) const
     {
-        if (keep)
-            store(at.y + rows, v);
+        if (!keep)
+            return;
+#pragma unroll
+        for (int k = 0; k < N && K == 3; k++)
+            l2k_join_inverse(&v[0][k], &v[K > 1][k], &v[2 * (K > 2)][k]);
+#pragma unroll
+        for (int c = 0; c < PLANES; c++)
+            part.store(at.place(rows, planes[c].data - planes[0].data), pack(v, c));
     }
 
   private:
-    template <int WORDS>
-    __device__ __forceinline__ void store_row(const l2k_cuda_plane &plane, int y, const uint32_t (&words)[WORDS]) const
+    /* Of plane c. */
+    __device__ __forceinline__ packed pack(typename W::T (&v)[K][N], int c) const
     {
-        part.store(plane.data + (int64_t)y * plane.row_stride + first, words);
+        packed raw;
+#pragma unroll
+        for (int k = 0; k < IN_ONE * N; k++)
+            raw.set(k, l2k_sample_of(v[c + k % IN_ONE][k / IN_ONE], planes[c + k % IN_ONE], (S *)0));
+        return raw;
     }
 };
 
 /* Any type, any strides, any alignment. */
 template <class W, int K, int N> struct l2k_any_writer {
     enum { COMPONENTS = K, COLUMNS = N, BEHIND = 0 };
-    typedef l2k_row_cursor cursor;
+    struct cursor {
+        int y;
+
+        __device__ __forceinline__ void next(int rows)
+        {
+            y += rows;
+        }
+    };
     const l2k_cuda_plane *planes;
     int first, begin, end; /* the lane's first column, and from there on those that the warp stores */
 

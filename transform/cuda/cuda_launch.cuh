@@ -149,13 +149,14 @@ static inline l2k_form l2k_form_of_plane(const l2k_cuda_plane &plane, l2k_sample
     return L2K_FORM_ANY;
 }
 
-/* The form that all planes have. */
+/* The form that all planes have; joined ones with one row stride. */
 static inline l2k_form l2k_form_of_planes(const l2k_cuda_sweep &p)
 {
     const l2k_sample_type wide = l2k_wavelet_get(p.wavelet)->is_float ? L2K_SAMPLE_F32 : L2K_SAMPLE_S32;
     const l2k_form form = l2k_form_of_plane(p.samples[0], wide);
     for (int c = 1; c < p.components; c++)
-        if (l2k_form_of_plane(p.samples[c], wide) != form)
+        if (l2k_form_of_plane(p.samples[c], wide) != form ||
+            (p.joined && p.samples[c].row_stride != p.samples[0].row_stride))
             return L2K_FORM_ANY;
     return form;
 }
