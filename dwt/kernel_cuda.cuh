@@ -259,7 +259,15 @@ template <class Kernel, bool WIDE, bool INVERSE> struct l2k_kernel_wavelet {
     typedef typename l2k_arithmetic_of<Kernel::kernel.reversible, WIDE>::type arithmetic;
     typedef typename arithmetic::T T;
     static constexpr l2k_kernel_schedule S = l2k_schedule_of(Kernel::kernel, INVERSE);
-    enum { DELAY = S.delay, REACH = S.reach, BACK = S.back, STEPS = S.steps, ROWS = S.rows, BY_ROUND = false };
+    enum {
+        DELAY = S.delay,
+        REACH = S.reach,
+        BACK = S.back,
+        STEPS = S.steps,
+        ROWS = S.rows,
+        FROM_STEPS = arithmetic::NARROW,
+        BY_ROUND = false
+    };
 
     static __device__ __forceinline__ T lone(T x)
     {

@@ -138,9 +138,10 @@ struct l2k_wavelet_53 {
     enum {
         DELAY = 0, /* extra pairs of rows between entering and leaving, compared with the 5/3 */
         STEPS = 2,
-        REACH = STEPS,   /* how far a sample may depend on others */
-        BACK = STEPS,    /* how far above the first row of a pair that enters other rows are used */
-        BY_ROUND = false /* whether two pairs of rows enter at once (dwt/kernel_packed_cuda.cuh) */
+        REACH = STEPS,      /* how far a sample may depend on others */
+        BACK = STEPS,       /* how far above the first row of a pair that enters other rows are used */
+        FROM_STEPS = false, /* whether made from reversible steps with sums of 32 bits (dwt/kernel_cuda.cuh) */
+        BY_ROUND = false    /* whether two pairs of rows enter at once (dwt/kernel_packed_cuda.cuh) */
     };
 
     static __device__ __forceinline__ T lone(T x)
@@ -231,7 +232,7 @@ struct l2k_wavelet_53 {
 
 struct l2k_wavelet_97 {
     typedef float T;
-    enum { DELAY = 1, STEPS = 4, REACH = STEPS, BACK = STEPS, BY_ROUND = false };
+    enum { DELAY = 1, STEPS = 4, REACH = STEPS, BACK = STEPS, FROM_STEPS = false, BY_ROUND = false };
 
     static __device__ __forceinline__ T lone(T x)
     {

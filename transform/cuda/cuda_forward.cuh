@@ -67,9 +67,9 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
     enum { MOST_ROUNDS = W::DELAY ? 1 << 20 : K == 1 ? 4 : 32 }; /* measured: bench/lab/README.md */
     enum { UNROLLED = W::DELAY ? 1 : 2 };                        /* the 9/7's loop body is long already */
     /* Of rows transformed together at level 1, as registers allow. */
-    enum { PAIRS = K == 1 && (W::DELAY == 0 || W::BY_ROUND) ? 2 : 1 };
+    enum { PAIRS = K == 1 && (W::DELAY == 0 || (W::FROM_STEPS && sizeof(D) == 2)) ? 2 : 1 };
     /* Also pins what quick rounds need. Slower for the other forms; without it 5/3 triples to int32 spill. */
-    enum { SETS_UP_AGAIN = (W::DELAY == 0 && (K == 1 || sizeof(D) == 4)) || W::BY_ROUND };
+    enum { SETS_UP_AGAIN = (W::DELAY == 0 && (K == 1 || sizeof(D) == 4)) || (W::FROM_STEPS && sizeof(D) == 2) };
     /* What passes from round to round: the rows of each level that are not finished. */
     struct state {
         typename W::template forward_rows<N> level1[K];
@@ -298,6 +298,8 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
         T out[PAIRS][2 * K][N];
         if constexpr (W::BY_ROUND) {
             push_round<Way>(round, slot, reinterpret_cast<T(&)[4][N]>(out));
+            if (LEVELS == 1 && round < begin) /* only the rows that are not finished matter */
+                return;
         } else {
 #pragma unroll
             for (int i = 0; i < PAIRS; i++) {

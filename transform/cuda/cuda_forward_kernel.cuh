@@ -12,7 +12,9 @@ namespace
 /* Fewer forms than for Part 1's wavelets (README.md in this folder): packed samples as wide as the LL samples, or of 8
  * bits, and any layout; one component; two levels of int16 coefficients only. */
 template <class W, class D, int LEVELS> struct forward_kernel_form {
-    enum { PLAIN = W::ROWS <= 6 ? 16 : 12, ANY = 8 };
+    /* Warps of a multiprocessor. Fewer walk further, with fewer rows to warm up for: measured, bench/lab/README.md. */
+    enum { FEW = W::FROM_STEPS && sizeof(D) == 2, OF_FEW = W::ROWS <= 6 ? 16 : 8 };
+    enum { PLAIN = FEW ? (int)OF_FEW : W::ROWS <= 4 ? 16 : W::ROWS <= 10 ? 12 : 8, ANY = 8 };
     typedef typename l2k_wide_sample<W>::type wide;
 
     static int launch(l2k_cuda_sweep p, cudaStream_t stream)

@@ -29,7 +29,7 @@ unsigned l2k_components_together(const l2k_plan_spec *spec, uint32_t c);
 
 /* Whether a named kernel has sweeps of two levels, with int16 coefficients and sums of 32 bits. For those that reach far
  * a lane's eight columns would need too many lanes of halo. */
-bool l2k_kernel_takes_two(l2k_wavelet wavelet);
+bool l2k_kernel_takes_two(l2k_wavelet wavelet, l2k_direction direction);
 
 /* Whether the steps of a component's kernel need sums of 64 bits. `component` is one of spec->components. */
 bool l2k_has_wide_sums(const l2k_plan_spec *spec, const l2k_plan_component *component);

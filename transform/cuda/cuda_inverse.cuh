@@ -122,7 +122,7 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
     enum { MOST_ROUNDS = W::DELAY == 0 && K == 1 ? 4 : 1 << 20 }; /* measured: bench/lab/README.md */
     enum { UNROLLED = W::DELAY ? 1 : 2 };                         /* the 9/7's loop body is long already */
     /* Of rows transformed together at level 1, as registers allow. */
-    enum { PAIRS = K == 1 && (W::DELAY == 0 || W::BY_ROUND) ? 2 : 1 };
+    enum { PAIRS = K == 1 && (W::DELAY == 0 || (W::FROM_STEPS && sizeof(D) == 2)) ? 2 : 1 };
     enum { SETS_UP_AGAIN = true };
     /* What passes from round to round: the rows of each level that are not finished. */
     struct state {

@@ -11,7 +11,14 @@ namespace
 
 /* The forms of the forward direction. */
 template <class W, class D, int LEVELS> struct inverse_kernel_form {
-    enum { PLAIN = W::ROWS <= 6 ? 16 : 12, ANY = 8 };
+    /* Warps of a multiprocessor. Fewer walk further, with fewer rows to warm up for: measured, bench/lab/README.md. */
+    enum {
+        FEW = W::FROM_STEPS && sizeof(D) == 2,
+        OF_FEW = W::ROWS <= 6                     ? 16
+                 : W::ROWS == 10 || W::ROWS == 11 ? 12
+                                                  : 8
+    };
+    enum { PLAIN = FEW ? (int)OF_FEW : W::ROWS <= 4 ? 16 : W::ROWS <= 10 ? 12 : 8, ANY = 8 };
     typedef typename l2k_wide_sample<W>::type wide;
 
     static int launch(const l2k_cuda_sweep &p, cudaStream_t stream)
