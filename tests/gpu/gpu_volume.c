@@ -9,7 +9,7 @@
 #include "gpu_require.h"
 #include "lift2k/lift2k.h"
 
-enum { MOST = 3, LEVELS = 8 };
+enum { MOST = 3, LEVELS = 8, SLICES = 256 };
 
 typedef struct shape {
     l2k_image image;
@@ -22,7 +22,7 @@ typedef struct shape {
 
 /* The coefficients of a volume: a slice of all components at (level, high, index), four bytes a value. */
 typedef struct store {
-    uint32_t *slices[LEVELS][2][128];
+    uint32_t *slices[LEVELS][2][SLICES];
 } store;
 
 typedef enum place { HOST, PINNED, DEVICE } place;
@@ -62,7 +62,18 @@ static size_t values_of(const shape *s)
 
 static size_t sample_bytes(const shape *s)
 {
-    return s->type == L2K_SAMPLE_U8 || s->type == L2K_SAMPLE_S8 ? 1 : 2;
+    return s->type <= L2K_SAMPLE_S8 ? 1 : s->type <= L2K_SAMPLE_S16 ? 2 : 4;
+}
+
+/* Of few bits, or sometimes wider than they need be. */
+static l2k_sample_type random_type(const shape *s, uint32_t precision, bool is_signed)
+{
+    const bool floats = s->options[L2K_VOLUME_WAVELET] == L2K_WAVELET_9_7 && s->options[L2K_VOLUME_Z_WAVELET] == -1;
+    if (below(3) == 0)
+        return floats && !s->options[L2K_VOLUME_COMPONENT_TRANSFORM] ? L2K_SAMPLE_F32 : L2K_SAMPLE_S32;
+    if (precision <= 8 && below(2))
+        return is_signed ? L2K_SAMPLE_S8 : L2K_SAMPLE_U8;
+    return is_signed ? L2K_SAMPLE_S16 : L2K_SAMPLE_U16;
 }
 
 static void random_shape(shape *s, uint32_t side)
@@ -82,8 +93,10 @@ static void random_shape(shape *s, uint32_t side)
     s->image.x1 = s->image.x0 + 1 + below(below(8) ? side : 2);
     s->image.y1 = s->image.y0 + 1 + below(below(8) ? side : 2);
     s->z0 = below(100);
-    s->z1 = s->z0 + 1 + below(70);
-    s->type = precision <= 8 ? is_signed ? L2K_SAMPLE_S8 : L2K_SAMPLE_U8 : is_signed ? L2K_SAMPLE_S16 : L2K_SAMPLE_U16;
+    s->z1 = s->z0 + 1 + below(below(3) ? 70 : SLICES); /* more than a group */
+    if (below(2)) /* rows of slices on the device are often aligned */
+        s->image.x1 += 7 - (s->image.x1 - s->image.x0 + 7) % 8;
+    s->type = random_type(s, precision, is_signed);
     s->interleaved = count == 3 && below(2);
     for (uint32_t c = 0; c < count; c++) {
         s->components[c] = (l2k_component){.dx = 1, .dy = 1, .precision = precision, .is_signed = is_signed};
@@ -175,8 +188,20 @@ static char *memory_of(place at, char *memory, size_t bytes, uint32_t z)
     return at == HOST ? memory : at == PINNED ? memory + z % 2 * bytes : memory + z * bytes;
 }
 
+/* Overwrites slices on the device that are the caller's again. */
+static void spoil(char *memory, size_t bytes, uint32_t *spoilt, uint32_t end)
+{
+    char *const garbage = malloc(bytes + 1);
+    memset(garbage, 0x55, bytes);
+    gpu_wait();
+    for (; *spoilt < end; ++*spoilt)
+        gpu_copy_in(memory + *spoilt * bytes, garbage, bytes);
+    free(garbage);
+}
+
 static void forward(const shape *s, l2k_backend backend, place at, const char *samples, store *out)
 {
+    uint32_t spoilt = 0;
     const size_t bytes = values_of(s) * sample_bytes(s);
     l2k_volume *volume = make(s, L2K_FORWARD, backend, at);
     char *memory = take_at(at, bytes, s->z1 - s->z0);
@@ -198,6 +223,8 @@ static void forward(const shape *s, l2k_backend backend, place at, const char *s
             must(l2k_volume_get_coefficients(volume, &slice), "getting coefficients");
             if (!slice.views)
                 break;
+            if (at == DEVICE)
+                spoil(memory, bytes, &spoilt, z + 1);
             uint32_t **kept = &out->slices[slice.level][slice.high][slice.index];
             *kept = malloc(values_of(s) * 4 + 4);
             move(s, &slice, *kept, false);
@@ -245,7 +272,7 @@ static void each(store *a, void (*visit)(uint32_t **a, uint32_t **b, void *user)
 {
     for (int level = 0; level < LEVELS; level++)
         for (int high = 0; high < 2; high++)
-            for (int i = 0; i < 128; i++)
+            for (int i = 0; i < SLICES; i++)
                 visit(&a->slices[level][high][i], b ? &b->slices[level][high][i] : NULL, user);
 }
 
@@ -290,7 +317,9 @@ static unsigned test_shape(const shape *s)
     unsigned failures = 0;
     for (size_t i = 0; i < bytes * depth / sample_bytes(s); i++) {
         const int32_t value = (int32_t)below(range) - (int32_t)low;
-        memcpy(samples + i * sample_bytes(s), &value, sample_bytes(s));
+        const float real = (float)value / 3;
+        memcpy(samples + i * sample_bytes(s), s->type == L2K_SAMPLE_F32 ? (const void *)&real : &value,
+               sample_bytes(s));
     }
     forward(s, L2K_BACKEND_CPU, HOST, samples, &kept);
     inverse(s, L2K_BACKEND_CPU, HOST, &kept, expected);

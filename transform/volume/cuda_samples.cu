@@ -108,6 +108,33 @@ l2k_status l2k_cuda_samples_add(const l2k_volume *v, const l2k_z_slice *slice, c
     return v->cuda->waiting[0].count == L2K_CUDA_SLICES ? l2k_cuda_samples_move(v, stream) : L2K_OK;
 }
 
+/* Types of as many bits. Samples of float values that are integers are rounded. */
+static bool is_type_of(l2k_cuda_value value, l2k_sample_type type)
+{
+    return value == L2K_CUDA_INT16   ? type == L2K_SAMPLE_S16 || type == L2K_SAMPLE_U16
+           : value == L2K_CUDA_INT32 ? type == L2K_SAMPLE_S32
+                                     : type == L2K_SAMPLE_F32;
+}
+
+bool l2k_cuda_samples_are_values(const l2k_volume *v, const l2k_plane *planes)
+{
+    const size_t bytes = v->cuda->value_bytes, all = stage_of(v)->samples * bytes;
+    const l2k_plan_component *components = v->spec.tile.components;
+    if (v->spec.tile.plan.component_transform || all % L2K_CUDA_Z_BYTES != 0 ||
+        (uintptr_t)planes[0].data % L2K_CUDA_Z_BYTES != 0)
+        return false;
+    for (uint32_t c = 0; c < components_of(v); c++) {
+        const l2k_plane *plane = &planes[c];
+        if (!is_type_of(v->cuda->value, plane->type) || plane->type != planes[0].type ||
+            plane->sample_stride != (ptrdiff_t)bytes ||
+            plane->row_stride != (ptrdiff_t)(l2k_rect_width(components[c].rect) * bytes) ||
+            (char *)plane->data != (char *)planes[0].data + stage_of(v)->offsets[c] * bytes ||
+            components[c].precision != components[0].precision || components[c].is_signed != components[0].is_signed)
+            return false;
+    }
+    return true;
+}
+
 l2k_status l2k_cuda_samples_upload(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes)
 {
     for (uint32_t c = 0; c < components_of(v); c++) {

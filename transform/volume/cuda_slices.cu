@@ -1,6 +1,6 @@
 /* Kernels of the third direction (F.3, F.4, with a slice in place of a sample) and of the pixels of a slice (Annex G).
  * A thread takes 8 bytes of every slice, and goes through all operations of a program with them: what it has stored it
- * alone loads again, from the cache. */
+ * alone loads again, from the cache. Samples that lie as values do are loaded and stored by the program itself. */
 #include <cuda_runtime.h>
 
 extern "C" {
@@ -76,6 +76,62 @@ template <class S> __device__ __forceinline__ vector<S> *place(char *row, int64_
     return reinterpret_cast<vector<S> *>(row) + thread;
 }
 
+/* A sample as a value, and back, without and with its level shift. */
+template <bool INVERSE> __device__ __forceinline__ int16_t converted(const l2k_cuda_z_program &p, int16_t x)
+{
+    if (INVERSE)
+        return (int16_t)l2k_shift_up(x, p.shift);
+    return (int16_t)l2k_shift_down(p.is_signed ? (int32_t)x : (int32_t)(uint16_t)x, p.shift);
+}
+
+template <bool INVERSE> __device__ __forceinline__ int32_t converted(const l2k_cuda_z_program &p, int32_t x)
+{
+    return INVERSE ? l2k_shift_up(x, p.shift) : l2k_shift_down(x, p.shift);
+}
+
+template <bool INVERSE> __device__ __forceinline__ float converted(const l2k_cuda_z_program &, float x)
+{
+    return x;
+}
+
+template <class S, bool INVERSE>
+__device__ __forceinline__ void convert(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int row, vector<S> &v)
+{
+    if (!p.converts || !(op.samples >> row & 1))
+        return;
+#pragma unroll
+    for (int i = 0; i < vector<S>::N; i++)
+        v.v[i] = converted<INVERSE>(p, v.v[i]);
+}
+
+/* All loads come before the first use: an operation waits for memory once. */
+template <class S, bool INVERSE, int ROWS>
+__device__ __forceinline__ void load_rows(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int64_t thread,
+                                          vector<S> (&rows)[ROWS])
+{
+#pragma unroll
+    for (int i = 0; i < ROWS; i++)
+        if (i < op.rows)
+            rows[i] = *place<S>(op.from[i], thread);
+#pragma unroll
+    for (int i = 0; i < ROWS; i++)
+        if (i < op.rows && !INVERSE)
+            convert<S, INVERSE>(p, op, i, rows[i]);
+}
+
+template <class S, bool INVERSE, int ROWS>
+__device__ __forceinline__ void store_rows(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int64_t thread,
+                                           vector<S> (&rows)[ROWS])
+{
+#pragma unroll
+    for (int i = 0; i < ROWS; i++)
+        if (i < op.rows && op.to[i]) {
+            if (INVERSE)
+                convert<S, INVERSE>(p, op, i, rows[i]);
+            *place<S>(op.to[i], thread) = rows[i];
+        }
+}
+
 /* Pair p of a chain: its scaling and its steps. */
 template <class S, bool INVERSE, int STEPS, int ROWS>
 __device__ __forceinline__ void lift_pair(vector<S> (&rows)[ROWS], int p, const float (&scales)[2])
@@ -101,48 +157,46 @@ __device__ __forceinline__ void lift_pair(vector<S> (&rows)[ROWS], int p, const 
     }
 }
 
-/* All loads come before the first use: a chain waits for memory once. */
 template <class S, bool INVERSE>
-__device__ __forceinline__ void run_chain(const l2k_cuda_z_op &op, const float (&scales)[2], int64_t thread)
+__device__ __forceinline__ void run_chain(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int64_t thread)
 {
     enum { STEPS = steps_of<S>::COUNT, ROWS = STEPS + 2 * L2K_CHAIN_PAIRS };
-    const int count = STEPS + 2 * op.pairs;
-    const int begin = STEPS == 4 && !INVERSE ? 0 : 1, end = STEPS == 4 && INVERSE ? count : count - 1; /* that change */
     vector<S> rows[ROWS];
+    load_rows<S, INVERSE>(p, op, thread, rows);
 #pragma unroll
-    for (int i = 0; i < ROWS; i++)
-        if (i < count)
-            rows[i] = *place<S>(op.rows[i], thread);
-#pragma unroll
-    for (int p = 0; p < L2K_CHAIN_PAIRS; p++)
-        if (p < op.pairs)
-            lift_pair<S, INVERSE, STEPS>(rows, p, scales);
-#pragma unroll
-    for (int i = 0; i < ROWS; i++)
-        if (i >= begin && i < end)
-            *place<S>(op.rows[i], thread) = rows[i];
+    for (int pair = 0; pair < L2K_CHAIN_PAIRS; pair++)
+        if (pair < op.pairs)
+            lift_pair<S, INVERSE, STEPS>(rows, pair, p.scales);
+    store_rows<S, INVERSE>(p, op, thread, rows);
 }
 
-template <class S, bool INVERSE> __device__ __forceinline__ void run_step(const l2k_cuda_z_op &op, int64_t thread)
+template <class S, bool INVERSE>
+__device__ __forceinline__ void run_step(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int64_t thread)
 {
     typedef typename arithmetic<S>::type T;
-    vector<S> x = *place<S>(op.rows[0], thread);
-    const vector<S> left = *place<S>(op.rows[1], thread), right = *place<S>(op.rows[2], thread);
+    vector<S> rows[3];
+    load_rows<S, INVERSE>(p, op, thread, rows);
 #pragma unroll
     for (int i = 0; i < vector<S>::N; i++)
-        x.v[i] = (S)lift<INVERSE>(op.step, (T)x.v[i], (T)left.v[i], (T)right.v[i]);
-    *place<S>(op.rows[0], thread) = x;
+        rows[0].v[i] = (S)lift<INVERSE>(op.step, (T)rows[0].v[i], (T)rows[1].v[i], (T)rows[2].v[i]);
+    store_rows<S, INVERSE>(p, op, thread, rows);
 }
 
-/* A lone slice, or scaling. */
-template <class S, bool INVERSE> __device__ __forceinline__ void run_single(const l2k_cuda_z_op &op, int64_t thread)
+/* Lone slices, scaling, and moves. */
+template <class S, bool INVERSE>
+__device__ __forceinline__ void run_single(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int64_t thread)
 {
     typedef typename arithmetic<S>::type T;
-    vector<S> x = *place<S>(op.rows[0], thread);
+    vector<S> rows[L2K_Z_ROWS];
+    load_rows<S, INVERSE>(p, op, thread, rows);
 #pragma unroll
-    for (int i = 0; i < vector<S>::N; i++)
-        x.v[i] = (S)(op.kind == L2K_Z_LONE ? lone<INVERSE>((T)x.v[i]) : scaled((T)x.v[i], op.factor));
-    *place<S>(op.rows[0], thread) = x;
+    for (int row = 0; row < L2K_Z_ROWS; row++)
+#pragma unroll
+        for (int i = 0; i < vector<S>::N; i++)
+            if (row < op.rows)
+                rows[row].v[i] = (S)(op.kind == L2K_Z_LONE ? lone<INVERSE>((T)rows[row].v[i])
+                                                           : scaled((T)rows[row].v[i], op.factor));
+    store_rows<S, INVERSE>(p, op, thread, rows);
 }
 
 template <class S, bool INVERSE> __global__ void run_program(const __grid_constant__ l2k_cuda_z_program p)
@@ -154,11 +208,11 @@ template <class S, bool INVERSE> __global__ void run_program(const __grid_consta
     for (int i = 0; i < p.count; i++) {
         const l2k_cuda_z_op &op = p.ops[i];
         if (op.kind == L2K_Z_CHAIN)
-            run_chain<S, INVERSE>(op, p.scales, thread);
+            run_chain<S, INVERSE>(p, op, thread);
         else if (op.kind == L2K_Z_STEP)
-            run_step<S, INVERSE>(op, thread);
+            run_step<S, INVERSE>(p, op, thread);
         else
-            run_single<S, INVERSE>(op, thread);
+            run_single<S, INVERSE>(p, op, thread);
     }
 }
 

@@ -140,8 +140,11 @@ l2k_z_slice *new_slice(const l2k_volume *v)
 {
     l2k_volume_stage *stage = stage_of(v);
     l2k_z_slice *slice = l2k_z_take(&stage->free);
-    if (slice)
+    if (slice) {
+        slice->samples = NULL;
+        slice->uses = 0;
         return slice;
+    }
     slice = (l2k_z_slice *)l2k_allocate_zeroed(&v->context, 1, sizeof *slice);
     if (!slice) {
         l2k_fail(&v->context, L2K_ERROR_MEMORY, "out of memory for a slice");
@@ -156,37 +159,6 @@ l2k_z_slice *new_slice(const l2k_volume *v)
     stage->all = slice;
     error = cudaMemsetAsync(slice->values, 0, v->cuda->slice_bytes, v->cuda->stream);
     return check(v, error, "clearing memory for a slice") == L2K_OK ? slice : NULL;
-}
-
-l2k_status launch_program(const l2k_volume *v, l2k_cuda_z_program *p)
-{
-    const int error = l2k_cuda_z_run(p, v->cuda->value, is_inverse(v), v->cuda->stream);
-    p->count = 0;
-    return check(v, error, "launching the transform across slices");
-}
-
-/* Runs what has been recorded, as many operations a launch as its parameters hold. */
-l2k_status run_programs(l2k_volume *v)
-{
-    l2k_z_levels *z = &stage_of(v)->z;
-    l2k_cuda_z_program p;
-    memset(&p, 0, sizeof p);
-    p.threads = (int64_t)(v->cuda->slice_bytes / L2K_CUDA_Z_BYTES);
-    memcpy(p.scales, z->scales, sizeof p.scales);
-    for (unsigned level = 0; level < z->levels; level++) {
-        const l2k_z_program *program = l2k_z_program_at(z, level);
-        for (size_t i = 0; i < program->count; i++) {
-            const l2k_z_op *from = &program->ops[i];
-            l2k_cuda_z_op *op = &p.ops[p.count++];
-            *op = l2k_cuda_z_op{(int32_t)from->kind, (int32_t)from->step, (int32_t)from->pairs, from->factor, {}};
-            for (int row = 0; row < L2K_Z_ROWS; row++)
-                op->rows[row] = from->rows[row] ? (char *)from->rows[row]->values : NULL;
-            if (p.count == L2K_CUDA_Z_OPS)
-                L2K_TRY(launch_program(v, &p));
-        }
-    }
-    l2k_z_forget_programs(z);
-    return launch_program(v, &p);
 }
 
 /* The values of a group as planes. Places without a slice get those of `rest`. */
@@ -297,7 +269,7 @@ l2k_status begin_group(l2k_volume *v)
     l2k_volume_stage *stage = stage_of(v);
     l2k_cuda_slot *s = slot_number(d, d->begun);
     L2K_TRY(l2k_cuda_samples_move(v, d->stream));
-    L2K_TRY(run_programs(v));
+    L2K_TRY(l2k_cuda_programs_run(v, &stage->z.out));
     for (s->count = 0, s->given = 0; s->count < d->group && stage->z.out.first; s->count++) {
         s->slices[s->count] = l2k_z_take(&stage->z.out);
         s->places[s->count] = s->slices[s->count]->place;
@@ -331,6 +303,18 @@ void join_queues(l2k_z_queue *to, l2k_z_queue *from)
         l2k_z_append(to, l2k_z_take(from));
 }
 
+/* In device memory, what goes across slices waits for the planes of those that leave. */
+l2k_status run_waiting(l2k_volume *v)
+{
+    l2k_cuda_volume *d = v->cuda;
+    if (!d->waits)
+        return L2K_OK;
+    d->waits = false;
+    L2K_TRY(l2k_cuda_programs_run(v, &d->got));
+    join_queues(&stage_of(v)->free, &d->got);
+    return L2K_OK;
+}
+
 /* A group whose coefficients the caller has stored: up, within slices, and across them. */
 l2k_status begin_inverse(l2k_volume *v)
 {
@@ -340,6 +324,7 @@ l2k_status begin_inverse(l2k_volume *v)
     l2k_z_slice *rest = s->count < d->group ? new_slice(v) : s->slices[0];
     if (!rest)
         return L2K_ERROR_MEMORY;
+    L2K_TRY(run_waiting(v));
     if (!d->on_device) {
         L2K_TRY(move_coefficients(v, s));
         L2K_TRY(hand_over(v, s->moved, d->up, d->stream));
@@ -347,12 +332,15 @@ l2k_status begin_inverse(l2k_volume *v)
     L2K_TRY(run_plans(v, s, planes_of(v, s, rest)));
     if (rest != s->slices[0])
         l2k_z_push(&stage->free, rest);
-    L2K_TRY(run_programs(v));
-    join_queues(&stage->finished, &d->held);
-    join_queues(d->on_device || all_put(v) ? &stage->finished : &d->held, &stage->z.out);
     d->begun++;
-    if (d->on_device)
+    if (d->on_device) {
+        join_queues(&stage->finished, &stage->z.out);
+        d->waits = true;
         return L2K_OK;
+    }
+    L2K_TRY(l2k_cuda_programs_run(v, &stage->z.out));
+    join_queues(&stage->finished, &d->held);
+    join_queues(all_put(v) ? &stage->finished : &d->held, &stage->z.out);
     L2K_TRY(check(v, cudaEventRecord(s->used, d->stream), "ordering streams"));
     return check(v, cudaStreamWaitEvent(d->up, s->used, 0), "ordering streams");
 }
@@ -424,7 +412,8 @@ l2k_status rewind_all(l2k_volume *volume)
     for (uint32_t c = 0; c < components_of(volume); c++)
         d->waiting[c].count = 0;
     d->begun = d->served = d->next_raw = 0;
-    d->held = l2k_z_queue{};
+    d->held = d->got = l2k_z_queue{};
+    d->waits = false;
     return L2K_OK;
 }
 
@@ -435,7 +424,10 @@ l2k_status put(l2k_volume *volume, const l2k_plane *planes)
     if (!slice)
         return L2K_ERROR_MEMORY;
     if (d->on_device) {
-        L2K_TRY(l2k_cuda_samples_add(volume, slice, planes, d->stream));
+        if (l2k_cuda_samples_are_values(volume, planes))
+            slice->samples = (char *)planes[0].data;
+        else
+            L2K_TRY(l2k_cuda_samples_add(volume, slice, planes, d->stream));
         return l2k_z_put(&volume->context, &stage_of(volume)->z, slice);
     }
     l2k_cuda_raw_slice *raw = &d->raw[d->next_raw % L2K_CUDA_RING],
@@ -507,10 +499,20 @@ l2k_status put_coefficients(l2k_volume *volume)
 /* On the device, what is got is stored with the next ones, unless there are none. */
 l2k_status get_device_slice(l2k_volume *volume, l2k_z_slice *slice, const l2k_plane *planes)
 {
+    l2k_cuda_volume *d = volume->cuda;
     l2k_volume_stage *stage = stage_of(volume);
-    if (slice)
-        L2K_TRY(l2k_cuda_samples_add(volume, slice, planes, volume->cuda->stream));
-    return slice && stage->finished.first ? L2K_OK : l2k_cuda_samples_move(volume, volume->cuda->stream);
+    if (slice && d->waits && l2k_cuda_samples_are_values(volume, planes)) {
+        slice->samples = (char *)planes[0].data;
+        l2k_z_append(&d->got, slice);
+    } else if (slice) {
+        L2K_TRY(run_waiting(volume));
+        L2K_TRY(l2k_cuda_samples_add(volume, slice, planes, d->stream));
+        l2k_z_push(&stage->free, slice);
+    }
+    if (slice && stage->finished.first)
+        return L2K_OK;
+    L2K_TRY(run_waiting(volume));
+    return l2k_cuda_samples_move(volume, d->stream);
 }
 
 l2k_status get_host_slice(l2k_volume *volume, l2k_z_slice *slice, const l2k_plane *planes)
@@ -523,6 +525,7 @@ l2k_status get_host_slice(l2k_volume *volume, l2k_z_slice *slice, const l2k_plan
     L2K_TRY(check(volume, cudaStreamWaitEvent(d->down, maker->used, 0), "ordering streams"));
     L2K_TRY(l2k_cuda_samples_add(volume, slice, d->raw_planes, d->down));
     L2K_TRY(l2k_cuda_samples_move(volume, d->down));
+    l2k_z_push(&stage_of(volume)->free, slice);
     return l2k_cuda_samples_download(volume, raw, planes);
 }
 
@@ -534,8 +537,6 @@ l2k_status get_slice(l2k_volume *volume, const l2k_plane *planes, bool *got)
         L2K_TRY(get_device_slice(volume, slice, planes));
     else if (slice)
         L2K_TRY(get_host_slice(volume, slice, planes));
-    if (slice)
-        l2k_z_push(&stage->free, slice);
     *got = slice != NULL;
     return L2K_OK;
 }

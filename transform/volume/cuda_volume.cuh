@@ -48,6 +48,8 @@ struct l2k_cuda_volume {
     l2k_cuda_raw_slice raw[L2K_CUDA_RING];
     unsigned next_raw;
     l2k_z_queue held; /* inverse, host memory: samples of the last group, to be got when the next one is under way */
+    l2k_z_queue got;  /* inverse, device memory: slices whose planes are known, for the program that `waits` */
+    bool waits;
 };
 
 namespace
@@ -83,6 +85,11 @@ inline char *values_of(const l2k_volume *v, const l2k_z_slice *slice, uint32_t c
 
 extern "C" {
 
+/* ---- Across slices (cuda_program.cu) ------------------------------------------------------------------------- */
+
+/* Enqueues what has been recorded, behind which the slices of `leaving` are where they belong. */
+l2k_status l2k_cuda_programs_run(const l2k_volume *v, const l2k_z_queue *leaving);
+
 /* ---- Samples (cuda_samples.cu) ------------------------------------------------------------------------------- */
 
 /* Has values of a slice loaded from planes on the device (forward) or stored to them, on a stream, when there are
@@ -90,6 +97,10 @@ extern "C" {
 l2k_status l2k_cuda_samples_add(const l2k_volume *v, const l2k_z_slice *slice, const l2k_plane *planes,
                                 cudaStream_t stream);
 l2k_status l2k_cuda_samples_move(const l2k_volume *v, cudaStream_t stream);
+
+/* Whether samples lie in planes on the device as a slice's values do, one component behind the other, but for a level
+ * shift that all have: a program then takes them from there, or leaves them. */
+bool l2k_cuda_samples_are_values(const l2k_volume *v, const l2k_plane *planes);
 
 /* The caller's samples in host memory to `raw`, and back, when they have arrived. raw_planes are then those of `raw`.
  */

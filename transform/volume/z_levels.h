@@ -32,6 +32,10 @@ typedef struct l2k_z_slice {
     void *memory;              /* that holds them */
     struct l2k_z_slice *older; /* made before, in the list of all */
     l2k_z_place place;         /* once finished */
+    /* On a device: where the values are until a program moves them, or go with it, in the caller's planes; else NULL.
+     */
+    char *samples;
+    unsigned uses; /* by operations that are to be launched */
 } l2k_z_slice;
 
 /* Slices in the order in which they were appended. */

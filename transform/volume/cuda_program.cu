@@ -1,0 +1,153 @@
+/* From what l2k_z_levels has recorded for a group of slices to launches (cuda_slices.h). An operation loads a slice
+ * where it is and stores it where it is to be, so samples in the caller's planes are neither copied before the first
+ * operation nor after the last one. */
+#include <string.h>
+
+#include "transform/volume/cuda_volume.cuh"
+
+namespace
+{
+
+struct builder {
+    const l2k_volume *v;
+    l2k_cuda_z_program p;
+};
+
+l2k_status launch(builder *b)
+{
+    const int error = l2k_cuda_z_run(&b->p, b->v->cuda->value, is_inverse(b->v), b->v->cuda->stream);
+    b->p.count = 0;
+    return check(b->v, error, "launching the transform across slices");
+}
+
+/* All components of a slice whose samples a program takes have one level shift. */
+void start(builder *b, const l2k_volume *v)
+{
+    const l2k_plan_component *component = v->spec.tile.components;
+    const l2k_z_levels *z = &stage_of(v)->z;
+    memset(b, 0, sizeof *b);
+    b->v = v;
+    b->p.threads = (int64_t)((stage_of(v)->samples * v->cuda->value_bytes + L2K_CUDA_Z_BYTES - 1) / L2K_CUDA_Z_BYTES);
+    b->p.shift = l2k_level_shift_make(component->precision, component->is_signed);
+    b->p.is_signed = component->is_signed;
+    b->p.converts = v->cuda->value != L2K_CUDA_FLOAT32 && (is_inverse(v) || !component->is_signed);
+    memcpy(b->p.scales, z->scales, sizeof b->p.scales);
+}
+
+/* ---- Operations ---------------------------------------------------------------------------------------------- */
+
+unsigned rows_of(const l2k_z_op *op)
+{
+    unsigned rows = 0;
+    while (rows < L2K_Z_ROWS && op->rows[rows])
+        rows++;
+    return rows;
+}
+
+/* Whether an operation changes its row number `row`. The 9/7's chains scale two rows that are not lifted. */
+bool changes(const l2k_z_levels *z, const l2k_z_op *op, unsigned row)
+{
+    if (op->kind != L2K_Z_CHAIN)
+        return row == 0;
+    const bool scales = z->lifting->steps == 4;
+    const unsigned end = z->lifting->steps + 2 * op->pairs;
+    return row >= (scales && !z->inverse ? 0u : 1u) && row < (scales && z->inverse ? end : end - 1);
+}
+
+/* Forward, what changes comes into the slice's own memory; inverse, the last operation leaves the slice in the planes.
+ */
+void place_row(const l2k_z_levels *z, l2k_cuda_z_op *op, unsigned row, l2k_z_slice *slice, bool changed)
+{
+    char *const own = (char *)slice->values, *const samples = slice->samples;
+    const bool last = z->inverse && --slice->uses == 0 && samples;
+    const bool outside = z->inverse ? last : samples != NULL;
+    op->from[row] = !z->inverse && samples ? samples : own;
+    op->to[row] = last ? samples : changed ? own : NULL;
+    op->samples |= (uint32_t)outside << row;
+    if (z->inverse ? last : changed)
+        slice->samples = NULL;
+}
+
+l2k_status add(builder *b, const l2k_z_levels *z, const l2k_z_op *from)
+{
+    if (b->p.count == L2K_CUDA_Z_OPS)
+        L2K_TRY(launch(b));
+    l2k_cuda_z_op *op = &b->p.ops[b->p.count++];
+    memset(op, 0, sizeof *op);
+    op->kind = (int32_t)from->kind;
+    op->step = (int32_t)from->step;
+    op->pairs = (int32_t)from->pairs;
+    op->rows = (int32_t)rows_of(from);
+    op->factor = from->factor;
+    for (int row = 0; row < op->rows; row++)
+        place_row(z, op, (unsigned)row, from->rows[row], changes(z, from, (unsigned)row));
+    return L2K_OK;
+}
+
+/* A slice that no operation has moved. */
+l2k_status move(builder *b, l2k_z_slice *slice)
+{
+    if (!slice->samples)
+        return L2K_OK;
+    l2k_cuda_z_op *op = b->p.count ? &b->p.ops[b->p.count - 1] : NULL;
+    if (!op || op->kind != L2K_Z_SCALE || op->factor != 1 || op->rows == L2K_Z_ROWS) {
+        if (b->p.count == L2K_CUDA_Z_OPS)
+            L2K_TRY(launch(b));
+        op = &b->p.ops[b->p.count++];
+        memset(op, 0, sizeof *op);
+        op->kind = L2K_Z_SCALE;
+        op->factor = 1;
+    }
+    const bool inverse = is_inverse(b->v);
+    char *const own = (char *)slice->values;
+    op->from[op->rows] = inverse ? own : slice->samples;
+    op->to[op->rows] = inverse ? slice->samples : own;
+    op->samples |= 1u << op->rows++;
+    slice->samples = NULL;
+    return L2K_OK;
+}
+
+void count_uses(const l2k_z_levels *z)
+{
+    for (unsigned level = 0; level < z->levels; level++)
+        for (size_t i = 0; i < z->program[level].count; i++)
+            for (unsigned row = 0; row < rows_of(&z->program[level].ops[i]); row++)
+                z->program[level].ops[i].rows[row]->uses++;
+}
+
+l2k_status add_all(builder *b, const l2k_z_levels *z)
+{
+    if (z->inverse)
+        count_uses(z);
+    for (unsigned level = 0; level < z->levels; level++) {
+        const l2k_z_program *program = l2k_z_program_at(z, level);
+        for (size_t i = 0; i < program->count; i++)
+            L2K_TRY(add(b, z, &program->ops[i]));
+    }
+    return L2K_OK;
+}
+
+/* Slices that wait for others. */
+l2k_status move_windows(builder *b, const l2k_z_levels *z)
+{
+    for (unsigned i = 0; i < z->levels; i++)
+        for (int64_t y = z->level[i].left; y < z->level[i].come; y++)
+            L2K_TRY(move(b, z->level[i].window[(uint64_t)y % L2K_Z_WINDOW]));
+    return L2K_OK;
+}
+
+} // namespace
+
+l2k_status l2k_cuda_programs_run(const l2k_volume *v, const l2k_z_queue *leaving)
+{
+    l2k_z_levels *z = &stage_of(v)->z;
+    builder b;
+    start(&b, v);
+    L2K_TRY(add_all(&b, z));
+    for (l2k_z_slice *slice = leaving->first; slice; slice = slice->next)
+        L2K_TRY(move(&b, slice));
+    if (!z->inverse)
+        L2K_TRY(move_windows(&b, z));
+    l2k_z_forget_programs(z);
+    return launch(&b);
+}
