@@ -94,7 +94,7 @@ static void random_shape(shape *s, uint32_t side)
     s->image.y1 = s->image.y0 + 1 + below(below(8) ? side : 2);
     s->z0 = below(100);
     s->z1 = s->z0 + 1 + below(below(3) ? 70 : SLICES); /* more than a group */
-    if (below(2)) /* rows of slices on the device are often aligned */
+    if (below(2))                                      /* rows of slices on the device are often aligned */
         s->image.x1 += 7 - (s->image.x1 - s->image.x0 + 7) % 8;
     s->type = random_type(s, precision, is_signed);
     s->interleaved = count == 3 && below(2);

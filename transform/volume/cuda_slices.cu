@@ -71,6 +71,9 @@ __device__ __forceinline__ float scaled(float x, float factor)
 
 /* ---- Programs ------------------------------------------------------------------------------------------------ */
 
+/* How many operations ahead rows are fetched into the cache. */
+enum { AHEAD = 2 };
+
 template <class S> __device__ __forceinline__ vector<S> *place(char *row, int64_t thread)
 {
     return reinterpret_cast<vector<S> *>(row) + thread;
@@ -199,14 +202,29 @@ __device__ __forceinline__ void run_single(const l2k_cuda_z_program &p, const l2
     store_rows<S, INVERSE>(p, op, thread, rows);
 }
 
+/* Rows that the last chain of the level has not had. */
+template <class S> __device__ __forceinline__ void prefetch(const l2k_cuda_z_op &op, int64_t thread)
+{
+    if (op.kind != L2K_Z_CHAIN)
+        return;
+#pragma unroll
+    for (int i = steps_of<S>::COUNT; i < L2K_Z_ROWS; i++)
+        if (i < op.rows)
+            asm volatile("prefetch.global.L2 [%0];" ::"l"(place<S>(op.from[i], thread)));
+}
+
 template <class S, bool INVERSE> __global__ void run_program(const __grid_constant__ l2k_cuda_z_program p)
 {
     const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (thread >= p.threads)
         return;
+    for (int i = 0; i < AHEAD && i < p.count; i++)
+        prefetch<S>(p.ops[i], thread);
 #pragma unroll 1
     for (int i = 0; i < p.count; i++) {
         const l2k_cuda_z_op &op = p.ops[i];
+        if (i + AHEAD < p.count)
+            prefetch<S>(p.ops[i + AHEAD], thread);
         if (op.kind == L2K_Z_CHAIN)
             run_chain<S, INVERSE>(p, op, thread);
         else if (op.kind == L2K_Z_STEP)
