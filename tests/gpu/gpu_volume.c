@@ -68,7 +68,8 @@ static size_t sample_bytes(const shape *s)
 /* Of few bits, or sometimes wider than they need be. */
 static l2k_sample_type random_type(const shape *s, uint32_t precision, bool is_signed)
 {
-    const bool floats = s->options[L2K_VOLUME_WAVELET] == L2K_WAVELET_9_7 && s->options[L2K_VOLUME_Z_WAVELET] == -1;
+    const int64_t z = s->options[L2K_VOLUME_Z_WAVELET];
+    const bool floats = !l2k_wavelet_reversible((l2k_wavelet)(z >= 0 ? z : s->options[L2K_VOLUME_WAVELET]));
     if (below(3) == 0)
         return floats && !s->options[L2K_VOLUME_COMPONENT_TRANSFORM] ? L2K_SAMPLE_F32 : L2K_SAMPLE_S32;
     if (precision <= 8 && below(2))
@@ -76,17 +77,30 @@ static l2k_sample_type random_type(const shape *s, uint32_t precision, bool is_s
     return is_signed ? L2K_SAMPLE_S16 : L2K_SAMPLE_U16;
 }
 
+/* In half of the cases one of Part 1. */
+static l2k_wavelet random_wavelet(void)
+{
+    return (l2k_wavelet)(below(2) ? below(2) : below(L2K_WAVELET_W4 + 1));
+}
+
+/* In all directions. */
+static bool is_5_3(const shape *s)
+{
+    return s->options[L2K_VOLUME_WAVELET] == L2K_WAVELET_5_3 && s->options[L2K_VOLUME_Z_WAVELET] <= L2K_WAVELET_5_3;
+}
+
 static void random_shape(shape *s, uint32_t side)
 {
     memset(s, 0, sizeof *s);
-    const bool real = below(2), is_signed = below(2);
+    const l2k_wavelet wavelet = random_wavelet(), z = random_wavelet();
+    const bool real = !l2k_wavelet_reversible(wavelet), is_signed = below(2);
     const uint32_t count = below(3) ? 1 : 3, precision = below(3) ? 9 + below(8) : 8;
-    s->options[L2K_VOLUME_WAVELET] = real;
-    s->options[L2K_VOLUME_Z_WAVELET] = real && below(3) == 0 ? L2K_WAVELET_5_3 : -1;
+    s->options[L2K_VOLUME_WAVELET] = wavelet;
+    s->options[L2K_VOLUME_Z_WAVELET] = below(3) == 0 && (real || l2k_wavelet_reversible(z)) ? (int)z : -1;
     s->options[L2K_VOLUME_LEVELS] = below(6);
     s->options[L2K_VOLUME_Z_LEVELS] = below(7);
     s->options[L2K_VOLUME_COMPONENT_TRANSFORM] = count == 3 && below(2);
-    s->options[L2K_VOLUME_COEFFICIENTS] = !real && precision <= 10 && below(2) ? L2K_COEFFICIENT_INT16 : -1;
+    s->options[L2K_VOLUME_COEFFICIENTS] = is_5_3(s) && precision <= 10 && below(2) ? L2K_COEFFICIENT_INT16 : -1;
     s->options[L2K_VOLUME_THREADS] = 1;
     s->options[L2K_VOLUME_LIMIT_SAMPLES] = (int64_t)1 << 36;
     s->image = (l2k_image){.x0 = below(20), .y0 = below(20), .num_components = count, .components = s->components};

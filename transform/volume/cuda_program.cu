@@ -20,6 +20,20 @@ l2k_status launch(builder *b)
     return check(b->v, error, "launching the transform across slices");
 }
 
+void take_kernel(builder *b, const l2k_z_levels *z)
+{
+    b->p.kernel = true;
+    b->p.wide = b->v->sums == L2K_SUMS_64;
+    for (unsigned number = 0; number < z->steps; number++) {
+        const l2k_kernel_step *step = l2k_z_step(z, number);
+        l2k_cuda_z_step *to = &b->p.steps[number];
+        memcpy(to->taps, step->taps, sizeof to->taps);
+        to->rounding = step->rounding;
+        to->num_taps = step->num_taps;
+        to->shift = step->shift;
+    }
+}
+
 /* All components of a slice whose samples a program takes have one level shift. */
 void start(builder *b, const l2k_volume *v)
 {
@@ -32,6 +46,8 @@ void start(builder *b, const l2k_volume *v)
     b->p.is_signed = component->is_signed;
     b->p.converts = v->cuda->value != L2K_CUDA_FLOAT32 && (is_inverse(v) || !component->is_signed);
     memcpy(b->p.scales, z->scales, sizeof b->p.scales);
+    if (z->kernel)
+        take_kernel(b, z);
 }
 
 /* ---- Operations ---------------------------------------------------------------------------------------------- */

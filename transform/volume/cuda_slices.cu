@@ -185,6 +185,52 @@ __device__ __forceinline__ void run_step(const l2k_cuda_z_program &p, const l2k_
     store_rows<S, INVERSE>(p, op, thread, rows);
 }
 
+/* One step of a kernel, on values of four bytes. */
+template <bool INVERSE, int ROWS>
+__device__ __forceinline__ int32_t lifted(const l2k_cuda_z_program &p, const l2k_cuda_z_step &step,
+                                          const int32_t (&row)[ROWS])
+{
+    int64_t sum = step.rounding;
+    int32_t narrow = step.rounding;
+#pragma unroll
+    for (int k = 0; k < L2K_CUDA_Z_TAPS; k++)
+        if (k < step.num_taps && p.wide)
+            sum = l2k_kernel_add_64(sum, (int32_t)step.taps[k], row[1 + k]);
+        else if (k < step.num_taps)
+            narrow = l2k_kernel_add_32(narrow, (int32_t)step.taps[k], row[1 + k]);
+    return p.wide ? l2k_kernel_lift_64(row[0], sum, step.shift, INVERSE)
+                  : l2k_kernel_lift_32(row[0], narrow, step.shift, INVERSE);
+}
+
+template <bool INVERSE, int ROWS>
+__device__ __forceinline__ float lifted(const l2k_cuda_z_program &, const l2k_cuda_z_step &step,
+                                        const float (&row)[ROWS])
+{
+    float sum = row[1] * step.taps[0];
+#pragma unroll
+    for (int k = 1; k < L2K_CUDA_Z_TAPS; k++)
+        if (k < step.num_taps)
+            sum = l2k_kernel_add_float(sum, step.taps[k], row[1 + k]);
+    return l2k_kernel_lift_float(row[0], sum, INVERSE);
+}
+
+template <class S, bool INVERSE>
+__device__ __forceinline__ void run_taps(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int64_t thread)
+{
+    enum { ROWS = 1 + L2K_CUDA_Z_TAPS };
+    vector<S> rows[ROWS];
+    load_rows<S, INVERSE>(p, op, thread, rows);
+#pragma unroll
+    for (int i = 0; i < vector<S>::N; i++) {
+        S row[ROWS];
+#pragma unroll
+        for (int k = 0; k < ROWS; k++)
+            row[k] = rows[k].v[i];
+        rows[0].v[i] = lifted<INVERSE>(p, p.steps[op.step], row);
+    }
+    store_rows<S, INVERSE>(p, op, thread, rows);
+}
+
 /* Lone slices, scaling, and moves. */
 template <class S, bool INVERSE>
 __device__ __forceinline__ void run_single(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int64_t thread)
@@ -232,6 +278,19 @@ template <class S, bool INVERSE> __global__ void run_program(const __grid_consta
         else
             run_single<S, INVERSE>(p, op, thread);
     }
+}
+
+template <class S, bool INVERSE> __global__ void run_kernel_program(const __grid_constant__ l2k_cuda_z_program p)
+{
+    const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (thread >= p.threads)
+        return;
+#pragma unroll 1
+    for (int i = 0; i < p.count; i++)
+        if (p.ops[i].kind == L2K_Z_TAPS)
+            run_taps<S, INVERSE>(p, p.ops[i], thread);
+        else
+            run_single<S, INVERSE>(p, p.ops[i], thread);
 }
 
 /* ---- Pixels -------------------------------------------------------------------------------------------------- */
@@ -455,6 +514,12 @@ template <class S> int run_typed(const l2k_cuda_z_program &p, bool inverse, void
                   dim3(THREADS), p, stream);
 }
 
+template <class S> int run_kernel(const l2k_cuda_z_program &p, bool inverse, void *stream)
+{
+    return launch(inverse ? run_kernel_program<S, true> : run_kernel_program<S, false>,
+                  dim3(divide_up(p.threads, THREADS)), dim3(THREADS), p, stream);
+}
+
 template <class S, bool STORE> int move_typed(const l2k_cuda_slice_parts &p, void *stream)
 {
     const int across = THREADS / ROWS * L2K_CUDA_ROW_BYTES / (int)sizeof(S);
@@ -479,6 +544,9 @@ extern "C" int l2k_cuda_z_run(const l2k_cuda_z_program *program, l2k_cuda_value 
 {
     if (program->count == 0 || program->threads == 0)
         return cudaSuccess;
+    if (program->kernel)
+        return value == L2K_CUDA_INT32 ? run_kernel<int32_t>(*program, inverse, stream)
+                                       : run_kernel<float>(*program, inverse, stream);
     return value == L2K_CUDA_INT16   ? run_typed<int16_t>(*program, inverse, stream)
            : value == L2K_CUDA_INT32 ? run_typed<int32_t>(*program, inverse, stream)
                                      : run_typed<float>(*program, inverse, stream);

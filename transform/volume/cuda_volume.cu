@@ -35,7 +35,7 @@ void choose_sizes(l2k_volume *v)
 {
     l2k_cuda_volume *d = v->cuda;
     const size_t samples = stage_of(v)->samples ? stage_of(v)->samples : 1;
-    const bool floats = v->spec.z_wavelet == L2K_WAVELET_9_7;
+    const bool floats = !l2k_wavelet_reversible(v->spec.z_wavelet);
     size_t group = GROUP_SAMPLES / samples;
     if (d->on_device && group < LEAST_SLICES)
         group = MOST_SAMPLES / samples < LEAST_SLICES ? MOST_SAMPLES / samples : LEAST_SLICES;
