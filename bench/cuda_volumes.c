@@ -2,7 +2,7 @@
  * From device to device, 512 slices of 512 x 512 samples of 16 bits by the 5/3, three levels each way (the case of van
  * der Laan, Jalba, Roerdink, table VI), as a multiple of a copy of the same bytes; from and to pinned memory, as a
  * multiple of what the bus needs for the larger direction alone; and the rows of Franco, Bernabe, Fernandez, Ujaldon,
- * table 4: 64 frames of 512, 1024 and 2048, one level, 9/7. Medians. */
+ * table 4: 64 frames of 512, 1024 and 2048, one level, w4. Medians. */
 #define _POSIX_C_SOURCE 199309L
 #include <stdio.h>
 #include <stdlib.h>
@@ -248,7 +248,7 @@ static void measure_frames(uint32_t side)
                 .host_to = pinned(bytes),
                 .up = bytes,
                 .down = bytes};
-    scene s = {.wavelet = L2K_WAVELET_9_7,
+    scene s = {.wavelet = L2K_WAVELET_W4,
                .on_device = true,
                .side = side,
                .slices = 64,
@@ -283,7 +283,7 @@ int main(int argc, char **argv)
         measure_cube(512);
     if (!strchr(what, 'f'))
         return 0;
-    printf("64 frames of float32, 9/7, one level, ms; rows and columns are one launch\n\n"
+    printf("64 frames of float32, w4, one level, ms; rows and columns are one launch\n\n"
            "| frame | up | frames | rows and columns | down | on the device (x copy) | all, overlapped "
            "|\n|---|---|---|---|---|---|---|\n");
     for (uint32_t side = 512; side <= 2048; side *= 2)

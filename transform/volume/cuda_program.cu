@@ -60,11 +60,14 @@ unsigned rows_of(const l2k_z_op *op)
     return rows;
 }
 
-/* Whether an operation changes its row number `row`. The 9/7's chains scale two rows that are not lifted. */
+/* Whether an operation changes its row number `row`. The 9/7's chains scale two rows that are not lifted; those of w4
+ * change all but one. */
 bool changes(const l2k_z_levels *z, const l2k_z_op *op, unsigned row)
 {
     if (op->kind != L2K_Z_CHAIN)
         return row == 0;
+    if (z->kernel)
+        return !z->inverse || row != 1;
     const bool scales = z->lifting->steps == 4;
     const unsigned end = z->lifting->steps + 2 * op->pairs;
     return row >= (scales && !z->inverse ? 0u : 1u) && row < (scales && z->inverse ? end : end - 1);
@@ -123,6 +126,68 @@ l2k_status move(builder *b, l2k_z_slice *slice)
     return L2K_OK;
 }
 
+/* ---- Chains of w4 ------------------------------------------------------------------------------------------------ */
+
+bool is_op(const l2k_z_op *op, l2k_z_kind kind, unsigned step, const l2k_z_slice *first)
+{
+    return op->kind == kind && op->rows[0] == first && (kind != L2K_Z_TAPS || op->step == step);
+}
+
+/* Whether five operations are what two slices cause, a low one and a high one after it, `rows` the last two; the two
+ * (forward) or four (inverse) before them come first. */
+bool is_pair(const l2k_z_levels *z, const l2k_z_op *ops, l2k_z_slice *rows[6])
+{
+    if (z->inverse) {
+        rows[4] = ops[0].rows[0], rows[5] = ops[1].rows[0];
+        rows[2] = ops[2].rows[0], rows[3] = ops[3].rows[0];
+        rows[0] = ops[4].rows[0], rows[1] = ops[4].rows[1];
+        return ops[0].kind == L2K_Z_SCALE && ops[1].kind == L2K_Z_SCALE && is_op(&ops[2], L2K_Z_TAPS, 0, rows[2]) &&
+               ops[2].rows[1] == rows[5] && is_op(&ops[3], L2K_Z_TAPS, 1, rows[3]) && ops[3].rows[1] == rows[0] &&
+               ops[3].rows[2] == rows[2] && is_op(&ops[4], L2K_Z_TAPS, 2, rows[0]) && rows[0] != rows[2];
+    }
+    rows[2] = ops[0].rows[0], rows[3] = ops[1].rows[0];
+    rows[0] = ops[2].rows[0], rows[1] = ops[4].rows[0];
+    return is_op(&ops[0], L2K_Z_TAPS, 0, rows[2]) && ops[0].rows[1] == rows[3] &&
+           is_op(&ops[1], L2K_Z_TAPS, 1, rows[3]) && ops[1].rows[1] == rows[0] && ops[1].rows[2] == rows[2] &&
+           is_op(&ops[2], L2K_Z_TAPS, 2, rows[0]) && ops[2].rows[1] == rows[3] &&
+           is_op(&ops[3], L2K_Z_SCALE, 0, rows[0]) && ops[4].kind == L2K_Z_SCALE && rows[0] != rows[2];
+}
+
+/* Whether a pair goes on where a chain ends. */
+bool continues(const l2k_z_op *chain, l2k_z_slice *const *rows, unsigned before)
+{
+    bool same = chain->kind == L2K_Z_CHAIN && chain->pairs < L2K_CHAIN_PAIRS;
+    for (unsigned i = 0; same && i < before; i++)
+        same = chain->rows[2 * chain->pairs + i] == rows[i];
+    return same;
+}
+
+/* Pairs in a row become one operation, which loads and stores each slice once. */
+void chain_pairs(const l2k_z_levels *z, l2k_z_program *program)
+{
+    const unsigned before = z->inverse ? 4 : 2, five = 5;
+    size_t count = 0;
+    for (size_t i = 0; i < program->count; i++) {
+        l2k_z_slice *rows[6];
+        if (i + five > program->count || !is_pair(z, &program->ops[i], rows)) {
+            program->ops[count++] = program->ops[i];
+            continue;
+        }
+        if (count == 0 || !continues(&program->ops[count - 1], rows, before)) {
+            l2k_z_op *chain = &program->ops[count++];
+            memset(chain, 0, sizeof *chain);
+            chain->kind = L2K_Z_CHAIN;
+            memcpy(chain->rows, rows, before * sizeof *rows);
+        }
+        l2k_z_op *chain = &program->ops[count - 1];
+        memcpy(&chain->rows[before + 2 * chain->pairs++], rows + before, 2 * sizeof *rows);
+        i += five - 1;
+    }
+    program->count = count;
+}
+
+/* ---- Groups ------------------------------------------------------------------------------------------------------ */
+
 void count_uses(const l2k_z_levels *z)
 {
     for (unsigned level = 0; level < z->levels; level++)
@@ -131,8 +196,10 @@ void count_uses(const l2k_z_levels *z)
                 z->program[level].ops[i].rows[row]->uses++;
 }
 
-l2k_status add_all(builder *b, const l2k_z_levels *z)
+l2k_status add_all(builder *b, l2k_z_levels *z)
 {
+    for (unsigned level = 0; z->kernel && !z->kernel->reversible && level < z->levels; level++)
+        chain_pairs(z, &z->program[level]);
     if (z->inverse)
         count_uses(z);
     for (unsigned level = 0; level < z->levels; level++) {

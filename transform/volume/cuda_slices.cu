@@ -231,6 +231,50 @@ __device__ __forceinline__ void run_taps(const l2k_cuda_z_program &p, const l2k_
     store_rows<S, INVERSE>(p, op, thread, rows);
 }
 
+/* Pairs of slices by w4, the only irreversible kernel: its steps have one, two and one tap. Forward, each pair follows
+ * two slices, inverse four. */
+template <bool INVERSE> __device__ __forceinline__ void lift_w4(const l2k_cuda_z_program &p, vector<float> *rows)
+{
+    const float *one = p.steps[0].taps, *two = p.steps[1].taps, *last = p.steps[2].taps;
+#pragma unroll
+    for (int i = 0; i < vector<float>::N; i++) {
+        if (INVERSE) {
+            float &e = rows[0].v[i], &f = rows[1].v[i], &c = rows[2].v[i], &d = rows[3].v[i];
+            float &a = rows[4].v[i], &b = rows[5].v[i];
+            a *= p.scales[0];
+            b *= p.scales[1];
+            c = l2k_kernel_lift_float(c, b * one[0], true);
+            d = l2k_kernel_lift_float(d, l2k_kernel_add_float(e * two[0], two[1], c), true);
+            e = l2k_kernel_lift_float(e, f * last[0], true);
+        } else {
+            float &c = rows[0].v[i], &d = rows[1].v[i], &a = rows[2].v[i], &b = rows[3].v[i];
+            a = l2k_kernel_lift_float(a, b * one[0], false);
+            b = l2k_kernel_lift_float(b, l2k_kernel_add_float(c * two[0], two[1], a), false);
+            c = l2k_kernel_lift_float(c, b * last[0], false);
+            c *= p.scales[0];
+            d *= p.scales[1];
+        }
+    }
+}
+
+template <bool INVERSE>
+__device__ __forceinline__ void run_kernel_chain(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int64_t thread,
+                                                 float)
+{
+    vector<float> rows[(INVERSE ? 4 : 2) + 2 * L2K_CHAIN_PAIRS];
+    load_rows<float, INVERSE>(p, op, thread, rows);
+#pragma unroll
+    for (int pair = 0; pair < L2K_CHAIN_PAIRS; pair++)
+        if (pair < op.pairs)
+            lift_w4<INVERSE>(p, rows + 2 * pair);
+    store_rows<float, INVERSE>(p, op, thread, rows);
+}
+
+template <bool INVERSE>
+__device__ __forceinline__ void run_kernel_chain(const l2k_cuda_z_program &, const l2k_cuda_z_op &, int64_t, int32_t)
+{
+}
+
 /* Lone slices, scaling, and moves. */
 template <class S, bool INVERSE>
 __device__ __forceinline__ void run_single(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int64_t thread)
@@ -286,11 +330,17 @@ template <class S, bool INVERSE> __global__ void run_kernel_program(const __grid
     if (thread >= p.threads)
         return;
 #pragma unroll 1
-    for (int i = 0; i < p.count; i++)
-        if (p.ops[i].kind == L2K_Z_TAPS)
-            run_taps<S, INVERSE>(p, p.ops[i], thread);
+    for (int i = 0; i < p.count; i++) {
+        const l2k_cuda_z_op &op = p.ops[i];
+        if (i + AHEAD < p.count)
+            prefetch<S>(p.ops[i + AHEAD], thread);
+        if (op.kind == L2K_Z_CHAIN)
+            run_kernel_chain<INVERSE>(p, op, thread, S());
+        else if (op.kind == L2K_Z_TAPS)
+            run_taps<S, INVERSE>(p, op, thread);
         else
-            run_single<S, INVERSE>(p, p.ops[i], thread);
+            run_single<S, INVERSE>(p, op, thread);
+    }
 }
 
 /* ---- Pixels -------------------------------------------------------------------------------------------------- */
