@@ -106,8 +106,10 @@ l2k_status add(builder *b, const l2k_z_levels *z, const l2k_z_op *from)
 /* A slice that no operation has moved. */
 l2k_status move(builder *b, l2k_z_slice *slice)
 {
-    if (!slice->samples)
+    if (!slice->samples || (slice->samples == (char *)slice->values && !b->p.converts)) {
+        slice->samples = NULL;
         return L2K_OK;
+    }
     l2k_cuda_z_op *op = b->p.count ? &b->p.ops[b->p.count - 1] : NULL;
     if (!op || op->kind != L2K_Z_SCALE || op->factor != 1 || op->rows == L2K_Z_ROWS) {
         if (b->p.count == L2K_CUDA_Z_OPS)

@@ -37,6 +37,8 @@ void choose_sizes(l2k_volume *v)
     const size_t samples = stage_of(v)->samples ? stage_of(v)->samples : 1;
     const bool floats = !l2k_wavelet_reversible(v->spec.z_wavelet);
     size_t group = GROUP_SAMPLES / samples;
+    if (!d->on_device && group > L2K_CUDA_HOST_GROUP)
+        group = L2K_CUDA_HOST_GROUP;
     if (d->on_device && group < LEAST_SLICES)
         group = MOST_SAMPLES / samples < LEAST_SLICES ? MOST_SAMPLES / samples : LEAST_SLICES;
     group = group < 1 ? 1 : group > L2K_CUDA_GROUP ? L2K_CUDA_GROUP : group;
@@ -58,6 +60,7 @@ l2k_status make_slot(l2k_volume *v, l2k_cuda_slot *s)
         L2K_TRY(l2k_stage_make_plan(v, 0, v->cuda->part, &s->plans[part]));
     L2K_TRY(check(v, cudaEventCreateWithFlags(&s->moved, cudaEventDisableTiming), "making an event"));
     L2K_TRY(check(v, cudaEventCreateWithFlags(&s->used, cudaEventDisableTiming), "making an event"));
+    L2K_TRY(check(v, cudaEventCreateWithFlags(&s->crossed, cudaEventDisableTiming), "making an event"));
     if (v->cuda->on_device)
         return L2K_OK;
     l2k_plan_coefficient_memory(s->plans[0], &s->part_bytes);
@@ -120,6 +123,8 @@ void free_slot(l2k_cuda_slot *s)
         cudaEventDestroy(s->moved);
     if (s->used)
         cudaEventDestroy(s->used);
+    if (s->crossed)
+        cudaEventDestroy(s->crossed);
 }
 
 void free_raw(const l2k_volume *v, l2k_cuda_raw_slice *raw)
@@ -135,11 +140,26 @@ void free_raw(const l2k_volume *v, l2k_cuda_raw_slice *raw)
 
 /* ---- Slices -------------------------------------------------------------------------------------------------- */
 
+/* With host memory the slices of the last group stay free: they may be in use yet when the next ones come. */
+l2k_z_slice *reuse(const l2k_volume *v)
+{
+    l2k_z_queue *free = &stage_of(v)->free;
+    return v->cuda->on_device || free->count > v->cuda->group ? l2k_z_take(free) : NULL;
+}
+
+void give_back(const l2k_volume *v, l2k_z_slice *slice)
+{
+    if (v->cuda->on_device)
+        l2k_z_push(&stage_of(v)->free, slice);
+    else
+        l2k_z_append(&stage_of(v)->free, slice);
+}
+
 /* Values start as 0, also behind the last sample, where programs go as well. */
 l2k_z_slice *new_slice(const l2k_volume *v)
 {
     l2k_volume_stage *stage = stage_of(v);
-    l2k_z_slice *slice = l2k_z_take(&stage->free);
+    l2k_z_slice *slice = reuse(v);
     if (slice) {
         slice->samples = NULL;
         slice->uses = 0;
@@ -269,6 +289,8 @@ l2k_status begin_group(l2k_volume *v)
     l2k_volume_stage *stage = stage_of(v);
     l2k_cuda_slot *s = slot_number(d, d->begun);
     L2K_TRY(l2k_cuda_samples_move(v, d->stream));
+    if (!d->on_device)
+        L2K_TRY(hand_over(v, s->crossed, d->up, d->stream));
     L2K_TRY(l2k_cuda_programs_run(v, &stage->z.out));
     for (s->count = 0, s->given = 0; s->count < d->group && stage->z.out.first; s->count++) {
         s->slices[s->count] = l2k_z_take(&stage->z.out);
@@ -277,7 +299,7 @@ l2k_status begin_group(l2k_volume *v)
     const l2k_plane *planes = planes_of(v, s, s->slices[0]);
     L2K_TRY(run_plans(v, s, planes));
     for (unsigned i = 0; i < s->count; i++)
-        l2k_z_push(&stage->free, s->slices[i]); /* what fills them next is in the same stream */
+        give_back(v, s->slices[i]); /* what fills them next comes behind in the stream, or waits for `used` */
     d->begun++;
     if (d->on_device)
         return L2K_OK;
@@ -328,19 +350,29 @@ l2k_status begin_inverse(l2k_volume *v)
     if (!d->on_device) {
         L2K_TRY(move_coefficients(v, s));
         L2K_TRY(hand_over(v, s->moved, d->up, d->stream));
+        L2K_TRY(hand_over(v, s->crossed, d->down, d->stream));
     }
     L2K_TRY(run_plans(v, s, planes_of(v, s, rest)));
     if (rest != s->slices[0])
-        l2k_z_push(&stage->free, rest);
+        give_back(v, rest);
     d->begun++;
     if (d->on_device) {
         join_queues(&stage->finished, &stage->z.out);
         d->waits = true;
         return L2K_OK;
     }
+    for (l2k_z_slice *slice = stage->z.out.first; slice; slice = slice->next) {
+        slice->samples = l2k_cuda_values_are_clamped(v) ? (char *)slice->values : NULL;
+        slice->group = d->begun - 1;
+    }
     L2K_TRY(l2k_cuda_programs_run(v, &stage->z.out));
-    join_queues(&stage->finished, &d->held);
-    join_queues(all_put(v) ? &stage->finished : &d->held, &stage->z.out);
+    join_queues(&stage->finished, &d->leaving);
+    join_queues(&d->leaving, &d->held);
+    join_queues(&d->held, &stage->z.out);
+    if (all_put(v)) {
+        join_queues(&stage->finished, &d->leaving);
+        join_queues(&stage->finished, &d->held);
+    }
     L2K_TRY(check(v, cudaEventRecord(s->used, d->stream), "ordering streams"));
     return check(v, cudaStreamWaitEvent(d->up, s->used, 0), "ordering streams");
 }
@@ -412,9 +444,47 @@ l2k_status rewind_all(l2k_volume *volume)
     for (uint32_t c = 0; c < components_of(volume); c++)
         d->waiting[c].count = 0;
     d->begun = d->served = d->next_raw = 0;
-    d->held = d->got = l2k_z_queue{};
+    d->held = d->leaving = d->got = l2k_z_queue{};
     d->waits = false;
     return L2K_OK;
+}
+
+/* Behind the group before the last, which may have used the slice's memory. */
+l2k_status upload_values(const l2k_volume *v, l2k_z_slice *slice, const l2k_plane *planes)
+{
+    l2k_cuda_volume *d = v->cuda;
+    const l2k_cuda_slot *user = slot_number(d, d->begun + d->slots - 2);
+    L2K_TRY(check(v, cudaStreamWaitEvent(d->up, user->used, 0), "ordering streams"));
+    slice->samples = (char *)slice->values;
+    return l2k_cuda_samples_copy_values(v, slice, planes);
+}
+
+l2k_status upload_raw(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_z_slice *slice, const l2k_plane *planes)
+{
+    l2k_cuda_volume *d = v->cuda;
+    L2K_TRY(check(v, cudaStreamWaitEvent(d->up, raw->used, 0), "ordering streams"));
+    if (raw->gathered) /* the host is about to write there */
+        L2K_TRY(check(v, cudaEventSynchronize(raw->moved), "uploading a slice"));
+    L2K_TRY(l2k_cuda_samples_upload(v, raw, planes));
+    L2K_TRY(hand_over(v, raw->moved, d->up, d->stream));
+    L2K_TRY(l2k_cuda_samples_add(v, slice, d->raw_planes, d->stream));
+    L2K_TRY(l2k_cuda_samples_move(v, d->stream));
+    return check(v, cudaEventRecord(raw->used, d->stream), "ordering streams");
+}
+
+/* Returns when the slice before has been uploaded: its planes are the caller's again, even if they are pinned. */
+l2k_status put_host_slice(const l2k_volume *v, l2k_z_slice *slice, const l2k_plane *planes)
+{
+    l2k_cuda_volume *d = v->cuda;
+    l2k_cuda_raw_slice *raw = &d->raw[d->next_raw % L2K_CUDA_RING],
+                       *last = &d->raw[(d->next_raw + L2K_CUDA_RING - 1) % L2K_CUDA_RING];
+    L2K_TRY(l2k_cuda_samples_cross_as_values(v, planes) ? upload_values(v, slice, planes)
+                                                        : upload_raw(v, raw, slice, planes));
+    L2K_TRY(check(v, cudaEventRecord(raw->moved, d->up), "uploading a slice"));
+    if (d->next_raw++ > 0)
+        L2K_TRY(check(v, cudaEventSynchronize(last->moved), "uploading a slice"));
+    const l2k_z_level *level = &stage_of(v)->z.level[0];
+    return level->come + 1 == level->end ? check(v, cudaEventSynchronize(raw->moved), "uploading a slice") : L2K_OK;
 }
 
 l2k_status put(l2k_volume *volume, const l2k_plane *planes)
@@ -430,20 +500,8 @@ l2k_status put(l2k_volume *volume, const l2k_plane *planes)
             L2K_TRY(l2k_cuda_samples_add(volume, slice, planes, d->stream));
         return l2k_z_put(&volume->context, &stage_of(volume)->z, slice);
     }
-    l2k_cuda_raw_slice *raw = &d->raw[d->next_raw % L2K_CUDA_RING],
-                       *last = &d->raw[(d->next_raw + L2K_CUDA_RING - 1) % L2K_CUDA_RING];
-    L2K_TRY(check(volume, cudaStreamWaitEvent(d->up, raw->used, 0), "ordering streams"));
-    if (raw->gathered) /* the host is about to write there */
-        L2K_TRY(check(volume, cudaEventSynchronize(raw->moved), "uploading a slice"));
-    L2K_TRY(l2k_cuda_samples_upload(volume, raw, planes));
-    L2K_TRY(hand_over(volume, raw->moved, d->up, d->stream));
-    L2K_TRY(l2k_cuda_samples_add(volume, slice, d->raw_planes, d->stream));
-    L2K_TRY(l2k_cuda_samples_move(volume, d->stream));
-    L2K_TRY(check(volume, cudaEventRecord(raw->used, d->stream), "ordering streams"));
-    L2K_TRY(l2k_z_put(&volume->context, &stage_of(volume)->z, slice));
-    if (d->next_raw++ > 0) /* its planes are the caller's again, even if they are pinned */
-        L2K_TRY(check(volume, cudaEventSynchronize(last->moved), "uploading a slice"));
-    return all_put(volume) ? check(volume, cudaEventSynchronize(raw->moved), "uploading a slice") : L2K_OK;
+    L2K_TRY(put_host_slice(volume, slice, planes));
+    return l2k_z_put(&volume->context, &stage_of(volume)->z, slice);
 }
 
 bool is_full(const l2k_volume *volume)
@@ -493,6 +551,8 @@ l2k_status put_coefficients(l2k_volume *volume)
         return L2K_ERROR_MEMORY;
     s->slices[s->count++] = slice;
     L2K_TRY(l2k_z_put(&volume->context, &stage_of(volume)->z, slice));
+    if (d->leaving.first)
+        l2k_z_append(&stage_of(volume)->finished, l2k_z_take(&d->leaving));
     return s->count == d->group || all_put(volume) ? begin_inverse(volume) : L2K_OK;
 }
 
@@ -515,18 +575,37 @@ l2k_status get_device_slice(l2k_volume *volume, l2k_z_slice *slice, const l2k_pl
     return l2k_cuda_samples_move(volume, d->stream);
 }
 
+bool is_pinned(const l2k_plane *plane)
+{
+    cudaPointerAttributes attributes;
+    if (cudaPointerGetAttributes(&attributes, plane->data) == cudaSuccess)
+        return attributes.type != cudaMemoryTypeUnregistered;
+    cudaGetLastError();
+    return false;
+}
+
+/* Pinned planes are filled while the caller goes on, so that the bus is in use, until he gets the next slice. */
 l2k_status get_host_slice(l2k_volume *volume, l2k_z_slice *slice, const l2k_plane *planes)
 {
     l2k_cuda_volume *d = volume->cuda;
-    l2k_cuda_raw_slice *raw = &d->raw[d->next_raw++ % L2K_CUDA_RING];
-    /* What is not held any more was made by the group before the last, except at the end. */
-    const l2k_cuda_slot *maker = slot_number(d, d->begun + (all_put(volume) ? 1 : 0));
-    l2k_cuda_samples_place(volume, raw, planes);
-    L2K_TRY(check(volume, cudaStreamWaitEvent(d->down, maker->used, 0), "ordering streams"));
-    L2K_TRY(l2k_cuda_samples_add(volume, slice, d->raw_planes, d->down));
-    L2K_TRY(l2k_cuda_samples_move(volume, d->down));
-    l2k_z_push(&stage_of(volume)->free, slice);
-    return l2k_cuda_samples_download(volume, raw, planes);
+    l2k_cuda_raw_slice *raw = &d->raw[d->next_raw % L2K_CUDA_RING],
+                       *last = &d->raw[(d->next_raw + L2K_CUDA_RING - 1) % L2K_CUDA_RING];
+    L2K_TRY(check(volume, cudaStreamWaitEvent(d->down, slot_number(d, slice->group)->used, 0), "ordering streams"));
+    if (l2k_cuda_samples_cross_as_values(volume, planes)) {
+        L2K_TRY(l2k_cuda_samples_copy_values(volume, slice, planes));
+    } else {
+        l2k_cuda_samples_place(volume, raw, planes);
+        L2K_TRY(l2k_cuda_samples_add(volume, slice, d->raw_planes, d->down));
+        L2K_TRY(l2k_cuda_samples_move(volume, d->down));
+        L2K_TRY(l2k_cuda_samples_download(volume, raw, planes));
+    }
+    L2K_TRY(check(volume, cudaEventRecord(raw->moved, d->down), "downloading a slice"));
+    give_back(volume, slice);
+    if (d->next_raw++ > 0)
+        L2K_TRY(check(volume, cudaEventSynchronize(last->moved), "downloading a slice"));
+    const bool is_last = all_put(volume) && !stage_of(volume)->finished.first;
+    return is_last || !is_pinned(planes) ? check(volume, cudaEventSynchronize(raw->moved), "downloading a slice")
+                                         : L2K_OK;
 }
 
 l2k_status get_slice(l2k_volume *volume, const l2k_plane *planes, bool *got)

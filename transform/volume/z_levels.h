@@ -35,7 +35,8 @@ typedef struct l2k_z_slice {
     /* On a device: where the values are until a program moves them, or go with it, in the caller's planes; else NULL.
      */
     char *samples;
-    unsigned uses; /* by operations that are to be launched */
+    unsigned uses;  /* by operations that are to be launched */
+    unsigned group; /* that it left with */
 } l2k_z_slice;
 
 /* Slices in the order in which they were appended. */
