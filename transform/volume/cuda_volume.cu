@@ -42,9 +42,8 @@ void choose_sizes(l2k_volume *v)
     if (d->on_device && group < LEAST_SLICES)
         group = MOST_SAMPLES / samples < LEAST_SLICES ? MOST_SAMPLES / samples : LEAST_SLICES;
     group = group < 1 ? 1 : group > L2K_CUDA_GROUP ? L2K_CUDA_GROUP : group;
-    d->parts = (unsigned)((group + L2K_CUDA_PART - 1) / L2K_CUDA_PART);
-    d->part = (unsigned)group / d->parts;
-    d->group = d->part * d->parts;
+    const size_t depth = v->spec.z1 - v->spec.z0, groups = (depth + group - 1) / group;
+    d->group = (unsigned)((depth + groups - 1) / groups); /* all groups alike: a plan runs with all its slices */
     d->value = floats                                            ? L2K_CUDA_FLOAT32
                : v->spec.tile.plan.type == L2K_COEFFICIENT_INT16 ? L2K_CUDA_INT16
                                                                  : L2K_CUDA_INT32;
@@ -56,16 +55,14 @@ void choose_sizes(l2k_volume *v)
 
 l2k_status make_slot(l2k_volume *v, l2k_cuda_slot *s)
 {
-    for (unsigned part = 0; part < v->cuda->parts; part++)
-        L2K_TRY(l2k_stage_make_plan(v, 0, v->cuda->part, &s->plans[part]));
+    L2K_TRY(l2k_stage_make_plan(v, 0, v->cuda->group, &s->plan));
     L2K_TRY(check(v, cudaEventCreateWithFlags(&s->moved, cudaEventDisableTiming), "making an event"));
     L2K_TRY(check(v, cudaEventCreateWithFlags(&s->used, cudaEventDisableTiming), "making an event"));
     L2K_TRY(check(v, cudaEventCreateWithFlags(&s->crossed, cudaEventDisableTiming), "making an event"));
     if (v->cuda->on_device)
         return L2K_OK;
-    l2k_plan_coefficient_memory(s->plans[0], &s->part_bytes);
-    return check(v, cudaMallocHost((void **)&s->pinned, s->part_bytes * v->cuda->parts),
-                 "allocating pinned memory for coefficients");
+    l2k_plan_coefficient_memory(s->plan, &s->bytes);
+    return check(v, cudaMallocHost((void **)&s->pinned, s->bytes), "allocating pinned memory for coefficients");
 }
 
 l2k_status make_raw(l2k_volume *v, l2k_cuda_raw_slice *raw)
@@ -89,34 +86,9 @@ l2k_status make_streams(l2k_volume *v)
     return check(v, cudaStreamCreateWithFlags(&d->down, cudaStreamNonBlocking), "making a stream");
 }
 
-/* The plans of a group side by side. */
-l2k_status make_parts(l2k_volume *v)
-{
-    l2k_cuda_volume *d = v->cuda;
-    L2K_TRY(check(v, cudaEventCreateWithFlags(&d->fork, cudaEventDisableTiming), "making an event"));
-    for (unsigned part = 1; part < d->parts; part++) {
-        L2K_TRY(check(v, cudaEventCreateWithFlags(&d->join[part], cudaEventDisableTiming), "making an event"));
-        L2K_TRY(check(v, cudaStreamCreateWithFlags(&d->beside[part], cudaStreamNonBlocking), "making a stream"));
-    }
-    return L2K_OK;
-}
-
-void free_parts(l2k_cuda_volume *d)
-{
-    for (unsigned part = 1; part < L2K_CUDA_PARTS; part++) {
-        if (d->beside[part])
-            cudaStreamDestroy(d->beside[part]);
-        if (d->join[part])
-            cudaEventDestroy(d->join[part]);
-    }
-    if (d->fork)
-        cudaEventDestroy(d->fork);
-}
-
 void free_slot(l2k_cuda_slot *s)
 {
-    for (l2k_plan *plan : s->plans)
-        l2k_plan_free(plan);
+    l2k_plan_free(s->plan);
     if (s->pinned)
         cudaFreeHost(s->pinned);
     if (s->moved)
@@ -206,14 +178,13 @@ const l2k_plane *planes_of(const l2k_volume *v, const l2k_cuda_slot *s, const l2
 void show(l2k_volume *v, const l2k_cuda_slot *s, unsigned i, l2k_z_place place, l2k_volume_slice *slice)
 {
     const uint32_t count = components_of(v);
-    const unsigned part = i / v->cuda->part, first = i % v->cuda->part * count;
     size_t bytes;
-    const char *start = (const char *)l2k_plan_coefficient_memory(s->plans[part], &bytes);
+    const char *start = (const char *)l2k_plan_coefficient_memory(s->plan, &bytes);
     for (uint32_t c = 0; c < count; c++) {
         l2k_coefficients *view = &v->views[c];
-        *view = *l2k_plan_coefficients(s->plans[part], first + c);
+        *view = *l2k_plan_coefficients(s->plan, i * count + c);
         if (s->pinned) {
-            view->base = s->pinned + part * s->part_bytes + ((const char *)view->base - start);
+            view->base = s->pinned + ((const char *)view->base - start);
             view->on_device = false;
         }
     }
@@ -234,44 +205,15 @@ l2k_status hand_over(const l2k_volume *v, cudaEvent_t event, cudaStream_t from, 
     return check(v, error, "ordering streams");
 }
 
-/* The parts of a group that have slices. */
-unsigned parts_of(const l2k_volume *v, const l2k_cuda_slot *s)
-{
-    return (s->count + v->cuda->part - 1) / v->cuda->part;
-}
-
-/* The levels within the slices of a group, all parts side by side behind what is in the stream, and before what follows
- * there: one part alone leaves most of a device waiting. */
-l2k_status run_plans(const l2k_volume *v, const l2k_cuda_slot *s, const l2k_plane *planes)
-{
-    l2k_cuda_volume *d = v->cuda;
-    const unsigned parts = parts_of(v, s);
-    if (parts > 1)
-        L2K_TRY(check(v, cudaEventRecord(d->fork, d->stream), "ordering streams"));
-    for (unsigned part = 1; part < parts; part++) {
-        L2K_TRY(check(v, cudaStreamWaitEvent(d->beside[part], d->fork, 0), "ordering streams"));
-        L2K_TRY(l2k_plan_run_on_device(s->plans[part], planes + (size_t)part * d->part * components_of(v),
-                                       d->beside[part]));
-    }
-    L2K_TRY(l2k_plan_run_on_device(s->plans[0], planes, d->stream));
-    for (unsigned part = 1; part < parts; part++)
-        L2K_TRY(hand_over(v, d->join[part], d->beside[part], d->stream));
-    return L2K_OK;
-}
-
-/* The coefficients of a group between its plans and pinned memory. */
+/* The coefficients of a group between its plan and pinned memory. */
 l2k_status move_coefficients(const l2k_volume *v, const l2k_cuda_slot *s)
 {
-    for (unsigned part = 0; part < parts_of(v, s); part++) {
-        size_t bytes;
-        void *device = l2k_plan_coefficient_memory(s->plans[part], &bytes);
-        char *host = s->pinned + part * s->part_bytes;
-        L2K_TRY(check(v,
-                      is_inverse(v) ? cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, v->cuda->up)
-                                    : cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, v->cuda->down),
-                      "moving coefficients"));
-    }
-    return L2K_OK;
+    size_t bytes;
+    void *device = l2k_plan_coefficient_memory(s->plan, &bytes);
+    return check(v,
+                 is_inverse(v) ? cudaMemcpyAsync(device, s->pinned, bytes, cudaMemcpyHostToDevice, v->cuda->up)
+                               : cudaMemcpyAsync(s->pinned, device, bytes, cudaMemcpyDeviceToHost, v->cuda->down),
+                 "moving coefficients");
 }
 
 /* ---- Forward ------------------------------------------------------------------------------------------------- */
@@ -297,7 +239,7 @@ l2k_status begin_group(l2k_volume *v)
         s->places[s->count] = s->slices[s->count]->place;
     }
     const l2k_plane *planes = planes_of(v, s, s->slices[0]);
-    L2K_TRY(run_plans(v, s, planes));
+    L2K_TRY(l2k_plan_run_on_device(s->plan, planes, d->stream));
     for (unsigned i = 0; i < s->count; i++)
         give_back(v, s->slices[i]); /* what fills them next comes behind in the stream, or waits for `used` */
     d->begun++;
@@ -352,7 +294,7 @@ l2k_status begin_inverse(l2k_volume *v)
         L2K_TRY(hand_over(v, s->moved, d->up, d->stream));
         L2K_TRY(hand_over(v, s->crossed, d->down, d->stream));
     }
-    L2K_TRY(run_plans(v, s, planes_of(v, s, rest)));
+    L2K_TRY(l2k_plan_run_on_device(s->plan, planes_of(v, s, rest), d->stream));
     if (rest != s->slices[0])
         give_back(v, rest);
     d->begun++;
@@ -394,7 +336,6 @@ l2k_status make(l2k_volume *volume)
     if (!d->planes || !d->raw_planes || !d->waiting)
         return l2k_fail(&volume->context, L2K_ERROR_MEMORY, "out of memory for a volume");
     L2K_TRY(make_streams(volume));
-    L2K_TRY(make_parts(volume));
     for (unsigned i = 0; i < d->slots; i++)
         L2K_TRY(make_slot(volume, &d->slot_of[i]));
     for (int i = 0; i < L2K_CUDA_RING && !d->on_device; i++)
@@ -411,12 +352,8 @@ void destroy(l2k_volume *volume)
     for (cudaStream_t stream : streams)
         if (stream || d->on_device)
             cudaStreamSynchronize(stream);
-    for (cudaStream_t stream : d->beside)
-        if (stream)
-            cudaStreamSynchronize(stream);
     for (l2k_cuda_slot &s : d->slot_of)
         free_slot(&s);
-    free_parts(d);
     for (l2k_cuda_raw_slice &raw : d->raw)
         free_raw(volume, &raw);
     for (l2k_z_slice *slice = volume->stages ? stage_of(volume)->all : NULL; slice; slice = slice->older)

@@ -10,17 +10,17 @@ extern "C" {
 #include "transform/volume/volume.h"
 }
 
-/* A plan has at most so many slices of one component as one launch takes; the plans of a group run side by side. */
-enum { L2K_CUDA_PART = 16, L2K_CUDA_PARTS = 4, L2K_CUDA_GROUP = L2K_CUDA_PART * L2K_CUDA_PARTS };
+/* The most slices that are worked on together: of one component as many as a launch takes. */
+enum { L2K_CUDA_GROUP = 64 };
 /* From and to host memory groups are small, so that little of the volume is on its way before both directions of the
  * bus are in use, and one of them crosses it each way while another is worked on. */
 enum { L2K_CUDA_HOST_GROUP = 16, L2K_CUDA_RING = 4, L2K_CUDA_SLOTS = 3 };
 
 /* A group on its way through its plans. */
 struct l2k_cuda_slot {
-    l2k_plan *plans[L2K_CUDA_PARTS];
-    char *pinned;      /* host memory: the coefficients of the plans */
-    size_t part_bytes; /* of a plan */
+    l2k_plan *plan; /* its components are the slices */
+    char *pinned;   /* host memory: the plan's coefficients */
+    size_t bytes;   /* of these */
     l2k_z_slice *slices[L2K_CUDA_GROUP];
     l2k_z_place places[L2K_CUDA_GROUP];
     unsigned count, given;
@@ -36,11 +36,9 @@ struct l2k_cuda_raw_slice {
 };
 
 struct l2k_cuda_volume {
-    cudaStream_t stream, up, down;       /* `stream` is the caller's in device memory */
-    cudaStream_t beside[L2K_CUDA_PARTS]; /* of the parts after the first, which is in `stream` */
-    cudaEvent_t fork, join[L2K_CUDA_PARTS];
+    cudaStream_t stream, up, down; /* `stream` is the caller's in device memory */
     bool on_device;
-    unsigned group, part, parts, slots; /* group: part * parts slices */
+    unsigned group, slots; /* group: slices */
     l2k_cuda_value value;
     size_t value_bytes, slice_bytes, raw_bytes;
     l2k_plane *planes;             /* of a group's values, for plans */
