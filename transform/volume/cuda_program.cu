@@ -10,14 +10,13 @@ namespace
 
 struct builder {
     const l2k_volume *v;
-    bool taken[1 + L2K_CUDA_Z_SLOTS];
     l2k_cuda_z_program p;
 };
 
 l2k_status launch(builder *b)
 {
     const int error = l2k_cuda_z_run(&b->p, b->v->cuda->value, is_inverse(b->v), b->v->cuda->stream);
-    b->p.count = b->p.slots = 0;
+    b->p.count = 0;
     return check(b->v, error, "launching the transform across slices");
 }
 
@@ -74,50 +73,24 @@ bool changes(const l2k_z_levels *z, const l2k_z_op *op, unsigned row)
     return row >= (scales && !z->inverse ? 0u : 1u) && row < (scales && z->inverse ? end : end - 1);
 }
 
-unsigned take_slot(builder *b)
+/* Forward, what changes comes into the slice's own memory; inverse, the last operation leaves the slice in the planes.
+ */
+void place_row(const l2k_z_levels *z, l2k_cuda_z_op *op, unsigned row, l2k_z_slice *slice, bool changed)
 {
-    for (unsigned slot = 1; slot <= L2K_CUDA_Z_SLOTS; slot++)
-        if (!b->taken[slot]) {
-            b->taken[slot] = true;
-            b->p.slots = (int32_t)slot > b->p.slots ? (int32_t)slot : b->p.slots;
-            return slot;
-        }
-    return 0;
-}
-
-/* Where a slice is before the operation. */
-void place_from(const builder *b, l2k_cuda_z_op *op, unsigned row, const l2k_z_slice *slice)
-{
-    const bool from_samples = !is_inverse(b->v) && !slice->slot && slice->samples;
-    op->from[row] = slice->slot    ? (char *)(uintptr_t)slice->slot
-                    : from_samples ? slice->samples
-                                   : (char *)slice->values;
-    op->samples |= (uint32_t)from_samples << row;
-}
-
-/* And behind it. What the launch needs again goes into a slot, if there is one. Otherwise, forward, what changes comes
- * into the slice's own memory; inverse, the last operation leaves the slice in the planes. */
-void place_to(builder *b, l2k_cuda_z_op *op, unsigned row, l2k_z_slice *slice, bool changed)
-{
-    const bool ends = --slice->uses_now == 0, last = --slice->uses == 0;
-    const bool leaves = is_inverse(b->v) && last && slice->samples;
-    const unsigned before = slice->slot;
-    const bool elsewhere = before || (!is_inverse(b->v) && slice->samples);
-    slice->slot = ends ? 0 : before ? before : take_slot(b);
-    b->taken[before] = before && !ends;
-    if (slice->slot)
-        op->to[row] = changed || !before ? (char *)(uintptr_t)slice->slot : NULL;
-    else if (leaves)
-        op->to[row] = slice->samples;
-    else if (changed || elsewhere)
-        op->to[row] = (char *)slice->values;
-    op->samples |= (uint32_t)leaves << row;
-    if (is_inverse(b->v) ? leaves : op->to[row] != NULL)
+    char *const own = (char *)slice->values, *const samples = slice->samples;
+    const bool last = z->inverse && --slice->uses == 0 && samples;
+    const bool outside = z->inverse ? last : samples != NULL;
+    op->from[row] = !z->inverse && samples ? samples : own;
+    op->to[row] = last ? samples : changed ? own : NULL;
+    op->samples |= (uint32_t)outside << row;
+    if (z->inverse ? last : changed)
         slice->samples = NULL;
 }
 
-void add(builder *b, const l2k_z_levels *z, const l2k_z_op *from)
+l2k_status add(builder *b, const l2k_z_levels *z, const l2k_z_op *from)
 {
+    if (b->p.count == L2K_CUDA_Z_OPS)
+        L2K_TRY(launch(b));
     l2k_cuda_z_op *op = &b->p.ops[b->p.count++];
     memset(op, 0, sizeof *op);
     op->kind = (int32_t)from->kind;
@@ -126,9 +99,8 @@ void add(builder *b, const l2k_z_levels *z, const l2k_z_op *from)
     op->rows = (int32_t)rows_of(from);
     op->factor = from->factor;
     for (int row = 0; row < op->rows; row++)
-        place_from(b, op, (unsigned)row, from->rows[row]);
-    for (int row = 0; row < op->rows; row++)
-        place_to(b, op, (unsigned)row, from->rows[row], changes(z, from, (unsigned)row));
+        place_row(z, op, (unsigned)row, from->rows[row], changes(z, from, (unsigned)row));
+    return L2K_OK;
 }
 
 /* A slice that no operation has moved. */
@@ -218,50 +190,24 @@ void chain_pairs(const l2k_z_levels *z, l2k_z_program *program)
 
 /* ---- Groups ------------------------------------------------------------------------------------------------------ */
 
-/* Operations in the order of the levels. */
-struct cursor {
-    const l2k_z_levels *z;
-    unsigned level;
-    size_t op;
-};
-
-const l2k_z_op *next(cursor *c)
+void count_uses(const l2k_z_levels *z)
 {
-    while (c->level < c->z->levels && c->op == l2k_z_program_at(c->z, c->level)->count) {
-        c->level++;
-        c->op = 0;
-    }
-    return c->level < c->z->levels ? &l2k_z_program_at(c->z, c->level)->ops[c->op++] : NULL;
-}
-
-void count_uses(cursor c)
-{
-    while (const l2k_z_op *op = next(&c))
-        for (unsigned row = 0; row < rows_of(op); row++)
-            op->rows[row]->uses++;
-}
-
-void count_uses_now(cursor c)
-{
-    const l2k_z_op *op;
-    for (unsigned i = 0; i < L2K_CUDA_Z_OPS && (op = next(&c)) != NULL; i++)
-        for (unsigned row = 0; row < rows_of(op); row++)
-            op->rows[row]->uses_now++;
+    for (unsigned level = 0; level < z->levels; level++)
+        for (size_t i = 0; i < z->program[level].count; i++)
+            for (unsigned row = 0; row < rows_of(&z->program[level].ops[i]); row++)
+                z->program[level].ops[i].rows[row]->uses++;
 }
 
 l2k_status add_all(builder *b, l2k_z_levels *z)
 {
     for (unsigned level = 0; z->kernel && !z->kernel->reversible && level < z->levels; level++)
         chain_pairs(z, &z->program[level]);
-    cursor c = {z, 0, 0};
-    count_uses(c);
-    count_uses_now(c);
-    while (const l2k_z_op *op = next(&c)) {
-        add(b, z, op);
-        if (b->p.count < L2K_CUDA_Z_OPS)
-            continue;
-        L2K_TRY(launch(b));
-        count_uses_now(c);
+    if (z->inverse)
+        count_uses(z);
+    for (unsigned level = 0; level < z->levels; level++) {
+        const l2k_z_program *program = l2k_z_program_at(z, level);
+        for (size_t i = 0; i < program->count; i++)
+            L2K_TRY(add(b, z, &program->ops[i]));
     }
     return L2K_OK;
 }

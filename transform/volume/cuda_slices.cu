@@ -1,7 +1,6 @@
 /* Kernels of the third direction (F.3, F.4, with a slice in place of a sample) and of the pixels of a slice (Annex G).
- * A thread takes 8 bytes of every slice, and goes through all operations of a program with them: what it alone needs
- * again stays in shared memory, so that each slice is loaded and stored once. Samples that lie as values do are loaded
- * and stored by the program itself. */
+ * A thread takes 8 bytes of every slice, and goes through all operations of a program with them: what it has stored it
+ * alone loads again, from the cache. Samples that lie as values do are loaded and stored by the program itself. */
 #include <cuda_runtime.h>
 
 extern "C" {
@@ -72,15 +71,11 @@ __device__ __forceinline__ float scaled(float x, float factor)
 
 /* ---- Programs ------------------------------------------------------------------------------------------------ */
 
-const int THREADS = 128; /* of a block */
-
-/* What a block's threads have in the slots, each its own. */
-extern __shared__ __align__(L2K_CUDA_Z_BYTES) char slots[];
+/* How many operations ahead rows are fetched into the cache. */
+enum { AHEAD = 2 };
 
 template <class S> __device__ __forceinline__ vector<S> *place(char *row, int64_t thread)
 {
-    if ((uintptr_t)row <= L2K_CUDA_Z_SLOTS)
-        return reinterpret_cast<vector<S> *>(slots) + ((uintptr_t)row - 1) * THREADS + threadIdx.x;
     return reinterpret_cast<vector<S> *>(row) + thread;
 }
 
@@ -297,14 +292,29 @@ __device__ __forceinline__ void run_single(const l2k_cuda_z_program &p, const l2
     store_rows<S, INVERSE>(p, op, thread, rows);
 }
 
+/* Rows that the last chain of the level has not had. */
+template <class S> __device__ __forceinline__ void prefetch(const l2k_cuda_z_op &op, int64_t thread)
+{
+    if (op.kind != L2K_Z_CHAIN)
+        return;
+#pragma unroll
+    for (int i = steps_of<S>::COUNT; i < L2K_Z_ROWS; i++)
+        if (i < op.rows)
+            asm volatile("prefetch.global.L2 [%0];" ::"l"(place<S>(op.from[i], thread)));
+}
+
 template <class S, bool INVERSE> __global__ void run_program(const __grid_constant__ l2k_cuda_z_program p)
 {
     const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (thread >= p.threads)
         return;
+    for (int i = 0; i < AHEAD && i < p.count; i++)
+        prefetch<S>(p.ops[i], thread);
 #pragma unroll 1
     for (int i = 0; i < p.count; i++) {
         const l2k_cuda_z_op &op = p.ops[i];
+        if (i + AHEAD < p.count)
+            prefetch<S>(p.ops[i + AHEAD], thread);
         if (op.kind == L2K_Z_CHAIN)
             run_chain<S, INVERSE>(p, op, thread);
         else if (op.kind == L2K_Z_STEP)
@@ -322,6 +332,8 @@ template <class S, bool INVERSE> __global__ void run_kernel_program(const __grid
 #pragma unroll 1
     for (int i = 0; i < p.count; i++) {
         const l2k_cuda_z_op &op = p.ops[i];
+        if (i + AHEAD < p.count)
+            prefetch<S>(p.ops[i + AHEAD], thread);
         if (op.kind == L2K_Z_CHAIN)
             run_kernel_chain<INVERSE>(p, op, thread, S());
         else if (op.kind == L2K_Z_TAPS)
@@ -532,13 +544,13 @@ template <class S, int LANES, bool STORE> __global__ void move_slices(const __gr
 
 /* ---- Launches ------------------------------------------------------------------------------------------------ */
 
-const int ROWS = 4; /* of a block of those of slices, so many have THREADS / ROWS threads */
+const int THREADS = 128, ROWS = 4; /* of a block: of those of slices, so many have THREADS / ROWS threads */
 
 template <class Kernel, class Parameters>
-int launch(Kernel *kernel, dim3 grid, dim3 block, const Parameters &p, size_t shared, void *stream)
+int launch(Kernel *kernel, dim3 grid, dim3 block, const Parameters &p, void *stream)
 {
     void *arguments[] = {const_cast<Parameters *>(&p)};
-    return cudaLaunchKernel((const void *)kernel, grid, block, arguments, shared, (cudaStream_t)stream);
+    return cudaLaunchKernel((const void *)kernel, grid, block, arguments, 0, (cudaStream_t)stream);
 }
 
 unsigned divide_up(int64_t a, int64_t b)
@@ -546,21 +558,16 @@ unsigned divide_up(int64_t a, int64_t b)
     return (unsigned)((a + b - 1) / b);
 }
 
-size_t shared_of(const l2k_cuda_z_program &p)
-{
-    return (size_t)p.slots * THREADS * L2K_CUDA_Z_BYTES;
-}
-
 template <class S> int run_typed(const l2k_cuda_z_program &p, bool inverse, void *stream)
 {
     return launch(inverse ? run_program<S, true> : run_program<S, false>, dim3(divide_up(p.threads, THREADS)),
-                  dim3(THREADS), p, shared_of(p), stream);
+                  dim3(THREADS), p, stream);
 }
 
 template <class S> int run_kernel(const l2k_cuda_z_program &p, bool inverse, void *stream)
 {
     return launch(inverse ? run_kernel_program<S, true> : run_kernel_program<S, false>,
-                  dim3(divide_up(p.threads, THREADS)), dim3(THREADS), p, shared_of(p), stream);
+                  dim3(divide_up(p.threads, THREADS)), dim3(THREADS), p, stream);
 }
 
 template <class S, bool STORE> int move_typed(const l2k_cuda_slice_parts &p, void *stream)
@@ -569,7 +576,7 @@ template <class S, bool STORE> int move_typed(const l2k_cuda_slice_parts &p, voi
     const unsigned down = divide_up(p.height, ROWS);
     const dim3 grid(divide_up(p.width, across), down < 65535 ? down : 65535, (unsigned)p.count);
     return launch(p.lanes == 3 ? move_slices<S, 3, STORE> : move_slices<S, 1, STORE>, grid, dim3(THREADS / ROWS, ROWS),
-                  p, 0, stream);
+                  p, stream);
 }
 
 template <bool STORE> int move_all(const l2k_cuda_slice_parts *parts, l2k_cuda_value value, void *stream)

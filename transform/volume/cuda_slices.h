@@ -16,14 +16,11 @@ typedef enum l2k_cuda_value { L2K_CUDA_INT16, L2K_CUDA_INT32, L2K_CUDA_FLOAT32 }
 /* Of a launch; kernel parameters are limited to 4 KiB. */
 enum { L2K_CUDA_Z_OPS = 17, L2K_CUDA_SLICES = 16, L2K_CUDA_Z_STEPS = 4, L2K_CUDA_Z_TAPS = 8 };
 
-/* Slots of shared memory for slices between the operations of a launch. */
-enum { L2K_CUDA_Z_SLOTS = 40 };
-
 /* Bytes of values that a thread takes: of each slice of a program; of a row between values and samples. */
 enum { L2K_CUDA_Z_BYTES = 8, L2K_CUDA_ROW_BYTES = 16 };
 
 /* An operation of l2k_z_kind on slices from one place to another; L2K_Z_SCALE and L2K_Z_LONE on `rows` of them. Places
- * are multiples of 8 bytes, or slots from 1 to L2K_CUDA_Z_SLOTS. */
+ * are multiples of 8 bytes. */
 typedef struct l2k_cuda_z_op {
     int32_t kind, step, pairs, rows;
     float factor;
@@ -46,7 +43,7 @@ typedef struct l2k_cuda_z_program {
     l2k_level_shift shift; /* of all samples */
     bool kernel, wide;     /* a kernel, with its steps in the order of the direction; sums of 64 bits */
     l2k_cuda_z_step steps[L2K_CUDA_Z_STEPS];
-    int32_t count, slots;
+    int32_t count;
     l2k_cuda_z_op ops[L2K_CUDA_Z_OPS];
 } l2k_cuda_z_program;
 

@@ -134,7 +134,7 @@ l2k_z_slice *new_slice(const l2k_volume *v)
     l2k_z_slice *slice = reuse(v);
     if (slice) {
         slice->samples = NULL;
-        slice->uses = slice->uses_now = slice->slot = 0;
+        slice->uses = 0;
         return slice;
     }
     slice = (l2k_z_slice *)l2k_allocate_zeroed(&v->context, 1, sizeof *slice);

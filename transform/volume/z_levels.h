@@ -35,9 +35,8 @@ typedef struct l2k_z_slice {
     /* On a device: where the values are until a program moves them, or go with it, in the caller's planes; else NULL.
      */
     char *samples;
-    unsigned uses, uses_now; /* by operations that are to be launched, and by those of the next launch */
-    unsigned slot;           /* of shared memory that has the values, counted from 1; 0: none */
-    unsigned group;          /* that it left with */
+    unsigned uses;  /* by operations that are to be launched */
+    unsigned group; /* that it left with */
 } l2k_z_slice;
 
 /* Slices in the order in which they were appended. */
