@@ -248,7 +248,7 @@ static void forward(const shape *s, l2k_backend backend, place at, const char *s
     l2k_volume_free(volume);
 }
 
-/* Slices on the device are there when no more are to be got. */
+/* Slices on the device are there when no more are to be got, pinned ones when the next one has been got. */
 static void inverse(const shape *s, l2k_backend backend, place at, const store *from, char *samples)
 {
     const size_t bytes = values_of(s) * sample_bytes(s);
@@ -268,9 +268,13 @@ static void inverse(const shape *s, l2k_backend backend, place at, const store *
             char *to = memory_of(at, memory, bytes, z);
             planes_of(s, to, planes);
             must(l2k_volume_get_slice(volume, planes, &got), "getting a slice");
-            if (got && at != DEVICE)
+            if (got && at == HOST)
                 memcpy(samples + z * bytes, to, bytes);
+            if (got && at == PINNED && z > 0)
+                memcpy(samples + (z - 1) * bytes, memory_of(at, memory, bytes, z - 1), bytes);
             z += got;
+            if (at == PINNED && z == s->z1 - s->z0)
+                memcpy(samples + (z - 1) * bytes, to, bytes);
         }
         if (at == DEVICE) {
             gpu_wait();

@@ -71,9 +71,6 @@ __device__ __forceinline__ float scaled(float x, float factor)
 
 /* ---- Programs ------------------------------------------------------------------------------------------------ */
 
-/* How many operations ahead rows are fetched into the cache. */
-enum { AHEAD = 2 };
-
 template <class S> __device__ __forceinline__ vector<S> *place(char *row, int64_t thread)
 {
     return reinterpret_cast<vector<S> *>(row) + thread;
@@ -107,32 +104,44 @@ __device__ __forceinline__ void convert(const l2k_cuda_z_program &p, const l2k_c
         v.v[i] = converted<INVERSE>(p, v.v[i]);
 }
 
-/* All loads come before the first use: an operation waits for memory once. */
-template <class S, bool INVERSE, int ROWS>
+/* All loads come before the first use: an operation waits for memory once. FULL: it has all rows. */
+template <class S, bool INVERSE, bool FULL, int ROWS>
 __device__ __forceinline__ void load_rows(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int64_t thread,
                                           vector<S> (&rows)[ROWS])
 {
 #pragma unroll
     for (int i = 0; i < ROWS; i++)
-        if (i < op.rows)
+        if (FULL || i < op.rows)
             rows[i] = *place<S>(op.from[i], thread);
+    if (INVERSE || !p.converts)
+        return;
 #pragma unroll
     for (int i = 0; i < ROWS; i++)
-        if (i < op.rows && !INVERSE)
+        if (FULL || i < op.rows)
             convert<S, INVERSE>(p, op, i, rows[i]);
 }
 
-template <class S, bool INVERSE, int ROWS>
+/* FULL: rows FIRST .. END - 1 change, so they have a place. */
+template <class S, bool INVERSE, bool FULL, int FIRST, int END, int ROWS>
 __device__ __forceinline__ void store_rows(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int64_t thread,
                                            vector<S> (&rows)[ROWS])
 {
+    if (INVERSE && p.converts)
+#pragma unroll
+        for (int i = 0; i < ROWS; i++)
+            if (FULL || i < op.rows)
+                convert<S, INVERSE>(p, op, i, rows[i]);
 #pragma unroll
     for (int i = 0; i < ROWS; i++)
-        if (i < op.rows && op.to[i]) {
-            if (INVERSE)
-                convert<S, INVERSE>(p, op, i, rows[i]);
+        if ((FULL && i >= FIRST && i < END) || ((!FULL || INVERSE) && i < op.rows && op.to[i]))
             *place<S>(op.to[i], thread) = rows[i];
-        }
+}
+
+template <class S, bool INVERSE, int ROWS>
+__device__ __forceinline__ void store_some(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int64_t thread,
+                                           vector<S> (&rows)[ROWS])
+{
+    store_rows<S, INVERSE, false, 0, 0>(p, op, thread, rows);
 }
 
 /* Pair p of a chain: its scaling and its steps. */
@@ -160,17 +169,19 @@ __device__ __forceinline__ void lift_pair(vector<S> (&rows)[ROWS], int p, const 
     }
 }
 
-template <class S, bool INVERSE>
+/* FULL: of L2K_CHAIN_PAIRS pairs. Most are, and without a question for each row they take half of the instructions. */
+template <class S, bool INVERSE, bool FULL>
 __device__ __forceinline__ void run_chain(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int64_t thread)
 {
     enum { STEPS = steps_of<S>::COUNT, ROWS = STEPS + 2 * L2K_CHAIN_PAIRS };
+    enum { FIRST = STEPS == 4 && !INVERSE ? 0 : 1, END = STEPS == 4 && INVERSE ? ROWS : ROWS - 1 };
     vector<S> rows[ROWS];
-    load_rows<S, INVERSE>(p, op, thread, rows);
+    load_rows<S, INVERSE, FULL>(p, op, thread, rows);
 #pragma unroll
     for (int pair = 0; pair < L2K_CHAIN_PAIRS; pair++)
-        if (pair < op.pairs)
+        if (FULL || pair < op.pairs)
             lift_pair<S, INVERSE, STEPS>(rows, pair, p.scales);
-    store_rows<S, INVERSE>(p, op, thread, rows);
+    store_rows<S, INVERSE, FULL, FIRST, END>(p, op, thread, rows);
 }
 
 template <class S, bool INVERSE>
@@ -178,11 +189,11 @@ __device__ __forceinline__ void run_step(const l2k_cuda_z_program &p, const l2k_
 {
     typedef typename arithmetic<S>::type T;
     vector<S> rows[3];
-    load_rows<S, INVERSE>(p, op, thread, rows);
+    load_rows<S, INVERSE, false>(p, op, thread, rows);
 #pragma unroll
     for (int i = 0; i < vector<S>::N; i++)
         rows[0].v[i] = (S)lift<INVERSE>(op.step, (T)rows[0].v[i], (T)rows[1].v[i], (T)rows[2].v[i]);
-    store_rows<S, INVERSE>(p, op, thread, rows);
+    store_some<S, INVERSE>(p, op, thread, rows);
 }
 
 /* One step of a kernel, on values of four bytes. */
@@ -219,7 +230,7 @@ __device__ __forceinline__ void run_taps(const l2k_cuda_z_program &p, const l2k_
 {
     enum { ROWS = 1 + L2K_CUDA_Z_TAPS };
     vector<S> rows[ROWS];
-    load_rows<S, INVERSE>(p, op, thread, rows);
+    load_rows<S, INVERSE, false>(p, op, thread, rows);
 #pragma unroll
     for (int i = 0; i < vector<S>::N; i++) {
         S row[ROWS];
@@ -228,7 +239,7 @@ __device__ __forceinline__ void run_taps(const l2k_cuda_z_program &p, const l2k_
             row[k] = rows[k].v[i];
         rows[0].v[i] = lifted<INVERSE>(p, p.steps[op.step], row);
     }
-    store_rows<S, INVERSE>(p, op, thread, rows);
+    store_some<S, INVERSE>(p, op, thread, rows);
 }
 
 /* Pairs of slices by w4, the only irreversible kernel: its steps have one, two and one tap. Forward, each pair follows
@@ -257,20 +268,21 @@ template <bool INVERSE> __device__ __forceinline__ void lift_w4(const l2k_cuda_z
     }
 }
 
-template <bool INVERSE>
+template <bool INVERSE, bool FULL>
 __device__ __forceinline__ void run_kernel_chain(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int64_t thread,
                                                  float)
 {
-    vector<float> rows[(INVERSE ? 4 : 2) + 2 * L2K_CHAIN_PAIRS];
-    load_rows<float, INVERSE>(p, op, thread, rows);
+    enum { ROWS = (INVERSE ? 4 : 2) + 2 * L2K_CHAIN_PAIRS };
+    vector<float> rows[ROWS];
+    load_rows<float, INVERSE, FULL>(p, op, thread, rows);
 #pragma unroll
     for (int pair = 0; pair < L2K_CHAIN_PAIRS; pair++)
-        if (pair < op.pairs)
+        if (FULL || pair < op.pairs)
             lift_w4<INVERSE>(p, rows + 2 * pair);
-    store_rows<float, INVERSE>(p, op, thread, rows);
+    store_rows<float, INVERSE, FULL, INVERSE ? 2 : 0, ROWS>(p, op, thread, rows);
 }
 
-template <bool INVERSE>
+template <bool INVERSE, bool FULL>
 __device__ __forceinline__ void run_kernel_chain(const l2k_cuda_z_program &, const l2k_cuda_z_op &, int64_t, int32_t)
 {
 }
@@ -281,7 +293,7 @@ __device__ __forceinline__ void run_single(const l2k_cuda_z_program &p, const l2
 {
     typedef typename arithmetic<S>::type T;
     vector<S> rows[L2K_Z_ROWS];
-    load_rows<S, INVERSE>(p, op, thread, rows);
+    load_rows<S, INVERSE, false>(p, op, thread, rows);
 #pragma unroll
     for (int row = 0; row < L2K_Z_ROWS; row++)
 #pragma unroll
@@ -289,18 +301,7 @@ __device__ __forceinline__ void run_single(const l2k_cuda_z_program &p, const l2
             if (row < op.rows)
                 rows[row].v[i] = (S)(op.kind == L2K_Z_LONE ? lone<INVERSE>((T)rows[row].v[i])
                                                            : scaled((T)rows[row].v[i], op.factor));
-    store_rows<S, INVERSE>(p, op, thread, rows);
-}
-
-/* Rows that the last chain of the level has not had. */
-template <class S> __device__ __forceinline__ void prefetch(const l2k_cuda_z_op &op, int64_t thread)
-{
-    if (op.kind != L2K_Z_CHAIN)
-        return;
-#pragma unroll
-    for (int i = steps_of<S>::COUNT; i < L2K_Z_ROWS; i++)
-        if (i < op.rows)
-            asm volatile("prefetch.global.L2 [%0];" ::"l"(place<S>(op.from[i], thread)));
+    store_some<S, INVERSE>(p, op, thread, rows);
 }
 
 template <class S, bool INVERSE> __global__ void run_program(const __grid_constant__ l2k_cuda_z_program p)
@@ -308,15 +309,13 @@ template <class S, bool INVERSE> __global__ void run_program(const __grid_consta
     const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (thread >= p.threads)
         return;
-    for (int i = 0; i < AHEAD && i < p.count; i++)
-        prefetch<S>(p.ops[i], thread);
 #pragma unroll 1
     for (int i = 0; i < p.count; i++) {
         const l2k_cuda_z_op &op = p.ops[i];
-        if (i + AHEAD < p.count)
-            prefetch<S>(p.ops[i + AHEAD], thread);
-        if (op.kind == L2K_Z_CHAIN)
-            run_chain<S, INVERSE>(p, op, thread);
+        if (op.kind == L2K_Z_CHAIN && op.pairs == L2K_CHAIN_PAIRS)
+            run_chain<S, INVERSE, true>(p, op, thread);
+        else if (op.kind == L2K_Z_CHAIN)
+            run_chain<S, INVERSE, false>(p, op, thread);
         else if (op.kind == L2K_Z_STEP)
             run_step<S, INVERSE>(p, op, thread);
         else
@@ -332,10 +331,10 @@ template <class S, bool INVERSE> __global__ void run_kernel_program(const __grid
 #pragma unroll 1
     for (int i = 0; i < p.count; i++) {
         const l2k_cuda_z_op &op = p.ops[i];
-        if (i + AHEAD < p.count)
-            prefetch<S>(p.ops[i + AHEAD], thread);
-        if (op.kind == L2K_Z_CHAIN)
-            run_kernel_chain<INVERSE>(p, op, thread, S());
+        if (op.kind == L2K_Z_CHAIN && op.pairs == L2K_CHAIN_PAIRS)
+            run_kernel_chain<INVERSE, true>(p, op, thread, S());
+        else if (op.kind == L2K_Z_CHAIN)
+            run_kernel_chain<INVERSE, false>(p, op, thread, S());
         else if (op.kind == L2K_Z_TAPS)
             run_taps<S, INVERSE>(p, op, thread);
         else
