@@ -320,40 +320,49 @@ __device__ __forceinline__ void l2k_store_run(S *row, const l2k_lane_run<N> &run
     }
 }
 
-/* Bytes from registers to memory of any address: all lanes of a warp take part, each with WORDS words that follow those
- * of the lane before. `to` is where a lane's would begin, and of all bytes from there on the warp stores those from
- * `begin` to `end`, which do not include the first lane's. A word of memory that is stored as a whole has the last
- * bytes of a word of registers and the first of the next one. */
-template <int WORDS>
-__device__ __forceinline__ void l2k_store_anywhere(char *to, int begin, int end, const uint32_t (&words)[WORDS])
-{
-    const int off = (int)((uintptr_t)to & 3), first = begin + off, last = end + off;
-    uint32_t w[WORDS];
-    w[0] = __shfl_up_sync(0xFFFFFFFFu, words[WORDS - 1], 1);
-    to -= off;
-#pragma unroll
-    for (int i = WORDS - 1; i > 0; i--)
-        w[i] = __funnelshift_l(words[i - 1], words[i], 8 * off);
-    w[0] = __funnelshift_l(w[0], words[0], 8 * off);
-#pragma unroll
-    for (int i = 0; i < WORDS; i++)
-        if (4 * i >= first && 4 * i + 4 <= last)
-            reinterpret_cast<uint32_t *>(to)[i] = w[i];
-    int edge = (first & 3) && (unsigned)first < 4 * WORDS ? first : last;
-#pragma unroll 1
-    while ((edge & 3) && (unsigned)edge < 4 * WORDS) {
-        const int at = edge & ~3;
-        uint32_t word = w[0];
+/* A warp's part of rows at any address, and a lane's `size` bytes of it, which follow those of the lane before. All
+ * numbers are bytes from where these begin: rows go from `first` to `last`, and the warp's own part of them from `low`
+ * to `high`. It stores the words of memory that begin there, so registers must have up to three bytes behind it, too.
+ * Lanes at the ends of the row, and the next ones further in, store sample by sample, also those bytes. */
+struct l2k_row_part {
+    int zero_from, zero_count; /* word 0 is stored if so many bytes and more behind a word of memory, of up to 4 */
+    bool is_own;               /* so are all other words */
+    int from, count;           /* what is stored sample by sample */
+
+    __device__ __forceinline__ l2k_row_part(int size, int first, int last, int low, int high)
+    {
+        const bool has_first = first >= 0 && first<size, has_last = last> 0 && last <= size;
+        const bool is_second = first < 0 && first >= -size, is_last_but_one = last > size && last <= 2 * size;
+        is_own = low <= 0 && high > 0 && !has_first && !has_last;
+        zero_from = high == 0 ? 1 : 0;
+        zero_count = has_first || is_second || has_last || last <= 0 || low > 0 || high < 0 ? 0
+                     : high == 0                                                            ? 3
+                     : low == 0                                                             ? 1
+                                                                                            : 4;
+        from = low;
+        count = has_first || is_second || has_last || is_last_but_one ? max(min(high + 3, last) - low, 0) : 0;
+    }
+    /* To be called by all lanes of a warp. */
+    template <class S, int N> __device__ __forceinline__ void store(char *to, const l2k_packed<S, N> &raw) const
+    {
+        enum { WORDS = l2k_packed<S, N>::WORDS };
+        const int off = (int)((uintptr_t)to & 3);
+        uint32_t *at = reinterpret_cast<uint32_t *>(to - off);
+        const uint32_t before = __shfl_up_sync(0xFFFFFFFFu, raw.words.w[WORDS - 1], 1);
+        if ((unsigned)(off - zero_from) < (unsigned)zero_count)
+            at[0] = __funnelshift_l(before, raw.words.w[0], 8 * off);
 #pragma unroll
         for (int i = 1; i < WORDS; i++)
-            word = 4 * i == at ? w[i] : word;
+            if (is_own)
+                at[i] = __funnelshift_l(raw.words.w[i - 1], raw.words.w[i], 8 * off);
+        if (count == 0)
+            return;
 #pragma unroll
-        for (int k = 0; k < 4; k++)
-            if (at + k >= first && at + k < last)
-                to[at + k] = (char)(word >> 8 * k);
-        edge = at == (last & ~3) ? 0 : last;
+        for (int k = 0; k < N; k++)
+            if ((unsigned)(k * (int)sizeof(S) - from) < (unsigned)count)
+                reinterpret_cast<S *>(to)[k] = raw.get(k);
     }
-}
+};
 
 /* A pointer to a lane's columns that advances from row to row, where each lane has all of its columns or none and
  * accesses are aligned. PINNED: whether `some` is pinned. */

@@ -106,10 +106,21 @@ static l2k_window_change set_resolution(const resolution_window *found, l2k_reso
     return change;
 }
 
+/* Whether the tile-component has the window that is wanted, as it most often has if the decoder stays open. */
+static bool is_set(const l2k_decoding *d, uint32_t c, l2k_component_window *window)
+{
+    const l2k_component_window before = *window;
+    *window = (l2k_component_window){true, l2k_wants_component(d, c), d->discard, l2k_window_output(d, c)};
+    return before.is_set && before.is_wanted == window->is_wanted && before.discard == window->discard &&
+           same_rect(before.output, window->output);
+}
+
 l2k_window_change l2k_window_set(const l2k_decoding *d, l2k_tile *tile)
 {
     l2k_window_change all = L2K_WINDOW_SAME;
     for (uint32_t c = 0; c < tile->num_components; c++) {
+        if (is_set(d, c, &tile->components[c].window))
+            continue;
         const l2k_plan_component k = plan_component(d, tile, c);
         for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++) {
             const resolution_window found = find_window(d, &k, &tile->components[c], r);

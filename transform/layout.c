@@ -50,10 +50,9 @@ static uint32_t choose_column(const l2k_plan_component *component, uint32_t from
 }
 
 /* Puts a subband to the right of `x`, if it is high horizontally, and below `y`, if vertically. */
-static void place_band(const l2k_plan_component *component, l2k_coefficients *view, unsigned band, uint32_t x,
-                       uint32_t y)
+static void place_band(const l2k_plan_component *component, l2k_coefficients *view, unsigned band, l2k_rect part,
+                       uint32_t x, uint32_t y)
 {
-    const l2k_rect part = l2k_held_part(component, band);
     const unsigned orientation = l2k_band_orientation(band);
     const l2k_band_view place = {choose_column(component, orientation & L2K_HL ? x : 0, part),
                                  orientation & L2K_LH ? y : 0, l2k_rect_width(part), l2k_rect_height(part)};
@@ -68,14 +67,16 @@ void l2k_layout(l2k_direction direction, l2k_coefficient_type type, const l2k_pl
                 l2k_coefficients *view)
 {
     const unsigned bands = 3 * (component->levels - l2k_discarded(direction, component)) + 1;
+    l2k_rect parts[L2K_MAX_SUBBANDS], read[L2K_MAX_SUBBANDS];
+    l2k_list_parts(component, bands, parts, read);
     *view = (l2k_coefficients){.type = type, .num_bands = bands};
-    place_band(component, view, 0, 0, 0);
+    place_band(component, view, 0, parts[0], 0, 0);
     for (unsigned band = 1; band < bands; band += 3) {
-        const l2k_rect hl = l2k_held_part(component, band), lh = l2k_held_part(component, band + 1);
+        const l2k_rect hl = parts[band], lh = parts[band + 1];
         const l2k_band_view low = {.x = l2k_max_u32(view->width, choose_column(component, 0, lh) + l2k_rect_width(lh)),
                                    .y = l2k_max_u32(view->height, l2k_rect_height(hl))};
         for (unsigned i = 0; i < 3; i++)
-            place_band(component, view, band + i, low.x, low.y);
+            place_band(component, view, band + i, parts[band + i], low.x, low.y);
     }
     view->stride = choose_stride(view->width, l2k_coefficient_bytes(type));
 }

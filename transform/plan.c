@@ -341,8 +341,17 @@ static bool same_part(const l2k_plan_component *a, const l2k_plan_component *b, 
            l2k_rect_width(in_a) == l2k_rect_width(in_b) && l2k_rect_height(in_a) == l2k_rect_height(in_b);
 }
 
+/* What the rest follows from; most often a window is that of the last image. */
+static bool same_place(const l2k_plan_component *a, const l2k_plan_component *b)
+{
+    return memcmp(&a->rect, &b->rect, sizeof a->rect) == 0 && memcmp(&a->window, &b->window, sizeof a->window) == 0 &&
+           a->cell_log2_width == b->cell_log2_width && a->cell_log2_height == b->cell_log2_height;
+}
+
 static bool same_windows(const l2k_plan_component *a, const l2k_plan_component *b, unsigned discard)
 {
+    if (same_place(a, b))
+        return true;
     for (unsigned level = discard + 1; level <= a->levels; level++) {
         const l2k_level of_a = l2k_level_of(a, level), of_b = l2k_level_of(b, level);
         if (memcmp(&of_a, &of_b, sizeof of_a) != 0)

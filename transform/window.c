@@ -102,12 +102,25 @@ static void enter(level_walk *walk, unsigned level, l2k_rect passed, bool is_wid
         walk->samples = round_columns(walk->samples, COLUMNS, limits);
 }
 
-static level_walk walk_to(const l2k_plan_component *component, unsigned level, bool is_exact)
+/* To the first level that is not left out. */
+static level_walk start_walk(const l2k_plan_component *component, bool is_exact)
 {
     level_walk walk = {component, is_exact, l2k_wavelet_reach(l2k_plan_wavelet(component)), {0}, {0}, false};
     enter(&walk, component->discard + 1, l2k_output_rect(component), false);
+    return walk;
+}
+
+/* From the level before. */
+static void enter_next(level_walk *walk, unsigned level)
+{
+    enter(walk, level, low_of(walk->samples, unsplit_at(walk->component, level - 1)), walk->is_wide);
+}
+
+static level_walk walk_to(const l2k_plan_component *component, unsigned level, bool is_exact)
+{
+    level_walk walk = start_walk(component, is_exact);
     for (unsigned next = component->discard + 2; next <= level; next++)
-        enter(&walk, next, low_of(walk.samples, unsplit_at(component, next - 1)), walk.is_wide);
+        enter_next(&walk, next);
     return walk;
 }
 
@@ -155,11 +168,10 @@ static uint32_t round_up(uint32_t a, unsigned log2, uint32_t most)
 }
 
 /* All whole cells that have something needed, and what the plan reads around it. */
-l2k_rect l2k_held_part(const l2k_plan_component *component, unsigned band)
+static l2k_rect hold(const l2k_plan_component *component, unsigned band, l2k_rect needed, l2k_rect read)
 {
-    const l2k_rect needed = l2k_needed_part(component, band), read = l2k_read_part(component, band);
     const unsigned across = component->cell_log2_width, down = component->cell_log2_height;
-    if (!l2k_has_window(component) || l2k_rect_empty(needed))
+    if (l2k_rect_empty(needed))
         return read;
     const unsigned level = l2k_band_level(component->levels, l2k_band_resolution(band));
     const l2k_rect all = l2k_unsplit_subband(component->rect, component->unsplit, level, l2k_band_orientation(band));
@@ -168,4 +180,40 @@ l2k_rect l2k_held_part(const l2k_plan_component *component, unsigned band)
                             round_up(needed.y1, down, all.y1)};
     return (l2k_rect){l2k_min_u32(cells.x0, read.x0), l2k_min_u32(cells.y0, read.y0), l2k_max_u32(cells.x1, read.x1),
                       l2k_max_u32(cells.y1, read.y1)};
+}
+
+l2k_rect l2k_held_part(const l2k_plan_component *component, unsigned band)
+{
+    const l2k_rect read = l2k_read_part(component, band);
+    return l2k_has_window(component) ? hold(component, band, l2k_needed_part(component, band), read) : read;
+}
+
+/* The subbands of a level, and of the last one the LL. */
+static void hold_level(const level_walk *exact, const level_walk *wide, unsigned level, l2k_rect *held, l2k_rect *read)
+{
+    const l2k_plan_component *component = wide->component;
+    const l2k_unsplit unsplit = unsplit_at(component, level);
+    for (unsigned o = level == component->levels ? L2K_LL : L2K_HL; o <= L2K_HH; o++) {
+        const unsigned band = o == L2K_LL ? 0 : l2k_band_number(component->levels - level + 1, o);
+        read[band] = l2k_unsplit_subband(wide->samples, unsplit, 1, o);
+        held[band] = hold(component, band, l2k_unsplit_subband(exact->samples, unsplit, 1, o), read[band]);
+    }
+}
+
+void l2k_list_parts(const l2k_plan_component *component, unsigned bands, l2k_rect held[], l2k_rect read[])
+{
+    if (!l2k_has_window(component) || component->levels == component->discard) {
+        for (unsigned band = 0; band < bands; band++) {
+            held[band] = l2k_held_part(component, band);
+            read[band] = l2k_read_part(component, band);
+        }
+        return;
+    }
+    level_walk exact = start_walk(component, true), wide = start_walk(component, false);
+    hold_level(&exact, &wide, component->discard + 1, held, read);
+    for (unsigned level = component->discard + 2; level <= component->levels; level++) {
+        enter_next(&exact, level);
+        enter_next(&wide, level);
+        hold_level(&exact, &wide, level, held, read);
+    }
 }

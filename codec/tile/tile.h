@@ -110,6 +110,13 @@ typedef struct l2k_resolution {
     l2k_subband bands[3];
 } l2k_resolution;
 
+/* Decoder: what of a tile-component is wanted. */
+typedef struct l2k_component_window {
+    bool is_set, is_wanted;
+    uint32_t discard; /* highest resolutions left out */
+    l2k_rect output;  /* in the domain of those that are left */
+} l2k_component_window;
+
 typedef struct l2k_tile_component {
     uint32_t index;
     l2k_rect rect;
@@ -118,6 +125,7 @@ typedef struct l2k_tile_component {
     l2k_resolution *resolutions;
     const l2k_component_coding *coding;
     const l2k_coefficients *view; /* where a plan has its coefficients; set when the plan is chosen */
+    l2k_component_window window;  /* that the resolutions and subbands were made for */
 } l2k_tile_component;
 
 /* A code-block and where it belongs. */

@@ -344,10 +344,21 @@ template <class W, int K, int N> struct l2k_any_reader {
 
 /* ---- Writers ------------------------------------------------------------------------------------------------- */
 
-/* A plane whose samples of type S are adjacent; float planes get the values unchanged. */
+/* A value as a sample of type S. Float planes get the values unchanged. */
+template <class T, class S> __device__ __forceinline__ S l2k_sample_of(T v, const l2k_cuda_plane &plane, S *)
+{
+    return (S)(sizeof(S) == 4 ? l2k_finish(v, plane.shift) : l2k_finish_small(v, plane.shift));
+}
+
+template <class T> __device__ __forceinline__ float l2k_sample_of(T v, const l2k_cuda_plane &, float *)
+{
+    return (float)v;
+}
+
+/* A plane whose samples of type S are adjacent. */
 template <class W, class S, int N> struct l2k_plane_writer {
     typedef l2k_packed<S, N> packed;
-    enum { COMPONENTS = 1, COLUMNS = N, PIXEL_BYTES = sizeof(S), ALIGNMENT = packed::ALIGNMENT };
+    enum { COMPONENTS = 1, COLUMNS = N, PIXEL_BYTES = sizeof(S), ALIGNMENT = packed::ALIGNMENT, BEHIND = 0 };
     typedef l2k_cursor<S> cursor;
     const l2k_cuda_plane &plane;
     l2k_lane_run<N> run;
@@ -380,23 +391,15 @@ template <class W, class S, int N> struct l2k_plane_writer {
         packed raw;
 #pragma unroll
         for (int k = 0; k < N; k++)
-            raw.set(k, sample(v[0][k], (S *)0));
+            raw.set(k, l2k_sample_of(v[0][k], plane, (S *)0));
         return raw;
-    }
-    template <class I> __device__ __forceinline__ I sample(typename W::T v, I *) const
-    {
-        return (I)(sizeof(I) == 4 ? l2k_finish(v, plane.shift) : l2k_finish_small(v, plane.shift));
-    }
-    __device__ __forceinline__ float sample(typename W::T v, float *) const
-    {
-        return (float)v;
     }
 };
 
 /* Interleaved triples of samples, after the inverse component transform. */
 template <class W, class S, int N> struct l2k_triple_writer {
     typedef l2k_packed<S, 3 * N> packed;
-    enum { COMPONENTS = 3, COLUMNS = N, PIXEL_BYTES = 3 * sizeof(S), ALIGNMENT = packed::ALIGNMENT };
+    enum { COMPONENTS = 3, COLUMNS = N, PIXEL_BYTES = 3 * sizeof(S), ALIGNMENT = packed::ALIGNMENT, BEHIND = 0 };
     typedef l2k_cursor<S> cursor;
     const l2k_cuda_plane *planes;
     l2k_lane_run<3 * N> run;
@@ -437,28 +440,27 @@ template <class W, class S, int N> struct l2k_triple_writer {
     }
 };
 
-/* Any type, any strides, any alignment. Samples side by side, also of triples, leave in words; others byte by byte. */
-template <class W, int K, int N> struct l2k_any_writer {
-    enum { COMPONENTS = K, COLUMNS = N };
-    struct cursor {
-        int y;
-
-        __device__ __forceinline__ void next(int rows)
-        {
-            y += rows;
-        }
-    };
-    /* How a row goes to memory: samples of 8 and 16 bits side by side or as triples, of 32 bits side by side. */
-    enum layout { SCATTERED, BYTES, HALVES, WORDS, TRIPLES_OF_BYTES, TRIPLES_OF_HALVES };
+/* Samples of type S side by side, K planes of them with one row stride or, as TRIPLES, three components in one: at any
+ * address, so of any window. Rows leave in whole words of memory, which may begin in one warp's columns and end in the
+ * next one's. */
+template <class W, class S, int K, int N, bool TRIPLES> struct l2k_unaligned_writer {
+    enum { COMPONENTS = K, COLUMNS = N, PIXEL_BYTES = (TRIPLES ? 3 : 1) * (int)sizeof(S) };
+    /* Of columns behind its own ones that a warp stores with them, those that depend on more columns than its own do:
+     * the first one, an even one, does not. */
+    enum { BEHIND = sizeof(S) < 4 && !TRIPLES ? 2 : 0 };
+    enum { PLANES = TRIPLES ? 1 : K, IN_ONE = K / PLANES };
+    typedef l2k_packed<S, IN_ONE * N> packed;
+    typedef l2k_cursor<char> cursor;
     const l2k_cuda_plane *planes;
-    int first, begin, end; /* the lane's first column, and from there on those that the warp stores */
-    layout samples;
+    int first; /* byte of a row that the lane begins at */
+    l2k_row_part part;
 
-    /* The warp stores what there is from `warp_own` columns after its first to as many before its last. */
-    __device__ __forceinline__ l2k_any_writer(const l2k_cuda_plane *p, int warp, int warp_own, int lane_first,
-                                              int width, bool)
-        : planes(p), first(lane_first), begin(max(warp + warp_own, 0) - lane_first),
-          end(min(warp + 32 * N - warp_own, width) - lane_first), samples(layout_of(p))
+    __device__ __forceinline__ l2k_unaligned_writer(const l2k_cuda_plane *p, int warp, int warp_own, int lane_first,
+                                                    int width, bool)
+        : planes(p), first(lane_first * PIXEL_BYTES),
+          part(PIXEL_BYTES * N, -first, (width - lane_first) * PIXEL_BYTES,
+               (max(warp + warp_own, 0) - lane_first) * PIXEL_BYTES,
+               (min(warp + 32 * N - warp_own, width) - lane_first) * PIXEL_BYTES)
     {
     }
     __device__ __forceinline__ bool is_aligned() const
@@ -468,35 +470,78 @@ template <class W, int K, int N> struct l2k_any_writer {
     /* To be called by all lanes of a warp. */
     __device__ __forceinline__ void store(int y, typename W::T (&v)[K][N]) const
     {
-        int32_t bits[K][N];
-        finish(v, bits);
-        if (K == 3 && samples == TRIPLES_OF_BYTES)
-            return store_triples<uint8_t>(y, bits);
-        if (K == 3 && samples == TRIPLES_OF_HALVES)
-            return store_triples<uint16_t>(y, bits);
+        store(from(y), 0, v, true);
+    }
+    __device__ __forceinline__ cursor from(int y) const
+    {
+        return cursor(l2k_plane_row<char>(planes[0], y) + first, planes[0].row_stride, true);
+    }
+    __device__ __forceinline__ void store(const cursor &at, int rows, typename W::T (&v)[K][N], bool keep) const
+    {
+        if (!keep)
+            return;
+#pragma unroll
+        for (int k = 0; k < N && K == 3; k++)
+            l2k_join_inverse(&v[0][k], &v[K > 1][k], &v[2 * (K > 2)][k]);
+#pragma unroll
+        for (int c = 0; c < PLANES; c++)
+            part.store(at.place(rows, planes[c].data - planes[0].data), pack(v, c));
+    }
+
+  private:
+    /* Of plane c. */
+    __device__ __forceinline__ packed pack(typename W::T (&v)[K][N], int c) const
+    {
+        packed raw;
+#pragma unroll
+        for (int k = 0; k < IN_ONE * N; k++)
+            raw.set(k, l2k_sample_of(v[c + k % IN_ONE][k / IN_ONE], planes[c + k % IN_ONE], (S *)0));
+        return raw;
+    }
+};
+
+/* Any type, any strides, any alignment. */
+template <class W, int K, int N> struct l2k_any_writer {
+    enum { COMPONENTS = K, COLUMNS = N, BEHIND = 0 };
+    struct cursor {
+        int y;
+
+        __device__ __forceinline__ void next(int rows)
+        {
+            y += rows;
+        }
+    };
+    const l2k_cuda_plane *planes;
+    int first, begin, end; /* the lane's first column, and from there on those that the warp stores */
+
+    /* The warp stores what there is from `warp_own` columns after its first to as many before its last. */
+    __device__ __forceinline__ l2k_any_writer(const l2k_cuda_plane *p, int warp, int warp_own, int lane_first,
+                                              int width, bool)
+        : planes(p), first(lane_first), begin(max(warp + warp_own, 0) - lane_first),
+          end(min(warp + 32 * N - warp_own, width) - lane_first)
+    {
+    }
+    __device__ __forceinline__ bool is_aligned() const
+    {
+        return true;
+    }
+    __device__ __forceinline__ void store(int y, typename W::T (&v)[K][N]) const
+    {
+#pragma unroll
+        for (int k = 0; k < N && K == 3; k++)
+            l2k_join_inverse(&v[0][k], &v[K > 1][k], &v[2 * (K > 2)][k]);
 #pragma unroll 1
         for (int c = 0; c < K; c++) {
-            if (samples == BYTES)
-                store_run<uint8_t>(planes[c], y, first, begin, end, bits[0]);
-            else if (samples == HALVES)
-                store_run<uint16_t>(planes[c], y, first, begin, end, bits[0]);
-            else if (samples == WORDS)
-                store_words(planes[c], y, bits[0]);
-            else
-                l2k_scatter<N>(planes[c], first, begin, end, y, bits[0]);
+            int32_t bits[N];
+#pragma unroll
+            for (int k = 0; k < N; k++)
+                bits[k] = planes[c].type == L2K_SAMPLE_F32 ? __float_as_int((float)v[0][k])
+                                                           : l2k_finish(v[0][k], planes[c].shift);
+            l2k_scatter<N>(planes[c], first, begin, end, y, bits);
 #pragma unroll
             for (int k = 0; k < N && K == 3; k++) /* lets the loop stay rolled */
-                bits[0][k] = bits[K > 1][k], bits[K > 1][k] = bits[2 * (K > 2)][k];
+                v[0][k] = v[K > 1][k], v[K > 1][k] = v[2 * (K > 2)][k];
         }
-    }
-    /* By one lane, in any layout. */
-    __device__ __forceinline__ void scatter(int y, typename W::T (&v)[K][N]) const
-    {
-        int32_t bits[K][N];
-        finish(v, bits);
-#pragma unroll
-        for (int c = 0; c < K; c++)
-            l2k_scatter<N>(planes[c], first, begin, end, y, bits[c]);
     }
     __device__ __forceinline__ cursor from(int y) const
     {
@@ -506,69 +551,6 @@ template <class W, int K, int N> struct l2k_any_writer {
     {
         if (keep)
             store(at.y + rows, v);
-    }
-
-  private:
-    static __device__ __forceinline__ layout layout_of(const l2k_cuda_plane *p)
-    {
-        const int bytes = l2k_bytes_of(p[0].type);
-        bool adjacent = true, triples = K == 3 && bytes < 4, whole = true;
-#pragma unroll
-        for (int c = 0; c < K; c++) {
-            const bool alike = l2k_bytes_of(p[c].type) == bytes;
-            adjacent = adjacent && alike && p[c].sample_stride == bytes;
-            triples = triples && alike && p[c].sample_stride == 3 * bytes && p[c].data == p[0].data + c * bytes &&
-                      p[c].row_stride == p[0].row_stride;
-            whole = whole && (((uintptr_t)p[c].data | (uintptr_t)p[c].row_stride) & 3) == 0;
-        }
-        if (triples)
-            return bytes == 1 ? TRIPLES_OF_BYTES : TRIPLES_OF_HALVES;
-        if (!adjacent || (bytes == 4 && !whole))
-            return SCATTERED;
-        return bytes == 1 ? BYTES : bytes == 2 ? HALVES : WORDS;
-    }
-    __device__ __forceinline__ void finish(typename W::T (&v)[K][N], int32_t (&bits)[K][N]) const
-    {
-#pragma unroll
-        for (int k = 0; k < N && K == 3; k++)
-            l2k_join_inverse(&v[0][k], &v[K > 1][k], &v[2 * (K > 2)][k]);
-#pragma unroll
-        for (int c = 0; c < K; c++)
-#pragma unroll
-            for (int k = 0; k < N; k++)
-                bits[c][k] = sample(v[c][k], planes[c]);
-    }
-    static __device__ __forceinline__ int32_t sample(typename W::T v, const l2k_cuda_plane &plane)
-    {
-        return plane.type == L2K_SAMPLE_F32 ? __float_as_int((float)v) : l2k_finish(v, plane.shift);
-    }
-    /* Columns as samples of type S, side by side. */
-    template <class S, int M>
-    static __device__ __forceinline__ void store_run(const l2k_cuda_plane &plane, int y, int from, int low, int high,
-                                                     const int32_t (&bits)[M])
-    {
-        l2k_packed<S, M> raw;
-#pragma unroll
-        for (int k = 0; k < M; k++)
-            raw.set(k, (S)bits[k]);
-        l2k_store_anywhere(plane.data + (int64_t)y * plane.row_stride + (int64_t)from * (int)sizeof(S),
-                           low * (int)sizeof(S), high * (int)sizeof(S), raw.words.w);
-    }
-    __device__ __forceinline__ void store_words(const l2k_cuda_plane &plane, int y, const int32_t (&bits)[N]) const
-    {
-        int32_t *to = l2k_plane_row<int32_t>(plane, y) + first;
-#pragma unroll
-        for (int k = 0; k < N; k++)
-            if (k >= begin && k < end)
-                to[k] = bits[k];
-    }
-    template <class S> __device__ __forceinline__ void store_triples(int y, const int32_t (&bits)[K][N]) const
-    {
-        int32_t all[K * N];
-#pragma unroll
-        for (int k = 0; k < K * N; k++)
-            all[k] = bits[k % K][k / K];
-        store_run<S>(planes[0], y, K * first, K * begin, K * end, all);
     }
 };
 

@@ -115,7 +115,7 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
     /* Two levels reach 6 (5/3) or 12 (9/7) columns. Three lanes of four columns would cover the latter, but then pairs
      * of lanes would not line up with pairs of coefficients of level 2. */
     enum { LEAST = LEVELS == 1 && N == 4 ? 1 : (W::DELAY ? 2 : 1) * (N == 8 ? 1 : 2) };
-    enum { LANES = l2k_lanes_of(W::REACH, LEVELS, N), HALO = l2k_most(LANES, LEAST) };
+    enum { LANES = l2k_lanes_of(W::REACH, LEVELS, N, Writer::BEHIND), HALO = l2k_most(LANES, LEAST) };
     /* Of the first row, before rounds that see no border: for level 1, and for both. */
     enum { BEFORE_1 = l2k_most(15 + 4 * W::DELAY, 5 + 4 * W::DELAY + W::BACK) };
     enum { BEFORE = LEVELS == 2 ? l2k_most(BEFORE_1, 4 + 2 * W::BACK) : (int)BEFORE_1 };
@@ -400,7 +400,7 @@ template <class W, int K, class D> __global__ void copy_kernel(const __grid_cons
             q.load(reinterpret_cast<const D *>(b.at[0][L2K_LL]) + x + (int64_t)y * b.stride);
             l2k_from_coefficients(q, p.steps[c].of[0][L2K_LL].step, v[c]);
         }
-        writer.scatter(y, v);
+        writer.store(y, v);
     }
 }
 
@@ -432,29 +432,37 @@ template <class W, class D> struct inverse_form {
             return l2k_launch_columns(p.joined ? copy_kernel<W, 3, D> : copy_kernel<W, 1, D>, p, stream);
         switch (l2k_form_of(p)) {
         case L2K_FORM_8:
-            return if_whole<l2k_plane_writer<W, uint8_t, 8>, PLAIN>(p, stream);
+            return planes<uint8_t>(p, stream);
         case L2K_FORM_16:
-            return if_whole<l2k_plane_writer<W, uint16_t, 8>, PLAIN>(p, stream);
+            return planes<uint16_t>(p, stream);
         case L2K_FORM_32:
-            return if_whole<l2k_plane_writer<W, wide, 8>, PLAIN>(p, stream);
+            return planes<wide>(p, stream);
         case L2K_FORM_TRIPLES_8:
-            return if_whole<l2k_triple_writer<W, uint8_t, 4>, JOINED>(p, stream);
+            return triples<uint8_t>(p, stream);
         case L2K_FORM_TRIPLES_16:
-            return if_whole<l2k_triple_writer<W, uint16_t, 4>, JOINED>(p, stream);
+            return triples<uint16_t>(p, stream);
+        case L2K_FORM_JOINED_8:
+            return by_levels<l2k_unaligned_writer<W, uint8_t, 3, 4, false>, JOINED>(p, stream);
+        case L2K_FORM_JOINED_16:
+            return by_levels<l2k_unaligned_writer<W, uint16_t, 3, 4, false>, JOINED>(p, stream);
         default:
-            return any(p, stream);
+            return p.joined ? by_levels<l2k_any_writer<W, 3, 4>, JOINED>(p, stream)
+                            : by_levels<l2k_any_writer<W, 1, 8>, PLAIN>(p, stream);
         }
     }
 
   private:
-    template <class Writer, int WARPS> static int if_whole(const l2k_cuda_sweep &p, cudaStream_t stream)
+    template <class S> static int planes(const l2k_cuda_sweep &p, cudaStream_t stream)
     {
-        return stores_whole_lanes<Writer>(p) ? by_levels<Writer, WARPS>(p, stream) : any(p, stream);
+        typedef l2k_plane_writer<W, S, 8> aligned;
+        return stores_whole_lanes<aligned>(p) ? by_levels<aligned, PLAIN>(p, stream)
+                                              : by_levels<l2k_unaligned_writer<W, S, 1, 8, false>, PLAIN>(p, stream);
     }
-    static int any(const l2k_cuda_sweep &p, cudaStream_t stream)
+    template <class S> static int triples(const l2k_cuda_sweep &p, cudaStream_t stream)
     {
-        return p.joined ? by_levels<l2k_any_writer<W, 3, 4>, JOINED>(p, stream)
-                        : by_levels<l2k_any_writer<W, 1, 8>, PLAIN>(p, stream);
+        typedef l2k_triple_writer<W, S, 4> aligned;
+        return stores_whole_lanes<aligned>(p) ? by_levels<aligned, JOINED>(p, stream)
+                                              : by_levels<l2k_unaligned_writer<W, S, 3, 4, true>, JOINED>(p, stream);
     }
     template <class Writer, int WARPS> static int by_levels(const l2k_cuda_sweep &p, cudaStream_t stream)
     {

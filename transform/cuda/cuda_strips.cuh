@@ -35,10 +35,10 @@ __device__ __forceinline__ int l2k_length(l2k_span s)
     return s.end - s.first;
 }
 
-/* Lanes of N columns that cover how far a sample of one or two levels depends on others. */
-constexpr int l2k_lanes_of(int reach, int levels, int n)
+/* Lanes of N columns that cover how far a sample of one or two levels depends on others, and `more` columns. */
+constexpr int l2k_lanes_of(int reach, int levels, int n, int more = 0)
 {
-    return (reach * (levels == 2 ? 3 : 1) + n - 1) / n;
+    return (reach * (levels == 2 ? 3 : 1) + more + n - 1) / n;
 }
 
 /* A strip's columns: N per lane; HALO lanes on either side only supply neighbours. A block is one warp, so the compiler
