@@ -1,6 +1,6 @@
 /* A volume on a CUDA device. Slices are lifted by groups, each group by one program across all levels of Z, and then
- * transformed by plans that have the slices of the group as components. From and to host memory there are two sets of
- * plans, and a stream for each direction of the bus: while a group is worked on, the samples of the next one go up and
+ * transformed by a plan that has the slices of the group as components. From and to host memory there are three plans,
+ * and a stream for each direction of the bus: while a group is worked on, the samples of the next one go up and
  * the coefficients of the last one come down (Franco, Bernabe, Fernandez, Ujaldon, 2010, had two frames a step, and no
  * overlap).
  */
@@ -21,7 +21,7 @@ const size_t GROUP_SAMPLES = (size_t)1 << 24;
 
 /* In device memory so many slices are a group even if they have more samples, up to the second number: each group reads
  * and writes the slices in the windows of its levels once more. */
-const size_t LEAST_SLICES = 16, MOST_SAMPLES = (size_t)1 << 26;
+const size_t LEAST_SLICES = 32, MOST_SAMPLES = (size_t)1 << 27;
 
 bool all_put(const l2k_volume *v)
 {
