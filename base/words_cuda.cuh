@@ -320,23 +320,27 @@ __device__ __forceinline__ void l2k_store_run(S *row, const l2k_lane_run<N> &run
     }
 }
 
-/* A warp's part of rows at any address, and what a lane has of it, which follows what the lane before has. All numbers
- * are bytes from where that begins: rows go from `first` to `last`, and the warp's own part of them from `low` to
- * `high`. It stores the words of memory that begin there, so registers must have up to three bytes behind it, too.
- * Warps at an end of the row store sample by sample, also those bytes. */
+/* A warp's part of rows at any address, and a lane's `size` bytes of it, which follow those of the lane before. All
+ * numbers are bytes from where these begin: rows go from `first` to `last`, and the warp's own part of them from `low`
+ * to `high`. It stores the words of memory that begin there, so registers must have up to three bytes behind it, too.
+ * Lanes at the ends of the row, and the next ones further in, store sample by sample, also those bytes. */
 struct l2k_row_part {
-    bool is_inside, is_own;    /* the warp is at no end of the row; then all words but word 0 are the warp's own */
-    int zero_from, zero_count; /* and word 0, if so many bytes and more behind a word of memory, of up to 4 */
-    int from, count;           /* what a warp at an end stores */
+    int zero_from, zero_count; /* word 0 is stored if so many bytes and more behind a word of memory, of up to 4 */
+    bool is_own;               /* so are all other words */
+    int from, count;           /* what is stored sample by sample */
 
-    __device__ __forceinline__ l2k_row_part(int first, int last, int low, int high)
-        : is_inside(low != first && last >= high + 4), is_own(is_inside && low <= 0 && high > 0),
-          zero_from(high == 0 ? 1 : 0), zero_count(!is_inside || high < 0 || low > 0 ? 0
-                                                   : high == 0                       ? 3
-                                                   : low == 0                        ? 1
-                                                                                     : 4),
-          from(low), count(is_inside ? 0 : max(min(high + 3, last) - low, 0))
+    __device__ __forceinline__ l2k_row_part(int size, int first, int last, int low, int high)
     {
+        const bool has_first = first >= 0 && first<size, has_last = last> 0 && last <= size;
+        const bool is_second = first < 0 && first >= -size, is_last_but_one = last > size && last <= 2 * size;
+        is_own = low <= 0 && high > 0 && !has_first && !has_last;
+        zero_from = high == 0 ? 1 : 0;
+        zero_count = has_first || is_second || has_last || last <= 0 || low > 0 || high < 0 ? 0
+                     : high == 0                                                            ? 3
+                     : low == 0                                                             ? 1
+                                                                                            : 4;
+        from = low;
+        count = has_first || is_second || has_last || is_last_but_one ? max(min(high + 3, last) - low, 0) : 0;
     }
     /* To be called by all lanes of a warp. */
     template <class S, int N> __device__ __forceinline__ void store(char *to, const l2k_packed<S, N> &raw) const
@@ -351,7 +355,7 @@ struct l2k_row_part {
         for (int i = 1; i < WORDS; i++)
             if (is_own)
                 at[i] = __funnelshift_l(raw.words.w[i - 1], raw.words.w[i], 8 * off);
-        if (is_inside)
+        if (count == 0)
             return;
 #pragma unroll
         for (int k = 0; k < N; k++)

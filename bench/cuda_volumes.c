@@ -1,18 +1,22 @@
-/* cuda_volumes [ROUNDS]: volumes on the GPU. From device to device, 512 slices of 512 x 512 samples of 16 bits by the
- * 5/3, three levels each way (the case of van der Laan, Jalba, Roerdink, table VI), as a multiple of a copy of the same
- * bytes; from and to pinned memory, as a multiple of what the bus needs for the larger direction alone; and the rows of
- * Franco, Bernabe, Fernandez, Ujaldon, table 4: 64 frames of 512, 1024 and 2048, one level, 9/7. Medians. */
+/* cuda_volumes [ROUNDS [WHAT]]: volumes on the GPU; WHAT: letters of device, pinned, frames; without it, all of them.
+ * From device to device, 512 slices of 512 x 512 samples of 16 bits by the 5/3, three levels each way (the case of van
+ * der Laan, Jalba, Roerdink, table VI), as a multiple of a copy of the same bytes; from and to pinned memory, as a
+ * multiple of what the bus needs for the larger direction alone; and the rows of Franco, Bernabe, Fernandez, Ujaldon,
+ * table 4: 64 frames of 512, 1024 and 2048, one level, w4. Medians. */
+#define _POSIX_C_SOURCE 199309L
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cuda_runtime_api.h>
 
-#include "lift2k/lift2k.h"
+#include "bench/bench.h"
 
 enum { MOST_ROUNDS = 100 };
 
 static int rounds = 10;
+static const char *what = "dpf";
+static float host_time; /* of the last measure: median of what the host took to enqueue */
 
 static void must(l2k_status status)
 {
@@ -30,13 +34,6 @@ static void cuda(cudaError_t error)
     exit(1);
 }
 
-static void print_message(void *user, l2k_severity severity, const char *text)
-{
-    (void)user;
-    (void)severity;
-    printf("lift2k: %s\n", text);
-}
-
 /* ---- Time ---------------------------------------------------------------------------------------------------- */
 
 static int ascending(const void *a, const void *b)
@@ -48,7 +45,7 @@ static int ascending(const void *a, const void *b)
 /* Milliseconds of `run`, by events around it in the default stream, after which the device is idle. */
 static float measure(void (*run)(void *), void *user)
 {
-    float times[MOST_ROUNDS];
+    float times[MOST_ROUNDS], host[MOST_ROUNDS];
     cudaEvent_t start, end;
     cuda(cudaEventCreate(&start));
     cuda(cudaEventCreate(&end));
@@ -56,13 +53,17 @@ static float measure(void (*run)(void *), void *user)
     for (int i = 0; i < rounds; i++) {
         cuda(cudaDeviceSynchronize());
         cuda(cudaEventRecord(start, NULL));
+        const double begun = now_ms();
         run(user);
+        host[i] = (float)(now_ms() - begun);
         cuda(cudaDeviceSynchronize());
         cuda(cudaEventRecord(end, NULL));
         cuda(cudaEventSynchronize(end));
         cuda(cudaEventElapsedTime(&times[i], start, end));
     }
     qsort(times, (size_t)rounds, sizeof *times, ascending);
+    qsort(host, (size_t)rounds, sizeof *host, ascending);
+    host_time = host[rounds / 2];
     return times[rounds / 2];
 }
 
@@ -123,7 +124,7 @@ static void prepare(scene *s)
 
 static void make(scene *s)
 {
-    const l2k_hooks hooks = {.message = print_message};
+    const l2k_hooks hooks = {.message = report_message};
     s->volume = l2k_volume_new(&hooks);
     must(l2k_volume_set(s->volume, L2K_VOLUME_WAVELET, s->wavelet));
     must(l2k_volume_set(s->volume, L2K_VOLUME_DIRECTION, s->direction));
@@ -220,15 +221,15 @@ static void measure_cube(uint32_t side)
     const float copy = measure(copy_on_device, &c), bus = measure(copy_both, &c);
     printf("%u^3 int16, 5/3, 3 levels each way: a copy takes %.3f ms, both directions of the bus %.2f ms\n\n", side,
            copy, bus);
-    printf("| | ms | x copy or bus |\n|---|---|---|\n");
+    printf("| | ms | x copy or bus | host ms |\n|---|---|---|---|\n");
     for (int place = 0; place < 2; place++)
-        for (int direction = 0; direction < 2; direction++) {
+        for (int direction = 0; direction < 2 && strchr(what, "dp"[place]); direction++) {
             s.on_device = place == 0;
             s.samples = place == 0 ? c.from : c.host_from;
             s.direction = (l2k_direction)direction;
             const float time = time_of(s);
-            printf("| %s, %s | %.3f | %.2f |\n", place == 0 ? "device" : "pinned", direction ? "inverse" : "forward",
-                   time, time / (place == 0 ? copy : bus));
+            printf("| %s, %s | %.3f | %.2f | %.3f |\n", place == 0 ? "device" : "pinned",
+                   direction ? "inverse" : "forward", time, time / (place == 0 ? copy : bus), host_time);
         }
     cuda(cudaFree(c.from));
     cuda(cudaFree(c.to));
@@ -247,7 +248,7 @@ static void measure_frames(uint32_t side)
                 .host_to = pinned(bytes),
                 .up = bytes,
                 .down = bytes};
-    scene s = {.wavelet = L2K_WAVELET_9_7,
+    scene s = {.wavelet = L2K_WAVELET_W4,
                .on_device = true,
                .side = side,
                .slices = 64,
@@ -277,8 +278,12 @@ int main(int argc, char **argv)
     setvbuf(stdout, NULL, _IOLBF, 0);
     rounds = argc > 1 ? atoi(argv[1]) : rounds;
     rounds = rounds < 1 ? 1 : rounds > MOST_ROUNDS ? MOST_ROUNDS : rounds;
-    measure_cube(512);
-    printf("64 frames of float32, 9/7, one level, ms; rows and columns are one launch\n\n"
+    what = argc > 2 ? argv[2] : what;
+    if (strchr(what, 'd') || strchr(what, 'p'))
+        measure_cube(512);
+    if (!strchr(what, 'f'))
+        return 0;
+    printf("64 frames of float32, w4, one level, ms; rows and columns are one launch\n\n"
            "| frame | up | frames | rows and columns | down | on the device (x copy) | all, overlapped "
            "|\n|---|---|---|---|---|---|---|\n");
     for (uint32_t side = 512; side <= 2048; side *= 2)

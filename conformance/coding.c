@@ -122,7 +122,9 @@ bool coding_set_encoder(l2k_encoder *e, const coding *o, l2k_format format)
         int64_t value;
     } settings[] = {
         {L2K_ENCODER_FORMAT, format},
-        {L2K_ENCODER_WAVELET, o->irreversible ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3},
+        {L2K_ENCODER_WAVELET, o->kernel         ? o->kernel
+                              : o->irreversible ? L2K_WAVELET_9_7
+                                                : L2K_WAVELET_5_3},
         {L2K_ENCODER_LEVELS, coding_levels(o)},
         {L2K_ENCODER_TILE_WIDTH, o->tile.width},
         {L2K_ENCODER_TILE_HEIGHT, o->tile.height},

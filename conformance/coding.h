@@ -12,6 +12,7 @@
  * everything. */
 typedef struct coding {
     bool irreversible;
+    l2k_wavelet kernel;   /* a named one in place of Part 1's, or 0 */
     uint32_t resolutions; /* 0 = 6 */
     l2k_size tile;
     uint32_t tile_x0, tile_y0;

@@ -67,8 +67,8 @@ void l2k_layout(l2k_direction direction, l2k_coefficient_type type, const l2k_pl
                 l2k_coefficients *view)
 {
     const unsigned bands = 3 * (component->levels - l2k_discarded(direction, component)) + 1;
-    l2k_rect parts[L2K_MAX_SUBBANDS];
-    l2k_held_parts(component, bands, parts);
+    l2k_rect parts[L2K_MAX_SUBBANDS], read[L2K_MAX_SUBBANDS];
+    l2k_list_parts(component, bands, parts, read);
     *view = (l2k_coefficients){.type = type, .num_bands = bands};
     place_band(component, view, 0, parts[0], 0, 0);
     for (unsigned band = 1; band < bands; band += 3) {

@@ -189,29 +189,31 @@ l2k_rect l2k_held_part(const l2k_plan_component *component, unsigned band)
 }
 
 /* The subbands of a level, and of the last one the LL. */
-static void hold_level(const level_walk *exact, const level_walk *read, unsigned level, l2k_rect *held)
+static void hold_level(const level_walk *exact, const level_walk *wide, unsigned level, l2k_rect *held, l2k_rect *read)
 {
-    const l2k_plan_component *component = read->component;
+    const l2k_plan_component *component = wide->component;
     const l2k_unsplit unsplit = unsplit_at(component, level);
     for (unsigned o = level == component->levels ? L2K_LL : L2K_HL; o <= L2K_HH; o++) {
         const unsigned band = o == L2K_LL ? 0 : l2k_band_number(component->levels - level + 1, o);
-        held[band] = hold(component, band, l2k_unsplit_subband(exact->samples, unsplit, 1, o),
-                          l2k_unsplit_subband(read->samples, unsplit, 1, o));
+        read[band] = l2k_unsplit_subband(wide->samples, unsplit, 1, o);
+        held[band] = hold(component, band, l2k_unsplit_subband(exact->samples, unsplit, 1, o), read[band]);
     }
 }
 
-void l2k_held_parts(const l2k_plan_component *component, unsigned bands, l2k_rect held[])
+void l2k_list_parts(const l2k_plan_component *component, unsigned bands, l2k_rect held[], l2k_rect read[])
 {
     if (!l2k_has_window(component) || component->levels == component->discard) {
-        for (unsigned band = 0; band < bands; band++)
+        for (unsigned band = 0; band < bands; band++) {
             held[band] = l2k_held_part(component, band);
+            read[band] = l2k_read_part(component, band);
+        }
         return;
     }
-    level_walk exact = start_walk(component, true), read = start_walk(component, false);
-    hold_level(&exact, &read, component->discard + 1, held);
+    level_walk exact = start_walk(component, true), wide = start_walk(component, false);
+    hold_level(&exact, &wide, component->discard + 1, held, read);
     for (unsigned level = component->discard + 2; level <= component->levels; level++) {
         enter_next(&exact, level);
-        enter_next(&read, level);
-        hold_level(&exact, &read, level, held);
+        enter_next(&wide, level);
+        hold_level(&exact, &wide, level, held, read);
     }
 }

@@ -33,7 +33,7 @@ l2k_rect l2k_read_part(const l2k_plan_component *component, unsigned band);
  * coefficient. */
 l2k_rect l2k_held_part(const l2k_plan_component *component, unsigned band);
 
-/* The same of all of its subbands, of which there are `bands`, in one go. */
-void l2k_held_parts(const l2k_plan_component *component, unsigned bands, l2k_rect held[]);
+/* What a view holds, and what the plan reads of that, of all of its subbands, of which there are `bands`, in one go. */
+void l2k_list_parts(const l2k_plan_component *component, unsigned bands, l2k_rect held[], l2k_rect read[]);
 
 #endif

@@ -45,7 +45,7 @@ if command -v ncu >/dev/null; then
         echo "ncu may not profile here: no executed instructions, and no bytes beside the model's"
         exit 0
     }
-    grep '^model' "$scratch/all" | tr '\t' '|' >"$scratch/model"
+    { grep '^model' "$scratch/all" || true; } | tr '\t' '|' >"$scratch/model"
     awk -F'","' '
         /^"ID"/ { for (i = 1; i <= NF; i++) { gsub(/"/, "", $i); column[$i] = i }; next }
         !("Kernel Name" in column) || $1 !~ /^"[0-9]/ { next }
@@ -56,6 +56,12 @@ if command -v ncu >/dev/null; then
                 $column["lts__t_sectors_op_read.sum"] * 32 / 1e6, $column["dram__bytes_read.sum"] / 1e6,
                 $column["lts__t_sectors_op_write.sum"] * 32 / 1e6, $column["dram__bytes_write.sum"] / 1e6
         }' "$scratch/all" >"$scratch/seen"
+    # A launch follows each line of the model, so that they pair up by their order, if none is missing.
+    lines=$(wc -l <"$scratch/model") launches=$(wc -l <"$scratch/seen")
+    if [ "$lines" -eq 0 ] || [ "$lines" -ne "$launches" ]; then
+        echo "gpu_tables has $lines lines of the model, but ncu $launches launches: no bytes beside the model's" >&2
+        exit 1
+    fi
     printf 'The model of bytes and halos beside the profiler, level 1, MB:\n\n'
     printf '| wavelet | height | loads, no cache | loads, halo from caches | stores | thousand instructions | read from L2 | read from memory | written to L2 | written to memory |\n'
     printf '|---|---|---|---|---|---|---|---|---|---|\n'

@@ -206,16 +206,19 @@ static void plan_component(const l2k_component *component, const l2k_component_c
             out->steps[l2k_band_number(r, o)] = l2k_step_size(l2k_coding_step(coding, r, o), component->precision, o);
 }
 
+static const char *cpu_reason(const l2k_component_coding *coding, bool component_transform)
+{
+    return l2k_splits_all(coding->unsplit) ? l2k_wavelet_reason((l2k_wavelet)coding->wavelet, component_transform)
+                                           : L2K_SPLIT_REASON;
+}
+
 void l2k_coding_plan_spec(const l2k_siz *siz, const l2k_tile_coding *coding, l2k_rect tile, unsigned discard,
                           l2k_plan_component *components, l2k_plan_spec *spec)
 {
     for (uint32_t c = 0; c < siz->num_components; c++)
         plan_component(&siz->components[c], &coding->components[c], tile, discard, &components[c]);
-    for (uint32_t c = 0; c < siz->num_components; c++)
-        if (coding->components[c].own)
-            spec->cpu_reason = "kernels other than the 5/3 and the 9/7 are transformed on the CPU";
-        else if (!l2k_splits_all(coding->components[c].unsplit))
-            spec->cpu_reason = L2K_SPLIT_REASON;
+    for (uint32_t c = 0; c < siz->num_components && !spec->cpu_reason; c++)
+        spec->cpu_reason = cpu_reason(&coding->components[c], coding->component_transform && c < 3);
     spec->component_transform = coding->component_transform;
     spec->num_components = siz->num_components;
     spec->components = components;

@@ -1032,16 +1032,17 @@ typedef enum l2k_volume_order { L2K_VOLUME_Z_FIRST = 0, L2K_VOLUME_ISOTROPIC } l
 
 typedef enum l2k_volume_option {
     L2K_VOLUME_DIRECTION = 0, /* l2k_direction; forward */
-    L2K_VOLUME_WAVELET,       /* l2k_wavelet; 5/3 */
+    L2K_VOLUME_WAVELET,       /* l2k_wavelet, up to w4; 5/3 */
     L2K_VOLUME_LEVELS,        /* decomposition levels of a slice, 0 to 32; 5 */
-    L2K_VOLUME_Z_WAVELET, /* l2k_wavelet of Z, -1 = that of the slices. The 5/3 goes with the 9/7 in Z-first order, the
-                             9/7 with the 9/7 alone; -1 */
+    L2K_VOLUME_Z_WAVELET, /* l2k_wavelet of Z, -1 = that of the slices. In Z-first order a reversible one goes with any,
+                             an irreversible one with irreversible ones; -1 */
     L2K_VOLUME_Z_LEVELS,  /* 0 to 32, isotropic: as many as L2K_VOLUME_LEVELS; 3 */
     L2K_VOLUME_ORDER,     /* l2k_volume_order; Z first */
-    L2K_VOLUME_COMPONENT_TRANSFORM, /* 1: RCT (Z by the 5/3) or ICT on the first three components; 0 */
-    L2K_VOLUME_COEFFICIENTS, /* l2k_coefficient_type: int16 or int32 with the 5/3, float32 with the 9/7; -1 = int32 or
-                                float32. int16: forward only if no coefficient can need more, inverse for such
-                                coefficients; of others, the samples are unspecified; -1 */
+    L2K_VOLUME_COMPONENT_TRANSFORM, /* 1: RCT (a reversible Z) or ICT on the first three components; 0 */
+    L2K_VOLUME_COEFFICIENTS, /* l2k_coefficient_type: int16 or int32 with the 5/3, int32 with other reversible wavelets,
+                                float32 with irreversible ones; -1 = int32 or float32. int16: forward only if no
+                                coefficient can need more, inverse for such coefficients; of others, the samples are
+                                unspecified; -1 */
     L2K_VOLUME_MEMORY,       /* l2k_memory of planes and coefficients; device needs backend auto or CUDA; host */
     L2K_VOLUME_BACKEND, /* l2k_backend; auto is the CPU, and CUDA for device memory. CUDA has the Z-first order; auto */
     L2K_VOLUME_THREADS, /* 0 = all processors; 0 */
@@ -1073,16 +1074,17 @@ L2K_API l2k_status l2k_volume_set(l2k_volume *volume, l2k_volume_option option, 
  * l2k_transform_prepare; and again, for the next volume, with or without other options. What another volume had under
  * way is dropped. Memory for slices is taken as the first ones come.
  *
- * With CUDA and host memory, slices go up and come down by groups of up to 64 while others are worked on. Planes in
- * pinned memory are read and written directly; those of a slice must not change until the next one has been put.
+ * With CUDA and host memory, slices go up and come down by groups while others are worked on. Planes in pinned memory
+ * are read and written directly: those of a slice must not change until the next one has been put, and hold a slice
+ * that was got when the next one has been got; of the last slice of the volume, both at once.
  *
  * Errors: those of l2k_transform_prepare. */
 L2K_API l2k_status l2k_volume_prepare(l2k_volume *volume, const l2k_image *slice, uint32_t z0, uint32_t z1);
 
 /* For slices in device memory: a cudaStream_t, before l2k_volume_prepare. All work is enqueued there, without waiting,
- * and for several slices at a time: planes that were put must keep their samples until l2k_volume_get_coefficients
- * gives a slice, and planes that were got have them when there is nothing more to get for now; both in the stream's
- * order. NULL, as at first, is CUDA's default stream. */
+ * and for several slices at a time, which are read where they are: planes that were put must keep their samples until
+ * l2k_volume_get_coefficients gives a slice, and planes that were got have them when there is nothing more to get for
+ * now; both in the stream's order. NULL, as at first, is CUDA's default stream. */
 L2K_API void l2k_volume_set_stream(l2k_volume *volume, void *stream);
 
 /* How many slices of coefficients a level of Z has, of its low-pass or its high-pass; of level 0, the slices of the

@@ -1,7 +1,7 @@
 /* gpu_images: random images through encoder and decoder on the CUDA backend, from and into host and device memory, one
  * at a time and in batches: the CPU's bytes and samples, and nothing written beside them. Sizes, components,
- * precisions, wavelets, block styles of MQ and HT, tiles, precincts, progressions, layers by ratio and PSNR, steps;
- * decoding also of regions, fewer resolutions, fewer layers, single components.
+ * precisions, wavelets and named kernels, block styles of MQ and HT, tiles, precincts, progressions, layers by ratio
+ * and PSNR, steps; decoding also of regions, fewer resolutions, fewer layers, single components.
  *
  *     gpu_images [CASES [FIRST]]
  *
@@ -108,6 +108,15 @@ static void random_decoding(rng *r, const trial *t, decoding *d)
     }
 }
 
+/* In place of the 5/3 or the 9/7. With a component transform kernels are the CPU's. */
+static void random_kernel(rng *r, coding *o)
+{
+    if (rng_below(r, 5))
+        return;
+    o->kernel = o->irreversible ? L2K_WAVELET_W4 : (l2k_wavelet)rng_between(r, L2K_WAVELET_HAAR, L2K_WAVELET_FIDELITY);
+    o->no_mct = rng_below(r, 8) > 0;
+}
+
 static trial make_trial(uint64_t seed)
 {
     trial t = {.seed = seed};
@@ -126,6 +135,7 @@ static trial make_trial(uint64_t seed)
     if (irreversible && !t.coding.num_targets && rng_below(&r, 2))
         t.coding.step = 1.0 / (1u << rng_between(&r, 2, 12));
     random_extras(&r, t.p, &t.coding);
+    random_kernel(&r, &t.coding);
     t.format = rng_below(&r, 4) ? L2K_FORMAT_CODESTREAM : L2K_FORMAT_JP2;
     random_decoding(&r, &t, &t.decoding);
     return t;

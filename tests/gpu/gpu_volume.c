@@ -9,7 +9,7 @@
 #include "gpu_require.h"
 #include "lift2k/lift2k.h"
 
-enum { MOST = 3, LEVELS = 8 };
+enum { MOST = 3, LEVELS = 8, SLICES = 256 };
 
 typedef struct shape {
     l2k_image image;
@@ -22,7 +22,7 @@ typedef struct shape {
 
 /* The coefficients of a volume: a slice of all components at (level, high, index), four bytes a value. */
 typedef struct store {
-    uint32_t *slices[LEVELS][2][128];
+    uint32_t *slices[LEVELS][2][SLICES];
 } store;
 
 typedef enum place { HOST, PINNED, DEVICE } place;
@@ -62,28 +62,55 @@ static size_t values_of(const shape *s)
 
 static size_t sample_bytes(const shape *s)
 {
-    return s->type == L2K_SAMPLE_U8 || s->type == L2K_SAMPLE_S8 ? 1 : 2;
+    return s->type <= L2K_SAMPLE_S8 ? 1 : s->type <= L2K_SAMPLE_S16 ? 2 : 4;
+}
+
+/* Of few bits, or sometimes wider than they need be. */
+static l2k_sample_type random_type(const shape *s, uint32_t precision, bool is_signed)
+{
+    const int64_t z = s->options[L2K_VOLUME_Z_WAVELET];
+    const bool floats = !l2k_wavelet_reversible((l2k_wavelet)(z >= 0 ? z : s->options[L2K_VOLUME_WAVELET]));
+    if (below(3) == 0)
+        return floats && !s->options[L2K_VOLUME_COMPONENT_TRANSFORM] ? L2K_SAMPLE_F32 : L2K_SAMPLE_S32;
+    if (precision <= 8 && below(2))
+        return is_signed ? L2K_SAMPLE_S8 : L2K_SAMPLE_U8;
+    return is_signed ? L2K_SAMPLE_S16 : L2K_SAMPLE_U16;
+}
+
+/* In half of the cases one of Part 1. */
+static l2k_wavelet random_wavelet(void)
+{
+    return (l2k_wavelet)(below(2) ? below(2) : below(L2K_WAVELET_W4 + 1));
+}
+
+/* In all directions. */
+static bool is_5_3(const shape *s)
+{
+    return s->options[L2K_VOLUME_WAVELET] == L2K_WAVELET_5_3 && s->options[L2K_VOLUME_Z_WAVELET] <= L2K_WAVELET_5_3;
 }
 
 static void random_shape(shape *s, uint32_t side)
 {
     memset(s, 0, sizeof *s);
-    const bool real = below(2), is_signed = below(2);
+    const l2k_wavelet wavelet = random_wavelet(), z = random_wavelet();
+    const bool real = !l2k_wavelet_reversible(wavelet), is_signed = below(2);
     const uint32_t count = below(3) ? 1 : 3, precision = below(3) ? 9 + below(8) : 8;
-    s->options[L2K_VOLUME_WAVELET] = real;
-    s->options[L2K_VOLUME_Z_WAVELET] = real && below(3) == 0 ? L2K_WAVELET_5_3 : -1;
+    s->options[L2K_VOLUME_WAVELET] = wavelet;
+    s->options[L2K_VOLUME_Z_WAVELET] = below(3) == 0 && (real || l2k_wavelet_reversible(z)) ? (int)z : -1;
     s->options[L2K_VOLUME_LEVELS] = below(6);
     s->options[L2K_VOLUME_Z_LEVELS] = below(7);
     s->options[L2K_VOLUME_COMPONENT_TRANSFORM] = count == 3 && below(2);
-    s->options[L2K_VOLUME_COEFFICIENTS] = !real && precision <= 10 && below(2) ? L2K_COEFFICIENT_INT16 : -1;
+    s->options[L2K_VOLUME_COEFFICIENTS] = is_5_3(s) && precision <= 10 && below(2) ? L2K_COEFFICIENT_INT16 : -1;
     s->options[L2K_VOLUME_THREADS] = 1;
     s->options[L2K_VOLUME_LIMIT_SAMPLES] = (int64_t)1 << 36;
     s->image = (l2k_image){.x0 = below(20), .y0 = below(20), .num_components = count, .components = s->components};
     s->image.x1 = s->image.x0 + 1 + below(below(8) ? side : 2);
     s->image.y1 = s->image.y0 + 1 + below(below(8) ? side : 2);
     s->z0 = below(100);
-    s->z1 = s->z0 + 1 + below(70);
-    s->type = precision <= 8 ? is_signed ? L2K_SAMPLE_S8 : L2K_SAMPLE_U8 : is_signed ? L2K_SAMPLE_S16 : L2K_SAMPLE_U16;
+    s->z1 = s->z0 + 1 + below(below(3) ? 70 : SLICES); /* more than a group */
+    if (below(2))                                      /* rows of slices on the device are often aligned */
+        s->image.x1 += 7 - (s->image.x1 - s->image.x0 + 7) % 8;
+    s->type = random_type(s, precision, is_signed);
     s->interleaved = count == 3 && below(2);
     for (uint32_t c = 0; c < count; c++) {
         s->components[c] = (l2k_component){.dx = 1, .dy = 1, .precision = precision, .is_signed = is_signed};
@@ -175,8 +202,20 @@ static char *memory_of(place at, char *memory, size_t bytes, uint32_t z)
     return at == HOST ? memory : at == PINNED ? memory + z % 2 * bytes : memory + z * bytes;
 }
 
+/* Overwrites slices on the device that are the caller's again. */
+static void spoil(char *memory, size_t bytes, uint32_t *spoilt, uint32_t end)
+{
+    char *const garbage = malloc(bytes + 1);
+    memset(garbage, 0x55, bytes);
+    gpu_wait();
+    for (; *spoilt < end; ++*spoilt)
+        gpu_copy_in(memory + *spoilt * bytes, garbage, bytes);
+    free(garbage);
+}
+
 static void forward(const shape *s, l2k_backend backend, place at, const char *samples, store *out)
 {
+    uint32_t spoilt = 0;
     const size_t bytes = values_of(s) * sample_bytes(s);
     l2k_volume *volume = make(s, L2K_FORWARD, backend, at);
     char *memory = take_at(at, bytes, s->z1 - s->z0);
@@ -198,6 +237,8 @@ static void forward(const shape *s, l2k_backend backend, place at, const char *s
             must(l2k_volume_get_coefficients(volume, &slice), "getting coefficients");
             if (!slice.views)
                 break;
+            if (at == DEVICE)
+                spoil(memory, bytes, &spoilt, z + 1);
             uint32_t **kept = &out->slices[slice.level][slice.high][slice.index];
             *kept = malloc(values_of(s) * 4 + 4);
             move(s, &slice, *kept, false);
@@ -207,7 +248,7 @@ static void forward(const shape *s, l2k_backend backend, place at, const char *s
     l2k_volume_free(volume);
 }
 
-/* Slices on the device are there when no more are to be got. */
+/* Slices on the device are there when no more are to be got, pinned ones when the next one has been got. */
 static void inverse(const shape *s, l2k_backend backend, place at, const store *from, char *samples)
 {
     const size_t bytes = values_of(s) * sample_bytes(s);
@@ -227,9 +268,13 @@ static void inverse(const shape *s, l2k_backend backend, place at, const store *
             char *to = memory_of(at, memory, bytes, z);
             planes_of(s, to, planes);
             must(l2k_volume_get_slice(volume, planes, &got), "getting a slice");
-            if (got && at != DEVICE)
+            if (got && at == HOST)
                 memcpy(samples + z * bytes, to, bytes);
+            if (got && at == PINNED && z > 0)
+                memcpy(samples + (z - 1) * bytes, memory_of(at, memory, bytes, z - 1), bytes);
             z += got;
+            if (at == PINNED && z == s->z1 - s->z0)
+                memcpy(samples + (z - 1) * bytes, to, bytes);
         }
         if (at == DEVICE) {
             gpu_wait();
@@ -245,7 +290,7 @@ static void each(store *a, void (*visit)(uint32_t **a, uint32_t **b, void *user)
 {
     for (int level = 0; level < LEVELS; level++)
         for (int high = 0; high < 2; high++)
-            for (int i = 0; i < 128; i++)
+            for (int i = 0; i < SLICES; i++)
                 visit(&a->slices[level][high][i], b ? &b->slices[level][high][i] : NULL, user);
 }
 
@@ -290,7 +335,9 @@ static unsigned test_shape(const shape *s)
     unsigned failures = 0;
     for (size_t i = 0; i < bytes * depth / sample_bytes(s); i++) {
         const int32_t value = (int32_t)below(range) - (int32_t)low;
-        memcpy(samples + i * sample_bytes(s), &value, sample_bytes(s));
+        const float real = (float)value / 3;
+        memcpy(samples + i * sample_bytes(s), s->type == L2K_SAMPLE_F32 ? (const void *)&real : &value,
+               sample_bytes(s));
     }
     forward(s, L2K_BACKEND_CPU, HOST, samples, &kept);
     inverse(s, L2K_BACKEND_CPU, HOST, &kept, expected);

@@ -3,6 +3,7 @@
 #ifndef L2K_TESTS_SUPPORT_REFERENCE_VOLUME_H
 #define L2K_TESTS_SUPPORT_REFERENCE_VOLUME_H
 
+#include "reference_kernel.h"
 #include "reference_wavelet.h"
 
 /* Values in Mallat layout in all three directions: x, y and z from low to high. */
@@ -10,7 +11,28 @@ typedef struct ref_volume {
     ref_sample *values;
     long origin[3], size[3]; /* x, y, z */
     int levels, z_levels, isotropic, real, z_real;
+    const l2k_wavelet_descriptor *kernel, *z_kernel; /* NULL: a wavelet of Part 1 */
 } ref_volume;
+
+/* A line from samples to low and high coefficients, or back. */
+static inline void ref_volume_line(const l2k_wavelet_descriptor *kernel, int real, ref_sample *line, long count,
+                                   long distance, unsigned parity, int inverse)
+{
+    ref_value *values = (ref_value *)(void *)line;
+    if (kernel && inverse)
+        ref_kernel_sort(values, count, distance, parity, true);
+    if (kernel)
+        ref_kernel_line(kernel, values, count, distance, parity, inverse);
+    if (kernel && !inverse)
+        ref_kernel_sort(values, count, distance, parity, false);
+    if (kernel)
+        return;
+    if (inverse)
+        ref_sort(line, count, distance, parity, 1);
+    ref_line(line, count, distance, parity, real, inverse);
+    if (!inverse)
+        ref_sort(line, count, distance, parity, 0);
+}
 
 static inline ref_sample *ref_at(const ref_volume *v, long x, long y, long z)
 {
@@ -47,20 +69,28 @@ static inline void ref_z_level(ref_volume *v, long width, long height, int level
     for (long y = 0; y < height && count > 0; y++)
         for (long x = 0; x < width; x++) {
             ref_sample *line = ref_at(v, x, y, 0);
-            if (inverse)
-                ref_sort(line, count, distance, parity, 1);
-            ref_line(line, count, distance, parity, v->z_real, inverse);
-            if (!inverse)
-                ref_sort(line, count, distance, parity, 0);
+            ref_volume_line(v->z_kernel, v->z_real, line, count, distance, parity, inverse);
         }
+}
+
+/* The columns or rows of the first `width` x `height` of a slice. */
+static inline void ref_slice_lines(const ref_volume *v, ref_sample *slice, int down, long width, long height,
+                                   unsigned parity, int inverse)
+{
+    const long stride = v->size[0], lines = down ? width : height, count = down ? height : width;
+    for (long k = 0; k < lines && count > 0; k++)
+        ref_volume_line(v->kernel, v->real, slice + (down ? k : k * stride), count, down ? stride : 1, parity, inverse);
 }
 
 /* A level of rows and columns of the first `depth` slices. */
 static inline void ref_slice_level(ref_volume *v, long depth, int level, int inverse)
 {
     for (long z = 0; z < depth; z++)
-        ref_level(ref_at(v, 0, 0, z), v->size[0], ref_low_size(v, 0, level), ref_low_size(v, 1, level),
-                  ref_low_origin(v, 0, level) & 1, ref_low_origin(v, 1, level) & 1, v->real, inverse);
+        for (int direction = 0; direction < 2; direction++) {
+            const int down = direction == inverse;
+            ref_slice_lines(v, ref_at(v, 0, 0, z), down, ref_low_size(v, 0, level), ref_low_size(v, 1, level),
+                            ref_low_origin(v, down, level) & 1, inverse);
+        }
 }
 
 static inline void ref_forward(ref_volume *v)

@@ -26,6 +26,16 @@ static size_t scene_count(const scene *s, uint32_t c)
     return (size_t)(size[0] * size[1] * size[2]);
 }
 
+/* NULL: a wavelet of Part 1. */
+static const l2k_wavelet_descriptor *kernel_of(int64_t wavelet)
+{
+    static l2k_wavelet_descriptor kernels[L2K_WAVELET_W4 + 1];
+    if (wavelet <= L2K_WAVELET_9_7)
+        return NULL;
+    l2k_wavelet_of_kernel(&l2k_wavelet_get((l2k_wavelet)wavelet)->kernel, &kernels[wavelet]);
+    return &kernels[wavelet];
+}
+
 static void make_component(scene *s, uint32_t c)
 {
     const l2k_component *k = &s->components[c];
@@ -41,25 +51,36 @@ static void make_component(scene *s, uint32_t c)
     v->levels = (int)s->options[L2K_VOLUME_LEVELS];
     v->z_levels = (int)s->options[L2K_VOLUME_Z_LEVELS];
     v->isotropic = s->options[L2K_VOLUME_ORDER] == L2K_VOLUME_ISOTROPIC;
-    v->real = s->options[L2K_VOLUME_WAVELET] == L2K_WAVELET_9_7;
-    v->z_real = s->options[L2K_VOLUME_Z_WAVELET] == -1 ? v->real : s->options[L2K_VOLUME_Z_WAVELET] == L2K_WAVELET_9_7;
+    const int64_t own = s->options[L2K_VOLUME_Z_WAVELET];
+    v->kernel = kernel_of(s->options[L2K_VOLUME_WAVELET]);
+    v->z_kernel = own == -1 ? v->kernel : kernel_of(own);
+    v->real = !l2k_wavelet_reversible((l2k_wavelet)s->options[L2K_VOLUME_WAVELET]);
+    v->z_real = own == -1 ? v->real : !l2k_wavelet_reversible((l2k_wavelet)own);
     v->values = calloc(scene_count(s, c) + 1, sizeof *v->values);
     s->samples[c] = calloc(scene_count(s, c) + 1, sizeof *s->samples[c]);
     assert_true(v->values && s->samples[c]);
 }
 
+/* In half of the cases one of Part 1. */
+static int64_t random_wavelet(void)
+{
+    return random_below(2) ? random_below(2) : random_below(L2K_WAVELET_W4 + 1);
+}
+
 static void random_options(scene *s)
 {
     int64_t *o = s->options;
-    o[L2K_VOLUME_WAVELET] = random_below(2);
+    o[L2K_VOLUME_WAVELET] = random_wavelet();
     o[L2K_VOLUME_LEVELS] = random_below(5);
     o[L2K_VOLUME_Z_LEVELS] = random_below(7);
     o[L2K_VOLUME_ORDER] = random_below(3) == 0 ? L2K_VOLUME_ISOTROPIC : L2K_VOLUME_Z_FIRST;
     if (o[L2K_VOLUME_ORDER] == L2K_VOLUME_ISOTROPIC)
         o[L2K_VOLUME_LEVELS] = o[L2K_VOLUME_Z_LEVELS];
     o[L2K_VOLUME_Z_WAVELET] = -1;
-    if (o[L2K_VOLUME_ORDER] == L2K_VOLUME_Z_FIRST && o[L2K_VOLUME_WAVELET] == L2K_WAVELET_9_7 && random_below(3) == 0)
-        o[L2K_VOLUME_Z_WAVELET] = L2K_WAVELET_5_3;
+    const int64_t z = random_wavelet();
+    if (o[L2K_VOLUME_ORDER] == L2K_VOLUME_Z_FIRST && random_below(3) == 0 &&
+        (l2k_wavelet_reversible((l2k_wavelet)z) || !l2k_wavelet_reversible((l2k_wavelet)o[L2K_VOLUME_WAVELET])))
+        o[L2K_VOLUME_Z_WAVELET] = z;
     o[L2K_VOLUME_COEFFICIENTS] = -1;
     o[L2K_VOLUME_THREADS] = 1;
     o[L2K_VOLUME_LIMIT_SAMPLES] = (int64_t)1 << 36;
@@ -412,7 +433,7 @@ static void test_int16(void **unused)
         do {
             scene_free(&s);
             scene_random(&s);
-        } while (s.options[L2K_VOLUME_WAVELET] != L2K_WAVELET_5_3);
+        } while (s.options[L2K_VOLUME_WAVELET] != L2K_WAVELET_5_3 || s.options[L2K_VOLUME_Z_WAVELET] > 0);
         s.options[L2K_VOLUME_COEFFICIENTS] = L2K_COEFFICIENT_INT16;
         l2k_volume *volume = make_volume(&s, &hooks, L2K_FORWARD);
         l2k_status status = l2k_volume_prepare(volume, &s.image, s.z0, s.z1);

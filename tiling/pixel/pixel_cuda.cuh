@@ -458,7 +458,8 @@ template <class W, class S, int K, int N, bool TRIPLES> struct l2k_unaligned_wri
     __device__ __forceinline__ l2k_unaligned_writer(const l2k_cuda_plane *p, int warp, int warp_own, int lane_first,
                                                     int width, bool)
         : planes(p), first(lane_first * PIXEL_BYTES),
-          part(-first, (width - lane_first) * PIXEL_BYTES, (max(warp + warp_own, 0) - lane_first) * PIXEL_BYTES,
+          part(PIXEL_BYTES * N, -first, (width - lane_first) * PIXEL_BYTES,
+               (max(warp + warp_own, 0) - lane_first) * PIXEL_BYTES,
                (min(warp + 32 * N - warp_own, width) - lane_first) * PIXEL_BYTES)
     {
     }

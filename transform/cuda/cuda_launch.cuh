@@ -78,6 +78,10 @@ static int l2k_launch(Kernel *kernel, dim3 grid, int threads, bool together, boo
     return cudaLaunchKernelEx(&config, kernel, p);
 }
 
+/* The rounds of a walk through one of many small components, whose rows are short and mostly in the cache: there, fewer
+ * warm-up rounds count for more (bench/lab/volumes.md). */
+enum { L2K_MANY_ROUNDS = 12 };
+
 /* A sweep by walking warps, WARPS of them per multiprocessor. */
 template <class Walk, int WARPS, class Kernel>
 static int l2k_launch_walk(Kernel *kernel, l2k_cuda_sweep p, cudaStream_t stream)
@@ -86,8 +90,10 @@ static int l2k_launch_walk(Kernel *kernel, l2k_cuda_sweep p, cudaStream_t stream
     int warps = WARPS, error = l2k_resident_warps(&warps);
     if (error != cudaSuccess)
         return error;
+    const int one = Walk::MOST_ROUNDS, many = one < L2K_MANY_ROUNDS ? (int)L2K_MANY_ROUNDS : one;
     Walk::set_rounds(&p);
-    l2k_share_rounds(&p, (32 - 2 * Walk::HALO) * Walk::N, launches, warps, Walk::MOST_ROUNDS);
+    l2k_share_rounds(&p, (32 - 2 * Walk::HALO) * Walk::N, launches, warps,
+                     p.components > L2K_CUDA_TOGETHER ? many : one);
     dim3 grid(p.strips * l2k_divide_up(p.end_round - p.first_round, p.rounds_each), launches);
     return l2k_launch(kernel, grid, 32, false, p.follows && l2k_may_start_early((int)grid.x * launches, warps), p,
                       stream);

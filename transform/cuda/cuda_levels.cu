@@ -32,6 +32,7 @@ struct level_run {
     char *low[2];
     cudaStream_t stream;
     l2k_level_groups groups; /* of the components that are being launched */
+    size_t first_of_band[L2K_MAX_SUBBANDS];
 };
 
 /* The LL of component c + lane between groups g - 1 and g, from a sample of it on: what group g - 1 takes may begin
@@ -54,18 +55,16 @@ l2k_cuda_plane low_plane(const level_run *run, uint32_t c, unsigned lane, unsign
     return plane;
 }
 
-/* Where the coefficients begin that the plan reads of a subband, in its view. */
-size_t first_of_band(const level_run *run, uint32_t c, unsigned band)
+/* Where the coefficients begin that the plan reads of each subband, in the views of components of the shape of c. */
+void list_bands(level_run *run, uint32_t c)
 {
     const l2k_plan_component *component = &run->plan->components[c];
     const l2k_coefficients *view = &run->plan->views[c];
-    size_t x = view->bands[band].x, y = view->bands[band].y;
-    if (l2k_has_window(component)) {
-        const l2k_rect read = l2k_read_part(component, band), held = l2k_held_part(component, band);
-        x += read.x0 - held.x0;
-        y += read.y0 - held.y0;
-    }
-    return y * view->stride + x;
+    l2k_rect held[L2K_MAX_SUBBANDS], read[L2K_MAX_SUBBANDS];
+    l2k_list_parts(component, view->num_bands, held, read);
+    for (unsigned band = 0; band < view->num_bands; band++)
+        run->first_of_band[band] = (view->bands[band].y + (size_t)(read[band].y0 - held[band].y0)) * view->stride +
+                                   view->bands[band].x + (read[band].x0 - held[band].x0);
 }
 
 /* Subband 0 as a plane, for kernels that read the deepest LL. */
@@ -77,7 +76,7 @@ l2k_cuda_plane deepest_plane(const level_run *run, uint32_t c)
     plane.type = view->type == L2K_COEFFICIENT_INT16 ? L2K_SAMPLE_S16 : L2K_SAMPLE_S32;
     plane.sample_stride = (int32_t)l2k_coefficient_bytes(view->type);
     plane.row_stride = (int32_t)view->stride * plane.sample_stride;
-    plane.data = (char *)run->coefficients[c] + first_of_band(run, c, 0) * plane.sample_stride;
+    plane.data = (char *)run->coefficients[c] + run->first_of_band[0] * plane.sample_stride;
     return plane;
 }
 
@@ -95,7 +94,7 @@ l2k_cuda_bands bands_of(const level_run *run, uint32_t c, l2k_level_group group)
             if (o != L2K_LL && group.count == 0)
                 continue;
             bands.at[i][o] =
-                (char *)run->coefficients[c] + first_of_band(run, c, number) * l2k_coefficient_bytes(view->type);
+                (char *)run->coefficients[c] + run->first_of_band[number] * l2k_coefficient_bytes(view->type);
         }
     return bands;
 }
@@ -356,6 +355,7 @@ extern "C" int l2k_cuda_run_levels(const l2k_plan *plan, const l2k_plane *planes
     for (uint32_t c = 0; c < plan->spec.num_components && error == cudaSuccess;) {
         unsigned together = l2k_components_together(&plan->spec, c);
         run.groups = l2k_list_groups(&plan->spec, c);
+        list_bands(&run, c);
         error = launch_components(&run, c, together, planes);
         c += together;
     }

@@ -13,8 +13,12 @@ extern "C" {
 #include "transform/plan.h"
 
 /* Components of a launch: few, whose deep levels may share one as well; or many small ones. Kernel parameters are
- * limited to 4 KiB. */
+ * limited to 4 KiB, from CUDA 12.1 on to 32 KiB less 4 bytes. */
+#ifdef L2K_CUDA_LARGE_PARAMETERS
+enum { L2K_CUDA_TOGETHER = 3, L2K_CUDA_MANY = 64 };
+#else
 enum { L2K_CUDA_TOGETHER = 3, L2K_CUDA_MANY = 16 };
+#endif
 
 /* Coordinates are those of the samples minus a multiple of 8: this keeps the parities of two levels, and lanes are
  * aligned where planes are. */

@@ -108,52 +108,105 @@ l2k_status l2k_cuda_samples_add(const l2k_volume *v, const l2k_z_slice *slice, c
     return v->cuda->waiting[0].count == L2K_CUDA_SLICES ? l2k_cuda_samples_move(v, stream) : L2K_OK;
 }
 
+/* Types of as many bits. Samples of float values that are integers are rounded. */
+static bool is_type_of(l2k_cuda_value value, l2k_sample_type type)
+{
+    return value == L2K_CUDA_INT16   ? type == L2K_SAMPLE_S16 || type == L2K_SAMPLE_U16
+           : value == L2K_CUDA_INT32 ? type == L2K_SAMPLE_S32
+                                     : type == L2K_SAMPLE_F32;
+}
+
+/* Whether samples differ from values by a level shift at most, which all components share. */
+static bool are_alike(const l2k_volume *v, const l2k_plane *planes)
+{
+    const l2k_plan_component *components = v->spec.tile.components;
+    bool alike = !v->spec.tile.plan.component_transform && is_type_of(v->cuda->value, planes[0].type);
+    for (uint32_t c = 0; c < components_of(v); c++)
+        alike =
+            alike && planes[c].type == planes[0].type && planes[c].sample_stride == (ptrdiff_t)v->cuda->value_bytes &&
+            components[c].precision == components[0].precision && components[c].is_signed == components[0].is_signed;
+    return alike;
+}
+
+bool l2k_cuda_samples_are_values(const l2k_volume *v, const l2k_plane *planes)
+{
+    const size_t bytes = v->cuda->value_bytes;
+    bool are = are_alike(v, planes) && stage_of(v)->samples * bytes % L2K_CUDA_Z_BYTES == 0 &&
+               (uintptr_t)planes[0].data % L2K_CUDA_Z_BYTES == 0;
+    for (uint32_t c = 0; c < components_of(v); c++)
+        are = are && planes[c].row_stride == (ptrdiff_t)(l2k_rect_width(v->spec.tile.components[c].rect) * bytes) &&
+              (char *)planes[c].data == (char *)planes[0].data + stage_of(v)->offsets[c] * bytes;
+    return are;
+}
+
+/* Inverse, values are clamped where they are, and a level shift on top would not leave values. */
+bool l2k_cuda_samples_cross_as_values(const l2k_volume *v, const l2k_plane *planes)
+{
+    bool cross = are_alike(v, planes) && (!is_inverse(v) || l2k_cuda_values_are_clamped(v));
+    for (uint32_t c = 0; c < components_of(v); c++)
+        cross = cross && planes[c].row_stride >=
+                             (ptrdiff_t)(l2k_rect_width(v->spec.tile.components[c].rect) * v->cuda->value_bytes);
+    return cross;
+}
+
+/* A component between planes by rows and packed memory on the device. */
+static l2k_status copy_rows(const l2k_volume *v, uint32_t c, const l2k_plane *plane, char *device)
+{
+    const l2k_rect rect = v->spec.tile.components[c].rect;
+    const size_t width = l2k_rect_width(rect) * l2k_sample_bytes(plane->type), height = l2k_rect_height(rect);
+    const size_t stride = (size_t)plane->row_stride;
+    if (width == 0 || height == 0)
+        return L2K_OK;
+    const cudaError_t error = is_inverse(v) ? cudaMemcpy2DAsync(plane->data, stride, device, width, width, height,
+                                                                cudaMemcpyDeviceToHost, v->cuda->down)
+                                            : cudaMemcpy2DAsync(device, width, plane->data, stride, width, height,
+                                                                cudaMemcpyHostToDevice, v->cuda->up);
+    return check(v, error, is_inverse(v) ? "downloading a slice" : "uploading a slice");
+}
+
+l2k_status l2k_cuda_samples_copy_values(const l2k_volume *v, const l2k_z_slice *slice, const l2k_plane *planes)
+{
+    for (uint32_t c = 0; c < components_of(v); c++)
+        L2K_TRY(copy_rows(v, c, &planes[c], values_of(v, slice, c)));
+    return L2K_OK;
+}
+
 l2k_status l2k_cuda_samples_upload(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes)
 {
     for (uint32_t c = 0; c < components_of(v); c++) {
         crossing x = cross(v, raw, planes, c);
-        const void *from = planes[c].data;
-        size_t stride = (size_t)planes[c].row_stride;
+        l2k_plane from = planes[c];
         if (x.width == 0 || x.height == 0)
             continue;
         if (!is_by_rows(&planes[c], &x)) {
             L2K_TRY(need_gathered(v, raw));
             x = cross(v, raw, planes, c);
             gather(&planes[c], &x, false);
-            from = x.gathered;
-            stride = x.width;
+            from = l2k_plane{x.gathered, (ptrdiff_t)x.width, (ptrdiff_t)x.bytes, planes[c].type};
         }
-        L2K_TRY(check(
-            v,
-            cudaMemcpy2DAsync(x.device, x.width, from, stride, x.width, x.height, cudaMemcpyHostToDevice, v->cuda->up),
-            "uploading a slice"));
+        L2K_TRY(copy_rows(v, c, &from, x.device));
     }
     return L2K_OK;
 }
 
-/* Waits for the samples. */
 l2k_status l2k_cuda_samples_download(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes)
 {
     for (uint32_t c = 0; c < components_of(v); c++) {
         crossing x = cross(v, raw, planes, c);
-        const bool by_rows = is_by_rows(&planes[c], &x);
         if (x.width == 0 || x.height == 0)
             continue;
-        if (!by_rows) {
-            L2K_TRY(need_gathered(v, raw));
-            x = cross(v, raw, planes, c);
+        if (is_by_rows(&planes[c], &x)) {
+            L2K_TRY(copy_rows(v, c, &planes[c], x.device));
+            continue;
         }
-        L2K_TRY(check(v,
-                      cudaMemcpy2DAsync(by_rows ? planes[c].data : x.gathered,
-                                        by_rows ? (size_t)planes[c].row_stride : x.width, x.device, x.width, x.width,
-                                        x.height, cudaMemcpyDeviceToHost, v->cuda->down),
-                      "downloading a slice"));
-        if (!by_rows) {
-            L2K_TRY(check(v, cudaStreamSynchronize(v->cuda->down), "downloading a slice"));
-            gather(&planes[c], &x, true);
-        }
+        L2K_TRY(need_gathered(v, raw));
+        x = cross(v, raw, planes, c);
+        const l2k_plane packed = {x.gathered, (ptrdiff_t)x.width, (ptrdiff_t)x.bytes, planes[c].type};
+        L2K_TRY(copy_rows(v, c, &packed, x.device));
+        L2K_TRY(check(v, cudaStreamSynchronize(v->cuda->down), "downloading a slice"));
+        gather(&planes[c], &x, true);
     }
-    return check(v, cudaStreamSynchronize(v->cuda->down), "downloading a slice");
+    return L2K_OK;
 }
 
 void l2k_cuda_samples_place(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes)

@@ -1,6 +1,6 @@
 /* Kernels of the third direction (F.3, F.4, with a slice in place of a sample) and of the pixels of a slice (Annex G).
  * A thread takes 8 bytes of every slice, and goes through all operations of a program with them: what it has stored it
- * alone loads again, from the cache. */
+ * alone loads again, from the cache. Samples that lie as values do are loaded and stored by the program itself. */
 #include <cuda_runtime.h>
 
 extern "C" {
@@ -76,6 +76,74 @@ template <class S> __device__ __forceinline__ vector<S> *place(char *row, int64_
     return reinterpret_cast<vector<S> *>(row) + thread;
 }
 
+/* A sample as a value, and back, without and with its level shift. */
+template <bool INVERSE> __device__ __forceinline__ int16_t converted(const l2k_cuda_z_program &p, int16_t x)
+{
+    if (INVERSE)
+        return (int16_t)l2k_shift_up(x, p.shift);
+    return (int16_t)l2k_shift_down(p.is_signed ? (int32_t)x : (int32_t)(uint16_t)x, p.shift);
+}
+
+template <bool INVERSE> __device__ __forceinline__ int32_t converted(const l2k_cuda_z_program &p, int32_t x)
+{
+    return INVERSE ? l2k_shift_up(x, p.shift) : l2k_shift_down(x, p.shift);
+}
+
+template <bool INVERSE> __device__ __forceinline__ float converted(const l2k_cuda_z_program &, float x)
+{
+    return x;
+}
+
+template <class S, bool INVERSE>
+__device__ __forceinline__ void convert(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int row, vector<S> &v)
+{
+    if (!p.converts || !(op.samples >> row & 1))
+        return;
+#pragma unroll
+    for (int i = 0; i < vector<S>::N; i++)
+        v.v[i] = converted<INVERSE>(p, v.v[i]);
+}
+
+/* All loads come before the first use: an operation waits for memory once. FULL: it has all rows. */
+template <class S, bool INVERSE, bool FULL, int ROWS>
+__device__ __forceinline__ void load_rows(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int64_t thread,
+                                          vector<S> (&rows)[ROWS])
+{
+#pragma unroll
+    for (int i = 0; i < ROWS; i++)
+        if (FULL || i < op.rows)
+            rows[i] = *place<S>(op.from[i], thread);
+    if (INVERSE || !p.converts)
+        return;
+#pragma unroll
+    for (int i = 0; i < ROWS; i++)
+        if (FULL || i < op.rows)
+            convert<S, INVERSE>(p, op, i, rows[i]);
+}
+
+/* FULL: rows FIRST .. END - 1 change, so they have a place. */
+template <class S, bool INVERSE, bool FULL, int FIRST, int END, int ROWS>
+__device__ __forceinline__ void store_rows(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int64_t thread,
+                                           vector<S> (&rows)[ROWS])
+{
+    if (INVERSE && p.converts)
+#pragma unroll
+        for (int i = 0; i < ROWS; i++)
+            if (FULL || i < op.rows)
+                convert<S, INVERSE>(p, op, i, rows[i]);
+#pragma unroll
+    for (int i = 0; i < ROWS; i++)
+        if ((FULL && i >= FIRST && i < END) || ((!FULL || INVERSE) && i < op.rows && op.to[i]))
+            *place<S>(op.to[i], thread) = rows[i];
+}
+
+template <class S, bool INVERSE, int ROWS>
+__device__ __forceinline__ void store_some(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int64_t thread,
+                                           vector<S> (&rows)[ROWS])
+{
+    store_rows<S, INVERSE, false, 0, 0>(p, op, thread, rows);
+}
+
 /* Pair p of a chain: its scaling and its steps. */
 template <class S, bool INVERSE, int STEPS, int ROWS>
 __device__ __forceinline__ void lift_pair(vector<S> (&rows)[ROWS], int p, const float (&scales)[2])
@@ -101,48 +169,139 @@ __device__ __forceinline__ void lift_pair(vector<S> (&rows)[ROWS], int p, const 
     }
 }
 
-/* All loads come before the first use: a chain waits for memory once. */
-template <class S, bool INVERSE>
-__device__ __forceinline__ void run_chain(const l2k_cuda_z_op &op, const float (&scales)[2], int64_t thread)
+/* FULL: of L2K_CHAIN_PAIRS pairs. Most are, and without a question for each row they take half of the instructions. */
+template <class S, bool INVERSE, bool FULL>
+__device__ __forceinline__ void run_chain(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int64_t thread)
 {
     enum { STEPS = steps_of<S>::COUNT, ROWS = STEPS + 2 * L2K_CHAIN_PAIRS };
-    const int count = STEPS + 2 * op.pairs;
-    const int begin = STEPS == 4 && !INVERSE ? 0 : 1, end = STEPS == 4 && INVERSE ? count : count - 1; /* that change */
+    enum { FIRST = STEPS == 4 && !INVERSE ? 0 : 1, END = STEPS == 4 && INVERSE ? ROWS : ROWS - 1 };
     vector<S> rows[ROWS];
+    load_rows<S, INVERSE, FULL>(p, op, thread, rows);
 #pragma unroll
-    for (int i = 0; i < ROWS; i++)
-        if (i < count)
-            rows[i] = *place<S>(op.rows[i], thread);
-#pragma unroll
-    for (int p = 0; p < L2K_CHAIN_PAIRS; p++)
-        if (p < op.pairs)
-            lift_pair<S, INVERSE, STEPS>(rows, p, scales);
-#pragma unroll
-    for (int i = 0; i < ROWS; i++)
-        if (i >= begin && i < end)
-            *place<S>(op.rows[i], thread) = rows[i];
+    for (int pair = 0; pair < L2K_CHAIN_PAIRS; pair++)
+        if (FULL || pair < op.pairs)
+            lift_pair<S, INVERSE, STEPS>(rows, pair, p.scales);
+    store_rows<S, INVERSE, FULL, FIRST, END>(p, op, thread, rows);
 }
 
-template <class S, bool INVERSE> __device__ __forceinline__ void run_step(const l2k_cuda_z_op &op, int64_t thread)
+template <class S, bool INVERSE>
+__device__ __forceinline__ void run_step(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int64_t thread)
 {
     typedef typename arithmetic<S>::type T;
-    vector<S> x = *place<S>(op.rows[0], thread);
-    const vector<S> left = *place<S>(op.rows[1], thread), right = *place<S>(op.rows[2], thread);
+    vector<S> rows[3];
+    load_rows<S, INVERSE, false>(p, op, thread, rows);
 #pragma unroll
     for (int i = 0; i < vector<S>::N; i++)
-        x.v[i] = (S)lift<INVERSE>(op.step, (T)x.v[i], (T)left.v[i], (T)right.v[i]);
-    *place<S>(op.rows[0], thread) = x;
+        rows[0].v[i] = (S)lift<INVERSE>(op.step, (T)rows[0].v[i], (T)rows[1].v[i], (T)rows[2].v[i]);
+    store_some<S, INVERSE>(p, op, thread, rows);
 }
 
-/* A lone slice, or scaling. */
-template <class S, bool INVERSE> __device__ __forceinline__ void run_single(const l2k_cuda_z_op &op, int64_t thread)
+/* One step of a kernel, on values of four bytes. */
+template <bool INVERSE, int ROWS>
+__device__ __forceinline__ int32_t lifted(const l2k_cuda_z_program &p, const l2k_cuda_z_step &step,
+                                          const int32_t (&row)[ROWS])
+{
+    int64_t sum = step.rounding;
+    int32_t narrow = step.rounding;
+#pragma unroll
+    for (int k = 0; k < L2K_CUDA_Z_TAPS; k++)
+        if (k < step.num_taps && p.wide)
+            sum = l2k_kernel_add_64(sum, (int32_t)step.taps[k], row[1 + k]);
+        else if (k < step.num_taps)
+            narrow = l2k_kernel_add_32(narrow, (int32_t)step.taps[k], row[1 + k]);
+    return p.wide ? l2k_kernel_lift_64(row[0], sum, step.shift, INVERSE)
+                  : l2k_kernel_lift_32(row[0], narrow, step.shift, INVERSE);
+}
+
+template <bool INVERSE, int ROWS>
+__device__ __forceinline__ float lifted(const l2k_cuda_z_program &, const l2k_cuda_z_step &step,
+                                        const float (&row)[ROWS])
+{
+    float sum = row[1] * step.taps[0];
+#pragma unroll
+    for (int k = 1; k < L2K_CUDA_Z_TAPS; k++)
+        if (k < step.num_taps)
+            sum = l2k_kernel_add_float(sum, step.taps[k], row[1 + k]);
+    return l2k_kernel_lift_float(row[0], sum, INVERSE);
+}
+
+template <class S, bool INVERSE>
+__device__ __forceinline__ void run_taps(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int64_t thread)
+{
+    enum { ROWS = 1 + L2K_CUDA_Z_TAPS };
+    vector<S> rows[ROWS];
+    load_rows<S, INVERSE, false>(p, op, thread, rows);
+#pragma unroll
+    for (int i = 0; i < vector<S>::N; i++) {
+        S row[ROWS];
+#pragma unroll
+        for (int k = 0; k < ROWS; k++)
+            row[k] = rows[k].v[i];
+        rows[0].v[i] = lifted<INVERSE>(p, p.steps[op.step], row);
+    }
+    store_some<S, INVERSE>(p, op, thread, rows);
+}
+
+/* Pairs of slices by w4, the only irreversible kernel: its steps have one, two and one tap. Forward, each pair follows
+ * two slices, inverse four. */
+template <bool INVERSE> __device__ __forceinline__ void lift_w4(const l2k_cuda_z_program &p, vector<float> *rows)
+{
+    const float *one = p.steps[0].taps, *two = p.steps[1].taps, *last = p.steps[2].taps;
+#pragma unroll
+    for (int i = 0; i < vector<float>::N; i++) {
+        if (INVERSE) {
+            float &e = rows[0].v[i], &f = rows[1].v[i], &c = rows[2].v[i], &d = rows[3].v[i];
+            float &a = rows[4].v[i], &b = rows[5].v[i];
+            a *= p.scales[0];
+            b *= p.scales[1];
+            c = l2k_kernel_lift_float(c, b * one[0], true);
+            d = l2k_kernel_lift_float(d, l2k_kernel_add_float(e * two[0], two[1], c), true);
+            e = l2k_kernel_lift_float(e, f * last[0], true);
+        } else {
+            float &c = rows[0].v[i], &d = rows[1].v[i], &a = rows[2].v[i], &b = rows[3].v[i];
+            a = l2k_kernel_lift_float(a, b * one[0], false);
+            b = l2k_kernel_lift_float(b, l2k_kernel_add_float(c * two[0], two[1], a), false);
+            c = l2k_kernel_lift_float(c, b * last[0], false);
+            c *= p.scales[0];
+            d *= p.scales[1];
+        }
+    }
+}
+
+template <bool INVERSE, bool FULL>
+__device__ __forceinline__ void run_kernel_chain(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int64_t thread,
+                                                 float)
+{
+    enum { ROWS = (INVERSE ? 4 : 2) + 2 * L2K_CHAIN_PAIRS };
+    vector<float> rows[ROWS];
+    load_rows<float, INVERSE, FULL>(p, op, thread, rows);
+#pragma unroll
+    for (int pair = 0; pair < L2K_CHAIN_PAIRS; pair++)
+        if (FULL || pair < op.pairs)
+            lift_w4<INVERSE>(p, rows + 2 * pair);
+    store_rows<float, INVERSE, FULL, INVERSE ? 2 : 0, ROWS>(p, op, thread, rows);
+}
+
+template <bool INVERSE, bool FULL>
+__device__ __forceinline__ void run_kernel_chain(const l2k_cuda_z_program &, const l2k_cuda_z_op &, int64_t, int32_t)
+{
+}
+
+/* Lone slices, scaling, and moves. */
+template <class S, bool INVERSE>
+__device__ __forceinline__ void run_single(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int64_t thread)
 {
     typedef typename arithmetic<S>::type T;
-    vector<S> x = *place<S>(op.rows[0], thread);
+    vector<S> rows[L2K_Z_ROWS];
+    load_rows<S, INVERSE, false>(p, op, thread, rows);
 #pragma unroll
-    for (int i = 0; i < vector<S>::N; i++)
-        x.v[i] = (S)(op.kind == L2K_Z_LONE ? lone<INVERSE>((T)x.v[i]) : scaled((T)x.v[i], op.factor));
-    *place<S>(op.rows[0], thread) = x;
+    for (int row = 0; row < L2K_Z_ROWS; row++)
+#pragma unroll
+        for (int i = 0; i < vector<S>::N; i++)
+            if (row < op.rows)
+                rows[row].v[i] = (S)(op.kind == L2K_Z_LONE ? lone<INVERSE>((T)rows[row].v[i])
+                                                           : scaled((T)rows[row].v[i], op.factor));
+    store_some<S, INVERSE>(p, op, thread, rows);
 }
 
 template <class S, bool INVERSE> __global__ void run_program(const __grid_constant__ l2k_cuda_z_program p)
@@ -153,12 +312,33 @@ template <class S, bool INVERSE> __global__ void run_program(const __grid_consta
 #pragma unroll 1
     for (int i = 0; i < p.count; i++) {
         const l2k_cuda_z_op &op = p.ops[i];
-        if (op.kind == L2K_Z_CHAIN)
-            run_chain<S, INVERSE>(op, p.scales, thread);
+        if (op.kind == L2K_Z_CHAIN && op.pairs == L2K_CHAIN_PAIRS)
+            run_chain<S, INVERSE, true>(p, op, thread);
+        else if (op.kind == L2K_Z_CHAIN)
+            run_chain<S, INVERSE, false>(p, op, thread);
         else if (op.kind == L2K_Z_STEP)
-            run_step<S, INVERSE>(op, thread);
+            run_step<S, INVERSE>(p, op, thread);
         else
-            run_single<S, INVERSE>(op, thread);
+            run_single<S, INVERSE>(p, op, thread);
+    }
+}
+
+template <class S, bool INVERSE> __global__ void run_kernel_program(const __grid_constant__ l2k_cuda_z_program p)
+{
+    const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (thread >= p.threads)
+        return;
+#pragma unroll 1
+    for (int i = 0; i < p.count; i++) {
+        const l2k_cuda_z_op &op = p.ops[i];
+        if (op.kind == L2K_Z_CHAIN && op.pairs == L2K_CHAIN_PAIRS)
+            run_kernel_chain<INVERSE, true>(p, op, thread, S());
+        else if (op.kind == L2K_Z_CHAIN)
+            run_kernel_chain<INVERSE, false>(p, op, thread, S());
+        else if (op.kind == L2K_Z_TAPS)
+            run_taps<S, INVERSE>(p, op, thread);
+        else
+            run_single<S, INVERSE>(p, op, thread);
     }
 }
 
@@ -383,6 +563,12 @@ template <class S> int run_typed(const l2k_cuda_z_program &p, bool inverse, void
                   dim3(THREADS), p, stream);
 }
 
+template <class S> int run_kernel(const l2k_cuda_z_program &p, bool inverse, void *stream)
+{
+    return launch(inverse ? run_kernel_program<S, true> : run_kernel_program<S, false>,
+                  dim3(divide_up(p.threads, THREADS)), dim3(THREADS), p, stream);
+}
+
 template <class S, bool STORE> int move_typed(const l2k_cuda_slice_parts &p, void *stream)
 {
     const int across = THREADS / ROWS * L2K_CUDA_ROW_BYTES / (int)sizeof(S);
@@ -407,6 +593,9 @@ extern "C" int l2k_cuda_z_run(const l2k_cuda_z_program *program, l2k_cuda_value 
 {
     if (program->count == 0 || program->threads == 0)
         return cudaSuccess;
+    if (program->kernel)
+        return value == L2K_CUDA_INT32 ? run_kernel<int32_t>(*program, inverse, stream)
+                                       : run_kernel<float>(*program, inverse, stream);
     return value == L2K_CUDA_INT16   ? run_typed<int16_t>(*program, inverse, stream)
            : value == L2K_CUDA_INT32 ? run_typed<int32_t>(*program, inverse, stream)
                                      : run_typed<float>(*program, inverse, stream);

@@ -14,20 +14,35 @@ extern "C" {
 typedef enum l2k_cuda_value { L2K_CUDA_INT16, L2K_CUDA_INT32, L2K_CUDA_FLOAT32 } l2k_cuda_value;
 
 /* Of a launch; kernel parameters are limited to 4 KiB. */
-enum { L2K_CUDA_Z_OPS = 32, L2K_CUDA_SLICES = 16 };
+enum { L2K_CUDA_Z_OPS = 17, L2K_CUDA_SLICES = 16, L2K_CUDA_Z_STEPS = 4, L2K_CUDA_Z_TAPS = 8 };
 
 /* Bytes of values that a thread takes: of each slice of a program; of a row between values and samples. */
 enum { L2K_CUDA_Z_BYTES = 8, L2K_CUDA_ROW_BYTES = 16 };
 
+/* An operation of l2k_z_kind on slices from one place to another; L2K_Z_SCALE and L2K_Z_LONE on `rows` of them. Places
+ * are multiples of 8 bytes. */
 typedef struct l2k_cuda_z_op {
-    int32_t kind, step, pairs; /* l2k_z_kind */
+    int32_t kind, step, pairs, rows;
     float factor;
-    char *rows[L2K_Z_ROWS]; /* first bytes of slices, aligned to 256 */
+    uint32_t samples;                        /* by row, as bits: in the caller's planes, forward `from`, inverse `to` */
+    char *from[L2K_Z_ROWS], *to[L2K_Z_ROWS]; /* `to` NULL: the row is not stored */
 } l2k_cuda_z_op;
+
+/* A lifting step of a kernel, as l2k_kernel_step has it. */
+typedef struct l2k_cuda_z_step {
+    float taps[L2K_CUDA_Z_TAPS];
+    int16_t rounding;
+    uint8_t num_taps, shift;
+} l2k_cuda_z_step;
 
 typedef struct l2k_cuda_z_program {
     int64_t threads;
-    float scales[2]; /* of chains, as l2k_lifting.chain has them */
+    float scales[2];       /* of chains, as l2k_lifting.chain has them */
+    bool converts;         /* samples differ from values by `shift` */
+    bool is_signed;        /* samples */
+    l2k_level_shift shift; /* of all samples */
+    bool kernel, wide;     /* a kernel, with its steps in the order of the direction; sums of 64 bits */
+    l2k_cuda_z_step steps[L2K_CUDA_Z_STEPS];
     int32_t count;
     l2k_cuda_z_op ops[L2K_CUDA_Z_OPS];
 } l2k_cuda_z_program;

@@ -1,6 +1,6 @@
 /* A volume on a CUDA device. Slices are lifted by groups, each group by one program across all levels of Z, and then
- * transformed by plans that have the slices of the group as components. From and to host memory there are two sets of
- * plans, and a stream for each direction of the bus: while a group is worked on, the samples of the next one go up and
+ * transformed by a plan that has the slices of the group as components. From and to host memory there are three plans,
+ * and a stream for each direction of the bus: while a group is worked on, the samples of the next one go up and
  * the coefficients of the last one come down (Franco, Bernabe, Fernandez, Ujaldon, 2010, had two frames a step, and no
  * overlap).
  */
@@ -21,7 +21,7 @@ const size_t GROUP_SAMPLES = (size_t)1 << 24;
 
 /* In device memory so many slices are a group even if they have more samples, up to the second number: each group reads
  * and writes the slices in the windows of its levels once more. */
-const size_t LEAST_SLICES = 16, MOST_SAMPLES = (size_t)1 << 26;
+const size_t LEAST_SLICES = 32, MOST_SAMPLES = (size_t)1 << 27;
 
 bool all_put(const l2k_volume *v)
 {
@@ -35,14 +35,15 @@ void choose_sizes(l2k_volume *v)
 {
     l2k_cuda_volume *d = v->cuda;
     const size_t samples = stage_of(v)->samples ? stage_of(v)->samples : 1;
-    const bool floats = v->spec.z_wavelet == L2K_WAVELET_9_7;
+    const bool floats = !l2k_wavelet_reversible(v->spec.z_wavelet);
     size_t group = GROUP_SAMPLES / samples;
+    if (!d->on_device && group > L2K_CUDA_HOST_GROUP)
+        group = L2K_CUDA_HOST_GROUP;
     if (d->on_device && group < LEAST_SLICES)
         group = MOST_SAMPLES / samples < LEAST_SLICES ? MOST_SAMPLES / samples : LEAST_SLICES;
     group = group < 1 ? 1 : group > L2K_CUDA_GROUP ? L2K_CUDA_GROUP : group;
-    d->parts = (unsigned)((group + L2K_CUDA_PART - 1) / L2K_CUDA_PART);
-    d->part = (unsigned)group / d->parts;
-    d->group = d->part * d->parts;
+    const size_t depth = v->spec.z1 - v->spec.z0, groups = (depth + group - 1) / group;
+    d->group = (unsigned)((depth + groups - 1) / groups); /* all groups alike: a plan runs with all its slices */
     d->value = floats                                            ? L2K_CUDA_FLOAT32
                : v->spec.tile.plan.type == L2K_COEFFICIENT_INT16 ? L2K_CUDA_INT16
                                                                  : L2K_CUDA_INT32;
@@ -54,15 +55,14 @@ void choose_sizes(l2k_volume *v)
 
 l2k_status make_slot(l2k_volume *v, l2k_cuda_slot *s)
 {
-    for (unsigned part = 0; part < v->cuda->parts; part++)
-        L2K_TRY(l2k_stage_make_plan(v, 0, v->cuda->part, &s->plans[part]));
+    L2K_TRY(l2k_stage_make_plan(v, 0, v->cuda->group, &s->plan));
     L2K_TRY(check(v, cudaEventCreateWithFlags(&s->moved, cudaEventDisableTiming), "making an event"));
     L2K_TRY(check(v, cudaEventCreateWithFlags(&s->used, cudaEventDisableTiming), "making an event"));
+    L2K_TRY(check(v, cudaEventCreateWithFlags(&s->crossed, cudaEventDisableTiming), "making an event"));
     if (v->cuda->on_device)
         return L2K_OK;
-    l2k_plan_coefficient_memory(s->plans[0], &s->part_bytes);
-    return check(v, cudaMallocHost((void **)&s->pinned, s->part_bytes * v->cuda->parts),
-                 "allocating pinned memory for coefficients");
+    l2k_plan_coefficient_memory(s->plan, &s->bytes);
+    return check(v, cudaMallocHost((void **)&s->pinned, s->bytes), "allocating pinned memory for coefficients");
 }
 
 l2k_status make_raw(l2k_volume *v, l2k_cuda_raw_slice *raw)
@@ -86,40 +86,17 @@ l2k_status make_streams(l2k_volume *v)
     return check(v, cudaStreamCreateWithFlags(&d->down, cudaStreamNonBlocking), "making a stream");
 }
 
-/* The plans of a group side by side. */
-l2k_status make_parts(l2k_volume *v)
-{
-    l2k_cuda_volume *d = v->cuda;
-    L2K_TRY(check(v, cudaEventCreateWithFlags(&d->fork, cudaEventDisableTiming), "making an event"));
-    for (unsigned part = 1; part < d->parts; part++) {
-        L2K_TRY(check(v, cudaEventCreateWithFlags(&d->join[part], cudaEventDisableTiming), "making an event"));
-        L2K_TRY(check(v, cudaStreamCreateWithFlags(&d->beside[part], cudaStreamNonBlocking), "making a stream"));
-    }
-    return L2K_OK;
-}
-
-void free_parts(l2k_cuda_volume *d)
-{
-    for (unsigned part = 1; part < L2K_CUDA_PARTS; part++) {
-        if (d->beside[part])
-            cudaStreamDestroy(d->beside[part]);
-        if (d->join[part])
-            cudaEventDestroy(d->join[part]);
-    }
-    if (d->fork)
-        cudaEventDestroy(d->fork);
-}
-
 void free_slot(l2k_cuda_slot *s)
 {
-    for (l2k_plan *plan : s->plans)
-        l2k_plan_free(plan);
+    l2k_plan_free(s->plan);
     if (s->pinned)
         cudaFreeHost(s->pinned);
     if (s->moved)
         cudaEventDestroy(s->moved);
     if (s->used)
         cudaEventDestroy(s->used);
+    if (s->crossed)
+        cudaEventDestroy(s->crossed);
 }
 
 void free_raw(const l2k_volume *v, l2k_cuda_raw_slice *raw)
@@ -135,13 +112,31 @@ void free_raw(const l2k_volume *v, l2k_cuda_raw_slice *raw)
 
 /* ---- Slices -------------------------------------------------------------------------------------------------- */
 
+/* With host memory the slices of the last group stay free: they may be in use yet when the next ones come. */
+l2k_z_slice *reuse(const l2k_volume *v)
+{
+    l2k_z_queue *free = &stage_of(v)->free;
+    return v->cuda->on_device || free->count > v->cuda->group ? l2k_z_take(free) : NULL;
+}
+
+void give_back(const l2k_volume *v, l2k_z_slice *slice)
+{
+    if (v->cuda->on_device)
+        l2k_z_push(&stage_of(v)->free, slice);
+    else
+        l2k_z_append(&stage_of(v)->free, slice);
+}
+
 /* Values start as 0, also behind the last sample, where programs go as well. */
 l2k_z_slice *new_slice(const l2k_volume *v)
 {
     l2k_volume_stage *stage = stage_of(v);
-    l2k_z_slice *slice = l2k_z_take(&stage->free);
-    if (slice)
+    l2k_z_slice *slice = reuse(v);
+    if (slice) {
+        slice->samples = NULL;
+        slice->uses = 0;
         return slice;
+    }
     slice = (l2k_z_slice *)l2k_allocate_zeroed(&v->context, 1, sizeof *slice);
     if (!slice) {
         l2k_fail(&v->context, L2K_ERROR_MEMORY, "out of memory for a slice");
@@ -156,37 +151,6 @@ l2k_z_slice *new_slice(const l2k_volume *v)
     stage->all = slice;
     error = cudaMemsetAsync(slice->values, 0, v->cuda->slice_bytes, v->cuda->stream);
     return check(v, error, "clearing memory for a slice") == L2K_OK ? slice : NULL;
-}
-
-l2k_status launch_program(const l2k_volume *v, l2k_cuda_z_program *p)
-{
-    const int error = l2k_cuda_z_run(p, v->cuda->value, is_inverse(v), v->cuda->stream);
-    p->count = 0;
-    return check(v, error, "launching the transform across slices");
-}
-
-/* Runs what has been recorded, as many operations a launch as its parameters hold. */
-l2k_status run_programs(l2k_volume *v)
-{
-    l2k_z_levels *z = &stage_of(v)->z;
-    l2k_cuda_z_program p;
-    memset(&p, 0, sizeof p);
-    p.threads = (int64_t)(v->cuda->slice_bytes / L2K_CUDA_Z_BYTES);
-    memcpy(p.scales, z->scales, sizeof p.scales);
-    for (unsigned level = 0; level < z->levels; level++) {
-        const l2k_z_program *program = l2k_z_program_at(z, level);
-        for (size_t i = 0; i < program->count; i++) {
-            const l2k_z_op *from = &program->ops[i];
-            l2k_cuda_z_op *op = &p.ops[p.count++];
-            *op = l2k_cuda_z_op{(int32_t)from->kind, (int32_t)from->step, (int32_t)from->pairs, from->factor, {}};
-            for (int row = 0; row < L2K_Z_ROWS; row++)
-                op->rows[row] = from->rows[row] ? (char *)from->rows[row]->values : NULL;
-            if (p.count == L2K_CUDA_Z_OPS)
-                L2K_TRY(launch_program(v, &p));
-        }
-    }
-    l2k_z_forget_programs(z);
-    return launch_program(v, &p);
 }
 
 /* The values of a group as planes. Places without a slice get those of `rest`. */
@@ -214,14 +178,13 @@ const l2k_plane *planes_of(const l2k_volume *v, const l2k_cuda_slot *s, const l2
 void show(l2k_volume *v, const l2k_cuda_slot *s, unsigned i, l2k_z_place place, l2k_volume_slice *slice)
 {
     const uint32_t count = components_of(v);
-    const unsigned part = i / v->cuda->part, first = i % v->cuda->part * count;
     size_t bytes;
-    const char *start = (const char *)l2k_plan_coefficient_memory(s->plans[part], &bytes);
+    const char *start = (const char *)l2k_plan_coefficient_memory(s->plan, &bytes);
     for (uint32_t c = 0; c < count; c++) {
         l2k_coefficients *view = &v->views[c];
-        *view = *l2k_plan_coefficients(s->plans[part], first + c);
+        *view = *l2k_plan_coefficients(s->plan, i * count + c);
         if (s->pinned) {
-            view->base = s->pinned + part * s->part_bytes + ((const char *)view->base - start);
+            view->base = s->pinned + ((const char *)view->base - start);
             view->on_device = false;
         }
     }
@@ -242,44 +205,15 @@ l2k_status hand_over(const l2k_volume *v, cudaEvent_t event, cudaStream_t from, 
     return check(v, error, "ordering streams");
 }
 
-/* The parts of a group that have slices. */
-unsigned parts_of(const l2k_volume *v, const l2k_cuda_slot *s)
-{
-    return (s->count + v->cuda->part - 1) / v->cuda->part;
-}
-
-/* The levels within the slices of a group, all parts side by side behind what is in the stream, and before what follows
- * there: one part alone leaves most of a device waiting. */
-l2k_status run_plans(const l2k_volume *v, const l2k_cuda_slot *s, const l2k_plane *planes)
-{
-    l2k_cuda_volume *d = v->cuda;
-    const unsigned parts = parts_of(v, s);
-    if (parts > 1)
-        L2K_TRY(check(v, cudaEventRecord(d->fork, d->stream), "ordering streams"));
-    for (unsigned part = 1; part < parts; part++) {
-        L2K_TRY(check(v, cudaStreamWaitEvent(d->beside[part], d->fork, 0), "ordering streams"));
-        L2K_TRY(l2k_plan_run_on_device(s->plans[part], planes + (size_t)part * d->part * components_of(v),
-                                       d->beside[part]));
-    }
-    L2K_TRY(l2k_plan_run_on_device(s->plans[0], planes, d->stream));
-    for (unsigned part = 1; part < parts; part++)
-        L2K_TRY(hand_over(v, d->join[part], d->beside[part], d->stream));
-    return L2K_OK;
-}
-
-/* The coefficients of a group between its plans and pinned memory. */
+/* The coefficients of a group between its plan and pinned memory. */
 l2k_status move_coefficients(const l2k_volume *v, const l2k_cuda_slot *s)
 {
-    for (unsigned part = 0; part < parts_of(v, s); part++) {
-        size_t bytes;
-        void *device = l2k_plan_coefficient_memory(s->plans[part], &bytes);
-        char *host = s->pinned + part * s->part_bytes;
-        L2K_TRY(check(v,
-                      is_inverse(v) ? cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, v->cuda->up)
-                                    : cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, v->cuda->down),
-                      "moving coefficients"));
-    }
-    return L2K_OK;
+    size_t bytes;
+    void *device = l2k_plan_coefficient_memory(s->plan, &bytes);
+    return check(v,
+                 is_inverse(v) ? cudaMemcpyAsync(device, s->pinned, bytes, cudaMemcpyHostToDevice, v->cuda->up)
+                               : cudaMemcpyAsync(s->pinned, device, bytes, cudaMemcpyDeviceToHost, v->cuda->down),
+                 "moving coefficients");
 }
 
 /* ---- Forward ------------------------------------------------------------------------------------------------- */
@@ -297,15 +231,17 @@ l2k_status begin_group(l2k_volume *v)
     l2k_volume_stage *stage = stage_of(v);
     l2k_cuda_slot *s = slot_number(d, d->begun);
     L2K_TRY(l2k_cuda_samples_move(v, d->stream));
-    L2K_TRY(run_programs(v));
+    if (!d->on_device)
+        L2K_TRY(hand_over(v, s->crossed, d->up, d->stream));
+    L2K_TRY(l2k_cuda_programs_run(v, &stage->z.out));
     for (s->count = 0, s->given = 0; s->count < d->group && stage->z.out.first; s->count++) {
         s->slices[s->count] = l2k_z_take(&stage->z.out);
         s->places[s->count] = s->slices[s->count]->place;
     }
     const l2k_plane *planes = planes_of(v, s, s->slices[0]);
-    L2K_TRY(run_plans(v, s, planes));
+    L2K_TRY(l2k_plan_run_on_device(s->plan, planes, d->stream));
     for (unsigned i = 0; i < s->count; i++)
-        l2k_z_push(&stage->free, s->slices[i]); /* what fills them next is in the same stream */
+        give_back(v, s->slices[i]); /* what fills them next comes behind in the stream, or waits for `used` */
     d->begun++;
     if (d->on_device)
         return L2K_OK;
@@ -331,6 +267,18 @@ void join_queues(l2k_z_queue *to, l2k_z_queue *from)
         l2k_z_append(to, l2k_z_take(from));
 }
 
+/* In device memory, what goes across slices waits for the planes of those that leave. */
+l2k_status run_waiting(l2k_volume *v)
+{
+    l2k_cuda_volume *d = v->cuda;
+    if (!d->waits)
+        return L2K_OK;
+    d->waits = false;
+    L2K_TRY(l2k_cuda_programs_run(v, &d->got));
+    join_queues(&stage_of(v)->free, &d->got);
+    return L2K_OK;
+}
+
 /* A group whose coefficients the caller has stored: up, within slices, and across them. */
 l2k_status begin_inverse(l2k_volume *v)
 {
@@ -340,19 +288,33 @@ l2k_status begin_inverse(l2k_volume *v)
     l2k_z_slice *rest = s->count < d->group ? new_slice(v) : s->slices[0];
     if (!rest)
         return L2K_ERROR_MEMORY;
+    L2K_TRY(run_waiting(v));
     if (!d->on_device) {
         L2K_TRY(move_coefficients(v, s));
         L2K_TRY(hand_over(v, s->moved, d->up, d->stream));
+        L2K_TRY(hand_over(v, s->crossed, d->down, d->stream));
     }
-    L2K_TRY(run_plans(v, s, planes_of(v, s, rest)));
+    L2K_TRY(l2k_plan_run_on_device(s->plan, planes_of(v, s, rest), d->stream));
     if (rest != s->slices[0])
-        l2k_z_push(&stage->free, rest);
-    L2K_TRY(run_programs(v));
-    join_queues(&stage->finished, &d->held);
-    join_queues(d->on_device || all_put(v) ? &stage->finished : &d->held, &stage->z.out);
+        give_back(v, rest);
     d->begun++;
-    if (d->on_device)
+    if (d->on_device) {
+        join_queues(&stage->finished, &stage->z.out);
+        d->waits = true;
         return L2K_OK;
+    }
+    for (l2k_z_slice *slice = stage->z.out.first; slice; slice = slice->next) {
+        slice->samples = l2k_cuda_values_are_clamped(v) ? (char *)slice->values : NULL;
+        slice->group = d->begun - 1;
+    }
+    L2K_TRY(l2k_cuda_programs_run(v, &stage->z.out));
+    join_queues(&stage->finished, &d->leaving);
+    join_queues(&d->leaving, &d->held);
+    join_queues(&d->held, &stage->z.out);
+    if (all_put(v)) {
+        join_queues(&stage->finished, &d->leaving);
+        join_queues(&stage->finished, &d->held);
+    }
     L2K_TRY(check(v, cudaEventRecord(s->used, d->stream), "ordering streams"));
     return check(v, cudaStreamWaitEvent(d->up, s->used, 0), "ordering streams");
 }
@@ -374,7 +336,6 @@ l2k_status make(l2k_volume *volume)
     if (!d->planes || !d->raw_planes || !d->waiting)
         return l2k_fail(&volume->context, L2K_ERROR_MEMORY, "out of memory for a volume");
     L2K_TRY(make_streams(volume));
-    L2K_TRY(make_parts(volume));
     for (unsigned i = 0; i < d->slots; i++)
         L2K_TRY(make_slot(volume, &d->slot_of[i]));
     for (int i = 0; i < L2K_CUDA_RING && !d->on_device; i++)
@@ -391,12 +352,8 @@ void destroy(l2k_volume *volume)
     for (cudaStream_t stream : streams)
         if (stream || d->on_device)
             cudaStreamSynchronize(stream);
-    for (cudaStream_t stream : d->beside)
-        if (stream)
-            cudaStreamSynchronize(stream);
     for (l2k_cuda_slot &s : d->slot_of)
         free_slot(&s);
-    free_parts(d);
     for (l2k_cuda_raw_slice &raw : d->raw)
         free_raw(volume, &raw);
     for (l2k_z_slice *slice = volume->stages ? stage_of(volume)->all : NULL; slice; slice = slice->older)
@@ -424,8 +381,47 @@ l2k_status rewind_all(l2k_volume *volume)
     for (uint32_t c = 0; c < components_of(volume); c++)
         d->waiting[c].count = 0;
     d->begun = d->served = d->next_raw = 0;
-    d->held = l2k_z_queue{};
+    d->held = d->leaving = d->got = l2k_z_queue{};
+    d->waits = false;
     return L2K_OK;
+}
+
+/* Behind the group before the last, which may have used the slice's memory. */
+l2k_status upload_values(const l2k_volume *v, l2k_z_slice *slice, const l2k_plane *planes)
+{
+    l2k_cuda_volume *d = v->cuda;
+    const l2k_cuda_slot *user = slot_number(d, d->begun + d->slots - 2);
+    L2K_TRY(check(v, cudaStreamWaitEvent(d->up, user->used, 0), "ordering streams"));
+    slice->samples = (char *)slice->values;
+    return l2k_cuda_samples_copy_values(v, slice, planes);
+}
+
+l2k_status upload_raw(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_z_slice *slice, const l2k_plane *planes)
+{
+    l2k_cuda_volume *d = v->cuda;
+    L2K_TRY(check(v, cudaStreamWaitEvent(d->up, raw->used, 0), "ordering streams"));
+    if (raw->gathered) /* the host is about to write there */
+        L2K_TRY(check(v, cudaEventSynchronize(raw->moved), "uploading a slice"));
+    L2K_TRY(l2k_cuda_samples_upload(v, raw, planes));
+    L2K_TRY(hand_over(v, raw->moved, d->up, d->stream));
+    L2K_TRY(l2k_cuda_samples_add(v, slice, d->raw_planes, d->stream));
+    L2K_TRY(l2k_cuda_samples_move(v, d->stream));
+    return check(v, cudaEventRecord(raw->used, d->stream), "ordering streams");
+}
+
+/* Returns when the slice before has been uploaded: its planes are the caller's again, even if they are pinned. */
+l2k_status put_host_slice(const l2k_volume *v, l2k_z_slice *slice, const l2k_plane *planes)
+{
+    l2k_cuda_volume *d = v->cuda;
+    l2k_cuda_raw_slice *raw = &d->raw[d->next_raw % L2K_CUDA_RING],
+                       *last = &d->raw[(d->next_raw + L2K_CUDA_RING - 1) % L2K_CUDA_RING];
+    L2K_TRY(l2k_cuda_samples_cross_as_values(v, planes) ? upload_values(v, slice, planes)
+                                                        : upload_raw(v, raw, slice, planes));
+    L2K_TRY(check(v, cudaEventRecord(raw->moved, d->up), "uploading a slice"));
+    if (d->next_raw++ > 0)
+        L2K_TRY(check(v, cudaEventSynchronize(last->moved), "uploading a slice"));
+    const l2k_z_level *level = &stage_of(v)->z.level[0];
+    return level->come + 1 == level->end ? check(v, cudaEventSynchronize(raw->moved), "uploading a slice") : L2K_OK;
 }
 
 l2k_status put(l2k_volume *volume, const l2k_plane *planes)
@@ -435,23 +431,14 @@ l2k_status put(l2k_volume *volume, const l2k_plane *planes)
     if (!slice)
         return L2K_ERROR_MEMORY;
     if (d->on_device) {
-        L2K_TRY(l2k_cuda_samples_add(volume, slice, planes, d->stream));
+        if (l2k_cuda_samples_are_values(volume, planes))
+            slice->samples = (char *)planes[0].data;
+        else
+            L2K_TRY(l2k_cuda_samples_add(volume, slice, planes, d->stream));
         return l2k_z_put(&volume->context, &stage_of(volume)->z, slice);
     }
-    l2k_cuda_raw_slice *raw = &d->raw[d->next_raw % L2K_CUDA_RING],
-                       *last = &d->raw[(d->next_raw + L2K_CUDA_RING - 1) % L2K_CUDA_RING];
-    L2K_TRY(check(volume, cudaStreamWaitEvent(d->up, raw->used, 0), "ordering streams"));
-    if (raw->gathered) /* the host is about to write there */
-        L2K_TRY(check(volume, cudaEventSynchronize(raw->moved), "uploading a slice"));
-    L2K_TRY(l2k_cuda_samples_upload(volume, raw, planes));
-    L2K_TRY(hand_over(volume, raw->moved, d->up, d->stream));
-    L2K_TRY(l2k_cuda_samples_add(volume, slice, d->raw_planes, d->stream));
-    L2K_TRY(l2k_cuda_samples_move(volume, d->stream));
-    L2K_TRY(check(volume, cudaEventRecord(raw->used, d->stream), "ordering streams"));
-    L2K_TRY(l2k_z_put(&volume->context, &stage_of(volume)->z, slice));
-    if (d->next_raw++ > 0) /* its planes are the caller's again, even if they are pinned */
-        L2K_TRY(check(volume, cudaEventSynchronize(last->moved), "uploading a slice"));
-    return all_put(volume) ? check(volume, cudaEventSynchronize(raw->moved), "uploading a slice") : L2K_OK;
+    L2K_TRY(put_host_slice(volume, slice, planes));
+    return l2k_z_put(&volume->context, &stage_of(volume)->z, slice);
 }
 
 bool is_full(const l2k_volume *volume)
@@ -501,29 +488,61 @@ l2k_status put_coefficients(l2k_volume *volume)
         return L2K_ERROR_MEMORY;
     s->slices[s->count++] = slice;
     L2K_TRY(l2k_z_put(&volume->context, &stage_of(volume)->z, slice));
+    if (d->leaving.first)
+        l2k_z_append(&stage_of(volume)->finished, l2k_z_take(&d->leaving));
     return s->count == d->group || all_put(volume) ? begin_inverse(volume) : L2K_OK;
 }
 
 /* On the device, what is got is stored with the next ones, unless there are none. */
 l2k_status get_device_slice(l2k_volume *volume, l2k_z_slice *slice, const l2k_plane *planes)
 {
+    l2k_cuda_volume *d = volume->cuda;
     l2k_volume_stage *stage = stage_of(volume);
-    if (slice)
-        L2K_TRY(l2k_cuda_samples_add(volume, slice, planes, volume->cuda->stream));
-    return slice && stage->finished.first ? L2K_OK : l2k_cuda_samples_move(volume, volume->cuda->stream);
+    if (slice && d->waits && l2k_cuda_samples_are_values(volume, planes)) {
+        slice->samples = (char *)planes[0].data;
+        l2k_z_append(&d->got, slice);
+    } else if (slice) {
+        L2K_TRY(run_waiting(volume));
+        L2K_TRY(l2k_cuda_samples_add(volume, slice, planes, d->stream));
+        l2k_z_push(&stage->free, slice);
+    }
+    if (slice && stage->finished.first)
+        return L2K_OK;
+    L2K_TRY(run_waiting(volume));
+    return l2k_cuda_samples_move(volume, d->stream);
 }
 
+bool is_pinned(const l2k_plane *plane)
+{
+    cudaPointerAttributes attributes;
+    if (cudaPointerGetAttributes(&attributes, plane->data) == cudaSuccess)
+        return attributes.type != cudaMemoryTypeUnregistered;
+    cudaGetLastError();
+    return false;
+}
+
+/* Pinned planes are filled while the caller goes on, so that the bus is in use, until he gets the next slice. */
 l2k_status get_host_slice(l2k_volume *volume, l2k_z_slice *slice, const l2k_plane *planes)
 {
     l2k_cuda_volume *d = volume->cuda;
-    l2k_cuda_raw_slice *raw = &d->raw[d->next_raw++ % L2K_CUDA_RING];
-    /* What is not held any more was made by the group before the last, except at the end. */
-    const l2k_cuda_slot *maker = slot_number(d, d->begun + (all_put(volume) ? 1 : 0));
-    l2k_cuda_samples_place(volume, raw, planes);
-    L2K_TRY(check(volume, cudaStreamWaitEvent(d->down, maker->used, 0), "ordering streams"));
-    L2K_TRY(l2k_cuda_samples_add(volume, slice, d->raw_planes, d->down));
-    L2K_TRY(l2k_cuda_samples_move(volume, d->down));
-    return l2k_cuda_samples_download(volume, raw, planes);
+    l2k_cuda_raw_slice *raw = &d->raw[d->next_raw % L2K_CUDA_RING],
+                       *last = &d->raw[(d->next_raw + L2K_CUDA_RING - 1) % L2K_CUDA_RING];
+    L2K_TRY(check(volume, cudaStreamWaitEvent(d->down, slot_number(d, slice->group)->used, 0), "ordering streams"));
+    if (l2k_cuda_samples_cross_as_values(volume, planes)) {
+        L2K_TRY(l2k_cuda_samples_copy_values(volume, slice, planes));
+    } else {
+        l2k_cuda_samples_place(volume, raw, planes);
+        L2K_TRY(l2k_cuda_samples_add(volume, slice, d->raw_planes, d->down));
+        L2K_TRY(l2k_cuda_samples_move(volume, d->down));
+        L2K_TRY(l2k_cuda_samples_download(volume, raw, planes));
+    }
+    L2K_TRY(check(volume, cudaEventRecord(raw->moved, d->down), "downloading a slice"));
+    give_back(volume, slice);
+    if (d->next_raw++ > 0)
+        L2K_TRY(check(volume, cudaEventSynchronize(last->moved), "downloading a slice"));
+    const bool is_last = all_put(volume) && !stage_of(volume)->finished.first;
+    return is_last || !is_pinned(planes) ? check(volume, cudaEventSynchronize(raw->moved), "downloading a slice")
+                                         : L2K_OK;
 }
 
 l2k_status get_slice(l2k_volume *volume, const l2k_plane *planes, bool *got)
@@ -534,8 +553,6 @@ l2k_status get_slice(l2k_volume *volume, const l2k_plane *planes, bool *got)
         L2K_TRY(get_device_slice(volume, slice, planes));
     else if (slice)
         L2K_TRY(get_host_slice(volume, slice, planes));
-    if (slice)
-        l2k_z_push(&stage->free, slice);
     *got = slice != NULL;
     return L2K_OK;
 }

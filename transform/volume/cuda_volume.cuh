@@ -10,22 +10,25 @@ extern "C" {
 #include "transform/volume/volume.h"
 }
 
-/* A plan has at most so many slices of one component as one launch takes; the plans of a group run side by side. */
-enum { L2K_CUDA_PART = 16, L2K_CUDA_PARTS = 4, L2K_CUDA_GROUP = L2K_CUDA_PART * L2K_CUDA_PARTS };
-enum { L2K_CUDA_RING = 4, L2K_CUDA_SLOTS = 2 };
+/* The most slices that are worked on together: of one component as many as a launch takes. */
+enum { L2K_CUDA_GROUP = 64 };
+/* From and to host memory groups are small, so that little of the volume is on its way before both directions of the
+ * bus are in use, and one of them crosses it each way while another is worked on. */
+enum { L2K_CUDA_HOST_GROUP = 16, L2K_CUDA_RING = 4, L2K_CUDA_SLOTS = 3 };
 
 /* A group on its way through its plans. */
 struct l2k_cuda_slot {
-    l2k_plan *plans[L2K_CUDA_PARTS];
-    char *pinned;      /* host memory: the coefficients of the plans */
-    size_t part_bytes; /* of a plan */
+    l2k_plan *plan; /* its components are the slices */
+    char *pinned;   /* host memory: the plan's coefficients */
+    size_t bytes;   /* of these */
     l2k_z_slice *slices[L2K_CUDA_GROUP];
     l2k_z_place places[L2K_CUDA_GROUP];
     unsigned count, given;
-    cudaEvent_t moved, used; /* the coefficients crossed the bus; the plan has run */
+    cudaEvent_t moved, used; /* the coefficients crossed the bus; all that is enqueued for the group has run */
+    cudaEvent_t crossed;     /* samples that were on the bus when the group was begun */
 };
 
-/* A slice's samples as the caller has them, on the device, packed. */
+/* A slice's samples as the caller has them, on the device, packed, unless they cross the bus as values. */
 struct l2k_cuda_raw_slice {
     char *device;
     char *gathered; /* host, for planes that are not packed by rows */
@@ -33,11 +36,9 @@ struct l2k_cuda_raw_slice {
 };
 
 struct l2k_cuda_volume {
-    cudaStream_t stream, up, down;       /* `stream` is the caller's in device memory */
-    cudaStream_t beside[L2K_CUDA_PARTS]; /* of the parts after the first, which is in `stream` */
-    cudaEvent_t fork, join[L2K_CUDA_PARTS];
+    cudaStream_t stream, up, down; /* `stream` is the caller's in device memory */
     bool on_device;
-    unsigned group, part, parts, slots; /* group: part * parts slices */
+    unsigned group, slots; /* group: slices */
     l2k_cuda_value value;
     size_t value_bytes, slice_bytes, raw_bytes;
     l2k_plane *planes;             /* of a group's values, for plans */
@@ -47,7 +48,11 @@ struct l2k_cuda_volume {
     unsigned begun, served; /* groups */
     l2k_cuda_raw_slice raw[L2K_CUDA_RING];
     unsigned next_raw;
-    l2k_z_queue held; /* inverse, host memory: samples of the last group, to be got when the next one is under way */
+    /* Inverse, host memory: samples of the last group, and of the one before it, which are got as the next group is
+     * put, so that slices cross the bus both ways. */
+    l2k_z_queue held, leaving;
+    l2k_z_queue got; /* inverse, device memory: slices whose planes are known, for the program that `waits` */
+    bool waits;
 };
 
 namespace
@@ -73,6 +78,16 @@ inline l2k_volume_stage *stage_of(const l2k_volume *v)
     return v->stages;
 }
 
+/* Whether values that leave, inverse, to host memory are clamped to the samples' range, which leaves them values. */
+inline bool l2k_cuda_values_are_clamped(const l2k_volume *v)
+{
+    const l2k_plan_component *components = v->spec.tile.components;
+    bool clamped = !v->spec.tile.plan.component_transform;
+    for (uint32_t c = 0; c < components_of(v); c++)
+        clamped = clamped && components[c].is_signed && components[c].precision == components[0].precision;
+    return clamped;
+}
+
 /* The values of component c of a slice. */
 inline char *values_of(const l2k_volume *v, const l2k_z_slice *slice, uint32_t c)
 {
@@ -83,6 +98,11 @@ inline char *values_of(const l2k_volume *v, const l2k_z_slice *slice, uint32_t c
 
 extern "C" {
 
+/* ---- Across slices (cuda_program.cu) ------------------------------------------------------------------------- */
+
+/* Enqueues what has been recorded, behind which the slices of `leaving` are where they belong. */
+l2k_status l2k_cuda_programs_run(const l2k_volume *v, const l2k_z_queue *leaving);
+
 /* ---- Samples (cuda_samples.cu) ------------------------------------------------------------------------------- */
 
 /* Has values of a slice loaded from planes on the device (forward) or stored to them, on a stream, when there are
@@ -91,8 +111,17 @@ l2k_status l2k_cuda_samples_add(const l2k_volume *v, const l2k_z_slice *slice, c
                                 cudaStream_t stream);
 l2k_status l2k_cuda_samples_move(const l2k_volume *v, cudaStream_t stream);
 
-/* The caller's samples in host memory to `raw`, and back, when they have arrived. raw_planes are then those of `raw`.
- */
+/* Whether samples lie in planes on the device as a slice's values do, one component behind the other, but for a level
+ * shift that all have: a program then takes them from there, or leaves them. */
+bool l2k_cuda_samples_are_values(const l2k_volume *v, const l2k_plane *planes);
+
+/* Whether samples in host memory can cross the bus as they are in between the memory of a slice and planes. */
+bool l2k_cuda_samples_cross_as_values(const l2k_volume *v, const l2k_plane *planes);
+
+/* These to a slice's memory (forward), or back. */
+l2k_status l2k_cuda_samples_copy_values(const l2k_volume *v, const l2k_z_slice *slice, const l2k_plane *planes);
+
+/* The caller's samples in host memory to `raw`, and back. raw_planes are then those of `raw`. */
 l2k_status l2k_cuda_samples_upload(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes);
 l2k_status l2k_cuda_samples_download(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes);
 

@@ -8,9 +8,9 @@
 
 static const l2k_option_rule rules[] = {
     [L2K_VOLUME_DIRECTION] = {"direction", 0, L2K_INVERSE, L2K_FORWARD},
-    [L2K_VOLUME_WAVELET] = {"wavelet", 0, L2K_WAVELET_9_7, L2K_WAVELET_5_3},
+    [L2K_VOLUME_WAVELET] = {"wavelet", 0, L2K_WAVELET_W4, L2K_WAVELET_5_3},
     [L2K_VOLUME_LEVELS] = {"number of decomposition levels", 0, L2K_MAX_LEVELS, 5},
-    [L2K_VOLUME_Z_WAVELET] = {"wavelet of Z", -1, L2K_WAVELET_9_7, -1},
+    [L2K_VOLUME_Z_WAVELET] = {"wavelet of Z", -1, L2K_WAVELET_W4, -1},
     [L2K_VOLUME_Z_LEVELS] = {"number of levels in Z", 0, L2K_MAX_LEVELS, 3},
     [L2K_VOLUME_ORDER] = {"order of levels", 0, L2K_VOLUME_ISOTROPIC, L2K_VOLUME_Z_FIRST},
     [L2K_VOLUME_COMPONENT_TRANSFORM] = {"component transform", 0, 1, 0},
@@ -55,10 +55,16 @@ void l2k_volume_free(l2k_volume *volume)
     l2k_object_free(&kind, volume);
 }
 
+/* The wavelets that are kernels have a descriptor of their own, for norms and gains. */
 l2k_status l2k_volume_set(l2k_volume *volume, l2k_volume_option option, int64_t value)
 {
+    int64_t number;
     volume->changed = true;
-    return l2k_object_set(&kind, volume, option, value);
+    L2K_TRY(l2k_object_set(&kind, volume, option, value));
+    if ((option != L2K_VOLUME_WAVELET && option != L2K_VOLUME_Z_WAVELET) || value <= L2K_WAVELET_9_7)
+        return L2K_OK;
+    return l2k_wavelet_take_kernel(&volume->context, &l2k_wavelet_get((l2k_wavelet)value)->kernel,
+                                   option == L2K_VOLUME_WAVELET ? &volume->own : &volume->z_own, &number);
 }
 
 void l2k_volume_set_stream(l2k_volume *volume, void *stream)

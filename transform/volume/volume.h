@@ -8,6 +8,7 @@
 #define L2K_TRANSFORM_VOLUME_VOLUME_H
 
 #include "tiling/pixel/pixel_rows.h"
+#include "dwt/kernel_rows.h"
 #include "transform/front_end.h"
 #include "transform/volume/z_levels.h"
 
@@ -58,7 +59,9 @@ struct l2k_volume {
     struct l2k_cuda_volume *cuda; /* the CUDA backend's own */
     void *stream;                 /* the caller's, for device memory: a cudaStream_t */
     l2k_volume_spec spec;
-    l2k_cpu cpu; /* whose rows are used */
+    l2k_wavelet_descriptor own, z_own; /* of the options, where they name kernels */
+    l2k_cpu cpu;                       /* whose rows are used */
+    l2k_kernel_sums sums;              /* of a kernel in Z */
     unsigned num_stages;
     l2k_volume_stage *stages;
     l2k_coefficients *views; /* for the caller, per component */
@@ -68,6 +71,9 @@ struct l2k_volume {
 /* Checks options and shape and fills in `out`, whose tile is to be released; nothing is left in it after an error. */
 l2k_status l2k_volume_spec_make(const l2k_volume *volume, const l2k_image *slice, uint32_t z0, uint32_t z1,
                                 l2k_volume_spec *out);
+
+/* The wavelet in Z of volume->spec. */
+const l2k_wavelet_descriptor *l2k_volume_z_wavelet(const l2k_volume *volume);
 
 /* ---- Stages (volume_stage.c) --------------------------------------------------------------------------------- */
 

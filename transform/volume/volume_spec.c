@@ -8,6 +8,13 @@ static l2k_wavelet z_wavelet_of(const l2k_volume *v)
     return (l2k_wavelet)(own >= 0 ? own : v->options[L2K_VOLUME_WAVELET]);
 }
 
+const l2k_wavelet_descriptor *l2k_volume_z_wavelet(const l2k_volume *v)
+{
+    if (v->spec.z_wavelet <= L2K_WAVELET_9_7)
+        return l2k_wavelet_get(v->spec.z_wavelet);
+    return v->options[L2K_VOLUME_Z_WAVELET] >= 0 ? &v->z_own : &v->own;
+}
+
 static l2k_status check_options(const l2k_volume *v)
 {
     const int64_t *o = v->options;
@@ -25,6 +32,8 @@ static l2k_status check_options(const l2k_volume *v)
     if (type >= 0 && (type == L2K_COEFFICIENT_FLOAT32) != wavelet->is_float)
         return l2k_fail(&v->context, L2K_ERROR_ARGUMENT, "a volume has %s coefficients with the %s",
                         wavelet->is_float ? "float32" : "int16 or int32", wavelet->name);
+    if (type == L2K_COEFFICIENT_INT16 && (wavelet->kernel.num_steps || in_z->kernel.num_steps))
+        return l2k_fail(&v->context, L2K_ERROR_ARGUMENT, "a volume has int16 coefficients with the 5/3 alone");
     return L2K_OK;
 }
 
@@ -58,7 +67,7 @@ static l2k_status check_int16(const l2k_volume *v, const l2k_volume_spec *s)
 static l2k_status make_tile(const l2k_volume *v, const l2k_image *slice, l2k_volume_spec *s)
 {
     const int64_t *o = v->options;
-    l2k_transform transform = {.context = v->context};
+    l2k_transform transform = {.context = v->context, .own = v->own};
     transform.options[L2K_TRANSFORM_DIRECTION] = o[L2K_VOLUME_DIRECTION];
     transform.options[L2K_TRANSFORM_WAVELET] = o[L2K_VOLUME_WAVELET];
     transform.options[L2K_TRANSFORM_LEVELS] = o[L2K_VOLUME_LEVELS];
@@ -66,6 +75,8 @@ static l2k_status make_tile(const l2k_volume *v, const l2k_image *slice, l2k_vol
     transform.options[L2K_TRANSFORM_COEFFICIENTS] = L2K_COEFFICIENT_INT32;
     transform.options[L2K_TRANSFORM_LIMIT_SAMPLES] = o[L2K_VOLUME_LIMIT_SAMPLES];
     L2K_TRY(l2k_tile_spec_make(&transform, slice, &s->tile));
+    for (uint32_t c = 0; c < s->tile.plan.num_components; c++)
+        s->tile.components[c].own = NULL; /* which was that of `transform` */
     s->tile.plan.on_device = o[L2K_VOLUME_MEMORY] == L2K_MEMORY_DEVICE;
     const int64_t type = o[L2K_VOLUME_COEFFICIENTS];
     const bool floats = l2k_wavelet_get(s->wavelet)->is_float;

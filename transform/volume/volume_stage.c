@@ -4,6 +4,8 @@
  * 1, 2010), with lifting in place of convolution. */
 #include "base/memory.h"
 #include "base/sample.h"
+#include "dwt/kernel.h"
+#include "dwt/kernel_rows.h"
 #include "quant/quantiser_rows.h"
 #include "transform/volume/volume.h"
 
@@ -29,11 +31,14 @@ static bool is_float(l2k_wavelet wavelet)
 
 /* The plan of stage `number`. Its pixels are values of the third direction, which have no level shift; what comes out
  * of an inverse plan is within the type of the coefficients. */
-static l2k_plan_component component_of(const l2k_volume_spec *spec, unsigned number, uint32_t c)
+static l2k_plan_component component_of(const l2k_volume *volume, unsigned number, uint32_t c)
 {
+    const l2k_volume_spec *spec = &volume->spec;
+    const l2k_wavelet_descriptor *own = &volume->own;
     l2k_plan_component component = {.rect = l2k_resolution_rect(spec->tile.components[c].rect, number),
                                     .levels = spec->isotropic ? 1 : spec->levels,
                                     .wavelet = spec->wavelet,
+                                    .own = spec->wavelet > L2K_WAVELET_9_7 ? own : NULL,
                                     .precision = spec->tile.plan.type == L2K_COEFFICIENT_INT16 ? 16 : 31,
                                     .is_signed = true};
     if (spec->isotropic && spec->levels == 0)
@@ -51,7 +56,7 @@ l2k_status l2k_stage_make_plan(const l2k_volume *volume, unsigned number, unsign
     if (!components)
         return l2k_fail(&volume->context, L2K_ERROR_MEMORY, "out of memory for a volume");
     for (uint32_t c = 0; c < count * slices; c++)
-        components[c] = component_of(spec, number, c % count);
+        components[c] = component_of(volume, number, c % count);
     l2k_plan_spec wanted = {.direction = spec->tile.plan.direction,
                             .type = spec->tile.plan.type,
                             .num_components = count * slices,
@@ -81,6 +86,21 @@ static l2k_status lay_out(const l2k_volume *volume, l2k_volume_stage *stage, uns
     return L2K_OK;
 }
 
+/* A bound on values in three directions: l2k_kernel_is_wide has those of two, so it is asked for more levels. */
+static l2k_kernel_sums sums_of(const l2k_volume *volume)
+{
+    const l2k_volume_spec *spec = &volume->spec;
+    const l2k_wavelet_descriptor *wavelet = l2k_volume_z_wavelet(volume);
+    unsigned precision = 1;
+    for (uint32_t c = 0; c < spec->tile.plan.num_components; c++)
+        if (spec->tile.components[c].precision > precision)
+            precision = spec->tile.components[c].precision;
+    const unsigned levels = spec->isotropic ? 2 * spec->levels : spec->z_levels;
+    return wavelet->is_float                                         ? L2K_SUMS_FLOAT
+           : l2k_kernel_is_wide(&wavelet->kernel, precision, levels) ? L2K_SUMS_64
+                                                                     : L2K_SUMS_32;
+}
+
 l2k_status l2k_stages_make(l2k_volume *volume)
 {
     const l2k_volume_spec *spec = &volume->spec;
@@ -92,6 +112,7 @@ l2k_status l2k_stages_make(l2k_volume *volume)
     for (unsigned i = 0; i < volume->num_stages; i++)
         L2K_TRY(lay_out(volume, &volume->stages[i], i));
     volume->cpu = l2k_cpu_resolve(volume->context.cpu);
+    volume->sums = sums_of(volume);
     l2k_stages_rewind(volume);
     return L2K_OK;
 }
@@ -100,11 +121,12 @@ void l2k_stages_rewind(l2k_volume *volume)
 {
     const l2k_volume_spec *spec = &volume->spec;
     const bool inverse = spec->tile.plan.direction == L2K_INVERSE;
+    const l2k_wavelet_rows *rows =
+        l2k_wavelet_rows_get(volume->cpu, is_float(spec->z_wavelet) ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3);
     for (unsigned i = 0; i < volume->num_stages; i++) {
         l2k_volume_stage *stage = &volume->stages[i];
-        l2k_z_start(&stage->z, l2k_wavelet_get(spec->z_wavelet), l2k_wavelet_rows_get(volume->cpu, spec->z_wavelet),
-                    inverse, volume->num_stages == 1 ? spec->z_levels : 1, l2k_z_edge(spec->z0, i),
-                    l2k_z_edge(spec->z1, i));
+        l2k_z_start(&stage->z, l2k_volume_z_wavelet(volume), rows, inverse,
+                    volume->num_stages == 1 ? spec->z_levels : 1, l2k_z_edge(spec->z0, i), l2k_z_edge(spec->z1, i));
         stage->free = stage->finished = (l2k_z_queue){0};
         for (l2k_z_slice *slice = stage->all; slice; slice = slice->older)
             l2k_z_append(&stage->free, slice);
@@ -164,7 +186,7 @@ void l2k_stage_free(l2k_volume_stage *stage, l2k_z_slice *slice)
 /* ---- Programs ------------------------------------------------------------------------------------------------ */
 
 /* Samples first .. first + n - 1 of an operation's slices. */
-static void run_op(const l2k_z_levels *z, const l2k_z_op *op, size_t first, size_t n)
+static void run_op(const l2k_volume *volume, const l2k_z_levels *z, const l2k_z_op *op, size_t first, size_t n)
 {
     void *rows[L2K_Z_ROWS] = {0};
     for (unsigned i = 0; i < L2K_Z_ROWS && op->rows[i]; i++)
@@ -175,6 +197,10 @@ static void run_op(const l2k_z_levels *z, const l2k_z_op *op, size_t first, size
         break;
     case L2K_Z_STEP:
         z->lifting->step[op->step](rows[0], rows[1], rows[2], n);
+        break;
+    case L2K_Z_TAPS:
+        l2k_kernel_rows_get(volume->cpu)
+            ->step[volume->sums](l2k_z_step(z, op->step), z->inverse, rows[0], (const void *const *)(rows + 1), n);
         break;
     case L2K_Z_LONE:
         z->lifting->lone(rows[0], n);
@@ -191,12 +217,12 @@ static int threads_for(const l2k_volume *volume, size_t samples)
     return samples < MIN_PARALLEL_SAMPLES ? 1 : (int)volume->context.threads;
 }
 
-static void run_part(const l2k_z_levels *z, size_t first, size_t n)
+static void run_part(const l2k_volume *volume, const l2k_z_levels *z, size_t first, size_t n)
 {
     for (unsigned level = 0; level < z->levels; level++) {
         const l2k_z_program *program = l2k_z_program_at(z, level);
         for (size_t i = 0; i < program->count; i++)
-            run_op(z, &program->ops[i], first, n);
+            run_op(volume, z, &program->ops[i], first, n);
     }
 }
 
@@ -207,7 +233,7 @@ static void run_programs(const l2k_volume *volume, l2k_volume_stage *stage)
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
     for (int64_t part = 0; part < parts; part++) {
         const size_t first = (size_t)part * PART, left = stage->samples - first;
-        run_part(&stage->z, first, left < PART ? left : PART);
+        run_part(volume, &stage->z, first, left < PART ? left : PART);
     }
     l2k_z_forget_programs(&stage->z);
     while (stage->z.out.first)
@@ -223,7 +249,7 @@ bool l2k_stage_is_ready(const l2k_volume_stage *stage)
 {
     l2k_z_place place;
     return stage->z.out.first &&
-           (stage->z.out.count >= IN_GROUP_PER_STEP * stage->z.lifting->steps || !l2k_z_wanted(&stage->z, &place));
+           (stage->z.out.count >= IN_GROUP_PER_STEP * stage->z.steps || !l2k_z_wanted(&stage->z, &place));
 }
 
 l2k_z_slice *l2k_stage_get(const l2k_volume *volume, l2k_volume_stage *stage, bool at_once)

@@ -3,10 +3,14 @@
 #include "transform/volume/z_levels.h"
 
 #include "base/memory.h"
+#include "dwt/kernel.h"
 
 /* The most operations that one slice can cause at a level: all slices that it holds arrive and leave, each with as many
  * operations as there are steps, and one for scaling; the steps behind the end. */
-enum { MOST_OPS = (L2K_Z_WINDOW + L2K_MAX_LIFTING_STEPS + 1) * (L2K_MAX_LIFTING_STEPS + 1) };
+static size_t most_ops(const l2k_z_levels *z)
+{
+    return (L2K_Z_WINDOW + z->steps + 1) * ((size_t)z->steps + 1);
+}
 
 void l2k_z_append(l2k_z_queue *queue, l2k_z_slice *slice)
 {
@@ -69,6 +73,11 @@ static l2k_z_place place_of(const l2k_z_levels *z, unsigned level, int64_t y)
     return (l2k_z_place){level + 1, is_high(y), (uint32_t)index};
 }
 
+const l2k_kernel_step *l2k_z_step(const l2k_z_levels *z, unsigned number)
+{
+    return &z->kernel->steps[z->inverse ? z->steps - 1 - number : number];
+}
+
 /* ---- Recording ----------------------------------------------------------------------------------------------- */
 
 static l2k_z_slice *at(const l2k_z_level *level, int64_t y)
@@ -103,10 +112,29 @@ static void record_step(l2k_z_levels *z, const l2k_z_level *level, unsigned numb
     op->rows[2] = at(level, y + 1 < level->end ? y + 1 : y - 1);
 }
 
+/* The slice that tap k of a step on slice y finds. */
+static int64_t tapped(const l2k_z_levels *z, const l2k_z_level *level, const l2k_kernel_step *step, unsigned k,
+                      int64_t y)
+{
+    const int64_t place = y + l2k_kernel_first_tap(step) + 2 * (int)k;
+    return l2k_kernel_place(z->kernel, place, level->first, level->end);
+}
+
+static void record_taps(l2k_z_levels *z, const l2k_z_level *level, unsigned number, int64_t y)
+{
+    const l2k_kernel_step *step = l2k_z_step(z, number);
+    l2k_z_op *op = record(z, level, L2K_Z_TAPS);
+    op->step = number;
+    op->rows[0] = at(level, y);
+    for (unsigned k = 0; k < step->num_taps; k++)
+        op->rows[1 + k] = at(level, tapped(z, level, step, k, y));
+}
+
 /* Whether slice y, once it has come, allows all steps within the level. */
 static bool completes_chain(const l2k_z_levels *z, const l2k_z_level *level, int64_t y)
 {
-    return is_high(y - 1) == (z->lifting->first == 1) && within(level, y) && within(level, y - z->lifting->steps - 1);
+    return !z->kernel && is_high(y - 1) == (z->lifting->first == 1) && within(level, y) &&
+           within(level, y - z->lifting->steps - 1);
 }
 
 /* Slices y - steps - 1 .. y, in the last operation of the level if that ends two slices before. */
@@ -144,6 +172,48 @@ static void lift(l2k_z_levels *z, l2k_z_level *level, int64_t y)
         level->finished = y - steps + 1 < level->end ? y - steps + 1 : level->end;
 }
 
+/* Whether a step of a kernel, done on slices before `next`, is done on all that read slice y. Beyond the end they find
+ * one before it. */
+static bool is_read(const l2k_z_level *level, const l2k_kernel_step *step, int64_t next, int64_t y)
+{
+    const bool at_end = y + (int64_t)l2k_kernel_step_reach(step) >= level->end - 1;
+    return next >= level->end || (!at_end && next > y - l2k_kernel_first_tap(step));
+}
+
+/* Whether all slices that step `number` needs for slice y have come and are as the step before has left them, and
+ * whether that one needs slice y no more. */
+static bool can_lift(const l2k_z_levels *z, const l2k_z_level *level, unsigned number, int64_t y)
+{
+    const l2k_kernel_step *step = l2k_z_step(z, number);
+    const int64_t others = number > 0 ? level->done[number - 1] : level->come;
+    const int64_t own = number > 1 ? level->done[number - 2] : level->come;
+    bool can = y < level->end && y < own;
+    for (unsigned k = 0; can && k < step->num_taps; k++)
+        can = tapped(z, level, step, k, y) < others;
+    return can && (number == 0 || is_read(level, l2k_z_step(z, number - 1), others, y));
+}
+
+/* Whether all steps that change or read slice y are done. */
+static bool is_finished(const l2k_z_levels *z, const l2k_z_level *level, int64_t y)
+{
+    bool finished = y < level->come;
+    for (unsigned number = 0; finished && number < z->steps; number++) {
+        const l2k_kernel_step *step = l2k_z_step(z, number);
+        finished = step->high == is_high(y) ? y < level->done[number] : is_read(level, step, level->done[number], y);
+    }
+    return finished;
+}
+
+/* The steps of a kernel that the slices present allow. */
+static void lift_kernel(l2k_z_levels *z, l2k_z_level *level)
+{
+    for (unsigned number = 0; number < z->steps; number++)
+        for (; can_lift(z, level, number, level->done[number]); level->done[number] += 2)
+            record_taps(z, level, number, level->done[number]);
+    while (level->finished < level->end && is_finished(z, level, level->finished))
+        level->finished++;
+}
+
 static void scale(l2k_z_levels *z, const l2k_z_level *level, int64_t y)
 {
     const float factor = z->scales[is_high(y)];
@@ -174,6 +244,10 @@ static void arrive(l2k_z_levels *z, l2k_z_level *level, l2k_z_slice *slice)
         scale(z, level, y);
     if (is_lone(level)) {
         lift_lone(z, level);
+        return;
+    }
+    if (z->kernel) {
+        lift_kernel(z, level);
         return;
     }
     lift(z, level, y);
@@ -240,9 +314,9 @@ static void put_inverse(l2k_z_levels *z, l2k_z_slice *slice)
     while (move_up(z));
 }
 
-static l2k_status make_room(const l2k_context *context, l2k_z_program *program)
+static l2k_status make_room(const l2k_context *context, l2k_z_program *program, size_t most)
 {
-    const size_t room = program->count + MOST_OPS;
+    const size_t room = program->count + most;
     if (room <= program->room)
         return L2K_OK;
     l2k_z_op *more = l2k_enlarge(context, program->ops, program->count, 2 * room, sizeof *more);
@@ -266,7 +340,7 @@ bool l2k_z_wanted(const l2k_z_levels *z, l2k_z_place *place)
 l2k_status l2k_z_put(const l2k_context *context, l2k_z_levels *z, l2k_z_slice *slice)
 {
     for (unsigned i = 0; i < z->levels; i++)
-        L2K_TRY(make_room(context, &z->program[i]));
+        L2K_TRY(make_room(context, &z->program[i], most_ops(z)));
     if (z->inverse)
         put_inverse(z, slice);
     else
@@ -292,6 +366,8 @@ void l2k_z_start(l2k_z_levels *z, const l2k_wavelet_descriptor *wavelet, const l
 {
     z->functions = rows;
     z->lifting = inverse ? &rows->inverse : &rows->forward;
+    z->kernel = wavelet->kernel.num_steps ? &wavelet->kernel : NULL;
+    z->steps = z->kernel ? z->kernel->num_steps : z->lifting->steps;
     z->scales = inverse ? wavelet->inverse_scale : wavelet->forward_scale;
     z->inverse = inverse;
     z->levels = levels;
@@ -306,6 +382,8 @@ void l2k_z_start(l2k_z_levels *z, const l2k_wavelet_descriptor *wavelet, const l
                                     .left = first,
                                     .chained = first,
                                     .scaled = first};
+        for (unsigned number = 0; z->kernel && number < z->steps; number++)
+            z->level[i].done[number] = first + (is_high(first) != l2k_z_step(z, number)->high);
     }
 }
 

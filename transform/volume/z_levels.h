@@ -14,9 +14,9 @@
 
 #define L2K_Z_ROWS (L2K_MAX_LIFTING_STEPS + 2 * L2K_CHAIN_PAIRS)
 
-/* Slices that a level may hold: five in work and, when those of the level before it come all at once at their end, half
- * of as many; or two that are finished and wait. */
-#define L2K_Z_WINDOW 16
+/* Slices that a level may hold: those in work, five with the 5/3 and some 23 with fidelity, and, when those of the
+ * level before it come all at once at their end, half of as many; or two that are finished and wait. */
+#define L2K_Z_WINDOW 40
 
 /* A slice of samples (level 0), or of the low-pass or high-pass of a level of the third direction, and its place there,
  * from 0 on. */
@@ -32,6 +32,11 @@ typedef struct l2k_z_slice {
     void *memory;              /* that holds them */
     struct l2k_z_slice *older; /* made before, in the list of all */
     l2k_z_place place;         /* once finished */
+    /* On a device: where the values are until a program moves them, or go with it, in the caller's planes; else NULL.
+     */
+    char *samples;
+    unsigned uses;  /* by operations that are to be launched */
+    unsigned group; /* that it left with */
 } l2k_z_slice;
 
 /* Slices in the order in which they were appended. */
@@ -48,6 +53,7 @@ l2k_z_slice *l2k_z_take(l2k_z_queue *queue); /* NULL where it is empty */
 typedef enum l2k_z_kind {
     L2K_Z_CHAIN, /* all lifting steps and scaling on consecutive slices, as l2k_lifting.chain has it */
     L2K_Z_STEP,  /* one step on rows[0], with rows[1] and rows[2] before and after it */
+    L2K_Z_TAPS,  /* one step of a kernel on rows[0], with a row for each tap behind it */
     L2K_Z_LONE,  /* the only slice of a level, at an odd coordinate: rows[0] */
     L2K_Z_SCALE  /* rows[0] times `factor` */
 } l2k_z_kind;
@@ -68,12 +74,15 @@ typedef struct l2k_z_program {
  * scale slices chained .. scaled - 1. */
 typedef struct l2k_z_level {
     int64_t first, end, come, finished, left, chained, scaled;
+    int64_t done[L2K_KERNEL_STEPS];    /* of a kernel, by step: the next slice that it changes */
     l2k_z_slice *window[L2K_Z_WINDOW]; /* by coordinate */
 } l2k_z_level;
 
 typedef struct l2k_z_levels {
     const l2k_wavelet_rows *functions;
-    const l2k_lifting *lifting; /* of the direction */
+    const l2k_lifting *lifting; /* of the direction; with a kernel, for lone slices alone */
+    const l2k_kernel *kernel;   /* NULL: Part 1's wavelets */
+    unsigned steps;             /* lifting steps of a level */
     const float *scales;        /* of low and high slices: after forward lifting, before inverse lifting */
     bool inverse;
     unsigned levels;
@@ -82,8 +91,9 @@ typedef struct l2k_z_levels {
     l2k_z_queue out;                           /* finished slices, valid once the programs have run */
 } l2k_z_levels;
 
-/* Before the first slice of a volume of coordinates z0 .. z1 - 1, z0 < z1. `rows` and `wavelet` are those of the third
- * direction. Memory that programs took before is kept. */
+/* Before the first slice of a volume of coordinates z0 .. z1 - 1, z0 < z1. `wavelet` is that of the third direction,
+ * and stays; `rows` are its, or with a kernel those of Part 1's wavelet with the same values. A step of a kernel has
+ * fewer taps than an operation has rows. Memory that programs took before is kept. */
 void l2k_z_start(l2k_z_levels *z, const l2k_wavelet_descriptor *wavelet, const l2k_wavelet_rows *rows, bool inverse,
                  unsigned levels, uint32_t z0, uint32_t z1);
 void l2k_z_release(const l2k_context *context, l2k_z_levels *z);
@@ -100,6 +110,9 @@ bool l2k_z_wanted(const l2k_z_levels *z, l2k_z_place *place);
 
 /* Puts the slice that is wanted. Records operations and appends finished slices to `out`. L2K_ERROR_MEMORY. */
 l2k_status l2k_z_put(const l2k_context *context, l2k_z_levels *z, l2k_z_slice *slice);
+
+/* With a kernel, the step that an operation L2K_Z_TAPS calls `number`. */
+const l2k_kernel_step *l2k_z_step(const l2k_z_levels *z, unsigned number);
 
 /* The programs in the order in which they run, `number` from 0 to levels - 1; and when all of them have run. */
 const l2k_z_program *l2k_z_program_at(const l2k_z_levels *z, unsigned number);
