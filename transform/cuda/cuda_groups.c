@@ -35,19 +35,13 @@ bool l2k_kernel_takes_two(l2k_wavelet wavelet, l2k_direction direction)
            (wavelet == L2K_WAVELET_DD_13_7 && direction == L2K_INVERSE) || wavelet == L2K_WAVELET_DAUBECHIES_INT;
 }
 
-/* Two levels of the longer kernels have as many warm-up rows as the 9/7's. */
-static uint64_t two_levels_of_kernel_from(l2k_wavelet wavelet)
-{
-    return TWO_TO(wavelet == L2K_WAVELET_HAAR || wavelet == L2K_WAVELET_1_3 ? 22 : 24);
-}
-
 static group_limits limits_of(const l2k_plan_spec *spec, const l2k_plan_component *component)
 {
     if (!component->own)
         return limits[component->wavelet][spec->direction];
     const bool two = spec->type == L2K_COEFFICIENT_INT16 && l2k_kernel_takes_two(component->wavelet, spec->direction) &&
                      !l2k_has_wide_sums(spec, component);
-    return (group_limits){two ? two_levels_of_kernel_from(component->wavelet) : UINT64_MAX, UINT64_MAX, 0};
+    return (group_limits){two ? TWO_TO(22) : UINT64_MAX, UINT64_MAX, 0};
 }
 
 /* How many of the levels from `first` on a sweep can take, of at most `most`: where a window cuts levels, they have to
