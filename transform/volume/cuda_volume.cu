@@ -149,7 +149,8 @@ l2k_z_slice *new_slice(const l2k_volume *v)
     }
     slice->older = stage->all;
     stage->all = slice;
-    error = cudaMemsetAsync(slice->values, 0, v->cuda->slice_bytes, v->cuda->stream);
+    const bool crosses_first = !v->cuda->on_device && !is_inverse(v); /* samples go up next, before anything else */
+    error = cudaMemsetAsync(slice->values, 0, v->cuda->slice_bytes, crosses_first ? v->cuda->up : v->cuda->stream);
     return check(v, error, "clearing memory for a slice") == L2K_OK ? slice : NULL;
 }
 
