@@ -325,14 +325,18 @@ __device__ __forceinline__ void l2k_store_run(S *row, const l2k_lane_run<N> &run
  * to `high`. It stores the words of memory that begin there, so registers must have up to three bytes behind it, too.
  * Lanes at the ends of the row, and the next ones further in, store sample by sample, also those bytes. */
 struct l2k_row_part {
-    int zero_from, zero_count; /* word 0 is stored if so many bytes and more behind a word of memory, of up to 4 */
-    bool is_own;               /* so are all other words */
-    int from, count;           /* what is stored sample by sample */
+    /* Word 0 of the lane is stored where `to`, modulo 4, is one of zero_count values from zero_from on, the others if
+     * they are the warp's own. */
+    int zero_from, zero_count;
+    bool is_own;
+    int from, count; /* bytes to be stored sample by sample */
 
     __device__ __forceinline__ l2k_row_part(int size, int first, int last, int low, int high)
     {
-        const bool has_first = first >= 0 && first<size, has_last = last> 0 && last <= size;
-        const bool is_second = first < 0 && first >= -size, is_last_but_one = last > size && last <= 2 * size;
+        const bool has_first = 0 <= first && first < size;
+        const bool is_second = -size <= first && first < 0;
+        const bool has_last = 0 < last && last <= size;
+        const bool is_last_but_one = size < last && last <= 2 * size;
         is_own = low <= 0 && high > 0 && !has_first && !has_last;
         zero_from = high == 0 ? 1 : 0;
         zero_count = has_first || is_second || has_last || last <= 0 || low > 0 || high < 0 ? 0
