@@ -5,6 +5,12 @@
  * overlap).
  */
 #include <string.h>
+#ifndef SLOTS_TEST
+#define SLOTS_TEST (is_inverse(v) ? 1 : 2)
+#endif
+#ifndef GROUP_TEST
+#define GROUP_TEST L2K_CUDA_GROUP
+#endif
 
 extern "C" {
 #include "base/memory.h"
@@ -41,7 +47,7 @@ void choose_sizes(l2k_volume *v)
         group = L2K_CUDA_HOST_GROUP;
     if (d->on_device && group < LEAST_SLICES)
         group = MOST_SAMPLES / samples < LEAST_SLICES ? MOST_SAMPLES / samples : LEAST_SLICES;
-    group = group < 1 ? 1 : group > L2K_CUDA_GROUP ? L2K_CUDA_GROUP : group;
+    group = group < 1 ? 1 : group > GROUP_TEST ? GROUP_TEST : group;
     const size_t depth = v->spec.z1 - v->spec.z0, groups = (depth + group - 1) / group;
     d->group = (unsigned)((depth + groups - 1) / groups); /* all groups alike: a plan runs with all its slices */
     d->value = floats                                            ? L2K_CUDA_FLOAT32
@@ -50,7 +56,7 @@ void choose_sizes(l2k_volume *v)
     d->value_bytes = d->value == L2K_CUDA_INT16 ? 2 : 4;
     d->slice_bytes = (samples * d->value_bytes + 255) / 256 * 256;
     d->raw_bytes = samples * 4;
-    d->slots = d->on_device ? 1 : L2K_CUDA_SLOTS;
+    d->slots = d->on_device ? SLOTS_TEST : L2K_CUDA_SLOTS;
 }
 
 l2k_status make_slot(l2k_volume *v, l2k_cuda_slot *s)
@@ -59,6 +65,7 @@ l2k_status make_slot(l2k_volume *v, l2k_cuda_slot *s)
     L2K_TRY(check(v, cudaEventCreateWithFlags(&s->moved, cudaEventDisableTiming), "making an event"));
     L2K_TRY(check(v, cudaEventCreateWithFlags(&s->used, cudaEventDisableTiming), "making an event"));
     L2K_TRY(check(v, cudaEventCreateWithFlags(&s->crossed, cudaEventDisableTiming), "making an event"));
+    L2K_TRY(check(v, cudaEventCreateWithFlags(&s->lifted, cudaEventDisableTiming), "making an event"));
     if (v->cuda->on_device)
         return L2K_OK;
     l2k_plan_coefficient_memory(s->plan, &s->bytes);
@@ -80,8 +87,9 @@ l2k_status make_streams(l2k_volume *v)
     if (!l2k_cuda_usable(l2k_device_of_share(&v->context, 0), reason, sizeof reason))
         return l2k_fail(&v->context, L2K_ERROR_BACKEND, "CUDA: no usable GPU: %s", reason);
     if (d->on_device)
-        return L2K_OK;
+        return check(v, cudaStreamCreateWithFlags(&d->within, cudaStreamNonBlocking), "making a stream");
     L2K_TRY(check(v, cudaStreamCreateWithFlags(&d->stream, cudaStreamNonBlocking), "making a stream"));
+    d->within = d->stream;
     L2K_TRY(check(v, cudaStreamCreateWithFlags(&d->up, cudaStreamNonBlocking), "making a stream"));
     return check(v, cudaStreamCreateWithFlags(&d->down, cudaStreamNonBlocking), "making a stream");
 }
@@ -97,6 +105,8 @@ void free_slot(l2k_cuda_slot *s)
         cudaEventDestroy(s->used);
     if (s->crossed)
         cudaEventDestroy(s->crossed);
+    if (s->lifted)
+        cudaEventDestroy(s->lifted);
 }
 
 void free_raw(const l2k_volume *v, l2k_cuda_raw_slice *raw)
@@ -116,12 +126,12 @@ void free_raw(const l2k_volume *v, l2k_cuda_raw_slice *raw)
 l2k_z_slice *reuse(const l2k_volume *v)
 {
     l2k_z_queue *free = &stage_of(v)->free;
-    return v->cuda->on_device || free->count > v->cuda->group ? l2k_z_take(free) : NULL;
+    return v->cuda->slots == 1 || free->count > v->cuda->group ? l2k_z_take(free) : NULL;
 }
 
 void give_back(const l2k_volume *v, l2k_z_slice *slice)
 {
-    if (v->cuda->on_device)
+    if (v->cuda->slots == 1)
         l2k_z_push(&stage_of(v)->free, slice);
     else
         l2k_z_append(&stage_of(v)->free, slice);
@@ -206,15 +216,23 @@ l2k_status hand_over(const l2k_volume *v, cudaEvent_t event, cudaStream_t from, 
     return check(v, error, "ordering streams");
 }
 
-/* The coefficients of a group between its plan and pinned memory. */
-l2k_status move_coefficients(const l2k_volume *v, const l2k_cuda_slot *s)
+/* The coefficients of a group, forward, or of its slice `i`, inverse, between its plan and pinned memory. */
+l2k_status download_coefficients(const l2k_volume *v, const l2k_cuda_slot *s)
 {
-    size_t bytes;
-    void *device = l2k_plan_coefficient_memory(s->plan, &bytes);
-    return check(v,
-                 is_inverse(v) ? cudaMemcpyAsync(device, s->pinned, bytes, cudaMemcpyHostToDevice, v->cuda->up)
-                               : cudaMemcpyAsync(s->pinned, device, bytes, cudaMemcpyDeviceToHost, v->cuda->down),
-                 "moving coefficients");
+    const cudaError_t error = cudaMemcpyAsync(s->pinned, l2k_plan_coefficients(s->plan, 0)->base, s->bytes,
+                                              cudaMemcpyDeviceToHost, v->cuda->down);
+    return check(v, error, "downloading coefficients");
+}
+
+l2k_status upload_coefficients(const l2k_volume *v, const l2k_cuda_slot *s, unsigned i)
+{
+    const uint32_t count = components_of(v);
+    char *start = (char *)l2k_plan_coefficients(s->plan, 0)->base;
+    char *from = (char *)l2k_plan_coefficients(s->plan, i * count)->base;
+    char *end = i + 1 < v->cuda->group ? (char *)l2k_plan_coefficients(s->plan, (i + 1) * count)->base : start + s->bytes;
+    const cudaError_t error =
+        cudaMemcpyAsync(from, s->pinned + (from - start), (size_t)(end - from), cudaMemcpyHostToDevice, v->cuda->up);
+    return check(v, error, "uploading coefficients");
 }
 
 /* ---- Forward ------------------------------------------------------------------------------------------------- */
@@ -225,7 +243,12 @@ bool is_ready(const l2k_volume *v)
     return out->first && (out->count >= v->cuda->group || all_put(v));
 }
 
-/* The next group: across slices, within them, and down. */
+bool may_begin(const l2k_volume *v)
+{
+    return is_ready(v) && v->cuda->begun - v->cuda->served < v->cuda->slots;
+}
+
+/* The next group: across slices. */
 l2k_status begin_group(l2k_volume *v)
 {
     l2k_cuda_volume *d = v->cuda;
@@ -239,16 +262,40 @@ l2k_status begin_group(l2k_volume *v)
         s->slices[s->count] = l2k_z_take(&stage->z.out);
         s->places[s->count] = s->slices[s->count]->place;
     }
-    const l2k_plane *planes = planes_of(v, s, s->slices[0]);
-    L2K_TRY(l2k_plan_run_on_device(s->plan, planes, d->stream));
+    d->half = L2K_CUDA_FIRST;
+    return L2K_OK;
+}
+
+/* Within its slices, and down. */
+l2k_status end_group(l2k_volume *v)
+{
+    l2k_cuda_volume *d = v->cuda;
+    l2k_cuda_slot *s = slot_number(d, d->begun);
+    d->half = L2K_CUDA_NONE;
+    if (d->within != d->stream)
+        L2K_TRY(hand_over(v, s->lifted, d->stream, d->within));
+    L2K_TRY(l2k_plan_run_on_device(s->plan, planes_of(v, s, s->slices[0]), d->within));
     for (unsigned i = 0; i < s->count; i++)
         give_back(v, s->slices[i]); /* what fills them next comes behind in the stream, or waits for `used` */
     d->begun++;
     if (d->on_device)
-        return L2K_OK;
+        return check(v, cudaEventRecord(s->used, d->within), "ordering streams");
     L2K_TRY(hand_over(v, s->used, d->stream, d->down));
-    L2K_TRY(move_coefficients(v, s));
+    L2K_TRY(download_coefficients(v, s));
     return check(v, cudaEventRecord(s->moved, d->down), "downloading coefficients");
+}
+
+/* All groups that can be begun, the last one by half if more slices will come. */
+l2k_status begin_groups(l2k_volume *v)
+{
+    l2k_cuda_volume *d = v->cuda;
+    for (;;) {
+        if (d->half == L2K_CUDA_FIRST && (d->on_device || is_ready(v) || all_put(v)))
+            L2K_TRY(end_group(v));
+        if (d->half == L2K_CUDA_FIRST || !may_begin(v))
+            return L2K_OK;
+        L2K_TRY(begin_group(v));
+    }
 }
 
 /* Whether the oldest group may be given: the next one is under way, or there is none. */
@@ -280,24 +327,32 @@ l2k_status run_waiting(l2k_volume *v)
     return L2K_OK;
 }
 
-/* A group whose coefficients the caller has stored: up, within slices, and across them. */
+/* A group whose coefficients the caller has stored: within slices. */
 l2k_status begin_inverse(l2k_volume *v)
 {
     l2k_cuda_volume *d = v->cuda;
-    l2k_volume_stage *stage = stage_of(v);
     l2k_cuda_slot *s = slot_number(d, d->begun);
     l2k_z_slice *rest = s->count < d->group ? new_slice(v) : s->slices[0];
     if (!rest)
         return L2K_ERROR_MEMORY;
     L2K_TRY(run_waiting(v));
     if (!d->on_device) {
-        L2K_TRY(move_coefficients(v, s));
-        L2K_TRY(hand_over(v, s->moved, d->up, d->stream));
+        L2K_TRY(check(v, cudaStreamWaitEvent(d->stream, s->moved, 0), "ordering streams"));
         L2K_TRY(hand_over(v, s->crossed, d->down, d->stream));
     }
     L2K_TRY(l2k_plan_run_on_device(s->plan, planes_of(v, s, rest), d->stream));
     if (rest != s->slices[0])
         give_back(v, rest);
+    d->half = L2K_CUDA_FIRST;
+    return L2K_OK;
+}
+
+/* Across them. */
+l2k_status end_inverse(l2k_volume *v)
+{
+    l2k_cuda_volume *d = v->cuda;
+    l2k_volume_stage *stage = stage_of(v);
+    d->half = L2K_CUDA_NONE;
     d->begun++;
     if (d->on_device) {
         join_queues(&stage->finished, &stage->z.out);
@@ -309,6 +364,7 @@ l2k_status begin_inverse(l2k_volume *v)
         slice->group = d->begun - 1;
     }
     L2K_TRY(l2k_cuda_programs_run(v, &stage->z.out));
+    L2K_TRY(check(v, cudaEventRecord(slot_number(d, d->begun - 1)->used, d->stream), "ordering streams"));
     join_queues(&stage->finished, &d->leaving);
     join_queues(&d->leaving, &d->held);
     join_queues(&d->held, &stage->z.out);
@@ -316,8 +372,15 @@ l2k_status begin_inverse(l2k_volume *v)
         join_queues(&stage->finished, &d->leaving);
         join_queues(&stage->finished, &d->held);
     }
-    L2K_TRY(check(v, cudaEventRecord(s->used, d->stream), "ordering streams"));
-    return check(v, cudaStreamWaitEvent(d->up, s->used, 0), "ordering streams");
+    return L2K_OK;
+}
+
+/* What is left of a group that is complete; before the slices of the next one come across slices. */
+l2k_status run_complete(l2k_volume *v)
+{
+    if (v->cuda->half == L2K_CUDA_COMPLETE)
+        L2K_TRY(begin_inverse(v));
+    return v->cuda->half == L2K_CUDA_FIRST ? end_inverse(v) : L2K_OK;
 }
 
 /* ---- Interface ----------------------------------------------------------------------------------------------- */
@@ -350,6 +413,8 @@ void destroy(l2k_volume *volume)
     if (!d)
         return;
     cudaStream_t streams[] = {d->up, d->down, d->stream};
+    if (d->on_device && d->within)
+        cudaStreamSynchronize(d->within);
     for (cudaStream_t stream : streams)
         if (stream || d->on_device)
             cudaStreamSynchronize(stream);
@@ -363,6 +428,8 @@ void destroy(l2k_volume *volume)
     for (int i = 0; i < 3 && !d->on_device; i++)
         if (streams[i])
             cudaStreamDestroy(streams[i]);
+    if (d->on_device && d->within)
+        cudaStreamDestroy(d->within);
     l2k_release(&volume->context, d->planes);
     l2k_release(&volume->context, d->raw_planes);
     l2k_release(&volume->context, d->waiting);
@@ -377,11 +444,15 @@ l2k_status rewind_all(l2k_volume *volume)
     cudaStream_t streams[] = {d->up, d->stream, d->down};
     for (int i = 0; i < 3 && !d->on_device; i++)
         L2K_TRY(check(volume, cudaStreamSynchronize(streams[i]), "ending a volume"));
-    for (l2k_cuda_slot &s : d->slot_of)
+    for (l2k_cuda_slot &s : d->slot_of) {
+        if (s.used && d->on_device)
+            L2K_TRY(check(volume, cudaStreamWaitEvent(d->stream, s.used, 0), "ending a volume"));
         s.count = s.given = 0;
+    }
     for (uint32_t c = 0; c < components_of(volume); c++)
         d->waiting[c].count = 0;
-    d->begun = d->served = d->next_raw = 0;
+    d->begun = d->served = d->next_raw = d->awaited = 0;
+    d->half = L2K_CUDA_NONE;
     d->held = d->leaving = d->got = l2k_z_queue{};
     d->waits = false;
     return L2K_OK;
@@ -391,8 +462,11 @@ l2k_status rewind_all(l2k_volume *volume)
 l2k_status upload_values(const l2k_volume *v, l2k_z_slice *slice, const l2k_plane *planes)
 {
     l2k_cuda_volume *d = v->cuda;
-    const l2k_cuda_slot *user = slot_number(d, d->begun + d->slots - 2);
-    L2K_TRY(check(v, cudaStreamWaitEvent(d->up, user->used, 0), "ordering streams"));
+    if (d->begun >= 2 && d->awaited < d->begun - 1) {
+        const l2k_cuda_slot *user = slot_number(d, d->begun - 2);
+        L2K_TRY(check(v, cudaStreamWaitEvent(d->up, user->used, 0), "ordering streams"));
+        d->awaited = d->begun - 1;
+    }
     slice->samples = (char *)slice->values;
     return l2k_cuda_samples_copy_values(v, slice, planes);
 }
@@ -411,7 +485,7 @@ l2k_status upload_raw(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_z_
 }
 
 /* Returns when the slice before has been uploaded: its planes are the caller's again, even if they are pinned. */
-l2k_status put_host_slice(const l2k_volume *v, l2k_z_slice *slice, const l2k_plane *planes)
+l2k_status put_host_slice(l2k_volume *v, l2k_z_slice *slice, const l2k_plane *planes)
 {
     l2k_cuda_volume *d = v->cuda;
     l2k_cuda_raw_slice *raw = &d->raw[d->next_raw % L2K_CUDA_RING],
@@ -419,10 +493,14 @@ l2k_status put_host_slice(const l2k_volume *v, l2k_z_slice *slice, const l2k_pla
     L2K_TRY(l2k_cuda_samples_cross_as_values(v, planes) ? upload_values(v, slice, planes)
                                                         : upload_raw(v, raw, slice, planes));
     L2K_TRY(check(v, cudaEventRecord(raw->moved, d->up), "uploading a slice"));
+    L2K_TRY(l2k_z_put(&v->context, &stage_of(v)->z, slice));
+    if (d->half == L2K_CUDA_FIRST)
+        L2K_TRY(end_group(v));
+    else if (may_begin(v))
+        L2K_TRY(begin_group(v));
     if (d->next_raw++ > 0)
         L2K_TRY(check(v, cudaEventSynchronize(last->moved), "uploading a slice"));
-    const l2k_z_level *level = &stage_of(v)->z.level[0];
-    return level->come + 1 == level->end ? check(v, cudaEventSynchronize(raw->moved), "uploading a slice") : L2K_OK;
+    return all_put(v) ? check(v, cudaEventSynchronize(raw->moved), "uploading a slice") : L2K_OK;
 }
 
 l2k_status put(l2k_volume *volume, const l2k_plane *planes)
@@ -438,8 +516,7 @@ l2k_status put(l2k_volume *volume, const l2k_plane *planes)
             L2K_TRY(l2k_cuda_samples_add(volume, slice, planes, d->stream));
         return l2k_z_put(&volume->context, &stage_of(volume)->z, slice);
     }
-    L2K_TRY(put_host_slice(volume, slice, planes));
-    return l2k_z_put(&volume->context, &stage_of(volume)->z, slice);
+    return put_host_slice(volume, slice, planes);
 }
 
 bool is_full(const l2k_volume *volume)
@@ -450,13 +527,13 @@ bool is_full(const l2k_volume *volume)
 l2k_status get_coefficients(l2k_volume *volume, l2k_volume_slice *slice)
 {
     l2k_cuda_volume *d = volume->cuda;
-    while (is_ready(volume) && d->begun - d->served < d->slots)
-        L2K_TRY(begin_group(volume));
+    L2K_TRY(begin_groups(volume));
     if (!may_give(volume))
         return L2K_OK;
     l2k_cuda_slot *s = slot_number(d, d->served);
-    if (s->given == 0 && !d->on_device)
-        L2K_TRY(check(volume, cudaEventSynchronize(s->moved), "downloading coefficients"));
+    if (s->given == 0)
+        L2K_TRY(d->on_device ? check(volume, cudaStreamWaitEvent(d->stream, s->used, 0), "ordering streams")
+                             : check(volume, cudaEventSynchronize(s->moved), "downloading coefficients"));
     show(volume, s, s->given, s->places[s->given], slice);
     if (++s->given == s->count) {
         s->given = 0;
@@ -468,7 +545,7 @@ l2k_status get_coefficients(l2k_volume *volume, l2k_volume_slice *slice)
 l2k_status next_coefficients(l2k_volume *volume, l2k_volume_slice *slice)
 {
     l2k_cuda_volume *d = volume->cuda;
-    l2k_cuda_slot *s = slot_number(d, d->begun);
+    l2k_cuda_slot *s = slot_number(d, d->half == L2K_CUDA_NONE ? d->begun : d->begun + 1);
     l2k_z_place place;
     if (stage_of(volume)->finished.first || !l2k_z_wanted(&stage_of(volume)->z, &place))
         return L2K_OK;
@@ -480,18 +557,33 @@ l2k_status next_coefficients(l2k_volume *volume, l2k_volume_slice *slice)
     return L2K_OK;
 }
 
+/* Up, when the slot's last group has been read. */
+l2k_status upload_slice(const l2k_volume *v, const l2k_cuda_slot *s, unsigned i)
+{
+    if (i == 0)
+        L2K_TRY(check(v, cudaStreamWaitEvent(v->cuda->up, s->used, 0), "ordering streams"));
+    L2K_TRY(upload_coefficients(v, s, i));
+    const bool is_last = i + 1 == v->cuda->group || all_put(v);
+    return is_last ? check(v, cudaEventRecord(s->moved, v->cuda->up), "uploading coefficients") : L2K_OK;
+}
+
 l2k_status put_coefficients(l2k_volume *volume)
 {
     l2k_cuda_volume *d = volume->cuda;
+    L2K_TRY(run_complete(volume));
     l2k_cuda_slot *s = slot_number(d, d->begun);
     l2k_z_slice *slice = new_slice(volume);
     if (!slice)
         return L2K_ERROR_MEMORY;
     s->slices[s->count++] = slice;
     L2K_TRY(l2k_z_put(&volume->context, &stage_of(volume)->z, slice));
+    if (!d->on_device)
+        L2K_TRY(upload_slice(volume, s, s->count - 1));
     if (d->leaving.first)
         l2k_z_append(&stage_of(volume)->finished, l2k_z_take(&d->leaving));
-    return s->count == d->group || all_put(volume) ? begin_inverse(volume) : L2K_OK;
+    if (s->count == d->group || all_put(volume))
+        d->half = L2K_CUDA_COMPLETE;
+    return d->on_device || all_put(volume) ? run_complete(volume) : L2K_OK;
 }
 
 /* On the device, what is got is stored with the next ones, unless there are none. */
@@ -539,6 +631,8 @@ l2k_status get_host_slice(l2k_volume *volume, l2k_z_slice *slice, const l2k_plan
     }
     L2K_TRY(check(volume, cudaEventRecord(raw->moved, d->down), "downloading a slice"));
     give_back(volume, slice);
+    if (d->half == L2K_CUDA_COMPLETE)
+        L2K_TRY(begin_inverse(volume));
     if (d->next_raw++ > 0)
         L2K_TRY(check(volume, cudaEventSynchronize(last->moved), "downloading a slice"));
     const bool is_last = all_put(volume) && !stage_of(volume)->finished.first;

@@ -4,6 +4,9 @@
 
 #include <cuda_runtime.h>
 
+#ifndef HOST_TEST
+#define HOST_TEST 16
+#endif
 extern "C" {
 #include "transform/cuda/cuda_device.h"
 #include "transform/volume/cuda_slices.h"
@@ -14,7 +17,12 @@ extern "C" {
 enum { L2K_CUDA_GROUP = 64 };
 /* From and to host memory groups are small, so that little of the volume is on its way before both directions of the
  * bus are in use, and one of them crosses it each way while another is worked on. */
-enum { L2K_CUDA_HOST_GROUP = 16, L2K_CUDA_RING = 4, L2K_CUDA_SLOTS = 3 };
+enum { L2K_CUDA_HOST_GROUP = HOST_TEST, L2K_CUDA_RING = 4, L2K_CUDA_SLOTS = 3 };
+
+/* What of a group is enqueued: nothing; inverse, its slices are all there; the first of the two halves, across slices
+ * and within them, inverse the other way round. From and to host memory the host enqueues a half with one slice and
+ * the other one with the next: while it does so, no more than two slices are on their way across the bus. */
+typedef enum l2k_cuda_half { L2K_CUDA_NONE, L2K_CUDA_COMPLETE, L2K_CUDA_FIRST } l2k_cuda_half;
 
 /* A group on its way through its plans. */
 struct l2k_cuda_slot {
@@ -25,6 +33,7 @@ struct l2k_cuda_slot {
     l2k_z_place places[L2K_CUDA_GROUP];
     unsigned count, given;
     cudaEvent_t moved, used; /* the coefficients crossed the bus; all that is enqueued for the group has run */
+    cudaEvent_t lifted;      /* forward: across slices; inverse, in device memory: within slices */
     cudaEvent_t crossed;     /* samples that were on the bus when the group was begun */
 };
 
@@ -37,6 +46,7 @@ struct l2k_cuda_raw_slice {
 
 struct l2k_cuda_volume {
     cudaStream_t stream, up, down; /* `stream` is the caller's in device memory */
+    cudaStream_t within;           /* for the levels within slices; in host memory `stream` */
     bool on_device;
     unsigned group, slots; /* group: slices */
     l2k_cuda_value value;
@@ -46,6 +56,8 @@ struct l2k_cuda_volume {
     l2k_cuda_slice_parts *waiting; /* by first component: slices whose samples are to be loaded or stored together */
     l2k_cuda_slot slot_of[L2K_CUDA_SLOTS];
     unsigned begun, served; /* groups */
+    unsigned awaited;       /* `up` waits for the end of this group, counted from 1, or goes behind it */
+    l2k_cuda_half half;     /* of the next group */
     l2k_cuda_raw_slice raw[L2K_CUDA_RING];
     unsigned next_raw;
     /* Inverse, host memory: samples of the last group, and of the one before it, which are got as the next group is
