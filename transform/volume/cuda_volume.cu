@@ -6,7 +6,7 @@
  */
 #include <string.h>
 #ifndef SLOTS_TEST
-#define SLOTS_TEST (is_inverse(v) ? 1 : 2)
+#define SLOTS_TEST 2
 #endif
 #ifndef GROUP_TEST
 #define GROUP_TEST L2K_CUDA_GROUP
@@ -86,8 +86,10 @@ l2k_status make_streams(l2k_volume *v)
     char reason[160];
     if (!l2k_cuda_usable(l2k_device_of_share(&v->context, 0), reason, sizeof reason))
         return l2k_fail(&v->context, L2K_ERROR_BACKEND, "CUDA: no usable GPU: %s", reason);
+    d->within = d->stream;
     if (d->on_device)
-        return check(v, cudaStreamCreateWithFlags(&d->within, cudaStreamNonBlocking), "making a stream");
+        return d->slots == 1 ? L2K_OK
+                             : check(v, cudaStreamCreateWithFlags(&d->within, cudaStreamNonBlocking), "making a stream");
     L2K_TRY(check(v, cudaStreamCreateWithFlags(&d->stream, cudaStreamNonBlocking), "making a stream"));
     d->within = d->stream;
     L2K_TRY(check(v, cudaStreamCreateWithFlags(&d->up, cudaStreamNonBlocking), "making a stream"));
@@ -126,7 +128,8 @@ void free_raw(const l2k_volume *v, l2k_cuda_raw_slice *raw)
 l2k_z_slice *reuse(const l2k_volume *v)
 {
     l2k_z_queue *free = &stage_of(v)->free;
-    return v->cuda->slots == 1 || free->count > v->cuda->group ? l2k_z_take(free) : NULL;
+    const bool at_once = v->cuda->on_device && (is_inverse(v) || v->cuda->slots == 1);
+    return at_once || free->count > v->cuda->group ? l2k_z_take(free) : NULL;
 }
 
 void give_back(const l2k_volume *v, l2k_z_slice *slice)
@@ -319,12 +322,45 @@ void join_queues(l2k_z_queue *to, l2k_z_queue *from)
 l2k_status run_waiting(l2k_volume *v)
 {
     l2k_cuda_volume *d = v->cuda;
+    l2k_cuda_later *later = &d->later[d->whose % 2];
     if (!d->waits)
         return L2K_OK;
     d->waits = false;
-    L2K_TRY(l2k_cuda_programs_run(v, &d->got));
+    L2K_TRY(check(v, cudaStreamWaitEvent(d->stream, slot_number(d, d->whose)->used, 0), "ordering streams"));
+    l2k_z_levels now = stage_of(v)->z;
+    stage_of(v)->z = later->z;
+    l2k_status status = l2k_cuda_programs_run(v, &d->got);
+    later->z = stage_of(v)->z;
+    stage_of(v)->z = now;
+    L2K_TRY(status);
     join_queues(&stage_of(v)->free, &d->got);
     return L2K_OK;
+}
+
+/* Keeps what a group is to do across slices for later. */
+void defer(const l2k_volume *v, unsigned group)
+{
+    l2k_z_levels *z = &stage_of(v)->z;
+    l2k_cuda_later *later = &v->cuda->later[group % 2];
+    l2k_z_program spare[L2K_MAX_LEVELS + 1];
+    memcpy(spare, later->z.program, sizeof spare);
+    later->z = *z;
+    later->there = true;
+    memcpy(z->program, spare, sizeof spare);
+    l2k_z_forget_programs(z);
+    z->out = l2k_z_queue{};
+}
+
+/* The slices of a group that was deferred may be got. */
+void let_go(const l2k_volume *v, unsigned group)
+{
+    l2k_cuda_later *later = &v->cuda->later[group % 2];
+    if (!later->there)
+        return;
+    later->there = false;
+    join_queues(&stage_of(v)->finished, &later->z.out);
+    v->cuda->whose = group;
+    v->cuda->waits = true;
 }
 
 /* A group whose coefficients the caller has stored: within slices. */
@@ -340,7 +376,11 @@ l2k_status begin_inverse(l2k_volume *v)
         L2K_TRY(check(v, cudaStreamWaitEvent(d->stream, s->moved, 0), "ordering streams"));
         L2K_TRY(hand_over(v, s->crossed, d->down, d->stream));
     }
-    L2K_TRY(l2k_plan_run_on_device(s->plan, planes_of(v, s, rest), d->stream));
+    if (d->within != d->stream)
+        L2K_TRY(hand_over(v, s->lifted, d->stream, d->within));
+    L2K_TRY(l2k_plan_run_on_device(s->plan, planes_of(v, s, rest), d->within));
+    if (d->on_device)
+        L2K_TRY(check(v, cudaEventRecord(s->used, d->within), "ordering streams"));
     if (rest != s->slices[0])
         give_back(v, rest);
     d->half = L2K_CUDA_FIRST;
@@ -355,8 +395,12 @@ l2k_status end_inverse(l2k_volume *v)
     d->half = L2K_CUDA_NONE;
     d->begun++;
     if (d->on_device) {
-        join_queues(&stage->finished, &stage->z.out);
-        d->waits = true;
+        const unsigned group = d->begun - 1;
+        if (group > 0)
+            let_go(v, group - 1);
+        defer(v, group);
+        if (d->slots == 1)
+            let_go(v, group);
         return L2K_OK;
     }
     for (l2k_z_slice *slice = stage->z.out.first; slice; slice = slice->next) {
@@ -413,7 +457,7 @@ void destroy(l2k_volume *volume)
     if (!d)
         return;
     cudaStream_t streams[] = {d->up, d->down, d->stream};
-    if (d->on_device && d->within)
+    if (d->on_device && d->within != d->stream)
         cudaStreamSynchronize(d->within);
     for (cudaStream_t stream : streams)
         if (stream || d->on_device)
@@ -428,8 +472,10 @@ void destroy(l2k_volume *volume)
     for (int i = 0; i < 3 && !d->on_device; i++)
         if (streams[i])
             cudaStreamDestroy(streams[i]);
-    if (d->on_device && d->within)
+    if (d->on_device && d->within != d->stream)
         cudaStreamDestroy(d->within);
+    for (l2k_cuda_later &later : d->later)
+        l2k_z_release(&volume->context, &later.z);
     l2k_release(&volume->context, d->planes);
     l2k_release(&volume->context, d->raw_planes);
     l2k_release(&volume->context, d->waiting);
@@ -455,6 +501,8 @@ l2k_status rewind_all(l2k_volume *volume)
     d->half = L2K_CUDA_NONE;
     d->held = d->leaving = d->got = l2k_z_queue{};
     d->waits = false;
+    for (l2k_cuda_later &later : d->later)
+        later.there = false;
     return L2K_OK;
 }
 
@@ -643,6 +691,8 @@ l2k_status get_host_slice(l2k_volume *volume, l2k_z_slice *slice, const l2k_plan
 l2k_status get_slice(l2k_volume *volume, const l2k_plane *planes, bool *got)
 {
     l2k_volume_stage *stage = stage_of(volume);
+    if (volume->cuda->on_device && !stage->finished.first && !volume->cuda->waits && all_put(volume))
+        let_go(volume, volume->cuda->begun - 1);
     l2k_z_slice *slice = l2k_z_take(&stage->finished);
     if (volume->cuda->on_device)
         L2K_TRY(get_device_slice(volume, slice, planes));

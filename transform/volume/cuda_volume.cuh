@@ -37,6 +37,12 @@ struct l2k_cuda_slot {
     cudaEvent_t crossed;     /* samples that were on the bus when the group was begun */
 };
 
+/* Inverse, in device memory: a group that goes across slices once the next one is under way within them. */
+typedef struct l2k_cuda_later {
+    l2k_z_levels z; /* as they were when the group was complete, with its programs */
+    bool there;
+} l2k_cuda_later;
+
 /* A slice's samples as the caller has them, on the device, packed, unless they cross the bus as values. */
 struct l2k_cuda_raw_slice {
     char *device;
@@ -65,6 +71,8 @@ struct l2k_cuda_volume {
     l2k_z_queue held, leaving;
     l2k_z_queue got; /* inverse, device memory: slices whose planes are known, for the program that `waits` */
     bool waits;
+    l2k_cuda_later later[2]; /* by group: the one that `waits` for planes, and the one behind it */
+    unsigned whose;          /* the group that waits */
 };
 
 namespace
