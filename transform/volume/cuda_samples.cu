@@ -131,8 +131,8 @@ static bool are_alike(const l2k_volume *v, const l2k_plane *planes)
 bool l2k_cuda_samples_are_values(const l2k_volume *v, const l2k_plane *planes)
 {
     const size_t bytes = v->cuda->value_bytes;
-    bool are = are_alike(v, planes) && stage_of(v)->samples * bytes % L2K_CUDA_Z_BYTES == 0 &&
-               (uintptr_t)planes[0].data % L2K_CUDA_Z_BYTES == 0;
+    bool are = are_alike(v, planes) && stage_of(v)->samples * bytes % L2K_CUDA_WALK_BYTES == 0 &&
+               (uintptr_t)planes[0].data % L2K_CUDA_WALK_BYTES == 0;
     for (uint32_t c = 0; c < components_of(v); c++)
         are = are && planes[c].row_stride == (ptrdiff_t)(l2k_rect_width(v->spec.tile.components[c].rect) * bytes) &&
               (char *)planes[c].data == (char *)planes[0].data + stage_of(v)->offsets[c] * bytes;
