@@ -1,5 +1,6 @@
-/* From what l2k_z_levels has recorded for a group of slices to launches (cuda_slices.h). An operation loads a slice
- * where it is and stores it where it is to be, so samples in the caller's planes are neither copied before the first
+/* From what l2k_z_levels has recorded for a group of slices to launches (cuda_slices.h): a walk through what the finest
+ * levels have in common, and programs for the rest, at the ends of the volume and at deeper levels. Both load a slice
+ * where it is and store it where it is to be, so samples in the caller's planes are neither copied before the first
  * operation nor after the last one. */
 #include <string.h>
 
@@ -42,9 +43,9 @@ void start(builder *b, const l2k_volume *v)
     memset(b, 0, sizeof *b);
     b->v = v;
     b->p.threads = (int64_t)((stage_of(v)->samples * v->cuda->value_bytes + L2K_CUDA_Z_BYTES - 1) / L2K_CUDA_Z_BYTES);
-    b->p.shift = l2k_level_shift_make(component->precision, component->is_signed);
-    b->p.is_signed = component->is_signed;
-    b->p.converts = v->cuda->value != L2K_CUDA_FLOAT32 && (is_inverse(v) || !component->is_signed);
+    b->p.samples.shift = l2k_level_shift_make(component->precision, component->is_signed);
+    b->p.samples.is_signed = component->is_signed;
+    b->p.samples.converts = v->cuda->value != L2K_CUDA_FLOAT32 && (is_inverse(v) || !component->is_signed);
     memcpy(b->p.scales, z->scales, sizeof b->p.scales);
     if (z->kernel)
         take_kernel(b, z);
@@ -106,7 +107,7 @@ l2k_status add(builder *b, const l2k_z_levels *z, const l2k_z_op *from)
 /* A slice that no operation has moved. */
 l2k_status move(builder *b, l2k_z_slice *slice)
 {
-    if (!slice->samples || (slice->samples == (char *)slice->values && !b->p.converts)) {
+    if (!slice->samples || (slice->samples == (char *)slice->values && !b->p.samples.converts)) {
         slice->samples = NULL;
         return L2K_OK;
     }
@@ -188,28 +189,311 @@ void chain_pairs(const l2k_z_levels *z, l2k_z_program *program)
     program->count = count;
 }
 
+/* ---- Walks ------------------------------------------------------------------------------------------------------- */
+
+/* The chains of a level that follow each other, as pairs of slices; a walk takes some of them. */
+struct chain_run {
+    const l2k_z_program *program;
+    size_t begin, end; /* operations */
+    unsigned pairs, first, walked;
+};
+
+struct walk_plan {
+    unsigned levels, periods;
+    chain_run runs[L2K_CUDA_WALK_LEVELS];
+};
+
+/* The slices that wait for a pair. */
+unsigned waiting_rows(const l2k_z_levels *z)
+{
+    return !z->kernel ? z->lifting->steps : z->inverse ? 4 : 2;
+}
+
+/* Which of the two slices that a pair finishes, forward, is low. */
+unsigned low_row(const l2k_z_levels *z)
+{
+    return z->kernel ? 0 : 1;
+}
+
+/* Those that wait, and those of pair j. */
+l2k_z_slice *const *rows_at(const chain_run *run, unsigned j)
+{
+    return run->program->ops[run->begin + j / L2K_CHAIN_PAIRS].rows + 2 * (j % L2K_CHAIN_PAIRS);
+}
+
+chain_run find_run(const l2k_z_levels *z, unsigned level)
+{
+    const l2k_z_program *program = &z->program[level];
+    chain_run run = {program, 0, 0, 0, 0, 0};
+    while (run.begin < program->count && program->ops[run.begin].kind != L2K_Z_CHAIN)
+        run.begin++;
+    for (run.end = run.begin; run.end < program->count && program->ops[run.end].kind == L2K_Z_CHAIN; run.end++) {
+        const l2k_z_op *op = &program->ops[run.end], *last = op - 1;
+        if (run.end > run.begin && (last->pairs < L2K_CHAIN_PAIRS || memcmp(op->rows, last->rows + 2 * L2K_CHAIN_PAIRS,
+                                                                            waiting_rows(z) * sizeof *op->rows) != 0))
+            break;
+        run.pairs += op->pairs;
+    }
+    return run;
+}
+
+/* The pair of a level that has slice `slice` in row `row`; all pairs if there is none. */
+unsigned find_pair(const chain_run *run, unsigned row, const l2k_z_slice *slice)
+{
+    unsigned j = 0;
+    while (j < run->pairs && rows_at(run, j)[row] != slice)
+        j++;
+    return j;
+}
+
+/* The first pairs of a walk, if the deepest level starts with pair `first`: a low slice that goes from one level to the
+ * other is where the walk starts at both. */
+bool start_at(const l2k_z_levels *z, walk_plan *plan, unsigned first)
+{
+    const unsigned next = waiting_rows(z);
+    plan->runs[plan->levels - 1].first = first;
+    for (unsigned i = plan->levels - 1; i > 0; i--) {
+        const chain_run *deeper = &plan->runs[i];
+        chain_run *run = &plan->runs[i - 1];
+        run->first =
+            find_pair(run, z->inverse ? next : low_row(z), rows_at(deeper, deeper->first)[z->inverse ? 0 : next]);
+        if (run->first == run->pairs)
+            return false;
+    }
+    return true;
+}
+
+/* A walk through `levels` levels. */
+walk_plan plan_levels(const l2k_z_levels *z, unsigned levels)
+{
+    walk_plan plan = {levels, 0, {}};
+    unsigned first = 0;
+    for (unsigned i = 0; i < levels; i++)
+        plan.runs[i] = find_run(z, i);
+    while (first < plan.runs[levels - 1].pairs && !start_at(z, &plan, first))
+        first++;
+    plan.periods = plan.runs[levels - 1].pairs - first;
+    for (unsigned i = 0; i < levels && plan.periods > 0; i++) {
+        const unsigned periods = (plan.runs[i].pairs - plan.runs[i].first) >> (levels - 1 - i);
+        plan.periods = periods < plan.periods ? periods : plan.periods;
+    }
+    for (unsigned i = 0; i < levels; i++)
+        plan.runs[i].walked = plan.periods << (levels - 1 - i);
+    return plan;
+}
+
+/* A slice of samples of a walk: forward a new one, inverse one that leaves. */
+l2k_z_slice *sample_of(const l2k_z_levels *z, const walk_plan *plan, unsigned i)
+{
+    const chain_run *run = &plan->runs[0];
+    return rows_at(run, run->first + i / 2)[(z->inverse ? 0 : waiting_rows(z)) + i % 2];
+}
+
+/* Whether all slices of samples are in the caller's planes, or none is. */
+bool are_together(const l2k_z_levels *z, const walk_plan *plan)
+{
+    bool together = true;
+    for (unsigned i = 0; i < plan->periods << plan->levels; i++)
+        together = together && !sample_of(z, plan, i)->samples == !sample_of(z, plan, 0)->samples;
+    return together;
+}
+
+/* That of the levels that takes most slices; no periods, if there is none. */
+walk_plan plan_walk(const l2k_z_levels *z)
+{
+    walk_plan best = {0, 0, {}};
+    for (unsigned levels = 1; levels <= z->levels && levels <= L2K_CUDA_WALK_LEVELS; levels++) {
+        const walk_plan plan = plan_levels(z, levels);
+        if (plan.periods > 0 && plan.periods << levels >= best.periods << best.levels && are_together(z, &plan))
+            best = plan;
+    }
+    return best;
+}
+
+/* Slice i of coefficients of a period, in the order of a walk. */
+l2k_z_slice *band_of(const l2k_z_levels *z, const walk_plan *plan, unsigned period, unsigned i)
+{
+    const unsigned next = waiting_rows(z), low = z->inverse ? next : low_row(z);
+    const unsigned high = z->inverse ? next + 1 : 1 - low_row(z);
+    for (unsigned level = 0; level < plan->levels; level++) {
+        const chain_run *run = &plan->runs[level];
+        const unsigned pairs = 1u << (plan->levels - 1 - level);
+        if (i < pairs)
+            return rows_at(run, run->first + period * pairs + i)[high];
+        i -= pairs;
+    }
+    const chain_run *deepest = &plan->runs[plan->levels - 1];
+    return rows_at(deepest, deepest->first + period)[low];
+}
+
+/* Slices that wait at a level before a walk of some periods, and after it. */
+void place_waiting(l2k_cuda_z_walk *w, const l2k_z_levels *z, const walk_plan *plan, unsigned level, unsigned begin,
+                   unsigned end)
+{
+    const chain_run *run = &plan->runs[level];
+    const unsigned pairs = 1u << (plan->levels - 1 - level), count = waiting_rows(z);
+    l2k_z_slice *const *before = rows_at(run, run->first + begin * pairs);
+    l2k_z_slice *const *after = rows_at(run, run->first + end * pairs - 1) + 2;
+    for (unsigned row = 0; row < count; row++) {
+        const bool outside = !z->inverse && before[row]->samples;
+        w->waiting[level][row] = outside ? before[row]->samples : (char *)before[row]->values;
+        w->waiting_outside |= (uint32_t)outside << (level * count + row);
+        w->left[level][row] = (char *)after[row]->values;
+    }
+}
+
+/* Periods begin .. end - 1. */
+void place_periods(l2k_cuda_z_walk *w, const l2k_z_levels *z, const walk_plan *plan, unsigned begin, unsigned end)
+{
+    const unsigned period = 1u << plan->levels;
+    char **const samples = z->inverse ? w->to : w->from, **const bands = z->inverse ? w->from : w->to;
+    for (unsigned level = 0; level < plan->levels; level++)
+        place_waiting(w, z, plan, level, begin, end);
+    for (unsigned i = begin * period; i < end * period; i++) {
+        const l2k_z_slice *slice = sample_of(z, plan, i);
+        samples[i - begin * period] = slice->samples ? slice->samples : (char *)slice->values;
+        bands[i - begin * period] = (char *)band_of(z, plan, i / period, i % period)->values;
+    }
+}
+
+/* What has passed is in the slices' own memory, or where it was to leave. */
+void forget_samples(const l2k_z_levels *z, const walk_plan *plan, unsigned begin, unsigned end)
+{
+    const chain_run *run = &plan->runs[0];
+    for (unsigned row = 0; !z->inverse && row < waiting_rows(z); row++)
+        rows_at(run, run->first + (begin << (plan->levels - 1)))[row]->samples = NULL;
+    for (unsigned i = begin << plan->levels; i < end << plan->levels; i++)
+        sample_of(z, plan, i)->samples = NULL;
+}
+
+l2k_status walk(builder *b, const l2k_z_levels *z, const walk_plan *plan)
+{
+    const unsigned most = L2K_CUDA_WALK_SLICES >> plan->levels;
+    l2k_cuda_z_walk w;
+    memset(&w, 0, sizeof w);
+    w.threads =
+        (int64_t)((stage_of(b->v)->samples * b->v->cuda->value_bytes + L2K_CUDA_WALK_BYTES - 1) / L2K_CUDA_WALK_BYTES);
+    w.samples = b->p.samples;
+    w.kernel = b->p.kernel;
+    memcpy(w.scales, b->p.scales, sizeof w.scales);
+    memcpy(w.steps, b->p.steps, sizeof w.steps);
+    w.levels = (int32_t)plan->levels;
+    w.outside = sample_of(z, plan, 0)->samples != NULL;
+    L2K_TRY(launch(b));
+    for (unsigned begin = 0; begin < plan->periods; begin += most) {
+        const unsigned end = plan->periods - begin < most ? plan->periods : begin + most;
+        w.waiting_outside = 0;
+        w.slices = (int32_t)((end - begin) << plan->levels);
+        place_periods(&w, z, plan, begin, end);
+        const int error = l2k_cuda_z_walk_run(&w, b->v->cuda->value, z->inverse, b->v->cuda->stream);
+        L2K_TRY(check(b->v, error, "launching a walk across slices"));
+        forget_samples(z, plan, begin, end);
+    }
+    return L2K_OK;
+}
+
 /* ---- Groups ------------------------------------------------------------------------------------------------------ */
 
-void count_uses(const l2k_z_levels *z)
+typedef l2k_status visit(builder *b, const l2k_z_levels *z, const l2k_z_op *op);
+
+/* Pairs begin .. end - 1 of a run, with those of one operation together. */
+l2k_status visit_pairs(builder *b, const l2k_z_levels *z, const chain_run *run, unsigned begin, unsigned end,
+                       visit *see)
 {
-    for (unsigned level = 0; level < z->levels; level++)
-        for (size_t i = 0; i < z->program[level].count; i++)
-            for (unsigned row = 0; row < rows_of(&z->program[level].ops[i]); row++)
-                z->program[level].ops[i].rows[row]->uses++;
+    while (begin < end) {
+        const unsigned skipped = begin % L2K_CHAIN_PAIRS, most = L2K_CHAIN_PAIRS - skipped;
+        l2k_z_op op;
+        memset(&op, 0, sizeof op);
+        op.kind = L2K_Z_CHAIN;
+        op.pairs = end - begin < most ? end - begin : most;
+        memcpy(op.rows, rows_at(run, begin), (waiting_rows(z) + 2 * op.pairs) * sizeof *op.rows);
+        L2K_TRY(see(b, z, &op));
+        begin += op.pairs;
+    }
+    return L2K_OK;
+}
+
+l2k_status visit_ops(builder *b, const l2k_z_levels *z, const l2k_z_program *program, size_t begin, size_t end,
+                     visit *see)
+{
+    for (size_t i = begin; i < end; i++)
+        L2K_TRY(see(b, z, &program->ops[i]));
+    return L2K_OK;
+}
+
+/* What comes before a walk at a level that it takes, and what comes after it. */
+l2k_status visit_before(builder *b, const l2k_z_levels *z, const chain_run *run, visit *see)
+{
+    L2K_TRY(visit_ops(b, z, run->program, 0, run->begin, see));
+    return visit_pairs(b, z, run, 0, run->first, see);
+}
+
+l2k_status visit_after(builder *b, const l2k_z_levels *z, const chain_run *run, visit *see)
+{
+    L2K_TRY(visit_pairs(b, z, run, run->first + run->walked, run->pairs, see));
+    return visit_ops(b, z, run->program, run->end, run->program->count, see);
+}
+
+l2k_status visit_deep(builder *b, const l2k_z_levels *z, unsigned walked, visit *see)
+{
+    for (unsigned number = 0; number < z->levels; number++)
+        if ((z->inverse ? z->levels - 1 - number : number) >= walked) {
+            const l2k_z_program *program = l2k_z_program_at(z, number);
+            L2K_TRY(visit_ops(b, z, program, 0, program->count, see));
+        }
+    return L2K_OK;
+}
+
+/* The levels of a walk, in the order of the direction. */
+l2k_status visit_walked(builder *b, const l2k_z_levels *z, const walk_plan *plan, visit *see,
+                        l2k_status (*part)(builder *, const l2k_z_levels *, const chain_run *, visit *))
+{
+    for (unsigned i = 0; i < plan->levels; i++)
+        L2K_TRY(part(b, z, &plan->runs[z->inverse ? plan->levels - 1 - i : i], see));
+    return L2K_OK;
+}
+
+l2k_status count_use(builder *, const l2k_z_levels *, const l2k_z_op *op)
+{
+    for (unsigned row = 0; row < rows_of(op); row++)
+        op->rows[row]->uses++;
+    return L2K_OK;
+}
+
+/* Inverse: the last operation on a slice leaves it in the planes. A walk counts until it has been launched. */
+l2k_status count_uses(builder *b, const l2k_z_levels *z, const walk_plan *plan)
+{
+    L2K_TRY(visit_deep(b, z, plan->levels, count_use));
+    L2K_TRY(visit_walked(b, z, plan, count_use, visit_before));
+    L2K_TRY(visit_walked(b, z, plan, count_use, visit_after));
+    for (unsigned i = 0; i < plan->periods << plan->levels; i++)
+        sample_of(z, plan, i)->uses++;
+    return L2K_OK;
+}
+
+l2k_status add_walk(builder *b, const l2k_z_levels *z, const walk_plan *plan)
+{
+    if (plan->periods == 0)
+        return L2K_OK;
+    L2K_TRY(walk(b, z, plan));
+    for (unsigned i = 0; z->inverse && i < plan->periods << plan->levels; i++)
+        sample_of(z, plan, i)->uses--;
+    return L2K_OK;
 }
 
 l2k_status add_all(builder *b, l2k_z_levels *z)
 {
     for (unsigned level = 0; z->kernel && !z->kernel->reversible && level < z->levels; level++)
         chain_pairs(z, &z->program[level]);
-    if (z->inverse)
-        count_uses(z);
-    for (unsigned level = 0; level < z->levels; level++) {
-        const l2k_z_program *program = l2k_z_program_at(z, level);
-        for (size_t i = 0; i < program->count; i++)
-            L2K_TRY(add(b, z, &program->ops[i]));
+    const walk_plan plan = plan_walk(z);
+    if (z->inverse) {
+        L2K_TRY(count_uses(b, z, &plan));
+        L2K_TRY(visit_deep(b, z, plan.levels, add));
     }
-    return L2K_OK;
+    L2K_TRY(visit_walked(b, z, &plan, add, visit_before));
+    L2K_TRY(add_walk(b, z, &plan));
+    L2K_TRY(visit_walked(b, z, &plan, add, visit_after));
+    return z->inverse ? L2K_OK : visit_deep(b, z, plan.levels, add);
 }
 
 /* Slices that wait for others. */

@@ -142,8 +142,8 @@ static bool are_packed(const l2k_volume *v, const l2k_plane *planes)
 
 bool l2k_cuda_samples_are_values(const l2k_volume *v, const l2k_plane *planes)
 {
-    return are_alike(v, planes) && stage_of(v)->samples * v->cuda->value_bytes % L2K_CUDA_Z_BYTES == 0 &&
-           (uintptr_t)planes[0].data % L2K_CUDA_Z_BYTES == 0 && are_packed(v, planes);
+    return are_alike(v, planes) && stage_of(v)->samples * v->cuda->value_bytes % L2K_CUDA_WALK_BYTES == 0 &&
+           (uintptr_t)planes[0].data % L2K_CUDA_WALK_BYTES == 0 && are_packed(v, planes);
 }
 
 /* Inverse, values are clamped where they are, and a level shift on top would not leave values. */
