@@ -29,12 +29,6 @@ const size_t GROUP_SAMPLES = (size_t)1 << 24;
  * and writes the slices in the windows of its levels once more. */
 const size_t LEAST_SLICES = 32, MOST_SAMPLES = (size_t)1 << 27;
 
-bool all_put(const l2k_volume *v)
-{
-    l2k_z_place place;
-    return !l2k_z_wanted(&stage_of(v)->z, &place);
-}
-
 /* ---- Life ---------------------------------------------------------------------------------------------------- */
 
 void choose_sizes(l2k_volume *v)
@@ -88,8 +82,9 @@ l2k_status make_streams(l2k_volume *v)
         return l2k_fail(&v->context, L2K_ERROR_BACKEND, "CUDA: no usable GPU: %s", reason);
     d->within = d->stream;
     if (d->on_device)
-        return d->slots == 1 ? L2K_OK
-                             : check(v, cudaStreamCreateWithFlags(&d->within, cudaStreamNonBlocking), "making a stream");
+        return d->slots == 1
+                   ? L2K_OK
+                   : check(v, cudaStreamCreateWithFlags(&d->within, cudaStreamNonBlocking), "making a stream");
     L2K_TRY(check(v, cudaStreamCreateWithFlags(&d->stream, cudaStreamNonBlocking), "making a stream"));
     d->within = d->stream;
     L2K_TRY(check(v, cudaStreamCreateWithFlags(&d->up, cudaStreamNonBlocking), "making a stream"));
@@ -120,311 +115,6 @@ void free_raw(const l2k_volume *v, l2k_cuda_raw_slice *raw)
     if (raw->used)
         cudaEventDestroy(raw->used);
     l2k_release(&v->context, raw->gathered);
-}
-
-/* ---- Slices -------------------------------------------------------------------------------------------------- */
-
-/* With host memory the slices of the last group stay free: they may be in use yet when the next ones come. */
-l2k_z_slice *reuse(const l2k_volume *v)
-{
-    l2k_z_queue *free = &stage_of(v)->free;
-    const bool at_once = v->cuda->on_device && (is_inverse(v) || v->cuda->slots == 1);
-    return at_once || free->count > v->cuda->group ? l2k_z_take(free) : NULL;
-}
-
-void give_back(const l2k_volume *v, l2k_z_slice *slice)
-{
-    if (v->cuda->slots == 1)
-        l2k_z_push(&stage_of(v)->free, slice);
-    else
-        l2k_z_append(&stage_of(v)->free, slice);
-}
-
-/* Values start as 0, also behind the last sample, where programs go as well. */
-l2k_z_slice *new_slice(const l2k_volume *v)
-{
-    l2k_volume_stage *stage = stage_of(v);
-    l2k_z_slice *slice = reuse(v);
-    if (slice) {
-        slice->samples = NULL;
-        slice->uses = 0;
-        return slice;
-    }
-    slice = (l2k_z_slice *)l2k_allocate_zeroed(&v->context, 1, sizeof *slice);
-    if (!slice) {
-        l2k_fail(&v->context, L2K_ERROR_MEMORY, "out of memory for a slice");
-        return NULL;
-    }
-    cudaError_t error = cudaMalloc((void **)&slice->values, v->cuda->slice_bytes);
-    if (check(v, error, "allocating memory for a slice") != L2K_OK) {
-        l2k_release(&v->context, slice);
-        return NULL;
-    }
-    slice->older = stage->all;
-    stage->all = slice;
-    const bool crosses_first = !v->cuda->on_device && !is_inverse(v); /* samples go up next, before anything else */
-    error = cudaMemsetAsync(slice->values, 0, v->cuda->slice_bytes, crosses_first ? v->cuda->up : v->cuda->stream);
-    return check(v, error, "clearing memory for a slice") == L2K_OK ? slice : NULL;
-}
-
-/* The values of a group as planes. Places without a slice get those of `rest`. */
-const l2k_plane *planes_of(const l2k_volume *v, const l2k_cuda_slot *s, const l2k_z_slice *rest)
-{
-    const uint32_t count = components_of(v);
-    l2k_cuda_volume *d = v->cuda;
-    for (unsigned i = 0; i < d->group; i++)
-        for (uint32_t c = 0; c < count; c++) {
-            const l2k_rect rect = v->spec.tile.components[c].rect;
-            l2k_plane *plane = &d->planes[i * count + c];
-            plane->data = values_of(v, i < s->count ? s->slices[i] : rest, c);
-            plane->sample_stride = (ptrdiff_t)d->value_bytes;
-            plane->row_stride = (ptrdiff_t)(l2k_rect_width(rect) * d->value_bytes);
-            plane->type = d->value == L2K_CUDA_INT16   ? L2K_SAMPLE_S16
-                          : d->value == L2K_CUDA_INT32 ? L2K_SAMPLE_S32
-                                                       : L2K_SAMPLE_F32;
-        }
-    return d->planes;
-}
-
-/* ---- Coefficients -------------------------------------------------------------------------------------------- */
-
-/* Slice `i` of a slot for the caller. */
-void show(l2k_volume *v, const l2k_cuda_slot *s, unsigned i, l2k_z_place place, l2k_volume_slice *slice)
-{
-    const uint32_t count = components_of(v);
-    size_t bytes;
-    const char *start = (const char *)l2k_plan_coefficient_memory(s->plan, &bytes);
-    for (uint32_t c = 0; c < count; c++) {
-        l2k_coefficients *view = &v->views[c];
-        *view = *l2k_plan_coefficients(s->plan, i * count + c);
-        if (s->pinned) {
-            view->base = s->pinned + ((const char *)view->base - start);
-            view->on_device = false;
-        }
-    }
-    *slice = l2k_volume_slice{place.level, place.high, place.index, count, v->views};
-}
-
-l2k_cuda_slot *slot_number(l2k_cuda_volume *d, unsigned number)
-{
-    return &d->slot_of[number % d->slots];
-}
-
-/* From one stream to another. */
-l2k_status hand_over(const l2k_volume *v, cudaEvent_t event, cudaStream_t from, cudaStream_t to)
-{
-    cudaError_t error = cudaEventRecord(event, from);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(to, event, 0);
-    return check(v, error, "ordering streams");
-}
-
-/* The coefficients of a group, forward, or of its slice `i`, inverse, between its plan and pinned memory. */
-l2k_status download_coefficients(const l2k_volume *v, const l2k_cuda_slot *s)
-{
-    const cudaError_t error = cudaMemcpyAsync(s->pinned, l2k_plan_coefficients(s->plan, 0)->base, s->bytes,
-                                              cudaMemcpyDeviceToHost, v->cuda->down);
-    return check(v, error, "downloading coefficients");
-}
-
-l2k_status upload_coefficients(const l2k_volume *v, const l2k_cuda_slot *s, unsigned i)
-{
-    const uint32_t count = components_of(v);
-    char *start = (char *)l2k_plan_coefficients(s->plan, 0)->base;
-    char *from = (char *)l2k_plan_coefficients(s->plan, i * count)->base;
-    char *end = i + 1 < v->cuda->group ? (char *)l2k_plan_coefficients(s->plan, (i + 1) * count)->base : start + s->bytes;
-    const cudaError_t error =
-        cudaMemcpyAsync(from, s->pinned + (from - start), (size_t)(end - from), cudaMemcpyHostToDevice, v->cuda->up);
-    return check(v, error, "uploading coefficients");
-}
-
-/* ---- Forward ------------------------------------------------------------------------------------------------- */
-
-bool is_ready(const l2k_volume *v)
-{
-    const l2k_z_queue *out = &stage_of(v)->z.out;
-    return out->first && (out->count >= v->cuda->group || all_put(v));
-}
-
-bool may_begin(const l2k_volume *v)
-{
-    return is_ready(v) && v->cuda->begun - v->cuda->served < v->cuda->slots;
-}
-
-/* The next group: across slices. */
-l2k_status begin_group(l2k_volume *v)
-{
-    l2k_cuda_volume *d = v->cuda;
-    l2k_volume_stage *stage = stage_of(v);
-    l2k_cuda_slot *s = slot_number(d, d->begun);
-    L2K_TRY(l2k_cuda_samples_move(v, d->stream));
-    if (!d->on_device)
-        L2K_TRY(hand_over(v, s->crossed, d->up, d->stream));
-    L2K_TRY(l2k_cuda_programs_run(v, &stage->z.out));
-    for (s->count = 0, s->given = 0; s->count < d->group && stage->z.out.first; s->count++) {
-        s->slices[s->count] = l2k_z_take(&stage->z.out);
-        s->places[s->count] = s->slices[s->count]->place;
-    }
-    d->half = L2K_CUDA_FIRST;
-    return L2K_OK;
-}
-
-/* Within its slices, and down. */
-l2k_status end_group(l2k_volume *v)
-{
-    l2k_cuda_volume *d = v->cuda;
-    l2k_cuda_slot *s = slot_number(d, d->begun);
-    d->half = L2K_CUDA_NONE;
-    if (d->within != d->stream)
-        L2K_TRY(hand_over(v, s->lifted, d->stream, d->within));
-    L2K_TRY(l2k_plan_run_on_device(s->plan, planes_of(v, s, s->slices[0]), d->within));
-    for (unsigned i = 0; i < s->count; i++)
-        give_back(v, s->slices[i]); /* what fills them next comes behind in the stream, or waits for `used` */
-    d->begun++;
-    if (d->on_device)
-        return check(v, cudaEventRecord(s->used, d->within), "ordering streams");
-    L2K_TRY(hand_over(v, s->used, d->stream, d->down));
-    L2K_TRY(download_coefficients(v, s));
-    return check(v, cudaEventRecord(s->moved, d->down), "downloading coefficients");
-}
-
-/* All groups that can be begun, the last one by half if more slices will come. */
-l2k_status begin_groups(l2k_volume *v)
-{
-    l2k_cuda_volume *d = v->cuda;
-    for (;;) {
-        if (d->half == L2K_CUDA_FIRST && (d->on_device || is_ready(v) || all_put(v)))
-            L2K_TRY(end_group(v));
-        if (d->half == L2K_CUDA_FIRST || !may_begin(v))
-            return L2K_OK;
-        L2K_TRY(begin_group(v));
-    }
-}
-
-/* Whether the oldest group may be given: the next one is under way, or there is none. */
-bool may_give(const l2k_volume *v)
-{
-    const l2k_cuda_volume *d = v->cuda;
-    const unsigned under_way = d->begun - d->served;
-    return under_way > 0 && (under_way == d->slots || (all_put(v) && !stage_of(v)->z.out.first) ||
-                             d->slot_of[d->served % d->slots].given > 0);
-}
-
-/* ---- Inverse ------------------------------------------------------------------------------------------------- */
-
-void join_queues(l2k_z_queue *to, l2k_z_queue *from)
-{
-    while (from->first)
-        l2k_z_append(to, l2k_z_take(from));
-}
-
-/* In device memory, what goes across slices waits for the planes of those that leave. */
-l2k_status run_waiting(l2k_volume *v)
-{
-    l2k_cuda_volume *d = v->cuda;
-    l2k_cuda_later *later = &d->later[d->whose % 2];
-    if (!d->waits)
-        return L2K_OK;
-    d->waits = false;
-    L2K_TRY(check(v, cudaStreamWaitEvent(d->stream, slot_number(d, d->whose)->used, 0), "ordering streams"));
-    l2k_z_levels now = stage_of(v)->z;
-    stage_of(v)->z = later->z;
-    l2k_status status = l2k_cuda_programs_run(v, &d->got);
-    later->z = stage_of(v)->z;
-    stage_of(v)->z = now;
-    L2K_TRY(status);
-    join_queues(&stage_of(v)->free, &d->got);
-    return L2K_OK;
-}
-
-/* Keeps what a group is to do across slices for later. */
-void defer(const l2k_volume *v, unsigned group)
-{
-    l2k_z_levels *z = &stage_of(v)->z;
-    l2k_cuda_later *later = &v->cuda->later[group % 2];
-    l2k_z_program spare[L2K_MAX_LEVELS + 1];
-    memcpy(spare, later->z.program, sizeof spare);
-    later->z = *z;
-    later->there = true;
-    memcpy(z->program, spare, sizeof spare);
-    l2k_z_forget_programs(z);
-    z->out = l2k_z_queue{};
-}
-
-/* The slices of a group that was deferred may be got. */
-void let_go(const l2k_volume *v, unsigned group)
-{
-    l2k_cuda_later *later = &v->cuda->later[group % 2];
-    if (!later->there)
-        return;
-    later->there = false;
-    join_queues(&stage_of(v)->finished, &later->z.out);
-    v->cuda->whose = group;
-    v->cuda->waits = true;
-}
-
-/* A group whose coefficients the caller has stored: within slices. */
-l2k_status begin_inverse(l2k_volume *v)
-{
-    l2k_cuda_volume *d = v->cuda;
-    l2k_cuda_slot *s = slot_number(d, d->begun);
-    l2k_z_slice *rest = s->count < d->group ? new_slice(v) : s->slices[0];
-    if (!rest)
-        return L2K_ERROR_MEMORY;
-    L2K_TRY(run_waiting(v));
-    if (!d->on_device) {
-        L2K_TRY(check(v, cudaStreamWaitEvent(d->stream, s->moved, 0), "ordering streams"));
-        L2K_TRY(hand_over(v, s->crossed, d->down, d->stream));
-    }
-    if (d->within != d->stream)
-        L2K_TRY(hand_over(v, s->lifted, d->stream, d->within));
-    L2K_TRY(l2k_plan_run_on_device(s->plan, planes_of(v, s, rest), d->within));
-    if (d->on_device)
-        L2K_TRY(check(v, cudaEventRecord(s->used, d->within), "ordering streams"));
-    if (rest != s->slices[0])
-        give_back(v, rest);
-    d->half = L2K_CUDA_FIRST;
-    return L2K_OK;
-}
-
-/* Across them. */
-l2k_status end_inverse(l2k_volume *v)
-{
-    l2k_cuda_volume *d = v->cuda;
-    l2k_volume_stage *stage = stage_of(v);
-    d->half = L2K_CUDA_NONE;
-    d->begun++;
-    if (d->on_device) {
-        const unsigned group = d->begun - 1;
-        if (group > 0)
-            let_go(v, group - 1);
-        defer(v, group);
-        if (d->slots == 1)
-            let_go(v, group);
-        return L2K_OK;
-    }
-    for (l2k_z_slice *slice = stage->z.out.first; slice; slice = slice->next) {
-        slice->samples = l2k_cuda_values_are_clamped(v) ? (char *)slice->values : NULL;
-        slice->group = d->begun - 1;
-    }
-    L2K_TRY(l2k_cuda_programs_run(v, &stage->z.out));
-    L2K_TRY(check(v, cudaEventRecord(slot_number(d, d->begun - 1)->used, d->stream), "ordering streams"));
-    join_queues(&stage->finished, &d->leaving);
-    join_queues(&d->leaving, &d->held);
-    join_queues(&d->held, &stage->z.out);
-    if (all_put(v)) {
-        join_queues(&stage->finished, &d->leaving);
-        join_queues(&stage->finished, &d->held);
-    }
-    return L2K_OK;
-}
-
-/* What is left of a group that is complete; before the slices of the next one come across slices. */
-l2k_status run_complete(l2k_volume *v)
-{
-    if (v->cuda->half == L2K_CUDA_COMPLETE)
-        L2K_TRY(begin_inverse(v));
-    return v->cuda->half == L2K_CUDA_FIRST ? end_inverse(v) : L2K_OK;
 }
 
 /* ---- Interface ----------------------------------------------------------------------------------------------- */
@@ -506,203 +196,93 @@ l2k_status rewind_all(l2k_volume *volume)
     return L2K_OK;
 }
 
-/* Behind the group before the last, which may have used the slice's memory. */
-l2k_status upload_values(const l2k_volume *v, l2k_z_slice *slice, const l2k_plane *planes)
-{
-    l2k_cuda_volume *d = v->cuda;
-    if (d->begun >= 2 && d->awaited < d->begun - 1) {
-        const l2k_cuda_slot *user = slot_number(d, d->begun - 2);
-        L2K_TRY(check(v, cudaStreamWaitEvent(d->up, user->used, 0), "ordering streams"));
-        d->awaited = d->begun - 1;
-    }
-    slice->samples = (char *)slice->values;
-    return l2k_cuda_samples_copy_values(v, slice, planes);
-}
+/* ---- Slices -------------------------------------------------------------------------------------------------- */
 
-l2k_status upload_raw(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_z_slice *slice, const l2k_plane *planes)
+/* With host memory the slices of the last group stay free: they may be in use yet when the next ones come. */
+l2k_z_slice *reuse(const l2k_volume *v)
 {
-    l2k_cuda_volume *d = v->cuda;
-    L2K_TRY(check(v, cudaStreamWaitEvent(d->up, raw->used, 0), "ordering streams"));
-    if (raw->gathered) /* the host is about to write there */
-        L2K_TRY(check(v, cudaEventSynchronize(raw->moved), "uploading a slice"));
-    L2K_TRY(l2k_cuda_samples_upload(v, raw, planes));
-    L2K_TRY(hand_over(v, raw->moved, d->up, d->stream));
-    L2K_TRY(l2k_cuda_samples_add(v, slice, d->raw_planes, d->stream));
-    L2K_TRY(l2k_cuda_samples_move(v, d->stream));
-    return check(v, cudaEventRecord(raw->used, d->stream), "ordering streams");
-}
-
-/* Returns when the slice before has been uploaded: its planes are the caller's again, even if they are pinned. */
-l2k_status put_host_slice(l2k_volume *v, l2k_z_slice *slice, const l2k_plane *planes)
-{
-    l2k_cuda_volume *d = v->cuda;
-    l2k_cuda_raw_slice *raw = &d->raw[d->next_raw % L2K_CUDA_RING],
-                       *last = &d->raw[(d->next_raw + L2K_CUDA_RING - 1) % L2K_CUDA_RING];
-    L2K_TRY(l2k_cuda_samples_cross_as_values(v, planes) ? upload_values(v, slice, planes)
-                                                        : upload_raw(v, raw, slice, planes));
-    L2K_TRY(check(v, cudaEventRecord(raw->moved, d->up), "uploading a slice"));
-    L2K_TRY(l2k_z_put(&v->context, &stage_of(v)->z, slice));
-    if (d->half == L2K_CUDA_FIRST)
-        L2K_TRY(end_group(v));
-    else if (may_begin(v))
-        L2K_TRY(begin_group(v));
-    if (d->next_raw++ > 0)
-        L2K_TRY(check(v, cudaEventSynchronize(last->moved), "uploading a slice"));
-    return all_put(v) ? check(v, cudaEventSynchronize(raw->moved), "uploading a slice") : L2K_OK;
-}
-
-l2k_status put(l2k_volume *volume, const l2k_plane *planes)
-{
-    l2k_cuda_volume *d = volume->cuda;
-    l2k_z_slice *slice = new_slice(volume);
-    if (!slice)
-        return L2K_ERROR_MEMORY;
-    if (d->on_device) {
-        if (l2k_cuda_samples_are_values(volume, planes))
-            slice->samples = (char *)planes[0].data;
-        else
-            L2K_TRY(l2k_cuda_samples_add(volume, slice, planes, d->stream));
-        return l2k_z_put(&volume->context, &stage_of(volume)->z, slice);
-    }
-    return put_host_slice(volume, slice, planes);
-}
-
-bool is_full(const l2k_volume *volume)
-{
-    return is_ready(volume) || may_give(volume);
-}
-
-l2k_status get_coefficients(l2k_volume *volume, l2k_volume_slice *slice)
-{
-    l2k_cuda_volume *d = volume->cuda;
-    L2K_TRY(begin_groups(volume));
-    if (!may_give(volume))
-        return L2K_OK;
-    l2k_cuda_slot *s = slot_number(d, d->served);
-    if (s->given == 0)
-        L2K_TRY(d->on_device ? check(volume, cudaStreamWaitEvent(d->stream, s->used, 0), "ordering streams")
-                             : check(volume, cudaEventSynchronize(s->moved), "downloading coefficients"));
-    show(volume, s, s->given, s->places[s->given], slice);
-    if (++s->given == s->count) {
-        s->given = 0;
-        d->served++;
-    }
-    return L2K_OK;
-}
-
-l2k_status next_coefficients(l2k_volume *volume, l2k_volume_slice *slice)
-{
-    l2k_cuda_volume *d = volume->cuda;
-    l2k_cuda_slot *s = slot_number(d, d->half == L2K_CUDA_NONE ? d->begun : d->begun + 1);
-    l2k_z_place place;
-    if (stage_of(volume)->finished.first || !l2k_z_wanted(&stage_of(volume)->z, &place))
-        return L2K_OK;
-    if (s->count == d->group)
-        s->count = 0;
-    if (s->count == 0 && !d->on_device)
-        L2K_TRY(check(volume, cudaEventSynchronize(s->moved), "uploading coefficients"));
-    show(volume, s, s->count, place, slice);
-    return L2K_OK;
-}
-
-/* Up, when the slot's last group has been read. */
-l2k_status upload_slice(const l2k_volume *v, const l2k_cuda_slot *s, unsigned i)
-{
-    if (i == 0)
-        L2K_TRY(check(v, cudaStreamWaitEvent(v->cuda->up, s->used, 0), "ordering streams"));
-    L2K_TRY(upload_coefficients(v, s, i));
-    const bool is_last = i + 1 == v->cuda->group || all_put(v);
-    return is_last ? check(v, cudaEventRecord(s->moved, v->cuda->up), "uploading coefficients") : L2K_OK;
-}
-
-l2k_status put_coefficients(l2k_volume *volume)
-{
-    l2k_cuda_volume *d = volume->cuda;
-    L2K_TRY(run_complete(volume));
-    l2k_cuda_slot *s = slot_number(d, d->begun);
-    l2k_z_slice *slice = new_slice(volume);
-    if (!slice)
-        return L2K_ERROR_MEMORY;
-    s->slices[s->count++] = slice;
-    L2K_TRY(l2k_z_put(&volume->context, &stage_of(volume)->z, slice));
-    if (!d->on_device)
-        L2K_TRY(upload_slice(volume, s, s->count - 1));
-    if (d->leaving.first)
-        l2k_z_append(&stage_of(volume)->finished, l2k_z_take(&d->leaving));
-    if (s->count == d->group || all_put(volume))
-        d->half = L2K_CUDA_COMPLETE;
-    return d->on_device || all_put(volume) ? run_complete(volume) : L2K_OK;
-}
-
-/* On the device, what is got is stored with the next ones, unless there are none. */
-l2k_status get_device_slice(l2k_volume *volume, l2k_z_slice *slice, const l2k_plane *planes)
-{
-    l2k_cuda_volume *d = volume->cuda;
-    l2k_volume_stage *stage = stage_of(volume);
-    if (slice && d->waits && l2k_cuda_samples_are_values(volume, planes)) {
-        slice->samples = (char *)planes[0].data;
-        l2k_z_append(&d->got, slice);
-    } else if (slice) {
-        L2K_TRY(run_waiting(volume));
-        L2K_TRY(l2k_cuda_samples_add(volume, slice, planes, d->stream));
-        l2k_z_push(&stage->free, slice);
-    }
-    if (slice && stage->finished.first)
-        return L2K_OK;
-    L2K_TRY(run_waiting(volume));
-    return l2k_cuda_samples_move(volume, d->stream);
-}
-
-bool is_pinned(const l2k_plane *plane)
-{
-    cudaPointerAttributes attributes;
-    if (cudaPointerGetAttributes(&attributes, plane->data) == cudaSuccess)
-        return attributes.type != cudaMemoryTypeUnregistered;
-    cudaGetLastError();
-    return false;
-}
-
-/* Pinned planes are filled while the caller goes on, so that the bus is in use, until he gets the next slice. */
-l2k_status get_host_slice(l2k_volume *volume, l2k_z_slice *slice, const l2k_plane *planes)
-{
-    l2k_cuda_volume *d = volume->cuda;
-    l2k_cuda_raw_slice *raw = &d->raw[d->next_raw % L2K_CUDA_RING],
-                       *last = &d->raw[(d->next_raw + L2K_CUDA_RING - 1) % L2K_CUDA_RING];
-    L2K_TRY(check(volume, cudaStreamWaitEvent(d->down, slot_number(d, slice->group)->used, 0), "ordering streams"));
-    if (l2k_cuda_samples_cross_as_values(volume, planes)) {
-        L2K_TRY(l2k_cuda_samples_copy_values(volume, slice, planes));
-    } else {
-        l2k_cuda_samples_place(volume, raw, planes);
-        L2K_TRY(l2k_cuda_samples_add(volume, slice, d->raw_planes, d->down));
-        L2K_TRY(l2k_cuda_samples_move(volume, d->down));
-        L2K_TRY(l2k_cuda_samples_download(volume, raw, planes));
-    }
-    L2K_TRY(check(volume, cudaEventRecord(raw->moved, d->down), "downloading a slice"));
-    give_back(volume, slice);
-    if (d->half == L2K_CUDA_COMPLETE)
-        L2K_TRY(begin_inverse(volume));
-    if (d->next_raw++ > 0)
-        L2K_TRY(check(volume, cudaEventSynchronize(last->moved), "downloading a slice"));
-    const bool is_last = all_put(volume) && !stage_of(volume)->finished.first;
-    return is_last || !is_pinned(planes) ? check(volume, cudaEventSynchronize(raw->moved), "downloading a slice")
-                                         : L2K_OK;
-}
-
-l2k_status get_slice(l2k_volume *volume, const l2k_plane *planes, bool *got)
-{
-    l2k_volume_stage *stage = stage_of(volume);
-    if (volume->cuda->on_device && !stage->finished.first && !volume->cuda->waits && all_put(volume))
-        let_go(volume, volume->cuda->begun - 1);
-    l2k_z_slice *slice = l2k_z_take(&stage->finished);
-    if (volume->cuda->on_device)
-        L2K_TRY(get_device_slice(volume, slice, planes));
-    else if (slice)
-        L2K_TRY(get_host_slice(volume, slice, planes));
-    *got = slice != NULL;
-    return L2K_OK;
+    l2k_z_queue *free = &stage_of(v)->free;
+    const bool at_once = v->cuda->on_device && (is_inverse(v) || v->cuda->slots == 1);
+    return at_once || free->count > v->cuda->group ? l2k_z_take(free) : NULL;
 }
 
 } // namespace
 
-extern "C" const l2k_volume_functions l2k_volume_cuda = {
-    make, destroy, rewind_all, is_full, put, get_coefficients, next_coefficients, put_coefficients, get_slice};
+void l2k_cuda_give_back(const l2k_volume *v, l2k_z_slice *slice)
+{
+    if (v->cuda->slots == 1)
+        l2k_z_push(&stage_of(v)->free, slice);
+    else
+        l2k_z_append(&stage_of(v)->free, slice);
+}
+
+/* Values start as 0, also behind the last sample, where programs go as well. */
+l2k_z_slice *l2k_cuda_new_slice(const l2k_volume *v)
+{
+    l2k_volume_stage *stage = stage_of(v);
+    l2k_z_slice *slice = reuse(v);
+    if (slice) {
+        slice->samples = NULL;
+        slice->uses = 0;
+        return slice;
+    }
+    slice = (l2k_z_slice *)l2k_allocate_zeroed(&v->context, 1, sizeof *slice);
+    if (!slice) {
+        l2k_fail(&v->context, L2K_ERROR_MEMORY, "out of memory for a slice");
+        return NULL;
+    }
+    cudaError_t error = cudaMalloc((void **)&slice->values, v->cuda->slice_bytes);
+    if (check(v, error, "allocating memory for a slice") != L2K_OK) {
+        l2k_release(&v->context, slice);
+        return NULL;
+    }
+    slice->older = stage->all;
+    stage->all = slice;
+    const bool crosses_first = !v->cuda->on_device && !is_inverse(v); /* samples go up next, before anything else */
+    error = cudaMemsetAsync(slice->values, 0, v->cuda->slice_bytes, crosses_first ? v->cuda->up : v->cuda->stream);
+    return check(v, error, "clearing memory for a slice") == L2K_OK ? slice : NULL;
+}
+
+const l2k_plane *l2k_cuda_planes_of(const l2k_volume *v, const l2k_cuda_slot *s, const l2k_z_slice *rest)
+{
+    const uint32_t count = components_of(v);
+    l2k_cuda_volume *d = v->cuda;
+    for (unsigned i = 0; i < d->group; i++)
+        for (uint32_t c = 0; c < count; c++) {
+            const l2k_rect rect = v->spec.tile.components[c].rect;
+            l2k_plane *plane = &d->planes[i * count + c];
+            plane->data = values_of(v, i < s->count ? s->slices[i] : rest, c);
+            plane->sample_stride = (ptrdiff_t)d->value_bytes;
+            plane->row_stride = (ptrdiff_t)(l2k_rect_width(rect) * d->value_bytes);
+            plane->type = d->value == L2K_CUDA_INT16   ? L2K_SAMPLE_S16
+                          : d->value == L2K_CUDA_INT32 ? L2K_SAMPLE_S32
+                                                       : L2K_SAMPLE_F32;
+        }
+    return d->planes;
+}
+
+void l2k_cuda_show(l2k_volume *v, const l2k_cuda_slot *s, unsigned i, l2k_z_place place, l2k_volume_slice *slice)
+{
+    const uint32_t count = components_of(v);
+    size_t bytes;
+    const char *start = (const char *)l2k_plan_coefficient_memory(s->plan, &bytes);
+    for (uint32_t c = 0; c < count; c++) {
+        l2k_coefficients *view = &v->views[c];
+        *view = *l2k_plan_coefficients(s->plan, i * count + c);
+        if (s->pinned) {
+            view->base = s->pinned + ((const char *)view->base - start);
+            view->on_device = false;
+        }
+    }
+    *slice = l2k_volume_slice{place.level, place.high, place.index, count, v->views};
+}
+
+extern "C" const l2k_volume_functions l2k_volume_cuda = {make,
+                                                         destroy,
+                                                         rewind_all,
+                                                         l2k_cuda_is_full,
+                                                         l2k_cuda_put_samples,
+                                                         l2k_cuda_get_coefficients,
+                                                         l2k_cuda_next_coefficients,
+                                                         l2k_cuda_put_coefficients,
+                                                         l2k_cuda_get_samples};

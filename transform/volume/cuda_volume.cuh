@@ -114,9 +114,52 @@ inline char *values_of(const l2k_volume *v, const l2k_z_slice *slice, uint32_t c
     return (char *)slice->values + stage_of(v)->offsets[c] * v->cuda->value_bytes;
 }
 
+inline bool all_put(const l2k_volume *v)
+{
+    l2k_z_place place;
+    return !l2k_z_wanted(&stage_of(v)->z, &place);
+}
+
+inline l2k_cuda_slot *slot_number(l2k_cuda_volume *d, unsigned number)
+{
+    return &d->slot_of[number % d->slots];
+}
+
+/* From one stream to another. */
+inline l2k_status hand_over(const l2k_volume *v, cudaEvent_t event, cudaStream_t from, cudaStream_t to)
+{
+    cudaError_t error = cudaEventRecord(event, from);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(to, event, 0);
+    return check(v, error, "ordering streams");
+}
+
 } // namespace
 
 extern "C" {
+
+/* ---- Slices and their values (cuda_volume.cu) ---------------------------------------------------------------- */
+
+/* A slice without samples, of memory that may be written to in the order of the streams; NULL when out of memory. And
+ * back, when all that uses it is enqueued. */
+l2k_z_slice *l2k_cuda_new_slice(const l2k_volume *v);
+void l2k_cuda_give_back(const l2k_volume *v, l2k_z_slice *slice);
+
+/* The values of a group as planes. Places without a slice get those of `rest`. */
+const l2k_plane *l2k_cuda_planes_of(const l2k_volume *v, const l2k_cuda_slot *s, const l2k_z_slice *rest);
+
+/* Slice `i` of a slot for the caller. */
+void l2k_cuda_show(l2k_volume *v, const l2k_cuda_slot *s, unsigned i, l2k_z_place place, l2k_volume_slice *slice);
+
+/* ---- Directions (cuda_volume_forward.cu, cuda_volume_inverse.cu) ---------------------------------------------- */
+
+/* As l2k_volume_functions has them. */
+l2k_status l2k_cuda_put_samples(l2k_volume *volume, const l2k_plane *planes);
+bool l2k_cuda_is_full(const l2k_volume *volume);
+l2k_status l2k_cuda_get_coefficients(l2k_volume *volume, l2k_volume_slice *slice);
+l2k_status l2k_cuda_next_coefficients(l2k_volume *volume, l2k_volume_slice *slice);
+l2k_status l2k_cuda_put_coefficients(l2k_volume *volume);
+l2k_status l2k_cuda_get_samples(l2k_volume *volume, const l2k_plane *planes, bool *got);
 
 /* ---- Across slices (cuda_program.cu) ------------------------------------------------------------------------- */
 
