@@ -100,6 +100,10 @@ extern "C" {
 
 /* ---- Across slices (cuda_program.cu) ------------------------------------------------------------------------- */
 
+/* Whether a group that ends with the last slice put is a whole number of a walk's periods: others cost launches more.
+ */
+bool l2k_cuda_programs_may_end(const l2k_volume *v);
+
 /* Enqueues what has been recorded, behind which the slices of `leaving` are where they belong. */
 l2k_status l2k_cuda_programs_run(const l2k_volume *v, const l2k_z_queue *leaving);
 
