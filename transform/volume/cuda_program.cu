@@ -505,7 +505,25 @@ l2k_status move_windows(builder *b, const l2k_z_levels *z)
     return L2K_OK;
 }
 
+/* Whether what has come to a level ends with a pair of slices: forward, Part 1's end with a low one, at an even
+ * coordinate. */
+bool ends_with_pair(const l2k_z_levels *z, const l2k_z_level *level)
+{
+    const bool comes_low = !(level->come & 1);
+    return level->come == level->end || comes_low == (z->inverse || z->kernel);
+}
+
 } // namespace
+
+bool l2k_cuda_programs_may_end(const l2k_volume *v)
+{
+    const l2k_z_levels *z = &stage_of(v)->z;
+    const bool walks = !z->kernel || !z->kernel->reversible;
+    bool may = true;
+    for (unsigned i = 0; walks && i < z->levels && i < L2K_CUDA_WALK_LEVELS; i++)
+        may = may && ends_with_pair(z, &z->level[i]);
+    return may;
+}
 
 l2k_status l2k_cuda_programs_run(const l2k_volume *v, const l2k_z_queue *leaving)
 {

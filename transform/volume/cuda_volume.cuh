@@ -163,6 +163,10 @@ l2k_status l2k_cuda_get_samples(l2k_volume *volume, const l2k_plane *planes, boo
 
 /* ---- Across slices (cuda_program.cu) ------------------------------------------------------------------------- */
 
+/* Whether a group that ends with the last slice put is a whole number of a walk's periods: others cost launches more.
+ */
+bool l2k_cuda_programs_may_end(const l2k_volume *v);
+
 /* Enqueues what has been recorded, behind which the slices of `leaving` are where they belong. */
 l2k_status l2k_cuda_programs_run(const l2k_volume *v, const l2k_z_queue *leaving);
 
