@@ -19,6 +19,9 @@ enum { L2K_CUDA_GROUP = 64 };
  * bus are in use, and one of them crosses it each way while another is worked on. */
 enum { L2K_CUDA_HOST_GROUP = HOST_TEST, L2K_CUDA_RING = 4, L2K_CUDA_SLOTS = 3 };
 
+/* Slices of the period of a walk. Groups of some periods end with one. */
+enum { L2K_CUDA_PERIOD = 1 << L2K_CUDA_WALK_LEVELS };
+
 /* What of a group is enqueued: nothing; inverse, its slices are all there; the first of the two halves, across slices
  * and within them, inverse the other way round. From and to host memory the host enqueues a half with one slice and
  * the other one with the next: while it does so, no more than two slices are on their way across the bus. */
@@ -132,6 +135,11 @@ inline l2k_status hand_over(const l2k_volume *v, cudaEvent_t event, cudaStream_t
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(to, event, 0);
     return check(v, error, "ordering streams");
+}
+
+inline bool has_periods(const l2k_volume *v)
+{
+    return v->cuda->group >= 2 * L2K_CUDA_PERIOD;
 }
 
 } // namespace

@@ -7,10 +7,12 @@ namespace
 
 /* ---- Groups -------------------------------------------------------------------------------------------------- */
 
+/* Whether there are slices for a group. It waits for some more where that makes a walk whole. */
 bool is_ready(const l2k_volume *v)
 {
     const l2k_z_queue *out = &stage_of(v)->z.out;
-    return out->first && (out->count >= v->cuda->group || all_put(v));
+    const bool are_enough = out->count >= v->cuda->group && (!has_periods(v) || l2k_cuda_programs_may_end(v));
+    return out->first && (are_enough || all_put(v));
 }
 
 bool may_begin(const l2k_volume *v)

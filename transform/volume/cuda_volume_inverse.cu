@@ -78,6 +78,7 @@ l2k_status begin_inverse(l2k_volume *v)
         L2K_TRY(check(v, cudaEventRecord(s->used, d->within), "ordering streams"));
     if (rest != s->slices[0])
         l2k_cuda_give_back(v, rest);
+    s->count = 0;
     d->half = L2K_CUDA_FIRST;
     return L2K_OK;
 }
@@ -142,9 +143,14 @@ l2k_status upload_slice(const l2k_volume *v, const l2k_cuda_slot *s, unsigned i)
 {
     if (i == 0)
         L2K_TRY(check(v, cudaStreamWaitEvent(v->cuda->up, s->used, 0), "ordering streams"));
-    L2K_TRY(upload_coefficients(v, s, i));
-    const bool is_last = i + 1 == v->cuda->group || all_put(v);
-    return is_last ? check(v, cudaEventRecord(s->moved, v->cuda->up), "uploading coefficients") : L2K_OK;
+    return upload_coefficients(v, s, i);
+}
+
+/* Whether there are slices for a group, of which a walk might take no more. */
+bool is_complete(const l2k_volume *v, const l2k_cuda_slot *s)
+{
+    const bool nearly = has_periods(v) && s->count + L2K_CUDA_PERIOD > v->cuda->group;
+    return all_put(v) || s->count == v->cuda->group || (nearly && l2k_cuda_programs_may_end(v));
 }
 
 /* On the device, what is got is stored with the next ones, unless there are none. */
@@ -210,8 +216,6 @@ l2k_status l2k_cuda_next_coefficients(l2k_volume *volume, l2k_volume_slice *slic
     l2k_z_place place;
     if (stage_of(volume)->finished.first || !l2k_z_wanted(&stage_of(volume)->z, &place))
         return L2K_OK;
-    if (s->count == d->group)
-        s->count = 0;
     if (s->count == 0 && !d->on_device)
         L2K_TRY(check(volume, cudaEventSynchronize(s->moved), "uploading coefficients"));
     l2k_cuda_show(volume, s, s->count, place, slice);
@@ -232,8 +236,11 @@ l2k_status l2k_cuda_put_coefficients(l2k_volume *volume)
         L2K_TRY(upload_slice(volume, s, s->count - 1));
     if (d->leaving.first)
         l2k_z_append(&stage_of(volume)->finished, l2k_z_take(&d->leaving));
-    if (s->count == d->group || all_put(volume))
-        d->half = L2K_CUDA_COMPLETE;
+    if (!is_complete(volume, s))
+        return L2K_OK;
+    d->half = L2K_CUDA_COMPLETE;
+    if (!d->on_device)
+        L2K_TRY(check(volume, cudaEventRecord(s->moved, d->up), "uploading coefficients"));
     return d->on_device || all_put(volume) ? run_complete(volume) : L2K_OK;
 }
 
