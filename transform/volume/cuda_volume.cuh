@@ -8,6 +8,7 @@ extern "C" {
 #include "transform/cuda/cuda_device.h"
 #include "transform/volume/cuda_slices.h"
 #include "transform/volume/volume.h"
+#include "transform/volume/z_walk.h"
 }
 
 /* The most slices that are worked on together: of one component as many as a launch takes. */
@@ -99,10 +100,6 @@ inline char *values_of(const l2k_volume *v, const l2k_z_slice *slice, uint32_t c
 extern "C" {
 
 /* ---- Across slices (cuda_program.cu) ------------------------------------------------------------------------- */
-
-/* Whether a group that ends with the last slice put is a whole number of a walk's periods: others cost launches more.
- */
-bool l2k_cuda_programs_may_end(const l2k_volume *v);
 
 /* Enqueues what has been recorded, behind which the slices of `leaving` are where they belong. */
 l2k_status l2k_cuda_programs_run(const l2k_volume *v, const l2k_z_queue *leaving);
