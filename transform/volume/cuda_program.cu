@@ -189,151 +189,16 @@ void chain_pairs(const l2k_z_levels *z, l2k_z_program *program)
     program->count = count;
 }
 
-/* ---- Walks ------------------------------------------------------------------------------------------------------- */
-
-/* The chains of a level that follow each other, as pairs of slices; a walk takes some of them. */
-struct chain_run {
-    const l2k_z_program *program;
-    size_t begin, end; /* operations */
-    unsigned pairs, first, walked;
-};
-
-struct walk_plan {
-    unsigned levels, periods;
-    chain_run runs[L2K_CUDA_WALK_LEVELS];
-};
-
-/* The slices that wait for a pair. */
-unsigned waiting_rows(const l2k_z_levels *z)
-{
-    return !z->kernel ? z->lifting->steps : z->inverse ? 4 : 2;
-}
-
-/* Which of the two slices that a pair finishes, forward, is low. */
-unsigned low_row(const l2k_z_levels *z)
-{
-    return z->kernel ? 0 : 1;
-}
-
-/* Those that wait, and those of pair j. */
-l2k_z_slice *const *rows_at(const chain_run *run, unsigned j)
-{
-    return run->program->ops[run->begin + j / L2K_CHAIN_PAIRS].rows + 2 * (j % L2K_CHAIN_PAIRS);
-}
-
-chain_run find_run(const l2k_z_levels *z, unsigned level)
-{
-    const l2k_z_program *program = &z->program[level];
-    chain_run run = {program, 0, 0, 0, 0, 0};
-    while (run.begin < program->count && program->ops[run.begin].kind != L2K_Z_CHAIN)
-        run.begin++;
-    for (run.end = run.begin; run.end < program->count && program->ops[run.end].kind == L2K_Z_CHAIN; run.end++) {
-        const l2k_z_op *op = &program->ops[run.end], *last = op - 1;
-        if (run.end > run.begin && (last->pairs < L2K_CHAIN_PAIRS || memcmp(op->rows, last->rows + 2 * L2K_CHAIN_PAIRS,
-                                                                            waiting_rows(z) * sizeof *op->rows) != 0))
-            break;
-        run.pairs += op->pairs;
-    }
-    return run;
-}
-
-/* The pair of a level that has slice `slice` in row `row`; all pairs if there is none. */
-unsigned find_pair(const chain_run *run, unsigned row, const l2k_z_slice *slice)
-{
-    unsigned j = 0;
-    while (j < run->pairs && rows_at(run, j)[row] != slice)
-        j++;
-    return j;
-}
-
-/* The first pairs of a walk, if the deepest level starts with pair `first`: a low slice that goes from one level to the
- * other is where the walk starts at both. */
-bool start_at(const l2k_z_levels *z, walk_plan *plan, unsigned first)
-{
-    const unsigned next = waiting_rows(z);
-    plan->runs[plan->levels - 1].first = first;
-    for (unsigned i = plan->levels - 1; i > 0; i--) {
-        const chain_run *deeper = &plan->runs[i];
-        chain_run *run = &plan->runs[i - 1];
-        run->first =
-            find_pair(run, z->inverse ? next : low_row(z), rows_at(deeper, deeper->first)[z->inverse ? 0 : next]);
-        if (run->first == run->pairs)
-            return false;
-    }
-    return true;
-}
-
-/* A walk through `levels` levels. */
-walk_plan plan_levels(const l2k_z_levels *z, unsigned levels)
-{
-    walk_plan plan = {levels, 0, {}};
-    unsigned first = 0;
-    for (unsigned i = 0; i < levels; i++)
-        plan.runs[i] = find_run(z, i);
-    while (first < plan.runs[levels - 1].pairs && !start_at(z, &plan, first))
-        first++;
-    plan.periods = plan.runs[levels - 1].pairs - first;
-    for (unsigned i = 0; i < levels && plan.periods > 0; i++) {
-        const unsigned periods = (plan.runs[i].pairs - plan.runs[i].first) >> (levels - 1 - i);
-        plan.periods = periods < plan.periods ? periods : plan.periods;
-    }
-    for (unsigned i = 0; i < levels; i++)
-        plan.runs[i].walked = plan.periods << (levels - 1 - i);
-    return plan;
-}
-
-/* A slice of samples of a walk: forward a new one, inverse one that leaves. */
-l2k_z_slice *sample_of(const l2k_z_levels *z, const walk_plan *plan, unsigned i)
-{
-    const chain_run *run = &plan->runs[0];
-    return rows_at(run, run->first + i / 2)[(z->inverse ? 0 : waiting_rows(z)) + i % 2];
-}
-
-/* Whether all slices of samples are in the caller's planes, or none is. */
-bool are_together(const l2k_z_levels *z, const walk_plan *plan)
-{
-    bool together = true;
-    for (unsigned i = 0; i < plan->periods << plan->levels; i++)
-        together = together && !sample_of(z, plan, i)->samples == !sample_of(z, plan, 0)->samples;
-    return together;
-}
-
-/* That of the levels that takes most slices; no periods, if there is none. */
-walk_plan plan_walk(const l2k_z_levels *z)
-{
-    walk_plan best = {0, 0, {}};
-    for (unsigned levels = 1; levels <= z->levels && levels <= L2K_CUDA_WALK_LEVELS; levels++) {
-        const walk_plan plan = plan_levels(z, levels);
-        if (plan.periods > 0 && plan.periods << levels >= best.periods << best.levels && are_together(z, &plan))
-            best = plan;
-    }
-    return best;
-}
-
-/* Slice i of coefficients of a period, in the order of a walk. */
-l2k_z_slice *band_of(const l2k_z_levels *z, const walk_plan *plan, unsigned period, unsigned i)
-{
-    const unsigned next = waiting_rows(z), low = z->inverse ? next : low_row(z);
-    const unsigned high = z->inverse ? next + 1 : 1 - low_row(z);
-    for (unsigned level = 0; level < plan->levels; level++) {
-        const chain_run *run = &plan->runs[level];
-        const unsigned pairs = 1u << (plan->levels - 1 - level);
-        if (i < pairs)
-            return rows_at(run, run->first + period * pairs + i)[high];
-        i -= pairs;
-    }
-    const chain_run *deepest = &plan->runs[plan->levels - 1];
-    return rows_at(deepest, deepest->first + period)[low];
-}
+/* ---- Walks ------------------------------------------------------------------------------------------------------ */
 
 /* Slices that wait at a level before a walk of some periods, and after it. */
-void place_waiting(l2k_cuda_z_walk *w, const l2k_z_levels *z, const walk_plan *plan, unsigned level, unsigned begin,
+void place_waiting(l2k_cuda_z_walk *w, const l2k_z_levels *z, const l2k_z_walk *found, unsigned level, unsigned begin,
                    unsigned end)
 {
-    const chain_run *run = &plan->runs[level];
-    const unsigned pairs = 1u << (plan->levels - 1 - level), count = waiting_rows(z);
-    l2k_z_slice *const *before = rows_at(run, run->first + begin * pairs);
-    l2k_z_slice *const *after = rows_at(run, run->first + end * pairs - 1) + 2;
+    const l2k_z_run *run = &found->runs[level];
+    const unsigned pairs = 1u << (found->levels - 1 - level), count = l2k_z_waiting(z);
+    l2k_z_slice *const *before = l2k_z_rows(run, run->first + begin * pairs);
+    l2k_z_slice *const *after = l2k_z_rows(run, run->first + end * pairs - 1) + 2;
     for (unsigned row = 0; row < count; row++) {
         const bool outside = !z->inverse && before[row]->samples;
         w->waiting[level][row] = outside ? before[row]->samples : (char *)before[row]->values;
@@ -343,32 +208,32 @@ void place_waiting(l2k_cuda_z_walk *w, const l2k_z_levels *z, const walk_plan *p
 }
 
 /* Periods begin .. end - 1. */
-void place_periods(l2k_cuda_z_walk *w, const l2k_z_levels *z, const walk_plan *plan, unsigned begin, unsigned end)
+void place_periods(l2k_cuda_z_walk *w, const l2k_z_levels *z, const l2k_z_walk *found, unsigned begin, unsigned end)
 {
-    const unsigned period = 1u << plan->levels;
+    const unsigned period = 1u << found->levels;
     char **const samples = z->inverse ? w->to : w->from, **const bands = z->inverse ? w->from : w->to;
-    for (unsigned level = 0; level < plan->levels; level++)
-        place_waiting(w, z, plan, level, begin, end);
+    for (unsigned level = 0; level < found->levels; level++)
+        place_waiting(w, z, found, level, begin, end);
     for (unsigned i = begin * period; i < end * period; i++) {
-        const l2k_z_slice *slice = sample_of(z, plan, i);
+        const l2k_z_slice *slice = l2k_z_walk_sample(z, found, i);
         samples[i - begin * period] = slice->samples ? slice->samples : (char *)slice->values;
-        bands[i - begin * period] = (char *)band_of(z, plan, i / period, i % period)->values;
+        bands[i - begin * period] = (char *)l2k_z_walk_band(z, found, i / period, i % period)->values;
     }
 }
 
 /* What has passed is in the slices' own memory, or where it was to leave. */
-void forget_samples(const l2k_z_levels *z, const walk_plan *plan, unsigned begin, unsigned end)
+void forget_samples(const l2k_z_levels *z, const l2k_z_walk *found, unsigned begin, unsigned end)
 {
-    const chain_run *run = &plan->runs[0];
-    for (unsigned row = 0; !z->inverse && row < waiting_rows(z); row++)
-        rows_at(run, run->first + (begin << (plan->levels - 1)))[row]->samples = NULL;
-    for (unsigned i = begin << plan->levels; i < end << plan->levels; i++)
-        sample_of(z, plan, i)->samples = NULL;
+    const l2k_z_run *run = &found->runs[0];
+    for (unsigned row = 0; !z->inverse && row < l2k_z_waiting(z); row++)
+        l2k_z_rows(run, run->first + (begin << (found->levels - 1)))[row]->samples = NULL;
+    for (unsigned i = begin << found->levels; i < end << found->levels; i++)
+        l2k_z_walk_sample(z, found, i)->samples = NULL;
 }
 
-l2k_status walk(builder *b, const l2k_z_levels *z, const walk_plan *plan)
+l2k_status walk(builder *b, const l2k_z_levels *z, const l2k_z_walk *found)
 {
-    const unsigned most = L2K_CUDA_WALK_SLICES >> plan->levels;
+    const unsigned most = L2K_CUDA_WALK_SLICES >> found->levels;
     l2k_cuda_z_walk w;
     memset(&w, 0, sizeof w);
     w.threads =
@@ -377,17 +242,17 @@ l2k_status walk(builder *b, const l2k_z_levels *z, const walk_plan *plan)
     w.kernel = b->p.kernel;
     memcpy(w.scales, b->p.scales, sizeof w.scales);
     memcpy(w.steps, b->p.steps, sizeof w.steps);
-    w.levels = (int32_t)plan->levels;
-    w.outside = sample_of(z, plan, 0)->samples != NULL;
+    w.levels = (int32_t)found->levels;
+    w.outside = l2k_z_walk_sample(z, found, 0)->samples != NULL;
     L2K_TRY(launch(b));
-    for (unsigned begin = 0; begin < plan->periods; begin += most) {
-        const unsigned end = plan->periods - begin < most ? plan->periods : begin + most;
+    for (unsigned begin = 0; begin < found->periods; begin += most) {
+        const unsigned end = found->periods - begin < most ? found->periods : begin + most;
         w.waiting_outside = 0;
-        w.slices = (int32_t)((end - begin) << plan->levels);
-        place_periods(&w, z, plan, begin, end);
+        w.slices = (int32_t)((end - begin) << found->levels);
+        place_periods(&w, z, found, begin, end);
         const int error = l2k_cuda_z_walk_run(&w, b->v->cuda->value, z->inverse, b->v->cuda->stream);
         L2K_TRY(check(b->v, error, "launching a walk across slices"));
-        forget_samples(z, plan, begin, end);
+        forget_samples(z, found, begin, end);
     }
     return L2K_OK;
 }
@@ -397,7 +262,7 @@ l2k_status walk(builder *b, const l2k_z_levels *z, const walk_plan *plan)
 typedef l2k_status visit(builder *b, const l2k_z_levels *z, const l2k_z_op *op);
 
 /* Pairs begin .. end - 1 of a run, with those of one operation together. */
-l2k_status visit_pairs(builder *b, const l2k_z_levels *z, const chain_run *run, unsigned begin, unsigned end,
+l2k_status visit_pairs(builder *b, const l2k_z_levels *z, const l2k_z_run *run, unsigned begin, unsigned end,
                        visit *see)
 {
     while (begin < end) {
@@ -406,7 +271,7 @@ l2k_status visit_pairs(builder *b, const l2k_z_levels *z, const chain_run *run, 
         memset(&op, 0, sizeof op);
         op.kind = L2K_Z_CHAIN;
         op.pairs = end - begin < most ? end - begin : most;
-        memcpy(op.rows, rows_at(run, begin), (waiting_rows(z) + 2 * op.pairs) * sizeof *op.rows);
+        memcpy(op.rows, l2k_z_rows(run, begin), (l2k_z_waiting(z) + 2 * op.pairs) * sizeof *op.rows);
         L2K_TRY(see(b, z, &op));
         begin += op.pairs;
     }
@@ -422,13 +287,13 @@ l2k_status visit_ops(builder *b, const l2k_z_levels *z, const l2k_z_program *pro
 }
 
 /* What comes before a walk at a level that it takes, and what comes after it. */
-l2k_status visit_before(builder *b, const l2k_z_levels *z, const chain_run *run, visit *see)
+l2k_status visit_before(builder *b, const l2k_z_levels *z, const l2k_z_run *run, visit *see)
 {
     L2K_TRY(visit_ops(b, z, run->program, 0, run->begin, see));
     return visit_pairs(b, z, run, 0, run->first, see);
 }
 
-l2k_status visit_after(builder *b, const l2k_z_levels *z, const chain_run *run, visit *see)
+l2k_status visit_after(builder *b, const l2k_z_levels *z, const l2k_z_run *run, visit *see)
 {
     L2K_TRY(visit_pairs(b, z, run, run->first + run->walked, run->pairs, see));
     return visit_ops(b, z, run->program, run->end, run->program->count, see);
@@ -445,11 +310,11 @@ l2k_status visit_deep(builder *b, const l2k_z_levels *z, unsigned walked, visit 
 }
 
 /* The levels of a walk, in the order of the direction. */
-l2k_status visit_walked(builder *b, const l2k_z_levels *z, const walk_plan *plan, visit *see,
-                        l2k_status (*part)(builder *, const l2k_z_levels *, const chain_run *, visit *))
+l2k_status visit_walked(builder *b, const l2k_z_levels *z, const l2k_z_walk *found, visit *see,
+                        l2k_status (*part)(builder *, const l2k_z_levels *, const l2k_z_run *, visit *))
 {
-    for (unsigned i = 0; i < plan->levels; i++)
-        L2K_TRY(part(b, z, &plan->runs[z->inverse ? plan->levels - 1 - i : i], see));
+    for (unsigned i = 0; i < found->levels; i++)
+        L2K_TRY(part(b, z, &found->runs[z->inverse ? found->levels - 1 - i : i], see));
     return L2K_OK;
 }
 
@@ -461,23 +326,23 @@ l2k_status count_use(builder *, const l2k_z_levels *, const l2k_z_op *op)
 }
 
 /* Inverse: the last operation on a slice leaves it in the planes. A walk counts until it has been launched. */
-l2k_status count_uses(builder *b, const l2k_z_levels *z, const walk_plan *plan)
+l2k_status count_uses(builder *b, const l2k_z_levels *z, const l2k_z_walk *found)
 {
-    L2K_TRY(visit_deep(b, z, plan->levels, count_use));
-    L2K_TRY(visit_walked(b, z, plan, count_use, visit_before));
-    L2K_TRY(visit_walked(b, z, plan, count_use, visit_after));
-    for (unsigned i = 0; i < plan->periods << plan->levels; i++)
-        sample_of(z, plan, i)->uses++;
+    L2K_TRY(visit_deep(b, z, found->levels, count_use));
+    L2K_TRY(visit_walked(b, z, found, count_use, visit_before));
+    L2K_TRY(visit_walked(b, z, found, count_use, visit_after));
+    for (unsigned i = 0; i < found->periods << found->levels; i++)
+        l2k_z_walk_sample(z, found, i)->uses++;
     return L2K_OK;
 }
 
-l2k_status add_walk(builder *b, const l2k_z_levels *z, const walk_plan *plan)
+l2k_status add_walk(builder *b, const l2k_z_levels *z, const l2k_z_walk *found)
 {
-    if (plan->periods == 0)
+    if (found->periods == 0)
         return L2K_OK;
-    L2K_TRY(walk(b, z, plan));
-    for (unsigned i = 0; z->inverse && i < plan->periods << plan->levels; i++)
-        sample_of(z, plan, i)->uses--;
+    L2K_TRY(walk(b, z, found));
+    for (unsigned i = 0; z->inverse && i < found->periods << found->levels; i++)
+        l2k_z_walk_sample(z, found, i)->uses--;
     return L2K_OK;
 }
 
@@ -485,15 +350,15 @@ l2k_status add_all(builder *b, l2k_z_levels *z)
 {
     for (unsigned level = 0; z->kernel && !z->kernel->reversible && level < z->levels; level++)
         chain_pairs(z, &z->program[level]);
-    const walk_plan plan = plan_walk(z);
+    const l2k_z_walk found = l2k_z_find_walk(z);
     if (z->inverse) {
-        L2K_TRY(count_uses(b, z, &plan));
-        L2K_TRY(visit_deep(b, z, plan.levels, add));
+        L2K_TRY(count_uses(b, z, &found));
+        L2K_TRY(visit_deep(b, z, found.levels, add));
     }
-    L2K_TRY(visit_walked(b, z, &plan, add, visit_before));
-    L2K_TRY(add_walk(b, z, &plan));
-    L2K_TRY(visit_walked(b, z, &plan, add, visit_after));
-    return z->inverse ? L2K_OK : visit_deep(b, z, plan.levels, add);
+    L2K_TRY(visit_walked(b, z, &found, add, visit_before));
+    L2K_TRY(add_walk(b, z, &found));
+    L2K_TRY(visit_walked(b, z, &found, add, visit_after));
+    return z->inverse ? L2K_OK : visit_deep(b, z, found.levels, add);
 }
 
 /* Slices that wait for others. */
@@ -505,25 +370,7 @@ l2k_status move_windows(builder *b, const l2k_z_levels *z)
     return L2K_OK;
 }
 
-/* Whether what has come to a level ends with a pair of slices: forward, Part 1's end with a low one, at an even
- * coordinate. */
-bool ends_with_pair(const l2k_z_levels *z, const l2k_z_level *level)
-{
-    const bool comes_low = !(level->come & 1);
-    return level->come == level->end || comes_low == (z->inverse || z->kernel);
-}
-
 } // namespace
-
-bool l2k_cuda_programs_may_end(const l2k_volume *v)
-{
-    const l2k_z_levels *z = &stage_of(v)->z;
-    const bool walks = !z->kernel || !z->kernel->reversible;
-    bool may = true;
-    for (unsigned i = 0; walks && i < z->levels && i < L2K_CUDA_WALK_LEVELS; i++)
-        may = may && ends_with_pair(z, &z->level[i]);
-    return may;
-}
 
 l2k_status l2k_cuda_programs_run(const l2k_volume *v, const l2k_z_queue *leaving)
 {

@@ -4,7 +4,7 @@
 #define L2K_TRANSFORM_VOLUME_CUDA_SLICES_H
 
 #include "tiling/pixel/cuda_plane.h"
-#include "transform/volume/z_levels.h"
+#include "transform/volume/z_walk.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -52,13 +52,11 @@ typedef struct l2k_cuda_z_program {
     l2k_cuda_z_op ops[L2K_CUDA_Z_OPS];
 } l2k_cuda_z_program;
 
-/* Of a walk: levels, slices that wait at a level, slices. */
-enum { L2K_CUDA_WALK_LEVELS = 3, L2K_CUDA_WALK_STATE = 4, L2K_CUDA_WALK_SLICES = 128 };
+/* Of a walk: slices that wait at a level, slices. */
+enum { L2K_CUDA_WALK_STATE = 4, L2K_CUDA_WALK_SLICES = 128 };
 
-/* The finest levels at once: each thread goes through slices of samples one after the other, with what waits at each
- * level in registers. A period is 2^levels slices, of which so many slices of coefficients become, or the other way;
- * these are listed in the order: high ones of the finest level, of the next ones, the low one. Places are multiples of
- * L2K_CUDA_WALK_BYTES. */
+/* The periods of an l2k_z_walk: slices of samples in their order, those of coefficients as l2k_z_walk_band has them, of
+ * one period after the other. Places are multiples of L2K_CUDA_WALK_BYTES. */
 typedef struct l2k_cuda_z_walk {
     int64_t threads;
     float scales[2];
@@ -68,7 +66,7 @@ typedef struct l2k_cuda_z_walk {
     uint32_t waiting_outside; /* as bits, which of those that wait are there */
     l2k_cuda_z_step steps[3];
     int32_t levels, slices;
-    char *waiting[L2K_CUDA_WALK_LEVELS][L2K_CUDA_WALK_STATE], *left[L2K_CUDA_WALK_LEVELS][L2K_CUDA_WALK_STATE];
+    char *waiting[L2K_Z_WALK_LEVELS][L2K_CUDA_WALK_STATE], *left[L2K_Z_WALK_LEVELS][L2K_CUDA_WALK_STATE];
     char *from[L2K_CUDA_WALK_SLICES], *to[L2K_CUDA_WALK_SLICES];
 } l2k_cuda_z_walk;
 

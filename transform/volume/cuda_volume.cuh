@@ -11,6 +11,7 @@ extern "C" {
 #include "transform/cuda/cuda_device.h"
 #include "transform/volume/cuda_slices.h"
 #include "transform/volume/volume.h"
+#include "transform/volume/z_walk.h"
 }
 
 /* The most slices that are worked on together: of one component as many as a launch takes. */
@@ -170,10 +171,6 @@ l2k_status l2k_cuda_put_coefficients(l2k_volume *volume);
 l2k_status l2k_cuda_get_samples(l2k_volume *volume, const l2k_plane *planes, bool *got);
 
 /* ---- Across slices (cuda_program.cu) ------------------------------------------------------------------------- */
-
-/* Whether a group that ends with the last slice put is a whole number of a walk's periods: others cost launches more.
- */
-bool l2k_cuda_programs_may_end(const l2k_volume *v);
 
 /* Enqueues what has been recorded, behind which the slices of `leaving` are where they belong. */
 l2k_status l2k_cuda_programs_run(const l2k_volume *v, const l2k_z_queue *leaving);

@@ -245,7 +245,7 @@ template <class S, class W, bool INVERSE> int run_levels(const l2k_cuda_z_walk &
 {
     return launch(p.levels == 1   ? walk<S, W, INVERSE, 1>
                   : p.levels == 2 ? walk<S, W, INVERSE, 2>
-                                  : walk<S, W, INVERSE, L2K_CUDA_WALK_LEVELS>,
+                                  : walk<S, W, INVERSE, L2K_Z_WALK_LEVELS>,
                   p, stream);
 }
 
