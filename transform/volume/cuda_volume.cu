@@ -217,30 +217,31 @@ void l2k_cuda_give_back(const l2k_volume *v, l2k_z_slice *slice)
 }
 
 /* Values start as 0, also behind the last sample, where programs go as well. */
-l2k_z_slice *l2k_cuda_new_slice(const l2k_volume *v)
+l2k_status l2k_cuda_new_slice(const l2k_volume *v, l2k_z_slice **slice)
 {
+    l2k_cuda_volume *d = v->cuda;
     l2k_volume_stage *stage = stage_of(v);
-    l2k_z_slice *slice = reuse(v);
-    if (slice) {
-        slice->samples = NULL;
-        slice->uses = 0;
-        return slice;
+    *slice = reuse(v);
+    if (*slice) {
+        (*slice)->samples = NULL;
+        (*slice)->uses = 0;
+        return L2K_OK;
     }
-    slice = (l2k_z_slice *)l2k_allocate_zeroed(&v->context, 1, sizeof *slice);
-    if (!slice) {
-        l2k_fail(&v->context, L2K_ERROR_MEMORY, "out of memory for a slice");
-        return NULL;
+    l2k_z_slice *made = (l2k_z_slice *)l2k_allocate_zeroed(&v->context, 1, sizeof *made);
+    if (!made)
+        return l2k_fail(&v->context, L2K_ERROR_MEMORY, "out of memory for a slice");
+    const l2k_status status =
+        check(v, cudaMalloc((void **)&made->values, d->slice_bytes), "allocating memory for a slice");
+    if (status != L2K_OK) {
+        l2k_release(&v->context, made);
+        return status;
     }
-    cudaError_t error = cudaMalloc((void **)&slice->values, v->cuda->slice_bytes);
-    if (check(v, error, "allocating memory for a slice") != L2K_OK) {
-        l2k_release(&v->context, slice);
-        return NULL;
-    }
-    slice->older = stage->all;
-    stage->all = slice;
-    const bool crosses_first = !v->cuda->on_device && !is_inverse(v); /* samples go up next, before anything else */
-    error = cudaMemsetAsync(slice->values, 0, v->cuda->slice_bytes, crosses_first ? v->cuda->up : v->cuda->stream);
-    return check(v, error, "clearing memory for a slice") == L2K_OK ? slice : NULL;
+    made->older = stage->all;
+    stage->all = made;
+    const bool crosses_first = !d->on_device && !is_inverse(v); /* samples go up next, before anything else */
+    *slice = made;
+    return check(v, cudaMemsetAsync(made->values, 0, d->slice_bytes, crosses_first ? d->up : d->stream),
+                 "clearing memory for a slice");
 }
 
 const l2k_plane *l2k_cuda_planes_of(const l2k_volume *v, const l2k_cuda_slot *s, const l2k_z_slice *rest)

@@ -21,7 +21,7 @@ enum { L2K_CUDA_GROUP = 64 };
 enum { L2K_CUDA_HOST_GROUP = HOST_TEST, L2K_CUDA_RING = 4, L2K_CUDA_SLOTS = 3 };
 
 /* Slices of the period of a walk. Groups of some periods end with one. */
-enum { L2K_CUDA_PERIOD = 1 << L2K_CUDA_WALK_LEVELS };
+enum { L2K_CUDA_PERIOD = 1 << L2K_Z_WALK_LEVELS };
 
 /* What of a group is enqueued: nothing; inverse, its slices are all there; the first of the two halves, across slices
  * and within them, inverse the other way round. From and to host memory the host enqueues a half with one slice and
@@ -149,9 +149,9 @@ extern "C" {
 
 /* ---- Slices and their values (cuda_volume.cu) ---------------------------------------------------------------- */
 
-/* A slice without samples, of memory that may be written to in the order of the streams; NULL when out of memory. And
- * back, when all that uses it is enqueued. */
-l2k_z_slice *l2k_cuda_new_slice(const l2k_volume *v);
+/* A slice without samples, of memory that may be written to in the order of the streams. And back, when all that uses
+ * it is enqueued. */
+l2k_status l2k_cuda_new_slice(const l2k_volume *v, l2k_z_slice **slice);
 void l2k_cuda_give_back(const l2k_volume *v, l2k_z_slice *slice);
 
 /* The values of a group as planes. Places without a slice get those of `rest`. */

@@ -11,7 +11,7 @@ namespace
 bool is_ready(const l2k_volume *v)
 {
     const l2k_z_queue *out = &stage_of(v)->z.out;
-    const bool are_enough = out->count >= v->cuda->group && (!has_periods(v) || l2k_cuda_programs_may_end(v));
+    const bool are_enough = out->count >= v->cuda->group && (!has_periods(v) || l2k_z_may_end(&stage_of(v)->z));
     return out->first && (are_enough || all_put(v));
 }
 
@@ -139,9 +139,8 @@ l2k_status put_host_slice(l2k_volume *v, l2k_z_slice *slice, const l2k_plane *pl
 l2k_status l2k_cuda_put_samples(l2k_volume *volume, const l2k_plane *planes)
 {
     l2k_cuda_volume *d = volume->cuda;
-    l2k_z_slice *slice = l2k_cuda_new_slice(volume);
-    if (!slice)
-        return L2K_ERROR_MEMORY;
+    l2k_z_slice *slice;
+    L2K_TRY(l2k_cuda_new_slice(volume, &slice));
     if (d->on_device) {
         if (l2k_cuda_samples_are_values(volume, planes))
             slice->samples = (char *)planes[0].data;

@@ -63,9 +63,9 @@ l2k_status begin_inverse(l2k_volume *v)
 {
     l2k_cuda_volume *d = v->cuda;
     l2k_cuda_slot *s = slot_number(d, d->begun);
-    l2k_z_slice *rest = s->count < d->group ? l2k_cuda_new_slice(v) : s->slices[0];
-    if (!rest)
-        return L2K_ERROR_MEMORY;
+    l2k_z_slice *rest = s->slices[0];
+    if (s->count < d->group)
+        L2K_TRY(l2k_cuda_new_slice(v, &rest));
     L2K_TRY(run_waiting(v));
     if (!d->on_device) {
         L2K_TRY(check(v, cudaStreamWaitEvent(d->stream, s->moved, 0), "ordering streams"));
@@ -150,7 +150,7 @@ l2k_status upload_slice(const l2k_volume *v, const l2k_cuda_slot *s, unsigned i)
 bool is_complete(const l2k_volume *v, const l2k_cuda_slot *s)
 {
     const bool nearly = has_periods(v) && s->count + L2K_CUDA_PERIOD > v->cuda->group;
-    return all_put(v) || s->count == v->cuda->group || (nearly && l2k_cuda_programs_may_end(v));
+    return all_put(v) || s->count == v->cuda->group || (nearly && l2k_z_may_end(&stage_of(v)->z));
 }
 
 /* On the device, what is got is stored with the next ones, unless there are none. */
@@ -227,9 +227,8 @@ l2k_status l2k_cuda_put_coefficients(l2k_volume *volume)
     l2k_cuda_volume *d = volume->cuda;
     L2K_TRY(run_complete(volume));
     l2k_cuda_slot *s = slot_number(d, d->begun);
-    l2k_z_slice *slice = l2k_cuda_new_slice(volume);
-    if (!slice)
-        return L2K_ERROR_MEMORY;
+    l2k_z_slice *slice;
+    L2K_TRY(l2k_cuda_new_slice(volume, &slice));
     s->slices[s->count++] = slice;
     L2K_TRY(l2k_z_put(&volume->context, &stage_of(volume)->z, slice));
     if (!d->on_device)
