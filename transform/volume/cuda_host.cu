@@ -125,21 +125,19 @@ l2k_status fill_crossing(const l2k_volume *v, crossing *x, size_t bytes, uint32_
     return x->views ? L2K_OK : l2k_fail(&v->context, L2K_ERROR_MEMORY, "out of memory for a slice");
 }
 
-/* NULL, with a message, where there is no memory. */
-crossing *new_crossing(const l2k_volume *v, size_t bytes, uint32_t components)
+l2k_status new_crossing(const l2k_volume *v, size_t bytes, uint32_t components, crossing **x)
 {
-    crossing *x = (crossing *)l2k_allocate_zeroed(&v->context, 1, sizeof *x);
-    if (!x) {
-        l2k_fail(&v->context, L2K_ERROR_MEMORY, "out of memory for a slice");
-        return NULL;
+    *x = (crossing *)l2k_allocate_zeroed(&v->context, 1, sizeof **x);
+    if (!*x)
+        return l2k_fail(&v->context, L2K_ERROR_MEMORY, "out of memory for a slice");
+    const l2k_status status = fill_crossing(v, *x, bytes, components);
+    if (status != L2K_OK) {
+        free_crossing(v, *x);
+        return status;
     }
-    if (fill_crossing(v, x, bytes, components) != L2K_OK) {
-        free_crossing(v, x);
-        return NULL;
-    }
-    x->link.older = v->host->all;
-    v->host->all = &x->link;
-    return x;
+    (*x)->link.older = v->host->all;
+    v->host->all = &(*x)->link;
+    return L2K_OK;
 }
 
 /* What cuda_samples.cu needs. */
@@ -262,18 +260,19 @@ size_t view_bytes(const l2k_coefficients *view)
 }
 
 /* Memory for coefficients like `slice`. Inverse, not that of the last ones, which may still be read. */
-crossing *take_coefficients(const l2k_volume *v, const l2k_volume_slice *slice)
+l2k_status take_coefficients(const l2k_volume *v, const l2k_volume_slice *slice, crossing **x)
 {
     l2k_z_queue *empty = &v->host->empty[slice->level];
     size_t bytes = 0;
-    if (empty->count >= (is_inverse(v) ? UP : 1))
-        return from_link(l2k_z_take(empty));
+    if (empty->count >= (is_inverse(v) ? UP : 1)) {
+        *x = from_link(l2k_z_take(empty));
+        return L2K_OK;
+    }
     for (uint32_t c = 0; c < slice->num_components; c++)
         bytes += view_bytes(&slice->views[c]);
-    crossing *x = new_crossing(v, bytes, slice->num_components);
-    if (x)
-        x->slice.level = slice->level;
-    return x;
+    L2K_TRY(new_crossing(v, bytes, slice->num_components, x));
+    (*x)->slice.level = slice->level;
+    return L2K_OK;
 }
 
 /* The place of a slice on the device in host memory. */
@@ -315,10 +314,13 @@ size_t bytes_of(const crossing *x)
 /* ---- Forward ------------------------------------------------------------------------------------------------- */
 
 /* Memory that the group under way does not use, so that nothing that goes up waits for it. */
-crossing *take_samples(l2k_volume *v)
+l2k_status take_samples(const l2k_volume *v, crossing **x)
 {
     l2k_cuda_host *h = v->host;
-    return h->free.count > h->last ? from_link(l2k_z_take(&h->free)) : new_crossing(v, v->cuda->raw_bytes, 0);
+    if (h->free.count <= h->last)
+        return new_crossing(v, v->cuda->raw_bytes, 0, x);
+    *x = from_link(l2k_z_take(&h->free));
+    return L2K_OK;
 }
 
 l2k_status upload(l2k_volume *v, crossing *x, const l2k_plane *planes)
@@ -334,9 +336,8 @@ l2k_status upload(l2k_volume *v, crossing *x, const l2k_plane *planes)
 l2k_status put(l2k_volume *v, const l2k_plane *planes)
 {
     l2k_cuda_host *h = v->host;
-    crossing *x = take_samples(v);
-    if (!x)
-        return L2K_ERROR_MEMORY;
+    crossing *x;
+    L2K_TRY(take_samples(v, &x));
     L2K_TRY(upload(v, x, planes));
     l2k_z_append(&h->taken, &x->link);
     L2K_TRY(h->device.functions->put(&h->device, v->cuda->raw_planes));
@@ -360,9 +361,8 @@ l2k_status release_taken(const l2k_volume *v)
 l2k_status download(const l2k_volume *v, const l2k_volume_slice *slice)
 {
     l2k_cuda_host *h = v->host;
-    crossing *x = take_coefficients(v, slice);
-    if (!x)
-        return L2K_ERROR_MEMORY;
+    crossing *x;
+    L2K_TRY(take_coefficients(v, slice, &x));
     place_coefficients(slice, x);
     L2K_TRY(copy_coefficients(v, x, slice->views));
     L2K_TRY(order(v, x->raw.used, h->stream, v->cuda->down));
@@ -433,9 +433,7 @@ l2k_status next_coefficients(l2k_volume *v, l2k_volume_slice *slice)
     if (!wanted.views)
         return L2K_OK;
     if (!h->shown)
-        h->shown = take_coefficients(v, &wanted);
-    if (!h->shown)
-        return L2K_ERROR_MEMORY;
+        L2K_TRY(take_coefficients(v, &wanted, &h->shown));
     place_coefficients(&wanted, h->shown);
     L2K_TRY(check(v, cudaEventSynchronize(h->shown->raw.moved), "uploading coefficients"));
     *slice = h->shown->slice;
@@ -457,10 +455,11 @@ l2k_status send(const l2k_volume *v, crossing *x)
 l2k_status take_values(l2k_volume *v, l2k_z_queue *made, bool *got)
 {
     l2k_cuda_host *h = v->host;
-    crossing *x =
-        h->free.first ? from_link(l2k_z_take(&h->free)) : new_crossing(v, l2k_cuda_part_slice_bytes(&h->device), 0);
-    if (!x)
-        return L2K_ERROR_MEMORY;
+    crossing *x;
+    if (h->free.first)
+        x = from_link(l2k_z_take(&h->free));
+    else
+        L2K_TRY(new_crossing(v, l2k_cuda_part_slice_bytes(&h->device), 0, &x));
     l2k_cuda_part_planes(&h->device, &x->link, v->cuda->planes);
     l2k_status status = follow(v, h->stream, x->raw.used);
     if (status == L2K_OK)

@@ -150,9 +150,8 @@ l2k_status put(l2k_volume *v, const l2k_plane *planes)
 
 l2k_status pass_low_on(l2k_volume *v, const l2k_volume_slice *slice, level *next)
 {
-    l2k_z_slice *low = l2k_cuda_part_slice(&next->part, &next->free, &next->all);
-    if (!low)
-        return L2K_ERROR_MEMORY;
+    l2k_z_slice *low;
+    L2K_TRY(l2k_cuda_part_slice(&next->part, &next->free, &next->all, &low));
     l2k_z_append(&next->taken, low);
     L2K_TRY(copy_low(v, slice->views, &next->part, low, false));
     return next->part.functions->put(&next->part, v->isotropic->planes);
@@ -217,9 +216,8 @@ l2k_status fetch_low(l2k_volume *v, const l2k_volume *part, level *next)
 l2k_status take_samples(l2k_volume *v, level *l)
 {
     for (bool got = true; got;) {
-        l2k_z_slice *slice = l2k_cuda_part_slice(&l->part, &l->free, &l->all);
-        if (!slice)
-            return L2K_ERROR_MEMORY;
+        l2k_z_slice *slice;
+        L2K_TRY(l2k_cuda_part_slice(&l->part, &l->free, &l->all, &slice));
         l2k_cuda_part_planes(&l->part, slice, v->isotropic->planes);
         l2k_status status = l->part.functions->get_slice(&l->part, v->isotropic->planes, &got);
         l2k_z_append(status == L2K_OK && got ? &l->low : &l->free, slice);

@@ -95,24 +95,23 @@ extern "C" size_t l2k_cuda_part_slice_bytes(const l2k_volume *part)
     return part->stages->samples * value_bytes(part);
 }
 
-extern "C" l2k_z_slice *l2k_cuda_part_slice(const l2k_volume *part, l2k_z_queue *free, l2k_z_slice **all)
+extern "C" l2k_status l2k_cuda_part_slice(const l2k_volume *part, l2k_z_queue *free, l2k_z_slice **all,
+                                          l2k_z_slice **slice)
 {
-    l2k_z_slice *slice = l2k_z_take(free);
-    if (slice)
-        return slice;
-    slice = (l2k_z_slice *)l2k_allocate_zeroed(&part->context, 1, sizeof *slice);
-    if (!slice) {
-        l2k_fail(&part->context, L2K_ERROR_MEMORY, "out of memory for a slice");
-        return NULL;
+    *slice = l2k_z_take(free);
+    if (*slice)
+        return L2K_OK;
+    l2k_z_slice *made = (l2k_z_slice *)l2k_allocate_zeroed(&part->context, 1, sizeof *made);
+    if (!made)
+        return l2k_fail(&part->context, L2K_ERROR_MEMORY, "out of memory for a slice");
+    const cudaError_t error = cudaMalloc((void **)&made->values, l2k_cuda_part_slice_bytes(part) + 1);
+    if (error != cudaSuccess) {
+        l2k_release(&part->context, made);
+        return l2k_cuda_check(&part->context, error, "allocating memory for a slice");
     }
-    const cudaError_t error = cudaMalloc((void **)&slice->values, l2k_cuda_part_slice_bytes(part) + 1);
-    if (l2k_cuda_check(&part->context, error, "allocating memory for a slice") != L2K_OK) {
-        l2k_release(&part->context, slice);
-        return NULL;
-    }
-    slice->older = *all;
-    *all = slice;
-    return slice;
+    made->older = *all;
+    *all = *slice = made;
+    return L2K_OK;
 }
 
 extern "C" void l2k_cuda_part_free_slices(const l2k_volume *part, l2k_z_slice **all)

@@ -34,9 +34,9 @@ l2k_status l2k_cuda_part_rewind(l2k_volume *part);
 void l2k_cuda_part_planes(const l2k_volume *part, const l2k_z_slice *slice, l2k_plane *planes);
 size_t l2k_cuda_part_slice_bytes(const l2k_volume *part);
 
-/* A slice of device memory for such values, the first of `free` or a new one, which goes to `all`; NULL, with a
- * message, where there is no memory. Those of `all` are released by l2k_cuda_part_free_slices. */
-l2k_z_slice *l2k_cuda_part_slice(const l2k_volume *part, l2k_z_queue *free, l2k_z_slice **all);
+/* A slice of device memory for such values, the first of `free` or a new one, which goes to `all`. Those of `all` are
+ * released by l2k_cuda_part_free_slices. */
+l2k_status l2k_cuda_part_slice(const l2k_volume *part, l2k_z_queue *free, l2k_z_slice **all, l2k_z_slice **slice);
 void l2k_cuda_part_free_slices(const l2k_volume *part, l2k_z_slice **all);
 
 } // extern "C"
