@@ -41,6 +41,8 @@ void choose_sizes(l2k_volume *v)
         group = L2K_CUDA_HOST_GROUP;
     if (d->on_device && group < LEAST_SLICES)
         group = MOST_SAMPLES / samples < LEAST_SLICES ? MOST_SAMPLES / samples : LEAST_SLICES;
+    if (v->most_slices && group > v->most_slices)
+        group = v->most_slices;
     group = group < 1 ? 1 : group > GROUP_TEST ? GROUP_TEST : group;
     const size_t depth = v->spec.z1 - v->spec.z0, groups = (depth + group - 1) / group;
     d->group = (unsigned)((depth + groups - 1) / groups); /* all groups alike: a plan runs with all its slices */
