@@ -1,16 +1,11 @@
-/* A volume on a CUDA device. Slices are lifted by groups, each group by one program across all levels of Z, and then
- * transformed by a plan that has the slices of the group as components. From and to host memory there are three plans,
+/* A volume on a CUDA device. Slices are asked by groups, each group by one program across all levels of Z, and then
+ * transformed by a plan that has the slices of the group as components. In device memory one group goes across slices
+ * while another is transformed within them. From and to host memory there are three plans,
  * and a stream for each direction of the bus: while a group is worked on, the samples of the next one go up and
  * the coefficients of the last one come down (Franco, Bernabe, Fernandez, Ujaldon, 2010, had two frames a step, and no
  * overlap).
  */
 #include <string.h>
-#ifndef SLOTS_TEST
-#define SLOTS_TEST 2
-#endif
-#ifndef GROUP_TEST
-#define GROUP_TEST L2K_CUDA_GROUP
-#endif
 
 extern "C" {
 #include "base/memory.h"
@@ -29,6 +24,10 @@ const size_t GROUP_SAMPLES = (size_t)1 << 24;
  * and writes the slices in the windows of its levels once more. */
 const size_t LEAST_SLICES = 32, MOST_SAMPLES = (size_t)1 << 27;
 
+/* In device memory groups of at most so many bytes are under way two at a time. What gains is that launches end side by
+ * side, which is nothing to large ones; and it doubles the memory. */
+const size_t MOST_BESIDE = (size_t)1 << 27;
+
 /* ---- Life ---------------------------------------------------------------------------------------------------- */
 
 void choose_sizes(l2k_volume *v)
@@ -43,7 +42,7 @@ void choose_sizes(l2k_volume *v)
         group = MOST_SAMPLES / samples < LEAST_SLICES ? MOST_SAMPLES / samples : LEAST_SLICES;
     if (v->most_slices && group > v->most_slices)
         group = v->most_slices;
-    group = group < 1 ? 1 : group > GROUP_TEST ? GROUP_TEST : group;
+    group = group < 1 ? 1 : group > L2K_CUDA_GROUP ? L2K_CUDA_GROUP : group;
     const size_t depth = v->spec.z1 - v->spec.z0, groups = (depth + group - 1) / group;
     d->group = (unsigned)((depth + groups - 1) / groups); /* all groups alike: a plan runs with all its slices */
     d->value = floats                                            ? L2K_CUDA_FLOAT32
@@ -52,7 +51,7 @@ void choose_sizes(l2k_volume *v)
     d->value_bytes = d->value == L2K_CUDA_INT16 ? 2 : 4;
     d->slice_bytes = (samples * d->value_bytes + 255) / 256 * 256;
     d->raw_bytes = samples * 4;
-    d->slots = d->on_device ? SLOTS_TEST : L2K_CUDA_SLOTS;
+    d->slots = !d->on_device ? L2K_CUDA_SLOTS : d->group * d->slice_bytes <= MOST_BESIDE ? 2 : 1;
 }
 
 l2k_status make_slot(l2k_volume *v, l2k_cuda_slot *s)
@@ -61,7 +60,7 @@ l2k_status make_slot(l2k_volume *v, l2k_cuda_slot *s)
     L2K_TRY(check(v, cudaEventCreateWithFlags(&s->moved, cudaEventDisableTiming), "making an event"));
     L2K_TRY(check(v, cudaEventCreateWithFlags(&s->used, cudaEventDisableTiming), "making an event"));
     L2K_TRY(check(v, cudaEventCreateWithFlags(&s->crossed, cudaEventDisableTiming), "making an event"));
-    L2K_TRY(check(v, cudaEventCreateWithFlags(&s->lifted, cudaEventDisableTiming), "making an event"));
+    L2K_TRY(check(v, cudaEventCreateWithFlags(&s->asked, cudaEventDisableTiming), "making an event"));
     if (v->cuda->on_device)
         return L2K_OK;
     l2k_plan_coefficient_memory(s->plan, &s->bytes);
@@ -104,8 +103,8 @@ void free_slot(l2k_cuda_slot *s)
         cudaEventDestroy(s->used);
     if (s->crossed)
         cudaEventDestroy(s->crossed);
-    if (s->lifted)
-        cudaEventDestroy(s->lifted);
+    if (s->asked)
+        cudaEventDestroy(s->asked);
 }
 
 void free_raw(const l2k_volume *v, l2k_cuda_raw_slice *raw)

@@ -4,9 +4,6 @@
 
 #include <cuda_runtime.h>
 
-#ifndef HOST_TEST
-#define HOST_TEST 16
-#endif
 extern "C" {
 #include "transform/cuda/cuda_device.h"
 #include "transform/volume/cuda_slices.h"
@@ -18,7 +15,7 @@ extern "C" {
 enum { L2K_CUDA_GROUP = 64 };
 /* From and to host memory groups are small, so that little of the volume is on its way before both directions of the
  * bus are in use, and one of them crosses it each way while another is worked on. */
-enum { L2K_CUDA_HOST_GROUP = HOST_TEST, L2K_CUDA_RING = 4, L2K_CUDA_SLOTS = 3 };
+enum { L2K_CUDA_HOST_GROUP = 16, L2K_CUDA_RING = 4, L2K_CUDA_SLOTS = 3 };
 
 /* Slices of the period of a walk. Groups of some periods end with one. */
 enum { L2K_CUDA_PERIOD = 1 << L2K_Z_WALK_LEVELS };
@@ -37,7 +34,7 @@ struct l2k_cuda_slot {
     l2k_z_place places[L2K_CUDA_GROUP];
     unsigned count, given;
     cudaEvent_t moved, used; /* the coefficients crossed the bus; all that is enqueued for the group has run */
-    cudaEvent_t lifted;      /* forward: across slices; inverse, in device memory: within slices */
+    cudaEvent_t asked;       /* device memory: the caller's stream, behind which the levels within slices go */
     cudaEvent_t crossed;     /* samples that were on the bus when the group was begun */
 };
 
@@ -56,7 +53,7 @@ struct l2k_cuda_raw_slice {
 
 struct l2k_cuda_volume {
     cudaStream_t stream, up, down; /* `stream` is the caller's in device memory */
-    cudaStream_t within;           /* for the levels within slices; in host memory `stream` */
+    cudaStream_t within;           /* for the levels within slices, if two groups are under way; else `stream` */
     bool on_device;
     unsigned group, slots; /* group: slices */
     l2k_cuda_value value;
@@ -172,8 +169,9 @@ l2k_status l2k_cuda_get_samples(l2k_volume *volume, const l2k_plane *planes, boo
 
 /* ---- Across slices (cuda_program.cu) ------------------------------------------------------------------------- */
 
-/* Enqueues what has been recorded, behind which the slices of `leaving` are where they belong. */
-l2k_status l2k_cuda_programs_run(const l2k_volume *v, const l2k_z_queue *leaving);
+/* Enqueues what has been recorded in z, that of the volume or a copy, behind which the slices of `leaving` are where
+ * they belong. */
+l2k_status l2k_cuda_programs_run(const l2k_volume *v, l2k_z_levels *z, const l2k_z_queue *leaving);
 
 /* ---- Samples (cuda_samples.cu) ------------------------------------------------------------------------------- */
 

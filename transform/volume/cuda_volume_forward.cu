@@ -37,7 +37,7 @@ l2k_status begin_group(l2k_volume *v)
     L2K_TRY(l2k_cuda_samples_move(v, d->stream));
     if (!d->on_device)
         L2K_TRY(hand_over(v, s->crossed, d->up, d->stream));
-    L2K_TRY(l2k_cuda_programs_run(v, &stage->z.out));
+    L2K_TRY(l2k_cuda_programs_run(v, &stage->z, &stage->z.out));
     for (s->count = 0, s->given = 0; s->count < d->group && stage->z.out.first; s->count++) {
         s->slices[s->count] = l2k_z_take(&stage->z.out);
         s->places[s->count] = s->slices[s->count]->place;
@@ -53,7 +53,7 @@ l2k_status end_group(l2k_volume *v)
     l2k_cuda_slot *s = slot_number(d, d->begun);
     d->half = L2K_CUDA_NONE;
     if (d->within != d->stream)
-        L2K_TRY(hand_over(v, s->lifted, d->stream, d->within));
+        L2K_TRY(hand_over(v, s->asked, d->stream, d->within));
     L2K_TRY(l2k_plan_run_on_device(s->plan, l2k_cuda_planes_of(v, s, s->slices[0]), d->within));
     for (unsigned i = 0; i < s->count; i++)
         l2k_cuda_give_back(v, s->slices[i]); /* what fills them next comes behind in the stream, or waits for `used` */

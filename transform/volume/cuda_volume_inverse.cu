@@ -22,17 +22,12 @@ l2k_status run_waiting(l2k_volume *v)
         return L2K_OK;
     d->waits = false;
     L2K_TRY(check(v, cudaStreamWaitEvent(d->stream, slot_number(d, d->whose)->used, 0), "ordering streams"));
-    l2k_z_levels now = stage_of(v)->z;
-    stage_of(v)->z = later->z;
-    l2k_status status = l2k_cuda_programs_run(v, &d->got);
-    later->z = stage_of(v)->z;
-    stage_of(v)->z = now;
-    L2K_TRY(status);
+    L2K_TRY(l2k_cuda_programs_run(v, &later->z, &d->got));
     join_queues(&stage_of(v)->free, &d->got);
     return L2K_OK;
 }
 
-/* Keeps what a group is to do across slices for later. */
+/* Keeps what a group is to do across slices for later; what the next one does is recorded elsewhere. */
 void defer(const l2k_volume *v, unsigned group)
 {
     l2k_z_levels *z = &stage_of(v)->z;
@@ -72,7 +67,7 @@ l2k_status begin_inverse(l2k_volume *v)
         L2K_TRY(hand_over(v, s->crossed, d->down, d->stream));
     }
     if (d->within != d->stream)
-        L2K_TRY(hand_over(v, s->lifted, d->stream, d->within));
+        L2K_TRY(hand_over(v, s->asked, d->stream, d->within));
     L2K_TRY(l2k_plan_run_on_device(s->plan, l2k_cuda_planes_of(v, s, rest), d->within));
     if (d->on_device)
         L2K_TRY(check(v, cudaEventRecord(s->used, d->within), "ordering streams"));
@@ -91,19 +86,18 @@ l2k_status end_inverse(l2k_volume *v)
     d->half = L2K_CUDA_NONE;
     d->begun++;
     if (d->on_device) {
-        const unsigned group = d->begun - 1;
-        if (group > 0)
-            let_go(v, group - 1);
-        defer(v, group);
+        if (d->begun > 1)
+            let_go(v, d->begun - 2);
+        defer(v, d->begun - 1);
         if (d->slots == 1)
-            let_go(v, group);
+            let_go(v, d->begun - 1);
         return L2K_OK;
     }
     for (l2k_z_slice *slice = stage->z.out.first; slice; slice = slice->next) {
         slice->samples = l2k_cuda_values_are_clamped(v) ? (char *)slice->values : NULL;
         slice->group = d->begun - 1;
     }
-    L2K_TRY(l2k_cuda_programs_run(v, &stage->z.out));
+    L2K_TRY(l2k_cuda_programs_run(v, &stage->z, &stage->z.out));
     L2K_TRY(check(v, cudaEventRecord(slot_number(d, d->begun - 1)->used, d->stream), "ordering streams"));
     join_queues(&stage->finished, &d->leaving);
     join_queues(&d->leaving, &d->held);
