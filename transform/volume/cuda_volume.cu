@@ -89,7 +89,8 @@ l2k_status make_streams(l2k_volume *v)
     L2K_TRY(check(v, cudaStreamCreateWithFlags(&d->stream, cudaStreamNonBlocking), "making a stream"));
     d->within = d->stream;
     L2K_TRY(check(v, cudaStreamCreateWithFlags(&d->up, cudaStreamNonBlocking), "making a stream"));
-    return check(v, cudaStreamCreateWithFlags(&d->down, cudaStreamNonBlocking), "making a stream");
+    L2K_TRY(check(v, cudaStreamCreateWithFlags(&d->down, cudaStreamNonBlocking), "making a stream"));
+    return check(v, cudaStreamCreateWithFlags(&d->beside, cudaStreamNonBlocking), "making a stream");
 }
 
 void free_slot(l2k_cuda_slot *s)
@@ -147,7 +148,7 @@ void destroy(l2k_volume *volume)
     l2k_cuda_volume *d = volume->cuda;
     if (!d)
         return;
-    cudaStream_t streams[] = {d->up, d->down, d->stream};
+    cudaStream_t streams[] = {d->up, d->down, d->beside, d->stream};
     if (d->on_device && d->within != d->stream)
         cudaStreamSynchronize(d->within);
     for (cudaStream_t stream : streams)
@@ -160,7 +161,7 @@ void destroy(l2k_volume *volume)
     for (l2k_z_slice *slice = volume->stages ? stage_of(volume)->all : NULL; slice; slice = slice->older)
         if (slice->values)
             cudaFree(slice->values);
-    for (int i = 0; i < 3 && !d->on_device; i++)
+    for (int i = 0; i < 4 && !d->on_device; i++)
         if (streams[i])
             cudaStreamDestroy(streams[i]);
     if (d->on_device && d->within != d->stream)
@@ -178,8 +179,8 @@ void destroy(l2k_volume *volume)
 l2k_status rewind_all(l2k_volume *volume)
 {
     l2k_cuda_volume *d = volume->cuda;
-    cudaStream_t streams[] = {d->up, d->stream, d->down};
-    for (int i = 0; i < 3 && !d->on_device; i++)
+    cudaStream_t streams[] = {d->up, d->stream, d->down, d->beside};
+    for (int i = 0; i < 4 && !d->on_device; i++)
         L2K_TRY(check(volume, cudaStreamSynchronize(streams[i]), "ending a volume"));
     for (l2k_cuda_slot &s : d->slot_of) {
         if (s.used && d->on_device)
@@ -188,7 +189,7 @@ l2k_status rewind_all(l2k_volume *volume)
     }
     for (uint32_t c = 0; c < components_of(volume); c++)
         d->waiting[c].count = 0;
-    d->begun = d->served = d->next_raw = d->awaited = 0;
+    d->begun = d->served = d->next_raw = d->awaited[0] = d->awaited[1] = 0;
     d->half = L2K_CUDA_NONE;
     d->held = d->leaving = d->got = l2k_z_queue{};
     d->waits = false;

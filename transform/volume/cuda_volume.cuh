@@ -34,7 +34,7 @@ struct l2k_cuda_slot {
     l2k_z_place places[L2K_CUDA_GROUP];
     unsigned count, given;
     cudaEvent_t moved, used; /* the coefficients crossed the bus; all that is enqueued for the group has run */
-    cudaEvent_t asked;       /* device memory: the caller's stream, behind which the levels within slices go */
+    cudaEvent_t asked;       /* the same of `beside`; device memory: the caller's stream */
     cudaEvent_t crossed;     /* samples that were on the bus when the group was begun */
 };
 
@@ -54,6 +54,9 @@ struct l2k_cuda_raw_slice {
 struct l2k_cuda_volume {
     cudaStream_t stream, up, down; /* `stream` is the caller's in device memory */
     cudaStream_t within;           /* for the levels within slices, if two groups are under way; else `stream` */
+    /* Host memory: slices of samples cross the bus in two streams in turn, so that one begins when the other ends; this
+     * is the next but one's, of the direction of the slices. */
+    cudaStream_t beside;
     bool on_device;
     unsigned group, slots; /* group: slices */
     l2k_cuda_value value;
@@ -63,7 +66,7 @@ struct l2k_cuda_volume {
     l2k_cuda_slice_parts *waiting; /* by first component: slices whose samples are to be loaded or stored together */
     l2k_cuda_slot slot_of[L2K_CUDA_SLOTS];
     unsigned begun, served; /* groups */
-    unsigned awaited;       /* `up` waits for the end of this group, counted from 1, or goes behind it */
+    unsigned awaited[2];    /* groups, counted from 1, behind which the next slice's stream goes, and `beside` */
     l2k_cuda_half half;     /* of the next group */
     l2k_cuda_raw_slice raw[L2K_CUDA_RING];
     unsigned next_raw;
@@ -133,6 +136,37 @@ inline l2k_status hand_over(const l2k_volume *v, cudaEvent_t event, cudaStream_t
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(to, event, 0);
     return check(v, error, "ordering streams");
+}
+
+/* The stream in which the next slice of samples crosses the bus goes behind a group. */
+inline l2k_status await_group(const l2k_volume *v, cudaStream_t stream, unsigned group)
+{
+    l2k_cuda_volume *d = v->cuda;
+    if (d->awaited[0] > group)
+        return L2K_OK;
+    d->awaited[0] = group + 1;
+    return check(v, cudaStreamWaitEvent(stream, slot_number(d, group)->used, 0), "ordering streams");
+}
+
+/* What has been enqueued for slices of samples on their way across the bus ends before what comes next in `stream`. */
+inline l2k_status await_samples(const l2k_volume *v, const l2k_cuda_slot *s)
+{
+    l2k_cuda_volume *d = v->cuda;
+    L2K_TRY(hand_over(v, s->crossed, is_inverse(v) ? d->down : d->up, d->stream));
+    return hand_over(v, s->asked, d->beside, d->stream);
+}
+
+/* The other stream is the next slice's. */
+inline void take_turns(const l2k_volume *v)
+{
+    l2k_cuda_volume *d = v->cuda;
+    cudaStream_t *across = is_inverse(v) ? &d->down : &d->up;
+    const cudaStream_t stream = *across;
+    const unsigned awaited = d->awaited[0];
+    *across = d->beside;
+    d->beside = stream;
+    d->awaited[0] = d->awaited[1];
+    d->awaited[1] = awaited;
 }
 
 inline bool has_periods(const l2k_volume *v)

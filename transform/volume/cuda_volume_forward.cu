@@ -36,7 +36,7 @@ l2k_status begin_group(l2k_volume *v)
     l2k_cuda_slot *s = slot_number(d, d->begun);
     L2K_TRY(l2k_cuda_samples_move(v, d->stream));
     if (!d->on_device)
-        L2K_TRY(hand_over(v, s->crossed, d->up, d->stream));
+        L2K_TRY(await_samples(v, s));
     L2K_TRY(l2k_cuda_programs_run(v, &stage->z, &stage->z.out));
     for (s->count = 0, s->given = 0; s->count < d->group && stage->z.out.first; s->count++) {
         s->slices[s->count] = l2k_z_take(&stage->z.out);
@@ -93,11 +93,8 @@ bool may_give(const l2k_volume *v)
 l2k_status upload_values(const l2k_volume *v, l2k_z_slice *slice, const l2k_plane *planes)
 {
     l2k_cuda_volume *d = v->cuda;
-    if (d->begun >= 2 && d->awaited < d->begun - 1) {
-        const l2k_cuda_slot *user = slot_number(d, d->begun - 2);
-        L2K_TRY(check(v, cudaStreamWaitEvent(d->up, user->used, 0), "ordering streams"));
-        d->awaited = d->begun - 1;
-    }
+    if (d->begun >= 2)
+        L2K_TRY(await_group(v, d->up, d->begun - 2));
     slice->samples = (char *)slice->values;
     return l2k_cuda_samples_copy_values(v, slice, planes);
 }
@@ -124,6 +121,7 @@ l2k_status put_host_slice(l2k_volume *v, l2k_z_slice *slice, const l2k_plane *pl
     L2K_TRY(l2k_cuda_samples_cross_as_values(v, planes) ? upload_values(v, slice, planes)
                                                         : upload_raw(v, raw, slice, planes));
     L2K_TRY(check(v, cudaEventRecord(raw->moved, d->up), "uploading a slice"));
+    take_turns(v);
     L2K_TRY(l2k_z_put(&v->context, &stage_of(v)->z, slice));
     if (d->half == L2K_CUDA_FIRST)
         L2K_TRY(end_group(v));

@@ -64,7 +64,7 @@ l2k_status begin_inverse(l2k_volume *v)
     L2K_TRY(run_waiting(v));
     if (!d->on_device) {
         L2K_TRY(check(v, cudaStreamWaitEvent(d->stream, s->moved, 0), "ordering streams"));
-        L2K_TRY(hand_over(v, s->crossed, d->down, d->stream));
+        L2K_TRY(await_samples(v, s));
     }
     if (d->within != d->stream)
         L2K_TRY(hand_over(v, s->asked, d->stream, d->within));
@@ -119,25 +119,21 @@ l2k_status run_complete(l2k_volume *v)
 
 /* ---- Slices -------------------------------------------------------------------------------------------------- */
 
-/* The coefficients of slice `i` of a group. */
-l2k_status upload_coefficients(const l2k_volume *v, const l2k_cuda_slot *s, unsigned i)
+/* So many slices of coefficients go up in one go, at once where the slot's last group has been read. */
+const unsigned TOGETHER = 4;
+
+/* The coefficients of slices first .. end - 1 of a group. */
+l2k_status upload_coefficients(const l2k_volume *v, const l2k_cuda_slot *s, unsigned first, unsigned end)
 {
     const uint32_t count = components_of(v);
     char *start = (char *)l2k_plan_coefficients(s->plan, 0)->base;
-    char *from = (char *)l2k_plan_coefficients(s->plan, i * count)->base;
-    char *end =
-        i + 1 < v->cuda->group ? (char *)l2k_plan_coefficients(s->plan, (i + 1) * count)->base : start + s->bytes;
-    const cudaError_t error =
-        cudaMemcpyAsync(from, s->pinned + (from - start), (size_t)(end - from), cudaMemcpyHostToDevice, v->cuda->up);
-    return check(v, error, "uploading coefficients");
-}
-
-/* Up, when the slot's last group has been read. */
-l2k_status upload_slice(const l2k_volume *v, const l2k_cuda_slot *s, unsigned i)
-{
-    if (i == 0)
+    char *from = (char *)l2k_plan_coefficients(s->plan, first * count)->base;
+    char *to = end < v->cuda->group ? (char *)l2k_plan_coefficients(s->plan, end * count)->base : start + s->bytes;
+    if (first == 0)
         L2K_TRY(check(v, cudaStreamWaitEvent(v->cuda->up, s->used, 0), "ordering streams"));
-    return upload_coefficients(v, s, i);
+    const cudaError_t error =
+        cudaMemcpyAsync(from, s->pinned + (from - start), (size_t)(to - from), cudaMemcpyHostToDevice, v->cuda->up);
+    return check(v, error, "uploading coefficients");
 }
 
 /* Whether there are slices for a group, of which a walk might take no more. */
@@ -181,7 +177,7 @@ l2k_status get_host_slice(l2k_volume *volume, l2k_z_slice *slice, const l2k_plan
     l2k_cuda_volume *d = volume->cuda;
     l2k_cuda_raw_slice *raw = &d->raw[d->next_raw % L2K_CUDA_RING],
                        *last = &d->raw[(d->next_raw + L2K_CUDA_RING - 1) % L2K_CUDA_RING];
-    L2K_TRY(check(volume, cudaStreamWaitEvent(d->down, slot_number(d, slice->group)->used, 0), "ordering streams"));
+    L2K_TRY(await_group(volume, d->down, slice->group));
     if (l2k_cuda_samples_cross_as_values(volume, planes)) {
         L2K_TRY(l2k_cuda_samples_copy_values(volume, slice, planes));
     } else {
@@ -191,6 +187,7 @@ l2k_status get_host_slice(l2k_volume *volume, l2k_z_slice *slice, const l2k_plan
         L2K_TRY(l2k_cuda_samples_download(volume, raw, planes));
     }
     L2K_TRY(check(volume, cudaEventRecord(raw->moved, d->down), "downloading a slice"));
+    take_turns(volume);
     l2k_cuda_give_back(volume, slice);
     if (d->half == L2K_CUDA_COMPLETE)
         L2K_TRY(begin_inverse(volume));
@@ -225,8 +222,8 @@ l2k_status l2k_cuda_put_coefficients(l2k_volume *volume)
     L2K_TRY(l2k_cuda_new_slice(volume, &slice));
     s->slices[s->count++] = slice;
     L2K_TRY(l2k_z_put(&volume->context, &stage_of(volume)->z, slice));
-    if (!d->on_device)
-        L2K_TRY(upload_slice(volume, s, s->count - 1));
+    if (!d->on_device && (s->count % TOGETHER == 0 || is_complete(volume, s)))
+        L2K_TRY(upload_coefficients(volume, s, (s->count - 1) / TOGETHER * TOGETHER, s->count));
     if (d->leaving.first)
         l2k_z_append(&stage_of(volume)->finished, l2k_z_take(&d->leaving));
     if (!is_complete(volume, s))
