@@ -3,7 +3,8 @@
  * After Enfedaque, Auli-Llinas, Moure: Implementation of the DWT in a GPU through a Register-based Strategy; they
  * filter horizontally first, which would round the 5/3 differently.
  *
- * register-16byte-tile: the same kernel with 16 bytes per lane and 8 output rows. */
+ * register-16byte-tile: the same kernel with 16 bytes per lane and 8 output rows; by-row: its inverse as it was first,
+ * which decides row by row whether a lane loads wide words. */
 #ifndef L2K_BENCH_LAB_REGISTER_TILE_CUH
 #define L2K_BENCH_LAB_REGISTER_TILE_CUH
 
@@ -170,8 +171,16 @@ template <class W, int C> __device__ __forceinline__ void lab_unlift_columns(typ
     }
 }
 
+/* Whether a lane's words of a row are wide is decided once for the tile, or for each of its rows. */
+struct lab_once_a_tile {
+    enum { ROW_BY_ROW = 0 };
+};
+struct lab_row_by_row {
+    enum { ROW_BY_ROW = 1 };
+};
+
 /* Horizontally first, so that the halo's rows are lifted, too. */
-template <class W, int C, int OUT_ROWS>
+template <class W, int C, int OUT_ROWS, class D = lab_once_a_tile>
 __global__ void __launch_bounds__(32 * lab_tile<W, C, OUT_ROWS>::WARPS) register_tile_inverse_kernel(lab_source<W> l)
 {
     typedef lab_tile<W, C, OUT_ROWS> tile;
@@ -179,8 +188,10 @@ __global__ void __launch_bounds__(32 * lab_tile<W, C, OUT_ROWS>::WARPS) register
     if (y >= l.size)
         return;
     typename W::T v[tile::ROWS][C];
+    if (!D::ROW_BY_ROW)
+        lab_load_tile_of_pairs<W, C / 2>(l, x, y - W::STEPS + 1, v);
 #pragma unroll
-    for (int r = 0; r < tile::ROWS; r++)
+    for (int r = 0; r < tile::ROWS && D::ROW_BY_ROW; r++)
         lab_load_pairs<W, C / 2>(l, x, lab_mallat(lab_mirror(y - W::STEPS + 1 + r, l.size), l.size), v[r]);
     __syncwarp();
 #pragma unroll
@@ -205,11 +216,12 @@ __global__ void __launch_bounds__(32 * lab_tile<W, C, OUT_ROWS>::WARPS) register
         }
 }
 
-template <class W, int C, int OUT_ROWS> static void register_tile_inverse(const lab_job<W> &job, cudaStream_t stream)
+template <class W, int C, int OUT_ROWS, class D = lab_once_a_tile>
+static void register_tile_inverse(const lab_job<W> &job, cudaStream_t stream)
 {
     typedef lab_tile<W, C, OUT_ROWS> tile;
     lab_each_level_up(job, [&](const lab_source<W> &l) {
-        register_tile_inverse_kernel<W, C, OUT_ROWS><<<tile::grid(l.size), 32 * tile::WARPS, 0, stream>>>(l);
+        register_tile_inverse_kernel<W, C, OUT_ROWS, D><<<tile::grid(l.size), 32 * tile::WARPS, 0, stream>>>(l);
     });
 }
 
@@ -240,6 +252,11 @@ template <class W> static void register_64x20_inverse(const lab_job<W> &job, cud
 template <class W> static void register_16byte_tile_inverse(const lab_job<W> &job, cudaStream_t stream)
 {
     register_tile_inverse<W, W::COLUMNS_OF_16_BYTES, 8>(job, stream);
+}
+
+template <class W> static void register_16byte_tile_inverse_by_row(const lab_job<W> &job, cudaStream_t stream)
+{
+    register_tile_inverse<W, W::COLUMNS_OF_16_BYTES, 8, lab_row_by_row>(job, stream);
 }
 
 #endif
