@@ -125,41 +125,59 @@ static std::vector<typename W::S> lab_pass_on_cpu(const std::vector<typename W::
     return out;
 }
 
-/* Samples where memory_alone leaves them. */
-template <class W> static std::vector<typename W::S> lab_parted_on_cpu(const std::vector<typename W::S> &in, int n)
+/* Samples where memory_alone leaves them, and coefficients where its inverse does. */
+template <class S> static std::vector<S> lab_moved_on_cpu(const std::vector<S> &in, int n, int direction)
 {
-    std::vector<typename W::S> out(in.size());
+    std::vector<S> out(in.size());
     for (int y = 0; y < n; y++)
-        for (int x = 0; x < n; x++)
-            out[(size_t)lab_parted(y, n) * n + lab_parted(x, n)] = in[(size_t)y * n + x];
+        for (int x = 0; x < n; x++) {
+            const size_t sample = (size_t)y * n + x, coefficient = (size_t)lab_parted(y, n) * n + lab_parted(x, n);
+            out[direction ? sample : coefficient] = in[direction ? coefficient : sample];
+        }
     return out;
 }
 
-/* Every tile of arithmetic_alone: equal rows of the numbers 0 to 63, lifted as far as that does not need other tiles.
+/* Lifts `length` values, `apart` from each other, the first of them of parity `odd`, where both neighbours are there.
  */
-template <class W> static std::vector<typename W::S> lab_made_up_on_cpu(int n, int out_rows)
+template <class W> static void lab_lift_inside(typename W::T *at, int length, int apart, int odd)
 {
-    enum { HALO = 2 * ((W::STEPS + 1) / 2) };
-    const int rows = out_rows + 2 * W::STEPS;
+    for (int k = 0; k < W::STEPS; k++)
+        for (int i = 1 + ((k + odd) & 1); i + 1 < length; i += 2)
+            at[i * apart] = W::step(k, at[i * apart], at[(i - 1) * apart], at[(i + 1) * apart]);
+}
+
+/* A tile of `rows` equal rows of the numbers 0 to 63, lifted as far as that does not need other tiles. */
+template <class W> static std::vector<typename W::T> lab_made_up_tile(int rows, int direction)
+{
     std::vector<typename W::T> v(rows * 64);
     for (int i = 0; i < rows * 64; i++)
         v[i] = (typename W::T)(i % 64);
-    for (int along = 0; along < 2; along++) {
-        const int apart = along ? 1 : 64, lines = along ? rows : 64, length = along ? 64 : rows, next = along ? 64 : 1;
-        for (int line = 0; line < lines; line++) {
-            typename W::T *at = &v[line * next];
-            for (int k = 0; k < W::STEPS; k++)
-                for (int i = 1 + (k & 1); i + 1 < length; i += 2)
-                    at[i * apart] = W::step(k, at[i * apart], at[(i - 1) * apart], at[(i + 1) * apart]);
-            for (int i = 0; i < length; i++)
-                at[i * apart] = W::scale(at[i * apart], i & 1);
-        }
-    }
+    for (int x = 0; x < 64 && !direction; x++)
+        lab_lift_inside<W>(&v[x], rows, 64, 0);
+    for (int i = 0; i < rows * 64; i++)
+        v[i] = direction ? W::unscale(v[i], i & 1) : W::scale(v[i], i / 64 & 1);
+    for (int y = 0; y < rows; y++)
+        if (direction)
+            lab_lift_inside<lab_undo<W>>(&v[y * 64], 64, 1, 1);
+        else
+            lab_lift_inside<W>(&v[y * 64], 64, 1, 0);
+    for (int i = 0; i < rows * 64; i++)
+        v[i] = direction ? W::unscale(v[i], !(i / 64 & 1)) : W::scale(v[i], i & 1);
+    for (int x = 0; x < 64 && direction; x++)
+        lab_lift_inside<lab_undo<W>>(&v[x], rows, 64, 0);
+    return v;
+}
+
+/* Every tile of arithmetic_alone. */
+template <class W> static std::vector<typename W::S> lab_made_up_on_cpu(int n, int out_rows, int direction)
+{
+    enum { HALO = 2 * ((W::STEPS + 1) / 2) };
+    const std::vector<typename W::T> v = lab_made_up_tile<W>(out_rows + 2 * W::STEPS - 1, direction);
     std::vector<typename W::S> out((size_t)n * n);
     for (int y = 0; y < n; y++)
         for (int x = 0; x < n; x++)
-            out[(size_t)lab_parted(y, n) * n + lab_parted(x, n)] =
-                (typename W::S)v[(W::STEPS + y % out_rows) * 64 + HALO + x % (64 - 2 * HALO)];
+            out[direction ? (size_t)y * n + x : (size_t)lab_parted(y, n) * n + lab_parted(x, n)] =
+                (typename W::S)v[(W::STEPS - direction + y % out_rows) * 64 + HALO + x % (64 - 2 * HALO)];
     return out;
 }
 

@@ -251,14 +251,16 @@ template <class W> __device__ __forceinline__ const typename W::S *lab_high_half
     return l.bands + row * l.bands_stride + l.size / 2;
 }
 
-template <class W, int N> __device__ __forceinline__ void lab_unscale_pairs(typename W::T (&v)[2 * N])
+/* The horizontal factors of columns from an even one on. */
+template <class W, int C> __device__ __forceinline__ void lab_unscale_columns(typename W::T (&v)[C])
 {
 #pragma unroll
-    for (int k = 0; k < 2 * N; k++)
-        v[k] = W::unscale(v[k], k & 1);
+    for (int c = 0; c < C; c++)
+        v[c] = W::unscale(v[c], c & 1);
 }
 
-/* N pairs of coefficients for the even column x on, of row `row` of the Mallat layout, mirrored beyond borders. */
+/* N pairs of coefficients for the even column x on, of row `row` of the Mallat layout, as they are in memory, mirrored
+ * beyond borders. */
 template <class W, int N>
 __device__ __forceinline__ void lab_load_pairs(const lab_source<W> &l, int x, int row, typename W::T (&v)[2 * N])
 {
@@ -278,7 +280,6 @@ __device__ __forceinline__ void lab_load_pairs(const lab_source<W> &l, int x, in
             v[k] = half_row[lab_mirror(x + k, l.size) / 2];
         }
     }
-    lab_unscale_pairs<W, N>(v);
 }
 
 /* Whether columns x to x + 2 N - 1 exist and both halves of every row have them at a multiple of the packed size. */
@@ -319,9 +320,6 @@ __device__ __forceinline__ void lab_load_tile_of_pairs(const lab_source<W> &l, i
                 v[r][k] = (k & 1 ? lab_high_half(l, row) : lab_low_half(l, row))[lab_mirror(x + k, l.size) / 2];
         }
     }
-#pragma unroll
-    for (int r = 0; r < ROWS; r++)
-        lab_unscale_pairs<W, N>(v[r]);
 }
 
 #endif

@@ -97,6 +97,9 @@ __global__ void __launch_bounds__(32 * lab_tile<W, 2, 20 - 2 * W::STEPS>::WARPS)
     lab_load_tile_of_pairs<W, 1>(l, x, y - W::STEPS + 1, loaded);
 #pragma unroll
     for (int r = 0; r < tile::ROWS; r++)
+        lab_unscale_columns<W>(loaded[r]);
+#pragma unroll
+    for (int r = 0; r < tile::ROWS; r++)
 #pragma unroll
         for (int c = 0; c < 2; c++)
             v[r].column[c][lane] = loaded[r][c];

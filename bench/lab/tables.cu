@@ -261,8 +261,9 @@ template <class W, int HEIGHT> static void add_height(std::vector<tile_kernel<W>
 {
     typedef lab_tile_of_height<W, HEIGHT> tile;
     const std::string name = "tile of 64 x " + std::to_string(HEIGHT);
-    to[L2K_FORWARD].push_back({HEIGHT, tile::kernel(), level<W>(name, tile::level_of)});
-    to[L2K_INVERSE].push_back({HEIGHT, tile::inverse_kernel(), level_up<W>(name, tile::level_up)});
+    to[L2K_FORWARD].push_back({HEIGHT, tile::kernel(), level<W>(name, tile::template level<lab_everything>)});
+    to[L2K_INVERSE].push_back(
+        {HEIGHT, tile::inverse_kernel(), level_up<W>(name, tile::template level_up<lab_everything>)});
 }
 
 /* All forward ones, then all inverse ones. */
@@ -280,23 +281,32 @@ template <class W> static std::vector<tile_kernel<W>> all_heights(void)
     return t[0];
 }
 
-template <class W> static std::vector<trial<W>> all_parts(void)
+template <class W, class P> static trial<W> part(const char *name, int direction)
 {
     typedef lab_tile_of_height<W, 20> tile;
+    return direction ? level_up<W>(name, tile::template level_up<P>) : level<W>(name, tile::template level<P>);
+}
+
+/* Memory alone, arithmetic alone, both, and both with the exchange in slots, of a direction. */
+template <class W> static void add_parts(std::vector<trial<W>> &to, int d)
+{
     typedef typename picture<W>::values values;
-    std::vector<trial<W>> parts = {level<W>("memory alone", tile::template level<lab_memory_alone>),
-                                   level<W>("arithmetic alone", tile::template level<lab_arithmetic_alone>),
-                                   level<W>("both", tile::template level<lab_everything>),
-                                   level<W>("both, exchange in slots", tile::template level<lab_exchange_in_slots>)};
-    parts[0].reference = [](picture<W> &p) -> const values & {
-        return p.keep(lab_parted_on_cpu<W>(p.input[L2K_FORWARD], p.n));
+    trial<W> memory = part<W, lab_memory_alone>("memory alone", d);
+    memory.reference = [d](picture<W> &p) -> const values & { return p.keep(lab_moved_on_cpu(p.input[d], p.n, d)); };
+    trial<W> arithmetic = part<W, lab_arithmetic_alone>("arithmetic alone", d);
+    arithmetic.reference = [d](picture<W> &p) -> const values & {
+        return p.keep(lab_made_up_on_cpu<W>(p.n, lab_tile_of_height<W, 20>::OUT_ROWS, d));
     };
-    parts[1].reference = [](picture<W> &p) -> const values & {
-        return p.keep(lab_made_up_on_cpu<W>(p.n, tile::OUT_ROWS));
-    };
-    parts[1].checked = [](const level_set<W> &s, cudaStream_t in) {
-        tile::template level<lab_arithmetic_stored>(s.level, in);
-    };
+    arithmetic.checked = part<W, lab_arithmetic_stored>("", d).run;
+    to.insert(to.end(), {memory, arithmetic, part<W, lab_everything>("both", d),
+                         part<W, lab_exchange_in_slots>("both, exchange in slots", d)});
+}
+
+template <class W> static std::vector<trial<W>> all_parts(void)
+{
+    std::vector<trial<W>> parts;
+    add_parts(parts, L2K_FORWARD);
+    add_parts(parts, L2K_INVERSE);
     return parts;
 }
 
@@ -349,8 +359,8 @@ template <class W> static std::string parts_of(scene<W> &s)
     std::string rows;
     for (const trial<W> &t : all_parts<W>()) {
         const double us = time_trial(t, s);
-        rows += "| " + t.name + " | " + name_of((W *)0) + " | " + cell(us, 1, "%.1f") + " | " +
-                cell(us, 1 / s.copy, "%.2f") + " |\n";
+        rows += "| " + t.name + " | " + name_of((W *)0) + " | " + direction_names[t.direction] + " | " +
+                cell(us, 1, "%.1f") + " | " + cell(us, 1 / s.copy, "%.2f") + " |\n";
     }
     return rows;
 }
@@ -382,8 +392,8 @@ static void print_tables(void)
     std::string parts = print_tiles<lab_53>();
     parts += print_tiles<lab_53_wide>();
     parts += print_tiles<lab_97>();
-    printf("\nParts of the tile of 64 x 20, forward, %d x %d:\n\n| what | wavelet | us | times a copy "
-           "|\n|---|---|---|---|\n%s",
+    printf("\nParts of the tile of 64 x 20, %d x %d:\n\n| what | wavelet | direction | us | times a copy "
+           "|\n|---|---|---|---|---|\n%s",
            TILE_SIZE, TILE_SIZE, parts.c_str());
 }
 
