@@ -370,15 +370,23 @@ struct l2k_wavelet_97 {
 
 /* ---- Rows horizontally --------------------------------------------------------------------------------------- */
 
-/* A lane's columns at one level: the coordinate of its first, and the columns that exist. */
+/* A lane's columns at one level: the coordinate of its first, the columns that exist, and whether it has all of its
+ * columns or none, as have all lanes of the warp. */
 struct l2k_lane_columns {
     int column;
     l2k_span line;
+    bool whole;
 };
 
 template <class W, bool FORWARD, bool BORDER, int R, int N>
 __device__ __forceinline__ void l2k_rows(typename W::T (&v)[R][N], const l2k_lane_columns &lane)
 {
+    if constexpr (BORDER && W::FROM_STEPS) {
+        if (lane.whole) {
+            l2k_rows<W, FORWARD, false>(v, lane);
+            return;
+        }
+    }
     if (BORDER && l2k_is_lone(lane.line)) {
 #pragma unroll
         for (int r = 0; r < R; r++)

@@ -87,7 +87,7 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
     __device__ __forceinline__ forward_walk(const l2k_cuda_sweep &sweep, const l2k_strip<HALO, N> &strip, int component,
                                             int first_round, state &unfinished)
         : p(sweep), c0(component), begin(first_round),
-          y2(l2k_low_span(sweep.y)), lane1{strip.column, sweep.x}, lane2{strip.column >> 1, l2k_low_span(sweep.x)},
+          y2(l2k_low_span(sweep.y)), lane1{strip.column, sweep.x, strip.is_inside(sweep.x)}, lane2{strip.column >> 1, l2k_low_span(sweep.x), lane1.whole},
           stores1(sweep.bands[component], 0, strip.first_column, strip.column, strip.keeps, sweep.x, sweep.y),
           stores2(sweep.bands[component], LEVELS - 1, strip.first_column >> 1, strip.column >> 1, strip.keeps,
                   l2k_low_span(sweep.x), y2),

@@ -142,7 +142,7 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
     __device__ __forceinline__ inverse_walk(const l2k_cuda_sweep &sweep, const l2k_strip<HALO, N> &strip, int component,
                                             int first_round, state &unfinished)
         : p(sweep), c0(component), begin(first_round), lane(strip.lane),
-          y2(l2k_low_span(sweep.y)), lane1{strip.column, sweep.x}, lane2{strip.column >> 1, l2k_low_span(sweep.x)},
+          y2(l2k_low_span(sweep.y)), lane1{strip.column, sweep.x, strip.is_inside(sweep.x)}, lane2{strip.column >> 1, l2k_low_span(sweep.x), lane1.whole},
           loads1(sweep.bands[component], 0, strip.first_column, strip.column, sweep.x, sweep.y),
           loads2(sweep.bands[component], LEVELS - 1, strip.first_column >> 1, strip.column >> 1, l2k_low_span(sweep.x),
                  y2),
