@@ -9,6 +9,7 @@
 typedef struct l2k_level_group {
     unsigned first, count;
     bool deep;
+    bool tiles; /* by tiles, not walks (cuda_tiles.cuh) */
     l2k_rect samples, low; /* on the side of the pixels; the LL that the last level takes or leaves */
 } l2k_level_group;
 
