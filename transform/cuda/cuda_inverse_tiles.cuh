@@ -1,4 +1,5 @@
-/* A small level of a named kernel, inverse, by tiles (cuda_tiles.cuh): subbands to samples with their level shift (G.1). */
+/* A small level of a named kernel, inverse, by tiles (cuda_tiles.cuh): subbands to samples with their level shift
+ * (G.1). */
 #ifndef L2K_TRANSFORM_CUDA_CUDA_INVERSE_TILES_CUH
 #define L2K_TRANSFORM_CUDA_CUDA_INVERSE_TILES_CUH
 
@@ -8,22 +9,14 @@
 namespace
 {
 
-/* Rows that do not exist take the value of the nearest one. */
+/* A thread loads eight columns of a row of each subband. */
 template <class Tile> __device__ __forceinline__ void load_bands(const Tile &tile, int c)
 {
-    enum { FOURS = Tile::COLUMNS / 4, ALL = Tile::ROWS * FOURS };
+    const int row = threadIdx.x / 8, column = threadIdx.x % 8 * 8;
+    if (row < Tile::ROWS && column < Tile::COLUMNS)
 #pragma unroll
-    for (int band = L2K_LL; band <= L2K_HH; band++) {
-        const l2k_tile_band from(tile, c, band, band == L2K_LL);
-        const int last = l2k_length(from.rows) - 1;
-        const l2k_span columns = {0, last < 0 ? 0 : l2k_length(from.columns)};
-        for (int i = threadIdx.x; i < ALL; i += Tile::THREADS) {
-            const int row = i / FOURS, column = i % FOURS * 4;
-            l2k_tile_row four = from.four(column);
-            four.count = columns.end;
-            four.load(from.at(min(max(from.row + row, 0), max(last, 0))), tile.at(band >> 1, row, band & 1, column));
-        }
-    }
+        for (int band = L2K_LL; band <= L2K_HH; band++)
+            l2k_tile_band(tile, c, band, band == L2K_LL).load(tile.at(band >> 1, row, band & 1, column), column, row);
 }
 
 /* Eight samples at a time, as far as they are kept. */
@@ -32,8 +25,8 @@ template <class Tile> __device__ __forceinline__ void store_samples(const Tile &
     const l2k_cuda_plane &plane = tile.p.samples[c];
     const l2k_span x = tile.p.kept_x, y = tile.p.kept_y;
     const bool aligned = l2k_is_aligned<int16_t>(plane, tile.x - x.first, 16);
-    const uint32_t low = l2k_both(max(plane.shift.low, INT16_MIN)), high = l2k_both(min(plane.shift.high, INT16_MAX)),
-                   shift = l2k_both(plane.shift.shift);
+    const uint32_t low = l2k_twice(max(plane.shift.low, INT16_MIN)), high = l2k_twice(min(plane.shift.high, INT16_MAX)),
+                   shift = l2k_twice(plane.shift.shift);
     enum { EIGHTS = Tile::WIDTH / 8 };
     for (int i = threadIdx.x; i < Tile::HEIGHT * EIGHTS; i += Tile::THREADS) {
         const int line = i / EIGHTS + 2 * Tile::FIRST_ROW, group = i % EIGHTS * 4 + Tile::FIRST_COLUMN;
