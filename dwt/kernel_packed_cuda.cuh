@@ -91,6 +91,27 @@ constexpr bool l2k_packs(const l2k_kernel &kernel)
     return is_long && l2k_is_always_wide(kernel);
 }
 
+/* How many rounds before the one whose results are wanted the pairs of each stream are needed. */
+struct l2k_packed_warm_up {
+    int of[L2K_KERNEL_STEPS + 2]; /* streams, numbered as in l2k_kernel_schedule */
+};
+
+constexpr l2k_packed_warm_up l2k_warm_up_of(const l2k_kernel_schedule &s)
+{
+    l2k_packed_warm_up since = {};
+    for (int i = 0; i < 2; i++) {
+        const int stream = s.leaving[i], back = (s.newest[stream] - (i - 1 - 2 * s.delay)) / 2 + 1;
+        since.of[stream] = l2k_most(since.of[stream], back / 2);
+    }
+    for (int i = s.steps - 1; i >= 0; i--) {
+        const int at = s.newest[2 + i], from = s.source[i], own = s.own[i];
+        const int back_from = (s.newest[from] - at - s.first[i]) / 2 + 1, back_own = (s.newest[own] - at) / 2 + 1;
+        since.of[from] = l2k_most(since.of[from], since.of[2 + i] + back_from / 2);
+        since.of[own] = l2k_most(since.of[own], since.of[2 + i] + back_own / 2);
+    }
+    return since;
+}
+
 /* ---- The wavelet --------------------------------------------------------------------------------------------- */
 
 /* Rows are N / 2 words, in one of two orders: natural, columns 2 i and 2 i + 1 in word i, and by parity, the pairs of
@@ -99,6 +120,7 @@ template <class Kernel, bool INVERSE> struct l2k_packed_wavelet : l2k_kernel_wav
     typedef l2k_kernel_wavelet<Kernel, false, INVERSE> plain;
     typedef int32_t T;
     static constexpr l2k_kernel_schedule S = plain::S;
+    static constexpr l2k_packed_warm_up SINCE = l2k_warm_up_of(S);
     enum { BY_ROUND = true };
 
     /* Rows by parity. */
@@ -115,9 +137,11 @@ template <class Kernel, bool INVERSE> struct l2k_packed_wavelet : l2k_kernel_wav
     template <int N> struct round_rows {
         uint32_t pairs[S.streams][S.rows][N]; /* the compiler drops those that no step reads */
 
-        /* Takes rows q to q + 3, yields in place what ring_rows::push does of the first and of the second two; between
-         * columns and samples in the natural order, else by parity. */
-        template <bool BORDER> __device__ __forceinline__ void push_round(uint32_t (&v)[4][N / 2], int q, l2k_span rows)
+        /* Takes rows q to q + 3, yields in place what ring_rows::push does of the first and of the second two: forward,
+         * from the natural order to the one by parity, inverse the reverse. With `left` rounds to go until results are
+         * wanted it yields nothing and, at borders, leaves out steps that they do not need. */
+        template <bool BORDER>
+        __device__ __forceinline__ void push_round(uint32_t (&v)[4][N / 2], int q, l2k_span rows, int left)
         {
             const bool lone = BORDER && l2k_is_lone(rows);
             uint32_t two[2][N];
@@ -125,7 +149,9 @@ template <class Kernel, bool INVERSE> struct l2k_packed_wavelet : l2k_kernel_wav
             to_pairs<INVERSE>(v[1], v[3], two[1]);
             enter<BORDER, 0>(two[0], q, rows);
             enter<BORDER, 1>(two[1], q, rows);
-            do_steps<BORDER, 0>(lone, q, rows);
+            do_steps<BORDER, 0>(lone, q, rows, left);
+            if (left > 0)
+                return;
             leave<0>(two[0]);
             leave<1>(two[1]);
             if (BORDER && lone)
@@ -206,9 +232,13 @@ template <class Kernel, bool INVERSE> struct l2k_packed_wavelet : l2k_kernel_wav
                         pairs[STREAM][i][k] = l2k_firsts(pairs[STREAM][0][k], pairs[STREAM][0][k]);
         }
 
-        template <bool BORDER, int NUMBER> __device__ __forceinline__ void do_steps(bool lone, int q, l2k_span rows)
+        template <bool BORDER, int NUMBER>
+        __device__ __forceinline__ void do_steps(bool lone, int q, l2k_span rows, int left)
         {
             if constexpr (NUMBER < S.steps) {
+                constexpr int since = SINCE.of[2 + NUMBER];
+                if (BORDER && left > since)
+                    return;
                 typedef l2k_packed_step<l2k_named_step<Kernel, INVERSE, NUMBER>> step;
                 constexpr int at = S.newest[2 + NUMBER], from = S.source[NUMBER], own = S.own[NUMBER];
                 constexpr int x = (S.newest[own] - at) / 2 + 1;
@@ -224,7 +254,7 @@ template <class Kernel, bool INVERSE> struct l2k_packed_wavelet : l2k_kernel_wav
                     two[k] = lone ? before : after;
                 }
                 enter<BORDER, 2 + NUMBER>(two, q, rows);
-                do_steps<BORDER, NUMBER + 1>(lone, q, rows);
+                do_steps<BORDER, NUMBER + 1>(lone, q, rows, left);
             }
         }
 

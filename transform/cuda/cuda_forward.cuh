@@ -330,7 +330,7 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
 #pragma unroll
         for (int r = 0; r < 4; r++)
             reader.unpack(slot + r * Reader::SLOT, v[r]);
-        rows.level1[0].template push_round<Way::BORDER>(v, row_of(round), p.y);
+        rows.level1[0].template push_round<Way::BORDER>(v, row_of(round), p.y, begin - round);
         if (round < begin) /* only the rows that are not finished matter */
             return;
         W::template columns<Way::BORDER>(v, lane1);

@@ -356,7 +356,9 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
             }
         }
         W::template columns<Way::BORDER>(v, lane1);
-        rows.level1[0].template push_round<Way::BORDER>(v, 2 * first_row(round), p.y);
+        rows.level1[0].template push_round<Way::BORDER>(v, 2 * first_row(round), p.y, begin - round);
+        if (round < begin)
+            return;
 #pragma unroll
         for (int r = 0; r < 4; r++)
             way.store(round, r, v[r]);
