@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(8 * TILE_H, 128 / TILE_H) forward_tiles_kernel
     l2k_await_previous();
     load_samples(tile, blockIdx.y);
     __syncthreads();
-    tile.template transform_rows<0, tile_type::COLUMNS / 4>();
+    tile.template transform_rows<tile_type::GROUP, tile_type::GROUPS>();
     tile.transform_columns(tile_type::FIRST_ROW, tile_type::HEIGHT / 2);
     store_bands(tile, blockIdx.y);
 }

@@ -80,6 +80,9 @@ template <class Kernel, bool INVERSE> struct l2k_tile {
     enum { AROUND_X = 16, AROUND_Y = (S.reach + 1) / 2 * 2 };              /* samples on either side */
     enum { COLUMNS = WIDTH / 2 + AROUND_X, ROWS = HEIGHT / 2 + AROUND_Y }; /* of a parity */
     enum { FIRST_COLUMN = AROUND_X / 2, FIRST_ROW = AROUND_Y / 2 };        /* of the tile itself */
+    /* Groups of four columns of a parity that results depend on. */
+    enum { NEAR = (S.reach + 1) / 2, GROUP = (FIRST_COLUMN - NEAR) / 4 };
+    enum { GROUPS = (FIRST_COLUMN + WIDTH / 2 + NEAR + 3) / 4 - GROUP };
     /* Distances in shared memory such that half a warp's accesses of eight bytes fall into different banks: two rows
      * are 16 banks apart, as are the two parities of rows. Of the rows that steps write ROWS_AT_ONCE at a time, some
      * are not used. */
