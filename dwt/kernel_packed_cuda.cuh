@@ -125,9 +125,9 @@ template <class Kernel, bool INVERSE> struct l2k_packed_wavelet : l2k_kernel_wav
 
     /* Rows by parity. */
     template <bool BORDER, int R, int WORDS>
-    static __device__ __forceinline__ void columns(uint32_t (&v)[R][WORDS], const l2k_lane_columns &lane)
+    static __device__ __forceinline__ void columns(uint32_t (&v)[R][WORDS], const l2k_lane_columns &lane, bool whole)
     {
-        if (!BORDER || lane.whole)
+        if (!BORDER || whole)
             step_columns<0>(v, lane.column, lane.line);
         else
             columns_at_ends(v, lane);
@@ -315,7 +315,7 @@ template <class Kernel, bool INVERSE> struct l2k_packed_wavelet : l2k_kernel_wav
                 row[r][at] = (int16_t)v[r][k];
                 row[r][at + 2] = (int32_t)v[r][k] >> 16;
             }
-        l2k_rows<plain, !INVERSE, true>(row, l2k_lane_columns{lane.column, lane.line, false});
+        l2k_rows<plain, !INVERSE, true>(row, lane);
 #pragma unroll
         for (int r = 0; r < R; r++)
 #pragma unroll

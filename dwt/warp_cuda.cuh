@@ -370,20 +370,20 @@ struct l2k_wavelet_97 {
 
 /* ---- Rows horizontally --------------------------------------------------------------------------------------- */
 
-/* A lane's columns at one level: the coordinate of its first, the columns that exist, and whether it has all of its
- * columns or none, as have all lanes of the warp. */
+/* A lane's columns at one level: the coordinate of its first, and the columns that exist. */
 struct l2k_lane_columns {
     int column;
     l2k_span line;
-    bool whole;
 };
 
+/* `whole`: every lane of the warp has all of its columns or none, so that with BORDER, too, the quick way will do. Only
+ * named kernels have the code for it. */
 template <class W, bool FORWARD, bool BORDER, int R, int N>
-__device__ __forceinline__ void l2k_rows(typename W::T (&v)[R][N], const l2k_lane_columns &lane)
+__device__ __forceinline__ void l2k_rows(typename W::T (&v)[R][N], const l2k_lane_columns &lane, bool whole = false)
 {
     if constexpr (BORDER && W::FROM_STEPS) {
-        if (lane.whole) {
-            l2k_rows<W, FORWARD, false>(v, lane);
+        if (whole) {
+            l2k_rows<W, FORWARD, false>(v, lane, true);
             return;
         }
     }

@@ -87,8 +87,7 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
     __device__ __forceinline__ forward_walk(const l2k_cuda_sweep &sweep, const l2k_strip<HALO, N> &strip, int component,
                                             int first_round, state &unfinished)
         : p(sweep), c0(component), begin(first_round),
-          y2(l2k_low_span(sweep.y)), lane1{strip.column, sweep.x, W::FROM_STEPS && strip.is_inside(sweep.x)},
-          lane2{strip.column >> 1, l2k_low_span(sweep.x), lane1.whole},
+          y2(l2k_low_span(sweep.y)), lane1{strip.column, sweep.x}, lane2{strip.column >> 1, l2k_low_span(sweep.x)},
           stores1(sweep.bands[component], 0, strip.first_column, strip.column, strip.keeps, sweep.x, sweep.y),
           stores2(sweep.bands[component], LEVELS - 1, strip.first_column >> 1, strip.column >> 1, strip.keeps,
                   l2k_low_span(sweep.x), y2),
@@ -277,7 +276,7 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
             for (int c = 0; c < K; c++)
                 rows.level2[c].template push<Way::BORDER>(ll[0][c], ll[1][c], 2 * round - 1, y2, out[2 * c],
                                                           out[2 * c + 1]);
-            l2k_rows<W, true, Way::BORDER>(out, lane2);
+            l2k_rows<W, true, Way::BORDER>(out, lane2, is_whole<Way>());
             leave_bands<N / 2>(out, deepest, 1,
                                [&](int c, int band, const l2k_packed<D, N / 4> &q) { way.store2(c, band, q); });
             leave_low<N / 4>(
@@ -295,6 +294,12 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
     }
 
   private:
+    /* Whether every lane has all of its columns or none, asked for in rounds that see a border of rows. */
+    template <class Way> __device__ __forceinline__ bool is_whole() const
+    {
+        return Way::BORDER && W::FROM_STEPS && l2k_strip<HALO, N>(p).is_inside(p.x);
+    }
+
     /* Transforms pairs j .. j + PAIRS - 1 of the round's rows at level 1; their LL goes to `ll`. */
     template <int PAIRS, class Way>
     __device__ __forceinline__ void take_pairs(Way &way, int round, int j, l2k_shared slot, T (&ll)[2][K][N / 2])
@@ -311,7 +316,7 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
             for (int c = 0; c < K; c++)
                 rows.level1[c].template push<Way::BORDER>(odd[c], next[c], q, p.y, out[i][2 * c], out[i][2 * c + 1]);
         }
-        l2k_rows<W, true, Way::BORDER>(reinterpret_cast<T(&)[PAIRS * 2 * K][N]>(out), lane1);
+        l2k_rows<W, true, Way::BORDER>(reinterpret_cast<T(&)[PAIRS * 2 * K][N]>(out), lane1, is_whole<Way>());
 #pragma unroll
         for (int i = 0; i < PAIRS; i++) {
             leave_bands<N>(out[i], ll[last + i], 0,
@@ -333,7 +338,7 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
         rows.level1[0].template push_round<Way::BORDER>(v, row_of(round), p.y, begin - round);
         if (round < begin) /* only the rows that are not finished matter */
             return;
-        W::template columns<Way::BORDER>(v, lane1);
+        W::template columns<Way::BORDER>(v, lane1, is_whole<Way>());
 #pragma unroll
         for (int r = 0; r < 4; r++) {
             l2k_packed<D, N / 2> low, high;

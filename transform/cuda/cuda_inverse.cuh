@@ -142,8 +142,7 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
     __device__ __forceinline__ inverse_walk(const l2k_cuda_sweep &sweep, const l2k_strip<HALO, N> &strip, int component,
                                             int first_round, state &unfinished)
         : p(sweep), c0(component), begin(first_round), lane(strip.lane),
-          y2(l2k_low_span(sweep.y)), lane1{strip.column, sweep.x, W::FROM_STEPS && strip.is_inside(sweep.x)},
-          lane2{strip.column >> 1, l2k_low_span(sweep.x), lane1.whole},
+          y2(l2k_low_span(sweep.y)), lane1{strip.column, sweep.x}, lane2{strip.column >> 1, l2k_low_span(sweep.x)},
           loads1(sweep.bands[component], 0, strip.first_column, strip.column, sweep.x, sweep.y),
           loads2(sweep.bands[component], LEVELS - 1, strip.first_column >> 1, strip.column >> 1, l2k_low_span(sweep.x),
                  y2),
@@ -311,6 +310,12 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
     }
 
   private:
+    /* Whether every lane has all of its columns or none, asked for in rounds that see a border of rows. */
+    template <class Way> __device__ __forceinline__ bool is_whole() const
+    {
+        return Way::BORDER && W::FROM_STEPS && l2k_strip<HALO, N>(p).is_inside(p.x);
+    }
+
     template <class Way> __device__ __forceinline__ void take_pairs(Way &way, int round, l2k_shared slot)
     {
         T ll[2][K][N / 2];
@@ -325,7 +330,7 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
                            [&](int c, int band) { return landing1::get(place1(slot, c, j + i, band), lane); });
             for (int c = 0; c < K; c++)
                 l2k_copy_row(ll[0][c], ll[1][c]); /* lets the loop stay rolled */
-            l2k_rows<W, false, Way::BORDER>(reinterpret_cast<T(&)[together * 2 * K][N]>(in), lane1);
+            l2k_rows<W, false, Way::BORDER>(reinterpret_cast<T(&)[together * 2 * K][N]>(in), lane1, is_whole<Way>());
 #pragma unroll
             for (int i = 0; i < together; i++) {
                 T odd[K][N], even[K][N];
@@ -355,7 +360,7 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
                 v[r][N / 4 + i] = high.words.w[i];
             }
         }
-        W::template columns<Way::BORDER>(v, lane1);
+        W::template columns<Way::BORDER>(v, lane1, is_whole<Way>());
         rows.level1[0].template push_round<Way::BORDER>(v, 2 * first_row(round), p.y, begin - round);
         if (round < begin)
             return;
@@ -398,7 +403,7 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
         if constexpr (LEVELS == 2) {
             T in[2 * K][N / 2];
             arrange<N / 2>(in, low[0], 1, [&](int c, int band) { return landing2::get(place2(slot, c, band), lane); });
-            l2k_rows<W, false, Way::BORDER>(in, lane2);
+            l2k_rows<W, false, Way::BORDER>(in, lane2, is_whole<Way>());
 #pragma unroll
             for (int c = 0; c < K; c++)
                 rows.level2[c].template push<Way::BORDER>(in[2 * c], in[2 * c + 1], 2 * round, y2, odd[c], even[c]);
