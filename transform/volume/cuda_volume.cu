@@ -52,6 +52,8 @@ void choose_sizes(l2k_volume *v)
     d->slice_bytes = (samples * d->value_bytes + 255) / 256 * 256;
     d->raw_bytes = samples * 4;
     d->slots = !d->on_device ? L2K_CUDA_SLOTS : d->group * d->slice_bytes <= MOST_BESIDE ? 2 : 1;
+    if (d->slots == 2 && d->group >= 4 * L2K_CUDA_PERIOD && groups > 2)
+        d->short_group = d->group / 2 / L2K_CUDA_PERIOD * L2K_CUDA_PERIOD;
 }
 
 l2k_status make_slot(l2k_volume *v, l2k_cuda_slot *s)
@@ -138,6 +140,8 @@ l2k_status make(l2k_volume *volume)
     L2K_TRY(make_streams(volume));
     for (unsigned i = 0; i < d->slots; i++)
         L2K_TRY(make_slot(volume, &d->slot_of[i]));
+    if (d->short_group)
+        L2K_TRY(l2k_stage_make_plan(volume, 0, d->short_group, &d->short_plan));
     for (int i = 0; i < L2K_CUDA_RING && !d->on_device; i++)
         L2K_TRY(make_raw(volume, &d->raw[i]));
     return L2K_OK;
@@ -156,6 +160,7 @@ void destroy(l2k_volume *volume)
             cudaStreamSynchronize(stream);
     for (l2k_cuda_slot &s : d->slot_of)
         free_slot(&s);
+    l2k_plan_free(d->short_plan);
     for (l2k_cuda_raw_slice &raw : d->raw)
         free_raw(volume, &raw);
     for (l2k_z_slice *slice = volume->stages ? stage_of(volume)->all : NULL; slice; slice = slice->older)
@@ -190,6 +195,7 @@ l2k_status rewind_all(l2k_volume *volume)
     for (uint32_t c = 0; c < components_of(volume); c++)
         d->waiting[c].count = 0;
     d->begun = d->served = d->next_raw = d->awaited[0] = d->awaited[1] = 0;
+    d->put = 0;
     d->half = L2K_CUDA_NONE;
     d->held = d->leaving = d->got = l2k_z_queue{};
     d->waits = false;
@@ -250,7 +256,7 @@ const l2k_plane *l2k_cuda_planes_of(const l2k_volume *v, const l2k_cuda_slot *s,
 {
     const uint32_t count = components_of(v);
     l2k_cuda_volume *d = v->cuda;
-    for (unsigned i = 0; i < d->group; i++)
+    for (unsigned i = 0; i < s->room; i++)
         for (uint32_t c = 0; c < count; c++) {
             const l2k_rect rect = v->spec.tile.components[c].rect;
             l2k_plane *plane = &d->planes[i * count + c];
@@ -268,10 +274,10 @@ void l2k_cuda_show(l2k_volume *v, const l2k_cuda_slot *s, unsigned i, l2k_z_plac
 {
     const uint32_t count = components_of(v);
     size_t bytes;
-    const char *start = (const char *)l2k_plan_coefficient_memory(s->plan, &bytes);
+    const char *start = (const char *)l2k_plan_coefficient_memory(s->now, &bytes);
     for (uint32_t c = 0; c < count; c++) {
         l2k_coefficients *view = &v->views[c];
-        *view = *l2k_plan_coefficients(s->plan, i * count + c);
+        *view = *l2k_plan_coefficients(s->now, i * count + c);
         if (s->pinned) {
             view->base = s->pinned + ((const char *)view->base - start);
             view->on_device = false;

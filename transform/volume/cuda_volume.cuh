@@ -28,8 +28,10 @@ typedef enum l2k_cuda_half { L2K_CUDA_NONE, L2K_CUDA_COMPLETE, L2K_CUDA_FIRST } 
 /* A group on its way through its plans. */
 struct l2k_cuda_slot {
     l2k_plan *plan; /* its components are the slices */
-    char *pinned;   /* host memory: the plan's coefficients */
-    size_t bytes;   /* of these */
+    l2k_plan *now;  /* this one, or the one of short groups; it has `room` for slices */
+    unsigned room;
+    char *pinned; /* host memory: the plan's coefficients */
+    size_t bytes; /* of these */
     l2k_z_slice *slices[L2K_CUDA_GROUP];
     l2k_z_place places[L2K_CUDA_GROUP];
     unsigned count, given;
@@ -65,6 +67,11 @@ struct l2k_cuda_volume {
     l2k_plane *raw_planes;         /* of a slice's samples on the device */
     l2k_cuda_slice_parts *waiting; /* by first component: slices whose samples are to be loaded or stored together */
     l2k_cuda_slot slot_of[L2K_CUDA_SLOTS];
+    /* Where two groups are under way, nothing is beside the first steps of the first one and the last of the last one,
+     * so these have fewer slices. 0: all groups are alike. */
+    unsigned short_group;
+    l2k_plan *short_plan;
+    unsigned put;           /* inverse: slices of coefficients */
     unsigned begun, served; /* groups */
     unsigned awaited[2];    /* groups, counted from 1, behind which the next slice's stream goes, and `beside` */
     l2k_cuda_half half;     /* of the next group */
@@ -167,6 +174,18 @@ inline void take_turns(const l2k_volume *v)
     d->beside = stream;
     d->awaited[0] = d->awaited[1];
     d->awaited[1] = awaited;
+}
+
+/* Opens the slot of a group; `left`: at most so many slices are left for it. The short plan's coefficients of group 0
+ * have been used when group 2 comes. */
+inline l2k_cuda_slot *open_slot(const l2k_volume *v, unsigned number, unsigned left)
+{
+    l2k_cuda_volume *d = v->cuda;
+    l2k_cuda_slot *s = slot_number(d, number);
+    const bool is_short = d->short_group && (number == 0 || (number >= 2 && left <= d->short_group));
+    s->now = is_short ? d->short_plan : s->plan;
+    s->room = is_short ? d->short_group : d->group;
+    return s;
 }
 
 inline bool has_periods(const l2k_volume *v)

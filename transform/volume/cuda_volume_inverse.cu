@@ -59,7 +59,7 @@ l2k_status begin_inverse(l2k_volume *v)
     l2k_cuda_volume *d = v->cuda;
     l2k_cuda_slot *s = slot_number(d, d->begun);
     l2k_z_slice *rest = s->slices[0];
-    if (s->count < d->group)
+    if (s->count < s->room)
         L2K_TRY(l2k_cuda_new_slice(v, &rest));
     L2K_TRY(run_waiting(v));
     if (!d->on_device) {
@@ -68,7 +68,7 @@ l2k_status begin_inverse(l2k_volume *v)
     }
     if (d->within != d->stream)
         L2K_TRY(hand_over(v, s->asked, d->stream, d->within));
-    L2K_TRY(l2k_plan_run_on_device(s->plan, l2k_cuda_planes_of(v, s, rest), d->within));
+    L2K_TRY(l2k_plan_run_on_device(s->now, l2k_cuda_planes_of(v, s, rest), d->within));
     if (d->on_device)
         L2K_TRY(check(v, cudaEventRecord(s->used, d->within), "ordering streams"));
     if (rest != s->slices[0])
@@ -126,9 +126,9 @@ const unsigned TOGETHER = 4;
 l2k_status upload_coefficients(const l2k_volume *v, const l2k_cuda_slot *s, unsigned first, unsigned end)
 {
     const uint32_t count = components_of(v);
-    char *start = (char *)l2k_plan_coefficients(s->plan, 0)->base;
-    char *from = (char *)l2k_plan_coefficients(s->plan, first * count)->base;
-    char *to = end < v->cuda->group ? (char *)l2k_plan_coefficients(s->plan, end * count)->base : start + s->bytes;
+    char *start = (char *)l2k_plan_coefficients(s->now, 0)->base;
+    char *from = (char *)l2k_plan_coefficients(s->now, first * count)->base;
+    char *to = end < s->room ? (char *)l2k_plan_coefficients(s->now, end * count)->base : start + s->bytes;
     if (first == 0)
         L2K_TRY(check(v, cudaStreamWaitEvent(v->cuda->up, s->used, 0), "ordering streams"));
     const cudaError_t error =
@@ -139,8 +139,8 @@ l2k_status upload_coefficients(const l2k_volume *v, const l2k_cuda_slot *s, unsi
 /* Whether there are slices for a group, of which a walk might take no more. */
 bool is_complete(const l2k_volume *v, const l2k_cuda_slot *s)
 {
-    const bool nearly = has_periods(v) && s->count + L2K_CUDA_PERIOD > v->cuda->group;
-    return all_put(v) || s->count == v->cuda->group || (nearly && l2k_z_may_end(&stage_of(v)->z));
+    const bool nearly = has_periods(v) && s->count + L2K_CUDA_PERIOD > s->room;
+    return all_put(v) || s->count == s->room || (nearly && l2k_z_may_end(&stage_of(v)->z));
 }
 
 /* On the device, what is got is stored with the next ones, unless there are none. */
@@ -203,10 +203,13 @@ l2k_status get_host_slice(l2k_volume *volume, l2k_z_slice *slice, const l2k_plan
 l2k_status l2k_cuda_next_coefficients(l2k_volume *volume, l2k_volume_slice *slice)
 {
     l2k_cuda_volume *d = volume->cuda;
-    l2k_cuda_slot *s = slot_number(d, d->half == L2K_CUDA_NONE ? d->begun : d->begun + 1);
+    const unsigned number = d->half == L2K_CUDA_NONE ? d->begun : d->begun + 1;
+    l2k_cuda_slot *s = slot_number(d, number);
     l2k_z_place place;
     if (stage_of(volume)->finished.first || !l2k_z_wanted(&stage_of(volume)->z, &place))
         return L2K_OK;
+    if (s->count == 0)
+        open_slot(volume, number, volume->spec.z1 - volume->spec.z0 - d->put);
     if (s->count == 0 && !d->on_device)
         L2K_TRY(check(volume, cudaEventSynchronize(s->moved), "uploading coefficients"));
     l2k_cuda_show(volume, s, s->count, place, slice);
@@ -221,6 +224,7 @@ l2k_status l2k_cuda_put_coefficients(l2k_volume *volume)
     l2k_z_slice *slice;
     L2K_TRY(l2k_cuda_new_slice(volume, &slice));
     s->slices[s->count++] = slice;
+    d->put++;
     L2K_TRY(l2k_z_put(&volume->context, &stage_of(volume)->z, slice));
     if (!d->on_device && (s->count % TOGETHER == 0 || is_complete(volume, s)))
         L2K_TRY(upload_coefficients(volume, s, (s->count - 1) / TOGETHER * TOGETHER, s->count));
