@@ -26,7 +26,7 @@ const size_t LEAST_SLICES = 32, MOST_SAMPLES = (size_t)1 << 27;
 
 /* In device memory groups of at most so many bytes are under way two at a time. What gains is that launches end side by
  * side, which is nothing to large ones; and it doubles the memory. */
-const size_t MOST_BESIDE = (size_t)1 << 27;
+const size_t MOST_BESIDE = (size_t)1 << 26;
 
 /* ---- Life ---------------------------------------------------------------------------------------------------- */
 
