@@ -243,10 +243,7 @@ int launch(void (*kernel)(l2k_cuda_z_walk), const l2k_cuda_z_walk &p, void *stre
 
 template <class S, class W, bool INVERSE> int run_levels(const l2k_cuda_z_walk &p, void *stream)
 {
-    return launch(p.levels == 1   ? walk<S, W, INVERSE, 1>
-                  : p.levels == 2 ? walk<S, W, INVERSE, 2>
-                                  : walk<S, W, INVERSE, L2K_Z_WALK_LEVELS>,
-                  p, stream);
+    return launch(p.levels == 2 ? walk<S, W, INVERSE, 2> : walk<S, W, INVERSE, L2K_Z_WALK_LEVELS>, p, stream);
 }
 
 template <template <class, bool> class W, class S>

@@ -116,12 +116,17 @@ static bool are_together(const l2k_z_levels *z, const l2k_z_walk *walk)
     return together;
 }
 
+static unsigned count_pairs(const l2k_z_walk *walk)
+{
+    return walk->periods * ((1u << walk->levels) - 1);
+}
+
 l2k_z_walk l2k_z_find_walk(const l2k_z_levels *z)
 {
     l2k_z_walk best = {0};
-    for (unsigned levels = 1; levels <= z->levels && levels <= L2K_Z_WALK_LEVELS; levels++) {
+    for (unsigned levels = 2; levels <= z->levels && levels <= L2K_Z_WALK_LEVELS; levels++) {
         const l2k_z_walk walk = find_walk(z, levels);
-        if (walk.periods > 0 && walk.periods << levels >= best.periods << best.levels && are_together(z, &walk))
+        if (walk.periods > 0 && count_pairs(&walk) > count_pairs(&best) && are_together(z, &walk))
             best = walk;
     }
     return best;
@@ -136,7 +141,7 @@ static bool ends_with_pair(const l2k_z_levels *z, const l2k_z_level *level)
 
 bool l2k_z_may_end(const l2k_z_levels *z)
 {
-    const bool walks = !z->kernel || !z->kernel->reversible;
+    const bool walks = z->levels > 1 && (!z->kernel || !z->kernel->reversible);
     bool may = true;
     for (unsigned i = 0; walks && i < z->levels && i < L2K_Z_WALK_LEVELS; i++)
         may = may && ends_with_pair(z, &z->level[i]);

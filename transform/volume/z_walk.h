@@ -20,8 +20,8 @@ typedef struct l2k_z_walk {
     l2k_z_run runs[L2K_Z_WALK_LEVELS];
 } l2k_z_walk;
 
-/* That of the levels that takes most slices. Slices of samples are then either all in the caller's planes, or none is.
- */
+/* That of the levels that takes most pairs, of two levels at least: a single one has nothing between its chains but
+ * slices that wait. Slices of samples are then either all in the caller's planes, or none is. */
 l2k_z_walk l2k_z_find_walk(const l2k_z_levels *z);
 
 /* Whether a walk could end with the last slice that was put: others leave pairs to operations. */
