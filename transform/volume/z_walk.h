@@ -1,6 +1,6 @@
-/* What of the programs of a group of slices (z_levels.h) repeats itself on all of the finest levels: periods of
- * 2^levels slices of samples, in which each level lifts half as many pairs as the level before. Whoever goes through
- * the periods with what waits at each level in registers loads and stores each slice once. */
+/* What of the programs of a group of slices (z_levels.h) by Part 1's wavelets repeats itself on all of the finest
+ * levels: periods of 2^levels slices of samples, in which each level lifts half as many pairs as the level before.
+ * Whoever goes through the periods with what waits at each level in registers loads and stores each slice once. */
 #ifndef L2K_TRANSFORM_VOLUME_Z_WALK_H
 #define L2K_TRANSFORM_VOLUME_Z_WALK_H
 
