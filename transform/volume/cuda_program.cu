@@ -239,9 +239,7 @@ l2k_status walk(builder *b, const l2k_z_levels *z, const l2k_z_walk *found)
     w.threads =
         (int64_t)((stage_of(b->v)->samples * b->v->cuda->value_bytes + L2K_CUDA_WALK_BYTES - 1) / L2K_CUDA_WALK_BYTES);
     w.samples = b->p.samples;
-    w.kernel = b->p.kernel;
     memcpy(w.scales, b->p.scales, sizeof w.scales);
-    memcpy(w.steps, b->p.steps, sizeof w.steps);
     w.levels = (int32_t)found->levels;
     w.outside = l2k_z_walk_sample(z, found, 0)->samples != NULL;
     L2K_TRY(launch(b));
