@@ -370,8 +370,9 @@ l2k_status move_windows(builder *b, const l2k_z_levels *z)
 
 } // namespace
 
-l2k_status l2k_cuda_programs_run(const l2k_volume *v, l2k_z_levels *z, const l2k_z_queue *leaving)
+l2k_status l2k_cuda_programs_run(const l2k_volume *v, const l2k_z_queue *leaving)
 {
+    l2k_z_levels *z = &stage_of(v)->z;
     builder b;
     start(&b, v);
     L2K_TRY(add_all(&b, z));

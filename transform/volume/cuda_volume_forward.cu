@@ -11,9 +11,7 @@ namespace
 bool is_ready(const l2k_volume *v)
 {
     const l2k_z_queue *out = &stage_of(v)->z.out;
-    const l2k_cuda_volume *d = v->cuda;
-    const unsigned wanted = d->short_group && d->begun == 0 ? d->short_group : d->group;
-    const bool are_enough = out->count >= wanted && (!has_periods(v) || l2k_z_may_end(&stage_of(v)->z));
+    const bool are_enough = out->count >= v->cuda->group && (!has_periods(v) || l2k_z_may_end(&stage_of(v)->z));
     return out->first && (are_enough || all_put(v));
 }
 
@@ -25,7 +23,7 @@ bool may_begin(const l2k_volume *v)
 /* The coefficients of a group. */
 l2k_status download_coefficients(const l2k_volume *v, const l2k_cuda_slot *s)
 {
-    const cudaError_t error = cudaMemcpyAsync(s->pinned, l2k_plan_coefficients(s->now, 0)->base, s->bytes,
+    const cudaError_t error = cudaMemcpyAsync(s->pinned, l2k_plan_coefficients(s->plan, 0)->base, s->bytes,
                                               cudaMemcpyDeviceToHost, v->cuda->down);
     return check(v, error, "downloading coefficients");
 }
@@ -35,16 +33,16 @@ l2k_status begin_group(l2k_volume *v)
 {
     l2k_cuda_volume *d = v->cuda;
     l2k_volume_stage *stage = stage_of(v);
-    l2k_cuda_slot *s = open_slot(v, d->begun, all_put(v) ? stage->z.out.count : d->group);
+    l2k_cuda_slot *s = slot_number(d, d->begun);
     L2K_TRY(l2k_cuda_samples_move(v, d->stream));
     if (!d->on_device)
-        L2K_TRY(await_samples(v, s));
-    L2K_TRY(l2k_cuda_programs_run(v, &stage->z, &stage->z.out));
-    for (s->count = 0, s->given = 0; s->count < s->room && stage->z.out.first; s->count++) {
+        L2K_TRY(hand_over(v, s->crossed, d->up, d->stream));
+    L2K_TRY(l2k_cuda_programs_run(v, &stage->z.out));
+    for (s->count = 0, s->given = 0; s->count < d->group && stage->z.out.first; s->count++) {
         s->slices[s->count] = l2k_z_take(&stage->z.out);
         s->places[s->count] = s->slices[s->count]->place;
     }
-    d->half = L2K_CUDA_FIRST;
+    d->is_lifted = true;
     return L2K_OK;
 }
 
@@ -53,10 +51,10 @@ l2k_status end_group(l2k_volume *v)
 {
     l2k_cuda_volume *d = v->cuda;
     l2k_cuda_slot *s = slot_number(d, d->begun);
-    d->half = L2K_CUDA_NONE;
+    d->is_lifted = false;
     if (d->within != d->stream)
         L2K_TRY(hand_over(v, s->asked, d->stream, d->within));
-    L2K_TRY(l2k_plan_run_on_device(s->now, l2k_cuda_planes_of(v, s, s->slices[0]), d->within));
+    L2K_TRY(l2k_plan_run_on_device(s->plan, l2k_cuda_planes_of(v, s, s->slices[0]), d->within));
     for (unsigned i = 0; i < s->count; i++)
         l2k_cuda_give_back(v, s->slices[i]); /* what fills them next comes behind in the stream, or waits for `used` */
     d->begun++;
@@ -72,9 +70,9 @@ l2k_status begin_groups(l2k_volume *v)
 {
     l2k_cuda_volume *d = v->cuda;
     for (;;) {
-        if (d->half == L2K_CUDA_FIRST && (d->on_device || is_ready(v) || all_put(v)))
+        if (d->is_lifted && (d->on_device || is_ready(v) || all_put(v)))
             L2K_TRY(end_group(v));
-        if (d->half == L2K_CUDA_FIRST || !may_begin(v))
+        if (d->is_lifted || !may_begin(v))
             return L2K_OK;
         L2K_TRY(begin_group(v));
     }
@@ -96,7 +94,7 @@ l2k_status upload_values(const l2k_volume *v, l2k_z_slice *slice, const l2k_plan
 {
     l2k_cuda_volume *d = v->cuda;
     if (d->begun >= 2)
-        L2K_TRY(await_group(v, d->up, d->begun - 2));
+        L2K_TRY(check(v, cudaStreamWaitEvent(d->up, slot_number(d, d->begun - 2)->used, 0), "ordering streams"));
     slice->samples = (char *)slice->values;
     return l2k_cuda_samples_copy_values(v, slice, planes);
 }
@@ -114,7 +112,8 @@ l2k_status upload_raw(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_z_
     return check(v, cudaEventRecord(raw->used, d->stream), "ordering streams");
 }
 
-/* Returns when the slice before has been uploaded: its planes are the caller's again, even if they are pinned. */
+/* Returns when the slice before has been uploaded: its planes are the caller's again, even if they are pinned. So no
+ * more than two slices are on the bus while the host enqueues a group, half with one slice and half with the next. */
 l2k_status put_host_slice(l2k_volume *v, l2k_z_slice *slice, const l2k_plane *planes)
 {
     l2k_cuda_volume *d = v->cuda;
@@ -123,9 +122,8 @@ l2k_status put_host_slice(l2k_volume *v, l2k_z_slice *slice, const l2k_plane *pl
     L2K_TRY(l2k_cuda_samples_cross_as_values(v, planes) ? upload_values(v, slice, planes)
                                                         : upload_raw(v, raw, slice, planes));
     L2K_TRY(check(v, cudaEventRecord(raw->moved, d->up), "uploading a slice"));
-    take_turns(v);
     L2K_TRY(l2k_z_put(&v->context, &stage_of(v)->z, slice));
-    if (d->half == L2K_CUDA_FIRST)
+    if (d->is_lifted)
         L2K_TRY(end_group(v));
     else if (may_begin(v))
         L2K_TRY(begin_group(v));
