@@ -37,16 +37,18 @@ bool l2k_kernel_takes_two(l2k_wavelet wavelet, l2k_direction direction)
            (wavelet == L2K_WAVELET_DD_13_7 && direction == L2K_INVERSE) || wavelet == L2K_WAVELET_DAUBECHIES_INT;
 }
 
-#ifndef TILES_TO
-#define TILES_TO TWO_TO(22)
-#endif
-
-/* Tiles keep 16 bits of what a step leaves: samples or coefficients, if either parity has one step at most. */
-static bool takes_tiles(const l2k_plan_spec *spec, const l2k_plan_component *component)
+/* Tiles keep 16 bits of what a step leaves: samples or coefficients, if either parity has one step at most. They are
+ * for kernels that reach far; fidelity farthest. */
+static uint64_t tiles_to(const l2k_plan_spec *spec, const l2k_plan_component *component)
 {
     const l2k_kernel *kernel = &component->own->kernel;
-    return spec->type == L2K_COEFFICIENT_INT16 && kernel->reversible && kernel->num_steps <= 2 &&
-           l2k_low_type(spec, component) == L2K_SAMPLE_S16;
+    unsigned taps = 0;
+    for (unsigned i = 0; i < kernel->num_steps; i++)
+        taps = l2k_max_u32(taps, kernel->steps[i].num_taps);
+    if (spec->type != L2K_COEFFICIENT_INT16 || !kernel->reversible || kernel->num_steps > 2 || taps < 4 ||
+        l2k_low_type(spec, component) != L2K_SAMPLE_S16)
+        return 0;
+    return taps >= 8 ? TWO_TO(22) : TWO_TO(20);
 }
 
 static group_limits limits_of(const l2k_plan_spec *spec, const l2k_plan_component *component)
@@ -55,7 +57,7 @@ static group_limits limits_of(const l2k_plan_spec *spec, const l2k_plan_componen
         return limits[component->wavelet][spec->direction];
     const bool two = spec->type == L2K_COEFFICIENT_INT16 && l2k_kernel_takes_two(component->wavelet, spec->direction) &&
                      !l2k_has_wide_sums(spec, component);
-    return (group_limits){two ? TWO_TO(22) : UINT64_MAX, UINT64_MAX, 0, takes_tiles(spec, component) ? TILES_TO : 0};
+    return (group_limits){two ? TWO_TO(22) : UINT64_MAX, UINT64_MAX, 0, tiles_to(spec, component)};
 }
 
 /* How many of the levels from `first` on a sweep can take, of at most `most`: where a window cuts levels, they have to

@@ -72,7 +72,7 @@ template <class Kernel, int LEVELS> int inverse_by_kernel(const l2k_cuda_sweep &
         return p.type == L2K_COEFFICIENT_INT16 ? launch_inverse<Kernel, false, int16_t>(p, stream)
                                                : launch_inverse<Kernel, false, int32_t>(p, stream);
     } else {
-        if constexpr (Kernel::kernel.num_steps <= 2)
+        if constexpr (l2k_has_tiles(Kernel::kernel))
             if (l2k_suits_tiles(p))
                 return l2k_launch_tiles<l2k_tile<Kernel, true>>(inverse_tiles_kernel<Kernel>, p, stream);
         if (p.type == L2K_COEFFICIENT_INT16)

@@ -13,9 +13,6 @@
 #include "tiling/pixel/pixel_cuda.cuh"
 #include "transform/cuda/cuda_launch.cuh"
 
-#ifndef TILE_H
-#define TILE_H 32
-#endif
 constexpr int l2k_floor_half(int x)
 {
     return x >= 0 ? x / 2 : -((1 - x) / 2);
@@ -24,6 +21,16 @@ constexpr int l2k_floor_half(int x)
 constexpr int l2k_floor_four(int x)
 {
     return 4 * l2k_floor_half(l2k_floor_half(x));
+}
+
+/* Whether a kernel has tiles, as l2k_list_groups supposes: one step for either parity, one of them with four taps or
+ * more. With shorter ones walks hardly warm up. */
+constexpr bool l2k_has_tiles(const l2k_kernel &kernel)
+{
+    bool is_long = false;
+    for (int i = 0; i < kernel.num_steps; i++)
+        is_long = is_long || kernel.steps[i].num_taps >= 4;
+    return kernel.reversible && kernel.num_steps <= 2 && is_long;
 }
 
 /* How far steps after this one reach. */
@@ -76,7 +83,7 @@ template <class Kernel, bool INVERSE> struct l2k_tile {
     typedef l2k_kernel_arithmetic<false> arithmetic;
     static constexpr l2k_kernel_schedule S = l2k_schedule_of(Kernel::kernel, INVERSE);
     static constexpr bool PACKS = l2k_packs(Kernel::kernel);
-    enum { WIDTH = 64, HEIGHT = TILE_H, THREADS = 8 * HEIGHT, ROWS_AT_ONCE = 2 };
+    enum { WIDTH = 64, HEIGHT = 32, THREADS = 256, ROWS_AT_ONCE = 2 };
     enum { AROUND_X = 16, AROUND_Y = (S.reach + 1) / 2 * 2 };              /* samples on either side */
     enum { COLUMNS = WIDTH / 2 + AROUND_X, ROWS = HEIGHT / 2 + AROUND_Y }; /* of a parity */
     enum { FIRST_COLUMN = AROUND_X / 2, FIRST_ROW = AROUND_Y / 2 };        /* of the tile itself */
