@@ -70,7 +70,7 @@ template <class Kernel, int LEVELS> int forward_by_kernel(const l2k_cuda_sweep &
         if (p.type == L2K_COEFFICIENT_INT16)
             return launch_forward<Kernel, false, int16_t, LEVELS>(p, stream);
         if constexpr (!l2k_is_always_wide(Kernel::kernel))
-            if (!p.wide)
+            if (p.bits < 64)
                 return launch_forward<Kernel, false, int32_t>(p, stream);
         return launch_forward<Kernel, true, int32_t>(p, stream);
     }

@@ -40,7 +40,7 @@ static group_limits limits_of(const l2k_plan_spec *spec, const l2k_plan_componen
     if (!component->own)
         return limits[component->wavelet][spec->direction];
     const bool two = spec->type == L2K_COEFFICIENT_INT16 && l2k_kernel_takes_two(component->wavelet, spec->direction) &&
-                     !l2k_has_wide_sums(spec, component);
+                     l2k_kernel_bits(spec, component) == 16;
     return (group_limits){two ? TWO_TO(22) : UINT64_MAX, UINT64_MAX, 0};
 }
 
@@ -162,6 +162,13 @@ bool l2k_has_wide_sums(const l2k_plan_spec *spec, const l2k_plan_component *comp
     const bool joined = spec->component_transform && component - spec->components < 3;
     const l2k_plan_component *precise = joined ? spec->components : component;
     return l2k_kernel_is_wide(&own->kernel, precise->precision, component->levels);
+}
+
+unsigned l2k_kernel_bits(const l2k_plan_spec *spec, const l2k_plan_component *component)
+{
+    if (l2k_has_wide_sums(spec, component))
+        return 64;
+    return l2k_low_type(spec, component) == L2K_SAMPLE_S16 ? 16 : 32;
 }
 
 l2k_sample_type l2k_low_type(const l2k_plan_spec *spec, const l2k_plan_component *component)
