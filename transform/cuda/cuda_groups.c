@@ -37,16 +37,14 @@ bool l2k_kernel_takes_two(l2k_wavelet wavelet, l2k_direction direction)
            (wavelet == L2K_WAVELET_DD_13_7 && direction == L2K_INVERSE) || wavelet == L2K_WAVELET_DAUBECHIES_INT;
 }
 
-/* Tiles keep 16 bits of what a step leaves: samples or coefficients, if either parity has one step at most. They are
- * for kernels that reach far; fidelity farthest. */
+/* Those kernels have tiles that keep pairs of samples in a word (dwt/kernel_packed_cuda.cuh), as far as values fit. */
 static uint64_t tiles_to(const l2k_plan_spec *spec, const l2k_plan_component *component)
 {
     const l2k_kernel *kernel = &component->own->kernel;
     unsigned taps = 0;
     for (unsigned i = 0; i < kernel->num_steps; i++)
         taps = l2k_max_u32(taps, kernel->steps[i].num_taps);
-    if (spec->type != L2K_COEFFICIENT_INT16 || !kernel->reversible || kernel->num_steps > 2 || taps < 4 ||
-        l2k_low_type(spec, component) != L2K_SAMPLE_S16)
+    if (l2k_kernel_bits(spec, component) != 16 || kernel->num_steps > 2 || taps < 4)
         return 0;
     return taps >= 8 ? TWO_TO(22) : TWO_TO(20);
 }
@@ -56,7 +54,7 @@ static group_limits limits_of(const l2k_plan_spec *spec, const l2k_plan_componen
     if (!component->own)
         return limits[component->wavelet][spec->direction];
     const bool two = spec->type == L2K_COEFFICIENT_INT16 && l2k_kernel_takes_two(component->wavelet, spec->direction) &&
-                     !l2k_has_wide_sums(spec, component);
+                     l2k_kernel_bits(spec, component) == 16;
     return (group_limits){two ? TWO_TO(22) : UINT64_MAX, UINT64_MAX, 0, tiles_to(spec, component)};
 }
 
@@ -181,6 +179,13 @@ bool l2k_has_wide_sums(const l2k_plan_spec *spec, const l2k_plan_component *comp
     const bool joined = spec->component_transform && component - spec->components < 3;
     const l2k_plan_component *precise = joined ? spec->components : component;
     return l2k_kernel_is_wide(&own->kernel, precise->precision, component->levels);
+}
+
+unsigned l2k_kernel_bits(const l2k_plan_spec *spec, const l2k_plan_component *component)
+{
+    if (l2k_has_wide_sums(spec, component))
+        return 64;
+    return l2k_low_type(spec, component) == L2K_SAMPLE_S16 ? 16 : 32;
 }
 
 l2k_sample_type l2k_low_type(const l2k_plan_spec *spec, const l2k_plan_component *component)
