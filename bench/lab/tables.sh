@@ -40,7 +40,7 @@ if command -v ncu >/dev/null; then
     scratch=$(mktemp -d)
     trap 'rm -rf "$scratch"' EXIT
     metrics=smsp__inst_executed.sum,dram__bytes_read.sum,dram__bytes_write.sum,lts__t_sectors_op_read.sum,lts__t_sectors_op_write.sum
-    ncu --csv --page raw --print-units base --metrics "$metrics" --kernel-name regex:register_tile_kernel \
+    ncu --csv --page raw --print-units base --metrics "$metrics" --kernel-name 'regex:register_tile_(inverse_)?kernel' \
         "$build/gpu_tables" --profile >"$scratch/all" || {
         echo "ncu may not profile here: no executed instructions, and no bytes beside the model's"
         exit 0
@@ -63,8 +63,8 @@ if command -v ncu >/dev/null; then
         exit 1
     fi
     printf 'The model of bytes and halos beside the profiler, level 1, MB:\n\n'
-    printf '| wavelet | height | loads, no cache | loads, halo from caches | stores | thousand instructions | read from L2 | read from memory | written to L2 | written to memory |\n'
-    printf '|---|---|---|---|---|---|---|---|---|---|\n'
+    printf '| wavelet | direction | height | loads, no cache | loads, halo from caches | stores | thousand instructions | read from L2 | read from memory | written to L2 | written to memory |\n'
+    printf '|---|---|---|---|---|---|---|---|---|---|---|\n'
     paste -d'|' "$scratch/model" "$scratch/seen" | sed 's/^model//; s/|/ | /g; s/^ //; s/$/ |/'
 else
     echo "ncu is not there: no executed instructions, and no bytes beside the model's"

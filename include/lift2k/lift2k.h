@@ -1044,8 +1044,8 @@ typedef enum l2k_volume_option {
                                 coefficient can need more, inverse for such coefficients; of others, the samples are
                                 unspecified; -1 */
     L2K_VOLUME_MEMORY,       /* l2k_memory of planes and coefficients; device needs backend auto or CUDA; host */
-    L2K_VOLUME_BACKEND, /* l2k_backend; auto is the CPU, and CUDA for device memory. CUDA has the Z-first order; auto */
-    L2K_VOLUME_THREADS, /* 0 = all processors; 0 */
+    L2K_VOLUME_BACKEND,      /* l2k_backend; auto is the CPU, and CUDA for device memory; auto */
+    L2K_VOLUME_THREADS,      /* 0 = all processors; 0 */
     L2K_VOLUME_LIMIT_SAMPLES, /* most samples of a slice (all components) accepted; 2^36 */
     L2K_VOLUME_CPU,           /* l2k_cpu; auto */
     L2K_VOLUME_DEVICE,        /* with CUDA, as for the encoder; -1 */
@@ -1103,7 +1103,8 @@ L2K_API l2k_status l2k_volume_get_coefficients(l2k_volume *volume, l2k_volume_sl
 
 /* Inverse: says which slice of coefficients is wanted next, and where the caller is to store it; slice->views is NULL
  * when slices of samples wait to be got, or nothing more is wanted. An empty bands[0] is left alone. The order follows
- * from the shape alone: slices of samples leave as early as possible. Then puts it, and gets slices of samples, in
+ * from the shape and the backend: slices of samples leave as early as possible, of the isotropic order with CUDA by
+ * groups. Then puts it, and gets slices of samples, in
  * ascending order: *got is false where there are none yet.
  *
  * Errors as above; L2K_ERROR_STATE also for putting what was not asked for. */

@@ -16,6 +16,7 @@ from ._native import ffi as _ffi
 from ._native import lib as _lib
 from ._ranges import Ranges
 from ._transform import Subband, Transform
+from ._volume import Place, Volume, VolumeSlice
 from .errors import Error, Lift2kWarning
 
 __version__ = _ffi.string(_lib.l2k_version()).decode()
@@ -29,6 +30,7 @@ def backend_usable(backend: str) -> tuple[bool, str]:
 
 
 __all__ = [
-    "Box", "Component", "Decoder", "Encoder", "Error", "Header", "Image", "Lift2kWarning", "Ranges", "Subband", "Tile",
-    "Transform", "backend_usable", "decode", "decode_many", "encode", "encode_many", "errors", "open", "options", "write",
+    "Box", "Component", "Decoder", "Encoder", "Error", "Header", "Image", "Lift2kWarning", "Place", "Ranges", "Subband", "Tile",
+    "Transform", "Volume", "VolumeSlice", "backend_usable", "decode", "decode_many", "encode", "encode_many", "errors", "open",
+    "options", "write",
 ]

@@ -138,6 +138,15 @@ def planes_of(array: Any, stream: Any = None, write: bool = False) -> Planes:
     return Planes(planes, buffers[0].device, buffers)
 
 
+def planes_on_host(array: Any, shape: tuple[int, ...], write: bool) -> Planes:
+    """The same, of a shape that is known."""
+    planes = planes_of(array, write=write)
+    sizes = [(p.height, p.width) for p in planes.planes]
+    if sizes != [shape[:2]] * (shape[2] if len(shape) == 3 else 1) or planes.device >= 0:
+        raise ValueError(f"samples on the host of shape {shape} are needed")
+    return planes
+
+
 def _each(value: Any, count: int, what: str) -> list[Any]:
     values = list(value) if isinstance(value, Sequence) and not isinstance(value, str) else [value] * count
     if len(values) != count:
@@ -249,6 +258,18 @@ class Description:
             lib.l2k_component_size(self.image, c, size, size + 1)
             if (p.width, p.height) != (size[0], size[1]):
                 raise ValueError(f"component {c} has {p.width} x {p.height} samples, not {size[0]} x {size[1]}")
+
+
+def tile_of(shape: tuple[int, ...], dtype: np.dtype[Any], precision: Any, origin: tuple[int, int]) -> Description:
+    """What a transform is prepared for: samples of shape (height, width) or (height, width, components)."""
+    if dtype.kind == "f" and precision is None:
+        raise ValueError("precision= is needed for float32")
+    count = shape[2] if len(shape) == 3 else 1
+    tile = Description([Plane(0, shape[0], shape[1], 0, 0, dtype)] * count, precision=precision, origin=origin)
+    if dtype.kind == "f":
+        for part in tile.components:
+            part.is_signed = True
+    return tile
 
 
 class Wanted(NamedTuple):

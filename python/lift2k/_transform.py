@@ -44,20 +44,15 @@ class Transform(_call.Native):
                  origin: tuple[int, int] = (0, 0), region: tuple[int, int, int, int] | None = None, steps: Any = None,
                  **coding: Unpack[options.TransformOptions]) -> None:
         super().__init__(False)
-        options.set_all(self, {name: value for name, value in coding.items() if name != "kernel"})
-        if "kernel" in coding:
-            self.call(lib.l2k_transform_set_kernel, coding["kernel"].encode())
+        texts = {name: coding[name] for name in ("kernel", "splits") if name in coding}
+        options.set_all(self, {name: value for name, value in coding.items() if name not in texts})
+        for name, text in texts.items():
+            self.call(getattr(lib, f"l2k_transform_set_{name}"), text.encode())
         for component, values in (steps if isinstance(steps, Mapping) else {2**32 - 1: steps or []}).items():
             self._set_steps(component, values)
         self.shape, self.dtype = tuple(shape), np.dtype(dtype)
         count = self.shape[2] if len(self.shape) == 3 else 1
-        plane = _arrays.Plane(0, self.shape[0], self.shape[1], 0, 0, self.dtype)
-        if self.dtype.kind == "f" and precision is None:
-            raise ValueError("precision= is needed for float32")
-        self._tile = _arrays.Description([plane] * count, precision=precision, origin=origin)
-        if self.dtype.kind == "f":
-            for part in self._tile.components:
-                part.is_signed = True
+        self._tile = _arrays.tile_of(self.shape, self.dtype, precision, origin)
         image = self._tile.image
         self._area = (image.x0, image.y0, image.x1, image.y1)
         if region is not None:
@@ -66,6 +61,8 @@ class Transform(_call.Native):
         self.call(lib.l2k_transform_prepare, image)
         self.levels = int(coding.get("levels", 5))
         self.reduce = int(coding.get("reduce", 0))
+        letters = coding.get("splits", "").ljust(self.levels, "b")[:self.reduce]
+        self._halvings = [sum(letter in ways for letter in letters) for ways in ("bh", "bv")]  # of width and height
         self.subbands = [self._views(c) for c in range(count)]
 
     def _set_steps(self, component: int, values: Sequence[tuple[int, int]]) -> None:
@@ -85,16 +82,9 @@ class Transform(_call.Native):
         return Subband(found.resolution, ("LL", "HL", "LH", "HH")[found.orientation], found.level, found.x0, found.y0, found.x1,
                        found.y1, found.step.exponent, found.step.mantissa, found.step_size, found.magnitude_bits)
 
-    def _planes(self, array: Any, shape: tuple[int, ...], write: bool) -> Any:
-        planes = _arrays.planes_of(array, write=write)
-        sizes = [(p.height, p.width) for p in planes.planes]
-        if sizes != [shape[:2]] * len(self.subbands) or planes.device >= 0:
-            raise ValueError(f"samples on the host of shape {shape} are needed")
-        return planes
-
     def forward(self, array: Any) -> list[dict[str, Any]]:
         """Fills the subbands, and returns them."""
-        planes = self._planes(array, self.shape, False)
+        planes = _arrays.planes_on_host(array, self.shape, write=False)
         self.call(lib.l2k_transform_forward, planes.native())
         return self.subbands
 
@@ -102,12 +92,12 @@ class Transform(_call.Native):
         """The samples of the subbands."""
         shape = self._reduced() + self.shape[2:]
         result = np.empty(shape, self.dtype) if out is None else out
-        planes = self._planes(result, shape, True)
+        planes = _arrays.planes_on_host(result, shape, write=True)
         self.call(lib.l2k_transform_inverse, planes.native())
         return result
 
     def _reduced(self) -> tuple[int, int]:
-        x0, y0, x1, y1 = (-(-value // (1 << self.reduce)) for value in self._area)
+        x0, y0, x1, y1 = (-(-value // (1 << times)) for value, times in zip(self._area, 2 * self._halvings))
         return y1 - y0, x1 - x0
 
     @property

@@ -4,6 +4,7 @@ which there are; a value is a number, or, where it comes from an enum of its own
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
 from typing import Any, Literal, TypedDict
@@ -143,6 +144,25 @@ class TransformOptions(TypedDict, total=False):
     cpu: Cpu
     device: int
     kernel: str  # as for the encoder
+    splits: str  # likewise
+
+
+class VolumeOptions(TypedDict, total=False):
+    """Options of the library's volume, but for `memory`."""
+
+    direction: Literal["forward", "inverse"] | int
+    wavelet: Wavelet
+    levels: int  # within slices
+    z_wavelet: Wavelet  # across slices; that of the slices
+    z_levels: int
+    order: Literal["z_first", "isotropic"] | int
+    component_transform: bool
+    coefficients: Literal["int16", "int32", "float32"] | int
+    backend: Backend
+    threads: int
+    limit_samples: int
+    cpu: Cpu
+    device: int
 
 
 # Options whose values have names, and the enums of these.
@@ -150,11 +170,13 @@ ENUMS = {name: f"l2k_{name}" for name in
          ("format", "wavelet", "progression", "style", "tile_parts", "backend", "cpu", "memory", "direction", "profile")}
 ENUMS["coefficients"] = "l2k_coefficient_type"
 ENUMS["block_coder"] = "l2k_backend"
+ENUMS["z_wavelet"] = "l2k_wavelet"
+ENUMS["order"] = "l2k_volume_order"
 
 
 def names(enum: str) -> dict[str, int]:
     """The values of an enum by short names: {"auto": 0, ...}."""
-    prefix = "L2K_" if enum in ("l2k_progression", "l2k_direction") else enum.removesuffix("_type").upper() + "_"
+    prefix = "L2K_" if enum in ("l2k_progression", "l2k_direction") else re.sub("_(type|order)$", "", enum).upper() + "_"
     return {name.removeprefix(prefix).lower(): value for name, value in ffi.typeof(enum).relements.items()}
 
 
@@ -183,7 +205,7 @@ def numbers(kind: str) -> dict[str, int]:
     return {name.removeprefix(prefix).lower(): value for name, value in all_names.items() if "_NUM_" not in name}
 
 
-NUMBERS = {kind: numbers(kind) for kind in ("encoder", "decoder", "transform")}
+NUMBERS = {kind: numbers(kind) for kind in ("encoder", "decoder", "transform", "volume")}
 
 
 def number(option: str, value: Any) -> int:

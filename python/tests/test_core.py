@@ -220,8 +220,9 @@ def test_every_option_has_a_hint():
     """Those of the library, which come from its header, are those that type checkers are told of."""
     besides = {"precincts", "ratio", "psnr", "step", "poc", "comment", "frames_per_second", "kernel", "splits"}
     for kind, hints in (("encoder", options.EncoderOptions), ("decoder", options.DecoderOptions),
-                        ("transform", options.TransformOptions)):
-        assert set(hints.__annotations__) - besides == set(options.NUMBERS[kind]) - {"timings"}
+                        ("transform", options.TransformOptions), ("volume", options.VolumeOptions)):
+        without = {"memory" if kind == "volume" else "timings"}
+        assert set(hints.__annotations__) - besides == set(options.NUMBERS[kind]) - without
     assert options.number("devices", [0, 3]) == options.number("devices", 9) == 9
     assert options.number("style", ["bypass", "vsc"]) == options.number("style", 9) == 9
     assert set(options.ENUMS) <= {name for kind in options.NUMBERS.values() for name in kind}
@@ -577,6 +578,79 @@ def test_float_transform(random):
     assert (quantised.info(0, "HH1").exponent, quantised.info(0, "HH1").mantissa) == steps[0]
     reduced = lift2k.Transform((64, 48), levels=3, reduce=2, direction="inverse")
     assert reduced.inverse().shape == (16, 12)
+
+
+def test_transform_with_splits(random):
+    a = picture(random, (67, 93))
+    bands = lift2k.Transform(a.shape, levels=4, splits="hbv").forward(a)[0]
+    assert bands["LH1"].size == bands["HH1"].size == bands["HL3"].size == 0 and bands["HL1"].shape == (67, 46)
+    sizes = [(67, 93), (67, 47), (34, 24), (17, 24), (9, 12)]
+    for reduce, shape in enumerate(sizes):
+        back = lift2k.Transform(a.shape, levels=4, splits="hbv", reduce=reduce, direction="inverse")
+        for name, band in back.subbands[0].items():
+            band[...] = bands[name]
+        got = back.inverse()
+        assert got.shape == shape and (reduce > 0 or np.array_equal(got, a))
+    with pytest.raises(errors.ArgumentError):
+        lift2k.Transform(a.shape, splits="bx")
+
+
+# ---- Volumes -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("coding", [
+    dict(), dict(order="isotropic", levels=2, z_levels=2), dict(z_levels=0), dict(coefficients="int16", levels=2, z_levels=1),
+    dict(component_transform=True), dict(wavelet="haar", z_wavelet="1-3"), dict(wavelet="5/3", z_wavelet="dd-9-7", threads=1)])
+@pytest.mark.parametrize("slices", [1, 2, 13])
+def test_volume(random, coding, slices):
+    components = (3,) if "component_transform" in coding else ()
+    a = np.stack([picture(random, (20, 31, *components)) for _ in range(slices)])
+    forward = lift2k.Volume(a.shape, z0=3, origin=(1, 2), **coding)
+    inverse = lift2k.Volume(a.shape, z0=3, origin=(1, 2), direction="inverse", **coding)
+    for _ in range(2):  # again for another volume of the same shape
+        stored = {found.place: found.subbands for found in forward.forward(a)}
+        assert len(stored) == slices or "order" in coding
+        assert all(len(bands) == max(components, default=1) for bands in stored.values())
+        same(np.stack(list(inverse.inverse(stored))), a)
+        a = a[::-1]
+    restored = inverse.inverse(lambda place: stored[place.level, place.high, place.number])
+    same(np.stack(list(restored)), a[::-1])
+
+
+def test_volume_of_columns(random):
+    """Across slices of one sample it is the transform of a column."""
+    a = picture(random, (37, 1))
+    bands = lift2k.Transform(a.shape, levels=3, wavelet="9/7", coefficients="float32").forward(a)[0]
+    volume = lift2k.Volume((37, 1, 1), wavelet="9/7", levels=0, z_levels=3)
+    found = {s.place: s.subbands[0]["LL0"][0, 0] for s in volume.forward(a[:, :, None])}
+    for level, high, name in ((1, True, "LH1"), (2, True, "LH2"), (3, True, "LH3"), (3, False, "LL3")):
+        column = [found[level, high, i] for i in range(volume.depth(level, high))]
+        assert column and np.allclose(column, bands[name][:, 0], rtol=1e-5, atol=1e-4)
+
+
+def test_wrong_volumes(random):
+    a = np.stack([picture(random, (20, 30)) for _ in range(5)])
+    with pytest.raises(ValueError, match="neither"):
+        lift2k.Volume((20, 30))
+    with pytest.raises(TypeError, match="no option"):
+        lift2k.Volume(a.shape, z_level=2)
+    with pytest.raises(errors.ArgumentError):
+        lift2k.Volume(a.shape, order="isotropic", levels=2, z_levels=3)
+    with pytest.raises(errors.ArgumentError):
+        lift2k.Volume((0, 20, 30))
+    volume, inverse = lift2k.Volume(a.shape), lift2k.Volume(a.shape, direction="inverse")
+    with pytest.raises(ValueError, match="4 slices are not the 5"):
+        list(volume.forward(a[:4]))
+    with pytest.raises(errors.StateError):
+        list(volume.forward([*a, a[0]]))
+    with pytest.raises(ValueError, match="shape"):
+        list(volume.forward(a[:, :, :20]))
+    with pytest.raises(errors.StateError):
+        list(inverse.forward(a))
+    stored = {found.place: found.subbands for found in volume.forward(a)}
+    with pytest.raises(KeyError):
+        list(inverse.inverse({place: bands for place, bands in stored.items() if place.number == 0}))
+    same(np.stack(list(inverse.inverse(stored))), a)
 
 
 # ---- Progress, times, cancelling -----------------------------------------------------------------------------------

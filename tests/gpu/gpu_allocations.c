@@ -6,6 +6,7 @@
 
 #include "gpu_device.h"
 #include "gpu_require.h"
+#include "volume_scenarios.h"
 
 /* ---- CUDA, wrapped ------------------------------------------------------------------------------------------- */
 
@@ -217,6 +218,16 @@ static void test_each(void **unused)
     scenario_files_free(&files);
 }
 
+static void test_volumes(void **unused)
+{
+    (void)unused;
+    const scenario_files files = {.backend = L2K_BACKEND_CUDA};
+    volume_case_make();
+    for (int i = 0; i < NUM_VOLUME_SCENARIOS; i++)
+        fail_each_way(&volume_scenarios[i], &files);
+    volume_case_free();
+}
+
 /* AUTO does on the CPU what fails on the GPU, and gives the same. */
 static void fall_back_each_way(scenario_run *run, const scenario_files *files)
 {
@@ -329,6 +340,10 @@ static void test_device_breaks(void **unused)
     scenario_files_make(&files, L2K_BACKEND_CUDA);
     for (int i = 0; i < NUM_SCENARIOS; i++)
         break_each(scenarios[i].run, &files, check_fails);
+    volume_case_make();
+    for (int i = 0; i < NUM_VOLUME_SCENARIOS; i++)
+        break_each(volume_scenarios[i].run, &files, check_fails);
+    volume_case_free();
     scenario_files_free(&files);
 }
 
@@ -468,12 +483,10 @@ int main(int argc, char **argv)
     int missing = gpu_missing();
     if (missing)
         return missing;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each),
-                                       cmocka_unit_test(test_fall_back),
-                                       cmocka_unit_test(test_ratio),
-                                       cmocka_unit_test(test_device_breaks),
-                                       cmocka_unit_test(test_fall_back_when_broken),
-                                       cmocka_unit_test(test_nothing_new),
-                                       cmocka_unit_test(test_device_planes)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each),          cmocka_unit_test(test_volumes),
+        cmocka_unit_test(test_fall_back),     cmocka_unit_test(test_ratio),
+        cmocka_unit_test(test_device_breaks), cmocka_unit_test(test_fall_back_when_broken),
+        cmocka_unit_test(test_nothing_new),   cmocka_unit_test(test_device_planes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,6 +41,7 @@ typedef struct l2k_cuda_sweep {
     /* How warps share the work, filled in by the launcher. A warp takes a strip of columns and in it a number of
      * rounds of four rows of samples each, after some warm-up rounds. */
     int32_t strips, first_round, end_round, rounds_each, warm_up;
+    bool in_tiles; /* one small level of a named kernel (cuda_tiles.cuh) */
 } l2k_cuda_sweep;
 
 /* Enqueue the sweep on a stream (a cudaStream_t); the result is a cudaError_t. */

@@ -83,10 +83,11 @@ static l2k_status choose_backend(l2k_volume *v)
         return L2K_OK;
     if (o[L2K_VOLUME_BACKEND] == L2K_BACKEND_CPU)
         return l2k_fail(&v->context, L2K_ERROR_ARGUMENT, "the CPU does not work on device memory");
-    if (v->spec.isotropic)
-        return l2k_fail(&v->context, L2K_ERROR_BACKEND, "CUDA: only the CPU has the isotropic order of volumes");
 #ifdef L2K_WITH_CUDA
-    v->functions = &l2k_volume_cuda;
+    if (!v->spec.isotropic || v->spec.levels < 2)
+        v->functions = &l2k_volume_cuda;
+    else
+        v->functions = on_device ? &l2k_volume_cuda_isotropic : &l2k_volume_cuda_host;
     return L2K_OK;
 #else
     return l2k_fail(&v->context, L2K_ERROR_BACKEND, "this build has no CUDA backend");
@@ -133,6 +134,7 @@ l2k_status l2k_volume_prepare(l2k_volume *volume, const l2k_image *slice, uint32
     volume->context.threads = l2k_thread_count((unsigned)volume->options[L2K_VOLUME_THREADS]);
     volume->context.cpu = (l2k_cpu)volume->options[L2K_VOLUME_CPU];
     volume->asked = false;
+    volume->come = 0;
     l2k_status status = l2k_cpu_check(&volume->context);
     if (status == L2K_OK)
         status = l2k_volume_spec_make(volume, slice, z0, z1, &spec);
@@ -192,15 +194,15 @@ static l2k_status check_planes(const l2k_volume *v, const l2k_plane *planes)
 
 l2k_status l2k_volume_put_slice(l2k_volume *volume, const l2k_plane *planes)
 {
-    l2k_z_place place;
     L2K_TRY(check_prepared(volume, L2K_FORWARD));
     L2K_TRY(check_planes(volume, planes));
     if (volume->functions->is_full(volume))
         return l2k_fail(&volume->context, L2K_ERROR_STATE, "slices of coefficients wait to be got");
-    if (!l2k_z_wanted(&volume->stages->z, &place))
+    if (volume->come == volume->spec.z1 - volume->spec.z0)
         return l2k_fail(&volume->context, L2K_ERROR_STATE, "all slices of the volume have been put");
     const int before = l2k_device_enter(&volume->context);
     const l2k_status status = volume->functions->put(volume, planes);
+    volume->come += status == L2K_OK;
     l2k_device_leave(before);
     return status;
 }

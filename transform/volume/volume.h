@@ -48,7 +48,9 @@ typedef struct l2k_volume_functions {
 
 extern const l2k_volume_functions l2k_volume_cpu;
 #ifdef L2K_WITH_CUDA
-extern const l2k_volume_functions l2k_volume_cuda;
+extern const l2k_volume_functions l2k_volume_cuda;           /* one stage */
+extern const l2k_volume_functions l2k_volume_cuda_isotropic; /* in device memory */
+extern const l2k_volume_functions l2k_volume_cuda_host;      /* the same from and to host memory */
 #endif
 
 struct l2k_volume {
@@ -57,7 +59,10 @@ struct l2k_volume {
     bool prepared, changed; /* changed: options, since it was prepared */
     const l2k_volume_functions *functions;
     struct l2k_cuda_volume *cuda; /* the CUDA backend's own */
-    void *stream;                 /* the caller's, for device memory: a cudaStream_t */
+    struct l2k_cuda_isotropic *isotropic;
+    struct l2k_cuda_host *host;
+    unsigned most_slices; /* that the CUDA backend works on together; 0: it decides */
+    void *stream;         /* the caller's, for device memory: a cudaStream_t */
     l2k_volume_spec spec;
     l2k_wavelet_descriptor own, z_own; /* of the options, where they name kernels */
     l2k_cpu cpu;                       /* whose rows are used */
@@ -65,6 +70,7 @@ struct l2k_volume {
     unsigned num_stages;
     l2k_volume_stage *stages;
     l2k_coefficients *views; /* for the caller, per component */
+    uint32_t come;           /* forward: slices of samples that were put */
     bool asked;              /* inverse: the caller knows which coefficients are wanted */
 };
 
