@@ -53,8 +53,11 @@ static group_limits limits_of(const l2k_plan_spec *spec, const l2k_plan_componen
 {
     if (!component->own)
         return limits[component->wavelet][spec->direction];
+    /* Those of four taps pack values that fit 16 bits, and have two levels only of these (l2k_packs). */
+    const bool packs = component->wavelet == L2K_WAVELET_DD_9_7 || component->wavelet == L2K_WAVELET_DD_13_7;
+    const unsigned bits = l2k_kernel_bits(spec, component);
     const bool two = spec->type == L2K_COEFFICIENT_INT16 && l2k_kernel_takes_two(component->wavelet, spec->direction) &&
-                     l2k_kernel_bits(spec, component) == 16;
+                     (bits == 16 || (bits == 32 && !packs));
     return (group_limits){two ? TWO_TO(22) : UINT64_MAX, UINT64_MAX, 0, tiles_to(spec, component)};
 }
 

@@ -40,6 +40,8 @@ template <class W, class D, int LEVELS> struct inverse_kernel_form {
     }
     static int any(const l2k_cuda_sweep &p, cudaStream_t stream)
     {
+        if (p.levels < 1 || p.levels > LEVELS)
+            return cudaErrorInvalidValue;
         return walk<l2k_any_writer<W, 1, 8>, ANY>(p, stream);
     }
 
@@ -81,7 +83,7 @@ template <class Kernel, int LEVELS> int inverse_by_kernel(const l2k_cuda_sweep &
         if (p.type == L2K_COEFFICIENT_INT16 && p.bits == 64)
             return launch_inverse<Kernel, true, int16_t>(p, stream);
         if constexpr (l2k_packs(Kernel::kernel) && !l2k_is_always_wide(Kernel::kernel))
-            if (p.type == L2K_COEFFICIENT_INT16 && p.bits == 32 && p.levels == 1)
+            if (p.type == L2K_COEFFICIENT_INT16 && p.bits == 32)
                 return inverse_kernel_form<l2k_kernel_wavelet<Kernel, false, true>, int16_t, 1>::any(p, stream);
         if (p.type == L2K_COEFFICIENT_INT16)
             return launch_inverse<Kernel, false, int16_t, LEVELS>(p, stream);
