@@ -4,8 +4,8 @@
  *
  *     cc -O2 -std=c11 -I. -Iinclude -o plan_windows bench/plan_windows.c build/liblift2k.a -fopenmp -lm -lpthread
  *
- * plan_windows [SIDE]: of the tile, 4096. And on the GPU, with coefficients in host memory, the whole tile where only
- * some code-blocks hold anything. */
+ * plan_windows [SIDE [gpu]]: of the tile, 4096; gpu: not on the CPU. And on the GPU, with coefficients in host memory,
+ * the whole tile where only some code-blocks hold anything. */
 #define _POSIX_C_SOURCE 199309L
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,9 +171,9 @@ int main(int argc, char **argv)
     const way ways[] = {{"GPU, device memory", L2K_BACKEND_CUDA, true, false},
                         {"GPU, host memory", L2K_BACKEND_CUDA, false, true},
                         {"CPU, one thread", L2K_BACKEND_CPU, false, false}};
-    const bool has_gpu = l2k_backend_usable(L2K_BACKEND_CUDA, NULL, 0);
+    const bool has_gpu = l2k_backend_usable(L2K_BACKEND_CUDA, NULL, 0), no_cpu = argc > 2 && !strcmp(argv[2], "gpu");
     printf("%u x %u RGB\n\n| | window | run | | made and run | |\n|---|---|---|---|---|---|\n", side, side);
-    for (size_t i = has_gpu ? 0 : 2; i < sizeof ways / sizeof *ways; i++)
+    for (size_t i = has_gpu ? 0 : 2; i < sizeof ways / sizeof *ways - no_cpu; i++)
         for (int wavelet = 0; wavelet < 2; wavelet++)
             measure_way(&context, &ways[i], (l2k_wavelet)wavelet, side);
     if (has_gpu)

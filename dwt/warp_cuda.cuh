@@ -376,9 +376,17 @@ struct l2k_lane_columns {
     l2k_span line;
 };
 
+/* `whole`: every lane of the warp has all of its columns or none, so that with BORDER, too, the quick way will do. Only
+ * named kernels have the code for it. */
 template <class W, bool FORWARD, bool BORDER, int R, int N>
-__device__ __forceinline__ void l2k_rows(typename W::T (&v)[R][N], const l2k_lane_columns &lane)
+__device__ __forceinline__ void l2k_rows(typename W::T (&v)[R][N], const l2k_lane_columns &lane, bool whole = false)
 {
+    if constexpr (BORDER && W::FROM_STEPS) {
+        if (whole) {
+            l2k_rows<W, FORWARD, false>(v, lane, true);
+            return;
+        }
+    }
     if (BORDER && l2k_is_lone(lane.line)) {
 #pragma unroll
         for (int r = 0; r < R; r++)

@@ -88,6 +88,9 @@ template <class W> __global__ void __launch_bounds__(EIGHT_THREADS) eight_column
     lab_load_pairs<W, H / 2>(l, x - H, y, before);
     lab_load_pairs<W, EIGHT / 2>(l, x, y, own);
     lab_load_pairs<W, H / 2>(l, x + EIGHT, y, after);
+    lab_unscale_columns<W>(before);
+    lab_unscale_columns<W>(own);
+    lab_unscale_columns<W>(after);
 #pragma unroll
     for (int i = 1; i < EIGHT + 2 * H; i++)
         v[i - 1][0] = i < H           ? before[i < H ? i : 0]

@@ -131,9 +131,10 @@ static std::vector<typename W::S> lab_reference(const l2k_context *context, cons
 /* The samples that the CPU makes of coefficients, n x n without padding. */
 template <class W>
 static std::vector<typename W::S> lab_restored(const l2k_context *context,
-                                               const std::vector<typename W::S> &coefficients, int n)
+                                               const std::vector<typename W::S> &coefficients, int n,
+                                               unsigned levels = LEVELS)
 {
-    l2k_plan *plan = lab_plan<W>(context, L2K_BACKEND_CPU, n, L2K_INVERSE, LEVELS);
+    l2k_plan *plan = lab_plan<W>(context, L2K_BACKEND_CPU, n, L2K_INVERSE, levels);
     const l2k_coefficients *view = l2k_plan_coefficients(plan, 0);
     typename W::S *base = static_cast<typename W::S *>(view->base);
     for (int y = 0; y < n; y++)

@@ -3,7 +3,8 @@
  * After Enfedaque, Auli-Llinas, Moure: Implementation of the DWT in a GPU through a Register-based Strategy; they
  * filter horizontally first, which would round the 5/3 differently.
  *
- * register-16byte-tile: the same kernel with 16 bytes per lane and 8 output rows. */
+ * register-16byte-tile: the same kernel with 16 bytes per lane and 8 output rows; by-row: its inverse as it was first,
+ * which decides row by row whether a lane loads wide words. */
 #ifndef L2K_BENCH_LAB_REGISTER_TILE_CUH
 #define L2K_BENCH_LAB_REGISTER_TILE_CUH
 
@@ -82,10 +83,16 @@ __device__ __forceinline__ void lab_lift_columns(typename W::T (&v)[C])
     }
 }
 
-/* What a kernel of the register tile does; trials (tile_trials.cuh) leave parts out. */
+/* What a kernel of the register tile does; trials (tile_trials.cuh) leave parts out. The inverse decides once for a
+ * tile whether a lane loads wide words. */
 struct lab_everything {
-    enum { LOADS = 1, LIFTS = 1, STORES = 1 };
+    enum { LOADS = 1, LIFTS = 1, STORES = 1, ROW_BY_ROW = 0 };
     typedef lab_shuffles exchange;
+};
+
+/* It decides for each row, as it did first. */
+struct lab_row_by_row : lab_everything {
+    enum { ROW_BY_ROW = 1 };
 };
 
 /* What the compiler must take to be any value. */
@@ -94,6 +101,16 @@ template <class T> __device__ __forceinline__ T lab_opaque(T x)
     static_assert(sizeof(T) == sizeof(int), "a register");
     int bits = l2k_pinned(*reinterpret_cast<int *>(&x));
     return *reinterpret_cast<T *>(&bits);
+}
+
+/* Equal rows of the numbers from `first` on. */
+template <class T, int ROWS, int C> __device__ __forceinline__ void lab_make_up(T (&v)[ROWS][C], int first)
+{
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+#pragma unroll
+        for (int c = 0; c < C; c++)
+            v[r][c] = lab_opaque((T)(first + c));
 }
 
 template <class W, class P, int ROWS, int C> __device__ __forceinline__ void lab_lift_tile(typename W::T (&v)[ROWS][C])
@@ -135,11 +152,7 @@ __global__ void __launch_bounds__(32 * lab_tile<W, C, OUT_ROWS>::WARPS) register
     if (P::LOADS) {
         lab_load_tile<W>(l, x, y - W::STEPS, v);
     } else {
-#pragma unroll
-        for (int r = 0; r < tile::ROWS; r++)
-#pragma unroll
-            for (int c = 0; c < C; c++)
-                v[r][c] = lab_opaque((typename W::T)(lane * C + c));
+        lab_make_up(v, lane * C);
     }
     if (P::LIFTS)
         lab_lift_tile<W, P>(v); /* all shuffles before all stores, which diverge the warp */
@@ -157,21 +170,46 @@ __global__ void __launch_bounds__(32 * lab_tile<W, C, OUT_ROWS>::WARPS) register
             lab_store_pairs<W, C / 2>(l, v[W::STEPS + r], x, lab_mallat(y + r, l.size));
 }
 
-template <class W, int C> __device__ __forceinline__ void lab_unlift_columns(typename W::T (&v)[C])
+template <class W, class X = lab_shuffles, int C>
+__device__ __forceinline__ void lab_unlift_columns(typename W::T (&v)[C])
 {
     typedef typename W::T T;
 #pragma unroll
     for (int k = 0; k < W::STEPS; k++) {
         auto step = [k](T x, T left, T right) { return lab_undo<W>::step(k, x, left, right); };
         if (k & 1)
-            lab_step_columns<1>(v, step);
+            lab_step_columns<1, X>(v, step);
         else
-            lab_step_columns<0>(v, step);
+            lab_step_columns<0, X>(v, step);
     }
 }
 
-/* Horizontally first, so that the halo's rows are lifted, too. */
-template <class W, int C, int OUT_ROWS>
+/* A tile whose first row is odd: horizontally first, so that the halo's rows are lifted, too. */
+template <class W, class P, int ROWS, int C>
+__device__ __forceinline__ void lab_unlift_tile(typename W::T (&v)[ROWS][C])
+{
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        lab_unscale_columns<W>(v[r]);
+        lab_unlift_columns<W, typename P::exchange>(v[r]);
+#pragma unroll
+        for (int c = 0; c < C; c++)
+            v[r][c] = W::unscale(v[r][c], !(r & 1));
+    }
+    lab_lift_rows<lab_undo<W>>(v);
+}
+
+template <class W, class P, int ROWS, int C>
+__device__ __forceinline__ void lab_load_coefficients(const lab_source<W> &l, int x, int y, typename W::T (&v)[ROWS][C])
+{
+    if (!P::ROW_BY_ROW)
+        lab_load_tile_of_pairs<W, C / 2>(l, x, y, v);
+#pragma unroll
+    for (int r = 0; r < ROWS && P::ROW_BY_ROW; r++)
+        lab_load_pairs<W, C / 2>(l, x, lab_mallat(lab_mirror(y + r, l.size), l.size), v[r]);
+}
+
+template <class W, int C, int OUT_ROWS, class P = lab_everything>
 __global__ void __launch_bounds__(32 * lab_tile<W, C, OUT_ROWS>::WARPS) register_tile_inverse_kernel(lab_source<W> l)
 {
     typedef lab_tile<W, C, OUT_ROWS> tile;
@@ -179,18 +217,19 @@ __global__ void __launch_bounds__(32 * lab_tile<W, C, OUT_ROWS>::WARPS) register
     if (y >= l.size)
         return;
     typename W::T v[tile::ROWS][C];
-#pragma unroll
-    for (int r = 0; r < tile::ROWS; r++)
-        lab_load_pairs<W, C / 2>(l, x, lab_mallat(lab_mirror(y - W::STEPS + 1 + r, l.size), l.size), v[r]);
-    __syncwarp();
-#pragma unroll
-    for (int r = 0; r < tile::ROWS; r++) {
-        lab_unlift_columns<W>(v[r]);
-#pragma unroll
-        for (int c = 0; c < C; c++)
-            v[r][c] = W::unscale(v[r][c], !(r & 1));
+    if (P::LOADS) {
+        lab_load_coefficients<W, P>(l, x, y - W::STEPS + 1, v);
+        __syncwarp();
+    } else {
+        lab_make_up(v, lane * C);
     }
-    lab_lift_rows<lab_undo<W>>(v);
+    if (P::LIFTS)
+        lab_unlift_tile<W, P>(v);
+    if (!P::STORES) {
+        if (lab_digest(v, W::STEPS - 1, OUT_ROWS) == 0x5A5A5A5Au)
+            l.out[0] = 0;
+        return;
+    }
     __syncwarp();
     if (!tile::stores(lane))
         return;
@@ -205,11 +244,12 @@ __global__ void __launch_bounds__(32 * lab_tile<W, C, OUT_ROWS>::WARPS) register
         }
 }
 
-template <class W, int C, int OUT_ROWS> static void register_tile_inverse(const lab_job<W> &job, cudaStream_t stream)
+template <class W, int C, int OUT_ROWS, class P = lab_everything>
+static void register_tile_inverse(const lab_job<W> &job, cudaStream_t stream)
 {
     typedef lab_tile<W, C, OUT_ROWS> tile;
     lab_each_level_up(job, [&](const lab_source<W> &l) {
-        register_tile_inverse_kernel<W, C, OUT_ROWS><<<tile::grid(l.size), 32 * tile::WARPS, 0, stream>>>(l);
+        register_tile_inverse_kernel<W, C, OUT_ROWS, P><<<tile::grid(l.size), 32 * tile::WARPS, 0, stream>>>(l);
     });
 }
 
@@ -240,6 +280,11 @@ template <class W> static void register_64x20_inverse(const lab_job<W> &job, cud
 template <class W> static void register_16byte_tile_inverse(const lab_job<W> &job, cudaStream_t stream)
 {
     register_tile_inverse<W, W::COLUMNS_OF_16_BYTES, 8>(job, stream);
+}
+
+template <class W> static void register_16byte_tile_inverse_by_row(const lab_job<W> &job, cudaStream_t stream)
+{
+    register_tile_inverse<W, W::COLUMNS_OF_16_BYTES, 8, lab_row_by_row>(job, stream);
 }
 
 #endif

@@ -240,14 +240,32 @@ __device__ __forceinline__ void lab_store_pairs(const lab_level<W> &l, const typ
     lab_store_run(l.bands + row * l.bands_stride + half, high, x / 2, half);
 }
 
-/* N pairs of coefficients for the even column x on, of row `row` of the Mallat layout, mirrored beyond borders. */
+/* Of row `row` of the Mallat layout, the half with the horizontally low samples. */
+template <class W> __device__ __forceinline__ const typename W::S *lab_low_half(const lab_source<W> &l, int row)
+{
+    return row < l.size / 2 ? l.low + row * l.low_stride : l.bands + row * l.bands_stride;
+}
+
+template <class W> __device__ __forceinline__ const typename W::S *lab_high_half(const lab_source<W> &l, int row)
+{
+    return l.bands + row * l.bands_stride + l.size / 2;
+}
+
+/* The horizontal factors of columns from an even one on. */
+template <class W, int C> __device__ __forceinline__ void lab_unscale_columns(typename W::T (&v)[C])
+{
+#pragma unroll
+    for (int c = 0; c < C; c++)
+        v[c] = W::unscale(v[c], c & 1);
+}
+
+/* N pairs of coefficients for the even column x on, of row `row` of the Mallat layout, as they are in memory, mirrored
+ * beyond borders. */
 template <class W, int N>
 __device__ __forceinline__ void lab_load_pairs(const lab_source<W> &l, int x, int row, typename W::T (&v)[2 * N])
 {
     typedef l2k_packed<typename W::S, N> packed;
-    int half = l.size / 2;
-    const typename W::S *low = row < half ? l.low + row * l.low_stride : l.bands + row * l.bands_stride;
-    const typename W::S *high = l.bands + row * l.bands_stride + half;
+    const typename W::S *low = lab_low_half(l, row), *high = lab_high_half(l, row);
     if (x >= 0 && x + 2 * N <= l.size && packed::is_aligned(low + x / 2) && packed::is_aligned(high + x / 2)) {
         packed raw[2];
         raw[0].load(low + x / 2);
@@ -262,9 +280,46 @@ __device__ __forceinline__ void lab_load_pairs(const lab_source<W> &l, int x, in
             v[k] = half_row[lab_mirror(x + k, l.size) / 2];
         }
     }
+}
+
+/* Whether columns x to x + 2 N - 1 exist and both halves of every row have them at a multiple of the packed size. */
+template <class W, int N> __device__ __forceinline__ bool lab_pairs_are_packed(const lab_source<W> &l, int x)
+{
+    typedef l2k_packed<typename W::S, N> packed;
+    const int strides = (int)sizeof(typename W::S) * (l.low_stride | l.bands_stride);
+    return x >= 0 && x + 2 * N <= l.size && (strides & (packed::ALIGNMENT - 1)) == 0 &&
+           packed::is_aligned(l.low + x / 2) && packed::is_aligned(l.bands + x / 2) &&
+           packed::is_aligned(lab_high_half(l, 0) + x / 2);
+}
+
+/* The same for the rows of samples y to y + ROWS - 1, everything beyond a border mirrored. How a lane loads is decided
+ * once, and all loads precede the first use, as in lab_load_tile. */
+template <class W, int N, int ROWS>
+__device__ __forceinline__ void lab_load_tile_of_pairs(const lab_source<W> &l, int x, int y,
+                                                       typename W::T (&v)[ROWS][2 * N])
+{
+    if (lab_pairs_are_packed<W, N>(l, x)) {
+        l2k_packed<typename W::S, N> raw[ROWS][2];
 #pragma unroll
-    for (int k = 0; k < 2 * N; k++)
-        v[k] = W::unscale(v[k], k & 1);
+        for (int r = 0; r < ROWS; r++) {
+            int row = lab_mallat(lab_mirror(y + r, l.size), l.size);
+            raw[r][0].load(lab_low_half(l, row) + x / 2);
+            raw[r][1].load(lab_high_half(l, row) + x / 2);
+        }
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+#pragma unroll
+            for (int k = 0; k < 2 * N; k++)
+                v[r][k] = raw[r][k & 1].get(k / 2);
+    } else {
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            int row = lab_mallat(lab_mirror(y + r, l.size), l.size);
+#pragma unroll
+            for (int k = 0; k < 2 * N; k++)
+                v[r][k] = (k & 1 ? lab_high_half(l, row) : lab_low_half(l, row))[lab_mirror(x + k, l.size) / 2];
+        }
+    }
 }
 
 #endif

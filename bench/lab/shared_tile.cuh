@@ -94,9 +94,10 @@ __global__ void __launch_bounds__(32 * lab_tile<W, 2, 20 - 2 * W::STEPS>::WARPS)
         return;
     lab_shared_row<lab_undo<W>> *v = reinterpret_cast<lab_shared_row<lab_undo<W>> *>(tiles[warp]);
     typename W::T loaded[tile::ROWS][2];
+    lab_load_tile_of_pairs<W, 1>(l, x, y - W::STEPS + 1, loaded);
 #pragma unroll
     for (int r = 0; r < tile::ROWS; r++)
-        lab_load_pairs<W, 1>(l, x, lab_mallat(lab_mirror(y - W::STEPS + 1 + r, l.size), l.size), loaded[r]);
+        lab_unscale_columns<W>(loaded[r]);
 #pragma unroll
     for (int r = 0; r < tile::ROWS; r++)
 #pragma unroll

@@ -13,12 +13,18 @@ if [ $check = 1 ]; then
     exec "$build/gpu_ladder" --check
 fi
 
-"$build/gpu_tables"
+program=$(cd "$build" && pwd)/gpu_tables
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+"$program"
 
 echo
 if command -v cuobjdump >/dev/null; then
+    # Only the lab's part: disassembling the library's kernels, which are in the same file, would take half a minute.
+    (cd "$scratch" && cuobjdump -xelf all "$program" >/dev/null)
     printf 'Static instructions of a warp, without padding behind the end:\n\n| kernel | instructions | shuffles | accesses to memory | to shared memory |\n|---|---|---|---|---|\n'
-    cuobjdump -sass "$build/gpu_tables" | c++filt | awk '
+    grep -l register_tile_kernel "$scratch"/*.cubin | while read -r part; do cuobjdump -sass "$part"; done | c++filt | awk '
         function flush() { if (name != "") printf "| `%s` | %d | %d | %d | %d |\n", name, all, shuffles, memory, shared }
         /Function :/ {
             flush(); sub(/.*Function : /, ""); sub(/^void /, ""); sub(/\(.*/, "")
@@ -37,11 +43,9 @@ fi
 
 echo
 if command -v ncu >/dev/null; then
-    scratch=$(mktemp -d)
-    trap 'rm -rf "$scratch"' EXIT
     metrics=smsp__inst_executed.sum,dram__bytes_read.sum,dram__bytes_write.sum,lts__t_sectors_op_read.sum,lts__t_sectors_op_write.sum
-    ncu --csv --page raw --print-units base --metrics "$metrics" --kernel-name regex:register_tile_kernel \
-        "$build/gpu_tables" --profile >"$scratch/all" || {
+    ncu --csv --page raw --print-units base --metrics "$metrics" --kernel-name 'regex:register_tile_(inverse_)?kernel' \
+        "$program" --profile >"$scratch/all" || {
         echo "ncu may not profile here: no executed instructions, and no bytes beside the model's"
         exit 0
     }
@@ -63,8 +67,8 @@ if command -v ncu >/dev/null; then
         exit 1
     fi
     printf 'The model of bytes and halos beside the profiler, level 1, MB:\n\n'
-    printf '| wavelet | height | loads, no cache | loads, halo from caches | stores | thousand instructions | read from L2 | read from memory | written to L2 | written to memory |\n'
-    printf '|---|---|---|---|---|---|---|---|---|---|\n'
+    printf '| wavelet | direction | height | loads, no cache | loads, halo from caches | stores | thousand instructions | read from L2 | read from memory | written to L2 | written to memory |\n'
+    printf '|---|---|---|---|---|---|---|---|---|---|---|\n'
     paste -d'|' "$scratch/model" "$scratch/seen" | sed 's/^model//; s/|/ | /g; s/^ //; s/$/ |/'
 else
     echo "ncu is not there: no executed instructions, and no bytes beside the model's"

@@ -56,17 +56,17 @@ template <class W, int HEIGHT> struct lab_tile_of_height {
     {
         register_tile_kernel<W, 2, OUT_ROWS, P><<<tile::grid(l.size), 32 * tile::WARPS, 0, stream>>>(l);
     }
-    static void level_of(const lab_level<W> &l, cudaStream_t stream)
+    template <class P> static void level_up(const lab_source<W> &l, cudaStream_t stream)
     {
-        level<lab_everything>(l, stream);
-    }
-    static void run(const lab_job<W> &job, cudaStream_t stream)
-    {
-        register_tile<W, 2, OUT_ROWS>(job, stream);
+        register_tile_inverse_kernel<W, 2, OUT_ROWS, P><<<tile::grid(l.size), 32 * tile::WARPS, 0, stream>>>(l);
     }
     static const void *kernel(void)
     {
         return reinterpret_cast<const void *>(&register_tile_kernel<W, 2, OUT_ROWS, lab_everything>);
+    }
+    static const void *inverse_kernel(void)
+    {
+        return reinterpret_cast<const void *>(&register_tile_inverse_kernel<W, 2, OUT_ROWS, lab_everything>);
     }
 };
 

@@ -259,12 +259,16 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
     {
         T ll[2][K][N / 2] = {};
         way.begin(round);
-        const int together = Way::BORDER && !W::BY_ROUND ? 1 : (int)PAIRS;
+        if constexpr (W::BY_ROUND) {
+            take_round<Way>(way, round, slot);
+        } else {
+            const int together = Way::BORDER ? 1 : (int)PAIRS;
 #pragma unroll(Way::BORDER ? 1 : UNROLLED)
-        for (int j = 0; j < 2; j += together) {
-            for (int c = 0; c < K; c++)
-                l2k_copy_row(ll[0][c], ll[1][c]); /* lets the loop stay rolled */
-            take_pairs<together>(way, round, j, slot, ll);
+            for (int j = 0; j < 2; j += together) {
+                for (int c = 0; c < K; c++)
+                    l2k_copy_row(ll[0][c], ll[1][c]); /* lets the loop stay rolled */
+                take_pairs<together>(way, round, j, slot, ll);
+            }
         }
         if constexpr (LEVELS == 2) {
             T out[2 * K][N / 2], deepest[K][N / 4];
@@ -272,7 +276,7 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
             for (int c = 0; c < K; c++)
                 rows.level2[c].template push<Way::BORDER>(ll[0][c], ll[1][c], 2 * round - 1, y2, out[2 * c],
                                                           out[2 * c + 1]);
-            l2k_rows<W, true, Way::BORDER>(out, lane2);
+            l2k_rows<W, true, Way::BORDER>(out, lane2, is_whole<Way>());
             leave_bands<N / 2>(out, deepest, 1,
                                [&](int c, int band, const l2k_packed<D, N / 4> &q) { way.store2(c, band, q); });
             leave_low<N / 4>(
@@ -290,30 +294,29 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
     }
 
   private:
+    /* Whether every lane has all of its columns or none, asked for in rounds that see a border of rows. */
+    template <class Way> __device__ __forceinline__ bool is_whole() const
+    {
+        return Way::BORDER && W::FROM_STEPS && l2k_strip<HALO, N>(p).is_inside(p.x);
+    }
+
     /* Transforms pairs j .. j + PAIRS - 1 of the round's rows at level 1; their LL goes to `ll`. */
     template <int PAIRS, class Way>
     __device__ __forceinline__ void take_pairs(Way &way, int round, int j, l2k_shared slot, T (&ll)[2][K][N / 2])
     {
         const int last = 2 - PAIRS; /* the LL of a single pair goes to the end of `ll` */
         T out[PAIRS][2 * K][N];
-        if constexpr (W::BY_ROUND) {
-            push_round<Way>(round, slot, reinterpret_cast<T(&)[4][N]>(out));
-            if (LEVELS == 1 && round < begin) /* only the rows that are not finished matter */
-                return;
-        } else {
 #pragma unroll
-            for (int i = 0; i < PAIRS; i++) {
-                int r = 2 * (j + i), q = row_of(round) + r;
-                T odd[K][N], next[K][N];
-                reader.unpack(slot + r * Reader::SLOT, Way::BORDER ? clamp(q) : q - p.y.first, odd);
-                reader.unpack(slot + (r + 1) * Reader::SLOT, Way::BORDER ? clamp(q + 1) : q + 1 - p.y.first, next);
+        for (int i = 0; i < PAIRS; i++) {
+            int r = 2 * (j + i), q = row_of(round) + r;
+            T odd[K][N], next[K][N];
+            reader.unpack(slot + r * Reader::SLOT, Way::BORDER ? clamp(q) : q - p.y.first, odd);
+            reader.unpack(slot + (r + 1) * Reader::SLOT, Way::BORDER ? clamp(q + 1) : q + 1 - p.y.first, next);
 #pragma unroll
-                for (int c = 0; c < K; c++)
-                    rows.level1[c].template push<Way::BORDER>(odd[c], next[c], q, p.y, out[i][2 * c],
-                                                              out[i][2 * c + 1]);
-            }
+            for (int c = 0; c < K; c++)
+                rows.level1[c].template push<Way::BORDER>(odd[c], next[c], q, p.y, out[i][2 * c], out[i][2 * c + 1]);
         }
-        l2k_rows<W, true, Way::BORDER>(reinterpret_cast<T(&)[PAIRS * 2 * K][N]>(out), lane1);
+        l2k_rows<W, true, Way::BORDER>(reinterpret_cast<T(&)[PAIRS * 2 * K][N]>(out), lane1, is_whole<Way>());
 #pragma unroll
         for (int i = 0; i < PAIRS; i++) {
             leave_bands<N>(out[i], ll[last + i], 0,
@@ -325,14 +328,33 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
         }
     }
 
-    template <class Way> __device__ __forceinline__ void push_round(int round, l2k_shared slot, T (&v)[4][N])
+    /* All four rows of a round, as words. */
+    template <class Way> __device__ __forceinline__ void take_round(Way &way, int round, l2k_shared slot)
     {
-        const int first = row_of(round);
+        uint32_t v[4][N / 2];
 #pragma unroll
         for (int r = 0; r < 4; r++)
-            reader.unpack(slot + r * Reader::SLOT, Way::BORDER ? clamp(first + r) : first + r - p.y.first,
-                          reinterpret_cast<T(&)[1][N]>(v[r]));
-        rows.level1[0].template push_round<Way::BORDER>(v, first, p.y);
+            reader.unpack(slot + r * Reader::SLOT, v[r]);
+        rows.level1[0].template push_round<Way::BORDER>(v, row_of(round), p.y, begin - round);
+        if (round < begin) /* only the rows that are not finished matter */
+            return;
+        W::template columns<Way::BORDER>(v, lane1, is_whole<Way>());
+#pragma unroll
+        for (int r = 0; r < 4; r++) {
+            l2k_packed<D, N / 2> low, high;
+#pragma unroll
+            for (int i = 0; i < N / 4; i++) {
+                low.words.w[i] = v[r][i];
+                high.words.w[i] = v[r][N / 4 + i];
+            }
+            if (r & 1)
+                way.store1(0, r / 2, L2K_LH, low);
+            else if (p.low_in_bands)
+                way.store1(0, r / 2, L2K_LL, low);
+            else
+                way.store_low(0, r / 2, low);
+            way.store1(0, r / 2, r & 1 ? L2K_HH : L2K_HL, high);
+        }
     }
 
     /* Takes a finished low and high row of each component: stores HL, LH and HH and returns LL. */

@@ -5,6 +5,7 @@
 
 #include "dwt/kernel_packed_cuda.cuh"
 #include "transform/cuda/cuda_forward.cuh"
+#include "transform/cuda/cuda_forward_tiles.cuh"
 
 namespace
 {
@@ -67,6 +68,9 @@ template <class Kernel, int LEVELS> int forward_by_kernel(const l2k_cuda_sweep &
         return p.type == L2K_COEFFICIENT_INT16 ? launch_forward<Kernel, false, int16_t>(p, stream)
                                                : launch_forward<Kernel, false, int32_t>(p, stream);
     } else {
+        if constexpr (Kernel::kernel.num_steps <= 2)
+            if (l2k_suits_tiles(p))
+                return l2k_launch_tiles<l2k_tile<Kernel, false>>(forward_tiles_kernel<Kernel>, p, stream);
         if (p.type == L2K_COEFFICIENT_INT16)
             return launch_forward<Kernel, false, int16_t, LEVELS>(p, stream);
         if constexpr (!l2k_is_always_wide(Kernel::kernel))

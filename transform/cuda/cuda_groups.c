@@ -18,6 +18,8 @@ typedef struct group_limits {
     uint64_t two_levels_from, two_joined_levels_from;
     /* Up to how many samples a level is deep: it fits into the cache and is bound by latency. */
     uint64_t deep_to;
+    /* Up to how many samples a level of a named kernel is done by tiles. */
+    uint64_t tiles_to;
 } group_limits;
 
 #define TWO_TO(n) ((uint64_t)1 << (n))
@@ -35,13 +37,25 @@ bool l2k_kernel_takes_two(l2k_wavelet wavelet, l2k_direction direction)
            (wavelet == L2K_WAVELET_DD_13_7 && direction == L2K_INVERSE) || wavelet == L2K_WAVELET_DAUBECHIES_INT;
 }
 
+#ifndef TILES_TO
+#define TILES_TO TWO_TO(22)
+#endif
+
+/* Tiles keep 16 bits of what a step leaves: samples or coefficients, if either parity has one step at most. */
+static bool takes_tiles(const l2k_plan_spec *spec, const l2k_plan_component *component)
+{
+    const l2k_kernel *kernel = &component->own->kernel;
+    return spec->type == L2K_COEFFICIENT_INT16 && kernel->reversible && kernel->num_steps <= 2 &&
+           l2k_low_type(spec, component) == L2K_SAMPLE_S16;
+}
+
 static group_limits limits_of(const l2k_plan_spec *spec, const l2k_plan_component *component)
 {
     if (!component->own)
         return limits[component->wavelet][spec->direction];
     const bool two = spec->type == L2K_COEFFICIENT_INT16 && l2k_kernel_takes_two(component->wavelet, spec->direction) &&
                      !l2k_has_wide_sums(spec, component);
-    return (group_limits){two ? TWO_TO(22) : UINT64_MAX, UINT64_MAX, 0};
+    return (group_limits){two ? TWO_TO(22) : UINT64_MAX, UINT64_MAX, 0, takes_tiles(spec, component) ? TILES_TO : 0};
 }
 
 /* How many of the levels from `first` on a sweep can take, of at most `most`: where a window cuts levels, they have to
@@ -71,7 +85,10 @@ static l2k_level_group group_from(const l2k_plan_spec *spec, uint32_t c, unsigne
     const group_limits limit = limits_of(spec, component);
     uint64_t two_from = joined ? limit.two_joined_levels_from : limit.two_levels_from;
     bool deep = !many && !component->own && (most == 0 ? samples <= limit.deep_to : most > 2);
-    l2k_level_group group = {first, 1, left > 0 && deep, rect, low_of(rect)};
+    l2k_level_group group = {first, 1, left > 0 && deep, false, rect, low_of(rect)};
+    group.tiles = left > 0 && limit.tiles_to > 0 && (most == 0 ? samples <= limit.tiles_to : most > 2);
+    if (group.tiles)
+        most = 1;
     if (most == 0)
         most = samples >= two_from ? 2 : 1;
     if (two_from == UINT64_MAX || most > 2)
@@ -126,7 +143,7 @@ unsigned l2k_count_alike(const l2k_plan_spec *spec, uint32_t c, unsigned most)
 
 /* From how many alike components on, of at most how many samples each, launches take many: a few of them leave most of
  * a device idle, or are latency alone. */
-enum { MANY_FROM = 8, SMALL = 1 << 20 };
+enum { MANY_FROM = 8, SMALL = 1 << 22 };
 
 unsigned l2k_components_together(const l2k_plan_spec *spec, uint32_t c)
 {

@@ -227,7 +227,7 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
                                    place_low(slot, c, j));
             }
         }
-        __device__ __forceinline__ void store(int round, int r, T (&v)[K][N]) const
+        template <class Row> __device__ __forceinline__ void store(int round, int r, Row &v) const
         {
             int q = row_of(round) + r;
             if (round >= walk.begin && q >= walk.p.kept_y.first && q < walk.p.kept_y.end)
@@ -279,7 +279,7 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
                                    place_low(slot, c, j));
             }
         }
-        __device__ __forceinline__ void store(int round, int r, T (&v)[K][N]) const
+        template <class Row> __device__ __forceinline__ void store(int round, int r, Row &v) const
         {
             walk.writer.store(out, r, v, round >= walk.begin);
         }
@@ -302,9 +302,25 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
 
     template <class Way> __device__ __forceinline__ void take(Way &way, int round, l2k_shared slot)
     {
+        if constexpr (W::BY_ROUND)
+            take_round<Way>(way, round, slot);
+        else
+            take_pairs<Way>(way, round, slot);
+        way.end();
+    }
+
+  private:
+    /* Whether every lane has all of its columns or none, asked for in rounds that see a border of rows. */
+    template <class Way> __device__ __forceinline__ bool is_whole() const
+    {
+        return Way::BORDER && W::FROM_STEPS && l2k_strip<HALO, N>(p).is_inside(p.x);
+    }
+
+    template <class Way> __device__ __forceinline__ void take_pairs(Way &way, int round, l2k_shared slot)
+    {
         T ll[2][K][N / 2];
         take_low<Way>(round, slot, ll[0], ll[1]);
-        const int together = Way::BORDER && !W::BY_ROUND ? 1 : (int)PAIRS;
+        const int together = Way::BORDER ? 1 : (int)PAIRS;
 #pragma unroll(Way::BORDER ? 1 : UNROLLED)
         for (int j = 0; j < 2; j += together) {
             T in[together][2 * K][N];
@@ -314,32 +330,43 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
                            [&](int c, int band) { return landing1::get(place1(slot, c, j + i, band), lane); });
             for (int c = 0; c < K; c++)
                 l2k_copy_row(ll[0][c], ll[1][c]); /* lets the loop stay rolled */
-            l2k_rows<W, false, Way::BORDER>(reinterpret_cast<T(&)[together * 2 * K][N]>(in), lane1);
-            if constexpr (W::BY_ROUND) {
-                push_round<Way>(way, round, reinterpret_cast<T(&)[4][N]>(in));
-            } else {
+            l2k_rows<W, false, Way::BORDER>(reinterpret_cast<T(&)[together * 2 * K][N]>(in), lane1, is_whole<Way>());
 #pragma unroll
-                for (int i = 0; i < together; i++) {
-                    T odd[K][N], even[K][N];
+            for (int i = 0; i < together; i++) {
+                T odd[K][N], even[K][N];
 #pragma unroll
-                    for (int c = 0; c < K; c++)
-                        rows.level1[c].template push<Way::BORDER>(in[i][2 * c], in[i][2 * c + 1],
-                                                                  2 * (first_row(round) + j + i), p.y, odd[c], even[c]);
-                    way.store(round, 2 * (j + i), odd);
-                    way.store(round, 2 * (j + i) + 1, even);
-                }
+                for (int c = 0; c < K; c++)
+                    rows.level1[c].template push<Way::BORDER>(in[i][2 * c], in[i][2 * c + 1],
+                                                              2 * (first_row(round) + j + i), p.y, odd[c], even[c]);
+                way.store(round, 2 * (j + i), odd);
+                way.store(round, 2 * (j + i) + 1, even);
             }
         }
-        way.end();
     }
 
-  private:
-    template <class Way> __device__ __forceinline__ void push_round(Way &way, int round, T (&v)[4][N])
+    /* All four rows of a round, as words. */
+    template <class Way> __device__ __forceinline__ void take_round(Way &way, int round, l2k_shared slot)
     {
-        rows.level1[0].template push_round<Way::BORDER>(v, 2 * first_row(round), p.y);
+        uint32_t v[4][N / 2];
+#pragma unroll
+        for (int r = 0; r < 4; r++) {
+            const int j = r / 2;
+            const typename landing1::packed low = r & 1 ? landing1::get(place1(slot, 0, j, L2K_LH), lane)
+                                                        : low_type::narrow::get(place_low(slot, 0, j), lane),
+                                            high = landing1::get(place1(slot, 0, j, r & 1 ? L2K_HH : L2K_HL), lane);
+#pragma unroll
+            for (int i = 0; i < N / 4; i++) {
+                v[r][i] = low.words.w[i];
+                v[r][N / 4 + i] = high.words.w[i];
+            }
+        }
+        W::template columns<Way::BORDER>(v, lane1, is_whole<Way>());
+        rows.level1[0].template push_round<Way::BORDER>(v, 2 * first_row(round), p.y, begin - round);
+        if (round < begin)
+            return;
 #pragma unroll
         for (int r = 0; r < 4; r++)
-            way.store(round, r, reinterpret_cast<T(&)[1][N]>(v[r]));
+            way.store(round, r, v[r]);
     }
 
     /* Interleaves the subbands of each component to a low and a high row. */
@@ -376,7 +403,7 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
         if constexpr (LEVELS == 2) {
             T in[2 * K][N / 2];
             arrange<N / 2>(in, low[0], 1, [&](int c, int band) { return landing2::get(place2(slot, c, band), lane); });
-            l2k_rows<W, false, Way::BORDER>(in, lane2);
+            l2k_rows<W, false, Way::BORDER>(in, lane2, is_whole<Way>());
 #pragma unroll
             for (int c = 0; c < K; c++)
                 rows.level2[c].template push<Way::BORDER>(in[2 * c], in[2 * c + 1], 2 * round, y2, odd[c], even[c]);

@@ -5,6 +5,7 @@
 
 #include "dwt/kernel_packed_cuda.cuh"
 #include "transform/cuda/cuda_inverse.cuh"
+#include "transform/cuda/cuda_inverse_tiles.cuh"
 
 namespace
 {
@@ -71,6 +72,9 @@ template <class Kernel, int LEVELS> int inverse_by_kernel(const l2k_cuda_sweep &
         return p.type == L2K_COEFFICIENT_INT16 ? launch_inverse<Kernel, false, int16_t>(p, stream)
                                                : launch_inverse<Kernel, false, int32_t>(p, stream);
     } else {
+        if constexpr (Kernel::kernel.num_steps <= 2)
+            if (l2k_suits_tiles(p))
+                return l2k_launch_tiles<l2k_tile<Kernel, true>>(inverse_tiles_kernel<Kernel>, p, stream);
         if (p.type == L2K_COEFFICIENT_INT16)
             return p.wide ? launch_inverse<Kernel, true, int16_t>(p, stream)
                           : launch_inverse<Kernel, false, int16_t, LEVELS>(p, stream);

@@ -163,6 +163,7 @@ l2k_cuda_sweep sweep_of(const level_run *run, uint32_t c, unsigned lane0, unsign
     sweep.levels = (int32_t)group.count;
     sweep.components = (int32_t)count;
     sweep.joined = spec->component_transform && c == 0 && g == 0;
+    sweep.in_tiles = group.tiles;
     sweep.low_in_bands = g + 1 == run->groups.count;
     sweep.type = spec->type;
     sweep.wavelet = run->plan->components[c].wavelet;

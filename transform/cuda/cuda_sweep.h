@@ -31,6 +31,7 @@ typedef struct l2k_cuda_sweep {
     bool joined;       /* component transform at the pixel side */
     bool follows;      /* another launch of the same run precedes */
     bool low_in_bands; /* the LL of the last level is subband 0 of the coefficients, else `low` */
+    bool in_tiles;     /* one small level of a named kernel (cuda_tiles.cuh) */
     bool wide;         /* a reversible kernel whose sums take 64 bits */
     l2k_coefficient_type type;
     l2k_wavelet wavelet;

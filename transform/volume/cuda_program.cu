@@ -1,5 +1,6 @@
-/* From what l2k_z_levels has recorded for a group of slices to launches (cuda_slices.h). An operation loads a slice
- * where it is and stores it where it is to be, so samples in the caller's planes are neither copied before the first
+/* From what l2k_z_levels has recorded for a group of slices to launches (cuda_slices.h): a walk through what the finest
+ * levels have in common, and programs for the rest, at the ends of the volume and at deeper levels. Both load a slice
+ * where it is and store it where it is to be, so samples in the caller's planes are neither copied before the first
  * operation nor after the last one. */
 #include <string.h>
 
@@ -42,9 +43,9 @@ void start(builder *b, const l2k_volume *v)
     memset(b, 0, sizeof *b);
     b->v = v;
     b->p.threads = (int64_t)((stage_of(v)->samples * v->cuda->value_bytes + L2K_CUDA_Z_BYTES - 1) / L2K_CUDA_Z_BYTES);
-    b->p.shift = l2k_level_shift_make(component->precision, component->is_signed);
-    b->p.is_signed = component->is_signed;
-    b->p.converts = v->cuda->value != L2K_CUDA_FLOAT32 && (is_inverse(v) || !component->is_signed);
+    b->p.samples.shift = l2k_level_shift_make(component->precision, component->is_signed);
+    b->p.samples.is_signed = component->is_signed;
+    b->p.samples.converts = v->cuda->value != L2K_CUDA_FLOAT32 && (is_inverse(v) || !component->is_signed);
     memcpy(b->p.scales, z->scales, sizeof b->p.scales);
     if (z->kernel)
         take_kernel(b, z);
@@ -106,7 +107,7 @@ l2k_status add(builder *b, const l2k_z_levels *z, const l2k_z_op *from)
 /* A slice that no operation has moved. */
 l2k_status move(builder *b, l2k_z_slice *slice)
 {
-    if (!slice->samples || (slice->samples == (char *)slice->values && !b->p.converts)) {
+    if (!slice->samples || (slice->samples == (char *)slice->values && !b->p.samples.converts)) {
         slice->samples = NULL;
         return L2K_OK;
     }
@@ -188,28 +189,176 @@ void chain_pairs(const l2k_z_levels *z, l2k_z_program *program)
     program->count = count;
 }
 
+/* ---- Walks ------------------------------------------------------------------------------------------------------ */
+
+/* Slices that wait at a level before a walk of some periods, and after it. */
+void place_waiting(l2k_cuda_z_walk *w, const l2k_z_levels *z, const l2k_z_walk *found, unsigned level, unsigned begin,
+                   unsigned end)
+{
+    const l2k_z_run *run = &found->runs[level];
+    const unsigned pairs = 1u << (found->levels - 1 - level), count = l2k_z_waiting(z);
+    l2k_z_slice *const *before = l2k_z_rows(run, run->first + begin * pairs);
+    l2k_z_slice *const *after = l2k_z_rows(run, run->first + end * pairs - 1) + 2;
+    for (unsigned row = 0; row < count; row++) {
+        const bool outside = !z->inverse && before[row]->samples;
+        w->waiting[level][row] = outside ? before[row]->samples : (char *)before[row]->values;
+        w->waiting_outside |= (uint32_t)outside << (level * count + row);
+        w->left[level][row] = (char *)after[row]->values;
+    }
+}
+
+/* Periods begin .. end - 1. */
+void place_periods(l2k_cuda_z_walk *w, const l2k_z_levels *z, const l2k_z_walk *found, unsigned begin, unsigned end)
+{
+    const unsigned period = 1u << found->levels;
+    char **const samples = z->inverse ? w->to : w->from, **const bands = z->inverse ? w->from : w->to;
+    for (unsigned level = 0; level < found->levels; level++)
+        place_waiting(w, z, found, level, begin, end);
+    for (unsigned i = begin * period; i < end * period; i++) {
+        const l2k_z_slice *slice = l2k_z_walk_sample(z, found, i);
+        samples[i - begin * period] = slice->samples ? slice->samples : (char *)slice->values;
+        bands[i - begin * period] = (char *)l2k_z_walk_band(z, found, i / period, i % period)->values;
+    }
+}
+
+/* What has passed is in the slices' own memory, or where it was to leave. */
+void forget_samples(const l2k_z_levels *z, const l2k_z_walk *found, unsigned begin, unsigned end)
+{
+    const l2k_z_run *run = &found->runs[0];
+    for (unsigned row = 0; !z->inverse && row < l2k_z_waiting(z); row++)
+        l2k_z_rows(run, run->first + (begin << (found->levels - 1)))[row]->samples = NULL;
+    for (unsigned i = begin << found->levels; i < end << found->levels; i++)
+        l2k_z_walk_sample(z, found, i)->samples = NULL;
+}
+
+l2k_status walk(builder *b, const l2k_z_levels *z, const l2k_z_walk *found)
+{
+    const unsigned most = L2K_CUDA_WALK_SLICES >> found->levels;
+    l2k_cuda_z_walk w;
+    memset(&w, 0, sizeof w);
+    w.threads =
+        (int64_t)((stage_of(b->v)->samples * b->v->cuda->value_bytes + L2K_CUDA_WALK_BYTES - 1) / L2K_CUDA_WALK_BYTES);
+    w.samples = b->p.samples;
+    w.kernel = b->p.kernel;
+    memcpy(w.scales, b->p.scales, sizeof w.scales);
+    memcpy(w.steps, b->p.steps, sizeof w.steps);
+    w.levels = (int32_t)found->levels;
+    w.outside = l2k_z_walk_sample(z, found, 0)->samples != NULL;
+    L2K_TRY(launch(b));
+    for (unsigned begin = 0; begin < found->periods; begin += most) {
+        const unsigned end = found->periods - begin < most ? found->periods : begin + most;
+        w.waiting_outside = 0;
+        w.slices = (int32_t)((end - begin) << found->levels);
+        place_periods(&w, z, found, begin, end);
+        const int error = l2k_cuda_z_walk_run(&w, b->v->cuda->value, z->inverse, b->v->cuda->stream);
+        L2K_TRY(check(b->v, error, "launching a walk across slices"));
+        forget_samples(z, found, begin, end);
+    }
+    return L2K_OK;
+}
+
 /* ---- Groups ------------------------------------------------------------------------------------------------------ */
 
-void count_uses(const l2k_z_levels *z)
+typedef l2k_status visit(builder *b, const l2k_z_levels *z, const l2k_z_op *op);
+
+/* Pairs begin .. end - 1 of a run, with those of one operation together. */
+l2k_status visit_pairs(builder *b, const l2k_z_levels *z, const l2k_z_run *run, unsigned begin, unsigned end,
+                       visit *see)
 {
-    for (unsigned level = 0; level < z->levels; level++)
-        for (size_t i = 0; i < z->program[level].count; i++)
-            for (unsigned row = 0; row < rows_of(&z->program[level].ops[i]); row++)
-                z->program[level].ops[i].rows[row]->uses++;
+    while (begin < end) {
+        const unsigned skipped = begin % L2K_CHAIN_PAIRS, most = L2K_CHAIN_PAIRS - skipped;
+        l2k_z_op op;
+        memset(&op, 0, sizeof op);
+        op.kind = L2K_Z_CHAIN;
+        op.pairs = end - begin < most ? end - begin : most;
+        memcpy(op.rows, l2k_z_rows(run, begin), (l2k_z_waiting(z) + 2 * op.pairs) * sizeof *op.rows);
+        L2K_TRY(see(b, z, &op));
+        begin += op.pairs;
+    }
+    return L2K_OK;
+}
+
+l2k_status visit_ops(builder *b, const l2k_z_levels *z, const l2k_z_program *program, size_t begin, size_t end,
+                     visit *see)
+{
+    for (size_t i = begin; i < end; i++)
+        L2K_TRY(see(b, z, &program->ops[i]));
+    return L2K_OK;
+}
+
+/* What comes before a walk at a level that it takes, and what comes after it. */
+l2k_status visit_before(builder *b, const l2k_z_levels *z, const l2k_z_run *run, visit *see)
+{
+    L2K_TRY(visit_ops(b, z, run->program, 0, run->begin, see));
+    return visit_pairs(b, z, run, 0, run->first, see);
+}
+
+l2k_status visit_after(builder *b, const l2k_z_levels *z, const l2k_z_run *run, visit *see)
+{
+    L2K_TRY(visit_pairs(b, z, run, run->first + run->walked, run->pairs, see));
+    return visit_ops(b, z, run->program, run->end, run->program->count, see);
+}
+
+l2k_status visit_deep(builder *b, const l2k_z_levels *z, unsigned walked, visit *see)
+{
+    for (unsigned number = 0; number < z->levels; number++)
+        if ((z->inverse ? z->levels - 1 - number : number) >= walked) {
+            const l2k_z_program *program = l2k_z_program_at(z, number);
+            L2K_TRY(visit_ops(b, z, program, 0, program->count, see));
+        }
+    return L2K_OK;
+}
+
+/* The levels of a walk, in the order of the direction. */
+l2k_status visit_walked(builder *b, const l2k_z_levels *z, const l2k_z_walk *found, visit *see,
+                        l2k_status (*part)(builder *, const l2k_z_levels *, const l2k_z_run *, visit *))
+{
+    for (unsigned i = 0; i < found->levels; i++)
+        L2K_TRY(part(b, z, &found->runs[z->inverse ? found->levels - 1 - i : i], see));
+    return L2K_OK;
+}
+
+l2k_status count_use(builder *, const l2k_z_levels *, const l2k_z_op *op)
+{
+    for (unsigned row = 0; row < rows_of(op); row++)
+        op->rows[row]->uses++;
+    return L2K_OK;
+}
+
+/* Inverse: the last operation on a slice leaves it in the planes. A walk counts until it has been launched. */
+l2k_status count_uses(builder *b, const l2k_z_levels *z, const l2k_z_walk *found)
+{
+    L2K_TRY(visit_deep(b, z, found->levels, count_use));
+    L2K_TRY(visit_walked(b, z, found, count_use, visit_before));
+    L2K_TRY(visit_walked(b, z, found, count_use, visit_after));
+    for (unsigned i = 0; i < found->periods << found->levels; i++)
+        l2k_z_walk_sample(z, found, i)->uses++;
+    return L2K_OK;
+}
+
+l2k_status add_walk(builder *b, const l2k_z_levels *z, const l2k_z_walk *found)
+{
+    if (found->periods == 0)
+        return L2K_OK;
+    L2K_TRY(walk(b, z, found));
+    for (unsigned i = 0; z->inverse && i < found->periods << found->levels; i++)
+        l2k_z_walk_sample(z, found, i)->uses--;
+    return L2K_OK;
 }
 
 l2k_status add_all(builder *b, l2k_z_levels *z)
 {
     for (unsigned level = 0; z->kernel && !z->kernel->reversible && level < z->levels; level++)
         chain_pairs(z, &z->program[level]);
-    if (z->inverse)
-        count_uses(z);
-    for (unsigned level = 0; level < z->levels; level++) {
-        const l2k_z_program *program = l2k_z_program_at(z, level);
-        for (size_t i = 0; i < program->count; i++)
-            L2K_TRY(add(b, z, &program->ops[i]));
+    const l2k_z_walk found = l2k_z_find_walk(z);
+    if (z->inverse) {
+        L2K_TRY(count_uses(b, z, &found));
+        L2K_TRY(visit_deep(b, z, found.levels, add));
     }
-    return L2K_OK;
+    L2K_TRY(visit_walked(b, z, &found, add, visit_before));
+    L2K_TRY(add_walk(b, z, &found));
+    L2K_TRY(visit_walked(b, z, &found, add, visit_after));
+    return z->inverse ? L2K_OK : visit_deep(b, z, found.levels, add);
 }
 
 /* Slices that wait for others. */

@@ -3,71 +3,12 @@
  * alone loads again, from the cache. Samples that lie as values do are loaded and stored by the program itself. */
 #include <cuda_runtime.h>
 
-extern "C" {
-#include "dwt/lifting.h"
-#include "transform/volume/cuda_slices.h"
-}
+#include "transform/volume/cuda_lifting.cuh"
 
 namespace
 {
 
-/* ---- Values -------------------------------------------------------------------------------------------------- */
-
-template <class S> struct arithmetic {
-    typedef int32_t type;
-};
-template <> struct arithmetic<float> {
-    typedef float type;
-};
-
-/* Lifting steps. */
-template <class S> struct steps_of {
-    enum { COUNT = 2 };
-};
-template <> struct steps_of<float> {
-    enum { COUNT = 4 };
-};
-
-template <class S> struct __align__(L2K_CUDA_Z_BYTES) vector
-{
-    enum { N = L2K_CUDA_Z_BYTES / sizeof(S) };
-    S v[N];
-};
-
-/* Lifting step k of the direction. */
-template <bool INVERSE> __device__ __forceinline__ int32_t lift(int k, int32_t x, int32_t left, int32_t right)
-{
-    if (INVERSE)
-        return k == 0 ? l2k_5_3_unupdate(x, left, right) : l2k_5_3_unpredict(x, left, right);
-    return k == 0 ? l2k_5_3_predict(x, left, right) : l2k_5_3_update(x, left, right);
-}
-
-template <bool INVERSE> __device__ __forceinline__ float lift(int k, float x, float left, float right)
-{
-    const float forward = k == 0 ? L2K_9_7_ALPHA : k == 1 ? L2K_9_7_BETA : k == 2 ? L2K_9_7_GAMMA : L2K_9_7_DELTA;
-    const float inverse = k == 0 ? -L2K_9_7_DELTA : k == 1 ? -L2K_9_7_GAMMA : k == 2 ? -L2K_9_7_BETA : -L2K_9_7_ALPHA;
-    return l2k_9_7_lift(x, left, right, INVERSE ? inverse : forward);
-}
-
-template <bool INVERSE> __device__ __forceinline__ int32_t lone(int32_t x)
-{
-    return INVERSE ? l2k_5_3_unlone(x) : l2k_5_3_lone(x);
-}
-
-template <bool INVERSE> __device__ __forceinline__ float lone(float x)
-{
-    return INVERSE ? l2k_9_7_unlone(x) : l2k_9_7_lone(x);
-}
-
-__device__ __forceinline__ int32_t scaled(int32_t x, float)
-{
-    return x;
-}
-
-__device__ __forceinline__ float scaled(float x, float factor)
-{
-    return x * factor;
-}
+template <class S> using vector = l2k_slice_values<S, L2K_CUDA_Z_BYTES>;
 
 /* ---- Programs ------------------------------------------------------------------------------------------------ */
 
@@ -76,32 +17,14 @@ template <class S> __device__ __forceinline__ vector<S> *place(char *row, int64_
     return reinterpret_cast<vector<S> *>(row) + thread;
 }
 
-/* A sample as a value, and back, without and with its level shift. */
-template <bool INVERSE> __device__ __forceinline__ int16_t converted(const l2k_cuda_z_program &p, int16_t x)
-{
-    if (INVERSE)
-        return (int16_t)l2k_shift_up(x, p.shift);
-    return (int16_t)l2k_shift_down(p.is_signed ? (int32_t)x : (int32_t)(uint16_t)x, p.shift);
-}
-
-template <bool INVERSE> __device__ __forceinline__ int32_t converted(const l2k_cuda_z_program &p, int32_t x)
-{
-    return INVERSE ? l2k_shift_up(x, p.shift) : l2k_shift_down(x, p.shift);
-}
-
-template <bool INVERSE> __device__ __forceinline__ float converted(const l2k_cuda_z_program &, float x)
-{
-    return x;
-}
-
 template <class S, bool INVERSE>
 __device__ __forceinline__ void convert(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int row, vector<S> &v)
 {
-    if (!p.converts || !(op.samples >> row & 1))
+    if (!p.samples.converts || !(op.samples >> row & 1))
         return;
 #pragma unroll
     for (int i = 0; i < vector<S>::N; i++)
-        v.v[i] = converted<INVERSE>(p, v.v[i]);
+        v.v[i] = converted<INVERSE>(p.samples, v.v[i]);
 }
 
 /* All loads come before the first use: an operation waits for memory once. FULL: it has all rows. */
@@ -113,7 +36,7 @@ __device__ __forceinline__ void load_rows(const l2k_cuda_z_program &p, const l2k
     for (int i = 0; i < ROWS; i++)
         if (FULL || i < op.rows)
             rows[i] = *place<S>(op.from[i], thread);
-    if (INVERSE || !p.converts)
+    if (INVERSE || !p.samples.converts)
         return;
 #pragma unroll
     for (int i = 0; i < ROWS; i++)
@@ -126,7 +49,7 @@ template <class S, bool INVERSE, bool FULL, int FIRST, int END, int ROWS>
 __device__ __forceinline__ void store_rows(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int64_t thread,
                                            vector<S> (&rows)[ROWS])
 {
-    if (INVERSE && p.converts)
+    if (INVERSE && p.samples.converts)
 #pragma unroll
         for (int i = 0; i < ROWS; i++)
             if (FULL || i < op.rows)
@@ -144,28 +67,20 @@ __device__ __forceinline__ void store_some(const l2k_cuda_z_program &p, const l2
     store_rows<S, INVERSE, false, 0, 0>(p, op, thread, rows);
 }
 
-/* Pair p of a chain: its scaling and its steps. */
+/* Pair number `pair` of a chain. */
 template <class S, bool INVERSE, int STEPS, int ROWS>
-__device__ __forceinline__ void lift_pair(vector<S> (&rows)[ROWS], int p, const float (&scales)[2])
+__device__ __forceinline__ void lift_rows(vector<S> (&rows)[ROWS], int pair, const float (&scales)[2])
 {
-    typedef typename arithmetic<S>::type T;
 #pragma unroll
     for (int i = 0; i < vector<S>::N; i++) {
-        S &first = rows[2 * p].v[i], &second = rows[2 * p + 1].v[i];
-        S &last = rows[2 * p + STEPS].v[i], &end = rows[2 * p + STEPS + 1].v[i];
-        if (INVERSE) {
-            last = (S)scaled((T)last, scales[0]);
-            end = (S)scaled((T)end, scales[1]);
-        }
+        typename arithmetic<S>::type x[STEPS + 2];
 #pragma unroll
-        for (int k = 0; k < STEPS; k++) {
-            const int y = 2 * p + STEPS - k;
-            rows[y].v[i] = (S)lift<INVERSE>(k, (T)rows[y].v[i], (T)rows[y - 1].v[i], (T)rows[y + 1].v[i]);
-        }
-        if (!INVERSE) {
-            first = (S)scaled((T)first, scales[1]);
-            second = (S)scaled((T)second, scales[0]);
-        }
+        for (int row = 0; row < STEPS + 2; row++)
+            x[row] = rows[2 * pair + row].v[i];
+        lift_pair<INVERSE, STEPS>(x, scales);
+#pragma unroll
+        for (int row = 0; row < STEPS + 2; row++)
+            rows[2 * pair + row].v[i] = (S)x[row];
     }
 }
 
@@ -180,7 +95,7 @@ __device__ __forceinline__ void run_chain(const l2k_cuda_z_program &p, const l2k
 #pragma unroll
     for (int pair = 0; pair < L2K_CHAIN_PAIRS; pair++)
         if (FULL || pair < op.pairs)
-            lift_pair<S, INVERSE, STEPS>(rows, pair, p.scales);
+            lift_rows<S, INVERSE, STEPS>(rows, pair, p.scales);
     store_rows<S, INVERSE, FULL, FIRST, END>(p, op, thread, rows);
 }
 
@@ -242,29 +157,19 @@ __device__ __forceinline__ void run_taps(const l2k_cuda_z_program &p, const l2k_
     store_some<S, INVERSE>(p, op, thread, rows);
 }
 
-/* Pairs of slices by w4, the only irreversible kernel: its steps have one, two and one tap. Forward, each pair follows
- * two slices, inverse four. */
-template <bool INVERSE> __device__ __forceinline__ void lift_w4(const l2k_cuda_z_program &p, vector<float> *rows)
+/* The same by w4. */
+template <int ROWS> __device__ __forceinline__ void lift_w4_rows(const l2k_cuda_z_program &p, vector<float> *rows)
 {
-    const float *one = p.steps[0].taps, *two = p.steps[1].taps, *last = p.steps[2].taps;
 #pragma unroll
     for (int i = 0; i < vector<float>::N; i++) {
-        if (INVERSE) {
-            float &e = rows[0].v[i], &f = rows[1].v[i], &c = rows[2].v[i], &d = rows[3].v[i];
-            float &a = rows[4].v[i], &b = rows[5].v[i];
-            a *= p.scales[0];
-            b *= p.scales[1];
-            c = l2k_kernel_lift_float(c, b * one[0], true);
-            d = l2k_kernel_lift_float(d, l2k_kernel_add_float(e * two[0], two[1], c), true);
-            e = l2k_kernel_lift_float(e, f * last[0], true);
-        } else {
-            float &c = rows[0].v[i], &d = rows[1].v[i], &a = rows[2].v[i], &b = rows[3].v[i];
-            a = l2k_kernel_lift_float(a, b * one[0], false);
-            b = l2k_kernel_lift_float(b, l2k_kernel_add_float(c * two[0], two[1], a), false);
-            c = l2k_kernel_lift_float(c, b * last[0], false);
-            c *= p.scales[0];
-            d *= p.scales[1];
-        }
+        float x[ROWS];
+#pragma unroll
+        for (int row = 0; row < ROWS; row++)
+            x[row] = rows[row].v[i];
+        lift_w4(x, p.steps, p.scales);
+#pragma unroll
+        for (int row = 0; row < ROWS; row++)
+            rows[row].v[i] = x[row];
     }
 }
 
@@ -278,7 +183,7 @@ __device__ __forceinline__ void run_kernel_chain(const l2k_cuda_z_program &p, co
 #pragma unroll
     for (int pair = 0; pair < L2K_CHAIN_PAIRS; pair++)
         if (FULL || pair < op.pairs)
-            lift_w4<INVERSE>(p, rows + 2 * pair);
+            lift_w4_rows<INVERSE ? 6 : 4>(p, rows + 2 * pair);
     store_rows<float, INVERSE, FULL, INVERSE ? 2 : 0, ROWS>(p, op, thread, rows);
 }
 

@@ -4,7 +4,7 @@
 #define L2K_TRANSFORM_VOLUME_CUDA_SLICES_H
 
 #include "tiling/pixel/cuda_plane.h"
-#include "transform/volume/z_levels.h"
+#include "transform/volume/z_walk.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,8 +16,15 @@ typedef enum l2k_cuda_value { L2K_CUDA_INT16, L2K_CUDA_INT32, L2K_CUDA_FLOAT32 }
 /* Of a launch; kernel parameters are limited to 4 KiB. */
 enum { L2K_CUDA_Z_OPS = 17, L2K_CUDA_SLICES = 16, L2K_CUDA_Z_STEPS = 4, L2K_CUDA_Z_TAPS = 8 };
 
-/* Bytes of values that a thread takes: of each slice of a program; of a row between values and samples. */
-enum { L2K_CUDA_Z_BYTES = 8, L2K_CUDA_ROW_BYTES = 16 };
+/* Bytes of values that a thread takes: of each slice of a program, of a walk; of a row between values and samples. */
+enum { L2K_CUDA_Z_BYTES = 8, L2K_CUDA_WALK_BYTES = 16, L2K_CUDA_ROW_BYTES = 16 };
+
+/* How samples in the caller's planes, which lie as values do, become values: all by the same level shift. */
+typedef struct l2k_cuda_z_samples {
+    bool converts; /* they differ from values */
+    bool is_signed;
+    l2k_level_shift shift;
+} l2k_cuda_z_samples;
 
 /* An operation of l2k_z_kind on slices from one place to another; L2K_Z_SCALE and L2K_Z_LONE on `rows` of them. Places
  * are multiples of 8 bytes. */
@@ -37,15 +44,31 @@ typedef struct l2k_cuda_z_step {
 
 typedef struct l2k_cuda_z_program {
     int64_t threads;
-    float scales[2];       /* of chains, as l2k_lifting.chain has them */
-    bool converts;         /* samples differ from values by `shift` */
-    bool is_signed;        /* samples */
-    l2k_level_shift shift; /* of all samples */
-    bool kernel, wide;     /* a kernel, with its steps in the order of the direction; sums of 64 bits */
+    float scales[2]; /* of chains, as l2k_lifting.chain has them */
+    l2k_cuda_z_samples samples;
+    bool kernel, wide; /* a kernel, with its steps in the order of the direction; sums of 64 bits */
     l2k_cuda_z_step steps[L2K_CUDA_Z_STEPS];
     int32_t count;
     l2k_cuda_z_op ops[L2K_CUDA_Z_OPS];
 } l2k_cuda_z_program;
+
+/* Of a walk: slices that wait at a level, slices. */
+enum { L2K_CUDA_WALK_STATE = 4, L2K_CUDA_WALK_SLICES = 128 };
+
+/* The periods of an l2k_z_walk: slices of samples in their order, those of coefficients as l2k_z_walk_band has them, of
+ * one period after the other. Places are multiples of L2K_CUDA_WALK_BYTES. */
+typedef struct l2k_cuda_z_walk {
+    int64_t threads;
+    float scales[2];
+    l2k_cuda_z_samples samples;
+    bool kernel;              /* w4, with its steps in the order of the direction */
+    bool outside;             /* slices of samples are in the caller's planes */
+    uint32_t waiting_outside; /* as bits, which of those that wait are there */
+    l2k_cuda_z_step steps[3];
+    int32_t levels, slices;
+    char *waiting[L2K_Z_WALK_LEVELS][L2K_CUDA_WALK_STATE], *left[L2K_Z_WALK_LEVELS][L2K_CUDA_WALK_STATE];
+    char *from[L2K_CUDA_WALK_SLICES], *to[L2K_CUDA_WALK_SLICES];
+} l2k_cuda_z_walk;
 
 /* The samples of one component of a slice, or of three that a component transform joins, and their values. */
 typedef struct l2k_cuda_slice_part {
@@ -61,6 +84,7 @@ typedef struct l2k_cuda_slice_parts {
 
 /* Enqueue on a stream (a cudaStream_t); the result is a cudaError_t. */
 int l2k_cuda_z_run(const l2k_cuda_z_program *program, l2k_cuda_value value, bool inverse, void *stream);
+int l2k_cuda_z_walk_run(const l2k_cuda_z_walk *walk, l2k_cuda_value value, bool inverse, void *stream);
 int l2k_cuda_slices_load(const l2k_cuda_slice_parts *parts, l2k_cuda_value value, void *stream);
 int l2k_cuda_slices_store(const l2k_cuda_slice_parts *parts, l2k_cuda_value value, void *stream);
 

@@ -4,17 +4,29 @@
 
 #include <cuda_runtime.h>
 
+#ifndef HOST_TEST
+#define HOST_TEST 16
+#endif
 extern "C" {
 #include "transform/cuda/cuda_device.h"
 #include "transform/volume/cuda_slices.h"
 #include "transform/volume/volume.h"
+#include "transform/volume/z_walk.h"
 }
 
 /* The most slices that are worked on together: of one component as many as a launch takes. */
 enum { L2K_CUDA_GROUP = 64 };
 /* From and to host memory groups are small, so that little of the volume is on its way before both directions of the
  * bus are in use, and one of them crosses it each way while another is worked on. */
-enum { L2K_CUDA_HOST_GROUP = 16, L2K_CUDA_RING = 4, L2K_CUDA_SLOTS = 3 };
+enum { L2K_CUDA_HOST_GROUP = HOST_TEST, L2K_CUDA_RING = 4, L2K_CUDA_SLOTS = 3 };
+
+/* Slices of the period of a walk. Groups of some periods end with one. */
+enum { L2K_CUDA_PERIOD = 1 << L2K_Z_WALK_LEVELS };
+
+/* What of a group is enqueued: nothing; inverse, its slices are all there; the first of the two halves, across slices
+ * and within them, inverse the other way round. From and to host memory the host enqueues a half with one slice and
+ * the other one with the next: while it does so, no more than two slices are on their way across the bus. */
+typedef enum l2k_cuda_half { L2K_CUDA_NONE, L2K_CUDA_COMPLETE, L2K_CUDA_FIRST } l2k_cuda_half;
 
 /* A group on its way through its plans. */
 struct l2k_cuda_slot {
@@ -25,8 +37,15 @@ struct l2k_cuda_slot {
     l2k_z_place places[L2K_CUDA_GROUP];
     unsigned count, given;
     cudaEvent_t moved, used; /* the coefficients crossed the bus; all that is enqueued for the group has run */
+    cudaEvent_t lifted;      /* forward: across slices; inverse, in device memory: within slices */
     cudaEvent_t crossed;     /* samples that were on the bus when the group was begun */
 };
+
+/* Inverse, in device memory: a group that goes across slices once the next one is under way within them. */
+typedef struct l2k_cuda_later {
+    l2k_z_levels z; /* as they were when the group was complete, with its programs */
+    bool there;
+} l2k_cuda_later;
 
 /* A slice's samples as the caller has them, on the device, packed, unless they cross the bus as values. */
 struct l2k_cuda_raw_slice {
@@ -37,6 +56,7 @@ struct l2k_cuda_raw_slice {
 
 struct l2k_cuda_volume {
     cudaStream_t stream, up, down; /* `stream` is the caller's in device memory */
+    cudaStream_t within;           /* for the levels within slices; in host memory `stream` */
     bool on_device;
     unsigned group, slots; /* group: slices */
     l2k_cuda_value value;
@@ -46,6 +66,8 @@ struct l2k_cuda_volume {
     l2k_cuda_slice_parts *waiting; /* by first component: slices whose samples are to be loaded or stored together */
     l2k_cuda_slot slot_of[L2K_CUDA_SLOTS];
     unsigned begun, served; /* groups */
+    unsigned awaited;       /* `up` waits for the end of this group, counted from 1, or goes behind it */
+    l2k_cuda_half half;     /* of the next group */
     l2k_cuda_raw_slice raw[L2K_CUDA_RING];
     unsigned next_raw;
     /* Inverse, host memory: samples of the last group, and of the one before it, which are got as the next group is
@@ -53,6 +75,8 @@ struct l2k_cuda_volume {
     l2k_z_queue held, leaving;
     l2k_z_queue got; /* inverse, device memory: slices whose planes are known, for the program that `waits` */
     bool waits;
+    l2k_cuda_later later[2]; /* by group: the one that `waits` for planes, and the one behind it */
+    unsigned whose;          /* the group that waits */
 };
 
 namespace
@@ -94,9 +118,57 @@ inline char *values_of(const l2k_volume *v, const l2k_z_slice *slice, uint32_t c
     return (char *)slice->values + stage_of(v)->offsets[c] * v->cuda->value_bytes;
 }
 
+inline bool all_put(const l2k_volume *v)
+{
+    l2k_z_place place;
+    return !l2k_z_wanted(&stage_of(v)->z, &place);
+}
+
+inline l2k_cuda_slot *slot_number(l2k_cuda_volume *d, unsigned number)
+{
+    return &d->slot_of[number % d->slots];
+}
+
+/* From one stream to another. */
+inline l2k_status hand_over(const l2k_volume *v, cudaEvent_t event, cudaStream_t from, cudaStream_t to)
+{
+    cudaError_t error = cudaEventRecord(event, from);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(to, event, 0);
+    return check(v, error, "ordering streams");
+}
+
+inline bool has_periods(const l2k_volume *v)
+{
+    return v->cuda->group >= 2 * L2K_CUDA_PERIOD;
+}
+
 } // namespace
 
 extern "C" {
+
+/* ---- Slices and their values (cuda_volume.cu) ---------------------------------------------------------------- */
+
+/* A slice without samples, of memory that may be written to in the order of the streams. And back, when all that uses
+ * it is enqueued. */
+l2k_status l2k_cuda_new_slice(const l2k_volume *v, l2k_z_slice **slice);
+void l2k_cuda_give_back(const l2k_volume *v, l2k_z_slice *slice);
+
+/* The values of a group as planes. Places without a slice get those of `rest`. */
+const l2k_plane *l2k_cuda_planes_of(const l2k_volume *v, const l2k_cuda_slot *s, const l2k_z_slice *rest);
+
+/* Slice `i` of a slot for the caller. */
+void l2k_cuda_show(l2k_volume *v, const l2k_cuda_slot *s, unsigned i, l2k_z_place place, l2k_volume_slice *slice);
+
+/* ---- Directions (cuda_volume_forward.cu, cuda_volume_inverse.cu) ---------------------------------------------- */
+
+/* As l2k_volume_functions has them. */
+l2k_status l2k_cuda_put_samples(l2k_volume *volume, const l2k_plane *planes);
+bool l2k_cuda_is_full(const l2k_volume *volume);
+l2k_status l2k_cuda_get_coefficients(l2k_volume *volume, l2k_volume_slice *slice);
+l2k_status l2k_cuda_next_coefficients(l2k_volume *volume, l2k_volume_slice *slice);
+l2k_status l2k_cuda_put_coefficients(l2k_volume *volume);
+l2k_status l2k_cuda_get_samples(l2k_volume *volume, const l2k_plane *planes, bool *got);
 
 /* ---- Across slices (cuda_program.cu) ------------------------------------------------------------------------- */
 
