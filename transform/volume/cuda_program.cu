@@ -239,9 +239,7 @@ l2k_status walk(builder *b, const l2k_z_levels *z, const l2k_z_walk *found)
     w.threads =
         (int64_t)((stage_of(b->v)->samples * b->v->cuda->value_bytes + L2K_CUDA_WALK_BYTES - 1) / L2K_CUDA_WALK_BYTES);
     w.samples = b->p.samples;
-    w.kernel = b->p.kernel;
     memcpy(w.scales, b->p.scales, sizeof w.scales);
-    memcpy(w.steps, b->p.steps, sizeof w.steps);
     w.levels = (int32_t)found->levels;
     w.outside = l2k_z_walk_sample(z, found, 0)->samples != NULL;
     L2K_TRY(launch(b));
@@ -372,9 +370,8 @@ l2k_status move_windows(builder *b, const l2k_z_levels *z)
 
 } // namespace
 
-l2k_status l2k_cuda_programs_run(const l2k_volume *v, const l2k_z_queue *leaving)
+l2k_status l2k_cuda_programs_run(const l2k_volume *v, l2k_z_levels *z, const l2k_z_queue *leaving)
 {
-    l2k_z_levels *z = &stage_of(v)->z;
     builder b;
     start(&b, v);
     L2K_TRY(add_all(&b, z));

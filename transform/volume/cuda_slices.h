@@ -61,10 +61,8 @@ typedef struct l2k_cuda_z_walk {
     int64_t threads;
     float scales[2];
     l2k_cuda_z_samples samples;
-    bool kernel;              /* w4, with its steps in the order of the direction */
     bool outside;             /* slices of samples are in the caller's planes */
     uint32_t waiting_outside; /* as bits, which of those that wait are there */
-    l2k_cuda_z_step steps[3];
     int32_t levels, slices;
     char *waiting[L2K_Z_WALK_LEVELS][L2K_CUDA_WALK_STATE], *left[L2K_Z_WALK_LEVELS][L2K_CUDA_WALK_STATE];
     char *from[L2K_CUDA_WALK_SLICES], *to[L2K_CUDA_WALK_SLICES];

@@ -1,16 +1,11 @@
-/* A volume on a CUDA device. Slices are lifted by groups, each group by one program across all levels of Z, and then
- * transformed by a plan that has the slices of the group as components. From and to host memory there are three plans,
+/* A volume on a CUDA device. Slices are asked by groups, each group by one program across all levels of Z, and then
+ * transformed by a plan that has the slices of the group as components. In device memory one group goes across slices
+ * while another is transformed within them. From and to host memory there are three plans,
  * and a stream for each direction of the bus: while a group is worked on, the samples of the next one go up and
  * the coefficients of the last one come down (Franco, Bernabe, Fernandez, Ujaldon, 2010, had two frames a step, and no
  * overlap).
  */
 #include <string.h>
-#ifndef SLOTS_TEST
-#define SLOTS_TEST 2
-#endif
-#ifndef GROUP_TEST
-#define GROUP_TEST L2K_CUDA_GROUP
-#endif
 
 extern "C" {
 #include "base/memory.h"
@@ -29,6 +24,10 @@ const size_t GROUP_SAMPLES = (size_t)1 << 24;
  * and writes the slices in the windows of its levels once more. */
 const size_t LEAST_SLICES = 32, MOST_SAMPLES = (size_t)1 << 27;
 
+/* In device memory groups of at most so many bytes are under way two at a time. What gains is that launches end side by
+ * side, which is nothing to large ones; and it doubles the memory. */
+const size_t MOST_BESIDE = (size_t)1 << 26;
+
 /* ---- Life ---------------------------------------------------------------------------------------------------- */
 
 void choose_sizes(l2k_volume *v)
@@ -43,7 +42,7 @@ void choose_sizes(l2k_volume *v)
         group = MOST_SAMPLES / samples < LEAST_SLICES ? MOST_SAMPLES / samples : LEAST_SLICES;
     if (v->most_slices && group > v->most_slices)
         group = v->most_slices;
-    group = group < 1 ? 1 : group > GROUP_TEST ? GROUP_TEST : group;
+    group = group < 1 ? 1 : group > L2K_CUDA_GROUP ? L2K_CUDA_GROUP : group;
     const size_t depth = v->spec.z1 - v->spec.z0, groups = (depth + group - 1) / group;
     d->group = (unsigned)((depth + groups - 1) / groups); /* all groups alike: a plan runs with all its slices */
     d->value = floats                                            ? L2K_CUDA_FLOAT32
@@ -52,7 +51,9 @@ void choose_sizes(l2k_volume *v)
     d->value_bytes = d->value == L2K_CUDA_INT16 ? 2 : 4;
     d->slice_bytes = (samples * d->value_bytes + 255) / 256 * 256;
     d->raw_bytes = samples * 4;
-    d->slots = d->on_device ? SLOTS_TEST : L2K_CUDA_SLOTS;
+    d->slots = !d->on_device ? L2K_CUDA_SLOTS : d->group * d->slice_bytes <= MOST_BESIDE ? 2 : 1;
+    if (d->slots == 2 && d->group >= 4 * L2K_CUDA_PERIOD && groups > 2)
+        d->short_group = d->group / 2 / L2K_CUDA_PERIOD * L2K_CUDA_PERIOD;
 }
 
 l2k_status make_slot(l2k_volume *v, l2k_cuda_slot *s)
@@ -61,7 +62,7 @@ l2k_status make_slot(l2k_volume *v, l2k_cuda_slot *s)
     L2K_TRY(check(v, cudaEventCreateWithFlags(&s->moved, cudaEventDisableTiming), "making an event"));
     L2K_TRY(check(v, cudaEventCreateWithFlags(&s->used, cudaEventDisableTiming), "making an event"));
     L2K_TRY(check(v, cudaEventCreateWithFlags(&s->crossed, cudaEventDisableTiming), "making an event"));
-    L2K_TRY(check(v, cudaEventCreateWithFlags(&s->lifted, cudaEventDisableTiming), "making an event"));
+    L2K_TRY(check(v, cudaEventCreateWithFlags(&s->asked, cudaEventDisableTiming), "making an event"));
     if (v->cuda->on_device)
         return L2K_OK;
     l2k_plan_coefficient_memory(s->plan, &s->bytes);
@@ -90,7 +91,8 @@ l2k_status make_streams(l2k_volume *v)
     L2K_TRY(check(v, cudaStreamCreateWithFlags(&d->stream, cudaStreamNonBlocking), "making a stream"));
     d->within = d->stream;
     L2K_TRY(check(v, cudaStreamCreateWithFlags(&d->up, cudaStreamNonBlocking), "making a stream"));
-    return check(v, cudaStreamCreateWithFlags(&d->down, cudaStreamNonBlocking), "making a stream");
+    L2K_TRY(check(v, cudaStreamCreateWithFlags(&d->down, cudaStreamNonBlocking), "making a stream"));
+    return check(v, cudaStreamCreateWithFlags(&d->beside, cudaStreamNonBlocking), "making a stream");
 }
 
 void free_slot(l2k_cuda_slot *s)
@@ -104,8 +106,8 @@ void free_slot(l2k_cuda_slot *s)
         cudaEventDestroy(s->used);
     if (s->crossed)
         cudaEventDestroy(s->crossed);
-    if (s->lifted)
-        cudaEventDestroy(s->lifted);
+    if (s->asked)
+        cudaEventDestroy(s->asked);
 }
 
 void free_raw(const l2k_volume *v, l2k_cuda_raw_slice *raw)
@@ -138,6 +140,8 @@ l2k_status make(l2k_volume *volume)
     L2K_TRY(make_streams(volume));
     for (unsigned i = 0; i < d->slots; i++)
         L2K_TRY(make_slot(volume, &d->slot_of[i]));
+    if (d->short_group)
+        L2K_TRY(l2k_stage_make_plan(volume, 0, d->short_group, &d->short_plan));
     for (int i = 0; i < L2K_CUDA_RING && !d->on_device; i++)
         L2K_TRY(make_raw(volume, &d->raw[i]));
     return L2K_OK;
@@ -148,7 +152,7 @@ void destroy(l2k_volume *volume)
     l2k_cuda_volume *d = volume->cuda;
     if (!d)
         return;
-    cudaStream_t streams[] = {d->up, d->down, d->stream};
+    cudaStream_t streams[] = {d->up, d->down, d->beside, d->stream};
     if (d->on_device && d->within != d->stream)
         cudaStreamSynchronize(d->within);
     for (cudaStream_t stream : streams)
@@ -156,12 +160,13 @@ void destroy(l2k_volume *volume)
             cudaStreamSynchronize(stream);
     for (l2k_cuda_slot &s : d->slot_of)
         free_slot(&s);
+    l2k_plan_free(d->short_plan);
     for (l2k_cuda_raw_slice &raw : d->raw)
         free_raw(volume, &raw);
     for (l2k_z_slice *slice = volume->stages ? stage_of(volume)->all : NULL; slice; slice = slice->older)
         if (slice->values)
             cudaFree(slice->values);
-    for (int i = 0; i < 3 && !d->on_device; i++)
+    for (int i = 0; i < 4 && !d->on_device; i++)
         if (streams[i])
             cudaStreamDestroy(streams[i]);
     if (d->on_device && d->within != d->stream)
@@ -179,8 +184,8 @@ void destroy(l2k_volume *volume)
 l2k_status rewind_all(l2k_volume *volume)
 {
     l2k_cuda_volume *d = volume->cuda;
-    cudaStream_t streams[] = {d->up, d->stream, d->down};
-    for (int i = 0; i < 3 && !d->on_device; i++)
+    cudaStream_t streams[] = {d->up, d->stream, d->down, d->beside};
+    for (int i = 0; i < 4 && !d->on_device; i++)
         L2K_TRY(check(volume, cudaStreamSynchronize(streams[i]), "ending a volume"));
     for (l2k_cuda_slot &s : d->slot_of) {
         if (s.used && d->on_device)
@@ -189,7 +194,8 @@ l2k_status rewind_all(l2k_volume *volume)
     }
     for (uint32_t c = 0; c < components_of(volume); c++)
         d->waiting[c].count = 0;
-    d->begun = d->served = d->next_raw = d->awaited = 0;
+    d->begun = d->served = d->next_raw = d->awaited[0] = d->awaited[1] = 0;
+    d->put = 0;
     d->half = L2K_CUDA_NONE;
     d->held = d->leaving = d->got = l2k_z_queue{};
     d->waits = false;
@@ -250,7 +256,7 @@ const l2k_plane *l2k_cuda_planes_of(const l2k_volume *v, const l2k_cuda_slot *s,
 {
     const uint32_t count = components_of(v);
     l2k_cuda_volume *d = v->cuda;
-    for (unsigned i = 0; i < d->group; i++)
+    for (unsigned i = 0; i < s->room; i++)
         for (uint32_t c = 0; c < count; c++) {
             const l2k_rect rect = v->spec.tile.components[c].rect;
             l2k_plane *plane = &d->planes[i * count + c];
@@ -268,10 +274,10 @@ void l2k_cuda_show(l2k_volume *v, const l2k_cuda_slot *s, unsigned i, l2k_z_plac
 {
     const uint32_t count = components_of(v);
     size_t bytes;
-    const char *start = (const char *)l2k_plan_coefficient_memory(s->plan, &bytes);
+    const char *start = (const char *)l2k_plan_coefficient_memory(s->now, &bytes);
     for (uint32_t c = 0; c < count; c++) {
         l2k_coefficients *view = &v->views[c];
-        *view = *l2k_plan_coefficients(s->plan, i * count + c);
+        *view = *l2k_plan_coefficients(s->now, i * count + c);
         if (s->pinned) {
             view->base = s->pinned + ((const char *)view->base - start);
             view->on_device = false;

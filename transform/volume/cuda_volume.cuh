@@ -4,9 +4,6 @@
 
 #include <cuda_runtime.h>
 
-#ifndef HOST_TEST
-#define HOST_TEST 16
-#endif
 extern "C" {
 #include "transform/cuda/cuda_device.h"
 #include "transform/volume/cuda_slices.h"
@@ -18,7 +15,7 @@ extern "C" {
 enum { L2K_CUDA_GROUP = 64 };
 /* From and to host memory groups are small, so that little of the volume is on its way before both directions of the
  * bus are in use, and one of them crosses it each way while another is worked on. */
-enum { L2K_CUDA_HOST_GROUP = HOST_TEST, L2K_CUDA_RING = 4, L2K_CUDA_SLOTS = 3 };
+enum { L2K_CUDA_HOST_GROUP = 16, L2K_CUDA_RING = 4, L2K_CUDA_SLOTS = 3 };
 
 /* Slices of the period of a walk. Groups of some periods end with one. */
 enum { L2K_CUDA_PERIOD = 1 << L2K_Z_WALK_LEVELS };
@@ -31,13 +28,15 @@ typedef enum l2k_cuda_half { L2K_CUDA_NONE, L2K_CUDA_COMPLETE, L2K_CUDA_FIRST } 
 /* A group on its way through its plans. */
 struct l2k_cuda_slot {
     l2k_plan *plan; /* its components are the slices */
-    char *pinned;   /* host memory: the plan's coefficients */
-    size_t bytes;   /* of these */
+    l2k_plan *now;  /* this one, or the one of short groups; it has `room` for slices */
+    unsigned room;
+    char *pinned; /* host memory: the plan's coefficients */
+    size_t bytes; /* of these */
     l2k_z_slice *slices[L2K_CUDA_GROUP];
     l2k_z_place places[L2K_CUDA_GROUP];
     unsigned count, given;
     cudaEvent_t moved, used; /* the coefficients crossed the bus; all that is enqueued for the group has run */
-    cudaEvent_t lifted;      /* forward: across slices; inverse, in device memory: within slices */
+    cudaEvent_t asked;       /* the same of `beside`; device memory: the caller's stream */
     cudaEvent_t crossed;     /* samples that were on the bus when the group was begun */
 };
 
@@ -56,7 +55,10 @@ struct l2k_cuda_raw_slice {
 
 struct l2k_cuda_volume {
     cudaStream_t stream, up, down; /* `stream` is the caller's in device memory */
-    cudaStream_t within;           /* for the levels within slices; in host memory `stream` */
+    cudaStream_t within;           /* for the levels within slices, if two groups are under way; else `stream` */
+    /* Host memory: slices of samples cross the bus in two streams in turn, so that one begins when the other ends; this
+     * is the next but one's, of the direction of the slices. */
+    cudaStream_t beside;
     bool on_device;
     unsigned group, slots; /* group: slices */
     l2k_cuda_value value;
@@ -65,8 +67,13 @@ struct l2k_cuda_volume {
     l2k_plane *raw_planes;         /* of a slice's samples on the device */
     l2k_cuda_slice_parts *waiting; /* by first component: slices whose samples are to be loaded or stored together */
     l2k_cuda_slot slot_of[L2K_CUDA_SLOTS];
+    /* Where two groups are under way, nothing is beside the first steps of the first one and the last of the last one,
+     * so these have fewer slices. 0: all groups are alike. */
+    unsigned short_group;
+    l2k_plan *short_plan;
+    unsigned put;           /* inverse: slices of coefficients */
     unsigned begun, served; /* groups */
-    unsigned awaited;       /* `up` waits for the end of this group, counted from 1, or goes behind it */
+    unsigned awaited[2];    /* groups, counted from 1, behind which the next slice's stream goes, and `beside` */
     l2k_cuda_half half;     /* of the next group */
     l2k_cuda_raw_slice raw[L2K_CUDA_RING];
     unsigned next_raw;
@@ -138,6 +145,49 @@ inline l2k_status hand_over(const l2k_volume *v, cudaEvent_t event, cudaStream_t
     return check(v, error, "ordering streams");
 }
 
+/* The stream in which the next slice of samples crosses the bus goes behind a group. */
+inline l2k_status await_group(const l2k_volume *v, cudaStream_t stream, unsigned group)
+{
+    l2k_cuda_volume *d = v->cuda;
+    if (d->awaited[0] > group)
+        return L2K_OK;
+    d->awaited[0] = group + 1;
+    return check(v, cudaStreamWaitEvent(stream, slot_number(d, group)->used, 0), "ordering streams");
+}
+
+/* What has been enqueued for slices of samples on their way across the bus ends before what comes next in `stream`. */
+inline l2k_status await_samples(const l2k_volume *v, const l2k_cuda_slot *s)
+{
+    l2k_cuda_volume *d = v->cuda;
+    L2K_TRY(hand_over(v, s->crossed, is_inverse(v) ? d->down : d->up, d->stream));
+    return hand_over(v, s->asked, d->beside, d->stream);
+}
+
+/* The other stream is the next slice's. */
+inline void take_turns(const l2k_volume *v)
+{
+    l2k_cuda_volume *d = v->cuda;
+    cudaStream_t *across = is_inverse(v) ? &d->down : &d->up;
+    const cudaStream_t stream = *across;
+    const unsigned awaited = d->awaited[0];
+    *across = d->beside;
+    d->beside = stream;
+    d->awaited[0] = d->awaited[1];
+    d->awaited[1] = awaited;
+}
+
+/* Opens the slot of a group; `left`: at most so many slices are left for it. The short plan's coefficients of group 0
+ * have been used when group 2 comes. */
+inline l2k_cuda_slot *open_slot(const l2k_volume *v, unsigned number, unsigned left)
+{
+    l2k_cuda_volume *d = v->cuda;
+    l2k_cuda_slot *s = slot_number(d, number);
+    const bool is_short = d->short_group && (number == 0 || (number >= 2 && left <= d->short_group));
+    s->now = is_short ? d->short_plan : s->plan;
+    s->room = is_short ? d->short_group : d->group;
+    return s;
+}
+
 inline bool has_periods(const l2k_volume *v)
 {
     return v->cuda->group >= 2 * L2K_CUDA_PERIOD;
@@ -172,8 +222,9 @@ l2k_status l2k_cuda_get_samples(l2k_volume *volume, const l2k_plane *planes, boo
 
 /* ---- Across slices (cuda_program.cu) ------------------------------------------------------------------------- */
 
-/* Enqueues what has been recorded, behind which the slices of `leaving` are where they belong. */
-l2k_status l2k_cuda_programs_run(const l2k_volume *v, const l2k_z_queue *leaving);
+/* Enqueues what has been recorded in z, that of the volume or a copy, behind which the slices of `leaving` are where
+ * they belong. */
+l2k_status l2k_cuda_programs_run(const l2k_volume *v, l2k_z_levels *z, const l2k_z_queue *leaving);
 
 /* ---- Samples (cuda_samples.cu) ------------------------------------------------------------------------------- */
 

@@ -11,7 +11,9 @@ namespace
 bool is_ready(const l2k_volume *v)
 {
     const l2k_z_queue *out = &stage_of(v)->z.out;
-    const bool are_enough = out->count >= v->cuda->group && (!has_periods(v) || l2k_z_may_end(&stage_of(v)->z));
+    const l2k_cuda_volume *d = v->cuda;
+    const unsigned wanted = d->short_group && d->begun == 0 ? d->short_group : d->group;
+    const bool are_enough = out->count >= wanted && (!has_periods(v) || l2k_z_may_end(&stage_of(v)->z));
     return out->first && (are_enough || all_put(v));
 }
 
@@ -23,7 +25,7 @@ bool may_begin(const l2k_volume *v)
 /* The coefficients of a group. */
 l2k_status download_coefficients(const l2k_volume *v, const l2k_cuda_slot *s)
 {
-    const cudaError_t error = cudaMemcpyAsync(s->pinned, l2k_plan_coefficients(s->plan, 0)->base, s->bytes,
+    const cudaError_t error = cudaMemcpyAsync(s->pinned, l2k_plan_coefficients(s->now, 0)->base, s->bytes,
                                               cudaMemcpyDeviceToHost, v->cuda->down);
     return check(v, error, "downloading coefficients");
 }
@@ -33,12 +35,12 @@ l2k_status begin_group(l2k_volume *v)
 {
     l2k_cuda_volume *d = v->cuda;
     l2k_volume_stage *stage = stage_of(v);
-    l2k_cuda_slot *s = slot_number(d, d->begun);
+    l2k_cuda_slot *s = open_slot(v, d->begun, all_put(v) ? stage->z.out.count : d->group);
     L2K_TRY(l2k_cuda_samples_move(v, d->stream));
     if (!d->on_device)
-        L2K_TRY(hand_over(v, s->crossed, d->up, d->stream));
-    L2K_TRY(l2k_cuda_programs_run(v, &stage->z.out));
-    for (s->count = 0, s->given = 0; s->count < d->group && stage->z.out.first; s->count++) {
+        L2K_TRY(await_samples(v, s));
+    L2K_TRY(l2k_cuda_programs_run(v, &stage->z, &stage->z.out));
+    for (s->count = 0, s->given = 0; s->count < s->room && stage->z.out.first; s->count++) {
         s->slices[s->count] = l2k_z_take(&stage->z.out);
         s->places[s->count] = s->slices[s->count]->place;
     }
@@ -53,8 +55,8 @@ l2k_status end_group(l2k_volume *v)
     l2k_cuda_slot *s = slot_number(d, d->begun);
     d->half = L2K_CUDA_NONE;
     if (d->within != d->stream)
-        L2K_TRY(hand_over(v, s->lifted, d->stream, d->within));
-    L2K_TRY(l2k_plan_run_on_device(s->plan, l2k_cuda_planes_of(v, s, s->slices[0]), d->within));
+        L2K_TRY(hand_over(v, s->asked, d->stream, d->within));
+    L2K_TRY(l2k_plan_run_on_device(s->now, l2k_cuda_planes_of(v, s, s->slices[0]), d->within));
     for (unsigned i = 0; i < s->count; i++)
         l2k_cuda_give_back(v, s->slices[i]); /* what fills them next comes behind in the stream, or waits for `used` */
     d->begun++;
@@ -93,11 +95,8 @@ bool may_give(const l2k_volume *v)
 l2k_status upload_values(const l2k_volume *v, l2k_z_slice *slice, const l2k_plane *planes)
 {
     l2k_cuda_volume *d = v->cuda;
-    if (d->begun >= 2 && d->awaited < d->begun - 1) {
-        const l2k_cuda_slot *user = slot_number(d, d->begun - 2);
-        L2K_TRY(check(v, cudaStreamWaitEvent(d->up, user->used, 0), "ordering streams"));
-        d->awaited = d->begun - 1;
-    }
+    if (d->begun >= 2)
+        L2K_TRY(await_group(v, d->up, d->begun - 2));
     slice->samples = (char *)slice->values;
     return l2k_cuda_samples_copy_values(v, slice, planes);
 }
@@ -124,6 +123,7 @@ l2k_status put_host_slice(l2k_volume *v, l2k_z_slice *slice, const l2k_plane *pl
     L2K_TRY(l2k_cuda_samples_cross_as_values(v, planes) ? upload_values(v, slice, planes)
                                                         : upload_raw(v, raw, slice, planes));
     L2K_TRY(check(v, cudaEventRecord(raw->moved, d->up), "uploading a slice"));
+    take_turns(v);
     L2K_TRY(l2k_z_put(&v->context, &stage_of(v)->z, slice));
     if (d->half == L2K_CUDA_FIRST)
         L2K_TRY(end_group(v));

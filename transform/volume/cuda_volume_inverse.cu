@@ -22,17 +22,12 @@ l2k_status run_waiting(l2k_volume *v)
         return L2K_OK;
     d->waits = false;
     L2K_TRY(check(v, cudaStreamWaitEvent(d->stream, slot_number(d, d->whose)->used, 0), "ordering streams"));
-    l2k_z_levels now = stage_of(v)->z;
-    stage_of(v)->z = later->z;
-    l2k_status status = l2k_cuda_programs_run(v, &d->got);
-    later->z = stage_of(v)->z;
-    stage_of(v)->z = now;
-    L2K_TRY(status);
+    L2K_TRY(l2k_cuda_programs_run(v, &later->z, &d->got));
     join_queues(&stage_of(v)->free, &d->got);
     return L2K_OK;
 }
 
-/* Keeps what a group is to do across slices for later. */
+/* Keeps what a group is to do across slices for later; what the next one does is recorded elsewhere. */
 void defer(const l2k_volume *v, unsigned group)
 {
     l2k_z_levels *z = &stage_of(v)->z;
@@ -64,16 +59,16 @@ l2k_status begin_inverse(l2k_volume *v)
     l2k_cuda_volume *d = v->cuda;
     l2k_cuda_slot *s = slot_number(d, d->begun);
     l2k_z_slice *rest = s->slices[0];
-    if (s->count < d->group)
+    if (s->count < s->room)
         L2K_TRY(l2k_cuda_new_slice(v, &rest));
     L2K_TRY(run_waiting(v));
     if (!d->on_device) {
         L2K_TRY(check(v, cudaStreamWaitEvent(d->stream, s->moved, 0), "ordering streams"));
-        L2K_TRY(hand_over(v, s->crossed, d->down, d->stream));
+        L2K_TRY(await_samples(v, s));
     }
     if (d->within != d->stream)
-        L2K_TRY(hand_over(v, s->lifted, d->stream, d->within));
-    L2K_TRY(l2k_plan_run_on_device(s->plan, l2k_cuda_planes_of(v, s, rest), d->within));
+        L2K_TRY(hand_over(v, s->asked, d->stream, d->within));
+    L2K_TRY(l2k_plan_run_on_device(s->now, l2k_cuda_planes_of(v, s, rest), d->within));
     if (d->on_device)
         L2K_TRY(check(v, cudaEventRecord(s->used, d->within), "ordering streams"));
     if (rest != s->slices[0])
@@ -91,19 +86,18 @@ l2k_status end_inverse(l2k_volume *v)
     d->half = L2K_CUDA_NONE;
     d->begun++;
     if (d->on_device) {
-        const unsigned group = d->begun - 1;
-        if (group > 0)
-            let_go(v, group - 1);
-        defer(v, group);
+        if (d->begun > 1)
+            let_go(v, d->begun - 2);
+        defer(v, d->begun - 1);
         if (d->slots == 1)
-            let_go(v, group);
+            let_go(v, d->begun - 1);
         return L2K_OK;
     }
     for (l2k_z_slice *slice = stage->z.out.first; slice; slice = slice->next) {
         slice->samples = l2k_cuda_values_are_clamped(v) ? (char *)slice->values : NULL;
         slice->group = d->begun - 1;
     }
-    L2K_TRY(l2k_cuda_programs_run(v, &stage->z.out));
+    L2K_TRY(l2k_cuda_programs_run(v, &stage->z, &stage->z.out));
     L2K_TRY(check(v, cudaEventRecord(slot_number(d, d->begun - 1)->used, d->stream), "ordering streams"));
     join_queues(&stage->finished, &d->leaving);
     join_queues(&d->leaving, &d->held);
@@ -125,32 +119,28 @@ l2k_status run_complete(l2k_volume *v)
 
 /* ---- Slices -------------------------------------------------------------------------------------------------- */
 
-/* The coefficients of slice `i` of a group. */
-l2k_status upload_coefficients(const l2k_volume *v, const l2k_cuda_slot *s, unsigned i)
+/* So many slices of coefficients go up in one go, at once where the slot's last group has been read. */
+const unsigned TOGETHER = 4;
+
+/* The coefficients of slices first .. end - 1 of a group. */
+l2k_status upload_coefficients(const l2k_volume *v, const l2k_cuda_slot *s, unsigned first, unsigned end)
 {
     const uint32_t count = components_of(v);
-    char *start = (char *)l2k_plan_coefficients(s->plan, 0)->base;
-    char *from = (char *)l2k_plan_coefficients(s->plan, i * count)->base;
-    char *end =
-        i + 1 < v->cuda->group ? (char *)l2k_plan_coefficients(s->plan, (i + 1) * count)->base : start + s->bytes;
-    const cudaError_t error =
-        cudaMemcpyAsync(from, s->pinned + (from - start), (size_t)(end - from), cudaMemcpyHostToDevice, v->cuda->up);
-    return check(v, error, "uploading coefficients");
-}
-
-/* Up, when the slot's last group has been read. */
-l2k_status upload_slice(const l2k_volume *v, const l2k_cuda_slot *s, unsigned i)
-{
-    if (i == 0)
+    char *start = (char *)l2k_plan_coefficients(s->now, 0)->base;
+    char *from = (char *)l2k_plan_coefficients(s->now, first * count)->base;
+    char *to = end < s->room ? (char *)l2k_plan_coefficients(s->now, end * count)->base : start + s->bytes;
+    if (first == 0)
         L2K_TRY(check(v, cudaStreamWaitEvent(v->cuda->up, s->used, 0), "ordering streams"));
-    return upload_coefficients(v, s, i);
+    const cudaError_t error =
+        cudaMemcpyAsync(from, s->pinned + (from - start), (size_t)(to - from), cudaMemcpyHostToDevice, v->cuda->up);
+    return check(v, error, "uploading coefficients");
 }
 
 /* Whether there are slices for a group, of which a walk might take no more. */
 bool is_complete(const l2k_volume *v, const l2k_cuda_slot *s)
 {
-    const bool nearly = has_periods(v) && s->count + L2K_CUDA_PERIOD > v->cuda->group;
-    return all_put(v) || s->count == v->cuda->group || (nearly && l2k_z_may_end(&stage_of(v)->z));
+    const bool nearly = has_periods(v) && s->count + L2K_CUDA_PERIOD > s->room;
+    return all_put(v) || s->count == s->room || (nearly && l2k_z_may_end(&stage_of(v)->z));
 }
 
 /* On the device, what is got is stored with the next ones, unless there are none. */
@@ -187,7 +177,7 @@ l2k_status get_host_slice(l2k_volume *volume, l2k_z_slice *slice, const l2k_plan
     l2k_cuda_volume *d = volume->cuda;
     l2k_cuda_raw_slice *raw = &d->raw[d->next_raw % L2K_CUDA_RING],
                        *last = &d->raw[(d->next_raw + L2K_CUDA_RING - 1) % L2K_CUDA_RING];
-    L2K_TRY(check(volume, cudaStreamWaitEvent(d->down, slot_number(d, slice->group)->used, 0), "ordering streams"));
+    L2K_TRY(await_group(volume, d->down, slice->group));
     if (l2k_cuda_samples_cross_as_values(volume, planes)) {
         L2K_TRY(l2k_cuda_samples_copy_values(volume, slice, planes));
     } else {
@@ -197,6 +187,7 @@ l2k_status get_host_slice(l2k_volume *volume, l2k_z_slice *slice, const l2k_plan
         L2K_TRY(l2k_cuda_samples_download(volume, raw, planes));
     }
     L2K_TRY(check(volume, cudaEventRecord(raw->moved, d->down), "downloading a slice"));
+    take_turns(volume);
     l2k_cuda_give_back(volume, slice);
     if (d->half == L2K_CUDA_COMPLETE)
         L2K_TRY(begin_inverse(volume));
@@ -212,10 +203,13 @@ l2k_status get_host_slice(l2k_volume *volume, l2k_z_slice *slice, const l2k_plan
 l2k_status l2k_cuda_next_coefficients(l2k_volume *volume, l2k_volume_slice *slice)
 {
     l2k_cuda_volume *d = volume->cuda;
-    l2k_cuda_slot *s = slot_number(d, d->half == L2K_CUDA_NONE ? d->begun : d->begun + 1);
+    const unsigned number = d->half == L2K_CUDA_NONE ? d->begun : d->begun + 1;
+    l2k_cuda_slot *s = slot_number(d, number);
     l2k_z_place place;
     if (stage_of(volume)->finished.first || !l2k_z_wanted(&stage_of(volume)->z, &place))
         return L2K_OK;
+    if (s->count == 0)
+        open_slot(volume, number, volume->spec.z1 - volume->spec.z0 - d->put);
     if (s->count == 0 && !d->on_device)
         L2K_TRY(check(volume, cudaEventSynchronize(s->moved), "uploading coefficients"));
     l2k_cuda_show(volume, s, s->count, place, slice);
@@ -230,9 +224,10 @@ l2k_status l2k_cuda_put_coefficients(l2k_volume *volume)
     l2k_z_slice *slice;
     L2K_TRY(l2k_cuda_new_slice(volume, &slice));
     s->slices[s->count++] = slice;
+    d->put++;
     L2K_TRY(l2k_z_put(&volume->context, &stage_of(volume)->z, slice));
-    if (!d->on_device)
-        L2K_TRY(upload_slice(volume, s, s->count - 1));
+    if (!d->on_device && (s->count % TOGETHER == 0 || is_complete(volume, s)))
+        L2K_TRY(upload_coefficients(volume, s, (s->count - 1) / TOGETHER * TOGETHER, s->count));
     if (d->leaving.first)
         l2k_z_append(&stage_of(volume)->finished, l2k_z_take(&d->leaving));
     if (!is_complete(volume, s))

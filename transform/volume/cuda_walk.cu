@@ -8,27 +8,6 @@ namespace
 
 template <class S> using vector = l2k_slice_values<S, L2K_CUDA_WALK_BYTES>;
 
-/* ---- Wavelets ------------------------------------------------------------------------------------------------ */
-
-/* STATE: slices that wait for the next pair; HIGH: which of the two that a pair finishes, forward, is high. */
-template <class S, bool INVERSE> struct part_1 {
-    typedef typename arithmetic<S>::type T;
-    enum { STATE = steps_of<S>::COUNT, HIGH = 0 };
-    static __device__ __forceinline__ void pair(const l2k_cuda_z_walk &p, T (&x)[STATE + 2])
-    {
-        lift_pair<INVERSE, STATE>(x, p.scales);
-    }
-};
-
-template <class S, bool INVERSE> struct w4 {
-    typedef float T;
-    enum { STATE = INVERSE ? 4 : 2, HIGH = 1 };
-    static __device__ __forceinline__ void pair(const l2k_cuda_z_walk &p, T (&x)[STATE + 2])
-    {
-        lift_w4(x, p.steps, p.scales);
-    }
-};
-
 /* ---- Memory -------------------------------------------------------------------------------------------------- */
 
 /* Nothing is loaded twice. */
@@ -83,9 +62,9 @@ template <class T, int N> __device__ __forceinline__ void copy(T (&to)[N], const
 
 /* ---- A walk -------------------------------------------------------------------------------------------------- */
 
-template <class S, class W, bool INVERSE, int LEVELS> struct walker {
+template <class S, bool INVERSE, int LEVELS> struct walker {
     typedef typename arithmetic<S>::type T;
-    enum { N = vector<S>::N, STATE = W::STATE, PERIOD = 1 << LEVELS, BATCH = PERIOD < 8 ? 8 : PERIOD };
+    enum { N = vector<S>::N, STATE = steps_of<S>::COUNT, PERIOD = 1 << LEVELS, BATCH = PERIOD < 8 ? 8 : PERIOD };
 
     const l2k_cuda_z_walk &p;
     const int64_t thread;
@@ -102,7 +81,7 @@ template <class S, class W, bool INVERSE, int LEVELS> struct walker {
                 x[row] = state[level][row][i];
             x[STATE] = a[i];
             x[STATE + 1] = b[i];
-            W::pair(p, x);
+            lift_pair<INVERSE, STATE>(x, p.scales);
             a[i] = x[0];
             b[i] = x[1];
 #pragma unroll
@@ -123,8 +102,8 @@ template <class S, class W, bool INVERSE, int LEVELS> struct walker {
 #pragma unroll
             for (int pair = 0; pair < PERIOD >> (level + 1); pair++) {
                 feed(level, x[2 * pair], x[2 * pair + 1]);
-                store<S, true>(p.to[band++], thread, pack<S>(x[2 * pair + W::HIGH]));
-                copy(x[pair], x[2 * pair + 1 - W::HIGH]);
+                store<S, true>(p.to[band++], thread, pack<S>(x[2 * pair]));
+                copy(x[pair], x[2 * pair + 1]);
             }
         store<S, true>(p.to[band], thread, pack<S>(x[0]));
     }
@@ -222,13 +201,13 @@ template <class S, class W, bool INVERSE, int LEVELS> struct walker {
 
 const int THREADS = 128;
 
-template <class S, class W, bool INVERSE, int LEVELS>
+template <class S, bool INVERSE, int LEVELS>
 __global__ void __launch_bounds__(THREADS) walk(const __grid_constant__ l2k_cuda_z_walk p)
 {
     const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (thread >= p.threads)
         return;
-    walker<S, W, INVERSE, LEVELS> w = {p, thread};
+    walker<S, INVERSE, LEVELS> w = {p, thread};
     w.run();
 }
 
@@ -241,18 +220,14 @@ int launch(void (*kernel)(l2k_cuda_z_walk), const l2k_cuda_z_walk &p, void *stre
                             arguments, 0, (cudaStream_t)stream);
 }
 
-template <class S, class W, bool INVERSE> int run_levels(const l2k_cuda_z_walk &p, void *stream)
+template <class S, bool INVERSE> int run_levels(const l2k_cuda_z_walk &p, void *stream)
 {
-    return launch(p.levels == 1   ? walk<S, W, INVERSE, 1>
-                  : p.levels == 2 ? walk<S, W, INVERSE, 2>
-                                  : walk<S, W, INVERSE, L2K_Z_WALK_LEVELS>,
-                  p, stream);
+    return launch(p.levels == 2 ? walk<S, INVERSE, 2> : walk<S, INVERSE, L2K_Z_WALK_LEVELS>, p, stream);
 }
 
-template <template <class, bool> class W, class S>
-int run_direction(const l2k_cuda_z_walk &p, bool inverse, void *stream)
+template <class S> int run(const l2k_cuda_z_walk &p, bool inverse, void *stream)
 {
-    return inverse ? run_levels<S, W<S, true>, true>(p, stream) : run_levels<S, W<S, false>, false>(p, stream);
+    return inverse ? run_levels<S, true>(p, stream) : run_levels<S, false>(p, stream);
 }
 
 } // namespace
@@ -261,8 +236,7 @@ extern "C" int l2k_cuda_z_walk_run(const l2k_cuda_z_walk *walk, l2k_cuda_value v
 {
     if (walk->threads == 0 || walk->slices == 0)
         return cudaSuccess;
-    return value == L2K_CUDA_INT16   ? run_direction<part_1, int16_t>(*walk, inverse, stream)
-           : value == L2K_CUDA_INT32 ? run_direction<part_1, int32_t>(*walk, inverse, stream)
-           : walk->kernel            ? run_direction<w4, float>(*walk, inverse, stream)
-                                     : run_direction<part_1, float>(*walk, inverse, stream);
+    return value == L2K_CUDA_INT16   ? run<int16_t>(*walk, inverse, stream)
+           : value == L2K_CUDA_INT32 ? run<int32_t>(*walk, inverse, stream)
+                                     : run<float>(*walk, inverse, stream);
 }

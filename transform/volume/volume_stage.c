@@ -30,7 +30,8 @@ static bool is_float(l2k_wavelet wavelet)
 }
 
 /* The plan of stage `number`. Its pixels are values of the third direction, which have no level shift; what comes out
- * of an inverse plan is within the type of the coefficients. */
+ * of an inverse plan is within the type of the coefficients, and so is each LL on the way: coefficients of int16 are
+ * those of a forward transform, whose LL fit. */
 static l2k_plan_component component_of(const l2k_volume *volume, unsigned number, uint32_t c)
 {
     const l2k_volume_spec *spec = &volume->spec;
@@ -40,7 +41,8 @@ static l2k_plan_component component_of(const l2k_volume *volume, unsigned number
                                     .wavelet = spec->wavelet,
                                     .own = spec->wavelet > L2K_WAVELET_9_7 ? own : NULL,
                                     .precision = spec->tile.plan.type == L2K_COEFFICIENT_INT16 ? 16 : 31,
-                                    .is_signed = true};
+                                    .is_signed = true,
+                                    .narrow_low = spec->tile.plan.type == L2K_COEFFICIENT_INT16};
     if (spec->isotropic && spec->levels == 0)
         component.levels = 0;
     for (unsigned band = 0; band < L2K_MAX_SUBBANDS; band++)

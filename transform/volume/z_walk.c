@@ -4,15 +4,12 @@
 
 #include <string.h>
 
+/* Of the two slices that a pair finishes, forward. */
+enum { HIGH_ROW, LOW_ROW };
+
 unsigned l2k_z_waiting(const l2k_z_levels *z)
 {
-    return !z->kernel ? z->lifting->steps : z->inverse ? 4 : 2;
-}
-
-/* Which of the two slices that a pair finishes, forward, is low. */
-static unsigned low_row(const l2k_z_levels *z)
-{
-    return z->kernel ? 0 : 1;
+    return z->lifting->steps;
 }
 
 l2k_z_slice *const *l2k_z_rows(const l2k_z_run *run, unsigned j)
@@ -28,8 +25,8 @@ l2k_z_slice *l2k_z_walk_sample(const l2k_z_levels *z, const l2k_z_walk *walk, un
 
 l2k_z_slice *l2k_z_walk_band(const l2k_z_levels *z, const l2k_z_walk *walk, unsigned period, unsigned i)
 {
-    const unsigned next = l2k_z_waiting(z), low = z->inverse ? next : low_row(z);
-    const unsigned high = z->inverse ? next + 1 : 1 - low_row(z);
+    const unsigned next = l2k_z_waiting(z), low = z->inverse ? next : LOW_ROW;
+    const unsigned high = z->inverse ? next + 1 : HIGH_ROW;
     for (unsigned level = 0; level < walk->levels; level++) {
         const l2k_z_run *run = &walk->runs[level];
         const unsigned pairs = 1u << (walk->levels - 1 - level);
@@ -83,7 +80,7 @@ static bool begin_at(const l2k_z_levels *z, l2k_z_walk *walk, unsigned first)
         const l2k_z_run *deeper = &walk->runs[i];
         l2k_z_run *run = &walk->runs[i - 1];
         const l2k_z_slice *slice = l2k_z_rows(deeper, deeper->first)[z->inverse ? 0 : next];
-        run->first = find_pair(run, z->inverse ? next : low_row(z), slice);
+        run->first = find_pair(run, z->inverse ? next : LOW_ROW, slice);
         if (run->first == run->pairs)
             return false;
     }
@@ -116,27 +113,32 @@ static bool are_together(const l2k_z_levels *z, const l2k_z_walk *walk)
     return together;
 }
 
+static unsigned count_pairs(const l2k_z_walk *walk)
+{
+    return walk->periods * ((1u << walk->levels) - 1);
+}
+
 l2k_z_walk l2k_z_find_walk(const l2k_z_levels *z)
 {
     l2k_z_walk best = {0};
-    for (unsigned levels = 1; levels <= z->levels && levels <= L2K_Z_WALK_LEVELS; levels++) {
+    for (unsigned levels = 2; !z->kernel && levels <= z->levels && levels <= L2K_Z_WALK_LEVELS; levels++) {
         const l2k_z_walk walk = find_walk(z, levels);
-        if (walk.periods > 0 && walk.periods << levels >= best.periods << best.levels && are_together(z, &walk))
+        if (walk.periods > 0 && count_pairs(&walk) > count_pairs(&best) && are_together(z, &walk))
             best = walk;
     }
     return best;
 }
 
-/* Forward, pairs of Part 1's wavelets end with a low slice, at an even coordinate. */
+/* Forward, pairs end with a low slice, at an even coordinate. */
 static bool ends_with_pair(const l2k_z_levels *z, const l2k_z_level *level)
 {
     const bool low_is_next = !(level->come & 1);
-    return level->come == level->end || low_is_next == (z->inverse || z->kernel);
+    return level->come == level->end || low_is_next == z->inverse;
 }
 
 bool l2k_z_may_end(const l2k_z_levels *z)
 {
-    const bool walks = !z->kernel || !z->kernel->reversible;
+    const bool walks = z->levels > 1 && !z->kernel;
     bool may = true;
     for (unsigned i = 0; walks && i < z->levels && i < L2K_Z_WALK_LEVELS; i++)
         may = may && ends_with_pair(z, &z->level[i]);
