@@ -146,7 +146,7 @@ unsigned l2k_count_alike(const l2k_plan_spec *spec, uint32_t c, unsigned most)
 
 /* From how many alike components on, of at most how many samples each, launches take many: a few of them leave most of
  * a device idle, or are latency alone. */
-enum { MANY_FROM = 8, SMALL = 1 << 22 };
+enum { MANY_FROM = 8, SMALL = 1 << 20 };
 
 unsigned l2k_components_together(const l2k_plan_spec *spec, uint32_t c)
 {
