@@ -6,8 +6,8 @@
  *
  * frames: the stages of Franco, Bernabe, Fernandez, Ujaldon, 2010, table 4, 64 frames by one level of w4, beside the
  * paper's. Those on the device are seen where they happen: linked with --wrap, each call of a plan, which transforms
- * the frames of a group along rows and columns in one sweep, lies between two events. What these do not cover is the
- * time across frames. */
+ * the frames of a group along rows and columns in one sweep, lies between two events. The volume's other work, across
+ * frames, waits for it, so that stages follow one another here, where a volume has them side by side. */
 #define _POSIX_C_SOURCE 199309L
 #include <stdio.h>
 #include <stdlib.h>
@@ -348,9 +348,11 @@ l2k_status __wrap_l2k_plan_run_on_device(l2k_plan *plan, const l2k_plane *planes
         cuda(cudaEventCreate(&sweeps.from[i]));
         cuda(cudaEventCreate(&sweeps.to[i]));
     }
-    cuda(cudaEventRecord(sweeps.from[i], stream));
+    cuda(cudaEventRecord(sweeps.from[i], NULL)); /* the default stream is the volume's */
+    cuda(cudaStreamWaitEvent(stream, sweeps.from[i], 0));
     const l2k_status status = __real_l2k_plan_run_on_device(plan, planes, stream);
     cuda(cudaEventRecord(sweeps.to[i], stream));
+    cuda(cudaStreamWaitEvent(NULL, sweeps.to[i], 0));
     sweeps.count++;
     return status;
 }

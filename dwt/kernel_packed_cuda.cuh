@@ -43,15 +43,16 @@ template <class Step, int I> struct l2k_tap_or_0<Step, I, false> {
     enum { value = 0 };
 };
 
-/* A step as one that adds (sum >> 8), with taps of eight bits. x - (s >> 8) is x + ((255 - s) >> 8), and 256 times a
- * sample adds that sample after the shift: WHOLE, -1, 0 or 1. */
+/* A step as one that adds (sum >> 8), with taps of eight bits: those of a smaller shift are multiplied. x - (s >> 8) is
+ * x + ((255 - s) >> 8), and 256 times a sample adds that sample after the shift: WHOLE, -1, 0 or 1. */
 template <class Step> struct l2k_packed_step {
-    enum { ROUNDING = Step::UNDO ? 255 - Step::ROUNDING : (int)Step::ROUNDING };
+    enum { FACTOR = 256 >> Step::SHIFT };
+    enum { ROUNDING = Step::UNDO ? 256 - FACTOR - Step::ROUNDING * FACTOR : Step::ROUNDING * FACTOR };
 
     template <int I> struct tap {
-        enum { value = Step::UNDO ? -l2k_tap_or_0<Step, I>::value : (int)l2k_tap_or_0<Step, I>::value };
+        enum { value = FACTOR * (Step::UNDO ? -l2k_tap_or_0<Step, I>::value : (int)l2k_tap_or_0<Step, I>::value) };
         enum { WHOLE = value > 127 ? 1 : value < -128 ? -1 : 0, PART = value - 256 * WHOLE };
-        static_assert(Step::SHIFT == 8 && PART >= -128 && PART <= 127, "see l2k_packs");
+        static_assert(Step::SHIFT <= 8 && PART >= -128 && PART <= 127, "see l2k_packs");
     };
     /* sum + tap I * first + tap I + 1 * second. */
     template <int I> static __device__ __forceinline__ int32_t add(int32_t sum, uint32_t pair)
@@ -78,17 +79,19 @@ template <class Step> struct l2k_packed_step {
     }
 };
 
-/* Whether a kernel is worth it, and can be: long steps, and with them sums that always have 64 bits unless
- * l2k_low_fits_int16 or int16 coefficients say that values are small. */
+/* Whether a kernel is worth it, with steps of four taps and more, and can be: each parity has one step, so that all
+ * values are samples or coefficients. */
 constexpr bool l2k_packs(const l2k_kernel &kernel)
 {
     bool is_long = false;
+    if (kernel.num_steps > 2)
+        return false;
     for (int i = 0; i < kernel.num_steps; i++) {
-        is_long = is_long || kernel.steps[i].num_taps >= 8;
-        if (!kernel.reversible || kernel.steps[i].shift != 8)
+        is_long = is_long || kernel.steps[i].num_taps >= 4;
+        if (!kernel.reversible || kernel.steps[i].shift > 8)
             return false;
     }
-    return is_long && l2k_is_always_wide(kernel);
+    return is_long;
 }
 
 /* How many rounds before the one whose results are wanted the pairs of each stream are needed. */
@@ -400,6 +403,11 @@ template <class Kernel, bool INVERSE> struct l2k_packed_wavelet : l2k_kernel_wav
         else
             return sum;
     }
+};
+
+/* The wavelet that a second level has, where a round has only two rows. */
+template <class Kernel, bool INVERSE> struct l2k_by_rows<l2k_packed_wavelet<Kernel, INVERSE>> {
+    typedef l2k_kernel_wavelet<Kernel, false, INVERSE> type;
 };
 
 #endif

@@ -370,6 +370,11 @@ struct l2k_wavelet_97 {
 
 /* ---- Rows horizontally --------------------------------------------------------------------------------------- */
 
+/* The wavelet that takes a pair of rows at a time, where W takes two (BY_ROUND). */
+template <class W> struct l2k_by_rows {
+    typedef W type;
+};
+
 /* A lane's columns at one level: the coordinate of its first, and the columns that exist. */
 struct l2k_lane_columns {
     int column;

@@ -55,6 +55,7 @@ template <class D> struct low_type<float, D> {
  * level 1 and row s - 1 - DELAY of each subband of level 2. */
 template <class W, class Reader, class D, int LEVELS> struct forward_walk {
     typedef typename W::T T;
+    typedef typename l2k_by_rows<W>::type V; /* of level 2 */
     typedef typename low_type<T, D>::type L;
     enum { N = Reader::COLUMNS, K = Reader::COMPONENTS, AHEAD = 2, SLOT = 4 * Reader::SLOT };
     /* Two levels reach 6 (5/3) or 12 (9/7) columns. The 5/3 is bound by memory, so it takes a few more: then a warp's
@@ -73,7 +74,7 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
     /* What passes from round to round: the rows of each level that are not finished. */
     struct state {
         typename W::template forward_rows<N> level1[K];
-        typename W::template forward_rows<N / 2> level2[K];
+        typename V::template forward_rows<N / 2> level2[K];
     };
     const l2k_cuda_sweep &p;
     int c0, begin;
@@ -260,7 +261,7 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
         T ll[2][K][N / 2] = {};
         way.begin(round);
         if constexpr (W::BY_ROUND) {
-            take_round<Way>(way, round, slot);
+            take_round<Way>(way, round, slot, ll);
         } else {
             const int together = Way::BORDER ? 1 : (int)PAIRS;
 #pragma unroll(Way::BORDER ? 1 : UNROLLED)
@@ -276,7 +277,7 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
             for (int c = 0; c < K; c++)
                 rows.level2[c].template push<Way::BORDER>(ll[0][c], ll[1][c], 2 * round - 1, y2, out[2 * c],
                                                           out[2 * c + 1]);
-            l2k_rows<W, true, Way::BORDER>(out, lane2, is_whole<Way>());
+            l2k_rows<V, true, Way::BORDER>(out, lane2, is_whole<Way>());
             leave_bands<N / 2>(out, deepest, 1,
                                [&](int c, int band, const l2k_packed<D, N / 4> &q) { way.store2(c, band, q); });
             leave_low<N / 4>(
@@ -328,15 +329,16 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
         }
     }
 
-    /* All four rows of a round, as words. */
-    template <class Way> __device__ __forceinline__ void take_round(Way &way, int round, l2k_shared slot)
+    /* All four rows of a round, as words; of two levels, their LL goes to `ll`. */
+    template <class Way>
+    __device__ __forceinline__ void take_round(Way &way, int round, l2k_shared slot, T (&ll)[2][K][N / 2])
     {
         uint32_t v[4][N / 2];
 #pragma unroll
         for (int r = 0; r < 4; r++)
             reader.unpack(slot + r * Reader::SLOT, v[r]);
-        rows.level1[0].template push_round<Way::BORDER>(v, row_of(round), p.y, begin - round);
-        if (round < begin) /* only the rows that are not finished matter */
+        rows.level1[0].template push_round<Way::BORDER>(v, row_of(round), p.y, LEVELS == 1 ? begin - round : 0);
+        if (LEVELS == 1 && round < begin) /* only the rows that are not finished matter */
             return;
         W::template columns<Way::BORDER>(v, lane1, is_whole<Way>());
 #pragma unroll
@@ -349,6 +351,8 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
             }
             if (r & 1)
                 way.store1(0, r / 2, L2K_LH, low);
+            else if (LEVELS == 2)
+                l2k_from_coefficients(low, 0, ll[r / 2][0]);
             else if (p.low_in_bands)
                 way.store1(0, r / 2, L2K_LL, low);
             else

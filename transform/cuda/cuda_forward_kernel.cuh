@@ -68,13 +68,13 @@ template <class Kernel, int LEVELS> int forward_by_kernel(const l2k_cuda_sweep &
         return p.type == L2K_COEFFICIENT_INT16 ? launch_forward<Kernel, false, int16_t>(p, stream)
                                                : launch_forward<Kernel, false, int32_t>(p, stream);
     } else {
-        if constexpr (Kernel::kernel.num_steps <= 2)
+        if constexpr (l2k_packs(Kernel::kernel))
             if (l2k_suits_tiles(p))
                 return l2k_launch_tiles<l2k_tile<Kernel, false>>(forward_tiles_kernel<Kernel>, p, stream);
         if (p.type == L2K_COEFFICIENT_INT16)
             return launch_forward<Kernel, false, int16_t, LEVELS>(p, stream);
         if constexpr (!l2k_is_always_wide(Kernel::kernel))
-            if (!p.wide)
+            if (p.bits < 64)
                 return launch_forward<Kernel, false, int32_t>(p, stream);
         return launch_forward<Kernel, true, int32_t>(p, stream);
     }

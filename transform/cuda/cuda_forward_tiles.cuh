@@ -70,7 +70,7 @@ template <class Tile> __device__ __forceinline__ void store_bands(const Tile &ti
 }
 
 template <class Kernel>
-__global__ void __launch_bounds__(8 * TILE_H, 128 / TILE_H) forward_tiles_kernel(const __grid_constant__ l2k_cuda_sweep p)
+__global__ void __launch_bounds__(256, 4) forward_tiles_kernel(const __grid_constant__ l2k_cuda_sweep p)
 {
     typedef l2k_tile<Kernel, false> tile_type;
     __shared__ __align__(16) int16_t cells[tile_type::CELLS];

@@ -37,25 +37,28 @@ bool l2k_kernel_takes_two(l2k_wavelet wavelet, l2k_direction direction)
            (wavelet == L2K_WAVELET_DD_13_7 && direction == L2K_INVERSE) || wavelet == L2K_WAVELET_DAUBECHIES_INT;
 }
 
-#ifndef TILES_TO
-#define TILES_TO TWO_TO(22)
-#endif
-
-/* Tiles keep 16 bits of what a step leaves: samples or coefficients, if either parity has one step at most. */
-static bool takes_tiles(const l2k_plan_spec *spec, const l2k_plan_component *component)
+/* Those kernels have tiles that keep pairs of samples in a word (dwt/kernel_packed_cuda.cuh), as far as values fit. */
+static uint64_t tiles_to(const l2k_plan_spec *spec, const l2k_plan_component *component)
 {
     const l2k_kernel *kernel = &component->own->kernel;
-    return spec->type == L2K_COEFFICIENT_INT16 && kernel->reversible && kernel->num_steps <= 2 &&
-           l2k_low_type(spec, component) == L2K_SAMPLE_S16;
+    unsigned taps = 0;
+    for (unsigned i = 0; i < kernel->num_steps; i++)
+        taps = l2k_max_u32(taps, kernel->steps[i].num_taps);
+    if (l2k_kernel_bits(spec, component) != 16 || kernel->num_steps > 2 || taps < 4)
+        return 0;
+    return taps >= 8 ? TWO_TO(22) : TWO_TO(20);
 }
 
 static group_limits limits_of(const l2k_plan_spec *spec, const l2k_plan_component *component)
 {
     if (!component->own)
         return limits[component->wavelet][spec->direction];
+    /* Those of four taps pack values that fit 16 bits, and have two levels only of these (l2k_packs). */
+    const bool packs = component->wavelet == L2K_WAVELET_DD_9_7 || component->wavelet == L2K_WAVELET_DD_13_7;
+    const unsigned bits = l2k_kernel_bits(spec, component);
     const bool two = spec->type == L2K_COEFFICIENT_INT16 && l2k_kernel_takes_two(component->wavelet, spec->direction) &&
-                     !l2k_has_wide_sums(spec, component);
-    return (group_limits){two ? TWO_TO(22) : UINT64_MAX, UINT64_MAX, 0, takes_tiles(spec, component) ? TILES_TO : 0};
+                     (bits == 16 || (bits == 32 && !packs));
+    return (group_limits){two ? TWO_TO(22) : UINT64_MAX, UINT64_MAX, 0, tiles_to(spec, component)};
 }
 
 /* How many of the levels from `first` on a sweep can take, of at most `most`: where a window cuts levels, they have to
@@ -143,7 +146,7 @@ unsigned l2k_count_alike(const l2k_plan_spec *spec, uint32_t c, unsigned most)
 
 /* From how many alike components on, of at most how many samples each, launches take many: a few of them leave most of
  * a device idle, or are latency alone. */
-enum { MANY_FROM = 8, SMALL = 1 << 22 };
+enum { MANY_FROM = 8, SMALL = 1 << 20 };
 
 unsigned l2k_components_together(const l2k_plan_spec *spec, uint32_t c)
 {
@@ -179,6 +182,13 @@ bool l2k_has_wide_sums(const l2k_plan_spec *spec, const l2k_plan_component *comp
     const bool joined = spec->component_transform && component - spec->components < 3;
     const l2k_plan_component *precise = joined ? spec->components : component;
     return l2k_kernel_is_wide(&own->kernel, precise->precision, component->levels);
+}
+
+unsigned l2k_kernel_bits(const l2k_plan_spec *spec, const l2k_plan_component *component)
+{
+    if (l2k_has_wide_sums(spec, component))
+        return 64;
+    return l2k_low_type(spec, component) == L2K_SAMPLE_S16 ? 16 : 32;
 }
 
 l2k_sample_type l2k_low_type(const l2k_plan_spec *spec, const l2k_plan_component *component)

@@ -36,6 +36,9 @@ bool l2k_kernel_takes_two(l2k_wavelet wavelet, l2k_direction direction);
 /* Whether the steps of a component's kernel need sums of 64 bits. `component` is one of spec->components. */
 bool l2k_has_wide_sums(const l2k_plan_spec *spec, const l2k_plan_component *component);
 
+/* 64 if they do; else 16 if all values at all levels fit int16, 32 if they may not. */
+unsigned l2k_kernel_bits(const l2k_plan_spec *spec, const l2k_plan_component *component);
+
 /* The type of LL samples. Forward, LL fits int16 if the coefficients do (docs/numerics.md); inverse, only if the plan
  * says so (narrow_low), of all three components of a component transform. `component` is one of spec->components. */
 l2k_sample_type l2k_low_type(const l2k_plan_spec *spec, const l2k_plan_component *component);

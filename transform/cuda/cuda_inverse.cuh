@@ -96,6 +96,7 @@ template <class T, int N> struct low_loads {
  * and n + 1 of those of level 1, n = first_row(s), and yields rows 2 n - 1 - 2 DELAY and the three after. */
 template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
     typedef typename W::T T;
+    typedef typename l2k_by_rows<W>::type V; /* of level 2 */
     enum {
         N = Writer::COLUMNS,
         K = Writer::COMPONENTS,
@@ -127,7 +128,7 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
     /* What passes from round to round: the rows of each level that are not finished. */
     struct state {
         typename W::template inverse_rows<N> level1[K];
-        typename W::template inverse_rows<N / 2> level2[K];
+        typename V::template inverse_rows<N / 2> level2[K];
     };
     const l2k_cuda_sweep &p;
     int c0, begin, lane;
@@ -348,12 +349,20 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
     template <class Way> __device__ __forceinline__ void take_round(Way &way, int round, l2k_shared slot)
     {
         uint32_t v[4][N / 2];
+        T ll[2][K][N / 2];
+        if (LEVELS == 2)
+            take_low<Way>(round, slot, ll[0], ll[1]);
 #pragma unroll
         for (int r = 0; r < 4; r++) {
             const int j = r / 2;
-            const typename landing1::packed low = r & 1 ? landing1::get(place1(slot, 0, j, L2K_LH), lane)
-                                                        : low_type::narrow::get(place_low(slot, 0, j), lane),
-                                            high = landing1::get(place1(slot, 0, j, r & 1 ? L2K_HH : L2K_HL), lane);
+            const typename landing1::packed high = landing1::get(place1(slot, 0, j, r & 1 ? L2K_HH : L2K_HL), lane);
+            typename landing1::packed low;
+            if (r & 1)
+                low = landing1::get(place1(slot, 0, j, L2K_LH), lane);
+            else if constexpr (LEVELS == 2)
+                l2k_to_words(ll[j][0], low.words.w);
+            else
+                low = low_type::narrow::get(place_low(slot, 0, j), lane);
 #pragma unroll
             for (int i = 0; i < N / 4; i++) {
                 v[r][i] = low.words.w[i];
@@ -403,7 +412,7 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
         if constexpr (LEVELS == 2) {
             T in[2 * K][N / 2];
             arrange<N / 2>(in, low[0], 1, [&](int c, int band) { return landing2::get(place2(slot, c, band), lane); });
-            l2k_rows<W, false, Way::BORDER>(in, lane2, is_whole<Way>());
+            l2k_rows<V, false, Way::BORDER>(in, lane2, is_whole<Way>());
 #pragma unroll
             for (int c = 0; c < K; c++)
                 rows.level2[c].template push<Way::BORDER>(in[2 * c], in[2 * c + 1], 2 * round, y2, odd[c], even[c]);

@@ -36,14 +36,19 @@ template <class W, class D, int LEVELS> struct inverse_kernel_form {
             if (form == L2K_FORM_32)
                 return if_whole<l2k_plane_writer<W, wide, 8>>(p, stream);
         }
+        return any(p, stream);
+    }
+    static int any(const l2k_cuda_sweep &p, cudaStream_t stream)
+    {
+        if (p.levels < 1 || p.levels > LEVELS)
+            return cudaErrorInvalidValue;
         return walk<l2k_any_writer<W, 1, 8>, ANY>(p, stream);
     }
 
   private:
     template <class Writer> static int if_whole(const l2k_cuda_sweep &p, cudaStream_t stream)
     {
-        return stores_whole_lanes<Writer>(p) ? walk<Writer, PLAIN>(p, stream)
-                                             : walk<l2k_any_writer<W, 1, 8>, ANY>(p, stream);
+        return stores_whole_lanes<Writer>(p) ? walk<Writer, PLAIN>(p, stream) : any(p, stream);
     }
     template <class Writer, int WARPS> static int walk(const l2k_cuda_sweep &p, cudaStream_t stream)
     {
@@ -72,14 +77,18 @@ template <class Kernel, int LEVELS> int inverse_by_kernel(const l2k_cuda_sweep &
         return p.type == L2K_COEFFICIENT_INT16 ? launch_inverse<Kernel, false, int16_t>(p, stream)
                                                : launch_inverse<Kernel, false, int32_t>(p, stream);
     } else {
-        if constexpr (Kernel::kernel.num_steps <= 2)
+        if constexpr (l2k_packs(Kernel::kernel))
             if (l2k_suits_tiles(p))
                 return l2k_launch_tiles<l2k_tile<Kernel, true>>(inverse_tiles_kernel<Kernel>, p, stream);
+        if (p.type == L2K_COEFFICIENT_INT16 && p.bits == 64)
+            return launch_inverse<Kernel, true, int16_t>(p, stream);
+        if constexpr (l2k_packs(Kernel::kernel) && !l2k_is_always_wide(Kernel::kernel))
+            if (p.type == L2K_COEFFICIENT_INT16 && p.bits == 32)
+                return inverse_kernel_form<l2k_kernel_wavelet<Kernel, false, true>, int16_t, 1>::any(p, stream);
         if (p.type == L2K_COEFFICIENT_INT16)
-            return p.wide ? launch_inverse<Kernel, true, int16_t>(p, stream)
-                          : launch_inverse<Kernel, false, int16_t, LEVELS>(p, stream);
+            return launch_inverse<Kernel, false, int16_t, LEVELS>(p, stream);
         if constexpr (!l2k_is_always_wide(Kernel::kernel))
-            if (!p.wide)
+            if (p.bits < 64)
                 return launch_inverse<Kernel, false, int32_t>(p, stream);
         return launch_inverse<Kernel, true, int32_t>(p, stream);
     }

@@ -48,7 +48,7 @@ template <class Tile> __device__ __forceinline__ void store_samples(const Tile &
 }
 
 template <class Kernel>
-__global__ void __launch_bounds__(8 * TILE_H, 128 / TILE_H) inverse_tiles_kernel(const __grid_constant__ l2k_cuda_sweep p)
+__global__ void __launch_bounds__(256, 4) inverse_tiles_kernel(const __grid_constant__ l2k_cuda_sweep p)
 {
     typedef l2k_tile<Kernel, true> tile_type;
     __shared__ __align__(16) int16_t cells[tile_type::CELLS];

@@ -1,11 +1,10 @@
-/* Small levels of named kernels with int16 coefficients (dwt/kernel_cuda.cuh): a block takes a tile of samples and what
- * lies around it into shared memory and does each lifting step on all of it at once. A walk (cuda_strips.cuh) warms up
- * for as many rows as a sample depends on; where walks are short that is most of their work, one round after the other.
+/* Small levels of named kernels whose values fit 16 bits (dwt/kernel_packed_cuda.cuh): a block takes a tile of samples
+ * and what lies around it into shared memory and does each lifting step on all of it at once. A walk (cuda_strips.cuh)
+ * warms up for as many rows as a sample depends on; where walks are short that is most of their work, one round after
+ * the other.
  *
  * In shared memory samples are apart by the parities of row and column, as subbands have them, and after each step
- * those beyond an end of a line become equal to the nearest of their parity. All values fit 16 bits, as in
- * dwt/kernel_packed_cuda.cuh, since either parity has one step: no value but a sample or a coefficient of a level is
- * kept. */
+ * those beyond an end of a line become equal to the nearest of their parity. */
 #ifndef L2K_TRANSFORM_TILES_CUDA_CUH
 #define L2K_TRANSFORM_TILES_CUDA_CUH
 
@@ -13,9 +12,6 @@
 #include "tiling/pixel/pixel_cuda.cuh"
 #include "transform/cuda/cuda_launch.cuh"
 
-#ifndef TILE_H
-#define TILE_H 32
-#endif
 constexpr int l2k_floor_half(int x)
 {
     return x >= 0 ? x / 2 : -((1 - x) / 2);
@@ -33,12 +29,6 @@ constexpr int l2k_reach_after(const l2k_kernel_schedule &s, int number)
     for (int i = number + 1; i < s.steps; i++)
         reach += l2k_most(-s.first[i], s.last[i]);
     return reach;
-}
-
-__device__ __forceinline__ void l2k_four_of(uint2 words, int32_t *samples)
-{
-    samples[0] = (int16_t)words.x, samples[1] = (int32_t)words.x >> 16;
-    samples[2] = (int16_t)words.y, samples[3] = (int32_t)words.y >> 16;
 }
 
 /* Packed steps (dwt/kernel_packed_cuda.cuh) on samples that lie one after the other in the words of `read`, of which
@@ -73,10 +63,8 @@ __device__ __forceinline__ uint32_t l2k_lift_pair(uint32_t x, const uint32_t (&r
 
 /* How a tile lies. Rows and columns in shared memory are numbered by parity from the first ones that the tile needs. */
 template <class Kernel, bool INVERSE> struct l2k_tile {
-    typedef l2k_kernel_arithmetic<false> arithmetic;
     static constexpr l2k_kernel_schedule S = l2k_schedule_of(Kernel::kernel, INVERSE);
-    static constexpr bool PACKS = l2k_packs(Kernel::kernel);
-    enum { WIDTH = 64, HEIGHT = TILE_H, THREADS = 8 * HEIGHT, ROWS_AT_ONCE = 2 };
+    enum { WIDTH = 64, HEIGHT = 32, THREADS = 256, ROWS_AT_ONCE = 2 };
     enum { AROUND_X = 16, AROUND_Y = (S.reach + 1) / 2 * 2 };              /* samples on either side */
     enum { COLUMNS = WIDTH / 2 + AROUND_X, ROWS = HEIGHT / 2 + AROUND_Y }; /* of a parity */
     enum { FIRST_COLUMN = AROUND_X / 2, FIRST_ROW = AROUND_Y / 2 };        /* of the tile itself */
@@ -167,7 +155,7 @@ template <class Kernel, bool INVERSE> struct l2k_tile {
 #pragma unroll 1
             for (int i = threadIdx.x; i < 2 * ROWS * COLUMNS; i += THREADS) {
                 int16_t *to = cell(i);
-                *to = (int16_t)(INVERSE ? arithmetic::unlone(*to) : arithmetic::lone(*to));
+                *to = (int16_t)(INVERSE ? l2k_5_3_unlone(*to) : l2k_5_3_lone(*to));
             }
         __syncthreads();
     }
@@ -219,27 +207,15 @@ template <class Kernel, bool INVERSE> struct l2k_tile {
     {
         typedef step_type<NUMBER> step;
         uint2 &words = *reinterpret_cast<uint2 *>(own);
-        if constexpr (PACKS) {
-            typedef l2k_packed_step<step> packed;
-            uint32_t read[2 * step::READ];
+        typedef l2k_packed_step<step> packed;
+        uint32_t read[2 * step::READ];
 #pragma unroll
-            for (int g = 0; g < step::READ; g++) {
-                const uint2 two = *reinterpret_cast<const uint2 *>(source + step::FROM + 4 * g);
-                read[2 * g] = two.x, read[2 * g + 1] = two.y;
-            }
-            words = make_uint2(l2k_lift_pair<packed, step::TAP - step::FROM>(words.x, read),
-                               l2k_lift_pair<packed, step::TAP - step::FROM + 2>(words.y, read));
-            return;
+        for (int g = 0; g < step::READ; g++) {
+            const uint2 two = *reinterpret_cast<const uint2 *>(source + step::FROM + 4 * g);
+            read[2 * g] = two.x, read[2 * g + 1] = two.y;
         }
-        int32_t read[4 * step::READ], v[4];
-#pragma unroll
-        for (int g = 0; g < step::READ; g++)
-            l2k_four_of(*reinterpret_cast<const uint2 *>(source + step::FROM + 4 * g), read + 4 * g);
-        l2k_four_of(words, v);
-#pragma unroll
-        for (int k = 0; k < 4; k++)
-            v[k] = arithmetic::template lift<step>(v[k], [&](int i) { return read[k + step::TAP - step::FROM + i]; });
-        words = make_uint2(l2k_pair_of(v[0], v[1]), l2k_pair_of(v[2], v[3]));
+        words = make_uint2(l2k_lift_pair<packed, step::TAP - step::FROM>(words.x, read),
+                           l2k_lift_pair<packed, step::TAP - step::FROM + 2>(words.y, read));
     }
 
     template <int NUMBER, int FIRST, int COUNT> __device__ __forceinline__ void step_rows(bool whole) const
@@ -249,7 +225,7 @@ template <class Kernel, bool INVERSE> struct l2k_tile {
             constexpr int high = step::HIGH;
             for (int i = threadIdx.x; i < step::TIMES * 2 * COUNT; i += THREADS) {
                 const int line = i / COUNT, row = step::ROW + line % step::TIMES * ROWS_AT_ONCE;
-                lift_rows<NUMBER>(row, line / step::TIMES, 4 * (FIRST + i % COUNT));
+                lift_two_rows<step>(row, line / step::TIMES, 4 * (FIRST + i % COUNT));
             }
             __syncthreads();
             if (!whole && NUMBER + 1 < S.steps) {
@@ -263,61 +239,38 @@ template <class Kernel, bool INVERSE> struct l2k_tile {
         }
     }
 
-    template <int NUMBER> __device__ __forceinline__ void lift_rows(int row, int x_high, int column) const
-    {
-        typedef step_type<NUMBER> step;
-        const int16_t *source = at(!step::HIGH, row + step::TAP, x_high, column);
-        int16_t *own = at(step::HIGH, row, x_high, column);
-        if constexpr (PACKS) {
-            lift_packed_rows<step>(own, source);
-            return;
-        }
-        int32_t read[ROWS_AT_ONCE - 1 + step::TAPS][4];
-#pragma unroll
-        for (int r = 0; r < ROWS_AT_ONCE - 1 + step::TAPS; r++)
-            l2k_four_of(*reinterpret_cast<const uint2 *>(source + r * LINE), read[r]);
-#pragma unroll
-        for (int r = 0; r < ROWS_AT_ONCE; r++) {
-            uint2 &words = *reinterpret_cast<uint2 *>(own + r * LINE);
-            int32_t v[4];
-            l2k_four_of(words, v);
-#pragma unroll
-            for (int k = 0; k < 4; k++)
-                v[k] = arithmetic::template lift<step>(v[k], [&](int i) { return read[r + i][k]; });
-            words = make_uint2(l2k_pair_of(v[0], v[1]), l2k_pair_of(v[2], v[3]));
-        }
-    }
-
-    /* Two rows by pairs of rows. */
-    template <class Step> static __device__ __forceinline__ void lift_packed_rows(int16_t *own, const int16_t *source)
+    /* Two rows of four columns, by pairs of rows. */
+    template <class Step> __device__ __forceinline__ void lift_two_rows(int number, int x_high, int column) const
     {
         typedef l2k_packed_step<Step> packed;
+        const int16_t *source = at(!Step::HIGH, number + Step::TAP, x_high, column);
+        int16_t *own = at(Step::HIGH, number, x_high, column);
         static_assert(ROWS_AT_ONCE == 2, "pairs of rows");
         enum { PAIRS = (Step::TAPS + 2) / 2 };
         uint2 row[2 * PAIRS];
 #pragma unroll
         for (int r = 0; r < 2 * PAIRS; r++)
             row[r] = *reinterpret_cast<const uint2 *>(source + (r <= Step::TAPS ? r : (int)Step::TAPS) * LINE);
-        uint32_t column[4][PAIRS];
+        uint32_t pairs[4][PAIRS];
 #pragma unroll
         for (int i = 0; i < PAIRS; i++) {
-            column[0][i] = l2k_firsts(row[2 * i].x, row[2 * i + 1].x);
-            column[1][i] = l2k_seconds(row[2 * i].x, row[2 * i + 1].x);
-            column[2][i] = l2k_firsts(row[2 * i].y, row[2 * i + 1].y);
-            column[3][i] = l2k_seconds(row[2 * i].y, row[2 * i + 1].y);
+            pairs[0][i] = l2k_firsts(row[2 * i].x, row[2 * i + 1].x);
+            pairs[1][i] = l2k_seconds(row[2 * i].x, row[2 * i + 1].x);
+            pairs[2][i] = l2k_firsts(row[2 * i].y, row[2 * i + 1].y);
+            pairs[3][i] = l2k_seconds(row[2 * i].y, row[2 * i + 1].y);
         }
-        lift_packed_row<packed, 0>(own, row, column);
-        lift_packed_row<packed, 1>(own + LINE, row, column);
+        lift_row<packed, 0>(own, row, pairs);
+        lift_row<packed, 1>(own + LINE, row, pairs);
     }
     template <class Packed, int R, int ROW_COUNT, int PAIRS>
-    static __device__ __forceinline__ void lift_packed_row(int16_t *own, const uint2 (&row)[ROW_COUNT],
-                                                           const uint32_t (&column)[4][PAIRS])
+    static __device__ __forceinline__ void lift_row(int16_t *own, const uint2 (&row)[ROW_COUNT],
+                                                    const uint32_t (&pairs)[4][PAIRS])
     {
         uint2 words = *reinterpret_cast<const uint2 *>(own);
         int32_t sums[4];
 #pragma unroll
         for (int k = 0; k < 4; k++)
-            sums[k] = l2k_packed_taps<Packed, R, PAIRS>{column[k]}.sum();
+            sums[k] = l2k_packed_taps<Packed, R, PAIRS>{pairs[k]}.sum();
         words.x = Packed::lift(Packed::add_whole(words.x, words_of<R, 0, ROW_COUNT>{row}), sums[0], sums[1]);
         words.y = Packed::lift(Packed::add_whole(words.y, words_of<R, 1, ROW_COUNT>{row}), sums[2], sums[3]);
         *reinterpret_cast<uint2 *>(own) = words;

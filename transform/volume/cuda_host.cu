@@ -48,7 +48,8 @@ void free_crossing(const l2k_volume *v, l2k_cuda_crossing *x)
 l2k_status fill_crossing(const l2k_volume *v, l2k_cuda_crossing *x, size_t bytes, uint32_t components)
 {
     L2K_TRY(make_events(v, &x->raw));
-    L2K_TRY(check(v, cudaMalloc((void **)&x->raw.device, bytes + 1), "allocating memory for a slice"));
+    if (components == 0 || !is_inverse(v))
+        L2K_TRY(check(v, cudaMalloc((void **)&x->raw.device, bytes + 1), "allocating memory for a slice"));
     x->link.values = (uint32_t *)x->raw.device;
     if (components == 0)
         return L2K_OK;
@@ -96,6 +97,15 @@ unsigned choose_group(const l2k_volume *v)
     return (unsigned)(group < LEAST_SLICES ? LEAST_SLICES : group > MOST_SLICES ? MOST_SLICES : group);
 }
 
+l2k_status make_order(const l2k_volume *v)
+{
+    l2k_cuda_host *h = v->host;
+    cudaEvent_t *const events[] = {&h->made, &h->read[0], &h->read[1], &h->landed[0], &h->landed[1]};
+    for (cudaEvent_t *event : events)
+        L2K_TRY(check(v, cudaEventCreateWithFlags(event, cudaEventDisableTiming), "making an event"));
+    return L2K_OK;
+}
+
 l2k_status make(l2k_volume *v)
 {
     l2k_cuda_host *h = (l2k_cuda_host *)l2k_allocate_zeroed(&v->context, 1, sizeof *h);
@@ -104,6 +114,7 @@ l2k_status make(l2k_volume *v)
         return l2k_fail(&v->context, L2K_ERROR_MEMORY, "out of memory for a volume");
     L2K_TRY(make_samples(v));
     L2K_TRY(make_streams(v));
+    L2K_TRY(make_order(v));
     for (int i = 0; i < L2K_CUDA_DOWN && is_inverse(v); i++) {
         L2K_TRY(make_events(v, &h->raw[i]));
         L2K_TRY(
@@ -141,6 +152,10 @@ void destroy(l2k_volume *v)
     }
     for (l2k_cuda_raw_slice &raw : h->raw)
         free_raw(v, &raw);
+    const cudaEvent_t events[] = {h->made, h->read[0], h->read[1], h->landed[0], h->landed[1]};
+    for (cudaEvent_t event : events)
+        if (event)
+            cudaEventDestroy(event);
     for (cudaStream_t stream : streams)
         if (stream)
             cudaStreamDestroy(stream);
@@ -159,7 +174,7 @@ l2k_status rewind_all(l2k_volume *v)
         L2K_TRY(check(v, cudaStreamSynchronize(stream), "ending a volume"));
     h->free = h->taken = h->leaving = h->finished = h->coming = l2k_z_queue{};
     memset(h->empty, 0, sizeof h->empty);
-    h->last = h->got = h->givable = 0;
+    h->last = h->got = h->givable = h->reads = h->downloads = 0;
     h->put = h->shown = NULL;
     for (l2k_z_slice *link = h->all; link; link = link->older)
         l2k_z_append(from_link(link)->views ? &h->empty[from_link(link)->slice.level] : &h->free, link);
@@ -168,15 +183,15 @@ l2k_status rewind_all(l2k_volume *v)
     return l2k_cuda_part_rewind(&h->device);
 }
 
-/* A component of a slice has the memory of its view. */
-size_t view_bytes(const l2k_coefficients *view)
-{
-    return (view->stride * view->height * l2k_coefficient_bytes(view->type) + 255) / 256 * 256;
-}
-
 } // namespace
 
 /* ---- What crosses the bus ------------------------------------------------------------------------------------ */
+
+/* A multiple of 64, as strides are. */
+extern "C" size_t l2k_cuda_view_bytes(const l2k_coefficients *view)
+{
+    return view->stride * view->height * l2k_coefficient_bytes(view->type);
+}
 
 extern "C" l2k_status l2k_cuda_crossing_make(const l2k_volume *v, size_t bytes, uint32_t components,
                                              l2k_cuda_crossing **x)
@@ -203,7 +218,7 @@ extern "C" l2k_status l2k_cuda_crossing_take(const l2k_volume *v, const l2k_volu
         return L2K_OK;
     }
     for (uint32_t c = 0; c < slice->num_components; c++)
-        bytes += view_bytes(&slice->views[c]);
+        bytes += l2k_cuda_view_bytes(&slice->views[c]);
     L2K_TRY(l2k_cuda_crossing_make(v, bytes, slice->num_components, x));
     (*x)->slice.level = slice->level;
     return L2K_OK;
@@ -216,32 +231,16 @@ extern "C" void l2k_cuda_crossing_place(const l2k_volume_slice *slice, l2k_cuda_
         x->views[c] = slice->views[c];
         x->views[c].base = base;
         x->views[c].on_device = false;
-        base += view_bytes(&x->views[c]);
+        base += l2k_cuda_view_bytes(&x->views[c]);
     }
     x->slice = *slice;
     x->slice.views = x->views;
 }
 
-extern "C" l2k_status l2k_cuda_crossing_copy(const l2k_volume *v, const l2k_cuda_crossing *x,
-                                             const l2k_coefficients *views)
-{
-    for (uint32_t c = 0; c < x->slice.num_components; c++) {
-        const l2k_coefficients *view = &views[c];
-        const size_t bytes = view->stride * view->height * l2k_coefficient_bytes(view->type);
-        char *own = x->raw.device + ((char *)x->views[c].base - (char *)x->link.memory);
-        if (bytes)
-            L2K_TRY(check(v,
-                          cudaMemcpyAsync(is_inverse(v) ? view->base : own, is_inverse(v) ? own : view->base, bytes,
-                                          cudaMemcpyDeviceToDevice, v->host->stream),
-                          "copying coefficients"));
-    }
-    return L2K_OK;
-}
-
 extern "C" size_t l2k_cuda_crossing_bytes(const l2k_cuda_crossing *x)
 {
     const l2k_coefficients *last = &x->views[x->slice.num_components - 1];
-    return (size_t)((char *)last->base - (char *)x->link.memory) + view_bytes(last);
+    return (size_t)((char *)last->base - (char *)x->link.memory) + l2k_cuda_view_bytes(last);
 }
 
 extern "C" const l2k_volume_functions l2k_volume_cuda_host = {make,

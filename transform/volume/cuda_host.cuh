@@ -6,7 +6,7 @@
 #include "transform/volume/cuda_volume.cuh"
 
 /* Inverse: slices of coefficients of a level that may be on their way up, and slices of samples on their way down. */
-enum { L2K_CUDA_UP = 4, L2K_CUDA_DOWN = 2 };
+enum { L2K_CUDA_UP = 8, L2K_CUDA_DOWN = 2 };
 
 /* A slice of samples (forward), of values (inverse, on the device alone) or of coefficients. */
 struct l2k_cuda_crossing {
@@ -19,6 +19,10 @@ struct l2k_cuda_crossing {
 struct l2k_cuda_host {
     l2k_volume device; /* inverse, its samples are values, since the type of samples is known when they are got */
     cudaStream_t stream;
+    /* What is enqueued for the device has made its slices; forward also, in turn: samples have been read, and
+     * coefficients have come down. */
+    cudaEvent_t made, read[2], landed[2];
+    unsigned reads, downloads;
     l2k_z_slice *all;       /* crossings */
     l2k_z_queue free;       /* those of samples or values without content */
     l2k_z_queue taken;      /* forward: that the device may not have read yet */
@@ -44,6 +48,12 @@ inline l2k_cuda_crossing *from_link(l2k_z_slice *link)
     return (l2k_cuda_crossing *)link; /* its first member */
 }
 
+inline void join(l2k_z_queue *to, l2k_z_queue *from)
+{
+    while (from->first)
+        l2k_z_append(to, l2k_z_take(from));
+}
+
 inline uint32_t depth_of(const l2k_volume *v)
 {
     return v->spec.z1 - v->spec.z0;
@@ -67,7 +77,7 @@ inline l2k_status follow(const l2k_volume *v, cudaStream_t stream, cudaEvent_t e
 
 extern "C" {
 
-/* Device memory for samples or values; with components also pinned memory, for their coefficients. */
+/* Device memory for samples or values; with components pinned memory for coefficients and, forward, device memory. */
 l2k_status l2k_cuda_crossing_make(const l2k_volume *v, size_t bytes, uint32_t components, l2k_cuda_crossing **x);
 
 /* Memory for coefficients like `slice`. Inverse, not that of the last ones, which may still be read. */
@@ -76,12 +86,9 @@ l2k_status l2k_cuda_crossing_take(const l2k_volume *v, const l2k_volume_slice *s
 /* Makes x->slice the place of a slice of the device in host memory. */
 void l2k_cuda_crossing_place(const l2k_volume_slice *slice, l2k_cuda_crossing *x);
 
-/* The bytes of its coefficients, all components. */
+/* The bytes of coefficients of a component, which a slice has one behind the other, and of all components. */
+size_t l2k_cuda_view_bytes(const l2k_coefficients *view);
 size_t l2k_cuda_crossing_bytes(const l2k_cuda_crossing *x);
-
-/* Enqueues the copy of coefficients from views in the memory of a plan, which belongs to other slices soon, to the
- * slice's own device memory; inverse, back. */
-l2k_status l2k_cuda_crossing_copy(const l2k_volume *v, const l2k_cuda_crossing *x, const l2k_coefficients *views);
 
 /* ---- l2k_volume_functions (cuda_host_forward.cu, cuda_host_inverse.cu) --------------------------------------- */
 

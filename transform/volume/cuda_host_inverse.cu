@@ -1,12 +1,6 @@
 /* From slices of coefficients in host memory to slices of samples there (cuda_host.cu). */
 #include "transform/volume/cuda_host.cuh"
 
-static void join(l2k_z_queue *to, l2k_z_queue *from)
-{
-    while (from->first)
-        l2k_z_append(to, l2k_z_take(from));
-}
-
 extern "C" l2k_status l2k_cuda_host_next_coefficients(l2k_volume *v, l2k_volume_slice *slice)
 {
     l2k_cuda_host *h = v->host;
@@ -24,17 +18,15 @@ extern "C" l2k_status l2k_cuda_host_next_coefficients(l2k_volume *v, l2k_volume_
     return L2K_OK;
 }
 
-/* To where the device wants them. */
-static l2k_status send(const l2k_volume *v, l2k_cuda_crossing *x)
+/* To where the device wants them, in the order of its stream. */
+static l2k_status send(const l2k_volume *v, const l2k_cuda_crossing *x)
 {
-    L2K_TRY(follow(v, v->cuda->up, x->raw.used));
-    L2K_TRY(check(
-        v,
-        cudaMemcpyAsync(x->raw.device, x->link.memory, l2k_cuda_crossing_bytes(x), cudaMemcpyHostToDevice, v->cuda->up),
-        "uploading coefficients"));
-    L2K_TRY(order(v, x->raw.moved, v->cuda->up, v->host->stream));
-    L2K_TRY(l2k_cuda_crossing_copy(v, x, v->host->device.views));
-    return check(v, cudaEventRecord(x->raw.used, v->host->stream), "ordering streams");
+    for (uint32_t c = 0; c < x->slice.num_components; c++)
+        L2K_TRY(check(v,
+                      cudaMemcpyAsync(v->host->device.views[c].base, x->views[c].base,
+                                      l2k_cuda_view_bytes(&x->views[c]), cudaMemcpyHostToDevice, v->host->stream),
+                      "uploading coefficients"));
+    return check(v, cudaEventRecord(x->raw.moved, v->host->stream), "uploading coefficients");
 }
 
 /* The values of one more slice, if there is one. */
@@ -47,26 +39,25 @@ static l2k_status take_values(l2k_volume *v, l2k_z_queue *made, bool *got)
     else
         L2K_TRY(l2k_cuda_crossing_make(v, l2k_cuda_part_slice_bytes(&h->device), 0, &x));
     l2k_cuda_part_planes(&h->device, &x->link, v->cuda->planes);
-    l2k_status status = follow(v, h->stream, x->raw.used);
-    if (status == L2K_OK)
-        status = h->device.functions->get_slice(&h->device, v->cuda->planes, got);
+    const l2k_status status = h->device.functions->get_slice(&h->device, v->cuda->planes, got);
     l2k_z_append(status == L2K_OK && *got ? made : &h->free, &x->link);
     return status;
 }
 
-/* All values that the device has; they are there when there are no more. */
+/* All values that the device has; they are there when there are no more. Those whose place they take have become
+ * samples. */
 static l2k_status take_all_values(l2k_volume *v)
 {
     l2k_cuda_host *h = v->host;
     l2k_z_queue made = {};
+    L2K_TRY(follow(v, h->stream, h->raw[(h->got + 1) % L2K_CUDA_DOWN].used));
     for (bool got = true; got;)
         L2K_TRY(take_values(v, &made, &got));
-    for (l2k_z_slice *link = made.first; link; link = link->next)
-        L2K_TRY(check(v, cudaEventRecord(from_link(link)->raw.moved, h->stream), "ordering streams"));
-    if (made.first)
-        join(&h->finished, &h->leaving);
+    if (!made.first)
+        return L2K_OK;
+    join(&h->finished, &h->leaving);
     join(&h->leaving, &made);
-    return L2K_OK;
+    return order(v, h->made, h->stream, v->cuda->stream);
 }
 
 extern "C" l2k_status l2k_cuda_host_put_coefficients(l2k_volume *v)
@@ -100,11 +91,9 @@ static bool is_pinned(const l2k_plane *plane)
 static l2k_status send_back(l2k_volume *v, const l2k_cuda_crossing *x, l2k_cuda_raw_slice *raw, const l2k_plane *planes)
 {
     l2k_cuda_volume *d = v->cuda;
-    L2K_TRY(follow(v, d->stream, x->raw.moved));
     l2k_cuda_samples_place(v, raw, planes);
     L2K_TRY(l2k_cuda_samples_add(v, &x->link, d->raw_planes, d->stream));
     L2K_TRY(l2k_cuda_samples_move(v, d->stream));
-    L2K_TRY(check(v, cudaEventRecord(x->raw.used, d->stream), "ordering streams"));
     L2K_TRY(order(v, raw->used, d->stream, d->down));
     L2K_TRY(l2k_cuda_samples_download(v, raw, planes));
     return check(v, cudaEventRecord(raw->moved, d->down), "downloading a slice");
