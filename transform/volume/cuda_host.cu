@@ -1,6 +1,6 @@
 /* Slices and coefficients in host memory for a volume of the isotropic order in device memory (cuda_isotropic.cu).
- * Forward, a stream takes samples up, one computes, and one takes coefficients down, out of memory of their own: while a
- * group of slices is worked on, the next one goes up, and the last one comes down. Inverse, coefficients go up in the
+ * Forward, a stream takes samples up, one computes, and one takes coefficients down, out of memory of their own: while
+ * a group of slices is worked on, the next one goes up, and the last one comes down. Inverse, coefficients go up in the
  * stream that computes, and another makes samples of values, which a third takes down, one for each slice that is put.
  */
 #include <string.h>
