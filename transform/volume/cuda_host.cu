@@ -1,7 +1,8 @@
-/* Slices and coefficients in host memory for a volume of the isotropic order in device memory (cuda_isotropic.cu). A
- * stream takes what goes up, another what comes down, and one computes: while a group of slices is worked on, the next
- * one goes up, and coefficients of the last one come down. What crosses the bus has memory of its own on both sides, so
- * no stream waits but for what another one has made for it. */
+/* Slices and coefficients in host memory for a volume of the isotropic order in device memory (cuda_isotropic.cu).
+ * Forward, a stream takes samples up, one computes, and one takes coefficients down, out of memory of their own: while
+ * a group of slices is worked on, the next one goes up, and the last one comes down. Inverse, coefficients go up in the
+ * stream that computes, and another makes samples of values, which a third takes down, one for each slice that is put.
+ */
 #include <string.h>
 
 extern "C" {

@@ -12,8 +12,8 @@ extern "C" {
 
 /* How a part differs from the volume that it belongs to. */
 typedef struct l2k_cuda_part {
-    unsigned number;      /* decomposition levels that come before it */
-    unsigned levels;      /* in slices and in Z */
+    unsigned number; /* decomposition levels that come before it */
+    unsigned levels; /* in slices and in Z */
     bool isotropic;
     bool values;          /* its samples are the values of another part, without level shift and component transform */
     unsigned most_slices; /* l2k_volume.most_slices */
