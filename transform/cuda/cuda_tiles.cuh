@@ -206,8 +206,8 @@ template <class Kernel, bool INVERSE> struct l2k_tile {
     template <int NUMBER> static __device__ __forceinline__ void lift_four_columns(int16_t *own, const int16_t *source)
     {
         typedef step_type<NUMBER> step;
-        uint2 &words = *reinterpret_cast<uint2 *>(own);
         typedef l2k_packed_step<step> packed;
+        uint2 &words = *reinterpret_cast<uint2 *>(own);
         uint32_t read[2 * step::READ];
 #pragma unroll
         for (int g = 0; g < step::READ; g++) {
