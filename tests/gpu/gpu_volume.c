@@ -179,15 +179,6 @@ static void move_bands(const l2k_coefficients *view, char *base, uint32_t *value
     }
 }
 
-/* Isotropic, a slice may have nothing but the LL that goes on to the next level: then nobody writes to its memory. */
-static bool has_coefficients(const l2k_coefficients *view)
-{
-    bool has = false;
-    for (uint32_t band = 0; band < view->num_bands; band++)
-        has = has || (view->bands[band].width > 0 && view->bands[band].height > 0);
-    return has;
-}
-
 /* A slice of coefficients between views and memory. What belongs to no subband becomes garbage on the way back, and
  * stays as it is otherwise. */
 static void move(const shape *s, const l2k_volume_slice *slice, uint32_t *values, bool back)
@@ -196,7 +187,7 @@ static void move(const shape *s, const l2k_volume_slice *slice, uint32_t *values
         const l2k_coefficients *view = &slice->views[c];
         const size_t all = view->stride * view->height * l2k_coefficient_bytes(view->type);
         char *base = view->on_device ? malloc(all + 1) : view->base;
-        if (view->on_device && !back && has_coefficients(view)) {
+        if (view->on_device && !back) {
             gpu_wait();
             gpu_copy_out(base, view->base, all);
         }
@@ -330,7 +321,7 @@ static void synthesise(const shape *s, l2k_volume *volume, place at, char *memor
             if (at == PINNED && z == s->z1 - s->z0)
                 memcpy(samples + (z - 1) * bytes, to, bytes);
         }
-        if (at == DEVICE) {
+        if (at == DEVICE && (!got || z == s->z1 - s->z0)) {
             gpu_wait();
             gpu_copy_out(samples + copied * bytes, memory + copied * bytes, (z - copied) * bytes);
         }
