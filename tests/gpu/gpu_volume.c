@@ -179,6 +179,15 @@ static void move_bands(const l2k_coefficients *view, char *base, uint32_t *value
     }
 }
 
+/* Isotropic, a slice may have nothing but the LL that goes on to the next level: then nobody writes to its memory. */
+static bool has_coefficients(const l2k_coefficients *view)
+{
+    bool has = false;
+    for (uint32_t band = 0; band < view->num_bands; band++)
+        has = has || (view->bands[band].width > 0 && view->bands[band].height > 0);
+    return has;
+}
+
 /* A slice of coefficients between views and memory. What belongs to no subband becomes garbage on the way back, and
  * stays as it is otherwise. */
 static void move(const shape *s, const l2k_volume_slice *slice, uint32_t *values, bool back)
@@ -187,7 +196,7 @@ static void move(const shape *s, const l2k_volume_slice *slice, uint32_t *values
         const l2k_coefficients *view = &slice->views[c];
         const size_t all = view->stride * view->height * l2k_coefficient_bytes(view->type);
         char *base = view->on_device ? malloc(all + 1) : view->base;
-        if (view->on_device && !back) {
+        if (view->on_device && !back && has_coefficients(view)) {
             gpu_wait();
             gpu_copy_out(base, view->base, all);
         }

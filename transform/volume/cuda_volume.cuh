@@ -123,7 +123,7 @@ inline l2k_status hand_over(const l2k_volume *v, cudaEvent_t event, cudaStream_t
 
 inline bool has_periods(const l2k_volume *v)
 {
-    return v->cuda->group >= 2 * L2K_CUDA_PERIOD;
+    return v->cuda->group >= 2 * L2K_CUDA_PERIOD && l2k_z_walks(&stage_of(v)->z);
 }
 
 } // namespace

@@ -136,11 +136,15 @@ static bool ends_with_pair(const l2k_z_levels *z, const l2k_z_level *level)
     return level->come == level->end || low_is_next == z->inverse;
 }
 
+bool l2k_z_walks(const l2k_z_levels *z)
+{
+    return z->levels > 1 && !z->kernel;
+}
+
 bool l2k_z_may_end(const l2k_z_levels *z)
 {
-    const bool walks = z->levels > 1 && !z->kernel;
     bool may = true;
-    for (unsigned i = 0; walks && i < z->levels && i < L2K_Z_WALK_LEVELS; i++)
+    for (unsigned i = 0; l2k_z_walks(z) && i < z->levels && i < L2K_Z_WALK_LEVELS; i++)
         may = may && ends_with_pair(z, &z->level[i]);
     return may;
 }

@@ -24,6 +24,9 @@ typedef struct l2k_z_walk {
  * slices that wait. Slices of samples are then either all in the caller's planes, or none is. */
 l2k_z_walk l2k_z_find_walk(const l2k_z_levels *z);
 
+/* Whether walks take part of the levels: named kernels, and one level alone, are operations throughout. */
+bool l2k_z_walks(const l2k_z_levels *z);
+
 /* Whether a walk could end with the last slice that was put: others leave pairs to operations. */
 bool l2k_z_may_end(const l2k_z_levels *z);
 
