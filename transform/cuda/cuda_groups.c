@@ -25,10 +25,10 @@ typedef struct group_limits {
 #define TWO_TO(n) ((uint64_t)1 << (n))
 
 static const group_limits limits[][2] = {
-    [L2K_WAVELET_5_3] =
-        {[L2K_FORWARD] = {TWO_TO(22), TWO_TO(22), TWO_TO(20), 0}, [L2K_INVERSE] = {TWO_TO(22), TWO_TO(22), TWO_TO(20), 0}},
-    [L2K_WAVELET_9_7] =
-        {[L2K_FORWARD] = {TWO_TO(24), TWO_TO(26), TWO_TO(22), 0}, [L2K_INVERSE] = {TWO_TO(24), UINT64_MAX, TWO_TO(20), 0}},
+    [L2K_WAVELET_5_3] = {[L2K_FORWARD] = {TWO_TO(22), TWO_TO(22), TWO_TO(20), 0},
+                         [L2K_INVERSE] = {TWO_TO(22), TWO_TO(22), TWO_TO(20), 0}},
+    [L2K_WAVELET_9_7] = {[L2K_FORWARD] = {TWO_TO(24), TWO_TO(26), TWO_TO(22), 0},
+                         [L2K_INVERSE] = {TWO_TO(24), UINT64_MAX, TWO_TO(20), 0}},
 };
 
 bool l2k_kernel_takes_two(l2k_wavelet wavelet, l2k_direction direction)
