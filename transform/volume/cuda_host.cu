@@ -26,20 +26,9 @@ l2k_status make_events(const l2k_volume *v, l2k_cuda_raw_slice *raw)
     return check(v, cudaEventCreateWithFlags(&raw->used, cudaEventDisableTiming), "making an event");
 }
 
-void free_raw(const l2k_volume *v, l2k_cuda_raw_slice *raw)
-{
-    if (raw->device)
-        cudaFree(raw->device);
-    if (raw->moved)
-        cudaEventDestroy(raw->moved);
-    if (raw->used)
-        cudaEventDestroy(raw->used);
-    l2k_release(&v->context, raw->gathered);
-}
-
 void free_crossing(const l2k_volume *v, l2k_cuda_crossing *x)
 {
-    free_raw(v, &x->raw);
+    l2k_cuda_free_raw(v, &x->raw);
     if (x->link.memory)
         cudaFreeHost(x->link.memory);
     l2k_release(&v->context, x->views);
@@ -152,7 +141,7 @@ void destroy(l2k_volume *v)
         free_crossing(v, x);
     }
     for (l2k_cuda_raw_slice &raw : h->raw)
-        free_raw(v, &raw);
+        l2k_cuda_free_raw(v, &raw);
     const cudaEvent_t events[] = {h->made, h->read[0], h->read[1], h->landed[0], h->landed[1]};
     for (cudaEvent_t event : events)
         if (event)

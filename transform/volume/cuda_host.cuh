@@ -59,15 +59,6 @@ inline uint32_t depth_of(const l2k_volume *v)
     return v->spec.z1 - v->spec.z0;
 }
 
-/* From one stream to another. */
-inline l2k_status order(const l2k_volume *v, cudaEvent_t event, cudaStream_t from, cudaStream_t to)
-{
-    cudaError_t error = cudaEventRecord(event, from);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(to, event, 0);
-    return check(v, error, "ordering streams");
-}
-
 inline l2k_status follow(const l2k_volume *v, cudaStream_t stream, cudaEvent_t event)
 {
     return check(v, cudaStreamWaitEvent(stream, event, 0), "ordering streams");

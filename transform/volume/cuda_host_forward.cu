@@ -16,7 +16,7 @@ static l2k_status upload(l2k_volume *v, l2k_cuda_crossing *x, const l2k_plane *p
     if (x->raw.gathered) /* the host is about to write there */
         L2K_TRY(check(v, cudaEventSynchronize(x->raw.moved), "uploading a slice"));
     L2K_TRY(l2k_cuda_samples_upload(v, &x->raw, planes));
-    return order(v, x->raw.moved, v->cuda->up, v->host->stream);
+    return hand_over(v, x->raw.moved, v->cuda->up, v->host->stream);
 }
 
 /* Returns when the slice before has been uploaded: its planes are the caller's again, even if they are pinned. */
@@ -69,7 +69,7 @@ static l2k_status download(const l2k_volume *v, l2k_z_queue *kept)
     l2k_cuda_host *h = v->host;
     if (!kept->first)
         return L2K_OK;
-    L2K_TRY(order(v, h->made, h->stream, v->cuda->down));
+    L2K_TRY(hand_over(v, h->made, h->stream, v->cuda->down));
     for (l2k_z_slice *link = kept->first; link; link = link->next) {
         const l2k_cuda_crossing *x = from_link(link);
         L2K_TRY(check(v,

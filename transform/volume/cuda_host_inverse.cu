@@ -57,7 +57,7 @@ static l2k_status take_all_values(l2k_volume *v)
         return L2K_OK;
     join(&h->finished, &h->leaving);
     join(&h->leaving, &made);
-    return order(v, h->made, h->stream, v->cuda->stream);
+    return hand_over(v, h->made, h->stream, v->cuda->stream);
 }
 
 extern "C" l2k_status l2k_cuda_host_put_coefficients(l2k_volume *v)
@@ -78,15 +78,6 @@ extern "C" l2k_status l2k_cuda_host_put_coefficients(l2k_volume *v)
     return L2K_OK;
 }
 
-static bool is_pinned(const l2k_plane *plane)
-{
-    cudaPointerAttributes attributes;
-    if (cudaPointerGetAttributes(&attributes, plane->data) == cudaSuccess)
-        return attributes.type != cudaMemoryTypeUnregistered;
-    cudaGetLastError();
-    return false;
-}
-
 /* Values to samples, and down, each in a stream of its own. */
 static l2k_status send_back(l2k_volume *v, const l2k_cuda_crossing *x, l2k_cuda_raw_slice *raw, const l2k_plane *planes)
 {
@@ -94,7 +85,7 @@ static l2k_status send_back(l2k_volume *v, const l2k_cuda_crossing *x, l2k_cuda_
     l2k_cuda_samples_place(v, raw, planes);
     L2K_TRY(l2k_cuda_samples_add(v, &x->link, d->raw_planes, d->stream));
     L2K_TRY(l2k_cuda_samples_move(v, d->stream));
-    L2K_TRY(order(v, raw->used, d->stream, d->down));
+    L2K_TRY(hand_over(v, raw->used, d->stream, d->down));
     L2K_TRY(l2k_cuda_samples_download(v, raw, planes));
     return check(v, cudaEventRecord(raw->moved, d->down), "downloading a slice");
 }

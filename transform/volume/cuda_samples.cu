@@ -235,3 +235,14 @@ void l2k_cuda_samples_place(const l2k_volume *v, l2k_cuda_raw_slice *raw, const 
     for (uint32_t c = 0; c < components_of(v); c++)
         cross(v, raw, planes, c);
 }
+
+void l2k_cuda_free_raw(const l2k_volume *v, l2k_cuda_raw_slice *raw)
+{
+    if (raw->device)
+        cudaFree(raw->device);
+    if (raw->moved)
+        cudaEventDestroy(raw->moved);
+    if (raw->used)
+        cudaEventDestroy(raw->used);
+    l2k_release(&v->context, raw->gathered);
+}

@@ -107,17 +107,6 @@ void free_slot(l2k_cuda_slot *s)
         cudaEventDestroy(s->asked);
 }
 
-void free_raw(const l2k_volume *v, l2k_cuda_raw_slice *raw)
-{
-    if (raw->device)
-        cudaFree(raw->device);
-    if (raw->moved)
-        cudaEventDestroy(raw->moved);
-    if (raw->used)
-        cudaEventDestroy(raw->used);
-    l2k_release(&v->context, raw->gathered);
-}
-
 /* ---- Interface ----------------------------------------------------------------------------------------------- */
 
 l2k_status make(l2k_volume *volume)
@@ -156,7 +145,7 @@ void destroy(l2k_volume *volume)
     for (l2k_cuda_slot &s : d->slot_of)
         free_slot(&s);
     for (l2k_cuda_raw_slice &raw : d->raw)
-        free_raw(volume, &raw);
+        l2k_cuda_free_raw(volume, &raw);
     for (l2k_z_slice *slice = volume->stages ? stage_of(volume)->all : NULL; slice; slice = slice->older)
         if (slice->values)
             cudaFree(slice->values);

@@ -121,6 +121,15 @@ inline l2k_status hand_over(const l2k_volume *v, cudaEvent_t event, cudaStream_t
     return check(v, error, "ordering streams");
 }
 
+inline bool is_pinned(const l2k_plane *plane)
+{
+    cudaPointerAttributes attributes;
+    if (cudaPointerGetAttributes(&attributes, plane->data) == cudaSuccess)
+        return attributes.type != cudaMemoryTypeUnregistered;
+    cudaGetLastError();
+    return false;
+}
+
 inline bool has_periods(const l2k_volume *v)
 {
     return v->cuda->group >= 2 * L2K_CUDA_PERIOD && l2k_z_walks(&stage_of(v)->z);
@@ -180,6 +189,9 @@ l2k_status l2k_cuda_samples_copy_values(const l2k_volume *v, const l2k_z_slice *
 /* The caller's samples in host memory to `raw`, and back. raw_planes are then those of `raw`. */
 l2k_status l2k_cuda_samples_upload(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes);
 l2k_status l2k_cuda_samples_download(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes);
+
+/* Releases what `raw` holds. Takes what is half made. */
+void l2k_cuda_free_raw(const l2k_volume *v, l2k_cuda_raw_slice *raw);
 
 /* Sets raw_planes to those of `raw` for samples like the caller's. */
 void l2k_cuda_samples_place(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes);

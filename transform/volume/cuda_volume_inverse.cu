@@ -110,15 +110,6 @@ l2k_status get_device_slice(l2k_volume *volume, l2k_z_slice *slice, const l2k_pl
     return l2k_cuda_samples_move(volume, d->stream);
 }
 
-bool is_pinned(const l2k_plane *plane)
-{
-    cudaPointerAttributes attributes;
-    if (cudaPointerGetAttributes(&attributes, plane->data) == cudaSuccess)
-        return attributes.type != cudaMemoryTypeUnregistered;
-    cudaGetLastError();
-    return false;
-}
-
 /* Pinned planes are filled while the caller goes on, so that the bus is in use, until he gets the next slice. */
 l2k_status get_host_slice(l2k_volume *volume, l2k_z_slice *slice, const l2k_plane *planes)
 {
