@@ -131,6 +131,35 @@ __device__ __forceinline__ bool l2k_is_lone(l2k_span line)
     return line.end - line.first == 1;
 }
 
+/* ---- Threads on their own ------------------------------------------------------------------------------------ */
+
+/* A row of M columns of which EDGE (even) at either end are the neighbours of a thread's own; `begins`, `ends`: the line
+ * begins, or ends, with the thread's own columns. Then columns of PARITY beyond become the nearest one that exists. */
+template <int EDGE, int PARITY, int M, class T>
+__device__ __forceinline__ void l2k_end_line(T (&v)[M], bool begins, bool ends)
+{
+#pragma unroll
+    for (int k = PARITY; k < EDGE; k += 2) {
+        v[k] = begins ? v[EDGE + PARITY] : v[k];
+        v[M - EDGE + k] = ends ? v[M - EDGE - 2 + PARITY] : v[M - EDGE + k];
+    }
+}
+
+/* A lifting step on the columns of one PARITY of such a row; each step invalidates one more neighbour. */
+template <int EDGE, int PARITY, int M, class T, class F>
+__device__ __forceinline__ void l2k_step_line(T (&v)[M], bool begins, bool ends, F f)
+{
+    l2k_end_line<EDGE, !PARITY>(v, begins, ends);
+#pragma unroll
+    for (int k = PARITY ? 1 : 2; k + 1 < M; k += 2)
+        v[k] = f(v[k], v[k - 1], v[k + 1]);
+}
+
+/* How many rows above and below a pair, which begins with an even one, its results depend on. Columns likewise. */
+template <class W, bool FORWARD> struct l2k_reach {
+    enum { UP = FORWARD ? (int)W::STEPS : (int)W::STEPS - 1, DOWN = FORWARD ? (int)W::STEPS - 1 : (int)W::STEPS };
+};
+
 /* ---- 5/3 on int32 registers ---------------------------------------------------------------------------------- */
 
 struct l2k_wavelet_53 {
@@ -165,6 +194,21 @@ struct l2k_wavelet_53 {
     {
         l2k_step_columns<0, BORDER>(v, column, line, l2k_53_unupdate());
         l2k_step_columns<1, BORDER>(v, column, line, l2k_53_unpredict());
+    }
+
+    /* On a thread's own row. */
+    template <int EDGE, int M>
+    static __device__ __forceinline__ void forward_line(T (&v)[M], bool begins, bool ends)
+    {
+        l2k_step_line<EDGE, 1>(v, begins, ends, l2k_53_predict());
+        l2k_step_line<EDGE, 0>(v, begins, ends, l2k_53_update());
+    }
+
+    template <int EDGE, int M>
+    static __device__ __forceinline__ void inverse_line(T (&v)[M], bool begins, bool ends)
+    {
+        l2k_step_line<EDGE, 0>(v, begins, ends, l2k_53_unupdate());
+        l2k_step_line<EDGE, 1>(v, begins, ends, l2k_53_unpredict());
     }
 
     /* All lifting steps on a patch of rows, whose first is even (forward) or odd (inverse). */
@@ -263,6 +307,26 @@ struct l2k_wavelet_97 {
         l2k_step_columns<1, BORDER>(v, column, line, l2k_97_lift{-L2K_9_7_ALPHA});
     }
 
+    template <int EDGE, int M>
+    static __device__ __forceinline__ void forward_line(T (&v)[M], bool begins, bool ends)
+    {
+        l2k_step_line<EDGE, 1>(v, begins, ends, l2k_97_lift{L2K_9_7_ALPHA});
+        l2k_step_line<EDGE, 0>(v, begins, ends, l2k_97_lift{L2K_9_7_BETA});
+        l2k_step_line<EDGE, 1>(v, begins, ends, l2k_97_lift{L2K_9_7_GAMMA});
+        l2k_step_line<EDGE, 0>(v, begins, ends, l2k_97_lift{L2K_9_7_DELTA});
+        scale_line(v, L2K_9_7_FORWARD_LOW, L2K_9_7_FORWARD_HIGH);
+    }
+
+    template <int EDGE, int M>
+    static __device__ __forceinline__ void inverse_line(T (&v)[M], bool begins, bool ends)
+    {
+        scale_line(v, L2K_9_7_INVERSE_LOW, L2K_9_7_INVERSE_HIGH);
+        l2k_step_line<EDGE, 0>(v, begins, ends, l2k_97_lift{-L2K_9_7_DELTA});
+        l2k_step_line<EDGE, 1>(v, begins, ends, l2k_97_lift{-L2K_9_7_GAMMA});
+        l2k_step_line<EDGE, 0>(v, begins, ends, l2k_97_lift{-L2K_9_7_BETA});
+        l2k_step_line<EDGE, 1>(v, begins, ends, l2k_97_lift{-L2K_9_7_ALPHA});
+    }
+
     template <int R, int N> static __device__ __forceinline__ void forward_patch(T (&v)[R][N])
     {
         l2k_step_rows<1>(v, l2k_97_lift{L2K_9_7_ALPHA});
@@ -358,13 +422,17 @@ struct l2k_wavelet_97 {
         for (int k = 0; k < N; k++)
             row[k] *= factor;
     }
+    template <int N> static __device__ __forceinline__ void scale_line(T (&row)[N], float low, float high)
+    {
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            row[k] *= k & 1 ? high : low;
+    }
     template <int R, int N> static __device__ __forceinline__ void scale_columns(T (&v)[R][N], float low, float high)
     {
 #pragma unroll
         for (int r = 0; r < R; r++)
-#pragma unroll
-            for (int k = 0; k < N; k++)
-                v[r][k] *= k & 1 ? high : low;
+            scale_line(v[r], low, high);
     }
 };
 

@@ -71,6 +71,9 @@ typedef struct l2k_plan_spec {
     /* With on_device, forward: the three planes of a component transform are interleaved first if they are not, which
      * is faster than loading them as they are, and takes memory for them. */
     bool packs_planes;
+    /* With on_device: level 1 has launches of its own, and its LL a place for each component, so that somebody else can
+     * do it in part (l2k_plan_first_level): for the components whose planes have no data. */
+    bool first_alone;
     /* Planes in host memory, but coefficients where the backend computes: on CUDA in device memory, for a block coder
      * there. */
     bool keeps_coefficients;
@@ -170,6 +173,17 @@ void l2k_device_leave(int before);
 /* For plans made on_device: enqueues the transform of the plan's direction on a stream (a cudaStream_t) and returns at
  * once; planes[c].data are device pointers. The results are there when the stream has done this work. */
 l2k_status l2k_plan_run_on_device(l2k_plan *plan, const l2k_plane *planes, void *stream);
+
+/* Where a plan with first_alone, whose components are alike and have levels, has the results of level 1 of component 0;
+ * those of the others are the same distances apart. */
+typedef struct l2k_first_level {
+    char *bands[4];    /* first coefficient, by orientation; LL: subband 0 or, of more levels, samples */
+    size_t stride;     /* of HL, LH, HH, in coefficients */
+    size_t low_stride; /* of LL, in bytes */
+    size_t to_next_band, to_next_low;
+} l2k_first_level;
+
+void l2k_plan_first_level(const l2k_plan *plan, l2k_first_level *first);
 
 /* Memory that a CPU plan for `spec` with that many threads takes through the allocation hook, in bytes, including
  * alignment and a pool's rounding. Exact with a pool; without one the hook is asked for up to a ninth less. */

@@ -97,6 +97,17 @@ static void make_isotropic(shape *s)
     s->options[L2K_VOLUME_Z_WAVELET] = -1;
 }
 
+/* Rows of slices on the device are often aligned, and prisms are for multiples of 16 columns. */
+static void align_rows(shape *s)
+{
+    const uint32_t kind = below(4), columns = kind < 2 ? 16 : 8;
+    if (kind == 3)
+        return;
+    if (kind < 2)
+        s->image.x0 &= ~(uint32_t)15;
+    s->image.x1 += columns - 1 - (s->image.x1 - s->image.x0 + columns - 1) % columns;
+}
+
 static void random_shape(shape *s, uint32_t side)
 {
     memset(s, 0, sizeof *s);
@@ -118,8 +129,7 @@ static void random_shape(shape *s, uint32_t side)
     s->image.y1 = s->image.y0 + 1 + below(below(8) ? side : 2);
     s->z0 = below(100);
     s->z1 = s->z0 + 1 + below(below(3) ? 70 : SLICES); /* more than a group */
-    if (below(2))                                      /* rows of slices on the device are often aligned */
-        s->image.x1 += 7 - (s->image.x1 - s->image.x0 + 7) % 8;
+    align_rows(s);
     s->type = random_type(s, precision, is_signed);
     s->interleaved = count == 3 && below(2);
     for (uint32_t c = 0; c < count; c++) {

@@ -150,7 +150,7 @@ static const l2k_z_run *run_of(const side *s, const l2k_z_walk *walk, unsigned i
 /* Returns how many slices the walk takes. */
 static unsigned run_walk(side *s)
 {
-    const l2k_z_walk walk = l2k_z_find_walk(&s->z);
+    const l2k_z_walk walk = l2k_z_find_walk(&s->z, 1);
     if (s->z.inverse)
         run_deep(s, &walk);
     s->by_operation = 0;

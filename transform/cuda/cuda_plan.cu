@@ -456,5 +456,11 @@ extern "C" uint64_t l2k_plan_device_bytes(const l2k_plan_spec *spec)
     return lay_out(spec).end;
 }
 
+extern "C" void l2k_plan_first_level(const l2k_plan *plan, l2k_first_level *first)
+{
+    const cuda_state *s = state_of(plan);
+    l2k_cuda_first_level(plan, s->coefficients, s->low, first);
+}
+
 extern "C" const l2k_backend_functions l2k_backend_cuda = {create,        destroy,   begin, finish,
                                                            run_on_device, stream_of, follow};

@@ -21,34 +21,18 @@ l2k_status launch(builder *b)
     return check(b->v, error, "launching the transform across slices");
 }
 
-void take_kernel(builder *b, const l2k_z_levels *z)
-{
-    b->p.kernel = true;
-    b->p.wide = b->v->sums == L2K_SUMS_64;
-    for (unsigned number = 0; number < z->steps; number++) {
-        const l2k_kernel_step *step = l2k_z_step(z, number);
-        l2k_cuda_z_step *to = &b->p.steps[number];
-        memcpy(to->taps, step->taps, sizeof to->taps);
-        to->rounding = step->rounding;
-        to->num_taps = step->num_taps;
-        to->shift = step->shift;
-    }
-}
-
-/* All components of a slice whose samples a program takes have one level shift. */
 void start(builder *b, const l2k_volume *v)
 {
-    const l2k_plan_component *component = v->spec.tile.components;
     const l2k_z_levels *z = &stage_of(v)->z;
     memset(b, 0, sizeof *b);
     b->v = v;
-    b->p.threads = (int64_t)((stage_of(v)->samples * v->cuda->value_bytes + L2K_CUDA_Z_BYTES - 1) / L2K_CUDA_Z_BYTES);
-    b->p.samples.shift = l2k_level_shift_make(component->precision, component->is_signed);
-    b->p.samples.is_signed = component->is_signed;
-    b->p.samples.converts = v->cuda->value != L2K_CUDA_FLOAT32 && (is_inverse(v) || !component->is_signed);
+    b->p.threads = vectors_of(v, L2K_CUDA_Z_BYTES);
+    b->p.samples = samples_of(v);
     memcpy(b->p.scales, z->scales, sizeof b->p.scales);
-    if (z->kernel)
-        take_kernel(b, z);
+    b->p.kernel = z->kernel != NULL;
+    b->p.wide = z->kernel && v->sums == L2K_SUMS_64;
+    for (unsigned number = 0; z->kernel && number < z->steps; number++)
+        b->p.steps[number] = kernel_step(z, number);
 }
 
 /* ---- Operations ---------------------------------------------------------------------------------------------- */
@@ -189,72 +173,6 @@ void chain_pairs(const l2k_z_levels *z, l2k_z_program *program)
     program->count = count;
 }
 
-/* ---- Walks ------------------------------------------------------------------------------------------------------ */
-
-/* Slices that wait at a level before a walk of some periods, and after it. */
-void place_waiting(l2k_cuda_z_walk *w, const l2k_z_levels *z, const l2k_z_walk *found, unsigned level, unsigned begin,
-                   unsigned end)
-{
-    const l2k_z_run *run = &found->runs[level];
-    const unsigned pairs = 1u << (found->levels - 1 - level), count = l2k_z_waiting(z);
-    l2k_z_slice *const *before = l2k_z_rows(run, run->first + begin * pairs);
-    l2k_z_slice *const *after = l2k_z_rows(run, run->first + end * pairs - 1) + 2;
-    for (unsigned row = 0; row < count; row++) {
-        const bool outside = !z->inverse && before[row]->samples;
-        w->waiting[level][row] = outside ? before[row]->samples : (char *)before[row]->values;
-        w->waiting_outside |= (uint32_t)outside << (level * count + row);
-        w->left[level][row] = (char *)after[row]->values;
-    }
-}
-
-/* Periods begin .. end - 1. */
-void place_periods(l2k_cuda_z_walk *w, const l2k_z_levels *z, const l2k_z_walk *found, unsigned begin, unsigned end)
-{
-    const unsigned period = 1u << found->levels;
-    char **const samples = z->inverse ? w->to : w->from, **const bands = z->inverse ? w->from : w->to;
-    for (unsigned level = 0; level < found->levels; level++)
-        place_waiting(w, z, found, level, begin, end);
-    for (unsigned i = begin * period; i < end * period; i++) {
-        const l2k_z_slice *slice = l2k_z_walk_sample(z, found, i);
-        samples[i - begin * period] = slice->samples ? slice->samples : (char *)slice->values;
-        bands[i - begin * period] = (char *)l2k_z_walk_band(z, found, i / period, i % period)->values;
-    }
-}
-
-/* What has passed is in the slices' own memory, or where it was to leave. */
-void forget_samples(const l2k_z_levels *z, const l2k_z_walk *found, unsigned begin, unsigned end)
-{
-    const l2k_z_run *run = &found->runs[0];
-    for (unsigned row = 0; !z->inverse && row < l2k_z_waiting(z); row++)
-        l2k_z_rows(run, run->first + (begin << (found->levels - 1)))[row]->samples = NULL;
-    for (unsigned i = begin << found->levels; i < end << found->levels; i++)
-        l2k_z_walk_sample(z, found, i)->samples = NULL;
-}
-
-l2k_status walk(builder *b, const l2k_z_levels *z, const l2k_z_walk *found)
-{
-    const unsigned most = L2K_CUDA_WALK_SLICES >> found->levels;
-    l2k_cuda_z_walk w;
-    memset(&w, 0, sizeof w);
-    w.threads =
-        (int64_t)((stage_of(b->v)->samples * b->v->cuda->value_bytes + L2K_CUDA_WALK_BYTES - 1) / L2K_CUDA_WALK_BYTES);
-    w.samples = b->p.samples;
-    memcpy(w.scales, b->p.scales, sizeof w.scales);
-    w.levels = (int32_t)found->levels;
-    w.outside = l2k_z_walk_sample(z, found, 0)->samples != NULL;
-    L2K_TRY(launch(b));
-    for (unsigned begin = 0; begin < found->periods; begin += most) {
-        const unsigned end = found->periods - begin < most ? found->periods : begin + most;
-        w.waiting_outside = 0;
-        w.slices = (int32_t)((end - begin) << found->levels);
-        place_periods(&w, z, found, begin, end);
-        const int error = l2k_cuda_z_walk_run(&w, b->v->cuda->value, z->inverse, b->v->cuda->stream);
-        L2K_TRY(check(b->v, error, "launching a walk across slices"));
-        forget_samples(z, found, begin, end);
-    }
-    return L2K_OK;
-}
-
 /* ---- Groups ------------------------------------------------------------------------------------------------------ */
 
 typedef l2k_status visit(builder *b, const l2k_z_levels *z, const l2k_z_op *op);
@@ -334,27 +252,26 @@ l2k_status count_uses(builder *b, const l2k_z_levels *z, const l2k_z_walk *found
     return L2K_OK;
 }
 
-l2k_status add_walk(builder *b, const l2k_z_levels *z, const l2k_z_walk *found)
+l2k_status add_walk(builder *b, const l2k_z_levels *z, const l2k_z_walk *found, const l2k_cuda_slot *slot)
 {
     if (found->periods == 0)
         return L2K_OK;
-    L2K_TRY(walk(b, z, found));
+    L2K_TRY(launch(b));
+    L2K_TRY(l2k_cuda_walk_run(b->v, slot));
     for (unsigned i = 0; z->inverse && i < found->periods << found->levels; i++)
         l2k_z_walk_sample(z, found, i)->uses--;
     return L2K_OK;
 }
 
-l2k_status add_all(builder *b, l2k_z_levels *z)
+l2k_status add_all(builder *b, const l2k_z_levels *z, const l2k_cuda_slot *slot)
 {
-    for (unsigned level = 0; z->kernel && !z->kernel->reversible && level < z->levels; level++)
-        chain_pairs(z, &z->program[level]);
-    const l2k_z_walk found = l2k_z_find_walk(z);
+    const l2k_z_walk found = b->v->cuda->found;
     if (z->inverse) {
         L2K_TRY(count_uses(b, z, &found));
         L2K_TRY(visit_deep(b, z, found.levels, add));
     }
     L2K_TRY(visit_walked(b, z, &found, add, visit_before));
-    L2K_TRY(add_walk(b, z, &found));
+    L2K_TRY(add_walk(b, z, &found, slot));
     L2K_TRY(visit_walked(b, z, &found, add, visit_after));
     return z->inverse ? L2K_OK : visit_deep(b, z, found.levels, add);
 }
@@ -370,16 +287,30 @@ l2k_status move_windows(builder *b, const l2k_z_levels *z)
 
 } // namespace
 
-l2k_status l2k_cuda_programs_run(const l2k_volume *v, const l2k_z_queue *leaving)
+void l2k_cuda_find_walk(const l2k_volume *v)
+{
+    l2k_z_levels *z = &stage_of(v)->z;
+    l2k_z_walk *found = &v->cuda->found;
+    for (unsigned level = 0; z->kernel && !z->kernel->reversible && level < z->levels; level++)
+        chain_pairs(z, &z->program[level]);
+    *found = has_walks(v) ? l2k_z_find_walk(z, v->cuda->prisms ? 1 : 2) : l2k_z_walk{};
+    for (unsigned i = 0; v->cuda->prisms && i < found->periods << found->levels; i++) {
+        l2k_z_slice *band = l2k_z_walk_band(z, found, i >> found->levels, i & ((1u << found->levels) - 1));
+        band->in_prism = band->slot >= 0;
+    }
+}
+
+l2k_status l2k_cuda_programs_run(const l2k_volume *v, const l2k_cuda_slot *slot, const l2k_z_queue *leaving)
 {
     l2k_z_levels *z = &stage_of(v)->z;
     builder b;
     start(&b, v);
-    L2K_TRY(add_all(&b, z));
+    L2K_TRY(add_all(&b, z, slot));
     for (l2k_z_slice *slice = leaving->first; slice; slice = slice->next)
         L2K_TRY(move(&b, slice));
     if (!z->inverse)
         L2K_TRY(move_windows(&b, z));
     l2k_z_forget_programs(z);
+    v->cuda->found = l2k_z_walk{};
     return launch(&b);
 }

@@ -56,7 +56,7 @@ void choose_sizes(l2k_volume *v)
 
 l2k_status make_slot(l2k_volume *v, l2k_cuda_slot *s)
 {
-    L2K_TRY(l2k_stage_make_plan(v, 0, v->cuda->group, &s->plan));
+    L2K_TRY(l2k_stage_make_plan(v, 0, v->cuda->group, v->cuda->prisms, &s->plan));
     L2K_TRY(check(v, cudaEventCreateWithFlags(&s->moved, cudaEventDisableTiming), "making an event"));
     L2K_TRY(check(v, cudaEventCreateWithFlags(&s->used, cudaEventDisableTiming), "making an event"));
     L2K_TRY(check(v, cudaEventCreateWithFlags(&s->crossed, cudaEventDisableTiming), "making an event"));
@@ -124,6 +124,7 @@ l2k_status make(l2k_volume *volume)
     if (!d->planes || !d->raw_planes || !d->waiting)
         return l2k_fail(&volume->context, L2K_ERROR_MEMORY, "out of memory for a volume");
     L2K_TRY(make_streams(volume));
+    d->prisms = l2k_cuda_has_prisms(volume);
     for (unsigned i = 0; i < d->slots; i++)
         L2K_TRY(make_slot(volume, &d->slot_of[i]));
     for (int i = 0; i < L2K_CUDA_RING && !d->on_device; i++)
@@ -179,6 +180,7 @@ l2k_status rewind_all(l2k_volume *volume)
     d->is_lifted = false;
     d->held = d->leaving = d->got = l2k_z_queue{};
     d->waits = false;
+    d->found = l2k_z_walk{};
     return L2K_OK;
 }
 
@@ -203,7 +205,7 @@ void l2k_cuda_give_back(const l2k_volume *v, l2k_z_slice *slice)
 }
 
 /* Values start as 0, also behind the last sample, where programs go as well. */
-l2k_status l2k_cuda_new_slice(const l2k_volume *v, l2k_z_slice **slice)
+l2k_status l2k_cuda_new_slice(const l2k_volume *v, cudaStream_t stream, l2k_z_slice **slice)
 {
     l2k_cuda_volume *d = v->cuda;
     l2k_volume_stage *stage = stage_of(v);
@@ -211,6 +213,8 @@ l2k_status l2k_cuda_new_slice(const l2k_volume *v, l2k_z_slice **slice)
     if (*slice) {
         (*slice)->samples = NULL;
         (*slice)->uses = 0;
+        (*slice)->slot = -1;
+        (*slice)->in_prism = false;
         return L2K_OK;
     }
     l2k_z_slice *made = (l2k_z_slice *)l2k_allocate_zeroed(&v->context, 1, sizeof *made);
@@ -222,12 +226,11 @@ l2k_status l2k_cuda_new_slice(const l2k_volume *v, l2k_z_slice **slice)
         l2k_release(&v->context, made);
         return status;
     }
+    made->slot = -1;
     made->older = stage->all;
     stage->all = made;
-    const bool crosses_first = !d->on_device && !is_inverse(v); /* samples go up next, before anything else */
     *slice = made;
-    return check(v, cudaMemsetAsync(made->values, 0, d->slice_bytes, crosses_first ? d->up : d->stream),
-                 "clearing memory for a slice");
+    return check(v, cudaMemsetAsync(made->values, 0, d->slice_bytes, stream), "clearing memory for a slice");
 }
 
 const l2k_plane *l2k_cuda_planes_of(const l2k_volume *v, const l2k_cuda_slot *s, const l2k_z_slice *rest)
@@ -238,7 +241,8 @@ const l2k_plane *l2k_cuda_planes_of(const l2k_volume *v, const l2k_cuda_slot *s,
         for (uint32_t c = 0; c < count; c++) {
             const l2k_rect rect = v->spec.tile.components[c].rect;
             l2k_plane *plane = &d->planes[i * count + c];
-            plane->data = values_of(v, i < s->count ? s->slices[i] : rest, c);
+            const l2k_z_slice *slice = i < s->count ? s->slices[i] : rest;
+            plane->data = !slice || slice->in_prism ? NULL : values_of(v, slice, c);
             plane->sample_stride = (ptrdiff_t)d->value_bytes;
             plane->row_stride = (ptrdiff_t)(l2k_rect_width(rect) * d->value_bytes);
             plane->type = d->value == L2K_CUDA_INT16   ? L2K_SAMPLE_S16

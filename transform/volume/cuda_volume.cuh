@@ -52,6 +52,8 @@ struct l2k_cuda_volume {
     l2k_cuda_slice_parts *waiting; /* by first component: slices whose samples are to be loaded or stored together */
     l2k_cuda_slot slot_of[L2K_CUDA_SLOTS];
     unsigned begun, served; /* groups */
+    bool prisms;            /* walks do level 1 within slices, too */
+    l2k_z_walk found;       /* in the group whose programs run next */
     bool is_lifted;         /* forward: the next group is enqueued across slices, but not yet within them */
     l2k_cuda_raw_slice raw[L2K_CUDA_RING];
     unsigned next_raw;
@@ -130,9 +132,40 @@ inline bool is_pinned(const l2k_plane *plane)
     return false;
 }
 
+/* Walks alone are for two levels or more, by Part 1's wavelets: a single level has nothing between its chains but
+ * slices that wait. */
+inline bool has_walks(const l2k_volume *v)
+{
+    const l2k_z_levels *z = &stage_of(v)->z;
+    return v->cuda->prisms || (z->levels > 1 && !z->kernel);
+}
+
 inline bool has_periods(const l2k_volume *v)
 {
-    return v->cuda->group >= 2 * L2K_CUDA_PERIOD && l2k_z_walks(&stage_of(v)->z);
+    return v->cuda->group >= 2 * L2K_CUDA_PERIOD && has_walks(v);
+}
+
+inline int64_t vectors_of(const l2k_volume *v, size_t bytes)
+{
+    return (int64_t)((stage_of(v)->samples * v->cuda->value_bytes + bytes - 1) / bytes);
+}
+
+/* All components of a slice whose samples are taken where they are have one level shift. */
+inline l2k_cuda_z_samples samples_of(const l2k_volume *v)
+{
+    const l2k_plan_component *component = v->spec.tile.components;
+    const bool converts = v->cuda->value != L2K_CUDA_FLOAT32 && (is_inverse(v) || !component->is_signed);
+    return l2k_cuda_z_samples{converts, component->is_signed,
+                              l2k_level_shift_make(component->precision, component->is_signed)};
+}
+
+inline l2k_cuda_z_step kernel_step(const l2k_z_levels *z, unsigned number)
+{
+    const l2k_kernel_step *step = l2k_z_step(z, number);
+    l2k_cuda_z_step to = {{0}, step->rounding, step->num_taps, step->shift};
+    for (unsigned i = 0; i < L2K_CUDA_Z_TAPS; i++)
+        to.taps[i] = step->taps[i];
+    return to;
 }
 
 } // namespace
@@ -141,12 +174,13 @@ extern "C" {
 
 /* ---- Slices and their values (cuda_volume.cu) ---------------------------------------------------------------- */
 
-/* A slice without samples, of memory that may be written to in the order of the streams. And back, when all that uses
- * it is enqueued. */
-l2k_status l2k_cuda_new_slice(const l2k_volume *v, l2k_z_slice **slice);
+/* A slice without samples, of memory that may be written to in the order of the streams, from `stream` if it is new. And
+ * back, when all that uses it is enqueued. */
+l2k_status l2k_cuda_new_slice(const l2k_volume *v, cudaStream_t stream, l2k_z_slice **slice);
 void l2k_cuda_give_back(const l2k_volume *v, l2k_z_slice *slice);
 
-/* The values of a group as planes. Places without a slice get those of `rest`. */
+/* The values of a group as planes, without data where a prism has them. Places without a slice get
+ * those of `rest`, or with prisms none. */
 const l2k_plane *l2k_cuda_planes_of(const l2k_volume *v, const l2k_cuda_slot *s, const l2k_z_slice *rest);
 
 /* Slice `i` of a slot for the caller. */
@@ -162,11 +196,21 @@ l2k_status l2k_cuda_next_coefficients(l2k_volume *volume, l2k_volume_slice *slic
 l2k_status l2k_cuda_put_coefficients(l2k_volume *volume);
 l2k_status l2k_cuda_get_samples(l2k_volume *volume, const l2k_plane *planes, bool *got);
 
-/* ---- Across slices (cuda_program.cu) ------------------------------------------------------------------------- */
+/* ---- Across slices (cuda_program.cu, cuda_walks.cu) ----------------------------------------------------------- */
+
+/* Whether walks can do level 1 within slices, with the volume's sizes and on this device. */
+bool l2k_cuda_has_prisms(const l2k_volume *v);
+
+/* When all slices of a group have been put, and those that a plan takes or makes have their slots: what a walk takes of
+ * it, and which slices are in a prism. */
+void l2k_cuda_find_walk(const l2k_volume *v);
 
 /* Enqueues what has been recorded, behind which the slices of `leaving` are where
- * they belong. */
-l2k_status l2k_cuda_programs_run(const l2k_volume *v, const l2k_z_queue *leaving);
+ * they belong. `slot` is that of the group. */
+l2k_status l2k_cuda_programs_run(const l2k_volume *v, const l2k_cuda_slot *slot, const l2k_z_queue *leaving);
+
+/* What the operations before a walk leave to it, and it to those after it. */
+l2k_status l2k_cuda_walk_run(const l2k_volume *v, const l2k_cuda_slot *slot);
 
 /* ---- Samples (cuda_samples.cu) ------------------------------------------------------------------------------- */
 

@@ -37,7 +37,11 @@ l2k_status begin_group(l2k_volume *v)
     L2K_TRY(l2k_cuda_samples_move(v, d->stream));
     if (!d->on_device)
         L2K_TRY(hand_over(v, s->crossed, d->up, d->stream));
-    L2K_TRY(l2k_cuda_programs_run(v, &stage->z.out));
+    int number = 0;
+    for (l2k_z_slice *slice = stage->z.out.first; slice; slice = slice->next, number++)
+        slice->slot = number < (int)d->group ? number : -1;
+    l2k_cuda_find_walk(v);
+    L2K_TRY(l2k_cuda_programs_run(v, s, &stage->z.out));
     for (s->count = 0, s->given = 0; s->count < d->group && stage->z.out.first; s->count++) {
         s->slices[s->count] = l2k_z_take(&stage->z.out);
         s->places[s->count] = s->slices[s->count]->place;
@@ -54,7 +58,7 @@ l2k_status end_group(l2k_volume *v)
     d->is_lifted = false;
     if (d->within != d->stream)
         L2K_TRY(hand_over(v, s->asked, d->stream, d->within));
-    L2K_TRY(l2k_plan_run_on_device(s->plan, l2k_cuda_planes_of(v, s, s->slices[0]), d->within));
+    L2K_TRY(l2k_plan_run_on_device(s->plan, l2k_cuda_planes_of(v, s, d->prisms ? NULL : s->slices[0]), d->within));
     for (unsigned i = 0; i < s->count; i++)
         l2k_cuda_give_back(v, s->slices[i]); /* what fills them next comes behind in the stream, or waits for `used` */
     d->begun++;
@@ -138,7 +142,7 @@ l2k_status l2k_cuda_put_samples(l2k_volume *volume, const l2k_plane *planes)
 {
     l2k_cuda_volume *d = volume->cuda;
     l2k_z_slice *slice;
-    L2K_TRY(l2k_cuda_new_slice(volume, &slice));
+    L2K_TRY(l2k_cuda_new_slice(volume, d->on_device ? d->stream : d->up, &slice)); /* samples go up next */
     if (d->on_device) {
         if (l2k_cuda_samples_are_values(volume, planes))
             slice->samples = (char *)planes[0].data;

@@ -13,14 +13,28 @@ void join_queues(l2k_z_queue *to, l2k_z_queue *from)
         l2k_z_append(to, l2k_z_take(from));
 }
 
-/* In device memory, what goes across slices waits for the planes of those that leave. */
+/* What goes across the slices of the group that was begun last, whose places are then another group's. */
+l2k_status run_programs(l2k_volume *v, const l2k_z_queue *leaving)
+{
+    l2k_cuda_volume *d = v->cuda;
+    l2k_cuda_slot *s = slot_number(d, d->begun - 1);
+    L2K_TRY(l2k_cuda_programs_run(v, s, leaving));
+    for (unsigned i = 0; i < s->count; i++) {
+        s->slices[i]->slot = -1;
+        s->slices[i]->in_prism = false;
+    }
+    s->count = 0;
+    return L2K_OK;
+}
+
+/* In device memory that waits for the planes of the slices that leave. */
 l2k_status run_waiting(l2k_volume *v)
 {
     l2k_cuda_volume *d = v->cuda;
     if (!d->waits)
         return L2K_OK;
     d->waits = false;
-    L2K_TRY(l2k_cuda_programs_run(v, &d->got));
+    L2K_TRY(run_programs(v, &d->got));
     join_queues(&stage_of(v)->free, &d->got);
     return L2K_OK;
 }
@@ -46,7 +60,7 @@ l2k_status leave(l2k_volume *v)
         slice->samples = l2k_cuda_values_are_clamped(v) ? (char *)slice->values : NULL;
         slice->group = d->begun - 1;
     }
-    L2K_TRY(l2k_cuda_programs_run(v, &stage->z.out));
+    L2K_TRY(run_programs(v, &stage->z.out));
     join_queues(&stage->finished, &d->leaving);
     join_queues(&d->leaving, &d->held);
     join_queues(&d->held, &stage->z.out);
@@ -62,18 +76,17 @@ l2k_status begin_inverse(l2k_volume *v)
 {
     l2k_cuda_volume *d = v->cuda;
     l2k_cuda_slot *s = slot_number(d, d->begun);
-    l2k_z_slice *rest = s->slices[0];
-    if (s->count < d->group)
-        L2K_TRY(l2k_cuda_new_slice(v, &rest));
-    L2K_TRY(run_waiting(v));
+    l2k_z_slice *rest = NULL;
+    if (s->count < d->group && !d->prisms)
+        L2K_TRY(l2k_cuda_new_slice(v, d->stream, &rest));
+    l2k_cuda_find_walk(v);
     if (!d->on_device) {
         L2K_TRY(upload_coefficients(v, s));
         L2K_TRY(hand_over(v, s->crossed, d->down, d->stream));
     }
     L2K_TRY(l2k_plan_run_on_device(s->plan, l2k_cuda_planes_of(v, s, rest), d->stream));
-    if (rest != s->slices[0])
+    if (rest)
         l2k_cuda_give_back(v, rest);
-    s->count = 0;
     d->begun++;
     if (!d->on_device)
         return leave(v);
@@ -143,6 +156,7 @@ l2k_status l2k_cuda_next_coefficients(l2k_volume *volume, l2k_volume_slice *slic
     l2k_z_place place;
     if (stage_of(volume)->finished.first || !l2k_z_wanted(&stage_of(volume)->z, &place))
         return L2K_OK;
+    L2K_TRY(run_waiting(volume)); /* of a group without slices that leave */
     if (s->count == 0 && !d->on_device)
         L2K_TRY(check(volume, cudaEventSynchronize(s->moved), "uploading coefficients"));
     l2k_cuda_show(volume, s, s->count, place, slice);
@@ -154,7 +168,8 @@ l2k_status l2k_cuda_put_coefficients(l2k_volume *volume)
     l2k_cuda_volume *d = volume->cuda;
     l2k_cuda_slot *s = slot_number(d, d->begun);
     l2k_z_slice *slice;
-    L2K_TRY(l2k_cuda_new_slice(volume, &slice));
+    L2K_TRY(l2k_cuda_new_slice(volume, d->stream, &slice));
+    slice->slot = (int)s->count;
     s->slices[s->count++] = slice;
     L2K_TRY(l2k_z_put(&volume->context, &stage_of(volume)->z, slice));
     if (d->leaving.first)

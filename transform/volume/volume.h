@@ -83,8 +83,10 @@ const l2k_wavelet_descriptor *l2k_volume_z_wavelet(const l2k_volume *volume);
 
 /* ---- Stages (volume_stage.c) --------------------------------------------------------------------------------- */
 
-/* A plan for the levels of `slices` slices of stage `number`, one after the other as its components. */
-l2k_status l2k_stage_make_plan(const l2k_volume *volume, unsigned number, unsigned slices, l2k_plan **plan);
+/* A plan for the levels of `slices` slices of stage `number`, one after the other as its components. first_alone: as
+ * l2k_plan_spec has it. */
+l2k_status l2k_stage_make_plan(const l2k_volume *volume, unsigned number, unsigned slices, bool first_alone,
+                               l2k_plan **plan);
 
 /* Lays out all stages of volume->spec, without plans. What was made is released by l2k_stages_release, after an error
  * as well. */

@@ -135,7 +135,7 @@ static l2k_status get_slice(l2k_volume *v, const l2k_plane *planes, bool *got)
 static l2k_status make(l2k_volume *v)
 {
     for (unsigned i = 0; i < v->num_stages; i++)
-        L2K_TRY(l2k_stage_make_plan(v, i, 1, &v->stages[i].plan));
+        L2K_TRY(l2k_stage_make_plan(v, i, 1, false, &v->stages[i].plan));
     return L2K_OK;
 }
 

@@ -50,7 +50,8 @@ static l2k_plan_component component_of(const l2k_volume *volume, unsigned number
     return component;
 }
 
-l2k_status l2k_stage_make_plan(const l2k_volume *volume, unsigned number, unsigned slices, l2k_plan **plan)
+l2k_status l2k_stage_make_plan(const l2k_volume *volume, unsigned number, unsigned slices, bool first_alone,
+                               l2k_plan **plan)
 {
     const l2k_volume_spec *spec = &volume->spec;
     const uint32_t count = spec->tile.plan.num_components;
@@ -63,7 +64,8 @@ l2k_status l2k_stage_make_plan(const l2k_volume *volume, unsigned number, unsign
                             .type = spec->tile.plan.type,
                             .num_components = count * slices,
                             .components = components,
-                            .on_device = volume->functions != &l2k_volume_cpu};
+                            .on_device = volume->functions != &l2k_volume_cpu,
+                            .first_alone = first_alone};
     l2k_status status =
         l2k_plan_create(&volume->context, wanted.on_device ? L2K_BACKEND_CUDA : L2K_BACKEND_CPU, &wanted, plan);
     l2k_release(&volume->context, components);

@@ -37,6 +37,8 @@ typedef struct l2k_z_slice {
     char *samples;
     unsigned uses;  /* by operations that are to be launched */
     unsigned group; /* that it left with */
+    int slot;       /* place in the group whose plan has it; -1: none */
+    bool in_prism;  /* level 1 of it is not the plan's (cuda_walks.cu) */
 } l2k_z_slice;
 
 /* Slices in the order in which they were appended. */

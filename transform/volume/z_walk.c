@@ -4,12 +4,21 @@
 
 #include <string.h>
 
-/* Of the two slices that a pair finishes, forward. */
-enum { HIGH_ROW, LOW_ROW };
-
+/* Chains of a kernel are those of w4: two slices wait for a pair, inverse four. */
 unsigned l2k_z_waiting(const l2k_z_levels *z)
 {
-    return z->lifting->steps;
+    return !z->kernel ? z->lifting->steps : z->inverse ? 4 : 2;
+}
+
+/* Of the two slices that a pair finishes, forward, or takes, inverse: the low one. */
+static unsigned low_row(const l2k_z_levels *z)
+{
+    return z->inverse ? l2k_z_waiting(z) : z->kernel ? 0 : 1;
+}
+
+static unsigned high_row(const l2k_z_levels *z)
+{
+    return z->inverse ? l2k_z_waiting(z) + 1 : z->kernel ? 1 : 0;
 }
 
 l2k_z_slice *const *l2k_z_rows(const l2k_z_run *run, unsigned j)
@@ -25,17 +34,15 @@ l2k_z_slice *l2k_z_walk_sample(const l2k_z_levels *z, const l2k_z_walk *walk, un
 
 l2k_z_slice *l2k_z_walk_band(const l2k_z_levels *z, const l2k_z_walk *walk, unsigned period, unsigned i)
 {
-    const unsigned next = l2k_z_waiting(z), low = z->inverse ? next : LOW_ROW;
-    const unsigned high = z->inverse ? next + 1 : HIGH_ROW;
     for (unsigned level = 0; level < walk->levels; level++) {
         const l2k_z_run *run = &walk->runs[level];
         const unsigned pairs = 1u << (walk->levels - 1 - level);
         if (i < pairs)
-            return l2k_z_rows(run, run->first + period * pairs + i)[high];
+            return l2k_z_rows(run, run->first + period * pairs + i)[high_row(z)];
         i -= pairs;
     }
     const l2k_z_run *deepest = &walk->runs[walk->levels - 1];
-    return l2k_z_rows(deepest, deepest->first + period)[low];
+    return l2k_z_rows(deepest, deepest->first + period)[low_row(z)];
 }
 
 /* ---- Finding --------------------------------------------------------------------------------------------------- */
@@ -80,7 +87,7 @@ static bool begin_at(const l2k_z_levels *z, l2k_z_walk *walk, unsigned first)
         const l2k_z_run *deeper = &walk->runs[i];
         l2k_z_run *run = &walk->runs[i - 1];
         const l2k_z_slice *slice = l2k_z_rows(deeper, deeper->first)[z->inverse ? 0 : next];
-        run->first = find_pair(run, z->inverse ? next : LOW_ROW, slice);
+        run->first = find_pair(run, low_row(z), slice);
         if (run->first == run->pairs)
             return false;
     }
@@ -105,46 +112,33 @@ static l2k_z_walk find_walk(const l2k_z_levels *z, unsigned levels)
     return walk;
 }
 
-static bool are_together(const l2k_z_levels *z, const l2k_z_walk *walk)
-{
-    bool together = true;
-    for (unsigned i = 0; i < walk->periods << walk->levels; i++)
-        together = together && !l2k_z_walk_sample(z, walk, i)->samples == !l2k_z_walk_sample(z, walk, 0)->samples;
-    return together;
-}
-
 static unsigned count_pairs(const l2k_z_walk *walk)
 {
     return walk->periods * ((1u << walk->levels) - 1);
 }
 
-l2k_z_walk l2k_z_find_walk(const l2k_z_levels *z)
+l2k_z_walk l2k_z_find_walk(const l2k_z_levels *z, unsigned least)
 {
     l2k_z_walk best = {0};
-    for (unsigned levels = 2; !z->kernel && levels <= z->levels && levels <= L2K_Z_WALK_LEVELS; levels++) {
+    for (unsigned levels = least; levels <= z->levels && levels <= L2K_Z_WALK_LEVELS; levels++) {
         const l2k_z_walk walk = find_walk(z, levels);
-        if (walk.periods > 0 && count_pairs(&walk) > count_pairs(&best) && are_together(z, &walk))
+        if (walk.periods > 0 && count_pairs(&walk) > count_pairs(&best))
             best = walk;
     }
     return best;
 }
 
-/* Forward, pairs end with a low slice, at an even coordinate. */
+/* Pairs end with a low slice, at an even coordinate, or a high one. */
 static bool ends_with_pair(const l2k_z_levels *z, const l2k_z_level *level)
 {
     const bool low_is_next = !(level->come & 1);
-    return level->come == level->end || low_is_next == z->inverse;
-}
-
-bool l2k_z_walks(const l2k_z_levels *z)
-{
-    return z->levels > 1 && !z->kernel;
+    return level->come == level->end || low_is_next == (z->inverse || z->kernel);
 }
 
 bool l2k_z_may_end(const l2k_z_levels *z)
 {
     bool may = true;
-    for (unsigned i = 0; l2k_z_walks(z) && i < z->levels && i < L2K_Z_WALK_LEVELS; i++)
+    for (unsigned i = 0; i < z->levels && i < L2K_Z_WALK_LEVELS; i++)
         may = may && ends_with_pair(z, &z->level[i]);
     return may;
 }

@@ -1,4 +1,4 @@
-/* What of the programs of a group of slices (z_levels.h) by Part 1's wavelets repeats itself on all of the finest
+/* What of the programs of a group of slices (z_levels.h), where they are chains, repeats itself on all of the finest
  * levels: periods of 2^levels slices of samples, in which each level lifts half as many pairs as the level before.
  * Whoever goes through the periods with what waits at each level in registers loads and stores each slice once. */
 #ifndef L2K_TRANSFORM_VOLUME_Z_WALK_H
@@ -20,12 +20,8 @@ typedef struct l2k_z_walk {
     l2k_z_run runs[L2K_Z_WALK_LEVELS];
 } l2k_z_walk;
 
-/* That of the levels that takes most pairs, of two levels at least: a single one has nothing between its chains but
- * slices that wait. Slices of samples are then either all in the caller's planes, or none is. */
-l2k_z_walk l2k_z_find_walk(const l2k_z_levels *z);
-
-/* Whether walks take part of the levels: named kernels, and one level alone, are operations throughout. */
-bool l2k_z_walks(const l2k_z_levels *z);
+/* That of the levels that takes most pairs, of `least` levels or more. */
+l2k_z_walk l2k_z_find_walk(const l2k_z_levels *z, unsigned least);
 
 /* Whether a walk could end with the last slice that was put: others leave pairs to operations. */
 bool l2k_z_may_end(const l2k_z_levels *z);
