@@ -58,7 +58,9 @@ struct l2k_kernel_schedule {
     int leaving[2]; /* streams of the rows q - 1 - 2 delay and q - 2 delay that leave */
     int delay;
     int reach; /* how far a sample may depend on others */
-    int up, down; /* how many rows above and below a pair, which begins with an even one, its results depend on */
+    /* How many rows above and below a pair, which begins with an even one, its results depend on, where the line begins
+     * with an even row and ends with an odd one, or further away. */
+    int up, down;
     int back;  /* how far above row q rows are read, or are the first of their stream to need rows above */
 };
 

@@ -294,9 +294,11 @@ void l2k_cuda_find_walk(const l2k_volume *v)
     for (unsigned level = 0; z->kernel && !z->kernel->reversible && level < z->levels; level++)
         chain_pairs(z, &z->program[level]);
     *found = has_walks(v) ? l2k_z_find_walk(z, v->cuda->prisms ? 1 : 2) : l2k_z_walk{};
+    const unsigned last = (1u << found->levels) - 1;
     for (unsigned i = 0; v->cuda->prisms && i < found->periods << found->levels; i++) {
-        l2k_z_slice *band = l2k_z_walk_band(z, found, i >> found->levels, i & ((1u << found->levels) - 1));
-        band->in_prism = band->slot >= 0;
+        l2k_z_slice *band = l2k_z_walk_band(z, found, i >> found->levels, i & last);
+        const bool goes_deeper = (i & last) == last && found->levels < z->levels;
+        band->in_prism = band->slot >= 0 && !goes_deeper;
     }
 }
 

@@ -159,7 +159,9 @@ bool l2k_cuda_has_prisms(const l2k_volume *v)
                             : d->value == L2K_CUDA_INT32 ? type == L2K_COEFFICIENT_INT32
                                                          : type == L2K_COEFFICIENT_FLOAT32;
     const bool has_kernel = spec->wavelet <= L2K_WAVELET_9_7 || spec->wavelet == L2K_WAVELET_W4;
-    bool alike = spec->wavelet == spec->z_wavelet && has_kernel && same_value;
+    /* At odd ends w4 takes rows for those beyond that are further away than what prisms have around a tile. */
+    const bool has_ends = spec->wavelet <= L2K_WAVELET_9_7 || (rect.y0 % 2 == 0 && rect.y1 % 2 == 0);
+    bool alike = spec->wavelet == spec->z_wavelet && has_kernel && has_ends && same_value;
     for (uint32_t c = 0; c < components_of(v); c++)
         alike = alike && memcmp(&components[c].rect, &rect, sizeof rect) == 0;
     return alike && spec->levels > 0 && spec->z_levels > 0 && rect.x0 % 16 == 0 && rect.x1 % 16 == 0 &&
