@@ -22,6 +22,9 @@ struct l2k_named_haar {
 struct l2k_named_1_3 {
     static constexpr l2k_kernel kernel = L2K_KERNEL_1_3;
 };
+struct l2k_named_5_3 {
+    static constexpr l2k_kernel kernel = L2K_KERNEL_5_3;
+};
 struct l2k_named_dd_9_7 {
     static constexpr l2k_kernel kernel = L2K_KERNEL_DD_9_7;
 };
@@ -61,7 +64,7 @@ struct l2k_kernel_schedule {
     /* How many rows above and below a pair, which begins with an even one, its results depend on, where the line begins
      * with an even row and ends with an odd one, or further away. */
     int up, down;
-    int back;  /* how far above row q rows are read, or are the first of their stream to need rows above */
+    int back; /* how far above row q rows are read, or are the first of their stream to need rows above */
 };
 
 /* From the last step back: rows of either parity that rows 0 and 1 depend on. */
@@ -283,7 +286,8 @@ template <class Kernel, bool WIDE, bool INVERSE> struct l2k_kernel_wavelet {
         STEPS = S.steps,
         ROWS = S.rows,
         FROM_STEPS = arithmetic::NARROW,
-        BY_ROUND = false
+        BY_ROUND = false,
+        IS_SHORT = FROM_STEPS
     };
 
     static __device__ __forceinline__ T lone(T x)
@@ -313,15 +317,13 @@ template <class Kernel, bool WIDE, bool INVERSE> struct l2k_kernel_wavelet {
         step_columns<BORDER, 0>(v, column, line);
     }
 
-    template <int EDGE, int M>
-    static __device__ __forceinline__ void forward_line(T (&v)[M], bool begins, bool ends)
+    template <int EDGE, int M> static __device__ __forceinline__ void forward_line(T (&v)[M], bool begins, bool ends)
     {
         step_line<EDGE, 0>(v, begins, ends);
         scale_line(v);
     }
 
-    template <int EDGE, int M>
-    static __device__ __forceinline__ void inverse_line(T (&v)[M], bool begins, bool ends)
+    template <int EDGE, int M> static __device__ __forceinline__ void inverse_line(T (&v)[M], bool begins, bool ends)
     {
         scale_line(v);
         step_line<EDGE, 0>(v, begins, ends);

@@ -22,6 +22,11 @@
 #define L2K_KERNEL_1_3 {true, false, 1, 1, {                                                                           \
     {true, 0, 2, 1, 1, {-1, -1}}}}
 
+/* That of Part 1, where it shall be a kernel. */
+#define L2K_KERNEL_5_3 {true, false, 2, 1, {                                                                           \
+    {true, 0, 2, 1, 1, {-1, -1}},                                                                                      \
+    {false, -1, 2, 2, 2, {1, 1}}}}
+
 #define L2K_KERNEL_DD_9_7 {true, false, 2, 1, {                                                                        \
     L2K_DD_PREDICT,                                                                                                    \
     {false, -1, 2, 2, 2, {1, 1}}}}

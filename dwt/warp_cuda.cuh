@@ -133,8 +133,9 @@ __device__ __forceinline__ bool l2k_is_lone(l2k_span line)
 
 /* ---- Threads on their own ------------------------------------------------------------------------------------ */
 
-/* A row of M columns of which EDGE (even) at either end are the neighbours of a thread's own; `begins`, `ends`: the line
- * begins, or ends, with the thread's own columns. Then columns of PARITY beyond become the nearest one that exists. */
+/* A row of M columns of which EDGE (even) at either end are the neighbours of a thread's own; `begins`, `ends`: the
+ * line begins, or ends, with the thread's own columns. Then columns of PARITY beyond become the nearest one that
+ * exists. */
 template <int EDGE, int PARITY, int M, class T>
 __device__ __forceinline__ void l2k_end_line(T (&v)[M], bool begins, bool ends)
 {
@@ -170,7 +171,8 @@ struct l2k_wavelet_53 {
         REACH = STEPS,      /* how far a sample may depend on others */
         BACK = STEPS,       /* how far above the first row of a pair that enters other rows are used */
         FROM_STEPS = false, /* whether made from reversible steps with sums of 32 bits (dwt/kernel_cuda.cuh) */
-        BY_ROUND = false    /* whether two pairs of rows enter at once (dwt/kernel_packed_cuda.cuh) */
+        BY_ROUND = false,   /* whether two pairs of rows enter at once (dwt/kernel_packed_cuda.cuh) */
+        IS_SHORT = true     /* whether there is code enough for a second way through columns at borders of rows */
     };
 
     static __device__ __forceinline__ T lone(T x)
@@ -197,15 +199,13 @@ struct l2k_wavelet_53 {
     }
 
     /* On a thread's own row. */
-    template <int EDGE, int M>
-    static __device__ __forceinline__ void forward_line(T (&v)[M], bool begins, bool ends)
+    template <int EDGE, int M> static __device__ __forceinline__ void forward_line(T (&v)[M], bool begins, bool ends)
     {
         l2k_step_line<EDGE, 1>(v, begins, ends, l2k_53_predict());
         l2k_step_line<EDGE, 0>(v, begins, ends, l2k_53_update());
     }
 
-    template <int EDGE, int M>
-    static __device__ __forceinline__ void inverse_line(T (&v)[M], bool begins, bool ends)
+    template <int EDGE, int M> static __device__ __forceinline__ void inverse_line(T (&v)[M], bool begins, bool ends)
     {
         l2k_step_line<EDGE, 0>(v, begins, ends, l2k_53_unupdate());
         l2k_step_line<EDGE, 1>(v, begins, ends, l2k_53_unpredict());
@@ -276,7 +276,7 @@ struct l2k_wavelet_53 {
 
 struct l2k_wavelet_97 {
     typedef float T;
-    enum { DELAY = 1, STEPS = 4, REACH = STEPS, BACK = STEPS, FROM_STEPS = false, BY_ROUND = false };
+    enum { DELAY = 1, STEPS = 4, REACH = STEPS, BACK = STEPS, FROM_STEPS = false, BY_ROUND = false, IS_SHORT = false };
 
     static __device__ __forceinline__ T lone(T x)
     {
@@ -307,8 +307,7 @@ struct l2k_wavelet_97 {
         l2k_step_columns<1, BORDER>(v, column, line, l2k_97_lift{-L2K_9_7_ALPHA});
     }
 
-    template <int EDGE, int M>
-    static __device__ __forceinline__ void forward_line(T (&v)[M], bool begins, bool ends)
+    template <int EDGE, int M> static __device__ __forceinline__ void forward_line(T (&v)[M], bool begins, bool ends)
     {
         l2k_step_line<EDGE, 1>(v, begins, ends, l2k_97_lift{L2K_9_7_ALPHA});
         l2k_step_line<EDGE, 0>(v, begins, ends, l2k_97_lift{L2K_9_7_BETA});
@@ -317,8 +316,7 @@ struct l2k_wavelet_97 {
         scale_line(v, L2K_9_7_FORWARD_LOW, L2K_9_7_FORWARD_HIGH);
     }
 
-    template <int EDGE, int M>
-    static __device__ __forceinline__ void inverse_line(T (&v)[M], bool begins, bool ends)
+    template <int EDGE, int M> static __device__ __forceinline__ void inverse_line(T (&v)[M], bool begins, bool ends)
     {
         scale_line(v, L2K_9_7_INVERSE_LOW, L2K_9_7_INVERSE_HIGH);
         l2k_step_line<EDGE, 0>(v, begins, ends, l2k_97_lift{-L2K_9_7_DELTA});
@@ -450,11 +448,11 @@ struct l2k_lane_columns {
 };
 
 /* `whole`: every lane of the warp has all of its columns or none, so that with BORDER, too, the quick way will do. Only
- * named kernels have the code for it. */
+ * where IS_SHORT says so is there code for it. */
 template <class W, bool FORWARD, bool BORDER, int R, int N>
 __device__ __forceinline__ void l2k_rows(typename W::T (&v)[R][N], const l2k_lane_columns &lane, bool whole = false)
 {
-    if constexpr (BORDER && W::FROM_STEPS) {
+    if constexpr (BORDER && W::IS_SHORT) {
         if (whole) {
             l2k_rows<W, FORWARD, false>(v, lane, true);
             return;

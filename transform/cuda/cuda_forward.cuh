@@ -61,14 +61,14 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
     /* Two levels reach 6 (5/3) or 12 (9/7) columns. The 5/3 is bound by memory, so it takes a few more: then a warp's
      * part of a row begins and ends on 32 bytes. */
     enum { LEAST = N == 8 ? 2 : W::DELAY == 0 ? 4 : LEVELS == 2 ? 3 : 1, LANES = l2k_lanes_of(W::REACH, LEVELS, N) };
-    enum { HALO = l2k_most(LANES, LEAST) };
+    enum { HALO = N == L2K_ROW_COLUMNS ? 0 : l2k_most(LANES, LEAST) };
     /* Of the first row, before rounds that see no border: for level 1, and for both. */
-    enum { BEFORE_1 = l2k_most(16 - 2 * W::DELAY, 4 - 2 * W::DELAY + W::BACK) };
+    enum { BEFORE_1 = l2k_most(W::DELAY ? 16 - 2 * W::DELAY : 10, 4 - 2 * W::DELAY + W::BACK) };
     enum { BEFORE = LEVELS == 2 ? l2k_most(BEFORE_1, 6 + 2 * W::BACK) : (int)BEFORE_1 };
     enum { MOST_ROUNDS = W::DELAY ? 1 << 20 : K == 1 ? 4 : 32 }; /* measured: bench/lab/README.md */
     enum { UNROLLED = W::DELAY ? 1 : 2 };                        /* the 9/7's loop body is long already */
     /* Of rows transformed together at level 1, as registers allow. */
-    enum { PAIRS = K == 1 && (W::DELAY == 0 || (W::FROM_STEPS && sizeof(D) == 2)) ? 2 : 1 };
+    enum { PAIRS = N < L2K_ROW_COLUMNS && K == 1 && (W::DELAY == 0 || (W::FROM_STEPS && sizeof(D) == 2)) ? 2 : 1 };
     /* Also pins what quick rounds need. Slower for the other forms; without it 5/3 triples to int32 spill. */
     enum { SETS_UP_AGAIN = (W::DELAY == 0 && (K == 1 || sizeof(D) == 4)) || (W::FROM_STEPS && sizeof(D) == 2) };
     /* What passes from round to round: the rows of each level that are not finished. */
@@ -298,7 +298,7 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
     /* Whether every lane has all of its columns or none, asked for in rounds that see a border of rows. */
     template <class Way> __device__ __forceinline__ bool is_whole() const
     {
-        return Way::BORDER && W::FROM_STEPS && l2k_strip<HALO, N>(p).is_inside(p.x);
+        return Way::BORDER && W::IS_SHORT && l2k_strip<HALO, N>(p).is_inside(p.x);
     }
 
     /* Transforms pairs j .. j + PAIRS - 1 of the round's rows at level 1; their LL goes to `ll`. */
@@ -447,7 +447,7 @@ void flip_signs(l2k_cuda_plane *planes, int count)
 /* The forms of a wavelet and a coefficient type. The number of warps that a multiprocessor is to hold is what registers
  * allow without spills. */
 template <class W, class D> struct forward_form {
-    enum { PLAIN = W::DELAY ? 12 : 16, OTHER = 12, ANY = 8 };
+    enum { PLAIN = W::DELAY ? 12 : 16, OTHER = 12, ANY = 8, ROWS = 8 };
     enum { SINGLE = W::DELAY && sizeof(D) == 4 && (D)0.5f == 0 ? 12 : 16 }; /* 9/7, one level, one component */
 
     static int launch(l2k_cuda_sweep p, cudaStream_t stream)
@@ -464,6 +464,9 @@ template <class W, class D> struct forward_form {
         case L2K_FORM_8:
             return by_levels<l2k_plane_reader<W, uint8_t, 8>, OTHER>(p, stream);
         case L2K_FORM_16:
+            if constexpr (W::DELAY == 0 && sizeof(D) == 2)
+                if (l2k_are_whole_rows(p))
+                    return by_levels<l2k_plane_reader<W, uint16_t, L2K_ROW_COLUMNS>, ROWS>(p, stream);
             return by_levels<l2k_plane_reader<W, uint16_t, 8>, PLAIN>(p, stream);
         case L2K_FORM_32:
             return by_levels<l2k_plane_reader<W, wide, 8>, OTHER>(p, stream);

@@ -24,6 +24,9 @@ typedef struct group_limits {
 
 #define TWO_TO(n) ((uint64_t)1 << (n))
 
+/* The same of many components by the 5/3, all together. */
+#define MANY_TILES_TO TWO_TO(20)
+
 static const group_limits limits[][2] = {
     [L2K_WAVELET_5_3] = {[L2K_FORWARD] = {TWO_TO(22), TWO_TO(22), TWO_TO(20), 0},
                          [L2K_INVERSE] = {TWO_TO(22), TWO_TO(22), TWO_TO(20), 0}},
@@ -85,7 +88,10 @@ static l2k_level_group group_from(const l2k_plan_spec *spec, uint32_t c, unsigne
     l2k_rect rect = left > 0 ? l2k_level_rect(component, first) : l2k_plan_output(spec->direction, component);
     uint64_t samples = (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect) * (many ? together : 1);
     bool joined = spec->component_transform && c == 0 && first == l2k_discarded(spec->direction, component) + 1;
-    const group_limits limit = limits_of(spec, component);
+    group_limits limit = limits_of(spec, component);
+    if (many && component->wavelet == L2K_WAVELET_5_3 && spec->type == L2K_COEFFICIENT_INT16 &&
+        l2k_low_type(spec, component) == L2K_SAMPLE_S16)
+        limit.tiles_to = MANY_TILES_TO;
     uint64_t two_from = joined ? limit.two_joined_levels_from : limit.two_levels_from;
     const bool alone = spec->first_alone && first == 1;
     bool deep = !many && !alone && !component->own && (most == 0 ? samples <= limit.deep_to : most > 2);

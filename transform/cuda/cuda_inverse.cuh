@@ -116,14 +116,17 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
     /* Two levels reach 6 (5/3) or 12 (9/7) columns. Three lanes of four columns would cover the latter, but then pairs
      * of lanes would not line up with pairs of coefficients of level 2. */
     enum { LEAST = LEVELS == 1 && N == 4 ? 1 : (W::DELAY ? 2 : 1) * (N == 8 ? 1 : 2) };
-    enum { LANES = l2k_lanes_of(W::REACH, LEVELS, N, Writer::BEHIND), HALO = l2k_most(LANES, LEAST) };
+    enum {
+        LANES = l2k_lanes_of(W::REACH, LEVELS, N, Writer::BEHIND),
+        HALO = N == L2K_ROW_COLUMNS ? 0 : l2k_most(LANES, LEAST)
+    };
     /* Of the first row, before rounds that see no border: for level 1, and for both. */
-    enum { BEFORE_1 = l2k_most(15 + 4 * W::DELAY, 5 + 4 * W::DELAY + W::BACK) };
+    enum { BEFORE_1 = l2k_most(W::DELAY ? 15 + 4 * W::DELAY : 9, 5 + 4 * W::DELAY + W::BACK) };
     enum { BEFORE = LEVELS == 2 ? l2k_most(BEFORE_1, 4 + 2 * W::BACK) : (int)BEFORE_1 };
     enum { MOST_ROUNDS = W::DELAY == 0 && K == 1 ? 4 : 1 << 20 }; /* measured: bench/lab/README.md */
     enum { UNROLLED = W::DELAY ? 1 : 2 };                         /* the 9/7's loop body is long already */
     /* Of rows transformed together at level 1, as registers allow. */
-    enum { PAIRS = K == 1 && (W::DELAY == 0 || (W::FROM_STEPS && sizeof(D) == 2)) ? 2 : 1 };
+    enum { PAIRS = N < L2K_ROW_COLUMNS && K == 1 && (W::DELAY == 0 || (W::FROM_STEPS && sizeof(D) == 2)) ? 2 : 1 };
     enum { SETS_UP_AGAIN = true };
     /* What passes from round to round: the rows of each level that are not finished. */
     struct state {
@@ -314,7 +317,7 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
     /* Whether every lane has all of its columns or none, asked for in rounds that see a border of rows. */
     template <class Way> __device__ __forceinline__ bool is_whole() const
     {
-        return Way::BORDER && W::FROM_STEPS && l2k_strip<HALO, N>(p).is_inside(p.x);
+        return Way::BORDER && W::IS_SHORT && l2k_strip<HALO, N>(p).is_inside(p.x);
     }
 
     template <class Way> __device__ __forceinline__ void take_pairs(Way &way, int round, l2k_shared slot)
@@ -472,7 +475,7 @@ template <class Writer> bool stores_whole_lanes(const l2k_cuda_sweep &p)
 /* The forms of a wavelet and a coefficient type. The number of warps that a multiprocessor is to hold is what registers
  * allow without spills. */
 template <class W, class D> struct inverse_form {
-    enum { PLAIN = W::DELAY ? 12 : 16, JOINED = PLAIN - (sizeof(D) == 2 ? 0 : 4) };
+    enum { PLAIN = W::DELAY ? 12 : 16, JOINED = PLAIN - (sizeof(D) == 2 ? 0 : 4), ROWS = 8 };
 
     static int launch(const l2k_cuda_sweep &p, cudaStream_t stream)
     {
@@ -504,6 +507,9 @@ template <class W, class D> struct inverse_form {
     template <class S> static int planes(const l2k_cuda_sweep &p, cudaStream_t stream)
     {
         typedef l2k_plane_writer<W, S, 8> aligned;
+        if constexpr (W::DELAY == 0 && sizeof(D) == 2 && sizeof(S) == 2)
+            if (l2k_are_whole_rows(p) && stores_whole_lanes<l2k_plane_writer<W, S, L2K_ROW_COLUMNS>>(p))
+                return by_levels<l2k_plane_writer<W, S, L2K_ROW_COLUMNS>, ROWS>(p, stream);
         return stores_whole_lanes<aligned>(p) ? by_levels<aligned, PLAIN>(p, stream)
                                               : by_levels<l2k_unaligned_writer<W, S, 1, 8, false>, PLAIN>(p, stream);
     }

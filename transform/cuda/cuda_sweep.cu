@@ -46,6 +46,8 @@ int run_sweep(const l2k_cuda_sweep *sweep, bool forward, void *stream)
 {
     if (sweep->x.end == sweep->x.first || sweep->y.end == sweep->y.first)
         return cudaSuccess;
+    if (sweep->in_tiles && wavelet_of(sweep) == L2K_WAVELET_5_3)
+        return (forward ? l2k_cuda_forward_5_3_tiles : l2k_cuda_inverse_5_3_tiles)(sweep, stream);
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         if (kernels[i].wavelet == wavelet_of(sweep))
             return (forward ? kernels[i].forward : kernels[i].inverse)(sweep, stream);

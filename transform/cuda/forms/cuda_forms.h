@@ -18,6 +18,9 @@ l2k_cuda_form l2k_cuda_forward_9_7_int16, l2k_cuda_forward_9_7_int32, l2k_cuda_f
 l2k_cuda_form l2k_cuda_inverse_5_3_int16, l2k_cuda_inverse_5_3_int32;
 l2k_cuda_form l2k_cuda_inverse_9_7_int16, l2k_cuda_inverse_9_7_int32, l2k_cuda_inverse_9_7_float;
 
+/* Of small levels with int16 coefficients (in_tiles). */
+l2k_cuda_form l2k_cuda_forward_5_3_tiles, l2k_cuda_inverse_5_3_tiles;
+
 /* Of named kernels, one level, with coefficients of any type that the kernel has. */
 l2k_cuda_form l2k_cuda_forward_haar, l2k_cuda_forward_1_3, l2k_cuda_forward_dd_9_7, l2k_cuda_forward_dd_13_7;
 l2k_cuda_form l2k_cuda_forward_daubechies_int, l2k_cuda_forward_fidelity, l2k_cuda_forward_w4;
