@@ -1,8 +1,10 @@
-/* cuda_volumes [ROUNDS [WHAT]]: volumes on the GPU; WHAT: letters of device, pinned, frames; without it, all of them.
- * Each table's works run in turn, and its figures are medians beside those of a named reference in the same rounds.
+/* cuda_volumes [ROUNDS [WHAT]]: volumes on the GPU; WHAT: letters of device, pinned, frames, wide; without it, the
+ * first three. Each table's works run in turn, and its figures are medians beside those of a named reference in the
+ * same rounds.
  *
  * device, pinned: 512 slices of 512 x 512 samples of 16 bits by the 5/3, three levels each way (van der Laan, Jalba,
  * Roerdink, 2011, table VI), beside a copy of the same bytes on the device, or of both directions of the bus at once.
+ * wide: the same with samples and coefficients of 32 bits, and by the 9/7, in device memory.
  *
  * frames: the stages of Franco, Bernabe, Fernandez, Ujaldon, 2010, table 4, 64 frames by one level of w4, beside the
  * paper's. Those on the device are seen where they happen: linked with --wrap, each call of a plan, which transforms
@@ -213,9 +215,14 @@ static bool make(scene *s)
     return prepare(s) == L2K_OK;
 }
 
+static size_t sample_bytes(const scene *s)
+{
+    return s->sample == L2K_SAMPLE_S16 ? 2 : 4;
+}
+
 static l2k_plane plane_of(const scene *s, uint32_t z)
 {
-    const size_t bytes = s->sample == L2K_SAMPLE_F32 ? 4 : 2;
+    const size_t bytes = sample_bytes(s);
     return (l2k_plane){s->samples + z * bytes * s->side * s->side, (ptrdiff_t)(bytes * s->side), (ptrdiff_t)bytes,
                        s->sample};
 }
@@ -321,6 +328,41 @@ static void measure_cube(uint32_t side)
             l2k_volume_free(scenes[kind][d].volume);
         }
     printf("\nVan der Laan, Jalba, Roerdink, GeForce 8800 GTX: 179.3 ms forward, 173.7 ms inverse.\n\n");
+    free_copies(&c);
+}
+
+static void measure_wide(uint32_t side)
+{
+    enum { KINDS = 2 };
+    static const char *const names[KINDS] = {"5/3, int32", "9/7, float32"};
+    copies c = make_copies((size_t)side * side * side * 4);
+    scene scenes[KINDS][2];
+    work works[1 + 2 * KINDS] = {{.run = copy_on_device, .user = &c}};
+    for (int kind = 0; kind < KINDS; kind++) {
+        const scene s = {.wavelet = kind ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3,
+                         .side = side,
+                         .slices = side,
+                         .levels = 3,
+                         .z_levels = 3,
+                         .type = kind ? L2K_COEFFICIENT_FLOAT32 : L2K_COEFFICIENT_INT32,
+                         .precision = 16,
+                         .sample = kind ? L2K_SAMPLE_F32 : L2K_SAMPLE_S32};
+        make_both(scenes[kind], s, &c, true);
+        for (int d = 0; d < 2; d++) {
+            if (!make(&scenes[kind][d]))
+                fail(scenes[kind][d].said);
+            works[1 + 2 * kind + d] = (work){.run = run_scene, .user = &scenes[kind][d]};
+        }
+    }
+    measure(works, 1 + 2 * KINDS);
+    printf("%u^3 of four bytes, 3 levels each way, in device memory: a copy takes %.3f ms\n\n", side, works[0].ms);
+    printf("| | ms | x copy | host ms |\n|---|---|---|---|\n");
+    for (int i = 0; i < 2 * KINDS; i++) {
+        scene *s = &scenes[i / 2][i % 2];
+        print_cube_row(names[i / 2], s, &works[1 + i], works[0].ms);
+        l2k_volume_free(s->volume);
+    }
+    printf("\n");
     free_copies(&c);
 }
 
@@ -488,6 +530,8 @@ int main(int argc, char **argv)
     what = argc > 2 ? argv[2] : what;
     if (strchr(what, 'd') || strchr(what, 'p'))
         measure_cube(512);
+    if (strchr(what, 'w'))
+        measure_wide(512);
     if (strchr(what, 'f'))
         print_frames();
     return 0;

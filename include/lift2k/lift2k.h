@@ -1075,8 +1075,9 @@ L2K_API l2k_status l2k_volume_set(l2k_volume *volume, l2k_volume_option option, 
  * way is dropped. Memory for slices is taken as the first ones come.
  *
  * With CUDA and host memory, slices go up and come down by groups while others are worked on. Planes in pinned memory
- * are read and written directly: those of a slice must not change until the next one has been put, and hold a slice
- * that was got when the next one has been got; of the last slice of the volume, both at once.
+ * are read and written directly, some slices in one copy where they follow each other in memory: those of a slice must
+ * not change until eight more have been put, and hold a slice that was got when eight more have been got; of the last
+ * slices of the volume, both when the last one has been.
  *
  * Errors: those of l2k_transform_prepare. */
 L2K_API l2k_status l2k_volume_prepare(l2k_volume *volume, const l2k_image *slice, uint32_t z0, uint32_t z1);

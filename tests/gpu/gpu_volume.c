@@ -1,6 +1,6 @@
-/* gpu_volume [CASES [SEED [SIDE]]]: volumes on the CUDA backend compared with the CPU's: coefficients and samples must
- * be equal bit for bit, from and to host memory (pageable and pinned) and in device memory. Exits with 77 without a
- * GPU, unless L2K_REQUIRE_GPU=1. */
+/* gpu_volume [CASES [SEED [SIDE [prisms]]]]: volumes, or those that go by prisms, on the CUDA backend compared with the
+ * CPU's: coefficients and samples must be equal bit for bit, from and to host memory (pageable and pinned) and in
+ * device memory. Exits with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,10 +97,16 @@ static void make_isotropic(shape *s)
     s->options[L2K_VOLUME_Z_WAVELET] = -1;
 }
 
-/* Rows of slices on the device are often aligned, and prisms are for multiples of 16 columns. */
+/* Rows of slices on the device are often aligned. Prisms are for multiples of 16 columns, and near 512 of them a lane
+ * has more. */
 static void align_rows(shape *s)
 {
     const uint32_t kind = below(4), columns = kind < 2 ? 16 : 8;
+    if (below(12) == 0) {
+        s->image.x0 = 0;
+        s->image.x1 = 512 - 16 * below(6);
+        s->image.y1 = s->image.y0 + 1 + below(50);
+    }
     if (kind == 3)
         return;
     if (kind < 2)
@@ -108,7 +114,27 @@ static void align_rows(shape *s)
     s->image.x1 += columns - 1 - (s->image.x1 - s->image.x0 + columns - 1) % columns;
 }
 
-static void random_shape(shape *s, uint32_t side)
+/* What transform/volume/cuda_prism.cuh is for. */
+static void make_prisms(shape *s)
+{
+    s->options[L2K_VOLUME_WAVELET] = below(2) ? L2K_WAVELET_5_3 : L2K_WAVELET_W4;
+    s->options[L2K_VOLUME_Z_WAVELET] = -1;
+    s->options[L2K_VOLUME_ORDER] = L2K_VOLUME_Z_FIRST;
+    s->options[L2K_VOLUME_LEVELS] = 1 + below(4);
+    s->options[L2K_VOLUME_Z_LEVELS] = 1 + below(4);
+    if (below(4) == 0)
+        make_isotropic(s);
+    s->options[L2K_VOLUME_COMPONENT_TRANSFORM] = 0;
+    s->image.x0 &= ~(uint32_t)15;
+    s->image.x1 = (s->image.x1 + 16) & ~(uint32_t)15;
+    if (s->options[L2K_VOLUME_WAVELET] == L2K_WAVELET_W4) {
+        s->image.y0 &= ~(uint32_t)1;
+        s->image.y1 = (s->image.y1 + 2) & ~(uint32_t)1;
+    }
+    s->z1 = s->z0 + 30 + below(150);
+}
+
+static void random_shape(shape *s, uint32_t side, bool prisms)
 {
     memset(s, 0, sizeof *s);
     const l2k_wavelet wavelet = random_wavelet(), z = random_wavelet();
@@ -121,7 +147,6 @@ static void random_shape(shape *s, uint32_t side)
     if (below(3) == 0)
         make_isotropic(s);
     s->options[L2K_VOLUME_COMPONENT_TRANSFORM] = count == 3 && below(2);
-    s->options[L2K_VOLUME_COEFFICIENTS] = is_5_3(s) && precision <= 10 && below(2) ? L2K_COEFFICIENT_INT16 : -1;
     s->options[L2K_VOLUME_THREADS] = 1;
     s->options[L2K_VOLUME_LIMIT_SAMPLES] = (int64_t)1 << 36;
     s->image = (l2k_image){.x0 = below(20), .y0 = below(20), .num_components = count, .components = s->components};
@@ -130,6 +155,9 @@ static void random_shape(shape *s, uint32_t side)
     s->z0 = below(100);
     s->z1 = s->z0 + 1 + below(below(3) ? 70 : SLICES); /* more than a group */
     align_rows(s);
+    if (prisms)
+        make_prisms(s);
+    s->options[L2K_VOLUME_COEFFICIENTS] = is_5_3(s) && precision <= 10 && below(2) ? L2K_COEFFICIENT_INT16 : -1;
     s->type = random_type(s, precision, is_signed);
     s->interleaved = count == 3 && below(2);
     for (uint32_t c = 0; c < count; c++) {
@@ -223,18 +251,21 @@ static void release_at(place at, void *memory)
         gpu_give_back(memory);
 }
 
-/* Memory for planes: on the device of all slices, pinned of two. */
+/* Pinned planes may be in use until so many more slices have been put or got. */
+enum { IN_USE = 8 };
+
+/* Memory for planes: on the device of all slices, pinned of as few as can be. */
 static char *take_at(place at, size_t bytes, uint32_t slices)
 {
     return at == HOST     ? malloc(bytes + 1)
-           : at == PINNED ? gpu_take_pinned(2 * bytes + 2)
+           : at == PINNED ? gpu_take_pinned((IN_USE + 1) * bytes + 2)
                           : gpu_take(slices * bytes + 1);
 }
 
-/* Of slice z. Pinned samples may be read until the next slice is put, those on the device until coefficients come. */
+/* Of slice z. Samples on the device are read until coefficients come. */
 static char *memory_of(place at, char *memory, size_t bytes, uint32_t z)
 {
-    return at == HOST ? memory : at == PINNED ? memory + z % 2 * bytes : memory + z * bytes;
+    return at == HOST ? memory : at == PINNED ? memory + z % (IN_USE + 1) * bytes : memory + z * bytes;
 }
 
 /* Overwrites slices on the device that are the caller's again. */
@@ -303,14 +334,14 @@ static void forward(const shape *s, l2k_backend backend, place at, const char *s
     l2k_volume_free(volume);
 }
 
-/* Until `end` slices have been got. Slices on the device are there when no more are to be got, pinned ones when the
- * next one has been got. */
+/* Until `end` slices have been got. Slices on the device are there when no more are to be got. */
 static void synthesise(const shape *s, l2k_volume *volume, place at, char *memory, const store *from, char *samples,
                        uint32_t end)
 {
     const size_t bytes = values_of(s) * sample_bytes(s);
     l2k_plane planes[MOST];
-    uint32_t z = 0, copied = 0;
+    const uint32_t depth = s->z1 - s->z0;
+    uint32_t z = 0, copied = 0, kept = 0;
     while (z < end) {
         l2k_volume_slice slice;
         bool got = true;
@@ -325,13 +356,11 @@ static void synthesise(const shape *s, l2k_volume *volume, place at, char *memor
             must(l2k_volume_get_slice(volume, planes, &got), "getting a slice");
             if (got && at == HOST)
                 memcpy(samples + z * bytes, to, bytes);
-            if (got && at == PINNED && z > 0)
-                memcpy(samples + (z - 1) * bytes, memory_of(at, memory, bytes, z - 1), bytes);
             z += got;
-            if (at == PINNED && z == s->z1 - s->z0)
-                memcpy(samples + (z - 1) * bytes, to, bytes);
+            for (; at == PINNED && got && kept < z && (z == depth || kept + IN_USE < z); kept++)
+                memcpy(samples + kept * bytes, memory_of(at, memory, bytes, kept), bytes);
         }
-        if (at == DEVICE && (!got || z == s->z1 - s->z0)) {
+        if (at == DEVICE && (!got || z == depth)) {
             gpu_wait();
             gpu_copy_out(samples + copied * bytes, memory + copied * bytes, (z - copied) * bytes);
         }
@@ -438,11 +467,12 @@ int main(int argc, char **argv)
     const long cases = argc > 1 ? atol(argv[1]) : 60;
     setvbuf(stdout, NULL, _IOLBF, 0);
     const uint32_t side = argc > 3 ? (uint32_t)atol(argv[3]) : 70;
+    const bool prisms = argc > 4 && strcmp(argv[4], "prisms") == 0;
     unsigned failures = 0;
     state = argc > 2 ? (uint64_t)atoll(argv[2]) * 2 + 1 : 88172645463325252u;
     for (long i = 0; i < cases; i++) {
         shape s;
-        random_shape(&s, side);
+        random_shape(&s, side, prisms);
         failures += test_shape(&s);
     }
     printf("%ld volumes, %u differences\n", cases, failures);

@@ -28,10 +28,10 @@ template <class Across, class W, int LEVELS> struct prism {
     enum {
         N = lifter::N,
         BATCH = lifter::BATCH,
-        LANES = 16,           /* threads that share a row */
-        COLUMNS = LANES * N,  /* of a tile */
-        HEIGHT = 16,          /* of it */
-        CHUNKS = 2,           /* parts of its rows */
+        LANES = 16,          /* threads that share a row */
+        COLUMNS = LANES * N, /* of a tile */
+        HEIGHT = 16,         /* of it */
+        CHUNKS = 2,          /* parts of its rows */
         CHUNK = HEIGHT / CHUNKS,
         UP = even_from(reach::UP), /* rows around it */
         DOWN = even_from(reach::DOWN),
@@ -113,7 +113,8 @@ struct prism_task {
     }
 };
 
-template <class Prism> __global__ void __launch_bounds__(Prism::THREADS) run_prism(const __grid_constant__ l2k_cuda_prism p)
+template <class Prism>
+__global__ void __launch_bounds__(Prism::THREADS) run_prism(const __grid_constant__ l2k_cuda_prism p)
 {
     extern __shared__ __align__(16) char memory[];
     Prism(p).run(memory);
@@ -142,28 +143,19 @@ template <class Prism> bool prism_fits()
            Prism::BYTES <= most;
 }
 
-/* Finds visit.of<Across, W, LEVELS>() for the wavelets across and within slices, `value` with Part 1's. */
-template <bool INVERSE, class Visit, class Across, class W> int prism_by_levels(int levels, const Visit &visit)
+/* Finds visit.of<Across, W, LEVELS>() for the wavelets across and within slices that have prisms: w4, or the 5/3 with
+ * values of 32 bits. */
+template <class Across, class W, class Visit> int prism_by_levels(int levels, const Visit &visit)
 {
     return levels == 1   ? visit.template of<Across, W, 1>()
            : levels == 2 ? visit.template of<Across, W, 2>()
                          : visit.template of<Across, W, L2K_Z_WALK_LEVELS>();
 }
 
-template <bool INVERSE, class Visit>
-int prism_by_wavelet(bool w4, l2k_cuda_value value, int levels, const Visit &visit)
+template <bool INVERSE, class Visit> int prism_by_wavelet(bool w4, int levels, const Visit &visit)
 {
-    typedef l2k_kernel_wavelet<l2k_named_w4, false, INVERSE> w4_within;
-    if (w4)
-        return prism_by_levels<INVERSE, Visit, w4_across<INVERSE>, w4_within>(levels, visit);
-    switch (value) {
-    case L2K_CUDA_INT16:
-        return prism_by_levels<INVERSE, Visit, part_1_across<int16_t, INVERSE>, l2k_wavelet_53>(levels, visit);
-    case L2K_CUDA_INT32:
-        return prism_by_levels<INVERSE, Visit, part_1_across<int32_t, INVERSE>, l2k_wavelet_53>(levels, visit);
-    default:
-        return prism_by_levels<INVERSE, Visit, part_1_across<float, INVERSE>, l2k_wavelet_97>(levels, visit);
-    }
+    return w4 ? prism_by_levels<w4_across<INVERSE>, l2k_kernel_wavelet<l2k_named_w4, false, INVERSE>>(levels, visit)
+              : prism_by_levels<part_1_across<int32_t, INVERSE>, l2k_wavelet_53>(levels, visit);
 }
 
 } // namespace

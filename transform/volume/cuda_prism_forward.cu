@@ -81,7 +81,7 @@ template <class Across, class W, int LEVELS> struct forward_prism : prism<Across
 
     static __device__ __forceinline__ void load_row(const char *slice, int row, int lane, T (&v)[M])
     {
-        typedef l2k_slice_values<S, EDGE * (int)sizeof(S)> edge;
+        typedef l2k_slice_values<S, EDGE *(int)sizeof(S)> edge;
         /* The first and the last rows may be those of pairs that only have one row in the tile. */
         const char *at = slice + min(max(row, 0), ROWS - 1) * ROW_BYTES + (lane + 1) * 16;
         const edge before = *reinterpret_cast<const edge *>(at - sizeof(edge));
@@ -186,13 +186,13 @@ struct forward_fit {
 
 } // namespace
 
-extern "C" bool l2k_cuda_forward_prism_fits(bool w4, l2k_cuda_value value, int levels)
+extern "C" bool l2k_cuda_forward_prism_fits(bool w4, int levels)
 {
-    return prism_by_wavelet<false>(w4, value, levels, forward_fit());
+    return prism_by_wavelet<false>(w4, levels, forward_fit());
 }
 
-extern "C" int l2k_cuda_forward_prism(const l2k_cuda_prism *p, l2k_cuda_value value, void *stream)
+extern "C" int l2k_cuda_forward_prism(const l2k_cuda_prism *p, void *stream)
 {
     const forward_launch launch = {*p, stream};
-    return prism_by_wavelet<false>(p->walk.kernel, value, p->walk.levels, launch);
+    return prism_by_wavelet<false>(p->walk.kernel, p->walk.levels, launch);
 }

@@ -28,7 +28,7 @@ template <class Across, class W, int LEVELS> struct inverse_prism : prism<Across
         COEFFICIENT_BYTES = BATCH * ROWS * ROW_BYTES,
         SLICE_BYTES = base::HEIGHT * base::LANES * 16,
         VALUE_BYTES = BATCH * SLICE_BYTES,
-        BYTES = 2 * (COEFFICIENT_BYTES + VALUE_BYTES),
+        BYTES = COEFFICIENT_BYTES + VALUE_BYTES,
         ACROSS = base::HEIGHT * base::LANES, /* threads that are needed across slices */
         THREADS = ((ACROSS > base::WITHIN ? (int)ACROSS : (int)base::WITHIN) + 31) / 32 * 32
     };
@@ -139,8 +139,9 @@ template <class Across, class W, int LEVELS> struct inverse_prism : prism<Across
 #pragma unroll
             for (int i = 0; i < BATCH; i++)
                 if (first + i < p.slices)
-                    batch[i] = p.from[first + i] ? load_values<S, true>(p.from[first + i], thread)
-                                                 : reinterpret_cast<const vector *>(values + i * SLICE_BYTES)[threadIdx.x];
+                    batch[i] = p.from[first + i]
+                                   ? load_values<S, true>(p.from[first + i], thread)
+                                   : reinterpret_cast<const vector *>(values + i * SLICE_BYTES)[threadIdx.x];
             z.lift_batch(batch, first,
                          [&](int i, const vector &v) { store_values<S, true>(p.to[first + i], thread, v); });
         }
@@ -151,21 +152,20 @@ template <class Across, class W, int LEVELS> struct inverse_prism : prism<Across
         }
     };
 
-    /* A batch is lifted across slices while the next one is transformed within them. */
+    /* The coefficients of the next batch come while one is lifted across slices. */
     __device__ __forceinline__ void run(char *memory) const
     {
-        char *const values = memory + 2 * COEFFICIENT_BYTES;
+        char *const values = memory + COEFFICIENT_BYTES;
         across z(*this);
-        int odd = 0;
         fetch(memory, 0);
 #pragma unroll 1
-        for (int first = 0; first < p.walk.slices + BATCH; first += BATCH, odd ^= 1) {
+        for (int first = 0; first < p.walk.slices; first += BATCH) {
             l2k_await_copies<0>();
             __syncthreads();
-            fetch(memory + !odd * COEFFICIENT_BYTES, first + BATCH);
-            transform(memory + odd * COEFFICIENT_BYTES, values + odd * VALUE_BYTES, first);
-            if (first > 0)
-                z.take(values + !odd * VALUE_BYTES, first - BATCH);
+            transform(memory, values, first);
+            __syncthreads();
+            fetch(memory, first + BATCH);
+            z.take(values, first);
         }
         z.end();
     }
@@ -190,13 +190,13 @@ struct inverse_fit {
 
 } // namespace
 
-extern "C" bool l2k_cuda_inverse_prism_fits(bool w4, l2k_cuda_value value, int levels)
+extern "C" bool l2k_cuda_inverse_prism_fits(bool w4, int levels)
 {
-    return prism_by_wavelet<true>(w4, value, levels, inverse_fit());
+    return prism_by_wavelet<true>(w4, levels, inverse_fit());
 }
 
-extern "C" int l2k_cuda_inverse_prism(const l2k_cuda_prism *p, l2k_cuda_value value, void *stream)
+extern "C" int l2k_cuda_inverse_prism(const l2k_cuda_prism *p, void *stream)
 {
     const inverse_launch launch = {*p, stream};
-    return prism_by_wavelet<true>(p->walk.kernel, value, p->walk.levels, launch);
+    return prism_by_wavelet<true>(p->walk.kernel, p->walk.levels, launch);
 }

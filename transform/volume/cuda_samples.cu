@@ -128,8 +128,7 @@ static bool are_alike(const l2k_volume *v, const l2k_plane *planes)
     return alike;
 }
 
-/* Whether samples that are alike lie side by side, as a slice's values do. */
-static bool are_packed(const l2k_volume *v, const l2k_plane *planes)
+bool l2k_cuda_samples_are_packed(const l2k_volume *v, const l2k_plane *planes)
 {
     const size_t bytes = v->cuda->value_bytes;
     bool packed = true;
@@ -143,7 +142,7 @@ static bool are_packed(const l2k_volume *v, const l2k_plane *planes)
 bool l2k_cuda_samples_are_values(const l2k_volume *v, const l2k_plane *planes)
 {
     return are_alike(v, planes) && stage_of(v)->samples * v->cuda->value_bytes % L2K_CUDA_WALK_BYTES == 0 &&
-           (uintptr_t)planes[0].data % L2K_CUDA_WALK_BYTES == 0 && are_packed(v, planes);
+           (uintptr_t)planes[0].data % L2K_CUDA_WALK_BYTES == 0 && l2k_cuda_samples_are_packed(v, planes);
 }
 
 /* Inverse, values are clamped where they are, and a level shift on top would not leave values. */
@@ -172,23 +171,23 @@ static l2k_status copy_rows(const l2k_volume *v, uint32_t c, const l2k_plane *pl
 }
 
 /* Packed samples in one go. */
-static l2k_status copy_all(const l2k_volume *v, const l2k_z_slice *slice, const l2k_plane *planes)
+static l2k_status copy_all(const l2k_volume *v, char *values, const l2k_plane *planes)
 {
     const size_t bytes = stage_of(v)->samples * v->cuda->value_bytes;
     void *samples = planes[0].data;
-    const cudaError_t error =
-        bytes == 0      ? cudaSuccess
-        : is_inverse(v) ? cudaMemcpyAsync(samples, slice->values, bytes, cudaMemcpyDeviceToHost, v->cuda->down)
-                        : cudaMemcpyAsync(slice->values, samples, bytes, cudaMemcpyHostToDevice, v->cuda->up);
+    const cudaError_t error = bytes == 0 ? cudaSuccess
+                              : is_inverse(v)
+                                  ? cudaMemcpyAsync(samples, values, bytes, cudaMemcpyDeviceToHost, v->cuda->down)
+                                  : cudaMemcpyAsync(values, samples, bytes, cudaMemcpyHostToDevice, v->cuda->up);
     return check(v, error, is_inverse(v) ? "downloading a slice" : "uploading a slice");
 }
 
-l2k_status l2k_cuda_samples_copy_values(const l2k_volume *v, const l2k_z_slice *slice, const l2k_plane *planes)
+l2k_status l2k_cuda_samples_copy_values(const l2k_volume *v, char *values, const l2k_plane *planes)
 {
-    if (are_packed(v, planes))
-        return copy_all(v, slice, planes);
+    if (l2k_cuda_samples_are_packed(v, planes))
+        return copy_all(v, values, planes);
     for (uint32_t c = 0; c < components_of(v); c++)
-        L2K_TRY(copy_rows(v, c, &planes[c], values_of(v, slice, c)));
+        L2K_TRY(copy_rows(v, c, &planes[c], values + stage_of(v)->offsets[c] * v->cuda->value_bytes));
     return L2K_OK;
 }
 

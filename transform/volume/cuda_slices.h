@@ -79,10 +79,10 @@ typedef struct l2k_cuda_prism {
     l2k_cuda_z_walk walk;
     l2k_span y; /* coordinates minus a multiple of 8 */
     int32_t width, parts;
-    int64_t part_bytes;                /* of a component in a slice */
-    l2k_cuda_bands bands;              /* level 1 of component 0 of slice 0, with LL */
-    int64_t low_stride;                /* of its LL, in bytes */
-    int64_t to_next_band, to_next_low; /* from a component to the next one, in bytes */
+    int64_t part_bytes;                 /* of a component in a slice */
+    l2k_cuda_bands bands;               /* level 1 of component 0 of slice 0, with LL */
+    int64_t low_stride;                 /* of its LL, in bytes */
+    int64_t to_next_band, to_next_low;  /* from a component to the next one, in bytes */
     int16_t slot[L2K_CUDA_WALK_SLICES]; /* by slice of coefficients: which one of those it is */
 } l2k_cuda_prism;
 
@@ -101,10 +101,10 @@ typedef struct l2k_cuda_slice_parts {
 /* Enqueue on a stream (a cudaStream_t); the result is a cudaError_t. */
 int l2k_cuda_z_run(const l2k_cuda_z_program *program, l2k_cuda_value value, bool inverse, void *stream);
 int l2k_cuda_z_walk_run(const l2k_cuda_z_walk *walk, l2k_cuda_value value, bool inverse, void *stream);
-bool l2k_cuda_forward_prism_fits(bool w4, l2k_cuda_value value, int levels);
-bool l2k_cuda_inverse_prism_fits(bool w4, l2k_cuda_value value, int levels);
-int l2k_cuda_forward_prism(const l2k_cuda_prism *prism, l2k_cuda_value value, void *stream);
-int l2k_cuda_inverse_prism(const l2k_cuda_prism *prism, l2k_cuda_value value, void *stream);
+bool l2k_cuda_forward_prism_fits(bool w4, int levels);
+bool l2k_cuda_inverse_prism_fits(bool w4, int levels);
+int l2k_cuda_forward_prism(const l2k_cuda_prism *prism, void *stream);
+int l2k_cuda_inverse_prism(const l2k_cuda_prism *prism, void *stream);
 int l2k_cuda_slices_load(const l2k_cuda_slice_parts *parts, l2k_cuda_value value, void *stream);
 int l2k_cuda_slices_store(const l2k_cuda_slice_parts *parts, l2k_cuda_value value, void *stream);
 

@@ -27,6 +27,11 @@ const size_t LEAST_SLICES = 32, MOST_SAMPLES = (size_t)1 << 27;
  * end side by side, which is nothing to large ones; and it doubles the memory. */
 const size_t MOST_BESIDE = (size_t)1 << 26;
 
+/* Copies of so many bytes cross the bus as fast as larger ones; so many slices at most are put into one, since the
+ * caller's planes are in use for twice as many. */
+const size_t BATCH_BYTES = (size_t)1 << 21;
+const unsigned MOST_IN_BATCH = 4;
+
 /* ---- Life ---------------------------------------------------------------------------------------------------- */
 
 void choose_sizes(l2k_volume *v)
@@ -50,6 +55,9 @@ void choose_sizes(l2k_volume *v)
     d->value_bytes = d->value == L2K_CUDA_INT16 ? 2 : 4;
     d->slice_bytes = (samples * d->value_bytes + 255) / 256 * 256;
     d->raw_bytes = samples * 4;
+    const size_t batch = BATCH_BYTES / d->slice_bytes;
+    const bool is_whole = !d->on_device && samples * d->value_bytes == d->slice_bytes;
+    d->in_batch = !is_whole || batch < 1 ? 1 : batch > MOST_IN_BATCH ? MOST_IN_BATCH : (unsigned)batch;
     const bool beside = !is_inverse(v) && d->group * d->slice_bytes <= MOST_BESIDE;
     d->slots = !d->on_device ? L2K_CUDA_SLOTS : beside ? 2 : 1;
 }
@@ -155,6 +163,7 @@ void destroy(l2k_volume *volume)
             cudaStreamDestroy(streams[i]);
     if (d->on_device && d->within != d->stream)
         cudaStreamDestroy(d->within);
+    l2k_cuda_batches_release(volume);
     l2k_release(&volume->context, d->planes);
     l2k_release(&volume->context, d->raw_planes);
     l2k_release(&volume->context, d->waiting);
@@ -176,9 +185,10 @@ l2k_status rewind_all(l2k_volume *volume)
     }
     for (uint32_t c = 0; c < components_of(volume); c++)
         d->waiting[c].count = 0;
+    l2k_cuda_batches_rewind(volume);
     d->begun = d->served = d->next_raw = 0;
     d->is_lifted = false;
-    d->held = d->leaving = d->got = l2k_z_queue{};
+    d->held = d->leaving = d->got = d->spare = l2k_z_queue{};
     d->waits = false;
     d->found = l2k_z_walk{};
     return L2K_OK;
@@ -214,6 +224,7 @@ l2k_status l2k_cuda_new_slice(const l2k_volume *v, cudaStream_t stream, l2k_z_sl
         (*slice)->samples = NULL;
         (*slice)->uses = 0;
         (*slice)->slot = -1;
+        (*slice)->batch = NULL;
         (*slice)->in_prism = false;
         return L2K_OK;
     }

@@ -40,6 +40,15 @@ struct l2k_cuda_raw_slice {
     cudaEvent_t moved, used;
 };
 
+/* Memory on the device for samples of some slices that cross the bus in one copy. */
+struct l2k_cuda_batch {
+    l2k_cuda_batch *older; /* made before, in the list of all */
+    char *device;
+    unsigned group; /* forward: the last one that reads it */
+    unsigned users; /* inverse: slices that have yet to go */
+    cudaEvent_t moved;
+};
+
 struct l2k_cuda_volume {
     cudaStream_t stream, up, down; /* `stream` is the caller's in device memory */
     cudaStream_t within;           /* for the levels within slices, if two groups are under way; else `stream` */
@@ -54,9 +63,15 @@ struct l2k_cuda_volume {
     unsigned begun, served; /* groups */
     bool prisms;            /* walks do level 1 within slices, too */
     l2k_z_walk found;       /* in the group whose programs run next */
+    l2k_z_queue spare;      /* memory that only what is in `stream` uses, for prisms */
     bool is_lifted;         /* forward: the next group is enqueued across slices, but not yet within them */
     l2k_cuda_raw_slice raw[L2K_CUDA_RING];
     unsigned next_raw;
+    unsigned in_batch;                     /* slices that cross the bus together, at most; 1: none do */
+    l2k_cuda_batch *batches, *open, *sent; /* all; the one whose copy is yet to be made, and the one before it */
+    unsigned taken;                        /* inverse: places of `open` that slices have got */
+    unsigned pending;                      /* slices of the copy */
+    char *pending_host, *pending_device;
     /* Inverse, host memory: samples of the last group, and of the one before it, which are got as the next group is
      * put, so that slices cross the bus both ways. */
     l2k_z_queue held, leaving;
@@ -174,8 +189,8 @@ extern "C" {
 
 /* ---- Slices and their values (cuda_volume.cu) ---------------------------------------------------------------- */
 
-/* A slice without samples, of memory that may be written to in the order of the streams, from `stream` if it is new. And
- * back, when all that uses it is enqueued. */
+/* A slice without samples, of memory that may be written to in the order of the streams, from `stream` if it is new.
+ * And back, when all that uses it is enqueued. */
 l2k_status l2k_cuda_new_slice(const l2k_volume *v, cudaStream_t stream, l2k_z_slice **slice);
 void l2k_cuda_give_back(const l2k_volume *v, l2k_z_slice *slice);
 
@@ -227,12 +242,37 @@ bool l2k_cuda_samples_are_values(const l2k_volume *v, const l2k_plane *planes);
 /* Whether samples in host memory can cross the bus as they are in between the memory of a slice and planes. */
 bool l2k_cuda_samples_cross_as_values(const l2k_volume *v, const l2k_plane *planes);
 
-/* These to a slice's memory (forward), or back. */
-l2k_status l2k_cuda_samples_copy_values(const l2k_volume *v, const l2k_z_slice *slice, const l2k_plane *planes);
+/* And without gaps between rows and components. */
+bool l2k_cuda_samples_are_packed(const l2k_volume *v, const l2k_plane *planes);
+
+/* These to the memory of a slice's values (forward), or back. */
+l2k_status l2k_cuda_samples_copy_values(const l2k_volume *v, char *values, const l2k_plane *planes);
 
 /* The caller's samples in host memory to `raw`, and back. raw_planes are then those of `raw`. */
 l2k_status l2k_cuda_samples_upload(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes);
 l2k_status l2k_cuda_samples_download(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes);
+
+/* ---- Slices that cross the bus together (cuda_batches.cu) ---------------------------------------------------- */
+
+/* Whether samples in host memory can be part of a copy: pinned ones that lie as values do. */
+bool l2k_cuda_may_batch(const l2k_volume *v, const l2k_plane *planes);
+
+/* Forward: a slice's samples go up, with those before it or after it. */
+l2k_status l2k_cuda_batch_up(const l2k_volume *v, l2k_z_slice *slice, const l2k_plane *planes);
+
+/* Inverse: places for the samples of slices that leave, and one of them down. */
+l2k_status l2k_cuda_batch_places(const l2k_volume *v, const l2k_z_queue *leaving);
+l2k_status l2k_cuda_batch_down(const l2k_volume *v, l2k_z_slice *slice, const l2k_plane *planes);
+
+/* Or, where planes are not as values, to the memory of its values. */
+l2k_status l2k_cuda_batch_leave(const l2k_volume *v, l2k_z_slice *slice);
+
+/* Makes the copy that is pending; then the one before it has been made. And waits for it as well. */
+l2k_status l2k_cuda_batch_send(const l2k_volume *v);
+l2k_status l2k_cuda_batch_finish(const l2k_volume *v);
+
+void l2k_cuda_batches_rewind(const l2k_volume *v);
+void l2k_cuda_batches_release(const l2k_volume *v);
 
 /* Releases what `raw` holds. Takes what is half made. */
 void l2k_cuda_free_raw(const l2k_volume *v, l2k_cuda_raw_slice *raw);

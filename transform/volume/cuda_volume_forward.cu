@@ -35,6 +35,7 @@ l2k_status begin_group(l2k_volume *v)
     l2k_volume_stage *stage = stage_of(v);
     l2k_cuda_slot *s = slot_number(d, d->begun);
     L2K_TRY(l2k_cuda_samples_move(v, d->stream));
+    L2K_TRY(l2k_cuda_batch_send(v));
     if (!d->on_device)
         L2K_TRY(hand_over(v, s->crossed, d->up, d->stream));
     int number = 0;
@@ -100,7 +101,7 @@ l2k_status upload_values(const l2k_volume *v, l2k_z_slice *slice, const l2k_plan
     if (d->begun >= 2)
         L2K_TRY(check(v, cudaStreamWaitEvent(d->up, slot_number(d, d->begun - 2)->used, 0), "ordering streams"));
     slice->samples = (char *)slice->values;
-    return l2k_cuda_samples_copy_values(v, slice, planes);
+    return l2k_cuda_samples_copy_values(v, slice->samples, planes);
 }
 
 l2k_status upload_raw(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_z_slice *slice, const l2k_plane *planes)
@@ -116,24 +117,43 @@ l2k_status upload_raw(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_z_
     return check(v, cudaEventRecord(raw->used, d->stream), "ordering streams");
 }
 
-/* Returns when the slice before has been uploaded: its planes are the caller's again, even if they are pinned. So no
- * more than two slices are on the bus while the host enqueues a group, half with one slice and half with the next. */
-l2k_status put_host_slice(l2k_volume *v, l2k_z_slice *slice, const l2k_plane *planes)
+/* A slice that is not part of a batch. */
+l2k_status upload_alone(l2k_volume *v, l2k_z_slice *slice, const l2k_plane *planes)
 {
     l2k_cuda_volume *d = v->cuda;
-    l2k_cuda_raw_slice *raw = &d->raw[d->next_raw % L2K_CUDA_RING],
-                       *last = &d->raw[(d->next_raw + L2K_CUDA_RING - 1) % L2K_CUDA_RING];
+    l2k_cuda_raw_slice *raw = &d->raw[d->next_raw % L2K_CUDA_RING];
+    L2K_TRY(l2k_cuda_batch_send(v));
     L2K_TRY(l2k_cuda_samples_cross_as_values(v, planes) ? upload_values(v, slice, planes)
                                                         : upload_raw(v, raw, slice, planes));
-    L2K_TRY(check(v, cudaEventRecord(raw->moved, d->up), "uploading a slice"));
+    return check(v, cudaEventRecord(raw->moved, d->up), "uploading a slice");
+}
+
+/* Until the slice before it has been uploaded. */
+l2k_status await_last(l2k_volume *v)
+{
+    l2k_cuda_volume *d = v->cuda;
+    const l2k_cuda_raw_slice *raw = &d->raw[d->next_raw % L2K_CUDA_RING],
+                             *last = &d->raw[(d->next_raw + L2K_CUDA_RING - 1) % L2K_CUDA_RING];
+    if (d->next_raw++ > 0)
+        L2K_TRY(check(v, cudaEventSynchronize(last->moved), "uploading a slice"));
+    return all_put(v) ? check(v, cudaEventSynchronize(raw->moved), "uploading a slice") : L2K_OK;
+}
+
+/* Returns when the slices before have been uploaded, but for few: their planes are the caller's again, even if they are
+ * pinned. So no more than two copies are on the bus while the host enqueues a group, half with one slice and half with
+ * the next. */
+l2k_status put_host_slice(l2k_volume *v, l2k_z_slice *slice, const l2k_plane *planes, bool batched)
+{
+    l2k_cuda_volume *d = v->cuda;
+    L2K_TRY(batched ? l2k_cuda_batch_up(v, slice, planes) : upload_alone(v, slice, planes));
     L2K_TRY(l2k_z_put(&v->context, &stage_of(v)->z, slice));
     if (d->is_lifted)
         L2K_TRY(end_group(v));
     else if (may_begin(v))
         L2K_TRY(begin_group(v));
-    if (d->next_raw++ > 0)
-        L2K_TRY(check(v, cudaEventSynchronize(last->moved), "uploading a slice"));
-    return all_put(v) ? check(v, cudaEventSynchronize(raw->moved), "uploading a slice") : L2K_OK;
+    if (!batched)
+        L2K_TRY(await_last(v));
+    return all_put(v) ? l2k_cuda_batch_finish(v) : L2K_OK;
 }
 
 } // namespace
@@ -141,16 +161,17 @@ l2k_status put_host_slice(l2k_volume *v, l2k_z_slice *slice, const l2k_plane *pl
 l2k_status l2k_cuda_put_samples(l2k_volume *volume, const l2k_plane *planes)
 {
     l2k_cuda_volume *d = volume->cuda;
+    const bool batched = !d->on_device && l2k_cuda_may_batch(volume, planes);
+    const bool crosses = !d->on_device && !batched; /* samples go up next, to the slice's own memory */
     l2k_z_slice *slice;
-    L2K_TRY(l2k_cuda_new_slice(volume, d->on_device ? d->stream : d->up, &slice)); /* samples go up next */
-    if (d->on_device) {
-        if (l2k_cuda_samples_are_values(volume, planes))
-            slice->samples = (char *)planes[0].data;
-        else
-            L2K_TRY(l2k_cuda_samples_add(volume, slice, planes, d->stream));
-        return l2k_z_put(&volume->context, &stage_of(volume)->z, slice);
-    }
-    return put_host_slice(volume, slice, planes);
+    L2K_TRY(l2k_cuda_new_slice(volume, crosses ? d->up : d->stream, &slice));
+    if (!d->on_device)
+        return put_host_slice(volume, slice, planes, batched);
+    if (l2k_cuda_samples_are_values(volume, planes))
+        slice->samples = (char *)planes[0].data;
+    else
+        L2K_TRY(l2k_cuda_samples_add(volume, slice, planes, d->stream));
+    return l2k_z_put(&volume->context, &stage_of(volume)->z, slice);
 }
 
 bool l2k_cuda_is_full(const l2k_volume *volume)

@@ -60,6 +60,8 @@ l2k_status leave(l2k_volume *v)
         slice->samples = l2k_cuda_values_are_clamped(v) ? (char *)slice->values : NULL;
         slice->group = d->begun - 1;
     }
+    if (l2k_cuda_values_are_clamped(v) && d->in_batch > 1)
+        L2K_TRY(l2k_cuda_batch_places(v, &stage->z.out));
     L2K_TRY(run_programs(v, &stage->z.out));
     join_queues(&stage->finished, &d->leaving);
     join_queues(&d->leaving, &d->held);
@@ -123,15 +125,19 @@ l2k_status get_device_slice(l2k_volume *volume, l2k_z_slice *slice, const l2k_pl
     return l2k_cuda_samples_move(volume, d->stream);
 }
 
-/* Pinned planes are filled while the caller goes on, so that the bus is in use, until he gets the next slice. */
-l2k_status get_host_slice(l2k_volume *volume, l2k_z_slice *slice, const l2k_plane *planes)
+/* A slice that is not part of a batch, from where it is on the device. Pinned planes are filled while the caller goes
+ * on, so that the bus is in use, until he gets the next slice. */
+l2k_status download_alone(l2k_volume *volume, l2k_z_slice *slice, const l2k_plane *planes)
 {
     l2k_cuda_volume *d = volume->cuda;
     l2k_cuda_raw_slice *raw = &d->raw[d->next_raw % L2K_CUDA_RING],
                        *last = &d->raw[(d->next_raw + L2K_CUDA_RING - 1) % L2K_CUDA_RING];
-    L2K_TRY(check(volume, cudaStreamWaitEvent(d->down, slot_number(d, slice->group)->used, 0), "ordering streams"));
-    if (l2k_cuda_samples_cross_as_values(volume, planes)) {
-        L2K_TRY(l2k_cuda_samples_copy_values(volume, slice, planes));
+    const bool cross = l2k_cuda_samples_cross_as_values(volume, planes);
+    if (slice->batch && !cross)
+        L2K_TRY(l2k_cuda_batch_leave(volume, slice));
+    if (cross) {
+        L2K_TRY(slice->batch ? l2k_cuda_batch_down(volume, slice, planes)
+                             : l2k_cuda_samples_copy_values(volume, (char *)slice->values, planes));
     } else {
         l2k_cuda_samples_place(volume, raw, planes);
         L2K_TRY(l2k_cuda_samples_add(volume, slice, d->raw_planes, d->down));
@@ -139,12 +145,21 @@ l2k_status get_host_slice(l2k_volume *volume, l2k_z_slice *slice, const l2k_plan
         L2K_TRY(l2k_cuda_samples_download(volume, raw, planes));
     }
     L2K_TRY(check(volume, cudaEventRecord(raw->moved, d->down), "downloading a slice"));
-    l2k_cuda_give_back(volume, slice);
     if (d->next_raw++ > 0)
         L2K_TRY(check(volume, cudaEventSynchronize(last->moved), "downloading a slice"));
     const bool is_last = all_put(volume) && !stage_of(volume)->finished.first;
     return is_last || !is_pinned(planes) ? check(volume, cudaEventSynchronize(raw->moved), "downloading a slice")
                                          : L2K_OK;
+}
+
+l2k_status get_host_slice(l2k_volume *volume, l2k_z_slice *slice, const l2k_plane *planes)
+{
+    l2k_cuda_volume *d = volume->cuda;
+    L2K_TRY(check(volume, cudaStreamWaitEvent(d->down, slot_number(d, slice->group)->used, 0), "ordering streams"));
+    const bool batched = slice->batch && l2k_cuda_may_batch(volume, planes);
+    L2K_TRY(batched ? l2k_cuda_batch_down(volume, slice, planes) : download_alone(volume, slice, planes));
+    l2k_cuda_give_back(volume, slice);
+    return all_put(volume) && !stage_of(volume)->finished.first ? l2k_cuda_batch_finish(volume) : L2K_OK;
 }
 
 } // namespace

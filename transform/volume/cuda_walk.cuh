@@ -3,6 +3,7 @@
 #ifndef L2K_TRANSFORM_VOLUME_CUDA_WALK_CUH
 #define L2K_TRANSFORM_VOLUME_CUDA_WALK_CUH
 
+#include "tiling/pixel/pixel_cuda.cuh"
 #include "transform/volume/cuda_lifting.cuh"
 
 namespace
@@ -15,8 +16,7 @@ template <class Value, bool IS_INVERSE> struct part_1_across {
     typedef Value S;
     enum { INVERSE = IS_INVERSE, STATE = steps_of<S>::COUNT, LOW = 1 };
 
-    template <class T>
-    static __device__ __forceinline__ void lift_pair(T (&x)[STATE + 2], const l2k_cuda_z_walk &p)
+    template <class T> static __device__ __forceinline__ void lift_pair(T (&x)[STATE + 2], const l2k_cuda_z_walk &p)
     {
         ::lift_pair<INVERSE, STATE>(x, p.scales);
     }
@@ -94,11 +94,26 @@ template <class Across, int WALKED> struct z_lifter {
     /* Samples as values, and values as samples. */
     __device__ __forceinline__ vector convert(bool outside, vector v) const
     {
-        if (p.samples.converts && outside)
+        if (!p.samples.converts || !outside)
+            return v;
+        if constexpr (sizeof(S) == 2)
+            return convert_words(v);
 #pragma unroll
-            for (int i = 0; i < N; i++)
-                v.v[i] = converted<INVERSE>(p.samples, v.v[i]);
+        for (int i = 0; i < N; i++)
+            v.v[i] = converted<INVERSE>(p.samples, v.v[i]);
         return v;
+    }
+
+    /* Two values of 16 bits at a time, modulo 2^16. */
+    __device__ __forceinline__ vector convert_words(const vector &v) const
+    {
+        const l2k_level_shift s = p.samples.shift;
+        const uint32_t shift = l2k_twice(s.shift), low = l2k_twice(max(s.low, INT16_MIN)),
+                       high = l2k_twice(min(s.high, INT16_MAX));
+        uint4 words = *reinterpret_cast<const uint4 *>(&v);
+        for (uint32_t *word : {&words.x, &words.y, &words.z, &words.w})
+            *word = INVERSE ? __vadd2(__vmins2(__vmaxs2(*word, low), high), shift) : __vsub2(*word, shift);
+        return *reinterpret_cast<const vector *>(&words);
     }
 
     __device__ __forceinline__ bool is_outside(int slice) const
@@ -127,8 +142,7 @@ template <class Across, int WALKED> struct z_lifter {
     }
 
     /* The period of samples that begins with slice `first`; put(i, values) takes slice i of its coefficients. */
-    template <class Put>
-    __device__ __forceinline__ void forward(const vector *samples, int first, const Put &put)
+    template <class Put> __device__ __forceinline__ void forward(const vector *samples, int first, const Put &put)
     {
         T x[PERIOD][N];
 #pragma unroll
@@ -177,7 +191,8 @@ template <class Across, int WALKED> struct z_lifter {
     }
 
     /* Periods from slice `first` on. All loads of a batch are on their way at the same time. */
-    template <bool PASSES> __device__ __forceinline__ void fetch(vector (&batch)[BATCH], int first, int64_t thread) const
+    template <bool PASSES>
+    __device__ __forceinline__ void fetch(vector (&batch)[BATCH], int first, int64_t thread) const
     {
 #pragma unroll
         for (int k = 0; k < BATCH; k += PERIOD)
@@ -221,9 +236,8 @@ template <class Across, int WALKED> struct z_lifter {
 
     __device__ __forceinline__ void end(int64_t thread) const
     {
-        each_waiting([&](int level, int row) {
-            store_values<S, false>(p.left[level][row], thread, pack(state[level][row]));
-        });
+        each_waiting(
+            [&](int level, int row) { store_values<S, false>(p.left[level][row], thread, pack(state[level][row])); });
     }
 };
 

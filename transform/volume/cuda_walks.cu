@@ -98,11 +98,12 @@ void place_slots(l2k_cuda_prism *p, const l2k_volume *v, const l2k_cuda_slot *sl
 }
 
 /* Other memory for a slice whose values are stored, since blocks of a forward prism read what lies around their tiles
- * while others store. What it had before goes to `old`, to be given back behind the launch. */
+ * while others store. What it had before goes to `old`: behind the launch it is spare memory. */
 l2k_status exchange_memory(const l2k_volume *v, l2k_z_slice *slice, l2k_z_queue *old)
 {
-    l2k_z_slice *fresh;
-    L2K_TRY(l2k_cuda_new_slice(v, v->cuda->stream, &fresh));
+    l2k_z_slice *fresh = l2k_z_take(&v->cuda->spare);
+    if (!fresh)
+        L2K_TRY(l2k_cuda_new_slice(v, v->cuda->stream, &fresh));
     uint32_t *const values = fresh->values;
     fresh->values = slice->values;
     slice->values = values;
@@ -134,40 +135,38 @@ l2k_status exchange_all(const l2k_volume *v, l2k_cuda_z_walk *w, unsigned begin,
 l2k_status launch_prism(const l2k_volume *v, l2k_cuda_prism *p, unsigned begin, unsigned end)
 {
     const l2k_z_levels *z = &stage_of(v)->z;
-    const l2k_cuda_volume *d = v->cuda;
+    l2k_cuda_volume *d = v->cuda;
     l2k_z_queue old = {NULL, NULL, 0};
     for (unsigned i = 0; i < (unsigned)p->walk.slices; i++)
         p->slot[i] = (int16_t)band_of(z, &d->found, (begin << d->found.levels) + i)->slot;
     if (!z->inverse)
         L2K_TRY(exchange_all(v, &p->walk, begin, end, &old));
-    const int error = (z->inverse ? l2k_cuda_inverse_prism : l2k_cuda_forward_prism)(p, d->value, d->stream);
+    const int error = (z->inverse ? l2k_cuda_inverse_prism : l2k_cuda_forward_prism)(p, d->stream);
     while (old.first)
-        l2k_cuda_give_back(v, l2k_z_take(&old));
+        l2k_z_append(&d->spare, l2k_z_take(&old));
     return check(v, error, "launching the levels of a prism");
 }
 
 } // namespace
 
+/* With values of 16 bits, or by the 9/7, walks and sweeps are faster (bench/lab/volumes.md). */
 bool l2k_cuda_has_prisms(const l2k_volume *v)
 {
     const l2k_volume_spec *spec = &v->spec;
-    const l2k_cuda_volume *d = v->cuda;
     const l2k_plan_component *components = spec->tile.components;
     const l2k_rect rect = components[0].rect;
     const l2k_coefficient_type type = spec->tile.plan.type;
-    const bool same_value = d->value == L2K_CUDA_INT16   ? type == L2K_COEFFICIENT_INT16
-                            : d->value == L2K_CUDA_INT32 ? type == L2K_COEFFICIENT_INT32
-                                                         : type == L2K_COEFFICIENT_FLOAT32;
-    const bool has_kernel = spec->wavelet <= L2K_WAVELET_9_7 || spec->wavelet == L2K_WAVELET_W4;
-    /* At odd ends w4 takes rows for those beyond that are further away than what prisms have around a tile. */
-    const bool has_ends = spec->wavelet <= L2K_WAVELET_9_7 || (rect.y0 % 2 == 0 && rect.y1 % 2 == 0);
-    bool alike = spec->wavelet == spec->z_wavelet && has_kernel && has_ends && same_value;
+    const bool w4 = spec->wavelet == L2K_WAVELET_W4 && type == L2K_COEFFICIENT_FLOAT32;
+    bool alike = spec->wavelet == spec->z_wavelet && spec->levels > 0 && spec->z_levels > 0;
     for (uint32_t c = 0; c < components_of(v); c++)
         alike = alike && memcmp(&components[c].rect, &rect, sizeof rect) == 0;
-    return alike && spec->levels > 0 && spec->z_levels > 0 && rect.x0 % 16 == 0 && rect.x1 % 16 == 0 &&
-           !l2k_rect_empty(rect) && d->group >= 2 * L2K_CUDA_PERIOD &&
-           (is_inverse(v) ? l2k_cuda_inverse_prism_fits : l2k_cuda_forward_prism_fits)(
-               spec->wavelet == L2K_WAVELET_W4, d->value, (int)spec->z_levels);
+    if (!alike || v->cuda->group < 2 * L2K_CUDA_PERIOD || rect.x0 % 16 != 0 || rect.x1 % 16 != 0 ||
+        l2k_rect_empty(rect))
+        return false;
+    /* At odd ends w4 takes rows for those beyond that are further away than what prisms have around a tile. */
+    if (w4 ? rect.y0 % 2 != 0 || rect.y1 % 2 != 0 : spec->wavelet != L2K_WAVELET_5_3 || type != L2K_COEFFICIENT_INT32)
+        return false;
+    return (is_inverse(v) ? l2k_cuda_inverse_prism_fits : l2k_cuda_forward_prism_fits)(w4, (int)spec->z_levels);
 }
 
 l2k_status l2k_cuda_walk_run(const l2k_volume *v, const l2k_cuda_slot *slot)

@@ -35,6 +35,8 @@ typedef struct l2k_z_slice {
     /* On a device: where the values are until a program moves them, or go with it, in the caller's planes; else NULL.
      */
     char *samples;
+    struct l2k_cuda_batch *batch; /* of samples that cross the bus together, and where they are in it; else NULL */
+    char *in_batch;
     unsigned uses;  /* by operations that are to be launched */
     unsigned group; /* that it left with */
     int slot;       /* place in the group whose plan has it; -1: none */
