@@ -93,6 +93,7 @@ sanitized() {
     part "$1-packets" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_packets" 2 7
     part "$1-decode" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_decode" 4 50
     part "$1-images" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_images" 16
+    part "$1-prisms" "$2" 1 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_volume" 3 5 40 prisms
     part "$1-hostile" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_hostile" 20
     [ $quick = 1 ] || part "$1-ladder" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/gpu_ladder" --check
     [ $quick = 1 ] || part "$1-tables" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/gpu_tables" --check
@@ -139,6 +140,7 @@ tests() {
     part devices-command 120 1 bash "$root/tests/gpu/gpu_devices_cli.sh" "$build/tests/lift2k_virtual" "$root/tests/data"
     part batches 300 1 "$build/tests/gpu_batch" $((cases / 20))
     part volumes 300 1 "$build/tests/gpu_volume" $((cases / 20)) 1
+    part prisms 300 1 "$build/tests/gpu_volume" $((cases / 30)) 2 300 prisms
     part windows 300 1 "$build/conformance/conformance_windows" $((cases * 5 / 3)) 1 cuda
     part unit-batch 120 0 "$build/tests/unit_batch" cuda
     part example-encode 60 0 "$build/examples/cuda_encode"
