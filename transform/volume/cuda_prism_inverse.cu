@@ -57,15 +57,16 @@ template <class Across, class W, int LEVELS> struct inverse_prism : prism<Across
         l2k_end_copies();
     }
 
-    /* The columns of a row, interleaved and transformed. */
-    static __device__ __forceinline__ void load_row(const char *row, int lane, bool begins, bool ends, T (&out)[N])
+    /* The columns of a row, interleaved and transformed. The last pairs of w4 may enter behind the rows that matter. */
+    static __device__ __forceinline__ void load_row(const char *slice, int row, int lane, bool begins, bool ends,
+                                                    T (&out)[N])
     {
         typedef l2k_slice_values<S, EDGE / 2 * (int)sizeof(S)> edge;
         typedef l2k_slice_values<S, 8> half;
         T v[M];
 #pragma unroll
         for (int high = 0; high < 2; high++) {
-            const char *at = row + high * BAND_BYTES + 16 + lane * 8;
+            const char *at = slice + min(row, ROWS - 1) * ROW_BYTES + high * BAND_BYTES + 16 + lane * 8;
             const edge before = *reinterpret_cast<const edge *>(at - sizeof(edge));
             const half own = *reinterpret_cast<const half *>(at);
             const edge behind = *reinterpret_cast<const edge *>(at + 8);
@@ -92,14 +93,15 @@ template <class Across, class W, int LEVELS> struct inverse_prism : prism<Across
             return;
         const bool begins = x == 0, ends = x + N == p.width;
         const int start = this->top() + task.chunk * base::CHUNK, end = start + base::CHUNK;
-        const char *rows = coefficients + (task.slice * ROWS - this->top() + base::UP) * ROW_BYTES;
+        const int first_row = this->top() - base::UP;
+        const char *rows = coefficients + task.slice * ROWS * ROW_BYTES;
         char *to = values + task.slice * SLICE_BYTES + (task.lane - this->top() * base::LANES) * 16;
         typename W::template inverse_rows<N> down;
 #pragma unroll 1
         for (int q = start - base::UP; q <= end + 2 * W::DELAY; q += 2) {
             T low[N], next[N], out[2][N];
-            load_row(rows + q * ROW_BYTES, task.lane, begins, ends, low);
-            load_row(rows + (q + 1) * ROW_BYTES, task.lane, begins, ends, next);
+            load_row(rows, q - first_row, task.lane, begins, ends, low);
+            load_row(rows, q + 1 - first_row, task.lane, begins, ends, next);
             if (this->is_near_end(q))
                 down.template push<true>(low, next, q, p.y, out[0], out[1]);
             else
