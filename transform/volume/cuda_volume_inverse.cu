@@ -102,7 +102,9 @@ l2k_status begin_inverse(l2k_volume *v)
 /* Whether there are slices for a group, of which a walk might take no more. */
 bool is_complete(const l2k_volume *v, const l2k_cuda_slot *s)
 {
-    const bool nearly = has_periods(v) && s->count + L2K_CUDA_PERIOD > v->cuda->group;
+    const unsigned levels = stage_of(v)->z.levels,
+                   period = 1u << (levels < L2K_Z_WALK_LEVELS ? levels : L2K_Z_WALK_LEVELS);
+    const bool nearly = has_periods(v) && s->count + period > v->cuda->group;
     return all_put(v) || s->count == v->cuda->group || (nearly && l2k_z_may_end(&stage_of(v)->z));
 }
 
