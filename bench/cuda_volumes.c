@@ -8,8 +8,9 @@
  *
  * frames: the stages of Franco, Bernabe, Fernandez, Ujaldon, 2010, table 4, 64 frames by one level of w4, beside the
  * paper's. Those on the device are seen where they happen: linked with --wrap, each call of a plan, which transforms
- * the frames of a group along rows and columns in one sweep, lies between two events. The volume's other work, across
- * frames, waits for it, so that stages follow one another here, where a volume has them side by side. */
+ * frames of a group along rows and columns in one sweep, lies between two events: those at the ends of a group, while a
+ * prism goes across frames and along rows and columns of the others. The volume's other work waits for it, so that
+ * stages follow one another here, where a volume has them side by side. */
 #define _POSIX_C_SOURCE 199309L
 #include <stdio.h>
 #include <stdlib.h>
@@ -437,13 +438,13 @@ static const struct {
     const char *name, *paper[FRAME_SIZES];
 } stages[STAGES] = {
     [UP] = {"1. up *", {"21.57", "83.42", "332.17"}},
-    [ACROSS] = {"2. across frames", {"4.03", "14.26", "55.79"}},
-    [WITHIN] = {"3, 4. along rows and columns, in one sweep", {"5.04 + 5.19", "18.02 + 17.33", "68.54 + 65.94"}},
+    [ACROSS] = {"2. across frames, most of them along rows and columns, too", {"4.03", "14.26", "55.79"}},
+    [WITHIN] = {"3, 4. the others along rows and columns, in one sweep", {"5.04 + 5.19", "18.02 + 17.33", "68.54 + 65.94"}},
     [DOWN] = {"5. down *", {"21.82", "83.63", "320.67"}},
     [ON_DEVICE] = {"2 to 4, in device memory", {"14.61", "49.59", "190.27"}},
     [ALL] = {"1 to 5, which overlap *", {"57.65", "216.66", "843.11"}},
-    [BACK_ACROSS] = {"inverse: across frames", {"", "", ""}},
-    [BACK_WITHIN] = {"inverse: along rows and columns", {"", "", ""}},
+    [BACK_ACROSS] = {"inverse: across frames, most along rows and columns, too", {"", "", ""}},
+    [BACK_WITHIN] = {"inverse: the others along rows and columns", {"", "", ""}},
     [BACK_ON_DEVICE] = {"inverse, in device memory", {"", "", ""}},
     [BACK_ALL] = {"inverse, from and to pinned memory *", {"", "", ""}},
 };
