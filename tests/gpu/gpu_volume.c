@@ -334,13 +334,15 @@ static void forward(const shape *s, l2k_backend backend, place at, const char *s
     l2k_volume_free(volume);
 }
 
-/* Until `end` slices have been got. Slices on the device are there when no more are to be got. */
+/* Until `end` slices have been got, after each slice of coefficients or when no more of these are wanted. Slices on the
+ * device are there when no more are to be got. */
 static void synthesise(const shape *s, l2k_volume *volume, place at, char *memory, const store *from, char *samples,
                        uint32_t end)
 {
     const size_t bytes = values_of(s) * sample_bytes(s);
     l2k_plane planes[MOST];
     const uint32_t depth = s->z1 - s->z0;
+    const bool late = below(2);
     uint32_t z = 0, copied = 0, kept = 0;
     while (z < end) {
         l2k_volume_slice slice;
@@ -349,6 +351,8 @@ static void synthesise(const shape *s, l2k_volume *volume, place at, char *memor
         if (slice.views) {
             move(s, &slice, from->slices[slice.level][slice.high][slice.index], true);
             must(l2k_volume_put_coefficients(volume), "putting coefficients");
+            if (late)
+                continue;
         }
         while (got && z < end) {
             char *to = memory_of(at, memory, bytes, z);

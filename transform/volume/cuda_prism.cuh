@@ -4,7 +4,8 @@
  *
  * Across slices a thread has 16 bytes of a row of the tile. Within them it has as many columns of one slice, with the
  * neighbours that these depend on, and goes down a part of the tile's rows: no thread needs another one's registers.
- * The two alternate by batches of slices, in two buffers, so that there is one barrier a batch. */
+ * The two alternate by batches of slices: forward in two buffers, with one barrier a batch; inverse in one, with two,
+ * so that a multiprocessor has room for two blocks. */
 #ifndef L2K_TRANSFORM_VOLUME_CUDA_PRISM_CUH
 #define L2K_TRANSFORM_VOLUME_CUDA_PRISM_CUH
 
@@ -94,7 +95,8 @@ template <class Across, class W, int LEVELS> struct prism {
         return (char *)p.bands.at[0][orientation] + away + (x >> 1) * (int64_t)sizeof(S);
     }
 
-    /* Whether a pair of rows from q on that enters a walk down may meet the line's ends. */
+    /* Whether a pair of rows from q on that enters a walk down may meet the line's ends. Above, steps lag behind what
+     * enters by no more than results do, and their taps, and those of the row before. */
     __device__ __forceinline__ bool is_near_end(int q) const
     {
         return q - UP - 2 * W::DELAY - 4 < p.y.first || q + 1 >= p.y.end;
