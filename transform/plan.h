@@ -174,8 +174,8 @@ void l2k_device_leave(int before);
  * once; planes[c].data are device pointers. The results are there when the stream has done this work. */
 l2k_status l2k_plan_run_on_device(l2k_plan *plan, const l2k_plane *planes, void *stream);
 
-/* Where a plan with first_alone, whose components are alike and have levels, has the results of level 1 of component 0;
- * those of the others are the same distances apart. */
+/* On CUDA: where a plan with first_alone, whose components are alike and have levels, has the results of level 1 of
+ * component 0; those of the others are the same distances apart. */
 typedef struct l2k_first_level {
     char *bands[4];    /* first coefficient, by orientation; LL: subband 0 or, of more levels, samples */
     size_t stride;     /* of HL, LH, HH, in coefficients */

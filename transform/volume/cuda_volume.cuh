@@ -194,8 +194,8 @@ extern "C" {
 l2k_status l2k_cuda_new_slice(const l2k_volume *v, cudaStream_t stream, l2k_z_slice **slice);
 void l2k_cuda_give_back(const l2k_volume *v, l2k_z_slice *slice);
 
-/* The values of a group as planes, without data where a prism has them. Places without a slice get
- * those of `rest`, or with prisms none. */
+/* The values of a group as planes, without data where a prism has them. Places without a slice get those of `rest`, or
+ * with prisms none. */
 const l2k_plane *l2k_cuda_planes_of(const l2k_volume *v, const l2k_cuda_slot *s, const l2k_z_slice *rest);
 
 /* Slice `i` of a slot for the caller. */
@@ -220,8 +220,8 @@ bool l2k_cuda_has_prisms(const l2k_volume *v);
  * it, and which slices are in a prism. */
 void l2k_cuda_find_walk(const l2k_volume *v);
 
-/* Enqueues what has been recorded, behind which the slices of `leaving` are where
- * they belong. `slot` is that of the group. */
+/* Enqueues what has been recorded, behind which the slices of `leaving` are where they belong. `slot` is that of the
+ * group. */
 l2k_status l2k_cuda_programs_run(const l2k_volume *v, const l2k_cuda_slot *slot, const l2k_z_queue *leaving);
 
 /* What the operations before a walk leave to it, and it to those after it. */
@@ -252,6 +252,12 @@ l2k_status l2k_cuda_samples_copy_values(const l2k_volume *v, char *values, const
 l2k_status l2k_cuda_samples_upload(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes);
 l2k_status l2k_cuda_samples_download(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes);
 
+/* Releases what `raw` holds. Takes what is half made. */
+void l2k_cuda_free_raw(const l2k_volume *v, l2k_cuda_raw_slice *raw);
+
+/* Sets raw_planes to those of `raw` for samples like the caller's. */
+void l2k_cuda_samples_place(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes);
+
 /* ---- Slices that cross the bus together (cuda_batches.cu) ---------------------------------------------------- */
 
 /* Whether samples in host memory can be part of a copy: pinned ones that lie as values do. */
@@ -273,12 +279,6 @@ l2k_status l2k_cuda_batch_finish(const l2k_volume *v);
 
 void l2k_cuda_batches_rewind(const l2k_volume *v);
 void l2k_cuda_batches_release(const l2k_volume *v);
-
-/* Releases what `raw` holds. Takes what is half made. */
-void l2k_cuda_free_raw(const l2k_volume *v, l2k_cuda_raw_slice *raw);
-
-/* Sets raw_planes to those of `raw` for samples like the caller's. */
-void l2k_cuda_samples_place(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes);
 
 } // extern "C"
 
