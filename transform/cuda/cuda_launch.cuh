@@ -182,7 +182,7 @@ static inline l2k_form l2k_form_of(const l2k_cuda_sweep &p)
 
 /* Columns of a lane where a warp has whole rows, which need no halo: those of many components, of hardly more columns
  * than such lanes have, as those of computed tomography. Narrower strips, of eight columns a lane, would be three. */
-enum { L2K_ROW_COLUMNS = 16 };
+const int L2K_ROW_COLUMNS = 16;
 
 static inline bool l2k_are_whole_rows(const l2k_cuda_sweep &p)
 {
