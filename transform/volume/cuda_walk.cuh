@@ -96,12 +96,14 @@ template <class Across, int WALKED> struct z_lifter {
     {
         if (!p.samples.converts || !outside)
             return v;
-        if constexpr (sizeof(S) == 2)
+        if constexpr (sizeof(S) == 2) {
             return convert_words(v);
+        } else {
 #pragma unroll
-        for (int i = 0; i < N; i++)
-            v.v[i] = converted<INVERSE>(p.samples, v.v[i]);
-        return v;
+            for (int i = 0; i < N; i++)
+                v.v[i] = converted<INVERSE>(p.samples, v.v[i]);
+            return v;
+        }
     }
 
     /* Two values of 16 bits at a time, modulo 2^16. */
