@@ -63,7 +63,7 @@ typedef struct l2k_block_coder_table {
     /* For packet headers (B.10.7): whether coding pass `pass` of an MQ block (0 = its first) always ends a codeword
      * segment in code-block style `style` (l2k_style values). The last pass of a block ends one, too. */
     bool (*ends_segment)(unsigned style, unsigned pass);
-    /* Where a batch that stays on the device has its coded blocks (codec/blocks/cuda/cuda_memory.h): after
+    /* Where a batch that stays on the device has its coded blocks (codec/engine/cuda/cuda_memory.h): after
      * `begin_encode`, for work that is enqueued in the batch's stream; after `finish`, whether all code was there. What
      * is there remains until the next batch. NULL: no batch can stay. */
     void (*coded)(const l2k_block_coder *coder, struct l2k_cuda_coded *coded);

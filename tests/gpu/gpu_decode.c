@@ -6,7 +6,7 @@
  *
  * Exits with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
 #include "base/sample.h"
-#include "codec/decoder.h"
+#include "codec/decode/decoder.h"
 #include "gpu_device.h"
 #include "gpu_require.h"
 #include "tiling/geometry.h"

@@ -4,7 +4,7 @@
 
 #include "stream_edit.h"
 
-#include "codec/decoder.h"
+#include "codec/decode/decoder.h"
 
 static inline l2k_encoder *new_encoder(uint32_t levels)
 {

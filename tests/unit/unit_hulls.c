@@ -3,7 +3,7 @@
  * bin, with one that is here. */
 #include "support.h"
 
-#include "codec/packets/cuda/cuda_rate.h"
+#include "codec/engine/cuda/packets/cuda_rate.h"
 
 static const l2k_context context = {.threads = 1};
 

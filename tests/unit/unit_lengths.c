@@ -2,7 +2,7 @@
  * picture's in any case. */
 #include "window_support.h"
 
-#include "codec/decoder.h"
+#include "codec/decode/decoder.h"
 #include "stream_lengths.h"
 
 typedef struct kind {

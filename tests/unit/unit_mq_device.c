@@ -1,11 +1,11 @@
-/* What threads and lanes do in the MQ encoder on a device (codec/blocks/cuda/), done here by loops: code-blocks of
+/* What threads and lanes do in the MQ encoder on a device (codec/engine/cuda/mq/), done here by loops: code-blocks of
  * random shapes, styles and contents have the bytes, the lengths of passes and the distortions that the CPU's encoder
  * gives them, and stay within the memory that is provided for them. */
 #include "support.h"
 
-#include "codec/blocks/cuda/mq_lane.h"
-#include "codec/blocks/cuda/mq_lists.h"
-#include "codec/blocks/cuda/mq_tables.h"
+#include "codec/engine/cuda/mq/mq_lane.h"
+#include "codec/engine/cuda/mq/mq_lists.h"
+#include "codec/engine/cuda/mq/mq_tables.h"
 #include "codec/blocks/mq/t1.h"
 
 enum { BLOCKS = 3000, SAMPLES = 4096, PLANES = 32, CELLS = 600, GUARD = 64, POISON = 0xFF };

@@ -2,8 +2,8 @@
  * packets: random tiles, passes and segments. */
 #include "support.h"
 
-#include "codec/packets/cuda/packet_leaves.h"
-#include "codec/packets/cuda/packet_stuffing.h"
+#include "codec/engine/cuda/packets/packet_leaves.h"
+#include "codec/engine/cuda/packets/packet_stuffing.h"
 #include "codec/packets/packet.h"
 
 static const l2k_context context = {.threads = 1};

@@ -2,7 +2,7 @@
  * progress hook; timings. */
 #include "api_support.h"
 #include "base/memory.h"
-#include "codec/encoder.h"
+#include "codec/encode/encoder.h"
 
 #include <pthread.h>
 

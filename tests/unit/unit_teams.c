@@ -12,7 +12,7 @@
 
 #include "base/run.h"
 #include "codec/blocks/cpu_blocks.h"
-#include "codec/teams.h"
+#include "codec/run/teams.h"
 #include "transform/choice.h"
 
 enum { MAX_EVENTS = 256 };

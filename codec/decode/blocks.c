@@ -1,0 +1,231 @@
+/* Which code-blocks of a tile are decoded, and the plan of the inverse transform for them. */
+#include <string.h>
+
+#include "codec/decode/decoder.h"
+
+static void *take_zeroed(const l2k_context *context, l2k_tile_state *s, size_t size)
+{
+    const size_t bytes = s->tile.num_components * size;
+    void *block = l2k_arena_take(context, &s->tile.arena, bytes);
+    return block ? memset(block, 0, bytes) : NULL;
+}
+
+/* Once for all images with the tile. */
+static l2k_status allocate_state(const l2k_context *context, l2k_tile_state *s)
+{
+    if (s->joined)
+        return L2K_OK;
+    s->components = take_zeroed(context, s, sizeof *s->components);
+    s->planes = take_zeroed(context, s, sizeof *s->planes);
+    s->plan_component = take_zeroed(context, s, sizeof *s->plan_component);
+    s->host_planes = take_zeroed(context, s, sizeof *s->host_planes);
+    s->device = take_zeroed(context, s, sizeof *s->device);
+    if (s->components && s->planes && s->plan_component && s->host_planes && s->device)
+        s->joined = take_zeroed(context, s, sizeof *s->joined);
+    if (!s->joined)
+        s->device = NULL;
+    return s->joined ? L2K_OK : l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a tile");
+}
+
+/* ---- Code-blocks --------------------------------------------------------------------------------------------- */
+
+/* Every code-block of the windows must exist, so that its coefficients are decoded or cleared. */
+static l2k_status prepare_resolution(const l2k_decoding *d, l2k_tile_state *s, const l2k_tile_component *component,
+                                     uint32_t r)
+{
+    const l2k_resolution *resolution = &component->resolutions[r];
+    const l2k_rect wanted = resolution->wanted;
+    for (uint32_t y = wanted.y0; y < wanted.y1; y++)
+        for (uint32_t x = wanted.x0; x < wanted.x1; x++)
+            L2K_TRY(l2k_precinct_prepare(d->context, &s->tile, component, r, y * resolution->precincts.across + x));
+    return L2K_OK;
+}
+
+l2k_status l2k_list_blocks(const l2k_decoding *d, l2k_tile_state *s)
+{
+    L2K_TRY(allocate_state(d->context, s));
+    for (uint32_t c = 0; c < s->tile.num_components; c++)
+        for (uint32_t r = 0; r < s->tile.components[c].num_resolutions; r++)
+            L2K_TRY(prepare_resolution(d, s, &s->tile.components[c], r));
+    if (s->places)
+        return L2K_OK;
+    return l2k_tile_list_blocks(d->context, &s->tile, UINT32_MAX, 0, &s->places, &s->num_places);
+}
+
+static bool is_on_device(const l2k_decoding *d, const l2k_tile_state *s)
+{
+    return s->tile.components[d->only == UINT32_MAX ? 0 : d->only].view->on_device;
+}
+
+l2k_status l2k_fetch_blocks(const l2k_decoding *d, l2k_tile_state *s)
+{
+    s->to_decode = s->places;
+    s->num_to_decode = s->num_places;
+    l2k_release(d->context, s->rest);
+    s->rest = NULL;
+    if (!d->cache || is_on_device(d, s) || atomic_load(&d->findings->lengths_are_wrong))
+        return L2K_OK;
+    s->to_decode = s->rest = l2k_allocate(d->context, s->num_places, sizeof *s->rest);
+    if (!s->rest)
+        return l2k_fail(d->context, L2K_ERROR_MEMORY, "out of memory for code-blocks");
+    s->num_to_decode = l2k_block_cache_fetch(d->cache, s->tile.index, s->places, s->num_places, s->rest);
+    return L2K_OK;
+}
+
+void l2k_keep_blocks(const l2k_decoding *d, l2k_tile_state *s)
+{
+    if (s->rest && !atomic_load(&s->damaged))
+        l2k_block_cache_store(d->cache, s->tile.index, s->rest, s->num_to_decode);
+}
+
+void l2k_hold_blocks(const l2k_decoding *d, const l2k_tile_state *s, l2k_plan *plan)
+{
+    if (!d->planes || is_on_device(d, s))
+        return;
+    l2k_plan_hold_nothing(plan);
+    for (size_t i = 0; i < s->num_places; i++) {
+        const l2k_block_place *place = &s->places[i];
+        if (!place->block->received.first)
+            continue;
+        const l2k_band_view part = l2k_block_in_view(place);
+        l2k_plan_hold(plan, s->plan_component[place->band->component->index], &part);
+    }
+}
+
+l2k_status l2k_need_blocks(const l2k_decoding *d, const l2k_tile_state *s)
+{
+    l2k_need_list list = {.context = d->context};
+    for (size_t i = 0; d->context->partial && i < s->num_to_decode; i++)
+        for (const l2k_contribution *k = s->to_decode[i].block->received.first; k; k = k->next)
+            l2k_need_add(&list, k->data, k->bytes);
+    return l2k_need_listed(&list);
+}
+
+/* Bit-planes of magnitudes of up to `planes` bit-planes once a region of interest has come down to the background
+ * (H.1). */
+static unsigned planes_below(unsigned planes, unsigned shift)
+{
+    return planes <= shift ? planes : planes - shift > shift ? planes - shift : shift;
+}
+
+/* The most bit-planes that a block of a subband has. An HT block does not say how many of its subband's it needs, and a
+ * device decodes it before a region of interest comes down. */
+static unsigned measure_band(l2k_tile_state *s, const l2k_subband *band, size_t *at)
+{
+    unsigned of_ht = 0, of_mq = 0;
+    for (; *at < s->num_places && s->places[*at].band == band; ++*at) {
+        const l2k_block *block = s->places[*at].block;
+        if (!block->received.first)
+            continue;
+        if (block->kind == L2K_BLOCK_MQ)
+            of_mq = l2k_max_u32(of_mq, block->num_planes);
+        else
+            of_ht = l2k_min_u32(band->max_planes, UINT8_MAX);
+    }
+    return l2k_max_u32(of_ht, planes_below(of_mq, band->component->coding->roi_shift));
+}
+
+/* The bit-planes that the blocks of each subband of component c have. Blocks are listed subband by subband: *at is the
+ * first of c or of a later component, and then that of the next. */
+static void measure_planes(l2k_tile_state *s, uint32_t c, size_t *at, uint8_t bits[L2K_MAX_SUBBANDS])
+{
+    memset(bits, 0, L2K_MAX_SUBBANDS);
+    while (*at < s->num_places && s->places[*at].band->component->index == c) {
+        const l2k_subband *band = s->places[*at].band;
+        bits[l2k_band_number(band->resolution, band->orientation)] = (uint8_t)measure_band(s, band, at);
+    }
+}
+
+/* ---- The plan ------------------------------------------------------------------------------------------------ */
+
+/* Annex G asks for components of one size; their numbers of levels may differ (COC). The plan then gives values without
+ * level shift: of the 5/3 in the widest range that there is, of the 9/7 as floats, which reach the host from the CPU's
+ * plans alone. */
+static void join_later(l2k_tile_state *s, l2k_plan_spec *spec)
+{
+    l2k_plan_component *k = s->components;
+    s->joined_later = spec->component_transform && (k[1].levels != k[0].levels || k[2].levels != k[0].levels);
+    if (!s->joined_later)
+        return;
+    spec->component_transform = false;
+    spec->cpu_reason = "components with different numbers of levels are joined on the CPU";
+    for (int c = 0; c < 3; c++) {
+        k[c].precision = 31;
+        k[c].is_signed = true;
+    }
+}
+
+static unsigned most_bits(const uint8_t bits[L2K_MAX_SUBBANDS])
+{
+    unsigned most = 0;
+    for (unsigned band = 0; band < L2K_MAX_SUBBANDS; band++)
+        most = l2k_max_u32(most, bits[band]);
+    return most;
+}
+
+/* The narrowest type for what has been received: int16 where every magnitude, for 9/7 doubled, has at most 15 bits. */
+static l2k_coefficient_type measure_components(l2k_tile_state *s)
+{
+    size_t at = 0;
+    l2k_coefficient_type type = L2K_COEFFICIENT_INT16;
+    for (uint32_t c = 0; c < s->tile.num_components; c++) {
+        uint8_t bits[L2K_MAX_SUBBANDS];
+        l2k_plan_component *k = &s->components[c];
+        measure_planes(s, c, &at, bits);
+        k->narrow_low = l2k_low_fits_int16(k, bits);
+        if (most_bits(bits) + l2k_wavelet_get(k->wavelet)->quantised > 15)
+            type = L2K_COEFFICIENT_INT32;
+        s->plan_component[c] = c;
+    }
+    return type;
+}
+
+/* Where components have different coders, the one for both kinds of code-blocks. */
+const l2k_block_coder_table *l2k_device_coder_of(const l2k_tile_state *s)
+{
+    const l2k_block_coder_table *table = l2k_device_coder_for(s->tile.coding->components[0].style);
+    for (uint32_t c = 1; c < s->tile.num_components; c++)
+        if (l2k_device_coder_for(s->tile.coding->components[c].style) != table)
+            return l2k_device_coder_for(L2K_STYLE_HT | L2K_STYLE_HT_MIXED);
+    return table;
+}
+
+/* In device memory planes and coefficients stay there, unless the CPU has to decode the tile. */
+static void choose_memory(const l2k_decoding *d, l2k_tile_state *s, l2k_plan_spec *spec)
+{
+    const bool decodes = d->planes && !d->blocks_on_cpu && l2k_device_coder_of(s);
+    spec->keeps_coefficients = decodes && !d->on_device;
+    if (!d->planes || !d->on_device)
+        return;
+    if (!decodes && !spec->cpu_reason)
+        spec->cpu_reason = "code-blocks that the GPU does not decode are decoded on the CPU";
+    spec->on_device = !spec->cpu_reason;
+    s->on_host = !spec->on_device;
+}
+
+/* The plan is for all components, or for the only one that is wanted, then without component transform. Where it will
+ * not be run, only its views matter. */
+l2k_status l2k_make_decode_plan(const l2k_decoding *d, l2k_tile_state *s, const l2k_team *team, l2k_tile_slot *slot)
+{
+    l2k_plan_spec spec = {.direction = L2K_INVERSE};
+    l2k_coding_plan_spec(&d->codestream->siz, &s->coding, s->tile.rect, d->discard, s->components, &spec);
+    for (uint32_t c = 0; c < s->tile.num_components; c++)
+        l2k_window_enter(d, c, &s->coding, &s->components[c]);
+    spec.type = measure_components(s);
+    if (!d->planes)
+        spec.type = L2K_COEFFICIENT_INT32;
+    spec.component_transform = spec.component_transform && d->planes;
+    if (d->only != UINT32_MAX) {
+        spec.component_transform = false;
+        spec.num_components = 1;
+        spec.components = &s->components[d->only];
+        s->plan_component[d->only] = 0;
+    }
+    join_later(s, &spec);
+    choose_memory(d, s, &spec);
+    L2K_TRY(l2k_team_plan(team, slot, &spec));
+    for (uint32_t c = 0; c < s->tile.num_components; c++)
+        if (d->only == UINT32_MAX || d->only == c)
+            s->tile.components[c].view = l2k_plan_coefficients(slot->plan, s->plan_component[c]);
+    return L2K_OK;
+}

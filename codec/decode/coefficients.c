@@ -1,0 +1,114 @@
+/* The coefficients of a codestream as l2k_decoder_coefficients gives them: packets and code-blocks of one tile, and no
+ * inverse transform. */
+#include "codec/decode/decoder.h"
+#include "transform/layout.h"
+
+typedef struct coefficient_call {
+    l2k_coefficient_sink sink;
+    void *user;
+    uint32_t tile;
+} coefficient_call;
+
+/* Tier-1 leaves twice the index at which to reconstruct (E.1.1.2). Towards 0, its half is the index itself where all
+ * its bits are known, or the middle of what it can be. */
+static l2k_status halve(const l2k_context *context, const l2k_coefficients *view)
+{
+    for (uint32_t y = 0; y < view->height; y++) {
+        int32_t *row = (int32_t *)view->base + y * view->stride;
+        for (uint32_t x = 0; x < view->width; x++)
+            row[x] /= 2;
+        L2K_TRY(l2k_poll(context, view->width));
+    }
+    return L2K_OK;
+}
+
+static void describe_bands(const l2k_tile_state *s, uint32_t c, const l2k_coefficients *view,
+                           l2k_subband_info bands[L2K_MAX_SUBBANDS])
+{
+    const l2k_component_coding *coding = s->tile.components[c].coding;
+    for (uint32_t b = 0; b < view->num_bands; b++) {
+        l2k_step step = l2k_coding_step(coding, l2k_band_resolution(b), l2k_band_orientation(b));
+        bands[b] = l2k_describe_band(&s->components[c], b, step, coding->guard_bits);
+    }
+}
+
+/* Hands out component c. */
+static l2k_status give(const coefficient_call *call, const l2k_context *context, const l2k_tile_state *s, uint32_t c)
+{
+    const l2k_coefficients *view = s->tile.components[c].view;
+    const l2k_tile_component *component = &s->tile.components[c];
+    l2k_wavelet wavelet = (l2k_wavelet)component->coding->wavelet;
+    l2k_subband_info bands[L2K_MAX_SUBBANDS];
+    l2k_rect r = component->rect;
+    if (l2k_wavelet_get(wavelet)->quantised)
+        L2K_TRY(halve(context, view));
+    describe_bands(s, c, view, bands);
+    return call->sink(call->user,
+                      &(l2k_tile_coefficients){.tile = call->tile,
+                                               .component = c,
+                                               .x0 = r.x0,
+                                               .y0 = r.y0,
+                                               .x1 = r.x1,
+                                               .y1 = r.y1,
+                                               .levels = component->coding->levels,
+                                               .wavelet = wavelet,
+                                               .component_transform = s->coding.component_transform && c < 3,
+                                               .view = view,
+                                               .bands = bands});
+}
+
+static l2k_status give_all(const l2k_decode_job *job, l2k_tile_state *s)
+{
+    const l2k_decoding *d = job->decoding;
+    for (uint32_t c = 0; !s->is_absent && c < s->tile.num_components; c++)
+        if (l2k_wants_component(d, c))
+            L2K_TRY(give(job->user, d->context, s, c));
+    l2k_run_advance(d->context, L2K_UNITS_TILE - (s->is_begun ? L2K_UNITS_TILE_BLOCKS : 0));
+    l2k_tile_state_leave(d, s);
+    return L2K_OK;
+}
+
+static l2k_status take_all(const l2k_decode_job *job, l2k_tile_state *s, l2k_team *team, const l2k_turn *turn)
+{
+    const l2k_decoding *d = job->decoding;
+    L2K_TRY(l2k_decode_packets(d, s, team, d->tiles[turn->tile]));
+    if (s->is_absent)
+        return L2K_OK;
+    L2K_TRY(l2k_begin_blocks(d, s, team, turn->slot));
+    L2K_TRY(l2k_finish_blocks(d, s));
+    return l2k_report_damage(d, s);
+}
+
+static void coefficients_share(void *opaque, l2k_teams *teams, l2k_team *team)
+{
+    const l2k_decode_job *job = opaque;
+    l2k_turn turn;
+    while (l2k_next_turn(teams, team, &turn)) {
+        l2k_tile_state *s = &job->states[turn.slot->number];
+        l2k_end_turn(teams, team, &turn, turn.begins ? take_all(job, s, team, &turn) : give_all(job, s));
+    }
+}
+
+static l2k_status check_call(l2k_decoder *decoder, uint32_t tile, l2k_coefficient_sink sink)
+{
+    L2K_TRY(l2k_decoder_check_options(decoder));
+    if (tile >= decoder->codestream.num_tiles)
+        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "tile %u of only %u", tile,
+                        decoder->codestream.num_tiles);
+    if (!sink)
+        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "nobody to give coefficients to");
+    return L2K_OK;
+}
+
+/* Fewer samples are done by one thread: starting others for each of many small tiles would take longer. */
+#define MIN_PARALLEL_SAMPLES ((uint64_t)1 << 16)
+
+l2k_status l2k_decoder_coefficients(l2k_decoder *decoder, uint32_t tile, l2k_coefficient_sink sink, void *user)
+{
+    coefficient_call call = {sink, user, tile};
+    L2K_TRY(check_call(decoder, tile, sink));
+    l2k_decoding d = l2k_decode_start(decoder, l2k_tile_rect(&decoder->codestream.siz.grid, tile), NULL);
+    if ((uint64_t)l2k_rect_width(d.area) * l2k_rect_height(d.area) < MIN_PARALLEL_SAMPLES)
+        decoder->context.threads = 1;
+    return l2k_decode_end(decoder, l2k_decode_tiles(decoder, &d, L2K_BACKEND_CPU, coefficients_share, &call));
+}

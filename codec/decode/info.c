@@ -1,0 +1,228 @@
+/* What an opened file holds, and what decoding it will give. */
+#include "codec/decode/decoder.h"
+
+static l2k_status not_open(const l2k_decoder *decoder)
+{
+    return l2k_fail(&decoder->context, L2K_ERROR_STATE, "no file has been opened");
+}
+
+static void describe_colour(const l2k_decoder *decoder, l2k_image *image)
+{
+    image->colour = decoder->jp2.colour;
+    image->icc = decoder->jp2.icc;
+    image->icc_bytes = decoder->jp2.icc_bytes;
+    image->lab = decoder->jp2.lab;
+    image->density_x = decoder->jp2.density_x;
+    image->density_y = decoder->jp2.density_y;
+}
+
+/* What the components mean, as far as they are channels themselves. */
+static void describe_channels(l2k_decoder *decoder)
+{
+    const l2k_siz *siz = &decoder->codestream.siz;
+    for (uint32_t c = 0; c < siz->num_components; c++) {
+        siz->components[c].channel = L2K_CHANNEL_COLOUR;
+        siz->components[c].association = c + 1;
+    }
+    for (uint32_t k = 0; k < decoder->num_outputs; k++) {
+        l2k_output_source output = decoder->outputs[k];
+        if (output.through_palette)
+            continue;
+        siz->components[output.component].channel = decoder->components[k].channel;
+        siz->components[output.component].association = decoder->components[k].association;
+    }
+}
+
+static void describe_coding(const l2k_decoder *decoder, l2k_info *info)
+{
+    const l2k_tile_coding *coding = &decoder->codestream.coding;
+    const l2k_component_coding *first = &coding->components[0];
+    info->wavelet = (l2k_wavelet)first->wavelet;
+    info->levels = first->levels;
+    info->block_width = 1u << first->log2_block_width;
+    info->block_height = 1u << first->log2_block_height;
+    info->style = first->style;
+    info->guard_bits = first->guard_bits;
+    info->default_precincts = !first->user_precincts;
+    for (unsigned r = 0; r <= first->levels; r++)
+        info->precincts[r] = (l2k_size){1u << first->log2_precinct_width[r], 1u << first->log2_precinct_height[r]};
+    info->progression = (l2k_progression)coding->progression;
+    info->num_layers = coding->num_layers;
+    info->component_transform = coding->component_transform;
+    info->sop = coding->sop;
+    info->eph = coding->eph;
+}
+
+/* Ccap15 (A.3 of T.814). */
+static void describe_capabilities(const l2k_capabilities *capabilities, l2k_info *info)
+{
+    const unsigned word = capabilities->ht;
+    info->capabilities = capabilities->parts;
+    info->profile_number = capabilities->profile;
+    info->corresponding_profile =
+        capabilities->corresponding_profile > INT64_MAX ? INT64_MAX : (int64_t)capabilities->corresponding_profile - 1;
+    info->ht = capabilities->parts & L2K_PART_15;
+    if (!info->ht)
+        return;
+    info->ht_blocks = (l2k_ht_blocks)(word >> 14);
+    info->ht_multiple_sets = word >> 13 & 1;
+    info->ht_regions = word >> 12 & 1;
+    info->ht_mixed_tiles = word & L2K_HT_HETEROGENEOUS;
+    info->ht_irreversible = word & L2K_HT_IRREVERSIBLE;
+    info->ht_magnitude_bits = l2k_magnitude_bound(word & L2K_HT_MAGNITUDE_BITS);
+}
+
+l2k_status l2k_decoder_info(l2k_decoder *decoder, l2k_info *info)
+{
+    if (!decoder->is_open)
+        return not_open(decoder);
+    const l2k_codestream *cs = &decoder->codestream;
+    const l2k_tile_grid *grid = &cs->siz.grid;
+    *info = (l2k_info){.image = {.x0 = grid->image.x0,
+                                 .y0 = grid->image.y0,
+                                 .x1 = grid->image.x1,
+                                 .y1 = grid->image.y1,
+                                 .num_components = cs->siz.num_components,
+                                 .components = cs->siz.components},
+                       .format = decoder->is_jp2 ? L2K_FORMAT_JP2 : L2K_FORMAT_CODESTREAM,
+                       .profile = cs->siz.profile,
+                       .tile_x0 = grid->tile_x0,
+                       .tile_y0 = grid->tile_y0,
+                       .tile_width = grid->tile_width,
+                       .tile_height = grid->tile_height,
+                       .tiles_across = l2k_tiles_across(grid),
+                       .tiles_down = l2k_tiles_down(grid),
+                       .num_tile_parts = (uint32_t)cs->num_parts,
+                       .palette_entries = decoder->jp2.palette.num_entries,
+                       .codestream_bytes = (uint64_t)(cs->end - cs->data),
+                       .comment = cs->comment};
+    for (uint32_t c = 0; c < cs->siz.num_components; c++)
+        l2k_component_size(&info->image, c, &cs->siz.components[c].width, &cs->siz.components[c].height);
+    describe_channels(decoder);
+    describe_colour(decoder, &info->image);
+    describe_coding(decoder, info);
+    describe_capabilities(&cs->coding.capabilities, info);
+    return L2K_OK;
+}
+
+l2k_status l2k_decoder_kernel(const l2k_decoder *decoder, uint32_t component, char *text, size_t bytes, size_t *length)
+{
+    *length = 0;
+    if (bytes)
+        *text = 0;
+    if (!decoder->is_open)
+        return not_open(decoder);
+    if (component >= decoder->codestream.siz.num_components)
+        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "there is no component %u", (unsigned)component);
+    const l2k_wavelet_descriptor *own = decoder->codestream.coding.components[component].own;
+    if (own)
+        *length = l2k_kernel_print(&own->kernel, text, bytes);
+    return L2K_OK;
+}
+
+l2k_status l2k_decoder_splits(const l2k_decoder *decoder, uint32_t component, char *text, size_t bytes, size_t *length)
+{
+    *length = 0;
+    if (bytes)
+        *text = 0;
+    if (!decoder->is_open)
+        return not_open(decoder);
+    if (component >= decoder->codestream.siz.num_components)
+        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "there is no component %u", (unsigned)component);
+    const l2k_component_coding *coding = &decoder->codestream.coding.components[component];
+    *length = l2k_splits_print(coding->unsplit, coding->levels, text, bytes);
+    return L2K_OK;
+}
+
+l2k_status l2k_decoder_box(const l2k_decoder *decoder, size_t index, l2k_box *box)
+{
+    if (!decoder->is_open)
+        return not_open(decoder);
+    if (index >= decoder->jp2.num_boxes)
+        return L2K_ERROR_ARGUMENT;
+    *box = decoder->jp2.boxes[index];
+    return L2K_OK;
+}
+
+static l2k_status fetch_box(l2k_decoder *decoder, const l2k_box *box)
+{
+    const uint8_t *at = decoder->data + box->offset;
+    if (!decoder->context.partial)
+        return L2K_OK;
+    decoder->pool.limit = l2k_decoder_memory_limit(decoder); /* as the option is now */
+    if (box->bytes > decoder->pool.limit)
+        return l2k_fail(&decoder->context, L2K_ERROR_LIMIT, "box '%s': %llu bytes are more than the limit allows",
+                        box->type, (unsigned long long)box->bytes);
+    return l2k_need(&decoder->context, at, at + box->bytes);
+}
+
+l2k_status l2k_decoder_box_data(l2k_decoder *decoder, size_t index, l2k_box_data *data)
+{
+    l2k_box box;
+    L2K_TRY(l2k_decoder_box(decoder, index, &box));
+    L2K_TRY(fetch_box(decoder, &box));
+    l2k_jp2_describe_box(decoder->data, &box, data);
+    return L2K_OK;
+}
+
+l2k_status l2k_decoder_check_options(const l2k_decoder *decoder)
+{
+    if (!decoder->is_open)
+        return not_open(decoder);
+    const l2k_codestream *cs = &decoder->codestream;
+    uint32_t only = l2k_decoder_only_component(decoder);
+    if (only != UINT32_MAX && only >= cs->siz.num_components)
+        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "there is no component %u, only 0 to %u", only,
+                        cs->siz.num_components - 1);
+    return L2K_OK;
+}
+
+static void describe_output(const l2k_decoder *decoder, l2k_rect area, l2k_output_source output,
+                            l2k_component *component)
+{
+    const l2k_component *source = &decoder->codestream.siz.components[output.component];
+    l2k_rect rect = l2k_decoder_component_area(decoder, area, output.component);
+    component->dx = source->dx;
+    component->dy = source->dy;
+    component->precision = source->precision;
+    component->is_signed = source->is_signed;
+    component->width = l2k_rect_width(rect);
+    component->height = l2k_rect_height(rect);
+    if (output.through_palette) {
+        component->precision = decoder->jp2.palette.precision[output.column];
+        component->is_signed = decoder->jp2.palette.is_signed[output.column];
+    }
+}
+
+l2k_status l2k_decoder_check_outputs(l2k_decoder *decoder, const l2k_sample_limits *limits)
+{
+    const l2k_rect image = decoder->codestream.siz.grid.image;
+    for (uint32_t k = 0; k < decoder->num_outputs; k++)
+        describe_output(decoder, image, decoder->outputs[k], &decoder->components[k]);
+    return l2k_check_samples(&decoder->context, limits, image, decoder->num_outputs, decoder->components);
+}
+
+l2k_status l2k_decoder_image(l2k_decoder *decoder, l2k_image *image)
+{
+    l2k_rect area;
+    L2K_TRY(l2k_decoder_check_options(decoder));
+    L2K_TRY(l2k_decoder_area(decoder, &area));
+    *image = (l2k_image){
+        .x0 = area.x0, .y0 = area.y0, .x1 = area.x1, .y1 = area.y1, .num_components = l2k_decoder_num_outputs(decoder)};
+    decoder->shown = decoder->components;
+    describe_colour(decoder, image);
+    if (l2k_decoder_only_component(decoder) != UINT32_MAX) {
+        image->colour = L2K_COLOUR_UNKNOWN;
+        image->icc = NULL;
+        image->icc_bytes = 0;
+        decoder->alone = (l2k_component){.channel = L2K_CHANNEL_COLOUR, .association = 1};
+        decoder->shown = &decoder->alone;
+    }
+    image->components = decoder->shown;
+    for (uint32_t k = 0; k < image->num_components; k++) {
+        describe_output(decoder, area, l2k_decoder_output(decoder, k), &decoder->shown[k]);
+        if (decoder->shown[k].width == 0 || decoder->shown[k].height == 0)
+            return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "component %u has no samples in this region", k);
+    }
+    return L2K_OK;
+}

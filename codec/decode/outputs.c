@@ -1,0 +1,302 @@
+/* From the codestream's components to the image's: component mapping through the palette, channel definitions (I.5.3.4
+ * to I.5.3.6). */
+#include <stdlib.h>
+
+#include "base/sample.h"
+#include "codec/decode/decoder.h"
+
+uint32_t l2k_decoder_only_component(const l2k_decoder *decoder)
+{
+    int64_t only = decoder->options[L2K_DECODER_COMPONENT];
+    return only < 0 ? UINT32_MAX : (uint32_t)only;
+}
+
+uint32_t l2k_decoder_num_outputs(const l2k_decoder *decoder)
+{
+    return l2k_decoder_only_component(decoder) != UINT32_MAX ? 1 : decoder->num_outputs;
+}
+
+l2k_output_source l2k_decoder_output(const l2k_decoder *decoder, uint32_t k)
+{
+    uint32_t only = l2k_decoder_only_component(decoder);
+    return only != UINT32_MAX ? (l2k_output_source){.component = only} : decoder->outputs[k];
+}
+
+l2k_status l2k_decoder_area(const l2k_decoder *decoder, l2k_rect *area)
+{
+    const l2k_rect *image = &decoder->codestream.siz.grid.image;
+    *area = decoder->has_region ? l2k_rect_intersect(decoder->region, *image) : *image;
+    if (l2k_rect_empty(*area))
+        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT,
+                        "region %u,%u,%u,%u lies outside the image, which is %u,%u,%u,%u", decoder->region.x0,
+                        decoder->region.y0, decoder->region.x1, decoder->region.y1, image->x0, image->y0, image->x1,
+                        image->y1);
+    return L2K_OK;
+}
+
+l2k_rect l2k_decoder_component_area(const l2k_decoder *decoder, l2k_rect area, uint32_t c)
+{
+    const l2k_component *component = &decoder->codestream.siz.components[c];
+    return l2k_reduced_rect(&decoder->codestream, c, l2k_component_rect(area, component->dx, component->dy),
+                            (unsigned)decoder->options[L2K_DECODER_REDUCE]);
+}
+
+/* ---- Order of the outputs ------------------------------------------------------------------------------------ */
+
+static l2k_status map_channels(l2k_decoder *decoder)
+{
+    const l2k_jp2 *jp2 = &decoder->jp2;
+    const l2k_context *context = &decoder->context;
+    for (uint32_t k = 0; k < decoder->num_outputs; k++) {
+        if (!jp2->num_channels) {
+            decoder->outputs[k] = (l2k_output_source){.component = k};
+            continue;
+        }
+        const l2k_channel_map *map = &jp2->channels[k];
+        if (map->component >= decoder->codestream.siz.num_components)
+            return l2k_fail(context, L2K_ERROR_CORRUPT, "box 'cmap': component %u does not exist", map->component);
+        if (map->through_palette && map->column >= jp2->palette.num_columns)
+            return l2k_fail(context, L2K_ERROR_CORRUPT, "box 'cmap': palette column %u does not exist", map->column);
+        decoder->outputs[k] = (l2k_output_source){map->component, map->through_palette, map->column};
+    }
+    return L2K_OK;
+}
+
+static l2k_channel channel_of(unsigned type)
+{
+    return type <= L2K_CHANNEL_PREMULTIPLIED_OPACITY ? (l2k_channel)type : L2K_CHANNEL_UNSPECIFIED;
+}
+
+/* Without a definition every channel is the next colour (I.5.3.6). */
+static l2k_status define_channels(l2k_decoder *decoder)
+{
+    for (uint32_t k = 0; k < decoder->num_outputs; k++)
+        decoder->components[k] = (l2k_component){.channel = L2K_CHANNEL_COLOUR, .association = k + 1};
+    for (size_t i = 0; i < decoder->jp2.num_definitions; i++) {
+        const l2k_channel_definition *d = &decoder->jp2.definitions[i];
+        if (d->channel >= decoder->num_outputs)
+            return l2k_fail(&decoder->context, L2K_ERROR_CORRUPT, "box 'cdef': channel %u does not exist", d->channel);
+        decoder->components[d->channel].channel = channel_of(d->type);
+        decoder->components[d->channel].association = d->association;
+    }
+    return L2K_OK;
+}
+
+/* Colours first, in the order of their association; the rest as it comes. */
+static uint64_t rank(const l2k_component *component)
+{
+    return component->channel == L2K_CHANNEL_COLOUR ? component->association : UINT64_MAX >> 32;
+}
+
+typedef struct ranked {
+    uint64_t rank; /* and below it the place before, so that no two are equal */
+    l2k_output_source output;
+    l2k_component component;
+} ranked;
+
+static int by_rank(const void *a, const void *b)
+{
+    uint64_t first = ((const ranked *)a)->rank, second = ((const ranked *)b)->rank;
+    return first < second ? -1 : first > second;
+}
+
+static bool is_sorted(const l2k_decoder *decoder)
+{
+    for (uint32_t k = 1; k < decoder->num_outputs; k++)
+        if (rank(&decoder->components[k]) < rank(&decoder->components[k - 1]))
+            return false;
+    return true;
+}
+
+static l2k_status sort_channels(l2k_decoder *decoder)
+{
+    if (is_sorted(decoder))
+        return L2K_OK;
+    ranked *all = l2k_allocate(&decoder->context, decoder->num_outputs, sizeof *all);
+    if (!all)
+        return l2k_fail(&decoder->context, L2K_ERROR_MEMORY, "out of memory for %u channels", decoder->num_outputs);
+    for (uint32_t k = 0; k < decoder->num_outputs; k++)
+        all[k] = (ranked){rank(&decoder->components[k]) << 32 | k, decoder->outputs[k], decoder->components[k]};
+    qsort(all, decoder->num_outputs, sizeof *all, by_rank);
+    for (uint32_t k = 0; k < decoder->num_outputs; k++) {
+        decoder->outputs[k] = all[k].output;
+        decoder->components[k] = all[k].component;
+    }
+    l2k_release(&decoder->context, all);
+    return L2K_OK;
+}
+
+l2k_status l2k_decoder_plan_outputs(l2k_decoder *decoder)
+{
+    const l2k_context *context = &decoder->context;
+    size_t count = decoder->jp2.num_channels ? decoder->jp2.num_channels : decoder->codestream.siz.num_components;
+    if (count > L2K_MAX_COMPONENTS)
+        return l2k_fail(context, L2K_ERROR_CORRUPT, "box 'cmap': %zu channels", count);
+    decoder->num_outputs = (uint32_t)count;
+    decoder->outputs = l2k_allocate(context, count, sizeof *decoder->outputs);
+    decoder->components = l2k_allocate_zeroed(context, count, sizeof *decoder->components);
+    if (!decoder->outputs || !decoder->components)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %zu components", count);
+    L2K_TRY(map_channels(decoder));
+    L2K_TRY(define_channels(decoder));
+    return sort_channels(decoder);
+}
+
+/* ---- Into the caller's planes -------------------------------------------------------------------------------- */
+
+static l2k_status check_plane(const l2k_decoder *decoder, const l2k_plane *plane, uint32_t k)
+{
+    const l2k_component *component = &decoder->shown[k];
+    if (!plane->data && component->width && component->height)
+        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "plane %u is missing", k);
+    if (!l2k_sample_type_holds(plane->type, component->precision, component->is_signed))
+        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "the sample type of plane %u cannot hold %u bits", k,
+                        component->precision);
+    const ptrdiff_t size = (ptrdiff_t)l2k_sample_bytes(plane->type);
+    if (decoder->options[L2K_DECODER_MEMORY] == L2K_MEMORY_DEVICE &&
+        ((uintptr_t)plane->data % (uintptr_t)size || plane->row_stride % size || plane->sample_stride % size))
+        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "plane %u: address and strides must be whole samples",
+                        k);
+    return L2K_OK;
+}
+
+/* Memory of its own for a component that no single output takes as it is. */
+static l2k_status own_source(const l2k_decoder *decoder, l2k_rect area, uint32_t c, l2k_sources *sources)
+{
+    if (decoder->options[L2K_DECODER_MEMORY] == L2K_MEMORY_DEVICE)
+        return l2k_fail(
+            &decoder->context, L2K_ERROR_UNSUPPORTED,
+            "palettes, and components that are shown several times or not at all, need planes in host memory");
+    l2k_rect rect = l2k_decoder_component_area(decoder, area, c);
+    size_t row = l2k_rect_width(rect) * sizeof(int32_t);
+    void *data = l2k_allocate(&decoder->context, l2k_rect_height(rect), row);
+    sources->planes[c] = (l2k_plane){data, (ptrdiff_t)row, sizeof(int32_t), L2K_SAMPLE_S32};
+    sources->owned[c] = true;
+    if (!data)
+        return l2k_fail(&decoder->context, L2K_ERROR_MEMORY, "out of memory for component %u", c);
+    return L2K_OK;
+}
+
+static void assign_source(l2k_output_source output, const l2k_plane *plane, l2k_sources *sources)
+{
+    l2k_plane *source = &sources->planes[output.component];
+    if (output.through_palette || sources->owned[output.component] || source->data) {
+        sources->owned[output.component] = true;
+        *source = (l2k_plane){0};
+    } else {
+        *source = *plane;
+    }
+}
+
+l2k_status l2k_sources_prepare(const l2k_decoder *decoder, l2k_rect area, const l2k_plane *outputs,
+                               l2k_sources *sources)
+{
+    const l2k_context *context = &decoder->context;
+    uint32_t count = decoder->codestream.siz.num_components, only = l2k_decoder_only_component(decoder);
+    sources->planes = l2k_allocate_zeroed(context, count, sizeof *sources->planes);
+    sources->owned = l2k_allocate_zeroed(context, count, sizeof *sources->owned);
+    if (!sources->planes || !sources->owned)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for planes");
+    for (uint32_t k = 0; k < l2k_decoder_num_outputs(decoder); k++) {
+        L2K_TRY(check_plane(decoder, &outputs[k], k));
+        assign_source(l2k_decoder_output(decoder, k), &outputs[k], sources);
+    }
+    for (uint32_t c = 0; only == UINT32_MAX && c < count; c++)
+        if (!sources->planes[c].data)
+            L2K_TRY(own_source(decoder, area, c, sources));
+    return L2K_OK;
+}
+
+void l2k_sources_release(const l2k_decoder *decoder, l2k_sources *sources)
+{
+    for (uint32_t c = 0; sources->planes && sources->owned && c < decoder->codestream.siz.num_components; c++)
+        if (sources->owned[c])
+            l2k_release(&decoder->context, sources->planes[c].data);
+    l2k_release(&decoder->context, sources->planes);
+    l2k_release(&decoder->context, sources->owned);
+}
+
+/* An index beyond the palette takes its last entry. */
+static int32_t look_up(const l2k_palette *palette, uint32_t column, int32_t value)
+{
+    uint32_t index = value < 0 ? 0 : l2k_min_u32((uint32_t)value, palette->num_entries - 1);
+    return palette->values[index * palette->num_columns + column];
+}
+
+static l2k_status fill_output(const l2k_decoder *decoder, l2k_output_source output, const int32_t *samples,
+                              const l2k_component *component, const l2k_plane *plane)
+{
+    const uint32_t width = component->width;
+    for (uint32_t y = 0; y < component->height; y++) {
+        for (uint32_t x = 0; x < width; x++) {
+            int32_t value = samples[(size_t)y * width + x];
+            if (output.through_palette)
+                value = look_up(&decoder->jp2.palette, output.column, value);
+            l2k_sample_store(plane, x, y, value);
+        }
+        L2K_TRY(l2k_poll(&decoder->context, 4 * (uint64_t)width));
+    }
+    return L2K_OK;
+}
+
+l2k_status l2k_sources_deliver(const l2k_decoder *decoder, const l2k_sources *sources, const l2k_plane *outputs)
+{
+    for (uint32_t k = 0; k < l2k_decoder_num_outputs(decoder); k++) {
+        l2k_output_source output = l2k_decoder_output(decoder, k);
+        if (sources->owned[output.component])
+            L2K_TRY(
+                fill_output(decoder, output, sources->planes[output.component].data, &decoder->shown[k], &outputs[k]));
+    }
+    return L2K_OK;
+}
+
+/* ---- Planes of the decoder's own ----------------------------------------------------------------------------- */
+
+static l2k_sample_type smallest_type(const l2k_component *component)
+{
+    if (component->precision > 16)
+        return L2K_SAMPLE_S32;
+    if (component->precision > 8)
+        return component->is_signed ? L2K_SAMPLE_S16 : L2K_SAMPLE_U16;
+    return component->is_signed ? L2K_SAMPLE_S8 : L2K_SAMPLE_U8;
+}
+
+/* Bytes of a component in its smallest type, rounded up so that the next one is aligned. */
+static size_t plane_bytes(const l2k_component *component)
+{
+    return ((size_t)component->width * component->height * l2k_sample_bytes(smallest_type(component)) + 3) & ~(size_t)3;
+}
+
+/* False if it is more than a size_t holds. */
+static bool count_plane_bytes(const l2k_image *image, size_t *bytes)
+{
+    *bytes = 0;
+    for (uint32_t c = 0; c < image->num_components; c++) {
+        const l2k_component *k = &image->components[c];
+        size_t sample = l2k_sample_bytes(smallest_type(k));
+        if (k->width && k->height > (SIZE_MAX / 2 - *bytes) / sample / k->width)
+            return false;
+        *bytes += plane_bytes(k);
+    }
+    return true;
+}
+
+/* One after the other in one block. */
+l2k_status l2k_decoder_take_planes(l2k_decoder *decoder, const l2k_image *image)
+{
+    size_t bytes;
+    if (!count_plane_bytes(image, &bytes))
+        return l2k_fail(&decoder->context, L2K_ERROR_MEMORY, "out of memory for the samples");
+    decoder->memory_planes = l2k_allocate(&decoder->context, image->num_components, sizeof *decoder->memory_planes);
+    decoder->memory = l2k_allocate(&decoder->context, bytes, 1);
+    if (!decoder->memory || !decoder->memory_planes)
+        return l2k_fail(&decoder->context, L2K_ERROR_MEMORY, "out of memory for %zu bytes of samples", bytes);
+    uint8_t *at = decoder->memory;
+    for (uint32_t c = 0; c < image->num_components; c++) {
+        const l2k_component *k = &image->components[c];
+        ptrdiff_t size = (ptrdiff_t)l2k_sample_bytes(smallest_type(k));
+        decoder->memory_planes[c] = (l2k_plane){at, size * k->width, size, smallest_type(k)};
+        at += plane_bytes(k);
+    }
+    return L2K_OK;
+}

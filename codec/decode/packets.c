@@ -1,0 +1,355 @@
+/* The packets of one tile (Annex B), one after the other, out of its tile-parts. */
+#include "codec/decode/decoder.h"
+#include "codec/packets/packet.h"
+
+typedef struct tile_reader {
+    const l2k_decoding *decoding;
+    l2k_tile *tile;
+    uint32_t index;
+    size_t next_part;
+    uint64_t bytes;        /* of packets and packed headers */
+    uint32_t layers;       /* that are wanted */
+    uint64_t wanted;       /* packets */
+    uint64_t header_bytes; /* of a file that is read in parts: as long as headers seem to be */
+    l2k_packet_input input;
+} tile_reader;
+
+/* Moves on to the next tile-part that has packets. */
+static bool advance_part(tile_reader *reader)
+{
+    while (reader->next_part != L2K_NO_PART) {
+        const l2k_tile_part_span *span = &reader->decoding->codestream->parts[reader->next_part];
+        reader->next_part = span->next;
+        if (span->packets == span->end)
+            continue;
+        reader->input.data = span->packets;
+        reader->input.end = span->end;
+        return true;
+    }
+    return false;
+}
+
+uint64_t l2k_tile_bytes(const l2k_codestream *cs, uint32_t tile)
+{
+    uint64_t bytes = 0;
+    for (size_t i = cs->first_part[tile]; i != L2K_NO_PART; i = cs->parts[i].next)
+        bytes += (uint64_t)(cs->parts[i].end - cs->parts[i].packets);
+    return bytes;
+}
+
+static bool wanted(const tile_reader *reader, const l2k_packet_id *id)
+{
+    const l2k_resolution *resolution = &reader->tile->components[id->component].resolutions[id->resolution];
+    return id->layer < reader->layers && l2k_precinct_is_wanted(resolution, id->precinct);
+}
+
+static const char fewer_packets[] = "has fewer packets than its header promises";
+
+/* What can be wrong with the packets of a tile: damage, truncation, or an encoder that left some packets out.
+ * The latter is common, and not counted as truncation if EOC follows. What there is gets decoded; one warning of each
+ * kind for all tiles. */
+static l2k_status report(const l2k_decoding *d, uint32_t index, const l2k_packet_stop *stop)
+{
+    if (d->codestream->strict || (d->like_openjpeg && stop->error == L2K_ERROR_CORRUPT))
+        return l2k_fail(d->context, stop->error, "tile %u %s%s", index, stop->what, stop->detail);
+    bool complete = d->codestream->has_end && stop->what == fewer_packets;
+    if (!atomic_exchange(complete ? &d->findings->warned_fewer : &d->findings->incomplete, true))
+        l2k_warn(d->context, "tile %u %s%s", index, stop->what, stop->detail);
+    return L2K_OK;
+}
+
+l2k_status l2k_missing_tile(const l2k_decoding *d, uint32_t index)
+{
+    return report(d, index, &(l2k_packet_stop){L2K_ERROR_TRUNCATED, fewer_packets, ""});
+}
+
+l2k_status l2k_report_damage(const l2k_decoding *d, l2k_tile_state *s)
+{
+    const l2k_packet_stop stop = {L2K_ERROR_CORRUPT, "has damaged code-blocks", ""};
+    return atomic_load(&s->damaged) ? report(d, s->tile.index, &stop) : L2K_OK;
+}
+
+/* Packed headers say that there is a packet; else bytes do. */
+static bool has_packet(tile_reader *reader)
+{
+    bool more = reader->input.data != reader->input.end || advance_part(reader);
+    return reader->input.packed ? reader->input.header != reader->input.header_end : more;
+}
+
+/* Visits that cost no bits: of code-blocks that are not included, of packets that were in an earlier progression. Some
+ * are free, and some per byte of the tile, far more than a well-meaning encoder needs. */
+enum { FREE_LOOKS = 1 << 22, LOOKS_PER_BYTE = 64 };
+
+static bool looks_too_often(const tile_reader *reader, uint64_t skipped)
+{
+    return reader->input.looks + skipped > FREE_LOOKS + LOOKS_PER_BYTE * reader->bytes;
+}
+
+/* The most of a packet that is read at once because it will be needed: bodies of larger ones come by code-block. */
+enum { MOST_AT_ONCE = 1 << 16 };
+
+/* Of a file that is read in parts: bytes of a packet to begin with, of `length` bytes, 0 if that is not known. EPH
+ * might stand behind it. */
+static uint64_t bytes_at_once(const tile_reader *reader, uint32_t length)
+{
+    enum { EPH_BYTES = 2 };
+    const uint64_t known = length < MOST_AT_ONCE ? length + EPH_BYTES : MOST_AT_ONCE;
+    return length == 0 || known < reader->header_bytes ? reader->header_bytes : known;
+}
+
+static l2k_status fetch_header(tile_reader *reader, uint32_t length)
+{
+    l2k_packet_input *input = &reader->input;
+    const l2k_context *context = reader->decoding->context;
+    if (!context->partial)
+        return L2K_OK;
+    const uint64_t bytes = bytes_at_once(reader, length);
+    input->sure = bytes < (uint64_t)(input->end - input->data) ? input->data + bytes : NULL;
+    return l2k_need(context, input->data, input->sure ? input->sure : input->end);
+}
+
+/* Reads the packet that the input is at. Where packets cannot go on behind it, *stop says why. `skipped` are packets
+ * that the order has passed over so far. */
+static l2k_status read_packet(tile_reader *reader, const l2k_packet_id *id, bool keep, uint64_t skipped,
+                              l2k_packet_stop *stop)
+{
+    l2k_status status = l2k_packet_read(reader->decoding->context, reader->tile, id, keep, &reader->input);
+    if (reader->input.beyond) {
+        *stop = (l2k_packet_stop){L2K_ERROR_TRUNCATED, "", ""};
+        return L2K_OK;
+    }
+    if (status == L2K_ERROR_TRUNCATED)
+        *stop = (l2k_packet_stop){status, "ends in the middle of a packet", ""};
+    else if (status == L2K_ERROR_CORRUPT)
+        *stop = (l2k_packet_stop){status, "has a damaged packet header: ", reader->input.fault};
+    else if (status == L2K_OK && looks_too_often(reader, skipped))
+        *stop = (l2k_packet_stop){L2K_ERROR_CORRUPT, "has packets that say next to nothing of many code-blocks", ""};
+    else
+        return status;
+    return L2K_OK;
+}
+
+/* ---- One after the other -------------------------------------------------------------------------------------- */
+
+static bool has_all(const tile_reader *reader)
+{
+    return reader->wanted == reader->tile->num_precincts * reader->tile->coding->num_layers;
+}
+
+/* Packets are at their end, but the order goes on. OpenJPEG then reads empty ones, each of which needs its EPH. */
+static void miss_packets(const tile_reader *reader, l2k_packet_stop *stop)
+{
+    if (reader->decoding->like_openjpeg && reader->tile->coding->eph)
+        *stop = (l2k_packet_stop){L2K_ERROR_CORRUPT, "has no EPH marker where its header promises a packet", ""};
+}
+
+/* Reads packets in their order up to the last one that is wanted, or, where that was done before, up to the end, and
+ * enters them into the index, if there is one. */
+static l2k_status walk(tile_reader *reader, l2k_packet_order *order, l2k_packet_index *index, l2k_packet_stop *stop)
+{
+    const l2k_decoding *d = reader->decoding;
+    l2k_packet_id id;
+    uint64_t left = reader->wanted;
+    const bool to_end = has_all(reader) || (index && index->is_walked);
+    while (!stop->error && (to_end || left > 0) && l2k_packet_order_next(order, &id)) {
+        const bool keep = wanted(reader, &id);
+        if (!has_packet(reader)) {
+            *stop = (l2k_packet_stop){L2K_ERROR_TRUNCATED, fewer_packets, ""};
+            miss_packets(reader, stop);
+            break;
+        }
+        if (index)
+            index->offsets[l2k_packet_index_place(index, reader->tile, &id)] =
+                (uint64_t)(reader->input.data - d->codestream->data);
+        L2K_TRY(fetch_header(reader, 0));
+        L2K_TRY(read_packet(reader, &id, keep, order->skipped, stop));
+        left -= keep;
+    }
+    if (stop->error == L2K_ERROR_TRUNCATED && l2k_packet_order_next(order, &id))
+        miss_packets(reader, stop);
+    L2K_TRY(order->status);
+    if (index && !reader->input.beyond) {
+        index->is_walked = true;
+        index->is_whole = to_end || stop->error;
+        index->stop = *stop;
+    }
+    bool more = reader->input.data != reader->input.end || reader->next_part != L2K_NO_PART;
+    if (to_end && more && !stop->error && !atomic_exchange(&d->findings->warned_beyond, true))
+        l2k_warn(d->context, "tile %u has bytes beyond its last packet", reader->index);
+    return L2K_OK;
+}
+
+/* ---- By the index ---------------------------------------------------------------------------------------------- */
+
+/* Over the precincts that are wanted, resolution by resolution. */
+typedef struct precinct_walk {
+    uint32_t component, resolution;
+    uint64_t at;
+} precinct_walk;
+
+static bool next_precinct(const l2k_tile *tile, precinct_walk *walk, l2k_packet_id *id)
+{
+    for (; walk->component < tile->num_components; walk->component++, walk->resolution = 0)
+        for (; walk->resolution < tile->components[walk->component].num_resolutions; walk->resolution++, walk->at = 0) {
+            const l2k_resolution *r = &tile->components[walk->component].resolutions[walk->resolution];
+            const uint32_t width = l2k_rect_width(r->wanted);
+            if (walk->at == (uint64_t)width * l2k_rect_height(r->wanted))
+                continue;
+            const uint32_t x = r->wanted.x0 + (uint32_t)(walk->at % width),
+                           y = r->wanted.y0 + (uint32_t)(walk->at / width);
+            *id = (l2k_packet_id){
+                .component = walk->component, .resolution = walk->resolution, .precinct = y * r->precincts.across + x};
+            walk->at++;
+            return true;
+        }
+    return false;
+}
+
+/* Whether every packet that is wanted is there, or known not to be. */
+static bool has_wanted(const tile_reader *reader, const l2k_packet_index *index)
+{
+    precinct_walk walk = {0};
+    l2k_packet_id id;
+    while (!index->is_whole && next_precinct(reader->tile, &walk, &id)) {
+        id.layer = reader->layers - 1;
+        if (index->offsets[l2k_packet_index_place(index, reader->tile, &id)] == L2K_NO_PACKET)
+            return false;
+    }
+    return true;
+}
+
+/* What is needed of the wanted packets to begin with, if the file is read in parts. */
+static l2k_status prefetch(const tile_reader *reader, const l2k_packet_index *index)
+{
+    const l2k_decoding *d = reader->decoding;
+    l2k_need_list list = {.context = d->context};
+    precinct_walk walk = {0};
+    l2k_packet_id id;
+    while (d->context->partial && next_precinct(reader->tile, &walk, &id))
+        for (id.layer = 0; id.layer < reader->layers; id.layer++) {
+            const size_t place = l2k_packet_index_place(index, reader->tile, &id);
+            if (index->lengths && index->offsets[place] != L2K_NO_PACKET)
+                l2k_need_add(&list, d->codestream->data + index->offsets[place],
+                             l2k_min_u32(index->lengths[place], MOST_AT_ONCE));
+        }
+    return l2k_need_listed(&list);
+}
+
+/* Goes to a packet. */
+static bool seek(tile_reader *reader, uint64_t offset)
+{
+    const l2k_codestream *cs = reader->decoding->codestream;
+    const uint8_t *at = cs->data + offset;
+    for (size_t i = cs->first_part[reader->index]; i != L2K_NO_PART; i = cs->parts[i].next)
+        if (at >= cs->parts[i].packets && at < cs->parts[i].end) {
+            reader->input.data = at;
+            reader->input.end = cs->parts[i].end;
+            return true;
+        }
+    return false;
+}
+
+/* The layers of a precinct. */
+static l2k_status read_precinct(tile_reader *reader, const l2k_packet_index *index, l2k_packet_id id, bool *is_right,
+                                l2k_packet_stop *stop)
+{
+    l2k_packet_stop own = {0};
+    for (id.layer = 0; id.layer < reader->layers && *is_right && !own.error; id.layer++) {
+        const size_t place = l2k_packet_index_place(index, reader->tile, &id);
+        if (index->offsets[place] == L2K_NO_PACKET || !seek(reader, index->offsets[place])) {
+            own = index->stop;
+            break;
+        }
+        const uint32_t length = index->lengths ? index->lengths[place] : 0;
+        const uint8_t *start = reader->input.data;
+        L2K_TRY(fetch_header(reader, length));
+        *is_right = l2k_packet_index_agrees(index, place, start, reader->input.end);
+        if (*is_right)
+            L2K_TRY(read_packet(reader, &id, true, 0, &own));
+        if (*is_right && index->lengths && !reader->input.beyond)
+            *is_right = !own.error && reader->input.data == start + length;
+    }
+    if (own.error)
+        *stop = own;
+    return L2K_OK;
+}
+
+/* *is_right: not so where lengths turn out to be wrong. */
+static l2k_status read_indexed(tile_reader *reader, const l2k_packet_index *index, bool *is_right,
+                               l2k_packet_stop *stop)
+{
+    precinct_walk walk = {0};
+    l2k_packet_id id;
+    *is_right = true;
+    while (*is_right && !reader->input.beyond && next_precinct(reader->tile, &walk, &id))
+        L2K_TRY(read_precinct(reader, index, id, is_right, stop));
+    return L2K_OK;
+}
+
+/* ---- All of it ------------------------------------------------------------------------------------------------- */
+
+static l2k_status start_walk(const l2k_decoding *d, l2k_tile_state *s, tile_reader *reader)
+{
+    reader->next_part = d->codestream->first_part[reader->index];
+    reader->input.data = reader->input.end = d->codestream->end; /* nothing, but at an address */
+    return l2k_start_packets(d, s);
+}
+
+/* By the index where that has what is wanted, and is right; else one after the other. */
+static l2k_status read_wanted(const l2k_decoding *d, l2k_tile_state *s, tile_reader *reader, l2k_packet_index *index,
+                              l2k_packet_stop *stop)
+{
+    bool is_right;
+    reader->input.beyond = false;
+    if (index && has_wanted(reader, index)) {
+        L2K_TRY(prefetch(reader, index));
+        L2K_TRY(read_indexed(reader, index, &is_right, stop));
+        if (is_right)
+            return L2K_OK;
+        L2K_TRY(l2k_distrust_index(d, s, index));
+        *stop = (l2k_packet_stop){0};
+    }
+    L2K_TRY(start_walk(d, s, reader));
+    return walk(reader, &s->order, index, stop);
+}
+
+/* Where a header is longer than expected, all are read again; what has been read of the file stays. */
+static l2k_status read_with_headers(const l2k_decoding *d, l2k_tile_state *s, tile_reader *reader,
+                                    l2k_packet_index *index, l2k_packet_stop *stop)
+{
+    enum { FIRST_BYTES = 256, GROWTH = 8 };
+    const l2k_packet_input input = reader->input;
+    reader->header_bytes = FIRST_BYTES;
+    L2K_TRY(read_wanted(d, s, reader, index, stop));
+    while (reader->input.beyond) {
+        reader->header_bytes *= GROWTH;
+        reader->input = input;
+        *stop = (l2k_packet_stop){0};
+        L2K_TRY(l2k_tile_restart(d->context, UINT64_MAX, &s->tile));
+        L2K_TRY(read_wanted(d, s, reader, index, stop));
+    }
+    return L2K_OK;
+}
+
+l2k_status l2k_read_packets(const l2k_decoding *d, l2k_tile_state *s)
+{
+    const l2k_buffer *packed = &s->packed.bytes;
+    const uint32_t all = s->coding.num_layers;
+    l2k_packet_stop stop = {0};
+    l2k_packet_index *index = NULL;
+    tile_reader reader = {.decoding = d, .tile = &s->tile, .index = s->tile.index};
+    reader.layers = d->layers ? l2k_min_u32(d->layers, all) : all;
+    reader.wanted = l2k_window_precincts(&s->tile) * reader.layers;
+    reader.input.like_openjpeg = d->like_openjpeg;
+    reader.bytes = l2k_tile_bytes(d->codestream, s->tile.index) + packed->size;
+    if (s->packed.used) {
+        reader.input.packed = true;
+        reader.input.header = packed->data;
+        reader.input.header_end = l2k_buffer_end(packed);
+    }
+    if (!reader.input.packed && !has_all(&reader))
+        L2K_TRY(l2k_find_index(d, s, reader.bytes, &index));
+    L2K_TRY(read_with_headers(d, s, &reader, index, &stop));
+    s->is_whole = !stop.error;
+    return stop.error ? report(d, s->tile.index, &stop) : L2K_OK;
+}

@@ -1,0 +1,243 @@
+/* A decoding from its start to its end: which tiles, memory, threads, and what is kept for the next one. */
+#include "base/object.h"
+#include "codec/decode/decoder.h"
+
+/* What is of this image alone. */
+static void release_image(const l2k_context *context, l2k_tile_state *s)
+{
+    for (uint32_t c = 0; s->joined && c < s->tile.num_components; c++) {
+        l2k_release(context, s->joined[c]);
+        l2k_release(context, s->host_planes[c].data);
+        s->joined[c] = s->host_planes[c].data = NULL;
+    }
+    l2k_release(context, s->rest);
+    s->rest = NULL;
+    if (s->packed.bytes.context)
+        l2k_buffer_release(&s->packed.bytes);
+    s->packed = (l2k_packed_headers){0};
+    l2k_tile_coding_release(context, &s->read);
+    s->is_absent = s->is_blank = s->joined_later = s->on_host = s->is_begun = false;
+}
+
+void l2k_tile_state_forget_tree(const l2k_context *context, l2k_tile_state *s)
+{
+    for (uint32_t c = 0; s->device && c < s->tile.num_components; c++)
+        l2k_device_release(&s->device[c]);
+    l2k_release(context, s->places);
+    l2k_tile_release(context, &s->tile);
+    s->places = NULL;
+    s->num_places = 0;
+    s->device = NULL;
+    s->joined = NULL;
+}
+
+void l2k_tile_state_forget(const l2k_context *context, l2k_tile_state *s)
+{
+    l2k_tile_state_forget_tree(context, s);
+    l2k_tile_coding_release(context, &s->coding);
+    l2k_packet_order_release(context, &s->order);
+}
+
+void l2k_tile_state_leave(const l2k_decoding *d, l2k_tile_state *s)
+{
+    release_image(d->context, s);
+    s->is_kept = d->keeps_tiles;
+    if (!s->is_kept)
+        l2k_tile_state_forget(d->context, s);
+}
+
+/* Looks at no other tiles than those: there may be 65535, and a call for each of them. */
+static l2k_status select_tiles(l2k_decoding *d)
+{
+    const l2k_codestream *cs = d->codestream;
+    const l2k_tile_grid *grid = &cs->siz.grid;
+    uint32_t across = l2k_tiles_across(grid);
+    uint32_t x0 = (d->area.x0 - grid->tile_x0) / grid->tile_width;
+    uint32_t x1 = (d->area.x1 - 1 - grid->tile_x0) / grid->tile_width;
+    uint32_t y0 = (d->area.y0 - grid->tile_y0) / grid->tile_height;
+    uint32_t y1 = (d->area.y1 - 1 - grid->tile_y0) / grid->tile_height;
+    d->tiles = l2k_allocate(d->context, (size_t)(x1 - x0 + 1) * (y1 - y0 + 1), sizeof *d->tiles);
+    if (!d->tiles)
+        return l2k_fail(d->context, L2K_ERROR_MEMORY, "out of memory for %u tiles", cs->num_tiles);
+    for (uint32_t y = y0; y <= y1; y++)
+        for (uint32_t x = x0; x <= x1; x++)
+            d->tiles[d->num_tiles++] = y * across + x;
+    return L2K_OK;
+}
+
+static bool lacks_tiles(const l2k_decoding *d)
+{
+    for (uint32_t i = 0; i < d->num_tiles; i++)
+        if (l2k_tile_bytes(d->codestream, d->tiles[i]) == 0)
+            return true;
+    return false;
+}
+
+void l2k_decoder_release_tiles(l2k_decoder *decoder)
+{
+    for (unsigned k = 0; decoder->states && k < decoder->num_states; k++) {
+        release_image(&decoder->context, &decoder->states[k]);
+        l2k_tile_state_forget(&decoder->context, &decoder->states[k]);
+    }
+    l2k_release(&decoder->context, decoder->states);
+    decoder->states = NULL;
+    decoder->num_states = 0;
+}
+
+static l2k_status take_states(l2k_decoder *decoder, unsigned count)
+{
+    if (decoder->states && decoder->num_states == count)
+        return L2K_OK;
+    l2k_decoder_release_tiles(decoder);
+    decoder->states = l2k_allocate_zeroed(&decoder->context, count, sizeof *decoder->states);
+    if (!decoder->states)
+        return l2k_fail(&decoder->context, L2K_ERROR_MEMORY, "out of memory for %u tiles", count);
+    decoder->num_states = count;
+    return L2K_OK;
+}
+
+/* A failure can leave tiles in the slots: they are freed when no plan works on their memory any more. */
+static l2k_status run_teams(l2k_decoder *decoder, const l2k_decoding *d, l2k_team_share *share, void *user)
+{
+    l2k_teams *teams = &decoder->teams;
+    L2K_TRY(take_states(decoder, teams->num_slots));
+    l2k_decode_job job = {d, decoder->states, user};
+    l2k_status status = l2k_teams_run(teams, d->num_tiles, share, &job);
+    if (status != L2K_OK)
+        l2k_teams_release(teams);
+    if (status != L2K_OK || !d->keeps_tiles)
+        l2k_decoder_release_tiles(decoder);
+    return status;
+}
+
+static l2k_status decode_selected(l2k_decoder *decoder, l2k_decoding *d, l2k_backend backend, l2k_team_share *share,
+                                  void *user)
+{
+    l2k_start_sweep(decoder, d);
+    l2k_run_restart(&decoder->run, (uint64_t)L2K_UNITS_TILE * d->num_tiles);
+    if (d->planes && lacks_tiles(d))
+        L2K_TRY(l2k_blacken(d));
+    const bool by_tile = l2k_teams_by_tile(d->context, &d->codestream->siz, d->num_tiles);
+    const l2k_thread_room room = l2k_decode_threads(decoder, d, by_tile);
+    decoder->context.threads = room.threads;
+    d->indices = room.indices ? decoder->indices : NULL;
+    L2K_TRY(l2k_teams_prepare(d->context, backend, l2k_decode_coders(d->codestream), &d->codestream->siz, d->num_tiles,
+                              by_tile, room.tiles >= l2k_device_count(d->context), &decoder->teams));
+    decoder->teams.keep_plans = room.keep_plans;
+    d->keeps_tiles = room.keep_plans && d->num_tiles <= decoder->teams.num_slots && decoder->teams.num_teams == 1;
+    return run_teams(decoder, d, share, user);
+}
+
+/* What windows leave to each other: room for the indices of tiles, if a part of the picture is wanted: without it,
+ * windows take longer. */
+static void take_indices(l2k_decoder *decoder, l2k_decoding *d)
+{
+    const l2k_rect image = d->codestream->siz.grid.image;
+    const bool all = d->area.x0 <= image.x0 && d->area.y0 <= image.y0 && d->area.x1 >= image.x1 &&
+                     d->area.y1 >= image.y1 && d->discard == 0 && d->layers == 0 && d->only == UINT32_MAX;
+    if (!decoder->indices && !all)
+        decoder->indices = l2k_allocate_zeroed(d->context, d->codestream->num_tiles, sizeof *decoder->indices);
+    d->indices = decoder->indices;
+    d->cache = d->planes && decoder->cache.limit > 0 ? &decoder->cache : NULL;
+}
+
+/* The headers of the tile-parts that are wanted, where TLM has named them. Where it was wrong, nothing is left of what
+ * earlier windows have found. */
+static l2k_status locate_parts(l2k_decoder *decoder, l2k_decoding *d)
+{
+    bool changed;
+    const l2k_status status = l2k_codestream_locate(&decoder->codestream, d->tiles, d->num_tiles, &changed);
+    if (changed) {
+        l2k_decoder_forget_windows(decoder);
+        l2k_block_cache_clear(&decoder->cache);
+        decoder->cache.limit = 0; /* its blocks are of the file as it was opened */
+        d->opened = decoder->opened;
+    }
+    return status;
+}
+
+l2k_status l2k_decode_tiles(l2k_decoder *decoder, l2k_decoding *d, l2k_backend backend, l2k_team_share *share,
+                            void *user)
+{
+    L2K_TRY(select_tiles(d));
+    l2k_status status = locate_parts(decoder, d);
+    take_indices(decoder, d);
+    if (status == L2K_OK)
+        status = decode_selected(decoder, d, backend, share, user);
+    l2k_release(d->context, d->tiles);
+    return status == L2K_OK ? l2k_poll(d->context, L2K_POLL_NOW) : status;
+}
+
+/* Of all components, as if none were sub-sampled. */
+static uint64_t samples_of(const l2k_decoder *decoder, l2k_rect area)
+{
+    const int64_t reduce = decoder->options[L2K_DECODER_REDUCE];
+    const uint64_t width = l2k_rect_width(area), height = l2k_rect_height(area);
+    const uint64_t samples = width * height >> (reduce < 31 ? 2 * reduce : 62),
+                   n = decoder->codestream.siz.num_components;
+    return samples <= UINT64_MAX / L2K_MAX_COMPONENTS ? samples * n : UINT64_MAX;
+}
+
+l2k_decoding l2k_decode_start(l2k_decoder *decoder, l2k_rect area, const l2k_plane *planes)
+{
+    const int64_t *options = decoder->options;
+    decoder->context.threads = l2k_thread_count((unsigned)options[L2K_DECODER_THREADS]);
+    decoder->context.cpu = (l2k_cpu)options[L2K_DECODER_CPU];
+    decoder->context.in_flight = (unsigned)options[L2K_DECODER_IN_FLIGHT];
+    l2k_choice_start_image(&decoder->choice, options[L2K_DECODER_GPU_MIN_SAMPLES], true,
+                           decoder->codestream.coding.capabilities.parts & L2K_PART_15, samples_of(decoder, area));
+    l2k_pool_start_job(&decoder->pool, &decoder->context.hooks, l2k_decoder_memory_limit(decoder));
+    if (l2k_pool_exceeds(&decoder->pool))
+        l2k_decoder_drop(decoder);
+    l2k_block_cache_start(&decoder->cache, (uint64_t)options[L2K_DECODER_CACHE_BYTES], decoder->opened,
+                          (uint32_t)options[L2K_DECODER_LAYERS]);
+    atomic_store(&decoder->findings.incomplete, false);
+    atomic_store(&decoder->findings.warned_fewer, false);
+    atomic_store(&decoder->findings.warned_beyond, false);
+    atomic_store(&decoder->findings.lengths_are_wrong, false);
+    return (l2k_decoding){.context = &decoder->context,
+                          .codestream = &decoder->codestream,
+                          .findings = &decoder->findings,
+                          .area = area,
+                          .planes = planes,
+                          .only = l2k_decoder_only_component(decoder),
+                          .blocks_on_cpu = options[L2K_DECODER_BLOCK_CODER] == L2K_BACKEND_CPU,
+                          .opened = decoder->opened,
+                          .like_openjpeg = options[L2K_DECODER_LIKE_OPENJPEG] != 0,
+                          .discard = (uint32_t)options[L2K_DECODER_REDUCE],
+                          .layers = (uint32_t)options[L2K_DECODER_LAYERS]};
+}
+
+l2k_status l2k_decoder_memory_kind(l2k_decoder *decoder, l2k_decoding *d, l2k_backend *backend)
+{
+    *backend = (l2k_backend)decoder->options[L2K_DECODER_BACKEND];
+    d->on_device = decoder->options[L2K_DECODER_MEMORY] == L2K_MEMORY_DEVICE;
+    d->stream = decoder->stream;
+    if (!d->on_device)
+        return L2K_OK;
+    L2K_TRY(l2k_object_check_memory(d->context, decoder->options[L2K_DECODER_MEMORY]));
+    if (*backend == L2K_BACKEND_CPU)
+        return l2k_fail(d->context, L2K_ERROR_ARGUMENT, "planes in device memory need the CUDA backend");
+    *backend = L2K_BACKEND_CUDA;
+    return L2K_OK;
+}
+
+/* Of a codestream that is read in parts, what is more than this does not stay. */
+#define MOST_PRESENT ((uint64_t)16 << 20)
+
+static void forget_parts(l2k_decoder *decoder)
+{
+    const l2k_codestream *cs = &decoder->codestream;
+    if (decoder->context.partial && l2k_partial_present(&decoder->parts) > MOST_PRESENT)
+        l2k_partial_forget(&decoder->parts, cs->first, cs->end);
+}
+
+l2k_status l2k_decode_end(l2k_decoder *decoder, l2k_status status)
+{
+    forget_parts(decoder);
+    if (status != L2K_OK || !l2k_choice_is_settled(&decoder->choice))
+        l2k_decoder_drop(decoder);
+    if (atomic_load(&decoder->findings.lengths_are_wrong))
+        l2k_block_cache_clear(&decoder->cache);
+    return status == L2K_OK && atomic_load(&decoder->findings.incomplete) ? L2K_INCOMPLETE : status;
+}

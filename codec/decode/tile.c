@@ -1,0 +1,203 @@
+/* A tile out of the codestream: what its headers may promise, and its packets. */
+#include "codec/decode/decoder.h"
+
+/* ---- What headers may promise -------------------------------------------------------------------------------- */
+
+/* A packet takes at least a byte. A truncated file may have fewer bytes than packets, so headers may promise some more,
+ * bounded per tile and for all tiles together. Other work that takes no bytes counts as packets: four resolutions,
+ * which may be empty and have no packet; 16 components of a tile-part header with marker segments; visits of precincts
+ * by progression changes; and 8 progression changes, which every tile copies. */
+enum {
+    SPARE_PACKETS_OF_TILE = 1 << 16,
+    SPARE_PACKETS = 1 << 20,
+    RESOLUTIONS_OF_PACKET = 4,
+    COMPONENTS_OF_PACKET = 16,
+    LOOKS_OF_PACKET = 1 << 8,
+    CHANGES_OF_PACKET = 8
+};
+
+static uint64_t spare_of(int_least64_t left)
+{
+    return left < 0 ? 0 : left < SPARE_PACKETS_OF_TILE ? (uint64_t)left : SPARE_PACKETS_OF_TILE;
+}
+
+/* One atomic exchange, so that two threads cannot both take the last of what all tiles share. Which tile gets it
+ * depends on timing: if there is too little, several threads may report another tile than one thread does. */
+static l2k_status charge(const l2k_decoding *d, uint64_t packets, uint64_t bytes)
+{
+    uint64_t more = packets > bytes ? packets - bytes : 0;
+    int_least64_t left = atomic_load(&d->findings->spare_packets);
+    do {
+        if (more > spare_of(left))
+            return l2k_fail(d->context, L2K_ERROR_TRUNCATED,
+                            "the file is too short for the components, tiles and packets that its headers promise");
+    } while (more && !atomic_compare_exchange_weak(&d->findings->spare_packets, &left, left - (int_least64_t)more));
+    return L2K_OK;
+}
+
+void l2k_start_sweep(l2k_decoder *decoder, const l2k_decoding *d)
+{
+    if (d->tiles[0] < decoder->next_tile || decoder->next_tile == 0)
+        atomic_store(&decoder->findings.spare_packets, SPARE_PACKETS);
+    decoder->next_tile = d->tiles[d->num_tiles - 1] + 1;
+}
+
+/* ---- The tile ------------------------------------------------------------------------------------------------ */
+
+/* The cost of reading the headers of a tile's parts, and of the main header's progression changes. Tile-parts whose
+ * header is only SOD, without a share of PPM, cost nothing. */
+static uint64_t packets_of_parts(const l2k_codestream *cs, uint32_t index)
+{
+    uint64_t headers = 0;
+    for (size_t i = cs->first_part[index]; i != L2K_NO_PART; i = cs->parts[i].next)
+        headers += cs->parts[i].packets - cs->parts[i].header > 2;
+    return headers * cs->siz.num_components / COMPONENTS_OF_PACKET + cs->coding.num_changes / CHANGES_OF_PACKET;
+}
+
+static bool has_nothing(const l2k_codestream *cs, uint32_t index)
+{
+    bool nothing = !cs->strict;
+    for (size_t i = cs->first_part[index]; nothing && i != L2K_NO_PART; i = cs->parts[i].next) {
+        const l2k_tile_part_span *span = &cs->parts[i];
+        nothing = span->packets - span->header == 2 && span->packets == span->end && span->packed == span->packed_end;
+    }
+    return nothing;
+}
+
+/* The least number of packets that a tile's header promises, whatever its size. */
+static uint64_t packets_of_header(const l2k_decoding *d, const l2k_tile_coding *coding)
+{
+    uint64_t resolutions = 0;
+    for (uint32_t c = 0; c < d->codestream->siz.num_components; c++)
+        resolutions += coding->components[c].levels + 1u;
+    return resolutions / RESOLUTIONS_OF_PACKET;
+}
+
+/* With more code-blocks, which take some hundred bytes each, a tree has only those in the windows: a window that moves
+ * then reads packet headers again. */
+enum { MOST_BLOCKS = 1 << 17 };
+
+/* What a window needs of the tree that an earlier one has left. */
+static l2k_window_change set_window(const l2k_decoding *d, l2k_tile *tile)
+{
+    const l2k_window_change change = tile->components ? l2k_window_set(d, tile) : L2K_WINDOW_OTHER_PRECINCTS;
+    return change == L2K_WINDOW_OTHER_BLOCKS && tile->keeps_windows ? L2K_WINDOW_OTHER_PRECINCTS : change;
+}
+
+/* The tree of an earlier image, unless the window needs other precincts, or a new one. After an earlier window of the
+ * same file it has all its packets. */
+static l2k_status make_tree(const l2k_decoding *d, l2k_tile_state *s, uint32_t index, uint64_t most_precincts)
+{
+    const l2k_window_change change = set_window(d, &s->tile);
+    if (change == L2K_WINDOW_OTHER_BLOCKS) {
+        l2k_release(d->context, s->places);
+        s->places = NULL;
+    }
+    s->has_packets = change != L2K_WINDOW_OTHER_PRECINCTS && s->is_whole && s->opened == d->opened &&
+                     s->layers == d->layers && s->is_kept;
+    if (s->has_packets)
+        return L2K_OK;
+    s->opened = d->opened;
+    s->layers = d->layers;
+    s->is_whole = false;
+    if (change != L2K_WINDOW_OTHER_PRECINCTS)
+        return l2k_tile_restart(d->context, most_precincts, &s->tile);
+    l2k_tile_state_forget_tree(d->context, s);
+    L2K_TRY(l2k_tile_outline(d->context, &d->codestream->siz, &s->coding, index, most_precincts, &s->tile));
+    l2k_window_set(d, &s->tile);
+    s->tile.keeps_windows = l2k_tile_wanted_blocks(&s->tile) > MOST_BLOCKS;
+    return l2k_tile_take_precincts(d->context, &s->tile);
+}
+
+static l2k_status create_tile(const l2k_decoding *d, l2k_tile_state *s, uint32_t index, uint64_t bytes)
+{
+    uint64_t packets = packets_of_header(d, &s->coding), spare = spare_of(atomic_load(&d->findings->spare_packets));
+    L2K_TRY(charge(d, packets, bytes));
+    L2K_TRY(make_tree(d, s, index, d->codestream->strict ? bytes : bytes + spare));
+    uint64_t more = s->tile.num_precincts + s->tile.num_precincts * s->coding.num_changes / LOOKS_OF_PACKET;
+    return more > packets ? charge(d, more - packets, bytes > packets ? bytes - packets : 0) : L2K_OK;
+}
+
+/* The size of what is decoded follows from the main header. */
+static l2k_status check_splits(const l2k_decoding *d, const l2k_tile_state *s)
+{
+    for (uint32_t c = 0; c < d->codestream->siz.num_components; c++)
+        if (!l2k_same_splits(s->coding.components[c].unsplit, d->codestream->coding.components[c].unsplit, d->discard))
+            return l2k_fail(d->context, L2K_ERROR_UNSUPPORTED,
+                            "tile %u, component %u: reduced levels that split otherwise than those of the main header",
+                            s->tile.index, c);
+    return L2K_OK;
+}
+
+static l2k_status check_reduction(const l2k_decoding *d, const l2k_tile_state *s)
+{
+    for (uint32_t c = 0; c < d->codestream->siz.num_components; c++)
+        if (l2k_wants_component(d, c) && d->discard > s->coding.components[c].levels)
+            return l2k_fail(d->context, L2K_ERROR_ARGUMENT,
+                            "%u resolutions cannot be left out: component %u of tile %u has %u, of which one must stay",
+                            d->discard, c, s->tile.index, s->coding.components[c].levels + 1u);
+    return check_splits(d, s);
+}
+
+static uint64_t area_of(l2k_rect r)
+{
+    return (uint64_t)l2k_rect_width(r) * l2k_rect_height(r);
+}
+
+/* A device is then sent all bytes at once, before packet headers are read, which takes less time than collecting those
+ * of the window. What is not in memory is not read for that. */
+static bool wants_most_of_tile(const l2k_decoding *d, uint32_t tile)
+{
+    const l2k_rect rect = l2k_tile_rect(&d->codestream->siz.grid, tile);
+    const uint64_t all = area_of(rect), part = area_of(l2k_rect_intersect(rect, d->area));
+    return d->only == UINT32_MAX && d->discard == 0 && d->layers == 0 &&
+           part >= (d->context->partial ? all : all - all / 4);
+}
+
+const uint8_t *l2k_tile_span(const l2k_decoding *d, uint32_t tile, size_t *bytes)
+{
+    const l2k_codestream *cs = d->codestream;
+    const uint8_t *start = cs->end, *end = cs->data;
+    uint64_t used = 0;
+    *bytes = 0;
+    for (size_t i = cs->first_part[tile]; i != L2K_NO_PART; i = cs->parts[i].next) {
+        const l2k_tile_part_span *span = &cs->parts[i];
+        start = span->packets < start ? span->packets : start;
+        end = span->end > end ? span->end : end;
+        used += (uint64_t)(span->end - span->packets);
+    }
+    if (used == 0 || (uint64_t)(end - start) > used + used / 4 || !wants_most_of_tile(d, tile))
+        return NULL;
+    *bytes = (size_t)(end - start);
+    return start;
+}
+
+/* What is there of another tile, or of one that is coded in another way, goes. */
+static l2k_status read_coding(const l2k_decoding *d, l2k_tile_state *s, uint32_t index)
+{
+    const l2k_siz *siz = &d->codestream->siz;
+    L2K_TRY(l2k_codestream_tile_coding(d->codestream, index, &s->read, &s->packed));
+    if (l2k_tile_fits(&s->tile, siz, index) && l2k_tile_coding_equals(&s->read, &s->coding, siz->num_components))
+        return L2K_OK;
+    l2k_tile_state_forget(d->context, s);
+    return l2k_tile_coding_copy(d->context, &s->read, siz->num_components, &s->coding);
+}
+
+l2k_status l2k_read_tile(const l2k_decoding *d, l2k_tile_state *s, uint32_t index)
+{
+    const l2k_codestream *cs = d->codestream;
+    s->is_absent = has_nothing(cs, index);
+    if (s->is_absent)
+        return l2k_missing_tile(d, index);
+    uint64_t bytes = l2k_tile_bytes(cs, index);
+    L2K_TRY(charge(d, packets_of_parts(cs, index), bytes));
+    L2K_TRY(read_coding(d, s, index));
+    bytes += s->packed.bytes.size;
+    s->is_absent = bytes == 0 && !cs->strict;
+    if (s->is_absent)
+        return l2k_missing_tile(d, index);
+    L2K_TRY(create_tile(d, s, index, bytes));
+    if (!s->has_packets)
+        L2K_TRY(l2k_read_packets(d, s));
+    return check_reduction(d, s);
+}

@@ -1,0 +1,139 @@
+/* The encoder's block diagram: from an image to a codestream or a JP2 file (ISO/IEC 15444-1). Around it: options in
+ * options.c, their checks in setup.c, start and end of an image in start.c, images by rows of
+ * tiles in rows.c. */
+#include "codec/encode/encoder.h"
+
+/* A team's share of the tiles. Where the transform runs on a device, that of the next tile runs while blocks are coded.
+ */
+static void encode_share(void *opaque, l2k_teams *teams, l2k_team *team)
+{
+    const l2k_encode_job *job = opaque;
+    l2k_turn turn;
+    while (l2k_next_turn(teams, team, &turn)) {
+        l2k_status status;
+        l2k_plane *planes;
+        if (turn.begins) {
+            /* Level shift and component transform, wavelet, quantiser: Annexes G, F, E, transform/. */
+            status = l2k_encode_prepare_tile(job, team, &turn, &planes);
+            if (status == L2K_OK)
+                status = l2k_encode_transform(job, team, &turn, planes);
+        } else {
+            /* Code-blocks, bit-planes and arithmetic coder: Annexes D, C, codec/blocks/. */
+            status = l2k_encode_tile_blocks(job, team, &turn);
+            /* Packets at once, if no other tile has a part in them: Annex B. */
+            if (status == L2K_OK && job->encoder->output.by_tile)
+                status = l2k_output_tile(job->encoder, team, turn.tile);
+        }
+        l2k_end_turn(teams, team, &turn, status);
+    }
+}
+
+/* Packets of tiles that are made one by one count on the guard bits of the options: where a tile needs more, which is
+ * rare, all are coded again. */
+static l2k_status code_tiles(l2k_encoder *encoder, l2k_encode_job *job)
+{
+    l2k_output *out = &encoder->output;
+    out->by_tile = l2k_output_can_be_by_tile(encoder);
+    L2K_TRY(l2k_teams_run(&encoder->teams, encoder->num_tiles, encode_share, job));
+    if (!out->by_tile || !l2k_encode_needs_guard_bits(encoder))
+        return L2K_OK;
+    out->by_tile = false;
+    l2k_output_restart(out);
+    return l2k_teams_run(&encoder->teams, encoder->num_tiles, encode_share, job);
+}
+
+l2k_status l2k_encode_layers(l2k_encoder *encoder, l2k_allocation *allocation)
+{
+    const l2k_encoding *e = &encoder->encoding;
+    const bool whole = !encoder->stream;
+    size_t *fixed_bytes = &allocation->fixed_bytes;
+    allocation->more_guard_bits = l2k_encode_add_guard_bits(encoder, whole);
+    if (encoder->output.packets.bytes || encoder->output.by_tile)
+        return L2K_OK; /* everything is in the layers */
+    double start = l2k_stage_start(e->context);
+    L2K_TRY(l2k_output_fixed_bytes(e, encoder->tiles, encoder->num_tiles, whole, &encoder->output, fixed_bytes));
+    L2K_TRY(l2k_layers_allocate(e->context, encoder->tiles, encoder->num_tiles, &e->targets, e->plt, *fixed_bytes));
+    l2k_stage_end(e->context, L2K_STAGE_RATE, start);
+    return L2K_OK;
+}
+
+l2k_status l2k_encode_tiles(l2k_encoder *encoder, uint32_t first, l2k_rect area, const l2k_plane *planes)
+{
+    const l2k_encoding *e = &encoder->encoding;
+    const l2k_context *context = e->context;
+    l2k_encode_job job = {e, first, encoder->tiles, area, planes, l2k_encode_packet_makers(encoder), encoder};
+    l2k_allocation allocation;
+    L2K_TRY(l2k_encode_check_planes(e, area, planes));
+
+    if (e->by_step.given) {
+        /* The same with quantiser steps that reach a target: transform, code-blocks, layers; steps.c. */
+        L2K_TRY(l2k_encode_by_steps(encoder, &job, &allocation));
+    } else {
+        /* Transform and code-blocks, tile by tile on all threads: encode_share. */
+        L2K_TRY(code_tiles(encoder, &job));
+        /* Rate control, coding passes into layers: J.14, codec/packets/rate.c. */
+        L2K_TRY(l2k_encode_layers(encoder, &allocation));
+    }
+    l2k_encode_state_magnitudes(encoder, allocation.more_guard_bits);
+
+    /* Packets, in tile-parts: Annex B, codec/packets/. */
+    double start = l2k_stage_start(context);
+    L2K_TRY(l2k_output_tiles(encoder, allocation.more_guard_bits));
+    l2k_stage_end(context, L2K_STAGE_TIER2, start);
+    return L2K_OK;
+}
+
+static l2k_status complete_output(l2k_encoder *encoder)
+{
+    l2k_output *out = &encoder->output;
+
+    /* Headers: Annex A, codec/codestream/; boxes: Annex I, codec/jp2/. */
+    L2K_TRY(l2k_output_end(out));
+    L2K_TRY(l2k_output_head(&encoder->encoding, l2k_output_body_bytes(out), out));
+    return l2k_poll(&encoder->context, L2K_POLL_NOW); /* nothing is written after a "no" */
+}
+
+static l2k_status encode_image(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes)
+{
+    L2K_TRY(l2k_encode_start(encoder, image, false));
+    L2K_TRY(l2k_encode_tiles(encoder, 0, encoder->encoding.siz.grid.image, planes));
+    return complete_output(encoder);
+}
+
+static l2k_status write_output(l2k_encoder *encoder, const l2k_stream *stream)
+{
+    L2K_TRY(l2k_encode_write_head(encoder, stream));
+    return l2k_encode_write_tiles(encoder, stream);
+}
+
+l2k_status l2k_encoder_encode(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes,
+                              const l2k_stream *stream)
+{
+    if (!image || !planes || !stream || !stream->write)
+        return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "no image, no planes or no stream to write to");
+    const int before = l2k_encode_enter(encoder);
+    l2k_status status = encode_image(encoder, image, planes);
+    if (status == L2K_OK)
+        status = write_output(encoder, stream);
+    status = l2k_encode_end(encoder, status);
+    l2k_device_leave(before);
+    return status;
+}
+
+l2k_status l2k_encoder_encode_memory(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes,
+                                     const uint8_t **bytes, size_t *count)
+{
+    if (bytes)
+        *bytes = NULL;
+    if (count)
+        *count = 0;
+    if (!bytes || !count || !image || !planes)
+        return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "no image, no planes or nowhere to return the file to");
+    const int before = l2k_encode_enter(encoder);
+    l2k_status status = encode_image(encoder, image, planes);
+    if (status == L2K_OK)
+        status = l2k_output_join(encoder, bytes, count);
+    status = l2k_encode_end(encoder, status);
+    l2k_device_leave(before);
+    return status;
+}

@@ -1,0 +1,103 @@
+/* What an encoder keeps from image to image: the trees of the tiles, as long as images are cut and coded alike. By rows
+ * of tiles nothing is kept, nor where steps are searched for, which takes the coefficients of all tiles. */
+#include <string.h>
+
+#include "codec/encode/encoder.h"
+
+static bool same_siz(const l2k_siz *a, const l2k_siz *b)
+{
+    if (memcmp(&a->grid, &b->grid, sizeof a->grid) != 0 || a->num_components != b->num_components)
+        return false;
+    for (uint32_t c = 0; c < a->num_components; c++)
+        if (a->components[c].dx != b->components[c].dx || a->components[c].dy != b->components[c].dy ||
+            a->components[c].precision != b->components[c].precision)
+            return false;
+    return true;
+}
+
+static bool are_kept(const l2k_encoder *encoder)
+{
+    const l2k_encoding *encoding = &encoder->set_up, *kept = &encoder->encoding;
+    if (!encoder->tiles || !encoding->keeps_tiles || !same_siz(&kept->siz, &encoding->siz))
+        return false;
+    l2k_tile_coding coding = kept->coding;
+    coding.components = encoder->as_set_up;
+    return l2k_tile_coding_equals(&coding, &encoding->coding, kept->siz.num_components);
+}
+
+/* The encoding becomes the encoder's, but for the arrays of components: the trees point to the encoder's own. */
+static void take_encoding(l2k_encoder *encoder)
+{
+    const l2k_encoding *encoding = &encoder->set_up;
+    l2k_component *sizes = encoder->encoding.siz.components;
+    l2k_component_coding *components = encoder->encoding.coding.components;
+    const uint32_t count = encoding->siz.num_components;
+    memcpy(sizes, encoding->siz.components, count * sizeof *sizes);
+    memcpy(components, encoding->coding.components, count * sizeof *components);
+    encoder->encoding = *encoding;
+    encoder->encoding.siz.components = sizes;
+    encoder->encoding.coding.components = components;
+    l2k_poc_share_components(&encoder->encoding);
+}
+
+static l2k_status take_new_tiles(l2k_encoder *encoder, uint32_t num_tiles)
+{
+    const l2k_context *context = &encoder->context;
+    const uint32_t count = encoder->set_up.siz.num_components;
+    l2k_encoding *own = &encoder->encoding;
+    own->context = context;
+    own->siz.components = l2k_allocate(context, count, sizeof *own->siz.components);
+    own->coding.components = l2k_allocate(context, count, sizeof *own->coding.components);
+    encoder->as_set_up = l2k_allocate(context, count, sizeof *encoder->as_set_up);
+    if (!own->siz.components || !own->coding.components || !encoder->as_set_up)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %u components", count);
+    take_encoding(encoder);
+    memcpy(encoder->as_set_up, own->coding.components, count * sizeof *encoder->as_set_up);
+    encoder->num_trees++;
+    encoder->num_tiles = num_tiles;
+    encoder->tiles = l2k_allocate_zeroed(context, num_tiles, sizeof *encoder->tiles);
+    return encoder->tiles ? L2K_OK : l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %u tiles", num_tiles);
+}
+
+/* As new, but for what their trees are; guard bits are again what the setup says. */
+static l2k_status renew_tiles(l2k_encoder *encoder)
+{
+    for (uint32_t t = 0; t < encoder->num_tiles; t++) {
+        if (!encoder->tiles[t].components)
+            continue; /* it was not reached */
+        L2K_TRY(l2k_tile_restart(&encoder->context, UINT64_MAX, &encoder->tiles[t]));
+        l2k_tile_take_steps(&encoder->tiles[t]);
+    }
+    return L2K_OK;
+}
+
+l2k_status l2k_encode_take_tiles(l2k_encoder *encoder, uint32_t num_tiles)
+{
+    if (are_kept(encoder)) {
+        take_encoding(encoder);
+        return renew_tiles(encoder);
+    }
+    l2k_encode_release_tiles(encoder);
+    return take_new_tiles(encoder, num_tiles);
+}
+
+void l2k_encode_release_tile(const l2k_context *context, l2k_tile *tile)
+{
+    l2k_release(context, tile->places);
+    tile->places = NULL;
+    l2k_tile_release(context, tile);
+}
+
+void l2k_encode_release_tiles(l2k_encoder *encoder)
+{
+    const l2k_context *context = &encoder->context;
+    for (uint32_t t = 0; encoder->tiles && t < encoder->num_tiles; t++)
+        l2k_encode_release_tile(context, &encoder->tiles[t]);
+    l2k_release(context, encoder->tiles);
+    l2k_release(context, encoder->as_set_up);
+    encoder->encoding.own_targets = NULL; /* those of the settings */
+    l2k_poc_forget(&encoder->encoding);   /* likewise */
+    l2k_encoding_release(&encoder->encoding);
+    encoder->tiles = NULL;
+    encoder->as_set_up = NULL;
+}

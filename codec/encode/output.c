@@ -1,0 +1,475 @@
+/* The encoder's output: packets into tile-parts with their headers (A.4.2, B.3), the main header and the boxes. */
+#include <string.h>
+
+#include "base/failure.h"
+#include "base/integer.h"
+#include "codec/codestream/codestream_write.h"
+#include "codec/codestream/markers.h"
+#include "codec/encode/encoder.h"
+#include "codec/jp2/jp2.h"
+#include "codec/packets/packet.h"
+
+/* Parts of a tile's packets between which a new tile-part starts: also where the progression order changes, as in
+ * OpenJPEG.
+ */
+static bool starts_part(const l2k_encoding *e, const l2k_packet_order *order, size_t change,
+                        const l2k_packet_id *before, const l2k_packet_id *id)
+{
+    return order->change != change || l2k_packet_starts_part(order, e->tile_parts, before, id);
+}
+
+static l2k_status count_parts(const l2k_encoding *e, l2k_packet_order *order, uint32_t *count)
+{
+    l2k_packet_id before, id;
+    size_t change = 0;
+    *count = 1;
+    l2k_packet_order_restart(order);
+    for (bool first = true; l2k_packet_order_next(order, &id); first = false, before = id) {
+        *count += !first && starts_part(e, order, change, &before, &id);
+        change = order->change;
+    }
+    l2k_packet_order_restart(order);
+    return order->status;
+}
+
+/* ---- Tile-parts ---------------------------------------------------------------------------------------------- */
+
+/* The tile-part under way. */
+typedef struct part_writer {
+    const l2k_encoding *encoding;
+    l2k_tile_output *out;
+    const l2k_made_packets *made; /* packets that a device has made; with bytes, they are not in out->bytes */
+    l2k_buffer packets;           /* with PLT: of the tile-part; their lengths come first */
+    l2k_buffer lengths;           /* with PLT: uint32_t per packet of the tile-part */
+    uint32_t tile;
+    uint32_t num_parts;
+    unsigned more_guard_bits;
+    size_t psot_at; /* in out->bytes */
+} part_writer;
+
+static void begin_part(part_writer *w, uint32_t part)
+{
+    const l2k_encoding *e = w->encoding;
+    l2k_buffer *to = &w->out->bytes;
+    w->psot_at = l2k_write_sot(to, w->tile, part);
+    l2k_buffer_patch(to, w->psot_at + 5, w->num_parts, 1);
+    if (part == 0 && (w->more_guard_bits || e->tile_steps))
+        l2k_write_quantisation(to, &e->siz, &e->coding, w->more_guard_bits);
+    const l2k_tile_coding *own = part == 0 ? l2k_poc_of_tile(e, w->tile) : NULL;
+    if (own)
+        l2k_write_poc(to, &e->siz, own);
+    if (!e->plt)
+        l2k_buffer_put(to, L2K_SOD, 2);
+}
+
+/* PLT comes before the packets that it lists. */
+static l2k_status put_listed_packets(part_writer *w)
+{
+    l2k_buffer *to = &w->out->bytes;
+    L2K_TRY(l2k_buffer_status(&w->lengths));
+    if (!l2k_write_plt(to, (const uint32_t *)(const void *)w->lengths.data, w->lengths.size / sizeof(uint32_t)))
+        return l2k_fail(w->encoding->context, L2K_ERROR_ARGUMENT, "tile %u has more packets than PLT can list",
+                        w->tile);
+    l2k_buffer_put(to, L2K_SOD, 2);
+    L2K_TRY(l2k_buffer_status(&w->packets));
+    l2k_buffer_append(to, w->packets.data, w->packets.size);
+    w->packets.size = w->lengths.size = 0;
+    return L2K_OK;
+}
+
+static l2k_status end_part(part_writer *w)
+{
+    l2k_tile_output *out = w->out;
+    if (w->encoding->plt)
+        L2K_TRY(put_listed_packets(w));
+    uint64_t bytes = out->bytes.size - (w->psot_at - 6) + w->made->count;
+    if (bytes > UINT32_MAX)
+        return l2k_fail(w->encoding->context, L2K_ERROR_ARGUMENT,
+                        "tile %u takes more than 2^32 bytes: smaller tiles are needed", w->tile);
+    l2k_buffer_patch(&out->bytes, w->psot_at, bytes, 4);
+    l2k_tile_part entry = {w->tile, (uint32_t)bytes};
+    l2k_buffer_append(&out->parts, &entry, sizeof entry);
+    return l2k_buffer_status(&out->bytes);
+}
+
+static l2k_status write_packet(part_writer *w, l2k_tile *tile, const l2k_packet_id *id, uint32_t number)
+{
+    l2k_buffer *to = w->encoding->plt ? &w->packets : &w->out->bytes;
+    size_t before = to->size;
+    L2K_TRY(l2k_packet_write(w->encoding->context, tile, id, number, to));
+    uint32_t bytes = (uint32_t)(to->size - before);
+    if (w->encoding->plt)
+        l2k_buffer_append(&w->lengths, &bytes, sizeof bytes);
+    return L2K_OK;
+}
+
+static l2k_status write_packets(part_writer *w, l2k_tile *tile, l2k_packet_order *order)
+{
+    l2k_packet_id before = {0}, id;
+    uint32_t number = 0, part = 0;
+    size_t change = 0;
+    begin_part(w, part);
+    for (; l2k_packet_order_next(order, &id); before = id) {
+        if (number > 0 && starts_part(w->encoding, order, change, &before, &id)) {
+            L2K_TRY(end_part(w));
+            begin_part(w, ++part);
+        }
+        change = order->change;
+        L2K_TRY(write_packet(w, tile, &id, number++));
+    }
+    L2K_TRY(order->status);
+    return end_part(w);
+}
+
+/* Packets that a device has made, with their lengths in front of them. */
+static l2k_status put_made_packets(part_writer *w)
+{
+    w->num_parts = 1;
+    begin_part(w, 0);
+    if (w->encoding->plt)
+        l2k_buffer_append(&w->lengths, w->made->lengths, w->made->num_packets * sizeof(uint32_t));
+    return end_part(w);
+}
+
+static l2k_status make_tile_parts(part_writer *w, l2k_tile *tile)
+{
+    const l2k_context *context = w->encoding->context;
+    l2k_packet_order order;
+    L2K_TRY(l2k_packets_restart(context, tile));
+    L2K_TRY(l2k_packet_order_create(context, tile, &order));
+    l2k_status status = count_parts(w->encoding, &order, &w->num_parts);
+    if (status == L2K_OK && w->num_parts > 255)
+        status = l2k_fail(context, L2K_ERROR_ARGUMENT, "tile %u would have %u tile-parts, at most 255 are possible",
+                          w->tile, w->num_parts);
+    if (status == L2K_OK)
+        status = write_packets(w, tile, &order);
+    l2k_packet_order_release(context, &order);
+    return status;
+}
+
+/* SOT and SOD, and the least that PLT takes. */
+enum { PART_BYTES = 14, PLT_BYTES = 5, EOC_BYTES = 2 };
+
+/* Of packets: their code, and about what headers take. */
+static size_t expected_bytes(const l2k_tile *tile)
+{
+    enum { PACKET_HEADER = 4, BLOCK_HEADER = 5 };
+    const uint32_t num_layers = tile->coding->num_layers;
+    size_t bytes = num_layers * (size_t)(PACKET_HEADER * tile->num_precincts) + BLOCK_HEADER * tile->num_places;
+    for (size_t i = 0; i < tile->num_places; i++) {
+        const l2k_block *block = tile->places[i].block;
+        const unsigned passes = block->num_passes ? block->coded.layer_passes[num_layers - 1] : 0;
+        bytes += passes ? block->coded.pass_bytes[passes - 1] & ~L2K_PASS_TERMINATED : 0;
+    }
+    return bytes;
+}
+
+/* What fails to be reserved shows with the first byte. */
+static l2k_status put_tile(const l2k_encoding *e, l2k_tile *tile, unsigned more_guard_bits,
+                           const l2k_made_packets *made, l2k_tile_output *out)
+{
+    part_writer w = {.encoding = e,
+                     .out = out,
+                     .made = made,
+                     .packets = {.context = e->context},
+                     .lengths = {.context = e->context},
+                     .tile = tile->index,
+                     .more_guard_bits = more_guard_bits};
+    if (l2k_buffer_reserve(&out->bytes, out->front + PART_BYTES + EOC_BYTES + (made->bytes ? 0 : expected_bytes(tile))))
+        out->bytes.size = out->front;
+    const l2k_status status = made->bytes ? put_made_packets(&w) : make_tile_parts(&w, tile);
+    l2k_buffer_release(&w.packets);
+    l2k_buffer_release(&w.lengths);
+    L2K_TRY(status);
+    out->is_made = true;
+    l2k_run_advance(e->context, L2K_UNITS_PACKETS * l2k_tile_samples(tile));
+    return l2k_buffer_status(&out->parts);
+}
+
+bool l2k_output_can_be_by_tile(const l2k_encoder *encoder)
+{
+    const l2k_encoding *e = &encoder->encoding;
+    return encoder->teams.by_tile && encoder->teams.num_teams > 1 && !l2k_layers_need_distortions(&e->targets) &&
+           !e->by_step.given;
+}
+
+l2k_status l2k_output_tile(l2k_encoder *encoder, const l2k_team *team, uint32_t number)
+{
+    const l2k_encoding *e = &encoder->encoding;
+    l2k_tile *tile = &encoder->tiles[number];
+    const double start = l2k_stage_start(e->context);
+    if (!tile->missing_guard_bits) { /* else all tiles are coded again */
+        L2K_TRY(l2k_layers_allocate(e->context, tile, 1, &e->targets, e->plt, 0));
+        L2K_TRY(put_tile(e, tile, 0, &encoder->output.packets, &encoder->output.tiles[number]));
+    }
+    l2k_stage_end(e->context, L2K_STAGE_TIER2, start);
+    l2k_team_forget(team);
+    return L2K_OK;
+}
+
+/* Tiles of fewer samples together are done by one thread: they take some milliseconds. */
+#define SAMPLES_SIDE_BY_SIDE ((uint64_t)1 << 25)
+
+static unsigned threads_for(const l2k_encoder *encoder)
+{
+    const uint64_t samples = (l2k_tile_samples(&encoder->tiles[0]) + 1) * encoder->num_tiles;
+    return samples < SAMPLES_SIDE_BY_SIDE ? 1 : l2k_min_u32(encoder->context.threads, encoder->num_tiles);
+}
+
+l2k_status l2k_output_tiles(l2k_encoder *encoder, unsigned more_guard_bits)
+{
+    const l2k_encoding *e = &encoder->encoding;
+    l2k_output *out = &encoder->output;
+    l2k_first_failure first;
+    const unsigned threads = threads_for(encoder);
+    (void)threads; /* without OpenMP */
+    atomic_init(&first, L2K_NO_FAILURE);
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
+    for (uint32_t t = 0; t < encoder->num_tiles; t++) {
+        if (!out->tiles[t].is_made && !l2k_failed_before(&first, t))
+            l2k_record_status(&first, t,
+                              put_tile(e, &encoder->tiles[t], more_guard_bits, &out->packets, &out->tiles[t]));
+        if (!e->keeps_tiles)
+            l2k_encode_release_tile(e->context, &encoder->tiles[t]);
+    }
+    L2K_TRY(l2k_first_status(&first));
+    for (uint32_t t = 0; t < encoder->num_tiles; t++)
+        l2k_buffer_append(&out->parts, out->tiles[t].parts.data, out->tiles[t].parts.size);
+    return l2k_buffer_status(&out->parts);
+}
+
+/* ---- Headers ------------------------------------------------------------------------------------------------- */
+
+l2k_status l2k_output_head(const l2k_encoding *e, uint64_t body_bytes, l2k_output *out)
+{
+    l2k_buffer codestream = {.context = e->context};
+    out->head.size = 0;
+    out->ht_at = l2k_write_main_header(&codestream, &e->siz, &e->coding);
+    out->tlm_at = codestream.size;
+    bool listed = !e->tlm || l2k_write_tlm(&codestream, (const l2k_tile_part *)(const void *)out->parts.data,
+                                           out->parts.size / sizeof(l2k_tile_part), e->num_tiles);
+    if (e->coding.num_changes)
+        l2k_write_poc(&codestream, &e->siz, &e->coding);
+    if (e->roi_shift)
+        l2k_write_rgn(&codestream, &e->siz, e->roi_component, e->roi_shift);
+    if (*e->comment)
+        l2k_write_comment(&codestream, e->comment);
+    if (e->format == L2K_FORMAT_JP2)
+        out->box_at =
+            l2k_jp2_write_head(&out->head, e->image, e->siz.profile, body_bytes ? codestream.size + body_bytes : 0);
+    out->tlm_at += out->head.size;
+    out->ht_at += out->head.size;
+    l2k_buffer_append(&out->head, codestream.data, codestream.size);
+    out->head.failed |= codestream.failed;
+    l2k_buffer_release(&codestream);
+    if (!listed)
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "there are more tile-parts than TLM can list");
+    return l2k_buffer_status(&out->head);
+}
+
+/* ---- What is known beforehand --------------------------------------------------------------------------------- */
+
+/* Adds the tile-parts that a tile will have to the list, their lengths 0. */
+static l2k_status plan_parts(const l2k_encoding *e, const l2k_tile *tile, l2k_output *out, uint32_t *parts)
+{
+    l2k_packet_order order;
+    L2K_TRY(l2k_packet_order_create(e->context, tile, &order));
+    l2k_status status = count_parts(e, &order, parts);
+    l2k_packet_order_release(e->context, &order);
+    for (uint32_t i = 0; status == L2K_OK && i < *parts; i++)
+        l2k_buffer_append(&out->parts, &(l2k_tile_part){tile->index, 0}, sizeof(l2k_tile_part));
+    return status;
+}
+
+static l2k_status plan_unseen_parts(const l2k_encoding *e, uint32_t index, l2k_output *out)
+{
+    l2k_tile tile;
+    uint32_t parts;
+    L2K_TRY(l2k_tile_create(e->context, &e->siz, l2k_coding_of_tile(e, index), index, UINT64_MAX, &tile));
+    l2k_status status = plan_parts(e, &tile, out, &parts);
+    l2k_tile_release(e->context, &tile);
+    return status;
+}
+
+l2k_status l2k_output_plan_parts(const l2k_encoding *e, l2k_output *out)
+{
+    for (uint32_t t = 0; t < e->num_tiles; t++)
+        L2K_TRY(plan_unseen_parts(e, t, out));
+    return l2k_buffer_status(&out->parts);
+}
+
+/* A marker segment takes 65532 bytes of lengths, and a length takes at most five. */
+static size_t most_plt_bytes(const l2k_tile *tile, uint32_t parts)
+{
+    return PLT_BYTES * (parts + (size_t)(tile->num_precincts * tile->coding->num_layers * 5 / 65000));
+}
+
+static size_t quantisation_bytes(const l2k_encoding *e)
+{
+    l2k_buffer buffer = {.context = e->context};
+    l2k_write_quantisation(&buffer, &e->siz, &e->coding, 0);
+    const size_t bytes = buffer.size;
+    l2k_buffer_release(&buffer);
+    return bytes;
+}
+
+static size_t poc_bytes(const l2k_encoding *e, uint32_t tile)
+{
+    const l2k_tile_coding *own = l2k_poc_of_tile(e, tile);
+    return own ? l2k_poc_bytes(&e->siz, own) : 0;
+}
+
+l2k_status l2k_output_fixed_bytes(const l2k_encoding *e, const l2k_tile *tiles, uint32_t count, bool whole,
+                                  l2k_output *out, size_t *bytes)
+{
+    *bytes = EOC_BYTES;
+    if (!l2k_layers_need_distortions(&e->targets) && !e->by_step.given)
+        return L2K_OK; /* nobody asks */
+    size_t before = out->parts.size;
+    if (e->tile_steps)
+        *bytes += count * quantisation_bytes(e);
+    for (uint32_t t = 0; t < count; t++) {
+        uint32_t parts;
+        L2K_TRY(plan_parts(e, &tiles[t], out, &parts));
+        *bytes += parts * (size_t)PART_BYTES + (e->plt ? most_plt_bytes(&tiles[t], parts) : 0);
+        *bytes += poc_bytes(e, tiles[t].index);
+    }
+    if (whole) /* by rows the head is there, until the first row is written */
+        L2K_TRY(l2k_output_head(e, 0, out));
+    *bytes += out->head.size;
+    if (out->head.size && e->format == L2K_FORMAT_JP2)
+        *bytes -= l2k_jp2_extra_bytes(e->image, e->siz.profile); /* metadata leaves the picture its bytes */
+    out->parts.size = before;
+    return L2K_OK;
+}
+
+/* ---- The output ------------------------------------------------------------------------------------------------ */
+
+l2k_status l2k_output_start(l2k_output *out, const l2k_context *context, uint32_t num_tiles, size_t front)
+{
+    const l2k_buffer empty = {.context = context};
+    *out = (l2k_output){.head = empty, .parts = empty};
+    out->tiles = l2k_allocate_zeroed(context, num_tiles, sizeof *out->tiles);
+    if (!out->tiles)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %u tiles", num_tiles);
+    out->num_tiles = num_tiles;
+    for (uint32_t t = 0; t < num_tiles; t++)
+        out->tiles[t] = (l2k_tile_output){.bytes = empty, .front = front, .parts = empty};
+    return L2K_OK;
+}
+
+void l2k_output_restart(l2k_output *out)
+{
+    for (uint32_t t = 0; t < out->num_tiles; t++) {
+        out->tiles[t].bytes.size = out->tiles[t].parts.size = 0;
+        out->tiles[t].is_made = false;
+    }
+}
+
+void l2k_output_release(l2k_output *out)
+{
+    for (uint32_t t = 0; t < out->num_tiles; t++) {
+        l2k_buffer_release(&out->tiles[t].bytes);
+        l2k_buffer_release(&out->tiles[t].parts);
+    }
+    l2k_release(out->head.context, out->tiles);
+    l2k_buffer_release(&out->head);
+    l2k_buffer_release(&out->parts);
+    out->tiles = NULL;
+    out->num_tiles = 0;
+}
+
+l2k_status l2k_output_end(l2k_output *out)
+{
+    l2k_buffer *last = &out->tiles[out->num_tiles - 1].bytes;
+    if (!out->packets.bytes) {
+        l2k_buffer_put(last, L2K_EOC, EOC_BYTES);
+        return l2k_buffer_status(last);
+    }
+    out->packets.bytes[out->packets.count++] = L2K_EOC >> 8;
+    out->packets.bytes[out->packets.count++] = L2K_EOC & 0xFF;
+    return L2K_OK;
+}
+
+size_t l2k_output_body_bytes(const l2k_output *out)
+{
+    size_t bytes = out->packets.count;
+    for (uint32_t t = 0; t < out->num_tiles; t++)
+        bytes += out->tiles[t].bytes.size - out->tiles[t].front;
+    return bytes;
+}
+
+static l2k_status write_bytes(l2k_encoder *encoder, const l2k_stream *stream, const uint8_t *bytes, size_t count)
+{
+    const l2k_context *context = &encoder->context;
+    double start = l2k_stage_start(context);
+    int failed = count ? stream->write(stream->user, bytes, count) : 0;
+    l2k_stage_end(context, L2K_STAGE_WRITE, start);
+    if (failed)
+        return l2k_fail(context, L2K_ERROR_IO, "writing failed");
+    encoder->output.written += count;
+    return L2K_OK;
+}
+
+l2k_status l2k_encode_write_head(l2k_encoder *encoder, const l2k_stream *stream)
+{
+    l2k_buffer *head = &encoder->output.head;
+    L2K_TRY(write_bytes(encoder, stream, head->data, head->size));
+    head->size = 0;
+    return L2K_OK;
+}
+
+l2k_status l2k_encode_write_tiles(l2k_encoder *encoder, const l2k_stream *stream)
+{
+    l2k_output *out = &encoder->output;
+    for (uint32_t t = 0; t < out->num_tiles; t++) {
+        const l2k_tile_output *tile = &out->tiles[t];
+        L2K_TRY(write_bytes(encoder, stream, tile->bytes.data + tile->front, tile->bytes.size - tile->front));
+    }
+    L2K_TRY(write_bytes(encoder, stream, out->packets.bytes, out->packets.count));
+    l2k_output_restart(out);
+    return L2K_OK;
+}
+
+/* ---- In one piece ---------------------------------------------------------------------------------------------- */
+
+/* Of several tiles, or with headers that are longer than the room for them. */
+static l2k_status copy_output(l2k_encoder *encoder, const uint8_t **bytes, size_t *count)
+{
+    const l2k_output *out = &encoder->output;
+    l2k_buffer *to = &encoder->memory;
+    l2k_teams_forget(&encoder->teams); /* the code of blocks, which has become packets */
+    if (l2k_buffer_reserve(to, out->head.size + l2k_output_body_bytes(out))) {
+        l2k_buffer_append(to, out->head.data, out->head.size);
+        for (uint32_t t = 0; t < out->num_tiles; t++) {
+            const l2k_tile_output *tile = &out->tiles[t];
+            l2k_buffer_append(to, tile->bytes.data + tile->front, tile->bytes.size - tile->front);
+        }
+        l2k_buffer_append(to, out->packets.bytes, out->packets.count);
+    }
+    *bytes = to->failed ? NULL : to->data;
+    *count = to->failed ? 0 : to->size;
+    return l2k_buffer_status(to);
+}
+
+l2k_status l2k_output_join(l2k_encoder *encoder, const uint8_t **bytes, size_t *count)
+{
+    l2k_output *out = &encoder->output;
+    l2k_tile_output *tile = &out->tiles[0];
+    const bool made = out->packets.bytes != NULL;
+    const size_t head = out->head.size, body = tile->bytes.size - tile->front, before = head + (made ? body : 0);
+    if (out->num_tiles > 1 || before > (made ? (size_t)L2K_PACKETS_FRONT : tile->front))
+        return copy_output(encoder, bytes, count);
+    uint8_t *start = (made ? out->packets.bytes : tile->bytes.data + tile->front) - before;
+    memcpy(start, out->head.data, head);
+    if (made)
+        memcpy(start + head, tile->bytes.data + tile->front, body);
+    *bytes = start;
+    *count = head + body + out->packets.count;
+    if (!made) {
+        encoder->memory = tile->bytes;
+        tile->bytes = (l2k_buffer){.context = &encoder->context};
+        tile->front = 0;
+    }
+    return L2K_OK;
+}

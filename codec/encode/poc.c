@@ -1,0 +1,196 @@
+/* Progression order changes of an image (POC, A.6.6, B.12.3): their checks, and the coding parameters of tiles that
+ * have changes of their own. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/integer.h"
+#include "codec/codestream/markers.h"
+#include "codec/encode/encoder.h"
+
+/* That fit a marker segment, in the wide form. */
+enum { MOST_ENTRIES = (65535 - 2) / 9 };
+
+static l2k_status refuse(const l2k_context *context, size_t entry, const char *what)
+{
+    return l2k_fail(context, L2K_ERROR_ARGUMENT, "progression order change %zu: %s", entry, what);
+}
+
+static l2k_status check_entry(const l2k_context *context, const l2k_poc *poc, size_t i)
+{
+    const l2k_poc *entry = &poc[i];
+    if ((unsigned)entry->progression > L2K_CPRL)
+        return refuse(context, i, "there is no such progression order");
+    if (entry->resolution_start >= entry->resolution_end || entry->resolution_end > L2K_MAX_LEVELS + 1)
+        return refuse(context, i, "resolutions must be a range that ends at 33 or before");
+    if (entry->component_start >= entry->component_end || entry->component_end > L2K_MAX_COMPONENTS)
+        return refuse(context, i, "components must be a range that ends at 16384 or before");
+    if (entry->layer_end < 1 || entry->layer_end > 65535)
+        return refuse(context, i, "layers must end from 1 to 65535");
+    return L2K_OK;
+}
+
+/* By tile; those of a tile stay in their order. */
+static int compare_tiles(const void *one, const void *other)
+{
+    const l2k_poc *a = one, *b = other;
+    return a->tile < b->tile ? -1 : a->tile > b->tile;
+}
+
+static void sort_entries(l2k_poc *poc, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        for (size_t j = i; j > 0 && compare_tiles(&poc[j - 1], &poc[j]) > 0; j--) {
+            const l2k_poc entry = poc[j];
+            poc[j] = poc[j - 1];
+            poc[j - 1] = entry;
+        }
+}
+
+l2k_status l2k_poc_copy(const l2k_context *context, const l2k_poc *poc, size_t count, l2k_poc **copy)
+{
+    *copy = NULL;
+    if (count > MOST_ENTRIES)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "%zu progression order changes, at most %u are possible", count,
+                        (unsigned)MOST_ENTRIES);
+    for (size_t i = 0; i < count; i++)
+        L2K_TRY(check_entry(context, poc, i));
+    if (!count)
+        return L2K_OK;
+    *copy = l2k_allocate(context, count, sizeof **copy);
+    if (!*copy)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %zu progression order changes", count);
+    memcpy(*copy, poc, count * sizeof **copy);
+    sort_entries(*copy, count);
+    return L2K_OK;
+}
+
+/* ---- Those of an image ----------------------------------------------------------------------------------------- */
+
+/* Layers of a resolution of a component that the changes reach. */
+static uint32_t layers_of(const l2k_tile_coding *coding, uint32_t component, uint32_t resolution)
+{
+    uint32_t layers = 0;
+    for (size_t i = 0; i < coding->num_changes; i++) {
+        const l2k_progression_change *change = &coding->changes[i];
+        if (component >= change->component_start && component < change->component_end &&
+            resolution >= change->resolution_start && resolution < change->resolution_end)
+            layers = l2k_max_u32(layers, change->layer_end);
+    }
+    return layers;
+}
+
+/* Every packet is in one of the progressions: an encoder may not leave any out. */
+static l2k_status check_complete(const l2k_encoding *e, const l2k_tile_coding *coding)
+{
+    for (uint32_t c = 0; c < e->siz.num_components; c++)
+        for (uint32_t r = 0; r <= coding->components[c].levels; r++) {
+            const uint32_t layers = layers_of(coding, c, r);
+            if (layers < coding->num_layers)
+                return l2k_fail(e->context, L2K_ERROR_ARGUMENT,
+                                "progression order changes leave out layer %u of resolution %u of component %u", layers,
+                                r, c);
+        }
+    return L2K_OK;
+}
+
+/* A component of 256 is the most that CEpoc says where component indices have a byte. */
+static void take_change(const l2k_encoding *e, const l2k_poc *entry, l2k_progression_change *change)
+{
+    const uint32_t most = l2k_component_index_bytes(e->siz.num_components) == 1 ? 256 : L2K_MAX_COMPONENTS;
+    *change = (l2k_progression_change){.progression = (uint8_t)entry->progression,
+                                       .resolution_start = (uint8_t)entry->resolution_start,
+                                       .resolution_end = (uint8_t)entry->resolution_end,
+                                       .component_start = entry->component_start,
+                                       .component_end = l2k_min_u32(entry->component_end, most),
+                                       .layer_end = l2k_min_u32(entry->layer_end, e->coding.num_layers)};
+}
+
+/* Those of the entries that have any of the image's components: of others, a component index of one byte would say
+ * different ones. */
+static size_t take_changes(const l2k_encoding *e, const l2k_poc *poc, size_t count, l2k_progression_change *changes)
+{
+    size_t taken = 0;
+    for (size_t i = 0; i < count; i++)
+        if (poc[i].component_start < e->siz.num_components)
+            take_change(e, &poc[i], &changes[taken++]);
+    return taken;
+}
+
+/* A run of entries for one tile, or for all. */
+static l2k_status take_run(l2k_encoding *e, uint32_t tile, l2k_progression_change *changes, size_t count)
+{
+    l2k_tile_coding coding = e->coding;
+    coding.changes = changes;
+    coding.num_changes = count;
+    if (tile != L2K_ALL_TILES && tile >= e->num_tiles)
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "progression order changes of tile %u, but there are %u tiles",
+                        tile, e->num_tiles);
+    L2K_TRY(check_complete(e, &coding));
+    if (tile == L2K_ALL_TILES) {
+        e->coding.changes = changes;
+        e->coding.num_changes = count;
+    } else {
+        e->own_codings[e->num_own_codings++] = (l2k_own_coding){tile, coding};
+    }
+    return L2K_OK;
+}
+
+l2k_status l2k_poc_setup(const l2k_encoder *encoder, l2k_encoding *e)
+{
+    const size_t count = encoder->num_poc;
+    if (!count)
+        return L2K_OK;
+    e->changes = l2k_allocate(e->context, count, sizeof *e->changes);
+    e->own_codings = l2k_allocate(e->context, count, sizeof *e->own_codings);
+    if (!e->changes || !e->own_codings)
+        return l2k_fail(e->context, L2K_ERROR_MEMORY, "out of memory for %zu progression order changes", count);
+    for (size_t start = 0, end; start < count; start = end) {
+        for (end = start + 1; end < count && encoder->poc[end].tile == encoder->poc[start].tile; end++)
+            continue;
+        const size_t taken = take_changes(e, &encoder->poc[start], end - start, &e->changes[start]);
+        L2K_TRY(take_run(e, encoder->poc[start].tile, &e->changes[start], taken));
+    }
+    return L2K_OK;
+}
+
+void l2k_poc_share_components(l2k_encoding *e)
+{
+    for (size_t i = 0; i < e->num_own_codings; i++)
+        e->own_codings[i].coding.components = e->coding.components;
+}
+
+void l2k_poc_release(l2k_encoding *e)
+{
+    l2k_release(e->context, e->changes);
+    l2k_release(e->context, e->own_codings);
+    l2k_poc_forget(e);
+}
+
+void l2k_poc_forget(l2k_encoding *e)
+{
+    e->changes = NULL;
+    e->own_codings = NULL;
+    e->num_own_codings = 0;
+    e->coding.changes = NULL;
+    e->coding.num_changes = 0;
+}
+
+static int compare_own(const void *key, const void *own)
+{
+    const uint32_t tile = *(const uint32_t *)key, other = ((const l2k_own_coding *)own)->tile;
+    return tile < other ? -1 : tile > other;
+}
+
+const l2k_tile_coding *l2k_poc_of_tile(const l2k_encoding *e, uint32_t tile)
+{
+    const l2k_own_coding *own =
+        e->num_own_codings ? bsearch(&tile, e->own_codings, e->num_own_codings, sizeof *e->own_codings, compare_own)
+                           : NULL;
+    return own ? &own->coding : NULL;
+}
+
+const l2k_tile_coding *l2k_coding_of_tile(const l2k_encoding *e, uint32_t tile)
+{
+    const l2k_tile_coding *own = l2k_poc_of_tile(e, tile);
+    return own ? own : &e->coding;
+}

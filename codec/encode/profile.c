@@ -1,0 +1,260 @@
+/* Profiles of digital cinema and of the interoperable master format (A.10 of ITU-T T.800, Tables A.10 and A.45 on;
+ * SMPTE ST 2067-21): what they fix, set by one call, and checked before an image is encoded. */
+#include <math.h>
+
+#include "base/integer.h"
+#include "codec/encode/encoder.h"
+
+/* What a kind of profile asks for. */
+typedef struct profile {
+    uint32_t number; /* Rsiz; of IMF without its levels */
+    const char *name;
+    uint32_t width, height; /* most samples of component 0 */
+    uint8_t least_levels, most_levels;
+    bool reversible;
+} profile;
+
+static const profile profiles[] = {{L2K_PROFILE_CINEMA_2K, "cinema 2K", 2048, 1080, 0, 5, false},
+                                   {L2K_PROFILE_CINEMA_4K, "cinema 4K", 4096, 2160, 1, 6, false},
+                                   {L2K_PROFILE_IMF_2K, "IMF 2K", 2048, 1556, 1, 5, false},
+                                   {L2K_PROFILE_IMF_4K, "IMF 4K", 4096, 3112, 1, 6, false},
+                                   {L2K_PROFILE_IMF_8K, "IMF 8K", 8192, 6224, 1, 7, false},
+                                   {L2K_PROFILE_IMF_2K_R, "IMF 2K R", 2048, 1556, 1, 5, true},
+                                   {L2K_PROFILE_IMF_4K_R, "IMF 4K R", 4096, 3112, 1, 6, true},
+                                   {L2K_PROFILE_IMF_8K_R, "IMF 8K R", 8192, 6224, 1, 7, true}};
+
+static bool is_cinema(const profile *p)
+{
+    return p->number < L2K_PROFILE_IMF_2K;
+}
+
+/* NULL for values of Rsiz of which nothing is known here. */
+static const profile *find(uint32_t rsiz)
+{
+    const uint32_t number = rsiz < L2K_PROFILE_IMF_2K ? rsiz : rsiz & 0xFF00;
+    for (size_t i = 0; i < sizeof profiles / sizeof *profiles; i++)
+        if (profiles[i].number == number)
+            return &profiles[i];
+    return NULL;
+}
+
+static l2k_status refuse(const l2k_context *context, const profile *p, const char *what)
+{
+    return l2k_fail(context, L2K_ERROR_ARGUMENT, "the profile %s needs %s", p->name, what);
+}
+
+/* The sub-level of IMF says the most bits per second, the main level which of those are possible. */
+static l2k_status check_imf_levels(const l2k_context *context, const profile *p, uint32_t rsiz)
+{
+    static const uint8_t most[] = {9, 1, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    const uint32_t main_level = rsiz & 15, sub_level = rsiz >> 4 & 15;
+    if (main_level >= sizeof most)
+        return refuse(context, p, "a main level of at most 11");
+    if (sub_level > most[main_level])
+        return l2k_fail(context, L2K_ERROR_ARGUMENT,
+                        "the profile %s with main level %u needs a sub-level of at most %u", p->name, main_level,
+                        most[main_level]);
+    return L2K_OK;
+}
+
+/* Tiles of an R profile: the side, which bounds the levels. 0 for one tile, or any other division. */
+static uint32_t tile_side(const profile *p, uint32_t width, uint32_t height)
+{
+    for (uint32_t side = 1024; p->reversible && side * 2 <= p->width; side *= 2)
+        if (width == side && height == side)
+            return side;
+    return 0;
+}
+
+static unsigned most_levels(const profile *p, uint32_t side)
+{
+    return side ? l2k_log2(side) - 6 : p->most_levels;
+}
+
+/* ---- Setting ----------------------------------------------------------------------------------------------------- */
+
+/* From the highest resolution down; where there is only one, that is it. */
+static l2k_status set_precincts(l2k_encoder *encoder, unsigned levels)
+{
+    l2k_size sizes[L2K_MAX_LEVELS + 1];
+    for (unsigned i = 0; i <= levels; i++)
+        sizes[i] = i < levels ? (l2k_size){256, 256} : (l2k_size){128, 128};
+    return l2k_encoder_set_precincts(encoder, sizes, levels + 1);
+}
+
+/* 4K: all that 2K needs comes first. */
+static l2k_status set_progressions(l2k_encoder *encoder, const profile *p, unsigned levels)
+{
+    const l2k_poc both[] = {{L2K_ALL_TILES, L2K_CPRL, 0, levels, 0, 3, 1},
+                            {L2K_ALL_TILES, L2K_CPRL, levels, levels + 1, 0, 3, 1}};
+    return l2k_encoder_set_poc(encoder, both, p->number == L2K_PROFILE_CINEMA_4K ? 2 : 0);
+}
+
+static l2k_status set_options(l2k_encoder *encoder, const profile *p)
+{
+    const int64_t *o = encoder->options;
+    const bool is_tiled =
+        !is_cinema(p) && tile_side(p, (uint32_t)o[L2K_ENCODER_TILE_WIDTH], (uint32_t)o[L2K_ENCODER_TILE_HEIGHT]);
+    const struct {
+        l2k_encoder_option option;
+        int64_t value;
+    } settings[] = {{L2K_ENCODER_WAVELET, p->reversible ? L2K_WAVELET_5_3 : L2K_WAVELET_9_7},
+                    {L2K_ENCODER_TILE_WIDTH, is_tiled ? o[L2K_ENCODER_TILE_WIDTH] : 0},
+                    {L2K_ENCODER_TILE_HEIGHT, is_tiled ? o[L2K_ENCODER_TILE_HEIGHT] : 0},
+                    {L2K_ENCODER_TILE_X0, 0},
+                    {L2K_ENCODER_TILE_Y0, 0},
+                    {L2K_ENCODER_BLOCK_WIDTH, 32},
+                    {L2K_ENCODER_BLOCK_HEIGHT, 32},
+                    {L2K_ENCODER_PROGRESSION, L2K_CPRL},
+                    {L2K_ENCODER_STYLE, 0},
+                    {L2K_ENCODER_HT_PASSES, 1},
+                    {L2K_ENCODER_TLM, 1},
+                    {L2K_ENCODER_TILE_PARTS, L2K_TILE_PARTS_COMPONENT},
+                    {L2K_ENCODER_ROI_COMPONENT, -1}};
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        L2K_TRY(l2k_encoder_set(encoder, settings[i].option, settings[i].value));
+    const unsigned most = most_levels(p, is_tiled ? (uint32_t)o[L2K_ENCODER_TILE_WIDTH] : 0);
+    const unsigned levels = l2k_max_u32(p->least_levels, l2k_min_u32((uint32_t)o[L2K_ENCODER_LEVELS], most));
+    L2K_TRY(l2k_encoder_set(encoder, L2K_ENCODER_LEVELS, levels));
+    L2K_TRY(set_precincts(encoder, levels));
+    return set_progressions(encoder, p, levels);
+}
+
+/* Cinema: 250 Mbit/s, and 200 for a component; IMF: 200 Mbit/s at sub-level 1, twice as much at the next. */
+static l2k_status set_limits(l2k_encoder *encoder, const profile *p, uint32_t rsiz, double rate)
+{
+    const unsigned sub_level = rsiz >> 4 & 15;
+    double bits = is_cinema(p) ? 250e6 : sub_level ? ldexp(200e6, (int)sub_level - 1) : 0;
+    double component_bits = is_cinema(p) ? 200e6 : 0;
+    if (rate == 0 && !is_cinema(p))
+        bits = 0;
+    rate = rate > 0 ? rate : 24;
+    L2K_TRY(l2k_encoder_set(encoder, L2K_ENCODER_MAX_BYTES, (int64_t)(bits / 8 / rate)));
+    return l2k_encoder_set(encoder, L2K_ENCODER_COMPONENT_BYTES, (int64_t)(component_bits / 8 / rate));
+}
+
+l2k_status l2k_encoder_set_profile(l2k_encoder *encoder, uint32_t rsiz, double frames_per_second)
+{
+    const l2k_context *context = &encoder->context;
+    const profile *p = find(rsiz);
+    if (!(frames_per_second == 0 || (frames_per_second >= 0.01 && frames_per_second <= 1e4)))
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "%g frames per second, 0.01 to 10000 are possible",
+                        frames_per_second);
+    if (p && is_cinema(p) && frames_per_second != 0 && frames_per_second != 24 && frames_per_second != 48)
+        return refuse(context, p, "24 or 48 frames per second");
+    if (p && !is_cinema(p))
+        L2K_TRY(check_imf_levels(context, p, rsiz));
+    L2K_TRY(l2k_encoder_set(encoder, L2K_ENCODER_PROFILE, rsiz));
+    if (!p)
+        return L2K_OK;
+    L2K_TRY(set_options(encoder, p));
+    return set_limits(encoder, p, rsiz, frames_per_second);
+}
+
+/* ---- Checking ---------------------------------------------------------------------------------------------------- */
+
+static l2k_status check_components(const l2k_encoding *e, const profile *p)
+{
+    const l2k_component *components = e->siz.components;
+    const uint32_t count = e->siz.num_components;
+    if (is_cinema(p) ? count != 3 : count > 3)
+        return refuse(e->context, p, is_cinema(p) ? "three components" : "at most three components");
+    for (uint32_t c = 0; c < count; c++) {
+        const l2k_component *k = &components[c];
+        if (k->is_signed || (is_cinema(p) ? k->precision != 12 : k->precision < 8 || k->precision > 16))
+            return refuse(e->context, p,
+                          is_cinema(p) ? "unsigned samples of 12 bits" : "unsigned samples of 8 to 16 bits");
+        if (!is_cinema(p) && (k->dy != 1 || k->dx > (c ? 2u : 1u) || k->dx != components[c ? 1 : 0].dx))
+            return refuse(e->context, p, "components without sub-sampling, or the second and third of half the width");
+    }
+    return L2K_OK;
+}
+
+static l2k_status check_grid(const l2k_encoding *e, const profile *p)
+{
+    const l2k_tile_grid *grid = &e->siz.grid;
+    uint32_t width, height;
+    l2k_component_size(e->image, 0, &width, &height);
+    if (width > p->width || height > p->height)
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "the profile %s needs at most %u x %u samples", p->name,
+                        p->width, p->height);
+    if (!is_cinema(p) && (grid->image.x0 || grid->image.y0 || grid->tile_x0 || grid->tile_y0))
+        return refuse(e->context, p, "an image at the origin");
+    if (e->num_tiles > 1 && !tile_side(p, grid->tile_width, grid->tile_height))
+        return refuse(e->context, p,
+                      p->reversible ? "one tile, or tiles of a side of 1024, 2048 or 4096 within its size"
+                                    : "one tile");
+    return L2K_OK;
+}
+
+static bool has_precincts(const l2k_component_coding *coding)
+{
+    for (unsigned r = 0; r <= coding->levels; r++)
+        if (coding->log2_precinct_width[r] != (r ? 8 : 7) || coding->log2_precinct_height[r] != (r ? 8 : 7))
+            return false;
+    return true;
+}
+
+static bool has_progression(const l2k_encoder *encoder, const l2k_tile_coding *coding, const profile *p)
+{
+    const l2k_poc *poc = encoder->poc;
+    const unsigned levels = coding->components[0].levels;
+    if (p->number != L2K_PROFILE_CINEMA_4K)
+        return coding->progression == L2K_CPRL && !encoder->num_poc;
+    return encoder->num_poc == 2 && poc[0].tile == L2K_ALL_TILES && poc[1].tile == L2K_ALL_TILES &&
+           poc[0].progression == L2K_CPRL && poc[0].resolution_end == levels && poc[0].component_end >= 3 &&
+           poc[1].progression == L2K_CPRL && poc[1].resolution_start == levels;
+}
+
+static l2k_status check_coding(const l2k_encoder *encoder, const l2k_encoding *e, const profile *p)
+{
+    const l2k_component_coding *coding = &e->coding.components[0];
+    const uint32_t side = e->num_tiles > 1 ? tile_side(p, e->siz.grid.tile_width, e->siz.grid.tile_height) : 0;
+    const unsigned most = most_levels(p, side);
+    if (coding->wavelet != (p->reversible ? L2K_WAVELET_5_3 : L2K_WAVELET_9_7))
+        return refuse(e->context, p, p->reversible ? "the 5/3 wavelet" : "the 9/7 wavelet");
+    if (coding->levels < p->least_levels || coding->levels > most)
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "the profile %s needs %u to %u decomposition levels", p->name,
+                        p->least_levels, most);
+    if (coding->log2_block_width != 5 || coding->log2_block_height != 5)
+        return refuse(e->context, p, "code-blocks of 32 x 32");
+    if (!has_precincts(coding))
+        return refuse(e->context, p, "precincts of 256 x 256, in the lowest resolution 128 x 128");
+    if (coding->style || e->roi_shift)
+        return refuse(e->context, p, "code-blocks without styles and regions of interest");
+    if (e->coding.num_layers != 1)
+        return refuse(e->context, p, "one layer");
+    if (!has_progression(encoder, &e->coding, p))
+        return refuse(e->context, p,
+                      p->number == L2K_PROFILE_CINEMA_4K ? "CPRL for all resolutions but the highest, and then for that"
+                                                         : "the progression order CPRL");
+    return L2K_OK;
+}
+
+l2k_status l2k_profile_setup(const l2k_encoder *encoder, l2k_encoding *e)
+{
+    const uint32_t rsiz = (uint32_t)encoder->options[L2K_ENCODER_PROFILE];
+    const profile *p = find(rsiz);
+    if (rsiz && encoder->options[L2K_ENCODER_STYLE] & L2K_STYLE_HT)
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "HT code-blocks have no profile here");
+    if (rsiz && encoder->options[L2K_ENCODER_WAVELET] > L2K_WAVELET_9_7)
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "kernels other than Part 1's have no profile");
+    e->siz.profile |= rsiz;
+    if (!p)
+        return L2K_OK;
+    if (!is_cinema(p))
+        L2K_TRY(check_imf_levels(e->context, p, rsiz));
+    L2K_TRY(check_components(e, p));
+    L2K_TRY(check_grid(e, p));
+    return check_coding(encoder, e, p);
+}
+
+l2k_status l2k_encoder_check(const l2k_encoder *encoder, const l2k_image *image)
+{
+    l2k_encoding e;
+    if (!image)
+        return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "no image");
+    const l2k_status status = l2k_encode_setup(encoder, image, &e);
+    l2k_encoding_release(&e);
+    return status;
+}

@@ -1,0 +1,186 @@
+/* Encoding an image that is larger than memory: row of tiles by row of tiles, or tile by tile, each written when it is
+ * done. */
+#include "base/integer.h"
+#include "codec/codestream/codestream_write.h"
+#include "codec/codestream/markers.h"
+#include "codec/encode/encoder.h"
+#include "quant/steps.h"
+
+/* What holds for Ccap15 whatever the tiles will be, for a stream that cannot be rewritten: the bit-planes of the
+ * subbands, with another guard bit in some tiles. */
+static void promise_magnitudes(l2k_encoding *e)
+{
+    l2k_capabilities *capabilities = &e->coding.capabilities;
+    unsigned bound = 0;
+    for (uint32_t c = 0; c < e->siz.num_components; c++) {
+        const l2k_component_coding *coding = &e->coding.components[c];
+        for (unsigned band = 0; band <= 3u * coding->levels; band++) {
+            const unsigned resolution = l2k_band_resolution(band), orientation = l2k_band_orientation(band);
+            if (!l2k_coding_has_band(coding, resolution, orientation))
+                continue;
+            const l2k_step finest = {L2K_MOST_EXPONENT, 0};
+            const l2k_step step = e->tile_steps ? finest : l2k_coding_step(coding, resolution, orientation);
+            unsigned planes = l2k_magnitude_bits(step, l2k_max_u32(coding->guard_bits, L2K_GUARD_BITS) + 1u);
+            bound = l2k_max_u32(bound, l2k_encode_magnitude_bound(coding, resolution, planes));
+        }
+    }
+    capabilities->ht |= (uint16_t)(L2K_HT_HETEROGENEOUS | l2k_magnitude_code(bound));
+}
+
+static l2k_status begin_rows(l2k_encoder *encoder, const l2k_image *image, const l2k_stream *stream)
+{
+    const l2k_encoding *e = &encoder->encoding;
+    l2k_output *out = &encoder->output;
+    L2K_TRY(l2k_encode_start(encoder, image, true));
+    encoder->stream = stream;
+    encoder->next_tile = 0;
+    if (e->tlm && !stream->rewrite)
+        return l2k_fail(
+            &encoder->context, L2K_ERROR_ARGUMENT,
+            "TLM stands before what it lists: an image by rows of tiles needs a stream with rewrite for it");
+    if (e->tlm)
+        L2K_TRY(l2k_output_plan_parts(e, out));
+    if (e->coding.capabilities.parts)
+        promise_magnitudes(&encoder->encoding);
+    L2K_TRY(l2k_output_head(e, 0, out));
+    encoder->encoding.coding.capabilities.ht &= (uint16_t)~L2K_HT_HETEROGENEOUS;
+    out->parts.size = 0;
+    return L2K_OK;
+}
+
+/* The end of a call, and after a failure that of the image. */
+static l2k_status leave_rows(l2k_encoder *encoder, int before, l2k_status status)
+{
+    if (status != L2K_OK)
+        l2k_encode_end(encoder, status);
+    l2k_device_leave(before);
+    return status;
+}
+
+l2k_status l2k_encoder_begin(l2k_encoder *encoder, const l2k_image *image, const l2k_stream *stream)
+{
+    if (!image || !stream || !stream->write)
+        return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "no image or no stream to write to");
+    const int before = l2k_encode_enter(encoder);
+    return leave_rows(encoder, before, begin_rows(encoder, image, stream));
+}
+
+static l2k_status check_begun(const l2k_encoder *encoder)
+{
+    if (encoder->has_image)
+        return L2K_OK;
+    return l2k_fail(&encoder->context, L2K_ERROR_STATE, "no image has been begun");
+}
+
+/* The image's part of the next row of tiles, or of the next tile; empty after the last one. */
+static l2k_rect next_area(const l2k_encoder *encoder)
+{
+    const l2k_tile_grid *grid = &encoder->encoding.siz.grid;
+    l2k_rect area = grid->image;
+    if (encoder->next_tile == encoder->encoding.num_tiles) {
+        area.y0 = area.y1;
+        return area;
+    }
+    l2k_rect tile = l2k_tile_rect(grid, encoder->next_tile);
+    area.y0 = tile.y0;
+    area.y1 = tile.y1;
+    return encoder->options[L2K_ENCODER_BY_TILE] ? tile : area;
+}
+
+l2k_status l2k_encoder_next_tile(const l2k_encoder *encoder, uint32_t *x0, uint32_t *y0, uint32_t *x1, uint32_t *y1)
+{
+    L2K_TRY(check_begun(encoder));
+    l2k_rect area = next_area(encoder);
+    *x0 = area.x0;
+    *y0 = area.y0;
+    *x1 = area.x1;
+    *y1 = area.y1;
+    return L2K_OK;
+}
+
+l2k_status l2k_encoder_next_rows(const l2k_encoder *encoder, uint32_t *y0, uint32_t *y1)
+{
+    uint32_t x0, x1;
+    return l2k_encoder_next_tile(encoder, &x0, y0, &x1, y1);
+}
+
+/* The head is written with the first row: until then, an error leaves the stream untouched. */
+static l2k_status put_rows(l2k_encoder *encoder, const l2k_plane *planes)
+{
+    L2K_TRY(l2k_encode_tiles(encoder, encoder->next_tile, next_area(encoder), planes));
+    L2K_TRY(l2k_poll(&encoder->context, L2K_POLL_NOW));
+    l2k_teams_forget(&encoder->teams);
+    encoder->next_tile += encoder->num_tiles;
+    L2K_TRY(l2k_encode_write_head(encoder, encoder->stream));
+    return l2k_encode_write_tiles(encoder, encoder->stream);
+}
+
+l2k_status l2k_encoder_put_rows(l2k_encoder *encoder, const l2k_plane *planes)
+{
+    L2K_TRY(check_begun(encoder));
+    if (!planes || encoder->next_tile == encoder->encoding.num_tiles)
+        return l2k_fail(&encoder->context, planes ? L2K_ERROR_STATE : L2K_ERROR_ARGUMENT,
+                        planes ? "all rows of the image have been put" : "no planes");
+    l2k_run_enter(&encoder->run);
+    encoder->encoding.planes_stream = encoder->planes_stream; /* that of now, not of begin */
+    const int before = l2k_encode_enter(encoder);
+    return leave_rows(encoder, before, put_rows(encoder, planes));
+}
+
+static l2k_status rewrite(const l2k_encoder *encoder, uint64_t offset, const l2k_buffer *bytes)
+{
+    const l2k_stream *stream = encoder->stream;
+    L2K_TRY(l2k_buffer_status(bytes));
+    if (stream->rewrite(stream->user, offset, bytes->data, bytes->size) != 0)
+        return l2k_fail(&encoder->context, L2K_ERROR_IO, "rewriting failed");
+    return L2K_OK;
+}
+
+/* What the head could not know: HT magnitudes, the lengths of tile-parts and codestream. A length that LBox has no room
+ * for stays unstated (0, I.4). */
+static l2k_status complete_head(l2k_encoder *encoder)
+{
+    const l2k_encoding *e = &encoder->encoding;
+    l2k_output *out = &encoder->output;
+    uint64_t box_bytes = out->written - out->box_at;
+    if (e->coding.capabilities.parts && encoder->stream->rewrite) {
+        l2k_buffer_put(&out->head, e->coding.capabilities.ht, 2);
+        L2K_TRY(rewrite(encoder, out->ht_at, &out->head));
+        out->head.size = 0;
+    }
+    if (e->tlm) {
+        l2k_write_tlm(&out->head, (const l2k_tile_part *)(const void *)out->parts.data,
+                      out->parts.size / sizeof(l2k_tile_part), e->num_tiles);
+        L2K_TRY(rewrite(encoder, out->tlm_at, &out->head));
+    }
+    if (e->format != L2K_FORMAT_JP2 || !encoder->stream->rewrite || box_bytes > UINT32_MAX)
+        return L2K_OK;
+    out->head.size = 0;
+    l2k_buffer_put(&out->head, box_bytes, 4);
+    return rewrite(encoder, out->box_at, &out->head);
+}
+
+static l2k_status end_rows(l2k_encoder *encoder)
+{
+    l2k_buffer *head = &encoder->output.head; /* which has been written */
+    if (encoder->next_tile != encoder->encoding.num_tiles)
+        return l2k_fail(&encoder->context, L2K_ERROR_STATE, "rows of the image are missing");
+    l2k_buffer_put(head, L2K_EOC, 2);
+    L2K_TRY(l2k_buffer_status(head));
+    L2K_TRY(l2k_poll(&encoder->context, L2K_POLL_NOW));
+    L2K_TRY(l2k_encode_write_head(encoder, encoder->stream));
+    double start = l2k_stage_start(&encoder->context);
+    l2k_status status = complete_head(encoder);
+    l2k_stage_end(&encoder->context, L2K_STAGE_WRITE, start);
+    return status;
+}
+
+l2k_status l2k_encoder_end(l2k_encoder *encoder)
+{
+    L2K_TRY(check_begun(encoder));
+    l2k_run_enter(&encoder->run);
+    const int before = l2k_encode_enter(encoder);
+    const l2k_status status = l2k_encode_end(encoder, end_rows(encoder));
+    l2k_device_leave(before);
+    return status;
+}

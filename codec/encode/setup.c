@@ -1,0 +1,363 @@
+/* From options to the contents of SIZ, COD and QCD, with every check that needs more than one option. */
+#include <string.h>
+
+#include "base/integer.h"
+#include "base/object.h"
+#include "base/sample.h"
+#include "codec/encode/encoder.h"
+#include "codec/jp2/jp2.h"
+#include "quant/steps.h"
+
+static l2k_status refuse_component(const l2k_context *context, uint32_t c, const char *what, uint32_t value)
+{
+    return l2k_fail(context, L2K_ERROR_ARGUMENT, "component %u: %s %u is not possible", c, what, value);
+}
+
+static l2k_status check_component(const l2k_encoder *encoder, const l2k_component *component, uint32_t c)
+{
+    const l2k_context *context = &encoder->context;
+    const l2k_wavelet_descriptor *wavelet = l2k_wavelet_get((l2k_wavelet)encoder->options[L2K_ENCODER_WAVELET]);
+    if (component->dx < 1 || component->dx > 255 || component->dy < 1 || component->dy > 255)
+        return refuse_component(context, c, "a sub-sampling of",
+                                component->dx < 1 || component->dx > 255 ? component->dx : component->dy);
+    if (component->precision < 1 || component->precision > wavelet->most_bits)
+        return refuse_component(context, c, "a precision of", component->precision);
+    if ((unsigned)component->channel > L2K_CHANNEL_UNSPECIFIED)
+        return refuse_component(context, c, "a channel type of", component->channel);
+    if (component->association > 65535)
+        return refuse_component(context, c, "an association with", component->association);
+    return L2K_OK;
+}
+
+l2k_status l2k_encode_check_planes(const l2k_encoding *e, l2k_rect area, const l2k_plane *planes)
+{
+    for (uint32_t c = 0; c < e->siz.num_components; c++) {
+        const l2k_component *component = &e->siz.components[c];
+        l2k_rect rect = l2k_component_rect(area, component->dx, component->dy);
+        if (!planes[c].data && !l2k_rect_empty(rect))
+            return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "plane %u is missing", c);
+        if (!l2k_sample_type_holds(planes[c].type, component->precision, component->is_signed))
+            return refuse_component(e->context, c, "its sample type cannot hold a precision of", component->precision);
+    }
+    return L2K_OK;
+}
+
+/* LBox has 32 bits, and other boxes share one with it. */
+#define MAX_ICC_BYTES ((size_t)UINT32_MAX - (1u << 20))
+
+static l2k_status check_image(const l2k_encoder *encoder, const l2k_image *image)
+{
+    const l2k_context *context = &encoder->context;
+    uint64_t samples = 0;
+    if (image->x0 >= image->x1 || image->y0 >= image->y1)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "an image without samples");
+    if (!(image->density_x >= 0 && image->density_x <= 1e100 && image->density_y >= 0 && image->density_y <= 1e100))
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "a density of %g x %g pixels per metre", image->density_x,
+                        image->density_y);
+    if (image->icc_bytes > MAX_ICC_BYTES)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "an ICC profile of %zu bytes, more than a box holds",
+                        image->icc_bytes);
+    L2K_TRY(l2k_jp2_check_boxes(context, image));
+    if (image->num_components < 1 || image->num_components > L2K_MAX_COMPONENTS)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "%u components, 1 to %u are possible", image->num_components,
+                        L2K_MAX_COMPONENTS);
+    for (uint32_t c = 0; c < image->num_components; c++) {
+        uint32_t width, height;
+        L2K_TRY(check_component(encoder, &image->components[c], c));
+        l2k_component_size(image, c, &width, &height);
+        if (width == 0 || height == 0)
+            return l2k_fail(context, L2K_ERROR_ARGUMENT, "component %u has no samples", c);
+        uint64_t limit = (uint64_t)encoder->options[L2K_ENCODER_LIMIT_SAMPLES];
+        if ((uint64_t)width * height > limit - samples)
+            return l2k_fail(context, L2K_ERROR_LIMIT, "an image of %u x %u x %u is more than the limit allows",
+                            image->x1 - image->x0, image->y1 - image->y0, image->num_components);
+        samples += (uint64_t)width * height;
+    }
+    return L2K_OK;
+}
+
+static l2k_status setup_grid(const int64_t *o, l2k_encoding *e)
+{
+    const l2k_image *image = e->image;
+    l2k_tile_grid *g = &e->siz.grid;
+    g->image = (l2k_rect){image->x0, image->y0, image->x1, image->y1};
+    g->tile_x0 = (uint32_t)o[L2K_ENCODER_TILE_X0];
+    g->tile_y0 = (uint32_t)o[L2K_ENCODER_TILE_Y0];
+    if (g->tile_x0 > image->x0 || g->tile_y0 > image->y0)
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "the tile origin %u,%u lies beyond the image origin %u,%u",
+                        g->tile_x0, g->tile_y0, image->x0, image->y0);
+    g->tile_width = o[L2K_ENCODER_TILE_WIDTH] ? (uint32_t)o[L2K_ENCODER_TILE_WIDTH] : image->x1 - g->tile_x0;
+    g->tile_height = o[L2K_ENCODER_TILE_HEIGHT] ? (uint32_t)o[L2K_ENCODER_TILE_HEIGHT] : image->y1 - g->tile_y0;
+    if ((uint64_t)g->tile_x0 + g->tile_width <= image->x0 || (uint64_t)g->tile_y0 + g->tile_height <= image->y0)
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "tiles of %u x %u from %u,%u: the first lies outside the image",
+                        g->tile_width, g->tile_height, g->tile_x0, g->tile_y0);
+    uint64_t tiles = (uint64_t)l2k_tiles_across(g) * l2k_tiles_down(g);
+    if (tiles > 65535)
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "%llu tiles of %u x %u, at most 65535 are possible",
+                        (unsigned long long)tiles, g->tile_width, g->tile_height);
+    e->num_tiles = (uint32_t)tiles;
+    return L2K_OK;
+}
+
+/* A size that is not given halves the one above it, `halvings` times, down to 2. Above the lowest resolution a precinct
+ * must have a subband of at least one sample, so exponents start at 1; in the lowest one 1 may be given. */
+static uint8_t precinct_exponent(uint32_t size, unsigned halvings, bool lowest)
+{
+    if (lowest && halvings == 0 && size == 1)
+        return 0;
+    return (uint8_t)l2k_log2(l2k_max_u32(halvings < 32 ? size >> halvings : 0, 2));
+}
+
+/* From the highest resolution down. */
+static void setup_precincts(const l2k_encoder *encoder, l2k_component_coding *coding)
+{
+    coding->user_precincts = encoder->num_precincts > 0;
+    memset(coding->log2_precinct_width, 15, sizeof coding->log2_precinct_width);
+    memset(coding->log2_precinct_height, 15, sizeof coding->log2_precinct_height);
+    for (unsigned i = 0; coding->user_precincts && i <= coding->levels; i++) {
+        unsigned given = l2k_min_u32(i, (uint32_t)encoder->num_precincts - 1), r = coding->levels - i;
+        l2k_size size = encoder->precincts[given];
+        coding->log2_precinct_width[r] = precinct_exponent(size.width, i - given, r == 0);
+        coding->log2_precinct_height[r] = precinct_exponent(size.height, i - given, r == 0);
+    }
+}
+
+/* Magnitudes have 31 bits, quantiser indices 26 (quant/quantiser.h), and there are at most 7 guard bits. */
+static l2k_status check_planes(const l2k_context *context, unsigned precision, const l2k_component_coding *coding)
+{
+    const unsigned most = coding->own->quantised ? 26 : 31;
+    for (unsigned band = 0; band < coding->num_steps; band++)
+        if (coding->guard_bits > 7 || l2k_magnitude_bits(coding->steps[band], coding->guard_bits) > most)
+            return l2k_fail(context, L2K_ERROR_ARGUMENT,
+                            "%u levels of the %s wavelet make numbers of %u bits too large for code-blocks",
+                            coding->levels, coding->own->name, precision);
+    return L2K_OK;
+}
+
+static l2k_status setup_steps(const l2k_encoder *encoder, unsigned precision, l2k_component_coding *coding)
+{
+    const l2k_context *context = &encoder->context;
+    const l2k_wavelet_descriptor *wavelet = l2k_coding_wavelet(coding);
+    coding->quantisation = wavelet->quantised ? L2K_QUANT_EXPOUNDED : L2K_QUANT_NONE;
+    const unsigned bits = (unsigned)encoder->options[L2K_ENCODER_GUARD_BITS];
+    const unsigned across = l2k_count_across(coding->unsplit, coding->levels);
+    const unsigned down = l2k_count_down(coding->unsplit, coding->levels);
+    const unsigned needed = l2k_guard_bits_of(wavelet, l2k_max_u32(across, down)); /* more than usual by some kernels */
+    coding->guard_bits = (uint8_t)(needed > L2K_GUARD_BITS ? l2k_max_u32(needed, bits) : bits);
+    coding->num_steps = (uint8_t)l2k_coding_bands(coding);
+    l2k_coding_choose_steps(coding, precision, coding->steps);
+    if (coding->own)
+        L2K_TRY(check_planes(context, precision, coding));
+    if (encoder->base_step == 0)
+        return L2K_OK;
+    if (!wavelet->quantised)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "the %s wavelet has no quantiser steps: a base step needs the 9/7",
+                        wavelet->name);
+    l2k_coding_steps_of_base(coding, (float)encoder->base_step, coding->steps);
+    for (unsigned band = 0; band < coding->num_steps; band++)
+        if (coding->steps[band].exponent > L2K_MOST_EXPONENT)
+            return l2k_fail(context, L2K_ERROR_ARGUMENT, "a base step of %g is too small for %u decomposition levels",
+                            encoder->base_step, coding->levels);
+    return L2K_OK;
+}
+
+static l2k_status setup_component(const l2k_encoder *encoder, unsigned precision, l2k_component_coding *coding)
+{
+    const int64_t *o = encoder->options;
+    coding->levels = (uint8_t)o[L2K_ENCODER_LEVELS];
+    coding->unsplit = encoder->unsplit;
+    coding->split_style = !l2k_splits_all(coding->unsplit);
+    coding->log2_block_width = (uint8_t)l2k_log2((uint32_t)o[L2K_ENCODER_BLOCK_WIDTH]);
+    coding->log2_block_height = (uint8_t)l2k_log2((uint32_t)o[L2K_ENCODER_BLOCK_HEIGHT]);
+    coding->style = (uint8_t)o[L2K_ENCODER_STYLE];
+    coding->ht_passes = (uint8_t)o[L2K_ENCODER_HT_PASSES];
+    coding->wavelet = (uint8_t)o[L2K_ENCODER_WAVELET];
+    coding->own = coding->wavelet > L2K_WAVELET_9_7 ? &encoder->own : NULL;
+    coding->kernel = l2k_coding_wavelet(coding)->code;
+    setup_precincts(encoder, coding);
+    return setup_steps(encoder, precision, coding);
+}
+
+/* The component transform needs three components of equal size and precision (G.2). */
+static bool can_transform_components(const l2k_image *image)
+{
+    const l2k_component *c = image->components;
+    if (image->num_components < 3)
+        return false;
+    for (int i = 1; i < 3; i++)
+        if (c[i].dx != c[0].dx || c[i].dy != c[0].dy || c[i].precision != c[0].precision ||
+            c[i].is_signed != c[0].is_signed)
+            return false;
+    return true;
+}
+
+/* What an HT code-block may be (8.2 of T.814 and Table A.19): vertically causal contexts are those of the SigProp pass.
+ */
+static l2k_status check_style(const l2k_context *context, const int64_t *o)
+{
+    const int64_t style = o[L2K_ENCODER_STYLE], passes = o[L2K_ENCODER_HT_PASSES];
+    if (!(style & L2K_STYLE_HT) && passes > 1)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "%lld HT coding passes, but no HT code-blocks", (long long)passes);
+    if (style & L2K_STYLE_HT && style & ~(L2K_STYLE_HT | L2K_STYLE_VSC))
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "HT code-blocks have no other style than vsc");
+    if (style & L2K_STYLE_HT && style & L2K_STYLE_VSC && passes < 2)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT,
+                        "style vsc is for the SigProp pass, but HT code-blocks have only "
+                        "the cleanup pass");
+    return L2K_OK;
+}
+
+/* HT code-blocks have too few coding passes to end where a target asks for it: what the last layer is to reach is for
+ * the steps, and all passes are in it. */
+static l2k_status setup_ht_targets(const l2k_encoder *encoder, l2k_encoding *e)
+{
+    const int64_t *o = encoder->options;
+    const size_t count = encoder->num_targets;
+    if (!(o[L2K_ENCODER_STYLE] & L2K_STYLE_HT) || count == 0)
+        return L2K_OK;
+    const double last = encoder->targets[count - 1];
+    e->by_step = (l2k_step_target){!l2k_target_is_everything(encoder->target_kind, last), encoder->target_kind, last};
+    if (e->by_step.given && !l2k_wavelet_get((l2k_wavelet)o[L2K_ENCODER_WAVELET])->quantised)
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT,
+                        "HT code-blocks reach a ratio or PSNR by quantiser steps: they need the 9/7 wavelet for it");
+    if (e->by_step.given && encoder->base_step > 0)
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT,
+                        "both a base step and a target for which steps are to be found");
+    if (e->by_step.given && encoder->target_kind == L2K_TARGET_PSNR && o[L2K_ENCODER_HT_PASSES] > 1)
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "a PSNR for HT code-blocks needs the cleanup pass alone");
+    if (count > 1 && o[L2K_ENCODER_HT_PASSES] < 2)
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT,
+                        "%zu layers, but one coding pass: layers of HT code-blocks need 2 or 3 HT passes", count);
+    e->own_targets = l2k_allocate(e->context, count, sizeof *e->own_targets);
+    if (!e->own_targets)
+        return l2k_fail(e->context, L2K_ERROR_MEMORY, "out of memory for %zu layers", count);
+    memcpy(e->own_targets, encoder->targets, count * sizeof *e->own_targets);
+    e->own_targets[count - 1] = 0;
+    e->targets.targets = e->own_targets;
+    return L2K_OK;
+}
+
+static void setup_capabilities(const int64_t *o, l2k_encoding *e)
+{
+    if (!(o[L2K_ENCODER_STYLE] & L2K_STYLE_HT))
+        return;
+    e->siz.profile = L2K_RSIZ_CAP;
+    e->coding.capabilities.parts = L2K_PART_15;
+    if (!l2k_wavelet_get((l2k_wavelet)o[L2K_ENCODER_WAVELET])->reversible)
+        e->coding.capabilities.ht = L2K_HT_IRREVERSIBLE;
+}
+
+/* A component whose samples are all a region of interest (A.6.3, H.1): its bit-planes are the same, but count as higher
+ * ones by the shift, so that only RGN shows it. */
+static l2k_status setup_region(const int64_t *o, l2k_encoding *e)
+{
+    const int64_t component = o[L2K_ENCODER_ROI_COMPONENT];
+    if (component < 0 || o[L2K_ENCODER_ROI_SHIFT] == 0)
+        return L2K_OK;
+    if (component >= e->siz.num_components)
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "component %lld is to be of interest, but there are %u",
+                        (long long)component, e->siz.num_components);
+    if (o[L2K_ENCODER_STYLE] & L2K_STYLE_HT)
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "HT code-blocks are written without regions of interest");
+    e->roi_component = (uint32_t)component;
+    e->roi_shift = (uint8_t)o[L2K_ENCODER_ROI_SHIFT];
+    return L2K_OK;
+}
+
+/* HT code-blocks have too few coding passes for limits, too. */
+static l2k_status check_limits(const l2k_encoding *e, const int64_t *o)
+{
+    if (o[L2K_ENCODER_STYLE] & L2K_STYLE_HT && l2k_targets_have_limits(&e->targets))
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT,
+                        "HT code-blocks have no limit of bytes: a ratio by steps instead");
+    return L2K_OK;
+}
+
+static l2k_status check_splits(const l2k_encoder *encoder)
+{
+    const unsigned levels = (unsigned)encoder->options[L2K_ENCODER_LEVELS];
+    if (encoder->num_splits > levels)
+        return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "directions of %u levels, but %u decomposition levels",
+                        encoder->num_splits, levels);
+    return L2K_OK;
+}
+
+/* Rsiz of Part 2 (T.801, Table A.2). Readers disagree on which of two bits stands for whole-sample symmetric kernels,
+ * so both are set; one of these is that of levels that split in one direction. */
+static void setup_extensions(const l2k_encoder *encoder, l2k_encoding *e)
+{
+    if (!l2k_splits_all(encoder->unsplit))
+        e->siz.profile |= L2K_RSIZ_PART_2 | L2K_RSIZ_SPLITS;
+    if (encoder->options[L2K_ENCODER_WAVELET] > L2K_WAVELET_9_7)
+        e->siz.profile |=
+            L2K_RSIZ_PART_2 | (l2k_kernel_is_symmetric(&encoder->own.kernel) ? L2K_RSIZ_SYMMETRIC : L2K_RSIZ_ARBITRARY);
+}
+
+static l2k_status setup_coding(const l2k_encoder *encoder, l2k_encoding *e)
+{
+    const int64_t *o = encoder->options;
+    if (o[L2K_ENCODER_BLOCK_WIDTH] * o[L2K_ENCODER_BLOCK_HEIGHT] > 4096)
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "code-blocks of %lld x %lld have more than 4096 samples",
+                        (long long)o[L2K_ENCODER_BLOCK_WIDTH], (long long)o[L2K_ENCODER_BLOCK_HEIGHT]);
+    L2K_TRY(check_style(e->context, o));
+    L2K_TRY(check_splits(encoder));
+    L2K_TRY(setup_ht_targets(encoder, e));
+    L2K_TRY(check_limits(e, o));
+    setup_capabilities(o, e);
+    setup_extensions(encoder, e);
+    /* Devices have the wavelets of Part 1 and split both ways, and add one guard bit at most. */
+    if (o[L2K_ENCODER_WAVELET] <= L2K_WAVELET_9_7 && l2k_splits_all(encoder->unsplit) &&
+        o[L2K_ENCODER_GUARD_BITS] >= L2K_GUARD_BITS)
+        e->device_coders = l2k_device_coder_for((unsigned)o[L2K_ENCODER_STYLE]);
+    e->coding.sop = o[L2K_ENCODER_SOP];
+    e->coding.eph = o[L2K_ENCODER_EPH];
+    e->coding.progression = (uint8_t)o[L2K_ENCODER_PROGRESSION];
+    e->coding.num_layers = encoder->num_targets ? (uint32_t)encoder->num_targets : 1;
+    e->coding.component_transform = o[L2K_ENCODER_COMPONENT_TRANSFORM] && can_transform_components(e->image);
+    for (uint32_t c = 0; c < e->siz.num_components; c++)
+        L2K_TRY(setup_component(encoder, e->siz.components[c].precision, &e->coding.components[c]));
+    L2K_TRY(setup_region(o, e));
+    L2K_TRY(l2k_profile_setup(encoder, e));
+    return l2k_poc_setup(encoder, e);
+}
+
+l2k_status l2k_encode_setup(const l2k_encoder *encoder, const l2k_image *image, l2k_encoding *e)
+{
+    const l2k_context *context = &encoder->context;
+    const int64_t *o = encoder->options;
+    uint32_t count = image->num_components;
+    *e = (l2k_encoding){.context = context,
+                        .image = image,
+                        .targets = {encoder->target_kind, encoder->targets, encoder->num_targets,
+                                    (uint64_t)o[L2K_ENCODER_MAX_BYTES], (uint64_t)o[L2K_ENCODER_COMPONENT_BYTES]},
+                        .format = (l2k_format)o[L2K_ENCODER_FORMAT],
+                        .tile_parts = (l2k_tile_parts)o[L2K_ENCODER_TILE_PARTS],
+                        .plt = o[L2K_ENCODER_PLT],
+                        .tlm = o[L2K_ENCODER_TLM],
+                        .device_planes = o[L2K_ENCODER_MEMORY] == L2K_MEMORY_DEVICE,
+                        .planes_stream = encoder->planes_stream,
+                        .comment = encoder->comment ? encoder->comment : "Created by lift2k"};
+    L2K_TRY(l2k_object_check_memory(context, o[L2K_ENCODER_MEMORY]));
+    if (e->device_planes && o[L2K_ENCODER_BACKEND] == L2K_BACKEND_CPU)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "planes in device memory, but the CPU as backend");
+    L2K_TRY(check_image(encoder, image));
+    L2K_TRY(setup_grid(o, e));
+    e->siz.num_components = count;
+    e->siz.components = l2k_allocate(context, count, sizeof *e->siz.components);
+    e->coding.components = l2k_allocate_zeroed(context, count, sizeof *e->coding.components);
+    if (!e->siz.components || !e->coding.components)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %u components", count);
+    memcpy(e->siz.components, image->components, count * sizeof *e->siz.components);
+    return setup_coding(encoder, e);
+}
+
+void l2k_encoding_release(l2k_encoding *e)
+{
+    l2k_release(e->context, e->siz.components);
+    l2k_release(e->context, e->coding.components);
+    l2k_release(e->context, e->own_targets);
+    l2k_poc_release(e);
+    e->own_targets = NULL;
+    e->siz.components = NULL;
+    e->coding.components = NULL;
+}

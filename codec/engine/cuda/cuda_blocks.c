@@ -1,0 +1,186 @@
+/* The batch of a block coder on a device: places to views, memory for what comes back. */
+#include "codec/engine/cuda/cuda_blocks.h"
+
+#include "base/memory.h"
+#include "base/run.h"
+
+enum { SMALLEST_CHUNK = 1 << 20 };
+
+l2k_status l2k_cuda_blocks_create(const l2k_context *context, l2k_cuda_blocks *blocks)
+{
+    blocks->context = context;
+    blocks->pinned.pinned = true;
+    blocks->bytes.gathered.pinned = true;
+    for (unsigned i = 0; i < L2K_CUDA_CHUNKS; i++)
+        blocks->code[i].pinned = true;
+    return l2k_cuda_open(context, &blocks->stream, &blocks->processors);
+}
+
+void l2k_cuda_blocks_free(l2k_cuda_blocks *blocks)
+{
+    if (blocks->batch.num_places)
+        l2k_cuda_blocks_abandon(blocks);
+    l2k_cuda_close(blocks->stream);
+    l2k_cuda_unmark(blocks->done);
+    l2k_cuda_unmark(blocks->bytes.arrived);
+    l2k_cuda_release(&blocks->bytes.gathered);
+    l2k_cuda_release(&blocks->bytes.device);
+    l2k_cuda_release(&blocks->device);
+    l2k_cuda_release(&blocks->pinned);
+    for (unsigned i = 0; i < L2K_CUDA_CHUNKS; i++)
+        l2k_cuda_release(&blocks->code[i]);
+    for (size_t i = 0; i < blocks->copies.count; i++)
+        l2k_cuda_release(&blocks->copies.pieces[i]);
+    l2k_release(blocks->context, blocks->copies.pieces);
+}
+
+/* The chunks stay for the next image. */
+void l2k_cuda_blocks_forget(l2k_cuda_blocks *blocks)
+{
+    blocks->chunk = 0;
+    blocks->used = 0;
+}
+
+l2k_status l2k_cuda_blocks_enter(l2k_cuda_blocks *blocks, const l2k_block_batch *batch)
+{
+    L2K_TRY(l2k_poll(blocks->context, L2K_POLL_NOW));
+    blocks->batch = *batch;
+    blocks->running = batch->stream ? batch->stream : blocks->stream;
+    return L2K_OK;
+}
+
+l2k_status l2k_cuda_blocks_wait(l2k_cuda_blocks *blocks)
+{
+    return l2k_cuda_wait(blocks->context, blocks->running);
+}
+
+l2k_status l2k_cuda_blocks_mark(l2k_cuda_blocks *blocks)
+{
+    return l2k_cuda_mark(blocks->context, &blocks->done, blocks->running);
+}
+
+l2k_status l2k_cuda_blocks_wait_to_mark(l2k_cuda_blocks *blocks)
+{
+    return l2k_cuda_wait_to_mark(blocks->context, blocks->done);
+}
+
+void l2k_cuda_blocks_leave(l2k_cuda_blocks *blocks)
+{
+    l2k_cuda_bytes_send(blocks, NULL, 0);
+    l2k_run_advance(blocks->context, blocks->batch.units);
+    blocks->batch.num_places = 0;
+}
+
+void l2k_cuda_blocks_abandon(l2k_cuda_blocks *blocks)
+{
+    l2k_cuda_settle(blocks->running);
+    l2k_cuda_bytes_send(blocks, NULL, 0);
+    blocks->batch.num_places = 0;
+}
+
+/* ---- Code ---------------------------------------------------------------------------------------------------- */
+
+/* Room for another image that takes a little more, and chunks that double. */
+static size_t chunk_bytes(const l2k_cuda_blocks *blocks, size_t needed)
+{
+    size_t bytes = needed + needed / 4 + SMALLEST_CHUNK, all = 0;
+    for (unsigned i = 0; i < blocks->chunk; i++)
+        all += blocks->code[i].bytes;
+    return bytes > all ? bytes : all;
+}
+
+l2k_status l2k_cuda_take_code(l2k_cuda_blocks *blocks, size_t bytes, uint8_t **code)
+{
+    while (blocks->chunk < L2K_CUDA_CHUNKS && blocks->used &&
+           blocks->code[blocks->chunk].bytes - blocks->used < bytes) {
+        blocks->chunk++;
+        blocks->used = 0;
+    }
+    if (blocks->chunk == L2K_CUDA_CHUNKS)
+        return l2k_fail(blocks->context, L2K_ERROR_MEMORY, "out of memory for coded blocks");
+    l2k_cuda_memory *chunk = &blocks->code[blocks->chunk];
+    if (chunk->bytes < bytes)
+        L2K_TRY(l2k_cuda_reserve(blocks->context, chunk, chunk_bytes(blocks, bytes)));
+    *code = chunk->at + blocks->used;
+    blocks->used += bytes;
+    return L2K_OK;
+}
+
+/* ---- Coefficients that are coded more than once -------------------------------------------------------------- */
+
+l2k_status l2k_cuda_blocks_fetch(l2k_cuda_blocks *blocks, const l2k_coefficients *view, const l2k_band_view *part,
+                                 uint32_t distance, void *to)
+{
+    const size_t size = l2k_coefficient_bytes(view->type), row = part->width * size, pitch = view->stride * size;
+    const size_t rows = ((size_t)part->height + distance - 1) / distance;
+    if (part->width == 0 || rows == 0)
+        return L2K_OK;
+    return l2k_cuda_copy_rows(blocks->context, blocks->stream, to, row,
+                              (const uint8_t *)view->base + part->y * pitch + part->x * size, distance * pitch, row,
+                              rows, true);
+}
+
+static l2k_status take_piece(l2k_cuda_blocks *blocks, size_t bytes, l2k_cuda_memory **piece)
+{
+    l2k_cuda_copies *copies = &blocks->copies;
+    if (copies->used == copies->count) {
+        const size_t count = 2 * copies->count + 4;
+        l2k_cuda_memory *pieces =
+            l2k_enlarge(blocks->context, copies->pieces, copies->count, count, sizeof *copies->pieces);
+        if (!pieces)
+            return l2k_fail(blocks->context, L2K_ERROR_MEMORY, "out of memory for the coefficients of a tile");
+        for (size_t i = copies->count; i < count; i++)
+            pieces[i] = (l2k_cuda_memory){0};
+        copies->pieces = pieces;
+        copies->count = count;
+    }
+    *piece = &copies->pieces[copies->used];
+    L2K_TRY(l2k_cuda_reserve(blocks->context, *piece, bytes));
+    copies->used++;
+    return L2K_OK;
+}
+
+/* With rows of a multiple of 64 bytes. */
+l2k_status l2k_cuda_blocks_keep(l2k_cuda_blocks *blocks, const l2k_coefficients *view, l2k_coefficients *copy)
+{
+    const size_t size = l2k_coefficient_bytes(view->type), row = view->width * size, pitch = (row + 63) / 64 * 64;
+    l2k_cuda_memory *piece = NULL;
+    *copy = *view;
+    if (row == 0 || view->height == 0)
+        return L2K_OK;
+    L2K_TRY(take_piece(blocks, pitch * view->height, &piece));
+    copy->base = piece->at;
+    copy->stride = pitch / size;
+    L2K_TRY(l2k_cuda_copy_rows(blocks->context, blocks->stream, piece->at, pitch, view->base, view->stride * size, row,
+                               view->height, false));
+    return l2k_cuda_wait(blocks->context, blocks->stream);
+}
+
+void l2k_cuda_blocks_drop(l2k_cuda_blocks *blocks)
+{
+    blocks->copies.used = 0;
+}
+
+/* ---- Views --------------------------------------------------------------------------------------------------- */
+
+l2k_status l2k_cuda_look_at_band(const l2k_context *context, const l2k_subband *band, bool floats, l2k_cuda_band *to)
+{
+    const l2k_coefficients *view = band->component->view;
+    const l2k_band_view *at = &view->bands[l2k_band_number(band->resolution, band->orientation)];
+    const bool is_float = view->type == L2K_COEFFICIENT_FLOAT32;
+    if (!view->on_device || (is_float && !floats))
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "CUDA: code-blocks must be %s in device memory",
+                        floats ? "coefficients" : "integers");
+    if (view->stride > INT32_MAX / sizeof(int32_t)) /* kernels count bytes of a row in 32 bits */
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "CUDA: rows of %zu coefficients", view->stride);
+    *to = (l2k_cuda_band){.band = band,
+                          .stride = (uint32_t)view->stride,
+                          .bytes = (unsigned)l2k_coefficient_bytes(view->type),
+                          .reversible = !l2k_coding_wavelet(band->component->coding)->quantised,
+                          .is_float = is_float};
+    /* unsigned, so that places left of the view come out right */
+    const uintptr_t y = (uintptr_t)at->y - band->rect.y0 - band->view_y,
+                    x = (uintptr_t)at->x - band->rect.x0 - band->view_x;
+    to->origin = (uintptr_t)view->base + (y * view->stride + x) * to->bytes;
+    return L2K_OK;
+}

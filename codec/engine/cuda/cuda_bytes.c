@@ -1,0 +1,79 @@
+/* How the bytes of code-blocks to decode get to the device: as a whole, if possible while packet headers are still
+ * being read, or gathered by the host. */
+#include <string.h>
+
+#include "base/integer.h"
+#include "codec/engine/cuda/cuda_blocks.h"
+
+/* Of memory that is not pinned, one piece crosses the bus while the next is copied to memory that is. */
+enum { PIECE_BYTES = 1 << 20 };
+
+l2k_status l2k_cuda_reserve_for_code(const l2k_context *context, l2k_cuda_memory *memory, size_t needed)
+{
+    return needed <= memory->bytes ? L2K_OK : l2k_cuda_reserve(context, memory, needed + needed / 4);
+}
+
+static l2k_status upload_in_pieces(const l2k_context *context, l2k_cuda_blocks *b, const uint8_t *from, size_t count,
+                                   void *stream)
+{
+    L2K_TRY(l2k_cuda_reserve_for_code(context, &b->bytes.gathered, count));
+    for (size_t at = 0, piece; at < count; at += piece) {
+        piece = count - at < PIECE_BYTES ? count - at : PIECE_BYTES;
+        memcpy(b->bytes.gathered.at + at, from + at, piece);
+        L2K_TRY(l2k_cuda_upload(context, stream, l2k_cuda_bytes_at(b) + at, b->bytes.gathered.at + at, piece));
+    }
+    return L2K_OK;
+}
+
+static l2k_status upload(const l2k_context *context, l2k_cuda_blocks *b, const uint8_t *from, size_t count,
+                         void *stream)
+{
+    L2K_TRY(l2k_cuda_reserve_for_code(context, &b->bytes.device, count + 2 * L2K_CUDA_ALIGNMENT));
+    L2K_TRY(l2k_cuda_clear_ends(context, stream, b->bytes.device.at, L2K_CUDA_ALIGNMENT, count + L2K_CUDA_ALIGNMENT));
+    if (count == 0)
+        return L2K_OK;
+    if (from == b->bytes.gathered.at || l2k_cuda_is_pinned(from, count))
+        return l2k_cuda_upload(context, stream, l2k_cuda_bytes_at(b), from, count);
+    return upload_in_pieces(context, b, from, count, stream);
+}
+
+l2k_status l2k_cuda_bytes_upload(l2k_cuda_blocks *b, const uint8_t *from, size_t count)
+{
+    return upload(b->context, b, from, count, b->running);
+}
+
+/* What fails here is tried again with the batch, and then reported. */
+void l2k_cuda_bytes_send(l2k_cuda_blocks *b, const uint8_t *from, size_t count)
+{
+    l2k_cuda_bytes *bytes = &b->bytes;
+    l2k_context quiet = *b->context;
+    quiet.hooks.message = NULL;
+    if (bytes->sent)
+        l2k_cuda_settle(b->stream);
+    bytes->sent = NULL;
+    if (!from || count == 0 || count > UINT32_MAX)
+        return;
+    l2k_status status = upload(&quiet, b, from, count, b->stream);
+    if (status == L2K_OK)
+        status = l2k_cuda_mark(&quiet, &bytes->arrived, b->stream);
+    bytes->sent = from;
+    bytes->num_sent = status == L2K_OK ? count : 0;
+}
+
+l2k_status l2k_cuda_bytes_start(l2k_cuda_blocks *b)
+{
+    l2k_cuda_bytes *bytes = &b->bytes;
+    const l2k_block_batch *batch = &b->batch;
+    bytes->direct = batch->bytes && batch->num_bytes <= UINT32_MAX;
+    if (bytes->direct && bytes->sent == batch->bytes && bytes->num_sent == batch->num_bytes)
+        return l2k_cuda_follow(b->context, b->running, bytes->arrived);
+    l2k_cuda_bytes_send(b, NULL, 0);
+    return bytes->direct ? l2k_cuda_bytes_upload(b, batch->bytes, batch->num_bytes) : L2K_OK;
+}
+
+l2k_status l2k_cuda_bytes_gather(l2k_cuda_blocks *b, size_t count)
+{
+    l2k_cuda_settle(b->running);
+    l2k_cuda_bytes_send(b, NULL, 0);
+    return l2k_cuda_reserve_for_code(b->context, &b->bytes.gathered, count);
+}

@@ -1,0 +1,295 @@
+/* HT code-blocks (Part 15, T.814) encoded on a device, seen from the host: the list of blocks, where everything lies,
+ * and what comes back. */
+#include "codec/engine/cuda/ht/ht_cuda_encode.h"
+
+#include "base/integer.h"
+#include "codec/blocks/ht/ht_encode.h"
+
+/* ---- The list of blocks ---------------------------------------------------------------------------------------- */
+
+/* Bytes that a block's code can take, one bit-plane beyond its subband's included: for each sample a bit more than its
+ * bit-planes, for each quad some 16 of VLC and MEL, two more for each sample in refinement passes, and seven bits a
+ * byte. In units of 4 bytes. */
+static inline uint32_t most_code(const l2k_cuda_view *view, unsigned planes, unsigned passes)
+{
+    const uint32_t quads = (view->width + 1u) / 2 * ((view->height + 1u) / 2);
+    return quads * (4 * (planes + 2u + (passes > 1 ? 2 : 0)) + 16) / 7 / 4 + 16;
+}
+
+/* What all blocks together hardly ever exceed: two bits a sample more than it has. Where that is much memory, it is all
+ * that is taken before it turns out to be too little. */
+static inline uint32_t usual_code(const l2k_cuda_view *view, unsigned precision, unsigned passes)
+{
+    return (uint32_t)view->width * view->height * (precision + 2u + (passes > 1 ? 2 : 0)) / 32 + 16;
+}
+
+enum { MUCH_CODE = 1 << 22 }; /* in units of 4 bytes */
+
+/* What is the same for all blocks of a subband. */
+typedef struct encoded_band {
+    l2k_cuda_band band;
+    unsigned planes, form;
+    l2k_ht_cuda_encode_block block;
+} encoded_band;
+
+/* Magnitudes of floats that take so many bits, and one more, are quantised to 16. */
+enum { NARROW_PLANES = 14 };
+
+static l2k_status look_at_band(const l2k_ht_cuda_encoding *c, const l2k_subband *from, encoded_band *to)
+{
+    const l2k_component_coding *coding = from->component->coding;
+    L2K_TRY(l2k_cuda_look_at_band(c->lists->blocks.context, from, true, &to->band));
+    to->planes = l2k_min_u32(from->max_planes, L2K_HT_MAX_BIT_PLANES);
+    to->form = to->band.bytes > sizeof(int16_t) ? L2K_HT_WIDE : 0;
+    to->block = (l2k_ht_cuda_encode_block){.passes = (uint8_t)l2k_max_u32(coding->ht_passes, 1),
+                                           .causal = coding->style & L2K_STYLE_VSC,
+                                           .reversible = to->band.reversible};
+    if (to->band.is_float) {
+        const l2k_step step = l2k_coding_step(coding, from->resolution, from->orientation);
+        to->block.reciprocal = 1 / l2k_step_size(step, from->component->precision, from->orientation);
+        to->form = L2K_HT_FLOAT | (to->planes > NARROW_PLANES ? L2K_HT_WIDE : 0);
+    }
+    if (to->block.passes > 1)
+        to->form |= L2K_HT_REFINED;
+    return L2K_OK;
+}
+
+static l2k_status list_to_encode(l2k_ht_cuda_encoding *c)
+{
+    l2k_ht_cuda_encode_block *to = (l2k_ht_cuda_encode_block *)c->lists->blocks.pinned.at;
+    const l2k_block_batch *batch = &c->lists->blocks.batch;
+    encoded_band in = {0};
+    uint64_t most = 0, usual = 0, refinement = 0;
+    for (size_t i = 0; i < batch->num_places; i++) {
+        const l2k_block_place *place = &batch->places[i];
+        l2k_cuda_fetch_ahead(batch, i);
+        if (place->band != in.band.band)
+            L2K_TRY(look_at_band(c, place->band, &in));
+        to[i] = in.block;
+        to[i].view = l2k_cuda_view_of(&in.band, place->block->rect);
+        to[i].index = (uint32_t)i;
+        l2k_ht_cuda_note_form(c->lists, i, in.form | (to[i].view.width > L2K_HT_LONG_ROW ? L2K_HT_LONG : 0));
+        most += most_code(&to[i].view, in.planes, in.block.passes);
+        usual += usual_code(&to[i].view, place->band->component->precision, in.block.passes);
+        if (in.form & L2K_HT_REFINED) {
+            to[i].scratch = (uint32_t)refinement;
+            refinement += l2k_ht_cuda_lay_out_encoding(&to[i].view, in.form & L2K_HT_WIDE).end;
+        }
+    }
+    if (most > UINT32_MAX / 8 || refinement > UINT32_MAX)
+        return l2k_fail(c->lists->blocks.context, L2K_ERROR_UNSUPPORTED, "CUDA: too many code-blocks at once");
+    usual = usual > MUCH_CODE ? usual : MUCH_CODE;
+    c->code_capacity = (uint32_t)(most < usual ? most : usual);
+    c->refinement_units = (size_t)refinement;
+    return L2K_OK;
+}
+
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
+
+/* The passes that a block of the batch can have; the subbands of a component have the same. */
+static unsigned find_most_passes(const l2k_block_batch *batch)
+{
+    const l2k_tile_component *component = NULL;
+    unsigned most = 1;
+    for (size_t i = 0; i < batch->num_places; i++)
+        if (batch->places[i].band->component != component) {
+            component = batch->places[i].band->component;
+            most = component->coding->ht_passes > 1 ? 3 : most;
+        }
+    return most;
+}
+
+/* What comes back begins with the counters. What is in device memory alone, but for the code, follows it. */
+static void lay_out_results(l2k_ht_cuda_encoding *c)
+{
+    const size_t count = c->lists->blocks.batch.num_places;
+    c->most_passes = find_most_passes(&c->lists->blocks.batch);
+    c->gains = l2k_cuda_aligned(c->lists->counters + sizeof(l2k_ht_cuda_counters));
+    c->pass_ends = c->gains + (c->lists->blocks.batch.distortions ? count * c->most_passes * sizeof(double) : 0);
+    c->coded = c->pass_ends + (c->most_passes > 1 ? count * c->most_passes * sizeof(uint32_t) : 0);
+    c->results_end = c->coded + count * sizeof(l2k_cuda_coded_block);
+    c->refined = l2k_cuda_aligned(c->results_end);
+    c->behind_results = l2k_cuda_aligned(c->refined + (c->most_passes > 1 ? count * sizeof(l2k_ht_cuda_refined) : 0));
+}
+
+/* Pinned memory has two lists, the second for sorting. The one that is used goes up with the counters after it. */
+static l2k_status prepare_encoding(l2k_ht_cuda_encoding *c)
+{
+    if (l2k_cuda_is_listed(&c->lists->blocks, &c->listed))
+        return L2K_OK;
+    c->listed.same = 0;
+    const size_t count = c->lists->blocks.batch.num_places, size = sizeof(l2k_ht_cuda_encode_block);
+    c->lists->counters = l2k_cuda_aligned(l2k_cuda_aligned(count * size) + count * size);
+    lay_out_results(c);
+    L2K_TRY(l2k_cuda_reserve(c->lists->blocks.context, &c->lists->blocks.pinned, c->refined));
+    L2K_TRY(l2k_ht_cuda_start_forms(c->lists));
+    L2K_TRY(list_to_encode(c));
+    l2k_ht_cuda_sort_list(c->lists, size, false);
+    return L2K_OK;
+}
+
+static size_t slots_bytes(const l2k_ht_cuda_encoding *c)
+{
+    size_t most = 0;
+    for (unsigned form = 0; form < L2K_HT_FORMS; form++) {
+        const uint32_t warps = l2k_ht_cuda_encode_warps(c->lists->ranges[form].count, c->lists->blocks.processors);
+        const size_t bytes = warps * l2k_ht_cuda_slot_bytes(form & L2K_HT_WIDE);
+        most = bytes > most ? bytes : most;
+    }
+    return l2k_cuda_aligned(most);
+}
+
+/* ---- The work ---------------------------------------------------------------------------------------------------- */
+
+static l2k_ht_cuda_encode encoding_of(const l2k_ht_cuda_encoding *c, unsigned form)
+{
+    uint8_t *device = c->lists->blocks.device.at;
+    const l2k_ht_form_range *range = &c->lists->ranges[form];
+    return (l2k_ht_cuda_encode){.blocks = (l2k_ht_cuda_encode_block *)(device + c->lists->list) + range->first,
+                                .num_blocks = range->count,
+                                .form = form,
+                                .tables = (l2k_ht_cuda_tables *)c->lists->tables.at,
+                                .coded = (l2k_cuda_coded_block *)(device + c->coded),
+                                .pass_ends = (uint32_t *)(device + c->pass_ends),
+                                .gains = c->lists->blocks.batch.distortions ? (double *)(device + c->gains) : NULL,
+                                .passes = c->most_passes,
+                                .refined = (l2k_ht_cuda_refined *)(device + c->refined),
+                                .scratch = device + c->refinement,
+                                .counters = (l2k_ht_cuda_counters *)(device + c->lists->counters),
+                                .slots = c->slots,
+                                .code = c->code,
+                                .capacity = c->code_capacity,
+                                .warps = l2k_ht_cuda_encode_warps(range->count, c->lists->blocks.processors)};
+}
+
+static l2k_status launch_encoding(l2k_ht_cuda_encoding *c, unsigned form)
+{
+    const l2k_ht_cuda_encode run = encoding_of(c, form);
+    void *stream = c->lists->blocks.running;
+    if (run.num_blocks == 0)
+        return L2K_OK;
+    if (form & L2K_HT_REFINED)
+        L2K_TRY(l2k_ht_cuda_check_launch(c->lists, l2k_ht_cuda_launch_encode_refinement(&run, stream)));
+    else if (run.gains)
+        L2K_TRY(l2k_ht_cuda_check_launch(c->lists, l2k_ht_cuda_launch_gains(&run, stream)));
+    return l2k_ht_cuda_check_launch(c->lists, l2k_ht_cuda_launch_encode(&run, stream));
+}
+
+/* Slots or code are in the batch's spare memory if they fit. Memory that is taken anew has no list in it, wherever it
+ * is. */
+static l2k_status reserve_to_encode(l2k_ht_cuda_encoding *c)
+{
+    l2k_cuda_blocks *b = &c->lists->blocks;
+    const size_t slots = slots_bytes(c), code = (size_t)c->code_capacity * 4 + L2K_CUDA_ALIGNMENT;
+    const bool lends_slots = slots <= b->batch.spare_bytes, lends_code = !lends_slots && code <= b->batch.spare_bytes;
+    c->refinement = l2k_cuda_aligned(c->behind_results + (lends_slots ? 0 : slots));
+    const size_t code_at = c->refinement + c->refinement_units * L2K_HT_CUDA_SCRATCH;
+    const size_t bytes = code_at + (lends_code ? 0 : code);
+    if (bytes > b->device.bytes)
+        c->listed.same = 0;
+    L2K_TRY(l2k_cuda_reserve(b->context, &b->device, bytes));
+    c->slots = lends_slots ? b->batch.spare : b->device.at + c->behind_results;
+    c->code = lends_code ? b->batch.spare : b->device.at + code_at;
+    return L2K_OK;
+}
+
+/* Of a batch that stays, only counters. */
+static l2k_status fetch_results(const l2k_ht_cuda_encoding *c)
+{
+    const l2k_cuda_blocks *b = &c->lists->blocks;
+    return l2k_cuda_download(b->context, b->running, b->pinned.at + c->lists->counters,
+                             b->device.at + c->lists->counters,
+                             (b->batch.stays ? c->gains : c->results_end) - c->lists->counters);
+}
+
+static l2k_status enqueue_encoding(l2k_ht_cuda_encoding *c)
+{
+    l2k_cuda_blocks *b = &c->lists->blocks;
+    L2K_TRY(reserve_to_encode(c));
+    l2k_ht_cuda_reset_counters(c->lists);
+    const size_t from = l2k_cuda_is_listed(&c->lists->blocks, &c->listed) ? c->lists->counters : c->lists->list;
+    L2K_TRY(l2k_cuda_upload(b->context, b->running, b->device.at + from, b->pinned.at + from, c->gains - from));
+    for (unsigned form = 0; form < L2K_HT_FORMS; form++)
+        L2K_TRY(launch_encoding(c, form));
+    c->listed = l2k_cuda_key_of(&c->lists->blocks);
+    return b->batch.stays ? L2K_OK : fetch_results(c); /* no copy between kernels of the coder and of packets */
+}
+
+l2k_status l2k_ht_cuda_start_encoding(l2k_ht_cuda_encoding *c)
+{
+    L2K_TRY(prepare_encoding(c));
+    return enqueue_encoding(c);
+}
+
+/* ---- Results ----------------------------------------------------------------------------------------------------- */
+
+static void keep_block(l2k_block *block, const l2k_cuda_coded_block *coded, const uint8_t *code, uint32_t *pass_bytes)
+{
+    block->num_planes = coded->num_planes;
+    block->num_passes = coded->num_passes;
+    block->coded.magnitude_bits = coded->magnitude_bits;
+    if (!coded->num_passes)
+        return;
+    if (coded->num_passes == 1)
+        *pass_bytes = coded->bytes | L2K_PASS_TERMINATED;
+    block->coded.bytes = code + (size_t)coded->at * 4;
+    block->coded.pass_bytes = pass_bytes;
+}
+
+/* Distortions, lengths and code of all blocks stay together in pinned memory. */
+static l2k_status fetch_code(l2k_ht_cuda_encoding *c, uint32_t units)
+{
+    l2k_cuda_blocks *b = &c->lists->blocks;
+    const l2k_cuda_coded_block *coded = (l2k_cuda_coded_block *)(b->pinned.at + c->coded);
+    const size_t count = b->batch.num_places, passes = count * c->most_passes;
+    const size_t distortions = b->batch.distortions ? passes * sizeof(double) : 0;
+    const size_t lengths = passes * sizeof(uint32_t), bytes = (size_t)units * 4;
+    uint8_t *kept;
+    L2K_TRY(l2k_cuda_take_code(b, l2k_cuda_aligned(distortions + lengths + bytes), &kept));
+    uint32_t *pass_bytes = (uint32_t *)(kept + distortions);
+    uint8_t *code = kept + distortions + lengths;
+    if (bytes)
+        L2K_TRY(l2k_cuda_download(b->context, b->running, code, c->code, bytes));
+    memcpy(kept, b->pinned.at + c->gains, distortions);
+    if (c->most_passes > 1)
+        memcpy(pass_bytes, b->pinned.at + c->pass_ends, lengths);
+    for (size_t i = 0; i < count; i++) {
+        l2k_block *block = b->batch.places[i].block;
+        keep_block(block, &coded[i], code, &pass_bytes[i * c->most_passes]);
+        if (distortions)
+            block->coded.pass_distortion = (double *)kept + i * c->most_passes;
+    }
+    return l2k_cuda_blocks_wait(b);
+}
+
+/* A subband may have coefficients beyond its bit-planes; then the code is made again with more room. */
+l2k_status l2k_ht_cuda_finish_encoding(l2k_ht_cuda_encoding *c)
+{
+    l2k_ht_cuda_counters counters;
+    if (c->lists->blocks.batch.stays)
+        L2K_TRY(fetch_results(c));
+    for (;;) {
+        L2K_TRY(l2k_cuda_blocks_wait(&c->lists->blocks));
+        memcpy(&counters, c->lists->blocks.pinned.at + c->lists->counters, sizeof counters);
+        if (counters.failed != UINT32_MAX)
+            return l2k_fail(c->lists->blocks.context, L2K_ERROR_ARGUMENT,
+                            "a sample lies outside its component's precision");
+        c->complete = counters.code <= c->code_capacity;
+        if (c->lists->blocks.batch.stays)
+            return L2K_OK;
+        if (c->complete)
+            return fetch_code(c, counters.code);
+        c->code_capacity = counters.code;
+        L2K_TRY(enqueue_encoding(c));
+    }
+}
+
+void l2k_ht_cuda_coded(const l2k_ht_cuda_encoding *c, l2k_cuda_coded *coded)
+{
+    const uint8_t *device = c->lists->blocks.device.at;
+    *coded = (l2k_cuda_coded){.blocks = (const l2k_cuda_coded_block *)(device + c->coded),
+                              .pass_ends = c->most_passes > 1 ? (const uint32_t *)(device + c->pass_ends) : NULL,
+                              .code = c->code,
+                              .capacity = c->code_capacity,
+                              .complete = c->complete};
+}

@@ -1,0 +1,323 @@
+/* What precedes the HT cleanup pass when a device encodes: SigProp (7.4 of T.814) and MagRef (7.5) on bit-plane 0, and
+ * what coding passes gain. A warp has a block, a lane a column of four samples. The encoder knows all samples, so what
+ * SigProp finds is a fixed point: a sample that is found can only make others be visited that come after it, in its
+ * column, in the next one, or in the stripe below. The bytes are those of codec/blocks/ht/ht_encode_refine.c; together
+ * with the samples without bit-plane 0 they wait in scratch memory for ht_encode.cu. */
+#include "codec/engine/cuda/ht/ht_encode_streams.cuh"
+#include "codec/engine/cuda/ht/ht_launch.cuh"
+
+extern "C" {
+#include "codec/blocks/ht/ht_gains.h"
+#include "quant/quantiser.h"
+}
+
+namespace
+{
+
+enum { WARPS = 4, RING = 64 };
+
+/* Columns of a 1024 x 4 block inside a border. */
+enum { COLUMNS = 1026 * 3 };
+
+__device__ __forceinline__ int32_t index_of(int32_t v, float)
+{
+    return v;
+}
+
+__device__ __forceinline__ int32_t index_of(float v, float reciprocal)
+{
+    return l2k_index(v, reciprocal);
+}
+
+__device__ __forceinline__ uint32_t magnitude_of(int32_t v)
+{
+    return v < 0 ? 0u - (uint32_t)v : (uint32_t)v;
+}
+
+/* ---- Gains --------------------------------------------------------------------------------------------------- */
+
+/* Of all lanes; those of a pass count in the next one. */
+__device__ __forceinline__ void keep_gains(const l2k_ht_cuda_encode &p, uint32_t index, l2k_gains gains[3])
+{
+#pragma unroll
+    for (uint32_t i = 0; i < 3; i++) {
+        if (i == p.passes)
+            break;
+        for (int d = 1; d < 32; d *= 2) {
+            gains[i].high += __shfl_xor_sync(L2K_ALL_LANES, gains[i].high, d);
+            gains[i].low += __shfl_xor_sync(L2K_ALL_LANES, gains[i].low, d);
+        }
+        if (i)
+            l2k_gains_join(&gains[i], gains[i - 1]);
+        if (l2k_lane() == 0)
+            p.gains[p.passes * index + i] = l2k_gains_value(gains[i]);
+    }
+}
+
+template <class Sample> __global__ void __launch_bounds__(32 * WARPS) measure_gains(const l2k_ht_cuda_encode p)
+{
+    const uint32_t number = blockIdx.x * WARPS + threadIdx.x / 32;
+    if (number >= p.num_blocks)
+        return;
+    const l2k_ht_cuda_encode_block b = p.blocks[number];
+    const Sample *row = reinterpret_cast<const Sample *>(b.view.coefficients);
+    l2k_gains gains[3] = {{0, 0}, {0, 0}, {0, 0}};
+    for (int y = 0; y < b.view.height; y++, row += b.view.stride)
+        for (int x = l2k_lane(); x < b.view.width; x += 32)
+            l2k_ht_add_gains(magnitude_of(index_of(row[x], b.reciprocal)), false, 0, b.reversible, gains);
+    keep_gains(p, b.index, gains);
+}
+
+/* ---- Refinement passes --------------------------------------------------------------------------------------- */
+
+/* A column of four samples, a row in each bit of the four fields: significant in the cleanup pass; bit-plane 0; signs;
+ * found by SigProp. */
+enum { SIGNIFICANT_AT = 0, LOW_AT = 4, NEGATIVE_AT = 8, FOUND_AT = 12 };
+
+struct warp_memory {
+    uint32_t sigprop[RING], magref[RING];
+    uint16_t columns[COLUMNS];
+};
+
+/* Bits of `from` where `which` has ones, together. */
+__device__ __forceinline__ uint32_t gather(uint32_t from, uint32_t which)
+{
+    uint32_t bits = 0, count = 0;
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        bits |= (from >> k & which >> k & 1) << count;
+        count += which >> k & 1;
+    }
+    return bits;
+}
+
+template <class Sample, class Copy> struct refinement {
+    const l2k_ht_cuda_encode &p;
+    const l2k_ht_cuda_encode_block &b;
+    uint16_t *columns; /* the first stripe's first one, inside the border */
+    int width, height, pitch;
+    stream<L2K_HT_FORWARD, RING> sigprop;
+    stream<L2K_HT_BACKWARD, RING> magref;
+
+    __device__ __forceinline__ refinement(const l2k_ht_cuda_encode &parameters, const l2k_ht_cuda_encode_block &block,
+                                          warp_memory &memory)
+        : p(parameters), b(block), width(block.view.width), height(block.view.height), pitch(block.view.width + 2)
+    {
+        const l2k_ht_cuda_encode_layout at = l2k_ht_cuda_lay_out_encoding(&b.view, sizeof(Copy) == 4);
+        columns = memory.columns + pitch + 1;
+        sigprop.start(memory.sigprop, reinterpret_cast<uint32_t *>(scratch(at.sigprop)), 0);
+        magref.start(memory.magref, reinterpret_cast<uint32_t *>(scratch(at.magref)), 0xFF);
+        for (int i = l2k_lane(); i < pitch * ((height + 3) / 4 + 2); i += 32)
+            memory.columns[i] = 0;
+        __syncwarp();
+    }
+    __device__ __forceinline__ uint8_t *scratch(uint32_t units) const
+    {
+        return p.scratch + ((size_t)b.scratch + units) * L2K_HT_CUDA_SCRATCH;
+    }
+    __device__ __forceinline__ int32_t sample(int x, int y) const
+    {
+        return index_of(reinterpret_cast<const Sample *>(b.view.coefficients)[(size_t)y * b.view.stride + x],
+                        b.reciprocal);
+    }
+
+    /* A column, and the copies of its samples without bit-plane 0. Returns the magnitudes together. */
+    __device__ __forceinline__ uint32_t load_column(int x, int y)
+    {
+        const uint32_t stride = l2k_ht_cuda_copied_stride(&b.view);
+        Copy *to = reinterpret_cast<Copy *>(scratch(0)) + (size_t)y * stride + x;
+        uint32_t column = 0, all = 0;
+        for (int k = 0; k < min(4, height - y); k++, to += stride) {
+            const int32_t v = sample(x, y + k);
+            const uint32_t magnitude = magnitude_of(v);
+            column |= (uint32_t)(magnitude > 1) << k | (magnitude & 1) << (LOW_AT + k) |
+                      (uint32_t)(v < 0) << (NEGATIVE_AT + k);
+            all |= magnitude;
+            *to = (Copy)(v < 0 ? 0 - (magnitude >> 1) : magnitude >> 1);
+        }
+        columns[y / 4 * pitch + x] = (uint16_t)column;
+        return all;
+    }
+    __device__ __forceinline__ uint32_t load()
+    {
+        uint32_t all = 0;
+        for (int y = 0; y < height; y += 4)
+            for (int x = l2k_lane(); x < width; x += 32)
+                all |= load_column(x, y);
+        __syncwarp();
+        return l2k_join(all);
+    }
+
+    /* Significance of a column, of samples found only in the stripe above, with the samples right above and below it:
+     * bits 0 to 5. */
+    __device__ __forceinline__ uint32_t tall(const uint16_t *column) const
+    {
+        const uint32_t above = column[-pitch], below = b.causal ? 0 : column[pitch] & 1u;
+        return ((above | above >> FOUND_AT) >> 3 & 1) | (column[0] & 15u) << 1 | below << 5;
+    }
+
+    /* What SigProp visits of a column, given what it found in the one before, and finds. */
+    static __device__ __forceinline__ uint32_t visit(uint32_t near, uint32_t open, uint32_t low, uint32_t before,
+                                                     uint32_t &found)
+    {
+        near |= before << 1 | before | before >> 1;
+        found = 0;
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            found |= near & open & low & 1u << k;
+            near |= (found & 1u << k) << 1;
+        }
+        return near & open;
+    }
+
+    /* SigProp's bits of a lane's column, of which there are none beyond the block: in groups of four columns, first the
+     * bits of all that was visited, then signs. */
+    __device__ __forceinline__ void put_visited(uint32_t column, uint32_t visited, uint32_t found)
+    {
+        const unsigned lane = l2k_lane(), end = lane | 3;
+        const uint32_t own = __popc(visited) | __popc(found) << 16;
+        const uint32_t in_group = l2k_sum_up_to<4>(L2K_ALL_LANES, lane & 3, own);
+        const uint32_t group = __shfl_sync(L2K_ALL_LANES, in_group, end);
+        const uint32_t own_bits = (own & 0xFFFF) + (own >> 16), group_bits = (group & 0xFFFF) + (group >> 16);
+        const uint32_t up_to = l2k_sum_up_to<32>(L2K_ALL_LANES, lane, own_bits);
+        const uint32_t at = sigprop.filled + __shfl_sync(L2K_ALL_LANES, up_to, end) - group_bits;
+        sigprop.put(at + ((in_group - own) & 0xFFFF), gather(column >> LOW_AT, visited), __popc(visited));
+        sigprop.put(at + (group & 0xFFFF) + (in_group - own >> 16), gather(column >> NEGATIVE_AT, found),
+                    __popc(found));
+        sigprop.filled += __shfl_sync(L2K_ALL_LANES, up_to, 31);
+        __syncwarp();
+        sigprop.drain();
+    }
+
+    __device__ __forceinline__ void put_refined(uint32_t column)
+    {
+        const uint32_t significant = column & 15, own = __popc(significant);
+        const uint32_t up_to = l2k_sum_up_to<32>(L2K_ALL_LANES, l2k_lane(), own);
+        magref.put(magref.filled + up_to - own, gather(column >> LOW_AT, significant), own);
+        magref.filled += __shfl_sync(L2K_ALL_LANES, up_to, 31);
+        __syncwarp();
+        magref.drain();
+    }
+
+    /* 32 columns of a stripe. */
+    __device__ __forceinline__ void code_columns(int x, int y)
+    {
+        const bool inside = x + (int)l2k_lane() < width;
+        uint16_t *at = columns + y / 4 * pitch + min(x + (int)l2k_lane(), width - 1);
+        const uint32_t column = inside ? *at : 0, rows = (1u << min(4, height - y)) - 1;
+        const uint32_t around = tall(at - 1) | tall(at) | tall(at + 1);
+        const uint32_t near = around | around >> 1 | around >> 2, open = inside ? ~column & rows : 0;
+        const uint32_t first = at[-1] >> FOUND_AT; /* for lane 0: found before these columns */
+        uint32_t found = 0, visited = 0, last;
+        do {
+            uint32_t before = __shfl_up_sync(L2K_ALL_LANES, found, 1);
+            before = l2k_lane() ? before : first;
+            last = found;
+            visited = visit(near, open, column >> LOW_AT, before, found);
+        } while (__any_sync(L2K_ALL_LANES, found != last));
+        __syncwarp();
+        if (inside)
+            *at = (uint16_t)(column | found << FOUND_AT);
+        __syncwarp();
+        put_visited(column, visited, found);
+        if (b.passes > 2)
+            put_refined(column);
+    }
+    __device__ __forceinline__ void code()
+    {
+        for (int y = 0; y < height; y += 4)
+            for (int x = 0; x < width; x += 32)
+                code_columns(x, y);
+    }
+
+    /* SigProp must not end in 0xFF, since what follows could make that a marker code. Returns its length. */
+    __device__ __forceinline__ uint32_t end_sigprop()
+    {
+        uint32_t word;
+        const uint32_t bits = sigprop.finish(word), bytes = (bits + 7) / 8;
+        if (bits == 0 || bits % 8 || sigprop.last_of(bytes, word) != 0xFF)
+            return bytes;
+        __syncwarp();
+        if (l2k_lane() == 0)
+            reinterpret_cast<uint8_t *>(sigprop.slot)[bytes] = 0;
+        return bytes + 1;
+    }
+    __device__ __forceinline__ uint32_t end_magref()
+    {
+        uint32_t word;
+        return (magref.finish(word) + 7) / 8;
+    }
+
+    __device__ __forceinline__ void measure() const
+    {
+        l2k_gains gains[3] = {{0, 0}, {0, 0}, {0, 0}};
+        for (int y = 0; y < height; y++)
+            for (int x = l2k_lane(); x < width; x += 32) {
+                const bool found = columns[y / 4 * pitch + x] >> (FOUND_AT + (y & 3)) & 1;
+                l2k_ht_add_gains(magnitude_of(sample(x, y)), found, 1, b.reversible, gains);
+            }
+        keep_gains(p, b.index, gains);
+    }
+
+    /* MOST: magnitudes of so many bits are allowed. */
+    __device__ __forceinline__ void run(int most)
+    {
+        const uint32_t all = load();
+        l2k_ht_cuda_refined r = {0, 0, (uint32_t)(l2k_highest_bit(all) + 1)};
+        if (all > 1) {
+            code();
+            r.sigprop = end_sigprop();
+            r.magref = end_magref();
+        }
+        if (p.gains)
+            measure();
+        if (l2k_lane() != 0)
+            return;
+        p.refined[b.index] = r;
+        if ((int)r.magnitude_bits > most)
+            atomicMin(&p.counters->failed, b.index);
+    }
+};
+
+/* Indices that are to be 16 bits wide have 15 bits at most, so that none wraps. */
+template <class Sample, class Copy>
+__global__ void __launch_bounds__(32 * WARPS) encode_refinement(const l2k_ht_cuda_encode p)
+{
+    __shared__ warp_memory memory[WARPS];
+    const uint32_t number = blockIdx.x * WARPS + threadIdx.x / 32;
+    if (number >= p.num_blocks)
+        return;
+    const l2k_ht_cuda_encode_block b = p.blocks[number];
+    refinement<Sample, Copy> r(p, b, memory[threadIdx.x / 32]);
+    r.run(sizeof(Copy) == 4 ? 31 : sizeof(Sample) == 2 ? 16 : 15);
+}
+
+template <class Kernel> int launch(Kernel *kernel, const l2k_ht_cuda_encode *p, void *stream)
+{
+    return l2k_ht_launch(kernel, p->num_blocks, WARPS, 32 * WARPS, stream, *p);
+}
+
+} // namespace
+
+extern "C" int l2k_ht_cuda_launch_gains(const l2k_ht_cuda_encode *p, void *stream)
+{
+    if (p->form & L2K_HT_FLOAT)
+        return launch(measure_gains<float>, p, stream);
+    if (p->form & L2K_HT_WIDE)
+        return launch(measure_gains<int32_t>, p, stream);
+    return launch(measure_gains<int16_t>, p, stream);
+}
+
+extern "C" int l2k_ht_cuda_launch_encode_refinement(const l2k_ht_cuda_encode *p, void *stream)
+{
+    switch (p->form & (L2K_HT_FLOAT | L2K_HT_WIDE)) {
+    case 0:
+        return launch(encode_refinement<int16_t, int16_t>, p, stream);
+    case L2K_HT_WIDE:
+        return launch(encode_refinement<int32_t, int32_t>, p, stream);
+    case L2K_HT_FLOAT:
+        return launch(encode_refinement<float, int16_t>, p, stream);
+    default:
+        return launch(encode_refinement<float, int32_t>, p, stream);
+    }
+}

@@ -1,0 +1,29 @@
+/* Encoding of MQ code-blocks on a device: the part of a block coder, for its table. */
+#ifndef L2K_CODEC_BLOCKS_CUDA_MQ_CUDA_ENCODE_H
+#define L2K_CODEC_BLOCKS_CUDA_MQ_CUDA_ENCODE_H
+
+#include "codec/engine/cuda/cuda_blocks.h"
+#include "codec/engine/cuda/mq/mq_cuda.h"
+
+typedef struct l2k_mq_cuda_encoding {
+    l2k_cuda_memory tables; /* l2k_mq_cuda_tables */
+    l2k_mq_cuda_encode run; /* of the batch under way */
+    l2k_cuda_list_key listed;
+    size_t counters, coded, results_end; /* in pinned and device memory, what comes back; blocks are at 0 */
+    bool complete;
+} l2k_mq_cuda_encoding;
+
+l2k_status l2k_mq_cuda_create_encoding(l2k_cuda_blocks *blocks, l2k_mq_cuda_encoding *encoding);
+void l2k_mq_cuda_free_encoding(l2k_mq_cuda_encoding *encoding);
+
+/* Between l2k_cuda_blocks_enter and _leave or _abandon. */
+l2k_status l2k_mq_cuda_start_encoding(l2k_cuda_blocks *blocks, l2k_mq_cuda_encoding *encoding);
+l2k_status l2k_mq_cuda_finish_encoding(l2k_cuda_blocks *blocks, l2k_mq_cuda_encoding *encoding);
+
+/* For the table's `bring`, likewise. */
+l2k_status l2k_mq_cuda_bring(l2k_cuda_blocks *blocks, const l2k_mq_cuda_encoding *encoding);
+
+/* For the table's `coded`. */
+void l2k_mq_cuda_coded(const l2k_mq_cuda_encoding *encoding, l2k_cuda_coded *coded);
+
+#endif

@@ -1,0 +1,263 @@
+/* MQ coding of the lists of decisions (Annex C) on a device: a lane takes a block, the longest blocks first, so that
+ * the lanes of a warp end together. Then the lengths of passes, and all codes side by side, a warp a block. */
+#include "codec/engine/cuda/mq/mq_encode_alone.cuh"
+
+extern "C" {
+#include "codec/tile/tile.h"
+}
+
+namespace
+{
+
+/* ---- Order ----------------------------------------------------------------------------------------------------- */
+
+enum { ORDER_THREADS = L2K_MQ_BINS };
+
+/* Every CTA adds up the bins; then each thread finds the place of a block. */
+__global__ void __launch_bounds__(ORDER_THREADS) order_blocks(const l2k_mq_cuda_encode p)
+{
+    __shared__ uint32_t before[L2K_MQ_BINS], sums[32];
+    const uint32_t index = blockIdx.x * ORDER_THREADS + threadIdx.x;
+    uint32_t all;
+    before[threadIdx.x] = l2k_cta_sum_before(sums, p.counters->bins[threadIdx.x], &all);
+    if (index == 0)
+        p.counters->coded = all;
+    __syncthreads();
+    if (index >= p.num_blocks || !p.work[index].planes)
+        return;
+    const uint32_t bin = l2k_mq_cuda_bin(p.work[index].words, p.area);
+    p.order[before[bin] + atomicAdd(&p.counters->taken[bin], 1)] = index;
+}
+
+/* ---- Coding ---------------------------------------------------------------------------------------------------- */
+
+enum { CODE_WARPS = 1 << (L2K_MQ_CONTEXTS_APART - 7) };
+
+/* The warps of a CTA share a table of states, which each lane has in a bank of its own. */
+struct code_memory {
+    uint8_t states[L2K_MQ_STATES << L2K_MQ_STATES_APART];
+    uint8_t contexts[L2K_MQ_CUDA_CONTEXTS << L2K_MQ_CONTEXTS_APART];
+    uint32_t first[L2K_MQ_CUDA_CONTEXTS];
+};
+
+/* The compiler would otherwise work it out again wherever it is used. */
+__device__ __forceinline__ uint32_t kept(uint32_t v)
+{
+    uint32_t same;
+    asm volatile("mov.u32 %0, %1;" : "=r"(same) : "r"(v));
+    return same;
+}
+
+/* Of a CTA with a block for two warps. */
+enum { ALONE_BLOCKS = CODE_WARPS / 2 };
+
+struct alone_memory {
+    uint32_t contexts[256]; /* at a multiple of 1024 */
+    uint32_t after[L2K_MQ_STATES][2];
+    l2k_mq_alone_memory pairs[ALONE_BLOCKS][2];
+};
+
+union cta_memory {
+    code_memory crowd;
+    alone_memory alone;
+};
+
+__device__ __forceinline__ void code_alone(const l2k_mq_cuda_encode &p, alone_memory &memory)
+{
+    const uint32_t warp = threadIdx.x / 32, own = warp % ALONE_BLOCKS, number = blockIdx.x * ALONE_BLOCKS + own;
+    for (uint32_t i = threadIdx.x; i < 2 * L2K_MQ_STATES; i += 32 * CODE_WARPS)
+        memory.after[i / 2][i % 2] = p.tables->after[i / 2][i % 2];
+    if (warp < ALONE_BLOCKS && l2k_lane() < L2K_MQ_CUDA_CONTEXTS)
+        memory.contexts[(l2k_lane() << L2K_MQ_ALONE_APART) / 4 + own] = p.tables->first_alone[l2k_lane()];
+    __syncthreads();
+    if (number >= p.counters->coded)
+        return;
+    const uint32_t index = p.order[number];
+    const l2k_mq_cuda_work work = p.work[index];
+    uint8_t *const lists = reinterpret_cast<uint8_t *>(p.lists) + (size_t)work.list * 16;
+    const l2k_mq_alone_pair pair = {memory.pairs[own], 1 + own,
+                                    reinterpret_cast<const uint32_t *>(lists + l2k_mq_cuda_lead(work.planes)),
+                                    work.words};
+    if (warp < ALONE_BLOCKS) {
+        l2k_mq_chain chain;
+        chain.contexts = l2k_shared_address(memory.contexts + own);
+        chain.after = l2k_shared_address(memory.after);
+        pair.decide(chain);
+    } else {
+        l2k_mq_alone_coder coder;
+        coder.number = kept(l2k_lane());
+        l2k_mq_lane_start(&coder.lane, &coder.block, lists, work.planes, p.blocks[index].style, p.marks + work.ends);
+        coder.run(pair);
+    }
+}
+
+template <int LANES, bool STYLED>
+__device__ __forceinline__ void code_crowd(const l2k_mq_cuda_encode &p, code_memory &memory, uint32_t first,
+                                           uint32_t cta)
+{
+    for (uint32_t i = threadIdx.x; i < L2K_MQ_STATES * 32; i += 32 * CODE_WARPS)
+        reinterpret_cast<uint32_t *>(memory.states)[i] = p.tables->states[i / 32];
+    for (uint32_t i = threadIdx.x; i < L2K_MQ_CUDA_CONTEXTS; i += 32 * CODE_WARPS)
+        memory.first[i] = p.tables->first[i];
+    __syncthreads();
+    const uint32_t warp = cta * CODE_WARPS + threadIdx.x / 32, number = first + warp * LANES + l2k_lane();
+    if (l2k_lane() >= LANES || number >= p.counters->coded)
+        return;
+    const uint32_t index = p.order[number];
+    const l2k_mq_cuda_work work = p.work[index];
+    l2k_mq_lane lane;
+    lane.contexts = memory.contexts;
+    lane.states = memory.states;
+    lane.first = memory.first;
+    lane.own = kept(4 * threadIdx.x);
+    lane.own_state = kept(4 * l2k_lane());
+    l2k_mq_lane_code(&lane, reinterpret_cast<uint8_t *>(p.lists) + (size_t)work.list * 16, work.planes,
+                     p.blocks[index].style, STYLED, p.marks + work.ends);
+}
+
+/* The first CTAs have a block for two warps, the others one a lane. */
+template <int LANES, bool STYLED>
+__global__ void __launch_bounds__(32 * CODE_WARPS) code_lists(const l2k_mq_cuda_encode p)
+{
+    __shared__ __align__(1024) cta_memory memory;
+    const uint32_t alone = p.alone / ALONE_BLOCKS;
+    if (!STYLED && blockIdx.x < alone)
+        code_alone(p, memory.alone);
+    else
+        code_crowd<LANES, STYLED>(p, memory.crowd, alone * ALONE_BLOCKS, blockIdx.x - alone);
+}
+
+template <int LANES> int launch_code(const l2k_mq_cuda_encode &p, void *stream)
+{
+    const uint32_t alone = p.alone / ALONE_BLOCKS, first = alone * ALONE_BLOCKS;
+    const uint32_t left = p.num_blocks > first ? p.num_blocks - first : 0;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(alone + (left + CODE_WARPS * LANES - 1) / (CODE_WARPS * LANES));
+    config.blockDim = dim3(32 * CODE_WARPS);
+    config.stream = (cudaStream_t)stream;
+    return p.styled ? cudaLaunchKernelEx(&config, code_lists<LANES, true>, p)
+                    : cudaLaunchKernelEx(&config, code_lists<LANES, false>, p);
+}
+
+/* ---- Ends ------------------------------------------------------------------------------------------------------ */
+
+enum { END_WARPS = 4 };
+
+/* Lengths of passes: open ones are cut, none is longer than those after it, and a final 0xFF is implied. */
+__device__ __forceinline__ uint32_t settle_lengths(const l2k_mq_cuda_encode &p, const l2k_mq_cuda_work &work,
+                                                   unsigned style, const uint8_t *start)
+{
+    const uint32_t passes = l2k_mq_cuda_passes(work.planes);
+    const l2k_pass_mark *marks = p.marks + work.ends;
+    const uint32_t most = (uint32_t)marks[passes - 1].at;
+    uint32_t bound = most;
+    for (uint32_t base = (passes - 1) / 32 * 32;; base -= 32) {
+        const uint32_t i = base + l2k_lane();
+        uint32_t bytes = bound;
+        if (i < passes)
+            bytes = min(bound, marks[i].open ? l2k_shortest_cut(&marks[i], start, most) : (uint32_t)marks[i].at);
+        for (int d = 1; d < 32; d *= 2) {
+            const uint32_t later = __shfl_down_sync(L2K_ALL_LANES, bytes, d);
+            bytes = min(bytes, l2k_lane() + d < 32 ? later : bytes);
+        }
+        bound = __shfl_sync(L2K_ALL_LANES, bytes, 0);
+        const uint32_t kept = bytes && start[bytes - 1] == 0xFF ? bytes - 1 : bytes;
+        if (i < passes)
+            p.pass_ends[work.ends + i] =
+                kept | (i + 1 == passes || l2k_pass_terminates(style, i) ? L2K_PASS_TERMINATED : 0);
+        if (base == 0)
+            break;
+    }
+    const uint32_t last = most && start[most - 1] == 0xFF ? most - 1 : most;
+    return last;
+}
+
+/* Sums of gains over passes. */
+__device__ __forceinline__ void add_gains(const l2k_mq_cuda_encode &p, const l2k_mq_cuda_work &work)
+{
+    const uint32_t passes = l2k_mq_cuda_passes(work.planes);
+    l2k_gains before = {0, 0};
+    for (uint32_t base = 0; base < passes; base += 32) {
+        const uint32_t i = base + l2k_lane();
+        l2k_gains sum = {0, 0};
+        if (i < passes)
+            l2k_gains_add_of_plane(&sum, p.gains[work.ends + i], work.planes - 1 - (i + 2) / 3);
+        for (int d = 1; d < 32; d *= 2) {
+            l2k_gains other;
+            other.high = __shfl_up_sync(L2K_ALL_LANES, sum.high, d);
+            other.low = __shfl_up_sync(L2K_ALL_LANES, sum.low, d);
+            if (l2k_lane() >= (unsigned)d)
+                l2k_gains_join(&sum, other);
+        }
+        l2k_gains_join(&sum, before);
+        before.high = __shfl_sync(L2K_ALL_LANES, sum.high, 31);
+        before.low = __shfl_sync(L2K_ALL_LANES, sum.low, 31);
+        if (i < passes)
+            p.distortions[work.ends + i] = l2k_gains_value(sum);
+    }
+}
+
+/* To a place of its own in the code of all blocks; where there is no room, the host sees that from the counter. */
+__device__ __forceinline__ uint32_t copy_code(const l2k_mq_cuda_encode &p, const uint8_t *start, uint32_t bytes)
+{
+    const uint32_t units = (bytes + 3) / 4;
+    uint32_t at = 0;
+    if (l2k_lane() == 0)
+        at = atomicAdd(&p.counters->code, units);
+    at = __shfl_sync(L2K_ALL_LANES, at, 0);
+    if (at > p.code_capacity || units > p.code_capacity - at)
+        return at;
+    const uint32_t *from = reinterpret_cast<const uint32_t *>(start);
+    uint32_t *to = reinterpret_cast<uint32_t *>(p.code) + at;
+    for (uint32_t i = l2k_lane(); i < bytes / 4; i += 32)
+        to[i] = from[i];
+    if (l2k_lane() == 0 && units > bytes / 4) { /* what is copied to the host has been written */
+        uint32_t last = 0;
+        for (uint32_t i = 0; i < (bytes & 3); i++)
+            last |= (uint32_t)start[(bytes & ~3u) + i] << 8 * i;
+        to[bytes / 4] = last;
+    }
+    return at;
+}
+
+__global__ void __launch_bounds__(32 * END_WARPS) end_blocks(const l2k_mq_cuda_encode p)
+{
+    const uint32_t index = blockIdx.x * END_WARPS + threadIdx.x / 32;
+    if (index >= p.num_blocks)
+        return;
+    const l2k_mq_cuda_work work = p.work[index];
+    l2k_cuda_coded_block coded = {};
+    if (work.planes) {
+        const uint8_t *start = reinterpret_cast<uint8_t *>(p.lists) + (size_t)work.list * 16 + L2K_MQ_CODE_AT;
+        coded.bytes = settle_lengths(p, work, p.blocks[index].style, start);
+        coded.at = copy_code(p, start, coded.bytes);
+        coded.ends = work.ends;
+        coded.num_planes = coded.magnitude_bits = (uint8_t)work.planes;
+        coded.num_passes = (uint8_t)l2k_mq_cuda_passes(work.planes);
+        if (p.gains)
+            add_gains(p, work);
+    } else if (p.counters->list > p.list_capacity || p.counters->passes > p.pass_capacity) {
+        coded.at = UINT32_MAX; /* its lists may have had no room: nowhere, so that no packets are made of it */
+    }
+    if (l2k_lane() == 0)
+        p.coded[index] = coded;
+}
+
+} // namespace
+
+extern "C" int l2k_mq_cuda_launch_order(const l2k_mq_cuda_encode *p, void *stream)
+{
+    order_blocks<<<(p->num_blocks + ORDER_THREADS - 1) / ORDER_THREADS, ORDER_THREADS, 0, (cudaStream_t)stream>>>(*p);
+    return cudaGetLastError();
+}
+
+extern "C" int l2k_mq_cuda_launch_code(const l2k_mq_cuda_encode *p, void *stream)
+{
+    return launch_code<16>(*p, stream);
+}
+
+extern "C" int l2k_mq_cuda_launch_ends(const l2k_mq_cuda_encode *p, void *stream)
+{
+    end_blocks<<<(p->num_blocks + END_WARPS - 1) / END_WARPS, 32 * END_WARPS, 0, (cudaStream_t)stream>>>(*p);
+    return cudaGetLastError();
+}

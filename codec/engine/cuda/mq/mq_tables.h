@@ -1,0 +1,43 @@
+/* The MQ coder's states for a device, made from those of the CPU's encoder. */
+#ifndef L2K_CODEC_BLOCKS_CUDA_MQ_TABLES_H
+#define L2K_CODEC_BLOCKS_CUDA_MQ_TABLES_H
+
+#include "codec/engine/cuda/mq/mq_cuda.h"
+#include "codec/blocks/mq/mq_encode.h"
+
+/* Distances in bytes into the CPU's table, of two transitions a state, to numbers of states. */
+static inline uint32_t l2k_mq_state_number(uint32_t distance)
+{
+    return distance / (2 * (uint32_t)sizeof(l2k_mq_transition));
+}
+
+/* An entry's state as blocks that have two warps take it. */
+static inline uint32_t l2k_mq_alone_state(uint32_t state, uint32_t entry)
+{
+    return (state & 0xFFFF0000u) | (state & L2K_MQ_STATE_MPS ? L2K_MQ_ALONE_MPS : 0) | entry << 3;
+}
+
+static inline void l2k_mq_cuda_make_tables(l2k_mq_cuda_tables *tables)
+{
+    l2k_mq_encoder_contexts contexts;
+    for (uint32_t i = 0; i < L2K_MQ_NOTHING; i++) {
+        const uint32_t mps = i & 1;
+        const l2k_mq_transition *more = &l2k_mq_transitions[2 * i + mps], *less = &l2k_mq_transitions[2 * i + !mps];
+        tables->states[i] = more->qe | mps << 14 | l2k_mq_state_number(less->next & 0xFFFF) << 7 |
+                            l2k_mq_state_number(more->next & 0xFFFF);
+    }
+    tables->states[L2K_MQ_NOTHING] = L2K_MQ_NOTHING << 7 | L2K_MQ_NOTHING;
+    l2k_mq_encoder_reset(contexts);
+    for (uint32_t i = 0; i < L2K_MQ_CUDA_CONTEXTS; i++) {
+        const uint32_t entry = i == L2K_MQ_FILLER_CONTEXT ? L2K_MQ_NOTHING : l2k_mq_state_number(contexts[i]);
+        tables->first[i] = tables->states[entry];
+        tables->first_alone[i] = l2k_mq_alone_state(tables->states[entry], entry);
+    }
+    for (uint32_t i = 0; i < L2K_MQ_STATES; i++) {
+        const uint32_t more = tables->states[i] & 127, less = tables->states[i] >> 7 & 127;
+        tables->after[i][0] = l2k_mq_alone_state(tables->states[more], more);
+        tables->after[i][1] = l2k_mq_alone_state(tables->states[less], less);
+    }
+}
+
+#endif

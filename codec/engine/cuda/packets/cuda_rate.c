@@ -1,0 +1,116 @@
+/* Rate control for packets made on a CUDA device, seen from the host: memory, the list of hull segments of which only
+ * sums come down, and a bin now and then, and where the list is cut. */
+#include "codec/engine/cuda/packets/cuda_rate.h"
+
+#include <string.h>
+
+#include "transform/cuda/cuda_device.h"
+
+/* Segments of bins that can be looked at: a search looks at some thousands. */
+enum { MOST_SEGMENTS = 1 << 16, ALIGNMENT = 256 };
+
+static size_t take(size_t *used, size_t bytes)
+{
+    const size_t at = *used;
+    *used = (at + bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return at;
+}
+
+static l2k_status lay_out(l2k_cuda_rate *r)
+{
+    l2k_cuda_rate_run *run = &r->run;
+    const size_t passes = run->coded.num_passes;
+    size_t used = 0;
+    const size_t sums = take(&used, sizeof *run->sums), list = take(&used, MOST_SEGMENTS * sizeof *run->segments);
+    L2K_TRY(l2k_cuda_reserve(r->context, &r->pinned, used));
+    const size_t slopes = take(&used, passes * sizeof *run->slopes), ends = take(&used, passes);
+    const size_t counts = take(&used, run->num_blocks), cut = take(&used, run->num_blocks * sizeof *run->cut);
+    L2K_TRY(l2k_cuda_reserve(r->context, &r->device, used));
+    run->sums = (l2k_cuda_rate_sums *)(r->device.at + sums);
+    run->segments = (l2k_hull_segment *)(r->device.at + list);
+    run->slopes = (double *)(r->device.at + slopes);
+    run->passes = r->device.at + ends;
+    run->counts = r->device.at + counts;
+    run->cut = (l2k_cuda_coded_block *)(r->device.at + cut);
+    return L2K_OK;
+}
+
+static l2k_status check(const l2k_cuda_rate *r, int error)
+{
+    return l2k_cuda_check(r->context, error, "launching rate control");
+}
+
+/* The segments of a bin, into pinned memory. */
+static l2k_status load(void *from, l2k_slope_bin *bin)
+{
+    l2k_cuda_rate *r = from;
+    const uint32_t count = (uint32_t)(bin[1].start - bin->start);
+    l2k_hull_segment *segments = (l2k_hull_segment *)(r->pinned.at + ((uint8_t *)r->run.segments - r->device.at));
+    r->gave_up = count > MOST_SEGMENTS - r->loaded;
+    if (r->gave_up)
+        return L2K_ERROR_UNSUPPORTED;
+    bin->segments = segments + r->loaded;
+    L2K_TRY(check(r, l2k_cuda_launch_load(&r->run, (uint32_t)(bin - r->list.bins), r->stream)));
+    L2K_TRY(
+        l2k_cuda_download(r->context, r->stream, bin->segments, r->run.segments + r->loaded, count * sizeof *segments));
+    r->loaded += count;
+    return l2k_cuda_wait(r->context, r->stream);
+}
+
+l2k_status l2k_cuda_rate_start(const l2k_context *context, l2k_cuda_rate *r, const l2k_cuda_packet_part *parts,
+                               uint32_t num_parts, uint32_t num_blocks, const l2k_cuda_coded *coded, void *stream)
+{
+    r->context = context;
+    r->stream = stream;
+    r->run = (l2k_cuda_rate_run){.parts = parts, .num_parts = num_parts, .num_blocks = num_blocks, .coded = *coded};
+    r->loaded = 0;
+    r->gave_up = false;
+    L2K_TRY(lay_out(r));
+    L2K_TRY(l2k_cuda_clear(context, stream, r->run.sums, sizeof *r->run.sums));
+    L2K_TRY(check(r, l2k_cuda_launch_hulls(&r->run, stream)));
+    return l2k_cuda_download(context, stream, r->pinned.at, r->run.sums, sizeof *r->run.sums);
+}
+
+const l2k_cuda_rate_sums *l2k_cuda_rate_sums_of(const l2k_cuda_rate *r)
+{
+    return (const l2k_cuda_rate_sums *)r->pinned.at;
+}
+
+l2k_status l2k_cuda_rate_list(l2k_cuda_rate *r)
+{
+    const uint64_t *sums = l2k_cuda_rate_sums_of(r)->bins;
+    l2k_slope_bin *bins = r->list.bins;
+    if (!bins)
+        bins = l2k_allocate(r->owner, L2K_SLOPE_BINS + 1, sizeof *bins);
+    if (!bins)
+        return l2k_fail(r->context, L2K_ERROR_MEMORY, "out of memory for rate control");
+    size_t start = 0;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < L2K_SLOPE_BINS; i++) {
+        bins[i] = (l2k_slope_bin){.start = start, .bytes = bytes};
+        start += (size_t)(sums[i] >> L2K_BIN_COUNT_AT);
+        bytes += (uint32_t)sums[i];
+    }
+    bins[L2K_SLOPE_BINS] = (l2k_slope_bin){.start = start, .bytes = bytes};
+    r->list = (l2k_slope_list){.context = r->context, .count = start, .bins = bins, .load = load, .from = r};
+    return L2K_OK;
+}
+
+l2k_status l2k_cuda_rate_cut(l2k_cuda_rate *r, size_t prefix)
+{
+    l2k_slope_end end;
+    L2K_TRY(l2k_slopes_end(&r->list, prefix, &end));
+    return check(r, l2k_cuda_launch_cut(&r->run, &end, r->stream));
+}
+
+void l2k_cuda_rate_create(const l2k_context *context, l2k_cuda_rate *r)
+{
+    *r = (l2k_cuda_rate){.owner = context, .pinned = {.pinned = true}};
+}
+
+void l2k_cuda_rate_free(l2k_cuda_rate *r)
+{
+    l2k_release(r->owner, r->list.bins);
+    l2k_cuda_release(&r->device);
+    l2k_cuda_release(&r->pinned);
+}
