@@ -27,7 +27,7 @@
 
 #include "base/memory.h"
 #include "bench/bench.h"
-#include "codec/blocks/block_coder.h"
+#include "codec/engine/cuda/coder/cuda_coder.h"
 #include "quant/steps.h"
 
 enum { COMPONENTS = 3, LEVELS = 5, IMAGES = 8, REPEATS = 15, HALVINGS = 4 };
@@ -375,11 +375,10 @@ static void begin(subject *s, lane *l, int number, bool decode, bool gated)
 {
     const bool all = number == IMAGES;
     const image *m = &s->images[all ? 0 : number];
-    const l2k_block_batch batch = {.places = all ? s->all : m->places,
-                                   .num_places = m->num_places * (all ? IMAGES : 1),
-                                   .stream = l->stream,
-                                   .bytes = decode ? m->bytes : NULL,
-                                   .num_bytes = all ? s->num_bytes : m->num_bytes};
+    const l2k_cuda_batch more = {
+        .stream = l->stream, .bytes = decode ? m->bytes : NULL, .num_bytes = all ? s->num_bytes : m->num_bytes};
+    const l2k_block_batch batch = {
+        .places = all ? s->all : m->places, .num_places = m->num_places * (all ? IMAGES : 1), .engine = &more};
     atomic_store(&open_gate, false);
     if (gated)
         cuda(cudaLaunchHostFunc(l->stream, wait_at_gate, NULL));
@@ -515,8 +514,8 @@ static double time_worst(const worst_case *w, size_t count)
     lane *l = &lanes[0];
     double best = 1e9;
     for (int i = 0; i < 3; i++) {
-        const l2k_block_batch batch = {
-            .places = w->places, .num_places = count, .stream = l->stream, .bytes = w->bytes, .num_bytes = WORST_BYTES};
+        const l2k_cuda_batch more = {.stream = l->stream, .bytes = w->bytes, .num_bytes = WORST_BYTES};
+        const l2k_block_batch batch = {.places = w->places, .num_places = count, .engine = &more};
         const double start = now_ms();
         require(l->coder->table->begin_decode(l->coder, &batch) == L2K_OK, "begin");
         finish(l, true);

@@ -19,7 +19,7 @@
 #include <cuda_runtime_api.h>
 
 #include "bench/bench.h"
-#include "transform/plan.h"
+#include "transform/device.h"
 
 enum { MOST_ROUNDS = 100 };
 

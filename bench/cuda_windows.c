@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "bench/bench.h"
-#include "transform/device_planes.h"
+#include "transform/device.h"
 
 enum { RUNS = 15, WARM = 3, WINDOWS = 8, MOST_COMPONENTS = 4 };
 

@@ -11,7 +11,7 @@ extern "C" {
 #include "base/context.h"
 #include "base/sample.h"
 #include "quant/steps.h"
-#include "transform/plan.h"
+#include "transform/device.h"
 }
 
 struct work {

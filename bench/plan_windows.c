@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "bench/bench.h"
-#include "transform/device_planes.h"
+#include "transform/device.h"
 #include "transform/plan.h"
 
 enum { REPEATS = 9 };

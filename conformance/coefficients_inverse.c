@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/device.h"
+#include "base/scalar.h"
 #include "quant/steps.h"
 #include "tiling/pixel/pixel.h"
 

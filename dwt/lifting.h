@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "base/device.h"
+#include "base/scalar.h"
 
 /* The samples of a line: coordinates first .. end - 1. */
 typedef struct l2k_span {

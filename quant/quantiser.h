@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/device.h"
+#include "base/scalar.h"
 
 /* The quantiser of E.2 as OpenJPEG computes it: v / step is rounded to six binary places, which are then truncated
  * towards 0. step > 0. |index| <= 2^25: larger quotients saturate. */

@@ -2,7 +2,7 @@
 #ifndef L2K_TRANSFORM_BACKEND_H
 #define L2K_TRANSFORM_BACKEND_H
 
-#include "transform/plan.h"
+#include "transform/device.h"
 
 /* - create: the views have their layout; allocates all memory, sets base, on_device and, if necessary, stride of each
  *   view, and plan->state. After an error free is called, so what was allocated must be reachable from the plan.
@@ -10,6 +10,8 @@
  * - begin: as in plan.h, in the plan's direction. After an error nothing may be under way.
  * - finish: waits for what begin started; `planes` are copies of begin's. NULL: begin did everything. */
 typedef struct l2k_backend_functions {
+    l2k_backend kind;
+    const struct l2k_device_functions *device; /* NULL: it is the CPU */
     l2k_status (*create)(l2k_plan *plan);
     void (*free)(l2k_plan *plan);
     l2k_status (*begin)(l2k_plan *plan, const l2k_plane *planes);
@@ -43,22 +45,36 @@ extern const l2k_backend_functions l2k_backend_cpu;
 /* The CPU backend's share of l2k_plan_host_bytes. */
 uint64_t l2k_cpu_bytes(const l2k_plan_spec *spec, unsigned threads);
 
+/* What a backend on devices has besides plans; each function as in transform/device.h, whose names begin l2k_device_.
+ * describe: as l2k_device of the public header. download: device memory to any host memory, behind what is in `stream`,
+ * waited for. */
+typedef struct l2k_device_functions {
+    bool (*usable)(int device, char *text, size_t bytes);
+    bool (*describe)(uint32_t device, l2k_device_info *info);
+    int (*current)(void);
+    void (*make_current)(int device);
+    l2k_status (*reserve)(const l2k_context *context, l2k_device_memory *memory, size_t bytes);
+    void (*release)(l2k_device_memory *memory);
+    l2k_status (*fill)(const l2k_context *context, const l2k_plane *to, uint32_t width, uint32_t height, int32_t value,
+                       void *stream);
+    l2k_status (*copy)(const l2k_context *context, const l2k_plane *to, const l2k_plane *from, uint32_t width,
+                       uint32_t height, void *stream);
+    l2k_status (*upload)(const l2k_context *context, void *to, const void *host, size_t bytes, void *stream);
+    l2k_status (*download)(const l2k_context *context, void *host, const void *device, size_t bytes, void *stream);
+    l2k_status (*wait)(const l2k_context *context, void *stream);
+} l2k_device_functions;
+
+#define L2K_NO_DEVICE_BACKEND "this build has no CUDA backend"
+
+/* That of the devices that this build knows, or NULL. */
+const l2k_backend_functions *l2k_device_backend(void);
+
+/* A plan on that backend, without any choice. */
+l2k_status l2k_plan_create_on(const l2k_context *context, const l2k_backend_functions *functions,
+                              const l2k_plan_spec *spec, l2k_plan **plan);
+
 #ifdef L2K_WITH_CUDA
 extern const l2k_backend_functions l2k_backend_cuda;
-
-/* Whether a device, -1 for the current one, can be used; `text` names it, or says why not. */
-bool l2k_cuda_usable(int device, char *text, size_t bytes);
-
-/* As l2k_device of the public header. */
-bool l2k_cuda_describe(uint32_t device, l2k_device_info *info);
-
-/* Copies device memory to any host memory, behind what is in `stream` (a cudaStream_t), and waits for it. */
-l2k_status l2k_cuda_fetch(const l2k_context *context, void *host, const void *device, size_t bytes, void *stream);
-
-/* The calling thread's device, -1 where there is none, and to change it; the first use of a device that has failed says
- * so. */
-int l2k_cuda_device(void);
-void l2k_cuda_set_device(int device);
 #endif
 
 #endif

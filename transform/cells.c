@@ -47,8 +47,3 @@ uint64_t l2k_held_bytes(const l2k_plan *plan)
 {
     return (uint64_t)plan->num_held * L2K_CELL_BYTES * L2K_CELL_ROWS + count_cells(plan);
 }
-
-uint64_t l2k_plan_sent_bytes(const l2k_plan *plan)
-{
-    return plan->sent_bytes;
-}

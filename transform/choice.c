@@ -1,6 +1,8 @@
-/* The choice of L2K_BACKEND_AUTO, and what a run remembers of it. */
+/* Which backend a plan is made on, the choice of L2K_BACKEND_AUTO, and what a run remembers of it. */
 #include "transform/choice.h"
 
+#include "base/cpu.h"
+#include "transform/backend.h"
 #include "transform/layout.h"
 
 void l2k_choice_start(l2k_choice *choice, int64_t gpu_min_samples)
@@ -79,4 +81,83 @@ void l2k_choice_note_cpu(const l2k_context *context, const char *reason)
 {
     if (!context->choice || !atomic_exchange(&context->choice->cpu_noted, true))
         l2k_note(context, "%s", reason);
+}
+
+/* ---- Plans --------------------------------------------------------------------------------------------------- */
+
+/* Whether AUTO tries a device for that many samples. A missing device needs no mention, unless the caller named it. */
+static bool tries_device(const l2k_context *context, uint64_t samples)
+{
+    char text[160];
+    if (!l2k_choice_is_gpu(context->choice, samples))
+        return false;
+    if (l2k_device_usable(context, text, sizeof text))
+        return true;
+    if (context->devices)
+        l2k_choice_miss(context, text);
+    return false;
+}
+
+bool l2k_backend_overlaps(const l2k_context *context, l2k_backend backend, uint64_t samples)
+{
+    return backend == L2K_BACKEND_CUDA || (backend == L2K_BACKEND_AUTO && tries_device(context, samples));
+}
+
+/* The attempt on the device is silent: if it fails, the CPU does the work, and that is not an error. */
+static l2k_status create_on_either(const l2k_context *context, const l2k_plan_spec *spec, l2k_plan **plan)
+{
+    if (tries_device(context, l2k_plan_samples(spec))) {
+        l2k_context silent = *context;
+        silent.hooks.message = NULL;
+        l2k_status status = l2k_plan_create_on(&silent, l2k_device_backend(), spec, plan);
+        if (status == L2K_OK) {
+            l2k_plan_use(*plan, context);
+            return L2K_OK;
+        }
+        if (status == L2K_ERROR_MEMORY || status == L2K_ERROR_BACKEND)
+            l2k_choice_fall_back(context, status);
+        if (spec->on_device) /* the CPU has no use for these planes */
+            return status;
+    }
+    return l2k_plan_create_on(context, &l2k_backend_cpu, spec, plan);
+}
+
+static l2k_status require_device(const l2k_context *context)
+{
+    char text[160];
+    if (!l2k_device_backend())
+        return l2k_fail(context, L2K_ERROR_BACKEND, L2K_NO_DEVICE_BACKEND);
+    if (!l2k_device_usable(context, text, sizeof text))
+        return l2k_fail(context, L2K_ERROR_BACKEND, "CUDA: no usable GPU: %s", text);
+    return L2K_OK;
+}
+
+/* In place of the device; but a backend that was named remains an error where there is none. */
+static l2k_status create_on_cpu(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec,
+                                l2k_plan **plan)
+{
+    if (backend == L2K_BACKEND_CUDA)
+        L2K_TRY(require_device(context));
+    if (l2k_backend_overlaps(context, backend, l2k_plan_samples(spec)))
+        l2k_choice_note_cpu(context, spec->cpu_reason);
+    return l2k_plan_create_on(context, &l2k_backend_cpu, spec, plan);
+}
+
+l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec, l2k_plan **plan)
+{
+    *plan = NULL;
+    L2K_TRY(l2k_cpu_check(context));
+    if (spec->cpu_reason)
+        return create_on_cpu(context, backend, spec, plan);
+    switch (backend) {
+    case L2K_BACKEND_AUTO:
+        return create_on_either(context, spec, plan);
+    case L2K_BACKEND_CPU:
+        return l2k_plan_create_on(context, &l2k_backend_cpu, spec, plan);
+    case L2K_BACKEND_CUDA:
+        if (!l2k_device_backend())
+            return require_device(context);
+        return l2k_plan_create_on(context, l2k_device_backend(), spec, plan);
+    }
+    return l2k_fail(context, L2K_ERROR_ARGUMENT, "there is no backend %d", (int)backend);
 }

@@ -218,9 +218,7 @@ static l2k_status no_component(const l2k_transform *t, uint32_t component)
 
 l2k_backend l2k_transform_backend(const l2k_transform *transform)
 {
-    if (!transform->plan)
-        return L2K_BACKEND_AUTO;
-    return transform->plan->backend == &l2k_backend_cpu ? L2K_BACKEND_CPU : L2K_BACKEND_CUDA;
+    return transform->plan ? l2k_plan_backend(transform->plan) : L2K_BACKEND_AUTO;
 }
 
 const l2k_coefficients *l2k_transform_coefficients(const l2k_transform *transform, uint32_t component)

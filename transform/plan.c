@@ -1,116 +1,13 @@
-/* The transform stage as one object: what every backend's plan has in common, and which backend it is. */
+/* The transform stage as one object: what every backend's plan has in common. */
 #include "transform/plan.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include "base/cpu.h"
 #include "base/memory.h"
 #include "dwt/wavelet.h"
 #include "transform/backend.h"
-#include "transform/choice.h"
 #include "transform/layout.h"
 #include "transform/window.h"
-
-/* The CUDA backend, if this build has it. */
-static l2k_status choose_cuda(const l2k_context *context, const l2k_backend_functions **functions)
-{
-#ifdef L2K_WITH_CUDA
-    (void)context;
-    *functions = &l2k_backend_cuda;
-    return L2K_OK;
-#else
-    *functions = NULL;
-    return l2k_fail(context, L2K_ERROR_BACKEND, "this build has no CUDA backend");
-#endif
-}
-
-bool l2k_backend_usable(l2k_backend backend, char *text, size_t bytes)
-{
-    if (backend != L2K_BACKEND_CUDA) {
-        snprintf(text, bytes, "always there");
-        return true;
-    }
-#ifdef L2K_WITH_CUDA
-    return l2k_cuda_usable(-1, text, bytes);
-#else
-    snprintf(text, bytes, "this build has no CUDA backend");
-    return false;
-#endif
-}
-
-int l2k_current_device(void)
-{
-#ifdef L2K_WITH_CUDA
-    return l2k_cuda_device();
-#else
-    return -1;
-#endif
-}
-
-static void use_device(int device)
-{
-#ifdef L2K_WITH_CUDA
-    l2k_cuda_set_device(device);
-#else
-    (void)device;
-#endif
-}
-
-int l2k_device_enter(const l2k_context *context)
-{
-    const int device = l2k_device_of_share(context, 0);
-    const int before = device < 0 ? -1 : l2k_current_device();
-    if (before < 0 || before == device)
-        return -1;
-    use_device(device);
-    return before;
-}
-
-void l2k_device_leave(int before)
-{
-    if (before >= 0)
-        use_device(before);
-}
-
-bool l2k_device(uint32_t device, l2k_device_info *info)
-{
-#ifdef L2K_WITH_CUDA
-    return l2k_cuda_describe(device, info);
-#else
-    (void)device, (void)info;
-    return false;
-#endif
-}
-
-/* Whether the context's device, or else the current one, can be used. */
-static bool is_usable(const l2k_context *context, char *text, size_t bytes)
-{
-#ifdef L2K_WITH_CUDA
-    return l2k_cuda_usable(l2k_device_of_share(context, 0), text, bytes);
-#else
-    (void)context;
-    return l2k_backend_usable(L2K_BACKEND_CUDA, text, bytes);
-#endif
-}
-
-/* Whether AUTO tries the GPU for that many samples. That there is none needs no mention, unless the caller named it. */
-static bool tries_cuda(const l2k_context *context, uint64_t samples)
-{
-    char text[160];
-    if (!l2k_choice_is_gpu(context->choice, samples))
-        return false;
-    if (is_usable(context, text, sizeof text))
-        return true;
-    if (context->devices)
-        l2k_choice_miss(context, text);
-    return false;
-}
-
-bool l2k_backend_overlaps(const l2k_context *context, l2k_backend backend, uint64_t samples)
-{
-    return backend == L2K_BACKEND_CUDA || (backend == L2K_BACKEND_AUTO && tries_cuda(context, samples));
-}
 
 static bool same_wavelet(const l2k_plan_component *a, const l2k_plan_component *b)
 {
@@ -130,8 +27,8 @@ static l2k_status check_kind(const l2k_context *context, const l2k_backend_funct
                              const l2k_plan_spec *spec)
 {
     if (spec->on_device && !functions->run_on_device)
-        return l2k_fail(context, L2K_ERROR_BACKEND, "only the CUDA backend works on device memory");
-    if (spec->truncates && functions != &l2k_backend_cpu)
+        return l2k_fail(context, L2K_ERROR_BACKEND, "the CPU does not work on device memory");
+    if (spec->truncates && functions->device)
         return l2k_fail(context, L2K_ERROR_BACKEND, "only the CPU truncates when it quantises");
     for (uint32_t c = 0; c < spec->num_components && spec->type == L2K_COEFFICIENT_FLOAT32; c++)
         if (!l2k_plan_wavelet(&spec->components[c])->is_float)
@@ -220,9 +117,10 @@ static l2k_status copy_spec(l2k_plan *plan, const l2k_plan_spec *spec)
     return copy_wavelets(plan, spec);
 }
 
-static l2k_status create_on(const l2k_context *context, const l2k_backend_functions *functions,
-                            const l2k_plan_spec *spec, l2k_plan **plan)
+l2k_status l2k_plan_create_on(const l2k_context *context, const l2k_backend_functions *functions,
+                              const l2k_plan_spec *spec, l2k_plan **plan)
 {
+    *plan = NULL;
     L2K_TRY(check_kind(context, functions, spec));
     L2K_TRY(check_windows(context, spec));
     L2K_TRY(check_component_transform(context, spec));
@@ -242,68 +140,9 @@ static l2k_status create_on(const l2k_context *context, const l2k_backend_functi
     return L2K_OK;
 }
 
-static l2k_status create_on_cuda(const l2k_context *context, const l2k_plan_spec *spec, l2k_plan **plan)
+l2k_backend l2k_plan_backend(const l2k_plan *plan)
 {
-    const l2k_backend_functions *functions = NULL;
-    L2K_TRY(choose_cuda(context, &functions));
-    return create_on(context, functions, spec, plan);
-}
-
-/* The attempt on the GPU is silent: if it fails, the CPU does the work, and that is not an error. */
-static l2k_status create_on_either(const l2k_context *context, const l2k_plan_spec *spec, l2k_plan **plan)
-{
-    if (tries_cuda(context, l2k_plan_samples(spec))) {
-        l2k_context silent = *context;
-        silent.hooks.message = NULL;
-        l2k_status status = create_on_cuda(&silent, spec, plan);
-        if (status == L2K_OK) {
-            (*plan)->context = context;
-            return L2K_OK;
-        }
-        if (status == L2K_ERROR_MEMORY || status == L2K_ERROR_BACKEND)
-            l2k_choice_fall_back(context, status);
-        if (spec->on_device) /* the CPU has no use for these planes */
-            return status;
-    }
-    return create_on(context, &l2k_backend_cpu, spec, plan);
-}
-
-static l2k_status require_cuda(const l2k_context *context)
-{
-    char text[160];
-    const l2k_backend_functions *functions = NULL;
-    L2K_TRY(choose_cuda(context, &functions));
-    if (!is_usable(context, text, sizeof text))
-        return l2k_fail(context, L2K_ERROR_BACKEND, "CUDA: no usable GPU: %s", text);
-    return L2K_OK;
-}
-
-/* In place of the GPU; but L2K_BACKEND_CUDA remains an error where there is none. */
-static l2k_status create_on_cpu(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec,
-                                l2k_plan **plan)
-{
-    if (backend == L2K_BACKEND_CUDA)
-        L2K_TRY(require_cuda(context));
-    if (l2k_backend_overlaps(context, backend, l2k_plan_samples(spec)))
-        l2k_choice_note_cpu(context, spec->cpu_reason);
-    return create_on(context, &l2k_backend_cpu, spec, plan);
-}
-
-l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec, l2k_plan **plan)
-{
-    *plan = NULL;
-    L2K_TRY(l2k_cpu_check(context));
-    if (spec->cpu_reason)
-        return create_on_cpu(context, backend, spec, plan);
-    switch (backend) {
-    case L2K_BACKEND_AUTO:
-        return create_on_either(context, spec, plan);
-    case L2K_BACKEND_CPU:
-        return create_on(context, &l2k_backend_cpu, spec, plan);
-    case L2K_BACKEND_CUDA:
-        return create_on_cuda(context, spec, plan);
-    }
-    return l2k_fail(context, L2K_ERROR_ARGUMENT, "there is no backend %d", (int)backend);
+    return plan->backend->kind;
 }
 
 void l2k_plan_free(l2k_plan *plan)
@@ -414,33 +253,9 @@ uint64_t l2k_plan_host_bytes(const l2k_plan_spec *spec, unsigned threads)
            l2k_cpu_bytes(spec, threads);
 }
 
-void *l2k_plan_stream(const l2k_plan *plan)
-{
-    return plan->backend->stream ? plan->backend->stream(plan) : NULL;
-}
-
-l2k_status l2k_plan_follow(l2k_plan *plan, void *stream)
-{
-    return plan->backend->follow ? plan->backend->follow(plan, stream) : L2K_OK;
-}
-
 const l2k_coefficients *l2k_plan_coefficients(const l2k_plan *plan, uint32_t c)
 {
     return &plan->views[c];
-}
-
-void *l2k_plan_coefficient_memory(const l2k_plan *plan, size_t *bytes)
-{
-    const l2k_coefficients *last = &plan->views[plan->spec.num_components - 1];
-    char *start = plan->views[0].base;
-    *bytes = (size_t)((char *)last->base - start) + last->stride * last->height * l2k_coefficient_bytes(last->type);
-    return start;
-}
-
-void *l2k_plan_spare_memory(const l2k_plan *plan, size_t *bytes)
-{
-    *bytes = plan->spare_bytes;
-    return plan->spare;
 }
 
 /* Float samples are only possible where values are floats, and without a component transform. */

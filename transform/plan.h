@@ -65,8 +65,8 @@ typedef struct l2k_plan_spec {
     unsigned levels_at_once;
     /* Not NULL: only the CPU can do this, and why; a note says so where the GPU would be used. */
     const char *cpu_reason;
-    /* CUDA only: planes and coefficients stay in device memory. Runs are those of l2k_plan_run_on_device, or of begin
-     * and finish in the plan's own stream. */
+    /* Not on the CPU: planes and coefficients stay in device memory. Runs are those of l2k_plan_run_on_device, or of
+     * begin and finish in the plan's own stream (transform/device.h). */
     bool on_device;
     /* With on_device, forward: the three planes of a component transform are interleaved first if they are not, which
      * is faster than loading them as they are, and takes memory for them. */
@@ -82,12 +82,15 @@ typedef struct l2k_plan_spec {
 typedef struct l2k_plan l2k_plan;
 
 /* Allocates all memory for `spec` on a backend, for up to context->threads threads and with the row kernels of
- * context->cpu; `context` must outlive the plan. L2K_BACKEND_AUTO is the GPU or the CPU, see transform/choice.h.
+ * context->cpu; `context` must outlive the plan. L2K_BACKEND_AUTO is a device or the CPU (transform/choice.c).
  * Errors: L2K_ERROR_MEMORY; L2K_ERROR_BACKEND, also for an instruction set that is not usable; L2K_ERROR_ARGUMENT for a
  * component transform of components that differ in shape, a window outside its tile-component or forward. AUTO fails
- * without a message, but for the note, where the GPU fails for planes in device memory. A plan for one thread starts no
+ * without a message, but for the note, where a device fails for planes in its memory. A plan for one thread starts no
  * parallel region, so many of them can run side by side inside one. */
 l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec, l2k_plan **plan);
+
+/* The one that it was made on. */
+l2k_backend l2k_plan_backend(const l2k_plan *plan);
 
 /* Waits for work under way. NULL is allowed. */
 void l2k_plan_free(l2k_plan *plan);
@@ -98,14 +101,6 @@ void l2k_plan_use(l2k_plan *plan, const l2k_context *context);
 /* Whether the plan can run `spec`: the same but for its position on the grid, with the same parities there. A window
  * may move, too, if all that is passed on and held keeps its sizes, parities and offsets. */
 bool l2k_plan_fits(const l2k_plan *plan, const l2k_plan_spec *spec);
-
-/* The stream (cudaStream_t) in which begin works; NULL on the CPU. Work that is enqueued there between begin and finish
- * finds the coefficients of a forward plan, and what is enqueued before begin can make those of an inverse one. */
-void *l2k_plan_stream(const l2k_plan *plan);
-
-/* For plans on CUDA: what is enqueued in the plan's stream from now on waits for all that is in `stream` (a
- * cudaStream_t) now. */
-l2k_status l2k_plan_follow(l2k_plan *plan, void *stream);
 
 /* The view of component c, valid as long as the plan. Forward plans fill it, inverse plans read it and do not change
  * it, but for keeps_coefficients: samples on their way to planes may take its place. base is aligned to 64 bytes and
@@ -118,16 +113,6 @@ const l2k_coefficients *l2k_plan_coefficients(const l2k_plan *plan, uint32_t c);
  * have as zeros all the same. Runs without l2k_plan_hold_nothing before them take all coefficients. */
 void l2k_plan_hold_nothing(l2k_plan *plan);
 void l2k_plan_hold(l2k_plan *plan, uint32_t c, const l2k_band_view *part);
-
-/* The bytes of coefficients that the last inverse run took over a bus. */
-uint64_t l2k_plan_sent_bytes(const l2k_plan *plan);
-
-/* On CUDA, the memory of all components' coefficients, in one piece: for somebody else, once they have been used. */
-void *l2k_plan_coefficient_memory(const l2k_plan *plan, size_t *bytes);
-
-/* What a forward plan with on_device needs beside coefficients: for somebody else, behind a run in its stream and
- * before the next. NULL elsewhere. Aligned to 256 bytes. */
-void *l2k_plan_spare_memory(const l2k_plan *plan, size_t *bytes);
 
 /* Runs the plan on the caller's planes: forward fills the coefficient views, inverse the planes. planes[c] points at
  * the top left sample of the tile-component (inverse: of its highest resolution that is kept, or of the window).
@@ -157,41 +142,8 @@ l2k_status l2k_plan_finish(l2k_plan *plan);
 l2k_status l2k_plan_forward(l2k_plan *plan, const l2k_plane *planes);
 l2k_status l2k_plan_inverse(l2k_plan *plan, const l2k_plane *planes);
 
-/* Whether begin returns before the work is done, so that a second plan is worth its memory. AUTO: whether this is
- * possible for a plan of up to `samples` samples, all components together. */
-bool l2k_backend_overlaps(const l2k_context *context, l2k_backend backend, uint64_t samples);
-
-/* The device that is current for the calling thread, -1 where there is none. */
-int l2k_current_device(void);
-
-/* Makes the context's device, the first if it has several, current for the calling thread, if it has one and that
- * exists, and returns what is to be current again when the work for the object is done. A pair around each call of the
- * library that may reach a device, and around what other threads do for the object. */
-int l2k_device_enter(const l2k_context *context);
-void l2k_device_leave(int before);
-
-/* For plans made on_device: enqueues the transform of the plan's direction on a stream (a cudaStream_t) and returns at
- * once; planes[c].data are device pointers. The results are there when the stream has done this work. */
-l2k_status l2k_plan_run_on_device(l2k_plan *plan, const l2k_plane *planes, void *stream);
-
-/* On CUDA: where a plan with first_alone, whose components are alike and have levels, has the results of level 1 of
- * component 0; those of the others are the same distances apart. */
-typedef struct l2k_first_level {
-    char *bands[4];    /* first coefficient, by orientation; LL: subband 0 or, of more levels, samples */
-    size_t stride;     /* of HL, LH, HH, in coefficients */
-    size_t low_stride; /* of LL, in bytes */
-    size_t to_next_band, to_next_low;
-} l2k_first_level;
-
-void l2k_plan_first_level(const l2k_plan *plan, l2k_first_level *first);
-
 /* Memory that a CPU plan for `spec` with that many threads takes through the allocation hook, in bytes, including
  * alignment and a pool's rounding. Exact with a pool; without one the hook is asked for up to a ninth less. */
 uint64_t l2k_plan_host_bytes(const l2k_plan_spec *spec, unsigned threads);
-
-/* Device memory that a CUDA plan for `spec` takes, in bytes: one block. At most 2.5 times the bytes of samples and
- * coefficients together, for sides of 64 and more. Plans for host memory take pinned memory, too: less than
- * that, and forward plans that keep their coefficients there hardly more than 12 MiB for each transform. */
-uint64_t l2k_plan_device_bytes(const l2k_plan_spec *spec);
 
 #endif

@@ -9,7 +9,7 @@
 
 extern "C" {
 #include "base/context.h"
-#include "transform/plan.h"
+#include "transform/device.h"
 }
 
 /* A rung's template parameters as a plan's enums. */

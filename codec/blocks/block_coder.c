@@ -8,18 +8,6 @@ const l2k_block_coder_table *l2k_block_coder_for(unsigned style)
     return style & L2K_STYLE_HT ? &l2k_ht_on_cpu : &l2k_mq_on_cpu;
 }
 
-const l2k_block_coder_table *l2k_device_coder_for(unsigned style)
-{
-#ifdef L2K_WITH_CUDA
-    if (style & L2K_STYLE_HT_MIXED)
-        return &l2k_mixed_on_cuda;
-    return style & L2K_STYLE_HT ? &l2k_ht_on_cuda : &l2k_mq_on_cuda;
-#else
-    (void)style;
-    return NULL;
-#endif
-}
-
 l2k_status l2k_block_coder_create(const l2k_context *context, const l2k_block_coder_table *table, l2k_block_coder **out)
 {
     l2k_block_coder *coder = l2k_allocate_zeroed(context, 1, sizeof *coder);

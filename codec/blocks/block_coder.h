@@ -18,16 +18,7 @@ typedef struct l2k_block_batch {
     bool distortions;     /* encoding: pass_distortion is wanted, which costs time */
     atomic_bool *damaged; /* decoding: set where a block's bytes cannot be right; the block is then zeros */
     uint64_t units;       /* of progress (l2k_run_advance) that the whole batch is worth */
-    /* For coders on a device. */
-    void *stream;  /* a cudaStream_t to work in, after what is there already; NULL: one of the coder's own */
-    uint64_t same; /* not 0: batches of this coder with the same number have the same places, views and steps, so
-                      that its list of them can stay on the device */
-    bool stays;    /* encoding: what is coded stays on the device, for `coded`, and no block is touched */
-    void *spare;   /* encoding: device memory that is free until the batch is done, aligned to 256 bytes; or NULL */
-    size_t spare_bytes;
-    const uint8_t *bytes; /* decoding: memory with all contributions, which then goes up in one copy; NULL: they are
-                             gathered first */
-    size_t num_bytes;
+    const void *engine;   /* what an engine's own coder reads besides, as its folder says; NULL: nothing */
 } l2k_block_batch;
 
 /* A coder at work, with its tables, scratch memory, and the code it has given back. */
@@ -39,8 +30,6 @@ typedef struct l2k_block_coder {
 
 /* Some encoders send empty passes beyond the last bit-plane; they are received, counted in a byte, and not decoded. */
 #define L2K_MAX_RECEIVED_PASSES 255
-
-struct l2k_cuda_coded;
 
 typedef struct l2k_block_coder_table {
     const char *name;
@@ -63,24 +52,6 @@ typedef struct l2k_block_coder_table {
     /* For packet headers (B.10.7): whether coding pass `pass` of an MQ block (0 = its first) always ends a codeword
      * segment in code-block style `style` (l2k_style values). The last pass of a block ends one, too. */
     bool (*ends_segment)(unsigned style, unsigned pass);
-    /* Where a batch that stays on the device has its coded blocks (codec/engine/cuda/cuda_memory.h): after
-     * `begin_encode`, for work that is enqueued in the batch's stream; after `finish`, whether all code was there. What
-     * is there remains until the next batch. NULL: no batch can stay. */
-    void (*coded)(const l2k_block_coder *coder, struct l2k_cuda_coded *coded);
-    /* Brings to the host what a batch has left on the device, after `finish` and with all code there: blocks are then
-     * as if it had not stayed. Errors: L2K_ERROR_MEMORY, L2K_ERROR_BACKEND. NULL: such a batch must be coded again. */
-    l2k_status (*bring)(l2k_block_coder *coder, const l2k_block_batch *batch);
-    /* For a coder on a device: what will be `bytes` of the next batch to decode goes up already, if it can. It must
-     * stay until that batch has ended, or until this is called with NULL, which waits. NULL: the coder has no use for
-     * it. */
-    void (*send)(l2k_block_coder *coder, const uint8_t *bytes, size_t num_bytes);
-    /* For coefficients in device memory that are coded more than once; NULL: nobody asks. `fetch` copies every
-     * `distance`-th row of a part of a view to host memory, packed; `keep` makes a copy in memory that is the coder's
-     * until `drop`, and says in *copy where it is. */
-    l2k_status (*fetch)(l2k_block_coder *coder, const l2k_coefficients *view, const l2k_band_view *part,
-                        uint32_t distance, void *to);
-    l2k_status (*keep)(l2k_block_coder *coder, const l2k_coefficients *view, l2k_coefficients *copy);
-    void (*drop)(l2k_block_coder *coder);
 } l2k_block_coder_table;
 
 /* The MQ coder of Annexes C and D on the CPU's threads. */
@@ -90,23 +61,8 @@ extern const l2k_block_coder_table l2k_mq_on_cpu;
  * subband. */
 extern const l2k_block_coder_table l2k_ht_on_cpu;
 
-/* The HT coder on a CUDA device, in builds with CUDA. Coefficients are int16 (of at most 15 bit-planes when decoding)
- * or int32, in device memory, or float, which it quantises. Errors besides those above: L2K_ERROR_BACKEND;
- * L2K_ERROR_ARGUMENT for other coefficients; L2K_ERROR_UNSUPPORTED for an MQ block. Decoding, what is enqueued in the
- * batch's stream after `begin` finds the coefficients there. */
-extern const l2k_block_coder_table l2k_ht_on_cuda;
-
-/* The MQ coder on a CUDA device, likewise: int16 and int32 coefficients, all styles of Part 1. */
-extern const l2k_block_coder_table l2k_mq_on_cuda;
-
-/* Decodes HT and MQ blocks of one batch, each by the coder above for its kind. */
-extern const l2k_block_coder_table l2k_mixed_on_cuda;
-
 /* The table for code-blocks of a style (SPcod, Table A.19). */
 const l2k_block_coder_table *l2k_block_coder_for(unsigned style);
-
-/* The same for coefficients in a device's memory; NULL where there is none in this build. */
-const l2k_block_coder_table *l2k_device_coder_for(unsigned style);
 
 /* `context` must outlive the coder. Errors: L2K_ERROR_MEMORY. */
 l2k_status l2k_block_coder_create(const l2k_context *context, const l2k_block_coder_table *table,

@@ -3,7 +3,7 @@
 #ifndef L2K_CODEC_BLOCKS_GAINS_H
 #define L2K_CODEC_BLOCKS_GAINS_H
 
-#include "base/device.h"
+#include "base/scalar.h"
 
 /* high 2^32 + low. Of up to 2^20 terms both parts stay below 2^53. */
 typedef struct l2k_gains {

@@ -120,7 +120,7 @@ static l2k_batch_shape shape_of(l2k_decoder *decoder, const l2k_decode_item *ite
         shape.samples = samples > shape.samples ? samples : shape.samples;
     }
     l2k_choice_start_image(&decoder->choice, options[L2K_DECODER_GPU_MIN_SAMPLES], true, all_ht, all);
-    shape.on_device = options[L2K_DECODER_MEMORY] == L2K_MEMORY_DEVICE ||
+    shape.on_device = options[L2K_DECODER_MEMORY] != L2K_MEMORY_HOST ||
                       l2k_backend_overlaps(&decoder->context, (l2k_backend)options[L2K_DECODER_BACKEND], shape.samples);
     return shape;
 }
@@ -154,7 +154,7 @@ l2k_status l2k_decoder_decode_batch(l2k_decoder *decoder, l2k_decode_item *items
         const l2k_batch_shape shape = shape_of(decoder, items, count);
         status = l2k_lanes_run(&decoder->lanes, &kind, decoder, &decoder->context, &shape, items);
     }
-    l2k_device_leave(before);
+    l2k_engine_leave(before);
     L2K_TRY(status);
     return outcome(items, count);
 }

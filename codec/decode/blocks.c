@@ -1,7 +1,9 @@
 /* Which code-blocks of a tile are decoded, and the plan of the inverse transform for them. */
+#include "codec/decode/blocks.h"
+
 #include <string.h>
 
-#include "codec/decode/decoder.h"
+#include "codec/decode/window.h"
 
 static void *take_zeroed(const l2k_context *context, l2k_tile_state *s, size_t size)
 {
@@ -19,11 +21,11 @@ static l2k_status allocate_state(const l2k_context *context, l2k_tile_state *s)
     s->planes = take_zeroed(context, s, sizeof *s->planes);
     s->plan_component = take_zeroed(context, s, sizeof *s->plan_component);
     s->host_planes = take_zeroed(context, s, sizeof *s->host_planes);
-    s->device = take_zeroed(context, s, sizeof *s->device);
-    if (s->components && s->planes && s->plan_component && s->host_planes && s->device)
+    s->uploads = take_zeroed(context, s, sizeof *s->uploads);
+    if (s->components && s->planes && s->plan_component && s->host_planes && s->uploads)
         s->joined = take_zeroed(context, s, sizeof *s->joined);
     if (!s->joined)
-        s->device = NULL;
+        s->uploads = NULL;
     return s->joined ? L2K_OK : l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a tile");
 }
 
@@ -52,9 +54,9 @@ l2k_status l2k_list_blocks(const l2k_decoding *d, l2k_tile_state *s)
     return l2k_tile_list_blocks(d->context, &s->tile, UINT32_MAX, 0, &s->places, &s->num_places);
 }
 
-static bool is_on_device(const l2k_decoding *d, const l2k_tile_state *s)
+static bool is_off_host(const l2k_decoding *d, const l2k_tile_state *s)
 {
-    return s->tile.components[d->only == UINT32_MAX ? 0 : d->only].view->on_device;
+    return l2k_is_off_host(s->tile.components[d->only == UINT32_MAX ? 0 : d->only].view);
 }
 
 l2k_status l2k_fetch_blocks(const l2k_decoding *d, l2k_tile_state *s)
@@ -63,7 +65,7 @@ l2k_status l2k_fetch_blocks(const l2k_decoding *d, l2k_tile_state *s)
     s->num_to_decode = s->num_places;
     l2k_release(d->context, s->rest);
     s->rest = NULL;
-    if (!d->cache || is_on_device(d, s) || atomic_load(&d->findings->lengths_are_wrong))
+    if (!d->cache || is_off_host(d, s) || atomic_load(&d->findings->lengths_are_wrong))
         return L2K_OK;
     s->to_decode = s->rest = l2k_allocate(d->context, s->num_places, sizeof *s->rest);
     if (!s->rest)
@@ -76,20 +78,6 @@ void l2k_keep_blocks(const l2k_decoding *d, l2k_tile_state *s)
 {
     if (s->rest && !atomic_load(&s->damaged))
         l2k_block_cache_store(d->cache, s->tile.index, s->rest, s->num_to_decode);
-}
-
-void l2k_hold_blocks(const l2k_decoding *d, const l2k_tile_state *s, l2k_plan *plan)
-{
-    if (!d->planes || is_on_device(d, s))
-        return;
-    l2k_plan_hold_nothing(plan);
-    for (size_t i = 0; i < s->num_places; i++) {
-        const l2k_block_place *place = &s->places[i];
-        if (!place->block->received.first)
-            continue;
-        const l2k_band_view part = l2k_block_in_view(place);
-        l2k_plan_hold(plan, s->plan_component[place->band->component->index], &part);
-    }
 }
 
 l2k_status l2k_need_blocks(const l2k_decoding *d, const l2k_tile_state *s)
@@ -108,8 +96,8 @@ static unsigned planes_below(unsigned planes, unsigned shift)
     return planes <= shift ? planes : planes - shift > shift ? planes - shift : shift;
 }
 
-/* The most bit-planes that a block of a subband has. An HT block does not say how many of its subband's it needs, and a
- * device decodes it before a region of interest comes down. */
+/* The most bit-planes that a block of a subband has. An HT block does not say how many of its subband's it needs, and
+ * an engine may decode it before a region of interest comes down. */
 static unsigned measure_band(l2k_tile_state *s, const l2k_subband *band, size_t *at)
 {
     unsigned of_ht = 0, of_mq = 0;
@@ -180,33 +168,41 @@ static l2k_coefficient_type measure_components(l2k_tile_state *s)
     return type;
 }
 
-/* Where components have different coders, the one for both kinds of code-blocks. */
-const l2k_block_coder_table *l2k_device_coder_of(const l2k_tile_state *s)
+/* Where some components have HT code-blocks and others have not, that of both kinds. */
+static unsigned style_of(const l2k_tile_state *s)
 {
-    const l2k_block_coder_table *table = l2k_device_coder_for(s->tile.coding->components[0].style);
+    enum { KINDS = L2K_STYLE_HT | L2K_STYLE_HT_MIXED };
+    const unsigned style = s->tile.coding->components[0].style;
     for (uint32_t c = 1; c < s->tile.num_components; c++)
-        if (l2k_device_coder_for(s->tile.coding->components[c].style) != table)
-            return l2k_device_coder_for(L2K_STYLE_HT | L2K_STYLE_HT_MIXED);
-    return table;
+        if ((s->tile.coding->components[c].style ^ style) & KINDS)
+            return KINDS;
+    return style;
 }
 
-/* In device memory planes and coefficients stay there, unless the CPU has to decode the tile. */
-static void choose_memory(const l2k_decoding *d, l2k_tile_state *s, l2k_plan_spec *spec)
+l2k_decode_request l2k_decode_request_of(const l2k_decoding *d, l2k_tile_state *s)
 {
-    const bool decodes = d->planes && !d->blocks_on_cpu && l2k_device_coder_of(s);
-    spec->keeps_coefficients = decodes && !d->on_device;
-    if (!d->planes || !d->on_device)
-        return;
-    if (!decodes && !spec->cpu_reason)
-        spec->cpu_reason = "code-blocks that the GPU does not decode are decoded on the CPU";
-    spec->on_device = !spec->cpu_reason;
-    s->on_host = !spec->on_device;
+    return (l2k_decode_request){.style = style_of(s),
+                                .off_host = d->off_host,
+                                .stream = d->stream,
+                                .coefficients = !d->planes,
+                                .blocks_on_host = d->blocks_on_host,
+                                .places = s->to_decode,
+                                .num_places = s->num_to_decode,
+                                .held = s->places,
+                                .num_held = s->num_places,
+                                .plan_component = s->plan_component,
+                                .bytes = s->bytes,
+                                .num_bytes = s->num_bytes,
+                                .damaged = &s->damaged,
+                                .units = L2K_UNITS_TILE_BLOCKS,
+                                .planes = s->planes};
 }
 
 /* The plan is for all components, or for the only one that is wanted, then without component transform. Where it will
  * not be run, only its views matter. */
-l2k_status l2k_make_decode_plan(const l2k_decoding *d, l2k_tile_state *s, const l2k_team *team, l2k_tile_slot *slot)
+l2k_status l2k_prepare_blocks(const l2k_decoding *d, l2k_tile_state *s, l2k_engine *engine, l2k_engine_slot *slot)
 {
+    l2k_decode_request request = l2k_decode_request_of(d, s);
     l2k_plan_spec spec = {.direction = L2K_INVERSE};
     l2k_coding_plan_spec(&d->codestream->siz, &s->coding, s->tile.rect, d->discard, s->components, &spec);
     for (uint32_t c = 0; c < s->tile.num_components; c++)
@@ -222,8 +218,8 @@ l2k_status l2k_make_decode_plan(const l2k_decoding *d, l2k_tile_state *s, const 
         s->plan_component[d->only] = 0;
     }
     join_later(s, &spec);
-    choose_memory(d, s, &spec);
-    L2K_TRY(l2k_team_plan(team, slot, &spec));
+    request.spec = &spec;
+    L2K_TRY(l2k_engine_prepare_decode(engine, slot, &request, &s->on_host));
     for (uint32_t c = 0; c < s->tile.num_components; c++)
         if (d->only == UINT32_MAX || d->only == c)
             s->tile.components[c].view = l2k_plan_coefficients(slot->plan, s->plan_component[c]);

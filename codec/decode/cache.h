@@ -1,5 +1,5 @@
 /* Decoded code-blocks of an opened file that are kept for the next window, as many as a number of bytes allows: those
- * that were used last. On the CPU; a device keeps none. */
+ * that were used last. On the host only. */
 #ifndef L2K_CODEC_DECODE_CACHE_H
 #define L2K_CODEC_DECODE_CACHE_H
 

@@ -1,6 +1,9 @@
 /* The coefficients of a codestream as l2k_decoder_coefficients gives them: packets and code-blocks of one tile, and no
  * inverse transform. */
 #include "codec/decode/decoder.h"
+#include "codec/decode/packets.h"
+#include "codec/decode/start.h"
+#include "codec/decode/tile.h"
 #include "transform/layout.h"
 
 typedef struct coefficient_call {
@@ -71,11 +74,10 @@ static l2k_status give_all(const l2k_decode_job *job, l2k_tile_state *s)
 static l2k_status take_all(const l2k_decode_job *job, l2k_tile_state *s, l2k_team *team, const l2k_turn *turn)
 {
     const l2k_decoding *d = job->decoding;
-    L2K_TRY(l2k_decode_packets(d, s, team, d->tiles[turn->tile]));
+    L2K_TRY(l2k_decode_packets(d, s, &team->engine, d->tiles[turn->tile]));
     if (s->is_absent)
         return L2K_OK;
-    L2K_TRY(l2k_begin_blocks(d, s, team, turn->slot));
-    L2K_TRY(l2k_finish_blocks(d, s));
+    L2K_TRY(l2k_decode_blocks(d, s, &team->engine, turn->slot));
     return l2k_report_damage(d, s);
 }
 
@@ -96,7 +98,7 @@ static l2k_status check_call(l2k_decoder *decoder, uint32_t tile, l2k_coefficien
         return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "tile %u of only %u", tile,
                         decoder->codestream.num_tiles);
     if (!sink)
-        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "nobody to give coefficients to");
+        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "no function to give coefficients to");
     return L2K_OK;
 }
 

@@ -1,6 +1,9 @@
 /* The indices of packets that windows of a file leave to each other, and where their packets are known from: lengths
  * that headers state, and SOP. */
-#include "codec/decode/decoder.h"
+#include "codec/decode/index.h"
+
+#include "codec/decode/packets.h"
+#include "codec/decode/window.h"
 
 l2k_status l2k_start_packets(const l2k_decoding *d, l2k_tile_state *s)
 {

@@ -1,5 +1,6 @@
 /* What an opened file holds, and what decoding it will give. */
 #include "codec/decode/decoder.h"
+#include "codec/decode/outputs.h"
 
 static l2k_status not_open(const l2k_decoder *decoder)
 {

@@ -2,9 +2,13 @@
  * caller's limit. The bounds are those of the main header and of blocks no longer than their samples: a file whose
  * tiles differ from that can still meet its limit with several threads. Bytes are doubles here: headers can ask for
  * more than 64 bits count. */
+#include "codec/decode/memory.h"
+
 #include <math.h>
 
-#include "codec/decode/decoder.h"
+#include "codec/decode/packets.h"
+#include "codec/decode/tile.h"
+#include "codec/decode/window.h"
 #include "codec/packets/packet_order.h"
 
 /* What allocation adds: sizes are rounded up by at most an eighth (base/pool.c), and each block has a header. */
@@ -190,7 +194,7 @@ l2k_thread_room l2k_decode_threads(l2k_decoder *decoder, const l2k_decoding *d, 
         return (l2k_thread_room){1, 1, false, false};
     }
     left = reserve_indices(d->indices ? bytes_of_indices(d, tile, packet_bytes) : 0, left, &indices);
-    const unsigned tiles = 1 + (unsigned)fmin(left / bound.tile, L2K_MOST_DEVICES);
+    const unsigned tiles = 1 + (unsigned)fmin(left / bound.tile, L2K_MOST_PROCESSORS);
     const unsigned more = (unsigned)fmin(left / each, threads - 1);
     l2k_block_cache_bound(&decoder->cache, (uint64_t)fmin(left - more * each, 0x1p62));
     return (l2k_thread_room){1 + more, tiles, true, indices};

@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "base/object.h"
 #include "codec/decode/decoder.h"
+#include "codec/decode/tile.h"
 
 static const l2k_option_rule rules[] = {
     [L2K_DECODER_REDUCE] = {"number of resolutions to leave out", 0, L2K_MAX_LEVELS, 0},
@@ -77,13 +78,13 @@ void l2k_decoder_close(l2k_decoder *decoder)
 
 static void release_kept(l2k_decoder *decoder)
 {
-    const int before = l2k_device_enter(&decoder->context);
+    const int before = l2k_engine_enter(&decoder->context);
     l2k_teams_release(&decoder->teams);
     l2k_decoder_release_tiles(decoder);
     l2k_release(&decoder->context, decoder->bounds);
     decoder->bounds = NULL;
     decoder->num_bounds = 0;
-    l2k_device_leave(before);
+    l2k_engine_leave(before);
 }
 
 void l2k_decoder_drop(l2k_decoder *decoder)
@@ -101,7 +102,7 @@ int l2k_decoder_enter(l2k_decoder *decoder)
     if (devices != decoder->context.devices)
         l2k_decoder_drop(decoder);
     decoder->context.devices = devices;
-    return l2k_device_enter(&decoder->context);
+    return l2k_engine_enter(&decoder->context);
 }
 
 void l2k_decoder_free(l2k_decoder *decoder)

@@ -1,9 +1,10 @@
 /* From the codestream's components to the image's: component mapping through the palette, channel definitions (I.5.3.4
  * to I.5.3.6). */
+#include "codec/decode/outputs.h"
+
 #include <stdlib.h>
 
 #include "base/sample.h"
-#include "codec/decode/decoder.h"
 
 uint32_t l2k_decoder_only_component(const l2k_decoder *decoder)
 {
@@ -153,7 +154,7 @@ static l2k_status check_plane(const l2k_decoder *decoder, const l2k_plane *plane
         return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "the sample type of plane %u cannot hold %u bits", k,
                         component->precision);
     const ptrdiff_t size = (ptrdiff_t)l2k_sample_bytes(plane->type);
-    if (decoder->options[L2K_DECODER_MEMORY] == L2K_MEMORY_DEVICE &&
+    if (decoder->options[L2K_DECODER_MEMORY] != L2K_MEMORY_HOST &&
         ((uintptr_t)plane->data % (uintptr_t)size || plane->row_stride % size || plane->sample_stride % size))
         return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "plane %u: address and strides must be whole samples",
                         k);
@@ -163,7 +164,7 @@ static l2k_status check_plane(const l2k_decoder *decoder, const l2k_plane *plane
 /* Memory of its own for a component that no single output takes as it is. */
 static l2k_status own_source(const l2k_decoder *decoder, l2k_rect area, uint32_t c, l2k_sources *sources)
 {
-    if (decoder->options[L2K_DECODER_MEMORY] == L2K_MEMORY_DEVICE)
+    if (decoder->options[L2K_DECODER_MEMORY] != L2K_MEMORY_HOST)
         return l2k_fail(
             &decoder->context, L2K_ERROR_UNSUPPORTED,
             "palettes, and components that are shown several times or not at all, need planes in host memory");

@@ -1,5 +1,8 @@
 /* The packets of one tile (Annex B), one after the other, out of its tile-parts. */
-#include "codec/decode/decoder.h"
+#include "codec/decode/packets.h"
+
+#include "codec/decode/index.h"
+#include "codec/decode/window.h"
 #include "codec/packets/packet.h"
 
 typedef struct tile_reader {

@@ -1,8 +1,11 @@
 /* Between the samples of a tile and the planes of the output. */
+#include "codec/decode/samples.h"
+
 #include <string.h>
 
 #include "base/sample.h"
-#include "codec/decode/decoder.h"
+#include "codec/decode/outputs.h"
+#include "codec/decode/window.h"
 #include "dwt/wavelet.h"
 #include "tiling/pixel/pixel_rows.h"
 
@@ -49,7 +52,7 @@ static l2k_status take_host_planes(const l2k_decoding *d, l2k_tile_state *s)
 {
     l2k_plane *planes = s->host_planes;
     s->host = *d;
-    s->host.on_device = false;
+    s->host.off_host = false;
     s->host.area = l2k_rect_intersect(d->area, s->tile.rect);
     s->host.planes = planes;
     for (uint32_t c = 0; c < s->tile.num_components; c++) {
@@ -109,20 +112,16 @@ static l2k_status join(const l2k_decoding *d, const l2k_tile_state *s)
     return L2K_OK;
 }
 
-/* Packed samples of a tile on their way to the caller's plane, by way of device memory of the tile's own. */
+/* Packed samples of a tile on their way to the caller's plane, by way of memory of the tile's own. */
 static l2k_status upload(const l2k_decoding *d, l2k_tile_state *s, uint32_t c)
 {
     const l2k_rect part = l2k_window_output(&s->host, c), output = l2k_window_output(d, c);
-    const uint32_t width = l2k_rect_width(part), height = l2k_rect_height(part);
-    l2k_plane from = s->host.planes[c], to = d->planes[c];
-    const size_t bytes = (size_t)from.row_stride * height;
+    l2k_plane to = d->planes[c];
     if (l2k_rect_empty(part))
         return L2K_OK;
-    L2K_TRY(l2k_device_reserve(d->context, &s->device[c], bytes));
-    L2K_TRY(l2k_device_upload(d->context, s->device[c].at, from.data, bytes, d->stream));
-    from.data = s->device[c].at;
     to.data = l2k_sample_at(&to, part.x0 - output.x0, part.y0 - output.y0);
-    return l2k_device_copy(d->context, &to, &from, width, height, d->stream);
+    return l2k_engine_deliver(d->context, &s->host.planes[c], &to, l2k_rect_width(part), l2k_rect_height(part),
+                              d->stream, &s->uploads[c]);
 }
 
 l2k_status l2k_collect_planes(const l2k_decoding *d, l2k_tile_state *s)
@@ -152,10 +151,10 @@ static void fill_samples(const l2k_plane *to, uint32_t x, uint32_t y, uint32_t w
 static l2k_status fill(const l2k_decoding *d, uint32_t c, l2k_rect part, int32_t value)
 {
     l2k_rect output = l2k_window_output(d, c);
-    if (d->on_device && !l2k_rect_empty(part)) {
+    if (d->off_host && !l2k_rect_empty(part)) {
         l2k_plane to = d->planes[c];
         to.data = l2k_sample_at(&to, part.x0 - output.x0, part.y0 - output.y0);
-        return l2k_device_fill(d->context, &to, l2k_rect_width(part), l2k_rect_height(part), value, d->stream);
+        return l2k_engine_fill(d->context, &to, l2k_rect_width(part), l2k_rect_height(part), value, d->stream);
     }
     for (uint32_t y = part.y0; y < part.y1; y++) {
         fill_samples(&d->planes[c], part.x0 - output.x0, y - output.y0, l2k_rect_width(part), value);

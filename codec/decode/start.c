@@ -1,50 +1,11 @@
 /* A decoding from its start to its end: which tiles, memory, threads, and what is kept for the next one. */
+#include "codec/decode/start.h"
+
 #include "base/object.h"
-#include "codec/decode/decoder.h"
-
-/* What is of this image alone. */
-static void release_image(const l2k_context *context, l2k_tile_state *s)
-{
-    for (uint32_t c = 0; s->joined && c < s->tile.num_components; c++) {
-        l2k_release(context, s->joined[c]);
-        l2k_release(context, s->host_planes[c].data);
-        s->joined[c] = s->host_planes[c].data = NULL;
-    }
-    l2k_release(context, s->rest);
-    s->rest = NULL;
-    if (s->packed.bytes.context)
-        l2k_buffer_release(&s->packed.bytes);
-    s->packed = (l2k_packed_headers){0};
-    l2k_tile_coding_release(context, &s->read);
-    s->is_absent = s->is_blank = s->joined_later = s->on_host = s->is_begun = false;
-}
-
-void l2k_tile_state_forget_tree(const l2k_context *context, l2k_tile_state *s)
-{
-    for (uint32_t c = 0; s->device && c < s->tile.num_components; c++)
-        l2k_device_release(&s->device[c]);
-    l2k_release(context, s->places);
-    l2k_tile_release(context, &s->tile);
-    s->places = NULL;
-    s->num_places = 0;
-    s->device = NULL;
-    s->joined = NULL;
-}
-
-void l2k_tile_state_forget(const l2k_context *context, l2k_tile_state *s)
-{
-    l2k_tile_state_forget_tree(context, s);
-    l2k_tile_coding_release(context, &s->coding);
-    l2k_packet_order_release(context, &s->order);
-}
-
-void l2k_tile_state_leave(const l2k_decoding *d, l2k_tile_state *s)
-{
-    release_image(d->context, s);
-    s->is_kept = d->keeps_tiles;
-    if (!s->is_kept)
-        l2k_tile_state_forget(d->context, s);
-}
+#include "codec/decode/memory.h"
+#include "codec/decode/outputs.h"
+#include "codec/decode/packets.h"
+#include "codec/decode/samples.h"
 
 /* Looks at no other tiles than those: there may be 65535, and a call for each of them. */
 static l2k_status select_tiles(l2k_decoding *d)
@@ -71,17 +32,6 @@ static bool lacks_tiles(const l2k_decoding *d)
         if (l2k_tile_bytes(d->codestream, d->tiles[i]) == 0)
             return true;
     return false;
-}
-
-void l2k_decoder_release_tiles(l2k_decoder *decoder)
-{
-    for (unsigned k = 0; decoder->states && k < decoder->num_states; k++) {
-        release_image(&decoder->context, &decoder->states[k]);
-        l2k_tile_state_forget(&decoder->context, &decoder->states[k]);
-    }
-    l2k_release(&decoder->context, decoder->states);
-    decoder->states = NULL;
-    decoder->num_states = 0;
 }
 
 static l2k_status take_states(l2k_decoder *decoder, unsigned count)
@@ -122,7 +72,7 @@ static l2k_status decode_selected(l2k_decoder *decoder, l2k_decoding *d, l2k_bac
     decoder->context.threads = room.threads;
     d->indices = room.indices ? decoder->indices : NULL;
     L2K_TRY(l2k_teams_prepare(d->context, backend, l2k_decode_coders(d->codestream), &d->codestream->siz, d->num_tiles,
-                              by_tile, room.tiles >= l2k_device_count(d->context), &decoder->teams));
+                              by_tile, room.tiles >= l2k_engine_count(d->context), &decoder->teams));
     decoder->teams.keep_plans = room.keep_plans;
     d->keeps_tiles = room.keep_plans && d->num_tiles <= decoder->teams.num_slots && decoder->teams.num_teams == 1;
     return run_teams(decoder, d, share, user);
@@ -201,7 +151,7 @@ l2k_decoding l2k_decode_start(l2k_decoder *decoder, l2k_rect area, const l2k_pla
                           .area = area,
                           .planes = planes,
                           .only = l2k_decoder_only_component(decoder),
-                          .blocks_on_cpu = options[L2K_DECODER_BLOCK_CODER] == L2K_BACKEND_CPU,
+                          .blocks_on_host = options[L2K_DECODER_BLOCK_CODER] == L2K_BACKEND_CPU,
                           .opened = decoder->opened,
                           .like_openjpeg = options[L2K_DECODER_LIKE_OPENJPEG] != 0,
                           .discard = (uint32_t)options[L2K_DECODER_REDUCE],
@@ -211,15 +161,12 @@ l2k_decoding l2k_decode_start(l2k_decoder *decoder, l2k_rect area, const l2k_pla
 l2k_status l2k_decoder_memory_kind(l2k_decoder *decoder, l2k_decoding *d, l2k_backend *backend)
 {
     *backend = (l2k_backend)decoder->options[L2K_DECODER_BACKEND];
-    d->on_device = decoder->options[L2K_DECODER_MEMORY] == L2K_MEMORY_DEVICE;
+    d->off_host = decoder->options[L2K_DECODER_MEMORY] != L2K_MEMORY_HOST;
     d->stream = decoder->stream;
-    if (!d->on_device)
+    if (!d->off_host)
         return L2K_OK;
     L2K_TRY(l2k_object_check_memory(d->context, decoder->options[L2K_DECODER_MEMORY]));
-    if (*backend == L2K_BACKEND_CPU)
-        return l2k_fail(d->context, L2K_ERROR_ARGUMENT, "planes in device memory need the CUDA backend");
-    *backend = L2K_BACKEND_CUDA;
-    return L2K_OK;
+    return l2k_engine_of_planes(d->context, backend);
 }
 
 /* Of a codestream that is read in parts, what is more than this does not stay. */

@@ -1,5 +1,8 @@
 /* A tile out of the codestream: what its headers may promise, and its packets. */
-#include "codec/decode/decoder.h"
+#include "codec/decode/tile.h"
+
+#include "codec/decode/packets.h"
+#include "codec/decode/window.h"
 
 /* ---- What headers may promise -------------------------------------------------------------------------------- */
 
@@ -144,7 +147,7 @@ static uint64_t area_of(l2k_rect r)
     return (uint64_t)l2k_rect_width(r) * l2k_rect_height(r);
 }
 
-/* A device is then sent all bytes at once, before packet headers are read, which takes less time than collecting those
+/* An engine is then sent all bytes at once, before packet headers are read, which takes less time than collecting those
  * of the window. What is not in memory is not read for that. */
 static bool wants_most_of_tile(const l2k_decoding *d, uint32_t tile)
 {
@@ -200,4 +203,61 @@ l2k_status l2k_read_tile(const l2k_decoding *d, l2k_tile_state *s, uint32_t inde
     if (!s->has_packets)
         L2K_TRY(l2k_read_packets(d, s));
     return check_reduction(d, s);
+}
+
+/* ---- Memory from image to image ------------------------------------------------------------------------------ */
+
+/* What is of this image alone. */
+static void release_image(const l2k_context *context, l2k_tile_state *s)
+{
+    for (uint32_t c = 0; s->joined && c < s->tile.num_components; c++) {
+        l2k_release(context, s->joined[c]);
+        l2k_release(context, s->host_planes[c].data);
+        s->joined[c] = s->host_planes[c].data = NULL;
+    }
+    l2k_release(context, s->rest);
+    s->rest = NULL;
+    if (s->packed.bytes.context)
+        l2k_buffer_release(&s->packed.bytes);
+    s->packed = (l2k_packed_headers){0};
+    l2k_tile_coding_release(context, &s->read);
+    s->is_absent = s->is_blank = s->joined_later = s->on_host = s->is_begun = false;
+}
+
+void l2k_tile_state_forget_tree(const l2k_context *context, l2k_tile_state *s)
+{
+    for (uint32_t c = 0; s->uploads && c < s->tile.num_components; c++)
+        l2k_engine_release_memory(&s->uploads[c]);
+    l2k_release(context, s->places);
+    l2k_tile_release(context, &s->tile);
+    s->places = NULL;
+    s->num_places = 0;
+    s->uploads = NULL;
+    s->joined = NULL;
+}
+
+void l2k_tile_state_forget(const l2k_context *context, l2k_tile_state *s)
+{
+    l2k_tile_state_forget_tree(context, s);
+    l2k_tile_coding_release(context, &s->coding);
+    l2k_packet_order_release(context, &s->order);
+}
+
+void l2k_tile_state_leave(const l2k_decoding *d, l2k_tile_state *s)
+{
+    release_image(d->context, s);
+    s->is_kept = d->keeps_tiles;
+    if (!s->is_kept)
+        l2k_tile_state_forget(d->context, s);
+}
+
+void l2k_decoder_release_tiles(l2k_decoder *decoder)
+{
+    for (unsigned k = 0; decoder->states && k < decoder->num_states; k++) {
+        release_image(&decoder->context, &decoder->states[k]);
+        l2k_tile_state_forget(&decoder->context, &decoder->states[k]);
+    }
+    l2k_release(&decoder->context, decoder->states);
+    decoder->states = NULL;
+    decoder->num_states = 0;
 }

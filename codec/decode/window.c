@@ -1,6 +1,7 @@
 /* What of a tile a window of the picture needs: a part of each subband, in whole code-blocks, and the precincts that
  * have it. Everything else of the tile gets no memory, and its packets are passed over. */
-#include "codec/decode/decoder.h"
+#include "codec/decode/window.h"
+
 #include "transform/window.h"
 
 typedef struct resolution_window {

@@ -3,6 +3,7 @@
 
 #include "base/object.h"
 #include "codec/encode/encoder.h"
+#include "codec/encode/start.h"
 
 static void *create(const l2k_hooks *hooks)
 {
@@ -92,7 +93,7 @@ static l2k_batch_shape shape_of(l2k_encoder *encoder, const l2k_encode_item *ite
     }
     l2k_choice_start_image(&encoder->choice, options[L2K_ENCODER_GPU_MIN_SAMPLES], false,
                            options[L2K_ENCODER_STYLE] & L2K_STYLE_HT, all);
-    shape.on_device = options[L2K_ENCODER_MEMORY] == L2K_MEMORY_DEVICE ||
+    shape.on_device = options[L2K_ENCODER_MEMORY] != L2K_MEMORY_HOST ||
                       l2k_backend_overlaps(&encoder->context, (l2k_backend)options[L2K_ENCODER_BACKEND], shape.samples);
     return shape;
 }
@@ -121,6 +122,6 @@ l2k_status l2k_encoder_encode_batch(l2k_encoder *encoder, l2k_encode_item *items
 {
     const int before = l2k_encode_enter(encoder);
     const l2k_status status = encode_batch(encoder, items, count);
-    l2k_device_leave(before);
+    l2k_engine_leave(before);
     return status;
 }

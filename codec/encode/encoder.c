@@ -3,7 +3,12 @@
  * tiles in rows.c. */
 #include "codec/encode/encoder.h"
 
-/* A team's share of the tiles. Where the transform runs on a device, that of the next tile runs while blocks are coded.
+#include "codec/encode/layers.h"
+#include "codec/encode/start.h"
+#include "codec/encode/steps.h"
+#include "codec/encode/tile.h"
+
+/* A team's share of the tiles. Where the engine works by itself, the next tile's transform runs while blocks are coded.
  */
 static void encode_share(void *opaque, l2k_teams *teams, l2k_team *team)
 {
@@ -11,18 +16,15 @@ static void encode_share(void *opaque, l2k_teams *teams, l2k_team *team)
     l2k_turn turn;
     while (l2k_next_turn(teams, team, &turn)) {
         l2k_status status;
-        l2k_plane *planes;
         if (turn.begins) {
             /* Level shift and component transform, wavelet, quantiser: Annexes G, F, E, transform/. */
-            status = l2k_encode_prepare_tile(job, team, &turn, &planes);
-            if (status == L2K_OK)
-                status = l2k_encode_transform(job, team, &turn, planes);
+            status = l2k_encode_begin_tile(job, &team->engine, &turn);
         } else {
             /* Code-blocks, bit-planes and arithmetic coder: Annexes D, C, codec/blocks/. */
-            status = l2k_encode_tile_blocks(job, team, &turn);
+            status = l2k_encode_end_tile(job, &team->engine, &turn);
             /* Packets at once, if no other tile has a part in them: Annex B. */
             if (status == L2K_OK && job->encoder->output.by_tile)
-                status = l2k_output_tile(job->encoder, team, turn.tile);
+                status = l2k_output_tile(job->encoder, &team->engine, turn.tile);
         }
         l2k_end_turn(teams, team, &turn, status);
     }
@@ -42,26 +44,11 @@ static l2k_status code_tiles(l2k_encoder *encoder, l2k_encode_job *job)
     return l2k_teams_run(&encoder->teams, encoder->num_tiles, encode_share, job);
 }
 
-l2k_status l2k_encode_layers(l2k_encoder *encoder, l2k_allocation *allocation)
-{
-    const l2k_encoding *e = &encoder->encoding;
-    const bool whole = !encoder->stream;
-    size_t *fixed_bytes = &allocation->fixed_bytes;
-    allocation->more_guard_bits = l2k_encode_add_guard_bits(encoder, whole);
-    if (encoder->output.packets.bytes || encoder->output.by_tile)
-        return L2K_OK; /* everything is in the layers */
-    double start = l2k_stage_start(e->context);
-    L2K_TRY(l2k_output_fixed_bytes(e, encoder->tiles, encoder->num_tiles, whole, &encoder->output, fixed_bytes));
-    L2K_TRY(l2k_layers_allocate(e->context, encoder->tiles, encoder->num_tiles, &e->targets, e->plt, *fixed_bytes));
-    l2k_stage_end(e->context, L2K_STAGE_RATE, start);
-    return L2K_OK;
-}
-
 l2k_status l2k_encode_tiles(l2k_encoder *encoder, uint32_t first, l2k_rect area, const l2k_plane *planes)
 {
     const l2k_encoding *e = &encoder->encoding;
     const l2k_context *context = e->context;
-    l2k_encode_job job = {e, first, encoder->tiles, area, planes, l2k_encode_packet_makers(encoder), encoder};
+    l2k_encode_job job = {e, first, encoder->tiles, area, planes, encoder};
     l2k_allocation allocation;
     L2K_TRY(l2k_encode_check_planes(e, area, planes));
 
@@ -71,7 +58,7 @@ l2k_status l2k_encode_tiles(l2k_encoder *encoder, uint32_t first, l2k_rect area,
     } else {
         /* Transform and code-blocks, tile by tile on all threads: encode_share. */
         L2K_TRY(code_tiles(encoder, &job));
-        /* Rate control, coding passes into layers: J.14, codec/packets/rate.c. */
+        /* Rate control, coding passes into layers: J.14, layers.c. */
         L2K_TRY(l2k_encode_layers(encoder, &allocation));
     }
     l2k_encode_state_magnitudes(encoder, allocation.more_guard_bits);
@@ -116,7 +103,7 @@ l2k_status l2k_encoder_encode(l2k_encoder *encoder, const l2k_image *image, cons
     if (status == L2K_OK)
         status = write_output(encoder, stream);
     status = l2k_encode_end(encoder, status);
-    l2k_device_leave(before);
+    l2k_engine_leave(before);
     return status;
 }
 
@@ -134,6 +121,6 @@ l2k_status l2k_encoder_encode_memory(l2k_encoder *encoder, const l2k_image *imag
     if (status == L2K_OK)
         status = l2k_output_join(encoder, bytes, count);
     status = l2k_encode_end(encoder, status);
-    l2k_device_leave(before);
+    l2k_engine_leave(before);
     return status;
 }

@@ -1,9 +1,10 @@
 /* The error of the samples that a decoder would get from a tile with the present quantiser steps: quantiser and inverse
  * transform (Annexes E to G), without coding anything. */
+#include "codec/encode/error.h"
+
 #include <string.h>
 
 #include "base/sample.h"
-#include "codec/encode/encoder.h"
 #include "quant/quantiser_rows.h"
 
 /* What the decoder makes of a component's coefficients. */
@@ -128,22 +129,22 @@ static l2k_status decode(const l2k_context *context, l2k_plan *plan, l2k_tile *t
     return status;
 }
 
-l2k_status l2k_encode_tile_error(const l2k_encode_job *job, const l2k_team *team, l2k_tile *tile,
+l2k_status l2k_encode_tile_error(const l2k_encode_job *job, const l2k_engine *engine, l2k_tile *tile,
                                  atomic_uint_least64_t *errors)
 {
     const l2k_encoding *e = job->encoding;
     l2k_plan *plan = NULL;
     l2k_plane *original;
     l2k_plan_spec spec = {.direction = L2K_INVERSE, .type = L2K_COEFFICIENT_FLOAT32};
-    L2K_TRY(l2k_encode_tile_planes(job, tile, &original));
+    L2K_TRY(l2k_encode_host_planes(job, tile, &original));
     l2k_plan_component *components = l2k_allocate(e->context, tile->num_components, sizeof *components);
     if (!components)
         return l2k_fail(e->context, L2K_ERROR_MEMORY, "out of memory for a tile");
     l2k_coding_plan_spec(&e->siz, &e->coding, tile->rect, 0, components, &spec);
-    l2k_status status = l2k_team_new_plan(team, &spec, &plan);
+    l2k_status status = l2k_engine_plan(engine, &spec, &plan);
     l2k_release(e->context, components);
     if (status == L2K_OK)
-        status = decode(&team->context, plan, tile, original, errors);
+        status = decode(&engine->context, plan, tile, original, errors);
     l2k_plan_free(plan);
     return status;
 }

@@ -1,8 +1,10 @@
 /* What an encoder keeps from image to image: the trees of the tiles, as long as images are cut and coded alike. By rows
  * of tiles nothing is kept, nor where steps are searched for, which takes the coefficients of all tiles. */
+#include "codec/encode/keep.h"
+
 #include <string.h>
 
-#include "codec/encode/encoder.h"
+#include "codec/encode/poc.h"
 
 static bool same_siz(const l2k_siz *a, const l2k_siz *b)
 {

@@ -4,6 +4,8 @@
 #include "base/integer.h"
 #include "base/object.h"
 #include "codec/encode/encoder.h"
+#include "codec/encode/poc.h"
+#include "codec/encode/start.h"
 
 static const l2k_option_rule rules[] = {
     [L2K_ENCODER_FORMAT] = {"format", 0, L2K_FORMAT_CODESTREAM, L2K_FORMAT_JP2},
@@ -58,14 +60,28 @@ l2k_encoder *l2k_encoder_new(const l2k_hooks *hooks)
     return l2k_object_create(&object_kind, hooks);
 }
 
+int l2k_encode_enter(l2k_encoder *encoder)
+{
+    const int64_t *options = encoder->options;
+    const uint64_t devices =
+        l2k_object_devices(options[L2K_ENCODER_BACKEND], options[L2K_ENCODER_DEVICE], options[L2K_ENCODER_DEVICES]);
+    if (devices != encoder->context.devices) {
+        const int before = l2k_engine_enter(&encoder->context);
+        l2k_encode_end(encoder, L2K_ERROR_CANCELLED);
+        l2k_engine_leave(before);
+        encoder->context.devices = devices;
+    }
+    return l2k_engine_enter(&encoder->context);
+}
+
 void l2k_encoder_free(l2k_encoder *encoder)
 {
     if (!encoder)
         return;
     l2k_lanes_release(&encoder->lanes);
-    const int before = l2k_device_enter(&encoder->context);
+    const int before = l2k_engine_enter(&encoder->context);
     l2k_encode_end(encoder, L2K_ERROR_CANCELLED);
-    l2k_device_leave(before);
+    l2k_engine_leave(before);
     l2k_release(&encoder->context, encoder->memory.data);
     l2k_release(&encoder->context, encoder->targets);
     l2k_release(&encoder->context, encoder->poc);

@@ -1,4 +1,6 @@
 /* The encoder's output: packets into tile-parts with their headers (A.4.2, B.3), the main header and the boxes. */
+#include "codec/encode/output.h"
+
 #include <string.h>
 
 #include "base/failure.h"
@@ -6,6 +8,9 @@
 #include "codec/codestream/codestream_write.h"
 #include "codec/codestream/markers.h"
 #include "codec/encode/encoder.h"
+#include "codec/encode/keep.h"
+#include "codec/encode/layers.h"
+#include "codec/encode/poc.h"
 #include "codec/jp2/jp2.h"
 #include "codec/packets/packet.h"
 
@@ -38,7 +43,7 @@ static l2k_status count_parts(const l2k_encoding *e, l2k_packet_order *order, ui
 typedef struct part_writer {
     const l2k_encoding *encoding;
     l2k_tile_output *out;
-    const l2k_made_packets *made; /* packets that a device has made; with bytes, they are not in out->bytes */
+    const l2k_made_packets *made; /* packets that the engine has made; with bytes, they are not in out->bytes */
     l2k_buffer packets;           /* with PLT: of the tile-part; their lengths come first */
     l2k_buffer lengths;           /* with PLT: uint32_t per packet of the tile-part */
     uint32_t tile;
@@ -121,7 +126,7 @@ static l2k_status write_packets(part_writer *w, l2k_tile *tile, l2k_packet_order
     return end_part(w);
 }
 
-/* Packets that a device has made, with their lengths in front of them. */
+/* Packets that the engine has made, with their lengths in front of them. */
 static l2k_status put_made_packets(part_writer *w)
 {
     w->num_parts = 1;
@@ -193,7 +198,7 @@ bool l2k_output_can_be_by_tile(const l2k_encoder *encoder)
            !e->by_step.given;
 }
 
-l2k_status l2k_output_tile(l2k_encoder *encoder, const l2k_team *team, uint32_t number)
+l2k_status l2k_output_tile(l2k_encoder *encoder, l2k_engine *engine, uint32_t number)
 {
     const l2k_encoding *e = &encoder->encoding;
     l2k_tile *tile = &encoder->tiles[number];
@@ -203,7 +208,7 @@ l2k_status l2k_output_tile(l2k_encoder *encoder, const l2k_team *team, uint32_t 
         L2K_TRY(put_tile(e, tile, 0, &encoder->output.packets, &encoder->output.tiles[number]));
     }
     l2k_stage_end(e->context, L2K_STAGE_TIER2, start);
-    l2k_team_forget(team);
+    l2k_engine_forget(engine);
     return L2K_OK;
 }
 

@@ -1,5 +1,7 @@
 /* Progression order changes of an image (POC, A.6.6, B.12.3): their checks, and the coding parameters of tiles that
  * have changes of their own. */
+#include "codec/encode/poc.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,7 @@
 /* Profiles of digital cinema and of the interoperable master format (A.10 of ITU-T T.800, Tables A.10 and A.45 on;
  * SMPTE ST 2067-21): what they fix, set by one call, and checked before an image is encoded. */
+#include "codec/encode/profile.h"
+
 #include <math.h>
 
 #include "base/integer.h"

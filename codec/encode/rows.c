@@ -4,6 +4,8 @@
 #include "codec/codestream/codestream_write.h"
 #include "codec/codestream/markers.h"
 #include "codec/encode/encoder.h"
+#include "codec/encode/layers.h"
+#include "codec/encode/start.h"
 #include "quant/steps.h"
 
 /* What holds for Ccap15 whatever the tiles will be, for a stream that cannot be rewritten: the bit-planes of the
@@ -53,7 +55,7 @@ static l2k_status leave_rows(l2k_encoder *encoder, int before, l2k_status status
 {
     if (status != L2K_OK)
         l2k_encode_end(encoder, status);
-    l2k_device_leave(before);
+    l2k_engine_leave(before);
     return status;
 }
 
@@ -181,6 +183,6 @@ l2k_status l2k_encoder_end(l2k_encoder *encoder)
     l2k_run_enter(&encoder->run);
     const int before = l2k_encode_enter(encoder);
     const l2k_status status = l2k_encode_end(encoder, end_rows(encoder));
-    l2k_device_leave(before);
+    l2k_engine_leave(before);
     return status;
 }

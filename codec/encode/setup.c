@@ -1,10 +1,15 @@
 /* From options to the contents of SIZ, COD and QCD, with every check that needs more than one option. */
+#include "codec/encode/setup.h"
+
 #include <string.h>
 
 #include "base/integer.h"
 #include "base/object.h"
 #include "base/sample.h"
 #include "codec/encode/encoder.h"
+#include "codec/encode/poc.h"
+#include "codec/encode/profile.h"
+#include "codec/engine/engine.h"
 #include "codec/jp2/jp2.h"
 #include "quant/steps.h"
 
@@ -305,10 +310,9 @@ static l2k_status setup_coding(const l2k_encoder *encoder, l2k_encoding *e)
     L2K_TRY(check_limits(e, o));
     setup_capabilities(o, e);
     setup_extensions(encoder, e);
-    /* Devices have the wavelets of Part 1 and split both ways, and add one guard bit at most. */
-    if (o[L2K_ENCODER_WAVELET] <= L2K_WAVELET_9_7 && l2k_splits_all(encoder->unsplit) &&
-        o[L2K_ENCODER_GUARD_BITS] >= L2K_GUARD_BITS)
-        e->device_coders = l2k_device_coder_for((unsigned)o[L2K_ENCODER_STYLE]);
+    /* Off the host there are the wavelets of Part 1, which split both ways, and one guard bit is added at most. */
+    e->blocks_follow = o[L2K_ENCODER_WAVELET] <= L2K_WAVELET_9_7 && l2k_splits_all(encoder->unsplit) &&
+                       o[L2K_ENCODER_GUARD_BITS] >= L2K_GUARD_BITS;
     e->coding.sop = o[L2K_ENCODER_SOP];
     e->coding.eph = o[L2K_ENCODER_EPH];
     e->coding.progression = (uint8_t)o[L2K_ENCODER_PROGRESSION];
@@ -334,12 +338,13 @@ l2k_status l2k_encode_setup(const l2k_encoder *encoder, const l2k_image *image, 
                         .tile_parts = (l2k_tile_parts)o[L2K_ENCODER_TILE_PARTS],
                         .plt = o[L2K_ENCODER_PLT],
                         .tlm = o[L2K_ENCODER_TLM],
-                        .device_planes = o[L2K_ENCODER_MEMORY] == L2K_MEMORY_DEVICE,
+                        .off_host = o[L2K_ENCODER_MEMORY] != L2K_MEMORY_HOST,
                         .planes_stream = encoder->planes_stream,
                         .comment = encoder->comment ? encoder->comment : "Created by lift2k"};
     L2K_TRY(l2k_object_check_memory(context, o[L2K_ENCODER_MEMORY]));
-    if (e->device_planes && o[L2K_ENCODER_BACKEND] == L2K_BACKEND_CPU)
-        return l2k_fail(context, L2K_ERROR_ARGUMENT, "planes in device memory, but the CPU as backend");
+    l2k_backend backend = (l2k_backend)o[L2K_ENCODER_BACKEND];
+    if (e->off_host)
+        L2K_TRY(l2k_engine_of_planes(context, &backend));
     L2K_TRY(check_image(encoder, image));
     L2K_TRY(setup_grid(o, e));
     e->siz.num_components = count;

@@ -1,6 +1,8 @@
 /* An image in the encoder, from its start to its end: memory, threads, and what is kept for the next one. */
+#include "codec/encode/start.h"
+
 #include "base/object.h"
-#include "codec/encode/encoder.h"
+#include "codec/encode/keep.h"
 
 /* Gives back what is kept for the next image. */
 static void drop(l2k_encoder *encoder)
@@ -8,13 +10,6 @@ static void drop(l2k_encoder *encoder)
     l2k_encode_release_tiles(encoder);
     l2k_teams_release(&encoder->teams);
     l2k_pool_drain(&encoder->pool, &encoder->context.hooks);
-}
-
-static void drop_packets(l2k_encoder *encoder)
-{
-    if (encoder->packet_maker)
-        encoder->packet_makers->free(encoder->packet_maker);
-    encoder->packet_maker = NULL;
 }
 
 /* To find steps for a size, code-blocks are coded twice as a rule. */
@@ -64,9 +59,9 @@ l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool b
     encoder->context.threads = l2k_thread_count((unsigned)options[L2K_ENCODER_THREADS]);
     encoder->context.cpu = (l2k_cpu)options[L2K_ENCODER_CPU];
     encoder->context.in_flight = (unsigned)options[L2K_ENCODER_IN_FLIGHT];
-    /* Of planes in device memory, AUTO makes something else only if the GPU fails. */
+    /* Of planes off the host, AUTO makes something else only if their processor fails. */
     l2k_choice_start_image(&encoder->choice,
-                           options[L2K_ENCODER_MEMORY] == L2K_MEMORY_DEVICE ? 0 : options[L2K_ENCODER_GPU_MIN_SAMPLES],
+                           options[L2K_ENCODER_MEMORY] != L2K_MEMORY_HOST ? 0 : options[L2K_ENCODER_GPU_MIN_SAMPLES],
                            false, options[L2K_ENCODER_STYLE] & L2K_STYLE_HT, l2k_image_samples(image));
     l2k_buffer_release(&encoder->memory);
     encoder->memory.context = context;
@@ -85,20 +80,6 @@ l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool b
                              &encoder->teams);
 }
 
-int l2k_encode_enter(l2k_encoder *encoder)
-{
-    const int64_t *options = encoder->options;
-    const uint64_t devices =
-        l2k_object_devices(options[L2K_ENCODER_BACKEND], options[L2K_ENCODER_DEVICE], options[L2K_ENCODER_DEVICES]);
-    if (devices != encoder->context.devices) {
-        const int before = l2k_device_enter(&encoder->context);
-        l2k_encode_end(encoder, L2K_ERROR_CANCELLED);
-        l2k_device_leave(before);
-        encoder->context.devices = devices;
-    }
-    return l2k_device_enter(&encoder->context);
-}
-
 l2k_status l2k_encode_end(l2k_encoder *encoder, l2k_status status)
 {
     if (encoder->has_image) {
@@ -112,7 +93,5 @@ l2k_status l2k_encode_end(l2k_encoder *encoder, l2k_status status)
     encoder->stream = NULL;
     if (status != L2K_OK || !l2k_choice_is_settled(&encoder->choice))
         drop(encoder);
-    if (status != L2K_OK)
-        drop_packets(encoder);
     return status;
 }

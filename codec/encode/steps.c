@@ -2,12 +2,15 @@
  * runs once, and its coefficients stay as they are; a histogram of them (quant/magnitudes.h) says which base step
  * leaves the error asked for, or about the size. For a size, all blocks are then coded and measured, and the step is
  * corrected until the size fits: the second time, as a rule. */
+#include "codec/encode/steps.h"
+
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "base/integer.h"
-#include "codec/encode/encoder.h"
+#include "codec/encode/error.h"
+#include "codec/encode/keep.h"
 #include "quant/magnitudes.h"
 
 typedef atomic_uint_least64_t shared_counts[L2K_MAGNITUDE_BINS];
@@ -21,8 +24,8 @@ typedef struct step_search {
     l2k_magnitudes all;
     uint64_t *samples, raw_bytes;  /* of each component, and of all */
     double finest, coarsest;       /* limits of the base step */
-    l2k_coefficients *fetched;     /* where errors are measured: of tiles whose views are on a device, by component */
-    atomic_bool on_device;         /* some plan is there */
+    l2k_coefficients *fetched;     /* where errors are measured: of tiles whose views are off the host, by component */
+    atomic_bool left_host;         /* some tile has */
     double base;                   /* of the last coding */
     uint64_t bytes;                /* what it takes with everything around it */
     atomic_uint_least64_t *errors; /* of each component, squared, summed over the samples that would be decoded */
@@ -43,12 +46,11 @@ static float unit_of(const l2k_tile_component *component, unsigned band)
 /* Rows of an image of more samples than this are left out. */
 #define MOST_COUNTED ((uint64_t)1 << 20)
 
-/* `coder`: of a view in its device's memory; otherwise NULL. */
-static l2k_status count_band(const l2k_context *context, l2k_block_coder *coder, const l2k_coefficients *view,
+static l2k_status count_band(const l2k_context *context, l2k_engine *engine, const l2k_coefficients *view,
                              const l2k_band_view *at, uint32_t distance, float unit, l2k_magnitudes *magnitudes)
 {
     const size_t rows = ((size_t)at->height + distance - 1) / distance;
-    if (!coder) {
+    if (!l2k_is_off_host(view)) {
         const float *row = (const float *)view->base + at->y * view->stride + at->x;
         for (size_t y = 0; y < rows; y++)
             l2k_magnitudes_add(magnitudes, row + y * distance * view->stride, at->width, unit, distance);
@@ -57,33 +59,33 @@ static l2k_status count_band(const l2k_context *context, l2k_block_coder *coder,
     float *copy = l2k_allocate(context, rows * at->width + 1, sizeof *copy);
     if (!copy)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for rate control");
-    const l2k_status status = coder->table->fetch(coder, view, at, distance, copy);
+    const l2k_status status = l2k_engine_fetch(engine, view, at, distance, copy);
     if (status == L2K_OK)
         l2k_magnitudes_add(magnitudes, copy, rows * at->width, unit, distance);
     l2k_release(context, copy);
     return status;
 }
 
-static l2k_status count_component(const l2k_context *context, l2k_block_coder *coder,
-                                  const l2k_tile_component *component, uint32_t skip, l2k_magnitudes *magnitudes)
+static l2k_status count_component(const l2k_context *context, l2k_engine *engine, const l2k_tile_component *component,
+                                  uint32_t skip, l2k_magnitudes *magnitudes)
 {
     const l2k_coefficients *view = component->view;
     for (unsigned band = 0; band < view->num_bands; band++) {
         const l2k_band_view *at = &view->bands[band];
         const uint32_t distance = l2k_min_u32(skip, l2k_max_u32(at->height / 16, 1));
-        L2K_TRY(count_band(context, coder, view, at, distance, unit_of(component, band), magnitudes));
+        L2K_TRY(count_band(context, engine, view, at, distance, unit_of(component, band), magnitudes));
     }
     return L2K_OK;
 }
 
-static l2k_status count_tile(step_search *s, const l2k_tile *tile, l2k_block_coder *coder)
+static l2k_status count_tile(step_search *s, const l2k_tile *tile, l2k_engine *engine)
 {
     const l2k_context *context = s->job.encoding->context;
     double start = l2k_stage_start(context);
     l2k_status status = L2K_OK;
     for (uint32_t c = 0; status == L2K_OK && c < tile->num_components; c++) {
         l2k_magnitudes magnitudes = {0};
-        status = count_component(context, coder, &tile->components[c], 1 + (uint32_t)(s->samples[c] / MOST_COUNTED),
+        status = count_component(context, engine, &tile->components[c], 1 + (uint32_t)(s->samples[c] / MOST_COUNTED),
                                  &magnitudes);
         for (unsigned bin = 0; bin < L2K_MAGNITUDE_BINS; bin++)
             if (magnitudes.count[bin])
@@ -93,66 +95,49 @@ static l2k_status count_tile(step_search *s, const l2k_tile *tile, l2k_block_cod
     return status;
 }
 
-/* Memory of the tile's for what a view has, in host memory. */
-static l2k_status take_copy(const l2k_context *context, l2k_tile *tile, const l2k_coefficients *view,
-                            l2k_coefficients *copy)
+/* A copy in the tile's host memory. */
+static l2k_status copy_view(const l2k_context *context, l2k_engine *engine, l2k_tile *tile,
+                            const l2k_coefficients *view, l2k_coefficients *copy)
 {
+    const l2k_band_view all = {.width = view->width, .height = view->height};
     *copy = *view;
     copy->on_device = false;
     copy->stride = view->width;
     copy->base = l2k_arena_take(context, &tile->contributions, (size_t)view->height * view->width * sizeof(float));
     if (!copy->base)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the coefficients of a tile");
-    return L2K_OK;
+    return l2k_engine_fetch(engine, view, &all, 1, copy->base);
 }
 
 /* The next tile gets the plan's memory: copies its coefficients. */
-static l2k_status keep_component(const l2k_context *context, l2k_block_coder *coder, l2k_tile *tile,
+static l2k_status keep_component(const l2k_context *context, l2k_engine *engine, l2k_tile *tile,
                                  l2k_tile_component *component)
 {
     const l2k_coefficients *view = component->view;
     l2k_coefficients *copy = l2k_arena_take(context, &tile->contributions, sizeof *copy);
     if (!copy)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the coefficients of a tile");
-    if (coder) {
-        L2K_TRY(coder->table->keep(coder, view, copy));
-    } else {
-        L2K_TRY(take_copy(context, tile, view, copy));
-        for (size_t y = 0; y < view->height; y++)
-            memcpy((float *)copy->base + y * copy->stride, (const float *)view->base + y * view->stride,
-                   view->width * sizeof(float));
-    }
+    L2K_TRY(l2k_is_off_host(view) ? l2k_engine_keep(engine, view, copy) : copy_view(context, engine, tile, view, copy));
     component->view = copy;
     return L2K_OK;
 }
 
-/* Where errors are to be measured, that is done in host memory. */
-static l2k_status fetch_tile(step_search *s, uint32_t t, l2k_block_coder *coder)
+static bool is_off_host(const l2k_tile *tile)
 {
-    l2k_tile *tile = &s->job.tiles[t];
-    for (uint32_t c = 0; c < tile->num_components; c++) {
-        const l2k_coefficients *view = tile->components[c].view;
-        l2k_coefficients *copy = &s->fetched[(size_t)t * s->num_components + c];
-        const l2k_band_view all = {.width = view->width, .height = view->height};
-        L2K_TRY(take_copy(s->job.encoding->context, tile, view, copy));
-        L2K_TRY(coder->table->fetch(coder, view, &all, 1, copy->base));
-    }
-    return L2K_OK;
+    return l2k_is_off_host(tile->components[0].view);
 }
 
-static l2k_status keep_tile(step_search *s, l2k_team *team, uint32_t t)
+static l2k_status keep_tile(step_search *s, l2k_engine *engine, uint32_t t)
 {
     const l2k_encoding *e = s->job.encoding;
     l2k_tile *tile = &s->job.tiles[t];
-    l2k_block_coder *coder = NULL;
-    if (tile->components[0].view->on_device) {
-        L2K_TRY(l2k_team_device_coder(team, e->device_coders, &coder));
-        if (e->by_step.kind == L2K_TARGET_PSNR)
-            L2K_TRY(fetch_tile(s, t, coder));
-    }
-    L2K_TRY(count_tile(s, tile, coder));
+    const bool measures = is_off_host(tile) && e->by_step.kind == L2K_TARGET_PSNR; /* errors, in host memory */
+    for (uint32_t c = 0; c < tile->num_components && measures; c++)
+        L2K_TRY(copy_view(e->context, engine, tile, tile->components[c].view,
+                          &s->fetched[(size_t)t * s->num_components + c]));
+    L2K_TRY(count_tile(s, tile, engine));
     for (uint32_t c = 0; c < tile->num_components && s->encoder->num_tiles > 1; c++)
-        L2K_TRY(keep_component(e->context, coder, tile, &tile->components[c]));
+        L2K_TRY(keep_component(e->context, engine, tile, &tile->components[c]));
     return L2K_OK;
 }
 
@@ -162,17 +147,14 @@ static void transform_share(void *opaque, l2k_teams *teams, l2k_team *team)
     l2k_turn turn;
     while (l2k_next_turn(teams, team, &turn)) {
         l2k_status status;
-        l2k_plane *planes;
         if (turn.begins) {
-            status = l2k_encode_prepare_tile(&s->job, team, &turn, &planes);
-            if (status == L2K_OK && l2k_plan_stream(turn.slot->plan))
-                atomic_store(&s->on_device, true);
-            if (status == L2K_OK)
-                status = l2k_encode_begin_plan(&s->job, &turn, planes);
+            status = l2k_encode_begin_coefficients(&s->job, &team->engine, &turn);
+            if (l2k_engine_has_left_host(turn.slot))
+                atomic_store(&s->left_host, true);
         } else {
-            status = l2k_plan_finish(turn.slot->plan);
+            status = l2k_engine_finish_transform(turn.slot);
             if (status == L2K_OK)
-                status = keep_tile(s, team, turn.tile);
+                status = keep_tile(s, &team->engine, turn.tile);
         }
         l2k_end_turn(teams, team, &turn, status);
     }
@@ -187,7 +169,7 @@ static void code_share(void *opaque, l2k_teams *teams, l2k_team *team)
     while (l2k_next_turn(teams, team, &turn)) {
         l2k_status status = L2K_OK;
         if (!turn.begins)
-            status = l2k_encode_blocks(&s->job, team, NULL, &s->job.tiles[turn.tile]);
+            status = l2k_encode_recode(&s->job, &team->engine, &s->job.tiles[turn.tile]);
         l2k_end_turn(teams, team, &turn, status);
     }
 }
@@ -297,19 +279,19 @@ static void exchange_views(step_search *s, uint32_t t, const l2k_coefficients **
     }
 }
 
-static l2k_status measure_error(step_search *s, l2k_team *team, uint32_t t)
+static l2k_status measure_error(step_search *s, const l2k_engine *engine, uint32_t t)
 {
     const l2k_context *context = s->job.encoding->context;
     l2k_tile *tile = &s->job.tiles[t];
-    if (!tile->components[0].view->on_device)
-        return l2k_encode_tile_error(&s->job, team, tile, s->errors);
+    if (!is_off_host(tile))
+        return l2k_encode_tile_error(&s->job, engine, tile, s->errors);
     const l2k_coefficients **views = l2k_allocate(context, tile->num_components, sizeof *views);
     if (!views)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for rate control");
     for (uint32_t c = 0; c < tile->num_components; c++)
         views[c] = &s->fetched[(size_t)t * s->num_components + c];
     exchange_views(s, t, views);
-    const l2k_status status = l2k_encode_tile_error(&s->job, team, tile, s->errors);
+    const l2k_status status = l2k_encode_tile_error(&s->job, engine, tile, s->errors);
     exchange_views(s, t, views);
     l2k_release(context, views);
     return status;
@@ -322,7 +304,7 @@ static void error_share(void *opaque, l2k_teams *teams, l2k_team *team)
     while (l2k_next_turn(teams, team, &turn)) {
         l2k_status status = L2K_OK;
         if (!turn.begins)
-            status = measure_error(s, team, turn.tile);
+            status = measure_error(s, &team->engine, turn.tile);
         l2k_end_turn(teams, team, &turn, status);
     }
 }
@@ -511,11 +493,8 @@ static void release_search(step_search *s)
     l2k_release(context, s->samples);
     l2k_release(context, s->errors);
     l2k_release(context, s->fetched);
-    for (unsigned i = 0; i < s->encoder->teams.num_teams; i++) {
-        l2k_block_coder *coder = s->encoder->teams.teams[i].device_coder;
-        if (coder && coder->table->drop)
-            coder->table->drop(coder);
-    }
+    for (unsigned i = 0; i < s->encoder->teams.num_teams; i++)
+        l2k_engine_drop(&s->encoder->teams.teams[i].engine);
 }
 
 static void sum_counts(step_search *s)
@@ -537,18 +516,15 @@ static l2k_status search(step_search *s)
                                            : fit_size(s, floor((double)s->raw_bytes / target->value));
 }
 
-/* Where a device that AUTO has chosen failed: whether all tiles are to be done again on the CPU. */
+/* Whether all tiles are to be done again, on the CPU. */
 static bool falls_back(const step_search *s, l2k_status status)
 {
-    const l2k_context *context = s->job.encoding->context;
     l2k_teams *teams = &s->encoder->teams;
-    if (status == L2K_OK || status == L2K_ERROR_CANCELLED || teams->backend != L2K_BACKEND_AUTO ||
-        !atomic_load(&s->on_device))
+    if (!atomic_load(&s->left_host) || !l2k_engines_fall_back(&teams->kind, status))
         return false;
-    l2k_choice_fall_back(context, status);
     l2k_teams_drop_plans(teams); /* some may have been begun and not ended */
     for (uint32_t t = 0; t < s->encoder->num_tiles; t++)
-        l2k_encode_release_tile(context, &s->job.tiles[t]);
+        l2k_encode_release_tile(s->job.encoding->context, &s->job.tiles[t]);
     return true;
 }
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/device.h"
+#include "base/scalar.h"
 
 /* A segment of the hull. */
 typedef struct l2k_hull_segment {

@@ -3,20 +3,10 @@
 #ifndef L2K_CODEC_PACKETS_PACKET_CODES_H
 #define L2K_CODEC_PACKETS_PACKET_CODES_H
 
-#include "base/device.h"
+#include "base/scalar.h"
 
 /* Lblock before a block's first packet. */
 enum { L2K_FIRST_LBLOCK = 3 };
-
-/* floor(log2(v)) + 1, and 0 for 0. */
-L2K_HD unsigned l2k_bit_length(uint32_t v)
-{
-#ifdef __CUDA_ARCH__
-    return 32 - (unsigned)__clz((int)v);
-#else
-    return v ? 32 - (unsigned)__builtin_clz(v) : 0;
-#endif
-}
 
 /* The codeword of a number of coding passes, 1 to 164 (Table B.4), and how many bits it has. */
 L2K_HD uint32_t l2k_pass_count_code(unsigned passes, unsigned *bits)

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "base/memory.h"
-#include "transform/plan.h"
+#include "transform/device.h"
 
 /* Progress of one image. */
 #define UNITS ((uint64_t)1 << 16)

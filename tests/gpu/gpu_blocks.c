@@ -16,6 +16,7 @@
 
 #include "gpu_block_images.h"
 #include "gpu_require.h"
+#include "codec/engine/cuda/coder/cuda_coder.h"
 
 enum { MOST_PARTS = 6 };
 
@@ -99,14 +100,15 @@ static void *spare;
 
 static l2k_status run(unsigned k, size_t first, size_t count, bool decode, atomic_bool *damaged)
 {
+    const l2k_cuda_batch more = {.spare = spare,
+                                 .spare_bytes = random_below(2) ? random_below(SPARE_BYTES + 1) : 0,
+                                 .bytes = stream_offered ? stream : NULL,
+                                 .num_bytes = stream_offered};
     const l2k_block_batch batch = {.places = places[k] + first,
                                    .num_places = count,
                                    .distortions = wants_distortions,
                                    .damaged = damaged,
-                                   .spare = spare,
-                                   .spare_bytes = random_below(2) ? random_below(SPARE_BYTES + 1) : 0,
-                                   .bytes = stream_offered ? stream : NULL,
-                                   .num_bytes = stream_offered};
+                                   .engine = &more};
     const l2k_block_coder_table *table = coders[k]->table;
     use_views(k);
     const l2k_status status = (decode ? table->begin_decode : table->begin_encode)(coders[k], &batch);

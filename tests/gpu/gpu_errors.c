@@ -8,7 +8,7 @@
 #include "gpu_device.h"
 #include "gpu_require.h"
 #include "transform/layout.h"
-#include "transform/plan.h"
+#include "transform/device.h"
 
 static unsigned failures;
 static char message[256]; /* the last error */

@@ -5,6 +5,7 @@
  * L2K_REQUIRE_GPU=1. */
 #include "gpu_cases.h"
 #include "gpu_require.h"
+#include "transform/device.h"
 
 /* A plan for the case; exits if it cannot be created. */
 static l2k_plan *make_plan(const l2k_context *context, const test_case *t, l2k_backend backend)

@@ -35,10 +35,15 @@ BEGIN {
     row["codec/codestream"] = stages " codec/tile"
     row["codec/jp2"] = stages " codec/tile codec/codestream"
     row["codec/engine"] = stages " codec/tile codec/blocks"
+    # A processor knows the door, and the CPU, which does what it has no kernels for; the door knows no processor.
     row["codec/engine/cpu"] = row["codec/engine"] " codec/engine"
-    row["codec/engine/cuda"] = row["codec/engine"] " codec/blocks/mq codec/blocks/ht codec/packets codec/engine codec/engine/cuda/packets transform/cuda"
-    row["codec/engine/cuda/mq"] = row["codec/engine/cuda/ht"] = row["codec/engine/cuda/packets"] = row["codec/engine/cuda"] " codec/engine/cuda"
-    row["codec/run"] = stages " codec/tile codec/blocks codec/engine"
+    row["codec/engine/cuda/blocks"] = row["codec/engine"] " transform/cuda"
+    row["codec/engine/cuda/mq"] = row["codec/engine/cuda/blocks"] " codec/blocks/mq codec/engine/cuda/blocks"
+    row["codec/engine/cuda/ht"] = row["codec/engine/cuda/mq"] " codec/blocks/ht"
+    row["codec/engine/cuda/coder"] = row["codec/engine/cuda/ht"] " codec/engine/cuda/mq codec/engine/cuda/ht"
+    row["codec/engine/cuda/packets"] = row["codec/engine/cuda/blocks"] " codec/packets codec/engine codec/engine/cuda/blocks codec/engine/cuda/coder"
+    row["codec/engine/cuda"] = row["codec/engine/cpu"] " codec/engine/cpu codec/engine/cuda/blocks codec/engine/cuda/coder codec/engine/cuda/packets"
+    row["codec/run"] = stages " codec/tile codec/engine"
     whole = stages " tiling/pixel codec/tile codec/blocks codec/packets codec/codestream codec/jp2 codec/engine codec/run"
     row["codec/encode"] = row["codec/decode"] = whole
     row["pictures/user"] = "lift2k"
@@ -109,6 +114,11 @@ FNR == 1 {
         fault("the room " folder_of(FILENAME) " has no row in the table of tests/house/layering.sh")
     if (FILENAME ~ /\.cuh?$/ && FILENAME !~ /cuda/ && room != "bench" && room != "tests")
         fault("a CUDA file whose path does not say cuda")
+}
+# An engine is a processor: elsewhere in codec/ no processor has a name, but where options list the backends.
+FILENAME ~ /^codec\// && FILENAME !~ /^codec\/engine\/(choose\.c|[^\/]*\/)/ && tolower($0) ~ /cuda|opencl/ &&
+    $0 !~ /\{"backend", 0, L2K_BACKEND_/ {
+    fault("only an engine names its processor: " $0)
 }
 /^[ \t]*#[ \t]*include[ \t]*[<"]/ {
     name = $0

@@ -286,7 +286,7 @@ static void keep_vigil(void *job, l2k_teams *teams, l2k_team *team)
 {
     l2k_turn turn;
     while (l2k_next_turn(teams, team, &turn))
-        l2k_end_turn(teams, team, &turn, turn.begins ? long_tile(job, &team->context) : L2K_OK);
+        l2k_end_turn(teams, team, &turn, turn.begins ? long_tile(job, &team->engine.context) : L2K_OK);
 }
 
 static void test_caller_asks_on(void **unused)
@@ -332,7 +332,7 @@ static void count_ends(void *job, l2k_teams *teams, l2k_team *team)
 {
     record *r = job;
     l2k_turn turn;
-    assert_int_equal(team->context.threads, 1);
+    assert_int_equal(team->engine.context.threads, 1);
     while (l2k_next_turn(teams, team, &turn)) {
         bool own = turn.slot == &team->slots[0] || turn.slot == &team->slots[1];
         bool numbered = turn.slot->number / 2 == (unsigned)(team - teams->teams);

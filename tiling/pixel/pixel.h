@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/device.h"
+#include "base/scalar.h"
 #include "lift2k/lift2k.h"
 
 /* The DC level shift of a component: forward, sample - shift (G-1); inverse, the value is clamped to low .. high, the

@@ -302,4 +302,5 @@ static l2k_status begin(l2k_plan *plan, const l2k_plane *planes)
     return (l2k_status)status;
 }
 
-const l2k_backend_functions l2k_backend_cpu = {create, destroy, begin, NULL, NULL, NULL, NULL};
+const l2k_backend_functions l2k_backend_cpu = {
+    .kind = L2K_BACKEND_CPU, .create = create, .free = destroy, .begin = begin};

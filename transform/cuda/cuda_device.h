@@ -1,10 +1,26 @@
-/* Translates CUDA's errors to the library's. Internal to the CUDA backend. */
+/* CUDA's errors as the library's, and the functions of l2k_device_functions. Internal to the CUDA backend. */
 #ifndef L2K_TRANSFORM_CUDA_CUDA_DEVICE_H
 #define L2K_TRANSFORM_CUDA_CUDA_DEVICE_H
 
-#include "base/context.h"
+#include "transform/device.h"
 
 /* L2K_OK, or reports a failed CUDA call: `error` is a cudaError_t, `what` describes the operation. */
 l2k_status l2k_cuda_check(const l2k_context *context, int error, const char *what);
+
+/* As in transform/backend.h; the first use of a device that has failed says so. */
+bool l2k_cuda_usable(int device, char *text, size_t bytes);
+bool l2k_cuda_describe(uint32_t device, l2k_device_info *info);
+int l2k_cuda_device(void);
+void l2k_cuda_set_device(int device);
+l2k_status l2k_cuda_planes_reserve(const l2k_context *context, l2k_device_memory *memory, size_t bytes);
+void l2k_cuda_planes_release(l2k_device_memory *memory);
+l2k_status l2k_cuda_planes_fill(const l2k_context *context, const l2k_plane *to, uint32_t width, uint32_t height,
+                                int32_t value, void *stream);
+l2k_status l2k_cuda_planes_copy(const l2k_context *context, const l2k_plane *to, const l2k_plane *from, uint32_t width,
+                                uint32_t height, void *stream);
+l2k_status l2k_cuda_planes_upload(const l2k_context *context, void *to, const void *host, size_t bytes, void *stream);
+l2k_status l2k_cuda_planes_download(const l2k_context *context, void *host, const void *device, size_t bytes,
+                                    void *stream);
+l2k_status l2k_cuda_planes_wait(const l2k_context *context, void *stream);
 
 #endif

@@ -462,5 +462,10 @@ extern "C" void l2k_plan_first_level(const l2k_plan *plan, l2k_first_level *firs
     l2k_cuda_first_level(plan, s->coefficients, s->low, first);
 }
 
-extern "C" const l2k_backend_functions l2k_backend_cuda = {create,        destroy,   begin, finish,
-                                                           run_on_device, stream_of, follow};
+static const l2k_device_functions devices = {l2k_cuda_usable,          l2k_cuda_describe,       l2k_cuda_device,
+                                             l2k_cuda_set_device,      l2k_cuda_planes_reserve, l2k_cuda_planes_release,
+                                             l2k_cuda_planes_fill,     l2k_cuda_planes_copy,    l2k_cuda_planes_upload,
+                                             l2k_cuda_planes_download, l2k_cuda_planes_wait};
+
+extern "C" const l2k_backend_functions l2k_backend_cuda = {L2K_BACKEND_CUDA, &devices,      create,    destroy, begin,
+                                                           finish,           run_on_device, stream_of, follow};

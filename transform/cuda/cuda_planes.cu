@@ -6,7 +6,6 @@
 extern "C" {
 #include "base/sample.h"
 #include "transform/cuda/cuda_device.h"
-#include "transform/device_planes.h"
 }
 
 namespace
@@ -67,12 +66,12 @@ unsigned blocks_for(uint32_t height)
 
 } // namespace
 
-extern "C" l2k_status l2k_device_reserve(const l2k_context *context, l2k_device_memory *memory, size_t bytes)
+extern "C" l2k_status l2k_cuda_planes_reserve(const l2k_context *context, l2k_device_memory *memory, size_t bytes)
 {
     char what[80];
     if (bytes <= memory->bytes)
         return L2K_OK;
-    l2k_device_release(memory);
+    l2k_cuda_planes_release(memory);
     snprintf(what, sizeof what, "allocating %zu bytes of device memory", bytes);
     L2K_TRY(l2k_cuda_check(context, cudaMalloc(&memory->at, bytes), what));
     memory->bytes = bytes;
@@ -80,15 +79,15 @@ extern "C" l2k_status l2k_device_reserve(const l2k_context *context, l2k_device_
 }
 
 /* Errors come from earlier calls and have been reported. */
-extern "C" void l2k_device_release(l2k_device_memory *memory)
+extern "C" void l2k_cuda_planes_release(l2k_device_memory *memory)
 {
     if (memory->at)
         cudaFree(memory->at);
     *memory = l2k_device_memory{};
 }
 
-extern "C" l2k_status l2k_device_fill(const l2k_context *context, const l2k_plane *to, uint32_t width, uint32_t height,
-                                      int32_t value, void *stream)
+extern "C" l2k_status l2k_cuda_planes_fill(const l2k_context *context, const l2k_plane *to, uint32_t width,
+                                           uint32_t height, int32_t value, void *stream)
 {
     const samples out = samples_of(to);
     const cudaStream_t in = (cudaStream_t)stream;
@@ -105,8 +104,8 @@ extern "C" l2k_status l2k_device_fill(const l2k_context *context, const l2k_plan
     return l2k_cuda_check(context, cudaGetLastError(), "filling samples");
 }
 
-extern "C" l2k_status l2k_device_copy(const l2k_context *context, const l2k_plane *to, const l2k_plane *from,
-                                      uint32_t width, uint32_t height, void *stream)
+extern "C" l2k_status l2k_cuda_planes_copy(const l2k_context *context, const l2k_plane *to, const l2k_plane *from,
+                                           uint32_t width, uint32_t height, void *stream)
 {
     const samples out = samples_of(to), in = samples_of(from);
     const cudaStream_t s = (cudaStream_t)stream;
@@ -130,8 +129,8 @@ extern "C" l2k_status l2k_device_copy(const l2k_context *context, const l2k_plan
     return l2k_cuda_check(context, cudaGetLastError(), "copying samples");
 }
 
-extern "C" l2k_status l2k_device_upload(const l2k_context *context, void *to, const void *host, size_t bytes,
-                                        void *stream)
+extern "C" l2k_status l2k_cuda_planes_upload(const l2k_context *context, void *to, const void *host, size_t bytes,
+                                             void *stream)
 {
     cudaError_t error = cudaMemcpyAsync(to, host, bytes, cudaMemcpyHostToDevice, (cudaStream_t)stream);
     if (error == cudaSuccess)
@@ -139,7 +138,16 @@ extern "C" l2k_status l2k_device_upload(const l2k_context *context, void *to, co
     return l2k_cuda_check(context, error, "uploading samples");
 }
 
-extern "C" l2k_status l2k_device_wait(const l2k_context *context, void *stream)
+extern "C" l2k_status l2k_cuda_planes_wait(const l2k_context *context, void *stream)
 {
     return l2k_cuda_check(context, cudaStreamSynchronize((cudaStream_t)stream), "waiting for samples");
+}
+
+extern "C" l2k_status l2k_cuda_planes_download(const l2k_context *context, void *host, const void *device, size_t bytes,
+                                               void *stream)
+{
+    cudaError_t error = cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, (cudaStream_t)stream);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize((cudaStream_t)stream);
+    return l2k_cuda_check(context, error, "downloading samples");
 }

@@ -372,12 +372,3 @@ extern "C" void l2k_cuda_unpack_pixels(const l2k_cuda_pixels *pixels, const l2k_
     else if (!pixels->direct)
         copy_rows(pixels, planes, 0, pixels->height, pixels->staging, false);
 }
-
-extern "C" l2k_status l2k_cuda_fetch(const l2k_context *context, void *host, const void *device, size_t bytes,
-                                     void *stream)
-{
-    cudaError_t error = cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, (cudaStream_t)stream);
-    if (error == cudaSuccess)
-        error = cudaStreamSynchronize((cudaStream_t)stream);
-    return l2k_cuda_check(context, error, "downloading samples");
-}

@@ -4,7 +4,7 @@
 extern "C" {
 #include "base/memory.h"
 #include "transform/cuda/cuda_device.h"
-#include "transform/device_planes.h"
+#include "transform/device.h"
 }
 #include "transform/volume/cuda_part.cuh"
 

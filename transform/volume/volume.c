@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/object.h"
+#include "transform/device.h"
 
 static const l2k_option_rule rules[] = {
     [L2K_VOLUME_DIRECTION] = {"direction", 0, L2K_INVERSE, L2K_FORWARD},

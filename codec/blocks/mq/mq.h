@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/device.h"
+#include "base/scalar.h"
 
 /* Contexts of the block coder (Table D.7). */
 enum {

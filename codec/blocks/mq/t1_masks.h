@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "base/device.h"
+#include "base/scalar.h"
 
 #ifndef L2K_MASK
 #define L2K_MASK        uint32_t

@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "base/device.h"
-#include "codec/engine/cuda/cuda_memory.h"
+#include "base/scalar.h"
+#include "codec/engine/cuda/blocks/cuda_memory.h"
 #include "codec/blocks/ht/ht_tables.h"
 
 /* Quads of a code-block, and the most in a row. */

@@ -56,7 +56,7 @@ static l2k_status take_set(const l2k_ht_cuda_decoding *c, const l2k_cuda_band *b
 static bool place_directly(const l2k_ht_cuda_decoding *c, const l2k_ht_received_set *set,
                            l2k_ht_cuda_decode_block *block)
 {
-    const l2k_block_batch *batch = &c->lists->blocks.batch;
+    const l2k_cuda_batch *batch = &c->lists->blocks.more;
     if (!l2k_cuda_find_bytes(batch, set->cleanup->data, block->length, &block->bytes))
         return false;
     if (block->refinement_bytes == 0)

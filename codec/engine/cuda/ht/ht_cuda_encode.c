@@ -181,15 +181,15 @@ static l2k_status reserve_to_encode(l2k_ht_cuda_encoding *c)
 {
     l2k_cuda_blocks *b = &c->lists->blocks;
     const size_t slots = slots_bytes(c), code = (size_t)c->code_capacity * 4 + L2K_CUDA_ALIGNMENT;
-    const bool lends_slots = slots <= b->batch.spare_bytes, lends_code = !lends_slots && code <= b->batch.spare_bytes;
+    const bool lends_slots = slots <= b->more.spare_bytes, lends_code = !lends_slots && code <= b->more.spare_bytes;
     c->refinement = l2k_cuda_aligned(c->behind_results + (lends_slots ? 0 : slots));
     const size_t code_at = c->refinement + c->refinement_units * L2K_HT_CUDA_SCRATCH;
     const size_t bytes = code_at + (lends_code ? 0 : code);
     if (bytes > b->device.bytes)
         c->listed.same = 0;
     L2K_TRY(l2k_cuda_reserve(b->context, &b->device, bytes));
-    c->slots = lends_slots ? b->batch.spare : b->device.at + c->behind_results;
-    c->code = lends_code ? b->batch.spare : b->device.at + code_at;
+    c->slots = lends_slots ? b->more.spare : b->device.at + c->behind_results;
+    c->code = lends_code ? b->more.spare : b->device.at + code_at;
     return L2K_OK;
 }
 
@@ -199,7 +199,7 @@ static l2k_status fetch_results(const l2k_ht_cuda_encoding *c)
     const l2k_cuda_blocks *b = &c->lists->blocks;
     return l2k_cuda_download(b->context, b->running, b->pinned.at + c->lists->counters,
                              b->device.at + c->lists->counters,
-                             (b->batch.stays ? c->gains : c->results_end) - c->lists->counters);
+                             (b->more.stays ? c->gains : c->results_end) - c->lists->counters);
 }
 
 static l2k_status enqueue_encoding(l2k_ht_cuda_encoding *c)
@@ -212,7 +212,7 @@ static l2k_status enqueue_encoding(l2k_ht_cuda_encoding *c)
     for (unsigned form = 0; form < L2K_HT_FORMS; form++)
         L2K_TRY(launch_encoding(c, form));
     c->listed = l2k_cuda_key_of(&c->lists->blocks);
-    return b->batch.stays ? L2K_OK : fetch_results(c); /* no copy between kernels of the coder and of packets */
+    return b->more.stays ? L2K_OK : fetch_results(c); /* no copy between kernels of the coder and of packets */
 }
 
 l2k_status l2k_ht_cuda_start_encoding(l2k_ht_cuda_encoding *c)
@@ -266,7 +266,7 @@ static l2k_status fetch_code(l2k_ht_cuda_encoding *c, uint32_t units)
 l2k_status l2k_ht_cuda_finish_encoding(l2k_ht_cuda_encoding *c)
 {
     l2k_ht_cuda_counters counters;
-    if (c->lists->blocks.batch.stays)
+    if (c->lists->blocks.more.stays)
         L2K_TRY(fetch_results(c));
     for (;;) {
         L2K_TRY(l2k_cuda_blocks_wait(&c->lists->blocks));
@@ -275,7 +275,7 @@ l2k_status l2k_ht_cuda_finish_encoding(l2k_ht_cuda_encoding *c)
             return l2k_fail(c->lists->blocks.context, L2K_ERROR_ARGUMENT,
                             "a sample lies outside its component's precision");
         c->complete = counters.code <= c->code_capacity;
-        if (c->lists->blocks.batch.stays)
+        if (c->lists->blocks.more.stays)
             return L2K_OK;
         if (c->complete)
             return fetch_code(c, counters.code);

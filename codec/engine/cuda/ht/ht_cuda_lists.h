@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "codec/engine/cuda/cuda_blocks.h"
+#include "codec/engine/cuda/blocks/cuda_blocks.h"
 #include "codec/engine/cuda/ht/ht_cuda.h"
 #include "transform/cuda/cuda_device.h"
 

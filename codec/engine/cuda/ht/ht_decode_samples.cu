@@ -3,7 +3,7 @@
  * a sum over the row gives. For what bounds it see ht_decode_quads.cu. */
 #include "base/words_cuda.cuh"
 #include "codec/engine/cuda/ht/ht_launch.cuh"
-#include "codec/engine/cuda/warp.cuh"
+#include "codec/engine/cuda/blocks/warp.cuh"
 
 namespace
 {

@@ -5,7 +5,7 @@
 extern "C" {
 #include "quant/quantiser.h"
 }
-#include "codec/engine/cuda/warp.cuh"
+#include "codec/engine/cuda/blocks/warp.cuh"
 
 namespace
 {

@@ -2,7 +2,7 @@
 #ifndef L2K_CODEC_BLOCKS_CUDA_HT_ENCODE_STREAMS_CUH
 #define L2K_CODEC_BLOCKS_CUDA_HT_ENCODE_STREAMS_CUH
 
-#include "codec/engine/cuda/warp.cuh"
+#include "codec/engine/cuda/blocks/warp.cuh"
 
 namespace
 {

@@ -2,7 +2,7 @@
 #ifndef L2K_CODEC_BLOCKS_CUDA_HT_UNSTUFF_CUH
 #define L2K_CODEC_BLOCKS_CUDA_HT_UNSTUFF_CUH
 
-#include "codec/engine/cuda/warp.cuh"
+#include "codec/engine/cuda/blocks/warp.cuh"
 
 /* Which stream: its direction; whether bits come from the top of a byte (MEL, whose words have their first bit on top,
  * too); whether ones or zeros follow the end; whether the last nibble of MEL's bytes, or the first one of VLC's, is

@@ -2,8 +2,8 @@
 #ifndef L2K_CODEC_BLOCKS_CUDA_MQ_CUDA_H
 #define L2K_CODEC_BLOCKS_CUDA_MQ_CUDA_H
 
-#include "base/device.h"
-#include "codec/engine/cuda/cuda_memory.h"
+#include "base/scalar.h"
+#include "codec/engine/cuda/blocks/cuda_memory.h"
 #include "codec/blocks/mq/mq.h"
 #include "codec/blocks/mq/t1_ends.h"
 

@@ -105,7 +105,7 @@ static uint32_t most_bytes(const l2k_mq_decode_block *block, unsigned passes)
 }
 
 /* Adds a piece of at most `most` bytes; returns its bytes. Unless all bytes go up directly, copies them. */
-static inline uint32_t list_piece(l2k_mq_cuda_decoding *d, const l2k_block_batch *batch, listing *list,
+static inline uint32_t list_piece(l2k_mq_cuda_decoding *d, const l2k_cuda_batch *batch, listing *list,
                                   const l2k_contribution *from, uint32_t most)
 {
     l2k_mq_decode_piece piece = {(uint32_t)list->bytes, l2k_min_u32(from->bytes, most)};
@@ -123,7 +123,7 @@ static inline uint32_t list_piece(l2k_mq_cuda_decoding *d, const l2k_block_batch
 }
 
 /* The segment from contribution `first` on; `left` passes are wanted. Returns where the next one begins. */
-static inline const l2k_contribution *list_segment(l2k_mq_cuda_decoding *d, const l2k_block_batch *batch, listing *list,
+static inline const l2k_contribution *list_segment(l2k_mq_cuda_decoding *d, const l2k_cuda_batch *batch, listing *list,
                                                    const l2k_mq_decode_block *block, const l2k_contribution *first,
                                                    unsigned left, l2k_mq_decode_segment *segment)
 {
@@ -144,7 +144,7 @@ static inline const l2k_contribution *list_segment(l2k_mq_cuda_decoding *d, cons
     return end;
 }
 
-static inline void list_segments(l2k_mq_cuda_decoding *d, const l2k_block_batch *batch, listing *list,
+static inline void list_segments(l2k_mq_cuda_decoding *d, const l2k_cuda_batch *batch, listing *list,
                                  const l2k_contribution *first, l2k_mq_decode_block *block)
 {
     const unsigned most = 3u * block->planes - 2;
@@ -168,7 +168,7 @@ static inline unsigned zero_table(unsigned orientation)
     return orientation == L2K_HL ? 1 : orientation == L2K_HH ? 2 : 0;
 }
 
-static inline l2k_status list_block(const l2k_context *context, l2k_mq_cuda_decoding *d, const l2k_block_batch *batch,
+static inline l2k_status list_block(const l2k_context *context, l2k_mq_cuda_decoding *d, const l2k_cuda_batch *batch,
                                     const l2k_cuda_band *band, const l2k_block *from, listing *list,
                                     l2k_mq_decode_block *to)
 {
@@ -212,7 +212,7 @@ static l2k_status list_blocks(const l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d,
         fetch_ahead(batch, i);
         if (place->band != band.band)
             L2K_TRY(l2k_cuda_look_at_band(b->context, place->band, false, &band));
-        L2K_TRY(list_block(b->context, d, batch, &band, place->block, list, to));
+        L2K_TRY(list_block(b->context, d, &b->more, &band, place->block, list, to));
         most_words = l2k_max_u32(most_words, l2k_mq_decode_words(&to->view));
         list->classes[i] = (uint16_t)(to->passes ? l2k_min_u32((uint32_t)(list->bits - bits), CLASSES - 1) : 0);
         list->in_class[list->classes[i]]++;

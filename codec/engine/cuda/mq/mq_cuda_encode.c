@@ -174,7 +174,7 @@ static l2k_status enqueue(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e)
     L2K_TRY(launch(b, &e->run));
     e->listed = l2k_cuda_key_of(b);
     return l2k_cuda_download(b->context, b->running, b->pinned.at + e->counters, b->device.at + e->counters,
-                             (b->batch.stays ? e->coded : e->results_end) - e->counters);
+                             (b->more.stays ? e->coded : e->results_end) - e->counters);
 }
 
 /* An image that has the device for itself waits for its longest blocks: these have two warps each, so many of them for
@@ -254,7 +254,7 @@ l2k_status l2k_mq_cuda_finish_encoding(l2k_cuda_blocks *b, l2k_mq_cuda_encoding 
         if (counters->failed != UINT32_MAX)
             return l2k_fail(b->context, L2K_ERROR_ARGUMENT, "a sample lies outside its component's precision");
         e->complete = has_room(&e->run, counters);
-        if (b->batch.stays)
+        if (b->more.stays)
             return L2K_OK;
         if (e->complete)
             return fetch(b, e, counters);

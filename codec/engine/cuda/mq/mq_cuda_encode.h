@@ -2,7 +2,7 @@
 #ifndef L2K_CODEC_BLOCKS_CUDA_MQ_CUDA_ENCODE_H
 #define L2K_CODEC_BLOCKS_CUDA_MQ_CUDA_ENCODE_H
 
-#include "codec/engine/cuda/cuda_blocks.h"
+#include "codec/engine/cuda/blocks/cuda_blocks.h"
 #include "codec/engine/cuda/mq/mq_cuda.h"
 
 typedef struct l2k_mq_cuda_encoding {

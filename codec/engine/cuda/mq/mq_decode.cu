@@ -4,7 +4,7 @@
 
 #include "codec/engine/cuda/mq/mq_decode_alone.cuh"
 #include "codec/engine/cuda/mq/mq_decode_unstuff.cuh"
-#include "codec/engine/cuda/warp.cuh"
+#include "codec/engine/cuda/blocks/warp.cuh"
 
 namespace
 {

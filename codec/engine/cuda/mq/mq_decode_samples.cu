@@ -3,7 +3,7 @@
 #include <cuda_runtime.h>
 
 #include "codec/engine/cuda/mq/mq_decode_samples.cuh"
-#include "codec/engine/cuda/warp.cuh"
+#include "codec/engine/cuda/blocks/warp.cuh"
 
 namespace
 {

@@ -5,7 +5,7 @@
 #ifndef L2K_CODEC_BLOCKS_CUDA_MQ_DECODE_WINDOWS_CUH
 #define L2K_CODEC_BLOCKS_CUDA_MQ_DECODE_WINDOWS_CUH
 
-#include "base/device.h"
+#include "base/scalar.h"
 
 /* Rows 0 and 3 of all columns of the word; all of its samples. */
 #define L2K_MQ_TOP_ROW  (0x0000041041041041ull << 13)

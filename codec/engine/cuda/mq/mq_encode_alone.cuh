@@ -5,7 +5,7 @@
 #define L2K_CODEC_BLOCKS_CUDA_MQ_ENCODE_ALONE_CUH
 
 #include "codec/engine/cuda/mq/mq_shared.cuh"
-#include "codec/engine/cuda/warp.cuh"
+#include "codec/engine/cuda/blocks/warp.cuh"
 
 extern "C" {
 #include "codec/engine/cuda/mq/mq_lane.h"

@@ -2,7 +2,7 @@
  * The encoder knows all significances, so the samples of a word are worked out together, as bit masks (mq_lists.h):
  * which of them the significance pass codes, by steps until nothing changes; the contexts of all; then each thread
  * writes the decisions of its word to their places in the lists, which sums over the block give. */
-#include "codec/engine/cuda/warp.cuh"
+#include "codec/engine/cuda/blocks/warp.cuh"
 
 extern "C" {
 #include "codec/engine/cuda/mq/mq_lists.h"

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/device.h"
+#include "base/scalar.h"
 
 #ifdef __CUDACC__
 #define L2K_MEMBER __host__ __device__ __forceinline__

@@ -1,16 +1,16 @@
-/* Packets on a CUDA device, as a table for codec/packets/device_packets.h: lists that follow from a tile's shape, which
+/* Packets on a CUDA device: lists that follow from a tile's shape, which
  * are made once; memory; and what becomes of what comes back. */
 #include <string.h>
 
 #include "base/integer.h"
 #include "base/run.h"
+#include "codec/engine/cuda/packets/cuda_packet_maker.h"
 #include "codec/engine/cuda/packets/cuda_rate.h"
-#include "codec/packets/device_packets.h"
 #include "codec/packets/packet_order.h"
 #include "codec/packets/rate.h"
 #include "transform/cuda/cuda_device.h"
 
-struct l2k_packet_maker {
+struct l2k_cuda_packet_maker {
     const l2k_context *owner, *context; /* the maker's; that of the coder at work */
     uint64_t same;                      /* of the batch that the lists are for; 0: there are none */
     l2k_cuda_memory device;             /* lists, then what is made on the way to the packets */
@@ -180,13 +180,13 @@ static l2k_status list_packets(const l2k_context *context, const l2k_tile *tile,
 /* ---- Memory -------------------------------------------------------------------------------------------------- */
 
 /* Pinned memory for packets of so many bytes, with headers around them. */
-static l2k_status reserve_out(l2k_packet_maker *m, uint64_t bytes)
+static l2k_status reserve_out(l2k_cuda_packet_maker *m, uint64_t bytes)
 {
     return l2k_cuda_reserve(m->context, &m->out, (size_t)bytes + L2K_PACKETS_FRONT + L2K_PACKETS_BACK);
 }
 
 /* After the lists: counters and sizes, which come back, and what stays. */
-static l2k_status lay_out(l2k_packet_maker *m, const part_sums *sums)
+static l2k_status lay_out(l2k_cuda_packet_maker *m, const part_sums *sums)
 {
     l2k_cuda_packet_run *run = &m->run;
     const size_t packets = aligned(run->num_packets * sizeof *run->packets);
@@ -217,13 +217,13 @@ static uint64_t usual_bytes(const part_sums *sums)
     return sums->samples_bytes + 4 * sums->headers + ((uint64_t)1 << 16);
 }
 
-static l2k_status no_list(const l2k_packet_maker *m)
+static l2k_status no_list(const l2k_cuda_packet_maker *m)
 {
     return l2k_fail(m->context, L2K_ERROR_MEMORY, "out of memory for a list of packets");
 }
 
 /* Makes the lists in pinned memory and sends them up. `possible` becomes false where there is too much of something. */
-static l2k_status make_lists(l2k_packet_maker *m, const l2k_tile *tile, void *stream, bool *possible)
+static l2k_status make_lists(l2k_cuda_packet_maker *m, const l2k_tile *tile, void *stream, bool *possible)
 {
     part_sums sums = {0};
     packet_most most;
@@ -261,7 +261,7 @@ static l2k_status make_lists(l2k_packet_maker *m, const l2k_tile *tile, void *st
 }
 
 /* Lists that are there stay. */
-static l2k_status prepare(l2k_packet_maker *m, const l2k_tile *tile, const l2k_block_batch *batch, bool *possible)
+static l2k_status prepare(l2k_cuda_packet_maker *m, const l2k_tile *tile, const l2k_cuda_batch *batch, bool *possible)
 {
     *possible = true;
     if (batch->same && batch->same == m->same)
@@ -276,19 +276,19 @@ static l2k_status prepare(l2k_packet_maker *m, const l2k_tile *tile, const l2k_b
 
 /* ---- At work ------------------------------------------------------------------------------------------------- */
 
-static l2k_status check_launch(const l2k_packet_maker *m, int error)
+static l2k_status check_launch(const l2k_cuda_packet_maker *m, int error)
 {
     return l2k_cuda_check(m->context, error, "launching the packets");
 }
 
 /* Headers of the blocks in m->run.coded. */
-static l2k_status enqueue_headers(const l2k_packet_maker *m, void *stream)
+static l2k_status enqueue_headers(const l2k_cuda_packet_maker *m, void *stream)
 {
     L2K_TRY(l2k_cuda_clear(m->context, stream, m->device.at + m->counters, sizeof(l2k_cuda_packet_counters)));
     return check_launch(m, l2k_cuda_launch_headers(&m->run, stream));
 }
 
-static l2k_status enqueue_counters(const l2k_packet_maker *m, void *stream, bool lengths)
+static l2k_status enqueue_counters(const l2k_cuda_packet_maker *m, void *stream, bool lengths)
 {
     const size_t back = lengths ? m->end - m->counters : sizeof(l2k_cuda_packet_counters);
     return l2k_cuda_download(m->context, stream, m->pinned.at + m->counters, m->device.at + m->counters, back);
@@ -296,7 +296,7 @@ static l2k_status enqueue_counters(const l2k_packet_maker *m, void *stream, bool
 
 /* Packets of what the coder leaves in the stream. Counters come down, sizes with them if they are wanted, and as many
  * bytes as there probably are. */
-static l2k_status enqueue(const l2k_packet_maker *m, void *stream, bool lengths)
+static l2k_status enqueue(const l2k_cuda_packet_maker *m, void *stream, bool lengths)
 {
     L2K_TRY(enqueue_headers(m, stream));
     L2K_TRY(check_launch(m, l2k_cuda_launch_gather(&m->run, stream)));
@@ -306,7 +306,7 @@ static l2k_status enqueue(const l2k_packet_maker *m, void *stream, bool lengths)
     return l2k_cuda_download(m->context, stream, m->out.at + L2K_PACKETS_FRONT, m->run.bytes, m->expected);
 }
 
-static l2k_cuda_packet_counters counters_of(const l2k_packet_maker *m)
+static l2k_cuda_packet_counters counters_of(const l2k_cuda_packet_maker *m)
 {
     l2k_cuda_packet_counters counters;
     memcpy(&counters, m->pinned.at + m->counters, sizeof counters);
@@ -314,7 +314,7 @@ static l2k_cuda_packet_counters counters_of(const l2k_packet_maker *m)
 }
 
 /* Strong colours need a guard bit more (docs/numerics.md). Nothing else has to be made again. */
-static l2k_status add_guard_bit(l2k_packet_maker *m, void *stream, bool lengths)
+static l2k_status add_guard_bit(l2k_cuda_packet_maker *m, void *stream, bool lengths)
 {
     m->run.more_guard_bits = 1;
     L2K_TRY(enqueue(m, stream, lengths));
@@ -322,7 +322,7 @@ static l2k_status add_guard_bit(l2k_packet_maker *m, void *stream, bool lengths)
 }
 
 /* The bytes that have not come down yet, in memory that has room for them. */
-static l2k_status fetch_rest(l2k_packet_maker *m, uint64_t bytes, void *stream)
+static l2k_status fetch_rest(l2k_cuda_packet_maker *m, uint64_t bytes, void *stream)
 {
     const size_t room = m->out.bytes - L2K_PACKETS_FRONT - L2K_PACKETS_BACK;
     if (bytes > room) {
@@ -338,21 +338,21 @@ static l2k_status fetch_rest(l2k_packet_maker *m, uint64_t bytes, void *stream)
 }
 
 /* Another image of this size may take a little more. */
-static void expect(l2k_packet_maker *m, uint64_t bytes)
+static void expect(l2k_cuda_packet_maker *m, uint64_t bytes)
 {
     const uint64_t more = bytes + bytes / 64, room = m->out.bytes - L2K_PACKETS_FRONT - L2K_PACKETS_BACK;
     const uint64_t least = m->run.capacity < room ? m->run.capacity : room;
     m->expected = (size_t)(more < least ? more : least);
 }
 
-static l2k_status refuse_sample(const l2k_packet_maker *m, const l2k_block_batch *batch, uint32_t block)
+static l2k_status refuse_sample(const l2k_cuda_packet_maker *m, const l2k_block_batch *batch, uint32_t block)
 {
     return l2k_fail(m->context, L2K_ERROR_ARGUMENT, "a sample of component %u lies outside its precision",
                     batch->places[block].band->component->index);
 }
 
 /* The lengths take the place of the sizes. */
-static void make_lengths(const l2k_packet_maker *m, l2k_made_packets *made)
+static void make_lengths(const l2k_cuda_packet_maker *m, l2k_made_packets *made)
 {
     const l2k_cuda_packet_size *sizes = (const l2k_cuda_packet_size *)(m->pinned.at + m->sizes);
     uint32_t *lengths = (uint32_t *)(m->pinned.at + m->end);
@@ -362,10 +362,11 @@ static void make_lengths(const l2k_packet_maker *m, l2k_made_packets *made)
 }
 
 /* What has been counted becomes packets in host memory. */
-static l2k_status deliver(l2k_packet_maker *m, const l2k_packet_source *from, bool excess, l2k_made_packets *made)
+static l2k_status deliver(l2k_cuda_packet_maker *m, const l2k_cuda_packet_source *from, bool excess,
+                          l2k_made_packets *made)
 {
     const l2k_cuda_packet_counters counters = counters_of(m);
-    L2K_TRY(fetch_rest(m, counters.bytes, from->batch->stream));
+    L2K_TRY(fetch_rest(m, counters.bytes, from->more->stream));
     from->tile->missing_guard_bits = excess;
     from->tile->magnitude_bound = (uint8_t)l2k_max_u32(from->tile->magnitude_bound, counters.bound);
     *made = (l2k_made_packets){
@@ -376,20 +377,20 @@ static l2k_status deliver(l2k_packet_maker *m, const l2k_packet_source *from, bo
 }
 
 /* Whether what has been counted has room. */
-static bool has_room(const l2k_packet_maker *m)
+static bool has_room(const l2k_cuda_packet_maker *m)
 {
     const l2k_cuda_packet_counters counters = counters_of(m);
     return !counters.no_room && counters.bytes <= m->run.capacity;
 }
 
 /* From what the first attempt has counted to all packets in host memory. */
-static l2k_status complete(l2k_packet_maker *m, const l2k_packet_source *from, l2k_made_packets *made)
+static l2k_status complete(l2k_cuda_packet_maker *m, const l2k_cuda_packet_source *from, l2k_made_packets *made)
 {
     const l2k_cuda_packet_counters counters = counters_of(m);
     if (counters.failed)
         return refuse_sample(m, from->batch, UINT32_MAX - counters.failed);
     if (counters.excess)
-        L2K_TRY(add_guard_bit(m, from->batch->stream, from->lengths));
+        L2K_TRY(add_guard_bit(m, from->more->stream, from->lengths));
     if (!has_room(m))
         return L2K_OK;
     L2K_TRY(deliver(m, from, counters.excess != 0, made));
@@ -400,7 +401,7 @@ static l2k_status complete(l2k_packet_maker *m, const l2k_packet_source *from, l
 /* ---- A ratio ------------------------------------------------------------------------------------------------- */
 
 /* The bytes of the packets' lengths in PLT (A.7.3). */
-static uint64_t bytes_of_lengths(const l2k_packet_maker *m)
+static uint64_t bytes_of_lengths(const l2k_cuda_packet_maker *m)
 {
     const l2k_cuda_packet_size *sizes = (const l2k_cuda_packet_size *)(m->pinned.at + m->sizes);
     uint64_t bytes = 0;
@@ -417,14 +418,14 @@ enum { WEIGHT_OF_BLOCK = 8 };
 enum { MOST_CODE = 1 << 30 };
 
 typedef struct measured_packets {
-    l2k_packet_maker *maker;
+    l2k_cuda_packet_maker *maker;
     bool lengths;
 } measured_packets;
 
 static l2k_status measure_prefix(void *opaque, size_t prefix, uint64_t *bytes)
 {
     const measured_packets *packets = opaque;
-    l2k_packet_maker *m = packets->maker;
+    l2k_cuda_packet_maker *m = packets->maker;
     void *stream = m->rate.stream;
     L2K_TRY(l2k_poll(m->context, (uint64_t)WEIGHT_OF_BLOCK * m->run.num_blocks));
     L2K_TRY(l2k_cuda_rate_cut(&m->rate, prefix));
@@ -441,7 +442,7 @@ static l2k_status measure_prefix(void *opaque, size_t prefix, uint64_t *bytes)
 
 /* Headers for the prefix that takes what the ratio allows. `done` is false where only the host can settle that, or does
  * so sooner: a short list is measured some twelve times, and each time costs a wait. */
-static l2k_status fit_ratio(l2k_packet_maker *m, const l2k_packet_source *from, bool *done)
+static l2k_status fit_ratio(l2k_cuda_packet_maker *m, const l2k_cuda_packet_source *from, bool *done)
 {
     measured_packets packets = {m, from->lengths};
     const l2k_prefix_measure measure = {measure_prefix, &packets};
@@ -461,14 +462,14 @@ static l2k_status fit_ratio(l2k_packet_maker *m, const l2k_packet_source *from, 
     return L2K_OK;
 }
 
-static l2k_status bring_blocks(const l2k_packet_source *from, l2k_made_packets *made)
+static l2k_status bring_blocks(const l2k_cuda_packet_source *from)
 {
-    L2K_TRY(from->coder->table->bring(from->coder, from->batch));
-    made->blocks_are_here = true;
+    L2K_TRY(l2k_cuda_coder_bring(from->coder, from->batch));
+    *from->blocks_are_here = true;
     return L2K_OK;
 }
 
-static l2k_status complete_ratio(l2k_packet_maker *m, const l2k_packet_source *from, l2k_made_packets *made)
+static l2k_status complete_ratio(l2k_cuda_packet_maker *m, const l2k_cuda_packet_source *from, l2k_made_packets *made)
 {
     const l2k_cuda_rate_sums *sums = l2k_cuda_rate_sums_of(&m->rate);
     const bool excess = sums->excess != 0;
@@ -476,14 +477,14 @@ static l2k_status complete_ratio(l2k_packet_maker *m, const l2k_packet_source *f
     if (sums->failed)
         return refuse_sample(m, from->batch, UINT32_MAX - sums->failed);
     if (m->run.coded.capacity >= MOST_CODE)
-        return bring_blocks(from, made);
+        return bring_blocks(from);
     m->run.more_guard_bits = excess;
     m->run.coded.blocks = m->rate.run.cut;
     const l2k_status status = fit_ratio(m, from, &done);
     if (status != L2K_OK && !m->rate.gave_up)
         return status;
     if (status != L2K_OK || !done)
-        return bring_blocks(from, made);
+        return bring_blocks(from);
     m->expected = 0;
     L2K_TRY(check_launch(m, l2k_cuda_launch_gather(&m->run, m->rate.stream)));
     return deliver(m, from, excess, made);
@@ -491,9 +492,9 @@ static l2k_status complete_ratio(l2k_packet_maker *m, const l2k_packet_source *f
 
 /* ---- All of it ----------------------------------------------------------------------------------------------- */
 
-static void start_run(l2k_packet_maker *m, const l2k_packet_source *from)
+static void start_run(l2k_cuda_packet_maker *m, const l2k_cuda_packet_source *from)
 {
-    from->coder->table->coded(from->coder, &m->run.coded);
+    l2k_cuda_coder_coded(from->coder, &m->run.coded);
     m->run.bytes = from->coefficients;
     m->run.capacity = from->coefficient_bytes;
     m->run.more_guard_bits = 0;
@@ -504,15 +505,16 @@ static void start_run(l2k_packet_maker *m, const l2k_packet_source *from)
 }
 
 /* Packets of a batch that the coder has begun. */
-static l2k_status make_behind_coder(l2k_packet_maker *m, const l2k_packet_source *from, l2k_made_packets *made)
+static l2k_status make_behind_coder(l2k_cuda_packet_maker *m, const l2k_cuda_packet_source *from,
+                                    l2k_made_packets *made)
 {
     l2k_block_coder *coder = from->coder;
     start_run(m, from);
     const l2k_status enqueued = from->ratio ? l2k_cuda_rate_start(m->context, &m->rate, m->run.parts, m->num_parts,
-                                                                  m->run.num_blocks, &m->run.coded, from->batch->stream)
-                                            : enqueue(m, from->batch->stream, from->lengths);
+                                                                  m->run.num_blocks, &m->run.coded, from->more->stream)
+                                            : enqueue(m, from->more->stream, from->lengths);
     const l2k_status finished = coder->table->finish(coder);
-    coder->table->coded(coder, &m->run.coded);
+    l2k_cuda_coder_coded(coder, &m->run.coded);
     L2K_TRY(enqueued);
     L2K_TRY(finished);
     if (!m->run.coded.complete)
@@ -520,21 +522,22 @@ static l2k_status make_behind_coder(l2k_packet_maker *m, const l2k_packet_source
     return from->ratio ? complete_ratio(m, from, made) : complete(m, from, made);
 }
 
-static l2k_status make(l2k_packet_maker *m, const l2k_packet_source *from, l2k_made_packets *made)
+l2k_status l2k_cuda_make_packets(l2k_cuda_packet_maker *m, const l2k_cuda_packet_source *from, l2k_made_packets *made)
 {
     l2k_block_coder *coder = from->coder;
     const l2k_block_batch *batch = from->batch;
-    bool possible = batch->num_places > 0 && (!from->ratio || coder->table->bring);
+    bool possible = batch->num_places > 0 && (!from->ratio || l2k_cuda_coder_can_bring(coder));
     *made = (l2k_made_packets){0};
+    *from->blocks_are_here = false;
     m->context = coder->context;
     if (possible)
-        L2K_TRY(prepare(m, from->tile, batch, &possible));
+        L2K_TRY(prepare(m, from->tile, from->more, &possible));
     if (!possible)
         return L2K_OK;
     double start = l2k_stage_start(m->context);
     L2K_TRY(coder->table->begin_encode(coder, batch));
     if (l2k_is_timed(m->context)) /* so that each stage has its own time; `finish` sees an error again */
-        l2k_cuda_settle(batch->stream);
+        l2k_cuda_settle(from->more->stream);
     l2k_stage_end(m->context, L2K_STAGE_TIER1, start);
     start = l2k_stage_start(m->context);
     const l2k_status status = make_behind_coder(m, from, made);
@@ -542,11 +545,11 @@ static l2k_status make(l2k_packet_maker *m, const l2k_packet_source *from, l2k_m
     return status;
 }
 
-/* ---- The table ----------------------------------------------------------------------------------------------- */
+/* ---- Life ---------------------------------------------------------------------------------------------------- */
 
-static l2k_status create(const l2k_context *context, l2k_packet_maker **maker)
+l2k_status l2k_cuda_packet_maker_create(const l2k_context *context, l2k_cuda_packet_maker **maker)
 {
-    l2k_packet_maker *m = *maker = l2k_allocate_zeroed(context, 1, sizeof *m);
+    l2k_cuda_packet_maker *m = *maker = l2k_allocate_zeroed(context, 1, sizeof *m);
     if (!m)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for packets on a device");
     m->owner = m->context = context;
@@ -555,7 +558,7 @@ static l2k_status create(const l2k_context *context, l2k_packet_maker **maker)
     return L2K_OK;
 }
 
-static void free_maker(l2k_packet_maker *m)
+void l2k_cuda_packet_maker_free(l2k_cuda_packet_maker *m)
 {
     if (!m)
         return;
@@ -565,6 +568,3 @@ static void free_maker(l2k_packet_maker *m)
     l2k_cuda_rate_free(&m->rate);
     l2k_release(m->owner, m);
 }
-
-extern const l2k_packet_maker_table l2k_packets_on_cuda;
-const l2k_packet_maker_table l2k_packets_on_cuda = {.create = create, .free = free_maker, .make = make};

@@ -3,8 +3,8 @@
 #ifndef L2K_CODEC_PACKETS_CUDA_CUDA_PACKETS_H
 #define L2K_CODEC_PACKETS_CUDA_CUDA_PACKETS_H
 
-#include "base/device.h"
-#include "codec/engine/cuda/cuda_memory.h"
+#include "base/scalar.h"
+#include "codec/engine/cuda/blocks/cuda_memory.h"
 
 enum { L2K_REVERSIBLE = UINT8_MAX };
 

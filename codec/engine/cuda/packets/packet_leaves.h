@@ -4,7 +4,7 @@
 #ifndef L2K_CODEC_PACKETS_CUDA_PACKET_LEAVES_H
 #define L2K_CODEC_PACKETS_CUDA_PACKET_LEAVES_H
 
-#include "codec/engine/cuda/cuda_memory.h"
+#include "codec/engine/cuda/blocks/cuda_memory.h"
 #include "codec/engine/cuda/packets/cuda_packets.h"
 #include "codec/packets/packet_codes.h"
 

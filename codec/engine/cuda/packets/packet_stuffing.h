@@ -4,7 +4,7 @@
 #ifndef L2K_CODEC_PACKETS_CUDA_PACKET_STUFFING_H
 #define L2K_CODEC_PACKETS_CUDA_PACKET_STUFFING_H
 
-#include "base/device.h"
+#include "base/scalar.h"
 
 enum { L2K_PIECE_BITS = 64, L2K_PIECE_ENTRIES = 15 };
 

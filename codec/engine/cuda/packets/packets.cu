@@ -2,7 +2,7 @@
  * then its threads take a code-block each, add up bits, and put those where the sum says (packet_leaves.h); in the end
  * a warp stuffs a 0 after each 0xFF, 128 bytes at a time (B.10.1). The CTA that is last adds up sizes. A second kernel
  * copies headers and code-blocks to their places. The bytes are those of codec/packets/packet_write.c. */
-#include "codec/engine/cuda/warp.cuh"
+#include "codec/engine/cuda/blocks/warp.cuh"
 
 extern "C" {
 #include "codec/engine/cuda/packets/cuda_packets.h"

@@ -1,8 +1,8 @@
 /* Tiles in which HT and MQ code-blocks are mixed (B.3 of T.814), decoding on a device, as a table for
  * codec/blocks/block_coder.h: the blocks of each kind are a batch of that kind's coder. */
 #include "base/memory.h"
-#include "codec/blocks/block_coder.h"
 #include "codec/blocks/mq/t1.h"
+#include "codec/engine/cuda/coder/cuda_coder.h"
 
 /* A coder for each kind, and the places of its blocks. */
 typedef struct mixed_part {

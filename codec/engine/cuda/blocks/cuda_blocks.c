@@ -1,5 +1,5 @@
 /* The batch of a block coder on a device: places to views, memory for what comes back. */
-#include "codec/engine/cuda/cuda_blocks.h"
+#include "codec/engine/cuda/blocks/cuda_blocks.h"
 
 #include "base/memory.h"
 #include "base/run.h"
@@ -29,9 +29,6 @@ void l2k_cuda_blocks_free(l2k_cuda_blocks *blocks)
     l2k_cuda_release(&blocks->pinned);
     for (unsigned i = 0; i < L2K_CUDA_CHUNKS; i++)
         l2k_cuda_release(&blocks->code[i]);
-    for (size_t i = 0; i < blocks->copies.count; i++)
-        l2k_cuda_release(&blocks->copies.pieces[i]);
-    l2k_release(blocks->context, blocks->copies.pieces);
 }
 
 /* The chunks stay for the next image. */
@@ -45,7 +42,8 @@ l2k_status l2k_cuda_blocks_enter(l2k_cuda_blocks *blocks, const l2k_block_batch 
 {
     L2K_TRY(l2k_poll(blocks->context, L2K_POLL_NOW));
     blocks->batch = *batch;
-    blocks->running = batch->stream ? batch->stream : blocks->stream;
+    blocks->more = batch->engine ? *(const l2k_cuda_batch *)batch->engine : (l2k_cuda_batch){0};
+    blocks->running = blocks->more.stream ? blocks->more.stream : blocks->stream;
     return L2K_OK;
 }
 
@@ -104,61 +102,6 @@ l2k_status l2k_cuda_take_code(l2k_cuda_blocks *blocks, size_t bytes, uint8_t **c
     *code = chunk->at + blocks->used;
     blocks->used += bytes;
     return L2K_OK;
-}
-
-/* ---- Coefficients that are coded more than once -------------------------------------------------------------- */
-
-l2k_status l2k_cuda_blocks_fetch(l2k_cuda_blocks *blocks, const l2k_coefficients *view, const l2k_band_view *part,
-                                 uint32_t distance, void *to)
-{
-    const size_t size = l2k_coefficient_bytes(view->type), row = part->width * size, pitch = view->stride * size;
-    const size_t rows = ((size_t)part->height + distance - 1) / distance;
-    if (part->width == 0 || rows == 0)
-        return L2K_OK;
-    return l2k_cuda_copy_rows(blocks->context, blocks->stream, to, row,
-                              (const uint8_t *)view->base + part->y * pitch + part->x * size, distance * pitch, row,
-                              rows, true);
-}
-
-static l2k_status take_piece(l2k_cuda_blocks *blocks, size_t bytes, l2k_cuda_memory **piece)
-{
-    l2k_cuda_copies *copies = &blocks->copies;
-    if (copies->used == copies->count) {
-        const size_t count = 2 * copies->count + 4;
-        l2k_cuda_memory *pieces =
-            l2k_enlarge(blocks->context, copies->pieces, copies->count, count, sizeof *copies->pieces);
-        if (!pieces)
-            return l2k_fail(blocks->context, L2K_ERROR_MEMORY, "out of memory for the coefficients of a tile");
-        for (size_t i = copies->count; i < count; i++)
-            pieces[i] = (l2k_cuda_memory){0};
-        copies->pieces = pieces;
-        copies->count = count;
-    }
-    *piece = &copies->pieces[copies->used];
-    L2K_TRY(l2k_cuda_reserve(blocks->context, *piece, bytes));
-    copies->used++;
-    return L2K_OK;
-}
-
-/* With rows of a multiple of 64 bytes. */
-l2k_status l2k_cuda_blocks_keep(l2k_cuda_blocks *blocks, const l2k_coefficients *view, l2k_coefficients *copy)
-{
-    const size_t size = l2k_coefficient_bytes(view->type), row = view->width * size, pitch = (row + 63) / 64 * 64;
-    l2k_cuda_memory *piece = NULL;
-    *copy = *view;
-    if (row == 0 || view->height == 0)
-        return L2K_OK;
-    L2K_TRY(take_piece(blocks, pitch * view->height, &piece));
-    copy->base = piece->at;
-    copy->stride = pitch / size;
-    L2K_TRY(l2k_cuda_copy_rows(blocks->context, blocks->stream, piece->at, pitch, view->base, view->stride * size, row,
-                               view->height, false));
-    return l2k_cuda_wait(blocks->context, blocks->stream);
-}
-
-void l2k_cuda_blocks_drop(l2k_cuda_blocks *blocks)
-{
-    blocks->copies.used = 0;
 }
 
 /* ---- Views --------------------------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 extern "C" {
-#include "codec/engine/cuda/cuda_memory.h"
+#include "codec/engine/cuda/blocks/cuda_memory.h"
 #include "transform/backend.h"
 #include "transform/cuda/cuda_device.h"
 }

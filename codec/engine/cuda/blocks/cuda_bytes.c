@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/integer.h"
-#include "codec/engine/cuda/cuda_blocks.h"
+#include "codec/engine/cuda/blocks/cuda_blocks.h"
 
 /* Of memory that is not pinned, one piece crosses the bus while the next is copied to memory that is. */
 enum { PIECE_BYTES = 1 << 20 };
@@ -63,7 +63,7 @@ void l2k_cuda_bytes_send(l2k_cuda_blocks *b, const uint8_t *from, size_t count)
 l2k_status l2k_cuda_bytes_start(l2k_cuda_blocks *b)
 {
     l2k_cuda_bytes *bytes = &b->bytes;
-    const l2k_block_batch *batch = &b->batch;
+    const l2k_cuda_batch *batch = &b->more;
     bytes->direct = batch->bytes && batch->num_bytes <= UINT32_MAX;
     if (bytes->direct && bytes->sent == batch->bytes && bytes->num_sent == batch->num_bytes)
         return l2k_cuda_follow(b->context, b->running, bytes->arrived);

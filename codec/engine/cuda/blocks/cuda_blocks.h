@@ -1,10 +1,10 @@
 /* What block coders on a device share: the code-blocks of a batch as kernels see them, and memory that grows and stays.
  */
-#ifndef L2K_CODEC_BLOCKS_CUDA_CUDA_BLOCKS_H
-#define L2K_CODEC_BLOCKS_CUDA_CUDA_BLOCKS_H
+#ifndef L2K_CODEC_ENGINE_CUDA_BLOCKS_CUDA_BLOCKS_H
+#define L2K_CODEC_ENGINE_CUDA_BLOCKS_CUDA_BLOCKS_H
 
 #include "codec/blocks/block_coder.h"
-#include "codec/engine/cuda/cuda_memory.h"
+#include "codec/engine/cuda/blocks/cuda_memory.h"
 
 /* The code of encoded blocks until `forget`: chunks of pinned memory, of which one has free space. */
 enum { L2K_CUDA_CHUNKS = 64 };
@@ -19,11 +19,18 @@ typedef struct l2k_cuda_bytes {
     void *arrived; /* a cudaEvent_t after them */
 } l2k_cuda_bytes;
 
-/* Copies of coefficients, in pieces of device memory that stay when the copies are dropped. */
-typedef struct l2k_cuda_copies {
-    l2k_cuda_memory *pieces;
-    size_t count, used;
-} l2k_cuda_copies;
+/* What a coder on a device reads of a batch besides l2k_block_batch, whose `engine` points to it; NULL is all 0. */
+typedef struct l2k_cuda_batch {
+    void *stream;  /* a cudaStream_t to work in, after what is there already; NULL: one of the coder's own */
+    uint64_t same; /* not 0: batches of this coder with the same number have the same places, views and steps, so
+                      that its list of them can stay on the device */
+    bool stays;    /* encoding: what is coded stays on the device, and no block is touched */
+    void *spare;   /* encoding: device memory that is free until the batch is done, aligned to 256 bytes; or NULL */
+    size_t spare_bytes;
+    const uint8_t *bytes; /* decoding: memory with all contributions, which then goes up in one copy; NULL: they are
+                             gathered first */
+    size_t num_bytes;
+} l2k_cuda_batch;
 
 typedef struct l2k_cuda_blocks {
     const l2k_context *context;
@@ -32,10 +39,10 @@ typedef struct l2k_cuda_blocks {
     l2k_cuda_memory device; /* all of a batch on the device, besides coefficients */
     l2k_cuda_memory pinned; /* what of it crosses the bus, besides code of encoded blocks */
     l2k_cuda_memory code[L2K_CUDA_CHUNKS];
-    l2k_cuda_copies copies;
     unsigned chunk;        /* the one with free space */
     size_t used;           /* of it */
     l2k_block_batch batch; /* the one under way, unless it has no blocks */
+    l2k_cuda_batch more;   /* of it */
     void *running;         /* the stream it is in */
     void *done;            /* a cudaEvent_t after all of it */
     l2k_cuda_bytes bytes;
@@ -45,12 +52,6 @@ l2k_status l2k_cuda_blocks_create(const l2k_context *context, l2k_cuda_blocks *b
 /* Waits for the batch under way. */
 void l2k_cuda_blocks_free(l2k_cuda_blocks *blocks);
 void l2k_cuda_blocks_forget(l2k_cuda_blocks *blocks);
-
-/* As in the table of a block coder. */
-l2k_status l2k_cuda_blocks_fetch(l2k_cuda_blocks *blocks, const l2k_coefficients *view, const l2k_band_view *part,
-                                 uint32_t distance, void *to);
-l2k_status l2k_cuda_blocks_keep(l2k_cuda_blocks *blocks, const l2k_coefficients *view, l2k_coefficients *copy);
-void l2k_cuda_blocks_drop(l2k_cuda_blocks *blocks);
 
 /* Starts on a batch. */
 l2k_status l2k_cuda_blocks_enter(l2k_cuda_blocks *blocks, const l2k_block_batch *batch);
@@ -80,7 +81,7 @@ static inline size_t l2k_cuda_aligned(size_t bytes)
 
 /* What tells a list of blocks to encode that is on the device already. */
 typedef struct l2k_cuda_list_key {
-    uint64_t same; /* l2k_block_batch.same; 0: there is none */
+    uint64_t same; /* l2k_cuda_batch.same; 0: there is none */
     const void *base, *device;
     l2k_coefficient_type type;
     bool distortions;
@@ -91,7 +92,7 @@ static inline l2k_cuda_list_key l2k_cuda_key_of(const l2k_cuda_blocks *blocks)
 {
     const l2k_block_batch *batch = &blocks->batch;
     const l2k_coefficients *view = batch->places[0].band->component->view;
-    return (l2k_cuda_list_key){batch->same, view->base, blocks->device.at, view->type, batch->distortions};
+    return (l2k_cuda_list_key){blocks->more.same, view->base, blocks->device.at, view->type, batch->distortions};
 }
 
 static inline bool l2k_cuda_is_listed(const l2k_cuda_blocks *blocks, const l2k_cuda_list_key *own)
@@ -121,11 +122,11 @@ l2k_status l2k_cuda_bytes_start(l2k_cuda_blocks *blocks);
 /* For the host to gather `count` bytes in; what has gone up directly is needed no longer. */
 l2k_status l2k_cuda_bytes_gather(l2k_cuda_blocks *blocks, size_t count);
 l2k_status l2k_cuda_bytes_upload(l2k_cuda_blocks *blocks, const uint8_t *from, size_t count);
-/* As `send` in the table of a block coder. */
+/* As `send` in the table of an engine. */
 void l2k_cuda_bytes_send(l2k_cuda_blocks *blocks, const uint8_t *from, size_t count);
 
 /* Where `count` bytes at `data` are in the batch's; false if they are not there. */
-static inline bool l2k_cuda_find_bytes(const l2k_block_batch *batch, const uint8_t *data, uint64_t count, uint32_t *at)
+static inline bool l2k_cuda_find_bytes(const l2k_cuda_batch *batch, const uint8_t *data, uint64_t count, uint32_t *at)
 {
     const uintptr_t offset = (uintptr_t)data - (uintptr_t)batch->bytes;
     *at = (uint32_t)offset;

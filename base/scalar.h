@@ -1,7 +1,7 @@
 /* Scalar operations compiled by both the C compiler and nvcc, which must give the same bits on both. Nothing here
  * allocates, loops or includes more than <stdint.h> and <math.h>. */
-#ifndef L2K_BASE_DEVICE_H
-#define L2K_BASE_DEVICE_H
+#ifndef L2K_BASE_SCALAR_H
+#define L2K_BASE_SCALAR_H
 
 #include <math.h>
 #include <stdint.h>
@@ -46,6 +46,12 @@ L2K_HD uint32_t l2k_leading_zeros(uint32_t v)
 #else
     return (uint32_t)__builtin_clz(v);
 #endif
+}
+
+/* floor(log2(v)) + 1, and 0 for 0. */
+L2K_HD unsigned l2k_bit_length(uint32_t v)
+{
+    return v ? 32 - l2k_leading_zeros(v) : 0;
 }
 
 /* To the nearest integer, ties to even (lrintf in the default rounding mode); saturates at the int32 range, and NaN

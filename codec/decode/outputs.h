@@ -1,0 +1,44 @@
+/* What the caller gets: palette and channel order. */
+#ifndef L2K_CODEC_DECODE_OUTPUTS_H
+#define L2K_CODEC_DECODE_OUTPUTS_H
+
+#include "codec/decode/decoder.h"
+
+/* The component that alone is wanted, or UINT32_MAX for all. */
+uint32_t l2k_decoder_only_component(const l2k_decoder *decoder);
+
+/* The part of the reference grid to decode: region and image area. L2K_ERROR_ARGUMENT where it is empty. */
+l2k_status l2k_decoder_area(const l2k_decoder *decoder, l2k_rect *area);
+
+/* The samples of codestream component c that decoding gives, in the domain of the reduced component. */
+l2k_rect l2k_decoder_component_area(const l2k_decoder *decoder, l2k_rect area, uint32_t c);
+
+/* Works out outputs from component mapping and channel definitions; once, when a file is opened. */
+l2k_status l2k_decoder_plan_outputs(l2k_decoder *decoder);
+
+/* A palette may make many outputs of one component, or a component mapping: these too must stay within the limits. */
+l2k_status l2k_decoder_check_outputs(l2k_decoder *decoder, const l2k_sample_limits *limits);
+
+/* The output of a component alone, or output k. */
+l2k_output_source l2k_decoder_output(const l2k_decoder *decoder, uint32_t k);
+uint32_t l2k_decoder_num_outputs(const l2k_decoder *decoder);
+
+/* Where the codestream's components are decoded to, for the caller's planes: per component, the only output that takes
+ * it as it is, else memory of its own. */
+typedef struct l2k_sources {
+    l2k_plane *planes;
+    bool *owned;
+} l2k_sources;
+
+/* Release also after an error. */
+l2k_status l2k_sources_prepare(const l2k_decoder *decoder, l2k_rect area, const l2k_plane *outputs,
+                               l2k_sources *sources);
+void l2k_sources_release(const l2k_decoder *decoder, l2k_sources *sources);
+
+/* Fills the outputs that are not decoded into: through the palette where there is one. */
+l2k_status l2k_sources_deliver(const l2k_decoder *decoder, const l2k_sources *sources, const l2k_plane *outputs);
+
+/* Allocates decoder->memory_planes for l2k_decoder_decode_memory. */
+l2k_status l2k_decoder_take_planes(l2k_decoder *decoder, const l2k_image *image);
+
+#endif

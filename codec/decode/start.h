@@ -1,0 +1,27 @@
+/* A decoding from its start to its end. */
+#ifndef L2K_CODEC_DECODE_START_H
+#define L2K_CODEC_DECODE_START_H
+
+#include "codec/decode/tile.h"
+
+/* What teams share; `states` has one for each slot. */
+typedef struct l2k_decode_job {
+    const l2k_decoding *decoding;
+    l2k_tile_state *states;
+    void *user;
+} l2k_decode_job;
+
+/* Runs `share`, whose job is an l2k_decode_job with `user`, on all tiles that meet d->area, which sets d->tiles. */
+l2k_status l2k_decode_tiles(l2k_decoder *decoder, l2k_decoding *d, l2k_backend backend, l2k_team_share *share,
+                            void *user);
+
+/* Makes ready for a decoding under the options set so far. */
+l2k_decoding l2k_decode_start(l2k_decoder *decoder, l2k_rect area, const l2k_plane *planes);
+
+/* Where the planes are, and the backend for that. */
+l2k_status l2k_decoder_memory_kind(l2k_decoder *decoder, l2k_decoding *d, l2k_backend *backend);
+
+/* What follows on a decoding that came to `status`, and what the caller gets. */
+l2k_status l2k_decode_end(l2k_decoder *decoder, l2k_status status);
+
+#endif

@@ -1,0 +1,24 @@
+/* Progression order changes (A.6.6). */
+#ifndef L2K_CODEC_ENCODE_POC_H
+#define L2K_CODEC_ENCODE_POC_H
+
+#include "codec/encode/setup.h"
+
+/* Checks entries one by one, and copies them, by tile. */
+l2k_status l2k_poc_copy(const l2k_context *context, const l2k_poc *poc, size_t count, l2k_poc **copy);
+
+/* Divides those of the options among `encoding`.coding and own_codings, after everything else there. */
+l2k_status l2k_poc_setup(const struct l2k_encoder *encoder, l2k_encoding *encoding);
+
+/* The components of `encoding` are those of its own codings, too. */
+void l2k_poc_share_components(l2k_encoding *encoding);
+
+/* Releases the entries, or leaves them to the one who has them, too. */
+void l2k_poc_release(l2k_encoding *encoding);
+void l2k_poc_forget(l2k_encoding *encoding);
+
+/* The coding parameters of a tile with changes of its own, or NULL; and those of any tile. */
+const l2k_tile_coding *l2k_poc_of_tile(const l2k_encoding *encoding, uint32_t tile);
+const l2k_tile_coding *l2k_coding_of_tile(const l2k_encoding *encoding, uint32_t tile);
+
+#endif

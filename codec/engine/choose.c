@@ -1,0 +1,319 @@
+/* Which processor takes a tile: the one that the caller asked for, or with AUTO a device where it is worth it. What
+ * fails on a processor that AUTO has chosen is done again on the CPU; this file alone decides that. */
+#include "base/memory.h"
+#include "codec/engine/engine.h"
+
+#ifdef L2K_WITH_CUDA
+extern const l2k_engine_table l2k_engine_cuda;
+#endif
+
+static const l2k_engine_table *table_for(l2k_backend backend)
+{
+#ifdef L2K_WITH_CUDA
+    if (backend == L2K_BACKEND_CUDA)
+        return &l2k_engine_cuda;
+#endif
+    return backend == L2K_BACKEND_CPU ? &l2k_engine_cpu : NULL;
+}
+
+/* That of the processors with memory of their own, if the build has any. */
+static const l2k_engine_table *off_host(void)
+{
+    return table_for(L2K_BACKEND_CUDA);
+}
+
+static const l2k_engine_table *table_of(const l2k_engine_slot *slot)
+{
+    return table_for(l2k_plan_backend(slot->plan));
+}
+
+static const l2k_engine_table *table_of_view(const l2k_coefficients *view)
+{
+    return l2k_is_off_host(view) ? off_host() : &l2k_engine_cpu;
+}
+
+/* ---- Engines ------------------------------------------------------------------------------------------------- */
+
+l2k_engine_kind l2k_engine_kind_of(const l2k_context *context, l2k_backend backend, const l2k_block_coder_table *coders,
+                                   bool spread)
+{
+    return (l2k_engine_kind){.context = context,
+                             .backend = backend,
+                             .coders = coders,
+                             .spread = spread,
+                             .threads = context->threads,
+                             .set = context->devices,
+                             .cpu = context->cpu,
+                             .min_samples = context->choice ? context->choice->gpu_min_samples : L2K_GPU_MIN_SAMPLES};
+}
+
+bool l2k_engine_same_kind(const l2k_engine_kind *a, const l2k_engine_kind *b)
+{
+    return a->backend == b->backend && a->coders == b->coders && a->spread == b->spread && a->threads == b->threads &&
+           a->set == b->set && a->cpu == b->cpu && a->min_samples == b->min_samples;
+}
+
+static bool has_own_processor(const l2k_engine_kind *kind, unsigned count)
+{
+    return count > 1 && kind->spread && (kind->set & (kind->set - 1));
+}
+
+l2k_status l2k_engine_create(const l2k_engine_kind *kind, unsigned number, unsigned count, l2k_plan_cache *cache,
+                             l2k_engine *engine)
+{
+    *engine = (l2k_engine){.context = *kind->context, .backend = kind->backend, .cache = cache};
+    engine->context.threads = count > 1 ? 1 : kind->context->threads;
+    if (has_own_processor(kind, count)) {
+        engine->context.devices = (uint64_t)1 << l2k_device_of_share(kind->context, number);
+        engine->context.choice = &engine->choice;
+        l2k_choice_start(&engine->choice, kind->min_samples);
+    }
+    engine->quiet = engine->context;
+    engine->quiet.hooks.message = NULL;
+    return l2k_block_coder_create(&engine->context, kind->coders, &engine->coder);
+}
+
+void l2k_engine_release(l2k_engine *engine)
+{
+    const int before = l2k_device_enter(&engine->context);
+    l2k_block_coder_free(engine->coder);
+    if (engine->state)
+        off_host()->release(engine);
+    engine->coder = NULL;
+    l2k_device_leave(before);
+}
+
+const l2k_context *l2k_engine_context(const l2k_engine *engine)
+{
+    return engine->backend == L2K_BACKEND_AUTO ? &engine->quiet : &engine->context;
+}
+
+/* ---- Plans --------------------------------------------------------------------------------------------------- */
+
+l2k_status l2k_engine_plan(const l2k_engine *engine, const l2k_plan_spec *spec, l2k_plan **plan)
+{
+    L2K_TRY(l2k_plan_create(&engine->context, engine->backend, spec, plan));
+    if (engine->backend == L2K_BACKEND_AUTO && l2k_plan_stream(*plan))
+        l2k_plan_use(*plan, &engine->quiet);
+    return L2K_OK;
+}
+
+/* Makes a plan off the host if there is room for it beside those of the cache. Otherwise these go, since for want of
+ * room AUTO would turn to the CPU for all tiles to come. */
+static bool has_room(const l2k_engine *engine, const l2k_plan_spec *spec, l2k_engine_slot *slot)
+{
+    if (spec->cpu_reason || !l2k_backend_overlaps(&engine->context, engine->backend, l2k_plan_samples(spec)) ||
+        !l2k_plan_cache_has_any(&engine->context, engine->cache))
+        return false;
+    if (l2k_plan_create(&engine->quiet, L2K_BACKEND_CUDA, spec, &slot->plan) != L2K_OK) {
+        l2k_plan_cache_drop(&engine->context, engine->cache);
+        return false;
+    }
+    l2k_plan_use(slot->plan, l2k_engine_context(engine));
+    return true;
+}
+
+/* The slot's plan for `spec`: the present one, one of the cache, or a new one. */
+static l2k_status plan_slot(const l2k_engine *engine, l2k_engine_slot *slot, const l2k_plan_spec *spec)
+{
+    if (slot->plan && l2k_plan_fits(slot->plan, spec))
+        return L2K_OK;
+    l2k_plan *cached = l2k_plan_cache_take(&engine->context, engine->cache, spec);
+    l2k_plan_cache_put(&engine->context, engine->cache, slot->plan);
+    slot->plan = cached;
+    if (cached)
+        l2k_plan_use(cached, l2k_engine_context(engine));
+    return cached || has_room(engine, spec, slot) ? L2K_OK : l2k_engine_plan(engine, spec, &slot->plan);
+}
+
+/* ---- What fails is done again -------------------------------------------------------------------------------- */
+
+static bool may_be_done_again(l2k_backend backend, l2k_status status)
+{
+    return status != L2K_OK && status != L2K_ERROR_CANCELLED && backend == L2K_BACKEND_AUTO;
+}
+
+/* The slot has no plan any more, and its next one will be on the CPU. Code of other tiles stays. */
+static bool falls_back(const l2k_engine *engine, l2k_engine_slot *slot, l2k_status status)
+{
+    if (!may_be_done_again(engine->backend, status) || !l2k_engine_has_left_host(slot))
+        return false;
+    l2k_choice_fall_back(&engine->context, status);
+    l2k_plan_free(slot->plan);
+    slot->plan = NULL;
+    l2k_plan_cache_drop(&engine->context, engine->cache);
+    return true;
+}
+
+l2k_status l2k_engine_try(const l2k_engine *engine, l2k_engine_slot *slot, l2k_engine_work *work, void *tile)
+{
+    const l2k_status status = work(tile, false);
+    return falls_back(engine, slot, status) ? work(tile, true) : status;
+}
+
+bool l2k_engines_fall_back(const l2k_engine_kind *kind, l2k_status status)
+{
+    if (!may_be_done_again(kind->backend, status))
+        return false;
+    l2k_choice_fall_back(kind->context, status);
+    return true;
+}
+
+/* ---- Encoding ------------------------------------------------------------------------------------------------ */
+
+/* HT code-blocks of the 9/7 get indices truncated as in E.2, where OpenJPEG rounds first: by the plan, or, where steps
+ * are still to be chosen or the plan may be off the host, by their coder. */
+static void choose_quantiser(const l2k_engine *engine, const l2k_encode_request *request, l2k_plan_spec *spec)
+{
+    if (!request->truncates)
+        return;
+    spec->truncates = !request->open_steps &&
+                      !l2k_backend_overlaps(&engine->context, engine->backend, l2k_tile_samples(request->tile));
+    if (!spec->truncates)
+        spec->type = L2K_COEFFICIENT_FLOAT32;
+}
+
+/* The slot's plan for the tile, and the views of its tile-components there. */
+static l2k_status prepare_encode(const l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request)
+{
+    const l2k_choice *choice = engine->context.choice;
+    l2k_tile *tile = request->tile;
+    l2k_plan_spec spec = *request->spec;
+    spec.keeps_coefficients = request->follows && off_host() && off_host()->codes(tile->coding->components[0].style);
+    spec.packs_planes = spec.keeps_coefficients && request->off_host && !request->interleaved;
+    spec.on_device = spec.keeps_coefficients && request->off_host && !l2k_choice_has_failed(choice);
+    choose_quantiser(engine, request, &spec);
+    l2k_status status = plan_slot(engine, slot, &spec);
+    if (spec.on_device && l2k_choice_has_failed(choice)) {
+        spec.on_device = false;
+        status = plan_slot(engine, slot, &spec);
+    }
+    L2K_TRY(status);
+    for (uint32_t c = 0; c < tile->num_components; c++)
+        tile->components[c].view = l2k_plan_coefficients(slot->plan, c);
+    return L2K_OK;
+}
+
+l2k_status l2k_engine_begin_encode(l2k_engine *engine, l2k_engine_slot *slot, l2k_encode_request *request)
+{
+    L2K_TRY(prepare_encode(engine, slot, request));
+    if (request->off_host && !l2k_is_off_host(request->tile->components[0].view))
+        L2K_TRY(l2k_engine_fetch_planes(&engine->context, request));
+    return table_of(slot)->begin_encode(engine, slot, request);
+}
+
+l2k_status l2k_engine_finish_transform(l2k_engine_slot *slot)
+{
+    return l2k_plan_finish(slot->plan);
+}
+
+l2k_status l2k_engine_finish_encode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
+                                    l2k_made_packets *made)
+{
+    *made = (l2k_made_packets){0};
+    return table_of(slot)->finish_encode(engine, slot, request, made);
+}
+
+l2k_status l2k_engine_recode(l2k_engine *engine, const l2k_encode_request *request)
+{
+    return table_of_view(request->tile->components[0].view)->recode(engine, request);
+}
+
+void l2k_engine_forget(l2k_engine *engine)
+{
+    l2k_engine_cpu.forget(engine);
+    if (engine->state)
+        off_host()->forget(engine);
+}
+
+l2k_status l2k_engine_fetch(l2k_engine *engine, const l2k_coefficients *view, const l2k_band_view *part,
+                            uint32_t distance, void *to)
+{
+    return table_of_view(view)->fetch(engine, view, part, distance, to);
+}
+
+l2k_status l2k_engine_keep(l2k_engine *engine, const l2k_coefficients *view, l2k_coefficients *copy)
+{
+    return table_of_view(view)->keep(engine, view, copy);
+}
+
+void l2k_engine_drop(l2k_engine *engine)
+{
+    if (engine->state)
+        off_host()->drop(engine);
+}
+
+/* ---- Decoding ------------------------------------------------------------------------------------------------ */
+
+/* Planes off the host stay there with the coefficients, unless the CPU has to decode the tile. */
+l2k_status l2k_engine_prepare_decode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request,
+                                     bool *on_host)
+{
+    l2k_plan_spec spec = *request->spec;
+    const bool decodes =
+        !request->coefficients && !request->blocks_on_host && off_host() && off_host()->codes(request->style);
+    spec.keeps_coefficients = decodes && !request->off_host;
+    if (request->off_host && !decodes && !spec.cpu_reason)
+        spec.cpu_reason = "code-blocks that the GPU does not decode are decoded on the CPU";
+    spec.on_device = request->off_host && !spec.cpu_reason;
+    *on_host = request->off_host && !spec.on_device;
+    return plan_slot(engine, slot, &spec);
+}
+
+l2k_status l2k_engine_begin_decode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request)
+{
+    return table_of(slot)->begin_decode(engine, slot, request);
+}
+
+l2k_status l2k_engine_finish_decode(l2k_engine_slot *slot)
+{
+    return l2k_plan_finish(slot->plan);
+}
+
+void l2k_engine_send(l2k_engine *engine, const uint8_t *bytes, size_t num_bytes)
+{
+    if (engine->state)
+        off_host()->send(engine, bytes, num_bytes);
+}
+
+/* ---- Several processors -------------------------------------------------------------------------------------- */
+
+int l2k_engine_enter(const l2k_context *context)
+{
+    return l2k_device_enter(context);
+}
+
+void l2k_engine_leave(int before)
+{
+    l2k_device_leave(before);
+}
+
+l2k_status l2k_engine_of_planes(const l2k_context *context, l2k_backend *backend)
+{
+    if (*backend == L2K_BACKEND_CPU)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "planes in device memory, but the CPU as backend");
+    *backend = L2K_BACKEND_CUDA;
+    return L2K_OK;
+}
+
+unsigned l2k_engine_count(const l2k_context *context)
+{
+    return l2k_device_count(context);
+}
+
+bool l2k_engine_has_failed(const l2k_engine *engine)
+{
+    return engine->context.choice == &engine->choice && l2k_choice_has_failed(&engine->choice);
+}
+
+void l2k_engine_start(const l2k_engine_kind *kind, unsigned count, l2k_engine *engine)
+{
+    if (has_own_processor(kind, count) && !l2k_choice_has_failed(kind->context->choice))
+        l2k_choice_start(&engine->choice, kind->context->choice->gpu_min_samples);
+}
+
+void l2k_engine_end(const l2k_engine_kind *kind, unsigned count, const l2k_engine *engine)
+{
+    if (has_own_processor(kind, count))
+        l2k_choice_join(kind->context->choice, &engine->choice);
+}

@@ -1,0 +1,174 @@
+/* The block coders on a device: one state for either kind, HT (T.814) or MQ (Annexes C, D). */
+#include "codec/engine/cuda/coder/cuda_coder.h"
+
+#include "codec/blocks/ht/ht_encode.h"
+#include "codec/blocks/mq/t1.h"
+#include "codec/engine/cuda/ht/ht_cuda_decode.h"
+#include "codec/engine/cuda/ht/ht_cuda_encode.h"
+#include "codec/engine/cuda/mq/mq_cuda_decode.h"
+#include "codec/engine/cuda/mq/mq_cuda_encode.h"
+
+typedef struct ht_part {
+    l2k_ht_cuda_lists lists;
+    l2k_ht_cuda_encoding encoding;
+    l2k_ht_cuda_decoding decoding;
+} ht_part;
+
+typedef struct mq_part {
+    l2k_cuda_blocks blocks;
+    l2k_mq_cuda_encoding encoding;
+    l2k_mq_cuda_decoding decoding;
+} mq_part;
+
+typedef struct cuda_coder {
+    l2k_cuda_blocks *blocks; /* of the part that is in use */
+    bool is_ht, encodes;     /* encodes: the batch under way */
+    ht_part ht;
+    mq_part mq;
+} cuda_coder;
+
+/* ---- A batch ------------------------------------------------------------------------------------------------- */
+
+static l2k_status start(cuda_coder *c)
+{
+    if (c->is_ht)
+        return c->encodes ? l2k_ht_cuda_start_encoding(&c->ht.encoding) : l2k_ht_cuda_start_decoding(&c->ht.decoding);
+    return c->encodes ? l2k_mq_cuda_start_encoding(&c->mq.blocks, &c->mq.encoding)
+                      : l2k_mq_cuda_start_decoding(&c->mq.blocks, &c->mq.decoding);
+}
+
+static l2k_status end(cuda_coder *c)
+{
+    if (c->is_ht)
+        return c->encodes ? l2k_ht_cuda_finish_encoding(&c->ht.encoding) : l2k_ht_cuda_finish_decoding(&c->ht.decoding);
+    return c->encodes ? l2k_mq_cuda_finish_encoding(&c->mq.blocks, &c->mq.encoding)
+                      : l2k_mq_cuda_finish_decoding(&c->mq.blocks);
+}
+
+static l2k_status begin(l2k_block_coder *coder, const l2k_block_batch *batch, bool encodes)
+{
+    cuda_coder *c = coder->state;
+    L2K_TRY(l2k_cuda_blocks_enter(c->blocks, batch));
+    c->encodes = encodes;
+    if (!encodes) /* decoding takes the memory of the list */
+        c->ht.encoding.listed.same = c->mq.encoding.listed.same = 0;
+    if (batch->num_places == 0)
+        return L2K_OK;
+    const l2k_status status = start(c);
+    if (status != L2K_OK)
+        l2k_cuda_blocks_abandon(c->blocks);
+    return status;
+}
+
+static l2k_status begin_encode(l2k_block_coder *coder, const l2k_block_batch *batch)
+{
+    return begin(coder, batch, true);
+}
+
+static l2k_status begin_decode(l2k_block_coder *coder, const l2k_block_batch *batch)
+{
+    return begin(coder, batch, false);
+}
+
+static l2k_status finish(l2k_block_coder *coder)
+{
+    cuda_coder *c = coder->state;
+    const l2k_status status = c->blocks->batch.num_places ? end(c) : L2K_OK;
+    if (status == L2K_OK)
+        l2k_cuda_blocks_leave(c->blocks);
+    else
+        l2k_cuda_blocks_abandon(c->blocks);
+    return status;
+}
+
+/* ---- Life ---------------------------------------------------------------------------------------------------- */
+
+static l2k_status create(l2k_block_coder *coder, bool is_ht)
+{
+    cuda_coder *c = coder->state = l2k_allocate_zeroed(coder->context, 1, sizeof *c);
+    if (!c)
+        return l2k_fail(coder->context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+    c->is_ht = is_ht;
+    c->blocks = is_ht ? &c->ht.lists.blocks : &c->mq.blocks;
+    c->ht.encoding.lists = c->ht.decoding.lists = &c->ht.lists;
+    if (is_ht)
+        return l2k_ht_cuda_create_lists(coder->context, &c->ht.lists);
+    L2K_TRY(l2k_cuda_blocks_create(coder->context, &c->mq.blocks));
+    L2K_TRY(l2k_mq_cuda_create_encoding(&c->mq.blocks, &c->mq.encoding));
+    return l2k_mq_cuda_create_decoding(&c->mq.blocks, &c->mq.decoding);
+}
+
+static l2k_status create_ht(l2k_block_coder *coder)
+{
+    return create(coder, true);
+}
+
+static l2k_status create_mq(l2k_block_coder *coder)
+{
+    return create(coder, false);
+}
+
+static void free_coder(l2k_block_coder *coder)
+{
+    cuda_coder *c = coder->state;
+    if (!c)
+        return;
+    if (c->is_ht) {
+        l2k_ht_cuda_free_lists(&c->ht.lists);
+    } else {
+        l2k_cuda_blocks_free(&c->mq.blocks);
+        l2k_mq_cuda_free_encoding(&c->mq.encoding);
+        l2k_mq_cuda_free_decoding(&c->mq.decoding);
+    }
+    l2k_release(coder->context, c);
+}
+
+static void forget(l2k_block_coder *coder)
+{
+    l2k_cuda_blocks_forget(((cuda_coder *)coder->state)->blocks);
+}
+
+/* ---- What stays on the device -------------------------------------------------------------------------------- */
+
+void l2k_cuda_coder_coded(const l2k_block_coder *coder, l2k_cuda_coded *coded)
+{
+    const cuda_coder *c = coder->state;
+    if (c->is_ht)
+        l2k_ht_cuda_coded(&c->ht.encoding, coded);
+    else
+        l2k_mq_cuda_coded(&c->mq.encoding, coded);
+}
+
+bool l2k_cuda_coder_can_bring(const l2k_block_coder *coder)
+{
+    return coder->table == &l2k_mq_on_cuda;
+}
+
+l2k_status l2k_cuda_coder_bring(l2k_block_coder *coder, const l2k_block_batch *batch)
+{
+    cuda_coder *c = coder->state;
+    c->blocks->batch = *batch;
+    const l2k_status status = l2k_mq_cuda_bring(c->blocks, &c->mq.encoding);
+    if (status != L2K_OK)
+        l2k_cuda_settle(c->blocks->running);
+    c->blocks->batch.num_places = 0;
+    return status;
+}
+
+void l2k_cuda_coder_send(l2k_block_coder *coder, const uint8_t *bytes, size_t num_bytes)
+{
+    if (coder->table != &l2k_mixed_on_cuda)
+        l2k_cuda_bytes_send(((cuda_coder *)coder->state)->blocks, bytes, num_bytes);
+}
+
+/* ---- The tables ---------------------------------------------------------------------------------------------- */
+
+#define CODER(coder_name, planes, create_coder)                                                                        \
+    {                                                                                                                  \
+        .name = coder_name, .max_planes = planes, .bytes_per_thread = sizeof(cuda_coder), .create = create_coder,      \
+        .free = free_coder, .begin_encode = begin_encode, .begin_decode = begin_decode, .finish = finish,              \
+        .forget = forget, .ends_segment = l2k_pass_terminates                                                          \
+    }
+
+const l2k_block_coder_table l2k_ht_on_cuda = CODER("HT on CUDA", L2K_HT_MAX_BIT_PLANES, create_ht);
+const l2k_block_coder_table l2k_mq_on_cuda = CODER("MQ on CUDA", L2K_MAX_BIT_PLANES, create_mq);

@@ -1,0 +1,36 @@
+/* Block coders on a CUDA device, as tables of codec/blocks/block_coder.h. Coefficients are int16 (of at most 15
+ * bit-planes when decoding) or int32, in device memory; for HT float as well, which it quantises. What is enqueued in
+ * the batch's stream after begin_decode finds the coefficients there. Errors besides those of the table:
+ * L2K_ERROR_BACKEND; L2K_ERROR_ARGUMENT for other coefficients; L2K_ERROR_UNSUPPORTED for a block of the other kind. */
+#ifndef L2K_CODEC_ENGINE_CUDA_CODER_CUDA_CODER_H
+#define L2K_CODEC_ENGINE_CUDA_CODER_CUDA_CODER_H
+
+#include "codec/engine/cuda/blocks/cuda_blocks.h"
+
+extern const l2k_block_coder_table l2k_ht_on_cuda;    /* Part 15 */
+extern const l2k_block_coder_table l2k_mq_on_cuda;    /* Annexes C and D, all styles of Part 1 */
+extern const l2k_block_coder_table l2k_mixed_on_cuda; /* decodes both in one batch, each by the coder of its kind */
+
+/* The table for code-blocks of a style (SPcod, Table A.19). */
+static inline const l2k_block_coder_table *l2k_cuda_coder_for(unsigned style)
+{
+    if (style & L2K_STYLE_HT_MIXED)
+        return &l2k_mixed_on_cuda;
+    return style & L2K_STYLE_HT ? &l2k_ht_on_cuda : &l2k_mq_on_cuda;
+}
+
+/* The rest is for the first two tables; the third ignores `send`, and encodes nothing. */
+
+/* Where a batch that stays on the device has its coded blocks: after `begin_encode`, for work that is enqueued in the
+ * batch's stream; after `finish`, whether all code was there. What is there remains until the next batch. */
+void l2k_cuda_coder_coded(const l2k_block_coder *coder, l2k_cuda_coded *coded);
+
+/* Brings to the host what a batch of MQ blocks has left on the device, after `finish` and with all code there: blocks
+ * are then as if it had not stayed. Errors: L2K_ERROR_MEMORY, L2K_ERROR_BACKEND. */
+l2k_status l2k_cuda_coder_bring(l2k_block_coder *coder, const l2k_block_batch *batch);
+bool l2k_cuda_coder_can_bring(const l2k_block_coder *coder);
+
+/* As `send` in the table of an engine. */
+void l2k_cuda_coder_send(l2k_block_coder *coder, const uint8_t *bytes, size_t num_bytes);
+
+#endif

@@ -1,0 +1,236 @@
+/* The door to the processors. An engine takes a tile's samples to code-blocks, or to packets where it can, and back; it
+ * composes its own plan (transform/plan.h), block coders, streams and memory. Encoder and decoder know an l2k_engine,
+ * one for each worker group (codec/run/workers.h), and the functions of this header; which processor does the work is
+ * decided behind them (choose.c). A processor is a table: a folder beside cpu/.
+ *
+ * Planes, views and coded bytes may be off the host, in memory of a processor. A stream is that processor's own kind;
+ * NULL where it has none. */
+#ifndef L2K_CODEC_ENGINE_ENGINE_H
+#define L2K_CODEC_ENGINE_ENGINE_H
+
+#include "codec/blocks/block_coder.h"
+#include "codec/engine/plan_cache.h"
+#include "transform/choice.h"
+#include "transform/device.h"
+
+/* ---- Requests ------------------------------------------------------------------------------------------------ */
+
+/* A tile to encode. The encoder fills it for each call; what it points to stays until the tile is finished. */
+typedef struct l2k_encode_request {
+    l2k_tile *tile;            /* with the list of its code-blocks; gets its views, and what is coded */
+    const l2k_plan_spec *spec; /* of the transform: components, and integers as its type */
+    l2k_plane *planes;         /* per component, from the tile's first sample on; may be replaced by copies */
+    bool off_host;             /* the planes are off the host: */
+    void *stream;              /* they are ready after what is in it */
+    bool interleaved;          /* the first three planes are those of interleaved pixels */
+    bool follows;              /* code-blocks may be coded where the transform runs */
+    bool truncates;            /* quantise as E.2 has it, by the plan or by the block coder */
+    bool open_steps;           /* steps are still to be chosen: coefficients stay as they are */
+    bool distortions;          /* of coding passes are wanted */
+    uint64_t list;             /* not 0: requests with the same number have the same code-blocks and steps */
+    uint64_t units;            /* of progress that the code-blocks are worth */
+    bool packets;              /* these may be made as well: of an only tile of one layer and one tile-part */
+    bool lengths;              /* of packets are wanted */
+    double ratio;              /* that the layer is to reach (rate.h), with distortions; 0: it has everything */
+    size_t fixed_bytes;        /* which count for the ratio */
+} l2k_encode_request;
+
+/* Host memory with all packets of a tile, which stays until the engine's next tile. */
+typedef struct l2k_made_packets {
+    uint8_t *bytes; /* NULL: packets are still to be made of the tile's code-blocks. Headers may be written to
+                       L2K_PACKETS_FRONT bytes before them, and L2K_PACKETS_BACK behind */
+    size_t count;
+    const uint32_t *lengths; /* of each packet, if asked for */
+    uint32_t num_packets;
+} l2k_made_packets;
+
+enum { L2K_PACKETS_FRONT = 1 << 16, L2K_PACKETS_BACK = 64 };
+
+/* A tile to decode. */
+typedef struct l2k_decode_request {
+    const l2k_plan_spec *spec; /* of the transform, on which `prepare` decides the rest */
+    unsigned style;            /* code-block style of the tile, L2K_STYLE_HT_MIXED if components differ in coder */
+    bool off_host;             /* the planes are off the host: */
+    void *stream;              /* they are written after what is in it */
+    bool coefficients;         /* these alone are wanted, on the host */
+    bool blocks_on_host;       /* code-blocks are decoded there wherever the transform runs */
+    /* From `begin` on: */
+    const l2k_block_place *places; /* to decode into the tile's views */
+    size_t num_places;
+    const l2k_block_place *held; /* of all code-blocks with coefficients; views have zeros elsewhere */
+    size_t num_held;
+    const uint32_t *plan_component; /* the plan's number of each component */
+    const uint8_t *bytes;           /* memory with all contributions, or NULL */
+    size_t num_bytes;
+    atomic_bool *damaged; /* set where a block's bytes cannot be right */
+    uint64_t units;
+    const l2k_plane *planes; /* per component of the plan; NULL with `coefficients` */
+} l2k_decode_request;
+
+/* ---- The table of a processor -------------------------------------------------------------------------------- */
+
+typedef struct l2k_engine l2k_engine;
+
+/* Room for a tile under way, and its plan. */
+typedef struct l2k_engine_slot {
+    l2k_plan *plan;
+    unsigned number; /* among all slots of all worker groups */
+} l2k_engine_slot;
+
+/* The slot's plan is there, with its views, when these are called. Between begin and finish the work may go on by
+ * itself; an engine with one slot begins no other tile meanwhile. Errors: L2K_ERROR_MEMORY, L2K_ERROR_CANCELLED,
+ * L2K_ERROR_BACKEND; encoding L2K_ERROR_ARGUMENT for a coefficient with too many bit-planes, decoding
+ * L2K_ERROR_CORRUPT. */
+typedef struct l2k_engine_table {
+    /* Whether code-blocks of that style are coded where the coefficients are; otherwise views are on the host. */
+    bool (*codes)(unsigned style);
+    l2k_status (*begin_encode)(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request);
+    l2k_status (*finish_encode)(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
+                                l2k_made_packets *made);
+    /* The code-blocks of views that are complete once more, with the present steps; without a slot. */
+    l2k_status (*recode)(l2k_engine *engine, const l2k_encode_request *request);
+    l2k_status (*begin_decode)(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request);
+    /* Releases the code that coded blocks point to. */
+    void (*forget)(l2k_engine *engine);
+    /* What will be `bytes` of the next tile to decode may go ahead; it stays until that tile is done, or until this is
+     * called with NULL, which waits. */
+    void (*send)(l2k_engine *engine, const uint8_t *bytes, size_t num_bytes);
+    /* Views off the host that are read or coded more than once. `fetch`: every `distance`-th row of a part, packed.
+     * `keep`: a copy until `drop`. */
+    l2k_status (*fetch)(l2k_engine *engine, const l2k_coefficients *view, const l2k_band_view *part, uint32_t distance,
+                        void *to);
+    l2k_status (*keep)(l2k_engine *engine, const l2k_coefficients *view, l2k_coefficients *copy);
+    void (*drop)(l2k_engine *engine);
+    /* Releases engine->state. */
+    void (*release)(l2k_engine *engine);
+} l2k_engine_table;
+
+extern const l2k_engine_table l2k_engine_cpu;
+
+/* What the engines of an encoder or decoder have in common. */
+typedef struct l2k_engine_kind {
+    const l2k_context *context;
+    l2k_backend backend;
+    const l2k_block_coder_table *coders; /* on the host */
+    bool spread;                         /* over the context's processors, if there are several */
+    /* As the context was then: */
+    unsigned threads;
+    uint64_t set; /* of processors */
+    l2k_cpu cpu;
+    int64_t min_samples; /* from where on AUTO leaves the CPU */
+} l2k_engine_kind;
+
+struct l2k_engine {
+    l2k_context context; /* with the threads of its worker group, and its processor */
+    l2k_choice choice;   /* the context's, where engines are on several processors, which do not all fail together */
+    l2k_context quiet;   /* the same, for what may fail and is then done again: reports nothing */
+    l2k_backend backend;
+    l2k_block_coder *coder; /* on the host */
+    void *state;            /* of the table for a processor with memory of its own; NULL until it needs some */
+    l2k_plan_cache *cache;
+};
+
+/* The context for work that AUTO may do again elsewhere. */
+const l2k_context *l2k_engine_context(const l2k_engine *engine);
+
+/* ---- The door (choose.c) ------------------------------------------------------------------------------------- */
+
+l2k_engine_kind l2k_engine_kind_of(const l2k_context *context, l2k_backend backend, const l2k_block_coder_table *coders,
+                                   bool spread);
+bool l2k_engine_same_kind(const l2k_engine_kind *a, const l2k_engine_kind *b);
+
+/* Engine `number` of `count`; zero-initialise before. Release, which waits for its work, also after an error; before
+ * the plans of its slots, whose streams it uses. */
+l2k_status l2k_engine_create(const l2k_engine_kind *kind, unsigned number, unsigned count, l2k_plan_cache *cache,
+                             l2k_engine *engine);
+void l2k_engine_release(l2k_engine *engine);
+
+/* Calls `work`; where that fails on a processor that AUTO has chosen, calls it once more, for the CPU: `again`, from
+ * the tile's samples or bytes. A note says so the first time. */
+typedef l2k_status l2k_engine_work(void *tile, bool again);
+l2k_status l2k_engine_try(const l2k_engine *engine, l2k_engine_slot *slot, l2k_engine_work *work, void *tile);
+
+/* The same for all tiles of an image, of which some were off the host: whether they are to be done again. */
+bool l2k_engines_fall_back(const l2k_engine_kind *kind, l2k_status status);
+
+/* Encoding: from samples, until the work may go on by itself; then to code-blocks, or packets. Instead of the latter,
+ * finish_transform leaves coefficients in the views, for recode. */
+l2k_status l2k_engine_begin_encode(l2k_engine *engine, l2k_engine_slot *slot, l2k_encode_request *request);
+l2k_status l2k_engine_finish_encode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
+                                    l2k_made_packets *made);
+l2k_status l2k_engine_finish_transform(l2k_engine_slot *slot);
+l2k_status l2k_engine_recode(l2k_engine *engine, const l2k_encode_request *request);
+
+/* Decoding. `prepare` makes the slot's plan, with its views; `begin` decodes the code-blocks into them and starts the
+ * inverse transform, `finish` waits for it. After prepare, *on_host: samples will be on the host although the planes
+ * are not. */
+l2k_status l2k_engine_prepare_decode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request,
+                                     bool *on_host);
+l2k_status l2k_engine_begin_decode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request);
+l2k_status l2k_engine_finish_decode(l2k_engine_slot *slot);
+void l2k_engine_send(l2k_engine *engine, const uint8_t *bytes, size_t num_bytes);
+
+/* A plan of the engine's own, besides those of slots. */
+l2k_status l2k_engine_plan(const l2k_engine *engine, const l2k_plan_spec *spec, l2k_plan **plan);
+
+void l2k_engine_forget(l2k_engine *engine);
+l2k_status l2k_engine_fetch(l2k_engine *engine, const l2k_coefficients *view, const l2k_band_view *part,
+                            uint32_t distance, void *to);
+l2k_status l2k_engine_keep(l2k_engine *engine, const l2k_coefficients *view, l2k_coefficients *copy);
+void l2k_engine_drop(l2k_engine *engine);
+
+/* Whether the slot's tile is with a processor off the host. */
+static inline bool l2k_engine_has_left_host(const l2k_engine_slot *slot)
+{
+    return slot->plan && l2k_plan_stream(slot->plan);
+}
+
+/* Of a view: its coefficients are off the host. */
+static inline bool l2k_is_off_host(const l2k_coefficients *view)
+{
+    return view->on_device;
+}
+
+/* ---- Planes off the host (planes.c) --------------------------------------------------------------------------- */
+
+/* Memory of a processor that is taken anew only if more is needed. Zero-initialise before the first use. */
+typedef l2k_device_memory l2k_engine_memory;
+void l2k_engine_release_memory(l2k_engine_memory *memory);
+
+/* They come to the host: request->planes become copies in the tile's memory, with the same strides. */
+l2k_status l2k_engine_fetch_planes(const l2k_context *context, l2k_encode_request *request);
+
+/* Packed samples in host memory go to a plane off the host through `memory`; or all samples there get one value. Both
+ * behind what is in `stream`. */
+l2k_status l2k_engine_deliver(const l2k_context *context, const l2k_plane *from, const l2k_plane *to, uint32_t width,
+                              uint32_t height, void *stream, l2k_engine_memory *memory);
+l2k_status l2k_engine_fill(const l2k_context *context, const l2k_plane *to, uint32_t width, uint32_t height,
+                           int32_t value, void *stream);
+
+/* Waits for all that is in `stream`. */
+l2k_status l2k_engine_wait(const l2k_context *context, void *stream);
+
+/* ---- Several processors -------------------------------------------------------------------------------------- */
+
+/* A pair around each call of the library that may reach a processor, and around what other threads do for it. */
+int l2k_engine_enter(const l2k_context *context);
+void l2k_engine_leave(int before);
+
+/* The backend for planes that are off the host: AUTO leaves the CPU then; L2K_ERROR_ARGUMENT for the CPU. */
+l2k_status l2k_engine_of_planes(const l2k_context *context, l2k_backend *backend);
+
+/* Processors of a context are below this. */
+enum { L2K_MOST_PROCESSORS = L2K_MOST_DEVICES };
+
+/* How many processors work is divided among, at least 1. */
+unsigned l2k_engine_count(const l2k_context *context);
+
+/* At the beginning and end of a run over tiles, for each of `count` engines: each of several processors can fail by
+ * itself; that any has failed is what the object is to know. */
+void l2k_engine_start(const l2k_engine_kind *kind, unsigned count, l2k_engine *engine);
+void l2k_engine_end(const l2k_engine_kind *kind, unsigned count, const l2k_engine *engine);
+
+/* Whether the engine's processor has failed. */
+bool l2k_engine_has_failed(const l2k_engine *engine);
+
+#endif

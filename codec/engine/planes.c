@@ -1,0 +1,58 @@
+/* Planes that are off the host: to and from it. */
+#include "base/memory.h"
+#include "codec/engine/engine.h"
+
+static l2k_status fetch_plane(const l2k_context *context, const l2k_encode_request *request,
+                              const l2k_tile_component *component, l2k_plane *plane)
+{
+    const uint32_t width = l2k_rect_width(component->rect), height = l2k_rect_height(component->rect);
+    const size_t bytes = l2k_plane_extent(plane, width, height);
+    if (bytes == 0)
+        return L2K_OK;
+    void *host = l2k_arena_take(context, &request->tile->contributions, bytes);
+    if (!host)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the samples of a tile");
+    return l2k_plane_fetch(context, plane, width, height, request->stream, host);
+}
+
+/* With the strides of the planes. */
+l2k_status l2k_engine_fetch_planes(const l2k_context *context, l2k_encode_request *request)
+{
+    const l2k_tile *tile = request->tile;
+    l2k_plane *copies = l2k_arena_take(context, &request->tile->contributions, tile->num_components * sizeof *copies);
+    if (!copies)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a tile");
+    for (uint32_t c = 0; c < tile->num_components; c++) {
+        copies[c] = request->planes[c];
+        L2K_TRY(fetch_plane(context, request, &tile->components[c], &copies[c]));
+    }
+    request->planes = copies;
+    return L2K_OK;
+}
+
+l2k_status l2k_engine_deliver(const l2k_context *context, const l2k_plane *from, const l2k_plane *to, uint32_t width,
+                              uint32_t height, void *stream, l2k_engine_memory *memory)
+{
+    const size_t bytes = (size_t)from->row_stride * height;
+    l2k_plane there = *from;
+    L2K_TRY(l2k_device_reserve(context, memory, bytes));
+    L2K_TRY(l2k_device_upload(context, memory->at, from->data, bytes, stream));
+    there.data = memory->at;
+    return l2k_device_copy(context, to, &there, width, height, stream);
+}
+
+void l2k_engine_release_memory(l2k_engine_memory *memory)
+{
+    l2k_device_release(memory);
+}
+
+l2k_status l2k_engine_fill(const l2k_context *context, const l2k_plane *to, uint32_t width, uint32_t height,
+                           int32_t value, void *stream)
+{
+    return l2k_device_fill(context, to, width, height, value, stream);
+}
+
+l2k_status l2k_engine_wait(const l2k_context *context, void *stream)
+{
+    return l2k_device_wait(context, stream);
+}

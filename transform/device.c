@@ -1,0 +1,169 @@
+/* Devices as the rest of the library sees them: each call goes to the table of the backend that this build has. */
+#include "transform/device.h"
+
+#include <stdio.h>
+
+#include "base/sample.h"
+#include "transform/backend.h"
+
+/* What the build has; NULL: nothing but the CPU. */
+static const l2k_device_functions *device_functions(void)
+{
+    return l2k_device_backend() ? l2k_device_backend()->device : NULL;
+}
+
+static l2k_status no_device(const l2k_context *context)
+{
+    return l2k_fail(context, L2K_ERROR_BACKEND, L2K_NO_DEVICE_BACKEND);
+}
+
+/* ---- Devices ------------------------------------------------------------------------------------------------- */
+
+const l2k_backend_functions *l2k_device_backend(void)
+{
+#ifdef L2K_WITH_CUDA
+    return &l2k_backend_cuda;
+#else
+    return NULL;
+#endif
+}
+
+static bool is_usable(int device, char *text, size_t bytes)
+{
+    if (device_functions())
+        return device_functions()->usable(device, text, bytes);
+    snprintf(text, bytes, "%s", L2K_NO_DEVICE_BACKEND);
+    return false;
+}
+
+bool l2k_backend_usable(l2k_backend backend, char *text, size_t bytes)
+{
+    if (backend == L2K_BACKEND_CUDA)
+        return is_usable(-1, text, bytes);
+    snprintf(text, bytes, "always there");
+    return true;
+}
+
+bool l2k_device_usable(const l2k_context *context, char *text, size_t bytes)
+{
+    return is_usable(l2k_device_of_share(context, 0), text, bytes);
+}
+
+bool l2k_device(uint32_t device, l2k_device_info *info)
+{
+    return device_functions() && device_functions()->describe(device, info);
+}
+
+int l2k_current_device(void)
+{
+    return device_functions() ? device_functions()->current() : -1;
+}
+
+int l2k_device_enter(const l2k_context *context)
+{
+    const int device = l2k_device_of_share(context, 0);
+    const int before = device < 0 ? -1 : l2k_current_device();
+    if (before < 0 || before == device)
+        return -1;
+    device_functions()->make_current(device);
+    return before;
+}
+
+void l2k_device_leave(int before)
+{
+    if (before >= 0)
+        device_functions()->make_current(before);
+}
+
+/* ---- Plans on a device --------------------------------------------------------------------------------------- */
+
+void *l2k_plan_stream(const l2k_plan *plan)
+{
+    return plan->backend->stream ? plan->backend->stream(plan) : NULL;
+}
+
+l2k_status l2k_plan_follow(l2k_plan *plan, void *stream)
+{
+    return plan->backend->follow ? plan->backend->follow(plan, stream) : L2K_OK;
+}
+
+void *l2k_plan_coefficient_memory(const l2k_plan *plan, size_t *bytes)
+{
+    const l2k_coefficients *last = &plan->views[plan->spec.num_components - 1];
+    char *start = plan->views[0].base;
+    *bytes = (size_t)((char *)last->base - start) + last->stride * last->height * l2k_coefficient_bytes(last->type);
+    return start;
+}
+
+void *l2k_plan_spare_memory(const l2k_plan *plan, size_t *bytes)
+{
+    *bytes = plan->spare_bytes;
+    return plan->spare;
+}
+
+uint64_t l2k_plan_sent_bytes(const l2k_plan *plan)
+{
+    return plan->sent_bytes;
+}
+
+/* ---- Planes in device memory --------------------------------------------------------------------------------- */
+
+l2k_status l2k_device_reserve(const l2k_context *context, l2k_device_memory *memory, size_t bytes)
+{
+    return device_functions() ? device_functions()->reserve(context, memory, bytes) : no_device(context);
+}
+
+void l2k_device_release(l2k_device_memory *memory)
+{
+    if (memory->at)
+        device_functions()->release(memory);
+}
+
+l2k_status l2k_device_fill(const l2k_context *context, const l2k_plane *to, uint32_t width, uint32_t height,
+                           int32_t value, void *stream)
+{
+    return device_functions() ? device_functions()->fill(context, to, width, height, value, stream)
+                              : no_device(context);
+}
+
+l2k_status l2k_device_copy(const l2k_context *context, const l2k_plane *to, const l2k_plane *from, uint32_t width,
+                           uint32_t height, void *stream)
+{
+    return device_functions() ? device_functions()->copy(context, to, from, width, height, stream) : no_device(context);
+}
+
+l2k_status l2k_device_upload(const l2k_context *context, void *to, const void *host, size_t bytes, void *stream)
+{
+    return device_functions() ? device_functions()->upload(context, to, host, bytes, stream) : no_device(context);
+}
+
+l2k_status l2k_device_wait(const l2k_context *context, void *stream)
+{
+    return device_functions() ? device_functions()->wait(context, stream) : no_device(context);
+}
+
+/* From the first to the last of `count` samples or rows; ahead of the first, if they go backwards. */
+static size_t reach(ptrdiff_t stride, uint32_t count)
+{
+    return (size_t)(stride < 0 ? -stride : stride) * (count - 1);
+}
+
+size_t l2k_plane_extent(const l2k_plane *plane, uint32_t width, uint32_t height)
+{
+    if (width == 0 || height == 0)
+        return 0;
+    return reach(plane->sample_stride, width) + reach(plane->row_stride, height) + l2k_sample_bytes(plane->type);
+}
+
+l2k_status l2k_plane_fetch(const l2k_context *context, l2k_plane *plane, uint32_t width, uint32_t height, void *stream,
+                           void *host)
+{
+    const size_t before = (plane->sample_stride < 0 ? reach(plane->sample_stride, width) : 0) +
+                          (plane->row_stride < 0 ? reach(plane->row_stride, height) : 0);
+    if (!device_functions())
+        return no_device(context);
+    L2K_TRY(device_functions()->download(context, host, (const char *)plane->data - before,
+                                         l2k_plane_extent(plane, width, height), stream));
+    plane->data = (char *)host + before;
+    return L2K_OK;
+}

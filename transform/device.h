@@ -1,0 +1,93 @@
+/* Devices: which there are, the one that a thread works on, what a plan there has besides what all plans have, and
+ * planes in device memory. In a build without devices every function exists and fails, or finds none. A stream is the
+ * backend's own (a cudaStream_t). */
+#ifndef L2K_TRANSFORM_DEVICE_H
+#define L2K_TRANSFORM_DEVICE_H
+
+#include "transform/plan.h"
+
+/* ---- Devices ------------------------------------------------------------------------------------------------- */
+
+/* The device that is current for the calling thread, -1 where there is none. */
+int l2k_current_device(void);
+
+/* Makes the context's device, the first if it has several, current for the calling thread, if it has one and that
+ * exists, and returns what is to be current again when the work for the object is done. A pair around each call of the
+ * library that may reach a device, and around what other threads do for the object. */
+int l2k_device_enter(const l2k_context *context);
+void l2k_device_leave(int before);
+
+/* Whether the context's device, or else the current one, can be used; `text` names it, or says why not. */
+bool l2k_device_usable(const l2k_context *context, char *text, size_t bytes);
+
+/* ---- Plans on a device --------------------------------------------------------------------------------------- */
+
+/* The stream in which begin works; NULL on the CPU. Work that is enqueued there between begin and finish finds the
+ * coefficients of a forward plan, and what is enqueued before begin can make those of an inverse one. */
+void *l2k_plan_stream(const l2k_plan *plan);
+
+/* What is enqueued in the plan's stream from now on waits for all that is in `stream` now. */
+l2k_status l2k_plan_follow(l2k_plan *plan, void *stream);
+
+/* For plans made on_device: enqueues the transform of the plan's direction on a stream and returns at once;
+ * planes[c].data are device pointers. The results are there when the stream has done this work. */
+l2k_status l2k_plan_run_on_device(l2k_plan *plan, const l2k_plane *planes, void *stream);
+
+/* The memory of all components' coefficients, in one piece: free for other work, once they have been used. */
+void *l2k_plan_coefficient_memory(const l2k_plan *plan, size_t *bytes);
+
+/* What a forward plan with on_device needs beside coefficients: free for other work behind a run in its stream and
+ * before the next. NULL elsewhere. Aligned to 256 bytes. */
+void *l2k_plan_spare_memory(const l2k_plan *plan, size_t *bytes);
+
+/* The bytes of coefficients that the last inverse run took over a bus. */
+uint64_t l2k_plan_sent_bytes(const l2k_plan *plan);
+
+/* Where a plan with first_alone, whose components are alike and have levels, has the results of level 1 of component 0;
+ * those of the others are the same distances apart. */
+typedef struct l2k_first_level {
+    char *bands[4];    /* first coefficient, by orientation; LL: subband 0 or, of more levels, samples */
+    size_t stride;     /* of HL, LH, HH, in coefficients */
+    size_t low_stride; /* of LL, in bytes */
+    size_t to_next_band, to_next_low;
+} l2k_first_level;
+
+void l2k_plan_first_level(const l2k_plan *plan, l2k_first_level *first);
+
+/* Device memory that a plan for `spec` takes, in bytes: one block. At most 2.5 times the bytes of samples and
+ * coefficients together, for sides of 64 and more. Plans for host memory take pinned memory, too: less than
+ * that, and forward plans that keep their coefficients there hardly more than 12 MiB for each transform. */
+uint64_t l2k_plan_device_bytes(const l2k_plan_spec *spec);
+
+/* ---- Planes in device memory --------------------------------------------------------------------------------- */
+
+/* Device memory that is taken anew only if more is needed. Zero-initialise before the first use. */
+typedef struct l2k_device_memory {
+    void *at;
+    size_t bytes;
+} l2k_device_memory;
+
+/* What was there is lost. Errors: L2K_ERROR_MEMORY, L2K_ERROR_BACKEND. */
+l2k_status l2k_device_reserve(const l2k_context *context, l2k_device_memory *memory, size_t bytes);
+void l2k_device_release(l2k_device_memory *memory);
+
+/* These are enqueued in `stream`; `from` and `to` have samples of one type. Of upload, host memory may change again
+ * once it has returned. */
+l2k_status l2k_device_fill(const l2k_context *context, const l2k_plane *to, uint32_t width, uint32_t height,
+                           int32_t value, void *stream);
+l2k_status l2k_device_copy(const l2k_context *context, const l2k_plane *to, const l2k_plane *from, uint32_t width,
+                           uint32_t height, void *stream);
+l2k_status l2k_device_upload(const l2k_context *context, void *to, const void *host, size_t bytes, void *stream);
+
+/* Waits until everything in the stream is done. */
+l2k_status l2k_device_wait(const l2k_context *context, void *stream);
+
+/* Bytes from the lowest address of a plane's samples to the end of the highest; 0 without samples. */
+size_t l2k_plane_extent(const l2k_plane *plane, uint32_t width, uint32_t height);
+
+/* Copies all of these to `host` and makes the plane that of the copy, with the same strides. Waits for what is in
+ * `stream`, and for the copy. */
+l2k_status l2k_plane_fetch(const l2k_context *context, l2k_plane *plane, uint32_t width, uint32_t height, void *stream,
+                           void *host);
+
+#endif
