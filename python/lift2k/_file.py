@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import threading
 from collections.abc import Sequence
@@ -211,9 +212,8 @@ class Image:
     def __getitem__(self, key: Any) -> Any:
         if self._scale is None:
             raise TypeError("components are not all sampled alike: use read(region=...)")
-        keys = _complete(key, self.ndim)
-        ranges = [range(n)[k] if isinstance(k, slice) else range(n)[k:][:1] for k, n in zip(keys, self.shape)]
-        ranges = [r if r else range(0) for r in ranges]
+        keys = _complete(key, self.shape)
+        ranges = [range(n)[k] if isinstance(k, slice) else range(k, k + 1) for k, n in zip(keys, self.shape)]
         shape = tuple(len(r) for r, k in zip(ranges, keys) if isinstance(k, slice))
         if 0 in shape:
             return np.empty(shape, self.dtype)
@@ -341,15 +341,28 @@ def _box_data(decoder: _decoder.Decoder, index: int) -> Any:
     return data
 
 
-def _complete(key: Any, ndim: int) -> list[Any]:
-    """One index or slice for each dimension."""
+def _complete(key: Any, shape: tuple[int, ...]) -> list[Any]:
+    """One slice or index, counted from the start, for each dimension."""
     keys = list(key) if isinstance(key, tuple) else [key]
     places = [i for i, k in enumerate(keys) if k is Ellipsis]
-    if len(keys) - len(places) > ndim or len(places) > 1:
-        raise IndexError(f"too many indices for {ndim} dimensions")
+    if len(keys) - len(places) > len(shape) or len(places) > 1:
+        raise IndexError(f"too many indices for {len(shape)} dimensions")
     at = places[0] if places else len(keys)
-    keys[at:at + len(places)] = [slice(None)] * (ndim - len(keys) + len(places))
-    return [k if isinstance(k, slice) else k.__index__() for k in keys]
+    keys[at:at + len(places)] = [slice(None)] * (len(shape) - len(keys) + len(places))
+    return [k if isinstance(k, slice) else _index(k, axis, n) for axis, (k, n) in enumerate(zip(keys, shape))]
+
+
+def _index(key: Any, axis: int, size: int) -> int:
+    try:
+        if isinstance(key, bool):  # of NumPy it is a mask
+            raise TypeError
+        index = operator.index(key)
+    except TypeError:
+        raise TypeError(f"a file is indexed by integers, slices and ..., not by {key!r}: numpy.asarray() makes an array of "
+                        "it") from None
+    if not -size <= index < size:
+        raise IndexError(f"index {index} is out of bounds for axis {axis} with size {size}")
+    return index % size
 
 
 def _span(steps: range) -> range:

@@ -366,11 +366,57 @@ def test_open(random, tmp_path):
                 if array.ndim == 3:
                     assert np.array_equal(view[y:, :, 1], array[y:, :, 1])
                     assert np.array_equal(view[:, x, -1:0:-1], array[:, x, -1:0:-1])
-            for wrong in ((0, 0, 0, 0), (a.shape[0],)):
-                with pytest.raises(IndexError):
-                    img[wrong]
         with pytest.raises(errors.StateError):
             img[0]
+
+
+def any_index(random, shape):
+    """Integers, slices and ... for some or all dimensions, in range and beyond."""
+    def number(n):
+        return int(random.integers(-n - 2, n + 2))
+
+    def one(n):
+        if random.integers(3) == 0:
+            return number(n) if random.integers(2) else np.int16(number(n))
+        return slice(*(None if random.integers(3) == 0 else number(n) for _ in range(2)),
+                     random.choice([None, 1, 2, 7, -1, -2, -5]))
+
+    keys = [one(n) for n in shape[:int(random.integers(0, len(shape) + 1))]]
+    if random.integers(3) == 0:
+        behind = [one(n) for n in shape[len(shape) - int(random.integers(0, len(shape) - len(keys) + 1)):]]
+        return (*keys, ..., *(behind if len(behind) <= len(shape) - len(keys) else ()))
+    return keys[0] if len(keys) == 1 and random.integers(2) else tuple(keys)
+
+
+def test_indices_are_those_of_numpy(random):
+    """2,000 of them; what NumPy refuses is refused."""
+    refused = 0
+    for shape, coding in (((64, 81, 3), dict(tile_width=30, tile_height=17)), ((64, 80), dict(style="ht")),
+                          ((53, 70, 4), dict(style="ht", tile_width=33)), ((64, 81, 3), dict(origin=(5, 3), levels=3))):
+        with lift2k.open(lift2k.encode(picture(random, shape), **coding)) as whole:
+            for img in (whole, whole.level(1)):
+                array = img.read()
+                assert array.shape == img.shape
+                for _ in range(250):
+                    key = any_index(random, img.shape)
+                    try:
+                        expected = array[key]
+                    except IndexError as failure:
+                        refused += 1
+                        with pytest.raises(IndexError) as caught:
+                            img[key]
+                        assert "too many" in str(caught.value) or str(caught.value) == str(failure)
+                    else:
+                        found = img[key]
+                        assert np.shape(found) == np.shape(expected) and np.array_equal(found, expected), key
+    assert 100 < refused < 1000
+    with lift2k.open(lift2k.encode(picture(random, (64, 80)))) as img:
+        for wrong in (-65, 64, (slice(None), -81), (0, 80), (0, 0, 0), (..., ...)):
+            with pytest.raises(IndexError):
+                img[wrong]
+        for wrong in (None, [1, 2], 1.0, "1", True, np.True_, np.array([1, 2]), (0, None), slice(0.5), {}):
+            with pytest.raises(TypeError):
+                img[wrong]
 
 
 def test_header_and_boxes():
