@@ -91,6 +91,16 @@ def buffer_of(array: Any, stream: Any = None, write: bool = False) -> Buffer:
     return Buffer(array.__array_interface__["data"][0], array.shape, array.strides, array.dtype, -1, array)
 
 
+class Memory:
+    """Memory as an array, whose base is this, so that it keeps the owner."""
+
+    def __init__(self, pointer: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any],
+                 owner: Any) -> None:
+        self.owner = owner
+        self.__array_interface__ = {"version": 3, "data": (pointer, False), "shape": shape, "strides": strides,
+                                    "typestr": dtype.str}
+
+
 class Plane(NamedTuple):
     """A component's samples."""
 
@@ -116,14 +126,45 @@ class Planes(NamedTuple):
             plane.type = TYPES[p.dtype.str[1:]]
         return result
 
+    def to_encode(self, components: Any, top: int = 0) -> Any:
+        """The same, of samples that are not beyond their precision; those on a device are not looked at. `top`: the row of
+        the picture that is the first one here."""
+        c = 0
+        for buffer in self.owner if self.device < 0 else []:
+            parts = list(components[c:c + (1 if len(buffer.shape) == 2 else buffer.shape[2])])
+            if buffer.dtype.kind != "b" and any(part.precision < 8 * buffer.dtype.itemsize for part in parts):
+                array = np.asarray(Memory(*buffer[:4], buffer))
+                _check_range(array, [_range(part) for part in parts], c, top)
+            c += len(parts)
+        return self.native()
 
-def planes_of(array: Any, stream: Any = None, write: bool = False) -> Planes:
-    """(height, width), (height, width, components), or a list of the former. Any strides."""
+
+def _range(component: Any) -> tuple[int, int]:
+    """The least and the greatest sample."""
+    low = -(1 << component.precision - 1) if component.is_signed else 0
+    return low, low + (1 << component.precision) - 1
+
+
+def _check_range(array: Any, ranges: list[tuple[int, int]], first: int, top: int) -> None:
+    lows, highs = zip(*ranges)
+    if array.size == 0 or (array.min() >= max(lows) and array.max() <= min(highs)):
+        return
+    for c, (low, high) in enumerate(ranges):
+        plane = array if array.ndim == 2 else array[..., c]
+        wrong = (plane < low) | (plane > high)
+        if wrong.any():
+            y, x = (int(n) for n in np.unravel_index(np.argmax(wrong), plane.shape))
+            raise ValueError(f"sample {plane[y, x]} at row {top + y}, column {x} of component {first + c} is beyond "
+                             f"precision {(high - low).bit_length()}, {low} to {high}")
+
+
+def planes_of(array: Any, stream: Any = None, write: bool = False, floats: bool = False) -> Planes:
+    """(height, width), (height, width, components), or a list of the former. Any strides. `floats`: also of float32."""
     parts = list(array) if isinstance(array, (list, tuple)) else [array]
     buffers = [buffer_of(part, stream, write) for part in parts]
     planes = []
     for buffer in buffers:
-        if buffer.dtype.str[1:] not in TYPES:
+        if buffer.dtype.str[1:] not in TYPES or (buffer.dtype.kind == "f" and not floats):
             raise TypeError(f"samples of {buffer.dtype} are not possible: integers of 8, 16 or 32 bits are")
         if len(buffer.shape) == 2:
             shape, strides = (*buffer.shape, 1), (*buffer.strides, 0)
@@ -140,7 +181,7 @@ def planes_of(array: Any, stream: Any = None, write: bool = False) -> Planes:
 
 def planes_on_host(array: Any, shape: tuple[int, ...], write: bool) -> Planes:
     """The same, of a shape that is known."""
-    planes = planes_of(array, write=write)
+    planes = planes_of(array, write=write, floats=True)
     sizes = [(p.height, p.width) for p in planes.planes]
     if sizes != [shape[:2]] * (shape[2] if len(shape) == 3 else 1) or planes.device >= 0:
         raise ValueError(f"samples on the host of shape {shape} are needed")

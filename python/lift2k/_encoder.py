@@ -85,10 +85,11 @@ class Encoder(_call.Native):
         """The file as bytes. `stream`: of a CUDA array, the stream that fills it."""
         planes = _arrays.planes_of(array, stream)
         image = _arrays.Description(planes.planes, **description)
+        native = planes.to_encode(image.components)
         self._use_memory(planes.device, stream)
         data, count = ffi.new("uint8_t **"), ffi.new("size_t *")
         with _call.reporting(self.listener, self.progress, "encode"):
-            self.call(lib.l2k_encoder_encode_memory, image.image, planes.native(), data, count)
+            self.call(lib.l2k_encoder_encode_memory, image.image, native, data, count)
         return bytes(ffi.buffer(data[0], count[0]))
 
     def encode_many(self, arrays: Iterable[Any], *, stream: Any = None, return_exceptions: bool = False,
@@ -103,8 +104,8 @@ class Encoder(_call.Native):
         if len({p.device for p in planes}) > 1:
             raise ValueError("all images must be in the same memory")
         images = [_arrays.Description(p.planes, **description) for p in planes]
+        native = [p.to_encode(image.components) for p, image in zip(planes, images)]
         self._use_memory(planes[0].device, stream)
-        native = [p.native() for p in planes]
         memory = ffi.new("l2k_py_memory[]", len(planes))
         streams = ffi.new("l2k_stream[]", len(planes))
         items = ffi.new("l2k_encode_item[]", len(planes))
@@ -300,7 +301,7 @@ def _write_rows(encoder: Encoder, stream: Any, data: Any, shape: Sequence[int] |
         if rows.dtype != sample.dtype or tuple(rows.shape[1:]) != tuple(shape[1:]):
             raise ValueError(f"rows of {rows.dtype} and shape {rows.shape[1:]} among others of {sample.dtype}, {shape[1:]}")
         planes = _arrays.planes_of(rows)
-        encoder.call(lib.l2k_encoder_put_rows, planes.native())
+        encoder.call(lib.l2k_encoder_put_rows, planes.to_encode(image.components, y[0] - top))
     source.end()
     encoder.call(lib.l2k_encoder_end)
 
@@ -318,7 +319,7 @@ def _write(file: IO[bytes], data: Any, shape: Sequence[int] | None, by_rows: boo
             planes = _arrays.planes_of(data)
             image = _arrays.Description(planes.planes, **description)
             encoder._use_memory(planes.device, None)
-            encoder.call(lib.l2k_encoder_encode, image.image, planes.native(), target.stream)
+            encoder.call(lib.l2k_encoder_encode, image.image, planes.to_encode(image.components), target.stream)
     return encoder
 
 

@@ -396,20 +396,10 @@ def subbands(view: Any, levels: int, *, copy: bool, owner: Any = None) -> dict[s
     for b in range(view.num_bands):
         band = view.bands[b]
         offset = (band.y * view.stride + band.x) * dtype.itemsize
-        array = np.asarray(_Memory(int(ffi.cast("uintptr_t", view.base)) + offset, (band.height, band.width),
-                                   (view.stride * dtype.itemsize, dtype.itemsize), dtype, owner))
+        array = np.asarray(_arrays.Memory(int(ffi.cast("uintptr_t", view.base)) + offset, (band.height, band.width),
+                                           (view.stride * dtype.itemsize, dtype.itemsize), dtype, owner))
         result[band_name(b, levels)] = array.copy() if copy else array
     return result
-
-
-class _Memory:
-    """The library's memory as an array, whose base is this, so that it keeps the owner."""
-
-    def __init__(self, pointer: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any],
-                 owner: Any) -> None:
-        self.owner = owner
-        self.__array_interface__ = {"version": 3, "data": (pointer, False), "shape": shape, "strides": strides,
-                                    "typestr": dtype.str}
 
 
 def open(source: _decoder.Source, *, incomplete: bool = False, **coding: Unpack[options.DecoderOptions]) -> Image:

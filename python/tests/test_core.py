@@ -194,6 +194,27 @@ def test_metadata(random, tmp_path):
             lift2k.encode(a, **wrong)
 
 
+def test_samples_beyond_their_precision(random, tmp_path):
+    a = picture(random, (70, 90, 3), np.uint16, 12)
+    a[61, 40, 1] = 5000
+    named = r"sample 5000 at row 61, column 40 of component 1 .* 0 to 4095"
+    for call in (lambda a: lift2k.encode(a, precision=12), lambda a: lift2k.encode(a, precision=[16, 12, 13]),
+                 lambda a: lift2k.encode([a[..., 0], a[..., 1], a[..., 2]], precision=[12, 12, 16]),
+                 lambda a: lift2k.encode(Speaker(a), precision=12), lambda a: lift2k.encode_many([a, a], precision=12),
+                 lambda a: lift2k.write(io.BytesIO(), a, precision=12),
+                 lambda a: lift2k.write(io.BytesIO(), a, precision=12, by_rows=True, tile_height=16)):
+        with pytest.raises(ValueError, match=named):
+            call(a)
+    assert np.array_equal(lift2k.decode(lift2k.encode(a, precision=[12, 13, 12])), a)
+    signed = np.full((9, 9), -32, np.int8)
+    assert np.array_equal(lift2k.decode(lift2k.encode(signed, precision=6)), signed)
+    for value, signed[4, 5] in ((32, 32), (-33, -33)):
+        with pytest.raises(ValueError, match=rf"sample {value} at row 4, column 5 of component 0 .* -32 to 31"):
+            lift2k.encode(signed, precision=6)
+    with pytest.raises(ValueError, match="sample 4294967295"):
+        lift2k.encode(np.full((9, 9), 2**32 - 1, np.uint32), precision=24)
+
+
 def test_wrong_arguments(random):
     a = picture(random, (20, 20))
     cases = [
@@ -207,7 +228,12 @@ def test_wrong_arguments(random):
     for arguments, kind in cases:
         with pytest.raises(kind):
             lift2k.encode(a, **arguments)
-    for array, kind in ((a.astype(float), TypeError), (a.astype(int), TypeError), (a[0], ValueError), ("text", TypeError),
+    for dtype in (np.float32, np.float64):
+        for call in (lift2k.encode, lambda a: lift2k.encode(a, precision=8), lambda a: lift2k.encode_many([a]),
+                     lambda a: lift2k.write(io.BytesIO(), a, by_rows=True), lambda a: lift2k.decode(lift2k.encode(np.zeros((20, 20), np.uint8)), out=a)):
+            with pytest.raises(TypeError, match=f"samples of {np.dtype(dtype)} are not possible: integers of 8, 16 or 32"):
+                call(a.astype(dtype))
+    for array, kind in ((a.astype(int), TypeError), (a[0], ValueError), ("text", TypeError),
                         (a.astype(np.int32), ValueError), (a[:0], errors.ArgumentError), ([], ValueError), (None, TypeError)):
         with pytest.raises(kind):
             lift2k.encode(array)
