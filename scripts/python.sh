@@ -31,4 +31,4 @@ if ! pip --disable-pip-version-check install --no-build-isolation --no-deps --fo
     echo "python: the wheel could not be built or installed" >&2
     exit 1
 fi
-OMP_WAIT_POLICY=passive "$folder/venv/bin/python" -m pytest -q -rs -p no:cacheprovider python/tests "$@"
+"$folder/venv/bin/python" -m pytest -q -rs -p no:cacheprovider python/tests "$@"

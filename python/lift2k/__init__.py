@@ -8,25 +8,35 @@
 docs/guides/python.md in the repository shows the rest.
 """
 
+import os as _os
+
+# OpenMP reads this once, as it is loaded. Its threads would else spin where they wait, on a busy machine in place of those
+# that they wait for.
+_policy = _os.environ.get("OMP_WAIT_POLICY")
+_os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+try:
+    from . import _native
+finally:
+    if _policy is None:
+        del _os.environ["OMP_WAIT_POLICY"]
+
 from . import errors, options
 from ._decoder import Decoder, decode, decode_many
 from ._encoder import Encoder, encode, encode_many, write
 from ._file import Box, Component, Header, Image, Tile, open
-from ._native import ffi as _ffi
-from ._native import lib as _lib
 from ._ranges import Ranges
 from ._transform import Subband, Transform
 from ._volume import Place, Volume, VolumeSlice
 from .errors import Error, Lift2kWarning
 
-__version__ = _ffi.string(_lib.l2k_version()).decode()
+__version__ = _native.ffi.string(_native.lib.l2k_version()).decode()
 
 
 def backend_usable(backend: str) -> tuple[bool, str]:
     """Whether a backend can be used on this machine, and its name or why not."""
-    text = _ffi.new("char[256]")
-    usable = _lib.l2k_backend_usable(options.value_of("l2k_backend", backend), text, 256)
-    return usable, _ffi.string(text).decode()
+    text = _native.ffi.new("char[256]")
+    usable = _native.lib.l2k_backend_usable(options.value_of("l2k_backend", backend), text, 256)
+    return usable, _native.ffi.string(text).decode()
 
 
 __all__ = [

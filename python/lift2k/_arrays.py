@@ -133,7 +133,7 @@ class Planes(NamedTuple):
         for buffer in self.owner if self.device < 0 else []:
             parts = list(components[c:c + (1 if len(buffer.shape) == 2 else buffer.shape[2])])
             if buffer.dtype.kind != "b" and any(part.precision < 8 * buffer.dtype.itemsize for part in parts):
-                array = np.asarray(Memory(*buffer[:4], buffer))
+                array = np.asarray(Memory(buffer.pointer, buffer.shape, buffer.strides, buffer.dtype, buffer))
                 _check_range(array, [_range(part) for part in parts], c, top)
             c += len(parts)
         return self.native()

@@ -5,6 +5,7 @@ import io
 import mmap
 import os
 import pickle
+import re
 import subprocess
 import sys
 import threading
@@ -870,6 +871,20 @@ def test_the_lock_is_released(random):
     stop.set()
     thread.join()
     assert during > 1000
+
+
+@pytest.mark.parametrize("given", [None, "active"])
+def test_threads_do_not_spin_where_they_wait(given):
+    """Unless the environment asks for it, in which nothing stays."""
+    environment = {**os.environ, "OMP_DISPLAY_ENV": "verbose"} | ({"OMP_WAIT_POLICY": given} if given else {})
+    if not given:
+        environment.pop("OMP_WAIT_POLICY", None)
+    script = "import os, lift2k; print(os.environ.get('OMP_WAIT_POLICY'))"
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=60, check=True)
+    spins = re.search(r"GOMP_SPINCOUNT = '(\d+)'", done.stderr)
+    if not spins:
+        pytest.skip("built without GCC's OpenMP, which shows how often threads look before they sleep")
+    assert (int(spins[1]) > 0) == (given == "active") and done.stdout == f"{given}\n"
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
