@@ -4,6 +4,7 @@ cffi gets the declarations from the library's public header itself, so that noth
 every structure, and each option exists in Python because it is in the header. native.c becomes part of the module.
 """
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -38,13 +39,26 @@ def declarations(header: str) -> str:
     return re.sub(r"\bL2K_API\b", "", header)
 
 
+COMMENT = r"/\*((?:(?!\*/).)*)\*/"
+
+
+def explanations(header: str) -> str:
+    """What the header says of each option behind or above its name: a line for each, "ENCODER_LEVELS what it says"."""
+    lines = []
+    for body in re.findall(r"^typedef enum l2k_\w+_option \{(.*?)^\}", header, flags=re.S | re.M):
+        for above, name, behind in re.findall(rf"(?:{COMMENT}\s*)?L2K_(\w+)(?: = 0)?,?(?:[ ]*{COMMENT})?", body, flags=re.S):
+            lines.append(" ".join([name, *re.sub(r"\n +\*", "", above or behind).split()]))
+    return "\n".join(lines)
+
+
 def main(header: str, output: str) -> None:
     own = Path(__file__).with_name("native.c").read_text()
+    text = Path(header).read_text()
     structures = "\n".join(re.findall(r"^typedef struct .*?^\} \w+;", own, flags=re.S | re.M))
     ffi = cffi.FFI()
-    ffi.cdef(declarations(Path(header).read_text()))
-    ffi.cdef(structures + FUNCTIONS + CALLBACKS)
-    ffi.set_source("lift2k._native", own)
+    ffi.cdef(declarations(text))
+    ffi.cdef(structures + FUNCTIONS + CALLBACKS + "extern const char l2k_py_explanations[];")
+    ffi.set_source("lift2k._native", f"{own}\nstatic const char l2k_py_explanations[] = {json.dumps(explanations(text))};\n")
     ffi.emit_c_code(output)
 
 

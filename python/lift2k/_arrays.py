@@ -238,6 +238,7 @@ class Description:
     def __init__(self, planes: Sequence[Plane], *, precision: Any = None, colour: str | None = None, channels: Any = None,
                  icc: bytes | None = None, density: tuple[float, float] = (0, 0), origin: tuple[int, int] = (0, 0),
                  subsampling: Any = (1, 1), **metadata: Any) -> None:
+        options.check(metadata, options.ImageOptions, Description)
         count = len(planes)
         steps = [subsampling] * count if isinstance(subsampling[0], int) else _each(subsampling, count, "subsampling")
         bits = _each(precision, count, "precision")
@@ -311,6 +312,19 @@ def tile_of(shape: tuple[int, ...], dtype: np.dtype[Any], precision: Any, origin
         for part in tile.components:
             part.is_signed = True
     return tile
+
+
+Region = tuple[int, int, int, int]
+
+
+def region_of(region: Region | None) -> Region:
+    """x0, y0, x1, y1 on the reference grid; all of it for None."""
+    if region is None:
+        return 0, 0, 2**32 - 1, 2**32 - 1
+    x0, y0, x1, y1 = region
+    if not all(0 <= n < 2**32 for n in region):
+        raise ValueError(f"region {tuple(region)} is not within 0 to 2^32 - 1, the reference grid")
+    return x0, y0, x1, y1
 
 
 class Wanted(NamedTuple):

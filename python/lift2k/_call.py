@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 import sys
@@ -9,7 +10,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from . import errors
 from ._native import ffi, lib
@@ -56,6 +57,25 @@ def l2k_py_progress(user: Any, done: float) -> bool:
     return progress is None or progress(done) is not False
 
 
+S = TypeVar("S", bound="Native")
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def alone(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+    """A method that refuses to work while another one of its object does, on another thread or around it."""
+    @functools.wraps(method)
+    def guarded(self: S, /, *arguments: P.args, **named: P.kwargs) -> R:
+        if not self.idle.acquire(blocking=False):
+            raise errors.StateError(f"this {self.kind} is at work in another call: each thread needs its own")
+        try:
+            return method(self, *arguments, **named)
+        finally:
+            self.idle.release()
+
+    return guarded
+
+
 class Native:
     """An encoder, decoder or transform of the library."""
 
@@ -71,7 +91,7 @@ class Native:
         new = getattr(lib, f"l2k_{self.kind}_new")(ffi.new("l2k_hooks *", hooks))
         if new == ffi.NULL:
             raise errors.OutOfMemoryError("out of memory")
-        self.process = os.getpid()
+        self.process, self.idle = os.getpid(), threading.Lock()
         # The handle must outlive the object, which the last reference to either of them frees.
         self.pointer = ffi.gc(new, _Free(getattr(lib, f"l2k_{self.kind}_free"), self._handle))
 

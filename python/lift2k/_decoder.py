@@ -14,10 +14,7 @@ from ._native import ffi, lib
 
 Memory = bytes | bytearray | memoryview | mmap.mmap | str | os.PathLike[str]
 Source = Memory | _ranges.Ranges | _ranges.File
-Region = tuple[int, int, int, int]
 Components = int | Sequence[int] | None
-
-EVERYTHING = (0, 0, 2**32 - 1, 2**32 - 1)
 
 
 def contents(source: Any) -> Any:
@@ -40,13 +37,15 @@ def opened(source: Any) -> Any:
 
 
 class Decoder(_call.Native):
-    """A decoder with its options, which keeps memory and threads for the next file. For one thread at a time."""
+    """A decoder with its options, which keeps memory and threads for the next file. For one thread at a time: of a call
+    during another one comes a StateError."""
 
     kind = "decoder"
 
     def __init__(self, *, progress: _call.Progress = None, incomplete: bool = False, timings: bool = False,
                  **coding: Unpack[options.DecoderOptions]) -> None:
         super().__init__(bool(progress))
+        options.check(coding, options.DecoderOptions, Decoder)
         self.progress, self.incomplete = progress, incomplete
         self.has_memory, self.has_component = "memory" in coding, "component" in coding
         self.has_device = "device" in coding or "devices" in coding
@@ -54,8 +53,12 @@ class Decoder(_call.Native):
         self._ranges: _ranges.Ranges | None = None
         options.set_all(self, {**coding, "timings": timings})
 
+    @_call.alone
     def open(self, source: Source) -> None:
         """Reads the headers of a file."""
+        self._open(source)
+
+    def _open(self, source: Source) -> None:
         data = opened(source)
         # Until the end of the call the decoder may look at the bytes of the file before.
         with _call.reporting(self.listener, None, ""):
@@ -171,21 +174,25 @@ class Decoder(_call.Native):
                 self.call(lib.l2k_decoder_set, lib.L2K_DECODER_COMPONENT, -1)
         return result
 
-    def decode(self, *, region: Region | None = None, components: Components = None, out: Any = None,
-               stream: Any = None) -> Any:
-        """Decodes the open file."""
-        self.call(lib.l2k_decoder_set_region, *(EVERYTHING if region is None else region))
+    @_call.alone
+    def decode(self, source: Source | None = None, *, region: _arrays.Region | None = None, components: Components = None,
+               out: Any = None, stream: Any = None) -> Any:
+        """Decodes a file, which stays open; without `source`, the one that is."""
+        if source is not None:
+            self._open(source)
+        self.call(lib.l2k_decoder_set_region, *_arrays.region_of(region))
         if components is None:
             return self._decode(out, stream)
         if self.has_component:
             raise ValueError("component and components exclude each other")
         return self._chosen([components] if isinstance(components, int) else list(components), out, stream)
 
-    def decode_many(self, sources: Iterable[Memory], *, region: Region | None = None, out: Any = None, stream: Any = None,
+    @_call.alone
+    def decode_many(self, sources: Iterable[Memory], *, region: _arrays.Region | None = None, out: Any = None, stream: Any = None,
                     return_exceptions: bool = False) -> list[Any]:
         """Decodes several files, several at once. `out`: a list of arrays, or a function as for decode()."""
         data = [ffi.from_buffer(contents(source)) for source in sources]
-        self.call(lib.l2k_decoder_set_region, *(EVERYTHING if region is None else region))
+        self.call(lib.l2k_decoder_set_region, *_arrays.region_of(region))
         results: list[Any] = []
         for i, one in enumerate(data):
             try:
@@ -245,7 +252,7 @@ def _targets(result: Any, count: int) -> list[Any]:
     return [result] if result.ndim == 2 else [result[:, :, c] for c in range(count)]
 
 
-def decode(source: Source, *, region: Region | None = None, components: Components = None, out: Any = None,
+def decode(source: Source, *, region: _arrays.Region | None = None, components: Components = None, out: Any = None,
            incomplete: bool = False, stream: Any = None, progress: _call.Progress = None,
            timings: dict[str, float] | None = None, **coding: Unpack[options.DecoderOptions]) -> Any:
     """Decodes a file, in memory or by name, to an array (height, width) or (height, width, components) of the smallest
@@ -259,19 +266,20 @@ def decode(source: Source, *, region: Region | None = None, components: Componen
     such as cupy.empty. An array on a CUDA device is written there, after what is in `stream`.
     incomplete: what can be decoded of a truncated or damaged file is returned, with a warning, in place of IncompleteError.
     """
+    options.check(coding, options.DecoderOptions, decode)
     decoder = Decoder(progress=progress, incomplete=incomplete, timings=timings is not None, **coding)
-    decoder.open(source)
-    result = decoder.decode(region=region, components=components, out=out, stream=stream)
+    result = decoder.decode(source, region=region, components=components, out=out, stream=stream)
     if timings is not None:
         timings.update(decoder.times)
     return result
 
 
-def decode_many(sources: Iterable[Memory], *, region: Region | None = None, out: Any = None, incomplete: bool = False,
+def decode_many(sources: Iterable[Memory], *, region: _arrays.Region | None = None, out: Any = None, incomplete: bool = False,
                 stream: Any = None, progress: _call.Progress = None, timings: dict[str, float] | None = None,
                 return_exceptions: bool = False, **coding: Unpack[options.DecoderOptions]) -> list[Any]:
     """Decodes several files, several at once, each as decode() does. With return_exceptions, what fails has its exception
     in the list; else the first one is raised."""
+    options.check(coding, options.DecoderOptions, decode_many)
     decoder = Decoder(progress=progress, incomplete=incomplete, timings=timings is not None, **coding)
     result = decoder.decode_many(sources, region=region, out=out, stream=stream, return_exceptions=return_exceptions)
     if timings is not None:

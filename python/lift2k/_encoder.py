@@ -13,22 +13,50 @@ from . import _arrays, _call, errors, options
 from ._native import ffi, lib
 
 DESCRIPTION = frozenset(options.ImageOptions.__annotations__)
+BOXES = ("xmp", "exif", "iptc", "xml", "gml", "uuid")
+EXTENSIONS = {".jp2": ("jp2", False), ".jph": ("jp2", True), ".j2k": ("codestream", None), ".j2c": ("codestream", None),
+              ".jpc": ("codestream", None), ".jhc": ("codestream", True)}  # format; HT code-blocks: always, never, or either
 
 
-def _split(arguments: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Options of the encoder, and what describes the image."""
+def split(arguments: Any, function: Any, file: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Options of the encoder, with the format that a file's name asks for, and what describes the image."""
+    options.check(arguments, options.EncodeOptions, function)
     coding = {name: value for name, value in arguments.items() if name not in DESCRIPTION}
-    return coding, {name: value for name, value in arguments.items() if name in DESCRIPTION}
+    description = {name: value for name, value in arguments.items() if name in DESCRIPTION}
+    if isinstance(file, (str, os.PathLike)):
+        coding |= _named_format(os.fsdecode(file), coding)
+    boxes = [name for name in BOXES if description.get(name)]
+    if boxes and options.number("format", coding.get("format", 0)) == lib.L2K_FORMAT_CODESTREAM:
+        raise ValueError(f"a bare codestream has no boxes: {boxes[0]} needs a JP2 or JPH file")
+    return coding, description
+
+
+def _named_format(path: str, coding: dict[str, Any]) -> dict[str, Any]:
+    extension = os.path.splitext(path)[1].lower()
+    if extension not in EXTENSIONS:
+        if "format" in coding:
+            return {}
+        raise ValueError(f"{path}: unknown output format; known are {' '.join(EXTENSIONS)}, other names need format=")
+    format, ht = EXTENSIONS[extension]
+    style = options.number("style", coding.get("style", 0))
+    if options.number("format", coding.get("format", format)) != options.number("format", format):
+        raise ValueError(f"{path}: {extension} and format={coding['format']!r} contradict each other")
+    if ht is not None and ht != bool(style & lib.L2K_STYLE_HT):
+        raise ValueError(f"{path}: {extension} is for HT code-blocks, style='ht'" if ht else
+                         f"{path}: a JP2 file has no HT code-blocks, for which .jph, .jhc, .j2k, .j2c and .jpc are")
+    return {"format": format} | ({"style": style} if style else {})
 
 
 class Encoder(_call.Native):
-    """An encoder with its options, which keeps memory and threads for the next image. For one thread at a time."""
+    """An encoder with its options, which keeps memory and threads for the next image. For one thread at a time: of a call
+    during another one comes a StateError."""
 
     kind = "encoder"
 
     def __init__(self, *, progress: _call.Progress = None, timings: bool = False,
                  **coding: Unpack[options.EncoderOptions]) -> None:
         super().__init__(bool(progress))
+        options.check(coding, options.EncoderOptions, Encoder)
         self.progress = progress
         self.has_memory, self.has_device = "memory" in coding, "device" in coding or "devices" in coding
         plain: dict[str, Any] = {**coding, "timings": timings}
@@ -81,6 +109,7 @@ class Encoder(_call.Native):
             self.call(lib.l2k_encoder_set, lib.L2K_ENCODER_DEVICE, device)
         lib.l2k_encoder_set_stream(self.pointer, _arrays.stream_pointer(stream))
 
+    @_call.alone
     def encode(self, array: Any, *, stream: Any = None, **description: Unpack[options.ImageOptions]) -> bytes:
         """The file as bytes. `stream`: of a CUDA array, the stream that fills it."""
         planes = _arrays.planes_of(array, stream)
@@ -92,6 +121,7 @@ class Encoder(_call.Native):
             self.call(lib.l2k_encoder_encode_memory, image.image, native, data, count)
         return bytes(ffi.buffer(data[0], count[0]))
 
+    @_call.alone
     def encode_many(self, arrays: Iterable[Any], *, stream: Any = None, return_exceptions: bool = False,
                     **description: Unpack[options.ImageOptions]) -> list[Any]:
         """The files of several images, several of them at once, for which `threads` are divided.
@@ -156,7 +186,7 @@ def encode(array: Any, *, stream: Any = None, progress: _call.Progress = None, t
     progress: a function of the fraction done, which may return False to stop; True shows a bar.
     timings: a dictionary that receives the seconds of each stage.
     """
-    coding, description = _split(arguments)
+    coding, description = split(arguments, encode)
     encoder = Encoder(progress=progress, timings=timings is not None, **coding)
     result = encoder.encode(array, stream=stream, **description)
     if timings is not None:
@@ -168,7 +198,7 @@ def encode_many(arrays: Iterable[Any], *, stream: Any = None, progress: _call.Pr
                 timings: dict[str, float] | None = None, return_exceptions: bool = False,
                 **arguments: Unpack[options.EncodeOptions]) -> list[Any]:
     """Encodes several images, of any sizes, several at once; each becomes what encode() makes of it."""
-    coding, description = _split(arguments)
+    coding, description = split(arguments, encode_many)
     encoder = Encoder(progress=progress, timings=timings is not None, **coding)
     result = encoder.encode_many(arrays, stream=stream, return_exceptions=return_exceptions, **description)
     if timings is not None:
@@ -229,8 +259,12 @@ class completed:
         if self.direct:
             self.file: IO[bytes] = open(self.path, "wb")
             return self.file
-        self.name = os.path.join(os.path.dirname(self.path), f".lift2k-{secrets.token_hex(8)}")
-        self.file = os.fdopen(os.open(self.name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666), "w+b")
+        folder = os.path.dirname(self.path)
+        self.name = os.path.join(folder, f".lift2k-{secrets.token_hex(8)}")
+        try:
+            self.file = os.fdopen(os.open(self.name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666), "w+b")
+        except OSError as failure:  # which the user knows by this name
+            raise OSError(failure.errno, failure.strerror, folder) from None
         return self.file
 
     def __exit__(self, kind: Any, failure: Any, traceback: Any) -> None:
@@ -326,14 +360,15 @@ def _write(file: IO[bytes], data: Any, shape: Sequence[int] | None, by_rows: boo
 def write(file: str | os.PathLike[str] | IO[bytes], data: Any, *, shape: Sequence[int] | None = None,
           by_rows: bool | None = None, progress: _call.Progress = None, timings: dict[str, float] | None = None,
           **arguments: Unpack[options.EncodeOptions]) -> None:
-    """Encodes to a file, which appears when it is complete, or to an open binary one.
+    """Encodes to a file, which appears when it is complete, or to an open binary one. The name's extension decides on the
+    format as in the command: .jp2, .jph with style="ht", or .j2k, .j2c, .jpc and .jhc for a bare codestream.
 
     data: an array as for encode(), or, for images larger than memory: anything with a shape that gives rows when it is
     sliced (numpy.memmap, HDF5, Zarr), or an iterator of arrays of any number of rows, with the image's `shape`. Those are
     coded row of tiles by row of tiles, of 1024 x 1024 unless options say otherwise, and targets (ratio, psnr) hold for each
     row of tiles; by_rows=True does the same to an array.
     """
-    coding, description = _split(arguments)
+    coding, description = split(arguments, write, file)
     if by_rows is None:
         in_memory = isinstance(data, (np.ndarray, list, tuple)) or hasattr(data, "__dlpack_device__")
         by_rows = not in_memory or (isinstance(data, np.memmap) and "tile_height" in coding)

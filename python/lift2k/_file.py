@@ -139,7 +139,7 @@ class Image:
         self._set_shape(decoder)
 
     def _set_shape(self, decoder: _decoder.Decoder) -> None:
-        decoder.call(lib.l2k_decoder_set_region, *_decoder.EVERYTHING)
+        decoder.call(lib.l2k_decoder_set_region, *_arrays.region_of(None))
         self._parts = decoder.wanted()
         self._scale: tuple[int, int] | None = None
         self.dtype = _arrays.dtype_of(self._parts)
@@ -204,7 +204,7 @@ class Image:
         left, top = -(-h.x0 // sx), -(-h.y0 // sy)
         return slice(-(-y0 // sy) - top, -(-y1 // sy) - top), slice(-(-x0 // sx) - left, -(-x1 // sx) - left)
 
-    def read(self, *, region: _decoder.Region | None = None, components: _decoder.Components = None, out: Any = None,
+    def read(self, *, region: _arrays.Region | None = None, components: _decoder.Components = None, out: Any = None,
              stream: Any = None) -> Any:
         """Decodes as decode() does."""
         return self._mine().decode(region=region, components=components, out=out, stream=stream)

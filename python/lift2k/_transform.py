@@ -41,9 +41,10 @@ class Transform(_call.Native):
     kind = "transform"
 
     def __init__(self, shape: tuple[int, ...], dtype: Any = np.uint8, *, precision: Any = None,
-                 origin: tuple[int, int] = (0, 0), region: tuple[int, int, int, int] | None = None, steps: Any = None,
+                 origin: tuple[int, int] = (0, 0), region: _arrays.Region | None = None, steps: Any = None,
                  **coding: Unpack[options.TransformOptions]) -> None:
         super().__init__(False)
+        options.check(coding, options.TransformOptions, Transform)
         texts = {name: coding[name] for name in ("kernel", "splits") if name in coding}
         options.set_all(self, {name: value for name, value in coding.items() if name not in texts})
         for name, text in texts.items():
@@ -56,7 +57,7 @@ class Transform(_call.Native):
         image = self._tile.image
         self._area = (image.x0, image.y0, image.x1, image.y1)
         if region is not None:
-            self.call(lib.l2k_transform_set_region, *region)
+            self.call(lib.l2k_transform_set_region, *_arrays.region_of(region))
             self._area = (*map(max, self._area[:2], region[:2]), *map(min, self._area[2:], region[2:]))
         self.call(lib.l2k_transform_prepare, image)
         self.levels = int(coding.get("levels", 5))

@@ -45,6 +45,7 @@ class Volume(_call.Native):
         super().__init__(False)
         if len(shape) not in (3, 4):
             raise ValueError(f"{tuple(shape)} is neither (slices, height, width) nor (slices, height, width, components)")
+        options.check(coding, options.VolumeOptions, Volume)
         options.set_all(self, coding)
         self.shape, self.dtype = tuple(shape), np.dtype(dtype)
         self._tile = _arrays.tile_of(self.shape[1:], self.dtype, precision, origin)

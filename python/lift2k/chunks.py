@@ -65,7 +65,7 @@ class ChunkCodec:
             raise ValueError("chunks are bare codestreams: there is no format to choose")
         self.samples, self.threads = samples, threads
         self.coding = {name: tuple(v) if isinstance(v, list) else v for name, v in coding.items()}
-        self._plain, self._description = _encoder._split(self.coding)
+        self._plain, self._description = _encoder.split(self.coding, ChunkCodec)
         self._own_encoder()  # raises for options that do not exist
 
     def config(self) -> dict[str, Any]:
@@ -115,9 +115,7 @@ class ChunkCodec:
         return result
 
     def _one(self, data: Any, out: Any) -> Any:
-        decoder = self._own_decoder()
-        decoder.open(data)
-        return decoder.decode(out=out)
+        return self._own_decoder().decode(data, out=out)
 
     def _sequence(self, view: memoryview) -> Any:
         try:

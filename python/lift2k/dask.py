@@ -132,7 +132,7 @@ def _tile(block: Any, index: int, origin: tuple[int, int], quantisation: bytes, 
           description: dict[str, Any]) -> tuple[bytes, list[int]]:
     """Tile-parts of a tile, and their lengths. The tile is encoded as an image of its own at its place on the reference
     grid, so that all that it says but its number holds in the whole image."""
-    file = _encoder.encode(np.ascontiguousarray(block), **coding, **description, origin=origin)
+    file = _encoder.Encoder(**coding).encode(np.ascontiguousarray(block), **description, origin=origin)
     at = 2
     for _, _, end in _segments(file, 2):
         at = end
@@ -198,7 +198,7 @@ def to_file(path: str | os.PathLike[str], array: da.Array, *, batch: int = 256, 
     The file is that of write() by rows, but that targets (ratio, psnr) hold for each tile separately, and what differs from
     the main header, a third guard bit or quantiser steps, is stated tile by tile. Blocks that are tiles save copies.
     """
-    coding, description = _encoder._split(arguments)
+    coding, description = _encoder.split(arguments, to_file, path)
     grid, array = _plan(array, coding, description.pop("origin", (0, 0)))
     if "subsampling" in description:
         raise ValueError("components of an array cannot be sub-sampled")

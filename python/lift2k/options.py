@@ -4,12 +4,14 @@ which there are; a value is a number, or, where it comes from an enum of its own
 
 from __future__ import annotations
 
+import difflib
+import inspect
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from uuid import UUID
 from typing import Any, Literal, TypedDict
 
-from . import _call
+from . import _call, errors
 from ._native import ffi, lib
 
 Backend = Literal["auto", "cpu", "cuda"] | int
@@ -32,7 +34,18 @@ class Change(TypedDict, total=False):
 
 
 class EncoderOptions(TypedDict, total=False):
-    """Options of the library's encoder but for `timings`, and what its functions set."""
+    """Options of the library's encoder but for `timings`, and what its functions set.
+
+    precincts: (width, height) from the highest resolution down; further ones halve the last
+    ratio: raw size over size of the output, one number or one for each layer, from the coarsest on
+    psnr: dB, likewise
+    step: base step of the 9/7's quantiser, as a fraction of the samples' range
+    poc: progression order changes, a Change for each
+    comment: text of the COM marker segment; "" for none
+    frames_per_second: for `profile`, which changes whatever it fixes
+    kernel: a lifting kernel in place of a wavelet, as the header describes it
+    splits: "b", "h" or "v" for each level from the full size on: both ways, horizontally, vertically
+    """
 
     format: Literal["jp2", "codestream"] | int
     wavelet: Wavelet
@@ -61,41 +74,56 @@ class EncoderOptions(TypedDict, total=False):
     memory: Literal["host", "device"] | int
     in_flight: int
     device: int
-    devices: Iterable[int] | int  # ordinals, or a number with their bits
+    devices: Iterable[int] | int
     guard_bits: int
     roi_component: int
     roi_shift: int
     by_tile: bool
-    profile: Literal["cinema_2k", "cinema_4k", "imf_2k", "imf_4k", "imf_8k", "imf_2k_r", "imf_4k_r", "imf_8k_r"] | int
+    profile: Literal["none", "cinema2k", "cinema4k", "imf2k", "imf4k", "imf8k", "imf2k-r", "imf4k-r", "imf8k-r"] | int
     max_bytes: int
     component_bytes: int
-    precincts: Sequence[tuple[int, int]]  # (width, height) from the highest resolution down
-    ratio: Targets  # raw size over size of the output, one per layer, from the coarsest on
-    psnr: Targets  # dB, likewise
-    step: float  # base step of the 9/7's quantiser
-    poc: Sequence[Change]  # progression order changes
-    comment: str  # "" for none
-    frames_per_second: float  # for `profile`, which changes whatever it fixes
-    kernel: str  # a lifting kernel in place of a wavelet, as the header describes it
-    splits: str  # "b", "h" or "v" for each level from the full size on: both ways, horizontally, vertically
+    precincts: Sequence[tuple[int, int]]
+    ratio: Targets
+    psnr: Targets
+    step: float
+    poc: Sequence[Change]
+    comment: str
+    frames_per_second: float
+    kernel: str
+    splits: str
 
 
 class ImageOptions(TypedDict, total=False):
-    """What an array's samples are."""
+    """What an array's samples are, and what else a file says of them.
 
-    precision: int | Sequence[int]  # bits that samples use, of all components or of each; those of the dtype
-    colour: Colour  # gray for 1 or 2 components, srgb for 3 or 4
-    channels: Sequence[Channel]  # of each component; the last of 2 or 4 is opacity
+    precision: bits that samples use, of all components or of each; those of the dtype
+    colour: their colour space; gray for 1 or 2 components, srgb for 3 or 4
+    channels: what each component is; the last of 2 or 4 is opacity
+    icc: an ICC profile
+    xmp: an XMP packet
+    exif: a TIFF stream
+    iptc: IIM records
+    xml: an XML document, or several
+    gml: a GML document, as GMLJP2
+    uuid: UUID boxes: ID and content
+    density: pixels per metre, across and down
+    origin: x and y of the image area on the reference grid
+    subsampling: of each component, across and down
+    """
+
+    precision: int | Sequence[int]
+    colour: Colour
+    channels: Sequence[Channel]
     icc: bytes
-    xmp: bytes | str  # an XMP packet
-    exif: bytes  # a TIFF stream
-    iptc: bytes  # IIM records
-    xml: bytes | str | Sequence[bytes | str]  # XML documents
-    gml: bytes | str  # a GML document, as GMLJP2
-    uuid: Mapping[UUID | str, bytes]  # UUID boxes: ID and content
-    density: tuple[float, float]  # pixels per metre, across and down
-    origin: tuple[int, int]  # x and y of the image area on the reference grid
-    subsampling: Sequence[tuple[int, int]]  # of each component, across and down
+    xmp: bytes | str
+    exif: bytes
+    iptc: bytes
+    xml: bytes | str | Sequence[bytes | str]
+    gml: bytes | str
+    uuid: Mapping[UUID | str, bytes]
+    density: tuple[float, float]
+    origin: tuple[int, int]
+    subsampling: Sequence[tuple[int, int]]
 
 
 class EncodeOptions(EncoderOptions, ImageOptions, total=False):
@@ -128,7 +156,11 @@ class DecoderOptions(TypedDict, total=False):
 
 
 class TransformOptions(TypedDict, total=False):
-    """Options of the library's transform."""
+    """Options of the library's transform.
+
+    kernel: as for the encoder
+    splits: likewise
+    """
 
     direction: Literal["forward", "inverse"] | int
     wavelet: Wavelet
@@ -143,8 +175,8 @@ class TransformOptions(TypedDict, total=False):
     gpu_min_samples: int
     cpu: Cpu
     device: int
-    kernel: str  # as for the encoder
-    splits: str  # likewise
+    kernel: str
+    splits: str
 
 
 class VolumeOptions(TypedDict, total=False):
@@ -152,8 +184,8 @@ class VolumeOptions(TypedDict, total=False):
 
     direction: Literal["forward", "inverse"] | int
     wavelet: Wavelet
-    levels: int  # within slices
-    z_wavelet: Wavelet  # across slices; that of the slices
+    levels: int
+    z_wavelet: Wavelet
     z_levels: int
     order: Literal["z_first", "isotropic"] | int
     component_transform: bool
@@ -177,7 +209,7 @@ ENUMS["order"] = "l2k_volume_order"
 def names(enum: str) -> dict[str, int]:
     """The values of an enum by short names: {"auto": 0, ...}."""
     prefix = "L2K_" if enum in ("l2k_progression", "l2k_direction") else re.sub("_(type|order)$", "", enum).upper() + "_"
-    return {name.removeprefix(prefix).lower(): value for name, value in ffi.typeof(enum).relements.items()}
+    return {name.removeprefix(prefix).lower(): value for value, name in sorted(ffi.typeof(enum).elements.items())}
 
 
 def name_of(enum: str, value: int) -> str:
@@ -185,6 +217,8 @@ def name_of(enum: str, value: int) -> str:
         if number == value:
             if enum == "l2k_wavelet":
                 return {"5_3": "5/3", "9_7": "9/7"}.get(name, name.replace("_", "-"))
+            if enum == "l2k_profile":  # as in the command
+                return name.replace("_", "", 1).replace("_", "-")
             return name.upper() if enum == "l2k_progression" else name
     return str(value)
 
@@ -208,6 +242,17 @@ def numbers(kind: str) -> dict[str, int]:
 NUMBERS = {kind: numbers(kind) for kind in ("encoder", "decoder", "transform", "volume")}
 
 
+def check(given: Iterable[str], hints: Any, function: Callable[..., Any]) -> None:
+    """Refuses what are neither options nor arguments of a function, whose names the message lists."""
+    for name in given:
+        if name not in hints.__annotations__:
+            own = [key for key, parameter in inspect.signature(function).parameters.items()
+                   if parameter.kind is parameter.KEYWORD_ONLY]
+            known = sorted({*hints.__annotations__, *own})
+            meant = "".join(f" Did you mean {close!r}?" for close in difflib.get_close_matches(name, known, 1))
+            raise TypeError(f"there is no option {name!r}.{meant} There are: {', '.join(known)}")
+
+
 def number(option: str, value: Any) -> int:
     if isinstance(value, str):
         if option not in ENUMS:
@@ -224,8 +269,38 @@ def number(option: str, value: Any) -> int:
 def set_all(native: _call.Native, options: Mapping[str, Any]) -> None:
     known, function = NUMBERS[native.kind], getattr(lib, f"l2k_{native.kind}_set")
     for option, value in options.items():
-        if option not in known:
-            raise TypeError(f"there is no option {option!r}; there are: {', '.join(sorted(known))}")
         native.call(function, known[option], number(option, value))
     if _call.forked:
         native.call(function, known["threads"], 1)
+
+
+HINTS: dict[str, Any] = {"encoder": EncoderOptions, "decoder": DecoderOptions, "transform": TransformOptions,
+                         "volume": VolumeOptions}
+
+
+def _in_python(text: str) -> str:
+    """An explanation of the header with Python's names."""
+    def named(m: re.Match[str]) -> str:
+        known = m[0] in ENUMS.values()
+        return f"[{', '.join(name_of(m[0], value) for value in names(m[0]).values())}]" if known else m[0]
+
+    text = re.sub(r"L2K_ERROR_\w+", lambda m: errors.STATUSES[m[0]].__name__, text)
+    text = re.sub(r"L2K_(?:ENCODER|DECODER|TRANSFORM|VOLUME)_(\w+)", lambda m: m[1].lower(), text)
+    return re.sub(r"; ([^;.]{1,12})$", r" (default: \1)", re.sub(r"\bl2k_\w+", named, text))
+
+
+def _explain() -> None:
+    """Each option becomes a line of its class's docstring; most of them are in the header."""
+    said: dict[Any, list[str]] = {hints: inspect.cleandoc(hints.__doc__ or "").splitlines() + [""]
+                                  for hints in (*HINTS.values(), ImageOptions, EncodeOptions)}
+    for line in ffi.string(lib.l2k_py_explanations).decode().splitlines():
+        name, _, text = line.partition(" ")
+        kind, _, option = name.lower().partition("_")
+        if option in HINTS[kind].__annotations__:
+            said[HINTS[kind]].append(f"{option}: {_in_python(text)}")
+    said[EncodeOptions] += said[EncoderOptions][2:] + said[ImageOptions][2:]
+    for hints, (first, *lines) in said.items():
+        hints.__doc__ = "\n".join([first, "", *filter(None, lines)])
+
+
+_explain()

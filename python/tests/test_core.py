@@ -5,6 +5,7 @@ import io
 import mmap
 import os
 import pickle
+import pydoc
 import re
 import subprocess
 import sys
@@ -255,6 +256,38 @@ def test_every_option_has_a_hint():
     assert set(options.ENUMS) <= {name for kind in options.NUMBERS.values() for name in kind}
 
 
+def test_help_explains_every_option():
+    for hints in (options.EncodeOptions, options.EncoderOptions, options.ImageOptions, options.DecoderOptions,
+                  options.TransformOptions, options.VolumeOptions):
+        said = dict(re.findall(r"^(\w+): (\S.*)", hints.__doc__, flags=re.M))
+        assert set(said) == set(hints.__annotations__) and not [text for text in said.values() if "L2K_" in text]
+    said = pydoc.render_doc(options.EncodeOptions, renderer=pydoc.plaintext)
+    for line in ("levels: decomposition levels 0 to 32 (default: 5)", "progression: [LRCP, RLCP, RPCL, PCRL, CPRL] (default: LRCP)",
+                 "ratio: raw size over size of the output", "precision: bits that samples use"):
+        assert f"|  {line}" in said
+
+
+def test_unknown_options_are_named_with_all_others(random):
+    a = picture(random, (20, 20))
+    data = lift2k.encode(a)
+    for call, unknown, close, others in (
+            (lift2k.encode, "precisoin", "precision", options.EncodeOptions), (lift2k.encode, "ratoi", "ratio", options.EncodeOptions),
+            (lift2k.encode_many, "return_exception", "return_exceptions", options.EncodeOptions),
+            (lambda a, **k: lift2k.write(io.BytesIO(), a, **k), "by_row", "by_rows", options.EncodeOptions),
+            (lambda a, **k: lift2k.Encoder(**k), "level", "levels", options.EncoderOptions),
+            (lambda a, **k: lift2k.Encoder().encode(a, **k), "precisions", "precision", options.ImageOptions),
+            (lambda a, **k: lift2k.decode(data, **k), "regoin", "region", options.DecoderOptions),
+            (lambda a, **k: lift2k.decode_many([data], **k), "reduction", "region", options.DecoderOptions),
+            (lambda a, **k: lift2k.open(data, **k), "thread", "threads", options.DecoderOptions),
+            (lambda a, **k: lift2k.Transform((9, 9), **k), "levles", "levels", options.TransformOptions),
+            (lambda a, **k: lift2k.Volume((9, 9, 9), **k), "z_level", "z_levels", options.VolumeOptions)):
+        with pytest.raises(TypeError, match=f"there is no option '{unknown}'. Did you mean '{close}'?") as caught:
+            call(a, **{unknown: 1})
+        assert set(others.__annotations__) | {close} <= set(str(caught.value).partition("There are: ")[2].split(", "))
+    with pytest.raises(TypeError, match="there is no option 'zzz'. There are: backend, "):
+        lift2k.encode(a, zzz=1)
+
+
 def test_changes_and_comment(random):
     a = picture(random, (90, 120, 3))
     changes = [dict(progression="CPRL", resolutions=(0, 3)), dict(progression="RPCL", tile=1), dict(progression="LRCP")]
@@ -271,13 +304,21 @@ def test_changes_and_comment(random):
 
 def test_profiles(random):
     a = picture(random, (90, 120, 3), np.uint16) >> 4
-    data = lift2k.encode(a, precision=12, profile="cinema_4k", frames_per_second=24, format="codestream")
+    data = lift2k.encode(a, precision=12, profile="cinema4k", frames_per_second=24, format="codestream")
     h = lift2k.open(data).header
     assert (h.profile, h.wavelet, h.block_width, h.num_tile_parts) == (4, "9/7", 32, 6)
     assert lift2k.open(lift2k.encode(a, precision=12, profile=0x0711, frames_per_second=25)).header.profile == 0x0711
     assert len(lift2k.encode(a, precision=12, max_bytes=9000)) <= 9000
     with pytest.raises(errors.ArgumentError, match="12 bits"):
-        lift2k.encode(a, profile="cinema_2k")
+        lift2k.encode(a, profile="cinema2k")
+
+
+def test_profiles_have_the_names_of_the_command():
+    named = [options.name_of("l2k_profile", n) for n in (0, 3, 4, 0x400, 0x500, 0x600, 0x700, 0x800, 0x900)]
+    assert named == ["none", "cinema2k", "cinema4k", "imf2k", "imf4k", "imf8k", "imf2k-r", "imf4k-r", "imf8k-r"]
+    assert [options.number("profile", name) for name in named[:3]] == [0, 3, 4]
+    with pytest.raises(ValueError, match="'cinema_2k' is not one of: none, cinema2k, cinema4k"):
+        options.number("profile", "cinema_2k")
 
 
 HAAR = "reversible\nhigh 0 : -1\nlow 0 round 1 shift 1 : 1\n"
@@ -348,6 +389,12 @@ def test_parts(random):
     assert np.array_equal(out, many[..., 4:6])
     with pytest.raises(errors.ArgumentError):
         lift2k.decode(data, region=(5, 5, 5, 9))
+    for wrong in ((-5, 0, 9, 9), (0, 0, 9, -9), (0, 0, 2**32, 9), (0, 0, 9)):
+        for call in (lambda region: lift2k.decode(data, region=region), lambda region: lift2k.decode_many([data], region=region),
+                     lambda region: lift2k.open(data).read(region=region),
+                     lambda region: lift2k.Transform((9, 9), direction="inverse", region=region)):
+            with pytest.raises(ValueError):
+                call(wrong)
     with pytest.raises(IndexError):
         lift2k.decode(data, components=[7])
 
@@ -362,6 +409,12 @@ def test_sources(random, tmp_path):
             same(lift2k.decode(source), a)
     with pytest.raises(FileNotFoundError):
         lift2k.decode(tmp_path / "none.jp2")
+    decoder = lift2k.Decoder(threads=1)
+    for source in (data, path, lift2k.encode(a[::-1])):
+        same(decoder.decode(source), a if source in (data, path) else a[::-1])
+    same(decoder.decode(region=(3, 4, 9, 9)), a[::-1][4:9, 3:9])  # of the file that is open
+    with pytest.raises(errors.StateError):
+        lift2k.Decoder().decode()
 
 
 def test_open(random, tmp_path):
@@ -501,11 +554,11 @@ def test_write(random, tmp_path):
         lift2k.write(file, a, by_rows=True, **coding)
         file.write(b"after")
     assert path.read_bytes() == b"before" + data + b"after"
-    link = tmp_path / "link"
+    link = tmp_path / "link.jp2"
     link.symlink_to(path)
     lift2k.write(link, a, **coding)
     assert link.is_symlink() and path.read_bytes() == data
-    pipe = tmp_path / "pipe"
+    pipe = tmp_path / "pipe.jp2"
     os.mkfifo(pipe)
     found = []
     reader = threading.Thread(target=lambda: found.append(lift2k.decode(pipe)))
@@ -534,6 +587,38 @@ def test_larger_than_memory(tmp_path):
     done = subprocess.run([sys.executable, "-c", script, tmp_path / "a.jp2"], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) < 100
+
+
+def test_extensions(random, tmp_path):
+    """They are the command's."""
+    a = picture(random, (30, 40))
+    for name, style, start in (("a.jp2", 0, "jp2 "), ("a.JPH", "ht", "jph "), ("a.j2k", 0, ""), ("a.j2c", "ht", ""),
+                               ("a.jpc", ["bypass"], ""), ("a.jhc", ["ht"], "")):
+        for data in (a, iter([a])):
+            lift2k.write(tmp_path / name, data, shape=a.shape, style=(s for s in style) if isinstance(style, list) else style)
+            written = (tmp_path / name).read_bytes()
+            assert written[20:24] == start.encode() if start else written[:4] == b"\xff\x4f\xff\x51"
+            with lift2k.open(written) as img:
+                assert np.array_equal(img, a) and img.header.ht == (name[2:].lower() in ("jph", "j2c", "jhc"))
+    for name, coding, message in (
+            ("b.png", {}, r"b.png: unknown output format; known are .jp2 .jph .j2k .j2c .jpc .jhc"), ("b", {}, "unknown output"),
+            ("b.jp2", {"style": "ht"}, "no HT code-blocks"), ("b.jph", {}, "HT code-blocks"), ("b.jhc", {}, "HT code-blocks"),
+            ("b.jp2", {"format": "codestream"}, "contradict"), ("b.j2k", {"format": 0}, "contradict"),
+            ("b.j2k", {"xmp": b"<x/>"}, "bare codestream has no boxes: xmp")):
+        with pytest.raises(ValueError, match=message):
+            lift2k.write(tmp_path / name, a, **coding)
+    with pytest.raises(ValueError, match="bare codestream has no boxes: xml"):
+        lift2k.encode(a, format="codestream", xml="<a/>")
+    lift2k.write(tmp_path / "c.png", a, format="codestream")
+    lift2k.write(tmp_path / "d.jp2", a, format="jp2")
+    assert sorted(os.listdir(tmp_path))[-2:] == ["c.png", "d.jp2"] and not list(tmp_path.glob("b*"))
+
+
+def test_a_missing_folder_is_named(tmp_path):
+    a = np.zeros((9, 9), np.uint8)
+    with pytest.raises(FileNotFoundError) as caught:
+        lift2k.write(tmp_path / "missing" / "a.jp2", a)
+    assert caught.value.filename == str(tmp_path / "missing") and ".lift2k-" not in str(caught.value)
 
 
 def _umask():
@@ -853,6 +938,39 @@ def test_threads(random):
     for t in threads:
         t.join()
     assert not failures
+
+
+def test_an_object_is_for_one_call_at_a_time(random):
+    """Of threads that share one, those that come while it works are refused, and the others get what is theirs."""
+    arrays = [picture(random, (300, 300)) for _ in range(4)]
+    files = [lift2k.encode(a) for a in arrays]
+    encoder, decoder, ends = lift2k.Encoder(threads=1), lift2k.Decoder(threads=1), []
+
+    def work(i):
+        for _ in range(20):
+            for call, given, expected in ((encoder.encode, arrays[i], files[i]), (decoder.decode, files[i], arrays[i])):
+                try:
+                    ends.append(np.array_equal(call(given), expected))
+                except errors.StateError as failure:
+                    ends.append("each thread needs its own" in str(failure))
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert ends == [True] * 160
+    refused = []
+
+    def again(done):
+        with pytest.raises(errors.StateError, match="encoder is at work in another call"):
+            own.encode(arrays[0])
+        with pytest.raises(errors.StateError, match="encoder is at work in another call"):
+            own.encode_many(arrays[:1])
+        refused.append(done)
+
+    own = lift2k.Encoder(progress=again)
+    assert own.encode(arrays[0]) == files[0] and refused
 
 
 def test_the_lock_is_released(random):
