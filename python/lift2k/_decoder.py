@@ -108,10 +108,14 @@ class Decoder(_call.Native):
         self.call(lib.l2k_decoder_info, info)
         return info
 
-    def wanted(self) -> list[_arrays.Wanted]:
+    def image(self) -> Any:
+        """l2k_image of what will be decoded."""
         image = ffi.new("l2k_image *")
         self.call(lib.l2k_decoder_image, image)
-        return _arrays.wanted_of(image)
+        return image
+
+    def wanted(self) -> list[_arrays.Wanted]:
+        return _arrays.wanted_of(self.image())
 
     def halvings(self, levels: int) -> set[tuple[int, int]]:
         """How often width and height of the components are halved if so many levels are left out, of which some may split in

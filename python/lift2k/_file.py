@@ -18,7 +18,7 @@ from ._native import ffi, lib
 
 @dataclass(frozen=True)
 class Component:
-    """A component of the codestream."""
+    """A component of the decoded picture: a colour or another channel, after the palette, if there is one."""
 
     width: int
     height: int
@@ -56,7 +56,8 @@ class Tile:
 
 @dataclass(frozen=True)
 class Header:
-    """What the main header and the boxes say; names are those of the library's l2k_info and l2k_image."""
+    """What the main header and the boxes say; names are those of the library's l2k_info and l2k_image. `components` are in
+    the order of decoded arrays."""
 
     x0: int
     y0: int
@@ -104,15 +105,22 @@ class Header:
     corresponding_profile: int
 
 
-def _header(info: Any) -> Header:
+def _component(image: Any, c: int) -> Component:
+    part, size = image.components[c], ffi.new("uint32_t[2]")
+    lib.l2k_component_size(image, c, size, size + 1)
+    return Component(size[0], size[1], part.dx, part.dy, part.precision, part.is_signed,
+                     options.name_of("l2k_channel", part.channel), part.association)
+
+
+def header_of(decoder: _decoder.Decoder) -> Header:
+    """That of the open file."""
+    info, decoded = decoder.info(), decoder.image()
     image = info.image
     plain = {field.name: getattr(info, field.name) for field in fields(Header) if hasattr(info, field.name)}
     plain |= {name: getattr(image, name) for name in ("x0", "y0", "x1", "y1", "density_x", "density_y")}
     for name in ("format", "wavelet", "progression"):
         plain[name] = options.name_of(f"l2k_{name}", getattr(info, name))
-    plain["components"] = tuple(
-        Component(c.width, c.height, c.dx, c.dy, c.precision, c.is_signed, options.name_of("l2k_channel", c.channel),
-                  c.association) for c in image.components[0:image.num_components])
+    plain["components"] = tuple(_component(decoded, c) for c in range(decoded.num_components))
     plain["colour"] = options.name_of("l2k_colour", image.colour)
     plain["icc"] = bytes(ffi.buffer(image.icc, image.icc_bytes)) if image.icc != ffi.NULL else None
     plain["precincts"] = tuple((p.width, p.height) for p in info.precincts[0:info.levels + 1])
@@ -134,7 +142,7 @@ class Image:
         self._data = _decoder.opened(source)
         self._threads = threading.local()
         decoder = self._mine()
-        self.header = _header(decoder.info())
+        self.header = header_of(decoder)
         self.boxes = tuple(_boxes(decoder))
         self._set_shape(decoder)
 

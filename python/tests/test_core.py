@@ -506,6 +506,36 @@ def test_header_and_boxes():
     assert lift2k.__version__ == "0.1.0"
 
 
+def with_palette(data, entries):
+    """A JP2 file of one component as indices of these entries, a row for each."""
+    entries = np.asarray(entries, np.uint8)
+    count, channels = entries.shape
+    palette = count.to_bytes(2, "big") + bytes([channels]) + bytes([7] * channels) + entries.tobytes()
+    mapping = b"".join(bytes([0, 0, 1, c]) for c in range(channels))
+    more = b"".join((8 + len(body)).to_bytes(4, "big") + kind + body for kind, body in ((b"pclr", palette), (b"cmap", mapping)))
+    boxes = {box.type: box for box in lift2k.open(data).boxes}
+    at, end = boxes["jp2h"].offset, boxes["jp2h"].offset + boxes["jp2h"].bytes
+    return data[:at] + (end - at + len(more)).to_bytes(4, "big") + data[at + 4:end] + more + data[end:]
+
+
+def test_components_are_those_of_decoded_arrays(random):
+    a = picture(random, (30, 41, 4))
+    a[..., 0] >>= 4
+    planes = [a[..., 0], a[::2, ::2, 1], a[::2, ::2, 2], a[::2, ::2, 3]]
+    for given, steps in ((a, (1, 1)), (planes, [(1, 1), (2, 2), (2, 2), (2, 2)])):  # opacity first: last in arrays
+        data = lift2k.encode(given, channels=["opacity", "colour", "colour", "colour"], precision=[4, 8, 8, 8], subsampling=steps)
+        found, parts = lift2k.decode(data), lift2k.open(data).header.components
+        found = found if isinstance(found, list) else list(np.moveaxis(found, 2, 0))
+        assert [c.channel for c in parts] == ["colour"] * 3 + ["opacity"] and [c.precision for c in parts] == [8, 8, 8, 4]
+        assert [(c.height, c.width) for c in parts] == [p.shape for p in found] and np.array_equal(found[3], a[..., 0])
+    data = with_palette(lift2k.encode(picture(random, (30, 41), precision=2) >> 6, levels=2),
+                        [[0, 10, 250], [255, 128, 0], [3, 200, 60], [90, 90, 90]])
+    for img in (lift2k.open(data), lift2k.open(data, reduce=1)):
+        parts = img.header.components
+        assert img.shape[2] == len(parts) == 3 and [c.association for c in parts] == [1, 2, 3]
+        assert {(c.width, c.height) for c in parts} == {(41, 30)}
+
+
 def test_coefficients(random):
     a = picture(random, (60, 70))
     transform = lift2k.Transform(a.shape, levels=2)

@@ -21,8 +21,8 @@ from typing import Any
 
 from PIL import ImageMode
 
-from .. import _decoder, _file, _ranges, errors, options
-from .._native import ffi, lib
+from .. import _decoder, _file, _ranges, errors
+from .._native import lib
 from .parameters import Refused, shown
 
 log = logging.getLogger("lift2k.server")
@@ -93,13 +93,10 @@ class Picture:
                                 limit_memory=r.memory_bytes)
 
     def _describe(self, decoder: _decoder.Decoder) -> None:
-        header = _file._header(decoder.info())
-        image = ffi.new("l2k_image *")
-        decoder.call(lib.l2k_decoder_image, image)
-        parts = image.components[0:image.num_components]
+        header = _file.header_of(decoder)
+        parts = header.components
         self.dx, self.dy = min(p.dx for p in parts), min(p.dy for p in parts)
-        self.channels = [Channel(p.precision, p.is_signed, options.name_of("l2k_channel", p.channel), p.dx // self.dx,
-                                 p.dy // self.dy) for p in parts]
+        self.channels = [Channel(p.precision, p.is_signed, p.channel, p.dx // self.dx, p.dy // self.dy) for p in parts]
         self.colour, self.icc = header.colour, header.icc
         self.model = self._model()
         if any(p.dx % self.dx or p.dy % self.dy for p in parts) or header.colour not in COLOURS or not self.model:
