@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Unpack
 
 
-from . import _arrays, _call, _encoder, _ranges, errors, options
+from . import _arrays, _call, _colours, _encoder, _ranges, errors, options
 from ._native import ffi, lib
 
 Memory = bytes | bytearray | memoryview | mmap.mmap | str | os.PathLike[str]
@@ -49,6 +49,7 @@ class Decoder(_call.Native):
         self.progress, self.incomplete = progress, incomplete
         self.has_memory, self.has_component = "memory" in coding, "component" in coding
         self.has_device = "device" in coding or "devices" in coding
+        self.reduce = int(coding.get("reduce", 0))
         self._bytes: Any = None
         self._ranges: _ranges.Ranges | None = None
         options.set_all(self, {**coding, "timings": timings})
@@ -146,6 +147,14 @@ class Decoder(_call.Native):
             self._incomplete(failure, result)
         return result
 
+    def _decode_rgb8(self) -> Any:
+        convert = _colours.Conversion(self.image(), self.reduce)
+        try:
+            return convert(self._decode(None, None))
+        except errors.IncompleteError as failure:
+            failure.array = convert(failure.array)
+            raise
+
     def _incomplete(self, failure: errors.IncompleteError, result: Any) -> None:
         if not self.incomplete:
             failure.array = result
@@ -180,11 +189,15 @@ class Decoder(_call.Native):
 
     @_call.alone
     def decode(self, source: Source | None = None, *, region: _arrays.Region | None = None, components: Components = None,
-               out: Any = None, stream: Any = None) -> Any:
+               out: Any = None, stream: Any = None, rgb8: bool = False) -> Any:
         """Decodes a file, which stays open; without `source`, the one that is."""
         if source is not None:
             self._open(source)
         self.call(lib.l2k_decoder_set_region, *_arrays.region_of(region))
+        if rgb8:
+            if components is not None or out is not None or self.has_component:
+                raise ValueError("rgb8 gives all components, in an array of its own")
+            return self._decode_rgb8()
         if components is None:
             return self._decode(out, stream)
         if self.has_component:
@@ -257,7 +270,7 @@ def _targets(result: Any, count: int) -> list[Any]:
 
 
 def decode(source: Source, *, region: _arrays.Region | None = None, components: Components = None, out: Any = None,
-           incomplete: bool = False, stream: Any = None, progress: _call.Progress = None,
+           rgb8: bool = False, incomplete: bool = False, stream: Any = None, progress: _call.Progress = None,
            timings: dict[str, float] | None = None, **coding: Unpack[options.DecoderOptions]) -> Any:
     """Decodes a file, in memory or by name, to an array (height, width) or (height, width, components) of the smallest
     integers that hold the samples; where components differ in size, to a list of two-dimensional ones.
@@ -268,11 +281,13 @@ def decode(source: Source, *, region: _arrays.Region | None = None, components: 
     source: a file object, or lift2k.Ranges, is read where it is needed; it must stay open.
     out: an array of the right shape, of any strides, or a list of planes; or a function of shape and dtype that makes it,
     such as cupy.empty. An array on a CUDA device is written there, after what is in `stream`.
+    rgb8: 8 bits, (height, width) of gray or (height, width, 3) of sRGB, and opacity behind that if there is any, whatever the
+    file's colours are: sYCC, CMYK, CIELab; ICC profiles are applied with Pillow. Components that differ in size are repeated.
     incomplete: what can be decoded of a truncated or damaged file is returned, with a warning, in place of IncompleteError.
     """
     options.check(coding, options.DecoderOptions, decode)
     decoder = Decoder(progress=progress, incomplete=incomplete, timings=timings is not None, **coding)
-    result = decoder.decode(source, region=region, components=components, out=out, stream=stream)
+    result = decoder.decode(source, region=region, components=components, out=out, stream=stream, rgb8=rgb8)
     if timings is not None:
         timings.update(decoder.times)
     return result

@@ -213,9 +213,9 @@ class Image:
         return slice(-(-y0 // sy) - top, -(-y1 // sy) - top), slice(-(-x0 // sx) - left, -(-x1 // sx) - left)
 
     def read(self, *, region: _arrays.Region | None = None, components: _decoder.Components = None, out: Any = None,
-             stream: Any = None) -> Any:
+             stream: Any = None, rgb8: bool = False) -> Any:
         """Decodes as decode() does."""
-        return self._mine().decode(region=region, components=components, out=out, stream=stream)
+        return self._mine().decode(region=region, components=components, out=out, stream=stream, rgb8=rgb8)
 
     def __getitem__(self, key: Any) -> Any:
         if self._scale is None:

@@ -1,5 +1,6 @@
 """--rounds N: random cases of each kind (60; hundreds for a long run). --seed S: of the first one."""
 
+import lift2k
 import numpy as np
 import pytest
 
@@ -60,3 +61,23 @@ def coding_of(random):
 
 def mq_styles_of(random):
     return [s for s in ("bypass", "reset", "termall", "vsc", "pterm", "segsym") if random.integers(6) == 0]
+
+
+def boxed(kind, content):
+    return (8 + len(content)).to_bytes(4, "big") + kind + content
+
+
+def with_header(data, change):
+    """A JP2 file whose header box has what `change` makes of its content."""
+    box = next(box for box in lift2k.open(data).boxes if box.type == "jp2h")
+    end = box.offset + box.bytes
+    return data[:box.offset] + boxed(b"jp2h", change(data[box.offset + 8:end])) + data[end:]
+
+
+def with_palette(data, entries):
+    """A file of one component as indices of these entries, a row for each."""
+    entries = np.asarray(entries, np.uint8)
+    count, channels = entries.shape
+    palette = count.to_bytes(2, "big") + bytes([channels]) + bytes([7] * channels) + entries.tobytes()
+    mapping = b"".join(bytes([0, 0, 1, c]) for c in range(channels))
+    return with_header(data, lambda content: content + boxed(b"pclr", palette) + boxed(b"cmap", mapping))

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import coding_of, mq_styles_of, picture, shape_of
+from conftest import coding_of, mq_styles_of, picture, shape_of, with_palette
 
 import lift2k
 from lift2k import errors, options
@@ -504,18 +504,6 @@ def test_header_and_boxes():
     assert [b.type for b in img.boxes] == ["jP  ", "ftyp", "jp2h", "ihdr", "colr", "jp2c"]
     assert img.header.comment.startswith("Created by lift2k") and img.header.colour == "srgb"
     assert lift2k.__version__ == "0.1.0"
-
-
-def with_palette(data, entries):
-    """A JP2 file of one component as indices of these entries, a row for each."""
-    entries = np.asarray(entries, np.uint8)
-    count, channels = entries.shape
-    palette = count.to_bytes(2, "big") + bytes([channels]) + bytes([7] * channels) + entries.tobytes()
-    mapping = b"".join(bytes([0, 0, 1, c]) for c in range(channels))
-    more = b"".join((8 + len(body)).to_bytes(4, "big") + kind + body for kind, body in ((b"pclr", palette), (b"cmap", mapping)))
-    boxes = {box.type: box for box in lift2k.open(data).boxes}
-    at, end = boxes["jp2h"].offset, boxes["jp2h"].offset + boxes["jp2h"].bytes
-    return data[:at] + (end - at + len(more)).to_bytes(4, "big") + data[at + 4:end] + more + data[end:]
 
 
 def test_components_are_those_of_decoded_arrays(random):

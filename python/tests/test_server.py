@@ -191,8 +191,9 @@ def test_opacity(shown, coffee):
 
 def test_colour_spaces(shown, coffee):
     ycc = np.asarray(Image.fromarray(coffee).convert("YCbCr"))
-    rgb = np.asarray(Image.fromarray(ycc, "YCbCr").convert("RGB"))
+    rgb = lift2k.decode(lift2k.encode(ycc, colour="sycc"), rgb8=True)
     assert np.array_equal(shown(ycc, colour="sycc").pixels, rgb)
+    assert np.abs(np.asarray(Image.fromarray(ycc, "YCbCr").convert("RGB")).astype(int) - rgb).max() <= 1
     planes = [np.ascontiguousarray(p) for p in (ycc[..., 0], ycc[::2, ::2, 1], ycc[::2, ::2, 2])]
     data = lift2k.encode(planes, subsampling=[(1, 1), (2, 2), (2, 2)])
     got = shown(None, data=data).pixels.astype(int)
@@ -203,6 +204,14 @@ def test_colour_spaces(shown, coffee):
     cmyk = np.dstack([coffee[:50, :60], np.zeros((50, 60), np.uint8)])
     got = shown(cmyk, colour="cmyk", channels=["colour"] * 4).pixels
     assert np.array_equal(got, 255 - cmyk[..., :3])
+    deep = (coffee.astype(np.uint16) << 4 | 5)[:20]
+    for given, coding in ((deep, {}), (deep[..., 1], {}), (deep, {"colour": "cmyk"}), (deep, {"colour": "sycc"}),
+                          ((coffee.astype(np.int16) - 128).astype(np.int8), {})):
+        coding |= {"precision": 12} if given.dtype == np.uint16 else {}
+        if coding.get("colour") == "cmyk":
+            given, coding["channels"] = np.dstack([given, given[..., :1]]), ["colour"] * 4
+        expected = lift2k.decode(lift2k.encode(given, **coding), rgb8=True).astype(int)
+        assert np.abs(shown(given, **coding).pixels - expected).max() <= (1 if "colour" in coding else 0)
     assert shown(coffee[:20, :20], colour="cielab").status == 501
 
 
@@ -213,6 +222,9 @@ def test_profiles(shown, coffee):
         got = shown(coffee[:30, :40], f"full/max/0/default.{name}", icc=profile)
         assert got.image.info["icc_profile"] == profile
     assert "icc_profile" not in shown(coffee[:30, :40], "full/max/0/gray.png", icc=profile).image.info
+    inks = np.dstack([coffee[:30, :40], np.zeros((30, 40), np.uint8)])
+    broken = profile[:16] + b"CMYK" + profile[20:]
+    assert np.array_equal(shown(inks, icc=broken, channels=["colour"] * 4).pixels, 255 - inks[..., :3])
 
 
 def test_palettes(tmp_path, shown):

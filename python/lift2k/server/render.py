@@ -6,14 +6,14 @@ is nothing, as in tiles whose scale is a power of two, samples come through unch
 
 from __future__ import annotations
 
-import functools
+import contextlib
 import io
 from typing import Any
 
 import numpy as np
-from PIL import Image, ImageCms, ImageOps
+from PIL import Image, ImageOps
 
-from .. import errors
+from .. import _colours, errors
 from .parameters import Limits, Refused, Request
 from .pictures import Channel, Picture, Window
 
@@ -64,25 +64,6 @@ def _window(picture: Picture, request: Request, reduce: int, limits: Limits) -> 
     if picture.samples(x0, y0, x1, y1, reduce) > limits.max_samples:
         raise Refused(501, "this picture has no resolution from which so large a region can be scaled")
     return picture.window(x0, y0, x1, y1, reduce)
-
-
-@functools.lru_cache(maxsize=32)
-def _table(precision: int, offset: int) -> Array:
-    """From samples of a precision to 8 bits; of signed ones the index is their two's complement."""
-    top = (1 << precision) - 1
-    values = np.arange(1 << precision) ^ offset
-    return ((values * 255 + top // 2) // top).astype(np.uint8)
-
-
-def eight_bits(samples: Array, channel: Channel) -> Array:
-    """The whole range of a channel as 0 to 255."""
-    top = (1 << channel.precision) - 1
-    offset = 1 << (channel.precision - 1) if channel.signed else 0
-    if channel.precision <= 16:
-        if channel.precision == 8 and not channel.signed:
-            return samples.astype(np.uint8, copy=False)
-        return np.take(_table(channel.precision, offset), samples.astype(np.int32) & top)
-    return ((samples.astype(np.int64) + offset) * 255 // top).astype(np.uint8)
 
 
 class _Geometry:
@@ -140,7 +121,8 @@ def _scaled(picture: Picture, request: Request, limits: Limits) -> tuple[Image.I
         if ready and not isinstance(samples, list) and channels == list(range(len(planes))):
             array = samples
         else:
-            array = np.stack([eight_bits(planes[i], picture.channels[i]) for i in channels], axis=-1)
+            array = np.stack([_colours.with_depth(8, planes[i], picture.channels[i].precision, picture.channels[i].signed)
+                              for i in channels], axis=-1)
         array = np.ascontiguousarray(array[..., 0] if array.ndim == 3 and array.shape[2] == 1 else array)
         return _Geometry(picture, request, window, chosen[0], reduce).fit(_image(array, mode), size)
 
@@ -165,11 +147,15 @@ def _image(array: Array, mode: str) -> Image.Image:
 
 def _displayed(picture: Picture, image: Image.Image) -> Image.Image:
     """In RGB or gray."""
+    if image.mode in ("L", "RGB"):
+        return image
+    samples = np.asarray(image)
+    convert: _colours.Convert = _colours.ycc_to_srgb if image.mode == "YCbCr" else _colours.cmyk_to_srgb
     if image.mode == "CMYK" and picture.icc:
-        converted = ImageCms.profileToProfile(image, io.BytesIO(picture.icc), ImageCms.createProfile("sRGB"), outputMode="RGB")
-        assert converted is not None
-        return converted
-    return image if image.mode in ("L", "RGB") else image.convert("RGB")
+        with contextlib.suppress(ValueError):  # a profile that cannot be applied
+            convert = _colours.by_profile(picture.icc, 4)[1]
+    rgb = _colours.by_rows(image.height, lambda rows: convert(_colours.with_depth(16, samples[rows], 8, False)))
+    return _image(rgb, "RGB")
 
 
 def _with_opacity(picture: Picture, image: Image.Image, opacity: Image.Image, flat: bool) -> Image.Image:
