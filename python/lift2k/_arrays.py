@@ -12,6 +12,9 @@ import numpy as np
 from . import options
 from ._native import ffi, lib
 
+Array = np.ndarray[Any, np.dtype[Any]]
+Samples = Array | Any  # an array, or what the caller has said or must know: a list of arrays, an array of another library
+
 TYPES = {
     "b1": lib.L2K_SAMPLE_U8,
     "u1": lib.L2K_SAMPLE_U8,

@@ -189,7 +189,7 @@ class Decoder(_call.Native):
 
     @_call.alone
     def decode(self, source: Source | None = None, *, region: _arrays.Region | None = None, components: Components = None,
-               out: Any = None, stream: Any = None, rgb8: bool = False) -> Any:
+               out: Any = None, stream: Any = None, rgb8: bool = False) -> _arrays.Samples:
         """Decodes a file, which stays open; without `source`, the one that is."""
         if source is not None:
             self._open(source)
@@ -271,7 +271,7 @@ def _targets(result: Any, count: int) -> list[Any]:
 
 def decode(source: Source, *, region: _arrays.Region | None = None, components: Components = None, out: Any = None,
            rgb8: bool = False, incomplete: bool = False, stream: Any = None, progress: _call.Progress = None,
-           timings: dict[str, float] | None = None, **coding: Unpack[options.DecoderOptions]) -> Any:
+           timings: dict[str, float] | None = None, **coding: Unpack[options.DecoderOptions]) -> _arrays.Samples:
     """Decodes a file, in memory or by name, to an array (height, width) or (height, width, components) of the smallest
     integers that hold the samples; where components differ in size, to a list of two-dimensional ones.
 

@@ -7,13 +7,17 @@ import os
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Unpack
+from types import EllipsisType
+from typing import Any, SupportsIndex, Unpack, overload
 from uuid import UUID
 
 import numpy as np
 
 from . import _arrays, _decoder, _ranges, errors, options
 from ._native import ffi, lib
+
+
+Part = slice | EllipsisType
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ class Tile:
     y0: int
     x1: int
     y1: int
-    slices: tuple[slice, slice] | None  # None where components are not all sampled alike
+    slices: tuple[slice, slice] | Any  # None where components are not all sampled alike
 
 
 @dataclass(frozen=True)
@@ -213,9 +217,14 @@ class Image:
         return slice(-(-y0 // sy) - top, -(-y1 // sy) - top), slice(-(-x0 // sx) - left, -(-x1 // sx) - left)
 
     def read(self, *, region: _arrays.Region | None = None, components: _decoder.Components = None, out: Any = None,
-             stream: Any = None, rgb8: bool = False) -> Any:
+             stream: Any = None, rgb8: bool = False) -> _arrays.Samples:
         """Decodes as decode() does."""
         return self._mine().decode(region=region, components=components, out=out, stream=stream, rgb8=rgb8)
+
+    @overload
+    def __getitem__(self, key: Part | tuple[Part, ...]) -> _arrays.Array: ...
+    @overload
+    def __getitem__(self, key: Part | SupportsIndex | tuple[Part | SupportsIndex, ...]) -> _arrays.Samples: ...
 
     def __getitem__(self, key: Any) -> Any:
         if self._scale is None:
@@ -241,14 +250,14 @@ class Image:
         result = self.read(region=region, components=components)
         return result[:, :, None] if len(components) == 1 else result
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> _arrays.Array:
         result = self[...]
         return result if dtype is None else result.astype(dtype, copy=False)
 
     def __len__(self) -> int:
         return self.shape[0]
 
-    def tile(self, index: int) -> Any:
+    def tile(self, index: int) -> _arrays.Samples:
         """The samples of a tile."""
         tile = self.tiles[index]
         return self.read(region=(tile.x0, tile.y0, tile.x1, tile.y1))
