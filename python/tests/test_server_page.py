@@ -36,7 +36,7 @@ def page(tmp_path_factory, image):
     (folder / "sub & more" / "big #1.jp2").write_bytes(data)
     (folder / "small.jp2").write_bytes(lift2k.encode(image[:90, :120]))
     with serve(create_app(str(folder))) as client, Chromium(WIDTH, HEIGHT) as browser:
-        browser.address, browser.data = f"http://127.0.0.1:{client.port}/", data
+        browser.address, browser.data, browser.folder = f"http://127.0.0.1:{client.port}/", data, folder
         yield browser
 
 
@@ -173,6 +173,28 @@ def test_an_address_leads_to_the_same_place(page, image):
     found = [(dx, dy) for dx in (0, 1) for dy in (0, 1)
              if np.array_equal(shown[top + dy:top + dy + 90, left + dx:left + dx + 120], image[:90, :120])]
     assert found
+
+
+def test_bad_files_have_a_note(page, image):
+    """In the folder, and in the viewer, when its file becomes bad."""
+    (page.folder / "bad").mkdir()
+    (page.folder / "bad" / "junk.jp2").write_bytes(b"no picture" * 99)
+    file = page.folder / "bad" / "good.jp2"
+    file.write_bytes(page.data)
+    go(page, "#folder=bad")
+    page.wait("document.querySelector('#pictures .bad')?.textContent.startsWith('the picture cannot be decoded')")
+    page.wait("[...document.querySelectorAll('#pictures img')].every((i) => i.complete && i.naturalWidth > 0)")
+    assert page.value("[...document.querySelectorAll('#pictures li')].map((i) => i.querySelector('img') !== null)") == [True, False]
+    go(page, "#picture=bad/good.jp2")
+    page.wait(COMPLETE)
+    assert page.value("document.getElementById('message').hidden")
+    file.write_bytes(b"no picture" * 99)
+    page.value("document.getElementById('one').click()")
+    page.wait("document.getElementById('message').textContent.startsWith('the picture cannot be decoded')")
+    above = ("(({x, y, width, height}) => document.elementFromPoint(x + width / 2, y + height / 2).id)"
+             "(document.getElementById('message').getBoundingClientRect())")
+    assert page.value(above) == "message"
+    page.said.clear()
 
 
 def test_what_is_not_there(page):

@@ -28,6 +28,16 @@ function showPath(name, isFolder) {
   at("pictures").hidden = !isFolder;
 }
 
+// The server's reason, in the place of an image that did not come.
+async function explain(image) {
+  const note = document.createElement("div");
+  note.className = "bad";
+  note.textContent = "cannot be shown";
+  image.replaceWith(note);
+  const answer = await fetch(image.src);
+  if (!answer.ok) note.textContent = await answer.text();
+}
+
 function entry(path, isFolder) {
   const item = document.createElement("li"), link = document.createElement("a"), label = document.createElement("span");
   link.href = address(isFolder ? { folder: path } : { picture: path });
@@ -38,6 +48,7 @@ function entry(path, isFolder) {
   } else {
     shown.loading = "lazy";
     shown.alt = "";
+    shown.onerror = () => explain(shown);
     shown.src = service(path) + "/full/^!320,320/0/default.jpg";
   }
   link.append(shown, label);
@@ -67,6 +78,7 @@ async function showPicture(name, fields) {
   viewer = new Viewer(at("view"), service(name), info, {
     format: at("exact").checked ? "png" : "jpg",
     place: fields.has("zoom") ? ["x", "y", "zoom"].map((key) => Number(fields.get(key))) : null,
+    failed: say,
     moved: ({ x, y, zoom }) => {
       at("zoom").textContent = zoom >= 0.1 ? Math.round(100 * zoom) + " %" : (100 * zoom).toPrecision(2) + " %";
       clearTimeout(timer);

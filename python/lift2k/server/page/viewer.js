@@ -8,8 +8,8 @@ const MOST_REQUESTS = 6;
 const MOST_ZOOM = 32;
 
 export class Viewer {
-  constructor(canvas, service, info, { format = "jpg", place = null, moved = () => {} } = {}) {
-    Object.assign(this, { canvas, service, format, moved, width: info.width, height: info.height });
+  constructor(canvas, service, info, { format = "jpg", place = null, moved = () => {}, failed = () => {} } = {}) {
+    Object.assign(this, { canvas, service, format, moved, failed, width: info.width, height: info.height });
     const tiles = info.tiles[0];
     this.tile = { width: tiles.width, height: tiles.height ?? tiles.width };
     this.factors = [...tiles.scaleFactors].sort((a, b) => a - b);
@@ -250,6 +250,7 @@ export class Viewer {
       const answer = await fetch(`${this.service}/${region}/${size}/0/default.${this.format}`, { signal: request.signal });
       if (answer.ok) kept = { bitmap: await createImageBitmap(await answer.blob()) };
       else if (answer.status === 503) kept = null; // busy: asked again with the next frames
+      else this.failed(await answer.text());
     } catch (failure) {
       if (failure.name === "AbortError") kept = null;
     }
