@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from . import _call, errors, options
+from ._arrays import Array
 from ._native import ffi
 
-Array = np.ndarray[Any, Any]
 ROWS = 64  # that are converted at once, in double precision
+GROWN_SAMPLES, MOST_GROWTH = 2**24, 16  # what repeated samples may come to, in all or times those of the file
 SRGB_OF_YCC = np.array([[1, 0, 1.402], [1, -0.344136286, -0.714136286], [1, 1.772, 0]])  # ITU-R BT.601
 PROFILES = {b"GRAY": ("L", 1), b"RGB ": ("RGB", 3), b"CMYK": ("CMYK", 4)}  # Pillow's modes
 
@@ -215,6 +216,10 @@ class Conversion:
                           for i, part in enumerate(self.parts)}
 
         (self.width, self.columns), (self.height, self.rows) = indices(0, x0), indices(1, y0)
+        samples, grown = sum(part[4] * part[5] for part in self.parts), self.width * self.height * len(self.parts)
+        if grown > max(GROWN_SAMPLES, MOST_GROWTH * samples):
+            raise errors.LimitError(f"{len(self.parts)} components at each of {self.width} x {self.height} pixels: {samples} "
+                                    f"samples would become {grown}")
 
     def __call__(self, samples: Any) -> Array:
         planes = samples if isinstance(samples, list) else [samples] if samples.ndim == 2 else list(np.moveaxis(samples, 2, 0))

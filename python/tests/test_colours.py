@@ -127,3 +127,6 @@ def test_what_goes_with_it(random):
     assert caught.value.array.shape == a.shape and caught.value.array.dtype == np.uint8
     shown = lift2k.decode(io.BytesIO(data[:-400]), rgb8=True, incomplete=True)
     assert np.array_equal(shown, caught.value.array)
+    wide, high = np.zeros((79, 20000), np.uint8), np.zeros((20000, 79), np.uint8)
+    with pytest.raises(errors.LimitError, match="would become"):
+        lift2k.decode(lift2k.encode([wide, high], subsampling=[(1, 255), (255, 1)]), rgb8=True)
