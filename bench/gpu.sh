@@ -1,27 +1,67 @@
 #!/bin/sh
 # All tests and benchmarks that need a GPU, in one call.
-#   bench/gpu.sh [--quick] [--total SECONDS] [--output FOLDER] [--picture PPM] [--gray PGM] BUILD
-# BUILD is a build folder configured with -DL2K_BENCH=ON (and L2K_NVJPEG2K), or what bench/gpu_pack.sh made of one for
-# another machine.
-#   --quick    fewer cases and sizes, memcheck only, no profiler
+#   bench/gpu.sh [--only PATTERN] [--total SECONDS] [--output FOLDER] [--picture PPM] [--gray PGM] BUILD
+#   bench/gpu.sh --pack BUILD FOLDER
+# BUILD is a build folder configured with -DL2K_CUDA=ON -DL2K_BENCH=ON, or what --pack made of one for a machine that has
+# neither a compiler nor this one's libraries, in a copy of the repository: the programs, stripped, and the libraries
+# that they load. A build for that GPU alone packs smallest (-DL2K_CUDA_ARCHITECTURES=90-real).
+#   --only     parts whose name fits a shell pattern: 'test-*' (CTest's label gpu), 'memcheck-*', 'racecheck-*',
+#              'initcheck-*', 'synccheck-*' (compute-sanitizer on small selections), 'bench-*', 'paper-*', or one name
 #   --total    end after so many seconds: each part gets what is left at most, parts without time are skipped
 #   --output   where report.md (what all parts printed) and summary.txt (a line per part) go; gpu-results if not given
-#   --picture  a photograph of 3840 x 2160 for cuda_rivals, --gray one of 16 bits; a small photograph if not given
+#   --picture  a photograph of 3840 x 2160 for the benchmarks, --gray one of 16 bits; a small photograph if not given
 # L2K_CONFORMANCE_SET names a test set (docs/conformance.md), which is decoded as well.
-# Nothing else may use the GPU meanwhile: gpu_api, gpu_errors and gpu_tiles fill its memory or measure what is free.
+# Nothing else may use the GPU meanwhile: some tests fill its memory or measure what is free.
 # A part whose program or tool is missing is skipped. Exits with 1 if a part failed or exceeded its time.
 set -u
-quick=0 total=0 output=gpu-results build='' picture='' gray=''
+root=$(cd "$(dirname "$0")/.." && pwd)
 usage() {
-    sed -n '2,13s/^# \{0,1\}//p' "$0"
+    sed -n '2,17s/^# \{0,1\}//p' "$0"
     exit 2
 }
+
+# The tests with CTest's label gpu, a line each: name, seconds, command, with names for the build and the repository.
+list_tests() {
+    ctest --test-dir "$1" -L gpu --show-only=json-v1 2>/dev/null | python3 -c '
+import json, shlex, sys
+build, root = sys.argv[1:]
+for test in json.load(sys.stdin)["tests"]:
+    facts = {p["name"]: p["value"] for p in test["properties"]}
+    command = ["env", *facts["ENVIRONMENT"]] if "ENVIRONMENT" in facts else []
+    line = shlex.join(command + test.get("command", ["false"])).replace(build, "$build").replace(root, "$root")
+    print(test["name"], int(facts.get("TIMEOUT", 300)), line)' "$(realpath "$1")" "$root"
+}
+
+pack() {
+    build=$1 folder=$2
+    mkdir -p "$folder/lib" && list_tests "$build" >"$folder/gpu_tests" || exit 1
+    {
+        grep -o '\$build/[^ ]*' "$folder/gpu_tests" | cut -d/ -f2-
+        printf '%s\n' lift2k tests/gpu_files conformance/conformance_windows gpu_transform gpu_stream backends batches \
+            cuda_rivals cuda_devices paper_registers paper_passes paper_lifting paper_frames
+    } | sort -u | while read -r program; do
+        [ -x "$build/$program" ] || { echo "$program is not built and is left out" >&2; continue; }
+        mkdir -p "$folder/$(dirname "$program")"
+        strip -o "$folder/$program" "$build/$program"
+        ldd "$build/$program" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }'
+    done | sort -u | grep -Ev '/(libc|libm|libdl|librt|libpthread|ld-linux[^/]*)\.so' | while read -r library; do
+        cp -L "$library" "$folder/lib/"
+    done
+    du -sh "$folder"
+}
+
+only='*' total=0 output=gpu-results build='' picture='' gray=''
 while [ $# -gt 0 ]; do
     case $1 in
-        --quick) quick=1 ;;
-        --total | --output | --picture | --gray)
+        --pack)
+            [ $# -eq 3 ] && [ -d "$2" ] || usage
+            pack "$2" "$3"
+            exit
+            ;;
+        --only | --total | --output | --picture | --gray)
             [ $# -gt 1 ] || usage
             case $1 in
+                --only) only=$2 ;;
                 --total) total=$2 ;;
                 --output) output=$2 ;;
                 --picture) picture=$2 ;;
@@ -35,7 +75,7 @@ while [ $# -gt 0 ]; do
     shift
 done
 [ -n "$build" ] && [ -d "$build" ] || usage
-root=$(cd "$(dirname "$0")/.." && pwd)
+build=$(cd "$build" && pwd)
 mkdir -p "$output" || exit 2
 report=$output/report.md summary=$output/summary.txt
 : >"$report" && : >"$summary" || exit 2
@@ -52,14 +92,15 @@ have() {
 }
 
 line() {
-    printf '%-22s %-8s %4s s\n' "$1" "$2" "$3" | tee -a "$summary"
+    printf '%-32s %-8s %4s s\n' "$1" "$2" "$3" | tee -a "$summary"
 }
 
-# part NAME LIMIT LINES COMMAND...: runs the command for at most LIMIT seconds and adds its last LINES lines to the
-# report (0: all of them, as for a part that failed).
+# part NAME LIMIT COMMAND...: runs the command for at most LIMIT seconds and adds what it prints to the report.
 part() {
-    name=$1 limit=$2 lines=$3
-    shift 3
+    name=$1 limit=$2
+    shift 2
+    # shellcheck disable=SC2254 # a pattern
+    case $name in $only) ;; *) return ;; esac
     from=$(date +%s)
     if [ "$total" -gt 0 ]; then
         left=$((total - from + begun))
@@ -71,140 +112,80 @@ part() {
     status=$?
     case $status in
         0) result=passed ;;
-        77) result=skipped lines=0 ;;
-        124 | 137) result=TIMEOUT lines=0 failures=$((failures + 1)) ;;
-        *) result=FAILED lines=0 failures=$((failures + 1)) ;;
+        77) result=skipped ;;
+        124 | 137) result=TIMEOUT failures=$((failures + 1)) ;;
+        *) result=FAILED failures=$((failures + 1)) ;;
     esac
-    {
-        printf '## %s: %s\n\n' "$name" "$result"
-        if [ "$lines" -gt 0 ]; then tail -n "$lines" "$scratch/part"; else cat "$scratch/part"; fi
-        echo
-    } >>"$report"
+    { printf '## %s: %s\n\n' "$name" "$result" && cat "$scratch/part" && echo; } >>"$report"
     line "$name" "$result" $(($(date +%s) - from))
 }
 
-# sanitized TOOL LIMIT: compute-sanitizer on a small selection.
-sanitized() {
-    have compute-sanitizer || { line "$1" skipped 0; return; }
-    part "$1-parity" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_parity" 12 5 80
-    part "$1-kernels" "$2" 7 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_parity" 4 5 80 kernels
-    part "$1-blocks" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_blocks" 40 5
-    part "$1-mq-decode" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_mq_decode" 40 5
-    part "$1-packets" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_packets" 2 7
-    part "$1-decode" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_decode" 4 50
-    part "$1-images" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_images" 16
-    part "$1-prisms" "$2" 1 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_volume" 3 5 40 prisms
-    part "$1-hostile" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_hostile" 20
-    [ $quick = 1 ] || part "$1-ladder" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/gpu_ladder" --check
-    [ $quick = 1 ] || part "$1-tables" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/gpu_tables" --check
-}
+# ---- Tests
 
-# A test set on the GPU: as the references have it, and, in one process, as the CPU decodes it.
-test_set() {
-    [ -n "${L2K_CONFORMANCE_SET:-}" ] || { line t803 skipped 0; return; }
-    export L2K_COMMAND="$build/lift2k"
-    part t803 900 11 "$build/conformance/conformance_t803" --backend cuda "$L2K_CONFORMANCE_SET"
+if [ -f "$build/gpu_tests" ]; then cp "$build/gpu_tests" "$scratch/tests"; else list_tests "$build" >"$scratch/tests"; fi
+[ -s "$scratch/tests" ] || { echo "$build has no tests with CTest's label gpu" >&2; exit 2; }
+export build root
+while read -r name limit command; do
+    part "test-$name" "$limit" sh -c "cd '$root' && $command"
+done <"$scratch/tests"
+part test-windows 300 "$build/conformance/conformance_windows" 5000 1 cuda
+if [ -n "${L2K_CONFORMANCE_SET:-}" ]; then
     # shellcheck disable=SC2046
-    part files 600 1 "$build/tests/gpu_files" $(find "$L2K_CONFORMANCE_SET" -type f \( -name '*.j2[kc]' -o -name '*.jp2' \
+    part test-files 600 "$build/tests/gpu_files" $(find "$L2K_CONFORMANCE_SET" -type f \( -name '*.j2[kc]' -o -name '*.jp2' \
         -o -name '*.jp[hc]' -o -name '*.jhc' \) | sort)
-}
+fi
 
-# The command's own times, of a picture there and back.
-timings() {
-    for direction in encode decode; do
-        [ $direction = encode ] && in=$root/tests/data/coffee.png out=$scratch/coffee.jp2 ||
-            in=$scratch/coffee.jp2 out=$scratch/coffee.ppm
-        part "command-$direction" 60 0 "$build/lift2k" $direction "$in" "$out" --backend cuda --timings
+# ---- compute-sanitizer
+
+sanitized() { # sanitized NAME PROGRAM ARGUMENT...: by its four tools
+    what=$1
+    shift
+    for tool in memcheck racecheck initcheck synccheck; do
+        have compute-sanitizer || { line "$tool-$what" skipped 0; continue; }
+        part $tool-$what 240 compute-sanitizer --tool $tool --error-exitcode 1 "$@"
     done
 }
+sanitized parity "$build/tests/gpu_parity" 12 5 80
+sanitized kernels "$build/tests/gpu_parity" 4 5 80 kernels
+sanitized blocks "$build/tests/gpu_blocks" 40 5
+sanitized mq-decode "$build/tests/gpu_mq_decode" 40 5
+sanitized packets "$build/tests/gpu_packets" 2 7
+sanitized decode "$build/tests/gpu_decode" 4 50
+sanitized images "$build/tests/gpu_images" 16
+sanitized volumes "$build/tests/gpu_volume" 3 5 40 prisms
+sanitized hostile "$build/tests/gpu_hostile" 20
+sanitized registers "$build/paper_registers" --check
+sanitized passes "$build/paper_passes" --check
 
-tests() {
-    cases=3000 images=3000 damaged=10000 pictures=5 breaks=all
-    [ $quick = 0 ] || cases=600 images=300 damaged=1000 pictures=1 breaks=some
-    part parity 300 1 "$build/tests/gpu_parity" $cases 1
-    part parity-kernels 480 7 "$build/tests/gpu_parity" $cases 1 300 kernels
-    part blocks 300 1 "$build/tests/gpu_blocks" $((cases * 2))
-    part mq-decode 300 1 "$build/tests/gpu_mq_decode" $((cases / 2)) 1
-    part decode 300 1 "$build/tests/gpu_decode" $((cases * 2 / 3))
-    part packets 300 1 "$build/tests/gpu_packets" $((cases / 3)) 1
-    part images 600 1 "$build/tests/gpu_images" $images
-    part hostile 600 26 "$build/tests/gpu_hostile" $damaged
-    part api 120 0 "$build/tests/gpu_api"
-    part example-subband 60 0 "$build/examples/cuda_subband"
-    part example-graph 60 0 "$build/examples/cuda_graph"
-    part errors 120 2 "$build/tests/gpu_errors"
-    part tiles 120 2 "$build/tests/gpu_tiles"
-    part allocations 400 0 "$build/tests/gpu_allocations" $breaks
-    part concurrency 120 0 "$build/tests/unit_concurrency" cuda
-    part devices 120 0 "$build/tests/gpu_devices"
-    part devices-command 120 1 bash "$root/tests/gpu/gpu_devices_cli.sh" "$build/tests/lift2k_virtual" "$root/tests/data"
-    part batches 300 1 "$build/tests/gpu_batch" $((cases / 20))
-    part volumes 300 1 "$build/tests/gpu_volume" $((cases / 20)) 1
-    part prisms 300 1 "$build/tests/gpu_volume" $((cases / 30)) 2 300 prisms
-    part windows 300 1 "$build/conformance/conformance_windows" $((cases * 5 / 3)) 1 cuda
-    part unit-batch 120 0 "$build/tests/unit_batch" cuda
-    part example-encode 60 0 "$build/examples/cuda_encode"
-    part example-decode 60 0 "$build/examples/cuda_decode"
-    part example-batch 60 0 "$build/examples/batch" --cuda
-    part command 420 1 bash "$root/tests/gpu/gpu_cli.sh" "$build/lift2k" "$root/tests/data" $pictures
-    timings
-    test_set
-}
+# ---- Benchmarks
 
-# lift2k beside nvJPEG2000, where that was found.
-rivals() {
-    name=rivals-$1
+if [ -z "$picture" ] && have "$build/lift2k"; then
+    picture=$scratch/coffee.ppm
+    "$build/lift2k" encode "$root/tests/data/coffee.png" "$scratch/coffee.j2c" --quiet --backend cpu &&
+        "$build/lift2k" decode "$scratch/coffee.j2c" "$picture" --quiet --backend cpu || exit 1
+fi
+rivals() { # rivals NAME OPTION...: lift2k beside nvJPEG2000, where that was found
+    what=$1
     shift
-    part "$name" 400 0 "$build/cuda_rivals" --seconds 0.2 "$@" "${picture:-$scratch/coffee.ppm}" ${gray:+"$gray"}
+    part "bench-rivals-$what" 400 "$build/cuda_rivals" --seconds 0.2 "$@" "$picture" ${gray:+"$gray"}
 }
+rivals photograph --size uhd --interleaved
+rivals memory --size uhd --memory --codec lift2k
+rivals hd --size hd --interleaved
+rivals small --size small --interleaved
+[ -z "$gray" ] || rivals gray --size gray
+rivals host --size uhd --interleaved --host
+part bench-transform 420 "$build/gpu_transform"
+part bench-stream 120 "$build/gpu_stream"
+part bench-backends 120 "$build/backends"
+part bench-batches 400 "$build/batches" "$picture"
+part bench-folder 400 "$root/bench/gpu_folder.sh" "$build/lift2k" "$picture"
+part bench-devices 240 "$build/cuda_devices" "$picture"
+part paper-registers 240 "$build/paper_registers"
+part paper-registers-profile 240 "$root/bench/papers/registers.sh" "$build"
+part paper-passes 240 "$build/paper_passes"
+part paper-lifting 240 "$build/paper_lifting"
+part paper-frames 240 "$build/paper_frames"
 
-benchmarks() {
-    rivals photograph --size uhd --interleaved
-    rivals memory --size uhd --memory --codec lift2k
-    if [ $quick = 1 ]; then
-        part transform-1024 60 0 "$build/gpu_transform" 1024
-        part transform-4096 60 0 "$build/gpu_transform" 4096
-        return
-    fi
-    part transform 420 0 "$build/gpu_transform"
-    part stream 120 0 "$build/gpu_stream"
-    part backends 120 0 "$build/backends"
-    part codec 180 0 "$build/gpu_codec" "$scratch/coffee.ppm"
-    rivals planar --size uhd
-    rivals hd --size hd --interleaved
-    rivals small --size small --interleaved
-    rivals small-16 --size small --interleaved --flight 16
-    [ -z "$gray" ] || rivals gray --size gray
-    rivals host --size uhd --interleaved --host
-    rivals pageable --size uhd --interleaved --coding 0 --pageable
-    part sizes 400 0 "$build/batches" "${picture:-$scratch/coffee.ppm}"
-    part folder 400 0 "$root/bench/gpu_folder.sh" "$build/lift2k" "${picture:-$scratch/coffee.ppm}"
-    part windows-times 120 0 "$build/plan_windows"
-    part windows-mq 60 1 "$build/lift2k" encode "${picture:-$scratch/coffee.ppm}" "$scratch/windows.jp2"
-    part windows-ht 60 1 "$build/lift2k" encode "${picture:-$scratch/coffee.ppm}" "$scratch/windows.jph" --ht
-    part windows-decoded 120 0 "$build/cuda_windows" "$scratch/windows.jp2" "$scratch/windows.jph"
-    part volumes-times 120 0 "$build/cuda_volumes"
-    part devices-times 240 0 "$build/cuda_devices" "${picture:-$scratch/coffee.ppm}"
-    part block-coders 240 0 "$build/cuda_blocks"
-    part made-up-bytes 120 0 "$build/cuda_blocks" worst
-    part ladder 240 0 "$build/gpu_ladder"
-    part tables 240 0 "$root/bench/lab/tables.sh" "$build"
-    if have ncu; then part kernels 240 0 "$root/bench/gpu_kernels.sh" "$build"; else line kernels skipped 0; fi
-}
-
-sanitizers() {
-    sanitized memcheck 180
-    [ $quick = 0 ] || return 0
-    sanitized racecheck 180
-    sanitized initcheck 180
-    sanitized synccheck 180
-    have compute-sanitizer &&
-        part memcheck-concurrency 120 1 compute-sanitizer --tool memcheck --error-exitcode 1 \
-            "$build/tests/unit_concurrency" cuda
-}
-
-tests
-benchmarks
-sanitizers
 echo "$failures failures; everything printed is in $report"
 [ $failures -eq 0 ]

@@ -1,210 +1,19 @@
-/* gpu_transform [SIZE [WORK [LEVELS]]] or gpu_transform papers: the transform stage on the GPU compared with a
- * device-to-device copy of the same bytes. The reference of a row is a copy that reads as many bytes as the transform
- * reads and writes as many as it writes; for the timing see gpu_timing.cuh. SIZE and WORK (a number from 0 on) select
- * rows; LEVELS is the number of levels in a launch: 1, 2, 3 for all that remain, or 0, the default, to choose by size.
- * With `papers`, the cases of van der Laan, Jalba, Roerdink 2011, tables III and V. */
-#include "bench/gpu_timing.cuh"
-
-#include <cstring>
-
-extern "C" {
-#include "base/context.h"
-#include "base/sample.h"
-#include "quant/steps.h"
-#include "transform/device.h"
-}
-
-struct work {
-    const char *name;
-    l2k_wavelet wavelet;
-    l2k_coefficient_type coefficients;
-    l2k_sample_type samples;
-    unsigned components, precision;
-    bool is_signed, is_planar; /* planar: the samples of a component together, else interleaved */
-};
-
-struct extent {
-    uint32_t width, height;
-    unsigned levels;
-};
+/* gpu_transform [SIZE [WORK [LEVELS]]]: the transform stage on the GPU beside copies of the same bytes (gpu_plan.cuh).
+ * SIZE and WORK (a number from 0 on) select rows; LEVELS is the number of levels in a launch: 1, 2, 3 for all that
+ * remain, or 0, the default, to choose by size. */
+#include "bench/gpu_plan.cuh"
 
 static void print_message(void *, l2k_severity, const char *text)
 {
     fprintf(stderr, "lift2k: %s\n", text);
 }
 
-/* A plan with its own pixels in device memory. */
-struct subject {
-    l2k_plan *plan;
-    char *pixels;
-    l2k_plane planes[3];
-    cudaGraphExec_t graph;
-};
-
-static size_t pixel_bytes(const work &w, const extent &e)
+static void measure(const l2k_context *context, const work &w, uint32_t n, unsigned levels_at_once, cudaStream_t stream)
 {
-    return (size_t)e.width * e.height * w.components * l2k_sample_bytes(w.samples);
-}
-
-static size_t coefficient_bytes(const work &w, const extent &e)
-{
-    return (size_t)e.width * e.height * w.components * l2k_coefficient_bytes(w.coefficients);
-}
-
-static void fill_with_noise(char *device, size_t bytes, const work &w)
-{
-    std::vector<unsigned char> host(bytes);
-    uint64_t state = 1;
-    for (size_t i = 0; i < bytes; i++) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        host[i] = (unsigned char)(state >> 56);
-    }
-    if (w.samples == L2K_SAMPLE_F32)
-        for (size_t i = 0; i + 3 < bytes; i += 4) {
-            float v = (float)host[i] - 128;
-            memcpy(&host[i], &v, 4);
-        }
-    else if (l2k_sample_bytes(w.samples) == 2)
-        for (size_t i = 0; i + 1 < bytes; i += 2) {
-            int16_t v = (int16_t)(host[i] - (w.is_signed ? 128 : 0));
-            memcpy(&host[i], &v, 2);
-        }
-    else if (l2k_sample_bytes(w.samples) == 4)
-        for (size_t i = 0; i + 3 < bytes; i += 4) {
-            int32_t v = host[i] - (w.is_signed ? 128 : 0);
-            memcpy(&host[i], &v, 4);
-        }
-    CHECK(cudaMemcpy(device, host.data(), bytes, cudaMemcpyHostToDevice));
-}
-
-/* A kernel with its norms and gains; NULL for the wavelets of Part 1. */
-static const l2k_wavelet_descriptor *measured_kernel(const work &w)
-{
-    static l2k_wavelet_descriptor measured;
-    int64_t number;
-    if (w.wavelet <= L2K_WAVELET_9_7)
-        return NULL;
-    l2k_context context = {};
-    if (l2k_wavelet_take_kernel(&context, &l2k_wavelet_get(w.wavelet)->kernel, &measured, &number) != L2K_OK)
-        exit(1);
-    return &measured;
-}
-
-/* The quantiser steps that the encoder uses. */
-static void set_steps(const work &w, l2k_plan_component *component)
-{
-    l2k_step steps[L2K_MAX_SUBBANDS];
-    l2k_steps_choose(l2k_plan_wavelet(component), w.precision, component->levels, steps);
-    for (unsigned band = 0; band <= 3 * component->levels; band++)
-        component->steps[band] = l2k_step_size(steps[band], w.precision, l2k_band_orientation(band));
-}
-
-static subject make_subject(const l2k_context *context, const work &w, l2k_direction direction, const extent &e,
-                            unsigned levels_at_once, cudaStream_t stream, bool fill)
-{
-    subject s = {};
-    l2k_plan_component components[3];
-    memset(components, 0, sizeof components);
-    for (unsigned c = 0; c < w.components; c++) {
-        components[c].rect = l2k_rect{0, 0, e.width, e.height};
-        components[c].levels = e.levels;
-        components[c].wavelet = w.wavelet;
-        components[c].own = measured_kernel(w);
-        components[c].precision = w.precision;
-        components[c].is_signed = w.is_signed;
-        components[c].narrow_low = true;
-        set_steps(w, &components[c]);
-    }
-    l2k_plan_spec spec;
-    memset(&spec, 0, sizeof spec);
-    spec.direction = direction;
-    spec.type = w.coefficients;
-    spec.component_transform = w.components == 3;
-    spec.num_components = w.components;
-    spec.components = components;
-    spec.on_device = true;
-    spec.levels_at_once = levels_at_once;
-    if (l2k_plan_create(context, L2K_BACKEND_CUDA, &spec, &s.plan) != L2K_OK)
-        exit(1);
-    CHECK(cudaMalloc(&s.pixels, pixel_bytes(w, e)));
-    if (fill)
-        fill_with_noise(s.pixels, pixel_bytes(w, e), w);
-    size_t size = l2k_sample_bytes(w.samples);
-    for (unsigned c = 0; c < w.components; c++) {
-        size_t lanes = w.is_planar ? 1 : w.components;
-        s.planes[c].data = s.pixels + c * size * (w.is_planar ? (size_t)e.width * e.height : 1);
-        s.planes[c].row_stride = (ptrdiff_t)(e.width * lanes * size);
-        s.planes[c].sample_stride = (ptrdiff_t)(lanes * size);
-        s.planes[c].type = w.samples;
-    }
-    for (unsigned c = 0; c < w.components && direction == L2K_INVERSE; c++) {
-        const l2k_coefficients *view = l2k_plan_coefficients(s.plan, c);
-        std::vector<int16_t> host(view->stride * view->height * l2k_coefficient_bytes(view->type) / 2);
-        uint32_t state = c;
-        for (int16_t &v : host)
-            v = (int16_t)((state = state * 1664525u + 1013904223u) >> 26) - 32;
-        if (w.coefficients == L2K_COEFFICIENT_INT16)
-            CHECK(cudaMemcpy(view->base, host.data(), host.size() * 2, cudaMemcpyHostToDevice));
-        else
-            CHECK(cudaMemset(view->base, 0x3d, host.size() * 2));
-    }
-    s.graph = record_graph(stream, [&] {
-        if (l2k_plan_run_on_device(s.plan, s.planes, stream) != L2K_OK)
-            exit(1);
-    });
-    return s;
-}
-
-static void measure(const l2k_context *context, const work &w, const extent &e, unsigned levels_at_once,
-                    cudaStream_t stream)
-{
-    size_t in = pixel_bytes(w, e), out = coefficient_bytes(w, e);
-    unsigned sets = cold_sets(in, out);
-    double copy = copy_us(stream, in, out, sets), time[2];
-    for (int d = 0; d < 2; d++) {
-        std::vector<subject> subjects;
-        for (unsigned i = 0; i < sets; i++)
-            subjects.push_back(make_subject(context, w, d ? L2K_INVERSE : L2K_FORWARD, e, levels_at_once, stream,
-                                            i < 2 || e.width <= 2048));
-        time[d] = median_us(stream, [&](int i) { CHECK(cudaGraphLaunch(subjects[i % sets].graph, stream)); });
-        for (subject &s : subjects) {
-            CHECK(cudaGraphExecDestroy(s.graph));
-            CHECK(cudaFree(s.pixels));
-            l2k_plan_free(s.plan);
-        }
-    }
-    printf("| %s | %u | %.1f | %.1f | %.2f | %.1f | %.2f |\n", w.name, e.width, copy, time[0], time[0] / copy, time[1],
-           time[1] / copy);
+    const plan_times t = time_plans(context, w, extent{n, n, 5}, levels_at_once, stream);
+    printf("| %s | %u | %.1f | %.1f | %.2f | %.1f | %.2f |\n", w.name, n, t.copy, t.us[0], t.us[0] / t.copy, t.us[1],
+           t.us[1] / t.copy);
     fflush(stdout);
-}
-
-static void head(const char *across)
-{
-    printf("| work | %s | copy | forward | x copy | inverse | x copy |\n|---|---|---|---|---|---|---|\n", across);
-}
-
-/* 1920 x 1080, three levels, samples and coefficients of 16 and of 32 bits. */
-static void measure_papers(const l2k_context *context, cudaStream_t stream)
-{
-    static const struct {
-        l2k_wavelet wavelet;
-        const char *narrow, *wide;
-    } rows[] = {
-        {L2K_WAVELET_HAAR, "haar 16", "haar 32"},
-        {L2K_WAVELET_DD_9_7, "dd-9-7 16", "dd-9-7 32"},
-        {L2K_WAVELET_5_3, "5/3 16", "5/3 32"},
-        {L2K_WAVELET_DD_13_7, "dd-13-7 16", "dd-13-7 32"},
-        {L2K_WAVELET_DAUBECHIES_INT, "daubechies-int 16", "daubechies-int 32"},
-        {L2K_WAVELET_FIDELITY, "fidelity 16", "fidelity 32"},
-    };
-    const extent full_hd = {1920, 1080, 3};
-    head("width");
-    for (const auto &row : rows) {
-        work narrow = {row.narrow, row.wavelet, L2K_COEFFICIENT_INT16, L2K_SAMPLE_S16, 1, 9, true, false};
-        work wide = {row.wide, row.wavelet, L2K_COEFFICIENT_INT32, L2K_SAMPLE_S32, 1, 9, true, false};
-        measure(context, narrow, full_hd, 0, stream);
-        measure(context, wide, full_hd, 0, stream);
-    }
 }
 
 int main(int argc, char **argv)
@@ -237,12 +46,10 @@ int main(int argc, char **argv)
     CHECK(cudaStreamCreate(&stream));
     print_device();
     printf("; microseconds, median of %d\n\n", REPEATS);
-    if (argc > 1 && !strcmp(argv[1], "papers"))
-        return measure_papers(&context, stream), 0;
-    head("n");
+    printf("| work | n | copy | forward | x copy | inverse | x copy |\n|---|---|---|---|---|---|---|\n");
     for (int i = 0; i < (int)(sizeof works / sizeof *works); i++)
         for (uint32_t n = 1024; n <= 8192; n *= 2)
             if ((argc < 2 || (uint32_t)atoi(argv[1]) == n) && (argc < 3 || atoi(argv[2]) == i))
-                measure(&context, works[i], extent{n, n, 5}, argc < 4 ? 0 : (unsigned)atoi(argv[3]), stream);
+                measure(&context, works[i], n, argc < 4 ? 0 : (unsigned)atoi(argv[3]), stream);
     return 0;
 }

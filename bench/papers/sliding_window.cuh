@@ -1,11 +1,11 @@
-/* sliding-window-shared: a column filter, then a row filter, with the result of the first in memory. A block of threads
- * walks down a slab of 32 columns with a window of rows in shared memory; rows that still wait for a neighbour stay in
+/* A column filter, then a row filter, with the result of the first in memory. A block of threads goes down a slab of 32
+ * columns with a window of rows in shared memory; rows that still wait for a neighbour stay in
  * the window when it moves (after van der Laan, Jalba, Roerdink: Accelerating Wavelet Lifting on Graphics Hardware
  * using CUDA, who filter rows first). */
-#ifndef L2K_BENCH_LAB_SLIDING_WINDOW_CUH
-#define L2K_BENCH_LAB_SLIDING_WINDOW_CUH
+#ifndef L2K_BENCH_PAPERS_SLIDING_WINDOW_CUH
+#define L2K_BENCH_PAPERS_SLIDING_WINDOW_CUH
 
-#include "bench/lab/row_pass.cuh"
+#include "bench/papers/row_pass.cuh"
 
 /* A thread takes two of the rows by which the window moves, and one sample of each lifting step. */
 enum { SLAB = 32, WINDOW_THREADS = 8, WINDOW_MOVE = 2 * WINDOW_THREADS };
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(SLAB *WINDOW_THREADS)
     /* The first window ends where row 0 has all the mirrored rows above that it needs. */
     int end = WINDOW_MOVE + 2 - W::STEPS;
     for (int j = ty; j < KEPT + WINDOW_MOVE; j += WINDOW_THREADS)
-        window[j][tx] = in[lab_mirror(end - KEPT - WINDOW_MOVE + j, size) * in_stride];
+        window[j][tx] = in[dwt_mirror(end - KEPT - WINDOW_MOVE + j, size) * in_stride];
     for (;;) {
         __syncthreads();
         lift_window<W>(window, tx, ty);
@@ -44,14 +44,14 @@ __global__ void __launch_bounds__(SLAB *WINDOW_THREADS)
         for (int j = ty; j < WINDOW_MOVE; j += WINDOW_THREADS) {
             int y = first + j;
             if (inside && y >= 0 && y < size)
-                out[lab_mallat(y, size) * out_stride + x] = (typename W::S)W::scale(window[j][tx], y & 1);
+                out[dwt_mallat(y, size) * out_stride + x] = (typename W::S)W::scale(window[j][tx], y & 1);
         }
         if (first + WINDOW_MOVE >= size)
             break;
         T kept = window[WINDOW_MOVE + (ty < KEPT ? ty : 0)][tx], fresh[2];
 #pragma unroll
         for (int i = 0; i < 2; i++)
-            fresh[i] = in[lab_mirror(end + ty + i * WINDOW_THREADS, size) * in_stride];
+            fresh[i] = in[dwt_mirror(end + ty + i * WINDOW_THREADS, size) * in_stride];
         __syncthreads();
         if (ty < KEPT)
             window[ty][tx] = kept;
@@ -74,15 +74,15 @@ __global__ void __launch_bounds__(SLAB *WINDOW_THREADS)
     bool inside = x < size;
     in += inside ? x : size - 1;
     auto coefficient = [&](int row) {
-        int y = lab_mirror(row, size);
-        return W::unscale(in[lab_mallat(y, size) * in_stride], y & 1);
+        int y = dwt_mirror(row, size);
+        return W::unscale(in[dwt_mallat(y, size) * in_stride], y & 1);
     };
     int end = WINDOW_MOVE + 3 - W::STEPS;
     for (int j = ty; j < KEPT + WINDOW_MOVE; j += WINDOW_THREADS)
         window[j][tx] = coefficient(end - KEPT - WINDOW_MOVE + j);
     for (;;) {
         __syncthreads();
-        lift_window<lab_undo<W>>(window, tx, ty);
+        lift_window<dwt_undo<W>>(window, tx, ty);
         int first = end - KEPT - WINDOW_MOVE;
 #pragma unroll
         for (int j = ty; j < WINDOW_MOVE; j += WINDOW_THREADS) {
@@ -106,23 +106,23 @@ __global__ void __launch_bounds__(SLAB *WINDOW_THREADS)
     }
 }
 
-template <class W> static void sliding_window_inverse(const lab_job<W> &job, cudaStream_t stream)
+template <class W> static void sliding_window_inverse(const dwt_job<W> &job, cudaStream_t stream)
 {
-    lab_each_level_up(job, [&](const lab_source<W> &l) {
-        row_pass_inverse(lab_first_pass(l, job.scratch[0]), stream);
+    dwt_each_level_up(job, [&](const dwt_source<W> &l) {
+        row_pass_inverse(dwt_first_pass(l, job.scratch[0]), stream);
         CHECK(cudaGetLastError());
-        sliding_window_inverse_kernel<W><<<lab_divide_up(l.size, SLAB), dim3(SLAB, WINDOW_THREADS), 0, stream>>>(
-            job.scratch[0], lab_stride(l.size), l.out, l.out_stride, l.size);
+        sliding_window_inverse_kernel<W><<<dwt_divide_up(l.size, SLAB), dim3(SLAB, WINDOW_THREADS), 0, stream>>>(
+            job.scratch[0], dwt_stride(l.size), l.out, l.out_stride, l.size);
     });
 }
 
-template <class W> static void sliding_window(const lab_job<W> &job, cudaStream_t stream)
+template <class W> static void sliding_window(const dwt_job<W> &job, cudaStream_t stream)
 {
-    lab_each_level(job, [&](const lab_level<W> &l) {
-        sliding_window_kernel<W><<<lab_divide_up(l.size, SLAB), dim3(SLAB, WINDOW_THREADS), 0, stream>>>(
-            l.in, l.in_stride, job.scratch[0], lab_stride(l.size), l.size);
+    dwt_each_level(job, [&](const dwt_level<W> &l) {
+        sliding_window_kernel<W><<<dwt_divide_up(l.size, SLAB), dim3(SLAB, WINDOW_THREADS), 0, stream>>>(
+            l.in, l.in_stride, job.scratch[0], dwt_stride(l.size), l.size);
         CHECK(cudaGetLastError());
-        row_pass(lab_second_pass(l, job.scratch[0]), stream);
+        row_pass(dwt_second_pass(l, job.scratch[0]), stream);
     });
 }
 

@@ -1,17 +1,17 @@
-/* shared-64x20: the blocks of register-64x20, but in shared memory, through which every lifting step goes. The control
+/* The blocks of register_tile.cuh, 64 x 20, but in shared memory, through which every lifting step goes. The control
  * experiment of Enfedaque, Auli-Llinas, Moure: what do registers and shuffles gain? Even and odd columns are stored
  * apart to avoid bank conflicts. */
-#ifndef L2K_BENCH_LAB_SHARED_TILE_CUH
-#define L2K_BENCH_LAB_SHARED_TILE_CUH
+#ifndef L2K_BENCH_PAPERS_SHARED_TILE_CUH
+#define L2K_BENCH_PAPERS_SHARED_TILE_CUH
 
-#include "bench/lab/register_tile.cuh"
+#include "bench/papers/register_tile.cuh"
 
 /* A row: the even columns of all lanes, then the odd ones. */
-template <class W> struct lab_shared_row {
+template <class W> struct dwt_shared_row {
     typename W::T column[2][32];
 };
 
-template <class W, int ROWS> __device__ __forceinline__ void shared_lift_rows(lab_shared_row<W> *v, int lane)
+template <class W, int ROWS> __device__ __forceinline__ void shared_lift_rows(dwt_shared_row<W> *v, int lane)
 {
 #pragma unroll
     for (int k = 0; k < W::STEPS; k++) {
@@ -28,7 +28,7 @@ template <class W, int ROWS> __device__ __forceinline__ void shared_lift_rows(la
 /* The outer lanes use a column of their own for the missing one; the result is halo. EVEN: step 0 changes even columns,
  * as in the inverse. */
 template <class W, int FIRST, int COUNT, bool EVEN = false>
-__device__ __forceinline__ void shared_lift_columns(lab_shared_row<W> *v, int lane)
+__device__ __forceinline__ void shared_lift_columns(dwt_shared_row<W> *v, int lane)
 {
     int left = lane > 0 ? lane - 1 : 0, right = lane < 31 ? lane + 1 : 31;
 #pragma unroll
@@ -44,17 +44,17 @@ __device__ __forceinline__ void shared_lift_columns(lab_shared_row<W> *v, int la
 }
 
 template <class W>
-__global__ void __launch_bounds__(32 * lab_tile<W, 2, 20 - 2 * W::STEPS>::WARPS) shared_tile_kernel(lab_level<W> l)
+__global__ void __launch_bounds__(32 * dwt_tile<W, 20 - 2 * W::STEPS>::WARPS) shared_tile_kernel(dwt_level<W> l)
 {
     enum { OUT_ROWS = 20 - 2 * W::STEPS };
-    typedef lab_tile<W, 2, OUT_ROWS> tile;
-    __shared__ lab_shared_row<W> tiles[tile::WARPS][tile::ROWS];
+    typedef dwt_tile<W, OUT_ROWS> tile;
+    __shared__ dwt_shared_row<W> tiles[tile::WARPS][tile::ROWS];
     int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, y = tile::row(warp), x = tile::column(lane);
     if (y >= l.size)
         return;
-    lab_shared_row<W> *v = tiles[warp];
+    dwt_shared_row<W> *v = tiles[warp];
     typename W::T loaded[tile::ROWS][2];
-    lab_load_tile<W>(l, x, y - W::STEPS, loaded);
+    dwt_load_tile<W>(l, x, y - W::STEPS, loaded);
 #pragma unroll
     for (int r = 0; r < tile::ROWS; r++)
 #pragma unroll
@@ -78,40 +78,40 @@ __global__ void __launch_bounds__(32 * lab_tile<W, 2, 20 - 2 * W::STEPS>::WARPS)
         for (int c = 0; c < 2; c++)
             pair[c] = W::scale(v[W::STEPS + r].column[c][lane], c);
         if (y + r < l.size)
-            lab_store_pairs<W, 1>(l, pair, x, lab_mallat(y + r, l.size));
+            dwt_store_pairs<W, 1>(l, pair, x, dwt_mallat(y + r, l.size));
     }
 }
 
 template <class W>
-__global__ void __launch_bounds__(32 * lab_tile<W, 2, 20 - 2 * W::STEPS>::WARPS)
-    shared_tile_inverse_kernel(lab_source<W> l)
+__global__ void __launch_bounds__(32 * dwt_tile<W, 20 - 2 * W::STEPS>::WARPS)
+    shared_tile_inverse_kernel(dwt_source<W> l)
 {
     enum { OUT_ROWS = 20 - 2 * W::STEPS };
-    typedef lab_tile<W, 2, OUT_ROWS> tile;
-    __shared__ lab_shared_row<W> tiles[tile::WARPS][tile::ROWS];
+    typedef dwt_tile<W, OUT_ROWS> tile;
+    __shared__ dwt_shared_row<W> tiles[tile::WARPS][tile::ROWS];
     int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, y = tile::row(warp), x = tile::column(lane);
     if (y >= l.size)
         return;
-    lab_shared_row<lab_undo<W>> *v = reinterpret_cast<lab_shared_row<lab_undo<W>> *>(tiles[warp]);
+    dwt_shared_row<dwt_undo<W>> *v = reinterpret_cast<dwt_shared_row<dwt_undo<W>> *>(tiles[warp]);
     typename W::T loaded[tile::ROWS][2];
-    lab_load_tile_of_pairs<W, 1>(l, x, y - W::STEPS + 1, loaded);
+    dwt_load_tile_of_pairs<W, 1>(l, x, y - W::STEPS + 1, loaded);
 #pragma unroll
     for (int r = 0; r < tile::ROWS; r++)
-        lab_unscale_columns<W>(loaded[r]);
+        dwt_unscale_columns<W>(loaded[r]);
 #pragma unroll
     for (int r = 0; r < tile::ROWS; r++)
 #pragma unroll
         for (int c = 0; c < 2; c++)
             v[r].column[c][lane] = loaded[r][c];
     __syncwarp();
-    shared_lift_columns<lab_undo<W>, 0, tile::ROWS, true>(v, lane);
+    shared_lift_columns<dwt_undo<W>, 0, tile::ROWS, true>(v, lane);
 #pragma unroll
     for (int r = 0; r < tile::ROWS; r++)
 #pragma unroll
         for (int c = 0; c < 2; c++)
             v[r].column[c][lane] = W::unscale(v[r].column[c][lane], !(r & 1));
     __syncwarp();
-    shared_lift_rows<lab_undo<W>, tile::ROWS>(v, lane);
+    shared_lift_rows<dwt_undo<W>, tile::ROWS>(v, lane);
     if (!tile::stores(lane))
         return;
 #pragma unroll
@@ -121,22 +121,22 @@ __global__ void __launch_bounds__(32 * lab_tile<W, 2, 20 - 2 * W::STEPS>::WARPS)
         for (int c = 0; c < 2; c++)
             row[c] = (typename W::S)v[W::STEPS - 1 + r].column[c][lane];
         if (y + r < l.size)
-            lab_store_run(l.out + (y + r) * l.out_stride, row, x, l.size);
+            dwt_store_run(l.out + (y + r) * l.out_stride, row, x, l.size);
     }
 }
 
-template <class W> static void shared_64x20_inverse(const lab_job<W> &job, cudaStream_t stream)
+template <class W> static void shared_64x20_inverse(const dwt_job<W> &job, cudaStream_t stream)
 {
-    typedef lab_tile<W, 2, 20 - 2 * W::STEPS> tile;
-    lab_each_level_up(job, [&](const lab_source<W> &l) {
+    typedef dwt_tile<W, 20 - 2 * W::STEPS> tile;
+    dwt_each_level_up(job, [&](const dwt_source<W> &l) {
         shared_tile_inverse_kernel<W><<<tile::grid(l.size), 32 * tile::WARPS, 0, stream>>>(l);
     });
 }
 
-template <class W> static void shared_64x20(const lab_job<W> &job, cudaStream_t stream)
+template <class W> static void shared_64x20(const dwt_job<W> &job, cudaStream_t stream)
 {
-    typedef lab_tile<W, 2, 20 - 2 * W::STEPS> tile;
-    lab_each_level(job, [&](const lab_level<W> &l) {
+    typedef dwt_tile<W, 20 - 2 * W::STEPS> tile;
+    dwt_each_level(job, [&](const dwt_level<W> &l) {
         shared_tile_kernel<W><<<tile::grid(l.size), 32 * tile::WARPS, 0, stream>>>(l);
     });
 }
