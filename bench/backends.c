@@ -1,9 +1,6 @@
 /* backends: how long the forward transform of one RGB tile in host memory takes, by size: on the CPU with each
  * instruction set, and on the GPU, to find the size from which `auto` should take the GPU. Milliseconds, best of
- * several runs; "once" includes making the plan. Also builds without CUDA:
- *
- *     cc -O2 -std=c11 -I. -Iinclude -o backends bench/backends.c build/liblift2k.a -fopenmp -lm -lpthread
- */
+ * several runs; "once" includes making the plan. */
 #define _POSIX_C_SOURCE 199309L
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,21 +13,6 @@
 #include "bench/pnm.h"
 #include "lift2k/lift2k.h"
 
-static void check(bool right, const char *what)
-{
-    if (right)
-        return;
-    fprintf(stderr, "batches: %s failed\n", what);
-    exit(1);
-}
-
-static void print_text(void *user, l2k_severity severity, const char *text)
-{
-    (void)user;
-    if (severity != L2K_SEVERITY_NOTE)
-        fprintf(stderr, "lift2k: %s\n", text);
-}
-
 /* ---- Images ------------------------------------------------------------------------------------------------------ */
 
 enum { MOST_IMAGES = 256, APART = 1024 };
@@ -144,7 +129,7 @@ typedef struct way {
 
 static l2k_encoder *make_encoder(const way *w)
 {
-    l2k_encoder *encoder = l2k_encoder_new(&(l2k_hooks){.message = print_text});
+    l2k_encoder *encoder = l2k_encoder_new(&(l2k_hooks){.message = report_message});
     check(encoder && l2k_encoder_set(encoder, L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM) == L2K_OK &&
               l2k_encoder_set(encoder, L2K_ENCODER_STYLE, w->ht ? L2K_STYLE_HT : 0) == L2K_OK &&
               l2k_encoder_set(encoder, L2K_ENCODER_BACKEND, w->backend) == L2K_OK &&
@@ -156,7 +141,7 @@ static l2k_encoder *make_encoder(const way *w)
 
 static l2k_decoder *make_decoder(const way *w)
 {
-    l2k_decoder *decoder = l2k_decoder_new(&(l2k_hooks){.message = print_text});
+    l2k_decoder *decoder = l2k_decoder_new(&(l2k_hooks){.message = report_message});
     check(decoder && l2k_decoder_set(decoder, L2K_DECODER_BACKEND, w->backend) == L2K_OK &&
               l2k_decoder_set(decoder, L2K_DECODER_THREADS, w->threads) == L2K_OK &&
               l2k_decoder_set(decoder, L2K_DECODER_IN_FLIGHT, w->in_flight) == L2K_OK,

@@ -1,9 +1,11 @@
-/* What the benchmarks of the build share: a clock, and a hook for the library's messages. Needs _POSIX_C_SOURCE 199309L
- * or later. */
+/* What the benchmarks of the build share: a clock, a hook for the library's messages, and medians. Needs
+ * _POSIX_C_SOURCE 199309L or later. */
 #ifndef L2K_BENCH_BENCH_H
 #define L2K_BENCH_BENCH_H
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "lift2k/lift2k.h"
@@ -21,11 +23,44 @@ static inline double now_ms(void)
     return 1e3 * now();
 }
 
-/* A message hook: all of them, to standard error. */
+/* A message hook: warnings and errors, to standard error. */
 static inline void report_message(void *user, l2k_severity severity, const char *text)
 {
-    (void)user, (void)severity;
-    fprintf(stderr, "lift2k: %s\n", text);
+    (void)user;
+    if (severity != L2K_SEVERITY_NOTE)
+        fprintf(stderr, "lift2k: %s\n", text);
+}
+
+/* Ends the program with a message if something is not right. */
+static inline void check(bool right, const char *what)
+{
+    if (right)
+        return;
+    fprintf(stderr, "%s failed\n", what);
+    exit(1);
+}
+
+static inline int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorts the values. */
+static inline double median(double *values, size_t count)
+{
+    qsort(values, count, sizeof *values, by_value);
+    return values[count / 2];
+}
+
+static inline l2k_cpu cpu_named(const char *name)
+{
+    static const char *const names[] = {"auto", "c", "avx2", "avx512", "neon"};
+    for (int i = 0; i < 5; i++)
+        if (strcmp(name, names[i]) == 0)
+            return (l2k_cpu)i;
+    fprintf(stderr, "unknown instruction set %s\n", name);
+    exit(1);
 }
 
 #endif

@@ -1,36 +1,21 @@
-/* blocks: the block coders alone, on one thread, by coder and instruction set: nanoseconds a sample, best of several
- * runs, in which all coders and sets take turns.
+/* blocks: the CPU's block coders alone, on one thread, by coder and instruction set: nanoseconds a sample, best of
+ * several runs, in which all coders and sets take turns.
  *
  *     blocks [-b ht|mq] [-c CPU] [-n RUNS] [-p HT_PASSES] [-q HALVINGS] [-w 9-7] PICTURE.pnm
- *     blocks [-c CPU] [-n RUNS] CODESTREAM
  *
- * A PPM or PGM picture (5 levels, code-blocks of 64 x 64) is transformed once; its code-blocks are encoded, then
- * decoded and, with the 5/3, compared. -w 9-7 quantises, with -q by steps that are 2^HALVINGS times as large. Of any
- * other file the code-blocks are decoded. The hash is that of all bytes of all blocks, so it must not depend on the
- * set.
- *
- *     cc -O2 -std=c11 -I. -Iinclude -o blocks bench/blocks.c build/liblift2k.a -fopenmp -lm -lpthread
- */
+ * The picture (5 levels, code-blocks of 64 x 64) is transformed once; its code-blocks are encoded, then decoded and,
+ * with the 5/3, compared. -w 9-7 quantises, with -q by steps that are 2^HALVINGS times as large. The hash is that of
+ * all bytes of all blocks, so it must not depend on the set. */
 #define _POSIX_C_SOURCE 200809L
-#include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cpu.h"
+#include "bench/bench.h"
+#include "bench/pnm.h"
 #include "codec/blocks/block_coder.h"
 #include "quant/steps.h"
 
 enum { LEVELS = 5, MOST_COMPONENTS = 3, MOST_WAYS = 16, MOST_PARTS = 256 };
-
-static double now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
 
 static void die(const char *text)
 {
@@ -38,7 +23,7 @@ static void die(const char *text)
     exit(1);
 }
 
-static void check(l2k_status status)
+static void must(l2k_status status)
 {
     if (status != L2K_OK)
         die("failed");
@@ -52,14 +37,8 @@ static void *take(size_t bytes)
     return memory;
 }
 
-static void print_message(void *user, l2k_severity severity, const char *text)
-{
-    (void)user, (void)severity;
-    fprintf(stderr, "blocks: %s\n", text);
-}
-
 typedef struct arguments {
-    const char *file, *coder;
+    const char *coder;
     l2k_cpu cpu; /* AUTO: all sets */
     unsigned runs, passes, halvings;
     l2k_wavelet wavelet;
@@ -68,58 +47,6 @@ typedef struct arguments {
 static bool has_set(const arguments *a, int cpu)
 {
     return l2k_cpu_usable((l2k_cpu)cpu) && (a->cpu == L2K_CPU_AUTO || a->cpu == (l2k_cpu)cpu);
-}
-
-/* ---- A picture ------------------------------------------------------------------------------------------------ */
-
-typedef struct picture {
-    uint32_t width, height, components, precision;
-    void *samples;
-} picture;
-
-static uint32_t get_number(FILE *in)
-{
-    uint32_t value = 0;
-    int c = getc(in);
-    while (isspace(c) || c == '#') {
-        while (c == '#' && (c = getc(in)) != '\n')
-            if (c == EOF)
-                die("not a PNM file");
-            else
-                c = '#';
-        c = getc(in);
-    }
-    for (; isdigit(c); c = getc(in))
-        value = 10 * value + (uint32_t)(c - '0');
-    return value;
-}
-
-/* False where the file is something else. */
-static bool read_picture(const char *name, picture *p)
-{
-    FILE *in = fopen(name, "rb");
-    if (!in)
-        die("cannot open the file");
-    int letter = getc(in), kind = getc(in);
-    if (letter != 'P' || (kind != '5' && kind != '6')) {
-        fclose(in);
-        return false;
-    }
-    *p = (picture){.components = kind == '5' ? 1 : 3};
-    p->width = get_number(in);
-    p->height = get_number(in);
-    for (uint32_t most = get_number(in); most; most >>= 1)
-        p->precision++;
-    const size_t bytes = p->precision > 8 ? 2 : 1, count = (size_t)p->width * p->height * p->components;
-    uint8_t *at = p->samples = take(count * bytes);
-    if (fread(at, bytes, count, in) != count)
-        die("the picture ends early");
-    for (size_t i = 0; bytes == 2 && i < count; i++) {
-        uint16_t value = (uint16_t)(at[2 * i] << 8 | at[2 * i + 1]);
-        memcpy(at + 2 * i, &value, 2);
-    }
-    fclose(in);
-    return true;
 }
 
 /* ---- Its tile -------------------------------------------------------------------------------------------------- */
@@ -139,7 +66,7 @@ typedef struct subject {
     double samples;
 } subject;
 
-static const l2k_context plain = {.hooks = {.message = print_message}, .threads = 1};
+static const l2k_context plain = {.hooks = {.message = report_message}, .threads = 1};
 
 static void set_coding(const arguments *a, unsigned precision, l2k_component_coding *k)
 {
@@ -157,7 +84,7 @@ static void set_coding(const arguments *a, unsigned precision, l2k_component_cod
         k->steps[b].exponent = (uint8_t)(k->steps[b].exponent > a->halvings ? k->steps[b].exponent - a->halvings : 1);
 }
 
-static void make_tile(const arguments *a, const picture *p, subject *s)
+static void make_tile(const arguments *a, const pnm *p, subject *s)
 {
     *s = (subject){
         .siz = {.grid = {{0, 0, p->width, p->height}, 0, 0, p->width, p->height}, .num_components = p->components},
@@ -168,33 +95,32 @@ static void make_tile(const arguments *a, const picture *p, subject *s)
         s->components[c] = (l2k_component){.dx = 1, .dy = 1, .precision = p->precision};
         set_coding(a, p->precision, &s->codings[c]);
     }
-    check(l2k_tile_create(&plain, &s->siz, &s->coding, 0, UINT64_MAX, &s->tile));
+    must(l2k_tile_create(&plain, &s->siz, &s->coding, 0, UINT64_MAX, &s->tile));
     for (uint32_t c = 0; c < p->components; c++)
         for (uint32_t r = 0; r <= LEVELS; r++)
             for (uint32_t i = 0; i < s->tile.components[c].resolutions[r].num_precincts; i++)
-                check(l2k_precinct_prepare(&plain, &s->tile, &s->tile.components[c], r, i));
-    check(l2k_tile_list_blocks(&plain, &s->tile, UINT32_MAX, 0, &s->places, &s->num_places));
+                must(l2k_precinct_prepare(&plain, &s->tile, &s->tile.components[c], r, i));
+    must(l2k_tile_list_blocks(&plain, &s->tile, UINT32_MAX, 0, &s->places, &s->num_places));
     s->coded = take(s->num_places * sizeof *s->coded);
     s->parts = take(s->num_places * MOST_PARTS * sizeof *s->parts);
 }
 
-static l2k_plan *transformed(const picture *p, const subject *s, l2k_coefficient_type type)
+static l2k_plan *transformed(const pnm *p, const subject *s, l2k_coefficient_type type)
 {
-    const size_t bytes = p->precision > 8 ? 2 : 1;
     l2k_plan_component components[MOST_COMPONENTS];
     l2k_plane planes[MOST_COMPONENTS];
     l2k_plan_spec spec = {.direction = L2K_FORWARD, .type = type};
     l2k_plan *plan;
     l2k_coding_plan_spec(&s->siz, &s->coding, s->tile.rect, 0, components, &spec);
-    check(l2k_plan_create(&plain, L2K_BACKEND_CPU, &spec, &plan));
+    must(l2k_plan_create(&plain, L2K_BACKEND_CPU, &spec, &plan));
     for (uint32_t c = 0; c < p->components; c++)
-        planes[c] = (l2k_plane){(uint8_t *)p->samples + c * bytes, (ptrdiff_t)(p->width * p->components * bytes),
-                                (ptrdiff_t)(p->components * bytes), bytes == 2 ? L2K_SAMPLE_U16 : L2K_SAMPLE_U8};
-    check(l2k_plan_forward(plan, planes));
+        planes[c] = (l2k_plane){p->samples + c * pnm_plane_bytes(p), (ptrdiff_t)(p->width * p->bytes), p->bytes,
+                                p->bytes == 2 ? L2K_SAMPLE_U16 : L2K_SAMPLE_U8};
+    must(l2k_plan_forward(plan, planes));
     return plan;
 }
 
-static void transform(const arguments *a, const picture *p, subject *s)
+static void transform(const arguments *a, const pnm *p, subject *s)
 {
     s->plan = transformed(p, s, p->precision > 8 ? L2K_COEFFICIENT_INT32 : L2K_COEFFICIENT_INT16);
     if (a->wavelet == L2K_WAVELET_9_7)
@@ -220,10 +146,10 @@ typedef struct way {
 static double timed(subject *s, way *w, l2k_status (*begin)(l2k_block_coder *coder, const l2k_block_batch *batch))
 {
     l2k_block_batch batch = {.places = s->places, .num_places = s->num_places};
-    double start = now_ns();
-    check(begin(w->coder, &batch));
-    check(w->table->finish(w->coder));
-    return now_ns() - start;
+    double start = 1e9 * now();
+    must(begin(w->coder, &batch));
+    must(w->table->finish(w->coder));
+    return 1e9 * now() - start;
 }
 
 /* What packets would have brought of a block: a contribution for each codeword segment. */
@@ -302,12 +228,12 @@ static unsigned list_ways(const arguments *a, way *ways)
                 *w = (way){.table = coders[i].table, .context = plain, .style = coders[i].style};
                 w->context.cpu = (l2k_cpu)cpu;
                 w->encode = w->decode = 1e30;
-                check(l2k_block_coder_create(&w->context, w->table, &w->coder));
+                must(l2k_block_coder_create(&w->context, w->table, &w->coder));
             }
     return count;
 }
 
-static void run_picture(const arguments *a, const picture *p)
+static void run_picture(const arguments *a, const pnm *p)
 {
     static subject s;
     static way ways[MOST_WAYS];
@@ -331,93 +257,18 @@ static void run_picture(const arguments *a, const picture *p)
     l2k_tile_release(&plain, &s.tile);
 }
 
-/* ---- A codestream ---------------------------------------------------------------------------------------------- */
-
-static uint8_t *read_file(const char *name, size_t *bytes)
-{
-    FILE *in = fopen(name, "rb");
-    if (!in || fseek(in, 0, SEEK_END) != 0)
-        die("cannot open the file");
-    long size = ftell(in);
-    rewind(in);
-    uint8_t *data = take((size_t)size);
-    *bytes = fread(data, 1, (size_t)size, in);
-    fclose(in);
-    return data;
-}
-
-static double image_samples(const l2k_image *image)
-{
-    double samples = 0;
-    for (uint32_t c = 0; c < image->num_components; c++) {
-        uint32_t width, height;
-        l2k_component_size(image, c, &width, &height);
-        samples += (double)width * height;
-    }
-    return samples;
-}
-
-/* The decoder's own time for code-blocks. */
-static double decode_file(const uint8_t *data, size_t bytes, l2k_cpu cpu, double *samples)
-{
-    const l2k_hooks hooks = {.message = print_message};
-    double seconds[L2K_NUM_STAGES];
-    l2k_decoder *decoder = l2k_decoder_new(&hooks);
-    const l2k_plane *planes;
-    l2k_image image;
-    if (!decoder)
-        die("out of memory");
-    check(l2k_decoder_set(decoder, L2K_DECODER_TIMINGS, 1));
-    check(l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1));
-    check(l2k_decoder_set(decoder, L2K_DECODER_CPU, cpu));
-    check(l2k_decoder_decode_memory(decoder, data, bytes, &image, &planes));
-    *samples = image_samples(&image);
-    l2k_decoder_timings(decoder, seconds);
-    l2k_decoder_free(decoder);
-    return 1e9 * seconds[L2K_STAGE_TIER1];
-}
-
-static void run_codestream(const arguments *a)
-{
-    double best[L2K_CPU_NEON + 1], samples = 0;
-    size_t bytes;
-    uint8_t *data = read_file(a->file, &bytes);
-    for (unsigned i = 0; i < a->runs; i++)
-        for (int cpu = L2K_CPU_C; cpu <= L2K_CPU_NEON; cpu++)
-            if (has_set(a, cpu)) {
-                double time = decode_file(data, bytes, (l2k_cpu)cpu, &samples);
-                best[cpu] = i == 0 || time < best[cpu] ? time : best[cpu];
-            }
-    printf("%.0f samples, %zu bytes\n%-8s %9s\n", samples, bytes, "set", "decode ns");
-    for (int cpu = L2K_CPU_C; cpu <= L2K_CPU_NEON; cpu++)
-        if (has_set(a, cpu))
-            printf("%-8s %9.2f\n", l2k_cpu_name((l2k_cpu)cpu), best[cpu] / samples);
-    free(data);
-}
-
 /* ---------------------------------------------------------------------------------------------------------------- */
-
-static l2k_cpu cpu_of(const char *name)
-{
-    static const char *const names[] = {"auto", "c", "avx2", "avx512", "neon"};
-    for (int i = 0; i < 5; i++)
-        if (strcmp(name, names[i]) == 0)
-            return (l2k_cpu)i;
-    die("no such instruction set");
-    return L2K_CPU_AUTO;
-}
 
 int main(int count, char **values)
 {
     arguments a = {.runs = 5, .passes = 1};
-    picture p;
     for (int o; (o = getopt(count, values, "b:c:n:p:q:w:")) != -1;)
         switch (o) {
         case 'b':
             a.coder = optarg;
             break;
         case 'c':
-            a.cpu = cpu_of(optarg);
+            a.cpu = cpu_named(optarg);
             break;
         case 'n':
             a.runs = (unsigned)atoi(optarg);
@@ -435,11 +286,9 @@ int main(int count, char **values)
             die("see the head of bench/blocks.c");
         }
     if (optind + 1 != count)
-        die("one file is wanted");
-    a.file = values[optind];
-    if (read_picture(a.file, &p))
-        run_picture(&a, &p);
-    else
-        run_codestream(&a);
+        die("one picture is wanted");
+    pnm p = pnm_read(values[optind], 1, 1);
+    run_picture(&a, &p);
+    free(p.samples);
     return 0;
 }

@@ -18,14 +18,6 @@
 
 static unsigned count = 200, buffers = 48, side = 30000, tile = 1024, turns = 3, most_devices = 64;
 
-static void check(bool right, const char *what)
-{
-    if (right)
-        return;
-    fprintf(stderr, "cuda_devices: %s failed\n", what);
-    exit(1);
-}
-
 static void *take_pinned(size_t bytes)
 {
     void *at = NULL;

@@ -95,12 +95,6 @@ static double run(lanes *a, unsigned count, unsigned images, unsigned turns, boo
     return failed ? -1 : seconds / turns / images;
 }
 
-static int compare_times(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double lanes_measure(lanes *a, unsigned count, unsigned images, bool decodes, double seconds)
 {
     double ms[MEASUREMENTS];
@@ -111,6 +105,6 @@ double lanes_measure(lanes *a, unsigned count, unsigned images, bool decodes, do
         ms[i] = 1e3 * run(a, count, images, turns, decodes);
     if (once <= 0)
         return -1;
-    qsort(ms, MEASUREMENTS, sizeof *ms, compare_times);
-    return ms[0] < 0 ? -1 : ms[MEASUREMENTS / 2];
+    const double middle = median(ms, MEASUREMENTS);
+    return ms[0] < 0 ? -1 : middle;
 }

@@ -1,9 +1,11 @@
 /* lift2k for the comparison of codecs: a lane is an encoder and a decoder that start no threads of their own, and a
  * CUDA stream. And the bus: copies of the same bytes. */
+#define _POSIX_C_SOURCE 199309L
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bench/bench.h"
 #include "bench/cuda_codecs.h"
 #include "lift2k/lift2k.h"
 
@@ -17,13 +19,6 @@ struct lane {
     l2k_component components[MOST_COMPONENTS];
     l2k_image image;
 };
-
-static void print_message(void *user, l2k_severity severity, const char *text)
-{
-    (void)user;
-    if (severity != L2K_SEVERITY_NOTE)
-        fprintf(stderr, "lift2k: %s\n", text);
-}
 
 static void free_lane(lane *l)
 {
@@ -71,7 +66,7 @@ static bool set_options(lane *l, const coding *k, bool on_device)
 
 static lane *make_lane(const shape *s, const coding *k, bool on_device)
 {
-    static const l2k_hooks hooks = {.message = print_message};
+    static const l2k_hooks hooks = {.message = report_message};
     lane *l = calloc(1, sizeof *l);
     if (!l)
         return NULL;

@@ -18,6 +18,7 @@
  * buffers, CUDA stream and pictures of its own. What a lossless coding decodes to is compared with the pixels. The 9/7
  * gets the step at which lift2k's code-blocks of 64 x 64 make 2 bits a pixel, and nvJPEG2000 that at which its PSNR
  * equals lift2k's; nvJPEG2000 has no ratio, and gets its own 9/7 with that PSNR as the target instead. */
+#define _POSIX_C_SOURCE 199309L
 #include <cuda_runtime_api.h>
 #include <math.h>
 

@@ -1,16 +1,9 @@
 /* Pictures for the comparison of codecs on a CUDA device. */
+#define _POSIX_C_SOURCE 199309L
 #include "bench/cuda_scene.h"
 
 #include <cuda_runtime_api.h>
 #include <math.h>
-
-void check(bool right, const char *what)
-{
-    if (right)
-        return;
-    fprintf(stderr, "cuda_rivals: %s failed\n", what);
-    exit(1);
-}
 
 static void *take(const scene *e)
 {

@@ -3,6 +3,7 @@
 #ifndef L2K_BENCH_CUDA_SCENE_H
 #define L2K_BENCH_CUDA_SCENE_H
 
+#include "bench/bench.h"
 #include "bench/cuda_codecs.h"
 #include "bench/pnm.h"
 
@@ -22,9 +23,6 @@ typedef struct scene {
     uint8_t *original; /* the first image's samples on the host */
     uint8_t *scratch;
 } scene;
-
-/* Ends the program with a message if something is not right. */
-void check(bool right, const char *what);
 
 /* Fills in the rest of a scene that has its name, shape, places and number of images. Each image is cut out of the
  * picture, which is repeated in all directions: all from its corner, or, if they are to differ, from places apart. */

@@ -1,8 +1,6 @@
 /* gains: the tables of docs/numerics.md, that is, how large a coefficient can become, from the filters alone, and which
  * precisions fit int16.
  *
- *     cc -O2 -std=c11 -I. -Iinclude -o gains bench/gains.c quant/steps.c dwt/wavelet.c -lm && ./gains
- *
  * A coefficient is a linear function of the samples (5/3: but for rounding). The greatest value it can take, with
  * samples between -1 and 1, is the sum of the magnitudes of its weights. Both directions are separable, so the gain of
  * a subband in two dimensions is the product of two one-dimensional ones. These are the greatest over lines of all

@@ -42,21 +42,6 @@ typedef struct code {
     size_t count;
 } code;
 
-static void check(bool right, const char *what)
-{
-    if (right)
-        return;
-    fprintf(stderr, "ht: %s failed\n", what);
-    exit(1);
-}
-
-static void print_message(void *user, l2k_severity severity, const char *text)
-{
-    (void)user;
-    if (severity == L2K_SEVERITY_ERROR)
-        fprintf(stderr, "lift2k: %s\n", text);
-}
-
 /* ---- The two codecs ------------------------------------------------------------------------------------------ */
 
 static openjph_picture for_openjph(const bench *b, uint8_t *samples)
@@ -138,20 +123,12 @@ static double psnr(const bench *b, const uint8_t *decoded)
     return sum > 0 ? 20 * log10((double)((1 << p->precision) - 1)) - 10 * log10(sum / (double)count) : INFINITY;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void print_times(const bench *b, const char *task, times *t)
 {
     const unsigned n = b->settings->turns;
-    for (int i = 0; i < 2; i++)
-        qsort(t->ms[i], n, sizeof t->ms[i][0], by_value);
-    const double *a = t->ms[0], *o = t->ms[1];
-    printf("| %s | %.1f | %.1f | **%.2f** | %.1f | %.1f | **%.2f** |", task, a[0], o[0], a[0] / o[0], a[n / 2],
-           o[n / 2], a[n / 2] / o[n / 2]);
+    const double a = median(t->ms[0], n), o = median(t->ms[1], n); /* sorted from here on */
+    printf("| %s | %.1f | %.1f | **%.2f** | %.1f | %.1f | **%.2f** |", task, t->ms[0][0], t->ms[1][0],
+           t->ms[0][0] / t->ms[1][0], a, o, a / o);
 }
 
 /* Ours and theirs with their settings as they are; the sizes. */
@@ -238,7 +215,7 @@ static void time_lossy(bench *b)
 
 static void run(const settings *s, const char *path)
 {
-    const l2k_hooks hooks = {.message = print_message};
+    const l2k_hooks hooks = {.message = report_message};
     bench b = {.settings = s, .picture = pnm_read(path, s->across, s->down)};
     const pnm *p = &b.picture;
     b.encoder = l2k_encoder_new(&hooks);
@@ -267,16 +244,6 @@ static void run(const settings *s, const char *path)
     for (int i = 0; i < 2; i++)
         free(b.decoded[i]);
     free(b.picture.samples);
-}
-
-static l2k_cpu cpu_named(const char *name)
-{
-    static const char *const names[] = {"auto", "c", "avx2", "avx512", "neon"};
-    for (int i = 0; i < 5; i++)
-        if (strcmp(name, names[i]) == 0)
-            return (l2k_cpu)i;
-    fprintf(stderr, "ht: unknown instruction set %s\n", name);
-    exit(1);
 }
 
 int main(int argc, char **argv)

@@ -182,18 +182,6 @@ static outcome run(const task *t, library *decode)
     return result;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, int count)
-{
-    qsort(values, (size_t)count, sizeof *values, by_size);
-    return values[count / 2];
-}
-
 static void measure(const char *name, const task *t, int runs)
 {
     double seconds[2][MAX_RUNS], kib[2][MAX_RUNS];
@@ -208,8 +196,8 @@ static void measure(const char *name, const task *t, int runs)
         kib[0][i] = (double)lift.kib;
         kib[1][i] = (double)opj.kib;
     }
-    const double a = median(seconds[0], runs), b = median(seconds[1], runs), m = median(kib[0], runs) / 1024,
-                 n = median(kib[1], runs) / 1024;
+    const double a = median(seconds[0], (size_t)runs), b = median(seconds[1], (size_t)runs),
+                 m = median(kib[0], (size_t)runs) / 1024, n = median(kib[1], (size_t)runs) / 1024;
     printf("| %s | %u | %u | %.3f | %.3f | %.2f | %.1f | %.1f | %.2f |\n", name, t->count, t->reduce, a, b, a / b, m, n,
            m / n);
     fflush(stdout);
