@@ -1,5 +1,6 @@
 #!/bin/sh
-# All tests and benchmarks that need a GPU, in one call.
+# All tests and benchmarks that need a GPU, in one call: the tests with CTest's label gpu, compute-sanitizer's four tools on
+# a small selection of them, and the benchmarks.
 #   bench/gpu.sh [--only PATTERN] [--total SECONDS] [--output FOLDER] [--picture PPM] [--gray PGM] BUILD
 #   bench/gpu.sh --pack BUILD FOLDER
 # BUILD is a build folder configured with -DL2K_CUDA=ON -DL2K_BENCH=ON, or what --pack made of one for a machine that has
@@ -8,7 +9,8 @@
 #   --only     parts whose name fits a shell pattern: 'test-*' (CTest's label gpu), 'memcheck-*', 'racecheck-*',
 #              'initcheck-*', 'synccheck-*' (compute-sanitizer on small selections), 'bench-*', 'paper-*', or one name
 #   --total    end after so many seconds: each part gets what is left at most, parts without time are skipped
-#   --output   where report.md (what all parts printed) and summary.txt (a line per part) go; gpu-results if not given
+#   --output   where report.md (device, driver, date, and what all parts printed) and summary.txt (a line per part) go;
+#              gpu-results if not given
 #   --picture  a photograph of 3840 x 2160 for the benchmarks, --gray one of 16 bits; a small photograph if not given
 # L2K_CONFORMANCE_SET names a test set (docs/conformance.md), which is decoded as well.
 # Nothing else may use the GPU meanwhile: some tests fill its memory or measure what is free.
@@ -16,7 +18,7 @@
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 usage() {
-    sed -n '2,17s/^# \{0,1\}//p' "$0"
+    sed -n '2,/^set/s/^# \{0,1\}//p' "$0"
     exit 2
 }
 
@@ -38,7 +40,8 @@ pack() {
     {
         grep -o '\$build/[^ ]*' "$folder/gpu_tests" | cut -d/ -f2-
         printf '%s\n' lift2k tests/gpu_files conformance/conformance_windows gpu_transform gpu_stream backends batches \
-            cuda_rivals cuda_devices paper_registers paper_passes paper_lifting paper_frames
+            cuda_rivals cuda_devices paper_registers paper_passes paper_lifting paper_frames \
+            paper_video
     } | sort -u | while read -r program; do
         [ -x "$build/$program" ] || { echo "$program is not built and is left out" >&2; continue; }
         mkdir -p "$folder/$(dirname "$program")"
@@ -78,7 +81,7 @@ done
 build=$(cd "$build" && pwd)
 mkdir -p "$output" || exit 2
 report=$output/report.md summary=$output/summary.txt
-: >"$report" && : >"$summary" || exit 2
+touch "$report" "$summary" || exit 2
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 export L2K_REQUIRE_GPU=1
@@ -120,6 +123,12 @@ part() {
     line "$name" "$result" $(($(date +%s) - from))
 }
 
+{
+    printf '%s, %s\n\n' "$("$build/lift2k" --version | head -n 1)" "$(date -u '+%Y-%m-%d %H:%M UTC')"
+    nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
+} | tee "$report" "$summary"
+echo >>"$report"
+
 # ---- Tests
 
 if [ -f "$build/gpu_tests" ]; then cp "$build/gpu_tests" "$scratch/tests"; else list_tests "$build" >"$scratch/tests"; fi
@@ -151,7 +160,6 @@ sanitized blocks "$build/tests/gpu_blocks" 40 5
 sanitized mq-decode "$build/tests/gpu_mq_decode" 40 5
 sanitized packets "$build/tests/gpu_packets" 2 7
 sanitized decode "$build/tests/gpu_decode" 4 50
-sanitized images "$build/tests/gpu_images" 16
 sanitized volumes "$build/tests/gpu_volume" 3 5 40 prisms
 sanitized hostile "$build/tests/gpu_hostile" 20
 sanitized registers "$build/paper_registers" --check
@@ -186,6 +194,7 @@ part paper-registers-profile 240 "$root/bench/papers/registers.sh" "$build"
 part paper-passes 240 "$build/paper_passes"
 part paper-lifting 240 "$build/paper_lifting"
 part paper-frames 240 "$build/paper_frames"
+part paper-video 240 "$build/paper_video" "$picture"
 
 echo "$failures failures; everything printed is in $report"
 [ $failures -eq 0 ]

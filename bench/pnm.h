@@ -58,8 +58,8 @@ static inline pnm pnm_read(const char *path, uint32_t across, uint32_t down)
     const size_t row_bytes = (size_t)p.width * p.components * p.bytes;
     p.width *= across;
     p.height *= down;
-    p.samples = malloc(pnm_plane_bytes(&p) * p.components);
-    uint8_t *row = malloc(row_bytes);
+    p.samples = (uint8_t *)malloc(pnm_plane_bytes(&p) * p.components);
+    uint8_t *row = (uint8_t *)malloc(row_bytes);
     if (!p.samples || !row)
         exit(1);
     for (uint32_t y = 0; y < rows; y++) {
