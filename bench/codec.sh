@@ -12,13 +12,16 @@
 # Debian's package lomiri-wallpapers-16.04, which is downloaded into OUT and not installed.
 #
 # Environment: LIFT2K the command to measure (built into OUT from this checkout), OUT the working folder (build-bench),
-# RUNS, THREADS ("1 2"), PERCENT, CPUS ("auto"; for example "avx2 avx512", for --grok).
+# RUNS, THREADS ("1 2"), PERCENT, CPUS ("auto"; for example "avx2 avx512", for --grok); OPJ_COMPRESS, OPJ_DECOMPRESS,
+# GRK_COMPRESS, GRK_DECOMPRESS the binaries to compare with (those of the PATH), whose own version the table names.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 OUT=${OUT:-$root/build-bench}
 RUNS=${RUNS:-7}
 THREADS=${THREADS:-1 2}
 PERCENT=${PERCENT:-2}
+OPJ_COMPRESS=${OPJ_COMPRESS:-opj_compress} OPJ_DECOMPRESS=${OPJ_DECOMPRESS:-opj_decompress}
+GRK_COMPRESS=${GRK_COMPRESS:-grk_compress} GRK_DECOMPRESS=${GRK_DECOMPRESS:-grk_decompress}
 started=$(date -u +%Y-%m-%d)
 mkdir -p "$OUT"
 
@@ -28,9 +31,11 @@ die() {
 }
 
 other=
-rival="opj_compress opj_decompress"
+grok=
+rival="$OPJ_COMPRESS $OPJ_DECOMPRESS"
 if [ "${1:-}" = --grok ]; then
-    rival="grk_compress grk_decompress"
+    grok=1
+    rival="$GRK_COMPRESS $GRK_DECOMPRESS"
     shift
 elif [ "${1:-}" = --against ]; then
     [ $# -ge 2 ] || die "--against needs a lift2k to compare with"
@@ -40,7 +45,7 @@ elif [ "${1:-}" = --against ]; then
     "$other" --version >/dev/null || die "$other does not run"
 fi
 for tool in cc $rival; do
-    command -v "$tool" >/dev/null || die "$tool is missing (packages libopenjp2-tools or grokj2k-tools, gcc)"
+    command -v "$tool" >/dev/null || die "$tool is missing (OpenJPEG: opj_compress; Grok: grk_compress; gcc)"
 done
 cc -O2 -std=c11 -o "$OUT/measure" "$root/bench/measure.c"
 cc -O2 -std=c11 -o "$OUT/compare" "$root/bench/compare.c" -lm
@@ -219,7 +224,14 @@ head_of_table() { # head_of_table NAME VERSION OPTIONS
 END
 }
 
-version_of_package() { dpkg-query -W -f ', package ${Version}' "$1" 2>/dev/null || true; }
+# The first number in what the binary says of itself, of the library if it names that.
+version_of() { # version_of BINARY OPTION...
+    "$@" 2>&1 | awk 'match($0, /[0-9]+(\.[0-9]+)+/) {
+        if (!found || /library/) found = substr($0, RSTART, RLENGTH)
+        if (/library/) exit
+    }
+    END { print found ? found : "of unknown version" }'
+}
 
 # ---- Grok
 
@@ -227,17 +239,17 @@ grok_work() { # name, lift2k's options, Grok's options, stem, instruction set
     for t in $THREADS; do
         compare "$1, encode, $5, $t thread(s)" \
             "$LIFT2K encode $picture $OUT/$4-l2k.j2k --quiet --cpu $5 -j $t $2" \
-            "grk_compress -i $picture -o $OUT/$4-grk.j2k -H $t $3"
+            "$GRK_COMPRESS -i $picture -o $OUT/$4-grk.j2k -H $t $3"
     done
     for t in $THREADS; do
         compare "$1, decode, $5, $t thread(s)" \
             "$LIFT2K decode $OUT/$4-grk.j2k $OUT/$4-l2k.ppm --quiet --cpu $5 -j $t" \
-            "grk_decompress -i $OUT/$4-grk.j2k -o $OUT/$4-grk.ppm -H $t"
+            "$GRK_DECOMPRESS -i $OUT/$4-grk.j2k -o $OUT/$4-grk.ppm -H $t"
     done
 }
 
-if [ "$rival" = "grk_compress grk_decompress" ]; then
-    head_of_table Grok "$(grk_compress -version | sed -n 's/.*version: *//p')$(version_of_package grokj2k-tools)" \
+if [ -n "$grok" ]; then
+    head_of_table Grok "$(version_of "$GRK_COMPRESS" -version)" \
         " --grok$([ $# -eq 0 ] || echo " $(basename "$picture")")"
     for cpu in ${CPUS:-auto}; do
         grok_work "5/3 lossless" "" "" grok-reversible "$cpu"
@@ -248,17 +260,17 @@ fi
 
 # ---- OpenJPEG
 
-head_of_table OpenJPEG "$(opj_compress -h 2>&1 | sed -n 's/.*library v\([0-9.]*[0-9]\).*/\1/p' | head -n 1)$(version_of_package libopenjp2-tools)" \
+head_of_table OpenJPEG "$(version_of "$OPJ_COMPRESS" -h)" \
     "$([ $# -eq 0 ] || echo " $(basename "$picture")")"
 
 work() { # name, options of lift2k, options of OpenJPEG, stem
     for t in $THREADS; do
         compare "$1, encode, $t thread(s)" "$LIFT2K encode $picture $OUT/$4-l2k.j2k --quiet -j $t $2" \
-            "opj_compress -i $picture -o $OUT/$4-opj.j2k -threads $t $3"
+            "$OPJ_COMPRESS -i $picture -o $OUT/$4-opj.j2k -threads $t $3"
     done
     for t in $THREADS; do
         compare "$1, decode, $t thread(s)" "$LIFT2K decode $OUT/$4-opj.j2k $OUT/$4-l2k.ppm --quiet -j $t" \
-            "opj_decompress -quiet -i $OUT/$4-opj.j2k -o $OUT/$4-opj.ppm -threads $t"
+            "$OPJ_DECOMPRESS -quiet -i $OUT/$4-opj.j2k -o $OUT/$4-opj.ppm -threads $t"
     done
 }
 
@@ -277,7 +289,7 @@ for stem in reversible irreversible rate; do
         "$(compared --samples "$OUT/$stem-l2k.ppm" "$OUT/$stem-opj.ppm")"
 done
 for codec in l2k opj; do
-    opj_decompress -quiet -i "$OUT/rate-$codec.j2k" -o "$OUT/rate.ppm" >/dev/null
+    "$OPJ_DECOMPRESS" -quiet -i "$OUT/rate-$codec.j2k" -o "$OUT/rate.ppm" >/dev/null
     compared --samples "$OUT/rate.ppm" "$picture" >"$OUT/rate-$codec.txt"
     echo "- 20:1 by $codec, decoded by OpenJPEG, against the picture: $(wc -c <"$OUT/rate-$codec.j2k") bytes," \
         "$(cat "$OUT/rate-$codec.txt")"

@@ -156,9 +156,9 @@ sanitized() { # sanitized NAME PROGRAM ARGUMENT...: by its four tools
 }
 sanitized parity "$build/tests/gpu_parity" 12 5 80
 sanitized kernels "$build/tests/gpu_parity" 4 5 80 kernels
-sanitized blocks "$build/tests/gpu_blocks" 40 5
-sanitized mq-decode "$build/tests/gpu_mq_decode" 40 5
-sanitized packets "$build/tests/gpu_packets" 2 7
+sanitized blocks "$build/tests/gpu_blocks" 20 5
+sanitized mq-decode "$build/tests/gpu_mq_decode" 20 5
+sanitized packets "$build/tests/gpu_packets" 1 7
 sanitized decode "$build/tests/gpu_decode" 4 50
 sanitized volumes "$build/tests/gpu_volume" 3 5 40 prisms
 sanitized hostile "$build/tests/gpu_hostile" 20

@@ -3,6 +3,7 @@
 # decode and encode. Prints a table with the least time of each. Programs that are not installed are left out.
 #
 # Usage: bench/openjp2.sh FOLDER-OF-OUR-LIBRARY LIFT2K PHOTOGRAPH [ROUNDS]
+# Environment: OPENJPEG the folder of the other libopenjp2.so.7, if not the system's.
 set -eu
 export OMP_WAIT_POLICY=passive # as lift2k-run sets it; OpenJPEG does not look at it
 library=$(realpath "$1")
@@ -48,13 +49,17 @@ row() { # row NAME COMMAND...
     : >theirs
     for ((round = 0; round < rounds; round++)); do
         LD_LIBRARY_PATH=$library seconds "$@" >>ours
-        seconds "$@" >>theirs
+        LD_LIBRARY_PATH=${OPENJPEG:-} seconds "$@" >>theirs
     done
     echo "$(sort -n ours | head -1) $(sort -n theirs | head -1)" |
         awk -v name="$name" '{ printf "| %s | %.2f | %.2f | %.2f |\n", name, $1, $2, $1 / $2 }'
 }
 
 pillow='import sys; from PIL import Image; image = Image.open(sys.argv[1]); image.load()'
+version='import ctypes; f = ctypes.CDLL("libopenjp2.so.7").opj_version; f.restype = ctypes.c_char_p; print(f().decode())'
+echo "$("$lift2k" --version | head -n 1) as OpenJPEG $(LD_LIBRARY_PATH=$library /usr/bin/python3 -c "$version")," \
+    "OpenJPEG $(LD_LIBRARY_PATH=${OPENJPEG:-} /usr/bin/python3 -c "$version"); least of $rounds"
+echo
 echo "| program | lift2k, s | OpenJPEG, s | ratio |"
 echo "|---|---|---|---|"
 if command -v gdal_translate >/dev/null; then

@@ -226,6 +226,10 @@ int main(int count, char **arguments)
     task t = {.side = 512, .threads = 1, .count = 1, .cache_bytes = 16 << 20};
     const char *reductions = "0,2,4";
     int runs = 7, many = 1, at = 1;
+    if (count == 2 && strcmp(arguments[1], "--version") == 0) {
+        printf("lift2k %s, libopenjp2 %s\n", l2k_version(), opj_version());
+        return 0;
+    }
     for (; at + 1 < count && arguments[at][0] == '-'; at += 2) {
         const char *value = arguments[at + 1];
         switch (arguments[at][1]) {

@@ -30,7 +30,9 @@ END
 "$BUILD/lift2k" encode "$picture" "$OUT/whole.jp2" -p RPCL --quiet
 "$BUILD/lift2k" encode "$OUT/nine.ppm" "$OUT/nine.jp2" -p RPCL -c $sizes --quiet
 
+"$BUILD/windows" --version
 cat <<END
+
 | file | windows | reduction | lift2k, s | libopenjp2, s | ratio | lift2k, MiB | libopenjp2, MiB | ratio |
 |---|---|---|---|---|---|---|---|---|
 END
