@@ -20,19 +20,6 @@ extern "C" {
 enum { WIDTH = 3840, HEIGHT = 2160, COMPONENTS = 3, LEVELS = 5, IMAGES = 60, ROUNDS = 5 };
 static const size_t PIXEL_BYTES = (size_t)WIDTH * HEIGHT * COMPONENTS;
 
-static void print_message(void *, l2k_severity, const char *text)
-{
-    fprintf(stderr, "lift2k: %s\n", text);
-}
-
-static void require(bool condition, const char *what)
-{
-    if (condition)
-        return;
-    fprintf(stderr, "failed: %s\n", what);
-    exit(1);
-}
-
 /* ---- Timing -------------------------------------------------------------------------------------------------- */
 
 static double median(std::vector<double> values)
@@ -134,7 +121,7 @@ static l2k_plan *make_plan(const l2k_context *context, l2k_backend backend, l2k_
     spec.component_transform = true;
     spec.num_components = COMPONENTS;
     spec.components = components;
-    require(l2k_plan_create(context, backend, &spec, &plan) == L2K_OK, "making a plan");
+    check(l2k_plan_create(context, backend, &spec, &plan) == L2K_OK, "making a plan");
     return plan;
 }
 
@@ -197,7 +184,7 @@ static std::vector<image> make_images(const l2k_context *context, unsigned count
         draw(m.pixels, k);
         if (direction == L2K_FORWARD)
             continue;
-        require(l2k_plan_forward(forward, m.planes) == L2K_OK, "the CPU's forward transform");
+        check(l2k_plan_forward(forward, m.planes) == L2K_OK, "the CPU's forward transform");
         memset(m.pixels, 0, PIXEL_BYTES);
         for (uint32_t c = 0; c < COMPONENTS; c++)
             copy_view(l2k_plan_coefficients(forward, c), l2k_plan_coefficients(m.plan, c),
@@ -210,7 +197,7 @@ static std::vector<image> make_images(const l2k_context *context, unsigned count
 static bool same_as_cpu(const image &m, l2k_plan *cpu, l2k_direction direction)
 {
     if (direction == L2K_FORWARD) {
-        require(l2k_plan_forward(cpu, m.planes) == L2K_OK, "the CPU's forward transform");
+        check(l2k_plan_forward(cpu, m.planes) == L2K_OK, "the CPU's forward transform");
         for (uint32_t c = 0; c < COMPONENTS; c++)
             if (!same_view(l2k_plan_coefficients(cpu, c), l2k_plan_coefficients(m.plan, c)))
                 return false;
@@ -221,7 +208,7 @@ static bool same_as_cpu(const image &m, l2k_plan *cpu, l2k_direction direction)
     place_planes(pixels.data(), planes);
     for (uint32_t c = 0; c < COMPONENTS; c++)
         copy_view(l2k_plan_coefficients(m.plan, c), l2k_plan_coefficients(cpu, c), 1);
-    require(l2k_plan_inverse(cpu, planes) == L2K_OK, "the CPU's inverse transform");
+    check(l2k_plan_inverse(cpu, planes) == L2K_OK, "the CPU's inverse transform");
     return memcmp(pixels.data(), m.pixels, PIXEL_BYTES) == 0;
 }
 
@@ -236,8 +223,8 @@ static bool measure(const l2k_context *context, const char *name, l2k_direction 
         coefficients += view_bytes(l2k_plan_coefficients(images[0].plan, c));
     size_t up = direction == L2K_FORWARD ? PIXEL_BYTES : coefficients, down = PIXEL_BYTES + coefficients - up;
     copies bulk(slots, up, down);
-    auto begin = [&](unsigned k) { require(l2k_plan_begin(images[k].plan, images[k].planes) == L2K_OK, "begin"); };
-    auto finish = [&](unsigned k) { require(l2k_plan_finish(images[k].plan) == L2K_OK, "finish"); };
+    auto begin = [&](unsigned k) { check(l2k_plan_begin(images[k].plan, images[k].planes) == L2K_OK, "begin"); };
+    auto finish = [&](unsigned k) { check(l2k_plan_finish(images[k].plan) == L2K_OK, "finish"); };
     std::vector<double> times[4];
     for (int round = 0; round < ROUNDS; round++) {
         times[0].push_back(bulk.measure(up, 0));
@@ -267,7 +254,7 @@ int main(void)
 {
     l2k_context context = {};
     bool same = true;
-    context.hooks.message = print_message;
+    context.hooks.message = report_message;
     context.threads = l2k_thread_count(0);
     print_device();
     printf("; %d x %d RGB, 8 bits, %d levels, int16 coefficients, pinned memory; milliseconds an image, median of %d "

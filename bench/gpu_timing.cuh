@@ -7,9 +7,9 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <vector>
+
+#include "bench/bench.h"
 
 #define CHECK(call)                                                                                                    \
     do {                                                                                                               \

@@ -3,11 +3,6 @@
  * remain, or 0, the default, to choose by size. */
 #include "bench/gpu_plan.cuh"
 
-static void print_message(void *, l2k_severity, const char *text)
-{
-    fprintf(stderr, "lift2k: %s\n", text);
-}
-
 static void measure(const l2k_context *context, const work &w, uint32_t n, unsigned levels_at_once, cudaStream_t stream)
 {
     const plan_times t = time_plans(context, w, extent{n, n, 5}, levels_at_once, stream);
@@ -41,7 +36,7 @@ int main(int argc, char **argv)
     };
     l2k_context context = {};
     cudaStream_t stream;
-    context.hooks.message = print_message;
+    context.hooks.message = report_message;
     context.threads = 1;
     CHECK(cudaStreamCreate(&stream));
     print_device();

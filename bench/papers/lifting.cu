@@ -4,11 +4,6 @@
 #include "bench/gpu_plan.cuh"
 #include "bench/papers/volume.cuh"
 
-static void print_message(void *, l2k_severity, const char *text)
-{
-    fprintf(stderr, "lift2k: %s\n", text);
-}
-
 /* Milliseconds of the paper: its own method, a transposing one and the CPU with 16 bits, its own with 32. */
 static const struct {
     const char *name;
@@ -78,7 +73,7 @@ int main(void)
 {
     l2k_context context = {};
     cudaStream_t stream;
-    context.hooks.message = print_message;
+    context.hooks.message = report_message;
     context.threads = 1;
     CHECK(cudaStreamCreate(&stream));
     print_device();

@@ -36,49 +36,9 @@ template <class W, int OUT_ROWS> struct dwt_tile {
     }
 };
 
-/* How lanes get a value of their neighbour. */
-struct dwt_shuffles {
-    template <class T> static __device__ __forceinline__ T from_right(T x)
-    {
-        return __shfl_down_sync(0xFFFFFFFFu, x, 1);
-    }
-    template <class T> static __device__ __forceinline__ T from_left(T x)
-    {
-        return __shfl_up_sync(0xFFFFFFFFu, x, 1);
-    }
-};
-
-/* A slot of shared memory a lane, for one value at a time. */
-struct dwt_slots {
-    template <class T> static __device__ __forceinline__ T from(T x, int distance)
-    {
-        __shared__ T slots[4][32];
-        T *row = slots[threadIdx.x >> 5];
-        int lane = threadIdx.x & 31, other = lane + distance;
-        row[lane] = x;
-        __syncwarp();
-        T y = row[other < 0 ? 0 : other > 31 ? 31 : other];
-        __syncwarp();
-        return y;
-    }
-    template <class T> static __device__ __forceinline__ T from_right(T x)
-    {
-        return from(x, 1);
-    }
-    template <class T> static __device__ __forceinline__ T from_left(T x)
-    {
-        return from(x, -1);
-    }
-};
-
 /* What a kernel does: everything, or, forward, what its time consists of. */
 struct dwt_everything {
     enum { LOADS = 1, LIFTS = 1, STORES = 1 };
-    typedef dwt_shuffles exchange;
-};
-
-struct dwt_exchange_in_slots : dwt_everything {
-    typedef dwt_slots exchange;
 };
 
 struct dwt_memory_alone : dwt_everything {
@@ -97,15 +57,14 @@ struct dwt_arithmetic_stored : dwt_everything {
 
 /* All horizontal steps of W on a lane's pair; step 0 changes the odd column, or, if EVEN_FIRST, as in the inverse, the
  * even one. The outer lanes, which are halo, get invalid neighbours across the warp's edge. */
-template <class W, class X, bool EVEN_FIRST = false>
-__device__ __forceinline__ void dwt_lift_pair(typename W::T (&v)[2])
+template <class W, bool EVEN_FIRST = false> __device__ __forceinline__ void dwt_lift_pair(typename W::T (&v)[2])
 {
 #pragma unroll
     for (int k = 0; k < W::STEPS; k++)
         if ((k & 1) != (int)EVEN_FIRST)
-            v[0] = W::step(k, v[0], X::from_left(v[1]), v[1]);
+            v[0] = W::step(k, v[0], __shfl_up_sync(0xFFFFFFFFu, v[1], 1), v[1]);
         else
-            v[1] = W::step(k, v[1], v[0], X::from_right(v[0]));
+            v[1] = W::step(k, v[1], v[0], __shfl_down_sync(0xFFFFFFFFu, v[0], 1));
 }
 
 /* What the compiler must take to be any value. */
@@ -126,7 +85,7 @@ template <class T, int ROWS, int C> __device__ __forceinline__ void dwt_make_up(
             v[r][c] = dwt_opaque((T)(first + c));
 }
 
-template <class W, class P, int ROWS, int C> __device__ __forceinline__ void dwt_lift_tile(typename W::T (&v)[ROWS][C])
+template <class W, int ROWS, int C> __device__ __forceinline__ void dwt_lift_tile(typename W::T (&v)[ROWS][C])
 {
     dwt_lift_rows<W>(v);
 #pragma unroll
@@ -134,7 +93,7 @@ template <class W, class P, int ROWS, int C> __device__ __forceinline__ void dwt
 #pragma unroll
         for (int c = 0; c < C; c++)
             v[r][c] = W::scale(v[r][c], r & 1);
-        dwt_lift_pair<W, typename P::exchange>(v[r]);
+        dwt_lift_pair<W>(v[r]);
 #pragma unroll
         for (int c = 0; c < C; c++)
             v[r][c] = W::scale(v[r][c], c & 1);
@@ -168,7 +127,7 @@ __global__ void __launch_bounds__(32 * dwt_tile<W, OUT_ROWS>::WARPS) register_ti
         dwt_make_up(v, lane * 2);
     }
     if (P::LIFTS)
-        dwt_lift_tile<W, P>(v); /* all shuffles before all stores, which diverge the warp */
+        dwt_lift_tile<W>(v); /* all shuffles before all stores, which diverge the warp */
     if (!P::STORES) {
         if (dwt_digest(v, W::STEPS, OUT_ROWS) == 0x5A5A5A5Au)
             l.bands[0] = 0;
@@ -184,13 +143,12 @@ __global__ void __launch_bounds__(32 * dwt_tile<W, OUT_ROWS>::WARPS) register_ti
 }
 
 /* A tile whose first row is odd: horizontally first, so that the halo's rows are lifted, too. */
-template <class W, class P, int ROWS, int C>
-__device__ __forceinline__ void dwt_unlift_tile(typename W::T (&v)[ROWS][C])
+template <class W, int ROWS, int C> __device__ __forceinline__ void dwt_unlift_tile(typename W::T (&v)[ROWS][C])
 {
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
         dwt_unscale_columns<W>(v[r]);
-        dwt_lift_pair<dwt_undo<W>, typename P::exchange, true>(v[r]);
+        dwt_lift_pair<dwt_undo<W>, true>(v[r]);
 #pragma unroll
         for (int c = 0; c < C; c++)
             v[r][c] = W::unscale(v[r][c], !(r & 1));
@@ -208,7 +166,7 @@ __global__ void __launch_bounds__(32 * dwt_tile<W, OUT_ROWS>::WARPS) register_ti
     typename W::T v[tile::ROWS][2];
     dwt_load_tile_of_pairs<W, 1>(l, x, y - W::STEPS + 1, v);
     __syncwarp();
-    dwt_unlift_tile<W, P>(v);
+    dwt_unlift_tile<W>(v);
     __syncwarp();
     if (!tile::stores(lane))
         return;

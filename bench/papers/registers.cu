@@ -58,8 +58,6 @@ template <class W> static std::vector<trial<W>> five_levels(void)
     std::vector<trial<W>> t;
     add_whole<W>(t, "sliding window in shared memory", sliding_window<W>, sliding_window_inverse<W>);
     add_whole<W>(t, "64 x 20 in shared memory", shared_64x20<W>, shared_64x20_inverse<W>);
-    add_whole<W>(t, "64 x 20 in registers, exchange in shared memory", registers<W, dwt_exchange_in_slots>,
-                 registers_inverse<W, dwt_exchange_in_slots>);
     add_whole<W>(t, "64 x 20 in registers, shuffles", registers<W, dwt_everything>,
                  registers_inverse<W, dwt_everything>);
     for (int d = 0; d < 2; d++)

@@ -273,14 +273,9 @@ static inline int report_check(void)
     return any_wrong;
 }
 
-static void print_message(void *, l2k_severity, const char *text)
-{
-    fprintf(stderr, "lift2k: %s\n", text);
-}
-
 static inline void set_up(void)
 {
-    context.hooks.message = print_message;
+    context.hooks.message = report_message;
     context.threads = l2k_thread_count(0);
     CHECK(cudaStreamCreate(&stream));
 }

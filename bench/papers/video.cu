@@ -6,10 +6,7 @@
 #include "bench/gpu_plan.cuh"
 #include "bench/pnm.h"
 
-#include <chrono>
 #include <string>
-
-#include "lift2k/lift2k.h"
 
 enum { COMPONENTS = 3, FRAMES = 64, DIFFERENT = 8, TURNS = 5, FILM = 813 };
 
@@ -26,20 +23,7 @@ struct coding {
 };
 static const coding codings[] = {{"HT, lossless", L2K_STYLE_HT, 0}, {"MQ, 20:1", 0, 20}};
 
-static void print_message(void *, l2k_severity severity, const char *text)
-{
-    if (severity != L2K_SEVERITY_NOTE)
-        fprintf(stderr, "lift2k: %s\n", text);
-}
-static const l2k_hooks hooks = {NULL, NULL, print_message, NULL, NULL};
-
-static void require(bool right, const char *what)
-{
-    if (right)
-        return;
-    fprintf(stderr, "paper_video: %s failed\n", what);
-    exit(1);
-}
+static const l2k_hooks hooks = {NULL, NULL, report_message, NULL, NULL};
 
 /* ---- Films ----------------------------------------------------------------------------------------------------- */
 
@@ -66,25 +50,20 @@ static std::vector<bytes> encode_film(const pnm &p, const film_size &s, const co
     image.num_components = COMPONENTS;
     image.components = components;
     image.colour = L2K_COLOUR_SRGB;
-    require(l2k_encoder_set(encoder, L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM) == L2K_OK &&
-                l2k_encoder_set(encoder, L2K_ENCODER_STYLE, k.style) == L2K_OK &&
-                (k.ratio == 0 || l2k_encoder_set_layers(encoder, L2K_TARGET_RATIO, &k.ratio, 1) == L2K_OK),
-            "an option");
+    check(l2k_encoder_set(encoder, L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM) == L2K_OK &&
+              l2k_encoder_set(encoder, L2K_ENCODER_STYLE, k.style) == L2K_OK &&
+              (k.ratio == 0 || l2k_encoder_set_layers(encoder, L2K_TARGET_RATIO, &k.ratio, 1) == L2K_OK),
+          "an option");
     for (uint32_t i = 0; i < DIFFERENT; i++) {
         l2k_plane planes[COMPONENTS];
         const uint8_t *data;
         size_t count;
         set_planes(s, p.samples + i * (p.width + 1), p.width, pnm_plane_bytes(&p), planes);
-        require(l2k_encoder_encode_memory(encoder, &image, planes, &data, &count) == L2K_OK, "encoding");
+        check(l2k_encoder_encode_memory(encoder, &image, planes, &data, &count) == L2K_OK, "encoding");
         film.emplace_back(data, data + count);
     }
     l2k_encoder_free(encoder);
     return film;
-}
-
-static double now_s(void)
-{
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 /* Seconds a frame, the median of TURNS after one that warms up; stages: of the last turn, or NULL. */
@@ -97,7 +76,7 @@ template <class F> static decoding time_frames(l2k_decoder *decoder, F decode_al
     std::vector<double> times;
     decoding d = {};
     for (int turn = -1; turn < TURNS; turn++) {
-        const double from = now_s();
+        const double from = now();
         memset(d.stages, 0, sizeof d.stages);
         decode_all([&] {
             double stages[L2K_NUM_STAGES];
@@ -106,7 +85,7 @@ template <class F> static decoding time_frames(l2k_decoder *decoder, F decode_al
                 d.stages[i] += stages[i] / FRAMES;
         });
         if (turn >= 0)
-            times.push_back((now_s() - from) / FRAMES);
+            times.push_back((now() - from) / FRAMES);
     }
     std::nth_element(times.begin(), times.begin() + TURNS / 2, times.end());
     d.seconds = times[TURNS / 2];
@@ -119,19 +98,19 @@ static decoding decode_on_cpu(const std::vector<bytes> &film, const film_size &s
 {
     const size_t plane = (size_t)s.width * s.height;
     l2k_decoder *decoder = l2k_decoder_new(&hooks);
-    require(l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CPU) == L2K_OK &&
-                l2k_decoder_set(decoder, L2K_DECODER_THREADS, threads) == L2K_OK &&
-                l2k_decoder_set(decoder, L2K_DECODER_TIMINGS, 1) == L2K_OK,
-            "an option");
+    check(l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CPU) == L2K_OK &&
+              l2k_decoder_set(decoder, L2K_DECODER_THREADS, threads) == L2K_OK &&
+              l2k_decoder_set(decoder, L2K_DECODER_TIMINGS, 1) == L2K_OK,
+          "an option");
     frames.assign(DIFFERENT, bytes(COMPONENTS * plane));
     const decoding d = time_frames(decoder, [&](auto count_stages) {
         for (int i = 0; i < FRAMES; i++) {
             const bytes &code = film[i % DIFFERENT];
             l2k_plane planes[COMPONENTS];
             set_planes(s, frames[i % DIFFERENT].data(), s.width, plane, planes);
-            require(l2k_decoder_open_memory(decoder, code.data(), code.size()) == L2K_OK &&
-                        l2k_decoder_decode(decoder, planes) == L2K_OK,
-                    "decoding");
+            check(l2k_decoder_open_memory(decoder, code.data(), code.size()) == L2K_OK &&
+                      l2k_decoder_decode(decoder, planes) == L2K_OK,
+                  "decoding");
             count_stages();
         }
     });
@@ -148,22 +127,22 @@ static decoding decode_on_device(const std::vector<bytes> &film, const film_size
     l2k_decoder *decoder = l2k_decoder_new(&hooks);
     uint8_t *samples;
     CHECK(cudaMalloc(&samples, FRAMES * frame));
-    require(l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CUDA) == L2K_OK &&
-                l2k_decoder_set(decoder, L2K_DECODER_MEMORY, L2K_MEMORY_DEVICE) == L2K_OK,
-            "an option");
+    check(l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CUDA) == L2K_OK &&
+              l2k_decoder_set(decoder, L2K_DECODER_MEMORY, L2K_MEMORY_DEVICE) == L2K_OK,
+          "an option");
     for (int i = 0; i < FRAMES; i++) {
         const bytes &code = film[i % DIFFERENT];
         set_planes(s, samples + i * frame, s.width, plane, &planes[i * COMPONENTS]);
         items[i] = l2k_decode_item{code.data(), code.size(), &planes[i * COMPONENTS], L2K_OK};
     }
     const decoding d = time_frames(decoder, [&](auto) {
-        require(l2k_decoder_decode_batch(decoder, items.data(), FRAMES) == L2K_OK, "decoding on the device");
+        check(l2k_decoder_decode_batch(decoder, items.data(), FRAMES) == L2K_OK, "decoding on the device");
         CHECK(cudaDeviceSynchronize());
     });
     for (int i = 0; i < FRAMES; i++) {
         bytes seen(frame);
         CHECK(cudaMemcpy(seen.data(), samples + i * frame, frame, cudaMemcpyDeviceToHost));
-        require(seen == expected[i % DIFFERENT], "the comparison of frames");
+        check(seen == expected[i % DIFFERENT], "the comparison of frames");
     }
     CHECK(cudaFree(samples));
     l2k_decoder_free(decoder);
@@ -211,7 +190,7 @@ int main(int argc, char **argv)
     }
     const pnm once = pnm_read(argv[1], 1, 1);
     free(once.samples);
-    require(once.components == COMPONENTS && once.bytes == 1, "RGB of 8 bits");
+    check(once.components == COMPONENTS && once.bytes == 1, "RGB of 8 bits");
     const pnm p = pnm_read(argv[1], 1 + 2048 / once.width, 1 + 1200 / once.height);
     std::string stages[2];
     print_device();
