@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The documents hold together: the README stays short and leads to every guide, relative links and their anchors resolve,
-# and whatever stands in backquotes and looks like a path of the repository exists. Argument: the root of the repository.
+# whatever stands in backquotes and looks like a path of the repository exists, and so do the functions, types, tests and
+# files that the map of the standard names. Argument: the root of the repository.
 root=$(realpath "$1")
 . "$(dirname "$0")/../cli/cli_support.sh"
 
@@ -36,8 +37,26 @@ paths_exist() {
         sed 's/[,;:]$//' | sort -u)
 }
 
+# names_exist FILE: each code span that is one name or a file's; in the sources, comments apart, it may begin with
+# l2k_; a test fuzz_NAME is a file NAME
+names_exist() {
+    local name
+    while IFS= read -r name; do
+        checks=$((checks + 1))
+        grep -qxF -e "${name#fuzz_}" -e "l2k_$name" "$names" || fault "$(basename "$1"): nothing is named $name"
+    done < <(prose "$1" | tr '\n' ' ' | grep -oE '`[A-Za-z0-9_]+(\.[a-z]+)?`' | tr -d '`' | sort -u)
+}
+
+list_names() { # list_names FOLDER...: files, with and without their endings, and the words of C, CUDA and scripts
+    find "$@" -type f | sed 's/.*\///' | sed 'p; s/\..*//'
+    find "$@" -type f \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.sh' -o -name CMakeLists.txt \) \
+        ! -name documents.sh -exec cat {} + | grep -vE '^ *(/\*|\*|//|#( |$))' | grep -oE '[A-Za-z0-9_]+'
+}
+
 folders=$(cd "$root" && find . -maxdepth 1 -type d ! -name '.*' ! -name 'build*' | sed 's/^\.\///' | tr '\n' '|')
 folders=${folders%|}
+names=$PWD/names
+(cd "$root" && IFS='|' && list_names $folders) | sort -u >"$names"
 
 # ---- The script detects faults: each of these documents has a known number of them ----
 
@@ -45,13 +64,15 @@ selftest() { # selftest FAULTS TEXT
     local found
     checks=$((checks + 1))
     printf '%s\n' "$2" >selftest.md
-    found=$({ links_lead selftest.md; paths_exist selftest.md; } | grep -c '^FAILED')
+    found=$({ links_lead selftest.md; paths_exist selftest.md; names_exist selftest.md; } | grep -c '^FAILED')
     [ "$found" -eq "$1" ] || fault "selftest: $found faults, not $1, in: $2"
 }
 selftest 0 '# One, two' && selftest 0 $'# One, two\n[a](#one-two) [b](selftest.md#one-two) [c](https://nowhere)'
 selftest 1 '[a](missing.md)'
 selftest 1 $'# One, two\n[a](#one-three)'
-selftest 0 '`docs/architecture.md`, `tests/house/documents.sh ROOT`, `docs/*.md`, `build/none.c`, `a / b`, `none.c`'
+selftest 0 '`docs/architecture.md`, `tests/house/documents.sh ROOT`, `docs/*.md`, `build/none.c`, `a / b`'
+selftest 0 '`quantise`, `l2k_plane`, `documents.sh`, `unit_dwt`, `t803`, `test_*`, `a b`'
+selftest 3 '`no_such_function`, `l2k_no_such_type`, `none.c`'
 selftest 2 $'`docs/none.md`, `tests/house/none*.sh` and `docs/\narchitecture.md`'
 selftest 0 $'```\n`docs/none.md` [a](missing.md)\n```'
 
@@ -61,6 +82,7 @@ for file in "$root"/*.md "$root"/docs/*.md "$root"/docs/guides/*.md; do
     links_lead "$file"
     paths_exist "$file"
 done
+names_exist "$root/docs/standard-map.md"
 check "README of at most 220 lines" test "$(wc -l <"$root/README.md")" -le 220
 for file in "$root"/docs/guides/*.md; do
     check "README leads to each guide" grep -qF "(docs/guides/$(basename "$file"))" "$root/README.md"
