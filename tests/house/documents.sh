@@ -78,7 +78,7 @@ selftest 0 $'```\n`docs/none.md` [a](missing.md)\n```'
 
 # ---- The documents ----
 
-for file in "$root"/*.md "$root"/docs/*.md "$root"/docs/guides/*.md; do
+for file in "$root"/*.md "$root"/docs/*.md "$root"/docs/guides/*.md "$root"/*/README.md "$root"/bench/*/*.md; do
     links_lead "$file"
     paths_exist "$file"
 done
