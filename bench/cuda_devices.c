@@ -413,7 +413,10 @@ int main(int argc, char **argv)
     printf("\n| seconds | 1 device |");
     for (unsigned n = 2; n <= devices; n = n < devices && 2 * n > devices ? devices : 2 * n)
         printf(" %u devices |", n);
-    printf(" times |\n");
+    printf(" times |\n|---|---|");
+    for (unsigned n = 2; n <= devices; n = n < devices && 2 * n > devices ? devices : 2 * n)
+        printf("---|");
+    printf("---|\n");
     if (count > 1)
         measure_both(&p, p.width, p.height, count, buffers < count ? buffers : count, devices);
     if (side)
