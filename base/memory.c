@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pages.h"
 #include "base/pool.h"
 
 /* Stored right before the aligned block. */
@@ -16,7 +17,7 @@ typedef struct origin {
 
 void *l2k_hook_allocate(const l2k_hooks *hooks, size_t bytes)
 {
-    return hooks->allocate ? hooks->allocate(hooks->user, bytes) : malloc(bytes);
+    return hooks->allocate ? hooks->allocate(hooks->user, bytes) : l2k_pages_allocate(bytes);
 }
 
 void l2k_hook_release(const l2k_hooks *hooks, void *block)

@@ -2,9 +2,16 @@
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE, madvise */
 #include "base/pages.h"
 
+#include <stdlib.h>
+
 #ifdef _WIN32
 
 #include <windows.h>
+
+void *l2k_pages_allocate(size_t bytes)
+{
+    return malloc(bytes);
+}
 
 void *l2k_pages_reserve(size_t bytes)
 {
@@ -48,6 +55,19 @@ size_t l2k_page_size(void)
 #ifndef MAP_NORESERVE /* where the system never reserves */
 #define MAP_NORESERVE 0
 #endif
+
+void *l2k_pages_allocate(size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    enum { HUGE_PAGE = 1 << 21, LEAST = 2 * HUGE_PAGE };
+    void *block;
+    if (bytes >= LEAST && posix_memalign(&block, HUGE_PAGE, bytes) == 0) {
+        madvise(block, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+        return block;
+    }
+#endif
+    return malloc(bytes);
+}
 
 void *l2k_pages_reserve(size_t bytes)
 {

@@ -5,8 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/pages.h"
 #include "base/partial.h"
 #include "base/pool.h"
+
+#if defined(__linux__) && defined(__x86_64__)
+#include <sys/resource.h>
+#endif
 
 enum { BYTES = 300000, FAIL_FROM = 250000 };
 
@@ -134,9 +139,36 @@ static void test_limit(void **unused)
     close_model(&m);
 }
 
+#if defined(__linux__) && defined(__x86_64__)
+
+/* Where the system has huge pages for who asks, 64 MiB take one fault for each of them: far fewer than pages. */
+static void test_huge_pages(void **unused)
+{
+    (void)unused;
+    enum { SIZE = 64 << 20, HUGE_PAGE = 1 << 21 };
+    char setting[64] = "";
+    FILE *file = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "r");
+    if (!file || !fgets(setting, sizeof setting, file) || strstr(setting, "[never]"))
+        skip();
+    fclose(file);
+    struct rusage before, after;
+    getrusage(RUSAGE_SELF, &before);
+    char *block = l2k_pages_allocate(SIZE);
+    assert_non_null(block);
+    assert_true((uintptr_t)block % HUGE_PAGE == 0);
+    memset(block, 1, SIZE);
+    getrusage(RUSAGE_SELF, &after);
+    free(block);
+    assert_in_range(after.ru_minflt - before.ru_minflt, 0, SIZE / 4096 / 2);
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+#if defined(__linux__) && defined(__x86_64__)
+        cmocka_unit_test(test_huge_pages),
+#endif
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_failures),
         cmocka_unit_test(test_limit),
