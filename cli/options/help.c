@@ -126,7 +126,7 @@ static const page pages[CLI_NUM_COMMANDS] = {
          "precisions or numbers of components differ.\n"},
     [CLI_VIEW] = {"lift2k view IN OUT [options]\n"
                   "\n"
-                  "Draws the subbands as a picture in Mallat layout: LL as it is, top left, and the details around "
+                  "Draws the subbands as a picture in Mallat layout: LL top left, and the details around "
                   "mid-gray, larger coefficients brighter and smaller ones darker, multiplied by a gain for each "
                   "subband. OUT is a PNG, TIFF, PNM, PAM, PGX or raw file, as for lift2k decode.\n"
                   "\n" CODED_OR_PICTURE,

@@ -65,6 +65,7 @@ bool cli_mosaic_put(cli_mosaic *mosaic, uint32_t channel, const l2k_tile_coeffic
         return cli_error(mosaic->name, "only levels that split both ways can be left out or shown by themselves");
     double most = ldexp(1, (int)precision) - 1;
     float scale = (float)(info->step_size / most);
+    mosaic->unit = (float)(1 / most);
     mosaic->low_offset = (float)(ldexp(1, (int)precision - 1) / most);
     for (uint32_t row = 0; row < band->height; row++) {
         const int32_t *from = (const int32_t *)k->view->base + (size_t)(band->y + row) * k->view->stride + band->x;
@@ -109,75 +110,135 @@ void cli_mosaic_undo_transform(cli_mosaic *mosaic, size_t first, l2k_wavelet wav
 
 /* ---- Gains --------------------------------------------------------------------------------------------------- */
 
-/* The share of magnitudes to keep between black and white. A gain of 1 shows details at the scale of LL; at
- * most 32 is chosen, so that coefficients near 0 do not look large. */
+/* The share of magnitudes to keep between black and white. A gain of 1 shows details at the scale of the samples. At
+ * most 32 levels of gray are chosen for one unit of samples of 8 bits or more, so that coefficients near 0 do not look
+ * large. */
 #define INSIDE    0.98
 #define MOST_GAIN 32.0f
 
+/* LL is stretched where it would have fewer than a quarter of all levels of gray. */
+#define LEAST_SPAN 0.25
+
 enum { NUM_BINS = 1 << 14 };
 
-/* A histogram of the magnitudes of the bands of one kind, which `scale` maps to bins. */
-static bool count_magnitudes(const cli_mosaic *mosaic, const cli_mosaic_band *kind, float scale, uint64_t *bins)
+typedef void (*row_visitor)(void *user, const float *row, uint32_t width);
+
+/* The rows of all bands of one level and orientation, or of all LL. False when the time is up. */
+static bool visit_rows(const cli_mosaic *mosaic, const cli_mosaic_band *kind, row_visitor visit, void *user)
 {
     for (size_t i = 0; i < mosaic->num_bands; i++) {
         const cli_mosaic_band *band = &mosaic->bands[i];
-        if (band->level != kind->level || band->orientation != kind->orientation)
+        if (band->orientation != kind->orientation || (band->orientation != L2K_LL && band->level != kind->level))
             continue;
         for (uint32_t c = 0; c < mosaic->channels; c++)
             for (uint32_t y = 0; y < band->height; y++) {
                 if (!cli_time_left(mosaic->name))
                     return false;
-                const float *row = row_of(mosaic, c, band->x, band->y + y);
-                for (uint32_t x = 0; x < band->width; x++) {
-                    float bin = fabsf(row[x]) * scale;
-                    bins[bin < NUM_BINS - 1 ? (size_t)bin : NUM_BINS - 1]++;
-                }
+                visit(user, row_of(mosaic, c, band->x, band->y + y), band->width);
             }
     }
     return true;
 }
 
-/* The magnitude below which INSIDE of the nonzero ones are; 0 after a failure. Bins are finer than half a level of gray
- * at any gain. */
-static float high_magnitude(const cli_mosaic *mosaic, const cli_mosaic_band *kind, uint64_t *bins)
+typedef struct histogram {
+    float scale; /* from magnitudes to bins */
+    uint64_t bins[NUM_BINS];
+} histogram;
+
+static void count_magnitudes(void *user, const float *row, uint32_t width)
 {
-    const float scale = NUM_BINS / 2.0f;
+    histogram *h = user;
+    for (uint32_t x = 0; x < width; x++) {
+        float bin = fabsf(row[x]) * h->scale;
+        h->bins[bin < NUM_BINS - 1 ? (size_t)bin : NUM_BINS - 1]++;
+    }
+}
+
+/* The magnitude below which INSIDE of the nonzero ones are; 0 after a failure. */
+static float high_magnitude(const cli_mosaic *mosaic, const cli_mosaic_band *kind, histogram *h)
+{
     uint64_t total = 0, sum = 0;
-    memset(bins, 0, NUM_BINS * sizeof *bins);
-    if (!count_magnitudes(mosaic, kind, scale, bins))
+    memset(h->bins, 0, sizeof h->bins);
+    if (!visit_rows(mosaic, kind, count_magnitudes, h))
         return 0;
     for (size_t i = 1; i < NUM_BINS; i++)
-        total += bins[i];
+        total += h->bins[i];
     for (size_t i = 1; i < NUM_BINS; i++) {
-        sum += bins[i];
+        sum += h->bins[i];
         if ((double)sum >= INSIDE * (double)total)
-            return (float)(i + 1) / scale;
+            return (float)(i + 1) / h->scale;
     }
     return 1;
 }
 
-static bool choose_gain(const cli_mosaic *mosaic, const cli_mosaic_band *kind, uint64_t *bins, float *gain)
+/* Bins are finer than half a level of gray at the gain that is chosen: where it is beyond MOST_GAIN, they are counted
+ * anew, finer by that. */
+static bool choose_gain(const cli_mosaic *mosaic, const cli_mosaic_band *kind, histogram *h, float *gain)
 {
-    const float high = high_magnitude(mosaic, kind, bins);
-    if (high <= 0)
+    const float finest = mosaic->unit < 1 / 256.0f ? 1 / (256 * mosaic->unit) : 1;
+    float high = 0;
+    for (float finer = 1;; finer = fminf(finer * MOST_GAIN, finest)) {
+        h->scale = finer * NUM_BINS / 2;
+        high = high_magnitude(mosaic, kind, h);
+        if (high <= 0)
+            return false;
+        if (finer >= finest || 0.5f / high < finer * MOST_GAIN)
+            break;
+    }
+    *gain = fminf(0.5f / high, finest * MOST_GAIN);
+    return true;
+}
+
+typedef struct spread {
+    double count, sum, squares, least, most;
+} spread;
+
+static void take_spread(void *user, const float *row, uint32_t width)
+{
+    spread *s = user;
+    for (uint32_t x = 0; x < width; x++) {
+        s->sum += row[x];
+        s->squares += (double)row[x] * row[x];
+        s->least = fmin(s->least, row[x]);
+        s->most = fmax(s->most, row[x]);
+    }
+    s->count += width;
+}
+
+/* From black to white is what lies within three standard deviations of the mean: a few outliers do not count. */
+static bool choose_low_gain(cli_mosaic *mosaic, const cli_mosaic_band *kind, float *gain)
+{
+    spread s = {.least = INFINITY, .most = -INFINITY};
+    *gain = 1;
+    if (!visit_rows(mosaic, kind, take_spread, &s))
         return false;
-    *gain = 0.5f / high < MOST_GAIN ? 0.5f / high : MOST_GAIN;
+    const double mean = s.sum / s.count, deviation = sqrt(fmax(s.squares / s.count - mean * mean, 0));
+    const double low = fmax(s.least, mean - 3 * deviation), high = fmin(s.most, mean + 3 * deviation);
+    if (high - low >= LEAST_SPAN || s.least >= s.most)
+        return true;
+    *gain = (float)(1 / (high - low));
+    mosaic->low_offset = (float)-low * *gain;
     return true;
 }
 
 bool cli_mosaic_choose_gains(cli_mosaic *mosaic, float fixed)
 {
-    static uint64_t bins[NUM_BINS];
+    static histogram h;
+    float low_gain = 0; /* of all LL: tiles may differ in their levels */
     memset(mosaic->gains, 0, sizeof mosaic->gains);
     for (size_t i = 0; i < mosaic->num_bands; i++) {
         const cli_mosaic_band *band = &mosaic->bands[i];
         float *gain = &mosaic->gains[band->level][band->orientation];
-        if (band->orientation == L2K_LL)
-            *gain = 1;
-        else if (*gain == 0 && fixed > 0)
-            *gain = fixed;
-        else if (*gain == 0 && !choose_gain(mosaic, band, bins, gain))
+        if (*gain != 0)
+            continue;
+        if (fixed > 0)
+            *gain = band->orientation == L2K_LL ? 1 : fixed;
+        else if (band->orientation != L2K_LL && !choose_gain(mosaic, band, &h, gain))
             return false;
+        else if (band->orientation == L2K_LL && low_gain == 0 && !choose_low_gain(mosaic, band, &low_gain))
+            return false;
+        else if (band->orientation == L2K_LL)
+            *gain = low_gain;
     }
     return true;
 }

@@ -21,7 +21,8 @@ typedef struct cli_mosaic {
     /* Channel by channel, in units of the largest sample; NaN for no coefficient. */
     float *values;
     bool one_band;    /* every tile shows the same band, so all borders are between tiles */
-    float low_offset; /* from LL to samples: half of the range (G.1) */
+    float unit;       /* a step of the samples */
+    float low_offset; /* from LL, times its gain, to gray: half of the range (G.1), unless LL is stretched */
     cli_mosaic_band *bands;
     size_t num_bands, capacity;
     float gains[L2K_MAX_LEVELS + 1][4]; /* by level and orientation */
@@ -38,8 +39,8 @@ bool cli_mosaic_put(cli_mosaic *mosaic, uint32_t channel, const l2k_tile_coeffic
 /* Undoes RCT or ICT in the bands from number `first` on, whose three channels are complete. */
 void cli_mosaic_undo_transform(cli_mosaic *mosaic, size_t first, l2k_wavelet wavelet);
 
-/* Chooses a gain for each level and orientation that makes its details visible, or uses `fixed` for all if not 0. False
- * with a report when the time is up (cli_time_left). */
+/* Chooses a gain for each level and orientation that makes its details visible, and one for LL if its values are close
+ * together, or uses `fixed` for all details if not 0. False with a report when the time is up (cli_time_left). */
 bool cli_mosaic_choose_gains(cli_mosaic *mosaic, float fixed);
 
 typedef struct cli_mosaic_style {

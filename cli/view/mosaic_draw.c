@@ -123,7 +123,7 @@ static void draw_label(const cli_mosaic *mosaic, const cli_mosaic_band *band, ui
     char text[CLI_MOSAIC_TEXT];
     float gain = mosaic->gains[band->level][band->orientation];
     int length = snprintf(text, sizeof text, "%s%u", cli_orientation_names[band->orientation], band->level);
-    if (band->orientation != L2K_LL)
+    if (band->orientation != L2K_LL || gain != 1)
         snprintf(text + length, sizeof text - (size_t)length, gain < 9.95f ? " x%.1f" : " x%.0f", gain);
     if (cli_canvas_label(canvas, box_of(band, zoom), text))
         return;

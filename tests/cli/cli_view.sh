@@ -171,6 +171,26 @@ runs "HH1 at 1" view camera.jp2 a.pgm --band HH1 --gain 1
 runs "HH1" view camera.jp2 b.pgm --band HH1
 check "details become visible: $(spread a.pgm), $(spread b.pgm)" test "$(spread b.pgm)" -gt $((4 * $(spread a.pgm)))
 
+# A CT: 11 bits in samples of 16, signed or not. It is seen as its 8 bits are.
+runs "few pixels" decode camera.jp2 few.pgm --reduce 3 --quiet
+words() { # words OFFSET: few.pgm as 16-bit samples, eight units apart
+    rows few.pgm | tr -s ' ' '\n' | awk -v offset="$1" 'NF { v = (8 * $1 + offset) % 65536
+        printf "\\%03o\\%03o", v / 256, v % 256 }' | xargs -0 printf '%b'
+}
+{ printf 'PG ML - 16 64 64\n'; words 64512; } >ct.pgx
+{ printf 'P5\n64 64\n65535\n'; words 100; } >ct.pgm
+for name in ct.pgx ct.pgm; do
+    for band in HL1 HH1 LH2; do
+        runs "$band of 8 bits" view few.pgm a.pgm --levels 2 --band $band
+        runs "$band of $name" view $name b.pgm --levels 2 --band $band
+        check "$band of $name: $(spread a.pgm), $(spread b.pgm)" test $((9 * $(spread a.pgm))) -lt $((10 * $(spread b.pgm)))
+    done
+    runs "LL of $name" view $name b.pgm --levels 2 --band LL2
+    check "LL from black to white" test "$(rows b.pgm | tr -s ' ' '\n' | grep . | sort -nu | sed -n '1p;$p' | xargs)" = "0 255"
+    runs "LL of $name, a fixed gain" view $name b.pgm --levels 2 --band LL2 --gain 3
+    check "LL as it is" test "$(rows b.pgm | tr -s ' ' '\n' | grep . | sort -nu | wc -l)" -lt 12
+done
+
 # ---- Lines and names ----
 
 runs "lines" view camera.jp2 a.pgm --gain 3
