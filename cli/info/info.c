@@ -170,6 +170,15 @@ static void print_splits(const l2k_decoder *decoder)
         printf(LABEL "%s (b both, h horizontally, v vertically, from the full size on)\n", "splits", text);
 }
 
+/* Which of two kinds of marker segments there are. */
+static void print_pair(const char *label, bool has_first, const char *first, bool has_second, const char *second)
+{
+    printf(LABEL "%s%s%s\n", label, has_first ? first : "", has_first && has_second ? ", " : "",
+           has_second  ? second
+           : has_first ? ""
+                       : "none");
+}
+
 static void print_coding(const l2k_info *info, const l2k_decoder *decoder)
 {
     printf(LABEL "%s (%s), %u level%s\n", "wavelet", l2k_wavelet_name(info->wavelet),
@@ -184,10 +193,8 @@ static void print_coding(const l2k_info *info, const l2k_decoder *decoder)
     printf(LABEL "%s\n", "progression", cli_progression_name(info->progression));
     printf(LABEL "%u\n", "layers", info->num_layers);
     printf(LABEL "%u\n", "guard bits", info->guard_bits);
-    printf(LABEL "%s%s%s\n", "packet markers", info->sop ? "SOP" : "", info->sop && info->eph ? ", " : "",
-           info->eph   ? "EPH"
-           : info->sop ? ""
-                       : "none");
+    print_pair("packet markers", info->sop, "SOP", info->eph, "EPH");
+    print_pair("length markers", info->tlm, "TLM", info->plt, "PLT");
 }
 
 /* What CAP, PRF and CPF say, where there are such marker segments. */

@@ -135,6 +135,8 @@ static void put_coding(cli_json *json, const l2k_info *info, const l2k_decoder *
     cli_json_number(json, "guard_bits", info->guard_bits);
     cli_json_bool(json, "sop", info->sop);
     cli_json_bool(json, "eph", info->eph);
+    cli_json_bool(json, "tlm", info->tlm);
+    cli_json_bool(json, "plt", info->plt);
     if (info->comment)
         cli_json_latin1(json, "comment", info->comment, strlen(info->comment));
     else

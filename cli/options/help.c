@@ -98,6 +98,7 @@ static const page pages[CLI_NUM_COMMANDS] = {
          "precincts\twidth and height for each resolution, lowest first, or null if maximal\n"
          "progression, layers\t\"LRCP\", ...; number of quality layers\n"
          "guard_bits, sop, eph\tnumber; whether there are such packet markers\n"
+         "tlm, plt\twhether lengths of tile-parts, and of packets in the first tile-part, are stated\n"
          "comment\tthe first one, or null\n"
          "ht\tof Part 15, or null: code_blocks (\"all\", \"where declared\", \"mixed with MQ\"), multiple_sets, "
          "regions, heterogeneous, irreversible, magnitude_bits\n"

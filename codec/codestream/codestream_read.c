@@ -76,6 +76,7 @@ static l2k_status read_codestream(l2k_codestream *cs, const l2k_codestream_limit
     L2K_TRY(read_main_header(cs, limits, &at, &rest));
     L2K_TRY(keep_segments(cs, &rest));
     cs->first = at;
+    cs->has_tlm = part_lengths.count > 0;
     L2K_TRY(l2k_tile_parts_list(cs, &part_lengths));
     return cs->is_listed ? L2K_OK : l2k_tile_parts_find(cs);
 }

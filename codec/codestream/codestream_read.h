@@ -33,7 +33,7 @@ typedef struct l2k_codestream {
     size_t num_parts, parts_capacity;
     l2k_buffer packed;         /* PPM: packet headers of all tile-parts */
     l2k_buffer packet_lengths; /* PLM, likewise; of no use where there is PPM */
-    bool has_packed;
+    bool has_packed, has_tlm;
     bool is_listed; /* the tile-parts are those that TLM lists, and their headers are read where a tile is wanted */
     bool has_end;   /* EOC was found */
     bool strict;
@@ -72,6 +72,9 @@ l2k_status l2k_codestream_locate(l2k_codestream *codestream, const uint32_t *til
  * bits a byte, the highest first (A.7.2, A.7.3). Nothing where there are none, or where their indices are wrong. */
 l2k_status l2k_codestream_lengths(const l2k_codestream *codestream, const l2k_tile_part_span *part,
                                   l2k_buffer *lengths);
+
+/* Whether PLT is in the header of the first tile-part; not so if that is damaged. */
+l2k_status l2k_codestream_has_plt(const l2k_codestream *codestream, bool *has_plt);
 
 /* ---- Stages of opening a codestream (tile_parts.c, lengths.c) ------------------------------------------------- */
 

@@ -96,7 +96,9 @@ l2k_status l2k_decoder_info(l2k_decoder *decoder, l2k_info *info)
                        .num_tile_parts = (uint32_t)cs->num_parts,
                        .palette_entries = decoder->jp2.palette.num_entries,
                        .codestream_bytes = (uint64_t)(cs->end - cs->data),
+                       .tlm = cs->has_tlm,
                        .comment = cs->comment};
+    L2K_TRY(l2k_codestream_has_plt(cs, &info->plt));
     for (uint32_t c = 0; c < cs->siz.num_components; c++)
         l2k_component_size(&info->image, c, &cs->siz.components[c].width, &cs->siz.components[c].height);
     describe_channels(decoder);

@@ -652,6 +652,7 @@ typedef struct l2k_info {
     bool ht_regions, ht_mixed_tiles; /* regions of interest are allowed; headers of tiles may differ */
     bool ht_irreversible;            /* the irreversible transform is allowed */
     uint32_t ht_magnitude_bits;      /* the bound B on magnitudes */
+    bool tlm, plt;                   /* TLM is in the main header, PLT in that of the first tile-part */
     uint64_t profile_number;         /* PRF; 0 = none */
     int64_t corresponding_profile;   /* CPF; -1 = none */
 } l2k_info;

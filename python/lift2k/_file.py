@@ -105,6 +105,8 @@ class Header:
     ht_mixed_tiles: bool
     ht_irreversible: bool
     ht_magnitude_bits: int
+    tlm: bool
+    plt: bool
     profile_number: int
     corresponding_profile: int
 

@@ -35,7 +35,7 @@ says "density" info.json 'j["density"] == {"x": 2835, "y": 2835}'
 says "tiles" info.json 'j["tiles"] == {"x0": 0, "y0": 0, "width": 200, "height": 150, "across": 3, "down": 3,
 "tile_parts": 9}'
 says "coding" info.json '[j[k] for k in ("wavelet", "reversible", "levels", "component_transform", "progression", "layers",
-"guard_bits", "sop", "eph")] == ["9/7", False, 5, "ICT", "LRCP", 2, 2, True, False]'
+"guard_bits", "sop", "eph", "tlm", "plt")] == ["9/7", False, 5, "ICT", "LRCP", 2, 2, True, False, False, False]'
 says "code-blocks" info.json 'j["code_blocks"] == {"width": 64, "height": 64, "style": ["bypass", "vsc"]}'
 says "precincts" info.json 'len(j["precincts"]) == 6 and j["precincts"][5] == {"width": 128, "height": 64}'
 says "comment" info.json 'j["comment"].startswith("Created by lift2k")'
@@ -43,6 +43,15 @@ says "boxes" info.json '[(b["type"], b["depth"]) for b in j["boxes"]] == [("jP  
 ("ihdr", 1), ("colr", 1), ("res ", 1), ("resc", 2), ("uuid", 0), ("jp2c", 0)]'
 says "the last box ends with the file" info.json "j['boxes'][-1]['offset'] + j['boxes'][-1]['bytes'] == \
 $(stat -c %s colour.jp2) and j['codestream_bytes'] + 8 == j['boxes'][-1]['bytes']"
+
+for markers in "--plt" "--tlm" "--tlm --plt --sop --eph"; do
+    runs "$markers" encode "$data/camera.png" markers.jp2 $markers -t 200,200 --quiet
+    describe markers.jp2
+    says "$markers" info.json "all(j[k] == ('--' + k in '$markers'.split()) for k in ('sop', 'eph', 'tlm', 'plt'))"
+done
+runs "info of all markers" info markers.jp2
+check "packet markers" grep -qx 'packet markers *SOP, EPH' out.log
+check "length markers" grep -qx 'length markers *TLM, PLT' out.log
 
 runs "gray" encode "$data/camera.png" gray.j2k --levels 0 --quiet
 describe gray.j2k
@@ -72,7 +81,7 @@ says "CUDA devices" info.json 'all(isinstance(d["number"], int) and d["memory"] 
 says "no CUDA device without the backend" info.json 'j["backends"][1]["usable"] or not any(d["usable"] for d in j["devices"])'
 check "the help has every key" sh -c "'$lift2k' info --json colour.jp2 | sed -n 's/^  \"\\([a-z_0-9]*\\)\":.*/\\1/p' |
     { count=0; while read -r key; do '$lift2k' info --help | grep -qw \"\$key\" || exit 1; count=\$((count + 1)); done
-    test \$count -eq 30; }"
+    test \$count -eq 32; }"
 
 refuses "not JPEG 2000" "" "camera.png" info --json "$data/camera.png"
 refuses "a missing file" "" "missing.jp2" info --json missing.jp2

@@ -147,6 +147,8 @@ static void print_info(void)
     MEMBER(l2k_info, ht_mixed_tiles);
     MEMBER(l2k_info, ht_irreversible);
     MEMBER(l2k_info, ht_magnitude_bits);
+    MEMBER(l2k_info, tlm);
+    MEMBER(l2k_info, plt);
     MEMBER(l2k_info, profile_number);
     MEMBER(l2k_info, corresponding_profile);
 }
