@@ -1,6 +1,6 @@
 #!/bin/sh
 # sanitize.sh [thread] [memory] [valgrind]: the unit tests under ThreadSanitizer, MemorySanitizer (both with clang) and
-# valgrind; all three without arguments. scripts/test.sh covers AddressSanitizer and UndefinedBehaviorSanitizer, bench/gpu.sh
+# valgrind; all three without arguments. scripts/test.sh --all covers AddressSanitizer and UndefinedBehaviorSanitizer, bench/gpu.sh
 # the GPU's kernels under compute-sanitizer.
 #
 # ThreadSanitizer recognises OpenMP's barriers through Archer, a part of LLVM's runtime (Debian: clang libomp-14-dev).

@@ -1,19 +1,19 @@
 #!/bin/sh
-# Installs the missing packages for building lift2k on Debian and Ubuntu, as root or with sudo: with --tests those for
-# testing as well, with --programs those that read and write JPEG 2000 with libopenjp2 and are tested with lift2k in its
-# place, with --systems those of scripts/portability.sh. Does nothing where everything is installed.
+# Installs the missing packages for building lift2k on Debian and Ubuntu, as root or with sudo: with --tests those of
+# scripts/test.sh as well, with --programs those that its --all needs besides, most of which read and write JPEG 2000, with
+# --systems those of scripts/portability.sh. Does nothing where everything is installed.
 set -eu
 
 need="gcc libc6-dev make cmake pkg-config libpng-dev libtiff-dev liblcms2-dev"
 need="$need python3-dev python3-venv" # for the Python package
 if [ "${1:-}" = --tests ]; then
-    need="$need g++ libcmocka-dev libopenjp2-tools libopenjp2-7-dev libavcodec-dev openjph-tools"
-    need="$need libimage-exiftool-perl"
-    need="$need libmagic1" # for the validator of the image server, among the tests of the Python package
+    need="$need libcmocka-dev libopenjp2-tools libopenjp2-7-dev"
 fi
 if [ "${1:-}" = --programs ]; then
     need="$need gdal-bin ffmpeg python3-pil poppler-utils mupdf-tools libvips-tools"
     need="$need imagemagick libmagickcore-6.q16-6-extra" # the latter has JPEG 2000
+    need="$need g++ libavcodec-dev openjph-tools libimage-exiftool-perl"
+    need="$need libmagic1" # for the validator of the image server, among the tests of the Python package
 fi
 if [ "${1:-}" = --systems ]; then
     need="$need g++ clang musl-tools gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user"
