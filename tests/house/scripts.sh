@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# What scripts/test.sh says and does, with commands in place of those that it runs, which only say that they ran. Argument:
-# the root of the repository.
+# What scripts/test.sh says and does, with commands in place of those that it runs, which only say that they ran; what the
+# configuration says about the CUDA backend. Arguments: the root of the repository, cmake, the C compiler.
 root=$(realpath "$1")
+cmake=$2
+cc=$3
 . "$(dirname "$0")/../cli/cli_support.sh"
 
 mkdir -p repository/scripts repository/build repository/build-sanitize repository/.ci tools
@@ -37,4 +39,15 @@ done
 : >ran
 check "an unknown option" sh -c '! repository/scripts/test.sh --al 2>/dev/null'
 check "nothing runs" test ! -s ran
+
+# ---- What the configuration announces ----
+
+configure() { # configure OPTIONS...
+    "$cmake" -S "$root" -B made "-DCMAKE_C_COMPILER=$cc" -DL2K_TESTS=OFF "$@" 2>&1 | grep '^-- CUDA backend' >said
+}
+configure -DL2K_CUDA=OFF
+check "without CUDA" grep -q 'left out (L2K_CUDA is OFF)' said
+rm -rf made
+configure -DL2K_CUDA=AUTO '-DL2K_CUDA_ARCHITECTURES=80-real;90'
+check "with CUDA, or without a compiler for it" grep -qE '80-real;90 .* processor minutes; -DL2K_CUDA=OFF|L2K_CUDA is AUTO' said
 finish
