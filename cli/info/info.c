@@ -17,11 +17,15 @@
 
 const cli_device cli_devices[CLI_NUM_DEVICES] = {{"cpu", L2K_BACKEND_CPU}, {"cuda", L2K_BACKEND_CUDA}};
 
-const char *cli_boxes_name(const l2k_info *info)
+const char *cli_boxes_name(const l2k_info *info, l2k_decoder *decoder)
 {
     const uint32_t part_15 = UINT32_C(1) << (32 - 15);
+    l2k_box_data data;
     if (info->format != L2K_FORMAT_JP2)
         return NULL;
+    if (l2k_decoder_box_data(decoder, 1, &data) == L2K_OK && strcmp(data.type, "ftyp") == 0 && data.bytes >= 4 &&
+        memcmp(data.data, "jpx ", 4) == 0)
+        return "JPX";
     return info->capabilities & part_15 ? "JPH" : "JP2";
 }
 
@@ -119,10 +123,10 @@ static void print_colour(const l2k_info *info)
                image->density_x * 0.0254, image->density_y * 0.0254);
 }
 
-static void print_image(const l2k_info *info)
+static void print_image(const l2k_info *info, l2k_decoder *decoder)
 {
     const l2k_image *image = &info->image;
-    const char *boxes = cli_boxes_name(info);
+    const char *boxes = cli_boxes_name(info, decoder);
     printf(LABEL "%s, codestream of %llu bytes, profile %u\n", "format", boxes ? boxes : "bare codestream",
            (unsigned long long)info->codestream_bytes, info->profile);
     printf(LABEL "%u x %u at %u,%u\n", "image", image->x1 - image->x0, image->y1 - image->y0, image->x0, image->y0);
@@ -253,7 +257,7 @@ static void print_text(const char *name, const l2k_info *info, l2k_decoder *deco
     snprintf(printable, sizeof printable, "%s", name);
     cli_make_printable(printable);
     printf(LABEL "%s\n", "file", printable);
-    print_image(info);
+    print_image(info, decoder);
     print_coding(info, decoder);
     print_capabilities(info);
     print_comment(info->comment);

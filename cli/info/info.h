@@ -9,8 +9,8 @@
 /* The longest description of a kernel: 8 steps of 32 taps of up to 17 characters. */
 #define CLI_KERNEL_BYTES 8192
 
-/* "JP2", "JPH" (a codestream of Part 15 in JP2's boxes), or NULL for a bare codestream. */
-const char *cli_boxes_name(const l2k_info *info);
+/* "JP2", "JPH" (a codestream of Part 15 in JP2's boxes), "JPX" (by its brand), or NULL for a bare codestream. */
+const char *cli_boxes_name(const l2k_info *info, l2k_decoder *decoder);
 
 /* "unknown" for values without a name. */
 const char *cli_colour_name(l2k_colour colour);

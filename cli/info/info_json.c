@@ -217,7 +217,7 @@ void cli_info_json(const char *name, const l2k_info *info, l2k_decoder *decoder)
     cli_json json = {0};
     cli_json_open(&json, NULL, '{');
     cli_json_text(&json, "file", name);
-    const char *boxes = cli_boxes_name(info);
+    const char *boxes = cli_boxes_name(info, decoder);
     cli_json_text(&json, "format", boxes ? boxes : "codestream");
     cli_json_number(&json, "codestream_bytes", info->codestream_bytes);
     cli_json_number(&json, "profile", info->profile);

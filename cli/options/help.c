@@ -80,7 +80,7 @@ static const page pages[CLI_NUM_COMMANDS] = {
          "Prints what the main header and the boxes of a JP2 file or bare codestream say; - is standard input.\n",
          "\n"
          "Keys of the JSON object; later versions may add some:\n"
-         "file, format\tname; \"JP2\", \"JPH\" or \"codestream\"\n"
+         "file, format\tname; \"JP2\", \"JPH\", \"JPX\" (colours beyond JP2) or \"codestream\"\n"
          "codestream_bytes, profile\tbytes; Rsiz\n"
          "image\tx0, y0, width, height on the reference grid\n"
          "components\tfor each: width, height in samples, precision in bits, signed, dx, dy (sub-sampling); in JP2 "

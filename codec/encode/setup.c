@@ -353,7 +353,10 @@ l2k_status l2k_encode_setup(const l2k_encoder *encoder, const l2k_image *image, 
     if (!e->siz.components || !e->coding.components)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %u components", count);
     memcpy(e->siz.components, image->components, count * sizeof *e->siz.components);
-    return setup_coding(encoder, e);
+    L2K_TRY(setup_coding(encoder, e));
+    if (e->format == L2K_FORMAT_JP2 && l2k_jp2_jpx_feature(image, e->siz.profile))
+        l2k_note(context, "JP2 does not have these colours: the brand of the file is JPX (ISO/IEC 15444-2)");
+    return L2K_OK;
 }
 
 void l2k_encoding_release(l2k_encoding *e)

@@ -55,6 +55,10 @@ void l2k_jp2_describe_box(const uint8_t *file, const l2k_box *box, l2k_box_data 
 /* L2K_ERROR_ARGUMENT for boxes of an image that cannot be written. */
 l2k_status l2k_jp2_check_boxes(const l2k_context *context, const l2k_image *image);
 
+/* The feature (15444-2, Table M.14) that a colour asks for which JP2 does not have: with a codestream of this Rsiz the
+ * file is a JPX file and no JP2 file. 0 for colours of JP2, and in a JPH file. */
+unsigned l2k_jp2_jpx_feature(const l2k_image *image, uint32_t rsiz);
+
 /* How many bytes of the head these take, with a codestream of this Rsiz. */
 size_t l2k_jp2_extra_bytes(const l2k_image *image, uint32_t rsiz);
 

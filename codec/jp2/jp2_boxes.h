@@ -46,10 +46,11 @@ l2k_status l2k_jp2_read_channel_map(l2k_jp2 *jp2, l2k_box_bytes s);
 l2k_status l2k_jp2_read_definitions(l2k_jp2 *jp2, l2k_box_bytes s);
 l2k_status l2k_jp2_read_density(l2k_jp2 *jp2, l2k_box_bytes s, bool capture);
 
-/* Whether the file, with a codestream of this Rsiz, says that it is a JPX file, too, and what a reader needs. */
-bool l2k_jp2_is_jpx(const l2k_image *image, uint32_t rsiz);
+/* Whether the file, with a codestream of this Rsiz, has GML of which it tells JPX readers. */
+bool l2k_jp2_has_gml(const l2k_image *image, uint32_t rsiz);
 
-enum { L2K_JPX_BYTES = 25 }; /* of the head for that */
+/* An entry of the reader requirements box; the others and one of the file type box. */
+enum { L2K_JPX_ENTRY_BYTES = 3, L2K_JPX_BYTES = 22 };
 
 /* The boxes that the image brings along. */
 void l2k_jp2_write_extra(l2k_buffer *out, const l2k_image *image);

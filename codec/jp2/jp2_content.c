@@ -105,7 +105,7 @@ static bool is_gml(const l2k_box_data *outer, const l2k_box_data *first)
            memcmp(first->data, label, strlen(label)) == 0;
 }
 
-bool l2k_jp2_is_jpx(const l2k_image *image, uint32_t rsiz)
+bool l2k_jp2_has_gml(const l2k_image *image, uint32_t rsiz)
 {
     if (rsiz & (L2K_RSIZ_CAP | L2K_RSIZ_PART_2))
         return false; /* a JPX reader would not have to understand the codestream */
@@ -117,7 +117,9 @@ bool l2k_jp2_is_jpx(const l2k_image *image, uint32_t rsiz)
 
 size_t l2k_jp2_extra_bytes(const l2k_image *image, uint32_t rsiz)
 {
-    size_t bytes = l2k_jp2_is_jpx(image, rsiz) ? L2K_JPX_BYTES : 0;
+    size_t bytes = l2k_jp2_has_gml(image, rsiz) ? L2K_JPX_ENTRY_BYTES : 0;
+    if (bytes && !l2k_jp2_jpx_feature(image, rsiz))
+        bytes += L2K_JPX_BYTES;
     for (size_t i = 0; i < image->num_boxes; i++)
         bytes += box_bytes(&image->boxes[i]);
     return bytes;

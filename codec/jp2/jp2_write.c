@@ -2,6 +2,7 @@
 #include "codec/jp2/jp2_boxes.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "codec/tile/coding.h"
 
@@ -90,12 +91,37 @@ static void write_lab(l2k_buffer *out, const l2k_lab *lab)
     l2k_buffer_put(out, lab->illuminant, 4);
 }
 
-static void write_colour(l2k_buffer *out, const l2k_image *image)
+/* A profile names its colours in byte 16; those of JP2 are of gray and RGB (I.5.3.3). */
+static bool is_cmyk(const uint8_t *icc, size_t bytes)
+{
+    return bytes >= 20 && memcmp(icc + 16, "CMYK", 4) == 0;
+}
+
+unsigned l2k_jp2_jpx_feature(const l2k_image *image, uint32_t rsiz)
+{
+    enum { ANY_ICC = 44, CMYK = 55, DEFAULT_LAB = 56, ANY_LAB = 57, ESYCC = 71 };
+    if (rsiz & L2K_RSIZ_CAP)
+        return 0;
+    if (image->icc && image->icc_bytes > 0)
+        return is_cmyk(image->icc, image->icc_bytes) ? ANY_ICC : 0;
+    switch (image->colour) {
+    case L2K_COLOUR_CMYK:
+        return CMYK;
+    case L2K_COLOUR_CIELAB:
+        return image->lab.illuminant ? ANY_LAB : DEFAULT_LAB;
+    case L2K_COLOUR_ESYCC:
+        return ESYCC;
+    default:
+        return 0;
+    }
+}
+
+static void write_colour(l2k_buffer *out, const l2k_image *image, bool jpx)
 {
     size_t box = start_box(out, L2K_BOX('c', 'o', 'l', 'r'));
     bool icc = image->icc && image->icc_bytes > 0;
-    l2k_buffer_put(out, icc ? 2 : 1, 1); /* METH */
-    l2k_buffer_put(out, 0, 2);           /* PREC, APPROX */
+    l2k_buffer_put(out, !icc ? 1 : jpx ? 3 : 2, 1); /* METH */
+    l2k_buffer_put(out, 0, 2);                      /* PREC, APPROX */
     if (icc)
         l2k_buffer_append(out, image->icc, image->icc_bytes);
     else
@@ -160,46 +186,59 @@ static void write_density(l2k_buffer *out, const l2k_image *image)
     end_box(out, outer);
 }
 
-/* A JPX reader needs to know GML to understand the file fully, but not to decode it (15444-2, M.11.1). */
-static void write_requirements(l2k_buffer *out)
+static void write_feature(l2k_buffer *out, unsigned feature, unsigned mask)
 {
-    enum { ANY_OF_PART_1 = 5, GML = 67, DECODE = 0x80, UNDERSTAND = 0x40 };
+    l2k_buffer_put(out, feature, 2);
+    l2k_buffer_put(out, mask, 1);
+}
+
+/* A JPX reader needs to know a colour to decode the file, and GML to understand it fully (15444-2, M.11.1). */
+static void write_requirements(l2k_buffer *out, uint32_t rsiz, unsigned colour, bool gml)
+{
+    enum { ANY_OF_PART_1 = 5, ANY_OF_PART_2 = 6, GML = 67, DECODE = 0x80, UNDERSTAND = 0x40, SHOW = 0x20 };
+    const unsigned decoded = DECODE | (colour ? SHOW : 0);
     size_t box = start_box(out, L2K_BOX('r', 'r', 'e', 'q'));
-    l2k_buffer_put(out, 1, 1);                   /* ML: bytes of a mask */
-    l2k_buffer_put(out, DECODE | UNDERSTAND, 1); /* FUAM */
-    l2k_buffer_put(out, DECODE, 1);              /* DCM */
-    l2k_buffer_put(out, 2, 2);                   /* NSF: standard features, each with its bit of the masks */
-    l2k_buffer_put(out, ANY_OF_PART_1, 2);
-    l2k_buffer_put(out, DECODE, 1);
-    l2k_buffer_put(out, GML, 2);
-    l2k_buffer_put(out, UNDERSTAND, 1);
+    l2k_buffer_put(out, 1, 1);                                /* ML: bytes of a mask */
+    l2k_buffer_put(out, decoded | (gml ? UNDERSTAND : 0), 1); /* FUAM */
+    l2k_buffer_put(out, decoded, 1);                          /* DCM */
+    l2k_buffer_put(out, 1 + (colour > 0) + gml, 2); /* NSF: standard features, each with its bit of the masks */
+    write_feature(out, rsiz & L2K_RSIZ_PART_2 ? ANY_OF_PART_2 : ANY_OF_PART_1, DECODE);
+    if (colour)
+        write_feature(out, colour, SHOW);
+    if (gml)
+        write_feature(out, GML, UNDERSTAND);
     l2k_buffer_put(out, 0, 2); /* NVF: no features of vendors */
     end_box(out, box);
 }
 
-static void write_file_type(l2k_buffer *out, uint32_t brand, bool jpx)
+static void write_file_type(l2k_buffer *out, const l2k_image *image, uint32_t rsiz)
 {
+    const uint32_t jpx = L2K_BOX('j', 'p', 'x', ' ');
+    const unsigned colour = l2k_jp2_jpx_feature(image, rsiz);
+    const bool gml = l2k_jp2_has_gml(image, rsiz);
+    const uint32_t brand = colour                ? jpx
+                           : rsiz & L2K_RSIZ_CAP ? L2K_BOX('j', 'p', 'h', ' ')
+                                                 : L2K_BOX('j', 'p', '2', ' ');
     size_t box = start_box(out, L2K_BOX('f', 't', 'y', 'p'));
     l2k_buffer_put(out, brand, 4);
     l2k_buffer_put(out, 0, 4);
     l2k_buffer_put(out, brand, 4);
-    if (jpx)
-        l2k_buffer_put(out, L2K_BOX('j', 'p', 'x', ' '), 4);
+    if (gml && !colour)
+        l2k_buffer_put(out, jpx, 4);
     end_box(out, box);
-    if (jpx)
-        write_requirements(out);
+    if (gml || colour)
+        write_requirements(out, rsiz, colour, gml);
 }
 
 size_t l2k_jp2_write_head(l2k_buffer *out, const l2k_image *image, uint32_t rsiz, uint64_t codestream_bytes)
 {
-    const bool ht = rsiz & L2K_RSIZ_CAP;
     size_t box = start_box(out, L2K_BOX('j', 'P', ' ', ' '));
     l2k_buffer_put(out, L2K_JP2_SIGNATURE, 4);
     end_box(out, box);
-    write_file_type(out, ht ? L2K_BOX('j', 'p', 'h', ' ') : L2K_BOX('j', 'p', '2', ' '), l2k_jp2_is_jpx(image, rsiz));
+    write_file_type(out, image, rsiz);
     box = start_box(out, L2K_BOX('j', 'p', '2', 'h'));
     write_image_header(out, image);
-    write_colour(out, image);
+    write_colour(out, image, l2k_jp2_jpx_feature(image, rsiz) > 0);
     write_channels(out, image);
     write_density(out, image);
     end_box(out, box);

@@ -49,6 +49,14 @@ for markers in "--plt" "--tlm" "--tlm --plt --sop --eph"; do
     describe markers.jp2
     says "$markers" info.json "all(j[k] == ('--' + k in '$markers'.split()) for k in ('sop', 'eph', 'tlm', 'plt'))"
 done
+{ printf 'P7\nWIDTH 8\nHEIGHT 4\nDEPTH 4\nMAXVAL 255\nTUPLTYPE CMYK\nENDHDR\n'; head -c 128 "$data/camera.png"; } >inks.pam
+runs "CMYK" encode inks.pam inks.jp2
+check "CMYK makes a JPX file, and is announced" grep -q 'JP2 does not have these colours.*JPX' err.log
+runs "CMYK" decode inks.jp2 back.pam --quiet
+check "CMYK comes back" cmp inks.pam back.pam
+describe inks.jp2
+says "CMYK" info.json 'j["format"] == "JPX" and j["colour"] == "CMYK" and j["boxes"][2]["type"] == "rreq"'
+
 runs "info of all markers" info markers.jp2
 check "packet markers" grep -qx 'packet markers *SOP, EPH' out.log
 check "length markers" grep -qx 'length markers *TLM, PLT' out.log

@@ -100,20 +100,22 @@ static void test_density(void **unused)
     check_density(0, 0);
 }
 
-static void test_icc(void **unused)
+/* A profile of inks makes the file a JPX file, in which any profile has METH 3. */
+static void check_icc(bool inks)
 {
-    (void)unused;
     picture p, got;
     uint8_t profile[333];
     for (size_t i = 0; i < sizeof profile; i++)
         profile[i] = (uint8_t)random_u64();
-    picture_make(&p, 4, 4, 3);
+    memcpy(profile + 16, inks ? "CMYK" : "RGB ", 4);
+    picture_make(&p, 4, 4, inks ? 4 : 3);
     p.image.colour = L2K_COLOUR_ICC;
     p.image.icc = profile;
     p.image.icc_bytes = sizeof profile;
     memory_file file = encode_with(&p, L2K_ENCODER_LEVELS, 1);
     const uint8_t *box = find_box(&file, "colr");
-    assert_memory_equal(box + 8, "\x02\0\0", 3);
+    assert_memory_equal(box + 8, inks ? "\x03\0\0" : "\x02\0\0", 3);
+    assert_memory_equal(find_box(&file, "ftyp") + 8, inks ? "jpx " : "jp2 ", 4);
     assert_memory_equal(box + 11, profile, sizeof profile);
     memory_file in = memory_of(file.data, file.size);
     l2k_stream stream = stream_of(&in);
@@ -132,20 +134,30 @@ static void test_icc(void **unused)
     picture_free(&got);
 }
 
+static void test_icc(void **unused)
+{
+    (void)unused;
+    check_icc(false);
+    check_icc(true);
+}
+
 static void test_colours(void **unused)
 {
     (void)unused;
     static const struct {
         l2k_colour colour;
         uint32_t components, enumerated;
-    } cases[] = {
-        {L2K_COLOUR_GRAY, 1, 17}, {L2K_COLOUR_SRGB, 3, 16}, {L2K_COLOUR_SYCC, 3, 18}, {L2K_COLOUR_CMYK, 4, 12}};
+    } cases[] = {{L2K_COLOUR_GRAY, 1, 17}, {L2K_COLOUR_SRGB, 3, 16},   {L2K_COLOUR_SYCC, 3, 18},
+                 {L2K_COLOUR_CMYK, 4, 12}, {L2K_COLOUR_CIELAB, 3, 14}, {L2K_COLOUR_ESYCC, 3, 24}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         picture p, got;
         picture_make(&p, 4, 4, cases[i].components);
         p.image.colour = cases[i].colour;
         memory_file file = encode_with(&p, L2K_ENCODER_LEVELS, 1);
         assert_int_equal(find_box(&file, "colr")[14], cases[i].enumerated);
+        assert_memory_equal(find_box(&file, "ftyp") + 8, i < 3 ? "jp2 \0\0\0\0jp2 " : "jpx \0\0\0\0jpx ", 12);
+        if (i == 3)
+            assert_memory_equal(find_box(&file, "rreq"), "\0\0\0\x15rreq\1\xA0\xA0\0\2\0\5\x80\0\x37\x20\0\0", 21);
         assert_int_equal(decode_bytes(NULL, file.data, file.size, &got), L2K_OK);
         assert_int_equal(got.image.colour, cases[i].colour);
         assert_true(picture_equal(&p, &got));
