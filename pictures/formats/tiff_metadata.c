@@ -19,9 +19,10 @@ static const uint16_t described[] = {TIFFTAG_IMAGEDESCRIPTION, TIFFTAG_MAKE,    
                                      TIFFTAG_SOFTWARE,         TIFFTAG_DATETIME, TIFFTAG_ARTIST, TIFFTAG_HOSTCOMPUTER,
                                      TIFFTAG_COPYRIGHT,        CLI_TAG_EXIF,     CLI_TAG_GPS,    0};
 
-/* GeoTIFF (OGC 19-008r4): scale, tie points, transformation, keys and their numbers and texts. */
-enum { TAG_GEO_KEYS = 34735 };
-static const uint16_t geo[] = {33550, 33922, 34264, TAG_GEO_KEYS, 34736, 34737, 0};
+/* GeoTIFF (OGC 19-008r4): scale, tie points, transformation, keys and their numbers and texts; and GDAL's text with the
+ * value of pixels without data. */
+enum { TAG_GEO_KEYS = 34735, TAG_NO_DATA = 42113 };
+static const uint16_t geo[] = {33550, 33922, 34264, TAG_GEO_KEYS, 34736, 34737, TAG_NO_DATA, 0};
 
 /* ---- Reading ------------------------------------------------------------------------------------------------- */
 
@@ -98,7 +99,8 @@ static bool take_geo(cli_reader *reader, const cli_ifd_source *source, uint64_t 
                                         {TIFFTAG_STRIPBYTECOUNTS, 1},
                                         {0, 0}};
     cli_ifd_entry entry;
-    return !cli_ifd_find(source, ifd, TAG_GEO_KEYS, &entry) || take_tags(reader, source, ifd, geo, pixel, CLI_GEO);
+    return (!cli_ifd_find(source, ifd, TAG_GEO_KEYS, &entry) && !cli_ifd_find(source, ifd, TAG_NO_DATA, &entry)) ||
+           take_tags(reader, source, ifd, geo, pixel, CLI_GEO);
 }
 
 bool cli_tiff_take_metadata(cli_reader *reader, TIFF *tiff)
@@ -175,7 +177,9 @@ static void declare_geo(TIFF *tiff)
          (char *)(uintptr_t) "ModelTransformation"},
         {34735, TIFF_VARIABLE2, TIFF_VARIABLE2, TIFF_SHORT, FIELD_CUSTOM, 1, 1, (char *)(uintptr_t) "GeoKeyDirectory"},
         {34736, TIFF_VARIABLE2, TIFF_VARIABLE2, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, (char *)(uintptr_t) "GeoDoubleParams"},
-        {34737, TIFF_VARIABLE2, TIFF_VARIABLE2, TIFF_ASCII, FIELD_CUSTOM, 1, 1, (char *)(uintptr_t) "GeoAsciiParams"}};
+        {34737, TIFF_VARIABLE2, TIFF_VARIABLE2, TIFF_ASCII, FIELD_CUSTOM, 1, 1, (char *)(uintptr_t) "GeoAsciiParams"},
+        {TAG_NO_DATA, TIFF_VARIABLE2, TIFF_VARIABLE2, TIFF_ASCII, FIELD_CUSTOM, 1, 1,
+         (char *)(uintptr_t) "GDALNoData"}};
     TIFFMergeFieldInfo(tiff, fields, sizeof fields / sizeof fields[0]);
 }
 

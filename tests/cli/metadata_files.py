@@ -68,7 +68,7 @@ EXIF = {33434: (5, [1, 250]), 34855: (3, [200]), 36864: (7, b"0232"), 37380: (10
         37500: (7, bytes(range(99))), 40965: {1: text("R98"), 2: (7, b"0100")}}
 GPS = {0: (1, b"\2\3\0\0"), 1: text("N"), 2: (5, [48, 1, 6, 1, 0, 1])}
 GEO = {33550: (12, [10.5, 10.5, 0]), 33922: (12, [0, 0, 0, 5e5, 53e5, 0]), 34735: (3, [1, 1, 0, 1, 1024, 0, 1, 1]),
-       34736: (12, [1 / 3]), 34737: text("a place|")}
+       34736: (12, [1 / 3]), 34737: text("a place|"), 42113: (2, b"-9999\0")}
 SAID = {270: text("a picture"), 271: text("Cam"), 272: text("M"), 306: text("2024:01:02 03:04:05"), 315: text("A. N. Other")}
 
 
@@ -153,6 +153,7 @@ def make() -> None:
         files[f"{name}.exif"] = exif(order, SAID | {274: (3, [6]), 34665: EXIF, 34853: GPS})
         files[f"{name}.png"] = png(chunk(b"eXIf", files[f"{name}.exif"]) + xmp_chunk(XMP))
     files["plain.tif"] = tiff("<", False, {})
+    files["no-data.tif"] = tiff(">", False, {42113: (2, b"7\0")})
     files["plain.png"] = png(b"".join(chunk(kind, b"") for kind in (b"tEXt", b"zTXt", b"iTXt")))
     files["behind.png"] = png(b"", chunk(b"eXIf", files["little.exif"]) + xmp_chunk(XMP))
     files["jpeg.exif"] = b"Exif\0\0" + files["large.exif"]
