@@ -70,7 +70,8 @@ static bool open_kind(cli_reader *reader, const cli_reader_kind *kind)
     return false;
 }
 
-static bool open_input(cli_reader *reader, const cli_input *input, const cli_raw *raw, bool quiet, unsigned page)
+static bool open_input(cli_reader *reader, const cli_input *input, const cli_raw *raw, bool quiet, unsigned page,
+                       bool indexed)
 {
     memset(reader, 0, sizeof *reader);
     reader->input = *input;
@@ -78,6 +79,7 @@ static bool open_input(cli_reader *reader, const cli_input *input, const cli_raw
     reader->raw = raw;
     reader->quiet = quiet;
     reader->page = page;
+    reader->indexed = indexed;
     const cli_reader_kind *kind = raw ? &cli_raw_reader : kind_by_content(input);
     if (kind)
         return open_kind(reader, kind);
@@ -87,14 +89,23 @@ static bool open_input(cli_reader *reader, const cli_input *input, const cli_raw
 
 bool cli_reader_open_input(cli_reader *reader, const cli_input *input, const cli_raw *raw, bool quiet)
 {
-    return open_input(reader, input, raw, quiet, 0);
+    return open_input(reader, input, raw, quiet, 0, false);
 }
 
 bool cli_reader_open_page(cli_reader *reader, const char *path, unsigned page)
 {
     cli_input input;
     memset(reader, 0, sizeof *reader);
-    return cli_input_open(&input, path) && open_input(reader, &input, NULL, true, page);
+    return cli_input_open(&input, path) && open_input(reader, &input, NULL, true, page, false);
+}
+
+bool cli_reader_open_indexed(cli_reader *reader, const char *path, bool quiet)
+{
+    cli_input input;
+    if (cli_is_plane_set(path))
+        return cli_reader_open(reader, path, NULL, quiet);
+    memset(reader, 0, sizeof *reader);
+    return cli_input_open(&input, path) && open_input(reader, &input, NULL, quiet, 0, true);
 }
 
 bool cli_reader_open(cli_reader *reader, const char *path, const cli_raw *raw, bool quiet)

@@ -31,6 +31,7 @@ struct cli_reader {
     const char *path;
     const cli_raw *raw; /* the description for a file without a header, or NULL */
     bool quiet;
+    bool indexed;    /* of a PNG file with a palette: the picture has indices, and the palette */
     unsigned page;   /* of a TIFF file, from 1 on; 0: the first, with a warning if there are others */
     bool more_pages; /* there is another page after this one */
     const cli_reader_kind *kind;
@@ -42,6 +43,9 @@ struct cli_reader {
 /* Opens `path`, "-", or the numbered planes NAME_0.pgx, NAME_1.pgx, ... where NAME.pgx itself does not exist. With
  * `raw`, which must outlive the reader, the file has no header; otherwise its content determines the format. */
 bool cli_reader_open(cli_reader *reader, const char *path, const cli_raw *raw, bool quiet);
+
+/* The same with the palette that a PNG file has. */
+bool cli_reader_open_indexed(cli_reader *reader, const char *path, bool quiet);
 
 /* The same from an open input, whose ownership passes to the reader. */
 bool cli_reader_open_input(cli_reader *reader, const cli_input *input, const cli_raw *raw, bool quiet);

@@ -94,7 +94,8 @@ static void guess_colour(cli_picture *picture)
 
 static bool open_reader(cli_reader *reader, const cli_task *task, const cli_options *options, bool quiet)
 {
-    if (!cli_reader_open(reader, task->input, options->has_raw ? &options->raw : NULL, quiet) ||
+    if (!(options->palette ? cli_reader_open_indexed(reader, task->input, quiet)
+                           : cli_reader_open(reader, task->input, options->has_raw ? &options->raw : NULL, quiet)) ||
         !cli_picture_place(&reader->picture, options->x0, options->y0, reader->name))
         return false;
     guess_colour(&reader->picture);

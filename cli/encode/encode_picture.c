@@ -92,6 +92,9 @@ bool cli_encode_picture(l2k_encoder *encoder, cli_messages *messages, const cli_
     if (!cli_memory_allowed(taken, reader->name))
         return false;
     l2k_status status = l2k_encoder_set(encoder, L2K_ENCODER_LIMIT_MEMORY, (int64_t)cli_memory_left(taken));
+    const cli_picture *picture = &reader->picture;
+    if (status == L2K_OK)
+        status = l2k_encoder_set_palette(encoder, picture->palette, picture->num_entries, picture->num_columns);
     cli_interrupt_wait(true);
     if (status == L2K_OK)
         status = by_rows ? encode_rows(encoder, &input, &stream)

@@ -77,9 +77,13 @@ bool cli_encode_check(const cli_options *options, const cli_tasks *tasks, l2k_fo
     const char *output = tasks->items[0].output;
     if (!check_grid(options) || !check_ht(options) || !check_kernel(options) || !choose_format(options, output, format))
         return false;
-    if (*format == L2K_FORMAT_CODESTREAM && options->num_boxes)
+    if (*format == L2K_FORMAT_CODESTREAM && (options->num_boxes || options->palette))
         return cli_error(output, "a bare codestream has no boxes: --%s needs a .jp2 or .jph file",
-                         options->boxes[0].name);
+                         options->palette ? "palette" : options->boxes[0].name);
+    if (options->palette && options->has_raw)
+        return cli_error("--palette", "raw samples have none");
+    if (options->palette && !cli_encode_is_lossless(options))
+        return cli_error("--palette", "indices that change are other colours: only for lossless files");
     return !options->verify || !cli_is_stream(output) ||
            cli_error("--verify", "the output must be a file, which can be read again");
 }

@@ -178,7 +178,9 @@ bool cli_verify(cli_coded_file *check, cli_output *output, cli_reader *original,
     checking k = {.check = check, .original = original, .name = output->name, .by_rows = by_rows, .lossless = lossless};
     cli_input written;
     check->other_bytes = cli_picture_bytes(&original->picture);
-    if (!cli_output_reopen(output, &written))
+    /* Indices are compared before the palette. */
+    if (!set(check, L2K_DECODER_COMPONENT, (cli_setting){original->picture.num_entries ? 0 : -1, true}) ||
+        !cli_output_reopen(output, &written))
         return false;
     bool done = verify_written(&k, &written);
     *lines = k.lines;

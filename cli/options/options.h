@@ -77,6 +77,7 @@ typedef struct cli_options {
     bool has_raw, by_rows, verify, ht;
     cli_box_option *boxes;
     size_t num_boxes;
+    bool palette;
     bool no_metadata; /* also decode */
 
     /* The part of a JPEG 2000 file to decode: decode, view and dump. */

@@ -451,6 +451,14 @@ const cli_option cli_option_table[] = {
      .argument = "ID,FILE",
      .help = "add FILE as a UUID box with this ID of 32 hexadecimal digits; may be repeated",
      .parse = cli_take_uuid},
+    {.commands = ENCODE,
+     .name = "palette",
+     .help = "keep the palette of a PNG file: code its indices, with a palette box; only for lossless files",
+     .detail =
+         "Smaller where neighbouring indices are alike, as in maps and drawings, best with --levels 0. By default "
+         "the colours are coded.",
+     .parse = cli_take_flag,
+     MEMBER(palette)},
     {.commands = ENCODE | DECODE,
      .name = "no-metadata",
      .help = "leave out XMP, Exif, IPTC and GeoTIFF tags of the input; colour profile and density stay",

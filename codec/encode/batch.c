@@ -47,6 +47,7 @@ static l2k_status settle(void *coder, const void *opaque, unsigned threads, unsi
     memcpy(lane->precincts, owner->precincts, sizeof lane->precincts);
     lane->num_precincts = owner->num_precincts;
     lane->base_step = owner->base_step;
+    lane->palette = owner->palette;
     lane->planes_stream = owner->planes_stream;
     lane->choice.seen = owner->choice.seen;
     if (!same_changes(lane, owner))

@@ -26,7 +26,8 @@ struct l2k_encoder {
     double *targets;
     size_t num_targets; /* 0 = one layer with everything */
     double base_step;   /* of l2k_encoder_set_step */
-    l2k_poc *poc;       /* of l2k_encoder_set_poc, by tile */
+    l2k_new_palette palette;
+    l2k_poc *poc; /* of l2k_encoder_set_poc, by tile */
     size_t num_poc;
     char *comment;       /* of l2k_encoder_set_comment; NULL = the library's own */
     void *planes_stream; /* of l2k_encoder_set_stream */

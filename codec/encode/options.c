@@ -196,6 +196,20 @@ l2k_status l2k_encoder_set_step(l2k_encoder *encoder, double base)
     return L2K_OK;
 }
 
+l2k_status l2k_encoder_set_palette(l2k_encoder *encoder, const uint8_t *entries, size_t count, unsigned channels)
+{
+    L2K_TRY(check_idle(encoder));
+    if (count > L2K_MOST_ENTRIES || (count && (!entries || (channels != 3 && channels != 4))))
+        return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT,
+                        "a palette of %zu entries of %u channels: at most %u of 3 or 4 are possible", count, channels,
+                        (unsigned)L2K_MOST_ENTRIES);
+    encoder->palette.num_entries = (uint32_t)count;
+    encoder->palette.num_columns = channels;
+    if (count)
+        memcpy(encoder->palette.values, entries, count * channels);
+    return L2K_OK;
+}
+
 l2k_status l2k_encoder_set_poc(l2k_encoder *encoder, const l2k_poc *entries, size_t count)
 {
     l2k_poc *copy;

@@ -260,8 +260,8 @@ l2k_status l2k_output_head(const l2k_encoding *e, uint64_t body_bytes, l2k_outpu
     if (*e->comment)
         l2k_write_comment(&codestream, e->comment);
     if (e->format == L2K_FORMAT_JP2)
-        out->box_at =
-            l2k_jp2_write_head(&out->head, e->image, e->siz.profile, body_bytes ? codestream.size + body_bytes : 0);
+        out->box_at = l2k_jp2_write_head(&out->head, e->image, e->palette, e->siz.profile,
+                                         body_bytes ? codestream.size + body_bytes : 0);
     out->tlm_at += out->head.size;
     out->ht_at += out->head.size;
     l2k_buffer_append(&out->head, codestream.data, codestream.size);

@@ -63,6 +63,9 @@ static l2k_status check_image(const l2k_encoder *encoder, const l2k_image *image
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "an ICC profile of %zu bytes, more than a box holds",
                         image->icc_bytes);
     L2K_TRY(l2k_jp2_check_boxes(context, image));
+    if (encoder->palette.num_entries && (encoder->options[L2K_ENCODER_FORMAT] != L2K_FORMAT_JP2 ||
+                                         image->num_components != 1 || image->components[0].is_signed))
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "a palette is for one unsigned component, in a JP2 file");
     if (image->num_components < 1 || image->num_components > L2K_MAX_COMPONENTS)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "%u components, 1 to %u are possible", image->num_components,
                         L2K_MAX_COMPONENTS);
@@ -340,6 +343,7 @@ l2k_status l2k_encode_setup(const l2k_encoder *encoder, const l2k_image *image, 
                         .tlm = o[L2K_ENCODER_TLM],
                         .off_host = o[L2K_ENCODER_MEMORY] != L2K_MEMORY_HOST,
                         .planes_stream = encoder->planes_stream,
+                        .palette = &encoder->palette,
                         .comment = encoder->comment ? encoder->comment : "Created by lift2k"};
     L2K_TRY(l2k_object_check_memory(context, o[L2K_ENCODER_MEMORY]));
     l2k_backend backend = (l2k_backend)o[L2K_ENCODER_BACKEND];

@@ -3,6 +3,7 @@
 #define L2K_CODEC_ENCODE_SETUP_H
 
 #include "codec/codestream/codestream_write.h"
+#include "codec/jp2/jp2.h"
 #include "codec/packets/rate.h"
 #include "codec/tile/coding.h"
 
@@ -37,7 +38,8 @@ typedef struct l2k_encoding {
     size_t num_own_codings;
     uint32_t roi_component; /* whose samples are a region of interest, if there is a shift */
     uint8_t roi_shift;
-    const char *comment;     /* of COM; "" = none */
+    const char *comment; /* of COM; "" = none */
+    const l2k_new_palette *palette;
     double *own_targets;     /* HT: what targets.targets points to, the last one without end: all passes are in it */
     bool blocks_follow;      /* code-blocks may be coded where the transform runs */
     bool off_host;           /* the caller's planes are in memory of a processor */

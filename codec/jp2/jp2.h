@@ -4,6 +4,8 @@
 
 #include "base/buffer.h"
 
+enum { L2K_MOST_ENTRIES = 1024 };
+
 /* One entry of the component mapping box (I.5.3.5). */
 typedef struct l2k_channel_map {
     uint16_t component;
@@ -23,6 +25,12 @@ typedef struct l2k_palette {
     bool is_signed[255];
     int32_t *values;
 } l2k_palette;
+
+/* A palette to write: values of 8 bits, entry by entry; the fourth of one is opacity. */
+typedef struct l2k_new_palette {
+    uint32_t num_entries, num_columns; /* no entries: none */
+    uint8_t values[4 * L2K_MOST_ENTRIES];
+} l2k_new_palette;
 
 typedef struct l2k_jp2 {
     const l2k_context *context;
@@ -70,6 +78,7 @@ void l2k_jp2_close(l2k_jp2 *jp2);
 /* Writes signature, file type and header boxes, and the head of a codestream box of `codestream_bytes` bytes, or, for
  * 0, of a box that extends to the end of the file (LBox 0). `rsiz`, of the codestream, makes it a JPH file (Annex D of
  * T.814) if it has HT code-blocks. Returns the offset of the codestream box. */
-size_t l2k_jp2_write_head(l2k_buffer *out, const l2k_image *image, uint32_t rsiz, uint64_t codestream_bytes);
+size_t l2k_jp2_write_head(l2k_buffer *out, const l2k_image *image, const l2k_new_palette *palette, uint32_t rsiz,
+                          uint64_t codestream_bytes);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/integer.h"
 #include "base/memory.h"
 
-enum { MOST_ENTRIES = 1024, MOST_BITS = 31 };
+enum { MOST_BITS = 31 };
 
 static unsigned value_bytes(const l2k_palette *p, uint32_t column)
 {
@@ -21,7 +21,7 @@ static l2k_status read_columns(const l2k_jp2 *jp2, l2k_box_bytes *s, l2k_palette
         return l2k_jp2_wrong(jp2, "pclr", "too short");
     p->num_entries = l2k_get_be(s->data, 2);
     p->num_columns = s->data[2];
-    if (p->num_entries == 0 || p->num_entries > MOST_ENTRIES || p->num_columns == 0)
+    if (p->num_entries == 0 || p->num_entries > L2K_MOST_ENTRIES || p->num_columns == 0)
         return l2k_jp2_wrong(jp2, "pclr", "an impossible size");
     s->data += 3;
     if (l2k_box_length(*s) < p->num_columns)

@@ -150,6 +150,26 @@ static void write_channels(l2k_buffer *out, const l2k_image *image)
     end_box(out, box);
 }
 
+/* pclr, cmap and, for opacity, cdef. */
+static void write_palette(l2k_buffer *out, const l2k_new_palette *palette)
+{
+    static const l2k_component channels[] = {
+        {.association = 1}, {.association = 2}, {.association = 3}, {.channel = L2K_CHANNEL_OPACITY}};
+    const uint32_t columns = palette->num_columns;
+    size_t box = start_box(out, L2K_BOX('p', 'c', 'l', 'r'));
+    l2k_buffer_put(out, palette->num_entries, 2);
+    l2k_buffer_put(out, columns, 1);
+    for (uint32_t i = 0; i < columns; i++)
+        l2k_buffer_put(out, 7, 1); /* 8 bits, unsigned */
+    l2k_buffer_append(out, palette->values, (size_t)palette->num_entries * columns);
+    end_box(out, box);
+    box = start_box(out, L2K_BOX('c', 'm', 'a', 'p'));
+    for (uint32_t i = 0; i < columns; i++)
+        l2k_buffer_put(out, 1 << 8 | i, 4); /* component 0, through the palette, column i */
+    end_box(out, box);
+    write_channels(out, &(l2k_image){.num_components = columns, .components = channels});
+}
+
 /* value ~ numerator / denominator * 10^exponent with 16-bit numbers and an 8-bit exponent (I.5.3.7.1). */
 static void split_density(double value, unsigned *numerator, unsigned *denominator, int *exponent)
 {
@@ -230,7 +250,8 @@ static void write_file_type(l2k_buffer *out, const l2k_image *image, uint32_t rs
         write_requirements(out, rsiz, colour, gml);
 }
 
-size_t l2k_jp2_write_head(l2k_buffer *out, const l2k_image *image, uint32_t rsiz, uint64_t codestream_bytes)
+size_t l2k_jp2_write_head(l2k_buffer *out, const l2k_image *image, const l2k_new_palette *palette, uint32_t rsiz,
+                          uint64_t codestream_bytes)
 {
     size_t box = start_box(out, L2K_BOX('j', 'P', ' ', ' '));
     l2k_buffer_put(out, L2K_JP2_SIGNATURE, 4);
@@ -239,7 +260,10 @@ size_t l2k_jp2_write_head(l2k_buffer *out, const l2k_image *image, uint32_t rsiz
     box = start_box(out, L2K_BOX('j', 'p', '2', 'h'));
     write_image_header(out, image);
     write_colour(out, image, l2k_jp2_jpx_feature(image, rsiz) > 0);
-    write_channels(out, image);
+    if (palette->num_entries)
+        write_palette(out, palette);
+    else
+        write_channels(out, image);
     write_density(out, image);
     end_box(out, box);
     l2k_jp2_write_extra(out, image);

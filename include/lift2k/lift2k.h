@@ -414,6 +414,13 @@ L2K_API l2k_status l2k_encoder_set_kernel(l2k_encoder *encoder, const char *text
  * Errors: L2K_ERROR_ARGUMENT, L2K_ERROR_STATE between begin and end of an image. */
 L2K_API l2k_status l2k_encoder_set_splits(l2k_encoder *encoder, const char *text);
 
+/* The palette (I.5.3.4) of the next images, which then have one unsigned component, of indices into it: `count` entries,
+ * at most 1024, of `channels` samples of 8 bits: 3 colours, and a fourth for opacity. image->colour is that of the
+ * entries. count 0 = none. JP2 only. Copied. Errors: L2K_ERROR_ARGUMENT, L2K_ERROR_STATE between begin and end of an
+ * image. */
+L2K_API l2k_status l2k_encoder_set_palette(l2k_encoder *encoder, const uint8_t *entries, size_t count,
+                                           unsigned channels);
+
 /* Quality layers, one per target, from the coarsest to the finest; those after one with everything have to ask for
  * everything, too, and are empty; count 0 = one layer with everything. Copied.
  *

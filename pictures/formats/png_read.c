@@ -1,5 +1,5 @@
 /* Reads PNG through libpng: every colour type becomes gray or RGB with or without opacity, 1 byte a sample up to 8
- * bits, otherwise 2. */
+ * bits, otherwise 2. Palettes stay on request. */
 #include "pictures/reader.h"
 
 #include <png.h>
@@ -60,11 +60,11 @@ static bool little_endian(void)
 
 /* Palettes and transparent colours become channels. Gray of 1, 2 and 4 bits is stored unscaled in bytes, unless it has
  * a transparent level: libpng can only expand that together with the depth. */
-static void set_transforms(png_structp png, png_infop info)
+static void set_transforms(png_structp png, png_infop info, bool indexed)
 {
-    if (png_get_color_type(png, info) == PNG_COLOR_TYPE_PALETTE)
+    if (!indexed && png_get_color_type(png, info) == PNG_COLOR_TYPE_PALETTE)
         png_set_palette_to_rgb(png);
-    if (png_get_valid(png, info, PNG_INFO_tRNS))
+    if (!indexed && png_get_valid(png, info, PNG_INFO_tRNS))
         png_set_tRNS_to_alpha(png);
     if (png_get_bit_depth(png, info) < 8)
         png_set_packing(png);
@@ -107,6 +107,27 @@ static void read_density(png_job *job, l2k_image *image)
     }
 }
 
+/* Without opacity in the file, three columns. */
+static void read_palette(png_job *job, cli_picture *picture)
+{
+    png_colorp colours = NULL;
+    png_bytep opacity = NULL;
+    int count = 0, num_opacities = 0;
+    png_get_PLTE(job->png, job->info, &colours, &count);
+    if (png_get_valid(job->png, job->info, PNG_INFO_tRNS))
+        png_get_tRNS(job->png, job->info, &opacity, &num_opacities, NULL);
+    uint8_t *to = picture->palette;
+    for (int i = 0; i < count && i < 256; i++) {
+        *to++ = colours[i].red;
+        *to++ = colours[i].green;
+        *to++ = colours[i].blue;
+        if (opacity)
+            *to++ = i < num_opacities ? opacity[i] : 255;
+    }
+    picture->num_columns = opacity ? 4 : 3;
+    picture->num_entries = (uint32_t)(to - picture->palette) / picture->num_columns;
+}
+
 /* The number of channels after set_transforms. */
 static uint32_t channels_of(png_structp png, png_infop info)
 {
@@ -132,12 +153,16 @@ static bool describe(png_job *job)
     png_structp png = job->png;
     png_infop info = job->info;
     cli_picture *picture = &job->reader->picture;
-    const uint32_t precision = precision_of(png, info), channels = channels_of(png, info);
+    const bool indexed = job->reader->indexed && png_get_color_type(png, info) == PNG_COLOR_TYPE_PALETTE;
+    const uint32_t precision = indexed ? png_get_bit_depth(png, info) : precision_of(png, info);
+    const uint32_t channels = indexed ? 1 : channels_of(png, info);
     if (!cli_picture_create(picture, channels, job->reader->name))
         return false;
     cli_picture_uniform(picture, png_get_image_width(png, info), png_get_image_height(png, info), precision,
                         channels == 2 || channels == 4);
-    picture->image.colour = channels < 3 ? L2K_COLOUR_GRAY : L2K_COLOUR_SRGB;
+    picture->image.colour = channels < 3 && !indexed ? L2K_COLOUR_GRAY : L2K_COLOUR_SRGB;
+    if (indexed)
+        read_palette(job, picture);
     read_profile(job, &picture->image);
     read_density(job, &picture->image);
     job->row_bytes = (size_t)picture->components->width * channels * cli_sample_bytes(precision);
@@ -215,7 +240,7 @@ static bool start(png_job *job)
     job->reader->picture.metadata = job->metadata;
     job->metadata = (cli_metadata){0};
     job->described = true;
-    set_transforms(job->png, job->info);
+    set_transforms(job->png, job->info, job->reader->picture.num_entries > 0);
     job->interlaced = png_set_interlace_handling(job->png) > 1;
     png_read_update_info(job->png, job->info);
     if (job->row_bytes != png_get_rowbytes(job->png, job->info))

@@ -64,6 +64,7 @@ class Encoder(_call.Native):
         changes, comment = plain.pop("poc", None), plain.pop("comment", None)
         profile, rate = plain.pop("profile", None), plain.pop("frames_per_second", 0)
         kernel, splits = plain.pop("kernel", None), plain.pop("splits", None)
+        palette = plain.pop("palette", None)
         targets = {kind: plain.pop(kind, None) for kind in ("ratio", "psnr")}
         options.set_all(self, plain)
         if precincts is not None:
@@ -72,6 +73,9 @@ class Encoder(_call.Native):
             self.call(lib.l2k_encoder_set_kernel, kernel.encode())
         if splits is not None:
             self.call(lib.l2k_encoder_set_splits, splits.encode())
+        if palette is not None:
+            entries = np.ascontiguousarray(palette, np.uint8)
+            self.call(lib.l2k_encoder_set_palette, ffi.from_buffer("uint8_t[]", entries), *entries.shape)
         if step is not None:
             self.call(lib.l2k_encoder_set_step, step)
         if changes is not None:

@@ -45,6 +45,7 @@ class EncoderOptions(TypedDict, total=False):
     frames_per_second: for `profile`, which changes whatever it fixes
     kernel: a lifting kernel in place of a wavelet, as the header describes it
     splits: "b", "h" or "v" for each level from the full size on: both ways, horizontally, vertically
+    palette: the array has indices; of each its colour, 3 values of 8 bits, or 4 with opacity
     """
 
     format: Literal["jp2", "codestream"] | int
@@ -91,6 +92,7 @@ class EncoderOptions(TypedDict, total=False):
     frames_per_second: float
     kernel: str
     splits: str
+    palette: Sequence[Sequence[int]]
 
 
 class ImageOptions(TypedDict, total=False):

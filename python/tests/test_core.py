@@ -246,7 +246,7 @@ def test_wrong_arguments(random):
 
 def test_every_option_has_a_hint():
     """Those of the library, which come from its header, are those that type checkers are told of."""
-    besides = {"precincts", "ratio", "psnr", "step", "poc", "comment", "frames_per_second", "kernel", "splits"}
+    besides = {"precincts", "ratio", "psnr", "step", "poc", "comment", "frames_per_second", "kernel", "splits", "palette"}
     for kind, hints in (("encoder", options.EncoderOptions), ("decoder", options.DecoderOptions),
                         ("transform", options.TransformOptions), ("volume", options.VolumeOptions)):
         without = {"memory" if kind == "volume" else "timings"}
@@ -331,6 +331,16 @@ def test_kernels(random):
         assert lift2k.open(data).header.wavelet == name and np.array_equal(lift2k.decode(data), a)
     with pytest.raises(ValueError, match="no lifting steps"):
         lift2k.encode(a, kernel="reversible")
+
+
+def test_palette(random):
+    colours = random.integers(0, 256, (7, 4), np.uint8)
+    indices = random.integers(0, 7, (20, 30), np.uint8)
+    data = lift2k.encode(indices, palette=colours, colour="srgb")
+    assert np.array_equal(lift2k.decode(data), colours[indices])
+    assert np.array_equal(lift2k.decode(data, component=0), indices)
+    with pytest.raises(ValueError, match="palette of 7 entries of 2"):
+        lift2k.encode(indices, palette=colours[:, :2])
 
 
 def test_splits(random):

@@ -57,6 +57,26 @@ check "CMYK comes back" cmp inks.pam back.pam
 describe inks.jp2
 says "CMYK" info.json 'j["format"] == "JPX" and j["colour"] == "CMYK" and j["boxes"][2]["type"] == "rreq"'
 
+# A palette of 5 colours.
+if [ -n "$python" ]; then
+    "$python" -c 'import struct, sys, zlib
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+rows = b"".join(b"\0" + bytes((x // 8 + y // 8) % 5 for x in range(64)) for y in range(48))
+sys.stdout.buffer.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 64, 48, 8, 3, 0, 0, 0)) +
+    chunk(b"PLTE", bytes(range(0, 240, 16))) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))' >map.png
+    runs "a palette" encode map.png map.jp2 --palette --verify
+    check "a palette is verified" grep -q 'verified: identical, 3.072 ksamples' err.log
+    describe map.jp2
+    says "a palette" info.json 'j["palette_entries"] == 5 and len(j["components"]) == 1 and j["colour"] == "sRGB" and [
+b["type"] for b in j["boxes"] if b["depth"]][:4] == ["ihdr", "colr", "pclr", "cmap"]'
+    runs "a palette: the same colours" compare map.png map.jp2
+    runs "no palette" encode map.png colours.jp2 --quiet
+    check "a palette takes less" test "$(stat -c %s map.jp2)" -lt "$(stat -c %s colours.jp2)"
+    refuses "a palette, lossy" no.jp2 '--palette: indices' encode map.png no.jp2 --palette -I
+    refuses "a palette, no boxes" no.j2k 'no boxes: --palette' encode map.png no.j2k --palette
+fi
+
 runs "info of all markers" info markers.jp2
 check "packet markers" grep -qx 'packet markers *SOP, EPH' out.log
 check "length markers" grep -qx 'length markers *TLM, PLT' out.log

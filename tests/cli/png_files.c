@@ -324,12 +324,12 @@ static bool compare(const kind *k, const picture *a, const picture *b)
 
 /* ---- The command ---- */
 
-static bool command(const char *program, const char *verb, const char *from, const char *to)
+static bool command(const char *program, const char *verb, const char *from, const char *to, const char *option)
 {
     int status;
     pid_t child = fork();
     if (child == 0) {
-        execl(program, program, verb, from, to, "--quiet", (char *)NULL);
+        execl(program, program, verb, from, to, "--quiet", option, (char *)NULL);
         _exit(127);
     }
     return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
@@ -342,15 +342,16 @@ static void remove_files(const paths *at)
     remove(at->decoded);
 }
 
-static bool round_trip(const char *program, const paths *at, const kind *k)
+/* `option` of encode, or NULL. */
+static bool round_trip(const char *program, const paths *at, const kind *k, const char *option)
 {
     picture source = {0}, decoded = {0};
     bool good;
     if (!write_png(at->source, k) || !read_png(at->source, &source))
         good = fail(k, "libpng cannot make the source");
-    else if (!command(program, "encode", at->source, at->coded))
+    else if (!command(program, "encode", at->source, at->coded, option))
         good = fail(k, "encode failed");
-    else if (!command(program, "decode", at->coded, at->decoded))
+    else if (!command(program, "decode", at->coded, at->decoded, NULL))
         good = fail(k, "decode failed");
     else if (!read_png(at->decoded, &decoded))
         good = fail(k, "libpng cannot read the result");
@@ -394,7 +395,9 @@ int main(int argc, char **argv)
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
     for (size_t i = 0; i < kinds; i++) {
         kind k = kind_of(i);
-        failures += !round_trip(argv[1], &at, &k);
+        failures += !round_trip(argv[1], &at, &k, NULL);
+        if (k.base->colour_type == PNG_COLOR_TYPE_PALETTE)
+            failures += !round_trip(argv[1], &at, &k, "--palette");
     }
     rmdir(at.folder);
     printf("%zu kinds of PNG file, %zu failed\n", kinds, failures);

@@ -167,6 +167,50 @@ static void test_colours(void **unused)
     }
 }
 
+/* Colours and opacity in another order than that of the columns would not come back. */
+static void test_palette(void **unused)
+{
+    (void)unused;
+    static const uint8_t entries[3][4] = {{1, 2, 3, 4}, {50, 60, 70, 80}, {250, 240, 230, 220}};
+    picture p, got;
+    picture_make(&p, 9, 7, 1);
+    for (int i = 0; i < 9 * 7; i++)
+        p.samples[0][i] = i % 3;
+    p.image.colour = L2K_COLOUR_SRGB;
+    for (unsigned channels = 3; channels <= 4; channels++) {
+        memory_file file = memory_of(NULL, 0);
+        l2k_stream stream = stream_of(&file);
+        l2k_encoder *encoder = l2k_encoder_new(NULL);
+        uint8_t packed[3 * 4];
+        for (unsigned i = 0; i < 3 * channels; i++)
+            packed[i] = entries[i / channels][i % channels];
+        assert_int_equal(l2k_encoder_set_palette(encoder, packed, 3, channels), L2K_OK);
+        assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_FORMAT, L2K_FORMAT_JP2), L2K_OK);
+        assert_int_equal(l2k_encoder_encode(encoder, &p.image, p.planes, &stream), L2K_OK);
+        assert_int_equal(decode_bytes(NULL, file.data, file.size, &got), L2K_OK);
+        assert_int_equal(got.image.num_components, channels);
+        assert_int_equal(got.components[channels - 1].channel,
+                         channels == 4 ? L2K_CHANNEL_OPACITY : L2K_CHANNEL_COLOUR);
+        for (unsigned c = 0; c < channels; c++)
+            for (int i = 0; i < 9 * 7; i++)
+                assert_int_equal(got.samples[c][i], entries[i % 3][c]);
+        /* What cannot be one. */
+        p.components[0].is_signed = true;
+        assert_int_equal(l2k_encoder_encode(encoder, &p.image, p.planes, &stream), L2K_ERROR_ARGUMENT);
+        p.components[0].is_signed = false;
+        assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM), L2K_OK);
+        assert_int_equal(l2k_encoder_encode(encoder, &p.image, p.planes, &stream), L2K_ERROR_ARGUMENT);
+        assert_int_equal(l2k_encoder_set_palette(encoder, packed, 1025, channels), L2K_ERROR_ARGUMENT);
+        assert_int_equal(l2k_encoder_set_palette(encoder, packed, 3, 2), L2K_ERROR_ARGUMENT);
+        assert_int_equal(l2k_encoder_set_palette(encoder, NULL, 0, 0), L2K_OK);
+        assert_int_equal(l2k_encoder_encode(encoder, &p.image, p.planes, &stream), L2K_OK);
+        l2k_encoder_free(encoder);
+        free(file.data);
+        picture_free(&got);
+    }
+    picture_free(&p);
+}
+
 static void test_opacity(void **unused)
 {
     (void)unused;
@@ -328,17 +372,12 @@ static void test_cut_after_codestream(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_written_head),
-        cmocka_unit_test(test_component_depths),
-        cmocka_unit_test(test_density),
-        cmocka_unit_test(test_icc),
-        cmocka_unit_test(test_colours),
-        cmocka_unit_test(test_opacity),
-        cmocka_unit_test(test_definition_order),
-        cmocka_unit_test(test_box_lengths),
-        cmocka_unit_test(test_bad_lengths),
-        cmocka_unit_test(test_no_codestream),
-        cmocka_unit_test(test_cut_after_codestream),
+        cmocka_unit_test(test_written_head),  cmocka_unit_test(test_component_depths),
+        cmocka_unit_test(test_density),       cmocka_unit_test(test_icc),
+        cmocka_unit_test(test_palette),       cmocka_unit_test(test_colours),
+        cmocka_unit_test(test_opacity),       cmocka_unit_test(test_definition_order),
+        cmocka_unit_test(test_box_lengths),   cmocka_unit_test(test_bad_lengths),
+        cmocka_unit_test(test_no_codestream), cmocka_unit_test(test_cut_after_codestream),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
