@@ -31,12 +31,13 @@ for name in $(echo "$table" | awk '$(NF - 1) == "U" { print $NF }' | sed 's/@.*/
     echo "$table" | awk -v name="$name" '$(NF - 1) == "U" && $NF == name { print "    " $1 }'
     status=1
 done
-# Memory comes from the caller's hooks; only base/memory.c uses malloc and free, where there are none.
+# Memory comes from the caller's hooks; where there are none, base/memory.c and
+# base/pages.c use malloc and free.
 for name in malloc calloc realloc free posix_memalign aligned_alloc; do
     users=$(echo "$table" | awk -v name="$name" '$(NF - 1) == "U" && $NF == name { print $1 }' | sed 's/.*[:(]\(.*\.o\).*/\1/' |
-        grep -v '^memory\.c\.o$' | sort -u)
+        grep -Ev '^(memory|pages)\.c\.o$' | sort -u)
     if [ -n "$users" ]; then
-        echo "$name is used outside base/memory.c: $users"
+        echo "$name is used outside base/memory.c and base/pages.c: $users"
         status=1
     fi
 done
