@@ -513,7 +513,7 @@ def test_header_and_boxes():
     img = lift2k.open(lift2k.encode(np.zeros((5, 6, 3), np.uint8)))
     assert [b.type for b in img.boxes] == ["jP  ", "ftyp", "jp2h", "ihdr", "colr", "jp2c"]
     assert img.header.comment.startswith("Created by lift2k") and img.header.colour == "srgb"
-    assert lift2k.__version__ == "0.1.0"
+    assert lift2k.__version__ == "0.2.0"
 
 
 def test_components_are_those_of_decoded_arrays(random):
