@@ -22,9 +22,6 @@ struct l2k_named_haar {
 struct l2k_named_1_3 {
     static constexpr l2k_kernel kernel = L2K_KERNEL_1_3;
 };
-struct l2k_named_5_3 {
-    static constexpr l2k_kernel kernel = L2K_KERNEL_5_3;
-};
 struct l2k_named_dd_9_7 {
     static constexpr l2k_kernel kernel = L2K_KERNEL_DD_9_7;
 };
@@ -286,7 +283,6 @@ template <class Kernel, bool WIDE, bool INVERSE> struct l2k_kernel_wavelet {
         STEPS = S.steps,
         ROWS = S.rows,
         FROM_STEPS = arithmetic::NARROW,
-        BY_ROUND = false,
         IS_SHORT = FROM_STEPS
     };
 

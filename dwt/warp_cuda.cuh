@@ -171,7 +171,6 @@ struct l2k_wavelet_53 {
         REACH = STEPS,      /* how far a sample may depend on others */
         BACK = STEPS,       /* how far above the first row of a pair that enters other rows are used */
         FROM_STEPS = false, /* whether made from reversible steps with sums of 32 bits (dwt/kernel_cuda.cuh) */
-        BY_ROUND = false,   /* whether two pairs of rows enter at once (dwt/kernel_packed_cuda.cuh) */
         IS_SHORT = true     /* whether there is code enough for a second way through columns at borders of rows */
     };
 
@@ -276,7 +275,7 @@ struct l2k_wavelet_53 {
 
 struct l2k_wavelet_97 {
     typedef float T;
-    enum { DELAY = 1, STEPS = 4, REACH = STEPS, BACK = STEPS, FROM_STEPS = false, BY_ROUND = false, IS_SHORT = false };
+    enum { DELAY = 1, STEPS = 4, REACH = STEPS, BACK = STEPS, FROM_STEPS = false, IS_SHORT = false };
 
     static __device__ __forceinline__ T lone(T x)
     {
@@ -435,11 +434,6 @@ struct l2k_wavelet_97 {
 };
 
 /* ---- Rows horizontally --------------------------------------------------------------------------------------- */
-
-/* The wavelet that takes a pair of rows at a time, where W takes two (BY_ROUND). */
-template <class W> struct l2k_by_rows {
-    typedef W type;
-};
 
 /* A lane's columns at one level: the coordinate of its first, and the columns that exist. */
 struct l2k_lane_columns {

@@ -21,9 +21,6 @@ BEGIN {
     # A backend is reached through the table in transform/backend.h; backends know nothing of each other.
     row["transform"] = "lift2k base tiling tiling/pixel dwt quant"
     row["transform/cpu"] = row["transform/cuda"] = "lift2k base tiling tiling/pixel dwt quant transform"
-    # One file per compiled form of the kernels, next to a header that declares them.
-    row["transform/cuda"] = row["transform/cpu"] " transform/cuda/forms"
-    row["transform/cuda/forms"] = row["transform/cpu"] " transform/cuda"
     row["transform/volume"] = row["transform/cpu"] " transform/cuda"
     # Data flows forward through codec/; encoder and decoder alone see all of it, and of engines only the door.
     stages = "lift2k base tiling quant transform"

@@ -167,26 +167,10 @@ template <class S> __device__ __forceinline__ S *l2k_plane_row(const l2k_cuda_pl
     return reinterpret_cast<S *>(plane.data + (int64_t)y * plane.row_stride);
 }
 
-/* A value of 16 bits in both halves of a word, and rows of such values as words. */
+/* A value of 16 bits in both halves of a word. */
 __device__ __forceinline__ uint32_t l2k_twice(int32_t x)
 {
     return __byte_perm((uint32_t)x, 0, 0x1010);
-}
-
-template <int N> __device__ __forceinline__ void l2k_to_words(const int32_t (&v)[N], uint32_t (&words)[N / 2])
-{
-#pragma unroll
-    for (int i = 0; i < N / 2; i++)
-        words[i] = __byte_perm((uint32_t)v[2 * i], (uint32_t)v[2 * i + 1], 0x5410);
-}
-
-template <int N> __device__ __forceinline__ void l2k_from_words(const uint32_t (&words)[N / 2], int32_t (&v)[N])
-{
-#pragma unroll
-    for (int i = 0; i < N / 2; i++) {
-        v[2 * i] = (int16_t)words[i];
-        v[2 * i + 1] = (int32_t)words[i] >> 16;
-    }
 }
 
 /* ---- Readers ------------------------------------------------------------------------------------------------- */
@@ -236,21 +220,6 @@ template <class W, class S, int N> struct l2k_plane_reader {
 #pragma unroll
         for (int k = 0; k < N; k++)
             l2k_value_of(r.get(k), shift, &v[0][k]);
-    }
-    /* As words of two values, which fit 16 bits. */
-    __device__ __forceinline__ void unpack(l2k_shared slot, uint32_t (&v)[N / 2]) const
-    {
-        if constexpr (sizeof(S) == 2) {
-            const typename landing::packed r = landing::get(slot, lane);
-            const uint32_t more = __vsub2(flip, l2k_twice(shift.shift)); /* a flipped sign bit is an added one */
-#pragma unroll
-            for (int i = 0; i < N / 2; i++)
-                v[i] = __vadd2(r.words.w[i], more);
-        } else {
-            typename W::T values[1][N];
-            unpack(slot, 0, values);
-            l2k_to_words(values[0], v);
-        }
     }
 };
 
@@ -343,13 +312,6 @@ template <class W, int K, int N> struct l2k_any_reader {
     {
         convert(landing::get(slot, lane), v);
     }
-    /* As words of two values, which fit 16 bits. */
-    __device__ __forceinline__ void unpack(l2k_shared slot, uint32_t (&v)[N / 2]) const
-    {
-        typename W::T values[1][N];
-        unpack(slot, 0, values);
-        l2k_to_words(values[0], v);
-    }
     /* Row y without a slot. */
     __device__ __forceinline__ void read(int y, typename W::T (&v)[K][N]) const
     {
@@ -428,15 +390,6 @@ template <class W, class S, int N> struct l2k_plane_writer {
     {
         at.store(rows, 0, pack(v), keep);
     }
-    /* The same from words of two values. */
-    __device__ __forceinline__ void store(int y, const uint32_t (&v)[N / 2]) const
-    {
-        l2k_store_run(l2k_plane_row<S>(plane, y), run, pack(v));
-    }
-    __device__ __forceinline__ void store(const cursor &at, int rows, const uint32_t (&v)[N / 2], bool keep) const
-    {
-        at.store(rows, 0, pack(v), keep);
-    }
 
   private:
     __device__ __forceinline__ packed pack(const typename W::T (&v)[1][N]) const
@@ -446,22 +399,6 @@ template <class W, class S, int N> struct l2k_plane_writer {
         for (int k = 0; k < N; k++)
             raw.set(k, l2k_sample_of(v[0][k], plane, (S *)0));
         return raw;
-    }
-    __device__ __forceinline__ packed pack(const uint32_t (&v)[N / 2]) const
-    {
-        if constexpr (sizeof(S) == 2) {
-            const uint32_t low = l2k_twice(max(plane.shift.low, INT16_MIN)),
-                           high = l2k_twice(min(plane.shift.high, INT16_MAX)), more = l2k_twice(plane.shift.shift);
-            packed raw;
-#pragma unroll
-            for (int i = 0; i < N / 2; i++)
-                raw.words.w[i] = __vadd2(__vmins2(__vmaxs2(v[i], low), high), more);
-            return raw;
-        } else {
-            typename W::T values[1][N];
-            l2k_from_words(v, values[0]);
-            return pack(values);
-        }
     }
 };
 
@@ -617,18 +554,6 @@ template <class W, int K, int N> struct l2k_any_writer {
         return cursor{y};
     }
     __device__ __forceinline__ void store(const cursor &at, int rows, typename W::T (&v)[K][N], bool keep) const
-    {
-        if (keep)
-            store(at.y + rows, v);
-    }
-    /* The same from words of two values. */
-    __device__ __forceinline__ void store(int y, const uint32_t (&v)[N / 2]) const
-    {
-        typename W::T values[1][N];
-        l2k_from_words(v, values[0]);
-        store(y, values);
-    }
-    __device__ __forceinline__ void store(const cursor &at, int rows, const uint32_t (&v)[N / 2], bool keep) const
     {
         if (keep)
             store(at.y + rows, v);

@@ -7,7 +7,6 @@
 #include "quant/quantiser_cuda.cuh"
 #include "tiling/pixel/pixel_cuda.cuh"
 #include "transform/cuda/cuda_launch.cuh"
-#include "transform/cuda/forms/cuda_forms.h"
 
 namespace
 {
@@ -55,26 +54,25 @@ template <class D> struct low_type<float, D> {
  * level 1 and row s - 1 - DELAY of each subband of level 2. */
 template <class W, class Reader, class D, int LEVELS> struct forward_walk {
     typedef typename W::T T;
-    typedef typename l2k_by_rows<W>::type V; /* of level 2 */
     typedef typename low_type<T, D>::type L;
     enum { N = Reader::COLUMNS, K = Reader::COMPONENTS, AHEAD = 2, SLOT = 4 * Reader::SLOT };
     /* Two levels reach 6 (5/3) or 12 (9/7) columns. The 5/3 is bound by memory, so it takes a few more: then a warp's
      * part of a row begins and ends on 32 bytes. */
     enum { LEAST = N == 8 ? 2 : W::DELAY == 0 ? 4 : LEVELS == 2 ? 3 : 1, LANES = l2k_lanes_of(W::REACH, LEVELS, N) };
-    enum { HALO = N == L2K_ROW_COLUMNS ? 0 : l2k_most(LANES, LEAST) };
+    enum { HALO = l2k_most(LANES, LEAST) };
     /* Of the first row, before rounds that see no border: for level 1, and for both. */
     enum { BEFORE_1 = l2k_most(W::DELAY ? 16 - 2 * W::DELAY : 10, 4 - 2 * W::DELAY + W::BACK) };
     enum { BEFORE = LEVELS == 2 ? l2k_most(BEFORE_1, 6 + 2 * W::BACK) : (int)BEFORE_1 };
     enum { MOST_ROUNDS = W::DELAY ? 1 << 20 : K == 1 ? 4 : 32 }; /* measured: bench/lab/README.md */
     enum { UNROLLED = W::DELAY ? 1 : 2 };                        /* the 9/7's loop body is long already */
     /* Of rows transformed together at level 1, as registers allow. */
-    enum { PAIRS = N < L2K_ROW_COLUMNS && K == 1 && (W::DELAY == 0 || (W::FROM_STEPS && sizeof(D) == 2)) ? 2 : 1 };
+    enum { PAIRS = K == 1 && (W::DELAY == 0 || (W::FROM_STEPS && sizeof(D) == 2)) ? 2 : 1 };
     /* Also pins what quick rounds need. Slower for the other forms; without it 5/3 triples to int32 spill. */
     enum { SETS_UP_AGAIN = (W::DELAY == 0 && (K == 1 || sizeof(D) == 4)) || (W::FROM_STEPS && sizeof(D) == 2) };
     /* What passes from round to round: the rows of each level that are not finished. */
     struct state {
         typename W::template forward_rows<N> level1[K];
-        typename V::template forward_rows<N / 2> level2[K];
+        typename W::template forward_rows<N / 2> level2[K];
     };
     const l2k_cuda_sweep &p;
     int c0, begin;
@@ -260,16 +258,12 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
     {
         T ll[2][K][N / 2] = {};
         way.begin(round);
-        if constexpr (W::BY_ROUND) {
-            take_round<Way>(way, round, slot, ll);
-        } else {
-            const int together = Way::BORDER ? 1 : (int)PAIRS;
+        const int together = Way::BORDER ? 1 : (int)PAIRS;
 #pragma unroll(Way::BORDER ? 1 : UNROLLED)
-            for (int j = 0; j < 2; j += together) {
-                for (int c = 0; c < K; c++)
-                    l2k_copy_row(ll[0][c], ll[1][c]); /* lets the loop stay rolled */
-                take_pairs<together>(way, round, j, slot, ll);
-            }
+        for (int j = 0; j < 2; j += together) {
+            for (int c = 0; c < K; c++)
+                l2k_copy_row(ll[0][c], ll[1][c]); /* lets the loop stay rolled */
+            take_pairs<together>(way, round, j, slot, ll);
         }
         if constexpr (LEVELS == 2) {
             T out[2 * K][N / 2], deepest[K][N / 4];
@@ -277,7 +271,7 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
             for (int c = 0; c < K; c++)
                 rows.level2[c].template push<Way::BORDER>(ll[0][c], ll[1][c], 2 * round - 1, y2, out[2 * c],
                                                           out[2 * c + 1]);
-            l2k_rows<V, true, Way::BORDER>(out, lane2, is_whole<Way>());
+            l2k_rows<W, true, Way::BORDER>(out, lane2, is_whole<Way>());
             leave_bands<N / 2>(out, deepest, 1,
                                [&](int c, int band, const l2k_packed<D, N / 4> &q) { way.store2(c, band, q); });
             leave_low<N / 4>(
@@ -326,38 +320,6 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
                 leave_low<N / 2>(
                     ll[last + i], [&](int c, const l2k_packed<D, N / 2> &q) { way.store1(c, j + i, L2K_LL, q); },
                     [&](int c, const l2k_packed<L, N / 2> &q) { way.store_low(c, j + i, q); });
-        }
-    }
-
-    /* All four rows of a round, as words; of two levels, their LL goes to `ll`. */
-    template <class Way>
-    __device__ __forceinline__ void take_round(Way &way, int round, l2k_shared slot, T (&ll)[2][K][N / 2])
-    {
-        uint32_t v[4][N / 2];
-#pragma unroll
-        for (int r = 0; r < 4; r++)
-            reader.unpack(slot + r * Reader::SLOT, v[r]);
-        rows.level1[0].template push_round<Way::BORDER>(v, row_of(round), p.y, LEVELS == 1 ? begin - round : 0);
-        if (LEVELS == 1 && round < begin) /* only the rows that are not finished matter */
-            return;
-        W::template columns<Way::BORDER>(v, lane1, is_whole<Way>());
-#pragma unroll
-        for (int r = 0; r < 4; r++) {
-            l2k_packed<D, N / 2> low, high;
-#pragma unroll
-            for (int i = 0; i < N / 4; i++) {
-                low.words.w[i] = v[r][i];
-                high.words.w[i] = v[r][N / 4 + i];
-            }
-            if (r & 1)
-                way.store1(0, r / 2, L2K_LH, low);
-            else if (LEVELS == 2)
-                l2k_from_coefficients(low, 0, ll[r / 2][0]);
-            else if (p.low_in_bands)
-                way.store1(0, r / 2, L2K_LL, low);
-            else
-                way.store_low(0, r / 2, low);
-            way.store1(0, r / 2, r & 1 ? L2K_HH : L2K_HL, high);
         }
     }
 
@@ -447,12 +409,12 @@ void flip_signs(l2k_cuda_plane *planes, int count)
 /* The forms of a wavelet and a coefficient type. The number of warps that a multiprocessor is to hold is what registers
  * allow without spills. */
 template <class W, class D> struct forward_form {
-    enum { PLAIN = W::DELAY ? 12 : 16, OTHER = 12, ANY = 8, ROWS = 8 };
+    enum { PLAIN = W::DELAY ? 12 : 16, OTHER = 12, ANY = 8 };
     enum { SINGLE = W::DELAY && sizeof(D) == 4 && (D)0.5f == 0 ? 12 : 16 }; /* 9/7, one level, one component */
 
     static int launch(l2k_cuda_sweep p, cudaStream_t stream)
     {
-        typedef typename l2k_wide_sample<W>::type wide;
+        typedef typename W::T wide;
         l2k_form form = l2k_form_of(p);
         if (p.levels == 0)
             return l2k_launch_columns(p.joined ? copy_kernel<W, 3, D> : copy_kernel<W, 1, D>, p, stream);
@@ -464,9 +426,6 @@ template <class W, class D> struct forward_form {
         case L2K_FORM_8:
             return by_levels<l2k_plane_reader<W, uint8_t, 8>, OTHER>(p, stream);
         case L2K_FORM_16:
-            if constexpr (W::DELAY == 0 && sizeof(D) == 2)
-                if (l2k_are_whole_rows(p))
-                    return by_levels<l2k_plane_reader<W, uint16_t, L2K_ROW_COLUMNS>, ROWS>(p, stream);
             return by_levels<l2k_plane_reader<W, uint16_t, 8>, PLAIN>(p, stream);
         case L2K_FORM_32:
             return by_levels<l2k_plane_reader<W, wide, 8>, OTHER>(p, stream);
@@ -489,12 +448,5 @@ template <class W, class D> struct forward_form {
 };
 
 } // namespace
-
-/* Defines a launcher of cuda_forms.h. */
-#define L2K_CUDA_FORWARD_FORM(name, W, D)                                                                              \
-    extern "C" int name(const l2k_cuda_sweep *sweep, void *stream)                                                     \
-    {                                                                                                                  \
-        return forward_form<W, D>::launch(*sweep, (cudaStream_t)stream);                                               \
-    }
 
 #endif

@@ -18,50 +18,22 @@ typedef struct group_limits {
     uint64_t two_levels_from, two_joined_levels_from;
     /* Up to how many samples a level is deep: it fits into the cache and is bound by latency. */
     uint64_t deep_to;
-    /* Up to how many samples a level of a named kernel is done by tiles. */
-    uint64_t tiles_to;
 } group_limits;
 
 #define TWO_TO(n) ((uint64_t)1 << (n))
 
-/* The same of many components by the 5/3, all together. */
-#define MANY_TILES_TO TWO_TO(20)
-
 static const group_limits limits[][2] = {
-    [L2K_WAVELET_5_3] = {[L2K_FORWARD] = {TWO_TO(22), TWO_TO(22), TWO_TO(20), 0},
-                         [L2K_INVERSE] = {TWO_TO(22), TWO_TO(22), TWO_TO(20), 0}},
-    [L2K_WAVELET_9_7] = {[L2K_FORWARD] = {TWO_TO(24), TWO_TO(26), TWO_TO(22), 0},
-                         [L2K_INVERSE] = {TWO_TO(24), UINT64_MAX, TWO_TO(20), 0}},
+    [L2K_WAVELET_5_3] =
+        {[L2K_FORWARD] = {TWO_TO(22), TWO_TO(22), TWO_TO(20)}, [L2K_INVERSE] = {TWO_TO(22), TWO_TO(22), TWO_TO(20)}},
+    [L2K_WAVELET_9_7] =
+        {[L2K_FORWARD] = {TWO_TO(24), TWO_TO(26), TWO_TO(22)}, [L2K_INVERSE] = {TWO_TO(24), UINT64_MAX, TWO_TO(20)}},
 };
-
-bool l2k_kernel_takes_two(l2k_wavelet wavelet, l2k_direction direction)
-{
-    return wavelet == L2K_WAVELET_HAAR || wavelet == L2K_WAVELET_1_3 || wavelet == L2K_WAVELET_DD_9_7 ||
-           (wavelet == L2K_WAVELET_DD_13_7 && direction == L2K_INVERSE) || wavelet == L2K_WAVELET_DAUBECHIES_INT;
-}
-
-/* Those kernels have tiles that keep pairs of samples in a word (dwt/kernel_packed_cuda.cuh), as far as values fit. */
-static uint64_t tiles_to(const l2k_plan_spec *spec, const l2k_plan_component *component)
-{
-    const l2k_kernel *kernel = &component->own->kernel;
-    unsigned taps = 0;
-    for (unsigned i = 0; i < kernel->num_steps; i++)
-        taps = l2k_max_u32(taps, kernel->steps[i].num_taps);
-    if (l2k_kernel_bits(spec, component) != 16 || kernel->num_steps > 2 || taps < 4)
-        return 0;
-    return taps >= 8 ? TWO_TO(22) : TWO_TO(20);
-}
 
 static group_limits limits_of(const l2k_plan_spec *spec, const l2k_plan_component *component)
 {
     if (!component->own)
         return limits[component->wavelet][spec->direction];
-    /* Those of four taps pack values that fit 16 bits, and have two levels only of these (l2k_packs). */
-    const bool packs = component->wavelet == L2K_WAVELET_DD_9_7 || component->wavelet == L2K_WAVELET_DD_13_7;
-    const unsigned bits = l2k_kernel_bits(spec, component);
-    const bool two = spec->type == L2K_COEFFICIENT_INT16 && l2k_kernel_takes_two(component->wavelet, spec->direction) &&
-                     (bits == 16 || (bits == 32 && !packs));
-    return (group_limits){two ? TWO_TO(22) : UINT64_MAX, UINT64_MAX, 0, tiles_to(spec, component)};
+    return (group_limits){UINT64_MAX, UINT64_MAX, 0};
 }
 
 /* How many of the levels from `first` on a sweep can take, of at most `most`: where a window cuts levels, they have to
@@ -89,17 +61,11 @@ static l2k_level_group group_from(const l2k_plan_spec *spec, uint32_t c, unsigne
     uint64_t samples = (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect) * (many ? together : 1);
     bool joined = spec->component_transform && c == 0 && first == l2k_discarded(spec->direction, component) + 1;
     group_limits limit = limits_of(spec, component);
-    if (many && component->wavelet == L2K_WAVELET_5_3 && spec->type == L2K_COEFFICIENT_INT16 &&
-        l2k_low_type(spec, component) == L2K_SAMPLE_S16)
-        limit.tiles_to = MANY_TILES_TO;
     uint64_t two_from = joined ? limit.two_joined_levels_from : limit.two_levels_from;
     const bool alone = spec->first_alone && first == 1;
     bool deep = !many && !alone && !component->own && (most == 0 ? samples <= limit.deep_to : most > 2);
-    l2k_level_group group = {first, 1, left > 0 && deep, false, rect, low_of(rect)};
-    group.tiles = left > 0 && limit.tiles_to > 0 && (most == 0 ? samples <= limit.tiles_to : most > 2);
+    l2k_level_group group = {first, 1, left > 0 && deep, rect, low_of(rect)};
     if (alone)
-        most = 1;
-    if (group.tiles)
         most = 1;
     if (most == 0)
         most = samples >= two_from ? 2 : 1;
@@ -191,13 +157,6 @@ bool l2k_has_wide_sums(const l2k_plan_spec *spec, const l2k_plan_component *comp
     const bool joined = spec->component_transform && component - spec->components < 3;
     const l2k_plan_component *precise = joined ? spec->components : component;
     return l2k_kernel_is_wide(&own->kernel, precise->precision, component->levels);
-}
-
-unsigned l2k_kernel_bits(const l2k_plan_spec *spec, const l2k_plan_component *component)
-{
-    if (l2k_has_wide_sums(spec, component))
-        return 64;
-    return l2k_low_type(spec, component) == L2K_SAMPLE_S16 ? 16 : 32;
 }
 
 l2k_sample_type l2k_low_type(const l2k_plan_spec *spec, const l2k_plan_component *component)

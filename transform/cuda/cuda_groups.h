@@ -9,7 +9,6 @@
 typedef struct l2k_level_group {
     unsigned first, count;
     bool deep;
-    bool tiles;            /* by tiles, not walks (cuda_tiles.cuh) */
     l2k_rect samples, low; /* on the side of the pixels; the LL that the last level takes or leaves */
 } l2k_level_group;
 
@@ -28,16 +27,8 @@ unsigned l2k_count_alike(const l2k_plan_spec *spec, uint32_t c, unsigned most);
 /* How many components from c on share launches: those of a component transform, or those that are alike. */
 unsigned l2k_components_together(const l2k_plan_spec *spec, uint32_t c);
 
-/* Whether a named kernel has sweeps of two levels, with int16 coefficients and sums of 32 bits. Those that reach far
- * need too many lanes of halo: dd-13-7 three, so that what a warp stores of a row does not begin and end on 32 bytes.
- */
-bool l2k_kernel_takes_two(l2k_wavelet wavelet, l2k_direction direction);
-
 /* Whether the steps of a component's kernel need sums of 64 bits. `component` is one of spec->components. */
 bool l2k_has_wide_sums(const l2k_plan_spec *spec, const l2k_plan_component *component);
-
-/* 64 if they do; else 16 if all values at all levels fit int16, 32 if they may not. */
-unsigned l2k_kernel_bits(const l2k_plan_spec *spec, const l2k_plan_component *component);
 
 /* The type of LL samples. Forward, LL fits int16 if the coefficients do (docs/numerics.md); inverse, only if the plan
  * says so (narrow_low), of all three components of a component transform. `component` is one of spec->components. */

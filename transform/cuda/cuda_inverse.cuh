@@ -7,7 +7,6 @@
 #include "quant/quantiser_cuda.cuh"
 #include "tiling/pixel/pixel_cuda.cuh"
 #include "transform/cuda/cuda_launch.cuh"
-#include "transform/cuda/forms/cuda_forms.h"
 
 namespace
 {
@@ -96,7 +95,6 @@ template <class T, int N> struct low_loads {
  * and n + 1 of those of level 1, n = first_row(s), and yields rows 2 n - 1 - 2 DELAY and the three after. */
 template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
     typedef typename W::T T;
-    typedef typename l2k_by_rows<W>::type V; /* of level 2 */
     enum {
         N = Writer::COLUMNS,
         K = Writer::COMPONENTS,
@@ -116,22 +114,19 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
     /* Two levels reach 6 (5/3) or 12 (9/7) columns. Three lanes of four columns would cover the latter, but then pairs
      * of lanes would not line up with pairs of coefficients of level 2. */
     enum { LEAST = LEVELS == 1 && N == 4 ? 1 : (W::DELAY ? 2 : 1) * (N == 8 ? 1 : 2) };
-    enum {
-        LANES = l2k_lanes_of(W::REACH, LEVELS, N, Writer::BEHIND),
-        HALO = N == L2K_ROW_COLUMNS ? 0 : l2k_most(LANES, LEAST)
-    };
+    enum { LANES = l2k_lanes_of(W::REACH, LEVELS, N, Writer::BEHIND), HALO = l2k_most(LANES, LEAST) };
     /* Of the first row, before rounds that see no border: for level 1, and for both. */
     enum { BEFORE_1 = l2k_most(W::DELAY ? 15 + 4 * W::DELAY : 9, 5 + 4 * W::DELAY + W::BACK) };
     enum { BEFORE = LEVELS == 2 ? l2k_most(BEFORE_1, 4 + 2 * W::BACK) : (int)BEFORE_1 };
     enum { MOST_ROUNDS = W::DELAY == 0 && K == 1 ? 4 : 1 << 20 }; /* measured: bench/lab/README.md */
     enum { UNROLLED = W::DELAY ? 1 : 2 };                         /* the 9/7's loop body is long already */
     /* Of rows transformed together at level 1, as registers allow. */
-    enum { PAIRS = N < L2K_ROW_COLUMNS && K == 1 && (W::DELAY == 0 || (W::FROM_STEPS && sizeof(D) == 2)) ? 2 : 1 };
+    enum { PAIRS = K == 1 && (W::DELAY == 0 || (W::FROM_STEPS && sizeof(D) == 2)) ? 2 : 1 };
     enum { SETS_UP_AGAIN = true };
     /* What passes from round to round: the rows of each level that are not finished. */
     struct state {
         typename W::template inverse_rows<N> level1[K];
-        typename V::template inverse_rows<N / 2> level2[K];
+        typename W::template inverse_rows<N / 2> level2[K];
     };
     const l2k_cuda_sweep &p;
     int c0, begin, lane;
@@ -306,22 +301,6 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
 
     template <class Way> __device__ __forceinline__ void take(Way &way, int round, l2k_shared slot)
     {
-        if constexpr (W::BY_ROUND)
-            take_round<Way>(way, round, slot);
-        else
-            take_pairs<Way>(way, round, slot);
-        way.end();
-    }
-
-  private:
-    /* Whether every lane has all of its columns or none, asked for in rounds that see a border of rows. */
-    template <class Way> __device__ __forceinline__ bool is_whole() const
-    {
-        return Way::BORDER && W::IS_SHORT && l2k_strip<HALO, N>(p).is_inside(p.x);
-    }
-
-    template <class Way> __device__ __forceinline__ void take_pairs(Way &way, int round, l2k_shared slot)
-    {
         T ll[2][K][N / 2];
         take_low<Way>(round, slot, ll[0], ll[1]);
         const int together = Way::BORDER ? 1 : (int)PAIRS;
@@ -346,39 +325,14 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
                 way.store(round, 2 * (j + i) + 1, even);
             }
         }
+        way.end();
     }
 
-    /* All four rows of a round, as words. */
-    template <class Way> __device__ __forceinline__ void take_round(Way &way, int round, l2k_shared slot)
+  private:
+    /* Whether every lane has all of its columns or none, asked for in rounds that see a border of rows. */
+    template <class Way> __device__ __forceinline__ bool is_whole() const
     {
-        uint32_t v[4][N / 2];
-        T ll[2][K][N / 2];
-        if (LEVELS == 2)
-            take_low<Way>(round, slot, ll[0], ll[1]);
-#pragma unroll
-        for (int r = 0; r < 4; r++) {
-            const int j = r / 2;
-            const typename landing1::packed high = landing1::get(place1(slot, 0, j, r & 1 ? L2K_HH : L2K_HL), lane);
-            typename landing1::packed low;
-            if (r & 1)
-                low = landing1::get(place1(slot, 0, j, L2K_LH), lane);
-            else if constexpr (LEVELS == 2)
-                l2k_to_words(ll[j][0], low.words.w);
-            else
-                low = low_type::narrow::get(place_low(slot, 0, j), lane);
-#pragma unroll
-            for (int i = 0; i < N / 4; i++) {
-                v[r][i] = low.words.w[i];
-                v[r][N / 4 + i] = high.words.w[i];
-            }
-        }
-        W::template columns<Way::BORDER>(v, lane1, is_whole<Way>());
-        rows.level1[0].template push_round<Way::BORDER>(v, 2 * first_row(round), p.y, begin - round);
-        if (round < begin)
-            return;
-#pragma unroll
-        for (int r = 0; r < 4; r++)
-            way.store(round, r, v[r]);
+        return Way::BORDER && W::IS_SHORT && l2k_strip<HALO, N>(p).is_inside(p.x);
     }
 
     /* Interleaves the subbands of each component to a low and a high row. */
@@ -415,7 +369,7 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
         if constexpr (LEVELS == 2) {
             T in[2 * K][N / 2];
             arrange<N / 2>(in, low[0], 1, [&](int c, int band) { return landing2::get(place2(slot, c, band), lane); });
-            l2k_rows<V, false, Way::BORDER>(in, lane2, is_whole<Way>());
+            l2k_rows<W, false, Way::BORDER>(in, lane2, is_whole<Way>());
 #pragma unroll
             for (int c = 0; c < K; c++)
                 rows.level2[c].template push<Way::BORDER>(in[2 * c], in[2 * c + 1], 2 * round, y2, odd[c], even[c]);
@@ -475,11 +429,11 @@ template <class Writer> bool stores_whole_lanes(const l2k_cuda_sweep &p)
 /* The forms of a wavelet and a coefficient type. The number of warps that a multiprocessor is to hold is what registers
  * allow without spills. */
 template <class W, class D> struct inverse_form {
-    enum { PLAIN = W::DELAY ? 12 : 16, JOINED = PLAIN - (sizeof(D) == 2 ? 0 : 4), ROWS = 8 };
+    enum { PLAIN = W::DELAY ? 12 : 16, JOINED = PLAIN - (sizeof(D) == 2 ? 0 : 4) };
 
     static int launch(const l2k_cuda_sweep &p, cudaStream_t stream)
     {
-        typedef typename l2k_wide_sample<W>::type wide;
+        typedef typename W::T wide;
         if (p.levels == 0)
             return l2k_launch_columns(p.joined ? copy_kernel<W, 3, D> : copy_kernel<W, 1, D>, p, stream);
         switch (l2k_form_of(p)) {
@@ -507,9 +461,6 @@ template <class W, class D> struct inverse_form {
     template <class S> static int planes(const l2k_cuda_sweep &p, cudaStream_t stream)
     {
         typedef l2k_plane_writer<W, S, 8> aligned;
-        if constexpr (W::DELAY == 0 && sizeof(D) == 2 && sizeof(S) == 2)
-            if (l2k_are_whole_rows(p) && stores_whole_lanes<l2k_plane_writer<W, S, L2K_ROW_COLUMNS>>(p))
-                return by_levels<l2k_plane_writer<W, S, L2K_ROW_COLUMNS>, ROWS>(p, stream);
         return stores_whole_lanes<aligned>(p) ? by_levels<aligned, PLAIN>(p, stream)
                                               : by_levels<l2k_unaligned_writer<W, S, 1, 8, false>, PLAIN>(p, stream);
     }
@@ -533,12 +484,5 @@ template <class W, class D> struct inverse_form {
 };
 
 } // namespace
-
-/* Defines a launcher of cuda_forms.h. */
-#define L2K_CUDA_INVERSE_FORM(name, W, D)                                                                              \
-    extern "C" int name(const l2k_cuda_sweep *sweep, void *stream)                                                     \
-    {                                                                                                                  \
-        return inverse_form<W, D>::launch(*sweep, (cudaStream_t)stream);                                               \
-    }
 
 #endif

@@ -180,19 +180,12 @@ static inline l2k_form l2k_form_of(const l2k_cuda_sweep &p)
     return form == L2K_FORM_8 ? L2K_FORM_JOINED_8 : form == L2K_FORM_16 ? L2K_FORM_JOINED_16 : L2K_FORM_ANY;
 }
 
-/* Columns of a lane where a warp has whole rows, which need no halo: those of many components, of hardly more columns
- * than such lanes have, as those of computed tomography. Narrower strips, of eight columns a lane, would be three. */
-const int L2K_ROW_COLUMNS = 16;
-
-static inline bool l2k_are_whole_rows(const l2k_cuda_sweep &p)
-{
-    return p.components > L2K_CUDA_TOGETHER && p.x.first == 0 && p.x.end > 448 && p.x.end <= 32 * L2K_ROW_COLUMNS &&
-           p.x.end % L2K_ROW_COLUMNS == 0;
-}
-
-/* 32-bit samples of a wavelet. */
-template <class W> struct l2k_wide_sample {
+/* Samples as wide as those of LL between launches. */
+template <class W, bool IS_16> struct l2k_sample_like_low {
     typedef typename W::T type;
+};
+template <class W> struct l2k_sample_like_low<W, true> {
+    typedef uint16_t type;
 };
 
 #endif

@@ -164,11 +164,10 @@ l2k_cuda_sweep sweep_of(const level_run *run, uint32_t c, unsigned lane0, unsign
     sweep.levels = (int32_t)group.count;
     sweep.components = (int32_t)count;
     sweep.joined = spec->component_transform && c == 0 && g == 0;
-    sweep.in_tiles = group.tiles;
     sweep.low_in_bands = g + 1 == run->groups.count;
     sweep.type = spec->type;
     sweep.wavelet = run->plan->components[c].wavelet;
-    sweep.bits = (uint8_t)l2k_kernel_bits(spec, &run->plan->components[c]);
+    sweep.wide_sums = l2k_has_wide_sums(spec, &run->plan->components[c]);
     for (unsigned i = 0; i < count; i++) {
         unsigned lane = lane0 + i;
         sweep.samples[i] =

@@ -31,7 +31,7 @@ typedef struct l2k_cuda_sweep {
     bool joined;       /* component transform at the pixel side */
     bool follows;      /* another launch of the same run precedes */
     bool low_in_bands; /* the LL of the last level is subband 0 of the coefficients, else `low` */
-    uint8_t bits;      /* of a named reversible kernel: 16, all values fit; 32 or 64, what sums take */
+    bool wide_sums;    /* of a named reversible kernel: sums take 64 bits */
     l2k_coefficient_type type;
     l2k_wavelet wavelet;
     l2k_cuda_plane samples[L2K_CUDA_MANY];
@@ -41,7 +41,6 @@ typedef struct l2k_cuda_sweep {
     /* How warps share the work, filled in by the launcher. A warp takes a strip of columns and in it a number of
      * rounds of four rows of samples each, after some warm-up rounds. */
     int32_t strips, first_round, end_round, rounds_each, warm_up;
-    bool in_tiles; /* one small level of a named kernel (cuda_tiles.cuh) */
 } l2k_cuda_sweep;
 
 /* Enqueue the sweep on a stream (a cudaStream_t); the result is a cudaError_t. */
