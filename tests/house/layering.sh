@@ -21,7 +21,9 @@ BEGIN {
     # A backend is reached through the table in transform/backend.h; backends know nothing of each other.
     row["transform"] = "lift2k base tiling tiling/pixel dwt quant"
     row["transform/cpu"] = row["transform/cuda"] = "lift2k base tiling tiling/pixel dwt quant transform"
-    row["transform/volume"] = row["transform/cpu"] " transform/cuda"
+    row["transform/volume"] = row["transform/cpu"]
+    row["transform/volume/cpu"] = row["transform/volume"] " transform/volume"
+    row["transform/volume/cuda"] = row["transform/volume/cpu"] " transform/cuda"
     # Data flows forward through codec/; encoder and decoder alone see all of it, and of engines only the door.
     stages = "lift2k base tiling quant transform"
     row["codec/tile"] = stages " dwt"

@@ -167,12 +167,6 @@ template <class S> __device__ __forceinline__ S *l2k_plane_row(const l2k_cuda_pl
     return reinterpret_cast<S *>(plane.data + (int64_t)y * plane.row_stride);
 }
 
-/* A value of 16 bits in both halves of a word. */
-__device__ __forceinline__ uint32_t l2k_twice(int32_t x)
-{
-    return __byte_perm((uint32_t)x, 0, 0x1010);
-}
-
 /* ---- Readers ------------------------------------------------------------------------------------------------- */
 
 /* A plane whose samples of type S are adjacent. */

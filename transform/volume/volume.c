@@ -42,8 +42,8 @@ static void forget(l2k_volume *v)
     const int before = l2k_device_enter(&v->context);
     if (v->functions && v->stages)
         v->functions->free(v);
-    l2k_device_leave(before);
     l2k_stages_release(v);
+    l2k_device_leave(before);
     l2k_tile_spec_release(&v->context, &v->spec.tile);
     v->prepared = false;
 }
@@ -85,10 +85,7 @@ static l2k_status choose_backend(l2k_volume *v)
     if (o[L2K_VOLUME_BACKEND] == L2K_BACKEND_CPU)
         return l2k_fail(&v->context, L2K_ERROR_ARGUMENT, "the CPU does not work on device memory");
 #ifdef L2K_WITH_CUDA
-    if (!v->spec.isotropic || v->spec.levels < 2)
-        v->functions = &l2k_volume_cuda;
-    else
-        v->functions = on_device ? &l2k_volume_cuda_isotropic : &l2k_volume_cuda_host;
+    v->functions = &l2k_volume_cuda;
     return L2K_OK;
 #else
     return l2k_fail(&v->context, L2K_ERROR_BACKEND, "this build has no CUDA backend");

@@ -22,15 +22,14 @@ typedef struct l2k_volume_spec {
 } l2k_volume_spec;
 
 typedef struct l2k_volume_stage {
-    l2k_plan *plan;    /* of one slice */
-    l2k_plane *planes; /* of a slice's values, per component, but for the memory */
-    size_t *offsets;   /* of a component in a slice, in values */
-    size_t samples;    /* of a slice, all components */
+    l2k_plan *plan;  /* of a slice, or of some */
+    size_t *offsets; /* of a component in a slice, in values */
+    size_t samples;  /* of a slice, all components */
     l2k_z_levels z;
     l2k_z_slice *all;     /* that were made */
     unsigned made;        /* how many */
     l2k_z_queue free;     /* those without content */
-    l2k_z_queue finished; /* whose program has run */
+    l2k_z_queue finished; /* lifted across slices */
 } l2k_volume_stage;
 
 /* A backend, as l2k_volume_... see it after their checks. */
@@ -48,9 +47,7 @@ typedef struct l2k_volume_functions {
 
 extern const l2k_volume_functions l2k_volume_cpu;
 #ifdef L2K_WITH_CUDA
-extern const l2k_volume_functions l2k_volume_cuda;           /* one stage */
-extern const l2k_volume_functions l2k_volume_cuda_isotropic; /* in device memory */
-extern const l2k_volume_functions l2k_volume_cuda_host;      /* the same from and to host memory */
+extern const l2k_volume_functions l2k_volume_cuda;
 #endif
 
 struct l2k_volume {
@@ -59,10 +56,7 @@ struct l2k_volume {
     bool prepared, changed; /* changed: options, since it was prepared */
     const l2k_volume_functions *functions;
     struct l2k_cuda_volume *cuda; /* the CUDA backend's own */
-    struct l2k_cuda_isotropic *isotropic;
-    struct l2k_cuda_host *host;
-    unsigned most_slices; /* that the CUDA backend works on together; 0: it decides */
-    void *stream;         /* the caller's, for device memory: a cudaStream_t */
+    void *stream;                 /* the caller's, for device memory: a cudaStream_t */
     l2k_volume_spec spec;
     l2k_wavelet_descriptor own, z_own; /* of the options, where they name kernels */
     l2k_cpu cpu;                       /* whose rows are used */
@@ -70,6 +64,7 @@ struct l2k_volume {
     unsigned num_stages;
     l2k_volume_stage *stages;
     l2k_coefficients *views; /* for the caller, per component */
+    l2k_plane *planes;       /* for a backend, per component */
     uint32_t come;           /* forward: slices of samples that were put */
     bool asked;              /* inverse: the caller knows which coefficients are wanted */
 };
@@ -83,45 +78,28 @@ const l2k_wavelet_descriptor *l2k_volume_z_wavelet(const l2k_volume *volume);
 
 /* ---- Stages (volume_stage.c) --------------------------------------------------------------------------------- */
 
-/* A plan for the levels of `slices` slices of stage `number`, one after the other as its components. first_alone: as
- * l2k_plan_spec has it. */
-l2k_status l2k_stage_make_plan(const l2k_volume *volume, unsigned number, unsigned slices, bool first_alone,
-                               l2k_plan **plan);
+/* Makes the plan of stage `number`, for the levels of `slices` slices, one after the other as its components. */
+l2k_status l2k_stage_make_plan(const l2k_volume *volume, unsigned number, unsigned slices);
 
-/* Lays out all stages of volume->spec, without plans. What was made is released by l2k_stages_release, after an error
- * as well. */
+/* Lays out all stages of volume->spec, without plans. What was made, plans too, is released by l2k_stages_release,
+ * after an error as well. */
 l2k_status l2k_stages_make(l2k_volume *volume);
 void l2k_stages_release(l2k_volume *volume);
 
 /* Back to the first slice. */
 void l2k_stages_rewind(l2k_volume *volume);
 
-/* A slice of a stage to be filled; NULL, with a message, where there is no memory. l2k_stage_free takes it back. */
-l2k_z_slice *l2k_stage_new_slice(const l2k_volume *volume, l2k_volume_stage *stage);
-void l2k_stage_free(l2k_volume_stage *stage, l2k_z_slice *slice);
+/* Adds a slice to the list of all, of which the stage is then the owner, but for its values. */
+l2k_z_slice *l2k_stage_keep(l2k_volume_stage *stage, l2k_z_slice *slice);
 
-/* Puts a filled slice, the one that is wanted. */
-l2k_status l2k_stage_put(const l2k_volume *volume, l2k_volume_stage *stage, l2k_z_slice *slice);
+/* Whether the stage is not the last one, so that its low-pass slices leave without LL. */
+bool l2k_stage_has_next(const l2k_volume *volume, unsigned number);
 
-/* Whether enough slices wait for their program, or some, and no more will come. */
-bool l2k_stage_is_ready(const l2k_volume_stage *stage);
+/* Inverse: the stage whose coefficients are wanted, and which. A low-pass slice needs a slice of the next stage for its
+ * LL, one that is finished or, with `at_once`, one that only has to be lifted. */
+bool l2k_stage_wanted(const l2k_volume *volume, bool at_once, unsigned *number, l2k_z_place *place);
 
-/* The next finished slice, NULL where there is none. Runs the program if the stage is ready; with `at_once`, if any
- * slice waits for it. */
-l2k_z_slice *l2k_stage_get(const l2k_volume *volume, l2k_volume_stage *stage, bool at_once);
-
-/* A slice's values between the caller's planes (level shift and component transform at the first stage). */
-void l2k_stage_load(const l2k_volume *volume, const l2k_volume_stage *stage, const l2k_plane *planes,
-                    const l2k_z_slice *slice);
-void l2k_stage_store(const l2k_volume *volume, const l2k_volume_stage *stage, const l2k_plane *planes,
-                     const l2k_z_slice *slice);
-
-/* The two-dimensional levels of a slice, to and from the views of the stage's plan. */
-l2k_status l2k_stage_analyse(const l2k_volume *volume, l2k_volume_stage *stage, const l2k_z_slice *slice);
-l2k_status l2k_stage_synthesise(const l2k_volume *volume, l2k_volume_stage *stage, const l2k_z_slice *slice);
-
-/* Subband LL of the plan's views, to and from the values of a slice of the next stage. */
-void l2k_stage_take_low(const l2k_volume *volume, const l2k_volume_stage *stage, const l2k_z_slice *next);
-void l2k_stage_give_low(const l2k_volume *volume, const l2k_volume_stage *stage, const l2k_z_slice *next);
+/* The views of slice `i` of a stage's plan, and where the slice belongs. */
+void l2k_stage_show(l2k_volume *volume, unsigned number, unsigned i, l2k_z_place place, l2k_volume_slice *slice);
 
 #endif

@@ -97,8 +97,8 @@ static bool is_lone(const l2k_z_level *level)
 
 static l2k_z_op *record(l2k_z_levels *z, const l2k_z_level *level, l2k_z_kind kind)
 {
-    l2k_z_program *program = &z->program[level - z->level];
-    l2k_z_op *op = &program->ops[program->count++];
+    l2k_z_list *list = &z->list[level - z->level];
+    l2k_z_op *op = &list->ops[list->count++];
     *op = (l2k_z_op){.kind = kind};
     return op;
 }
@@ -140,9 +140,9 @@ static bool completes_chain(const l2k_z_levels *z, const l2k_z_level *level, int
 /* Slices y - steps - 1 .. y, in the last operation of the level if that ends two slices before. */
 static void record_chain(l2k_z_levels *z, l2k_z_level *level, int64_t y)
 {
-    const l2k_z_program *program = &z->program[level - z->level];
+    const l2k_z_list *list = &z->list[level - z->level];
     const unsigned steps = z->lifting->steps;
-    l2k_z_op *op = program->count ? &program->ops[program->count - 1] : NULL;
+    l2k_z_op *op = list->count ? &list->ops[list->count - 1] : NULL;
     if (!op || op->kind != L2K_Z_CHAIN || op->pairs == L2K_CHAIN_PAIRS) {
         op = record(z, level, L2K_Z_CHAIN);
         for (unsigned i = 0; i < steps; i++)
@@ -314,16 +314,16 @@ static void put_inverse(l2k_z_levels *z, l2k_z_slice *slice)
     while (move_up(z));
 }
 
-static l2k_status make_room(const l2k_context *context, l2k_z_program *program, size_t most)
+static l2k_status make_room(const l2k_context *context, l2k_z_list *list, size_t most)
 {
-    const size_t room = program->count + most;
-    if (room <= program->room)
+    const size_t room = list->count + most;
+    if (room <= list->room)
         return L2K_OK;
-    l2k_z_op *more = l2k_enlarge(context, program->ops, program->count, 2 * room, sizeof *more);
+    l2k_z_op *more = l2k_enlarge(context, list->ops, list->count, 2 * room, sizeof *more);
     if (!more)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the third direction of a volume");
-    program->ops = more;
-    program->room = 2 * room;
+    list->ops = more;
+    list->room = 2 * room;
     return L2K_OK;
 }
 
@@ -340,7 +340,7 @@ bool l2k_z_wanted(const l2k_z_levels *z, l2k_z_place *place)
 l2k_status l2k_z_put(const l2k_context *context, l2k_z_levels *z, l2k_z_slice *slice)
 {
     for (unsigned i = 0; i < z->levels; i++)
-        L2K_TRY(make_room(context, &z->program[i], most_ops(z)));
+        L2K_TRY(make_room(context, &z->list[i], most_ops(z)));
     if (z->inverse)
         put_inverse(z, slice);
     else
@@ -348,15 +348,15 @@ l2k_status l2k_z_put(const l2k_context *context, l2k_z_levels *z, l2k_z_slice *s
     return L2K_OK;
 }
 
-const l2k_z_program *l2k_z_program_at(const l2k_z_levels *z, unsigned number)
+const l2k_z_list *l2k_z_list_at(const l2k_z_levels *z, unsigned number)
 {
-    return &z->program[z->inverse ? z->levels - 1 - number : number];
+    return &z->list[z->inverse ? z->levels - 1 - number : number];
 }
 
-void l2k_z_forget_programs(l2k_z_levels *z)
+void l2k_z_forget(l2k_z_levels *z)
 {
     for (unsigned i = 0; i <= L2K_MAX_LEVELS; i++)
-        z->program[i].count = 0;
+        z->list[i].count = 0;
 }
 
 /* ---- Start --------------------------------------------------------------------------------------------------- */
@@ -371,7 +371,7 @@ void l2k_z_start(l2k_z_levels *z, const l2k_wavelet_descriptor *wavelet, const l
     z->scales = inverse ? wavelet->inverse_scale : wavelet->forward_scale;
     z->inverse = inverse;
     z->levels = levels;
-    l2k_z_forget_programs(z);
+    l2k_z_forget(z);
     z->out = (l2k_z_queue){0};
     for (unsigned i = 0; i <= levels; i++) {
         const int64_t first = l2k_z_edge(z0, i), end = l2k_z_edge(z1, i);
@@ -390,6 +390,6 @@ void l2k_z_start(l2k_z_levels *z, const l2k_wavelet_descriptor *wavelet, const l
 void l2k_z_release(const l2k_context *context, l2k_z_levels *z)
 {
     for (unsigned i = 0; i <= L2K_MAX_LEVELS; i++)
-        l2k_release(context, z->program[i].ops);
+        l2k_release(context, z->list[i].ops);
     *z = (l2k_z_levels){0};
 }

@@ -2,8 +2,8 @@
  * which lifting steps the slices present allow, and which ones are finished. Slices are lifted in place; none is copied
  * from level to level.
  *
- * What is to be done is recorded as programs of operations on whole slices, one a level; they run one after the other,
- * forward from the finest level on, inverse from the deepest. Since every operation works sample by sample, programs
+ * What is to be done is recorded as lists of operations on whole slices, one a level; they run one after the other,
+ * forward from the finest level on, inverse from the deepest. Since every operation works sample by sample, lists
  * may run over any part of the slices from the first operation to the last before the next part is begun: so a group of
  * slices goes through all levels while a part of each is in the cache. */
 #ifndef L2K_TRANSFORM_VOLUME_Z_LEVELS_H
@@ -26,21 +26,12 @@ typedef struct l2k_z_place {
     uint32_t index;
 } l2k_z_place;
 
+/* A slice, with what a backend has of it behind. */
 typedef struct l2k_z_slice {
     struct l2k_z_slice *next;  /* in a queue or list */
-    uint32_t *values;          /* samples of four bytes, of all components */
-    void *memory;              /* that holds them */
     struct l2k_z_slice *older; /* made before, in the list of all */
+    uint32_t *values;          /* samples of four bytes, on a device perhaps of two, of all components */
     l2k_z_place place;         /* once finished */
-    /* On a device: where the values are until a program moves them, or go with it, in the caller's planes; else NULL.
-     */
-    char *samples;
-    struct l2k_cuda_batch *batch; /* of samples that cross the bus together, and where they are in it; else NULL */
-    char *in_batch;
-    unsigned uses;  /* by operations that are to be launched */
-    unsigned group; /* that it left with */
-    int slot;       /* place in the group whose plan has it; -1: none */
-    bool in_prism;  /* level 1 of it is not the plan's (cuda_walks.cu) */
 } l2k_z_slice;
 
 /* Slices in the order in which they were appended. */
@@ -69,10 +60,10 @@ typedef struct l2k_z_op {
     l2k_z_slice *rows[L2K_Z_ROWS];
 } l2k_z_op;
 
-typedef struct l2k_z_program {
+typedef struct l2k_z_list {
     l2k_z_op *ops;
     size_t count, room;
-} l2k_z_program;
+} l2k_z_list;
 
 /* One level. Slices of coordinates left .. come - 1 are present, those before `finished` done. Forward, chains
  * scale slices chained .. scaled - 1. */
@@ -91,13 +82,13 @@ typedef struct l2k_z_levels {
     bool inverse;
     unsigned levels;
     l2k_z_level level[L2K_MAX_LEVELS + 1];
-    l2k_z_program program[L2K_MAX_LEVELS + 1]; /* by level */
-    l2k_z_queue out;                           /* finished slices, valid once the programs have run */
+    l2k_z_list list[L2K_MAX_LEVELS + 1]; /* by level */
+    l2k_z_queue out;                     /* finished slices, valid once the operations have run */
 } l2k_z_levels;
 
 /* Before the first slice of a volume of coordinates z0 .. z1 - 1, z0 < z1. `wavelet` is that of the third direction,
  * and stays; `rows` are its, or with a kernel those of Part 1's wavelet with the same values. A step of a kernel has
- * fewer taps than an operation has rows. Memory that programs took before is kept. */
+ * fewer taps than an operation has rows. Memory that lists took before is kept. */
 void l2k_z_start(l2k_z_levels *z, const l2k_wavelet_descriptor *wavelet, const l2k_wavelet_rows *rows, bool inverse,
                  unsigned levels, uint32_t z0, uint32_t z1);
 void l2k_z_release(const l2k_context *context, l2k_z_levels *z);
@@ -118,8 +109,8 @@ l2k_status l2k_z_put(const l2k_context *context, l2k_z_levels *z, l2k_z_slice *s
 /* With a kernel, the step that an operation L2K_Z_TAPS calls `number`. */
 const l2k_kernel_step *l2k_z_step(const l2k_z_levels *z, unsigned number);
 
-/* The programs in the order in which they run, `number` from 0 to levels - 1; and when all of them have run. */
-const l2k_z_program *l2k_z_program_at(const l2k_z_levels *z, unsigned number);
-void l2k_z_forget_programs(l2k_z_levels *z);
+/* The lists in the order in which they run, `number` from 0 to levels - 1; and when all of them have run. */
+const l2k_z_list *l2k_z_list_at(const l2k_z_levels *z, unsigned number);
+void l2k_z_forget(l2k_z_levels *z);
 
 #endif

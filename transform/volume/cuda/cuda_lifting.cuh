@@ -1,13 +1,13 @@
-/* Arithmetic of the third direction on a CUDA device (F.3, F.4, with a slice in place of a sample), for operations and
- * walks: values of one place in consecutive slices. */
-#ifndef L2K_TRANSFORM_VOLUME_CUDA_LIFTING_CUH
-#define L2K_TRANSFORM_VOLUME_CUDA_LIFTING_CUH
+/* Arithmetic of the third direction on a CUDA device (F.3, F.4, with a slice in place of a sample), for
+ * values of one place in consecutive slices. */
+#ifndef L2K_TRANSFORM_VOLUME_CUDA_CUDA_LIFTING_CUH
+#define L2K_TRANSFORM_VOLUME_CUDA_CUDA_LIFTING_CUH
 
 #include <cuda_runtime.h>
 
 extern "C" {
 #include "dwt/lifting.h"
-#include "transform/volume/cuda_slices.h"
+#include "transform/volume/cuda/cuda_slices.h"
 }
 
 namespace

@@ -6,7 +6,7 @@ extern "C" {
 #include "base/memory.h"
 #include "base/sample.h"
 }
-#include "transform/volume/cuda_volume.cuh"
+#include "transform/volume/cuda/cuda_volume.cuh"
 
 namespace
 {
@@ -25,7 +25,7 @@ l2k_cuda_slice_part part_of(const l2k_volume *v, const l2k_z_slice *slice, const
     memset(&part, 0, sizeof part);
     for (int lane = 0; lane < lanes_from(v, c); lane++) {
         const l2k_plan_component *component = &v->spec.tile.components[c + lane];
-        part.values[lane] = values_of(v, slice, c + lane);
+        part.values[lane] = (char *)slice->values + v->stages[0].offsets[c + lane] * v->cuda->value_bytes;
         part.planes[lane].data = (char *)planes[c + lane].data;
         part.planes[lane].row_stride = (int32_t)planes[c + lane].row_stride;
         part.planes[lane].sample_stride = (int32_t)planes[c + lane].sample_stride;
@@ -51,8 +51,8 @@ crossing cross(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *pl
     x.bytes = l2k_sample_bytes(planes[c].type);
     x.width = l2k_rect_width(rect) * x.bytes;
     x.height = l2k_rect_height(rect);
-    x.device = raw->device + stage_of(v)->offsets[c] * 4;
-    x.gathered = raw->gathered ? raw->gathered + stage_of(v)->offsets[c] * 4 : NULL;
+    x.device = raw->device + v->stages[0].offsets[c] * 4;
+    x.gathered = raw->gathered ? raw->gathered + v->stages[0].offsets[c] * 4 : NULL;
     v->cuda->raw_planes[c] = l2k_plane{x.device, (ptrdiff_t)x.width, (ptrdiff_t)x.bytes, planes[c].type};
     return x;
 }
@@ -76,7 +76,7 @@ void gather(const l2k_plane *plane, const crossing *x, bool back)
 l2k_status need_gathered(const l2k_volume *v, l2k_cuda_raw_slice *raw)
 {
     if (!raw->gathered)
-        raw->gathered = (char *)l2k_allocate(&v->context, v->cuda->raw_bytes, 1);
+        raw->gathered = (char *)l2k_allocate(&v->context, v->stages[0].samples, 4);
     return raw->gathered ? L2K_OK : l2k_fail(&v->context, L2K_ERROR_MEMORY, "out of memory for a slice of samples");
 }
 
@@ -128,31 +128,22 @@ static bool are_alike(const l2k_volume *v, const l2k_plane *planes)
     return alike;
 }
 
-bool l2k_cuda_samples_are_packed(const l2k_volume *v, const l2k_plane *planes)
+/* Without gaps between rows and components. */
+static bool are_packed(const l2k_volume *v, const l2k_plane *planes)
 {
     const size_t bytes = v->cuda->value_bytes;
     bool packed = true;
     for (uint32_t c = 0; c < components_of(v); c++)
         packed = packed &&
                  planes[c].row_stride == (ptrdiff_t)(l2k_rect_width(v->spec.tile.components[c].rect) * bytes) &&
-                 (char *)planes[c].data == (char *)planes[0].data + stage_of(v)->offsets[c] * bytes;
+                 (char *)planes[c].data == (char *)planes[0].data + v->stages[0].offsets[c] * bytes;
     return packed;
 }
 
 bool l2k_cuda_samples_are_values(const l2k_volume *v, const l2k_plane *planes)
 {
-    return are_alike(v, planes) && stage_of(v)->samples * v->cuda->value_bytes % L2K_CUDA_WALK_BYTES == 0 &&
-           (uintptr_t)planes[0].data % L2K_CUDA_WALK_BYTES == 0 && l2k_cuda_samples_are_packed(v, planes);
-}
-
-/* Inverse, values are clamped where they are, and a level shift on top would not leave values. */
-bool l2k_cuda_samples_cross_as_values(const l2k_volume *v, const l2k_plane *planes)
-{
-    bool cross = are_alike(v, planes) && (!is_inverse(v) || l2k_cuda_values_are_clamped(v));
-    for (uint32_t c = 0; c < components_of(v); c++)
-        cross = cross && planes[c].row_stride >=
-                             (ptrdiff_t)(l2k_rect_width(v->spec.tile.components[c].rect) * v->cuda->value_bytes);
-    return cross;
+    return are_alike(v, planes) && v->stages[0].samples * v->cuda->value_bytes % 16 == 0 &&
+           (uintptr_t)planes[0].data % 16 == 0 && are_packed(v, planes);
 }
 
 /* A component between planes by rows and packed memory on the device. */
@@ -168,27 +159,6 @@ static l2k_status copy_rows(const l2k_volume *v, uint32_t c, const l2k_plane *pl
                                             : cudaMemcpy2DAsync(device, width, plane->data, stride, width, height,
                                                                 cudaMemcpyHostToDevice, v->cuda->up);
     return check(v, error, is_inverse(v) ? "downloading a slice" : "uploading a slice");
-}
-
-/* Packed samples in one go. */
-static l2k_status copy_all(const l2k_volume *v, char *values, const l2k_plane *planes)
-{
-    const size_t bytes = stage_of(v)->samples * v->cuda->value_bytes;
-    void *samples = planes[0].data;
-    const cudaError_t error = bytes == 0 ? cudaSuccess
-                              : is_inverse(v)
-                                  ? cudaMemcpyAsync(samples, values, bytes, cudaMemcpyDeviceToHost, v->cuda->down)
-                                  : cudaMemcpyAsync(values, samples, bytes, cudaMemcpyHostToDevice, v->cuda->up);
-    return check(v, error, is_inverse(v) ? "downloading a slice" : "uploading a slice");
-}
-
-l2k_status l2k_cuda_samples_copy_values(const l2k_volume *v, char *values, const l2k_plane *planes)
-{
-    if (l2k_cuda_samples_are_packed(v, planes))
-        return copy_all(v, values, planes);
-    for (uint32_t c = 0; c < components_of(v); c++)
-        L2K_TRY(copy_rows(v, c, &planes[c], values + stage_of(v)->offsets[c] * v->cuda->value_bytes));
-    return L2K_OK;
 }
 
 l2k_status l2k_cuda_samples_upload(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes)
@@ -233,15 +203,4 @@ void l2k_cuda_samples_place(const l2k_volume *v, l2k_cuda_raw_slice *raw, const 
 {
     for (uint32_t c = 0; c < components_of(v); c++)
         cross(v, raw, planes, c);
-}
-
-void l2k_cuda_free_raw(const l2k_volume *v, l2k_cuda_raw_slice *raw)
-{
-    if (raw->device)
-        cudaFree(raw->device);
-    if (raw->moved)
-        cudaEventDestroy(raw->moved);
-    if (raw->used)
-        cudaEventDestroy(raw->used);
-    l2k_release(&v->context, raw->gathered);
 }

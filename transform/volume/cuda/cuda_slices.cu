@@ -1,16 +1,16 @@
 /* Kernels of the third direction (F.3, F.4, with a slice in place of a sample) and of the pixels of a slice (Annex G).
- * A thread takes 8 bytes of every slice, and goes through all operations of a program with them: what it has stored it
- * alone loads again, from the cache. Samples that lie as values do are loaded and stored by the program itself. */
+ * A thread takes 8 bytes of every slice, and goes through all operations of a list with them: what it has stored it
+ * alone loads again, from the cache. Samples that lie as values do are loaded and stored by the operations. */
 #include <cuda_runtime.h>
 
-#include "transform/volume/cuda_lifting.cuh"
+#include "transform/volume/cuda/cuda_lifting.cuh"
 
 namespace
 {
 
 template <class S> using vector = l2k_slice_values<S, L2K_CUDA_Z_BYTES>;
 
-/* ---- Programs ------------------------------------------------------------------------------------------------ */
+/* ---- Operations ---------------------------------------------------------------------------------------------- */
 
 template <class S> __device__ __forceinline__ vector<S> *place(char *row, int64_t thread)
 {
@@ -18,7 +18,7 @@ template <class S> __device__ __forceinline__ vector<S> *place(char *row, int64_
 }
 
 template <class S, bool INVERSE>
-__device__ __forceinline__ void convert(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int row, vector<S> &v)
+__device__ __forceinline__ void convert(const l2k_cuda_z_ops &p, const l2k_cuda_z_op &op, int row, vector<S> &v)
 {
     if (!p.samples.converts || !(op.samples >> row & 1))
         return;
@@ -29,7 +29,7 @@ __device__ __forceinline__ void convert(const l2k_cuda_z_program &p, const l2k_c
 
 /* All loads come before the first use: an operation waits for memory once. FULL: it has all rows. */
 template <class S, bool INVERSE, bool FULL, int ROWS>
-__device__ __forceinline__ void load_rows(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int64_t thread,
+__device__ __forceinline__ void load_rows(const l2k_cuda_z_ops &p, const l2k_cuda_z_op &op, int64_t thread,
                                           vector<S> (&rows)[ROWS])
 {
 #pragma unroll
@@ -46,7 +46,7 @@ __device__ __forceinline__ void load_rows(const l2k_cuda_z_program &p, const l2k
 
 /* FULL: rows FIRST .. END - 1 change, so they have a place. */
 template <class S, bool INVERSE, bool FULL, int FIRST, int END, int ROWS>
-__device__ __forceinline__ void store_rows(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int64_t thread,
+__device__ __forceinline__ void store_rows(const l2k_cuda_z_ops &p, const l2k_cuda_z_op &op, int64_t thread,
                                            vector<S> (&rows)[ROWS])
 {
     if (INVERSE && p.samples.converts)
@@ -61,7 +61,7 @@ __device__ __forceinline__ void store_rows(const l2k_cuda_z_program &p, const l2
 }
 
 template <class S, bool INVERSE, int ROWS>
-__device__ __forceinline__ void store_some(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int64_t thread,
+__device__ __forceinline__ void store_some(const l2k_cuda_z_ops &p, const l2k_cuda_z_op &op, int64_t thread,
                                            vector<S> (&rows)[ROWS])
 {
     store_rows<S, INVERSE, false, 0, 0>(p, op, thread, rows);
@@ -86,7 +86,7 @@ __device__ __forceinline__ void lift_rows(vector<S> (&rows)[ROWS], int pair, con
 
 /* FULL: of L2K_CHAIN_PAIRS pairs. Most are, and without a question for each row they take half of the instructions. */
 template <class S, bool INVERSE, bool FULL>
-__device__ __forceinline__ void run_chain(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int64_t thread)
+__device__ __forceinline__ void run_chain(const l2k_cuda_z_ops &p, const l2k_cuda_z_op &op, int64_t thread)
 {
     enum { STEPS = steps_of<S>::COUNT, ROWS = STEPS + 2 * L2K_CHAIN_PAIRS };
     enum { FIRST = STEPS == 4 && !INVERSE ? 0 : 1, END = STEPS == 4 && INVERSE ? ROWS : ROWS - 1 };
@@ -100,7 +100,7 @@ __device__ __forceinline__ void run_chain(const l2k_cuda_z_program &p, const l2k
 }
 
 template <class S, bool INVERSE>
-__device__ __forceinline__ void run_step(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int64_t thread)
+__device__ __forceinline__ void run_step(const l2k_cuda_z_ops &p, const l2k_cuda_z_op &op, int64_t thread)
 {
     typedef typename arithmetic<S>::type T;
     vector<S> rows[3];
@@ -113,7 +113,7 @@ __device__ __forceinline__ void run_step(const l2k_cuda_z_program &p, const l2k_
 
 /* One step of a kernel, on values of four bytes. */
 template <bool INVERSE, int ROWS>
-__device__ __forceinline__ int32_t lifted(const l2k_cuda_z_program &p, const l2k_cuda_z_step &step,
+__device__ __forceinline__ int32_t lifted(const l2k_cuda_z_ops &p, const l2k_cuda_z_step &step,
                                           const int32_t (&row)[ROWS])
 {
     int64_t sum = step.rounding;
@@ -129,8 +129,7 @@ __device__ __forceinline__ int32_t lifted(const l2k_cuda_z_program &p, const l2k
 }
 
 template <bool INVERSE, int ROWS>
-__device__ __forceinline__ float lifted(const l2k_cuda_z_program &, const l2k_cuda_z_step &step,
-                                        const float (&row)[ROWS])
+__device__ __forceinline__ float lifted(const l2k_cuda_z_ops &, const l2k_cuda_z_step &step, const float (&row)[ROWS])
 {
     float sum = row[1] * step.taps[0];
 #pragma unroll
@@ -141,7 +140,7 @@ __device__ __forceinline__ float lifted(const l2k_cuda_z_program &, const l2k_cu
 }
 
 template <class S, bool INVERSE>
-__device__ __forceinline__ void run_taps(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int64_t thread)
+__device__ __forceinline__ void run_taps(const l2k_cuda_z_ops &p, const l2k_cuda_z_op &op, int64_t thread)
 {
     enum { ROWS = 1 + L2K_CUDA_Z_TAPS };
     vector<S> rows[ROWS];
@@ -158,7 +157,7 @@ __device__ __forceinline__ void run_taps(const l2k_cuda_z_program &p, const l2k_
 }
 
 /* The same by w4. */
-template <int ROWS> __device__ __forceinline__ void lift_w4_rows(const l2k_cuda_z_program &p, vector<float> *rows)
+template <int ROWS> __device__ __forceinline__ void lift_w4_rows(const l2k_cuda_z_ops &p, vector<float> *rows)
 {
 #pragma unroll
     for (int i = 0; i < vector<float>::N; i++) {
@@ -174,7 +173,7 @@ template <int ROWS> __device__ __forceinline__ void lift_w4_rows(const l2k_cuda_
 }
 
 template <bool INVERSE, bool FULL>
-__device__ __forceinline__ void run_kernel_chain(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int64_t thread,
+__device__ __forceinline__ void run_kernel_chain(const l2k_cuda_z_ops &p, const l2k_cuda_z_op &op, int64_t thread,
                                                  float)
 {
     enum { ROWS = (INVERSE ? 4 : 2) + 2 * L2K_CHAIN_PAIRS };
@@ -188,13 +187,13 @@ __device__ __forceinline__ void run_kernel_chain(const l2k_cuda_z_program &p, co
 }
 
 template <bool INVERSE, bool FULL>
-__device__ __forceinline__ void run_kernel_chain(const l2k_cuda_z_program &, const l2k_cuda_z_op &, int64_t, int32_t)
+__device__ __forceinline__ void run_kernel_chain(const l2k_cuda_z_ops &, const l2k_cuda_z_op &, int64_t, int32_t)
 {
 }
 
 /* Lone slices, scaling, and moves. */
 template <class S, bool INVERSE>
-__device__ __forceinline__ void run_single(const l2k_cuda_z_program &p, const l2k_cuda_z_op &op, int64_t thread)
+__device__ __forceinline__ void run_single(const l2k_cuda_z_ops &p, const l2k_cuda_z_op &op, int64_t thread)
 {
     typedef typename arithmetic<S>::type T;
     vector<S> rows[L2K_Z_ROWS];
@@ -209,14 +208,14 @@ __device__ __forceinline__ void run_single(const l2k_cuda_z_program &p, const l2
     store_some<S, INVERSE>(p, op, thread, rows);
 }
 
-template <class S, bool INVERSE> __global__ void run_program(const __grid_constant__ l2k_cuda_z_program p)
+template <class S, bool INVERSE> __global__ void run_ops(const __grid_constant__ l2k_cuda_z_ops p)
 {
     const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (thread >= p.threads)
         return;
 #pragma unroll 1
     for (int i = 0; i < p.count; i++) {
-        const l2k_cuda_z_op &op = p.ops[i];
+        const l2k_cuda_z_op &op = p.of[i];
         if (op.kind == L2K_Z_CHAIN && op.pairs == L2K_CHAIN_PAIRS)
             run_chain<S, INVERSE, true>(p, op, thread);
         else if (op.kind == L2K_Z_CHAIN)
@@ -228,14 +227,14 @@ template <class S, bool INVERSE> __global__ void run_program(const __grid_consta
     }
 }
 
-template <class S, bool INVERSE> __global__ void run_kernel_program(const __grid_constant__ l2k_cuda_z_program p)
+template <class S, bool INVERSE> __global__ void run_kernel_ops(const __grid_constant__ l2k_cuda_z_ops p)
 {
     const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (thread >= p.threads)
         return;
 #pragma unroll 1
     for (int i = 0; i < p.count; i++) {
-        const l2k_cuda_z_op &op = p.ops[i];
+        const l2k_cuda_z_op &op = p.of[i];
         if (op.kind == L2K_Z_CHAIN && op.pairs == L2K_CHAIN_PAIRS)
             run_kernel_chain<INVERSE, true>(p, op, thread, S());
         else if (op.kind == L2K_Z_CHAIN)
@@ -462,16 +461,16 @@ unsigned divide_up(int64_t a, int64_t b)
     return (unsigned)((a + b - 1) / b);
 }
 
-template <class S> int run_typed(const l2k_cuda_z_program &p, bool inverse, void *stream)
+template <class S> int run_typed(const l2k_cuda_z_ops &p, bool inverse, void *stream)
 {
-    return launch(inverse ? run_program<S, true> : run_program<S, false>, dim3(divide_up(p.threads, THREADS)),
-                  dim3(THREADS), p, stream);
+    return launch(inverse ? run_ops<S, true> : run_ops<S, false>, dim3(divide_up(p.threads, THREADS)), dim3(THREADS), p,
+                  stream);
 }
 
-template <class S> int run_kernel(const l2k_cuda_z_program &p, bool inverse, void *stream)
+template <class S> int run_kernel(const l2k_cuda_z_ops &p, bool inverse, void *stream)
 {
-    return launch(inverse ? run_kernel_program<S, true> : run_kernel_program<S, false>,
-                  dim3(divide_up(p.threads, THREADS)), dim3(THREADS), p, stream);
+    return launch(inverse ? run_kernel_ops<S, true> : run_kernel_ops<S, false>, dim3(divide_up(p.threads, THREADS)),
+                  dim3(THREADS), p, stream);
 }
 
 template <class S, bool STORE> int move_typed(const l2k_cuda_slice_parts &p, void *stream)
@@ -494,16 +493,16 @@ template <bool STORE> int move_all(const l2k_cuda_slice_parts *parts, l2k_cuda_v
 
 } // namespace
 
-extern "C" int l2k_cuda_z_run(const l2k_cuda_z_program *program, l2k_cuda_value value, bool inverse, void *stream)
+extern "C" int l2k_cuda_z_run(const l2k_cuda_z_ops *ops, l2k_cuda_value value, bool inverse, void *stream)
 {
-    if (program->count == 0 || program->threads == 0)
+    if (ops->count == 0 || ops->threads == 0)
         return cudaSuccess;
-    if (program->kernel)
-        return value == L2K_CUDA_INT32 ? run_kernel<int32_t>(*program, inverse, stream)
-                                       : run_kernel<float>(*program, inverse, stream);
-    return value == L2K_CUDA_INT16   ? run_typed<int16_t>(*program, inverse, stream)
-           : value == L2K_CUDA_INT32 ? run_typed<int32_t>(*program, inverse, stream)
-                                     : run_typed<float>(*program, inverse, stream);
+    if (ops->kernel)
+        return value == L2K_CUDA_INT32 ? run_kernel<int32_t>(*ops, inverse, stream)
+                                       : run_kernel<float>(*ops, inverse, stream);
+    return value == L2K_CUDA_INT16   ? run_typed<int16_t>(*ops, inverse, stream)
+           : value == L2K_CUDA_INT32 ? run_typed<int32_t>(*ops, inverse, stream)
+                                     : run_typed<float>(*ops, inverse, stream);
 }
 
 extern "C" int l2k_cuda_slices_load(const l2k_cuda_slice_parts *parts, l2k_cuda_value value, void *stream)

@@ -1,0 +1,263 @@
+/* Slices of a volume on the CPU: their memory, lifting in parts that stay in the cache, samples, and the levels within.
+ */
+#include "base/memory.h"
+#include "base/sample.h"
+#include "dwt/kernel_rows.h"
+#include "quant/quantiser_rows.h"
+#include "transform/volume/cpu/cpu_slices.h"
+
+/* Samples of a slice that operations go through at once. With some twenty slices of a group of eight in three levels,
+ * this many of each stay in a second-level cache of a megabyte. */
+#define PART ((size_t)4096)
+
+/* Below this many samples, starting threads costs more than they save. */
+#define MIN_PARALLEL_SAMPLES ((size_t)1 << 16)
+
+/* Slices that are lifted together: so many for each lifting step. Of each level the slices in its window, as many as
+ * there are steps, are read and written once more with the next group, so four levels double what memory moves. */
+#define IN_GROUP_PER_STEP 4u
+
+enum { STAGGER = 576, PAGE = 4096 }; /* bytes: equal parts of different slices shall not compete for the same sets */
+
+typedef struct cpu_slice {
+    l2k_z_slice slice;
+    void *memory; /* that holds its values */
+} cpu_slice;
+
+static bool is_float(l2k_wavelet wavelet)
+{
+    return l2k_wavelet_get(wavelet)->is_float;
+}
+
+/* ---- Slices -------------------------------------------------------------------------------------------------- */
+
+l2k_z_slice *l2k_slice_new(const l2k_volume *volume, l2k_volume_stage *stage)
+{
+    l2k_z_slice *slice = l2k_z_take(&stage->free);
+    if (slice)
+        return slice;
+    cpu_slice *made = l2k_allocate_zeroed(&volume->context, 1, sizeof *made);
+    if (made)
+        made->memory = l2k_allocate(&volume->context, stage->samples + PAGE / sizeof(uint32_t), sizeof(uint32_t));
+    if (!made || !made->memory) {
+        l2k_release(&volume->context, made);
+        l2k_fail(&volume->context, L2K_ERROR_MEMORY, "out of memory for a slice of %zu samples", stage->samples);
+        return NULL;
+    }
+    made->slice.values = (uint32_t *)made->memory + stage->made * STAGGER % PAGE / sizeof(uint32_t);
+    return l2k_stage_keep(stage, &made->slice);
+}
+
+void l2k_slice_free(l2k_volume_stage *stage, l2k_z_slice *slice)
+{
+    l2k_z_push(&stage->free, slice);
+}
+
+void l2k_slices_release(const l2k_volume *volume, l2k_volume_stage *stage)
+{
+    for (l2k_z_slice *slice = stage->all; slice; slice = slice->older)
+        l2k_release(&volume->context, ((cpu_slice *)slice)->memory);
+}
+
+/* ---- Operations ---------------------------------------------------------------------------------------------- */
+
+/* Samples first .. first + n - 1 of an operation's slices. */
+static void run_op(const l2k_volume *volume, const l2k_z_levels *z, const l2k_z_op *op, size_t first, size_t n)
+{
+    void *rows[L2K_Z_ROWS] = {0};
+    for (unsigned i = 0; i < L2K_Z_ROWS && op->rows[i]; i++)
+        rows[i] = op->rows[i]->values + first;
+    switch (op->kind) {
+    case L2K_Z_CHAIN:
+        z->lifting->chain(rows, op->pairs, n, z->scales);
+        break;
+    case L2K_Z_STEP:
+        z->lifting->step[op->step](rows[0], rows[1], rows[2], n);
+        break;
+    case L2K_Z_TAPS:
+        l2k_kernel_rows_get(volume->cpu)
+            ->step[volume->sums](l2k_z_step(z, op->step), z->inverse, rows[0], (const void *const *)(rows + 1), n);
+        break;
+    case L2K_Z_LONE:
+        z->lifting->lone(rows[0], n);
+        break;
+    case L2K_Z_SCALE:
+        z->functions->scale(rows[0], n, op->factor);
+        break;
+    }
+}
+
+/* Threads that are worth starting for a number of samples. */
+static int threads_for(const l2k_volume *volume, size_t samples)
+{
+    return samples < MIN_PARALLEL_SAMPLES ? 1 : (int)volume->context.threads;
+}
+
+static void run_part(const l2k_volume *volume, const l2k_z_levels *z, size_t first, size_t n)
+{
+    for (unsigned level = 0; level < z->levels; level++) {
+        const l2k_z_list *list = l2k_z_list_at(z, level);
+        for (size_t i = 0; i < list->count; i++)
+            run_op(volume, z, &list->ops[i], first, n);
+    }
+}
+
+static void run_ops(const l2k_volume *volume, l2k_volume_stage *stage)
+{
+    const int64_t parts = (int64_t)((stage->samples + PART - 1) / PART);
+    const int threads = threads_for(volume, stage->samples);
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+    for (int64_t part = 0; part < parts; part++) {
+        const size_t first = (size_t)part * PART, left = stage->samples - first;
+        run_part(volume, &stage->z, first, left < PART ? left : PART);
+    }
+    l2k_z_forget(&stage->z);
+    while (stage->z.out.first)
+        l2k_z_append(&stage->finished, l2k_z_take(&stage->z.out));
+}
+
+l2k_status l2k_slice_put(const l2k_volume *volume, l2k_volume_stage *stage, l2k_z_slice *slice)
+{
+    return l2k_z_put(&volume->context, &stage->z, slice);
+}
+
+bool l2k_slices_are_ready(const l2k_volume_stage *stage)
+{
+    l2k_z_place place;
+    return stage->z.out.first &&
+           (stage->z.out.count >= IN_GROUP_PER_STEP * stage->z.steps || !l2k_z_wanted(&stage->z, &place));
+}
+
+l2k_z_slice *l2k_slice_get(const l2k_volume *volume, l2k_volume_stage *stage, bool at_once)
+{
+    if (!stage->finished.first && (at_once || l2k_slices_are_ready(stage)))
+        run_ops(volume, stage);
+    return l2k_z_take(&stage->finished);
+}
+
+/* ---- Samples ------------------------------------------------------------------------------------------------- */
+
+/* Rows of a slice between planes and values, of the components from c on that the component transform joins, or of one.
+ */
+typedef struct joined {
+    uint32_t c;
+    unsigned lanes;
+    size_t width, height;
+} joined;
+
+static joined join_from(const l2k_volume_spec *spec, uint32_t c)
+{
+    const l2k_rect rect = spec->tile.components[c].rect;
+    return (joined){c, spec->tile.plan.component_transform && c == 0 ? 3 : 1, l2k_rect_width(rect),
+                    l2k_rect_height(rect)};
+}
+
+static void locate_row(const l2k_volume *volume, const l2k_volume_stage *stage, const l2k_plane *planes,
+                       const l2k_z_slice *slice, const joined *j, size_t y, l2k_pixel_row pixels[3], void *rows[3])
+{
+    for (unsigned lane = 0; lane < j->lanes; lane++) {
+        const l2k_plan_component *component = &volume->spec.tile.components[j->c + lane];
+        const l2k_plane *plane = &planes[j->c + lane];
+        pixels[lane] = (l2k_pixel_row){(char *)plane->data + (ptrdiff_t)y * plane->row_stride, plane->sample_stride,
+                                       plane->type, l2k_level_shift_make(component->precision, component->is_signed)};
+        rows[lane] = slice->values + stage->offsets[j->c + lane] + y * j->width;
+    }
+}
+
+typedef void move_pixels(const l2k_pixel_rows *kernels, bool is_float, unsigned components, const l2k_pixel_row *pixels,
+                         size_t n, void *const *rows);
+
+static void move_slice(const l2k_volume *volume, const l2k_volume_stage *stage, const l2k_plane *planes,
+                       const l2k_z_slice *slice, move_pixels *move)
+{
+    const l2k_volume_spec *spec = &volume->spec;
+    const l2k_pixel_rows *kernels = l2k_pixel_rows_get(volume->cpu);
+    const bool floats = is_float(spec->z_wavelet);
+    joined j;
+    for (uint32_t c = 0; c < spec->tile.plan.num_components; c += j.lanes) {
+        j = join_from(spec, c);
+        const int threads = threads_for(volume, j.width * j.height);
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+        for (int64_t y = 0; y < (int64_t)j.height; y++) {
+            l2k_pixel_row pixels[3];
+            void *rows[3];
+            locate_row(volume, stage, planes, slice, &j, (size_t)y, pixels, rows);
+            move(kernels, floats, j.lanes, pixels, j.width, rows);
+        }
+    }
+}
+
+void l2k_slice_load(const l2k_volume *volume, const l2k_volume_stage *stage, const l2k_plane *planes,
+                    const l2k_z_slice *slice)
+{
+    move_slice(volume, stage, planes, slice, l2k_pixels_load);
+}
+
+void l2k_slice_store(const l2k_volume *volume, const l2k_volume_stage *stage, const l2k_plane *planes,
+                     const l2k_z_slice *slice)
+{
+    move_slice(volume, stage, planes, slice, l2k_pixels_store);
+}
+
+/* ---- The levels of a slice ----------------------------------------------------------------------------------- */
+
+/* The planes of a slice's values, one component behind the other; volume->planes has room. */
+static const l2k_plane *planes_of(const l2k_volume *volume, const l2k_volume_stage *stage, const l2k_z_slice *slice)
+{
+    for (uint32_t c = 0; c < volume->spec.tile.plan.num_components; c++) {
+        const size_t width = l2k_rect_width(
+            l2k_resolution_rect(volume->spec.tile.components[c].rect, (unsigned)(stage - volume->stages)));
+        volume->planes[c] =
+            (l2k_plane){slice->values + stage->offsets[c], (ptrdiff_t)(width * sizeof(uint32_t)), sizeof(uint32_t),
+                        is_float(volume->spec.z_wavelet) ? L2K_SAMPLE_F32 : L2K_SAMPLE_S32};
+    }
+    return volume->planes;
+}
+
+l2k_status l2k_slice_analyse(const l2k_volume *volume, const l2k_volume_stage *stage, const l2k_z_slice *slice)
+{
+    return l2k_plan_forward(stage->plan, planes_of(volume, stage, slice));
+}
+
+l2k_status l2k_slice_synthesise(const l2k_volume *volume, const l2k_volume_stage *stage, const l2k_z_slice *slice)
+{
+    return l2k_plan_inverse(stage->plan, planes_of(volume, stage, slice));
+}
+
+typedef void move_row(void *coefficients, size_t n, void *values, const l2k_quantiser_rows *kernels, bool is_float,
+                      l2k_coefficient_type type);
+
+static void load_row(void *coefficients, size_t n, void *values, const l2k_quantiser_rows *kernels, bool floats,
+                     l2k_coefficient_type type)
+{
+    kernels->load[floats][type](coefficients, n, 1, values);
+}
+
+static void store_row(void *coefficients, size_t n, void *values, const l2k_quantiser_rows *kernels, bool floats,
+                      l2k_coefficient_type type)
+{
+    kernels->store[floats][type](values, n, 1, coefficients);
+}
+
+static void move_low(const l2k_volume *volume, const l2k_volume_stage *stage, const l2k_z_slice *next, move_row *move)
+{
+    const l2k_quantiser_rows *kernels = l2k_quantiser_rows_get(volume->cpu);
+    uint32_t *values = next->values;
+    for (uint32_t c = 0; c < volume->spec.tile.plan.num_components; c++) {
+        const l2k_coefficients *view = l2k_plan_coefficients(stage->plan, c);
+        const size_t row_bytes = view->stride * l2k_coefficient_bytes(view->type);
+        for (uint32_t y = 0; y < view->bands[0].height; y++, values += view->bands[0].width)
+            move((char *)view->base + y * row_bytes, view->bands[0].width, values, kernels,
+                 is_float(volume->spec.wavelet), view->type);
+    }
+}
+
+void l2k_slice_take_low(const l2k_volume *volume, const l2k_volume_stage *stage, const l2k_z_slice *next)
+{
+    move_low(volume, stage, next, load_row);
+}
+
+void l2k_slice_give_low(const l2k_volume *volume, const l2k_volume_stage *stage, const l2k_z_slice *next)
+{
+    move_low(volume, stage, next, store_row);
+}
