@@ -160,7 +160,7 @@ sanitized blocks "$build/tests/gpu_blocks" 20 5
 sanitized mq-decode "$build/tests/gpu_mq_decode" 20 5
 sanitized packets "$build/tests/gpu_packets" 1 7
 sanitized decode "$build/tests/gpu_decode" 4 50
-sanitized volumes "$build/tests/gpu_volume" 3 5 40 prisms
+sanitized volumes "$build/tests/gpu_volume" 3 5 40
 sanitized hostile "$build/tests/gpu_hostile" 20
 sanitized registers "$build/paper_registers" --check
 sanitized passes "$build/paper_passes" --check

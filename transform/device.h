@@ -43,17 +43,6 @@ void *l2k_plan_spare_memory(const l2k_plan *plan, size_t *bytes);
 /* The bytes of coefficients that the last inverse run took over a bus. */
 uint64_t l2k_plan_sent_bytes(const l2k_plan *plan);
 
-/* Where a plan with first_alone, whose components are alike and have levels, has the results of level 1 of component 0;
- * those of the others are the same distances apart. */
-typedef struct l2k_first_level {
-    char *bands[4];    /* first coefficient, by orientation; LL: subband 0 or, of more levels, samples */
-    size_t stride;     /* of HL, LH, HH, in coefficients */
-    size_t low_stride; /* of LL, in bytes */
-    size_t to_next_band, to_next_low;
-} l2k_first_level;
-
-void l2k_plan_first_level(const l2k_plan *plan, l2k_first_level *first);
-
 /* Device memory that a plan for `spec` takes, in bytes: one block. At most 2.5 times the bytes of samples and
  * coefficients together, for sides of 64 and more. Plans for host memory take pinned memory, too: less than
  * that, and forward plans that keep their coefficients there hardly more than 12 MiB for each transform. */

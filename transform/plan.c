@@ -233,9 +233,9 @@ bool l2k_plan_fits(const l2k_plan *plan, const l2k_plan_spec *spec)
     const l2k_plan_spec *own = &plan->spec;
     if (own->direction != spec->direction || own->type != spec->type || own->on_device != spec->on_device ||
         own->keeps_coefficients != spec->keeps_coefficients || own->packs_planes != spec->packs_planes ||
-        own->first_alone != spec->first_alone || own->truncates != spec->truncates ||
-        !own->cpu_reason != !spec->cpu_reason || own->levels_at_once != spec->levels_at_once ||
-        own->component_transform != spec->component_transform || own->num_components != spec->num_components)
+        own->truncates != spec->truncates || !own->cpu_reason != !spec->cpu_reason ||
+        own->levels_at_once != spec->levels_at_once || own->component_transform != spec->component_transform ||
+        own->num_components != spec->num_components)
         return false;
     for (uint32_t c = 0; c < spec->num_components; c++)
         if (!component_fits(spec->direction, &own->components[c], &spec->components[c]))

@@ -71,9 +71,6 @@ typedef struct l2k_plan_spec {
     /* With on_device, forward: the three planes of a component transform are interleaved first if they are not, which
      * is faster than loading them as they are, and takes memory for them. */
     bool packs_planes;
-    /* With on_device: level 1 has launches of its own, and its LL a place for each component, so that somebody else can
-     * do it in part (l2k_plan_first_level): for the components whose planes have no data. */
-    bool first_alone;
     /* Planes in host memory, but coefficients where the backend computes: on CUDA in device memory, for a block coder
      * there. */
     bool keeps_coefficients;

@@ -62,11 +62,8 @@ static l2k_level_group group_from(const l2k_plan_spec *spec, uint32_t c, unsigne
     bool joined = spec->component_transform && c == 0 && first == l2k_discarded(spec->direction, component) + 1;
     group_limits limit = limits_of(spec, component);
     uint64_t two_from = joined ? limit.two_joined_levels_from : limit.two_levels_from;
-    const bool alone = spec->first_alone && first == 1;
-    bool deep = !many && !alone && !component->own && (most == 0 ? samples <= limit.deep_to : most > 2);
+    bool deep = !many && !component->own && (most == 0 ? samples <= limit.deep_to : most > 2);
     l2k_level_group group = {first, 1, left > 0 && deep, rect, low_of(rect)};
-    if (alone)
-        most = 1;
     if (most == 0)
         most = samples >= two_from ? 2 : 1;
     if (two_from == UINT64_MAX || most > 2)
@@ -179,8 +176,7 @@ void l2k_measure_low(const l2k_plan_spec *spec, size_t bytes[2])
     for (uint32_t c = 0; c < spec->num_components; c += l2k_components_together(spec, c)) {
         const l2k_level_groups groups = l2k_list_groups(spec, c);
         for (unsigned parity = 0; parity < 2; parity++) {
-            const bool all = spec->first_alone && parity == 0; /* behind level 1 */
-            size_t most = groups.low_bytes[parity] * (all ? spec->num_components : l2k_components_together(spec, c));
+            size_t most = groups.low_bytes[parity] * l2k_components_together(spec, c);
             bytes[parity] = most > bytes[parity] ? most : bytes[parity];
         }
     }

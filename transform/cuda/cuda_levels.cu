@@ -43,13 +43,12 @@ l2k_cuda_plane low_plane(const level_run *run, uint32_t c, unsigned lane, unsign
     const l2k_plan_component *component = &run->plan->components[c + lane];
     const l2k_rect rect = run->groups.of[g].samples;
     const unsigned parity = (g - 1) & 1;
-    const size_t number = spec->first_alone && parity == 0 ? c + lane : lane;
     l2k_cuda_plane plane;
     memset(&plane, 0, sizeof plane);
     plane.type = l2k_low_type(spec, component);
     plane.sample_stride = plane.type == L2K_SAMPLE_S16 ? 2 : 4;
     plane.row_stride = (int32_t)l2k_low_row_bytes(spec, component, rect);
-    plane.data = run->low[parity] + number * run->groups.low_bytes[parity] +
+    plane.data = run->low[parity] + lane * run->groups.low_bytes[parity] +
                  (rect.x0 % 8 + from.x0 - rect.x0) * plane.sample_stride +
                  (size_t)(from.y0 - rect.y0) * plane.row_stride;
     plane.shift = l2k_level_shift{0, INT32_MIN, INT32_MAX};
@@ -194,21 +193,6 @@ int launch_group(const level_run *run, lane_range lanes, unsigned g, bool follow
                                                     : l2k_cuda_inverse_sweep(&sweep, run->stream);
 }
 
-/* Level 1 of the components whose planes have data, as many at a time as follow each other. */
-int launch_rest(const level_run *run, lane_range lanes, bool follows, const l2k_plane *planes)
-{
-    int error = cudaSuccess;
-    for (unsigned i = 0, count; i < lanes.count && error == cudaSuccess; i += count) {
-        for (count = 0; i + count < lanes.count && planes[lanes.c + lanes.lane0 + i + count].data; count++)
-            ;
-        if (count > 0)
-            error = launch_group(run, lane_range{lanes.c, lanes.lane0 + i, count}, 0, follows, planes);
-        else
-            count = 1;
-    }
-    return error;
-}
-
 /* ---- Several deep levels in one launch ----------------------------------------------------------------------- */
 
 l2k_cuda_deep_level deep_level(const l2k_cuda_sweep *sweep)
@@ -310,8 +294,6 @@ int launch_groups(const level_run *run, lane_range lanes, unsigned begin, unsign
             unsigned left = forward ? end - g : g + 1 - (deep > begin ? deep : begin);
             count = left < most ? left : most;
             error = launch_deep(run, lanes, forward ? g : g + 1 - count, count, follows, planes);
-        } else if (g == 0 && run->plan->spec.first_alone) {
-            error = launch_rest(run, lanes, follows, planes);
         } else {
             error = launch_group(run, lanes, g, follows, planes);
         }
@@ -375,25 +357,6 @@ extern "C" size_t l2k_cuda_low_sample_bytes(const l2k_plan_spec *spec)
 extern "C" size_t l2k_cuda_low_bytes(const l2k_plan_spec *spec)
 {
     return l2k_cuda_low_sample_bytes(spec) + ARRIVED_BYTES;
-}
-
-extern "C" void l2k_cuda_first_level(const l2k_plan *plan, void *const *coefficients, char *low, l2k_first_level *first)
-{
-    level_run run = run_in(plan, coefficients, low, NULL);
-    run.groups = l2k_list_groups(&plan->spec, 0);
-    list_bands(&run, 0);
-    const l2k_level_group &group = run.groups.of[0];
-    const l2k_cuda_bands bands = bands_of(&run, 0, group);
-    const bool is_last = run.groups.count == 1;
-    const l2k_cuda_plane plane = is_last ? deepest_plane(&run, 0) : low_plane(&run, 0, 0, 1, group.low);
-    const bool more = plan->spec.num_components > 1;
-    memset(first, 0, sizeof *first);
-    for (unsigned o = 0; o < 4; o++)
-        first->bands[o] = o == L2K_LL ? plane.data : (char *)bands.at[0][o];
-    first->stride = (size_t)bands.stride;
-    first->low_stride = (size_t)plane.row_stride;
-    first->to_next_band = more ? (size_t)((char *)coefficients[1] - (char *)coefficients[0]) : 0;
-    first->to_next_low = is_last ? first->to_next_band : run.groups.low_bytes[0];
 }
 
 extern "C" int l2k_cuda_run_levels(const l2k_plan *plan, const l2k_plane *planes, void *const *coefficients, char *low,

@@ -15,9 +15,6 @@ size_t l2k_cuda_low_bytes(const l2k_plan_spec *spec);
 /* Those of the samples, which come first and are nobody's from run to run, unlike the counters. */
 size_t l2k_cuda_low_sample_bytes(const l2k_plan_spec *spec);
 
-/* l2k_plan_first_level, of the same memory. */
-void l2k_cuda_first_level(const l2k_plan *plan, void *const *coefficients, char *low, l2k_first_level *first);
-
 /* Enqueues the plan's transform on `stream` (a cudaStream_t). planes[c] and coefficients[c] are in device memory, the
  * latter laid out as the plan's views; `low` has l2k_cuda_low_bytes. The result is a cudaError_t. */
 int l2k_cuda_run_levels(const l2k_plan *plan, const l2k_plane *planes, void *const *coefficients, char *low,

@@ -456,12 +456,6 @@ extern "C" uint64_t l2k_plan_device_bytes(const l2k_plan_spec *spec)
     return lay_out(spec).end;
 }
 
-extern "C" void l2k_plan_first_level(const l2k_plan *plan, l2k_first_level *first)
-{
-    const cuda_state *s = state_of(plan);
-    l2k_cuda_first_level(plan, s->coefficients, s->low, first);
-}
-
 static const l2k_device_functions devices = {l2k_cuda_usable,          l2k_cuda_describe,       l2k_cuda_device,
                                              l2k_cuda_set_device,      l2k_cuda_planes_reserve, l2k_cuda_planes_release,
                                              l2k_cuda_planes_fill,     l2k_cuda_planes_copy,    l2k_cuda_planes_upload,

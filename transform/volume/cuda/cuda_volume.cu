@@ -7,7 +7,7 @@
 extern "C" {
 #include "base/memory.h"
 #include "transform/backend.h"
-#include "transform/device_planes.h"
+#include "transform/device.h"
 }
 #include "transform/volume/cuda/cuda_volume.cuh"
 
