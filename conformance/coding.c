@@ -122,12 +122,21 @@ bool coding_set_encoder(l2k_encoder *e, const coding *o, l2k_format format)
         int64_t value;
     } settings[] = {
         {L2K_ENCODER_FORMAT, format},
-        {L2K_ENCODER_WAVELET, o->kernel         ? o->kernel
-                              : o->irreversible ? L2K_WAVELET_9_7
-                                                : L2K_WAVELET_5_3},
         {L2K_ENCODER_LEVELS, coding_levels(o)},
         {L2K_ENCODER_TILE_WIDTH, o->tile.width},
         {L2K_ENCODER_TILE_HEIGHT, o->tile.height},
+        {L2K_ENCODER_COMPONENT_TRANSFORM, !o->no_mct},
+        {L2K_ENCODER_SOP, o->sop},
+        {L2K_ENCODER_EPH, o->eph},
+        {L2K_ENCODER_PLT, o->plt},
+        {L2K_ENCODER_GUARD_BITS, o->guard_bits ? o->guard_bits : 2},
+        {L2K_ENCODER_MAX_BYTES, o->max_bytes},
+        {L2K_ENCODER_COMPONENT_BYTES, o->component_bytes},
+        {L2K_ENCODER_THREADS, o->threads},
+        /* From here on what a profile fixes. */
+        {L2K_ENCODER_WAVELET, o->kernel         ? o->kernel
+                              : o->irreversible ? L2K_WAVELET_9_7
+                                                : L2K_WAVELET_5_3},
         {L2K_ENCODER_TILE_X0, o->tile_x0},
         {L2K_ENCODER_TILE_Y0, o->tile_y0},
         {L2K_ENCODER_BLOCK_WIDTH, o->block.width ? o->block.width : 64},
@@ -135,27 +144,21 @@ bool coding_set_encoder(l2k_encoder *e, const coding *o, l2k_format format)
         {L2K_ENCODER_PROGRESSION, o->progression},
         {L2K_ENCODER_STYLE, o->style},
         {L2K_ENCODER_HT_PASSES, o->ht_passes ? o->ht_passes : 1},
-        {L2K_ENCODER_COMPONENT_TRANSFORM, !o->no_mct},
-        {L2K_ENCODER_SOP, o->sop},
-        {L2K_ENCODER_EPH, o->eph},
-        {L2K_ENCODER_PLT, o->plt},
         {L2K_ENCODER_TLM, o->tlm},
         {L2K_ENCODER_TILE_PARTS, o->tile_parts},
         {L2K_ENCODER_ROI_COMPONENT, o->roi_component},
         {L2K_ENCODER_ROI_SHIFT, o->roi_shift},
-        {L2K_ENCODER_GUARD_BITS, o->guard_bits ? o->guard_bits : 2},
-        {L2K_ENCODER_PROFILE, 0},
-        {L2K_ENCODER_MAX_BYTES, o->max_bytes},
-        {L2K_ENCODER_COMPONENT_BYTES, o->component_bytes},
-        {L2K_ENCODER_THREADS, o->threads},
     };
     bool good = true;
-    for (size_t i = 0; good && i < sizeof settings / sizeof *settings; i++)
+    for (size_t i = 0; good && i < sizeof settings / sizeof *settings; i++) {
+        if (o->profile && settings[i].option == L2K_ENCODER_WAVELET)
+            break;
         good = l2k_encoder_set(e, settings[i].option, settings[i].value) == L2K_OK;
+    }
     return good && l2k_encoder_set_precincts(e, o->precincts, o->num_precincts) == L2K_OK &&
            l2k_encoder_set_step(e, o->step) == L2K_OK && l2k_encoder_set_poc(e, o->changes, o->num_changes) == L2K_OK &&
            l2k_encoder_set_layers(e, o->target_kind, o->targets, o->num_targets) == L2K_OK &&
-           (!o->profile || l2k_encoder_set_profile(e, o->profile, o->frames) == L2K_OK);
+           l2k_encoder_set_profile(e, o->profile, o->frames) == L2K_OK;
 }
 
 l2k_status lift_encode(const picture *p, const coding *o, l2k_format format, bytes *out, char *message)

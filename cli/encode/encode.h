@@ -23,7 +23,8 @@ bool cli_encode_is_lossless(const cli_options *options);
 /* ---- One picture (encode_picture.c) ---- */
 
 /* Whether to encode a picture, already placed on the grid, one row of tiles at a time. If the result would differ
- * (layer targets, an output that cannot seek), or --verify could not read the picture again, only if the user asks. */
+ * (layer targets, limits of bytes, an output that cannot seek), or --verify could not read the picture again, only if
+ * the user asks. */
 bool cli_encode_by_rows(const cli_options *options, const cli_picture *picture, const cli_task *task);
 
 /* Encodes the picture of the reader into the output, all of it or by rows; false after a report. Reading by rows adds

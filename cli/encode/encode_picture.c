@@ -12,9 +12,11 @@
 bool cli_encode_by_rows(const cli_options *options, const cli_picture *picture, const cli_task *task)
 {
     const int64_t height = options->encoder[L2K_ENCODER_TILE_HEIGHT].value;
+    const bool limited = options->profile.given || options->encoder[L2K_ENCODER_MAX_BYTES].given ||
+                         options->encoder[L2K_ENCODER_COMPONENT_BYTES].given;
     if (options->by_rows)
         return true;
-    return height && options->encoder[L2K_ENCODER_TILE_Y0].value + height < picture->image.y1 &&
+    return !limited && height && options->encoder[L2K_ENCODER_TILE_Y0].value + height < picture->image.y1 &&
            height * MOST_REPEATS >= picture->together && !options->num_layer_targets &&
            cli_becomes_file(task->output) && (!options->verify || cli_reader_can_repeat(task->input));
 }

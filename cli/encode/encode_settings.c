@@ -67,6 +67,8 @@ static bool check_kernel(const cli_options *options)
         return cli_error("--kernel", "takes the place of the 9/7: not with --irreversible");
     if (options->splits && options->profile.given)
         return cli_error("--split", "profiles have levels that split both ways");
+    if (options->ht && options->profile.given)
+        return cli_error("--ht", "profiles have no HT code-blocks: not with --profile");
     if (options->has_kernel && options->profile.given)
         return cli_error("--kernel", "profiles have the wavelets of Part 1 only");
     return true;
@@ -124,7 +126,7 @@ l2k_status cli_encode_configure(l2k_encoder *encoder, const cli_options *options
         status = l2k_encoder_set_comment(encoder, options->comment);
     if (status == L2K_OK && options->num_layer_targets)
         status = l2k_encoder_set_layers(encoder, options->target, options->layer_targets, options->num_layer_targets);
-    if (status == L2K_OK && options->profile.given) /* last: it changes others */
+    if (status == L2K_OK && options->profile.given)
         status = l2k_encoder_set_profile(encoder, (uint32_t)options->profile.value, options->frames_per_second);
     return status;
 }

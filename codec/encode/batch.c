@@ -36,6 +36,9 @@ static l2k_status settle(void *coder, const void *opaque, unsigned threads, unsi
     l2k_encoder *lane = coder;
     const l2k_encoder *owner = opaque;
     memcpy(lane->options, owner->options, sizeof lane->options);
+    lane->given = owner->given;
+    lane->fixed_by = owner->fixed_by;
+    lane->frames_per_second = owner->frames_per_second;
     lane->options[L2K_ENCODER_THREADS] = threads;
     lane->options[L2K_ENCODER_IN_FLIGHT] = in_flight;
     lane->options[L2K_ENCODER_DEVICE] = device;

@@ -3,6 +3,7 @@
 #define L2K_CODEC_ENCODE_ENCODER_H
 
 #include "base/buffer.h"
+#include "base/object.h"
 #include "base/pool.h"
 #include "base/run.h"
 #include "codec/encode/output.h"
@@ -17,6 +18,9 @@ struct l2k_encoder {
     l2k_pool pool;
     l2k_run run;
     int64_t options[L2K_ENCODER_NUM_OPTIONS];
+    uint64_t given;             /* of them, a bit for each that was set */
+    uint32_t fixed_by;          /* of l2k_encoder_set_profile: Rsiz of what fixes others, else 0 */
+    double frames_per_second;   /* likewise; 0 = not given */
     l2k_wavelet_descriptor own; /* of the wavelet option, if that is a kernel */
     l2k_unsplit unsplit;        /* of l2k_encoder_set_splits, and of how many levels that spoke */
     unsigned num_splits;
@@ -45,6 +49,8 @@ struct l2k_encoder {
     l2k_buffer memory;        /* what l2k_encoder_encode_memory gave last, unless that was output.packets */
     l2k_lanes lanes;          /* of batches */
 };
+
+extern const l2k_option_rule l2k_encoder_rules[];
 
 /* encoder->num_tiles tiles from number `first` on, from samples to tile-parts in output.tiles. `area`: the part of the
  * image that `planes` hold. */

@@ -7,7 +7,7 @@
 #include "codec/encode/poc.h"
 #include "codec/encode/start.h"
 
-static const l2k_option_rule rules[] = {
+const l2k_option_rule l2k_encoder_rules[] = {
     [L2K_ENCODER_FORMAT] = {"format", 0, L2K_FORMAT_CODESTREAM, L2K_FORMAT_JP2},
     [L2K_ENCODER_WAVELET] = {"wavelet", 0, L2K_WAVELET_W4, L2K_WAVELET_5_3},
     [L2K_ENCODER_LEVELS] = {"number of decomposition levels", 0, L2K_MAX_LEVELS, 5},
@@ -52,7 +52,7 @@ static const l2k_object_kind object_kind = {.bytes = sizeof(l2k_encoder),
                                             .pool = offsetof(l2k_encoder, pool),
                                             .run = offsetof(l2k_encoder, run),
                                             .options = offsetof(l2k_encoder, options),
-                                            .rules = rules,
+                                            .rules = l2k_encoder_rules,
                                             .num_options = L2K_ENCODER_NUM_OPTIONS};
 
 l2k_encoder *l2k_encoder_new(const l2k_hooks *hooks)
@@ -103,13 +103,14 @@ l2k_status l2k_encoder_set(l2k_encoder *encoder, l2k_encoder_option option, int6
     L2K_TRY(check_idle(encoder));
     bool block = option == L2K_ENCODER_BLOCK_WIDTH || option == L2K_ENCODER_BLOCK_HEIGHT;
     if (block && !l2k_is_power_of_two((uint64_t)value))
-        return l2k_fail(context, L2K_ERROR_ARGUMENT, "%s %lld is not a power of two", rules[option].name,
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "%s %lld is not a power of two", l2k_encoder_rules[option].name,
                         (long long)value);
     int64_t *wavelet = &encoder->options[L2K_ENCODER_WAVELET];
     const int64_t before = *wavelet;
     L2K_TRY(l2k_object_set(&object_kind, encoder, option, value));
     if (option == L2K_ENCODER_LIMIT_MEMORY)
         encoder->pool.limit = (uint64_t)value;
+    encoder->given |= (uint64_t)1 << option;
     if (option != L2K_ENCODER_WAVELET || value <= L2K_WAVELET_9_7)
         return L2K_OK;
     *wavelet = before;
@@ -121,6 +122,7 @@ l2k_status l2k_encoder_set_kernel(l2k_encoder *encoder, const char *text)
     l2k_kernel own;
     L2K_TRY(check_idle(encoder));
     L2K_TRY(l2k_kernel_parse(&encoder->context, text, &own));
+    encoder->given |= (uint64_t)1 << L2K_ENCODER_WAVELET;
     return l2k_wavelet_take_kernel(&encoder->context, &own, &encoder->own, &encoder->options[L2K_ENCODER_WAVELET]);
 }
 

@@ -8,6 +8,7 @@
 #include "base/integer.h"
 #include "codec/codestream/markers.h"
 #include "codec/encode/encoder.h"
+#include "codec/encode/profile.h"
 
 /* That fit a marker segment, in the wide form. */
 enum { MOST_ENTRIES = (65535 - 2) / 9 };
@@ -137,9 +138,9 @@ static l2k_status take_run(l2k_encoding *e, uint32_t tile, l2k_progression_chang
     return L2K_OK;
 }
 
-l2k_status l2k_poc_setup(const l2k_encoder *encoder, l2k_encoding *e)
+l2k_status l2k_poc_setup(const l2k_settings *s, l2k_encoding *e)
 {
-    const size_t count = encoder->num_poc;
+    const size_t count = s->num_poc;
     if (!count)
         return L2K_OK;
     e->changes = l2k_allocate(e->context, count, sizeof *e->changes);
@@ -147,10 +148,10 @@ l2k_status l2k_poc_setup(const l2k_encoder *encoder, l2k_encoding *e)
     if (!e->changes || !e->own_codings)
         return l2k_fail(e->context, L2K_ERROR_MEMORY, "out of memory for %zu progression order changes", count);
     for (size_t start = 0, end; start < count; start = end) {
-        for (end = start + 1; end < count && encoder->poc[end].tile == encoder->poc[start].tile; end++)
+        for (end = start + 1; end < count && s->poc[end].tile == s->poc[start].tile; end++)
             continue;
-        const size_t taken = take_changes(e, &encoder->poc[start], end - start, &e->changes[start]);
-        L2K_TRY(take_run(e, encoder->poc[start].tile, &e->changes[start], taken));
+        const size_t taken = take_changes(e, &s->poc[start], end - start, &e->changes[start]);
+        L2K_TRY(take_run(e, s->poc[start].tile, &e->changes[start], taken));
     }
     return L2K_OK;
 }

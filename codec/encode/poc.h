@@ -4,11 +4,13 @@
 
 #include "codec/encode/setup.h"
 
+struct l2k_settings;
+
 /* Checks entries one by one, and copies them, by tile. */
 l2k_status l2k_poc_copy(const l2k_context *context, const l2k_poc *poc, size_t count, l2k_poc **copy);
 
-/* Divides those of the options among `encoding`.coding and own_codings, after everything else there. */
-l2k_status l2k_poc_setup(const struct l2k_encoder *encoder, l2k_encoding *encoding);
+/* Divides those of the settings among `encoding`.coding and own_codings, after everything else there. */
+l2k_status l2k_poc_setup(const struct l2k_settings *settings, l2k_encoding *encoding);
 
 /* The components of `encoding` are those of its own codings, too. */
 void l2k_poc_share_components(l2k_encoding *encoding);

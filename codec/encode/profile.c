@@ -3,6 +3,7 @@
 #include "codec/encode/profile.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/integer.h"
 #include "codec/encode/encoder.h"
@@ -75,66 +76,6 @@ static unsigned most_levels(const profile *p, uint32_t side)
 
 /* ---- Setting ----------------------------------------------------------------------------------------------------- */
 
-/* From the highest resolution down; where there is only one, that is it. */
-static l2k_status set_precincts(l2k_encoder *encoder, unsigned levels)
-{
-    l2k_size sizes[L2K_MAX_LEVELS + 1];
-    for (unsigned i = 0; i <= levels; i++)
-        sizes[i] = i < levels ? (l2k_size){256, 256} : (l2k_size){128, 128};
-    return l2k_encoder_set_precincts(encoder, sizes, levels + 1);
-}
-
-/* 4K: all that 2K needs comes first. */
-static l2k_status set_progressions(l2k_encoder *encoder, const profile *p, unsigned levels)
-{
-    const l2k_poc both[] = {{L2K_ALL_TILES, L2K_CPRL, 0, levels, 0, 3, 1},
-                            {L2K_ALL_TILES, L2K_CPRL, levels, levels + 1, 0, 3, 1}};
-    return l2k_encoder_set_poc(encoder, both, p->number == L2K_PROFILE_CINEMA_4K ? 2 : 0);
-}
-
-static l2k_status set_options(l2k_encoder *encoder, const profile *p)
-{
-    const int64_t *o = encoder->options;
-    const bool is_tiled =
-        !is_cinema(p) && tile_side(p, (uint32_t)o[L2K_ENCODER_TILE_WIDTH], (uint32_t)o[L2K_ENCODER_TILE_HEIGHT]);
-    const struct {
-        l2k_encoder_option option;
-        int64_t value;
-    } settings[] = {{L2K_ENCODER_WAVELET, p->reversible ? L2K_WAVELET_5_3 : L2K_WAVELET_9_7},
-                    {L2K_ENCODER_TILE_WIDTH, is_tiled ? o[L2K_ENCODER_TILE_WIDTH] : 0},
-                    {L2K_ENCODER_TILE_HEIGHT, is_tiled ? o[L2K_ENCODER_TILE_HEIGHT] : 0},
-                    {L2K_ENCODER_TILE_X0, 0},
-                    {L2K_ENCODER_TILE_Y0, 0},
-                    {L2K_ENCODER_BLOCK_WIDTH, 32},
-                    {L2K_ENCODER_BLOCK_HEIGHT, 32},
-                    {L2K_ENCODER_PROGRESSION, L2K_CPRL},
-                    {L2K_ENCODER_STYLE, 0},
-                    {L2K_ENCODER_HT_PASSES, 1},
-                    {L2K_ENCODER_TLM, 1},
-                    {L2K_ENCODER_TILE_PARTS, L2K_TILE_PARTS_COMPONENT},
-                    {L2K_ENCODER_ROI_COMPONENT, -1}};
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
-        L2K_TRY(l2k_encoder_set(encoder, settings[i].option, settings[i].value));
-    const unsigned most = most_levels(p, is_tiled ? (uint32_t)o[L2K_ENCODER_TILE_WIDTH] : 0);
-    const unsigned levels = l2k_max_u32(p->least_levels, l2k_min_u32((uint32_t)o[L2K_ENCODER_LEVELS], most));
-    L2K_TRY(l2k_encoder_set(encoder, L2K_ENCODER_LEVELS, levels));
-    L2K_TRY(set_precincts(encoder, levels));
-    return set_progressions(encoder, p, levels);
-}
-
-/* Cinema: 250 Mbit/s, and 200 for a component; IMF: 200 Mbit/s at sub-level 1, twice as much at the next. */
-static l2k_status set_limits(l2k_encoder *encoder, const profile *p, uint32_t rsiz, double rate)
-{
-    const unsigned sub_level = rsiz >> 4 & 15;
-    double bits = is_cinema(p) ? 250e6 : sub_level ? ldexp(200e6, (int)sub_level - 1) : 0;
-    double component_bits = is_cinema(p) ? 200e6 : 0;
-    if (rate == 0 && !is_cinema(p))
-        bits = 0;
-    rate = rate > 0 ? rate : 24;
-    L2K_TRY(l2k_encoder_set(encoder, L2K_ENCODER_MAX_BYTES, (int64_t)(bits / 8 / rate)));
-    return l2k_encoder_set(encoder, L2K_ENCODER_COMPONENT_BYTES, (int64_t)(component_bits / 8 / rate));
-}
-
 l2k_status l2k_encoder_set_profile(l2k_encoder *encoder, uint32_t rsiz, double frames_per_second)
 {
     const l2k_context *context = &encoder->context;
@@ -147,10 +88,118 @@ l2k_status l2k_encoder_set_profile(l2k_encoder *encoder, uint32_t rsiz, double f
     if (p && !is_cinema(p))
         L2K_TRY(check_imf_levels(context, p, rsiz));
     L2K_TRY(l2k_encoder_set(encoder, L2K_ENCODER_PROFILE, rsiz));
+    encoder->fixed_by = p ? rsiz : 0;
+    encoder->frames_per_second = frames_per_second;
+    return L2K_OK;
+}
+
+static l2k_status fix_options(l2k_settings *s, const profile *p)
+{
+    static const char origin[] = "tiles from the origin on", blocks[] = "code-blocks of 32 x 32";
+    const struct {
+        l2k_encoder_option option;
+        int64_t value;
+        const char *what;
+    } fixed[] = {{L2K_ENCODER_WAVELET, p->reversible ? L2K_WAVELET_5_3 : L2K_WAVELET_9_7,
+                  p->reversible ? "the 5/3 wavelet" : "the 9/7 wavelet"},
+                 {L2K_ENCODER_TILE_X0, 0, origin},
+                 {L2K_ENCODER_TILE_Y0, 0, origin},
+                 {L2K_ENCODER_BLOCK_WIDTH, 32, blocks},
+                 {L2K_ENCODER_BLOCK_HEIGHT, 32, blocks},
+                 {L2K_ENCODER_PROGRESSION, L2K_CPRL, "the progression order CPRL"},
+                 {L2K_ENCODER_STYLE, 0, "code-blocks without styles"},
+                 {L2K_ENCODER_TLM, 1, "TLM marker segments"},
+                 {L2K_ENCODER_TILE_PARTS, L2K_TILE_PARTS_COMPONENT, "tile-parts by component"},
+                 {L2K_ENCODER_ROI_COMPONENT, -1, "no region of interest"}};
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
+        int64_t *value = &s->options[fixed[i].option];
+        if (!(s->encoder->given >> fixed[i].option & 1))
+            *value = fixed[i].value;
+        else if (*value != fixed[i].value)
+            return l2k_fail(&s->encoder->context, L2K_ERROR_ARGUMENT,
+                            "the profile %s needs %s, but the option %s says otherwise", p->name, fixed[i].what,
+                            l2k_encoder_rules[fixed[i].option].name);
+    }
+    return L2K_OK;
+}
+
+/* From the highest resolution down; where there is only one, that is it. */
+static void fix_precincts(l2k_settings *s, unsigned levels)
+{
+    if (s->num_precincts)
+        return;
+    for (unsigned i = 0; i <= levels; i++)
+        s->own_precincts[i] = i < levels ? (l2k_size){256, 256} : (l2k_size){128, 128};
+    s->precincts = s->own_precincts;
+    s->num_precincts = levels + 1;
+}
+
+/* 4K: all that 2K needs comes first. */
+static void fix_progressions(l2k_settings *s, const profile *p, unsigned levels)
+{
+    if (s->num_poc || p->number != L2K_PROFILE_CINEMA_4K)
+        return;
+    s->own_poc[0] = (l2k_poc){L2K_ALL_TILES, L2K_CPRL, 0, levels, 0, 3, 1};
+    s->own_poc[1] = (l2k_poc){L2K_ALL_TILES, L2K_CPRL, levels, levels + 1, 0, 3, 1};
+    s->poc = s->own_poc;
+    s->num_poc = 2;
+}
+
+/* The lower one of two limits, of which 0 is none. */
+static void fix_limit(int64_t *limit, double bits, double rate)
+{
+    const int64_t own = (int64_t)(bits / 8 / rate);
+    if (own && (!*limit || *limit > own))
+        *limit = own;
+}
+
+/* Cinema: 250 Mbit/s, and 200 for a component; IMF: 200 Mbit/s at sub-level 1, twice as much at the next. */
+static void fix_limits(l2k_settings *s, const profile *p)
+{
+    const unsigned sub_level = s->encoder->fixed_by >> 4 & 15;
+    const double given = s->encoder->frames_per_second, rate = given > 0 ? given : 24;
+    const double imf = sub_level && given > 0 ? ldexp(200e6, (int)sub_level - 1) : 0;
+    fix_limit(&s->options[L2K_ENCODER_MAX_BYTES], is_cinema(p) ? 250e6 : imf, rate);
+    fix_limit(&s->options[L2K_ENCODER_COMPONENT_BYTES], is_cinema(p) ? 200e6 : 0, rate);
+}
+
+/* Kernels and HT are for no Rsiz at all that is given here. */
+static l2k_status check_part(const l2k_settings *s)
+{
+    const int64_t *o = s->options;
+    const profile *p = find((uint32_t)o[L2K_ENCODER_PROFILE]);
+    const char *what = o[L2K_ENCODER_STYLE] & L2K_STYLE_HT        ? "HT code-blocks"
+                       : o[L2K_ENCODER_WAVELET] > L2K_WAVELET_9_7 ? "kernels other than Part 1's"
+                       : !l2k_splits_all(s->encoder->unsplit)     ? "levels that do not split both ways"
+                                                                  : NULL;
+    if (!o[L2K_ENCODER_PROFILE] || !what)
+        return L2K_OK;
+    return l2k_fail(&s->encoder->context, L2K_ERROR_ARGUMENT, "%s have no profile here: not with %s", what,
+                    p ? p->name : "any other value of Rsiz");
+}
+
+l2k_status l2k_profile_settle(const l2k_encoder *encoder, l2k_settings *s)
+{
+    int64_t *o = s->options;
+    const profile *p = encoder->fixed_by ? find(encoder->fixed_by) : NULL;
+    s->encoder = encoder;
+    memcpy(o, encoder->options, sizeof s->options);
+    s->precincts = encoder->precincts;
+    s->num_precincts = encoder->num_precincts;
+    s->poc = encoder->poc;
+    s->num_poc = encoder->num_poc;
+    L2K_TRY(check_part(s));
     if (!p)
         return L2K_OK;
-    L2K_TRY(set_options(encoder, p));
-    return set_limits(encoder, p, rsiz, frames_per_second);
+    L2K_TRY(fix_options(s, p));
+    const uint32_t side = tile_side(p, (uint32_t)o[L2K_ENCODER_TILE_WIDTH], (uint32_t)o[L2K_ENCODER_TILE_HEIGHT]);
+    if (!(encoder->given >> L2K_ENCODER_LEVELS & 1))
+        o[L2K_ENCODER_LEVELS] =
+            l2k_max_u32(p->least_levels, l2k_min_u32((uint32_t)o[L2K_ENCODER_LEVELS], most_levels(p, side)));
+    fix_precincts(s, (unsigned)o[L2K_ENCODER_LEVELS]);
+    fix_progressions(s, p, (unsigned)o[L2K_ENCODER_LEVELS]);
+    fix_limits(s, p);
+    return L2K_OK;
 }
 
 /* ---- Checking ---------------------------------------------------------------------------------------------------- */
@@ -183,9 +232,10 @@ static l2k_status check_grid(const l2k_encoding *e, const profile *p)
     if (!is_cinema(p) && (grid->image.x0 || grid->image.y0 || grid->tile_x0 || grid->tile_y0))
         return refuse(e->context, p, "an image at the origin");
     if (e->num_tiles > 1 && !tile_side(p, grid->tile_width, grid->tile_height))
-        return refuse(e->context, p,
-                      p->reversible ? "one tile, or tiles of a side of 1024, 2048 or 4096 within its size"
-                                    : "one tile");
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "the profile %s needs %s, not tiles of %u x %u", p->name,
+                        p->reversible ? "one tile, or tiles of a side of 1024, 2048 or 4096 within its size"
+                                      : "one tile",
+                        grid->tile_width, grid->tile_height);
     return L2K_OK;
 }
 
@@ -197,18 +247,18 @@ static bool has_precincts(const l2k_component_coding *coding)
     return true;
 }
 
-static bool has_progression(const l2k_encoder *encoder, const l2k_tile_coding *coding, const profile *p)
+static bool has_progression(const l2k_settings *s, const l2k_tile_coding *coding, const profile *p)
 {
-    const l2k_poc *poc = encoder->poc;
+    const l2k_poc *poc = s->poc;
     const unsigned levels = coding->components[0].levels;
     if (p->number != L2K_PROFILE_CINEMA_4K)
-        return coding->progression == L2K_CPRL && !encoder->num_poc;
-    return encoder->num_poc == 2 && poc[0].tile == L2K_ALL_TILES && poc[1].tile == L2K_ALL_TILES &&
+        return coding->progression == L2K_CPRL && !s->num_poc;
+    return s->num_poc == 2 && poc[0].tile == L2K_ALL_TILES && poc[1].tile == L2K_ALL_TILES &&
            poc[0].progression == L2K_CPRL && poc[0].resolution_end == levels && poc[0].component_end >= 3 &&
            poc[1].progression == L2K_CPRL && poc[1].resolution_start == levels;
 }
 
-static l2k_status check_coding(const l2k_encoder *encoder, const l2k_encoding *e, const profile *p)
+static l2k_status check_coding(const l2k_settings *s, const l2k_encoding *e, const profile *p)
 {
     const l2k_component_coding *coding = &e->coding.components[0];
     const uint32_t side = e->num_tiles > 1 ? tile_side(p, e->siz.grid.tile_width, e->siz.grid.tile_height) : 0;
@@ -216,8 +266,8 @@ static l2k_status check_coding(const l2k_encoder *encoder, const l2k_encoding *e
     if (coding->wavelet != (p->reversible ? L2K_WAVELET_5_3 : L2K_WAVELET_9_7))
         return refuse(e->context, p, p->reversible ? "the 5/3 wavelet" : "the 9/7 wavelet");
     if (coding->levels < p->least_levels || coding->levels > most)
-        return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "the profile %s needs %u to %u decomposition levels", p->name,
-                        p->least_levels, most);
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "the profile %s needs %u to %u decomposition levels, not %u",
+                        p->name, p->least_levels, most, coding->levels);
     if (coding->log2_block_width != 5 || coding->log2_block_height != 5)
         return refuse(e->context, p, "code-blocks of 32 x 32");
     if (!has_precincts(coding))
@@ -226,21 +276,17 @@ static l2k_status check_coding(const l2k_encoder *encoder, const l2k_encoding *e
         return refuse(e->context, p, "code-blocks without styles and regions of interest");
     if (e->coding.num_layers != 1)
         return refuse(e->context, p, "one layer");
-    if (!has_progression(encoder, &e->coding, p))
+    if (!has_progression(s, &e->coding, p))
         return refuse(e->context, p,
                       p->number == L2K_PROFILE_CINEMA_4K ? "CPRL for all resolutions but the highest, and then for that"
                                                          : "the progression order CPRL");
     return L2K_OK;
 }
 
-l2k_status l2k_profile_setup(const l2k_encoder *encoder, l2k_encoding *e)
+l2k_status l2k_profile_setup(const l2k_settings *s, l2k_encoding *e)
 {
-    const uint32_t rsiz = (uint32_t)encoder->options[L2K_ENCODER_PROFILE];
+    const uint32_t rsiz = (uint32_t)s->options[L2K_ENCODER_PROFILE];
     const profile *p = find(rsiz);
-    if (rsiz && encoder->options[L2K_ENCODER_STYLE] & L2K_STYLE_HT)
-        return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "HT code-blocks have no profile here");
-    if (rsiz && encoder->options[L2K_ENCODER_WAVELET] > L2K_WAVELET_9_7)
-        return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "kernels other than Part 1's have no profile");
     e->siz.profile |= rsiz;
     if (!p)
         return L2K_OK;
@@ -248,7 +294,7 @@ l2k_status l2k_profile_setup(const l2k_encoder *encoder, l2k_encoding *e)
         L2K_TRY(check_imf_levels(e->context, p, rsiz));
     L2K_TRY(check_components(e, p));
     L2K_TRY(check_grid(e, p));
-    return check_coding(encoder, e, p);
+    return check_coding(s, e, p);
 }
 
 l2k_status l2k_encoder_check(const l2k_encoder *encoder, const l2k_image *image)

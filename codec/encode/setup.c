@@ -18,10 +18,10 @@ static l2k_status refuse_component(const l2k_context *context, uint32_t c, const
     return l2k_fail(context, L2K_ERROR_ARGUMENT, "component %u: %s %u is not possible", c, what, value);
 }
 
-static l2k_status check_component(const l2k_encoder *encoder, const l2k_component *component, uint32_t c)
+static l2k_status check_component(const l2k_context *context, const int64_t *o, const l2k_component *component,
+                                  uint32_t c)
 {
-    const l2k_context *context = &encoder->context;
-    const l2k_wavelet_descriptor *wavelet = l2k_wavelet_get((l2k_wavelet)encoder->options[L2K_ENCODER_WAVELET]);
+    const l2k_wavelet_descriptor *wavelet = l2k_wavelet_get((l2k_wavelet)o[L2K_ENCODER_WAVELET]);
     if (component->dx < 1 || component->dx > 255 || component->dy < 1 || component->dy > 255)
         return refuse_component(context, c, "a sub-sampling of",
                                 component->dx < 1 || component->dx > 255 ? component->dx : component->dy);
@@ -50,9 +50,8 @@ l2k_status l2k_encode_check_planes(const l2k_encoding *e, l2k_rect area, const l
 /* LBox has 32 bits, and other boxes share one with it. */
 #define MAX_ICC_BYTES ((size_t)UINT32_MAX - (1u << 20))
 
-static l2k_status check_image(const l2k_encoder *encoder, const l2k_image *image)
+static l2k_status check_image(const l2k_context *context, const int64_t *o, const l2k_image *image)
 {
-    const l2k_context *context = &encoder->context;
     uint64_t samples = 0;
     if (image->x0 >= image->x1 || image->y0 >= image->y1)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "an image without samples");
@@ -63,19 +62,16 @@ static l2k_status check_image(const l2k_encoder *encoder, const l2k_image *image
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "an ICC profile of %zu bytes, more than a box holds",
                         image->icc_bytes);
     L2K_TRY(l2k_jp2_check_boxes(context, image));
-    if (encoder->palette.num_entries && (encoder->options[L2K_ENCODER_FORMAT] != L2K_FORMAT_JP2 ||
-                                         image->num_components != 1 || image->components[0].is_signed))
-        return l2k_fail(context, L2K_ERROR_ARGUMENT, "a palette is for one unsigned component, in a JP2 file");
     if (image->num_components < 1 || image->num_components > L2K_MAX_COMPONENTS)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "%u components, 1 to %u are possible", image->num_components,
                         L2K_MAX_COMPONENTS);
     for (uint32_t c = 0; c < image->num_components; c++) {
         uint32_t width, height;
-        L2K_TRY(check_component(encoder, &image->components[c], c));
+        L2K_TRY(check_component(context, o, &image->components[c], c));
         l2k_component_size(image, c, &width, &height);
         if (width == 0 || height == 0)
             return l2k_fail(context, L2K_ERROR_ARGUMENT, "component %u has no samples", c);
-        uint64_t limit = (uint64_t)encoder->options[L2K_ENCODER_LIMIT_SAMPLES];
+        uint64_t limit = (uint64_t)o[L2K_ENCODER_LIMIT_SAMPLES];
         if ((uint64_t)width * height > limit - samples)
             return l2k_fail(context, L2K_ERROR_LIMIT, "an image of %u x %u x %u is more than the limit allows",
                             image->x1 - image->x0, image->y1 - image->y0, image->num_components);
@@ -117,14 +113,14 @@ static uint8_t precinct_exponent(uint32_t size, unsigned halvings, bool lowest)
 }
 
 /* From the highest resolution down. */
-static void setup_precincts(const l2k_encoder *encoder, l2k_component_coding *coding)
+static void setup_precincts(const l2k_settings *s, l2k_component_coding *coding)
 {
-    coding->user_precincts = encoder->num_precincts > 0;
+    coding->user_precincts = s->num_precincts > 0;
     memset(coding->log2_precinct_width, 15, sizeof coding->log2_precinct_width);
     memset(coding->log2_precinct_height, 15, sizeof coding->log2_precinct_height);
     for (unsigned i = 0; coding->user_precincts && i <= coding->levels; i++) {
-        unsigned given = l2k_min_u32(i, (uint32_t)encoder->num_precincts - 1), r = coding->levels - i;
-        l2k_size size = encoder->precincts[given];
+        unsigned given = l2k_min_u32(i, (uint32_t)s->num_precincts - 1), r = coding->levels - i;
+        l2k_size size = s->precincts[given];
         coding->log2_precinct_width[r] = precinct_exponent(size.width, i - given, r == 0);
         coding->log2_precinct_height[r] = precinct_exponent(size.height, i - given, r == 0);
     }
@@ -169,9 +165,10 @@ static l2k_status setup_steps(const l2k_encoder *encoder, unsigned precision, l2
     return L2K_OK;
 }
 
-static l2k_status setup_component(const l2k_encoder *encoder, unsigned precision, l2k_component_coding *coding)
+static l2k_status setup_component(const l2k_settings *s, unsigned precision, l2k_component_coding *coding)
 {
-    const int64_t *o = encoder->options;
+    const l2k_encoder *encoder = s->encoder;
+    const int64_t *o = s->options;
     coding->levels = (uint8_t)o[L2K_ENCODER_LEVELS];
     coding->unsplit = encoder->unsplit;
     coding->split_style = !l2k_splits_all(coding->unsplit);
@@ -182,7 +179,7 @@ static l2k_status setup_component(const l2k_encoder *encoder, unsigned precision
     coding->wavelet = (uint8_t)o[L2K_ENCODER_WAVELET];
     coding->own = coding->wavelet > L2K_WAVELET_9_7 ? &encoder->own : NULL;
     coding->kernel = l2k_coding_wavelet(coding)->code;
-    setup_precincts(encoder, coding);
+    setup_precincts(s, coding);
     return setup_steps(encoder, precision, coding);
 }
 
@@ -217,9 +214,10 @@ static l2k_status check_style(const l2k_context *context, const int64_t *o)
 
 /* HT code-blocks have too few coding passes to end where a target asks for it: what the last layer is to reach is for
  * the steps, and all passes are in it. */
-static l2k_status setup_ht_targets(const l2k_encoder *encoder, l2k_encoding *e)
+static l2k_status setup_ht_targets(const l2k_settings *s, l2k_encoding *e)
 {
-    const int64_t *o = encoder->options;
+    const l2k_encoder *encoder = s->encoder;
+    const int64_t *o = s->options;
     const size_t count = encoder->num_targets;
     if (!(o[L2K_ENCODER_STYLE] & L2K_STYLE_HT) || count == 0)
         return L2K_OK;
@@ -281,9 +279,8 @@ static l2k_status check_limits(const l2k_encoding *e, const int64_t *o)
     return L2K_OK;
 }
 
-static l2k_status check_splits(const l2k_encoder *encoder)
+static l2k_status check_splits(const l2k_encoder *encoder, unsigned levels)
 {
-    const unsigned levels = (unsigned)encoder->options[L2K_ENCODER_LEVELS];
     if (encoder->num_splits > levels)
         return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "directions of %u levels, but %u decomposition levels",
                         encoder->num_splits, levels);
@@ -301,15 +298,16 @@ static void setup_extensions(const l2k_encoder *encoder, l2k_encoding *e)
             L2K_RSIZ_PART_2 | (l2k_kernel_is_symmetric(&encoder->own.kernel) ? L2K_RSIZ_SYMMETRIC : L2K_RSIZ_ARBITRARY);
 }
 
-static l2k_status setup_coding(const l2k_encoder *encoder, l2k_encoding *e)
+static l2k_status setup_coding(const l2k_settings *s, l2k_encoding *e)
 {
-    const int64_t *o = encoder->options;
+    const l2k_encoder *encoder = s->encoder;
+    const int64_t *o = s->options;
     if (o[L2K_ENCODER_BLOCK_WIDTH] * o[L2K_ENCODER_BLOCK_HEIGHT] > 4096)
         return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "code-blocks of %lld x %lld have more than 4096 samples",
                         (long long)o[L2K_ENCODER_BLOCK_WIDTH], (long long)o[L2K_ENCODER_BLOCK_HEIGHT]);
     L2K_TRY(check_style(e->context, o));
-    L2K_TRY(check_splits(encoder));
-    L2K_TRY(setup_ht_targets(encoder, e));
+    L2K_TRY(check_splits(encoder, (unsigned)o[L2K_ENCODER_LEVELS]));
+    L2K_TRY(setup_ht_targets(s, e));
     L2K_TRY(check_limits(e, o));
     setup_capabilities(o, e);
     setup_extensions(encoder, e);
@@ -322,16 +320,18 @@ static l2k_status setup_coding(const l2k_encoder *encoder, l2k_encoding *e)
     e->coding.num_layers = encoder->num_targets ? (uint32_t)encoder->num_targets : 1;
     e->coding.component_transform = o[L2K_ENCODER_COMPONENT_TRANSFORM] && can_transform_components(e->image);
     for (uint32_t c = 0; c < e->siz.num_components; c++)
-        L2K_TRY(setup_component(encoder, e->siz.components[c].precision, &e->coding.components[c]));
+        L2K_TRY(setup_component(s, e->siz.components[c].precision, &e->coding.components[c]));
     L2K_TRY(setup_region(o, e));
-    L2K_TRY(l2k_profile_setup(encoder, e));
-    return l2k_poc_setup(encoder, e);
+    L2K_TRY(l2k_profile_setup(s, e));
+    return l2k_poc_setup(s, e);
 }
 
 l2k_status l2k_encode_setup(const l2k_encoder *encoder, const l2k_image *image, l2k_encoding *e)
 {
     const l2k_context *context = &encoder->context;
-    const int64_t *o = encoder->options;
+    l2k_settings settings;
+    const l2k_status settled = l2k_profile_settle(encoder, &settings);
+    const int64_t *o = settings.options;
     uint32_t count = image->num_components;
     *e = (l2k_encoding){.context = context,
                         .image = image,
@@ -345,11 +345,15 @@ l2k_status l2k_encode_setup(const l2k_encoder *encoder, const l2k_image *image, 
                         .planes_stream = encoder->planes_stream,
                         .palette = &encoder->palette,
                         .comment = encoder->comment ? encoder->comment : "Created by lift2k"};
+    L2K_TRY(settled);
     L2K_TRY(l2k_object_check_memory(context, o[L2K_ENCODER_MEMORY]));
     l2k_backend backend = (l2k_backend)o[L2K_ENCODER_BACKEND];
     if (e->off_host)
         L2K_TRY(l2k_engine_of_planes(context, &backend));
-    L2K_TRY(check_image(encoder, image));
+    L2K_TRY(check_image(context, o, image));
+    if (e->palette->num_entries &&
+        (e->format != L2K_FORMAT_JP2 || image->num_components != 1 || image->components[0].is_signed))
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "a palette is for one unsigned component, in a JP2 file");
     L2K_TRY(setup_grid(o, e));
     e->siz.num_components = count;
     e->siz.components = l2k_allocate(context, count, sizeof *e->siz.components);
@@ -357,7 +361,7 @@ l2k_status l2k_encode_setup(const l2k_encoder *encoder, const l2k_image *image, 
     if (!e->siz.components || !e->coding.components)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %u components", count);
     memcpy(e->siz.components, image->components, count * sizeof *e->siz.components);
-    L2K_TRY(setup_coding(encoder, e));
+    L2K_TRY(setup_coding(&settings, e));
     if (e->format == L2K_FORMAT_JP2 && l2k_jp2_jpx_feature(image, e->siz.profile))
         l2k_note(context, "JP2 does not have these colours: the brand of the file is JPX (ISO/IEC 15444-2)");
     return L2K_OK;

@@ -175,19 +175,25 @@ static bool set_region(codec *c)
     return set(c, L2K_ENCODER_ROI_COMPONENT, p->roi_compno) && set(c, L2K_ENCODER_ROI_SHIFT, p->roi_shift);
 }
 
+/* What a profile may fix, whatever the parameters say. */
+static bool set_coding(codec *c)
+{
+    const opj_cparameters_t *p = &c->e->parameters;
+    return set(c, L2K_ENCODER_WAVELET, p->irreversible ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3) &&
+           set(c, L2K_ENCODER_LEVELS, p->numresolution - 1) && set(c, L2K_ENCODER_BLOCK_WIDTH, p->cblockw_init) &&
+           set(c, L2K_ENCODER_BLOCK_HEIGHT, p->cblockh_init) && set(c, L2K_ENCODER_PROGRESSION, p->prog_order) &&
+           set(c, L2K_ENCODER_STYLE, p->mode) && set(c, L2K_ENCODER_TLM, c->tlm) && set_tiles(c) && set_precincts(c) &&
+           set_tile_parts(c) && set_changes(c) && set_region(c);
+}
+
 bool encode_set_options(codec *c)
 {
     encode_codec *e = c->e;
     const opj_cparameters_t *p = &e->parameters;
     return set(c, L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM) && set(c, L2K_ENCODER_BACKEND, L2K_BACKEND_CPU) &&
            set(c, L2K_ENCODER_THREADS, c->threads) && set(c, L2K_ENCODER_LIMIT_SAMPLES, INT64_MAX) &&
-           set(c, L2K_ENCODER_WAVELET, p->irreversible ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3) &&
-           set(c, L2K_ENCODER_LEVELS, p->numresolution - 1) && set(c, L2K_ENCODER_BLOCK_WIDTH, p->cblockw_init) &&
-           set(c, L2K_ENCODER_BLOCK_HEIGHT, p->cblockh_init) && set(c, L2K_ENCODER_PROGRESSION, p->prog_order) &&
-           set(c, L2K_ENCODER_STYLE, p->mode) && set(c, L2K_ENCODER_SOP, (p->csty & 2) != 0) &&
-           set(c, L2K_ENCODER_EPH, (p->csty & 4) != 0) && set(c, L2K_ENCODER_PLT, c->plt) &&
-           set(c, L2K_ENCODER_TLM, c->tlm) && set(c, L2K_ENCODER_GUARD_BITS, e->guard_bits ? e->guard_bits : 2) &&
-           l2k_encoder_set_comment(e->lift, e->comment) == L2K_OK && set_tiles(c) && set_component_transform(c) &&
-           set_precincts(c) && set_tile_parts(c) && set_changes(c) && set_region(c) && set_layers(c) &&
-           (!p->rsiz || encode_set_profile(c));
+           set(c, L2K_ENCODER_SOP, (p->csty & 2) != 0) && set(c, L2K_ENCODER_EPH, (p->csty & 4) != 0) &&
+           set(c, L2K_ENCODER_PLT, c->plt) && set(c, L2K_ENCODER_GUARD_BITS, e->guard_bits ? e->guard_bits : 2) &&
+           l2k_encoder_set_comment(e->lift, e->comment) == L2K_OK && set_component_transform(c) && set_layers(c) &&
+           (encode_profile_fixes(p) || set_coding(c)) && (!p->rsiz || encode_set_profile(c));
 }

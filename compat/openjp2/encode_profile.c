@@ -34,10 +34,33 @@ void encode_settle_profile(const codec *c, opj_cparameters_t *p)
     p->tcp_numlayers = 1;
 }
 
-/* OpenJPEG lets an IMF profile change what is at its default; the number of resolutions stays where it is possible. */
-static bool has_defaults(const opj_cparameters_t *p)
+/* OpenJPEG lets an IMF profile change what is at its default. */
+bool encode_profile_fixes(const opj_cparameters_t *p)
 {
-    return p->cblockw_init == 64 && p->cblockh_init == 64 && p->prog_order == OPJ_LRCP && p->csty == 0;
+    const bool defaults = p->cblockw_init == 64 && p->cblockh_init == 64 && p->prog_order == OPJ_LRCP && p->csty == 0;
+    return OPJ_IS_CINEMA(p->rsiz) || (OPJ_IS_IMF(p->rsiz) && defaults);
+}
+
+/* Decomposition levels that a cinema profile makes of the number of resolutions. */
+static uint32_t cinema_levels(const opj_cparameters_t *p)
+{
+    const int least = p->rsiz == OPJ_PROFILE_CINEMA_4K, levels = p->numresolution - 1;
+    return (uint32_t)(levels < least ? least : levels > 5 + least ? 5 + least : levels);
+}
+
+/* Levels and tiles, which a profile leaves to the parameters: cinema has one tile, IMF's levels stay unless they are
+ * the default. */
+static bool set_geometry(const codec *c)
+{
+    enum { DEFAULT_RESOLUTIONS = 6 };
+    const opj_cparameters_t *p = &c->e->parameters;
+    l2k_encoder *lift = c->e->lift;
+    if (OPJ_IS_CINEMA(p->rsiz))
+        return l2k_encoder_set(lift, L2K_ENCODER_LEVELS, cinema_levels(p)) == L2K_OK;
+    return (p->numresolution == DEFAULT_RESOLUTIONS ||
+            l2k_encoder_set(lift, L2K_ENCODER_LEVELS, p->numresolution - 1) == L2K_OK) &&
+           (!p->tile_size_on || (l2k_encoder_set(lift, L2K_ENCODER_TILE_WIDTH, p->cp_tdx) == L2K_OK &&
+                                 l2k_encoder_set(lift, L2K_ENCODER_TILE_HEIGHT, p->cp_tdy) == L2K_OK));
 }
 
 /* Cinema 4K has progression order changes. They belong to the main header; but where the profile does not hold,
@@ -45,7 +68,7 @@ static bool has_defaults(const opj_cparameters_t *p)
 static bool move_changes(const codec *c)
 {
     const opj_cparameters_t *p = &c->e->parameters;
-    const uint32_t levels = p->numresolution < 2 ? 1 : p->numresolution > 7 ? 6 : (uint32_t)p->numresolution - 1;
+    const uint32_t levels = cinema_levels(p);
     const l2k_poc changes[] = {{0, L2K_CPRL, 0, levels, 0, 3, 1}, {0, L2K_CPRL, levels, levels + 1, 0, 3, 1}};
     return p->rsiz != OPJ_PROFILE_CINEMA_4K || l2k_encoder_set_poc(c->e->lift, changes, 2) == L2K_OK;
 }
@@ -55,7 +78,9 @@ bool encode_set_profile(codec *c)
     const opj_cparameters_t *p = &c->e->parameters;
     l2k_encoder *lift = c->e->lift;
     double frames = p->max_cs_size == OPJ_CINEMA_48_CS ? 48 : 24;
-    bool all = OPJ_IS_CINEMA(p->rsiz) || (OPJ_IS_IMF(p->rsiz) && has_defaults(p));
+    const bool all = encode_profile_fixes(p);
+    if (all && !set_geometry(c))
+        return false;
     if (p->max_comp_size > 0 && l2k_encoder_set(lift, L2K_ENCODER_COMPONENT_BYTES, p->max_comp_size) != L2K_OK)
         return false;
     l2k_status set = all ? l2k_encoder_set_profile(lift, p->rsiz, OPJ_IS_CINEMA(p->rsiz) ? frames : 0)

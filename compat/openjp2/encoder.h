@@ -23,9 +23,10 @@ typedef struct encode_codec {
 /* Turns opj_cparameters_t into lift2k's options for the image; false after an error message. */
 bool encode_set_options(codec *c);
 
-/* Profiles: settles deprecated fields and layers before anything else, and sets a profile's options after the others.
- */
+/* Profiles: settles deprecated fields and layers before anything else, and whether a profile decides on what else
+ * parameters would, and its options after the others. */
 void encode_settle_profile(const codec *c, opj_cparameters_t *p);
+bool encode_profile_fixes(const opj_cparameters_t *p);
 bool encode_set_profile(codec *c);
 
 /* Writes the boxes of a JP2 file up to the codestream; completes its length afterwards. */

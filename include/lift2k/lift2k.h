@@ -470,16 +470,18 @@ typedef enum l2k_profile {
     L2K_PROFILE_IMF_8K_R = 0x0900
 } l2k_profile;
 
-/* Sets PROFILE, and all options that a cinema or IMF profile fixes to what OpenJPEG chooses: wavelet, code-blocks of 32
- * x 32, precincts of 256 (lowest resolution 128), CPRL, tile-parts by component, TLM, no styles, region of interest or
- * tile origin, one tile (R: or those that are possible), for 4K cinema two progressions (POC); levels within those of
- * the profile; limits of bytes: cinema's at the given frames per second, 24 if 0, or those of an IMF sub-level, none if
- * 0. Layers stay: all of them ask for one. To be called after everything else. Of other values only PROFILE is set.
- * L2K_ERROR_ARGUMENT for cinema at rates other than 24 and 48, for rates that are neither 0 nor 0.01 to 10000, and for
- * levels of IMF that do not exist or do not go together.
+/* Sets PROFILE, and with a cinema or IMF profile all that it fixes, as OpenJPEG chooses it: wavelet, code-blocks of 32 x
+ * 32, precincts of 256 (lowest resolution 128), CPRL, tile-parts by component, TLM, no styles, region of interest or
+ * tile origin, one tile (R: or those that are possible), one layer, for 4K cinema two progressions (POC); levels within
+ * those of the profile; limits of bytes: cinema's at the given frames per second, 24 if 0, or those of an IMF
+ * sub-level, none if 0. Lower values of MAX_BYTES and COMPONENT_BYTES hold. Whatever else is set otherwise, before or
+ * after this call, is L2K_ERROR_ARGUMENT when encoding; options keep their values, and L2K_PROFILE_NONE removes what a
+ * profile fixed. Of other values, and by l2k_encoder_set, only PROFILE is set. L2K_ERROR_ARGUMENT for cinema at rates
+ * other than 24 and 48, for rates that are neither 0 nor 0.01 to 10000, and for levels of IMF that do not exist or do
+ * not go together.
  *
- * Encoding checks image and options against those profiles, except for bytes and rates: L2K_ERROR_ARGUMENT says what is
- * against them. Other values of Rsiz are written without any check. */
+ * Encoding checks image and options against those profiles, except for bytes and rates: the message of
+ * L2K_ERROR_ARGUMENT names the profile and what is against it. Other values of Rsiz are written without any check. */
 L2K_API l2k_status l2k_encoder_set_profile(l2k_encoder *encoder, uint32_t profile, double frames_per_second);
 
 /* Whether the options are possible, and possible for an image: the status and the message that encoding it would give

@@ -346,7 +346,7 @@ def _write_rows(encoder: Encoder, stream: Any, data: Any, shape: Sequence[int] |
 
 def _write(file: IO[bytes], data: Any, shape: Sequence[int] | None, by_rows: bool, progress: _call.Progress,
            timings: bool, coding: dict[str, Any], description: dict[str, Any]) -> Encoder:
-    if by_rows:
+    if by_rows and "profile" not in coding:
         coding = {"tile_width": 1024, "tile_height": 1024} | coding
     encoder = Encoder(progress=progress, timings=timings, **coding)
     target = _File(file, encoder.listener)

@@ -311,6 +311,11 @@ def test_profiles(random):
     assert len(lift2k.encode(a, precision=12, max_bytes=9000)) <= 9000
     with pytest.raises(errors.ArgumentError, match="12 bits"):
         lift2k.encode(a, profile="cinema2k")
+    for against, text in ((dict(style="ht"), "HT code-blocks.*cinema 2K"), (dict(tile_width=64), "cinema 2K.*64"),
+                          (dict(block_width=64), "cinema 2K.*code-block width"), (dict(levels=6), "cinema 2K.*not 6")):
+        with pytest.raises(errors.ArgumentError, match=text):
+            lift2k.encode(a, precision=12, profile="cinema2k", **against)
+    assert len(lift2k.encode(a, precision=12, profile="cinema2k", max_bytes=9000)) <= 9000
 
 
 def test_profiles_have_the_names_of_the_command():

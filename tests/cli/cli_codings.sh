@@ -79,6 +79,24 @@ for options in "--profile imf2k" "--max-bytes 20K" "--component-bytes 5K"; do
     rm -f k.j2k
 done
 
+# What a profile fixes is not dropped, and not changed; a limit below its own holds.
+while read -r pattern options; do
+    # shellcheck disable=SC2086
+    refuses "cinema2k $options" h.j2k "${pattern//_/ }" encode twelve.ppm h.j2k --profile cinema2k $options --quiet
+done <<'AGAINST'
+--ht.*not_with_--profile --ht
+cinema_2K_needs_one_tile,_not_tiles_of_50_x_50 -t 50,50
+cinema_2K_needs_code-blocks_of_32_x_32,_but_the_option_code-block_width -b 64,64
+cinema_2K_needs_0_to_5_decomposition_levels,_not_6 --levels 6
+cinema_2K_needs_the_progression_order_CPRL,_but_the_option_progression_order --progression LRCP
+cinema_2K_needs_tile-parts_by_component,_but_the_option_tile-part_division --tile-parts R
+AGAINST
+refuses "imf2k --ht" h.jph '--ht.*not with --profile' encode twelve.ppm h.jph --profile imf2k --ht --quiet
+runs "a limit below the profile's" encode twelve.ppm k.j2k --profile cinema2k --max-bytes 3K --quiet
+check "a limit below the profile's is kept" test "$(wc -c <k.j2k)" -le 3000
+runs "a limit of components below the profile's" encode twelve.ppm k.j2k --profile imf2k --component-bytes 1K --quiet
+check "a limit of components below the profile's is kept" test "$(wc -c <k.j2k)" -le 3300
+
 refused() { # refused PATTERN ARGUMENTS...
     local pattern=$1
     shift

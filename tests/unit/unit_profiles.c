@@ -37,23 +37,27 @@ static void test_settings(void **unused)
 {
     (void)unused;
     static const struct {
-        uint32_t profile, levels, most_levels, parts;
-    } cases[] = {{L2K_PROFILE_CINEMA_2K, 8, 5, 3}, {L2K_PROFILE_CINEMA_4K, 8, 6, 6}, {L2K_PROFILE_CINEMA_4K, 0, 1, 6},
-                 {L2K_PROFILE_IMF_2K, 4, 4, 3},    {L2K_PROFILE_IMF_8K, 9, 7, 3},    {L2K_PROFILE_IMF_2K_R, 0, 1, 3}};
+        uint32_t profile, set_levels, levels, parts;
+    } cases[] = {{L2K_PROFILE_CINEMA_2K, 5, 5, 3}, {L2K_PROFILE_CINEMA_4K, 6, 6, 6}, {L2K_PROFILE_CINEMA_4K, 0, 5, 6},
+                 {L2K_PROFILE_IMF_2K, 4, 4, 3},    {L2K_PROFILE_IMF_8K, 7, 7, 3},    {L2K_PROFILE_IMF_2K_R, 0, 5, 3}};
     picture p;
     fill_12_bits(&p, 200, 130, 3);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         memory_file file = memory_of(NULL, 0);
         l2k_encoder *encoder = l2k_encoder_new(NULL);
-        assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_LEVELS, cases[i].levels), L2K_OK);
-        assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_TILE_WIDTH, 64), L2K_OK);
-        assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_STYLE, L2K_STYLE_HT), L2K_OK);
-        assert_int_equal(l2k_encoder_set_profile(encoder, cases[i].profile, 0), L2K_OK);
+        if (i % 2)
+            assert_int_equal(l2k_encoder_set_profile(encoder, cases[i].profile, 0), L2K_OK);
+        if (cases[i].set_levels)
+            assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_LEVELS, cases[i].set_levels), L2K_OK);
+        assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_BLOCK_WIDTH, 32), L2K_OK);
+        assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_TILE_WIDTH, 300), L2K_OK);
+        if (!(i % 2))
+            assert_int_equal(l2k_encoder_set_profile(encoder, cases[i].profile, 0), L2K_OK);
         assert_int_equal(l2k_encoder_check(encoder, &p.image), L2K_OK);
         assert_int_equal(run_encoder(encoder, &p, &file), L2K_OK);
         const l2k_info info = info_of(&file);
         assert_int_equal(info.profile, cases[i].profile);
-        assert_int_equal(info.levels, cases[i].most_levels);
+        assert_int_equal(info.levels, cases[i].levels);
         assert_int_equal(info.num_tile_parts, cases[i].parts);
         assert_int_equal(info.tiles_across * info.tiles_down, 1);
         assert_int_equal(info.block_width, 32);
@@ -68,14 +72,18 @@ static void test_settings(void **unused)
 
 /* ---- Refusals ---------------------------------------------------------------------------------------------------- */
 
-static void refuse_option(uint32_t profile, const picture *p, l2k_encoder_option option, int64_t value,
-                          const char *text)
+static void refuse_in_order(uint32_t profile, const picture *p, l2k_encoder_option option, int64_t value,
+                            const char *text, bool before)
 {
     watch w;
     memory_file out = memory_of(NULL, 0);
     l2k_hooks hooks = watch_hooks(&w);
-    l2k_encoder *encoder = profile_encoder(&hooks, profile, 0);
+    l2k_encoder *encoder = l2k_encoder_new(&hooks);
+    if (!before)
+        assert_int_equal(l2k_encoder_set_profile(encoder, profile, 0), L2K_OK);
     assert_int_equal(l2k_encoder_set(encoder, option, value), L2K_OK);
+    if (before)
+        assert_int_equal(l2k_encoder_set_profile(encoder, profile, 0), L2K_OK);
     assert_int_equal(l2k_encoder_check(encoder, &p->image), L2K_ERROR_ARGUMENT);
     if (!strstr(w.text, text))
         fail_msg("\"%s\" does not say \"%s\"", w.text, text);
@@ -86,6 +94,14 @@ static void refuse_option(uint32_t profile, const picture *p, l2k_encoder_option
     assert_int_equal(w.live, 0);
 }
 
+static void refuse_option(uint32_t profile, const picture *p, l2k_encoder_option option, int64_t value,
+                          const char *text)
+{
+    refuse_in_order(profile, p, option, value, text, false);
+    if (option != L2K_ENCODER_PROFILE)
+        refuse_in_order(profile, p, option, value, text, true);
+}
+
 static void test_options_against(void **unused)
 {
     (void)unused;
@@ -93,18 +109,40 @@ static void test_options_against(void **unused)
     fill_12_bits(&p, 200, 130, 3);
     const uint32_t c2 = L2K_PROFILE_CINEMA_2K, c4 = L2K_PROFILE_CINEMA_4K, i4 = L2K_PROFILE_IMF_4K,
                    r2 = L2K_PROFILE_IMF_2K_R;
-    refuse_option(c2, &p, L2K_ENCODER_WAVELET, L2K_WAVELET_5_3, "9/7");
+    refuse_option(c2, &p, L2K_ENCODER_WAVELET, L2K_WAVELET_5_3,
+                  "cinema 2K needs the 9/7 wavelet, but the option wavelet");
     refuse_option(r2, &p, L2K_ENCODER_WAVELET, L2K_WAVELET_9_7, "5/3");
     refuse_option(i4, &p, L2K_ENCODER_WAVELET, L2K_WAVELET_HAAR, "kernels");
     refuse_option(c4, &p, L2K_ENCODER_LEVELS, 7, "1 to 6");
     refuse_option(i4, &p, L2K_ENCODER_LEVELS, 0, "1 to 6");
     refuse_option(c2, &p, L2K_ENCODER_BLOCK_WIDTH, 64, "32 x 32");
-    refuse_option(i4, &p, L2K_ENCODER_LEVELS, 3, "precincts");
     refuse_option(c2, &p, L2K_ENCODER_STYLE, L2K_STYLE_BYPASS, "styles");
-    refuse_option(c2, &p, L2K_ENCODER_STYLE, L2K_STYLE_HT, "HT code-blocks");
+    refuse_option(c2, &p, L2K_ENCODER_STYLE, L2K_STYLE_HT, "HT code-blocks have no profile here: not with cinema 2K");
+    refuse_option(i4, &p, L2K_ENCODER_STYLE, L2K_STYLE_HT, "HT code-blocks");
+    refuse_option(c2, &p, L2K_ENCODER_TILE_PARTS, L2K_TILE_PARTS_ONE, "tile-part division");
+    refuse_option(c4, &p, L2K_ENCODER_TLM, 0, "TLM");
+    refuse_option(i4, &p, L2K_ENCODER_ROI_COMPONENT, 0, "region of interest");
+    refuse_option(i4, &p, L2K_ENCODER_TILE_X0, 1, "tile origin");
+    refuse_option(i4, &p, L2K_ENCODER_HT_PASSES, 2, "HT coding passes");
     refuse_option(i4, &p, L2K_ENCODER_PROGRESSION, L2K_LRCP, "CPRL");
-    refuse_option(i4, &p, L2K_ENCODER_TILE_WIDTH, 128, "one tile");
+    refuse_option(i4, &p, L2K_ENCODER_TILE_WIDTH, 128, "IMF 4K needs one tile, not tiles of 128 x 130");
     refuse_option(r2, &p, L2K_ENCODER_TILE_WIDTH, 128, "tiles of a side");
+    for (int precincts = 0; precincts < 2; precincts++)
+        for (int before = 0; before < 2; before++) {
+            const l2k_poc change = {L2K_ALL_TILES, L2K_LRCP, 0, 33, 0, 3, 1};
+            l2k_encoder *encoder = l2k_encoder_new(NULL);
+            if (before)
+                assert_int_equal(l2k_encoder_set_profile(encoder, i4, 0), L2K_OK);
+            assert_int_equal(precincts ? l2k_encoder_set_precincts(encoder, &(l2k_size){128, 128}, 1)
+                                       : l2k_encoder_set_poc(encoder, &change, 1),
+                             L2K_OK);
+            if (!before)
+                assert_int_equal(l2k_encoder_set_profile(encoder, i4, 0), L2K_OK);
+            assert_int_equal(l2k_encoder_check(encoder, &p.image), L2K_ERROR_ARGUMENT);
+            assert_int_equal(l2k_encoder_set_profile(encoder, L2K_PROFILE_NONE, 0), L2K_OK);
+            assert_int_equal(l2k_encoder_check(encoder, &p.image), L2K_OK);
+            l2k_encoder_free(encoder);
+        }
     refuse_option(c4, &p, L2K_ENCODER_PROFILE, L2K_PROFILE_CINEMA_2K, "CPRL");
     refuse_option(c2, &p, L2K_ENCODER_PROFILE, L2K_PROFILE_CINEMA_4K, "CPRL for all resolutions");
     refuse_option(i4, &p, L2K_ENCODER_PROFILE, L2K_PROFILE_IMF_4K | 12, "main level");
@@ -194,6 +232,40 @@ static void test_cinema_limits(void **unused)
     picture_free(&p);
 }
 
+/* Limits below a profile's hold, those above do not; of IMF without frames per second, any. */
+static void test_limits_with_profiles(void **unused)
+{
+    (void)unused;
+    static const struct {
+        uint32_t profile;
+        double rate;
+        int64_t most, component, least, bytes; /* `bytes` are those of the file at most, and at least */
+    } cases[] = {{L2K_PROFILE_CINEMA_2K, 48, 90000, 0, 80000, 90000},
+                 {L2K_PROFILE_CINEMA_2K, 48, 1 << 30, 1 << 30, 640000, 651041},
+                 {L2K_PROFILE_CINEMA_2K, 48, 0, 20000, 50000, 62000},
+                 {L2K_PROFILE_IMF_2K | 0x11, 0, 90000, 0, 80000, 90000}};
+    picture p;
+    fill_12_bits(&p, 1024, 600, 3);
+    for (uint32_t c = 0; c < 3; c++)
+        for (size_t i = 0; i < 1024 * 600; i++)
+            p.samples[c][i] = (int32_t)random_below(4096);
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        const size_t k = i / 2;
+        memory_file file = memory_of(NULL, 0);
+        l2k_encoder *encoder = profile_encoder(NULL, i % 2 ? L2K_PROFILE_NONE : cases[k].profile, cases[k].rate);
+        assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_COMPONENT_TRANSFORM, 0), L2K_OK);
+        assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_MAX_BYTES, cases[k].most), L2K_OK);
+        assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_COMPONENT_BYTES, cases[k].component), L2K_OK);
+        if (i % 2)
+            assert_int_equal(l2k_encoder_set_profile(encoder, cases[k].profile, cases[k].rate), L2K_OK);
+        assert_int_equal(run_encoder(encoder, &p, &file), L2K_OK);
+        assert_in_range(file.size, cases[k].least, cases[k].bytes);
+        free(file.data);
+        l2k_encoder_free(encoder);
+    }
+    picture_free(&p);
+}
+
 /* Whatever the layers ask for; and the file is the same as without where there is room. */
 static void test_limits(void **unused)
 {
@@ -256,11 +328,40 @@ static void test_limits_by_rows(void **unused)
     picture_free(&p);
 }
 
+/* Tiles of an R profile lower the levels, whichever comes first; and the same in a batch. */
+static void test_profile_of_batches(void **unused)
+{
+    (void)unused;
+    picture p;
+    fill_12_bits(&p, 1100, 40, 1);
+    for (int before = 0; before < 2; before++) {
+        memory_file file = memory_of(NULL, 0);
+        l2k_stream stream = stream_of(&file);
+        l2k_encode_item item = {.image = &p.image, .planes = p.planes, .stream = &stream};
+        l2k_encoder *encoder = profile_encoder(NULL, before ? L2K_PROFILE_NONE : L2K_PROFILE_IMF_2K_R, 0);
+        assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_TILE_WIDTH, 1024), L2K_OK);
+        assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_TILE_HEIGHT, 1024), L2K_OK);
+        if (before)
+            assert_int_equal(l2k_encoder_set_profile(encoder, L2K_PROFILE_IMF_2K_R, 0), L2K_OK);
+        assert_int_equal(l2k_encoder_encode_batch(encoder, &item, 1), L2K_OK);
+        const l2k_info info = info_of(&file);
+        assert_int_equal(info.profile, L2K_PROFILE_IMF_2K_R);
+        assert_int_equal(info.levels, 4);
+        assert_int_equal(info.tiles_across, 2);
+        assert_int_equal(info.block_width, 32);
+        free(file.data);
+        l2k_encoder_free(encoder);
+    }
+    picture_free(&p);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_settings),         cmocka_unit_test(test_options_against),
-                                       cmocka_unit_test(test_pictures_against), cmocka_unit_test(test_bad_calls),
-                                       cmocka_unit_test(test_cinema_limits),    cmocka_unit_test(test_limits),
-                                       cmocka_unit_test(test_limits_by_rows)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_settings),          cmocka_unit_test(test_options_against),
+        cmocka_unit_test(test_pictures_against),  cmocka_unit_test(test_bad_calls),
+        cmocka_unit_test(test_cinema_limits),     cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_limits_by_rows),    cmocka_unit_test(test_limits_with_profiles),
+        cmocka_unit_test(test_profile_of_batches)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
