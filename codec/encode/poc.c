@@ -96,15 +96,14 @@ static l2k_status check_complete(const l2k_encoding *e, const l2k_tile_coding *c
     return L2K_OK;
 }
 
-/* A component of 256 is the most that CEpoc says where component indices have a byte. */
+/* What ends beyond the image ends with it: CEpoc says 256 of a byte as 0, which some decoders take for no component. */
 static void take_change(const l2k_encoding *e, const l2k_poc *entry, l2k_progression_change *change)
 {
-    const uint32_t most = l2k_component_index_bytes(e->siz.num_components) == 1 ? 256 : L2K_MAX_COMPONENTS;
     *change = (l2k_progression_change){.progression = (uint8_t)entry->progression,
                                        .resolution_start = (uint8_t)entry->resolution_start,
                                        .resolution_end = (uint8_t)entry->resolution_end,
                                        .component_start = entry->component_start,
-                                       .component_end = l2k_min_u32(entry->component_end, most),
+                                       .component_end = l2k_min_u32(entry->component_end, e->siz.num_components),
                                        .layer_end = l2k_min_u32(entry->layer_end, e->coding.num_layers)};
 }
 

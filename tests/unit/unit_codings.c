@@ -94,20 +94,22 @@ static void test_random_changes(void **unused)
     picture_free(&p);
 }
 
-/* Components from 256 on, of three: their index in a byte would be that of all. */
+/* Components from 256 on, of three: their index in a byte would be that of all, and 256 as an end would be 0. */
 static void test_absent_components(void **unused)
 {
     (void)unused;
     picture p;
     l2k_info info;
     const l2k_poc changes[2] = {{L2K_ALL_TILES, L2K_RPCL, 0, LEVELS + 1, 256, 300, LAYERS},
-                                {L2K_ALL_TILES, L2K_LRCP, 0, LEVELS + 1, 0, COMPONENTS, LAYERS}};
+                                {L2K_ALL_TILES, L2K_LRCP, 0, LEVELS + 1, 0, 300, LAYERS}};
     picture_make(&p, 90, 70, COMPONENTS);
     l2k_encoder *encoder = new_encoder(NULL);
     assert_int_equal(l2k_encoder_set_poc(encoder, changes, 2), L2K_OK);
-    free(check(encoder, &p, &info).data);
+    memory_file file = check(encoder, &p, &info);
+    assert_int_equal(find(&file, 0xFF5F, false)[5], COMPONENTS); /* CEpoc, after RSpoc, CSpoc, LYEpoc and REpoc */
+    free(file.data);
     assert_int_equal(l2k_encoder_set_poc(encoder, changes, 1), L2K_OK); /* every component is left out */
-    memory_file file = memory_of(NULL, 0);
+    file = memory_of(NULL, 0);
     assert_int_equal(run_encoder(encoder, &p, &file), L2K_ERROR_ARGUMENT);
     l2k_encoder_free(encoder);
     picture_free(&p);
