@@ -26,7 +26,9 @@ static l2k_status check_component(const l2k_context *context, const int64_t *o, 
         return refuse_component(context, c, "a sub-sampling of",
                                 component->dx < 1 || component->dx > 255 ? component->dx : component->dy);
     if (component->precision < 1 || component->precision > wavelet->most_bits)
-        return refuse_component(context, c, "a precision of", component->precision);
+        return l2k_fail(context, L2K_ERROR_ARGUMENT,
+                        "component %u: a precision of %u is not possible: the %s takes 1 to %u bits", c,
+                        component->precision, wavelet->name, wavelet->most_bits);
     if ((unsigned)component->channel > L2K_CHANNEL_UNSPECIFIED)
         return refuse_component(context, c, "a channel type of", component->channel);
     if (component->association > 65535)

@@ -121,6 +121,9 @@ refused '24 or 48 frames' --profile cinema2k,fps=25
 refused 'sub-level of at most 1' --profile imf2k,main=1,sub=2
 refused 'main level of at most 11' --profile imf2k,main=12
 refused 'needs unsigned samples of 12 bits' --profile cinema2k
+head -c 16 /dev/zero >wide.raw
+refuses "9/7 of 24 bits" h.j2k 'precision of 24 is not possible: the 9/7 takes 1 to 16 bits' \
+    encode wide.raw h.j2k --raw 2,2,1,24,u -I --quiet
 refused 'needs one layer' --profile imf2k --rate 20,10
 refused 'not with --irreversible' --kernel 1-3 -I
 refused 'not with --irreversible' -I --kernel haar
