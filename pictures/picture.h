@@ -77,6 +77,10 @@ bool cli_picture_place(cli_picture *picture, uint32_t x0, uint32_t y0, const cha
 uint32_t cli_sample_bytes(uint32_t precision);
 l2k_sample_type cli_sample_type(uint32_t precision, bool is_signed);
 
+/* Whether the encoder's component transform joins the first three components (G.2): they are alike and, unless it is
+ * asked for, the only colours. */
+bool cli_components_join(const l2k_component *components, uint32_t count, bool asked);
+
 /* Do all components have the same size, the same bytes per sample and the same sign? */
 bool cli_picture_can_interleave(const cli_picture *picture);
 

@@ -43,6 +43,19 @@ uint64_t cli_picture_strip_bytes(const cli_picture *picture, uint32_t rows)
     return bytes;
 }
 
+bool cli_components_join(const l2k_component *components, uint32_t count, bool asked)
+{
+    const l2k_component *c = components;
+    uint32_t colours = 0;
+    for (uint32_t i = 0; i < count; i++)
+        colours += c[i].channel == L2K_CHANNEL_COLOUR;
+    for (uint32_t i = 1; i < 3 && count >= 3; i++)
+        if (c[i].width != c[0].width || c[i].height != c[0].height || c[i].precision != c[0].precision ||
+            c[i].is_signed != c[0].is_signed)
+            return false;
+    return count >= 3 && (asked || colours == 3);
+}
+
 bool cli_picture_can_interleave(const cli_picture *picture)
 {
     const l2k_component *first = picture->components;

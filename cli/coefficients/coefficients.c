@@ -120,17 +120,6 @@ static bool decode_tile(cli_coefficients *input, uint32_t tile, cli_coefficient_
 
 /* ---- Pictures ------------------------------------------------------------------------------------------------ */
 
-/* Whether the encoder would use RCT or ICT (G.2, G.3). */
-static bool can_transform_components(const l2k_image *image)
-{
-    const l2k_component *c = image->components;
-    for (uint32_t i = 1; i < 3 && image->num_components >= 3; i++)
-        if (c[i].dx != c[0].dx || c[i].dy != c[0].dy || c[i].precision != c[0].precision ||
-            c[i].is_signed != c[0].is_signed)
-            return false;
-    return image->num_components >= 3;
-}
-
 static l2k_status configure_transform(const cli_coefficients *input)
 {
     const struct {
@@ -177,8 +166,10 @@ static bool describe_picture(cli_coefficients *input)
     input->tiles_across = cli_ceil_div(input->image.x1, input->tile_width);
     input->tiles_down = cli_ceil_div(input->image.y1, input->tile_height);
     input->wavelet = (l2k_wavelet)cli_setting_or(encoder[L2K_ENCODER_WAVELET], L2K_WAVELET_5_3);
+    const cli_setting joined = encoder[L2K_ENCODER_COMPONENT_TRANSFORM];
     input->component_transform =
-        cli_setting_or(encoder[L2K_ENCODER_COMPONENT_TRANSFORM], 1) && can_transform_components(&input->image);
+        cli_setting_or(joined, 1) &&
+        cli_components_join(input->image.components, input->image.num_components, joined.given);
     return make_transform(input);
 }
 

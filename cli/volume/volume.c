@@ -68,16 +68,6 @@ typedef struct forward {
     cli_volume_measure measure, measure_alone;
 } forward;
 
-static bool are_joined(const cli_volume_facts *facts)
-{
-    const l2k_component *c = facts->components;
-    bool alike = facts->num_components >= 3;
-    for (int i = 1; alike && i < 3; i++)
-        alike = c[i].width == c[0].width && c[i].height == c[0].height && c[i].precision == c[0].precision &&
-                c[i].is_signed == c[0].is_signed;
-    return alike;
-}
-
 static void choose(forward *f)
 {
     const cli_options *o = f->options;
@@ -86,7 +76,9 @@ static void choose(forward *f)
     facts->isotropic = o->isotropic;
     facts->z_levels = (unsigned)cli_setting_or(o->z_levels, o->isotropic ? facts->levels : DEFAULT_Z_LEVELS);
     facts->is_float = cli_setting_or(o->encoder[L2K_ENCODER_WAVELET], L2K_WAVELET_5_3) == L2K_WAVELET_9_7;
-    facts->component_transform = cli_setting_or(o->encoder[L2K_ENCODER_COMPONENT_TRANSFORM], 1) && are_joined(facts);
+    const cli_setting joined = o->encoder[L2K_ENCODER_COMPONENT_TRANSFORM];
+    facts->component_transform =
+        cli_setting_or(joined, 1) && cli_components_join(facts->components, facts->num_components, joined.given);
 }
 
 static bool make_alone(forward *f)
@@ -217,7 +209,8 @@ static bool check_back(const cli_options *options)
                         {options->measure, "measure"},
                         {encoder[L2K_ENCODER_WAVELET].given, "irreversible"},
                         {encoder[L2K_ENCODER_LEVELS].given, "levels"},
-                        {encoder[L2K_ENCODER_COMPONENT_TRANSFORM].given, "no-mct"}};
+                        {encoder[L2K_ENCODER_COMPONENT_TRANSFORM].given,
+                         encoder[L2K_ENCODER_COMPONENT_TRANSFORM].value ? "mct" : "no-mct"}};
     for (size_t i = 0; i < sizeof forward_only / sizeof *forward_only; i++)
         if (forward_only[i].given)
             return cli_error(options->names[0], "--%s is for slices; this is a folder of subbands",

@@ -185,19 +185,6 @@ static l2k_status setup_component(const l2k_settings *s, unsigned precision, l2k
     return setup_steps(encoder, precision, coding);
 }
 
-/* The component transform needs three components of equal size and precision (G.2). */
-static bool can_transform_components(const l2k_image *image)
-{
-    const l2k_component *c = image->components;
-    if (image->num_components < 3)
-        return false;
-    for (int i = 1; i < 3; i++)
-        if (c[i].dx != c[0].dx || c[i].dy != c[0].dy || c[i].precision != c[0].precision ||
-            c[i].is_signed != c[0].is_signed)
-            return false;
-    return true;
-}
-
 /* What an HT code-block may be (8.2 of T.814 and Table A.19): vertically causal contexts are those of the SigProp pass.
  */
 static l2k_status check_style(const l2k_context *context, const int64_t *o)
@@ -320,7 +307,9 @@ static l2k_status setup_coding(const l2k_settings *s, l2k_encoding *e)
     e->coding.eph = o[L2K_ENCODER_EPH];
     e->coding.progression = (uint8_t)o[L2K_ENCODER_PROGRESSION];
     e->coding.num_layers = encoder->num_targets ? (uint32_t)encoder->num_targets : 1;
-    e->coding.component_transform = o[L2K_ENCODER_COMPONENT_TRANSFORM] && can_transform_components(e->image);
+    const bool asked = encoder->given >> L2K_ENCODER_COMPONENT_TRANSFORM & 1;
+    e->coding.component_transform =
+        o[L2K_ENCODER_COMPONENT_TRANSFORM] && (asked ? l2k_image_is_alike(e->image) : l2k_image_is_rgb(e->image));
     for (uint32_t c = 0; c < e->siz.num_components; c++)
         L2K_TRY(setup_component(s, e->siz.components[c].precision, &e->coding.components[c]));
     L2K_TRY(setup_region(o, e));

@@ -59,6 +59,22 @@ static uint32_t count_colours(const l2k_image *image)
     return count;
 }
 
+bool l2k_image_is_alike(const l2k_image *image)
+{
+    const l2k_component *c = image->components;
+    for (uint32_t i = 1; i < 3 && image->num_components >= 3; i++)
+        if (c[i].dx != c[0].dx || c[i].dy != c[0].dy || c[i].precision != c[0].precision ||
+            c[i].is_signed != c[0].is_signed)
+            return false;
+    return image->num_components >= 3;
+}
+
+bool l2k_image_is_rgb(const l2k_image *image)
+{
+    const bool icc = image->icc && image->icc_bytes >= 20 && memcmp(image->icc + 16, "RGB ", 4) == 0;
+    return l2k_image_is_alike(image) && (icc || image->colour == L2K_COLOUR_SRGB || count_colours(image) == 3);
+}
+
 static unsigned enumerated_colour(const l2k_image *image)
 {
     switch (image->colour) {
@@ -75,7 +91,7 @@ static unsigned enumerated_colour(const l2k_image *image)
     case L2K_COLOUR_SRGB:
         return L2K_ENUM_SRGB;
     default: /* the colour box is mandatory: guess, with UnkC set in the image header */
-        return count_colours(image) < 3 ? L2K_ENUM_GRAY : L2K_ENUM_SRGB;
+        return l2k_image_is_rgb(image) ? L2K_ENUM_SRGB : L2K_ENUM_GRAY;
     }
 }
 

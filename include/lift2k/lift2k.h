@@ -348,7 +348,8 @@ typedef enum l2k_encoder_option {
     L2K_ENCODER_BLOCK_HEIGHT,        /* likewise; 64 */
     L2K_ENCODER_PROGRESSION,         /* l2k_progression; LRCP */
     L2K_ENCODER_STYLE,               /* l2k_style values combined with |; 0 */
-    L2K_ENCODER_COMPONENT_TRANSFORM, /* 0 never, 1 on the first three components where the standard allows it; 1 */
+    L2K_ENCODER_COMPONENT_TRANSFORM, /* 0 never, 1 on the first three components where the standard allows it; until it
+                                      * is set, only if these are the image's colours, or it says that they are RGB */
     L2K_ENCODER_SOP,                 /* 0 or 1: SOP marker segments; 0 */
     L2K_ENCODER_EPH,                 /* 0 or 1: EPH markers; 0 */
     L2K_ENCODER_PLT,                 /* 0 or 1: packet lengths in tile-part headers; 0 */

@@ -153,7 +153,7 @@ static bool take_colours(description *d)
     cli_tiff_layout *layout = d->layout;
     uint16_t inks = 4;
     if (!TIFFGetField(d->tiff, TIFFTAG_PHOTOMETRIC, &d->photometric))
-        d->photometric = layout->samples >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
+        d->photometric = layout->samples == 3 || layout->samples == 4 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
     switch (d->photometric) {
     case PHOTOMETRIC_MINISWHITE:
     case PHOTOMETRIC_MINISBLACK:

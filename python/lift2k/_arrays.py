@@ -212,10 +212,12 @@ def _extent(start: int, sizes: list[int], steps: list[int]) -> int:
     return min((-(-start // step) + size) * step for size, step in zip(sizes, steps))
 
 
-def _guess_colour(count: int, subsampling: list[tuple[int, int]]) -> str:
-    if count == 3 and subsampling[0] != subsampling[1] == subsampling[2]:
+def _guess_colour(colours: int, subsampling: list[tuple[int, int]]) -> str:
+    if len(subsampling) == 3 and subsampling[0] != subsampling[1] == subsampling[2]:
         return "sycc"
-    return "gray" if count < 3 else "srgb" if count < 5 else "unknown"
+    if colours == 3 and subsampling[0] == subsampling[1] == subsampling[2]:
+        return "srgb"
+    return "gray" if len(subsampling) < 3 else "unknown"
 
 
 class _Box(NamedTuple):
@@ -250,13 +252,13 @@ class Description:
             part.dx, part.dy = steps[c]
             part.precision = precision_of(p.dtype) if bits[c] is None else bits[c]
             part.is_signed = p.dtype.kind == "i"
-        self._set_channels(count, channels)
+        colours = self._set_channels(count, channels)
         image = self.image = ffi.new("l2k_image *")
         image.x0, image.y0 = origin
         image.x1 = _extent(origin[0], [p.width for p in planes], [s[0] for s in steps])
         image.y1 = _extent(origin[1], [p.height for p in planes], [s[1] for s in steps])
         image.num_components, image.components = count, self.components
-        image.colour = options.value_of("l2k_colour", colour or ("icc" if icc else _guess_colour(count, steps)))
+        image.colour = options.value_of("l2k_colour", colour or ("icc" if icc else _guess_colour(colours, steps)))
         image.density_x, image.density_y = density
         if icc:
             self.icc = ffi.from_buffer("uint8_t[]", icc)
@@ -283,7 +285,7 @@ class Description:
             ffi.memmove(box.uuid, given.uuid, len(given.uuid))
         self.image.boxes, self.image.num_boxes = self.boxes, len(boxes)
 
-    def _set_channels(self, count: int, channels: Any) -> None:
+    def _set_channels(self, count: int, channels: Any) -> int:
         if channels is None:
             channels = ["colour"] * count
             if count in (2, 4):
@@ -296,6 +298,7 @@ class Description:
                 part.association = colours
             else:
                 part.association = 65535 if part.channel == lib.L2K_CHANNEL_UNSPECIFIED else 0
+        return colours
 
     def _check_sizes(self, planes: Sequence[Plane]) -> None:
         size = ffi.new("uint32_t[2]")

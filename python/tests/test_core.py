@@ -302,6 +302,19 @@ def test_changes_and_comment(random):
         lift2k.encode(a, poc=[dict(layer=2)])
 
 
+def test_bands(random):
+    a = picture(random, (20, 30, 10), np.uint16)
+    data = lift2k.encode(a)
+    header = lift2k.open(data).header
+    assert header.colour != "srgb" and not header.component_transform
+    assert np.array_equal(lift2k.decode(data, component=0).reshape(20, 30), a[..., 0])
+    joined = lift2k.open(lift2k.encode(a, component_transform=True, colour="srgb")).header
+    assert joined.component_transform and joined.colour == "srgb"
+    for count in 3, 4:
+        header = lift2k.open(lift2k.encode(a[..., :count])).header
+        assert header.component_transform and header.colour == "srgb"
+
+
 def test_profiles(random):
     a = picture(random, (90, 120, 3), np.uint16) >> 4
     data = lift2k.encode(a, precision=12, profile="cinema4k", frames_per_second=24, format="codestream")

@@ -97,6 +97,39 @@ check "a limit below the profile's is kept" test "$(wc -c <k.j2k)" -le 3000
 runs "a limit of components below the profile's" encode twelve.ppm k.j2k --profile imf2k --component-bytes 1K --quiet
 check "a limit of components below the profile's is kept" test "$(wc -c <k.j2k)" -le 3300
 
+# ---- Bands
+
+# Ten bands are neither sRGB nor joined, unless --mct asks for it: component 0 is the first band.
+tail -c 5000 a.ppm | head -c 640 >ten.raw
+head -c 64 ten.raw >first.raw
+band() { # band NAME COLOUR TRANSFORM: of n.jp2
+    "$lift2k" info n.jp2 >info.log
+    check "$1: colour" grep -qE "^colour +$2\$" info.log
+    check "$1: component transform" grep -qE "^component transform +$3\$" info.log
+}
+runs "ten bands" encode ten.raw n.jp2 --raw 8,8,10,8,u --quiet
+band "ten bands" gray none
+runs "the first band" decode n.jp2 one.raw --component 0 --quiet
+check "the first band is component 0" cmp one.raw first.raw
+runs "ten bands as TIFF" decode n.jp2 ten.tif --quiet
+runs "ten bands of TIFF" encode ten.tif n.jp2 --quiet
+band "ten bands of TIFF" gray none
+runs "ten bands, joined" encode ten.raw n.jp2 --raw 8,8,10,8,u --quiet --mct
+band "ten bands, joined" gray RCT
+head -c 192 ten.raw >three.raw
+runs "three bands" encode three.raw n.jp2 --raw 8,8,3,8,u --quiet
+band "three bands" sRGB RCT
+{
+    printf 'P7\nWIDTH 8\nHEIGHT 8\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n'
+    head -c 256 ten.raw
+} >four.pam
+runs "RGB and opacity" encode four.pam n.jp2 --quiet
+band "RGB and opacity" sRGB RCT
+runs "subbands of ten bands" dump ten.tif bands --quiet
+check "subbands of ten bands: none is joined" grep -q '"component_transform": "none"' bands/*.json
+runs "a volume of ten bands" volume ten.tif volume --quiet
+check "a volume of ten bands: none is joined" grep -q '"component_transform": false' volume/volume.json
+
 refused() { # refused PATTERN ARGUMENTS...
     local pattern=$1
     shift

@@ -423,6 +423,49 @@ static void test_image_and_info(void **unused)
     picture_free(&p);
 }
 
+/* By default, three colours of one kind, or what says that it is RGB. */
+static void test_component_transform(void **unused)
+{
+    (void)unused;
+    static const struct {
+        uint32_t components;
+        l2k_colour colour;
+        l2k_channel last;
+        int64_t option; /* -1: not set */
+        bool joined, srgb;
+    } cases[] = {{3, L2K_COLOUR_UNKNOWN, L2K_CHANNEL_COLOUR, -1, true, true},
+                 {4, L2K_COLOUR_UNKNOWN, L2K_CHANNEL_OPACITY, -1, true, true},
+                 {4, L2K_COLOUR_UNKNOWN, L2K_CHANNEL_COLOUR, -1, false, false},
+                 {5, L2K_COLOUR_UNKNOWN, L2K_CHANNEL_COLOUR, -1, false, false},
+                 {5, L2K_COLOUR_SRGB, L2K_CHANNEL_COLOUR, -1, true, true},
+                 {5, L2K_COLOUR_UNKNOWN, L2K_CHANNEL_COLOUR, 1, true, false},
+                 {5, L2K_COLOUR_SRGB, L2K_CHANNEL_COLOUR, 0, false, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        picture p;
+        memory_file file = memory_of(NULL, 0);
+        picture_make(&p, 20, 10, cases[i].components);
+        p.image.colour = cases[i].colour;
+        for (uint32_t c = 0; c < cases[i].components; c++)
+            p.components[c].channel = c < 3 ? L2K_CHANNEL_COLOUR : cases[i].last;
+        l2k_encoder *encoder = l2k_encoder_new(NULL);
+        if (cases[i].option >= 0)
+            l2k_encoder_set(encoder, L2K_ENCODER_COMPONENT_TRANSFORM, cases[i].option);
+        assert_int_equal(run_encoder(encoder, &p, &file), L2K_OK);
+        l2k_decoder *decoder = l2k_decoder_new(NULL);
+        l2k_info info;
+        l2k_image image;
+        assert_int_equal(l2k_decoder_open_memory(decoder, file.data, file.size), L2K_OK);
+        assert_int_equal(l2k_decoder_info(decoder, &info), L2K_OK);
+        assert_int_equal(l2k_decoder_image(decoder, &image), L2K_OK);
+        assert_int_equal(info.component_transform, cases[i].joined);
+        assert_int_equal(image.colour, cases[i].srgb ? L2K_COLOUR_SRGB : L2K_COLOUR_GRAY);
+        l2k_decoder_free(decoder);
+        l2k_encoder_free(encoder);
+        free(file.data);
+        picture_free(&p);
+    }
+}
+
 /* What the options do: reduction, region, one component, layers. */
 static void test_decoder_options(void **unused)
 {
@@ -848,6 +891,7 @@ int main(void)
         cmocka_unit_test(test_decoder_states),
         cmocka_unit_test(test_info),
         cmocka_unit_test(test_image_and_info),
+        cmocka_unit_test(test_component_transform),
         cmocka_unit_test(test_decoder_options),
         cmocka_unit_test(test_targets),
         cmocka_unit_test(test_limits),
