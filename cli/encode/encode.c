@@ -167,8 +167,7 @@ static bool verify_file(const encoding *e, coder *k, encode_file *file, const cl
     if (file->by_rows)
         cli_reader_close(&file->reader);
     bool done = (!file->by_rows || open_reader(&file->reader, task, e->options, true)) &&
-                cli_verify(&k->check, &file->output, &file->reader, file->by_rows, cli_encode_is_lossless(e->options),
-                           &file->verified);
+                cli_verify(&k->check, &file->output, &file->reader, file->by_rows, e->options, &file->verified);
     if (limited)
         cli_coded_close(&k->check);
     file->timings.verify = cli_now() - start;

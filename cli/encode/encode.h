@@ -43,7 +43,7 @@ bool cli_verify_create(cli_coded_file *check, const cli_options *options, const 
 /* Decodes `output`, which is written but not committed, and compares it with `original`: all of it in memory, or,
  * `by_rows`, at its beginning again and read strip by strip. Reports differences; false if there should be none. The
  * result is in `lines`, which the caller frees in any case. */
-bool cli_verify(cli_coded_file *check, cli_output *output, cli_reader *original, bool by_rows, bool lossless,
-                char **lines);
+bool cli_verify(cli_coded_file *check, cli_output *output, cli_reader *original, bool by_rows,
+                const cli_options *options, char **lines);
 
 #endif

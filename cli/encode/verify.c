@@ -18,6 +18,7 @@ typedef struct checking {
     cli_coded_file *check;
     cli_reader *original;
     const char *name; /* of the file that was written */
+    const cli_options *options;
     bool by_rows, lossless;
     char *lines; /* for the user; NULL when out of memory */
     cli_picture decoded;
@@ -81,6 +82,24 @@ static void print_component(checking *k, uint32_t c)
                  (unsigned long long)difference->peak_error);
 }
 
+/* What a PSNR asks for holds for all components together. */
+static void print_all(checking *k)
+{
+    const cli_options *options = k->options;
+    const bool asked = options->num_layer_targets && options->target == L2K_TARGET_PSNR;
+    const double target = asked ? options->layer_targets[options->num_layer_targets - 1] : 0;
+    char wanted[40] = "";
+    double error = 0, samples = 0;
+    for (uint32_t c = 0; c < k->decoded.image.num_components; c++) {
+        error += k->differences[c].squares / pow(ldexp(1, (int)k->decoded.components[c].precision) - 1, 2);
+        samples += (double)k->differences[c].samples;
+    }
+    if (target > 0)
+        snprintf(wanted, sizeof wanted, ", %g dB asked for", target);
+    if (error > 0 && (target > 0 || k->decoded.image.num_components > 1))
+        add_line(k, "verified: all components PSNR %.2f dB%s\n", 10 * log10(samples / error), wanted);
+}
+
 static bool fail(const char *name, uint32_t c, const cli_difference *difference)
 {
     return cli_error(name,
@@ -89,7 +108,7 @@ static bool fail(const char *name, uint32_t c, const cli_difference *difference)
                      (unsigned long long)difference->peak_error);
 }
 
-/* Lossy files get a line for each component; "identical" is printed once. */
+/* Lossy files get a line for each component, and one for all; "identical" is printed once. */
 static bool judge(checking *k)
 {
     uint64_t samples = 0;
@@ -103,6 +122,8 @@ static bool judge(checking *k)
     }
     if (k->lossless)
         add_line(k, "verified: identical, %s\n", cli_count_text((double)samples, "samples", count));
+    else
+        print_all(k);
     return true;
 }
 
@@ -172,10 +193,15 @@ static bool verify_written(checking *k, cli_input *written)
     return k->lines ? done : cli_error(k->name, "out of memory");
 }
 
-bool cli_verify(cli_coded_file *check, cli_output *output, cli_reader *original, bool by_rows, bool lossless,
-                char **lines)
+bool cli_verify(cli_coded_file *check, cli_output *output, cli_reader *original, bool by_rows,
+                const cli_options *options, char **lines)
 {
-    checking k = {.check = check, .original = original, .name = output->name, .by_rows = by_rows, .lossless = lossless};
+    checking k = {.check = check,
+                  .original = original,
+                  .name = output->name,
+                  .options = options,
+                  .by_rows = by_rows,
+                  .lossless = cli_encode_is_lossless(options)};
     cli_input written;
     check->other_bytes = cli_picture_bytes(&original->picture);
     /* Indices are compared before the palette. */

@@ -384,7 +384,9 @@ typedef enum l2k_encoder_option {
 typedef enum l2k_target {
     L2K_TARGET_RATIO, /* raw size of the image (bits a sample as declared) over size of the output, but for
                          image->boxes; 1 or less = everything */
-    L2K_TARGET_PSNR   /* estimated dB over all components, peak 2^precision - 1; 0 or less = everything */
+    L2K_TARGET_PSNR   /* dB over all components, peak 2^precision - 1; 0 or less = everything. Of MQ code-blocks an
+                         estimate: above 45 dB up to 2 dB too high with the 5/3; with the 9/7 it leaves out the error of
+                         the quantiser's steps, with whose default 8-bit images end near 50 dB. */
 } l2k_target;
 
 typedef struct l2k_size {

@@ -246,6 +246,15 @@ for c in 0 1 2; do
     set -- $(grep "^$c " figures)
     says "verified losses: component $c" "^x.jp2: verified: component $c PSNR $4 dB, peak error $2\$"
 done
+says_all() { # says_all TARGET OPTIONS: what --verify says of all components is what they show, and the target
+    "$lift2k" encode photos/coffee.png all.jp2 -q "$1" "${@:2}" --verify >/dev/null 2>err.log
+    "$lift2k" compare photos/coffee.png all.jp2 >out.log
+    psnr=$(awk '/^[0-9]/ { sum += $3; n++ } END { printf "%.2f", 10 * log(65025 * n / sum) / log(10) }' out.log)
+    check "all components with $*" grep -qx "all.jp2: verified: all components PSNR $psnr dB, $1 dB asked for" err.log
+}
+says_all 50
+says_all 55 -I
+check "the help calls -q an estimate" sh -c "'$lift2k' encode --help | tr -s ' \\n' '  ' | grep -q 'an estimate without --ht'"
 gives "verified, quiet" 0 encode photos/coffee.png x.jp2 --verify --quiet
 check "verified, quiet" test ! -s err.log
 gives "verified, with opacity" 0 encode alpha.pam x.jp2 --verify
