@@ -22,9 +22,9 @@ typedef struct rate_control {
     uint64_t samples;
     uint32_t layer; /* being filled */
     size_t at;      /* the prefix of the list that it and those above have */
-    /* Where there are limits: bytes of the layers above it, and about the most that one without contributions takes; of
-     * the output, and of each component. */
-    uint64_t used, empty;
+    uint64_t empty; /* bytes: about the most that a layer without contributions takes */
+    /* Where there are limits: bytes of the layers above it, and as just said; of the output, and of each component. */
+    uint64_t used;
     struct component_bytes {
         uint64_t used, empty;
     } * component_bytes;
@@ -216,7 +216,7 @@ static l2k_status prepare_limits(rate_control *control, size_t fixed_bytes)
         return l2k_fail(control->context, L2K_ERROR_MEMORY, "out of memory for %u components", count);
     control->used = fixed_bytes;
     for (uint32_t c = 0; c < count; c++)
-        control->empty += control->component_bytes[c].empty = empty_layer_bytes(control, c);
+        control->component_bytes[c].empty = empty_layer_bytes(control, c);
     return L2K_OK;
 }
 
@@ -333,11 +333,27 @@ void l2k_ratio_check(const l2k_context *context, uint64_t used, uint64_t goal, d
         l2k_warn(context, "the headers alone take more than a ratio of %g allows", ratio);
 }
 
+/* What a layer may take, `used` by those above it; layers that follow closely need room for packets without
+ * contributions. */
+static uint64_t ratio_room(const rate_control *control, uint64_t used)
+{
+    const l2k_layer_targets *targets = control->targets;
+    uint64_t room = UINT64_MAX;
+    for (uint32_t layer = control->layer; layer < control->num_layers; layer++) {
+        const uint64_t taken = used + (layer - control->layer) * control->empty;
+        const uint64_t goal = l2k_ratio_goal(control->tiles, control->num_tiles, targets->targets[layer]);
+        const uint64_t own = goal > taken ? goal - taken : 0;
+        if (!l2k_target_is_everything(targets->kind, targets->targets[layer]) && own < room)
+            room = own;
+    }
+    return room;
+}
+
 static l2k_status fit_ratio(rate_control *control, double target, uint64_t *used)
 {
     const uint64_t goal = l2k_ratio_goal(control->tiles, control->num_tiles, target);
     uint64_t bytes;
-    L2K_TRY(fit_bytes(control, goal > *used ? goal - *used : 0, &bytes));
+    L2K_TRY(fit_bytes(control, ratio_room(control, *used), &bytes));
     *used += bytes;
     l2k_ratio_check(control->context, *used, goal, target);
     return L2K_OK;
@@ -370,6 +386,8 @@ static l2k_status fill_layers(rate_control *control, size_t fixed_bytes)
 {
     uint64_t used = fixed_bytes;
     count_samples(control);
+    for (uint32_t c = 0; c < control->tiles[0].num_components; c++)
+        control->empty += empty_layer_bytes(control, c);
     if (l2k_targets_have_limits(control->targets))
         L2K_TRY(prepare_limits(control, fixed_bytes));
     L2K_TRY(l2k_slopes_create(control->context, control->tiles, control->num_tiles, &control->slopes));

@@ -429,8 +429,9 @@ L2K_API l2k_status l2k_encoder_set_palette(l2k_encoder *encoder, const uint8_t *
  *
  * HT code-blocks have one to three passes, and layers end between those: several layers need L2K_ENCODER_HT_PASSES 2 or
  * 3. What the last layer is to reach is reached by quantiser steps, with the 9/7 only: ratios within 2 % below the size
- * (but for outputs of a few kilobytes), PSNRs, with the cleanup pass alone, within 0.3 dB of what decoding shows. The
- * coefficients of all tiles are kept for it, 4 bytes a sample. By rows of tiles, each row has steps of its own. */
+ * (but for outputs of up to some 10 kB), PSNRs, with the cleanup pass alone, within 0.3 dB of what decoding shows (0.7
+ * for a few hundred bytes). The coefficients of all tiles are kept for it, 4 bytes a sample. By rows of tiles, each row
+ * has steps of its own. */
 L2K_API l2k_status l2k_encoder_set_layers(l2k_encoder *encoder, l2k_target kind, const double *targets, size_t count);
 
 /* The base step of the 9/7's quantiser, as a fraction of the samples' range: subband b gets the step base * 2^precision

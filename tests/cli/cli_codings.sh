@@ -97,6 +97,15 @@ check "a limit below the profile's is kept" test "$(wc -c <k.j2k)" -le 3000
 runs "a limit of components below the profile's" encode twelve.ppm k.j2k --profile imf2k --component-bytes 1K --quiet
 check "a limit of components below the profile's is kept" test "$(wc -c <k.j2k)" -le 3300
 
+# Layers close together: what the packets of later ones take without code-blocks is left for them.
+tail -c +64 a.ppm | head -c 2304 >close.raw
+for options in "" -I "-t 16,16" "--sop --eph --plt"; do
+    # shellcheck disable=SC2086
+    runs "close layers $options" encode close.raw k.j2k --raw 48,48,1,8,u -r 2.53,2.52,2.51,2.5 $options --quiet
+    check "close layers $options: the last one's size" test "$(wc -c <k.j2k)" -le 921
+    check "close layers $options: no warning" test ! -s err.log
+done
+
 # ---- Bands
 
 # Ten bands are neither sRGB nor joined, unless --mct asks for it: component 0 is the first band.
