@@ -1,6 +1,8 @@
 /* Which instruction sets this build and this processor have, and which of them L2K_CPU_AUTO stands for. */
 #include "base/cpu.h"
 
+#include <stdatomic.h>
+
 #ifdef L2K_WITH_AVX2
 #include <cpuid.h>
 
@@ -13,52 +15,46 @@ static bool has_lzcnt(void)
 }
 #endif
 
-/* Each with the subsets that the build compiles for (CMakeLists.txt). */
-static bool has_avx2(void)
+/* Bits: the usable sets, by l2k_cpu, each with the subsets that the build compiles for (CMakeLists.txt), and: */
+enum { DEPOSITS = 1 << 30, ASKED = 1 << 29 };
+
+static unsigned ask(void)
 {
+    unsigned found = ASKED | 1u << L2K_CPU_AUTO | 1u << L2K_CPU_C;
 #ifdef L2K_WITH_AVX2
     __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-           __builtin_cpu_supports("popcnt") && has_lzcnt();
-#else
-    return false;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+        __builtin_cpu_supports("popcnt") && has_lzcnt())
+        found |= 1u << L2K_CPU_AVX2;
+    if (__builtin_cpu_supports("bmi2") && !__builtin_cpu_is("amdfam17h") && !__builtin_cpu_is("bdver4"))
+        found |= DEPOSITS;
 #endif
-}
-
-static bool has_avx512(void)
-{
 #ifdef L2K_WITH_AVX512
-    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl");
-#else
-    return false;
+    if (found >> L2K_CPU_AVX2 & 1 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        found |= 1u << L2K_CPU_AVX512;
 #endif
+#ifdef L2K_WITH_NEON
+    found |= 1u << L2K_CPU_NEON; /* part of every aarch64 */
+#endif
+    return found;
 }
 
-static bool has_neon(void)
+/* Asked once: a hypervisor traps CPUID, which then takes as long as a small tile. */
+static unsigned facts(void)
 {
-#ifdef L2K_WITH_NEON
-    return true; /* part of every aarch64 */
-#else
-    return false;
-#endif
+    static atomic_uint known;
+    unsigned found = atomic_load_explicit(&known, memory_order_relaxed);
+    if (!found) {
+        found = ask();
+        atomic_store_explicit(&known, found, memory_order_relaxed);
+    }
+    return found;
 }
 
 bool l2k_cpu_usable(l2k_cpu cpu)
 {
-    switch (cpu) {
-    case L2K_CPU_AUTO:
-    case L2K_CPU_C:
-        return true;
-    case L2K_CPU_AVX2:
-        return has_avx2();
-    case L2K_CPU_AVX512:
-        return has_avx512();
-    case L2K_CPU_NEON:
-        return has_neon();
-    }
-    return false;
+    return cpu >= L2K_CPU_AUTO && cpu <= L2K_CPU_NEON && facts() >> cpu & 1;
 }
 
 l2k_cpu l2k_cpu_best(void)
@@ -72,12 +68,7 @@ l2k_cpu l2k_cpu_best(void)
 
 bool l2k_cpu_deposits(void)
 {
-#ifdef L2K_WITH_AVX2
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("bmi2") && !__builtin_cpu_is("amdfam17h") && !__builtin_cpu_is("bdver4");
-#else
-    return false;
-#endif
+    return facts() & DEPOSITS;
 }
 
 l2k_cpu l2k_cpu_resolve(l2k_cpu cpu)
