@@ -1,6 +1,8 @@
 /* The packets of one tile (Annex B), one after the other, out of its tile-parts. */
 #include "codec/decode/packets.h"
 
+#include <stdio.h>
+
 #include "codec/decode/index.h"
 #include "codec/decode/window.h"
 #include "codec/packets/packet.h"
@@ -14,6 +16,8 @@ typedef struct tile_reader {
     uint32_t layers;       /* that are wanted */
     uint64_t wanted;       /* packets */
     uint64_t header_bytes; /* of a file that is read in parts: as long as headers seem to be */
+    uint64_t number;       /* of the packet being read, where they are read one after the other */
+    uint32_t layer;        /* of it */
     l2k_packet_input input;
 } tile_reader;
 
@@ -166,6 +170,8 @@ static l2k_status walk(tile_reader *reader, l2k_packet_order *order, l2k_packet_
                 (uint64_t)(reader->input.data - d->codestream->data);
         L2K_TRY(fetch_header(reader, 0));
         L2K_TRY(read_packet(reader, &id, keep, order->skipped, stop));
+        reader->layer = id.layer;
+        reader->number += !stop->error;
         left -= keep;
     }
     if (stop->error == L2K_ERROR_TRUNCATED && l2k_packet_order_next(order, &id))
@@ -293,6 +299,7 @@ static l2k_status read_indexed(tile_reader *reader, const l2k_packet_index *inde
 
 static l2k_status start_walk(const l2k_decoding *d, l2k_tile_state *s, tile_reader *reader)
 {
+    reader->number = 0;
     reader->next_part = d->codestream->first_part[reader->index];
     reader->input.data = reader->input.end = d->codestream->end; /* nothing, but at an address */
     return l2k_start_packets(d, s);
@@ -334,6 +341,18 @@ static l2k_status read_with_headers(const l2k_decoding *d, l2k_tile_state *s, ti
     return L2K_OK;
 }
 
+/* Where a header has promised too many coding passes, code-blocks have lengths of what was read as such before: an
+ * encoder that restarts Lblock with each layer (B.10.7.1 keeps it) is wrong from that layer's first length on. So the
+ * layers before it are read once more, alone. */
+static l2k_status keep_layers_before(const l2k_decoding *d, l2k_tile_state *s, tile_reader *reader)
+{
+    l2k_packet_stop stop = {0};
+    reader->layers = reader->layer;
+    reader->wanted = l2k_window_precincts(&s->tile) * reader->layers;
+    L2K_TRY(l2k_tile_restart(d->context, UINT64_MAX, &s->tile));
+    return read_with_headers(d, s, reader, NULL, &stop);
+}
+
 l2k_status l2k_read_packets(const l2k_decoding *d, l2k_tile_state *s)
 {
     const l2k_buffer *packed = &s->packed.bytes;
@@ -352,7 +371,16 @@ l2k_status l2k_read_packets(const l2k_decoding *d, l2k_tile_state *s)
     }
     if (!reader.input.packed && !has_all(&reader))
         L2K_TRY(l2k_find_index(d, s, reader.bytes, &index));
+    const tile_reader start = reader;
+    char text[128];
     L2K_TRY(read_with_headers(d, s, &reader, index, &stop));
     s->is_whole = !stop.error;
+    if (reader.input.excess && reader.layer > 0) {
+        snprintf(text, sizeof text, "packet %llu, of layer %u, on: %s; the layers before are kept",
+                 (unsigned long long)reader.number, reader.layer, reader.input.fault);
+        stop = (l2k_packet_stop){L2K_ERROR_CORRUPT, "has damaged packet headers from ", text};
+        reader.input = start.input;
+        L2K_TRY(keep_layers_before(d, s, &reader));
+    }
     return stop.error ? report(d, s->tile.index, &stop) : L2K_OK;
 }
