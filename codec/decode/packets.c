@@ -16,8 +16,10 @@ typedef struct tile_reader {
     uint32_t layers;       /* that are wanted */
     uint64_t wanted;       /* packets */
     uint64_t header_bytes; /* of a file that is read in parts: as long as headers seem to be */
-    uint64_t number;       /* of the packet being read, where they are read one after the other */
-    uint32_t layer;        /* of it */
+    uint64_t number;       /* of packets read one after the other */
+    bool has_excess;       /* one has promised more coding passes than bit-planes allow: */
+    uint64_t excess;       /* its number */
+    uint32_t excess_layer; /* and layer */
     l2k_packet_input input;
 } tile_reader;
 
@@ -150,6 +152,16 @@ static void miss_packets(const tile_reader *reader, l2k_packet_stop *stop)
         *stop = (l2k_packet_stop){L2K_ERROR_CORRUPT, "has no EPH marker where its header promises a packet", ""};
 }
 
+static void note_excess(tile_reader *reader, const l2k_packet_id *id)
+{
+    if (!reader->has_excess && reader->input.excess) {
+        reader->excess = reader->number;
+        reader->excess_layer = id->layer;
+        reader->has_excess = true;
+    }
+    reader->number++;
+}
+
 /* Reads packets in their order up to the last one that is wanted, or, where that was done before, up to the end, and
  * enters them into the index, if there is one. */
 static l2k_status walk(tile_reader *reader, l2k_packet_order *order, l2k_packet_index *index, l2k_packet_stop *stop)
@@ -170,8 +182,7 @@ static l2k_status walk(tile_reader *reader, l2k_packet_order *order, l2k_packet_
                 (uint64_t)(reader->input.data - d->codestream->data);
         L2K_TRY(fetch_header(reader, 0));
         L2K_TRY(read_packet(reader, &id, keep, order->skipped, stop));
-        reader->layer = id.layer;
-        reader->number += !stop->error;
+        note_excess(reader, &id);
         left -= keep;
     }
     if (stop->error == L2K_ERROR_TRUNCATED && l2k_packet_order_next(order, &id))
@@ -183,7 +194,11 @@ static l2k_status walk(tile_reader *reader, l2k_packet_order *order, l2k_packet_
         index->stop = *stop;
     }
     bool more = reader->input.data != reader->input.end || reader->next_part != L2K_NO_PART;
-    if (to_end && more && !stop->error && !atomic_exchange(&d->findings->warned_beyond, true))
+    if (!to_end || !more || stop->error)
+        return L2K_OK;
+    if (reader->has_excess && reader->excess_layer > 0 && !d->like_openjpeg)
+        *stop = (l2k_packet_stop){L2K_ERROR_CORRUPT, "has bytes beyond its last packet", ""};
+    else if (!atomic_exchange(&d->findings->warned_beyond, true))
         l2k_warn(d->context, "tile %u has bytes beyond its last packet", reader->index);
     return L2K_OK;
 }
@@ -300,6 +315,7 @@ static l2k_status read_indexed(tile_reader *reader, const l2k_packet_index *inde
 static l2k_status start_walk(const l2k_decoding *d, l2k_tile_state *s, tile_reader *reader)
 {
     reader->number = 0;
+    reader->has_excess = reader->input.excess = false;
     reader->next_part = d->codestream->first_part[reader->index];
     reader->input.data = reader->input.end = d->codestream->end; /* nothing, but at an address */
     return l2k_start_packets(d, s);
@@ -341,13 +357,13 @@ static l2k_status read_with_headers(const l2k_decoding *d, l2k_tile_state *s, ti
     return L2K_OK;
 }
 
-/* Where a header has promised too many coding passes, code-blocks have lengths of what was read as such before: an
- * encoder that restarts Lblock with each layer (B.10.7.1 keeps it) is wrong from that layer's first length on. So the
- * layers before it are read once more, alone. */
+/* Some encoders have more coding passes than bit-planes, and are right in all else. But where packets do not end with
+ * their bytes either, lengths are wrong: an encoder that restarts Lblock with each layer (B.10.7.1 keeps it) is wrong
+ * from that layer's first length on. So the layers before it are read once more, alone. */
 static l2k_status keep_layers_before(const l2k_decoding *d, l2k_tile_state *s, tile_reader *reader)
 {
     l2k_packet_stop stop = {0};
-    reader->layers = reader->layer;
+    reader->layers = reader->excess_layer;
     reader->wanted = l2k_window_precincts(&s->tile) * reader->layers;
     L2K_TRY(l2k_tile_restart(d->context, UINT64_MAX, &s->tile));
     return read_with_headers(d, s, reader, NULL, &stop);
@@ -371,15 +387,15 @@ l2k_status l2k_read_packets(const l2k_decoding *d, l2k_tile_state *s)
     }
     if (!reader.input.packed && !has_all(&reader))
         L2K_TRY(l2k_find_index(d, s, reader.bytes, &index));
-    const tile_reader start = reader;
+    const l2k_packet_input start = reader.input;
     char text[128];
     L2K_TRY(read_with_headers(d, s, &reader, index, &stop));
     s->is_whole = !stop.error;
-    if (reader.input.excess && reader.layer > 0) {
-        snprintf(text, sizeof text, "packet %llu, of layer %u, on: %s; the layers before are kept",
-                 (unsigned long long)reader.number, reader.layer, reader.input.fault);
+    if (stop.error && reader.has_excess && reader.excess_layer > 0 && !d->like_openjpeg) {
+        snprintf(text, sizeof text, "packet %llu of layer %u on: more coding passes than bit-planes allow",
+                 (unsigned long long)reader.excess, reader.excess_layer);
         stop = (l2k_packet_stop){L2K_ERROR_CORRUPT, "has damaged packet headers from ", text};
-        reader.input = start.input;
+        reader.input = start;
         L2K_TRY(keep_layers_before(d, s, &reader));
     }
     return stop.error ? report(d, s->tile.index, &stop) : L2K_OK;

@@ -33,7 +33,7 @@ typedef struct l2k_packet_input {
     bool beyond;
     uint64_t looks;    /* code-blocks visited so far: those that are not included may take no bits */
     const char *fault; /* after L2K_ERROR_CORRUPT: what is wrong with the header, for the caller to report */
-    bool excess;       /* it promises more coding passes than bit-planes allow: lengths before it may be wrong, too */
+    bool excess;       /* a header has promised more coding passes than bit-planes allow; the caller clears it */
 } l2k_packet_input;
 
 /* Reads one packet and advances the input past it. Contributions are kept only if `keep`; they point into the data.

@@ -55,11 +55,7 @@ static inline l2k_status get_contributions(l2k_packet_reader *reader, l2k_block_
     const unsigned passes = get_pass_count(bits), room = 32u - block->lblock;
     const unsigned more = l2k_bits_run(bits, 1, room + 1);
     uint32_t bytes;
-    if (block->kind == L2K_BLOCK_MQ && block->num_passes + passes + 2u > 3u * block->num_planes && !reader->lenient) {
-        reader->bits = *bits;
-        reader->excess = !bits->exhausted;
-        return l2k_packet_corrupt(reader, "more coding passes than bit-planes allow");
-    }
+    reader->excess |= block->kind == L2K_BLOCK_MQ && block->num_passes + passes + 2u > 3u * block->num_planes;
     block->lblock = (uint8_t)(block->lblock + more);
     if (more <= room && has_one_length(reader, block, passes) && get_one_length(block, passes, bits, &bytes))
         return l2k_packet_contribute(reader, block, passes, block->num_passes == 0, bytes);
@@ -275,17 +271,13 @@ l2k_status l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k
                            l2k_packet_input *input)
 {
     const unsigned style = tile->components[id->component].coding->style;
-    l2k_packet_reader reader = {.context = context,
-                                .tile = tile,
-                                .coder = l2k_block_coder_for(style),
-                                .style = style,
-                                .keep = keep,
-                                .lenient = input->like_openjpeg};
+    l2k_packet_reader reader = {
+        .context = context, .tile = tile, .coder = l2k_block_coder_for(style), .style = style, .keep = keep};
     reader.one_segment = !(style & (L2K_STYLE_BYPASS | L2K_STYLE_TERMALL));
     L2K_TRY(skip_sop(input));
     l2k_status status = read_header(&reader, id, input);
     input->fault = reader.fault;
-    input->excess = reader.excess;
+    input->excess |= reader.excess;
     input->looks += reader.looks;
     L2K_TRY(status);
     L2K_TRY(take_body(&reader, id, input));

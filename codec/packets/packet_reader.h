@@ -13,8 +13,7 @@ typedef struct l2k_packet_reader {
     unsigned style;
     bool one_segment; /* all passes of an MQ block share a codeword segment */
     l2k_bit_reader bits;
-    bool keep, lenient; /* lenient: OpenJPEG takes more coding passes than bit-planes allow */
-    bool excess;
+    bool keep, excess;
     l2k_block *block; /* whose header is being read; NULL: it is not kept */
     uint64_t looks;   /* at code-blocks */
     const char *fault;

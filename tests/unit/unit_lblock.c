@@ -151,7 +151,7 @@ static void test_restarted(void **unused)
     assert_int_equal(decode(file.data, file.size, 1, 0, &first), L2K_OK);
     assert_int_equal(decode(wrong.data, wrong.size, 0, 0, &got), L2K_INCOMPLETE);
     assert_non_null(strstr(said, "has damaged packet headers from packet "));
-    assert_non_null(strstr(said, ", of layer 1, on: more coding passes than bit-planes allow"));
+    assert_non_null(strstr(said, " of layer 1 on: more coding passes than bit-planes allow"));
     assert_true(picture_equal(&first, &got));
     assert_false(picture_equal(&whole, &got));
     picture_free(&got);
