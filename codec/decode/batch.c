@@ -150,11 +150,12 @@ l2k_status l2k_decoder_decode_batch(l2k_decoder *decoder, l2k_decode_item *items
         return L2K_OK;
     const int before = l2k_decoder_enter(decoder);
     l2k_status status = l2k_object_check_memory(&decoder->context, options[L2K_DECODER_MEMORY]);
-    if (status == L2K_OK) { /* for all lanes: each has one device */
+    if (status == L2K_OK) { /* for all workers: each has one device */
         const l2k_batch_shape shape = shape_of(decoder, items, count);
         status = l2k_lanes_run(&decoder->lanes, &kind, decoder, &decoder->context, &shape, items);
     }
     l2k_engine_leave(before);
-    L2K_TRY(status);
+    for (size_t i = 0; status != L2K_OK && i < count; i++)
+        items[i].status = status;
     return outcome(items, count);
 }

@@ -114,9 +114,13 @@ static l2k_status encode_batch(l2k_encoder *encoder, l2k_encode_item *items, siz
         items[i].status = L2K_ERROR_CANCELLED;
     if (!count)
         return L2K_OK;
-    L2K_TRY(l2k_object_check_memory(&encoder->context, options[L2K_ENCODER_MEMORY])); /* each lane has one device */
-    const l2k_batch_shape shape = shape_of(encoder, items, count);
-    L2K_TRY(l2k_lanes_run(&encoder->lanes, &kind, encoder, &encoder->context, &shape, items));
+    l2k_status status = l2k_object_check_memory(&encoder->context, options[L2K_ENCODER_MEMORY]); /* for all workers */
+    if (status == L2K_OK) {
+        const l2k_batch_shape shape = shape_of(encoder, items, count);
+        status = l2k_lanes_run(&encoder->lanes, &kind, encoder, &encoder->context, &shape, items);
+    }
+    for (size_t i = 0; status != L2K_OK && i < count; i++)
+        items[i].status = status;
     for (size_t i = 0; i < count; i++)
         L2K_TRY(items[i].status);
     return L2K_OK;

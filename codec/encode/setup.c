@@ -67,6 +67,8 @@ static l2k_status check_image(const l2k_context *context, const int64_t *o, cons
     if (image->num_components < 1 || image->num_components > L2K_MAX_COMPONENTS)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "%u components, 1 to %u are possible", image->num_components,
                         L2K_MAX_COMPONENTS);
+    if (!image->components)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "an image without components");
     for (uint32_t c = 0; c < image->num_components; c++) {
         uint32_t width, height;
         L2K_TRY(check_component(context, o, &image->components[c], c));

@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 #define L2K_VERSION_MAJOR 0
-#define L2K_VERSION_MINOR 1
+#define L2K_VERSION_MINOR 2
 #define L2K_VERSION_PATCH 0
 
 /* The version of the library that was linked, as "MAJOR.MINOR.PATCH". Static storage. */
@@ -63,8 +63,8 @@ typedef enum l2k_severity { L2K_SEVERITY_ERROR, L2K_SEVERITY_WARNING, L2K_SEVERI
 /* Any member may be NULL: then malloc and free are used, messages are dropped, and progress is not reported.
  *
  * `allocate` returns memory aligned for any C object, or NULL; `release` takes it back. Encoders and decoders keep
- * memory, tables and transform plans from image to image: an image of a shape seen before allocates nothing, or, with
- * several threads, at most a few blocks. Memory is returned when it stays unused for two images, and when the object is
+ * memory, tables and transform plans from image to image: an image of a shape seen twice before allocates nothing, or,
+ * with several threads, at most a few blocks. Memory is returned when it stays unused for two images, and when the object is
  * freed. GPU memory, pinned memory, thread stacks and what the C library's qsort takes do not come from these hooks.
  *
  * `message`: `text` has no trailing newline and is valid only during the call. If several threads fail, each reports
@@ -535,14 +535,16 @@ typedef struct l2k_encode_item {
  * Each image in flight has memory of its own, and the limits of samples and memory apply to each by itself; THREADS are
  * divided among them. IN_FLIGHT 0 takes no more images at once than there are THREADS, fewer if they are large (2^27
  * samples together) or a GPU may take part (8); with several DEVICES as many on each. The threads, and what they keep
- * for the next image, belong to the encoder: a batch of as many images of the same shape allocates nothing.
+ * for the next image, belong to the encoder: once each thread has coded two images of a shape, batches of it allocate
+ * nothing. With as many images as are in flight, each thread codes one.
  *
  * Messages say which item they are about ("image 3: ..."), and come from several threads at once. Progress is that of
  * the batch; after a "no" images that were not done have L2K_ERROR_CANCELLED. Times are those of all images together,
  * divided by how many are in flight. With planes in device memory, the device that is current must be the same from
  * batch to batch. Ends an image between l2k_encoder_begin and _end.
  *
- * Errors: those of l2k_encoder_encode; L2K_ERROR_ARGUMENT without items. */
+ * Errors: those of l2k_encoder_encode; L2K_ERROR_MEMORY, also of each item, if there is none for a single thread;
+ * L2K_ERROR_ARGUMENT if items is NULL and count is not 0. A batch of 0 images is L2K_OK. */
 L2K_API l2k_status l2k_encoder_encode_batch(l2k_encoder *encoder, l2k_encode_item *items, size_t count);
 
 /* For an image larger than memory: encodes row of tiles by row of tiles, top to bottom, each written when it is done.
@@ -787,7 +789,7 @@ typedef struct l2k_decode_item {
  * with l2k_encoder_encode_batch. A file that is open stays open.
  *
  * Returns the status of the first in the list that failed; without a failure L2K_INCOMPLETE if that is the status of
- * any image. Errors: those of the two functions; L2K_ERROR_ARGUMENT without items. */
+ * any image. Errors: those of the two functions, and of items as with l2k_encoder_encode_batch. */
 L2K_API l2k_status l2k_decoder_decode_batch(l2k_decoder *decoder, l2k_decode_item *items, size_t count);
 
 /* Like l2k_encoder_timings, since the file was opened, or of the last batch. */
