@@ -27,7 +27,7 @@
 /* An idle block. */
 struct l2k_pool_block {
     struct l2k_pool_block *next;
-    unsigned job; /* in which it became idle */
+    unsigned call; /* in which it became idle */
 };
 
 /* What may be held beyond the peak in use. An image whose stages alternate in their use of memory would otherwise hand
@@ -72,14 +72,14 @@ static void hand_back(const l2k_hooks *hooks, void *block, uint64_t bytes)
 }
 
 /* Hands idle blocks back, the largest first, until no more than `most` bytes are idle; `older` spares those of the last
- * two jobs. */
+ * two calls. */
 static void shrink(l2k_pool *pool, const l2k_hooks *hooks, uint64_t most, bool older)
 {
     for (unsigned number = L2K_POOL_CLASSES; number-- > 0 && pool->idle > most;) {
         struct l2k_pool_block **at = &pool->classes[number];
         while (*at && pool->idle > most) {
             struct l2k_pool_block *block = *at;
-            if (older && pool->job - block->job < 2) {
+            if (older && pool->call - block->call < 2) {
                 at = &block->next;
                 continue;
             }
@@ -149,7 +149,7 @@ void l2k_pool_give(l2k_pool *pool, void *block, size_t bytes)
     struct l2k_pool_block *idle = block;
     unsigned number = class_of(bytes);
     pthread_mutex_lock(&pool->lock);
-    *idle = (struct l2k_pool_block){pool->classes[number], pool->job};
+    *idle = (struct l2k_pool_block){pool->classes[number], pool->call};
     pool->classes[number] = idle;
     pool->in_use -= class_bytes(number);
     pool->idle += class_bytes(number);
@@ -182,12 +182,12 @@ void l2k_pool_init(l2k_pool *pool, uint64_t limit)
     *pool = (l2k_pool){.lock = PTHREAD_MUTEX_INITIALIZER, .limit = limit};
 }
 
-void l2k_pool_start_job(l2k_pool *pool, const l2k_hooks *hooks, uint64_t limit)
+void l2k_pool_start_call(l2k_pool *pool, const l2k_hooks *hooks, uint64_t limit)
 {
     shrink(pool, hooks, 0, true);
     pool->limit = limit;
     pool->peak = pool->in_use;
-    pool->job++;
+    pool->call++;
     atomic_store(&pool->refused, false);
 }
 

@@ -16,9 +16,9 @@ typedef struct l2k_pool {
     pthread_mutex_t lock;  /* protects the members below */
     uint64_t limit;        /* most bytes held from the hook */
     uint64_t in_use, idle; /* bytes, rounded up to classes */
-    uint64_t peak;         /* most in use since the start of the job */
-    unsigned job;
-    atomic_bool refused; /* in this job, a block was refused because of the limit */
+    uint64_t peak;         /* most in use since the start of the call */
+    unsigned call;
+    atomic_bool refused; /* in this call, a block was refused because of the limit */
     struct l2k_pool_block *classes[L2K_POOL_CLASSES];
 } l2k_pool;
 
@@ -38,9 +38,9 @@ void l2k_pool_give(l2k_pool *pool, void *block, size_t bytes);
 bool l2k_pool_count(l2k_pool *pool, const l2k_hooks *hooks, uint64_t bytes);
 void l2k_pool_uncount(l2k_pool *pool, uint64_t bytes);
 
-/* At the start of a job: an image encoded, a file opened, a decoding. Blocks that stayed idle through the last two go
+/* At the start of a call: an image encoded, a file opened, a decoding. Blocks that stayed idle through the last two go
  * back to the hook. */
-void l2k_pool_start_job(l2k_pool *pool, const l2k_hooks *hooks, uint64_t limit);
+void l2k_pool_start_call(l2k_pool *pool, const l2k_hooks *hooks, uint64_t limit);
 
 /* Whether the pool holds more than its limit, which may have come down since. */
 bool l2k_pool_exceeds(const l2k_pool *pool);

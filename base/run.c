@@ -16,7 +16,7 @@ static double now(void)
 
 void l2k_run_start(l2k_run *run, uint64_t total, bool timed)
 {
-    *run = (l2k_run){.timed = timed, .teams = 1};
+    *run = (l2k_run){.timed = timed, .groups = 1};
     l2k_run_restart(run, total);
 }
 
@@ -101,7 +101,7 @@ void l2k_stage_add(const l2k_context *context, l2k_stage stage, double seconds)
 {
     l2k_run *run = context->run;
     if (l2k_is_timed(context))
-        atomic_fetch_add(&run->nanoseconds[stage], (uint64_t)(seconds * 1e9 / run->teams));
+        atomic_fetch_add(&run->nanoseconds[stage], (uint64_t)(seconds * 1e9 / run->groups));
 }
 
 void l2k_run_timings(const l2k_run *run, double seconds[L2K_NUM_STAGES])

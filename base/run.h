@@ -18,7 +18,7 @@ typedef struct l2k_run {
     uint64_t weight;              /* since the clock was last read; the calling thread's */
     double reported, reported_at; /* the last value given to the progress hook, and when; the calling thread's */
     bool timed;
-    unsigned teams; /* that run at once: each one's time counts for its share */
+    unsigned groups; /* that run at once: each one's time counts for its share */
     atomic_uint_least64_t nanoseconds[L2K_NUM_STAGES];
 } l2k_run;
 

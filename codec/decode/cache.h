@@ -8,7 +8,7 @@
 #include "codec/tile/tile.h"
 
 typedef struct l2k_block_cache {
-    pthread_mutex_t lock;       /* of what follows, for teams at different tiles */
+    pthread_mutex_t lock;       /* of what follows, for worker groups at different tiles */
     const l2k_context *context; /* whose memory it takes */
     uint64_t limit, bytes;      /* of kept blocks, with what belongs to them */
     uint64_t opened;            /* the file that they are of */

@@ -60,34 +60,34 @@ static l2k_status give(const coefficient_call *call, const l2k_context *context,
                                                .bands = bands});
 }
 
-static l2k_status give_all(const l2k_decode_job *job, l2k_tile_state *s)
+static l2k_status give_all(const l2k_decode_call *call, l2k_tile_state *s)
 {
-    const l2k_decoding *d = job->decoding;
+    const l2k_decoding *d = call->decoding;
     for (uint32_t c = 0; !s->is_absent && c < s->tile.num_components; c++)
         if (l2k_wants_component(d, c))
-            L2K_TRY(give(job->user, d->context, s, c));
+            L2K_TRY(give(call->user, d->context, s, c));
     l2k_run_advance(d->context, L2K_UNITS_TILE - (s->is_begun ? L2K_UNITS_TILE_BLOCKS : 0));
     l2k_tile_state_leave(d, s);
     return L2K_OK;
 }
 
-static l2k_status take_all(const l2k_decode_job *job, l2k_tile_state *s, l2k_team *team, const l2k_turn *turn)
+static l2k_status take_all(const l2k_decode_call *call, l2k_tile_state *s, l2k_worker_group *group, const l2k_job *job)
 {
-    const l2k_decoding *d = job->decoding;
-    L2K_TRY(l2k_decode_packets(d, s, &team->engine, d->tiles[turn->tile]));
+    const l2k_decoding *d = call->decoding;
+    L2K_TRY(l2k_decode_packets(d, s, &group->engine, d->tiles[job->tile]));
     if (s->is_absent)
         return L2K_OK;
-    L2K_TRY(l2k_decode_blocks(d, s, &team->engine, turn->slot));
+    L2K_TRY(l2k_decode_blocks(d, s, &group->engine, job->slot));
     return l2k_report_damage(d, s);
 }
 
-static void coefficients_share(void *opaque, l2k_teams *teams, l2k_team *team)
+static void coefficients_share(void *opaque, l2k_workers *workers, l2k_worker_group *group)
 {
-    const l2k_decode_job *job = opaque;
-    l2k_turn turn;
-    while (l2k_next_turn(teams, team, &turn)) {
-        l2k_tile_state *s = &job->states[turn.slot->number];
-        l2k_end_turn(teams, team, &turn, turn.begins ? take_all(job, s, team, &turn) : give_all(job, s));
+    const l2k_decode_call *call = opaque;
+    l2k_job job;
+    while (l2k_next_job(workers, group, &job)) {
+        l2k_tile_state *s = &call->states[job.slot->number];
+        l2k_end_job(workers, group, &job, job.begins ? take_all(call, s, group, &job) : give_all(call, s));
     }
 }
 

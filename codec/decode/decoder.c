@@ -81,13 +81,13 @@ static l2k_status begin_work(void *opaque, bool again)
     return l2k_decode_blocks(w->d, w->s, w->engine, w->slot);
 }
 
-static l2k_status begin_tile(const l2k_decoding *d, l2k_tile_state *s, l2k_engine *engine, const l2k_turn *turn)
+static l2k_status begin_tile(const l2k_decoding *d, l2k_tile_state *s, l2k_engine *engine, const l2k_job *job)
 {
-    tile_work work = {d, s, engine, turn->slot};
-    L2K_TRY(l2k_decode_packets(d, s, engine, d->tiles[turn->tile]));
+    tile_work work = {d, s, engine, job->slot};
+    L2K_TRY(l2k_decode_packets(d, s, engine, d->tiles[job->tile]));
     if (s->is_absent || s->is_blank)
         return L2K_OK;
-    L2K_TRY(l2k_engine_try(engine, turn->slot, begin_work, &work));
+    L2K_TRY(l2k_engine_try(engine, job->slot, begin_work, &work));
     return l2k_report_damage(d, s);
 }
 
@@ -106,27 +106,28 @@ static l2k_status finish_samples(const l2k_decoding *d, l2k_tile_state *s, l2k_e
     return l2k_collect_planes(d, s);
 }
 
-static l2k_status end_tile(const l2k_decoding *d, l2k_tile_state *s, l2k_engine *engine, const l2k_turn *turn)
+static l2k_status end_tile(const l2k_decoding *d, l2k_tile_state *s, l2k_engine *engine, const l2k_job *job)
 {
     if (s->is_blank)
-        L2K_TRY(l2k_fill_tile(d, d->tiles[turn->tile]));
+        L2K_TRY(l2k_fill_tile(d, d->tiles[job->tile]));
     else if (!s->is_absent)
-        L2K_TRY(finish_samples(d, s, engine, turn->slot));
+        L2K_TRY(finish_samples(d, s, engine, job->slot));
     l2k_run_advance(d->context, L2K_UNITS_TILE - (s->is_begun ? L2K_UNITS_TILE_BLOCKS : 0));
     l2k_tile_state_leave(d, s);
     return L2K_OK;
 }
 
-/* A team's share of the tiles. Where the engine works by itself, the next tile's blocks are decoded meanwhile. */
-static void decode_share(void *opaque, l2k_teams *teams, l2k_team *team)
+/* A worker group's share of the tiles. Where the engine works by itself, the next tile's blocks are decoded
+ * meanwhile. */
+static void decode_share(void *opaque, l2k_workers *workers, l2k_worker_group *group)
 {
-    const l2k_decode_job *job = opaque;
-    l2k_turn turn;
-    while (l2k_next_turn(teams, team, &turn)) {
-        l2k_tile_state *s = &job->states[turn.slot->number];
-        const l2k_status status = turn.begins ? begin_tile(job->decoding, s, &team->engine, &turn)
-                                              : end_tile(job->decoding, s, &team->engine, &turn);
-        l2k_end_turn(teams, team, &turn, status);
+    const l2k_decode_call *call = opaque;
+    l2k_job job;
+    while (l2k_next_job(workers, group, &job)) {
+        l2k_tile_state *s = &call->states[job.slot->number];
+        const l2k_status status = job.begins ? begin_tile(call->decoding, s, &group->engine, &job)
+                                             : end_tile(call->decoding, s, &group->engine, &job);
+        l2k_end_job(workers, group, &job, status);
     }
 }
 

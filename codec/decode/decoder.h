@@ -11,7 +11,7 @@
 #include "codec/jp2/jp2.h"
 #include "codec/packets/packet_index.h"
 #include "codec/run/batch.h"
-#include "codec/run/teams.h"
+#include "codec/run/workers.h"
 #include "transform/choice.h"
 
 /* Where a component of the output comes from: a component of the codestream, directly or through a palette column. */
@@ -34,7 +34,7 @@ struct l2k_decoder {
     l2k_choice choice;
     l2k_pool pool;
     l2k_run run;
-    l2k_teams teams;
+    l2k_workers workers;
     int64_t options[L2K_DECODER_NUM_OPTIONS];
     bool has_region;
     l2k_rect region;
@@ -57,7 +57,7 @@ struct l2k_decoder {
     uint64_t opened;            /* changes with the file, and when what is known of it turns out to be wrong */
     l2k_packet_index **indices; /* of each tile, NULL where there is none; or no array, before the first window */
     l2k_block_cache cache;
-    struct l2k_tile_state *states; /* one for each slot of the teams, kept with them */
+    struct l2k_tile_state *states; /* one for each slot of the worker groups, kept with them */
     unsigned num_states;
     l2k_plan_component *bounds; /* of components, while memory is worked out */
     uint32_t num_bounds;

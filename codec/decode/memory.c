@@ -183,7 +183,7 @@ l2k_thread_room l2k_decode_threads(l2k_decoder *decoder, const l2k_decoding *d, 
         return (l2k_thread_room){1, 1, false, false};
     bound_tile(d, tile, packet_bytes, components, &bound);
     if (decoder->options[L2K_DECODER_BACKEND] != L2K_BACKEND_CPU)
-        bound.tile *= L2K_SLOTS_OF_TEAM;
+        bound.tile *= L2K_SLOTS_OF_GROUP;
     const double limit = (double)decoder->pool.limit, each = by_tile ? bound.tile : bound.thread;
     if ((double)decoder->pool.in_use + bound.tile + (threads - 1) * each > limit)
         l2k_decoder_drop(decoder);

@@ -72,7 +72,7 @@ static void start_opening(l2k_decoder *decoder)
     decoder->opened++;
     l2k_run_start(&decoder->run, 0, decoder->options[L2K_DECODER_TIMINGS]);
     int64_t limit = decoder->options[L2K_DECODER_LIMIT_MEMORY];
-    l2k_pool_start_job(&decoder->pool, &decoder->context.hooks, limit ? (uint64_t)limit : UINT64_MAX);
+    l2k_pool_start_call(&decoder->pool, &decoder->context.hooks, limit ? (uint64_t)limit : UINT64_MAX);
     set_limit(decoder, decoder->pool.limit);
 }
 

@@ -79,7 +79,7 @@ void l2k_decoder_close(l2k_decoder *decoder)
 static void release_kept(l2k_decoder *decoder)
 {
     const int before = l2k_engine_enter(&decoder->context);
-    l2k_teams_release(&decoder->teams);
+    l2k_workers_release(&decoder->workers);
     l2k_decoder_release_tiles(decoder);
     l2k_release(&decoder->context, decoder->bounds);
     decoder->bounds = NULL;

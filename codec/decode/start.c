@@ -47,35 +47,35 @@ static l2k_status take_states(l2k_decoder *decoder, unsigned count)
 }
 
 /* A failure can leave tiles in the slots: they are freed when no plan works on their memory any more. */
-static l2k_status run_teams(l2k_decoder *decoder, const l2k_decoding *d, l2k_team_share *share, void *user)
+static l2k_status run_groups(l2k_decoder *decoder, const l2k_decoding *d, l2k_worker_share *share, void *user)
 {
-    l2k_teams *teams = &decoder->teams;
-    L2K_TRY(take_states(decoder, teams->num_slots));
-    l2k_decode_job job = {d, decoder->states, user};
-    l2k_status status = l2k_teams_run(teams, d->num_tiles, share, &job);
+    l2k_workers *workers = &decoder->workers;
+    L2K_TRY(take_states(decoder, workers->num_slots));
+    l2k_decode_call call = {d, decoder->states, user};
+    l2k_status status = l2k_workers_run(workers, d->num_tiles, share, &call);
     if (status != L2K_OK)
-        l2k_teams_release(teams);
+        l2k_workers_release(workers);
     if (status != L2K_OK || !d->keeps_tiles)
         l2k_decoder_release_tiles(decoder);
     return status;
 }
 
-static l2k_status decode_selected(l2k_decoder *decoder, l2k_decoding *d, l2k_backend backend, l2k_team_share *share,
+static l2k_status decode_selected(l2k_decoder *decoder, l2k_decoding *d, l2k_backend backend, l2k_worker_share *share,
                                   void *user)
 {
     l2k_start_sweep(decoder, d);
     l2k_run_restart(&decoder->run, (uint64_t)L2K_UNITS_TILE * d->num_tiles);
     if (d->planes && lacks_tiles(d))
         L2K_TRY(l2k_blacken(d));
-    const bool by_tile = l2k_teams_by_tile(d->context, &d->codestream->siz, d->num_tiles);
+    const bool by_tile = l2k_workers_by_tile(d->context, &d->codestream->siz, d->num_tiles);
     const l2k_thread_room room = l2k_decode_threads(decoder, d, by_tile);
     decoder->context.threads = room.threads;
     d->indices = room.indices ? decoder->indices : NULL;
-    L2K_TRY(l2k_teams_prepare(d->context, backend, l2k_decode_coders(d->codestream), &d->codestream->siz, d->num_tiles,
-                              by_tile, room.tiles >= l2k_engine_count(d->context), &decoder->teams));
-    decoder->teams.keep_plans = room.keep_plans;
-    d->keeps_tiles = room.keep_plans && d->num_tiles <= decoder->teams.num_slots && decoder->teams.num_teams == 1;
-    return run_teams(decoder, d, share, user);
+    L2K_TRY(l2k_workers_prepare(d->context, backend, l2k_decode_coders(d->codestream), &d->codestream->siz,
+                                d->num_tiles, by_tile, room.tiles >= l2k_engine_count(d->context), &decoder->workers));
+    decoder->workers.keep_plans = room.keep_plans;
+    d->keeps_tiles = room.keep_plans && d->num_tiles <= decoder->workers.num_slots && decoder->workers.num_groups == 1;
+    return run_groups(decoder, d, share, user);
 }
 
 /* What windows leave to each other: room for the indices of tiles, if a part of the picture is wanted: without it,
@@ -106,7 +106,7 @@ static l2k_status locate_parts(l2k_decoder *decoder, l2k_decoding *d)
     return status;
 }
 
-l2k_status l2k_decode_tiles(l2k_decoder *decoder, l2k_decoding *d, l2k_backend backend, l2k_team_share *share,
+l2k_status l2k_decode_tiles(l2k_decoder *decoder, l2k_decoding *d, l2k_backend backend, l2k_worker_share *share,
                             void *user)
 {
     L2K_TRY(select_tiles(d));
@@ -136,7 +136,7 @@ l2k_decoding l2k_decode_start(l2k_decoder *decoder, l2k_rect area, const l2k_pla
     decoder->context.in_flight = (unsigned)options[L2K_DECODER_IN_FLIGHT];
     l2k_choice_start_image(&decoder->choice, options[L2K_DECODER_GPU_MIN_SAMPLES], true,
                            decoder->codestream.coding.capabilities.parts & L2K_PART_15, samples_of(decoder, area));
-    l2k_pool_start_job(&decoder->pool, &decoder->context.hooks, l2k_decoder_memory_limit(decoder));
+    l2k_pool_start_call(&decoder->pool, &decoder->context.hooks, l2k_decoder_memory_limit(decoder));
     if (l2k_pool_exceeds(&decoder->pool))
         l2k_decoder_drop(decoder);
     l2k_block_cache_start(&decoder->cache, (uint64_t)options[L2K_DECODER_CACHE_BYTES], decoder->opened,

@@ -4,15 +4,15 @@
 
 #include "codec/decode/tile.h"
 
-/* What teams share; `states` has one for each slot. */
-typedef struct l2k_decode_job {
+/* What worker groups share; `states` has one for each slot. */
+typedef struct l2k_decode_call {
     const l2k_decoding *decoding;
     l2k_tile_state *states;
     void *user;
-} l2k_decode_job;
+} l2k_decode_call;
 
-/* Runs `share`, whose job is an l2k_decode_job with `user`, on all tiles that meet d->area, which sets d->tiles. */
-l2k_status l2k_decode_tiles(l2k_decoder *decoder, l2k_decoding *d, l2k_backend backend, l2k_team_share *share,
+/* Runs `share`, whose call is an l2k_decode_call with `user`, on all tiles that meet d->area, which sets d->tiles. */
+l2k_status l2k_decode_tiles(l2k_decoder *decoder, l2k_decoding *d, l2k_backend backend, l2k_worker_share *share,
                             void *user);
 
 /* Makes ready for a decoding under the options set so far. */

@@ -8,56 +8,56 @@
 #include "codec/encode/steps.h"
 #include "codec/encode/tile.h"
 
-/* A team's share of the tiles. Where the engine works by itself, the next tile's transform runs while blocks are coded.
- */
-static void encode_share(void *opaque, l2k_teams *teams, l2k_team *team)
+/* A worker group's share of the tiles. Where the engine works by itself, the next tile's transform runs while blocks
+ * are coded. */
+static void encode_share(void *opaque, l2k_workers *workers, l2k_worker_group *group)
 {
-    const l2k_encode_job *job = opaque;
-    l2k_turn turn;
-    while (l2k_next_turn(teams, team, &turn)) {
+    const l2k_encode_call *call = opaque;
+    l2k_job job;
+    while (l2k_next_job(workers, group, &job)) {
         l2k_status status;
-        if (turn.begins) {
+        if (job.begins) {
             /* Level shift and component transform, wavelet, quantiser: Annexes G, F, E, transform/. */
-            status = l2k_encode_begin_tile(job, &team->engine, &turn);
+            status = l2k_encode_begin_tile(call, &group->engine, &job);
         } else {
             /* Code-blocks, bit-planes and arithmetic coder: Annexes D, C, codec/blocks/. */
-            status = l2k_encode_end_tile(job, &team->engine, &turn);
+            status = l2k_encode_end_tile(call, &group->engine, &job);
             /* Packets at once, if no other tile has a part in them: Annex B. */
-            if (status == L2K_OK && job->encoder->output.by_tile)
-                status = l2k_output_tile(job->encoder, &team->engine, turn.tile);
+            if (status == L2K_OK && call->encoder->output.by_tile)
+                status = l2k_output_tile(call->encoder, &group->engine, job.tile);
         }
-        l2k_end_turn(teams, team, &turn, status);
+        l2k_end_job(workers, group, &job, status);
     }
 }
 
 /* Packets of tiles that are made one by one count on the guard bits of the options: where a tile needs more, which is
  * rare, all are coded again. */
-static l2k_status code_tiles(l2k_encoder *encoder, l2k_encode_job *job)
+static l2k_status code_tiles(l2k_encoder *encoder, l2k_encode_call *call)
 {
     l2k_output *out = &encoder->output;
     out->by_tile = l2k_output_can_be_by_tile(encoder);
-    L2K_TRY(l2k_teams_run(&encoder->teams, encoder->num_tiles, encode_share, job));
+    L2K_TRY(l2k_workers_run(&encoder->workers, encoder->num_tiles, encode_share, call));
     if (!out->by_tile || !l2k_encode_needs_guard_bits(encoder))
         return L2K_OK;
     out->by_tile = false;
     l2k_output_restart(out);
-    return l2k_teams_run(&encoder->teams, encoder->num_tiles, encode_share, job);
+    return l2k_workers_run(&encoder->workers, encoder->num_tiles, encode_share, call);
 }
 
 l2k_status l2k_encode_tiles(l2k_encoder *encoder, uint32_t first, l2k_rect area, const l2k_plane *planes)
 {
     const l2k_encoding *e = &encoder->encoding;
     const l2k_context *context = e->context;
-    l2k_encode_job job = {e, first, encoder->tiles, area, planes, encoder};
+    l2k_encode_call call = {e, first, encoder->tiles, area, planes, encoder};
     l2k_allocation allocation;
     L2K_TRY(l2k_encode_check_planes(e, area, planes));
 
     if (e->by_step.given) {
         /* The same with quantiser steps that reach a target: transform, code-blocks, layers; steps.c. */
-        L2K_TRY(l2k_encode_by_steps(encoder, &job, &allocation));
+        L2K_TRY(l2k_encode_by_steps(encoder, &call, &allocation));
     } else {
         /* Transform and code-blocks, tile by tile on all threads: encode_share. */
-        L2K_TRY(code_tiles(encoder, &job));
+        L2K_TRY(code_tiles(encoder, &call));
         /* Rate control, coding passes into layers: J.14, layers.c. */
         L2K_TRY(l2k_encode_layers(encoder, &allocation));
     }

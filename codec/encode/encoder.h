@@ -9,7 +9,7 @@
 #include "codec/encode/output.h"
 #include "codec/encode/setup.h"
 #include "codec/run/batch.h"
-#include "codec/run/teams.h"
+#include "codec/run/workers.h"
 #include "transform/choice.h"
 
 struct l2k_encoder {
@@ -35,7 +35,7 @@ struct l2k_encoder {
     size_t num_poc;
     char *comment;       /* of l2k_encoder_set_comment; NULL = the library's own */
     void *planes_stream; /* of l2k_encoder_set_stream */
-    l2k_teams teams;
+    l2k_workers workers;
     bool has_image;        /* between its start and its end: the next members are its, or, after it, kept */
     l2k_encoding set_up;   /* the image's settings */
     l2k_encoding encoding; /* the same, with arrays that stay for the next image, and whatever changes on the way */

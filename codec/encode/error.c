@@ -129,14 +129,14 @@ static l2k_status decode(const l2k_context *context, l2k_plan *plan, l2k_tile *t
     return status;
 }
 
-l2k_status l2k_encode_tile_error(const l2k_encode_job *job, const l2k_engine *engine, l2k_tile *tile,
+l2k_status l2k_encode_tile_error(const l2k_encode_call *call, const l2k_engine *engine, l2k_tile *tile,
                                  atomic_uint_least64_t *errors)
 {
-    const l2k_encoding *e = job->encoding;
+    const l2k_encoding *e = call->encoding;
     l2k_plan *plan = NULL;
     l2k_plane *original;
     l2k_plan_spec spec = {.direction = L2K_INVERSE, .type = L2K_COEFFICIENT_FLOAT32};
-    L2K_TRY(l2k_encode_host_planes(job, tile, &original));
+    L2K_TRY(l2k_encode_host_planes(call, tile, &original));
     l2k_plan_component *components = l2k_allocate(e->context, tile->num_components, sizeof *components);
     if (!components)
         return l2k_fail(e->context, L2K_ERROR_MEMORY, "out of memory for a tile");

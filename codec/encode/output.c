@@ -15,8 +15,7 @@
 #include "codec/packets/packet.h"
 
 /* Parts of a tile's packets between which a new tile-part starts: also where the progression order changes, as in
- * OpenJPEG.
- */
+ * OpenJPEG. */
 static bool starts_part(const l2k_encoding *e, const l2k_packet_order *order, size_t change,
                         const l2k_packet_id *before, const l2k_packet_id *id)
 {
@@ -194,7 +193,7 @@ static l2k_status put_tile(const l2k_encoding *e, l2k_tile *tile, unsigned more_
 bool l2k_output_can_be_by_tile(const l2k_encoder *encoder)
 {
     const l2k_encoding *e = &encoder->encoding;
-    return encoder->teams.by_tile && encoder->teams.num_teams > 1 && !l2k_layers_need_distortions(&e->targets) &&
+    return encoder->workers.by_tile && encoder->workers.num_groups > 1 && !l2k_layers_need_distortions(&e->targets) &&
            !e->by_step.given;
 }
 
@@ -443,7 +442,7 @@ static l2k_status copy_output(l2k_encoder *encoder, const uint8_t **bytes, size_
 {
     const l2k_output *out = &encoder->output;
     l2k_buffer *to = &encoder->memory;
-    l2k_teams_forget(&encoder->teams); /* the code of blocks, which has become packets */
+    l2k_workers_forget(&encoder->workers); /* the code of blocks, which has become packets */
     if (l2k_buffer_reserve(to, out->head.size + l2k_output_body_bytes(out))) {
         l2k_buffer_append(to, out->head.data, out->head.size);
         for (uint32_t t = 0; t < out->num_tiles; t++) {

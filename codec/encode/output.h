@@ -41,7 +41,7 @@ l2k_status l2k_output_fixed_bytes(const l2k_encoding *encoding, const l2k_tile *
                                   l2k_output *out, size_t *bytes);
 
 /* Whether tiles can become tile-parts one by one, as soon as their code-blocks are coded, on the thread that did that:
- * no other tile has a part in what goes into their packets, and teams take whole tiles. */
+ * no other tile has a part in what goes into their packets, and worker groups take whole tiles. */
 bool l2k_output_can_be_by_tile(const struct l2k_encoder *encoder);
 
 /* Makes the tile-parts of encoder->tiles[number], with all passes of its code-blocks, unless it needs another guard

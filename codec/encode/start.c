@@ -8,7 +8,7 @@
 static void drop(l2k_encoder *encoder)
 {
     l2k_encode_release_tiles(encoder);
-    l2k_teams_release(&encoder->teams);
+    l2k_workers_release(&encoder->workers);
     l2k_pool_drain(&encoder->pool, &encoder->context.hooks);
 }
 
@@ -65,7 +65,7 @@ l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool b
                            false, options[L2K_ENCODER_STYLE] & L2K_STYLE_HT, l2k_image_samples(image));
     l2k_buffer_release(&encoder->memory);
     encoder->memory.context = context;
-    l2k_pool_start_job(&encoder->pool, &context->hooks, (uint64_t)options[L2K_ENCODER_LIMIT_MEMORY]);
+    l2k_pool_start_call(&encoder->pool, &context->hooks, (uint64_t)options[L2K_ENCODER_LIMIT_MEMORY]);
     if (l2k_pool_exceeds(&encoder->pool))
         drop(encoder);
     l2k_run_start(&encoder->run, 0, options[L2K_ENCODER_TIMINGS]);
@@ -74,16 +74,16 @@ l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool b
     L2K_TRY(l2k_output_start(&encoder->output, context, encoder->num_tiles,
                              by_rows || encoder->num_tiles > 1 ? 0 : FRONT_BYTES));
     const l2k_siz *siz = &encoder->encoding.siz;
-    return l2k_teams_prepare(context, (l2k_backend)options[L2K_ENCODER_BACKEND],
-                             l2k_block_coder_for((unsigned)options[L2K_ENCODER_STYLE]), siz, encoder->num_tiles,
-                             l2k_teams_by_tile(context, siz, encoder->num_tiles), !encoder->encoding.by_step.given,
-                             &encoder->teams);
+    return l2k_workers_prepare(context, (l2k_backend)options[L2K_ENCODER_BACKEND],
+                               l2k_block_coder_for((unsigned)options[L2K_ENCODER_STYLE]), siz, encoder->num_tiles,
+                               l2k_workers_by_tile(context, siz, encoder->num_tiles), !encoder->encoding.by_step.given,
+                               &encoder->workers);
 }
 
 l2k_status l2k_encode_end(l2k_encoder *encoder, l2k_status status)
 {
     if (encoder->has_image) {
-        l2k_teams_forget(&encoder->teams);
+        l2k_workers_forget(&encoder->workers);
         l2k_output_release(&encoder->output);
         l2k_encoding_release(&encoder->set_up);
     }

@@ -17,9 +17,9 @@ typedef atomic_uint_least64_t shared_counts[L2K_MAGNITUDE_BINS];
 
 typedef struct step_search {
     l2k_encoder *encoder;
-    l2k_encode_job job;
+    l2k_encode_call call;
     uint32_t num_components;
-    shared_counts *counts;      /* of each component, by teams */
+    shared_counts *counts;      /* of each component, by worker groups */
     l2k_magnitudes *magnitudes; /* the same afterwards, and of all */
     l2k_magnitudes all;
     uint64_t *samples, raw_bytes;  /* of each component, and of all */
@@ -80,7 +80,7 @@ static l2k_status count_component(const l2k_context *context, l2k_engine *engine
 
 static l2k_status count_tile(step_search *s, const l2k_tile *tile, l2k_engine *engine)
 {
-    const l2k_context *context = s->job.encoding->context;
+    const l2k_context *context = s->call.encoding->context;
     double start = l2k_stage_start(context);
     l2k_status status = L2K_OK;
     for (uint32_t c = 0; status == L2K_OK && c < tile->num_components; c++) {
@@ -129,8 +129,8 @@ static bool is_off_host(const l2k_tile *tile)
 
 static l2k_status keep_tile(step_search *s, l2k_engine *engine, uint32_t t)
 {
-    const l2k_encoding *e = s->job.encoding;
-    l2k_tile *tile = &s->job.tiles[t];
+    const l2k_encoding *e = s->call.encoding;
+    l2k_tile *tile = &s->call.tiles[t];
     const bool measures = is_off_host(tile) && e->by_step.kind == L2K_TARGET_PSNR; /* errors, in host memory */
     for (uint32_t c = 0; c < tile->num_components && measures; c++)
         L2K_TRY(copy_view(e->context, engine, tile, tile->components[c].view,
@@ -141,36 +141,36 @@ static l2k_status keep_tile(step_search *s, l2k_engine *engine, uint32_t t)
     return L2K_OK;
 }
 
-static void transform_share(void *opaque, l2k_teams *teams, l2k_team *team)
+static void transform_share(void *opaque, l2k_workers *workers, l2k_worker_group *group)
 {
     step_search *s = opaque;
-    l2k_turn turn;
-    while (l2k_next_turn(teams, team, &turn)) {
+    l2k_job job;
+    while (l2k_next_job(workers, group, &job)) {
         l2k_status status;
-        if (turn.begins) {
-            status = l2k_encode_begin_coefficients(&s->job, &team->engine, &turn);
-            if (l2k_engine_has_left_host(turn.slot))
+        if (job.begins) {
+            status = l2k_encode_begin_coefficients(&s->call, &group->engine, &job);
+            if (l2k_engine_has_left_host(job.slot))
                 atomic_store(&s->left_host, true);
         } else {
-            status = l2k_engine_finish_transform(turn.slot);
+            status = l2k_engine_finish_transform(job.slot);
             if (status == L2K_OK)
-                status = keep_tile(s, &team->engine, turn.tile);
+                status = keep_tile(s, &group->engine, job.tile);
         }
-        l2k_end_turn(teams, team, &turn, status);
+        l2k_end_job(workers, group, &job, status);
     }
 }
 
 /* ---- Code-blocks --------------------------------------------------------------------------------------------- */
 
-static void code_share(void *opaque, l2k_teams *teams, l2k_team *team)
+static void code_share(void *opaque, l2k_workers *workers, l2k_worker_group *group)
 {
     step_search *s = opaque;
-    l2k_turn turn;
-    while (l2k_next_turn(teams, team, &turn)) {
+    l2k_job job;
+    while (l2k_next_job(workers, group, &job)) {
         l2k_status status = L2K_OK;
-        if (!turn.begins)
-            status = l2k_encode_recode(&s->job, &team->engine, &s->job.tiles[turn.tile]);
-        l2k_end_turn(teams, team, &turn, status);
+        if (!job.begins)
+            status = l2k_encode_recode(&s->call, &group->engine, &s->call.tiles[job.tile]);
+        l2k_end_job(workers, group, &job, status);
     }
 }
 
@@ -187,7 +187,7 @@ static void set_steps(step_search *s, double base, double fine, unsigned num_fin
         memcpy(coding->steps, finer, count * sizeof *finer);
     }
     for (uint32_t t = 0; t < s->encoder->num_tiles; t++)
-        l2k_tile_take_steps(&s->job.tiles[t]);
+        l2k_tile_take_steps(&s->call.tiles[t]);
     s->base = base;
 }
 
@@ -195,15 +195,15 @@ static void set_steps(step_search *s, double base, double fine, unsigned num_fin
 static l2k_status code(step_search *s)
 {
     l2k_encoder *encoder = s->encoder;
-    l2k_teams_forget(&encoder->teams);
-    L2K_TRY(l2k_teams_run(&encoder->teams, encoder->num_tiles, code_share, s));
+    l2k_workers_forget(&encoder->workers);
+    L2K_TRY(l2k_workers_run(&encoder->workers, encoder->num_tiles, code_share, s));
     return l2k_encode_layers(encoder, &s->allocation);
 }
 
 /* ---- PSNR ---------------------------------------------------------------------------------------------------- */
 
-/* The mean squared error of a component as coded, in squares of its range. A row of tiles may have none of its samples.
- */
+/* The mean squared error of a component as coded, in squares of its range. A row of tiles may have none of
+ * its samples. */
 static double coded_error(const step_search *s, uint32_t c, double base)
 {
     return s->samples[c] ? l2k_magnitudes_error(&s->magnitudes[c], base) / (double)s->samples[c] : 0;
@@ -214,7 +214,7 @@ static double component_error(const step_search *s, uint32_t c, const double cod
 {
     static const double shares[3][3] = {
         {1, 0, 1.402 * 1.402}, {1, .344136 * .344136, .714136 * .714136}, {1, 1.772 * 1.772, 0}};
-    if (s->job.encoding->coding.component_transform && c < 3)
+    if (s->call.encoding->coding.component_transform && c < 3)
         return shares[c][0] * coded[0] + shares[c][1] * coded[1] + shares[c][2] * coded[2];
     return coded_error(s, c, base);
 }
@@ -226,7 +226,7 @@ static double mean_error(const step_search *s, double base)
     for (uint32_t c = 0; c < s->num_components && c < 3; c++)
         coded[c] = coded_error(s, c, base);
     for (uint32_t c = 0; c < s->num_components; c++) {
-        const double range = ldexp(1, (int)s->job.encoding->siz.components[c].precision);
+        const double range = ldexp(1, (int)s->call.encoding->siz.components[c].precision);
         const double error = l2k_rounded_error(component_error(s, c, coded, base) * range * range);
         sum += (double)s->samples[c] * error / ((range - 1) * (range - 1));
         samples += (double)s->samples[c];
@@ -271,7 +271,7 @@ static double next_step(const step_search *s, double found, interval known, int 
 /* Lets a tile's views be those in host memory, or what they were; `views` keeps them meanwhile. */
 static void exchange_views(step_search *s, uint32_t t, const l2k_coefficients **views)
 {
-    l2k_tile *tile = &s->job.tiles[t];
+    l2k_tile *tile = &s->call.tiles[t];
     for (uint32_t c = 0; c < tile->num_components; c++) {
         const l2k_coefficients *own = tile->components[c].view;
         tile->components[c].view = views[c];
@@ -281,31 +281,31 @@ static void exchange_views(step_search *s, uint32_t t, const l2k_coefficients **
 
 static l2k_status measure_error(step_search *s, const l2k_engine *engine, uint32_t t)
 {
-    const l2k_context *context = s->job.encoding->context;
-    l2k_tile *tile = &s->job.tiles[t];
+    const l2k_context *context = s->call.encoding->context;
+    l2k_tile *tile = &s->call.tiles[t];
     if (!is_off_host(tile))
-        return l2k_encode_tile_error(&s->job, engine, tile, s->errors);
+        return l2k_encode_tile_error(&s->call, engine, tile, s->errors);
     const l2k_coefficients **views = l2k_allocate(context, tile->num_components, sizeof *views);
     if (!views)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for rate control");
     for (uint32_t c = 0; c < tile->num_components; c++)
         views[c] = &s->fetched[(size_t)t * s->num_components + c];
     exchange_views(s, t, views);
-    const l2k_status status = l2k_encode_tile_error(&s->job, engine, tile, s->errors);
+    const l2k_status status = l2k_encode_tile_error(&s->call, engine, tile, s->errors);
     exchange_views(s, t, views);
     l2k_release(context, views);
     return status;
 }
 
-static void error_share(void *opaque, l2k_teams *teams, l2k_team *team)
+static void error_share(void *opaque, l2k_workers *workers, l2k_worker_group *group)
 {
     step_search *s = opaque;
-    l2k_turn turn;
-    while (l2k_next_turn(teams, team, &turn)) {
+    l2k_job job;
+    while (l2k_next_job(workers, group, &job)) {
         l2k_status status = L2K_OK;
-        if (!turn.begins)
-            status = measure_error(s, &team->engine, turn.tile);
-        l2k_end_turn(teams, team, &turn, status);
+        if (!job.begins)
+            status = measure_error(s, &group->engine, job.tile);
+        l2k_end_job(workers, group, &job, status);
     }
 }
 
@@ -315,9 +315,9 @@ static l2k_status decoded_error(step_search *s, double *mean)
     double sum = 0, samples = 0;
     for (uint32_t c = 0; c < s->num_components; c++)
         atomic_store(&s->errors[c], 0);
-    L2K_TRY(l2k_teams_run(&s->encoder->teams, s->encoder->num_tiles, error_share, s));
+    L2K_TRY(l2k_workers_run(&s->encoder->workers, s->encoder->num_tiles, error_share, s));
     for (uint32_t c = 0; c < s->num_components; c++) {
-        const double peak = ldexp(1, (int)s->job.encoding->siz.components[c].precision) - 1;
+        const double peak = ldexp(1, (int)s->call.encoding->siz.components[c].precision) - 1;
         sum += (double)atomic_load(&s->errors[c]) / (peak * peak);
         samples += (double)s->samples[c];
     }
@@ -369,20 +369,20 @@ static double expected_bits(const step_search *s, double base)
 /* Headers of packets without anything in them. */
 static double empty_bytes(const step_search *s)
 {
-    const l2k_tile_coding *coding = &s->job.encoding->coding;
+    const l2k_tile_coding *coding = &s->call.encoding->coding;
     double bytes = (double)s->allocation.fixed_bytes;
     for (uint32_t t = 0; t < s->encoder->num_tiles; t++)
-        bytes += (double)(s->job.tiles[t].num_precincts * coding->num_layers);
+        bytes += (double)(s->call.tiles[t].num_precincts * coding->num_layers);
     return bytes;
 }
 
 static l2k_status measure(step_search *s, double base, double fine, unsigned num_fine)
 {
-    const l2k_encoding *e = s->job.encoding;
+    const l2k_encoding *e = s->call.encoding;
     set_steps(s, base, fine, num_fine);
     L2K_TRY(code(s));
     double start = l2k_stage_start(e->context);
-    l2k_status status = l2k_layers_measure(e->context, s->job.tiles, s->encoder->num_tiles, e->plt, &s->bytes);
+    l2k_status status = l2k_layers_measure(e->context, s->call.tiles, s->encoder->num_tiles, e->plt, &s->bytes);
     s->bytes += s->allocation.fixed_bytes;
     l2k_stage_end(e->context, L2K_STAGE_RATE, start);
     return status;
@@ -404,7 +404,7 @@ static double next_base(const step_search *s, double goal, interval known, int r
 /* In pictures of few values, the size falls by leaps at certain steps, but not at the same one in all subbands. */
 static l2k_status fit_bands(step_search *s, double goal, interval known)
 {
-    unsigned fits = 0, exceeds = s->job.encoding->coding.components[0].num_steps, last = exceeds;
+    unsigned fits = 0, exceeds = s->call.encoding->coding.components[0].num_steps, last = exceeds;
     while (exceeds - fits > 1) {
         last = fits + (exceeds - fits) / 2;
         L2K_TRY(measure(s, known.coarse, known.fine, last));
@@ -425,8 +425,8 @@ static l2k_status fit_size(step_search *s, double goal)
         if (is_good(s, goal) || (fits && base <= s->finest * 1.001))
             return L2K_OK;
         if (!fits && base >= s->coarsest * 0.999) {
-            l2k_warn(s->job.encoding->context, "the headers alone take more than a ratio of %g allows",
-                     s->job.encoding->by_step.value);
+            l2k_warn(s->call.encoding->context, "the headers alone take more than a ratio of %g allows",
+                     s->call.encoding->by_step.value);
             return L2K_OK;
         }
         *(fits ? &known.coarse : &known.fine) = base;
@@ -450,7 +450,7 @@ static unsigned highest_exponent(const l2k_component_coding *coding, double base
 /* The limits of base steps: for the quantiser, and where all is 0. */
 static void limit_base(step_search *s)
 {
-    const l2k_encoding *e = s->job.encoding;
+    const l2k_encoding *e = s->call.encoding;
     s->finest = 0x1p-24;
     s->coarsest = 64;
     for (uint32_t c = 0; c < s->num_components; c++) {
@@ -462,7 +462,7 @@ static void limit_base(step_search *s)
 
 static l2k_status create_search(step_search *s)
 {
-    const l2k_encoding *e = s->job.encoding;
+    const l2k_encoding *e = s->call.encoding;
     const uint32_t count = s->num_components = e->siz.num_components;
     s->counts = l2k_allocate(e->context, count, sizeof *s->counts);
     s->magnitudes = l2k_allocate(e->context, count, sizeof *s->magnitudes);
@@ -474,7 +474,7 @@ static l2k_status create_search(step_search *s)
     uint64_t bits = 0;
     for (uint32_t c = 0; c < count; c++) {
         const l2k_component *component = &e->siz.components[c];
-        l2k_rect rect = l2k_component_rect(s->job.area, component->dx, component->dy);
+        l2k_rect rect = l2k_component_rect(s->call.area, component->dx, component->dy);
         s->samples[c] = (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect);
         bits += s->samples[c] * component->precision;
         for (unsigned bin = 0; bin < L2K_MAGNITUDE_BINS; bin++)
@@ -487,14 +487,14 @@ static l2k_status create_search(step_search *s)
 
 static void release_search(step_search *s)
 {
-    const l2k_context *context = s->job.encoding->context;
+    const l2k_context *context = s->call.encoding->context;
     l2k_release(context, s->counts);
     l2k_release(context, s->magnitudes);
     l2k_release(context, s->samples);
     l2k_release(context, s->errors);
     l2k_release(context, s->fetched);
-    for (unsigned i = 0; i < s->encoder->teams.num_teams; i++)
-        l2k_engine_drop(&s->encoder->teams.teams[i].engine);
+    for (unsigned i = 0; i < s->encoder->workers.num_groups; i++)
+        l2k_engine_drop(&s->encoder->workers.groups[i].engine);
 }
 
 static void sum_counts(step_search *s)
@@ -508,9 +508,9 @@ static void sum_counts(step_search *s)
 
 static l2k_status search(step_search *s)
 {
-    const l2k_step_target *target = &s->job.encoding->by_step;
+    const l2k_step_target *target = &s->call.encoding->by_step;
     L2K_TRY(create_search(s));
-    L2K_TRY(l2k_teams_run(&s->encoder->teams, s->encoder->num_tiles, transform_share, s));
+    L2K_TRY(l2k_workers_run(&s->encoder->workers, s->encoder->num_tiles, transform_share, s));
     sum_counts(s);
     return target->kind == L2K_TARGET_PSNR ? fit_psnr(s, target->value)
                                            : fit_size(s, floor((double)s->raw_bytes / target->value));
@@ -519,21 +519,21 @@ static l2k_status search(step_search *s)
 /* Whether all tiles are to be done again, on the CPU. */
 static bool falls_back(const step_search *s, l2k_status status)
 {
-    l2k_teams *teams = &s->encoder->teams;
-    if (!atomic_load(&s->left_host) || !l2k_engines_fall_back(&teams->kind, status))
+    l2k_workers *workers = &s->encoder->workers;
+    if (!atomic_load(&s->left_host) || !l2k_engines_fall_back(&workers->kind, status))
         return false;
-    l2k_teams_drop_plans(teams); /* some may have been begun and not ended */
+    l2k_workers_drop_plans(workers); /* some may have been begun and not ended */
     for (uint32_t t = 0; t < s->encoder->num_tiles; t++)
-        l2k_encode_release_tile(s->job.encoding->context, &s->job.tiles[t]);
+        l2k_encode_release_tile(s->call.encoding->context, &s->call.tiles[t]);
     return true;
 }
 
-l2k_status l2k_encode_by_steps(l2k_encoder *encoder, const l2k_encode_job *job, l2k_allocation *allocation)
+l2k_status l2k_encode_by_steps(l2k_encoder *encoder, const l2k_encode_call *call, l2k_allocation *allocation)
 {
     l2k_status status;
     bool again;
     do {
-        step_search s = {.encoder = encoder, .job = *job};
+        step_search s = {.encoder = encoder, .call = *call};
         status = search(&s);
         *allocation = s.allocation;
         again = falls_back(&s, status);

@@ -16,14 +16,14 @@ static l2k_status prepare_blocks(const l2k_context *context, l2k_tile *tile)
 }
 
 /* Unless it is there from the last image. */
-static l2k_status build_tree(const l2k_encode_job *job, uint32_t number)
+static l2k_status build_tree(const l2k_encode_call *call, uint32_t number)
 {
-    const l2k_encoding *e = job->encoding;
-    l2k_tile *tile = &job->tiles[number];
+    const l2k_encoding *e = call->encoding;
+    l2k_tile *tile = &call->tiles[number];
     if (tile->places)
         return L2K_OK;
-    const l2k_tile_coding *coding = l2k_coding_of_tile(e, job->first + number);
-    L2K_TRY(l2k_tile_create(e->context, &e->siz, coding, job->first + number, UINT64_MAX, tile));
+    const l2k_tile_coding *coding = l2k_coding_of_tile(e, call->first + number);
+    L2K_TRY(l2k_tile_create(e->context, &e->siz, coding, call->first + number, UINT64_MAX, tile));
     return prepare_blocks(e->context, tile);
 }
 
@@ -50,11 +50,11 @@ static l2k_coefficient_type coefficient_type(const l2k_tile *tile)
 }
 
 /* Whether the first three planes are those of interleaved pixels. */
-static bool are_interleaved(const l2k_encode_job *job)
+static bool are_interleaved(const l2k_encode_call *call)
 {
-    const l2k_plane *planes = job->planes;
+    const l2k_plane *planes = call->planes;
     const size_t bytes = l2k_sample_bytes(planes[0].type);
-    for (unsigned c = 0; job->encoding->siz.num_components >= 3 && c < 3; c++)
+    for (unsigned c = 0; call->encoding->siz.num_components >= 3 && c < 3; c++)
         if (planes[c].type != planes[0].type || planes[c].row_stride != planes[0].row_stride ||
             planes[c].sample_stride != (ptrdiff_t)(3 * bytes) ||
             (const char *)planes[c].data != (const char *)planes[0].data + c * bytes)
@@ -63,16 +63,16 @@ static bool are_interleaved(const l2k_encode_job *job)
 }
 
 /* The planes from the tile's corner on, which belong to the tile. */
-static l2k_status place_planes(const l2k_encode_job *job, l2k_tile *tile, l2k_plane **planes)
+static l2k_status place_planes(const l2k_encode_call *call, l2k_tile *tile, l2k_plane **planes)
 {
-    const l2k_context *context = job->encoding->context;
+    const l2k_context *context = call->encoding->context;
     *planes = l2k_arena_take(context, &tile->contributions, tile->num_components * sizeof **planes);
     if (!*planes)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a tile");
     for (uint32_t c = 0; c < tile->num_components; c++) {
         const l2k_tile_component *tc = &tile->components[c];
-        l2k_rect area = l2k_component_rect(job->area, tc->dx, tc->dy);
-        (*planes)[c] = job->planes[c];
+        l2k_rect area = l2k_component_rect(call->area, tc->dx, tc->dy);
+        (*planes)[c] = call->planes[c];
         if (!l2k_rect_empty(tc->rect)) /* else there may be no plane */
             (*planes)[c].data = l2k_sample_at(&(*planes)[c], tc->rect.x0 - area.x0, tc->rect.y0 - area.y0);
     }
@@ -80,9 +80,9 @@ static l2k_status place_planes(const l2k_encode_job *job, l2k_tile *tile, l2k_pl
 }
 
 /* Tiles of one encoder may share a block coder. */
-static uint64_t list_number(const l2k_encode_job *job, const l2k_tile *tile)
+static uint64_t list_number(const l2k_encode_call *call, const l2k_tile *tile)
 {
-    return job->encoding->keeps_tiles ? (job->encoder->num_trees << 16) + (tile->index & 0xFFFF) : 0;
+    return call->encoding->keeps_tiles ? (call->encoder->num_trees << 16) + (tile->index & 0xFFFF) : 0;
 }
 
 /* HT code-blocks of the 9/7 get indices truncated as in E.2, where OpenJPEG rounds first. */
@@ -93,9 +93,9 @@ static bool truncates(const l2k_tile *tile)
 }
 
 /* What an engine needs but for the transform, which only its beginning takes. */
-static l2k_encode_request request_of(const l2k_encode_job *job, l2k_tile *tile)
+static l2k_encode_request request_of(const l2k_encode_call *call, l2k_tile *tile)
 {
-    const l2k_encoding *e = job->encoding;
+    const l2k_encoding *e = call->encoding;
     return (l2k_encode_request){.tile = tile,
                                 .off_host = e->off_host,
                                 .stream = e->planes_stream,
@@ -103,22 +103,22 @@ static l2k_encode_request request_of(const l2k_encode_job *job, l2k_tile *tile)
                                 .truncates = truncates(tile),
                                 .open_steps = e->by_step.given,
                                 .distortions = l2k_layers_need_distortions(&e->targets),
-                                .list = list_number(job, tile),
+                                .list = list_number(call, tile),
                                 .units = L2K_UNITS_BLOCKS * l2k_tile_samples(tile)};
 }
 
-static l2k_status begin(const l2k_encode_job *job, l2k_engine *engine, l2k_engine_slot *slot, l2k_tile *tile)
+static l2k_status begin(const l2k_encode_call *call, l2k_engine *engine, l2k_engine_slot *slot, l2k_tile *tile)
 {
-    const l2k_encoding *e = job->encoding;
-    l2k_encode_request request = request_of(job, tile);
+    const l2k_encoding *e = call->encoding;
+    l2k_encode_request request = request_of(call, tile);
     l2k_plan_spec spec = {.direction = L2K_FORWARD, .type = coefficient_type(tile)};
-    L2K_TRY(place_planes(job, tile, &request.planes));
+    L2K_TRY(place_planes(call, tile, &request.planes));
     l2k_plan_component *components = l2k_allocate(e->context, tile->num_components, sizeof *components);
     if (!components)
         return l2k_fail(e->context, L2K_ERROR_MEMORY, "out of memory for a tile");
     l2k_coding_plan_spec(&e->siz, &e->coding, tile->rect, 0, components, &spec);
     request.spec = &spec;
-    request.interleaved = are_interleaved(job);
+    request.interleaved = are_interleaved(call);
     const l2k_status status = l2k_engine_begin_encode(engine, slot, &request);
     l2k_release(e->context, components);
     return status;
@@ -126,51 +126,51 @@ static l2k_status begin(const l2k_encode_job *job, l2k_engine *engine, l2k_engin
 
 /* A tile in an engine, for l2k_engine_try. */
 typedef struct tile_work {
-    const l2k_encode_job *job;
+    const l2k_encode_call *call;
     l2k_engine *engine;
     l2k_engine_slot *slot;
     l2k_tile *tile;
     l2k_made_packets made;
 } tile_work;
 
-static tile_work work_of(const l2k_encode_job *job, l2k_engine *engine, const l2k_turn *turn)
+static tile_work work_of(const l2k_encode_call *call, l2k_engine *engine, const l2k_job *job)
 {
-    return (tile_work){job, engine, turn->slot, &job->tiles[turn->tile], {0}};
+    return (tile_work){call, engine, job->slot, &call->tiles[job->tile], {0}};
 }
 
 static l2k_status begin_work(void *opaque, bool again)
 {
     tile_work *w = opaque;
     (void)again;
-    return begin(w->job, w->engine, w->slot, w->tile);
+    return begin(w->call, w->engine, w->slot, w->tile);
 }
 
-static l2k_status prepare(const l2k_encode_job *job, uint32_t number)
+static l2k_status prepare(const l2k_encode_call *call, uint32_t number)
 {
-    L2K_TRY(build_tree(job, number));
-    l2k_run_advance(job->encoding->context, L2K_UNITS_TRANSFORM * l2k_tile_samples(&job->tiles[number]));
+    L2K_TRY(build_tree(call, number));
+    l2k_run_advance(call->encoding->context, L2K_UNITS_TRANSFORM * l2k_tile_samples(&call->tiles[number]));
     return L2K_OK;
 }
 
-l2k_status l2k_encode_begin_tile(const l2k_encode_job *job, l2k_engine *engine, const l2k_turn *turn)
+l2k_status l2k_encode_begin_tile(const l2k_encode_call *call, l2k_engine *engine, const l2k_job *job)
 {
-    tile_work work = work_of(job, engine, turn);
-    L2K_TRY(prepare(job, turn->tile));
-    return l2k_engine_try(engine, turn->slot, begin_work, &work);
+    tile_work work = work_of(call, engine, job);
+    L2K_TRY(prepare(call, job->tile));
+    return l2k_engine_try(engine, job->slot, begin_work, &work);
 }
 
-l2k_status l2k_encode_begin_coefficients(const l2k_encode_job *job, l2k_engine *engine, const l2k_turn *turn)
+l2k_status l2k_encode_begin_coefficients(const l2k_encode_call *call, l2k_engine *engine, const l2k_job *job)
 {
-    L2K_TRY(prepare(job, turn->tile));
-    return begin(job, engine, turn->slot, &job->tiles[turn->tile]);
+    L2K_TRY(prepare(call, job->tile));
+    return begin(call, engine, job->slot, &call->tiles[job->tile]);
 }
 
-l2k_status l2k_encode_host_planes(const l2k_encode_job *job, l2k_tile *tile, l2k_plane **planes)
+l2k_status l2k_encode_host_planes(const l2k_encode_call *call, l2k_tile *tile, l2k_plane **planes)
 {
-    l2k_encode_request request = request_of(job, tile);
-    L2K_TRY(place_planes(job, tile, &request.planes));
+    l2k_encode_request request = request_of(call, tile);
+    L2K_TRY(place_planes(call, tile, &request.planes));
     if (request.off_host)
-        L2K_TRY(l2k_engine_fetch_planes(job->encoding->context, &request));
+        L2K_TRY(l2k_engine_fetch_planes(call->encoding->context, &request));
     *planes = request.planes;
     return L2K_OK;
 }
@@ -221,41 +221,41 @@ static bool takes_packets(const l2k_encoder *encoder)
            !e->changes && !l2k_targets_have_limits(&e->targets);
 }
 
-static l2k_status request_packets(const l2k_encode_job *job, l2k_encode_request *request)
+static l2k_status request_packets(const l2k_encode_call *call, l2k_encode_request *request)
 {
-    const l2k_encoding *e = job->encoding;
+    const l2k_encoding *e = call->encoding;
     request->packets = true;
     request->lengths = e->plt;
     if (!request->distortions)
         return L2K_OK;
     request->ratio = e->targets.targets[0];
-    return l2k_output_fixed_bytes(e, request->tile, 1, true, &job->encoder->output, &request->fixed_bytes);
+    return l2k_output_fixed_bytes(e, request->tile, 1, true, &call->encoder->output, &request->fixed_bytes);
 }
 
 static l2k_status end_work(void *opaque, bool again)
 {
     tile_work *w = opaque;
-    l2k_encode_request request = request_of(w->job, w->tile);
+    l2k_encode_request request = request_of(w->call, w->tile);
     if (again)
-        L2K_TRY(begin(w->job, w->engine, w->slot, w->tile));
-    if (takes_packets(w->job->encoder) && l2k_is_off_host(w->tile->components[0].view))
-        L2K_TRY(request_packets(w->job, &request));
+        L2K_TRY(begin(w->call, w->engine, w->slot, w->tile));
+    if (takes_packets(w->call->encoder) && l2k_is_off_host(w->tile->components[0].view))
+        L2K_TRY(request_packets(w->call, &request));
     return l2k_engine_finish_encode(w->engine, w->slot, &request, &w->made);
 }
 
-l2k_status l2k_encode_end_tile(const l2k_encode_job *job, l2k_engine *engine, const l2k_turn *turn)
+l2k_status l2k_encode_end_tile(const l2k_encode_call *call, l2k_engine *engine, const l2k_job *job)
 {
-    tile_work work = work_of(job, engine, turn);
-    L2K_TRY(l2k_engine_try(engine, turn->slot, end_work, &work));
+    tile_work work = work_of(call, engine, job);
+    L2K_TRY(l2k_engine_try(engine, job->slot, end_work, &work));
     if (!work.made.bytes)
-        return check_planes_coded(job->encoding->context, work.tile);
-    job->encoder->output.packets = work.made; /* then no other group is at work */
+        return check_planes_coded(call->encoding->context, work.tile);
+    call->encoder->output.packets = work.made; /* then no other group is at work */
     return L2K_OK;
 }
 
-l2k_status l2k_encode_recode(const l2k_encode_job *job, l2k_engine *engine, l2k_tile *tile)
+l2k_status l2k_encode_recode(const l2k_encode_call *call, l2k_engine *engine, l2k_tile *tile)
 {
-    const l2k_encode_request request = request_of(job, tile);
+    const l2k_encode_request request = request_of(call, tile);
     L2K_TRY(l2k_engine_recode(engine, &request));
-    return check_planes_coded(job->encoding->context, tile);
+    return check_planes_coded(call->encoding->context, tile);
 }

@@ -332,11 +332,11 @@ l2k_status l2k_lanes_run(l2k_lanes *lanes, const l2k_lane_kind *kind, const void
         l2k_current_device() >= 0) /* that of the caller */
         lanes->asking.devices = (uint64_t)1 << l2k_current_device();
     atomic_store(&lanes->next, lanes->active);
-    context->run->teams = lanes->active;
+    context->run->groups = lanes->active;
     begin_others(lanes);
     work(lanes->lanes[0]);
     await_others(lanes);
-    context->run->teams = 1;
+    context->run->groups = 1;
     rest(lanes);
     return L2K_OK;
 }

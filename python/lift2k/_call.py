@@ -26,7 +26,7 @@ def _after_fork() -> None:
     forked = True
 
 
-# OpenMP's threads do not survive a fork, and a team of them in the child would wait for ever. One thread starts none.
+# OpenMP's threads do not survive a fork, and a parallel region in the child would wait for ever. One thread starts none.
 os.register_at_fork(after_in_child=_after_fork)
 
 

@@ -397,7 +397,7 @@ static void check_sent(l2k_encoder *encoder)
     target host;
     set_request(gpu, &r, L2K_MEMORY_HOST);
     check(decode(gpu, bytes, count, &image, &host, false) == L2K_OK, "decoding", 0);
-    const l2k_plan *plan = gpu->teams.teams[0].slots[0].plan;
+    const l2k_plan *plan = gpu->workers.groups[0].slots[0].plan;
     check(plan != NULL, "a plan that is kept", 0);
     l2k_plan_coefficient_memory(plan, &all);
     printf("at 20:1, %llu of %zu bytes of coefficients go up\n", (unsigned long long)l2k_plan_sent_bytes(plan), all);

@@ -29,8 +29,8 @@ typedef struct way {
 static const way ways[] = {{"HT", L2K_STYLE_HT, 0, 2, L2K_WAVELET_5_3, 0, false},
                            {"MQ", 0, 0, 2, L2K_WAVELET_5_3, 0, false},
                            {"HT, tiles", L2K_STYLE_HT, 64, 3, L2K_WAVELET_9_7, 0, false},
-                           {"MQ, tiles, a team each", 0, 32, 3, L2K_WAVELET_5_3, 0, false},
-                           {"MQ, tiles of one team", 0, 100, 3, L2K_WAVELET_9_7, 0, false},
+                           {"MQ, tiles, a group each", 0, 32, 3, L2K_WAVELET_5_3, 0, false},
+                           {"MQ, tiles of one group", 0, 100, 3, L2K_WAVELET_9_7, 0, false},
                            {"MQ, a ratio", 0, 0, 2, L2K_WAVELET_9_7, 9, false},
                            {"HT, a ratio, tiles", L2K_STYLE_HT, 100, 2, L2K_WAVELET_9_7, 9, false},
                            {"HT, by rows", L2K_STYLE_HT, 50, 2, L2K_WAVELET_5_3, 0, true}};
@@ -435,8 +435,8 @@ static l2k_decoder *decoder_on_both(const l2k_hooks *hooks, l2k_backend backend)
     return d;
 }
 
-/* Tiles go to both, a single one, and those of one quantiser, to the first. A team may be too late for any tile, but
- * not always. */
+/* Tiles go to both, a single one, and those of one quantiser, to the first. A worker group may be too late for any
+ * tile, but not always. */
 static void test_tiles_on_both(void **unused)
 {
     (void)unused;

@@ -74,7 +74,7 @@ static uint8_t *draw(void)
 
 static const l2k_hooks hooks = {.message = keep_message};
 
-/* One thread, so that there is one team. */
+/* One thread, so that there is one worker group. */
 static l2k_status encode_planes(const l2k_plane *planes, uint32_t width, l2k_backend backend, l2k_wavelet wavelet,
                                 uint32_t tile, file *out)
 {

@@ -153,7 +153,7 @@ static unsigned threads_under(const memory_file *file, unsigned threads, size_t 
     assert_non_null(d.tiles);
     for (uint32_t t = 0; t < d.num_tiles; t++)
         d.tiles[t] = t;
-    const bool by_tile = l2k_teams_by_tile(d.context, &decoder->codestream.siz, d.num_tiles);
+    const bool by_tile = l2k_workers_by_tile(d.context, &decoder->codestream.siz, d.num_tiles);
     const l2k_thread_room room = l2k_decode_threads(decoder, &d, by_tile);
     *keep_plans = room.keep_plans;
     free(d.tiles);

@@ -1,5 +1,5 @@
-/* Tiles in teams: the order in which they begin and end, and the state after a failure. If CUDA is requested, the
- * request alone gives teams two slots, so no GPU is needed. */
+/* Tiles in worker groups: the order in which they begin and end, and the state after a failure. If CUDA is requested,
+ * the request alone gives worker groups two slots, so no GPU is needed. */
 #define _POSIX_C_SOURCE 199309L /* nanosleep */
 #include "support.h"
 
@@ -12,7 +12,7 @@
 
 #include "base/run.h"
 #include "codec/blocks/cpu_blocks.h"
-#include "codec/run/teams.h"
+#include "codec/run/workers.h"
 #include "transform/choice.h"
 
 enum { MAX_EVENTS = 256 };
@@ -30,26 +30,26 @@ typedef struct record {
     unsigned ended[MAX_EVENTS];    /* per tile */
 } record;
 
-static void play(void *job, l2k_teams *teams, l2k_team *team)
+static void play(void *call, l2k_workers *workers, l2k_worker_group *group)
 {
-    record *r = job;
-    l2k_turn turn;
-    while (l2k_next_turn(teams, team, &turn)) {
+    record *r = call;
+    l2k_job job;
+    while (l2k_next_job(workers, group, &job)) {
         l2k_status status = L2K_OK;
-        r->events[r->count++] = (event){turn.begins ? 'b' : 'e', turn.tile, turn.slot->number};
-        if (turn.begins && turn.tile == r->fail_begin)
+        r->events[r->count++] = (event){job.begins ? 'b' : 'e', job.tile, job.slot->number};
+        if (job.begins && job.tile == r->fail_begin)
             status = L2K_ERROR_CORRUPT;
-        if (!turn.begins && turn.tile == r->fail_end)
+        if (!job.begins && job.tile == r->fail_end)
             status = L2K_ERROR_BACKEND;
-        l2k_end_turn(teams, team, &turn, status);
+        l2k_end_job(workers, group, &job, status);
     }
 }
 
 static l2k_status prepare(const l2k_context *context, l2k_backend backend, const l2k_siz *siz, uint32_t tiles,
-                          l2k_teams *teams)
+                          l2k_workers *workers)
 {
-    return l2k_teams_prepare(context, backend, &l2k_mq_on_cpu, siz, tiles, l2k_teams_by_tile(context, siz, tiles), true,
-                             teams);
+    return l2k_workers_prepare(context, backend, &l2k_mq_on_cpu, siz, tiles, l2k_workers_by_tile(context, siz, tiles),
+                               true, workers);
 }
 
 static l2k_siz siz_of(uint32_t tile_side, uint32_t components)
@@ -60,12 +60,12 @@ static l2k_siz siz_of(uint32_t tile_side, uint32_t components)
 static l2k_status run(l2k_backend backend, uint32_t tiles, record *r)
 {
     l2k_context context = {.threads = 1};
-    l2k_teams teams = {0};
+    l2k_workers workers = {0};
     l2k_siz siz = siz_of(1 << 15, 1);
-    assert_int_equal(prepare(&context, backend, &siz, tiles, &teams), L2K_OK);
-    assert_int_equal(teams.num_teams, 1);
-    l2k_status status = l2k_teams_run(&teams, tiles, play, r);
-    l2k_teams_release(&teams);
+    assert_int_equal(prepare(&context, backend, &siz, tiles, &workers), L2K_OK);
+    assert_int_equal(workers.num_groups, 1);
+    l2k_status status = l2k_workers_run(&workers, tiles, play, r);
+    l2k_workers_release(&workers);
     return status;
 }
 
@@ -93,25 +93,25 @@ static void test_one_slot(void **unused)
 }
 
 #ifdef _OPENMP
-static void see_level(void *job, l2k_teams *teams, l2k_team *team)
+static void see_level(void *call, l2k_workers *workers, l2k_worker_group *group)
 {
-    (void)teams, (void)team;
-    *(int *)job = omp_get_level();
+    (void)workers, (void)group;
+    *(int *)call = omp_get_level();
 }
 
-/* A single team does not run inside a parallel region, which would make its own regions nested ones. */
-static void test_one_team(void **unused)
+/* A single worker group does not run inside a parallel region, which would make its own regions nested ones. */
+static void test_one_group(void **unused)
 {
     (void)unused;
     int level = -1;
     l2k_context context = {.threads = 4};
-    l2k_teams teams = {0};
+    l2k_workers workers = {0};
     l2k_siz siz = siz_of(1 << 15, 1);
-    assert_int_equal(prepare(&context, L2K_BACKEND_CPU, &siz, 3, &teams), L2K_OK);
-    assert_int_equal(teams.num_teams, 1);
-    assert_int_equal(l2k_teams_run(&teams, 3, see_level, &level), L2K_OK);
+    assert_int_equal(prepare(&context, L2K_BACKEND_CPU, &siz, 3, &workers), L2K_OK);
+    assert_int_equal(workers.num_groups, 1);
+    assert_int_equal(l2k_workers_run(&workers, 3, see_level, &level), L2K_OK);
     assert_int_equal(level, 0);
-    l2k_teams_release(&teams);
+    l2k_workers_release(&workers);
 }
 #endif
 
@@ -188,12 +188,12 @@ typedef struct tile_race {
     bool at_begin; /* whether beginning a tile fails, or ending it */
 } tile_race;
 
-static void race_tiles(void *job, l2k_teams *teams, l2k_team *team)
+static void race_tiles(void *call, l2k_workers *workers, l2k_worker_group *group)
 {
-    tile_race *t = job;
-    l2k_turn turn;
-    while (l2k_next_turn(teams, team, &turn))
-        l2k_end_turn(teams, team, &turn, turn.begins == t->at_begin ? race_on(&t->r, turn.tile) : L2K_OK);
+    tile_race *t = call;
+    l2k_job job;
+    while (l2k_next_job(workers, group, &job))
+        l2k_end_job(workers, group, &job, job.begins == t->at_begin ? race_on(&t->r, job.tile) : L2K_OK);
 }
 
 static l2k_block race_blocks[9];
@@ -224,7 +224,7 @@ static void test_lowest_of_threads(void **unused)
     l2k_context context = {.threads = l2k_thread_count(2)};
     if (context.threads < 2)
         skip();
-    l2k_teams by_tile = {0};
+    l2k_workers by_tile = {0};
     l2k_cpu_blocks *blocks;
     l2k_siz small = siz_of(64, 1);
     l2k_block_place places[9];
@@ -233,15 +233,15 @@ static void test_lowest_of_threads(void **unused)
         places[i] = (l2k_block_place){&race_blocks[i], NULL};
     assert_int_equal(prepare(&context, L2K_BACKEND_CPU, &small, 9, &by_tile), L2K_OK);
     assert_int_equal(l2k_cpu_blocks_create(&context, &kind, &blocks), L2K_OK);
-    assert_int_equal(by_tile.num_teams, 2);
+    assert_int_equal(by_tile.num_groups, 2);
     for (unsigned last = 5; last <= 6; last++) {
         tile_race begins = {{.last = last}, true}, ends = {{.last = last}, false};
         block_race = (race){.last = last};
-        assert_int_equal(l2k_teams_run(&by_tile, 9, race_tiles, &begins), L2K_ERROR_CORRUPT);
-        assert_int_equal(l2k_teams_run(&by_tile, 9, race_tiles, &ends), L2K_ERROR_CORRUPT);
+        assert_int_equal(l2k_workers_run(&by_tile, 9, race_tiles, &begins), L2K_ERROR_CORRUPT);
+        assert_int_equal(l2k_workers_run(&by_tile, 9, race_tiles, &ends), L2K_ERROR_CORRUPT);
         assert_int_equal(l2k_cpu_blocks_run(blocks, &batch, race_block), L2K_ERROR_CORRUPT);
     }
-    l2k_teams_release(&by_tile);
+    l2k_workers_release(&by_tile);
     l2k_cpu_blocks_free(blocks);
 }
 
@@ -282,11 +282,11 @@ static l2k_status long_tile(vigil *v, const l2k_context *context)
     return v->heeds ? status : L2K_OK;
 }
 
-static void keep_vigil(void *job, l2k_teams *teams, l2k_team *team)
+static void keep_vigil(void *call, l2k_workers *workers, l2k_worker_group *group)
 {
-    l2k_turn turn;
-    while (l2k_next_turn(teams, team, &turn))
-        l2k_end_turn(teams, team, &turn, turn.begins ? long_tile(job, &team->engine.context) : L2K_OK);
+    l2k_job job;
+    while (l2k_next_job(workers, group, &job))
+        l2k_end_job(workers, group, &job, job.begins ? long_tile(call, &group->engine.context) : L2K_OK);
 }
 
 static void test_caller_asks_on(void **unused)
@@ -300,12 +300,12 @@ static void test_caller_asks_on(void **unused)
             skip();
         context.run = &call;
         l2k_run_start(&call, 1, false);
-        l2k_teams teams = {0};
+        l2k_workers workers = {0};
         l2k_siz siz = siz_of(64, 1);
-        assert_int_equal(prepare(&context, L2K_BACKEND_CPU, &siz, 9, &teams), L2K_OK);
-        assert_int_equal(l2k_teams_run(&teams, 9, keep_vigil, &v), variant ? L2K_ERROR_CANCELLED : L2K_OK);
+        assert_int_equal(prepare(&context, L2K_BACKEND_CPU, &siz, 9, &workers), L2K_OK);
+        assert_int_equal(l2k_workers_run(&workers, 9, keep_vigil, &v), variant ? L2K_ERROR_CANCELLED : L2K_OK);
         assert_true(variant ? v.calls == v.stop_at : v.calls >= 4);
-        l2k_teams_release(&teams);
+        l2k_workers_release(&workers);
     }
 }
 
@@ -319,45 +319,45 @@ static void test_components(void **unused)
     } cases[] = {{1448, 1, true}, {1448, 3, true}, {1449, 1, false}, {1024, 6, true}, {1024, 7, false}};
     l2k_context context = {.threads = l2k_thread_count(2)};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        l2k_teams teams = {0};
+        l2k_workers workers = {0};
         l2k_siz siz = siz_of(cases[i].side, cases[i].components);
-        assert_int_equal(prepare(&context, L2K_BACKEND_CPU, &siz, 100, &teams), L2K_OK);
-        assert_int_equal(teams.num_teams, cases[i].by_tile ? context.threads : 1);
-        l2k_teams_release(&teams);
+        assert_int_equal(prepare(&context, L2K_BACKEND_CPU, &siz, 100, &workers), L2K_OK);
+        assert_int_equal(workers.num_groups, cases[i].by_tile ? context.threads : 1);
+        l2k_workers_release(&workers);
     }
 }
 
-/* Small tiles: a team per thread, every tile ended once, slots numbered across all teams. */
-static void count_ends(void *job, l2k_teams *teams, l2k_team *team)
+/* Small tiles: a worker group per thread, every tile ended once, slots numbered across all worker groups. */
+static void count_ends(void *call, l2k_workers *workers, l2k_worker_group *group)
 {
-    record *r = job;
-    l2k_turn turn;
-    assert_int_equal(team->engine.context.threads, 1);
-    while (l2k_next_turn(teams, team, &turn)) {
-        bool own = turn.slot == &team->slots[0] || turn.slot == &team->slots[1];
-        bool numbered = turn.slot->number / 2 == (unsigned)(team - teams->teams);
-        if (!turn.begins) {
+    record *r = call;
+    l2k_job job;
+    assert_int_equal(group->engine.context.threads, 1);
+    while (l2k_next_job(workers, group, &job)) {
+        bool own = job.slot == &group->slots[0] || job.slot == &group->slots[1];
+        bool numbered = job.slot->number / 2 == (unsigned)(group - workers->groups);
+        if (!job.begins) {
 #pragma omp atomic update
-            r->ended[turn.tile]++;
+            r->ended[job.tile]++;
         }
-        l2k_end_turn(teams, team, &turn, own && numbered ? L2K_OK : L2K_ERROR_STATE);
+        l2k_end_job(workers, group, &job, own && numbered ? L2K_OK : L2K_ERROR_STATE);
     }
 }
 
-static void test_teams(void **unused)
+static void test_groups(void **unused)
 {
     (void)unused;
     l2k_context context = {.threads = l2k_thread_count(4)};
-    l2k_teams teams = {0};
+    l2k_workers workers = {0};
     record r = fresh();
     l2k_siz siz = siz_of(64, 1);
-    assert_int_equal(prepare(&context, L2K_BACKEND_CUDA, &siz, 100, &teams), L2K_OK);
-    assert_int_equal(teams.num_teams, context.threads);
-    assert_int_equal(teams.num_slots, 2 * context.threads);
-    assert_int_equal(l2k_teams_run(&teams, 100, count_ends, &r), L2K_OK);
+    assert_int_equal(prepare(&context, L2K_BACKEND_CUDA, &siz, 100, &workers), L2K_OK);
+    assert_int_equal(workers.num_groups, context.threads);
+    assert_int_equal(workers.num_slots, 2 * context.threads);
+    assert_int_equal(l2k_workers_run(&workers, 100, count_ends, &r), L2K_OK);
     for (unsigned i = 0; i < 100; i++)
         assert_int_equal(r.ended[i], 1);
-    l2k_teams_release(&teams);
+    l2k_workers_release(&workers);
 }
 
 /* AUTO: two slots if a tile can reach the threshold and there is a GPU. */
@@ -367,10 +367,10 @@ static unsigned slots_under_auto(int64_t gpu_min_samples, uint32_t tile_side, ui
     l2k_choice_start(&choice, gpu_min_samples);
     l2k_context context = {.threads = 1, .choice = &choice};
     l2k_siz siz = siz_of(tile_side, components);
-    l2k_teams teams = {0};
-    assert_int_equal(prepare(&context, L2K_BACKEND_AUTO, &siz, tiles, &teams), L2K_OK);
-    unsigned slots = teams.num_slots;
-    l2k_teams_release(&teams);
+    l2k_workers workers = {0};
+    assert_int_equal(prepare(&context, L2K_BACKEND_AUTO, &siz, tiles, &workers), L2K_OK);
+    unsigned slots = workers.num_slots;
+    l2k_workers_release(&workers);
     return slots;
 }
 
@@ -390,12 +390,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_slot),
 #ifdef _OPENMP
-        cmocka_unit_test(test_one_team),
+        cmocka_unit_test(test_one_group),
 #endif
         cmocka_unit_test(test_two_slots),       cmocka_unit_test(test_failures),
         cmocka_unit_test(test_lowest_of_slots), cmocka_unit_test(test_lowest_of_threads),
         cmocka_unit_test(test_caller_asks_on),  cmocka_unit_test(test_components),
-        cmocka_unit_test(test_teams),           cmocka_unit_test(test_auto),
+        cmocka_unit_test(test_groups),          cmocka_unit_test(test_auto),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,268 @@
+/* Worker groups of threads and the order in which tiles pass through them. */
+#define _POSIX_C_SOURCE 199309L /* nanosleep */
+#include "codec/run/workers.h"
+
+#include <time.h>
+
+#include "base/integer.h"
+#include "base/memory.h"
+#include "base/run.h"
+
+/* A tile up to this is done by one thread: splitting its rows costs more than it gains. The samples are those of three
+ * components: with more, one tile could keep one thread busy when the others have long run out of tiles. */
+#define SMALL_TILE_AREA    ((uint64_t)1 << 21)
+#define SMALL_TILE_SAMPLES (3 * SMALL_TILE_AREA)
+
+/* At most; components may be sub-sampled. */
+static uint64_t samples_of_tile(const l2k_siz *siz)
+{
+    uint64_t area = (uint64_t)siz->grid.tile_width * siz->grid.tile_height, n = siz->num_components;
+    return area <= UINT64_MAX / n ? area * n : UINT64_MAX;
+}
+
+bool l2k_workers_by_tile(const l2k_context *context, const l2k_siz *siz, uint32_t num_tiles)
+{
+    uint64_t area = (uint64_t)siz->grid.tile_width * siz->grid.tile_height;
+    bool small = area <= SMALL_TILE_AREA && samples_of_tile(siz) <= SMALL_TILE_SAMPLES;
+    return small && num_tiles >= 2 * context->threads;
+}
+
+/* Two where the plan of one tile may have work under way; some tiles may turn out smaller than they all could be. */
+static unsigned slots_of_group(const l2k_context *context, l2k_backend backend, const l2k_siz *siz, uint32_t num_tiles)
+{
+    bool overlaps = num_tiles > 1 && l2k_backend_overlaps(context, backend, samples_of_tile(siz));
+    return overlaps ? L2K_SLOTS_OF_GROUP : 1;
+}
+
+static l2k_status create_groups(l2k_workers *workers)
+{
+    const l2k_context *context = workers->kind.context;
+    const unsigned slots = workers->num_slots / workers->num_groups;
+    workers->groups = l2k_allocate_zeroed(context, workers->num_groups, sizeof *workers->groups);
+    if (!workers->groups)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %u threads", workers->num_groups);
+    L2K_TRY(l2k_plan_cache_create(context, slots > 1 ? workers->num_slots * L2K_CACHED_OF_SLOT : 0, &workers->plans));
+    for (unsigned i = 0; i < workers->num_groups; i++) {
+        l2k_worker_group *group = &workers->groups[i];
+        group->num_slots = slots;
+        for (unsigned k = 0; k < slots; k++)
+            group->slots[k].number = i * slots + k;
+        L2K_TRY(l2k_engine_create(&workers->kind, i, workers->num_groups, &workers->plans, &group->engine));
+    }
+    return L2K_OK;
+}
+
+static bool same_groups(const l2k_workers *a, const l2k_workers *b)
+{
+    return a->groups && l2k_engine_same_kind(&a->kind, &b->kind) && a->num_groups == b->num_groups &&
+           a->num_slots == b->num_slots && a->by_tile == b->by_tile;
+}
+
+static void drop_plan(l2k_engine_slot *slot)
+{
+    l2k_plan_free(slot->plan);
+    slot->plan = NULL;
+}
+
+void l2k_workers_drop_plans(l2k_workers *workers)
+{
+    for (unsigned i = 0; workers->groups && i < workers->num_groups; i++) {
+        l2k_worker_group *group = &workers->groups[i];
+        const int before = l2k_engine_enter(&group->engine.context);
+        for (unsigned k = 0; k < group->num_slots; k++)
+            drop_plan(&group->slots[k]);
+        l2k_engine_leave(before);
+    }
+    if (workers->plans.plans)
+        l2k_plan_cache_clear(workers->kind.context, &workers->plans);
+}
+
+/* ---- Preparation --------------------------------------------------------------------------------------------- */
+
+/* Worker groups of the last run; how many images are in flight now only matters for the way processors are used. */
+static void take_again(const l2k_context *context, l2k_workers *workers)
+{
+    workers->keep_plans = true;
+    for (unsigned i = 0; i < workers->num_groups; i++) {
+        l2k_engine *engine = &workers->groups[i].engine;
+        engine->context.in_flight = engine->quiet.in_flight = context->in_flight;
+    }
+    l2k_plan_cache_age(context, &workers->plans);
+}
+
+/* On each processor off the host. Measured with two H200, tiles of 1024 x 1024 and 32 threads: more than that only wait
+ * for each other in its driver, and each has memory there. */
+enum { MOST_GROUPS_OF_PROCESSOR = 8 };
+
+static unsigned number_of_groups(const l2k_workers *workers, const l2k_siz *siz, uint32_t num_tiles)
+{
+    const l2k_context *context = workers->kind.context;
+    const unsigned processors = workers->kind.spread ? l2k_engine_count(context) : 1;
+    const unsigned most = processors * MOST_GROUPS_OF_PROCESSOR, some = workers->by_tile ? context->threads : 1;
+    if ((some >= processors && some <= most) ||
+        !l2k_backend_overlaps(context, workers->kind.backend, samples_of_tile(siz)))
+        return some;
+    return some > most ? most : l2k_min_u32(processors, num_tiles);
+}
+
+l2k_status l2k_workers_prepare(const l2k_context *context, l2k_backend backend, const l2k_block_coder_table *coders,
+                               const l2k_siz *siz, uint32_t num_tiles, bool by_tile, bool spread, l2k_workers *workers)
+{
+    l2k_workers wanted = {
+        .kind = l2k_engine_kind_of(context, backend, coders, spread), .by_tile = by_tile, .keep_plans = true};
+    wanted.num_groups = number_of_groups(&wanted, siz, num_tiles);
+    wanted.num_slots = wanted.num_groups * slots_of_group(context, backend, siz, num_tiles);
+    if (same_groups(workers, &wanted)) {
+        take_again(context, workers);
+        return L2K_OK;
+    }
+    l2k_workers_release(workers);
+    *workers = wanted;
+    l2k_status status = create_groups(workers);
+    if (status != L2K_OK)
+        l2k_workers_release(workers);
+    return status;
+}
+
+void l2k_workers_release(l2k_workers *workers)
+{
+    const l2k_context *context = workers->kind.context;
+    for (unsigned i = 0; workers->groups && i < workers->num_groups; i++)
+        l2k_engine_release(&workers->groups[i].engine);
+    l2k_workers_drop_plans(workers);
+    if (workers->plans.plans)
+        l2k_plan_cache_release(context, &workers->plans);
+    if (context)
+        l2k_release(context, workers->groups);
+    *workers = (l2k_workers){0};
+}
+
+void l2k_workers_forget(l2k_workers *workers)
+{
+    for (unsigned i = 0; workers->groups && i < workers->num_groups; i++)
+        l2k_engine_forget(&workers->groups[i].engine);
+}
+
+/* ---- A run --------------------------------------------------------------------------------------------------- */
+
+/* What is left to a worker group whose processor has failed, the worker groups of others do faster than the CPU. */
+static bool others_do_it(const l2k_workers *workers, const l2k_worker_group *group)
+{
+    bool others = false;
+    if (!l2k_engine_has_failed(&group->engine))
+        return false;
+    for (unsigned i = 0; i < workers->num_groups && !others; i++)
+        others = !l2k_engine_has_failed(&workers->groups[i].engine);
+    return others;
+}
+
+/* Tiles are taken in rising order: none that is taken after a failure could fail before it. */
+static bool begin_another(l2k_workers *workers, l2k_worker_group *group, l2k_job *job)
+{
+    group->exhausted |= others_do_it(workers, group);
+    if (group->exhausted || group->begun - group->ended == group->num_slots)
+        return false;
+    group->exhausted = l2k_first_status(&workers->first) != L2K_OK;
+    uint32_t tile = group->exhausted ? 0 : (uint32_t)atomic_fetch_add(&workers->next, 1);
+    group->exhausted |= tile >= workers->count;
+    if (group->exhausted)
+        return false;
+    unsigned k = group->begun % group->num_slots;
+    group->tiles[k] = tile;
+    *job = (l2k_job){true, tile, &group->slots[k]};
+    return true;
+}
+
+/* Tiles that began before one that failed are ended all the same: one of them may fail, too, and is then the first. */
+bool l2k_next_job(l2k_workers *workers, l2k_worker_group *group, l2k_job *job)
+{
+    if (begin_another(workers, group, job))
+        return true;
+    unsigned k = group->ended % group->num_slots;
+    if (group->ended == group->begun || l2k_failed_before(&workers->first, group->tiles[k]))
+        return false;
+    *job = (l2k_job){false, group->tiles[k], &group->slots[k]};
+    return true;
+}
+
+void l2k_end_job(l2k_workers *workers, l2k_worker_group *group, const l2k_job *job, l2k_status status)
+{
+    bool succeeded = l2k_record_status(&workers->first, job->tile, status);
+    if (job->begins) {
+        group->begun += succeeded;
+        group->exhausted |= !succeeded;
+        return;
+    }
+    group->ended += succeeded;
+    if (!succeeded) { /* nothing that this worker group began later matters */
+        group->begun = group->ended;
+        group->exhausted = true;
+    }
+    if (!workers->keep_plans)
+        drop_plan(job->slot);
+}
+
+/* Of the time waited so far, the part by which a wait may be too long, and the longest nap in nanoseconds. */
+enum { PART_OF_WAIT = 8, LONGEST_NAP = 5000000 };
+
+/* The progress hook is asked on the caller's thread alone, which continues to ask when it has run out of tiles and
+ * other threads have not. */
+static void await_others(l2k_workers *workers)
+{
+    long nap = 20000;
+    while (atomic_load(&workers->at_work) > 0 &&
+           l2k_record_status(&workers->first, workers->count, l2k_poll(workers->kind.context, L2K_POLL_NOW))) {
+        nanosleep(&(struct timespec){.tv_nsec = nap}, NULL);
+        nap += nap / PART_OF_WAIT;
+        nap = nap < LONGEST_NAP ? nap : LONGEST_NAP;
+    }
+}
+
+static l2k_worker_group *enter(l2k_workers *workers, unsigned thread)
+{
+    l2k_worker_group *group = &workers->groups[thread];
+    group->begun = group->ended = 0;
+    group->exhausted = false;
+    atomic_fetch_add(&workers->at_work, 1);
+    return group;
+}
+
+static void leave(l2k_workers *workers, unsigned thread)
+{
+    atomic_fetch_sub(&workers->at_work, 1);
+    if (thread == 0 && workers->kind.context->hooks.progress)
+        await_others(workers);
+}
+
+static void run_group(l2k_workers *workers, unsigned thread, l2k_worker_share *share, void *call)
+{
+    l2k_worker_group *group = enter(workers, thread);
+    const int before = l2k_engine_enter(&group->engine.context);
+    share(call, workers, group);
+    l2k_engine_leave(before);
+    leave(workers, thread);
+}
+
+/* One worker group alone must not have a parallel region around it, even one of a single thread: its own regions would
+ * be nested, and OpenMP starts new threads for each nested region. */
+l2k_status l2k_workers_run(l2k_workers *workers, uint32_t count, l2k_worker_share *share, void *call)
+{
+    workers->count = count;
+    for (unsigned i = 0; i < workers->num_groups; i++)
+        l2k_engine_start(&workers->kind, workers->num_groups, &workers->groups[i].engine);
+    atomic_store(&workers->next, 0);
+    atomic_store(&workers->first, L2K_NO_FAILURE);
+    if (workers->kind.context->run)
+        workers->kind.context->run->groups = workers->num_groups;
+    if (workers->num_groups == 1) {
+        run_group(workers, 0, share, call);
+    } else {
+#pragma omp parallel num_threads(workers->num_groups)
+        run_group(workers, l2k_thread_index(), share, call);
+    }
+    if (workers->kind.context->run)
+        workers->kind.context->run->groups = 1;
+    for (unsigned i = 0; i < workers->num_groups; i++)
+        l2k_engine_end(&workers->kind, workers->num_groups, &workers->groups[i].engine);
+    return l2k_first_status(&workers->first);
+}
