@@ -16,17 +16,17 @@ static void release(void *coder)
 
 static l2k_status settle(void *coder, const void *opaque, unsigned threads, unsigned in_flight, int device)
 {
-    l2k_decoder *lane = coder;
+    l2k_decoder *worker = coder;
     const l2k_decoder *owner = opaque;
-    memcpy(lane->options, owner->options, sizeof lane->options);
-    lane->options[L2K_DECODER_THREADS] = threads;
-    lane->options[L2K_DECODER_IN_FLIGHT] = in_flight;
-    lane->options[L2K_DECODER_DEVICE] = device;
-    lane->options[L2K_DECODER_DEVICES] = 0;
-    lane->has_region = owner->has_region;
-    lane->region = owner->region;
-    lane->stream = owner->stream;
-    lane->choice.seen = owner->choice.seen;
+    memcpy(worker->options, owner->options, sizeof worker->options);
+    worker->options[L2K_DECODER_THREADS] = threads;
+    worker->options[L2K_DECODER_IN_FLIGHT] = in_flight;
+    worker->options[L2K_DECODER_DEVICE] = device;
+    worker->options[L2K_DECODER_DEVICES] = 0;
+    worker->has_region = owner->has_region;
+    worker->region = owner->region;
+    worker->stream = owner->stream;
+    worker->choice.seen = owner->choice.seen;
     return L2K_OK;
 }
 
@@ -53,7 +53,7 @@ static bool lost_device(const void *coder, const void *items, size_t number, boo
     return *failed || l2k_choice_has_failed(&((const l2k_decoder *)coder)->choice);
 }
 
-static const l2k_lane_kind kind = {create, release, settle, code, lost_device, timings};
+static const l2k_batch_kind kind = {create, release, settle, code, lost_device, timings};
 
 /* ---- How large the images are ------------------------------------------------------------------------------------ */
 
@@ -87,7 +87,7 @@ static const uint8_t *find_codestream(const uint8_t *at, const uint8_t *end)
 }
 
 /* Samples of all components as SIZ has them (A.5.1), not sub-sampled; 0 where there is none. Nothing but the number of
- * lanes depends on it. */
+ * workers depends on it. */
 static uint64_t samples_of(const l2k_decode_item *item, bool *ht)
 {
     const uint8_t *end = item->data ? (const uint8_t *)item->data + item->bytes : NULL;
@@ -152,7 +152,7 @@ l2k_status l2k_decoder_decode_batch(l2k_decoder *decoder, l2k_decode_item *items
     l2k_status status = l2k_object_check_memory(&decoder->context, options[L2K_DECODER_MEMORY]);
     if (status == L2K_OK) { /* for all workers: each has one device */
         const l2k_batch_shape shape = shape_of(decoder, items, count);
-        status = l2k_lanes_run(&decoder->lanes, &kind, decoder, &decoder->context, &shape, items);
+        status = l2k_batch_workers_run(&decoder->batch, &kind, decoder, &decoder->context, &shape, items);
     }
     l2k_engine_leave(before);
     for (size_t i = 0; status != L2K_OK && i < count; i++)

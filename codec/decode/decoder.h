@@ -63,7 +63,7 @@ struct l2k_decoder {
     uint32_t num_bounds;
     void *memory; /* samples that l2k_decoder_decode_memory gave last */
     l2k_plane *memory_planes;
-    l2k_lanes lanes; /* of batches */
+    l2k_batch_workers batch; /* of batches */
 };
 
 /* A rectangle of codestream component c without so many resolutions, whose levels split as the main header says. */

@@ -22,7 +22,7 @@ static const l2k_option_rule rules[] = {
     [L2K_DECODER_CPU] = {"instruction set", 0, L2K_CPU_NEON, L2K_CPU_AUTO},
     [L2K_DECODER_MEMORY] = {"memory", 0, L2K_MEMORY_DEVICE, L2K_MEMORY_HOST},
     [L2K_DECODER_CACHE_BYTES] = {"bytes of decoded code-blocks", 0, INT64_MAX, 0},
-    [L2K_DECODER_IN_FLIGHT] = {"number of images in flight", 0, L2K_MOST_LANES, 0},
+    [L2K_DECODER_IN_FLIGHT] = {"number of images in flight", 0, L2K_MOST_BATCH_WORKERS, 0},
     [L2K_DECODER_DEVICE] = {"device", -1, L2K_MOST_DEVICES - 1, -1},
     [L2K_DECODER_DEVICES] = {"set of devices", 0, INT64_MAX, 0},
     [L2K_DECODER_LIKE_OPENJPEG] = {"likeness to OpenJPEG", 0, 1, 0},
@@ -109,7 +109,7 @@ void l2k_decoder_free(l2k_decoder *decoder)
 {
     if (!decoder)
         return;
-    l2k_lanes_release(&decoder->lanes);
+    l2k_batch_workers_release(&decoder->batch);
     l2k_decoder_close(decoder);
     release_kept(decoder);
     l2k_block_cache_end(&decoder->cache);

@@ -33,33 +33,33 @@ static bool same_comment(const l2k_encoder *a, const l2k_encoder *b)
 
 static l2k_status settle(void *coder, const void *opaque, unsigned threads, unsigned in_flight, int device)
 {
-    l2k_encoder *lane = coder;
+    l2k_encoder *worker = coder;
     const l2k_encoder *owner = opaque;
-    memcpy(lane->options, owner->options, sizeof lane->options);
-    lane->given = owner->given;
-    lane->fixed_by = owner->fixed_by;
-    lane->frames_per_second = owner->frames_per_second;
-    lane->options[L2K_ENCODER_THREADS] = threads;
-    lane->options[L2K_ENCODER_IN_FLIGHT] = in_flight;
-    lane->options[L2K_ENCODER_DEVICE] = device;
-    lane->options[L2K_ENCODER_DEVICES] = 0;
-    lane->pool.limit = owner->pool.limit;
-    lane->own = owner->own;
-    lane->unsplit = owner->unsplit;
-    lane->num_splits = owner->num_splits;
-    memcpy(lane->precincts, owner->precincts, sizeof lane->precincts);
-    lane->num_precincts = owner->num_precincts;
-    lane->base_step = owner->base_step;
-    lane->palette = owner->palette;
-    lane->planes_stream = owner->planes_stream;
-    lane->choice.seen = owner->choice.seen;
-    if (!same_changes(lane, owner))
-        L2K_TRY(l2k_encoder_set_poc(lane, owner->poc, owner->num_poc));
-    if (!same_comment(lane, owner))
-        L2K_TRY(l2k_encoder_set_comment(lane, owner->comment));
-    return same_layers(lane, owner)
+    memcpy(worker->options, owner->options, sizeof worker->options);
+    worker->given = owner->given;
+    worker->fixed_by = owner->fixed_by;
+    worker->frames_per_second = owner->frames_per_second;
+    worker->options[L2K_ENCODER_THREADS] = threads;
+    worker->options[L2K_ENCODER_IN_FLIGHT] = in_flight;
+    worker->options[L2K_ENCODER_DEVICE] = device;
+    worker->options[L2K_ENCODER_DEVICES] = 0;
+    worker->pool.limit = owner->pool.limit;
+    worker->own = owner->own;
+    worker->unsplit = owner->unsplit;
+    worker->num_splits = owner->num_splits;
+    memcpy(worker->precincts, owner->precincts, sizeof worker->precincts);
+    worker->num_precincts = owner->num_precincts;
+    worker->base_step = owner->base_step;
+    worker->palette = owner->palette;
+    worker->planes_stream = owner->planes_stream;
+    worker->choice.seen = owner->choice.seen;
+    if (!same_changes(worker, owner))
+        L2K_TRY(l2k_encoder_set_poc(worker, owner->poc, owner->num_poc));
+    if (!same_comment(worker, owner))
+        L2K_TRY(l2k_encoder_set_comment(worker, owner->comment));
+    return same_layers(worker, owner)
                ? L2K_OK
-               : l2k_encoder_set_layers(lane, owner->target_kind, owner->targets, owner->num_targets);
+               : l2k_encoder_set_layers(worker, owner->target_kind, owner->targets, owner->num_targets);
 }
 
 static void code(void *coder, void *items, size_t number)
@@ -81,7 +81,7 @@ static bool lost_device(const void *coder, const void *items, size_t number, boo
     return *failed || l2k_choice_has_failed(&((const l2k_encoder *)coder)->choice);
 }
 
-static const l2k_lane_kind kind = {create, release, settle, code, lost_device, timings};
+static const l2k_batch_kind kind = {create, release, settle, code, lost_device, timings};
 
 /* Images are checked when they are encoded. */
 static l2k_batch_shape shape_of(l2k_encoder *encoder, const l2k_encode_item *items, size_t count)
@@ -117,7 +117,7 @@ static l2k_status encode_batch(l2k_encoder *encoder, l2k_encode_item *items, siz
     l2k_status status = l2k_object_check_memory(&encoder->context, options[L2K_ENCODER_MEMORY]); /* for all workers */
     if (status == L2K_OK) {
         const l2k_batch_shape shape = shape_of(encoder, items, count);
-        status = l2k_lanes_run(&encoder->lanes, &kind, encoder, &encoder->context, &shape, items);
+        status = l2k_batch_workers_run(&encoder->batch, &kind, encoder, &encoder->context, &shape, items);
     }
     for (size_t i = 0; status != L2K_OK && i < count; i++)
         items[i].status = status;

@@ -47,7 +47,7 @@ struct l2k_encoder {
     const l2k_stream *stream; /* by rows of tiles */
     uint32_t next_tile;       /* by rows of tiles */
     l2k_buffer memory;        /* what l2k_encoder_encode_memory gave last, unless that was output.packets */
-    l2k_lanes lanes;          /* of batches */
+    l2k_batch_workers batch;  /* of batches */
 };
 
 extern const l2k_option_rule l2k_encoder_rules[];

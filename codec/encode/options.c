@@ -35,7 +35,7 @@ const l2k_option_rule l2k_encoder_rules[] = {
     [L2K_ENCODER_CPU] = {"instruction set", 0, L2K_CPU_NEON, L2K_CPU_AUTO},
     [L2K_ENCODER_HT_PASSES] = {"number of HT coding passes", 1, 3, 1},
     [L2K_ENCODER_MEMORY] = {"memory", 0, L2K_MEMORY_DEVICE, L2K_MEMORY_HOST},
-    [L2K_ENCODER_IN_FLIGHT] = {"number of images in flight", 0, L2K_MOST_LANES, 0},
+    [L2K_ENCODER_IN_FLIGHT] = {"number of images in flight", 0, L2K_MOST_BATCH_WORKERS, 0},
     [L2K_ENCODER_DEVICE] = {"device", -1, L2K_MOST_DEVICES - 1, -1},
     [L2K_ENCODER_DEVICES] = {"set of devices", 0, INT64_MAX, 0},
     [L2K_ENCODER_GUARD_BITS] = {"number of guard bits", 1, 7, L2K_GUARD_BITS},
@@ -78,7 +78,7 @@ void l2k_encoder_free(l2k_encoder *encoder)
 {
     if (!encoder)
         return;
-    l2k_lanes_release(&encoder->lanes);
+    l2k_batch_workers_release(&encoder->batch);
     const int before = l2k_engine_enter(&encoder->context);
     l2k_encode_end(encoder, L2K_ERROR_CANCELLED);
     l2k_engine_leave(before);

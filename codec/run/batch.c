@@ -1,5 +1,5 @@
-/* The lanes of a batch: their threads, which lane takes which image, and what passes between an image at work and the
- * caller's hooks. */
+/* The workers of a batch: their threads, which worker takes which image, and what passes between an image at work and
+ * the caller's hooks. */
 #define _POSIX_C_SOURCE 200112L /* pthread_sigmask */
 #include "codec/run/batch.h"
 
@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/memory.h"
+#include "codec/engine/engine.h"
 #include "transform/device.h"
 
 /* Progress of one image. */
@@ -23,320 +24,325 @@ uint64_t l2k_batch_units(size_t count)
 
 static void *take_memory(void *user, size_t bytes)
 {
-    const l2k_lane *lane = user;
-    return l2k_hook_allocate(&lane->lanes->context->hooks, bytes);
+    const l2k_batch_worker *worker = user;
+    return l2k_hook_allocate(&worker->workers->context->hooks, bytes);
 }
 
 static void give_memory(void *user, void *block)
 {
-    const l2k_lane *lane = user;
-    l2k_hook_release(&lane->lanes->context->hooks, block);
+    const l2k_batch_worker *worker = user;
+    l2k_hook_release(&worker->workers->context->hooks, block);
 }
 
 /* Lines of several images arrive mixed, so each says which image it is about. */
 static void pass_message(void *user, l2k_severity severity, const char *text)
 {
-    l2k_lane *lane = user;
-    const l2k_hooks *hooks = &lane->lanes->context->hooks;
+    l2k_batch_worker *worker = user;
+    const l2k_hooks *hooks = &worker->workers->context->hooks;
     char line[256];
-    if (lane->silent)
+    if (worker->silent)
         return;
-    snprintf(line, sizeof line, "image %zu: %s", lane->item, text);
-    if (severity != L2K_SEVERITY_ERROR || l2k_device_count(lane->lanes->context) < 2)
+    snprintf(line, sizeof line, "image %zu: %s", worker->item, text);
+    if (severity != L2K_SEVERITY_ERROR || l2k_device_count(worker->workers->context) < 2)
         hooks->message(hooks->user, severity, line);
-    else if (!atomic_exchange(&lane->has_error, true))
-        memcpy(lane->error, line, sizeof line);
+    else if (!atomic_exchange(&worker->has_error, true))
+        memcpy(worker->error, line, sizeof line);
 }
 
 /* What an image on one of several devices has said, once it is known whether another one takes it. */
-static void pass_error(l2k_lane *lane, bool again)
+static void pass_error(l2k_batch_worker *worker, bool again)
 {
-    const l2k_hooks *hooks = &lane->lanes->context->hooks;
-    if (atomic_exchange(&lane->has_error, false) && hooks->message)
-        hooks->message(hooks->user, again ? L2K_SEVERITY_NOTE : L2K_SEVERITY_ERROR, lane->error);
+    const l2k_hooks *hooks = &worker->workers->context->hooks;
+    if (atomic_exchange(&worker->has_error, false) && hooks->message)
+        hooks->message(hooks->user, again ? L2K_SEVERITY_NOTE : L2K_SEVERITY_ERROR, worker->error);
     if (again)
-        l2k_note(lane->lanes->context, "image %zu: device %d takes it", lane->item, lane->device);
+        l2k_note(worker->workers->context, "image %zu: device %d takes it", worker->item, worker->device);
 }
 
 /* Only on the caller's thread does this call the caller's hook. */
-static bool may_go_on(const l2k_lanes *lanes)
+static bool may_go_on(const l2k_batch_workers *workers)
 {
-    return l2k_poll(&lanes->asking, L2K_POLL_NOW) == L2K_OK;
+    return l2k_poll(&workers->asking, L2K_POLL_NOW) == L2K_OK;
 }
 
-static void advance(l2k_lane *lane, uint64_t units)
+static void advance(l2k_batch_worker *worker, uint64_t units)
 {
-    if (units > lane->units)
-        l2k_run_advance(lane->lanes->context, units - lane->units);
-    lane->units = units > lane->units ? units : lane->units;
+    if (units > worker->units)
+        l2k_run_advance(worker->workers->context, units - worker->units);
+    worker->units = units > worker->units ? units : worker->units;
 }
 
 static bool pass_progress(void *user, double done)
 {
-    l2k_lane *lane = user;
-    advance(lane, (uint64_t)(done * (double)UNITS));
-    return may_go_on(lane->lanes);
+    l2k_batch_worker *worker = user;
+    advance(worker, (uint64_t)(done * (double)UNITS));
+    return may_go_on(worker->workers);
 }
 
-static l2k_hooks hooks_of(l2k_lane *lane)
+static l2k_hooks hooks_of(l2k_batch_worker *worker)
 {
-    const l2k_hooks *hooks = &lane->lanes->context->hooks;
+    const l2k_hooks *hooks = &worker->workers->context->hooks;
     return (l2k_hooks){.allocate = take_memory,
                        .release = give_memory,
                        .message = hooks->message ? pass_message : NULL,
                        .progress = hooks->progress ? pass_progress : NULL,
-                       .user = lane};
+                       .user = worker};
 }
 
-/* ---- The work of a lane ------------------------------------------------------------------------------------------ */
+/* ---- The work of a worker
+ * ------------------------------------------------------------------------------------------ */
 
-static void add_timings(const l2k_lanes *lanes, const void *coder)
+static void add_timings(const l2k_batch_workers *workers, const void *coder)
 {
     double seconds[L2K_NUM_STAGES];
-    if (!l2k_is_timed(lanes->context))
+    if (!l2k_is_timed(workers->context))
         return;
-    lanes->kind->timings(coder, seconds);
+    workers->kind->timings(coder, seconds);
     for (int stage = 0; stage < L2K_NUM_STAGES; stage++)
-        l2k_stage_add(lanes->context, (l2k_stage)stage, seconds[stage]);
+        l2k_stage_add(workers->context, (l2k_stage)stage, seconds[stage]);
 }
 
-/* A lane whose device failed goes to one that has not, if the batch is on several. Whether the image, which failed with
- * it, is to be done again there. */
-static bool moves_on(l2k_lane *lane)
+/* A worker whose device failed goes to one that has not, if the batch is on several. Whether the image, which failed
+ * with it, is to be done again there. */
+static bool moves_on(l2k_batch_worker *worker)
 {
-    l2k_lanes *lanes = lane->lanes;
+    l2k_batch_workers *workers = worker->workers;
     bool failed = false;
-    if (l2k_device_count(lanes->context) < 2 ||
-        !lanes->kind->lost_device(lane->coder, lanes->items, lane->item, &failed))
+    if (l2k_device_count(workers->context) < 2 ||
+        !workers->kind->lost_device(worker->coder, workers->items, worker->item, &failed))
         return false;
-    l2k_context left = *lanes->context;
-    const uint64_t bit = (uint64_t)1 << lane->device;
-    left.devices &= ~(atomic_fetch_or(&lanes->failed, bit) | bit);
+    l2k_context left = *workers->context;
+    const uint64_t bit = (uint64_t)1 << worker->device;
+    left.devices &= ~(atomic_fetch_or(&workers->failed, bit) | bit);
     if (!left.devices)
         return false;
-    lane->device = l2k_device_of_share(&left, lane->number);
-    return lanes->kind->settle(lane->coder, lanes->owner, lane->threads, lanes->active, lane->device) == L2K_OK &&
+    worker->device = l2k_device_of_share(&left, worker->number);
+    return workers->kind->settle(worker->coder, workers->owner, worker->threads, workers->active, worker->device) ==
+               L2K_OK &&
            failed;
 }
 
-/* Every lane begins with the image of its own number, so that in the first batch already each has what an image of that
- * shape takes; the rest go to whoever is free. */
-static void work(l2k_lane *lane)
+/* Every worker begins with the image of its own number, so that in the first batch already each has what an image of
+ * that shape takes; the rest go to whoever is free. */
+static void work(l2k_batch_worker *worker)
 {
-    l2k_lanes *lanes = lane->lanes;
-    lane->silent = false;
-    for (size_t i = lane->number; i < lanes->count && may_go_on(lanes); i = atomic_fetch_add(&lanes->next, 1)) {
-        lane->item = i;
-        lane->units = 0;
+    l2k_batch_workers *workers = worker->workers;
+    worker->silent = false;
+    for (size_t i = worker->number; i < workers->count && may_go_on(workers); i = atomic_fetch_add(&workers->next, 1)) {
+        worker->item = i;
+        worker->units = 0;
         bool again = true;
         while (again) {
-            lanes->kind->code(lane->coder, lanes->items, i);
-            add_timings(lanes, lane->coder);
-            again = moves_on(lane) && may_go_on(lanes);
-            pass_error(lane, again);
+            workers->kind->code(worker->coder, workers->items, i);
+            add_timings(workers, worker->coder);
+            again = moves_on(worker) && may_go_on(workers);
+            pass_error(worker, again);
         }
-        advance(lane, UNITS);
+        advance(worker, UNITS);
     }
 }
 
-static bool await_batch(l2k_lane *lane)
+static bool await_batch(l2k_batch_worker *worker)
 {
-    l2k_lanes *lanes = lane->lanes;
-    while (!lane->wanted && !lanes->closing)
-        pthread_cond_wait(&lanes->begins, &lanes->lock);
-    return lane->wanted;
+    l2k_batch_workers *workers = worker->workers;
+    while (!worker->wanted && !workers->closing)
+        pthread_cond_wait(&workers->begins, &workers->lock);
+    return worker->wanted;
 }
 
 static void *serve(void *opaque)
 {
-    l2k_lane *lane = opaque;
-    l2k_lanes *lanes = lane->lanes;
-    pthread_mutex_lock(&lanes->lock);
-    while (await_batch(lane)) {
-        lane->wanted = false;
-        pthread_mutex_unlock(&lanes->lock);
-        const int before = l2k_device_enter(&lanes->asking);
-        work(lane);
-        l2k_device_leave(before);
-        pthread_mutex_lock(&lanes->lock);
-        if (--lanes->at_work == 0)
-            pthread_cond_signal(&lanes->ended);
+    l2k_batch_worker *worker = opaque;
+    l2k_batch_workers *workers = worker->workers;
+    pthread_mutex_lock(&workers->lock);
+    while (await_batch(worker)) {
+        worker->wanted = false;
+        pthread_mutex_unlock(&workers->lock);
+        const int before = l2k_engine_enter(&workers->asking);
+        work(worker);
+        l2k_engine_leave(before);
+        pthread_mutex_lock(&workers->lock);
+        if (--workers->at_work == 0)
+            pthread_cond_signal(&workers->ended);
     }
-    pthread_mutex_unlock(&lanes->lock);
+    pthread_mutex_unlock(&workers->lock);
     return NULL;
 }
 
-/* ---- Lanes come and go ------------------------------------------------------------------------------------------- */
+/* ---- Workers come and go
+ * ------------------------------------------------------------------------------------------- */
 
 /* Signals are the business of the program's own threads. */
-static bool start_thread(l2k_lane *lane)
+static bool start_thread(l2k_batch_worker *worker)
 {
     sigset_t all, before;
-    if (lane->has_thread)
+    if (worker->has_thread)
         return true;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    lane->has_thread = pthread_create(&lane->thread, NULL, serve, lane) == 0;
+    worker->has_thread = pthread_create(&worker->thread, NULL, serve, worker) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return lane->has_thread;
+    return worker->has_thread;
 }
 
-static l2k_lane *add_lane(l2k_lanes *lanes)
+static l2k_batch_worker *add_worker(l2k_batch_workers *workers)
 {
-    l2k_lane *lane = l2k_allocate_zeroed(lanes->context, 1, sizeof *lane);
-    if (!lane)
+    l2k_batch_worker *worker = l2k_allocate_zeroed(workers->context, 1, sizeof *worker);
+    if (!worker)
         return NULL;
-    lane->lanes = lanes;
-    lane->number = lanes->num_lanes;
-    return lanes->lanes[lanes->num_lanes++] = lane;
+    worker->workers = workers;
+    worker->number = workers->num_workers;
+    return workers->list[workers->num_workers++] = worker;
 }
 
-/* Whether the lane of that number can take part: the first needs no thread. */
-static bool equip(l2k_lanes *lanes, unsigned number, unsigned threads, unsigned in_flight)
+/* Whether the worker of that number can take part: the first needs no thread. */
+static bool equip(l2k_batch_workers *workers, unsigned number, unsigned threads, unsigned in_flight)
 {
-    l2k_lane *lane = number < lanes->num_lanes ? lanes->lanes[number] : add_lane(lanes);
-    if (!lane || (number && !start_thread(lane)))
+    l2k_batch_worker *worker = number < workers->num_workers ? workers->list[number] : add_worker(workers);
+    if (!worker || (number && !start_thread(worker)))
         return false;
-    const l2k_hooks hooks = hooks_of(lane);
-    if (!lane->coder)
-        lane->coder = lanes->kind->create(&hooks);
-    lane->idle = 0;
-    lane->silent = true;
-    lane->threads = threads;
-    lane->device = l2k_device_of_share(lanes->context, number);
-    return lane->coder && lanes->kind->settle(lane->coder, lanes->owner, threads, in_flight, lane->device) == L2K_OK;
+    const l2k_hooks hooks = hooks_of(worker);
+    if (!worker->coder)
+        worker->coder = workers->kind->create(&hooks);
+    worker->idle = 0;
+    worker->silent = true;
+    worker->threads = threads;
+    worker->device = l2k_device_of_share(workers->context, number);
+    return worker->coder &&
+           workers->kind->settle(worker->coder, workers->owner, threads, in_flight, worker->device) == L2K_OK;
 }
 
-/* What lanes hold that two batches in a row did not need is returned. */
-static void rest(l2k_lanes *lanes)
+/* What workers hold that two batches in a row did not need is returned. */
+static void rest(l2k_batch_workers *workers)
 {
-    for (unsigned i = lanes->active; i < lanes->num_lanes; i++) {
-        l2k_lane *lane = lanes->lanes[i];
-        if (++lane->idle < 2)
+    for (unsigned i = workers->active; i < workers->num_workers; i++) {
+        l2k_batch_worker *worker = workers->list[i];
+        if (++worker->idle < 2)
             continue;
-        lanes->kind->free(lane->coder);
-        lane->coder = NULL;
+        workers->kind->free(worker->coder);
+        worker->coder = NULL;
     }
 }
 
-static void prepare(l2k_lanes *lanes, const l2k_lane_kind *kind, const void *owner, const l2k_context *context)
+static void prepare(l2k_batch_workers *workers, const l2k_batch_kind *kind, const void *owner,
+                    const l2k_context *context)
 {
-    lanes->owner = owner;
-    atomic_store(&lanes->failed, 0);
-    lanes->context = context;
-    lanes->kind = kind;
-    lanes->asking = *context;
-    lanes->asking.hooks.message = NULL;
-    if (!lanes->has_lock) {
-        pthread_mutex_init(&lanes->lock, NULL);
-        pthread_cond_init(&lanes->begins, NULL);
-        pthread_cond_init(&lanes->ended, NULL);
-        lanes->has_lock = true;
+    workers->owner = owner;
+    atomic_store(&workers->failed, 0);
+    workers->context = context;
+    workers->kind = kind;
+    workers->asking = *context;
+    workers->asking.hooks.message = NULL;
+    if (!workers->has_lock) {
+        pthread_mutex_init(&workers->lock, NULL);
+        pthread_cond_init(&workers->begins, NULL);
+        pthread_cond_init(&workers->ended, NULL);
+        workers->has_lock = true;
     }
 }
 
-void l2k_lanes_release(l2k_lanes *lanes)
+void l2k_batch_workers_release(l2k_batch_workers *workers)
 {
-    if (!lanes->has_lock)
+    if (!workers->has_lock)
         return;
-    pthread_mutex_lock(&lanes->lock);
-    lanes->closing = true;
-    pthread_cond_broadcast(&lanes->begins);
-    pthread_mutex_unlock(&lanes->lock);
-    for (unsigned i = 0; i < lanes->num_lanes; i++) {
-        l2k_lane *lane = lanes->lanes[i];
-        if (lane->has_thread)
-            pthread_join(lane->thread, NULL);
-        lanes->kind->free(lane->coder);
-        l2k_release(lanes->context, lane);
+    pthread_mutex_lock(&workers->lock);
+    workers->closing = true;
+    pthread_cond_broadcast(&workers->begins);
+    pthread_mutex_unlock(&workers->lock);
+    for (unsigned i = 0; i < workers->num_workers; i++) {
+        l2k_batch_worker *worker = workers->list[i];
+        if (worker->has_thread)
+            pthread_join(worker->thread, NULL);
+        workers->kind->free(worker->coder);
+        l2k_release(workers->context, worker);
     }
-    pthread_cond_destroy(&lanes->ended);
-    pthread_cond_destroy(&lanes->begins);
-    pthread_mutex_destroy(&lanes->lock);
-    *lanes = (l2k_lanes){0};
+    pthread_cond_destroy(&workers->ended);
+    pthread_cond_destroy(&workers->begins);
+    pthread_mutex_destroy(&workers->lock);
+    *workers = (l2k_batch_workers){0};
 }
 
 /* ---- A batch ----------------------------------------------------------------------------------------------------- */
 
-/* Samples in flight together, about a gigabyte with all that is allocated for them, and lanes, both on a device: with
+/* Samples in flight together, about a gigabyte with all that is allocated for them, and workers, both on a device: with
  * more, its memory and the bus are shared by so many that none of them gains. */
 #define MOST_SAMPLES   ((uint64_t)1 << 27)
 #define MOST_ON_DEVICE 8u
 
-static unsigned number_of_lanes(const l2k_batch_shape *shape, unsigned devices)
+static unsigned number_of_workers(const l2k_batch_shape *shape, unsigned devices)
 {
     const uint64_t room = devices * MOST_SAMPLES / (shape->samples ? shape->samples : 1);
-    uint64_t lanes = shape->wanted;
-    if (!lanes) {
-        lanes = shape->threads < room ? shape->threads : room;
-        lanes = shape->on_device && lanes > devices * MOST_ON_DEVICE ? devices * MOST_ON_DEVICE : lanes;
-        lanes = lanes > devices ? lanes : devices;
+    uint64_t workers = shape->wanted;
+    if (!workers) {
+        workers = shape->threads < room ? shape->threads : room;
+        workers = shape->on_device && workers > devices * MOST_ON_DEVICE ? devices * MOST_ON_DEVICE : workers;
+        workers = workers > devices ? workers : devices;
     }
-    lanes = lanes < shape->count ? lanes : shape->count;
-    return lanes < L2K_MOST_LANES ? (unsigned)lanes : L2K_MOST_LANES;
+    workers = workers < shape->count ? workers : shape->count;
+    return workers < L2K_MOST_BATCH_WORKERS ? (unsigned)workers : L2K_MOST_BATCH_WORKERS;
 }
 
-/* Where a lane cannot be had, the batch has those before it. */
-static void take_lanes(l2k_lanes *lanes, const l2k_batch_shape *shape)
+/* Where a worker cannot be had, the batch has those before it. */
+static void take_workers(l2k_batch_workers *workers, const l2k_batch_shape *shape)
 {
-    const unsigned wanted = number_of_lanes(shape, l2k_device_count(lanes->context));
-    for (lanes->active = 0; lanes->active < wanted; lanes->active++) {
-        const unsigned share = (shape->threads + wanted - 1 - lanes->active) / wanted;
-        if (!equip(lanes, lanes->active, share ? share : 1, wanted))
+    const unsigned wanted = number_of_workers(shape, l2k_device_count(workers->context));
+    for (workers->active = 0; workers->active < wanted; workers->active++) {
+        const unsigned share = (shape->threads + wanted - 1 - workers->active) / wanted;
+        if (!equip(workers, workers->active, share ? share : 1, wanted))
             break;
     }
 }
 
-static void begin_others(l2k_lanes *lanes)
+static void begin_others(l2k_batch_workers *workers)
 {
-    pthread_mutex_lock(&lanes->lock);
-    for (unsigned i = 1; i < lanes->active; i++)
-        lanes->lanes[i]->wanted = true;
-    lanes->at_work = lanes->active - 1;
-    pthread_cond_broadcast(&lanes->begins);
-    pthread_mutex_unlock(&lanes->lock);
+    pthread_mutex_lock(&workers->lock);
+    for (unsigned i = 1; i < workers->active; i++)
+        workers->list[i]->wanted = true;
+    workers->at_work = workers->active - 1;
+    pthread_cond_broadcast(&workers->begins);
+    pthread_mutex_unlock(&workers->lock);
 }
 
 /* The caller's hook is asked now and then, until all others have ended. */
-static void await_others(l2k_lanes *lanes)
+static void await_others(l2k_batch_workers *workers)
 {
-    pthread_mutex_lock(&lanes->lock);
-    while (lanes->at_work) {
+    pthread_mutex_lock(&workers->lock);
+    while (workers->at_work) {
         struct timespec until;
-        if (!lanes->context->hooks.progress) {
-            pthread_cond_wait(&lanes->ended, &lanes->lock);
+        if (!workers->context->hooks.progress) {
+            pthread_cond_wait(&workers->ended, &workers->lock);
             continue;
         }
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += 10000000;
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
-        pthread_cond_timedwait(&lanes->ended, &lanes->lock, &until);
-        pthread_mutex_unlock(&lanes->lock);
-        may_go_on(lanes);
-        pthread_mutex_lock(&lanes->lock);
+        pthread_cond_timedwait(&workers->ended, &workers->lock, &until);
+        pthread_mutex_unlock(&workers->lock);
+        may_go_on(workers);
+        pthread_mutex_lock(&workers->lock);
     }
-    pthread_mutex_unlock(&lanes->lock);
+    pthread_mutex_unlock(&workers->lock);
 }
 
-l2k_status l2k_lanes_run(l2k_lanes *lanes, const l2k_lane_kind *kind, const void *owner, const l2k_context *context,
-                         const l2k_batch_shape *shape, void *items)
+l2k_status l2k_batch_workers_run(l2k_batch_workers *workers, const l2k_batch_kind *kind, const void *owner,
+                                 const l2k_context *context, const l2k_batch_shape *shape, void *items)
 {
-    prepare(lanes, kind, owner, context);
-    take_lanes(lanes, shape);
-    if (!lanes->active)
+    prepare(workers, kind, owner, context);
+    take_workers(workers, shape);
+    if (!workers->active)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a batch of %zu images", shape->count);
-    lanes->items = items;
-    lanes->count = shape->count;
-    if (shape->on_device && lanes->active > 1 && !lanes->asking.devices &&
+    workers->items = items;
+    workers->count = shape->count;
+    if (shape->on_device && workers->active > 1 && !workers->asking.devices &&
         l2k_current_device() >= 0) /* that of the caller */
-        lanes->asking.devices = (uint64_t)1 << l2k_current_device();
-    atomic_store(&lanes->next, lanes->active);
-    context->run->groups = lanes->active;
-    begin_others(lanes);
-    work(lanes->lanes[0]);
-    await_others(lanes);
+        workers->asking.devices = (uint64_t)1 << l2k_current_device();
+    atomic_store(&workers->next, workers->active);
+    context->run->groups = workers->active;
+    begin_others(workers);
+    work(workers->list[0]);
+    await_others(workers);
     context->run->groups = 1;
-    rest(lanes);
+    rest(workers);
     return L2K_OK;
 }

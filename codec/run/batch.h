@@ -1,6 +1,6 @@
-/* Several images in flight: lanes, each with an encoder or a decoder of its own, and so with its own plans, block
- * coders and streams of a device. The first lane is the caller's thread, each other one has a thread of its own. Lanes
- * and what they hold stay from batch to batch. The result does not depend on their number. */
+/* Several images in flight: workers, each with an encoder or a decoder of its own, and so with its own plans, block
+ * coders and streams of a device. The first worker is the caller's thread, each other one has a thread of its own.
+ * Workers and what they hold stay from batch to batch. The result does not depend on their number. */
 #ifndef L2K_CODEC_BATCH_H
 #define L2K_CODEC_BATCH_H
 
@@ -8,13 +8,13 @@
 
 #include "base/run.h"
 
-enum { L2K_MOST_LANES = 64 };
+enum { L2K_MOST_BATCH_WORKERS = 64 };
 
 /* What a batch works with, encoders or decoders. */
-typedef struct l2k_lane_kind {
+typedef struct l2k_batch_kind {
     void *(*create)(const l2k_hooks *hooks);
     void (*free)(void *coder);
-    /* Gives a coder the options of `owner`, the object that has the lanes, but as many threads, the number of lanes
+    /* Gives a coder the options of `owner`, the object that has the workers, but as many threads, the number of workers
      * in place of what the owner's option says, and that device. */
     l2k_status (*settle)(void *coder, const void *owner, unsigned threads, unsigned in_flight, int device);
     /* Codes items[number], and says there what became of it. */
@@ -22,10 +22,10 @@ typedef struct l2k_lane_kind {
     /* Whether the coder's device failed when it coded items[number], and whether the item has failed with it. */
     bool (*lost_device)(const void *coder, const void *items, size_t number, bool *failed);
     void (*timings)(const void *coder, double seconds[L2K_NUM_STAGES]);
-} l2k_lane_kind;
+} l2k_batch_kind;
 
-typedef struct l2k_lane {
-    struct l2k_lanes *lanes;
+typedef struct l2k_batch_worker {
+    struct l2k_batch_workers *workers;
     void *coder;
     unsigned number;
     bool has_thread;
@@ -39,45 +39,45 @@ typedef struct l2k_lane {
     unsigned idle;  /* batches in a row that did not need it */
     size_t item;    /* the one at work */
     uint64_t units; /* of it that are done */
-} l2k_lane;
+} l2k_batch_worker;
 
 /* Zero-initialise before the first batch. */
-typedef struct l2k_lanes {
+typedef struct l2k_batch_workers {
     const l2k_context *context; /* of the owner */
-    const l2k_lane_kind *kind;
-    l2k_lane *lanes[L2K_MOST_LANES]; /* the first num_lanes exist */
-    unsigned num_lanes;
+    const l2k_batch_kind *kind;
+    l2k_batch_worker *list[L2K_MOST_BATCH_WORKERS]; /* the first num_workers exist */
+    unsigned num_workers;
     bool has_lock;
     pthread_mutex_t lock;
     pthread_cond_t begins, ended;
     bool closing;       /* guarded by the lock, like the next */
-    unsigned at_work;   /* threads of lanes */
+    unsigned at_work;   /* threads of workers */
     l2k_context asking; /* the owner's, without its messages; of a batch on a device, that device */
     /* During a batch: */
     void *items;
     size_t count;
     const void *owner;
-    atomic_uint_least64_t failed; /* devices of the batch, as far as any lane knows */
-    unsigned active;              /* lanes */
+    atomic_uint_least64_t failed; /* devices of the batch, as far as any worker knows */
+    unsigned active;              /* workers */
     atomic_size_t next;
-} l2k_lanes;
+} l2k_batch_workers;
 
-/* What the number of lanes depends on. */
+/* What the number of workers depends on. */
 typedef struct l2k_batch_shape {
     size_t count;
     uint64_t samples; /* of the largest image */
-    unsigned threads; /* for all lanes together */
-    unsigned wanted;  /* lanes that the caller wants, 0 = as many as are good */
+    unsigned threads; /* for all workers together */
+    unsigned wanted;  /* workers that the caller wants, 0 = as many as are good */
     bool on_device;   /* a GPU may take part */
 } l2k_batch_shape;
 
 /* Has all items coded, and waits for that. context->run is the batch's: it has the callback for progress, and gets
  * progress and times. Items that were not begun, as the hook asked to stop, are left as they are. L2K_ERROR_MEMORY if
- * there is not even one lane. */
-l2k_status l2k_lanes_run(l2k_lanes *lanes, const l2k_lane_kind *kind, const void *owner, const l2k_context *context,
-                         const l2k_batch_shape *shape, void *items);
+ * there is not even one worker. */
+l2k_status l2k_batch_workers_run(l2k_batch_workers *workers, const l2k_batch_kind *kind, const void *owner,
+                                 const l2k_context *context, const l2k_batch_shape *shape, void *items);
 
-void l2k_lanes_release(l2k_lanes *lanes);
+void l2k_batch_workers_release(l2k_batch_workers *workers);
 
 /* What a batch of so many images comes to in progress. */
 uint64_t l2k_batch_units(size_t count);

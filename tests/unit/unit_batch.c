@@ -309,8 +309,8 @@ static void test_failures(void **unused)
     }
 }
 
-/* Once each worker has coded two images of a shape, batches of it take nothing from the hook, whichever takes which: two
- * batches of as many images as there are workers give each one of them. */
+/* Once each worker has coded two images of a shape, batches of it take nothing from the hook, whichever takes which:
+ * two batches of as many images as there are workers give each one of them. */
 static void test_no_new_memory(void **unused)
 {
     (void)unused;
@@ -338,8 +338,8 @@ static void test_no_new_memory(void **unused)
     }
 }
 
-/* Lanes that are no longer needed return what they hold. */
-static void test_idle_lanes(void **unused)
+/* Workers that are no longer needed return what they hold. */
+static void test_idle_workers(void **unused)
 {
     (void)unused;
     counts k;
@@ -347,11 +347,11 @@ static void test_idle_lanes(void **unused)
     many *m = many_new(0, true);
     l2k_encoder *encoder = encoder_of(&hooks, 0, 1, 8);
     assert_int_equal(l2k_encoder_encode_batch(encoder, m->encode, MANY), L2K_OK);
-    const size_t many_lanes = k.live;
+    const size_t with_many = k.live;
     assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_IN_FLIGHT, 1), L2K_OK);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(l2k_encoder_encode_batch(encoder, m->encode, MANY), L2K_OK);
-        assert_true(i == 0 ? k.live > many_lanes / 2 : k.live < many_lanes / 4);
+        assert_true(i == 0 ? k.live > with_many / 2 : k.live < with_many / 4);
     }
     l2k_encoder_free(encoder);
     assert_int_equal(k.live, 0);
@@ -514,9 +514,9 @@ int main(int count, char **arguments)
         backend = L2K_BACKEND_CUDA;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_as_alone), cmocka_unit_test(test_options),    cmocka_unit_test(test_region),
-        cmocka_unit_test(test_failures),      cmocka_unit_test(test_limit),      cmocka_unit_test(test_allocations),
-        cmocka_unit_test(test_no_new_memory), cmocka_unit_test(test_idle_lanes), cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_same_as_alone), cmocka_unit_test(test_options),      cmocka_unit_test(test_region),
+        cmocka_unit_test(test_failures),      cmocka_unit_test(test_limit),        cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_no_new_memory), cmocka_unit_test(test_idle_workers), cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_timings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
