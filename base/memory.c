@@ -95,22 +95,22 @@ struct l2k_arena_chunk {
 static const size_t chunk_head = (sizeof(struct l2k_arena_chunk) + 7) & ~(size_t)7;
 
 /* The first large enough chunk from before the last rewind; those before it go. */
-static struct l2k_arena_chunk *take_spare(const l2k_context *context, l2k_arena *arena, size_t capacity)
+static struct l2k_arena_chunk *take_idle(const l2k_context *context, l2k_arena *arena, size_t capacity)
 {
-    struct l2k_arena_chunk *chunk = arena->spare;
+    struct l2k_arena_chunk *chunk = arena->idle;
     while (chunk && chunk->capacity < capacity) {
-        arena->spare = chunk->next;
+        arena->idle = chunk->next;
         l2k_release(context, chunk);
-        chunk = arena->spare;
+        chunk = arena->idle;
     }
     if (chunk)
-        arena->spare = chunk->next;
+        arena->idle = chunk->next;
     return chunk;
 }
 
 static struct l2k_arena_chunk *take_chunk(const l2k_context *context, l2k_arena *arena, size_t capacity)
 {
-    struct l2k_arena_chunk *chunk = take_spare(context, arena, capacity);
+    struct l2k_arena_chunk *chunk = take_idle(context, arena, capacity);
     if (!chunk) {
         chunk = l2k_allocate(context, 1, chunk_head + capacity);
         if (!chunk)
@@ -158,18 +158,18 @@ static void release_chunks(const l2k_context *context, struct l2k_arena_chunk *c
 void l2k_arena_release(const l2k_context *context, l2k_arena *arena)
 {
     release_chunks(context, arena->chunks);
-    release_chunks(context, arena->spare);
+    release_chunks(context, arena->idle);
     *arena = (l2k_arena){0};
 }
 
 void l2k_arena_rewind(l2k_arena *arena)
 {
-    l2k_arena rewound = {.spare = arena->spare};
+    l2k_arena rewound = {.idle = arena->idle};
     while (arena->chunks) {
         struct l2k_arena_chunk *chunk = arena->chunks;
         arena->chunks = chunk->next;
-        chunk->next = rewound.spare;
-        rewound.spare = chunk;
+        chunk->next = rewound.idle;
+        rewound.idle = chunk;
     }
     *arena = rewound;
 }

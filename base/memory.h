@@ -12,8 +12,8 @@
 void *l2k_hook_allocate(const l2k_hooks *hooks, size_t bytes);
 void l2k_hook_release(const l2k_hooks *hooks, void *block);
 
-/* count * size bytes, uninitialised; NULL where the product overflows or the hook fails. count 0 gives a valid block.
- */
+/* count * size bytes, uninitialised; NULL where the product overflows or the hook fails. count 0 gives a
+ * valid block. */
 void *l2k_allocate(const l2k_context *context, size_t count, size_t size);
 
 /* The same, filled with 0. */
@@ -32,7 +32,7 @@ void l2k_release(const l2k_context *context, void *block);
 /* Many small blocks that are freed together. Not for use by two threads at once. Zero-initialise before use. */
 typedef struct l2k_arena {
     struct l2k_arena_chunk *chunks; /* in use, the last one first */
-    struct l2k_arena_chunk *spare;  /* from before the last rewind, the first one first */
+    struct l2k_arena_chunk *idle;   /* from before the last rewind, the first one first */
     uint8_t *next;
     size_t left;
     size_t chunk_bytes; /* of the last shared chunk; chunks start small and double: there may be thousands of arenas */

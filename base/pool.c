@@ -71,7 +71,7 @@ static void hand_back(const l2k_hooks *hooks, void *block, uint64_t bytes)
     l2k_hook_release(hooks, block);
 }
 
-/* Hands idle blocks back, the largest first, until no more than `most` bytes are idle; `older` spares those of the last
+/* Hands idle blocks back, the largest first, until no more than `most` bytes are idle; `older` keeps those of the last
  * two calls. */
 static void shrink(l2k_pool *pool, const l2k_hooks *hooks, uint64_t most, bool older)
 {

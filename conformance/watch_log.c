@@ -68,7 +68,7 @@ static void read_block(const uint8_t **at, watch_block *block)
 }
 
 /* Scans the log; entries are counted, and kept where `log` has room. */
-static void walk(const bytes *raw, watch_log *log)
+static void scan(const bytes *raw, watch_log *log)
 {
     watch_log found = {0};
     for (const uint8_t *at = raw->data; at < raw->data + raw->size;) {
@@ -89,10 +89,10 @@ static void walk(const bytes *raw, watch_log *log)
 watch_log watch_read(const bytes *raw)
 {
     watch_log log = {0};
-    walk(raw, &log);
+    scan(raw, &log);
     log.planes = test_allocate(log.num_planes, sizeof *log.planes);
     log.blocks = test_allocate(log.num_blocks, sizeof *log.blocks);
-    walk(raw, &log);
+    scan(raw, &log);
     return log;
 }
 

@@ -271,7 +271,7 @@ __device__ __forceinline__ T l2k_value_of_column(const T (&v)[N], int at, int co
 
 /* ---- The wavelet --------------------------------------------------------------------------------------------- */
 
-/* A direction of a kernel, as a wavelet of the walks in transform/cuda/. */
+/* A direction of a kernel, as a wavelet of the iterators in transform/cuda/. */
 template <class Kernel, bool WIDE, bool INVERSE> struct l2k_kernel_wavelet {
     typedef typename l2k_arithmetic_of<Kernel::kernel.reversible, WIDE>::type arithmetic;
     typedef typename arithmetic::T T;

@@ -1,4 +1,4 @@
-/* Lifting (Annex F) in registers: a warp walks down a strip of columns, each lane has N consecutive columns of a row,
+/* Lifting (Annex F) in registers: a warp goes down a strip of columns, each lane has N consecutive columns of a row,
  * and lanes exchange neighbours by shuffles (after Enfedaque, Auli-Llinas, Moure: Implementation of the DWT in a GPU
  * through a Register-based Strategy). No shared memory, no barriers.
  *

@@ -30,8 +30,8 @@ struct l2k_plan {
     l2k_coefficients *views;          /* one per component */
     l2k_plane *planes;                /* of the run under way, one per component, for finish */
     bool under_way;
-    void *spare; /* l2k_plan_spare_memory; NULL: none */
-    size_t spare_bytes;
+    void *idle; /* l2k_plan_idle_memory; NULL: none */
+    size_t idle_bytes;
     uint8_t
         *cells; /* a byte for each cell of all views (transform/cells.h), the backend's; NULL: it has no use for it */
     bool holds_parts;

@@ -95,10 +95,10 @@ void *l2k_plan_coefficient_memory(const l2k_plan *plan, size_t *bytes)
     return start;
 }
 
-void *l2k_plan_spare_memory(const l2k_plan *plan, size_t *bytes)
+void *l2k_plan_idle_memory(const l2k_plan *plan, size_t *bytes)
 {
-    *bytes = plan->spare_bytes;
-    return plan->spare;
+    *bytes = plan->idle_bytes;
+    return plan->idle;
 }
 
 uint64_t l2k_plan_sent_bytes(const l2k_plan *plan)

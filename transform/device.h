@@ -38,7 +38,7 @@ void *l2k_plan_coefficient_memory(const l2k_plan *plan, size_t *bytes);
 
 /* What a forward plan with on_device needs beside coefficients: free for other work behind a run in its stream and
  * before the next. NULL elsewhere. Aligned to 256 bytes. */
-void *l2k_plan_spare_memory(const l2k_plan *plan, size_t *bytes);
+void *l2k_plan_idle_memory(const l2k_plan *plan, size_t *bytes);
 
 /* The bytes of coefficients that the last inverse run took over a bus. */
 uint64_t l2k_plan_sent_bytes(const l2k_plan *plan);

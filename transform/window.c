@@ -5,7 +5,7 @@
 
 #include "dwt/wavelet.h"
 
-/* From how many samples on a level and the next one are cut alike, so that one sweep of a device can take both
+/* From how many samples on a level and the next one are cut alike, so that one level pass of a device can take both
  * (transform/cuda/cuda_groups.c). That costs a few more columns and rows. */
 #define PAIR_FROM ((uint64_t)1 << 22)
 
@@ -71,71 +71,71 @@ static l2k_rect samples_over(l2k_rect low, l2k_rect limits)
 }
 
 /* A way through the levels, from the pixels on. */
-typedef struct level_walk {
+typedef struct level_iterator {
     const l2k_plan_component *component;
     bool is_exact; /* only what is needed, as if nothing were cut at multiples or alike */
     unsigned margin;
     l2k_rect passed, samples; /* of the present level */
     bool is_wide;             /* the level's LL is wide enough for the next level as it is */
-} level_walk;
+} level_iterator;
 
-static void enter_wide(level_walk *walk, l2k_rect limits)
+static void enter_wide(level_iterator *iterator, l2k_rect limits)
 {
     const l2k_rect low = l2k_resolution_rect(limits, 1);
-    const l2k_rect next = widen(l2k_resolution_rect(walk->samples, 1), walk->margin, (l2k_unsplit){0}, low);
-    walk->samples = samples_over(round_columns(next, COLUMNS, low), limits);
+    const l2k_rect next = widen(l2k_resolution_rect(iterator->samples, 1), iterator->margin, (l2k_unsplit){0}, low);
+    iterator->samples = samples_over(round_columns(next, COLUMNS, low), limits);
 }
 
 /* Level `level`, whose samples must contain `passed`. */
-static void enter(level_walk *walk, unsigned level, l2k_rect passed, bool is_wide)
+static void enter(level_iterator *iterator, unsigned level, l2k_rect passed, bool is_wide)
 {
-    const l2k_plan_component *component = walk->component;
+    const l2k_plan_component *component = iterator->component;
     const l2k_rect limits = l2k_unsplit_resolution(component->rect, component->unsplit, level - 1);
     const uint64_t area = (uint64_t)l2k_rect_width(passed) * l2k_rect_height(passed);
-    walk->passed = passed;
-    walk->samples = is_wide ? passed : widen(passed, walk->margin, unsplit_at(component, level), limits);
-    walk->is_wide = !walk->is_exact && !is_wide && level < component->levels && area >= PAIR_FROM &&
-                    l2k_splits_all(component->unsplit);
-    if (walk->is_wide)
-        enter_wide(walk, limits);
-    else if (!walk->is_exact && !is_wide)
-        walk->samples = round_columns(walk->samples, COLUMNS, limits);
+    iterator->passed = passed;
+    iterator->samples = is_wide ? passed : widen(passed, iterator->margin, unsplit_at(component, level), limits);
+    iterator->is_wide = !iterator->is_exact && !is_wide && level < component->levels && area >= PAIR_FROM &&
+                        l2k_splits_all(component->unsplit);
+    if (iterator->is_wide)
+        enter_wide(iterator, limits);
+    else if (!iterator->is_exact && !is_wide)
+        iterator->samples = round_columns(iterator->samples, COLUMNS, limits);
 }
 
 /* To the first level that is not left out. */
-static level_walk start_walk(const l2k_plan_component *component, bool is_exact)
+static level_iterator start_iterator(const l2k_plan_component *component, bool is_exact)
 {
-    level_walk walk = {component, is_exact, l2k_wavelet_reach(l2k_plan_wavelet(component)), {0}, {0}, false};
-    enter(&walk, component->discard + 1, l2k_output_rect(component), false);
-    return walk;
+    level_iterator iterator = {component, is_exact, l2k_wavelet_reach(l2k_plan_wavelet(component)), {0}, {0}, false};
+    enter(&iterator, component->discard + 1, l2k_output_rect(component), false);
+    return iterator;
 }
 
 /* From the level before. */
-static void enter_next(level_walk *walk, unsigned level)
+static void enter_next(level_iterator *iterator, unsigned level)
 {
-    enter(walk, level, low_of(walk->samples, unsplit_at(walk->component, level - 1)), walk->is_wide);
+    enter(iterator, level, low_of(iterator->samples, unsplit_at(iterator->component, level - 1)), iterator->is_wide);
 }
 
-static level_walk walk_to(const l2k_plan_component *component, unsigned level, bool is_exact)
+static level_iterator iterate_to(const l2k_plan_component *component, unsigned level, bool is_exact)
 {
-    level_walk walk = start_walk(component, is_exact);
+    level_iterator iterator = start_iterator(component, is_exact);
     for (unsigned next = component->discard + 2; next <= level; next++)
-        enter_next(&walk, next);
-    return walk;
+        enter_next(&iterator, next);
+    return iterator;
 }
 
 l2k_rect l2k_level_rect(const l2k_plan_component *component, unsigned level)
 {
     if (!l2k_has_window(component))
         return l2k_unsplit_resolution(component->rect, component->unsplit, level - 1);
-    return walk_to(component, level, false).samples;
+    return iterate_to(component, level, false).samples;
 }
 
 l2k_rect l2k_passed_rect(const l2k_plan_component *component, unsigned level)
 {
     if (!l2k_has_window(component))
         return l2k_unsplit_resolution(component->rect, component->unsplit, level - 1);
-    return walk_to(component, level, false).passed;
+    return iterate_to(component, level, false).passed;
 }
 
 /* The part of a subband below a level's samples. */
@@ -147,7 +147,7 @@ static l2k_rect part_of(const l2k_plan_component *component, unsigned band, bool
         return l2k_unsplit_subband(component->rect, component->unsplit, level, orientation);
     if (level <= component->discard)
         return band == 0 ? l2k_output_rect(component) : (l2k_rect){0};
-    return l2k_unsplit_subband(walk_to(component, level, is_exact).samples, unsplit_at(component, level), 1,
+    return l2k_unsplit_subband(iterate_to(component, level, is_exact).samples, unsplit_at(component, level), 1,
                                orientation);
 }
 
@@ -189,7 +189,8 @@ l2k_rect l2k_held_part(const l2k_plan_component *component, unsigned band)
 }
 
 /* The subbands of a level, and of the last one the LL. */
-static void hold_level(const level_walk *exact, const level_walk *wide, unsigned level, l2k_rect *held, l2k_rect *read)
+static void hold_level(const level_iterator *exact, const level_iterator *wide, unsigned level, l2k_rect *held,
+                       l2k_rect *read)
 {
     const l2k_plan_component *component = wide->component;
     const l2k_unsplit unsplit = unsplit_at(component, level);
@@ -209,7 +210,7 @@ void l2k_list_parts(const l2k_plan_component *component, unsigned bands, l2k_rec
         }
         return;
     }
-    level_walk exact = start_walk(component, true), wide = start_walk(component, false);
+    level_iterator exact = start_iterator(component, true), wide = start_iterator(component, false);
     hold_level(&exact, &wide, component->discard + 1, held, read);
     for (unsigned level = component->discard + 2; level <= component->levels; level++) {
         enter_next(&exact, level);

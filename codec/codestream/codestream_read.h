@@ -93,7 +93,7 @@ l2k_status l2k_tile_part_locate(const l2k_codestream *codestream, l2k_tile_part_
                                 bool *is_right);
 
 /* Locates all tile-parts from the first SOT marker, at `at`, to EOC. */
-l2k_status l2k_tile_parts_walk(l2k_codestream *codestream, const uint8_t *at);
+l2k_status l2k_tile_parts_scan(l2k_codestream *codestream, const uint8_t *at);
 
 /* Gives each tile-part its share of PLM; leaves all without where these are not as many. */
 void l2k_tile_parts_share_lengths(l2k_codestream *codestream);

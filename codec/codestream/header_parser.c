@@ -1,5 +1,5 @@
-/* Reads a main or tile-part header (A.1 to A.4): walks its marker segments, has each one parsed, and checks what they
- * say together. */
+/* Reads a main or tile-part header (A.1 to A.4): goes through its marker segments, has each one parsed, and checks what
+ * they say together. */
 #include "codec/codestream/header_parser.h"
 
 #include <string.h>

@@ -80,7 +80,7 @@ static l2k_status try_packets(const l2k_codestream *cs, l2k_tile_part_span *span
 static const uint8_t *end_of_last_part(const l2k_codestream *cs, const uint8_t *header)
 {
     bool has_end = cs->end - header >= 2 && l2k_get_be(cs->end - 2, 2) == L2K_EOC;
-    return has_end ? cs->end - 2 : cs->end; /* where l2k_tile_parts_walk finds it */
+    return has_end ? cs->end - 2 : cs->end; /* where l2k_tile_parts_scan finds it */
 }
 
 /* Failures to read a header that say nothing about it; L2K_OK for all others. */
@@ -128,7 +128,7 @@ static l2k_status read_part(l2k_codestream *cs, const uint8_t **at)
     return l2k_tile_parts_add(cs, span);
 }
 
-l2k_status l2k_tile_parts_walk(l2k_codestream *cs, const uint8_t *at)
+l2k_status l2k_tile_parts_scan(l2k_codestream *cs, const uint8_t *at)
 {
     while (cs->end - at >= 2) {
         const uint8_t *before = at;
@@ -174,7 +174,7 @@ l2k_status l2k_tile_part_locate(const l2k_codestream *cs, l2k_tile_part_span *sp
 
 l2k_status l2k_tile_parts_find(l2k_codestream *cs)
 {
-    L2K_TRY(l2k_tile_parts_walk(cs, cs->first));
+    L2K_TRY(l2k_tile_parts_scan(cs, cs->first));
     if (cs->has_packed)
         L2K_TRY(l2k_tile_parts_share_packed(cs));
     else

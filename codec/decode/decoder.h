@@ -26,7 +26,7 @@ typedef struct l2k_findings {
     atomic_bool incomplete; /* the stream ends early or is damaged */
     atomic_bool warned_fewer, warned_beyond;
     atomic_bool lengths_are_wrong;      /* so that what earlier windows read by them may be, too */
-    atomic_int_least64_t spare_packets; /* that headers may still promise beyond the bytes there are (tile.c) */
+    atomic_int_least64_t extra_packets; /* that headers may still promise beyond the bytes there are (tile.c) */
 } l2k_findings;
 
 struct l2k_decoder {

@@ -13,7 +13,7 @@ l2k_status l2k_start_packets(const l2k_decoding *d, l2k_tile_state *s)
     return s->order.status;
 }
 
-/* Looking for SOP reads all bytes of the packets, which a file that is read in parts is spared. */
+/* Looking for SOP reads all bytes of the packets, which a file that is read in parts avoids. */
 static bool may_have_sop(const l2k_decoding *d, const l2k_tile_state *s)
 {
     return s->coding.sop && !d->context->partial;

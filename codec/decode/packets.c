@@ -164,12 +164,13 @@ static void note_excess(tile_reader *reader, const l2k_packet_id *id)
 
 /* Reads packets in their order up to the last one that is wanted, or, where that was done before, up to the end, and
  * enters them into the index, if there is one. */
-static l2k_status walk(tile_reader *reader, l2k_packet_order *order, l2k_packet_index *index, l2k_packet_stop *stop)
+static l2k_status read_packets(tile_reader *reader, l2k_packet_order *order, l2k_packet_index *index,
+                               l2k_packet_stop *stop)
 {
     const l2k_decoding *d = reader->decoding;
     l2k_packet_id id;
     uint64_t left = reader->wanted;
-    const bool to_end = has_all(reader) || (index && index->is_walked);
+    const bool to_end = has_all(reader) || (index && index->was_read);
     while (!stop->error && (to_end || left > 0) && l2k_packet_order_next(order, &id)) {
         const bool keep = wanted(reader, &id);
         if (!has_packet(reader)) {
@@ -189,7 +190,7 @@ static l2k_status walk(tile_reader *reader, l2k_packet_order *order, l2k_packet_
         miss_packets(reader, stop);
     L2K_TRY(order->status);
     if (index && !reader->input.beyond) {
-        index->is_walked = true;
+        index->was_read = true;
         index->is_whole = to_end || stop->error;
         index->stop = *stop;
     }
@@ -206,24 +207,26 @@ static l2k_status walk(tile_reader *reader, l2k_packet_order *order, l2k_packet_
 /* ---- By the index ---------------------------------------------------------------------------------------------- */
 
 /* Over the precincts that are wanted, resolution by resolution. */
-typedef struct precinct_walk {
+typedef struct precinct_iterator {
     uint32_t component, resolution;
     uint64_t at;
-} precinct_walk;
+} precinct_iterator;
 
-static bool next_precinct(const l2k_tile *tile, precinct_walk *walk, l2k_packet_id *id)
+static bool next_precinct(const l2k_tile *tile, precinct_iterator *iterator, l2k_packet_id *id)
 {
-    for (; walk->component < tile->num_components; walk->component++, walk->resolution = 0)
-        for (; walk->resolution < tile->components[walk->component].num_resolutions; walk->resolution++, walk->at = 0) {
-            const l2k_resolution *r = &tile->components[walk->component].resolutions[walk->resolution];
+    for (; iterator->component < tile->num_components; iterator->component++, iterator->resolution = 0)
+        for (; iterator->resolution < tile->components[iterator->component].num_resolutions;
+             iterator->resolution++, iterator->at = 0) {
+            const l2k_resolution *r = &tile->components[iterator->component].resolutions[iterator->resolution];
             const uint32_t width = l2k_rect_width(r->wanted);
-            if (walk->at == (uint64_t)width * l2k_rect_height(r->wanted))
+            if (iterator->at == (uint64_t)width * l2k_rect_height(r->wanted))
                 continue;
-            const uint32_t x = r->wanted.x0 + (uint32_t)(walk->at % width),
-                           y = r->wanted.y0 + (uint32_t)(walk->at / width);
-            *id = (l2k_packet_id){
-                .component = walk->component, .resolution = walk->resolution, .precinct = y * r->precincts.across + x};
-            walk->at++;
+            const uint32_t x = r->wanted.x0 + (uint32_t)(iterator->at % width),
+                           y = r->wanted.y0 + (uint32_t)(iterator->at / width);
+            *id = (l2k_packet_id){.component = iterator->component,
+                                  .resolution = iterator->resolution,
+                                  .precinct = y * r->precincts.across + x};
+            iterator->at++;
             return true;
         }
     return false;
@@ -232,9 +235,9 @@ static bool next_precinct(const l2k_tile *tile, precinct_walk *walk, l2k_packet_
 /* Whether every packet that is wanted is there, or known not to be. */
 static bool has_wanted(const tile_reader *reader, const l2k_packet_index *index)
 {
-    precinct_walk walk = {0};
+    precinct_iterator iterator = {0};
     l2k_packet_id id;
-    while (!index->is_whole && next_precinct(reader->tile, &walk, &id)) {
+    while (!index->is_whole && next_precinct(reader->tile, &iterator, &id)) {
         id.layer = reader->layers - 1;
         if (index->offsets[l2k_packet_index_place(index, reader->tile, &id)] == L2K_NO_PACKET)
             return false;
@@ -247,9 +250,9 @@ static l2k_status prefetch(const tile_reader *reader, const l2k_packet_index *in
 {
     const l2k_decoding *d = reader->decoding;
     l2k_need_list list = {.context = d->context};
-    precinct_walk walk = {0};
+    precinct_iterator iterator = {0};
     l2k_packet_id id;
-    while (d->context->partial && next_precinct(reader->tile, &walk, &id))
+    while (d->context->partial && next_precinct(reader->tile, &iterator, &id))
         for (id.layer = 0; id.layer < reader->layers; id.layer++) {
             const size_t place = l2k_packet_index_place(index, reader->tile, &id);
             if (index->lengths && index->offsets[place] != L2K_NO_PACKET)
@@ -302,17 +305,17 @@ static l2k_status read_precinct(tile_reader *reader, const l2k_packet_index *ind
 static l2k_status read_indexed(tile_reader *reader, const l2k_packet_index *index, bool *is_right,
                                l2k_packet_stop *stop)
 {
-    precinct_walk walk = {0};
+    precinct_iterator iterator = {0};
     l2k_packet_id id;
     *is_right = true;
-    while (*is_right && !reader->input.beyond && next_precinct(reader->tile, &walk, &id))
+    while (*is_right && !reader->input.beyond && next_precinct(reader->tile, &iterator, &id))
         L2K_TRY(read_precinct(reader, index, id, is_right, stop));
     return L2K_OK;
 }
 
 /* ---- All of it ------------------------------------------------------------------------------------------------- */
 
-static l2k_status start_walk(const l2k_decoding *d, l2k_tile_state *s, tile_reader *reader)
+static l2k_status start_packets(const l2k_decoding *d, l2k_tile_state *s, tile_reader *reader)
 {
     reader->number = 0;
     reader->has_excess = reader->input.excess = false;
@@ -335,8 +338,8 @@ static l2k_status read_wanted(const l2k_decoding *d, l2k_tile_state *s, tile_rea
         L2K_TRY(l2k_distrust_index(d, s, index));
         *stop = (l2k_packet_stop){0};
     }
-    L2K_TRY(start_walk(d, s, reader));
-    return walk(reader, &s->order, index, stop);
+    L2K_TRY(start_packets(d, s, reader));
+    return read_packets(reader, &s->order, index, stop);
 }
 
 /* Where a header is longer than expected, all are read again; what has been read of the file stays. */

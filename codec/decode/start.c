@@ -63,7 +63,7 @@ static l2k_status run_groups(l2k_decoder *decoder, const l2k_decoding *d, l2k_wo
 static l2k_status decode_selected(l2k_decoder *decoder, l2k_decoding *d, l2k_backend backend, l2k_worker_share *share,
                                   void *user)
 {
-    l2k_start_sweep(decoder, d);
+    l2k_start_series(decoder, d);
     l2k_run_restart(&decoder->run, (uint64_t)L2K_UNITS_TILE * d->num_tiles);
     if (d->planes && lacks_tiles(d))
         L2K_TRY(l2k_blacken(d));

@@ -11,17 +11,17 @@
  * which may be empty and have no packet; 16 components of a tile-part header with marker segments; visits of precincts
  * by progression changes; and 8 progression changes, which every tile copies. */
 enum {
-    SPARE_PACKETS_OF_TILE = 1 << 16,
-    SPARE_PACKETS = 1 << 20,
+    EXTRA_PACKETS_OF_TILE = 1 << 16,
+    EXTRA_PACKETS = 1 << 20,
     RESOLUTIONS_OF_PACKET = 4,
     COMPONENTS_OF_PACKET = 16,
     LOOKS_OF_PACKET = 1 << 8,
     CHANGES_OF_PACKET = 8
 };
 
-static uint64_t spare_of(int_least64_t left)
+static uint64_t extra_of(int_least64_t left)
 {
-    return left < 0 ? 0 : left < SPARE_PACKETS_OF_TILE ? (uint64_t)left : SPARE_PACKETS_OF_TILE;
+    return left < 0 ? 0 : left < EXTRA_PACKETS_OF_TILE ? (uint64_t)left : EXTRA_PACKETS_OF_TILE;
 }
 
 /* One atomic exchange, so that two threads cannot both take the last of what all tiles share. Which tile gets it
@@ -29,19 +29,19 @@ static uint64_t spare_of(int_least64_t left)
 static l2k_status charge(const l2k_decoding *d, uint64_t packets, uint64_t bytes)
 {
     uint64_t more = packets > bytes ? packets - bytes : 0;
-    int_least64_t left = atomic_load(&d->findings->spare_packets);
+    int_least64_t left = atomic_load(&d->findings->extra_packets);
     do {
-        if (more > spare_of(left))
+        if (more > extra_of(left))
             return l2k_fail(d->context, L2K_ERROR_TRUNCATED,
                             "the file is too short for the components, tiles and packets that its headers promise");
-    } while (more && !atomic_compare_exchange_weak(&d->findings->spare_packets, &left, left - (int_least64_t)more));
+    } while (more && !atomic_compare_exchange_weak(&d->findings->extra_packets, &left, left - (int_least64_t)more));
     return L2K_OK;
 }
 
-void l2k_start_sweep(l2k_decoder *decoder, const l2k_decoding *d)
+void l2k_start_series(l2k_decoder *decoder, const l2k_decoding *d)
 {
     if (d->tiles[0] < decoder->next_tile || decoder->next_tile == 0)
-        atomic_store(&decoder->findings.spare_packets, SPARE_PACKETS);
+        atomic_store(&decoder->findings.extra_packets, EXTRA_PACKETS);
     decoder->next_tile = d->tiles[d->num_tiles - 1] + 1;
 }
 
@@ -114,9 +114,9 @@ static l2k_status make_tree(const l2k_decoding *d, l2k_tile_state *s, uint32_t i
 
 static l2k_status create_tile(const l2k_decoding *d, l2k_tile_state *s, uint32_t index, uint64_t bytes)
 {
-    uint64_t packets = packets_of_header(d, &s->coding), spare = spare_of(atomic_load(&d->findings->spare_packets));
+    uint64_t packets = packets_of_header(d, &s->coding), extra = extra_of(atomic_load(&d->findings->extra_packets));
     L2K_TRY(charge(d, packets, bytes));
-    L2K_TRY(make_tree(d, s, index, d->codestream->strict ? bytes : bytes + spare));
+    L2K_TRY(make_tree(d, s, index, d->codestream->strict ? bytes : bytes + extra));
     uint64_t more = s->tile.num_precincts + s->tile.num_precincts * s->coding.num_changes / LOOKS_OF_PACKET;
     return more > packets ? charge(d, more - packets, bytes > packets ? bytes - packets : 0) : L2K_OK;
 }

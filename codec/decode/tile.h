@@ -52,9 +52,9 @@ void l2k_decoder_release_tiles(l2k_decoder *decoder);
 /* The end of a tile: what another image with the same tile can use stays, if there may be one. */
 void l2k_tile_state_leave(const l2k_decoding *d, l2k_tile_state *state);
 
-/* Tiles that are asked for in rising order, call by call, are one sweep over the file, with one bound on what its
+/* Tiles that are asked for in rising order, call by call, are one series, with one bound on what its
  * headers may promise beyond the bytes there are. */
-void l2k_start_sweep(l2k_decoder *decoder, const l2k_decoding *d);
+void l2k_start_series(l2k_decoder *decoder, const l2k_decoding *d);
 
 /* Headers and packets of a tile: state->coding, packed and tile. Where the stream has nothing of it, state->is_absent
  * alone is set. L2K_ERROR_TRUNCATED, too, where headers promise too much. */

@@ -20,7 +20,7 @@ L2K_HD uint32_t l2k_pass_count_code(unsigned passes, unsigned *bits)
 }
 
 /* Bits by which a length may be longer than Lblock if it is that of so many passes. */
-L2K_HD unsigned l2k_spare_bits(unsigned passes)
+L2K_HD unsigned l2k_pass_bits(unsigned passes)
 {
     return l2k_bit_length(passes) - 1;
 }
@@ -28,8 +28,8 @@ L2K_HD unsigned l2k_spare_bits(unsigned passes)
 /* Lblock, grown where the length of a segment of so many passes needs it. */
 L2K_HD unsigned l2k_lblock_for(unsigned lblock, unsigned passes, uint32_t bytes)
 {
-    const unsigned spare = l2k_spare_bits(passes), needed = l2k_bit_length(bytes);
-    return needed > lblock + spare ? needed - spare : lblock;
+    const unsigned pass_bits = l2k_pass_bits(passes), needed = l2k_bit_length(bytes);
+    return needed > lblock + pass_bits ? needed - pass_bits : lblock;
 }
 
 #endif

@@ -14,9 +14,9 @@ typedef struct l2k_packet_stop {
 typedef struct l2k_packet_index {
     uint32_t num_layers;
     size_t num_packets;
-    bool is_walked;       /* packets were read one by one, as far as a window needed it */
+    bool was_read;        /* packets were read one by one, as far as a window needed it */
     bool is_whole;        /* all packets that there are have been entered */
-    l2k_packet_stop stop; /* of the walk */
+    l2k_packet_stop stop; /* where reading stopped */
     uint64_t *offsets;    /* by precinct and layer, from the first byte of the codestream on; L2K_NO_PACKET: unknown */
     uint32_t *lengths;    /* as they are stated; NULL: they are not */
     uint16_t *numbers;    /* then, if SOP may be used: the lowest bits of the packet's number in the tile, else NULL */

@@ -43,21 +43,21 @@ static grid_point point_of(const l2k_tile *tile, uint32_t c, uint32_t r, uint32_
 /* ---- The keys of a progression ------------------------------------------------------------------------------- */
 
 /* The way through the precincts of a resolution, row by row, which is the order of their positions. */
-typedef struct grid_walk {
+typedef struct grid_iterator {
     grid_point at;
     uint32_t column, row;
     uint16_t component;
     uint8_t resolution;
-} grid_walk;
+} grid_iterator;
 
-/* Walks whose precincts are to be listed by position: a heap, the next one first. */
-typedef struct walk_heap {
-    grid_walk *walks;
+/* Iterators whose precincts are to be listed by position: a heap, the next one first. */
+typedef struct iterator_heap {
+    grid_iterator *iterators;
     size_t count;
-} walk_heap;
+} iterator_heap;
 
-/* A total order: component and resolution tell any two walks apart. */
-static bool precedes(const grid_walk *a, const grid_walk *b)
+/* A total order: component and resolution tell any two iterators apart. */
+static bool precedes(const grid_iterator *a, const grid_iterator *b)
 {
     if (a->at.y != b->at.y)
         return a->at.y < b->at.y;
@@ -66,34 +66,34 @@ static bool precedes(const grid_walk *a, const grid_walk *b)
     return a->component != b->component ? a->component < b->component : a->resolution < b->resolution;
 }
 
-static void sink(walk_heap *heap, size_t i)
+static void sink(iterator_heap *heap, size_t i)
 {
-    const grid_walk moved = heap->walks[i];
+    const grid_iterator moved = heap->iterators[i];
     for (size_t child; (child = 2 * i + 1) < heap->count; i = child) {
-        child += child + 1 < heap->count && precedes(&heap->walks[child + 1], &heap->walks[child]);
-        if (!precedes(&heap->walks[child], &moved))
+        child += child + 1 < heap->count && precedes(&heap->iterators[child + 1], &heap->iterators[child]);
+        if (!precedes(&heap->iterators[child], &moved))
             break;
-        heap->walks[i] = heap->walks[child];
+        heap->iterators[i] = heap->iterators[child];
     }
-    heap->walks[i] = moved;
+    heap->iterators[i] = moved;
 }
 
-static void add_walk(const l2k_tile *tile, uint32_t c, uint32_t r, walk_heap *heap)
+static void add_iterator(const l2k_tile *tile, uint32_t c, uint32_t r, iterator_heap *heap)
 {
     if (r < tile->components[c].num_resolutions && tile->components[c].resolutions[r].num_precincts > 0)
-        heap->walks[heap->count++] = (grid_walk){point_of(tile, c, r, 0, 0), 0, 0, (uint16_t)c, (uint8_t)r};
+        heap->iterators[heap->count++] = (grid_iterator){point_of(tile, c, r, 0, 0), 0, 0, (uint16_t)c, (uint8_t)r};
 }
 
 /* Moves on by a precinct; false after the last one. */
-static bool step_walk(const l2k_tile *tile, grid_walk *walk)
+static bool step_iterator(const l2k_tile *tile, grid_iterator *iterator)
 {
-    const l2k_partition *p = &tile->components[walk->component].resolutions[walk->resolution].precincts;
-    if (++walk->column == p->across) {
-        walk->column = 0;
-        walk->row++;
+    const l2k_partition *p = &tile->components[iterator->component].resolutions[iterator->resolution].precincts;
+    if (++iterator->column == p->across) {
+        iterator->column = 0;
+        iterator->row++;
     }
-    walk->at = point_of(tile, walk->component, walk->resolution, walk->column, walk->row);
-    return walk->row < p->down;
+    iterator->at = point_of(tile, iterator->component, iterator->resolution, iterator->column, iterator->row);
+    return iterator->row < p->down;
 }
 
 static uint16_t *layers_of(const l2k_packet_order *order, const l2k_precinct_key *key)
@@ -102,19 +102,19 @@ static uint16_t *layers_of(const l2k_packet_order *order, const l2k_precinct_key
     return &order->layers_done[resolution->first_precinct + key->precinct];
 }
 
-/* Lists the precincts of all walks by position, except those that have all their layers, and empties the heap. */
-static void list_keys(l2k_packet_order *order, walk_heap *heap)
+/* Lists the precincts of all iterators by position, except those that have all their layers, and empties the heap. */
+static void list_keys(l2k_packet_order *order, iterator_heap *heap)
 {
     for (size_t i = heap->count / 2; i-- > 0;)
         sink(heap, i);
     while (heap->count > 0) {
-        grid_walk *next = &heap->walks[0];
+        grid_iterator *next = &heap->iterators[0];
         const uint32_t across = order->tile->components[next->component].resolutions[next->resolution].precincts.across;
         const l2k_precinct_key key = {next->row * across + next->column, next->component, next->resolution};
         if (*layers_of(order, &key) < order->num_layers)
             order->keys[order->num_keys++] = key;
-        if (!step_walk(order->tile, next))
-            *next = heap->walks[--heap->count];
+        if (!step_iterator(order->tile, next))
+            *next = heap->iterators[--heap->count];
         sink(heap, 0);
     }
 }
@@ -136,30 +136,30 @@ static l2k_status list_all_keys(l2k_packet_order *order, const l2k_progression_c
     const l2k_tile *tile = order->tile;
     const l2k_progression progression = order->progression;
     uint32_t most;
-    walk_heap heap = {l2k_allocate(order->context, count_resolutions(tile, &most), sizeof *heap.walks), 0};
+    iterator_heap heap = {l2k_allocate(order->context, count_resolutions(tile, &most), sizeof *heap.iterators), 0};
     const uint32_t r_end = l2k_min_u32(range->resolution_end, most),
                    c_end = l2k_min_u32(range->component_end, tile->num_components);
-    if (!heap.walks)
+    if (!heap.iterators)
         return l2k_fail(order->context, L2K_ERROR_MEMORY, "out of memory for the packet order of a tile");
     order->num_keys = 0;
     if (progression == L2K_PCRL || progression == L2K_CPRL)
         for (uint32_t c = range->component_start; c < c_end; c++) {
             for (uint32_t r = range->resolution_start; r < r_end; r++)
-                add_walk(tile, c, r, &heap);
+                add_iterator(tile, c, r, &heap);
             if (progression == L2K_CPRL)
                 list_keys(order, &heap);
         }
     else
         for (uint32_t r = range->resolution_start; r < r_end; r++) {
             for (uint32_t c = range->component_start; c < c_end; c++) {
-                add_walk(tile, c, r, &heap);
+                add_iterator(tile, c, r, &heap);
                 if (progression != L2K_RPCL)
                     list_keys(order, &heap);
             }
             list_keys(order, &heap);
         }
     list_keys(order, &heap);
-    l2k_release(order->context, heap.walks);
+    l2k_release(order->context, heap.iterators);
     return L2K_OK;
 }
 

@@ -122,7 +122,7 @@ static void put_lengths(const packet *p, l2k_bit_writer *bits, l2k_block *block,
     l2k_bits_put(bits, (uint32_t)((UINT64_C(2) << grows) - 2), grows + 1);
     for (unsigned at = first, next; at < end; at = next) {
         next = run_end(p, block, at, end);
-        l2k_bits_put(bits, bytes_between(block, at, next), lblock + l2k_spare_bits(next - at));
+        l2k_bits_put(bits, bytes_between(block, at, next), lblock + l2k_pass_bits(next - at));
     }
     if (p->advances)
         block->lblock = (uint8_t)lblock;

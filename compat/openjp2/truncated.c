@@ -5,14 +5,14 @@
 
 #include "compat/openjp2/decoder.h"
 
-typedef struct tile_walk {
+typedef struct tile_scan {
     codec *c;
     uint8_t *counts;  /* tile-parts of each tile, 0: not known */
     uint32_t missing; /* tiles that are not complete yet */
     bool has_data;    /* of a tile that is wanted */
     bool between;     /* the last tile-part was the last one of its tile */
     bool is_done;     /* no other tile is wanted */
-} tile_walk;
+} tile_scan;
 
 typedef enum step_result { GOES_ON = 0, ENDS, FAILS } step_result;
 
@@ -27,7 +27,7 @@ static bool is_wanted(const codec *c, uint32_t tile)
 }
 
 /* The marker that should be SOT. */
-static step_result at_marker(tile_walk *w, uint64_t at)
+static step_result at_marker(tile_scan *w, uint64_t at)
 {
     enum { SOT = 0xff90, EOC = 0xffd9 };
     uint8_t bytes[2];
@@ -62,7 +62,7 @@ static bool can_look_ahead(stream *s, const header_part *part)
     return true;
 }
 
-static step_result at_part(tile_walk *w, const header_part *part)
+static step_result at_part(tile_scan *w, const header_part *part)
 {
     bool cut = part->end > w->c->d.input->bytes;
     uint32_t t = part->tile;
@@ -81,12 +81,12 @@ static step_result at_part(tile_walk *w, const header_part *part)
 
 /* A header that is not whole. Behind a marker code OpenJPEG finds the end of the stream, and decodes what it has;
  * unless it is the tile's only header. */
-static step_result in_header(const tile_walk *w, const header_part *part)
+static step_result in_header(const tile_scan *w, const header_part *part)
 {
     return part->ends_at_marker && w->has_data && (part->number > 0 || part->count != 1) ? ENDS : FAILS;
 }
 
-static bool walk_tiles(tile_walk *w, uint32_t tiles)
+static bool scan_tiles(tile_scan *w, uint32_t tiles)
 {
     header_part part = {.end = w->c->d.header.end};
     step_result result = GOES_ON;
@@ -105,8 +105,8 @@ static bool walk_tiles(tile_walk *w, uint32_t tiles)
 bool decodes_truncated(codec *c)
 {
     uint32_t tiles = c->d.header.tiles_across * c->d.header.tiles_down;
-    tile_walk w = {.c = c, .counts = calloc(tiles, sizeof *w.counts), .missing = tiles};
-    bool good = w.counts && walk_tiles(&w, tiles);
+    tile_scan w = {.c = c, .counts = calloc(tiles, sizeof *w.counts), .missing = tiles};
+    bool good = w.counts && scan_tiles(&w, tiles);
     free(w.counts);
     return good || event_fail(&c->handlers, "Stream too short\n");
 }

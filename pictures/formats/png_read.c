@@ -21,7 +21,7 @@ typedef struct png_job {
     cli_metadata metadata; /* until the picture is there to have it */
     bool described;
     int texts;      /* chunks of text with metadata so far */
-    uint8_t *whole; /* an interlaced picture, whose rows are complete only after the last sweep */
+    uint8_t *whole; /* an interlaced picture, whose rows are complete only after the last pass */
 } png_job;
 
 static void on_error(png_structp png, png_const_charp text)
@@ -284,10 +284,10 @@ static void read_rows(png_job *job, uint8_t *data, uint32_t rows)
     }
 }
 
-/* Adam7 interlacing: seven sweeps over all rows. */
+/* Adam7 interlacing: seven passes over all rows. */
 static void read_interlaced(png_job *job, uint8_t *data)
 {
-    for (int sweep = 0; sweep < 7; sweep++)
+    for (int pass = 0; pass < 7; pass++)
         read_rows(job, data, job->reader->picture.components->height);
 }
 

@@ -148,15 +148,15 @@ static void expand(const cli_tiff_layout *layout, const uint8_t *row, size_t cou
  * signed samples too, and applies to gray only: opacity and other extra samples, which follow it, remain. */
 static void convert(const cli_tiff_layout *layout, uint32_t plane, const uint8_t *row, size_t width, void *to)
 {
-    const uint32_t bits = layout->bits, mask = (1u << bits) - 1, turn = layout->inverted && plane == 0 ? mask : 0;
+    const uint32_t bits = layout->bits, mask = (1u << bits) - 1, flip = layout->inverted && plane == 0 ? mask : 0;
     const uint32_t sign = layout->is_signed ? 1u << (bits - 1) : 0, pixel = layout->separate ? 1 : layout->samples;
-    if ((bits == 8 || bits == 16) && !turn) {
+    if ((bits == 8 || bits == 16) && !flip) {
         memcpy(to, row, width * pixel * (bits / 8));
         return;
     }
     for (size_t x = 0, i = 0; x < width; x++)
         for (uint32_t k = 0; k < pixel; k++, i++) {
-            const uint32_t value = fetch(row, i, bits) ^ (k ? 0 : turn);
+            const uint32_t value = fetch(row, i, bits) ^ (k ? 0 : flip);
             store(to, i, bits, (value ^ sign) - sign);
         }
 }

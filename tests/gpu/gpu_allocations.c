@@ -194,7 +194,7 @@ static void fail_each_call(const scenario *s, const scenario_files *files)
         bool failed = calls > n;
         fail_at = SIZE_MAX;
         assert_int_equal(live, 0);
-        /* where there are spare plans, one that could not be made is tried again without them */
+        /* where there are cached plans, one that could not be made is tried again without them */
         assert_true(status == (failed ? L2K_ERROR_MEMORY : L2K_OK) || (once && status == L2K_OK));
         assert_true(status == L2K_OK || strstr(w.text, "CUDA"));
         if (!failed)

@@ -95,13 +95,13 @@ static void free_coders(void)
 static bool wants_distortions;
 
 /* Device memory that is lent to a batch, all of it, less or nothing. */
-enum { SPARE_BYTES = 1 << 20 };
-static void *spare;
+enum { IDLE_BYTES = 1 << 20 };
+static void *idle;
 
 static l2k_status run(unsigned k, size_t first, size_t count, bool decode, atomic_bool *damaged)
 {
-    const l2k_cuda_batch more = {.spare = spare,
-                                 .spare_bytes = random_below(2) ? random_below(SPARE_BYTES + 1) : 0,
+    const l2k_cuda_batch more = {.idle = idle,
+                                 .idle_bytes = random_below(2) ? random_below(IDLE_BYTES + 1) : 0,
                                  .bytes = stream_offered ? stream : NULL,
                                  .num_bytes = stream_offered};
     const l2k_block_batch batch = {.places = places[k] + first,
@@ -549,7 +549,7 @@ int main(int argc, char **argv)
     unsigned damaged = 0;
     ht_prepare();
     make_coders();
-    spare = gpu_take(SPARE_BYTES);
+    idle = gpu_take(IDLE_BYTES);
     check_errors();
     check_mq_errors();
     for (unsigned i = 0; i < batches; i++) {
@@ -565,7 +565,7 @@ int main(int argc, char **argv)
     }
     measure_dearest();
     free_coders();
-    gpu_give_back(spare);
+    gpu_give_back(idle);
     printf("%u batches: %zu code-blocks encoded and %zu decoded as the CPU does, in %u batches damaged ones\n", batches,
            encoded, decoded, damaged);
     return 0;

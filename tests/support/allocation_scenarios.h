@@ -367,8 +367,8 @@ static inline void scenario_files_free(scenario_files *files)
     free(files->ht_whole.data);
 }
 
-/* Runs a scenario with the failures set in `w`: expects a clean status, an error line, no leak, and no partial output.
- */
+/* Runs a scenario with the failures set in `w`: expects a clean status, an error line, no leak, and no
+ * partial output. */
 static inline l2k_status scenario_live(const scenario *s, const scenario_files *files, watch *w)
 {
     memory_file out = memory_of(NULL, 0);
@@ -393,7 +393,7 @@ static inline void scenario_fail_each(const scenario *s, const scenario_files *f
         l2k_status status = scenario_live(s, files, &w);
         bool failed = w.allocations > n;
         assert_true(status == L2K_OK || failed);
-        /* with a device, what a spare plan took may serve in its place */
+        /* with a device, what a cached plan took may serve in its place */
         assert_true(once || status == L2K_ERROR_MEMORY || !failed || files->backend != L2K_BACKEND_CPU);
         assert_true(status == L2K_OK || n == 0 || w.errors > 0);
         if (!failed)

@@ -88,9 +88,9 @@ static inline void ht_put_lengths(const ht_stream *s, const ht_layer *layer, l2k
 {
     unsigned needed = *lblock;
     for (unsigned i = 0; i < layer->num_parts; i++) {
-        unsigned spare = l2k_log2(layer->parts[i].passes), size = (unsigned)layer->parts[i].size;
+        unsigned pass_bits = l2k_log2(layer->parts[i].passes), size = (unsigned)layer->parts[i].size;
         unsigned length = size ? l2k_log2(size) + 1 + !!(s->style & L2K_STYLE_HT_MIXED) : 0;
-        needed = length > needed + spare ? length - spare : needed;
+        needed = length > needed + pass_bits ? length - pass_bits : needed;
     }
     if (s->style & L2K_STYLE_HT_MIXED && needed == 3)
         needed = 4;

@@ -39,7 +39,7 @@ static void test_mel(void **unused)
 static void check_stream(bool backward)
 {
     static ht_writer w;
-    static uint8_t widths[4000], buffer[4000 * 4 + L2K_HT_SPARE];
+    static uint8_t widths[4000], buffer[4000 * 4 + L2K_HT_SLACK];
     static uint32_t values[4000];
     for (unsigned round = 0; round < 200; round++) {
         unsigned count = random_below(4000), most = round % 2 ? 31 : 12;
@@ -55,7 +55,7 @@ static void check_stream(bool backward)
         for (size_t i = 0; i < w.size; i++)
             exact[backward ? w.size - 1 - i : i] = w.bytes[i];
         memset(buffer, 0x5A, sizeof buffer);
-        const size_t room = sizeof buffer - L2K_HT_SPARE;
+        const size_t room = sizeof buffer - L2K_HT_SLACK;
         const size_t bytes = backward ? l2k_ht_unstuff_magref(exact, w.size, buffer, room)
                                       : l2k_ht_unstuff_forward(exact, w.size, buffer, room, 0xFF);
         l2k_ht_window window = l2k_ht_window_at(buffer, bytes);
@@ -77,7 +77,7 @@ static void check_stream(bool backward)
 static void test_room(void **unused)
 {
     (void)unused;
-    static uint8_t whole[600 + L2K_HT_SPARE], part[600 + L2K_HT_SPARE];
+    static uint8_t whole[600 + L2K_HT_SLACK], part[600 + L2K_HT_SLACK];
     for (unsigned round = 0; round < 400; round++) {
         const size_t size = random_below(500), room = random_below(500);
         const bool backward = round % 2;
@@ -91,7 +91,7 @@ static void test_room(void **unused)
                                      : l2k_ht_unstuff_forward(bytes, size, part, room, 0xFF);
         assert_true(all <= size + 1 && some <= room + 9);
         assert_memory_equal(part, whole, room < all ? room : all);
-        for (size_t i = room + L2K_HT_SPARE; i < sizeof part; i++)
+        for (size_t i = room + L2K_HT_SLACK; i < sizeof part; i++)
             assert_int_equal(part[i], 0x5A);
         free(bytes);
     }

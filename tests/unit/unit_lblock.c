@@ -1,6 +1,7 @@
-/* A codestream of an encoder that restarts Lblock at 3 in the second layer, where B.10.7.1 keeps it: the decoder says from
- * which packet on headers are damaged, and gives the layer before. The stream is one of lift2k's whose second layer's
- * packet headers are written anew. Each precinct has one code-block of each subband, so tag trees have one node. */
+/* A codestream of an encoder that restarts Lblock at 3 in the second layer, where B.10.7.1 keeps it: the decoder says
+ * from which packet on headers are damaged, and gives the layer before. The stream is one of lift2k's whose second
+ * layer's packet headers are written anew. Each precinct has one code-block of each subband, so tag trees have one
+ * node. */
 #include "api_support.h"
 #include "codec/packets/packet_codes.h"
 #include "codec/tile/bits.h"
@@ -58,12 +59,12 @@ static uint32_t copy_block(block *b, bool restarts, l2k_bit_reader *in, l2k_bit_
     put_passes(out, passes);
     while (l2k_bits_get(in, 1))
         b->lblock++;
-    const unsigned spare = l2k_spare_bits(passes);
-    const uint32_t bytes = l2k_bits_get(in, b->lblock + spare);
+    const unsigned pass_bits = l2k_pass_bits(passes);
+    const uint32_t bytes = l2k_bits_get(in, b->lblock + pass_bits);
     const unsigned before = restarts ? 3 : b->restarted;
     b->restarted = l2k_lblock_for(before, passes, bytes);
     l2k_bits_put(out, (uint32_t)((UINT64_C(2) << (b->restarted - before)) - 2), b->restarted - before + 1);
-    l2k_bits_put(out, bytes, b->restarted + spare);
+    l2k_bits_put(out, bytes, b->restarted + pass_bits);
     return bytes;
 }
 

@@ -416,17 +416,17 @@ static void decode_raw(const uint8_t *bit, unsigned count, const uint8_t *code, 
 /* D.4.2: the unused bits of the last byte are 0101.. from the first one on. */
 static void check_raw_padding(const uint8_t *code, size_t bytes, unsigned count)
 {
-    unsigned used = 0, spare = 0, expected = 0;
+    unsigned used = 0, unused = 0, expected = 0;
     for (size_t i = 0; i < bytes; i++) {
         unsigned width = i && code[i - 1] == 0xFF ? 7 : 8;
         for (unsigned k = width; k-- > 0; used++)
             if (used >= count) {
                 assert_int_equal(code[i] >> k & 1, expected);
                 expected ^= 1;
-                spare++;
+                unused++;
             }
     }
-    assert_true(used >= count && spare < 8);
+    assert_true(used >= count && unused < 8);
 }
 
 static void check_raw(bool predictable)

@@ -172,7 +172,7 @@ template <class S> __device__ __forceinline__ S *l2k_plane_row(const l2k_cuda_pl
 /* A plane whose samples of type S are adjacent. */
 template <class W, class S, int N> struct l2k_plane_reader {
     typedef l2k_landing<S, N> landing;
-    typedef l2k_cursor<const S, W::DELAY == 0> cursor; /* pinned for the 5/3: bench/lab/README.md */
+    typedef l2k_cursor<const S, W::DELAY == 0> cursor; /* pinned for the 5/3, as measured */
     enum { COMPONENTS = 1, COLUMNS = N, SLOT = landing::SIZE };
     const l2k_cuda_plane &plane;
     int lane;

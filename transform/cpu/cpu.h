@@ -1,6 +1,6 @@
-/* The CPU backend: its memory, and the sweeps that its two directions are made of. Internal to transform/cpu/.
+/* The CPU backend: its memory, and the level passes that its two directions are made of. Internal to transform/cpu/.
  *
- * A decomposition level is one sweep over its samples. Rows stream through a small ring (dwt/ring.h), or are lifted
+ * A level pass goes once over the samples of a level. Rows stream through a small ring (dwt/ring.h), or are lifted
  * where they are, if one thread does the whole level and they are an LL: forward they come from the pixels or from the
  * previous level's LL buffer, are filtered vertically in the ring and horizontally as they leave it, and go to the next
  * LL buffer and, quantised, to the view; the inverse runs the same way back. The LL of level 1 is in one buffer per
@@ -35,8 +35,8 @@ typedef struct l2k_cpu_state {
     uint32_t *scratch;            /* per thread: one row for each half of a row, then the rings of all lanes */
 } l2k_cpu_state;
 
-/* One sweep: components first .. first + lanes - 1 at one level. level == discard stands for no decomposition. */
-typedef struct l2k_cpu_sweep {
+/* One level pass: components first .. first + lanes - 1 at one level. level == discard stands for no decomposition. */
+typedef struct l2k_level_pass {
     uint32_t first;
     unsigned lanes;
     unsigned low_first; /* the LL buffer of lane 0 */
@@ -47,11 +47,11 @@ typedef struct l2k_cpu_sweep {
     const l2k_wavelet_descriptor *wavelet;
     const l2k_wavelet_rows *rows; /* NULL: */
     l2k_kernel_lifting kernel;
-} l2k_cpu_sweep;
+} l2k_level_pass;
 
-/* Runs rows begin .. end - 1 of a sweep, of those that shape.passed has; `scratch` is the thread's.
+/* Runs rows begin .. end - 1 of a level pass, of those that shape.passed has; `scratch` is the thread's.
  * L2K_ERROR_CANCELLED, or L2K_OK. */
-typedef l2k_status l2k_cpu_stripe(const l2k_plan *plan, const l2k_plane *planes, const l2k_cpu_sweep *sweep,
+typedef l2k_status l2k_cpu_stripe(const l2k_plan *plan, const l2k_plane *planes, const l2k_level_pass *pass,
                                   uint32_t *scratch, int64_t begin, int64_t end);
 
 l2k_cpu_stripe l2k_cpu_analyse, l2k_cpu_synthesise;

@@ -1,4 +1,4 @@
-/* The CPU backend: what a plan's memory is, and the order of the sweeps over the levels of all components (F.3.1,
+/* The CPU backend: what a plan's memory is, and the order of the level passes over the levels of all components (F.3.1,
  * F.4.1). */
 #include "transform/cpu/cpu.h"
 
@@ -45,7 +45,7 @@ static void measure_component(const l2k_plan_spec *spec, const l2k_plan_componen
     }
 }
 
-/* The most stripes that a sweep over `width` and `height` is cut into; smaller ones give no more. */
+/* The most stripes that a level pass over `width` and `height` is cut into; smaller ones give no more. */
 static size_t most_stripes(uint64_t width, uint64_t height, unsigned lanes)
 {
     bool is_small = width * height < (MIN_PARALLEL_SAMPLES + lanes - 1) / lanes;
@@ -146,7 +146,8 @@ static void destroy(l2k_plan *plan)
     l2k_release(plan->context, state);
 }
 
-/* ---- Sweeps -------------------------------------------------------------------------------------------------- */
+/* ---- Level passes
+ * -------------------------------------------------------------------------------------------------- */
 
 /* How many components from `first` on go together: 3 where the component transform joins them, else 1. */
 static unsigned count_lanes(const l2k_plan_spec *spec, uint32_t first)
@@ -154,8 +155,8 @@ static unsigned count_lanes(const l2k_plan_spec *spec, uint32_t first)
     return spec->component_transform && first == 0 ? L2K_MAX_LANES : 1;
 }
 
-/* The level next to the pixels is one sweep of all lanes, because of the component transform; the deeper ones are a
- * sweep for each lane and level. */
+/* The level next to the pixels is one level pass of all lanes, because of the component transform; the deeper ones are
+ * a level pass for each lane and level. */
 static unsigned deep_levels(const l2k_plan *plan, uint32_t first)
 {
     const l2k_plan_component *component = &plan->components[first];
@@ -174,7 +175,7 @@ static l2k_band_view place_part(const l2k_plan *plan, const l2k_plan_component *
                            l2k_rect_height(read)};
 }
 
-static void shape_sweep(const l2k_plan *plan, const l2k_plan_component *component, l2k_cpu_sweep *s)
+static void shape_pass(const l2k_plan *plan, const l2k_plan_component *component, l2k_level_pass *s)
 {
     const bool is_last = s->level == s->levels, decomposes = s->level > s->discard;
     if (is_last)
@@ -201,20 +202,20 @@ static l2k_kernel_lifting lift_kernel(l2k_cpu cpu, const l2k_plan_component *com
                                               : L2K_SUMS_32};
 }
 
-/* Sweep `number` of lanes first .. first + lanes - 1. All deep levels of a lane come one after the other, since lanes
- * share a buffer: forward after the level next to the pixels, inverse before it. */
-static l2k_cpu_sweep make_sweep(const l2k_plan *plan, uint32_t first, unsigned lanes, unsigned number)
+/* Level pass `number` of lanes first .. first + lanes - 1. All deep levels of a lane come one after the other, since
+ * lanes share a buffer: forward after the level next to the pixels, inverse before it. */
+static l2k_level_pass make_pass(const l2k_plan *plan, uint32_t first, unsigned lanes, unsigned number)
 {
     const l2k_cpu_state *state = plan->state;
     const l2k_plan_component *component = &plan->components[first];
     bool forward = plan->spec.direction == L2K_FORWARD;
     unsigned deep = deep_levels(plan, first), discard = l2k_discarded(plan->spec.direction, component);
-    l2k_cpu_sweep s = {.first = first,
-                       .lanes = lanes,
-                       .levels = component->levels,
-                       .discard = discard,
-                       .level = component->levels > discard ? discard + 1 : discard,
-                       .wavelet = l2k_plan_wavelet(component)};
+    l2k_level_pass s = {.first = first,
+                        .lanes = lanes,
+                        .levels = component->levels,
+                        .discard = discard,
+                        .level = component->levels > discard ? discard + 1 : discard,
+                        .wavelet = l2k_plan_wavelet(component)};
     if (component->own)
         s.kernel = lift_kernel(state->cpu, component);
     else
@@ -226,34 +227,34 @@ static l2k_cpu_sweep make_sweep(const l2k_plan *plan, uint32_t first, unsigned l
         s.level = forward ? 2 + number % deep : s.levels - number % deep;
     }
     s.low_first = plan->spec.component_transform && s.first < L2K_MAX_LANES ? s.first : 0;
-    shape_sweep(plan, component, &s);
+    shape_pass(plan, component, &s);
     return s;
 }
 
-static int64_t count_stripes(const l2k_cpu_sweep *sweep, unsigned threads)
+static int64_t count_stripes(const l2k_level_pass *pass, unsigned threads)
 {
-    const uint32_t height = l2k_rect_height(sweep->shape.passed);
-    if (sweep->shape.width == 0 || height == 0)
+    const uint32_t height = l2k_rect_height(pass->shape.passed);
+    if (pass->shape.width == 0 || height == 0)
         return 0;
-    size_t most = most_stripes(sweep->shape.width, height, sweep->lanes);
+    size_t most = most_stripes(pass->shape.width, height, pass->lanes);
     return threads <= 1 ? 1 : (int64_t)min_size(most, (size_t)threads * 3);
 }
 
-/* A place in the order of sweeps. */
-typedef struct sweep_place {
+/* A place in the order of level passes. */
+typedef struct pass_place {
     uint32_t component; /* the first of those that go together */
     unsigned number;
-} sweep_place;
+} pass_place;
 
-/* The sweep at a place, which moves on to the next one; false after the last. */
-static bool next_sweep(const l2k_plan *plan, sweep_place *at, l2k_cpu_sweep *sweep)
+/* The level pass at a place, which moves on to the next one; false after the last. */
+static bool next_pass(const l2k_plan *plan, pass_place *at, l2k_level_pass *pass)
 {
     if (at->component >= plan->spec.num_components)
         return false;
-    unsigned lanes = count_lanes(&plan->spec, at->component), sweeps = 1 + lanes * deep_levels(plan, at->component);
-    *sweep = make_sweep(plan, at->component, lanes, at->number);
-    *at = at->number + 1 < sweeps ? (sweep_place){at->component, at->number + 1}
-                                  : (sweep_place){at->component + lanes, 0};
+    unsigned lanes = count_lanes(&plan->spec, at->component), passes = 1 + lanes * deep_levels(plan, at->component);
+    *pass = make_pass(plan, at->component, lanes, at->number);
+    *at =
+        at->number + 1 < passes ? (pass_place){at->component, at->number + 1} : (pass_place){at->component + lanes, 0};
     return true;
 }
 
@@ -263,21 +264,21 @@ static l2k_cpu_stripe *const stripe_functions[2][2] = {
     [L2K_INVERSE] = {l2k_cpu_copy_inverse, l2k_cpu_synthesise},
 };
 
-/* All of the work: every sweep, cut into stripes that the threads share. A single stripe starts no parallel region, so
- * that plans for one thread can run side by side inside one. */
+/* All of the work: every level pass, cut into stripes that the threads share. A single stripe starts no parallel
+ * region, so that plans for one thread can run side by side inside one. */
 static l2k_status begin(l2k_plan *plan, const l2k_plane *planes)
 {
     const l2k_cpu_state *state = plan->state;
     const double start = l2k_stage_start(plan->context);
-    sweep_place at = {0, 0};
-    l2k_cpu_sweep sweep;
+    pass_place at = {0, 0};
+    l2k_level_pass pass;
     atomic_int status = L2K_OK;
-    while (status == L2K_OK && next_sweep(plan, &at, &sweep)) {
-        l2k_cpu_stripe *run = stripe_functions[plan->spec.direction][sweep.level > sweep.discard];
-        const int64_t stripes = count_stripes(&sweep, plan->context->threads);
-        const int64_t first = sweep.shape.passed.y0, height = sweep.shape.passed.y1 - first;
+    while (status == L2K_OK && next_pass(plan, &at, &pass)) {
+        l2k_cpu_stripe *run = stripe_functions[plan->spec.direction][pass.level > pass.discard];
+        const int64_t stripes = count_stripes(&pass, plan->context->threads);
+        const int64_t first = pass.shape.passed.y0, height = pass.shape.passed.y1 - first;
         if (stripes == 1)
-            status = run(plan, planes, &sweep, state->scratch, first, first + height);
+            status = run(plan, planes, &pass, state->scratch, first, first + height);
         if (stripes <= 1)
             continue;
         atomic_uint taken = 0;
@@ -291,7 +292,7 @@ static l2k_status begin(l2k_plan *plan, const l2k_plane *planes)
                     scratch = state->scratch + atomic_fetch_add(&taken, 1) * state->sizes.scratch_samples;
                 l2k_status ended = L2K_OK;
                 if (status == L2K_OK)
-                    ended = run(plan, planes, &sweep, scratch, first + height * i / stripes,
+                    ended = run(plan, planes, &pass, scratch, first + height * i / stripes,
                                 first + height * (i + 1) / stripes);
                 if (ended != L2K_OK)
                     status = ended;

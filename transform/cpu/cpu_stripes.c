@@ -1,5 +1,5 @@
-/* The rows of a sweep: one decomposition level of two-dimensional analysis (F.4) or synthesis (F.3), with the pixel
- * work of Annex G at the one end and the quantiser of Annex E at the other. */
+/* The rows of a level pass: one decomposition level of two-dimensional analysis (F.4) or synthesis (F.3), with the
+ * pixel work of Annex G at the one end and the quantiser of Annex E at the other. */
 #include "transform/cpu/cpu.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ enum { CACHE_LINE = 64 };
 /* ---- Where rows are ------------------------------------------------------------------------------------------ */
 
 /* Row y of the caller's planes of all lanes, whose first row is the first one that is passed on. */
-static void locate_pixels(const l2k_plan *plan, const l2k_plane *planes, const l2k_cpu_sweep *s, int64_t y,
+static void locate_pixels(const l2k_plan *plan, const l2k_plane *planes, const l2k_level_pass *s, int64_t y,
                           l2k_pixel_row pixels[L2K_MAX_LANES])
 {
     for (unsigned lane = 0; lane < s->lanes; lane++) {
@@ -24,7 +24,7 @@ static void locate_pixels(const l2k_plan *plan, const l2k_plane *planes, const l
 }
 
 /* Row y of the LL that decomposition `level` of a lane leaves, for levels between discard and levels, exclusively. */
-static void *low_row(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned lane, unsigned level, uint32_t width,
+static void *low_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned lane, unsigned level, uint32_t width,
                      int64_t y)
 {
     const l2k_cpu_state *state = plan->state;
@@ -41,13 +41,13 @@ typedef struct half {
     size_t to_next; /* bytes to the next row there */
 } half;
 
-static l2k_coefficient_type type_of_values(const l2k_cpu_sweep *s)
+static l2k_coefficient_type type_of_values(const l2k_level_pass *s)
 {
     return s->wavelet->is_float ? L2K_COEFFICIENT_FLOAT32 : L2K_COEFFICIENT_INT32;
 }
 
 /* Row y of the subband of that orientation of a lane. */
-static half band_row(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned lane, unsigned orientation, size_t n,
+static half band_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned lane, unsigned orientation, size_t n,
                      int64_t y)
 {
     const l2k_coefficients *view = &plan->views[s->first + lane];
@@ -60,7 +60,7 @@ static half band_row(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned lane
 }
 
 /* Row y of a level's LL, inside what the next level yields. */
-static half next_row(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned lane, int64_t y)
+static half next_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned lane, int64_t y)
 {
     const l2k_level *next = &s->next;
     uint32_t *row = low_row(plan, s, lane, s->level, next->width, next->passed.y0 + y);
@@ -69,7 +69,7 @@ static half next_row(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned lane
 }
 
 /* The low ([0]) and high ([1]) half of row y of a level. */
-static void locate_halves(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned lane, int64_t y, half halves[2])
+static void locate_halves(const l2k_plan *plan, const l2k_level_pass *s, unsigned lane, int64_t y, half halves[2])
 {
     const unsigned high_row = s->shape.unsplit_y ? 0 : ((unsigned)y + s->shape.parity_y) & 1;
     const uint32_t low_width = s->shape.low_width;
@@ -82,13 +82,13 @@ static void locate_halves(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned
 }
 
 /* Vertical scaling of row y, which horizontal lifting does as well. A column of one sample is not scaled. */
-static float row_scale(const l2k_cpu_sweep *s, const float scales[2], int64_t y)
+static float row_scale(const l2k_level_pass *s, const float scales[2], int64_t y)
 {
     return s->shape.height == 1 || s->shape.unsplit_y ? 1.0f : scales[((unsigned)y + s->shape.parity_y) & 1];
 }
 
 /* What is left to do to a row of a level that does not split horizontally. */
-static void scale_row(const l2k_plan *plan, const l2k_cpu_sweep *s, float scale, void *row)
+static void scale_row(const l2k_plan *plan, const l2k_level_pass *s, float scale, void *row)
 {
     if (s->wavelet->is_float && scale != 1.0f)
         l2k_kernel_rows_get(((const l2k_cpu_state *)plan->state)->cpu)->scale(row, s->shape.width, scale);
@@ -96,12 +96,12 @@ static void scale_row(const l2k_plan *plan, const l2k_cpu_sweep *s, float scale,
 
 /* Whether a stripe lifts the LL on the side of the pixels in place, which saves copying its rows: not where there are
  * other stripes, since near a cut each changes rows that belong to the other. */
-static bool is_in_place(const l2k_cpu_sweep *s, int64_t begin, int64_t end)
+static bool is_in_place(const l2k_level_pass *s, int64_t begin, int64_t end)
 {
     return s->level > s->discard + 1 && begin == s->shape.passed.y0 && end == s->shape.passed.y1;
 }
 
-static l2k_ring start_ring(const l2k_plan *plan, const l2k_cpu_sweep *s, uint32_t *scratch, int64_t begin, int64_t end)
+static l2k_ring start_ring(const l2k_plan *plan, const l2k_level_pass *s, uint32_t *scratch, int64_t begin, int64_t end)
 {
     const size_t stride = ((const l2k_cpu_state *)plan->state)->sizes.row_stride;
     const bool inverse = plan->spec.direction == L2K_INVERSE;
@@ -135,14 +135,14 @@ static void ring_rows(const l2k_ring *ring, int64_t y, size_t x, void *rows[L2K_
         rows[lane] = (uint32_t *)l2k_ring_row(ring, lane, y) + x;
 }
 
-static uint64_t samples_of_rows(const l2k_cpu_sweep *s, unsigned rows)
+static uint64_t samples_of_rows(const l2k_level_pass *s, unsigned rows)
 {
     return (uint64_t)s->shape.width * s->lanes * rows;
 }
 
 /* ---- Forward ------------------------------------------------------------------------------------------------- */
 
-static void quantise_half(const l2k_plan *plan, const l2k_cpu_sweep *s, const void *values, const half *to)
+static void quantise_half(const l2k_plan *plan, const l2k_level_pass *s, const void *values, const half *to)
 {
     const l2k_quantiser_rows *rows = ((const l2k_cpu_state *)plan->state)->quantiser;
     if (plan->spec.truncates && s->wavelet->is_float)
@@ -153,7 +153,7 @@ static void quantise_half(const l2k_plan *plan, const l2k_cpu_sweep *s, const vo
 
 /* Horizontal analysis of a vertically finished row, and quantisation. Halves that are kept as they are go straight to
  * their place. */
-static void analyse_row(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned lane, int64_t y, const void *row,
+static void analyse_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned lane, int64_t y, const void *row,
                         uint32_t *scratch)
 {
     const l2k_cpu_state *state = plan->state;
@@ -174,7 +174,7 @@ static void analyse_row(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned l
             quantise_half(plan, s, at[i], &halves[i]);
 }
 
-l2k_status l2k_cpu_analyse(const l2k_plan *plan, const l2k_plane *planes, const l2k_cpu_sweep *s, uint32_t *scratch,
+l2k_status l2k_cpu_analyse(const l2k_plan *plan, const l2k_plane *planes, const l2k_level_pass *s, uint32_t *scratch,
                            int64_t begin, int64_t end)
 {
     const l2k_cpu_state *state = plan->state;
@@ -201,7 +201,7 @@ l2k_status l2k_cpu_analyse(const l2k_plan *plan, const l2k_plane *planes, const 
     return L2K_OK;
 }
 
-l2k_status l2k_cpu_copy_forward(const l2k_plan *plan, const l2k_plane *planes, const l2k_cpu_sweep *s,
+l2k_status l2k_cpu_copy_forward(const l2k_plan *plan, const l2k_plane *planes, const l2k_level_pass *s,
                                 uint32_t *scratch, int64_t begin, int64_t end)
 {
     const l2k_cpu_state *state = plan->state;
@@ -234,7 +234,7 @@ static void expect_next(const half *h)
 }
 
 /* The halves of a row, dequantised, and their horizontal synthesis. */
-static void synthesise_row(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned lane, int64_t y, void *row,
+static void synthesise_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned lane, int64_t y, void *row,
                            uint32_t *scratch)
 {
     const l2k_cpu_state *state = plan->state;
@@ -255,7 +255,7 @@ static void synthesise_row(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigne
         l2k_kernel_synthesise(&s->kernel, at[0], at[1], s->shape.width, s->shape.parity_x, scale, row);
 }
 
-l2k_status l2k_cpu_synthesise(const l2k_plan *plan, const l2k_plane *planes, const l2k_cpu_sweep *s, uint32_t *scratch,
+l2k_status l2k_cpu_synthesise(const l2k_plan *plan, const l2k_plane *planes, const l2k_level_pass *s, uint32_t *scratch,
                               int64_t begin, int64_t end)
 {
     const l2k_cpu_state *state = plan->state;
@@ -284,7 +284,7 @@ l2k_status l2k_cpu_synthesise(const l2k_plan *plan, const l2k_plane *planes, con
     return L2K_OK;
 }
 
-l2k_status l2k_cpu_copy_inverse(const l2k_plan *plan, const l2k_plane *planes, const l2k_cpu_sweep *s,
+l2k_status l2k_cpu_copy_inverse(const l2k_plan *plan, const l2k_plane *planes, const l2k_level_pass *s,
                                 uint32_t *scratch, int64_t begin, int64_t end)
 {
     const l2k_cpu_state *state = plan->state;

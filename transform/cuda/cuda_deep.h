@@ -3,7 +3,7 @@
 #ifndef L2K_TRANSFORM_CUDA_CUDA_DEEP_H
 #define L2K_TRANSFORM_CUDA_CUDA_DEEP_H
 
-#include "transform/cuda/cuda_sweep.h"
+#include "transform/cuda/cuda_level_pass.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,7 +18,7 @@ typedef struct l2k_cuda_deep_lane {
 } l2k_cuda_deep_lane;
 
 /* One level. Samples, and LL unless it is subband 0 of the coefficients, are adjacent and have the type of LL samples
- * between launches. Coordinates as in l2k_cuda_sweep. */
+ * between launches. Coordinates as in l2k_cuda_level_pass. */
 typedef struct l2k_cuda_deep_level {
     l2k_span x, y; /* of the samples */
     l2k_cuda_deep_lane lane[L2K_CUDA_TOGETHER];

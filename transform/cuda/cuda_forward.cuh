@@ -1,6 +1,6 @@
-/* The kernels of a forward sweep: one or two decomposition levels with level shift and component transform (Annex G) in
- * the loads, lifting in registers (Annex F, dwt/warp_cuda.cuh) and the quantiser (Annex E) in the stores. Each file of
- * forms/ instantiates them for one wavelet and coefficient type. */
+/* The kernels of a forward level pass: one or two decomposition levels with level shift and component transform (Annex
+ * G) in the loads, lifting in registers (Annex F, dwt/warp_cuda.cuh) and the quantiser (Annex E) in the stores. Each
+ * file of forms/ instantiates them for one wavelet and coefficient type. */
 #ifndef L2K_TRANSFORM_CUDA_CUDA_FORWARD_CUH
 #define L2K_TRANSFORM_CUDA_CUDA_FORWARD_CUH
 
@@ -50,9 +50,9 @@ template <class D> struct low_type<float, D> {
 
 /* ---- Kernel -------------------------------------------------------------------------------------------------- */
 
-/* A warp walks down a strip, four rows of samples per round. Round s yields rows 2 s - 1 and 2 s of each subband of
+/* A warp goes down a strip, four rows of samples per round. Round s yields rows 2 s - 1 and 2 s of each subband of
  * level 1 and row s - 1 - DELAY of each subband of level 2. */
-template <class W, class Reader, class D, int LEVELS> struct forward_walk {
+template <class W, class Reader, class D, int LEVELS> struct forward_iterator {
     typedef typename W::T T;
     typedef typename low_type<T, D>::type L;
     enum { N = Reader::COLUMNS, K = Reader::COMPONENTS, AHEAD = 2, SLOT = 4 * Reader::SLOT };
@@ -63,7 +63,7 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
     /* Of the first row, before rounds that see no border: for level 1, and for both. */
     enum { BEFORE_1 = l2k_most(W::DELAY ? 16 - 2 * W::DELAY : 10, 4 - 2 * W::DELAY + W::BACK) };
     enum { BEFORE = LEVELS == 2 ? l2k_most(BEFORE_1, 6 + 2 * W::BACK) : (int)BEFORE_1 };
-    enum { MOST_ROUNDS = W::DELAY ? 1 << 20 : K == 1 ? 4 : 32 }; /* measured: bench/lab/README.md */
+    enum { MOST_ROUNDS = W::DELAY ? 1 << 20 : K == 1 ? 4 : 32 }; /* measured */
     enum { UNROLLED = W::DELAY ? 1 : 2 };                        /* the 9/7's loop body is long already */
     /* Of rows transformed together at level 1, as registers allow. */
     enum { PAIRS = K == 1 && (W::DELAY == 0 || (W::FROM_STEPS && sizeof(D) == 2)) ? 2 : 1 };
@@ -74,30 +74,30 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
         typename W::template forward_rows<N> level1[K];
         typename W::template forward_rows<N / 2> level2[K];
     };
-    const l2k_cuda_sweep &p;
+    const l2k_cuda_level_pass &p;
     int c0, begin;
     l2k_span y2;
     l2k_lane_columns lane1, lane2;
     band_stores<D, N> stores1;
     band_stores<D, N / 2> stores2;
     Reader reader;
-    typename l2k_walk_rows<state, SETS_UP_AGAIN>::type rows;
+    typename l2k_unfinished_rows<state, SETS_UP_AGAIN>::type rows;
 
-    __device__ __forceinline__ forward_walk(const l2k_cuda_sweep &sweep, const l2k_strip<HALO, N> &strip, int component,
-                                            int first_round, state &unfinished)
-        : p(sweep), c0(component), begin(first_round),
-          y2(l2k_low_span(sweep.y)), lane1{strip.column, sweep.x}, lane2{strip.column >> 1, l2k_low_span(sweep.x)},
-          stores1(sweep.bands[component], 0, strip.first_column, strip.column, strip.keeps, sweep.x, sweep.y),
-          stores2(sweep.bands[component], LEVELS - 1, strip.first_column >> 1, strip.column >> 1, strip.keeps,
-                  l2k_low_span(sweep.x), y2),
-          reader(&sweep.samples[component], strip.lane, strip.first_column - sweep.x.first,
-                 strip.column - sweep.x.first, l2k_length(sweep.x)),
+    __device__ __forceinline__ forward_iterator(const l2k_cuda_level_pass &pass, const l2k_strip<HALO, N> &strip,
+                                                int component, int first_round, state &unfinished)
+        : p(pass), c0(component), begin(first_round),
+          y2(l2k_low_span(pass.y)), lane1{strip.column, pass.x}, lane2{strip.column >> 1, l2k_low_span(pass.x)},
+          stores1(pass.bands[component], 0, strip.first_column, strip.column, strip.keeps, pass.x, pass.y),
+          stores2(pass.bands[component], LEVELS - 1, strip.first_column >> 1, strip.column >> 1, strip.keeps,
+                  l2k_low_span(pass.x), y2),
+          reader(&pass.samples[component], strip.lane, strip.first_column - pass.x.first, strip.column - pass.x.first,
+                 l2k_length(pass.x)),
           rows(unfinished)
     {
     }
 
     /* The rounds that the subbands of both levels need; level 2 lags by W::DELAY + 1 rounds. */
-    static void set_rounds(l2k_cuda_sweep *p)
+    static void set_rounds(l2k_cuda_level_pass *p)
     {
         int first = ((p->y.first >> 1) + 1) >> 1, end = (((p->y.end - 1) >> 1) + 1) / 2 + 1;
         l2k_span low = {(p->y.first + 1) >> 1, (p->y.end + 1) >> 1};
@@ -115,7 +115,7 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
     }
 
     /* Rounds that neither use nor load a row outside the plane, at either level. */
-    static __device__ __forceinline__ l2k_span inside(const l2k_cuda_sweep &p)
+    static __device__ __forceinline__ l2k_span inside(const l2k_cuda_level_pass &p)
     {
         const l2k_span y = p.y;
         return l2k_span{(y.first + BEFORE) >> 2, ((y.end - 3 - 2 * W::DELAY) >> 2) - AHEAD + 1};
@@ -136,17 +136,17 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
     /* The careful way: checks every row and column against the borders. */
     struct careful {
         enum { BORDER = true };
-        const forward_walk &walk;
+        const forward_iterator &iterator;
         int round;
 
-        __device__ __forceinline__ explicit careful(const forward_walk &w) : walk(w)
+        __device__ __forceinline__ explicit careful(const forward_iterator &w) : iterator(w)
         {
         }
         __device__ __forceinline__ void load(int ahead, l2k_shared slot) const
         {
 #pragma unroll
             for (int r = 0; r < 4; r++)
-                walk.reader.load(slot + r * Reader::SLOT, walk.clamp(row_of(ahead) + r));
+                iterator.reader.load(slot + r * Reader::SLOT, iterator.clamp(row_of(ahead) + r));
         }
         __device__ __forceinline__ void begin(int at)
         {
@@ -157,35 +157,36 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
         }
         __device__ __forceinline__ void store1(int c, int j, int band, const l2k_packed<D, N / 2> &q) const
         {
-            if (round >= walk.begin)
-                walk.stores1.store(walk.p.bands[walk.c0 + c], 0, band, q, 2 * round - 1 + j);
+            if (round >= iterator.begin)
+                iterator.stores1.store(iterator.p.bands[iterator.c0 + c], 0, band, q, 2 * round - 1 + j);
         }
         __device__ __forceinline__ void store2(int c, int band, const l2k_packed<D, N / 4> &q) const
         {
-            if (round >= walk.begin)
-                walk.stores2.store(walk.p.bands[walk.c0 + c], 1, band, q, round - 1 - W::DELAY);
+            if (round >= iterator.begin)
+                iterator.stores2.store(iterator.p.bands[iterator.c0 + c], 1, band, q, round - 1 - W::DELAY);
         }
         template <int M> __device__ __forceinline__ void store_low(int c, int j, const l2k_packed<L, M> &q) const
         {
             int n = LEVELS == 2 ? round - 1 - W::DELAY : 2 * round - 1 + j;
-            l2k_span rows = LEVELS == 2 ? walk.stores2.low_rows : walk.stores1.low_rows;
-            if (round >= walk.begin && n >= rows.first && n < rows.end)
-                l2k_store_run(l2k_plane_row<L>(walk.p.low[walk.c0 + c], n - rows.first), walk.template low_run<M>(), q);
+            l2k_span rows = LEVELS == 2 ? iterator.stores2.low_rows : iterator.stores1.low_rows;
+            if (round >= iterator.begin && n >= rows.first && n < rows.end)
+                l2k_store_run(l2k_plane_row<L>(iterator.p.low[iterator.c0 + c], n - rows.first),
+                              iterator.template low_run<M>(), q);
         }
     };
 
     /* The quick way: pointers advance from row to row. Those of the other components are at a fixed distance. */
     struct quick {
         enum { BORDER = false };
-        const forward_walk &walk;
+        const forward_iterator &iterator;
         typename Reader::cursor next;
         l2k_cursor<D, SETS_UP_AGAIN> first[2], second[2]; /* HL and LH; HH and LL are at these distances in bytes: */
         int64_t first_away[2], second_away[2];
         l2k_cursor<L, SETS_UP_AGAIN> low;
         bool keep;
 
-        __device__ __forceinline__ quick(const forward_walk &w, int round, int ahead)
-            : walk(w), next(w.reader.from(row_of(ahead) - w.p.y.first))
+        __device__ __forceinline__ quick(const forward_iterator &w, int round, int ahead)
+            : iterator(w), next(w.reader.from(row_of(ahead) - w.p.y.first))
         {
             const l2k_cuda_bands &bands = w.p.bands[w.c0];
             set_out(w.stores1, bands, 0, 2 * round - 1, first, first_away);
@@ -217,11 +218,11 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
         {
 #pragma unroll
             for (int r = 0; r < 4; r++)
-                walk.reader.load(next, r, slot + r * Reader::SLOT);
+                iterator.reader.load(next, r, slot + r * Reader::SLOT);
         }
         __device__ __forceinline__ void begin(int at)
         {
-            keep = at >= walk.begin;
+            keep = at >= iterator.begin;
         }
         __device__ __forceinline__ void end()
         {
@@ -246,11 +247,11 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
         }
         template <int M> __device__ __forceinline__ void store_low(int c, int j, const l2k_packed<L, M> &q) const
         {
-            low.store(j, K == 1 ? 0 : walk.p.low[c].data - walk.p.low[0].data, q, keep);
+            low.store(j, K == 1 ? 0 : iterator.p.low[c].data - iterator.p.low[0].data, q, keep);
         }
         __device__ __forceinline__ int64_t offset(int c) const
         {
-            return K == 1 ? 0 : (char *)walk.p.bands[c].at[0][0] - (char *)walk.p.bands[0].at[0][0];
+            return K == 1 ? 0 : (char *)iterator.p.bands[c].at[0][0] - (char *)iterator.p.bands[0].at[0][0];
         }
     };
 
@@ -369,15 +370,15 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
 };
 
 template <class W, class Reader, class D, int LEVELS, int WARPS>
-__global__ void __launch_bounds__(32, WARPS) forward_kernel(const __grid_constant__ l2k_cuda_sweep p)
+__global__ void __launch_bounds__(32, WARPS) forward_kernel(const __grid_constant__ l2k_cuda_level_pass p)
 {
-    typedef forward_walk<W, Reader, D, LEVELS> walk_type;
-    __shared__ __align__(16) char memory[l2k_ring<walk_type>::BYTES];
-    l2k_walk_down<walk_type>(p, walk_type::K == 1 ? (int)blockIdx.y : 0, memory);
+    typedef forward_iterator<W, Reader, D, LEVELS> iterator_type;
+    __shared__ __align__(16) char memory[l2k_ring<iterator_type>::BYTES];
+    l2k_iterate<iterator_type>(p, iterator_type::K == 1 ? (int)blockIdx.y : 0, memory);
 }
 
 /* No decomposition level: samples to subband 0. */
-template <class W, int K, class D> __global__ void copy_kernel(const __grid_constant__ l2k_cuda_sweep p)
+template <class W, int K, class D> __global__ void copy_kernel(const __grid_constant__ l2k_cuda_level_pass p)
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x, c0 = blockIdx.z, width = p.x.end - p.x.first;
     if (x >= width)
@@ -412,7 +413,7 @@ template <class W, class D> struct forward_form {
     enum { PLAIN = W::DELAY ? 12 : 16, OTHER = 12, ANY = 8 };
     enum { SINGLE = W::DELAY && sizeof(D) == 4 && (D)0.5f == 0 ? 12 : 16 }; /* 9/7, one level, one component */
 
-    static int launch(l2k_cuda_sweep p, cudaStream_t stream)
+    static int launch(l2k_cuda_level_pass p, cudaStream_t stream)
     {
         typedef typename W::T wide;
         l2k_form form = l2k_form_of(p);
@@ -437,13 +438,14 @@ template <class W, class D> struct forward_form {
     }
 
   private:
-    template <class Reader, int WARPS> static int by_levels(const l2k_cuda_sweep &p, cudaStream_t stream)
+    template <class Reader, int WARPS> static int by_levels(const l2k_cuda_level_pass &p, cudaStream_t stream)
     {
         enum { ONE = W::DELAY && Reader::COMPONENTS == 1 && WARPS > ANY ? (int)SINGLE : WARPS };
         if (p.levels == 2)
-            return l2k_launch_walk<forward_walk<W, Reader, D, 2>, WARPS>(forward_kernel<W, Reader, D, 2, WARPS>, p,
-                                                                         stream);
-        return l2k_launch_walk<forward_walk<W, Reader, D, 1>, ONE>(forward_kernel<W, Reader, D, 1, ONE>, p, stream);
+            return l2k_launch_iterator<forward_iterator<W, Reader, D, 2>, WARPS>(forward_kernel<W, Reader, D, 2, WARPS>,
+                                                                                 p, stream);
+        return l2k_launch_iterator<forward_iterator<W, Reader, D, 1>, ONE>(forward_kernel<W, Reader, D, 1, ONE>, p,
+                                                                           stream);
     }
 };
 

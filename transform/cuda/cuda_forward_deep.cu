@@ -193,7 +193,7 @@ __device__ __forceinline__ void forward_level(const l2k_cuda_deep &p, int level,
 }
 
 /* Warps of a block: enough for a level of 1024 x 1024 samples at once on 132 multiprocessors. LOW_TO: up to how many
- * samples of a level patches have four rows; measured, bench/lab/README.md. */
+ * samples of a level patches have four rows, as measured. */
 enum { BLOCK_WARPS = 20, LOW_TO = 1 << 18 };
 
 template <class W, class D, class L>

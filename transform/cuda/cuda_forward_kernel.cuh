@@ -11,36 +11,37 @@ namespace
 /* Fewer forms than for Part 1's wavelets (README.md in this folder): one component, one level, packed samples as wide
  * as the LL samples, or any layout. */
 template <class W, class D> struct forward_kernel_form {
-    /* Warps of a multiprocessor. Fewer walk further, with fewer rows to warm up for: measured, bench/lab/README.md. */
+    /* Warps of a multiprocessor. Fewer go further down, with fewer rows to warm up for. */
     enum { IS_16 = sizeof(D) == 2 && W::arithmetic::NARROW, OF_16 = W::ROWS <= 6 ? 16 : 8 };
     enum { PLAIN = IS_16 ? (int)OF_16 : W::ROWS <= 4 ? 16 : W::ROWS <= 10 ? 12 : 8, ANY = 8 };
     typedef typename l2k_sample_like_low<W, IS_16>::type sample;
 
-    static int launch(l2k_cuda_sweep p, cudaStream_t stream)
+    static int launch(l2k_cuda_level_pass p, cudaStream_t stream)
     {
         if (p.levels != 1 || p.joined)
             return cudaErrorInvalidValue; /* such plans have a cpu_reason, or groups of one level */
         if (l2k_form_of(p) != (IS_16 ? L2K_FORM_16 : L2K_FORM_32))
-            return walk<l2k_any_reader<W, 1, 8>, ANY>(p, stream);
+            return launch_iterator<l2k_any_reader<W, 1, 8>, ANY>(p, stream);
         flip_signs(p.samples, p.components);
-        return walk<l2k_plane_reader<W, sample, 8>, PLAIN>(p, stream);
+        return launch_iterator<l2k_plane_reader<W, sample, 8>, PLAIN>(p, stream);
     }
 
   private:
-    template <class Reader, int WARPS> static int walk(const l2k_cuda_sweep &p, cudaStream_t stream)
+    template <class Reader, int WARPS> static int launch_iterator(const l2k_cuda_level_pass &p, cudaStream_t stream)
     {
-        return l2k_launch_walk<forward_walk<W, Reader, D, 1>, WARPS>(forward_kernel<W, Reader, D, 1, WARPS>, p, stream);
+        return l2k_launch_iterator<forward_iterator<W, Reader, D, 1>, WARPS>(forward_kernel<W, Reader, D, 1, WARPS>, p,
+                                                                             stream);
     }
 };
 
-template <class Kernel, bool WIDE, class D> int launch_forward(const l2k_cuda_sweep &p, cudaStream_t stream)
+template <class Kernel, bool WIDE, class D> int launch_forward(const l2k_cuda_level_pass &p, cudaStream_t stream)
 {
     return forward_kernel_form<l2k_kernel_wavelet<Kernel, WIDE, false>, D>::launch(p, stream);
 }
 
 /* Values that fit int16 need no sums of 64 bits. */
 template <class Kernel> struct forward_by_kernel {
-    static int launch(const l2k_cuda_sweep &p, cudaStream_t stream)
+    static int launch(const l2k_cuda_level_pass &p, cudaStream_t stream)
     {
         if (p.type == L2K_COEFFICIENT_INT16)
             return launch_forward<Kernel, false, int16_t>(p, stream);

@@ -4,17 +4,17 @@
 #include <string.h>
 
 #include "dwt/kernel.h"
-#include "transform/cuda/cuda_sweep.h"
+#include "transform/cuda/cuda_level_pass.h"
 #include "transform/layout.h"
 #include "transform/window.h"
 
 /* ---- Which levels go together -------------------------------------------------------------------------------- */
 
-/* How levels are grouped, by the samples of the first level of a group; measured, bench/lab/README.md. */
+/* How levels are grouped, by the samples of the first level of a group, as measured. */
 typedef struct group_limits {
-    /* From how many samples on a sweep takes two levels at once: this saves memory traffic, but costs each warp warm-up
-     * rows and halo columns on both sides. With a component transform, three components at once, the halo is a larger
-     * share. UINT64_MAX: never, and there is no such kernel. */
+    /* From how many samples on a level pass takes two levels at once: this saves memory traffic, but costs each warp
+     * warm-up rows and halo columns on both sides. With a component transform, three components at once, the halo is a
+     * larger share. UINT64_MAX: never, and there is no such kernel. */
     uint64_t two_levels_from, two_joined_levels_from;
     /* Up to how many samples a level is deep: it fits into the cache and is bound by latency. */
     uint64_t deep_to;
@@ -36,8 +36,8 @@ static group_limits limits_of(const l2k_plan_spec *spec, const l2k_plan_componen
     return (group_limits){UINT64_MAX, UINT64_MAX, 0};
 }
 
-/* How many of the levels from `first` on a sweep can take, of at most `most`: where a window cuts levels, they have to
- * be cut alike. */
+/* How many of the levels from `first` on a level pass can take, of at most `most`: where a window cuts levels, they
+ * have to be cut alike. */
 static unsigned count_together(const l2k_plan_component *component, unsigned first, l2k_rect low, unsigned most)
 {
     if (most < 2 || !l2k_has_window(component))

@@ -1,6 +1,6 @@
-/* The kernels of an inverse sweep: one or two decomposition levels with the dequantiser (Annex E) in the loads, lifting
- * in registers (Annex F, dwt/warp_cuda.cuh), component transform and level shift (Annex G) in the stores. Each file of
- * forms/ instantiates them for one wavelet and coefficient type. */
+/* The kernels of an inverse level pass: one or two decomposition levels with the dequantiser (Annex E) in the loads,
+ * lifting in registers (Annex F, dwt/warp_cuda.cuh), component transform and level shift (Annex G) in the stores. Each
+ * file of forms/ instantiates them for one wavelet and coefficient type. */
 #ifndef L2K_TRANSFORM_CUDA_CUDA_INVERSE_CUH
 #define L2K_TRANSFORM_CUDA_CUDA_INVERSE_CUH
 
@@ -91,9 +91,9 @@ template <class T, int N> struct low_loads {
 
 /* ---- Kernel -------------------------------------------------------------------------------------------------- */
 
-/* A warp walks down a strip, four rows of samples per round. Round s takes row s of the subbands of level 2 and rows n
+/* A warp goes down a strip, four rows of samples per round. Round s takes row s of the subbands of level 2 and rows n
  * and n + 1 of those of level 1, n = first_row(s), and yields rows 2 n - 1 - 2 DELAY and the three after. */
-template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
+template <class W, class Writer, class D, int LEVELS> struct inverse_iterator {
     typedef typename W::T T;
     enum {
         N = Writer::COLUMNS,
@@ -118,7 +118,7 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
     /* Of the first row, before rounds that see no border: for level 1, and for both. */
     enum { BEFORE_1 = l2k_most(W::DELAY ? 15 + 4 * W::DELAY : 9, 5 + 4 * W::DELAY + W::BACK) };
     enum { BEFORE = LEVELS == 2 ? l2k_most(BEFORE_1, 4 + 2 * W::BACK) : (int)BEFORE_1 };
-    enum { MOST_ROUNDS = W::DELAY == 0 && K == 1 ? 4 : 1 << 20 }; /* measured: bench/lab/README.md */
+    enum { MOST_ROUNDS = W::DELAY == 0 && K == 1 ? 4 : 1 << 20 }; /* measured */
     enum { UNROLLED = W::DELAY ? 1 : 2 };                         /* the 9/7's loop body is long already */
     /* Of rows transformed together at level 1, as registers allow. */
     enum { PAIRS = K == 1 && (W::DELAY == 0 || (W::FROM_STEPS && sizeof(D) == 2)) ? 2 : 1 };
@@ -128,7 +128,7 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
         typename W::template inverse_rows<N> level1[K];
         typename W::template inverse_rows<N / 2> level2[K];
     };
-    const l2k_cuda_sweep &p;
+    const l2k_cuda_level_pass &p;
     int c0, begin, lane;
     l2k_span y2;
     l2k_lane_columns lane1, lane2;
@@ -138,23 +138,23 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
     Writer writer;
     state &rows;
 
-    __device__ __forceinline__ inverse_walk(const l2k_cuda_sweep &sweep, const l2k_strip<HALO, N> &strip, int component,
-                                            int first_round, state &unfinished)
-        : p(sweep), c0(component), begin(first_round), lane(strip.lane),
-          y2(l2k_low_span(sweep.y)), lane1{strip.column, sweep.x}, lane2{strip.column >> 1, l2k_low_span(sweep.x)},
-          loads1(sweep.bands[component], 0, strip.first_column, strip.column, sweep.x, sweep.y),
-          loads2(sweep.bands[component], LEVELS - 1, strip.first_column >> 1, strip.column >> 1, l2k_low_span(sweep.x),
+    __device__ __forceinline__ inverse_iterator(const l2k_cuda_level_pass &pass, const l2k_strip<HALO, N> &strip,
+                                                int component, int first_round, state &unfinished)
+        : p(pass), c0(component), begin(first_round), lane(strip.lane),
+          y2(l2k_low_span(pass.y)), lane1{strip.column, pass.x}, lane2{strip.column >> 1, l2k_low_span(pass.x)},
+          loads1(pass.bands[component], 0, strip.first_column, strip.column, pass.x, pass.y),
+          loads2(pass.bands[component], LEVELS - 1, strip.first_column >> 1, strip.column >> 1, l2k_low_span(pass.x),
                  y2),
-          lows(sweep.low[component], strip.first_column >> (LEVELS - 1), strip.column >> (LEVELS - 1),
-               LEVELS == 2 ? l2k_low_span(sweep.x) : sweep.x, LEVELS == 2 ? y2 : sweep.y),
-          writer(&sweep.samples[component], strip.first_column - sweep.kept_x.first, HALO * N,
-                 strip.column - sweep.kept_x.first, l2k_length(sweep.kept_x), strip.keeps),
+          lows(pass.low[component], strip.first_column >> (LEVELS - 1), strip.column >> (LEVELS - 1),
+               LEVELS == 2 ? l2k_low_span(pass.x) : pass.x, LEVELS == 2 ? y2 : pass.y),
+          writer(&pass.samples[component], strip.first_column - pass.kept_x.first, HALO * N,
+                 strip.column - pass.kept_x.first, l2k_length(pass.kept_x), strip.keeps),
           rows(unfinished)
     {
     }
 
     /* The rounds that yield the rows of the samples: round s yields row 4 s - 3 - 6 DELAY and the three after. */
-    static void set_rounds(l2k_cuda_sweep *p)
+    static void set_rounds(l2k_cuda_level_pass *p)
     {
         p->first_round = (p->kept_y.first + 3 + 6 * W::DELAY) >> 2;
         p->end_round = ((p->kept_y.end + 2 + 6 * W::DELAY) >> 2) + 1;
@@ -173,7 +173,7 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
     }
 
     /* Rounds that neither use nor load a row outside the plane, at either level, and store none that is not kept. */
-    static __device__ __forceinline__ l2k_span inside(const l2k_cuda_sweep &p)
+    static __device__ __forceinline__ l2k_span inside(const l2k_cuda_level_pass &p)
     {
         const int first = (p.y.first + BEFORE) >> 2, end = ((p.y.end - 4) >> 2) - AHEAD + 1;
         return l2k_span{max(first, (p.kept_y.first + 6 + 6 * W::DELAY) >> 2),
@@ -202,35 +202,36 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
     /* The careful way: checks every row and column against the borders. */
     struct careful {
         enum { BORDER = true };
-        const inverse_walk &walk;
+        const inverse_iterator &iterator;
 
-        __device__ __forceinline__ explicit careful(const inverse_walk &w) : walk(w)
+        __device__ __forceinline__ explicit careful(const inverse_iterator &w) : iterator(w)
         {
         }
         __device__ __forceinline__ void load(int round, l2k_shared slot) const
         {
 #pragma unroll 1
             for (int c = 0; c < K; c++) {
-                const l2k_cuda_bands &bands = walk.p.bands[walk.c0 + c];
+                const l2k_cuda_bands &bands = iterator.p.bands[iterator.c0 + c];
 #pragma unroll
                 for (int band = L2K_HL; band <= L2K_HH; band++) {
 #pragma unroll
                     for (int j = 0; j < 2; j++)
-                        walk.loads1.load(bands, 0, band, first_row(round) + j, walk.lane, place1(slot, c, j, band));
+                        iterator.loads1.load(bands, 0, band, first_row(round) + j, iterator.lane,
+                                             place1(slot, c, j, band));
                     if (LEVELS == 2)
-                        walk.loads2.load(bands, 1, band, round, walk.lane, place2(slot, c, band));
+                        iterator.loads2.load(bands, 1, band, round, iterator.lane, place2(slot, c, band));
                 }
 #pragma unroll 1
                 for (int j = 0; j < LOW_ROWS; j++)
-                    walk.lows.load(walk.p.low[walk.c0 + c], LEVELS == 2 ? round : first_row(round) + j, walk.lane,
-                                   place_low(slot, c, j));
+                    iterator.lows.load(iterator.p.low[iterator.c0 + c], LEVELS == 2 ? round : first_row(round) + j,
+                                       iterator.lane, place_low(slot, c, j));
             }
         }
         template <class Row> __device__ __forceinline__ void store(int round, int r, Row &v) const
         {
             int q = row_of(round) + r;
-            if (round >= walk.begin && q >= walk.p.kept_y.first && q < walk.p.kept_y.end)
-                walk.writer.store(q - walk.p.kept_y.first, v);
+            if (round >= iterator.begin && q >= iterator.p.kept_y.first && q < iterator.p.kept_y.end)
+                iterator.writer.store(q - iterator.p.kept_y.first, v);
         }
         __device__ __forceinline__ void end()
         {
@@ -240,13 +241,13 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
     /* The quick way: pointers advance from row to row. Those of the other components are at a fixed distance. */
     struct quick {
         enum { BORDER = false };
-        const inverse_walk &walk;
+        const inverse_iterator &iterator;
         l2k_cursor<const D> first[4], second[4];
         l2k_cursor<const char> low;
         typename Writer::cursor out;
 
-        __device__ __forceinline__ quick(const inverse_walk &w, int round, int ahead)
-            : walk(w), low(w.lows.from(w.p.low[w.c0], LEVELS == 2 ? ahead : first_row(ahead))),
+        __device__ __forceinline__ quick(const inverse_iterator &w, int round, int ahead)
+            : iterator(w), low(w.lows.from(w.p.low[w.c0], LEVELS == 2 ? ahead : first_row(ahead))),
               out(w.writer.from(row_of(round) - w.p.kept_y.first))
         {
             const l2k_cuda_bands &bands = w.p.bands[w.c0];
@@ -266,21 +267,21 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
 #pragma unroll
                     for (int j = 0; j < 2; j++)
                         if (first[band].some)
-                            landing1::copy(place1(slot, c, j, band), walk.lane, first[band].place(j, offset(c)),
+                            landing1::copy(place1(slot, c, j, band), iterator.lane, first[band].place(j, offset(c)),
                                            landing1::BYTES);
                     if (LEVELS == 2 && second[band].some)
-                        landing2::copy(place2(slot, c, band), walk.lane, second[band].place(0, offset(c)),
+                        landing2::copy(place2(slot, c, band), iterator.lane, second[band].place(0, offset(c)),
                                        landing2::BYTES);
                 }
 #pragma unroll
                 for (int j = 0; j < LOW_ROWS; j++)
-                    walk.lows.load(low, j, K == 1 ? 0 : walk.p.low[c].data - walk.p.low[0].data, walk.lane,
-                                   place_low(slot, c, j));
+                    iterator.lows.load(low, j, K == 1 ? 0 : iterator.p.low[c].data - iterator.p.low[0].data,
+                                       iterator.lane, place_low(slot, c, j));
             }
         }
         template <class Row> __device__ __forceinline__ void store(int round, int r, Row &v) const
         {
-            walk.writer.store(out, r, v, round >= walk.begin);
+            iterator.writer.store(out, r, v, round >= iterator.begin);
         }
         __device__ __forceinline__ void end()
         {
@@ -295,7 +296,7 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
         }
         __device__ __forceinline__ int64_t offset(int c) const
         {
-            return K == 1 ? 0 : (char *)walk.p.bands[c].at[0][0] - (char *)walk.p.bands[0].at[0][0];
+            return K == 1 ? 0 : (char *)iterator.p.bands[c].at[0][0] - (char *)iterator.p.bands[0].at[0][0];
         }
     };
 
@@ -384,15 +385,15 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
 };
 
 template <class W, class Writer, class D, int LEVELS, int WARPS>
-__global__ void __launch_bounds__(32, WARPS) inverse_kernel(const __grid_constant__ l2k_cuda_sweep p)
+__global__ void __launch_bounds__(32, WARPS) inverse_kernel(const __grid_constant__ l2k_cuda_level_pass p)
 {
-    typedef inverse_walk<W, Writer, D, LEVELS> walk_type;
-    __shared__ __align__(16) char memory[l2k_ring<walk_type>::BYTES];
-    l2k_walk_down<walk_type>(p, walk_type::K == 1 ? (int)blockIdx.y : 0, memory);
+    typedef inverse_iterator<W, Writer, D, LEVELS> iterator_type;
+    __shared__ __align__(16) char memory[l2k_ring<iterator_type>::BYTES];
+    l2k_iterate<iterator_type>(p, iterator_type::K == 1 ? (int)blockIdx.y : 0, memory);
 }
 
 /* No decomposition level: subband 0 to samples. */
-template <class W, int K, class D> __global__ void copy_kernel(const __grid_constant__ l2k_cuda_sweep p)
+template <class W, int K, class D> __global__ void copy_kernel(const __grid_constant__ l2k_cuda_level_pass p)
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x, c0 = blockIdx.z, width = p.x.end - p.x.first;
     if (x >= width)
@@ -413,7 +414,7 @@ template <class W, int K, class D> __global__ void copy_kernel(const __grid_cons
 /* ---- Launchers ----------------------------------------------------------------------------------------------- */
 
 /* Whether lanes store all of their columns or none, unless the plane ends there, with accesses that are aligned. */
-template <class Writer> bool stores_whole_lanes(const l2k_cuda_sweep &p)
+template <class Writer> bool stores_whole_lanes(const l2k_cuda_level_pass &p)
 {
     const int n = Writer::COLUMNS;
     bool whole =
@@ -431,7 +432,7 @@ template <class Writer> bool stores_whole_lanes(const l2k_cuda_sweep &p)
 template <class W, class D> struct inverse_form {
     enum { PLAIN = W::DELAY ? 12 : 16, JOINED = PLAIN - (sizeof(D) == 2 ? 0 : 4) };
 
-    static int launch(const l2k_cuda_sweep &p, cudaStream_t stream)
+    static int launch(const l2k_cuda_level_pass &p, cudaStream_t stream)
     {
         typedef typename W::T wide;
         if (p.levels == 0)
@@ -458,28 +459,28 @@ template <class W, class D> struct inverse_form {
     }
 
   private:
-    template <class S> static int planes(const l2k_cuda_sweep &p, cudaStream_t stream)
+    template <class S> static int planes(const l2k_cuda_level_pass &p, cudaStream_t stream)
     {
         typedef l2k_plane_writer<W, S, 8> aligned;
         return stores_whole_lanes<aligned>(p) ? by_levels<aligned, PLAIN>(p, stream)
                                               : by_levels<l2k_unaligned_writer<W, S, 1, 8, false>, PLAIN>(p, stream);
     }
-    template <class S> static int triples(const l2k_cuda_sweep &p, cudaStream_t stream)
+    template <class S> static int triples(const l2k_cuda_level_pass &p, cudaStream_t stream)
     {
         typedef l2k_triple_writer<W, S, 4> aligned;
         return stores_whole_lanes<aligned>(p) ? by_levels<aligned, JOINED>(p, stream)
                                               : by_levels<l2k_unaligned_writer<W, S, 3, 4, true>, JOINED>(p, stream);
     }
-    template <class Writer, int WARPS> static int by_levels(const l2k_cuda_sweep &p, cudaStream_t stream)
+    template <class Writer, int WARPS> static int by_levels(const l2k_cuda_level_pass &p, cudaStream_t stream)
     {
         if (p.levels == 1)
-            return l2k_launch_walk<inverse_walk<W, Writer, D, 1>, WARPS>(inverse_kernel<W, Writer, D, 1, WARPS>, p,
-                                                                         stream);
+            return l2k_launch_iterator<inverse_iterator<W, Writer, D, 1>, WARPS>(inverse_kernel<W, Writer, D, 1, WARPS>,
+                                                                                 p, stream);
         if constexpr (W::DELAY && Writer::COMPONENTS == 3)
             return cudaErrorInvalidValue; /* cuda_groups.c asks for one level only */
         else
-            return l2k_launch_walk<inverse_walk<W, Writer, D, 2>, WARPS>(inverse_kernel<W, Writer, D, 2, WARPS>, p,
-                                                                         stream);
+            return l2k_launch_iterator<inverse_iterator<W, Writer, D, 2>, WARPS>(inverse_kernel<W, Writer, D, 2, WARPS>,
+                                                                                 p, stream);
     }
 };
 

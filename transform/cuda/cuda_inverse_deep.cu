@@ -183,7 +183,7 @@ __device__ __forceinline__ void inverse_level(const l2k_cuda_deep &p, int level,
 }
 
 /* Warps of a block: enough for a level of 1024 x 1024 samples at once on 132 multiprocessors, if registers allow.
- * LOW_TO: up to how many samples of a level patches have four rows; measured, bench/lab/README.md. */
+ * LOW_TO: up to how many samples of a level patches have four rows, as measured. */
 template <class W, class L> struct block {
     enum { WARPS = W::STEPS == 2 && sizeof(L) == 2 ? 20 : 16, LOW_TO = W::STEPS == 2 ? 1 << 18 : 1 << 20 };
 };

@@ -10,7 +10,7 @@ namespace
 
 /* The forms of the forward direction; int16 coefficients whose sums need 64 bits go to any layout. */
 template <class W, class D> struct inverse_kernel_form {
-    /* Warps of a multiprocessor. Fewer walk further, with fewer rows to warm up for: measured, bench/lab/README.md. */
+    /* Warps of a multiprocessor. Fewer go further down, with fewer rows to warm up for. */
     enum {
         IS_16 = sizeof(D) == 2 && W::arithmetic::NARROW,
         IS_32 = sizeof(D) == 4 || W::arithmetic::FLOAT,
@@ -21,30 +21,31 @@ template <class W, class D> struct inverse_kernel_form {
     enum { PLAIN = IS_16 ? (int)OF_16 : W::ROWS <= 4 ? 16 : W::ROWS <= 10 ? 12 : 8, ANY = 8 };
     typedef l2k_plane_writer<W, typename l2k_sample_like_low<W, IS_16>::type, 8> packed;
 
-    static int launch(const l2k_cuda_sweep &p, cudaStream_t stream)
+    static int launch(const l2k_cuda_level_pass &p, cudaStream_t stream)
     {
         if (p.levels != 1 || p.joined)
             return cudaErrorInvalidValue; /* such plans have a cpu_reason, or groups of one level */
         if constexpr (IS_16 || IS_32)
             if (l2k_form_of(p) == (IS_16 ? L2K_FORM_16 : L2K_FORM_32) && stores_whole_lanes<packed>(p))
-                return walk<packed, PLAIN>(p, stream);
-        return walk<l2k_any_writer<W, 1, 8>, ANY>(p, stream);
+                return launch_iterator<packed, PLAIN>(p, stream);
+        return launch_iterator<l2k_any_writer<W, 1, 8>, ANY>(p, stream);
     }
 
   private:
-    template <class Writer, int WARPS> static int walk(const l2k_cuda_sweep &p, cudaStream_t stream)
+    template <class Writer, int WARPS> static int launch_iterator(const l2k_cuda_level_pass &p, cudaStream_t stream)
     {
-        return l2k_launch_walk<inverse_walk<W, Writer, D, 1>, WARPS>(inverse_kernel<W, Writer, D, 1, WARPS>, p, stream);
+        return l2k_launch_iterator<inverse_iterator<W, Writer, D, 1>, WARPS>(inverse_kernel<W, Writer, D, 1, WARPS>, p,
+                                                                             stream);
     }
 };
 
-template <class Kernel, bool WIDE, class D> int launch_inverse(const l2k_cuda_sweep &p, cudaStream_t stream)
+template <class Kernel, bool WIDE, class D> int launch_inverse(const l2k_cuda_level_pass &p, cudaStream_t stream)
 {
     return inverse_kernel_form<l2k_kernel_wavelet<Kernel, WIDE, true>, D>::launch(p, stream);
 }
 
 template <class Kernel> struct inverse_by_kernel {
-    static int launch(const l2k_cuda_sweep &p, cudaStream_t stream)
+    static int launch(const l2k_cuda_level_pass &p, cudaStream_t stream)
     {
         const bool is_16 = p.type == L2K_COEFFICIENT_INT16;
         if constexpr (!Kernel::kernel.reversible)

@@ -1,5 +1,5 @@
-/* Shared by the launchers of forward and inverse kernels: the form of a kernel that the planes of a sweep need, how
- * many warps it gets, and the launch itself. README.md in this folder has a table of the forms. */
+/* Shared by the launchers of forward and inverse kernels: the form of a kernel that the planes of a level pass need,
+ * how many warps it gets, and the launch itself. README.md in this folder has a table of the forms. */
 #ifndef L2K_TRANSFORM_LAUNCH_CUDA_CUH
 #define L2K_TRANSFORM_LAUNCH_CUDA_CUH
 
@@ -18,9 +18,9 @@ static inline int l2k_divide_up(int a, int b)
 
 /* ---- Launches ------------------------------------------------------------------------------------------------ */
 
-/* Divides a sweep's rounds among as many warps as the device holds at once, at most `most` rounds each: with shorter
- * walks the device's warps work closer together in memory, at the cost of more warm-up rounds. */
-static inline void l2k_share_rounds(l2k_cuda_sweep *p, int inner_columns, int launches, int warps, int most)
+/* Divides a level pass's rounds among as many warps as the device holds at once, at most `most` rounds each: with fewer
+ * rounds the device's warps work closer together in memory, at the cost of more warm-up rounds. */
+static inline void l2k_share_rounds(l2k_cuda_level_pass *p, int inner_columns, int launches, int warps, int most)
 {
     int all = p->end_round - p->first_round, chunks, least = p->levels == 2 ? 2 : 1;
     p->strips = l2k_divide_up(p->x.end, inner_columns);
@@ -78,29 +78,29 @@ static int l2k_launch(Kernel *kernel, dim3 grid, int threads, bool together, boo
     return cudaLaunchKernelEx(&config, kernel, p);
 }
 
-/* The rounds of a walk through one of many small components, whose rows are short and mostly in the cache: there, fewer
- * warm-up rounds count for more (bench/lab/volumes.md). */
+/* The rounds for one of many small components, whose rows are short and mostly in the cache: there, fewer
+ * warm-up rounds count for more. */
 enum { L2K_MANY_ROUNDS = 12 };
 
-/* A sweep by walking warps, WARPS of them per multiprocessor. */
-template <class Walk, int WARPS, class Kernel>
-static int l2k_launch_walk(Kernel *kernel, l2k_cuda_sweep p, cudaStream_t stream)
+/* A level pass by warps that go down strips, WARPS of them per multiprocessor. */
+template <class Iterator, int WARPS, class Kernel>
+static int l2k_launch_iterator(Kernel *kernel, l2k_cuda_level_pass p, cudaStream_t stream)
 {
-    const int launches = p.components / Walk::K;
+    const int launches = p.components / Iterator::K;
     int warps = WARPS, error = l2k_resident_warps(&warps);
     if (error != cudaSuccess)
         return error;
-    const int one = Walk::MOST_ROUNDS, many = one < L2K_MANY_ROUNDS ? (int)L2K_MANY_ROUNDS : one;
-    Walk::set_rounds(&p);
-    l2k_share_rounds(&p, (32 - 2 * Walk::HALO) * Walk::N, launches, warps,
+    const int one = Iterator::MOST_ROUNDS, many = one < L2K_MANY_ROUNDS ? (int)L2K_MANY_ROUNDS : one;
+    Iterator::set_rounds(&p);
+    l2k_share_rounds(&p, (32 - 2 * Iterator::HALO) * Iterator::N, launches, warps,
                      p.components > L2K_CUDA_TOGETHER ? many : one);
     dim3 grid(p.strips * l2k_divide_up(p.end_round - p.first_round, p.rounds_each), launches);
     return l2k_launch(kernel, grid, 32, false, p.follows && l2k_may_start_early((int)grid.x * launches, warps), p,
                       stream);
 }
 
-/* A sweep without a decomposition level, a thread per column. */
-template <class Kernel> static int l2k_launch_columns(Kernel *kernel, const l2k_cuda_sweep &p, cudaStream_t stream)
+/* A level pass without a decomposition level, a thread per column. */
+template <class Kernel> static int l2k_launch_columns(Kernel *kernel, const l2k_cuda_level_pass &p, cudaStream_t stream)
 {
     int height = p.y.end - p.y.first;
     dim3 grid(l2k_divide_up(p.x.end - p.x.first, 128), height < 65535 ? height : 65535, p.joined ? 1 : p.components);
@@ -131,8 +131,9 @@ static inline int l2k_sample_bits(l2k_sample_type type)
     return type <= L2K_SAMPLE_S8 ? 8 : type <= L2K_SAMPLE_S16 ? 16 : 32;
 }
 
-/* How kernels access the planes of a sweep: packed samples of 8, 16 or 32 bits (the latter integers for the 5/3, floats
- * for the 9/7), interleaved triples or three planes of 8 or 16 bits with a component transform, or any layout. */
+/* How kernels access the planes of a level pass: packed samples of 8, 16 or 32 bits (the latter integers for the 5/3,
+ * floats for the 9/7), interleaved triples or three planes of 8 or 16 bits with a component transform, or
+ * any layout. */
 enum l2k_form {
     L2K_FORM_8,
     L2K_FORM_16,
@@ -156,7 +157,7 @@ static inline l2k_form l2k_form_of_plane(const l2k_cuda_plane &plane, l2k_sample
 }
 
 /* The form that all planes have; joined ones with one row stride. */
-static inline l2k_form l2k_form_of_planes(const l2k_cuda_sweep &p)
+static inline l2k_form l2k_form_of_planes(const l2k_cuda_level_pass &p)
 {
     const l2k_sample_type wide = l2k_wavelet_get(p.wavelet)->is_float ? L2K_SAMPLE_F32 : L2K_SAMPLE_S32;
     const l2k_form form = l2k_form_of_plane(p.samples[0], wide);
@@ -167,7 +168,7 @@ static inline l2k_form l2k_form_of_planes(const l2k_cuda_sweep &p)
     return form;
 }
 
-static inline l2k_form l2k_form_of(const l2k_cuda_sweep &p)
+static inline l2k_form l2k_form_of(const l2k_cuda_level_pass &p)
 {
     const int bits = l2k_sample_bits(p.samples[0].type);
     const l2k_form form = l2k_form_of_planes(p);

@@ -1,4 +1,4 @@
-/* The launches of a CUDA plan: fills in a sweep or a deep launch for each group of levels, from the pixels to the
+/* The launches of a CUDA plan: fills in a level pass or a deep launch for each group of levels, from the pixels to the
  * deepest LL (F.4) or back (F.3). */
 #include <cuda_runtime.h>
 
@@ -10,7 +10,7 @@ extern "C" {
 #include "transform/cuda/cuda_deep.h"
 #include "transform/cuda/cuda_groups.h"
 #include "transform/cuda/cuda_levels.h"
-#include "transform/cuda/cuda_sweep.h"
+#include "transform/cuda/cuda_level_pass.h"
 #include "transform/layout.h"
 #include "transform/window.h"
 }
@@ -144,39 +144,39 @@ l2k_span span_of(uint32_t origin, uint32_t first, uint32_t end)
     return l2k_span{(int32_t)(first - base), (int32_t)(end - base)};
 }
 
-/* The sweep of group g of `count` components from c + lane0 on. The samples of group 0 are the caller's planes, those
- * of other groups the LL of the previous group. */
-l2k_cuda_sweep sweep_of(const level_run *run, uint32_t c, unsigned lane0, unsigned count, unsigned g,
-                        const l2k_plane *planes)
+/* The level pass of group g of `count` components from c + lane0 on. The samples of group 0 are the caller's planes,
+ * those of other groups the LL of the previous group. */
+l2k_cuda_level_pass pass_of(const level_run *run, uint32_t c, unsigned lane0, unsigned count, unsigned g,
+                            const l2k_plane *planes)
 {
     const l2k_plan_spec *spec = &run->plan->spec;
     const l2k_level_group &group = run->groups.of[g];
     const l2k_rect rect = group.samples;
     const l2k_rect kept = g == 0 ? l2k_plan_output(spec->direction, &run->plan->components[c]) : rect;
     const l2k_cuda_bands bands = bands_of(run, c, group);
-    l2k_cuda_sweep sweep;
-    memset(&sweep, 0, sizeof sweep);
-    sweep.x = span_of(rect.x0, rect.x0, rect.x1);
-    sweep.y = span_of(rect.y0, rect.y0, rect.y1);
-    sweep.kept_x = span_of(rect.x0, kept.x0, kept.x1);
-    sweep.kept_y = span_of(rect.y0, kept.y0, kept.y1);
-    sweep.levels = (int32_t)group.count;
-    sweep.components = (int32_t)count;
-    sweep.joined = spec->component_transform && c == 0 && g == 0;
-    sweep.low_in_bands = g + 1 == run->groups.count;
-    sweep.type = spec->type;
-    sweep.wavelet = run->plan->components[c].wavelet;
-    sweep.wide_sums = l2k_has_wide_sums(spec, &run->plan->components[c]);
+    l2k_cuda_level_pass pass;
+    memset(&pass, 0, sizeof pass);
+    pass.x = span_of(rect.x0, rect.x0, rect.x1);
+    pass.y = span_of(rect.y0, rect.y0, rect.y1);
+    pass.kept_x = span_of(rect.x0, kept.x0, kept.x1);
+    pass.kept_y = span_of(rect.y0, kept.y0, kept.y1);
+    pass.levels = (int32_t)group.count;
+    pass.components = (int32_t)count;
+    pass.joined = spec->component_transform && c == 0 && g == 0;
+    pass.low_in_bands = g + 1 == run->groups.count;
+    pass.type = spec->type;
+    pass.wavelet = run->plan->components[c].wavelet;
+    pass.wide_sums = l2k_has_wide_sums(spec, &run->plan->components[c]);
     for (unsigned i = 0; i < count; i++) {
         unsigned lane = lane0 + i;
-        sweep.samples[i] =
+        pass.samples[i] =
             g == 0 ? device_plane(run->plan, c + lane, &planes[c + lane]) : low_plane(run, c, lane, g, rect);
-        sweep.low[i] = sweep.low_in_bands ? deepest_plane(run, c + lane) : low_plane(run, c, lane, g + 1, group.low);
-        sweep.bands[i] = move_bands(bands, run->coefficients[c], run->coefficients[c + lane]);
+        pass.low[i] = pass.low_in_bands ? deepest_plane(run, c + lane) : low_plane(run, c, lane, g + 1, group.low);
+        pass.bands[i] = move_bands(bands, run->coefficients[c], run->coefficients[c + lane]);
         if (i < L2K_CUDA_TOGETHER)
-            sweep.steps[i] = steps_of(run->plan, c + lane, group);
+            pass.steps[i] = steps_of(run->plan, c + lane, group);
     }
-    return sweep;
+    return pass;
 }
 
 /* Components that share launches. */
@@ -187,29 +187,29 @@ struct lane_range {
 
 int launch_group(const level_run *run, lane_range lanes, unsigned g, bool follows, const l2k_plane *planes)
 {
-    l2k_cuda_sweep sweep = sweep_of(run, lanes.c, lanes.lane0, lanes.count, g, planes);
-    sweep.follows = follows;
-    return run->plan->spec.direction == L2K_FORWARD ? l2k_cuda_forward_sweep(&sweep, run->stream)
-                                                    : l2k_cuda_inverse_sweep(&sweep, run->stream);
+    l2k_cuda_level_pass pass = pass_of(run, lanes.c, lanes.lane0, lanes.count, g, planes);
+    pass.follows = follows;
+    return run->plan->spec.direction == L2K_FORWARD ? l2k_cuda_forward_pass(&pass, run->stream)
+                                                    : l2k_cuda_inverse_pass(&pass, run->stream);
 }
 
 /* ---- Several deep levels in one launch ----------------------------------------------------------------------- */
 
-l2k_cuda_deep_level deep_level(const l2k_cuda_sweep *sweep)
+l2k_cuda_deep_level deep_level(const l2k_cuda_level_pass *pass)
 {
     l2k_cuda_deep_level level;
     memset(&level, 0, sizeof level);
-    level.x = sweep->x;
-    level.y = sweep->y;
-    for (int i = 0; i < sweep->components; i++) {
-        level.lane[i].samples = sweep->samples[i].data;
-        level.lane[i].low = sweep->low[i].data;
-        memcpy(level.lane[i].bands, sweep->bands[i].at[0], sizeof level.lane[i].bands);
+    level.x = pass->x;
+    level.y = pass->y;
+    for (int i = 0; i < pass->components; i++) {
+        level.lane[i].samples = pass->samples[i].data;
+        level.lane[i].low = pass->low[i].data;
+        memcpy(level.lane[i].bands, pass->bands[i].at[0], sizeof level.lane[i].bands);
     }
-    level.samples_stride = sweep->samples[0].row_stride;
-    level.low_stride = sweep->low[0].row_stride;
-    level.shift = sweep->samples[0].shift;
-    memcpy(level.steps, sweep->steps[0].of[0], sizeof level.steps);
+    level.samples_stride = pass->samples[0].row_stride;
+    level.low_stride = pass->low[0].row_stride;
+    level.shift = pass->samples[0].shift;
+    memcpy(level.steps, pass->steps[0].of[0], sizeof level.steps);
     return level;
 }
 
@@ -221,9 +221,9 @@ int launch_deep(const level_run *run, lane_range lanes, unsigned first, unsigned
     l2k_cuda_deep deep;
     memset(&deep, 0, sizeof deep);
     for (unsigned i = 0; i < count; i++) {
-        l2k_cuda_sweep sweep = sweep_of(run, lanes.c, lanes.lane0, lanes.count, first + i, planes);
-        deep.level[i] = deep_level(&sweep);
-        deep.low_in_bands = sweep.low_in_bands;
+        l2k_cuda_level_pass pass = pass_of(run, lanes.c, lanes.lane0, lanes.count, first + i, planes);
+        deep.level[i] = deep_level(&pass);
+        deep.low_in_bands = pass.low_in_bands;
     }
     deep.levels = (int32_t)count;
     deep.components = (int32_t)lanes.count;

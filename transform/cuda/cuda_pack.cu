@@ -1,6 +1,6 @@
 /* Three planes of a component transform, in device memory and of any layout, become interleaved triples, or triples
  * become planes: the transform loads and stores triples in words, others byte by byte (tiling/pixel/pixel_cuda.cuh),
- * which takes longer than this sweep. */
+ * which takes longer than this pass. */
 #include <cuda_runtime.h>
 
 extern "C" {

@@ -66,8 +66,8 @@ l2k_status check_widths(const l2k_plan *plan)
 }
 
 /* Where the parts of a plan begin, in bytes, after the coefficients. The pinned block has coefficients, too, unless
- * they do not cross the bus, and then pixels, or a part of them at a time; and marks of the cells that hold something.
- */
+ * they do not cross the bus, and then pixels, or a part of them at a time; and marks of the cells that hold
+ * something. */
 struct block_layout {
     size_t pixels, low, end, pinned_pixels, pinned_cells, pinned_end;
 };
@@ -183,8 +183,8 @@ l2k_status take_memory(l2k_plan *plan)
     if (sends_coefficients(&plan->spec))
         plan->cells = (uint8_t *)s->pinned + layout.pinned_cells;
     if (plan->spec.on_device && plan->spec.direction == L2K_FORWARD) {
-        plan->spare = s->device + layout.pixels;
-        plan->spare_bytes = layout.low + l2k_cuda_low_sample_bytes(&plan->spec) - layout.pixels;
+        plan->idle = s->device + layout.pixels;
+        plan->idle_bytes = layout.low + l2k_cuda_low_sample_bytes(&plan->spec) - layout.pixels;
     }
     return L2K_OK;
 }

@@ -1,4 +1,4 @@
-/* How forward and inverse kernels divide a plane among warps: strips of columns, which a warp walks down in rounds of
+/* How forward and inverse kernels divide a plane among warps: strips of columns, which a warp goes down in rounds of
  * four rows (after Enfedaque, Auli-Llinas, Moure: Implementation of the DWT in a GPU through a Register-based Strategy,
  * with a sliding window in place of their tiles). */
 #ifndef L2K_TRANSFORM_STRIPS_CUDA_CUH
@@ -6,7 +6,7 @@
 
 #include "base/words_cuda.cuh"
 #include "dwt/warp_cuda.cuh"
-#include "transform/cuda/cuda_sweep.h"
+#include "transform/cuda/cuda_level_pass.h"
 
 /* The low and the high samples of a line, in subband coordinates (B-15). */
 __device__ __forceinline__ l2k_span l2k_low_span(l2k_span s)
@@ -47,7 +47,7 @@ template <int HALO, int N> struct l2k_strip {
     int lane, first_column, column; /* coordinates of the warp's and the lane's first column */
     bool keeps;                     /* whether the lane has columns that are kept and is not halo */
 
-    __device__ __forceinline__ explicit l2k_strip(const l2k_cuda_sweep &p)
+    __device__ __forceinline__ explicit l2k_strip(const l2k_cuda_level_pass &p)
     {
         int strip = (int)blockIdx.x % p.strips;
         lane = l2k_pinned((int)threadIdx.x);
@@ -57,7 +57,7 @@ template <int HALO, int N> struct l2k_strip {
     }
 
     /* The rounds whose results this warp keeps. */
-    static __device__ __forceinline__ l2k_span rounds(const l2k_cuda_sweep &p)
+    static __device__ __forceinline__ l2k_span rounds(const l2k_cuda_level_pass &p)
     {
         int first = p.first_round + (int)blockIdx.x / p.strips * p.rounds_each;
         return l2k_span{first, min(first + p.rounds_each, p.end_round)};
@@ -133,106 +133,108 @@ __device__ __forceinline__ void l2k_await_previous()
 #endif
 }
 
-/* How a walk holds the rows that are not finished: as a reference if it is set up again, so that they outlive it. */
-template <class State, bool SETS_UP_AGAIN> struct l2k_walk_rows {
+/* How an iterator holds the rows that are not finished: as a reference if it is set up again, so that they
+ * outlive it. */
+template <class State, bool SETS_UP_AGAIN> struct l2k_unfinished_rows {
     typedef State &type;
 };
-template <class State> struct l2k_walk_rows<State, false> {
+template <class State> struct l2k_unfinished_rows<State, false> {
     typedef State type;
 };
 
 /* The way down. The rows of a round land in one slot of a ring in shared memory while AHEAD earlier rounds are worked
- * on; the slot they land in has been free of copies since its own round. A walk has a quick way through the rounds that
- * see no border, with pointers that advance from row to row, and a careful way that checks every place. */
-template <class Walk> struct l2k_ring {
-    enum { SLOTS = Walk::AHEAD + 1, BYTES = SLOTS * Walk::SLOT };
+ * on; the slot they land in has been free of copies since its own round. An iterator has a quick way through the rounds
+ * that see no border, with pointers that advance from row to row, and a careful way that checks every place. */
+template <class Iterator> struct l2k_ring {
+    enum { SLOTS = Iterator::AHEAD + 1, BYTES = SLOTS * Iterator::SLOT };
     l2k_shared memory;
     int at;
 
     /* One round. Before round `start` there are only the rows of later rounds to load. */
-    template <class Way> __device__ __forceinline__ void turn(Walk &walk, Way &way, int round, int start, int end)
+    template <class Way>
+    __device__ __forceinline__ void step(Iterator &iterator, Way &way, int round, int start, int end)
     {
-        int next = at == 0 ? (int)Walk::AHEAD : at - 1;
-        if (round + Walk::AHEAD < end)
-            way.load(round + Walk::AHEAD, memory + next * Walk::SLOT);
+        int next = at == 0 ? (int)Iterator::AHEAD : at - 1;
+        if (round + Iterator::AHEAD < end)
+            way.load(round + Iterator::AHEAD, memory + next * Iterator::SLOT);
         l2k_end_copies();
-        l2k_await_copies<Walk::AHEAD>();
-        if (!Way::BORDER || !Walk::SETS_UP_AGAIN || round >= start)
-            walk.take(way, round, memory + at * Walk::SLOT);
+        l2k_await_copies<Iterator::AHEAD>();
+        if (!Way::BORDER || !Iterator::SETS_UP_AGAIN || round >= start)
+            iterator.take(way, round, memory + at * Iterator::SLOT);
         at = at + 1 == SLOTS ? 0 : at + 1;
     }
 };
 
 /* Careful rounds up to the plain ones, those the quick way, careful rounds to the end. Both careful stretches are one
- * loop, since its body is most of a kernel's code and compile time. This one sets up the walk again for each stretch,
- * so that what only careful rounds need takes no registers from the quick ones; the state passes on. */
-template <class Walk>
-__device__ __forceinline__ void l2k_walk_down_in_stretches(const l2k_cuda_sweep &p, int component, l2k_shared memory)
+ * loop, since its body is most of a kernel's code and compile time. This one sets up the iterator again for each
+ * stretch, so that what only careful rounds need takes no registers from the quick ones; the state passes on. */
+template <class Iterator>
+__device__ __forceinline__ void l2k_iterate_in_stretches(const l2k_cuda_level_pass &p, int component, l2k_shared memory)
 {
-    typedef l2k_strip<Walk::HALO, Walk::N> strip_type;
-    l2k_ring<Walk> ring = {memory, 0};
-    typename Walk::state state;
-    const l2k_span plain = Walk::inside(p), rounds = strip_type::rounds(p);
-    int start = rounds.first - p.warm_up, round = start - Walk::AHEAD;
+    typedef l2k_strip<Iterator::HALO, Iterator::N> strip_type;
+    l2k_ring<Iterator> ring = {memory, 0};
+    typename Iterator::state state;
+    const l2k_span plain = Iterator::inside(p), rounds = strip_type::rounds(p);
+    int start = rounds.first - p.warm_up, round = start - Iterator::AHEAD;
 #pragma unroll 1
     for (int stop = max(min(plain.first, rounds.end), start); round < rounds.end; stop = rounds.end) {
         const strip_type strip(p);
-        Walk walk(p, strip, component, rounds.first, state);
-        typename Walk::careful careful(walk);
+        Iterator iterator(p, strip, component, rounds.first, state);
+        typename Iterator::careful careful(iterator);
         l2k_await_previous();
 #pragma unroll 1
         for (; round < stop; round++)
-            ring.turn(walk, careful, round, start, rounds.end);
+            ring.step(iterator, careful, round, start, rounds.end);
         int end = min(plain.end, rounds.end);
-        if (round < end && strip.is_inside(p.x) && walk.is_aligned()) {
-            typename Walk::quick quick(walk, round, round + Walk::AHEAD);
+        if (round < end && strip.is_inside(p.x) && iterator.is_aligned()) {
+            typename Iterator::quick quick(iterator, round, round + Iterator::AHEAD);
             for (; round < end; round++)
-                ring.turn(walk, quick, round, start, rounds.end);
+                ring.step(iterator, quick, round, start, rounds.end);
         }
     }
 }
 
-/* The same with one walk for all stretches. */
-template <class Walk>
-__device__ __forceinline__ void l2k_walk_down_at_once(const l2k_cuda_sweep &p, int component, char *memory)
+/* The same with one iterator for all stretches. */
+template <class Iterator>
+__device__ __forceinline__ void l2k_iterate_at_once(const l2k_cuda_level_pass &p, int component, char *memory)
 {
-    typedef l2k_strip<Walk::HALO, Walk::N> strip_type;
+    typedef l2k_strip<Iterator::HALO, Iterator::N> strip_type;
     const strip_type strip(p);
     const l2k_span rounds = strip_type::rounds(p);
-    typename Walk::state state;
-    Walk walk(p, strip, component, rounds.first, state);
+    typename Iterator::state state;
+    Iterator iterator(p, strip, component, rounds.first, state);
     l2k_await_previous();
-    const bool inside = strip.is_inside(p.x) && walk.is_aligned();
-    l2k_ring<Walk> ring = {l2k_shared_address(memory), 0};
-    typename Walk::careful careful(walk);
-    const l2k_span plain = Walk::inside(p);
+    const bool inside = strip.is_inside(p.x) && iterator.is_aligned();
+    l2k_ring<Iterator> ring = {l2k_shared_address(memory), 0};
+    typename Iterator::careful careful(iterator);
+    const l2k_span plain = Iterator::inside(p);
     const int start = rounds.first - p.warm_up, plain_end = min(inside ? plain.end : plain.first, rounds.end);
     int round = start;
 #pragma unroll 1
-    for (int a = 0; a < Walk::AHEAD; a++) {
-        careful.load(round + a, ring.memory + a * Walk::SLOT);
+    for (int a = 0; a < Iterator::AHEAD; a++) {
+        careful.load(round + a, ring.memory + a * Iterator::SLOT);
         l2k_end_copies();
     }
 #pragma unroll 1
     for (int stop = min(plain.first, rounds.end); round < rounds.end; stop = rounds.end) {
 #pragma unroll 1
         for (; round < stop; round++)
-            ring.turn(walk, careful, round, start, rounds.end);
+            ring.step(iterator, careful, round, start, rounds.end);
         if (round < plain_end) {
-            typename Walk::quick quick(walk, round, round + Walk::AHEAD);
+            typename Iterator::quick quick(iterator, round, round + Iterator::AHEAD);
             for (; round < plain_end; round++)
-                ring.turn(walk, quick, round, start, rounds.end);
+                ring.step(iterator, quick, round, start, rounds.end);
         }
     }
 }
 
-template <class Walk>
-__device__ __forceinline__ void l2k_walk_down(const l2k_cuda_sweep &p, int component, char *memory)
+template <class Iterator>
+__device__ __forceinline__ void l2k_iterate(const l2k_cuda_level_pass &p, int component, char *memory)
 {
-    if constexpr (Walk::SETS_UP_AGAIN)
-        l2k_walk_down_in_stretches<Walk>(p, component, l2k_shared_address(memory));
+    if constexpr (Iterator::SETS_UP_AGAIN)
+        l2k_iterate_in_stretches<Iterator>(p, component, l2k_shared_address(memory));
     else
-        l2k_walk_down_at_once<Walk>(p, component, memory);
+        l2k_iterate_at_once<Iterator>(p, component, memory);
 }
 
 #endif

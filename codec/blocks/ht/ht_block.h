@@ -18,8 +18,8 @@ enum { L2K_HT_MOST_SUFFIX = 4079 };
 typedef struct l2k_ht_scratch {
     l2k_ht_pass pass;
     uint32_t lines[2][L2K_HT_MOST_COLUMNS + 2 * L2K_HT_GROUP]; /* rows of samples, in any form */
-    uint8_t vlc[L2K_HT_MOST_SUFFIX + L2K_HT_SPARE];            /* or the bits of MagRef */
-    uint8_t magsgn[L2K_HT_MAGSGN_BYTES + L2K_HT_SPARE];        /* or those of SigProp */
+    uint8_t vlc[L2K_HT_MOST_SUFFIX + L2K_HT_SLACK];            /* or the bits of MagRef */
+    uint8_t magsgn[L2K_HT_MAGSGN_BYTES + L2K_HT_SLACK];        /* or those of SigProp */
 } l2k_ht_scratch;
 
 typedef struct l2k_ht {

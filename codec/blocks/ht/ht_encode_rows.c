@@ -1,4 +1,4 @@
-/* The HT cleanup pass (7.3 of T.814) as an encoder makes it: row by row of 2 x 2 quads, in sweeps over the row that
+/* The HT cleanup pass (7.3 of T.814) as an encoder makes it: row by row of 2 x 2 quads, in loops over the row that
  * measure the samples, look up and write the codes of MEL and VLC, join the bits of each quad's samples, and write
  * those. Compiled once per instruction set (base/cpu.h). */
 #include "codec/blocks/ht/ht_encode.h"

@@ -29,9 +29,9 @@ static inline void l2k_ht_store(uint8_t *to, uint64_t word)
 
 /* ---- Un-stuffing --------------------------------------------------------------------------------------------- */
 
-/* Bytes after a buffer, for whole words that are stored and loaded; the first L2K_HT_FILLER after its bits are filler.
- */
-enum { L2K_HT_SPARE = 1408, L2K_HT_FILLER = 1344 };
+/* Bytes after a buffer, for whole words that are stored and loaded; the first L2K_HT_FILLER after its bits
+ * are filler. */
+enum { L2K_HT_SLACK = 1408, L2K_HT_FILLER = 1344 };
 
 /* Bits so far, lowest first; `pending` has those of an incomplete byte. */
 typedef struct l2k_ht_bits {
@@ -111,7 +111,7 @@ static inline size_t l2k_ht_append_plain(l2k_ht_bits *to, const uint8_t *data, s
 }
 
 /* MagSgn and SigProp: bytes from the first to the last, each from its lowest bit; the byte after 0xFF has seven bits.
- * `to` has room for `room` bytes and, after them, L2K_HT_SPARE. */
+ * `to` has room for `room` bytes and, after them, L2K_HT_SLACK. */
 static inline size_t l2k_ht_unstuff_forward(const uint8_t *data, size_t bytes, uint8_t *to, size_t room, uint8_t filler)
 {
     l2k_ht_bits bits = {.next = to, .end = to + room};

@@ -87,7 +87,7 @@ typedef struct l2k_t1_segment {
     uint32_t bytes;
 } l2k_t1_segment;
 
-/* Decodes segments whose bytes are consecutive in t1->bytes (l2k_t1_reserve), each followed by two spare bytes that
+/* Decodes segments whose bytes are consecutive in t1->bytes (l2k_t1_reserve), each followed by two more bytes that
  * this function overwrites. num_planes 1 to L2K_MAX_BIT_PLANES. Damaged bytes are not detected and only give wrong
  * samples. */
 void l2k_t1_decode(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_planes, const l2k_t1_segment *segments,

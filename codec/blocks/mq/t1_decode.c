@@ -31,23 +31,23 @@ typedef struct block_decoder {
 #define ROW(y)  (0x041041041041041ull << (y))
 
 /* A window during a pass. */
-typedef struct window_walk {
+typedef struct window_iterator {
     uint32_t x, y;
     l2k_t1_window *window;
     uint32_t *samples;
-} window_walk;
+} window_iterator;
 
-INLINE window_walk first_window(const block_decoder *b)
+INLINE window_iterator first_window(const block_decoder *b)
 {
-    return (window_walk){0, 0, b->memory->windows + b->span + 1, b->memory->samples};
+    return (window_iterator){0, 0, b->memory->windows + b->span + 1, b->memory->samples};
 }
 
-INLINE bool in_block(const block_decoder *b, const window_walk *w)
+INLINE bool in_block(const block_decoder *b, const window_iterator *w)
 {
     return w->y < b->height;
 }
 
-INLINE void next_window(const block_decoder *b, window_walk *w)
+INLINE void next_window(const block_decoder *b, window_iterator *w)
 {
     const uint32_t columns = l2k_min_u32(b->width - w->x, 8);
     w->x += columns;
@@ -62,7 +62,7 @@ INLINE void next_window(const block_decoder *b, window_walk *w)
 }
 
 /* The window's samples that exist. */
-INLINE uint64_t live_samples(const block_decoder *b, const window_walk *w)
+INLINE uint64_t live_samples(const block_decoder *b, const window_iterator *w)
 {
     const uint32_t rows = l2k_min_u32(b->height - w->y, 4), columns = l2k_min_u32(b->width - w->x, 8);
     return ((2ull << rows) - 2) * (COLUMNS & ((64ull << 6 * columns) - 1));
@@ -107,7 +107,7 @@ INLINE uint32_t decode_sign(l2k_t1_decoder *d, l2k_mq_decoder *mq, uint64_t sign
 }
 
 /* Sample `i` becomes significant in `plane`. */
-INLINE void set_sample(const block_decoder *b, const window_walk *w, unsigned i, unsigned plane, uint64_t sign,
+INLINE void set_sample(const block_decoder *b, const window_iterator *w, unsigned i, unsigned plane, uint64_t sign,
                        uint64_t *significant, uint64_t *negative)
 {
     w->samples[b->place[i]] = 3u << plane | (uint32_t)sign << 31;
@@ -119,7 +119,7 @@ INLINE void significance_pass(block_decoder *b, unsigned plane, bool raw)
 {
     l2k_t1_decoder *const d = b->memory;
     l2k_mq_decoder mq = b->mq;
-    for (window_walk w = first_window(b); in_block(b, &w); next_window(b, &w)) {
+    for (window_iterator w = first_window(b); in_block(b, &w); next_window(b, &w)) {
         uint64_t significant = WITH_BORDER(b, w.window, significant);
         const uint64_t live = live_samples(b, &w), open = live & ~significant;
         uint64_t todo = neighbours(significant) & open, visited = todo;
@@ -148,7 +148,7 @@ INLINE void refinement_pass(block_decoder *b, unsigned plane, bool raw)
     l2k_t1_decoder *const d = b->memory;
     l2k_mq_decoder mq = b->mq;
     const uint32_t half = 1u << plane;
-    for (window_walk w = first_window(b); in_block(b, &w); next_window(b, &w)) {
+    for (window_iterator w = first_window(b); in_block(b, &w); next_window(b, &w)) {
         const uint64_t again = w.window->refined;
         const uint64_t near = neighbours(WITH_BORDER(b, w.window, significant)) & ~again;
         uint64_t todo = w.window->significant & ~w.window->visited;
@@ -167,7 +167,7 @@ static void cleanup_pass(block_decoder *b, unsigned plane)
 {
     l2k_t1_decoder *const d = b->memory;
     l2k_mq_decoder mq = b->mq;
-    for (window_walk w = first_window(b); in_block(b, &w); next_window(b, &w)) {
+    for (window_iterator w = first_window(b); in_block(b, &w); next_window(b, &w)) {
         const uint64_t runs = b->height - w.y >= 4 ? ROW(1) : 0;
         const uint64_t live = live_samples(b, &w);
         uint64_t todo = live & ~w.window->significant & ~w.window->visited;

@@ -100,7 +100,7 @@ static l2k_status code(l2k_engine *engine, const l2k_plan *plan, const l2k_encod
     bool done = false;
     batch.engine = &more;
     if (plan)
-        more.spare = l2k_plan_spare_memory(plan, &more.spare_bytes);
+        more.idle = l2k_plan_idle_memory(plan, &more.idle_bytes);
     L2K_TRY(coder_of(engine, request->tile->coding->components[0].style, &coder));
     if (plan && l2k_is_timed(&engine->context)) /* the transform is not to count as tier-1 */
         L2K_TRY(l2k_device_wait(&engine->context, more.stream));

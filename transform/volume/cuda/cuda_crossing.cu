@@ -29,7 +29,7 @@ static void release(const l2k_volume *v, l2k_cuda_crossing *x)
 
 extern "C" l2k_status l2k_cuda_crossing_take(const l2k_volume *v, unsigned number, l2k_cuda_crossing **x)
 {
-    l2k_cuda_crossing **at = &v->cuda->spare;
+    l2k_cuda_crossing **at = &v->cuda->idle;
     while (*at && (*at)->number != number)
         at = &(*at)->next;
     *x = *at;
@@ -93,11 +93,11 @@ extern "C" void l2k_cuda_crossing_show(const l2k_volume *v, const l2k_cuda_cross
 extern "C" void l2k_cuda_crossings_rewind(const l2k_volume *v)
 {
     l2k_cuda_volume *d = v->cuda;
-    d->spare = d->coming = d->shown = NULL;
+    d->idle = d->coming = d->shown = NULL;
     d->givable = 0;
     for (l2k_cuda_crossing *x = d->crossings; x; x = x->older) {
-        x->next = d->spare;
-        d->spare = x;
+        x->next = d->idle;
+        d->idle = x;
     }
 }
 

@@ -68,7 +68,7 @@ struct l2k_cuda_volume {
     l2k_cuda_group *giving; /* forward, device memory: whose coefficients the caller gets */
     /* Forward, host memory: coefficients on their way down, the first `givable` of which the caller may get; those that
      * he gets. */
-    l2k_cuda_crossing *crossings, *spare, *coming, *shown;
+    l2k_cuda_crossing *crossings, *idle, *coming, *shown;
     unsigned givable;
     /* Inverse, device memory: slices whose planes are known, for operations that wait until all are. */
     l2k_z_queue got;
@@ -183,7 +183,7 @@ l2k_status l2k_cuda_crossing_up(const l2k_volume *v, l2k_cuda_crossing *x);
 /* Makes the views that l2k_stage_show has given those of host memory. */
 void l2k_cuda_crossing_show(const l2k_volume *v, const l2k_cuda_crossing *x);
 
-/* All of them become spare; all memory. */
+/* All of them become idle; all memory. */
 void l2k_cuda_crossings_rewind(const l2k_volume *v);
 void l2k_cuda_crossings_release(const l2k_volume *v);
 

@@ -1,5 +1,5 @@
-/* Forward: slices of samples on a CUDA device become groups, across slices and within them, and slices of coefficients.
- */
+/* Forward: slices of samples on a CUDA device become groups, across slices and within them, and slices of
+ * coefficients. */
 #include "transform/volume/cuda/cuda_volume.cuh"
 
 namespace
@@ -123,8 +123,8 @@ void release_shown(l2k_cuda_volume *d)
 {
     if (!d->shown || d->shown->given < d->shown->count)
         return;
-    d->shown->next = d->spare;
-    d->spare = d->shown;
+    d->shown->next = d->idle;
+    d->idle = d->shown;
     d->shown = NULL;
 }
 

@@ -1,5 +1,5 @@
-/* Inverse: slices of coefficients on a CUDA device become groups, within slices and across them, and slices of samples.
- */
+/* Inverse: slices of coefficients on a CUDA device become groups, within slices and across them, and slices
+ * of samples. */
 #include "transform/volume/cuda/cuda_volume.cuh"
 
 namespace
@@ -45,8 +45,8 @@ l2k_status bring(l2k_volume *v, unsigned number)
     }
     L2K_TRY(l2k_cuda_crossing_up(v, g->filled));
     if (g->last) {
-        g->last->next = d->spare;
-        d->spare = g->last;
+        g->last->next = d->idle;
+        d->idle = g->last;
     }
     g->last = g->filled;
     g->filled = NULL;

@@ -1,5 +1,5 @@
-/* What block coders on a device share: the code-blocks of a batch as kernels see them, and memory that grows and stays.
- */
+/* What block coders on a device share: the code-blocks of a batch as kernels see them, and memory that
+ * grows and stays. */
 #ifndef L2K_CODEC_ENGINE_CUDA_BLOCKS_CUDA_BLOCKS_H
 #define L2K_CODEC_ENGINE_CUDA_BLOCKS_CUDA_BLOCKS_H
 
@@ -25,8 +25,8 @@ typedef struct l2k_cuda_batch {
     uint64_t same; /* not 0: batches of this coder with the same number have the same places, views and steps, so
                       that its list of them can stay on the device */
     bool stays;    /* encoding: what is coded stays on the device, and no block is touched */
-    void *spare;   /* encoding: device memory that is free until the batch is done, aligned to 256 bytes; or NULL */
-    size_t spare_bytes;
+    void *idle;    /* encoding: device memory that is free until the batch is done, aligned to 256 bytes; or NULL */
+    size_t idle_bytes;
     const uint8_t *bytes; /* decoding: memory with all contributions, which then goes up in one copy; NULL: they are
                              gathered first */
     size_t num_bytes;

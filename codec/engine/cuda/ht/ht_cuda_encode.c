@@ -175,21 +175,21 @@ static l2k_status launch_encoding(l2k_ht_cuda_encoding *c, unsigned form)
     return l2k_ht_cuda_check_launch(c->lists, l2k_ht_cuda_launch_encode(&run, stream));
 }
 
-/* Slots or code are in the batch's spare memory if they fit. Memory that is taken anew has no list in it, wherever it
+/* Slots or code are in the batch's idle memory if they fit. Memory that is taken anew has no list in it, wherever it
  * is. */
 static l2k_status reserve_to_encode(l2k_ht_cuda_encoding *c)
 {
     l2k_cuda_blocks *b = &c->lists->blocks;
     const size_t slots = slots_bytes(c), code = (size_t)c->code_capacity * 4 + L2K_CUDA_ALIGNMENT;
-    const bool lends_slots = slots <= b->more.spare_bytes, lends_code = !lends_slots && code <= b->more.spare_bytes;
+    const bool lends_slots = slots <= b->more.idle_bytes, lends_code = !lends_slots && code <= b->more.idle_bytes;
     c->refinement = l2k_cuda_aligned(c->behind_results + (lends_slots ? 0 : slots));
     const size_t code_at = c->refinement + c->refinement_units * L2K_HT_CUDA_SCRATCH;
     const size_t bytes = code_at + (lends_code ? 0 : code);
     if (bytes > b->device.bytes)
         c->listed.same = 0;
     L2K_TRY(l2k_cuda_reserve(b->context, &b->device, bytes));
-    c->slots = lends_slots ? b->more.spare : b->device.at + c->behind_results;
-    c->code = lends_code ? b->more.spare : b->device.at + code_at;
+    c->slots = lends_slots ? b->more.idle : b->device.at + c->behind_results;
+    c->code = lends_code ? b->more.idle : b->device.at + code_at;
     return L2K_OK;
 }
 

@@ -46,7 +46,7 @@ template <class Quad, bool LONG> struct cta_memory {
 
 /* Where the lanes of a warp are. A row of up to 32 quads takes 2, 4, ... or 32 lanes, and a step as many rows as there
  * are lanes for; longer rows (LONG) take several steps of 32. */
-template <class Quad, bool LONG> struct walk {
+template <class Quad, bool LONG> struct quad_iterator {
     typedef typename Quad::sample sample;
     typedef typename Quad::pair pair;
     const sample *at; /* of the lane's quad */
@@ -119,7 +119,7 @@ struct neighbours {
 template <class Quad, bool LONG> struct block_coder {
     cta_memory<Quad, LONG> &memory;
     const l2k_ht_cuda_encode &p;
-    walk<Quad, LONG> place;
+    quad_iterator<Quad, LONG> place;
     stream<L2K_HT_FORWARD, Quad::RING, true> magsgn;
     stream<L2K_HT_BACKWARD, VLC_RING> vlc;
     mel_coder mel;
@@ -266,7 +266,7 @@ template <class Quad, bool LONG> struct block_coder {
         place.load(top, low);
         while (place.row < place.rows) {
             Quad q;
-            walk<Quad, LONG> next = place;
+            quad_iterator<Quad, LONG> next = place;
             q.take(top, low, reciprocal);
             next.advance();
             next.load(top, low); /* in flight while the step runs */

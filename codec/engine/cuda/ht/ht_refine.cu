@@ -15,11 +15,11 @@ enum {
     COLUMNS = 1026 * 3,
     SIGPROP_BYTES = 2 * SAMPLES / 7 + 1,
     MAGREF_BYTES = SAMPLES / 7 + 1,
-    SPARE_WORDS = 8
+    SLACK_WORDS = 8
 };
 
 struct warp_memory {
-    uint32_t sigprop[SIGPROP_BYTES / 4 + SPARE_WORDS], magref[MAGREF_BYTES / 4 + SPARE_WORDS], joint[34];
+    uint32_t sigprop[SIGPROP_BYTES / 4 + SLACK_WORDS], magref[MAGREF_BYTES / 4 + SLACK_WORDS], joint[34];
     uint8_t columns[COLUMNS];
 };
 

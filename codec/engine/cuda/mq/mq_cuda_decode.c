@@ -241,7 +241,7 @@ static uint32_t put_in_order(const listing *list, size_t count, uint32_t *order)
 }
 
 /* An image that has the device for itself waits for its longest blocks: these have a warp each, and those that follow
- * share one with fewer than 32, as many as warps are to spare for. That takes more instructions in all. Returns how
+ * share one with fewer than 32, as many as there are warps for. That takes more instructions in all. Returns how
  * many groups there are. */
 static uint32_t divide(bool alone, uint32_t processors, uint32_t most_lanes, uint32_t count, uint32_t *starts)
 {

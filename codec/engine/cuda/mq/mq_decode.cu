@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(32) decode(const l2k_mq_decode_batch p)
         const uint32_t crowd = __ballot_sync(L2K_ALL_LANES, waits);
         if (CROWD * __popc(crowd) >= __popc(active)) {
             if (waits) {
-                decoder.turn(tables.first);
+                decoder.refill(tables.first);
                 on = !decoder.done;
             }
             active = __ballot_sync(L2K_ALL_LANES, on);

@@ -1,6 +1,6 @@
 /* Decoding of an MQ code-block by one lane (Annexes C and D): a decision a call of `step`, whatever its pass and kind,
  * without branches, so that lanes with blocks of their own stay together. When a lane's word has no candidate left, it
- * waits until others are in the same state; then `turn` stores the word and takes the next. */
+ * waits until others are in the same state; then `refill` stores the word and takes the next. */
 #ifndef L2K_CODEC_BLOCKS_CUDA_MQ_DECODE_LANE_CUH
 #define L2K_CODEC_BLOCKS_CUDA_MQ_DECODE_LANE_CUH
 
@@ -324,7 +324,7 @@ struct l2k_mq_lane {
     }
 
     /* On to the next word. */
-    L2K_MEMBER void turn(const uint32_t *first)
+    L2K_MEMBER void refill(const uint32_t *first)
     {
         leave_word();
         word++;

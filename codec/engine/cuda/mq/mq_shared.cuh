@@ -101,7 +101,7 @@ L2K_MEMBER void l2k_store(uint8_t *at, uint32_t v)
 
 #endif
 
-L2K_MEMBER uint32_t l2k_mq_turn_bytes(uint32_t v)
+L2K_MEMBER uint32_t l2k_mq_swap_bytes(uint32_t v)
 {
 #ifdef __CUDA_ARCH__
     return __byte_perm(v, 0, 0x0123);

@@ -47,40 +47,40 @@ L2K_HD l2k_cuda_packet_node l2k_join_nodes(const l2k_cuda_packet_node *below, ui
 }
 
 /* A node of both tag trees on the way up from a block. `nodes` are those of its part. */
-typedef struct l2k_tree_walk {
+typedef struct l2k_tree_cursor {
     const l2k_cuda_packet_node *level; /* the first node of the level */
     uint32_t x, y, across, down;
-} l2k_tree_walk;
+} l2k_tree_cursor;
 
-L2K_HD l2k_tree_walk l2k_walk_from(const l2k_cuda_packet_part *part, const l2k_cuda_packet_node *nodes, uint32_t leaf)
+L2K_HD l2k_tree_cursor l2k_cursor_at(const l2k_cuda_packet_part *part, const l2k_cuda_packet_node *nodes, uint32_t leaf)
 {
-    l2k_tree_walk walk;
-    walk.level = nodes;
-    walk.x = leaf % part->across;
-    walk.y = leaf / part->across;
-    walk.across = part->across;
-    walk.down = part->down;
-    return walk;
+    l2k_tree_cursor cursor;
+    cursor.level = nodes;
+    cursor.x = leaf % part->across;
+    cursor.y = leaf / part->across;
+    cursor.across = part->across;
+    cursor.down = part->down;
+    return cursor;
 }
 
-L2K_HD l2k_cuda_packet_node l2k_walk_node(const l2k_tree_walk *walk)
+L2K_HD l2k_cuda_packet_node l2k_cursor_node(const l2k_tree_cursor *cursor)
 {
-    return walk->level[walk->y * walk->across + walk->x];
+    return cursor->level[cursor->y * cursor->across + cursor->x];
 }
 
-L2K_HD int l2k_walk_is_root(const l2k_tree_walk *walk)
+L2K_HD int l2k_cursor_is_root(const l2k_tree_cursor *cursor)
 {
-    return walk->across == 1 && walk->down == 1;
+    return cursor->across == 1 && cursor->down == 1;
 }
 
-L2K_HD l2k_tree_walk l2k_walk_up(const l2k_tree_walk *walk)
+L2K_HD l2k_tree_cursor l2k_cursor_up(const l2k_tree_cursor *cursor)
 {
-    l2k_tree_walk up;
-    up.level = walk->level + walk->across * walk->down;
-    up.x = walk->x / 2;
-    up.y = walk->y / 2;
-    up.across = (walk->across + 1) / 2;
-    up.down = (walk->down + 1) / 2;
+    l2k_tree_cursor up;
+    up.level = cursor->level + cursor->across * cursor->down;
+    up.x = cursor->x / 2;
+    up.y = cursor->y / 2;
+    up.across = (cursor->across + 1) / 2;
+    up.down = (cursor->down + 1) / 2;
     return up;
 }
 
@@ -89,13 +89,13 @@ L2K_HD l2k_tree_walk l2k_walk_up(const l2k_tree_walk *walk)
 L2K_HD uint32_t l2k_inclusion_bits(const l2k_cuda_packet_part *part, const l2k_cuda_packet_node *nodes, uint32_t leaf,
                                    uint32_t *bits)
 {
-    l2k_tree_walk at = l2k_walk_from(part, nodes, leaf);
+    l2k_tree_cursor at = l2k_cursor_at(part, nodes, leaf);
     uint32_t ones = 0, zeros = 0;
-    int included = l2k_node_first(l2k_walk_node(&at)) != L2K_NO_BLOCK;
+    int included = l2k_node_first(l2k_cursor_node(&at)) != L2K_NO_BLOCK;
     for (int corner = 1; corner;) {
-        const int root = l2k_walk_is_root(&at);
-        const l2k_tree_walk up = l2k_walk_up(&at);
-        const int above = root || l2k_node_first(l2k_walk_node(&up)) != L2K_NO_BLOCK;
+        const int root = l2k_cursor_is_root(&at);
+        const l2k_tree_cursor up = l2k_cursor_up(&at);
+        const int above = root || l2k_node_first(l2k_cursor_node(&up)) != L2K_NO_BLOCK;
         ones += above && included;
         zeros += above && !included;
         corner = !root && !((at.x | at.y) & 1);
@@ -112,13 +112,13 @@ L2K_HD uint32_t l2k_inclusion_bits(const l2k_cuda_packet_part *part, const l2k_c
 L2K_HD uint32_t l2k_zero_plane_bits(const l2k_cuda_packet_part *part, const l2k_cuda_packet_node *nodes, uint32_t leaf,
                                     uint32_t *words, uint32_t end)
 {
-    l2k_tree_walk at = l2k_walk_from(part, nodes, leaf);
-    l2k_cuda_packet_node node = l2k_walk_node(&at);
+    l2k_tree_cursor at = l2k_cursor_at(part, nodes, leaf);
+    l2k_cuda_packet_node node = l2k_cursor_node(&at);
     uint32_t count = 0;
     for (int first = 1; first;) {
-        const int root = l2k_walk_is_root(&at);
-        at = l2k_walk_up(&at);
-        const l2k_cuda_packet_node above = root ? l2k_make_node(L2K_NO_BLOCK, 0) : l2k_walk_node(&at);
+        const int root = l2k_cursor_is_root(&at);
+        at = l2k_cursor_up(&at);
+        const l2k_cuda_packet_node above = root ? l2k_make_node(L2K_NO_BLOCK, 0) : l2k_cursor_node(&at);
         if (words)
             l2k_put_header_bits(words, end - count - 1, 1, 1);
         count += l2k_node_zero_planes(node) - l2k_node_zero_planes(above) + 1;
@@ -165,7 +165,7 @@ L2K_HD uint32_t l2k_length_bits(const l2k_cuda_coded_block *block, const uint32_
     for (unsigned first = 0, next; first < passes; first = next) {
         next = l2k_segment_end(ends, first, passes);
         const uint32_t bytes = l2k_bytes_to_end(block, ends, next);
-        const unsigned bits = lblock + l2k_spare_bits(next - first);
+        const unsigned bits = lblock + l2k_pass_bits(next - first);
         if (words)
             l2k_put_header_bits(words, at, bytes - before, bits);
         at += bits;

@@ -1,7 +1,7 @@
-/* One launch of the CUDA backend: a sweep over one or two decomposition levels, forward or inverse, of components of
- * the same shape. Filled in on the host, passed to kernels by value. */
-#ifndef L2K_TRANSFORM_CUDA_CUDA_SWEEP_H
-#define L2K_TRANSFORM_CUDA_CUDA_SWEEP_H
+/* One launch of the CUDA backend: a level pass over one or two decomposition levels, forward or inverse, of components
+ * of the same shape. Filled in on the host, passed to kernels by value. */
+#ifndef L2K_TRANSFORM_CUDA_CUDA_LEVEL_PASS_H
+#define L2K_TRANSFORM_CUDA_CUDA_LEVEL_PASS_H
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,7 +22,7 @@ enum { L2K_CUDA_TOGETHER = 3, L2K_CUDA_MANY = 16 };
 
 /* Coordinates are those of the samples minus a multiple of 8: this keeps the parities of two levels, and lanes are
  * aligned where planes are. */
-typedef struct l2k_cuda_sweep {
+typedef struct l2k_cuda_level_pass {
     l2k_span x, y;           /* of the samples */
     l2k_span kept_x, kept_y; /* those that are stored, inverse, from the first one of `samples` on; all but for the
                                 pixels of a window */
@@ -41,11 +41,11 @@ typedef struct l2k_cuda_sweep {
     /* How warps share the work, filled in by the launcher. A warp takes a strip of columns and in it a number of
      * rounds of four rows of samples each, after some warm-up rounds. */
     int32_t strips, first_round, end_round, rounds_each, warm_up;
-} l2k_cuda_sweep;
+} l2k_cuda_level_pass;
 
-/* Enqueue the sweep on a stream (a cudaStream_t); the result is a cudaError_t. */
-int l2k_cuda_forward_sweep(const l2k_cuda_sweep *pass, void *stream);
-int l2k_cuda_inverse_sweep(const l2k_cuda_sweep *pass, void *stream);
+/* Enqueue the level pass on a stream (a cudaStream_t); the result is a cudaError_t. */
+int l2k_cuda_forward_pass(const l2k_cuda_level_pass *pass, void *stream);
+int l2k_cuda_inverse_pass(const l2k_cuda_level_pass *pass, void *stream);
 
 #ifdef __cplusplus
 }
