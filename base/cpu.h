@@ -15,8 +15,8 @@ l2k_cpu l2k_cpu_best(void);
 /* `cpu` itself where it names a usable set, else the best one. */
 l2k_cpu l2k_cpu_resolve(l2k_cpu cpu);
 
-/* Whether depositing bits (BMI2), which comes with AVX2, is worth it: some early processors take a step for each bit.
- */
+/* Whether depositing bits (BMI2), which comes with AVX2, is worth it: some early processors take a step for
+ * each bit. */
 bool l2k_cpu_deposits(void);
 
 /* "AVX2" and so on; never NULL. */

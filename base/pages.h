@@ -16,8 +16,8 @@ void *l2k_pages_reserve(size_t bytes);
 /* Makes [from, from + bytes) of a reservation writable; what was written before stays. False if out of memory. */
 bool l2k_pages_use(void *from, size_t bytes);
 
-/* Gives the memory of [from, from + bytes) back, whole pages: they stay readable and writable, their content is lost.
- */
+/* Gives the memory of [from, from + bytes) back, whole pages: they stay readable and writable, their
+ * content is lost. */
 void l2k_pages_forget(void *from, size_t bytes);
 
 void l2k_pages_release(void *reserved, size_t bytes);

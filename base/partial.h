@@ -1,6 +1,6 @@
 /* A file of which parts are read where they are needed. What has been read counts as memory in use. It has addresses
  * for all of its bytes, as a file in memory has, but memory only for what has been read: the rest is zeros, which
- * nobody may take for bytes of the file before l2k_need. */
+ * are not the file's bytes until l2k_need has read them. */
 #ifndef L2K_BASE_PARTIAL_H
 #define L2K_BASE_PARTIAL_H
 

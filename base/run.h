@@ -51,7 +51,7 @@ l2k_status l2k_poll(const l2k_context *context, uint64_t weight);
 /* Whether timings are wanted; what follows does nothing otherwise. */
 bool l2k_is_timed(const l2k_context *context);
 
-/* The time of a stage: now, and what has passed since then. */
+/* The time of a stage: now, and the time since then. */
 double l2k_stage_start(const l2k_context *context);
 void l2k_stage_end(const l2k_context *context, l2k_stage stage, double start);
 

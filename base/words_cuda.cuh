@@ -287,7 +287,7 @@ template <class S, int N> struct l2k_landing {
         return raw;
     }
 
-    /* Each lane's run of a row, as far as the row has it. */
+    /* Each lane's run of a row, as far as the row goes. */
     static __device__ __forceinline__ void load(l2k_shared slot, int lane, const S *row, const l2k_lane_run<N> &run)
     {
         const S *from = row + run.first;

@@ -147,7 +147,7 @@ static l2k_status parse_step(reader *r, bool high, l2k_kernel *kernel)
     return parse_taps(r, step);
 }
 
-/* What has been seen, beside steps. */
+/* Directives seen so far, beside steps. */
 typedef struct parsed {
     bool kind, border;
 } parsed;

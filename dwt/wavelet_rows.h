@@ -21,8 +21,8 @@ typedef struct l2k_lifting {
     void (*all)(void *const *rows, size_t n);
     /* `all` at rows[0], rows[2], .. rows[2 * pairs - 2], in one loop that loads and stores each of the 2 * pairs +
      * steps rows once; 1 to L2K_CHAIN_PAIRS of them. With the 9/7 each also scales two rows, a low one by scales[0] and
-     * a high one by scales[1]: forward its first two, which are finished; inverse its last two, before anything else.
-     */
+     * a high one by scales[1]: forward its first two, which are finished; inverse its last two, before
+     * anything else. */
     void (*chain)(void *const *rows, unsigned pairs, size_t n, const float *scales);
     /* For the only row of a column of height 1 at an odd coordinate. */
     void (*lone)(void *row, size_t n);

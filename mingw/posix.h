@@ -1,6 +1,6 @@
 /* The POSIX calls of the command and the tests, in terms of Windows: included before every C file of a Windows build
  * (CMakeLists.txt), so that no other file knows of Windows, apart from base/pages.c. Only what is used is here, as far
- * as Windows has it.
+ * as in Windows.
  *
  * Names of files are UTF-8 and may be longer than 260 characters; "/" separates folders, "\" as well where Windows
  * gets the name as it stands; "/dev/null" is NUL. Files are opened in binary mode, are not inherited, and can be

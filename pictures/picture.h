@@ -90,7 +90,7 @@ uint64_t cli_picture_raw_bytes(const cli_picture *picture);
 /* Writes "WxHxN P bit" into `text`. */
 void cli_picture_text(const cli_picture *picture, char *text, size_t room);
 
-/* Loads one sample of a plane. L2K_SAMPLE_F32 is excluded: no picture of the command has it. */
+/* Loads one sample of a plane. L2K_SAMPLE_F32 is excluded: the command's pictures have integers. */
 static inline int32_t cli_load_sample(const char *at, l2k_sample_type type)
 {
     switch (type) {

@@ -54,8 +54,8 @@ static inline bool l2k_band_exists(l2k_unsplit unsplit, unsigned level, unsigned
  * levels split both ways. L2K_ERROR_ARGUMENT for another letter or more than 32 of them. */
 l2k_status l2k_splits_parse(const l2k_context *context, const char *text, l2k_unsplit *unsplit, unsigned *letters);
 
-/* Writes the letters of so many levels: nothing where all split both ways. 0-terminated, cut off if `bytes` do not
- * suffice. Returns the length that it needs without the 0. */
+/* Writes the letters of that number of levels: nothing where all split both ways. 0-terminated, cut off if `bytes` do
+ * not suffice. Returns the length that it needs without the 0. */
 size_t l2k_splits_print(l2k_unsplit unsplit, unsigned levels, char *text, size_t bytes);
 
 #endif

@@ -32,7 +32,7 @@
 #define L2K_GPU_MIN_DECODE_HT ((int64_t)1 << 19)
 
 /* Samples whose coding the GPU makes shorter by as long as opening the device takes: 0.13 to 0.2 s, over 0.25 to 0.5 ns
- * a sample for HT. An object first codes so many on the CPU, unless one image or batch has them: then it has lost no
+ * a sample for HT. An object first codes this many on the CPU, unless one image or batch has them: then it has lost no
  * more by the wrong choice than it could have gained, whether another image follows or not. */
 #define L2K_GPU_OPENING_MQ ((uint64_t)1 << 26)
 #define L2K_GPU_OPENING_HT ((uint64_t)1 << 29)
@@ -58,8 +58,8 @@ void l2k_choice_join(l2k_choice *choice, const l2k_choice *part);
 /* At the beginning of a run. */
 void l2k_choice_start(l2k_choice *choice, int64_t gpu_min_samples);
 
-/* The same for an image, a part of it, or a batch of so many samples. `option`: the least samples, or one of the next
- * two. */
+/* The same for an image, a part of it, or a batch of that number of samples. `option`: the least samples, or one of the
+ * next two. */
 void l2k_choice_start_image(l2k_choice *choice, int64_t option, bool decodes, bool ht, uint64_t samples);
 
 /* What was measured, once the object's images are worth opening the device; or at once. */

@@ -32,7 +32,7 @@ typedef struct l2k_plan_component {
 /* A cpu_reason. */
 #define L2K_SPLIT_REASON "levels that split in one direction only are transformed on the CPU"
 
-/* Why a wavelet is transformed on the CPU only, as cpu_reason has it; NULL: any backend does it. */
+/* Why a wavelet is transformed on the CPU only, as in cpu_reason; NULL: any backend does it. */
 static inline const char *l2k_wavelet_reason(l2k_wavelet wavelet, bool component_transform)
 {
     if (wavelet >= L2K_WAVELET_REVERSIBLE_KERNEL)
@@ -83,7 +83,7 @@ typedef struct l2k_plan l2k_plan;
  * Errors: L2K_ERROR_MEMORY; L2K_ERROR_BACKEND, also for an instruction set that is not usable; L2K_ERROR_ARGUMENT for a
  * component transform of components that differ in shape, a window outside its tile-component or forward. AUTO fails
  * without a message, but for the note, where a device fails for planes in its memory. A plan for one thread starts no
- * parallel region, so many of them can run side by side inside one. */
+ * parallel region, and several of them can run side by side inside one. */
 l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec, l2k_plan **plan);
 
 /* The one that it was made on. */
@@ -116,8 +116,8 @@ void l2k_plan_hold(l2k_plan *plan, uint32_t c, const l2k_band_view *part);
  * Nothing allocates.
  *
  * begin starts the work and may return before it is done; finish waits for it. Between the two, planes and views belong
- * to the plan: nobody else may write them, or read what is being made. Two or three plans in rotation keep the bus busy
- * in both directions, and the device too, since each plan has a stream and memory of its own. The CPU backend does all
+ * to the plan: no other code may write them, or read what is being made. Two or three plans in rotation keep the bus
+ * busy in both directions, and the device too, since each plan has a stream and memory of its own. The CPU backend does all
  * of the work in begin, and polls for cancelling there (base/run.h).
  *
  * On CUDA, samples cross the bus through pinned memory of the plan, which is allocated with the plan even if it turns

@@ -9,7 +9,7 @@
  * (transform/cuda/cuda_groups.c). That costs a few more columns and rows. */
 #define PAIR_FROM ((uint64_t)1 << 22)
 
-/* Levels are cut at multiples of so many columns: a lane of a device then has all of its columns or none. */
+/* Levels are cut at multiples of this many columns: a lane of a device then has all of its columns or none. */
 #define COLUMNS 8u
 
 bool l2k_has_window(const l2k_plan_component *component)

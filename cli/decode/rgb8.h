@@ -33,7 +33,7 @@ void cli_rgb8_free(cli_rgb8 *conversion);
 /* The matrix for an illuminant as the file gives it; false, with that of D50, if it is unknown. */
 bool cli_lab_matrix(uint32_t illuminant, double matrix[3][3]);
 
-/* ---- ICC profiles (icc.c), through Little CMS if the build has it ---- */
+/* ---- ICC profiles (icc.c), through Little CMS if the build includes it ---- */
 
 /* A transform from 16-bit samples to 8-bit sRGB with the profile's rendering intent. *colours is the number of channels
  * available, and becomes the number that the profile takes. NULL with a report if the build has no Little CMS; NULL

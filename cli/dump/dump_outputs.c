@@ -18,8 +18,8 @@ struct cli_dump_file {
     char path[];
 };
 
-/* Returns errno, or 0. The folder is noted for signals only if it was made here: an existing one must not be removed.
- */
+/* Returns errno, or 0. The folder is noted for signals only if it was made here: an existing one must not
+ * be removed. */
 static int make_noted(cli_dump *dump)
 {
     dump->folder_made = mkdir(dump->folder, 0777) == 0;

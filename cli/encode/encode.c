@@ -195,7 +195,7 @@ static bool move(encoding *e, coder *k, unsigned number)
     return true;
 }
 
-/* Nothing is left of the output; rows that were read by and by are read again. */
+/* Nothing is left of the output; rows that were read step by step are read again. */
 static bool rewind_file(const encoding *e, encode_file *file, const cli_task *task)
 {
     cli_output_discard(&file->output);

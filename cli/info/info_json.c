@@ -1,5 +1,5 @@
-/* `lift2k info --json`. Keys may be added; existing ones keep their names and meaning (cli/options/help.c lists them).
- */
+/* `lift2k info --json`. Keys may be added; existing ones keep their names and meaning (cli/options/help.c
+ * lists them). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,7 +173,7 @@ static void put_capabilities(cli_json *json, const l2k_info *info)
         cli_json_null(json, "corresponding_profile");
 }
 
-/* Only what there is. */
+/* Absent items are left out. */
 static void put_content(cli_json *json, const l2k_box_data *data)
 {
     char uuid[CLI_UUID_ROOM];

@@ -17,8 +17,8 @@ bool cli_bad_value(const char *option, const char *text, const char *message)
     return cli_error(subject, "%s", message);
 }
 
-/* Digits only: no sign, no space, no other base, unlike strtoul. Returns the end, or NULL if the number exceeds `most`.
- */
+/* Digits only: no sign, no space, no other base, unlike strtoul. Returns the end, or NULL if the number
+ * exceeds `most`. */
 static const char *parse_digits(const char *at, uint64_t most, uint64_t *value)
 {
     uint64_t number = 0;

@@ -13,7 +13,7 @@
 #define SMALL_PICTURE ((uint64_t)4 << 20)
 #define SMALL_CODED   ((uint64_t)2 << 20)
 
-/* With devices, so many at once, if on each they have no more bytes together: [0] encode, pictures; [1] decode, JPEG
+/* How many at once with devices, if on each they have no more bytes together: [0] encode, pictures; [1] decode, JPEG
  * 2000 files, with half as many processors. Each has pinned memory, which takes long to allocate; when decoding, the
  * device needs longer and more is written, so that more files at once keep both busy. Measured with one and two H200
  * and 32 processors, photographs of 3840 x 2160 as PPM in memory. */
@@ -78,7 +78,7 @@ static bool has_ht(const cli_tasks *tasks, const cli_options *options)
 }
 
 /* `auto` becomes the CPU, or the GPU wherever it is faster: that, too, if --devices names some. Where the sizes are not
- * known, the library sees by and by. */
+ * known, the library finds out as it goes. */
 static void choose_backend(const cli_tasks *tasks, const cli_options *options, const sizes *all, cli_share *share)
 {
     const bool decodes = options->command != CLI_ENCODE;
@@ -104,7 +104,7 @@ static unsigned within(unsigned least, unsigned n, unsigned most)
     return n < least ? least : n > most ? most : n;
 }
 
-/* On each of so many devices. */
+/* On each device. */
 static unsigned coders_on_device(const sizes *all, bool decodes, unsigned devices, unsigned threads)
 {
     const uint64_t room = most_on_devices[decodes].bytes / (all->largest ? all->largest : 1);

@@ -27,7 +27,7 @@ unsigned cli_devices_count(const cli_devices *devices);
 int cli_device_of_coder(const cli_devices *devices, unsigned coder);
 
 /* Whether another device, or the CPU, takes the file that has failed on `device`, which gets no further ones. Says so,
- * or that nobody does. Then *device is what takes it. */
+ * or that none does. Then *device is what takes it. */
 bool cli_device_failed(cli_devices *devices, unsigned coder, int *device, const cli_messages *messages);
 
 #endif

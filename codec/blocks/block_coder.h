@@ -39,7 +39,7 @@ typedef struct l2k_block_coder_table {
     l2k_status (*create)(l2k_block_coder *coder);
     /* Releases the state, finished or not; NULL where there is none. */
     void (*free)(l2k_block_coder *coder);
-    /* Start on a batch, which must stay until `finish`, and may return before the work is done: nobody else may touch
+    /* Start on a batch, which must stay until `finish`, and may return before the work is done: nothing else may touch
      * its blocks and coefficients meanwhile. One batch at a time. Errors, here or from `finish`: L2K_ERROR_MEMORY;
      * L2K_ERROR_CANCELLED (the progress hook is asked between blocks); encoding L2K_ERROR_ARGUMENT for a coefficient
      * of more than max_planes; decoding L2K_ERROR_CORRUPT. The error is that of the first block in the list that

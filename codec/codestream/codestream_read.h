@@ -64,7 +64,7 @@ l2k_status l2k_codestream_tile_coding(const l2k_codestream *codestream, uint32_t
                                       l2k_packed_headers *packed);
 
 /* Before tiles are decoded: reads the headers of their tile-parts, where TLM alone has named these. Where one of them
- * is not as TLM has it, a note says so, all tile-parts are found one after the other, and *changed is set: what is
+ * is not as TLM says, a note says so, all tile-parts are found one after the other, and *changed is set: what is
  * known of their places is of no use any more. Errors: as of l2k_codestream_open. */
 l2k_status l2k_codestream_locate(l2k_codestream *codestream, const uint32_t *tiles, uint32_t count, bool *changed);
 

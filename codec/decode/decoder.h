@@ -66,7 +66,8 @@ struct l2k_decoder {
     l2k_batch_workers batch; /* of batches */
 };
 
-/* A rectangle of codestream component c without so many resolutions, whose levels split as the main header says. */
+/* A rectangle of codestream component c without that number of resolutions, whose levels split as the main
+ * header says. */
 static inline l2k_rect l2k_reduced_rect(const l2k_codestream *codestream, uint32_t c, l2k_rect rect, unsigned discard)
 {
     return l2k_unsplit_resolution(rect, codestream->coding.components[c].unsplit, discard);

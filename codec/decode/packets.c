@@ -54,8 +54,8 @@ static bool wanted(const tile_reader *reader, const l2k_packet_id *id)
 
 static const char fewer_packets[] = "has fewer packets than its header promises";
 
-/* What can be wrong with the packets of a tile: damage, truncation, or an encoder that left some packets out.
- * The latter is common, and not counted as truncation if EOC follows. What there is gets decoded; one warning of each
+/* What can be wrong with the packets of a tile: damage, truncation, or an encoder that left some packets out. The
+ * latter is common, and not counted as truncation if EOC follows. All complete packets are decoded; one warning of each
  * kind for all tiles. */
 static l2k_status report(const l2k_decoding *d, uint32_t index, const l2k_packet_stop *stop)
 {

@@ -175,7 +175,7 @@ const uint8_t *l2k_tile_span(const l2k_decoding *d, uint32_t tile, size_t *bytes
     return start;
 }
 
-/* What is there of another tile, or of one that is coded in another way, goes. */
+/* Releases a tree of another tile, or of one that is coded in another way. */
 static l2k_status read_coding(const l2k_decoding *d, l2k_tile_state *s, uint32_t index)
 {
     const l2k_siz *siz = &d->codestream->siz;

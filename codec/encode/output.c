@@ -328,7 +328,7 @@ l2k_status l2k_output_fixed_bytes(const l2k_encoding *e, const l2k_tile *tiles, 
 {
     *bytes = EOC_BYTES;
     if (!l2k_layers_need_distortions(&e->targets) && !e->by_step.given)
-        return L2K_OK; /* nobody asks */
+        return L2K_OK; /* not wanted */
     size_t before = out->parts.size;
     if (e->tile_steps)
         *bytes += count * quantisation_bytes(e);

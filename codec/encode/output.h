@@ -28,11 +28,11 @@ typedef struct l2k_output {
     uint64_t box_at;          /* where the codestream's box begins */
 } l2k_output;
 
-/* For so many tiles together; each has `front` bytes of room before it. Release also after an error. */
+/* For several tiles together; each has `front` bytes of room before it. Release also after an error. */
 l2k_status l2k_output_start(l2k_output *out, const l2k_context *context, uint32_t num_tiles, size_t front);
 void l2k_output_release(l2k_output *out);
 
-/* Forgets what is there of the tiles. */
+/* Forgets the tiles. */
 void l2k_output_restart(l2k_output *out);
 
 /* Bytes that do not depend on the packets of these tiles: their tile-parts' headers, and the head that is still to be

@@ -19,7 +19,7 @@ typedef struct l2k_settings {
 /* Completes what the encoder has. The options are set even where something is against the profile. */
 l2k_status l2k_profile_settle(const struct l2k_encoder *encoder, l2k_settings *settings);
 
-/* Rsiz, and whether what has been set up is what it says. */
+/* Rsiz, and whether the options set up comply with it. */
 l2k_status l2k_profile_setup(const l2k_settings *settings, l2k_encoding *encoding);
 
 #endif

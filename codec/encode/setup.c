@@ -187,8 +187,8 @@ static l2k_status setup_component(const l2k_settings *s, unsigned precision, l2k
     return setup_steps(encoder, precision, coding);
 }
 
-/* What an HT code-block may be (8.2 of T.814 and Table A.19): vertically causal contexts are those of the SigProp pass.
- */
+/* What an HT code-block may be (8.2 of T.814 and Table A.19): vertically causal contexts are those of the
+ * SigProp pass. */
 static l2k_status check_style(const l2k_context *context, const int64_t *o)
 {
     const int64_t style = o[L2K_ENCODER_STYLE], passes = o[L2K_ENCODER_HT_PASSES];

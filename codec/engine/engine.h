@@ -24,7 +24,7 @@ typedef struct l2k_encode_request {
     void *stream;              /* they are ready after what is in it */
     bool interleaved;          /* the first three planes are those of interleaved pixels */
     bool follows;              /* code-blocks may be coded where the transform runs */
-    bool truncates;            /* quantise as E.2 has it, by the plan or by the block coder */
+    bool truncates;            /* quantise as in E.2, by the plan or by the block coder */
     bool open_steps;           /* steps are still to be chosen: coefficients stay as they are */
     bool distortions;          /* of coding passes are wanted */
     uint64_t list;             /* not 0: requests with the same number have the same code-blocks and steps */

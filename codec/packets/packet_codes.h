@@ -19,13 +19,13 @@ L2K_HD uint32_t l2k_pass_count_code(unsigned passes, unsigned *bits)
                           : 0xFF80 | (passes - 37);
 }
 
-/* Bits by which a length may be longer than Lblock if it is that of so many passes. */
+/* Bits by which a length may be longer than Lblock if it is that of `passes` passes. */
 L2K_HD unsigned l2k_pass_bits(unsigned passes)
 {
     return l2k_bit_length(passes) - 1;
 }
 
-/* Lblock, grown where the length of a segment of so many passes needs it. */
+/* Lblock, grown where the length of a segment of `passes` passes needs it. */
 L2K_HD unsigned l2k_lblock_for(unsigned lblock, unsigned passes, uint32_t bytes)
 {
     const unsigned pass_bits = l2k_pass_bits(passes), needed = l2k_bit_length(bytes);

@@ -71,8 +71,8 @@ static l2k_status begin_mq(l2k_packet_reader *reader, l2k_block_state *block, un
 
 /* Placeholder passes have no bytes, and are counted as if they led to an MQ segment. The first length other than 0
  * makes the block HT, with a cleanup pass after the placeholders; where MQ blocks may occur, a leading 0 in that length
- * says so. An MQ block's length has been read for too few passes, if its last ones could have been refinement passes.
- */
+ * says so. An MQ block's length has been read for too few passes, if its last ones could have been
+ * refinement passes. */
 static l2k_status get_open_lengths(l2k_packet_reader *reader, l2k_block_state *block, unsigned passes)
 {
     const unsigned refinement = (block->num_passes + passes - 1) % 3;

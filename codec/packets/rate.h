@@ -9,8 +9,7 @@ typedef struct l2k_layer_targets {
     l2k_target kind;
     const double *targets;
     size_t count; /* 0 = one layer with everything */
-    /* Whatever they ask for, the output takes at most so many bytes, and so do the packets of each component; 0 = any.
-     */
+    /* The most bytes of the output, whatever they ask for, and of the packets of each component; 0 = any. */
     uint64_t most_bytes, component_bytes;
 } l2k_layer_targets;
 

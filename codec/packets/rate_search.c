@@ -34,7 +34,7 @@ static void learn(forecast *f, uint64_t bodies, uint64_t bytes)
     f->headers = bytes > bodies ? bytes - bodies : 0;
 }
 
-/* Headers around so many bytes of bodies, and how wrong that may be. */
+/* Headers around these bytes of bodies, and how wrong that may be. */
 static double expect(const forecast *f, uint64_t bodies, double *wrong)
 {
     const double share = (double)f->headers / (double)(f->bodies + 1), far = difference(bodies, f->bodies);

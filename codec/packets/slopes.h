@@ -31,8 +31,8 @@ typedef struct l2k_slope_list {
 } l2k_slope_list;
 
 /* What a squared error of one quantiser step in a subband is worth in squared samples of the image, in units of each
- * component's squared peak: the L2 norm of the subband's basis, and that of the inverse component transform's column.
- */
+ * component's squared peak: the L2 norm of the subband's basis, and that of the inverse component
+ * transform's column. */
 double l2k_distortion_weight(const l2k_tile *tile, const l2k_subband *band);
 
 /* The tiles' places must be listed and outlive the list. Errors: L2K_ERROR_MEMORY, L2K_ERROR_CANCELLED, after which the

@@ -265,7 +265,7 @@ void l2k_batch_workers_release(l2k_batch_workers *workers)
 /* ---- A batch ----------------------------------------------------------------------------------------------------- */
 
 /* Samples in flight together, about a gigabyte with all that is allocated for them, and workers, both on a device: with
- * more, its memory and the bus are shared by so many that none of them gains. */
+ * more, they share its memory and the bus, and none gains. */
 #define MOST_SAMPLES   ((uint64_t)1 << 27)
 #define MOST_ON_DEVICE 8u
 

@@ -79,7 +79,7 @@ l2k_status l2k_batch_workers_run(l2k_batch_workers *workers, const l2k_batch_kin
 
 void l2k_batch_workers_release(l2k_batch_workers *workers);
 
-/* What a batch of so many images comes to in progress. */
+/* The units of progress of a batch of `count` images. */
 uint64_t l2k_batch_units(size_t count);
 
 #endif

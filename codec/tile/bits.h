@@ -132,8 +132,8 @@ static inline uint32_t l2k_bits_get(l2k_bit_reader *bits, unsigned count)
     return value;
 }
 
-/* Reads bits up to the first that differs from `bit`, this one included, or up to `most`; returns how many were equal.
- */
+/* Reads bits up to the first that differs from `bit`, this one included, or up to `most`; returns how many
+ * were equal. */
 static inline uint32_t l2k_bits_run(l2k_bit_reader *bits, unsigned bit, uint32_t most)
 {
     if (bits->left < 32)

@@ -158,8 +158,8 @@ static inline bool l2k_coding_has_band(const l2k_component_coding *coding, unsig
 void l2k_coding_choose_steps(const l2k_component_coding *coding, unsigned precision, l2k_step *steps);
 void l2k_coding_steps_of_base(const l2k_component_coding *coding, float base, l2k_step *steps);
 
-/* The step of a subband, {0} of one that does not exist; worked out from LL's where the quantisation is derived (E-5).
- */
+/* The step of a subband, {0} of one that does not exist; worked out from LL's where the quantisation is
+ * derived (E-5). */
 l2k_step l2k_coding_step(const l2k_component_coding *coding, unsigned resolution, unsigned orientation);
 
 /* What the transform has to do for a tile; `components` has siz->num_components entries and is filled in. `discard`

@@ -27,7 +27,7 @@ enum { L2K_TAG_TREE_LEVELS = 33 };
 
 /* ---- Decoder -------------------------------------------------------------------------------------------------- */
 
-/* What has been read of a tree of width x height leaves: of each node twice what its value is at least, and 1 more if
+/* The part read so far of a tree of width x height leaves: of each node twice what its value is at least, and 1 more if
  * it is just that. Four bytes a node, since large precincts have many: parents are worked out. */
 typedef struct l2k_tag_reader {
     uint32_t width, height;
@@ -40,7 +40,7 @@ uint64_t l2k_tag_nodes(uint32_t width, uint32_t height);
 /* Takes the nodes from the arena: nothing has been read. width and height may be 0. */
 l2k_status l2k_tag_reader_create(const l2k_context *context, l2k_arena *arena, l2k_tag_reader *tree);
 
-/* Forgets what has been read. */
+/* Back to the state before the first reading. */
 void l2k_tag_reader_restart(const l2k_tag_reader *tree);
 
 /* What is known of a leaf that was decoded to be below a threshold: its value. */

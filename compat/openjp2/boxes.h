@@ -33,7 +33,7 @@ typedef struct jp2_boxes {
 bool boxes_read(jp2_boxes *b, stream *s, const events *handlers);
 void boxes_clear(jp2_boxes *b);
 
-/* Whether OpenJPEG's decoder accepts the file's palette and channel definitions for so many components. */
+/* Whether OpenJPEG's decoder accepts the file's palette and channel definitions for that number of components. */
 bool boxes_check(const jp2_boxes *b, uint32_t num_components, const events *handlers);
 
 /* Sets the image's colour space, and moves the ICC profile to it. */

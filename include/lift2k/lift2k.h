@@ -64,8 +64,8 @@ typedef enum l2k_severity { L2K_SEVERITY_ERROR, L2K_SEVERITY_WARNING, L2K_SEVERI
  *
  * `allocate` returns memory aligned for any C object, or NULL; `release` takes it back. Encoders and decoders keep
  * memory, tables and transform plans from image to image: an image of a shape seen twice before allocates nothing, or,
- * with several threads, at most a few blocks. Memory is returned when it stays unused for two images, and when the object is
- * freed. GPU memory, pinned memory, thread stacks and what the C library's qsort takes do not come from these hooks.
+ * with several threads, at most a few blocks. Memory is returned when it stays unused for two images, and when the
+ * object is freed. GPU memory, pinned memory, thread stacks and what the C library's qsort takes do not come from these hooks.
  *
  * `message`: `text` has no trailing newline and is valid only during the call. If several threads fail, each reports
  * its own line, in any order; the status is that of the first tile that failed.
@@ -232,8 +232,8 @@ typedef struct l2k_plane {
 /* Part 1 has two wavelets (Annex F). The others are lifting kernels of Part 2 (T.801, Annex H): from haar to fidelity
  * those of VC-2 (SMPTE ST 2042-1) but for its 5/3, without the extra bits that it gives some of them; 1-3 is the 5/3
  * without its update, so that reduced pictures hold exactly every second sample; w4 is the orthonormal wavelet of
- * Daubechies with four coefficients. The last two stand for kernels that callers describe, or that a codestream does.
- */
+ * Daubechies with four coefficients. The last two stand for kernels that callers describe, or that a
+ * codestream does. */
 typedef enum l2k_wavelet {
     L2K_WAVELET_5_3 = 0, /* reversible */
     L2K_WAVELET_9_7,     /* irreversible */
@@ -296,8 +296,8 @@ typedef enum l2k_backend { L2K_BACKEND_AUTO = 0, L2K_BACKEND_CPU, L2K_BACKEND_CU
 typedef enum l2k_memory { L2K_MEMORY_HOST = 0, L2K_MEMORY_DEVICE } l2k_memory;
 
 /* Instruction sets of the CPU's row functions; the result is the same to the bit. AUTO is the fastest that processor
- * and build support. Any other value forces that set; L2K_ERROR_BACKEND, when the work starts, if it is not supported.
- */
+ * and build support. Any other value forces that set; L2K_ERROR_BACKEND, when the work starts, if it is not
+ * supported. */
 typedef enum l2k_cpu { L2K_CPU_AUTO = 0, L2K_CPU_C, L2K_CPU_AVX2, L2K_CPU_AVX512, L2K_CPU_NEON } l2k_cpu;
 
 /* Whether the transform stage can run on a backend on this machine. What it runs on (the GPU's name), or why it cannot
@@ -417,10 +417,10 @@ L2K_API l2k_status l2k_encoder_set_kernel(l2k_encoder *encoder, const char *text
  * Errors: L2K_ERROR_ARGUMENT, L2K_ERROR_STATE between begin and end of an image. */
 L2K_API l2k_status l2k_encoder_set_splits(l2k_encoder *encoder, const char *text);
 
-/* The palette (I.5.3.4) of the next images, which then have one unsigned component, of indices into it: `count` entries,
- * at most 1024, of `channels` samples of 8 bits: 3 colours, and a fourth for opacity. image->colour is that of the
- * entries. count 0 = none. JP2 only. Copied. Errors: L2K_ERROR_ARGUMENT, L2K_ERROR_STATE between begin and end of an
- * image. */
+/* The palette (I.5.3.4) of the next images, which then have one unsigned component, of indices into it: `count`
+ * entries, at most 1024, of `channels` samples of 8 bits: 3 colours, and a fourth for opacity. image->colour is that of
+ * the entries. count 0 = none. JP2 only. Copied. Errors: L2K_ERROR_ARGUMENT, L2K_ERROR_STATE between begin and end of
+ * an image. */
 L2K_API l2k_status l2k_encoder_set_palette(l2k_encoder *encoder, const uint8_t *entries, size_t count,
                                            unsigned channels);
 
@@ -474,8 +474,8 @@ typedef enum l2k_profile {
     L2K_PROFILE_IMF_8K_R = 0x0900
 } l2k_profile;
 
-/* Sets PROFILE, and with a cinema or IMF profile all that it fixes, as OpenJPEG chooses it: wavelet, code-blocks of 32 x
- * 32, precincts of 256 (lowest resolution 128), CPRL, tile-parts by component, TLM, no styles, region of interest or
+/* Sets PROFILE, and with a cinema or IMF profile all that it fixes, as OpenJPEG chooses it: wavelet, code-blocks of
+ * 32 x 32, precincts of 256 (lowest resolution 128), CPRL, tile-parts by component, TLM, no styles, region of interest or
  * tile origin, one tile (R: or those that are possible), one layer, for 4K cinema two progressions (POC); levels within
  * those of the profile; limits of bytes: cinema's at the given frames per second, 24 if 0, or those of an IMF
  * sub-level, none if 0. Lower values of MAX_BYTES and COMPONENT_BYTES hold. Whatever else is set otherwise, before or
@@ -715,7 +715,7 @@ L2K_API l2k_status l2k_decoder_open_memory(l2k_decoder *decoder, const void *dat
  * TLM, headers of tile-parts are read when their tile is wanted. `file` is copied; what its `user` points to must stay
  * valid until the decoder is freed or opens another file.
  *
- * Address space for the whole file is reserved from the system, not from the hooks; memory is taken for what has been
+ * Address space for the whole file is reserved from the system, not from the hooks; memory is taken for the parts
  * read, which counts for LIMIT_MEMORY, and of which the codestream's is given back after a decoding where it is more
  * than 16 MiB. Errors as above. */
 L2K_API l2k_status l2k_decoder_open_file(l2k_decoder *decoder, const l2k_file *file);

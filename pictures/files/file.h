@@ -29,8 +29,8 @@ bool cli_input_open(cli_input *input, const char *path);
 bool cli_input_take(cli_input *input, int descriptor, const char *name);
 void cli_input_close(cli_input *input);
 
-/* Starts the time limit for reading unless it is running; or suspends it until the next start, which grants it again.
- */
+/* Starts the time limit for reading unless it is running; or suspends it until the next start, which grants
+ * it again. */
 void cli_input_time_starts(cli_input *input);
 void cli_input_time_stops(cli_input *input);
 

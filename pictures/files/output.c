@@ -14,7 +14,7 @@
 #include "pictures/user/report.h"
 
 /* Keeps owner, group and permissions of the replaced file, except set-user-ID and similar bits, which were given to
- * other content. Only some users may change the owner. Where the group cannot be kept, nobody gains access: neither
+ * other content. Only some users may change the owner. Where the group cannot be kept, no user gains access: neither
  * another group nor members of the old one, who then count as others. The restricted mode is set before the group
  * changes, in case a later call fails. */
 static void keep_access(int descriptor, const struct stat *existing)

@@ -38,7 +38,7 @@ static void end_by_signal(int number)
     if (number != SIGPIPE)
         signal(SIGPIPE, SIG_IGN); /* from the farewell: the exit status remains that of the first signal */
     if (bytes && write(STDERR_FILENO, farewell, bytes) < 0)
-        atomic_store(&farewell_bytes, 0); /* nobody is left to read it */
+        atomic_store(&farewell_bytes, 0); /* no reader is left */
     for (const place *at = atomic_load(&places); at; at = at->next)
         if (atomic_load(&at->used) && unlink(at->name) != 0)
             rmdir(at->name);
@@ -61,7 +61,7 @@ static void end_unless_held(int number)
         atomic_store(&ending, false);
 }
 
-/* After SIGPIPE nobody reads the library's result. */
+/* After SIGPIPE no one reads the library's result. */
 static void on_signal(int number)
 {
     int none = 0;

@@ -514,7 +514,7 @@ template <class W, int K, int N> struct l2k_any_writer {
     const l2k_cuda_plane *planes;
     int first, begin, end; /* the lane's first column, and from there on those that the warp stores */
 
-    /* The warp stores what there is from `warp_own` columns after its first to as many before its last. */
+    /* The warp stores the samples from `warp_own` columns after its first to as many before its last. */
     __device__ __forceinline__ l2k_any_writer(const l2k_cuda_plane *p, int warp, int warp_own, int lane_first,
                                               int width, bool)
         : planes(p), first(lane_first), begin(max(warp + warp_own, 0) - lane_first),

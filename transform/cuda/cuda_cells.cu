@@ -1,6 +1,6 @@
 /* Coefficients of which most are 0 cross the bus by cells: a warp takes one, reads it out of the host's memory if it
  * holds something, and writes it, or zeros. So what holds nothing costs the device's memory, but not the bus, and
- * nobody packs anything. */
+ * no step packs them. */
 #include <cuda_runtime.h>
 
 extern "C" {

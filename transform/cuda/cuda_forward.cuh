@@ -24,7 +24,7 @@ template <class D, int N> struct band_stores : l2k_band_places<D, N> {
     {
     }
 
-    /* Row n of a band, if the band has it. */
+    /* Row n of a band, if it exists. */
     __device__ __forceinline__ void store(const l2k_cuda_bands &b, int level, int band, const packed &q, int n) const
     {
         if (places::has_row(band, n))

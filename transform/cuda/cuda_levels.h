@@ -12,7 +12,7 @@ static inline unsigned l2k_cuda_lanes(const l2k_plan_spec *spec, uint32_t c)
 
 /* Device memory for LL samples between launches and for counters, in bytes; to be cleared before the first run. */
 size_t l2k_cuda_low_bytes(const l2k_plan_spec *spec);
-/* Those of the samples, which come first and are nobody's from run to run, unlike the counters. */
+/* Those of the samples, which come first and hold nothing from run to run, unlike the counters. */
 size_t l2k_cuda_low_sample_bytes(const l2k_plan_spec *spec);
 
 /* Enqueues the plan's transform on `stream` (a cudaStream_t). planes[c] and coefficients[c] are in device memory, the

@@ -14,7 +14,7 @@
 
 /* What a volume is, after all checks. */
 typedef struct l2k_volume_spec {
-    l2k_tile_spec tile; /* a slice as l2k_transform has it; its components are those of the samples */
+    l2k_tile_spec tile; /* a slice as in l2k_transform; its components are those of the samples */
     l2k_wavelet wavelet, z_wavelet;
     unsigned levels, z_levels;
     bool isotropic;

@@ -46,7 +46,7 @@ void l2k_z_push(l2k_z_queue *queue,
 l2k_z_slice *l2k_z_take(l2k_z_queue *queue); /* NULL where it is empty */
 
 typedef enum l2k_z_kind {
-    L2K_Z_CHAIN, /* all lifting steps and scaling on consecutive slices, as l2k_lifting.chain has it */
+    L2K_Z_CHAIN, /* all lifting steps and scaling on consecutive slices, as in l2k_lifting.chain */
     L2K_Z_STEP,  /* one step on rows[0], with rows[1] and rows[2] before and after it */
     L2K_Z_TAPS,  /* one step of a kernel on rows[0], with a row for each tap behind it */
     L2K_Z_LONE,  /* the only slice of a level, at an odd coordinate: rows[0] */

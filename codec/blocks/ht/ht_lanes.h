@@ -94,8 +94,7 @@ static inline void l2k_lanes_load_int32(const int32_t *from, l2k_lanes *even, l2
 }
 
 /* In each lane `low`, followed from bit `count` (0 to 32) on by `high`: of quad i to (i even: `even`, else `odd`)[i /
- * 2].
- */
+ * 2]. */
 static inline void l2k_lanes_store_joined(uint64_t *even, uint64_t *odd, size_t i, l2k_lanes low, l2k_lanes high,
                                           l2k_lanes count)
 {

@@ -7,8 +7,8 @@
 
 #include "codec/blocks/ht/ht_rows.h"
 
-/* Both streams while they are read: the next bits of VLC, as in a window, and the events of MEL, with a one above them.
- */
+/* Both streams while they are read: the next bits of VLC, as in a window, and the events of MEL, with a one
+ * above them. */
 typedef struct streams {
     uint64_t bits, events;
     const uint8_t *next;

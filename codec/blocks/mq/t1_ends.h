@@ -1,7 +1,6 @@
 /* The coding passes of a code-block as such: their kinds and order, which of them end a codeword segment (Tables D.8
  * and D.9), how few bytes one can be cut to, and the squared error that one removes. For encoders on the CPU and on
- * devices.
- */
+ * devices. */
 #ifndef L2K_CODEC_BLOCKS_MQ_T1_ENDS_H
 #define L2K_CODEC_BLOCKS_MQ_T1_ENDS_H
 
@@ -50,7 +49,7 @@ typedef struct l2k_pass_mark {
 /* The fewest bytes from which the decoder, which reads ones past their end, decodes an open pass correctly: the
  * truncated code, extended by ones, must be in the interval. (It can fall short of it if the last byte kept is 0xFF,
  * because the stuffing bit after that may be a carry.) Numbers are in units of the registers, times 2^32. Not more than
- * `most`, unless the pass already has so many; with a larger `most` the result is the same or larger than that. */
+ * `most`, unless the pass already has as many; with a larger `most` the result is the same or larger than that. */
 L2K_HD uint32_t l2k_shortest_cut(const l2k_pass_mark *mark, const uint8_t *start, uint32_t most)
 {
     uint8_t before = start[mark->at];
@@ -59,7 +58,7 @@ L2K_HD uint32_t l2k_shortest_cut(const l2k_pass_mark *mark, const uint8_t *start
     int place = 27 - mark->ct; /* of the last bit kept */
     uint32_t bytes = (uint32_t)(mark->at + 1);
     for (; bytes < most; bytes++) {
-        if (place < -24) /* as fine as can be told */
+        if (place < -24) /* as fine as can be resolved */
             return most;
         int64_t filled = value + ((int64_t)1 << (32 + place));
         if (filled > low && filled <= high)

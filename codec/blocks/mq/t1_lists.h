@@ -68,8 +68,8 @@ typedef struct l2k_t1_kernels {
     void (*code_two)(l2k_mq_feed *one, l2k_mq_feed *two);
 } l2k_t1_kernels;
 
-/* The samples of a cell that become significant in a pass of the current bit-plane or are refined in it, after `list`.
- */
+/* The samples of a cell that become significant in a pass of the current bit-plane or are refined in it,
+ * after `list`. */
 static inline uint64_t l2k_t1_pass_samples(const l2k_t1_planes *p, unsigned type, size_t cell)
 {
     if (type == PASS_REFINEMENT)

@@ -1,5 +1,5 @@
-/* Slices of a volume on the CPU: their memory, lifting in parts that stay in the cache, samples, and the levels within.
- */
+/* Slices of a volume on the CPU: their memory, lifting in parts that stay in the cache, samples, and the
+ * levels within. */
 #include "base/memory.h"
 #include "base/sample.h"
 #include "dwt/kernel_rows.h"
@@ -13,7 +13,7 @@
 /* Below this many samples, starting threads costs more than they save. */
 #define MIN_PARALLEL_SAMPLES ((size_t)1 << 16)
 
-/* Slices that are lifted together: so many for each lifting step. Of each level the slices in its window, as many as
+/* Slices that are lifted together, for each lifting step. Of each level the slices in its window, as many as
  * there are steps, are read and written once more with the next group, so four levels double what memory moves. */
 #define IN_GROUP_PER_STEP 4u
 
@@ -137,8 +137,8 @@ l2k_z_slice *l2k_slice_get(const l2k_volume *volume, l2k_volume_stage *stage, bo
 
 /* ---- Samples ------------------------------------------------------------------------------------------------- */
 
-/* Rows of a slice between planes and values, of the components from c on that the component transform joins, or of one.
- */
+/* Rows of a slice between planes and values, of the components from c on that the component transform
+ * joins, or of one. */
 typedef struct joined {
     uint32_t c;
     unsigned lanes;

@@ -77,8 +77,8 @@ bool changes(const l2k_z_levels *z, const l2k_z_op *op, unsigned row)
     return row >= (scales && !z->inverse ? 0u : 1u) && row < (scales && z->inverse ? end : end - 1);
 }
 
-/* Forward, what changes comes into the slice's own memory; inverse, the last operation leaves the slice in the planes.
- */
+/* Forward, what changes comes into the slice's own memory; inverse, the last operation leaves the slice in
+ * the planes. */
 void place_row(const l2k_z_levels *z, l2k_cuda_z_op *op, unsigned row, l2k_cuda_slice *slice, bool changed)
 {
     char *const own = (char *)slice->slice.values, *const samples = slice->samples;

@@ -447,7 +447,7 @@ template <class S, int LANES, bool STORE> __global__ void move_slices(const __gr
 
 /* ---- Launches ------------------------------------------------------------------------------------------------ */
 
-const int THREADS = 128, ROWS = 4; /* of a block: of those of slices, so many have THREADS / ROWS threads */
+const int THREADS = 128, ROWS = 4; /* of a block; those for slices have ROWS rows */
 
 template <class Kernel, class Parameters>
 int launch(Kernel *kernel, dim3 grid, dim3 block, const Parameters &p, void *stream)

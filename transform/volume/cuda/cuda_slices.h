@@ -36,7 +36,7 @@ typedef struct l2k_cuda_z_op {
     char *from[L2K_Z_ROWS], *to[L2K_Z_ROWS]; /* `to` NULL: the row is not stored */
 } l2k_cuda_z_op;
 
-/* A lifting step of a kernel, as l2k_kernel_step has it. */
+/* A lifting step of a kernel, as in l2k_kernel_step. */
 typedef struct l2k_cuda_z_step {
     float taps[L2K_CUDA_Z_TAPS];
     int16_t rounding;

@@ -18,8 +18,8 @@ namespace
  * launches leave more of the device idle than its cache saves. */
 const size_t GROUP_SAMPLES = (size_t)1 << 24;
 
-/* In device memory so many slices are a group even if they have more samples, up to the second number: each group reads
- * and writes the slices in the windows of its levels once more. */
+/* In device memory this many slices are a group even if they have more samples, up to the second number: each group
+ * reads and writes the slices in the windows of its levels once more. */
 const size_t LEAST_SLICES = 32, MOST_SAMPLES = (size_t)1 << 27;
 
 /* ---- Life ---------------------------------------------------------------------------------------------------- */

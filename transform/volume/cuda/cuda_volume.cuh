@@ -149,7 +149,7 @@ l2k_status l2k_cuda_get_samples(l2k_volume *volume, const l2k_plane *planes, boo
 
 /* ---- Across slices (cuda_ops.cu) ----------------------------------------------------------------------------- */
 
-/* Enqueues what has been recorded for a stage, behind which the slices of `leaving` are where they belong. */
+/* Enqueues the op list of a stage, behind which the slices of `leaving` are where they belong. */
 l2k_status l2k_cuda_ops_run(const l2k_volume *v, unsigned number, const l2k_z_queue *leaving);
 
 /* ---- Samples (cuda_samples.cu) ------------------------------------------------------------------------------- */

@@ -21,7 +21,7 @@ typedef struct l2k_cuda_bytes {
 
 /* What a coder on a device reads of a batch besides l2k_block_batch, whose `engine` points to it; NULL is all 0. */
 typedef struct l2k_cuda_batch {
-    void *stream;  /* a cudaStream_t to work in, after what is there already; NULL: one of the coder's own */
+    void *stream;  /* a cudaStream_t to work in, after the work already enqueued there; NULL: one of the coder's own */
     uint64_t same; /* not 0: batches of this coder with the same number have the same places, views and steps, so
                       that its list of them can stay on the device */
     bool stays;    /* encoding: what is coded stays on the device, and no block is touched */
@@ -70,7 +70,7 @@ void l2k_cuda_blocks_abandon(l2k_cuda_blocks *blocks);
 /* `bytes` bytes of pinned memory until `forget`, aligned like the sizes taken before. */
 l2k_status l2k_cuda_take_code(l2k_cuda_blocks *blocks, size_t bytes, uint8_t **code);
 
-/* Kernels may read so many bytes beyond those to decode, on both sides: zeros. Parts of memory begin at multiples of
+/* Kernels may read this many bytes beyond those to decode, on both sides: zeros. Parts of memory begin at multiples of
  * it. */
 enum { L2K_CUDA_ALIGNMENT = 64 };
 
@@ -119,7 +119,7 @@ static inline uint8_t *l2k_cuda_bytes_at(const l2k_cuda_blocks *blocks)
 /* Starts with all bytes of the batch, if they go up directly; those that were sent ahead are there for what follows in
  * the batch's stream. */
 l2k_status l2k_cuda_bytes_start(l2k_cuda_blocks *blocks);
-/* For the host to gather `count` bytes in; what has gone up directly is needed no longer. */
+/* For the host to gather `count` bytes in; bytes uploaded directly are needed no longer. */
 l2k_status l2k_cuda_bytes_gather(l2k_cuda_blocks *blocks, size_t count);
 l2k_status l2k_cuda_bytes_upload(l2k_cuda_blocks *blocks, const uint8_t *from, size_t count);
 /* As `send` in the table of an engine. */

@@ -95,8 +95,8 @@ template <class Sum> __device__ __forceinline__ Sum l2k_cta_sum_before(Sum *sums
     return here - own + (warp ? sums[warp - 1] : 0);
 }
 
-/* ---- Bytes of fewer bits (7.1 of T.814) ----------------------------------------------------------------------------
- */
+/* ---- Bytes of fewer bits (7.1 of T.814)
+ * ---------------------------------------------------------------------------- */
 
 /* The two kinds of HT streams: read from the first byte on, where the byte after 0xFF has seven bits (MagSgn, MEL,
  * SigProp), or from the last byte on, where a byte whose low seven bits are ones has only those if the byte read before

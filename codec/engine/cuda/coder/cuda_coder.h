@@ -22,7 +22,7 @@ static inline const l2k_block_coder_table *l2k_cuda_coder_for(unsigned style)
 /* The rest is for the first two tables; the third ignores `send`, and encodes nothing. */
 
 /* Where a batch that stays on the device has its coded blocks: after `begin_encode`, for work that is enqueued in the
- * batch's stream; after `finish`, whether all code was there. What is there remains until the next batch. */
+ * batch's stream; after `finish`, whether all code was there. The code remains until the next batch. */
 void l2k_cuda_coder_coded(const l2k_block_coder *coder, l2k_cuda_coded *coded);
 
 /* Brings to the host what a batch of MQ blocks has left on the device, after `finish` and with all code there: blocks

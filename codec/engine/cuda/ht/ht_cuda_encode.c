@@ -32,7 +32,7 @@ typedef struct encoded_band {
     l2k_ht_cuda_encode_block block;
 } encoded_band;
 
-/* Magnitudes of floats that take so many bits, and one more, are quantised to 16. */
+/* Magnitudes of floats that take this many bits, and one more, are quantised to 16. */
 enum { NARROW_PLANES = 14 };
 
 static l2k_status look_at_band(const l2k_ht_cuda_encoding *c, const l2k_subband *from, encoded_band *to)

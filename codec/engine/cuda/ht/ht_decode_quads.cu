@@ -29,8 +29,8 @@ __device__ __forceinline__ uint32_t unstuff(const uint8_t *segment, uint32_t byt
     return u.run();
 }
 
-/* The last two bytes of a cleanup segment have the length of MEL and VLC together, Scup (7.1.1); 0 if it cannot be one.
- */
+/* The last two bytes of a cleanup segment have the length of MEL and VLC together, Scup (7.1.1); 0 if it
+ * cannot be one. */
 __device__ __forceinline__ uint32_t suffix_of(const uint8_t *segment, uint32_t length)
 {
     if (length < 2)

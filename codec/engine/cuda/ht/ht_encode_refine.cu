@@ -259,7 +259,7 @@ template <class Sample, class Copy> struct refinement {
         keep_gains(p, b.index, gains);
     }
 
-    /* MOST: magnitudes of so many bits are allowed. */
+    /* MOST: the most bits of a magnitude that are allowed. */
     __device__ __forceinline__ void run(int most)
     {
         const uint32_t all = load();

@@ -67,7 +67,7 @@ typedef struct l2k_mq_cuda_encode {
     uint32_t area;         /* samples, likewise */
     bool wide;             /* some coefficients have 32 bits */
     bool styled;           /* some blocks have passes that end segments or reset contexts */
-    uint32_t alone;        /* so many of the longest blocks have two warps each; 0 if styled */
+    uint32_t alone;        /* number of longest blocks, which have two warps each; 0 if styled */
     const l2k_mq_cuda_tables *tables;
     l2k_mq_cuda_counters *counters;
     l2k_mq_cuda_work *work; /* per block */
@@ -134,7 +134,7 @@ L2K_HD uint32_t l2k_mq_cuda_list_units(uint32_t width, uint32_t height, uint32_t
     return (l2k_mq_cuda_lead(planes) + decisions + 4 * passes + 4 * L2K_MQ_WORDS_AHEAD + 15) / 16;
 }
 
-/* Of lists of so many words, in a batch whose largest block has `area` samples. */
+/* Of lists of `words` words, in a batch whose largest block has `area` samples. */
 L2K_HD uint32_t l2k_mq_cuda_bin(uint32_t words, uint32_t area)
 {
     const uint32_t number = words / (area / (L2K_MQ_BINS / 2) + 1);

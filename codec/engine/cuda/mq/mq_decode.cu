@@ -9,7 +9,7 @@
 namespace
 {
 
-/* Lanes of a warp wait with a word that is done until one in so many of them does. */
+/* Lanes of a warp wait with a word that is done until one in CROWD of them does. */
 enum { UNSTUFF_THREADS = 64, CROWD = 4 };
 
 __global__ void __launch_bounds__(UNSTUFF_THREADS) unstuff(const l2k_mq_decode_batch p)

@@ -1,6 +1,6 @@
 /* The words of a block whose lane has a warp for itself, so that it may branch: a word's decisions in loops that wait
- * for as little as possible. What the next candidate needs is loaded before the decision on the one in hand is known.
- */
+ * for as little as possible. What the next candidate needs is loaded before the decision on the present one
+ * is known. */
 #ifndef L2K_CODEC_BLOCKS_CUDA_MQ_DECODE_ALONE_CUH
 #define L2K_CODEC_BLOCKS_CUDA_MQ_DECODE_ALONE_CUH
 

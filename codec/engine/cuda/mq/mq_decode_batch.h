@@ -67,7 +67,7 @@ typedef struct l2k_mq_bits {
     uint32_t bits, carries;
 } l2k_mq_bits;
 
-/* Of so many bytes: a word for every four, one for the rest, two that follow the end. */
+/* Of `bytes` bytes: a word for every four, one for the rest, two that follow the end. */
 L2K_HD uint32_t l2k_mq_decode_num_bits(uint32_t bytes)
 {
     return bytes / 4 + L2K_MQ_DECODE_LEAST_BITS;

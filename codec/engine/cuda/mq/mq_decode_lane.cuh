@@ -214,7 +214,7 @@ struct l2k_mq_lane {
         return signs() + words;
     }
 
-    /* Reads what the word numbered `w` needs, of which the one in hand may be a neighbour. */
+    /* Reads what the word numbered `w` needs, of which the present one may be a neighbour. */
     L2K_MEMBER void look_ahead(uint32_t w)
     {
         const l2k_shared own = pairs + w * pair_stride;

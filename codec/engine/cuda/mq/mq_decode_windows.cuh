@@ -37,8 +37,7 @@ L2K_HD uint32_t l2k_mq_compress(uint64_t window)
 }
 
 /* A strip is a window but for the columns on both sides. `above` and `below` are the words there, 0 where there is
- * none.
- */
+ * none. */
 L2K_HD uint64_t l2k_mq_strip(uint32_t own, uint32_t above, uint32_t below)
 {
     /* the last row above and the first one below, at their places in a word, where they do not meet */

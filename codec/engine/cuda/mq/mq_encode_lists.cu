@@ -343,8 +343,7 @@ __global__ void __launch_bounds__(ALONE ? 32 : L2K_MQ_MOST_WORDS, ALONE ? 32 : 4
 }
 
 /* All that the device has, whatever this launch takes: several threads may launch at once, and the limit is one for
- * all.
- */
+ * all. */
 int allow_shared_memory(void (*kernel)(l2k_mq_cuda_encode))
 {
     int device = 0, most = 0;

@@ -144,7 +144,7 @@ L2K_HD void l2k_mq_lane_two(l2k_mq_lane *lane, uint32_t one, uint32_t two, uint3
 
 /* ---- Passes ----------------------------------------------------------------------------------------------------- */
 
-/* The coder as the CPU has it, which ends segments. */
+/* The state of the CPU's coder, which ends segments. */
 L2K_HD l2k_mq_encoder l2k_mq_lane_registers(const l2k_mq_lane *lane)
 {
     l2k_mq_encoder mq;

@@ -179,7 +179,7 @@ static l2k_status list_packets(const l2k_context *context, const l2k_tile *tile,
 
 /* ---- Memory -------------------------------------------------------------------------------------------------- */
 
-/* Pinned memory for packets of so many bytes, with headers around them. */
+/* Pinned memory for packets of `bytes` bytes, with headers around them. */
 static l2k_status reserve_out(l2k_cuda_packet_maker *m, uint64_t bytes)
 {
     return l2k_cuda_reserve(m->context, &m->out, (size_t)bytes + L2K_PACKETS_FRONT + L2K_PACKETS_BACK);
@@ -361,7 +361,7 @@ static void make_lengths(const l2k_cuda_packet_maker *m, l2k_made_packets *made)
     made->lengths = lengths;
 }
 
-/* What has been counted becomes packets in host memory. */
+/* Makes the counted packets in host memory. */
 static l2k_status deliver(l2k_cuda_packet_maker *m, const l2k_cuda_packet_source *from, bool excess,
                           l2k_made_packets *made)
 {
@@ -376,7 +376,7 @@ static l2k_status deliver(l2k_cuda_packet_maker *m, const l2k_cuda_packet_source
     return L2K_OK;
 }
 
-/* Whether what has been counted has room. */
+/* Whether the counted packets have room. */
 static bool has_room(const l2k_cuda_packet_maker *m)
 {
     const l2k_cuda_packet_counters counters = counters_of(m);

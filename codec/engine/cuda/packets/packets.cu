@@ -26,7 +26,7 @@ struct cta_memory {
 
 /* ---- Tag trees ----------------------------------------------------------------------------------------------- */
 
-/* B of a magnitude of `bits` bits, as l2k_encode_magnitude_bound has it. */
+/* B of a magnitude of `bits` bits, as in l2k_encode_magnitude_bound. */
 __device__ __forceinline__ uint32_t magnitude_bound(uint32_t bits, uint32_t level)
 {
     return level == L2K_REVERSIBLE ? bits : bits + 1 - min(bits, level);
