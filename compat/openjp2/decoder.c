@@ -128,11 +128,11 @@ OPJ_BOOL OPJ_CALLCONV opj_set_decoded_resolution_factor(opj_codec_t *p_codec, OP
     codec *c = codec_decoding(p_codec);
     if (!c)
         return OPJ_FALSE;
-    if (c->d.state != DECODE_NEW && !check_reduce(c, res_factor))
-        return OPJ_FALSE;
-    c->d.reduce = res_factor;
+    /* OpenJPEG keeps nothing of an earlier call after one that fails. */
+    const bool good = c->d.state == DECODE_NEW || check_reduce(c, res_factor);
+    c->d.reduce = good ? res_factor : 0;
     c->d.header_sizes = false;
-    return c->d.state != DECODE_NEW;
+    return good && c->d.state != DECODE_NEW;
 }
 
 OPJ_BOOL OPJ_CALLCONV opj_set_decoded_components(opj_codec_t *p_codec, OPJ_UINT32 numcomps,
@@ -189,6 +189,13 @@ static bool clip_end(const codec *c, const char *side, OPJ_INT32 value, uint32_t
     return true;
 }
 
+/* An area that was refused for its shape stays, as in OpenJPEG, which then refuses to decode. */
+static bool check_area(const codec *c)
+{
+    return (c->d.area[0] <= c->d.area[2] && c->d.area[1] <= c->d.area[3]) ||
+           event_fail(&c->handlers, "the decoded area is empty\n");
+}
+
 OPJ_BOOL OPJ_CALLCONV opj_set_decode_area(opj_codec_t *p_codec, opj_image_t *p_image, OPJ_INT32 p_start_x,
                                           OPJ_INT32 p_start_y, OPJ_INT32 p_end_x, OPJ_INT32 p_end_y)
 {
@@ -207,9 +214,9 @@ OPJ_BOOL OPJ_CALLCONV opj_set_decode_area(opj_codec_t *p_codec, opj_image_t *p_i
              !clip_end(c, "Right", p_end_x, h->x0, h->x1, &area[2]) ||
              !clip_end(c, "Bottom", p_end_y, h->y0, h->y1, &area[3]))
         return OPJ_FALSE;
-    if (area[0] > area[2] || area[1] > area[3])
-        return event_fail(&c->handlers, "the decoded area is empty\n");
     memcpy(c->d.area, area, sizeof area);
+    if (!check_area(c))
+        return OPJ_FALSE;
     p_image->x0 = area[0];
     p_image->y0 = area[1];
     p_image->x1 = area[2];
@@ -236,7 +243,7 @@ OPJ_BOOL OPJ_CALLCONV opj_decode(opj_codec_t *p_codec, opj_stream_t *p_stream, o
     p_image->x1 = c->d.area[2];
     p_image->y1 = c->d.area[3];
     c->d.only_tile = 0;
-    if (!decode_set_sizes(c, p_image) || !decode_samples(c, p_image))
+    if (!check_area(c) || !decode_set_sizes(c, p_image) || !decode_samples(c, p_image))
         return OPJ_FALSE;
     if (c->format != OPJ_CODEC_JP2 || c->d.ignore_channels || c->d.components)
         return OPJ_TRUE;

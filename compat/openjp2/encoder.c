@@ -29,7 +29,7 @@ static bool block_side(int side)
     return side >= 4 && side <= 1024 && (side & (side - 1)) == 0;
 }
 
-static bool check_parameters(const codec *c, const opj_cparameters_t *p)
+static bool check_parameters(const codec *c, const opj_cparameters_t *p, const opj_image_t *image)
 {
     const events *to = &c->handlers;
     if (p->numresolution <= 0 || p->numresolution > OPJ_J2K_MAXRLVLS)
@@ -41,10 +41,14 @@ static bool check_parameters(const codec *c, const opj_cparameters_t *p)
         return event_fail(to, "%d layers, more than 100\n", p->tcp_numlayers);
     if (p->tile_size_on && (p->cp_tdx <= 0 || p->cp_tdy <= 0))
         return event_fail(to, "Invalid tile size %d x %d\n", p->cp_tdx, p->cp_tdy);
+    if (p->tile_size_on && ((uint32_t)p->cp_tx0 >= image->x1 || (uint32_t)p->cp_ty0 >= image->y1))
+        return event_fail(to, "The tiles begin at %d, %d, beyond the image\n", p->cp_tx0, p->cp_ty0);
     if (p->cp_fixed_alloc)
         return event_fail(to, "fixed allocation of layers (cp_fixed_alloc) is not supported\n");
     if (p->mct_data || p->tcp_mct == 2)
         return event_fail(to, "component matrices (opj_set_MCT) are not supported\n");
+    if (p->tcp_mct > 2)
+        return event_fail(to, "Invalid component transform %d\n", p->tcp_mct);
     return true;
 }
 
@@ -58,7 +62,7 @@ static char *copy_text(const char *text)
 OPJ_BOOL OPJ_CALLCONV opj_setup_encoder(opj_codec_t *p_codec, opj_cparameters_t *parameters, opj_image_t *image)
 {
     codec *c = codec_encoding(p_codec);
-    if (!c || !parameters || !image || !check_parameters(c, parameters))
+    if (!c || !parameters || !image || !check_parameters(c, parameters, image))
         return OPJ_FALSE;
     encode_codec_free(c->e);
     c->e = calloc(1, sizeof *c->e);
@@ -203,6 +207,7 @@ static void stop_encoder(encode_codec *e)
     e->lift = NULL;
     e->next_tile = 0;
     e->begun = false;
+    e->encoded = false;
 }
 
 OPJ_BOOL OPJ_CALLCONV opj_start_compress(opj_codec_t *p_codec, opj_image_t *p_image, opj_stream_t *p_stream)
@@ -304,6 +309,7 @@ OPJ_BOOL OPJ_CALLCONV opj_encode(opj_codec_t *p_codec, opj_stream_t *p_stream)
     if (good && !stream_write(c->e->output, bytes, count))
         good = event_fail(&c->handlers, "Error on writing stream!\n");
     free(planes);
+    c->e->encoded |= good;
     return good;
 }
 
@@ -402,6 +408,7 @@ OPJ_BOOL OPJ_CALLCONV opj_write_tile(opj_codec_t *p_codec, OPJ_UINT32 p_tile_ind
     bool good = planes && put_tile(c, p_data, p_data_size, planes);
     free(planes);
     c->e->next_tile++;
+    c->e->encoded |= good;
     return good || event_fail(&c->handlers, "Error while opj_j2k_write_tile with tile index = %u\n", p_tile_index);
 }
 
@@ -410,6 +417,8 @@ OPJ_BOOL OPJ_CALLCONV opj_end_compress(opj_codec_t *p_codec, opj_stream_t *p_str
     codec *c = codec_encoding(p_codec);
     if (!c || !c->e || !c->e->lift || !p_stream)
         return OPJ_FALSE;
+    if (!c->e->encoded) /* OpenJPEG ends an empty file here */
+        return event_fail(&c->handlers, "Nothing has been encoded.\n");
     if (c->e->begun && l2k_encoder_end(c->e->lift) != L2K_OK)
         return OPJ_FALSE;
     c->e->begun = false;

@@ -18,6 +18,7 @@ typedef struct encode_codec {
     uint64_t codestream; /* where the codestream starts */
     uint32_t next_tile;  /* opj_write_tile */
     bool begun;
+    bool encoded; /* the image or a tile */
 } encode_codec;
 
 /* Turns opj_cparameters_t into lift2k's options for the image; false after an error message. */

@@ -183,7 +183,8 @@ OPJ_BOOL OPJ_CALLCONV opj_decode_tile_data(opj_codec_t *p_codec, OPJ_UINT32 p_ti
         return OPJ_FALSE;
     c->d.only_tile = p_tile_index + 1;
     opj_image_t *image = tile_image(c, p_tile_index);
-    bool good = image && p_data && packed_bytes(c, image) <= p_data_size && decode_packed(c, image, p_data);
+    const uint64_t bytes = image ? packed_bytes(c, image) : UINT64_MAX;
+    bool good = bytes <= p_data_size && (!bytes || (p_data && decode_packed(c, image, p_data)));
     opj_image_destroy(image);
     return good;
 }

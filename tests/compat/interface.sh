@@ -36,6 +36,7 @@ coffee.png -I -r 40,10
 chelsea.png -d 33,17 -t 200,150 --tile-origin 11,5 -p RPCL --plt --tlm
 camera.png -I --levels 2 -c 64,64 -p PCRL --sop --eph
 chelsea.png --style bypass,termall,segsym -b 32,16
+camera.png -t 15,14 --levels 5
 EOF
 printf 'P5\n3 2\n65535\n\1\2\3\4\5\6\7\10\11\12\13\14' >deep.pgm
 runs "16 bits" encode deep.pgm deep.jp2 --levels 1 --quiet

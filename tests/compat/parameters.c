@@ -67,6 +67,7 @@ static opj_image_t *new_image(OPJ_UINT32 count, OPJ_UINT32 dx, OPJ_UINT32 dy)
 }
 
 static const char *const *early_options; /* set before the parameters */
+static bool ends_at_once;
 
 /* With `bytes`, also what is written; otherwise only whether it is. */
 static void encode(const char *what, opj_cparameters_t *p, opj_image_t *image, int threads, bool bytes)
@@ -79,10 +80,10 @@ static void encode(const char *what, opj_cparameters_t *p, opj_image_t *image, i
     opj_stream_set_seek_function(stream, seek_to);
     opj_stream_set_skip_function(stream, skip_some);
     p->cp_comment = "odd";
-    bool good = to.bytes && opj_encoder_set_extra_options(codec, early_options) && opj_setup_encoder(codec, p, image) &&
-                opj_codec_set_threads(codec, threads) && opj_start_compress(codec, image, stream) &&
-                opj_encode(codec, stream) && opj_end_compress(codec, stream);
-    printf("%s: %d", what, good);
+    bool set_up = to.bytes && opj_encoder_set_extra_options(codec, early_options) && opj_setup_encoder(codec, p, image);
+    bool good = set_up && opj_codec_set_threads(codec, threads) && opj_start_compress(codec, image, stream) &&
+                (ends_at_once || opj_encode(codec, stream)) && opj_end_compress(codec, stream);
+    printf("%s: %d%s", what, good, set_up ? "" : ", not set up");
     if (good && bytes)
         printf(", %zu bytes, %016" PRIx64, to.end, digest(to.bytes, to.end));
     printf("\n");
@@ -147,7 +148,21 @@ int main(int count, char **words)
     encode("a wrong one", &p, new_image(3, 1, 1), 1, true);
     early_options = NULL;
     p = defaults();
-    if (count > 1 && strcmp(words[1], "alone") == 0)
-        encode("sub-sampling 0", &p, new_image(3, 0, 0), 1, false);
+    if (count < 2 || strcmp(words[1], "alone") != 0)
+        return 0;
+    encode("sub-sampling 0", &p, new_image(3, 0, 0), 1, false);
+    p.tcp_mct = 3;
+    encode("component transform 3", &p, new_image(3, 1, 1), 1, false);
+    p = defaults();
+    p.tile_size_on = OPJ_TRUE;
+    p.cp_tdx = p.cp_tdy = 64;
+    p.cp_tx0 = 104;
+    encode("tiles from the image's right side on", &p, new_image(1, 1, 1), 1, false);
+    p.cp_tx0 = 0;
+    p.cp_ty0 = 90;
+    encode("tiles from below the image on", &p, new_image(1, 1, 1), 1, false);
+    p = defaults();
+    ends_at_once = true;
+    encode("nothing encoded", &p, new_image(1, 1, 1), 1, false);
     return 0;
 }

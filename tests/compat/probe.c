@@ -190,6 +190,33 @@ static void outside(const char *name, OPJ_INT32 x0, OPJ_INT32 y0, OPJ_INT32 x1, 
     stop(&s, "odd area", good);
 }
 
+/* After a call that is refused, what an earlier one has set. */
+static void refused_settings(const char *name)
+{
+    session s = {0};
+    bool good = start(&s, name, 0, 0, 0);
+    if (good) {
+        printf("reductions: %d ", opj_set_decoded_resolution_factor(s.codec, 1));
+        printf("%d\n", opj_set_decoded_resolution_factor(s.codec, 90));
+    }
+    good = good && opj_decode(s.codec, s.stream, s.image);
+    for (OPJ_UINT32 c = 0; good && c < s.image->numcomps;
+         c++) /* OpenJPEG leaves them the lowest resolution's samples */
+        memset(s.image->comps[c].data, 0, sizeof(OPJ_INT32) * s.image->comps[c].w * s.image->comps[c].h),
+            s.image->comps[c].resno_decoded = 0;
+    stop(&s, "a reduction refused", good);
+    for (int beyond = 0; beyond < 2; beyond++) {
+        s = (session){0};
+        good = start(&s, name, 0, 0, 0);
+        if (good) {
+            const OPJ_INT32 x = (OPJ_INT32)s.image->x0, y = (OPJ_INT32)s.image->y0, at = beyond ? 100000 : 20;
+            printf("areas: %d ", opj_set_decode_area(s.codec, s.image, x, y, x + 30, y + 30));
+            printf("%d\n", opj_set_decode_area(s.codec, s.image, x + at, y + at, x + 10, y + 10));
+        }
+        stop(&s, "an area refused", good && opj_decode(s.codec, s.stream, s.image));
+    }
+}
+
 static void one_component(const char *name)
 {
     session s = {0};
@@ -244,10 +271,10 @@ static void tiles(const char *name, unsigned reduce)
     stop(&s, "tiles", good);
 }
 
-static void tile_data(const char *name)
+static void tile_data(const char *name, unsigned reduce)
 {
     session s = {0};
-    bool good = start(&s, name, 0, 0, 0);
+    bool good = start(&s, name, reduce, 0, 0);
     while (good) {
         OPJ_UINT32 tile, bytes, components;
         OPJ_INT32 x0, y0, x1, y1;
@@ -288,6 +315,8 @@ int main(int count, char **words)
     odd_order(name);
     tiles(name, 0);
     tiles(name, 1);
-    tile_data(name);
+    tile_data(name, 0);
+    tile_data(name, 4);
+    refused_settings(name);
     return 0;
 }
