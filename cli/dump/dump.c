@@ -135,7 +135,8 @@ static int run(cli_dump *dump, const cli_options *options)
 {
     cli_progress_begin(options, "dumping", 1);
     cli_progress_file(options->names[0]);
-    bool done = cli_coefficients_open(&dump->input) && cli_dump_make_folder(dump) && dump_all(dump);
+    bool done =
+        cli_coefficients_open(&dump->input) && cli_dump_make_folder(dump, CLI_DUMP_DESCRIPTION) && dump_all(dump);
     done = cli_dump_end(dump, done);
     cli_progress_end();
     if (done && !options->quiet)

@@ -28,17 +28,17 @@ typedef struct cli_dump {
 /* `name` in the folder. */
 bool cli_dump_path(const cli_dump *dump, const char *name, char *path, size_t room);
 
-/* Creates the folder if it does not exist. Like the functions below, false after a report. */
-bool cli_dump_make_folder(cli_dump *dump);
+/* Creates the folder if it does not exist; one with a description of that name is refused. Sets description_path. Like
+ * the functions below, false after a report. */
+bool cli_dump_make_folder(cli_dump *dump, const char *description);
 
 /* Opens a file in it; NULL after a report. The file belongs to the dump. After writing it, call cli_dump_end_file,
  * which closes an existing pipe or device. */
 cli_output *cli_dump_open_file(cli_dump *dump, const char *name);
 bool cli_dump_end_file(cli_output *output);
 
-/* If `done`, gives all files and the description their names; else removes them and the folder, and leaves an earlier
- * dump as it was. If a file cannot get its name after others have theirs, an earlier dump loses its description. That
- * is unlikely: opening a file checks its name. Returns whether the dump exists. */
+/* If `done`, gives all files and the description their names; else removes them and the folder. Returns whether the dump
+ * exists. */
 bool cli_dump_end(cli_dump *dump, bool done);
 
 /* Bits of a subband's coefficients in PGX, with the sign. */

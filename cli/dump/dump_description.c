@@ -43,12 +43,7 @@ static void put_input(cli_json *json, const cli_dump *dump)
 
 bool cli_dump_begin_description(cli_dump *dump)
 {
-    const char *path = dump->description_path;
-    if (!cli_dump_path(dump, CLI_DUMP_DESCRIPTION, dump->description_path, sizeof dump->description_path))
-        return false;
-    if (!cli_becomes_file(path))
-        return cli_error(path, "is not a regular file, which the description needs");
-    if (!cli_output_open(&dump->description, path))
+    if (!cli_output_open(&dump->description, dump->description_path))
         return false;
     dump->json.file = dump->description.stream;
     cli_json_open(&dump->json, NULL, '{');

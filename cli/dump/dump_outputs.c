@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "cli/dump/dump.h"
-#include "pictures/files/temporary.h"
 #include "pictures/user/interrupt.h"
 #include "pictures/user/report.h"
 
@@ -29,9 +28,23 @@ static int make_noted(cli_dump *dump)
     return 0;
 }
 
-bool cli_dump_make_folder(cli_dump *dump)
+bool cli_dump_path(const cli_dump *dump, const char *name, char *path, size_t room)
+{
+    size_t length = strlen(dump->folder);
+    const char *slash = length && dump->folder[length - 1] == '/' ? "" : "/";
+    if ((size_t)snprintf(path, room, "%s%s%s", dump->folder, slash, name) < room)
+        return true;
+    return cli_error(dump->folder, "%s", strerror(ENAMETOOLONG));
+}
+
+bool cli_dump_make_folder(cli_dump *dump, const char *description)
 {
     struct stat facts;
+    if (!cli_dump_path(dump, description, dump->description_path, sizeof dump->description_path))
+        return false;
+    if (stat(dump->description_path, &facts) == 0)
+        return cli_error(dump->description_path,
+                         "the folder has subbands already; remove them, or name another folder");
     cli_interrupt_hold(true);
     const int cause = make_noted(dump);
     cli_interrupt_hold(false);
@@ -40,15 +53,6 @@ bool cli_dump_make_folder(cli_dump *dump)
     if (stat(dump->folder, &facts) == 0 && !S_ISDIR(facts.st_mode))
         return cli_error(dump->folder, "%s; a folder is needed for the subbands' files", strerror(ENOTDIR));
     return true;
-}
-
-bool cli_dump_path(const cli_dump *dump, const char *name, char *path, size_t room)
-{
-    size_t length = strlen(dump->folder);
-    const char *slash = length && dump->folder[length - 1] == '/' ? "" : "/";
-    if ((size_t)snprintf(path, room, "%s%s%s", dump->folder, slash, name) < room)
-        return true;
-    return cli_error(dump->folder, "%s", strerror(ENAMETOOLONG));
 }
 
 cli_output *cli_dump_open_file(cli_dump *dump, const char *name)
@@ -79,39 +83,13 @@ bool cli_dump_end_file(cli_output *output)
     return cli_output_rest(output) || cli_output_fail(output);
 }
 
-/* *begun says whether any file has its name now, even if another one failed. */
-static bool commit_all(cli_dump *dump, bool *begun)
-{
-    for (cli_dump_file *at = dump->files; at; at = at->before) {
-        if (!cli_output_can_seek(&at->output))
-            continue;
-        if (!cli_output_commit(&at->output))
-            return false;
-        *begun = true;
-    }
-    return cli_output_commit(&dump->description);
-}
-
-/* Gives an earlier description, if there is one, a hidden name. False after a report. */
-static bool set_aside(const cli_dump *dump, cli_output *earlier)
-{
-    earlier->target = strdup(dump->description.target);
-    return (earlier->target && (cli_temporary_aside(earlier) || errno == ENOENT)) ||
-           cli_error(dump->description_path, "%s", strerror(errno));
-}
-
-/* An earlier description is removed first and the new one comes last, so that a description is always true. The earlier
- * one returns if no file has been replaced. If a later file cannot get its name, because a folder took it meanwhile,
- * files of both dumps remain and no description. */
+/* The description comes last, so that it is always true. */
 static bool publish(cli_dump *dump)
 {
-    cli_output earlier = {0};
-    bool begun = false, done = set_aside(dump, &earlier);
-    done = done && commit_all(dump, &begun);
-    if (!done && !begun && earlier.temporary && !cli_temporary_publish(&earlier))
-        cli_error(dump->description_path, "%s", strerror(errno));
-    cli_output_discard(&earlier);
-    return done;
+    for (cli_dump_file *at = dump->files; at; at = at->before)
+        if (cli_output_can_seek(&at->output) && !cli_output_commit(&at->output))
+            return false;
+    return cli_output_commit(&dump->description);
 }
 
 static void release(cli_dump *dump, bool keep)

@@ -93,8 +93,7 @@ static bool make_alone(forward *f)
 static bool open_files(forward *f)
 {
     cli_dump *d = &f->folder;
-    if (!cli_volume_list(&f->files, &f->facts, f->volume) || !cli_dump_make_folder(d) ||
-        !cli_dump_path(d, CLI_VOLUME_DESCRIPTION, d->description_path, sizeof d->description_path) ||
+    if (!cli_volume_list(&f->files, &f->facts, f->volume) || !cli_dump_make_folder(d, CLI_VOLUME_DESCRIPTION) ||
         !cli_output_open(&d->description, d->description_path))
         return false;
     for (size_t i = 0; i < f->files.count; i++) {

@@ -120,21 +120,6 @@ bool cli_temporary_publish(cli_output *output)
     return true;
 }
 
-/* An empty file reserves the name; rename replaces it. */
-bool cli_temporary_aside(cli_output *output)
-{
-    int made = make_hidden(output, create, &(mode_t){0600});
-    if (made < 0)
-        return false;
-    close(made);
-    if (rename(output->target, output->temporary) == 0)
-        return true;
-    int cause = errno;
-    cli_temporary_remove(output);
-    errno = cause;
-    return false;
-}
-
 void cli_temporary_remove(cli_output *output)
 {
     if (output->temporary)

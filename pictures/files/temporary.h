@@ -16,9 +16,6 @@ bool cli_temporary_name(cli_output *output, int descriptor);
 /* Gives the file its final name, replacing an existing file. False with errno. */
 bool cli_temporary_publish(cli_output *output);
 
-/* Moves the existing output->target to a hidden name; cli_temporary_publish moves it back. False with errno. */
-bool cli_temporary_aside(cli_output *output);
-
 /* Removes a file with a hidden name. */
 void cli_temporary_remove(cli_output *output);
 

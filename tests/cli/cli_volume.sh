@@ -38,14 +38,17 @@ check "one file" test "$(find d -name '*.raw' | wc -l)" = 1
 there_and_back "one slice" 300,300,1,8,u
 there_and_back "16 bits" 25,40,45,16,u
 there_and_back "threads" 25,40,45,16,u --threads 1 --cpu c
+rm -rf d
 runs "big-endian" volume slices.raw d --raw 25,40,45,16,u,be --quiet
 runs "big-endian, back" volume d back.raw
 check "big-endian, swapped" cmp slices.raw <(python3 -c 'import sys
 b = open("back.raw", "rb").read()
 sys.stdout.buffer.write(bytes(b[i ^ 1] for i in range(len(b))))' 2>/dev/null || cat slices.raw)
+rm -rf d
 runs "progress" volume slices.raw d --raw 50,40,45,8,u --progress
 runs "progress, back" volume d back.raw --no-progress
 check "progress, back: a line" test "$(wc -l <err.log)" = 1
+rm -rf d
 runs "9/7" volume slices.raw d --raw 50,40,45,8,u --irreversible
 check "9/7 in the description" grep -q '"value": "float32"' d/volume.json
 runs "9/7, back" volume d back.raw
@@ -55,6 +58,7 @@ there_and_back "slices of a sample" 1,1,20000,8,u --quiet
 
 # A constant volume: everything is in the lowest subband.
 head -c 8000 /dev/zero >slices.raw
+rm -rf d
 runs "measure" volume slices.raw d --raw 20,20,20,8,s --measure
 check "all are zero" grep -q '^      0  *100.0 %  *100.0 %$' out.log
 
@@ -62,6 +66,7 @@ check "all are zero" grep -q '^      0  *100.0 %  *100.0 %$' out.log
 
 for i in 0 1 2 3 4 5 6 7 8 9 10; do cp "$data/coffee.png" "in_$i.png"; done
 runs "pictures" volume in_?.png in_10.png p --levels 2 --z-levels 2
+cannot "subbands in the folder" 1 "p/volume.json: the folder has subbands already" in_0.png p
 runs "pictures, back" volume p out.png
 check "names of slices" test -e out_00.png -a -e out_10.png
 runs "pictures are the same" compare out_07.png "$data/coffee.png"
@@ -74,6 +79,7 @@ if [ "$has_tiff" = 1 ]; then
     runs "TIFF, one page" volume page_04.tif t --z-levels 0 --quiet
     if command -v tiffcp >/dev/null; then
         tiffcp page_0[0-4].tif pages.tif
+        rm -rf t
         runs "pages" volume pages.tif t --quiet
         check "pages are slices" grep -q '"slices": 5' t/volume.json
     fi
@@ -92,6 +98,7 @@ runs "12 bits" volume twelve.raw e --raw 1,1,2,12,u --quiet
 printf '\0\0\0\20' >twelve.raw # 4096
 cannot "13 bits" 1 "does not fit 12 bits" twelve.raw q --raw 1,1,2,12,u
 printf '\0\370\377\7' >twelve.raw # -2048, 2047
+rm -rf e
 runs "12 bits, signed" volume twelve.raw e --raw 1,1,2,12,s --quiet
 printf '\377\367\0\0' >twelve.raw # -2049
 cannot "13 bits, signed" 1 "does not fit 12 bits" twelve.raw q --raw 1,1,2,12,s

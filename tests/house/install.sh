@@ -49,6 +49,8 @@ done
 for file in lift2k.1 lift2k.3 completions/lift2k site-functions/_lift2k; do
     check "file" test -n "$(find both -path "*/$file" -size +0)"
 done
+page=$(find both -name lift2k-run.1)
+[ -z "$page" ] || check "the manual names the prefix" grep -qF "$work/both${libdir#both}/lift2k/openjp2 " "$page"
 check "version" test "$(both/bin/lift2k --version | head -1)" = "lift2k $version"
 
 # ---- The shared library exports exactly what the header declares ----
