@@ -220,7 +220,11 @@ static void count_file(void *context, const cli_task *task, const void *state, b
     decoding *d = context;
     const cli_decode_file *file = state;
     char size[80];
-    cli_tally_file(&d->tally, !done ? CLI_EXIT_FAILURE : file->incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK);
+    cli_tally_file(&d->tally,
+                   !done              ? CLI_EXIT_FAILURE
+                   : file->incomplete ? CLI_EXIT_INCOMPLETE
+                                      : CLI_EXIT_OK,
+                   task->input);
     if (!done)
         return;
     d->tally.picture_bytes += cli_picture_raw_bytes(&file->picture);
@@ -228,7 +232,7 @@ static void count_file(void *context, const cli_task *task, const void *state, b
     cli_timings_add(&d->timings, &file->timings);
     cli_picture_text(&file->picture, size, sizeof size);
     if (!d->job.options->quiet)
-        cli_note("%s -> %s %s", cli_input_name(task->input), cli_output_name(task->output), size);
+        cli_report("%s -> %s %s", cli_input_name(task->input), cli_output_name(task->output), size);
 }
 
 /* ---- The command --------------------------------------------------------------------------------------------- */

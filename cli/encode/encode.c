@@ -243,7 +243,7 @@ static void release_file(void *state, void *context)
 static void print_verified(const char *name, const char *lines)
 {
     for (const char *end; lines && (end = strchr(lines, '\n')) != NULL; lines = end + 1)
-        cli_note("%s: %.*s", name, (int)(end - lines), lines);
+        cli_report("%s: %.*s", name, (int)(end - lines), lines);
 }
 
 static void print_summary(const char *from, const cli_picture *picture, const cli_output *output)
@@ -251,16 +251,15 @@ static void print_summary(const char *from, const cli_picture *picture, const cl
     char size[80], raw_text[CLI_UNITS_ROOM], text[CLI_UNITS_ROOM];
     uint64_t raw = cli_picture_raw_bytes(picture);
     cli_picture_text(picture, size, sizeof size);
-    cli_note("%s %s, %s -> %s %s, ratio %.3f", from, size, cli_bytes_text(raw, raw_text), output->name,
-             cli_bytes_text(output->bytes, text), output->bytes ? (double)raw / (double)output->bytes : 0.0);
+    cli_report("%s %s, %s -> %s %s, ratio %.3f", from, size, cli_bytes_text(raw, raw_text), output->name,
+               cli_bytes_text(output->bytes, text), output->bytes ? (double)raw / (double)output->bytes : 0.0);
 }
 
 static void count_file(void *context, const cli_task *task, const void *state, bool done)
 {
     encoding *e = context;
     const encode_file *file = state;
-    (void)task;
-    cli_tally_file(&e->tally, done ? CLI_EXIT_OK : CLI_EXIT_FAILURE);
+    cli_tally_file(&e->tally, done ? CLI_EXIT_OK : CLI_EXIT_FAILURE, task->input);
     if (!done)
         return;
     e->tally.picture_bytes += cli_picture_raw_bytes(&file->reader.picture);

@@ -26,9 +26,10 @@ static struct {
     bool wanted;
     const char *verb, *name;
     size_t files, begun;
-    double done;  /* in files */
-    double next;  /* time at which it may be drawn again */
-    size_t shown; /* its columns on the screen; 0 = not shown */
+    double done;                /* in files */
+    double next;                /* time at which it may be drawn again */
+    size_t shown;               /* its columns on the screen; 0 = not shown */
+    char text[5 * MAX_COLUMNS]; /* which it shows */
 } bar = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* The file of this thread: how much of it is done, and its current part. */
@@ -162,9 +163,13 @@ static size_t compose(char *text, size_t bytes, size_t width, double done)
 
 static void draw(void)
 {
-    char text[5 * MAX_COLUMNS], erasing[MAX_COLUMNS + 3];
+    char text[sizeof bar.text], erasing[MAX_COLUMNS + 3];
+    const size_t width = compose(text, sizeof text, columns(), bar.done / (double)bar.files);
+    if (bar.shown && strcmp(text, bar.text) == 0)
+        return;
     erase(); /* the new one may be shorter */
-    bar.shown = compose(text, sizeof text, columns(), bar.done / (double)bar.files);
+    bar.shown = width;
+    memcpy(bar.text, text, sizeof text);
     erase_text(erasing, sizeof erasing);
     cli_interrupt_farewell(erasing);
     put(text);

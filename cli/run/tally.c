@@ -15,8 +15,10 @@ void cli_tally_begin(cli_tally *tally)
     tally->start = cli_now();
 }
 
-void cli_tally_file(cli_tally *tally, int status)
+void cli_tally_file(cli_tally *tally, int status, const char *name)
 {
+    if (status == CLI_EXIT_FAILURE && !tally->failed)
+        tally->first_failed = name;
     tally->failed += status == CLI_EXIT_FAILURE;
     tally->done += status != CLI_EXIT_FAILURE;
     tally->incomplete += status == CLI_EXIT_INCOMPLETE;
@@ -24,17 +26,18 @@ void cli_tally_file(cli_tally *tally, int status)
 
 void cli_tally_print(const cli_tally *tally)
 {
-    char failed[40] = "", incomplete[40] = "", pictures[CLI_UNITS_ROOM], coded[CLI_UNITS_ROOM], time[CLI_UNITS_ROOM];
+    char failed[1080] = "", incomplete[40] = "", pictures[CLI_UNITS_ROOM], coded[CLI_UNITS_ROOM], time[CLI_UNITS_ROOM];
     size_t files = tally->done + tally->failed;
     if (tally->failed)
-        snprintf(failed, sizeof failed, ", %zu failed", tally->failed);
+        snprintf(failed, sizeof failed, ", %zu failed, %s%s", tally->failed, tally->failed > 1 ? "first " : "",
+                 tally->first_failed);
     if (tally->incomplete)
         snprintf(incomplete, sizeof incomplete, " (%zu incomplete)", tally->incomplete);
-    cli_note("%zu file%s: %zu done%s%s; pictures %s, JPEG 2000 %s, ratio %.3f; %s", files, files == 1 ? "" : "s",
-             tally->done, incomplete, failed, cli_bytes_text(tally->picture_bytes, pictures),
-             cli_bytes_text(tally->coded_bytes, coded),
-             tally->coded_bytes ? (double)tally->picture_bytes / (double)tally->coded_bytes : 0.0,
-             cli_seconds_text(cli_now() - tally->start, time));
+    cli_report("%zu file%s: %zu done%s%s; pictures %s, JPEG 2000 %s, ratio %.3f; %s", files, files == 1 ? "" : "s",
+               tally->done, incomplete, failed, cli_bytes_text(tally->picture_bytes, pictures),
+               cli_bytes_text(tally->coded_bytes, coded),
+               tally->coded_bytes ? (double)tally->picture_bytes / (double)tally->coded_bytes : 0.0,
+               cli_seconds_text(cli_now() - tally->start, time));
 }
 
 int cli_tally_status(const cli_tally *tally)
@@ -59,7 +62,7 @@ void cli_timings_add(cli_timings *all, const cli_timings *more)
 
 static void print_row(const char *name, double seconds, double all)
 {
-    cli_note("%-14s %10.3f s %7.1f %%", name, seconds, all > 0 ? 100 * seconds / all : 0);
+    cli_report("%-14s %10.3f s %7.1f %%", name, seconds, all > 0 ? 100 * seconds / all : 0);
 }
 
 /* Shares are of the sum of all stages. If files overlap, or a device works at the same time as the threads, the sum
@@ -71,12 +74,12 @@ void cli_timings_print(const cli_timings *timings, double total)
     for (int i = 0; i < L2K_NUM_STAGES; i++)
         all += timings->seconds[i];
     double other = total > all ? total - all : 0;
-    cli_note("%-14s %12s %9s", "stage", "time", "share");
+    cli_report("%-14s %12s %9s", "stage", "time", "share");
     for (int i = 0; i < L2K_NUM_STAGES; i++)
         print_row(stage_names[i], timings->seconds[i], all + other);
     if (timings->verify > 0)
         print_row("verify", timings->verify, all + other);
     print_row("other", other, all + other);
-    cli_note("%-14s %10.3f s %9s %s", "total", total, "",
-             cli_count_text(total > 0 ? timings->samples / total : 0, "samples/s", rate));
+    cli_report("%-14s %10.3f s %9s %s", "total", total, "",
+               cli_count_text(total > 0 ? timings->samples / total : 0, "samples/s", rate));
 }

@@ -7,15 +7,16 @@
 typedef struct cli_tally {
     size_t done, failed, incomplete;     /* files; `done` includes incomplete ones */
     uint64_t picture_bytes, coded_bytes; /* of the files done: packed samples; JPEG 2000 files */
+    const char *first_failed;            /* of the files that failed */
     double start;
 } cli_tally;
 
 void cli_tally_begin(cli_tally *tally);
 
-/* `status` is the exit status that the file alone would give. */
-void cli_tally_file(cli_tally *tally, int status);
+/* `status` is the exit status that the file alone would give; its name stays until the end. */
+void cli_tally_file(cli_tally *tally, int status, const char *name);
 
-/* "12 files: 11 done, 1 failed; ..." on standard error. */
+/* Reports "12 files: 10 done, 2 failed, first in/3.png; ...". */
 void cli_tally_print(const cli_tally *tally);
 
 /* The exit status of the command. */
@@ -29,7 +30,7 @@ typedef struct cli_timings {
 
 void cli_timings_add(cli_timings *all, const cli_timings *more);
 
-/* Prints a table on standard error; `total` is wall time. */
+/* Reports a table; `total` is wall time. */
 void cli_timings_print(const cli_timings *timings, double total);
 
 #endif

@@ -106,6 +106,7 @@ static bool make_many(cli_tasks *tasks, const cli_options *options, const char *
 {
     const char *command = cli_command_names[options->command];
     tasks->many = true;
+    cli_reports_to_output();
     if (strcmp(options->out_dir, "-") == 0)
         return cli_error("--out-dir", "a folder is needed; many files cannot go into one stream");
     if (!options->num_names)

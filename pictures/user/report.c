@@ -7,6 +7,7 @@
 #include "pictures/user/text.h"
 
 static void (*guard_of_lines)(bool begins);
+static FILE *reports; /* NULL: standard error */
 
 void cli_report_guard(void (*guard)(bool begins))
 {
@@ -48,15 +49,34 @@ void cli_warning(const char *subject, const char *format, ...)
     va_end(arguments);
 }
 
-void cli_note(const char *format, ...)
+static void print_text(FILE *to, const char *format, va_list arguments)
 {
     char text[2048];
-    va_list arguments;
-    va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
     cli_make_printable(text);
     guard_line(true);
-    fprintf(stderr, "%s\n", text);
+    fprintf(to, "%s\n", text);
+    fflush(to);
     guard_line(false);
+}
+
+void cli_note(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_text(stderr, format, arguments);
+    va_end(arguments);
+}
+
+void cli_reports_to_output(void)
+{
+    reports = stdout;
+}
+
+void cli_report(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_text(reports ? reports : stderr, format, arguments);
+    va_end(arguments);
 }

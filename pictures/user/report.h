@@ -1,4 +1,4 @@
-/* Messages to the user: single lines on standard error. */
+/* Messages to the user: single lines, on standard error except for reports of a batch. */
 #ifndef L2K_PICTURES_USER_REPORT_H
 #define L2K_PICTURES_USER_REPORT_H
 
@@ -18,6 +18,11 @@ void cli_warning(const char *subject, const char *format, ...) CLI_PRINTF(2, 3);
 
 /* Prints a line without the prefix. */
 void cli_note(const char *format, ...) CLI_PRINTF(1, 2);
+
+/* The same for what became of a file and of all of them. After cli_reports_to_output it goes to standard output: where
+ * no picture goes there, so that failures alone are on standard error. */
+void cli_report(const char *format, ...) CLI_PRINTF(1, 2);
+void cli_reports_to_output(void);
 
 /* Sets a function called before (true) and after (false) every line, so that nothing else on the screen mixes with it.
  * NULL: none. */

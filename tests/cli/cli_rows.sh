@@ -7,11 +7,11 @@ faults=$3
 export LC_ALL=C
 . "$(dirname "$0")/cli_support.sh"
 
-gives() { # gives NAME STATUS ARGUMENTS...: standard error goes to err.log
+gives() { # gives NAME STATUS ARGUMENTS...: what it prints goes to out.log and err.log
     local name=$1 wanted=$2 status
     shift 2
     checks=$((checks + 1))
-    "$lift2k" "$@" 2>err.log </dev/null
+    "$lift2k" "$@" >out.log 2>err.log </dev/null
     status=$?
     [ $status -eq "$wanted" ] || { fault "$name: status $status, not $wanted, from: $*"; head -5 err.log; }
 }
@@ -19,6 +19,11 @@ gives() { # gives NAME STATUS ARGUMENTS...: standard error goes to err.log
 says() { # says NAME PATTERN: standard error of the last command has one line that matches
     checks=$((checks + 1))
     [ "$(grep -cE -- "$2" err.log)" -eq 1 ] || { fault "$1: not one line says '$2'"; head -20 err.log; }
+}
+
+reports() { # reports NAME PATTERN: standard output of the last command, a batch, has one line that matches
+    checks=$((checks + 1))
+    [ "$(grep -cE -- "$2" out.log)" -eq 1 ] || { fault "$1: not one line says '$2'"; head -20 out.log; }
 }
 
 mkdir photos
@@ -32,7 +37,7 @@ raw="--raw 600,400,3,8,u"
 
 tiles="-t 128,100"
 gives "many by rows" 0 encode photos --out-dir rows $tiles
-says "many by rows: sum" '^3 files: 3 done; '
+reports "many by rows: sum" '^3 files: 3 done; '
 gives "many whole" 0 encode photos --out-dir whole $tiles -r 1 --quiet
 for name in camera chelsea coffee; do check "many: $name" cmp rows/$name.jp2 whole/$name.jp2; done
 gives "many back by rows" 0 decode rows --out-dir back --by-rows --quiet
@@ -54,7 +59,7 @@ check "raw files of a folder" cmp raw_coded/again.jp2 rows/coffee.jp2
 head -c 400000 photos/coffee.ppm >photos/broken.ppm
 gives "one truncated file" 1 encode photos --out-dir cut $tiles
 says "one truncated file" '^lift2k: photos/broken.ppm: the file is truncated$'
-says "one truncated file: sum" '^4 files: 3 done, 1 failed; '
+reports "one truncated file: sum" '^4 files: 3 done, 1 failed, photos/broken.ppm; '
 check "one truncated file: the others" test "$(cd cut && ls -A | tr '\n' ' ')" = "camera.jp2 chelsea.jp2 coffee.jp2 "
 rm photos/broken.ppm
 # One ends with an invalid sample: the encoder is ready for the next ones.
@@ -64,7 +69,7 @@ mkdir last
 cp last/b.pgm last/c.pgm
 gives "the last sample of the first is bad" 1 encode last/a.pgm last/b.pgm last/c.pgm --out-dir last/coded -t 64,32
 says "the last sample of the first is bad" '^lift2k: last/a.pgm: '
-says "the last sample of the first is bad: sum" '^3 files: 2 done, 1 failed; '
+reports "the last sample of the first is bad: sum" '^3 files: 2 done, 1 failed, last/a.pgm; '
 check "the last sample of the first is bad: the others" "$lift2k" compare last/c.pgm last/coded/c.jp2 --quiet
 
 # ---- Verified
@@ -90,7 +95,7 @@ mv half_2.pgx ycc_2.pgx
 gives "verified planes" 0 encode ycc.pgx x.jp2 -t 101,51 --verify
 says "verified planes" 'verified: identical'
 gives "many verified" 0 encode photos --out-dir verified $tiles --verify
-check "many verified" test "$(grep -c '^verified/.*: verified: identical' err.log)" -eq 3
+check "many verified" test "$(grep -c '^verified/.*: verified: identical' out.log)" -eq 3
 checks=$((checks + 2))
 cat photos/coffee.ppm | "$lift2k" encode - piped.jp2 $tiles --verify 2>err.log || fault "verified from a pipe: $(cat err.log)"
 check "verified from a pipe" cmp piped.jp2 rows/coffee.jp2
@@ -148,7 +153,7 @@ if [ -n "$faults" ]; then # with a disk that would take 25 s
             dump photos/camera.png none --format $format --levels 0 --timeout 0.5
     done
 fi
-gives "time to compare" 2 compare zeros.pgm zeros.pgm --timeout 0.1 >out.log
+gives "time to compare" 2 compare zeros.pgm zeros.pgm --timeout 0.1
 says "time to compare" '^lift2k: (compare|zeros.pgm): not done after 0\.100 s; --timeout SECONDS allows more$'
 check "time to compare: one line" test "$(wc -l <err.log)" -eq 1
 refuses "no time to compare" "" "not done after .*--timeout" compare zeros.pgm zeros.pgm --timeout 0.0000001 --quiet
@@ -167,7 +172,7 @@ rm zeros*
 refuses "memory for two" "" "coffee.ppm: the samples take 1\.440 MB of memory, the limit is 1\.400 MB; --max-memory" \
     compare photos/coffee.ppm photos/coffee.ppm --max-memory 1400K
 gives "memory for two" 0 compare photos/coffee.ppm photos/coffee.ppm --max-memory 1440K --quiet
-gives "memory for two, not for SSIM" 2 compare photos/coffee.ppm photos/coffee.ppm --max-memory 1440K >out.log
+gives "memory for two, not for SSIM" 2 compare photos/coffee.ppm photos/coffee.ppm --max-memory 1440K
 says "memory for two, not for SSIM" '--max-memory BYTES allows more$'
 refuses "memory for the second, decoded" "" "coffee.jp2: samples and coding take more memory than 1\.500 MB" \
     compare photos/coffee.ppm rows/coffee.jp2 --max-memory 1500K --quiet

@@ -257,7 +257,19 @@ static void test_bar(size_t columns, const char *verb, const char *line)
     check(!strchr(s.text, '\033'), "an escape sequence");
 }
 
-/* The percentages shown never fall, and there are several. */
+/* Whether the bar that ends at `end` is the one drawn before, which no line has pushed away. */
+static bool is_drawn_again(const char *end)
+{
+    const char *at = end, *before;
+    while (at > s.text && at[-1] != '\r' && at[-1] != '\n')
+        at--;
+    for (before = at; before > s.text && before[-1] != '%' && before[-1] != '\n'; before--)
+        continue;
+    return before > s.text && before[-1] == '%' && before - s.text >= end + 1 - at &&
+           memcmp(before - (end + 1 - at), at, (size_t)(end + 1 - at)) == 0;
+}
+
+/* The percentages shown never fall, there are several, and nothing is drawn twice. */
 static void test_parts(const char *line, const char *from, const char *to)
 {
     int last = -1, different = 0;
@@ -269,6 +281,7 @@ static void test_parts(const char *line, const char *from, const char *to)
             digits--;
         int part = atoi(digits);
         check(part >= last && part <= 100, "%s: from %d to %d %%", line, last, part);
+        check(!is_drawn_again(at), "%s: drawn again at %d %%", line, part);
         different += part != last;
         last = part;
     }
