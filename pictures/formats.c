@@ -119,7 +119,7 @@ static bool check_png(cli_view *view, const char *name)
         view->colours--;
     const uint32_t most = cli_view_max_precision(view);
     if (view->image->colour == L2K_COLOUR_CMYK)
-        return refuse(view, name, "CMYK colours", "png");
+        return cli_error(name, "CMYK colours do not fit png; --rgb8 converts them, and tif, pam, pgx or raw can hold them");
     if (!has_png_channels(view))
         return refuse_count(view, name, "png");
     if (most > 16)

@@ -227,10 +227,10 @@ static void count_file(void *context, const cli_task *task, const void *state, b
                    task->input);
     if (!done)
         return;
-    d->tally.picture_bytes += cli_picture_raw_bytes(&file->picture);
+    d->tally.picture_bytes += cli_picture_raw_bytes(file->written);
     d->tally.coded_bytes += file->coded_bytes;
     cli_timings_add(&d->timings, &file->timings);
-    cli_picture_text(&file->picture, size, sizeof size);
+    cli_picture_text(file->written, size, sizeof size);
     if (!d->job.options->quiet)
         cli_report("%s -> %s %s", cli_input_name(task->input), cli_output_name(task->output), size);
 }
@@ -250,8 +250,11 @@ static bool choose_format(cli_decode_job *job, const char *output)
         return cli_error("--raw", "%s is not a .raw file", output);
     if (options->compression.given && job->format != CLI_FORMAT_TIFF)
         return cli_error("--tiff-compression", "%s is not a .tif file", output);
+    if (options->png_level.given && job->format != CLI_FORMAT_PNG)
+        return cli_error("--png-level", "%s is not a .png file", output);
     job->write = options->write;
     job->write.compression = (cli_compression)options->compression.value;
+    job->write.png_level = (int)cli_setting_or(options->png_level, CLI_PNG_LEVEL);
     job->write.quiet = options->quiet;
     return true;
 }

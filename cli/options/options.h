@@ -87,7 +87,7 @@ typedef struct cli_options {
 
     /* How decode writes it. */
     cli_write_options write;
-    cli_setting compression;
+    cli_setting compression, png_level;
 
     bool devices, json; /* info */
 

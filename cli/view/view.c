@@ -142,7 +142,7 @@ static bool fill_mosaic(view_job *job)
 
 static bool write_picture(const view_job *job, const cli_picture *picture)
 {
-    const cli_write_options how = {.quiet = job->options->quiet};
+    const cli_write_options how = {.png_level = CLI_PNG_LEVEL, .quiet = job->options->quiet};
     const char *name = job->input.output;
     cli_format format = job->format;
     const bool planes = format >= CLI_FORMAT_PGX;

@@ -213,7 +213,7 @@ static bool write_picture(cli_slices_out *out)
     if (!slice_name(out, name) || !cli_format_of_name(name, &format))
         return false;
     const bool planes = format >= CLI_FORMAT_PGX;
-    const cli_write_options how = {.quiet = out->quiet};
+    const cli_write_options how = {.png_level = CLI_PNG_LEVEL, .quiet = out->quiet};
     cli_view view = {0};
     cli_writer writer;
     bool done =

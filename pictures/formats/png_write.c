@@ -11,6 +11,7 @@ typedef struct png_job {
     const cli_view *view;
     const cli_metadata *metadata; /* or NULL */
     bool quiet;
+    int level;
     png_structp png;
     png_infop info;
 } png_job;
@@ -125,6 +126,7 @@ static bool start(png_job *job)
     png_set_write_fn(job->png, job, on_write, on_flush);
     png_set_user_limits(job->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_benign_errors(job->png, 1);
+    png_set_compression_level(job->png, job->level);
     write_header(job);
     return true;
 }
@@ -138,7 +140,8 @@ static bool open_png(cli_writer *writer)
     *job = (png_job){.output = &writer->output,
                      .view = writer->view,
                      .metadata = writer->options.metadata,
-                     .quiet = writer->options.quiet};
+                     .quiet = writer->options.quiet,
+                     .level = writer->options.png_level};
     job->png = png_create_write_struct(PNG_LIBPNG_VER_STRING, job, on_error, on_warning);
     job->info = job->png ? png_create_info_struct(job->png) : NULL;
     return job->info ? start(job) : cli_error(writer->name, "out of memory");

@@ -89,6 +89,7 @@ done
 refuses "a sample too large" x.jp2 "does not fit 3 bits" encode a.raw x.jp2 --raw 7,5,3,3,u
 refuses "--raw for png" x.png "not a .raw file" decode a.j2k x.png --raw le
 refuses "bad order" x.raw "be or le" decode a.j2k x.raw --raw middle
+refuses "--png-level for ppm" x.ppm "not a .png file" decode a.j2k x.ppm --png-level 9
 refuses "--tiff-compression for png" x.png "not a .tif file" decode a.j2k x.png --tiff-compression lzw
 
 checks=$((checks + 4))
@@ -139,6 +140,16 @@ runs "ppm" decode photo.jp2 photo.ppm
 runs "raw" decode photo.jp2 photo.raw
 runs "pgx" decode photo.jp2 photo.pgx
 inputs="photo.png photo.ppm photo.pgx"
+for level in 0 1 9; do runs "png level $level" decode photo.jp2 level_$level.png --png-level $level; done
+check "fast by default" cmp photo.png level_1.png
+check "none, fast and small" test "$(wc -c <level_0.png)" -gt 45000 -a "$(wc -c <level_9.png)" -lt "$(wc -c <photo.png)"
+runs "the same samples" compare level_0.png level_9.png --quiet
+{ printf 'P7\nWIDTH 5\nHEIGHT 4\nDEPTH 4\nMAXVAL 255\nTUPLTYPE CMYK\nENDHDR\n'; head -c 80 a.raw; } >cmyk.pam
+runs "CMYK" encode cmyk.pam cmyk.jp2 --quiet
+refuses "CMYK to png" x.png "CMYK colours do not fit png; --rgb8 converts them" decode cmyk.jp2 x.png
+runs "CMYK as RGB" decode cmyk.jp2 x.png --rgb8
+check "CMYK as RGB: the report" grep -qx 'cmyk.jp2 -> x.png 5x4x3 8 bit' err.log
+rm x.png
 if [ "$tiff" = 1 ]; then
     runs "tiff" decode photo.jp2 photo.tif
     runs "tiff" decode photo.jp2 lzw.tif --tiff-compression lzw
