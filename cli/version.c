@@ -6,6 +6,10 @@
 #include <png.h>
 #endif
 
+#ifdef L2K_WITH_JPEG
+#include <jpeglib.h>
+#endif
+
 #ifdef L2K_WITH_LCMS2
 #include <lcms2.h>
 #endif
@@ -37,6 +41,20 @@ static void print_tiff(void)
 #endif
 }
 
+#define TEXT_OF(macro) #macro
+#define TEXT(macro)    TEXT_OF(macro)
+
+static void print_jpeg(void)
+{
+#if defined(L2K_WITH_JPEG) && defined(LIBJPEG_TURBO_VERSION)
+    printf(LABEL "turbo %s\n", "libjpeg", TEXT(LIBJPEG_TURBO_VERSION));
+#elif defined(L2K_WITH_JPEG)
+    printf(LABEL "%d\n", "libjpeg", JPEG_LIB_VERSION);
+#else
+    printf(LABEL "no: JPEG is not read\n", "libjpeg");
+#endif
+}
+
 int cli_print_version(void)
 {
     printf("lift2k %s\n", l2k_version());
@@ -52,6 +70,7 @@ int cli_print_version(void)
     printf(LABEL "no: PNG is neither read nor written\n", "libpng");
 #endif
     print_tiff();
+    print_jpeg();
 #ifdef L2K_WITH_LCMS2
     const int version = cmsGetEncodedCMMversion(); /* 2140 is 2.14 */
     printf(LABEL "%d.%d\n", "Little CMS", version / 1000, version % 1000 / 10);

@@ -21,6 +21,8 @@ static const cli_reader_kind *kind_by_content(const cli_input *input)
     const uint8_t *head = input->buffer;
     if (input->filled >= sizeof png && memcmp(head, png, sizeof png) == 0)
         return &cli_png_reader;
+    if (input->filled >= 3 && head[0] == 0xFF && head[1] == 0xD8 && head[2] == 0xFF)
+        return &cli_jpeg_reader;
     if (input->filled >= 4 && is_tiff(head))
         return &cli_tiff_reader;
     if (input->filled >= 3 && head[0] == 'P' && head[1] == 'G' && (head[2] == ' ' || head[2] == '\t'))
@@ -49,11 +51,14 @@ bool cli_reader_can_repeat(const char *path)
     return cli_is_plane_set(path) || (strcmp(path, "-") != 0 && stat(path, &facts) == 0 && S_ISREG(facts.st_mode));
 }
 
-static bool unknown(const char *name)
+static bool unknown(const cli_input *input)
 {
+    const char *name = input->name;
     if (cli_same_text(cli_extension(name), ".raw"))
         return cli_error(name, "samples without a header need --raw W,H,C,BITS,u or s; see lift2k encode --help");
-    return cli_error(name, "not a PNG, TIFF, PNM, PAM or PGX file");
+    if (input->filled >= 2 && memcmp(input->buffer, "BM", 2) == 0)
+        return cli_error(name, "BMP is not read; a pipe is: magick %s ppm:- | lift2k encode - OUT.jp2", name);
+    return cli_error(name, "not a PNG, JPEG, TIFF, PNM, PAM, PGX or Y4M file");
 }
 
 /* A header can be as long as the file, so the time limit covers it. With several files the rows of one may wait for
@@ -83,8 +88,9 @@ static bool open_input(cli_reader *reader, const cli_input *input, const cli_raw
     const cli_reader_kind *kind = raw ? &cli_raw_reader : kind_by_content(input);
     if (kind)
         return open_kind(reader, kind);
+    unknown(input);
     cli_reader_close(reader);
-    return unknown(input->name);
+    return false;
 }
 
 bool cli_reader_open_input(cli_reader *reader, const cli_input *input, const cli_raw *raw, bool quiet)

@@ -82,6 +82,6 @@ void cli_reader_close(cli_reader *reader);
 bool cli_reader_finish(cli_reader *reader, bool done, cli_picture *picture);
 
 extern const cli_reader_kind cli_png_reader, cli_pnm_reader, cli_pgx_reader, cli_planes_reader, cli_raw_reader,
-    cli_tiff_reader;
+    cli_tiff_reader, cli_jpeg_reader;
 
 #endif

@@ -4,7 +4,7 @@
 # --systems those of scripts/portability.sh. Does nothing where everything is installed.
 set -eu
 
-need="gcc libc6-dev make cmake pkg-config libpng-dev libtiff-dev liblcms2-dev"
+need="gcc libc6-dev make cmake pkg-config libpng-dev libtiff-dev libjpeg-dev liblcms2-dev"
 need="$need python3-dev python3-venv" # for the Python package
 if [ "${1:-}" = --tests ]; then
     need="$need libcmocka-dev libopenjp2-tools libopenjp2-7-dev"

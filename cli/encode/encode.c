@@ -310,8 +310,8 @@ static int run(encoding *e, const cli_tasks *tasks)
 
 int cli_encode(const cli_options *options)
 {
-    static const char *const pictures[] = {".png", ".tif", ".tiff", ".pnm", ".pbm",
-                                           ".pgm", ".ppm", ".pam",  ".pgx", NULL};
+    static const char *const pictures[] = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".pnm",
+                                           ".pbm", ".pgm", ".ppm",  ".pam", ".pgx",  NULL};
     static const char *const raw[] = {".raw", NULL}; /* --raw describes them all */
     encoding e = {.options = options};
     cli_tasks tasks;

@@ -44,7 +44,7 @@ bool cli_any_file_open(cli_any_file *file, const char *path, bool quiet)
     if (cli_reader_knows(&input))
         return read_other(file, &reader, cli_reader_open_input(&reader, &input, NULL, quiet));
     cli_input_close(&input);
-    return cli_error(file->name, "neither JPEG 2000 nor a PNG, TIFF, PNM, PAM or PGX file");
+    return cli_error(file->name, "neither JPEG 2000 nor a PNG, JPEG, TIFF, PNM, PAM, PGX or Y4M file");
 }
 
 void cli_any_file_close(cli_any_file *file)

@@ -89,6 +89,9 @@ done
 refuses "a sample too large" x.jp2 "does not fit 3 bits" encode a.raw x.jp2 --raw 7,5,3,3,u
 refuses "--raw for png" x.png "not a .raw file" decode a.j2k x.png --raw le
 refuses "bad order" x.raw "be or le" decode a.j2k x.raw --raw middle
+printf 'BM\66\0\0\0\0\0\0\0\66\0\0\0\50\0\0\0' >x.bmp
+refuses "BMP" x.jp2 'x.bmp: BMP is not read; a pipe is: magick x.bmp ppm:- . lift2k encode - OUT.jp2' encode x.bmp x.jp2
+rm x.bmp
 refuses "--png-level for ppm" x.ppm "not a .png file" decode a.j2k x.ppm --png-level 9
 refuses "--tiff-compression for png" x.png "not a .tif file" decode a.j2k x.png --tiff-compression lzw
 

@@ -88,7 +88,7 @@ runs "unambiguous abbreviations" encode photo.png x.jp2 --thr 1 --qui
 # ---- Version ----
 
 "$lift2k" --version >version
-for fact in "lift2k [0-9.]+" "OpenMP +(yes|no)" "CUDA +[^ ]" "libpng +1\." "libtiff +([0-9]|no: )" "Little CMS +([0-9]|no)" "compiler +[^ ]"; do
+for fact in "lift2k [0-9.]+" "OpenMP +(yes|no)" "CUDA +[^ ]" "libpng +1\." "libtiff +([0-9]|no: )" "libjpeg +(turbo )?([0-9]|no: )" "Little CMS +([0-9]|no)" "compiler +[^ ]"; do
     check "version: $fact" grep -qE "^$fact" version
 done
 

@@ -43,6 +43,32 @@ static void make_others(void)
     SAVE("raw-rows", "", 8 * 6 * 3, 3);
 }
 
+/* Each table of Huffman codes has one code of one bit: no difference of DC, and the end of a block. */
+#define JPEG_START(components)                                                                                         \
+    "\xff\xd8\xff\xe1\x00\x12"                                                                                         \
+    "Exif\0\0II*\0\x08\0\0\0\0\0"                                                                                      \
+    "\xff\xdb\x00\x43\x00" ONES ONES ONES ONES "\xff\xc4\x00\x14\x00\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"              \
+    "\xff\xc4\x00\x14\x10\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0" components
+#define ONES "\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01"
+
+static void make_jpegs(void)
+{
+    SAVE("jpeg-gray",
+         JPEG_START("\xff\xc0\x00\x0b\x08\x00\x07\x00\x09\x01\x01\x11\x00\xff\xda\x00\x08\x01\x01\x00\x00\x3f\x00"
+                    "\x0f\xff\xd9"),
+         0, 0);
+    SAVE("jpeg-progressive",
+         JPEG_START("\xff\xc2\x00\x0b\x08\x00\x07\x00\x09\x01\x01\x11\x00\xff\xda\x00\x08\x01\x01\x00\x00\x00\x00"
+                    "\x3f\xff\xda\x00\x08\x01\x01\x00\x01\x3f\x00\x3f\xff\xd9"),
+         0, 2);
+    SAVE("jpeg-cmyk",
+         JPEG_START("\xff\xee\x00\x0e"
+                    "Adobe\0\x64\0\0\0\0\0"
+                    "\xff\xc0\x00\x14\x08\x00\x07\x00\x08\x04\x01\x11\x00\x02\x11\x00\x03\x11\x00\x04\x11\x00"
+                    "\xff\xda\x00\x0e\x04\x01\x00\x02\x00\x03\x00\x04\x00\x00\x3f\x00\x00\xff\xd9"),
+         0, 2);
+}
+
 /* ---- TIFF ---------------------------------------------------------------------------------------------------- */
 
 typedef struct tag {
@@ -122,5 +148,6 @@ void corpus_images(void)
 {
     make_pnm();
     make_others();
+    make_jpegs();
     make_tiffs();
 }
