@@ -8,14 +8,17 @@
 /* One sample, high byte first. */
 static inline void store(uint8_t *to, uint32_t bytes, uint32_t value)
 {
-    if (bytes == 2)
-        *to++ = (uint8_t)(value >> 8);
+    while (bytes > 1)
+        *to++ = (uint8_t)(value >> (8 * --bytes));
     *to = (uint8_t)value;
 }
 
 static inline uint32_t fetch(const uint8_t *from, uint32_t bytes)
 {
-    return bytes == 2 ? (uint32_t)from[0] << 8 | from[1] : from[0];
+    uint32_t value = *from;
+    while (--bytes)
+        value = value << 8 | *++from;
+    return value;
 }
 
 /* Maps 0 .. 2^precision - 1 to 0 .. 2^depth - 1, rounding to nearest. */

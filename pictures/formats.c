@@ -15,7 +15,7 @@ bool cli_format_of_name(const char *path, cli_format *format)
     } known[] = {{".png", CLI_FORMAT_PNG}, {".pbm", CLI_FORMAT_PBM},  {".pgm", CLI_FORMAT_PGM},
                  {".ppm", CLI_FORMAT_PPM}, {".pnm", CLI_FORMAT_PNM},  {".pam", CLI_FORMAT_PAM},
                  {".pgx", CLI_FORMAT_PGX}, {".tif", CLI_FORMAT_TIFF}, {".tiff", CLI_FORMAT_TIFF},
-                 {".raw", CLI_FORMAT_RAW}};
+                 {".raw", CLI_FORMAT_RAW}, {".y4m", CLI_FORMAT_Y4M}};
     *format = CLI_FORMAT_NETPBM;
     if (cli_is_stream(path))
         return true;
@@ -25,7 +25,7 @@ bool cli_format_of_name(const char *path, cli_format *format)
             return true;
         }
     }
-    return cli_error(path, "unknown output format; known are .png .tif .tiff .pbm .pgm .ppm .pnm .pam .pgx .raw");
+    return cli_error(path, "unknown output format; known are .png .tif .tiff .pbm .pgm .ppm .pnm .pam .pgx .raw .y4m");
 }
 
 static uint32_t opacities(const cli_view *view)
@@ -51,7 +51,7 @@ static const char *others(const cli_view *view)
 {
     const bool png = has_png_channels(view);
     if (cli_view_max_precision(view) > 16)
-        return "pgx or raw";
+        return "tif, pgx or raw";
     if (!cli_view_same_precision(view))
         return png ? "png, tif, pgx or raw" : "tif, pgx or raw";
     if (!png)
@@ -119,7 +119,8 @@ static bool check_png(cli_view *view, const char *name)
         view->colours--;
     const uint32_t most = cli_view_max_precision(view);
     if (view->image->colour == L2K_COLOUR_CMYK)
-        return cli_error(name, "CMYK colours do not fit png; --rgb8 converts them, and tif, pam, pgx or raw can hold them");
+        return cli_error(name,
+                         "CMYK colours do not fit png; --rgb8 converts them, and tif, pam, pgx or raw can hold them");
     if (!has_png_channels(view))
         return refuse_count(view, name, "png");
     if (most > 16)
@@ -132,11 +133,9 @@ static bool check_png(cli_view *view, const char *name)
 }
 
 /* Signed samples remain signed unless they are converted. */
-static bool check_tiff(cli_view *view, const char *name)
+static bool check_tiff(cli_view *view)
 {
     bool all_signed = !view->ycc && cli_view_same_precision(view);
-    if (cli_view_max_precision(view) > 16)
-        return refuse(view, name, "samples of more than 16 bits", "tif");
     if (last_may_be_opacity(view))
         view->colours--;
     for (uint32_t k = 0; k < view->num_channels; k++)
@@ -166,7 +165,7 @@ bool cli_format_check(cli_format *format, cli_view *view, const char *name)
     case CLI_FORMAT_PNG:
         return check_png(view, name);
     case CLI_FORMAT_TIFF:
-        return check_tiff(view, name);
+        return check_tiff(view);
     case CLI_FORMAT_PBM:
         return check_pbm(view, name);
     case CLI_FORMAT_PGM:

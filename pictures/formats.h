@@ -17,7 +17,8 @@ typedef enum cli_format {
     CLI_FORMAT_NETPBM, /* for streams: PGM, PPM or PAM */
     CLI_FORMAT_TIFF,
     CLI_FORMAT_PGX, /* this and the following formats hold planes without conversion */
-    CLI_FORMAT_RAW
+    CLI_FORMAT_RAW,
+    CLI_FORMAT_Y4M
 } cli_format;
 
 /* Chooses by extension, NETPBM for streams; an unknown extension is an error that lists the known ones. */
@@ -29,9 +30,6 @@ bool cli_format_check(cli_format *format, cli_view *view, const char *name);
 
 /* Writes one plane as a PGX file into an open output. The sample type may be wider than the precision requires. */
 bool cli_pgx_write_plane(cli_output *output, const l2k_plane *plane, const l2k_component *component);
-
-/* "NAME_number.ext" for "NAME.ext", to be freed by the caller. NULL when out of memory. */
-char *cli_pgx_plane_name(const char *path, uint32_t number);
 
 /* The number of consecutive files NAME_0.pgx, NAME_1.pgx, ... that exist. */
 uint32_t cli_count_planes(const char *path);

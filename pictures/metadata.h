@@ -21,8 +21,15 @@ typedef struct cli_blob {
     size_t bytes;
 } cli_blob;
 
+/* A part of a picture, or a smaller one: where it begins, in pixels of the whole, and how many of these each of its
+ * pixels is wide. */
+typedef struct cli_part {
+    double x, y, scale;
+} cli_part;
+
 typedef struct cli_metadata {
     cli_blob blobs[CLI_NUM_METADATA];
+    cli_part part; /* of what georeferencing is about; scale 0: all of it */
 } cli_metadata;
 
 /* Of more bytes than this a picture file's metadata are left out, with a warning. */

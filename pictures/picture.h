@@ -60,6 +60,10 @@ bool cli_picture_allocate(cli_picture *picture, cli_layout layout, const char *n
 bool cli_picture_window(cli_picture *picture, uint32_t y0, uint32_t y1, uint32_t reduce, cli_layout layout,
                         const char *name);
 
+/* Gives the samples in memory another precision: scaled, or with their values if `keeps`, which is an error where one
+ * does not fit. Fewer bits drop the lowest ones; with more, the largest value becomes the largest value. */
+bool cli_picture_rescale(cli_picture *picture, cli_layout layout, uint32_t precision, bool keeps, const char *name);
+
 /* Where a component's own grid begins: ceil(x0 / dx), and ceil(that / 2^reduce) with resolution levels left out
  * (B-14). */
 uint32_t cli_grid_start(uint32_t x0, uint32_t dx, uint32_t reduce);

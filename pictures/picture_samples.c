@@ -159,3 +159,74 @@ bool cli_picture_window(cli_picture *picture, uint32_t y0, uint32_t y1, uint32_t
     }
     return allocate(picture, layout, name);
 }
+
+/* ---- Precision ----------------------------------------------------------------------------------------------- */
+
+static inline void store_sample(char *at, l2k_sample_type type, int64_t value)
+{
+    if (type == L2K_SAMPLE_U8 || type == L2K_SAMPLE_S8)
+        *(uint8_t *)at = (uint8_t)value;
+    else if (type == L2K_SAMPLE_U16 || type == L2K_SAMPLE_S16)
+        *(uint16_t *)(void *)at = (uint16_t)value;
+    else
+        *(int32_t *)(void *)at = (int32_t)value;
+}
+
+/* Of signed samples, 0 stays 0. */
+static int64_t scale_sample(int64_t value, uint32_t from, uint32_t to, bool is_signed)
+{
+    if (to <= from)
+        return value >> (from - to);
+    return is_signed ? value * ((int64_t)1 << (to - from))
+                     : value * (((int64_t)1 << to) - 1) / (((int64_t)1 << from) - 1);
+}
+
+static bool convert_rows(const l2k_plane *from, uint32_t from_bits, const l2k_plane *to, const l2k_component *component,
+                         uint32_t rows, bool keeps, const char *name)
+{
+    const int64_t range = (int64_t)1 << component->precision, least = component->is_signed ? -range / 2 : 0;
+    for (uint32_t y = 0; y < rows; y++) {
+        const char *in = (const char *)from->data + (ptrdiff_t)y * from->row_stride;
+        char *out = (char *)to->data + (ptrdiff_t)y * to->row_stride;
+        for (uint32_t x = 0; x < component->width; x++, in += from->sample_stride, out += to->sample_stride) {
+            int64_t value = cli_load_sample(in, from->type);
+            if (!keeps)
+                value = scale_sample(value, from_bits, component->precision, component->is_signed);
+            if (value < least || value >= least + range)
+                return cli_error(name, "a sample of %lld does not fit %u bits", (long long)value, component->precision);
+            store_sample(out, to->type, value);
+        }
+    }
+    return true;
+}
+
+bool cli_picture_rescale(cli_picture *picture, cli_layout layout, uint32_t precision, bool keeps, const char *name)
+{
+    const uint32_t count = picture->image.num_components;
+    const uint64_t held = picture->held;
+    cli_picture before = *picture;
+    before.planes = malloc(count * sizeof *before.planes);
+    before.buffers = malloc(count * sizeof *before.buffers);
+    uint32_t *bits = malloc(count * sizeof *bits);
+    bool done = (before.planes && before.buffers && bits) || cli_error(name, "out of memory");
+    picture->held = cli_picture_bytes(picture);
+    for (uint32_t c = 0; done && c < count; c++) {
+        before.planes[c] = picture->planes[c];
+        before.buffers[c] = picture->buffers[c];
+        bits[c] = picture->components[c].precision;
+        picture->buffers[c] = NULL;
+        picture->components[c].precision = precision;
+    }
+    const bool moved = done;
+    done = done && allocate(picture, layout, name);
+    for (uint32_t c = 0; done && c < count; c++)
+        done = convert_rows(&before.planes[c], bits[c], &picture->planes[c], &picture->components[c],
+                            picture->rows[c].count, keeps, name);
+    for (uint32_t c = 0; moved && c < count; c++)
+        free(before.buffers[c]);
+    picture->held = held;
+    free(before.planes);
+    free(before.buffers);
+    free(bits);
+    return done;
+}

@@ -1,6 +1,7 @@
 /* Opens picture files by content, and reads them by rows through their format's functions. */
 #include "pictures/reader.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -27,6 +28,8 @@ static const cli_reader_kind *kind_by_content(const cli_input *input)
         return &cli_tiff_reader;
     if (input->filled >= 3 && head[0] == 'P' && head[1] == 'G' && (head[2] == ' ' || head[2] == '\t'))
         return &cli_pgx_reader;
+    if (input->filled >= 10 && memcmp(head, "YUV4MPEG2 ", 10) == 0)
+        return &cli_y4m_reader;
     if (input->filled >= 3 && head[0] == 'P' && head[1] >= '1' && head[1] <= '7')
         return &cli_pnm_reader;
     return NULL;
@@ -86,9 +89,12 @@ static bool open_input(cli_reader *reader, const cli_input *input, const cli_raw
     reader->page = page;
     reader->indexed = indexed;
     const cli_reader_kind *kind = raw ? &cli_raw_reader : kind_by_content(input);
-    if (kind)
+    if (kind && page > 1 && kind != &cli_tiff_reader && kind != &cli_y4m_reader)
+        cli_error(input->name, "there is no page %u", page);
+    else if (kind)
         return open_kind(reader, kind);
-    unknown(input);
+    else
+        unknown(input);
     cli_reader_close(reader);
     return false;
 }
@@ -98,11 +104,24 @@ bool cli_reader_open_input(cli_reader *reader, const cli_input *input, const cli
     return open_input(reader, input, raw, quiet, 0, false);
 }
 
-bool cli_reader_open_page(cli_reader *reader, const char *path, unsigned page)
+bool cli_reader_open_page(cli_reader *reader, const char *path, unsigned page, bool quiet)
 {
     cli_input input;
     memset(reader, 0, sizeof *reader);
-    return cli_input_open(&input, path) && open_input(reader, &input, NULL, true, page, false);
+    return cli_input_open(&input, path) && open_input(reader, &input, NULL, quiet, page, false);
+}
+
+bool cli_reader_pages(const char *path, unsigned *count)
+{
+    cli_reader reader;
+    bool more = true;
+    for (*count = 0; more; ++*count) {
+        if (!cli_reader_open_page(&reader, path, *count + 1, true))
+            return false;
+        more = reader.more_pages;
+        cli_reader_close(&reader);
+    }
+    return true;
 }
 
 bool cli_reader_open_indexed(cli_reader *reader, const char *path, bool quiet)
@@ -124,16 +143,49 @@ bool cli_reader_open(cli_reader *reader, const char *path, const cli_raw *raw, b
     return open_kind(reader, &cli_planes_reader);
 }
 
+bool cli_reader_set_precision(cli_reader *reader, uint32_t bits, bool keeps_values)
+{
+    cli_picture *picture = &reader->picture;
+    if (picture->num_entries)
+        return cli_error(reader->name, "the indices of a palette have no other precision");
+    reader->precisions = malloc(picture->image.num_components);
+    if (!reader->precisions)
+        return cli_error(reader->name, "out of memory");
+    reader->precision = bits;
+    reader->keeps_values = keeps_values;
+    for (uint32_t c = 0; c < picture->image.num_components; c++) {
+        reader->precisions[c] = (uint8_t)picture->components[c].precision;
+        picture->components[c].precision = bits;
+    }
+    return true;
+}
+
+/* The kind reads into memory for samples as they are in the file. */
+static void restore_precision(cli_reader *reader)
+{
+    for (uint32_t c = 0; reader->precision && c < reader->picture.image.num_components; c++)
+        reader->picture.components[c].precision = reader->precisions[c];
+}
+
+static bool read_samples(cli_reader *reader)
+{
+    return reader->kind->read(reader) &&
+           (!reader->precision || cli_picture_rescale(&reader->picture, reader->layout, reader->precision,
+                                                      reader->keeps_values, reader->name));
+}
+
 bool cli_reader_all(cli_reader *reader)
 {
     cli_input_time_starts(&reader->input);
-    return cli_picture_allocate(&reader->picture, reader->layout, reader->name) && reader->kind->read(reader);
+    restore_precision(reader);
+    return cli_picture_allocate(&reader->picture, reader->layout, reader->name) && read_samples(reader);
 }
 
 bool cli_reader_rows(cli_reader *reader, uint32_t y0, uint32_t y1)
 {
     cli_input_time_starts(&reader->input);
-    return cli_picture_window(&reader->picture, y0, y1, 0, reader->layout, reader->name) && reader->kind->read(reader);
+    restore_precision(reader);
+    return cli_picture_window(&reader->picture, y0, y1, 0, reader->layout, reader->name) && read_samples(reader);
 }
 
 bool cli_reader_in_time(const cli_reader *reader)
@@ -157,6 +209,8 @@ void cli_reader_close(cli_reader *reader)
     reader->kind = NULL;
     cli_input_close(&reader->input);
     cli_picture_free(&reader->picture);
+    free(reader->precisions);
+    reader->precisions = NULL;
 }
 
 bool cli_reader_finish(cli_reader *reader, bool done, cli_picture *picture)

@@ -31,9 +31,12 @@ struct cli_reader {
     const char *path;
     const cli_raw *raw; /* the description for a file without a header, or NULL */
     bool quiet;
-    bool indexed;    /* of a PNG file with a palette: the picture has indices, and the palette */
-    unsigned page;   /* of a TIFF file, from 1 on; 0: the first, with a warning if there are others */
-    bool more_pages; /* there is another page after this one */
+    bool indexed;        /* of a PNG file with a palette: the picture has indices, and the palette */
+    unsigned page;       /* of a TIFF or Y4M file, from 1 on; 0: the first, with a warning if there are others */
+    bool more_pages;     /* there is another page after this one */
+    uint32_t precision;  /* that samples get once they are read; 0: their own, which the kind knows */
+    bool keeps_values;   /* instead of scaling them */
+    uint8_t *precisions; /* then, of the file's components */
     const cli_reader_kind *kind;
     cli_picture picture;
     cli_layout layout;
@@ -50,8 +53,16 @@ bool cli_reader_open_indexed(cli_reader *reader, const char *path, bool quiet);
 /* The same from an open input, whose ownership passes to the reader. */
 bool cli_reader_open_input(cli_reader *reader, const cli_input *input, const cli_raw *raw, bool quiet);
 
-/* The same for a page of a TIFF file, from 1 on; of another file, for page 1 alone. */
-bool cli_reader_open_page(cli_reader *reader, const char *path, unsigned page);
+/* The same for a page of a TIFF file or a frame of a Y4M file, from 1 on; of another file, for page 1 alone. Overviews
+ * and masks in a TIFF file are no pages. */
+bool cli_reader_open_page(cli_reader *reader, const char *path, unsigned page, bool quiet);
+
+/* Counts them by their headers; false after a report. */
+bool cli_reader_pages(const char *path, unsigned *count);
+
+/* From now on samples get this precision, and the picture says so: scaled, or with their values, which must fit. False
+ * after a report. */
+bool cli_reader_set_precision(cli_reader *reader, uint32_t bits, bool keeps_values);
 
 /* Does the content of an input identify a known format? */
 bool cli_reader_knows(const cli_input *input);
@@ -82,6 +93,6 @@ void cli_reader_close(cli_reader *reader);
 bool cli_reader_finish(cli_reader *reader, bool done, cli_picture *picture);
 
 extern const cli_reader_kind cli_png_reader, cli_pnm_reader, cli_pgx_reader, cli_planes_reader, cli_raw_reader,
-    cli_tiff_reader, cli_jpeg_reader;
+    cli_tiff_reader, cli_jpeg_reader, cli_y4m_reader;
 
 #endif

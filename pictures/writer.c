@@ -18,6 +18,8 @@ static const cli_writer_kind *kind_of(cli_format format)
         return &cli_pgx_writer;
     case CLI_FORMAT_RAW:
         return &cli_raw_writer;
+    case CLI_FORMAT_Y4M:
+        return &cli_y4m_writer;
     default:
         return &cli_pnm_writer;
     }
@@ -28,7 +30,10 @@ static void release(cli_writer *writer)
     if (writer->kind->close)
         writer->kind->close(writer);
     free(writer->rows);
-    cli_output_discard(&writer->output);
+    if (writer->options.film)
+        writer->options.film->output = writer->output;
+    else
+        cli_output_discard(&writer->output);
 }
 
 /* A failed write has its own message, whatever the format reported. */
@@ -61,7 +66,9 @@ bool cli_writer_open(cli_writer *writer, const char *path, cli_format format, co
     writer->view = view;
     writer->options = *options;
     writer->kind = kind_of(format);
-    if (format != CLI_FORMAT_PGX) {
+    if (options->film) {
+        writer->output = options->film->output;
+    } else if (format != CLI_FORMAT_PGX) {
         if (!cli_output_open(&writer->output, path))
             return false;
         writer->name = writer->output.name;
@@ -88,12 +95,12 @@ bool cli_writer_close(cli_writer *writer, bool done)
 {
     if (!done || (writer->kind->finish && !writer->kind->finish(writer)))
         return fail(writer);
-    done = !writer->output.stream || cli_output_commit(&writer->output);
+    done = !writer->output.stream || writer->options.film || cli_output_commit(&writer->output);
     release(writer);
     return done;
 }
 
 bool cli_writer_takes_rows(const char *path, cli_format format, const cli_write_options *options)
 {
-    return format != CLI_FORMAT_RAW || options->interleaved || cli_becomes_file(path);
+    return (format != CLI_FORMAT_RAW && format != CLI_FORMAT_Y4M) || options->interleaved || cli_becomes_file(path);
 }

@@ -10,11 +10,19 @@ typedef enum cli_compression { CLI_COMPRESSION_NONE, CLI_COMPRESSION_DEFLATE, CL
 
 enum { CLI_PNG_LEVEL = 1 }; /* less than half the time of 6, files up to a tenth larger */
 
+/* A file of several pictures, which writers get in turn, each to add its own. */
+typedef struct cli_film {
+    cli_output output;
+    char *header; /* owned; NULL before the first picture */
+} cli_film;
+
 typedef struct cli_write_options {
     bool big_endian, interleaved; /* raw */
     cli_compression compression;  /* TIFF */
     int png_level;                /* of zlib, 0 to 9; 0: none */
     const cli_metadata *metadata; /* PNG and TIFF; NULL: none */
+    cli_film *film;               /* Y4M: which the frame is added to; NULL: a film of its own */
+    uint32_t fps[2];              /* Y4M: frames in so many seconds */
     bool quiet;
 } cli_write_options;
 
@@ -38,7 +46,8 @@ struct cli_writer {
     const cli_picture *picture;
     const cli_view *view; /* NULL where planes are written without conversion */
     cli_write_options options;
-    uint32_t next; /* next row of the view */
+    uint32_t next;  /* next row of the view */
+    uint64_t start; /* where the first plane begins, where planes follow each other */
     uint8_t *rows;
     uint32_t rows_at_a_time;
     const cli_writer_kind *kind;
@@ -60,6 +69,10 @@ bool cli_writer_close(cli_writer *writer, bool done);
 /* Can the format be written row by row to this path? Consecutive planes in one file need an output that can seek. */
 bool cli_writer_takes_rows(const char *path, cli_format format, const cli_write_options *options);
 
-extern const cli_writer_kind cli_png_writer, cli_pnm_writer, cli_pgx_writer, cli_raw_writer, cli_tiff_writer;
+extern const cli_writer_kind cli_png_writer, cli_pnm_writer, cli_pgx_writer, cli_raw_writer, cli_tiff_writer,
+    cli_y4m_writer;
+
+/* For kinds whose planes follow each other in the file: writer_kind.planes. */
+bool cli_write_planes(cli_writer *writer);
 
 #endif

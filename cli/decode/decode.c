@@ -71,9 +71,17 @@ static bool keep_profile(cli_picture *picture, const char *name)
     return true;
 }
 
-/* The first of each kind. Formats other than PNG and TIFF have no place for them, and georeferencing is of the whole
- * picture in full size. */
-static bool take_metadata(const cli_coded_file *coded, const cli_decode_job *job, cli_picture *picture)
+/* Georeferencing is of the whole picture in full size. */
+static cli_part part_of(const l2k_image *whole, const l2k_image *part, uint32_t reduce)
+{
+    const double scale = (double)((uint64_t)1 << reduce);
+    return (cli_part){cli_grid_start(part->x0, 1, reduce) * scale - whole->x0,
+                      cli_grid_start(part->y0, 1, reduce) * scale - whole->y0, scale};
+}
+
+/* The first of each kind. Formats other than PNG and TIFF have no place for them. */
+static bool take_metadata(const cli_coded_file *coded, const cli_decode_job *job, const l2k_info *info,
+                          cli_picture *picture)
 {
     static const struct {
         l2k_content content;
@@ -83,12 +91,12 @@ static bool take_metadata(const cli_coded_file *coded, const cli_decode_job *job
                  {L2K_CONTENT_IPTC, CLI_IPTC},
                  {L2K_CONTENT_GEOTIFF, CLI_GEO}};
     l2k_box_data box;
-    const bool whole = !job->options->has_region && !job->options->reduce.value;
+    picture->metadata.part = part_of(&info->image, &picture->image, (uint32_t)job->options->reduce.value);
     if (job->options->no_metadata || (job->format != CLI_FORMAT_PNG && job->format != CLI_FORMAT_TIFF))
         return true;
     for (size_t i = 0; l2k_decoder_box_data(coded->decoder, i, &box) == L2K_OK; i++)
         for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-            if (box.content == kinds[k].content && (whole || kinds[k].kind != CLI_GEO) &&
+            if (box.content == kinds[k].content &&
                 !cli_metadata_keep(&picture->metadata, kinds[k].kind, box.data, box.bytes, job->options->quiet,
                                    coded->messages.subject))
                 return false;
@@ -131,7 +139,7 @@ static bool describe(cli_decode_file *file, coder *k, const decoding *d, l2k_inf
     file->coded_bytes = bytes_of_file(coded->decoder, info);
     return check_sizes(&image, (uint32_t)d->job.options->reduce.value, coded->messages.subject) &&
            cli_picture_adopt(&file->picture, &image, coded->messages.subject) &&
-           keep_profile(&file->picture, coded->messages.subject) && take_metadata(coded, &d->job, &file->picture);
+           keep_profile(&file->picture, coded->messages.subject) && take_metadata(coded, &d->job, info, &file->picture);
 }
 
 /* Timings are needed from the opening of a file on. */
@@ -252,10 +260,14 @@ static bool choose_format(cli_decode_job *job, const char *output)
         return cli_error("--tiff-compression", "%s is not a .tif file", output);
     if (options->png_level.given && job->format != CLI_FORMAT_PNG)
         return cli_error("--png-level", "%s is not a .png file", output);
+    if (options->write.fps[0] && job->format != CLI_FORMAT_Y4M)
+        return cli_error("--fps", "%s is not a .y4m file", output);
     job->write = options->write;
     job->write.compression = (cli_compression)options->compression.value;
     job->write.png_level = (int)cli_setting_or(options->png_level, CLI_PNG_LEVEL);
     job->write.quiet = options->quiet;
+    if (!job->write.fps[0])
+        job->write.fps[0] = 25, job->write.fps[1] = 1;
     return true;
 }
 
@@ -289,6 +301,23 @@ static int run(decoding *d, const cli_tasks *tasks)
     return status;
 }
 
+/* Without one of its frames there is no film. */
+static int run_film(decoding *d, const cli_tasks *tasks)
+{
+    cli_film film = {0};
+    const char *path = tasks->items[0].output;
+    if (!cli_output_open(&film.output, path))
+        return CLI_EXIT_FAILURE;
+    d->job.write.film = &film;
+    int status = run(d, tasks);
+    if (status == CLI_EXIT_FAILURE)
+        cli_output_discard(&film.output);
+    else if (!cli_output_commit(&film.output))
+        status = CLI_EXIT_FAILURE;
+    free(film.header);
+    return status;
+}
+
 int cli_decode(const cli_options *options)
 {
     static const char *const codestreams[] = {".jp2", ".jph", ".j2k", ".j2c", ".jpc", ".jhc", NULL};
@@ -297,8 +326,10 @@ int cli_decode(const cli_options *options)
     int status = CLI_EXIT_USAGE;
     if (!cli_devices_find(&d.share.devices, options))
         return status;
-    if (cli_tasks_make(&tasks, options, codestreams, "png") && choose_format(&d.job, tasks.items[0].output))
-        status = run(&d, &tasks);
+    if (cli_tasks_make(&tasks, options, codestreams, "png") &&
+        (!tasks.count || choose_format(&d.job, tasks.items[0].output)))
+        status = !tasks.count ? CLI_EXIT_OK : tasks.together ? run_film(&d, &tasks) : run(&d, &tasks);
+    cli_tasks_report_skipped(&tasks, options);
     cli_tasks_free(&tasks);
     return status;
 }

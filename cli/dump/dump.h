@@ -37,8 +37,8 @@ bool cli_dump_make_folder(cli_dump *dump, const char *description);
 cli_output *cli_dump_open_file(cli_dump *dump, const char *name);
 bool cli_dump_end_file(cli_output *output);
 
-/* If `done`, gives all files and the description their names; else removes them and the folder. Returns whether the dump
- * exists. */
+/* If `done`, gives all files and the description their names; else removes them and the folder. Returns whether the
+ * dump exists. */
 bool cli_dump_end(cli_dump *dump, bool done);
 
 /* Bits of a subband's coefficients in PGX, with the sign. */

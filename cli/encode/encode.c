@@ -94,8 +94,13 @@ static void guess_colour(cli_picture *picture)
 
 static bool open_reader(cli_reader *reader, const cli_task *task, const cli_options *options, bool quiet)
 {
-    if (!(options->palette ? cli_reader_open_indexed(reader, task->input, quiet)
-                           : cli_reader_open(reader, task->input, options->has_raw ? &options->raw : NULL, quiet)) ||
+    const cli_raw *raw = options->has_raw ? &options->raw : NULL;
+    const bool open = options->palette ? cli_reader_open_indexed(reader, task->input, quiet)
+                      : task->page     ? cli_reader_open_page(reader, task->input, task->page, quiet)
+                                       : cli_reader_open(reader, task->input, raw, quiet);
+    if (!open ||
+        (options->precision.given &&
+         !cli_reader_set_precision(reader, (uint32_t)options->precision.value, options->keeps_values)) ||
         !cli_picture_place(&reader->picture, options->x0, options->y0, reader->name))
         return false;
     guess_colour(&reader->picture);
@@ -310,8 +315,8 @@ static int run(encoding *e, const cli_tasks *tasks)
 
 int cli_encode(const cli_options *options)
 {
-    static const char *const pictures[] = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".pnm",
-                                           ".pbm", ".pgm", ".ppm",  ".pam", ".pgx",  NULL};
+    static const char *const pictures[] = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".pnm", ".pbm",
+                                           ".pgm", ".ppm", ".pam",  ".pgx", ".y4m",  NULL};
     static const char *const raw[] = {".raw", NULL}; /* --raw describes them all */
     encoding e = {.options = options};
     cli_tasks tasks;
@@ -319,8 +324,9 @@ int cli_encode(const cli_options *options)
     if (!cli_devices_find(&e.share.devices, options))
         return status;
     if (cli_tasks_make(&tasks, options, options->has_raw ? raw : pictures, options->ht ? "jph" : "jp2") &&
-        cli_encode_check(options, &tasks, &e.format))
-        status = run(&e, &tasks);
+        (!tasks.count || cli_encode_check(options, &tasks, &e.format)))
+        status = tasks.count ? run(&e, &tasks) : CLI_EXIT_OK;
+    cli_tasks_report_skipped(&tasks, options);
     cli_tasks_free(&tasks);
     return status;
 }

@@ -264,13 +264,15 @@ static void print_text(const char *name, const l2k_info *info, l2k_decoder *deco
     print_boxes(decoder);
 }
 
-static bool print_info(const char *path, bool json)
+static bool print_info(const char *path, bool json, const char *before)
 {
     cli_coded_file coded;
     l2k_info info;
     if (!cli_coded_open(&coded, path, false, false))
         return false;
     l2k_status status = l2k_decoder_info(coded.decoder, &info);
+    if (status == L2K_OK)
+        fputs(before, stdout);
     if (status == L2K_OK)
         (json ? cli_info_json : print_text)(coded.messages.subject, &info, coded.decoder);
     else
@@ -295,19 +297,38 @@ static void print_devices(void)
 
 static bool check_names(const cli_options *options)
 {
-    if (options->num_names == (options->devices ? 0 : 1))
+    if (options->devices ? !options->num_names : options->num_names > 0)
         return true;
     return cli_error("info", "%s; see lift2k info --help",
-                     options->devices ? "--devices takes no file name" : "one file name is needed");
+                     options->devices ? "--devices takes no file name" : "a file name is needed");
+}
+
+/* Several files are an array in JSON; one that cannot be read has no element. */
+static bool print_all(const cli_options *options)
+{
+    const bool array = options->json && options->num_names > 1;
+    bool done = true, any = false;
+    if (array)
+        puts("[");
+    for (int i = 0; i < options->num_names; i++) {
+        const bool printed = print_info(options->names[i], options->json, any ? array ? ",\n" : "\n" : "");
+        any |= printed;
+        done &= printed;
+    }
+    if (array)
+        puts("]");
+    return done;
 }
 
 int cli_info(const cli_options *options)
 {
+    bool done = true;
     if (!check_names(options))
         return CLI_EXIT_USAGE;
     if (options->devices)
         (options->json ? cli_devices_json : print_devices)();
-    else if (!print_info(options->names[0], options->json))
-        return CLI_EXIT_FAILURE;
-    return cli_finish_output();
+    else
+        done = print_all(options);
+    const int status = cli_finish_output();
+    return done ? status : CLI_EXIT_FAILURE;
 }

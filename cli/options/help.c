@@ -42,7 +42,8 @@ typedef struct page {
 } page;
 
 #define CODED_OR_PICTURE                                                                                               \
-    "IN is a JP2 file or bare codestream, whose own coefficients are used, or a PNG, JPEG, TIFF, PNM, PAM, PGX or Y4M file, "     \
+    "IN is a JP2 file or bare codestream, whose own coefficients are used, or a PNG, JPEG, TIFF, PNM, PAM, PGX or "    \
+    "Y4M file, "                                                                                                       \
     "which is transformed as lift2k encode would do it; its content decides. - is standard input.\n"
 
 static const page pages[CLI_NUM_COMMANDS] = {
@@ -50,7 +51,8 @@ static const page pages[CLI_NUM_COMMANDS] = {
         {"lift2k encode IN OUT [options]\n"
          "lift2k encode FILE|DIRECTORY... --out-dir D [options]\n"
          "\n"
-         "IN is a PNG, JPEG, TIFF, PNM, PAM, PGX or Y4M file, recognised by its content, or - for standard input; with --raw, "
+         "IN is a PNG, JPEG, TIFF, PNM, PAM, PGX or Y4M file, recognised by its content, or - for standard input; with "
+         "--raw, "
          "samples without a header. If NAME.pgx does not exist, the planes NAME_0.pgx, NAME_1.pgx, ... are read as "
          "components. OUT ends in .jp2, with --ht in .jph, or in .j2k, .j2c or .jpc (with --ht also .jhc) for a bare "
          "codestream; - writes a JP2 or JPH file to standard output. Without options the result is lossless.\n"
@@ -113,7 +115,8 @@ static const page pages[CLI_NUM_COMMANDS] = {
     [CLI_COMPARE] =
         {"lift2k compare A B\n"
          "\n"
-         "A and B are JP2 files, bare codestreams, PNG, JPEG, TIFF, PNM, PAM, PGX or Y4M files, recognised by their content; one "
+         "A and B are JP2 files, bare codestreams, PNG, JPEG, TIFF, PNM, PAM, PGX or Y4M files, recognised by their "
+         "content; one "
          "of them may be - for standard input. Samples are compared as they are in the files, component by component, "
          "without conversion of colours, precision or size; to compare what is seen, decode with --rgb8 first. For "
          "each component:\n"

@@ -55,6 +55,7 @@ typedef struct cli_options {
     uint64_t device_set; /* of --devices: bit n for device n */
     bool all_devices;
     const char *out_dir, *extension; /* NULL if not given */
+    bool recursive, skip_existing;
 
     /* How a picture is encoded: encode, and view and dump of a picture. */
     cli_setting encoder[L2K_ENCODER_NUM_OPTIONS]; /* indexed by l2k_encoder_option */
@@ -67,8 +68,11 @@ typedef struct cli_options {
     double base_step; /* 0 = the library's */
     l2k_poc *poc;
     size_t num_poc;
-    const char *comment; /* NULL = the library's */
-    cli_setting profile; /* Rsiz */
+    const char *comment;   /* NULL = the library's */
+    cli_setting profile;   /* Rsiz */
+    cli_setting precision; /* of the samples that are coded */
+    bool keeps_values;     /* --precision BITS,keep */
+    cli_setting page;      /* of a TIFF or Y4M file, from 1 on; 0: all */
     double frames_per_second;
     char *kernel;       /* the text of --kernel FILE; NULL: none, or a name */
     bool has_kernel;    /* --kernel, of either kind */

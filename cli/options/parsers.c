@@ -65,6 +65,37 @@ static const char *parse_field(const char *at, char end, uint32_t *value)
     return number <= UINT32_MAX && *at == end ? at + 1 : NULL;
 }
 
+/* ---- Parts of files, and films --------------------------------------------------------------------------------- */
+
+bool cli_take_page(const cli_option *row, const char *text, cli_options *options)
+{
+    int64_t page = 0;
+    return (strcmp(text, "all") == 0 || cli_parse_number(row->name, text, 1, INT32_MAX, &page)) &&
+           set(&options->page, page);
+}
+
+bool cli_take_precision(const cli_option *row, const char *text, cli_options *options)
+{
+    uint32_t bits;
+    const char *rest = parse_field(text, strchr(text, ',') ? ',' : 0, &bits);
+    options->keeps_values = rest && rest[-1] == ',';
+    if (!rest || (options->keeps_values && strcmp(rest, "keep") != 0))
+        return cli_bad_value(row->name, text, "not of the form BITS or BITS,keep");
+    return ((bits >= 1 && bits <= 31) || cli_bad_value(row->name, text, "1 to 31 bits")) &&
+           set(&options->precision, bits);
+}
+
+bool cli_take_fps(const cli_option *row, const char *text, cli_options *options)
+{
+    uint32_t *fps = options->write.fps;
+    const char *rest = parse_field(text, strchr(text, ':') ? ':' : 0, &fps[0]);
+    fps[1] = 1;
+    if (rest && rest[-1] == ':')
+        rest = parse_field(rest, 0, &fps[1]);
+    return (rest && fps[0] && fps[1]) ||
+           cli_bad_value(row->name, text, "not of the form N or N:D, such as 24 or 30000:1001");
+}
+
 /* ---- The reference grid -------------------------------------------------------------------------------------- */
 
 bool cli_take_tile(const cli_option *row, const char *text, cli_options *options)

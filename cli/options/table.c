@@ -181,6 +181,23 @@ const cli_option cli_option_table[] = {
                "before the next pixel (interleaved).",
      .parse = cli_take_raw},
     {.commands = ENCODE,
+     .name = "precision",
+     .argument = "BITS[,keep]",
+     .help = "scale samples to this precision, or keep their values, all of which must fit",
+     .fallback = "that of the picture",
+     .detail =
+         "To fewer bits, the lowest bits are dropped, so 12 bits in the upper part of 16 come out as they were; to "
+         "more, the largest value becomes the largest value.",
+     .parse = cli_take_precision},
+    {.commands = ENCODE,
+     .name = "page",
+     .argument = "N|all",
+     .help = "encode this page of a TIFF file, or frame of a Y4M file, counted from 1, or each into a file of its own",
+     .fallback = "1",
+     .detail = "With all, the number of the page follows the name of the output: OUT_1.jp2, OUT_2.jp2. Overviews and "
+               "masks in a TIFF file, such as those of a COG, are no pages.",
+     .parse = cli_take_page},
+    {.commands = ENCODE,
      .name = "by-rows",
      .help = "encode one row of tiles at a time in any case; each row then meets the targets of layers separately",
      .detail = "This includes TIFF files whose strips or tiles are more than 16 times as high as the tiles to be "
@@ -533,6 +550,12 @@ const cli_option cli_option_table[] = {
      MEMBER(compression),
      .names = compressions},
     {.commands = DECODE,
+     .name = "fps",
+     .argument = "N[:D]",
+     .help = "frames a second of a Y4M file, or N in D seconds",
+     .fallback = "25",
+     .parse = cli_take_fps},
+    {.commands = DECODE,
      .name = "png-level",
      .argument = "N",
      .help = "compression of PNG: 0 (none) to 9 (smallest, slow)",
@@ -555,11 +578,22 @@ const cli_option cli_option_table[] = {
              "are replaced",
      .detail = "D is created if it does not exist. For a directory among the inputs, all files directly in it with a "
                "suitable extension are taken, in the order of their names; with encode --raw those ending in .raw; "
-               "directories in it are left out. A "
+               "directories in it are left out unless --recursive is given. A "
                "file that fails is reported, and the others are still processed; two inputs with the same output are "
                "an error before any work. Files are read and written while others are coded; each that is under way "
                "is held in memory unless it is coded by rows.",
      .parse = cli_take_out_dir},
+    {.commands = ENCODE | DECODE,
+     .name = "recursive",
+     .help = "with --out-dir: also the files in folders of the folders, into folders of the same names",
+     .detail = "Links to folders are left out.",
+     .parse = cli_take_flag,
+     MEMBER(recursive)},
+    {.commands = ENCODE | DECODE,
+     .name = "skip-existing",
+     .help = "leave out files whose output exists already",
+     .parse = cli_take_flag,
+     MEMBER(skip_existing)},
     {.commands = ENCODE | DECODE,
      .name = "in-flight",
      .argument = "N",

@@ -22,7 +22,7 @@ static bool among(const char *name, const char *const *extensions)
     return false;
 }
 
-static char *join(const char *path, const char *name)
+char *cli_join(const char *path, const char *name)
 {
     size_t room = strlen(path) + strlen(name) + 2;
     char *joined = malloc(room);
@@ -61,6 +61,19 @@ static const char *plane_mark(const char *file)
     return at - 1;
 }
 
+/* Links to folders are left alone: they can lead back. */
+static void add_subfolder(cli_directory *directory, const char *folder)
+{
+    char *end = cli_link_end(folder);
+    char **more = realloc(directory->subfolders, (directory->num_subfolders + 1) * sizeof *more);
+    directory->folders++;
+    if (more)
+        directory->subfolders = more;
+    if (more && end && strcmp(end, folder) == 0 && (more[directory->num_subfolders] = strdup(folder)) != NULL)
+        directory->num_subfolders++;
+    free(end);
+}
+
 /* Files that cannot be taken are reported or counted. */
 static bool is_taken(cli_directory *directory, const char *file, const char *const *extensions, bool quiet)
 {
@@ -69,14 +82,15 @@ static bool is_taken(cli_directory *directory, const char *file, const char *con
     if (!exists && known && !quiet)
         cli_note("lift2k: %s: left out: %s", file, strerror(errno));
     directory->left_out += !known && (!exists || S_ISREG(facts.st_mode));
-    directory->folders += exists && S_ISDIR(facts.st_mode);
+    if (exists && S_ISDIR(facts.st_mode))
+        add_subfolder(directory, file);
     return exists && known && S_ISREG(facts.st_mode);
 }
 
 static bool take(cli_directory *directory, const char *path, const char *name, const char *const *extensions,
                  bool quiet)
 {
-    char *file = join(path, name);
+    char *file = cli_join(path, name);
     if (!file)
         return false;
     if (!is_taken(directory, file, extensions, quiet)) {
@@ -178,7 +192,8 @@ static void report_rest(const cli_directory *directory, const char *path, const 
              directory->left_out == 1 ? "" : "s", known);
 }
 
-bool cli_directory_list(cli_directory *directory, const char *path, const char *const *extensions, bool quiet)
+bool cli_directory_list(cli_directory *directory, const char *path, const char *const *extensions, bool recursive,
+                        bool quiet)
 {
     const struct dirent *entry;
     bool done = true;
@@ -196,10 +211,13 @@ bool cli_directory_list(cli_directory *directory, const char *path, const char *
         sort_once(directory);
     if (directory->left_out && !quiet)
         report_rest(directory, path, extensions);
-    if (directory->folders && !quiet)
-        cli_note("lift2k: %s: %zu folder%s in it left out: name %s as well to take the files in %s", path,
-                 directory->folders, directory->folders == 1 ? "" : "s", directory->folders == 1 ? "it" : "them",
-                 directory->folders == 1 ? "it" : "them");
+    if (directory->num_subfolders)
+        qsort(directory->subfolders, directory->num_subfolders, sizeof *directory->subfolders, by_name);
+    if (directory->folders && !quiet && !recursive)
+        cli_note(
+            "lift2k: %s: %zu folder%s in it left out: name %s as well, or use --recursive, to take the files in %s",
+            path, directory->folders, directory->folders == 1 ? "" : "s", directory->folders == 1 ? "it" : "them",
+            directory->folders == 1 ? "it" : "them");
     return true;
 }
 
@@ -208,5 +226,8 @@ void cli_directory_free(cli_directory *directory)
     for (size_t i = 0; i < directory->count; i++)
         free(directory->files[i]);
     free(directory->files);
+    for (size_t i = 0; i < directory->num_subfolders; i++)
+        free(directory->subfolders[i]);
+    free(directory->subfolders);
     memset(directory, 0, sizeof *directory);
 }

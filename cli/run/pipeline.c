@@ -228,7 +228,7 @@ void cli_pipeline_run(const cli_tasks *tasks, const cli_stages *stages, cli_file
                       unsigned coders)
 {
     pipeline p = {.tasks = tasks, .stages = stages, .count = count, .context = context, .coders = coders};
-    if (tasks->count > 1)
+    if (tasks->count > 1 && !tasks->together)
         run_many(&p);
     run_here(&p);
 }

@@ -42,7 +42,7 @@ static bool add(cli_tasks *tasks, char *input, char *output)
         free(output);
         return cli_error("the list of files", "out of memory");
     }
-    tasks->items[tasks->count++] = (cli_task){input, output};
+    tasks->items[tasks->count++] = (cli_task){input, output, 0};
     return true;
 }
 
@@ -59,24 +59,37 @@ static char *output_for(const char *input, const char *out_dir, const char *exte
     return output;
 }
 
-static bool add_file(cli_tasks *tasks, const char *input, const cli_options *options, const char *extension)
+/* `folder` is that of the output. */
+static bool add_file(cli_tasks *tasks, const char *input, const char *folder, const char *extension)
 {
-    return add(tasks, strdup(input), output_for(input, options->out_dir, extension));
+    return add(tasks, strdup(input), tasks->together ? strdup(folder) : output_for(input, folder, extension));
 }
 
-static bool add_argument(cli_tasks *tasks, const char *path, const cli_options *options, const char *const *extensions,
-                         const char *extension)
+static bool add_folder(cli_tasks *tasks, const char *path, const char *out, const cli_options *options,
+                       const char *const *extensions, const char *extension)
 {
     cli_directory directory;
-    if (strcmp(path, "-") == 0)
-        return cli_error("-", "standard input has no name for its output in %s", options->out_dir);
-    if (!is_directory(path))
-        return add_file(tasks, path, options, extension);
-    bool done = cli_directory_list(&directory, path, extensions, options->quiet);
+    bool done = cli_directory_list(&directory, path, extensions, options->recursive, options->quiet);
     for (size_t i = 0; done && i < directory.count; i++)
-        done = add_file(tasks, directory.files[i], options, extension);
+        done = add_file(tasks, directory.files[i], out, extension);
+    for (size_t i = 0; done && options->recursive && i < directory.num_subfolders; i++) {
+        const char *name = strrchr(directory.subfolders[i], '/');
+        char *below = cli_join(out, name + 1);
+        done = below && add_folder(tasks, directory.subfolders[i], tasks->together ? out : below, options, extensions,
+                                   extension);
+        free(below);
+    }
     cli_directory_free(&directory);
     return done;
+}
+
+static bool add_argument(cli_tasks *tasks, const char *path, const char *out, const cli_options *options,
+                         const char *const *extensions, const char *extension)
+{
+    if (strcmp(path, "-") == 0)
+        return cli_error("-", "standard input has no name for its output in %s", out);
+    return is_directory(path) ? add_folder(tasks, path, out, options, extensions, extension)
+                              : add_file(tasks, path, out, extension);
 }
 
 static int by_output(const void *a, const void *b)
@@ -101,6 +114,36 @@ static bool all_differ(const cli_tasks *tasks)
     return differ;
 }
 
+static bool make_folder(const char *path)
+{
+    return mkdir(path, 0777) == 0 || errno == EEXIST || cli_error(path, "%s", strerror(errno));
+}
+
+/* Those above the outputs, from the folder of --out-dir on. */
+static bool make_folders(const cli_tasks *tasks, const char *out_dir)
+{
+    bool done = make_folder(out_dir);
+    for (size_t i = 0; done && i < tasks->count; i++) {
+        char *path = tasks->items[i].output;
+        for (char *at = strchr(path + strlen(out_dir) + 1, '/'); done && at; at = strchr(at + 1, '/')) {
+            *at = 0;
+            done = make_folder(path);
+            *at = '/';
+        }
+    }
+    return done && (is_directory(out_dir) || cli_error(out_dir, "%s", strerror(ENOTDIR)));
+}
+
+static bool add_all(cli_tasks *tasks, int count, const char *out, const cli_options *options,
+                    const char *const *extensions, const char *extension)
+{
+    const char *command = cli_command_names[options->command];
+    for (int i = 0; i < count; i++)
+        if (!add_argument(tasks, options->names[i], out, options, extensions, extension))
+            return false;
+    return tasks->count || cli_error(options->names[0], "no files to %s", command);
+}
+
 static bool make_many(cli_tasks *tasks, const cli_options *options, const char *const *extensions,
                       const char *extension)
 {
@@ -111,16 +154,7 @@ static bool make_many(cli_tasks *tasks, const cli_options *options, const char *
         return cli_error("--out-dir", "a folder is needed; many files cannot go into one stream");
     if (!options->num_names)
         return cli_error(command, "--out-dir needs files or directories as input; see lift2k %s --help", command);
-    for (int i = 0; i < options->num_names; i++)
-        if (!add_argument(tasks, options->names[i], options, extensions, extension))
-            return false;
-    if (!tasks->count)
-        return cli_error(options->names[0], "no files to %s", command);
-    if (!all_differ(tasks))
-        return false;
-    if (mkdir(options->out_dir, 0777) != 0 && errno != EEXIST)
-        return cli_error(options->out_dir, "%s", strerror(errno));
-    return is_directory(options->out_dir) || cli_error(options->out_dir, "%s", strerror(ENOTDIR));
+    return add_all(tasks, options->num_names, options->out_dir, options, extensions, extension);
 }
 
 /* If many files are meant, the message says how to ask for that. */
@@ -143,17 +177,88 @@ static bool make_one(cli_tasks *tasks, const cli_options *options)
     return add(tasks, strdup(names[0]), strdup(names[1]));
 }
 
+/* The frames of a film: files, or those in folders, into one Y4M file. */
+static bool becomes_film(const cli_options *options)
+{
+    const int count = options->num_names;
+    return options->command == CLI_DECODE && count >= 2 && strcmp(options->names[0], "-") != 0 &&
+           cli_same_text(cli_extension(options->names[count - 1]), ".y4m");
+}
+
+/* With "all", a task for each page, whose number follows the output's name. */
+static bool add_pages(cli_tasks *tasks, const cli_options *options)
+{
+    cli_tasks whole = *tasks;
+    unsigned pages = 1;
+    bool done = true;
+    tasks->items = NULL;
+    tasks->count = tasks->room = 0;
+    for (size_t i = 0; i < whole.count; i++) {
+        const cli_task *task = &whole.items[i];
+        const bool all = options->page.value == 0;
+        if (done && all && strcmp(task->input, "-") == 0)
+            done = cli_error("--page all", "standard input can be read only once");
+        done = done && (!all || cli_reader_pages(task->input, &pages));
+        for (unsigned page = 1; done && page <= pages; page++) {
+            done = add(tasks, strdup(task->input),
+                       all ? cli_numbered_name(task->output, page, pages + 1) : strdup(task->output));
+            if (done)
+                tasks->items[tasks->count - 1].page = all ? page : (unsigned)options->page.value;
+        }
+    }
+    cli_tasks_free(&whole);
+    return done;
+}
+
+/* Planes of PGX have names of their own. */
+static bool exists(const char *path)
+{
+    struct stat facts;
+    return stat(path, &facts) == 0 || cli_is_plane_set(path);
+}
+
+static void skip_existing(cli_tasks *tasks)
+{
+    const size_t count = tasks->count;
+    tasks->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const cli_task task = tasks->items[i];
+        if (!exists(task.output)) {
+            tasks->items[tasks->count++] = task;
+            continue;
+        }
+        tasks->skipped++;
+        free(task.input);
+        free(task.output);
+    }
+}
+
 bool cli_tasks_make(cli_tasks *tasks, const cli_options *options, const char *const *extensions,
                     const char *default_extension)
 {
     memset(tasks, 0, sizeof *tasks);
-    if (options->out_dir)
-        return make_many(tasks, options, extensions, options->extension ? options->extension : default_extension);
-    if (options->extension)
+    if (!options->out_dir && options->extension)
         return cli_error("--ext", "needs --out-dir; without it, the output's name decides the format");
-    if (options->in_flight.given)
+    if (!options->out_dir && options->in_flight.given && !options->page.given)
         return cli_error("--in-flight", "needs --out-dir; there is only one file");
-    return make_one(tasks, options);
+    if (!options->out_dir && options->recursive)
+        return cli_error("--recursive", "needs --out-dir");
+    tasks->together = !options->out_dir && becomes_film(options);
+    const int last = options->num_names - 1;
+    bool done = options->out_dir
+                    ? make_many(tasks, options, extensions, options->extension ? options->extension : default_extension)
+                : tasks->together ? add_all(tasks, last, options->names[last], options, extensions, NULL)
+                                  : make_one(tasks, options);
+    done = done && (!options->page.given || add_pages(tasks, options)) && (tasks->together || all_differ(tasks));
+    if (done && options->skip_existing)
+        skip_existing(tasks);
+    return done && (!options->out_dir || make_folders(tasks, options->out_dir));
+}
+
+void cli_tasks_report_skipped(const cli_tasks *tasks, const cli_options *options)
+{
+    if (tasks->skipped && !options->quiet)
+        cli_report("%zu file%s skipped, whose output exists", tasks->skipped, tasks->skipped == 1 ? "" : "s");
 }
 
 void cli_tasks_free(cli_tasks *tasks)

@@ -6,20 +6,28 @@
 
 typedef struct cli_task {
     char *input, *output; /* as typed; "-" is standard input or output */
+    unsigned page;        /* --page: 1 and more; 0 without it */
 } cli_task;
 
 typedef struct cli_tasks {
     cli_task *items;
     size_t count, room;
-    bool many; /* --out-dir was given */
+    bool many;      /* --out-dir was given */
+    bool together;  /* all inputs become one output, in this order: the frames of a film */
+    size_t skipped; /* by --skip-existing */
 } cli_tasks;
 
 /* From options->names. With --out-dir, which is created if it does not exist, each file keeps its name except for the
- * extension; of a directory, files with one of the `extensions` are taken in the order of their names. Two inputs with
- * the same output are a fault. Call cli_tasks_free in either case. */
+ * extension; of a directory, files with one of the `extensions` are taken in the order of their names, with --recursive
+ * also those of the folders in it, which become folders. Without, decode puts several inputs into one Y4M file. Two
+ * inputs with the same output are a fault. With --skip-existing there may be no task. Call cli_tasks_free in either
+ * case. */
 bool cli_tasks_make(cli_tasks *tasks, const cli_options *options, const char *const *extensions,
                     const char *default_extension);
 void cli_tasks_free(cli_tasks *tasks);
+
+/* How many outputs existed, unless there were none or --quiet is given. */
+void cli_tasks_report_skipped(const cli_tasks *tasks, const cli_options *options);
 
 /* For messages: "standard input" and "standard output" for "-". */
 const char *cli_input_name(const char *path);
@@ -27,15 +35,22 @@ const char *cli_output_name(const char *path);
 
 /* ---- Directories (directory.c) ---- */
 
+/* "FOLDER/NAME", to be freed by the caller; NULL when out of memory. */
+char *cli_join(const char *folder, const char *name);
+
 typedef struct cli_directory {
     char **files; /* "PATH/name", sorted */
     size_t count, room, left_out, folders;
+    char **subfolders; /* the same, but links */
+    size_t num_subfolders;
 } cli_directory;
 
 /* Lists the files directly in `path` whose names end in one of the `extensions`, a list that ends with NULL. Unless
- * `quiet`, reports how many others there are; hidden files do not count. Planes NAME_0.pgx, NAME_1.pgx, ... without a
- * gap are one picture, NAME.pgx, unless that file exists. Call cli_directory_free in either case. */
-bool cli_directory_list(cli_directory *directory, const char *path, const char *const *extensions, bool quiet);
+ * `quiet`, reports how many others there are, of folders unless `recursive`; hidden files do not count. Planes
+ * NAME_0.pgx, NAME_1.pgx, ... without a gap are one picture, NAME.pgx, unless that file exists. Call cli_directory_free
+ * in either case. */
+bool cli_directory_list(cli_directory *directory, const char *path, const char *const *extensions, bool recursive,
+                        bool quiet);
 void cli_directory_free(cli_directory *directory);
 
 #endif

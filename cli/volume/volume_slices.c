@@ -11,32 +11,18 @@
 
 /* ---- Reading ------------------------------------------------------------------------------------------------- */
 
-static bool is_tiff(const char *path)
+static bool has_pages(const char *path)
 {
-    return cli_same_text(cli_extension(path), ".tif") || cli_same_text(cli_extension(path), ".tiff");
+    const char *extension = cli_extension(path);
+    return cli_same_text(extension, ".tif") || cli_same_text(extension, ".tiff") || cli_same_text(extension, ".y4m");
 }
 
 static bool read_page(cli_slices *s, const char *path, bool *more)
 {
     cli_reader reader;
-    bool done = cli_reader_open_page(&reader, path, s->next + 1) && cli_reader_all(&reader);
+    bool done = cli_reader_open_page(&reader, path, s->next + 1, true) && cli_reader_all(&reader);
     *more = done && reader.more_pages;
     return cli_reader_finish(&reader, done, &s->picture);
-}
-
-/* Headers alone. */
-static bool count_pages(cli_slices *s, const char *path)
-{
-    cli_reader reader;
-    bool more = true;
-    while (more) {
-        if (!cli_reader_open_page(&reader, path, s->count + 1))
-            return false;
-        more = reader.more_pages;
-        cli_reader_close(&reader);
-        s->count++;
-    }
-    return true;
 }
 
 /* Only the length can reveal a wrong description, and that of a pipe is known at its end. */
@@ -142,10 +128,9 @@ bool cli_slices_open(cli_slices *slices, const cli_options *options, cli_volume_
         slices->count = options->raw.count;
         if (!cli_input_open(&slices->raw, first) || !check_raw(slices))
             return false;
-    } else if (slices->num_files == 1 && is_tiff(first)) {
+    } else if (slices->num_files == 1 && has_pages(first)) {
         slices->by_pages = true;
-        slices->count = 0;
-        if (!count_pages(slices, first))
+        if (!cli_reader_pages(first, &slices->count))
             return false;
     }
     return read_next(slices) && take_shape(slices);
@@ -167,15 +152,6 @@ void cli_slices_close(cli_slices *slices)
 }
 
 /* ---- Writing ------------------------------------------------------------------------------------------------- */
-
-/* "NAME_07.ext" for the slice. */
-static bool slice_name(const cli_slices_out *out, char name[CLI_DUMP_PATH])
-{
-    const char *extension = cli_extension(out->path);
-    const int digits = snprintf(NULL, 0, "%u", out->count - 1), stem = (int)(strlen(out->path) - strlen(extension));
-    const int length = snprintf(name, CLI_DUMP_PATH, "%.*s_%0*u%s", stem, out->path, digits, out->next, extension);
-    return length < CLI_DUMP_PATH || cli_error(out->path, "the name is too long");
-}
 
 bool cli_slices_create(cli_slices_out *out, const char *path, const cli_volume_facts *facts, bool quiet)
 {
@@ -208,10 +184,14 @@ static bool write_raw(cli_slices_out *out)
 
 static bool write_picture(cli_slices_out *out)
 {
-    char name[CLI_DUMP_PATH];
     cli_format format;
-    if (!slice_name(out, name) || !cli_format_of_name(name, &format))
+    char *name = cli_numbered_name(out->path, out->next, out->count);
+    if (!name)
+        return cli_error(out->path, "out of memory");
+    if (!cli_format_of_name(name, &format)) {
+        free(name);
         return false;
+    }
     const bool planes = format >= CLI_FORMAT_PGX;
     const cli_write_options how = {.png_level = CLI_PNG_LEVEL, .quiet = out->quiet};
     cli_view view = {0};
@@ -221,6 +201,7 @@ static bool write_picture(cli_slices_out *out)
         cli_writer_open(&writer, name, format, &out->picture, planes ? NULL : &view, &how);
     done = done && cli_writer_close(&writer, cli_writer_rows(&writer, view.height));
     cli_view_free(&view);
+    free(name);
     return done;
 }
 

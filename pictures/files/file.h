@@ -123,6 +123,10 @@ char *cli_link_end(const char *path);
  * taken apart. */
 void cli_take_separators(char *path);
 
+/* "NAME_number.ext" for "NAME.ext", to be freed by the caller, with as many digits as the largest number below `count`
+ * has. NULL when out of memory. */
+char *cli_numbered_name(const char *path, uint32_t number, uint32_t count);
+
 /* The extension of the last path component with its dot, or "". */
 const char *cli_extension(const char *path);
 bool cli_same_text(const char *a, const char *b); /* ignores the case of ASCII letters */

@@ -31,6 +31,17 @@ const char *cli_extension(const char *path)
     return dot ? dot : "";
 }
 
+char *cli_numbered_name(const char *path, uint32_t number, uint32_t count)
+{
+    const char *extension = cli_extension(path);
+    const int digits = snprintf(NULL, 0, "%u", count - 1), stem = (int)(strlen(path) - strlen(extension));
+    const size_t room = strlen(path) + 16;
+    char *name = malloc(room);
+    if (name)
+        snprintf(name, room, "%.*s_%0*u%s", stem, path, digits, number, extension);
+    return name;
+}
+
 void cli_take_separators(char *path)
 {
 #ifdef _WIN32

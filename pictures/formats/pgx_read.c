@@ -148,7 +148,7 @@ static bool with_plane(cli_reader *reader, uint32_t c,
 {
     cli_input input;
     pgx_header *headers = reader->state;
-    char *name = cli_pgx_plane_name(reader->path, c);
+    char *name = cli_numbered_name(reader->path, c, 1);
     if (!name)
         return cli_error(reader->name, "out of memory");
     bool done = cli_input_open(&input, name);

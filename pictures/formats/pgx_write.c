@@ -15,22 +15,12 @@
 
 /* ---- Names ---- */
 
-char *cli_pgx_plane_name(const char *path, uint32_t number)
-{
-    const char *extension = cli_extension(path);
-    size_t stem = strlen(path) - strlen(extension), room = strlen(path) + 16;
-    char *name = malloc(room);
-    if (name)
-        snprintf(name, room, "%.*s_%u%s", (int)stem, path, number, extension);
-    return name;
-}
-
 uint32_t cli_count_planes(const char *path)
 {
     struct stat facts;
     uint32_t count = 0;
     while (count < L2K_MAX_COMPONENTS) {
-        char *plane = cli_pgx_plane_name(path, count);
+        char *plane = cli_numbered_name(path, count, 1);
         bool found = plane && stat(plane, &facts) == 0;
         free(plane);
         if (!found)
@@ -65,7 +55,7 @@ static bool write_header(cli_output *output, const l2k_component *component)
 /* Opens the file of component c and writes its header. */
 static bool open_plane(plane_file *file, const char *path, uint32_t c, const l2k_component *component)
 {
-    file->name = cli_pgx_plane_name(path, c);
+    file->name = cli_numbered_name(path, c, 1);
     if (!file->name)
         return cli_error(path, "out of memory");
     if (cli_output_open(&file->output, file->name) && write_header(&file->output, component))

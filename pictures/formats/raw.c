@@ -108,29 +108,28 @@ static bool open_writer(cli_writer *writer)
                                    "'interleaved', or write pgx");
 }
 
-static cli_words words_of(const cli_writer *writer, uint32_t c)
-{
-    const l2k_component *component = &writer->picture->components[c];
-    return (cli_words){component->precision, component->is_signed, writer->options.big_endian};
-}
-
-static bool write_samples(cli_writer *writer)
+/* In Y4M files, too. */
+bool cli_write_planes(cli_writer *writer)
 {
     const cli_picture *picture = writer->picture;
-    uint64_t start = 0; /* of the component in the file */
-    if (writer->options.interleaved) {
-        const cli_words words = words_of(writer, 0);
-        return cli_write_pixel_rows(&writer->output, picture, &words);
-    }
+    uint64_t start = writer->start; /* of the component in the file */
     for (uint32_t c = 0; c < picture->image.num_components; c++) {
         const l2k_component *component = &picture->components[c];
         const uint64_t row_bytes = (uint64_t)component->width * cli_sample_bytes(component->precision);
-        const cli_words words = words_of(writer, c);
+        const cli_words words = {component->precision, component->is_signed, writer->options.big_endian};
         if (!cli_write_plane_rows(&writer->output, start + row_bytes * picture->rows[c].first, picture, c, &words))
             return false;
         start += row_bytes * component->height;
     }
     return true;
+}
+
+static bool write_samples(cli_writer *writer)
+{
+    const l2k_component *first = writer->picture->components;
+    const cli_words words = {first->precision, first->is_signed, writer->options.big_endian};
+    return writer->options.interleaved ? cli_write_pixel_rows(&writer->output, writer->picture, &words)
+                                       : cli_write_planes(writer);
 }
 
 const cli_writer_kind cli_raw_writer = {open_writer, NULL, write_samples, NULL, NULL};

@@ -8,7 +8,7 @@
 #include "pictures/formats/tiff.h"
 #include "pictures/user/report.h"
 
-#define MOST_BITS 16u
+#define MOST_BITS 32u
 
 typedef struct description {
     cli_reader *reader;
@@ -302,11 +302,10 @@ static void set_density(description *d)
 static void warn(const description *d)
 {
     const uint16_t orientation = tag16(d->tiff, TIFFTAG_ORIENTATION);
-    d->reader->more_pages = !TIFFLastDirectory(d->tiff);
     if (d->reader->quiet)
         return;
     if (d->reader->more_pages && !d->reader->page)
-        cli_warning(d->reader->name, "there is more than one page; only the first is read");
+        cli_warning(d->reader->name, "there is more than one page; only the first is read (--page all reads all)");
     if (orientation > ORIENTATION_TOPLEFT)
         cli_warning(d->reader->name, "the orientation tag, %u, is ignored: rows keep their order in the file",
                     orientation);

@@ -21,8 +21,15 @@ static const uint16_t described[] = {TIFFTAG_IMAGEDESCRIPTION, TIFFTAG_MAKE,    
 
 /* GeoTIFF (OGC 19-008r4): scale, tie points, transformation, keys and their numbers and texts; and GDAL's text with the
  * value of pixels without data. */
-enum { TAG_GEO_KEYS = 34735, TAG_NO_DATA = 42113 };
-static const uint16_t geo[] = {33550, 33922, 34264, TAG_GEO_KEYS, 34736, 34737, TAG_NO_DATA, 0};
+enum {
+    TAG_PIXEL_SCALE = 33550,
+    TAG_TIE_POINT = 33922,
+    TAG_TRANSFORMATION = 34264,
+    TAG_GEO_KEYS = 34735,
+    TAG_NO_DATA = 42113
+};
+static const uint16_t geo[] = {TAG_PIXEL_SCALE, TAG_TIE_POINT, TAG_TRANSFORMATION, TAG_GEO_KEYS,
+                               34736,           34737,         TAG_NO_DATA,        0};
 
 /* ---- Reading ------------------------------------------------------------------------------------------------- */
 
@@ -183,7 +190,38 @@ static void declare_geo(TIFF *tiff)
     TIFFMergeFieldInfo(tiff, fields, sizeof fields / sizeof fields[0]);
 }
 
-static bool put_geo_tag(TIFF *tiff, const cli_ifd_source *source, uint16_t tag)
+/* Whether coordinates are those of pixels' centres (GTRasterTypeGeoKey is RasterPixelIsPoint): keys have four numbers. */
+static bool is_of_centres(const cli_ifd_source *source)
+{
+    enum { RASTER_TYPE = 1025, POINT = 2 };
+    cli_ifd_entry entry;
+    uint16_t *keys = NULL;
+    bool found = false;
+    if (cli_ifd_find(source, source->first, TAG_GEO_KEYS, &entry) && entry.type == TIFF_SHORT)
+        keys = (uint16_t *)(void *)cli_ifd_load_native(source, &entry, CLI_MOST_METADATA);
+    for (uint64_t i = 4; keys && i + 3 < entry.count; i += 4)
+        found = found || (keys[i] == RASTER_TYPE && keys[i + 3] == POINT);
+    free(keys);
+    return found;
+}
+
+/* From coordinates of the whole picture to those of the part. */
+static void move_to_part(uint16_t tag, double *values, uint64_t count, const cli_part *part)
+{
+    for (uint64_t i = 0; tag == TAG_PIXEL_SCALE && i < 2 && i < count; i++)
+        values[i] *= part->scale;
+    for (uint64_t i = 0; tag == TAG_TIE_POINT && i + 5 < count; i += 6) {
+        values[i] = (values[i] - part->x) / part->scale;
+        values[i + 1] = (values[i + 1] - part->y) / part->scale;
+    }
+    for (uint64_t i = 0; tag == TAG_TRANSFORMATION && i + 3 < count && i < 12; i += 4) {
+        values[i + 3] += values[i] * part->x + values[i + 1] * part->y;
+        values[i] *= part->scale;
+        values[i + 1] *= part->scale;
+    }
+}
+
+static bool put_geo_tag(TIFF *tiff, const cli_ifd_source *source, uint16_t tag, const cli_part *part)
 {
     cli_ifd_entry entry;
     if (!cli_ifd_find(source, source->first, tag, &entry))
@@ -192,19 +230,25 @@ static bool put_geo_tag(TIFF *tiff, const cli_ifd_source *source, uint16_t tag)
     if (!field || TIFFFieldDataType(field) != (TIFFDataType)entry.type)
         return false;
     uint8_t *value = cli_ifd_load_native(source, &entry, CLI_MOST_METADATA);
+    if (value && part->scale > 0 && entry.type == TIFF_DOUBLE)
+        move_to_part(tag, (double *)(void *)value, entry.count, part);
     const bool done = value && TIFFSetField(tiff, tag, (uint32_t)entry.count, value) == 1;
     free(value);
     return done;
 }
 
-static bool put_geo(TIFF *tiff, const cli_blob *blob)
+static bool put_geo(TIFF *tiff, const cli_blob *blob, cli_part part)
 {
     const cli_ifd_memory memory = {blob->data, blob->bytes};
     cli_ifd_source source = {.read = cli_ifd_read_memory, .user = &memory};
     bool done = cli_ifd_open(&source);
     declare_geo(tiff);
+    if (done && is_of_centres(&source)) {
+        part.x += (part.scale - 1) / 2;
+        part.y += (part.scale - 1) / 2;
+    }
     for (const uint16_t *tag = geo; done && *tag; tag++)
-        done = put_geo_tag(tiff, &source, *tag);
+        done = put_geo_tag(tiff, &source, *tag, &part);
     return done;
 }
 
@@ -217,13 +261,14 @@ static bool put_blob(TIFF *tiff, uint32_t tag, const cli_blob *blob)
     return TIFFSetField(tiff, tag, (uint32_t)blob->bytes, blob->data) == 1;
 }
 
-static bool put(cli_tiff_io *io, cli_metadata_kind kind, const cli_blob *blob, bool big)
+static bool put(cli_tiff_io *io, cli_metadata_kind kind, const cli_metadata *metadata, bool big)
 {
+    const cli_blob *blob = &metadata->blobs[kind];
     switch (kind) {
     case CLI_EXIF:
         return put_exif(io, blob, big);
     case CLI_GEO:
-        return put_geo(io->tiff, blob);
+        return put_geo(io->tiff, blob, metadata->part);
     default:
         return put_blob(io->tiff, kind == CLI_XMP ? TIFFTAG_XMLPACKET : TIFFTAG_RICHTIFFIPTC, blob);
     }
@@ -233,8 +278,7 @@ void cli_tiff_put_metadata(cli_writer *writer, cli_tiff_io *io, bool big)
 {
     const cli_metadata *metadata = writer->options.metadata;
     for (int kind = 0; metadata && kind < CLI_NUM_METADATA; kind++)
-        if (metadata->blobs[kind].data && !put(io, (cli_metadata_kind)kind, &metadata->blobs[kind], big) &&
-            !writer->options.quiet)
+        if (metadata->blobs[kind].data && !put(io, (cli_metadata_kind)kind, metadata, big) && !writer->options.quiet)
             cli_warning(writer->name, "the %s cannot be written, at least not all of it", cli_metadata_names[kind]);
     io->message[0] = 0; /* libtiff's complaints about metadata are no failures */
 }

@@ -79,6 +79,44 @@ static bool take_chunk(cli_reader *reader, tiff_job *job)
     return job->chunk || cli_error(reader->name, "out of memory");
 }
 
+/* Neither an overview nor a mask, nor, in the words of older files, a reduced picture. */
+static bool is_page(TIFF *tiff)
+{
+    uint32_t kind = 0;
+    uint16_t older = 0;
+    TIFFGetField(tiff, TIFFTAG_SUBFILETYPE, &kind);
+    TIFFGetField(tiff, TIFFTAG_OSUBFILETYPE, &older);
+    return !(kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK)) && older != OFILETYPE_REDUCEDIMAGE;
+}
+
+/* Goes to the directory of the page, by default the first in the file, and finds out whether a page follows it. */
+static bool find_page(cli_reader *reader, tiff_job *job)
+{
+    TIFF *tiff = job->io.tiff;
+    tdir_t at = 0;
+    unsigned pages = !reader->page;
+    bool found = pages;
+    if (TIFFLastDirectory(tiff) && (!reader->page || (reader->page == 1 && is_page(tiff))))
+        return true;
+    for (bool more = reader->page || TIFFReadDirectory(tiff); more && !reader->more_pages;
+         more = TIFFReadDirectory(tiff)) {
+        if (!is_page(tiff))
+            continue;
+        reader->more_pages = found;
+        if (++pages == reader->page) {
+            at = TIFFCurrentDirectory(tiff);
+            found = true;
+        }
+        if (!cli_reader_in_time(reader))
+            return false;
+    }
+    if (!found)
+        return cli_error(reader->name, "there is no page %u", reader->page);
+    job->io.message[0] = 0; /* about directories behind it */
+    job->io.ended = false;
+    return TIFFSetDirectory(tiff, at) || cli_tiff_fail(&job->io, reader->name, "libtiff cannot read the page");
+}
+
 static bool open_tiff(cli_reader *reader)
 {
     tiff_job *job = calloc(1, sizeof *job);
@@ -93,8 +131,8 @@ static bool open_tiff(cli_reader *reader)
     if (job->io.ended) /* libtiff ignores a tag that is cut off */
         return cli_tiff_fail(&job->io, reader->name, "");
     job->io.message[0] = 0;
-    if (reader->page > 1 && !TIFFSetDirectory(job->io.tiff, (tdir_t)(reader->page - 1)))
-        return cli_tiff_fail(&job->io, reader->name, "there is no such page");
+    if (!find_page(reader, job))
+        return false;
     if (!cli_tiff_describe(reader, job->io.tiff, &job->layout) || !cli_tiff_take_metadata(reader, job->io.tiff))
         return false;
     reader->layout = job->layout.separate || in_units(&job->layout) ? CLI_PLANAR : CLI_INTERLEAVED;
@@ -115,7 +153,12 @@ static void close_tiff(cli_reader *reader)
 
 /* ---- Samples ------------------------------------------------------------------------------------------------- */
 
-/* Sample `index` of a row that begins at a byte; libtiff has converted 16 bits to native order. */
+static bool is_little_endian(void)
+{
+    return *(const uint8_t *)&(const uint16_t){1} == 1;
+}
+
+/* Sample `index` of a row that begins at a byte; libtiff has converted 16, 24 and 32 bits to native order. */
 static inline uint32_t fetch(const uint8_t *row, size_t index, uint32_t bits)
 {
     uint32_t value = 0;
@@ -123,6 +166,10 @@ static inline uint32_t fetch(const uint8_t *row, size_t index, uint32_t bits)
         return row[index];
     if (bits == 16)
         return ((const uint16_t *)(const void *)row)[index];
+    if (bits == 32)
+        return ((const uint32_t *)(const void *)row)[index];
+    if (bits == 24 && is_little_endian())
+        return row[3 * index] | (uint32_t)row[3 * index + 1] << 8 | (uint32_t)row[3 * index + 2] << 16;
     for (size_t bit = index * bits; bit < (index + 1) * bits; bit++)
         value = value << 1 | (row[bit / 8] >> (7 - bit % 8) & 1u);
     return value;
@@ -132,8 +179,10 @@ static inline void store(void *data, size_t index, uint32_t bits, uint32_t value
 {
     if (bits <= 8)
         ((uint8_t *)data)[index] = (uint8_t)value;
-    else
+    else if (bits <= 16)
         ((uint16_t *)data)[index] = (uint16_t)value;
+    else
+        ((uint32_t *)data)[index] = value;
 }
 
 static void expand(const cli_tiff_layout *layout, const uint8_t *row, size_t count, void *to)
@@ -148,7 +197,8 @@ static void expand(const cli_tiff_layout *layout, const uint8_t *row, size_t cou
  * signed samples too, and applies to gray only: opacity and other extra samples, which follow it, remain. */
 static void convert(const cli_tiff_layout *layout, uint32_t plane, const uint8_t *row, size_t width, void *to)
 {
-    const uint32_t bits = layout->bits, mask = (1u << bits) - 1, flip = layout->inverted && plane == 0 ? mask : 0;
+    const uint32_t bits = layout->bits, mask = UINT32_MAX >> (32 - bits),
+                   flip = layout->inverted && plane == 0 ? mask : 0;
     const uint32_t sign = layout->is_signed ? 1u << (bits - 1) : 0, pixel = layout->separate ? 1 : layout->samples;
     if ((bits == 8 || bits == 16) && !flip) {
         memcpy(to, row, width * pixel * (bits / 8));

@@ -117,19 +117,29 @@ static bool open_tiff(cli_writer *writer)
     return true;
 }
 
-/* Rows have a byte a sample, or two, high byte first. libtiff expects 16 bits in native order, and other depths as
- * stored in the file: without gaps. */
+static bool is_little_endian(void)
+{
+    return *(const uint8_t *)&(const uint16_t){1} == 1;
+}
+
+/* Rows have high bytes first. libtiff expects 16 and 24 bits in native order, and other depths as stored in the file:
+ * without gaps. */
 static void pack(const cli_view *view, const uint8_t *bytes, uint8_t *to)
 {
     const size_t samples = (size_t)view->width * view->count;
-    uint32_t held = 0, filled = 0;
-    for (size_t i = 0; i < samples; i++) {
-        const uint32_t value = view->depth > 8 ? (uint32_t)bytes[2 * i] << 8 | bytes[2 * i + 1] : bytes[i];
-        if (view->depth == 16) {
-            ((uint16_t *)(void *)to)[i] = (uint16_t)value;
+    const uint32_t size = cli_sample_bytes(view->depth);
+    const bool swaps = (view->depth == 16 || view->depth == 24) && is_little_endian();
+    uint64_t held = 0;
+    uint32_t filled = 0;
+    for (size_t i = 0; i < samples; i++, bytes += size) {
+        uint32_t value = 0;
+        for (uint32_t b = 0; b < size; b++)
+            value = value << 8 | bytes[b];
+        for (uint32_t b = 0; swaps && b < view->depth / 8; b++)
+            *to++ = (uint8_t)(value >> 8 * b);
+        if (swaps)
             continue;
-        }
-        held = held << view->depth | (value & ((1u << view->depth) - 1));
+        held = held << view->depth | (value & (((uint64_t)1 << view->depth) - 1));
         for (filled += view->depth; filled >= 8; filled -= 8)
             *to++ = (uint8_t)(held >> (filled - 8));
     }

@@ -357,4 +357,89 @@ if [ -z "$L2K_NO_MEMORY_LIMIT" ]; then
     fi
 fi
 
+# ---- Films
+
+film() { # film COLOURS BYTES: three frames of 7 x 5 samples of Y and others that follow, as many as BYTES in all
+    printf 'YUV4MPEG2 W7 H5 F30000:1001 Ip A1:1 C%s\n' "$1"
+    for ((frame = 0; frame < 3; frame++)); do
+        printf 'FRAME\n'
+        head -c $((500 + frame * 1000 + $2)) a.raw.long | tail -c "$2"
+    done
+}
+frames() { # frames FILE: without the first line
+    tail -n +2 "$1" | cat
+}
+head -c 5000 <(yes filmofakind | tr 'a-z\n' '\1-\3') >a.raw.long
+for kind in "420jpeg 59" "422 75" "444 105" "mono 35" "420p10 118" "444p16 210" "mono12 70"; do
+    set -- $kind
+    film "$1" "$2" >film.y4m
+    runs "$1" encode film.y4m frame.jp2 --page all --quiet
+    check "$1: frames" test -e frame_1.jp2 -a -e frame_3.jp2 -a ! -e frame_4.jp2
+    runs "$1, back" decode frame_1.jp2 frame_2.jp2 frame_3.jp2 back.y4m --fps 30000:1001 --quiet
+    check "$1: the first line" grep -qaE '^YUV4MPEG2 W7 H5 F30000:1001 Ip A0:0 C'"$1"' ' back.y4m
+    check "$1: the same frames" cmp <(frames film.y4m) <(frames back.y4m)
+    runs "$1, by rows" encode film.y4m rows.jp2 --page 2 -t 4,2 --quiet
+    runs "$1, by rows" compare rows.jp2 frame_2.jp2 --quiet
+    checks=$((checks + 1))
+    "$lift2k" encode - piped.jp2 --page 2 -t 4,2 --quiet < <(cat film.y4m) && cmp -s piped.jp2 rows.jp2 || fault "$1 from a pipe"
+    rm frame_?.jp2 back.y4m
+done
+film 422 75 >film.y4m
+runs "the first frame" encode film.y4m one.jp2
+check "the first frame: a warning" grep -q 'more than one frame; only the first is read (--page all' err.log
+refuses "a fourth frame" x.jp2 "film.y4m: there is no page 4" encode film.y4m x.jp2 --page 4
+refuses "page 2 of a PNG file" x.jp2 "photo.png: there is no page 2" encode photo.png x.jp2 --page 2
+refuses "all of a pipe" x.jp2 "--page all: standard input can be read only once" encode - x.jp2 --page all
+head -c -3 film.y4m >cut.y4m
+refuses "a frame that is cut off" x.jp2 "cut.y4m: the file is truncated" encode cut.y4m x.jp2 --page 3
+printf 'YUV4MPEG2 W99999 H99999 C444p16\nFRAME\nabc' >cut.y4m
+refuses "a frame that is too large" x.jp2 "cut.y4m: the file is truncated" encode cut.y4m x.jp2
+printf 'YUV4MPEG2 W9 H9 C444alpha\nFRAME\nabc' >cut.y4m
+refuses "samples of another kind" x.jp2 "samples of kind 444alpha are not supported" encode cut.y4m x.jp2
+refuses "RGB" x.y4m "RGB colours do not fit y4m" decode photo.jp2 x.y4m
+runs "gray" encode "$data/camera.png" gray.jp2 --quiet
+refuses "frames that differ" x.y4m "x.y4m: the frames differ in size" decode one.jp2 gray.jp2 x.y4m --quiet
+refuses "a bad rate" x.y4m "not of the form N or N:D" decode one.jp2 x.y4m --fps 25/1
+refuses "a rate for PNG" x.png "not a .y4m file" decode one.jp2 x.png --fps 25
+mkdir film
+runs "a folder" encode film.y4m film/f.jp2 --page all --quiet
+runs "a folder to a film" decode film back.y4m --quiet
+check "a folder to a film" cmp <(frames film.y4m) <(frames back.y4m)
+if command -v ffmpeg >/dev/null; then
+    for kind in yuv420p yuv422p10le gray12le; do
+        ffmpeg -v error -y -f lavfi -i testsrc=size=62x38:rate=24 -frames:v 2 -pix_fmt $kind -strict -1 ff.y4m </dev/null
+        runs "ffmpeg: $kind" encode ff.y4m ff.jph --ht --page all --quiet
+        runs "ffmpeg: $kind, back" decode ff_1.jph ff_2.jph ff-back.y4m --fps 24 --quiet
+        for film in ff ff-back; do ffmpeg -v error -i $film.y4m -f framemd5 - </dev/null | grep -v '^#' >$film.md5; done
+        check "ffmpeg: $kind: two frames" test "$(wc -l <ff.md5)" -eq 2
+        check "ffmpeg: $kind: the same" cmp ff.md5 ff-back.md5
+    done
+fi
+
+# ---- Other precisions
+
+sample() { "$lift2k" decode "$1" - --raw be --quiet | od -An -tu2 --endian=big | xargs; }
+printf 'P5\n4 1\n65535\n\0\0\1\0\377\360\377\377' >sixteen.pgm # 0, 256, 65520, 65535
+runs "scaled" encode sixteen.pgm twelve.jp2 --precision 12 --quiet --verify
+check "scaled: upper bits stay" test "$(sample twelve.jp2)" = "0 16 4095 4095"
+printf 'P5\n4 1\n255\n\0\1\200\377' >eight.pgm
+runs "to more bits" encode eight.pgm twelve.jp2 --precision 12 --quiet --verify
+check "to more bits: the largest is the largest" test "$(sample twelve.jp2)" = "0 16 2055 4095"
+runs "kept" encode eight.pgm twelve.jp2 --precision 12,keep --quiet
+check "kept: the values" test "$(sample twelve.jp2)" = "0 1 128 255"
+refuses "kept, too large" x.jp2 "a sample of 65520 does not fit 12 bits" encode sixteen.pgm x.jp2 --precision 12,keep
+runs "by rows" encode photo.ppm rows.jp2 --precision 12 -t 64,30 --verify --quiet
+runs "whole" encode photo.ppm whole.jp2 --precision 12 -t 64,30 -r 1 --quiet
+same "another precision by rows" rows.jp2 whole.jp2
+refuses "no precision" x.jp2 "1 to 31 bits" encode photo.ppm x.jp2 --precision 0
+refuses "half a precision" x.jp2 "not of the form BITS or BITS,keep" encode photo.ppm x.jp2 --precision 12,scale
+if [ "$tiff" = 1 ]; then
+    for bits in 17 20 24; do
+        runs "$bits bits" encode sixteen.pgm deep.jp2 --precision $bits --quiet
+        runs "$bits bits to TIFF" decode deep.jp2 deep.tif --quiet
+        runs "$bits bits from TIFF" encode deep.tif deeper.jp2 --quiet
+        same "$bits bits" deep.jp2 deeper.jp2
+    done
+fi
+
 finish

@@ -116,4 +116,15 @@ refuses "a missing file" "" "missing.jp2" info --json missing.jp2
 refuses "no name" "" "file name" info --json
 refuses "one name too many" "" "devices" info --devices gray.j2k
 
+# Several files.
+runs "two files" info --json colour.jp2 colour.jp2
+cp out.log info.json
+says "two files" info.json '[i["file"] for i in j] == ["colour.jp2"] * 2'
+checks=$((checks + 1))
+"$lift2k" info --json colour.jp2 nothing.jp2 colour.jp2 >info.json 2>err.log && fault "a file that does not exist: status 0"
+check "a file that does not exist" test "$(wc -l <err.log)" -eq 1
+says "two files and none" info.json 'len(j) == 2'
+runs "two files as text" info colour.jp2 colour.jp2
+check "two files as text" test "$(grep -c '^file  *colour.jp2$' out.log)" -eq 2
+
 finish

@@ -45,7 +45,7 @@ mkdir photos/more.png
 # ---- A folder there and back ----
 
 gives "a folder" 0 encode photos --out-dir coded
-says "a folder: others" '^lift2k: photos: 1 file left out: .*\.png .*\.pgx$'
+says "a folder: others" '^lift2k: photos: 1 file left out: .*\.png .*\.y4m$'
 says "a folder: a folder in it" '^lift2k: photos: 1 folder in it left out: name it as well'
 reports "a folder: one of them" '^photos/coffee.png 600x400x3 8 bit, 720\.0 kB -> coded/coffee.jp2 [0-9.]+ kB, ratio [0-9.]+$'
 reports "a folder: sum" '^4 files: 4 done; pictures [0-9.]+ MB, JPEG 2000 [0-9.]+ kB, ratio [0-9.]+; [0-9.]+ s$'
@@ -114,6 +114,29 @@ status=$?
 [ $status -eq 1 ] || fault "thousands of planes: status $status"
 reports "thousands of planes" '^2 files: 0 done, 2 failed, first thousands/'
 rm -r thousands
+
+# ---- Folders of folders, and what exists already ----
+
+mkdir -p tree/b/c tree/d
+cp photos/camera.png tree
+cp photos/part.ppm tree/b/c
+cp photos/part.ppm tree/d/camera.ppm
+ln -s .. tree/b/up
+gives "a tree, one level" 0 encode tree --out-dir leaves --quiet
+check "a tree, one level" test "$(find leaves -type f | sort | xargs)" = "leaves/camera.jp2"
+gives "a tree" 0 encode tree --out-dir leaves --recursive --skip-existing
+reports "a tree: sum" '^2 files: 2 done; '
+reports "a tree: skipped" '^1 file skipped, whose output exists$'
+check "a tree" test "$(find leaves -type f | sort | xargs)" = "leaves/b/c/part.jp2 leaves/camera.jp2 leaves/d/camera.jp2"
+gives "all exist" 0 encode tree --out-dir leaves --recursive --skip-existing
+reports "all exist" '^3 files skipped, whose output exists$'
+gives "a tree back" 0 decode leaves/ --out-dir roots/ --recursive --quiet
+check "a tree back" test "$(find roots -type f | sort | xargs)" = "roots/b/c/part.png roots/camera.png roots/d/camera.png"
+echo precious >kept.jp2
+gives "one that exists" 0 encode photos/camera.png kept.jp2 --skip-existing --quiet
+check "one that exists" test "$(cat kept.jp2)" = precious
+refuses "--recursive alone" x.jp2 "--recursive: needs --out-dir" encode photos/camera.png x.jp2 --recursive
+rm -r tree leaves roots kept.jp2
 
 # ---- Files that fail ----
 

@@ -81,8 +81,12 @@ if [ "$tiff" = 1 ]; then
     runs "IPTC to PNG" decode iptc.jp2 iptc.png
     check "IPTC to PNG: a warning" grep -q "IPTC has no place in PNG" err.log
     check "GeoTIFF to PNG: a warning" grep -q "georeferencing has no place in PNG" err.log
-    runs "GeoTIFF: a part" decode iptc.jp2 part.tif --region 0,0,8,8 --quiet
-    check "GeoTIFF: not of a part" test -z "$(made tags part.tif | grep '^34735 ')"
+    # Coordinates follow: of the tie point I, J, 0, X, Y, 0, and of the width of a pixel.
+    runs "GeoTIFF: a part" decode iptc.jp2 part.tif --region 4,2,8,8 --reduce 1 --quiet
+    moved() { made tags "$1" | sed -n "s/^$2 12 \\[\\(.*\\)\\]$/\\1/p" | tr -d ,; }
+    check "GeoTIFF of a part: the tie point" test "$(moved little.tif 33922 | awk '{ $1 = ($1 - 4) / 2; $2 = ($2 - 2) / 2; print $1 + 0, $2 + 0, $4, $5 }')" = \
+        "$(moved part.tif 33922 | awk '{ print $1 + 0, $2 + 0, $4, $5 }')"
+    check "GeoTIFF of a part: the scale" test "$(moved little.tif 33550 | awk '{ print 2 * $1, 2 * $2 }')" = "$(moved part.tif 33550 | awk '{ print $1 + 0, $2 + 0 }')"
     runs "GeoTIFF: left out" encode little.tif bare.jp2 --no-metadata --quiet
     check "GeoTIFF: left out" cmp bare.jp2 plain.jp2
 fi
@@ -242,6 +246,10 @@ if command -v gdal_translate >/dev/null && gdal_translate --formats | grep -q 'J
         runs "GDAL: from TIFF" encode map.tif map-2.jp2 --quiet
         check "GDAL: a place" grep -q 'Pixel Size = (10' <(place map.jp2)
         check "GDAL: to TIFF" diff <(place map.jp2) <(place map.tif)
+        runs "GDAL: a part" decode map.jp2 part.tif --region 100,50,301,250 --reduce 2 --quiet
+        gdalinfo part.tif >part.txt 2>/dev/null
+        check "GDAL: the corner of a part" grep -q '^Origin = (501000.0*,5299480.0*)' part.txt
+        check "GDAL: a pixel of a part" grep -q '^Pixel Size = (40.0*,-40.0*)' part.txt
         check "GDAL: from TIFF" diff <(place map.jp2) <(place map-2.jp2)
     fi
 else

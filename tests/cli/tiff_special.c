@@ -194,7 +194,8 @@ static void try_refusals(void)
         uint16_t photometric, samples, bits, format;
         const char *wanted;
     } cases[] = {{PHOTOMETRIC_MINISBLACK, 1, 32, SAMPLEFORMAT_IEEEFP, "32-bit floating-point"},
-                 {PHOTOMETRIC_MINISBLACK, 1, 32, SAMPLEFORMAT_UINT, "32 bits"},
+                 {PHOTOMETRIC_MINISBLACK, 1, 32, SAMPLEFORMAT_UINT, "precision of 32"},
+                 {PHOTOMETRIC_MINISBLACK, 1, 64, SAMPLEFORMAT_UINT, "64 bits"},
                  {PHOTOMETRIC_MINISBLACK, 1, 64, SAMPLEFORMAT_COMPLEXIEEEFP, "complex"},
                  {PHOTOMETRIC_CIELAB, 3, 8, SAMPLEFORMAT_UINT, "CIELab"},
                  {PHOTOMETRIC_CFA, 1, 8, SAMPLEFORMAT_UINT, "colour filter"},
@@ -228,6 +229,38 @@ static void try_warnings(void)
     check(strstr(said, "more than one page") != NULL, "two pages: a warning");
     check(strstr(said, "orientation tag, 4, is ignored") != NULL, "orientation: a warning");
     check(command("encode", "x.tif", "x.jp2", "--quiet", NULL) == 0 && !said[0], "--quiet: no warning");
+}
+
+/* Of a page, an overview, a mask and a page, which differ in width, two are pages. */
+static void try_overviews(void)
+{
+    static const uint32_t kinds[] = {0, FILETYPE_REDUCEDIMAGE, FILETYPE_MASK, 0};
+    TIFF *tiff = create("x.tif", PHOTOMETRIC_MINISBLACK, 1, 8);
+    for (uint32_t i = 0; i < 4; i++) {
+        uint8_t row[WIDTH] = {0};
+        TIFFSetField(tiff, TIFFTAG_SUBFILETYPE, kinds[i]);
+        TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, WIDTH - i);
+        TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, 1);
+        TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, 8);
+        TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, 1);
+        TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+        TIFFWriteScanline(tiff, row, 0, 0);
+        TIFFWriteDirectory(tiff);
+        if (i == 2)
+            TIFFFlush(tiff);
+    }
+    TIFFClose(tiff);
+    check(command("encode", "x.tif", "x.jp2", NULL, NULL) == 0 && strstr(said, "more than one page"), "the first page");
+    check(command("encode", "x.tif", "x.jp2", "--page", "1") == 0 && strstr(said, "37x1x1") && !strstr(said, "warning"),
+          "page 1");
+    check(command("encode", "x.tif", "x.jp2", "--page", "2") == 0 && strstr(said, "34x1x1"), "page 2");
+    check(command("encode", "x.tif", "y.jp2", "--page", "3") == 1 && strstr(said, "there is no page 3"), "page 3");
+    check(command("encode", "x.tif", "page.jp2", "--page", "all") == 0, "all pages");
+    uint8_t alone[2000], second[2000];
+    const size_t bytes = read_bytes("x.jp2", alone, sizeof alone);
+    check(bytes == read_bytes("page_2.jp2", second, sizeof second) && memcmp(alone, second, bytes) == 0 &&
+              access("page_1.jp2", F_OK) == 0 && access("page_3.jp2", F_OK) != 0,
+          "all pages: two files");
 }
 
 /* Writes `count` black tiles, or one that is cut off. */
@@ -358,6 +391,7 @@ int main(int argc, char **argv)
     try_jpeg();
     try_refusals();
     try_warnings();
+    try_overviews();
     try_sizes();
     try_together();
     try_memory();

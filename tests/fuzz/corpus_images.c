@@ -39,6 +39,9 @@ static void make_others(void)
     SAVE("pgx", "PG ML + 8 7 5\n", 35, 2);
     SAVE("pgx-signed", "PG LM -12 7 5\n", 70, 0);
     SAVE("pgx-deep", "PG ML 24 3 2\n", 24, 0);
+    SAVE("y4m", "YUV4MPEG2 W7 H5 F25:1 Ip A1:1 C420jpeg\nFRAME\n", 35 + 24, 0);
+    SAVE("y4m-deep", "YUV4MPEG2 W6 H2 C422p10 XYSCSS=422P10\nFRAME Ip\n", 48, 2);
+    SAVE("y4m-mono", "YUV4MPEG2 H2 W6 Cmono16\nFRAME\n", 24 + 6, 2);
     SAVE("raw", "", 8 * 6 * 3, 1);
     SAVE("raw-rows", "", 8 * 6 * 3, 3);
 }

@@ -1,4 +1,4 @@
-/* Fuzz target: our readers of picture files: PNM, PAM, PGX, TIFF (over libtiff), JPEG (over libjpeg), and
+/* Fuzz target: our readers of picture files: PNM, PAM, PGX, Y4M, TIFF (over libtiff), JPEG (over libjpeg), and
  * samples without a header. The
  * input is a file and a tail of options. PNG is left to libpng. */
 #include "fuzz.h"
