@@ -1,4 +1,4 @@
-"""Pictures with metadata for cli_metadata.sh: made (PNG; TIFF of both byte orders, BigTIFF; sound and hostile), and what is
+"""Pictures with metadata for metadata.sh: made (PNG; TIFF of both byte orders, BigTIFF; sound and hostile), and what is
 in them read back.
 
     metadata_files.py make            writes the files into the current folder

@@ -1,6 +1,6 @@
 # What the tests of libopenjp2.so.7 share: commands that run with the system's library and with ours. $ours is the folder
 # of our library.
-. "$(dirname "$0")/../cli/cli_support.sh"
+. "$(dirname "$0")/../cli/support.sh"
 
 # with WHICH COMMAND...: with the system's library ("theirs") or ours ("ours")
 with() {

@@ -4,7 +4,7 @@
 ours=$1
 theirs=$2
 nm=$3
-. "$(dirname "$0")/../cli/cli_support.sh"
+. "$(dirname "$0")/../cli/support.sh"
 
 names() {
     "$nm" -D --defined-only "$1" | awk '{ print $NF }' | sort

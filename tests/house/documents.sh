@@ -3,7 +3,7 @@
 # whatever stands in backquotes and looks like a path of the repository exists, and so do the functions, types, tests and
 # files that the map of the standard names. Argument: the root of the repository.
 root=$(realpath "$1")
-. "$(dirname "$0")/../cli/cli_support.sh"
+. "$(dirname "$0")/../cli/support.sh"
 
 prose() { # prose FILE: without what is between fences
     awk '/^```/ { inside = !inside; next } !inside' "$1"
@@ -38,12 +38,12 @@ paths_exist() {
 }
 
 # names_exist FILE: each code span that is one name or a file's; in the sources, comments apart, it may begin with
-# l2k_; a test fuzz_NAME is a file NAME
+# l2k_; a test fuzz_NAME, unit_NAME or gpu_NAME is a file NAME
 names_exist() {
     local name
     while IFS= read -r name; do
         checks=$((checks + 1))
-        grep -qxF -e "${name#fuzz_}" -e "l2k_$name" "$names" || fault "$(basename "$1"): nothing is named $name"
+        grep -qxF -e "${name#fuzz_}" -e "${name#unit_}" -e "${name#gpu_}" -e "l2k_$name" "$names" || fault "$(basename "$1"): nothing is named $name"
     done < <(prose "$1" | tr '\n' ' ' | grep -oE '`[A-Za-z0-9_]+(\.[a-z]+)?`' | tr -d '`' | sort -u)
 }
 

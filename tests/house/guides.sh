@@ -12,7 +12,7 @@ lift2k=$(realpath "$1")
 examples=$(realpath "$2")
 root=$(realpath "$3")
 cc=$4
-. "$(dirname "$0")/../cli/cli_support.sh"
+. "$(dirname "$0")/../cli/support.sh"
 PATH=$(dirname "$lift2k"):$PATH
 export PATH
 unset OMP_NUM_THREADS

@@ -9,7 +9,7 @@ completion=$4/lift2k.bash
 zsh_completion=$4/lift2k.zsh
 header=$5
 export LC_ALL=C
-. "$(dirname "$0")/../cli/cli_support.sh"
+. "$(dirname "$0")/../cli/support.sh"
 
 same() { # same WHAT EXPECTED FOUND LEAST: files with a word in each line, at least LEAST of them
     checks=$((checks + 1))

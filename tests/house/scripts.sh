@@ -4,7 +4,7 @@
 root=$(realpath "$1")
 cmake=$2
 cc=$3
-. "$(dirname "$0")/../cli/cli_support.sh"
+. "$(dirname "$0")/../cli/support.sh"
 
 mkdir -p repository/scripts repository/build repository/build-sanitize repository/.ci tools
 cp "$root/scripts/test.sh" repository/scripts/

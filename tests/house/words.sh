@@ -23,5 +23,8 @@ for word in $retired; do
 done
 # shellcheck disable=SC2086
 complain "write it as an engineer says it" < <(grep -niE "$phrases" $sources)
+# A name is one struct's: C++ compilers of users see all headers.
+# shellcheck disable=SC2086
+complain "two structs have this name" < <(sed -nE 's/^(typedef )?struct ([a-z0-9_]+) \{$/\2/p' $sources | grep '^l2k_' | sort | uniq -d)
 [ "$(echo "$sources" | wc -l)" -gt 400 ] || { echo "FAILED: few sources below $PWD"; failed=1; }
 exit $failed

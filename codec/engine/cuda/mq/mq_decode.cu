@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(32) decode(const l2k_mq_decode_batch p)
     for (uint32_t i = lane; i < 2 * p.most_words * used; i += 32)
         memory[i] = 0;
     __syncwarp();
-    l2k_mq_lane decoder;
+    l2k_mq_decode_lane decoder;
     bool on = lane < used;
     if (on) {
         decoder.stride = 4 * used;

@@ -7,7 +7,7 @@
 #include "codec/engine/cuda/mq/mq_decode_lane.cuh"
 
 struct l2k_mq_alone {
-    l2k_mq_lane *lane;
+    l2k_mq_decode_lane *lane;
 
     /* A candidate, and the state of its context. */
     struct prospect {

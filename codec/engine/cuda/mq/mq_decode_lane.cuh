@@ -28,7 +28,7 @@ enum l2k_mq_pass { L2K_MQ_SIGNIFICANCE, L2K_MQ_REFINEMENT, L2K_MQ_CLEANUP };
      L2K_MQ_OUTCOME(L2K_MQ_PLACE_LOW, 0, 8) | L2K_MQ_OUTCOME(L2K_MQ_PLACE_LOW, 2, 9) |                                 \
      L2K_MQ_OUTCOME(L2K_MQ_SIGN, 0, 12) | L2K_MQ_OUTCOME(L2K_MQ_SIGN, 1, 13))
 
-struct l2k_mq_lane {
+struct l2k_mq_decode_lane {
     /* Shared memory: for each word of the lane's block significance and, above it, signs, `pair_stride` bytes from the
      * one before; the states of its contexts, `stride` bytes apart; tables. */
     l2k_shared pairs, contexts, states, lookups;

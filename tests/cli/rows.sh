@@ -5,7 +5,7 @@ lift2k=$1
 data=$2
 faults=$3
 export LC_ALL=C
-. "$(dirname "$0")/cli_support.sh"
+. "$(dirname "$0")/support.sh"
 
 gives() { # gives NAME STATUS ARGUMENTS...: what it prints goes to out.log and err.log
     local name=$1 wanted=$2 status

@@ -2,7 +2,7 @@
 # `lift2k compare`. Arguments: the lift2k binary, the folder with the pictures.
 lift2k=$1
 data=$2
-. "$(dirname "$0")/cli_support.sh"
+. "$(dirname "$0")/support.sh"
 
 compares() { # compares NAME STATUS PATTERN ARGUMENTS...: ends so, with PATTERN on standard output and no error
     local name=$1 wanted=$2 pattern=$3 status

@@ -3,7 +3,7 @@
 # samples od can read.
 lift2k=$1
 data=$2
-. "$(dirname "$0")/cli_support.sh"
+. "$(dirname "$0")/support.sh"
 
 cannot() { # cannot NAME STATUS PATTERN ARGUMENTS...
     local name=$1 wanted=$2 pattern=$3

@@ -4,7 +4,7 @@
 lift2k=$1
 data=$2
 export LC_ALL=C
-. "$(dirname "$0")/cli_support.sh"
+. "$(dirname "$0")/support.sh"
 
 for name in chelsea coffee camera; do
     runs "$name" encode "$data/$name.png" $name.jp2 --quiet

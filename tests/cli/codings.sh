@@ -4,7 +4,7 @@
 lift2k=$1
 data=$2
 export LC_ALL=C
-. "$(dirname "$0")/cli_support.sh"
+. "$(dirname "$0")/support.sh"
 
 "$lift2k" decode <("$lift2k" encode "$data/coffee.png" - --quiet) a.ppm --quiet 2>err.log || cat err.log
 

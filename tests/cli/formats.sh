@@ -7,7 +7,7 @@ measure=$2
 data=$3
 tiff=$4
 export LC_ALL=C OMP_WAIT_POLICY=passive # many small files: threads should not spin
-. "$(dirname "$0")/cli_support.sh"
+. "$(dirname "$0")/support.sh"
 
 same() { # same NAME A B
     checks=$((checks + 1))

@@ -4,7 +4,7 @@
 lift2k=$1
 make_stream=$2
 data=$3
-. "$(dirname "$0")/cli_support.sh"
+. "$(dirname "$0")/support.sh"
 
 python=$(command -v python3)
 [ -n "$python" ] || echo "SKIPPED: no python3 here to check that the output is JSON"

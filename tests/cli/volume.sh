@@ -4,7 +4,7 @@
 lift2k=$1
 data=$2
 has_tiff=$3
-. "$(dirname "$0")/cli_support.sh"
+. "$(dirname "$0")/support.sh"
 
 cannot() { # cannot NAME STATUS PATTERN ARGUMENTS...
     local name=$1 wanted=$2 pattern=$3

@@ -5,7 +5,7 @@
 lift2k=$1
 data=$2
 faults=$3
-. "$(dirname "$0")/cli_support.sh"
+. "$(dirname "$0")/support.sh"
 
 runs pictures encode "$data/chelsea.png" whole.jp2 --quiet
 runs pictures decode whole.jp2 rgb.ppm --region 100,60,163,111 --quiet

@@ -1,12 +1,12 @@
 #!/bin/bash
-# cli_damaged.sh LIFT2K CORPUS CRASHERS [EVERY]: the seed corpus of the fuzz targets (half of it damaged, or not
+# damaged.sh LIFT2K CORPUS CRASHERS [EVERY]: the seed corpus of the fuzz targets (half of it damaged, or not
 # possible output of an encoder) and inputs that once broke them, through every subcommand that reads files. In all cases
 # the command exits with one of its own statuses; if it fails, it prints one line and leaves no output. With EVERY,
 # only one call in so many is made: a power of 2, which lets all subcommands have their turn.
 set -u
 lift2k=$(realpath "$1") corpus=$(realpath "$2") crashers=$(realpath "$3") every=${4:-1}
 export OMP_WAIT_POLICY=passive # small pictures: threads that spin cost more than the work
-source "$(dirname "$(realpath "$0")")/cli_support.sh"
+source "$(dirname "$(realpath "$0")")/support.sh"
 
 # meets COMMAND...: OUT in it stands for the output
 meets() {

@@ -4,7 +4,7 @@
 lift2k=$1
 data=$2
 export LC_ALL=C
-. "$(dirname "$0")/cli_support.sh"
+. "$(dirname "$0")/support.sh"
 
 # usage NAME PATTERN ARGUMENTS...: status 2 and one line
 usage() {

@@ -5,7 +5,7 @@ lift2k=$1
 data=$(cd "$2" && pwd)
 tiff=$3
 here=$(cd "$(dirname "$0")" && pwd)
-. "$here/cli_support.sh"
+. "$here/support.sh"
 
 python=$(command -v python3)
 [ -n "$python" ] || { echo "SKIPPED: no python3 here to make pictures with metadata"; exit 77; }

@@ -4,7 +4,7 @@
 # JSON.
 lift2k=$1
 data=$2
-. "$(dirname "$0")/cli_support.sh"
+. "$(dirname "$0")/support.sh"
 
 python=$(command -v python3)
 [ -n "$python" ] || echo "SKIPPED: no python3 here to read the descriptions"
