@@ -48,8 +48,8 @@ size_t cli_view_row_bytes(const cli_view *view);
 /* The number of rows of the view that end above row y of the reference grid. */
 uint32_t cli_view_rows_above(const cli_view *view, uint32_t y);
 
-/* Writes row `y`, whose samples must be in memory: `count` samples a pixel; one byte a sample for depths up to 8, two up
- * to 16, otherwise four, high byte first. */
+/* Writes row `y`, whose samples must be in memory: `count` samples a pixel; one byte a sample for depths up to 8, two
+ * up to 16, otherwise four, high byte first. */
 void cli_view_row(const cli_view *view, uint32_t y, uint8_t *bytes);
 
 #endif

@@ -117,8 +117,8 @@ void l2k_plan_hold(l2k_plan *plan, uint32_t c, const l2k_band_view *part);
  *
  * begin starts the work and may return before it is done; finish waits for it. Between the two, planes and views belong
  * to the plan: no other code may write them, or read what is being made. Two or three plans in rotation keep the bus
- * busy in both directions, and the device too, since each plan has a stream and memory of its own. The CPU backend does all
- * of the work in begin, and polls for cancelling there (base/run.h).
+ * busy in both directions, and the device too, since each plan has a stream and memory of its own. The CPU backend does
+ * all of the work in begin, and polls for cancelling there (base/run.h).
  *
  * On CUDA, samples cross the bus through pinned memory of the plan, which is allocated with the plan even if it turns
  * out not to be needed, so that a run cannot fail for lack of it. Planes that are themselves pinned and laid out as

@@ -60,8 +60,8 @@ l2k_status l2k_jp2_open(const l2k_context *context, const uint8_t *data, size_t 
 /* What a listed box holds: `file` is what was opened. Its bytes must be there (l2k_need). */
 void l2k_jp2_describe_box(const uint8_t *file, const l2k_box *box, l2k_box_data *data);
 
-/* Whether the first three components are of one size and kind, as the component transform needs (G.2); and whether these
- * are an image's only colours, or it says that they are RGB. */
+/* Whether the first three components are of one size and kind, as the component transform needs (G.2); and whether
+ * these are an image's only colours, or it says that they are RGB. */
 bool l2k_image_is_alike(const l2k_image *image);
 bool l2k_image_is_rgb(const l2k_image *image);
 

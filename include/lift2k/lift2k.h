@@ -4,7 +4,7 @@
  *
  * Conventions
  *  - Every fallible function returns an l2k_status; L2K_OK is 0. On failure the message hook receives one line that
- * says what is wrong and where. The library never prints, never exits and keeps no global state.
+ *    says what is wrong and where. The library never prints, never exits and keeps no global state.
  *  - Coordinates are the standard's: the reference grid of Annex B, 32-bit, half open: [x0, x1) x [y0, y1).
  *  - Objects are opaque and belong to the caller, who frees them with the matching l2k_..._free, which takes NULL.
  *  - An object may be used by one thread at a time; different objects are independent. Hooks may be called from several
@@ -65,7 +65,7 @@ typedef enum l2k_severity { L2K_SEVERITY_ERROR, L2K_SEVERITY_WARNING, L2K_SEVERI
  * `allocate` returns memory aligned for any C object, or NULL; `release` takes it back. Encoders and decoders keep
  * memory, tables and transform plans from image to image: an image of a shape seen twice before allocates nothing, or,
  * with several threads, at most a few blocks. Memory is returned when it stays unused for two images, and when the
- * object is freed. GPU memory, pinned memory, thread stacks and what the C library's qsort takes do not come from these hooks.
+ * object is freed. GPU memory, pinned memory, thread stacks and the C library's qsort do not use these hooks.
  *
  * `message`: `text` has no trailing newline and is valid only during the call. If several threads fail, each reports
  * its own line, in any order; the status is that of the first tile that failed.
@@ -305,14 +305,14 @@ typedef enum l2k_cpu { L2K_CPU_AUTO = 0, L2K_CPU_C, L2K_CPU_AVX2, L2K_CPU_AVX512
 L2K_API bool l2k_backend_usable(l2k_backend backend, char *text, size_t bytes);
 
 /* CUDA devices are known by their ordinals, 0 to 62, as CUDA_VISIBLE_DEVICES leaves them. With the option DEVICE
- * everything of an object is on that device, whatever the calling thread's current one is, which is the same again
- * after the call; streams and device memory that the caller gives must be that device's. A device that cannot be used
- * is L2K_ERROR_BACKEND, or, with backend auto, a note, and the CPU does the work. Where another device is set, what the
- * object kept on the one before is given back at the next call.
+ * all memory and work of an object is on that device, whatever the calling thread's current device is, which a call
+ * leaves as it was; streams and device memory that the caller gives must be that device's. A device that cannot be used
+ * is L2K_ERROR_BACKEND, or, with backend auto, a note, and the CPU does the work. Where another device is set, the
+ * next call releases all that the object kept on the one before.
  *
  * DEVICES takes the place of DEVICE: a set of devices, bit n for device n, among which encoder and decoder divide the
- * tiles of an image, or of a row of tiles, and the images of a batch; 0 is none. What can only be in one place is on
- * the first of them: an image of one tile, and one whose quantiser steps are to reach a size or PSNR. If one of several
+ * tiles of an image, or of a row of tiles, and the images of a batch; 0 is none. An image of one tile, and one whose
+ * quantiser steps are to reach a size or PSNR, is on the first of them. If one of several
  * fails, the others take over: its images of a batch, and with backend auto its tiles, of which the CPU finishes those
  * that were under way (a note says so). With CUDA an image fails with a device that has some of its tiles. Planes
  * cannot be in device memory (L2K_ERROR_ARGUMENT).
@@ -424,13 +424,13 @@ L2K_API l2k_status l2k_encoder_set_splits(l2k_encoder *encoder, const char *text
 L2K_API l2k_status l2k_encoder_set_palette(l2k_encoder *encoder, const uint8_t *entries, size_t count,
                                            unsigned channels);
 
-/* Quality layers, one per target, from the coarsest to the finest; those after one with everything have to ask for
- * everything, too, and are empty; count 0 = one layer with everything. Copied.
+/* Quality layers, one per target, from the coarsest to the finest; after a layer with everything, further ones must ask
+ * for everything as well, and are empty. count 0 = one layer with everything. Copied.
  *
  * HT code-blocks have one to three passes, and layers end between those: several layers need L2K_ENCODER_HT_PASSES 2 or
- * 3. What the last layer is to reach is reached by quantiser steps, with the 9/7 only: ratios within 2 % below the size
+ * 3. Quantiser steps make the last layer reach its target, with the 9/7 only: ratios within 2 % below the size
  * (but for outputs of up to some 10 kB), PSNRs, with the cleanup pass alone, within 0.3 dB of what decoding shows (0.7
- * for a few hundred bytes). The coefficients of all tiles are kept for it, 4 bytes a sample. By rows of tiles, each row
+ * for a few hundred bytes). This keeps the coefficients of all tiles, 4 bytes a sample. By rows of tiles, each row
  * has steps of its own. */
 L2K_API l2k_status l2k_encoder_set_layers(l2k_encoder *encoder, l2k_target kind, const double *targets, size_t count);
 
@@ -474,27 +474,27 @@ typedef enum l2k_profile {
     L2K_PROFILE_IMF_8K_R = 0x0900
 } l2k_profile;
 
-/* Sets PROFILE, and with a cinema or IMF profile all that it fixes, as OpenJPEG chooses it: wavelet, code-blocks of
- * 32 x 32, precincts of 256 (lowest resolution 128), CPRL, tile-parts by component, TLM, no styles, region of interest or
- * tile origin, one tile (R: or those that are possible), one layer, for 4K cinema two progressions (POC); levels within
- * those of the profile; limits of bytes: cinema's at the given frames per second, 24 if 0, or those of an IMF
- * sub-level, none if 0. Lower values of MAX_BYTES and COMPONENT_BYTES hold. Whatever else is set otherwise, before or
- * after this call, is L2K_ERROR_ARGUMENT when encoding; options keep their values, and L2K_PROFILE_NONE removes what a
- * profile fixed. Of other values, and by l2k_encoder_set, only PROFILE is set. L2K_ERROR_ARGUMENT for cinema at rates
+/* Sets PROFILE, and with a cinema or IMF profile all that it fixes, as OpenJPEG chooses it: wavelet, code-blocks of 32
+ * x 32, precincts of 256 (lowest resolution 128), CPRL, tile-parts by component, TLM, no styles, no region of interest,
+ * no tile origin, one tile (R: or the sizes that the profile allows), one layer, for 4K cinema two progressions (POC);
+ * levels within those of the profile; limits of bytes: cinema's at the given frames per second, 24 if 0, or those of an
+ * IMF sub-level, none if 0. Lower values of MAX_BYTES and COMPONENT_BYTES hold. Whatever else is set otherwise, before
+ * or after this call, is L2K_ERROR_ARGUMENT when encoding; options keep their values, and L2K_PROFILE_NONE removes what
+ * a profile fixed. Of other values, and by l2k_encoder_set, only PROFILE is set. L2K_ERROR_ARGUMENT for cinema at rates
  * other than 24 and 48, for rates that are neither 0 nor 0.01 to 10000, and for levels of IMF that do not exist or do
  * not go together.
  *
  * Encoding checks image and options against those profiles, except for bytes and rates: the message of
- * L2K_ERROR_ARGUMENT names the profile and what is against it. Other values of Rsiz are written without any check. */
+ * L2K_ERROR_ARGUMENT names the profile and what violates it. Other values of Rsiz are written without any check. */
 L2K_API l2k_status l2k_encoder_set_profile(l2k_encoder *encoder, uint32_t profile, double frames_per_second);
 
-/* Whether the options are possible, and possible for an image: the status and the message that encoding it would give
- * before it looks at samples. */
+/* Whether the options are valid, by themselves and for an image: the status and message that encoding it would give
+ * before it reads samples. */
 L2K_API l2k_status l2k_encoder_check(const l2k_encoder *encoder, const l2k_image *image);
 
-/* For planes in device memory: a cudaStream_t. They are ready once it has done what is in it when the call begins that
- * takes them. NULL, as at first, is CUDA's default stream. Encoding itself works in streams of its own, and has done
- * with the planes when the call returns.
+/* For planes in device memory: a cudaStream_t. The planes are ready when it has completed the work enqueued before the
+ * call that takes them. NULL, as at first, is CUDA's default stream. Encoding itself uses streams of its own, and no
+ * longer needs the planes when the call returns.
  *
  * With the GPU nothing is allocated after the first image of a shape, unless an image takes more bytes than its
  * samples. Device memory for a frame of 3840 x 2160 RGB of 8 bits besides the planes: HT 190 MB with the 5/3 and 265 MB
@@ -617,7 +617,7 @@ typedef enum l2k_decoder_option {
      * components that are shown several times or not at all, are L2K_ERROR_UNSUPPORTED. */
     L2K_DECODER_MEMORY,
     L2K_DECODER_IN_FLIGHT, /* as for the encoder; 0 */
-    /* Most bytes of decoded code-blocks, with what belongs to them, that stay for the next window of an opened file: a
+    /* Most bytes of decoded code-blocks, with their bookkeeping, that stay for the next window of an opened file: a
      * region that has moved by a little then decodes only what is new. On the CPU; the memory counts for LIMIT_MEMORY;
      * 0 */
     L2K_DECODER_CACHE_BYTES,
@@ -628,7 +628,7 @@ typedef enum l2k_decoder_option {
      * goes on with zeros; damaged headers, and a missing EPH that COD announces, are L2K_ERROR_CORRUPT; 0 */
     L2K_DECODER_LIKE_OPENJPEG,
     /* l2k_backend of the code-blocks: auto, where the transform runs, or the CPU, which leaves more of a GPU's memory
-     * to others: coefficients of code-blocks that have any then go up; auto */
+     * to others: coefficients of code-blocks that have any are then uploaded; auto */
     L2K_DECODER_BLOCK_CODER,
     L2K_DECODER_NUM_OPTIONS /* internal: grows with the library */
 } l2k_decoder_option;
@@ -693,9 +693,9 @@ L2K_API l2k_status l2k_decoder_set(l2k_decoder *decoder, l2k_decoder_option opti
  * clipped, in l2k_decoder_image and _decode. */
 L2K_API l2k_status l2k_decoder_set_region(l2k_decoder *decoder, uint32_t x0, uint32_t y0, uint32_t x1, uint32_t y1);
 
-/* For planes in device memory: a cudaStream_t whose work so far is to be done before a plane is written, in each call
- * of l2k_decoder_decode from the next one on. NULL, as at first, is CUDA's default stream. Decoding itself works in
- * streams of its own, and returns when all samples are there. */
+/* For planes in device memory: a cudaStream_t. From the next l2k_decoder_decode on, each call completes the work
+ * enqueued there before it writes planes. NULL, as at first, is CUDA's default stream. Decoding itself uses streams of
+ * its own, and returns when all samples are written. */
 L2K_API void l2k_decoder_set_stream(l2k_decoder *decoder, void *stream);
 
 /* Reads the whole stream and parses the headers. JP2 files and bare codestreams are recognised by their content.
@@ -747,8 +747,8 @@ L2K_API l2k_status l2k_decoder_splits(const l2k_decoder *decoder, uint32_t compo
 /* The box number `index` in file order; L2K_ERROR_ARGUMENT past the last one, without a message. */
 L2K_API l2k_status l2k_decoder_box(const l2k_decoder *decoder, size_t index, l2k_box *box);
 
-/* What that box holds. data->data points to bytes of the file, which are valid until the decoder's next call, or, of a
- * file in memory, as long as the file's. Of a file that is read in parts it is read now.
+/* The content of that box. data->data points to bytes of the file, which are valid until the decoder's next call, or,
+ * of a file in memory, as long as the file's. Of a file that is read in parts it is read now.
  *
  * L2K_ERROR_ARGUMENT past the last box, without a message; of a file that is read in parts also L2K_ERROR_IO,
  * L2K_ERROR_MEMORY, and L2K_ERROR_LIMIT for more bytes than L2K_DECODER_LIMIT_MEMORY. */
@@ -760,7 +760,7 @@ L2K_API l2k_status l2k_decoder_box_data(l2k_decoder *decoder, size_t index, l2k_
 L2K_API l2k_status l2k_decoder_image(l2k_decoder *decoder, l2k_image *image);
 
 /* Decodes into the caller's planes, one per component of l2k_decoder_image; with L2K_DECODER_MEMORY, plane.data are
- * device pointers. With the GPU, a file that was opened in memory of its own kind (cudaMallocHost) goes up fastest.
+ * device pointers. A file that was opened in pinned memory (cudaMallocHost) uploads fastest.
  * After an error their content is unspecified. L2K_INCOMPLETE: the stream is truncated or damaged, and the planes hold
  * what could be decoded: fewer bit-planes or resolutions in places, 0 in tiles that are missing entirely.
  *
@@ -1087,13 +1087,13 @@ L2K_API void l2k_volume_free(l2k_volume *volume);
 L2K_API l2k_status l2k_volume_set(l2k_volume *volume, l2k_volume_option option, int64_t value);
 
 /* Prepares for a volume of slices z0 .. z1 - 1, at least one, each like `slice`, which is given as to
- * l2k_transform_prepare; and again, for the next volume, with or without other options. What another volume had under
- * way is dropped. Memory for slices is taken as the first ones come.
+ * l2k_transform_prepare; and again, for the next volume, with or without other options. Work under way for another
+ * volume is dropped. Memory for slices is allocated as the first ones come.
  *
- * With CUDA and host memory, slices go up and come down by groups while others are worked on. Planes in pinned memory
- * are read and written directly, some slices in one copy where they follow each other in memory: those of a slice must
- * not change until eight more have been put, and hold a slice that was got when eight more have been got; of the last
- * slices of the volume, both when the last one has been.
+ * With CUDA and host memory, slices are uploaded and downloaded by groups while others are transformed. Planes in
+ * pinned memory are read and written directly, some slices in one copy where they follow each other in memory: those of
+ * a slice must not change until eight more have been put, and hold a slice that was got when eight more have been got;
+ * of the last slices of the volume, both when the last one has been.
  *
  * Errors: those of l2k_transform_prepare. */
 L2K_API l2k_status l2k_volume_prepare(l2k_volume *volume, const l2k_image *slice, uint32_t z0, uint32_t z1);
@@ -1121,8 +1121,7 @@ L2K_API l2k_status l2k_volume_get_coefficients(l2k_volume *volume, l2k_volume_sl
 /* Inverse: says which slice of coefficients is wanted next, and where the caller is to store it; slice->views is NULL
  * when slices of samples wait to be got, or nothing more is wanted. An empty bands[0] is left alone. The order follows
  * from the shape and the backend: slices of samples leave as early as possible, of the isotropic order with CUDA by
- * groups. Then puts it, and gets slices of samples, in
- * ascending order: *got is false where there are none yet.
+ * groups. Then puts it, and gets slices of samples, in ascending order: *got is false where there are none yet.
  *
  * Errors as above; L2K_ERROR_STATE also for putting what was not asked for. */
 L2K_API l2k_status l2k_volume_next_coefficients(l2k_volume *volume, l2k_volume_slice *slice);

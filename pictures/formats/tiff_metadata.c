@@ -190,7 +190,8 @@ static void declare_geo(TIFF *tiff)
     TIFFMergeFieldInfo(tiff, fields, sizeof fields / sizeof fields[0]);
 }
 
-/* Whether coordinates are those of pixels' centres (GTRasterTypeGeoKey is RasterPixelIsPoint): keys have four numbers. */
+/* Whether coordinates are those of pixels' centres (GTRasterTypeGeoKey is RasterPixelIsPoint): keys
+ * have four numbers. */
 static bool is_of_centres(const cli_ifd_source *source)
 {
     enum { RASTER_TYPE = 1025, POINT = 2 };
