@@ -192,8 +192,8 @@ static l2k_colour choose_colours(jpeg_job *job)
     }
 }
 
-/* A block takes a bit at least, unless it is coded arithmetically. Called before libjpeg allocates anything of the
- * picture's size, which it does where there are several scans. */
+/* A block takes a bit at least; coded arithmetically it may take a thousandth of one. Called before libjpeg allocates
+ * anything of the picture's size, which it does where there are several scans. */
 static bool check_size(jpeg_job *job)
 {
     cli_reader *reader = job->reader;
@@ -204,7 +204,7 @@ static bool check_size(jpeg_job *job)
     if (jpeg_has_multiple_scans(&job->jpeg))
         reader->picture.held += area * (uint64_t)jpeg->num_components * sizeof(JCOEF);
     return cli_picture_count(&reader->picture, &samples, reader->name) &&
-           (jpeg->arith_code || cli_input_holds(&reader->input, area / (DCTSIZE2 * 8))) &&
+           cli_input_holds(&reader->input, area / (DCTSIZE2 * 8) / (jpeg->arith_code ? 1024 : 1)) &&
            cli_memory_allowed(reader->picture.held, reader->name);
 }
 
