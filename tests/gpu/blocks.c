@@ -189,7 +189,7 @@ static unsigned same_passes(const l2k_block *a, const l2k_block *b)
 
 static void compare_block(size_t i)
 {
-    const l2k_block *a = &blocks[0][i], *b = &blocks[1][i];
+    const l2k_block *a = &both[0][i], *b = &both[1][i];
     const bool alike = a->num_planes == b->num_planes && a->num_passes == b->num_passes &&
                        a->coded.magnitude_bits == b->coded.magnitude_bits;
     const unsigned passes = alike ? same_passes(a, b) : 0;
@@ -218,7 +218,7 @@ static void check_encoding(void)
     bool damaged[2];
     make_images(false);
     for (size_t i = 0; i < num_blocks; i++)
-        fill_block(owners[i], blocks[0][i].rect);
+        fill_block(owners[i], both[0][i].rect);
     copy_in();
     wants_distortions = random_below(2);
     run_both(false, damaged);
@@ -288,7 +288,7 @@ static void make_delivery(size_t i, unsigned hits)
     static ht_coded c;
     delivery *d = &deliveries[i];
     const image *m = owners[i];
-    const l2k_rect r = blocks[0][i].rect;
+    const l2k_rect r = both[0][i].rect;
     const unsigned scale = m->coding.wavelet == L2K_WAVELET_9_7, most = m->band.max_planes;
     const unsigned planes = 1 + random_below(most), lowest = most - planes,
                    sets = random_below(4) ? 0 : random_below(3);
@@ -305,7 +305,7 @@ static void make_delivery(size_t i, unsigned hits)
         add_part(d, NULL, 0, 3 * sets);
     deliver_set(d, &c, passes, hits);
     for (unsigned k = 0; k < 2; k++) {
-        l2k_block *b = &blocks[k][i];
+        l2k_block *b = &both[k][i];
         b->kind = L2K_BLOCK_HT;
         b->num_planes = (uint8_t)(lowest + 1 + sets);
         b->received.first = d->parts;
@@ -321,7 +321,7 @@ static void receive_nothing(size_t i)
 {
     deliveries[i] = (delivery){0};
     for (unsigned k = 0; k < 2; k++)
-        blocks[k][i].kind = L2K_BLOCK_OPEN;
+        both[k][i].kind = L2K_BLOCK_OPEN;
 }
 
 /* int16 has room for no more than 15 bits, doubled ones included. */
@@ -368,8 +368,8 @@ static void check_errors(void)
             free_image(&images[i]);
     } while (true);
     for (size_t i = 0; i < num_blocks; i++)
-        fill_block(owners[i], blocks[0][i].rect);
-    set_value(owners[0], blocks[0][0].rect.x1 - 1, blocks[0][0].rect.y1 - 1, INT32_MIN);
+        fill_block(owners[i], both[0][i].rect);
+    set_value(owners[0], both[0][0].rect.x1 - 1, both[0][0].rect.y1 - 1, INT32_MIN);
     copy_in();
     for (unsigned k = 0; k < 2; k++)
         assert_int_equal(run(k, 0, num_blocks, false, NULL), L2K_ERROR_ARGUMENT);
@@ -381,11 +381,11 @@ static void check_errors(void)
     for (unsigned k = 0; k < 2; k++)
         assert_int_equal(run(k, 0, num_blocks, false, NULL), L2K_ERROR_ARGUMENT);
     images[0].coding.ht_passes = 0;
-    blocks[1][0].kind = L2K_BLOCK_MQ;
-    memset(&blocks[1][0].received, 0, sizeof blocks[1][0].received);
+    both[1][0].kind = L2K_BLOCK_MQ;
+    memset(&both[1][0].received, 0, sizeof both[1][0].received);
     assert_int_equal(run(1, 0, 1, true, NULL), L2K_OK); /* zeros of either kind */
     l2k_contribution mq = {.passes = 1};
-    blocks[1][0].received.first = &mq;
+    both[1][0].received.first = &mq;
     assert_int_equal(run(1, 0, 1, true, NULL), L2K_ERROR_UNSUPPORTED);
     assert_int_equal(run(1, 0, 0, true, NULL), L2K_OK);
     for (size_t i = 0; i < num_images; i++)
@@ -420,7 +420,7 @@ static void deliver_dearest(unsigned kind)
 {
     static ht_source s, low;
     static ht_coded c;
-    const l2k_rect r = blocks[0][0].rect;
+    const l2k_rect r = both[0][0].rect;
     delivery *d = &deliveries[0];
     ht_fill(&low, l2k_rect_width(r), l2k_rect_height(r), kind == MANY_SYMBOLS ? 1 : 28);
     fill_dearest(kind, &low);
@@ -437,10 +437,10 @@ static void deliver_dearest(unsigned kind)
     *d = (delivery){0};
     deliver_set(d, &c, c.refinement_bytes ? 3 : 1, 0);
     for (unsigned k = 0; k < 2; k++) {
-        blocks[k][0].kind = L2K_BLOCK_HT;
-        blocks[k][0].num_planes = 2;
-        blocks[k][0].num_passes = 0;
-        blocks[k][0].received = (l2k_received_block){.first = d->parts, .last = &d->parts[d->count - 1]};
+        both[k][0].kind = L2K_BLOCK_HT;
+        both[k][0].num_planes = 2;
+        both[k][0].num_passes = 0;
+        both[k][0].received = (l2k_received_block){.first = d->parts, .last = &d->parts[d->count - 1]};
     }
 }
 
@@ -519,8 +519,8 @@ static void check_mq_errors(void)
             free_image(&images[i]);
     } while (true);
     for (size_t i = 0; i < num_blocks; i++)
-        fill_block(owners[i], blocks[0][i].rect);
-    set_value(owners[0], blocks[0][0].rect.x0, blocks[0][0].rect.y0, -((int64_t)1 << 30));
+        fill_block(owners[i], both[0][i].rect);
+    set_value(owners[0], both[0][0].rect.x0, both[0][0].rect.y0, -((int64_t)1 << 30));
     copy_in();
     for (unsigned k = 0; k < 2; k++)
         assert_int_equal(run(k, 0, num_blocks, false, NULL), L2K_ERROR_ARGUMENT);

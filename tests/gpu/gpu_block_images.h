@@ -26,7 +26,7 @@ typedef struct image {
 } image;
 
 static image images[MOST_IMAGES];
-static l2k_block blocks[2][MOST_BLOCKS]; /* for the CPU, and for the device */
+static l2k_block both[2][MOST_BLOCKS]; /* for the CPU, and for the device */
 static const image *owners[MOST_BLOCKS];
 static l2k_block_place places[2][MOST_BLOCKS];
 static size_t num_images, num_blocks;
@@ -78,9 +78,9 @@ static inline void list_block(const image *m, l2k_rect rect)
     if (num_blocks == MOST_BLOCKS)
         return;
     for (unsigned k = 0; k < 2; k++) {
-        memset(&blocks[k][num_blocks], 0, sizeof blocks[k][num_blocks]);
-        blocks[k][num_blocks].rect = rect;
-        places[k][num_blocks] = (l2k_block_place){&blocks[k][num_blocks], &m->band};
+        memset(&both[k][num_blocks], 0, sizeof both[k][num_blocks]);
+        both[k][num_blocks].rect = rect;
+        places[k][num_blocks] = (l2k_block_place){&both[k][num_blocks], &m->band};
     }
     owners[num_blocks++] = m;
 }

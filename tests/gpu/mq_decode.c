@@ -142,7 +142,7 @@ static uint8_t *take_bytes(size_t bytes)
 static void deliver(size_t i, const uint8_t *bytes, const uint32_t *pass_bytes, unsigned passes, unsigned hits)
 {
     const unsigned style = owners[i]->coding.style;
-    const bool ht = blocks[0][i].kind == L2K_BLOCK_HT;
+    const bool ht = both[0][i].kind == L2K_BLOCK_HT;
     const unsigned all = !ht && hits && random_below(4) == 0 ? passes + 1 + random_below(100) : passes;
     unsigned count = 0, at = 0;
     uint32_t from = 0;
@@ -166,7 +166,7 @@ static void deliver(size_t i, const uint8_t *bytes, const uint32_t *pass_bytes, 
     for (unsigned k = 0; k + 1 < count; k++)
         parts[i][k].next = &parts[i][k + 1];
     for (unsigned k = 0; k < 2 && count; k++) {
-        l2k_received_block *r = &blocks[k][i].received;
+        l2k_received_block *r = &both[k][i].received;
         *r = (l2k_received_block){.first = parts[i], .last = &parts[i][count - 1]};
         for (unsigned p = 0; p < count; p++)
             r->bytes += parts[i][p].bytes;
@@ -188,7 +188,7 @@ static void make_up(size_t i)
     for (unsigned p = 0; p < passes; p++)
         ends[p] = (p ? ends[p - 1] : 0) + random_below(random_below(2) ? 20 : 700);
     for (unsigned k = 0; k < 2; k++)
-        blocks[k][i].num_planes = (uint8_t)planes;
+        both[k][i].num_planes = (uint8_t)planes;
     deliver(i, bytes, ends, passes, 1);
 }
 
@@ -198,8 +198,8 @@ static void encode(void)
     size_t count[2] = {0};
     for (size_t i = 0; i < num_blocks; i++) {
         const bool ht = owners[i]->coding.style & L2K_STYLE_HT && random_below(2);
-        fill_block(owners[i], blocks[0][i].rect);
-        blocks[0][i].kind = blocks[1][i].kind = ht ? L2K_BLOCK_HT : L2K_BLOCK_MQ;
+        fill_block(owners[i], both[0][i].rect);
+        both[0][i].kind = both[1][i].kind = ht ? L2K_BLOCK_HT : L2K_BLOCK_MQ;
         list[ht][count[ht]++] = places[0][i];
     }
     stream_offered = 0;
@@ -210,11 +210,11 @@ static void encode(void)
 /* What is coded becomes what is received. */
 static void deliver_code(size_t i, unsigned hits)
 {
-    const l2k_block coded = blocks[0][i];
+    const l2k_block coded = both[0][i];
     const bool ht = coded.kind == L2K_BLOCK_HT;
     for (unsigned k = 0; k < 2; k++) {
-        blocks[k][i].num_planes = coded.num_planes;
-        memset(&blocks[k][i].received, 0, sizeof blocks[k][i].received);
+        both[k][i].num_planes = coded.num_planes;
+        memset(&both[k][i].received, 0, sizeof both[k][i].received);
     }
     if (random_below(10) == 0)
         return; /* nothing is received */
@@ -266,10 +266,10 @@ static void check_errors(void)
     expects_errors = true;
     make_images();
     l2k_contribution huge = {.data = stream, .bytes = 1, .passes = 1};
-    blocks[1][0].num_planes = 1;
-    blocks[1][0].received = (l2k_received_block){&huge, &huge, (uint64_t)UINT32_MAX + 1};
+    both[1][0].num_planes = 1;
+    both[1][0].received = (l2k_received_block){&huge, &huge, (uint64_t)UINT32_MAX + 1};
     assert_int_equal(run(CODER_DEVICE, places[1], num_blocks, true, NULL), L2K_ERROR_CORRUPT);
-    memset(&blocks[1][0].received, 0, sizeof blocks[1][0].received);
+    memset(&both[1][0].received, 0, sizeof both[1][0].received);
     images[0].device.on_device = false;
     assert_int_equal(run(CODER_DEVICE, places[1], num_blocks, true, NULL), L2K_ERROR_ARGUMENT);
     images[0].device.on_device = true;
