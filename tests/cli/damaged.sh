@@ -2,7 +2,7 @@
 # damaged.sh LIFT2K CORPUS CRASHERS [EVERY]: the seed corpus of the fuzz targets (half of it damaged, or not
 # possible output of an encoder) and inputs that once broke them, through every subcommand that reads files. In all cases
 # the command exits with one of its own statuses; if it fails, it prints one line and leaves no output. With EVERY,
-# only one call in so many is made: a power of 2, which lets all subcommands have their turn.
+# only one call in EVERY is made: a power of 2, which lets each subcommand run.
 set -u
 lift2k=$(realpath "$1") corpus=$(realpath "$2") crashers=$(realpath "$3") every=${4:-1}
 export OMP_WAIT_POLICY=passive # small pictures: threads that spin cost more than the work
@@ -29,7 +29,7 @@ meets() {
     [ -z "$(ls -A out)" ] || fault "files left behind: $*: $(ls -A out)"
 }
 
-# each COMMAND...: or one in so many
+# each COMMAND...: or one in EVERY
 number=0
 each() {
     number=$((number + 1))

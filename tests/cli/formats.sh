@@ -114,7 +114,7 @@ grep -q "more than the 105 bytes" err.log || fault "endless pipe by rows: $(cat 
 [ "$(cat head.status)" -ne 0 ] || fault "endless pipe by rows: all of it was read"
 [ ! -e x.jp2 ] || fault "x.jp2 exists"
 
-after() { # after NAME FILE OPTIONS...: FILE on standard input that was read from before, as NAME.jp2 has it
+after() { # after NAME FILE OPTIONS...: FILE on standard input that was read from before, as in NAME.jp2
     local name=$1 file=$2
     shift 2
     { printf 'something'; cat "$file"; } >after.bin

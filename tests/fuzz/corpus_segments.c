@@ -18,7 +18,7 @@ static void make_segments(void)
         SEGMENT(0xFF, 0x5D, 0, 7, 0, 0x40, 8, 8, 8),       /* QCC with too few quantiser steps */
         SEGMENT(0xFF, 0x50, 0, 8, 0, 2, 0, 0, 0, 0),       /* CAP */
         SEGMENT(0xFF, 0x79, 0, 19, 17, 2, 2, 0, 1, 0, 1, 1, 0, 1, 0, 0, 0, 0, 1, 0xFF,
-                0xFF), /* ATK: a kernel that nobody names */
+                0xFF), /* ATK: a kernel without a reference */
         SEGMENT(0xFF, 0x79, 0, 19, 17, 0, 2, 0, 1, 0, 1, 1, 0, 1, 0, 0, 0, 0, 1, 0xFF, 0xFF), /* ATK: index 0 */
         SEGMENT(0xFF, 0x79, 0, 19, 17, 1, 2, 0, 1, 0, 1, 1, 0, 1, 0, 0, 0, 0, 1, 0xFF, 0xFF), /* ATK: index 1 */
         SEGMENT(0xFF, 0x79, 0, 19, 17, 2, 2, 0, 1, 0, 1, 1, 0, 1, 0, 0, 0, 0, 1, 0xFF, 0xFF, 0xFF, 0x79, 0, 19, 17, 2,
@@ -41,7 +41,7 @@ static void make_segments(void)
         SEGMENT(0xFF, 0x79, 0, 12, 17, 2, 1, 0, 1, 0, 1, 33, 0, 1),      /* ATK: 33 taps */
         SEGMENT(0xFF, 0x79, 0, 12, 17, 2, 9, 0, 1, 0, 1, 1, 0, 1),       /* ATK: 9 steps */
         SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 2, 2, 0, 2),                  /* COC with a kernel that is not there */
-        SEGMENT(0xFF, 0x72, 0, 6, 0, 1, 1, 0x80),                        /* DFS: that nobody names */
+        SEGMENT(0xFF, 0x72, 0, 6, 0, 1, 1, 0x80),                        /* DFS: without a reference */
         SEGMENT(0xFF, 0x72, 0, 6, 0, 0, 1, 0x80),                        /* DFS: index 0 */
         SEGMENT(0xFF, 0x72, 0, 6, 0, 16, 1, 0x80),                       /* DFS: index 16 */
         SEGMENT(0xFF, 0x72, 0, 6, 0, 1, 1, 0x80, 0xFF, 0x72, 0, 6, 0, 1, 1, 0xC0), /* DFS: twice */

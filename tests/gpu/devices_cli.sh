@@ -27,7 +27,7 @@ fault() {
     head -5 "$work/log"
 }
 
-# run STATUS LOSSES ARGUMENTS...: the command with devices that fail after so many calls; its exit status
+# run STATUS LOSSES ARGUMENTS...: the command with devices that fail after LOSSES calls; its exit status
 run() {
     local expected=$1 losses=$2
     shift 2
@@ -83,7 +83,7 @@ rm -rf "$work/c"
 run 0 0:0,1:0 encode "$work/in" --out-dir "$work/c" --ht --devices 0,1
 says "the CPU takes the file"
 rm -rf "$work/c"
-# With --backend cuda there is nobody else: every file fails, and none is left behind.
+# With --backend cuda no other device helps: every file fails, and none is left behind.
 run 1 0:0,1:0 encode "$work/in" --out-dir "$work/c" --ht --devices 0,1 --backend cuda
 says "CUDA"
 [ -z "$(ls -A "$work/c")" ] || fault "files of devices that failed"

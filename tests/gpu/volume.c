@@ -250,7 +250,7 @@ static void release_at(place at, void *memory)
         gpu_give_back(memory);
 }
 
-/* Pinned planes may be in use until so many more slices have been put or got. */
+/* Pinned planes may be in use until this many more slices have been put or got. */
 enum { IN_USE = 8 };
 
 /* Memory for planes: on the device of all slices, pinned of as few as can be. */

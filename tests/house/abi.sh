@@ -18,7 +18,7 @@ found=$(
     "$nm" -D --defined-only "$library" | awk '$2 == "T" { print $3 "()" }' | sort || exit 2
     "$layout" || exit 2
 )
-# Whatever the header gains must be printed, or nobody would notice it changing.
+# Whatever the header gains must be printed, or a change would pass unseen.
 status=0
 for name in $(sed -n 's/^} \(l2k_[a-z0-9_]*\);$/\1/p' "$header") $(grep -oE '^ +L2K_[A-Z0-9_]+( = [^,]*)?,?' "$header" | grep -oE 'L2K_[A-Z0-9_]+'); do
     case $name in

@@ -1,4 +1,4 @@
-/* A transform by a lifting kernel as plainly as T.801, Annex H has it: whole lines, one sample after the other, sums of
+/* A transform by a lifting kernel as plainly as in T.801, Annex H: whole lines, one sample after the other, sums of
  * 64 bits or of floats, no rings and no halves. */
 #ifndef L2K_TESTS_SUPPORT_REFERENCE_KERNEL_H
 #define L2K_TESTS_SUPPORT_REFERENCE_KERNEL_H

@@ -161,7 +161,7 @@ static l2k_mq_counts decide(uint32_t plane, uint32_t below, bool raw, int64_t ga
     return all;
 }
 
-/* A list of so many decisions, filled up. */
+/* A list of `count` decisions, filled up. */
 static uint8_t *take_list(uint32_t decisions)
 {
     uint8_t *list = s.next;
@@ -274,7 +274,7 @@ static void test_blocks(void **unused)
 }
 
 /* Why the code may take the place of the lists (mq_cuda.h): bits that a context's decisions shift out, beyond 7.5 for
- * each, in half bits; at most so many whatever the decisions, from each first state. */
+ * each, in half bits; at most this many whatever the decisions, from each first state. */
 static void test_room(void **unused)
 {
     (void)unused;

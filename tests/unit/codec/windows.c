@@ -286,7 +286,7 @@ static uint8_t *repeat_cod(memory_file *file)
     return data + to;
 }
 
-/* A file that is another one when it is read again gives other samples, or none, but harms nobody. */
+/* A file that is another one when it is read again gives other samples, or none, but does no harm. */
 static void test_changed(void **unused)
 {
     (void)unused;

@@ -148,7 +148,7 @@ static void test_segments(void **unused)
         {"CPF", SEGMENT(0xFF, 0x59, 0, 4, 0, 1), false, L2K_OK},
         {"CPF", SEGMENT(0xFF, 0x59, 0, 2), false, L2K_ERROR_CORRUPT}, /* length */
         {"ATK", SEGMENT(0xFF, 0x79, 0, 19, 17, 2, 2, 0, 1, 0, 1, 1, 0, 1, 0, 0, 0, 0, 1, 0xFF, 0xFF), false,
-         L2K_OK}, /* a kernel that nobody names */
+         L2K_OK}, /* a kernel without a reference */
         {"ATK", SEGMENT(0xFF, 0x79, 0, 19, 17, 0, 2, 0, 1, 0, 1, 1, 0, 1, 0, 0, 0, 0, 1, 0xFF, 0xFF), false,
          L2K_ERROR_CORRUPT}, /* index 0 */
         {"ATK", SEGMENT(0xFF, 0x79, 0, 19, 17, 1, 2, 0, 1, 0, 1, 1, 0, 1, 0, 0, 0, 0, 1, 0xFF, 0xFF), false,
@@ -181,7 +181,7 @@ static void test_segments(void **unused)
         {"ATK", SEGMENT(0xFF, 0x79, 0, 12, 17, 2, 1, 0, 1, 0, 1, 33, 0, 1), false, L2K_ERROR_UNSUPPORTED}, /* 33 taps */
         {"ATK", SEGMENT(0xFF, 0x79, 0, 12, 17, 2, 9, 0, 1, 0, 1, 1, 0, 1), false, L2K_ERROR_UNSUPPORTED},  /* 9 steps */
         {"ATK", SEGMENT(0xFF, 0x79, 0, 2), true, L2K_ERROR_UNSUPPORTED},                                   /* place */
-        {"DFS", SEGMENT(DFS(1, 1, 0x80)), false, L2K_OK}, /* one that nobody names */
+        {"DFS", SEGMENT(DFS(1, 1, 0x80)), false, L2K_OK}, /* one without a reference */
         {"DFS", SEGMENT(DFS(0, 1, 0x80)), false, L2K_ERROR_CORRUPT},
         {"DFS", SEGMENT(DFS(16, 1, 0x80)), false, L2K_ERROR_CORRUPT},
         {"DFS", SEGMENT(DFS(1, 1, 0x80), DFS(1, 1, 0xC0)), false, L2K_ERROR_CORRUPT},              /* twice */

@@ -92,7 +92,7 @@ static void make(picture *p, uint32_t width, uint32_t height, uint32_t count, un
     draw(p);
 }
 
-/* Over all components, as l2k_target has it. */
+/* Over all components, as in l2k_target. */
 static double psnr_between(const picture *a, const picture *b)
 {
     double sum = 0, samples = 0;

@@ -308,7 +308,7 @@ static void test_limits(void **unused)
     picture_free(&p);
 }
 
-/* By rows of tiles nobody knows what the others will take. */
+/* By rows of tiles, the size of the others is not known. */
 static void test_limits_by_rows(void **unused)
 {
     (void)unused;

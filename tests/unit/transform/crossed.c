@@ -8,7 +8,7 @@
 
 enum { LAYERS = 2, MOST_CHANGES = 4, MODES = 3 };
 
-/* What fails, if it is not negative: the allocation or the question of the progress hook after so many. */
+/* What fails, if it is not negative: the allocation, or the call of the progress hook, after this many. */
 typedef struct fault {
     atomic_int allocations, questions;
 } fault;

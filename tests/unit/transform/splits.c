@@ -122,7 +122,7 @@ static l2k_status decode_again(l2k_decoder *d, picture *got)
     return l2k_decoder_decode(d, got->planes);
 }
 
-/* A window of what `all` shows, with so many levels left out. */
+/* A window of what `all` shows, with levels left out. */
 static void check_window(l2k_decoder *d, const split_case *t, const picture *all, unsigned reduce)
 {
     const l2k_image *image = &t->p.image;

@@ -455,7 +455,7 @@ static void test_int16(void **unused)
     assert_in_range(accepted, 50, 250);
 }
 
-/* Slices of one sample are a line, as the second direction of l2k_transform has it. */
+/* Slices of one sample are a line, as in the second direction of l2k_transform. */
 static void test_line(void **unused)
 {
     (void)unused;
