@@ -221,7 +221,7 @@ static bool make_header(const cli_writer *writer, char line[MOST_LINE])
             space = s;
     if (space == NUM_SPACES)
         return cli_error(writer->name, "y4m has gray, or YCbCr sub-sampled as 4:2:0, 4:2:2, 4:4:4, 4:1:1 or 4:4:0");
-    char depth[8] = "";
+    char depth[sizeof "p4294967295"] = "";
     if (bits > 8)
         snprintf(depth, sizeof depth, "%s%u", count == 3 ? "p" : "", bits);
     snprintf(line, MOST_LINE, "YUV4MPEG2 W%u H%u F%u:%u Ip A0:0 C%s%s XYSCSS=%s%s\n", k->width, k->height, fps[0],
