@@ -78,7 +78,7 @@ done
 # The coder says where files go, and reports stay in order.
 run 0 1:0 encode "$work/in" --out-dir "$work/c" --ht --devices 0,1 --in-flight 2
 says "device 1: .*device 0 takes the file"
-sed -n 's/.*in\/\([1-6]\).ppm [0-9].*/\1/p' "$work/log" | tr -d '\n' | grep -qx 123456 || fault "the order of reports"
+sed -n 's/.*in\/\([1-6]\).ppm [0-9].*/\1/p' "$work/out.log" | tr -d '\n' | grep -qx 123456 || fault "the order of reports"
 rm -rf "$work/c"
 run 0 0:0,1:0 encode "$work/in" --out-dir "$work/c" --ht --devices 0,1
 says "the CPU takes the file"

@@ -17,7 +17,7 @@ bool is_ready(const l2k_volume *v, unsigned number)
 /* The deepest stage that is ready, so that slices of LL do not pile up. */
 bool find_ready(const l2k_volume *v, unsigned *number)
 {
-    for (*number = v->cuda->count; *number-- > 0;)
+    for (*number = v->cuda->count; (*number)-- > 0;)
         if (is_ready(v, *number))
             return true;
     return false;
