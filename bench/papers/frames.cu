@@ -2,10 +2,8 @@
  * manycore GPUs and multicore CPUs, table 4: 64 frames by one level of w4, beside the paper's. Works run in turn; each
  * figure is a median beside that of a copy in the same rounds.
  *
- * Stages on the device are seen where they happen: linked with --wrap, each call of a plan, which transforms frames of
- * a group along rows and columns at once, lies between two events; a group's ends are calls of their own where one
- * launch goes across frames and along rows and columns of the others. The volume's other work waits for such a call, so
- * that stages follow one another here, where a volume has them side by side. */
+ * Stages on the device are seen where they happen: linked with --wrap, each call of a plan, which transforms the frames
+ * of a group along rows and columns at once, lies between two events. */
 #include "bench/papers/volume.cuh"
 
 extern "C" {
@@ -54,13 +52,13 @@ static const struct {
     bool crosses_bus;
 } stages[STAGES] = {
     {"1. up *", {"21.57", "83.42", "332.17"}, true},
-    {"2. across frames, most of them along rows and columns, too", {"4.03", "14.26", "55.79"}, false},
-    {"3, 4. the others along rows and columns", {"5.04 + 5.19", "18.02 + 17.33", "68.54 + 65.94"}, false},
+    {"2. across frames", {"4.03", "14.26", "55.79"}, false},
+    {"3, 4. along rows and columns", {"5.04 + 5.19", "18.02 + 17.33", "68.54 + 65.94"}, false},
     {"5. down *", {"21.82", "83.63", "320.67"}, true},
     {"2 to 4, in device memory", {"14.61", "49.59", "190.27"}, false},
     {"1 to 5, which overlap *", {"57.65", "216.66", "843.11"}, true},
-    {"inverse: across frames, most along rows and columns, too", {"", "", ""}, false},
-    {"inverse: the others along rows and columns", {"", "", ""}, false},
+    {"inverse: across frames", {"", "", ""}, false},
+    {"inverse: along rows and columns", {"", "", ""}, false},
     {"inverse, in device memory", {"", "", ""}, false},
     {"inverse, from and to pinned memory *", {"", "", ""}, true},
 };

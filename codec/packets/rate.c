@@ -23,6 +23,7 @@ typedef struct rate_control {
     uint32_t layer; /* being filled */
     size_t at;      /* the prefix of the list that it and those above have */
     uint64_t empty; /* bytes: about the most that a layer without contributions takes */
+    uint64_t *ends; /* ratios: by layer, the most bytes that it and those above may take; UINT64_MAX: any */
     /* Where there are limits: bytes of the layers above it, and as just said; of the output, and of each component. */
     uint64_t used;
     struct component_bytes {
@@ -333,27 +334,33 @@ void l2k_ratio_check(const l2k_context *context, uint64_t used, uint64_t goal, d
         l2k_warn(context, "the headers alone take more than a ratio of %g allows", ratio);
 }
 
-/* What a layer may take, `used` by those above it; layers that follow closely need room for packets without
- * contributions. */
-static uint64_t ratio_room(const rate_control *control, uint64_t used)
+/* A layer ends at its own goal, or where those below that follow closely leave room for packets without contributions. */
+static l2k_status prepare_ratios(rate_control *control)
 {
     const l2k_layer_targets *targets = control->targets;
-    uint64_t room = UINT64_MAX;
-    for (uint32_t layer = control->layer; layer < control->num_layers; layer++) {
-        const uint64_t taken = used + (layer - control->layer) * control->empty;
-        const uint64_t goal = l2k_ratio_goal(control->tiles, control->num_tiles, targets->targets[layer]);
-        const uint64_t own = goal > taken ? goal - taken : 0;
-        if (!l2k_target_is_everything(targets->kind, targets->targets[layer]) && own < room)
-            room = own;
+    uint64_t end = UINT64_MAX;
+    control->ends = l2k_allocate_zeroed(control->context, control->num_layers, sizeof *control->ends);
+    if (!control->ends)
+        return l2k_fail(control->context, L2K_ERROR_MEMORY, "out of memory for %u layers", control->num_layers);
+    for (uint32_t layer = control->num_layers; layer-- > 0;) {
+        const double target = targets->count ? targets->targets[layer] : 0;
+        if (end < UINT64_MAX)
+            end = end > control->empty ? end - control->empty : 0;
+        if (!l2k_target_is_everything(targets->kind, target)) {
+            const uint64_t goal = l2k_ratio_goal(control->tiles, control->num_tiles, target);
+            end = goal < end ? goal : end;
+        }
+        control->ends[layer] = end;
     }
-    return room;
+    return L2K_OK;
 }
 
 static l2k_status fit_ratio(rate_control *control, double target, uint64_t *used)
 {
     const uint64_t goal = l2k_ratio_goal(control->tiles, control->num_tiles, target);
+    const uint64_t end = control->ends[control->layer];
     uint64_t bytes;
-    L2K_TRY(fit_bytes(control, ratio_room(control, *used), &bytes));
+    L2K_TRY(fit_bytes(control, end > *used ? end - *used : 0, &bytes));
     *used += bytes;
     l2k_ratio_check(control->context, *used, goal, target);
     return L2K_OK;
@@ -390,6 +397,8 @@ static l2k_status fill_layers(rate_control *control, size_t fixed_bytes)
         control->empty += empty_layer_bytes(control, c);
     if (l2k_targets_have_limits(control->targets))
         L2K_TRY(prepare_limits(control, fixed_bytes));
+    if (control->targets->kind == L2K_TARGET_RATIO)
+        L2K_TRY(prepare_ratios(control));
     L2K_TRY(l2k_slopes_create(control->context, control->tiles, control->num_tiles, &control->slopes));
     if (control->targets->kind == L2K_TARGET_RATIO || l2k_targets_have_limits(control->targets))
         L2K_TRY(restart(control));
@@ -441,6 +450,7 @@ l2k_status l2k_layers_allocate(const l2k_context *context, l2k_tile *tiles, uint
     l2k_status status = fill_layers(&control, fixed_bytes);
     l2k_slopes_release(&control.slopes);
     l2k_release(context, control.component_bytes);
+    l2k_release(context, control.ends);
     return status;
 }
 
