@@ -1091,9 +1091,8 @@ L2K_API l2k_status l2k_volume_set(l2k_volume *volume, l2k_volume_option option, 
  * volume is dropped. Memory for slices is allocated as the first ones come.
  *
  * With CUDA and host memory, slices are uploaded and downloaded by groups while others are transformed. Planes in
- * pinned memory are read and written directly, some slices in one copy where they follow each other in memory: those of
- * a slice must not change until eight more have been put, and hold a slice that was got when eight more have been got;
- * of the last slices of the volume, both when the last one has been.
+ * pinned memory are read and written meanwhile: those of a slice must not change until four more have been put, and hold
+ * a slice that was got when four more have been got; of the last slices of the volume, both when the last one has been.
  *
  * Errors: those of l2k_transform_prepare. */
 L2K_API l2k_status l2k_volume_prepare(l2k_volume *volume, const l2k_image *slice, uint32_t z0, uint32_t z1);

@@ -251,7 +251,7 @@ static void release_at(place at, void *memory)
 }
 
 /* Pinned planes may be in use until this many more slices have been put or got. */
-enum { IN_USE = 8 };
+enum { IN_USE = 4 };
 
 /* Memory for planes: on the device of all slices, pinned of as few as can be. */
 static char *take_at(place at, size_t bytes, uint32_t slices)

@@ -50,6 +50,7 @@ typedef struct l2k_cuda_raw_slice {
     cudaEvent_t moved, used;
 } l2k_cuda_raw_slice;
 
+/* As many slices of pinned planes are in use, as l2k_volume_prepare says. */
 enum { L2K_CUDA_RAW = 4 };
 
 struct l2k_cuda_volume {

@@ -77,23 +77,19 @@ l2k_status run_group(l2k_volume *v, unsigned number)
 
 /* ---- Host memory --------------------------------------------------------------------------------------------- */
 
-/* Returns when the slice before has been uploaded: its planes are the caller's again, even if they are pinned. */
+/* The planes of the slice that had the same buffer are the caller's again, even if they are pinned. */
 l2k_status upload(l2k_volume *v, const l2k_z_slice *slice, const l2k_plane *planes)
 {
     l2k_cuda_volume *d = v->cuda;
-    l2k_cuda_raw_slice *raw = &d->raw[d->next_raw % L2K_CUDA_RAW],
-                       *last = &d->raw[(d->next_raw + L2K_CUDA_RAW - 1) % L2K_CUDA_RAW];
+    l2k_cuda_raw_slice *raw = &d->raw[d->next_raw++ % L2K_CUDA_RAW];
+    L2K_TRY(check(v, cudaEventSynchronize(raw->moved), "uploading a slice"));
     L2K_TRY(check(v, cudaStreamWaitEvent(d->up, raw->used, 0), "ordering streams"));
-    if (raw->gathered) /* the host is about to write there */
-        L2K_TRY(check(v, cudaEventSynchronize(raw->moved), "uploading a slice"));
     L2K_TRY(l2k_cuda_samples_upload(v, raw, planes));
     L2K_TRY(hand_over(v, raw->moved, d->up, d->stream));
     L2K_TRY(l2k_cuda_samples_add(v, slice, d->raw_planes, d->stream));
     L2K_TRY(l2k_cuda_samples_move(v, d->stream));
     L2K_TRY(check(v, cudaEventRecord(raw->used, d->stream), "ordering streams"));
     const bool is_last = v->come + 1 == v->spec.z1 - v->spec.z0;
-    if (d->next_raw++ > 0)
-        L2K_TRY(check(v, cudaEventSynchronize(last->moved), "uploading a slice"));
     return is_last ? check(v, cudaEventSynchronize(raw->moved), "uploading a slice") : L2K_OK;
 }
 

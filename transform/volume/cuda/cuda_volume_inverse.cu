@@ -120,13 +120,12 @@ bool is_pinned(const l2k_plane *plane)
 }
 
 /* Values to samples, and down, each in a stream of its own. Pinned planes are filled while the caller goes on, so that
- * the bus is in use, until he gets the next slice. */
+ * the bus is in use: here those of the slice that had the same buffer are. */
 l2k_status get_in_host(l2k_volume *v, l2k_z_slice *slice, const l2k_plane *planes)
 {
     l2k_cuda_volume *d = v->cuda;
-    l2k_cuda_raw_slice *raw = &d->raw[d->next_raw % L2K_CUDA_RAW],
-                       *last = &d->raw[(d->next_raw + L2K_CUDA_RAW - 1) % L2K_CUDA_RAW];
-    L2K_TRY(check(v, cudaStreamWaitEvent(d->store, raw->moved, 0), "ordering streams"));
+    l2k_cuda_raw_slice *raw = &d->raw[d->next_raw++ % L2K_CUDA_RAW];
+    L2K_TRY(check(v, cudaEventSynchronize(raw->moved), "downloading a slice"));
     l2k_cuda_samples_place(v, raw, planes);
     L2K_TRY(l2k_cuda_samples_add(v, slice, d->raw_planes, d->store));
     L2K_TRY(l2k_cuda_samples_move(v, d->store));
@@ -134,8 +133,6 @@ l2k_status get_in_host(l2k_volume *v, l2k_z_slice *slice, const l2k_plane *plane
     L2K_TRY(l2k_cuda_samples_download(v, raw, planes));
     L2K_TRY(check(v, cudaEventRecord(raw->moved, d->down), "downloading a slice"));
     l2k_z_push(&v->stages[0].free, slice);
-    if (d->next_raw++ > 0)
-        L2K_TRY(check(v, cudaEventSynchronize(last->moved), "downloading a slice"));
     const bool is_last = all_put(&v->stages[0]) && !v->stages[0].finished.first;
     return is_last || !is_pinned(planes) ? check(v, cudaEventSynchronize(raw->moved), "downloading a slice") : L2K_OK;
 }
