@@ -36,12 +36,11 @@ __device__ __forceinline__ void load_rows(const l2k_cuda_z_ops &p, const l2k_cud
     for (int i = 0; i < ROWS; i++)
         if (FULL || i < op.rows)
             rows[i] = *place<S>(op.from[i], thread);
-    if (INVERSE || !p.samples.converts)
-        return;
+    if (!INVERSE && p.samples.converts)
 #pragma unroll
-    for (int i = 0; i < ROWS; i++)
-        if (FULL || i < op.rows)
-            convert<S, INVERSE>(p, op, i, rows[i]);
+        for (int i = 0; i < ROWS; i++)
+            if (FULL || i < op.rows)
+                convert<S, INVERSE>(p, op, i, rows[i]);
 }
 
 /* FULL: rows FIRST .. END - 1 change, so they have a place. */
