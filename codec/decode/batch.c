@@ -3,6 +3,7 @@
 
 #include "base/object.h"
 #include "codec/decode/decoder.h"
+#include "codec/decode/options.h"
 
 static void *create(const l2k_hooks *hooks)
 {

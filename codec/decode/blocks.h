@@ -2,7 +2,7 @@
 #ifndef L2K_CODEC_DECODE_BLOCKS_H
 #define L2K_CODEC_DECODE_BLOCKS_H
 
-#include "codec/decode/tile.h"
+#include "codec/decode/tile_state.h"
 
 /* Lists the code-blocks of what is wanted. */
 l2k_status l2k_list_blocks(const l2k_decoding *d, l2k_tile_state *state);

@@ -1,6 +1,7 @@
 /* The coefficients of a codestream as l2k_decoder_coefficients gives them: packets and code-blocks of one tile, and no
  * inverse transform. */
 #include "codec/decode/decoder.h"
+#include "codec/decode/options.h"
 #include "codec/decode/packets.h"
 #include "codec/decode/start.h"
 #include "codec/decode/tile.h"

@@ -4,6 +4,7 @@
 #include "codec/decode/decoder.h"
 
 #include "codec/decode/blocks.h"
+#include "codec/decode/options.h"
 #include "codec/decode/outputs.h"
 #include "codec/decode/packets.h"
 #include "codec/decode/samples.h"
@@ -159,32 +160,5 @@ l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes)
     l2k_sources_release(decoder, &sources);
     status = l2k_decode_end(decoder, status);
     l2k_engine_leave(before);
-    return status;
-}
-
-static l2k_status decode_opened(l2k_decoder *decoder, l2k_image *image)
-{
-    if (decoder->options[L2K_DECODER_MEMORY] != L2K_MEMORY_HOST)
-        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "planes of the decoder's own are in host memory");
-    L2K_TRY(l2k_decoder_image(decoder, image));
-    L2K_TRY(l2k_decoder_take_planes(decoder, image));
-    return l2k_decoder_decode(decoder, decoder->memory_planes);
-}
-
-l2k_status l2k_decoder_decode_memory(l2k_decoder *decoder, const void *data, size_t bytes, l2k_image *image,
-                                     const l2k_plane **planes)
-{
-    if (planes)
-        *planes = NULL;
-    if (!image || !planes)
-        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "nowhere to return the image to");
-    L2K_TRY(l2k_decoder_open_memory(decoder, data, bytes));
-    l2k_status status = decode_opened(decoder, image);
-    if (status == L2K_OK || status == L2K_INCOMPLETE) {
-        *planes = decoder->memory_planes;
-    } else {
-        l2k_decoder_close(decoder);
-        l2k_decoder_drop(decoder);
-    }
     return status;
 }

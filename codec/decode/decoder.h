@@ -103,28 +103,4 @@ static inline bool l2k_wants_component(const l2k_decoding *d, uint32_t c)
 /* Parses boxes and codestream headers of a file, all of which stays in use. */
 l2k_status l2k_decode_headers(l2k_decoder *decoder, const uint8_t *data, size_t bytes);
 
-/* ---- Options and files (options.c, info.c, open.c) ------------------------------------------------------------ */
-
-/* Whether a file has been opened, and whether options are possible for it; whether a tile has enough resolutions is
- * checked when decoding. */
-l2k_status l2k_decoder_check_options(const l2k_decoder *decoder);
-
-/* Bytes that the opened file may take from the hook. */
-uint64_t l2k_decoder_memory_limit(const l2k_decoder *decoder);
-
-/* Gives back what is kept for the next image. */
-void l2k_decoder_drop(l2k_decoder *decoder);
-
-/* l2k_engine_enter for the processor of the options; what is kept on another is given back before. */
-int l2k_decoder_enter(l2k_decoder *decoder);
-
-/* Whatever windows of the opened file have left to later ones is of no use from now on. */
-void l2k_decoder_forget_windows(l2k_decoder *decoder);
-
-/* Closes the file, if one is open. */
-void l2k_decoder_close(l2k_decoder *decoder);
-
-/* What headers may ask for in a file of `bytes` bytes. */
-l2k_codestream_limits l2k_decoder_limits(const l2k_decoder *decoder, size_t bytes);
-
 #endif

@@ -2,9 +2,6 @@
  * that headers state, and SOP. */
 #include "codec/decode/index.h"
 
-#include "codec/decode/packets.h"
-#include "codec/decode/window.h"
-
 l2k_status l2k_start_packets(const l2k_decoding *d, l2k_tile_state *s)
 {
     if (!s->order.keys)

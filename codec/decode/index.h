@@ -2,7 +2,7 @@
 #ifndef L2K_CODEC_DECODE_INDEX_H
 #define L2K_CODEC_DECODE_INDEX_H
 
-#include "codec/decode/tile.h"
+#include "codec/decode/tile_state.h"
 
 /* Puts the order of packets at the first one. */
 l2k_status l2k_start_packets(const l2k_decoding *d, l2k_tile_state *state);

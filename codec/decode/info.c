@@ -1,11 +1,6 @@
 /* What an opened file holds, and what decoding it will give. */
-#include "codec/decode/decoder.h"
+#include "codec/decode/options.h"
 #include "codec/decode/outputs.h"
-
-static l2k_status not_open(const l2k_decoder *decoder)
-{
-    return l2k_fail(&decoder->context, L2K_ERROR_STATE, "no file has been opened");
-}
 
 static void describe_colour(const l2k_decoder *decoder, l2k_image *image)
 {
@@ -75,8 +70,7 @@ static void describe_capabilities(const l2k_capabilities *capabilities, l2k_info
 
 l2k_status l2k_decoder_info(l2k_decoder *decoder, l2k_info *info)
 {
-    if (!decoder->is_open)
-        return not_open(decoder);
+    L2K_TRY(l2k_decoder_check_open(decoder));
     const l2k_codestream *cs = &decoder->codestream;
     const l2k_tile_grid *grid = &cs->siz.grid;
     *info = (l2k_info){.image = {.x0 = grid->image.x0,
@@ -113,8 +107,7 @@ l2k_status l2k_decoder_kernel(const l2k_decoder *decoder, uint32_t component, ch
     *length = 0;
     if (bytes)
         *text = 0;
-    if (!decoder->is_open)
-        return not_open(decoder);
+    L2K_TRY(l2k_decoder_check_open(decoder));
     if (component >= decoder->codestream.siz.num_components)
         return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "there is no component %u", (unsigned)component);
     const l2k_wavelet_descriptor *own = decoder->codestream.coding.components[component].own;
@@ -128,8 +121,7 @@ l2k_status l2k_decoder_splits(const l2k_decoder *decoder, uint32_t component, ch
     *length = 0;
     if (bytes)
         *text = 0;
-    if (!decoder->is_open)
-        return not_open(decoder);
+    L2K_TRY(l2k_decoder_check_open(decoder));
     if (component >= decoder->codestream.siz.num_components)
         return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "there is no component %u", (unsigned)component);
     const l2k_component_coding *coding = &decoder->codestream.coding.components[component];
@@ -139,8 +131,7 @@ l2k_status l2k_decoder_splits(const l2k_decoder *decoder, uint32_t component, ch
 
 l2k_status l2k_decoder_box(const l2k_decoder *decoder, size_t index, l2k_box *box)
 {
-    if (!decoder->is_open)
-        return not_open(decoder);
+    L2K_TRY(l2k_decoder_check_open(decoder));
     if (index >= decoder->jp2.num_boxes)
         return L2K_ERROR_ARGUMENT;
     *box = decoder->jp2.boxes[index];
@@ -168,43 +159,6 @@ l2k_status l2k_decoder_box_data(l2k_decoder *decoder, size_t index, l2k_box_data
     return L2K_OK;
 }
 
-l2k_status l2k_decoder_check_options(const l2k_decoder *decoder)
-{
-    if (!decoder->is_open)
-        return not_open(decoder);
-    const l2k_codestream *cs = &decoder->codestream;
-    uint32_t only = l2k_decoder_only_component(decoder);
-    if (only != UINT32_MAX && only >= cs->siz.num_components)
-        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "there is no component %u, only 0 to %u", only,
-                        cs->siz.num_components - 1);
-    return L2K_OK;
-}
-
-static void describe_output(const l2k_decoder *decoder, l2k_rect area, l2k_output_source output,
-                            l2k_component *component)
-{
-    const l2k_component *source = &decoder->codestream.siz.components[output.component];
-    l2k_rect rect = l2k_decoder_component_area(decoder, area, output.component);
-    component->dx = source->dx;
-    component->dy = source->dy;
-    component->precision = source->precision;
-    component->is_signed = source->is_signed;
-    component->width = l2k_rect_width(rect);
-    component->height = l2k_rect_height(rect);
-    if (output.through_palette) {
-        component->precision = decoder->jp2.palette.precision[output.column];
-        component->is_signed = decoder->jp2.palette.is_signed[output.column];
-    }
-}
-
-l2k_status l2k_decoder_check_outputs(l2k_decoder *decoder, const l2k_sample_limits *limits)
-{
-    const l2k_rect image = decoder->codestream.siz.grid.image;
-    for (uint32_t k = 0; k < decoder->num_outputs; k++)
-        describe_output(decoder, image, decoder->outputs[k], &decoder->components[k]);
-    return l2k_check_samples(&decoder->context, limits, image, decoder->num_outputs, decoder->components);
-}
-
 l2k_status l2k_decoder_image(l2k_decoder *decoder, l2k_image *image)
 {
     l2k_rect area;
@@ -223,7 +177,7 @@ l2k_status l2k_decoder_image(l2k_decoder *decoder, l2k_image *image)
     }
     image->components = decoder->shown;
     for (uint32_t k = 0; k < image->num_components; k++) {
-        describe_output(decoder, area, l2k_decoder_output(decoder, k), &decoder->shown[k]);
+        l2k_decoder_describe_output(decoder, area, l2k_decoder_output(decoder, k), &decoder->shown[k]);
         if (decoder->shown[k].width == 0 || decoder->shown[k].height == 0)
             return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "component %u has no samples in this region", k);
     }

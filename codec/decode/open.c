@@ -1,6 +1,7 @@
 /* Opening a file: from a stream, which is read to its end, in memory, or in parts. */
 #include "base/memory.h"
 #include "codec/decode/decoder.h"
+#include "codec/decode/options.h"
 #include "codec/decode/outputs.h"
 
 /* The signature box, or SOC. */
@@ -43,14 +44,6 @@ static void set_limit(l2k_decoder *decoder, uint64_t limit)
     decoder->pool.limit = limit;
     if (decoder->pool.in_use + decoder->pool.idle > limit / 2)
         l2k_decoder_drop(decoder);
-}
-
-l2k_codestream_limits l2k_decoder_limits(const l2k_decoder *decoder, size_t bytes)
-{
-    const int64_t *options = decoder->options;
-    return (l2k_codestream_limits){l2k_limit_samples(options[L2K_DECODER_LIMIT_SAMPLES], bytes),
-                                   (uint32_t)options[L2K_DECODER_LIMIT_COMPONENTS],
-                                   (uint32_t)options[L2K_DECODER_LIMIT_TILES], options[L2K_DECODER_STRICT] != 0};
 }
 
 static l2k_status open_bytes(l2k_decoder *decoder, const uint8_t *data, size_t bytes)
@@ -167,4 +160,31 @@ l2k_status l2k_decoder_open_again(l2k_decoder *decoder, const l2k_decoder *opene
                                     : l2k_decoder_open_memory(decoder, opened->data, (size_t)opened->file_bytes));
     copy_indices(decoder, opened);
     return L2K_OK;
+}
+
+static l2k_status decode_opened(l2k_decoder *decoder, l2k_image *image)
+{
+    if (decoder->options[L2K_DECODER_MEMORY] != L2K_MEMORY_HOST)
+        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "planes of the decoder's own are in host memory");
+    L2K_TRY(l2k_decoder_image(decoder, image));
+    L2K_TRY(l2k_decoder_take_planes(decoder, image));
+    return l2k_decoder_decode(decoder, decoder->memory_planes);
+}
+
+l2k_status l2k_decoder_decode_memory(l2k_decoder *decoder, const void *data, size_t bytes, l2k_image *image,
+                                     const l2k_plane **planes)
+{
+    if (planes)
+        *planes = NULL;
+    if (!image || !planes)
+        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "nowhere to return the image to");
+    L2K_TRY(l2k_decoder_open_memory(decoder, data, bytes));
+    l2k_status status = decode_opened(decoder, image);
+    if (status == L2K_OK || status == L2K_INCOMPLETE) {
+        *planes = decoder->memory_planes;
+    } else {
+        l2k_decoder_close(decoder);
+        l2k_decoder_drop(decoder);
+    }
+    return status;
 }

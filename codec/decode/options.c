@@ -1,7 +1,9 @@
 /* The options of a decoder, its birth and its end. */
+#include "codec/decode/options.h"
+
 #include "base/memory.h"
 #include "base/object.h"
-#include "codec/decode/decoder.h"
+#include "codec/decode/outputs.h"
 #include "codec/decode/tile.h"
 
 static const l2k_option_rule rules[] = {
@@ -135,12 +137,35 @@ void l2k_decoder_set_stream(l2k_decoder *decoder, void *stream)
     decoder->stream = stream;
 }
 
-/* A file that was read into memory counts as well. */
 uint64_t l2k_decoder_memory_limit(const l2k_decoder *decoder)
 {
     uint64_t limit = l2k_limit_memory(decoder->options[L2K_DECODER_LIMIT_MEMORY], decoder->file_bytes);
     bool by_size = decoder->options[L2K_DECODER_LIMIT_MEMORY] == 0;
     return by_size ? limit + decoder->file.capacity : limit;
+}
+
+l2k_status l2k_decoder_check_open(const l2k_decoder *decoder)
+{
+    return decoder->is_open ? L2K_OK : l2k_fail(&decoder->context, L2K_ERROR_STATE, "no file has been opened");
+}
+
+l2k_status l2k_decoder_check_options(const l2k_decoder *decoder)
+{
+    L2K_TRY(l2k_decoder_check_open(decoder));
+    const l2k_codestream *cs = &decoder->codestream;
+    uint32_t only = l2k_decoder_only_component(decoder);
+    if (only != UINT32_MAX && only >= cs->siz.num_components)
+        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "there is no component %u, only 0 to %u", only,
+                        cs->siz.num_components - 1);
+    return L2K_OK;
+}
+
+l2k_codestream_limits l2k_decoder_limits(const l2k_decoder *decoder, size_t bytes)
+{
+    const int64_t *options = decoder->options;
+    return (l2k_codestream_limits){l2k_limit_samples(options[L2K_DECODER_LIMIT_SAMPLES], bytes),
+                                   (uint32_t)options[L2K_DECODER_LIMIT_COMPONENTS],
+                                   (uint32_t)options[L2K_DECODER_LIMIT_TILES], options[L2K_DECODER_STRICT] != 0};
 }
 
 void l2k_decoder_timings(const l2k_decoder *decoder, double seconds[L2K_NUM_STAGES])

@@ -42,6 +42,31 @@ l2k_rect l2k_decoder_component_area(const l2k_decoder *decoder, l2k_rect area, u
                             (unsigned)decoder->options[L2K_DECODER_REDUCE]);
 }
 
+void l2k_decoder_describe_output(const l2k_decoder *decoder, l2k_rect area, l2k_output_source output,
+                                 l2k_component *component)
+{
+    const l2k_component *source = &decoder->codestream.siz.components[output.component];
+    l2k_rect rect = l2k_decoder_component_area(decoder, area, output.component);
+    component->dx = source->dx;
+    component->dy = source->dy;
+    component->precision = source->precision;
+    component->is_signed = source->is_signed;
+    component->width = l2k_rect_width(rect);
+    component->height = l2k_rect_height(rect);
+    if (output.through_palette) {
+        component->precision = decoder->jp2.palette.precision[output.column];
+        component->is_signed = decoder->jp2.palette.is_signed[output.column];
+    }
+}
+
+l2k_status l2k_decoder_check_outputs(l2k_decoder *decoder, const l2k_sample_limits *limits)
+{
+    const l2k_rect image = decoder->codestream.siz.grid.image;
+    for (uint32_t k = 0; k < decoder->num_outputs; k++)
+        l2k_decoder_describe_output(decoder, image, decoder->outputs[k], &decoder->components[k]);
+    return l2k_check_samples(&decoder->context, limits, image, decoder->num_outputs, decoder->components);
+}
+
 /* ---- Order of the outputs ------------------------------------------------------------------------------------ */
 
 static l2k_status map_channels(l2k_decoder *decoder)

@@ -16,6 +16,10 @@ l2k_rect l2k_decoder_component_area(const l2k_decoder *decoder, l2k_rect area, u
 /* Works out outputs from component mapping and channel definitions; once, when a file is opened. */
 l2k_status l2k_decoder_plan_outputs(l2k_decoder *decoder);
 
+/* Shape and precision of an output of that area; its channel stays. */
+void l2k_decoder_describe_output(const l2k_decoder *decoder, l2k_rect area, l2k_output_source output,
+                                 l2k_component *component);
+
 /* A palette may make many outputs of one component, or a component mapping: these too must stay within the limits. */
 l2k_status l2k_decoder_check_outputs(l2k_decoder *decoder, const l2k_sample_limits *limits);
 

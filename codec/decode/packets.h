@@ -2,7 +2,7 @@
 #ifndef L2K_CODEC_DECODE_PACKETS_H
 #define L2K_CODEC_DECODE_PACKETS_H
 
-#include "codec/decode/tile.h"
+#include "codec/decode/tile_state.h"
 
 /* Bytes of a tile's packets, packed headers left out. */
 uint64_t l2k_tile_bytes(const l2k_codestream *codestream, uint32_t tile);

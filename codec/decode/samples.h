@@ -2,7 +2,7 @@
 #ifndef L2K_CODEC_DECODE_SAMPLES_H
 #define L2K_CODEC_DECODE_SAMPLES_H
 
-#include "codec/decode/tile.h"
+#include "codec/decode/tile_state.h"
 
 /* Chooses where the inverse transform puts the samples of each component that is wanted: the output itself, unless they
  * are joined with others first, or go off the host. */

@@ -3,6 +3,7 @@
 
 #include "base/object.h"
 #include "codec/decode/memory.h"
+#include "codec/decode/options.h"
 #include "codec/decode/outputs.h"
 #include "codec/decode/packets.h"
 #include "codec/decode/samples.h"

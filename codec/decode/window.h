@@ -2,7 +2,7 @@
 #ifndef L2K_CODEC_DECODE_WINDOW_H
 #define L2K_CODEC_DECODE_WINDOW_H
 
-#include "codec/decode/tile.h"
+#include "codec/decode/tile_state.h"
 
 /* What is wanted of component c, in the domain of the resolution that is decoded. */
 l2k_rect l2k_window_output(const l2k_decoding *d, uint32_t c);

@@ -4,6 +4,7 @@
 #include "codec/encode/encoder.h"
 
 #include "codec/encode/layers.h"
+#include "codec/encode/setup.h"
 #include "codec/encode/start.h"
 #include "codec/encode/steps.h"
 #include "codec/encode/tile.h"

@@ -7,7 +7,7 @@
 #include "base/pool.h"
 #include "base/run.h"
 #include "codec/encode/output.h"
-#include "codec/encode/setup.h"
+#include "codec/encode/encoding.h"
 #include "codec/run/batch.h"
 #include "codec/run/workers.h"
 #include "transform/choice.h"

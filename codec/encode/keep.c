@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codec/encode/poc.h"
+#include "codec/encode/setup.h"
 
 static bool same_siz(const l2k_siz *a, const l2k_siz *b)
 {

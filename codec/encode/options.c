@@ -5,6 +5,7 @@
 #include "base/object.h"
 #include "codec/encode/encoder.h"
 #include "codec/encode/poc.h"
+#include "codec/encode/profile.h"
 #include "codec/encode/start.h"
 
 const l2k_option_rule l2k_encoder_rules[] = {
@@ -60,20 +61,6 @@ l2k_encoder *l2k_encoder_new(const l2k_hooks *hooks)
     return l2k_object_create(&object_kind, hooks);
 }
 
-int l2k_encode_enter(l2k_encoder *encoder)
-{
-    const int64_t *options = encoder->options;
-    const uint64_t devices =
-        l2k_object_devices(options[L2K_ENCODER_BACKEND], options[L2K_ENCODER_DEVICE], options[L2K_ENCODER_DEVICES]);
-    if (devices != encoder->context.devices) {
-        const int before = l2k_engine_enter(&encoder->context);
-        l2k_encode_end(encoder, L2K_ERROR_CANCELLED);
-        l2k_engine_leave(before);
-        encoder->context.devices = devices;
-    }
-    return l2k_engine_enter(&encoder->context);
-}
-
 void l2k_encoder_free(l2k_encoder *encoder)
 {
     if (!encoder)
@@ -115,6 +102,16 @@ l2k_status l2k_encoder_set(l2k_encoder *encoder, l2k_encoder_option option, int6
         return L2K_OK;
     *wavelet = before;
     return l2k_wavelet_take_kernel(context, &l2k_wavelet_get((l2k_wavelet)value)->kernel, &encoder->own, wavelet);
+}
+
+l2k_status l2k_encoder_set_profile(l2k_encoder *encoder, uint32_t rsiz, double frames_per_second)
+{
+    bool fixes;
+    L2K_TRY(l2k_profile_check(&encoder->context, rsiz, frames_per_second, &fixes));
+    L2K_TRY(l2k_encoder_set(encoder, L2K_ENCODER_PROFILE, rsiz));
+    encoder->fixed_by = fixes ? rsiz : 0;
+    encoder->frames_per_second = frames_per_second;
+    return L2K_OK;
 }
 
 l2k_status l2k_encoder_set_kernel(l2k_encoder *encoder, const char *text)

@@ -3,7 +3,7 @@
 #define L2K_CODEC_ENCODE_OUTPUT_H
 
 #include "base/buffer.h"
-#include "codec/encode/setup.h"
+#include "codec/encode/encoding.h"
 #include "codec/engine/engine.h"
 
 /* A tile's part of the output. */

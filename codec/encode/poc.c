@@ -8,7 +8,6 @@
 #include "base/integer.h"
 #include "codec/codestream/markers.h"
 #include "codec/encode/encoder.h"
-#include "codec/encode/profile.h"
 
 /* That fit a marker segment, in the wide form. */
 enum { MOST_ENTRIES = (65535 - 2) / 9 };

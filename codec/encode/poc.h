@@ -2,15 +2,13 @@
 #ifndef L2K_CODEC_ENCODE_POC_H
 #define L2K_CODEC_ENCODE_POC_H
 
-#include "codec/encode/setup.h"
-
-struct l2k_settings;
+#include "codec/encode/encoding.h"
 
 /* Checks entries one by one, and copies them, by tile. */
 l2k_status l2k_poc_copy(const l2k_context *context, const l2k_poc *poc, size_t count, l2k_poc **copy);
 
 /* Divides those of the settings among `encoding`.coding and own_codings, after everything else there. */
-l2k_status l2k_poc_setup(const struct l2k_settings *settings, l2k_encoding *encoding);
+l2k_status l2k_poc_setup(const l2k_settings *settings, l2k_encoding *encoding);
 
 /* The components of `encoding` are those of its own codings, too. */
 void l2k_poc_share_components(l2k_encoding *encoding);

@@ -76,21 +76,16 @@ static unsigned most_levels(const profile *p, uint32_t side)
 
 /* ---- Setting ----------------------------------------------------------------------------------------------------- */
 
-l2k_status l2k_encoder_set_profile(l2k_encoder *encoder, uint32_t rsiz, double frames_per_second)
+l2k_status l2k_profile_check(const l2k_context *context, uint32_t rsiz, double frames_per_second, bool *fixes)
 {
-    const l2k_context *context = &encoder->context;
     const profile *p = find(rsiz);
+    *fixes = p;
     if (!(frames_per_second == 0 || (frames_per_second >= 0.01 && frames_per_second <= 1e4)))
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "%g frames per second, 0.01 to 10000 are possible",
                         frames_per_second);
     if (p && is_cinema(p) && frames_per_second != 0 && frames_per_second != 24 && frames_per_second != 48)
         return refuse(context, p, "24 or 48 frames per second");
-    if (p && !is_cinema(p))
-        L2K_TRY(check_imf_levels(context, p, rsiz));
-    L2K_TRY(l2k_encoder_set(encoder, L2K_ENCODER_PROFILE, rsiz));
-    encoder->fixed_by = p ? rsiz : 0;
-    encoder->frames_per_second = frames_per_second;
-    return L2K_OK;
+    return p && !is_cinema(p) ? check_imf_levels(context, p, rsiz) : L2K_OK;
 }
 
 static l2k_status fix_options(l2k_settings *s, const profile *p)
@@ -295,14 +290,4 @@ l2k_status l2k_profile_setup(const l2k_settings *s, l2k_encoding *e)
     L2K_TRY(check_components(e, p));
     L2K_TRY(check_grid(e, p));
     return check_coding(s, e, p);
-}
-
-l2k_status l2k_encoder_check(const l2k_encoder *encoder, const l2k_image *image)
-{
-    l2k_encoding e;
-    if (!image)
-        return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "no image");
-    const l2k_status status = l2k_encode_setup(encoder, image, &e);
-    l2k_encoding_release(&e);
-    return status;
 }

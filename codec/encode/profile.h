@@ -2,19 +2,11 @@
 #ifndef L2K_CODEC_ENCODE_PROFILE_H
 #define L2K_CODEC_ENCODE_PROFILE_H
 
-#include "codec/encode/setup.h"
+#include "codec/encode/encoding.h"
 
-/* What was set, completed by a profile. Not to be copied: it may point to its own members. */
-typedef struct l2k_settings {
-    const struct l2k_encoder *encoder;
-    int64_t options[L2K_ENCODER_NUM_OPTIONS];
-    const l2k_size *precincts;
-    size_t num_precincts;
-    const l2k_poc *poc;
-    size_t num_poc;
-    l2k_size own_precincts[L2K_MAX_LEVELS + 1]; /* of the profile, as own_poc */
-    l2k_poc own_poc[2];
-} l2k_settings;
+/* Whether an image with that Rsiz can have so many frames per second (0: not given); *fixes: it is a profile, which
+ * fixes options. L2K_ERROR_ARGUMENT. */
+l2k_status l2k_profile_check(const l2k_context *context, uint32_t rsiz, double frames_per_second, bool *fixes);
 
 /* Completes what the encoder has. The options are set even where something is against the profile. */
 l2k_status l2k_profile_settle(const struct l2k_encoder *encoder, l2k_settings *settings);

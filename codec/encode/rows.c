@@ -5,6 +5,7 @@
 #include "codec/codestream/markers.h"
 #include "codec/encode/encoder.h"
 #include "codec/encode/layers.h"
+#include "codec/encode/setup.h"
 #include "codec/encode/start.h"
 #include "quant/steps.h"
 

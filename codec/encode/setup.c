@@ -370,3 +370,13 @@ void l2k_encoding_release(l2k_encoding *e)
     e->siz.components = NULL;
     e->coding.components = NULL;
 }
+
+l2k_status l2k_encoder_check(const l2k_encoder *encoder, const l2k_image *image)
+{
+    l2k_encoding e;
+    if (!image)
+        return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "no image");
+    const l2k_status status = l2k_encode_setup(encoder, image, &e);
+    l2k_encoding_release(&e);
+    return status;
+}

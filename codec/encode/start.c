@@ -3,6 +3,7 @@
 
 #include "base/object.h"
 #include "codec/encode/keep.h"
+#include "codec/encode/setup.h"
 
 /* Gives back what is kept for the next image. */
 static void drop(l2k_encoder *encoder)
@@ -94,4 +95,18 @@ l2k_status l2k_encode_end(l2k_encoder *encoder, l2k_status status)
     if (status != L2K_OK || !l2k_choice_is_settled(&encoder->choice))
         drop(encoder);
     return status;
+}
+
+int l2k_encode_enter(l2k_encoder *encoder)
+{
+    const int64_t *options = encoder->options;
+    const uint64_t devices =
+        l2k_object_devices(options[L2K_ENCODER_BACKEND], options[L2K_ENCODER_DEVICE], options[L2K_ENCODER_DEVICES]);
+    if (devices != encoder->context.devices) {
+        const int before = l2k_engine_enter(&encoder->context);
+        l2k_encode_end(encoder, L2K_ERROR_CANCELLED);
+        l2k_engine_leave(before);
+        encoder->context.devices = devices;
+    }
+    return l2k_engine_enter(&encoder->context);
 }

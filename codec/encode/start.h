@@ -7,7 +7,7 @@
 /* Checks image and options, and prepares for all tiles together, or for a row of tiles at a time. */
 l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool by_rows);
 
-/* l2k_engine_enter for the processor of the options; what is kept on another is given back before (options.c). */
+/* l2k_engine_enter for the processor of the options; gives back before what is kept on another. */
 int l2k_encode_enter(l2k_encoder *encoder);
 
 /* Samples of all components as if none were sub-sampled; also of an image that was not checked. */

@@ -11,6 +11,7 @@
 #include "base/integer.h"
 #include "codec/encode/error.h"
 #include "codec/encode/keep.h"
+#include "codec/encode/setup.h"
 #include "quant/magnitudes.h"
 
 typedef atomic_uint_least64_t shared_counts[L2K_MAGNITUDE_BINS];

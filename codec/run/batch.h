@@ -68,7 +68,7 @@ typedef struct l2k_batch_shape {
     uint64_t samples; /* of the largest image */
     unsigned threads; /* for all workers together */
     unsigned wanted;  /* workers that the caller wants, 0 = as many as are good */
-    bool on_device;   /* a GPU may take part */
+    bool on_device;   /* a device may take part */
 } l2k_batch_shape;
 
 /* Has all items coded, and waits for that. context->run is the batch's: it has the callback for progress, and gets

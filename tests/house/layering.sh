@@ -74,6 +74,10 @@ BEGIN {
     party["nvjpeg2k.h"] = "bench"
     party["cmocka.h"] = "tests conformance"
 
+    # Rooms without circles. Their objects, which all of a room sees, do not count.
+    acyclic = "codec/encode codec/decode codec/run"
+    objects = "codec/encode/encoder.h codec/decode/decoder.h"
+
     # Folders all of whose rooms have rows: a new one must say what it may include.
     divided = "tiling transform codec pictures cli compat"
 }
@@ -99,6 +103,25 @@ function folder_of(path) {
     sub(/\/[^\/]*$/, "", path)
     return path
 }
+# A source and its header are one.
+function unit_of(path) {
+    sub(/\.[^.]*$/, "", path)
+    return path
+}
+# Follows the includes of a unit: 1 on the way, 2 done.
+function follow(unit,    i, n, next_units) {
+    state[unit] = 1
+    n = split(calls[unit], next_units, " ")
+    for (i = 1; i <= n; i++) {
+        if (state[next_units[i]] == 1) {
+            printf "%s and %s include each other, perhaps through others\n", unit, next_units[i]
+            faults++
+        } else if (!state[next_units[i]]) {
+            follow(next_units[i])
+        }
+    }
+    state[unit] = 2
+}
 function excepted(header) {
     if (!((FILENAME " " header) in exception))
         return 0
@@ -114,10 +137,16 @@ FNR == 1 {
     if (FILENAME ~ /\.cuh?$/ && FILENAME !~ /cuda/ && room != "bench" && room != "tests")
         fault("a CUDA file whose path does not say cuda")
 }
-# An engine is a processor: elsewhere in codec/ no processor has a name, but where options list the backends.
-FILENAME ~ /^codec\// && FILENAME !~ /^codec\/engine\/(choose\.c|[^\/]*\/)/ && tolower($0) ~ /cuda|opencl/ &&
-    $0 !~ /\{"backend", 0, L2K_BACKEND_/ {
-    fault("only an engine names its processor: " $0)
+# An engine is a processor: in codec/ only its own folder and choose.c name one, and the options, which list the backends.
+FILENAME ~ /^codec\// && FILENAME != "codec/engine/choose.c" && $0 !~ /\{"(backend|number of samples for the GPU)"/ {
+    text = tolower($0)
+    gsub(/l2k_([a-z]+_)?gpu_[a-z_]+/, "", text) # options
+    if (FILENAME ~ /^codec\/engine\/cuda\//)
+        gsub(/cuda|nvidia|gpu/, "", text)
+    if (FILENAME ~ /^codec\/engine\/opencl\//)
+        gsub(/opencl|gpu/, "", text)
+    if (text ~ /cuda|opencl|nvidia|gpu|(^|[^a-z])(hip|vulkan|metal)([^a-z]|$)/)
+        fault("only an engine names its processor: " $0)
 }
 /^[ \t]*#[ \t]*include[ \t]*[<"]/ {
     name = $0
@@ -145,12 +174,17 @@ FILENAME ~ /^codec\// && FILENAME !~ /^codec\/engine\/(choose\.c|[^\/]*\/)/ && t
         fault("there is one public header, not " name)
     if (target == "")
         target = top_of(name)
+    if (target == room && among(room, acyclic) && unit_of(name) != unit_of(FILENAME) && !among(name, objects))
+        calls[unit_of(FILENAME)] = calls[unit_of(FILENAME)] " " unit_of(name)
     if (target == room || row[room] == "*" || among(target, row[room]) || excepted(name) ||
         (name in reader && among(top_of(FILENAME), reader[name])))
         next
     fault(room " -> " target " is not an arrow of the house: " name)
 }
 END {
+    for (unit in calls)
+        if (!state[unit])
+            follow(unit)
     for (e in exception) {
         split(e, part, " ")
         if (part[1] in exists && !(e in used)) {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The layering test must fail where it should: forbidden arrows, one by one, in a house of three files. Argument:
+# The layering test must fail where it should: forbidden arrows, one by one, in a house of four files. Argument:
 # layering.sh.
 layering=${1:?layering.sh is needed}
 work=$(mktemp -d) || exit 2
@@ -9,9 +9,10 @@ cases=0
 
 house() { # house FILE LINE: builds a house that is in order except for one line in one file
     rm -rf "$work/house"
-    mkdir -p "$work/house/include/lift2k" "$work/house/codec/tile" "$work/house/${1%/*}"
+    mkdir -p "$work/house/include/lift2k" "$work/house/codec/tile" "$work/house/codec/encode" "$work/house/${1%/*}"
     echo '#include <stdint.h>' >"$work/house/include/lift2k/lift2k.h"
     echo '#include "base/memory.h"' >"$work/house/codec/tile/good.c"
+    echo '#include "codec/encode/c.h"' >"$work/house/codec/encode/b.h"
     echo "$2" >>"$work/house/$1"
 }
 
@@ -109,6 +110,14 @@ accepted codec/jp2/a.c '#include "codec/codestream/header_parser.h"'
 refused codec/decode/a.c '#include "codec/engine/cuda/blocks/cuda_blocks.h"'
 refused codec/decode/a.c '/* what CUDA does */'
 refused codec/engine/a.c '/* OpenCL */'
+refused codec/engine/cpu/a.c '/* as on CUDA */'
+refused codec/engine/cuda/a.c '/* as in OpenCL */'
+refused codec/run/a.c '/* NVIDIA has it */'
+refused codec/run/a.c 'static bool is_gpu;'
+refused codec/encode/a.c '/* or Metal */'
+accepted codec/engine/cuda/a.c '/* CUDA */'
+accepted codec/encode/options.c '    {"backend", 0, L2K_BACKEND_CUDA},'
+accepted codec/encode/start.c 'options[L2K_ENCODER_GPU_MIN_SAMPLES]'
 refused codec/engine/a.c '#include "codec/engine/cpu/cpu_engine.h"'
 refused codec/engine/cpu/a.c '#include "codec/engine/cuda/blocks/cuda_blocks.h"'
 refused codec/engine/cuda/ht/a.c '#include "codec/engine/engine.h"'
@@ -123,6 +132,12 @@ refused pictures/formats/a.c '#include "cli/options/options.h"'
 refused cli/a.c '#include "pictures/formats/pnm.h"'
 accepted pictures/files/a.c '#include "pictures/user/report.h"'
 accepted pictures/formats/a.c '#include "pictures/reader.h"'
+
+# ---- Circles in a room: codec/encode/b.h includes c.h ----
+
+refused codec/encode/c.c '#include "codec/encode/b.h"'
+accepted codec/encode/c.c '#include "codec/encode/d.h"'
+accepted codec/encode/c.c '#include "codec/encode/encoder.h"'
 
 # ---- The headers of others ----
 
