@@ -6,7 +6,8 @@
 #include <math.h>
 #include <stdint.h>
 
-#ifdef __CUDACC__
+#ifdef L2K_HD
+#elif defined(__CUDACC__)
 #define L2K_HD __host__ __device__ static inline
 #elif defined(__GNUC__) /* always_inline: before vectorisation, without which gcc makes worse loops of some rows */
 #define L2K_HD static inline __attribute__((always_inline))

@@ -64,7 +64,7 @@ L2K_HD int32_t l2k_5_3_unlone(int32_t x)
 /* Scaling after the forward steps and before the inverse ones (F-7, F-11). The last one is not 1 / K but half of the
  * 1.625732422 that OpenJPEG has always used, which compensates for the factor of 2 in its step sizes. Powers of two are
  * exact, so the results are the same. */
-#define L2K_9_7_FORWARD_LOW  ((float)(1.0 / 1.230174105))
+#define L2K_9_7_FORWARD_LOW  0.812893093f /* 1 / K */
 #define L2K_9_7_FORWARD_HIGH 1.230174105f
 #define L2K_9_7_INVERSE_LOW  1.230174105f
 #define L2K_9_7_INVERSE_HIGH 0.812866211f

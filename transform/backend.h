@@ -46,10 +46,13 @@ extern const l2k_backend_functions l2k_backend_cpu;
 uint64_t l2k_cpu_bytes(const l2k_plan_spec *spec, unsigned threads);
 
 /* What a backend on devices has besides plans; each function as in transform/device.h, whose names begin l2k_device_.
- * describe: as l2k_device of the public header. download: device memory to any host memory, behind what is in `stream`,
+ * `usable` takes an ordinal, -1 for any; `describe` a number below `count`, the backend's own. Of those from `current` on
+ * OpenCL has none: its planes and streams are a plan's alone. download: device memory to any host memory, behind what is in `stream`,
  * waited for. */
 typedef struct l2k_device_functions {
     bool (*usable)(int device, char *text, size_t bytes);
+    bool (*has_gpu)(void); /* NULL: all are */
+    uint32_t (*count)(void);
     bool (*describe)(uint32_t device, l2k_device_info *info);
     int (*current)(void);
     void (*make_current)(int device);
@@ -64,10 +67,13 @@ typedef struct l2k_device_functions {
     l2k_status (*wait)(const l2k_context *context, void *stream);
 } l2k_device_functions;
 
-#define L2K_NO_DEVICE_BACKEND "this build has no CUDA backend"
+#define L2K_NO_BACKEND "this build has no %s backend"
 
-/* That of the devices that this build knows, or NULL. */
-const l2k_backend_functions *l2k_device_backend(void);
+/* NULL: AUTO, or the build has none. */
+const l2k_backend_functions *l2k_backend_functions_of(l2k_backend backend);
+
+/* As messages name it. */
+const char *l2k_backend_name(l2k_backend backend);
 
 /* A plan on that backend, without any choice. */
 l2k_status l2k_plan_create_on(const l2k_context *context, const l2k_backend_functions *functions,
@@ -75,6 +81,9 @@ l2k_status l2k_plan_create_on(const l2k_context *context, const l2k_backend_func
 
 #ifdef L2K_WITH_CUDA
 extern const l2k_backend_functions l2k_backend_cuda;
+#endif
+#ifdef L2K_WITH_OPENCL
+extern const l2k_backend_functions l2k_backend_opencl;
 #endif
 
 #endif

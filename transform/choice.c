@@ -71,10 +71,10 @@ void l2k_choice_fall_back(const l2k_context *context, l2k_status status)
              status == L2K_ERROR_MEMORY ? "the GPU has too little memory" : "the GPU failed");
 }
 
-void l2k_choice_miss(const l2k_context *context, const char *reason)
+void l2k_choice_miss(const l2k_context *context, l2k_backend backend, const char *reason)
 {
     if (!context->choice || !atomic_exchange(&context->choice->gpu_failed, true))
-        l2k_note(context, "CUDA: no usable GPU: %s; the CPU does the work", reason);
+        l2k_note(context, "%s: no usable GPU: %s; the CPU does the work", l2k_backend_name(backend), reason);
 }
 
 void l2k_choice_note_cpu(const l2k_context *context, const char *reason)
@@ -85,31 +85,48 @@ void l2k_choice_note_cpu(const l2k_context *context, const char *reason)
 
 /* ---- Plans --------------------------------------------------------------------------------------------------- */
 
-/* Whether AUTO tries a device for that many samples. A missing device needs no mention, unless the caller named it. */
-static bool tries_device(const l2k_context *context, uint64_t samples)
+/* Whether AUTO takes a device: of OpenCL's a CPU only where the caller named it. */
+static bool is_chosen(const l2k_backend_functions *functions, int device, char *text, size_t bytes)
+{
+    return functions && functions->device->usable(device, text, bytes) &&
+           (device >= 0 || !functions->device->has_gpu || functions->device->has_gpu());
+}
+
+/* The backend of the device that AUTO tries for that many samples, CUDA before OpenCL, or AUTO where it tries none. A
+ * missing device needs no mention, unless the caller named it. */
+static l2k_backend device_to_try(const l2k_context *context, uint64_t samples)
 {
     char text[160];
+    const int device = l2k_device_of_share(context, 0);
+    l2k_backend backend = L2K_BACKEND_CUDA;
     if (!l2k_choice_is_gpu(context->choice, samples))
-        return false;
-    if (l2k_device_usable(context, text, sizeof text))
-        return true;
-    if (context->devices)
-        l2k_choice_miss(context, text);
-    return false;
+        return L2K_BACKEND_AUTO;
+    if (is_chosen(l2k_backend_functions_of(backend), device, text, sizeof text))
+        return backend;
+    if (l2k_backend_functions_of(L2K_BACKEND_OPENCL) &&
+        (device < 0 || (uint32_t)device >= l2k_device_base(L2K_BACKEND_OPENCL)))
+        backend = L2K_BACKEND_OPENCL;
+    if (is_chosen(l2k_backend_functions_of(backend), device, text, sizeof text))
+        return backend;
+    if (context->devices && !l2k_device_usable(context, backend, text, sizeof text))
+        l2k_choice_miss(context, backend, text);
+    return L2K_BACKEND_AUTO;
 }
 
 bool l2k_backend_overlaps(const l2k_context *context, l2k_backend backend, uint64_t samples)
 {
-    return backend == L2K_BACKEND_CUDA || (backend == L2K_BACKEND_AUTO && tries_device(context, samples));
+    return backend >= L2K_BACKEND_CUDA ||
+           (backend == L2K_BACKEND_AUTO && device_to_try(context, samples) != L2K_BACKEND_AUTO);
 }
 
 /* The attempt on the device is silent: if it fails, the CPU does the work, and that is not an error. */
 static l2k_status create_on_either(const l2k_context *context, const l2k_plan_spec *spec, l2k_plan **plan)
 {
-    if (tries_device(context, l2k_plan_samples(spec))) {
+    const l2k_backend backend = device_to_try(context, l2k_plan_samples(spec));
+    if (backend != L2K_BACKEND_AUTO) {
         l2k_context silent = *context;
         silent.hooks.message = NULL;
-        l2k_status status = l2k_plan_create_on(&silent, l2k_device_backend(), spec, plan);
+        l2k_status status = l2k_plan_create_on(&silent, l2k_backend_functions_of(backend), spec, plan);
         if (status == L2K_OK) {
             l2k_plan_use(*plan, context);
             return L2K_OK;
@@ -122,13 +139,13 @@ static l2k_status create_on_either(const l2k_context *context, const l2k_plan_sp
     return l2k_plan_create_on(context, &l2k_backend_cpu, spec, plan);
 }
 
-static l2k_status require_device(const l2k_context *context)
+static l2k_status require_device(const l2k_context *context, l2k_backend backend)
 {
     char text[160];
-    if (!l2k_device_backend())
-        return l2k_fail(context, L2K_ERROR_BACKEND, L2K_NO_DEVICE_BACKEND);
-    if (!l2k_device_usable(context, text, sizeof text))
-        return l2k_fail(context, L2K_ERROR_BACKEND, "CUDA: no usable GPU: %s", text);
+    if (!l2k_backend_functions_of(backend))
+        return l2k_fail(context, L2K_ERROR_BACKEND, L2K_NO_BACKEND, l2k_backend_name(backend));
+    if (!l2k_device_usable(context, backend, text, sizeof text))
+        return l2k_fail(context, L2K_ERROR_BACKEND, "%s: no usable GPU: %s", l2k_backend_name(backend), text);
     return L2K_OK;
 }
 
@@ -136,8 +153,8 @@ static l2k_status require_device(const l2k_context *context)
 static l2k_status create_on_cpu(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec,
                                 l2k_plan **plan)
 {
-    if (backend == L2K_BACKEND_CUDA)
-        L2K_TRY(require_device(context));
+    if (backend >= L2K_BACKEND_CUDA)
+        L2K_TRY(require_device(context, backend));
     if (l2k_backend_overlaps(context, backend, l2k_plan_samples(spec)))
         l2k_choice_note_cpu(context, spec->cpu_reason);
     return l2k_plan_create_on(context, &l2k_backend_cpu, spec, plan);
@@ -147,17 +164,13 @@ l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, cons
 {
     *plan = NULL;
     L2K_TRY(l2k_cpu_check(context));
+    if ((unsigned)backend > L2K_BACKEND_OPENCL)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "there is no backend %d", (int)backend);
     if (spec->cpu_reason)
         return create_on_cpu(context, backend, spec, plan);
-    switch (backend) {
-    case L2K_BACKEND_AUTO:
+    if (backend == L2K_BACKEND_AUTO)
         return create_on_either(context, spec, plan);
-    case L2K_BACKEND_CPU:
-        return l2k_plan_create_on(context, &l2k_backend_cpu, spec, plan);
-    case L2K_BACKEND_CUDA:
-        if (!l2k_device_backend())
-            return require_device(context);
-        return l2k_plan_create_on(context, l2k_device_backend(), spec, plan);
-    }
-    return l2k_fail(context, L2K_ERROR_ARGUMENT, "there is no backend %d", (int)backend);
+    if (!l2k_backend_functions_of(backend))
+        return require_device(context, backend);
+    return l2k_plan_create_on(context, l2k_backend_functions_of(backend), spec, plan);
 }

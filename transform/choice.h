@@ -81,8 +81,9 @@ bool l2k_backend_overlaps(const l2k_context *context, l2k_backend backend, uint6
 /* Records in the context's choice that the GPU was tried and failed with `status`; a note says so the first time. */
 void l2k_choice_fall_back(const l2k_context *context, l2k_status status);
 
-/* The device that the caller named cannot be used, and `reason` names it: recorded, and noted, like a failure. */
-void l2k_choice_miss(const l2k_context *context, const char *reason);
+/* The device that the caller named cannot be used by that backend, and `reason` names it: recorded, and noted, like a
+ * failure. */
+void l2k_choice_miss(const l2k_context *context, l2k_backend backend, const char *reason);
 
 /* For something that cannot be done on the GPU where the GPU would be used otherwise: a note says so the first time.
  * The GPU remains in use for everything else. */

@@ -6,52 +6,79 @@
 #include "base/sample.h"
 #include "transform/backend.h"
 
-/* What the build has; NULL: nothing but the CPU. */
+/* Those of CUDA, which alone has a current device and planes of any object in its memory; NULL: the build has none. */
 static const l2k_device_functions *device_functions(void)
 {
-    return l2k_device_backend() ? l2k_device_backend()->device : NULL;
+    const l2k_backend_functions *functions = l2k_backend_functions_of(L2K_BACKEND_CUDA);
+    return functions ? functions->device : NULL;
 }
 
 static l2k_status no_device(const l2k_context *context)
 {
-    return l2k_fail(context, L2K_ERROR_BACKEND, L2K_NO_DEVICE_BACKEND);
+    return l2k_fail(context, L2K_ERROR_BACKEND, L2K_NO_BACKEND, l2k_backend_name(L2K_BACKEND_CUDA));
 }
 
 /* ---- Devices ------------------------------------------------------------------------------------------------- */
 
-const l2k_backend_functions *l2k_device_backend(void)
+const l2k_backend_functions *l2k_backend_functions_of(l2k_backend backend)
 {
 #ifdef L2K_WITH_CUDA
-    return &l2k_backend_cuda;
-#else
-    return NULL;
+    if (backend == L2K_BACKEND_CUDA)
+        return &l2k_backend_cuda;
 #endif
+#ifdef L2K_WITH_OPENCL
+    if (backend == L2K_BACKEND_OPENCL)
+        return &l2k_backend_opencl;
+#endif
+    return backend == L2K_BACKEND_CPU ? &l2k_backend_cpu : NULL;
 }
 
-static bool is_usable(int device, char *text, size_t bytes)
+const char *l2k_backend_name(l2k_backend backend)
 {
-    if (device_functions())
-        return device_functions()->usable(device, text, bytes);
-    snprintf(text, bytes, "%s", L2K_NO_DEVICE_BACKEND);
+    static const char *const names[] = {"AUTO", "CPU", "CUDA", "OpenCL"};
+    return names[backend];
+}
+
+static bool is_usable(l2k_backend backend, int device, char *text, size_t bytes)
+{
+    const l2k_backend_functions *functions = l2k_backend_functions_of(backend);
+    if (functions)
+        return functions->device->usable(device, text, bytes);
+    snprintf(text, bytes, L2K_NO_BACKEND, l2k_backend_name(backend));
     return false;
 }
 
 bool l2k_backend_usable(l2k_backend backend, char *text, size_t bytes)
 {
-    if (backend == L2K_BACKEND_CUDA)
-        return is_usable(-1, text, bytes);
+    if (backend == L2K_BACKEND_CUDA || backend == L2K_BACKEND_OPENCL)
+        return is_usable(backend, -1, text, bytes);
     snprintf(text, bytes, "always there");
     return true;
 }
 
-bool l2k_device_usable(const l2k_context *context, char *text, size_t bytes)
+bool l2k_device_usable(const l2k_context *context, l2k_backend backend, char *text, size_t bytes)
 {
-    return is_usable(l2k_device_of_share(context, 0), text, bytes);
+    return is_usable(backend, l2k_device_of_share(context, 0), text, bytes);
+}
+
+uint32_t l2k_device_base(l2k_backend backend)
+{
+    return backend == L2K_BACKEND_OPENCL && device_functions() ? device_functions()->count() : 0;
 }
 
 bool l2k_device(uint32_t device, l2k_device_info *info)
 {
-    return device_functions() && device_functions()->describe(device, info);
+    for (l2k_backend backend = L2K_BACKEND_CUDA; backend <= L2K_BACKEND_OPENCL; backend++) {
+        const l2k_backend_functions *functions = l2k_backend_functions_of(backend);
+        const uint32_t count = functions ? functions->device->count() : 0;
+        if (device < count && functions->device->describe(device, info)) {
+            info->backend = backend;
+            return true;
+        }
+        device -= count;
+    }
+    *info = (l2k_device_info){.reason = "no such device"};
+    return false;
 }
 
 int l2k_current_device(void)

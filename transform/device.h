@@ -17,8 +17,12 @@ int l2k_current_device(void);
 int l2k_device_enter(const l2k_context *context);
 void l2k_device_leave(int before);
 
-/* Whether the context's device, or else the current one, can be used; `text` names it, or says why not. */
-bool l2k_device_usable(const l2k_context *context, char *text, size_t bytes);
+/* Whether the context's device can be used by that backend, or else CUDA's current one or OpenCL's first; `text` names
+ * it, or says why not. */
+bool l2k_device_usable(const l2k_context *context, l2k_backend backend, char *text, size_t bytes);
+
+/* The ordinal of that backend's first device: CUDA's come first, OpenCL's follow. */
+uint32_t l2k_device_base(l2k_backend backend);
 
 /* ---- Plans on a device --------------------------------------------------------------------------------------- */
 

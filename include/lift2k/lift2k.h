@@ -290,7 +290,7 @@ typedef enum l2k_format { L2K_FORMAT_JP2 = 0, L2K_FORMAT_CODESTREAM } l2k_format
  * Memory of the GPU, and pinned memory for what crosses the bus, do not come from the allocation hook, and LIMIT_MEMORY
  * does not count them: they are in proportion to the samples and the coded bytes of the image, or mostly of two tiles
  * of a tiled one, which LIMIT_SAMPLES and the size of the file bound. */
-typedef enum l2k_backend { L2K_BACKEND_AUTO = 0, L2K_BACKEND_CPU, L2K_BACKEND_CUDA } l2k_backend;
+typedef enum l2k_backend { L2K_BACKEND_AUTO = 0, L2K_BACKEND_CPU, L2K_BACKEND_CUDA, L2K_BACKEND_OPENCL } l2k_backend;
 
 /* Where planes, and a transform's coefficients, are: in host memory, or in memory of the object's CUDA device. */
 typedef enum l2k_memory { L2K_MEMORY_HOST = 0, L2K_MEMORY_DEVICE } l2k_memory;
@@ -326,6 +326,8 @@ typedef struct l2k_device_info {
     uint32_t processors;                   /* multiprocessors */
     bool usable;
     char reason[128]; /* why it cannot be used, else "" */
+    l2k_backend backend;
+    char vendor[64], driver[64]; /* as the device's driver names them */
 } l2k_device_info;
 
 /* Describes a CUDA device by its ordinal, 0 for the first. False past the last one, also without a driver or in a build

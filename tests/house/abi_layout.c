@@ -163,6 +163,9 @@ static void print_device_info(void)
     MEMBER(l2k_device_info, processors);
     MEMBER(l2k_device_info, usable);
     MEMBER(l2k_device_info, reason);
+    MEMBER(l2k_device_info, backend);
+    MEMBER(l2k_device_info, vendor);
+    MEMBER(l2k_device_info, driver);
 }
 
 static void print_box(void)
@@ -350,6 +353,7 @@ static void print_values(void)
     VALUE(L2K_BACKEND_AUTO);
     VALUE(L2K_BACKEND_CPU);
     VALUE(L2K_BACKEND_CUDA);
+    VALUE(L2K_BACKEND_OPENCL);
     VALUE(L2K_ENCODER_FORMAT);
     VALUE(L2K_ENCODER_WAVELET);
     VALUE(L2K_ENCODER_LEVELS);

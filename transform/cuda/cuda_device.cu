@@ -132,6 +132,15 @@ extern "C" void l2k_cuda_set_device(int device)
         cudaGetLastError();
 }
 
+extern "C" uint32_t l2k_cuda_count(void)
+{
+    int count = 0;
+    if (cudaGetDeviceCount(&count) == cudaSuccess)
+        return (uint32_t)count;
+    cudaGetLastError();
+    return 0;
+}
+
 extern "C" bool l2k_cuda_usable(int device, char *text, size_t bytes)
 {
     const int wanted = device;
@@ -157,7 +166,12 @@ extern "C" bool l2k_cuda_describe(uint32_t number, l2k_device_info *info)
     if (error != cudaSuccess || device >= count)
         return refuse(info->reason, sizeof info->reason, "no such device");
     const cudaDeviceProp p = properties(device);
+    int driver = 0;
+    if (cudaDriverGetVersion(&driver) != cudaSuccess)
+        cudaGetLastError();
     snprintf(info->name, sizeof info->name, "%s", p.name);
+    snprintf(info->vendor, sizeof info->vendor, "NVIDIA");
+    snprintf(info->driver, sizeof info->driver, "CUDA %d.%d", driver / 1000, driver % 1000 / 10);
     info->memory_bytes = p.totalGlobalMem;
     info->compute_major = (uint32_t)a.major;
     info->compute_minor = (uint32_t)a.minor;

@@ -9,6 +9,7 @@ l2k_status l2k_cuda_check(const l2k_context *context, int error, const char *wha
 
 /* As in transform/backend.h; the first use of a device that has failed says so. */
 bool l2k_cuda_usable(int device, char *text, size_t bytes);
+uint32_t l2k_cuda_count(void);
 bool l2k_cuda_describe(uint32_t device, l2k_device_info *info);
 int l2k_cuda_device(void);
 void l2k_cuda_set_device(int device);

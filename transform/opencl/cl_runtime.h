@@ -1,0 +1,140 @@
+/* OpenCL at run time: its functions, devices, memory and programs. The loader is opened when it is first needed, so a
+ * machine without one has no devices. Internal to the OpenCL backend and the OpenCL engine.
+ *
+ * Devices, their contexts and programs stay for the life of the process. A memory object takes the place of a pointer to
+ * device memory (l2k_plane.data, l2k_coefficients.base, l2k_device_memory.at), a command queue that of a stream. */
+#ifndef L2K_TRANSFORM_OPENCL_CL_RUNTIME_H
+#define L2K_TRANSFORM_OPENCL_CL_RUNTIME_H
+
+#include <CL/cl.h>
+
+#include "transform/device.h"
+
+/* ---- Functions ----------------------------------------------------------------------------------------------- */
+
+#define L2K_CL_FUNCTIONS(X)                                                                                            \
+    X(GetPlatformIDs)                                                                                                  \
+    X(GetPlatformInfo)                                                                                                 \
+    X(GetDeviceIDs)                                                                                                    \
+    X(GetDeviceInfo)                                                                                                   \
+    X(CreateContext)                                                                                                   \
+    X(CreateCommandQueue)                                                                                              \
+    X(RetainCommandQueue)                                                                                              \
+    X(ReleaseCommandQueue)                                                                                             \
+    X(CreateBuffer)                                                                                                    \
+    X(CreateSubBuffer)                                                                                                 \
+    X(ReleaseMemObject)                                                                                                \
+    X(CreateProgramWithSource)                                                                                         \
+    X(CreateProgramWithBinary)                                                                                         \
+    X(BuildProgram)                                                                                                    \
+    X(GetProgramInfo)                                                                                                  \
+    X(GetProgramBuildInfo)                                                                                             \
+    X(ReleaseProgram)                                                                                                  \
+    X(CreateKernel)                                                                                                    \
+    X(SetKernelArg)                                                                                                    \
+    X(GetKernelWorkGroupInfo)                                                                                          \
+    X(ReleaseKernel)                                                                                                   \
+    X(EnqueueReadBuffer)                                                                                               \
+    X(EnqueueReadBufferRect)                                                                                           \
+    X(EnqueueWriteBuffer)                                                                                              \
+    X(EnqueueWriteBufferRect)                                                                                          \
+    X(EnqueueCopyBuffer)                                                                                               \
+    X(EnqueueFillBuffer)                                                                                               \
+    X(EnqueueMapBuffer)                                                                                                \
+    X(EnqueueUnmapMemObject)                                                                                           \
+    X(EnqueueNDRangeKernel)                                                                                            \
+    X(EnqueueMarkerWithWaitList)                                                                                       \
+    X(EnqueueBarrierWithWaitList)                                                                                      \
+    X(GetEventProfilingInfo)                                                                                           \
+    X(WaitForEvents)                                                                                                   \
+    X(ReleaseEvent)                                                                                                    \
+    X(Flush)                                                                                                           \
+    X(Finish)
+
+/* The functions of OpenCL without their prefix; filled in by l2k_cl_count. Tests replace entries. */
+typedef struct l2k_cl_functions {
+#define L2K_CL_ENTRY(name) __typeof__(&cl##name) name;
+    L2K_CL_FUNCTIONS(L2K_CL_ENTRY)
+#undef L2K_CL_ENTRY
+} l2k_cl_functions;
+
+extern l2k_cl_functions l2k_cl;
+
+/* L2K_OK, or reports a failed call, "clEnqueueReadBuffer" say: L2K_ERROR_MEMORY where a device or the host has too
+ * little of it, else L2K_ERROR_BACKEND. */
+l2k_status l2k_cl_check(const l2k_context *context, cl_int error, const char *call);
+
+/* The same around a call without its prefix: L2K_CL_TRY(context, Finish, (queue)). */
+#define L2K_CL_TRY(context, name, arguments) L2K_TRY(l2k_cl_check(context, l2k_cl.name arguments, "cl" #name))
+
+/* ---- Devices ------------------------------------------------------------------------------------------------- */
+
+typedef struct l2k_cl_device l2k_cl_device;
+
+struct l2k_cl_device {
+    cl_platform_id platform;
+    cl_device_id id;
+    bool is_gpu;
+    bool lifts_floats; /* multiplies, adds and fuses floats as IEEE 754 does, denormal numbers included */
+    char name[128], vendor[64], driver[64], version[64];
+    char reason[128];                  /* why it cannot be used, else "" */
+    uint64_t memory_bytes, most_bytes; /* all of it, and the most that one buffer can have */
+    uint32_t units;                    /* compute units */
+    uint32_t alignment;                /* of sub-buffers, in bytes */
+    size_t most_items;                 /* of a work-group */
+    uint64_t local_bytes;
+    cl_context context; /* NULL until it is opened */
+    struct l2k_cl_program *programs;
+};
+
+/* The number of devices of all platforms, GPUs first, CPUs last. 0: `reason`, unless NULL, says why. */
+unsigned l2k_cl_count(const char **reason);
+
+/* A device by its number here, below that of l2k_cl_count. */
+l2k_cl_device *l2k_cl_device_at(unsigned number);
+
+/* The context's device, opened: that which it names, or else the first that can be used. `devices` is the ordinal of
+ * the first OpenCL device (transform/device.h). L2K_ERROR_BACKEND where there is none. */
+l2k_status l2k_cl_open(const l2k_context *context, l2k_cl_device **device);
+
+/* The same without opening it; NULL: `text` says why. Names the device otherwise. */
+l2k_cl_device *l2k_cl_find(int ordinal, char *text, size_t bytes);
+
+/* An in-order queue, which measures times if `profiles`. The caller releases it. */
+l2k_status l2k_cl_queue(const l2k_context *context, const l2k_cl_device *device, bool profiles,
+                        cl_command_queue *queue);
+
+/* ---- Memory -------------------------------------------------------------------------------------------------- */
+
+/* A buffer of at least one byte; `flags` as of clCreateBuffer. */
+l2k_status l2k_cl_buffer(const l2k_context *context, const l2k_cl_device *device, cl_mem_flags flags, size_t bytes,
+                         cl_mem *buffer);
+
+/* As l2k_device_reserve, with a buffer for `at`: what was there is lost if more is needed. */
+l2k_status l2k_cl_reserve(const l2k_context *context, const l2k_cl_device *device, l2k_device_memory *memory,
+                          size_t bytes);
+void l2k_cl_release(l2k_device_memory *memory);
+
+/* ---- Programs ------------------------------------------------------------------------------------------------ */
+
+/* The program of a source and options for an open device: from earlier in this process, from the cache on disk, or
+ * built. It stays the device's. `source` is static storage; -cl-std=CL1.2 is added to `options`. */
+l2k_status l2k_cl_program(const l2k_context *context, l2k_cl_device *device, const char *source, const char *options,
+                          cl_program *program);
+
+/* A kernel of it. Its arguments belong to the kernel object, so each object of the library takes its own, and releases
+ * it. */
+l2k_status l2k_cl_kernel(const l2k_context *context, cl_program program, const char *name, cl_kernel *kernel);
+
+/* Arguments 0 to count - 1 of a kernel: sizes and values in turn. */
+typedef struct l2k_cl_argument {
+    size_t bytes;
+    const void *value;
+} l2k_cl_argument;
+
+#define L2K_CL_ARGUMENT(variable) ((l2k_cl_argument){sizeof(variable), &(variable)})
+
+l2k_status l2k_cl_set_arguments(const l2k_context *context, cl_kernel kernel, const l2k_cl_argument *arguments,
+                                unsigned count);
+
+#endif
