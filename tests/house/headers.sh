@@ -24,7 +24,7 @@ compiles() { # compiles HEADER LANGUAGE COMPILER FLAGS...
 # libtiff is optional.
 tiff='pictures/formats/tiff.h'
 printf '#include <tiffio.h>\n' | "$cc" -fsyntax-only -x c - 2>/dev/null && tiff=
-for header in $(find base tiling dwt quant transform codec pictures cli -name '*.h' ! -name '*cuda*' | sort); do
+for header in $(find base tiling dwt quant transform codec pictures cli -name '*.h' ! -name '*cuda*' ! -path '*/opencl/*' | sort); do
     [ "$header" = "$tiff" ] || compiles "$header" c "$cc" -std=c11
 done
 for standard in c99 c11 c17; do

@@ -1,6 +1,6 @@
 # Writes an OpenCL source with all that it includes as a C string, l2k_cl_<name of the file>:
 #   cmake -DROOT=<repository> -DSOURCE=<file> -DOUTPUT=<file> -P embed.cmake
-# Standard headers, and the public one, are left out: shim.h is in their place.
+# Standard headers, and the public one, are left out: shim.clh is in their place.
 file(READ ${SOURCE} text)
 set(seen "lift2k/lift2k.h")
 while(text MATCHES "#include \"([^\"]+)\"")
