@@ -10,7 +10,7 @@
 #include "codec/blocks/block_coder.h"
 #include "gpu_device.h"
 
-enum { MOST_IMAGES = 4, MOST_BLOCKS = 400, GUARD = 256, POISON = 0x5A };
+enum { MOST_IMAGES = 4, MOST_BLOCKS = 400, GUARD = 1024, POISON = 0x5A };
 
 /* One subband, in a view that is wider, in memory with guards on both sides. */
 typedef struct image {
@@ -69,7 +69,7 @@ static inline void make_view(image *m, l2k_coefficient_type type)
     m->device = m->host;
     m->device_memory = gpu_take(m->bytes);
     m->host.base = m->memory + GUARD;
-    m->device.base = (uint8_t *)m->device_memory + GUARD;
+    m->device.base = gpu_part(m->device_memory, GUARD, m->bytes - GUARD);
     m->device.on_device = true;
 }
 

@@ -1,4 +1,5 @@
-/* Device and pinned memory for tests in C. If CUDA fails, the program ends with a message, except as stated below. */
+/* Device and pinned memory for tests in C. If the device fails, the program ends with a message, except as stated below.
+ * Programs are compiled for CUDA, or, with L2K_TEST_OPENCL, for OpenCL, where memory objects are in place of addresses. */
 #ifndef L2K_TESTS_GPU_GPU_DEVICE_H
 #define L2K_TESTS_GPU_GPU_DEVICE_H
 
@@ -17,6 +18,16 @@ void gpu_give_back_pinned(void *pinned);
 void gpu_copy_in(void *device, const void *host, size_t bytes);
 void gpu_copy_out(void *host, const void *device, size_t bytes);
 
+/* Device memory from a place on, as backends take it; until the whole is given back. */
+void *gpu_part(void *device, size_t at, size_t bytes);
+
+#ifdef L2K_TEST_OPENCL
+#define GPU_BACKEND L2K_BACKEND_OPENCL
+#define GPU_REQUIRE "L2K_REQUIRE_OPENCL"
+#else
+#define GPU_BACKEND L2K_BACKEND_CUDA
+#define GPU_REQUIRE "L2K_REQUIRE_GPU"
+
 /* A CUDA stream of its own, as cudaStream_t; and a copy between two places on the device that begins a while later. */
 void *gpu_new_stream(void);
 void gpu_free_stream(void *stream);
@@ -34,6 +45,7 @@ void gpu_empty(gpu_ballast *ballast);
 
 /* A kernel that traps: from now on every CUDA call of this process fails. True if it does. */
 bool gpu_break(void);
+#endif
 
 #ifdef __cplusplus
 }

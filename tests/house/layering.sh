@@ -42,6 +42,7 @@ BEGIN {
     row["codec/engine/cuda/coder"] = row["codec/engine/cuda/ht"] " codec/engine/cuda/mq codec/engine/cuda/ht"
     row["codec/engine/cuda/packets"] = row["codec/engine/cuda/blocks"] " codec/packets codec/engine codec/engine/cuda/blocks codec/engine/cuda/coder"
     row["codec/engine/cuda"] = row["codec/engine/cpu"] " codec/engine/cpu codec/engine/cuda/blocks codec/engine/cuda/coder codec/engine/cuda/packets"
+    row["codec/engine/opencl"] = row["codec/engine/cpu"] " codec/engine/cpu codec/blocks/mq codec/blocks/ht transform/opencl"
     row["codec/run"] = stages " codec/tile codec/engine"
     whole = stages " tiling/pixel codec/tile codec/blocks codec/packets codec/codestream codec/jp2 codec/engine codec/run"
     row["codec/encode"] = row["codec/decode"] = whole

@@ -1,0 +1,33 @@
+/* Host memory that a device copies from and to without help: a buffer in host memory, mapped as long as it is there. */
+#ifndef L2K_CODEC_ENGINE_OPENCL_CL_PINNED_H
+#define L2K_CODEC_ENGINE_OPENCL_CL_PINNED_H
+
+#include "transform/opencl/cl_runtime.h"
+
+/* Zero-initialise before the first use. */
+typedef struct l2k_cl_pinned {
+    uint8_t *at;
+    size_t bytes;
+    cl_mem buffer;
+} l2k_cl_pinned;
+
+/* Taken anew only if more is needed; what was there is lost, and must not be in use. Errors: L2K_ERROR_MEMORY,
+ * L2K_ERROR_BACKEND. */
+l2k_status l2k_cl_pin(const l2k_context *context, const l2k_cl_device *device, cl_command_queue queue,
+                      l2k_cl_pinned *memory, size_t bytes);
+void l2k_cl_unpin(cl_command_queue queue, l2k_cl_pinned *memory);
+
+/* Memory in chunks, of which what is taken stays until `used` and `chunk` are 0 again. */
+enum { L2K_CL_CHUNKS = 64 };
+
+typedef struct l2k_cl_chunks {
+    l2k_cl_pinned chunks[L2K_CL_CHUNKS];
+    unsigned chunk; /* the one with free space */
+    size_t used;    /* of it */
+} l2k_cl_chunks;
+
+/* `bytes` bytes, aligned to 64 bytes. */
+l2k_status l2k_cl_take(const l2k_context *context, const l2k_cl_device *device, cl_command_queue queue,
+                       l2k_cl_chunks *chunks, size_t bytes, uint8_t **at);
+
+#endif

@@ -1,0 +1,211 @@
+/* The table of the HT block coder on an OpenCL device: its life, and a batch. */
+#include "codec/engine/opencl/ht_cl_coder.h"
+
+#include "base/memory.h"
+#include "base/run.h"
+#include "codec/blocks/ht/ht_encode.h"
+#include "codec/blocks/mq/t1.h"
+
+_Static_assert(L2K_HT_CL_INT16 == L2K_COEFFICIENT_INT16 && L2K_HT_CL_INT32 == L2K_COEFFICIENT_INT32, "types");
+
+/* ---- Lists --------------------------------------------------------------------------------------------------- */
+
+static l2k_status add_range(l2k_ht_cl *c, size_t first)
+{
+    if (c->num_ranges == c->capacity) {
+        const size_t more = 2 * c->capacity + 4;
+        l2k_ht_cl_range *ranges = l2k_enlarge(c->context, c->ranges, c->capacity, more, sizeof *ranges);
+        if (!ranges)
+            return l2k_fail(c->context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+        c->ranges = ranges;
+        c->capacity = more;
+    }
+    c->ranges[c->num_ranges++] = (l2k_ht_cl_range){.first = (uint32_t)first};
+    return L2K_OK;
+}
+
+/* The buffer's number in a range, which may get it; L2K_HT_CL_BUFFERS: it has others. */
+static uint32_t find_buffer(l2k_ht_cl_range *range, cl_mem buffer)
+{
+    uint32_t i = 0;
+    while (i < range->num_buffers && range->buffers[i] != buffer)
+        i++;
+    if (i == range->num_buffers && i < L2K_HT_CL_BUFFERS)
+        range->buffers[range->num_buffers++] = buffer;
+    return i;
+}
+
+l2k_status l2k_ht_cl_list(l2k_ht_cl *c, size_t number, l2k_ht_cl_view *to)
+{
+    const l2k_block_place *place = &c->batch.places[number];
+    const l2k_coefficients *view = place->band->component->view;
+    const l2k_band_view in = l2k_block_in_view(place);
+    if (!view->on_device || (view->type == L2K_COEFFICIENT_FLOAT32 && !c->encodes))
+        return l2k_fail(c->context, L2K_ERROR_ARGUMENT, "OpenCL: code-blocks must be coefficients on the device");
+    if (view->stride > UINT32_MAX || view->stride * ((uint64_t)in.y + in.height) > UINT32_MAX)
+        return l2k_fail(c->context, L2K_ERROR_UNSUPPORTED, "OpenCL: a view of more than 2^32 coefficients");
+    if (c->num_ranges == 0)
+        L2K_TRY(add_range(c, number));
+    uint32_t buffer = find_buffer(&c->ranges[c->num_ranges - 1], view->base);
+    if (buffer == L2K_HT_CL_BUFFERS) {
+        L2K_TRY(add_range(c, number));
+        buffer = find_buffer(&c->ranges[c->num_ranges - 1], view->base);
+    }
+    c->ranges[c->num_ranges - 1].count++;
+    *to = (l2k_ht_cl_view){.at = (uint32_t)(in.y * view->stride + in.x),
+                           .stride = (uint32_t)view->stride,
+                           .width = (uint16_t)in.width,
+                           .height = (uint16_t)in.height,
+                           .buffer = (uint16_t)buffer,
+                           .type = (uint16_t)view->type};
+    return L2K_OK;
+}
+
+/* ---- The queue ----------------------------------------------------------------------------------------------- */
+
+l2k_status l2k_ht_cl_launch(const l2k_ht_cl *c, cl_kernel kernel, const l2k_ht_cl_range *range, size_t items,
+                            const l2k_cl_argument *more, unsigned count)
+{
+    const size_t all = range->count * items;
+    const cl_mem *buffers = range->buffers, *last = buffers + range->num_buffers - 1;
+    l2k_cl_argument arguments[16] = {L2K_CL_ARGUMENT(c->device_list.at), L2K_CL_ARGUMENT(range->first)};
+    for (unsigned i = 0; i < L2K_HT_CL_BUFFERS; i++)
+        arguments[2 + i] = L2K_CL_ARGUMENT(*(i < range->num_buffers ? &buffers[i] : last));
+    for (unsigned i = 0; i < count; i++)
+        arguments[2 + L2K_HT_CL_BUFFERS + i] = more[i];
+    L2K_TRY(l2k_cl_set_arguments(c->context, kernel, arguments, 2 + L2K_HT_CL_BUFFERS + count));
+    L2K_CL_TRY(c->context, EnqueueNDRangeKernel, (c->queue, kernel, 1, NULL, &all, &items, 0, NULL, NULL));
+    return L2K_OK;
+}
+
+l2k_status l2k_ht_cl_upload(const l2k_ht_cl *c, const l2k_device_memory *to, size_t at, const void *from, size_t bytes)
+{
+    if (bytes)
+        L2K_CL_TRY(c->context, EnqueueWriteBuffer, (c->queue, to->at, CL_FALSE, at, bytes, from, 0, NULL, NULL));
+    return L2K_OK;
+}
+
+l2k_status l2k_ht_cl_make_table(l2k_ht_cl *c, l2k_device_memory *table, const void *from, size_t bytes)
+{
+    L2K_TRY(l2k_cl_reserve(c->context, c->device, table, bytes));
+    L2K_CL_TRY(c->context, EnqueueWriteBuffer, (c->queue, table->at, CL_TRUE, 0, bytes, from, 0, NULL, NULL));
+    return L2K_OK;
+}
+
+/* ---- A batch ------------------------------------------------------------------------------------------------- */
+
+/* After an error nothing of the batch is at work. */
+static l2k_status leave(l2k_ht_cl *c, l2k_status status)
+{
+    if (status == L2K_OK)
+        l2k_run_advance(c->context, c->batch.units);
+    else
+        l2k_cl.Finish(c->queue);
+    if (c->done)
+        l2k_cl.ReleaseEvent(c->done);
+    c->done = NULL;
+    c->batch.num_places = 0;
+    return status;
+}
+
+static l2k_status begin(l2k_block_coder *coder, const l2k_block_batch *batch, bool encodes)
+{
+    l2k_ht_cl *c = coder->state;
+    L2K_TRY(l2k_poll(c->context, L2K_POLL_NOW));
+    c->batch = *batch;
+    c->encodes = encodes;
+    c->queue = batch->engine ? (cl_command_queue)batch->engine : c->own;
+    c->num_ranges = 0;
+    if (batch->num_places == 0)
+        return L2K_OK;
+    if (batch->num_places > UINT32_MAX / L2K_HT_CL_ENCODE_ITEMS)
+        return l2k_fail(c->context, L2K_ERROR_UNSUPPORTED, "OpenCL: too many code-blocks at once");
+    l2k_status status = encodes ? l2k_ht_cl_begin_encoding(c) : l2k_ht_cl_begin_decoding(c);
+    if (status == L2K_OK)
+        status = l2k_cl_check(c->context, l2k_cl.Flush(c->queue), "clFlush");
+    return status == L2K_OK ? L2K_OK : leave(c, status);
+}
+
+static l2k_status begin_encode(l2k_block_coder *coder, const l2k_block_batch *batch)
+{
+    return begin(coder, batch, true);
+}
+
+static l2k_status begin_decode(l2k_block_coder *coder, const l2k_block_batch *batch)
+{
+    return begin(coder, batch, false);
+}
+
+static l2k_status finish(l2k_block_coder *coder)
+{
+    l2k_ht_cl *c = coder->state;
+    if (c->batch.num_places == 0)
+        return leave(c, L2K_OK);
+    return leave(c, c->encodes ? l2k_ht_cl_finish_encoding(c) : l2k_ht_cl_finish_decoding(c));
+}
+
+/* ---- Life ---------------------------------------------------------------------------------------------------- */
+
+static l2k_status create(l2k_block_coder *coder)
+{
+    l2k_ht_cl *c = coder->state = l2k_allocate_zeroed(coder->context, 1, sizeof *c);
+    if (!c)
+        return l2k_fail(coder->context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+    c->context = coder->context;
+    L2K_TRY(l2k_cl_open(c->context, &c->device));
+    return l2k_cl_queue(c->context, c->device, false, &c->own);
+}
+
+static void free_memory(l2k_ht_cl *c)
+{
+    l2k_device_memory *const memory[] = {&c->device_list, &c->device_results, &c->codes,   &c->pairs, &c->code,
+                                         &c->vlc,         &c->bytes,          &c->scratch, NULL};
+    l2k_cl_pinned *const pinned[] = {&c->list, &c->results, &c->gathered, NULL};
+    for (unsigned i = 0; memory[i]; i++)
+        l2k_cl_release(memory[i]);
+    for (unsigned i = 0; pinned[i]; i++)
+        l2k_cl_unpin(c->own, pinned[i]);
+    for (unsigned i = 0; i < L2K_CL_CHUNKS; i++)
+        l2k_cl_unpin(c->own, &c->kept.chunks[i]);
+}
+
+static void free_coder(l2k_block_coder *coder)
+{
+    l2k_ht_cl *c = coder->state;
+    if (!c)
+        return;
+    if (c->batch.num_places)
+        leave(c, L2K_ERROR_CANCELLED);
+    const cl_kernel kernels[] = {c->encode, c->quads, c->samples, c->refine};
+    for (unsigned i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        if (kernels[i])
+            l2k_cl.ReleaseKernel(kernels[i]);
+    free_memory(c);
+    if (c->own) {
+        l2k_cl.Finish(c->own);
+        l2k_cl.ReleaseCommandQueue(c->own);
+    }
+    l2k_release(coder->context, c->ranges);
+    l2k_release(coder->context, c);
+}
+
+/* The chunks stay for the next image. */
+static void forget(l2k_block_coder *coder)
+{
+    l2k_ht_cl *c = coder->state;
+    c->kept.chunk = 0;
+    c->kept.used = 0;
+}
+
+const l2k_block_coder_table l2k_ht_on_opencl = {
+    .name = "HT on OpenCL",
+    .max_planes = L2K_HT_MAX_BIT_PLANES,
+    .bytes_per_thread = sizeof(l2k_ht_cl),
+    .create = create,
+    .free = free_coder,
+    .begin_encode = begin_encode,
+    .begin_decode = begin_decode,
+    .finish = finish,
+    .forget = forget,
+    .ends_segment = l2k_pass_terminates,
+};
