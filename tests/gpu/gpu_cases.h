@@ -63,7 +63,7 @@ static l2k_sample_type type_for(unsigned precision, bool is_signed)
 static int chosen_wavelet = -1;
 static l2k_wavelet_descriptor chosen_kernel;
 
-static void choose_wavelet(const l2k_context *context, int wavelet)
+static inline void choose_wavelet(const l2k_context *context, int wavelet)
 {
     int64_t number;
     chosen_wavelet = wavelet;

@@ -3,170 +3,8 @@
  * pinned planes, and the device path; all formats. WAVELET is a name as in messages, such as haar, "kernels" for CASES
  * of each named kernel, or "all" for these as well as 5/3 and 9/7, the default. Exits with 77 without a GPU, unless
  * L2K_REQUIRE_GPU=1. */
-#include "gpu_cases.h"
 #include "gpu_require.h"
-#include "transform/device.h"
-
-/* A plan for the case; exits if it cannot be created. */
-static l2k_plan *make_plan(const l2k_context *context, const test_case *t, l2k_backend backend)
-{
-    l2k_plan_spec spec = t->spec;
-    l2k_plan *plan;
-    spec.on_device = spec.on_device && backend == L2K_BACKEND_CUDA;
-    if (l2k_plan_create(context, backend, &spec, &plan) == L2K_OK)
-        return plan;
-    describe(t, "no plan");
-    exit(1);
-}
-
-static void choose_side(uint32_t first, uint32_t end, uint32_t *low, uint32_t *high)
-{
-    const uint32_t all = end - first;
-    *low = below(4) ? first + below(below(2) ? all : all < 12 ? all : 12) : first;
-    *high = below(4) ? *low + 1 + below(end - *low) : end;
-}
-
-/* Half of the inverse plans have a window. */
-static void choose_window(test_case *t)
-{
-    l2k_plan_component *c = t->components;
-    const l2k_rect r = l2k_resolution_rect(c->rect, c->discard);
-    c->window = (l2k_rect){0};
-    c->cell_log2_width = c->cell_log2_height = 0;
-    if (t->spec.direction == L2K_INVERSE && !l2k_rect_empty(r) && below(2)) {
-        choose_side(r.x0, r.x1, &c->window.x0, &c->window.x1);
-        choose_side(r.y0, r.y1, &c->window.y0, &c->window.y1);
-        c->cell_log2_width = (uint8_t)(below(2) ? 6 : below(4));
-        c->cell_log2_height = (uint8_t)(below(2) ? 6 : below(4));
-    }
-    for (uint32_t i = 1; i < t->spec.num_components; i++) {
-        t->components[i].window = c->window;
-        t->components[i].cell_log2_width = c->cell_log2_width;
-        t->components[i].cell_log2_height = c->cell_log2_height;
-    }
-}
-
-/* The most bits of coefficients, up to nine, with which LL fits int16; 0: none. */
-static unsigned narrow_bits(const test_case *t, unsigned discard)
-{
-    uint8_t bits[L2K_MAX_SUBBANDS];
-    l2k_plan_component component = t->components[0];
-    component.discard = discard;
-    for (unsigned most = 9; most > 0; most--) {
-        memset(bits, (int)most, sizeof bits);
-        if (l2k_low_fits_int16(&component, bits))
-            return most;
-    }
-    return 0;
-}
-
-static void set_direction(test_case *t, l2k_direction direction)
-{
-    unsigned discard = direction == L2K_INVERSE ? below(t->components[0].levels + 1) / 2 : 0;
-    t->narrow_bits = direction == L2K_INVERSE && below(2) ? narrow_bits(t, discard) : 0;
-    const bool narrow = t->narrow_bits > 0;
-    t->spec.direction = direction;
-    for (uint32_t c = 0; c < t->spec.num_components; c++) {
-        t->components[c].discard = discard;
-        t->components[c].narrow_low = narrow && (c == 0 || below(3)); /* values are as small in any case */
-    }
-    choose_window(t);
-}
-
-/* ---- Host plans, two concurrent --------------------------------------------------------------------- */
-
-static bool run_both(l2k_plan *const plans[2], const picture pictures[2])
-{
-    bool ok = true;
-    for (int i = 0; i < 2; i++)
-        ok = l2k_plan_begin(plans[i], pictures[i].planes) == L2K_OK && ok;
-    for (int i = 0; i < 2; i++)
-        ok = l2k_plan_finish(plans[i]) == L2K_OK && ok;
-    return ok;
-}
-
-static bool test_forward(const l2k_context *context, test_case *t)
-{
-    set_direction(t, L2K_FORWARD);
-    l2k_plan *cpu = make_plan(context, t, L2K_BACKEND_CPU), *plans[2];
-    picture pictures[2];
-    for (int i = 0; i < 2; i++) {
-        plans[i] = make_plan(context, t, L2K_BACKEND_CUDA);
-        pictures[i] = make_picture(t, 0);
-        fill_picture(t, &pictures[i]);
-        for (uint32_t c = 0; c < t->spec.num_components; c++)
-            poison(l2k_plan_coefficients(plans[i], c));
-    }
-    bool same = run_both(plans, pictures);
-    for (int i = 0; i < 2; i++) {
-        same = l2k_plan_forward(cpu, pictures[i].planes) == L2K_OK && same;
-        for (uint32_t c = 0; c < t->spec.num_components && same; c++)
-            same = same_coefficients(l2k_plan_coefficients(cpu, c), l2k_plan_coefficients(plans[i], c)) &&
-                   guard_is_clean(l2k_plan_coefficients(plans[i], c));
-        l2k_plan_free(plans[i]);
-        free_picture(&pictures[i]);
-    }
-    if (!same)
-        describe(t, "FORWARD DIFFERS");
-    l2k_plan_free(cpu);
-    return same;
-}
-
-/* Clears both views but for some parts, of which the plan is told. */
-static void hold_parts(const test_case *t, const l2k_plan *cpu, l2k_plan *plan)
-{
-    l2k_plan_hold_nothing(plan);
-    for (uint32_t c = 0; c < t->spec.num_components; c++) {
-        const l2k_coefficients *of_cpu = l2k_plan_coefficients(cpu, c), *view = l2k_plan_coefficients(plan, c);
-        const size_t size = l2k_coefficient_bytes(view->type);
-        uint8_t *kept = calloc(view_bytes(view) + 1, 1);
-        if (!kept)
-            exit(1);
-        for (unsigned n = view->width && view->height ? below(6) : 0; n > 0; n--) {
-            l2k_band_view part = {.x = below(view->width), .y = below(view->height)};
-            part.width = below(l2k_min_u32(view->width - part.x, 200) + 1);
-            part.height = below(l2k_min_u32(view->height - part.y, 200) + 1);
-            for (uint32_t y = part.y; y < part.y + part.height; y++)
-                memset(kept + (y * view->stride + part.x) * size, 255, part.width * size);
-            l2k_plan_hold(plan, c, &part);
-        }
-        for (size_t i = 0; i < view_bytes(view); i++) {
-            ((uint8_t *)of_cpu->base)[i] &= kept[i];
-            ((uint8_t *)view->base)[i] &= kept[i];
-        }
-        free(kept);
-    }
-}
-
-static bool test_inverse(const l2k_context *context, test_case *t)
-{
-    set_direction(t, L2K_INVERSE);
-    l2k_plan *cpu = make_plan(context, t, L2K_BACKEND_CPU), *plans[2];
-    picture expected[2], pictures[2];
-    bool same = true;
-    for (int i = 0; i < 2; i++) {
-        plans[i] = make_plan(context, t, L2K_BACKEND_CUDA);
-        expected[i] = make_picture(t, t->components[0].discard);
-        pictures[i] = make_picture(t, t->components[0].discard);
-        for (uint32_t c = 0; c < t->spec.num_components; c++)
-            fill_coefficients(t, l2k_plan_coefficients(cpu, c), l2k_plan_coefficients(plans[i], c));
-        if (below(2))
-            hold_parts(t, cpu, plans[i]);
-        same = l2k_plan_inverse(cpu, expected[i].planes) == L2K_OK && same;
-    }
-    same = run_both(plans, pictures) && same;
-    for (int i = 0; i < 2; i++) {
-        /* The whole memory: samples, and the gaps and guards, which must not change. */
-        same = same && memcmp(expected[i].memory, pictures[i].memory, pictures[i].bytes) == 0;
-        l2k_plan_free(plans[i]);
-        free_picture(&pictures[i]);
-        free_picture(&expected[i]);
-    }
-    if (!same)
-        describe(t, "INVERSE DIFFERS");
-    l2k_plan_free(cpu);
-    return same;
-}
+#include "parity_cases.h"
 
 /* ---- Device plans -------------------------------------------------------------------------------------------- */
 
@@ -259,42 +97,6 @@ static bool test_device(const l2k_context *context, test_case *t)
     return same;
 }
 
-/* So large that two levels of a window may be cut alike. */
-static void enlarge(test_case *t)
-{
-    const uint32_t width = 2100 + below(400), height = 2100 + below(400);
-    for (uint32_t c = 0; c < t->spec.num_components; c++) {
-        l2k_rect *r = &t->components[c].rect;
-        *r = (l2k_rect){r->x0, r->y0, r->x0 + width, r->y0 + height};
-    }
-}
-
-static void print_message(void *user, l2k_severity severity, const char *text)
-{
-    (void)user;
-    (void)severity;
-    fprintf(stderr, "lift2k: %s\n", text);
-}
-
-static unsigned run_cases(const l2k_context *context, unsigned cases, uint64_t seed, uint32_t most)
-{
-    unsigned failed = 0;
-    for (unsigned i = 0; i < cases && failed < 20; i++) {
-        test_case t;
-        state = (seed << 32) + i;
-        make_case(&t, i % 16 == 0 ? 2000 : most);
-        if (i % 64 == 63)
-            enlarge(&t);
-        failed += !test_forward(context, &t);
-        failed += !test_inverse(context, &t);
-        failed += !test_device(context, &t);
-    }
-    printf("%s: %u cases forward and inverse, host and device, %u differ\n",
-           chosen_wavelet < 0 ? "5/3 and 9/7" : l2k_wavelet_get((l2k_wavelet)chosen_wavelet)->name, cases, failed);
-    fflush(stdout);
-    return failed;
-}
-
 /* Whether the cases of a wavelet are asked for. */
 static bool is_chosen(const char *name, int wavelet)
 {
@@ -318,7 +120,7 @@ int main(int argc, char **argv)
     for (int wavelet = -1; wavelet <= L2K_WAVELET_W4; wavelet++)
         if (is_chosen(name, wavelet)) {
             choose_wavelet(&context, wavelet);
-            failed += run_cases(&context, cases, seed, most);
+            failed += run_cases(&context, L2K_BACKEND_CUDA, test_device, cases, seed, most);
             any = true;
         }
     if (!any)

@@ -19,8 +19,8 @@ typedef struct l2k_level_shift {
 /* precision 1 to 31. */
 L2K_HD l2k_level_shift l2k_level_shift_make(unsigned precision, int is_signed)
 {
-    int32_t half = (int32_t)1 << (precision - 1);
-    l2k_level_shift result = {is_signed ? 0 : half, -half, half - 1};
+    int32_t middle = (int32_t)1 << (precision - 1);
+    l2k_level_shift result = {is_signed ? 0 : middle, -middle, middle - 1};
     return result;
 }
 

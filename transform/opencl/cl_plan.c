@@ -1,8 +1,25 @@
-/* The OpenCL backend of the transform. */
-#include "transform/backend.h"
-#include "transform/opencl/cl_runtime.h"
-
+/* The OpenCL backend of the transform. A plan owns a queue, its kernels, and buffers: the coefficients of all components,
+ * LL between levels, and, if its planes are in host memory, pixels and what crosses the bus. */
 #include <stdio.h>
+
+#include "base/memory.h"
+#include "base/run.h"
+#include "base/sample.h"
+#include "transform/backend.h"
+#include "transform/layout.h"
+#include "transform/opencl/cl_staging.h"
+
+typedef struct cl_state {
+    l2k_cl_levels levels;
+    cl_command_queue queue;
+    cl_mem *parts; /* of the coefficients, one per component, where these stay on the device; else: */
+    cl_mem pinned; /* host memory for all coefficients, mapped at: */
+    void *mapped;
+    size_t bytes;          /* of all coefficients */
+    l2k_cl_pixels *pixels; /* per component, host plans; only the first of three that are transformed together */
+    l2k_cl_plane *planes;  /* of the current run, per component */
+    int32_t *values;       /* a row */
+} cl_state;
 
 /* ---- Devices ------------------------------------------------------------------------------------------------- */
 
@@ -36,19 +53,346 @@ static bool describe(uint32_t device, l2k_device_info *info)
 static const l2k_device_functions devices = {
     .usable = usable, .has_gpu = has_gpu, .count = count, .describe = describe};
 
-/* ---- The table ----------------------------------------------------------------------------------------------- */
+/* ---- Memory -------------------------------------------------------------------------------------------------- */
+
+enum { GUARD_BYTES = 256, PINNED_ALIGNMENT = 64, MOST_SIDE = 1 << 30 };
+
+static bool coefficients_stay(const l2k_plan_spec *spec)
+{
+    return spec->on_device || spec->keeps_coefficients;
+}
+
+/* Components begin where sub-buffers may, with some unused bytes between them. */
+static size_t view_bytes(const l2k_cl_device *device, const l2k_coefficients *view)
+{
+    const size_t unit = device->alignment > GUARD_BYTES ? device->alignment : GUARD_BYTES;
+    const size_t bytes = view->stride * view->height * l2k_coefficient_bytes(view->type);
+    return (bytes + unit - 1) / unit * unit + unit;
+}
+
+/* Kernels count samples of a row, and rows, in 32 bits. */
+static l2k_status check_sides(const l2k_plan *plan)
+{
+    for (uint32_t c = 0; c < plan->spec.num_components; c++)
+        if (plan->views[c].stride > MOST_SIDE || plan->views[c].height > MOST_SIDE)
+            return l2k_fail(plan->context, L2K_ERROR_BACKEND, "component %u: OpenCL: sides of 2^30 or more",
+                            (unsigned)c);
+    return L2K_OK;
+}
+
+static l2k_status take_state(l2k_plan *plan)
+{
+    const l2k_context *context = plan->context;
+    const size_t count = plan->spec.num_components;
+    uint32_t width = 0;
+    for (size_t c = 0; c < count; c++) {
+        const uint32_t w = l2k_rect_width(l2k_plan_output(plan->spec.direction, &plan->components[c]));
+        width = w > width ? w : width;
+    }
+    cl_state *s = l2k_allocate_zeroed(context, 1, sizeof *s);
+    plan->state = s;
+    if (s) {
+        s->levels.first = l2k_allocate_zeroed(context, count, sizeof *s->levels.first);
+        s->parts = l2k_allocate_zeroed(context, count, sizeof *s->parts);
+        s->pixels = l2k_allocate_zeroed(context, count, sizeof *s->pixels);
+        s->planes = l2k_allocate_zeroed(context, count, sizeof *s->planes);
+        s->values = l2k_allocate(context, width, sizeof *s->values);
+    }
+    if (!s || !s->levels.first || !s->parts || !s->pixels || !s->planes || !s->values)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the wavelet transform");
+    return L2K_OK;
+}
+
+/* Cleared, because whole rows cross the bus, including gaps that kernels do not write. */
+static l2k_status take_coefficients(l2k_plan *plan)
+{
+    cl_state *s = plan->state;
+    l2k_cl_levels *levels = &s->levels;
+    const cl_uchar zero = 0;
+    for (uint32_t c = 0; c < plan->spec.num_components; c++) {
+        levels->first[c] = s->bytes / l2k_coefficient_bytes(plan->spec.type);
+        s->bytes += view_bytes(levels->device, &plan->views[c]);
+    }
+    L2K_TRY(l2k_cl_buffer(plan->context, levels->device, CL_MEM_READ_WRITE, s->bytes, &levels->coefficients));
+    L2K_CL_TRY(plan->context, EnqueueFillBuffer,
+               (s->queue, levels->coefficients, &zero, sizeof zero, 0, s->bytes, 0, NULL, NULL));
+    return L2K_OK;
+}
+
+static l2k_status take_part(l2k_plan *plan, uint32_t c)
+{
+    cl_state *s = plan->state;
+    cl_int error;
+    const cl_buffer_region region = {s->levels.first[c] * l2k_coefficient_bytes(plan->spec.type),
+                                     view_bytes(s->levels.device, &plan->views[c])};
+    s->parts[c] = l2k_cl.CreateSubBuffer(s->levels.coefficients, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
+                                         &region, &error);
+    plan->views[c].base = s->parts[c];
+    plan->views[c].on_device = true;
+    return l2k_cl_check(plan->context, error, "clCreateSubBuffer");
+}
+
+/* Memory that the driver has allocated for the host crosses the bus fastest. */
+static l2k_status take_pinned(l2k_plan *plan)
+{
+    cl_state *s = plan->state;
+    const size_t bytes = s->bytes + PINNED_ALIGNMENT;
+    cl_int error;
+    L2K_TRY(
+        l2k_cl_buffer(plan->context, s->levels.device, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, &s->pinned));
+    s->mapped = l2k_cl.EnqueueMapBuffer(s->queue, s->pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL,
+                                        NULL, &error);
+    return l2k_cl_check(plan->context, error, "clEnqueueMapBuffer");
+}
+
+static char *host_coefficients(const cl_state *s)
+{
+    return (char *)s->mapped + (PINNED_ALIGNMENT - (uintptr_t)s->mapped % PINNED_ALIGNMENT) % PINNED_ALIGNMENT;
+}
+
+static l2k_status take_views(l2k_plan *plan)
+{
+    cl_state *s = plan->state;
+    if (!coefficients_stay(&plan->spec))
+        L2K_TRY(take_pinned(plan));
+    for (uint32_t c = 0; c < plan->spec.num_components; c++) {
+        if (coefficients_stay(&plan->spec))
+            L2K_TRY(take_part(plan, c));
+        else
+            plan->views[c].base = host_coefficients(s) + s->levels.first[c] * l2k_coefficient_bytes(plan->spec.type);
+    }
+    return L2K_OK;
+}
+
+static l2k_status take_pixels(l2k_plan *plan)
+{
+    cl_state *s = plan->state;
+    for (uint32_t c = 0; c < plan->spec.num_components && !plan->spec.on_device; c += s->pixels[c].lanes) {
+        l2k_cl_pixels *pixels = &s->pixels[c];
+        *pixels = l2k_cl_pixels_of(&plan->spec, c);
+        const size_t bytes = l2k_cl_pixel_bytes(pixels);
+        L2K_TRY(l2k_cl_buffer(plan->context, s->levels.device, CL_MEM_READ_WRITE, bytes, &pixels->memory));
+        pixels->staging = l2k_allocate(plan->context, bytes, 1);
+        if (!pixels->staging)
+            return l2k_fail(plan->context, L2K_ERROR_MEMORY, "out of memory for %zu bytes of samples", bytes);
+    }
+    return L2K_OK;
+}
+
+/* ---- Creation and release ------------------------------------------------------------------------------------ */
 
 static l2k_status create(l2k_plan *plan)
 {
-    l2k_cl_device *device;
-    L2K_TRY(l2k_cl_open(plan->context, &device));
-    return l2k_fail(plan->context, L2K_ERROR_BACKEND, "OpenCL: no transform yet");
+    L2K_TRY(check_sides(plan));
+    L2K_TRY(take_state(plan));
+    cl_state *s = plan->state;
+    l2k_cl_levels *levels = &s->levels;
+    L2K_TRY(l2k_cl_open(plan->context, &levels->device));
+    L2K_TRY(l2k_cl_queue(plan->context, levels->device, false, &s->queue));
+    levels->narrow = l2k_cl_low_type(&plan->spec);
+    L2K_TRY(
+        l2k_cl_buffer(plan->context, levels->device, CL_MEM_READ_WRITE, l2k_cl_low_bytes(&plan->spec), &levels->low));
+    L2K_TRY(take_coefficients(plan));
+    L2K_TRY(take_views(plan));
+    L2K_TRY(take_pixels(plan));
+    L2K_CL_TRY(plan->context, Finish, (s->queue));
+    return L2K_OK;
 }
 
+static void release_memory(cl_mem memory)
+{
+    if (memory)
+        l2k_cl.ReleaseMemObject(memory);
+}
+
+/* Errors of these calls come from earlier ones and have been reported. */
 static void destroy(l2k_plan *plan)
 {
-    (void)plan;
+    cl_state *s = plan->state;
+    if (!s)
+        return;
+    if (s->mapped)
+        l2k_cl.EnqueueUnmapMemObject(s->queue, s->pinned, s->mapped, 0, NULL, NULL);
+    if (s->queue)
+        l2k_cl.Finish(s->queue);
+    l2k_cl_release_kernels(&s->levels);
+    for (uint32_t c = 0; c < plan->spec.num_components; c++) {
+        if (s->parts)
+            release_memory(s->parts[c]);
+        if (s->pixels) {
+            release_memory(s->pixels[c].memory);
+            l2k_release(plan->context, s->pixels[c].staging);
+        }
+    }
+    release_memory(s->pinned);
+    release_memory(s->levels.coefficients);
+    release_memory(s->levels.low);
+    if (s->queue)
+        l2k_cl.ReleaseCommandQueue(s->queue);
+    l2k_release(plan->context, s->values);
+    l2k_release(plan->context, s->planes);
+    l2k_release(plan->context, s->pixels);
+    l2k_release(plan->context, s->parts);
+    l2k_release(plan->context, s->levels.first);
+    l2k_release(plan->context, s);
 }
 
-const l2k_backend_functions l2k_backend_opencl = {
-    .kind = L2K_BACKEND_OPENCL, .device = &devices, .create = create, .free = destroy};
+/* ---- Running on the host's memory ---------------------------------------------------------------------------- */
+
+/* Float samples are supported in device memory only. */
+static l2k_status refuse_floats(const l2k_plan *plan, const l2k_plane *planes)
+{
+    for (uint32_t c = 0; c < plan->spec.num_components; c++)
+        if (planes[c].type == L2K_SAMPLE_F32)
+            return l2k_fail(plan->context, L2K_ERROR_ARGUMENT, "OpenCL: float samples must be in device memory");
+    return L2K_OK;
+}
+
+/* Times are those of the host, which waits for each stage where they are wanted. */
+static l2k_status end_stage(const l2k_plan *plan, l2k_stage stage, double *start)
+{
+    if (!l2k_is_timed(plan->context))
+        return L2K_OK;
+    L2K_CL_TRY(plan->context, Finish, (((cl_state *)plan->state)->queue));
+    l2k_stage_end(plan->context, stage, *start);
+    *start = l2k_stage_start(plan->context);
+    return L2K_OK;
+}
+
+static l2k_status enqueue_forward(l2k_plan *plan, const l2k_plane *planes)
+{
+    cl_state *s = plan->state;
+    double start = l2k_stage_start(plan->context);
+    for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].lanes) {
+        l2k_cl_place_pixels(&s->pixels[c], &planes[c], &s->planes[c]);
+        L2K_TRY(l2k_cl_upload_pixels(plan, &s->pixels[c], &planes[c], &s->planes[c], s->queue, s->values));
+    }
+    L2K_TRY(end_stage(plan, L2K_STAGE_UPLOAD, &start));
+    L2K_TRY(l2k_cl_run_levels(plan, &s->levels, s->planes, s->queue));
+    L2K_TRY(end_stage(plan, L2K_STAGE_TRANSFORM, &start));
+    if (plan->spec.keeps_coefficients)
+        return L2K_OK;
+    L2K_CL_TRY(plan->context, EnqueueReadBuffer,
+               (s->queue, s->levels.coefficients, CL_FALSE, 0, s->bytes, host_coefficients(s), 0, NULL, NULL));
+    return end_stage(plan, L2K_STAGE_DOWNLOAD, &start);
+}
+
+static l2k_status enqueue_inverse(l2k_plan *plan, const l2k_plane *planes)
+{
+    cl_state *s = plan->state;
+    double start = l2k_stage_start(plan->context);
+    plan->sent_bytes = plan->spec.keeps_coefficients ? 0 : s->bytes;
+    if (!plan->spec.keeps_coefficients)
+        L2K_CL_TRY(plan->context, EnqueueWriteBuffer,
+                   (s->queue, s->levels.coefficients, CL_FALSE, 0, s->bytes, host_coefficients(s), 0, NULL, NULL));
+    L2K_TRY(end_stage(plan, L2K_STAGE_UPLOAD, &start));
+    for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].lanes)
+        l2k_cl_place_pixels(&s->pixels[c], &planes[c], &s->planes[c]);
+    L2K_TRY(l2k_cl_run_levels(plan, &s->levels, s->planes, s->queue));
+    L2K_TRY(end_stage(plan, L2K_STAGE_TRANSFORM, &start));
+    for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].lanes)
+        L2K_TRY(l2k_cl_download_pixels(plan, &s->pixels[c], &planes[c], &s->planes[c], s->queue));
+    return end_stage(plan, L2K_STAGE_DOWNLOAD, &start);
+}
+
+/* ---- On the device's memory ---------------------------------------------------------------------------------- */
+
+/* Planes that share a memory object are interleaved there, in the order of the components. */
+static l2k_status place_planes(l2k_plan *plan, const l2k_plane *planes)
+{
+    cl_state *s = plan->state;
+    for (uint32_t c = 0; c < plan->spec.num_components; c++) {
+        const l2k_plane *plane = &planes[c];
+        int64_t at = 0;
+        if (plane->row_stride < 0 || plane->sample_stride < 0)
+            return l2k_fail(plan->context, L2K_ERROR_ARGUMENT, "component %u: OpenCL: a negative stride", (unsigned)c);
+        for (uint32_t other = 0; other < c; other++)
+            at += planes[other].data == plane->data ? (int64_t)l2k_sample_bytes(planes[other].type) : 0;
+        s->planes[c] = (l2k_cl_plane){plane->data, at, plane->row_stride, plane->sample_stride, plane->type};
+    }
+    return L2K_OK;
+}
+
+static l2k_status run_in(l2k_plan *plan, const l2k_plane *planes, cl_command_queue queue)
+{
+    cl_state *s = plan->state;
+    L2K_TRY(place_planes(plan, planes));
+    L2K_TRY(l2k_cl_run_levels(plan, &s->levels, s->planes, queue));
+    L2K_CL_TRY(plan->context, Flush, (queue));
+    return L2K_OK;
+}
+
+/* Without a queue of the caller in the plan's own, which is waited for. */
+static l2k_status run_on_device(l2k_plan *plan, const l2k_plane *planes, void *stream)
+{
+    cl_state *s = plan->state;
+    if (stream)
+        return run_in(plan, planes, stream);
+    L2K_TRY(run_in(plan, planes, s->queue));
+    L2K_CL_TRY(plan->context, Finish, (s->queue));
+    return L2K_OK;
+}
+
+/* ---- Begin and finish ---------------------------------------------------------------------------------------- */
+
+static l2k_status enqueue_run(l2k_plan *plan, const l2k_plane *planes)
+{
+    double start = l2k_stage_start(plan->context);
+    if (plan->spec.on_device) {
+        L2K_TRY(run_in(plan, planes, ((cl_state *)plan->state)->queue));
+        return end_stage(plan, L2K_STAGE_TRANSFORM, &start);
+    }
+    L2K_TRY(refuse_floats(plan, planes));
+    return plan->spec.direction == L2K_FORWARD ? enqueue_forward(plan, planes) : enqueue_inverse(plan, planes);
+}
+
+static l2k_status begin(l2k_plan *plan, const l2k_plane *planes)
+{
+    cl_state *s = plan->state;
+    l2k_status status = enqueue_run(plan, planes);
+    if (status == L2K_OK)
+        status = l2k_cl_check(plan->context, l2k_cl.Flush(s->queue), "clFlush");
+    if (status != L2K_OK)
+        l2k_cl.Finish(s->queue); /* nothing may use the planes after the return */
+    return status;
+}
+
+static l2k_status finish(l2k_plan *plan, const l2k_plane *planes)
+{
+    cl_state *s = plan->state;
+    L2K_CL_TRY(plan->context, Finish, (s->queue));
+    if (plan->spec.on_device || plan->spec.direction == L2K_FORWARD)
+        return L2K_OK;
+    for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].lanes)
+        l2k_cl_unpack_pixels(plan, &s->pixels[c], &planes[c], s->values);
+    return L2K_OK;
+}
+
+/* ---- Among other queues -------------------------------------------------------------------------------------- */
+
+static l2k_status follow(l2k_plan *plan, void *stream)
+{
+    cl_state *s = plan->state;
+    cl_event reached;
+    L2K_CL_TRY(plan->context, EnqueueMarkerWithWaitList, (stream, 0, NULL, &reached));
+    cl_int error = l2k_cl.EnqueueBarrierWithWaitList(s->queue, 1, &reached, NULL);
+    l2k_cl.ReleaseEvent(reached);
+    L2K_TRY(l2k_cl_check(plan->context, error, "clEnqueueBarrierWithWaitList"));
+    L2K_CL_TRY(plan->context, Flush, (stream)); /* or the wait might not end */
+    return L2K_OK;
+}
+
+static void *queue_of(const l2k_plan *plan)
+{
+    return ((cl_state *)plan->state)->queue;
+}
+
+const l2k_backend_functions l2k_backend_opencl = {.kind = L2K_BACKEND_OPENCL,
+                                                  .device = &devices,
+                                                  .create = create,
+                                                  .free = destroy,
+                                                  .begin = begin,
+                                                  .finish = finish,
+                                                  .run_on_device = run_on_device,
+                                                  .stream = queue_of,
+                                                  .follow = follow};
