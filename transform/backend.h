@@ -19,6 +19,8 @@ typedef struct l2k_backend_functions {
     l2k_status (*run_on_device)(l2k_plan *plan, const l2k_plane *planes, void *stream); /* NULL: cannot */
     void *(*stream)(const l2k_plan *plan);                                              /* NULL: has none */
     l2k_status (*follow)(l2k_plan *plan, void *stream);                                 /* likewise */
+    /* Of plan.h: why only the CPU can do this, or NULL. NULL: the backend can do everything. */
+    const char *(*cpu_reason)(const l2k_plan_spec *spec);
 } l2k_backend_functions;
 
 struct l2k_plan {

@@ -113,10 +113,15 @@ static l2k_backend device_to_try(const l2k_context *context, uint64_t samples)
     return L2K_BACKEND_AUTO;
 }
 
+l2k_backend l2k_backend_for(const l2k_context *context, l2k_backend backend, uint64_t samples)
+{
+    backend = backend == L2K_BACKEND_AUTO ? device_to_try(context, samples) : backend;
+    return backend == L2K_BACKEND_AUTO ? L2K_BACKEND_CPU : backend;
+}
+
 bool l2k_backend_overlaps(const l2k_context *context, l2k_backend backend, uint64_t samples)
 {
-    return backend >= L2K_BACKEND_CUDA ||
-           (backend == L2K_BACKEND_AUTO && device_to_try(context, samples) != L2K_BACKEND_AUTO);
+    return l2k_backend_for(context, backend, samples) >= L2K_BACKEND_CUDA;
 }
 
 /* The attempt on the device is silent: if it fails, the CPU does the work, and that is not an error. */
@@ -151,13 +156,23 @@ static l2k_status require_device(const l2k_context *context, l2k_backend backend
 
 /* In place of the device; but a backend that was named remains an error where there is none. */
 static l2k_status create_on_cpu(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec,
-                                l2k_plan **plan)
+                                const char *reason, l2k_plan **plan)
 {
     if (backend >= L2K_BACKEND_CUDA)
         L2K_TRY(require_device(context, backend));
     if (l2k_backend_overlaps(context, backend, l2k_plan_samples(spec)))
-        l2k_choice_note_cpu(context, spec->cpu_reason);
+        l2k_choice_note_cpu(context, reason);
     return l2k_plan_create_on(context, &l2k_backend_cpu, spec, plan);
+}
+
+/* NULL: the backend takes it. */
+static const char *cpu_reason(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec)
+{
+    if (spec->cpu_reason)
+        return spec->cpu_reason;
+    const l2k_backend_functions *functions =
+        l2k_backend_functions_of(l2k_backend_for(context, backend, l2k_plan_samples(spec)));
+    return functions && functions->cpu_reason ? functions->cpu_reason(spec) : NULL;
 }
 
 l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec, l2k_plan **plan)
@@ -166,8 +181,9 @@ l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, cons
     L2K_TRY(l2k_cpu_check(context));
     if ((unsigned)backend > L2K_BACKEND_OPENCL)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "there is no backend %d", (int)backend);
-    if (spec->cpu_reason)
-        return create_on_cpu(context, backend, spec, plan);
+    const char *reason = cpu_reason(context, backend, spec);
+    if (reason)
+        return create_on_cpu(context, backend, spec, reason, plan);
     if (backend == L2K_BACKEND_AUTO)
         return create_on_either(context, spec, plan);
     if (!l2k_backend_functions_of(backend))

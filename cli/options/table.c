@@ -39,8 +39,11 @@ static const cli_name styles[] = {{"bypass", L2K_STYLE_BYPASS},
                                   {NULL, 0}};
 static const cli_name tile_parts[] = {
     {"R", L2K_TILE_PARTS_RESOLUTION}, {"L", L2K_TILE_PARTS_LAYER}, {"C", L2K_TILE_PARTS_COMPONENT}, {NULL, 0}};
-static const cli_name backends[] = {
-    {"auto", L2K_BACKEND_AUTO}, {"cpu", L2K_BACKEND_CPU}, {"cuda", L2K_BACKEND_CUDA}, {NULL, 0}};
+static const cli_name backends[] = {{"auto", L2K_BACKEND_AUTO},
+                                    {"cpu", L2K_BACKEND_CPU},
+                                    {"cuda", L2K_BACKEND_CUDA},
+                                    {"opencl", L2K_BACKEND_OPENCL},
+                                    {NULL, 0}};
 static const cli_name cpus[] = {{"auto", L2K_CPU_AUTO},     {"c", L2K_CPU_C},       {"avx2", L2K_CPU_AVX2},
                                 {"avx512", L2K_CPU_AVX512}, {"neon", L2K_CPU_NEON}, {NULL, 0}};
 static const cli_name compressions[] = {
@@ -655,7 +658,7 @@ const cli_option cli_option_table[] = {
     {.commands = ENCODE | DECODE | VOLUME,
      .name = "backend",
      .argument = "NAME",
-     .help = "where to compute: auto, cpu or cuda",
+     .help = "where to compute: auto, cpu, cuda or opencl",
      .fallback = "auto",
      .detail = "The result is the same to the bit.",
      .parse = cli_take_name,

@@ -27,7 +27,7 @@ const l2k_option_rule l2k_encoder_rules[] = {
     [L2K_ENCODER_TLM] = {"TLM", 0, 1, 0},
     [L2K_ENCODER_TILE_PARTS] = {"tile-part division", 0, L2K_TILE_PARTS_COMPONENT, L2K_TILE_PARTS_ONE},
     [L2K_ENCODER_THREADS] = {"number of threads", 0, 1024, 0},
-    [L2K_ENCODER_BACKEND] = {"backend", 0, L2K_BACKEND_CUDA, L2K_BACKEND_AUTO},
+    [L2K_ENCODER_BACKEND] = {"backend", 0, L2K_BACKEND_OPENCL, L2K_BACKEND_AUTO},
     [L2K_ENCODER_LIMIT_SAMPLES] = {"limit of samples", 0, INT64_MAX, (int64_t)1 << 36},
     [L2K_ENCODER_GPU_MIN_SAMPLES] = {"number of samples for the GPU", L2K_GPU_WHERE_FASTER, INT64_MAX,
                                      L2K_GPU_WHERE_WORTH},

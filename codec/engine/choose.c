@@ -6,6 +6,9 @@
 #ifdef L2K_WITH_CUDA
 extern const l2k_engine_table l2k_engine_cuda;
 #endif
+#ifdef L2K_WITH_OPENCL
+extern const l2k_engine_table l2k_engine_opencl;
+#endif
 
 static const l2k_engine_table *table_for(l2k_backend backend)
 {
@@ -13,23 +16,44 @@ static const l2k_engine_table *table_for(l2k_backend backend)
     if (backend == L2K_BACKEND_CUDA)
         return &l2k_engine_cuda;
 #endif
+#ifdef L2K_WITH_OPENCL
+    if (backend == L2K_BACKEND_OPENCL)
+        return &l2k_engine_opencl;
+#endif
     return backend == L2K_BACKEND_CPU ? &l2k_engine_cpu : NULL;
 }
 
-/* That of the processors with memory of their own, if the build has any. */
-static const l2k_engine_table *off_host(void)
+/* That of the processor with memory of its own which would take so many samples; NULL: the CPU takes them. */
+static const l2k_engine_table *off_host(const l2k_engine *engine, uint64_t samples)
 {
-    return table_for(L2K_BACKEND_CUDA);
+    const l2k_engine_table *table = table_for(l2k_backend_for(&engine->context, engine->backend, samples));
+    return table == &l2k_engine_cpu ? NULL : table;
 }
 
-static const l2k_engine_table *table_of(const l2k_engine_slot *slot)
+static void release_state(l2k_engine *engine)
 {
-    return table_for(l2k_plan_backend(slot->plan));
+    if (engine->state)
+        engine->table->release(engine);
 }
 
-static const l2k_engine_table *table_of_view(const l2k_coefficients *view)
+/* The engine's from now on. */
+static const l2k_engine_table *table_of(l2k_engine *engine, const l2k_engine_slot *slot)
 {
-    return l2k_is_off_host(view) ? off_host() : &l2k_engine_cpu;
+    const l2k_engine_table *table = table_for(l2k_plan_backend(slot->plan));
+    if (table == &l2k_engine_cpu || table == engine->table)
+        return table;
+    release_state(engine);
+    return engine->table = table;
+}
+
+/* Views of other engines' tiles are where this one's are. */
+static const l2k_engine_table *table_of_view(l2k_engine *engine, const l2k_coefficients *view)
+{
+    if (!l2k_is_off_host(view))
+        return &l2k_engine_cpu;
+    if (!engine->table)
+        engine->table = off_host(engine, UINT64_MAX);
+    return engine->table;
 }
 
 /* ---- Engines ------------------------------------------------------------------------------------------------- */
@@ -77,8 +101,7 @@ void l2k_engine_release(l2k_engine *engine)
 {
     const int before = l2k_device_enter(&engine->context);
     l2k_block_coder_free(engine->coder);
-    if (engine->state)
-        off_host()->release(engine);
+    release_state(engine);
     engine->coder = NULL;
     l2k_device_leave(before);
 }
@@ -102,10 +125,10 @@ l2k_status l2k_engine_plan(const l2k_engine *engine, const l2k_plan_spec *spec, 
  * room AUTO would turn to the CPU for all tiles to come. */
 static bool has_room(const l2k_engine *engine, const l2k_plan_spec *spec, l2k_engine_slot *slot)
 {
-    if (spec->cpu_reason || !l2k_backend_overlaps(&engine->context, engine->backend, l2k_plan_samples(spec)) ||
-        !l2k_plan_cache_has_any(&engine->context, engine->cache))
+    const l2k_backend backend = l2k_backend_for(&engine->context, engine->backend, l2k_plan_samples(spec));
+    if (spec->cpu_reason || backend == L2K_BACKEND_CPU || !l2k_plan_cache_has_any(&engine->context, engine->cache))
         return false;
-    if (l2k_plan_create(&engine->quiet, L2K_BACKEND_CUDA, spec, &slot->plan) != L2K_OK) {
+    if (l2k_plan_create(&engine->quiet, backend, spec, &slot->plan) != L2K_OK) {
         l2k_plan_cache_drop(&engine->context, engine->cache);
         return false;
     }
@@ -179,7 +202,8 @@ static l2k_status prepare_encode(const l2k_engine *engine, l2k_engine_slot *slot
     const l2k_choice *choice = engine->context.choice;
     l2k_tile *tile = request->tile;
     l2k_plan_spec spec = *request->spec;
-    spec.keeps_coefficients = request->follows && off_host() && off_host()->codes(tile->coding->components[0].style);
+    const l2k_engine_table *table = off_host(engine, l2k_plan_samples(&spec));
+    spec.keeps_coefficients = request->follows && table && table->codes(tile->coding->components[0].style, request);
     spec.packs_planes = spec.keeps_coefficients && request->off_host && !request->interleaved;
     spec.on_device = spec.keeps_coefficients && request->off_host && !l2k_choice_has_failed(choice);
     choose_quantiser(engine, request, &spec);
@@ -199,7 +223,7 @@ l2k_status l2k_engine_begin_encode(l2k_engine *engine, l2k_engine_slot *slot, l2
     L2K_TRY(prepare_encode(engine, slot, request));
     if (request->off_host && !l2k_is_off_host(request->tile->components[0].view))
         L2K_TRY(l2k_engine_fetch_planes(&engine->context, request));
-    return table_of(slot)->begin_encode(engine, slot, request);
+    return table_of(engine, slot)->begin_encode(engine, slot, request);
 }
 
 l2k_status l2k_engine_finish_transform(l2k_engine_slot *slot)
@@ -211,36 +235,36 @@ l2k_status l2k_engine_finish_encode(l2k_engine *engine, l2k_engine_slot *slot, c
                                     l2k_made_packets *made)
 {
     *made = (l2k_made_packets){0};
-    return table_of(slot)->finish_encode(engine, slot, request, made);
+    return table_of(engine, slot)->finish_encode(engine, slot, request, made);
 }
 
 l2k_status l2k_engine_recode(l2k_engine *engine, const l2k_encode_request *request)
 {
-    return table_of_view(request->tile->components[0].view)->recode(engine, request);
+    return table_of_view(engine, request->tile->components[0].view)->recode(engine, request);
 }
 
 void l2k_engine_forget(l2k_engine *engine)
 {
     l2k_engine_cpu.forget(engine);
     if (engine->state)
-        off_host()->forget(engine);
+        engine->table->forget(engine);
 }
 
 l2k_status l2k_engine_fetch(l2k_engine *engine, const l2k_coefficients *view, const l2k_band_view *part,
                             uint32_t distance, void *to)
 {
-    return table_of_view(view)->fetch(engine, view, part, distance, to);
+    return table_of_view(engine, view)->fetch(engine, view, part, distance, to);
 }
 
 l2k_status l2k_engine_keep(l2k_engine *engine, const l2k_coefficients *view, l2k_coefficients *copy)
 {
-    return table_of_view(view)->keep(engine, view, copy);
+    return table_of_view(engine, view)->keep(engine, view, copy);
 }
 
 void l2k_engine_drop(l2k_engine *engine)
 {
-    if (engine->state)
-        off_host()->drop(engine);
+    if (engine->state && engine->table->drop)
+        engine->table->drop(engine);
 }
 
 /* ---- Decoding ------------------------------------------------------------------------------------------------ */
@@ -250,8 +274,9 @@ l2k_status l2k_engine_prepare_decode(l2k_engine *engine, l2k_engine_slot *slot, 
                                      bool *on_host)
 {
     l2k_plan_spec spec = *request->spec;
+    const l2k_engine_table *table = off_host(engine, l2k_plan_samples(&spec));
     const bool decodes =
-        !request->coefficients && !request->blocks_on_host && off_host() && off_host()->codes(request->style);
+        !request->coefficients && !request->blocks_on_host && table && table->codes(request->style, NULL);
     spec.keeps_coefficients = decodes && !request->off_host;
     if (request->off_host && !decodes && !spec.cpu_reason)
         spec.cpu_reason = "code-blocks that the GPU does not decode are decoded on the CPU";
@@ -262,7 +287,7 @@ l2k_status l2k_engine_prepare_decode(l2k_engine *engine, l2k_engine_slot *slot, 
 
 l2k_status l2k_engine_begin_decode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request)
 {
-    return table_of(slot)->begin_decode(engine, slot, request);
+    return table_of(engine, slot)->begin_decode(engine, slot, request);
 }
 
 l2k_status l2k_engine_finish_decode(l2k_engine_slot *slot)
@@ -272,8 +297,8 @@ l2k_status l2k_engine_finish_decode(l2k_engine_slot *slot)
 
 void l2k_engine_send(l2k_engine *engine, const uint8_t *bytes, size_t num_bytes)
 {
-    if (engine->state)
-        off_host()->send(engine, bytes, num_bytes);
+    if (engine->state && engine->table->send)
+        engine->table->send(engine, bytes, num_bytes);
 }
 
 /* ---- Several processors -------------------------------------------------------------------------------------- */

@@ -82,8 +82,9 @@ typedef struct l2k_engine_slot {
  * L2K_ERROR_BACKEND; encoding L2K_ERROR_ARGUMENT for a coefficient with too many bit-planes, decoding
  * L2K_ERROR_CORRUPT. */
 typedef struct l2k_engine_table {
-    /* Whether code-blocks of that style are coded where the coefficients are; otherwise views are on the host. */
-    bool (*codes)(unsigned style);
+    /* Whether code-blocks of that style are coded where the coefficients are; otherwise views are on the host. `request`:
+     * to encode; NULL: to decode. */
+    bool (*codes)(unsigned style, const l2k_encode_request *request);
     l2k_status (*begin_encode)(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request);
     l2k_status (*finish_encode)(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
                                 l2k_made_packets *made);
@@ -96,7 +97,7 @@ typedef struct l2k_engine_table {
      * called with NULL, which waits. */
     void (*send)(l2k_engine *engine, const uint8_t *bytes, size_t num_bytes);
     /* Views off the host that are read or coded more than once. `fetch`: every `distance`-th row of a part, packed.
-     * `keep`: a copy until `drop`. */
+     * `keep`: a copy until `drop`. NULL where `codes` refuses steps that are still to be chosen. */
     l2k_status (*fetch)(l2k_engine *engine, const l2k_coefficients *view, const l2k_band_view *part, uint32_t distance,
                         void *to);
     l2k_status (*keep)(l2k_engine *engine, const l2k_coefficients *view, l2k_coefficients *copy);
@@ -125,8 +126,9 @@ struct l2k_engine {
     l2k_choice choice;   /* the context's, where engines are on several processors, which do not all fail together */
     l2k_context quiet;   /* the same, for what may fail and is then done again: reports nothing */
     l2k_backend backend;
-    l2k_block_coder *coder; /* on the host */
-    void *state;            /* of the table for a processor with memory of its own; NULL until it needs some */
+    l2k_block_coder *coder;        /* on the host */
+    const l2k_engine_table *table; /* of the processor with memory of its own that the last tile was on; NULL: none */
+    void *state;                   /* this table's; NULL until it needs some */
     l2k_plan_cache *cache;
 };
 

@@ -21,20 +21,23 @@ void gpu_copy_out(void *host, const void *device, size_t bytes);
 /* Device memory from a place on, as backends take it; until the whole is given back. */
 void *gpu_part(void *device, size_t at, size_t bytes);
 
-#ifdef L2K_TEST_OPENCL
-#define GPU_BACKEND L2K_BACKEND_OPENCL
-#define GPU_REQUIRE "L2K_REQUIRE_OPENCL"
-#else
-#define GPU_BACKEND L2K_BACKEND_CUDA
-#define GPU_REQUIRE "L2K_REQUIRE_GPU"
-
-/* A CUDA stream of its own, as cudaStream_t; and a copy between two places on the device that begins a while later. */
+/* A stream of its own, as cudaStream_t or cl_command_queue; and a copy between two places on the device that begins a while later. */
 void *gpu_new_stream(void);
 void gpu_free_stream(void *stream);
 void gpu_copy_later(void *to, const void *from, size_t bytes, void *stream);
 
 /* Waits for all work of the device. */
 void gpu_wait(void);
+
+/* GPU_PLANES: encoders and decoders take planes in its memory. */
+#ifdef L2K_TEST_OPENCL
+#define GPU_BACKEND L2K_BACKEND_OPENCL
+#define GPU_REQUIRE "L2K_REQUIRE_OPENCL"
+#define GPU_PLANES  false
+#else
+#define GPU_BACKEND L2K_BACKEND_CUDA
+#define GPU_REQUIRE "L2K_REQUIRE_GPU"
+#define GPU_PLANES  true
 
 size_t gpu_free_bytes(void);
 

@@ -16,6 +16,9 @@ enum { PLANES_GUARD = 64, PLANES_FILL = 0xA5 };
 /* Where an image is coded, and from or into which memory. */
 typedef enum place { ON_CPU, FROM_HOST, FROM_DEVICE, PLACES } place;
 
+/* Those below it can be had. */
+enum { PLACES_HERE = GPU_PLANES ? PLACES : FROM_DEVICE };
+
 static const char *const place_names[PLACES] = {"CPU", "GPU, host memory", "GPU, device memory"};
 
 /* ---- Layout ---------------------------------------------------------------------------------------------------- */
@@ -144,8 +147,7 @@ static inline void outcome_free(outcome *o)
 
 static inline l2k_status set_place(l2k_decoder *d, place where)
 {
-    const l2k_status status =
-        l2k_decoder_set(d, L2K_DECODER_BACKEND, where == ON_CPU ? L2K_BACKEND_CPU : L2K_BACKEND_CUDA);
+    const l2k_status status = l2k_decoder_set(d, L2K_DECODER_BACKEND, where == ON_CPU ? L2K_BACKEND_CPU : GPU_BACKEND);
     if (status == L2K_OK)
         return l2k_decoder_set(d, L2K_DECODER_MEMORY, where == FROM_DEVICE ? L2K_MEMORY_DEVICE : L2K_MEMORY_HOST);
     return status;

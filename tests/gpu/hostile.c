@@ -1,12 +1,12 @@
-/* gpu_hostile: damaged codestreams decoded on the CUDA backend and on the CPU give the same status and the same
+/* gpu_hostile, opencl_hostile: damaged codestreams decoded on the backend and on the CPU give the same status and the same
  * samples, and nothing is written beside them. Small codestreams of MQ, HT and mixed code-blocks are made here; each
  * case flips bits, overwrites, cuts, inserts, deletes, splices two of them, or lies about a length. Then the time of
  * one code-block of bytes that no encoder makes, with as many passes as there can be.
  *
  *     gpu_hostile [CASES [FIRST]]
  *
- * With fewer than 100 cases, for compute-sanitizer, these times are left out. Exits with 77 without a GPU, unless
- * L2K_REQUIRE_GPU=1. */
+ * With fewer than 100 cases, for compute-sanitizer, these times are left out. Exits with 77 without a device,
+ * unless L2K_REQUIRE_GPU=1 or L2K_REQUIRE_OPENCL=1. */
 #define _POSIX_C_SOURCE 200112L
 #include <time.h>
 
@@ -25,7 +25,7 @@ typedef struct original {
 static original originals[ORIGINALS];
 static bytes cut_file; /* the case */
 static talk said;
-static bool lost; /* the device: no call of CUDA succeeds any more */
+static bool lost; /* the device: no call succeeds any more */
 static unsigned long statuses[L2K_ERROR_CANCELLED + 1];
 
 static void require(bool holds, const char *what)
@@ -226,7 +226,7 @@ static unsigned long run_cases(uint64_t cases, uint64_t first)
     for (uint64_t seed = first; seed < first + cases && !lost; seed++) {
         damage(seed);
         said = (talk){.notes = 0};
-        if (compare_places(d, &cut_file, seed % 2 ? FROM_DEVICE : FROM_HOST, seed, &ms)) {
+        if (compare_places(d, &cut_file, GPU_PLANES && seed % 2 ? FROM_DEVICE : FROM_HOST, seed, &ms)) {
             printf("case %llu\n", (unsigned long long)seed);
             failures++;
             l2k_decoder_free(d);

@@ -1,12 +1,12 @@
-/* gpu_images: random images through encoder and decoder on the CUDA backend, from and into host and device memory, one
- * at a time and in batches: the CPU's bytes and samples, and nothing written beside them. Sizes, components,
+/* gpu_images, opencl_images: random images through encoder and decoder on the CUDA backend, from and into host and
+ * device memory, or on that of OpenCL, from and into host memory, one at a time and in batches: the CPU's bytes and samples, and nothing written beside them. Sizes, components,
  * precisions, wavelets and named kernels, block styles of MQ and HT, tiles, precincts, progressions, layers by ratio
  * and PSNR, steps; decoding also of regions, fewer resolutions, fewer layers, single components.
  *
  *     gpu_images [CASES [FIRST]]
  *
- * Encoders and decoders are used for all cases, and fresh ones for a case that fails. Exits with 77 without a GPU,
- * unless L2K_REQUIRE_GPU=1. */
+ * Encoders and decoders are used for all cases, and fresh ones for a case that fails. Exits with 77 without a
+ * device, unless L2K_REQUIRE_GPU=1 or L2K_REQUIRE_OPENCL=1. */
 #include "gpu_planes.h"
 #include "gpu_require.h"
 
@@ -198,7 +198,7 @@ static bool drop_planes(source_planes *s)
 
 static bool set_encoder(objects *o, const trial *t, place where)
 {
-    const l2k_backend backend = where == ON_CPU ? L2K_BACKEND_CPU : L2K_BACKEND_CUDA;
+    const l2k_backend backend = where == ON_CPU ? L2K_BACKEND_CPU : GPU_BACKEND;
     bool right = coding_set_encoder(o->encoder, &t->coding, t->format) &&
                  l2k_encoder_set(o->encoder, L2K_ENCODER_BACKEND, backend) == L2K_OK;
     const l2k_memory memory = where == FROM_DEVICE ? L2K_MEMORY_DEVICE : L2K_MEMORY_HOST;
@@ -254,8 +254,8 @@ static bool decode_everywhere(objects *o, const trial *t)
     require(coding_set_decoder(o->decoder, &t->decoding) == L2K_OK, "setting options");
     outcome expected = decode_at(o->decoder, &t->expected, ON_CPU, t->seed);
     bool right = true;
-    for (place where = FROM_HOST; where < PLACES && right; where++)
-        right = decode(o, t, where, &expected);
+    for (int where = FROM_HOST; where < PLACES_HERE && right; where++)
+        right = decode(o, t, (place)where, &expected);
     outcome_free(&expected);
     return right;
 }
@@ -275,12 +275,17 @@ typedef struct batch {
     place encode_from, decode_to;
 } batch;
 
+static place random_place(rng *r)
+{
+    return rng_below(r, 2) || !GPU_PLANES ? FROM_HOST : FROM_DEVICE;
+}
+
 static void make_batch(objects *o, const trial *t, batch *b)
 {
     rng r = {t->seed + 3};
     b->count = rng_between(&r, 1, MOST_ITEMS);
-    b->encode_from = rng_below(&r, 2) ? FROM_HOST : FROM_DEVICE;
-    b->decode_to = rng_below(&r, 2) ? FROM_HOST : FROM_DEVICE;
+    b->encode_from = random_place(&r);
+    b->decode_to = random_place(&r);
     b->in_flight = rng_below(&r, 5);
     for (unsigned i = 0; i < b->count; i++) {
         trial *k = &b->trials[i];
@@ -405,8 +410,8 @@ static bool check_trial(objects *o, uint64_t seed)
     bool right = true;
     expect(o, &t);
     refused += t.status != L2K_OK;
-    for (place where = FROM_HOST; where < PLACES && right; where++)
-        right = encode(o, &t, where);
+    for (int where = FROM_HOST; where < PLACES_HERE && right; where++)
+        right = encode(o, &t, (place)where);
     right = right && (t.status != L2K_OK || decode_everywhere(o, &t));
     right = right && (seed % 3 || both_batches(o, &t));
     free_trial(&t);

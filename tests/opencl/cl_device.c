@@ -77,3 +77,27 @@ void gpu_copy_out(void *host, const void *device, size_t bytes)
     require(l2k_cl.EnqueueReadBuffer(queue, (cl_mem)device, CL_TRUE, 0, bytes, host, 0, NULL, NULL) == CL_SUCCESS,
             "clEnqueueReadBuffer");
 }
+
+void *gpu_new_stream(void)
+{
+    cl_command_queue own;
+    require(l2k_cl_queue(&context, open_device(), false, &own) == L2K_OK, "making a queue");
+    return own;
+}
+
+void gpu_free_stream(void *stream)
+{
+    l2k_cl.ReleaseCommandQueue(stream);
+}
+
+void gpu_copy_later(void *to, const void *from, size_t bytes, void *stream)
+{
+    require(l2k_cl.EnqueueCopyBuffer(stream, (cl_mem)from, to, 0, 0, bytes, 0, NULL, NULL) == CL_SUCCESS &&
+                l2k_cl.Finish(stream) == CL_SUCCESS,
+            "clEnqueueCopyBuffer");
+}
+
+void gpu_wait(void)
+{
+    require(l2k_cl.Finish(queue) == CL_SUCCESS, "clFinish");
+}

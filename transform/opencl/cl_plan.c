@@ -179,6 +179,14 @@ static l2k_status take_pixels(l2k_plan *plan)
     return L2K_OK;
 }
 
+static const char *cpu_reason(const l2k_plan_spec *spec)
+{
+    for (uint32_t c = 0; c < spec->num_components; c++)
+        if (spec->components[c].wavelet > L2K_WAVELET_9_7)
+            return "wavelets but the 5/3 and the 9/7 are the CPU's, not OpenCL's";
+    return NULL;
+}
+
 /* ---- Creation and release ------------------------------------------------------------------------------------ */
 
 static l2k_status create(l2k_plan *plan)
@@ -389,6 +397,7 @@ static void *queue_of(const l2k_plan *plan)
 
 const l2k_backend_functions l2k_backend_opencl = {.kind = L2K_BACKEND_OPENCL,
                                                   .device = &devices,
+                                                  .cpu_reason = cpu_reason,
                                                   .create = create,
                                                   .free = destroy,
                                                   .begin = begin,

@@ -6,9 +6,9 @@
 #include "base/memory.h"
 #include "base/run.h"
 
-static bool codes(unsigned style)
+static bool codes(unsigned style, const l2k_encode_request *request)
 {
-    (void)style;
+    (void)style, (void)request;
     return true;
 }
 

@@ -43,9 +43,9 @@ static l2k_status coder_of(l2k_engine *engine, unsigned style, l2k_block_coder *
     return L2K_OK;
 }
 
-static bool codes(unsigned style)
+static bool codes(unsigned style, const l2k_encode_request *request)
 {
-    (void)style;
+    (void)style, (void)request;
     return true;
 }
 

@@ -59,7 +59,7 @@ static void test_encoder_ranges(void **unused)
                   {L2K_ENCODER_TLM, 0, 1},
                   {L2K_ENCODER_TILE_PARTS, 0, 3},
                   {L2K_ENCODER_HT_PASSES, 1, 3},
-                  {L2K_ENCODER_BACKEND, 0, 2},
+                  {L2K_ENCODER_BACKEND, 0, 3},
                   {L2K_ENCODER_DEVICE, -1, 62},
                   {L2K_ENCODER_TILE_WIDTH, 0, UINT32_MAX},
                   {L2K_ENCODER_TILE_HEIGHT, 0, UINT32_MAX}};
@@ -277,7 +277,7 @@ static void test_decoder_ranges(void **unused)
     } ranges[] = {{L2K_DECODER_REDUCE, 0, 32},
                   {L2K_DECODER_LAYERS, 0, 65535},
                   {L2K_DECODER_COMPONENT, -1, L2K_MAX_COMPONENTS - 1},
-                  {L2K_DECODER_BACKEND, 0, 2}};
+                  {L2K_DECODER_BACKEND, 0, 3}};
     watch w;
     l2k_hooks hooks = watch_hooks(&w);
     l2k_decoder *decoder = l2k_decoder_new(&hooks);

@@ -1,0 +1,102 @@
+/* OpenCL as an engine: a plan that keeps its coefficients on the device, and the HT block coder there. What this has no
+ * kernels for goes to the CPU's coders behind the device's transform. */
+#include "base/memory.h"
+#include "base/run.h"
+#include "codec/engine/cpu/cpu_engine.h"
+#include "codec/engine/opencl/ht_cl_coder.h"
+
+/* HT alone: encoded without distortions and refinement passes, and with steps that are known. */
+static bool codes(unsigned style, const l2k_encode_request *request)
+{
+    if (!(style & L2K_STYLE_HT) || style & L2K_STYLE_HT_MIXED)
+        return false;
+    if (!request)
+        return true;
+    for (uint32_t c = 0; c < request->tile->num_components; c++)
+        if (request->tile->components[c].coding->ht_passes > 1)
+            return false;
+    return !request->distortions && !request->open_steps;
+}
+
+/* The engine's state is the coder, which is made when a tile first needs it. */
+static l2k_status coder_of(l2k_engine *engine, l2k_block_coder **coder)
+{
+    if (!engine->state) {
+        L2K_TRY(l2k_block_coder_create(l2k_engine_context(engine), &l2k_ht_on_opencl, coder));
+        engine->state = *coder;
+    }
+    *coder = engine->state;
+    return L2K_OK;
+}
+
+/* ---- Encoding ------------------------------------------------------------------------------------------------ */
+
+static l2k_status begin_encode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request)
+{
+    (void)engine;
+    return l2k_plan_begin(slot->plan, request->planes);
+}
+
+static l2k_status code(l2k_engine *engine, void *queue, const l2k_encode_request *request)
+{
+    l2k_block_batch batch = l2k_batch_to_encode(request);
+    l2k_block_coder *coder;
+    batch.engine = queue;
+    L2K_TRY(coder_of(engine, &coder));
+    return l2k_code_blocks(engine, coder, &batch);
+}
+
+/* The coder works behind the plan, in its queue. */
+static l2k_status finish_encode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
+                                l2k_made_packets *made)
+{
+    if (!l2k_is_off_host(request->tile->components[0].view))
+        return l2k_cpu_finish_encode(engine, slot, request, made);
+    const l2k_status coded = code(engine, l2k_plan_stream(slot->plan), request);
+    const l2k_status finished = l2k_plan_finish(slot->plan);
+    return coded == L2K_OK ? finished : coded;
+}
+
+/* ---- Decoding ------------------------------------------------------------------------------------------------ */
+
+/* The transform is enqueued behind the code-blocks, before these are done. */
+static l2k_status begin_decode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request)
+{
+    l2k_block_batch batch = l2k_batch_to_decode(request);
+    l2k_block_coder *coder;
+    if (!l2k_is_off_host(l2k_plan_coefficients(slot->plan, 0)))
+        return l2k_cpu_begin_decode(engine, slot, request);
+    double start = l2k_stage_start(&engine->context);
+    batch.engine = l2k_plan_stream(slot->plan);
+    L2K_TRY(coder_of(engine, &coder));
+    L2K_TRY(coder->table->begin_decode(coder, &batch));
+    l2k_stage_end(&engine->context, L2K_STAGE_TIER1, start);
+    const l2k_status begun = l2k_plan_begin(slot->plan, request->planes);
+    start = l2k_stage_start(&engine->context);
+    const l2k_status finished = coder->table->finish(coder);
+    l2k_stage_end(&engine->context, L2K_STAGE_TIER1, start);
+    return begun == L2K_OK ? finished : begun;
+}
+
+/* ---- The table ----------------------------------------------------------------------------------------------- */
+
+static void forget(l2k_engine *engine)
+{
+    l2k_ht_on_opencl.forget(engine->state);
+}
+
+static void release(l2k_engine *engine)
+{
+    l2k_block_coder_free(engine->state);
+    engine->state = NULL;
+}
+
+extern const l2k_engine_table l2k_engine_opencl; /* for choose.c */
+const l2k_engine_table l2k_engine_opencl = {
+    .codes = codes,
+    .begin_encode = begin_encode,
+    .finish_encode = finish_encode,
+    .begin_decode = begin_decode,
+    .forget = forget,
+    .release = release,
+};
