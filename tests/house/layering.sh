@@ -20,7 +20,7 @@ BEGIN {
     row["tiling/pixel"] = "lift2k base tiling"
     # A backend is reached through the table in transform/backend.h; backends know nothing of each other.
     row["transform"] = "lift2k base tiling tiling/pixel dwt quant"
-    row["transform/cpu"] = row["transform/cuda"] = "lift2k base tiling tiling/pixel dwt quant transform"
+    row["transform/cpu"] = row["transform/cuda"] = row["transform/opencl"] = "lift2k base tiling tiling/pixel dwt quant transform"
     row["transform/volume"] = row["transform/cpu"]
     row["transform/volume/cpu"] = row["transform/volume"] " transform/volume"
     row["transform/volume/cuda"] = row["transform/volume/cpu"] " transform/cuda"
