@@ -12,7 +12,7 @@ typedef struct l2k_context {
     unsigned threads;            /* at least 1 */
     unsigned in_flight;          /* images that a device is to work on at the same time, of several objects; 0 is 1 */
     uint64_t devices;            /* CUDA devices that work is divided among, bit n for ordinal n; 0: the current one */
-    l2k_cpu cpu;                 /* instruction set of the row kernels (base/cpu.h) */
+    l2k_cpu cpu;                 /* instruction set of the row functions (base/cpu.h) */
     struct l2k_choice *choice;   /* how AUTO chooses a backend (transform/choice.h); NULL: the default */
     struct l2k_pool *pool;       /* where memory comes from (base/pool.h); NULL: from the hooks */
     struct l2k_partial *partial; /* the opened file, if parts of it are read where they are needed (base/partial.h) */

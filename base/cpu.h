@@ -1,12 +1,12 @@
-/* Instruction sets of the CPU. Row kernels are plain C loops that are compiled once for each set (CMakeLists.txt), into
- * one table of functions each; a plan picks its tables when it is made. Contraction is off in every copy, so all give
+/* Instruction sets of the CPU. Row functions are plain C loops, compiled once for each set (CMakeLists.txt) into one
+ * table of functions each; a plan picks its tables when it is made. Contraction is off in every copy, so all give
  * the same bits. */
 #ifndef L2K_BASE_CPU_H
 #define L2K_BASE_CPU_H
 
 #include "base/context.h"
 
-/* Whether this build has the row kernels of a set, and the processor and system can run them. True for L2K_CPU_AUTO. */
+/* Whether this build has a set's row functions, and the processor and system can run them. True for L2K_CPU_AUTO. */
 bool l2k_cpu_usable(l2k_cpu cpu);
 
 /* The fastest usable set; never L2K_CPU_AUTO. */
@@ -25,7 +25,7 @@ const char *l2k_cpu_name(l2k_cpu cpu);
 /* L2K_ERROR_BACKEND, reported, where context->cpu is not usable. */
 l2k_status l2k_cpu_check(const l2k_context *context);
 
-/* ---- For the files of row kernels ---------------------------------------------------------------------------- */
+/* ---- For the files of row functions ---------------------------------------------------------------------------- */
 
 /* The name of a table in this copy of the file: l2k_pixel_rows becomes l2k_pixel_rows_avx2. The build sets L2K_ROWS_SET
  * for all copies but that of L2K_CPU_C, which also holds the choice between the tables. */

@@ -71,13 +71,13 @@ static void apply_step(const l2k_ring *ring, const l2k_kernel_step *step, int64_
 {
     const l2k_kernel_lifting *l = ring->kernel;
     const void *rows[L2K_KERNEL_TAPS];
-    for (unsigned lane = 0; lane < ring->lanes; lane++) {
+    for (unsigned j = 0; j < ring->num_joined; j++) {
         for (unsigned k = 0; k < step->num_taps; k++) {
             const int64_t place = y + l2k_kernel_first_tap(step) + 2 * (int)k;
-            rows[k] = l2k_ring_row(ring, lane,
-                                   l2k_kernel_place(&l->wavelet->kernel, place, ring->read.first, ring->read.end));
+            rows[k] =
+                l2k_ring_row(ring, j, l2k_kernel_place(&l->wavelet->kernel, place, ring->read.first, ring->read.end));
         }
-        l->rows->step[l->sums](step, ring->inverse, l2k_ring_row(ring, lane, y), rows, ring->width);
+        l->rows->step[l->sums](step, ring->inverse, l2k_ring_row(ring, j, y), rows, ring->width);
     }
 }
 
@@ -85,8 +85,8 @@ void l2k_kernel_ring_lift(l2k_ring *ring)
 {
     const l2k_kernel *kernel = &ring->kernel->wavelet->kernel;
     int64_t end = ring->load.end;
-    for (unsigned lane = 0; lane < ring->lanes && ring->height == 1 && ring->parity; lane++)
-        l2k_kernel_lone(ring->kernel, ring->inverse, l2k_ring_row(ring, lane, 0), ring->width);
+    for (unsigned j = 0; j < ring->num_joined && ring->height == 1 && ring->parity; j++)
+        l2k_kernel_lone(ring->kernel, ring->inverse, l2k_ring_row(ring, j, 0), ring->width);
     for (unsigned number = 0; number < kernel->num_steps && ring->height > 1; number++) {
         const l2k_kernel_step *step = step_at(kernel, ring->inverse, number);
         int64_t y = ring->done[number];

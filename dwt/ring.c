@@ -17,26 +17,26 @@ static l2k_row_range common(l2k_row_range range, int64_t first, int64_t end)
 static void apply_step(const l2k_ring *ring, unsigned number, int64_t y)
 {
     int64_t above = y > ring->read.first ? y - 1 : y + 1, below = y + 1 < ring->read.end ? y + 1 : y - 1;
-    for (unsigned lane = 0; lane < ring->lanes; lane++)
-        ring->lifting->step[number](l2k_ring_row(ring, lane, y), l2k_ring_row(ring, lane, above),
-                                    l2k_ring_row(ring, lane, below), ring->width);
+    for (unsigned j = 0; j < ring->num_joined; j++)
+        ring->lifting->step[number](l2k_ring_row(ring, j, y), l2k_ring_row(ring, j, above),
+                                    l2k_ring_row(ring, j, below), ring->width);
 }
 
 static void apply_all(const l2k_ring *ring)
 {
     unsigned steps = ring->lifting->steps;
-    for (unsigned lane = 0; lane < ring->lanes; lane++) {
+    for (unsigned j = 0; j < ring->num_joined; j++) {
         void *rows[L2K_RING_ROWS];
         for (unsigned i = 0; i < steps + 2; i++)
-            rows[i] = l2k_ring_row(ring, lane, ring->y - steps - 1 + i);
+            rows[i] = l2k_ring_row(ring, j, ring->y - steps - 1 + i);
         ring->lifting->all(rows, ring->width);
     }
 }
 
 static void lift_lone_row(const l2k_ring *ring)
 {
-    for (unsigned lane = 0; lane < ring->lanes && ring->parity; lane++)
-        ring->lifting->lone(l2k_ring_row(ring, lane, 0), ring->width);
+    for (unsigned j = 0; j < ring->num_joined && ring->parity; j++)
+        ring->lifting->lone(l2k_ring_row(ring, j, 0), ring->width);
 }
 
 /* Steps 0, 1, .. on rows y - 1, y - 2, .. */

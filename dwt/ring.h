@@ -1,18 +1,18 @@
 /* Vertical lifting of a picture that streams through a ring of a few rows: rows are loaded from top to bottom, every
- * lifting step follows one row after the one before it, and finished rows leave. The ring has steps + 2 rows per lane
- * (of a kernel, as many as its taps reach over) whatever the height, so it stays in the cache, or it is the whole
- * picture, which is lifted in place; a picture is cut into stripes only to feed several threads, at the price of
+ * lifting step follows one row after the one before it, and finished rows leave. The ring has steps + 2 rows per
+ * component (for a lifting kernel as many as its taps reach over) whatever the height, so it stays in the cache; or it
+ * is the whole picture, lifted in place. A picture is cut into stripes only to feed several threads, at the price of
  * `steps` rows read again on either side of a cut.
  *
- * Lanes are components that go together, because a component transform joins them at the pixels. */
+ * A component transform joins components at the pixels: their rows go through the ring together. */
 #ifndef L2K_DWT_RING_H
 #define L2K_DWT_RING_H
 
 #include "dwt/kernel_rows.h"
 #include "dwt/wavelet_rows.h"
 
-#define L2K_MAX_LANES 3
-#define L2K_RING_ROWS (L2K_MAX_LIFTING_STEPS + 2) /* per lane, at most */
+#define L2K_MAX_JOINED 3
+#define L2K_RING_ROWS  (L2K_MAX_LIFTING_STEPS + 2) /* per component, at most */
 
 /* Rows first .. end - 1, none where end <= first. */
 typedef struct l2k_row_range {
@@ -27,11 +27,10 @@ typedef struct l2k_ring {
     size_t width;                     /* samples in a row, at least 1 */
     int64_t height;                   /* rows of the picture, at least 1 */
     unsigned parity;                  /* of the coordinate of row 0 */
-    unsigned lanes;                   /* 1 to L2K_MAX_LANES */
-    uint32_t *rows;                   /* lanes * period of them, of samples of four bytes */
+    unsigned num_joined;              /* 1 to L2K_MAX_JOINED */
+    uint32_t *rows;                   /* num_joined * period of them, of samples of four bytes */
     size_t stride;                    /* from one row to the next, in samples */
-    size_t period; /* rows of a lane: at least l2k_ring_period, or at least `height` for a picture that is there as a
-                      whole */
+    size_t period; /* rows of a component: at least l2k_ring_period, or at least `height` to hold the whole picture */
     /* The ring's own: */
     l2k_row_range wanted, read;
     int64_t y;
@@ -41,7 +40,7 @@ typedef struct l2k_ring {
     l2k_row_range load, finished;
 } l2k_ring;
 
-/* Rows of a lane that a kernel needs; `inverse` as in the ring. */
+/* Rows of a component that a kernel needs; `inverse` as in the ring. */
 unsigned l2k_kernel_period(const l2k_kernel *kernel, bool inverse);
 
 /* Begins a stripe: rows begin .. end - 1 are wanted, 0 <= begin < end <= height. */
@@ -59,10 +58,10 @@ void l2k_kernel_ring_start(l2k_ring *ring, int64_t begin, int64_t end);
 bool l2k_kernel_ring_next(l2k_ring *ring);
 void l2k_kernel_ring_lift(l2k_ring *ring);
 
-/* Row y of a lane, valid while y is in `load` or `finished`. */
-static inline void *l2k_ring_row(const l2k_ring *ring, unsigned lane, int64_t y)
+/* Row y of joined component j, valid while y is in `load` or `finished`. */
+static inline void *l2k_ring_row(const l2k_ring *ring, unsigned j, int64_t y)
 {
-    return ring->rows + (lane * ring->period + (size_t)y % ring->period) * ring->stride;
+    return ring->rows + (j * ring->period + (size_t)y % ring->period) * ring->stride;
 }
 
 #endif

@@ -22,7 +22,7 @@ typedef struct cli_write_options {
     int png_level;                /* of zlib, 0 to 9; 0: none */
     const cli_metadata *metadata; /* PNG and TIFF; NULL: none */
     cli_film *film;               /* Y4M: which the frame is added to; NULL: a film of its own */
-    uint32_t fps[2];              /* Y4M: frames in so many seconds */
+    uint32_t fps[2];              /* Y4M: frames, and in how many seconds */
     bool quiet;
 } cli_write_options;
 

@@ -74,8 +74,8 @@ uint64_t l2k_plan_samples(const l2k_plan_spec *spec);
 /* Whether AUTO should try the GPU for that many samples, if there is one. NULL: as with L2K_GPU_MIN_SAMPLES. */
 bool l2k_choice_is_gpu(const l2k_choice *choice, uint64_t samples);
 
-/* The backend that takes so many samples, all components together: of AUTO a device's, if one is worth it, else the
- * CPU's. */
+/* The backend that takes `samples` samples, all components together: AUTO becomes a device's if one is worth it, else
+ * the CPU's. */
 l2k_backend l2k_backend_for(const l2k_context *context, l2k_backend backend, uint64_t samples);
 
 /* Whether begin returns before the work is done, so that a second plan is worth its memory. AUTO: whether this is

@@ -4,8 +4,8 @@
 
 #include "codec/encode/encoding.h"
 
-/* Whether an image with that Rsiz can have so many frames per second (0: not given); *fixes: it is a profile, which
- * fixes options. L2K_ERROR_ARGUMENT. */
+/* Whether Rsiz and the frame rate (0: not given) are possible together; *fixes: Rsiz is a profile that fixes options.
+ * L2K_ERROR_ARGUMENT. */
 l2k_status l2k_profile_check(const l2k_context *context, uint32_t rsiz, double frames_per_second, bool *fixes);
 
 /* Completes what the encoder has. The options are set even where something is against the profile. */

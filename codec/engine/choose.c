@@ -23,7 +23,7 @@ static const l2k_engine_table *table_for(l2k_backend backend)
     return backend == L2K_BACKEND_CPU ? &l2k_engine_cpu : NULL;
 }
 
-/* That of the processor with memory of its own which would take so many samples; NULL: the CPU takes them. */
+/* The table of the processor off the host that would take a tile of `samples` samples; NULL: the CPU takes it. */
 static const l2k_engine_table *off_host(const l2k_engine *engine, uint64_t samples)
 {
     const l2k_engine_table *table = table_for(l2k_backend_for(&engine->context, engine->backend, samples));

@@ -4,8 +4,8 @@
  * where they are, if one thread does the whole level and they are an LL: forward they come from the pixels or from the
  * previous level's LL buffer, are filtered vertically in the ring and horizontally as they leave it, and go to the next
  * LL buffer and, quantised, to the view; the inverse runs the same way back. The LL of level 1 is in one buffer per
- * lane, that of level 2 in a buffer that all lanes use in turn, then the two alternate. With discarded resolutions,
- * "level 1" is here the highest one that is left. */
+ * joined component, that of level 2 in a buffer that all of them use in turn, then the two alternate. With discarded
+ * resolutions, "level 1" is here the highest one that is left. */
 #ifndef L2K_TRANSFORM_CPU_CPU_H
 #define L2K_TRANSFORM_CPU_CPU_H
 
@@ -18,9 +18,9 @@
 /* Everything that a plan takes, as far as the specification and the number of threads decide it. */
 typedef struct l2k_cpu_sizes {
     size_t low_odd, low_even; /* samples of the largest LL of odd and of even depth, as the next level yields them */
-    unsigned lanes;           /* most components that go together */
+    unsigned num_joined;      /* most components that go together */
     size_t row_stride;        /* samples between rows of the scratch memory */
-    unsigned ring_rows;       /* per lane */
+    unsigned ring_rows;       /* per component */
     size_t scratch_samples;   /* per thread */
     size_t threads;           /* that can be at work at once */
 } l2k_cpu_sizes;
@@ -30,16 +30,16 @@ typedef struct l2k_cpu_state {
     l2k_cpu cpu;
     const l2k_pixel_rows *pixel;
     const l2k_quantiser_rows *quantiser;
-    uint32_t *low[L2K_MAX_LANES]; /* LL of odd depth, one per lane */
-    uint32_t *low_even;           /* LL of even depth */
-    uint32_t *scratch;            /* per thread: one row for each half of a row, then the rings of all lanes */
+    uint32_t *low[L2K_MAX_JOINED]; /* LL of odd depth, one per component */
+    uint32_t *low_even;            /* LL of even depth */
+    uint32_t *scratch; /* per thread: one row for each half of a row, then the rings of all joined components */
 } l2k_cpu_state;
 
-/* One level pass: components first .. first + lanes - 1 at one level. level == discard stands for no decomposition. */
+/* One level pass: components first .. first + num_joined - 1 at one level; level == discard: no decomposition. */
 typedef struct l2k_level_pass {
     uint32_t first;
-    unsigned lanes;
-    unsigned low_first; /* the LL buffer of lane 0 */
+    unsigned num_joined;
+    unsigned low_first; /* the LL buffer of the first */
     unsigned levels, discard, level;
     l2k_level shape;
     l2k_level next;         /* the next level, if there is one: its samples contain this one's LL */

@@ -46,9 +46,9 @@ static void measure_component(const l2k_plan_spec *spec, const l2k_plan_componen
 }
 
 /* The most stripes that a level pass over `width` and `height` is cut into; smaller ones give no more. */
-static size_t most_stripes(uint64_t width, uint64_t height, unsigned lanes)
+static size_t most_stripes(uint64_t width, uint64_t height, unsigned num_joined)
 {
-    bool is_small = width * height < (MIN_PARALLEL_SAMPLES + lanes - 1) / lanes;
+    bool is_small = width * height < (MIN_PARALLEL_SAMPLES + num_joined - 1) / num_joined;
     return is_small || height < MIN_STRIPE_ROWS ? 1 : height / MIN_STRIPE_ROWS;
 }
 
@@ -60,7 +60,7 @@ static unsigned ring_rows(l2k_direction direction, const l2k_plan_component *com
 
 static l2k_cpu_sizes measure(const l2k_plan_spec *spec, unsigned threads)
 {
-    l2k_cpu_sizes s = {.lanes = spec->component_transform ? L2K_MAX_LANES : 1};
+    l2k_cpu_sizes s = {.num_joined = spec->component_transform ? L2K_MAX_JOINED : 1};
     size_t width = 0, height = 0; /* of the widest row and the highest column */
     for (uint32_t c = 0; c < spec->num_components; c++)
         measure_component(spec, &spec->components[c], &s, &width, &height);
@@ -71,8 +71,8 @@ static l2k_cpu_sizes measure(const l2k_plan_spec *spec, unsigned threads)
     s.ring_rows = L2K_RING_ROWS;
     for (uint32_t c = 0; c < spec->num_components; c++)
         s.ring_rows = max_size(s.ring_rows, ring_rows(spec->direction, &spec->components[c]));
-    s.scratch_samples = (s.lanes * s.ring_rows + 2) * s.row_stride;
-    s.threads = min_size(threads, most_stripes(width, height, s.lanes));
+    s.scratch_samples = (s.num_joined * s.ring_rows + 2) * s.row_stride;
+    s.threads = min_size(threads, most_stripes(width, height, s.num_joined));
     return s;
 }
 
@@ -81,7 +81,7 @@ uint64_t l2k_cpu_bytes(const l2k_plan_spec *spec, unsigned threads)
     l2k_cpu_sizes s = measure(spec, threads);
     uint64_t bytes = l2k_allocation_bytes(1, sizeof(l2k_cpu_state));
     bytes += l2k_allocation_bytes(s.scratch_samples, s.threads * sizeof(uint32_t));
-    bytes += s.lanes * l2k_allocation_bytes(s.low_odd, sizeof(uint32_t));
+    bytes += s.num_joined * l2k_allocation_bytes(s.low_odd, sizeof(uint32_t));
     bytes += l2k_allocation_bytes(s.low_even, sizeof(uint32_t));
     for (uint32_t c = 0; c < spec->num_components; c++) {
         l2k_coefficients view;
@@ -108,9 +108,9 @@ static l2k_status allocate_state(const l2k_context *context, l2k_cpu_state *stat
     const l2k_cpu_sizes *s = &state->sizes;
     state->scratch = l2k_allocate(context, s->scratch_samples, s->threads * sizeof(uint32_t));
     bool complete = state->scratch;
-    for (unsigned lane = 0; lane < s->lanes; lane++) {
-        state->low[lane] = l2k_allocate(context, s->low_odd, sizeof(uint32_t));
-        complete = complete && state->low[lane];
+    for (unsigned j = 0; j < s->num_joined; j++) {
+        state->low[j] = l2k_allocate(context, s->low_odd, sizeof(uint32_t));
+        complete = complete && state->low[j];
     }
     state->low_even = l2k_allocate(context, s->low_even, sizeof(uint32_t));
     if (!complete || !state->low_even)
@@ -139,8 +139,8 @@ static void destroy(l2k_plan *plan)
         l2k_release(plan->context, plan->views[c].base);
     if (!state)
         return;
-    for (unsigned lane = 0; lane < L2K_MAX_LANES; lane++)
-        l2k_release(plan->context, state->low[lane]);
+    for (unsigned j = 0; j < L2K_MAX_JOINED; j++)
+        l2k_release(plan->context, state->low[j]);
     l2k_release(plan->context, state->low_even);
     l2k_release(plan->context, state->scratch);
     l2k_release(plan->context, state);
@@ -150,13 +150,13 @@ static void destroy(l2k_plan *plan)
  * -------------------------------------------------------------------------------------------------- */
 
 /* How many components from `first` on go together: 3 where the component transform joins them, else 1. */
-static unsigned count_lanes(const l2k_plan_spec *spec, uint32_t first)
+static unsigned count_joined(const l2k_plan_spec *spec, uint32_t first)
 {
-    return spec->component_transform && first == 0 ? L2K_MAX_LANES : 1;
+    return spec->component_transform && first == 0 ? L2K_MAX_JOINED : 1;
 }
 
-/* The level next to the pixels is one level pass of all lanes, because of the component transform; the deeper ones are
- * a level pass for each lane and level. */
+/* The component transform makes the level next to the pixels one level pass of all joined components; deeper levels have
+ * a level pass for each component. */
 static unsigned deep_levels(const l2k_plan *plan, uint32_t first)
 {
     const l2k_plan_component *component = &plan->components[first];
@@ -202,16 +202,16 @@ static l2k_kernel_lifting lift_kernel(l2k_cpu cpu, const l2k_plan_component *com
                                               : L2K_SUMS_32};
 }
 
-/* Level pass `number` of lanes first .. first + lanes - 1. All deep levels of a lane come one after the other, since
- * lanes share a buffer: forward after the level next to the pixels, inverse before it. */
-static l2k_level_pass make_pass(const l2k_plan *plan, uint32_t first, unsigned lanes, unsigned number)
+/* Level pass `number` of components first .. first + num_joined - 1. All deep levels of a component follow each other,
+ * since components share a buffer: forward after the level next to the pixels, inverse before it. */
+static l2k_level_pass make_pass(const l2k_plan *plan, uint32_t first, unsigned num_joined, unsigned number)
 {
     const l2k_cpu_state *state = plan->state;
     const l2k_plan_component *component = &plan->components[first];
     bool forward = plan->spec.direction == L2K_FORWARD;
     unsigned deep = deep_levels(plan, first), discard = l2k_discarded(plan->spec.direction, component);
     l2k_level_pass s = {.first = first,
-                        .lanes = lanes,
+                        .num_joined = num_joined,
                         .levels = component->levels,
                         .discard = discard,
                         .level = component->levels > discard ? discard + 1 : discard,
@@ -220,13 +220,13 @@ static l2k_level_pass make_pass(const l2k_plan *plan, uint32_t first, unsigned l
         s.kernel = lift_kernel(state->cpu, component);
     else
         s.rows = l2k_wavelet_rows_get(state->cpu, component->wavelet);
-    if (number != (forward ? 0 : lanes * deep)) {
+    if (number != (forward ? 0 : num_joined * deep)) {
         number -= forward;
         s.first += number / deep;
-        s.lanes = 1;
+        s.num_joined = 1;
         s.level = forward ? 2 + number % deep : s.levels - number % deep;
     }
-    s.low_first = plan->spec.component_transform && s.first < L2K_MAX_LANES ? s.first : 0;
+    s.low_first = plan->spec.component_transform && s.first < L2K_MAX_JOINED ? s.first : 0;
     shape_pass(plan, component, &s);
     return s;
 }
@@ -236,7 +236,7 @@ static int64_t count_stripes(const l2k_level_pass *pass, unsigned threads)
     const uint32_t height = l2k_rect_height(pass->shape.passed);
     if (pass->shape.width == 0 || height == 0)
         return 0;
-    size_t most = most_stripes(pass->shape.width, height, pass->lanes);
+    size_t most = most_stripes(pass->shape.width, height, pass->num_joined);
     return threads <= 1 ? 1 : (int64_t)min_size(most, (size_t)threads * 3);
 }
 
@@ -251,10 +251,11 @@ static bool next_pass(const l2k_plan *plan, pass_place *at, l2k_level_pass *pass
 {
     if (at->component >= plan->spec.num_components)
         return false;
-    unsigned lanes = count_lanes(&plan->spec, at->component), passes = 1 + lanes * deep_levels(plan, at->component);
-    *pass = make_pass(plan, at->component, lanes, at->number);
-    *at =
-        at->number + 1 < passes ? (pass_place){at->component, at->number + 1} : (pass_place){at->component + lanes, 0};
+    unsigned num_joined = count_joined(&plan->spec, at->component),
+             passes = 1 + num_joined * deep_levels(plan, at->component);
+    *pass = make_pass(plan, at->component, num_joined, at->number);
+    *at = at->number + 1 < passes ? (pass_place){at->component, at->number + 1}
+                                  : (pass_place){at->component + num_joined, 0};
     return true;
 }
 

@@ -10,25 +10,25 @@ enum { CACHE_LINE = 64 };
 
 /* ---- Where rows are ------------------------------------------------------------------------------------------ */
 
-/* Row y of the caller's planes of all lanes, whose first row is the first one that is passed on. */
+/* Row y of the caller's planes of all joined components, whose first row is the first one that is passed on. */
 static void locate_pixels(const l2k_plan *plan, const l2k_plane *planes, const l2k_level_pass *s, int64_t y,
-                          l2k_pixel_row pixels[L2K_MAX_LANES])
+                          l2k_pixel_row pixels[L2K_MAX_JOINED])
 {
-    for (unsigned lane = 0; lane < s->lanes; lane++) {
-        const l2k_plane *plane = &planes[s->first + lane];
-        const l2k_plan_component *component = &plan->components[s->first + lane];
-        pixels[lane] = (l2k_pixel_row){(char *)plane->data + (ptrdiff_t)(y - s->shape.passed.y0) * plane->row_stride,
-                                       plane->sample_stride, plane->type,
-                                       l2k_level_shift_make(component->precision, component->is_signed)};
+    for (unsigned j = 0; j < s->num_joined; j++) {
+        const l2k_plane *plane = &planes[s->first + j];
+        const l2k_plan_component *component = &plan->components[s->first + j];
+        pixels[j] = (l2k_pixel_row){(char *)plane->data + (ptrdiff_t)(y - s->shape.passed.y0) * plane->row_stride,
+                                    plane->sample_stride, plane->type,
+                                    l2k_level_shift_make(component->precision, component->is_signed)};
     }
 }
 
-/* Row y of the LL that decomposition `level` of a lane leaves, for levels between discard and levels, exclusively. */
-static void *low_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned lane, unsigned level, uint32_t width,
+/* Row y of the LL that decomposition `level` of component j leaves; discard < level < levels. */
+static void *low_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned j, unsigned level, uint32_t width,
                      int64_t y)
 {
     const l2k_cpu_state *state = plan->state;
-    uint32_t *base = (level - s->discard) % 2 ? state->low[s->low_first + lane] : state->low_even;
+    uint32_t *base = (level - s->discard) % 2 ? state->low[s->low_first + j] : state->low_even;
     return base + (size_t)y * l2k_cpu_low_stride(width);
 }
 
@@ -46,39 +46,39 @@ static l2k_coefficient_type type_of_values(const l2k_level_pass *s)
     return s->wavelet->is_float ? L2K_COEFFICIENT_FLOAT32 : L2K_COEFFICIENT_INT32;
 }
 
-/* Row y of the subband of that orientation of a lane. */
-static half band_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned lane, unsigned orientation, size_t n,
+/* Row y of the subband of that orientation of a component. */
+static half band_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned j, unsigned orientation, size_t n,
                      int64_t y)
 {
-    const l2k_coefficients *view = &plan->views[s->first + lane];
+    const l2k_coefficients *view = &plan->views[s->first + j];
     const l2k_band_view *b = &s->bands[orientation];
     const unsigned band = orientation == L2K_LL ? 0 : l2k_band_number(s->levels - s->level + 1, orientation);
     const size_t bytes = l2k_coefficient_bytes(view->type);
     size_t first = ((size_t)b->y + (size_t)y) * view->stride + b->x;
-    return (half){(char *)view->base + first * bytes, n, view->type, plan->components[s->first + lane].steps[band],
+    return (half){(char *)view->base + first * bytes, n, view->type, plan->components[s->first + j].steps[band],
                   view->stride * bytes};
 }
 
 /* Row y of a level's LL, inside what the next level yields. */
-static half next_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned lane, int64_t y)
+static half next_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned j, int64_t y)
 {
     const l2k_level *next = &s->next;
-    uint32_t *row = low_row(plan, s, lane, s->level, next->width, next->passed.y0 + y);
+    uint32_t *row = low_row(plan, s, j, s->level, next->width, next->passed.y0 + y);
     return (half){row + next->passed.x0, s->shape.low_width, type_of_values(s), 1,
                   l2k_cpu_low_stride(next->width) * sizeof(uint32_t)};
 }
 
 /* The low ([0]) and high ([1]) half of row y of a level. */
-static void locate_halves(const l2k_plan *plan, const l2k_level_pass *s, unsigned lane, int64_t y, half halves[2])
+static void locate_halves(const l2k_plan *plan, const l2k_level_pass *s, unsigned j, int64_t y, half halves[2])
 {
     const unsigned high_row = s->shape.unsplit_y ? 0 : ((unsigned)y + s->shape.parity_y) & 1;
     const uint32_t low_width = s->shape.low_width;
     const int64_t row = s->shape.unsplit_y ? y : y / 2;
     if (!high_row && s->level < s->levels)
-        halves[0] = next_row(plan, s, lane, row);
+        halves[0] = next_row(plan, s, j, row);
     else
-        halves[0] = band_row(plan, s, lane, high_row ? L2K_LH : L2K_LL, low_width, row);
-    halves[1] = band_row(plan, s, lane, high_row ? L2K_HH : L2K_HL, s->shape.width - low_width, row);
+        halves[0] = band_row(plan, s, j, high_row ? L2K_LH : L2K_LL, low_width, row);
+    halves[1] = band_row(plan, s, j, high_row ? L2K_HH : L2K_HL, s->shape.width - low_width, row);
 }
 
 /* Vertical scaling of row y, which horizontal lifting does as well. A column of one sample is not scaled. */
@@ -113,7 +113,7 @@ static l2k_ring start_ring(const l2k_plan *plan, const l2k_level_pass *s, uint32
                      .width = s->shape.width,
                      .height = s->shape.height,
                      .parity = s->shape.parity_y,
-                     .lanes = s->lanes,
+                     .num_joined = s->num_joined,
                      .rows = scratch + 2 * stride,
                      .stride = stride,
                      .period = lifting ? lifting->steps + 2
@@ -128,16 +128,16 @@ static l2k_ring start_ring(const l2k_plan *plan, const l2k_level_pass *s, uint32
     return ring;
 }
 
-/* Row y of all lanes, from sample x on. */
-static void ring_rows(const l2k_ring *ring, int64_t y, size_t x, void *rows[L2K_MAX_LANES])
+/* Row y of all joined components, from sample x on. */
+static void ring_rows(const l2k_ring *ring, int64_t y, size_t x, void *rows[L2K_MAX_JOINED])
 {
-    for (unsigned lane = 0; lane < ring->lanes; lane++)
-        rows[lane] = (uint32_t *)l2k_ring_row(ring, lane, y) + x;
+    for (unsigned j = 0; j < ring->num_joined; j++)
+        rows[j] = (uint32_t *)l2k_ring_row(ring, j, y) + x;
 }
 
 static uint64_t samples_of_rows(const l2k_level_pass *s, unsigned rows)
 {
-    return (uint64_t)s->shape.width * s->lanes * rows;
+    return (uint64_t)s->shape.width * s->num_joined * rows;
 }
 
 /* ---- Forward ------------------------------------------------------------------------------------------------- */
@@ -153,13 +153,13 @@ static void quantise_half(const l2k_plan *plan, const l2k_level_pass *s, const v
 
 /* Horizontal analysis of a vertically finished row, and quantisation. Halves that are kept as they are go straight to
  * their place. */
-static void analyse_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned lane, int64_t y, const void *row,
+static void analyse_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned j, int64_t y, const void *row,
                         uint32_t *scratch)
 {
     const l2k_cpu_state *state = plan->state;
     half halves[2];
     void *at[2];
-    locate_halves(plan, s, lane, y, halves);
+    locate_halves(plan, s, j, y, halves);
     for (int i = 0; i < 2; i++)
         at[i] = halves[i].type == type_of_values(s) ? halves[i].at : scratch + i * state->sizes.row_stride;
     const float scale = row_scale(s, s->wavelet->forward_scale, y);
@@ -179,23 +179,23 @@ l2k_status l2k_cpu_analyse(const l2k_plan *plan, const l2k_plane *planes, const 
 {
     const l2k_cpu_state *state = plan->state;
     const size_t width = s->shape.width;
-    void *rows[L2K_MAX_LANES];
-    l2k_pixel_row pixels[L2K_MAX_LANES];
+    void *rows[L2K_MAX_JOINED];
+    l2k_pixel_row pixels[L2K_MAX_JOINED];
     l2k_ring ring = start_ring(plan, s, scratch, begin, end);
     while (l2k_ring_next(&ring)) {
         for (int64_t y = ring.load.first; y < ring.load.end; y++) {
             ring_rows(&ring, y, 0, rows);
             if (s->level == 1) {
                 locate_pixels(plan, planes, s, y, pixels);
-                l2k_pixels_load(state->pixel, s->wavelet->is_float, s->lanes, pixels, width, rows);
+                l2k_pixels_load(state->pixel, s->wavelet->is_float, s->num_joined, pixels, width, rows);
             } else if (!is_in_place(s, begin, end)) {
                 memcpy(rows[0], low_row(plan, s, 0, s->level - 1, s->shape.width, y), width * sizeof(uint32_t));
             }
         }
         l2k_ring_lift(&ring);
         for (int64_t y = ring.finished.first; y < ring.finished.end; y++)
-            for (unsigned lane = 0; lane < s->lanes; lane++)
-                analyse_row(plan, s, lane, y, l2k_ring_row(&ring, lane, y), scratch);
+            for (unsigned j = 0; j < s->num_joined; j++)
+                analyse_row(plan, s, j, y, l2k_ring_row(&ring, j, y), scratch);
         L2K_TRY(l2k_poll(plan->context, samples_of_rows(s, 2)));
     }
     return L2K_OK;
@@ -207,14 +207,14 @@ l2k_status l2k_cpu_copy_forward(const l2k_plan *plan, const l2k_plane *planes, c
     const l2k_cpu_state *state = plan->state;
     const bool is_float = s->wavelet->is_float;
     const size_t stride = state->sizes.row_stride;
-    void *rows[L2K_MAX_LANES] = {scratch, scratch + stride, scratch + 2 * stride};
-    l2k_pixel_row pixels[L2K_MAX_LANES];
+    void *rows[L2K_MAX_JOINED] = {scratch, scratch + stride, scratch + 2 * stride};
+    l2k_pixel_row pixels[L2K_MAX_JOINED];
     for (int64_t y = begin; y < end; y++) {
         locate_pixels(plan, planes, s, y, pixels);
-        l2k_pixels_load(state->pixel, is_float, s->lanes, pixels, s->shape.width, rows);
-        for (unsigned lane = 0; lane < s->lanes; lane++) {
-            half to = band_row(plan, s, lane, 0, s->shape.width, y);
-            quantise_half(plan, s, rows[lane], &to);
+        l2k_pixels_load(state->pixel, is_float, s->num_joined, pixels, s->shape.width, rows);
+        for (unsigned j = 0; j < s->num_joined; j++) {
+            half to = band_row(plan, s, j, 0, s->shape.width, y);
+            quantise_half(plan, s, rows[j], &to);
         }
         L2K_TRY(l2k_poll(plan->context, samples_of_rows(s, 1)));
     }
@@ -234,13 +234,13 @@ static void expect_next(const half *h)
 }
 
 /* The halves of a row, dequantised, and their horizontal synthesis. */
-static void synthesise_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned lane, int64_t y, void *row,
+static void synthesise_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned j, int64_t y, void *row,
                            uint32_t *scratch)
 {
     const l2k_cpu_state *state = plan->state;
     void *const at[2] = {s->shape.unsplit_x ? row : scratch, scratch + state->sizes.row_stride};
     half halves[2];
-    locate_halves(plan, s, lane, y, halves);
+    locate_halves(plan, s, j, y, halves);
     for (int i = 0; i < 2; i++) {
         expect_next(&halves[i]);
         state->quantiser->load[s->wavelet->is_float][halves[i].type](halves[i].at, halves[i].n, 0.5f * halves[i].step,
@@ -260,20 +260,20 @@ l2k_status l2k_cpu_synthesise(const l2k_plan *plan, const l2k_plane *planes, con
 {
     const l2k_cpu_state *state = plan->state;
     const size_t width = s->shape.width;
-    void *rows[L2K_MAX_LANES];
-    l2k_pixel_row pixels[L2K_MAX_LANES];
+    void *rows[L2K_MAX_JOINED];
+    l2k_pixel_row pixels[L2K_MAX_JOINED];
     l2k_ring ring = start_ring(plan, s, scratch, begin, end);
     while (l2k_ring_next(&ring)) {
         for (int64_t y = ring.load.first; y < ring.load.end; y++)
-            for (unsigned lane = 0; lane < s->lanes; lane++)
-                synthesise_row(plan, s, lane, y, l2k_ring_row(&ring, lane, y), scratch);
+            for (unsigned j = 0; j < s->num_joined; j++)
+                synthesise_row(plan, s, j, y, l2k_ring_row(&ring, j, y), scratch);
         l2k_ring_lift(&ring);
         for (int64_t y = ring.finished.first; y < ring.finished.end; y++) {
             if (s->level == s->discard + 1) {
                 ring_rows(&ring, y, s->shape.passed.x0, rows);
                 locate_pixels(plan, planes, s, y, pixels);
-                l2k_pixels_store(state->pixel, s->wavelet->is_float, s->lanes, pixels, l2k_rect_width(s->shape.passed),
-                                 rows);
+                l2k_pixels_store(state->pixel, s->wavelet->is_float, s->num_joined, pixels,
+                                 l2k_rect_width(s->shape.passed), rows);
             } else if (!is_in_place(s, begin, end)) {
                 memcpy(low_row(plan, s, 0, s->level - 1, width, y), l2k_ring_row(&ring, 0, y),
                        width * sizeof(uint32_t));
@@ -290,15 +290,15 @@ l2k_status l2k_cpu_copy_inverse(const l2k_plan *plan, const l2k_plane *planes, c
     const l2k_cpu_state *state = plan->state;
     const bool is_float = s->wavelet->is_float;
     const size_t stride = state->sizes.row_stride;
-    void *rows[L2K_MAX_LANES] = {scratch, scratch + stride, scratch + 2 * stride};
-    l2k_pixel_row pixels[L2K_MAX_LANES];
+    void *rows[L2K_MAX_JOINED] = {scratch, scratch + stride, scratch + 2 * stride};
+    l2k_pixel_row pixels[L2K_MAX_JOINED];
     for (int64_t y = begin; y < end; y++) {
-        for (unsigned lane = 0; lane < s->lanes; lane++) {
-            half from = band_row(plan, s, lane, 0, s->shape.width, y);
-            state->quantiser->load[is_float][from.type](from.at, from.n, 0.5f * from.step, rows[lane]);
+        for (unsigned j = 0; j < s->num_joined; j++) {
+            half from = band_row(plan, s, j, 0, s->shape.width, y);
+            state->quantiser->load[is_float][from.type](from.at, from.n, 0.5f * from.step, rows[j]);
         }
         locate_pixels(plan, planes, s, y, pixels);
-        l2k_pixels_store(state->pixel, is_float, s->lanes, pixels, s->shape.width, rows);
+        l2k_pixels_store(state->pixel, is_float, s->num_joined, pixels, s->shape.width, rows);
         L2K_TRY(l2k_poll(plan->context, samples_of_rows(s, 1)));
     }
     return L2K_OK;

@@ -21,7 +21,7 @@
 /* A block on its way. */
 typedef struct block_coder {
     const l2k_context *context;
-    const l2k_t1_kernels *kernels;
+    const l2k_t1_rows *rows;
     l2k_t1_encoder *encoder;
     l2k_t1_planes *planes;
     const l2k_t1_block *block;
@@ -115,9 +115,9 @@ static l2k_status reserve_pass(block_coder *b)
 static void list_plane(block_coder *b)
 {
     b->planes->raw = b->at.type == PASS_SIGNIFICANCE && l2k_pass_is_raw(b->block->style, b->at.number);
-    b->kernels->list(b->planes, b->at.plane);
+    b->rows->list(b->planes, b->at.plane);
     if (b->measure)
-        b->kernels->measure(b->planes, b->at.plane);
+        b->rows->measure(b->planes, b->at.plane);
 }
 
 /* 1010 (D.5) */
@@ -231,7 +231,7 @@ static l2k_status reserve_planes(const block_coder *b, unsigned num_planes)
 
 static l2k_status start_block(block_coder *b)
 {
-    uint32_t all = b->kernels->magnitudes(b->block);
+    uint32_t all = b->rows->magnitudes(b->block);
     b->code->num_planes = all ? l2k_log2(all) + 1 : 0;
     b->code->num_passes = 0;
     b->gains = (l2k_gains){0, 0};
@@ -242,7 +242,7 @@ static l2k_status start_block(block_coder *b)
         return l2k_fail(b->context, L2K_ERROR_ARGUMENT, "a sample lies outside its component's precision");
     l2k_t1_lay_out(b->block, b->planes);
     L2K_TRY(reserve_planes(b, b->code->num_planes));
-    b->kernels->load(b->block, b->code->num_planes, b->planes);
+    b->rows->load(b->block, b->code->num_planes, b->planes);
     memset(b->encoder->bytes, 0, BYTES_BEFORE);
     l2k_mq_encoder_reset(b->feed.contexts);
     l2k_mq_encode_start(&b->feed.mq, b->encoder->bytes + BYTES_BEFORE - 1);
@@ -256,13 +256,13 @@ static l2k_status code_blocks(block_coder *b, unsigned count)
     for (unsigned i = 0; i < count; i++)
         L2K_TRY(start_block(&b[i]));
     while (count == 2 && !b[0].done && !b[1].done) {
-        b[0].kernels->code_two(&b[0].feed, &b[1].feed);
+        b[0].rows->code_two(&b[0].feed, &b[1].feed);
         L2K_TRY(go_on(&b[0]));
         L2K_TRY(go_on(&b[1]));
     }
     for (unsigned i = 0; i < count; i++)
         while (!b[i].done) {
-            b[i].kernels->code(&b[i].feed);
+            b[i].rows->code(&b[i].feed);
             L2K_TRY(go_on(&b[i]));
         }
     return L2K_OK;
@@ -275,7 +275,7 @@ static l2k_status encode_blocks(l2k_t1 *t1, const l2k_t1_block *blocks, bool mea
     for (unsigned i = 0; i < count; i++) {
         L2K_TRY(take_encoder(t1, i));
         b[i].context = t1->context;
-        b[i].kernels = l2k_t1_kernels_get(t1->context->cpu);
+        b[i].rows = l2k_t1_rows_get(t1->context->cpu);
         b[i].encoder = t1->encoders[i];
         b[i].planes = &t1->encoders[i]->planes;
         b[i].block = &blocks[i];

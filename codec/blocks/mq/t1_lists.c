@@ -418,7 +418,7 @@ static void code_two(l2k_mq_feed *one, l2k_mq_feed *two)
     l2k_mq_code_two(one, two);
 }
 
-const l2k_t1_kernels L2K_ROWS_TABLE(l2k_t1_kernels) = {magnitudes, load, list, measure, code, code_two};
+const l2k_t1_rows L2K_ROWS_TABLE(l2k_t1_rows) = {magnitudes, load, list, measure, code, code_two};
 
 #ifdef L2K_ROWS_BASE
 void l2k_t1_lay_out(const l2k_t1_block *block, l2k_t1_planes *p)
@@ -452,9 +452,9 @@ void l2k_t1_list_orders(l2k_t1_planes *p)
     }
 }
 
-const l2k_t1_kernels *l2k_t1_kernels_get(l2k_cpu cpu)
+const l2k_t1_rows *l2k_t1_rows_get(l2k_cpu cpu)
 {
-    static const l2k_t1_kernels *const tables[] = L2K_CPU_TABLES(l2k_t1_kernels);
+    static const l2k_t1_rows *const tables[] = L2K_CPU_TABLES(l2k_t1_rows);
     return tables[l2k_cpu_resolve(cpu)];
 }
 #endif

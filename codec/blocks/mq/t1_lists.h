@@ -54,7 +54,7 @@ typedef struct l2k_t1_encoder {
     l2k_t1_planes planes;
 } l2k_t1_encoder;
 
-typedef struct l2k_t1_kernels {
+typedef struct l2k_t1_rows {
     /* The OR of all magnitudes. */
     uint32_t (*magnitudes)(const l2k_t1_block *block);
     /* Signs and `num_planes` bit-planes into the cells of a block, which have been laid out. */
@@ -66,7 +66,7 @@ typedef struct l2k_t1_kernels {
     /* Code what a feed has; what both have, until one has nothing left. */
     void (*code)(l2k_mq_feed *feed);
     void (*code_two)(l2k_mq_feed *one, l2k_mq_feed *two);
-} l2k_t1_kernels;
+} l2k_t1_rows;
 
 /* The samples of a cell that become significant in a pass of the current bit-plane or are refined in it,
  * after `list`. */
@@ -83,9 +83,9 @@ void l2k_t1_lay_out(const l2k_t1_block *block, l2k_t1_planes *planes);
 /* Fills in the orders. */
 void l2k_t1_list_orders(l2k_t1_planes *planes);
 
-L2K_CPU_DECLARE(l2k_t1_kernels);
+L2K_CPU_DECLARE(l2k_t1_rows);
 
 /* The functions of a usable instruction set, or of the best one. */
-const l2k_t1_kernels *l2k_t1_kernels_get(l2k_cpu cpu);
+const l2k_t1_rows *l2k_t1_rows_get(l2k_cpu cpu);
 
 #endif

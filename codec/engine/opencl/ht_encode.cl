@@ -18,7 +18,7 @@
 #define MAGSGN_MARKS (4096 / 32 + 1)
 #define VLC_MARKS    (VLC_WORDS / 32 + 1)
 
-/* Bits that stuffing inserts into a stream are listed if they are at most so many. */
+/* The most stuffing bits of a stream that are listed. */
 #define LISTED 256
 
 /* Where a pair's bits begin: in MagSgn and in VLC. */

@@ -104,13 +104,13 @@ static unsigned bit_of(const uint8_t *bytes, unsigned i)
 }
 
 /* The usable instruction sets take turns, so that the same sequences meet all of them in the end. */
-static const l2k_t1_kernels *next_kernels(void)
+static const l2k_t1_rows *next_rows(void)
 {
     static unsigned turn;
     do
         turn = turn == L2K_CPU_NEON ? L2K_CPU_C : turn + 1;
     while (!l2k_cpu_usable((l2k_cpu)turn));
-    return l2k_t1_kernels_get((l2k_cpu)turn);
+    return l2k_t1_rows_get((l2k_cpu)turn);
 }
 
 static void test_sequence_encode(void **unused)
@@ -124,7 +124,7 @@ static void test_sequence_encode(void **unused)
         l2k_mq_feed feed = {.next = entries, .end = entries + 256};
         l2k_mq_encoder_reset(feed.contexts);
         l2k_mq_encode_start(&feed.mq, buffer);
-        next_kernels()->code(&feed);
+        next_rows()->code(&feed);
         l2k_mq_flush(&feed.mq);
         assert_int_equal(feed.mq.out - (buffer + 1), CODE_BYTES);
         assert_memory_equal(buffer + 1, code_text, CODE_BYTES);
@@ -274,17 +274,17 @@ static void code_feed(l2k_mq_feed *feed)
 {
     static uint8_t entries[MOST], code[BEFORE + ROOM];
     static unsigned count;
-    const l2k_t1_kernels *kernels = next_kernels();
+    const l2k_t1_rows *rows = next_rows();
     const unsigned next_count = (unsigned)(feed->end - feed->next);
     uint8_t next_entries[MOST];
     memcpy(next_entries, feed->next, next_count);
     l2k_mq_feed other = make_feed(entries, count, code + BEFORE);
     if (random_below(2))
-        kernels->code_two(feed, &other);
+        rows->code_two(feed, &other);
     else
-        kernels->code_two(&other, feed);
+        rows->code_two(&other, feed);
     assert_true(feed->next == feed->end || other.next == other.end);
-    kernels->code(feed);
+    rows->code(feed);
     assert_ptr_equal(feed->next, feed->end);
     memcpy(entries, next_entries, count = next_count);
 }

@@ -119,7 +119,7 @@ static void one_ring(size_t width, int64_t height, unsigned parity, int real, in
                      .width = width,
                      .height = height,
                      .parity = parity,
-                     .lanes = 1,
+                     .num_joined = 1,
                      .rows = (uint32_t *)memory,
                      .stride = width,
                      .period = period};

@@ -141,7 +141,7 @@ l2k_z_slice *l2k_slice_get(const l2k_volume *volume, l2k_volume_stage *stage, bo
  * joins, or of one. */
 typedef struct joined {
     uint32_t c;
-    unsigned lanes;
+    unsigned count;
     size_t width, height;
 } joined;
 
@@ -155,12 +155,12 @@ static joined join_from(const l2k_volume_spec *spec, uint32_t c)
 static void locate_row(const l2k_volume *volume, const l2k_volume_stage *stage, const l2k_plane *planes,
                        const l2k_z_slice *slice, const joined *j, size_t y, l2k_pixel_row pixels[3], void *rows[3])
 {
-    for (unsigned lane = 0; lane < j->lanes; lane++) {
-        const l2k_plan_component *component = &volume->spec.tile.components[j->c + lane];
-        const l2k_plane *plane = &planes[j->c + lane];
-        pixels[lane] = (l2k_pixel_row){(char *)plane->data + (ptrdiff_t)y * plane->row_stride, plane->sample_stride,
-                                       plane->type, l2k_level_shift_make(component->precision, component->is_signed)};
-        rows[lane] = slice->values + stage->offsets[j->c + lane] + y * j->width;
+    for (unsigned i = 0; i < j->count; i++) {
+        const l2k_plan_component *component = &volume->spec.tile.components[j->c + i];
+        const l2k_plane *plane = &planes[j->c + i];
+        pixels[i] = (l2k_pixel_row){(char *)plane->data + (ptrdiff_t)y * plane->row_stride, plane->sample_stride,
+                                    plane->type, l2k_level_shift_make(component->precision, component->is_signed)};
+        rows[i] = slice->values + stage->offsets[j->c + i] + y * j->width;
     }
 }
 
@@ -174,7 +174,7 @@ static void move_slice(const l2k_volume *volume, const l2k_volume_stage *stage, 
     const l2k_pixel_rows *kernels = l2k_pixel_rows_get(volume->cpu);
     const bool floats = is_float(spec->z_wavelet);
     joined j;
-    for (uint32_t c = 0; c < spec->tile.plan.num_components; c += j.lanes) {
+    for (uint32_t c = 0; c < spec->tile.plan.num_components; c += j.count) {
         j = join_from(spec, c);
         const int threads = threads_for(volume, j.width * j.height);
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
@@ -182,7 +182,7 @@ static void move_slice(const l2k_volume *volume, const l2k_volume_stage *stage, 
             l2k_pixel_row pixels[3];
             void *rows[3];
             locate_row(volume, stage, planes, slice, &j, (size_t)y, pixels, rows);
-            move(kernels, floats, j.lanes, pixels, j.width, rows);
+            move(kernels, floats, j.count, pixels, j.width, rows);
         }
     }
 }

@@ -96,8 +96,8 @@ typedef struct listing {
     uint32_t in_class[CLASSES];
 } listing;
 
-/* Decisions shift C by 15 bits at most. A pass takes no more of them than two a sample and three a column; so many
- * bytes are enough for the passes of a segment, whatever they are. */
+/* Decisions shift C by 15 bits at most. A pass takes at most two of them a sample and three a column, which bounds
+ * the bytes that the passes of a segment can use. */
 static uint32_t most_bytes(const l2k_mq_decode_block *block, unsigned passes)
 {
     enum { DECISIONS = 3, SHIFT = 15, LEAST = 64 };

@@ -177,8 +177,8 @@ static l2k_status enqueue(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e)
                              (b->more.stays ? e->coded : e->results_end) - e->counters);
 }
 
-/* An image that has the device for itself waits for its longest blocks: these have two warps each, so many of them for
- * each multiprocessor. */
+/* An image that has the device for itself waits for its longest blocks: ALONE blocks for each multiprocessor have
+ * two warps each. */
 enum { ALONE = 4 };
 
 static uint32_t blocks_alone(const l2k_cuda_blocks *b, const l2k_mq_cuda_encode *run)
