@@ -480,7 +480,9 @@ ht_decode_samples(const __global l2k_ht_cl_decode_block *blocks, uint first, __g
     const block b = block_in(from, buffer0, buffer1, buffer2, buffer3);
     __global l2k_ht_cl_head *head = (__global l2k_ht_cl_head *)scratch + number;
     const bit_reader bits = {scratch + from->magsgn, head->magsgn};
-    if (from->length && !head->bad && read_block(from, &b, scratch, bits, &m, item))
+    const bool right = from->length && !head->bad && read_block(from, &b, scratch, bits, &m, item);
+    barrier(CLK_GLOBAL_MEM_FENCE); /* all have read head->bad */
+    if (right)
         return;
     clear_block(&b, item);
     if (from->length && item == 0) {
@@ -515,7 +517,7 @@ static void find_significance(const refinement *r, uint item)
                 significant |= (uint)(load_sample(r->b, x, y + k) != 0) << k;
             r->columns[y / 4 * r->pitch + x] = (uchar)significant;
         }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }
 
 /* A refined sample has the bit itself in place of the middle of the interval that it was in. */
@@ -535,7 +537,7 @@ static void refine_magnitudes(const refinement *r, bit_reader bits, __local uint
                     store_sample(r->b, x, y + k, (abs(v) & ~r->bit) | one | r->middle, v < 0);
                 }
             at += all;
-            barrier(CLK_LOCAL_MEM_FENCE);
+            barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         }
 }
 
