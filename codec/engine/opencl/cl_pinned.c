@@ -24,8 +24,9 @@ l2k_status l2k_cl_pin(const l2k_context *context, const l2k_cl_device *device, c
     L2K_TRY(l2k_cl_buffer(context, device, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, all, &memory->buffer));
     memory->at = l2k_cl.EnqueueMapBuffer(queue, memory->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, all, 0, NULL,
                                          NULL, &error);
+    L2K_TRY(l2k_cl_check(context, error, "clEnqueueMapBuffer"));
     memory->bytes = all;
-    return l2k_cl_check(context, error, "clEnqueueMapBuffer");
+    return L2K_OK;
 }
 
 /* Chunks double. */
