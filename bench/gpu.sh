@@ -1,12 +1,12 @@
 #!/bin/sh
-# All tests and benchmarks that need a GPU, in one call: the tests with CTest's label gpu, compute-sanitizer's four tools on
-# a small selection of them, and the benchmarks.
+# All tests and benchmarks that need a GPU, in one call: the tests with CTest's labels gpu (CUDA) and opencl,
+# compute-sanitizer's four tools on a small selection of them, and the benchmarks.
 #   bench/gpu.sh [--only PATTERN] [--total SECONDS] [--output FOLDER] [--picture PPM] [--gray PGM] BUILD
 #   bench/gpu.sh --pack BUILD FOLDER
 # BUILD is a build folder configured with -DL2K_CUDA=ON -DL2K_BENCH=ON, or what --pack made of one for a machine that has
 # neither a compiler nor this one's libraries, in a copy of the repository: the programs, stripped, and the libraries
 # that they load. A build for that GPU alone packs smallest (-DL2K_CUDA_ARCHITECTURES=90-real).
-#   --only     parts whose name fits a shell pattern: 'test-*' (CTest's label gpu), 'memcheck-*', 'racecheck-*',
+#   --only     parts whose name fits a shell pattern: 'test-*' (CTest's labels), 'memcheck-*', 'racecheck-*',
 #              'initcheck-*', 'synccheck-*' (compute-sanitizer on small selections), 'bench-*', 'paper-*', or one name
 #   --total    end after so many seconds: each part gets what is left at most, parts without time are skipped
 #   --output   where report.md (device, driver, date, and what all parts printed) and summary.txt (a line per part) go;
@@ -14,7 +14,8 @@
 #   --picture  a photograph of 3840 x 2160 for the benchmarks, --gray one of 16 bits; a small photograph if not given
 # L2K_CONFORMANCE_SET names a test set (docs/conformance.md), which is decoded as well.
 # Nothing else may use the GPU meanwhile: some tests fill its memory or measure what is free.
-# A part whose program or tool is missing is skipped. Exits with 1 if a part failed or exceeded its time.
+# Tests with the label gpu fail without a GPU; those of OpenCL are skipped without a device, or fail with
+# L2K_REQUIRE_OPENCL=1. A part whose program or tool is missing is skipped. Exits with 1 if a part failed or exceeded its time.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 usage() {
@@ -22,9 +23,9 @@ usage() {
     exit 2
 }
 
-# The tests with CTest's label gpu, a line each: name, seconds, command, with names for the build and the repository.
+# The tests with these labels, a line each: name, seconds, command, with names for the build and the repository.
 list_tests() {
-    ctest --test-dir "$1" -L gpu --show-only=json-v1 2>/dev/null | python3 -c '
+    ctest --test-dir "$1" -L '^(gpu|opencl)$' --show-only=json-v1 2>/dev/null | python3 -c '
 import json, shlex, sys
 build, root = sys.argv[1:]
 for test in json.load(sys.stdin)["tests"]:
@@ -41,7 +42,7 @@ pack() {
         grep -o '\$build/[^ ]*' "$folder/gpu_tests" | cut -d/ -f2-
         printf '%s\n' lift2k tests/gpu_files conformance/conformance_windows gpu_transform gpu_stream backends batches \
             cuda_rivals cuda_devices paper_registers paper_passes paper_lifting paper_frames \
-            paper_video
+            paper_video paper_opencl_passes opencl_transform opencl_picture
     } | sort -u | while read -r program; do
         [ -x "$build/$program" ] || { echo "$program is not built and is left out" >&2; continue; }
         mkdir -p "$folder/$(dirname "$program")"
@@ -132,7 +133,7 @@ echo >>"$report"
 # ---- Tests
 
 if [ -f "$build/gpu_tests" ]; then cp "$build/gpu_tests" "$scratch/tests"; else list_tests "$build" >"$scratch/tests"; fi
-[ -s "$scratch/tests" ] || { echo "$build has no tests with CTest's label gpu" >&2; exit 2; }
+[ -s "$scratch/tests" ] || { echo "$build has no tests with CTest's labels gpu and opencl" >&2; exit 2; }
 export build root
 while read -r name limit command; do
     part "test-$name" "$limit" sh -c "cd '$root' && $command"
@@ -184,6 +185,8 @@ rivals small --size small --interleaved
 [ -z "$gray" ] || rivals gray --size gray
 rivals host --size uhd --interleaved --host
 part bench-transform 420 "$build/gpu_transform"
+part bench-opencl-transform 240 "$build/opencl_transform"
+part bench-opencl-picture 240 "$build/opencl_picture" "$picture"
 part bench-stream 120 "$build/gpu_stream"
 part bench-backends 120 "$build/backends"
 part bench-batches 400 "$build/batches" "$picture"
