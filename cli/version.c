@@ -23,11 +23,11 @@
 
 #define LABEL "%-12s"
 
-static void print_cuda(void)
+static void print_backend(const char *name, l2k_backend backend)
 {
     char text[256];
-    l2k_backend_usable(L2K_BACKEND_CUDA, text, sizeof text);
-    printf(LABEL "%s\n", "CUDA", text);
+    l2k_backend_usable(backend, text, sizeof text);
+    printf(LABEL "%s\n", name, text);
 }
 
 /* The text is "LIBTIFF, Version 4.5.0" followed by a copyright. */
@@ -63,7 +63,8 @@ int cli_print_version(void)
 #else
     printf(LABEL "no: one thread\n", "OpenMP");
 #endif
-    print_cuda();
+    print_backend("CUDA", L2K_BACKEND_CUDA);
+    print_backend("OpenCL", L2K_BACKEND_OPENCL);
 #ifdef L2K_WITH_PNG
     printf(LABEL "%s\n", "libpng", png_get_libpng_ver(NULL));
 #else

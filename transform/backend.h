@@ -19,8 +19,6 @@ typedef struct l2k_backend_functions {
     l2k_status (*run_on_device)(l2k_plan *plan, const l2k_plane *planes, void *stream); /* NULL: cannot */
     void *(*stream)(const l2k_plan *plan);                                              /* NULL: has none */
     l2k_status (*follow)(l2k_plan *plan, void *stream);                                 /* likewise */
-    /* Of plan.h: why only the CPU can do this, or NULL. NULL: the backend can do everything. */
-    const char *(*cpu_reason)(const l2k_plan_spec *spec);
 } l2k_backend_functions;
 
 struct l2k_plan {
@@ -48,10 +46,14 @@ extern const l2k_backend_functions l2k_backend_cpu;
 uint64_t l2k_cpu_bytes(const l2k_plan_spec *spec, unsigned threads);
 
 /* What a backend on devices has besides plans; each function as in transform/device.h, whose names begin l2k_device_.
- * `usable` takes an ordinal, -1 for any; `describe` a number below `count`, the backend's own. Of those from `current` on
+ * `cpu_reason` is why only the CPU can do what the specification asks, or NULL; `bytes` is l2k_plan_device_bytes.
+ * `usable` and `context` take an ordinal, -1 for any; `describe` a number below `count`, the backend's own. Of those from `current` on
  * OpenCL has none: its planes and streams are a plan's alone. download: device memory to any host memory, behind what is in `stream`,
  * waited for. */
 typedef struct l2k_device_functions {
+    const char *(*cpu_reason)(const l2k_context *context, const l2k_plan_spec *spec); /* NULL: has none */
+    uint64_t (*bytes)(const l2k_plan_spec *spec);
+    void *(*context)(int device); /* what a caller makes memory and streams in; NULL: nothing special */
     bool (*usable)(int device, char *text, size_t bytes);
     bool (*has_gpu)(void); /* NULL: all are */
     uint32_t (*count)(void);

@@ -124,11 +124,23 @@ bool l2k_backend_overlaps(const l2k_context *context, l2k_backend backend, uint6
     return l2k_backend_for(context, backend, samples) >= L2K_BACKEND_CUDA;
 }
 
+/* Why only the CPU can do it, whatever the caller wants: of the specification, or of the backend. */
+static const char *reason_of(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec)
+{
+    const l2k_backend_functions *functions = l2k_backend_functions_of(backend);
+    if (spec->cpu_reason || !functions || !functions->device || !functions->device->cpu_reason)
+        return spec->cpu_reason;
+    return functions->device->cpu_reason(context, spec);
+}
+
 /* The attempt on the device is silent: if it fails, the CPU does the work, and that is not an error. */
 static l2k_status create_on_either(const l2k_context *context, const l2k_plan_spec *spec, l2k_plan **plan)
 {
     const l2k_backend backend = device_to_try(context, l2k_plan_samples(spec));
-    if (backend != L2K_BACKEND_AUTO) {
+    const char *reason = reason_of(context, backend, spec);
+    if (backend != L2K_BACKEND_AUTO && reason)
+        l2k_choice_note_cpu(context, reason);
+    if (backend != L2K_BACKEND_AUTO && !reason) {
         l2k_context silent = *context;
         silent.hooks.message = NULL;
         l2k_status status = l2k_plan_create_on(&silent, l2k_backend_functions_of(backend), spec, plan);
@@ -154,25 +166,15 @@ static l2k_status require_device(const l2k_context *context, l2k_backend backend
     return L2K_OK;
 }
 
-/* In place of the device; but a backend that was named remains an error where there is none. */
-static l2k_status create_on_cpu(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec,
-                                const char *reason, l2k_plan **plan)
+/* In place of the device that was named, which remains an error where there is none. */
+static l2k_status create_on_cpu(const l2k_context *context, l2k_backend backend, const char *reason,
+                                const l2k_plan_spec *spec, l2k_plan **plan)
 {
-    if (backend >= L2K_BACKEND_CUDA)
-        L2K_TRY(require_device(context, backend));
-    if (l2k_backend_overlaps(context, backend, l2k_plan_samples(spec)))
-        l2k_choice_note_cpu(context, reason);
+    L2K_TRY(require_device(context, backend));
+    if (spec->on_device)
+        return l2k_fail(context, L2K_ERROR_BACKEND, "%s: %s", l2k_backend_name(backend), reason);
+    l2k_choice_note_cpu(context, reason);
     return l2k_plan_create_on(context, &l2k_backend_cpu, spec, plan);
-}
-
-/* NULL: the backend takes it. */
-static const char *cpu_reason(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec)
-{
-    if (spec->cpu_reason)
-        return spec->cpu_reason;
-    const l2k_backend_functions *functions =
-        l2k_backend_functions_of(l2k_backend_for(context, backend, l2k_plan_samples(spec)));
-    return functions && functions->cpu_reason ? functions->cpu_reason(spec) : NULL;
 }
 
 l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec, l2k_plan **plan)
@@ -181,11 +183,13 @@ l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, cons
     L2K_TRY(l2k_cpu_check(context));
     if ((unsigned)backend > L2K_BACKEND_OPENCL)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "there is no backend %d", (int)backend);
-    const char *reason = cpu_reason(context, backend, spec);
-    if (reason)
-        return create_on_cpu(context, backend, spec, reason, plan);
     if (backend == L2K_BACKEND_AUTO)
         return create_on_either(context, spec, plan);
+    if (backend == L2K_BACKEND_CPU)
+        return l2k_plan_create_on(context, &l2k_backend_cpu, spec, plan);
+    const char *reason = reason_of(context, backend, spec);
+    if (reason)
+        return create_on_cpu(context, backend, reason, spec, plan);
     if (!l2k_backend_functions_of(backend))
         return require_device(context, backend);
     return l2k_plan_create_on(context, l2k_backend_functions_of(backend), spec, plan);

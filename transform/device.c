@@ -102,6 +102,12 @@ void l2k_device_leave(int before)
         device_functions()->make_current(before);
 }
 
+void *l2k_opencl_context(int32_t device)
+{
+    const l2k_backend_functions *functions = l2k_backend_functions_of(L2K_BACKEND_OPENCL);
+    return functions ? functions->device->context(device) : NULL;
+}
+
 /* ---- Plans on a device --------------------------------------------------------------------------------------- */
 
 void *l2k_plan_stream(const l2k_plan *plan)

@@ -47,7 +47,7 @@ void *l2k_plan_idle_memory(const l2k_plan *plan, size_t *bytes);
 /* The bytes of coefficients that the last inverse run took over a bus. */
 uint64_t l2k_plan_sent_bytes(const l2k_plan *plan);
 
-/* Device memory that a plan for `spec` takes, in bytes: one block. At most 2.5 times the bytes of samples and
+/* Device memory that a plan for `spec` takes on CUDA, in bytes: one block. At most 2.5 times the bytes of samples and
  * coefficients together, for sides of 64 and more. Plans for host memory take pinned memory, too: less than
  * that, and forward plans that keep their coefficients there hardly more than 12 MiB for each transform. */
 uint64_t l2k_plan_device_bytes(const l2k_plan_spec *spec);

@@ -18,7 +18,7 @@ static const l2k_option_rule rules[] = {
     [L2K_TRANSFORM_COMPONENT_TRANSFORM] = {"component transform", 0, 1, 0},
     [L2K_TRANSFORM_COEFFICIENTS] = {"coefficient type", 0, L2K_COEFFICIENT_FLOAT32, L2K_COEFFICIENT_INT32},
     [L2K_TRANSFORM_MEMORY] = {"memory", 0, L2K_MEMORY_DEVICE, L2K_MEMORY_HOST},
-    [L2K_TRANSFORM_BACKEND] = {"backend", 0, L2K_BACKEND_CUDA, L2K_BACKEND_AUTO},
+    [L2K_TRANSFORM_BACKEND] = {"backend", 0, L2K_BACKEND_OPENCL, L2K_BACKEND_AUTO},
     [L2K_TRANSFORM_THREADS] = {"number of threads", 0, 1024, 0},
     [L2K_TRANSFORM_LIMIT_SAMPLES] = {"limit of samples", 0, INT64_MAX, (int64_t)1 << 36},
     [L2K_TRANSFORM_GPU_MIN_SAMPLES] = {"number of samples for the GPU", 0, INT64_MAX, L2K_GPU_MIN_SAMPLES},
@@ -146,33 +146,30 @@ l2k_status l2k_transform_set_region(l2k_transform *transform, uint32_t x0, uint3
 
 /* ---- Preparing ----------------------------------------------------------------------------------------------- */
 
-static l2k_status device_bytes(const l2k_context *context, const l2k_plan_spec *spec, uint64_t *bytes)
+/* That which planes in device memory are for, unless the caller names it. */
+static l2k_backend device_backend(const l2k_transform *t)
 {
-#ifdef L2K_WITH_CUDA
-    (void)context;
-    *bytes = l2k_plan_device_bytes(spec);
-    return L2K_OK;
-#else
-    (void)spec;
-    *bytes = 0;
-    return l2k_fail(context, L2K_ERROR_BACKEND, "this build has no CUDA backend");
-#endif
+    const l2k_backend named = (l2k_backend)t->options[L2K_TRANSFORM_BACKEND];
+    return named >= L2K_BACKEND_CUDA ? named : L2K_BACKEND_CUDA;
 }
 
 l2k_status l2k_transform_device_bytes(const l2k_transform *transform, const l2k_image *tile, uint64_t *bytes)
 {
+    const l2k_backend backend = device_backend(transform);
+    const l2k_backend_functions *functions = l2k_backend_functions_of(backend);
     l2k_tile_spec spec;
     L2K_TRY(l2k_tile_spec_make(transform, tile, &spec));
-    l2k_status status = device_bytes(&transform->context, &spec.plan, bytes);
+    *bytes = functions ? functions->device->bytes(&spec.plan) : 0;
     l2k_tile_spec_release(&transform->context, &spec);
-    return status;
+    return functions ? L2K_OK
+                     : l2k_fail(&transform->context, L2K_ERROR_BACKEND, L2K_NO_BACKEND, l2k_backend_name(backend));
 }
 
 static l2k_status make_plan(l2k_transform *t, const l2k_plan_spec *spec)
 {
     l2k_backend backend = (l2k_backend)t->options[L2K_TRANSFORM_BACKEND];
     if (spec->on_device && backend == L2K_BACKEND_AUTO)
-        backend = L2K_BACKEND_CUDA;
+        backend = device_backend(t);
     t->context.threads = l2k_thread_count((unsigned)t->options[L2K_TRANSFORM_THREADS]);
     t->context.cpu = (l2k_cpu)t->options[L2K_TRANSFORM_CPU];
     t->context.devices = l2k_object_devices(backend, t->options[L2K_TRANSFORM_DEVICE], 0);

@@ -15,7 +15,8 @@
 
 #define NAME_OF(names, value) ((uint32_t)(value) < sizeof(names) / sizeof *(names) ? (names)[value] : "unknown")
 
-const cli_device cli_devices[CLI_NUM_DEVICES] = {{"cpu", L2K_BACKEND_CPU}, {"cuda", L2K_BACKEND_CUDA}};
+const cli_device cli_devices[CLI_NUM_DEVICES] = {
+    {"cpu", L2K_BACKEND_CPU}, {"cuda", L2K_BACKEND_CUDA}, {"opencl", L2K_BACKEND_OPENCL}};
 
 const char *cli_boxes_name(const l2k_info *info, l2k_decoder *decoder)
 {
@@ -281,18 +282,27 @@ static bool print_info(const char *path, bool json, const char *before)
     return status == L2K_OK;
 }
 
+static void print_device(uint32_t number, const l2k_device_info *device)
+{
+    printf("  %-3u %s: %s, ", number, device->usable ? "usable" : "not usable", device->name);
+    if (device->backend == L2K_BACKEND_CUDA)
+        printf("compute capability %u.%u", device->compute_major, device->compute_minor);
+    else
+        printf("OpenCL, %s, driver %s", device->vendor, device->driver);
+    printf(", %llu MiB%s%s\n", (unsigned long long)(device->memory_bytes >> 20), device->usable ? "" : ": ",
+           device->reason);
+}
+
 static void print_devices(void)
 {
     for (size_t i = 0; i < CLI_NUM_DEVICES; i++) {
         char text[256];
         bool usable = l2k_backend_usable(cli_devices[i].backend, text, sizeof text);
-        printf("%-5s %s: %s\n", cli_devices[i].name, usable ? "usable" : "not usable", text);
+        printf("%-6s %s: %s\n", cli_devices[i].name, usable ? "usable" : "not usable", text);
     }
     l2k_device_info device;
     for (uint32_t i = 0; l2k_device(i, &device); i++)
-        printf("  %-3u %s: %s, compute capability %u.%u, %llu MiB%s%s\n", i, device.usable ? "usable" : "not usable",
-               device.name, device.compute_major, device.compute_minor, (unsigned long long)(device.memory_bytes >> 20),
-               device.usable ? "" : ": ", device.reason);
+        print_device(i, &device);
 }
 
 static bool check_names(const cli_options *options)

@@ -29,7 +29,7 @@ typedef struct cli_device {
     l2k_backend backend;
 } cli_device;
 
-#define CLI_NUM_DEVICES 2u
+#define CLI_NUM_DEVICES 3u
 extern const cli_device cli_devices[CLI_NUM_DEVICES];
 
 /* "XMP", "Exif", "IPTC", "GeoJP2", "XML", "label", or NULL for other boxes. */

@@ -236,11 +236,15 @@ static void put_devices(cli_json *json)
     l2k_device_info device;
     cli_json_open(json, "devices", '[');
     for (uint32_t i = 0; l2k_device(i, &device); i++) {
-        char capability[24];
-        snprintf(capability, sizeof capability, "%u.%u", device.compute_major, device.compute_minor);
+        char capability[24] = "";
+        if (device.backend == L2K_BACKEND_CUDA)
+            snprintf(capability, sizeof capability, "%u.%u", device.compute_major, device.compute_minor);
         cli_json_open(json, NULL, '{');
         cli_json_number(json, "number", i);
+        cli_json_text(json, "backend", device.backend == L2K_BACKEND_CUDA ? "cuda" : "opencl");
         cli_json_text(json, "name", device.name);
+        cli_json_text(json, "vendor", device.vendor);
+        cli_json_text(json, "driver", device.driver);
         cli_json_number(json, "memory", device.memory_bytes);
         cli_json_text(json, "compute_capability", capability);
         cli_json_bool(json, "usable", device.usable);

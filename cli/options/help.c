@@ -111,9 +111,9 @@ static const page pages[CLI_NUM_COMMANDS] = {
          "boxes\tfor each: type, depth (0 = top level), offset and bytes; if it has such: content (\"XMP\", \"Exif\", "
          "\"IPTC\", \"GeoJP2\", "
          "\"XML\", \"label\"), uuid, text (of XMP, XML and labels, up to 1 MiB), density (x, y)\n"
-         "With --devices: backends, and for each name, usable, and text (what it runs on, or why it cannot); devices "
-         "(of "
-         "CUDA), and for each number, name, memory in bytes, compute_capability, usable, and text (why it cannot).\n"},
+         "With --devices: backends, and for each name, usable, and text (what it runs on, or why it cannot); devices, "
+         "and for each number, backend, name, vendor, driver, memory in bytes, compute_capability (CUDA), usable, and "
+         "text (why it cannot).\n"},
     [CLI_COMPARE] =
         {"lift2k compare A B\n"
          "\n"

@@ -126,8 +126,9 @@ static unsigned choose_coders(const cli_options *options, const sizes *all, cons
     const unsigned each = coders_on_device(all, decodes, devices ? devices : 1, threads);
     if (devices)
         return devices * (each ? each : 1);
-    if (cli_setting_or(share->backend, L2K_BACKEND_AUTO) != L2K_BACKEND_CPU &&
-        l2k_backend_usable(L2K_BACKEND_CUDA, NULL, 0))
+    const int64_t backend = cli_setting_or(share->backend, L2K_BACKEND_AUTO);
+    if (backend != L2K_BACKEND_CPU &&
+        l2k_backend_usable(backend == L2K_BACKEND_OPENCL ? L2K_BACKEND_OPENCL : L2K_BACKEND_CUDA, NULL, 0))
         return each;
     return all->largest <= (decodes ? SMALL_CODED : SMALL_PICTURE) ? threads : 1;
 }
@@ -158,6 +159,7 @@ cli_place cli_place_of(const cli_share *share, int device)
 {
     const cli_devices *devices = &share->devices;
     cli_place place = {.backend = share->backend};
+    l2k_device_info info;
     if (!devices->divided) {
         place.devices = (cli_setting){(int64_t)devices->set, devices->set != 0};
         return place;
@@ -166,7 +168,7 @@ cli_place cli_place_of(const cli_share *share, int device)
     const bool faster = share->gpu_min_samples.value == WHERE_FASTER;
     if (device == CLI_NO_DEVICE && (faster || devices->cpu_last))
         place.backend = (cli_setting){L2K_BACKEND_CPU, true};
-    else if (faster)
-        place.backend = (cli_setting){L2K_BACKEND_CUDA, true};
+    else if (faster && l2k_device((uint32_t)device, &info))
+        place.backend = (cli_setting){info.backend, true};
     return place;
 }

@@ -16,23 +16,26 @@ static bool check_device(uint32_t device)
 {
     char text[160];
     l2k_device_info info;
-    if (!l2k_backend_usable(L2K_BACKEND_CUDA, text, sizeof text) && !l2k_device(0, &info))
+    if (!l2k_device(0, &info) && !l2k_backend_usable(L2K_BACKEND_CUDA, text, sizeof text))
         return cli_error("--devices", "no GPU can be used: %s", text);
     if (!l2k_device(device, &info))
         return cli_error("--devices", "there is no device %u; lift2k info --devices lists them", device);
     return info.usable || cli_error("--devices", "device %u, %s: %s", device, info.name, info.reason);
 }
 
+/* Of CUDA, or of OpenCL if that is named: a GPU may be a device of both. */
 static bool find_all(cli_devices *devices, const cli_options *options)
 {
     char text[160];
     l2k_device_info info;
+    const bool is_opencl = options->backend.value == L2K_BACKEND_OPENCL;
+    const l2k_backend backend = is_opencl ? L2K_BACKEND_OPENCL : L2K_BACKEND_CUDA;
     for (uint32_t i = 0; i < CLI_MOST_DEVICES && l2k_device(i, &info); i++)
-        devices->set |= info.usable ? bit_of(i) : 0;
+        devices->set |= info.usable && info.backend == backend ? bit_of(i) : 0;
     if (devices->set)
         return true;
-    l2k_backend_usable(L2K_BACKEND_CUDA, text, sizeof text);
-    if (options->backend.value == L2K_BACKEND_CUDA)
+    l2k_backend_usable(backend, text, sizeof text);
+    if (is_opencl || options->backend.value == L2K_BACKEND_CUDA)
         return cli_error("--devices", "no GPU can be used: %s", text);
     if (!options->quiet)
         cli_note("lift2k: no GPU can be used: %s; the CPU does the work", text);

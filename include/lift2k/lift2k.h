@@ -286,13 +286,16 @@ typedef enum l2k_format { L2K_FORMAT_JP2 = 0, L2K_FORMAT_CODESTREAM } l2k_format
  * than 16 processors, from and to host memory; MQ and HT, encoding and decoding have numbers of their own
  * (transform/choice.h). The default, -1, is the same once the object's images are worth opening the device, which takes
  * a tenth of a second or more: for HT after 2^29 samples, for MQ after 2^26. CUDA is the GPU or L2K_ERROR_BACKEND.
+ * OPENCL is any OpenCL device likewise, GPUs before CPUs; AUTO takes an OpenCL GPU where CUDA has none, and an OpenCL
+ * CPU only if DEVICE names it.
  *
  * Memory of the GPU, and pinned memory for what crosses the bus, do not come from the allocation hook, and LIMIT_MEMORY
  * does not count them: they are in proportion to the samples and the coded bytes of the image, or mostly of two tiles
  * of a tiled one, which LIMIT_SAMPLES and the size of the file bound. */
 typedef enum l2k_backend { L2K_BACKEND_AUTO = 0, L2K_BACKEND_CPU, L2K_BACKEND_CUDA, L2K_BACKEND_OPENCL } l2k_backend;
 
-/* Where planes, and a transform's coefficients, are: in host memory, or in memory of the object's CUDA device. */
+/* Where planes, and a transform's coefficients, are: in host memory, or in memory of the object's device: CUDA's, or for
+ * a transform OpenCL's. */
 typedef enum l2k_memory { L2K_MEMORY_HOST = 0, L2K_MEMORY_DEVICE } l2k_memory;
 
 /* Instruction sets of the CPU's row functions; the result is the same to the bit. AUTO is the fastest that processor
@@ -304,7 +307,8 @@ typedef enum l2k_cpu { L2K_CPU_AUTO = 0, L2K_CPU_C, L2K_CPU_AVX2, L2K_CPU_AVX512
  * be used, is written to `text`, cut to `bytes` including the final 0; `bytes` may be 0. */
 L2K_API bool l2k_backend_usable(l2k_backend backend, char *text, size_t bytes);
 
-/* CUDA devices are known by their ordinals, 0 to 62, as CUDA_VISIBLE_DEVICES leaves them. With the option DEVICE
+/* CUDA devices are known by their ordinals, as CUDA_VISIBLE_DEVICES leaves them, and OpenCL's by the next numbers, GPUs
+ * first; a GPU may have a number in both. Numbers are 0 to 62. With the option DEVICE
  * all memory and work of an object is on that device, whatever the calling thread's current device is, which a call
  * leaves as it was; streams and device memory that the caller gives must be that device's. A device that cannot be used
  * is L2K_ERROR_BACKEND, or, with backend auto, a note, and the CPU does the work. Where another device is set, the
@@ -322,17 +326,22 @@ L2K_API bool l2k_backend_usable(l2k_backend backend, char *text, size_t bytes);
 typedef struct l2k_device_info {
     char name[128];
     uint64_t memory_bytes;
-    uint32_t compute_major, compute_minor; /* compute capability */
-    uint32_t processors;                   /* multiprocessors */
+    uint32_t compute_major, compute_minor; /* CUDA: compute capability */
+    uint32_t processors;                   /* multiprocessors, or compute units */
     bool usable;
     char reason[128]; /* why it cannot be used, else "" */
     l2k_backend backend;
     char vendor[64], driver[64]; /* as the device's driver names them */
 } l2k_device_info;
 
-/* Describes a CUDA device by its ordinal, 0 for the first. False past the last one, also without a driver or in a build
- * without CUDA, which l2k_backend_usable tells. Opens no device. */
+/* Describes a device by its number, 0 for the first: CUDA's, then OpenCL's. False past the last one, also without a
+ * driver or in a build without these backends, which l2k_backend_usable tells. Opens no device. */
 L2K_API bool l2k_device(uint32_t device, l2k_device_info *info);
+
+/* The cl_context of an OpenCL device, by its number, or -1 for the first; NULL where it cannot be used. The library has
+ * one context for each device, which it keeps: callers make the command queues and memory objects there that they give
+ * to l2k_transform_forward_on_device. */
+L2K_API void *l2k_opencl_context(int32_t device);
 
 /* ---- Encoder ------------------------------------------------------------------------------------------------- */
 
@@ -370,7 +379,7 @@ typedef enum l2k_encoder_option {
                                  GPU for any size, or CUDA. What only the CPU does is done with copies; host */
     L2K_ENCODER_IN_FLIGHT,  /* images that l2k_encoder_encode_batch codes at once, 1 to 64; 0 = as many as are good. For
                                other calls: images in flight at the same time, on objects beside this one as well; 0 */
-    L2K_ENCODER_DEVICE,     /* the CUDA device that all of the object is on; -1 = the current one; -1 */
+    L2K_ENCODER_DEVICE,     /* the device that all of the object is on; -1 = the current one; -1 */
     L2K_ENCODER_DEVICES,    /* in its place a set of devices, bit n for device n; 0 = none; 0 */
     L2K_ENCODER_GUARD_BITS, /* 1 to 7 (E-2); one more where the samples of an image need it; 2 */
     L2K_ENCODER_ROI_COMPONENT,   /* the component all of whose samples are a region of interest, -1 = none; -1 */
@@ -822,7 +831,7 @@ typedef enum l2k_transform_option {
     L2K_TRANSFORM_COMPONENT_TRANSFORM, /* 1: RCT or ICT on the first three components, which must be alike; 0 */
     L2K_TRANSFORM_COEFFICIENTS,        /* l2k_coefficient_type; int32 */
     L2K_TRANSFORM_MEMORY,              /* l2k_memory; host */
-    L2K_TRANSFORM_BACKEND,             /* l2k_backend, for device memory auto or CUDA; auto */
+    L2K_TRANSFORM_BACKEND,             /* l2k_backend, for device memory auto (CUDA), CUDA or OpenCL; auto */
     L2K_TRANSFORM_THREADS,             /* of the CPU, 0 = all processors; 0 */
     L2K_TRANSFORM_LIMIT_SAMPLES,       /* most samples (all components together) accepted; 2^36 */
     L2K_TRANSFORM_GPU_MIN_SAMPLES,     /* AUTO: samples from which the GPU is used, 0 = always; 2^62 */
@@ -963,9 +972,9 @@ L2K_API l2k_status l2k_transform_set_steps(l2k_transform *transform, uint32_t co
 L2K_API l2k_status l2k_transform_set_region(l2k_transform *transform, uint32_t x0, uint32_t y0, uint32_t x1,
                                             uint32_t y1);
 
-/* Device memory in bytes that l2k_transform_prepare would allocate for `tile` under the present options on the CUDA
- * backend. Allocates nothing and needs no device. L2K_ERROR_BACKEND in a build without CUDA; otherwise the errors of
- * l2k_transform_prepare that concern tile and options. */
+/* Device memory in bytes that l2k_transform_prepare would allocate for `tile` under the present options on CUDA, or
+ * on OpenCL if that is the backend. Allocates nothing and needs no device. L2K_ERROR_BACKEND in a build without it;
+ * otherwise the errors of l2k_transform_prepare that concern tile and options. */
 L2K_API l2k_status l2k_transform_device_bytes(const l2k_transform *transform, const l2k_image *tile, uint64_t *bytes);
 
 /* Prepares for a tile and allocates all memory. `tile` gives its area on the reference grid (x0, y0, x1, y1) and the
@@ -980,7 +989,7 @@ L2K_API l2k_status l2k_transform_device_bytes(const l2k_transform *transform, co
  * device), L2K_ERROR_BACKEND if CUDA, device memory or an instruction set was requested and is not available. */
 L2K_API l2k_status l2k_transform_prepare(l2k_transform *transform, const l2k_image *tile);
 
-/* The backend of the prepared transform, CPU or CUDA; AUTO if it is not prepared. */
+/* The backend of the prepared transform; AUTO if it is not prepared. */
 L2K_API l2k_backend l2k_transform_backend(const l2k_transform *transform);
 
 /* The coefficients of a component. Forward runs fill them; inverse runs read what the caller stored there and do not
@@ -1009,7 +1018,12 @@ L2K_API l2k_status l2k_transform_inverse(l2k_transform *transform, const l2k_pla
 /* The same on device memory: plane.data are device pointers, and `stream` is a cudaStream_t (NULL is CUDA's default
  * stream). They enqueue the work on the stream and return. They only launch kernels, so the stream may be captured into
  * a graph. Runs of one transform share its memory: if they are on several streams, the caller must keep them apart.
- * CUDA reports failures during a run when the stream is synchronised. */
+ * CUDA reports failures during a run when the stream is synchronised.
+ *
+ * With OpenCL `stream` is an in-order cl_command_queue, and plane.data are cl_mem, both of l2k_opencl_context; samples
+ * begin at the start of a memory object, and strides are not negative. Planes with the same memory object are
+ * interleaved there, in the order of the components. The three components of a component transform have samples of one
+ * type. NULL is a queue of the transform, for which the call waits. The base of coefficients is a cl_mem as well. */
 L2K_API l2k_status l2k_transform_forward_on_device(l2k_transform *transform, const l2k_plane *planes, void *stream);
 L2K_API l2k_status l2k_transform_inverse_on_device(l2k_transform *transform, const l2k_plane *planes, void *stream);
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypedDict
 from . import _call, errors
 from ._native import ffi, lib
 
-Backend = Literal["auto", "cpu", "cuda"] | int
+Backend = Literal["auto", "cpu", "cuda", "opencl"] | int
 Cpu = Literal["auto", "c", "avx2", "avx512", "neon"] | int
 Wavelet = Literal["5/3", "9/7", "haar", "1-3", "dd-9-7", "dd-13-7", "daubechies-int", "fidelity", "w4"] | int
 Style = Literal["bypass", "reset", "termall", "vsc", "pterm", "segsym", "ht"]

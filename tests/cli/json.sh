@@ -104,9 +104,9 @@ check "from a pipe" sh -c "cat gray.j2k | '$lift2k' info --json - | grep -q '\"f
 
 runs "devices" info --json --devices
 cp out.log info.json
-says "devices" info.json '[b["name"] for b in j["backends"]] == ["cpu", "cuda"] and j["backends"][0]["usable"] is True'
-says "CUDA devices" info.json 'all(isinstance(d["number"], int) and d["memory"] > 0 and d["usable"] in (True, False) for d in j["devices"])'
-says "no CUDA device without the backend" info.json 'j["backends"][1]["usable"] or not any(d["usable"] for d in j["devices"])'
+says "devices" info.json '[b["name"] for b in j["backends"]] == ["cpu", "cuda", "opencl"] and j["backends"][0]["usable"] is True'
+says "devices" info.json 'all(isinstance(d["number"], int) and d["memory"] > 0 and d["usable"] in (True, False) for d in j["devices"])'
+says "no CUDA device without the backend" info.json 'j["backends"][1]["usable"] or not any(d["usable"] and d["backend"] == "cuda" for d in j["devices"])'
 check "the help has every key" sh -c "'$lift2k' info --json colour.jp2 | sed -n 's/^  \"\\([a-z_0-9]*\\)\":.*/\\1/p' |
     { count=0; while read -r key; do '$lift2k' info --help | grep -qw \"\$key\" || exit 1; count=\$((count + 1)); done
     test \$count -eq 32; }"

@@ -26,6 +26,8 @@ if [ -n "$foreign" ]; then
 fi
 # vsnprintf and snprintf write to memory and are allowed; __*_chk are hardened forms.
 banned='^(__)?(v?d?printf|v?fprintf|puts|fputs|putchar|putc|fputc|fwrite|perror|exit|_exit|_Exit|quick_exit|abort|raise|stdout|stderr|stdin|fopen|signal|setlocale|srand|rand|__assert_fail|assert_fail|getenv|setenv|system)(_chk)?$'
+# The cache of compiled OpenCL programs is where the environment says.
+table=$(echo "$table" | grep -v ':cl_cache\.c\.o: *U getenv$')
 for name in $(echo "$table" | awk '$(NF - 1) == "U" { print $NF }' | sed 's/@.*//' | sort -u | grep -E "$banned"); do
     echo "the library uses $name:"
     echo "$table" | awk -v name="$name" '$(NF - 1) == "U" && $NF == name { print "    " $1 }'
@@ -42,10 +44,11 @@ for name in malloc calloc realloc free posix_memalign aligned_alloc; do
     fi
 done
 # Writable variables are global state, including static ones (except nvcc's registration of kernels, in *.cu.o). Constant
-# tables of pointers (.data.rel.ro) are not, nor what the processor has, which base/cpu.c remembers.
+# tables of pointers (.data.rel.ro) are not, nor what the processor has, which base/cpu.c remembers, nor OpenCL's devices
+# and programs, which a process has once, as CUDA's runtime has them.
 state=$("$nm" -A -f sysv "$archive" 2>/dev/null | awk -F '|' '
     { gsub(/ /, "", $3); gsub(/ /, "", $NF) }
-    $3 ~ /^[DBCdb]$/ && $NF !~ /^\.data\.rel\.ro/ && $1 !~ /DW\.ref/ && $1 !~ /\.cu\.o:|:cpu\.c\.o:known/ { print $1 }')
+    $3 ~ /^[DBCdb]$/ && $NF !~ /^\.data\.rel\.ro/ && $1 !~ /DW\.ref/ && $1 !~ /\.cu\.o:|:cpu\.c\.o:known|:cl_(runtime|program)\.c\.o:/ { print $1 }')
 if [ -n "$state" ]; then
     echo "writable variables:"
     echo "$state"

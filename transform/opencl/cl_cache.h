@@ -13,7 +13,11 @@ typedef struct l2k_cl_key {
 
 void l2k_cl_key_add(l2k_cl_key *key, const char *text);
 
-/* What was stored under that key, to be freed; NULL where there is nothing, or it is damaged. */
+/* Memory of no object, but of the process. */
+void *l2k_cl_take(size_t bytes);
+void l2k_cl_give_back(void *block);
+
+/* What was stored under that key, to be given back; NULL where there is nothing, or it is damaged. */
 void *l2k_cl_cache_read(const l2k_cl_key *key, size_t *bytes);
 
 /* Replaces a file as a whole: another process sees the old one or the new one. */

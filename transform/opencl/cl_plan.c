@@ -50,12 +50,43 @@ static bool describe(uint32_t device, l2k_device_info *info)
     return true;
 }
 
-static const l2k_device_functions devices = {
-    .usable = usable, .has_gpu = has_gpu, .count = count, .describe = describe};
+/* For a caller's own use. */
+static void *context_of(int device)
+{
+    const l2k_context context = {.devices = device < 0 ? 0 : (uint64_t)1 << device};
+    l2k_cl_device *opened;
+    return device < L2K_MOST_DEVICES && l2k_cl_open(&context, &opened) == L2K_OK ? opened->context : NULL;
+}
+
+static const char *cpu_reason(const l2k_context *context, const l2k_plan_spec *spec)
+{
+    const l2k_cl_device *d = l2k_cl_find(l2k_device_of_share(context, 0), NULL, 0);
+    for (uint32_t c = 0; c < spec->num_components; c++) {
+        if (spec->components[c].wavelet > L2K_WAVELET_9_7)
+            return "OpenCL has the wavelets of Part 1; the others are transformed on the CPU";
+        if (spec->components[c].wavelet != spec->components[0].wavelet)
+            return "OpenCL takes components of one wavelet; others are transformed on the CPU";
+        if (!l2k_splits_all(spec->components[c].unsplit))
+            return L2K_SPLIT_REASON;
+    }
+    return spec->components[0].wavelet == L2K_WAVELET_9_7 && d && !d->lifts_floats
+               ? "this OpenCL device does not round floats as the 9/7 must; it is transformed on the CPU"
+               : NULL;
+}
+
+static uint64_t device_bytes(const l2k_plan_spec *spec);
+
+static const l2k_device_functions devices = {.cpu_reason = cpu_reason,
+                                             .bytes = device_bytes,
+                                             .context = context_of,
+                                             .usable = usable,
+                                             .has_gpu = has_gpu,
+                                             .count = count,
+                                             .describe = describe};
 
 /* ---- Memory -------------------------------------------------------------------------------------------------- */
 
-enum { GUARD_BYTES = 256, PINNED_ALIGNMENT = 64, MOST_SIDE = 1 << 30 };
+enum { GUARD_BYTES = 256, USUAL_ALIGNMENT = 512, PINNED_ALIGNMENT = 64, MOST_SIDE = 1 << 30 };
 
 static bool coefficients_stay(const l2k_plan_spec *spec)
 {
@@ -63,9 +94,9 @@ static bool coefficients_stay(const l2k_plan_spec *spec)
 }
 
 /* Components begin where sub-buffers may, with some unused bytes between them. */
-static size_t view_bytes(const l2k_cl_device *device, const l2k_coefficients *view)
+static size_t view_bytes(uint32_t alignment, const l2k_coefficients *view)
 {
-    const size_t unit = device->alignment > GUARD_BYTES ? device->alignment : GUARD_BYTES;
+    const size_t unit = alignment > GUARD_BYTES ? alignment : GUARD_BYTES;
     const size_t bytes = view->stride * view->height * l2k_coefficient_bytes(view->type);
     return (bytes + unit - 1) / unit * unit + unit;
 }
@@ -111,7 +142,7 @@ static l2k_status take_coefficients(l2k_plan *plan)
     const cl_uchar zero = 0;
     for (uint32_t c = 0; c < plan->spec.num_components; c++) {
         levels->first[c] = s->bytes / l2k_coefficient_bytes(plan->spec.type);
-        s->bytes += view_bytes(levels->device, &plan->views[c]);
+        s->bytes += view_bytes(levels->device->alignment, &plan->views[c]);
     }
     L2K_TRY(l2k_cl_buffer(plan->context, levels->device, CL_MEM_READ_WRITE, s->bytes, &levels->coefficients));
     L2K_CL_TRY(plan->context, EnqueueFillBuffer,
@@ -124,7 +155,7 @@ static l2k_status take_part(l2k_plan *plan, uint32_t c)
     cl_state *s = plan->state;
     cl_int error;
     const cl_buffer_region region = {s->levels.first[c] * l2k_coefficient_bytes(plan->spec.type),
-                                     view_bytes(s->levels.device, &plan->views[c])};
+                                     view_bytes(s->levels.device->alignment, &plan->views[c])};
     s->parts[c] = l2k_cl.CreateSubBuffer(s->levels.coefficients, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
                                          &region, &error);
     plan->views[c].base = s->parts[c];
@@ -179,12 +210,21 @@ static l2k_status take_pixels(l2k_plan *plan)
     return L2K_OK;
 }
 
-static const char *cpu_reason(const l2k_plan_spec *spec)
+/* Of any device whose sub-buffers are aligned as usual. */
+static uint64_t device_bytes(const l2k_plan_spec *spec)
 {
-    for (uint32_t c = 0; c < spec->num_components; c++)
-        if (spec->components[c].wavelet > L2K_WAVELET_9_7)
-            return "wavelets but the 5/3 and the 9/7 are the CPU's, not OpenCL's";
-    return NULL;
+    uint64_t bytes = l2k_cl_low_bytes(spec);
+    for (uint32_t c = 0; c < spec->num_components; c++) {
+        l2k_coefficients view;
+        l2k_layout(spec->direction, spec->type, &spec->components[c], &view);
+        bytes += view_bytes(USUAL_ALIGNMENT, &view);
+    }
+    for (uint32_t c = 0; c < spec->num_components && !spec->on_device;) {
+        const l2k_cl_pixels pixels = l2k_cl_pixels_of(spec, c);
+        bytes += l2k_cl_pixel_bytes(&pixels);
+        c += pixels.lanes;
+    }
+    return bytes;
 }
 
 /* ---- Creation and release ------------------------------------------------------------------------------------ */
@@ -397,7 +437,6 @@ static void *queue_of(const l2k_plan *plan)
 
 const l2k_backend_functions l2k_backend_opencl = {.kind = L2K_BACKEND_OPENCL,
                                                   .device = &devices,
-                                                  .cpu_reason = cpu_reason,
                                                   .create = create,
                                                   .free = destroy,
                                                   .begin = begin,

@@ -1,7 +1,6 @@
 /* Programs of a device: those of this process, those on disk, and new ones. */
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "transform/opencl/cl_cache.h"
@@ -43,7 +42,7 @@ static cl_program load_program(const l2k_cl_device *device, const l2k_cl_key *ke
     const unsigned char *const binaries = binary;
     cl_program program =
         l2k_cl.CreateProgramWithBinary(device->context, 1, &device->id, &bytes, (void *)&binaries, &accepted, &error);
-    free(binary);
+    l2k_cl_give_back(binary);
     if (!program || error != CL_SUCCESS || accepted != CL_SUCCESS)
         error = CL_INVALID_BINARY;
     else
@@ -60,10 +59,10 @@ static void store_program(cl_program program, const l2k_cl_key *key)
     size_t bytes = 0;
     if (l2k_cl.GetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL) != CL_SUCCESS || bytes == 0)
         return;
-    unsigned char *binary = malloc(bytes);
+    unsigned char *binary = l2k_cl_take(bytes);
     if (binary && l2k_cl.GetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL) == CL_SUCCESS)
         l2k_cl_cache_write(key, binary, bytes);
-    free(binary);
+    l2k_cl_give_back(binary);
 }
 
 /* ---- Building ------------------------------------------------------------------------------------------------ */
@@ -112,11 +111,11 @@ static l2k_status make_program(const l2k_context *context, const l2k_cl_device *
 /* Before the program is made, so that nothing is left to fail then. */
 static program_entry *make_entry(const char *source, const char *options)
 {
-    program_entry *entry = malloc(sizeof *entry);
-    char *copy = malloc(strlen(options) + 1);
+    program_entry *entry = l2k_cl_take(sizeof *entry);
+    char *copy = l2k_cl_take(strlen(options) + 1);
     if (!entry || !copy) {
-        free(entry);
-        free(copy);
+        l2k_cl_give_back(entry);
+        l2k_cl_give_back(copy);
         return NULL;
     }
     *entry = (program_entry){NULL, source, strcpy(copy, options), NULL};
@@ -136,8 +135,8 @@ static l2k_status find_program(const l2k_context *context, l2k_cl_device *device
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for an OpenCL program");
     const l2k_status status = make_program(context, device, source, options, program);
     if (status != L2K_OK) {
-        free(entry->options);
-        free(entry);
+        l2k_cl_give_back(entry->options);
+        l2k_cl_give_back(entry);
         return status;
     }
     entry->program = *program;

@@ -1,7 +1,7 @@
 # Writes an OpenCL source with all that it includes as a C string, l2k_cl_<name of the file>:
 #   cmake -DROOT=<repository> -DSOURCE=<file> -DOUTPUT=<file> -P embed.cmake
 # Standard headers, and the public one, are left out: shim.clh is in their place.
-cmake_minimum_required(VERSION 3.16)
+cmake_policy(VERSION 3.16)
 file(READ ${SOURCE} text)
 set(seen "lift2k/lift2k.h")
 while(text MATCHES "#include \"([^\"]+)\"")

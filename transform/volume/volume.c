@@ -17,7 +17,7 @@ static const l2k_option_rule rules[] = {
     [L2K_VOLUME_COMPONENT_TRANSFORM] = {"component transform", 0, 1, 0},
     [L2K_VOLUME_COEFFICIENTS] = {"coefficient type", -1, L2K_COEFFICIENT_FLOAT32, -1},
     [L2K_VOLUME_MEMORY] = {"memory", 0, L2K_MEMORY_DEVICE, L2K_MEMORY_HOST},
-    [L2K_VOLUME_BACKEND] = {"backend", 0, L2K_BACKEND_CUDA, L2K_BACKEND_AUTO},
+    [L2K_VOLUME_BACKEND] = {"backend", 0, L2K_BACKEND_OPENCL, L2K_BACKEND_AUTO},
     [L2K_VOLUME_THREADS] = {"number of threads", 0, 1024, 0},
     [L2K_VOLUME_LIMIT_SAMPLES] = {"limit of samples", 0, INT64_MAX, (int64_t)1 << 36},
     [L2K_VOLUME_CPU] = {"instruction set", 0, L2K_CPU_NEON, L2K_CPU_AUTO},
@@ -80,6 +80,8 @@ static l2k_status choose_backend(l2k_volume *v)
     const int64_t *o = v->options;
     const bool on_device = o[L2K_VOLUME_MEMORY] == L2K_MEMORY_DEVICE;
     v->functions = &l2k_volume_cpu;
+    if (o[L2K_VOLUME_BACKEND] == L2K_BACKEND_OPENCL)
+        return l2k_fail(&v->context, L2K_ERROR_BACKEND, "volumes are transformed by the CPU or CUDA, not by OpenCL");
     if (o[L2K_VOLUME_BACKEND] != L2K_BACKEND_CUDA && !on_device)
         return L2K_OK;
     if (o[L2K_VOLUME_BACKEND] == L2K_BACKEND_CPU)
