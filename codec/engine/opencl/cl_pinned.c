@@ -38,7 +38,7 @@ static size_t chunk_bytes(const l2k_cl_chunks *c, size_t needed)
     return needed > all ? needed : all;
 }
 
-l2k_status l2k_cl_take(const l2k_context *context, const l2k_cl_device *device, cl_command_queue queue,
+l2k_status l2k_cl_reserve_pinned(const l2k_context *context, const l2k_cl_device *device, cl_command_queue queue,
                        l2k_cl_chunks *c, size_t bytes, uint8_t **at)
 {
     bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;

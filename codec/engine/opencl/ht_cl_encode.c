@@ -119,7 +119,7 @@ static l2k_status fetch_code(l2k_ht_cl *c, uint32_t units)
     const l2k_ht_cl_coded_block *coded = (l2k_ht_cl_coded_block *)(c->results.at + COUNTERS);
     const size_t count = c->batch.num_places, lengths = count * sizeof(uint32_t), bytes = (size_t)units * 4;
     uint8_t *kept;
-    L2K_TRY(l2k_cl_take(c->context, c->device, c->queue, &c->kept, lengths + bytes, &kept));
+    L2K_TRY(l2k_cl_reserve_pinned(c->context, c->device, c->queue, &c->kept, lengths + bytes, &kept));
     if (bytes)
         L2K_CL_TRY(c->context, EnqueueReadBuffer,
                    (c->queue, c->code.at, CL_FALSE, 0, bytes, kept + lengths, 0, NULL, NULL));
