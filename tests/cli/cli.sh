@@ -197,7 +197,7 @@ tile-parts Q
 threads -1
 threads x
 threads 1025
-backend opencl
+backend metal
 gpu-min-samples -1
 gpu-min-samples 4294967296
 OPTIONS
@@ -221,7 +221,7 @@ region 0,0,4294967296,4
 component -1
 component 16384
 threads 1025
-backend opencl
+backend metal
 gpu-min-samples x
 OPTIONS
 refuses "info without name" "" "info" info
