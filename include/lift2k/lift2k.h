@@ -9,8 +9,7 @@
  *  - Objects are opaque and belong to the caller, who frees them with the matching l2k_..._free, which takes NULL.
  *  - An object may be used by one thread at a time; different objects are independent. Hooks may be called from several
  *    threads at once.
- *  - Options are an enum and an integer, so that the set can grow without changing the ABI.
- */
+ *  - Options are an enum and an integer, so that the set can grow without changing the ABI. */
 #ifndef LIFT2K_H
 #define LIFT2K_H
 
@@ -60,22 +59,22 @@ L2K_API const char *l2k_strerror(l2k_status status);
 
 typedef enum l2k_severity { L2K_SEVERITY_ERROR, L2K_SEVERITY_WARNING, L2K_SEVERITY_NOTE } l2k_severity;
 
-/* Any member may be NULL: then malloc and free are used, messages are dropped, and progress is not reported.
+/* Any member may be NULL: malloc and free are then used, messages are dropped, and progress is not reported.
  *
  * `allocate` returns memory aligned for any C object, or NULL; `release` takes it back. Encoders and decoders keep
- * memory, tables and transform plans from image to image: an image of a shape seen twice before allocates nothing, or,
- * with several threads, at most a few blocks. Memory is returned when it stays unused for two images, and when the
- * object is freed. GPU memory, pinned memory, thread stacks and the C library's qsort do not use these hooks.
+ * memory, tables and transform plans from image to image: once two images of a shape have been coded, another one
+ * allocates nothing, or at most a few blocks with several threads. Memory is returned once two images have not used it,
+ * and when the object is freed. GPU memory, pinned memory, thread stacks and the C library's qsort do not use these
+ * hooks.
  *
  * `message`: `text` has no trailing newline and is valid only during the call. If several threads fail, each reports
  * its own line, in any order; the status is that of the first tile that failed.
  *
- * `progress` is called from time to time during encoding and decoding, on the thread that called the library, with the
- * fraction done, 0 to 1, which never decreases. If it returns false, the call ends with L2K_ERROR_CANCELLED, within a
- * tenth of a second for ordinary images on the CPU, and within a tile on a GPU; images of extreme shape (rows of many
- * millions of samples, packets or precincts by the million) may take longer. After cancelling, as after any other error
- * during encoding or decoding, all memory of the object is returned. The hook is called at most every 20 ms, and not at
- * the end. It must not call functions on the object at work. */
+ * `progress` is called on the thread that called the library, at most every 20 ms and not at the end, with the fraction
+ * done, from 0 to 1, which never decreases. If it returns false, the call ends with L2K_ERROR_CANCELLED: within a tenth
+ * of a second for ordinary images on the CPU, within a tile on a GPU. Images of extreme shape (rows of many millions of
+ * samples, millions of packets or precincts) may take longer. Cancelling, like any other error during encoding or
+ * decoding, returns all memory of the object. The hook must not call functions on the object at work. */
 typedef struct l2k_hooks {
     void *(*allocate)(void *user, size_t bytes);
     void (*release)(void *user, void *block);
@@ -84,11 +83,11 @@ typedef struct l2k_hooks {
     void *user;
 } l2k_hooks;
 
-/* A sequential stream; it is never rewound, so pipes work. A decoder needs `read`, an encoder `write`.
- * `read` stores up to `bytes` bytes and returns how many, 0 at the end, -1 on failure.
- * `write` takes all `bytes` bytes and returns 0, or -1 on failure.
- * `rewrite` may be NULL; it is used only when encoding by rows of tiles (l2k_encoder_begin). It replaces `bytes` bytes
- * at `offset`, counted from the first byte written; all of them have been written before. Returns like `write`. */
+/* A sequential stream. It is never rewound, so pipes work. A decoder needs `read`, an encoder `write`. `read` stores up
+ * to `bytes` bytes and returns how many, 0 at the end, -1 on failure. `write` takes all `bytes` bytes and returns 0, or
+ * -1 on failure. `rewrite` may be NULL; only encoding by rows of tiles (l2k_encoder_begin) uses it. It replaces `bytes`
+ * bytes at `offset`, counted from the first byte written; all of them have been written before. It returns what `write`
+ * returns. */
 typedef struct l2k_stream {
     ptrdiff_t (*read)(void *user, void *buffer, size_t bytes);
     int (*write)(void *user, const void *buffer, size_t bytes);
@@ -96,9 +95,9 @@ typedef struct l2k_stream {
     void *user;
 } l2k_stream;
 
-/* A file that is read in parts, where they are needed: on a disk, behind HTTP range requests, inside another file.
+/* A file that is read in parts as they are needed: on a disk, behind HTTP range requests, inside another file.
  * `read_at` stores the `bytes` bytes at `offset`, all of which exist, and returns 0, or -1 on failure. A decoder calls
- * it from one thread at a time; decoders that share a file (l2k_decoder_open_again) may do so at once. */
+ * it from one thread at a time; decoders that share a file (l2k_decoder_open_again) may call it at the same time. */
 typedef struct l2k_file {
     uint64_t bytes;
     int (*read_at)(void *user, uint64_t offset, void *buffer, size_t bytes);
@@ -134,9 +133,9 @@ typedef enum l2k_colour {
     L2K_COLOUR_CIELAB       /* 14, of ISO/IEC 15444-2, with the parameters in l2k_image.lab */
 } l2k_colour;
 
-/* What samples of CIELab (ISO/IEC 15444-2, M.11.7.4.1) mean: (sample - offset) * range / (2^precision - 1) for L*, a*,
- * b*; and the illuminant as stored in the file (0x00443530 is D50). All 0 where the file uses the defaults: ranges 100,
- * 170, 200, offsets 0, 2^(p-1), 2^(p-2) + 2^(p-3), D50. */
+/* How CIELab samples (ISO/IEC 15444-2, M.11.7.4.1) map to L*, a* and b*: (sample - offset) * range / (2^precision - 1);
+ * and the illuminant as stored in the file (0x00443530 is D50). All members are 0 where the file uses the defaults:
+ * ranges 100, 170, 200, offsets 0, 2^(p-1), 2^(p-2) + 2^(p-3), D50. */
 typedef struct l2k_lab {
     uint32_t range[3], offset[3];
     uint32_t illuminant;
@@ -152,7 +151,7 @@ typedef enum l2k_channel {
 #define L2K_MAX_COMPONENTS 16384u
 #define L2K_MAX_LEVELS     32u
 
-/* One component (A.5.1). The encoder accepts precision 1 to 24 (9/7: to 16), the decoder returns 1 to 31. */
+/* One component (A.5.1). The encoder accepts precisions of 1 to 24 (9/7: to 16), the decoder returns 1 to 31. */
 typedef struct l2k_component {
     uint32_t dx, dy;    /* XRsiz, YRsiz: sub-sampling relative to the reference grid, 1 to 255 */
     uint32_t precision; /* bits per sample */
@@ -162,9 +161,9 @@ typedef struct l2k_component {
     uint32_t width, height; /* samples; the decoder fills them in, the encoder ignores them (see l2k_component_size) */
 } l2k_component;
 
-/* What a box holds that is no part of the picture itself: metadata. */
+/* What kind of metadata a box holds: content that is not part of the picture itself. */
 typedef enum l2k_content {
-    L2K_CONTENT_OTHER = 0, /* whatever its type says */
+    L2K_CONTENT_OTHER = 0, /* any other box: see its type */
     L2K_CONTENT_XMP,       /* an XMP packet in UTF-8 (UUID box be7acfcb-97a9-42e8-9c71-999491e3afac) */
     L2K_CONTENT_EXIF,      /* a TIFF stream, from its "II" or "MM" on (4a706754-6966-6645-7869-662d3e4a5032) */
     L2K_CONTENT_IPTC,      /* IIM records (33c7a4d2-b81d-4723-a0ba-f1a3e097ad38) */
@@ -174,14 +173,14 @@ typedef enum l2k_content {
     L2K_CONTENT_LABEL      /* the text of a label box, UTF-8 without a final 0 (ISO/IEC 15444-2, M.11.13) */
 } l2k_content;
 
-/* A box, or what is to become one. `data` has neither the box's header nor the ID of a UUID box, and of Exif not the
- * "Exif\0\0" that some writers put first. */
+/* A box that was read, or one to write. `data` starts after the box header and, in a UUID box, after the ID; for Exif
+ * it also omits the "Exif\0\0" that some writers put first. */
 typedef struct l2k_box_data {
     l2k_content content;
-    char type[5];        /* four characters and a 0; the encoder needs it for L2K_CONTENT_OTHER alone */
-    uint8_t uuid[16];    /* of a UUID box; the encoder needs it for L2K_CONTENT_UUID alone */
-    uint32_t depth;      /* 0 = at the top level; else in the nearest box before it whose depth is less by one */
-    const uint8_t *data; /* of an association box (asoc): the boxes in it, one after the other */
+    char type[5];        /* four characters and a 0; the encoder needs it for L2K_CONTENT_OTHER only */
+    uint8_t uuid[16];    /* the ID of a UUID box; the encoder needs it for L2K_CONTENT_UUID only */
+    uint32_t depth;      /* 0: at the top level; else in the nearest box before it whose depth is one less */
+    const uint8_t *data; /* for an association box (asoc): the boxes in it, one after the other */
     size_t bytes;
 } l2k_box_data;
 
@@ -194,13 +193,14 @@ typedef struct l2k_image {
     size_t icc_bytes;
     double density_x, density_y; /* pixels per metre, 0 where unknown */
     l2k_lab lab;                 /* L2K_COLOUR_CIELAB only */
-    /* Encoder, JP2 only: boxes between the header box and the codestream, in this order, their content as it is. They
-     * do not count for layer targets. Types that the library itself writes or reads are L2K_ERROR_ARGUMENT. From the
-     * decoder NULL and 0: see l2k_decoder_box_data.
+    /* Encoder, JP2 only: boxes to write between the header box and the codestream, in this order, with their content
+     * unchanged. They do not count towards layer targets. A type that the library itself writes or reads is
+     * L2K_ERROR_ARGUMENT. The decoder sets NULL and 0: see l2k_decoder_box_data.
      *
-     * Boxes in an association box follow it with a greater `depth`, at most 16, and it has no `data` itself. An
-     * association whose first box is the label "gml.data" is GMLJP2 (OGC 08-085): with a codestream of Part 1 the file
-     * then says that it is a JPX file, too, and has a reader requirements box with GML (67; 15444-2, M.11.1). */
+     * The boxes inside an association box follow it with a greater `depth`, at most 16; the association box itself has
+     * no `data`. An association whose first box is the label "gml.data" is GMLJP2 (OGC 08-085): with a codestream of
+     * Part 1 the file then declares itself a JPX file as well and gets a reader requirements box with GML (67; 15444-2,
+     * M.11.1). */
     const l2k_box_data *boxes;
     size_t num_boxes;
 } l2k_image;
@@ -214,7 +214,7 @@ typedef enum l2k_sample_type {
     L2K_SAMPLE_U16,
     L2K_SAMPLE_S16,
     L2K_SAMPLE_S32,
-    L2K_SAMPLE_F32 /* the transform stage alone: 9/7, no level shift, no clamp */
+    L2K_SAMPLE_F32 /* l2k_transform only: 9/7, no level shift, no clamp */
 } l2k_sample_type;
 
 /* The samples of one component in the caller's memory, in native byte order. Strides are in bytes, so interleaved
@@ -229,11 +229,11 @@ typedef struct l2k_plane {
 
 /* ---- Shared option values ------------------------------------------------------------------------------------ */
 
-/* Part 1 has two wavelets (Annex F). The others are lifting kernels of Part 2 (T.801, Annex H): from haar to fidelity
- * those of VC-2 (SMPTE ST 2042-1) but for its 5/3, without the extra bits that it gives some of them; 1-3 is the 5/3
- * without its update, so that reduced pictures hold exactly every second sample; w4 is the orthonormal wavelet of
- * Daubechies with four coefficients. The last two stand for kernels that callers describe, or that a
- * codestream does. */
+/* Part 1 has two wavelets (Annex F). The others are lifting kernels of Part 2 (T.801, Annex H). Those from haar to
+ * fidelity, 1-3 apart, are the wavelets of VC-2 (SMPTE ST 2042-1), without the extra bits that VC-2 gives some of them;
+ * the 5/3 is the remaining one. 1-3 is the 5/3 without its update step, so that reduced pictures hold exactly every
+ * second sample. w4 is the orthonormal Daubechies wavelet with four coefficients. The last two values stand for kernels
+ * that a caller or a codestream describes. */
 typedef enum l2k_wavelet {
     L2K_WAVELET_5_3 = 0, /* reversible */
     L2K_WAVELET_9_7,     /* irreversible */
@@ -251,7 +251,7 @@ typedef enum l2k_wavelet {
 /* "5/3", "dd-9-7" and so on; "reversible kernel" or "irreversible kernel" for the last two. Static, never NULL. */
 L2K_API const char *l2k_wavelet_name(l2k_wavelet wavelet);
 
-/* Whether the inverse restores every sample; the component transform of such wavelets is the RCT, else the ICT. */
+/* Whether the inverse restores every sample. The component transform of such wavelets is the RCT, of others the ICT. */
 L2K_API bool l2k_wavelet_reversible(l2k_wavelet wavelet);
 
 /* Progression orders, valued as in Table A.16. */
@@ -266,7 +266,7 @@ typedef enum l2k_style {
     L2K_STYLE_PTERM = 16,
     L2K_STYLE_SEGSYM = 32,
     L2K_STYLE_HT = 64,       /* high-throughput code-blocks (Part 15); when encoding, alone or with VSC */
-    L2K_STYLE_HT_MIXED = 128 /* decoder alone, with HT: those and MQ code-blocks */
+    L2K_STYLE_HT_MIXED = 128 /* decoder only, with HT: both HT and MQ code-blocks */
 } l2k_style;
 
 typedef enum l2k_tile_parts {
@@ -276,53 +276,53 @@ typedef enum l2k_tile_parts {
     L2K_TILE_PARTS_COMPONENT
 } l2k_tile_parts;
 
-/* JP2 becomes JPH (Annex D of T.814), which has the same boxes, where code-blocks are HT code-blocks. */
+/* With HT code-blocks, JP2 becomes JPH (Annex D of T.814), which has the same boxes. */
 typedef enum l2k_format { L2K_FORMAT_JP2 = 0, L2K_FORMAT_CODESTREAM } l2k_format;
 
-/* Where the transform stage and code-blocks are done and, when encoding one tile, layer and tile-part, packets; the
- * result is the same to the bit. Rate control, other packets and packet headers when decoding stay on the CPU. AUTO
- * uses the GPU, if there is one, for tiles of at least GPU_MIN_SAMPLES samples, and the CPU otherwise, or (with a note)
- * if the GPU runs out of memory or fails. -2 stands for the numbers from which on the GPU was measured to be faster
- * than 16 processors, from and to host memory; MQ and HT, encoding and decoding have numbers of their own
- * (transform/choice.h). The default, -1, is the same once the object's images are worth opening the device, which takes
- * a tenth of a second or more: for HT after 2^29 samples, for MQ after 2^26. CUDA is the GPU or L2K_ERROR_BACKEND.
- * OPENCL is any OpenCL device likewise, GPUs before CPUs; AUTO takes an OpenCL GPU where CUDA has none, and an OpenCL
- * CPU only if DEVICE names it.
+/* The processor of the transform stage and of code-blocks, and of packets when encoding an image with one tile, layer
+ * and tile-part. The result is the same to the bit. Rate control, other packets, and packet headers when decoding stay
+ * on the CPU.
  *
- * Memory of the GPU, and pinned memory for what crosses the bus, do not come from the allocation hook, and LIMIT_MEMORY
- * does not count them: they are in proportion to the samples and the coded bytes of the image, or mostly of two tiles
- * of a tiled one, which LIMIT_SAMPLES and the size of the file bound. */
-typedef enum l2k_backend { L2K_BACKEND_AUTO = 0, L2K_BACKEND_CPU, L2K_BACKEND_CUDA, L2K_BACKEND_OPENCL } l2k_backend;
+ * AUTO uses the GPU for tiles of at least GPU_MIN_SAMPLES samples. It uses the CPU for others, without a GPU, and, with
+ * a note, if the GPU runs out of memory or fails. GPU_MIN_SAMPLES -2 stands for the sizes from which the GPU was
+ * measured to be faster than 16 processors, host memory to host memory; MQ and HT, encoding and decoding each have
+ * their own (transform/choice.h). The default, -1, is the same once the object's images are worth opening the device,
+ * which takes a tenth of a second or more: after 2^29 samples for HT, after 2^26 for MQ. CUDA uses the GPU or fails
+ * with L2K_ERROR_BACKEND.
+ *
+ * GPU memory, and pinned memory for transfers, do not come from the allocation hook and do not count towards
+ * LIMIT_MEMORY. They are proportional to the samples and coded bytes of the image (in a tiled image, mostly to those of
+ * two tiles), which LIMIT_SAMPLES and the size of the file bound. */
+typedef enum l2k_backend { L2K_BACKEND_AUTO = 0, L2K_BACKEND_CPU, L2K_BACKEND_CUDA } l2k_backend;
 
 /* Where planes, and a transform's coefficients, are: in host memory, or in memory of the object's device: CUDA's, or for
  * a transform OpenCL's. */
 typedef enum l2k_memory { L2K_MEMORY_HOST = 0, L2K_MEMORY_DEVICE } l2k_memory;
 
-/* Instruction sets of the CPU's row functions; the result is the same to the bit. AUTO is the fastest that processor
- * and build support. Any other value forces that set; L2K_ERROR_BACKEND, when the work starts, if it is not
- * supported. */
+/* Instruction sets of the CPU's row functions; the result is the same to the bit. AUTO takes the fastest set that the
+ * processor and the build support. Any other value forces that set; if it is not supported, the work fails with
+ * L2K_ERROR_BACKEND when it starts. */
 typedef enum l2k_cpu { L2K_CPU_AUTO = 0, L2K_CPU_C, L2K_CPU_AVX2, L2K_CPU_AVX512, L2K_CPU_NEON } l2k_cpu;
 
-/* Whether the transform stage can run on a backend on this machine. What it runs on (the GPU's name), or why it cannot
- * be used, is written to `text`, cut to `bytes` including the final 0; `bytes` may be 0. */
+/* Whether the transform stage can run on a backend on this machine. Writes the name of the processor that it runs on
+ * (the GPU's name), or why it cannot be used, to `text`, cut to `bytes` including the final 0; `bytes` may be 0. */
 L2K_API bool l2k_backend_usable(l2k_backend backend, char *text, size_t bytes);
 
-/* CUDA devices are known by their ordinals, as CUDA_VISIBLE_DEVICES leaves them, and OpenCL's by the next numbers, GPUs
- * first; a GPU may have a number in both. Numbers are 0 to 62. With the option DEVICE
- * all memory and work of an object is on that device, whatever the calling thread's current device is, which a call
- * leaves as it was; streams and device memory that the caller gives must be that device's. A device that cannot be used
- * is L2K_ERROR_BACKEND, or, with backend auto, a note, and the CPU does the work. Where another device is set, the
- * next call releases all that the object kept on the one before.
+/* CUDA devices have ordinals 0 to 62, as CUDA_VISIBLE_DEVICES leaves them. The option DEVICE puts all memory and work
+ * of an object on one device, whatever the calling thread's current device is; calls leave that unchanged. Streams and
+ * device memory from the caller must belong to the same device. A device that cannot be used is L2K_ERROR_BACKEND; with
+ * backend auto it is a note, and the CPU does the work. After a change of device, the next call releases everything
+ * that the object kept on the old one.
  *
- * DEVICES takes the place of DEVICE: a set of devices, bit n for device n, among which encoder and decoder divide the
- * tiles of an image, or of a row of tiles, and the images of a batch; 0 is none. An image of one tile, and one whose
- * quantiser steps are to reach a size or PSNR, is on the first of them. If one of several
- * fails, the others take over: its images of a batch, and with backend auto its tiles, of which the CPU finishes those
- * that were under way (a note says so). With CUDA an image fails with a device that has some of its tiles. Planes
- * cannot be in device memory (L2K_ERROR_ARGUMENT).
+ * DEVICES replaces DEVICE by a set of devices, bit n for device n; 0 is none. Encoder and decoder divide the tiles of
+ * an image, or of a row of tiles, and the images of a batch among them. An image of one tile runs on the first device,
+ * and so does one whose quantiser steps have to reach a size or PSNR. If one of several devices fails, the others take
+ * over its images of a batch and, with backend auto, its tiles; the CPU finishes the tiles that were under way, with a
+ * note. With CUDA, an image fails with any device that has some of its tiles. Planes cannot be in device memory
+ * (L2K_ERROR_ARGUMENT).
  *
- * Without the options (-1, 0) an object is on the device that is current when it is first used, which must then be
- * current in all calls with it that may use a GPU, the last one included. */
+ * Without these options (-1, 0) an object uses the device that is current when it is first used. That device must be
+ * current in every later call with the object that may use a GPU, the last one included. */
 typedef struct l2k_device_info {
     char name[128];
     uint64_t memory_bytes;
@@ -334,8 +334,8 @@ typedef struct l2k_device_info {
     char vendor[64], driver[64]; /* as the device's driver names them */
 } l2k_device_info;
 
-/* Describes a device by its number, 0 for the first: CUDA's, then OpenCL's. False past the last one, also without a
- * driver or in a build without these backends, which l2k_backend_usable tells. Opens no device. */
+/* Describes a CUDA device by its ordinal, 0 for the first. Returns false past the last device, without a driver, and in
+ * a build without CUDA; l2k_backend_usable tells which. Opens no device. */
 L2K_API bool l2k_device(uint32_t device, l2k_device_info *info);
 
 /* The cl_context of an OpenCL device, by its number, or -1 for the first; NULL where it cannot be used. The library has
@@ -349,18 +349,18 @@ typedef struct l2k_encoder l2k_encoder;
 
 typedef enum l2k_encoder_option {
     L2K_ENCODER_FORMAT = 0,          /* l2k_format; JP2 */
-    L2K_ENCODER_WAVELET,             /* l2k_wavelet, the last two by l2k_encoder_set_kernel; 5/3 */
+    L2K_ENCODER_WAVELET,             /* l2k_wavelet; the last two need l2k_encoder_set_kernel; 5/3 */
     L2K_ENCODER_LEVELS,              /* decomposition levels 0 to 32; 5 */
     L2K_ENCODER_TILE_WIDTH,          /* 0 = one tile; 0 */
     L2K_ENCODER_TILE_HEIGHT,         /* 0 = one tile; 0 */
     L2K_ENCODER_TILE_X0,             /* XTOsiz, at most x0; 0 */
     L2K_ENCODER_TILE_Y0,             /* YTOsiz, at most y0; 0 */
     L2K_ENCODER_BLOCK_WIDTH,         /* power of two 4 to 1024, area at most 4096; 64 */
-    L2K_ENCODER_BLOCK_HEIGHT,        /* likewise; 64 */
+    L2K_ENCODER_BLOCK_HEIGHT,        /* as the width; 64 */
     L2K_ENCODER_PROGRESSION,         /* l2k_progression; LRCP */
     L2K_ENCODER_STYLE,               /* l2k_style values combined with |; 0 */
-    L2K_ENCODER_COMPONENT_TRANSFORM, /* 0 never, 1 on the first three components where the standard allows it; until it
-                                      * is set, only if these are the image's colours, or it says that they are RGB */
+    L2K_ENCODER_COMPONENT_TRANSFORM, /* 0 never; 1 on the first three components where the standard allows it. Until it
+                                      * is set: 1 if the image's colours are just these, or it says they are RGB */
     L2K_ENCODER_SOP,                 /* 0 or 1: SOP marker segments; 0 */
     L2K_ENCODER_EPH,                 /* 0 or 1: EPH markers; 0 */
     L2K_ENCODER_PLT,                 /* 0 or 1: packet lengths in tile-part headers; 0 */
@@ -369,35 +369,35 @@ typedef enum l2k_encoder_option {
     L2K_ENCODER_THREADS,             /* 0 = all processors; 1 starts none; 0 */
     L2K_ENCODER_BACKEND,             /* l2k_backend; auto */
     L2K_ENCODER_LIMIT_SAMPLES,       /* most samples (all components together) accepted; 2^36 */
-    L2K_ENCODER_GPU_MIN_SAMPLES,     /* AUTO: samples of a tile (all components) from which the GPU is used,
-                                        0 = always, -1, -2 = where it is faster; -1 */
+    L2K_ENCODER_GPU_MIN_SAMPLES,     /* AUTO: least samples of a tile (all components) for the GPU; 0 = always,
+                                        -1 and -2: see l2k_backend; -1 */
     L2K_ENCODER_LIMIT_MEMORY, /* most bytes held from the allocation hook, not counting the object itself; 2^62 */
     L2K_ENCODER_TIMINGS,      /* 0 or 1: record times for l2k_encoder_timings; 0 */
     L2K_ENCODER_CPU,          /* l2k_cpu; auto */
-    L2K_ENCODER_HT_PASSES,    /* coding passes of an HT code-block: 1 cleanup, 2 and SigProp, 3 and MagRef; 1 */
-    L2K_ENCODER_MEMORY,       /* l2k_memory of the planes, of any stride: device for backend auto, which then tries the
-                                 GPU for any size, or CUDA. What only the CPU does is done with copies; host */
-    L2K_ENCODER_IN_FLIGHT,  /* images that l2k_encoder_encode_batch codes at once, 1 to 64; 0 = as many as are good. For
-                               other calls: images in flight at the same time, on objects beside this one as well; 0 */
-    L2K_ENCODER_DEVICE,     /* the device that all of the object is on; -1 = the current one; -1 */
-    L2K_ENCODER_DEVICES,    /* in its place a set of devices, bit n for device n; 0 = none; 0 */
-    L2K_ENCODER_GUARD_BITS, /* 1 to 7 (E-2); one more where the samples of an image need it; 2 */
-    L2K_ENCODER_ROI_COMPONENT,   /* the component all of whose samples are a region of interest, -1 = none; -1 */
-    L2K_ENCODER_ROI_SHIFT,       /* by how many bit-planes its coefficients are shifted up (RGN, Annex H), 0 to 37. Most
+    L2K_ENCODER_HT_PASSES,    /* HT coding passes: 1 cleanup, 2 cleanup and SigProp, 3 all, with MagRef; 1 */
+    L2K_ENCODER_MEMORY,       /* l2k_memory of the planes, with any strides. Device needs backend auto, which then tries
+                                 the GPU for any size, or CUDA; the CPU works on copies of what only it can do; host */
+    L2K_ENCODER_IN_FLIGHT,    /* images that l2k_encoder_encode_batch codes at once, 1 to 64; 0 chooses a number. Other
+                                 calls: images in flight at the same time, in this object and others together; 0 */
+    L2K_ENCODER_DEVICE,       /* the CUDA device of the whole object; -1 = the current one; -1 */
+    L2K_ENCODER_DEVICES,      /* a set of devices instead, bit n for device n; 0 = none; 0 */
+    L2K_ENCODER_GUARD_BITS,   /* 1 to 7 (E-2); one more where the samples of an image need it; 2 */
+    L2K_ENCODER_ROI_COMPONENT,   /* the component that is, as a whole, a region of interest, -1 = none; -1 */
+    L2K_ENCODER_ROI_SHIFT,       /* bit-planes by which its coefficients are shifted up (RGN, Annex H), 0 to 37. Most
                                     decoders, this one too, take up to 30 bit-planes, shift included. Not for HT; 0 */
-    L2K_ENCODER_BY_TILE,         /* 1: between l2k_encoder_begin and _end, tile by tile in place of rows of tiles; 0 */
+    L2K_ENCODER_BY_TILE,         /* 1: l2k_encoder_begin to _end work by tiles instead of rows of tiles; 0 */
     L2K_ENCODER_PROFILE,         /* Rsiz, 0 to 65535 (see l2k_encoder_set_profile). Not with HT; 0 */
     L2K_ENCODER_MAX_BYTES,       /* most bytes of the output, whatever layers ask for, 0 = any. Not with HT; 0 */
-    L2K_ENCODER_COMPONENT_BYTES, /* most bytes that the packets of each component take, likewise; 0 */
+    L2K_ENCODER_COMPONENT_BYTES, /* most bytes of the packets of each component, 0 = any. Not with HT; 0 */
     L2K_ENCODER_NUM_OPTIONS      /* internal: grows with the library */
 } l2k_encoder_option;
 
 typedef enum l2k_target {
-    L2K_TARGET_RATIO, /* raw size of the image (bits a sample as declared) over size of the output, but for
+    L2K_TARGET_RATIO, /* raw size of the image (at the declared bits per sample) over the size of the output without
                          image->boxes; 1 or less = everything */
-    L2K_TARGET_PSNR   /* dB over all components, peak 2^precision - 1; 0 or less = everything. Of MQ code-blocks an
-                         estimate: above 45 dB up to 2 dB too high with the 5/3; with the 9/7 it leaves out the error of
-                         the quantiser's steps, with whose default 8-bit images end near 50 dB. */
+    L2K_TARGET_PSNR   /* dB over all components, peak 2^precision - 1; 0 or less = everything. With MQ code-blocks it is
+                         an estimate: above 45 dB up to 2 dB too high with the 5/3; with the 9/7 it omits the error of
+                         the quantiser steps: with the default steps 8-bit images end near 50 dB. */
 } l2k_target;
 
 typedef struct l2k_size {
@@ -413,13 +413,14 @@ L2K_API void l2k_encoder_free(l2k_encoder *encoder);
  * l2k_encoder_encode. */
 L2K_API l2k_status l2k_encoder_set(l2k_encoder *encoder, l2k_encoder_option option, int64_t value);
 
-/* Precinct sizes from the highest resolution down, powers of two 1 to 32768; further resolutions halve the last one
- * given, down to 2. Above the lowest resolution 1 counts as 2. count 0 = maximal precincts. The array is copied. */
+/* Precinct sizes from the highest resolution down, powers of two from 1 to 32768. Further resolutions halve the last
+ * size given, down to 2. Above the lowest resolution, 1 counts as 2. count 0 = maximal precincts. The array is
+ * copied. */
 L2K_API l2k_status l2k_encoder_set_precincts(l2k_encoder *encoder, const l2k_size *sizes, size_t count);
 
-/* Sets the wavelet option to a lifting kernel that a text describes, as l2k_transform_set_kernel does. With any wavelet
- * but Part 1's two the codestream is one of Part 2 (T.801): an ATK marker segment describes the kernel, and Rsiz says
- * so. Errors: L2K_ERROR_ARGUMENT, L2K_ERROR_MEMORY, L2K_ERROR_STATE between begin and end of an image. */
+/* Sets the wavelet option to a lifting kernel described by a text, as l2k_transform_set_kernel does. Any wavelet other
+ * than Part 1's two makes the codestream one of Part 2 (T.801): an ATK marker segment describes the kernel, and Rsiz
+ * announces it. Errors: L2K_ERROR_ARGUMENT, L2K_ERROR_MEMORY, L2K_ERROR_STATE between begin and end of an image. */
 L2K_API l2k_status l2k_encoder_set_kernel(l2k_encoder *encoder, const char *text);
 
 /* The directions in which decomposition levels split, a letter for each from the highest resolution on: 'b' both ways,
@@ -428,51 +429,52 @@ L2K_API l2k_status l2k_encoder_set_kernel(l2k_encoder *encoder, const char *text
  * Errors: L2K_ERROR_ARGUMENT, L2K_ERROR_STATE between begin and end of an image. */
 L2K_API l2k_status l2k_encoder_set_splits(l2k_encoder *encoder, const char *text);
 
-/* The palette (I.5.3.4) of the next images, which then have one unsigned component, of indices into it: `count`
- * entries, at most 1024, of `channels` samples of 8 bits: 3 colours, and a fourth for opacity. image->colour is that of
- * the entries. count 0 = none. JP2 only. Copied. Errors: L2K_ERROR_ARGUMENT, L2K_ERROR_STATE between begin and end of
- * an image. */
+/* The palette (I.5.3.4) of the next images, which then have one unsigned component of indices into it. It has `count`
+ * entries, at most 1024, each of `channels` 8-bit samples: 3 colours, or 4 with opacity. image->colour describes the
+ * entries. count 0 = no palette. JP2 only. The entries are copied. Errors: L2K_ERROR_ARGUMENT, L2K_ERROR_STATE between
+ * begin and end of an image. */
 L2K_API l2k_status l2k_encoder_set_palette(l2k_encoder *encoder, const uint8_t *entries, size_t count,
                                            unsigned channels);
 
-/* Quality layers, one per target, from the coarsest to the finest; after a layer with everything, further ones must ask
- * for everything as well, and are empty. count 0 = one layer with everything. Copied.
+/* Quality layers, one per target, from the coarsest to the finest. After a layer with everything, further ones must
+ * also ask for everything, and are empty. count 0 = one layer with everything. The array is copied.
  *
- * HT code-blocks have one to three passes, and layers end between those: several layers need L2K_ENCODER_HT_PASSES 2 or
- * 3. Quantiser steps make the last layer reach its target, with the 9/7 only: ratios within 2 % below the size
- * (but for outputs of up to some 10 kB), PSNRs, with the cleanup pass alone, within 0.3 dB of what decoding shows (0.7
- * for a few hundred bytes). This keeps the coefficients of all tiles, 4 bytes a sample. By rows of tiles, each row
- * has steps of its own. */
+ * An HT code-block has one to three passes, and layers end between them, so several layers need L2K_ENCODER_HT_PASSES 2
+ * or 3. With HT code-blocks and the 9/7, and only then, the quantiser steps are chosen so that the last layer reaches
+ * its target: a ratio ends within 2 % below the size (except for outputs of up to some 10 kB); a PSNR, with the cleanup
+ * pass alone, within 0.3 dB of the decoded image's (0.7 for a few hundred bytes). This keeps the coefficients of all
+ * tiles, 4 bytes a sample. By rows of tiles, each row has its own steps. */
 L2K_API l2k_status l2k_encoder_set_layers(l2k_encoder *encoder, l2k_target kind, const double *targets, size_t count);
 
-/* The base step of the 9/7's quantiser, as a fraction of the samples' range: subband b gets the step base * 2^precision
- * / (L2 norm of its synthesis basis), rounded to what QCD can say. So it is also the error that one step is worth in
- * any subband. 0 = the default, about 2^-precision. L2K_ERROR_ARGUMENT for other values beyond 2^-24 to 1. */
+/* The base step of the 9/7's quantiser, as a fraction of the range of the samples. Subband b gets the step base *
+ * 2^precision / (L2 norm of its synthesis basis), rounded to what QCD can express, so one step is worth the same error
+ * in every subband. 0 = the default, about 2^-precision. L2K_ERROR_ARGUMENT for other values outside 2^-24 to 1. */
 L2K_API l2k_status l2k_encoder_set_step(l2k_encoder *encoder, double base);
 
-/* A progression order change (POC, A.6.6): the packets of resolutions and components [start, end) and of layers below
- * layer_end that have not come before, in an order of their own. */
+/* A progression order change (POC, A.6.6): selects, of the packets not yet written, those of resolutions and components
+ * [start, end) and of layers below layer_end, and puts them in a progression order of its own. */
 #define L2K_ALL_TILES UINT32_MAX
 typedef struct l2k_poc {
-    uint32_t tile; /* numbered from 0 in raster order; or L2K_ALL_TILES: of those that have no changes of their own */
+    uint32_t tile; /* its number, from 0 in raster order; L2K_ALL_TILES: every tile without changes of its own */
     l2k_progression progression;
     uint32_t resolution_start,
-        resolution_end;                      /* 0 is the lowest; end at most 33, those that do not exist are ignored */
-    uint32_t component_start, component_end; /* likewise, at most 16384 */
-    uint32_t layer_end;                      /* likewise, 1 to 65535 */
+        resolution_end;                      /* 0 is the lowest; end at most 33; those that do not exist are ignored */
+    uint32_t component_start, component_end; /* end at most 16384; those that do not exist are ignored */
+    uint32_t layer_end;                      /* 1 to 65535; those that do not exist are ignored */
 } l2k_poc;
 
-/* Progression order changes in place of the option PROGRESSION, in the order of the array for each tile; count 0 =
- * none. Each starts a tile-part, besides those of TILE_PARTS. Copied. At most 7281. L2K_ERROR_ARGUMENT for ranges that
- * are empty or too large; when encoding, if those of a tile leave packets out, or there is no such tile. */
+/* Progression order changes, which replace the option PROGRESSION; each tile takes its own in the order of the array.
+ * count 0 = none. Each change starts a tile-part, in addition to those of TILE_PARTS. At most 7281. The array is
+ * copied. L2K_ERROR_ARGUMENT for ranges that are empty or too large; when encoding, also if a tile's changes leave
+ * packets out or the tile does not exist. */
 L2K_API l2k_status l2k_encoder_set_poc(l2k_encoder *encoder, const l2k_poc *changes, size_t count);
 
-/* The text of the COM marker segment, Latin-1, at most 65531 bytes: NULL, as at first, for the library's own, "" for no
- * such segment. Copied. */
+/* The text of the COM marker segment, Latin-1, at most 65531 bytes. NULL, the default, writes the library's own text;
+ * "" writes no COM. The text is copied. */
 L2K_API l2k_status l2k_encoder_set_comment(l2k_encoder *encoder, const char *text);
 
-/* Profiles, as values of Rsiz. To those of IMF (SMPTE ST 2067-21) add the main level, 0 to 11, and 16 times the
- * sub-level, 0 to 9; those with an R are reversible. */
+/* Profiles, as values of Rsiz. To an IMF profile (SMPTE ST 2067-21), add the main level, 0 to 11, and 16 times the
+ * sub-level, 0 to 9. IMF profiles with an R are reversible. */
 typedef enum l2k_profile {
     L2K_PROFILE_NONE = 0,
     L2K_PROFILE_CINEMA_2K = 3,
@@ -485,39 +487,39 @@ typedef enum l2k_profile {
     L2K_PROFILE_IMF_8K_R = 0x0900
 } l2k_profile;
 
-/* Sets PROFILE, and with a cinema or IMF profile all that it fixes, as OpenJPEG chooses it: wavelet, code-blocks of 32
- * x 32, precincts of 256 (lowest resolution 128), CPRL, tile-parts by component, TLM, no styles, no region of interest,
- * no tile origin, one tile (R: or the sizes that the profile allows), one layer, for 4K cinema two progressions (POC);
- * levels within those of the profile; limits of bytes: cinema's at the given frames per second, 24 if 0, or those of an
- * IMF sub-level, none if 0. Lower values of MAX_BYTES and COMPONENT_BYTES hold. Whatever else is set otherwise, before
- * or after this call, is L2K_ERROR_ARGUMENT when encoding; options keep their values, and L2K_PROFILE_NONE removes what
- * a profile fixed. Of other values, and by l2k_encoder_set, only PROFILE is set. L2K_ERROR_ARGUMENT for cinema at rates
- * other than 24 and 48, for rates that are neither 0 nor 0.01 to 10000, and for levels of IMF that do not exist or do
- * not go together.
+/* Sets PROFILE. A cinema or IMF profile also fixes, as OpenJPEG chooses them: wavelet, code-blocks of 32 x 32,
+ * precincts of 256 (lowest resolution 128), CPRL, tile-parts by component, TLM, no styles, no region of interest, no
+ * tile origin, one tile (R: or the tile sizes that the profile allows), one layer, and for 4K cinema two progressions
+ * (POC); levels within the profile's; and limits of bytes: for cinema, those at the given frames per second, 24 if 0;
+ * for IMF, those of the sub-level, none if it is 0. Lower values of MAX_BYTES and COMPONENT_BYTES apply. An option set
+ * to anything else, before or after this call, is L2K_ERROR_ARGUMENT when encoding. Options keep their values;
+ * L2K_PROFILE_NONE lifts what a profile fixed. Any other value sets PROFILE alone, and so does l2k_encoder_set with any
+ * value. L2K_ERROR_ARGUMENT for cinema rates other than 24 and 48, for rates that are neither 0 nor 0.01 to 10000, and
+ * for IMF levels that do not exist or do not go together.
  *
- * Encoding checks image and options against those profiles, except for bytes and rates: the message of
- * L2K_ERROR_ARGUMENT names the profile and what violates it. Other values of Rsiz are written without any check. */
+ * Encoding checks the image and the options against these profiles, except for bytes and rates: the message of
+ * L2K_ERROR_ARGUMENT names the profile and the violation. Other values of Rsiz are written without any check. */
 L2K_API l2k_status l2k_encoder_set_profile(l2k_encoder *encoder, uint32_t profile, double frames_per_second);
 
-/* Whether the options are valid, by themselves and for an image: the status and message that encoding it would give
- * before it reads samples. */
+/* Whether the options are valid, on their own and for an image: returns the status, and sends the message, that
+ * encoding the image would give before it reads samples. */
 L2K_API l2k_status l2k_encoder_check(const l2k_encoder *encoder, const l2k_image *image);
 
-/* For planes in device memory: a cudaStream_t. The planes are ready when it has completed the work enqueued before the
- * call that takes them. NULL, as at first, is CUDA's default stream. Encoding itself uses streams of its own, and no
- * longer needs the planes when the call returns.
+/* For planes in device memory: a cudaStream_t. The planes are ready once the stream has completed the work that was
+ * enqueued before the call that takes them. NULL, the default, is CUDA's default stream. Encoding itself uses streams
+ * of its own; when the call returns, it no longer needs the planes.
  *
- * With the GPU nothing is allocated after the first image of a shape, unless an image takes more bytes than its
- * samples. Device memory for a frame of 3840 x 2160 RGB of 8 bits besides the planes: HT 190 MB with the 5/3 and 265 MB
- * with the 9/7, 25 MB less for interleaved planes; MQ 480 MB. */
+ * After the first image of a shape the GPU allocates nothing, unless an image takes more bytes than its samples. Device
+ * memory for a frame of 3840 x 2160 RGB, 8 bits, besides the planes: HT 159 MB with the 5/3 and 191 to 212 MB with the
+ * 9/7, MQ 453 to 480 MB. */
 L2K_API void l2k_encoder_set_stream(l2k_encoder *encoder, void *stream);
 
-/* Encodes one image: `planes` has image->num_components entries. All of the output is computed before the first byte is
+/* Encodes one image. `planes` has image->num_components entries. All of the output is computed before the first byte is
  * written to `stream`, so an error other than L2K_ERROR_IO leaves the stream untouched.
  *
- * Samples are not checked against their precision: those beyond it are coded as they are, as others where the
- * coefficients do not fit the type that the precision needs, or L2K_ERROR_ARGUMENT if the codestream has no room for
- * them.
+ * Samples are not checked against their precision. Samples beyond it are coded as they are; where their coefficients do
+ * not fit the type that the precision calls for, they decode to other values, or the call fails with L2K_ERROR_ARGUMENT
+ * if the codestream has no room for them.
  *
  * Errors: L2K_ERROR_ARGUMENT for impossible or contradictory settings; L2K_ERROR_LIMIT, L2K_ERROR_MEMORY,
  * L2K_ERROR_BACKEND, L2K_ERROR_IO, L2K_ERROR_CANCELLED. */
@@ -529,7 +531,7 @@ L2K_API l2k_status l2k_encoder_encode(l2k_encoder *encoder, const l2k_image *ima
 L2K_API l2k_status l2k_encoder_encode_memory(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes,
                                              const uint8_t **bytes, size_t *count);
 
-/* An image of a batch, and what became of it. */
+/* An image of a batch and the outcome. */
 typedef struct l2k_encode_item {
     const l2k_image *image;
     const l2k_plane *planes;
@@ -537,63 +539,64 @@ typedef struct l2k_encode_item {
     l2k_status status;
 } l2k_encode_item;
 
-/* Encodes several images, of any sizes, several of them at once: small ones then keep all processors busy, or the GPU.
- * Each becomes what l2k_encoder_encode makes of it under the same options, whatever L2K_ENCODER_IN_FLIGHT says, in any
- * order: streams of different items are written from different threads at the same time, each item's own after all of
- * its output has been computed. The failure of an image does not keep the others from being encoded. Returns the status
- * of the first in the list that failed.
+/* Encodes several images, of any sizes, with several in flight, so that even small ones keep all processors or the GPU
+ * busy. Each result is the one l2k_encoder_encode gives under the same options, whatever L2K_ENCODER_IN_FLIGHT says.
+ * Images are finished in any order: threads write the streams of different items at the same time, each after all of
+ * its item's output has been computed. An image that fails does not stop the others. Returns the status of the first in
+ * the list that failed.
  *
- * Each image in flight has memory of its own, and the limits of samples and memory apply to each by itself; THREADS are
- * divided among them. IN_FLIGHT 0 takes no more images at once than there are THREADS, fewer if they are large (2^27
- * samples together) or a GPU may take part (8); with several DEVICES as many on each. The threads, and what they keep
- * for the next image, belong to the encoder: once each thread has coded two images of a shape, batches of it allocate
- * nothing. With as many images as are in flight, each thread codes one.
+ * Each image in flight has memory of its own, and the limits of samples and memory apply to each separately; THREADS
+ * are divided among them. IN_FLIGHT 0 takes at most THREADS images at once, fewer if they are large (2^27 samples
+ * together) or a GPU may take part (8); with several DEVICES, that many on each. The threads, and what they keep for
+ * the next image, belong to the encoder: once each thread has coded two images of a shape, batches of that shape
+ * allocate nothing. With as many images as are in flight, each thread codes one.
  *
- * Messages say which item they are about ("image 3: ..."), and come from several threads at once. Progress is that of
- * the batch; after a "no" images that were not done have L2K_ERROR_CANCELLED. Times are those of all images together,
- * divided by how many are in flight. With planes in device memory, the device that is current must be the same from
- * batch to batch. Ends an image between l2k_encoder_begin and _end.
+ * Messages name their item ("image 3: ...") and come from several threads at once. Progress is that of the batch; when
+ * the progress hook returns false, images that were not done get L2K_ERROR_CANCELLED. Times are those of all images
+ * together, divided by the number in flight. With planes in device memory, the same device must be current from batch
+ * to batch. The call ends an image between l2k_encoder_begin and _end.
  *
- * Errors: those of l2k_encoder_encode; L2K_ERROR_MEMORY, also of each item, if there is none for a single thread;
+ * Errors: those of l2k_encoder_encode; L2K_ERROR_MEMORY, also for each item, if there is no memory for a single thread;
  * L2K_ERROR_ARGUMENT if items is NULL and count is not 0. A batch of 0 images is L2K_OK. */
 L2K_API l2k_status l2k_encoder_encode_batch(l2k_encoder *encoder, l2k_encode_item *items, size_t count);
 
-/* For an image larger than memory: encodes row of tiles by row of tiles, top to bottom, each written when it is done.
+/* For an image larger than memory: encodes one row of tiles after another, top to bottom, and writes each when it is
+ * done.
  *
  *     l2k_encoder_begin           image and options as for l2k_encoder_encode; main header
- *     l2k_encoder_next_rows       which part of the image comes next, until there is none
+ *     l2k_encoder_next_rows       which part of the image comes next; empty at the end
  *     l2k_encoder_put_rows        that part
  *     l2k_encoder_end             finishes the file
  *
- * With the option BY_TILE all of this is tile by tile instead, in their order, and l2k_encoder_next_tile says where the
- * next one is.
+ * With the option BY_TILE the unit is a tile, in tile order, and l2k_encoder_next_tile tells where the next one is.
  *
  * Any failure ends the image, and so do l2k_encoder_begin and _encode. A call with missing arguments, or one that puts
- * rows when none are left, fails without any effect. To abandon an image, end it before all rows were put, which
- * returns L2K_ERROR_STATE.
+ * rows when none are left, fails without any effect. To abandon an image, end it before all rows were put;
+ * l2k_encoder_end then returns L2K_ERROR_STATE.
  *
  * The file is the same as that of l2k_encoder_encode, with these exceptions: layer targets apply to each row of tiles
- * separately, and where quantiser steps are to reach one, tiles have their own (QCD in tile-part headers); where RCT
- * needs a third guard bit, only the tiles of that row have it (likewise); and without the stream's `rewrite`, the
- * codestream box has no stated length (I.4: LBox 0), CAP states a bound on HT magnitudes that holds for any tile, and
- * TLM is L2K_ERROR_ARGUMENT. `image`, what it points to and `stream` must stay valid until the end. */
+ * separately, and where quantiser steps have to reach one, the tiles of a row have their own steps (QCD in tile-part
+ * headers); where the RCT needs a third guard bit, only the tiles of that row have it (also QCD); without the stream's
+ * `rewrite`, the codestream box has no stated length (I.4: LBox 0), CAP states a bound on HT magnitudes that holds for
+ * any tile, and TLM is L2K_ERROR_ARGUMENT. `image`, what it points to, and `stream` must stay valid until the end. */
 L2K_API l2k_status l2k_encoder_begin(l2k_encoder *encoder, const l2k_image *image, const l2k_stream *stream);
 
 /* The rows of the reference grid, [y0, y1), that the next row of tiles covers within the image area; y0 == y1 when all
- * have been put. L2K_ERROR_STATE outside of begin and end, also from the next two functions. */
+ * have been put. L2K_ERROR_STATE outside of begin and end; so do the next two functions. */
 L2K_API l2k_status l2k_encoder_next_rows(const l2k_encoder *encoder, uint32_t *y0, uint32_t *y1);
 
-/* The same area, [x0, x1) x [y0, y1): that of the next tile with the option BY_TILE, else from edge to edge. */
+/* The same as an area, [x0, x1) x [y0, y1): the next tile with the option BY_TILE, else the next row of tiles from edge
+ * to edge. */
 L2K_API l2k_status l2k_encoder_next_tile(const l2k_encoder *encoder, uint32_t *x0, uint32_t *y0, uint32_t *x1,
                                          uint32_t *y1);
 
-/* `planes` as for l2k_encoder_encode, but the first row of component c is row ceil(y0 / dy) of its domain (B-12), and
- * there are ceil(y1 / dy) - ceil(y0 / dy) of them; by tiles the same holds for columns. The planes are no longer needed
- * when it returns. */
+/* `planes` are as for l2k_encoder_encode, but the first row of component c is row ceil(y0 / dy) of its domain (B-12),
+ * and there are ceil(y1 / dy) - ceil(y0 / dy) rows; by tiles the same holds for columns. When the call returns, it no
+ * longer needs the planes. */
 L2K_API l2k_status l2k_encoder_put_rows(l2k_encoder *encoder, const l2k_plane *planes);
 L2K_API l2k_status l2k_encoder_end(l2k_encoder *encoder);
 
-/* Seconds that the last image or batch spent in each stage. Threads that work on tiles of their own count with their
+/* Seconds that the last image or batch spent in each stage. Threads that each work on their own tiles count with their
  * mean; with a GPU, stages overlap. All 0 without the option TIMINGS. */
 L2K_API void l2k_encoder_timings(const l2k_encoder *encoder, double seconds[L2K_NUM_STAGES]);
 
@@ -607,48 +610,47 @@ typedef enum l2k_decoder_option {
     L2K_DECODER_COMPONENT,  /* -1 = all; else only this codestream component, before the inverse component transform */
     L2K_DECODER_THREADS,    /* 0 = all processors; 1 starts none; 0 */
     L2K_DECODER_BACKEND,    /* l2k_backend; auto */
-    /* Most samples of the whole image accepted, before and after the palette. 0: 2^36, and at most 8 MiB plus 128 KiB
-     * for each byte of the file, in the smallest sample types; set before opening; 0 */
+    /* Most samples accepted, of the whole image, before and after the palette. 0: 2^36, and at most 8 MiB plus 128 KiB
+     * for each byte of the file, in the smallest sample types. Set it before opening; 0 */
     L2K_DECODER_LIMIT_SAMPLES,
     L2K_DECODER_LIMIT_BYTES,     /* most bytes read from the stream; 2^40 */
     L2K_DECODER_GPU_MIN_SAMPLES, /* as for the encoder, after reduction */
     /* 1: a truncated stream is L2K_ERROR_TRUNCATED; damaged packets, impossible tile-parts after the first, and boxes
-     * that the standard forbids but that can be read, are L2K_ERROR_CORRUPT; set before opening; 0 */
+     * that the standard forbids but that can be read are L2K_ERROR_CORRUPT. Set it before opening; 0 */
     L2K_DECODER_STRICT,
     /* Most bytes held from the allocation hook, not counting the object itself. 0: 24 MiB plus 64 KiB for each byte of
-     * the file, in addition to the file. As many threads are used as the limit has room for by the main header, at
-     * least one; set before opening; 0 */
+     * the file, in addition to the file. The decoder uses as many threads as the limit has room for, judging by the
+     * main header, and at least one. Set it before opening; 0 */
     L2K_DECODER_LIMIT_MEMORY,
     L2K_DECODER_TIMINGS,          /* 0 or 1: record times for l2k_decoder_timings; 0 */
     L2K_DECODER_LIMIT_COMPONENTS, /* most components of the codestream accepted, 1 to 16384; 16384 */
     L2K_DECODER_LIMIT_TILES,      /* most tiles accepted, 1 to 65535; 65535 */
     L2K_DECODER_CPU,              /* l2k_cpu; auto */
-    /* l2k_memory of the planes of l2k_decoder_decode; host. Device memory needs backend auto, which then is CUDA, or
-     * CUDA. Tiles that the device cannot decode are decoded by the CPU, with a note, and copied there. Palettes, and
+    /* l2k_memory of the planes of l2k_decoder_decode; host. Device memory needs backend CUDA, or auto, which then means
+     * CUDA. The CPU decodes the tiles that the device cannot, with a note, and copies them there. Palettes, and
      * components that are shown several times or not at all, are L2K_ERROR_UNSUPPORTED. */
     L2K_DECODER_MEMORY,
     L2K_DECODER_IN_FLIGHT, /* as for the encoder; 0 */
-    /* Most bytes of decoded code-blocks, with their bookkeeping, that stay for the next window of an opened file: a
-     * region that has moved by a little then decodes only what is new. On the CPU; the memory counts for LIMIT_MEMORY;
-     * 0 */
+    /* Most bytes of decoded code-blocks, with their bookkeeping, kept for the next window of an opened file: after a
+     * small move, only what is new is decoded. On the CPU; the memory counts towards LIMIT_MEMORY; 0 */
     L2K_DECODER_CACHE_BYTES,
     L2K_DECODER_DEVICE,  /* as for the encoder; -1 */
-    L2K_DECODER_DEVICES, /* likewise; 0 */
-    /* 1: packets are judged as by OpenJPEG 2.5.0 when it is not strict, for callers in its place. Where the bytes of a
+    L2K_DECODER_DEVICES, /* as for the encoder; 0 */
+    /* 1: treats packets as OpenJPEG 2.5.0 does when it is not strict, for callers that replace it. Where the bytes of a
      * packet end early, its code-blocks from there on lose what earlier packets had for them; a header that ends early
-     * goes on with zeros; damaged headers, and a missing EPH that COD announces, are L2K_ERROR_CORRUPT; 0 */
+     * continues as zeros; damaged headers, and a missing EPH that COD announces, are L2K_ERROR_CORRUPT; 0 */
     L2K_DECODER_LIKE_OPENJPEG,
-    /* l2k_backend of the code-blocks: auto, where the transform runs, or the CPU, which leaves more of a GPU's memory
-     * to others: coefficients of code-blocks that have any are then uploaded; auto */
+    /* l2k_backend of the code-blocks. Auto: where the transform runs. CPU: leaves more of the GPU's memory free;
+     * coefficients are then uploaded for the code-blocks that have any; auto */
     L2K_DECODER_BLOCK_CODER,
     L2K_DECODER_NUM_OPTIONS /* internal: grows with the library */
 } l2k_decoder_option;
 
-/* Which code-blocks are HT code-blocks (bits 15 and 14 of Ccap15): all; those of the components and tiles that say so;
- * or any of theirs. */
+/* Which code-blocks are HT code-blocks (bits 15 and 14 of Ccap15): all; all in the components and tiles that say so; or
+ * any in those components and tiles. */
 typedef enum l2k_ht_blocks { L2K_HT_ONLY = 0, L2K_HT_DECLARED = 2, L2K_HT_MIXED = 3 } l2k_ht_blocks;
 
-/* What a file contains, as stated in its main header. */
+/* What the main header of a file says about it. */
 typedef struct l2k_info {
     l2k_image image; /* as coded: before palette, region and reduction; valid until the decoder is freed or reopened */
     l2k_format format;
@@ -683,8 +685,8 @@ typedef struct l2k_info {
     int64_t corresponding_profile;   /* CPF; -1 = none */
 } l2k_info;
 
-/* A box at the top level, or inside the JP2 header box (Annex I), a UUID info box (I.7.3) or an association box
- * (ISO/IEC 15444-2, M.11.12), which may hold others of its kind; those are entered down to depth 16. */
+/* A box at the top level, or inside a JP2 header box (Annex I), a UUID info box (I.7.3) or an association box (ISO/IEC
+ * 15444-2, M.11.12). Boxes inside boxes are listed down to depth 16. */
 typedef struct l2k_box {
     char type[5];    /* four characters and a 0 */
     uint32_t depth;  /* 0 top level, 1 inside a box there, such as jp2h, and so on */
@@ -696,16 +698,17 @@ typedef struct l2k_box {
 L2K_API l2k_decoder *l2k_decoder_new(const l2k_hooks *hooks);
 L2K_API void l2k_decoder_free(l2k_decoder *decoder);
 
-/* Sets one option, from the next call on, for all files. L2K_ERROR_ARGUMENT if the value is outside its range. */
+/* Sets one option, from the next call on, for this file and all others. L2K_ERROR_ARGUMENT if the value is outside its
+ * range. */
 L2K_API l2k_status l2k_decoder_set(l2k_decoder *decoder, l2k_decoder_option option, int64_t value);
 
-/* Restricts decoding to a part of the reference grid, from the next call on, for all files. The region is clipped to
- * the image area, so 0, 0, UINT32_MAX, UINT32_MAX is all of it. L2K_ERROR_ARGUMENT if it is empty, here or, once
- * clipped, in l2k_decoder_image and _decode. */
+/* Restricts decoding to a part of the reference grid, from the next call on, for this file and all others. The region
+ * is clipped to the image area, so 0, 0, UINT32_MAX, UINT32_MAX is all of it. L2K_ERROR_ARGUMENT if it is empty, here
+ * or, once clipped, in l2k_decoder_image and _decode. */
 L2K_API l2k_status l2k_decoder_set_region(l2k_decoder *decoder, uint32_t x0, uint32_t y0, uint32_t x1, uint32_t y1);
 
-/* For planes in device memory: a cudaStream_t. From the next l2k_decoder_decode on, each call completes the work
- * enqueued there before it writes planes. NULL, as at first, is CUDA's default stream. Decoding itself uses streams of
+/* For planes in device memory: a cudaStream_t. From the next l2k_decoder_decode on, each call waits for the work
+ * enqueued there before it writes planes. NULL, the default, is CUDA's default stream. Decoding itself uses streams of
  * its own, and returns when all samples are written. */
 L2K_API void l2k_decoder_set_stream(l2k_decoder *decoder, void *stream);
 
@@ -716,52 +719,53 @@ L2K_API void l2k_decoder_set_stream(l2k_decoder *decoder, void *stream);
 L2K_API l2k_status l2k_decoder_open(l2k_decoder *decoder, const l2k_stream *stream);
 
 /* The same for a file in memory, such as a mapped one. Nothing is copied: the bytes must stay unchanged until the
- * decoder is freed or opens another file. Decoding a region, fewer resolutions or one component then reads only the
- * headers and what it needs. */
+ * decoder is freed or opens another file. Decoding a region, fewer resolutions or one component reads only the headers
+ * and the bytes it needs. */
 L2K_API l2k_status l2k_decoder_open_memory(l2k_decoder *decoder, const void *data, size_t bytes);
 
-/* The same for a file of which only parts are read: headers when it is opened, and then what each decoding needs and
- * was not read before. With PLT or PLM, a window takes little more than the packets of the precincts that it meets;
- * without, the headers of all packets before them as well, unless an earlier window has shown where packets are. With
- * TLM, headers of tile-parts are read when their tile is wanted. `file` is copied; what its `user` points to must stay
- * valid until the decoder is freed or opens another file.
+/* The same for a file that is read in parts: the headers on opening, then, for each decoding, the bytes that it needs
+ * and that were not read before. With PLT or PLM, a window reads little more than the packets of the precincts that it
+ * meets. Without them it also reads the headers of all packets before those, unless an earlier window has shown where
+ * packets are. With TLM, tile-part headers are read when their tile is wanted. `file` is copied; what its `user` points
+ * to must stay valid until the decoder is freed or opens another file.
  *
- * Address space for the whole file is reserved from the system, not from the hooks; memory is taken for the parts
- * read, which counts for LIMIT_MEMORY, and of which the codestream's is given back after a decoding where it is more
- * than 16 MiB. Errors as above. */
+ * Address space for the whole file is reserved from the system, not from the hooks. The parts read take memory, which
+ * counts towards LIMIT_MEMORY; where those of the codestream exceed 16 MiB after a decoding, they are released. Errors
+ * as above. */
 L2K_API l2k_status l2k_decoder_open_file(l2k_decoder *decoder, const l2k_file *file);
 
 /* How many bytes and calls of `read_at` the opened file has taken so far; 0 for others. */
 L2K_API void l2k_decoder_read_count(const l2k_decoder *decoder, uint64_t *bytes, uint64_t *calls);
 
-/* Opens what another decoder has opened in memory or in parts, with the places of packets that it has found so far, so
- * that several threads can look at one file, each with a decoder. `opened` must not be at work during the call; after
- * it neither decoder depends on the other, but both on the same memory or `read_at`. L2K_ERROR_STATE if nothing is open
- * there, or it was read from a stream; otherwise errors as above. */
+/* Opens the file that another decoder has opened in memory or in parts, and takes over the places of packets found so
+ * far, so that several threads can look at one file, each with its own decoder. `opened` must not be at work during the
+ * call. Afterwards neither decoder depends on the other, but both on the same memory or `read_at`. L2K_ERROR_STATE if
+ * `opened` has no file open or read it from a stream; otherwise errors as above. */
 L2K_API l2k_status l2k_decoder_open_again(l2k_decoder *decoder, const l2k_decoder *opened);
 
-/* Describes the opened file (A.5, A.6; Annex I). L2K_ERROR_STATE if none is open, also from the next functions. */
+/* Describes the opened file (A.5, A.6; Annex I). L2K_ERROR_STATE if none is open; this also holds for the next
+ * functions. */
 L2K_API l2k_status l2k_decoder_info(l2k_decoder *decoder, l2k_info *info);
 
-/* Describes the lifting kernel of a component, of the main header, as the text that l2k_encoder_set_kernel takes: at
- * most `bytes` with the 0 at its end. *length is what the whole text needs without that 0; 0, and "", for Part 1's
- * wavelets. Also L2K_ERROR_ARGUMENT if there is no such component. */
+/* Writes the lifting kernel of a component, from the main header, in the text form that l2k_encoder_set_kernel
+ * takes: at most `bytes`, including the final 0. *length is the length of the whole text without that 0; Part 1's
+ * wavelets give 0 and "". Also L2K_ERROR_ARGUMENT if there is no such component. */
 L2K_API l2k_status l2k_decoder_kernel(const l2k_decoder *decoder, uint32_t component, char *text, size_t bytes,
                                       size_t *length);
 
-/* The directions in which the levels of a component split, of the main header, as letters that l2k_encoder_set_splits
- * takes, one for each level; "" where all split both ways. Otherwise as l2k_decoder_kernel. Sizes of reduced images
- * then do not follow from B-14, but l2k_decoder_image has them. */
+/* Writes the directions in which the levels of a component split, from the main header, in the letters that
+ * l2k_encoder_set_splits takes, one for each level; "" if all split both ways. Otherwise as l2k_decoder_kernel. Such
+ * splits change the sizes of reduced images, which B-14 then does not give; l2k_decoder_image does. */
 L2K_API l2k_status l2k_decoder_splits(const l2k_decoder *decoder, uint32_t component, char *text, size_t bytes,
                                       size_t *length);
 
-/* The box number `index` in file order; L2K_ERROR_ARGUMENT past the last one, without a message. */
+/* The box with number `index` in file order; L2K_ERROR_ARGUMENT past the last one, without a message. */
 L2K_API l2k_status l2k_decoder_box(const l2k_decoder *decoder, size_t index, l2k_box *box);
 
-/* The content of that box. data->data points to bytes of the file, which are valid until the decoder's next call, or,
- * of a file in memory, as long as the file's. Of a file that is read in parts it is read now.
+/* The content of that box. data->data points to bytes of the file. With a file in memory they stay valid as long as the
+ * file does, otherwise until the decoder's next call. If the file is read in parts, the bytes are read now.
  *
- * L2K_ERROR_ARGUMENT past the last box, without a message; of a file that is read in parts also L2K_ERROR_IO,
+ * L2K_ERROR_ARGUMENT past the last box, without a message. A file read in parts also gives L2K_ERROR_IO,
  * L2K_ERROR_MEMORY, and L2K_ERROR_LIMIT for more bytes than L2K_DECODER_LIMIT_MEMORY. */
 L2K_API l2k_status l2k_decoder_box_data(l2k_decoder *decoder, size_t index, l2k_box_data *data);
 
@@ -771,23 +775,24 @@ L2K_API l2k_status l2k_decoder_box_data(l2k_decoder *decoder, size_t index, l2k_
 L2K_API l2k_status l2k_decoder_image(l2k_decoder *decoder, l2k_image *image);
 
 /* Decodes into the caller's planes, one per component of l2k_decoder_image; with L2K_DECODER_MEMORY, plane.data are
- * device pointers. A file that was opened in pinned memory (cudaMallocHost) uploads fastest.
- * After an error their content is unspecified. L2K_INCOMPLETE: the stream is truncated or damaged, and the planes hold
- * what could be decoded: fewer bit-planes or resolutions in places, 0 in tiles that are missing entirely.
+ * device pointers. A file opened in pinned memory (cudaMallocHost) uploads fastest.
+ *
+ * L2K_INCOMPLETE: the stream is truncated or damaged, and the planes hold what could be decoded: fewer bit-planes or
+ * resolutions in places, 0 in tiles that are missing entirely. After an error the content of the planes is unspecified.
  *
  * Errors: those of l2k_decoder_image; L2K_ERROR_ARGUMENT also for planes that are missing or cannot hold the samples,
  * and for more discarded resolutions than a tile has; L2K_ERROR_CORRUPT, L2K_ERROR_TRUNCATED, L2K_ERROR_UNSUPPORTED,
  * L2K_ERROR_LIMIT, L2K_ERROR_MEMORY, L2K_ERROR_BACKEND, L2K_ERROR_CANCELLED. */
 L2K_API l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes);
 
-/* l2k_decoder_open_memory, _image and _decode in one call: *planes are image->num_components planes of the decoder's
- * own, each packed, in the smallest sample type that holds its component. Image and planes are valid until the
- * decoder's next call, or until it is freed. `data` must stay as long. Returns and errors as those three; after an
- * error *planes is NULL and no file is open. */
+/* l2k_decoder_open_memory, _image and _decode in one call. *planes are image->num_components planes that belong to the
+ * decoder, each packed, in the smallest sample type that holds its component. Image and planes are valid until the
+ * decoder's next call, or until it is freed; `data` must stay valid as long. Returns and errors as for those three;
+ * after an error *planes is NULL and no file is open. */
 L2K_API l2k_status l2k_decoder_decode_memory(l2k_decoder *decoder, const void *data, size_t bytes, l2k_image *image,
                                              const l2k_plane **planes);
 
-/* A file in memory of a batch, the planes that it is decoded into, and what became of it. */
+/* A file of a batch, in memory, the planes to decode it into, and the outcome. */
 typedef struct l2k_decode_item {
     const void *data;
     size_t bytes;
@@ -795,15 +800,15 @@ typedef struct l2k_decode_item {
     l2k_status status;
 } l2k_decode_item;
 
-/* Decodes several files, several of them at once, each as l2k_decoder_open_memory and _decode would under the same
- * options, region included: `planes` has one plane for each component that l2k_decoder_image would give. All else is as
- * with l2k_encoder_encode_batch. A file that is open stays open.
+/* Decodes several files, with several in flight, each as l2k_decoder_open_memory and _decode would under the same
+ * options, region included. `planes` has one plane for each component that l2k_decoder_image would give. Everything
+ * else is as in l2k_encoder_encode_batch. A file that is open stays open.
  *
- * Returns the status of the first in the list that failed; without a failure L2K_INCOMPLETE if that is the status of
- * any image. Errors: those of the two functions, and of items as with l2k_encoder_encode_batch. */
+ * Returns the status of the first in the list that failed; if none did, L2K_INCOMPLETE if any image has that status.
+ * Errors: those of the two functions; for items as in l2k_encoder_encode_batch. */
 L2K_API l2k_status l2k_decoder_decode_batch(l2k_decoder *decoder, l2k_decode_item *items, size_t count);
 
-/* Like l2k_encoder_timings, since the file was opened, or of the last batch. */
+/* Like l2k_encoder_timings, counted since the file was opened, or for the last batch. */
 L2K_API void l2k_decoder_timings(const l2k_decoder *decoder, double seconds[L2K_NUM_STAGES]);
 
 /* ---- Transform ------------------------------------------------------------------------------------------------------
@@ -825,16 +830,16 @@ typedef enum l2k_direction { L2K_FORWARD = 0, L2K_INVERSE } l2k_direction;
 
 typedef enum l2k_transform_option {
     L2K_TRANSFORM_DIRECTION = 0,       /* l2k_direction; forward */
-    L2K_TRANSFORM_WAVELET,             /* l2k_wavelet, the last two by l2k_transform_set_kernel; 5/3 */
+    L2K_TRANSFORM_WAVELET,             /* l2k_wavelet; the last two need l2k_transform_set_kernel; 5/3 */
     L2K_TRANSFORM_LEVELS,              /* decomposition levels of every component, 0 to 32; 5 */
     L2K_TRANSFORM_REDUCE,              /* inverse: highest resolutions to discard, at most the levels; 0 */
     L2K_TRANSFORM_COMPONENT_TRANSFORM, /* 1: RCT or ICT on the first three components, which must be alike; 0 */
     L2K_TRANSFORM_COEFFICIENTS,        /* l2k_coefficient_type; int32 */
     L2K_TRANSFORM_MEMORY,              /* l2k_memory; host */
-    L2K_TRANSFORM_BACKEND,             /* l2k_backend, for device memory auto (CUDA), CUDA or OpenCL; auto */
-    L2K_TRANSFORM_THREADS,             /* of the CPU, 0 = all processors; 0 */
+    L2K_TRANSFORM_BACKEND,             /* l2k_backend; device memory needs auto or CUDA; auto */
+    L2K_TRANSFORM_THREADS,             /* on the CPU, 0 = all processors; 0 */
     L2K_TRANSFORM_LIMIT_SAMPLES,       /* most samples (all components together) accepted; 2^36 */
-    L2K_TRANSFORM_GPU_MIN_SAMPLES,     /* AUTO: samples from which the GPU is used, 0 = always; 2^62 */
+    L2K_TRANSFORM_GPU_MIN_SAMPLES,     /* AUTO: least samples for the GPU, 0 = always; 2^62 */
     L2K_TRANSFORM_CPU,                 /* l2k_cpu; auto */
     L2K_TRANSFORM_DEVICE,              /* as for the encoder; -1 */
     L2K_TRANSFORM_NUM_OPTIONS          /* internal: grows with the library */
@@ -885,14 +890,14 @@ typedef struct l2k_band_view {
     uint32_t x, y, width, height;
 } l2k_band_view;
 
-/* The coefficients of one tile-component in Mallat layout: the subbands of the lowest resolution top left. Coefficient
- * (x, y) of band b is element (bands[b].y + y) * stride + bands[b].x + x from `base` on. Of a transform with a region,
+/* The coefficients of one tile-component in Mallat layout, with the lowest resolution at the top left. Coefficient (x,
+ * y) of band b is the element at base + (bands[b].y + y) * stride + bands[b].x + x. If the transform has a region,
  * there may be gaps between the subbands.
  *
- * Values, int16 or int32. Reversible wavelets, both ways: the coefficient. Irreversible ones, forward: the quantiser
+ * Values as int16 or int32. Reversible wavelets, both ways: the coefficient. Irreversible ones, forward: the quantiser
  * index with its sign (E.2); inverse: twice the index at which to reconstruct, so that the middle of an interval is an
- * integer: +-(2q + 1) for an index of magnitude q > 0 that is known to its last bit, 0 for 0.
- * Values, float32. Both ways: the coefficient in units of samples, before quantisation. */
+ * integer: +-(2q + 1) for an index of magnitude q > 0 that is known to its last bit, 0 for 0. Values as float32, both
+ * ways: the coefficient in units of samples, before quantisation. */
 typedef struct l2k_coefficients {
     void *base;                /* in host or device memory */
     l2k_coefficient_type type; /* of an element */
@@ -914,8 +919,8 @@ typedef struct l2k_subband_info {
     uint32_t resolution; /* 0 = the lowest */
     l2k_orientation orientation;
     uint32_t level;          /* nb (F.1) */
-    uint32_t x0, y0, x1, y1; /* in the subband's own domain (B-15), where precincts and code-blocks have their grids; of
-                                a transform with a region, the part of the subband that the view holds */
+    uint32_t x0, y0, x1, y1; /* in the subband's own domain (B-15), which holds the grids of precincts and code-blocks;
+                                with a region, the part of the subband that the view holds */
     l2k_step step;           /* as in QCD or QCC; reversible: only the exponent */
     float step_size;         /* Delta_b (E-3) in units of samples; 5/3: 1 */
     uint32_t magnitude_bits; /* Mb (E-2) with the codestream's guard bits, or with two from l2k_transform_subband; after
@@ -925,50 +930,52 @@ typedef struct l2k_subband_info {
 /* `hooks` may be NULL. Returns NULL only when out of memory. */
 L2K_API l2k_transform *l2k_transform_new(const l2k_hooks *hooks);
 
-/* Takes NULL. Runs on device memory must have finished. Frees the coefficients, too. */
+/* Takes NULL. Runs on device memory must have finished. Also frees the coefficients. */
 L2K_API void l2k_transform_free(l2k_transform *transform);
 
 /* Sets one option for the next l2k_transform_prepare. L2K_ERROR_ARGUMENT if the value is outside the option's range;
- * L2K_ERROR_MEMORY, of the wavelet alone. */
+ * L2K_ERROR_MEMORY, for the wavelet only. */
 L2K_API l2k_status l2k_transform_set(l2k_transform *transform, l2k_transform_option option, int64_t value);
 
-/* Sets the wavelet option to a lifting kernel (T.801, Annex H) that a text describes, in lines of words; what follows a
- * '#' is ignored:
+/* Sets the wavelet option to a lifting kernel (T.801, Annex H), described by a text in lines of words; '#' starts a
+ * comment:
  *
  *     reversible                            or: irreversible K
  *     border clamp                          or: border mirror
  *     high -1 round 7 shift 4 : 1 -9 -9 1   and so on, a line for each step
  *
- * A step changes all samples of odd coordinate (high) or even coordinate (low); steps alternate. Its taps, numbered
- * from k = 0, belong to the samples 2(n + k + offset), for a low step plus 1, where 2n + 1 or 2n is the sample that
- * changes; the offset is the first number. The sum of tap times sample is added; in a reversible kernel, whose taps are
- * integers, together with the rounding, and shifted right, before it is added. The inverse subtracts. After the steps
- * of an irreversible kernel low samples are divided by K, high ones multiplied. Where a tap's sample is outside the
- * line, clamp takes the nearest one of its parity, mirror reflects the line at its first and last sample.
+ * A step changes all samples of odd coordinates (high) or of even coordinates (low); steps alternate. The first number
+ * of a step is its offset; the numbers after the colon are its taps. A high step changes sample 2n + 1, and its tap k
+ * applies to sample 2(n + k + offset); a low step changes sample 2n, and its tap k applies to sample 2(n + k + offset)
+ * + 1; k counts from 0. The step adds the sum of tap times sample. In a reversible kernel the taps are integers, and
+ * the step first adds the rounding to the sum and shifts it right. The inverse subtracts. After the steps of an
+ * irreversible kernel, low samples are divided by K and high ones multiplied by it. Where a tap's sample lies outside
+ * the line, clamp takes the nearest sample of its parity; mirror reflects the line at its first and last sample.
  *
- * At most 8 steps of 32 taps, offsets -31 to 31, shifts to 15, integers of 16 bits, and 64 samples to a side for all
- * steps together. A description of a named wavelet is that wavelet. Errors: L2K_ERROR_ARGUMENT, L2K_ERROR_MEMORY. */
+ * Limits: 8 steps of 32 taps, offsets -31 to 31, shifts to 15, integers of 16 bits, and 64 samples to a side for all
+ * steps together. A text that describes a named wavelet selects that wavelet. Errors: L2K_ERROR_ARGUMENT,
+ * L2K_ERROR_MEMORY. */
 L2K_API l2k_status l2k_transform_set_kernel(l2k_transform *transform, const char *text);
 
-/* The directions in which levels split, as l2k_encoder_set_splits takes them, for the next l2k_transform_prepare.
- * Subbands are numbered all the same: those that such levels do not have are empty, and with REDUCE the levels that are
- * left out give the sizes of planes. On the CPU. L2K_ERROR_ARGUMENT. */
+/* The directions in which levels split, in the letters that l2k_encoder_set_splits takes, for the next
+ * l2k_transform_prepare. Subbands keep their numbers: those that such a level does not have are empty. With REDUCE, the
+ * discarded levels determine the sizes of planes. On the CPU only. L2K_ERROR_ARGUMENT. */
 L2K_API l2k_status l2k_transform_set_splits(l2k_transform *transform, const char *text);
 
 #define L2K_ALL_COMPONENTS UINT32_MAX
 
-/* Sets the quantiser steps of the 9/7, in place of the encoder's choice, for the next l2k_transform_prepare: 3 * levels
- * + 1 of them, for all components (like QCD) or for one (like QCC, which takes precedence). count 0 = the encoder's
- * choice again. The array is copied. Errors: L2K_ERROR_ARGUMENT, L2K_ERROR_MEMORY. */
+/* Sets the quantiser steps of the 9/7 for the next l2k_transform_prepare, in place of the encoder's choice: 3 * levels
+ * + 1 steps for all components (like QCD) or for one (like QCC, which takes precedence). count 0 = the encoder's choice
+ * again. The array is copied. Errors: L2K_ERROR_ARGUMENT, L2K_ERROR_MEMORY. */
 L2K_API l2k_status l2k_transform_set_steps(l2k_transform *transform, uint32_t component, const l2k_step *steps,
                                            size_t count);
 
 /* Restricts an inverse transform to a part of the reference grid, from the next l2k_transform_prepare on, which clips
  * it to the tile; so 0, 0, UINT32_MAX, UINT32_MAX is all of it. Planes then have the samples of that part (B-12, then
- * B-14 with REDUCE), and may be empty where components are sub-sampled. Views hold only coefficients that these samples
- * depend on, and l2k_transform_subband tells which; memory and time follow from the region, not from the tile. Samples
- * are equal to those of the whole tile. L2K_ERROR_ARGUMENT if the region is empty, here or, once clipped, in
- * l2k_transform_prepare, and there for a forward transform. */
+ * B-14 with REDUCE), and may be empty where components are sub-sampled. Views hold only the coefficients that these
+ * samples depend on, which l2k_transform_subband describes; memory and time follow from the region, not from the tile.
+ * Samples are equal to those of the whole tile. L2K_ERROR_ARGUMENT if the region is empty; in l2k_transform_prepare,
+ * also if it is empty once clipped, or if the transform is forward. */
 L2K_API l2k_status l2k_transform_set_region(l2k_transform *transform, uint32_t x0, uint32_t y0, uint32_t x1,
                                             uint32_t y1);
 
@@ -1029,34 +1036,34 @@ L2K_API l2k_status l2k_transform_inverse_on_device(l2k_transform *transform, con
 
 /* ---- Volumes --------------------------------------------------------------------------------------------------------
  *
- * The transform in three directions, for slices of computed tomography, bands of a spectrum or frames of video, one
- * slice at a time: some ten to thirty slices are in memory, whatever their number, with six levels in Z up to about
- * seventy.
+ * The transform in three directions, for slices of computed tomography, bands of a spectrum or frames of video. It
+ * takes one slice at a time and holds ten to thirty slices in memory, however many there are; with six levels in Z up
+ * to about seventy.
  *
  *     l2k_volume_new, _set              settings
  *     l2k_volume_prepare                checks them, for slices of one shape
  *     l2k_volume_put_slice              forward: a slice of samples, and then
- *     l2k_volume_get_coefficients       slices of coefficients until none is there; the next slice of samples
- *     l2k_volume_next_coefficients      inverse: where to store which slice of coefficients, until none is wanted
+ *     l2k_volume_get_coefficients       slices of coefficients until none is left; then the next slice of samples
+ *     l2k_volume_next_coefficients      inverse: which slice of coefficients to store where, until none is wanted
  *     l2k_volume_put_coefficients       it is stored; and then
- *     l2k_volume_get_slice              slices of samples until none is there
+ *     l2k_volume_get_slice              slices of samples until none is left
  *     l2k_volume_free
  *
  * A slice is what l2k_transform calls a tile, with the same level shift and component transform. Z is a third direction
  * of the same kind as the other two: its coordinates are z0 .. z1 - 1, its low-pass and high-pass are sub-sampled as in
- * B-15, and lines are extended at both ends (Annex F). There are two orders of the levels.
+ * B-15, and lines are extended at both ends (Annex F). The levels have one of two orders.
  *
- * Z first: all levels of Z, then all levels of each resulting slice, by l2k_transform's rules. Good where slices
- * resemble each other more, or less, than neighbours within a slice do, because the numbers of levels are independent.
- * This is the transform of Franco, Bernabe, Fernandez, Ujaldon: Parallel 3D fast wavelet transform on manycore GPUs and
- * multicore CPUs (2010).
+ * Z first: all levels of Z, then all levels of each resulting slice, by l2k_transform's rules. This is good where
+ * slices resemble each other more, or less, than neighbours within a slice do, because the numbers of levels are
+ * independent. It is the transform of Franco, Bernabe, Fernandez, Ujaldon: Parallel 3D fast wavelet transform on
+ * manycore GPUs and multicore CPUs (2010).
  *
- * Isotropic: one level of Z, of columns and of rows; then the same of what is low-pass in all three, and so on, as in
- * van der Laan, Jalba, Roerdink: Accelerating Wavelet Lifting on Graphics Hardware using CUDA (2011). Smaller and
- * smaller cubes, as for pictures that are looked at in three directions.
+ * Isotropic: one level of Z, of columns and of rows; then the same for what is low-pass in all three, and so on, as in
+ * van der Laan, Jalba, Roerdink: Accelerating Wavelet Lifting on Graphics Hardware using CUDA (2011). It gives smaller
+ * and smaller cubes, which suit pictures that are looked at in three directions.
  *
- * With the 5/3 and the same samples, both are lossless. There is no quantiser: coefficients of the 9/7 are float32. The
- * codestream of Part 1 has no place for a third direction. */
+ * With the 5/3 both orders are lossless. There is no quantiser: coefficients of the 9/7 are float32. The codestream of
+ * Part 1 has no place for a third direction. */
 
 typedef struct l2k_volume l2k_volume;
 
@@ -1066,15 +1073,15 @@ typedef enum l2k_volume_option {
     L2K_VOLUME_DIRECTION = 0, /* l2k_direction; forward */
     L2K_VOLUME_WAVELET,       /* l2k_wavelet, up to w4; 5/3 */
     L2K_VOLUME_LEVELS,        /* decomposition levels of a slice, 0 to 32; 5 */
-    L2K_VOLUME_Z_WAVELET, /* l2k_wavelet of Z, -1 = that of the slices. In Z-first order a reversible one goes with any,
-                             an irreversible one with irreversible ones; -1 */
-    L2K_VOLUME_Z_LEVELS,  /* 0 to 32, isotropic: as many as L2K_VOLUME_LEVELS; 3 */
-    L2K_VOLUME_ORDER,     /* l2k_volume_order; Z first */
+    L2K_VOLUME_Z_WAVELET,     /* l2k_wavelet of Z, -1 = that of the slices. Z first, a reversible one goes with any, an
+                                 irreversible one with irreversible ones; -1 */
+    L2K_VOLUME_Z_LEVELS,      /* 0 to 32; isotropic: as many as L2K_VOLUME_LEVELS; 3 */
+    L2K_VOLUME_ORDER,         /* l2k_volume_order; Z first */
     L2K_VOLUME_COMPONENT_TRANSFORM, /* 1: RCT (a reversible Z) or ICT on the first three components; 0 */
     L2K_VOLUME_COEFFICIENTS, /* l2k_coefficient_type: int16 or int32 with the 5/3, int32 with other reversible wavelets,
                                 float32 with irreversible ones; -1 = int32 or float32. int16: forward only if no
-                                coefficient can need more, inverse for such coefficients; of others, the samples are
-                                unspecified; -1 */
+                                coefficient can need more; inverse, coefficients that need more give unspecified
+                                samples; -1 */
     L2K_VOLUME_MEMORY,       /* l2k_memory of planes and coefficients; device needs backend auto or CUDA; host */
     L2K_VOLUME_BACKEND,      /* l2k_backend; auto is the CPU, and CUDA for device memory; auto */
     L2K_VOLUME_THREADS,      /* 0 = all processors; 0 */
@@ -1084,9 +1091,9 @@ typedef enum l2k_volume_option {
     L2K_VOLUME_NUM_OPTIONS    /* internal: grows with the library */
 } l2k_volume_option;
 
-/* A slice of coefficients: number `index`, from 0 on, of the low-pass or the high-pass that level `level` of Z leaves
- * (1 the finest; 0 where there are no levels in Z). Z first, the low-pass of the last level alone leaves; isotropic,
- * that of each level, but without its LL, which is what the next level is made from: there bands[0] is empty. */
+/* A slice of coefficients: number `index`, from 0, of the low-pass or the high-pass that level `level` of Z produces (1
+ * is the finest; 0 where Z has no levels). Z first, of the low-passes only the last level's comes out. Isotropic, the
+ * low-pass of each level comes out, without the LL that the next level is made from: there bands[0] is empty. */
 typedef struct l2k_volume_slice {
     uint32_t level;
     bool high;
@@ -1102,43 +1109,46 @@ L2K_API void l2k_volume_free(l2k_volume *volume);
 /* Sets one option for the next l2k_volume_prepare. L2K_ERROR_ARGUMENT if the value is outside the option's range. */
 L2K_API l2k_status l2k_volume_set(l2k_volume *volume, l2k_volume_option option, int64_t value);
 
-/* Prepares for a volume of slices z0 .. z1 - 1, at least one, each like `slice`, which is given as to
- * l2k_transform_prepare; and again, for the next volume, with or without other options. Work under way for another
- * volume is dropped. Memory for slices is allocated as the first ones come.
+/* Prepares for a volume of slices z0 .. z1 - 1, at least one. `slice` describes each of them, as for
+ * l2k_transform_prepare. May be called again for the next volume, with the same or other options; work under way for
+ * another volume is dropped. Memory for slices is allocated as the first ones come.
  *
- * With CUDA and host memory, slices are uploaded and downloaded by groups while others are transformed. Planes in
- * pinned memory are read and written meanwhile: those of a slice must not change until four more have been put, and hold
- * a slice that was got when four more have been got; of the last slices of the volume, both when the last one has been.
+ * With CUDA and host memory, slices are uploaded and downloaded in groups while others are transformed. Planes in
+ * pinned memory are read and written during that time. The planes of a slice that was put must not change until four
+ * more slices have been put, or the last slice of the volume. The planes of a slice that was got hold it once four more
+ * have been got, or the last slice.
  *
  * Errors: those of l2k_transform_prepare. */
 L2K_API l2k_status l2k_volume_prepare(l2k_volume *volume, const l2k_image *slice, uint32_t z0, uint32_t z1);
 
-/* For slices in device memory: a cudaStream_t, before l2k_volume_prepare. All work is enqueued there, without waiting,
- * and for several slices at a time, which are read where they are: planes that were put must keep their samples until
- * l2k_volume_get_coefficients gives a slice, and planes that were got have them when there is nothing more to get for
- * now; both in the stream's order. NULL, as at first, is CUDA's default stream. */
+/* For slices in device memory: a cudaStream_t, set before l2k_volume_prepare. All work is enqueued there, without
+ * waiting, for several slices at a time, which are read in place. Planes that were put must keep their samples until
+ * l2k_volume_get_coefficients returns a slice; planes that were got are complete when there is nothing more to get for
+ * now; both in the stream's order. NULL, the default, is CUDA's default stream. */
 L2K_API void l2k_volume_set_stream(l2k_volume *volume, void *stream);
 
-/* How many slices of coefficients a level of Z has, of its low-pass or its high-pass; of level 0, the slices of the
+/* The number of slices of coefficients in the low-pass or the high-pass of a level of Z; for level 0, the slices of the
  * volume. 0 without preparation. */
 L2K_API uint32_t l2k_volume_depth(const l2k_volume *volume, uint32_t level, bool high);
 
-/* Forward: puts the next slice of samples, planes as for l2k_transform_forward, which are no longer needed afterwards.
- * Then gets slices of coefficients, in an order that suits the transform; of each subband ascending. Several may be
- * there after one slice, or, for some time, none: slice->views is then NULL. The coefficients are valid until the next
- * call, and belong to the volume.
+/* Forward: put_slice takes the next slice of samples, in planes as for l2k_transform_forward. get_coefficients then
+ * returns slices of coefficients in an order that suits the transform, ascending within each subband. One slice of
+ * samples may give several of them or, for some time, none: slice->views is then NULL. The coefficients belong to the
+ * volume and are valid until the next call.
  *
- * L2K_ERROR_STATE without preparation or for the other direction, when slices wait to be got, and when all have been
- * put; L2K_ERROR_ARGUMENT for planes that do not fit; L2K_ERROR_MEMORY. After L2K_ERROR_MEMORY, prepare again. */
+ * L2K_ERROR_STATE without preparation or for the other direction, while slices wait to be got, and once all have been
+ * put; L2K_ERROR_ARGUMENT for planes that do not fit; L2K_ERROR_MEMORY, after which the volume must be prepared
+ * again. */
 L2K_API l2k_status l2k_volume_put_slice(l2k_volume *volume, const l2k_plane *planes);
 L2K_API l2k_status l2k_volume_get_coefficients(l2k_volume *volume, l2k_volume_slice *slice);
 
-/* Inverse: says which slice of coefficients is wanted next, and where the caller is to store it; slice->views is NULL
- * when slices of samples wait to be got, or nothing more is wanted. An empty bands[0] is left alone. The order follows
- * from the shape and the backend: slices of samples leave as early as possible, of the isotropic order with CUDA by
- * groups. Then puts it, and gets slices of samples, in ascending order: *got is false where there are none yet.
+/* Inverse: next_coefficients tells which slice of coefficients is wanted next, and where the caller is to store it.
+ * slice->views is NULL while slices of samples wait to be got, or when nothing more is wanted. Leave an empty bands[0]
+ * alone. The order follows from the shape and the backend: slices of samples come out as early as possible, with CUDA
+ * and the isotropic order in groups. put_coefficients hands the slice over, and get_slice returns slices of samples in
+ * ascending order; *got is false where there are none yet.
  *
- * Errors as above; L2K_ERROR_STATE also for putting what was not asked for. */
+ * Errors as above; L2K_ERROR_STATE also for a slice that was not asked for. */
 L2K_API l2k_status l2k_volume_next_coefficients(l2k_volume *volume, l2k_volume_slice *slice);
 L2K_API l2k_status l2k_volume_put_coefficients(l2k_volume *volume);
 L2K_API l2k_status l2k_volume_get_slice(l2k_volume *volume, const l2k_plane *planes, bool *got);
@@ -1155,9 +1165,9 @@ typedef struct l2k_tile_coefficients {
     l2k_wavelet wavelet;
     bool component_transform; /* it is one of the three outputs of RCT or ICT */
     /* Always int32, on the host, without the resolutions that the option REDUCE discards. Values are those of a forward
-     * transform: 5/3 the coefficient, 9/7 the quantiser index with its sign, about the coefficient / step_size. If the
-     * codestream or the option LAYERS leaves the last p > 0 bits of a magnitude unknown, the value is the middle of the
-     * possible range, with the last p bits 10..0, or 0 if no 1 precedes them. */
+     * transform: with the 5/3 the coefficient, with the 9/7 the quantiser index with its sign, about coefficient /
+     * step_size. If the codestream or the option LAYERS leaves the last p > 0 bits of a magnitude unknown, the value is
+     * the middle of the possible range, with the last p bits 10..0, or 0 if no 1 precedes them. */
     const l2k_coefficients *view;
     const l2k_subband_info *bands; /* view->num_bands of them */
 } l2k_tile_coefficients;
@@ -1166,14 +1176,14 @@ typedef struct l2k_tile_coefficients {
 typedef l2k_status (*l2k_coefficient_sink)(void *user, const l2k_tile_coefficients *coefficients);
 
 /* Decodes the code-blocks of a tile (Annex D), numbered from 0 in raster order, and passes its components to `sink`, in
- * their order and on the calling thread. The options REDUCE, LAYERS, COMPONENT, THREADS and the limits apply; a region
- * does not, and all work is done on the CPU. Takes 4 bytes per coefficient of the tile. `sink` must not call functions
- * of the decoder.
+ * order and on the calling thread. The options REDUCE, LAYERS, COMPONENT, THREADS and the limits apply; a region does
+ * not, and all work is done on the CPU. Takes 4 bytes per coefficient of the tile. `sink` must not call functions of
+ * the decoder.
  *
  * L2K_INCOMPLETE: the stream is truncated, and coefficients are given as far as it goes; none for a tile that is
  * missing entirely. L2K_ERROR_ARGUMENT if there is no such tile or component, or if a component of the tile has fewer
- * resolutions than are to be discarded; L2K_ERROR_STATE if no file is open; otherwise the errors of l2k_decoder_decode.
- */
+ * resolutions than are to be discarded; L2K_ERROR_STATE if no file is open; otherwise the errors of
+ * l2k_decoder_decode. */
 L2K_API l2k_status l2k_decoder_coefficients(l2k_decoder *decoder, uint32_t tile, l2k_coefficient_sink sink, void *user);
 
 #ifdef __cplusplus
