@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The documents hold together: the README stays short and leads to every guide, relative links and their anchors resolve,
-# whatever stands in backquotes and looks like a path of the repository exists, and so do the functions, types, tests and
-# files that the map of the standard names. Argument: the root of the repository.
+# The documents hold together: the README stays short and leads to every guide, the guide to installing asks CMake for the
+# version of this repository, relative links and their anchors resolve, whatever stands in backquotes and looks like a path
+# of the repository exists, and so do the functions, types, tests and files that the map of the standard names. Argument:
+# the root of the repository.
 root=$(realpath "$1")
 . "$(dirname "$0")/../cli/support.sh"
 
@@ -83,9 +84,13 @@ for file in "$root"/*.md "$root"/docs/*.md "$root"/docs/guides/*.md "$root"/*/RE
     paths_exist "$file"
 done
 names_exist "$root/docs/standard-map.md"
-check "README of at most 220 lines" test "$(wc -l <"$root/README.md")" -le 220
+check "README of at most 130 lines" test "$(wc -l <"$root/README.md")" -le 130
+check "README of at most 1000 words" test "$(wc -w <"$root/README.md")" -le 1000
 for file in "$root"/docs/guides/*.md; do
     check "README leads to each guide" grep -qF "(docs/guides/$(basename "$file"))" "$root/README.md"
 done
+version=$(sed -nE 's/^project\(lift2k VERSION ([0-9]+\.[0-9]+)\..*/\1/p' "$root/CMakeLists.txt")
+check "find_package of the guide asks for this version, $version" \
+    grep -qxF "find_package(lift2k ${version:-none} REQUIRED)" "$root/docs/guides/installing.md"
 check "something was checked" test "$checks" -gt 100
 finish
