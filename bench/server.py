@@ -1,9 +1,9 @@
 """The image server under load, with lift2k and with OpenJPEG (through glymur) behind the same application, taking turns.
 
-    python bench/server.py FILE.jp2 [--clients 8] [--rounds 5] [--requests 200] > bench/results/server-DATE.md
+    python bench/server.py FILE.jp2 [--clients 8] [--rounds 5] [--requests 200] > bench/results/server.md
 
 Clients ask for tiles of 256 x 256 pixels as JPEG on the loopback interface, each over a connection that stays open: at random
-places of all resolutions, and along a way as a viewer does that pans and zooms. Prints requests a second and the median and
+places of all resolutions, and along a path, like a viewer that pans and zooms. Prints requests a second and the median and
 99th percentile of their time, each the median of the rounds; the ratio is that of neighbouring rounds. The first request of
 each kind is checked: where nothing is scaled, both decode the same samples. Needs lift2k[server], glymur and OpenJPEG.
 """
