@@ -279,21 +279,20 @@ typedef enum l2k_tile_parts {
 /* With HT code-blocks, JP2 becomes JPH (Annex D of T.814), which has the same boxes. */
 typedef enum l2k_format { L2K_FORMAT_JP2 = 0, L2K_FORMAT_CODESTREAM } l2k_format;
 
-/* The processor of the transform stage and of code-blocks, and of packets when encoding an image with one tile, layer
- * and tile-part. The result is the same to the bit. Rate control, other packets, and packet headers when decoding stay
- * on the CPU.
+/* Where the transform stage and code-blocks are done and, when encoding one tile, layer and tile-part, packets; the
+ * result is the same to the bit. Rate control, other packets and packet headers when decoding stay on the CPU. AUTO
+ * uses the GPU, if there is one, for tiles of at least GPU_MIN_SAMPLES samples, and the CPU otherwise, or (with a note)
+ * if the GPU runs out of memory or fails. -2 stands for the numbers from which on the GPU was measured to be faster
+ * than 16 processors, from and to host memory; MQ and HT, encoding and decoding have numbers of their own
+ * (transform/choice.h). The default, -1, is the same once the object's images are worth opening the device, which takes
+ * a tenth of a second or more: for HT after 2^29 samples, for MQ after 2^26. CUDA is the GPU or L2K_ERROR_BACKEND.
+ * OPENCL is any OpenCL device likewise, GPUs before CPUs; AUTO takes an OpenCL GPU where CUDA has none, and an OpenCL
+ * CPU only if DEVICE names it.
  *
- * AUTO uses the GPU for tiles of at least GPU_MIN_SAMPLES samples. It uses the CPU for others, without a GPU, and, with
- * a note, if the GPU runs out of memory or fails. GPU_MIN_SAMPLES -2 stands for the sizes from which the GPU was
- * measured to be faster than 16 processors, host memory to host memory; MQ and HT, encoding and decoding each have
- * their own (transform/choice.h). The default, -1, is the same once the object's images are worth opening the device,
- * which takes a tenth of a second or more: after 2^29 samples for HT, after 2^26 for MQ. CUDA uses the GPU or fails
- * with L2K_ERROR_BACKEND.
- *
- * GPU memory, and pinned memory for transfers, do not come from the allocation hook and do not count towards
- * LIMIT_MEMORY. They are proportional to the samples and coded bytes of the image (in a tiled image, mostly to those of
- * two tiles), which LIMIT_SAMPLES and the size of the file bound. */
-typedef enum l2k_backend { L2K_BACKEND_AUTO = 0, L2K_BACKEND_CPU, L2K_BACKEND_CUDA } l2k_backend;
+ * Memory of the GPU, and pinned memory for what crosses the bus, do not come from the allocation hook, and LIMIT_MEMORY
+ * does not count them: they are in proportion to the samples and the coded bytes of the image, or mostly of two tiles
+ * of a tiled one, which LIMIT_SAMPLES and the size of the file bound. */
+typedef enum l2k_backend { L2K_BACKEND_AUTO = 0, L2K_BACKEND_CPU, L2K_BACKEND_CUDA, L2K_BACKEND_OPENCL } l2k_backend;
 
 /* Where planes, and a transform's coefficients, are: in host memory, or in memory of the object's device: CUDA's, or for
  * a transform OpenCL's. */
@@ -308,11 +307,12 @@ typedef enum l2k_cpu { L2K_CPU_AUTO = 0, L2K_CPU_C, L2K_CPU_AVX2, L2K_CPU_AVX512
  * (the GPU's name), or why it cannot be used, to `text`, cut to `bytes` including the final 0; `bytes` may be 0. */
 L2K_API bool l2k_backend_usable(l2k_backend backend, char *text, size_t bytes);
 
-/* CUDA devices have ordinals 0 to 62, as CUDA_VISIBLE_DEVICES leaves them. The option DEVICE puts all memory and work
- * of an object on one device, whatever the calling thread's current device is; calls leave that unchanged. Streams and
- * device memory from the caller must belong to the same device. A device that cannot be used is L2K_ERROR_BACKEND; with
- * backend auto it is a note, and the CPU does the work. After a change of device, the next call releases everything
- * that the object kept on the old one.
+/* CUDA devices are known by their ordinals, as CUDA_VISIBLE_DEVICES leaves them, and OpenCL's by the next numbers, GPUs
+ * first; a GPU may have a number in both. Numbers are 0 to 62. With the option DEVICE
+ * all memory and work of an object is on that device, whatever the calling thread's current device is, which a call
+ * leaves as it was; streams and device memory that the caller gives must be that device's. A device that cannot be used
+ * is L2K_ERROR_BACKEND, or, with backend auto, a note, and the CPU does the work. Where another device is set, the
+ * next call releases all that the object kept on the one before.
  *
  * DEVICES replaces DEVICE by a set of devices, bit n for device n; 0 is none. Encoder and decoder divide the tiles of
  * an image, or of a row of tiles, and the images of a batch among them. An image of one tile runs on the first device,
@@ -334,8 +334,8 @@ typedef struct l2k_device_info {
     char vendor[64], driver[64]; /* as the device's driver names them */
 } l2k_device_info;
 
-/* Describes a CUDA device by its ordinal, 0 for the first. Returns false past the last device, without a driver, and in
- * a build without CUDA; l2k_backend_usable tells which. Opens no device. */
+/* Describes a device by its number, 0 for the first: CUDA's, then OpenCL's. False past the last one, also without a
+ * driver or in a build without these backends, which l2k_backend_usable tells. Opens no device. */
 L2K_API bool l2k_device(uint32_t device, l2k_device_info *info);
 
 /* The cl_context of an OpenCL device, by its number, or -1 for the first; NULL where it cannot be used. The library has
@@ -374,16 +374,16 @@ typedef enum l2k_encoder_option {
     L2K_ENCODER_LIMIT_MEMORY, /* most bytes held from the allocation hook, not counting the object itself; 2^62 */
     L2K_ENCODER_TIMINGS,      /* 0 or 1: record times for l2k_encoder_timings; 0 */
     L2K_ENCODER_CPU,          /* l2k_cpu; auto */
-    L2K_ENCODER_HT_PASSES,    /* HT coding passes: 1 cleanup, 2 cleanup and SigProp, 3 all, with MagRef; 1 */
-    L2K_ENCODER_MEMORY,       /* l2k_memory of the planes, with any strides. Device needs backend auto, which then tries
-                                 the GPU for any size, or CUDA; the CPU works on copies of what only it can do; host */
-    L2K_ENCODER_IN_FLIGHT,    /* images that l2k_encoder_encode_batch codes at once, 1 to 64; 0 chooses a number. Other
-                                 calls: images in flight at the same time, in this object and others together; 0 */
-    L2K_ENCODER_DEVICE,       /* the CUDA device of the whole object; -1 = the current one; -1 */
-    L2K_ENCODER_DEVICES,      /* a set of devices instead, bit n for device n; 0 = none; 0 */
-    L2K_ENCODER_GUARD_BITS,   /* 1 to 7 (E-2); one more where the samples of an image need it; 2 */
-    L2K_ENCODER_ROI_COMPONENT,   /* the component that is, as a whole, a region of interest, -1 = none; -1 */
-    L2K_ENCODER_ROI_SHIFT,       /* bit-planes by which its coefficients are shifted up (RGN, Annex H), 0 to 37. Most
+    L2K_ENCODER_HT_PASSES,    /* coding passes of an HT code-block: 1 cleanup, 2 and SigProp, 3 and MagRef; 1 */
+    L2K_ENCODER_MEMORY,       /* l2k_memory of the planes, of any stride: device for backend auto, which then tries the
+                                 GPU for any size, or CUDA. What only the CPU does is done with copies; host */
+    L2K_ENCODER_IN_FLIGHT,  /* images that l2k_encoder_encode_batch codes at once, 1 to 64; 0 = as many as are good. For
+                               other calls: images in flight at the same time, on objects beside this one as well; 0 */
+    L2K_ENCODER_DEVICE,     /* the device that all of the object is on; -1 = the current one; -1 */
+    L2K_ENCODER_DEVICES,    /* in its place a set of devices, bit n for device n; 0 = none; 0 */
+    L2K_ENCODER_GUARD_BITS, /* 1 to 7 (E-2); one more where the samples of an image need it; 2 */
+    L2K_ENCODER_ROI_COMPONENT,   /* the component all of whose samples are a region of interest, -1 = none; -1 */
+    L2K_ENCODER_ROI_SHIFT,       /* by how many bit-planes its coefficients are shifted up (RGN, Annex H), 0 to 37. Most
                                     decoders, this one too, take up to 30 bit-planes, shift included. Not for HT; 0 */
     L2K_ENCODER_BY_TILE,         /* 1: l2k_encoder_begin to _end work by tiles instead of rows of tiles; 0 */
     L2K_ENCODER_PROFILE,         /* Rsiz, 0 to 65535 (see l2k_encoder_set_profile). Not with HT; 0 */
@@ -836,8 +836,8 @@ typedef enum l2k_transform_option {
     L2K_TRANSFORM_COMPONENT_TRANSFORM, /* 1: RCT or ICT on the first three components, which must be alike; 0 */
     L2K_TRANSFORM_COEFFICIENTS,        /* l2k_coefficient_type; int32 */
     L2K_TRANSFORM_MEMORY,              /* l2k_memory; host */
-    L2K_TRANSFORM_BACKEND,             /* l2k_backend; device memory needs auto or CUDA; auto */
-    L2K_TRANSFORM_THREADS,             /* on the CPU, 0 = all processors; 0 */
+    L2K_TRANSFORM_BACKEND,             /* l2k_backend, for device memory auto (CUDA), CUDA or OpenCL; auto */
+    L2K_TRANSFORM_THREADS,             /* of the CPU, 0 = all processors; 0 */
     L2K_TRANSFORM_LIMIT_SAMPLES,       /* most samples (all components together) accepted; 2^36 */
     L2K_TRANSFORM_GPU_MIN_SAMPLES,     /* AUTO: least samples for the GPU, 0 = always; 2^62 */
     L2K_TRANSFORM_CPU,                 /* l2k_cpu; auto */
