@@ -11,39 +11,45 @@ enum { LEFT = 2, RIGHT = 1, DELAY = 0, WARM_UP = 1 };
 /* ---- Samples ------------------------------------------------------------------------------------------------- */
 
 /* N columns of row y, from column u on. */
-L2K_HD void load_row(const l2k_cl_level *level, int lane0, const planes *p, int u, int y, samples raw[LANES])
+L2K_HD void load_row(const l2k_cl_level *level, const planes *p, int u, int y, samples raw[LANES])
 {
     const long row = mirror(y, level->first_y, level->end_y) - level->first_y;
-    const bool inside = u >= level->first_x && u + N <= level->end_x && are_side_by_side(level, lane0);
+    const bool inside = u >= level->first_x && u + N <= level->end_x && are_side_by_side(level);
     const long column = u - level->first_x;
 #if TRIPLES
     const global SAMPLE *at = (const global SAMPLE *)(p->at[0] + row * level->row_stride[0]);
     const global samples *whole = (const global samples *)(at + 3 * column);
     SAMPLE all[3 * N];
     if (inside && IS_ALIGNED(whole, samples)) {
+        UNROLLED
         for (int i = 0; i < 3; i++)
             raw[i] = whole[i];
         return;
     }
+    UNROLLED
     for (int k = 0; k < N; k++) {
         const global SAMPLE *pixel = at + 3 * (long)(mirror(u + k, level->first_x, level->end_x) - level->first_x);
+        UNROLLED
         for (int i = 0; i < 3; i++)
             all[3 * k + i] = pixel[i];
     }
+    UNROLLED
     for (int i = 0; i < 3; i++)
         raw[i] = GATHER(samples, (all + i * N));
 #else
+    UNROLLED
     for (int lane = 0; lane < LANES; lane++) {
-        const global uchar *at = p->at[lane] + row * level->row_stride[lane0 + lane];
+        const global uchar *at = p->at[lane] + row * level->row_stride[lane];
         const global samples *whole = (const global samples *)((const global SAMPLE *)at + column);
         SAMPLE one[N];
         if (inside && IS_ALIGNED(whole, samples)) {
             raw[lane] = *whole;
             continue;
         }
+        UNROLLED
         for (int k = 0; k < N; k++) {
             const long x = mirror(u + k, level->first_x, level->end_x) - level->first_x;
-            one[k] = *(const global SAMPLE *)(at + x * level->sample_stride[lane0 + lane]);
+            one[k] = *(const global SAMPLE *)(at + x * level->sample_stride[lane]);
         }
         raw[lane] = GATHER(samples, one);
     }
@@ -59,15 +65,19 @@ L2K_HD value value_of(SAMPLE sample, const l2k_cl_level *level, int lane)
 #endif
 }
 
-L2K_HD void to_values(const l2k_cl_level *level, int lane0, const samples raw[LANES], value x[LANES][N])
+L2K_HD void to_values(const l2k_cl_level *level, const samples raw[LANES], value x[LANES][N])
 {
     SAMPLE one[LANES * N];
+    UNROLLED
     for (int lane = 0; lane < LANES; lane++)
         SPREAD((one + lane * N), raw[lane]);
+    UNROLLED
     for (int lane = 0; lane < LANES; lane++)
-        for (int k = 0; k < N; k++)
-            x[lane][k] = value_of(one[TRIPLES ? 3 * k + lane : lane * N + k], level, lane0 + lane);
+        UNROLLED
+    for (int k = 0; k < N; k++)
+        x[lane][k] = value_of(one[TRIPLES ? 3 * k + lane : lane * N + k], level, lane);
 #if LANES == 3
+    UNROLLED
     for (int k = 0; k < N; k++)
         JOIN_FORWARD(&x[0][k], &x[1][k], &x[2][k]);
 #endif
@@ -84,55 +94,66 @@ typedef struct state {
 /* Round t: rows 2t + 1 and 2t + 2 enter, and the low and high row of pair t - DELAY leave. */
 L2K_HD void lift_rows(state *s, value odd[LANES][N], value next[LANES][N], value out[2][LANES][N])
 {
+    UNROLLED
     for (int lane = 0; lane < LANES; lane++)
-        for (int k = 0; k < N; k++) {
-            const value x0 = s->even[lane][k], x1 = odd[lane][k], x2 = next[lane][k];
+        UNROLLED
+    for (int k = 0; k < N; k++) {
+        const value x0 = s->even[lane][k], x1 = odd[lane][k], x2 = next[lane][k];
 #if FLOATS
-            const value a0 = s->rows[0][lane][k], b0 = s->rows[1][lane][k], g0 = s->rows[2][lane][k];
-            const value a = LIFT(x1, x0, x2, L2K_9_7_ALPHA), b = LIFT(x0, a0, a, L2K_9_7_BETA);
-            const value g = LIFT(a0, b0, b, L2K_9_7_GAMMA), d = LIFT(b0, g0, g, L2K_9_7_DELTA);
-            s->rows[0][lane][k] = a;
-            s->rows[1][lane][k] = b;
-            s->rows[2][lane][k] = g;
-            out[0][lane][k] = d * L2K_9_7_FORWARD_LOW;
-            out[1][lane][k] = g * L2K_9_7_FORWARD_HIGH;
+        const value a0 = s->rows[0][lane][k], b0 = s->rows[1][lane][k], g0 = s->rows[2][lane][k];
+        const value a = LIFT(x1, x0, x2, L2K_9_7_ALPHA), b = LIFT(x0, a0, a, L2K_9_7_BETA);
+        const value g = LIFT(a0, b0, b, L2K_9_7_GAMMA), d = LIFT(b0, g0, g, L2K_9_7_DELTA);
+        s->rows[0][lane][k] = a;
+        s->rows[1][lane][k] = b;
+        s->rows[2][lane][k] = g;
+        out[0][lane][k] = d * L2K_9_7_FORWARD_LOW;
+        out[1][lane][k] = g * L2K_9_7_FORWARD_HIGH;
 #else
-            const value high = l2k_5_3_predict(x1, x0, x2);
-            out[0][lane][k] = l2k_5_3_update(x0, s->rows[0][lane][k], high);
-            out[1][lane][k] = high;
-            s->rows[0][lane][k] = high;
+        const value high = l2k_5_3_predict(x1, x0, x2);
+        out[0][lane][k] = l2k_5_3_update(x0, s->rows[0][lane][k], high);
+        out[1][lane][k] = high;
+        s->rows[0][lane][k] = high;
 #endif
-            s->even[lane][k] = x2;
-        }
+        s->even[lane][k] = x2;
+    }
 }
 
 /* A level of one row: `x` is that row. */
 L2K_HD void lone_rows(value x[LANES][N], value out[2][LANES][N])
 {
+    UNROLLED
     for (int lane = 0; lane < LANES; lane++)
-        for (int k = 0; k < N; k++) {
-            out[0][lane][k] = x[lane][k];
-            out[1][lane][k] = LONE(x[lane][k]);
-        }
+        UNROLLED
+    for (int k = 0; k < N; k++) {
+        out[0][lane][k] = x[lane][k];
+        out[1][lane][k] = LONE(x[lane][k]);
+    }
 }
 
 /* A row with LEFT and RIGHT of its neighbours' columns. */
 L2K_HD void lift_columns(value x[LEFT + N + RIGHT])
 {
 #if FLOATS
+    UNROLLED
     for (int i = 1; i < N + 6; i += 2)
         x[i] = LIFT(x[i], x[i - 1], x[i + 1], L2K_9_7_ALPHA);
+    UNROLLED
     for (int i = 2; i < N + 5; i += 2)
         x[i] = LIFT(x[i], x[i - 1], x[i + 1], L2K_9_7_BETA);
+    UNROLLED
     for (int i = 3; i < N + 4; i += 2)
         x[i] = LIFT(x[i], x[i - 1], x[i + 1], L2K_9_7_GAMMA);
+    UNROLLED
     for (int i = 4; i < N + 3; i += 2)
         x[i] = LIFT(x[i], x[i - 1], x[i + 1], L2K_9_7_DELTA);
+    UNROLLED
     for (int k = 0; k < N; k++)
         x[LEFT + k] *= k % 2 ? L2K_9_7_FORWARD_HIGH : L2K_9_7_FORWARD_LOW;
 #else
+    UNROLLED
     for (int i = 1; i < N + 2; i += 2)
         x[i] = l2k_5_3_predict(x[i], x[i - 1], x[i + 1]);
+    UNROLLED
     for (int i = 2; i < N + 1; i += 2)
         x[i] = l2k_5_3_update(x[i], x[i - 1], x[i + 1]);
 #endif
@@ -140,6 +161,7 @@ L2K_HD void lift_columns(value x[LEFT + N + RIGHT])
 
 L2K_HD void lone_columns(value x[LEFT + N + RIGHT])
 {
+    UNROLLED
     for (int k = 1; k < N; k += 2)
         x[LEFT + k] = LONE(x[LEFT + k]);
 }
@@ -165,17 +187,15 @@ L2K_HD COEFFICIENT coefficient_of(value v, float step, float reciprocal)
 #define STORE_HALF(row, type, vector, x, first, count, convert)                                                        \
     do {                                                                                                               \
         type half_row[HALF];                                                                                           \
-        for (int k = 0; k < HALF; k++)                                                                                 \
-            half_row[k] = convert((x)[2 * k]);                                                                         \
+        UNROLLED for (int k = 0; k < HALF; k++) half_row[k] = convert((x)[2 * k]);                                     \
         if ((first) >= 0 && (first) + HALF <= (count) && IS_ALIGNED((row) + (first), vector))                          \
             *(global vector *)((row) + (first)) = GATHER_HALF(vector, half_row);                                       \
         else                                                                                                           \
-            for (int k = 0; k < HALF; k++)                                                                             \
-                if ((first) + k >= 0 && (first) + k < (count))                                                         \
-                    (row)[(first) + k] = half_row[k];                                                                  \
+            UNROLLED for (int k = 0; k < HALF; k++) if ((first) + k >= 0 && (first) + k < (count))(row)[(first) + k] = \
+                half_row[k];                                                                                           \
     } while (0)
 
-#define TO_LOW(v) ((LOW)(v))
+#define TO_LOW(v)         ((LOW)(v))
 #define TO_COEFFICIENT(v) coefficient_of(v, step, reciprocal)
 
 L2K_HD void store_band(const l2k_cl_level *level, int lane, int orientation, global COEFFICIENT *all, long y,
@@ -213,26 +233,29 @@ typedef struct cursor {
     state s;
 } cursor;
 
-L2K_HD void start(const l2k_cl_level *level, int lane0, const planes *p, int u, cursor *c)
+L2K_HD void start(const l2k_cl_level *level, const planes *p, int u, cursor *c)
 {
+    UNROLLED
     for (int lane = 0; lane < LANES; lane++)
-        for (int k = 0; k < N; k++)
-            for (int i = 0; i < (FLOATS ? 3 : 1); i++)
-                c->s.rows[i][lane][k] = 0;
-    load_row(level, lane0, p, u, 2 * c->t, c->even);
-    to_values(level, lane0, c->even, c->s.even);
-    load_row(level, lane0, p, u, 2 * c->t + 1, c->odd);
-    load_row(level, lane0, p, u, 2 * c->t + 2, c->even);
+        UNROLLED
+    for (int k = 0; k < N; k++)
+        UNROLLED
+    for (int i = 0; i < (FLOATS ? 3 : 1); i++)
+        c->s.rows[i][lane][k] = 0;
+    load_row(level, p, u, 2 * c->t, c->even);
+    to_values(level, c->even, c->s.even);
+    load_row(level, p, u, 2 * c->t + 1, c->odd);
+    load_row(level, p, u, 2 * c->t + 2, c->even);
 }
 
-L2K_HD void advance(const l2k_cl_level *level, int lane0, const planes *p, int u, cursor *c, value rows[2][LANES][N])
+L2K_HD void advance(const l2k_cl_level *level, const planes *p, int u, cursor *c, value rows[2][LANES][N])
 {
     value odd[LANES][N], next[LANES][N];
-    to_values(level, lane0, c->odd, odd);
-    to_values(level, lane0, c->even, next);
+    to_values(level, c->odd, odd);
+    to_values(level, c->even, next);
     c->t++;
-    load_row(level, lane0, p, u, 2 * c->t + 1, c->odd);
-    load_row(level, lane0, p, u, 2 * c->t + 2, c->even);
+    load_row(level, p, u, 2 * c->t + 1, c->odd);
+    load_row(level, p, u, 2 * c->t + 2, c->even);
     lift_rows(&c->s, odd, next, rows);
     if (is_lone(level->first_y, level->end_y))
         lone_rows(next, rows);
@@ -244,75 +267,81 @@ typedef value edge_row[LEFT + RIGHT][GROUP];
 
 L2K_HD void lend_columns(local edge_row *edges, int item, value rows[2][LANES][N])
 {
+    UNROLLED
     for (int r = 0; r < 2 * LANES; r++) {
+        UNROLLED
         for (int k = 0; k < LEFT; k++)
             edges[r][k][item] = rows[r / LANES][r % LANES][N - LEFT + k];
+        UNROLLED
         for (int k = 0; k < RIGHT; k++)
             edges[r][LEFT + k][item] = rows[r / LANES][r % LANES][k];
     }
 }
 
-L2K_HD void finish_rows(const l2k_cl_level *level, int lane0, const local edge_row *edges, int item, int u, int t,
+L2K_HD void finish_rows(const l2k_cl_level *level, const local edge_row *edges, int item, int u, int t,
                         value rows[2][LANES][N], global COEFFICIENT *all, global LOW *low)
 {
+    UNROLLED
     for (int r = 0; r < 2 * LANES; r++) {
         value x[LEFT + N + RIGHT];
+        UNROLLED
         for (int k = 0; k < LEFT; k++)
             x[k] = edges[r][k][item - 1];
+        UNROLLED
         for (int k = 0; k < N; k++)
             x[LEFT + k] = rows[r / LANES][r % LANES][k];
+        UNROLLED
         for (int k = 0; k < RIGHT; k++)
             x[LEFT + N + k] = edges[r][LEFT + k][item + 1];
         if (is_lone(level->first_x, level->end_x))
             lone_columns(x);
         else
             lift_columns(x);
-        store_row(level, lane0 + r % LANES, r / LANES, all, low, u, t, x + LEFT);
+        store_row(level, r % LANES, r / LANES, all, low, u, t, x + LEFT);
     }
 }
 
-kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-analyse(global uchar *plane0, global uchar *plane1, global uchar *plane2, global COEFFICIENT *all, global LOW *low,
-        const l2k_cl_level level)
+KERNEL analyse(global uchar *plane0, global uchar *plane1, global uchar *plane2, global COEFFICIENT *all,
+               global LOW *low, l2k_cl_level level)
 {
+    PICK_LANE(level);
     local edge_row edges[2][2 * LANES];
-    const int item = get_local_id(0), lane0 = LANES == 3 ? 0 : get_group_id(2);
+    const int item = get_local_id(0);
     const int u = ((int)get_group_id(0) * (GROUP - 2) + item - 1) * N;
     const int begin = (int)get_group_id(1) * level.rounds, end = min(begin + level.rounds, (level.end_y + 1) / 2);
     const bool stores = item > 0 && item < GROUP - 1 && u < level.end_x;
-    const planes p = planes_of(&level, lane0, plane0, plane1, plane2);
+    const planes p = planes_of(&level, plane0, plane1, plane2);
     cursor c;
     value rows[2][LANES][N];
     c.t = begin + DELAY - WARM_UP;
-    start(&level, lane0, &p, u, &c);
+    start(&level, &p, u, &c);
     for (int t = 0; t < WARM_UP; t++)
-        advance(&level, lane0, &p, u, &c, rows);
+        advance(&level, &p, u, &c, rows);
     for (int t = begin; t < end; t++) {
-        advance(&level, lane0, &p, u, &c, rows);
+        advance(&level, &p, u, &c, rows);
         lend_columns(edges[t & 1], item, rows); /* who is still reading reads the others */
         barrier(CLK_LOCAL_MEM_FENCE);
         if (stores)
-            finish_rows(&level, lane0, edges[t & 1], item, u, t, rows, all, low);
+            finish_rows(&level, edges[t & 1], item, u, t, rows, all, low);
     }
 }
 
 /* No decomposition: samples to subband 0. */
-kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-copy_in(global uchar *plane0, global uchar *plane1, global uchar *plane2, global COEFFICIENT *all, global LOW *low,
-        const l2k_cl_level level)
+KERNEL copy_in(global uchar *plane0, global uchar *plane1, global uchar *plane2, global COEFFICIENT *all,
+               global LOW *low, l2k_cl_level level)
 {
-    const int lane0 = LANES == 3 ? 0 : get_group_id(2);
+    PICK_LANE(level);
     const int u = (int)get_global_id(0) * N, begin = (int)get_group_id(1) * level.rounds;
-    const planes p = planes_of(&level, lane0, plane0, plane1, plane2);
+    const planes p = planes_of(&level, plane0, plane1, plane2);
     (void)low;
     for (int y = begin; y < min(begin + level.rounds, level.end_y) && u < level.end_x; y++) {
         samples raw[LANES];
         value x[LANES][N];
-        load_row(&level, lane0, &p, u, y, raw);
-        to_values(&level, lane0, raw, x);
+        load_row(&level, &p, u, y, raw);
+        to_values(&level, raw, x);
         for (int lane = 0; lane < LANES; lane++)
             for (int k = 0; k < N && u + k < level.end_x; k++)
-                all[level.bands_at[lane0 + lane][0] + (long)y * level.bands_stride + u + k] =
-                    coefficient_of(x[lane][k], level.step[lane0 + lane][0], level.reciprocal[lane0 + lane][0]);
+                all[level.bands_at[lane][0] + (long)y * level.bands_stride + u + k] =
+                    coefficient_of(x[lane][k], level.step[lane][0], level.reciprocal[lane][0]);
     }
 }

@@ -28,25 +28,22 @@ L2K_HD value value_of(COEFFICIENT c, float half_step)
     do {                                                                                                               \
         const global type *at = (row) + (first);                                                                       \
         type own[HALF];                                                                                                \
-        if (IS_ALIGNED(at, vector)) {                                                                                  \
-            const vector whole = *(const global vector *)at;                                                           \
-            SPREAD_HALF(own, whole);                                                                                   \
-        } else {                                                                                                       \
-            for (int k = 0; k < HALF; k++)                                                                             \
-                own[k] = at[k];                                                                                        \
-        }                                                                                                              \
-        for (int k = 0; k < HALF; k++)                                                                                 \
-            (x)[LEFT + (from) + 2 * k] = convert(own[k]);                                                              \
-        for (int k = (from) ? 0 : 1; k < EDGE; k++)                                                                    \
-            (x)[(from) + 2 * k] = convert(at[k - EDGE]);                                                               \
-        for (int k = 0; k < RIGHT / 2; k++)                                                                            \
-            (x)[LEFT + N + (from) + 2 * k] = convert(at[HALF + k]);                                                    \
+        vector whole;                                                                                                  \
+        if (IS_ALIGNED(at, vector))                                                                                    \
+            whole = *(const global vector *)at;                                                                        \
+        else                                                                                                           \
+            whole = GATHER_HALF(vector, at);                                                                           \
+        SPREAD_HALF(own, whole);                                                                                       \
+        UNROLLED for (int k = 0; k < HALF; k++)(x)[LEFT + (from) + 2 * k] = convert(own[k]);                           \
+        UNROLLED for (int k = (from) ? 0 : 1; k < EDGE; k++)(x)[(from) + 2 * k] = convert(at[k - EDGE]);               \
+        UNROLLED for (int k = 0; k < RIGHT / 2; k++)(x)[LEFT + N + (from) + 2 * k] = convert(at[HALF + k]);            \
     } while (0)
 
 /* The same anywhere: `u` is the first column, `offset` the coordinate of coefficient 0, halved. */
 #define LOAD_MIRRORED(row, x, from, u, first_x, end_x, convert)                                                        \
-    for (int i = (from); i < WIDTH; i += 2) {                                                                          \
-        const int m = mirror((u) - LEFT + i, first_x, end_x);                                                          \
+    UNROLLED for (int i = (from); i < WIDTH; i += 2)                                                                   \
+    {                                                                                                                  \
+        const int m = mirror((u)-LEFT + i, first_x, end_x);                                                            \
         (x)[i] = (m & 1) == (from) ? convert((row)[m / 2 - ((from) ? 0 : (first_x))]) : 0;                             \
     }
 
@@ -70,8 +67,8 @@ L2K_HD void load_low(const l2k_cl_level *level, int lane, int orientation, const
     LOAD(row, COEFFICIENT, coefficients, x, 0, FROM_COEFFICIENT);
 }
 
-L2K_HD void load_high(const l2k_cl_level *level, int lane, int orientation, const global COEFFICIENT *all, long y, int u,
-                      value x[WIDTH])
+L2K_HD void load_high(const l2k_cl_level *level, int lane, int orientation, const global COEFFICIENT *all, long y,
+                      int u, value x[WIDTH])
 {
     const float half_step = level->step[lane][orientation];
     const global COEFFICIENT *row = all + level->bands_at[lane][orientation] + y * level->bands_stride;
@@ -89,43 +86,52 @@ L2K_HD void load_between(const l2k_cl_level *level, int lane, const global LOW *
 L2K_HD void lift_columns(value x[WIDTH])
 {
 #if FLOATS
+    UNROLLED
     for (int i = 1; i < WIDTH; i++)
         x[i] *= i % 2 ? L2K_9_7_INVERSE_HIGH : L2K_9_7_INVERSE_LOW;
+    UNROLLED
     for (int i = 2; i < WIDTH - 1; i += 2)
         x[i] = LIFT(x[i], x[i - 1], x[i + 1], -L2K_9_7_DELTA);
+    UNROLLED
     for (int i = 3; i < WIDTH - 2; i += 2)
         x[i] = LIFT(x[i], x[i - 1], x[i + 1], -L2K_9_7_GAMMA);
+    UNROLLED
     for (int i = 4; i < WIDTH - 3; i += 2)
         x[i] = LIFT(x[i], x[i - 1], x[i + 1], -L2K_9_7_BETA);
+    UNROLLED
     for (int i = 5; i < WIDTH - 4; i += 2)
         x[i] = LIFT(x[i], x[i - 1], x[i + 1], -L2K_9_7_ALPHA);
 #else
+    UNROLLED
     for (int i = 2; i < WIDTH - 1; i += 2)
         x[i] = l2k_5_3_unupdate(x[i], x[i - 1], x[i + 1]);
+    UNROLLED
     for (int i = 3; i < WIDTH - 2; i += 2)
         x[i] = l2k_5_3_unpredict(x[i], x[i - 1], x[i + 1]);
 #endif
 }
 
 /* The row with coordinate y of all lanes, undone horizontally. */
-L2K_HD void load_row(const l2k_cl_level *level, int lane0, const global COEFFICIENT *all, const global LOW *low, int u,
-                     int y, int is_high, value out[LANES][N])
+L2K_HD void load_row(const l2k_cl_level *level, const global COEFFICIENT *all, const global LOW *low, int u, int y,
+                     int is_high, value out[LANES][N])
 {
     const int m = mirror(y, level->first_y, level->end_y), row = is_high ? m / 2 : m / 2 - level->first_y;
     if ((m & 1) != is_high) /* the only row is of the other parity */
         return;
+    UNROLLED
     for (int lane = 0; lane < LANES; lane++) {
         value x[WIDTH];
         if (is_high || level->is_last)
-            load_low(level, lane0 + lane, is_high ? 2 : 0, all, row, u, x);
+            load_low(level, lane, is_high ? 2 : 0, all, row, u, x);
         else
-            load_between(level, lane0 + lane, low, row, u, x);
-        load_high(level, lane0 + lane, is_high ? 3 : 1, all, row, u, x);
+            load_between(level, lane, low, row, u, x);
+        load_high(level, lane, is_high ? 3 : 1, all, row, u, x);
         if (is_lone(level->first_x, level->end_x))
-            for (int k = 1; k < N; k += 2)
-                x[LEFT + k] = UNLONE(x[LEFT + k]);
-        else
-            lift_columns(x);
+            UNROLLED
+        for (int k = 1; k < N; k += 2)
+            x[LEFT + k] = UNLONE(x[LEFT + k]);
+        else lift_columns(x);
+        UNROLLED
         for (int k = 0; k < N; k++) {
             out[lane][k] = x[LEFT + k];
 #if FLOATS
@@ -144,34 +150,38 @@ typedef struct state {
 /* Round t: the low and high row of pair t enter, and the rows of pair t - DELAY leave. */
 L2K_HD void lift_rows(state *s, value low[LANES][N], value high[LANES][N], value out[2][LANES][N])
 {
+    UNROLLED
     for (int lane = 0; lane < LANES; lane++)
-        for (int k = 0; k < N; k++) {
-            const value h0 = s->rows[0][lane][k], e0 = s->rows[1][lane][k];
+        UNROLLED
+    for (int k = 0; k < N; k++) {
+        const value h0 = s->rows[0][lane][k], e0 = s->rows[1][lane][k];
 #if FLOATS
-            const value o0 = s->rows[2][lane][k], f0 = s->rows[3][lane][k];
-            const value e = LIFT(low[lane][k], h0, high[lane][k], -L2K_9_7_DELTA);
-            const value o = LIFT(h0, e0, e, -L2K_9_7_GAMMA), f = LIFT(e0, o0, o, -L2K_9_7_BETA);
-            out[0][lane][k] = f0;
-            out[1][lane][k] = LIFT(o0, f0, f, -L2K_9_7_ALPHA);
-            s->rows[2][lane][k] = o;
-            s->rows[3][lane][k] = f;
+        const value o0 = s->rows[2][lane][k], f0 = s->rows[3][lane][k];
+        const value e = LIFT(low[lane][k], h0, high[lane][k], -L2K_9_7_DELTA);
+        const value o = LIFT(h0, e0, e, -L2K_9_7_GAMMA), f = LIFT(e0, o0, o, -L2K_9_7_BETA);
+        out[0][lane][k] = f0;
+        out[1][lane][k] = LIFT(o0, f0, f, -L2K_9_7_ALPHA);
+        s->rows[2][lane][k] = o;
+        s->rows[3][lane][k] = f;
 #else
-            const value e = l2k_5_3_unupdate(low[lane][k], h0, high[lane][k]);
-            out[0][lane][k] = e0;
-            out[1][lane][k] = l2k_5_3_unpredict(h0, e0, e);
+        const value e = l2k_5_3_unupdate(low[lane][k], h0, high[lane][k]);
+        out[0][lane][k] = e0;
+        out[1][lane][k] = l2k_5_3_unpredict(h0, e0, e);
 #endif
-            s->rows[0][lane][k] = high[lane][k];
-            s->rows[1][lane][k] = e;
-        }
+        s->rows[0][lane][k] = high[lane][k];
+        s->rows[1][lane][k] = e;
+    }
 }
 
 L2K_HD void lone_rows(value low[LANES][N], value high[LANES][N], value out[2][LANES][N])
 {
+    UNROLLED
     for (int lane = 0; lane < LANES; lane++)
-        for (int k = 0; k < N; k++) {
-            out[0][lane][k] = low[lane][k];
-            out[1][lane][k] = UNLONE(high[lane][k]);
-        }
+        UNROLLED
+    for (int k = 0; k < N; k++) {
+        out[0][lane][k] = low[lane][k];
+        out[1][lane][k] = UNLONE(high[lane][k]);
+    }
 }
 
 /* ---- Samples ------------------------------------------------------------------------------------------------- */
@@ -188,38 +198,43 @@ L2K_HD SAMPLE sample_of(value v, const l2k_cl_level *level, int lane)
 }
 
 /* Those columns of row y that are kept. */
-L2K_HD void store_row(const l2k_cl_level *level, int lane0, const planes *p, int u, int y, value x[LANES][N])
+L2K_HD void store_row(const l2k_cl_level *level, const planes *p, int u, int y, value x[LANES][N])
 {
     const long row = y - level->kept_y0, column = u - level->kept_x0;
-    const bool inside = u >= level->kept_x0 && u + N <= level->kept_x1 && are_side_by_side(level, lane0);
+    const bool inside = u >= level->kept_x0 && u + N <= level->kept_x1 && are_side_by_side(level);
     SAMPLE all[LANES * N];
     if (y < level->kept_y0 || y >= level->kept_y1)
         return;
 #if LANES == 3
+    UNROLLED
     for (int k = 0; k < N; k++)
         JOIN_INVERSE(&x[0][k], &x[1][k], &x[2][k]);
 #endif
+    UNROLLED
     for (int lane = 0; lane < LANES; lane++)
-        for (int k = 0; k < N; k++)
-            all[TRIPLES ? 3 * k + lane : lane * N + k] = sample_of(x[lane][k], level, lane0 + lane);
+        UNROLLED
+    for (int k = 0; k < N; k++)
+        all[TRIPLES ? 3 * k + lane : lane * N + k] = sample_of(x[lane][k], level, lane);
+    UNROLLED
     for (int lane = 0; lane < LANES; lane++) {
 #if TRIPLES
         global uchar *at = p->at[0] + row * level->row_stride[0];
         global samples *whole = (global samples *)((global SAMPLE *)at + 3 * column) + lane;
 #else
-        global uchar *at = p->at[lane] + row * level->row_stride[lane0 + lane];
+        global uchar *at = p->at[lane] + row * level->row_stride[lane];
         global samples *whole = (global samples *)((global SAMPLE *)at + column);
 #endif
         if (inside && IS_ALIGNED(whole, samples)) {
             *whole = GATHER(samples, (all + lane * N));
             continue;
         }
+        UNROLLED
         for (int k = 0; k < N; k++)
             if (u + k >= level->kept_x0 && u + k < level->kept_x1) {
 #if TRIPLES
                 ((global SAMPLE *)at)[3 * (column + k) + lane] = all[3 * k + lane];
 #else
-                *(global SAMPLE *)(at + (column + k) * level->sample_stride[lane0 + lane]) = all[lane * N + k];
+                *(global SAMPLE *)(at + (column + k) * level->sample_stride[lane]) = all[lane * N + k];
 #endif
             }
     }
@@ -227,47 +242,44 @@ L2K_HD void store_row(const l2k_cl_level *level, int lane0, const planes *p, int
 
 /* ---- Kernels ------------------------------------------------------------------------------------------------- */
 
-kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-synthesise(global uchar *plane0, global uchar *plane1, global uchar *plane2, global COEFFICIENT *all, global LOW *low,
-           const l2k_cl_level level)
+KERNEL synthesise(global uchar *plane0, global uchar *plane1, global uchar *plane2, global COEFFICIENT *all,
+                  global LOW *low, l2k_cl_level level)
 {
-    const int lane0 = LANES == 3 ? 0 : get_group_id(2);
+    PICK_LANE(level);
     const int u = (int)get_global_id(0) * N, pairs = (level.end_y + 1) / 2;
     const int begin = (int)get_group_id(1) * level.rounds, end = min(begin + level.rounds, pairs);
-    const planes p = planes_of(&level, lane0, plane0, plane1, plane2);
+    const planes p = planes_of(&level, plane0, plane1, plane2);
     state s = {{{{0}}}};
     if (u >= level.end_x || u + N <= level.kept_x0 || u >= level.kept_x1)
         return;
     for (int t = begin + DELAY - WARM_UP; t < end + DELAY; t++) {
         value low_row[LANES][N] = {{0}}, high_row[LANES][N] = {{0}}, rows[2][LANES][N];
-        load_row(&level, lane0, all, low, u, 2 * t, 0, low_row);
-        load_row(&level, lane0, all, low, u, 2 * t + 1, 1, high_row);
+        load_row(&level, all, low, u, 2 * t, 0, low_row);
+        load_row(&level, all, low, u, 2 * t + 1, 1, high_row);
         lift_rows(&s, low_row, high_row, rows);
         if (is_lone(level.first_y, level.end_y))
             lone_rows(low_row, high_row, rows);
         if (t < begin + DELAY)
             continue;
-        store_row(&level, lane0, &p, u, 2 * (t - DELAY), rows[0]);
-        store_row(&level, lane0, &p, u, 2 * (t - DELAY) + 1, rows[1]);
+        store_row(&level, &p, u, 2 * (t - DELAY), rows[0]);
+        store_row(&level, &p, u, 2 * (t - DELAY) + 1, rows[1]);
     }
 }
 
 /* No decomposition: subband 0 to samples. */
-kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-copy_out(global uchar *plane0, global uchar *plane1, global uchar *plane2, global COEFFICIENT *all, global LOW *low,
-         const l2k_cl_level level)
+KERNEL copy_out(global uchar *plane0, global uchar *plane1, global uchar *plane2, global COEFFICIENT *all,
+                global LOW *low, l2k_cl_level level)
 {
-    const int lane0 = LANES == 3 ? 0 : get_group_id(2);
+    PICK_LANE(level);
     const int u = (int)get_global_id(0) * N, begin = (int)get_group_id(1) * level.rounds;
-    const planes p = planes_of(&level, lane0, plane0, plane1, plane2);
+    const planes p = planes_of(&level, plane0, plane1, plane2);
     (void)low;
     for (int y = begin; y < min(begin + level.rounds, level.end_y) && u < level.end_x; y++) {
         value x[LANES][N] = {{0}};
         for (int lane = 0; lane < LANES; lane++)
             for (int k = 0; k < N && u + k < level.end_x; k++)
-                x[lane][k] = value_of(
-                    all[level.bands_at[lane0 + lane][0] + (long)y * level.bands_stride + u + k],
-                    level.step[lane0 + lane][0]);
-        store_row(&level, lane0, &p, u, y, x);
+                x[lane][k] =
+                    value_of(all[level.bands_at[lane][0] + (long)y * level.bands_stride + u + k], level.step[lane][0]);
+        store_row(&level, &p, u, y, x);
     }
 }
