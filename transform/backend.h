@@ -46,10 +46,10 @@ extern const l2k_backend_functions l2k_backend_cpu;
 uint64_t l2k_cpu_bytes(const l2k_plan_spec *spec, unsigned threads);
 
 /* What a backend on devices has besides plans; each function as in transform/device.h, whose names begin l2k_device_.
- * `cpu_reason` is why only the CPU can do what the specification asks, or NULL; `bytes` is l2k_plan_device_bytes.
- * `usable` and `context` take an ordinal, -1 for any; `describe` a number below `count`, the backend's own. Of those from `current` on
- * OpenCL has none: its planes and streams are a plan's alone. download: device memory to any host memory, behind what is in `stream`,
- * waited for. */
+ * cpu_reason: why only the CPU can do what the specification asks, or NULL. bytes: as l2k_plan_device_bytes. usable and
+ * context: of an ordinal, or of any with -1. describe: as l2k_device of the public header, with a number below `count`,
+ * the backend's own. From `current` on OpenCL has none: its memory and queues are of a plan alone. download: device
+ * memory to any host memory, behind what is in `stream`, waited for. */
 typedef struct l2k_device_functions {
     const char *(*cpu_reason)(const l2k_context *context, const l2k_plan_spec *spec); /* NULL: has none */
     uint64_t (*bytes)(const l2k_plan_spec *spec);
