@@ -46,7 +46,7 @@ build() { # build FOLDER "TARGETS" OPTIONS...
     shift 2
     mkdir -p "$folder"
     # shellcheck disable=SC2086
-    { cmake -S "$root" -B "$folder" -DL2K_CUDA=OFF "$@" &&
+    { cmake -S "$root" -B "$folder" -DL2K_CUDA=OFF -DL2K_OPENCL=OFF "$@" &&
         cmake --build "$folder" --parallel "$(nproc)" --target $targets; } >"$folder/build.log" 2>&1 || {
         grep -E -A5 'error|undefined|Error' "$folder/build.log" | head -40
         fail "$system does not build; the log is $folder/build.log"

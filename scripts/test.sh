@@ -48,5 +48,5 @@ run_tests build -DCMAKE_C_FLAGS=-Werror -DL2K_CUDA=$cuda
 scripts/python.sh
 [ -z "$all" ] || {
     echo "== Sanitizer build"
-    run_tests build-sanitize -DL2K_SANITIZE=ON -DL2K_CUDA=OFF
+    run_tests build-sanitize -DL2K_SANITIZE=ON -DL2K_CUDA=OFF -DL2K_OPENCL=OFF
 }

@@ -181,7 +181,7 @@ static int64_t choose_device(place at)
     l2k_device_info info;
     if (at == DEVICE || below(2))
         return -1;
-    return l2k_device(1, &info) && info.usable ? 1 : 0;
+    return l2k_device(1, &info) && info.usable && info.backend == L2K_BACKEND_CUDA ? 1 : 0;
 }
 
 static l2k_volume *make(const shape *s, l2k_direction direction, l2k_backend backend, place at)
