@@ -17,7 +17,7 @@ void l2k_buffer_release(l2k_buffer *buffer);
 /* Makes room for `bytes` more; false if that fails. */
 bool l2k_buffer_grow(l2k_buffer *buffer, size_t bytes);
 
-/* The same, and no more than that, so that the buffer can have the same memory again. */
+/* Makes room for exactly `bytes` more, so that the buffer can have the same memory again. */
 bool l2k_buffer_reserve(l2k_buffer *buffer, size_t bytes);
 
 void l2k_buffer_append(l2k_buffer *buffer, const void *data, size_t bytes);

@@ -10,12 +10,12 @@
 typedef struct l2k_context {
     l2k_hooks hooks;
     unsigned threads;            /* at least 1 */
-    unsigned in_flight;          /* images that a device is to work on at the same time, of several objects; 0 is 1 */
+    unsigned in_flight;          /* images, of several objects, that a device works on at the same time; 0 is 1 */
     uint64_t devices;            /* CUDA devices that work is divided among, bit n for ordinal n; 0: the current one */
     l2k_cpu cpu;                 /* instruction set of the row functions (base/cpu.h) */
     struct l2k_choice *choice;   /* how AUTO chooses a backend (transform/choice.h); NULL: the default */
-    struct l2k_pool *pool;       /* where memory comes from (base/pool.h); NULL: from the hooks */
-    struct l2k_partial *partial; /* the opened file, if parts of it are read where they are needed (base/partial.h) */
+    struct l2k_pool *pool;       /* source of memory (base/pool.h); NULL: the hooks */
+    struct l2k_partial *partial; /* the opened file, if parts of it are read on demand (base/partial.h) */
     struct l2k_run *run;         /* the call under way (base/run.h); NULL: cannot be cancelled */
 } l2k_context;
 
@@ -25,19 +25,19 @@ typedef struct l2k_context {
 #define L2K_PRINTF(format_at, args_at)
 #endif
 
-/* Sends one formatted line to the message hook as an error and returns `status`, so that callers can write
- * `return l2k_fail(...)`. Lines are cut at 255 characters. Where the pool has refused memory because of its limit,
+/* Sends one formatted line to the message hook as an error and returns `status`, so that callers can write `return
+ * l2k_fail(...)`. Lines are cut at 255 characters. If the pool has refused memory because of its limit,
  * L2K_ERROR_MEMORY becomes L2K_ERROR_LIMIT, with a message of its own. */
 l2k_status l2k_fail(const l2k_context *context, l2k_status status, const char *format, ...) L2K_PRINTF(3, 4);
 
-/* The same as a warning. */
+/* Sends a warning. */
 void l2k_warn(const l2k_context *context, const char *format, ...) L2K_PRINTF(2, 3);
 
-/* The same as a note: nothing is wrong, but the user may want to know. */
+/* Sends a note: nothing is wrong, but the user may want to know. */
 void l2k_note(const l2k_context *context, const char *format, ...) L2K_PRINTF(2, 3);
 
-/* How many devices work is divided among, at least 1, and the one of share `number`, in turn from the first on, -1
- * where the context names none. */
+/* The number of devices that work is divided among, at least 1; and the device of share `number`, assigned in turn, or
+ * -1 if the context names none. */
 unsigned l2k_device_count(const l2k_context *context);
 int l2k_device_of_share(const l2k_context *context, unsigned number);
 

@@ -12,17 +12,16 @@ bool l2k_cpu_usable(l2k_cpu cpu);
 /* The fastest usable set; never L2K_CPU_AUTO. */
 l2k_cpu l2k_cpu_best(void);
 
-/* `cpu` itself where it names a usable set, else the best one. */
+/* `cpu` itself if it names a usable set, else the best one. */
 l2k_cpu l2k_cpu_resolve(l2k_cpu cpu);
 
-/* Whether depositing bits (BMI2), which comes with AVX2, is worth it: some early processors take a step for
- * each bit. */
+/* Whether bit deposits (BMI2, which comes with AVX2) pay off: some early processors take a step for each bit. */
 bool l2k_cpu_deposits(void);
 
-/* "AVX2" and so on; never NULL. */
+/* A name such as "AVX2"; never NULL. */
 const char *l2k_cpu_name(l2k_cpu cpu);
 
-/* L2K_ERROR_BACKEND, reported, where context->cpu is not usable. */
+/* Reports L2K_ERROR_BACKEND if context->cpu is not usable. */
 l2k_status l2k_cpu_check(const l2k_context *context);
 
 /* ---- For the files of row functions ---------------------------------------------------------------------------- */
@@ -37,7 +36,7 @@ l2k_status l2k_cpu_check(const l2k_context *context);
 #define L2K_JOIN(name, set)   L2K_JOIN_(name, set)
 #define L2K_ROWS_TABLE(table) L2K_JOIN(table, L2K_ROWS_SET)
 
-/* The tables that this build has, for indexing by l2k_cpu: an initialiser, and their declarations. */
+/* An initialiser with the tables that this build has, indexed by l2k_cpu; and the declarations of these tables. */
 #define L2K_CPU_TABLES(table)                                                                                          \
     {                                                                                                                  \
         [L2K_CPU_C] = &table##_c, L2K_CPU_AVX2_TABLE(table) L2K_CPU_AVX512_TABLE(table) L2K_CPU_NEON_TABLE(table)      \
@@ -60,7 +59,7 @@ l2k_status l2k_cpu_check(const l2k_context *context);
 #define L2K_CPU_NEON_TABLE(table)
 #endif
 
-/* Before a loop whose iterations write nothing that another one reads or writes: saves the compiler's checks for
+/* Goes before a loop whose iterations write nothing that another one reads or writes: saves the compiler's checks for
  * overlap at run time. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define L2K_INDEPENDENT _Pragma("GCC ivdep")
@@ -68,7 +67,8 @@ l2k_status l2k_cpu_check(const l2k_context *context);
 #define L2K_INDEPENDENT
 #endif
 
-/* Before a short loop of constant length inside such a loop: it has to go before the outer one can be vectorised. */
+/* Goes before a short loop of constant length inside such a loop, which must be unrolled before the outer one can be
+ * vectorised. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define L2K_UNROLL _Pragma("GCC unroll 8")
 #else

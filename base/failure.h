@@ -16,7 +16,7 @@ static inline uint64_t l2k_failure_rank(uint64_t index)
     return index < UINT32_MAX - 1 ? index : UINT32_MAX - 1;
 }
 
-/* Records what became of `index`; true where that is L2K_OK. */
+/* Records the status of `index`; true if it is L2K_OK. */
 static inline bool l2k_record_status(l2k_first_failure *first, uint64_t index, l2k_status status)
 {
     uint_least64_t own = l2k_failure_rank(index) << 32 | (uint32_t)status, seen = atomic_load(first);
@@ -25,7 +25,7 @@ static inline bool l2k_record_status(l2k_first_failure *first, uint64_t index, l
     return status == L2K_OK;
 }
 
-/* Whether a lower index has failed, so that the outcome of this one does not matter. */
+/* Whether a lower index has failed, so that the outcome of `index` does not matter. */
 static inline bool l2k_failed_before(const l2k_first_failure *first, uint64_t index)
 {
     return atomic_load(first) >> 32 < l2k_failure_rank(index);

@@ -1,6 +1,6 @@
-/* A file of which parts are read where they are needed. What has been read counts as memory in use. It has addresses
- * for all of its bytes, as a file in memory has, but memory only for what has been read: the rest is zeros, which
- * are not the file's bytes until l2k_need has read them. */
+/* A file whose parts are read on demand. What has been read counts as memory in use. As a file in memory, it has
+ * addresses for all of its bytes, but memory only for the parts read: the rest is zeros, which are not the file's bytes
+ * until l2k_need has read them. */
 #ifndef L2K_BASE_PARTIAL_H
 #define L2K_BASE_PARTIAL_H
 
@@ -12,33 +12,34 @@ typedef struct l2k_partial {
     const l2k_context *context;
     l2k_file file;
     uint8_t *data;                  /* file.bytes of address space */
-    pthread_mutex_t lock;           /* of what follows, and of the file */
-    struct l2k_partial_range *read; /* parts that are there, in order, with gaps between them */
+    pthread_mutex_t lock;           /* guards the members below, and the file */
+    struct l2k_partial_range *read; /* parts that have been read, in order, with gaps between them */
     size_t num_read, capacity;
-    uint64_t bytes, calls; /* of the file's read_at so far */
+    uint64_t bytes, calls; /* totals of the file's read_at */
 } l2k_partial;
 
-/* Errors: L2K_ERROR_MEMORY. Only after success is there something to close. */
+/* Errors: L2K_ERROR_MEMORY, after which there is nothing to close. */
 l2k_status l2k_partial_open(const l2k_context *context, const l2k_file *file, l2k_partial *partial);
 void l2k_partial_close(l2k_partial *partial);
 
-/* Sees to it that [from, to) is there; if not all of it is, reads what is missing up to `ahead`. Errors: L2K_ERROR_IO,
- * L2K_ERROR_MEMORY. */
+/* Ensures that [from, to) has been read; if any of it is missing, reads what is missing up to `ahead`. Errors:
+ * L2K_ERROR_IO, L2K_ERROR_MEMORY. */
 l2k_status l2k_partial_need(l2k_partial *partial, const uint8_t *from, const uint8_t *to, const uint8_t *ahead);
 
-/* Gives back the memory of whole pages of [from, to), which would be read again. */
+/* Gives back the memory of whole pages of [from, to); they would have to be read again. */
 void l2k_partial_forget(l2k_partial *partial, const uint8_t *from, const uint8_t *to);
 
-/* Bytes that are there. */
+/* The number of bytes that have been read. */
 uint64_t l2k_partial_present(const l2k_partial *partial);
 
-/* A part of the opened file; of other files everything is there. */
+/* Ensures that a part of the opened file has been read; does nothing for files in memory. */
 static inline l2k_status l2k_need(const l2k_context *context, const uint8_t *from, const uint8_t *to)
 {
     return context->partial ? l2k_partial_need(context->partial, from, to, to) : L2K_OK;
 }
 
-/* The same for a part of a header, which ends by `end`: reads a little more, since more of it will follow. */
+/* Ensures that a part of a header which ends by `end` has been read, and a little more, since more of it will
+ * follow. */
 static inline l2k_status l2k_need_header(const l2k_context *context, const uint8_t *from, size_t bytes,
                                          const uint8_t *end)
 {
@@ -56,10 +57,10 @@ typedef struct l2k_need_list {
     bool failed;
 } l2k_need_list;
 
-/* Does nothing for files of which everything is there. */
+/* Adds a part; does nothing for files in memory. */
 void l2k_need_add(l2k_need_list *list, const uint8_t *from, uint64_t bytes);
 
-/* Needs all parts that were added, reading those that lie close to each other in one call, and ends the list. */
+/* Reads all parts that were added, those close to each other in one call, and ends the list. */
 l2k_status l2k_need_listed(l2k_need_list *list);
 
 #endif

@@ -1,7 +1,6 @@
-/* Memory that an object keeps between images: released blocks are reused for the same size, so that an image of a shape
- * seen before takes nothing from the caller's hook. Sizes are rounded up to classes, at most an eighth more. What the
- * object holds stays below a limit, and near the peak of what was in use. Thread safe; one thread at a time is within
- * the hooks. */
+/* Memory that an object keeps between images: released blocks are reused for the same size, so that an image of a known
+ * shape takes nothing from the caller's hook. Sizes are rounded up to classes, by at most an eighth. The object holds
+ * less than a limit, and about the peak of what was in use. Thread safe; one thread at a time calls the hooks. */
 #ifndef L2K_BASE_POOL_H
 #define L2K_BASE_POOL_H
 
@@ -18,37 +17,37 @@ typedef struct l2k_pool {
     uint64_t in_use, idle; /* bytes, rounded up to classes */
     uint64_t peak;         /* most in use since the start of the call */
     unsigned call;
-    atomic_bool refused; /* in this call, a block was refused because of the limit */
+    atomic_bool refused; /* a block was refused in this call because of the limit */
     struct l2k_pool_block *classes[L2K_POOL_CLASSES];
 } l2k_pool;
 
 /* An empty pool. */
 void l2k_pool_init(l2k_pool *pool, uint64_t limit);
 
-/* A block from the pool or the hook, not aligned beyond what the hook gives, and of at least `bytes` bytes; or NULL. */
+/* A block of at least `bytes` bytes from the pool or the hook, or NULL; aligned no better than the hook's. */
 void *l2k_pool_take(l2k_pool *pool, const l2k_hooks *hooks, size_t bytes);
 
-/* What a block of that size counts: the bytes of its class. */
+/* The bytes that a block of that size counts: the size of its class. */
 uint64_t l2k_pool_bytes(uint64_t bytes);
 
-/* Takes back a block of that many bytes. */
+/* Takes back a block of `bytes` bytes. */
 void l2k_pool_give(l2k_pool *pool, void *block, size_t bytes);
 
-/* Memory that comes from elsewhere, and counts as in use. False where that would exceed the limit. */
+/* Counts memory that comes from elsewhere as in use. False if that would exceed the limit. */
 bool l2k_pool_count(l2k_pool *pool, const l2k_hooks *hooks, uint64_t bytes);
 void l2k_pool_uncount(l2k_pool *pool, uint64_t bytes);
 
-/* At the start of a call: an image encoded, a file opened, a decoding. Blocks that stayed idle through the last two go
- * back to the hook. */
+/* Call at the start of a call: an image encoded, a file opened, a decoding. Blocks that stayed idle through the last
+ * two go back to the hook. */
 void l2k_pool_start_call(l2k_pool *pool, const l2k_hooks *hooks, uint64_t limit);
 
 /* Whether the pool holds more than its limit, which may have come down since. */
 bool l2k_pool_exceeds(const l2k_pool *pool);
 
-/* Everything idle goes back to the hook. */
+/* Gives everything idle back to the hook. */
 void l2k_pool_drain(l2k_pool *pool, const l2k_hooks *hooks);
 
-/* The same, and ends the pool, of which nothing may be in use. */
+/* Also ends the pool, none of whose blocks may be in use. */
 void l2k_pool_end(l2k_pool *pool, const l2k_hooks *hooks);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/context.h"
 
-#ifndef __cplusplus /* which has other atomics */
+#ifndef __cplusplus /* C++ has other atomics */
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,23 +15,24 @@ typedef struct l2k_run {
     atomic_bool cancelled;
     atomic_uint_least64_t done; /* out of `total`, in units of the caller's choice */
     uint64_t total;
-    uint64_t weight;              /* since the clock was last read; the calling thread's */
-    double reported, reported_at; /* the last value given to the progress hook, and when; the calling thread's */
+    uint64_t weight;              /* weight since the clock was last read; used by the calling thread only */
+    double reported, reported_at; /* the value last given to the progress hook, and its time; used by the calling
+                                     thread only */
     bool timed;
-    unsigned groups; /* that run at once: each one's time counts for its share */
+    unsigned groups; /* groups that run at once: the time of each counts for its share */
     atomic_uint_least64_t nanoseconds[L2K_NUM_STAGES];
 } l2k_run;
 
-/* A new image of `total` units of work. */
+/* Starts on a new image of `total` units of work. */
 void l2k_run_start(l2k_run *run, uint64_t total, bool timed);
 
-/* The same, but timings accumulate. */
+/* Also starts on a new image, but timings accumulate. */
 void l2k_run_restart(l2k_run *run, uint64_t total);
 
-/* At the start of every further call on the same image, which may come from another thread. */
+/* Call at the start of every further call on the same image, which may come from another thread. */
 void l2k_run_enter(l2k_run *run);
 
-/* Seconds in each stage so far. */
+/* The seconds spent in each stage so far. */
 void l2k_run_timings(const l2k_run *run, double seconds[L2K_NUM_STAGES]);
 
 #endif
@@ -40,22 +41,22 @@ void l2k_run_timings(const l2k_run *run, double seconds[L2K_NUM_STAGES]);
 void l2k_run_advance(const l2k_context *context, uint64_t units);
 
 /* Asks whether to continue: L2K_OK, or L2K_ERROR_CANCELLED once the progress hook has said no. Called per code-block,
- * per packet, per row or stripe of the transform. `weight` is the work since the last call, in samples or in what takes
- * as long as one, about a nanosecond. The progress hook runs on the calling thread only, and not more often than every
- * 20 ms. */
+ * per packet, per row or stripe of the transform. `weight` is the work since the last call, in samples or units that
+ * take as long, about a nanosecond. The progress hook runs on the calling thread only, and no more often than every 20
+ * ms. */
 l2k_status l2k_poll(const l2k_context *context, uint64_t weight);
 
-/* A weight with which l2k_poll looks at the clock at once; a look costs about as much as 30 samples. */
+/* A weight that makes l2k_poll read the clock at once; reading it costs about as much as 30 samples. */
 #define L2K_POLL_NOW ((uint64_t)1 << 14)
 
-/* Whether timings are wanted; what follows does nothing otherwise. */
+/* Whether timings are wanted; if not, the functions below do nothing. */
 bool l2k_is_timed(const l2k_context *context);
 
-/* The time of a stage: now, and the time since then. */
+/* Time a stage: start returns the present time, end adds the time since then. */
 double l2k_stage_start(const l2k_context *context);
 void l2k_stage_end(const l2k_context *context, l2k_stage stage, double start);
 
-/* Time that something else has measured. */
+/* Adds a time measured elsewhere. */
 void l2k_stage_add(const l2k_context *context, l2k_stage stage, double seconds);
 
 #endif

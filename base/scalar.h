@@ -37,7 +37,7 @@ L2K_HD int32_t l2k_clamp_i32(int32_t x, int32_t low, int32_t high)
     return x < low ? low : x > high ? high : x;
 }
 
-/* Zeros above the highest one; v is not 0. */
+/* The number of zeros above the highest one; v is not 0. */
 L2K_HD uint32_t l2k_leading_zeros(uint32_t v)
 {
 #ifdef __CUDA_ARCH__
@@ -55,8 +55,8 @@ L2K_HD unsigned l2k_bit_length(uint32_t v)
     return v ? 32 - l2k_leading_zeros(v) : 0;
 }
 
-/* To the nearest integer, ties to even (lrintf in the default rounding mode); saturates at the int32 range, and NaN
- * becomes the smallest integer. 2147483520 is the largest float below 2^31. */
+/* Rounds to the nearest integer, ties to even (lrintf in the default rounding mode); saturates at the int32 range, and
+ * NaN becomes the smallest integer. 2147483520 is the largest float below 2^31. */
 L2K_HD int32_t l2k_round_f32(float x)
 {
     x = x > -2147483648.0f ? x : -2147483648.0f;

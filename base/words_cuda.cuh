@@ -66,7 +66,8 @@ template <int BYTES> struct l2k_words {
     }
 };
 
-/* N values of type S in such words. Fewer than four bytes take one short access. */
+/* N values of type S in such words. If they take less than four bytes, they are loaded and stored in one short
+ * access. */
 template <class S, int N> struct l2k_packed {
     enum { BYTES = (int)sizeof(S) * N, SMALL = BYTES < 4 };
     typedef l2k_words<(SMALL ? 4 : BYTES)> words_type;
@@ -107,7 +108,7 @@ template <class S, int N> struct l2k_packed {
         words.w[word] = shift == 0 ? bits : words.w[word] | bits << shift;
     }
 
-    /* `set` is to be called with ascending k; this one with any. */
+    /* Call `set` with ascending k; `replace` takes any k. */
     __device__ __forceinline__ void replace(int k, S x)
     {
         int word = k * (int)sizeof(S) / 4, shift = 8 * (k * (int)sizeof(S) % 4);
@@ -177,7 +178,7 @@ __device__ __forceinline__ int64_t l2k_pinned(int64_t x)
     return y;
 }
 
-/* Pinned where a constant of the kernel says so. */
+/* l2k_pinned if a constant of the kernel says so. */
 template <bool PINNED, class I> __device__ __forceinline__ I l2k_pinned_if(I x)
 {
     return PINNED ? l2k_pinned(x) : x;
@@ -287,7 +288,7 @@ template <class S, int N> struct l2k_landing {
         return raw;
     }
 
-    /* Each lane's run of a row, as far as the row goes. */
+    /* Loads each lane's run of a row, as far as the row goes. */
     static __device__ __forceinline__ void load(l2k_shared slot, int lane, const S *row, const l2k_lane_run<N> &run)
     {
         const S *from = row + run.first;
@@ -305,7 +306,7 @@ template <class S, int N> struct l2k_landing {
     }
 };
 
-/* Columns from registers to a row, as far as the row has them. */
+/* Stores columns from registers to a row, as far as the row has them. */
 template <class S, int N>
 __device__ __forceinline__ void l2k_store_run(S *row, const l2k_lane_run<N> &run, const l2k_packed<S, N> &raw)
 {
@@ -346,7 +347,7 @@ struct l2k_row_part {
         from = low;
         count = has_first || is_second || has_last || is_last_but_one ? max(min(high + 3, last) - low, 0) : 0;
     }
-    /* To be called by all lanes of a warp. */
+    /* Call it in all lanes of a warp. */
     template <class S, int N> __device__ __forceinline__ void store(char *to, const l2k_packed<S, N> &raw) const
     {
         enum { WORDS = l2k_packed<S, N>::WORDS };

@@ -123,7 +123,7 @@ constexpr l2k_kernel_schedule l2k_schedule_of(const l2k_kernel &kernel, bool inv
     return s;
 }
 
-/* Whether l2k_kernel_is_wide holds for any precision. */
+/* Whether l2k_kernel_is_wide holds for every precision. */
 constexpr bool l2k_is_always_wide(const l2k_kernel &kernel)
 {
     for (int i = 0; i < kernel.num_steps; i++) {
@@ -193,7 +193,7 @@ template <bool WIDE> struct l2k_kernel_arithmetic {
     }
 };
 
-/* Irreversible ones, without equal taps, which the CPU adds in pairs. */
+/* Irreversible steps. Equal taps are not added in pairs, as the CPU does. */
 struct l2k_kernel_float_arithmetic {
     typedef float T;
     enum { FLOAT = true, NARROW = false };
@@ -408,7 +408,7 @@ template <class Kernel, bool WIDE, bool INVERSE> struct l2k_kernel_wavelet {
     template <int N> using inverse_rows = ring_rows<N>;
 
   private:
-    /* K or its reciprocal; of a reversible kernel nothing. */
+    /* Scales by K or its reciprocal; leaves samples of a reversible kernel unchanged. */
     static __device__ __forceinline__ T scaled(T x, bool high)
     {
         if constexpr (Kernel::kernel.reversible) {
@@ -426,7 +426,7 @@ template <class Kernel, bool WIDE, bool INVERSE> struct l2k_kernel_wavelet {
             v[k] = scaled(v[k], k & 1);
     }
 
-    /* On a thread's own row, as far as it has the columns that a step reads. */
+    /* A step on a thread's own row, as far as the row has the columns that the step reads. */
     template <int EDGE, int NUMBER, int M>
     static __device__ __forceinline__ void step_line(T (&v)[M], bool begins, bool ends)
     {

@@ -22,7 +22,7 @@
 #define L2K_KERNEL_1_3 {true, false, 1, 1, {                                                                           \
     {true, 0, 2, 1, 1, {-1, -1}}}}
 
-/* That of Part 1, where it shall be a kernel. */
+/* The 5/3 of Part 1, as a kernel. */
 #define L2K_KERNEL_5_3 {true, false, 2, 1, {                                                                           \
     {true, 0, 2, 1, 1, {-1, -1}},                                                                                      \
     {false, -1, 2, 2, 2, {1, 1}}}}

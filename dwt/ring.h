@@ -14,16 +14,17 @@
 #define L2K_MAX_JOINED 3
 #define L2K_RING_ROWS  (L2K_MAX_LIFTING_STEPS + 2) /* per component, at most */
 
-/* Rows first .. end - 1, none where end <= first. */
+/* Rows first .. end - 1; none if end <= first. */
 typedef struct l2k_row_range {
     int64_t first, end;
 } l2k_row_range;
 
 typedef struct l2k_ring {
     /* Filled in by the caller: */
-    const l2k_lifting *lifting;       /* NULL: the kernel's */
-    const l2k_kernel_lifting *kernel; /* NULL, too: rows leave as they come, one by one, and the period may be 1 */
-    bool inverse;                     /* of the kernel */
+    const l2k_lifting *lifting;       /* NULL: use `kernel` */
+    const l2k_kernel_lifting *kernel; /* if this is NULL, too, rows leave as they come, one by one, and the period may
+                                         be 1 */
+    bool inverse;                     /* direction of the kernel */
     size_t width;                     /* samples in a row, at least 1 */
     int64_t height;                   /* rows of the picture, at least 1 */
     unsigned parity;                  /* of the coordinate of row 0 */
@@ -36,7 +37,8 @@ typedef struct l2k_ring {
     int64_t y;
     int64_t
         done[L2K_KERNEL_STEPS + 1]; /* of a kernel: where the loaded rows end, and those that each step is done with */
-    /* What to do now: fill these rows, call l2k_ring_lift, and take these, which the caller may change. */
+    /* What to do now: fill the rows `load`, call l2k_ring_lift, and take the rows `finished`, which the caller may
+     * change. */
     l2k_row_range load, finished;
 } l2k_ring;
 
@@ -46,14 +48,14 @@ unsigned l2k_kernel_period(const l2k_kernel *kernel, bool inverse);
 /* Begins a stripe: rows begin .. end - 1 are wanted, 0 <= begin < end <= height. */
 void l2k_ring_start(l2k_ring *ring, int64_t begin, int64_t end);
 
-/* Moves on by two rows: sets `load` and `finished`. False after the last wanted row. Over all calls, rows are loaded
+/* Advances by two rows: sets `load` and `finished`. False after the last wanted row. Over all calls, rows are loaded
  * and finished in ascending order, each once. */
 bool l2k_ring_next(l2k_ring *ring);
 
-/* The lifting that the loaded rows allow. */
+/* Does the lifting that the loaded rows allow. */
 void l2k_ring_lift(l2k_ring *ring);
 
-/* The same three for a kernel: those above call them. */
+/* The same three functions for a kernel, called by those above. */
 void l2k_kernel_ring_start(l2k_ring *ring, int64_t begin, int64_t end);
 bool l2k_kernel_ring_next(l2k_ring *ring);
 void l2k_kernel_ring_lift(l2k_ring *ring);

@@ -1,5 +1,5 @@
-/* What the library knows about a wavelet, in one place: callers ask a member rather than compare with an l2k_wavelet.
- * The wavelets of Part 1 have code of their own; any other is a kernel, that is data. */
+/* What the library knows about a wavelet, in one place: callers read a member rather than compare with an l2k_wavelet.
+ * The wavelets of Part 1 have code of their own; any other is a kernel, that is, data. */
 #ifndef L2K_DWT_WAVELET_H
 #define L2K_DWT_WAVELET_H
 
@@ -12,9 +12,9 @@
 
 #define L2K_KERNEL_STEPS     8
 #define L2K_KERNEL_TAPS      32
-#define L2K_KERNEL_OFFSET    31  /* the largest, either way */
-#define L2K_KERNEL_WIDE_TAPS 256 /* from which sum of a step's taps on sums always have 64 bits */
-#define L2K_KERNEL_REACH     64  /* how far a sample may depend on others, all steps together */
+#define L2K_KERNEL_OFFSET    31  /* largest offset, either way */
+#define L2K_KERNEL_WIDE_TAPS 256 /* sums always have 64 bits if a step's taps add up to this */
+#define L2K_KERNEL_REACH     64  /* how far a sample may depend on others over all steps */
 
 /* A lifting step of the forward transform. A low step changes the samples 2n, a high step the samples 2n + 1; tap k
  * belongs to the sample 2(n + k + offset), plus 1 for a low step. Reversible: the sum of tap times sample, and
@@ -34,14 +34,14 @@ typedef struct l2k_kernel_step {
 typedef struct l2k_kernel {
     bool reversible, mirrors;
     uint8_t num_steps; /* 1 to L2K_KERNEL_STEPS; 0: no kernel */
-    float scale;       /* K: after the forward steps low samples are divided by it, high ones multiplied */
+    float scale;       /* K: after the forward steps, low samples are divided by it and high samples multiplied */
     l2k_kernel_step steps[L2K_KERNEL_STEPS];
 } l2k_kernel;
 
-/* What is wrong with a kernel; NULL: it can be used. */
+/* Returns what is wrong with a kernel, or NULL if it can be used. */
 const char *l2k_kernel_wrong(const l2k_kernel *kernel);
 
-/* Whether both transform alike. */
+/* Whether two kernels transform alike. */
 bool l2k_kernel_equals(const l2k_kernel *a, const l2k_kernel *b);
 
 /* Whether every step's taps are whole-sample symmetric about the sample that changes. */
@@ -50,17 +50,17 @@ bool l2k_kernel_is_symmetric(const l2k_kernel *kernel);
 /* Whether a step reaches further than to the neighbours, so that clamping and mirroring differ. */
 bool l2k_kernel_has_borders(const l2k_kernel *kernel);
 
-/* Reads the text that the public header describes. L2K_ERROR_ARGUMENT, which names the line. */
+/* Parses the text that the public header describes. Errors: L2K_ERROR_ARGUMENT, whose message names the line. */
 l2k_status l2k_kernel_parse(const l2k_context *context, const char *text, l2k_kernel *kernel);
 
-/* Writes that text, which l2k_kernel_parse reads back unchanged; 0-terminated, cut off if `bytes` do not suffice.
- * Returns the length that it needs without the 0. */
+/* Writes a text that l2k_kernel_parse reads back unchanged; 0-terminated, cut off at `bytes`. Returns the length
+ * needed, without the 0. */
 size_t l2k_kernel_print(const l2k_kernel *kernel, char *text, size_t bytes);
 
 /* ---- Wavelets ------------------------------------------------------------------------------------------------ */
 
 typedef struct l2k_wavelet_descriptor {
-    const char *name;   /* as messages have it: "5/3" */
+    const char *name;   /* as messages print it: "5/3" */
     uint8_t code;       /* transformation in COD and COC (Table A.20) */
     bool reversible;    /* the inverse restores every sample; its component transform is the RCT, else the ICT */
     bool is_float;      /* values are float, else int32 */
@@ -70,39 +70,39 @@ typedef struct l2k_wavelet_descriptor {
     unsigned num_steps; /* lifting steps, alternating between high and low samples, the first one on high samples */
     float factors[L2K_MAX_LIFTING_STEPS];     /* of the forward steps; roundings aside */
     float forward_scale[2], inverse_scale[2]; /* of low and high samples, after the forward steps, before the inverse */
-    double norms[3][L2K_NORM_LEVELS];         /* of synthesis bases: l2k_subband_norm (quant/steps.h) has the order */
-    /* The same more exactly, as factors of one dimension each: low-pass of level 0 and up, high-pass of level 1 and up;
-     * if quantised. */
+    double norms[3][L2K_NORM_LEVELS];         /* of synthesis bases, in the order of l2k_subband_norm (quant/steps.h) */
+    /* The norms more exactly, as factors of one dimension each: low-pass from level 0 up, high-pass from level 1 up; if
+     * quantised. */
     float factor_norms[2][L2K_NORM_LEVELS + 1];
     l2k_kernel kernel; /* num_steps 0: a wavelet of Part 1, which has code of its own */
-    /* Of a kernel: how far a low and a high coefficient of a line exceed the samples at most, that is the sum of its
-     * factors' magnitudes; columns as in factor_norms. 0: not measured. */
+    /* For a kernel: the most by which a low and a high coefficient of a line exceed the samples, that is, the sum of
+     * the magnitudes of its factors; columns as in factor_norms. 0: not measured. */
     float gains[2][L2K_NORM_LEVELS + 1];
 } l2k_wavelet_descriptor;
 
-/* Static. Of a kernel norms and gains are 0. The two wavelets that stand for any kernel are not there, but for their
- * kinds: without steps, they only say what all such kernels have in common. */
+/* The static descriptor of a wavelet. Norms and gains of kernels are 0. The two wavelets that stand for any kernel have
+ * only what all kernels of their kind have in common, and no steps. */
 const l2k_wavelet_descriptor *l2k_wavelet_get(l2k_wavelet wavelet);
 
-/* The descriptor of a kernel that has passed its check, without norms and gains, and the wavelet that stands for it. */
+/* Fills in the descriptor of a checked kernel, without norms and gains; returns the wavelet that stands for it. */
 l2k_wavelet l2k_wavelet_of_kernel(const l2k_kernel *kernel, l2k_wavelet_descriptor *out);
 
 /* The wavelet of such a descriptor. */
 l2k_wavelet l2k_wavelet_of(const l2k_wavelet_descriptor *wavelet);
 
-/* How many samples further a window is read than it is wanted. */
+/* By how many samples the window that is read exceeds the one that is wanted. */
 unsigned l2k_wavelet_reach(const l2k_wavelet_descriptor *wavelet);
 
-/* Works out norms and gains of a kernel. L2K_ERROR_MEMORY. */
+/* Computes the norms and gains of a kernel. L2K_ERROR_MEMORY. */
 l2k_status l2k_wavelet_measure(const l2k_context *context, l2k_wavelet_descriptor *wavelet);
 
-/* Both, for an object's option: the descriptor, and the wavelet that stands for the kernel. Nothing changes after
- * L2K_ERROR_MEMORY. */
+/* For an object's option: measures a checked kernel and sets its descriptor and the wavelet that stands for it. Nothing
+ * changes after L2K_ERROR_MEMORY. */
 l2k_status l2k_wavelet_take_kernel(const l2k_context *context, const l2k_kernel *kernel, l2k_wavelet_descriptor *own,
                                    int64_t *wavelet);
 
-/* The part that a coefficient of a subband, whose samples were split so often in either direction, may exceed the
- * samples by, worked out from `gains` for any level. */
+/* The factor by which a coefficient may exceed the samples, for a subband whose samples were split `across` and `down`
+ * times; computed from `gains` for any level. */
 double l2k_wavelet_gain(const l2k_wavelet_descriptor *wavelet, unsigned across, unsigned down, unsigned orientation);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/cpu.h"
 #include "dwt/wavelet.h"
 
-enum { L2K_CHAIN_PAIRS = 4 }; /* the most that l2k_lifting.chain takes */
+enum { L2K_CHAIN_PAIRS = 4 }; /* most pairs that l2k_lifting.chain takes */
 
 /* Vertical lifting in one direction. A step changes every sample of a row from the rows above and below, which may be
  * the same row at a border. Steps alternate between high and low rows; their scaling is left to the horizontal
@@ -41,7 +41,7 @@ typedef struct l2k_wavelet_rows {
     void (*scale)(void *row, size_t n, float factor);
 } l2k_wavelet_rows;
 
-/* By l2k_wavelet. */
+/* Indexed by l2k_wavelet. */
 typedef l2k_wavelet_rows l2k_wavelets_rows[2];
 
 L2K_CPU_DECLARE(l2k_wavelets_rows);

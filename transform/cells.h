@@ -1,5 +1,5 @@
-/* Cells of a view, 128 bytes of 16 rows, by which an inverse plan takes coefficients over a bus where only some of them
- * are other than 0. Internal to transform/. */
+/* Cells of a view: 128 bytes of 16 rows each. An inverse plan takes coefficients over a bus by cells if only some of
+ * them are not 0. Internal to transform/. */
 #ifndef L2K_TRANSFORM_CELLS_H
 #define L2K_TRANSFORM_CELLS_H
 
@@ -11,7 +11,7 @@ typedef struct l2k_cell_grid {
     uint32_t across, down;
 } l2k_cell_grid;
 
-/* Of all of a view's rows, with what lies between them. */
+/* The cells of all of a view's rows, including what lies between them. */
 static inline l2k_cell_grid l2k_cells_of(const l2k_coefficients *view)
 {
     const size_t row = view->stride * l2k_coefficient_bytes(view->type);
@@ -25,10 +25,10 @@ static inline size_t l2k_cell_count(const l2k_coefficients *view)
     return (size_t)grid.across * grid.down;
 }
 
-/* Whether the next run is one for which only some parts are held, so few that taking these alone is worth it. */
+/* Whether only some parts are held for the next run, so few that taking just these is worth it. */
 bool l2k_cells_are_few(const l2k_plan *plan);
 
-/* What then crosses the bus: the cells, and a byte for each one that there is. */
+/* The bytes that then cross the bus: the cells held, and a byte for each cell. */
 uint64_t l2k_held_bytes(const l2k_plan *plan);
 
 #endif

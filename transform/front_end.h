@@ -4,7 +4,7 @@
 
 #include "transform/plan.h"
 
-#ifndef __cplusplus /* which has other atomics */
+#ifndef __cplusplus /* C++ has other atomics */
 #include "transform/choice.h"
 #endif
 
@@ -30,22 +30,22 @@ struct l2k_transform {
     l2k_choice choice;
     int64_t options[L2K_TRANSFORM_NUM_OPTIONS];
     l2k_own_steps *own_steps;
-    l2k_wavelet_descriptor own; /* of the wavelet option, if that is a kernel */
-    l2k_unsplit unsplit;        /* of l2k_transform_set_splits, and of how many levels that spoke */
+    l2k_wavelet_descriptor own; /* descriptor of the wavelet option, if it names a kernel */
+    l2k_unsplit unsplit;        /* from l2k_transform_set_splits, which covered num_splits levels */
     unsigned num_splits;
     l2k_rect region;    /* on the reference grid; empty: everything */
-    bool changed;       /* options or steps, since the plan was made */
+    bool changed;       /* options or steps have changed since the plan was made */
     l2k_plan *plan;     /* NULL: not prepared */
-    l2k_tile_spec tile; /* of the plan */
+    l2k_tile_spec tile; /* what the plan was made for */
 };
 #endif
 
-/* The specification for a tile with the options, after every check that needs more than one of them. After an error
- * nothing is left in `out`. */
+/* Makes the specification for a tile under the options, after every check that needs more than one of them. After an
+ * error nothing is left in `out`. */
 l2k_status l2k_tile_spec_make(const l2k_transform *transform, const l2k_image *tile, l2k_tile_spec *out);
 void l2k_tile_spec_release(const l2k_context *context, l2k_tile_spec *spec);
 
-/* Whether a caller's plane can be component c: memory where there are samples, a type that holds them, alignment. */
+/* Whether a caller's plane suits component c: memory if there are samples, a type that holds them, alignment. */
 l2k_status l2k_plane_check(const l2k_context *context, const l2k_plane *plane, const l2k_plan_component *component,
                            bool has_samples, uint32_t c);
 

@@ -12,8 +12,8 @@ typedef struct l2k_level {
     uint32_t low_width, low_height; /* of the LL band; either side may be 0, and so may the other bands' sides */
     unsigned parity_x, parity_y;    /* of the samples' origin: 1 = the first sample is high */
     unsigned unsplit_x, unsplit_y;  /* the level does not split in that direction */
-    l2k_rect passed;                /* inverse: the samples that are passed on, counted from the first; all but for a
-                                       window */
+    l2k_rect passed;                /* inverse: the samples passed on, counted from the first; all of them unless
+                                       there is a window */
 } l2k_level;
 
 /* Decomposition `level`, 1 to component->levels; of a window, the samples that l2k_level_rect gives. */

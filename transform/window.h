@@ -15,25 +15,25 @@ bool l2k_has_window(const l2k_plan_component *component);
 /* The samples that an inverse plan gives, in the domain of the reduced tile-component. */
 l2k_rect l2k_output_rect(const l2k_plan_component *component);
 
-/* The samples that decomposition `level`, 1 to component->levels and above `discard`, yields in the domain of its
- * resolution; those of the next level are inside the LL of these, or equal to it without a window. */
+/* The samples that decomposition `level`, 1 to component->levels and above `discard`, yields, in the domain of its
+ * resolution. The next level's samples lie inside the LL of these, or equal it without a window. */
 l2k_rect l2k_level_rect(const l2k_plan_component *component, unsigned level);
 
-/* Which of them are passed on, to the level above or as output. */
+/* The part of those samples that is passed on, to the level above or as output. */
 l2k_rect l2k_passed_rect(const l2k_plan_component *component, unsigned level);
 
-/* The coefficients of subband `band`, of a resolution that is not left out, that the output depends on, in the
- * subband's domain (B-15), and one or two around them. */
+/* The coefficients of subband `band` that the output depends on, and one or two around them, in the subband's domain
+ * (B-15). Its resolution must not be left out. */
 l2k_rect l2k_needed_part(const l2k_plan_component *component, unsigned band);
 
-/* These and some more columns: what the plan reads, whatever the others are. */
+/* The needed coefficients and some more columns: what the plan reads, whatever their values. */
 l2k_rect l2k_read_part(const l2k_plan_component *component, unsigned band);
 
-/* What a view holds of the subband: what the plan reads, and all of each of the component's cells that has a needed
- * coefficient. */
+/* The part of the subband that a view holds: what the plan reads, and all of each of the component's cells that has a
+ * needed coefficient. */
 l2k_rect l2k_held_part(const l2k_plan_component *component, unsigned band);
 
-/* What a view holds, and what the plan reads of that, of all of its subbands, of which there are `bands`, in one go. */
+/* For all `bands` subbands at once: the part that a view holds, and the part of it that the plan reads. */
 void l2k_list_parts(const l2k_plan_component *component, unsigned bands, l2k_rect held[], l2k_rect read[]);
 
 #endif

@@ -1,4 +1,4 @@
-/* Which block coders there are for a code-block style, and the birth and end of a coder. */
+/* Chooses the block coder for a code-block style, and creates and frees coders. */
 #include "codec/blocks/block_coder.h"
 
 #include "base/memory.h"

@@ -1,10 +1,10 @@
 /* The seam between the coefficients and the packets: a block coder codes or decodes all code-blocks of a batch in one
- * call. A batch is any list of code-blocks: a tile's, part of a tile's, those of several images. Coders are tables of
- * functions, one per coder and place: MQ on the CPU (mq/); others come in by adding a table.
+ * call. A batch is any list of code-blocks: those of a tile, of part of a tile, or of several images. A coder is a
+ * table of functions, one per coder and place, such as MQ on the CPU (mq/); a further coder adds a table.
  *
- * Encoding reads each block's coefficients where its view has them and sets block->num_planes, num_passes and coded.
- * Decoding reads block->received and writes the coefficients, 0 where nothing was received.
- * Annexes C and D of the standard, for the coders of Part 1. */
+ * Encoding reads each block's coefficients from its view and sets block->num_planes, num_passes and coded. Decoding
+ * reads block->received and writes the coefficients, 0 where nothing was received. Annexes C and D of the standard, for
+ * the coders of Part 1. */
 #ifndef L2K_CODEC_BLOCKS_BLOCK_CODER_H
 #define L2K_CODEC_BLOCKS_BLOCK_CODER_H
 
@@ -13,19 +13,19 @@
 #include "codec/tile/tile.h"
 
 typedef struct l2k_block_batch {
-    const l2k_block_place *places; /* of the blocks; each one's band->component->view holds its coefficients */
+    const l2k_block_place *places; /* the blocks; each one's band->component->view holds its coefficients */
     size_t num_places;
-    bool distortions;     /* encoding: pass_distortion is wanted, which costs time */
-    atomic_bool *damaged; /* decoding: set where a block's bytes cannot be right; the block is then zeros */
-    uint64_t units;       /* of progress (l2k_run_advance) that the whole batch is worth */
-    const void *engine;   /* what an engine's own coder reads besides, as its folder says; NULL: nothing */
+    bool distortions;     /* encoding: also compute pass_distortion, which costs time */
+    atomic_bool *damaged; /* decoding: set if a block's bytes cannot be right; the block is then zeros */
+    uint64_t units;       /* units of progress (l2k_run_advance) that the whole batch is worth */
+    const void *engine;   /* further input for an engine's own coder, described in its folder; NULL: none */
 } l2k_block_batch;
 
-/* A coder at work, with its tables, scratch memory, and the code it has given back. */
+/* A coder at work: its tables, its scratch memory, and the code it has returned. */
 typedef struct l2k_block_coder {
     const struct l2k_block_coder_table *table;
     const l2k_context *context; /* whose threads a coder on the CPU uses; outlives the coder */
-    void *state;                /* the table's */
+    void *state;                /* state of the table's functions */
 } l2k_block_coder;
 
 /* Some encoders send empty passes beyond the last bit-plane; they are received, counted in a byte, and not decoded. */
@@ -33,21 +33,21 @@ typedef struct l2k_block_coder {
 
 typedef struct l2k_block_coder_table {
     const char *name;
-    unsigned max_planes;     /* magnitude bit-planes of a code-block; when decoding, of an MQ one */
-    size_t bytes_per_thread; /* of host memory for decoding, for blocks no longer than their samples */
-    /* Takes coder->state. After an error `free` is called. */
+    unsigned max_planes;     /* most magnitude bit-planes of a code-block; when decoding, of an MQ block */
+    size_t bytes_per_thread; /* host memory for decoding blocks no longer than their samples */
+    /* Creates coder->state. After an error, `free` is called. */
     l2k_status (*create)(l2k_block_coder *coder);
-    /* Releases the state, finished or not; NULL where there is none. */
+    /* Releases the state, complete or not; accepts NULL. */
     void (*free)(l2k_block_coder *coder);
-    /* Start on a batch, which must stay until `finish`, and may return before the work is done: nothing else may touch
-     * its blocks and coefficients meanwhile. One batch at a time. Errors, here or from `finish`: L2K_ERROR_MEMORY;
-     * L2K_ERROR_CANCELLED (the progress hook is asked between blocks); encoding L2K_ERROR_ARGUMENT for a coefficient
-     * of more than max_planes; decoding L2K_ERROR_CORRUPT. The error is that of the first block in the list that
-     * fails. */
+    /* Start on a batch, which must stay until `finish`; they may return before the work is done, and nothing else may
+     * touch the batch's blocks and coefficients meanwhile. One batch at a time. Errors, here or from `finish`:
+     * L2K_ERROR_MEMORY; L2K_ERROR_CANCELLED (the progress hook is asked between blocks); encoding L2K_ERROR_ARGUMENT
+     * for a coefficient of more than max_planes; decoding L2K_ERROR_CORRUPT. The error is that of the first failing
+     * block in the list. */
     l2k_status (*begin_encode)(l2k_block_coder *coder, const l2k_block_batch *batch);
     l2k_status (*begin_decode)(l2k_block_coder *coder, const l2k_block_batch *batch);
     l2k_status (*finish)(l2k_block_coder *coder);
-    /* Releases what the coded blocks of all batches so far point to. */
+    /* Releases the code that blocks of all batches so far point to. */
     void (*forget)(l2k_block_coder *coder);
     /* For packet headers (B.10.7): whether coding pass `pass` of an MQ block (0 = its first) always ends a codeword
      * segment in code-block style `style` (l2k_style values). The last pass of a block ends one, too. */
@@ -57,8 +57,7 @@ typedef struct l2k_block_coder_table {
 /* The MQ coder of Annexes C and D on the CPU's threads. */
 extern const l2k_block_coder_table l2k_mq_on_cpu;
 
-/* The HT coder of Part 15 on the CPU's threads; it decodes MQ blocks as well, since both kinds may stand in one
- * subband. */
+/* The HT coder of Part 15 on the CPU's threads; it also decodes MQ blocks, since one subband may have both kinds. */
 extern const l2k_block_coder_table l2k_ht_on_cpu;
 
 /* The table for code-blocks of a style (SPcod, Table A.19). */

@@ -38,7 +38,7 @@ void l2k_cpu_blocks_free(l2k_cpu_blocks *blocks)
     l2k_release(blocks->context, blocks);
 }
 
-/* A sample in tier-1 takes some twenty times as long as in the transform, which l2k_poll counts in. */
+/* A sample takes some twenty times as long in tier-1 as in the transform, whose samples l2k_poll counts. */
 enum { WEIGHT_OF_SAMPLE = 20 };
 
 /* Progress of the first `count` blocks, without overflow. */
@@ -54,7 +54,7 @@ static uint64_t area_of(const l2k_block_place *place)
     return (uint64_t)l2k_rect_width(r) * l2k_rect_height(r);
 }
 
-/* `count` blocks from number i on. */
+/* Blocks i to i + count - 1. */
 static l2k_status run_blocks(l2k_cpu_blocks *blocks, const l2k_block_batch *batch, l2k_cpu_block_work *work, size_t i,
                              size_t count, unsigned thread)
 {
@@ -66,7 +66,7 @@ static l2k_status run_blocks(l2k_cpu_blocks *blocks, const l2k_block_batch *batc
     return L2K_OK;
 }
 
-/* In groups of `most` blocks, for which `work` is, and a last one for which `work_of_rest` is. */
+/* Handles groups of `most` blocks (1 or 2) with `work`, and a single last block with `work_of_rest`. */
 static l2k_status run_groups(l2k_cpu_blocks *blocks, const l2k_block_batch *batch, size_t most,
                              l2k_cpu_block_work *work, l2k_cpu_block_work *work_of_rest)
 {
@@ -88,7 +88,7 @@ l2k_status l2k_cpu_blocks_run(l2k_cpu_blocks *blocks, const l2k_block_batch *bat
     return run_groups(blocks, batch, 1, work, work);
 }
 
-/* Blocks for a thread, with less than which threads would wait for each other's last two blocks. */
+/* The least number of blocks per thread: with fewer, threads would wait for each other's last two blocks. */
 enum { PLENTY = 8 };
 
 l2k_status l2k_cpu_blocks_run_two(l2k_cpu_blocks *blocks, const l2k_block_batch *batch, l2k_cpu_block_work *work,

@@ -1,5 +1,5 @@
-/* What block coders on the CPU share: the code-blocks of a batch on the threads of the coder's context, each thread
- * with a worker and an arena of its own. */
+/* Shared by block coders on the CPU: the code-blocks of a batch are spread over the threads of the coder's context,
+ * each with a worker and an arena of its own. */
 #ifndef L2K_CODEC_BLOCKS_CPU_BLOCKS_H
 #define L2K_CODEC_BLOCKS_CPU_BLOCKS_H
 
@@ -9,35 +9,35 @@
 /* One block coder, for one thread. */
 typedef struct l2k_cpu_worker_kind {
     l2k_status (*create)(const l2k_context *context, void **worker);
-    void (*free)(void *worker); /* takes NULL */
+    void (*free)(void *worker); /* accepts NULL */
 } l2k_cpu_worker_kind;
 
 typedef struct l2k_cpu_blocks {
     const l2k_context *context;
     const l2k_cpu_worker_kind *kind;
-    void **workers;    /* per thread */
-    l2k_arena *arenas; /* per thread: the code of blocks */
+    void **workers;    /* one per thread */
+    l2k_arena *arenas; /* one per thread, for the code of blocks */
 } l2k_cpu_blocks;
 
 l2k_status l2k_cpu_blocks_create(const l2k_context *context, const l2k_cpu_worker_kind *kind, l2k_cpu_blocks **blocks);
 void l2k_cpu_blocks_free(l2k_cpu_blocks *blocks);
 void l2k_cpu_blocks_forget(l2k_cpu_blocks *blocks);
 
-/* The functions of a coder's table that are the same for all coders on the CPU: their state is an l2k_cpu_blocks, and
- * their begin functions do all the work. */
+/* The functions of a coder's table that all coders on the CPU share: their state is an l2k_cpu_blocks, and their begin
+ * functions do all the work. */
 l2k_status l2k_cpu_coder_create(l2k_block_coder *coder, const l2k_cpu_worker_kind *kind);
 void l2k_cpu_coder_free(l2k_block_coder *coder);
 l2k_status l2k_cpu_coder_finish(l2k_block_coder *coder);
 void l2k_cpu_coder_forget(l2k_block_coder *coder);
 
-/* Calls `work` for every block of a batch and advances the progress. Returns the failure of the lowest index; blocks
- * after it need not have been done. */
+/* Calls `work` for every block of a batch and advances the progress. Returns the failure of the lowest index; later
+ * blocks may be left undone. */
 typedef l2k_status l2k_cpu_block_work(const l2k_block_batch *batch, const l2k_block_place *place, void *worker,
                                       const l2k_context *context, l2k_arena *arena);
 l2k_status l2k_cpu_blocks_run(l2k_cpu_blocks *blocks, const l2k_block_batch *batch, l2k_cpu_block_work *work);
 
-/* The same with `work_of_two` for blocks that follow each other in the list, at `place` and behind it, where there are
- * plenty of blocks for every thread. */
+/* As l2k_cpu_blocks_run, but calls `work_of_two` for two consecutive blocks of the list, at `place` and behind it, as
+ * long as there are plenty of blocks for every thread. */
 l2k_status l2k_cpu_blocks_run_two(l2k_cpu_blocks *blocks, const l2k_block_batch *batch, l2k_cpu_block_work *work,
                                   l2k_cpu_block_work *work_of_two);
 

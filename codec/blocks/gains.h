@@ -1,11 +1,11 @@
-/* Sums of squared errors that do not depend on the order of their terms, of any number of bit-planes: block coders on
+/* Sums of squared errors that do not depend on the order of their terms, for any number of bit-planes: block coders on
  * all backends add up the same integers, in quarters of a squared quantiser step, and round once, at the end. */
 #ifndef L2K_CODEC_BLOCKS_GAINS_H
 #define L2K_CODEC_BLOCKS_GAINS_H
 
 #include "base/scalar.h"
 
-/* high 2^32 + low. Of up to 2^20 terms both parts stay below 2^53. */
+/* The sum high 2^32 + low. With up to 2^20 terms both parts stay below 2^53. */
 typedef struct l2k_gains {
     int64_t high;
     uint64_t low;
@@ -30,7 +30,7 @@ L2K_HD void l2k_gains_join(l2k_gains *sum, l2k_gains other)
     sum->low += other.low;
 }
 
-/* In squared quantiser steps. Both products are exact, so only their sum is rounded. */
+/* The sum in squared quantiser steps. Both products are exact, so only their sum is rounded. */
 L2K_HD double l2k_gains_value(l2k_gains sum)
 {
     return ((double)sum.high * 4294967296.0 + (double)sum.low) / 4;

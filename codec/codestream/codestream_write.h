@@ -5,8 +5,8 @@
 #include "base/buffer.h"
 #include "codec/tile/coding.h"
 
-/* Writes SOC, SIZ, CAP where there are HT code-blocks, COD, QCD, and COC and QCC for components that differ from the
- * first one. Returns the offset of Ccap15, 0 without CAP. */
+/* Writes SOC, SIZ, CAP if there are HT code-blocks, COD, QCD, and COC and QCC for components that differ from the first
+ * one. Returns the offset of Ccap15, 0 without CAP. */
 size_t l2k_write_main_header(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding);
 
 /* Writes QCD, and QCC for components that differ from the first one, with `more_guard_bits` added to the guard bits in
@@ -14,7 +14,7 @@ size_t l2k_write_main_header(l2k_buffer *out, const l2k_siz *siz, const l2k_tile
 void l2k_write_quantisation(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding,
                             unsigned more_guard_bits);
 
-/* Writes the progression order changes of `coding`, and says how many bytes that takes. */
+/* Write the progression order changes of `coding`, and return their number of bytes. */
 void l2k_write_poc(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding);
 size_t l2k_poc_bytes(const l2k_siz *siz, const l2k_tile_coding *coding);
 

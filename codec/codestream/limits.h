@@ -1,6 +1,6 @@
-/* The limits of what a file may need. Blank samples take almost no bytes in a codestream, so a few bytes could require
- * any amount of memory: by default the limits are proportional to the file's size, with a minimum that suffices for
- * blank pictures. */
+/* Limits on what a file may need. Blank samples take almost no bytes in a codestream, so a few bytes could require any
+ * amount of memory: by default the limits are proportional to the file's size, with a minimum that suffices for blank
+ * pictures. */
 #ifndef L2K_CODEC_CODESTREAM_LIMITS_H
 #define L2K_CODEC_CODESTREAM_LIMITS_H
 
@@ -16,7 +16,7 @@ typedef struct l2k_sample_limits {
 /* The limits for a value of L2K_DECODER_LIMIT_SAMPLES, 0 = by the file's size. */
 l2k_sample_limits l2k_limit_samples(int64_t option, uint64_t file_bytes);
 
-/* The same for L2K_DECODER_LIMIT_MEMORY. */
+/* The limit for a value of L2K_DECODER_LIMIT_MEMORY, 0 = by the file's size. */
 uint64_t l2k_limit_memory(int64_t option, uint64_t file_bytes);
 
 /* L2K_ERROR_LIMIT if an image with these components is too large; L2K_ERROR_CORRUPT if a component has no samples. */

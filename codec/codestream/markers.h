@@ -30,9 +30,8 @@ enum {
     L2K_EOC = 0xFFD9
 };
 
-/* Fields of ATK's Satk above the index (T.801, A.3): the type of coefficients, then bits: of whole-sample symmetric
- * taps only one half is there; reversible; the first step of the reconstruction changes odd samples; lines are
- * mirrored. */
+/* Bits of ATK's Satk above the index (T.801, A.3): the type of coefficients; only one half of whole-sample symmetric
+ * taps is present; reversible; the first step of the reconstruction changes odd samples; lines are mirrored. */
 enum {
     L2K_ATK_TYPE_SHIFT = 8,
     L2K_ATK_SYMMETRIC = 1 << 11,
@@ -71,7 +70,7 @@ static inline unsigned l2k_component_index_bytes(uint32_t num_components)
     return num_components < 257 ? 1 : 2;
 }
 
-/* "COD", or "an unknown marker" for a code without a name here; static. */
+/* A name such as "COD", or "an unknown marker" for a code without a name here; static. */
 const char *l2k_marker_name(uint32_t marker);
 
 /* Reads the marker segment at *at and advances *at past it. */

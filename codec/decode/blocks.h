@@ -4,22 +4,23 @@
 
 #include "codec/decode/tile_state.h"
 
-/* Lists the code-blocks of what is wanted. */
+/* Lists the code-blocks that the decoding needs. */
 l2k_status l2k_list_blocks(const l2k_decoding *d, l2k_tile_state *state);
 
-/* Makes the slot's plan, and the views, for the blocks that were listed. */
+/* Makes the slot's plan and views for the listed blocks. */
 l2k_status l2k_prepare_blocks(const l2k_decoding *d, l2k_tile_state *state, l2k_engine *engine, l2k_engine_slot *slot);
 
-/* What the engine is to know of the tile and of the code-blocks to decode. */
+/* What the engine needs to know of the tile and of the code-blocks to decode. */
 l2k_decode_request l2k_decode_request_of(const l2k_decoding *d, l2k_tile_state *state);
 
-/* Chooses those that are to be decoded: not those that an earlier window left, whose coefficients go into the views. */
+/* Chooses the blocks to decode. Blocks kept from an earlier window are not decoded; their coefficients are copied into
+ * the views. */
 l2k_status l2k_fetch_blocks(const l2k_decoding *d, l2k_tile_state *state);
 
-/* Reads their bytes, of a file that is read in parts. */
+/* Reads the bytes of the chosen blocks, if the file is read in parts. */
 l2k_status l2k_need_blocks(const l2k_decoding *d, const l2k_tile_state *state);
 
-/* Leaves those that have been decoded to later windows, where the caller allows for it. */
+/* Keeps decoded blocks for later windows, if the caller allows it. */
 void l2k_keep_blocks(const l2k_decoding *d, l2k_tile_state *state);
 
 #endif

@@ -1,4 +1,4 @@
-/* Packets of a tile that is decoded. */
+/* The packets of a tile that is being decoded. */
 #ifndef L2K_CODEC_DECODE_PACKETS_H
 #define L2K_CODEC_DECODE_PACKETS_H
 
@@ -7,15 +7,14 @@
 /* Bytes of a tile's packets, packed headers left out. */
 uint64_t l2k_tile_bytes(const l2k_codestream *codestream, uint32_t tile);
 
-/* Reads the packets of a tile; what is not wanted is skipped. Where the stream ends early, or packets are missing, what
- * there is is kept, and findings->incomplete is set. */
+/* Reads the packets of a tile and skips those that are not wanted. If the stream ends early or packets are missing,
+ * keeps what was read and sets findings->incomplete. */
 l2k_status l2k_read_packets(const l2k_decoding *d, l2k_tile_state *state);
 
-/* A tile without any packet: a warning, and findings->incomplete where the stream ends early. */
+/* Reports a tile without packets as a warning; sets findings->incomplete if the stream ends early. */
 l2k_status l2k_missing_tile(const l2k_decoding *d, uint32_t index);
 
-/* Where there were code-blocks whose bytes cannot be right, which are zeros then: a warning, and
- * findings->incomplete. */
+/* If code-blocks had bytes that cannot be right, and so were set to zeros: warns and sets findings->incomplete. */
 l2k_status l2k_report_damage(const l2k_decoding *d, l2k_tile_state *state);
 
 #endif

@@ -4,24 +4,24 @@
 
 #include "codec/decode/tile.h"
 
-/* What worker groups share; `states` has one for each slot. */
+/* What the worker groups share; `states` has one entry per slot. */
 typedef struct l2k_decode_call {
     const l2k_decoding *decoding;
     l2k_tile_state *states;
     void *user;
 } l2k_decode_call;
 
-/* Runs `share`, whose call is an l2k_decode_call with `user`, on all tiles that meet d->area, which sets d->tiles. */
+/* Runs `share`, with an l2k_decode_call that carries `user`, on all tiles that meet d->area; sets d->tiles. */
 l2k_status l2k_decode_tiles(l2k_decoder *decoder, l2k_decoding *d, l2k_backend backend, l2k_worker_share *share,
                             void *user);
 
-/* Makes ready for a decoding under the options set so far. */
+/* Prepares a decoding under the options set so far. */
 l2k_decoding l2k_decode_start(l2k_decoder *decoder, l2k_rect area, const l2k_plane *planes);
 
-/* Where the planes are, and the backend for that. */
+/* Finds out where the planes are, and the backend for them. */
 l2k_status l2k_decoder_memory_kind(l2k_decoder *decoder, l2k_decoding *d, l2k_backend *backend);
 
-/* What follows on a decoding that came to `status`, and what the caller gets. */
+/* Ends a decoding that returned `status`; returns what the caller gets. */
 l2k_status l2k_decode_end(l2k_decoder *decoder, l2k_status status);
 
 #endif

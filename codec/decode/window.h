@@ -1,17 +1,17 @@
-/* What of a tile a window of the picture needs. */
+/* The part of a tile that a window of the picture needs. */
 #ifndef L2K_CODEC_DECODE_WINDOW_H
 #define L2K_CODEC_DECODE_WINDOW_H
 
 #include "codec/decode/tile_state.h"
 
-/* What is wanted of component c, in the domain of the resolution that is decoded. */
+/* The wanted area of component c, in the domain of the resolution that is decoded. */
 l2k_rect l2k_window_output(const l2k_decoding *d, uint32_t c);
 
 /* Enters the window into a plan's component. */
 void l2k_window_enter(const l2k_decoding *d, uint32_t c, const l2k_tile_coding *coding, l2k_plan_component *component);
 
-/* Enters into the tree what the decoding needs of each resolution and subband. Where the precincts that are wanted have
- * changed, the tree needs memory for others. */
+/* Enters into the tree what the decoding needs of each resolution and subband. If the wanted precincts have changed,
+ * the tree needs memory for the new ones. */
 typedef enum l2k_window_change {
     L2K_WINDOW_SAME = 0,
     L2K_WINDOW_OTHER_BLOCKS,
@@ -19,7 +19,7 @@ typedef enum l2k_window_change {
 } l2k_window_change;
 l2k_window_change l2k_window_set(const l2k_decoding *d, l2k_tile *tile);
 
-/* The number of precincts that are wanted. */
+/* The number of wanted precincts. */
 uint64_t l2k_window_precincts(const l2k_tile *tile);
 
 #endif

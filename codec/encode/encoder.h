@@ -1,4 +1,4 @@
-/* The encoder's inside: what it keeps from image to image, and its block diagram. */
+/* The encoder's state: what it keeps from image to image, and its block diagram. */
 #ifndef L2K_CODEC_ENCODE_ENCODER_H
 #define L2K_CODEC_ENCODE_ENCODER_H
 
@@ -18,45 +18,45 @@ struct l2k_encoder {
     l2k_pool pool;
     l2k_run run;
     int64_t options[L2K_ENCODER_NUM_OPTIONS];
-    uint64_t given;             /* of them, a bit for each that was set */
-    uint32_t fixed_by;          /* of l2k_encoder_set_profile: Rsiz of what fixes others, else 0 */
-    double frames_per_second;   /* likewise; 0 = not given */
-    l2k_wavelet_descriptor own; /* of the wavelet option, if that is a kernel */
-    l2k_unsplit unsplit;        /* of l2k_encoder_set_splits, and of how many levels that spoke */
+    uint64_t given;             /* a bit for each option that was set */
+    uint32_t fixed_by;          /* from l2k_encoder_set_profile: the Rsiz that fixes other options, else 0 */
+    double frames_per_second;   /* from l2k_encoder_set_profile; 0 = not given */
+    l2k_wavelet_descriptor own; /* descriptor of the wavelet option, if it names a kernel */
+    l2k_unsplit unsplit;        /* from l2k_encoder_set_splits, which covered num_splits levels */
     unsigned num_splits;
     l2k_size precincts[L2K_MAX_LEVELS + 1];
     size_t num_precincts;
     l2k_target target_kind;
     double *targets;
     size_t num_targets; /* 0 = one layer with everything */
-    double base_step;   /* of l2k_encoder_set_step */
+    double base_step;   /* from l2k_encoder_set_step */
     l2k_new_palette palette;
-    l2k_poc *poc; /* of l2k_encoder_set_poc, by tile */
+    l2k_poc *poc; /* from l2k_encoder_set_poc, ordered by tile */
     size_t num_poc;
-    char *comment;       /* of l2k_encoder_set_comment; NULL = the library's own */
-    void *planes_stream; /* of l2k_encoder_set_stream */
+    char *comment;       /* from l2k_encoder_set_comment; NULL = the library's own */
+    void *planes_stream; /* from l2k_encoder_set_stream */
     l2k_workers workers;
-    bool has_image;        /* between its start and its end: the next members are its, or, after it, kept */
+    bool has_image; /* an image has started and not ended. The members below are its own, or are kept after its end */
     l2k_encoding set_up;   /* the image's settings */
-    l2k_encoding encoding; /* the same, with arrays that stay for the next image, and whatever changes on the way */
-    l2k_component_coding *as_set_up; /* of each component, before guard bits; NULL: there are no tiles */
-    l2k_tile *tiles;                 /* those that are coded together: all, or a row */
-    uint32_t num_tiles;              /* of them */
-    uint64_t num_trees;              /* built so far: a number for those of the tiles */
+    l2k_encoding encoding; /* set_up, with arrays that stay for the next image and values that change during encoding */
+    l2k_component_coding *as_set_up; /* each component's coding before guard bits are added; NULL: there are no tiles */
+    l2k_tile *tiles;                 /* the tiles that are coded together: all, or a row */
+    uint32_t num_tiles;              /* number of `tiles` */
+    uint64_t num_trees;              /* number of trees built so far, which numbers the trees of the tiles */
     l2k_output output;
-    const l2k_stream *stream; /* by rows of tiles */
-    uint32_t next_tile;       /* by rows of tiles */
-    l2k_buffer memory;        /* what l2k_encoder_encode_memory gave last, unless that was output.packets */
-    l2k_batch_workers batch;  /* of batches */
+    const l2k_stream *stream; /* if encoding by rows of tiles */
+    uint32_t next_tile;       /* if encoding by rows of tiles */
+    l2k_buffer memory;        /* the last result of l2k_encoder_encode_memory, unless that was output.packets */
+    l2k_batch_workers batch;  /* workers of batches */
 };
 
 extern const l2k_option_rule l2k_encoder_rules[];
 
-/* encoder->num_tiles tiles from number `first` on, from samples to tile-parts in output.tiles. `area`: the part of the
- * image that `planes` hold. */
+/* Encodes encoder->num_tiles tiles from number `first` on, from samples to tile-parts in output.tiles. `area`: the part
+ * of the image that `planes` hold. */
 l2k_status l2k_encode_tiles(l2k_encoder *encoder, uint32_t first, l2k_rect area, const l2k_plane *planes);
 
-/* What a sample counts in progress, stage by stage. */
+/* Units of progress that a sample counts, by stage. */
 enum { L2K_UNITS_TRANSFORM = 3, L2K_UNITS_BLOCKS = 12, L2K_UNITS_PACKETS = 1 };
 
 #endif

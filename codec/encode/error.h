@@ -1,4 +1,4 @@
-/* The error that quantiser steps leave. */
+/* The error that quantisation leaves. */
 #ifndef L2K_CODEC_ENCODE_ERROR_H
 #define L2K_CODEC_ENCODE_ERROR_H
 

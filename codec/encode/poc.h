@@ -4,20 +4,21 @@
 
 #include "codec/encode/encoding.h"
 
-/* Checks entries one by one, and copies them, by tile. */
+/* Checks entries one by one and copies them in the order of tiles. */
 l2k_status l2k_poc_copy(const l2k_context *context, const l2k_poc *poc, size_t count, l2k_poc **copy);
 
 /* Divides those of the settings among `encoding`.coding and own_codings, after everything else there. */
 l2k_status l2k_poc_setup(const l2k_settings *settings, l2k_encoding *encoding);
 
-/* The components of `encoding` are those of its own codings, too. */
+/* Has the own codings share the components of `encoding`. */
 void l2k_poc_share_components(l2k_encoding *encoding);
 
-/* Releases the entries, or leaves them to the one who has them, too. */
+/* release frees the entries; forget drops the pointers, where another l2k_encoding owns the entries. */
 void l2k_poc_release(l2k_encoding *encoding);
 void l2k_poc_forget(l2k_encoding *encoding);
 
-/* The coding parameters of a tile with changes of its own, or NULL; and those of any tile. */
+/* The coding parameters of a tile with progression order changes of its own, else NULL; and the parameters of any
+ * tile. */
 const l2k_tile_coding *l2k_poc_of_tile(const l2k_encoding *encoding, uint32_t tile);
 const l2k_tile_coding *l2k_coding_of_tile(const l2k_encoding *encoding, uint32_t tile);
 

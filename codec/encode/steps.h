@@ -5,7 +5,8 @@
 #include "codec/encode/layers.h"
 #include "codec/encode/tile.h"
 
-/* Transform, code-blocks and layers of the call's tiles, with quantiser steps that reach encoding.by_step. */
+/* Transforms the call's tiles, codes their code-blocks and allocates layers, with quantiser steps that reach
+ * encoding.by_step. */
 l2k_status l2k_encode_by_steps(l2k_encoder *encoder, const l2k_encode_call *call, l2k_allocation *allocation);
 
 #endif

@@ -1,10 +1,10 @@
-/* The door to the processors. An engine takes a tile's samples to code-blocks, or to packets where it can, and back; it
+/* The door to the processors. An engine takes a tile's samples to code-blocks, or to packets if it can, and back; it
  * composes its own plan (transform/plan.h), block coders, streams and memory. Encoder and decoder know an l2k_engine,
  * one for each worker group (codec/run/workers.h), and the functions of this header; which processor does the work is
- * decided behind them (choose.c). A processor is a table: a folder beside cpu/.
+ * decided behind them (choose.c). Each processor is a table in a folder beside cpu/.
  *
- * Planes, views and coded bytes may be off the host, in memory of a processor. A stream is that processor's own kind;
- * NULL where it has none. */
+ * Planes, views and coded bytes may be off the host, in memory of a processor. Streams are of the processor's own kind,
+ * or NULL if it has none. */
 #ifndef L2K_CODEC_ENGINE_ENGINE_H
 #define L2K_CODEC_ENGINE_ENGINE_H
 
@@ -15,32 +15,33 @@
 
 /* ---- Requests ------------------------------------------------------------------------------------------------ */
 
-/* A tile to encode. The encoder fills it for each call; what it points to stays until the tile is finished. */
+/* A tile to encode. The encoder fills it in for each call; what its pointers refer to stays until the tile is
+ * finished. */
 typedef struct l2k_encode_request {
-    l2k_tile *tile;            /* with the list of its code-blocks; gets its views, and what is coded */
-    const l2k_plan_spec *spec; /* of the transform: components, and integers as its type */
-    l2k_plane *planes;         /* per component, from the tile's first sample on; may be replaced by copies */
+    l2k_tile *tile;            /* has the list of its code-blocks; receives its views and the coded data */
+    const l2k_plan_spec *spec; /* the transform: components, and integers as its type */
+    l2k_plane *planes;         /* per component, starting at the tile's first sample; copies may replace them */
     bool off_host;             /* the planes are off the host: */
-    void *stream;              /* they are ready after what is in it */
-    bool interleaved;          /* the first three planes are those of interleaved pixels */
+    void *stream;              /* the planes are ready after the work enqueued in it */
+    bool interleaved;          /* the first three planes are interleaved pixels */
     bool follows;              /* code-blocks may be coded where the transform runs */
-    bool truncates;            /* quantise as in E.2, by the plan or by the block coder */
-    bool open_steps;           /* steps are still to be chosen: coefficients stay as they are */
-    bool distortions;          /* of coding passes are wanted */
+    bool truncates;            /* quantise as in E.2, in the plan or in the block coder */
+    bool open_steps;           /* steps are still to be chosen: coefficients stay unquantised */
+    bool distortions;          /* measure the distortions of coding passes */
     uint64_t list;             /* not 0: requests with the same number have the same code-blocks and steps */
-    uint64_t units;            /* of progress that the code-blocks are worth */
-    bool packets;              /* these may be made as well: of an only tile of one layer and one tile-part */
-    bool lengths;              /* of packets are wanted */
-    double ratio;              /* that the layer is to reach (rate.h), with distortions; 0: it has everything */
-    size_t fixed_bytes;        /* which count for the ratio */
+    uint64_t units;            /* units of progress that the code-blocks are worth */
+    bool packets;              /* packets may be made as well: this is the only tile, of one layer and one tile-part */
+    bool lengths;              /* return the lengths of packets */
+    double ratio;              /* target of the layer (rate.h), with distortions; 0: the layer has everything */
+    size_t fixed_bytes;        /* bytes outside packets that count towards the ratio */
 } l2k_encode_request;
 
-/* Host memory with all packets of a tile, which stays until the engine's next tile. */
+/* Host memory with all packets of a tile. It stays until the engine's next tile. */
 typedef struct l2k_made_packets {
-    uint8_t *bytes; /* NULL: packets are still to be made of the tile's code-blocks. Headers may be written to
-                       L2K_PACKETS_FRONT bytes before them, and L2K_PACKETS_BACK behind */
+    uint8_t *bytes; /* NULL: packets are still to be made from code-blocks. Headers may use L2K_PACKETS_FRONT bytes
+                       before it; L2K_PACKETS_BACK bytes behind the packets may be written, too */
     size_t count;
-    const uint32_t *lengths; /* of each packet, if asked for */
+    const uint32_t *lengths; /* of each packet, if requested */
     uint32_t num_packets;
 } l2k_made_packets;
 
@@ -48,21 +49,21 @@ enum { L2K_PACKETS_FRONT = 1 << 16, L2K_PACKETS_BACK = 64 };
 
 /* A tile to decode. */
 typedef struct l2k_decode_request {
-    const l2k_plan_spec *spec; /* of the transform, on which `prepare` decides the rest */
+    const l2k_plan_spec *spec; /* the transform; `prepare` fills in the rest */
     unsigned style;            /* code-block style of the tile, L2K_STYLE_HT_MIXED if components differ in coder */
     bool off_host;             /* the planes are off the host: */
-    void *stream;              /* they are written after what is in it */
-    bool coefficients;         /* these alone are wanted, on the host */
-    bool blocks_on_host;       /* code-blocks are decoded there wherever the transform runs */
-    /* From `begin` on: */
-    const l2k_block_place *places; /* to decode into the tile's views */
+    void *stream;              /* the planes are written after the work enqueued in it */
+    bool coefficients;         /* only coefficients are wanted, on the host */
+    bool blocks_on_host;       /* decode code-blocks on the host, wherever the transform runs */
+    /* The members below are read from `begin` on. */
+    const l2k_block_place *places; /* the code-blocks to decode into the tile's views */
     size_t num_places;
-    const l2k_block_place *held; /* of all code-blocks with coefficients; views have zeros elsewhere */
+    const l2k_block_place *held; /* all code-blocks with coefficients; views are zero elsewhere */
     size_t num_held;
     const uint32_t *plan_component; /* the plan's number of each component */
     const uint8_t *bytes;           /* memory with all contributions, or NULL */
     size_t num_bytes;
-    atomic_bool *damaged; /* set where a block's bytes cannot be right */
+    atomic_bool *damaged; /* set if a block's bytes cannot be right */
     uint64_t units;
     const l2k_plane *planes; /* per component of the plan; NULL with `coefficients` */
 } l2k_decode_request;
@@ -71,30 +72,30 @@ typedef struct l2k_decode_request {
 
 typedef struct l2k_engine l2k_engine;
 
-/* Room for a tile under way, and its plan. */
+/* A plan and a number, for a tile under way. */
 typedef struct l2k_engine_slot {
     l2k_plan *plan;
-    unsigned number; /* among all slots of all worker groups */
+    unsigned number; /* unique among the slots of all worker groups */
 } l2k_engine_slot;
 
-/* The slot's plan is there, with its views, when these are called. Between begin and finish the work may go on by
- * itself; an engine with one slot begins no other tile meanwhile. Errors: L2K_ERROR_MEMORY, L2K_ERROR_CANCELLED,
- * L2K_ERROR_BACKEND; encoding L2K_ERROR_ARGUMENT for a coefficient with too many bit-planes, decoding
+/* When these are called, the slot has its plan and views. Between begin and finish, work may run asynchronously; an
+ * engine with one slot begins no other tile meanwhile. Errors: L2K_ERROR_MEMORY, L2K_ERROR_CANCELLED,
+ * L2K_ERROR_BACKEND; when encoding, L2K_ERROR_ARGUMENT for a coefficient with too many bit-planes; when decoding,
  * L2K_ERROR_CORRUPT. */
 typedef struct l2k_engine_table {
-    /* Whether code-blocks of that style are coded where the coefficients are; otherwise views are on the host. `request`:
-     * to encode; NULL: to decode. */
+    /* Whether code-blocks of that style are coded where the coefficients are; otherwise views are on the host. NULL:
+     * to decode. */
     bool (*codes)(unsigned style, const l2k_encode_request *request);
     l2k_status (*begin_encode)(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request);
     l2k_status (*finish_encode)(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
                                 l2k_made_packets *made);
-    /* The code-blocks of views that are complete once more, with the present steps; without a slot. */
+    /* Codes the code-blocks of complete views once more, with the present steps; needs no slot. */
     l2k_status (*recode)(l2k_engine *engine, const l2k_encode_request *request);
     l2k_status (*begin_decode)(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request);
     /* Releases the code that coded blocks point to. */
     void (*forget)(l2k_engine *engine);
-    /* What will be `bytes` of the next tile to decode may go ahead; it stays until that tile is done, or until this is
-     * called with NULL, which waits. */
+    /* Sends ahead what will be `bytes` of the next tile to decode. The memory must stay until that tile is done, or
+     * until a call with NULL, which waits. */
     void (*send)(l2k_engine *engine, const uint8_t *bytes, size_t num_bytes);
     /* Views off the host that are read or coded more than once. `fetch`: every `distance`-th row of a part, packed.
      * `keep`: a copy until `drop`. NULL where `codes` refuses steps that are still to be chosen. */
@@ -112,19 +113,19 @@ extern const l2k_engine_table l2k_engine_cpu;
 typedef struct l2k_engine_kind {
     const l2k_context *context;
     l2k_backend backend;
-    const l2k_block_coder_table *coders; /* on the host */
-    bool spread;                         /* over the context's processors, if there are several */
-    /* As the context was then: */
+    const l2k_block_coder_table *coders; /* block coders on the host */
+    bool spread;                         /* spread the engines over the context's processors, if there are several */
+    /* Copies of the context's settings when the kind was made. */
     unsigned threads;
-    uint64_t set; /* of processors */
+    uint64_t set; /* set of processors */
     l2k_cpu cpu;
-    int64_t min_samples; /* from where on AUTO leaves the CPU */
+    int64_t min_samples; /* number of samples from which AUTO leaves the CPU */
 } l2k_engine_kind;
 
 struct l2k_engine {
-    l2k_context context; /* with the threads of its worker group, and its processor */
-    l2k_choice choice;   /* the context's, where engines are on several processors, which do not all fail together */
-    l2k_context quiet;   /* the same, for what may fail and is then done again: reports nothing */
+    l2k_context context; /* with the threads of its worker group and its processor */
+    l2k_choice choice;   /* replaces the context's if there are several processors, which do not all fail together */
+    l2k_context quiet;   /* the same context without messages, for work that is repeated if it fails */
     l2k_backend backend;
     l2k_block_coder *coder;        /* on the host */
     const l2k_engine_table *table; /* of the processor with memory of its own that the last tile was on; NULL: none */
@@ -141,38 +142,38 @@ l2k_engine_kind l2k_engine_kind_of(const l2k_context *context, l2k_backend backe
                                    bool spread);
 bool l2k_engine_same_kind(const l2k_engine_kind *a, const l2k_engine_kind *b);
 
-/* Engine `number` of `count`; zero-initialise before. Release, which waits for its work, also after an error; before
- * the plans of its slots, whose streams it uses. */
+/* Creates engine `number` of `count`; zero-initialise it before. Call release also after an error; it waits for the
+ * engine's work. Call it before releasing the plans of its slots, whose streams it uses. */
 l2k_status l2k_engine_create(const l2k_engine_kind *kind, unsigned number, unsigned count, l2k_plan_cache *cache,
                              l2k_engine *engine);
 void l2k_engine_release(l2k_engine *engine);
 
-/* Calls `work`; where that fails on a processor that AUTO has chosen, calls it once more, for the CPU: `again`, from
+/* Calls `work`. If that fails on a processor that AUTO has chosen, calls it again for the CPU, with `again` set, from
  * the tile's samples or bytes. A note says so the first time. */
 typedef l2k_status l2k_engine_work(void *tile, bool again);
 l2k_status l2k_engine_try(const l2k_engine *engine, l2k_engine_slot *slot, l2k_engine_work *work, void *tile);
 
-/* The same for all tiles of an image, of which some were off the host: whether they are to be done again. */
+/* Whether to redo all tiles of an image after such a failure; some of them may have been off the host. */
 bool l2k_engines_fall_back(const l2k_engine_kind *kind, l2k_status status);
 
-/* Encoding: from samples, until the work may go on by itself; then to code-blocks, or packets. Instead of the latter,
- * finish_transform leaves coefficients in the views, for recode. */
+/* Encoding. `begin` starts from samples and returns once work runs asynchronously; `finish` yields code-blocks or
+ * packets. In place of `finish`, finish_transform leaves coefficients in the views, for recode. */
 l2k_status l2k_engine_begin_encode(l2k_engine *engine, l2k_engine_slot *slot, l2k_encode_request *request);
 l2k_status l2k_engine_finish_encode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
                                     l2k_made_packets *made);
 l2k_status l2k_engine_finish_transform(l2k_engine_slot *slot);
 l2k_status l2k_engine_recode(l2k_engine *engine, const l2k_encode_request *request);
 
-/* Decoding. `prepare` makes the slot's plan, with its views; `begin` decodes the code-blocks into them and starts the
- * inverse transform, `finish` waits for it. After prepare, *on_host: samples will be on the host although the planes
- * are not. */
+/* Decoding. `prepare` makes the slot's plan and views; `begin` decodes the code-blocks into them and starts the inverse
+ * transform; `finish` waits for it. After `prepare`, *on_host says whether samples will be on the host although the
+ * planes are not. */
 l2k_status l2k_engine_prepare_decode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request,
                                      bool *on_host);
 l2k_status l2k_engine_begin_decode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request);
 l2k_status l2k_engine_finish_decode(l2k_engine_slot *slot);
 void l2k_engine_send(l2k_engine *engine, const uint8_t *bytes, size_t num_bytes);
 
-/* A plan of the engine's own, besides those of slots. */
+/* A plan that the engine uses beside those of its slots. */
 l2k_status l2k_engine_plan(const l2k_engine *engine, const l2k_plan_spec *spec, l2k_plan **plan);
 
 void l2k_engine_forget(l2k_engine *engine);
@@ -181,13 +182,13 @@ l2k_status l2k_engine_fetch(l2k_engine *engine, const l2k_coefficients *view, co
 l2k_status l2k_engine_keep(l2k_engine *engine, const l2k_coefficients *view, l2k_coefficients *copy);
 void l2k_engine_drop(l2k_engine *engine);
 
-/* Whether the slot's tile is with a processor off the host. */
+/* Whether a processor off the host has the slot's tile. */
 static inline bool l2k_engine_has_left_host(const l2k_engine_slot *slot)
 {
     return slot->plan && l2k_plan_stream(slot->plan);
 }
 
-/* Of a view: its coefficients are off the host. */
+/* Whether the view's coefficients are off the host. */
 static inline bool l2k_is_off_host(const l2k_coefficients *view)
 {
     return view->on_device;
@@ -195,40 +196,41 @@ static inline bool l2k_is_off_host(const l2k_coefficients *view)
 
 /* ---- Planes off the host (planes.c) --------------------------------------------------------------------------- */
 
-/* Memory of a processor that is taken anew only if more is needed. Zero-initialise before the first use. */
+/* Memory of a processor, reallocated only to grow. Zero-initialise before the first use. */
 typedef l2k_device_memory l2k_engine_memory;
 void l2k_engine_release_memory(l2k_engine_memory *memory);
 
-/* They come to the host: request->planes become copies in the tile's memory, with the same strides. */
+/* Copies the planes to the host: request->planes become copies in the tile's memory, with the same strides. */
 l2k_status l2k_engine_fetch_planes(const l2k_context *context, l2k_encode_request *request);
 
-/* Packed samples in host memory go to a plane off the host through `memory`; or all samples there get one value. Both
- * behind what is in `stream`. */
+/* deliver moves packed samples from host memory to a plane off the host, through `memory`; fill sets all samples of a
+ * plane to one value. Both are enqueued in `stream`. */
 l2k_status l2k_engine_deliver(const l2k_context *context, const l2k_plane *from, const l2k_plane *to, uint32_t width,
                               uint32_t height, void *stream, l2k_engine_memory *memory);
 l2k_status l2k_engine_fill(const l2k_context *context, const l2k_plane *to, uint32_t width, uint32_t height,
                            int32_t value, void *stream);
 
-/* Waits for all that is in `stream`. */
+/* Waits for all work in `stream`. */
 l2k_status l2k_engine_wait(const l2k_context *context, void *stream);
 
 /* ---- Several processors -------------------------------------------------------------------------------------- */
 
-/* A pair around each call of the library that may reach a processor, and around what other threads do for it. */
+/* Call as a pair around each call of the library that may reach a processor, and around work that other threads do for
+ * it. */
 int l2k_engine_enter(const l2k_context *context);
 void l2k_engine_leave(int before);
 
-/* The backend for planes that are off the host: AUTO leaves the CPU then; L2K_ERROR_ARGUMENT for the CPU. */
+/* The backend for planes that are off the host: AUTO leaves the CPU; L2K_ERROR_ARGUMENT if the CPU is requested. */
 l2k_status l2k_engine_of_planes(const l2k_context *context, l2k_backend *backend);
 
-/* Processors of a context are below this. */
+/* Numbers of processors of a context are below this. */
 enum { L2K_MOST_PROCESSORS = L2K_MOST_DEVICES };
 
 /* How many processors work is divided among, at least 1. */
 unsigned l2k_engine_count(const l2k_context *context);
 
-/* At the beginning and end of a run over tiles, for each of `count` engines: each of several processors can fail by
- * itself; that any has failed is what the object is to know. */
+/* Call at the beginning and end of a run over tiles, with each of `count` engines. Each of several processors can fail
+ * on its own; end tells the object that any has failed. */
 void l2k_engine_start(const l2k_engine_kind *kind, unsigned count, l2k_engine *engine);
 void l2k_engine_end(const l2k_engine_kind *kind, unsigned count, const l2k_engine *engine);
 

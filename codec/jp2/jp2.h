@@ -26,7 +26,7 @@ typedef struct l2k_palette {
     int32_t *values;
 } l2k_palette;
 
-/* A palette to write: values of 8 bits, entry by entry; the fourth of one is opacity. */
+/* A palette to write: 8-bit values, entry by entry; the fourth value of an entry is opacity. */
 typedef struct l2k_new_palette {
     uint32_t num_entries, num_columns; /* no entries: none */
     uint8_t values[4 * L2K_MOST_ENTRIES];
@@ -35,7 +35,7 @@ typedef struct l2k_new_palette {
 typedef struct l2k_jp2 {
     const l2k_context *context;
     bool strict;        /* readable violations of the standard are errors */
-    bool warned_inside; /* of damage in a box beside the picture: once is enough */
+    bool warned_inside; /* a box beside the picture was reported as damaged: once is enough */
     l2k_box *boxes;
     size_t num_boxes, boxes_capacity;
     size_t codestream_at, codestream_bytes;
@@ -57,26 +57,27 @@ bool l2k_jp2_detect(const uint8_t *data, size_t bytes);
 /* Parses all boxes; `data` must outlive `jp2`. A file without a header box is accepted with a warning. */
 l2k_status l2k_jp2_open(const l2k_context *context, const uint8_t *data, size_t bytes, bool strict, l2k_jp2 *jp2);
 
-/* What a listed box holds: `file` is what was opened. Its bytes must be there (l2k_need). */
+/* Describes the content of a listed box; `file` is what was opened. The bytes of the box must have been read
+ * (l2k_need). */
 void l2k_jp2_describe_box(const uint8_t *file, const l2k_box *box, l2k_box_data *data);
 
-/* Whether the first three components are of one size and kind, as the component transform needs (G.2); and whether
- * these are an image's only colours, or it says that they are RGB. */
+/* is_alike: whether the first three components are of one size and kind, as the component transform needs (G.2).
+ * is_rgb: whether they are the image's only colours, or the image says that they are RGB. */
 bool l2k_image_is_alike(const l2k_image *image);
 bool l2k_image_is_rgb(const l2k_image *image);
 
 /* L2K_ERROR_ARGUMENT for boxes of an image that cannot be written. */
 l2k_status l2k_jp2_check_boxes(const l2k_context *context, const l2k_image *image);
 
-/* The feature (15444-2, Table M.14) that a colour asks for which JP2 does not have: with a codestream of this Rsiz the
- * file is a JPX file and no JP2 file. 0 for colours of JP2, and in a JPH file. */
+/* The feature (15444-2, Table M.14) that a colour needs and JP2 lacks: with a codestream of this Rsiz the file is a JPX
+ * file and no JP2 file. 0 for colours of JP2, and in a JPH file. */
 unsigned l2k_jp2_jpx_feature(const l2k_image *image, uint32_t rsiz);
 
-/* How many bytes of the head these take, with a codestream of this Rsiz. */
+/* The bytes that the image's boxes take in the head, with a codestream of this Rsiz. */
 size_t l2k_jp2_extra_bytes(const l2k_image *image, uint32_t rsiz);
 
-/* To be called when the number of codestream components is known: drops a palette without component mapping, and
- * repairs a mapping that makes no sense. */
+/* Call when the number of codestream components is known: drops a palette without component mapping, and repairs a
+ * mapping that makes no sense. */
 l2k_status l2k_jp2_settle_palette(l2k_jp2 *jp2, uint32_t num_components);
 void l2k_jp2_close(l2k_jp2 *jp2);
 

@@ -8,7 +8,7 @@
 
 enum { L2K_JP2_SIGNATURE = 0x0D0A870A };
 
-/* Association boxes are inside one another in files that mean well, too, but not so deep. */
+/* Association boxes nest in well-meant files, too, but not this deep. */
 enum { L2K_JP2_MOST_DEPTH = 16 };
 
 /* EnumCS values (Table I.10 and its amendments). */
@@ -34,7 +34,7 @@ static inline size_t l2k_box_length(l2k_box_bytes s)
 /* Reports "box 'NAME': what" as damage. */
 l2k_status l2k_jp2_wrong(const l2k_jp2 *jp2, const char *box, const char *what);
 
-/* The same for something forbidden by the standard but readable: a warning, or damage if the file is read strictly. */
+/* Reports something readable that the standard forbids: a warning, or damage if the file is read strictly. */
 l2k_status l2k_jp2_tolerate(const l2k_jp2 *jp2, const char *box, const char *what);
 
 l2k_status l2k_jp2_out_of_memory(const l2k_jp2 *jp2);
@@ -46,13 +46,14 @@ l2k_status l2k_jp2_read_channel_map(l2k_jp2 *jp2, l2k_box_bytes s);
 l2k_status l2k_jp2_read_definitions(l2k_jp2 *jp2, l2k_box_bytes s);
 l2k_status l2k_jp2_read_density(l2k_jp2 *jp2, l2k_box_bytes s, bool capture);
 
-/* Whether the file, with a codestream of this Rsiz, has GML of which it tells JPX readers. */
+/* Whether the file, with a codestream of this Rsiz, has GML and must tell JPX readers so. */
 bool l2k_jp2_has_gml(const l2k_image *image, uint32_t rsiz);
 
-/* An entry of the reader requirements box; the others and one of the file type box. */
+/* The bytes of an entry of the reader requirements box; and of the rest of that box with an entry of the file type
+ * box. */
 enum { L2K_JPX_ENTRY_BYTES = 3, L2K_JPX_BYTES = 22 };
 
-/* The boxes that the image brings along. */
+/* Writes the boxes that the image brings along. */
 void l2k_jp2_write_extra(l2k_buffer *out, const l2k_image *image);
 
 #endif

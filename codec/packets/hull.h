@@ -1,5 +1,5 @@
-/* The upper convex hull of a code-block's rate-distortion curve (J.14), and where its segments stand in the list of all
- * segments, the steepest first: for the C compiler and for nvcc. */
+/* The upper convex hull of a code-block's rate-distortion curve (J.14), and the place of its segments in the list of
+ * all segments, the steepest first. Compiled by the C compiler and by nvcc. */
 #ifndef L2K_CODEC_PACKETS_HULL_H
 #define L2K_CODEC_PACKETS_HULL_H
 
@@ -10,13 +10,13 @@
 /* A segment of the hull. */
 typedef struct l2k_hull_segment {
     double slope;           /* distortion removed per byte; infinite where bytes are free */
-    uint32_t bytes;         /* that it adds */
-    uint32_t block;         /* among the tile's places */
-    uint16_t tile;          /* among those of the list */
-    uint8_t before, passes; /* of the block, up to the segment and up to its end */
+    uint32_t bytes;         /* bytes that it adds */
+    uint32_t block;         /* its number among the tile's places */
+    uint16_t tile;          /* its number among the tiles of the list */
+    uint8_t before, passes; /* passes of the block before the segment, and in all up to its end */
 } l2k_hull_segment;
 
-/* Of l2k_coded_block.pass_bytes, without L2K_PASS_TERMINATED. */
+/* The bytes up to the end of `passes` passes: l2k_coded_block.pass_bytes without L2K_PASS_TERMINATED. */
 L2K_HD uint32_t l2k_hull_bytes(const uint32_t *pass_bytes, unsigned passes)
 {
     return passes ? pass_bytes[passes - 1] & 0x7FFFFFFFu : 0;
@@ -27,15 +27,15 @@ L2K_HD double l2k_hull_distortion(const double *pass_distortion, unsigned passes
     return passes ? weight * pass_distortion[passes - 1] : 0;
 }
 
-/* Gain per byte from a hull point to another one. */
+/* The gain per byte from one hull point to another. */
 L2K_HD double l2k_hull_slope(double gain, uint32_t bytes)
 {
     return bytes ? gain / bytes : (double)INFINITY;
 }
 
-/* Finds the segments of a block's upper hull of (bytes, distortion removed), of which there are at most as many as
- * passes: their slopes, which fall, and how many passes there are up to the end of each. Returns their number. The
- * squared errors of the block are worth `weight` each. */
+/* Finds the segments of a block's upper hull of (bytes, distortion removed), at most as many as passes: their slopes,
+ * which fall, and the number of passes up to the end of each. Returns the number of segments. Multiplies the squared
+ * errors of the block by `weight`. */
 L2K_HD unsigned l2k_find_hull(const uint32_t *pass_bytes, const double *pass_distortion, unsigned num_passes,
                               double weight, double *slopes, uint8_t *passes)
 {
@@ -64,7 +64,8 @@ L2K_HD unsigned l2k_find_hull(const uint32_t *pass_bytes, const double *pass_dis
 
 /* ---- The list ------------------------------------------------------------------------------------------------ */
 
-/* Bins for 128 octaves of slope, of 64 bins each, the steepest first; what is beyond is in the first and the last. */
+/* Bins for 128 octaves of slope, 64 bins each, the steepest first; the first and the last bin also take what is
+ * beyond. */
 enum {
     L2K_LOG2_OCTAVE_BINS = 6,
     L2K_SLOPE_OCTAVES = 128,
@@ -81,14 +82,14 @@ L2K_HD uint32_t l2k_slope_bin_of(double slope)
     return place < 0 ? L2K_SLOPE_BINS - 1 : place >= L2K_SLOPE_BINS ? 0 : (uint32_t)(L2K_SLOPE_BINS - 1 - place);
 }
 
-/* The end of a prefix of the list of a tile: the bins before `bin`, and of that bin what does not come after the
- * segment of a slope, a block and an end. */
+/* The end of a prefix of a tile's list: the bins before `bin`, and the segments of that bin up to a slope, a block and
+ * an end. */
 typedef struct l2k_slope_end {
     double slope; /* infinite with passes 0: nothing of the bin */
     uint32_t bin, block, passes;
 } l2k_slope_end;
 
-/* Whether a segment is in the prefix. Segments of one slope are in the order of blocks. */
+/* Whether a segment is in the prefix. Segments of equal slope are in the order of blocks. */
 L2K_HD int l2k_is_before_end(double slope, uint32_t block, unsigned passes, const l2k_slope_end *end)
 {
     const uint32_t bin = l2k_slope_bin_of(slope);

@@ -4,9 +4,8 @@
 
 #include "codec/packets/packet_order.h"
 
-/* Prepares the encoder's state of a tile: enters zero bit-planes into their tag tree and forgets all packets
- * written before. Error, here and in the next three functions: L2K_ERROR_CANCELLED, after which the tile can only be
- * released. */
+/* Prepares a tile's encoder state: enters zero bit-planes into their tag trees and forgets all packets written before.
+ * Error, here and in the next three functions: L2K_ERROR_CANCELLED, after which the tile can only be released. */
 l2k_status l2k_packets_restart(const l2k_context *context, l2k_tile *tile);
 
 /* Writes one packet and advances the state of its precinct. `number` is the packet's position in the tile, for SOP.
@@ -14,8 +13,8 @@ l2k_status l2k_packets_restart(const l2k_context *context, l2k_tile *tile);
 l2k_status l2k_packet_write(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, uint32_t number,
                             l2k_buffer *out);
 
-/* For rate control, which decides layer by layer: the bytes that the packet would take if its layer ended as
- * layer_passes says now, independent of later layers. The state is unchanged. */
+/* The bytes that the packet would take if its layer ended where layer_passes says now, independent of later layers; for
+ * rate control, which decides layer by layer. The state is unchanged. */
 l2k_status l2k_packet_measure(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, size_t *bytes);
 
 /* Advances the state of the packet's precinct as if it had been written, also independent of later layers. */
@@ -27,18 +26,18 @@ typedef struct l2k_packet_input {
     bool packed; /* headers are in [header, header_end) (PPM, PPT) */
     const uint8_t *header, *header_end;
     bool like_openjpeg; /* L2K_DECODER_LIKE_OPENJPEG */
-    /* Of a file that is read in parts: headers in the data may be read up to here; NULL: up to the end. Where one goes
-     * on, `beyond` is set, and the tile has to be restarted. */
+    /* For a file that is read in parts: headers in the data may be read up to here; NULL: up to the end. If a header
+     * goes on, sets `beyond`, and the tile has to be restarted. */
     const uint8_t *sure;
     bool beyond;
     uint64_t looks;    /* code-blocks visited so far: those that are not included may take no bits */
     const char *fault; /* after L2K_ERROR_CORRUPT: what is wrong with the header, for the caller to report */
-    bool excess;       /* a header has promised more coding passes than bit-planes allow; the caller clears it */
+    bool excess;       /* a header promised more coding passes than bit-planes allow; the caller clears it */
 } l2k_packet_input;
 
-/* Reads one packet and advances the input past it. Contributions are kept only if `keep`; they point into the data.
- * Errors: L2K_ERROR_UNSUPPORTED, L2K_ERROR_MEMORY, and, left to the caller to report, L2K_ERROR_CORRUPT and
- * L2K_ERROR_TRUNCATED (the input ends within the packet). Code-blocks read before are kept in any case. */
+/* Reads one packet and advances the input past it. Keeps contributions only if `keep`; they point into the data.
+ * Errors: L2K_ERROR_UNSUPPORTED, L2K_ERROR_MEMORY and, left to the caller to report, L2K_ERROR_CORRUPT and
+ * L2K_ERROR_TRUNCATED (the input ends within the packet). Code-blocks read before an error are kept. */
 l2k_status l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, bool keep,
                            l2k_packet_input *input);
 

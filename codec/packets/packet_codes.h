@@ -1,5 +1,5 @@
-/* What a packet header says of a code-block's coding passes and their lengths (B.10.6, B.10.7), for the C compiler and
- * for nvcc. */
+/* The codes of a packet header for a code-block's coding passes and their lengths (B.10.6, B.10.7). Compiled by the C
+ * compiler and by nvcc. */
 #ifndef L2K_CODEC_PACKETS_PACKET_CODES_H
 #define L2K_CODEC_PACKETS_PACKET_CODES_H
 
@@ -19,13 +19,13 @@ L2K_HD uint32_t l2k_pass_count_code(unsigned passes, unsigned *bits)
                           : 0xFF80 | (passes - 37);
 }
 
-/* Bits by which a length may be longer than Lblock if it is that of `passes` passes. */
+/* The number of bits by which the length of `passes` passes may exceed Lblock. */
 L2K_HD unsigned l2k_pass_bits(unsigned passes)
 {
     return l2k_bit_length(passes) - 1;
 }
 
-/* Lblock, grown where the length of a segment of `passes` passes needs it. */
+/* Lblock, increased if the length of a segment of `passes` passes needs it. */
 L2K_HD unsigned l2k_lblock_for(unsigned lblock, unsigned passes, uint32_t bytes)
 {
     const unsigned pass_bits = l2k_pass_bits(passes), needed = l2k_bit_length(bytes);

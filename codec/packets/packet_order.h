@@ -16,7 +16,7 @@ typedef struct l2k_packet_id {
 } l2k_packet_id;
 
 /* An iterator over the keys of a progression in order, and over runs of keys that the layer loop repeats. Progression
- * changes follow one another, each with its own keys. It takes ten bytes a precinct, and uses the tile. */
+ * changes follow one another, each with its own keys. It takes ten bytes a precinct and refers to the tile. */
 typedef struct l2k_packet_order {
     const l2k_context *context;
     const l2k_tile *tile;
@@ -25,10 +25,11 @@ typedef struct l2k_packet_order {
     uint32_t num_layers;
     l2k_precinct_key *keys;
     size_t num_keys;       /* of the current progression */
-    uint16_t *layers_done; /* of each of the tile's precincts, by this progression and earlier ones (B.12.2) */
+    uint16_t *layers_done; /* of each precinct of the tile: layers covered by this progression and earlier ones
+                              (B.12.2) */
     size_t run_start, run_end, at;
     uint32_t layer;
-    uint64_t skipped; /* packets that earlier progressions had already */
+    uint64_t skipped; /* packets that earlier progressions already covered */
     l2k_status status;
 } l2k_packet_order;
 

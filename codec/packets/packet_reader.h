@@ -1,4 +1,4 @@
-/* Between packet_read.c and packet_lengths.c: a packet whose header is being read. */
+/* A packet whose header is being read, shared by packet_read.c and packet_lengths.c. */
 #ifndef L2K_CODEC_PACKETS_PACKET_READER_H
 #define L2K_CODEC_PACKETS_PACKET_READER_H
 
@@ -14,13 +14,14 @@ typedef struct l2k_packet_reader {
     bool one_segment; /* all passes of an MQ block share a codeword segment */
     l2k_bit_reader bits;
     bool keep, excess;
-    l2k_block *block; /* whose header is being read; NULL: it is not kept */
-    uint64_t looks;   /* at code-blocks */
+    l2k_block *block; /* the block whose header is being read; NULL: it is not kept */
+    uint64_t looks;   /* code-blocks visited */
     const char *fault;
-    size_t num_pending; /* of tile->pending */
+    size_t num_pending; /* used entries of tile->pending */
 } l2k_packet_reader;
 
-/* The last contribution if it, too, is of code-blocks that are not kept, and can take that many bytes more. */
+/* The last contribution, if it also belongs to code-blocks that are not kept and can take `bytes` more bytes; else
+ * NULL. */
 static inline bool l2k_packet_pass_over(const l2k_packet_reader *reader, uint32_t bytes)
 {
     l2k_pending *last = reader->num_pending ? &reader->tile->pending[reader->num_pending - 1] : NULL;
@@ -30,7 +31,7 @@ static inline bool l2k_packet_pass_over(const l2k_packet_reader *reader, uint32_
     return true;
 }
 
-/* Appends to the contributions of the packet. */
+/* Appends a contribution to the packet's. */
 static inline l2k_status l2k_packet_contribute(l2k_packet_reader *reader, l2k_block_state *state, unsigned passes,
                                                bool starts, uint32_t bytes)
 {
@@ -64,8 +65,8 @@ static inline l2k_status l2k_packet_check_planes(const l2k_packet_reader *reader
     return L2K_OK;
 }
 
-/* Reads the lengths of the codeword segments that the next `passes` passes of a block belong to, after the code for
- * Lblock, and appends their contributions. */
+/* After the code for Lblock: reads the lengths of the codeword segments that hold the next `passes` passes of a block,
+ * and appends their contributions. */
 l2k_status l2k_packet_lengths(l2k_packet_reader *reader, l2k_block_state *block, unsigned passes);
 
 #endif

@@ -4,12 +4,12 @@
 
 #include "codec/tile/tile.h"
 
-/* What the layers are to reach (l2k_encoder_set_layers). */
+/* The targets of the layers (l2k_encoder_set_layers). */
 typedef struct l2k_layer_targets {
     l2k_target kind;
     const double *targets;
     size_t count; /* 0 = one layer with everything */
-    /* The most bytes of the output, whatever they ask for, and of the packets of each component; 0 = any. */
+    /* The most bytes of the output, and of the packets of each component, whatever the targets ask for; 0 = any. */
     uint64_t most_bytes, component_bytes;
 } l2k_layer_targets;
 
@@ -18,26 +18,26 @@ static inline bool l2k_targets_have_limits(const l2k_layer_targets *targets)
     return targets->most_bytes || targets->component_bytes;
 }
 
-/* Whether a target asks for everything that the block coder gave. */
+/* Whether a target asks for everything that the block coder produced. */
 static inline bool l2k_target_is_everything(l2k_target kind, double target)
 {
     return kind == L2K_TARGET_RATIO ? !(target > 1) : !(target > 0);
 }
 
-/* Whether some layer is, or may have to be, less than everything, so that distortions are needed. */
+/* Whether some layer holds, or may have to hold, less than everything, so that distortions are needed. */
 bool l2k_layers_need_distortions(const l2k_layer_targets *targets);
 
-/* Sets coded.layer_passes of every block of the tiles, which have the same layers, out of each tile's arena. Ratios and
- * PSNRs hold for these tiles together; `fixed_bytes` is what their part of the output takes in addition to packets and,
- * where `plt`, to the packets' lengths. Errors: L2K_ERROR_MEMORY, L2K_ERROR_CANCELLED. */
+/* Sets coded.layer_passes of every block of the tiles, which have the same layers, in memory of each tile's arena.
+ * Ratios and PSNRs hold for these tiles together; `fixed_bytes` is what their part of the output takes besides packets
+ * and, with `plt`, besides the packets' lengths. Errors: L2K_ERROR_MEMORY, L2K_ERROR_CANCELLED. */
 l2k_status l2k_layers_allocate(const l2k_context *context, l2k_tile *tiles, uint32_t num_tiles,
                                const l2k_layer_targets *targets, bool plt, size_t fixed_bytes);
 
-/* The bytes that a ratio allows the output of the tiles, and a warning if it needs more. */
+/* goal: the bytes that a ratio allows for the output of the tiles. check: warns if the output needs more. */
 uint64_t l2k_ratio_goal(const l2k_tile *tiles, uint32_t num_tiles, double ratio);
 void l2k_ratio_check(const l2k_context *context, uint64_t used, uint64_t goal, double ratio);
 
-/* The bytes that all packets of the tiles take with the layers allocated, and their lengths where `plt`. */
+/* The bytes that all packets of the tiles take with the allocated layers and, with `plt`, their lengths. */
 l2k_status l2k_layers_measure(const l2k_context *context, l2k_tile *tiles, uint32_t num_tiles, bool plt,
                               uint64_t *bytes);
 

@@ -5,10 +5,10 @@
 
 #include "codec/packets/slopes.h"
 
-/* Of a list of no more segments every step of the search is measured: there, headers vary too much. */
+/* In a list of at most this many segments every step of the search is measured, since headers vary too much there. */
 enum { L2K_FEW_SEGMENTS = 4096 };
 
-/* Ends the layer at a prefix and says what its packets then take. */
+/* A function that ends the layer at a prefix and returns the bytes its packets then take. */
 typedef struct l2k_prefix_measure {
     l2k_status (*measure)(void *packets, size_t prefix, uint64_t *bytes);
     void *packets;
@@ -16,12 +16,12 @@ typedef struct l2k_prefix_measure {
 
 typedef struct l2k_fitted_prefix {
     size_t prefix;
-    uint64_t bytes;   /* more than there is room for if not even the shortest prefix fits */
-    bool leaves_room; /* so much that single segments after the prefix are worth trying */
+    uint64_t bytes;   /* exceeds the room if not even the shortest prefix fits */
+    bool leaves_room; /* the room left makes it worth trying single segments after the prefix */
 } l2k_fitted_prefix;
 
 /* Finds the longest prefix, not shorter than `first`, whose packets take at most `room` bytes, or a shorter one that
- * leaves next to nothing. It need not be the one that was measured last. Errors: those of the measurement and of the
+ * leaves next to nothing. The prefix measured last may be another one. Errors: those of the measurement and of the
  * list. */
 l2k_status l2k_fit_prefix(l2k_slope_list *list, const l2k_prefix_measure *measure, uint64_t room, size_t first,
                           l2k_fitted_prefix *fitted);

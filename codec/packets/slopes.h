@@ -1,16 +1,16 @@
 /* The list that rate control draws on (J.14): every useful truncation point of every code-block of the tiles, the
- * steepest gain per byte first, ties by position. It is sorted only where somebody looks: its steps lie in bins of
- * about equal slope, whose sums are known. */
+ * steepest gain per byte first, ties by position. Segments lie in bins of about equal slope, whose sums are known; only
+ * bins that are looked at are sorted. */
 #ifndef L2K_CODEC_PACKETS_SLOPES_H
 #define L2K_CODEC_PACKETS_SLOPES_H
 
 #include "codec/packets/hull.h"
 #include "codec/tile/tile.h"
 
-/* Bins are for segments between `start` and the next bin's start. */
+/* A bin: the segments from `start` to the start of the next bin. */
 typedef struct l2k_slope_bin {
     size_t start;
-    uint64_t bytes;             /* up to its start */
+    uint64_t bytes;             /* bytes of all segments before it */
     double gain;                /* distortion removed by the bin itself, in image units */
     l2k_hull_segment *segments; /* NULL: not loaded */
     bool sorted;
@@ -22,21 +22,21 @@ typedef struct l2k_slope_list {
     uint32_t num_tiles;
     l2k_hull_segment *segments;
     size_t count;
-    l2k_slope_bin *bins; /* and one at the end */
+    l2k_slope_bin *bins; /* with one more at the end */
     double distortion;   /* of an image without any pass, relative to a squared peak, summed over samples */
-    /* A list that is elsewhere, for one tile: sets the segments of a bin, in any order. Neither gain nor distortion of
-     * such a list is known. NULL: all segments are here. */
+    /* For one tile whose list is elsewhere: sets the segments of a bin, in any order; gain and distortion of such a
+     * list are unknown. NULL: all segments are here. */
     l2k_status (*load)(void *from, l2k_slope_bin *bin);
     void *from;
 } l2k_slope_list;
 
-/* What a squared error of one quantiser step in a subband is worth in squared samples of the image, in units of each
- * component's squared peak: the L2 norm of the subband's basis, and that of the inverse component
- * transform's column. */
+/* The value of a squared error of one quantiser step in a subband, in squared samples of the image relative to each
+ * component's squared peak: from the L2 norms of the subband's basis and of the column of the inverse component
+ * transform. */
 double l2k_distortion_weight(const l2k_tile *tile, const l2k_subband *band);
 
-/* The tiles' places must be listed and outlive the list. Errors: L2K_ERROR_MEMORY, L2K_ERROR_CANCELLED, after which the
- * list is to be released all the same. */
+/* The tiles' places must be listed and outlive the list. Errors: L2K_ERROR_MEMORY, L2K_ERROR_CANCELLED; release the
+ * list all the same. */
 l2k_status l2k_slopes_create(const l2k_context *context, const l2k_tile *tiles, uint32_t num_tiles,
                              l2k_slope_list *list);
 void l2k_slopes_release(l2k_slope_list *list);
@@ -44,14 +44,14 @@ void l2k_slopes_release(l2k_slope_list *list);
 /* The bin of a position, up to `count`. */
 size_t l2k_slopes_bin(const l2k_slope_list *list, size_t at);
 
-/* Sorts the bin of a position; all segments before it and behind it are in theirs. Errors: those of `load`, here and in
- * the next two. */
+/* Sorts the bin of a position; segments before and behind that bin are already in theirs. Errors, here and in the next
+ * two functions: those of `load`. */
 l2k_status l2k_slopes_sort(l2k_slope_list *list, size_t at);
 
 /* The bytes of all segments before a position. */
 l2k_status l2k_slopes_bytes(l2k_slope_list *list, size_t at, uint64_t *bytes);
 
-/* A position as what a segment can be compared with. */
+/* Converts a position into an end that segments can be compared with. */
 l2k_status l2k_slopes_end(l2k_slope_list *list, size_t at, l2k_slope_end *end);
 
 static inline l2k_block *l2k_segment_block(const l2k_slope_list *list, const l2k_hull_segment *segment)
@@ -59,7 +59,7 @@ static inline l2k_block *l2k_segment_block(const l2k_slope_list *list, const l2k
     return list->tiles[segment->tile].places[segment->block].block;
 }
 
-/* The shortest prefix of a list that is here that removes so much of the distortion. */
+/* The shortest prefix that removes distortion `gain`, for a list that is here. */
 size_t l2k_slopes_removing(l2k_slope_list *list, double gain);
 
 #endif

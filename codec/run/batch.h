@@ -1,8 +1,8 @@
-/* Several images in flight: workers, each with an encoder or a decoder of its own, and so with its own plans, block
- * coders and streams of a device. The first worker is the caller's thread, each other one has a thread of its own.
- * Workers and what they hold stay from batch to batch. The result does not depend on their number. */
-#ifndef L2K_CODEC_BATCH_H
-#define L2K_CODEC_BATCH_H
+/* Several images in flight: each worker has an encoder or decoder of its own, and so its own plans, block coders and
+ * streams of a device. The first worker is the caller's thread; each other worker has a thread of its own. Workers and
+ * what they hold stay from batch to batch. The result does not depend on their number. */
+#ifndef L2K_CODEC_RUN_BATCH_H
+#define L2K_CODEC_RUN_BATCH_H
 
 #include <pthread.h>
 
@@ -14,10 +14,10 @@ enum { L2K_MOST_BATCH_WORKERS = 64 };
 typedef struct l2k_batch_kind {
     void *(*create)(const l2k_hooks *hooks);
     void (*free)(void *coder);
-    /* Gives a coder the options of `owner`, the object that has the workers, but as many threads, the number of workers
-     * in place of what the owner's option says, and that device. */
+    /* Gives a coder the options of `owner`, the object that has the workers, but with `threads`, `in_flight` workers in
+     * place of the owner's option, and `device`. */
     l2k_status (*settle)(void *coder, const void *owner, unsigned threads, unsigned in_flight, int device);
-    /* Codes items[number], and says there what became of it. */
+    /* Codes items[number] and stores its result there. */
     void (*code)(void *coder, void *items, size_t number);
     /* Whether the coder's device failed when it coded items[number], and whether the item has failed with it. */
     bool (*lost_device)(const void *coder, const void *items, size_t number, bool *failed);
@@ -30,15 +30,15 @@ typedef struct l2k_batch_worker {
     unsigned number;
     bool has_thread;
     pthread_t thread;
-    bool wanted; /* its thread has a batch to begin; guarded by the lock */
-    bool silent; /* nothing it says is passed on */
+    bool wanted; /* a batch waits for its thread; guarded by the lock */
+    bool silent; /* its messages are not passed on */
     unsigned threads;
     int device;
-    atomic_bool has_error; /* of several devices: the image at work has caused one, and the first is kept */
+    atomic_bool has_error; /* with several devices: the current image has caused an error; the first error is kept */
     char error[256];
-    unsigned idle;  /* batches in a row that did not need it */
-    size_t item;    /* the one at work */
-    uint64_t units; /* of it that are done */
+    unsigned idle;  /* consecutive batches that did not need it */
+    size_t item;    /* number of the current item */
+    uint64_t units; /* units of progress of the item that are done */
 } l2k_batch_worker;
 
 /* Zero-initialise before the first batch. */
@@ -50,15 +50,15 @@ typedef struct l2k_batch_workers {
     bool has_lock;
     pthread_mutex_t lock;
     pthread_cond_t begins, ended;
-    bool closing;       /* guarded by the lock, like the next */
-    unsigned at_work;   /* threads of workers */
-    l2k_context asking; /* the owner's, without its messages; of a batch on a device, that device */
+    bool closing;       /* guarded by the lock, like at_work */
+    unsigned at_work;   /* number of worker threads at work */
+    l2k_context asking; /* the owner's context without its messages; with the device of a batch on a device */
     /* During a batch: */
     void *items;
     size_t count;
     const void *owner;
-    atomic_uint_least64_t failed; /* devices of the batch, as far as any worker knows */
-    unsigned active;              /* workers */
+    atomic_uint_least64_t failed; /* devices of the batch that any worker knows to have failed */
+    unsigned active;              /* number of workers in the batch */
     atomic_size_t next;
 } l2k_batch_workers;
 
@@ -71,9 +71,9 @@ typedef struct l2k_batch_shape {
     bool on_device;   /* a device may take part */
 } l2k_batch_shape;
 
-/* Has all items coded, and waits for that. context->run is the batch's: it has the callback for progress, and gets
- * progress and times. Items that were not begun, as the hook asked to stop, are left as they are. L2K_ERROR_MEMORY if
- * there is not even one worker. */
+/* Codes all items and waits for them. context->run belongs to the batch: it holds the progress callback and collects
+ * progress and times. Items not yet begun when the hook asks to stop are left as they are. L2K_ERROR_MEMORY if not even
+ * one worker can be made. */
 l2k_status l2k_batch_workers_run(l2k_batch_workers *workers, const l2k_batch_kind *kind, const void *owner,
                                  const l2k_context *context, const l2k_batch_shape *shape, void *items);
 

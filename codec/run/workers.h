@@ -1,8 +1,8 @@
-/* How tiles are spread over threads. Many small tiles: each thread is a worker group of one and takes whole tiles. Few
- * or large tiles: one worker group of all threads takes tile after tile, its threads sharing rows and code-blocks. The
- * result does not depend on which it is. */
-#ifndef L2K_CODEC_WORKERS_H
-#define L2K_CODEC_WORKERS_H
+/* How tiles are spread over threads. With many small tiles, each thread is a worker group of one and takes whole tiles.
+ * With few or large tiles, one worker group of all threads takes tile after tile, and its threads share rows and
+ * code-blocks. The result is the same either way. */
+#ifndef L2K_CODEC_RUN_WORKERS_H
+#define L2K_CODEC_RUN_WORKERS_H
 
 #include "base/failure.h"
 #include "codec/engine/engine.h"
@@ -11,7 +11,7 @@ enum { L2K_SLOTS_OF_GROUP = 2, L2K_CACHED_OF_SLOT = 3 };
 
 typedef struct l2k_worker_group {
     l2k_engine engine;
-    /* One or two: where the engine works by itself, a tile is with it while the threads work on another. */
+    /* One or two: if the engine works asynchronously, it has one tile while the threads work on another. */
     unsigned num_slots;
     l2k_engine_slot slots[L2K_SLOTS_OF_GROUP];
     /* During a run: tiles begun and ended so far, and the last two begun. */
@@ -22,10 +22,10 @@ typedef struct l2k_worker_group {
 typedef struct l2k_workers {
     l2k_engine_kind kind;
     unsigned num_groups, num_slots; /* slots of all worker groups together */
-    bool by_tile; /* there are as many as threads, or as a processor is worth: each takes whole tiles */
+    bool by_tile; /* there are as many groups as threads, or as a processor is worth, and each takes whole tiles */
     l2k_worker_group *groups;
     l2k_plan_cache plans;
-    bool keep_plans; /* from one tile to the next; costs memory */
+    bool keep_plans; /* keep plans from tile to tile; costs memory */
     /* During a run: */
     uint32_t count; /* tiles */
     atomic_uint_least32_t next;
@@ -33,41 +33,40 @@ typedef struct l2k_workers {
     l2k_first_failure first;
 } l2k_workers;
 
-/* Whether tiles of `siz`, `num_tiles` at a time, are worth a worker group each. */
+/* Whether tiles of `siz`, `num_tiles` at a time, are worth one worker group each. */
 bool l2k_workers_by_tile(const l2k_context *context, const l2k_siz *siz, uint32_t num_tiles);
 
 /* Prepares worker groups for `num_tiles` tiles at a time of those that `siz` describes: one for each thread, or a
- * single one; where AUTO may leave the CPU, not more than that is worth, and with `spread` at least one for each of the
- * context's processors. Present worker groups, with their plans, stay where they would be the same; zero-initialise
- * before the first call. Errors: L2K_ERROR_MEMORY. */
+ * single one. If AUTO may leave the CPU, there are no more than that is worth, and with `spread` at least one for each
+ * of the context's processors. Present worker groups that fit stay, with their plans; zero-initialise before the first
+ * call. Errors: L2K_ERROR_MEMORY. */
 l2k_status l2k_workers_prepare(const l2k_context *context, l2k_backend backend, const l2k_block_coder_table *coders,
                                const l2k_siz *siz, uint32_t num_tiles, bool by_tile, bool spread, l2k_workers *workers);
 
-/* Waits for plans that are under way. Takes zero-initialised worker groups, too. */
+/* Waits for plans at work. Accepts zero-initialised worker groups. */
 void l2k_workers_release(l2k_workers *workers);
 
-/* Frees all plans, of which none is needed any more. */
+/* Frees all plans, none of which may be needed any more. */
 void l2k_workers_drop_plans(l2k_workers *workers);
 
 /* Releases the code that the engines hold. */
 void l2k_workers_forget(l2k_workers *workers);
 
-/* A worker group's next duty: to begin a tile in a slot (up to l2k_plan_begin), or to end the one begun there (from
- * l2k_plan_finish on). Tiles of a worker group end in the order in which they began; with two slots, another one begins
- * before. */
+/* A worker group's next job: begin a tile in a slot (up to l2k_plan_begin), or end the tile begun there (from
+ * l2k_plan_finish on). Tiles of a worker group end in the order in which they began; with two slots, the next one
+ * begins before the last one ends. */
 typedef struct l2k_job {
     bool begins;
     uint32_t tile; /* 0 .. count - 1 */
     l2k_engine_slot *slot;
 } l2k_job;
 
-/* Runs `share` once per worker group, on that worker group's thread, and returns the failure of the lowest tile, which
- * does not depend on the number of threads unless time or memory has a part in it. Tiles after a failure
- * are not begun. */
+/* Runs `share` once per worker group, on that group's thread, and returns the failure of the lowest tile. That does not
+ * depend on the number of threads, unless time or memory plays a part. No tile begins after a failure. */
 typedef void l2k_worker_share(void *call, l2k_workers *workers, l2k_worker_group *group);
 l2k_status l2k_workers_run(l2k_workers *workers, uint32_t count, l2k_worker_share *share, void *call);
 
-/* For shares:  while (l2k_next_job(workers, group, &job)) l2k_end_job(workers, group, &job, what became of it);  */
+/* The loop of a share: while (l2k_next_job(workers, group, &job)) l2k_end_job(workers, group, &job, status); */
 bool l2k_next_job(l2k_workers *workers, l2k_worker_group *group, l2k_job *job);
 void l2k_end_job(l2k_workers *workers, l2k_worker_group *group, const l2k_job *job, l2k_status status);
 

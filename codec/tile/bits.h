@@ -18,7 +18,7 @@ static inline l2k_bit_writer l2k_bits_to(l2k_buffer *buffer)
     return (l2k_bit_writer){.buffer = buffer};
 }
 
-/* Bits of the byte that is next. */
+/* The number of bits in the next byte. */
 static inline unsigned l2k_bits_width(const l2k_bit_writer *bits)
 {
     return bits->after_ff ? 7 : 8;
@@ -71,11 +71,11 @@ static inline void l2k_bits_flush(l2k_bit_writer *bits)
  * care that a reader can live in registers, since a packet header is a chain of short reads, each of which depends on
  * the one before. */
 typedef struct l2k_bit_reader {
-    uint64_t window; /* the next bit on top, and 0 behind the last */
+    uint64_t window; /* the next bit on top; 0 after the last one */
     int left;        /* bits in it */
-    bool after_ff;   /* the last byte that went into it was 0xFF */
+    bool after_ff;   /* the last byte that entered the window was 0xFF */
     bool exhausted;
-    const uint8_t *next, *end; /* bytes that have not gone into it */
+    const uint8_t *next, *end; /* bytes that have not entered the window */
     const uint8_t *start;
 } l2k_bit_reader;
 
@@ -84,7 +84,7 @@ static inline l2k_bit_reader l2k_bits_from(const uint8_t *data, const uint8_t *e
     return (l2k_bit_reader){.next = data, .end = end, .start = data};
 }
 
-/* By value, since a reader whose address is known must be in memory. */
+/* Passed by value: a reader whose address is taken would have to be in memory. */
 __attribute__((noinline, unused)) static l2k_bit_reader l2k_bits_refill_by_bytes(l2k_bit_reader bits)
 {
     while (bits.left <= 56 && bits.next < bits.end) {
@@ -96,7 +96,7 @@ __attribute__((noinline, unused)) static l2k_bit_reader l2k_bits_refill_by_bytes
     return bits;
 }
 
-/* Afterwards there are at least 32 bits, unless the data ends before. */
+/* Leaves at least 32 bits, unless the data ends earlier. */
 static inline void l2k_bits_refill(l2k_bit_reader *bits)
 {
     if (bits->end - bits->next >= 4 && !bits->after_ff) {
@@ -111,7 +111,7 @@ static inline void l2k_bits_refill(l2k_bit_reader *bits)
     *bits = l2k_bits_refill_by_bytes(*bits);
 }
 
-/* `count` up to 32; the window has as many bits, or the data is at its end. */
+/* `count` up to 32; the window has that many bits, or the data is at its end. */
 static inline void l2k_bits_skip(l2k_bit_reader *bits, unsigned count)
 {
     bits->window <<= count;
@@ -154,13 +154,13 @@ static inline uint32_t l2k_bits_run(l2k_bit_reader *bits, unsigned bit, uint32_t
     return count;
 }
 
-/* Whether a byte is one after 0xFF, with 7 bits. */
+/* Whether the byte at `at` follows 0xFF and so has 7 bits. */
 static inline bool l2k_bits_is_stuffed(const l2k_bit_reader *bits, const uint8_t *at)
 {
     return at > bits->start && at[-1] == 0xFF;
 }
 
-/* Skips to the end of the header: the stuffed byte after a final 0xFF belongs to it. `next` is then behind it. */
+/* Skips to the end of the header; a stuffed byte after a final 0xFF belongs to it. `next` is then behind the header. */
 static inline void l2k_bits_align(l2k_bit_reader *bits)
 {
     while (bits->next > bits->start && bits->left >= 8 - l2k_bits_is_stuffed(bits, bits->next - 1)) {

@@ -27,23 +27,23 @@ enum { L2K_TAG_TREE_LEVELS = 33 };
 
 /* ---- Decoder -------------------------------------------------------------------------------------------------- */
 
-/* The part read so far of a tree of width x height leaves: of each node twice what its value is at least, and 1 more if
- * it is just that. Four bytes a node, since large precincts have many: parents are worked out. */
+/* The part read so far of a tree of width x height leaves. Each node holds twice its lower bound, plus 1 if that is its
+ * value. Four bytes a node, since large precincts have many: parents are computed. */
 typedef struct l2k_tag_reader {
     uint32_t width, height;
     uint32_t *nodes; /* leaves first, then level by level, in raster order */
 } l2k_tag_reader;
 
-/* The nodes of such a tree. */
+/* The number of nodes of such a tree. */
 uint64_t l2k_tag_nodes(uint32_t width, uint32_t height);
 
-/* Takes the nodes from the arena: nothing has been read. width and height may be 0. */
+/* Takes the nodes from the arena, in the state before the first reading. width and height may be 0. */
 l2k_status l2k_tag_reader_create(const l2k_context *context, l2k_arena *arena, l2k_tag_reader *tree);
 
-/* Back to the state before the first reading. */
+/* Returns to the state before the first reading. */
 void l2k_tag_reader_restart(const l2k_tag_reader *tree);
 
-/* What is known of a leaf that was decoded to be below a threshold: its value. */
+/* The value of a leaf that was decoded to be below a threshold. */
 static inline uint32_t l2k_tag_value(const l2k_tag_reader *tree, uint32_t x, uint32_t y)
 {
     return tree->nodes[(size_t)y * tree->width + x] >> 1;
@@ -74,8 +74,8 @@ static inline void l2k_tag_rise(l2k_tag_place *place)
     place->y /= 2;
 }
 
-/* Decodes whether the value of leaf x, y is below `threshold`, at most 2^31 - 1. What is above a node that is known, or
- * known not to be below the threshold, has nothing more to say. */
+/* Decodes whether the value of leaf x, y is below `threshold`, at most 2^31 - 1. Ancestors of a node that is known, or
+ * known to reach the threshold, have nothing to add. */
 static inline bool l2k_tag_decode(const l2k_tag_reader *tree, uint32_t x, uint32_t y, uint32_t threshold,
                                   l2k_bit_reader *bits)
 {
@@ -107,7 +107,7 @@ static inline bool l2k_tag_decode(const l2k_tag_reader *tree, uint32_t x, uint32
     return (*leaf & 1) && *leaf < 2 * threshold;
 }
 
-/* After a decoded "no": the number of leaves of the row, starting with leaf x, y, that an ancestor already known to be
+/* After l2k_tag_decode returned false: the number of leaves of the row, from leaf x, y on, that an ancestor known to be
  * at least `threshold` rules out as well. UINT32_MAX if the root rules out all leaves. */
 uint32_t l2k_tag_above(const l2k_tag_reader *tree, uint32_t x, uint32_t y, uint32_t threshold);
 

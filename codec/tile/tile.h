@@ -1,6 +1,5 @@
 /* A tile in memory: tile-components, resolutions, subbands, precincts, code-blocks (Annex B). All of it lives in the
- * tile's arena. Block coders and packets read and write the code-blocks; what they leave there is the whole traffic
- * between them. */
+ * tile's arena. Block coders and packets exchange data only through the code-blocks. */
 #ifndef L2K_CODEC_TILE_TILE_H
 #define L2K_CODEC_TILE_TILE_H
 
@@ -17,7 +16,7 @@ typedef struct l2k_contribution {
     bool starts_segment;
 } l2k_contribution;
 
-/* An encoded code-block. The pointers but the last are its block coder's; the last is the tile's. */
+/* An encoded code-block. The block coder owns what the pointers refer to, but for layer_passes, which is the tile's. */
 typedef struct l2k_coded_block {
     const uint8_t *bytes;
     uint32_t *pass_bytes;    /* per pass: bytes up to its end, L2K_PASS_TERMINATED set where it ends a segment */
@@ -35,30 +34,30 @@ typedef struct l2k_received_block {
 
 #define L2K_PASS_TERMINATED 0x80000000u
 
-/* How a received code-block is coded. In styles with HT it is open until the first bytes arrive: so far there are only
- * placeholder passes (B.1 of T.814). */
+/* How a received code-block is coded. In styles with HT it is open until its first bytes arrive: until then there are
+ * only placeholder passes (B.1 of T.814). */
 typedef enum l2k_block_kind { L2K_BLOCK_MQ = 0, L2K_BLOCK_HT, L2K_BLOCK_OPEN } l2k_block_kind;
 
-/* What a packet header has to know of a code-block from those before it (decoder). */
+/* What a packet header must know of a code-block from earlier headers (decoder). */
 typedef struct l2k_block_state {
     uint8_t num_planes, num_passes, lblock, kind; /* as in l2k_block */
 } l2k_block_state;
 
-/* A code-block: its samples' place, and what its coder and the packets leave to each other. */
+/* A code-block: the place of its samples, and what its coder and the packets pass to each other. */
 typedef struct l2k_block {
     l2k_rect rect; /* in the subband's domain */
     uint8_t num_planes;
-    uint8_t num_passes; /* encoder: all that were coded; decoder: received so far */
+    uint8_t num_passes; /* encoder: number of coded passes; decoder: number received so far */
     uint8_t lblock;     /* B.10.7.1 */
     uint8_t passes_in;  /* encoder: passes in the packets so far */
-    uint8_t kind;       /* decoder: l2k_block_kind; this and the first two are copies of its state */
+    uint8_t kind;       /* decoder: l2k_block_kind. This, num_planes and num_passes are copies of the block's state */
     union {
         l2k_coded_block coded;
         l2k_received_block received;
     };
 } l2k_block;
 
-/* A contribution that a packet's header has announced, and whose bytes follow the header (decoder); or several in a row
+/* A contribution announced by a packet's header, whose bytes follow that header (decoder); or several consecutive ones
  * of code-blocks that are not kept. */
 typedef struct l2k_pending {
     l2k_block *block; /* NULL: not kept */
@@ -67,8 +66,8 @@ typedef struct l2k_pending {
     bool starts_segment;
 } l2k_pending;
 
-/* What packet headers have said so far of all code-blocks of a precinct's part of a subband (decoder): some 15 bytes
- * for each. */
+/* What packet headers have said so far about the code-blocks of a precinct in a subband (decoder): some 15 bytes for
+ * each. */
 typedef struct l2k_received_headers {
     l2k_block_state *states; /* NULL until l2k_precinct_receive */
     l2k_tag_reader inclusion, zero_planes;
@@ -77,9 +76,9 @@ typedef struct l2k_received_headers {
 /* A precinct's part of one subband. */
 typedef struct l2k_precinct {
     l2k_partition grid; /* its code-blocks */
-    l2k_rect kept;      /* columns and rows of those that exist: all of them when encoding */
+    l2k_rect kept;      /* columns and rows of code-blocks that exist: all when encoding */
     l2k_block *blocks;  /* of `kept`, row by row; NULL until prepared */
-    uint32_t image;     /* the tile's, when it was prepared last */
+    uint32_t image;     /* tile->image when it was last prepared */
     union {
         struct {
             l2k_tag_tree inclusion, zero_planes;
@@ -92,9 +91,9 @@ typedef struct l2k_subband {
     l2k_rect rect;
     const struct l2k_tile_component *component;
     uint8_t resolution, orientation;
-    uint16_t max_planes;     /* Mb (E-2), and the shift of a region of interest on top */
-    l2k_rect window;         /* what is decoded of it */
-    uint32_t view_x, view_y; /* where in it what its view holds begins */
+    uint16_t max_planes;     /* Mb (E-2) plus the shift of a region of interest */
+    l2k_rect window;         /* the part of it that is decoded */
+    uint32_t view_x, view_y; /* where in the subband the part held by its view begins */
     l2k_precinct *precincts; /* those of resolution->wanted, row by row: all when encoding */
 } l2k_subband;
 
@@ -102,19 +101,20 @@ typedef struct l2k_resolution {
     l2k_rect rect;
     l2k_partition precincts;
     uint32_t num_precincts;
-    uint64_t first_precinct; /* its number among those of the tile */
-    l2k_rect wanted;         /* columns and rows of precincts that have memory as long as the tile: all when encoding */
-    l2k_precinct **passed;   /* decoder: of the others, those whose packets are being passed over, for each the parts in
+    uint64_t first_precinct; /* number of its first precinct in the tile */
+    l2k_rect wanted;         /* columns and rows of precincts that stay in memory as long as the tile: all when
+                                encoding */
+    l2k_precinct **passed;   /* decoder: for each unwanted precinct whose packets are being passed over, its parts in
                                 the subbands; NULL: none so far */
-    uint32_t num_bands;      /* 1 for the lowest resolution, else 3, of which those that do not exist are empty */
+    uint32_t num_bands;      /* 1 for the lowest resolution, else 3; subbands that do not exist are empty */
     l2k_subband bands[3];
 } l2k_resolution;
 
-/* Decoder: what of a tile-component is wanted. */
+/* Decoder: the part of a tile-component that is wanted. */
 typedef struct l2k_component_window {
     bool is_set, is_wanted;
     uint32_t discard; /* highest resolutions left out */
-    l2k_rect output;  /* in the domain of those that are left */
+    l2k_rect output;  /* in the domain of the remaining resolutions */
 } l2k_component_window;
 
 typedef struct l2k_tile_component {
@@ -124,8 +124,8 @@ typedef struct l2k_tile_component {
     uint32_t num_resolutions;
     l2k_resolution *resolutions;
     const l2k_component_coding *coding;
-    const l2k_coefficients *view; /* where a plan has its coefficients; set when the plan is chosen */
-    l2k_component_window window;  /* that the resolutions and subbands were made for */
+    const l2k_coefficients *view; /* the component's coefficients in the plan; set when the plan is chosen */
+    l2k_component_window window;  /* the window that the resolutions and subbands were made for */
 } l2k_tile_component;
 
 /* A code-block and where it belongs. */
@@ -134,7 +134,7 @@ typedef struct l2k_block_place {
     const l2k_subband *band;
 } l2k_block_place;
 
-/* Where the view of its component has a code-block. */
+/* The part of its component's view that holds a code-block. */
 static inline l2k_band_view l2k_block_in_view(const l2k_block_place *place)
 {
     const l2k_subband *band = place->band;
@@ -151,84 +151,83 @@ typedef struct l2k_tile {
     l2k_tile_component *components;
     const l2k_tile_coding *coding;
     uint64_t num_precincts;     /* packets of one layer */
-    uint32_t image;             /* images before this one with the same tree */
-    bool has_contributions;     /* decoder: some code-block has */
+    uint32_t image;             /* number of earlier images with the same tree */
+    bool has_contributions;     /* decoder: some code-block has a contribution */
     bool is_received;           /* decoder: precincts have received headers */
-    bool keeps_windows;         /* decoder: of precincts that are wanted, too, only code-blocks in the windows exist */
-    uint8_t missing_guard_bits; /* encoder: bit-planes that a block has more than its subband provides for */
+    bool keeps_windows;         /* decoder: even in wanted precincts, only code-blocks in the windows exist */
+    uint8_t missing_guard_bits; /* encoder: bit-planes that a block has beyond those of its subband */
     uint8_t magnitude_bound;    /* encoder: B that the HT blocks need (8.7.3 of T.814) */
-    l2k_block_place *places;    /* encoder: of all code-blocks, as l2k_tile_list_blocks has them */
+    l2k_block_place *places;    /* encoder: the places of all code-blocks, from l2k_tile_list_blocks */
     size_t num_places;
-    uint8_t *layers; /* encoder: the layer_passes of all places, one after the other */
+    uint8_t *layers; /* encoder: the layer_passes of all places, in order */
     l2k_arena arena;
-    l2k_arena contributions; /* of this image; encoder: planes, layers */
-    l2k_arena passed;        /* decoder: precincts that are not wanted, from their first packet to their last */
-    size_t num_passed;       /* of those precincts */
-    l2k_pending *pending;    /* decoder: of the packet that is being read, in the order of their bytes */
+    l2k_arena contributions; /* of this image; encoder: planes of samples, and layers */
+    l2k_arena passed;        /* decoder: unwanted precincts, from their first packet to their last */
+    size_t num_passed;       /* number of those precincts */
+    l2k_pending *pending;    /* decoder: contributions of the packet being read, in the order of their bytes */
     size_t pending_capacity;
 } l2k_tile;
 
-/* Builds the tree down to resolutions and subbands, of which everything is wanted. `siz` and `coding` must outlive the
- * tile. On failure the tile is released. `most_precincts` bounds the number of precincts: more of them are
- * L2K_ERROR_TRUNCATED, since each packet takes at least a byte (UINT64_MAX when encoding). */
+/* Builds the tree down to resolutions and subbands, all of them wanted. `siz` and `coding` must outlive the tile. On
+ * failure the tile is released. More than `most_precincts` precincts are L2K_ERROR_TRUNCATED, since each packet takes
+ * at least a byte; UINT64_MAX when encoding. */
 l2k_status l2k_tile_outline(const l2k_context *context, const l2k_siz *siz, const l2k_tile_coding *coding,
                             uint32_t index, uint64_t most_precincts, l2k_tile *tile);
 
-/* Then takes memory for the (unprepared) precincts that are wanted. On failure the tile is released. */
+/* Then takes memory for the wanted precincts, not yet prepared. On failure the tile is released. */
 l2k_status l2k_tile_take_precincts(const l2k_context *context, l2k_tile *tile);
 
-/* Both, for all precincts. */
+/* Calls both, for all precincts. */
 l2k_status l2k_tile_create(const l2k_context *context, const l2k_siz *siz, const l2k_tile_coding *coding,
                            uint32_t index, uint64_t most_precincts, l2k_tile *tile);
 void l2k_tile_release(const l2k_context *context, l2k_tile *tile);
 
-/* Whether the tree is that of tile `index` of another image, whose coding equals the tile's. */
+/* Whether the tree fits tile `index` of another image whose coding equals the tile's. */
 bool l2k_tile_fits(const l2k_tile *tile, const l2k_siz *siz, uint32_t index);
 
-/* Makes the tree ready for the next image: code-blocks stay where they are, and become new when their precinct is
- * prepared. L2K_ERROR_TRUNCATED as above. */
+/* Makes the tree ready for the next image: code-blocks keep their memory and are reset when their precinct is prepared.
+ * L2K_ERROR_TRUNCATED as above. */
 l2k_status l2k_tile_restart(const l2k_context *context, uint64_t most_precincts, l2k_tile *tile);
 
-/* Samples of all its components. */
+/* The number of samples of all components. */
 uint64_t l2k_tile_samples(const l2k_tile *tile);
 
-/* For coding the tile again with other steps in its coding: makes the bit-planes of all subbands theirs, and forgets
- * what the blocks needed. */
+/* For coding the tile again with other steps in its coding: sets the bit-planes of all subbands to match the steps, and
+ * forgets what the blocks needed. */
 void l2k_tile_take_steps(l2k_tile *tile);
 
 /* Provides for more guard bits in all subbands (E-2). */
 void l2k_tile_add_guard_bits(l2k_tile *tile, unsigned bits);
 
-/* Makes the code-blocks of one precinct, which is wanted, in all subbands of a resolution, if that was not done yet for
- * this image. */
+/* Makes the code-blocks of one wanted precinct in all subbands of a resolution, unless that was done for this image. */
 l2k_status l2k_precinct_prepare(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
                                 uint32_t resolution, uint32_t precinct);
 
-/* The same, and what its packet headers need. A precinct that is not wanted has no code-blocks. */
+/* Also makes what the precinct's packet headers need. A precinct that is not wanted has no code-blocks. */
 l2k_status l2k_precinct_receive(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
                                 uint32_t resolution, uint32_t precinct);
 
-/* How many code-blocks the precincts that are wanted have, about. */
+/* The approximate number of code-blocks in the wanted precincts. */
 uint64_t l2k_tile_wanted_blocks(const l2k_tile *tile);
 
 bool l2k_precinct_is_wanted(const l2k_resolution *resolution, uint32_t precinct);
 
-/* The part of a precinct in subband `band` of a resolution; NULL where it is not wanted and not prepared. */
+/* The part of a precinct in subband `band` of a resolution; NULL if it is neither wanted nor prepared. */
 l2k_precinct *l2k_precinct_of(const l2k_resolution *resolution, uint32_t band, uint32_t precinct);
 
-/* After a precinct's last packet, gives its memory back if it is not wanted. */
+/* After a precinct's last packet: frees the precinct if it is not wanted. */
 void l2k_precinct_leave(l2k_tile *tile, l2k_resolution *resolution, uint32_t precinct);
 
 /* Makes room for more pending contributions. */
 l2k_status l2k_tile_grow_pending(const l2k_context *context, l2k_tile *tile);
 
-/* Code-blocks of a precinct, kept or not. */
+/* The number of code-blocks of a precinct, kept or not. */
 static inline uint32_t l2k_precinct_blocks(const l2k_precinct *precinct)
 {
     return precinct->grid.across * precinct->grid.down;
 }
 
-/* The code-block in a column and row; NULL where it is not kept. */
+/* The code-block in a column and row; NULL if it is not kept. */
 static inline l2k_block *l2k_precinct_block(const l2k_precinct *precinct, uint32_t x, uint32_t y)
 {
     const l2k_rect kept = precinct->kept;
@@ -237,9 +236,9 @@ static inline l2k_block *l2k_precinct_block(const l2k_precinct *precinct, uint32
     return &precinct->blocks[(size_t)(y - kept.y0) * (kept.x1 - kept.x0) + (x - kept.x0)];
 }
 
-/* Lists all prepared blocks in the windows of component c (of all components for c == UINT32_MAX) but those of the
- * `discard` highest resolutions, component by component, from the lowest resolution up; the array is the caller's to
- * release. */
+/* Lists all prepared blocks in the windows of component c (UINT32_MAX: of all components), without those of the
+ * `discard` highest resolutions; component by component, from the lowest resolution up. The caller releases the
+ * array. */
 l2k_status l2k_tile_list_blocks(const l2k_context *context, const l2k_tile *tile, uint32_t c, uint32_t discard,
                                 l2k_block_place **places, size_t *count);
 

@@ -63,9 +63,9 @@ typedef enum l2k_severity { L2K_SEVERITY_ERROR, L2K_SEVERITY_WARNING, L2K_SEVERI
  *
  * `allocate` returns memory aligned for any C object, or NULL; `release` takes it back. Encoders and decoders keep
  * memory, tables and transform plans from image to image: once two images of a shape have been coded, another one
- * allocates nothing, or at most a few blocks with several threads. Memory is returned once two images have not used it,
- * and when the object is freed. GPU memory, pinned memory, thread stacks and the C library's qsort do not use these
- * hooks.
+ * allocates only what its coded bytes need beyond theirs, or a few blocks with several threads. Memory is returned once
+ * two images have not used it, and when the object is freed. GPU memory, pinned memory, thread stacks and the C
+ * library's qsort do not use these hooks.
  *
  * `message`: `text` has no trailing newline and is valid only during the call. If several threads fail, each reports
  * its own line, in any order; the status is that of the first tile that failed.
@@ -294,8 +294,8 @@ typedef enum l2k_format { L2K_FORMAT_JP2 = 0, L2K_FORMAT_CODESTREAM } l2k_format
  * of a tiled one, which LIMIT_SAMPLES and the size of the file bound. */
 typedef enum l2k_backend { L2K_BACKEND_AUTO = 0, L2K_BACKEND_CPU, L2K_BACKEND_CUDA, L2K_BACKEND_OPENCL } l2k_backend;
 
-/* Where planes, and a transform's coefficients, are: in host memory, or in memory of the object's device: CUDA's, or for
- * a transform OpenCL's. */
+/* Where planes, and a transform's coefficients, are: in host memory, or in memory of the object's device: CUDA's, or
+ * for a transform OpenCL's. */
 typedef enum l2k_memory { L2K_MEMORY_HOST = 0, L2K_MEMORY_DEVICE } l2k_memory;
 
 /* Instruction sets of the CPU's row functions; the result is the same to the bit. AUTO takes the fastest set that the
@@ -549,7 +549,7 @@ typedef struct l2k_encode_item {
  * are divided among them. IN_FLIGHT 0 takes at most THREADS images at once, fewer if they are large (2^27 samples
  * together) or a GPU may take part (8); with several DEVICES, that many on each. The threads, and what they keep for
  * the next image, belong to the encoder: once each thread has coded two images of a shape, batches of that shape
- * allocate nothing. With as many images as are in flight, each thread codes one.
+ * allocate only for images with more coded bytes. With as many images as are in flight, each thread codes one.
  *
  * Messages name their item ("image 3: ...") and come from several threads at once. Progress is that of the batch; when
  * the progress hook returns false, images that were not done get L2K_ERROR_CANCELLED. Times are those of all images

@@ -15,14 +15,14 @@
 #include "transform/backend.h"
 #include "transform/layout.h"
 
-/* Everything that a plan takes, as far as the specification and the number of threads decide it. */
+/* The sizes of all memory of a plan, as far as the specification and the number of threads determine it. */
 typedef struct l2k_cpu_sizes {
     size_t low_odd, low_even; /* samples of the largest LL of odd and of even depth, as the next level yields them */
     unsigned num_joined;      /* most components that go together */
     size_t row_stride;        /* samples between rows of the scratch memory */
     unsigned ring_rows;       /* per component */
     size_t scratch_samples;   /* per thread */
-    size_t threads;           /* that can be at work at once */
+    size_t threads;           /* most threads at work at once */
 } l2k_cpu_sizes;
 
 typedef struct l2k_cpu_state {
@@ -45,21 +45,21 @@ typedef struct l2k_level_pass {
     l2k_level next;         /* the next level, if there is one: its samples contain this one's LL */
     l2k_band_view bands[4]; /* the coefficients that this level takes, by orientation; LL of the last level only */
     const l2k_wavelet_descriptor *wavelet;
-    const l2k_wavelet_rows *rows; /* NULL: */
+    const l2k_wavelet_rows *rows; /* NULL: `kernel` is used */
     l2k_kernel_lifting kernel;
 } l2k_level_pass;
 
-/* Runs rows begin .. end - 1 of a level pass, of those that shape.passed has; `scratch` is the thread's.
- * L2K_ERROR_CANCELLED, or L2K_OK. */
+/* Runs rows begin .. end - 1 of a level pass, within shape.passed; `scratch` is the thread's. Returns
+ * L2K_ERROR_CANCELLED or L2K_OK. */
 typedef l2k_status l2k_cpu_stripe(const l2k_plan *plan, const l2k_plane *planes, const l2k_level_pass *pass,
                                   uint32_t *scratch, int64_t begin, int64_t end);
 
 l2k_cpu_stripe l2k_cpu_analyse, l2k_cpu_synthesise;
 
-/* Without a decomposition: between the pixels and the view. */
+/* Copy between the pixels and the view, without a decomposition. */
 l2k_cpu_stripe l2k_cpu_copy_forward, l2k_cpu_copy_inverse;
 
-/* Samples between rows of an LL of that width. */
+/* The number of samples between rows of an LL of that width. */
 static inline size_t l2k_cpu_low_stride(size_t width)
 {
     return (width + 15) / 16 * 16;

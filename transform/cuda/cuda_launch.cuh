@@ -1,7 +1,7 @@
 /* Shared by the launchers of forward and inverse kernels: the form of a kernel that the planes of a level pass need,
  * how many warps it gets, and the launch itself. README.md in this folder has a table of the forms. */
-#ifndef L2K_TRANSFORM_LAUNCH_CUDA_CUH
-#define L2K_TRANSFORM_LAUNCH_CUDA_CUH
+#ifndef L2K_TRANSFORM_CUDA_CUDA_LAUNCH_CUH
+#define L2K_TRANSFORM_CUDA_CUDA_LAUNCH_CUH
 
 #include "transform/cuda/cuda_strips.cuh"
 

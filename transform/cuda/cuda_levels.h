@@ -10,9 +10,9 @@ static inline unsigned l2k_cuda_lanes(const l2k_plan_spec *spec, uint32_t c)
     return spec->component_transform && c == 0 ? 3 : 1;
 }
 
-/* Device memory for LL samples between launches and for counters, in bytes; to be cleared before the first run. */
+/* Bytes of device memory for LL samples between launches and for counters; clear it before the first run. */
 size_t l2k_cuda_low_bytes(const l2k_plan_spec *spec);
-/* Those of the samples, which come first and hold nothing from run to run, unlike the counters. */
+/* The bytes for samples alone; they come first and, unlike the counters, keep nothing from run to run. */
 size_t l2k_cuda_low_sample_bytes(const l2k_plan_spec *spec);
 
 /* Enqueues the plan's transform on `stream` (a cudaStream_t). planes[c] and coefficients[c] are in device memory, the

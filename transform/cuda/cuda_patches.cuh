@@ -1,8 +1,8 @@
 /* Several small levels in one launch. A small level is bound by latency: of the launch, of instruction fetches, of one
  * row after the other. So a warp takes a patch of a few rows at once with all its loads in flight, and the blocks of a
  * cooperative launch wait for each other between two levels. Lifting as in dwt/warp_cuda.cuh. */
-#ifndef L2K_TRANSFORM_PATCHES_CUDA_CUH
-#define L2K_TRANSFORM_PATCHES_CUDA_CUH
+#ifndef L2K_TRANSFORM_CUDA_CUDA_PATCHES_CUH
+#define L2K_TRANSFORM_CUDA_CUDA_PATCHES_CUH
 
 #include "transform/cuda/cuda_deep.h"
 #include "transform/cuda/cuda_launch.cuh"

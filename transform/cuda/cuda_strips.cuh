@@ -1,8 +1,8 @@
 /* How forward and inverse kernels divide a plane among warps: strips of columns, which a warp goes down in rounds of
  * four rows (after Enfedaque, Auli-Llinas, Moure: Implementation of the DWT in a GPU through a Register-based Strategy,
  * with a sliding window in place of their tiles). */
-#ifndef L2K_TRANSFORM_STRIPS_CUDA_CUH
-#define L2K_TRANSFORM_STRIPS_CUDA_CUH
+#ifndef L2K_TRANSFORM_CUDA_CUDA_STRIPS_CUH
+#define L2K_TRANSFORM_CUDA_CUDA_STRIPS_CUH
 
 #include "base/words_cuda.cuh"
 #include "dwt/warp_cuda.cuh"

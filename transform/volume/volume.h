@@ -12,7 +12,7 @@
 #include "transform/front_end.h"
 #include "transform/volume/z_levels.h"
 
-/* What a volume is, after all checks. */
+/* The specification of a volume, after all checks. */
 typedef struct l2k_volume_spec {
     l2k_tile_spec tile; /* a slice as in l2k_transform; its components are those of the samples */
     l2k_wavelet wavelet, z_wavelet;
@@ -22,26 +22,27 @@ typedef struct l2k_volume_spec {
 } l2k_volume_spec;
 
 typedef struct l2k_volume_stage {
-    l2k_plan *plan;  /* of a slice, or of some */
-    size_t *offsets; /* of a component in a slice, in values */
-    size_t samples;  /* of a slice, all components */
+    l2k_plan *plan;  /* for one slice, or for several */
+    size_t *offsets; /* of each component in a slice, in values */
+    size_t samples;  /* samples of a slice, all components */
     l2k_z_levels z;
-    l2k_z_slice *all;     /* that were made */
-    unsigned made;        /* how many */
-    l2k_z_queue free;     /* those without content */
-    l2k_z_queue finished; /* lifted across slices */
+    l2k_z_slice *all;     /* all slices made, in a list */
+    unsigned made;        /* number of slices made */
+    l2k_z_queue free;     /* slices without content */
+    l2k_z_queue finished; /* slices lifted across slices */
 } l2k_volume_stage;
 
-/* A backend, as l2k_volume_... see it after their checks. */
+/* A backend's functions; l2k_volume_... call them after their checks. */
 typedef struct l2k_volume_functions {
-    l2k_status (*make)(l2k_volume *volume);   /* the stages are laid out */
-    void (*free)(l2k_volume *volume);         /* also what an incomplete make has left; the stages follow */
-    l2k_status (*rewind)(l2k_volume *volume); /* for another volume; the stages have been rewound */
+    l2k_status (*make)(l2k_volume *volume);   /* called when the stages are laid out */
+    void (*free)(l2k_volume *volume);         /* also releases what an incomplete `make` has left; the stages are
+                                                 released afterwards */
+    l2k_status (*rewind)(l2k_volume *volume); /* prepares for another volume; the stages have been rewound */
     bool (*is_full)(const l2k_volume *volume);
     l2k_status (*put)(l2k_volume *volume, const l2k_plane *planes);
     l2k_status (*get_coefficients)(l2k_volume *volume, l2k_volume_slice *slice);
     l2k_status (*next_coefficients)(l2k_volume *volume, l2k_volume_slice *slice);
-    l2k_status (*put_coefficients)(l2k_volume *volume); /* those that were asked for */
+    l2k_status (*put_coefficients)(l2k_volume *volume); /* those that the caller asked for */
     l2k_status (*get_slice)(l2k_volume *volume, const l2k_plane *planes, bool *got);
 } l2k_volume_functions;
 
@@ -53,27 +54,27 @@ extern const l2k_volume_functions l2k_volume_cuda;
 struct l2k_volume {
     l2k_context context;
     int64_t options[L2K_VOLUME_NUM_OPTIONS];
-    bool prepared, changed; /* changed: options, since it was prepared */
+    bool prepared, changed; /* changed: options have changed since it was prepared */
     const l2k_volume_functions *functions;
-    struct l2k_cuda_volume *cuda; /* the CUDA backend's own */
+    struct l2k_cuda_volume *cuda; /* state of the CUDA backend */
     void *stream;                 /* the caller's, for device memory: a cudaStream_t */
     l2k_volume_spec spec;
-    l2k_wavelet_descriptor own, z_own; /* of the options, where they name kernels */
-    l2k_cpu cpu;                       /* whose rows are used */
-    l2k_kernel_sums sums;              /* of a kernel in Z */
+    l2k_wavelet_descriptor own, z_own; /* descriptors for options that name kernels */
+    l2k_cpu cpu;                       /* instruction set of the row functions */
+    l2k_kernel_sums sums;              /* sums of a kernel in Z */
     unsigned num_stages;
     l2k_volume_stage *stages;
     l2k_coefficients *views; /* for the caller, per component */
     l2k_plane *planes;       /* for a backend, per component */
-    uint32_t come;           /* forward: slices of samples that were put */
-    bool asked;              /* inverse: the caller knows which coefficients are wanted */
+    uint32_t come;           /* forward: number of slices of samples put so far */
+    bool asked;              /* inverse: the caller has asked which coefficients are wanted */
 };
 
 /* Checks options and shape and fills in `out`, whose tile is to be released; nothing is left in it after an error. */
 l2k_status l2k_volume_spec_make(const l2k_volume *volume, const l2k_image *slice, uint32_t z0, uint32_t z1,
                                 l2k_volume_spec *out);
 
-/* The wavelet in Z of volume->spec. */
+/* The wavelet of the third direction in volume->spec. */
 const l2k_wavelet_descriptor *l2k_volume_z_wavelet(const l2k_volume *volume);
 
 /* ---- Stages (volume_stage.c) --------------------------------------------------------------------------------- */
@@ -81,25 +82,25 @@ const l2k_wavelet_descriptor *l2k_volume_z_wavelet(const l2k_volume *volume);
 /* Makes the plan of stage `number`, for the levels of `slices` slices, one after the other as its components. */
 l2k_status l2k_stage_make_plan(const l2k_volume *volume, unsigned number, unsigned slices);
 
-/* Lays out all stages of volume->spec, without plans. What was made, plans too, is released by l2k_stages_release,
- * after an error as well. */
+/* Lays out all stages of volume->spec, without plans. l2k_stages_release releases whatever was made, including plans;
+ * call it also after an error. */
 l2k_status l2k_stages_make(l2k_volume *volume);
 void l2k_stages_release(l2k_volume *volume);
 
-/* Back to the first slice. */
+/* Returns all stages to the first slice. */
 void l2k_stages_rewind(l2k_volume *volume);
 
-/* Adds a slice to the list of all, of which the stage is then the owner, but for its values. */
+/* Adds a slice to the list of all slices. The stage then owns it, but not its values. */
 l2k_z_slice *l2k_stage_keep(l2k_volume_stage *stage, l2k_z_slice *slice);
 
-/* Whether the stage is not the last one, so that its low-pass slices leave without LL. */
+/* Whether another stage follows, so that this one's low-pass slices leave without LL. */
 bool l2k_stage_has_next(const l2k_volume *volume, unsigned number);
 
-/* Inverse: the stage whose coefficients are wanted, and which. A low-pass slice needs a slice of the next stage for its
- * LL, one that is finished or, with `at_once`, one that only has to be lifted. */
+/* Inverse: which coefficients are wanted next, and of which stage. A low-pass slice needs a slice of the next stage for
+ * its LL: a finished one or, with `at_once`, one that only has to be lifted. */
 bool l2k_stage_wanted(const l2k_volume *volume, bool at_once, unsigned *number, l2k_z_place *place);
 
-/* The views of slice `i` of a stage's plan, and where the slice belongs. */
+/* Shows the views of slice `i` of a stage's plan and the slice's place to the caller. */
 void l2k_stage_show(l2k_volume *volume, unsigned number, unsigned i, l2k_z_place place, l2k_volume_slice *slice);
 
 #endif

@@ -26,7 +26,7 @@ typedef struct l2k_z_place {
     uint32_t index;
 } l2k_z_place;
 
-/* A slice, with what a backend has of it behind. */
+/* A slice. A backend's own data of it follow the structure. */
 typedef struct l2k_z_slice {
     struct l2k_z_slice *next;  /* in a queue or list */
     struct l2k_z_slice *older; /* made before, in the list of all */
@@ -43,7 +43,7 @@ typedef struct l2k_z_queue {
 void l2k_z_append(l2k_z_queue *queue, l2k_z_slice *slice);
 void l2k_z_push(l2k_z_queue *queue,
                 l2k_z_slice *slice); /* as the first: for lists of free slices, whose last one is in the cache */
-l2k_z_slice *l2k_z_take(l2k_z_queue *queue); /* NULL where it is empty */
+l2k_z_slice *l2k_z_take(l2k_z_queue *queue); /* NULL if the queue is empty */
 
 typedef enum l2k_z_kind {
     L2K_Z_CHAIN, /* all lifting steps and scaling on consecutive slices, as in l2k_lifting.chain */
@@ -75,8 +75,8 @@ typedef struct l2k_z_level {
 
 typedef struct l2k_z_levels {
     const l2k_wavelet_rows *functions;
-    const l2k_lifting *lifting; /* of the direction; with a kernel, for lone slices alone */
-    const l2k_kernel *kernel;   /* NULL: Part 1's wavelets */
+    const l2k_lifting *lifting; /* for the direction; with a kernel, only for lone slices */
+    const l2k_kernel *kernel;   /* NULL: a wavelet of Part 1 */
     unsigned steps;             /* lifting steps of a level */
     const float *scales;        /* of low and high slices: after forward lifting, before inverse lifting */
     bool inverse;
@@ -86,9 +86,9 @@ typedef struct l2k_z_levels {
     l2k_z_queue out;                     /* finished slices, valid once the operations have run */
 } l2k_z_levels;
 
-/* Before the first slice of a volume of coordinates z0 .. z1 - 1, z0 < z1. `wavelet` is that of the third direction,
- * and stays; `rows` are its, or with a kernel those of Part 1's wavelet with the same values. A step of a kernel has
- * fewer taps than an operation has rows. Memory that lists took before is kept. */
+/* Prepares for the first slice of a volume of coordinates z0 .. z1 - 1, z0 < z1. `wavelet`, of the third direction,
+ * must stay; `rows` are its own or, with a kernel, those of Part 1's wavelet with the same values. A step of a kernel
+ * has fewer taps than an operation has rows. Keeps the memory of earlier lists. */
 void l2k_z_start(l2k_z_levels *z, const l2k_wavelet_descriptor *wavelet, const l2k_wavelet_rows *rows, bool inverse,
                  unsigned levels, uint32_t z0, uint32_t z1);
 void l2k_z_release(const l2k_context *context, l2k_z_levels *z);
@@ -99,17 +99,18 @@ uint32_t l2k_z_edge(uint32_t z, unsigned level);
 /* The number of slices of a low-pass or high-pass; level 0: of samples. */
 uint32_t l2k_z_depth(uint32_t z0, uint32_t z1, unsigned level, bool high);
 
-/* Which slice is to be put next; false if none is left. Forward: the samples in order. Inverse: what the next slice of
- * samples needs. */
+/* The slice to put next; false if none is left. Forward: the samples in order. Inverse: what the next slice of samples
+ * needs. */
 bool l2k_z_wanted(const l2k_z_levels *z, l2k_z_place *place);
 
-/* Puts the slice that is wanted. Records operations and appends finished slices to `out`. L2K_ERROR_MEMORY. */
+/* Puts the wanted slice. Records operations and appends finished slices to `out`. L2K_ERROR_MEMORY. */
 l2k_status l2k_z_put(const l2k_context *context, l2k_z_levels *z, l2k_z_slice *slice);
 
-/* With a kernel, the step that an operation L2K_Z_TAPS calls `number`. */
+/* With a kernel: the step that an L2K_Z_TAPS operation names by `number`. */
 const l2k_kernel_step *l2k_z_step(const l2k_z_levels *z, unsigned number);
 
-/* The lists in the order in which they run, `number` from 0 to levels - 1; and when all of them have run. */
+/* l2k_z_list_at: the lists in the order in which they run, `number` from 0 to levels - 1. Call l2k_z_forget when all of
+ * them have run. */
 const l2k_z_list *l2k_z_list_at(const l2k_z_levels *z, unsigned number);
 void l2k_z_forget(l2k_z_levels *z);
 

@@ -7,26 +7,26 @@
 #include "codec/blocks/mq/t1.h"
 #include "codec/tile/tile.h"
 
-/* A 1024 x 4 block has the most columns of four samples, with a border all around. */
+/* Samples of a block; and most columns of four samples, those of a 1024 x 4 block with a border all around. */
 #define L2K_HT_SAMPLES 4096
 #define L2K_HT_COLUMNS (1026 * 3)
 
-/* MEL and VLC together have at most this many bytes. */
+/* Most bytes of MEL and VLC together. */
 enum { L2K_HT_MOST_SUFFIX = 4079 };
 
 /* A pass that is being decoded. */
 typedef struct l2k_ht_scratch {
     l2k_ht_pass pass;
     uint32_t lines[2][L2K_HT_MOST_COLUMNS + 2 * L2K_HT_GROUP]; /* rows of samples, in any form */
-    uint8_t vlc[L2K_HT_MOST_SUFFIX + L2K_HT_SLACK];            /* or the bits of MagRef */
-    uint8_t magsgn[L2K_HT_MAGSGN_BYTES + L2K_HT_SLACK];        /* or those of SigProp */
+    uint8_t vlc[L2K_HT_MOST_SUFFIX + L2K_HT_SLACK];            /* VLC bits, or the bits of MagRef */
+    uint8_t magsgn[L2K_HT_MAGSGN_BYTES + L2K_HT_SLACK];        /* MagSgn bits, or the bits of SigProp */
 } l2k_ht_scratch;
 
 typedef struct l2k_ht {
     const l2k_context *context;
     const l2k_ht_rows *rows;
     bool deposits; /* l2k_cpu_deposits */
-    /* From the first HT block on: */
+    /* Allocated for the first HT block: */
     l2k_ht_scratch *scratch;
     uint32_t *samples; /* rows of an even number of samples: magnitude, sign in bit 31 */
     uint8_t *columns;  /* significance of four samples in bits 0 to 3; (width + 2) x (stripes + 2) */
@@ -34,7 +34,7 @@ typedef struct l2k_ht {
     size_t bytes_capacity;
 } l2k_ht;
 
-/* Memory of an l2k_ht besides itself, with refinement segments that take no more bytes than samples. */
+/* Memory of an l2k_ht besides the structure, if refinement segments take no more bytes than samples. */
 #define L2K_HT_BYTES (sizeof(l2k_ht_scratch) + L2K_HT_SAMPLES * 2 * sizeof(uint32_t) + L2K_HT_COLUMNS)
 
 /* The set to decode. Magnitudes are scaled: irreversible ones are doubled, so that the middle of the interval of the
@@ -42,9 +42,9 @@ typedef struct l2k_ht {
 typedef struct l2k_ht_set {
     const uint8_t *cleanup, *refinement;
     uint32_t cleanup_bytes, refinement_bytes;
-    unsigned passes; /* 1: cleanup; 2: SigProp, too; 3: MagRef, too */
+    unsigned passes; /* 1: cleanup; 2: with SigProp; 3: with MagRef as well */
     unsigned plane;  /* scaled bit-plane of the cleanup pass, 0 to 30 */
-    unsigned planes; /* of a magnitude, counted from there; plane + planes <= 31 */
+    unsigned planes; /* bit-planes of a magnitude from `plane` up; plane + planes <= 31 */
 } l2k_ht_set;
 
 static inline uint32_t l2k_ht_stride(const l2k_t1_block *block)
@@ -52,21 +52,21 @@ static inline uint32_t l2k_ht_stride(const l2k_t1_block *block)
     return (block->width + 1) & ~1u;
 }
 
-/* The half of a bit-plane's unit, which reconstructs in the middle of what lower planes can add. */
+/* Half of a bit-plane's unit: reconstructs in the middle of what lower planes can add. */
 static inline uint32_t l2k_ht_half(unsigned plane)
 {
     return (1u << plane) >> 1;
 }
 
-/* The set of a block that counts: the last one whose cleanup segment was received. */
+/* The HT set to decode: the last one whose cleanup segment was received. */
 typedef struct l2k_ht_received_set {
-    const l2k_contribution *cleanup, *last; /* last: of its refinement segment, or the cleanup one */
-    unsigned number;                        /* sets before it, empty ones included */
+    const l2k_contribution *cleanup, *last; /* last: contribution of its refinement segment, or the cleanup segment */
+    unsigned number;                        /* sets before it, including empty ones */
     unsigned passes;
     uint64_t refinement_bytes;
 } l2k_ht_received_set;
 
-/* `cleanup` is NULL where none was received. */
+/* Finds the HT set to decode; `cleanup` is NULL if none was received. */
 l2k_ht_received_set l2k_ht_find_set(const l2k_received_block *received);
 
 /* Decodes a cleanup pass into the block's coefficients, or in the form of magnitudes and signs into ht->samples. False

@@ -14,8 +14,8 @@
 typedef struct worker {
     l2k_ht ht;
     l2k_t1 *t1;
-    l2k_ht_encoder *encoder; /* from the first block to encode on */
-    int32_t *indices;        /* from the first block of the 9/7 on: of a block */
+    l2k_ht_encoder *encoder; /* allocated for the first block to encode */
+    int32_t *indices;        /* of a block; allocated for the first block of the 9/7 */
 } worker;
 
 static void free_worker(void *opaque)
@@ -45,7 +45,7 @@ static l2k_status create_worker(const l2k_context *context, void **out)
     return l2k_t1_create(context, &w->t1);
 }
 
-/* Threads that never get an HT block go without. */
+/* Allocates scratch memory on demand: threads that never get an HT block need none. */
 static l2k_status take_scratch(l2k_ht *ht)
 {
     if (ht->columns)
@@ -130,7 +130,7 @@ static l2k_status take_encoder(const l2k_context *context, worker *w)
     return L2K_OK;
 }
 
-/* Coefficients of the 9/7 come as they are: the block is quantised, and then stands in the worker. */
+/* Quantises coefficients of the 9/7, which arrive unquantised; the block then lies in the worker. */
 static l2k_status quantise(const l2k_context *context, const l2k_block_place *place, worker *w, l2k_t1_block *block)
 {
     const l2k_tile_component *component = place->band->component;
@@ -151,7 +151,7 @@ static l2k_status quantise(const l2k_context *context, const l2k_block_place *pl
     return L2K_OK;
 }
 
-/* The bit-planes that a packet header counts end with that of the cleanup pass. */
+/* The bit-planes that a packet header counts end with the plane of the cleanup pass. */
 static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_place *place, void *opaque,
                                const l2k_context *context, l2k_arena *arena)
 {
@@ -219,7 +219,7 @@ static void damaged(const l2k_block_batch *batch, const l2k_t1_block *block)
         atomic_store(batch->damaged, true);
 }
 
-/* Coefficients go straight to the view where the cleanup pass is all there is. */
+/* Decodes straight into the view if there are neither refinement passes nor a region of interest. */
 static bool decode_passes(l2k_ht *ht, const l2k_t1_block *block, const l2k_ht_set *set, unsigned scale)
 {
     const bool narrow = block->type == L2K_COEFFICIENT_INT16;

@@ -6,10 +6,10 @@
 #include "codec/blocks/ht/ht_tables.h"
 #include "codec/blocks/mq/t1.h"
 
-/* Of a magnitude. */
+/* Most bit-planes of a magnitude. */
 #define L2K_HT_MAX_BIT_PLANES 31
 
-/* Quads of the widest code-block, and room to read and write whole vectors. */
+/* Quads across the widest code-block, with a margin on both sides for whole vectors. */
 enum { L2K_HT_QUADS_ACROSS = 512, L2K_HT_MARGIN = 16, L2K_HT_QUADS = L2K_HT_QUADS_ACROSS + 2 * L2K_HT_MARGIN };
 
 /* 32 bits for each of 4096 samples, a stuffing bit for each 15, and what MEL and VLC take (at most 6 bits for each of
@@ -20,7 +20,7 @@ enum { L2K_HT_MAGSGN_ROOM = 17536, L2K_HT_MEL_ROOM = 1024, L2K_HT_VLC_ROOM = 307
  * four samples, with a border all around. */
 enum { L2K_HT_REFINEMENT_ROOM = 2048, L2K_HT_STRIPE_COLUMNS = 1026 * 3 };
 
-/* What the next row of quads needs: significance, exponents of the lower samples on the left and right. */
+/* What the next row of quads needs: significance, and exponents of the lower samples on the left and right. */
 typedef struct l2k_ht_line {
     uint32_t rho[L2K_HT_QUADS], left[L2K_HT_QUADS], right[L2K_HT_QUADS];
 } l2k_ht_line;
@@ -30,25 +30,26 @@ typedef struct l2k_ht_quads {
     uint32_t value[4][L2K_HT_QUADS]; /* by sample: 2 (magnitude - 1) + sign; 0 where insignificant */
     uint32_t bound[L2K_HT_QUADS];    /* U */
     uint32_t residual[L2K_HT_QUADS]; /* u */
-    uint32_t index[L2K_HT_QUADS];    /* of l2k_ht_codes */
-    uint32_t entry[L2K_HT_QUADS];    /* from there */
+    uint32_t index[L2K_HT_QUADS];    /* index into l2k_ht_codes */
+    uint32_t entry[L2K_HT_QUADS];    /* entry found there */
     l2k_ht_line lines[2];            /* this row and the one above, in turn */
-    uint64_t quiet[L2K_HT_QUADS_ACROSS / 64], some[L2K_HT_QUADS_ACROSS / 64]; /* context 0; any significant sample */
+    uint64_t quiet[L2K_HT_QUADS_ACROSS / 64], some[L2K_HT_QUADS_ACROSS / 64]; /* bits by quad: context 0; any sample
+                                                                                 significant */
     /* Bits of MagSgn: of whole quads alone, or of the columns on the left and right; of even and odd quads apart. */
     uint64_t code[2][2][L2K_HT_QUADS_ACROSS / 2];
     uint32_t count[2][L2K_HT_QUADS_ACROSS];
 } l2k_ht_quads;
 
-/* A column of four samples in the refinement passes; a row in each bit. */
+/* A column of four samples in the refinement passes; each bit is a row. */
 typedef struct l2k_ht_column {
-    uint8_t inside, low, negative; /* of the block; bit-plane 0; signs */
-    uint8_t significant, found;    /* so far; since the SigProp pass */
+    uint8_t inside, low, negative; /* samples inside the block; bit-plane 0; signs */
+    uint8_t significant, found;    /* significant so far; found by the SigProp pass */
 } l2k_ht_column;
 
 typedef struct l2k_ht_encoder {
     const l2k_context *context;
     const struct l2k_ht_encode_rows *rows;
-    l2k_t1_block next;     /* where the next block probably is; no rows where that is not known */
+    l2k_t1_block next;     /* a guess at the next block; no rows if there is none */
     l2k_ht_codes codes[2]; /* by first row of quads, or another */
     l2k_ht_pairs pairs[2];
     l2k_ht_quads quads;
@@ -59,14 +60,14 @@ typedef struct l2k_ht_encoder {
 } l2k_ht_encoder;
 
 typedef struct l2k_ht_code {
-    unsigned magnitude_bits; /* of the largest magnitude */
-    unsigned plane;          /* of the cleanup pass */
+    unsigned magnitude_bits; /* bits of the largest magnitude */
+    unsigned plane;          /* bit-plane of the cleanup pass */
     unsigned num_passes;     /* 0: zeros alone */
     const uint8_t *bytes;    /* in the encoder, valid until its next call */
     l2k_pass passes[3];
 } l2k_ht_code;
 
-/* With the functions of context->cpu. */
+/* Prepares an encoder, with the functions of context->cpu. */
 void l2k_ht_encoder_prepare(const l2k_context *context, l2k_ht_encoder *encoder);
 
 /* Encodes a block. passes 1: the cleanup pass, on bit-plane 0. 2 and 3: the cleanup pass on bit-plane 1, then SigProp
@@ -78,7 +79,7 @@ l2k_status l2k_ht_encode(l2k_ht_encoder *encoder, const l2k_t1_block *block, uns
 /* ---- Functions for each instruction set (ht_encode_rows.c) ------------------------------------------------------ */
 
 typedef struct l2k_ht_encode_rows {
-    /* All magnitudes of a block together, by the coefficients' type. */
+    /* The OR of all magnitudes of a block, by the coefficients' type. */
     uint32_t (*scan[2])(const l2k_t1_block *block);
     /* Encodes the cleanup pass on a bit-plane into encoder->bytes and returns its length. `wide`: magnitudes, in units
      * of that plane, can have more than 15 bits. */
@@ -90,7 +91,8 @@ L2K_CPU_DECLARE(l2k_ht_encode_rows);
 /* The functions of a usable instruction set, or of the best one. */
 const l2k_ht_encode_rows *l2k_ht_encode_rows_get(l2k_cpu cpu);
 
-/* ---- Parts of it (ht_encode_refine.c) -------------------------------------------------------------------------- */
+/* ---- Parts of the encoder (ht_encode_refine.c)
+ * -------------------------------------------------------------------------- */
 
 static inline int32_t l2k_ht_sample_at(const l2k_t1_block *block, uint32_t x, uint32_t y)
 {
@@ -104,7 +106,7 @@ static inline uint32_t l2k_ht_magnitude(int32_t v)
     return v < 0 ? 0u - (uint32_t)v : (uint32_t)v;
 }
 
-/* Encodes SigProp and, with three passes, MagRef; their bytes, one after the other. */
+/* Encodes SigProp and, with three passes, MagRef; writes their bytes one after the other. */
 void l2k_ht_encode_refinement(l2k_ht_encoder *encoder, const l2k_t1_block *block, unsigned passes, uint8_t *to,
                               uint32_t bytes[2]);
 

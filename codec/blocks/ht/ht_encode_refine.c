@@ -97,7 +97,7 @@ static void significance_propagation(refinement *r)
 
 /* ---- MagRef -------------------------------------------------------------------------------------------------- */
 
-/* Of the samples that the cleanup pass has made significant. */
+/* Writes a bit for each sample that the cleanup pass has made significant. */
 static void magnitude_refinement(refinement *r)
 {
     for (uint32_t y = 0; y < r->height; y += 4)

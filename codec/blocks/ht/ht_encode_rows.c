@@ -38,7 +38,7 @@ DEFINE_SCAN(scan_int32, int32_t, uint32_t)
 
 /* ---- Samples ------------------------------------------------------------------------------------------------- */
 
-/* What a row of quads is made of. */
+/* The samples that a row of quads is made of. */
 typedef struct sample_rows {
     const uint8_t *top, *bottom;
     uint32_t width;
@@ -76,7 +76,7 @@ INLINE void load_samples(const sample_rows *rows, l2k_coefficient_type type, con
 
 /* ---- Measuring ----------------------------------------------------------------------------------------------- */
 
-/* What is known of quads without others. */
+/* What is known of quads without looking at others. */
 typedef struct measured {
     l2k_lanes rho, most; /* the largest exponent of 2 mu - 1 */
     l2k_lanes reaching;  /* samples that have it */
@@ -125,14 +125,14 @@ INLINE l2k_lanes context_of(const l2k_ht_line *now, const l2k_ht_line *above, bo
     return ((a >> 3 | b >> 1) & 1) | ((left >> 1 | left >> 2) & 2) | ((b >> 1 | c << 1) & 4);
 }
 
-/* A bit of `masks` for each quad from number i on. */
+/* Stores a bit of `masks` for each quad from number i on. */
 INLINE void note_lanes(uint64_t *masks, size_t i, l2k_lanes condition)
 {
     const uint64_t bits = l2k_lanes_mask(condition) << i % 64;
     masks[i / 64] = i % 64 ? masks[i / 64] | bits : bits;
 }
 
-/* What depends on other quads: bound, residual and the index of the code. */
+/* Computes what depends on other quads: bound, residual and the index of the code. */
 INLINE void relate(l2k_ht_quads *quads, const measured *m, l2k_lanes least, l2k_lanes context, size_t i)
 {
     const l2k_lanes bound = l2k_lanes_max(m->most, least), zero = bound ^ bound;
@@ -373,7 +373,7 @@ static uint32_t join(cleanup_encoder *e)
     return (uint32_t)(at - memory->bytes);
 }
 
-/* Two rows of the block that is encoded next, on their way into the cache. */
+/* Prefetches two rows of the block to encode next. */
 INLINE void fetch_next(const l2k_ht_encoder *memory, uint32_t y)
 {
     const size_t bytes = l2k_coefficient_bytes(memory->next.type);

@@ -8,7 +8,7 @@
 
 #include "codec/blocks/mq/mq.h"
 
-/* What a decision does in a state. Next states are as in l2k_mq_encoder_contexts. */
+/* The effect of a decision in a state. Next states are as in l2k_mq_encoder_contexts. */
 typedef struct l2k_mq_transition {
     uint32_t qe;      /* times 2^16 */
     int32_t exchange; /* -1 for the less probable symbol, else 0 */
@@ -28,7 +28,7 @@ typedef struct l2k_mq_registers {
 
 #define L2K_MQ_INLINE static inline __attribute__((always_inline))
 
-/* Everything but BYTEOUT. */
+/* Codes an entry, all but BYTEOUT. */
 L2K_MQ_INLINE void l2k_mq_code_entry(l2k_mq_registers *mq, uint16_t *contexts, uint32_t entry)
 {
     uint16_t *context = &contexts[entry >> 1];
@@ -77,7 +77,7 @@ L2K_MQ_INLINE bool l2k_mq_put_bytes(l2k_mq_registers *mq, bool late)
     return true;
 }
 
-/* Codes entries; if not `late`, every byte is written in its time. False: to be done again like that. */
+/* Codes entries; unless `late`, writes every byte at its time. False: the entries must be coded again that way. */
 L2K_MQ_INLINE bool l2k_mq_code_entries(l2k_mq_registers *registers, uint16_t *contexts, const uint8_t *entries,
                                        size_t count, bool late)
 {
@@ -94,8 +94,8 @@ L2K_MQ_INLINE bool l2k_mq_code_entries(l2k_mq_registers *registers, uint16_t *co
     return true;
 }
 
-/* The same for two lists at once, `late`, which hides the time that each waits for its interval. False: both are to be
- * done again. */
+/* Codes two lists at once, `late`: each hides the time that the other waits for its interval. False: both must be coded
+ * again. */
 L2K_MQ_INLINE bool l2k_mq_code_entries_of_two(l2k_mq_registers registers[2], uint16_t *const contexts[2],
                                               const uint8_t *const entries[2], size_t count)
 {
@@ -116,10 +116,10 @@ L2K_MQ_INLINE bool l2k_mq_code_entries_of_two(l2k_mq_registers registers[2], uin
     return true;
 }
 
-/* As many decisions as are worth repeating. */
+/* Decisions in a chunk: as many as are worth repeating. */
 enum { L2K_MQ_CHUNK = 256 };
 
-/* What a repetition starts from. */
+/* The state from which a repetition starts. */
 typedef struct l2k_mq_backup {
     l2k_mq_encoder_contexts contexts;
     uint8_t last;
@@ -162,7 +162,7 @@ static inline void l2k_mq_code_one(l2k_mq_feed *feed)
     }
 }
 
-/* Until one of them has nothing left. */
+/* Codes two feeds until one of them is empty. */
 static inline void l2k_mq_code_two(l2k_mq_feed *one, l2k_mq_feed *two)
 {
     uint16_t *const contexts[2] = {one->contexts, two->contexts};

@@ -22,7 +22,7 @@ enum { L2K_T1_SAMPLES = 4096, L2K_T1_WINDOWS = 2 * (256 + 2) + 1 };
 typedef struct l2k_t1_decoder {
     l2k_mq_model model;
     uint8_t sign_context[512];             /* bit 7 = flip (Table D.3) */
-    uint8_t zero_context[512];             /* of the block's orientation */
+    uint8_t zero_context[512];             /* for the current block's orientation */
     uint8_t zero_contexts[4][512];         /* by orientation */
     l2k_t1_window windows[L2K_T1_WINDOWS]; /* (windows of a stripe + 1) x (stripes + 2) + 1 */
     uint32_t samples[L2K_T1_SAMPLES];      /* row by row: magnitude, sign in bit 31 */
@@ -30,10 +30,10 @@ typedef struct l2k_t1_decoder {
 
 typedef struct l2k_t1 {
     const l2k_context *context;
-    l2k_t1_decoder *decoder; /* from the first l2k_t1_reserve on */
+    l2k_t1_decoder *decoder; /* allocated by the first l2k_t1_reserve */
     uint8_t *bytes;          /* code of one block */
     size_t bytes_capacity;
-    struct l2k_t1_encoder *encoders[2]; /* from the first block, or the first two blocks, encoded on */
+    struct l2k_t1_encoder *encoders[2]; /* allocated when the first block, or the first two blocks, are encoded */
 } l2k_t1;
 
 /* Memory of an l2k_t1 that decodes, with the code of a block that takes no more bytes than its samples. */
@@ -42,13 +42,13 @@ typedef struct l2k_t1 {
 l2k_status l2k_t1_create(const l2k_context *context, l2k_t1 **t1);
 void l2k_t1_free(l2k_t1 *t1);
 
-/* Makes room for `bytes` bytes in t1->bytes and keeps the content. Makes the decoder, too, so it must be called before
- * decoding a block. */
+/* Makes room for `bytes` bytes in t1->bytes and keeps the content. Also makes the decoder, so call it before decoding a
+ * block. */
 l2k_status l2k_t1_reserve(l2k_t1 *t1, size_t bytes);
 
 /* A code-block's coefficients inside a view. */
 typedef struct l2k_t1_block {
-    void *coefficients; /* of the block's top left sample */
+    void *coefficients; /* the block's top left coefficient */
     l2k_coefficient_type type;
     size_t stride;
     uint32_t width, height; /* 1 to 1024, area at most 4096 */
@@ -60,7 +60,7 @@ typedef struct l2k_t1_block {
 
 /* The end of a coding pass, at which a packet's contribution can end. */
 typedef struct l2k_pass {
-    uint32_t bytes; /* from the start of the block, needed to decode up to this pass */
+    uint32_t bytes; /* bytes from the start of the block that decoding up to this pass needs */
     bool terminated;
     double distortion; /* squared error removed by all passes up to this one, in squared quantiser steps */
 } l2k_pass;
@@ -75,10 +75,10 @@ typedef struct l2k_t1_code {
 /* Encodes a block. Distortions cost time and are computed only if wanted. */
 l2k_status l2k_t1_encode(l2k_t1 *t1, const l2k_t1_block *block, bool want_distortion, l2k_t1_code *code);
 
-/* Two at once, which takes less time than one after the other. */
+/* Encodes two blocks at once, which takes less time than one after the other. */
 l2k_status l2k_t1_encode_two(l2k_t1 *t1, const l2k_t1_block blocks[2], bool want_distortion, l2k_t1_code codes[2]);
 
-/* For l2k_t1_free. */
+/* Used by l2k_t1_free. */
 void l2k_t1_free_encoders(l2k_t1 *t1);
 
 /* A codeword segment of a block to decode. */

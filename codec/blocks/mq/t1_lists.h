@@ -57,13 +57,13 @@ typedef struct l2k_t1_encoder {
 typedef struct l2k_t1_rows {
     /* The OR of all magnitudes. */
     uint32_t (*magnitudes)(const l2k_t1_block *block);
-    /* Signs and `num_planes` bit-planes into the cells of a block, which have been laid out. */
+    /* Loads signs and `num_planes` bit-planes into the cells of a block that has been laid out. */
     void (*load)(const l2k_t1_block *block, unsigned num_planes, l2k_t1_planes *planes);
-    /* The decisions of a bit-plane; from the highest to the lowest. */
+    /* Lists the decisions of a bit-plane; call it from the highest plane to the lowest. */
     void (*list)(l2k_t1_planes *planes, unsigned plane);
-    /* Its moments, after `list`. */
+    /* Measures the bit-plane's moments, after `list`. */
     void (*measure)(l2k_t1_planes *planes, unsigned plane);
-    /* Code what a feed has; what both have, until one has nothing left. */
+    /* Code one feed; or two, until one of them is empty. */
     void (*code)(l2k_mq_feed *feed);
     void (*code_two)(l2k_mq_feed *one, l2k_mq_feed *two);
 } l2k_t1_rows;
@@ -77,7 +77,7 @@ static inline uint64_t l2k_t1_pass_samples(const l2k_t1_planes *p, unsigned type
     return type == PASS_SIGNIFICANCE ? p->visited[cell] & ~p->before[cell] : p->after[cell] & ~p->visited[cell];
 }
 
-/* How a block is laid out in cells. */
+/* Lays out a block in cells. */
 void l2k_t1_lay_out(const l2k_t1_block *block, l2k_t1_planes *planes);
 
 /* Fills in the orders. */

@@ -1,20 +1,20 @@
 /* Device and pinned memory of block coders, the stream that they work in, and code-blocks as kernels see them. */
-#ifndef L2K_CODEC_BLOCKS_CUDA_CUDA_MEMORY_H
-#define L2K_CODEC_BLOCKS_CUDA_CUDA_MEMORY_H
+#ifndef L2K_CODEC_ENGINE_CUDA_BLOCKS_CUDA_MEMORY_H
+#define L2K_CODEC_ENGINE_CUDA_BLOCKS_CUDA_MEMORY_H
 
 #include "base/context.h"
 
 /* A code-block's coefficients. */
 typedef struct l2k_cuda_view {
-    void *coefficients; /* int16 or int32 in device memory; the top left one */
+    void *coefficients; /* the top left coefficient, int16 or int32, in device memory */
     uint32_t stride;    /* coefficients from row to row */
     uint16_t width, height;
 } l2k_cuda_view;
 
-/* An encoded block in device memory, for packets that are made there. */
+/* An encoded block in device memory, for packets made there. */
 typedef struct l2k_cuda_coded_block {
-    uint32_t at;        /* its bytes, in units of 4 bytes from l2k_cuda_coded.code on */
-    uint32_t bytes;     /* of all passes */
+    uint32_t at;        /* offset of its bytes from l2k_cuda_coded.code, in units of 4 bytes */
+    uint32_t bytes;     /* bytes of all passes */
     uint32_t ends;      /* number of its first pass in l2k_cuda_coded.pass_ends; not read for a block of one pass */
     uint8_t num_planes; /* as l2k_block has them; 0 and 0: nothing coded */
     uint8_t num_passes;
@@ -22,25 +22,26 @@ typedef struct l2k_cuda_coded_block {
     uint8_t unused;
 } l2k_cuda_coded_block;
 
-/* The encoded blocks of a batch, as long as they are on the device. The pointers are device memory. */
+/* The encoded blocks of a batch while they are on the device. The pointers are device memory. */
 typedef struct l2k_cuda_coded {
     const l2k_cuda_coded_block *blocks; /* in the order of the batch's places */
     const uint32_t *pass_ends;          /* per pass: as l2k_coded_block.pass_bytes; NULL if no block has several */
     const double *distortions;          /* per pass, as l2k_coded_block.pass_distortion; NULL: not wanted */
-    uint32_t num_passes;                /* that there is room for */
+    uint32_t num_passes;                /* number of passes that there is room for */
     const uint8_t *code;                /* aligned to 4 bytes */
-    uint32_t capacity;                  /* of the code, in units of 4 bytes; what lies beyond must not be read */
+    uint32_t capacity;                  /* capacity of the code, in units of 4 bytes; what lies beyond must not be
+                                           read */
     bool complete;                      /* after `finish`: all code had room */
 } l2k_cuda_coded;
 
-/* Memory that is taken anew only if more is needed. */
+/* Memory that is reallocated only to grow. */
 typedef struct l2k_cuda_memory {
     uint8_t *at;
     size_t bytes;
     bool pinned; /* host memory for copies; else device memory */
 } l2k_cuda_memory;
 
-/* Makes room for `bytes` bytes, which must not be in use. What was there is lost. */
+/* Makes room for `bytes` bytes; the memory must not be in use. Its content is lost. */
 l2k_status l2k_cuda_reserve(const l2k_context *context, l2k_cuda_memory *memory, size_t bytes);
 void l2k_cuda_release(l2k_cuda_memory *memory);
 
@@ -49,33 +50,33 @@ l2k_status l2k_cuda_open(const l2k_context *context, void **stream, uint32_t *pr
 /* Waits for the stream; NULL is allowed. */
 void l2k_cuda_close(void *stream);
 
-/* Between pinned and device memory, in the order of the stream. */
+/* Copy between pinned and device memory, in the order of the stream. */
 l2k_status l2k_cuda_upload(const l2k_context *context, void *stream, void *device, const void *pinned, size_t bytes);
 l2k_status l2k_cuda_download(const l2k_context *context, void *stream, void *pinned, const void *device, size_t bytes);
 l2k_status l2k_cuda_wait(const l2k_context *context, void *stream);
 
-/* Rows of `bytes` bytes that begin every `from_pitch` bytes, to rows that begin every `to_pitch` bytes, in the order of
- * the stream: from device memory to any host memory, which waits for it, or to device memory. */
+/* Copies rows of `bytes` bytes that begin every `from_pitch` bytes to rows that begin every `to_pitch` bytes, in the
+ * order of the stream: from device memory to device memory, or to any host memory, which waits for the copy. */
 l2k_status l2k_cuda_copy_rows(const l2k_context *context, void *stream, void *to, size_t to_pitch, const void *from,
                               size_t from_pitch, size_t bytes, size_t rows, bool to_host);
 
 l2k_status l2k_cuda_clear(const l2k_context *context, void *stream, void *device, size_t bytes);
 
-/* Clears `bytes` bytes at `device` and as many `distance` bytes further on. */
+/* Clears `bytes` bytes at `device` and `bytes` bytes at `distance` bytes further on. */
 l2k_status l2k_cuda_clear_ends(const l2k_context *context, void *stream, void *device, size_t bytes, size_t distance);
 
-/* An event (cudaEvent_t) after all that is in the stream now, made where there is none; waiting for it, in a stream or
- * on the host. */
+/* mark records an event (cudaEvent_t) after all work that is now in the stream, and creates it if there is none; the
+ * others wait for it, in a stream or on the host. */
 l2k_status l2k_cuda_mark(const l2k_context *context, void **event, void *stream);
 l2k_status l2k_cuda_follow(const l2k_context *context, void *stream, void *event);
 l2k_status l2k_cuda_wait_to_mark(const l2k_context *context, void *event);
-/* NULL is allowed. */
+/* Accepts NULL. */
 void l2k_cuda_unmark(void *event);
 
-/* Whether memory is pinned, so that copies need no help. */
+/* Whether memory is pinned, so that copies need no staging. */
 bool l2k_cuda_is_pinned(const void *at, size_t bytes);
 
-/* Waits, too, after an error, which has been reported. */
+/* Waits for the stream, even after an error, which has been reported. */
 void l2k_cuda_settle(void *stream);
 
 #endif

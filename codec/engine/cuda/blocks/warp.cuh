@@ -1,6 +1,6 @@
 /* Bits in registers, and what the lanes of a warp tell each other: what kernels of block coders have in common. */
-#ifndef L2K_CODEC_BLOCKS_CUDA_WARP_CUH
-#define L2K_CODEC_BLOCKS_CUDA_WARP_CUH
+#ifndef L2K_CODEC_ENGINE_CUDA_BLOCKS_WARP_CUH
+#define L2K_CODEC_ENGINE_CUDA_BLOCKS_WARP_CUH
 
 #include <cuda_runtime.h>
 

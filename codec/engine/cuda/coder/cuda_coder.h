@@ -19,18 +19,18 @@ static inline const l2k_block_coder_table *l2k_cuda_coder_for(unsigned style)
     return style & L2K_STYLE_HT ? &l2k_ht_on_cuda : &l2k_mq_on_cuda;
 }
 
-/* The rest is for the first two tables; the third ignores `send`, and encodes nothing. */
+/* The functions below are for the first two tables; the third ignores `send` and encodes nothing. */
 
-/* Where a batch that stays on the device has its coded blocks: after `begin_encode`, for work that is enqueued in the
- * batch's stream; after `finish`, whether all code was there. The code remains until the next batch. */
+/* The coded blocks of a batch that stays on the device: after `begin_encode`, for work enqueued in the batch's stream;
+ * after `finish`, `complete` says whether all code had room. The code remains until the next batch. */
 void l2k_cuda_coder_coded(const l2k_block_coder *coder, l2k_cuda_coded *coded);
 
-/* Brings to the host what a batch of MQ blocks has left on the device, after `finish` and with all code there: blocks
- * are then as if it had not stayed. Errors: L2K_ERROR_MEMORY, L2K_ERROR_BACKEND. */
+/* After `finish` with complete code: brings a batch of MQ blocks that stayed on the device to the host, so that the
+ * blocks are as if it had not stayed. Errors: L2K_ERROR_MEMORY, L2K_ERROR_BACKEND. */
 l2k_status l2k_cuda_coder_bring(l2k_block_coder *coder, const l2k_block_batch *batch);
 bool l2k_cuda_coder_can_bring(const l2k_block_coder *coder);
 
-/* As `send` in the table of an engine. */
+/* Implements `send` of an engine's table. */
 void l2k_cuda_coder_send(l2k_block_coder *coder, const uint8_t *bytes, size_t num_bytes);
 
 #endif

@@ -1,7 +1,7 @@
 /* HT code-blocks on a device: what the host tells the kernels and they tell the host. A batch is one piece of pinned
  * memory that goes up in one copy, device memory for the rest, and what comes back. */
-#ifndef L2K_CODEC_BLOCKS_CUDA_HT_CUDA_H
-#define L2K_CODEC_BLOCKS_CUDA_HT_CUDA_H
+#ifndef L2K_CODEC_ENGINE_CUDA_HT_HT_CUDA_H
+#define L2K_CODEC_ENGINE_CUDA_HT_HT_CUDA_H
 
 #include <stdbool.h>
 

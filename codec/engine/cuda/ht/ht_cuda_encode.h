@@ -1,6 +1,6 @@
 /* Encoding of HT code-blocks on a device: the part of a block coder, for its table. */
-#ifndef L2K_CODEC_BLOCKS_CUDA_HT_CUDA_ENCODE_H
-#define L2K_CODEC_BLOCKS_CUDA_HT_CUDA_ENCODE_H
+#ifndef L2K_CODEC_ENGINE_CUDA_HT_HT_CUDA_ENCODE_H
+#define L2K_CODEC_ENGINE_CUDA_HT_HT_CUDA_ENCODE_H
 
 #include "codec/engine/cuda/ht/ht_cuda_lists.h"
 

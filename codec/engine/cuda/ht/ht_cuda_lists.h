@@ -1,6 +1,6 @@
 /* A batch of HT code-blocks on a device: what encoding and decoding have in common. */
-#ifndef L2K_CODEC_BLOCKS_CUDA_HT_CUDA_LISTS_H
-#define L2K_CODEC_BLOCKS_CUDA_HT_CUDA_LISTS_H
+#ifndef L2K_CODEC_ENGINE_CUDA_HT_HT_CUDA_LISTS_H
+#define L2K_CODEC_ENGINE_CUDA_HT_HT_CUDA_LISTS_H
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* A quad's samples as the HT encoder's kernel sees them, of 16 or 32 bits. */
-#ifndef L2K_CODEC_BLOCKS_CUDA_HT_ENCODE_QUADS_CUH
-#define L2K_CODEC_BLOCKS_CUDA_HT_ENCODE_QUADS_CUH
+#ifndef L2K_CODEC_ENGINE_CUDA_HT_HT_ENCODE_QUADS_CUH
+#define L2K_CODEC_ENGINE_CUDA_HT_HT_ENCODE_QUADS_CUH
 
 extern "C" {
 #include "quant/quantiser.h"

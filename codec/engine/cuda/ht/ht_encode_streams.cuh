@@ -1,6 +1,6 @@
 /* The streams of the HT encoder's kernel (7.1, 7.3.3 of T.814): bits to bytes, by a warp. */
-#ifndef L2K_CODEC_BLOCKS_CUDA_HT_ENCODE_STREAMS_CUH
-#define L2K_CODEC_BLOCKS_CUDA_HT_ENCODE_STREAMS_CUH
+#ifndef L2K_CODEC_ENGINE_CUDA_HT_HT_ENCODE_STREAMS_CUH
+#define L2K_CODEC_ENGINE_CUDA_HT_HT_ENCODE_STREAMS_CUH
 
 #include "codec/engine/cuda/blocks/warp.cuh"
 

@@ -1,6 +1,6 @@
 /* Launches of the HT kernels. */
-#ifndef L2K_CODEC_BLOCKS_CUDA_HT_LAUNCH_CUH
-#define L2K_CODEC_BLOCKS_CUDA_HT_LAUNCH_CUH
+#ifndef L2K_CODEC_ENGINE_CUDA_HT_HT_LAUNCH_CUH
+#define L2K_CODEC_ENGINE_CUDA_HT_HT_LAUNCH_CUH
 
 #include <cuda_runtime.h>
 

@@ -1,6 +1,6 @@
 /* Bytes of HT code-blocks to bits without stuffing (7.1 of T.814), by a warp. */
-#ifndef L2K_CODEC_BLOCKS_CUDA_HT_UNSTUFF_CUH
-#define L2K_CODEC_BLOCKS_CUDA_HT_UNSTUFF_CUH
+#ifndef L2K_CODEC_ENGINE_CUDA_HT_HT_UNSTUFF_CUH
+#define L2K_CODEC_ENGINE_CUDA_HT_HT_UNSTUFF_CUH
 
 #include "codec/engine/cuda/blocks/warp.cuh"
 

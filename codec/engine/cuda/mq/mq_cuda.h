@@ -1,6 +1,6 @@
 /* MQ code-blocks on a device, encoding: what the host tells the kernels and they tell the host. */
-#ifndef L2K_CODEC_BLOCKS_CUDA_MQ_CUDA_H
-#define L2K_CODEC_BLOCKS_CUDA_MQ_CUDA_H
+#ifndef L2K_CODEC_ENGINE_CUDA_MQ_MQ_CUDA_H
+#define L2K_CODEC_ENGINE_CUDA_MQ_MQ_CUDA_H
 
 #include "base/scalar.h"
 #include "codec/engine/cuda/blocks/cuda_memory.h"

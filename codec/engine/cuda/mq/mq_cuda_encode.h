@@ -1,6 +1,6 @@
 /* Encoding of MQ code-blocks on a device: the part of a block coder, for its table. */
-#ifndef L2K_CODEC_BLOCKS_CUDA_MQ_CUDA_ENCODE_H
-#define L2K_CODEC_BLOCKS_CUDA_MQ_CUDA_ENCODE_H
+#ifndef L2K_CODEC_ENGINE_CUDA_MQ_MQ_CUDA_ENCODE_H
+#define L2K_CODEC_ENGINE_CUDA_MQ_MQ_CUDA_ENCODE_H
 
 #include "codec/engine/cuda/blocks/cuda_blocks.h"
 #include "codec/engine/cuda/mq/mq_cuda.h"

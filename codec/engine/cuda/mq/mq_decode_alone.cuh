@@ -1,8 +1,8 @@
 /* The words of a block whose lane has a warp for itself, so that it may branch: a word's decisions in loops that wait
  * for as little as possible. What the next candidate needs is loaded before the decision on the present one
  * is known. */
-#ifndef L2K_CODEC_BLOCKS_CUDA_MQ_DECODE_ALONE_CUH
-#define L2K_CODEC_BLOCKS_CUDA_MQ_DECODE_ALONE_CUH
+#ifndef L2K_CODEC_ENGINE_CUDA_MQ_MQ_DECODE_ALONE_CUH
+#define L2K_CODEC_ENGINE_CUDA_MQ_MQ_DECODE_ALONE_CUH
 
 #include "codec/engine/cuda/mq/mq_decode_lane.cuh"
 

@@ -1,6 +1,6 @@
 /* MQ code-blocks to decode on a device: what the host tells the kernels. */
-#ifndef L2K_CODEC_BLOCKS_CUDA_MQ_DECODE_BATCH_H
-#define L2K_CODEC_BLOCKS_CUDA_MQ_DECODE_BATCH_H
+#ifndef L2K_CODEC_ENGINE_CUDA_MQ_MQ_DECODE_BATCH_H
+#define L2K_CODEC_ENGINE_CUDA_MQ_MQ_DECODE_BATCH_H
 
 #include "base/scalar.h"
 #include "codec/engine/cuda/blocks/cuda_memory.h"

@@ -1,8 +1,8 @@
 /* Decoding of an MQ code-block by one lane (Annexes C and D): a decision a call of `step`, whatever its pass and kind,
  * without branches, so that lanes with blocks of their own stay together. When a lane's word has no candidate left, it
  * waits until others are in the same state; then `refill` stores the word and takes the next. */
-#ifndef L2K_CODEC_BLOCKS_CUDA_MQ_DECODE_LANE_CUH
-#define L2K_CODEC_BLOCKS_CUDA_MQ_DECODE_LANE_CUH
+#ifndef L2K_CODEC_ENGINE_CUDA_MQ_MQ_DECODE_LANE_CUH
+#define L2K_CODEC_ENGINE_CUDA_MQ_MQ_DECODE_LANE_CUH
 
 #include "codec/engine/cuda/mq/mq_decode_windows.cuh"
 #include "codec/engine/cuda/mq/mq_shared.cuh"

@@ -1,6 +1,6 @@
 /* 32 samples of an MQ code-block, from bit-planes to coefficients. */
-#ifndef L2K_CODEC_BLOCKS_CUDA_MQ_DECODE_SAMPLES_CUH
-#define L2K_CODEC_BLOCKS_CUDA_MQ_DECODE_SAMPLES_CUH
+#ifndef L2K_CODEC_ENGINE_CUDA_MQ_MQ_DECODE_SAMPLES_CUH
+#define L2K_CODEC_ENGINE_CUDA_MQ_MQ_DECODE_SAMPLES_CUH
 
 #include "codec/engine/cuda/mq/mq_decode_windows.cuh"
 #include "codec/engine/cuda/mq/mq_shared.cuh"

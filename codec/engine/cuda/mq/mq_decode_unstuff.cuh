@@ -1,6 +1,6 @@
 /* Codeword segments without stuffing (C.3.4, D.6): bits after 0xFF. */
-#ifndef L2K_CODEC_BLOCKS_CUDA_MQ_DECODE_UNSTUFF_CUH
-#define L2K_CODEC_BLOCKS_CUDA_MQ_DECODE_UNSTUFF_CUH
+#ifndef L2K_CODEC_ENGINE_CUDA_MQ_MQ_DECODE_UNSTUFF_CUH
+#define L2K_CODEC_ENGINE_CUDA_MQ_MQ_DECODE_UNSTUFF_CUH
 
 #include "codec/engine/cuda/mq/mq_shared.cuh"
 

@@ -2,8 +2,8 @@
  * scan, the first sample on top. A window has such a word with the samples around it, in columns of six bits: row r (-1
  * to 4) of column c (-1 to 8) is bit 55 - 6 c - r. So the order of the scan is that of bits from the top, and the
  * neighbours of a sample are 1, 5, 6 and 7 bits away. */
-#ifndef L2K_CODEC_BLOCKS_CUDA_MQ_DECODE_WINDOWS_CUH
-#define L2K_CODEC_BLOCKS_CUDA_MQ_DECODE_WINDOWS_CUH
+#ifndef L2K_CODEC_ENGINE_CUDA_MQ_MQ_DECODE_WINDOWS_CUH
+#define L2K_CODEC_ENGINE_CUDA_MQ_MQ_DECODE_WINDOWS_CUH
 
 #include "base/scalar.h"
 

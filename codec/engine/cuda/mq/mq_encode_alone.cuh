@@ -1,8 +1,8 @@
 /* MQ coding (Annex C) of a block that has two warps, 128 decisions at a time: a lane of the first goes from decision to
  * decision, interval and states alone, and notes what each adds to C and how far it shifts it; meanwhile all lanes of
  * the second add up what it noted before, from byte to byte. So C is none of the chain from a decision to the next. */
-#ifndef L2K_CODEC_BLOCKS_CUDA_MQ_ENCODE_ALONE_CUH
-#define L2K_CODEC_BLOCKS_CUDA_MQ_ENCODE_ALONE_CUH
+#ifndef L2K_CODEC_ENGINE_CUDA_MQ_MQ_ENCODE_ALONE_CUH
+#define L2K_CODEC_ENGINE_CUDA_MQ_MQ_ENCODE_ALONE_CUH
 
 #include "codec/engine/cuda/mq/mq_shared.cuh"
 #include "codec/engine/cuda/blocks/warp.cuh"

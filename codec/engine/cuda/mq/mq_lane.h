@@ -4,8 +4,8 @@
  * The interval: A in the upper half of a word. C is a number of 64 bits in which what it has to give next lies fixed at
  * the top, a carry in bit 63 and a byte below it, while decisions add to it ever further down: bit 0 of the register of
  * Annex C is bit 16 + `place`, where place is 20 + CT. So C is never shifted but when a byte leaves. */
-#ifndef L2K_CODEC_BLOCKS_CUDA_MQ_LANE_H
-#define L2K_CODEC_BLOCKS_CUDA_MQ_LANE_H
+#ifndef L2K_CODEC_ENGINE_CUDA_MQ_MQ_LANE_H
+#define L2K_CODEC_ENGINE_CUDA_MQ_MQ_LANE_H
 
 #include "codec/engine/cuda/mq/mq_cuda.h"
 #include "codec/blocks/mq/mq.h"

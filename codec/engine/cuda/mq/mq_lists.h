@@ -1,8 +1,8 @@
 /* A bit-plane of a code-block as lists of decisions (D.3), a word of 8 columns and 4 rows at a time: what a thread of
  * the kernel does between two points at which all threads of a block meet. Sample k of column x is bit 4 x + k of a
  * word. */
-#ifndef L2K_CODEC_BLOCKS_CUDA_MQ_LISTS_H
-#define L2K_CODEC_BLOCKS_CUDA_MQ_LISTS_H
+#ifndef L2K_CODEC_ENGINE_CUDA_MQ_MQ_LISTS_H
+#define L2K_CODEC_ENGINE_CUDA_MQ_MQ_LISTS_H
 
 #include "codec/engine/cuda/mq/mq_cuda.h"
 #include "codec/blocks/mq/mq.h"

@@ -1,7 +1,7 @@
 /* Shared memory by its 32-bit address, so that kernels add no base to it, and scalars that the device has instructions
  * for. The host's forms let a program without a device run what lanes do. */
-#ifndef L2K_CODEC_BLOCKS_CUDA_MQ_SHARED_CUH
-#define L2K_CODEC_BLOCKS_CUDA_MQ_SHARED_CUH
+#ifndef L2K_CODEC_ENGINE_CUDA_MQ_MQ_SHARED_CUH
+#define L2K_CODEC_ENGINE_CUDA_MQ_MQ_SHARED_CUH
 
 #include <string.h>
 

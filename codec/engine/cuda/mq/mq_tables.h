@@ -1,6 +1,6 @@
 /* The MQ coder's states for a device, made from those of the CPU's encoder. */
-#ifndef L2K_CODEC_BLOCKS_CUDA_MQ_TABLES_H
-#define L2K_CODEC_BLOCKS_CUDA_MQ_TABLES_H
+#ifndef L2K_CODEC_ENGINE_CUDA_MQ_MQ_TABLES_H
+#define L2K_CODEC_ENGINE_CUDA_MQ_MQ_TABLES_H
 
 #include "codec/engine/cuda/mq/mq_cuda.h"
 #include "codec/blocks/mq/mq_encode.h"

@@ -1,7 +1,7 @@
 /* Packets made on a CUDA device, from code-blocks that are there: for a tile of one layer.
  * What the host tells the kernels, and what it gets. */
-#ifndef L2K_CODEC_PACKETS_CUDA_CUDA_PACKETS_H
-#define L2K_CODEC_PACKETS_CUDA_CUDA_PACKETS_H
+#ifndef L2K_CODEC_ENGINE_CUDA_PACKETS_CUDA_PACKETS_H
+#define L2K_CODEC_ENGINE_CUDA_PACKETS_CUDA_PACKETS_H
 
 #include "base/scalar.h"
 #include "codec/engine/cuda/blocks/cuda_memory.h"

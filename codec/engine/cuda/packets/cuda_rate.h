@@ -1,7 +1,7 @@
 /* Rate control for packets made on a CUDA device (J.14), of one layer: hulls of code-blocks, the sums by which the host
  * searches, and blocks cut where it ends the layer. The search is that of codec/packets/rate_search.c. */
-#ifndef L2K_CODEC_PACKETS_CUDA_CUDA_RATE_H
-#define L2K_CODEC_PACKETS_CUDA_CUDA_RATE_H
+#ifndef L2K_CODEC_ENGINE_CUDA_PACKETS_CUDA_RATE_H
+#define L2K_CODEC_ENGINE_CUDA_PACKETS_CUDA_RATE_H
 
 #include "codec/engine/cuda/packets/cuda_packets.h"
 #include "codec/packets/rate_search.h"

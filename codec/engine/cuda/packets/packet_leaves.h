@@ -1,8 +1,8 @@
 /* The bits that one code-block adds to the header of its packet (B.10.3 to B.10.7), where all passes are in one layer.
  * Then a tag tree's node is coded with the first block below it that is visited, so that every block knows its bits
  * without those before it: only where they stand is a sum over these. */
-#ifndef L2K_CODEC_PACKETS_CUDA_PACKET_LEAVES_H
-#define L2K_CODEC_PACKETS_CUDA_PACKET_LEAVES_H
+#ifndef L2K_CODEC_ENGINE_CUDA_PACKETS_PACKET_LEAVES_H
+#define L2K_CODEC_ENGINE_CUDA_PACKETS_PACKET_LEAVES_H
 
 #include "codec/engine/cuda/blocks/cuda_memory.h"
 #include "codec/engine/cuda/packets/cuda_packets.h"
