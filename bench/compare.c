@@ -2,12 +2,9 @@
  *     compare --codestream A.j2k B.j2k   the same but for the COM marker segments of the main header?
  *     compare --samples A.ppm B.ppm      "identical", or the largest difference and the PSNR, of two 8-bit binary
  *                                        PPM files */
-#include <math.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include "bench/pnm.h"
 
 typedef struct bytes {
     uint8_t *data;
@@ -61,55 +58,22 @@ static bool same_codestream(const char *one, const char *other)
     return a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
 }
 
-/* Reads a number of a PPM header; skips comments and white space before it and one white space character after it. */
-static unsigned long header_number(const uint8_t **at)
-{
-    const uint8_t *p = *at;
-    while (*p == '#' || *p == ' ' || *p == '\n' || *p == '\r' || *p == '\t')
-        p = *p == '#' ? p + strcspn((const char *)p, "\n") : p + 1;
-    char *end;
-    unsigned long value = strtoul((const char *)p, &end, 10);
-    *at = (const uint8_t *)end + 1;
-    return value;
-}
-
-typedef struct samples {
-    const uint8_t *first;
-    unsigned long width, height;
-} samples;
-
-static samples read_ppm(const char *name)
-{
-    bytes b = read_all(name);
-    const uint8_t *at = b.data + 2;
-    samples s;
-    if (b.size < 2 || memcmp(b.data, "P6", 2) != 0)
-        fail(name, "not a binary PPM");
-    s.width = header_number(&at);
-    s.height = header_number(&at);
-    if (header_number(&at) != 255 || (size_t)(b.data + b.size - at) != (size_t)s.width * s.height * 3)
-        fail(name, "not an 8-bit PPM of the size in its header");
-    s.first = at;
-    return s;
-}
-
 static int compare_samples(const char *one, const char *other)
 {
-    samples a = read_ppm(one), b = read_ppm(other);
-    size_t count = (size_t)a.width * a.height * 3;
-    double sum = 0;
+    const pnm a = pnm_read(one, 1, 1), b = pnm_read(other, 1, 1);
+    const size_t count = pnm_plane_bytes(&a) * 3;
     int most = 0;
-    if (a.width != b.width || a.height != b.height)
-        fail(other, "another size");
+    if (a.width != b.width || a.height != b.height || a.precision != 8 || b.precision != 8 || a.components != 3 ||
+        b.components != 3)
+        fail(other, "not an 8-bit PPM of the same size");
     for (size_t i = 0; i < count; i++) {
-        int difference = abs(a.first[i] - b.first[i]);
+        const int difference = abs(a.samples[i] - b.samples[i]);
         most = difference > most ? difference : most;
-        sum += (double)difference * difference;
     }
     if (most == 0)
         printf("identical\n");
     else
-        printf("differ by at most %d, PSNR %.3f dB\n", most, 10 * log10(255.0 * 255.0 * (double)count / sum));
+        printf("differ by at most %d, PSNR %.3f dB\n", most, pnm_psnr(a.samples, b.samples, count, 1, 8));
     return 0;
 }
 

@@ -3,7 +3,6 @@
 #include "bench/cuda_scene.h"
 
 #include <cuda_runtime_api.h>
-#include <math.h>
 
 static void *take(const scene *e)
 {
@@ -90,15 +89,7 @@ void scene_forget_bytes(scene *e)
 
 double scene_psnr(const scene *e)
 {
-    const size_t bytes = shape_bytes(&e->shape), count = bytes / e->shape.bytes;
-    const double peak = (double)((1u << e->shape.precision) - 1);
-    double sum = 0;
+    const size_t bytes = shape_bytes(&e->shape);
     check(cudaMemcpy(e->scratch, e->images[0].decoded, bytes, cudaMemcpyDefault) == cudaSuccess, "a copy");
-    for (size_t i = 0; i < count; i++) {
-        const double d = e->shape.bytes == 2
-                             ? (double)((uint16_t *)e->original)[i] - (double)((uint16_t *)e->scratch)[i]
-                             : (double)e->original[i] - (double)e->scratch[i];
-        sum += d * d;
-    }
-    return sum == 0 ? INFINITY : 10 * log10(peak * peak * (double)count / sum);
+    return pnm_psnr(e->scratch, e->original, bytes / e->shape.bytes, e->shape.bytes, e->shape.precision);
 }

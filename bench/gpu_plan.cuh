@@ -46,30 +46,26 @@ static size_t coefficient_bytes(const work &w, const extent &e)
     return (size_t)e.width * e.height * w.components * l2k_coefficient_bytes(w.coefficients);
 }
 
-static void fill_with_noise(char *device, size_t bytes, const work &w)
+template <class S> static void fill_with_noise(char *device, size_t bytes, int offset)
 {
-    std::vector<unsigned char> host(bytes);
+    std::vector<S> host(bytes / sizeof(S));
     uint64_t state = 1;
-    for (size_t i = 0; i < bytes; i++) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        host[i] = (unsigned char)(state >> 56);
-    }
-    if (w.samples == L2K_SAMPLE_F32)
-        for (size_t i = 0; i + 3 < bytes; i += 4) {
-            float v = (float)host[i] - 128;
-            memcpy(&host[i], &v, 4);
-        }
-    else if (l2k_sample_bytes(w.samples) == 2)
-        for (size_t i = 0; i + 1 < bytes; i += 2) {
-            int16_t v = (int16_t)(host[i] - (w.is_signed ? 128 : 0));
-            memcpy(&host[i], &v, 2);
-        }
-    else if (l2k_sample_bytes(w.samples) == 4)
-        for (size_t i = 0; i + 3 < bytes; i += 4) {
-            int32_t v = host[i] - (w.is_signed ? 128 : 0);
-            memcpy(&host[i], &v, 4);
-        }
+    for (S &v : host)
+        v = (S)((int)((state = state * 6364136223846793005u + 1442695040888963407u) >> 56) - offset);
     CHECK(cudaMemcpy(device, host.data(), bytes, cudaMemcpyHostToDevice));
+}
+
+static void fill(char *device, size_t bytes, const work &w)
+{
+    const int offset = w.is_signed ? 128 : 0;
+    if (w.samples == L2K_SAMPLE_F32)
+        fill_with_noise<float>(device, bytes, 128);
+    else if (l2k_sample_bytes(w.samples) == 1)
+        fill_with_noise<uint8_t>(device, bytes, 0);
+    else if (l2k_sample_bytes(w.samples) == 2)
+        fill_with_noise<int16_t>(device, bytes, offset);
+    else
+        fill_with_noise<int32_t>(device, bytes, offset);
 }
 
 /* A kernel with its norms and gains; NULL for the wavelets of Part 1. */
@@ -95,7 +91,7 @@ static void set_steps(const work &w, l2k_plan_component *component)
 }
 
 static subject make_subject(const l2k_context *context, const work &w, l2k_direction direction, const extent &e,
-                            unsigned levels_at_once, cudaStream_t stream, bool fill)
+                            unsigned levels_at_once, cudaStream_t stream, bool noise)
 {
     subject s = {};
     l2k_plan_component components[3];
@@ -122,8 +118,8 @@ static subject make_subject(const l2k_context *context, const work &w, l2k_direc
     if (l2k_plan_create(context, L2K_BACKEND_CUDA, &spec, &s.plan) != L2K_OK)
         exit(1);
     CHECK(cudaMalloc(&s.pixels, pixel_bytes(w, e)));
-    if (fill)
-        fill_with_noise(s.pixels, pixel_bytes(w, e), w);
+    if (noise)
+        fill(s.pixels, pixel_bytes(w, e), w);
     size_t size = l2k_sample_bytes(w.samples);
     for (unsigned c = 0; c < w.components; c++) {
         size_t lanes = w.is_planar ? 1 : w.components;

@@ -112,15 +112,7 @@ static code keep(code from)
 static double psnr(const bench *b, const uint8_t *decoded)
 {
     const pnm *p = &b->picture;
-    const size_t count = (size_t)p->width * p->height * p->components;
-    double sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        double d = p->bytes == 2 ? (double)((const uint16_t *)(const void *)decoded)[i] -
-                                       ((const uint16_t *)(const void *)p->samples)[i]
-                                 : (double)decoded[i] - p->samples[i];
-        sum += d * d;
-    }
-    return sum > 0 ? 20 * log10((double)((1 << p->precision) - 1)) - 10 * log10(sum / (double)count) : INFINITY;
+    return pnm_psnr(decoded, p->samples, (size_t)p->width * p->height * p->components, p->bytes, p->precision);
 }
 
 static void print_times(const bench *b, const char *task, times *t)

@@ -1,7 +1,9 @@
-/* Binary PGM and PPM files for benchmarks, whose header has no comment. */
+/* Binary PGM and PPM files for benchmarks. */
 #ifndef L2K_BENCH_PNM_H
 #define L2K_BENCH_PNM_H
 
+#include <ctype.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +39,18 @@ static inline void pnm_spread(const pnm *p, const uint8_t *row, uint32_t y, uint
     }
 }
 
+/* The next number of a header, behind comments; 0 where there is none. */
+static inline unsigned pnm_number(FILE *file)
+{
+    unsigned value = 0;
+    int c;
+    while (isspace(c = fgetc(file)) || c == '#')
+        if (c == '#')
+            (void)!fscanf(file, "%*[^\n]");
+    ungetc(c, file);
+    return fscanf(file, "%u", &value) == 1 ? value : 0;
+}
+
 /* `across` x `down` copies of the picture in a file. Reports what fails and ends the program. */
 static inline pnm pnm_read(const char *path, uint32_t across, uint32_t down)
 {
@@ -44,9 +58,9 @@ static inline pnm pnm_read(const char *path, uint32_t across, uint32_t down)
     char kind;
     unsigned most;
     FILE *file = fopen(path, "rb");
-    if (!file || fscanf(file, "P%c %u %u %u", &kind, &p.width, &p.height, &most) != 4 || (kind != '5' && kind != '6') ||
-        p.width < 1 || p.height < 1 || p.width > 65535 || p.height > 65535 || most < 1 || most > 65535 ||
-        fgetc(file) == EOF) {
+    if (!file || fscanf(file, "P%c", &kind) != 1 || (kind != '5' && kind != '6') || !(p.width = pnm_number(file)) ||
+        !(p.height = pnm_number(file)) || !(most = pnm_number(file)) || p.width > 65535 || p.height > 65535 ||
+        most > 65535 || fgetc(file) == EOF) {
         fprintf(stderr, "%s: no binary PGM or PPM file\n", path);
         exit(1);
     }
@@ -73,6 +87,19 @@ static inline pnm pnm_read(const char *path, uint32_t across, uint32_t down)
     free(row);
     fclose(file);
     return p;
+}
+
+/* Of `count` samples beside the right ones, in dB; infinite where none differs. */
+static inline double pnm_psnr(const void *samples, const void *right, size_t count, unsigned bytes, unsigned precision)
+{
+    const double peak = (double)((1u << precision) - 1);
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double d = bytes == 2 ? (double)((const uint16_t *)samples)[i] - ((const uint16_t *)right)[i]
+                                    : (double)((const uint8_t *)samples)[i] - ((const uint8_t *)right)[i];
+        sum += d * d;
+    }
+    return sum > 0 ? 10 * log10(peak * peak * (double)count / sum) : (double)INFINITY;
 }
 
 #endif
