@@ -1,33 +1,10 @@
 /* opencl_transform [DEVICE [SIDE ...]]: the transform stage of the OpenCL backend on planes and coefficients in device
  * memory, five levels, as microseconds a run and as a multiple of a copy of the samples. */
 #define _POSIX_C_SOURCE 199309L
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-
+#include "bench/bench.h"
 #include "transform/opencl/cl_runtime.h"
 
 enum { RUNS = 50, ROUNDS = 5 };
-
-static void stop(const char *what)
-{
-    fprintf(stderr, "opencl_transform: %s\n", what);
-    exit(1);
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
-}
-
-static void print_message(void *user, l2k_severity severity, const char *text)
-{
-    (void)user;
-    (void)severity;
-    fprintf(stderr, "lift2k: %s\n", text);
-}
 
 typedef struct measured {
     const char *name;
@@ -45,34 +22,20 @@ static const measured all[] = {
     {"RGB 9/7", L2K_WAVELET_9_7, L2K_COEFFICIENT_INT16, L2K_SAMPLE_U8, 3},
 };
 
-/* The least of some rounds, each of many runs in a row. */
-static double time_runs(l2k_plan *plan, const l2k_plane *planes, cl_command_queue queue)
+/* Microseconds: the least of some rounds, each of many runs in a row, of a plan or, where that is NULL, of a copy. */
+static double time_runs(l2k_plan *plan, const l2k_plane *planes, cl_command_queue queue, cl_mem from, cl_mem to,
+                        size_t bytes)
 {
     double least = 1e30;
     for (int round = 0; round < ROUNDS; round++) {
         l2k_cl.Finish(queue);
         const double start = now();
         for (int run = 0; run < RUNS; run++)
-            if (l2k_plan_run_on_device(plan, planes, queue) != L2K_OK)
-                stop("a run failed");
+            check(plan ? l2k_plan_run_on_device(plan, planes, queue) == L2K_OK
+                       : l2k_cl.EnqueueCopyBuffer(queue, from, to, 0, 0, bytes, 0, NULL, NULL) == CL_SUCCESS,
+                  "a run");
         l2k_cl.Finish(queue);
-        const double each = (now() - start) / RUNS;
-        least = each < least ? each : least;
-    }
-    return least;
-}
-
-static double time_copy(cl_command_queue queue, cl_mem from, cl_mem to, size_t bytes)
-{
-    double least = 1e30;
-    for (int round = 0; round < ROUNDS; round++) {
-        l2k_cl.Finish(queue);
-        const double start = now();
-        for (int run = 0; run < RUNS; run++)
-            if (l2k_cl.EnqueueCopyBuffer(queue, from, to, 0, 0, bytes, 0, NULL, NULL) != CL_SUCCESS)
-                stop("a copy failed");
-        l2k_cl.Finish(queue);
-        const double each = (now() - start) / RUNS;
+        const double each = 1e6 * (now() - start) / RUNS;
         least = each < least ? each : least;
     }
     return least;
@@ -86,12 +49,12 @@ static void measure(const l2k_context *context, const l2k_cl_device *device, cl_
     l2k_plan_component components[3];
     l2k_plane planes[3];
     cl_mem memory, copy;
-    if (l2k_cl_buffer(context, device, CL_MEM_READ_WRITE, bytes, &memory) != L2K_OK ||
-        l2k_cl_buffer(context, device, CL_MEM_READ_WRITE, bytes, &copy) != L2K_OK)
-        stop("out of memory");
+    check(l2k_cl_buffer(context, device, CL_MEM_READ_WRITE, bytes, &memory) == L2K_OK &&
+              l2k_cl_buffer(context, device, CL_MEM_READ_WRITE, bytes, &copy) == L2K_OK,
+          "memory");
     const cl_uchar zero = 0;
     l2k_cl.EnqueueFillBuffer(queue, memory, &zero, 1, 0, bytes, 0, NULL, NULL);
-    const double copied = time_copy(queue, memory, copy, bytes);
+    const double copied = time_runs(NULL, NULL, queue, memory, copy, bytes);
     for (uint32_t c = 0; c < m->components; c++) {
         components[c] = (l2k_plan_component){.rect = {0, 0, side, side},
                                              .levels = 5,
@@ -113,9 +76,8 @@ static void measure(const l2k_context *context, const l2k_cl_device *device, cl_
                               .components = components,
                               .on_device = true};
         l2k_plan *plan;
-        if (l2k_plan_create(context, L2K_BACKEND_OPENCL, &spec, &plan) != L2K_OK)
-            stop("no plan");
-        times[direction] = time_runs(plan, planes, queue);
+        check(l2k_plan_create(context, L2K_BACKEND_OPENCL, &spec, &plan) == L2K_OK, "making a plan");
+        times[direction] = time_runs(plan, planes, queue, NULL, NULL, 0);
         l2k_plan_free(plan);
     }
     printf("%-10s %5u: copy %7.1f us; forward %7.1f us (%.2f), inverse %7.1f us (%.2f)\n", m->name, (unsigned)side,
@@ -130,7 +92,7 @@ int main(int argc, char **argv)
     static const char *const usual[] = {"4096", "8192"};
     const int number = argc > 1 ? atoi(argv[1]) : -1;
     const l2k_context context = {
-        .hooks = {.message = print_message}, .threads = 1, .devices = number < 0 ? 0 : (uint64_t)1 << number};
+        .hooks = {.message = report_message}, .threads = 1, .devices = number < 0 ? 0 : (uint64_t)1 << number};
     l2k_cl_device *device;
     cl_command_queue queue;
     if (l2k_cl_open(&context, &device) != L2K_OK || l2k_cl_queue(&context, device, false, &queue) != L2K_OK)
