@@ -101,21 +101,14 @@ static void make_kernel(const struct method *m, bool inverse, cl_kernel *made)
         require(l2k_cl_kernel(&context, program, "transpose", &transpose));
 }
 
-static void make_kernels(void)
-{
-    for (int m = 0; m < METHODS; m++)
-        for (int d = 0; d < 2 && methods[m].lanes; d++)
-            make_kernel(&methods[m], d, &kernels[m][d]);
-}
-
 /* ---- Pictures --------------------------------------------------------------------------------------------------- */
 
-/* Sets of buffers to rotate over, so that no run finds its samples in a cache. */
+/* Sets of buffers to rotate over, so that no run finds its samples in a cache. Behind the last: a set between passes. */
 typedef struct scene {
     int n;
     unsigned sets;
     float *input, *expected, *seen; /* n x n; the input is that of either direction */
-    cl_mem in[MOST_SETS], out[MOST_SETS], scratch[2];
+    cl_mem in[MOST_SETS + 1], out[MOST_SETS + 1];
     l2k_plan *own[MOST_SETS]; /* of the direction under way */
 } scene;
 
@@ -135,23 +128,19 @@ static void make_scene(scene *s, int n)
     check(s->input && s->expected && s->seen, "allocating a picture");
     for (size_t i = 0; i < values_of(n); i++)
         s->input[i] = (float)((random = random * 1664525u + 1013904223u) >> 8) / 32768.0f - 256.0f;
-    for (unsigned i = 0; i < s->sets; i++) {
+    for (unsigned i = 0; i <= s->sets; i++) {
         require(l2k_cl_buffer(&context, device, CL_MEM_READ_WRITE, bytes, &s->in[i]));
         require(l2k_cl_buffer(&context, device, CL_MEM_READ_WRITE, bytes, &s->out[i]));
         require_cl(l2k_cl.EnqueueWriteBuffer(queue, s->in[i], CL_TRUE, 0, bytes, s->input, 0, NULL, NULL), "a write");
     }
-    for (int i = 0; i < 2; i++)
-        require(l2k_cl_buffer(&context, device, CL_MEM_READ_WRITE, bytes, &s->scratch[i]));
 }
 
 static void free_scene(scene *s)
 {
-    for (unsigned i = 0; i < s->sets; i++) {
+    for (unsigned i = 0; i <= s->sets; i++) {
         l2k_cl.ReleaseMemObject(s->in[i]);
         l2k_cl.ReleaseMemObject(s->out[i]);
     }
-    for (int i = 0; i < 2; i++)
-        l2k_cl.ReleaseMemObject(s->scratch[i]);
     free(s->input);
     free(s->expected);
     free(s->seen);
@@ -224,33 +213,31 @@ static void copy(cl_mem from, cl_mem to, size_t bytes, cl_event *event)
     require_cl(l2k_cl.EnqueueCopyBuffer(queue, from, to, 0, 0, bytes, 0, NULL, event), "a copy");
 }
 
-static void launch(cl_kernel kernel, const cl_mem *in, const cl_mem *out, int n, const size_t local[2],
-                   size_t groups_across, size_t groups_down)
+static void launch(cl_kernel kernel, cl_mem in, cl_mem out, int n, const size_t local[2], int down)
 {
-    const l2k_cl_argument arguments[] = {L2K_CL_ARGUMENT(*in), L2K_CL_ARGUMENT(*out), L2K_CL_ARGUMENT(n)};
-    const size_t global[2] = {groups_across * local[0], groups_down * local[1]};
+    const l2k_cl_argument arguments[] = {L2K_CL_ARGUMENT(in), L2K_CL_ARGUMENT(out), L2K_CL_ARGUMENT(n)};
+    const size_t across = ((size_t)n + local[0] - 1) / local[0],
+                 global[2] = {across * local[0], (size_t)down * local[1]};
     require(l2k_cl_set_arguments(&context, kernel, arguments, 3));
     require_cl(l2k_cl.EnqueueNDRangeKernel(queue, kernel, 2, NULL, global, local, 0, NULL, NULL), "a launch");
 }
 
 static void enqueue(const scene *s, int method, bool inverse, unsigned set)
 {
-    static const size_t square[2] = {32, 8};
     const struct method *m = &methods[method];
-    const size_t local[2] = {(size_t)m->lanes, (size_t)m->items}, squares = ((size_t)s->n + 31) / 32;
-    const bool transposed = m->kind == TRANSPOSED;
+    const size_t local[2] = {(size_t)m->lanes, (size_t)m->items}, square[2] = {32, 8};
+    const cl_mem in = s->in[set], out = s->out[set], *between = (cl_mem[]){s->in[s->sets], s->out[s->sets]};
+    const l2k_plane plane = plane_of(inverse ? out : in, s->n);
     if (m->kind == COPY) {
-        copy(s->in[set], s->out[set], sizeof(float) * values_of(s->n), NULL);
+        copy(in, out, sizeof(float) * values_of(s->n), NULL);
     } else if (m->kind == OWN) {
-        const l2k_plane plane = plane_of(inverse ? s->out[set] : s->in[set], s->n);
         require(l2k_plan_run_on_device(s->own[set], &plane, queue));
+    } else if (m->kind == TRANSPOSED) {
+        launch(transpose, in, between[0], s->n, square, (s->n + 31) / 32);
+        launch(kernels[method][inverse], between[0], between[1], s->n, local, 1);
+        launch(transpose, between[1], out, s->n, square, (s->n + 31) / 32);
     } else {
-        if (transposed)
-            launch(transpose, &s->in[set], &s->scratch[0], s->n, square, squares, squares);
-        launch(kernels[method][inverse], transposed ? &s->scratch[0] : &s->in[set],
-               transposed ? &s->scratch[1] : &s->out[set], s->n, local, ((size_t)s->n + local[0] - 1) / local[0], 1);
-        if (transposed)
-            launch(transpose, &s->scratch[1], &s->out[set], s->n, square, squares, squares);
+        launch(kernels[method][inverse], in, out, s->n, local, 1);
     }
 }
 
@@ -395,10 +382,13 @@ int main(int argc, char **argv)
         printf("SKIPPED: %s\n", reason);
         return 77;
     }
+    check(number < l2k_cl_count(NULL), "finding that device");
     context.devices = (uint64_t)1 << (l2k_device_base(L2K_BACKEND_OPENCL) + number);
     require(l2k_cl_open(&context, &device));
     require(l2k_cl_queue(&context, device, true, &queue));
-    make_kernels();
+    for (int m = 0; m < METHODS; m++)
+        for (int d = 0; d < 2 && methods[m].lanes; d++)
+            make_kernel(&methods[m], d, &kernels[m][d]);
     if (checks) {
         static const int odd[] = {16, 67, 600, 1057}; /* more than one of everything, of either parity */
         for (int i = 0; i < 4; i++)
