@@ -41,8 +41,8 @@ pack() {
     {
         grep -o '\$build/[^ ]*' "$folder/gpu_tests" | cut -d/ -f2-
         printf '%s\n' lift2k tests/gpu_files conformance/conformance_windows gpu_transform gpu_stream backends batches \
-            cuda_rivals cuda_devices paper_registers paper_passes paper_lifting paper_frames \
-            paper_video paper_opencl_passes opencl_transform opencl_picture
+            cuda_rivals cuda_devices paper_registers paper_lifting paper_frames paper_video \
+            paper_opencl_passes opencl_transform opencl_picture
     } | sort -u | while read -r program; do
         [ -x "$build/$program" ] || { echo "$program is not built and is left out" >&2; continue; }
         mkdir -p "$folder/$(dirname "$program")"
@@ -164,7 +164,6 @@ sanitized decode "$build/tests/gpu_decode" 4 50
 sanitized volumes "$build/tests/gpu_volume" 3 5 40
 sanitized hostile "$build/tests/gpu_hostile" 20
 sanitized registers "$build/paper_registers" --check
-sanitized passes "$build/paper_passes" --check
 
 # ---- Benchmarks
 
@@ -194,7 +193,7 @@ part bench-folder 400 "$root/bench/gpu_folder.sh" "$build/lift2k" "$picture"
 part bench-devices 240 "$build/cuda_devices" "$picture"
 part paper-registers 240 "$build/paper_registers"
 part paper-registers-profile 240 "$root/bench/papers/registers.sh" "$build"
-part paper-passes 240 "$build/paper_passes"
+part paper-opencl-passes 240 "$build/paper_opencl_passes"
 part paper-lifting 240 "$build/paper_lifting"
 part paper-frames 240 "$build/paper_frames"
 part paper-video 240 "$build/paper_video" "$picture"

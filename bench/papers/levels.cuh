@@ -83,7 +83,7 @@ template <class W> struct dwt_job {
     const typename W::S *samples;
     typename W::S *coefficients;
     typename W::S *low[2];
-    typename W::S *scratch[2];  /* dwt_stride(n) x n each, for passes that leave intermediate results in memory */
+    typename W::S *scratch;     /* dwt_stride(n) x n, for what a first pass leaves in memory */
     const typename W::S *coded; /* inverse: coefficients in, samples out */
     typename W::S *restored;
 };

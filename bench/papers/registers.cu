@@ -219,14 +219,10 @@ static void print_tables(const std::vector<int> &sizes)
     printf("Five levels:\n\n| method | wavelet | direction |");
     for (int n : sizes)
         printf(" %d |", n);
-    printf("\n|---|---|---|%s\n",
-           [&] {
-               std::string dashes;
-               for (size_t i = 0; i < sizes.size(); i++)
-                   dashes += "---|";
-               return dashes;
-           }()
-               .c_str());
+    printf("\n|---|---|---|");
+    for (size_t i = 0; i < sizes.size(); i++)
+        printf("---|");
+    printf("\n");
     print_five_levels<dwt_53>(sizes);
     print_five_levels<dwt_97>(sizes);
     printf("\nHeights of a tile of 64 columns in registers, one level forward, %d x %d:\n\n| height | wavelet | "

@@ -1,11 +1,92 @@
 /* A column filter, then a row filter, with the result of the first in memory. A block of threads goes down a slab of 32
- * columns with a window of rows in shared memory; rows that still wait for a neighbour stay in
- * the window when it moves (after van der Laan, Jalba, Roerdink: Accelerating Wavelet Lifting on Graphics Hardware
- * using CUDA, who filter rows first). */
+ * columns with a window of rows in shared memory; rows that still wait for a neighbour stay in the window when it
+ * moves (after van der Laan, Jalba, Roerdink: Accelerating Wavelet Lifting on Graphics Hardware using CUDA, who filter
+ * rows first). */
 #ifndef L2K_BENCH_PAPERS_SLIDING_WINDOW_CUH
 #define L2K_BENCH_PAPERS_SLIDING_WINDOW_CUH
 
-#include "bench/papers/row_pass.cuh"
+#include "bench/papers/levels.cuh"
+
+/* ---- Along rows: a block of threads loads a whole row, lifts it with a barrier after each lifting step, and writes its
+ * halves. Low and high samples are apart there, so that neighbouring threads use neighbouring banks. ---------------- */
+
+enum { ROW_THREADS = 256 };
+
+/* `l.in` holds rows of the Mallat layout: row y is stored as row y. */
+template <class W> __global__ void __launch_bounds__(ROW_THREADS) row_pass_kernel(dwt_level<W> l)
+{
+    extern __shared__ uint4 dwt_row[];
+    typedef typename W::T T;
+    int half = l.size / 2, y = blockIdx.x;
+    T *low = reinterpret_cast<T *>(dwt_row), *high = low + half;
+    for (int i = threadIdx.x; i < half; i += ROW_THREADS) {
+        l2k_packed<typename W::S, 2> pair;
+        pair.load(l.in + y * l.in_stride + 2 * i);
+        low[i] = pair.get(0);
+        high[i] = pair.get(1);
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < W::STEPS; k++) {
+        for (int i = threadIdx.x; i < half; i += ROW_THREADS)
+            if (k & 1)
+                low[i] = W::step(k, low[i], high[i > 0 ? i - 1 : 0], high[i]);
+            else
+                high[i] = W::step(k, high[i], low[i], low[i + 1 < half ? i + 1 : i]);
+        __syncthreads();
+    }
+    typename W::S *low_row = y < half ? l.low + y * l.low_stride : l.bands + y * l.bands_stride;
+    typename W::S *high_row = l.bands + y * l.bands_stride + half;
+    for (int i = threadIdx.x; i < half; i += ROW_THREADS) {
+        low_row[i] = (typename W::S)W::scale(low[i], false);
+        high_row[i] = (typename W::S)W::scale(high[i], true);
+    }
+}
+
+/* MAX_SIZE keeps a row within the default limit of 48 KiB per block. */
+template <class W> static void row_pass(const dwt_level<W> &l, cudaStream_t stream)
+{
+    static_assert(MAX_SIZE * sizeof(typename W::T) <= 48 * 1024, "a row in shared memory");
+    row_pass_kernel<W><<<l.size, ROW_THREADS, l.size * sizeof(typename W::T), stream>>>(l);
+}
+
+/* Pairs of halves to rows of samples, at the places of the rows that they come from. */
+template <class W> __global__ void __launch_bounds__(ROW_THREADS) row_pass_inverse_kernel(dwt_source<W> l)
+{
+    extern __shared__ uint4 dwt_row[];
+    typedef typename W::T T;
+    int half = l.size / 2, y = blockIdx.x;
+    T *low = reinterpret_cast<T *>(dwt_row), *high = low + half;
+    const typename W::S *low_row = y < half ? l.low + y * l.low_stride : l.bands + y * l.bands_stride;
+    const typename W::S *high_row = l.bands + y * l.bands_stride + half;
+    for (int i = threadIdx.x; i < half; i += ROW_THREADS) {
+        low[i] = W::unscale(low_row[i], false);
+        high[i] = W::unscale(high_row[i], true);
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < W::STEPS; k++) {
+        for (int i = threadIdx.x; i < half; i += ROW_THREADS)
+            if (k & 1)
+                high[i] = dwt_undo<W>::step(k, high[i], low[i], low[i + 1 < half ? i + 1 : i]);
+            else
+                low[i] = dwt_undo<W>::step(k, low[i], high[i > 0 ? i - 1 : 0], high[i]);
+        __syncthreads();
+    }
+    for (int i = threadIdx.x; i < half; i += ROW_THREADS) {
+        l2k_packed<typename W::S, 2> pair;
+        pair.set(0, (typename W::S)low[i]);
+        pair.set(1, (typename W::S)high[i]);
+        pair.store(l.out + y * l.out_stride + 2 * i);
+    }
+}
+
+template <class W> static void row_pass_inverse(const dwt_source<W> &l, cudaStream_t stream)
+{
+    row_pass_inverse_kernel<W><<<l.size, ROW_THREADS, l.size * sizeof(typename W::T), stream>>>(l);
+}
+
+/* ---- Along columns ------------------------------------------------------------------------------------------------ */
 
 /* A thread takes two of the rows by which the window moves, and one sample of each lifting step. */
 enum { SLAB = 32, WINDOW_THREADS = 8, WINDOW_MOVE = 2 * WINDOW_THREADS };
@@ -109,10 +190,13 @@ __global__ void __launch_bounds__(SLAB *WINDOW_THREADS)
 template <class W> static void sliding_window_inverse(const dwt_job<W> &job, cudaStream_t stream)
 {
     dwt_each_level_up(job, [&](const dwt_source<W> &l) {
-        row_pass_inverse(dwt_first_pass(l, job.scratch[0]), stream);
+        dwt_source<W> first = l;
+        first.out = job.scratch;
+        first.out_stride = dwt_stride(l.size);
+        row_pass_inverse(first, stream);
         CHECK(cudaGetLastError());
         sliding_window_inverse_kernel<W><<<dwt_divide_up(l.size, SLAB), dim3(SLAB, WINDOW_THREADS), 0, stream>>>(
-            job.scratch[0], dwt_stride(l.size), l.out, l.out_stride, l.size);
+            job.scratch, dwt_stride(l.size), l.out, l.out_stride, l.size);
     });
 }
 
@@ -120,9 +204,12 @@ template <class W> static void sliding_window(const dwt_job<W> &job, cudaStream_
 {
     dwt_each_level(job, [&](const dwt_level<W> &l) {
         sliding_window_kernel<W><<<dwt_divide_up(l.size, SLAB), dim3(SLAB, WINDOW_THREADS), 0, stream>>>(
-            l.in, l.in_stride, job.scratch[0], dwt_stride(l.size), l.size);
+            l.in, l.in_stride, job.scratch, dwt_stride(l.size), l.size);
         CHECK(cudaGetLastError());
-        row_pass(dwt_second_pass(l, job.scratch[0]), stream);
+        dwt_level<W> second = l;
+        second.in = job.scratch;
+        second.in_stride = dwt_stride(l.size);
+        row_pass(second, stream);
     });
 }
 

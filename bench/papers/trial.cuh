@@ -130,7 +130,7 @@ template <class W> struct picture {
 template <class W> struct buffers {
     typedef typename W::S S;
     int n;
-    S *in[2], *out, *scratch[2], *low[2];
+    S *in[2], *out, *scratch, *low[2];
     l2k_plan *plans[2];
 
     dwt_level<W> level() const
@@ -143,7 +143,7 @@ template <class W> struct buffers {
     }
     dwt_job<W> job() const
     {
-        return dwt_job<W>{n, in[L2K_FORWARD], out, {low[0], low[1]}, {scratch[0], scratch[1]}, in[L2K_INVERSE], out};
+        return dwt_job<W>{n, in[L2K_FORWARD], out, {low[0], low[1]}, scratch, in[L2K_INVERSE], out};
     }
 };
 
@@ -155,11 +155,11 @@ template <class W> static buffers<W> make_buffers(const picture<W> &p)
     for (int d = 0; d < 2; d++) {
         CHECK(cudaMalloc(&b.in[d], p.bytes()));
         CHECK(cudaMemcpy(b.in[d], p.input[d].data(), p.bytes(), cudaMemcpyHostToDevice));
-        CHECK(cudaMalloc(&b.scratch[d], dwt_stride(p.n) * row));
         CHECK(cudaMalloc(&b.low[d], dwt_stride(p.n / 2) * row / 2));
         b.plans[d] = make_plan<W>(L2K_BACKEND_CUDA, p.n, d, p.levels);
     }
     CHECK(cudaMalloc(&b.out, p.bytes()));
+    CHECK(cudaMalloc(&b.scratch, dwt_stride(p.n) * row));
     const l2k_coefficients *view = l2k_plan_coefficients(b.plans[L2K_INVERSE], 0);
     CHECK(cudaMemcpy2D(view->base, view->stride * sizeof(typename W::S), b.in[L2K_INVERSE], row, row, p.n,
                        cudaMemcpyDeviceToDevice));
@@ -169,9 +169,9 @@ template <class W> static buffers<W> make_buffers(const picture<W> &p)
 template <class W> static void free_buffers(buffers<W> &b)
 {
     CHECK(cudaFree(b.out));
+    CHECK(cudaFree(b.scratch));
     for (int d = 0; d < 2; d++) {
         CHECK(cudaFree(b.in[d]));
-        CHECK(cudaFree(b.scratch[d]));
         CHECK(cudaFree(b.low[d]));
         l2k_plan_free(b.plans[d]);
     }
@@ -254,17 +254,12 @@ template <class W> static void check_trials(const std::vector<trial<W>> &trials,
     }
 }
 
-static inline std::string time_cell(double us, double scale, const char *format)
-{
-    char text[32];
-    snprintf(text, sizeof text, format, us * scale);
-    return us < 0 ? "WRONG" : text;
-}
-
 /* Microseconds, and in brackets how many copies. */
 static inline std::string time_cell(double us, double copy)
 {
-    return time_cell(us, 1, "%.1f") + " (" + time_cell(us, 1 / copy, "%.2f") + ")";
+    char text[64];
+    snprintf(text, sizeof text, "%.1f (%.2f)", us, us / copy);
+    return us < 0 ? "WRONG" : text;
 }
 
 static inline int report_check(void)
