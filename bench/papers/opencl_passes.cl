@@ -34,13 +34,13 @@ static float load(__global const float *in, int line, int p, int n)
     int i = p < 0 ? -p : p;
     i = max(0, min(i, 2 * (n - 1) - i));
     const float x = in[AT(min(line, n - 1), i)];
-    return CONVOLVED | !INVERSE ? x : x * (p & 1 ? L2K_9_7_INVERSE_HIGH : L2K_9_7_INVERSE_LOW);
+    return (CONVOLVED | !INVERSE) ? x : x * (p & 1 ? L2K_9_7_INVERSE_HIGH : L2K_9_7_INVERSE_LOW);
 }
 
 static void store(__global float *out, int line, int p, int n, float x)
 {
     if (line < n && p >= 0 && p < n)
-        out[AT(line, p)] = CONVOLVED | INVERSE ? x : x * (p & 1 ? L2K_9_7_FORWARD_HIGH : L2K_9_7_FORWARD_LOW);
+        out[AT(line, p)] = (CONVOLVED | INVERSE) ? x : x * (p & 1 ? L2K_9_7_FORWARD_HIGH : L2K_9_7_FORWARD_LOW);
 }
 
 /* A barrier after each lifting step, for which a work-item loads three samples and stores one (van der Laan, Jalba,
