@@ -39,7 +39,7 @@ static size_t chunk_bytes(const l2k_cl_chunks *c, size_t needed)
 }
 
 l2k_status l2k_cl_reserve_pinned(const l2k_context *context, const l2k_cl_device *device, cl_command_queue queue,
-                       l2k_cl_chunks *c, size_t bytes, uint8_t **at)
+                                 l2k_cl_chunks *c, size_t bytes, uint8_t **at)
 {
     bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     while (c->chunk < L2K_CL_CHUNKS && c->used && c->chunks[c->chunk].bytes - c->used < bytes) {

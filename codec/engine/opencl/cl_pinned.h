@@ -28,6 +28,6 @@ typedef struct l2k_cl_chunks {
 
 /* `bytes` bytes, aligned to 64 bytes. */
 l2k_status l2k_cl_reserve_pinned(const l2k_context *context, const l2k_cl_device *device, cl_command_queue queue,
-                       l2k_cl_chunks *chunks, size_t bytes, uint8_t **at);
+                                 l2k_cl_chunks *chunks, size_t bytes, uint8_t **at);
 
 #endif

@@ -570,10 +570,11 @@ static void test_ranges(void **unused)
     static const struct {
         l2k_transform_option option;
         int64_t least, most;
-    } ranges[] = {
-        {L2K_TRANSFORM_DIRECTION, 0, 1}, {L2K_TRANSFORM_WAVELET, 0, L2K_WAVELET_W4},      {L2K_TRANSFORM_LEVELS, 0, 32},
-        {L2K_TRANSFORM_REDUCE, 0, 32},   {L2K_TRANSFORM_MEMORY, 0, 1},       {L2K_TRANSFORM_COMPONENT_TRANSFORM, 0, 1},
-        {L2K_TRANSFORM_BACKEND, 0, 3},   {L2K_TRANSFORM_COEFFICIENTS, 0, 2}, {L2K_TRANSFORM_THREADS, 0, 1024}};
+    } ranges[] = {{L2K_TRANSFORM_DIRECTION, 0, 1}, {L2K_TRANSFORM_WAVELET, 0, L2K_WAVELET_W4},
+                  {L2K_TRANSFORM_LEVELS, 0, 32},   {L2K_TRANSFORM_REDUCE, 0, 32},
+                  {L2K_TRANSFORM_MEMORY, 0, 1},    {L2K_TRANSFORM_COMPONENT_TRANSFORM, 0, 1},
+                  {L2K_TRANSFORM_BACKEND, 0, 3},   {L2K_TRANSFORM_COEFFICIENTS, 0, 2},
+                  {L2K_TRANSFORM_THREADS, 0, 1024}};
     static const l2k_step exponent = {32, 0}, mantissa = {0, 2048}, fine[98] = {{0, 0}};
     watch w;
     l2k_hooks hooks = watch_hooks(&w);
