@@ -2,7 +2,8 @@
  * again; with backend auto the CPU does the work. Then the public transform on memory objects of the caller. */
 #include <stdatomic.h>
 
-#include "cl_test.h"
+#include "gpu_require.h"
+#include "transform/opencl/cl_runtime.h"
 #include "transform/choice.h"
 
 /* ---- Calls that fail ----------------------------------------------------------------------------------------- */
@@ -414,7 +415,7 @@ static void test_public(void)
 int main(void)
 {
     const l2k_context context = {.hooks = hooks, .threads = 1};
-    const int ending = cl_missing();
+    const int ending = gpu_missing();
     if (ending)
         return ending;
     calls_left = -1;

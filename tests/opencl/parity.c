@@ -2,7 +2,8 @@
  * CUDA's: coefficients and samples must be equal bit for bit. Two concurrent host plans, and planes in memory objects on
  * a caller's queue. Exits with 77 without an OpenCL device, unless L2K_REQUIRE_OPENCL=1. */
 #include "parity_cases.h"
-#include "cl_test.h"
+#include "gpu_require.h"
+#include "transform/opencl/cl_runtime.h"
 
 /* Of the shared cases: host memory is all alike here. */
 void *gpu_take_pinned(size_t bytes)
@@ -162,7 +163,7 @@ int main(int argc, char **argv)
     const uint32_t most = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 600;
     const l2k_context context = {.hooks = {.message = print_message}, .threads = l2k_thread_count(0)};
     l2k_cl_device *device;
-    const int ending = cl_missing();
+    const int ending = gpu_missing();
     if (ending)
         return ending;
     if (l2k_cl_open(&context, &device) != L2K_OK || l2k_cl_queue(&context, device, false, &queue) != L2K_OK)

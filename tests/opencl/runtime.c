@@ -4,7 +4,8 @@
 #include <dirent.h>
 #include <unistd.h>
 
-#include "cl_test.h"
+#include "gpu_require.h"
+#include "transform/opencl/cl_runtime.h"
 
 static const char source[] = "kernel void fill(global int *to, int first)\n"
                              "{\n"
@@ -206,7 +207,7 @@ static void test_errors(void)
 
 int main(void)
 {
-    const int ending = cl_missing();
+    const int ending = gpu_missing();
     if (ending)
         return ending;
     real = l2k_cl;
