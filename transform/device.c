@@ -71,9 +71,10 @@ bool l2k_device(uint32_t device, l2k_device_info *info)
     for (l2k_backend backend = L2K_BACKEND_CUDA; backend <= L2K_BACKEND_OPENCL; backend++) {
         const l2k_backend_functions *functions = l2k_backend_functions_of(backend);
         const uint32_t count = functions ? functions->device->count() : 0;
-        if (device < count && functions->device->describe(device, info)) {
+        if (device < count) {
+            const bool is_described = functions->device->describe(device, info);
             info->backend = backend;
-            return true;
+            return is_described;
         }
         device -= count;
     }
