@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conformance/opj.h"
+#include "conformance/opj/opj.h"
 
 enum { WINDOWS_OF_FILE = 10 };
 

@@ -1,6 +1,6 @@
 /* gpu_files: JPEG 2000 files decoded on the CUDA backend, into host and device memory, give the same status and samples
  * as on the CPU: whole, without one and two resolutions, and component 0 alone. For test sets such as T.803's, of which
- * the CPU's results are compared with the references (conformance/t803.c).
+ * the CPU's results are compared with the references (conformance/t803/t803.c).
  *
  *     gpu_files FILE ...
  *

@@ -10,7 +10,7 @@
 #define _POSIX_C_SOURCE 200112L
 #include <time.h>
 
-#include "conformance/ht_made.h"
+#include "conformance/ht/made.h"
 #include "gpu_planes.h"
 #include "gpu_require.h"
 #include "made_blocks.h"
