@@ -4,7 +4,7 @@
 #define L2K_BENCH_PAPERS_LEVELS_CUH
 
 #include "base/words_cuda.cuh"
-#include "bench/gpu_timing.cuh"
+#include "bench/cuda/timing.cuh"
 #include "dwt/lifting.h"
 
 /* At MIN_SIZE the last level still has more samples than a filter's support past a border. */

@@ -1,7 +1,7 @@
 /* paper_lifting: tables III, V and VI of van der Laan, Jalba, Roerdink: Accelerating Wavelet Lifting on Graphics
  * Hardware using CUDA, by lift2k on this GPU, beside the paper's: three levels of 1920 x 1080, samples and coefficients
  * of 16 and of 32 bits, and three levels of a volume of 512 x 512 x 512. */
-#include "bench/gpu_plan.cuh"
+#include "bench/cuda/plan.cuh"
 #include "bench/papers/volume.cuh"
 
 /* Milliseconds of the paper: its own method, a transposing one and the CPU with 16 bits, its own with 32. */

@@ -3,7 +3,7 @@
  * motion; here each frame is coded on its own, so that of its six stages two have a counterpart: decoding of residuals
  * and the wavelet transform. Frames are cut out of the picture, RGB of 8 bits, 5/3. As there, the device keeps what it
  * decoded, and the CPU uses one thread; beside that all. What the device decodes is compared with the CPU's. */
-#include "bench/gpu_plan.cuh"
+#include "bench/cuda/plan.cuh"
 #include "bench/pnm.h"
 
 #include <string>

@@ -3,7 +3,7 @@
 #ifndef L2K_BENCH_PAPERS_VOLUME_CUH
 #define L2K_BENCH_PAPERS_VOLUME_CUH
 
-#include "bench/gpu_timing.cuh"
+#include "bench/cuda/timing.cuh"
 
 #include <chrono>
 #include <cstring>

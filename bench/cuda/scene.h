@@ -4,7 +4,7 @@
 #define L2K_BENCH_CUDA_SCENE_H
 
 #include "bench/bench.h"
-#include "bench/cuda_codecs.h"
+#include "bench/cuda/codecs.h"
 #include "bench/pnm.h"
 
 typedef struct sample_image {

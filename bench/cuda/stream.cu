@@ -7,7 +7,7 @@
  * measurements. The floor is the slower of the two directions alone. Afterwards the result of the last image of every
  * slot is compared with the CPU plan's.
  */
-#include "bench/gpu_timing.cuh"
+#include "bench/cuda/timing.cuh"
 
 #include <chrono>
 #include <cstring>

@@ -1,8 +1,8 @@
 /* How kernels are timed: runs rotate over sets of buffers that together are larger than the L2 cache, each run replays
  * a CUDA graph between two events, and the median is reported. The reference is a copy of the same bytes, timed alike.
  */
-#ifndef L2K_BENCH_GPU_TIMING_CUH
-#define L2K_BENCH_GPU_TIMING_CUH
+#ifndef L2K_BENCH_CUDA_TIMING_CUH
+#define L2K_BENCH_CUDA_TIMING_CUH
 
 #include <cuda_runtime.h>
 

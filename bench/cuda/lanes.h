@@ -2,7 +2,7 @@
 #ifndef L2K_BENCH_CUDA_LANES_H
 #define L2K_BENCH_CUDA_LANES_H
 
-#include "bench/cuda_scene.h"
+#include "bench/cuda/scene.h"
 
 enum { MOST_LANES = 64 };
 

@@ -22,7 +22,7 @@
 #include <cuda_runtime_api.h>
 #include <math.h>
 
-#include "bench/cuda_lanes.h"
+#include "bench/cuda/lanes.h"
 
 enum { SEARCHES = 16 };
 
@@ -411,7 +411,7 @@ int main(int count, char **arguments)
             i++;
     if (i >= count || count - i > 2 || options.flight < 1 || options.flight > MOST_LANES) {
         fprintf(stderr,
-                "usage: cuda_rivals [OPTION ...] PICTURE.ppm [GRAY16.pgm], options as in bench/cuda_rivals.c\n");
+                "usage: cuda_rivals [OPTION ...] PICTURE.ppm [GRAY16.pgm], options as in bench/cuda/rivals.c\n");
         return 2;
     }
     print_head(count, arguments);

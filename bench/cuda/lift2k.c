@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "bench/bench.h"
-#include "bench/cuda_codecs.h"
+#include "bench/cuda/codecs.h"
 #include "lift2k/lift2k.h"
 
 enum { MOST_COMPONENTS = 4, MOST_BATCH = 256 };

@@ -1,6 +1,6 @@
 /* Pictures for the comparison of codecs on a CUDA device. */
 #define _POSIX_C_SOURCE 199309L
-#include "bench/cuda_scene.h"
+#include "bench/cuda/scene.h"
 
 #include <cuda_runtime_api.h>
 

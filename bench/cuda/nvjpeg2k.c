@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench/cuda_codecs.h"
+#include "bench/cuda/codecs.h"
 
 enum { MOST_COMPONENTS = 4, LEVELS = 5 };
 

@@ -1,9 +1,9 @@
 /* The transform stage on the GPU, timed beside a device-to-device copy that reads as many bytes as the transform reads
  * and writes as many as it writes. */
-#ifndef L2K_BENCH_GPU_PLAN_CUH
-#define L2K_BENCH_GPU_PLAN_CUH
+#ifndef L2K_BENCH_CUDA_PLAN_CUH
+#define L2K_BENCH_CUDA_PLAN_CUH
 
-#include "bench/gpu_timing.cuh"
+#include "bench/cuda/timing.cuh"
 
 #include <cstring>
 

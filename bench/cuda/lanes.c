@@ -1,6 +1,6 @@
 /* Lanes of a codec at work, side by side. */
 #define _POSIX_C_SOURCE 200112L
-#include "bench/cuda_lanes.h"
+#include "bench/cuda/lanes.h"
 
 #include <pthread.h>
 
