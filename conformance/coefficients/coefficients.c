@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/gpu/gpu_require.h"
+#include "tests/gpu/require.h"
 
 #define SKIPPED 77
 

@@ -4,7 +4,7 @@
 # conformance_identity.
 ours=$1
 identity=$2
-. "$(dirname "$0")/compat_support.sh"
+. "$(dirname "$0")/support.sh"
 missing opj_compress libopenjp2-tools && exit 77
 [ -x "$identity" ] || { echo "SKIPPED: conformance_identity was not built"; exit 77; }
 real=$(command -v opj_compress)

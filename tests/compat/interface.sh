@@ -6,7 +6,7 @@ ours=$1
 probe=$2
 lift2k=$3
 data=$4
-. "$(dirname "$0")/compat_support.sh"
+. "$(dirname "$0")/support.sh"
 
 same() { # same FILE
     checks=$((checks + 1))

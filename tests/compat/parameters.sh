@@ -3,7 +3,7 @@
 # accepts without making a file of it, is refused. Arguments: the folder of our library, compat_parameters.
 ours=$1
 parameters=$2
-. "$(dirname "$0")/compat_support.sh"
+. "$(dirname "$0")/support.sh"
 
 with theirs "$parameters" >theirs.txt
 with ours "$parameters" >ours.txt

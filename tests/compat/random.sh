@@ -5,7 +5,7 @@
 ours=$1
 random=$2
 theirs=$3
-. "$(dirname "$0")/compat_support.sh"
+. "$(dirname "$0")/support.sh"
 
 checks=${L2K_RANDOM_CASES:-400}
 OMP_NUM_THREADS=1 "$random" "$ours/libopenjp2.so.7" "$theirs" "$checks" "${L2K_RANDOM_FIRST:-1}" >cases.txt 2>messages.txt ||

@@ -5,7 +5,7 @@
 ours=$1
 lift2k=$2
 data=$3
-. "$(dirname "$0")/compat_support.sh"
+. "$(dirname "$0")/support.sh"
 export GDAL_PAM_ENABLED=NO
 
 same() { # same NAME EXTENSION COMMAND...

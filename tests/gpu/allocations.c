@@ -4,8 +4,8 @@
  * Exits with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
 #include "allocation_scenarios.h"
 
-#include "gpu_device.h"
-#include "gpu_require.h"
+#include "device.h"
+#include "require.h"
 #include "volume_scenarios.h"
 
 /* ---- CUDA, wrapped ------------------------------------------------------------------------------------------- */

@@ -7,8 +7,8 @@
 #include <cuda_runtime.h>
 
 #include "base/sample.h"
-#include "gpu_device.h"
-#include "gpu_require.h"
+#include "device.h"
+#include "require.h"
 
 #define CUDA(call) assert_string_equal(cudaGetErrorString(call), cudaGetErrorString(cudaSuccess))
 

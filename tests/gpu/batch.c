@@ -5,8 +5,8 @@
  *     gpu_batch [BATCHES [FIRST]]
  *
  * Exits with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
-#include "gpu_device.h"
-#include "gpu_require.h"
+#include "device.h"
+#include "require.h"
 
 enum { MOST = 20, FILL = 0xA5 };
 

@@ -15,8 +15,8 @@
 #include <math.h>
 #include <time.h>
 
-#include "gpu_block_images.h"
-#include "gpu_require.h"
+#include "block_images.h"
+#include "require.h"
 #ifdef L2K_TEST_OPENCL
 #include "codec/engine/opencl/ht_cl_coder.h"
 enum { IS_CUDA = false };

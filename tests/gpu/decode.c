@@ -7,8 +7,8 @@
  * Exits with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
 #include "base/sample.h"
 #include "codec/decode/decoder.h"
-#include "gpu_device.h"
-#include "gpu_require.h"
+#include "device.h"
+#include "require.h"
 #include "tiling/geometry.h"
 
 enum { MOST = 5, GUARD = 64, FILL = 0xA5 };

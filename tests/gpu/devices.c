@@ -8,8 +8,8 @@
 #include <pthread.h>
 
 #include "virtual_devices.h"
-#include "gpu_device.h"
-#include "gpu_require.h"
+#include "device.h"
+#include "require.h"
 
 int cudaSetDevice(int device);
 int cudaGetDevice(int *device);

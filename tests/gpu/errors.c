@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/sample.h"
-#include "gpu_device.h"
-#include "gpu_require.h"
+#include "device.h"
+#include "require.h"
 #include "transform/layout.h"
 #include "transform/device.h"
 

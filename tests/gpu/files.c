@@ -5,8 +5,8 @@
  *     gpu_files FILE ...
  *
  * Exits with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
-#include "gpu_planes.h"
-#include "gpu_require.h"
+#include "planes.h"
+#include "require.h"
 
 enum { WAYS = 4 };
 

@@ -11,8 +11,8 @@
 #include <time.h>
 
 #include "conformance/ht/made.h"
-#include "gpu_planes.h"
-#include "gpu_require.h"
+#include "planes.h"
+#include "require.h"
 #include "made_blocks.h"
 
 enum { ENCODED = 72, MADE = 24, ORIGINALS = ENCODED + MADE, MOST_SAMPLES = 1 << 20, REPEATS = 5, FEW = 100 };

@@ -7,8 +7,8 @@
  *
  * Encoders and decoders are used for all cases, and fresh ones for a case that fails. Exits with 77 without a
  * device, unless L2K_REQUIRE_GPU=1 or L2K_REQUIRE_OPENCL=1. */
-#include "gpu_planes.h"
-#include "gpu_require.h"
+#include "planes.h"
+#include "require.h"
 
 enum { MOST_ITEMS = 5 };
 

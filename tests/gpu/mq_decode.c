@@ -8,8 +8,8 @@
 #define L2K_OWN_ASSERTS
 #include "support.h"
 
-#include "gpu_block_images.h"
-#include "gpu_require.h"
+#include "block_images.h"
+#include "require.h"
 #include "codec/engine/cuda/coder/cuda_coder.h"
 
 enum { MOST_PARTS = L2K_MAX_RECEIVED_PASSES };

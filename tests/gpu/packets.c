@@ -9,8 +9,8 @@
  * With fewer than 8 cases, for compute-sanitizer, the picture of 78,000 code-blocks is left out.
  *
  * Exits with 1 at the first difference, with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
-#include "gpu_device.h"
-#include "gpu_require.h"
+#include "device.h"
+#include "require.h"
 #include "strong_colours.h"
 
 enum { MOST_COMPONENTS = 5, IMAGES = 3, FEW = 8, HT = L2K_STYLE_HT };

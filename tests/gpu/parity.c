@@ -3,7 +3,7 @@
  * pinned planes, and the device path; all formats. WAVELET is a name as in messages, such as haar, "kernels" for CASES
  * of each named kernel, or "all" for these as well as 5/3 and 9/7, the default. Exits with 77 without a GPU, unless
  * L2K_REQUIRE_GPU=1. */
-#include "gpu_require.h"
+#include "require.h"
 #include "parity_cases.h"
 
 /* ---- Device plans -------------------------------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
 #ifndef L2K_TESTS_GPU_PARITY_CASES_H
 #define L2K_TESTS_GPU_PARITY_CASES_H
 
-#include "gpu_cases.h"
+#include "cases.h"
 #include "transform/device.h"
 
 /* A plan for the case; exits if it cannot be created. */

@@ -2,8 +2,8 @@
  * result; as one tile it is refused. One that goes up in parts is encoded from interleaved samples and from planes.
  * Fills the rest of that memory, so that nothing else may use the device meanwhile. Exits with 77 without a GPU, unless
  * L2K_REQUIRE_GPU=1. */
-#include "gpu_device.h"
-#include "gpu_require.h"
+#include "device.h"
+#include "require.h"
 
 /* A plan of the whole image takes 45 MB and more, one of a tile less than 1 MB. */
 enum { SIDE = 2048, TILE = 256, PIXELS = SIDE * SIDE, ROOM = 24 << 20 };

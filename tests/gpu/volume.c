@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu_device.h"
-#include "gpu_require.h"
+#include "device.h"
+#include "require.h"
 #include "lift2k/lift2k.h"
 
 enum { MOST = 3, LEVELS = 8, SLICES = 256 };

@@ -4,7 +4,7 @@
 #define L2K_TESTS_GPU_VOLUME_SCENARIOS_H
 
 #include "allocation_scenarios.h"
-#include "gpu_device.h"
+#include "device.h"
 
 enum { VOLUME_SIDE = 24, VOLUME_SLICES = 21, VOLUME_LEVELS = 2, VOLUME_SAMPLES = VOLUME_SIDE * VOLUME_SIDE };
 

@@ -1,5 +1,5 @@
-/* gpu_device.h for OpenCL, as far as its tests need it: memory objects of the first device. */
-#include "gpu_device.h"
+/* tests/gpu/device.h for OpenCL, as far as its tests need it: memory objects of the first device. */
+#include "tests/gpu/device.h"
 
 #include <stdio.h>
 #include <stdlib.h>

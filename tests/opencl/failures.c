@@ -2,7 +2,7 @@
  * again; with backend auto the CPU does the work. Then the public transform on memory objects of the caller. */
 #include <stdatomic.h>
 
-#include "gpu_require.h"
+#include "tests/gpu/require.h"
 #include "transform/opencl/cl_runtime.h"
 #include "transform/choice.h"
 

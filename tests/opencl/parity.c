@@ -1,8 +1,8 @@
 /* opencl_parity [CASES [SEED [SIDE]]]: compares the OpenCL backend with the CPU's on random shapes, as gpu_parity does
  * CUDA's: coefficients and samples must be equal bit for bit. Two concurrent host plans, and planes in memory objects on
  * a caller's queue. Exits with 77 without an OpenCL device, unless L2K_REQUIRE_OPENCL=1. */
-#include "parity_cases.h"
-#include "gpu_require.h"
+#include "tests/gpu/parity_cases.h"
+#include "tests/gpu/require.h"
 #include "transform/opencl/cl_runtime.h"
 
 /* Of the shared cases: host memory is all alike here. */

@@ -4,7 +4,7 @@
 #include <dirent.h>
 #include <unistd.h>
 
-#include "gpu_require.h"
+#include "tests/gpu/require.h"
 #include "transform/opencl/cl_runtime.h"
 
 static const char source[] = "kernel void fill(global int *to, int first)\n"

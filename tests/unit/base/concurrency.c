@@ -1,7 +1,7 @@
 /* Eight threads in one process, each with its own encoder, decoder and transform, get the bytes and samples that a
  * single thread gets. `unit_concurrency cuda` runs on the GPU (exit status 77 without one). */
 #include "api_support.h"
-#include "gpu_require.h"
+#include "tests/gpu/require.h"
 
 #include <pthread.h>
 

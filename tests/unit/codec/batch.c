@@ -1,7 +1,7 @@
 /* Batches: several images in flight give what one at a time gives, whatever their number; failures of single images,
  * hooks, memory, cancelling. `unit_batch cuda` runs on the GPU (exit status 77 without one). */
 #include "api_support.h"
-#include "gpu_require.h"
+#include "tests/gpu/require.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

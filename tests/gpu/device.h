@@ -1,7 +1,7 @@
 /* Device and pinned memory for tests in C. If the device fails, the program ends with a message, except as stated below.
  * Programs are compiled for CUDA, or, with L2K_TEST_OPENCL, for OpenCL, where memory objects are in place of addresses. */
-#ifndef L2K_TESTS_GPU_GPU_DEVICE_H
-#define L2K_TESTS_GPU_GPU_DEVICE_H
+#ifndef L2K_TESTS_GPU_DEVICE_H
+#define L2K_TESTS_GPU_DEVICE_H
 
 #include <stdbool.h>
 #include <stddef.h>

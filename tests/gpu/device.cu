@@ -1,5 +1,5 @@
 /* Device and pinned memory for tests in C, through the CUDA runtime. */
-#include "gpu_device.h"
+#include "device.h"
 
 #include <cuda_runtime.h>
 

@@ -1,7 +1,7 @@
 /* Planes of an image in one piece of host or device memory, with guard bands before, between and behind the samples;
  * and decoding into such planes on either backend. */
-#ifndef L2K_TESTS_GPU_GPU_PLANES_H
-#define L2K_TESTS_GPU_GPU_PLANES_H
+#ifndef L2K_TESTS_GPU_PLANES_H
+#define L2K_TESTS_GPU_PLANES_H
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "base/sample.h"
 #include "conformance/coding.h"
-#include "gpu_device.h"
+#include "device.h"
 
 enum { PLANES_GUARD = 64, PLANES_FILL = 0xA5 };
 

@@ -1,6 +1,6 @@
 /* Random shapes for the GPU tests, planes with guard bands, and bit-exact comparison. */
-#ifndef L2K_TESTS_GPU_GPU_CASES_H
-#define L2K_TESTS_GPU_GPU_CASES_H
+#ifndef L2K_TESTS_GPU_CASES_H
+#define L2K_TESTS_GPU_CASES_H
 
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/sample.h"
-#include "gpu_device.h"
+#include "device.h"
 #include "transform/window.h"
 
 enum { FEW_COMPONENTS = 4, MAX_COMPONENTS = 20, GUARD = 64 };

@@ -1,13 +1,13 @@
 /* A test that needs a device and finds none is skipped, or fails if L2K_REQUIRE_GPU=1, or of OpenCL
  * L2K_REQUIRE_OPENCL=1. */
-#ifndef L2K_TESTS_GPU_GPU_REQUIRE_H
-#define L2K_TESTS_GPU_GPU_REQUIRE_H
+#ifndef L2K_TESTS_GPU_REQUIRE_H
+#define L2K_TESTS_GPU_REQUIRE_H
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu_device.h"
+#include "device.h"
 #include "lift2k/lift2k.h"
 
 /* 0 if there is a device, else the exit status of the program. */

@@ -1,14 +1,14 @@
 /* Images of code-blocks in host and in device memory for comparisons of block coders: subbands in views that are wider,
  * with guard bands around; a list of their blocks for the CPU, and one for the device. Included after support.h. */
-#ifndef L2K_TESTS_GPU_GPU_BLOCK_IMAGES_H
-#define L2K_TESTS_GPU_GPU_BLOCK_IMAGES_H
+#ifndef L2K_TESTS_GPU_BLOCK_IMAGES_H
+#define L2K_TESTS_GPU_BLOCK_IMAGES_H
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "codec/blocks/block_coder.h"
-#include "gpu_device.h"
+#include "device.h"
 
 enum { MOST_IMAGES = 4, MOST_BLOCKS = 400, GUARD = 1024, POISON = 0x5A };
 
