@@ -150,7 +150,7 @@ static l2k_status create_on_either(const l2k_context *context, const l2k_plan_sp
         }
         if (status == L2K_ERROR_MEMORY || status == L2K_ERROR_BACKEND)
             l2k_choice_fall_back(context, status);
-        if (spec->on_device) /* the CPU has no use for these planes */
+        if (l2k_plan_on_device(spec)) /* the CPU has no use for these planes */
             return status;
     }
     return l2k_plan_create_on(context, &l2k_backend_cpu, spec, plan);
@@ -171,7 +171,7 @@ static l2k_status create_on_cpu(const l2k_context *context, l2k_backend backend,
                                 const l2k_plan_spec *spec, l2k_plan **plan)
 {
     L2K_TRY(require_device(context, backend));
-    if (spec->on_device)
+    if (l2k_plan_on_device(spec))
         return l2k_fail(context, L2K_ERROR_BACKEND, "%s: %s", l2k_backend_name(backend), reason);
     l2k_choice_note_cpu(context, reason);
     return l2k_plan_create_on(context, &l2k_backend_cpu, spec, plan);

@@ -111,6 +111,11 @@ void *l2k_opencl_context(int32_t device)
 
 /* ---- Plans on a device --------------------------------------------------------------------------------------- */
 
+void l2k_plan_use(l2k_plan *plan, const l2k_context *context)
+{
+    plan->context = context;
+}
+
 void *l2k_plan_stream(const l2k_plan *plan)
 {
     return plan->backend->stream ? plan->backend->stream(plan) : NULL;

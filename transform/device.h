@@ -26,6 +26,16 @@ uint32_t l2k_device_base(l2k_backend backend);
 
 /* ---- Plans on a device --------------------------------------------------------------------------------------- */
 
+/* Whether planes and coefficients are in device memory. Runs are those of l2k_plan_run_on_device, or of begin and
+ * finish in the plan's own stream. */
+static inline bool l2k_plan_on_device(const l2k_plan_spec *spec)
+{
+    return spec->memory >= L2K_PLAN_DEVICE;
+}
+
+/* The plan works with another context from now on: the same pool, perhaps other hooks for messages. */
+void l2k_plan_use(l2k_plan *plan, const l2k_context *context);
+
 /* The stream in which begin works; NULL on the CPU. Work that is enqueued there between begin and finish finds the
  * coefficients of a forward plan, and what is enqueued before begin can make those of an inverse one. */
 void *l2k_plan_stream(const l2k_plan *plan);
@@ -33,16 +43,22 @@ void *l2k_plan_stream(const l2k_plan *plan);
 /* What is enqueued in the plan's stream from now on waits for all that is in `stream` now. */
 l2k_status l2k_plan_follow(l2k_plan *plan, void *stream);
 
-/* For plans made on_device: enqueues the transform of the plan's direction on a stream and returns at once;
+/* For plans in device memory: enqueues the transform of the plan's direction on a stream and returns at once;
  * planes[c].data are device pointers. The results are there when the stream has done this work. */
 l2k_status l2k_plan_run_on_device(l2k_plan *plan, const l2k_plane *planes, void *stream);
 
 /* The memory of all components' coefficients, in one piece: free for other work, once they have been used. */
 void *l2k_plan_coefficient_memory(const l2k_plan *plan, size_t *bytes);
 
-/* What a forward plan with on_device needs beside coefficients: free for other work behind a run in its stream and
+/* What a forward plan in device memory needs beside coefficients: free for other work behind a run in its stream and
  * before the next. NULL elsewhere. Aligned to 256 bytes. */
 void *l2k_plan_idle_memory(const l2k_plan *plan, size_t *bytes);
+
+/* For the next run of an inverse plan: only the parts of views that l2k_plan_hold names, of component c, have
+ * coefficients other than 0. A plan whose coefficients cross a bus may then leave out the rest, which the views must
+ * have as zeros all the same. Runs without l2k_plan_hold_nothing before them take all coefficients. */
+void l2k_plan_hold_nothing(l2k_plan *plan);
+void l2k_plan_hold(l2k_plan *plan, uint32_t c, const l2k_band_view *part);
 
 /* The bytes of coefficients that the last inverse run took over a bus. */
 uint64_t l2k_plan_sent_bytes(const l2k_plan *plan);

@@ -168,7 +168,7 @@ l2k_status l2k_transform_device_bytes(const l2k_transform *transform, const l2k_
 static l2k_status make_plan(l2k_transform *t, const l2k_plan_spec *spec)
 {
     l2k_backend backend = (l2k_backend)t->options[L2K_TRANSFORM_BACKEND];
-    if (spec->on_device && backend == L2K_BACKEND_AUTO)
+    if (l2k_plan_on_device(spec) && backend == L2K_BACKEND_AUTO)
         backend = device_backend(t);
     t->context.threads = l2k_thread_count((unsigned)t->options[L2K_TRANSFORM_THREADS]);
     t->context.cpu = (l2k_cpu)t->options[L2K_TRANSFORM_CPU];
@@ -256,7 +256,7 @@ static l2k_status check_prepared(const l2k_transform *t, l2k_direction direction
         return not_prepared(t);
     if (t->tile.plan.direction != direction)
         return l2k_fail(&t->context, L2K_ERROR_STATE, "the transform has been prepared for the other direction");
-    if (t->tile.plan.on_device != on_device)
+    if (l2k_plan_on_device(&t->tile.plan) != on_device)
         return l2k_fail(&t->context, L2K_ERROR_STATE, "the transform has been prepared for %s memory",
                         on_device ? "the host's" : "device");
     return L2K_OK;

@@ -230,16 +230,16 @@ static l2k_status fill_spec(const l2k_transform *t, const l2k_image *tile, l2k_t
         return l2k_fail(&t->context, L2K_ERROR_MEMORY, "out of memory for %u components", (unsigned)count);
     for (uint32_t c = 0; c < count; c++)
         fill_component(t, tile, c, s);
-    s->plan = (l2k_plan_spec){.direction = (l2k_direction)t->options[L2K_TRANSFORM_DIRECTION],
-                              .type = (l2k_coefficient_type)t->options[L2K_TRANSFORM_COEFFICIENTS],
-                              .component_transform = t->options[L2K_TRANSFORM_COMPONENT_TRANSFORM],
-                              .num_components = count,
-                              .components = s->components,
-                              .cpu_reason = l2k_splits_all(t->unsplit)
-                                                ? l2k_wavelet_reason((l2k_wavelet)t->options[L2K_TRANSFORM_WAVELET],
-                                                                     t->options[L2K_TRANSFORM_COMPONENT_TRANSFORM])
-                                                : L2K_SPLIT_REASON,
-                              .on_device = t->options[L2K_TRANSFORM_MEMORY] == L2K_MEMORY_DEVICE};
+    s->plan = (l2k_plan_spec){
+        .direction = (l2k_direction)t->options[L2K_TRANSFORM_DIRECTION],
+        .type = (l2k_coefficient_type)t->options[L2K_TRANSFORM_COEFFICIENTS],
+        .component_transform = t->options[L2K_TRANSFORM_COMPONENT_TRANSFORM],
+        .num_components = count,
+        .components = s->components,
+        .cpu_reason = l2k_splits_all(t->unsplit) ? l2k_wavelet_reason((l2k_wavelet)t->options[L2K_TRANSFORM_WAVELET],
+                                                                      t->options[L2K_TRANSFORM_COMPONENT_TRANSFORM])
+                                                 : L2K_SPLIT_REASON,
+        .memory = t->options[L2K_TRANSFORM_MEMORY] == L2K_MEMORY_DEVICE ? L2K_PLAN_DEVICE : L2K_PLAN_HOST};
     return check_int16(t, s);
 }
 

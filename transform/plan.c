@@ -26,7 +26,7 @@ static bool share_shape(const l2k_plan_component *a, const l2k_plan_component *b
 static l2k_status check_kind(const l2k_context *context, const l2k_backend_functions *functions,
                              const l2k_plan_spec *spec)
 {
-    if (spec->on_device && !functions->run_on_device)
+    if (l2k_plan_on_device(spec) && !functions->run_on_device)
         return l2k_fail(context, L2K_ERROR_BACKEND, "the CPU does not work on device memory");
     if (spec->truncates && functions->device)
         return l2k_fail(context, L2K_ERROR_BACKEND, "only the CPU truncates when it quantises");
@@ -158,11 +158,6 @@ void l2k_plan_free(l2k_plan *plan)
     l2k_release(plan->context, plan);
 }
 
-void l2k_plan_use(l2k_plan *plan, const l2k_context *context)
-{
-    plan->context = context;
-}
-
 /* The origin matters only through its parity at each level, that is modulo 2^levels. */
 static bool same_side(uint32_t a0, uint32_t a1, uint32_t b0, uint32_t b1, unsigned levels)
 {
@@ -231,8 +226,7 @@ static bool component_fits(l2k_direction direction, const l2k_plan_component *a,
 bool l2k_plan_fits(const l2k_plan *plan, const l2k_plan_spec *spec)
 {
     const l2k_plan_spec *own = &plan->spec;
-    if (own->direction != spec->direction || own->type != spec->type || own->on_device != spec->on_device ||
-        own->keeps_coefficients != spec->keeps_coefficients || own->packs_planes != spec->packs_planes ||
+    if (own->direction != spec->direction || own->type != spec->type || own->memory != spec->memory ||
         own->truncates != spec->truncates || !own->cpu_reason != !spec->cpu_reason ||
         own->levels_at_once != spec->levels_at_once || own->component_transform != spec->component_transform ||
         own->num_components != spec->num_components)
@@ -310,7 +304,7 @@ l2k_status l2k_plan_inverse(l2k_plan *plan, const l2k_plane *planes)
 
 l2k_status l2k_plan_run_on_device(l2k_plan *plan, const l2k_plane *planes, void *stream)
 {
-    if (!plan->spec.on_device)
+    if (!l2k_plan_on_device(&plan->spec))
         return l2k_fail(plan->context, L2K_ERROR_STATE, "this transform plan works on host memory");
     L2K_TRY(check_planes(plan, planes));
     return plan->backend->run_on_device(plan, planes, stream);

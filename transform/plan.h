@@ -53,6 +53,16 @@ static inline const l2k_wavelet_descriptor *l2k_plan_wavelet(const l2k_plan_comp
  * backend may then keep LL in 16 bits. */
 bool l2k_low_fits_int16(const l2k_plan_component *component, const uint8_t bits[L2K_MAX_SUBBANDS]);
 
+/* Where planes and coefficients are. */
+typedef enum l2k_plan_memory {
+    L2K_PLAN_HOST,
+    L2K_PLAN_COEFFICIENTS_STAY, /* planes on the host, coefficients where the backend computes */
+    L2K_PLAN_DEVICE,            /* both in device memory (transform/device.h); not on the CPU */
+    /* Likewise; begin interleaves the three planes of a forward component transform first if they are not, which is
+     * faster than loading them as they are, and takes memory. */
+    L2K_PLAN_DEVICE_PACKED
+} l2k_plan_memory;
+
 typedef struct l2k_plan_spec {
     l2k_direction direction;
     l2k_coefficient_type type;
@@ -61,19 +71,12 @@ typedef struct l2k_plan_spec {
     bool component_transform; /* RCT or ICT on components 0 to 2, which then share rect, levels and wavelet */
     uint32_t num_components;
     const l2k_plan_component *components; /* copied */
-    /* CUDA: levels per launch, 1, 2, or 3 for as many as there are; 0: the fastest for the size. */
-    unsigned levels_at_once;
     /* Not NULL: only the CPU can do this, and why; a note says so where the GPU would be used. */
     const char *cpu_reason;
-    /* Not on the CPU: planes and coefficients stay in device memory. Runs are those of l2k_plan_run_on_device, or of
-     * begin and finish in the plan's own stream (transform/device.h). */
-    bool on_device;
-    /* With on_device, forward: the three planes of a component transform are interleaved first if they are not, which
-     * is faster than loading them as they are, and takes memory for them. */
-    bool packs_planes;
-    /* Planes in host memory, but coefficients where the backend computes: on CUDA in device memory, for a block coder
-     * there. */
-    bool keeps_coefficients;
+    l2k_plan_memory memory;
+    /* CUDA, for tests and measurements: levels per launch, 1, 2, or 3 for as many as there are; 0: the fastest for the
+     * size. */
+    unsigned levels_at_once;
 } l2k_plan_spec;
 
 typedef struct l2k_plan l2k_plan;
@@ -92,24 +95,15 @@ l2k_backend l2k_plan_backend(const l2k_plan *plan);
 /* Waits for work under way. NULL is allowed. */
 void l2k_plan_free(l2k_plan *plan);
 
-/* The plan works with another context from now on: the same pool, perhaps other hooks for messages. */
-void l2k_plan_use(l2k_plan *plan, const l2k_context *context);
-
 /* Whether the plan can run `spec`: the same but for its position on the grid, with the same parities there. A window
  * may move, too, if all that is passed on and held keeps its sizes, parities and offsets. */
 bool l2k_plan_fits(const l2k_plan *plan, const l2k_plan_spec *spec);
 
 /* The view of component c, valid as long as the plan. Forward plans fill it, inverse plans read it and do not change
- * it, but for keeps_coefficients: samples on their way to planes may take its place. base is aligned to 64 bytes and
- * the stride is a multiple of 32; nothing beyond the width is ever read. 16-bit views keep the low 16 bits of a
- * coefficient: the caller must know that the range suffices. */
+ * it, unless it stays where they compute: samples on their way to planes may take its place. base is aligned to 64
+ * bytes and the stride is a multiple of 32; nothing beyond the width is ever read. 16-bit views keep the low 16 bits of
+ * a coefficient: the caller must know that the range suffices. */
 const l2k_coefficients *l2k_plan_coefficients(const l2k_plan *plan, uint32_t c);
-
-/* For the next run of an inverse plan: only the parts of views that l2k_plan_hold names, of component c, have
- * coefficients other than 0. A plan whose coefficients cross a bus may then leave out the rest, which the views must
- * have as zeros all the same. Runs without l2k_plan_hold_nothing before them take all coefficients. */
-void l2k_plan_hold_nothing(l2k_plan *plan);
-void l2k_plan_hold(l2k_plan *plan, uint32_t c, const l2k_band_view *part);
 
 /* Runs the plan on the caller's planes: forward fills the coefficient views, inverse the planes. planes[c] points at
  * the top left sample of the tile-component (inverse: of its highest resolution that is kept, or of the window).

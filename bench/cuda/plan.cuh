@@ -113,7 +113,7 @@ static subject make_subject(const l2k_context *context, const work &w, l2k_direc
     spec.component_transform = w.components == 3;
     spec.num_components = w.components;
     spec.components = components;
-    spec.on_device = true;
+    spec.memory = L2K_PLAN_DEVICE;
     spec.levels_at_once = levels_at_once;
     if (l2k_plan_create(context, L2K_BACKEND_CUDA, &spec, &s.plan) != L2K_OK)
         exit(1);

@@ -74,7 +74,7 @@ static void measure(const l2k_context *context, const l2k_cl_device *device, cl_
                               .component_transform = m->components == 3,
                               .num_components = m->components,
                               .components = components,
-                              .on_device = true};
+                              .memory = L2K_PLAN_DEVICE};
         l2k_plan *plan;
         check(l2k_plan_create(context, L2K_BACKEND_OPENCL, &spec, &plan) == L2K_OK, "making a plan");
         times[direction] = time_runs(plan, planes, queue, NULL, NULL, 0);

@@ -160,7 +160,7 @@ static l2k_plan *make_plan(l2k_backend backend, int n, bool inverse)
                                 .type = L2K_COEFFICIENT_FLOAT32,
                                 .num_components = 1,
                                 .components = &component,
-                                .on_device = backend != L2K_BACKEND_CPU};
+                                .memory = backend != L2K_BACKEND_CPU ? L2K_PLAN_DEVICE : L2K_PLAN_HOST};
     l2k_plan *plan;
     require(l2k_plan_create(&context, backend, &spec, &plan));
     return plan;

@@ -61,7 +61,7 @@ template <class W> static l2k_plan *make_plan(l2k_backend backend, int n, int di
     spec.type = dwt_types<W>::COEFFICIENT;
     spec.num_components = 1;
     spec.components = &component;
-    spec.on_device = backend == L2K_BACKEND_CUDA;
+    spec.memory = backend == L2K_BACKEND_CUDA ? L2K_PLAN_DEVICE : L2K_PLAN_HOST;
     require(l2k_plan_create(&context, backend, &spec, &plan), "making a plan");
     return plan;
 }

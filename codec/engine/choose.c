@@ -196,6 +196,14 @@ static void choose_quantiser(const l2k_engine *engine, const l2k_encode_request 
         spec->type = L2K_COEFFICIENT_FLOAT32;
 }
 
+/* Of a plan whose code-blocks are coded where it runs. */
+static l2k_plan_memory memory_to_encode(const l2k_encode_request *request, const l2k_choice *choice)
+{
+    if (!request->off_host || l2k_choice_has_failed(choice))
+        return L2K_PLAN_COEFFICIENTS_STAY;
+    return request->interleaved ? L2K_PLAN_DEVICE : L2K_PLAN_DEVICE_PACKED;
+}
+
 /* The slot's plan for the tile, and the views of its tile-components there. */
 static l2k_status prepare_encode(const l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request)
 {
@@ -203,13 +211,12 @@ static l2k_status prepare_encode(const l2k_engine *engine, l2k_engine_slot *slot
     l2k_tile *tile = request->tile;
     l2k_plan_spec spec = *request->spec;
     const l2k_engine_table *table = off_host(engine, l2k_plan_samples(&spec));
-    spec.keeps_coefficients = request->follows && table && table->codes(tile->coding->components[0].style, request);
-    spec.packs_planes = spec.keeps_coefficients && request->off_host && !request->interleaved;
-    spec.on_device = spec.keeps_coefficients && request->off_host && !l2k_choice_has_failed(choice);
+    if (request->follows && table && table->codes(tile->coding->components[0].style, request))
+        spec.memory = memory_to_encode(request, choice);
     choose_quantiser(engine, request, &spec);
     l2k_status status = plan_slot(engine, slot, &spec);
-    if (spec.on_device && l2k_choice_has_failed(choice)) {
-        spec.on_device = false;
+    if (l2k_plan_on_device(&spec) && l2k_choice_has_failed(choice)) {
+        spec.memory = L2K_PLAN_COEFFICIENTS_STAY;
         status = plan_slot(engine, slot, &spec);
     }
     L2K_TRY(status);
@@ -277,11 +284,13 @@ l2k_status l2k_engine_prepare_decode(l2k_engine *engine, l2k_engine_slot *slot, 
     const l2k_engine_table *table = off_host(engine, l2k_plan_samples(&spec));
     const bool decodes =
         !request->coefficients && !request->blocks_on_host && table && table->codes(request->style, NULL);
-    spec.keeps_coefficients = decodes && !request->off_host;
     if (request->off_host && !decodes && !spec.cpu_reason)
         spec.cpu_reason = "code-blocks that the GPU does not decode are decoded on the CPU";
-    spec.on_device = request->off_host && !spec.cpu_reason;
-    *on_host = request->off_host && !spec.on_device;
+    if (request->off_host)
+        spec.memory = spec.cpu_reason ? L2K_PLAN_HOST : L2K_PLAN_DEVICE;
+    else if (decodes)
+        spec.memory = L2K_PLAN_COEFFICIENTS_STAY;
+    *on_host = request->off_host && spec.cpu_reason;
     return plan_slot(engine, slot, &spec);
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/sample.h"
 #include "device.h"
+#include "transform/device.h"
 #include "transform/window.h"
 
 enum { FEW_COMPONENTS = 4, MAX_COMPONENTS = 20, GUARD = 64 };
@@ -215,7 +216,7 @@ static void describe(const test_case *t, const char *what)
         t->spec.direction == L2K_INVERSE ? " inverse" : " forward", l2k_rect_width(p->rect), l2k_rect_height(p->rect),
         p->rect.x0, p->rect.y0, p->window.x0, p->window.y0, p->window.x1, p->window.y1, p->levels, p->discard,
         p->precision, p->is_signed ? "signed" : "unsigned", types[t->type], t->interleaved ? "interleaved" : "planar",
-        t->pinned ? " pinned" : "", t->spec.on_device ? " on the device" : "", (int)t->spec.type);
+        t->pinned ? " pinned" : "", l2k_plan_on_device(&t->spec) ? " on the device" : "", (int)t->spec.type);
 }
 
 static double value_at(const l2k_coefficients *view, size_t i)

@@ -100,7 +100,7 @@ static void test_factor(void)
                 s.components[c].precision = precisions[n / 16 % 3];
                 s.components[c].narrow_low = n & 4;
             }
-            s.spec.on_device = n / 48;
+            s.spec.memory = n / 48 ? L2K_PLAN_DEVICE : L2K_PLAN_HOST;
             if (s.components[0].precision > 8)
                 s.spec.type = L2K_COEFFICIENT_INT32;
             check_factor(&s, &worst);
@@ -128,7 +128,7 @@ static void test_stated_bytes(void)
             l2k_plan *plan;
             make_shape(&s, n & 1 ? L2K_INVERSE : L2K_FORWARD, n & 2 ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3, sides[i][0],
                        sides[i][1], 3);
-            s.spec.on_device = n & 4;
+            s.spec.memory = n & 4 ? L2K_PLAN_DEVICE : L2K_PLAN_HOST;
             load_kernels(&s);
             size_t before = gpu_free_bytes(), stated = l2k_plan_device_bytes(&s.spec);
             expect(l2k_plan_create(&context, L2K_BACKEND_CUDA, &s.spec, &plan) == L2K_OK, "making a plan");

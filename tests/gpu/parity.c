@@ -69,7 +69,7 @@ static void give_coefficients(const test_case *t, const l2k_plan *cpu, const l2k
 /* Forward: the device's picture must not change. Inverse: it must equal the CPU's result in the same memory. */
 static bool test_device(const l2k_context *context, test_case *t)
 {
-    t->spec.on_device = true;
+    t->spec.memory = L2K_PLAN_DEVICE;
     t->pinned = false;
     set_direction(t, below(2) ? L2K_INVERSE : L2K_FORWARD);
     if (l2k_plan_wavelet(&t->components[0])->is_float && !t->spec.component_transform && below(2))

@@ -11,7 +11,7 @@ static l2k_plan *make_plan(const l2k_context *context, const test_case *t, l2k_b
 {
     l2k_plan_spec spec = t->spec;
     l2k_plan *plan;
-    spec.on_device = spec.on_device && backend != L2K_BACKEND_CPU;
+    spec.memory = backend == L2K_BACKEND_CPU ? L2K_PLAN_HOST : spec.memory;
     if (l2k_plan_create(context, backend, &spec, &plan) == L2K_OK)
         return plan;
     describe(t, "no plan");

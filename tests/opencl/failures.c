@@ -205,7 +205,7 @@ static l2k_plan_spec make_spec(const scenario *s)
                            .component_transform = s->joined,
                            .num_components = COMPONENTS,
                            .components = components,
-                           .keeps_coefficients = s->keeps};
+                           .memory = s->keeps ? L2K_PLAN_COEFFICIENTS_STAY : L2K_PLAN_HOST};
 }
 
 /* Coefficients for the inverse, the same on every backend. */

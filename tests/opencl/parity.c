@@ -131,7 +131,7 @@ static bool test_device(const l2k_context *context, test_case *t)
 {
     size_t bytes[MAX_COMPONENTS];
     l2k_plane planes[MAX_COMPONENTS];
-    t->spec.on_device = true;
+    t->spec.memory = L2K_PLAN_DEVICE;
     t->pinned = false;
     set_direction(t, below(2) ? L2K_INVERSE : L2K_FORWARD);
     if (l2k_plan_wavelet(&t->components[0])->is_float && !t->spec.component_transform && below(2))

@@ -75,12 +75,12 @@ struct block_layout {
 /* Whether the pixels of the components from c on have memory in the plan. */
 bool has_pixels(const l2k_plan_spec *spec, uint32_t c)
 {
-    return !spec->on_device || (spec->packs_planes && l2k_cuda_lanes(spec, c) == 3);
+    return !l2k_plan_on_device(spec) || (spec->memory == L2K_PLAN_DEVICE_PACKED && l2k_cuda_lanes(spec, c) == 3);
 }
 
 bool coefficients_stay(const l2k_plan_spec *spec)
 {
-    return spec->on_device || spec->keeps_coefficients;
+    return spec->memory != L2K_PLAN_HOST;
 }
 
 /* Whether coefficients go up. */
@@ -124,7 +124,7 @@ l2k_status take_blocks(l2k_plan *plan, const block_layout *layout)
     L2K_TRY(
         l2k_cuda_check(plan->context, cudaMemsetAsync(s->device, 0, layout->end, s->stream), "clearing device memory"));
     L2K_TRY(l2k_cuda_check(plan->context, cudaStreamSynchronize(s->stream), "clearing device memory"));
-    if (plan->spec.on_device)
+    if (l2k_plan_on_device(&plan->spec))
         return L2K_OK;
     snprintf(what, sizeof what, "allocating %zu bytes of pinned memory", layout->pinned_end);
     return l2k_cuda_check(plan->context, cudaMallocHost((void **)&s->pinned, layout->pinned_end), what);
@@ -182,7 +182,7 @@ l2k_status take_memory(l2k_plan *plan)
     share_out_pixels(plan, &layout);
     if (sends_coefficients(&plan->spec))
         plan->cells = (uint8_t *)s->pinned + layout.pinned_cells;
-    if (plan->spec.on_device && plan->spec.direction == L2K_FORWARD) {
+    if (l2k_plan_on_device(&plan->spec) && plan->spec.direction == L2K_FORWARD) {
         plan->idle = s->device + layout.pixels;
         plan->idle_bytes = layout.low + l2k_cuda_low_sample_bytes(&plan->spec) - layout.pixels;
     }
@@ -235,7 +235,7 @@ l2k_status create(l2k_plan *plan)
     L2K_TRY(l2k_cuda_check(plan->context, cudaStreamCreateWithFlags(&state_of(plan)->stream, cudaStreamNonBlocking),
                            "making a stream"));
     L2K_TRY(take_memory(plan));
-    return plan->spec.on_device ? L2K_OK : record(plan);
+    return l2k_plan_on_device(&plan->spec) ? L2K_OK : record(plan);
 }
 
 /* Errors of these calls come from earlier ones and have been reported. */
@@ -313,7 +313,7 @@ l2k_status enqueue_forward(l2k_plan *plan, const l2k_plane *planes)
     for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].lanes)
         L2K_TRY(l2k_cuda_upload_pixels(plan->context, &s->pixels[c], planes + c, s->stream));
     L2K_TRY(launch(plan));
-    if (plan->spec.keeps_coefficients)
+    if (coefficients_stay(&plan->spec))
         return L2K_OK;
     return l2k_cuda_check(
         plan->context, cudaMemcpyAsync(s->pinned, s->device, s->coefficient_bytes, cudaMemcpyDeviceToHost, s->stream),
@@ -349,7 +349,7 @@ l2k_status upload_coefficients(l2k_plan *plan)
 l2k_status enqueue_inverse(l2k_plan *plan, const l2k_plane *planes)
 {
     cuda_state *s = state_of(plan);
-    if (!plan->spec.keeps_coefficients)
+    if (!coefficients_stay(&plan->spec))
         L2K_TRY(upload_coefficients(plan));
     L2K_TRY(launch(plan));
     for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].lanes)
@@ -381,7 +381,7 @@ l2k_status pack_planes(l2k_plan *plan, const l2k_plane **planes)
 {
     cuda_state *s = state_of(plan);
     const l2k_cuda_pixels *pixels = &s->pixels[0];
-    if (!plan->spec.packs_planes || pixels->lanes != 3 || l2k_cuda_is_packed(pixels, *planes))
+    if (plan->spec.memory != L2K_PLAN_DEVICE_PACKED || pixels->lanes != 3 || l2k_cuda_is_packed(pixels, *planes))
         return L2K_OK;
     L2K_TRY(l2k_cuda_check(plan->context, l2k_cuda_pack(pixels, *planes, s->stream), "interleaving samples"));
     for (uint32_t c = 3; c < plan->spec.num_components; c++)
@@ -402,11 +402,11 @@ l2k_status enqueue_on_device(l2k_plan *plan, const l2k_plane *planes)
 
 l2k_status begin(l2k_plan *plan, const l2k_plane *planes)
 {
-    if (!plan->spec.on_device)
+    if (!l2k_plan_on_device(&plan->spec))
         L2K_TRY(refuse_floats(plan, planes));
     bool forward = plan->spec.direction == L2K_FORWARD;
     l2k_status status = mark(plan, 0);
-    if (status == L2K_OK && plan->spec.on_device)
+    if (status == L2K_OK && l2k_plan_on_device(&plan->spec))
         status = enqueue_on_device(plan, planes);
     else if (status == L2K_OK)
         status = forward ? enqueue_forward(plan, planes) : enqueue_inverse(plan, planes);
@@ -422,7 +422,7 @@ l2k_status finish(l2k_plan *plan, const l2k_plane *planes)
     cuda_state *s = state_of(plan);
     L2K_TRY(l2k_cuda_check(plan->context, cudaStreamSynchronize(s->stream), "running the transform"));
     add_times(plan);
-    if (plan->spec.on_device || plan->spec.direction == L2K_FORWARD)
+    if (l2k_plan_on_device(&plan->spec) || plan->spec.direction == L2K_FORWARD)
         return L2K_OK;
     for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].lanes)
         l2k_cuda_unpack_pixels(&s->pixels[c], planes + c);

@@ -90,7 +90,7 @@ enum { GUARD_BYTES = 256, USUAL_ALIGNMENT = 512, PINNED_ALIGNMENT = 64, MOST_SID
 
 static bool coefficients_stay(const l2k_plan_spec *spec)
 {
-    return spec->on_device || spec->keeps_coefficients;
+    return spec->memory != L2K_PLAN_HOST;
 }
 
 /* Components begin where sub-buffers may, with some unused bytes between them. */
@@ -198,7 +198,7 @@ static l2k_status take_views(l2k_plan *plan)
 static l2k_status take_pixels(l2k_plan *plan)
 {
     cl_state *s = plan->state;
-    for (uint32_t c = 0; c < plan->spec.num_components && !plan->spec.on_device; c += s->pixels[c].lanes) {
+    for (uint32_t c = 0; c < plan->spec.num_components && !l2k_plan_on_device(&plan->spec); c += s->pixels[c].lanes) {
         l2k_cl_pixels *pixels = &s->pixels[c];
         *pixels = l2k_cl_pixels_of(&plan->spec, c);
         const size_t bytes = l2k_cl_pixel_bytes(pixels);
@@ -219,7 +219,7 @@ static uint64_t device_bytes(const l2k_plan_spec *spec)
         l2k_layout(spec->direction, spec->type, &spec->components[c], &view);
         bytes += view_bytes(USUAL_ALIGNMENT, &view);
     }
-    for (uint32_t c = 0; c < spec->num_components && !spec->on_device;) {
+    for (uint32_t c = 0; c < spec->num_components && !l2k_plan_on_device(spec);) {
         const l2k_cl_pixels pixels = l2k_cl_pixels_of(spec, c);
         bytes += l2k_cl_pixel_bytes(&pixels);
         c += pixels.lanes;
@@ -318,7 +318,7 @@ static l2k_status enqueue_forward(l2k_plan *plan, const l2k_plane *planes)
     L2K_TRY(end_stage(plan, L2K_STAGE_UPLOAD, &start));
     L2K_TRY(l2k_cl_run_levels(plan, &s->levels, s->planes, s->queue));
     L2K_TRY(end_stage(plan, L2K_STAGE_TRANSFORM, &start));
-    if (plan->spec.keeps_coefficients)
+    if (coefficients_stay(&plan->spec))
         return L2K_OK;
     L2K_CL_TRY(plan->context, EnqueueReadBuffer,
                (s->queue, s->levels.coefficients, CL_FALSE, 0, s->bytes, host_coefficients(s), 0, NULL, NULL));
@@ -329,8 +329,8 @@ static l2k_status enqueue_inverse(l2k_plan *plan, const l2k_plane *planes)
 {
     cl_state *s = plan->state;
     double start = l2k_stage_start(plan->context);
-    plan->sent_bytes = plan->spec.keeps_coefficients ? 0 : s->bytes;
-    if (!plan->spec.keeps_coefficients)
+    plan->sent_bytes = coefficients_stay(&plan->spec) ? 0 : s->bytes;
+    if (!coefficients_stay(&plan->spec))
         L2K_CL_TRY(plan->context, EnqueueWriteBuffer,
                    (s->queue, s->levels.coefficients, CL_FALSE, 0, s->bytes, host_coefficients(s), 0, NULL, NULL));
     L2K_TRY(end_stage(plan, L2K_STAGE_UPLOAD, &start));
@@ -386,7 +386,7 @@ static l2k_status run_on_device(l2k_plan *plan, const l2k_plane *planes, void *s
 static l2k_status enqueue_run(l2k_plan *plan, const l2k_plane *planes)
 {
     double start = l2k_stage_start(plan->context);
-    if (plan->spec.on_device) {
+    if (l2k_plan_on_device(&plan->spec)) {
         L2K_TRY(run_in(plan, planes, ((cl_state *)plan->state)->queue));
         return end_stage(plan, L2K_STAGE_TRANSFORM, &start);
     }
@@ -409,7 +409,7 @@ static l2k_status finish(l2k_plan *plan, const l2k_plane *planes)
 {
     cl_state *s = plan->state;
     L2K_CL_TRY(plan->context, Finish, (s->queue));
-    if (plan->spec.on_device || plan->spec.direction == L2K_FORWARD)
+    if (l2k_plan_on_device(&plan->spec) || plan->spec.direction == L2K_FORWARD)
         return L2K_OK;
     for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].lanes)
         l2k_cl_unpack_pixels(plan, &s->pixels[c], &planes[c], s->values);

@@ -77,7 +77,7 @@ static l2k_status make_tile(const l2k_volume *v, const l2k_image *slice, l2k_vol
     L2K_TRY(l2k_tile_spec_make(&transform, slice, &s->tile));
     for (uint32_t c = 0; c < s->tile.plan.num_components; c++)
         s->tile.components[c].own = NULL; /* which was that of `transform` */
-    s->tile.plan.on_device = o[L2K_VOLUME_MEMORY] == L2K_MEMORY_DEVICE;
+    s->tile.plan.memory = o[L2K_VOLUME_MEMORY] == L2K_MEMORY_DEVICE ? L2K_PLAN_DEVICE : L2K_PLAN_HOST;
     const int64_t type = o[L2K_VOLUME_COEFFICIENTS];
     const bool floats = l2k_wavelet_get(s->wavelet)->is_float;
     s->tile.plan.type = type >= 0 ? (l2k_coefficient_type)type

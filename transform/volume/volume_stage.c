@@ -41,13 +41,14 @@ l2k_status l2k_stage_make_plan(const l2k_volume *volume, unsigned number, unsign
         return l2k_fail(&volume->context, L2K_ERROR_MEMORY, "out of memory for a volume");
     for (uint32_t c = 0; c < count * slices; c++)
         components[c] = component_of(volume, number, c % count);
+    const bool on_cpu = volume->functions == &l2k_volume_cpu;
     l2k_plan_spec wanted = {.direction = spec->tile.plan.direction,
                             .type = spec->tile.plan.type,
                             .num_components = count * slices,
                             .components = components,
-                            .on_device = volume->functions != &l2k_volume_cpu};
-    l2k_status status = l2k_plan_create(&volume->context, wanted.on_device ? L2K_BACKEND_CUDA : L2K_BACKEND_CPU,
-                                        &wanted, &volume->stages[number].plan);
+                            .memory = on_cpu ? L2K_PLAN_HOST : L2K_PLAN_DEVICE};
+    l2k_status status = l2k_plan_create(&volume->context, on_cpu ? L2K_BACKEND_CPU : L2K_BACKEND_CUDA, &wanted,
+                                        &volume->stages[number].plan);
     l2k_release(&volume->context, components);
     return status;
 }

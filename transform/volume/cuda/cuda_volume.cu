@@ -114,7 +114,7 @@ l2k_status make(l2k_volume *volume)
     volume->cuda = d;
     if (!d)
         return l2k_fail(&volume->context, L2K_ERROR_MEMORY, "out of memory for a volume");
-    d->on_device = volume->spec.tile.plan.on_device;
+    d->on_device = l2k_plan_on_device(&volume->spec.tile.plan);
     d->value = !l2k_wavelet_reversible(volume->spec.z_wavelet)        ? L2K_CUDA_FLOAT32
                : volume->spec.tile.plan.type == L2K_COEFFICIENT_INT16 ? L2K_CUDA_INT16
                                                                       : L2K_CUDA_INT32;
