@@ -12,16 +12,16 @@ extern "C" {
 enum { L2K_CUDA_DEEP_LEVELS = 8 }; /* of a launch; kernel parameters are limited to 4 KiB */
 
 /* A component's part of a level. */
-typedef struct l2k_cuda_deep_lane {
+typedef struct l2k_cuda_deep_component {
     char *samples, *low; /* first ones */
     void *bands[4];      /* first coefficients by orientation; LL at the last level only */
-} l2k_cuda_deep_lane;
+} l2k_cuda_deep_component;
 
 /* One level. Samples, and LL unless it is subband 0 of the coefficients, are adjacent and have the type of LL samples
  * between launches. Coordinates as in l2k_cuda_level_pass. */
 typedef struct l2k_cuda_deep_level {
     l2k_span x, y; /* of the samples */
-    l2k_cuda_deep_lane lane[L2K_CUDA_TOGETHER];
+    l2k_cuda_deep_component component[L2K_CUDA_TOGETHER];
     int32_t samples_stride, low_stride; /* bytes */
     l2k_level_shift shift;              /* of pixels; the identity for LL samples */
     l2k_quantiser_step steps[4];

@@ -13,8 +13,8 @@ template <class W, class D, class L, int GIVEN> struct forward_patch : l2k_patch
     typedef l2k_patch_work<W, GIVEN> work;
     enum { ROWS = work::patch::ROWS, LOWS = GIVEN / 2 }; /* input rows, and output rows per subband */
     using work::at;
+    using work::component;
     using work::l;
-    using work::lane;
     using work::low_in_band;
     using work::p;
     using work::x;
@@ -32,9 +32,9 @@ template <class W, class D, class L, int GIVEN> struct forward_patch : l2k_patch
     __device__ __forceinline__ void load()
     {
         int first = at.column - x.first, width = l2k_length(x);
-        const L *samples = reinterpret_cast<const L *>(lane.samples) + first;
+        const L *samples = reinterpret_cast<const L *>(component.samples) + first;
         L raw[ROWS][L2K_PATCH_COLUMNS] = {};
-        if (at.is_inside(x) && l2k_pair<L>::fits(lane.samples, samples_stride, x)) {
+        if (at.is_inside(x) && l2k_pair<L>::fits(component.samples, samples_stride, x)) {
             if (first >= 0 && first < width)
                 load_pairs(samples, raw);
         } else {
@@ -67,7 +67,7 @@ template <class W, class D, class L, int GIVEN> struct forward_patch : l2k_patch
     __device__ __forceinline__ void store_low() const
     {
         if (!low_in_band)
-            store_rows<L>(L2K_LL, lane.low, l.low_stride, [&](int i) { return (L)value(L2K_LL, i); });
+            store_rows<L>(L2K_LL, component.low, l.low_stride, [&](int i) { return (L)value(L2K_LL, i); });
     }
 
     __device__ __forceinline__ void store_bands() const
@@ -148,7 +148,7 @@ template <class W, class D, class L, int GIVEN> struct forward_patch : l2k_patch
         for (int i = 0; i < LOWS; i++)
             values[i] = value(band, i);
         l2k_to_coefficients(values, l.steps[band], &q);
-        store_rows<D>(band, reinterpret_cast<char *>(lane.bands[band]), p.bands_stride * (int)sizeof(D),
+        store_rows<D>(band, reinterpret_cast<char *>(component.bands[band]), p.bands_stride * (int)sizeof(D),
                       [&](int i) { return q.get(i); });
     }
     template <class S, class Get>

@@ -13,8 +13,8 @@ template <class W, class D, class L, int GIVEN> struct inverse_patch : l2k_patch
     /* Every other row of the patch, from the second on, holds coefficients of the vertically low subbands. */
     enum { ROWS = work::patch::ROWS, HIGHS = ROWS / 2 + 1, EVEN = HIGHS + HIGHS % 2 };
     using work::at;
+    using work::component;
     using work::l;
-    using work::lane;
     using work::low_in_band;
     using work::p;
     using work::x;
@@ -44,7 +44,7 @@ template <class W, class D, class L, int GIVEN> struct inverse_patch : l2k_patch
             unpack(L2K_LL, low);
         } else {
             L low[HIGHS];
-            load_rows(L2K_LL, lane.low, l.low_stride, low);
+            load_rows(L2K_LL, component.low, l.low_stride, low);
 #pragma unroll
             for (int i = 0; i < HIGHS - 1; i++)
                 v[2 * i + 1][0] = low[i];
@@ -73,8 +73,8 @@ template <class W, class D, class L, int GIVEN> struct inverse_patch : l2k_patch
         const int first = at.column - x.first, stride = l.samples_stride;
         bool left = at.keeps && (unsigned)first < (unsigned)l2k_length(x);
         bool right = at.keeps && (unsigned)(first + 1) < (unsigned)l2k_length(x);
-        bool pairs = left && right && l2k_pair<L>::fits(lane.samples, stride, x);
-        char *to = lane.samples + (int64_t)(at.row - y.first) * stride + first * (int)sizeof(L);
+        bool pairs = left && right && l2k_pair<L>::fits(component.samples, stride, x);
+        char *to = component.samples + (int64_t)(at.row - y.first) * stride + first * (int)sizeof(L);
         if (left || right)
 #pragma unroll
             for (int r = 0; r < GIVEN; r++, to += stride)
@@ -137,7 +137,7 @@ template <class W, class D, class L, int GIVEN> struct inverse_patch : l2k_patch
     }
     __device__ __forceinline__ void load_band(int band, D (&raw)[HIGHS]) const
     {
-        load_rows(band, reinterpret_cast<const char *>(lane.bands[band]), p.bands_stride * (int)sizeof(D), raw);
+        load_rows(band, reinterpret_cast<const char *>(component.bands[band]), p.bands_stride * (int)sizeof(D), raw);
     }
     __device__ __forceinline__ void unpack(int band, const D (&raw)[HIGHS])
     {

@@ -35,12 +35,12 @@ struct level_run {
     size_t first_of_band[L2K_MAX_SUBBANDS];
 };
 
-/* The LL of component c + lane between groups g - 1 and g, from a sample of it on: what group g - 1 takes may begin
+/* The LL of component c + k between groups g - 1 and g, from a sample of it on: what group g - 1 takes may begin
  * inside what group g gives. */
-l2k_cuda_plane low_plane(const level_run *run, uint32_t c, unsigned lane, unsigned g, l2k_rect from)
+l2k_cuda_plane low_plane(const level_run *run, uint32_t c, unsigned k, unsigned g, l2k_rect from)
 {
     const l2k_plan_spec *spec = &run->plan->spec;
-    const l2k_plan_component *component = &run->plan->components[c + lane];
+    const l2k_plan_component *component = &run->plan->components[c + k];
     const l2k_rect rect = run->groups.of[g].samples;
     const unsigned parity = (g - 1) & 1;
     l2k_cuda_plane plane;
@@ -48,7 +48,7 @@ l2k_cuda_plane low_plane(const level_run *run, uint32_t c, unsigned lane, unsign
     plane.type = l2k_low_type(spec, component);
     plane.sample_stride = plane.type == L2K_SAMPLE_S16 ? 2 : 4;
     plane.row_stride = (int32_t)l2k_low_row_bytes(spec, component, rect);
-    plane.data = run->low[parity] + lane * run->groups.low_bytes[parity] +
+    plane.data = run->low[parity] + k * run->groups.low_bytes[parity] +
                  (rect.x0 % 8 + from.x0 - rect.x0) * plane.sample_stride +
                  (size_t)(from.y0 - rect.y0) * plane.row_stride;
     plane.shift = l2k_level_shift{0, INT32_MIN, INT32_MAX};
@@ -144,9 +144,9 @@ l2k_span span_of(uint32_t origin, uint32_t first, uint32_t end)
     return l2k_span{(int32_t)(first - base), (int32_t)(end - base)};
 }
 
-/* The level pass of group g of `count` components from c + lane0 on. The samples of group 0 are the caller's planes,
+/* The level pass of group g of `count` components from c + first on. The samples of group 0 are the caller's planes,
  * those of other groups the LL of the previous group. */
-l2k_cuda_level_pass pass_of(const level_run *run, uint32_t c, unsigned lane0, unsigned count, unsigned g,
+l2k_cuda_level_pass pass_of(const level_run *run, uint32_t c, unsigned first, unsigned count, unsigned g,
                             const l2k_plane *planes)
 {
     const l2k_plan_spec *spec = &run->plan->spec;
@@ -168,26 +168,25 @@ l2k_cuda_level_pass pass_of(const level_run *run, uint32_t c, unsigned lane0, un
     pass.wavelet = run->plan->components[c].wavelet;
     pass.wide_sums = l2k_has_wide_sums(spec, &run->plan->components[c]);
     for (unsigned i = 0; i < count; i++) {
-        unsigned lane = lane0 + i;
-        pass.samples[i] =
-            g == 0 ? device_plane(run->plan, c + lane, &planes[c + lane]) : low_plane(run, c, lane, g, rect);
-        pass.low[i] = pass.low_in_bands ? deepest_plane(run, c + lane) : low_plane(run, c, lane, g + 1, group.low);
-        pass.bands[i] = move_bands(bands, run->coefficients[c], run->coefficients[c + lane]);
+        unsigned k = first + i;
+        pass.samples[i] = g == 0 ? device_plane(run->plan, c + k, &planes[c + k]) : low_plane(run, c, k, g, rect);
+        pass.low[i] = pass.low_in_bands ? deepest_plane(run, c + k) : low_plane(run, c, k, g + 1, group.low);
+        pass.bands[i] = move_bands(bands, run->coefficients[c], run->coefficients[c + k]);
         if (i < L2K_CUDA_TOGETHER)
-            pass.steps[i] = steps_of(run->plan, c + lane, group);
+            pass.steps[i] = steps_of(run->plan, c + k, group);
     }
     return pass;
 }
 
 /* Components that share launches. */
-struct lane_range {
-    uint32_t c; /* the first of the plan's components that are interleaved or alike */
-    unsigned lane0, count;
+struct component_range {
+    uint32_t c;            /* the first of the plan's components that are interleaved or alike */
+    unsigned first, count; /* counted from c */
 };
 
-int launch_group(const level_run *run, lane_range lanes, unsigned g, bool follows, const l2k_plane *planes)
+int launch_group(const level_run *run, component_range range, unsigned g, bool follows, const l2k_plane *planes)
 {
-    l2k_cuda_level_pass pass = pass_of(run, lanes.c, lanes.lane0, lanes.count, g, planes);
+    l2k_cuda_level_pass pass = pass_of(run, range.c, range.first, range.count, g, planes);
     pass.follows = follows;
     return run->plan->spec.direction == L2K_FORWARD ? l2k_cuda_forward_pass(&pass, run->stream)
                                                     : l2k_cuda_inverse_pass(&pass, run->stream);
@@ -202,9 +201,9 @@ l2k_cuda_deep_level deep_level(const l2k_cuda_level_pass *pass)
     level.x = pass->x;
     level.y = pass->y;
     for (int i = 0; i < pass->components; i++) {
-        level.lane[i].samples = pass->samples[i].data;
-        level.lane[i].low = pass->low[i].data;
-        memcpy(level.lane[i].bands, pass->bands[i].at[0], sizeof level.lane[i].bands);
+        level.component[i].samples = pass->samples[i].data;
+        level.component[i].low = pass->low[i].data;
+        memcpy(level.component[i].bands, pass->bands[i].at[0], sizeof level.component[i].bands);
     }
     level.samples_stride = pass->samples[0].row_stride;
     level.low_stride = pass->low[0].row_stride;
@@ -214,24 +213,24 @@ l2k_cuda_deep_level deep_level(const l2k_cuda_level_pass *pass)
 }
 
 /* Groups first .. first + count - 1. */
-int launch_deep(const level_run *run, lane_range lanes, unsigned first, unsigned count, bool follows,
+int launch_deep(const level_run *run, component_range range, unsigned first, unsigned count, bool follows,
                 const l2k_plane *planes)
 {
     const l2k_plan_spec *spec = &run->plan->spec;
     l2k_cuda_deep deep;
     memset(&deep, 0, sizeof deep);
     for (unsigned i = 0; i < count; i++) {
-        l2k_cuda_level_pass pass = pass_of(run, lanes.c, lanes.lane0, lanes.count, first + i, planes);
+        l2k_cuda_level_pass pass = pass_of(run, range.c, range.first, range.count, first + i, planes);
         deep.level[i] = deep_level(&pass);
         deep.low_in_bands = pass.low_in_bands;
     }
     deep.levels = (int32_t)count;
-    deep.components = (int32_t)lanes.count;
-    deep.bands_stride = (int32_t)run->plan->views[lanes.c].stride;
+    deep.components = (int32_t)range.count;
+    deep.bands_stride = (int32_t)run->plan->views[range.c].stride;
     deep.follows = follows;
-    deep.narrow = l2k_low_type(spec, &run->plan->components[lanes.c + lanes.lane0]) == L2K_SAMPLE_S16;
+    deep.narrow = l2k_low_type(spec, &run->plan->components[range.c + range.first]) == L2K_SAMPLE_S16;
     deep.type = spec->type;
-    deep.wavelet = run->plan->components[lanes.c].wavelet;
+    deep.wavelet = run->plan->components[range.c].wavelet;
     deep.arrived = run->arrived;
     return spec->direction == L2K_FORWARD ? l2k_cuda_forward_deep(&deep, run->stream)
                                           : l2k_cuda_inverse_deep(&deep, run->stream);
@@ -239,14 +238,14 @@ int launch_deep(const level_run *run, lane_range lanes, unsigned first, unsigned
 
 /* Whether the kernels of deep levels can read or write the pixels directly: their planes are like those of LL, with one
  * row stride and one level shift for all components, and have all samples of the level. */
-bool are_like_low(const level_run *run, lane_range lanes, const l2k_plane *planes)
+bool are_like_low(const level_run *run, component_range range, const l2k_plane *planes)
 {
     const l2k_plan_spec *spec = &run->plan->spec;
-    const uint32_t first = lanes.c + lanes.lane0;
+    const uint32_t first = range.c + range.first;
     const l2k_plan_component *components = run->plan->components;
     if (l2k_has_window(&components[first]))
         return false;
-    for (uint32_t c = first; c < first + lanes.count; c++) {
+    for (uint32_t c = first; c < first + range.count; c++) {
         l2k_sample_type type = l2k_low_type(spec, &components[c]);
         ptrdiff_t bytes = (ptrdiff_t)l2k_sample_bytes(type);
         if (planes[c].type != type || planes[c].sample_stride != bytes ||
@@ -257,16 +256,16 @@ bool are_like_low(const level_run *run, lane_range lanes, const l2k_plane *plane
             components[c].is_signed != components[first].is_signed)
             return false;
     }
-    return !(spec->component_transform && lanes.c == 0);
+    return !(spec->component_transform && range.c == 0);
 }
 
 /* The first group from which all are deep. */
-unsigned first_deep(const level_run *run, lane_range lanes, const l2k_plane *planes)
+unsigned first_deep(const level_run *run, component_range range, const l2k_plane *planes)
 {
     unsigned g = run->groups.count;
     while (g > 0 && run->groups.of[g - 1].deep)
         g--;
-    return g > 0 || are_like_low(run, lanes, planes) ? g : 1;
+    return g > 0 || are_like_low(run, range, planes) ? g : 1;
 }
 
 /* How many groups one launch may take: more than one needs a cooperative launch. */
@@ -282,32 +281,32 @@ unsigned most_deep()
 /* ---- All launches -------------------------------------------------------------------------------------------- */
 
 /* Launches groups begin .. end - 1 in the order of the direction. */
-int launch_groups(const level_run *run, lane_range lanes, unsigned begin, unsigned end, const l2k_plane *planes)
+int launch_groups(const level_run *run, component_range range, unsigned begin, unsigned end, const l2k_plane *planes)
 {
     bool forward = run->plan->spec.direction == L2K_FORWARD;
-    unsigned deep = first_deep(run, lanes, planes), most = most_deep(), done = 0;
+    unsigned deep = first_deep(run, range, planes), most = most_deep(), done = 0;
     int error = cudaSuccess;
     while (done < end - begin && error == cudaSuccess) {
         unsigned g = forward ? begin + done : end - 1 - done, count = 1;
-        bool follows = lanes.c + lanes.lane0 + done > 0;
+        bool follows = range.c + range.first + done > 0;
         if (g >= deep) {
             unsigned left = forward ? end - g : g + 1 - (deep > begin ? deep : begin);
             count = left < most ? left : most;
-            error = launch_deep(run, lanes, forward ? g : g + 1 - count, count, follows, planes);
+            error = launch_deep(run, range, forward ? g : g + 1 - count, count, follows, planes);
         } else {
-            error = launch_group(run, lanes, g, follows, planes);
+            error = launch_group(run, range, g, follows, planes);
         }
         done += count;
     }
     return error;
 }
 
-int launch_one_by_one(const level_run *run, uint32_t c, unsigned lanes, unsigned begin, unsigned end,
+int launch_one_by_one(const level_run *run, uint32_t c, unsigned together, unsigned begin, unsigned end,
                       const l2k_plane *planes)
 {
     int error = cudaSuccess;
-    for (unsigned lane = 0; lane < lanes && error == cudaSuccess; lane++)
-        error = launch_groups(run, lane_range{c, lane, 1}, begin, end, planes);
+    for (unsigned k = 0; k < together && error == cudaSuccess; k++)
+        error = launch_groups(run, component_range{c, k, 1}, begin, end, planes);
     return error;
 }
 
@@ -317,7 +316,7 @@ int launch_components(const level_run *run, uint32_t c, unsigned together, const
 {
     const l2k_plan_spec *spec = &run->plan->spec;
     const unsigned groups = run->groups.count;
-    lane_range all = {c, 0, together};
+    component_range all = {c, 0, together};
     if (l2k_count_alike(spec, c, together) == together)
         return launch_groups(run, all, 0, groups, planes);
     int error = cudaSuccess;

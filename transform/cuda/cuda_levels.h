@@ -5,7 +5,7 @@
 #include "transform/backend.h"
 
 /* Components from c on that are interleaved in memory: the three of a component transform, or one. */
-static inline unsigned l2k_cuda_lanes(const l2k_plan_spec *spec, uint32_t c)
+static inline unsigned l2k_cuda_interleaved(const l2k_plan_spec *spec, uint32_t c)
 {
     return spec->component_transform && c == 0 ? 3 : 1;
 }

@@ -13,7 +13,7 @@ namespace
 
 const int THREADS = 128;
 
-struct lanes {
+struct source {
     const uint8_t *data[3];
     int64_t row_stride[3], sample_stride[3];
     int bytes[3];
@@ -28,30 +28,30 @@ struct target {
 };
 
 /* The low bytes of a sample, which may have any alignment, extended to 32 bits. */
-__device__ __forceinline__ uint32_t sample_of(const lanes &from, int lane, uint32_t x, uint32_t y)
+__device__ __forceinline__ uint32_t sample_of(const source &from, int k, uint32_t x, uint32_t y)
 {
-    const uint8_t *at = from.data[lane] + (int64_t)y * from.row_stride[lane] + (int64_t)x * from.sample_stride[lane];
-    const int unused = 32 - 8 * from.bytes[lane];
+    const uint8_t *at = from.data[k] + (int64_t)y * from.row_stride[k] + (int64_t)x * from.sample_stride[k];
+    const int unused = 32 - 8 * from.bytes[k];
     uint32_t bits = 0;
-    for (int b = 0; b < from.bytes[lane]; b++)
+    for (int b = 0; b < from.bytes[k]; b++)
         bits |= (uint32_t)at[b] << 8 * b;
-    return from.is_signed[lane] ? (uint32_t)((int32_t)(bits << unused) >> unused) : bits;
+    return from.is_signed[k] ? (uint32_t)((int32_t)(bits << unused) >> unused) : bits;
 }
 
 template <class Bits>
-__device__ __forceinline__ void pack_sample(const lanes &from, const target &to, uint32_t x, uint32_t y)
+__device__ __forceinline__ void pack_sample(const source &from, const target &to, uint32_t x, uint32_t y)
 {
     Bits *at = reinterpret_cast<Bits *>(to.data + y * to.row_bytes) + 3 * x;
-    for (int lane = 0; lane < 3; lane++)
-        at[lane] = (Bits)sample_of(from, lane, x, y);
+    for (int k = 0; k < 3; k++)
+        at[k] = (Bits)sample_of(from, k, x, y);
 }
 
 /* Four triples of bytes. */
-__device__ __forceinline__ void pack_words(const lanes &from, const target &to, uint32_t x, uint32_t y)
+__device__ __forceinline__ void pack_words(const source &from, const target &to, uint32_t x, uint32_t y)
 {
     uint32_t v[3];
-    for (int lane = 0; lane < 3; lane++)
-        v[lane] = *reinterpret_cast<const uint32_t *>(from.data[lane] + (int64_t)y * from.row_stride[lane] + x);
+    for (int k = 0; k < 3; k++)
+        v[k] = *reinterpret_cast<const uint32_t *>(from.data[k] + (int64_t)y * from.row_stride[k] + x);
     uint32_t *at = reinterpret_cast<uint32_t *>(to.data + y * to.row_bytes + 3 * x);
     const uint32_t low = __byte_perm(v[0], v[1], 0x5140), high = __byte_perm(v[0], v[1], 0x7362);
     at[0] = __byte_perm(low, v[2], 0x2410);
@@ -59,7 +59,7 @@ __device__ __forceinline__ void pack_words(const lanes &from, const target &to, 
     at[2] = __byte_perm(high, v[2], 0x7326);
 }
 
-template <class Bits> __global__ void __launch_bounds__(THREADS) pack(const lanes from, const target to)
+template <class Bits> __global__ void __launch_bounds__(THREADS) pack(const source from, const target to)
 {
     const uint32_t step = from.in_words ? 4 : 1, x = (blockIdx.x * THREADS + threadIdx.x) * step;
     for (uint32_t y = blockIdx.y; y < to.height && x < to.width; y += gridDim.y) {
@@ -81,8 +81,8 @@ template <class Bits>
 __device__ __forceinline__ void separate_sample(const target &from, const planes_of &to, uint32_t x, uint32_t y)
 {
     const Bits *at = reinterpret_cast<const Bits *>(from.data + y * from.row_bytes) + 3 * x;
-    for (int lane = 0; lane < 3; lane++)
-        reinterpret_cast<Bits *>(to.data[lane] + y * to.row_bytes)[x] = at[lane];
+    for (int k = 0; k < 3; k++)
+        reinterpret_cast<Bits *>(to.data[k] + y * to.row_bytes)[x] = at[k];
 }
 
 /* Four triples of bytes. */
@@ -93,8 +93,8 @@ __device__ __forceinline__ void separate_words(const target &from, const planes_
     const uint32_t v[3] = {__byte_perm(__byte_perm(a, b, 0x0630), c, 0x5210),
                            __byte_perm(__byte_perm(a, b, 0x0741), c, 0x6210),
                            __byte_perm(__byte_perm(a, b, 0x0052), c, 0x7410)};
-    for (int lane = 0; lane < 3; lane++)
-        *reinterpret_cast<uint32_t *>(to.data[lane] + y * to.row_bytes + x) = v[lane];
+    for (int k = 0; k < 3; k++)
+        *reinterpret_cast<uint32_t *>(to.data[k] + y * to.row_bytes + x) = v[k];
 }
 
 template <class Bits> __global__ void __launch_bounds__(THREADS) separate(const target from, const planes_of to)
@@ -131,15 +131,15 @@ extern "C" int l2k_cuda_pack(const l2k_cuda_pixels *pixels, const l2k_plane *pla
 {
     const target to = {(uint8_t *)pixels->device, pixels->row_bytes, pixels->width, pixels->height};
     const size_t bytes = l2k_sample_bytes(pixels->type);
-    lanes from = {};
+    source from = {};
     from.in_words = bytes == 1;
-    for (int lane = 0; lane < 3; lane++) {
-        from.data[lane] = (const uint8_t *)planes[lane].data;
-        from.row_stride[lane] = planes[lane].row_stride;
-        from.sample_stride[lane] = planes[lane].sample_stride;
-        from.bytes[lane] = (int)l2k_sample_bytes(planes[lane].type);
-        from.is_signed[lane] = planes[lane].type == L2K_SAMPLE_S8 || planes[lane].type == L2K_SAMPLE_S16;
-        from.in_words = from.in_words && is_word_aligned(&planes[lane]);
+    for (int k = 0; k < 3; k++) {
+        from.data[k] = (const uint8_t *)planes[k].data;
+        from.row_stride[k] = planes[k].row_stride;
+        from.sample_stride[k] = planes[k].sample_stride;
+        from.bytes[k] = (int)l2k_sample_bytes(planes[k].type);
+        from.is_signed[k] = planes[k].type == L2K_SAMPLE_S8 || planes[k].type == L2K_SAMPLE_S16;
+        from.in_words = from.in_words && is_word_aligned(&planes[k]);
     }
     if (to.width == 0 || to.height == 0)
         return cudaSuccess;
@@ -155,8 +155,8 @@ extern "C" int l2k_cuda_separate(const l2k_cuda_pixels *pixels, size_t row_bytes
     const target from = {(uint8_t *)pixels->device, pixels->row_bytes, pixels->width, pixels->height};
     planes_of to = {};
     to.row_bytes = row_bytes;
-    for (int lane = 0; lane < 3; lane++)
-        to.data[lane] = (uint8_t *)pixels->planar[lane];
+    for (int k = 0; k < 3; k++)
+        to.data[k] = (uint8_t *)pixels->planar[k];
     const size_t bytes = l2k_sample_bytes(pixels->type);
     const cudaLaunchConfig_t config = launch_for(from, bytes == 1 ? 4 : 1, stream);
     if (bytes == 1)

@@ -96,17 +96,17 @@ template <class W, int GIVEN> struct l2k_patch_work {
     bool low_in_band; /* whether the LL of this level is subband 0 of the coefficients */
     patch at;
     l2k_span x, y;
-    l2k_cuda_deep_lane lane;
+    l2k_cuda_deep_component component;
 
     __device__ __forceinline__ l2k_patch_work(const l2k_cuda_deep &deep, int level, const patches &all, int number)
         : p(deep), l(deep.level[level]), low_in_band(deep.low_in_bands && level + 1 == deep.levels), at(all, number),
-          x(l.x), y(l.y), lane(l.lane[at.c])
+          x(l.x), y(l.y), component(l.component[at.c])
     {
     }
     __device__ __forceinline__ void take(const patches &all, int number)
     {
         at = patch(all, number);
-        lane = l.lane[at.c];
+        component = l.component[at.c];
     }
 };
 

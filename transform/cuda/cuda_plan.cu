@@ -75,7 +75,7 @@ struct block_layout {
 /* Whether the pixels of the components from c on have memory in the plan. */
 bool has_pixels(const l2k_plan_spec *spec, uint32_t c)
 {
-    return !l2k_plan_on_device(spec) || (spec->memory == L2K_PLAN_DEVICE_PACKED && l2k_cuda_lanes(spec, c) == 3);
+    return !l2k_plan_on_device(spec) || (spec->memory == L2K_PLAN_DEVICE_PACKED && l2k_cuda_interleaved(spec, c) == 3);
 }
 
 bool coefficients_stay(const l2k_plan_spec *spec)
@@ -101,7 +101,7 @@ block_layout lay_out(const l2k_plan_spec *spec)
     }
     layout.low = layout.pixels;
     layout.pinned_end = layout.pinned_pixels = coefficients_stay(spec) ? 0 : layout.pixels;
-    for (uint32_t c = 0; c < spec->num_components; c += l2k_cuda_lanes(spec, c)) {
+    for (uint32_t c = 0; c < spec->num_components; c += l2k_cuda_interleaved(spec, c)) {
         if (!has_pixels(spec, c))
             continue;
         l2k_cuda_pixels pixels = l2k_cuda_pixels_of(spec, c);
@@ -151,23 +151,23 @@ void share_out_pixels(l2k_plan *plan, const block_layout *layout)
         l2k_cuda_pixels *pixels = &s->pixels[c];
         *pixels = l2k_cuda_pixels_of(&plan->spec, c);
         if (!has_pixels(&plan->spec, c)) {
-            c += pixels->lanes;
+            c += pixels->components;
             continue;
         }
         pixels->device = s->device + offset;
         pixels->staging = s->pinned ? s->pinned + pinned : NULL;
         pinned += with_guard(pixels->staging_bytes);
-        if (pixels->lanes == 3) { /* used before coefficients are written, or after they have been read */
+        if (pixels->components == 3) { /* used before coefficients are written, or after they have been read */
             const l2k_coefficients *view = &plan->views[c];
-            for (unsigned lane = 0; lane < 3; lane++)
-                pixels->planar[lane] = (char *)s->coefficients[c + lane];
+            for (unsigned k = 0; k < 3; k++)
+                pixels->planar[k] = (char *)s->coefficients[c + k];
             pixels->planar_bytes = view->stride * view->height * l2k_coefficient_bytes(view->type);
         }
         offset += with_guard(l2k_cuda_pixel_bytes(pixels));
         size_t bytes = l2k_sample_bytes(pixels->type);
-        for (unsigned lane = 0; lane < pixels->lanes; lane++, c++)
-            s->planes[c] = l2k_plane{pixels->device + lane * bytes, (ptrdiff_t)pixels->row_bytes,
-                                     (ptrdiff_t)(pixels->lanes * bytes), pixels->type};
+        for (unsigned k = 0; k < pixels->components; k++, c++)
+            s->planes[c] = l2k_plane{pixels->device + k * bytes, (ptrdiff_t)pixels->row_bytes,
+                                     (ptrdiff_t)(pixels->components * bytes), pixels->type};
     }
 }
 
@@ -310,7 +310,7 @@ l2k_status launch(const l2k_plan *plan)
 l2k_status enqueue_forward(l2k_plan *plan, const l2k_plane *planes)
 {
     cuda_state *s = state_of(plan);
-    for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].lanes)
+    for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].components)
         L2K_TRY(l2k_cuda_upload_pixels(plan->context, &s->pixels[c], planes + c, s->stream));
     L2K_TRY(launch(plan));
     if (coefficients_stay(&plan->spec))
@@ -352,7 +352,7 @@ l2k_status enqueue_inverse(l2k_plan *plan, const l2k_plane *planes)
     if (!coefficients_stay(&plan->spec))
         L2K_TRY(upload_coefficients(plan));
     L2K_TRY(launch(plan));
-    for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].lanes)
+    for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].components)
         L2K_TRY(l2k_cuda_download_pixels(plan->context, &s->pixels[c], planes + c, s->stream));
     return L2K_OK;
 }
@@ -381,7 +381,7 @@ l2k_status pack_planes(l2k_plan *plan, const l2k_plane **planes)
 {
     cuda_state *s = state_of(plan);
     const l2k_cuda_pixels *pixels = &s->pixels[0];
-    if (plan->spec.memory != L2K_PLAN_DEVICE_PACKED || pixels->lanes != 3 || l2k_cuda_is_packed(pixels, *planes))
+    if (plan->spec.memory != L2K_PLAN_DEVICE_PACKED || pixels->components != 3 || l2k_cuda_is_packed(pixels, *planes))
         return L2K_OK;
     L2K_TRY(l2k_cuda_check(plan->context, l2k_cuda_pack(pixels, *planes, s->stream), "interleaving samples"));
     for (uint32_t c = 3; c < plan->spec.num_components; c++)
@@ -424,7 +424,7 @@ l2k_status finish(l2k_plan *plan, const l2k_plane *planes)
     add_times(plan);
     if (l2k_plan_on_device(&plan->spec) || plan->spec.direction == L2K_FORWARD)
         return L2K_OK;
-    for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].lanes)
+    for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].components)
         l2k_cuda_unpack_pixels(&s->pixels[c], planes + c);
     return L2K_OK;
 }

@@ -28,7 +28,7 @@ l2k_sample_type smallest_type(unsigned precision, bool is_signed)
 
 size_t used_row_bytes(const l2k_cuda_pixels *pixels)
 {
-    return (size_t)pixels->width * pixels->lanes * l2k_sample_bytes(pixels->type);
+    return (size_t)pixels->width * pixels->components * l2k_sample_bytes(pixels->type);
 }
 
 /* ---- Planes that need no staging ----------------------------------------------------------------------------- */
@@ -114,11 +114,11 @@ void copy_samples(strided from, strided to, uint32_t count)
     }
 }
 
-/* Copies row y of one lane into the packed row, or out of it. */
-void copy_lane(const l2k_cuda_pixels *pixels, const l2k_plane *plane, unsigned lane, uint32_t y, char *row, bool in)
+/* Copies row y of one plane into the packed row, or out of it. */
+void copy_plane_row(const l2k_cuda_pixels *pixels, const l2k_plane *plane, unsigned k, uint32_t y, char *row, bool in)
 {
     size_t bytes = l2k_sample_bytes(pixels->type);
-    strided packed = {row + lane * bytes, (ptrdiff_t)(pixels->lanes * bytes), pixels->type};
+    strided packed = {row + k * bytes, (ptrdiff_t)(pixels->components * bytes), pixels->type};
     strided caller = {(char *)l2k_sample_at(plane, 0, y), plane->sample_stride, plane->type};
     copy_samples(in ? caller : packed, in ? packed : caller, pixels->width);
 }
@@ -131,8 +131,8 @@ void copy_rows(const l2k_cuda_pixels *pixels, const l2k_plane *planes, uint32_t 
         char *caller = (char *)l2k_sample_at(planes, 0, y);
         if (packed)
             memcpy(in ? staged : caller, in ? caller : staged, used_row_bytes(pixels));
-        for (unsigned lane = 0; lane < pixels->lanes && !packed; lane++)
-            copy_lane(pixels, &planes[lane], lane, y, staged, in);
+        for (unsigned k = 0; k < pixels->components && !packed; k++)
+            copy_plane_row(pixels, &planes[k], k, y, staged, in);
     }
 }
 
@@ -170,21 +170,21 @@ size_t planar_row_bytes(const l2k_cuda_pixels *pixels)
     return ((size_t)pixels->width * l2k_sample_bytes(pixels->type) + 3) / 4 * 4;
 }
 
-/* Where a row of a lane is in pinned memory. */
-char *planar_row(const l2k_cuda_pixels *pixels, unsigned lane, uint32_t y)
+/* Where a row of a plane is in pinned memory. */
+char *planar_row(const l2k_cuda_pixels *pixels, unsigned k, uint32_t y)
 {
-    return pixels->staging + ((size_t)lane * pixels->height + y) * planar_row_bytes(pixels);
+    return pixels->staging + ((size_t)k * pixels->height + y) * planar_row_bytes(pixels);
 }
 
 /* Samples side by side, and room for the planes. */
 bool goes_planar(const l2k_cuda_pixels *pixels, const l2k_plane *planes)
 {
     const size_t plane = planar_row_bytes(pixels) * pixels->height;
-    if (pixels->lanes != 3 || plane == 0 || plane > pixels->planar_bytes ||
+    if (pixels->components != 3 || plane == 0 || plane > pixels->planar_bytes ||
         3 * plane > pixels->row_bytes * pixels->height)
         return false;
-    for (unsigned lane = 0; lane < 3; lane++)
-        if (planes[lane].sample_stride != (ptrdiff_t)l2k_sample_bytes(planes[lane].type))
+    for (unsigned k = 0; k < 3; k++)
+        if (planes[k].sample_stride != (ptrdiff_t)l2k_sample_bytes(planes[k].type))
             return false;
     return true;
 }
@@ -208,19 +208,19 @@ void copy_planar_row(const l2k_cuda_pixels *pixels, const l2k_plane *plane, uint
 }
 
 l2k_status upload_pinned_plane(const l2k_context *context, const l2k_cuda_pixels *pixels, const l2k_plane *plane,
-                               unsigned lane, cudaStream_t stream)
+                               unsigned k, cudaStream_t stream)
 {
     const size_t row = pixels->width * l2k_sample_bytes(pixels->type);
     return l2k_cuda_check(context,
-                          cudaMemcpy2DAsync(pixels->planar[lane], planar_row_bytes(pixels), plane->data,
+                          cudaMemcpy2DAsync(pixels->planar[k], planar_row_bytes(pixels), plane->data,
                                             (size_t)plane->row_stride, row, pixels->height, cudaMemcpyHostToDevice,
                                             stream),
                           "uploading samples");
 }
 
 /* Through pinned memory, a chunk at a time. */
-l2k_status upload_plane(const l2k_context *context, const l2k_cuda_pixels *pixels, const l2k_plane *plane,
-                        unsigned lane, cudaStream_t stream, size_t *used)
+l2k_status upload_plane(const l2k_context *context, const l2k_cuda_pixels *pixels, const l2k_plane *plane, unsigned k,
+                        cudaStream_t stream, size_t *used)
 {
     const size_t pitch = planar_row_bytes(pixels);
     const uint32_t rows = pitch < CHUNK_BYTES ? (uint32_t)(CHUNK_BYTES / pitch) : 1;
@@ -228,9 +228,9 @@ l2k_status upload_plane(const l2k_context *context, const l2k_cuda_pixels *pixel
         const uint32_t end = pixels->height - y < rows ? pixels->height : y + rows;
         char *staged;
         L2K_TRY(take_staging(context, pixels, (end - y) * pitch, stream, used, &staged));
-        for (uint32_t k = y; k < end; k++)
-            copy_planar_row(pixels, plane, k, staged + (k - y) * pitch, true);
-        L2K_TRY(upload_staged(context, pixels->planar[lane] + y * pitch, staged, (end - y) * pitch, stream));
+        for (uint32_t row = y; row < end; row++)
+            copy_planar_row(pixels, plane, row, staged + (row - y) * pitch, true);
+        L2K_TRY(upload_staged(context, pixels->planar[k] + y * pitch, staged, (end - y) * pitch, stream));
         y = end;
     }
     return L2K_OK;
@@ -242,23 +242,22 @@ l2k_status upload_planar(const l2k_context *context, const l2k_cuda_pixels *pixe
     const ptrdiff_t bytes = (ptrdiff_t)l2k_sample_bytes(pixels->type);
     l2k_plane on_device[3];
     size_t used = 0;
-    for (unsigned lane = 0; lane < 3; lane++) {
-        on_device[lane] = l2k_plane{pixels->planar[lane], (ptrdiff_t)planar_row_bytes(pixels), bytes, pixels->type};
-        L2K_TRY(is_pinned_plane(pixels, &planes[lane])
-                    ? upload_pinned_plane(context, pixels, &planes[lane], lane, stream)
-                    : upload_plane(context, pixels, &planes[lane], lane, stream, &used));
+    for (unsigned k = 0; k < 3; k++) {
+        on_device[k] = l2k_plane{pixels->planar[k], (ptrdiff_t)planar_row_bytes(pixels), bytes, pixels->type};
+        L2K_TRY(is_pinned_plane(pixels, &planes[k]) ? upload_pinned_plane(context, pixels, &planes[k], k, stream)
+                                                    : upload_plane(context, pixels, &planes[k], k, stream, &used));
     }
     return l2k_cuda_check(context, l2k_cuda_pack(pixels, on_device, stream), "interleaving samples");
 }
 
-cudaError_t download_plane(const l2k_cuda_pixels *pixels, const l2k_plane *plane, unsigned lane, cudaStream_t stream)
+cudaError_t download_plane(const l2k_cuda_pixels *pixels, const l2k_plane *plane, unsigned k, cudaStream_t stream)
 {
     const size_t pitch = planar_row_bytes(pixels), row = pixels->width * l2k_sample_bytes(pixels->type);
-    const char *from = pixels->planar[lane];
-    if (pixels->direct_lanes[lane])
+    const char *from = pixels->planar[k];
+    if (pixels->direct_planes[k])
         return cudaMemcpy2DAsync(plane->data, (size_t)plane->row_stride, from, pitch, row, pixels->height,
                                  cudaMemcpyDeviceToHost, stream);
-    return cudaMemcpyAsync(planar_row(pixels, lane, 0), from, pitch * pixels->height, cudaMemcpyDeviceToHost, stream);
+    return cudaMemcpyAsync(planar_row(pixels, k, 0), from, pitch * pixels->height, cudaMemcpyDeviceToHost, stream);
 }
 
 /* Into the memory of the coefficients, which the transform has read. */
@@ -266,18 +265,18 @@ l2k_status download_planar(const l2k_context *context, l2k_cuda_pixels *pixels, 
                            cudaStream_t stream)
 {
     L2K_TRY(l2k_cuda_check(context, l2k_cuda_separate(pixels, planar_row_bytes(pixels), stream), "separating samples"));
-    for (unsigned lane = 0; lane < 3; lane++) {
-        pixels->direct_lanes[lane] = is_pinned_plane(pixels, &planes[lane]);
-        L2K_TRY(l2k_cuda_check(context, download_plane(pixels, &planes[lane], lane, stream), "downloading samples"));
+    for (unsigned k = 0; k < 3; k++) {
+        pixels->direct_planes[k] = is_pinned_plane(pixels, &planes[k]);
+        L2K_TRY(l2k_cuda_check(context, download_plane(pixels, &planes[k], k, stream), "downloading samples"));
     }
     return L2K_OK;
 }
 
 void unpack_planar(const l2k_cuda_pixels *pixels, const l2k_plane *planes)
 {
-    for (unsigned lane = 0; lane < 3; lane++)
-        for (uint32_t y = 0; y < pixels->height && !pixels->direct_lanes[lane]; y++)
-            copy_planar_row(pixels, &planes[lane], y, planar_row(pixels, lane, y), false);
+    for (unsigned k = 0; k < 3; k++)
+        for (uint32_t y = 0; y < pixels->height && !pixels->direct_planes[k]; y++)
+            copy_planar_row(pixels, &planes[k], y, planar_row(pixels, k, y), false);
 }
 
 } // namespace
@@ -285,10 +284,10 @@ void unpack_planar(const l2k_cuda_pixels *pixels, const l2k_plane *planes)
 extern "C" bool l2k_cuda_is_packed(const l2k_cuda_pixels *pixels, const l2k_plane *planes)
 {
     size_t bytes = l2k_sample_bytes(pixels->type);
-    for (unsigned lane = 0; lane < pixels->lanes; lane++)
-        if (planes[lane].type != pixels->type || planes[lane].row_stride != planes[0].row_stride ||
-            planes[lane].sample_stride != (ptrdiff_t)(pixels->lanes * bytes) ||
-            (char *)planes[lane].data != (char *)planes[0].data + lane * bytes)
+    for (unsigned k = 0; k < pixels->components; k++)
+        if (planes[k].type != pixels->type || planes[k].row_stride != planes[0].row_stride ||
+            planes[k].sample_stride != (ptrdiff_t)(pixels->components * bytes) ||
+            (char *)planes[k].data != (char *)planes[0].data + k * bytes)
             return false;
     return true;
 }
@@ -299,11 +298,11 @@ extern "C" l2k_cuda_pixels l2k_cuda_pixels_of(const l2k_plan_spec *spec, uint32_
     const l2k_plan_component *components = &spec->components[first];
     unsigned precision = 0;
     bool any_signed = false;
-    pixels.lanes = l2k_cuda_lanes(spec, first);
-    for (unsigned lane = 0; lane < pixels.lanes; lane++)
-        any_signed = any_signed || components[lane].is_signed;
-    for (unsigned lane = 0; lane < pixels.lanes; lane++) {
-        const unsigned bits = components[lane].precision + (any_signed && !components[lane].is_signed);
+    pixels.components = l2k_cuda_interleaved(spec, first);
+    for (unsigned k = 0; k < pixels.components; k++)
+        any_signed = any_signed || components[k].is_signed;
+    for (unsigned k = 0; k < pixels.components; k++) {
+        const unsigned bits = components[k].precision + (any_signed && !components[k].is_signed);
         precision = bits > precision ? bits : precision;
     }
     pixels.type = smallest_type(precision, any_signed);

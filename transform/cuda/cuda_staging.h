@@ -8,7 +8,7 @@
 /* Packed pixels: one component, or the three of a component transform interleaved. */
 typedef struct l2k_cuda_pixels {
     l2k_sample_type type; /* the smallest that holds the precision of all components */
-    unsigned lanes;       /* samples per pixel: 1 or 3 */
+    unsigned components;  /* 1 or 3 */
     uint32_t width, height;
     size_t row_bytes; /* row stride, a multiple of 32: the sectors of device memory */
     char *device;     /* height * row_bytes each */
@@ -20,8 +20,8 @@ typedef struct l2k_cuda_pixels {
     size_t planar_bytes; /* bytes of each plane; 0: there is no such memory */
     /* The current download: */
     bool direct;    /* it goes straight to the caller's planes */
-    bool separated; /* it is of three planes; those with direct_lanes go straight to the caller's */
-    bool direct_lanes[3];
+    bool separated; /* it is of three planes; those with direct_planes go straight to the caller's */
+    bool direct_planes[3];
 } l2k_cuda_pixels;
 
 /* Fills in everything but the memory, for the interleaved components from `first` on. */

@@ -21,14 +21,14 @@ enum { ITEMS = 64, COLUMNS = 8, JOINED_COLUMNS = 4, MOST_ROUNDS = 64, LEAST_ROUN
 
 static const char *const sample_types[] = {"uchar", "char", "ushort", "short", "int", "float"};
 
-static unsigned lanes_of(unsigned form)
+static unsigned components_of(unsigned form)
 {
     return form == L2K_CL_PLANES || form == L2K_CL_TRIPLES ? 3 : 1;
 }
 
 static unsigned columns_of(unsigned form)
 {
-    return lanes_of(form) == 3 ? JOINED_COLUMNS : COLUMNS;
+    return components_of(form) == 3 ? JOINED_COLUMNS : COLUMNS;
 }
 
 /* The kernel for samples of that form and type; `copies`: without a decomposition. */
@@ -44,11 +44,11 @@ static l2k_status find_kernel(const l2k_plan *plan, l2k_cl_levels *levels, unsig
     cl_program program;
     if (!*known) {
         snprintf(options, sizeof options,
-                 "-DFLOATS=%d -DCOEFFICIENT=%s -DQUANTISES=%d -DLOW=%s -DSAMPLE=%s -DPIXELS=%d -DLANES=%u -DTRIPLES=%d "
-                 "-DN=%u -DGROUP=%d",
+                 "-DFLOATS=%d -DCOEFFICIENT=%s -DQUANTISES=%d -DLOW=%s -DSAMPLE=%s -DPIXELS=%d -DCOMPONENTS=%u "
+                 "-DTRIPLES=%d -DN=%u -DGROUP=%d",
                  floats, coefficients[plan->spec.type], floats && plan->spec.type != L2K_COEFFICIENT_FLOAT32,
                  sample_types[levels->narrow], sample_types[type], form != L2K_CL_BETWEEN && type != L2K_SAMPLE_F32,
-                 lanes_of(form), form == L2K_CL_TRIPLES, columns_of(form), ITEMS);
+                 components_of(form), form == L2K_CL_TRIPLES, columns_of(form), ITEMS);
         L2K_TRY(l2k_cl_program(plan->context, levels->device, inverse ? l2k_cl_inverse : l2k_cl_forward, options,
                                &program));
         L2K_TRY(l2k_cl_kernel(plan->context, program, names[inverse][copies], known));
@@ -142,17 +142,17 @@ typedef struct level_run {
     cl_command_queue queue;
     uint32_t c;
     unsigned count, discard, last;
-    unsigned lane;      /* of c among those alike */
+    unsigned number;    /* of c among those alike */
     size_t low_samples; /* of a component */
     size_t first_of_band[L2K_MAX_SUBBANDS];
 } level_run;
 
-static int64_t low_at(const level_run *run, unsigned lane, unsigned level, size_t *stride)
+static int64_t low_at(const level_run *run, unsigned k, unsigned level, size_t *stride)
 {
     const l2k_plan_component *component = &run->plan->components[run->c];
     const low_place place = place_low(component, level, end_of_lows(component, run->discard, level));
     *stride = place.stride;
-    return (int64_t)((run->lane + lane) * run->low_samples + place.first);
+    return (int64_t)((run->number + k) * run->low_samples + place.first);
 }
 
 /* Where the coefficients begin that the plan reads of each subband. */
@@ -167,49 +167,49 @@ static void list_bands(level_run *run)
 }
 
 /* The step of the quantiser, inverse half of it. */
-static void set_step(const level_run *run, unsigned lane, unsigned orientation, unsigned band, l2k_cl_level *to)
+static void set_step(const level_run *run, unsigned k, unsigned orientation, unsigned band, l2k_cl_level *to)
 {
-    const l2k_plan_component *component = &run->plan->components[run->c + lane];
+    const l2k_plan_component *component = &run->plan->components[run->c + k];
     const float half = run->plan->spec.direction == L2K_INVERSE ? 0.5f : 1.0f;
-    to->bands_at[lane][orientation] = (int64_t)(run->levels->first[run->c + lane] + run->first_of_band[band]);
+    to->bands_at[k][orientation] = (int64_t)(run->levels->first[run->c + k] + run->first_of_band[band]);
     if (!l2k_wavelet_get(component->wavelet)->quantised)
         return;
     const l2k_quantiser_step step = l2k_quantiser_step_make(half * component->steps[band]);
-    to->step[lane][orientation] = step.step;
-    to->reciprocal[lane][orientation] = step.reciprocal;
+    to->step[k][orientation] = step.step;
+    to->reciprocal[k][orientation] = step.reciprocal;
 }
 
-static void set_bands(const level_run *run, unsigned lane, unsigned level, l2k_cl_level *to)
+static void set_bands(const level_run *run, unsigned k, unsigned level, l2k_cl_level *to)
 {
     size_t stride = 0;
     if (level == run->last)
-        set_step(run, lane, L2K_LL, 0, to);
+        set_step(run, k, L2K_LL, 0, to);
     else
-        to->low_at[lane] = low_at(run, lane, level, &stride);
+        to->low_at[k] = low_at(run, k, level, &stride);
     to->low_stride = (int32_t)stride;
     for (unsigned o = L2K_HL; o <= L2K_HH && level > run->discard; o++)
-        set_step(run, lane, o, l2k_band_number(run->last - level + 1, o), to);
+        set_step(run, k, o, l2k_band_number(run->last - level + 1, o), to);
 }
 
-static void set_samples(const level_run *run, unsigned lane, unsigned level, l2k_cl_level *to)
+static void set_samples(const level_run *run, unsigned k, unsigned level, l2k_cl_level *to)
 {
-    const l2k_plan_component *component = &run->plan->components[run->c + lane];
+    const l2k_plan_component *component = &run->plan->components[run->c + k];
     if (level > run->discard + 1) { /* LL of the level before */
         size_t stride;
         const size_t bytes = l2k_sample_bytes(run->levels->narrow);
-        to->samples_at[lane] = low_at(run, lane, level - 1, &stride) * (int64_t)bytes;
-        to->row_stride[lane] = (int64_t)(stride * bytes);
-        to->sample_stride[lane] = (int64_t)bytes;
+        to->samples_at[k] = low_at(run, k, level - 1, &stride) * (int64_t)bytes;
+        to->row_stride[k] = (int64_t)(stride * bytes);
+        to->sample_stride[k] = (int64_t)bytes;
         return;
     }
-    const l2k_cl_plane *plane = &run->planes[run->c + lane];
+    const l2k_cl_plane *plane = &run->planes[run->c + k];
     const l2k_level_shift shift = l2k_level_shift_make(component->precision, component->is_signed);
-    to->samples_at[lane] = plane->at;
-    to->row_stride[lane] = plane->row_stride;
-    to->sample_stride[lane] = plane->sample_stride;
-    to->shift[lane] = shift.shift;
-    to->low[lane] = shift.low;
-    to->high[lane] = shift.high;
+    to->samples_at[k] = plane->at;
+    to->row_stride[k] = plane->row_stride;
+    to->sample_stride[k] = plane->sample_stride;
+    to->shift[k] = shift.shift;
+    to->low[k] = shift.low;
+    to->high[k] = shift.high;
 }
 
 /* Without a decomposition the level is that of subband 0. */
@@ -239,9 +239,9 @@ static l2k_cl_level make_level(const level_run *run, unsigned level)
     made.kept_y1 = y + (int32_t)shape.passed.y1;
     made.bands_stride = (int32_t)run->plan->views[run->c].stride;
     made.is_last = level == run->last;
-    for (unsigned lane = 0; lane < run->count; lane++) {
-        set_bands(run, lane, level, &made);
-        set_samples(run, lane, level, &made);
+    for (unsigned k = 0; k < run->count; k++) {
+        set_bands(run, k, level, &made);
+        set_samples(run, k, level, &made);
     }
     return made;
 }
@@ -258,7 +258,7 @@ static l2k_status enqueue(const level_run *run, unsigned form, l2k_sample_type t
                           const cl_mem memory[3])
 {
     const bool copies = level == run->discard, lends = run->plan->spec.direction == L2K_FORWARD && !copies;
-    const unsigned layers = lanes_of(form) == 3 ? 1 : run->count;
+    const unsigned layers = components_of(form) == 3 ? 1 : run->count;
     l2k_cl_level made = make_level(run, level);
     cl_kernel kernel;
     if (made.end_x == made.first_x || made.end_y == made.first_y)
@@ -318,7 +318,7 @@ static l2k_status enqueue_pixels(level_run *run, unsigned level)
         level_run one = *run;
         one.c += i;
         one.count = 1;
-        one.lane = i;
+        one.number = i;
         const cl_mem memory = planes[i].memory;
         L2K_TRY(enqueue(&one, L2K_CL_SINGLE, planes[i].type, level, (cl_mem[3]){memory, memory, memory}));
     }

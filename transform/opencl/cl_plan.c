@@ -198,7 +198,8 @@ static l2k_status take_views(l2k_plan *plan)
 static l2k_status take_pixels(l2k_plan *plan)
 {
     cl_state *s = plan->state;
-    for (uint32_t c = 0; c < plan->spec.num_components && !l2k_plan_on_device(&plan->spec); c += s->pixels[c].lanes) {
+    for (uint32_t c = 0; c < plan->spec.num_components && !l2k_plan_on_device(&plan->spec);
+         c += s->pixels[c].components) {
         l2k_cl_pixels *pixels = &s->pixels[c];
         *pixels = l2k_cl_pixels_of(&plan->spec, c);
         const size_t bytes = l2k_cl_pixel_bytes(pixels);
@@ -222,7 +223,7 @@ static uint64_t device_bytes(const l2k_plan_spec *spec)
     for (uint32_t c = 0; c < spec->num_components && !l2k_plan_on_device(spec);) {
         const l2k_cl_pixels pixels = l2k_cl_pixels_of(spec, c);
         bytes += l2k_cl_pixel_bytes(&pixels);
-        c += pixels.lanes;
+        c += pixels.components;
     }
     return bytes;
 }
@@ -311,7 +312,7 @@ static l2k_status enqueue_forward(l2k_plan *plan, const l2k_plane *planes)
 {
     cl_state *s = plan->state;
     double start = l2k_stage_start(plan->context);
-    for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].lanes) {
+    for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].components) {
         l2k_cl_place_pixels(&s->pixels[c], &planes[c], &s->planes[c]);
         L2K_TRY(l2k_cl_upload_pixels(plan, &s->pixels[c], &planes[c], &s->planes[c], s->queue, s->values));
     }
@@ -334,11 +335,11 @@ static l2k_status enqueue_inverse(l2k_plan *plan, const l2k_plane *planes)
         L2K_CL_TRY(plan->context, EnqueueWriteBuffer,
                    (s->queue, s->levels.coefficients, CL_FALSE, 0, s->bytes, host_coefficients(s), 0, NULL, NULL));
     L2K_TRY(end_stage(plan, L2K_STAGE_UPLOAD, &start));
-    for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].lanes)
+    for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].components)
         l2k_cl_place_pixels(&s->pixels[c], &planes[c], &s->planes[c]);
     L2K_TRY(l2k_cl_run_levels(plan, &s->levels, s->planes, s->queue));
     L2K_TRY(end_stage(plan, L2K_STAGE_TRANSFORM, &start));
-    for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].lanes)
+    for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].components)
         L2K_TRY(l2k_cl_download_pixels(plan, &s->pixels[c], &planes[c], &s->planes[c], s->queue));
     return end_stage(plan, L2K_STAGE_DOWNLOAD, &start);
 }
@@ -411,7 +412,7 @@ static l2k_status finish(l2k_plan *plan, const l2k_plane *planes)
     L2K_CL_TRY(plan->context, Finish, (s->queue));
     if (l2k_plan_on_device(&plan->spec) || plan->spec.direction == L2K_FORWARD)
         return L2K_OK;
-    for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].lanes)
+    for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].components)
         l2k_cl_unpack_pixels(plan, &s->pixels[c], &planes[c], s->values);
     return L2K_OK;
 }

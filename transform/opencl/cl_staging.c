@@ -19,15 +19,15 @@ l2k_cl_pixels l2k_cl_pixels_of(const l2k_plan_spec *spec, uint32_t c)
 {
     const l2k_plan_component *components = &spec->components[c];
     const l2k_rect output = l2k_plan_output(spec->direction, components);
-    l2k_cl_pixels pixels = {.lanes = spec->component_transform && c == 0 ? 3 : 1,
+    l2k_cl_pixels pixels = {.components = spec->component_transform && c == 0 ? 3 : 1,
                             .width = l2k_rect_width(output),
                             .height = l2k_rect_height(output)};
     bool any_signed = false;
     unsigned precision = 0;
-    for (unsigned lane = 0; lane < pixels.lanes; lane++)
-        any_signed = any_signed || components[lane].is_signed;
-    for (unsigned lane = 0; lane < pixels.lanes; lane++)
-        precision = l2k_max_u32(precision, components[lane].precision + (any_signed && !components[lane].is_signed));
+    for (unsigned k = 0; k < pixels.components; k++)
+        any_signed = any_signed || components[k].is_signed;
+    for (unsigned k = 0; k < pixels.components; k++)
+        precision = l2k_max_u32(precision, components[k].precision + (any_signed && !components[k].is_signed));
     pixels.type = smallest_type(precision, any_signed);
     const size_t bytes = l2k_sample_bytes(pixels.type) * (size_t)pixels.width;
     pixels.row_bytes = (bytes + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
@@ -36,7 +36,7 @@ l2k_cl_pixels l2k_cl_pixels_of(const l2k_plan_spec *spec, uint32_t c)
 
 size_t l2k_cl_pixel_bytes(const l2k_cl_pixels *pixels)
 {
-    return pixels->lanes * pixels->row_bytes * pixels->height;
+    return pixels->components * pixels->row_bytes * pixels->height;
 }
 
 /* ---- Places -------------------------------------------------------------------------------------------------- */
@@ -52,34 +52,35 @@ static bool has_rows(const l2k_cl_pixels *pixels, const l2k_plane *plane, unsign
 static bool are_interleaved(const l2k_cl_pixels *pixels, const l2k_plane *planes)
 {
     const size_t bytes = l2k_sample_bytes(pixels->type);
-    for (unsigned lane = 0; lane < 3; lane++)
-        if (!has_rows(pixels, &planes[lane], 3) || planes[lane].row_stride != planes[0].row_stride ||
-            planes[lane].type != planes[0].type || (char *)planes[lane].data != (char *)planes[0].data + lane * bytes)
+    for (unsigned k = 0; k < 3; k++)
+        if (!has_rows(pixels, &planes[k], 3) || planes[k].row_stride != planes[0].row_stride ||
+            planes[k].type != planes[0].type || (char *)planes[k].data != (char *)planes[0].data + k * bytes)
             return false;
     return true;
 }
 
 static bool is_interleaved(const l2k_cl_pixels *pixels, const l2k_cl_plane *placed)
 {
-    return pixels->lanes == 3 && placed[1].at == (int64_t)l2k_sample_bytes(pixels->type);
+    return pixels->components == 3 && placed[1].at == (int64_t)l2k_sample_bytes(pixels->type);
 }
 
 void l2k_cl_place_pixels(l2k_cl_pixels *pixels, const l2k_plane *planes, l2k_cl_plane *placed)
 {
     const size_t bytes = l2k_sample_bytes(pixels->type);
-    const bool triples = pixels->lanes == 3 && pixels->width > 0 && are_interleaved(pixels, planes);
-    const bool alike = pixels->lanes == 1 || (planes[1].type == planes[0].type && planes[2].type == planes[0].type);
-    for (unsigned lane = 0; lane < pixels->lanes; lane++) {
-        pixels->staged[lane] = !triples && !(alike && has_rows(pixels, &planes[lane], 1));
-        placed[lane] = (l2k_cl_plane){.memory = pixels->memory,
-                                      .at = (int64_t)(lane * (triples ? bytes : pixels->row_bytes * pixels->height)),
-                                      .row_stride = (int64_t)(triples ? 3 * pixels->row_bytes : pixels->row_bytes),
-                                      .sample_stride = (int64_t)(triples ? 3 * bytes : bytes),
-                                      .type = alike && !pixels->staged[lane] ? planes[0].type : pixels->type};
+    const bool triples = pixels->components == 3 && pixels->width > 0 && are_interleaved(pixels, planes);
+    const bool alike =
+        pixels->components == 1 || (planes[1].type == planes[0].type && planes[2].type == planes[0].type);
+    for (unsigned k = 0; k < pixels->components; k++) {
+        pixels->staged[k] = !triples && !(alike && has_rows(pixels, &planes[k], 1));
+        placed[k] = (l2k_cl_plane){.memory = pixels->memory,
+                                   .at = (int64_t)(k * (triples ? bytes : pixels->row_bytes * pixels->height)),
+                                   .row_stride = (int64_t)(triples ? 3 * pixels->row_bytes : pixels->row_bytes),
+                                   .sample_stride = (int64_t)(triples ? 3 * bytes : bytes),
+                                   .type = alike && !pixels->staged[k] ? planes[0].type : pixels->type};
     }
-    for (unsigned lane = 0; lane < pixels->lanes; lane++) /* of one type */
-        if (pixels->staged[lane])
-            for (unsigned other = 0; other < pixels->lanes; other++)
+    for (unsigned k = 0; k < pixels->components; k++) /* of one type */
+        if (pixels->staged[k])
+            for (unsigned other = 0; other < pixels->components; other++)
                 placed[other].type = pixels->type;
 }
 
@@ -91,12 +92,12 @@ static l2k_pixel_row row_of(void *data, ptrdiff_t stride, l2k_sample_type type)
 }
 
 /* Copies a plane into its place in host memory, or out of it, sample by sample. */
-static void copy_plane(const l2k_plan *plan, const l2k_cl_pixels *pixels, const l2k_plane *plane, unsigned lane,
-                       bool in, int32_t *values)
+static void copy_plane(const l2k_plan *plan, const l2k_cl_pixels *pixels, const l2k_plane *plane, unsigned k, bool in,
+                       int32_t *values)
 {
     const l2k_pixel_rows *rows = l2k_pixel_rows_get(plan->context->cpu);
     const ptrdiff_t bytes = (ptrdiff_t)l2k_sample_bytes(pixels->type);
-    uint8_t *at = pixels->staging + (size_t)lane * pixels->row_bytes * pixels->height;
+    uint8_t *at = pixels->staging + (size_t)k * pixels->row_bytes * pixels->height;
     void *const row = values;
     for (uint32_t y = 0; y < pixels->height; y++, at += pixels->row_bytes) {
         const l2k_pixel_row caller = row_of(l2k_sample_at(plane, 0, y), plane->sample_stride, plane->type);
@@ -115,17 +116,16 @@ typedef struct rows_copy {
     void *host;
 } rows_copy;
 
-static rows_copy copy_of(const l2k_cl_pixels *pixels, const l2k_plane *planes, const l2k_cl_plane *placed,
-                         unsigned lane)
+static rows_copy copy_of(const l2k_cl_pixels *pixels, const l2k_plane *planes, const l2k_cl_plane *placed, unsigned k)
 {
     const bool triples = is_interleaved(pixels, placed);
     rows_copy copy = {.bytes = l2k_sample_bytes(pixels->type) * pixels->width * (triples ? 3 : 1),
-                      .device_stride = (size_t)placed[lane].row_stride,
-                      .host_stride = (size_t)planes[lane].row_stride,
-                      .at = (size_t)placed[lane].at,
+                      .device_stride = (size_t)placed[k].row_stride,
+                      .host_stride = (size_t)planes[k].row_stride,
+                      .at = (size_t)placed[k].at,
                       .height = pixels->height,
-                      .host = planes[lane].data};
-    if (pixels->staged[lane]) {
+                      .host = planes[k].data};
+    if (pixels->staged[k]) {
         copy.host_stride = pixels->row_bytes;
         copy.host = pixels->staging + copy.at;
     }
@@ -172,16 +172,16 @@ static l2k_status download(const l2k_context *context, cl_command_queue queue, c
 
 static unsigned count_copies(const l2k_cl_pixels *pixels, const l2k_cl_plane *placed)
 {
-    return pixels->width == 0 || pixels->height == 0 ? 0 : is_interleaved(pixels, placed) ? 1 : pixels->lanes;
+    return pixels->width == 0 || pixels->height == 0 ? 0 : is_interleaved(pixels, placed) ? 1 : pixels->components;
 }
 
 l2k_status l2k_cl_upload_pixels(const l2k_plan *plan, const l2k_cl_pixels *pixels, const l2k_plane *planes,
                                 const l2k_cl_plane *placed, cl_command_queue queue, int32_t *values)
 {
-    for (unsigned lane = 0; lane < count_copies(pixels, placed); lane++) {
-        const rows_copy copy = copy_of(pixels, planes, placed, lane);
-        if (pixels->staged[lane])
-            copy_plane(plan, pixels, &planes[lane], lane, true, values);
+    for (unsigned k = 0; k < count_copies(pixels, placed); k++) {
+        const rows_copy copy = copy_of(pixels, planes, placed, k);
+        if (pixels->staged[k])
+            copy_plane(plan, pixels, &planes[k], k, true, values);
         L2K_TRY(upload(plan->context, queue, pixels->memory, &copy));
     }
     return L2K_OK;
@@ -190,8 +190,8 @@ l2k_status l2k_cl_upload_pixels(const l2k_plan *plan, const l2k_cl_pixels *pixel
 l2k_status l2k_cl_download_pixels(const l2k_plan *plan, const l2k_cl_pixels *pixels, const l2k_plane *planes,
                                   const l2k_cl_plane *placed, cl_command_queue queue)
 {
-    for (unsigned lane = 0; lane < count_copies(pixels, placed); lane++) {
-        const rows_copy copy = copy_of(pixels, planes, placed, lane);
+    for (unsigned k = 0; k < count_copies(pixels, placed); k++) {
+        const rows_copy copy = copy_of(pixels, planes, placed, k);
         L2K_TRY(download(plan->context, queue, pixels->memory, &copy));
     }
     return L2K_OK;
@@ -199,7 +199,7 @@ l2k_status l2k_cl_download_pixels(const l2k_plan *plan, const l2k_cl_pixels *pix
 
 void l2k_cl_unpack_pixels(const l2k_plan *plan, const l2k_cl_pixels *pixels, const l2k_plane *planes, int32_t *values)
 {
-    for (unsigned lane = 0; lane < pixels->lanes; lane++)
-        if (pixels->staged[lane])
-            copy_plane(plan, pixels, &planes[lane], lane, false, values);
+    for (unsigned k = 0; k < pixels->components; k++)
+        if (pixels->staged[k])
+            copy_plane(plan, pixels, &planes[k], k, false, values);
 }

@@ -8,7 +8,7 @@
 /* The samples of a component on the device, or of the three of a component transform: three planes, or interleaved. */
 typedef struct l2k_cl_pixels {
     l2k_sample_type type; /* the smallest that holds the precision of all of them */
-    unsigned lanes;       /* 1 or 3 */
+    unsigned components;  /* 1 or 3 */
     uint32_t width, height;
     size_t row_bytes; /* of a plane; one behind the other */
     cl_mem memory;
@@ -22,7 +22,7 @@ l2k_cl_pixels l2k_cl_pixels_of(const l2k_plan_spec *spec, uint32_t c);
 /* Of all planes. */
 size_t l2k_cl_pixel_bytes(const l2k_cl_pixels *pixels);
 
-/* For each run: where on the device the caller's planes, one per lane, come from or go to. */
+/* For each run: where on the device the caller's planes, one per component, come from or go to. */
 void l2k_cl_place_pixels(l2k_cl_pixels *pixels, const l2k_plane *planes, l2k_cl_plane *placed);
 
 /* Enqueue the copies and return. `values` has room for a row of int32. Unpack completes the download into the planes

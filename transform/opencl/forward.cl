@@ -11,7 +11,7 @@ enum { LEFT = 2, RIGHT = 1, DELAY = 0, WARM_UP = 1 };
 /* ---- Samples ------------------------------------------------------------------------------------------------- */
 
 /* N columns of row y, from column u on. */
-L2K_HD void load_row(const l2k_cl_level *level, const planes *p, int u, int y, samples raw[LANES])
+L2K_HD void load_row(const l2k_cl_level *level, const planes *p, int u, int y, samples raw[COMPONENTS])
 {
     const long row = mirror(y, level->first_y, level->end_y) - level->first_y;
     const bool inside = u >= level->first_x && u + N <= level->end_x && are_side_by_side(level);
@@ -38,45 +38,45 @@ L2K_HD void load_row(const l2k_cl_level *level, const planes *p, int u, int y, s
         raw[i] = GATHER(samples, (all + i * N));
 #else
     UNROLLED
-    for (int lane = 0; lane < LANES; lane++) {
-        const global uchar *at = p->at[lane] + row * level->row_stride[lane];
+    for (int component = 0; component < COMPONENTS; component++) {
+        const global uchar *at = p->at[component] + row * level->row_stride[component];
         const global samples *whole = (const global samples *)((const global SAMPLE *)at + column);
         SAMPLE one[N];
         if (inside && IS_ALIGNED(whole, samples)) {
-            raw[lane] = *whole;
+            raw[component] = *whole;
             continue;
         }
         UNROLLED
         for (int k = 0; k < N; k++) {
             const long x = mirror(u + k, level->first_x, level->end_x) - level->first_x;
-            one[k] = *(const global SAMPLE *)(at + x * level->sample_stride[lane]);
+            one[k] = *(const global SAMPLE *)(at + x * level->sample_stride[component]);
         }
-        raw[lane] = GATHER(samples, one);
+        raw[component] = GATHER(samples, one);
     }
 #endif
 }
 
-L2K_HD value value_of(SAMPLE sample, const l2k_cl_level *level, int lane)
+L2K_HD value value_of(SAMPLE sample, const l2k_cl_level *level, int component)
 {
 #if PIXELS
-    return (value)l2k_shift_down(sample, shift_of(level, lane));
+    return (value)l2k_shift_down(sample, shift_of(level, component));
 #else
     return (value)sample;
 #endif
 }
 
-L2K_HD void to_values(const l2k_cl_level *level, const samples raw[LANES], value x[LANES][N])
+L2K_HD void to_values(const l2k_cl_level *level, const samples raw[COMPONENTS], value x[COMPONENTS][N])
 {
-    SAMPLE one[LANES * N];
+    SAMPLE one[COMPONENTS * N];
     UNROLLED
-    for (int lane = 0; lane < LANES; lane++)
-        SPREAD((one + lane * N), raw[lane]);
+    for (int component = 0; component < COMPONENTS; component++)
+        SPREAD((one + component * N), raw[component]);
     UNROLLED
-    for (int lane = 0; lane < LANES; lane++)
+    for (int component = 0; component < COMPONENTS; component++)
         UNROLLED
     for (int k = 0; k < N; k++)
-        x[lane][k] = value_of(one[TRIPLES ? 3 * k + lane : lane * N + k], level, lane);
-#if LANES == 3
+        x[component][k] = value_of(one[TRIPLES ? 3 * k + component : component * N + k], level, component);
+#if COMPONENTS == 3
     UNROLLED
     for (int k = 0; k < N; k++)
         JOIN_FORWARD(&x[0][k], &x[1][k], &x[2][k]);
@@ -88,45 +88,45 @@ L2K_HD void to_values(const l2k_cl_level *level, const samples raw[LANES], value
 /* What vertical lifting keeps from round to round: the last sample row, then, from there upwards, a row of each step but
  * the last. */
 typedef struct state {
-    value even[LANES][N], rows[FLOATS ? 3 : 1][LANES][N];
+    value even[COMPONENTS][N], rows[FLOATS ? 3 : 1][COMPONENTS][N];
 } state;
 
 /* Round t: rows 2t + 1 and 2t + 2 enter, and the low and high row of pair t - DELAY leave. */
-L2K_HD void lift_rows(state *s, value odd[LANES][N], value next[LANES][N], value out[2][LANES][N])
+L2K_HD void lift_rows(state *s, value odd[COMPONENTS][N], value next[COMPONENTS][N], value out[2][COMPONENTS][N])
 {
     UNROLLED
-    for (int lane = 0; lane < LANES; lane++)
+    for (int component = 0; component < COMPONENTS; component++)
         UNROLLED
     for (int k = 0; k < N; k++) {
-        const value x0 = s->even[lane][k], x1 = odd[lane][k], x2 = next[lane][k];
+        const value x0 = s->even[component][k], x1 = odd[component][k], x2 = next[component][k];
 #if FLOATS
-        const value a0 = s->rows[0][lane][k], b0 = s->rows[1][lane][k], g0 = s->rows[2][lane][k];
+        const value a0 = s->rows[0][component][k], b0 = s->rows[1][component][k], g0 = s->rows[2][component][k];
         const value a = LIFT(x1, x0, x2, L2K_9_7_ALPHA), b = LIFT(x0, a0, a, L2K_9_7_BETA);
         const value g = LIFT(a0, b0, b, L2K_9_7_GAMMA), d = LIFT(b0, g0, g, L2K_9_7_DELTA);
-        s->rows[0][lane][k] = a;
-        s->rows[1][lane][k] = b;
-        s->rows[2][lane][k] = g;
-        out[0][lane][k] = d * L2K_9_7_FORWARD_LOW;
-        out[1][lane][k] = g * L2K_9_7_FORWARD_HIGH;
+        s->rows[0][component][k] = a;
+        s->rows[1][component][k] = b;
+        s->rows[2][component][k] = g;
+        out[0][component][k] = d * L2K_9_7_FORWARD_LOW;
+        out[1][component][k] = g * L2K_9_7_FORWARD_HIGH;
 #else
         const value high = l2k_5_3_predict(x1, x0, x2);
-        out[0][lane][k] = l2k_5_3_update(x0, s->rows[0][lane][k], high);
-        out[1][lane][k] = high;
-        s->rows[0][lane][k] = high;
+        out[0][component][k] = l2k_5_3_update(x0, s->rows[0][component][k], high);
+        out[1][component][k] = high;
+        s->rows[0][component][k] = high;
 #endif
-        s->even[lane][k] = x2;
+        s->even[component][k] = x2;
     }
 }
 
 /* A level of one row: `x` is that row. */
-L2K_HD void lone_rows(value x[LANES][N], value out[2][LANES][N])
+L2K_HD void lone_rows(value x[COMPONENTS][N], value out[2][COMPONENTS][N])
 {
     UNROLLED
-    for (int lane = 0; lane < LANES; lane++)
+    for (int component = 0; component < COMPONENTS; component++)
         UNROLLED
     for (int k = 0; k < N; k++) {
-        out[0][lane][k] = x[lane][k];
-        out[1][lane][k] = LONE(x[lane][k]);
+        out[0][component][k] = x[component][k];
+        out[1][component][k] = LONE(x[component][k]);
     }
 }
 
@@ -198,17 +198,17 @@ L2K_HD COEFFICIENT coefficient_of(value v, float step, float reciprocal)
 #define TO_LOW(v)         ((LOW)(v))
 #define TO_COEFFICIENT(v) coefficient_of(v, step, reciprocal)
 
-L2K_HD void store_band(const l2k_cl_level *level, int lane, int orientation, global COEFFICIENT *all, long y,
+L2K_HD void store_band(const l2k_cl_level *level, int component, int orientation, global COEFFICIENT *all, long y,
                        const value *x, int first, int count)
 {
-    const float step = level->step[lane][orientation], reciprocal = level->reciprocal[lane][orientation];
-    global COEFFICIENT *row = all + level->bands_at[lane][orientation] + y * level->bands_stride;
+    const float step = level->step[component][orientation], reciprocal = level->reciprocal[component][orientation];
+    global COEFFICIENT *row = all + level->bands_at[component][orientation] + y * level->bands_stride;
     STORE_HALF(row, COEFFICIENT, coefficients, x, first, count, TO_COEFFICIENT);
 }
 
 /* The row of pair t that is low (0) or high (1) vertically. */
-L2K_HD void store_row(const l2k_cl_level *level, int lane, int is_high, global COEFFICIENT *all, global LOW *low, int u,
-                      int t, const value x[N])
+L2K_HD void store_row(const l2k_cl_level *level, int component, int is_high, global COEFFICIENT *all, global LOW *low,
+                      int u, int t, const value x[N])
 {
     const int y = is_high ? t : t - level->first_y;
     const int low_first = u / 2 - level->first_x, low_count = (level->end_x + 1) / 2 - level->first_x;
@@ -216,12 +216,12 @@ L2K_HD void store_row(const l2k_cl_level *level, int lane, int is_high, global C
     if (2 * t + is_high < level->first_y || 2 * t + is_high >= level->end_y)
         return;
     if (is_high || level->is_last) {
-        store_band(level, lane, is_high ? 2 : 0, all, y, x, low_first, low_count);
+        store_band(level, component, is_high ? 2 : 0, all, y, x, low_first, low_count);
     } else {
-        global LOW *row = low + level->low_at[lane] + (long)y * level->low_stride;
+        global LOW *row = low + level->low_at[component] + (long)y * level->low_stride;
         STORE_HALF(row, LOW, lows, x, low_first, low_count, TO_LOW);
     }
-    store_band(level, lane, is_high ? 3 : 1, all, y, x + 1, high_first, high_count);
+    store_band(level, component, is_high ? 3 : 1, all, y, x + 1, high_first, high_count);
 }
 
 /* ---- Rounds -------------------------------------------------------------------------------------------------- */
@@ -229,28 +229,28 @@ L2K_HD void store_row(const l2k_cl_level *level, int lane, int is_high, global C
 /* Down a strip: the number of the next round, and its rows, which are loaded a round ahead of their use. */
 typedef struct cursor {
     int t;
-    samples odd[LANES], even[LANES];
+    samples odd[COMPONENTS], even[COMPONENTS];
     state s;
 } cursor;
 
 L2K_HD void start(const l2k_cl_level *level, const planes *p, int u, cursor *c)
 {
     UNROLLED
-    for (int lane = 0; lane < LANES; lane++)
+    for (int component = 0; component < COMPONENTS; component++)
         UNROLLED
     for (int k = 0; k < N; k++)
         UNROLLED
     for (int i = 0; i < (FLOATS ? 3 : 1); i++)
-        c->s.rows[i][lane][k] = 0;
+        c->s.rows[i][component][k] = 0;
     load_row(level, p, u, 2 * c->t, c->even);
     to_values(level, c->even, c->s.even);
     load_row(level, p, u, 2 * c->t + 1, c->odd);
     load_row(level, p, u, 2 * c->t + 2, c->even);
 }
 
-L2K_HD void advance(const l2k_cl_level *level, const planes *p, int u, cursor *c, value rows[2][LANES][N])
+L2K_HD void advance(const l2k_cl_level *level, const planes *p, int u, cursor *c, value rows[2][COMPONENTS][N])
 {
-    value odd[LANES][N], next[LANES][N];
+    value odd[COMPONENTS][N], next[COMPONENTS][N];
     to_values(level, c->odd, odd);
     to_values(level, c->even, next);
     c->t++;
@@ -265,31 +265,31 @@ L2K_HD void advance(const l2k_cl_level *level, const planes *p, int u, cursor *c
 
 typedef value edge_row[LEFT + RIGHT][GROUP];
 
-L2K_HD void lend_columns(local edge_row *edges, int item, value rows[2][LANES][N])
+L2K_HD void lend_columns(local edge_row *edges, int item, value rows[2][COMPONENTS][N])
 {
     UNROLLED
-    for (int r = 0; r < 2 * LANES; r++) {
+    for (int r = 0; r < 2 * COMPONENTS; r++) {
         UNROLLED
         for (int k = 0; k < LEFT; k++)
-            edges[r][k][item] = rows[r / LANES][r % LANES][N - LEFT + k];
+            edges[r][k][item] = rows[r / COMPONENTS][r % COMPONENTS][N - LEFT + k];
         UNROLLED
         for (int k = 0; k < RIGHT; k++)
-            edges[r][LEFT + k][item] = rows[r / LANES][r % LANES][k];
+            edges[r][LEFT + k][item] = rows[r / COMPONENTS][r % COMPONENTS][k];
     }
 }
 
 L2K_HD void finish_rows(const l2k_cl_level *level, const local edge_row *edges, int item, int u, int t,
-                        value rows[2][LANES][N], global COEFFICIENT *all, global LOW *low)
+                        value rows[2][COMPONENTS][N], global COEFFICIENT *all, global LOW *low)
 {
     UNROLLED
-    for (int r = 0; r < 2 * LANES; r++) {
+    for (int r = 0; r < 2 * COMPONENTS; r++) {
         value x[LEFT + N + RIGHT];
         UNROLLED
         for (int k = 0; k < LEFT; k++)
             x[k] = edges[r][k][item - 1];
         UNROLLED
         for (int k = 0; k < N; k++)
-            x[LEFT + k] = rows[r / LANES][r % LANES][k];
+            x[LEFT + k] = rows[r / COMPONENTS][r % COMPONENTS][k];
         UNROLLED
         for (int k = 0; k < RIGHT; k++)
             x[LEFT + N + k] = edges[r][LEFT + k][item + 1];
@@ -297,7 +297,7 @@ L2K_HD void finish_rows(const l2k_cl_level *level, const local edge_row *edges, 
             lone_columns(x);
         else
             lift_columns(x);
-        store_row(level, r % LANES, r / LANES, all, low, u, t, x + LEFT);
+        store_row(level, r % COMPONENTS, r / COMPONENTS, all, low, u, t, x + LEFT);
     }
 }
 
@@ -305,14 +305,14 @@ KERNEL analyse(global uchar *plane0, global uchar *plane1, global uchar *plane2,
                global LOW *low, l2k_cl_level level)
 {
     PICK_LANE(level);
-    local edge_row edges[2][2 * LANES];
+    local edge_row edges[2][2 * COMPONENTS];
     const int item = get_local_id(0);
     const int u = ((int)get_group_id(0) * (GROUP - 2) + item - 1) * N;
     const int begin = (int)get_group_id(1) * level.rounds, end = min(begin + level.rounds, (level.end_y + 1) / 2);
     const bool stores = item > 0 && item < GROUP - 1 && u < level.end_x;
     const planes p = planes_of(&level, plane0, plane1, plane2);
     cursor c;
-    value rows[2][LANES][N];
+    value rows[2][COMPONENTS][N];
     c.t = begin + DELAY - WARM_UP;
     start(&level, &p, u, &c);
     for (int t = 0; t < WARM_UP; t++)
@@ -335,13 +335,13 @@ KERNEL copy_in(global uchar *plane0, global uchar *plane1, global uchar *plane2,
     const planes p = planes_of(&level, plane0, plane1, plane2);
     (void)low;
     for (int y = begin; y < min(begin + level.rounds, level.end_y) && u < level.end_x; y++) {
-        samples raw[LANES];
-        value x[LANES][N];
+        samples raw[COMPONENTS];
+        value x[COMPONENTS][N];
         load_row(&level, &p, u, y, raw);
         to_values(&level, raw, x);
-        for (int lane = 0; lane < LANES; lane++)
+        for (int component = 0; component < COMPONENTS; component++)
             for (int k = 0; k < N && u + k < level.end_x; k++)
-                all[level.bands_at[lane][0] + (long)y * level.bands_stride + u + k] =
-                    coefficient_of(x[lane][k], level.step[lane][0], level.reciprocal[lane][0]);
+                all[level.bands_at[component][0] + (long)y * level.bands_stride + u + k] =
+                    coefficient_of(x[component][k], level.step[component][0], level.reciprocal[component][0]);
     }
 }

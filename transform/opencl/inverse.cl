@@ -59,25 +59,25 @@ L2K_HD value value_of(COEFFICIENT c, float half_step)
 #define FROM_COEFFICIENT(v) value_of(v, half_step)
 
 /* Columns of one parity of row y of a subband. */
-L2K_HD void load_low(const l2k_cl_level *level, int lane, int orientation, const global COEFFICIENT *all, long y, int u,
-                     value x[WIDTH])
+L2K_HD void load_low(const l2k_cl_level *level, int component, int orientation, const global COEFFICIENT *all, long y,
+                     int u, value x[WIDTH])
 {
-    const float half_step = level->step[lane][orientation];
-    const global COEFFICIENT *row = all + level->bands_at[lane][orientation] + y * level->bands_stride;
+    const float half_step = level->step[component][orientation];
+    const global COEFFICIENT *row = all + level->bands_at[component][orientation] + y * level->bands_stride;
     LOAD(row, COEFFICIENT, coefficients, x, 0, FROM_COEFFICIENT);
 }
 
-L2K_HD void load_high(const l2k_cl_level *level, int lane, int orientation, const global COEFFICIENT *all, long y,
+L2K_HD void load_high(const l2k_cl_level *level, int component, int orientation, const global COEFFICIENT *all, long y,
                       int u, value x[WIDTH])
 {
-    const float half_step = level->step[lane][orientation];
-    const global COEFFICIENT *row = all + level->bands_at[lane][orientation] + y * level->bands_stride;
+    const float half_step = level->step[component][orientation];
+    const global COEFFICIENT *row = all + level->bands_at[component][orientation] + y * level->bands_stride;
     LOAD(row, COEFFICIENT, coefficients, x, 1, FROM_COEFFICIENT);
 }
 
-L2K_HD void load_between(const l2k_cl_level *level, int lane, const global LOW *low, long y, int u, value x[WIDTH])
+L2K_HD void load_between(const l2k_cl_level *level, int component, const global LOW *low, long y, int u, value x[WIDTH])
 {
-    const global LOW *row = low + level->low_at[lane] + y * level->low_stride;
+    const global LOW *row = low + level->low_at[component] + y * level->low_stride;
     LOAD(row, LOW, lows, x, 0, FROM_LOW);
 }
 
@@ -111,21 +111,21 @@ L2K_HD void lift_columns(value x[WIDTH])
 #endif
 }
 
-/* The row with coordinate y of all lanes, undone horizontally. */
+/* The row with coordinate y of all components, undone horizontally. */
 L2K_HD void load_row(const l2k_cl_level *level, const global COEFFICIENT *all, const global LOW *low, int u, int y,
-                     int is_high, value out[LANES][N])
+                     int is_high, value out[COMPONENTS][N])
 {
     const int m = mirror(y, level->first_y, level->end_y), row = is_high ? m / 2 : m / 2 - level->first_y;
     if ((m & 1) != is_high) /* the only row is of the other parity */
         return;
     UNROLLED
-    for (int lane = 0; lane < LANES; lane++) {
+    for (int component = 0; component < COMPONENTS; component++) {
         value x[WIDTH];
         if (is_high || level->is_last)
-            load_low(level, lane, is_high ? 2 : 0, all, row, u, x);
+            load_low(level, component, is_high ? 2 : 0, all, row, u, x);
         else
-            load_between(level, lane, low, row, u, x);
-        load_high(level, lane, is_high ? 3 : 1, all, row, u, x);
+            load_between(level, component, low, row, u, x);
+        load_high(level, component, is_high ? 3 : 1, all, row, u, x);
         if (is_lone(level->first_x, level->end_x))
             UNROLLED
         for (int k = 1; k < N; k += 2)
@@ -133,10 +133,10 @@ L2K_HD void load_row(const l2k_cl_level *level, const global COEFFICIENT *all, c
         else lift_columns(x);
         UNROLLED
         for (int k = 0; k < N; k++) {
-            out[lane][k] = x[LEFT + k];
+            out[component][k] = x[LEFT + k];
 #if FLOATS
             if (!is_lone(level->first_y, level->end_y))
-                out[lane][k] *= is_high ? L2K_9_7_INVERSE_HIGH : L2K_9_7_INVERSE_LOW;
+                out[component][k] *= is_high ? L2K_9_7_INVERSE_HIGH : L2K_9_7_INVERSE_LOW;
 #endif
         }
     }
@@ -144,97 +144,97 @@ L2K_HD void load_row(const l2k_cl_level *level, const global COEFFICIENT *all, c
 
 /* What vertical lifting keeps: the last high row, then, upwards, a row of each step. */
 typedef struct state {
-    value rows[FLOATS ? 4 : 2][LANES][N];
+    value rows[FLOATS ? 4 : 2][COMPONENTS][N];
 } state;
 
 /* Round t: the low and high row of pair t enter, and the rows of pair t - DELAY leave. */
-L2K_HD void lift_rows(state *s, value low[LANES][N], value high[LANES][N], value out[2][LANES][N])
+L2K_HD void lift_rows(state *s, value low[COMPONENTS][N], value high[COMPONENTS][N], value out[2][COMPONENTS][N])
 {
     UNROLLED
-    for (int lane = 0; lane < LANES; lane++)
+    for (int component = 0; component < COMPONENTS; component++)
         UNROLLED
     for (int k = 0; k < N; k++) {
-        const value h0 = s->rows[0][lane][k], e0 = s->rows[1][lane][k];
+        const value h0 = s->rows[0][component][k], e0 = s->rows[1][component][k];
 #if FLOATS
-        const value o0 = s->rows[2][lane][k], f0 = s->rows[3][lane][k];
-        const value e = LIFT(low[lane][k], h0, high[lane][k], -L2K_9_7_DELTA);
+        const value o0 = s->rows[2][component][k], f0 = s->rows[3][component][k];
+        const value e = LIFT(low[component][k], h0, high[component][k], -L2K_9_7_DELTA);
         const value o = LIFT(h0, e0, e, -L2K_9_7_GAMMA), f = LIFT(e0, o0, o, -L2K_9_7_BETA);
-        out[0][lane][k] = f0;
-        out[1][lane][k] = LIFT(o0, f0, f, -L2K_9_7_ALPHA);
-        s->rows[2][lane][k] = o;
-        s->rows[3][lane][k] = f;
+        out[0][component][k] = f0;
+        out[1][component][k] = LIFT(o0, f0, f, -L2K_9_7_ALPHA);
+        s->rows[2][component][k] = o;
+        s->rows[3][component][k] = f;
 #else
-        const value e = l2k_5_3_unupdate(low[lane][k], h0, high[lane][k]);
-        out[0][lane][k] = e0;
-        out[1][lane][k] = l2k_5_3_unpredict(h0, e0, e);
+        const value e = l2k_5_3_unupdate(low[component][k], h0, high[component][k]);
+        out[0][component][k] = e0;
+        out[1][component][k] = l2k_5_3_unpredict(h0, e0, e);
 #endif
-        s->rows[0][lane][k] = high[lane][k];
-        s->rows[1][lane][k] = e;
+        s->rows[0][component][k] = high[component][k];
+        s->rows[1][component][k] = e;
     }
 }
 
-L2K_HD void lone_rows(value low[LANES][N], value high[LANES][N], value out[2][LANES][N])
+L2K_HD void lone_rows(value low[COMPONENTS][N], value high[COMPONENTS][N], value out[2][COMPONENTS][N])
 {
     UNROLLED
-    for (int lane = 0; lane < LANES; lane++)
+    for (int component = 0; component < COMPONENTS; component++)
         UNROLLED
     for (int k = 0; k < N; k++) {
-        out[0][lane][k] = low[lane][k];
-        out[1][lane][k] = UNLONE(high[lane][k]);
+        out[0][component][k] = low[component][k];
+        out[1][component][k] = UNLONE(high[component][k]);
     }
 }
 
 /* ---- Samples ------------------------------------------------------------------------------------------------- */
 
-L2K_HD SAMPLE sample_of(value v, const l2k_cl_level *level, int lane)
+L2K_HD SAMPLE sample_of(value v, const l2k_cl_level *level, int component)
 {
 #if PIXELS && FLOATS
-    return (SAMPLE)l2k_shift_up_f32(v, shift_of(level, lane));
+    return (SAMPLE)l2k_shift_up_f32(v, shift_of(level, component));
 #elif PIXELS
-    return (SAMPLE)l2k_shift_up(v, shift_of(level, lane));
+    return (SAMPLE)l2k_shift_up(v, shift_of(level, component));
 #else
     return (SAMPLE)v;
 #endif
 }
 
 /* Those columns of row y that are kept. */
-L2K_HD void store_row(const l2k_cl_level *level, const planes *p, int u, int y, value x[LANES][N])
+L2K_HD void store_row(const l2k_cl_level *level, const planes *p, int u, int y, value x[COMPONENTS][N])
 {
     const long row = y - level->kept_y0, column = u - level->kept_x0;
     const bool inside = u >= level->kept_x0 && u + N <= level->kept_x1 && are_side_by_side(level);
-    SAMPLE all[LANES * N];
+    SAMPLE all[COMPONENTS * N];
     if (y < level->kept_y0 || y >= level->kept_y1)
         return;
-#if LANES == 3
+#if COMPONENTS == 3
     UNROLLED
     for (int k = 0; k < N; k++)
         JOIN_INVERSE(&x[0][k], &x[1][k], &x[2][k]);
 #endif
     UNROLLED
-    for (int lane = 0; lane < LANES; lane++)
+    for (int component = 0; component < COMPONENTS; component++)
         UNROLLED
     for (int k = 0; k < N; k++)
-        all[TRIPLES ? 3 * k + lane : lane * N + k] = sample_of(x[lane][k], level, lane);
+        all[TRIPLES ? 3 * k + component : component * N + k] = sample_of(x[component][k], level, component);
     UNROLLED
-    for (int lane = 0; lane < LANES; lane++) {
+    for (int component = 0; component < COMPONENTS; component++) {
 #if TRIPLES
         global uchar *at = p->at[0] + row * level->row_stride[0];
-        global samples *whole = (global samples *)((global SAMPLE *)at + 3 * column) + lane;
+        global samples *whole = (global samples *)((global SAMPLE *)at + 3 * column) + component;
 #else
-        global uchar *at = p->at[lane] + row * level->row_stride[lane];
+        global uchar *at = p->at[component] + row * level->row_stride[component];
         global samples *whole = (global samples *)((global SAMPLE *)at + column);
 #endif
         if (inside && IS_ALIGNED(whole, samples)) {
-            *whole = GATHER(samples, (all + lane * N));
+            *whole = GATHER(samples, (all + component * N));
             continue;
         }
         UNROLLED
         for (int k = 0; k < N; k++)
             if (u + k >= level->kept_x0 && u + k < level->kept_x1) {
 #if TRIPLES
-                ((global SAMPLE *)at)[3 * (column + k) + lane] = all[3 * k + lane];
+                ((global SAMPLE *)at)[3 * (column + k) + component] = all[3 * k + component];
 #else
-                *(global SAMPLE *)(at + (column + k) * level->sample_stride[lane]) = all[lane * N + k];
+                *(global SAMPLE *)(at + (column + k) * level->sample_stride[component]) = all[component * N + k];
 #endif
             }
     }
@@ -253,7 +253,7 @@ KERNEL synthesise(global uchar *plane0, global uchar *plane1, global uchar *plan
     if (u >= level.end_x || u + N <= level.kept_x0 || u >= level.kept_x1)
         return;
     for (int t = begin + DELAY - WARM_UP; t < end + DELAY; t++) {
-        value low_row[LANES][N] = {{0}}, high_row[LANES][N] = {{0}}, rows[2][LANES][N];
+        value low_row[COMPONENTS][N] = {{0}}, high_row[COMPONENTS][N] = {{0}}, rows[2][COMPONENTS][N];
         load_row(&level, all, low, u, 2 * t, 0, low_row);
         load_row(&level, all, low, u, 2 * t + 1, 1, high_row);
         lift_rows(&s, low_row, high_row, rows);
@@ -275,11 +275,11 @@ KERNEL copy_out(global uchar *plane0, global uchar *plane1, global uchar *plane2
     const planes p = planes_of(&level, plane0, plane1, plane2);
     (void)low;
     for (int y = begin; y < min(begin + level.rounds, level.end_y) && u < level.end_x; y++) {
-        value x[LANES][N] = {{0}};
-        for (int lane = 0; lane < LANES; lane++)
+        value x[COMPONENTS][N] = {{0}};
+        for (int component = 0; component < COMPONENTS; component++)
             for (int k = 0; k < N && u + k < level.end_x; k++)
-                x[lane][k] =
-                    value_of(all[level.bands_at[lane][0] + (long)y * level.bands_stride + u + k], level.step[lane][0]);
+                x[component][k] = value_of(all[level.bands_at[component][0] + (long)y * level.bands_stride + u + k],
+                                           level.step[component][0]);
         store_row(&level, &p, u, y, x);
     }
 }

@@ -14,7 +14,7 @@ namespace
 /* ---- On the device ------------------------------------------------------------------------------------------- */
 
 /* The components from c on that are moved together. */
-int lanes_from(const l2k_volume *v, uint32_t c)
+int joined_from(const l2k_volume *v, uint32_t c)
 {
     return v->spec.tile.plan.component_transform && c == 0 ? 3 : 1;
 }
@@ -23,14 +23,14 @@ l2k_cuda_slice_part part_of(const l2k_volume *v, const l2k_z_slice *slice, const
 {
     l2k_cuda_slice_part part;
     memset(&part, 0, sizeof part);
-    for (int lane = 0; lane < lanes_from(v, c); lane++) {
-        const l2k_plan_component *component = &v->spec.tile.components[c + lane];
-        part.values[lane] = (char *)slice->values + v->stages[0].offsets[c + lane] * v->cuda->value_bytes;
-        part.planes[lane].data = (char *)planes[c + lane].data;
-        part.planes[lane].row_stride = (int32_t)planes[c + lane].row_stride;
-        part.planes[lane].sample_stride = (int32_t)planes[c + lane].sample_stride;
-        part.planes[lane].type = planes[c + lane].type;
-        part.planes[lane].shift = l2k_level_shift_make(component->precision, component->is_signed);
+    for (int k = 0; k < joined_from(v, c); k++) {
+        const l2k_plan_component *component = &v->spec.tile.components[c + k];
+        part.values[k] = (char *)slice->values + v->stages[0].offsets[c + k] * v->cuda->value_bytes;
+        part.planes[k].data = (char *)planes[c + k].data;
+        part.planes[k].row_stride = (int32_t)planes[c + k].row_stride;
+        part.planes[k].sample_stride = (int32_t)planes[c + k].sample_stride;
+        part.planes[k].type = planes[c + k].type;
+        part.planes[k].shift = l2k_level_shift_make(component->precision, component->is_signed);
     }
     return part;
 }
@@ -84,12 +84,12 @@ l2k_status need_gathered(const l2k_volume *v, l2k_cuda_raw_slice *raw)
 
 l2k_status l2k_cuda_samples_move(const l2k_volume *v, cudaStream_t stream)
 {
-    for (uint32_t c = 0; c < components_of(v); c += (uint32_t)lanes_from(v, c)) {
+    for (uint32_t c = 0; c < components_of(v); c += (uint32_t)joined_from(v, c)) {
         l2k_cuda_slice_parts *parts = &v->cuda->waiting[c];
         const l2k_rect rect = v->spec.tile.components[c].rect;
         parts->width = (int32_t)l2k_rect_width(rect);
         parts->height = (int32_t)l2k_rect_height(rect);
-        parts->lanes = lanes_from(v, c);
+        parts->components = joined_from(v, c);
         const int error = is_inverse(v) ? l2k_cuda_slices_store(parts, v->cuda->value, stream)
                                         : l2k_cuda_slices_load(parts, v->cuda->value, stream);
         parts->count = 0;
@@ -101,7 +101,7 @@ l2k_status l2k_cuda_samples_move(const l2k_volume *v, cudaStream_t stream)
 l2k_status l2k_cuda_samples_add(const l2k_volume *v, const l2k_z_slice *slice, const l2k_plane *planes,
                                 cudaStream_t stream)
 {
-    for (uint32_t c = 0; c < components_of(v); c += (uint32_t)lanes_from(v, c)) {
+    for (uint32_t c = 0; c < components_of(v); c += (uint32_t)joined_from(v, c)) {
         l2k_cuda_slice_parts *parts = &v->cuda->waiting[c];
         parts->of[parts->count++] = part_of(v, slice, planes, c);
     }

@@ -416,7 +416,8 @@ template <bool INVERSE> __device__ __forceinline__ void transform_components(flo
 }
 
 /* A thread takes N consecutive samples in each of its rows. */
-template <class S, int LANES, bool STORE> __global__ void move_slices(const __grid_constant__ l2k_cuda_slice_parts p)
+template <class S, int COMPONENTS, bool STORE>
+__global__ void move_slices(const __grid_constant__ l2k_cuda_slice_parts p)
 {
     typedef typename arithmetic<S>::type T;
     enum { N = L2K_CUDA_ROW_BYTES / sizeof(S) };
@@ -424,19 +425,19 @@ template <class S, int LANES, bool STORE> __global__ void move_slices(const __gr
     const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x) * N, count = min((int)N, p.width - x);
     for (int y = (int)(blockIdx.y * blockDim.y + threadIdx.y); y < p.height && count > 0; y += gridDim.y * blockDim.y) {
         const int64_t at = (int64_t)y * p.width + x;
-        T v[LANES][N];
+        T v[COMPONENTS][N];
 #pragma unroll
-        for (int c = 0; c < LANES; c++)
+        for (int c = 0; c < COMPONENTS; c++)
             if (STORE)
                 load_values<S>(part.values[c] + at * sizeof(S), count, v[c]);
             else
                 load_run(part.planes[c], x, y, count, v[c]);
-        if (LANES == 3)
+        if (COMPONENTS == 3)
 #pragma unroll
             for (int i = 0; i < N; i++)
-                transform_components<STORE>(v[0][i], v[LANES / 2][i], v[LANES - 1][i]);
+                transform_components<STORE>(v[0][i], v[COMPONENTS / 2][i], v[COMPONENTS - 1][i]);
 #pragma unroll
-        for (int c = 0; c < LANES; c++)
+        for (int c = 0; c < COMPONENTS; c++)
             if (STORE)
                 store_run(part.planes[c], x, y, count, v[c]);
             else
@@ -477,8 +478,8 @@ template <class S, bool STORE> int move_typed(const l2k_cuda_slice_parts &p, voi
     const int across = THREADS / ROWS * L2K_CUDA_ROW_BYTES / (int)sizeof(S);
     const unsigned down = divide_up(p.height, ROWS);
     const dim3 grid(divide_up(p.width, across), down < 65535 ? down : 65535, (unsigned)p.count);
-    return launch(p.lanes == 3 ? move_slices<S, 3, STORE> : move_slices<S, 1, STORE>, grid, dim3(THREADS / ROWS, ROWS),
-                  p, stream);
+    return launch(p.components == 3 ? move_slices<S, 3, STORE> : move_slices<S, 1, STORE>, grid,
+                  dim3(THREADS / ROWS, ROWS), p, stream);
 }
 
 template <bool STORE> int move_all(const l2k_cuda_slice_parts *parts, l2k_cuda_value value, void *stream)

@@ -62,7 +62,7 @@ typedef struct l2k_cuda_slice_part {
 /* The same part of several slices, in one launch. */
 typedef struct l2k_cuda_slice_parts {
     l2k_cuda_slice_part of[L2K_CUDA_SLICES];
-    int32_t count, width, height, lanes;
+    int32_t count, width, height, components;
 } l2k_cuda_slice_parts;
 
 /* Enqueue on a stream (a cudaStream_t); the result is a cudaError_t. */
