@@ -47,21 +47,21 @@ typedef struct coding {
     unsigned flight; /* images in flight, for codecs that take batches */
 } coding;
 
-/* One image after the other; lanes work side by side on threads of their own. */
-typedef struct lane lane;
+/* One image after the other; workers run side by side on threads of their own. */
+typedef struct worker worker;
 
 /* Functions that give false have reported why. */
 typedef struct codec {
     const char *name;
     const char *(*version)(void);
-    lane *(*make)(const shape *s, const coding *k, bool on_device);
-    void (*free)(lane *l);
-    /* The bytes are valid until the lane encodes again. */
-    bool (*encode)(lane *l, const void *samples, const uint8_t **bytes, size_t *count);
-    bool (*decode)(lane *l, const uint8_t *bytes, size_t count, void *samples);
+    worker *(*make)(const shape *s, const coding *k, bool on_device);
+    void (*free)(worker *w);
+    /* The bytes are valid until the worker encodes again. */
+    bool (*encode)(worker *w, const void *samples, const uint8_t **bytes, size_t *count);
+    bool (*decode)(worker *w, const uint8_t *bytes, size_t count, void *samples);
     /* NULL, or many images in one call. Codestreams that are made are not kept. */
-    bool (*encode_batch)(lane *l, const void *const *samples, unsigned images);
-    bool (*decode_batch)(lane *l, const void *const *bytes, const size_t *counts, void *const *samples,
+    bool (*encode_batch)(worker *w, const void *const *samples, unsigned images);
+    bool (*decode_batch)(worker *w, const void *const *bytes, const size_t *counts, void *const *samples,
                          unsigned images);
 } codec;
 

@@ -1,4 +1,4 @@
-/* lift2k for the comparison of codecs: a lane is an encoder and a decoder that start no threads of their own, and a
+/* lift2k for the comparison of codecs: a worker is an encoder and a decoder that start no threads of their own, and a
  * CUDA stream. And the bus: copies of the same bytes. */
 #define _POSIX_C_SOURCE 199309L
 #include <cuda_runtime_api.h>
@@ -11,7 +11,7 @@
 
 enum { MOST_COMPONENTS = 4, MOST_BATCH = 256 };
 
-struct lane {
+struct worker {
     shape shape;
     cudaStream_t stream;
     l2k_encoder *encoder;
@@ -20,24 +20,24 @@ struct lane {
     l2k_image image;
 };
 
-static void free_lane(lane *l)
+static void free_worker(worker *w)
 {
-    l2k_encoder_free(l->encoder);
-    l2k_decoder_free(l->decoder);
-    if (l->stream)
-        cudaStreamDestroy(l->stream);
-    free(l);
+    l2k_encoder_free(w->encoder);
+    l2k_decoder_free(w->decoder);
+    if (w->stream)
+        cudaStreamDestroy(w->stream);
+    free(w);
 }
 
-static bool set_quality(lane *l, const coding *k)
+static bool set_quality(worker *w, const coding *k)
 {
     if (k->quality == STEP)
-        return l2k_encoder_set_step(l->encoder, k->value) == L2K_OK;
+        return l2k_encoder_set_step(w->encoder, k->value) == L2K_OK;
     const l2k_target kind = k->quality == PSNR ? L2K_TARGET_PSNR : L2K_TARGET_RATIO;
-    return k->quality == EVERYTHING || l2k_encoder_set_layers(l->encoder, kind, &k->value, 1) == L2K_OK;
+    return k->quality == EVERYTHING || l2k_encoder_set_layers(w->encoder, kind, &k->value, 1) == L2K_OK;
 }
 
-static bool set_options(lane *l, const coding *k, bool on_device)
+static bool set_options(worker *w, const coding *k, bool on_device)
 {
     const unsigned threads = k->flight ? k->flight : 1;
     const struct {
@@ -52,36 +52,36 @@ static bool set_options(lane *l, const coding *k, bool on_device)
                    {L2K_ENCODER_THREADS, threads}};
     bool right = true;
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        right &= l2k_encoder_set(l->encoder, options[i].option, options[i].value) == L2K_OK;
+        right &= l2k_encoder_set(w->encoder, options[i].option, options[i].value) == L2K_OK;
     const l2k_memory memory = on_device ? L2K_MEMORY_DEVICE : L2K_MEMORY_HOST;
-    right &= l2k_encoder_set(l->encoder, L2K_ENCODER_MEMORY, memory) == L2K_OK;
-    l2k_encoder_set_stream(l->encoder, l->stream);
-    right &= l2k_decoder_set(l->decoder, L2K_DECODER_MEMORY, memory) == L2K_OK;
-    l2k_decoder_set_stream(l->decoder, l->stream);
-    right &= l2k_encoder_set(l->encoder, L2K_ENCODER_IN_FLIGHT, k->flight) == L2K_OK;
-    right &= l2k_decoder_set(l->decoder, L2K_DECODER_IN_FLIGHT, k->flight) == L2K_OK;
-    return right && l2k_decoder_set(l->decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CUDA) == L2K_OK &&
-           l2k_decoder_set(l->decoder, L2K_DECODER_THREADS, threads) == L2K_OK && set_quality(l, k);
+    right &= l2k_encoder_set(w->encoder, L2K_ENCODER_MEMORY, memory) == L2K_OK;
+    l2k_encoder_set_stream(w->encoder, w->stream);
+    right &= l2k_decoder_set(w->decoder, L2K_DECODER_MEMORY, memory) == L2K_OK;
+    l2k_decoder_set_stream(w->decoder, w->stream);
+    right &= l2k_encoder_set(w->encoder, L2K_ENCODER_IN_FLIGHT, k->flight) == L2K_OK;
+    right &= l2k_decoder_set(w->decoder, L2K_DECODER_IN_FLIGHT, k->flight) == L2K_OK;
+    return right && l2k_decoder_set(w->decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CUDA) == L2K_OK &&
+           l2k_decoder_set(w->decoder, L2K_DECODER_THREADS, threads) == L2K_OK && set_quality(w, k);
 }
 
-static lane *make_lane(const shape *s, const coding *k, bool on_device)
+static worker *make_worker(const shape *s, const coding *k, bool on_device)
 {
     static const l2k_hooks hooks = {.message = report_message};
-    lane *l = calloc(1, sizeof *l);
-    if (!l)
+    worker *w = calloc(1, sizeof *w);
+    if (!w)
         return NULL;
-    l->shape = *s;
-    l->encoder = l2k_encoder_new(&hooks);
-    l->decoder = l2k_decoder_new(&hooks);
-    l->image = (l2k_image){.x1 = s->width, .y1 = s->height, .num_components = s->components};
-    l->image.components = l->components;
-    l->image.colour = s->components == 3 ? L2K_COLOUR_SRGB : L2K_COLOUR_GRAY;
+    w->shape = *s;
+    w->encoder = l2k_encoder_new(&hooks);
+    w->decoder = l2k_decoder_new(&hooks);
+    w->image = (l2k_image){.x1 = s->width, .y1 = s->height, .num_components = s->components};
+    w->image.components = w->components;
+    w->image.colour = s->components == 3 ? L2K_COLOUR_SRGB : L2K_COLOUR_GRAY;
     for (uint32_t c = 0; c < s->components; c++)
-        l->components[c] = (l2k_component){.dx = 1, .dy = 1, .precision = s->precision};
-    if (l->encoder && l->decoder && cudaStreamCreateWithFlags(&l->stream, cudaStreamNonBlocking) == cudaSuccess &&
-        set_options(l, k, on_device))
-        return l;
-    free_lane(l);
+        w->components[c] = (l2k_component){.dx = 1, .dy = 1, .precision = s->precision};
+    if (w->encoder && w->decoder && cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking) == cudaSuccess &&
+        set_options(w, k, on_device))
+        return w;
+    free_worker(w);
     return NULL;
 }
 
@@ -93,23 +93,23 @@ static void make_planes(const shape *s, void *samples, l2k_plane planes[MOST_COM
                                 s->bytes == 2 ? L2K_SAMPLE_U16 : L2K_SAMPLE_U8};
 }
 
-static bool encode(lane *l, const void *samples, const uint8_t **bytes, size_t *count)
+static bool encode(worker *w, const void *samples, const uint8_t **bytes, size_t *count)
 {
     l2k_plane planes[MOST_COMPONENTS];
-    make_planes(&l->shape, (void *)(uintptr_t)samples, planes);
-    return l2k_encoder_encode_memory(l->encoder, &l->image, planes, bytes, count) == L2K_OK;
+    make_planes(&w->shape, (void *)(uintptr_t)samples, planes);
+    return l2k_encoder_encode_memory(w->encoder, &w->image, planes, bytes, count) == L2K_OK;
 }
 
-static bool decode(lane *l, const uint8_t *bytes, size_t count, void *samples)
+static bool decode(worker *w, const uint8_t *bytes, size_t count, void *samples)
 {
     l2k_plane planes[MOST_COMPONENTS];
     l2k_image image;
-    make_planes(&l->shape, samples, planes);
-    return l2k_decoder_open_memory(l->decoder, bytes, count) == L2K_OK &&
-           l2k_decoder_image(l->decoder, &image) == L2K_OK && l2k_decoder_decode(l->decoder, planes) == L2K_OK;
+    make_planes(&w->shape, samples, planes);
+    return l2k_decoder_open_memory(w->decoder, bytes, count) == L2K_OK &&
+           l2k_decoder_image(w->decoder, &image) == L2K_OK && l2k_decoder_decode(w->decoder, planes) == L2K_OK;
 }
 
-const codec codec_lift2k = {"lift2k", l2k_version, make_lane, free_lane, encode, decode, NULL, NULL};
+const codec codec_lift2k = {"lift2k", l2k_version, make_worker, free_worker, encode, decode, NULL, NULL};
 
 /* ---- The batch calls ------------------------------------------------------------------------------------------- */
 
@@ -120,44 +120,45 @@ static int ignore_bytes(void *user, const void *data, size_t count)
     return 0;
 }
 
-static bool encode_batch(lane *l, const void *const *samples, unsigned images)
+static bool encode_batch(worker *w, const void *const *samples, unsigned images)
 {
     l2k_encode_item items[MOST_BATCH];
     l2k_plane planes[MOST_BATCH][MOST_COMPONENTS];
     const l2k_stream stream = {.write = ignore_bytes};
     for (unsigned i = 0; i < images; i++) {
-        make_planes(&l->shape, (void *)(uintptr_t)samples[i], planes[i]);
-        items[i] = (l2k_encode_item){&l->image, planes[i], &stream, L2K_OK};
+        make_planes(&w->shape, (void *)(uintptr_t)samples[i], planes[i]);
+        items[i] = (l2k_encode_item){&w->image, planes[i], &stream, L2K_OK};
     }
-    return l2k_encoder_encode_batch(l->encoder, items, images) == L2K_OK;
+    return l2k_encoder_encode_batch(w->encoder, items, images) == L2K_OK;
 }
 
-static bool decode_batch(lane *l, const void *const *bytes, const size_t *counts, void *const *samples, unsigned images)
+static bool decode_batch(worker *w, const void *const *bytes, const size_t *counts, void *const *samples,
+                         unsigned images)
 {
     l2k_decode_item items[MOST_BATCH];
     l2k_plane planes[MOST_BATCH][MOST_COMPONENTS];
     for (unsigned i = 0; i < images; i++) {
-        make_planes(&l->shape, samples[i], planes[i]);
+        make_planes(&w->shape, samples[i], planes[i]);
         items[i] = (l2k_decode_item){bytes[i], counts[i], planes[i], L2K_OK};
     }
-    return l2k_decoder_decode_batch(l->decoder, items, images) == L2K_OK;
+    return l2k_decoder_decode_batch(w->decoder, items, images) == L2K_OK;
 }
 
-const codec codec_lift2k_batch = {"lift2k, batch call", l2k_version, make_lane, free_lane, encode, decode,
+const codec codec_lift2k_batch = {"lift2k, batch call", l2k_version, make_worker, free_worker, encode, decode,
                                   encode_batch,         decode_batch};
 
 /* ---- Copies alone ---------------------------------------------------------------------------------------------- */
 
-typedef struct copy_lane {
+typedef struct copy_worker {
     size_t samples, count;
     void *device; /* room for both */
     void *host;   /* for codestreams */
     cudaStream_t stream;
-} copy_lane;
+} copy_worker;
 
-static void free_copy_lane(lane *l)
+static void free_copy_worker(worker *w)
 {
-    copy_lane *m = (copy_lane *)(void *)l;
+    copy_worker *m = (copy_worker *)(void *)w;
     cudaFree(m->device);
     cudaFreeHost(m->host);
     if (m->stream)
@@ -165,9 +166,9 @@ static void free_copy_lane(lane *l)
     free(m);
 }
 
-static lane *make_copy_lane(const shape *s, const coding *k, bool on_device)
+static worker *make_copy_worker(const shape *s, const coding *k, bool on_device)
 {
-    copy_lane *m = calloc(1, sizeof *m);
+    copy_worker *m = calloc(1, sizeof *m);
     (void)on_device;
     if (!m)
         return NULL;
@@ -176,31 +177,31 @@ static lane *make_copy_lane(const shape *s, const coding *k, bool on_device)
     if (cudaMalloc(&m->device, m->samples + m->count) == cudaSuccess &&
         cudaMallocHost(&m->host, m->count) == cudaSuccess &&
         cudaStreamCreateWithFlags(&m->stream, cudaStreamNonBlocking) == cudaSuccess)
-        return (lane *)(void *)m;
-    free_copy_lane((lane *)(void *)m);
+        return (worker *)(void *)m;
+    free_copy_worker((worker *)(void *)m);
     return NULL;
 }
 
-static bool copy_both(copy_lane *m, const void *from, size_t up, void *to, size_t down)
+static bool copy_both(copy_worker *m, const void *from, size_t up, void *to, size_t down)
 {
     return cudaMemcpyAsync(m->device, from, up, cudaMemcpyHostToDevice, m->stream) == cudaSuccess &&
            cudaMemcpyAsync(to, m->device, down, cudaMemcpyDeviceToHost, m->stream) == cudaSuccess &&
            cudaStreamSynchronize(m->stream) == cudaSuccess;
 }
 
-static bool copy_as_encoder(lane *l, const void *samples, const uint8_t **bytes, size_t *count)
+static bool copy_as_encoder(worker *w, const void *samples, const uint8_t **bytes, size_t *count)
 {
-    copy_lane *m = (copy_lane *)(void *)l;
+    copy_worker *m = (copy_worker *)(void *)w;
     *bytes = m->host;
     *count = m->count;
     return copy_both(m, samples, m->samples, m->host, m->count);
 }
 
-static bool copy_as_decoder(lane *l, const uint8_t *bytes, size_t count, void *samples)
+static bool copy_as_decoder(worker *w, const uint8_t *bytes, size_t count, void *samples)
 {
-    copy_lane *m = (copy_lane *)(void *)l;
+    copy_worker *m = (copy_worker *)(void *)w;
     return copy_both(m, bytes, count < m->count ? count : m->count, samples, m->samples);
 }
 
-const codec codec_copies = {"copies alone",  l2k_version,     make_copy_lane, free_copy_lane,
-                            copy_as_encoder, copy_as_decoder, NULL,           NULL};
+const codec codec_copies = {
+    "copies alone", l2k_version, make_copy_worker, free_copy_worker, copy_as_encoder, copy_as_decoder, NULL, NULL};

@@ -1,6 +1,6 @@
-/* NVIDIA's nvJPEG2000 for the comparison of codecs. A lane is what its documentation has for a thread: handles, states,
- * a parsed stream, pinned memory and a CUDA stream of its own. Device memory comes from the stream's pool, which keeps
- * it, since reallocation would wait for the device. */
+/* NVIDIA's nvJPEG2000 for the comparison of codecs. A worker is what its documentation has for a thread: handles,
+ * states, a parsed stream, pinned memory and a CUDA stream of its own. Device memory comes from the stream's pool, which
+ * keeps it, since reallocation would wait for the device. */
 #include <cuda_runtime_api.h>
 #include <nvjpeg2k.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 enum { MOST_COMPONENTS = 4, LEVELS = 5 };
 
-struct lane {
+struct worker {
     shape shape;
     coding coding;
     bool on_device;
@@ -89,12 +89,12 @@ static void keep_pool(void)
         cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all);
 }
 
-/* ---- Lanes ----------------------------------------------------------------------------------------------------- */
+/* ---- Workers ----------------------------------------------------------------------------------------------------- */
 
-static bool set_coding(lane *l)
+static bool set_coding(worker *w)
 {
-    const shape *s = &l->shape;
-    const coding *k = &l->coding;
+    const shape *s = &w->shape;
+    const coding *k = &w->coding;
     nvjpeg2kImageComponentInfo_t components[MOST_COMPONENTS];
     for (uint32_t c = 0; c < s->components; c++)
         components[c] = (nvjpeg2kImageComponentInfo_t){s->width, s->height, (uint8_t)s->precision, 0};
@@ -118,65 +118,65 @@ static bool set_coding(lane *l)
     const nvjpeg2kQualityType_t type =
         k->quality == PSNR ? NVJPEG2K_QUALITY_TYPE_TARGET_PSNR : NVJPEG2K_QUALITY_TYPE_QUANTIZATION_STEP;
     const nvjpeg2kImageFormat_t format = s->interleaved ? NVJPEG2K_FORMAT_INTERLEAVED : NVJPEG2K_FORMAT_PLANAR;
-    return DONE(nvjpeg2kEncodeParamsSetEncodeConfig(l->parameters, &config)) &&
-           DONE(nvjpeg2kEncodeParamsSetInputFormat(l->parameters, format)) &&
-           DONE(nvjpeg2kDecodeParamsSetOutputFormat(l->output, format)) &&
-           (k->quality == EVERYTHING || DONE(nvjpeg2kEncodeParamsSpecifyQuality(l->parameters, type, k->value)));
+    return DONE(nvjpeg2kEncodeParamsSetEncodeConfig(w->parameters, &config)) &&
+           DONE(nvjpeg2kEncodeParamsSetInputFormat(w->parameters, format)) &&
+           DONE(nvjpeg2kDecodeParamsSetOutputFormat(w->output, format)) &&
+           (k->quality == EVERYTHING || DONE(nvjpeg2kEncodeParamsSpecifyQuality(w->parameters, type, k->value)));
 }
 
-static void free_lane(lane *l)
+static void free_worker(worker *w)
 {
-    if (l->parameters)
-        nvjpeg2kEncodeParamsDestroy(l->parameters);
-    if (l->encoding)
-        nvjpeg2kEncodeStateDestroy(l->encoding);
-    if (l->encoder)
-        nvjpeg2kEncoderDestroy(l->encoder);
-    if (l->output)
-        nvjpeg2kDecodeParamsDestroy(l->output);
-    if (l->parsed)
-        nvjpeg2kStreamDestroy(l->parsed);
-    if (l->decoding)
-        nvjpeg2kDecodeStateDestroy(l->decoding);
-    if (l->decoder)
-        nvjpeg2kDestroy(l->decoder);
-    if (l->stream)
-        cudaStreamDestroy(l->stream);
-    cudaFree(l->staged);
-    cudaFreeHost(l->bytes);
-    free(l);
+    if (w->parameters)
+        nvjpeg2kEncodeParamsDestroy(w->parameters);
+    if (w->encoding)
+        nvjpeg2kEncodeStateDestroy(w->encoding);
+    if (w->encoder)
+        nvjpeg2kEncoderDestroy(w->encoder);
+    if (w->output)
+        nvjpeg2kDecodeParamsDestroy(w->output);
+    if (w->parsed)
+        nvjpeg2kStreamDestroy(w->parsed);
+    if (w->decoding)
+        nvjpeg2kDecodeStateDestroy(w->decoding);
+    if (w->decoder)
+        nvjpeg2kDestroy(w->decoder);
+    if (w->stream)
+        cudaStreamDestroy(w->stream);
+    cudaFree(w->staged);
+    cudaFreeHost(w->bytes);
+    free(w);
 }
 
-static bool make_parts(lane *l)
+static bool make_parts(worker *w)
 {
     static nvjpeg2kDeviceAllocatorV2_t device = {take_device, give_back_device, NULL};
     static nvjpeg2kPinnedAllocatorV2_t pinned = {take_pinned, give_back_pinned, NULL};
-    l->room = shape_bytes(&l->shape) + (1 << 16);
+    w->room = shape_bytes(&w->shape) + (1 << 16);
     keep_pool();
-    return CUDA_DONE(cudaStreamCreateWithFlags(&l->stream, cudaStreamNonBlocking)) &&
-           CUDA_DONE(cudaMallocHost((void **)&l->bytes, l->room)) &&
-           (l->on_device || CUDA_DONE(cudaMalloc((void **)&l->staged, shape_bytes(&l->shape)))) &&
-           DONE(nvjpeg2kEncoderCreateSimple(&l->encoder)) &&
-           DONE(nvjpeg2kEncodeStateCreate(l->encoder, &l->encoding)) &&
-           DONE(nvjpeg2kEncodeParamsCreate(&l->parameters)) &&
-           DONE(nvjpeg2kCreateV2(NVJPEG2K_BACKEND_DEFAULT, &device, &pinned, &l->decoder)) &&
-           DONE(nvjpeg2kSetDeviceMemoryPadding(1 << 20, l->decoder)) &&
-           DONE(nvjpeg2kSetPinnedMemoryPadding(1 << 20, l->decoder)) &&
-           DONE(nvjpeg2kDecodeStateCreate(l->decoder, &l->decoding)) && DONE(nvjpeg2kDecodeParamsCreate(&l->output)) &&
-           DONE(nvjpeg2kStreamCreate(&l->parsed)) && set_coding(l);
+    return CUDA_DONE(cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking)) &&
+           CUDA_DONE(cudaMallocHost((void **)&w->bytes, w->room)) &&
+           (w->on_device || CUDA_DONE(cudaMalloc((void **)&w->staged, shape_bytes(&w->shape)))) &&
+           DONE(nvjpeg2kEncoderCreateSimple(&w->encoder)) &&
+           DONE(nvjpeg2kEncodeStateCreate(w->encoder, &w->encoding)) &&
+           DONE(nvjpeg2kEncodeParamsCreate(&w->parameters)) &&
+           DONE(nvjpeg2kCreateV2(NVJPEG2K_BACKEND_DEFAULT, &device, &pinned, &w->decoder)) &&
+           DONE(nvjpeg2kSetDeviceMemoryPadding(1 << 20, w->decoder)) &&
+           DONE(nvjpeg2kSetPinnedMemoryPadding(1 << 20, w->decoder)) &&
+           DONE(nvjpeg2kDecodeStateCreate(w->decoder, &w->decoding)) && DONE(nvjpeg2kDecodeParamsCreate(&w->output)) &&
+           DONE(nvjpeg2kStreamCreate(&w->parsed)) && set_coding(w);
 }
 
-static lane *make_lane(const shape *s, const coding *k, bool on_device)
+static worker *make_worker(const shape *s, const coding *k, bool on_device)
 {
-    lane *l = calloc(1, sizeof *l);
-    if (!l)
+    worker *w = calloc(1, sizeof *w);
+    if (!w)
         return NULL;
-    l->shape = *s;
-    l->coding = *k;
-    l->on_device = on_device;
-    if (make_parts(l))
-        return l;
-    free_lane(l);
+    w->shape = *s;
+    w->coding = *k;
+    w->on_device = on_device;
+    if (make_parts(w))
+        return w;
+    free_worker(w);
     return NULL;
 }
 
@@ -198,35 +198,35 @@ static void make_view(view *v, const shape *s, void *samples)
         (nvjpeg2kImage_t){v->planes, v->pitches, s->bytes == 2 ? NVJPEG2K_UINT16 : NVJPEG2K_UINT8, s->components};
 }
 
-static bool encode(lane *l, const void *samples, const uint8_t **bytes, size_t *count)
+static bool encode(worker *w, const void *samples, const uint8_t **bytes, size_t *count)
 {
     void *from = (void *)(uintptr_t)samples;
     view v;
-    if (!l->on_device) {
-        if (!CUDA_DONE(cudaMemcpyAsync(l->staged, samples, shape_bytes(&l->shape), cudaMemcpyHostToDevice, l->stream)))
+    if (!w->on_device) {
+        if (!CUDA_DONE(cudaMemcpyAsync(w->staged, samples, shape_bytes(&w->shape), cudaMemcpyHostToDevice, w->stream)))
             return false;
-        from = l->staged;
+        from = w->staged;
     }
-    make_view(&v, &l->shape, from);
-    if (!DONE(nvjpeg2kEncode(l->encoder, l->encoding, l->parameters, &v.image, l->stream)) ||
-        !DONE(nvjpeg2kEncodeRetrieveBitstream(l->encoder, l->encoding, NULL, count, l->stream)) || *count > l->room ||
-        !DONE(nvjpeg2kEncodeRetrieveBitstream(l->encoder, l->encoding, l->bytes, count, l->stream)))
+    make_view(&v, &w->shape, from);
+    if (!DONE(nvjpeg2kEncode(w->encoder, w->encoding, w->parameters, &v.image, w->stream)) ||
+        !DONE(nvjpeg2kEncodeRetrieveBitstream(w->encoder, w->encoding, NULL, count, w->stream)) || *count > w->room ||
+        !DONE(nvjpeg2kEncodeRetrieveBitstream(w->encoder, w->encoding, w->bytes, count, w->stream)))
         return false;
-    *bytes = l->bytes;
-    return CUDA_DONE(cudaStreamSynchronize(l->stream));
+    *bytes = w->bytes;
+    return CUDA_DONE(cudaStreamSynchronize(w->stream));
 }
 
-static bool decode(lane *l, const uint8_t *bytes, size_t count, void *samples)
+static bool decode(worker *w, const uint8_t *bytes, size_t count, void *samples)
 {
     view v;
-    make_view(&v, &l->shape, l->on_device ? samples : l->staged);
-    if (!DONE(nvjpeg2kStreamParse(l->decoder, bytes, count, 0, 0, l->parsed)) ||
-        !DONE(nvjpeg2kDecodeImage(l->decoder, l->decoding, l->parsed, l->output, &v.image, l->stream)))
+    make_view(&v, &w->shape, w->on_device ? samples : w->staged);
+    if (!DONE(nvjpeg2kStreamParse(w->decoder, bytes, count, 0, 0, w->parsed)) ||
+        !DONE(nvjpeg2kDecodeImage(w->decoder, w->decoding, w->parsed, w->output, &v.image, w->stream)))
         return false;
-    if (!l->on_device &&
-        !CUDA_DONE(cudaMemcpyAsync(samples, l->staged, shape_bytes(&l->shape), cudaMemcpyDeviceToHost, l->stream)))
+    if (!w->on_device &&
+        !CUDA_DONE(cudaMemcpyAsync(samples, w->staged, shape_bytes(&w->shape), cudaMemcpyDeviceToHost, w->stream)))
         return false;
-    return CUDA_DONE(cudaStreamSynchronize(l->stream));
+    return CUDA_DONE(cudaStreamSynchronize(w->stream));
 }
 
-const codec codec_nvjpeg2k = {"nvJPEG2000", version, make_lane, free_lane, encode, decode, NULL, NULL};
+const codec codec_nvjpeg2k = {"nvJPEG2000", version, make_worker, free_worker, encode, decode, NULL, NULL};

@@ -14,7 +14,7 @@
  *         --memory                   instead of times, the device memory that an image in flight takes, in megabytes
  *         --pageable                 codestreams to decode in memory from malloc; pinned otherwise
  *
- * One at a time: one lane, a call after the other. In flight: as many threads as lanes, each lane with handles,
+ * One at a time: one worker, a call after the other. In flight: as many threads as workers, each worker with handles,
  * buffers, CUDA stream and pictures of its own. What a lossless coding decodes to is compared with the pixels. The 9/7
  * gets the step at which lift2k's code-blocks of 64 x 64 make 2 bits a pixel, and nvJPEG2000 that at which its PSNR
  * equals lift2k's; nvJPEG2000 has no ratio, and gets its own 9/7 with that PSNR as the target instead. */
@@ -22,7 +22,7 @@
 #include <cuda_runtime_api.h>
 #include <math.h>
 
-#include "bench/cuda/lanes.h"
+#include "bench/cuda/workers.h"
 
 enum { SEARCHES = 16 };
 
@@ -44,49 +44,49 @@ typedef struct result {
 } result;
 
 /* Codes all images of the scene once, so that they have bytes to decode. */
-static bool code_all(scene *e, const codec *c, lane *l, result *r)
+static bool code_all(scene *e, const codec *c, worker *w, result *r)
 {
     size_t sum = 0;
     scene_forget_bytes(e);
     for (unsigned i = 0; i < e->num_images; i++) {
         const uint8_t *bytes;
         size_t count;
-        if (!c->encode(l, e->images[i].samples, &bytes, &count))
+        if (!c->encode(w, e->images[i].samples, &bytes, &count))
             return false;
         scene_keep_bytes(e, i, bytes, count);
         sum += count;
     }
     r->bytes = sum / e->num_images;
     r->bits = 8.0 * (double)r->bytes / ((double)e->shape.width * e->shape.height);
-    if (!c->decode(l, e->images[0].bytes, e->images[0].count, e->images[0].decoded))
+    if (!c->decode(w, e->images[0].bytes, e->images[0].count, e->images[0].decoded))
         return false;
     r->psnr = scene_psnr(e);
     return true;
 }
 
 /* A batch call is measured in flight alone: one image at a time it is the call for one. */
-static void measure_lanes(scene *e, lanes *a, bool decodes, double ms[2])
+static void measure_workers(scene *e, workers *a, bool decodes, double ms[2])
 {
     if (!a->codec->encode_batch)
-        ms[0] = lanes_measure(a, 1, 1, decodes, options.seconds);
-    ms[1] = lanes_measure(a, a->count, e->num_images, decodes, options.seconds);
+        ms[0] = workers_measure(a, 1, 1, decodes, options.seconds);
+    ms[1] = workers_measure(a, a->count, e->num_images, decodes, options.seconds);
 }
 
 static bool measure_coding(scene *e, const codec *c, const coding *k, result *r)
 {
     const bool sized = k->quality == RATIO || k->quality == PSNR, copies = c == &codec_copies;
-    lanes a;
+    workers a;
     *r = (result){{-1, -1}, {-1, -1}, 0, 0, k->block, 0};
-    bool right = lanes_make(&a, c, e, k, c->encode_batch ? 1 : options.flight);
+    bool right = workers_make(&a, c, e, k, c->encode_batch ? 1 : options.flight);
     right = right && (copies || code_all(e, c, a.members[0], r));
     if (right) {
         if (k->quality == EVERYTHING && !k->irreversible && !copies && !isinf(r->psnr))
             fprintf(stderr, "cuda_rivals: %s is not lossless\n", c->name);
-        measure_lanes(e, &a, false, r->encode);
+        measure_workers(e, &a, false, r->encode);
         if (!sized)
-            measure_lanes(e, &a, true, r->decode);
+            measure_workers(e, &a, true, r->decode);
     }
-    lanes_free(&a);
+    workers_free(&a);
     return right;
 }
 
@@ -99,7 +99,7 @@ static size_t device_memory_used(void)
     return all - left;
 }
 
-/* Of a second lane: the first one's memory includes what all have together, such as kernels. */
+/* Of a second worker: the first one's memory includes what all have together, such as kernels. */
 static void measure_memory(scene *e, const char *name, const codec *c, const coding *k)
 {
     result r;
@@ -107,7 +107,7 @@ static void measure_memory(scene *e, const char *name, const codec *c, const cod
     const uint8_t *bytes;
     size_t count;
     sample_image *image = &e->images[0];
-    lane *first = c->make(&e->shape, k, e->on_device), *second = c->make(&e->shape, k, e->on_device);
+    worker *first = c->make(&e->shape, k, e->on_device), *second = c->make(&e->shape, k, e->on_device);
     check(first && second && code_all(e, c, first, &r), c->name);
     used[0] = device_memory_used();
     check(c->encode(second, image->samples, &bytes, &count), "encoding");
@@ -130,10 +130,10 @@ static bool try_step(scene *e, const codec *c, coding k, double log2_step, bool 
     k.quality = STEP;
     k.value = exp2(log2_step);
     k.block = 64;
-    lane *l = c->make(&e->shape, &k, e->on_device);
-    const bool right = l && code_all(e, c, l, &r);
-    if (l)
-        c->free(l);
+    worker *w = c->make(&e->shape, &k, e->on_device);
+    const bool right = w && code_all(e, c, w, &r);
+    if (w)
+        c->free(w);
     *value = bits ? r.bits : r.psnr;
     return right;
 }
@@ -369,7 +369,7 @@ static void measure_part(const char *size, const char *name, const pnm *p, uint3
         return;
     scene e = {.name = name, .num_images = count, .on_device = !options.host, .pageable = options.pageable};
     e.shape = (shape){width, height, p->components, p->precision, p->bytes, options.interleaved};
-    scene_make(&e, p, count > MOST_LANES);
+    scene_make(&e, p, count > MOST_WORKERS);
     measure_scene(&e);
     scene_free(&e);
 }
@@ -409,7 +409,7 @@ int main(int count, char **arguments)
             break;
         else
             i++;
-    if (i >= count || count - i > 2 || options.flight < 1 || options.flight > MOST_LANES) {
+    if (i >= count || count - i > 2 || options.flight < 1 || options.flight > MOST_WORKERS) {
         fprintf(stderr,
                 "usage: cuda_rivals [OPTION ...] PICTURE.ppm [GRAY16.pgm], options as in bench/cuda/rivals.c\n");
         return 2;

@@ -1,6 +1,6 @@
-/* Lanes of a codec at work, side by side. */
+/* Workers of a codec, side by side. */
 #define _POSIX_C_SOURCE 200112L
-#include "bench/cuda/lanes.h"
+#include "bench/cuda/workers.h"
 
 #include <pthread.h>
 
@@ -8,9 +8,9 @@
 
 enum { MEASUREMENTS = 3, MOST_BATCH = 256 };
 
-bool lanes_make(lanes *a, const codec *c, scene *e, const coding *k, unsigned count)
+bool workers_make(workers *a, const codec *c, scene *e, const coding *k, unsigned count)
 {
-    *a = (lanes){.codec = c, .scene = e};
+    *a = (workers){.codec = c, .scene = e};
     for (; a->count < count; a->count++) {
         a->members[a->count] = c->make(&e->shape, k, e->on_device);
         if (!a->members[a->count])
@@ -19,7 +19,7 @@ bool lanes_make(lanes *a, const codec *c, scene *e, const coding *k, unsigned co
     return true;
 }
 
-void lanes_free(lanes *a)
+void workers_free(workers *a)
 {
     while (a->count > 0)
         a->codec->free(a->members[--a->count]);
@@ -27,48 +27,48 @@ void lanes_free(lanes *a)
 
 /* ---- A thread -------------------------------------------------------------------------------------------------- */
 
-typedef struct worker {
-    lanes *lanes;
-    lane *lane;
+typedef struct share {
+    workers *workers;
+    worker *worker;
     unsigned first, step, images; /* first, first + step, ... below images */
     unsigned turns;
     bool decodes, failed;
-} worker;
+} share;
 
-static bool code_one(const worker *w, sample_image *m)
+static bool code_one(const share *s, sample_image *m)
 {
-    const codec *c = w->lanes->codec;
+    const codec *c = s->workers->codec;
     const uint8_t *bytes;
     size_t count;
-    return w->decodes ? c->decode(w->lane, m->bytes, m->count, m->decoded)
-                      : c->encode(w->lane, m->samples, &bytes, &count);
+    return s->decodes ? c->decode(s->worker, m->bytes, m->count, m->decoded)
+                      : c->encode(s->worker, m->samples, &bytes, &count);
 }
 
-static bool code_batch(const worker *w)
+static bool code_batch(const share *s)
 {
-    const codec *c = w->lanes->codec;
-    const sample_image *m = w->lanes->scene->images;
+    const codec *c = s->workers->codec;
+    const sample_image *m = s->workers->scene->images;
     const void *from[MOST_BATCH];
     void *to[MOST_BATCH];
     size_t counts[MOST_BATCH];
-    for (unsigned i = 0; i < w->images; i++) {
-        from[i] = w->decodes ? m[i].bytes : m[i].samples;
+    for (unsigned i = 0; i < s->images; i++) {
+        from[i] = s->decodes ? m[i].bytes : m[i].samples;
         to[i] = m[i].decoded;
         counts[i] = m[i].count;
     }
-    return w->decodes ? c->decode_batch(w->lane, from, counts, to, w->images)
-                      : c->encode_batch(w->lane, from, w->images);
+    return s->decodes ? c->decode_batch(s->worker, from, counts, to, s->images)
+                      : c->encode_batch(s->worker, from, s->images);
 }
 
 static void *work(void *opaque)
 {
-    worker *w = opaque;
-    const bool batch = w->lanes->codec->encode_batch && w->images > 1 && w->images <= MOST_BATCH;
-    for (unsigned turn = 0; turn < w->turns && !w->failed; turn++) {
+    share *s = opaque;
+    const bool batch = s->workers->codec->encode_batch && s->images > 1 && s->images <= MOST_BATCH;
+    for (unsigned turn = 0; turn < s->turns && !s->failed; turn++) {
         if (batch)
-            w->failed = !code_batch(w);
-        for (unsigned i = w->first; i < w->images && !w->failed && !batch; i += w->step)
-            w->failed = !code_one(w, &w->lanes->scene->images[i]);
+            s->failed = !code_batch(s);
+        for (unsigned i = s->first; i < s->images && !s->failed && !batch; i += s->step)
+            s->failed = !code_one(s, &s->workers->scene->images[i]);
     }
     return NULL;
 }
@@ -76,26 +76,26 @@ static void *work(void *opaque)
 /* ---- Time ------------------------------------------------------------------------------------------------------ */
 
 /* Seconds an image, negative if something failed. */
-static double run(lanes *a, unsigned count, unsigned images, unsigned turns, bool decodes)
+static double run(workers *a, unsigned count, unsigned images, unsigned turns, bool decodes)
 {
-    worker workers[MOST_LANES];
-    pthread_t threads[MOST_LANES];
+    share shares[MOST_WORKERS];
+    pthread_t threads[MOST_WORKERS];
     bool failed = false;
     for (unsigned i = 0; i < count; i++)
-        workers[i] = (worker){a, a->members[i], i, count, images, turns, decodes, false};
+        shares[i] = (share){a, a->members[i], i, count, images, turns, decodes, false};
     const double from = now();
     for (unsigned i = 1; i < count; i++)
-        check(pthread_create(&threads[i], NULL, work, &workers[i]) == 0, "a thread");
-    work(&workers[0]);
+        check(pthread_create(&threads[i], NULL, work, &shares[i]) == 0, "a thread");
+    work(&shares[0]);
     for (unsigned i = 1; i < count; i++)
         pthread_join(threads[i], NULL);
     const double seconds = now() - from;
     for (unsigned i = 0; i < count; i++)
-        failed |= workers[i].failed;
+        failed |= shares[i].failed;
     return failed ? -1 : seconds / turns / images;
 }
 
-double lanes_measure(lanes *a, unsigned count, unsigned images, bool decodes, double seconds)
+double workers_measure(workers *a, unsigned count, unsigned images, bool decodes, double seconds)
 {
     double ms[MEASUREMENTS];
     run(a, count, images, 2, decodes);
