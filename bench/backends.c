@@ -90,7 +90,7 @@ int main(int argc, char **argv)
         }
     double from = now_ms();
     if (l2k_backend_usable(L2K_BACKEND_CUDA, text, sizeof text)) {
-        printf("%s; first look at the device %.0f ms; ", text, now_ms() - from);
+        printf("%s; opening the device %.0f ms; ", text, now_ms() - from);
         ways[count++] = (way){"GPU", L2K_BACKEND_CUDA, L2K_CPU_AUTO};
     } else {
         printf("no GPU: %s; ", text);

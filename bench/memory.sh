@@ -49,7 +49,7 @@ row() { # row WHAT ARGUMENTS...: one line of the table
 }
 
 cat <<END
-# Memory: $SIZE x $SIZE RGB at tiles of $TILE x $TILE, $started
+# Memory: $SIZE x $SIZE RGB in tiles of $TILE x $TILE, $started
 
 - picture: synthetic TIFF, 8 bits, $((bytes / 1048576)) MiB of samples
 - lift2k: $("$LIFT2K" --version | awk 'NR == 1 { print $2 }')${commit:+, commit $commit}

@@ -92,7 +92,7 @@ def main():
           f"OpenJPH {versions['openjph']}), NumPy {np.__version__}, Python {platform.python_version()}")
     print(f"- load before the run, over 1 and 5 minutes: {' '.join(f'{n:.1f}' for n in os.getloadavg()[:2])}; "
           f"{os.cpu_count()} processors")
-    print(f"- medians of {arguments.runs} runs that take turns; ratios are lift2k over imagecodecs")
+    print(f"- medians of {arguments.runs} alternating runs; ratios are lift2k over imagecodecs")
     check(a)
     for threads in arguments.threads:
         print(f"| {threads} thread(s) | lift2k, ms | imagecodecs, ms | wall, ratio | processor time, ratio |\n|---|---|---|---|---|")
