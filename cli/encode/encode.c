@@ -113,7 +113,8 @@ static bool read_file(void *state, const cli_task *task, void *context)
     const cli_options *options = ((encoding *)context)->options;
     encode_file *file = state;
     double start = cli_now();
-    if (!open_reader(&file->reader, task, options, options->quiet))
+    if (!open_reader(&file->reader, task, options, options->quiet) ||
+        !cli_encode_check_profile(options, &file->reader.picture.image, file->reader.name))
         return false;
     file->by_rows = cli_encode_by_rows(options, &file->reader.picture, task);
     if (file->by_rows && options->verify && !cli_reader_can_repeat(task->input))

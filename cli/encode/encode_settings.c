@@ -1,6 +1,8 @@
 /* From the options of `lift2k encode` to those of the library's encoder. */
 #include "cli/encode/encode.h"
 
+#include "cli/options/table.h"
+#include "cli/run/messages.h"
 #include "pictures/user/report.h"
 
 /* B.3: tile 0 must contain a part of the image, that is XTOsiz <= XOsiz < XTOsiz + XTsiz, and the same for y. */
@@ -54,7 +56,7 @@ static bool check_ht(const cli_options *options)
     if (options->ht && style.given && style.value && passes.value < 2)
         return cli_error("--ht", "--style vsc is for the SigProp pass: it needs --ht-passes 2 or 3");
     const l2k_wavelet wavelet = (l2k_wavelet)cli_setting_or(options->encoder[L2K_ENCODER_WAVELET], L2K_WAVELET_5_3);
-    if (options->base_step > 0 && !options->kernel && l2k_wavelet_reversible(wavelet))
+    if (options->base_step > 0 && !options->kernel && !options->profile.given && l2k_wavelet_reversible(wavelet))
         return cli_error("--step", "the %s wavelet has no quantiser: it needs --irreversible",
                          l2k_wavelet_name(wavelet));
     return true;
@@ -65,12 +67,6 @@ static bool check_kernel(const cli_options *options)
     const cli_setting wavelet = options->encoder[L2K_ENCODER_WAVELET];
     if (options->has_kernel && wavelet.given && wavelet.value == L2K_WAVELET_9_7)
         return cli_error("--kernel", "takes the place of the 9/7: not with --irreversible");
-    if (options->splits && options->profile.given)
-        return cli_error("--split", "profiles have levels that split both ways");
-    if (options->ht && options->profile.given)
-        return cli_error("--ht", "profiles have no HT code-blocks: not with --profile");
-    if (options->has_kernel && options->profile.given)
-        return cli_error("--kernel", "profiles have the wavelets of Part 1 only");
     return true;
 }
 
@@ -90,22 +86,9 @@ bool cli_encode_check(const cli_options *options, const cli_tasks *tasks, l2k_fo
            cli_error("--verify", "the output must be a file, which can be read again");
 }
 
-l2k_status cli_encode_configure(l2k_encoder *encoder, const cli_options *options, const cli_share *share, int device,
-                                l2k_format format)
+static l2k_status set_coding(l2k_encoder *encoder, const cli_options *options)
 {
-    const cli_place place = cli_place_of(share, device);
-    const struct {
-        l2k_encoder_option option;
-        cli_setting setting;
-    } common[] = {{L2K_ENCODER_FORMAT, {format, true}},           {L2K_ENCODER_THREADS, share->threads},
-                  {L2K_ENCODER_BACKEND, place.backend},           {L2K_ENCODER_DEVICE, place.device},
-                  {L2K_ENCODER_DEVICES, place.devices},           {L2K_ENCODER_CPU, options->cpu},
-                  {L2K_ENCODER_IN_FLIGHT, {share->coders, true}}, {L2K_ENCODER_GPU_MIN_SAMPLES, share->gpu_min_samples},
-                  {L2K_ENCODER_TIMINGS, {options->timings, true}}};
     l2k_status status = L2K_OK;
-    for (size_t i = 0; status == L2K_OK && i < sizeof common / sizeof common[0]; i++)
-        if (common[i].setting.given)
-            status = l2k_encoder_set(encoder, common[i].option, common[i].setting.value);
     for (int option = 0; status == L2K_OK && option < (int)L2K_ENCODER_NUM_OPTIONS; option++)
         if (options->encoder[option].given)
             status = l2k_encoder_set(encoder, (l2k_encoder_option)option, options->encoder[option].value);
@@ -129,6 +112,76 @@ l2k_status cli_encode_configure(l2k_encoder *encoder, const cli_options *options
     if (status == L2K_OK && options->profile.given)
         status = l2k_encoder_set_profile(encoder, (uint32_t)options->profile.value, options->frames_per_second);
     return status;
+}
+
+l2k_status cli_encode_configure(l2k_encoder *encoder, const cli_options *options, const cli_share *share, int device,
+                                l2k_format format)
+{
+    const cli_place place = cli_place_of(share, device);
+    const struct {
+        l2k_encoder_option option;
+        cli_setting setting;
+    } common[] = {{L2K_ENCODER_FORMAT, {format, true}},           {L2K_ENCODER_THREADS, share->threads},
+                  {L2K_ENCODER_BACKEND, place.backend},           {L2K_ENCODER_DEVICE, place.device},
+                  {L2K_ENCODER_DEVICES, place.devices},           {L2K_ENCODER_CPU, options->cpu},
+                  {L2K_ENCODER_IN_FLIGHT, {share->coders, true}}, {L2K_ENCODER_GPU_MIN_SAMPLES, share->gpu_min_samples},
+                  {L2K_ENCODER_TIMINGS, {options->timings, true}}};
+    l2k_status status = L2K_OK;
+    for (size_t i = 0; status == L2K_OK && i < sizeof common / sizeof common[0]; i++)
+        if (common[i].setting.given)
+            status = l2k_encoder_set(encoder, common[i].option, common[i].setting.value);
+    return status == L2K_OK ? set_coding(encoder, options) : status;
+}
+
+/* ---- Options beside a profile ------------------------------------------------------------------------------------ */
+
+/* Whether the library takes the options for an image at their --origin. Its message goes to `why`. */
+static bool is_possible(const cli_options *options, l2k_image image, cli_messages *why)
+{
+    image.x1 = image.x1 - image.x0 + options->x0;
+    image.y1 = image.y1 - image.y0 + options->y0;
+    image.x0 = options->x0;
+    image.y0 = options->y0;
+    cli_messages_init(why, "", true);
+    const l2k_hooks hooks = cli_messages_hooks(why);
+    l2k_encoder *encoder = l2k_encoder_new(&hooks);
+    const bool possible = encoder && l2k_encoder_set(encoder, L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM) == L2K_OK &&
+                          set_coding(encoder, options) == L2K_OK && l2k_encoder_check(encoder, &image) == L2K_OK;
+    l2k_encoder_free(encoder);
+    return possible;
+}
+
+/* Only the library knows what contradicts a profile, so that it is asked with one option more each time. */
+static const cli_option *find_contradiction(const cli_options *options, const l2k_image *image, cli_messages *why)
+{
+    const cli_option *culprit = NULL;
+    cli_options some = {.profile = options->profile, .frames_per_second = options->frames_per_second};
+    bool possible = is_possible(&some, *image, why);
+    for (size_t i = 0; possible && i < options->num_given; i++) {
+        culprit = options->given[i].row;
+        possible = culprit->parse(culprit, options->given[i].text, &some) && is_possible(&some, *image, why);
+    }
+    cli_options_free(&some);
+    return possible ? NULL : culprit;
+}
+
+static const char *profile_text(const cli_options *options)
+{
+    const char *text = "";
+    for (size_t i = 0; i < options->num_given; i++)
+        if (options->given[i].row->parse == cli_take_profile)
+            text = options->given[i].text;
+    return text;
+}
+
+bool cli_encode_check_profile(const cli_options *options, const l2k_image *image, const char *name)
+{
+    cli_messages why;
+    if (!options->profile.given || is_possible(options, *image, &why))
+        return true;
+    const cli_option *culprit = find_contradiction(options, image, &why);
+    return !culprit ||
+           cli_error(name, "--%s contradicts --profile %s: %s", culprit->name, profile_text(options), why.first_error);
 }
 
 bool cli_encode_is_lossless(const cli_options *options)

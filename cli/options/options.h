@@ -41,12 +41,20 @@ typedef struct cli_box_option {
     const char *name, *path; /* of the option, of the file */
 } cli_box_option;
 
+/* An option as it was typed. */
+typedef struct cli_given {
+    const struct cli_option *row;
+    const char *text; /* NULL: it takes no value */
+} cli_given;
+
 typedef enum cli_dump_format { CLI_DUMP_PGX, CLI_DUMP_RAW } cli_dump_format;
 
 typedef struct cli_options {
     cli_command command;
     char **names; /* arguments that are not options */
     int num_names;
+    cli_given *given; /* the options, in their order */
+    size_t num_given;
 
     /* All or most subcommands. The limits go to cli_allowed. */
     bool help, quiet, timings;

@@ -46,6 +46,16 @@ static l2k_status refuse(const l2k_context *context, const profile *p, const cha
     return l2k_fail(context, L2K_ERROR_ARGUMENT, "the profile %s needs %s", p->name, what);
 }
 
+/* `given`: whether the user set the option, or its default is what the profile does not have. */
+static l2k_status refuse_option(const l2k_context *context, const profile *p, const char *what, bool given,
+                                const char *option)
+{
+    if (!given)
+        return refuse(context, p, what);
+    return l2k_fail(context, L2K_ERROR_ARGUMENT, "the profile %s needs %s, but the option %s says otherwise", p->name,
+                    what, option);
+}
+
 /* The sub-level of IMF says the most bits per second, the main level which of those are possible. */
 static l2k_status check_imf_levels(const l2k_context *context, const profile *p, uint32_t rsiz)
 {
@@ -111,11 +121,11 @@ static l2k_status fix_options(l2k_settings *s, const profile *p)
         if (!(s->encoder->given >> fixed[i].option & 1))
             *value = fixed[i].value;
         else if (*value != fixed[i].value)
-            return l2k_fail(&s->encoder->context, L2K_ERROR_ARGUMENT,
-                            "the profile %s needs %s, but the option %s says otherwise", p->name, fixed[i].what,
-                            l2k_encoder_rules[fixed[i].option].name);
+            return refuse_option(&s->encoder->context, p, fixed[i].what, true, l2k_encoder_rules[fixed[i].option].name);
     }
-    return L2K_OK;
+    return p->reversible && s->encoder->base_step > 0
+               ? refuse_option(&s->encoder->context, p, "the 5/3 wavelet, which has no steps", true, "base step")
+               : L2K_OK;
 }
 
 /* From the highest resolution down; where there is only one, that is it. */
@@ -266,15 +276,18 @@ static l2k_status check_coding(const l2k_settings *s, const l2k_encoding *e, con
     if (coding->log2_block_width != 5 || coding->log2_block_height != 5)
         return refuse(e->context, p, "code-blocks of 32 x 32");
     if (!has_precincts(coding))
-        return refuse(e->context, p, "precincts of 256 x 256, in the lowest resolution 128 x 128");
+        return refuse_option(e->context, p, "precincts of 256 x 256, in the lowest resolution 128 x 128",
+                             s->encoder->num_precincts > 0, "precincts");
     if (coding->style || e->roi_shift)
         return refuse(e->context, p, "code-blocks without styles and regions of interest");
     if (e->coding.num_layers != 1)
-        return refuse(e->context, p, "one layer");
+        return refuse_option(e->context, p, "one layer", true, "layers");
     if (!has_progression(s, &e->coding, p))
-        return refuse(e->context, p,
-                      p->number == L2K_PROFILE_CINEMA_4K ? "CPRL for all resolutions but the highest, and then for that"
-                                                         : "the progression order CPRL");
+        return refuse_option(e->context, p,
+                             p->number == L2K_PROFILE_CINEMA_4K
+                                 ? "CPRL for all resolutions but the highest, and then for that"
+                                 : "the progression order CPRL",
+                             s->encoder->num_poc > 0, "progression order changes");
     return L2K_OK;
 }
 

@@ -79,19 +79,35 @@ for options in "--profile imf2k" "--max-bytes 20K" "--component-bytes 5K"; do
     rm -f k.j2k
 done
 
-# What a profile fixes is not dropped, and not changed; a limit below its own holds.
-while read -r pattern options; do
+# What a profile fixes is not dropped, and not changed: the message names the option as it is on the command line, the
+# profile, and what that needs. A limit below its own holds.
+while read -r profile option pattern values; do
     # shellcheck disable=SC2086
-    refuses "cinema2k $options" h.j2k "${pattern//_/ }" encode twelve.ppm h.j2k --profile cinema2k $options --quiet
+    refuses "$profile $option $values" h.j2k "twelve.ppm: $option contradicts --profile $profile: .*${pattern//_/ }" \
+        encode twelve.ppm h.j2k --profile "$profile" --plt $values --quiet
 done <<'AGAINST'
---ht.*not_with_--profile --ht
-cinema_2K_needs_one_tile,_not_tiles_of_50_x_50 -t 50,50
-cinema_2K_needs_code-blocks_of_32_x_32,_but_the_option_code-block_width -b 64,64
-cinema_2K_needs_0_to_5_decomposition_levels,_not_6 --levels 6
-cinema_2K_needs_the_progression_order_CPRL,_but_the_option_progression_order --progression LRCP
-cinema_2K_needs_tile-parts_by_component,_but_the_option_tile-part_division --tile-parts R
+cinema2k --ht HT_code-blocks --ht
+cinema2k --tile one_tile,_not_tiles_of_50_x_50 -t 50,50
+cinema2k --block code-blocks_of_32_x_32 -b 64,64
+cinema2k --levels 0_to_5_decomposition_levels,_not_6 --levels 6
+cinema2k --progression progression_order_CPRL --progression LRCP
+cinema2k --progression progression_order_CPRL -p LRCP --poc 0,0,1,6,3,CPRL
+cinema2k --poc progression_order_CPRL.*changes_says --poc 0,0,1,6,3,CPRL
+cinema4k --poc CPRL_for_all.*changes_says --poc 0,0,1,6,3,CPRL
+imf4k --precincts precincts_of_256_x_256.*precincts_says -c 128,128
+imf2k --rate one_layer.*layers_says --rate 20,10
+imf2k --psnr one_layer.*layers_says -q 30,40
+imf2k --kernel kernels --kernel haar
+imf2k --split split_both_ways --split h
+imf2k --origin at_the_origin -d 1,0
+imf2k --roi no_region_of_interest --roi 0,3
+imf2k-r --step base_step_says --step 0.01
+imf2k-r --irreversible the_5/3_wavelet -I
+imf4k-r,main=1 --style without_styles -b 32,32 --style bypass
 AGAINST
-refuses "imf2k --ht" h.jph '--ht.*not with --profile' encode twelve.ppm h.jph --profile imf2k --ht --quiet
+runs "a step beside a profile" encode twelve.ppm k.j2k --profile cinema2k --step 0.01 --quiet
+runs "what a profile fixes, given" encode twelve.ppm k.j2k --profile cinema2k -b 32,32 -p CPRL -I -r 20 --tlm --quiet
+refuses "imf2k --ht" h.jph '--ht contradicts --profile imf2k' encode twelve.ppm h.jph --profile imf2k --ht --quiet
 runs "a limit below the profile's" encode twelve.ppm k.j2k --profile cinema2k --max-bytes 3K --quiet
 check "a limit below the profile's is kept" test "$(wc -c <k.j2k)" -le 3000
 runs "a limit of components below the profile's" encode twelve.ppm k.j2k --profile imf2k --component-bytes 1K --quiet
@@ -166,11 +182,8 @@ refused 'needs unsigned samples of 12 bits' --profile cinema2k
 head -c 16 /dev/zero >wide.raw
 refuses "9/7 of 24 bits" h.j2k 'precision of 24 is not possible: the 9/7 takes 1 to 16 bits' \
     encode wide.raw h.j2k --raw 2,2,1,24,u -I --quiet
-refused 'needs one layer' --profile imf2k --rate 20,10
 refused 'not with --irreversible' --kernel 1-3 -I
 refused 'not with --irreversible' -I --kernel haar
-refused 'profiles have the wavelets of Part 1' --kernel haar --profile imf2k
-refused 'profiles have levels that split both ways' --split h --profile imf2k
 refused 'a letter b, h or v' --split bhx
 refused 'directions of 6 levels, but 5' --split hhhhhh
 refused 'no limit of bytes' --max-bytes 1000 --ht

@@ -130,7 +130,9 @@ static void test_options_against(void **unused)
     for (int precincts = 0; precincts < 2; precincts++)
         for (int before = 0; before < 2; before++) {
             const l2k_poc change = {L2K_ALL_TILES, L2K_LRCP, 0, 33, 0, 3, 1};
-            l2k_encoder *encoder = l2k_encoder_new(NULL);
+            watch w;
+            const l2k_hooks hooks = watch_hooks(&w);
+            l2k_encoder *encoder = l2k_encoder_new(&hooks);
             if (before)
                 assert_int_equal(l2k_encoder_set_profile(encoder, i4, 0), L2K_OK);
             assert_int_equal(precincts ? l2k_encoder_set_precincts(encoder, &(l2k_size){128, 128}, 1)
@@ -139,6 +141,9 @@ static void test_options_against(void **unused)
             if (!before)
                 assert_int_equal(l2k_encoder_set_profile(encoder, i4, 0), L2K_OK);
             assert_int_equal(l2k_encoder_check(encoder, &p.image), L2K_ERROR_ARGUMENT);
+            assert_non_null(strstr(w.text, "IMF 4K needs"));
+            assert_non_null(
+                strstr(w.text, precincts ? "the option precincts" : "the option progression order changes"));
             assert_int_equal(l2k_encoder_set_profile(encoder, L2K_PROFILE_NONE, 0), L2K_OK);
             assert_int_equal(l2k_encoder_check(encoder, &p.image), L2K_OK);
             l2k_encoder_free(encoder);
@@ -190,8 +195,10 @@ static void test_bad_calls(void **unused)
     (void)unused;
     const double psnr[2] = {30, 40};
     picture p;
+    watch w;
+    const l2k_hooks hooks = watch_hooks(&w);
     fill_12_bits(&p, 40, 40, 3);
-    l2k_encoder *encoder = l2k_encoder_new(NULL);
+    l2k_encoder *encoder = l2k_encoder_new(&hooks);
     assert_int_equal(l2k_encoder_set_profile(encoder, L2K_PROFILE_CINEMA_2K, 25), L2K_ERROR_ARGUMENT);
     assert_int_equal(l2k_encoder_set_profile(encoder, L2K_PROFILE_IMF_2K, -1), L2K_ERROR_ARGUMENT);
     assert_int_equal(l2k_encoder_set_profile(encoder, L2K_PROFILE_IMF_2K, 0.0 / 0.0), L2K_ERROR_ARGUMENT);
@@ -204,6 +211,12 @@ static void test_bad_calls(void **unused)
     assert_int_equal(l2k_encoder_set_profile(encoder, L2K_PROFILE_IMF_2K, 0), L2K_OK);
     assert_int_equal(l2k_encoder_set_layers(encoder, L2K_TARGET_PSNR, psnr, 2), L2K_OK);
     assert_int_equal(l2k_encoder_check(encoder, &p.image), L2K_ERROR_ARGUMENT);
+    assert_non_null(strstr(w.text, "IMF 2K needs one layer, but the option layers says otherwise"));
+    assert_int_equal(l2k_encoder_set_layers(encoder, L2K_TARGET_PSNR, NULL, 0), L2K_OK);
+    assert_int_equal(l2k_encoder_set_profile(encoder, L2K_PROFILE_IMF_2K_R, 0), L2K_OK);
+    assert_int_equal(l2k_encoder_set_step(encoder, 0.01), L2K_OK);
+    assert_int_equal(l2k_encoder_check(encoder, &p.image), L2K_ERROR_ARGUMENT);
+    assert_non_null(strstr(w.text, "IMF 2K R needs the 5/3 wavelet, which has no steps, but the option base step"));
     l2k_encoder_free(encoder);
     picture_free(&p);
 }
