@@ -205,8 +205,8 @@ void l2k_list_parts(const l2k_plan_component *component, unsigned bands, l2k_rec
 {
     if (!l2k_has_window(component) || component->levels == component->discard) {
         for (unsigned band = 0; band < bands; band++) {
-            held[band] = l2k_held_part(component, band);
             read[band] = l2k_read_part(component, band);
+            held[band] = l2k_has_window(component) ? l2k_held_part(component, band) : read[band];
         }
         return;
     }

@@ -81,8 +81,11 @@ static resolution_window find_window(const l2k_decoding *d, const l2k_plan_compo
         return found;
     for (uint32_t b = 0; b < resolution->num_bands; b++) {
         const unsigned band = l2k_band_number(r, resolution->bands[b].orientation);
-        found.windows[b] = l2k_needed_part(k, band);
-        found.held[b] = l2k_held_part(k, band);
+        found.windows[b] = found.held[b] = resolution->bands[b].rect;
+        if (l2k_has_window(k)) {
+            found.windows[b] = l2k_needed_part(k, band);
+            found.held[b] = l2k_held_part(k, band);
+        }
         found.wanted = join_precincts(found.wanted, &resolution->precincts, found.windows[b],
                                       l2k_coding_halves_across(component->coding, r),
                                       l2k_coding_halves_down(component->coding, r));

@@ -11,6 +11,7 @@
 /* The library's internal calls, counted (the linker's --wrap). */
 typedef struct effort {
     size_t packets, blocks; /* packets that are kept, code-blocks that are decoded */
+    size_t bands;           /* subbands whose place was computed */
 } effort;
 
 static effort counted;
@@ -37,11 +38,38 @@ void __wrap_l2k_t1_decode(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_pl
     __real_l2k_t1_decode(t1, block, num_planes, segments, num_segments);
 }
 
+l2k_rect __real_l2k_unsplit_subband(l2k_rect tile_component, l2k_unsplit unsplit, unsigned level, unsigned orientation);
+l2k_rect __wrap_l2k_unsplit_subband(l2k_rect tile_component, l2k_unsplit unsplit, unsigned level, unsigned orientation);
+l2k_rect __wrap_l2k_unsplit_subband(l2k_rect tile_component, l2k_unsplit unsplit, unsigned level, unsigned orientation)
+{
+    counted.bands++;
+    return __real_l2k_unsplit_subband(tile_component, unsplit, level, orientation);
+}
+
 static effort count_region(const memory_file *file, const uint32_t *r, uint32_t reduce, picture *got)
 {
     counted = (effort){0};
     decode_region(file, r, reduce, got);
     return counted;
+}
+
+/* Small tiles of many levels consist of subbands: their places are computed once for the tile and once for its plan. */
+static void test_places_of_bands(void **unused)
+{
+    (void)unused;
+    picture p, got;
+    picture_make(&p, 9, 7, 1);
+    l2k_encoder *encoder = new_encoder(32);
+    l2k_encoder_set(encoder, L2K_ENCODER_TILE_WIDTH, 1);
+    l2k_encoder_set(encoder, L2K_ENCODER_TILE_HEIGHT, 1);
+    memory_file file = finish_encoder(encoder, &p);
+    const size_t bands = 3 * 32 + 1, tiles = 9 * 7;
+    const effort all = count_region(&file, (const uint32_t[4]){0, 0, 9, 7}, 0, &got);
+    assert_true(picture_equal(&p, &got));
+    assert_in_range(all.bands, tiles * bands, (2 * tiles + 3) * bands); /* three for the limit of memory */
+    picture_free(&got);
+    free(file.data);
+    picture_free(&p);
 }
 
 /* Decoding a corner of a large tile uses only the packets and code-blocks around it: all others may hold anything. */
@@ -176,6 +204,6 @@ static void test_spread(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_region_effort), cmocka_unit_test(test_region_reading),
-                                       cmocka_unit_test(test_spread)};
+                                       cmocka_unit_test(test_places_of_bands), cmocka_unit_test(test_spread)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
