@@ -28,24 +28,35 @@ void l2k_hook_release(const l2k_hooks *hooks, void *block)
         free(block);
 }
 
-static void *take(const l2k_context *context, size_t bytes)
+/* *bytes becomes what the block has. */
+static void *take(const l2k_context *context, bool coded, size_t *bytes)
 {
-    return context->pool ? l2k_pool_take(context->pool, &context->hooks, bytes)
-                         : l2k_hook_allocate(&context->hooks, bytes);
+    return context->pool ? l2k_pool_take(context->pool, &context->hooks, coded, bytes)
+                         : l2k_hook_allocate(&context->hooks, *bytes);
 }
 
-void *l2k_allocate(const l2k_context *context, size_t count, size_t size)
+static void *allocate(const l2k_context *context, bool coded, size_t count, size_t size)
 {
     if (size != 0 && count > (SIZE_MAX - HEADROOM) / size)
         return NULL;
     size_t bytes = count * size + HEADROOM;
-    uint8_t *raw = take(context, bytes);
+    uint8_t *raw = take(context, coded, &bytes);
     if (!raw)
         return NULL;
     uintptr_t aligned = ((uintptr_t)raw + HEADROOM) & ~(uintptr_t)(L2K_ALIGNMENT - 1);
     uint8_t *block = raw + (aligned - (uintptr_t)raw);
     memcpy(block - sizeof(origin), &(origin){raw, bytes}, sizeof(origin));
     return block;
+}
+
+void *l2k_allocate(const l2k_context *context, size_t count, size_t size)
+{
+    return allocate(context, false, count, size);
+}
+
+void *l2k_allocate_coded(const l2k_context *context, size_t count, size_t size)
+{
+    return allocate(context, true, count, size);
 }
 
 void *l2k_allocate_zeroed(const l2k_context *context, size_t count, size_t size)
@@ -63,7 +74,7 @@ uint64_t l2k_allocation_bytes(uint64_t count, uint64_t size)
 
 void *l2k_enlarge(const l2k_context *context, void *old, size_t used, size_t count, size_t size)
 {
-    void *block = l2k_allocate(context, count, size);
+    void *block = l2k_allocate_coded(context, count, size);
     if (!block)
         return NULL;
     if (used)

@@ -15,10 +15,13 @@ void l2k_hook_release(const l2k_hooks *hooks, void *block);
 /* count * size bytes, uninitialised; NULL if the product overflows or the hook fails. count 0 gives a valid block. */
 void *l2k_allocate(const l2k_context *context, size_t count, size_t size);
 
+/* As l2k_allocate, for what grows with coded bytes (pool.h). */
+void *l2k_allocate_coded(const l2k_context *context, size_t count, size_t size);
+
 /* As l2k_allocate, filled with 0. */
 void *l2k_allocate_zeroed(const l2k_context *context, size_t count, size_t size);
 
-/* The most bytes that either takes from the hook, with alignment and the pool's rounding. */
+/* The most bytes that l2k_allocate and l2k_allocate_zeroed take from the hook, with alignment and the pool's rounding. */
 uint64_t l2k_allocation_bytes(uint64_t count, uint64_t size);
 
 /* A block of count * size bytes that begins with the first `used` elements of `old`, which is released. If l2k_allocate

@@ -90,14 +90,22 @@ static void shrink(l2k_pool *pool, const l2k_hooks *hooks, uint64_t most, bool o
     }
 }
 
-static void *take_idle(l2k_pool *pool, unsigned number)
+/* Of the class, or, for coded bytes and left from an earlier call, of the next larger ones up to four times the size. Blocks
+ * of this call will be asked for by their own size, and near the limit each byte counts. */
+static void *take_idle(l2k_pool *pool, bool coded, unsigned *number)
 {
-    struct l2k_pool_block *block = pool->classes[number];
-    if (!block)
-        return NULL;
-    pool->classes[number] = block->next;
-    pool->idle -= class_bytes(number);
-    return block;
+    const bool exact = !coded || pool->in_use + pool->idle > pool->limit / 8;
+    const unsigned end = exact ? *number + 1 : class_of(4 * class_bytes(*number)) + 1;
+    for (unsigned larger = *number; larger < end && larger < L2K_POOL_CLASSES; larger++) {
+        struct l2k_pool_block *block = pool->classes[larger];
+        if (!block || (larger > *number && block->call == pool->call))
+            continue;
+        pool->classes[larger] = block->next;
+        pool->idle -= class_bytes(larger);
+        *number = larger;
+        return block;
+    }
+    return NULL;
 }
 
 /* Room for more below the limit, from which idle blocks may have to go; false where there is none. */
@@ -124,18 +132,20 @@ static void *take_new(l2k_pool *pool, const l2k_hooks *hooks, uint64_t bytes)
     return l2k_hook_allocate(hooks, bytes);
 }
 
-void *l2k_pool_take(l2k_pool *pool, const l2k_hooks *hooks, size_t bytes)
+void *l2k_pool_take(l2k_pool *pool, const l2k_hooks *hooks, bool coded, size_t *room)
 {
+    const size_t bytes = *room;
     unsigned number = class_of(bytes);
     if (bytes > SIZE_MAX / 2 || number >= L2K_POOL_CLASSES)
         return NULL;
     pthread_mutex_lock(&pool->lock);
-    void *block = take_idle(pool, number);
+    void *block = take_idle(pool, coded, &number);
     if (!block)
         block = take_new(pool, hooks, class_bytes(number));
     if (block) {
         pool->in_use += class_bytes(number);
         pool->peak = pool->in_use > pool->peak ? pool->in_use : pool->peak;
+        *room = (size_t)class_bytes(number);
         ALLOW(block, bytes);
         FORBID((char *)block + bytes, class_bytes(number) - bytes);
         FORGET_CONTENT(block, bytes);

@@ -1,5 +1,5 @@
-/* Memory that an object keeps between images: released blocks are reused for the same size, so that an image of a known
- * shape takes nothing from the caller's hook. Sizes are rounded up to classes, by at most an eighth. The object holds
+/* Memory that an object keeps between images: released blocks are reused for about the same size, so that an image of a
+ * known shape takes nothing from the caller's hook. Sizes are rounded up to classes, by at most an eighth. The object holds
  * less than a limit, and about the peak of what was in use. Thread safe; one thread at a time calls the hooks. */
 #ifndef L2K_BASE_POOL_H
 #define L2K_BASE_POOL_H
@@ -24,13 +24,15 @@ typedef struct l2k_pool {
 /* An empty pool. */
 void l2k_pool_init(l2k_pool *pool, uint64_t limit);
 
-/* A block of at least `bytes` bytes from the pool or the hook, or NULL; aligned no better than the hook's. */
-void *l2k_pool_take(l2k_pool *pool, const l2k_hooks *hooks, size_t bytes);
+/* A block of at least *room bytes from the pool or the hook, or NULL; aligned no better than the hook's. *room becomes
+ * the bytes that the block has: if it is for what grows with `coded` bytes, which differ from image to image, up to
+ * four times as many. */
+void *l2k_pool_take(l2k_pool *pool, const l2k_hooks *hooks, bool coded, size_t *room);
 
 /* The bytes that a block of that size counts: the size of its class. */
 uint64_t l2k_pool_bytes(uint64_t bytes);
 
-/* Takes back a block of `bytes` bytes. */
+/* Takes back a block that has `bytes` bytes. */
 void l2k_pool_give(l2k_pool *pool, void *block, size_t bytes);
 
 /* Counts memory that comes from elsewhere as in use. False if that would exceed the limit. */

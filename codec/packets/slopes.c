@@ -98,7 +98,7 @@ static void sum_bins(l2k_slope_bin *bins)
 static l2k_status distribute(listing *l)
 {
     l2k_slope_list *list = l->list;
-    list->segments = l2k_allocate(list->context, list->count, sizeof *list->segments);
+    list->segments = l2k_allocate_coded(list->context, list->count, sizeof *list->segments);
     if (!list->segments)
         return l2k_fail(list->context, L2K_ERROR_MEMORY, "out of memory for rate control");
     sum_bins(list->bins);
@@ -127,7 +127,7 @@ l2k_status l2k_slopes_create(const l2k_context *context, const l2k_tile *tiles, 
     *list = (l2k_slope_list){.context = context, .tiles = tiles, .num_tiles = num_tiles};
     listing l = {.list = list};
     list->bins = l2k_allocate_zeroed(context, L2K_SLOPE_BINS + 1, sizeof *list->bins);
-    l.segments = l2k_allocate(context, count_passes(list), sizeof *l.segments);
+    l.segments = l2k_allocate_coded(context, count_passes(list), sizeof *l.segments);
     l2k_status status =
         list->bins && l.segments ? L2K_OK : l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for rate control");
     for (uint32_t t = 0; t < num_tiles && status == L2K_OK; t++)

@@ -118,11 +118,26 @@ static l2k_decoder *decoder_of(const l2k_hooks *hooks, int64_t threads, int64_t 
     return decoder;
 }
 
-static void make_one(many *m, l2k_encoder *encoder, l2k_decoder *decoder, int i, bool same)
+/* Pictures of a batch: of different shapes, all the same, or of one shape and different contents. */
+typedef enum likeness { DIFFERENT, SAME, SAME_SHAPE } likeness;
+
+/* So many of one shape have the most coded bytes, the first ones; the others differ from each other, too. */
+enum { NOISIEST = 3 };
+
+static void make_noise(picture *p, uint32_t range)
 {
-    random_state = same ? 5 : random_state;
-    picture_make(&m->pictures[i], same ? 90 : random_between(1, 150), same ? 70 : random_between(1, 150),
-                 same || i % 3 ? 3 : 1);
+    for (uint32_t c = 0; c < p->image.num_components; c++)
+        for (size_t i = 0; i < (size_t)p->width[c] * p->height[c]; i++)
+            p->samples[c][i] = (int32_t)random_below(range);
+}
+
+static void make_one(many *m, l2k_encoder *encoder, l2k_decoder *decoder, int i, likeness like)
+{
+    random_state = like == SAME ? 5 : random_state;
+    picture_make(&m->pictures[i], like ? 90 : random_between(1, 150), like ? 70 : random_between(1, 150),
+                 like || i % 3 ? 3 : 1);
+    if (like == SAME_SHAPE)
+        make_noise(&m->pictures[i], i < NOISIEST ? 256 : 32);
     m->files[i] = memory_of(NULL, 0);
     m->out[i] = memory_of(NULL, 0);
     m->streams[i] = stream_of(&m->out[i]);
@@ -133,8 +148,7 @@ static void make_one(many *m, l2k_encoder *encoder, l2k_decoder *decoder, int i,
     m->decode[i] = (l2k_decode_item){m->files[i].data, m->files[i].size, m->got[i].planes, L2K_ERROR_STATE};
 }
 
-/* `same`: all of one shape. */
-static many *many_new(int kind, bool same)
+static many *many_new(int kind, likeness like)
 {
     many *m = calloc(1, sizeof *m);
     assert_non_null(m);
@@ -142,7 +156,7 @@ static many *many_new(int kind, bool same)
     l2k_decoder *decoder = new_decoder(NULL, 1);
     assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_BACKEND, L2K_BACKEND_CPU), L2K_OK);
     for (int i = 0; i < MANY; i++)
-        make_one(m, encoder, decoder, i, same);
+        make_one(m, encoder, decoder, i, like);
     l2k_encoder_free(encoder);
     l2k_decoder_free(decoder);
     return m;
@@ -192,7 +206,7 @@ static void test_same_as_alone(void **unused)
     static const int ways[][2] = {{1, 0}, {4, 0}, {1, 1}, {1, 3}, {2, 3}, {7, 3}, {3, 64}};
     (void)unused;
     for (int kind = 0; kind < KINDS; kind++) {
-        many *m = many_new(kind, false);
+        many *m = many_new(kind, DIFFERENT);
         for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
             l2k_encoder *encoder = encoder_of(NULL, kind, ways[w][0], ways[w][1]);
             l2k_decoder *decoder = decoder_of(NULL, ways[w][0], ways[w][1]);
@@ -213,7 +227,7 @@ static void test_same_as_alone(void **unused)
 static void test_options(void **unused)
 {
     (void)unused;
-    many *m = many_new(2, false), *other = many_new(0, false);
+    many *m = many_new(2, DIFFERENT), *other = many_new(0, DIFFERENT);
     static const double ratios[] = {20, 5};
     l2k_encoder *encoder = encoder_of(NULL, 2, 4, 4);
     l2k_decoder *decoder = decoder_of(NULL, 4, 4);
@@ -244,7 +258,7 @@ static void test_options(void **unused)
 static void test_region(void **unused)
 {
     (void)unused;
-    many *m = many_new(1, true);
+    many *m = many_new(1, SAME);
     picture part;
     l2k_decoder *decoder = decoder_of(NULL, 3, 3);
     assert_int_equal(l2k_decoder_set_region(decoder, 11, 7, 60, 50), L2K_OK);
@@ -267,7 +281,7 @@ static void test_failures(void **unused)
     for (int in_flight = 1; in_flight <= 4; in_flight += 3) {
         counts k[2];
         const l2k_hooks hooks[2] = {hooks_of(&k[0]), hooks_of(&k[1])};
-        many *m = many_new(0, true);
+        many *m = many_new(0, SAME);
         l2k_encoder *encoder = encoder_of(&hooks[0], 0, 2, in_flight);
         l2k_decoder *decoder = decoder_of(&hooks[1], 2, in_flight);
         m->encode[4].image = NULL;
@@ -317,7 +331,7 @@ static void test_no_new_memory(void **unused)
     for (int kind = 0; kind < KINDS; kind++) {
         counts k[2];
         const l2k_hooks hooks[2] = {hooks_of(&k[0]), hooks_of(&k[1])};
-        many *m = many_new(kind, true);
+        many *m = many_new(kind, SAME);
         enum { WORKERS = 3 };
         l2k_encoder *encoder = encoder_of(&hooks[0], kind, WORKERS, WORKERS);
         l2k_decoder *decoder = decoder_of(&hooks[1], WORKERS, WORKERS);
@@ -338,13 +352,40 @@ static void test_no_new_memory(void **unused)
     }
 }
 
+/* The same of other contents, each different, if their coded bytes need no more than those of the first two batches. */
+static void test_no_new_memory_for_less(void **unused)
+{
+    (void)unused;
+    for (int kind = 0; kind < KINDS; kind++) {
+        counts k[2];
+        const l2k_hooks hooks[2] = {hooks_of(&k[0]), hooks_of(&k[1])};
+        many *m = many_new(kind, SAME_SHAPE);
+        l2k_encoder *encoder = encoder_of(&hooks[0], kind, NOISIEST, NOISIEST);
+        l2k_decoder *decoder = decoder_of(&hooks[1], NOISIEST, NOISIEST);
+        for (int round = 0; round < 5; round++) {
+            const size_t before[2] = {k[0].allocations, k[1].allocations};
+            const int first = round < 2 ? 0 : NOISIEST, count = round < 2 ? NOISIEST : MANY - NOISIEST;
+            clear_results(m);
+            assert_int_equal(l2k_encoder_encode_batch(encoder, m->encode + first, count), L2K_OK);
+            assert_int_equal(l2k_decoder_decode_batch(decoder, m->decode + first, count), L2K_OK);
+            expect_all(m, first, first + count);
+            for (int i = 0; round > 1 && i < 2; i++)
+                assert_int_equal(k[i].allocations, before[i]);
+        }
+        l2k_encoder_free(encoder);
+        l2k_decoder_free(decoder);
+        assert_true(k[0].live == 0 && k[1].live == 0);
+        many_free(m);
+    }
+}
+
 /* Workers that are no longer needed return what they hold. */
 static void test_idle_workers(void **unused)
 {
     (void)unused;
     counts k;
     const l2k_hooks hooks = hooks_of(&k);
-    many *m = many_new(0, true);
+    many *m = many_new(0, SAME);
     l2k_encoder *encoder = encoder_of(&hooks, 0, 1, 8);
     assert_int_equal(l2k_encoder_encode_batch(encoder, m->encode, MANY), L2K_OK);
     const size_t with_many = k.live;
@@ -361,7 +402,7 @@ static void test_idle_workers(void **unused)
 static void test_limit(void **unused)
 {
     (void)unused;
-    many *m = many_new(0, true);
+    many *m = many_new(0, SAME);
     l2k_encoder *encoder = encoder_of(NULL, 0, 3, 3);
     l2k_decoder *decoder = decoder_of(NULL, 3, 3);
     assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_LIMIT_MEMORY, 30000), L2K_OK);
@@ -386,7 +427,7 @@ static void test_limit(void **unused)
 static void test_allocations(void **unused)
 {
     (void)unused;
-    many *m = many_new(1, true);
+    many *m = many_new(1, SAME);
     size_t failed = 0;
     for (size_t n = 0, step = 1;; n += step) {
         counts k;
@@ -488,7 +529,7 @@ static void test_cancel(void **unused)
 static void test_timings(void **unused)
 {
     (void)unused;
-    many *m = many_new(0, true);
+    many *m = many_new(0, SAME);
     double seconds[2][L2K_NUM_STAGES];
     l2k_encoder *encoder = encoder_of(NULL, 0, 3, 3);
     l2k_decoder *decoder = decoder_of(NULL, 3, 3);
@@ -514,9 +555,16 @@ int main(int count, char **arguments)
         backend = L2K_BACKEND_CUDA;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_as_alone), cmocka_unit_test(test_options),      cmocka_unit_test(test_region),
-        cmocka_unit_test(test_failures),      cmocka_unit_test(test_limit),        cmocka_unit_test(test_allocations),
-        cmocka_unit_test(test_no_new_memory), cmocka_unit_test(test_idle_workers), cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_same_as_alone),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_region),
+        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_no_new_memory_for_less),
+        cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_no_new_memory),
+        cmocka_unit_test(test_idle_workers),
+        cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_timings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
