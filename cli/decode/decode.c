@@ -275,11 +275,11 @@ static int run_all(decoding *d, const cli_tasks *tasks)
 {
     static const cli_stages stages = {sizeof(cli_decode_file), read_file, code_file, write_file, release_file};
     const cli_options *options = d->job.options;
-    cli_tally_begin(&d->tally);
+    cli_tally_begin(&d->tally, tasks->skipped);
     cli_progress_begin(options, "decoding", tasks->count);
     cli_pipeline_run(tasks, &stages, count_file, d, d->share.coders);
     cli_progress_end();
-    if (tasks->many && !options->quiet)
+    if ((tasks->many || tasks->skipped) && !options->quiet)
         cli_tally_print(&d->tally);
     if (options->timings)
         cli_timings_print(&d->timings, cli_now() - d->tally.start);

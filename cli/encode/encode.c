@@ -283,11 +283,11 @@ static int run_all(encoding *e, const cli_tasks *tasks)
 {
     static const cli_stages stages = {sizeof(encode_file), read_file, code_file, write_file, release_file};
     const cli_options *options = e->options;
-    cli_tally_begin(&e->tally);
+    cli_tally_begin(&e->tally, tasks->skipped);
     cli_progress_begin(options, "encoding", tasks->count);
     cli_pipeline_run(tasks, &stages, count_file, e, e->share.coders);
     cli_progress_end();
-    if (tasks->many && !options->quiet)
+    if ((tasks->many || tasks->skipped) && !options->quiet)
         cli_tally_print(&e->tally);
     if (options->timings)
         cli_timings_print(&e->timings, cli_now() - e->tally.start);

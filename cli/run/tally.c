@@ -9,9 +9,10 @@
 #include "pictures/user/report.h"
 #include "pictures/user/text.h"
 
-void cli_tally_begin(cli_tally *tally)
+void cli_tally_begin(cli_tally *tally, size_t skipped)
 {
     memset(tally, 0, sizeof *tally);
+    tally->skipped = skipped;
     tally->start = cli_now();
 }
 
@@ -26,15 +27,18 @@ void cli_tally_file(cli_tally *tally, int status, const char *name)
 
 void cli_tally_print(const cli_tally *tally)
 {
-    char failed[1080] = "", incomplete[40] = "", pictures[CLI_UNITS_ROOM], coded[CLI_UNITS_ROOM], time[CLI_UNITS_ROOM];
-    size_t files = tally->done + tally->failed;
+    char failed[1080] = "", incomplete[40] = "", skipped[40] = "", pictures[CLI_UNITS_ROOM], coded[CLI_UNITS_ROOM],
+         time[CLI_UNITS_ROOM];
+    size_t files = tally->done + tally->skipped + tally->failed;
     if (tally->failed)
         snprintf(failed, sizeof failed, ", %zu failed, %s%s", tally->failed, tally->failed > 1 ? "first " : "",
                  tally->first_failed);
+    if (tally->skipped)
+        snprintf(skipped, sizeof skipped, ", %zu skipped", tally->skipped);
     if (tally->incomplete)
         snprintf(incomplete, sizeof incomplete, " (%zu incomplete)", tally->incomplete);
-    cli_report("%zu file%s: %zu done%s%s; pictures %s, JPEG 2000 %s, ratio %.3f; %s", files, files == 1 ? "" : "s",
-               tally->done, incomplete, failed, cli_bytes_text(tally->picture_bytes, pictures),
+    cli_report("%zu file%s: %zu done%s%s%s; pictures %s, JPEG 2000 %s, ratio %.3f; %s", files, files == 1 ? "" : "s",
+               tally->done, incomplete, skipped, failed, cli_bytes_text(tally->picture_bytes, pictures),
                cli_bytes_text(tally->coded_bytes, coded),
                tally->coded_bytes ? (double)tally->picture_bytes / (double)tally->coded_bytes : 0.0,
                cli_seconds_text(cli_now() - tally->start, time));

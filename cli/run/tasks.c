@@ -257,7 +257,7 @@ bool cli_tasks_make(cli_tasks *tasks, const cli_options *options, const char *co
 
 void cli_tasks_report_skipped(const cli_tasks *tasks, const cli_options *options)
 {
-    if (tasks->skipped && !options->quiet)
+    if (!tasks->count && tasks->skipped && !options->quiet)
         cli_report("%zu file%s skipped, whose output exists", tasks->skipped, tasks->skipped == 1 ? "" : "s");
 }
 

@@ -125,8 +125,14 @@ ln -s .. tree/b/up
 gives "a tree, one level" 0 encode tree --out-dir leaves --quiet
 check "a tree, one level" test "$(find leaves -type f | sort | xargs)" = "leaves/camera.jp2"
 gives "a tree" 0 encode tree --out-dir leaves --recursive --skip-existing
-reports "a tree: sum" '^2 files: 2 done; '
-reports "a tree: skipped" '^1 file skipped, whose output exists$'
+reports "a tree: sum" '^3 files: 2 done, 1 skipped; '
+rm leaves/camera.jp2 leaves/d/camera.jp2
+mv tree/d/camera.ppm sound.ppm
+head -c 900 sound.ppm >tree/d/camera.ppm
+gives "a tree with a fault" 1 encode tree --out-dir leaves --recursive --skip-existing
+check "a tree with a fault: last line" sh -c "tail -1 out.log | grep -q '^3 files: 1 done, 1 skipped, 1 failed, tree/d/camera.ppm; '"
+mv sound.ppm tree/d/camera.ppm
+gives "a tree again" 0 encode tree --out-dir leaves --recursive --skip-existing --quiet
 check "a tree" test "$(find leaves -type f | sort | xargs)" = "leaves/b/c/part.jp2 leaves/camera.jp2 leaves/d/camera.jp2"
 gives "all exist" 0 encode tree --out-dir leaves --recursive --skip-existing
 reports "all exist" '^3 files skipped, whose output exists$'
