@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "pictures/formats.h"
 #include "pictures/user/limits.h"
@@ -60,7 +61,8 @@ static bool unknown(const cli_input *input)
     if (cli_same_text(cli_extension(name), ".raw"))
         return cli_error(name, "samples without a header need --raw W,H,C,BITS,u or s; see lift2k encode --help");
     if (input->filled >= 2 && memcmp(input->buffer, "BM", 2) == 0)
-        return cli_error(name, "BMP is not read; a pipe is: magick %s ppm:- | lift2k encode - OUT.jp2", name);
+        return cli_error(name, "BMP is not read; a pipe is: magick %s ppm:- | lift2k encode - OUT.jp2",
+                         input->descriptor == STDIN_FILENO ? "bmp:-" : name);
     return cli_error(name, "not a PNG, JPEG, TIFF, PNM, PAM, PGX or Y4M file");
 }
 

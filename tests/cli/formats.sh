@@ -91,6 +91,8 @@ refuses "--raw for png" x.png "not a .raw file" decode a.j2k x.png --raw le
 refuses "bad order" x.raw "be or le" decode a.j2k x.raw --raw middle
 printf 'BM\66\0\0\0\0\0\0\0\66\0\0\0\50\0\0\0' >x.bmp
 refuses "BMP" x.jp2 'x.bmp: BMP is not read; a pipe is: magick x.bmp ppm:- . lift2k encode - OUT.jp2' encode x.bmp x.jp2
+checks=$((checks + 1))
+"$lift2k" encode - x.jp2 <x.bmp 2>&1 | grep -q ': BMP is not read; a pipe is: magick bmp:- ppm:- . lift2k' || fault "BMP from a pipe"
 rm x.bmp
 refuses "--png-level for ppm" x.ppm "not a .png file" decode a.j2k x.ppm --png-level 9
 refuses "--tiff-compression for png" x.png "not a .tif file" decode a.j2k x.png --tiff-compression lzw
