@@ -104,6 +104,8 @@ static bool open_reader(cli_reader *reader, const cli_task *task, const cli_opti
         !cli_picture_place(&reader->picture, options->x0, options->y0, reader->name))
         return false;
     guess_colour(&reader->picture);
+    if (options->palette && !reader->picture.num_entries && !quiet)
+        cli_warning(reader->name, "has no palette: --palette changes nothing");
     return true;
 }
 

@@ -312,6 +312,8 @@ static l2k_status setup_coding(const l2k_settings *s, l2k_encoding *e)
     const bool asked = encoder->given >> L2K_ENCODER_COMPONENT_TRANSFORM & 1;
     e->coding.component_transform =
         o[L2K_ENCODER_COMPONENT_TRANSFORM] && (asked ? l2k_image_is_alike(e->image) : l2k_image_is_rgb(e->image));
+    if (asked && o[L2K_ENCODER_COMPONENT_TRANSFORM] && !e->coding.component_transform)
+        l2k_note(e->context, "no component transform: it needs three components of one size and precision");
     for (uint32_t c = 0; c < e->siz.num_components; c++)
         L2K_TRY(setup_component(s, e->siz.components[c].precision, &e->coding.components[c]));
     L2K_TRY(setup_region(o, e));

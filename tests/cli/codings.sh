@@ -139,6 +139,11 @@ check "the first band is component 0" cmp one.raw first.raw
 runs "ten bands as TIFF" decode n.jp2 ten.tif --quiet
 runs "ten bands of TIFF" encode ten.tif n.jp2 --quiet
 band "ten bands of TIFF" gray none
+head -c 128 ten.raw >two.raw
+runs "two components, joined" encode two.raw n.jp2 --raw 8,8,2,8,u --mct
+check "two components, joined: a note" grep -q '^lift2k: two.raw: no component transform: it needs three comp' err.log
+runs "no palette" encode a.ppm n.jp2 --palette
+check "no palette: a warning" grep -q '^lift2k: a.ppm: warning: has no palette: --palette changes nothing$' err.log
 runs "ten bands, joined" encode ten.raw n.jp2 --raw 8,8,10,8,u --quiet --mct
 band "ten bands, joined" gray RCT
 head -c 192 ten.raw >three.raw
