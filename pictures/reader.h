@@ -57,7 +57,7 @@ bool cli_reader_open_input(cli_reader *reader, const cli_input *input, const cli
  * and masks in a TIFF file are no pages. */
 bool cli_reader_open_page(cli_reader *reader, const char *path, unsigned page, bool quiet);
 
-/* Counts them by their headers; false after a report. */
+/* Counts them by their headers. False after a report of one that cannot be read: `count` is that of those before it. */
 bool cli_reader_pages(const char *path, unsigned *count);
 
 /* From now on samples get this precision, and the picture says so: scaled, or with their values, which must fit. False

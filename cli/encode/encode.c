@@ -286,6 +286,8 @@ static int run_all(encoding *e, const cli_tasks *tasks)
     static const cli_stages stages = {sizeof(encode_file), read_file, code_file, write_file, release_file};
     const cli_options *options = e->options;
     cli_tally_begin(&e->tally, tasks->skipped);
+    for (size_t i = 0; i < tasks->num_cut; i++)
+        cli_tally_file(&e->tally, CLI_EXIT_FAILURE, tasks->cut);
     cli_progress_begin(options, "encoding", tasks->count);
     cli_pipeline_run(tasks, &stages, count_file, e, e->share.coders);
     cli_progress_end();
@@ -328,7 +330,7 @@ int cli_encode(const cli_options *options)
         return status;
     if (cli_tasks_make(&tasks, options, options->has_raw ? raw : pictures, options->ht ? "jph" : "jp2") &&
         (!tasks.count || cli_encode_check(options, &tasks, &e.format)))
-        status = tasks.count ? run(&e, &tasks) : CLI_EXIT_OK;
+        status = tasks.count ? run(&e, &tasks) : tasks.num_cut ? CLI_EXIT_FAILURE : CLI_EXIT_OK;
     cli_tasks_report_skipped(&tasks, options);
     cli_tasks_free(&tasks);
     return status;

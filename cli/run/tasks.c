@@ -185,6 +185,17 @@ static bool becomes_film(const cli_options *options)
            cli_same_text(cli_extension(options->names[count - 1]), ".y4m");
 }
 
+/* Of an input with a page that cannot be read, those before it are done all the same. */
+static bool count_pages(cli_tasks *tasks, const char *input, unsigned *pages)
+{
+    if (strcmp(input, "-") == 0)
+        return cli_error("--page all", "standard input can be read only once");
+    if (cli_reader_pages(input, pages) || tasks->num_cut++)
+        return true;
+    tasks->cut = strdup(input);
+    return tasks->cut || cli_error(input, "out of memory");
+}
+
 /* With "all", a task for each page, whose number follows the output's name. */
 static bool add_pages(cli_tasks *tasks, const cli_options *options)
 {
@@ -196,9 +207,7 @@ static bool add_pages(cli_tasks *tasks, const cli_options *options)
     for (size_t i = 0; i < whole.count; i++) {
         const cli_task *task = &whole.items[i];
         const bool all = options->page.value == 0;
-        if (done && all && strcmp(task->input, "-") == 0)
-            done = cli_error("--page all", "standard input can be read only once");
-        done = done && (!all || cli_reader_pages(task->input, &pages));
+        done = done && (!all || count_pages(tasks, task->input, &pages));
         for (unsigned page = 1; done && page <= pages; page++) {
             done = add(tasks, strdup(task->input),
                        all ? cli_numbered_name(task->output, page, pages + 1) : strdup(task->output));
@@ -207,7 +216,7 @@ static bool add_pages(cli_tasks *tasks, const cli_options *options)
         }
     }
     cli_tasks_free(&whole);
-    return done;
+    return done && (tasks->count || !tasks->num_cut);
 }
 
 /* Planes of PGX have names of their own. */
@@ -268,5 +277,6 @@ void cli_tasks_free(cli_tasks *tasks)
         free(tasks->items[i].output);
     }
     free(tasks->items);
+    free(tasks->cut);
     memset(tasks, 0, sizeof *tasks);
 }

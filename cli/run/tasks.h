@@ -15,6 +15,8 @@ typedef struct cli_tasks {
     bool many;      /* --out-dir was given */
     bool together;  /* all inputs become one output, in this order: the frames of a film */
     size_t skipped; /* by --skip-existing */
+    size_t num_cut; /* inputs of --page all that end with a page that cannot be read, as was reported */
+    char *cut;      /* the first of them */
 } cli_tasks;
 
 /* From options->names. With --out-dir, which is created if it does not exist, each file keeps its name except for the

@@ -394,6 +394,22 @@ refuses "page 2 of a PNG file" x.jp2 "photo.png: there is no page 2" encode phot
 refuses "all of a pipe" x.jp2 "--page all: standard input can be read only once" encode - x.jp2 --page all
 head -c -3 film.y4m >cut.y4m
 refuses "a frame that is cut off" x.jp2 "cut.y4m: the file is truncated" encode cut.y4m x.jp2 --page 3
+for bytes in $(($(wc -c <film.y4m) - 3)) $(($(wc -c <film.y4m) - 78)) $(($(wc -c <film.y4m) - 75)); do
+    head -c "$bytes" film.y4m >cut.y4m
+    checks=$((checks + 1))
+    "$lift2k" encode cut.y4m c.jp2 --page all --quiet 2>err.log && fault "all frames, one cut off: status 0"
+    check "all frames, one cut off: a report" test "$(cat err.log)" = "lift2k: cut.y4m: the file is truncated"
+    check "all frames, one cut off: those before" test "$(echo c_*)" = "c_1.jp2 c_2.jp2"
+    rm -f c_?.jp2
+done
+mkdir films
+cp film.y4m films/a.y4m
+cp cut.y4m films/b.y4m
+"$lift2k" encode films --out-dir framed --page all >out.log 2>err.log
+check "a folder of films, one cut off" test $? -eq 1
+check "a folder of films, one cut off: sum" grep -q '^6 files: 5 done, 1 failed, films/b.y4m; ' out.log
+check "a folder of films, one cut off: frames" test "$(ls framed | xargs)" = "a_1.jp2 a_2.jp2 a_3.jp2 b_1.jp2 b_2.jp2"
+rm -r films framed
 printf 'YUV4MPEG2 W99999 H99999 C444p16\nFRAME\nabc' >cut.y4m
 refuses "a frame that is too large" x.jp2 "cut.y4m: the file is truncated" encode cut.y4m x.jp2
 printf 'YUV4MPEG2 W9 H9 C444alpha\nFRAME\nabc' >cut.y4m
