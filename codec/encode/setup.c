@@ -358,7 +358,7 @@ l2k_status l2k_encode_setup(const l2k_encoder *encoder, const l2k_image *image, 
     memcpy(e->siz.components, image->components, count * sizeof *e->siz.components);
     L2K_TRY(setup_coding(&settings, e));
     if (e->format == L2K_FORMAT_JP2 && l2k_jp2_jpx_feature(image, e->siz.profile))
-        l2k_note(context, "JP2 does not have these colours: the brand of the file is JPX (ISO/IEC 15444-2)");
+        l2k_warn(context, "JP2 does not have these colours: the brand of the file is JPX (ISO/IEC 15444-2)");
     return L2K_OK;
 }
 
