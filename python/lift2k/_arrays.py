@@ -252,7 +252,8 @@ class Description:
             part.dx, part.dy = steps[c]
             part.precision = precision_of(p.dtype) if bits[c] is None else bits[c]
             part.is_signed = p.dtype.kind == "i"
-        colours = self._set_channels(count, channels)
+        inks = colour == "cmyk" or (not colour and icc is not None and bytes(icc[16:20]) == b"CMYK")
+        colours = self._set_channels(count, channels, (5,) if inks else (2, 4))
         image = self.image = ffi.new("l2k_image *")
         image.x0, image.y0 = origin
         image.x1 = _extent(origin[0], [p.width for p in planes], [s[0] for s in steps])
@@ -285,10 +286,10 @@ class Description:
             ffi.memmove(box.uuid, given.uuid, len(given.uuid))
         self.image.boxes, self.image.num_boxes = self.boxes, len(boxes)
 
-    def _set_channels(self, count: int, channels: Any) -> int:
+    def _set_channels(self, count: int, channels: Any, with_opacity: tuple[int, ...]) -> int:
         if channels is None:
             channels = ["colour"] * count
-            if count in (2, 4):
+            if count in with_opacity:
                 channels[-1] = "opacity"
         colours = 0
         for part, channel in zip(self.components, _each(channels, count, "channels")):

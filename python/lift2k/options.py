@@ -100,7 +100,7 @@ class ImageOptions(TypedDict, total=False):
 
     precision: bits that samples use, of all components or of each; those of the dtype
     colour: their colour space; gray for 1 or 2 components, srgb for 3 or 4
-    channels: what each component is; the last of 2 or 4 is opacity
+    channels: what each component is; the last of 2 or 4, of inks that of 5, is opacity
     icc: an ICC profile
     xmp: an XMP packet
     exif: a TIFF stream

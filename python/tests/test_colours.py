@@ -115,6 +115,19 @@ def test_profiles(random, commands):
     assert b"needs Pillow" in done.stdout
 
 
+def test_inks_are_colours(random):
+    """K is no opacity, and no ink is joined with others."""
+    a = random.integers(0, 256, (20, 30, 5), np.uint8)
+    profile = b"\0" * 16 + b"CMYK" + b"\0" * 108
+    for given in ({"colour": "cmyk"}, {"icc": profile}):
+        for count in (4, 5):
+            with pytest.warns(lift2k.Lift2kWarning, match="brand of the file is JPX"):
+                header = lift2k.open(lift2k.encode(a[..., :count], **given)).header
+            assert [c.channel for c in header.components] == ["colour"] * 4 + ["opacity"] * (count - 4)
+            assert not header.component_transform
+    assert [c.channel for c in lift2k.open(lift2k.encode(a[..., :4])).header.components] == ["colour"] * 3 + ["opacity"]
+
+
 @pytest.mark.filterwarnings("ignore::lift2k.Lift2kWarning")
 def test_what_goes_with_it(random):
     a = picture(random, (60, 50, 3), np.uint16)
