@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 from collections.abc import Iterable, Sequence
@@ -267,8 +268,9 @@ class completed:
         self.name = os.path.join(folder, f".lift2k-{secrets.token_hex(8)}")
         try:
             self.file = os.fdopen(os.open(self.name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666), "w+b")
-        except OSError as failure:  # which the user knows by this name
-            raise OSError(failure.errno, failure.strerror, folder) from None
+        except OSError as failure:  # which the user knows by the folder's name, unless that is not the reason
+            absent = failure.errno == errno.ENOENT and os.path.isdir(folder)
+            raise OSError(failure.errno, failure.strerror, self.path if absent else folder) from None
         return self.file
 
     def __exit__(self, kind: Any, failure: Any, traceback: Any) -> None:

@@ -667,6 +667,13 @@ def test_a_missing_folder_is_named(tmp_path):
     assert caught.value.filename == str(tmp_path / "missing") and ".lift2k-" not in str(caught.value)
 
 
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="a folder that takes no files")
+def test_a_folder_that_takes_no_files_is_not_missing():
+    with pytest.raises(OSError) as caught:
+        lift2k.write("/proc/f.jp2", np.zeros((9, 9), np.uint8))
+    assert caught.value.errno and caught.value.filename == "/proc/f.jp2"
+
+
 def _umask():
     mask = os.umask(0)
     os.umask(mask)
