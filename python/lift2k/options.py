@@ -42,7 +42,7 @@ class EncoderOptions(TypedDict, total=False):
     step: base step of the 9/7's quantiser, as a fraction of the samples' range
     poc: progression order changes, a Change for each
     comment: text of the COM marker segment; "" for none
-    frames_per_second: for `profile`, which changes whatever it fixes
+    frames_per_second: of `profile`, whose limits of bytes follow; what is set against the profile is an error
     kernel: a lifting kernel in place of a wavelet, as the header describes it
     splits: "b", "h" or "v" for each level from the full size on: both ways, horizontally, vertically
     palette: the array has indices; of each its colour, 3 values of 8 bits, or 4 with opacity

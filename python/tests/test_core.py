@@ -325,10 +325,18 @@ def test_profiles(random):
     with pytest.raises(errors.ArgumentError, match="12 bits"):
         lift2k.encode(a, profile="cinema2k")
     for against, text in ((dict(style="ht"), "HT code-blocks.*cinema 2K"), (dict(tile_width=64), "cinema 2K.*64"),
-                          (dict(block_width=64), "cinema 2K.*code-block width"), (dict(levels=6), "cinema 2K.*not 6")):
+                          (dict(block_width=64), "cinema 2K.*code-block width"), (dict(levels=6), "cinema 2K.*not 6"),
+                          (dict(ratio=[20, 10]), "cinema 2K.*option layers"),
+                          (dict(precincts=[(64, 64)]), "cinema 2K.*option precincts"),
+                          (dict(poc=[dict(progression="LRCP")]), "cinema 2K.*option progression order changes")):
         with pytest.raises(errors.ArgumentError, match=text):
             lift2k.encode(a, precision=12, profile="cinema2k", **against)
     assert len(lift2k.encode(a, precision=12, profile="cinema2k", max_bytes=9000)) <= 9000
+
+
+def test_explanations_of_profiles():
+    for text in (options.EncoderOptions.__doc__, options.EncodeOptions.__doc__):
+        assert "changes whatever it fixes" not in text and "what is set against the profile is an error" in text
 
 
 def test_profiles_have_the_names_of_the_command():
