@@ -16,7 +16,7 @@ static void send(const l2k_context *context, l2k_severity severity, const char *
     if (!context->hooks.message)
         return;
     vsnprintf(line, sizeof line, format, arguments);
-    /* What a damaged file puts into a message must not break the line. */
+    /* Text from a damaged file must not break the line. */
     for (char *at = line; *at; at++)
         if ((unsigned char)*at < ' ' || *at == 127)
             *at = '?';

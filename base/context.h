@@ -1,4 +1,4 @@
-/* What every object of the library carries: the caller's hooks, and how errors are reported. */
+/* The state that every object of the library carries, and the functions that report errors. */
 #ifndef L2K_BASE_CONTEXT_H
 #define L2K_BASE_CONTEXT_H
 
@@ -47,7 +47,7 @@ unsigned l2k_thread_count(unsigned requested);
 /* The number of the calling thread within the innermost parallel region, 0 .. threads - 1. */
 unsigned l2k_thread_index(void);
 
-/* Leaves the enclosing function on any status but L2K_OK. */
+/* Returns from the enclosing function on any status but L2K_OK. */
 #define L2K_TRY(expression)                                                                                            \
     do {                                                                                                               \
         l2k_status try_status_ = (expression);                                                                         \

@@ -1,4 +1,4 @@
-/* Which instruction sets this build and this processor have, and which of them L2K_CPU_AUTO stands for. */
+/* Detects the instruction sets of build and processor, and chooses the one that L2K_CPU_AUTO stands for. */
 #include "base/cpu.h"
 
 #include <stdatomic.h>
@@ -6,8 +6,8 @@
 #ifdef L2K_WITH_AVX2
 #include <cpuid.h>
 
-/* Not every compiler's __builtin_cpu_supports knows it. All processors with BMI2 have it, but a virtual machine may
- * hide it, and where it is missing it is another instruction, with other results. */
+/* Some compilers' __builtin_cpu_supports do not know LZCNT. All processors with BMI2 have LZCNT, but a virtual machine
+ * may hide it; without it, the opcode runs as BSR, with other results. */
 static bool has_lzcnt(void)
 {
     unsigned a, b, c, d;
@@ -15,7 +15,8 @@ static bool has_lzcnt(void)
 }
 #endif
 
-/* Bits: the usable sets, by l2k_cpu, each with the subsets that the build compiles for (CMakeLists.txt), and: */
+/* Bits of facts() above those of the usable sets, which l2k_cpu numbers. A set is usable with all the subsets that the
+ * build compiles for (CMakeLists.txt). */
 enum { DEPOSITS = 1 << 30, ASKED = 1 << 29 };
 
 static unsigned ask(void)

@@ -1,4 +1,4 @@
-/* The failure that counts among several threads: that of the lowest index, whichever thread fails first. */
+/* The failure that several threads report: that of the lowest index, whichever thread fails first. */
 #ifndef L2K_BASE_FAILURE_H
 #define L2K_BASE_FAILURE_H
 

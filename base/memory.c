@@ -9,7 +9,7 @@
 
 /* Stored right before the aligned block. */
 typedef struct origin {
-    void *raw; /* as the pool or the hook gave it */
+    void *raw; /* from the pool or the hook */
     size_t bytes;
 } origin;
 
@@ -105,7 +105,7 @@ struct l2k_arena_chunk {
 
 static const size_t chunk_head = (sizeof(struct l2k_arena_chunk) + 7) & ~(size_t)7;
 
-/* The first large enough chunk from before the last rewind; those before it go. */
+/* Takes the first large enough chunk from before the last rewind and releases those before it. */
 static struct l2k_arena_chunk *take_idle(const l2k_context *context, l2k_arena *arena, size_t capacity)
 {
     struct l2k_arena_chunk *chunk = arena->idle;

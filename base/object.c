@@ -1,10 +1,10 @@
-/* The life of the library's objects, and setting their options. */
+/* Creates and releases the library's objects, and sets their options. */
 #include "base/object.h"
 
 #include "base/memory.h"
 #include "base/pool.h"
 
-/* The member at an offset, NULL where there is none. */
+/* The member at an offset; NULL for offset 0. */
 static void *member(void *object, size_t offset)
 {
     return offset ? (char *)object + offset : NULL;
@@ -30,7 +30,7 @@ void *l2k_object_create(const l2k_object_kind *kind, const l2k_hooks *hooks)
     return object;
 }
 
-/* The object itself was taken before it had a pool. */
+/* The object's own memory was allocated before its pool existed, so it goes back to the hook. */
 void l2k_object_free(const l2k_object_kind *kind, void *object)
 {
     l2k_context context = {.hooks = ((l2k_context *)object)->hooks};

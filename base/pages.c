@@ -52,7 +52,7 @@ size_t l2k_page_size(void)
 #include <sys/mman.h>
 #include <unistd.h>
 
-#ifndef MAP_NORESERVE /* where the system never reserves */
+#ifndef MAP_NORESERVE /* systems that never reserve swap space lack it */
 #define MAP_NORESERVE 0
 #endif
 
@@ -78,7 +78,7 @@ void *l2k_pages_reserve(size_t bytes)
 bool l2k_pages_use(void *from, size_t bytes)
 {
     (void)from, (void)bytes;
-    return true; /* the first access does */
+    return true; /* the first access takes the pages */
 }
 
 void l2k_pages_forget(void *from, size_t bytes)

@@ -1,5 +1,4 @@
-/* What the library asks of the system: memory on huge pages, and address space that gets memory page by page as it is
- * written. */
+/* Memory from the system: on huge pages, or as address space that gets memory page by page as it is written. */
 #ifndef L2K_BASE_PAGES_H
 #define L2K_BASE_PAGES_H
 

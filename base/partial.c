@@ -8,7 +8,7 @@
 #include "base/pages.h"
 #include "base/pool.h"
 
-/* Bytes around a part that may be loaded together with it, by wide loads, though nothing depends on them. */
+/* Wide loads may touch this many bytes around a part, though nothing depends on their values. */
 #define MARGIN ((uint64_t)256)
 
 typedef struct l2k_partial_range {
@@ -42,7 +42,7 @@ static size_t find(const l2k_partial *partial, uint64_t from)
     return low;
 }
 
-/* Room for one part more. */
+/* Makes room for one more part. */
 static l2k_status grow(l2k_partial *partial)
 {
     if (partial->num_read < partial->capacity)
@@ -98,7 +98,7 @@ static l2k_status read_part(l2k_partial *partial, uint64_t from, uint64_t to)
     return L2K_OK;
 }
 
-/* Bytes of [from, to) that are not there; `first` is the first part that ends at or behind `from`. */
+/* Counts the bytes of [from, to) not read yet; `first` is find(from). */
 static uint64_t missing(const l2k_partial *partial, size_t first, uint64_t from, uint64_t to)
 {
     uint64_t bytes = to - from;
@@ -109,7 +109,7 @@ static uint64_t missing(const l2k_partial *partial, size_t first, uint64_t from,
     return bytes;
 }
 
-/* Reads what is missing of [from, to), then makes one part of it and of those that it meets. */
+/* Reads the missing bytes of [from, to), then merges it with all parts that it meets. */
 static l2k_status fill(l2k_partial *partial, size_t first, uint64_t from, uint64_t to)
 {
     range whole = {from, to};
@@ -146,7 +146,7 @@ l2k_status l2k_partial_need(l2k_partial *partial, const uint8_t *from, const uin
 {
     l2k_status status = L2K_OK;
     if (from < partial->data || ahead > partial->data + partial->file.bytes || from >= to)
-        return L2K_OK; /* of other memory, such as packed headers */
+        return L2K_OK; /* points to other memory, such as packed headers */
     pthread_mutex_lock(&partial->lock);
     const uint64_t low = (uint64_t)(from - partial->data), high = (uint64_t)(to - partial->data);
     const size_t at = find(partial, low);
@@ -156,7 +156,7 @@ l2k_status l2k_partial_need(l2k_partial *partial, const uint8_t *from, const uin
     return status;
 }
 
-/* Takes [from, to) out of the parts, one of which may be split. */
+/* Removes [from, to) from the parts, which may split one. */
 static l2k_status take_out(l2k_partial *partial, uint64_t from, uint64_t to)
 {
     size_t first = find(partial, from + 1), last = first;
@@ -224,7 +224,7 @@ static int by_place(const void *one, const void *other)
     return (a->from > b->from) - (a->from < b->from);
 }
 
-/* A call costs more than a few bytes that are not needed. */
+/* Reading across a gap this small costs less than a second call. */
 enum { GAP = 128 };
 
 l2k_status l2k_need_listed(l2k_need_list *list)

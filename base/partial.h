@@ -22,7 +22,7 @@ typedef struct l2k_partial {
 l2k_status l2k_partial_open(const l2k_context *context, const l2k_file *file, l2k_partial *partial);
 void l2k_partial_close(l2k_partial *partial);
 
-/* Ensures that [from, to) has been read; if any of it is missing, reads what is missing up to `ahead`. Errors:
+/* Ensures that [from, to) has been read; if any byte of it is missing, reads all missing bytes up to `ahead`. Errors:
  * L2K_ERROR_IO, L2K_ERROR_MEMORY. */
 l2k_status l2k_partial_need(l2k_partial *partial, const uint8_t *from, const uint8_t *to, const uint8_t *ahead);
 
@@ -38,8 +38,8 @@ static inline l2k_status l2k_need(const l2k_context *context, const uint8_t *fro
     return context->partial ? l2k_partial_need(context->partial, from, to, to) : L2K_OK;
 }
 
-/* Ensures that a part of a header which ends by `end` has been read, and a little more, since more of it will
- * follow. */
+/* Ensures that a part of a header which ends by `end` has been read; reads a little ahead, for the rest of the
+ * header. */
 static inline l2k_status l2k_need_header(const l2k_context *context, const uint8_t *from, size_t bytes,
                                          const uint8_t *end)
 {

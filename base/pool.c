@@ -24,14 +24,13 @@
 #define FORGET_CONTENT(block, bytes) ((void)(block), (void)(bytes))
 #endif
 
-/* An idle block. */
 struct l2k_pool_block {
     struct l2k_pool_block *next;
-    unsigned call; /* in which it became idle */
+    unsigned call; /* the call in which the block became idle */
 };
 
-/* What may be held beyond the peak in use. An image whose stages alternate in their use of memory would otherwise hand
- * blocks of one stage back before the next image needs them again. */
+/* Bytes that the pool may hold beyond the peak in use: without them, an image whose stages alternate in their use of
+ * memory would hand back blocks of one stage that the next image needs again. */
 #define SLACK_BYTES ((uint64_t)64 << 20)
 
 /* ---- Classes: multiples of 256 bytes up to 4 KiB, from there on eight to a power of two ----------------------- */
@@ -108,7 +107,7 @@ static void *take_idle(l2k_pool *pool, bool coded, unsigned *number)
     return NULL;
 }
 
-/* Room for more below the limit, from which idle blocks may have to go; false where there is none. */
+/* Makes room below the limit, by handing idle blocks back if need be; false if the limit does not allow it. */
 static bool make_room(l2k_pool *pool, const l2k_hooks *hooks, uint64_t bytes)
 {
     if (bytes > pool->limit || pool->in_use > pool->limit - bytes) {

@@ -21,7 +21,6 @@ typedef struct l2k_pool {
     struct l2k_pool_block *classes[L2K_POOL_CLASSES];
 } l2k_pool;
 
-/* An empty pool. */
 void l2k_pool_init(l2k_pool *pool, uint64_t limit);
 
 /* A block of at least *room bytes from the pool or the hook, or NULL; aligned no better than the hook's. *room becomes
@@ -39,11 +38,11 @@ void l2k_pool_give(l2k_pool *pool, void *block, size_t bytes);
 bool l2k_pool_count(l2k_pool *pool, const l2k_hooks *hooks, uint64_t bytes);
 void l2k_pool_uncount(l2k_pool *pool, uint64_t bytes);
 
-/* Call at the start of a call: an image encoded, a file opened, a decoding. Blocks that stayed idle through the last
- * two go back to the hook. */
+/* Starts a call: an encoding, the opening of a file, a decoding. Blocks that stayed idle through the last two calls go
+ * back to the hook. */
 void l2k_pool_start_call(l2k_pool *pool, const l2k_hooks *hooks, uint64_t limit);
 
-/* Whether the pool holds more than its limit, which may have come down since. */
+/* Whether the pool holds more than its limit, which the caller may have lowered. */
 bool l2k_pool_exceeds(const l2k_pool *pool);
 
 /* Gives everything idle back to the hook. */

@@ -4,7 +4,7 @@
 
 #include <time.h>
 
-/* At most this often is the progress hook called: it may draw. */
+/* The least time between calls of the progress hook, which may draw. */
 #define SECONDS_BETWEEN_CALLS 0.02
 
 static double now(void)
@@ -53,7 +53,7 @@ static l2k_status cancelled(const l2k_context *context)
     return l2k_fail(context, L2K_ERROR_CANCELLED, "cancelled");
 }
 
-/* Calls the progress hook, if the last call is long enough ago. */
+/* Calls the progress hook unless it was called just before. */
 static l2k_status ask(const l2k_context *context)
 {
     l2k_run *run = context->run;

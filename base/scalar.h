@@ -9,7 +9,7 @@
 #ifdef L2K_HD
 #elif defined(__CUDACC__)
 #define L2K_HD __host__ __device__ static inline
-#elif defined(__GNUC__) /* always_inline: before vectorisation, without which gcc makes worse loops of some rows */
+#elif defined(__GNUC__) /* always_inline: gcc vectorises some row loops worse if it inlines later */
 #define L2K_HD static inline __attribute__((always_inline))
 #else
 #define L2K_HD static inline

@@ -41,7 +41,7 @@ void l2k_cpu_blocks_free(l2k_cpu_blocks *blocks)
 /* A sample takes some twenty times as long in tier-1 as in the transform, whose samples l2k_poll counts. */
 enum { WEIGHT_OF_SAMPLE = 20 };
 
-/* Progress of the first `count` blocks, without overflow. */
+/* The share of the batch's units for its first `count` blocks, without overflow. */
 static uint64_t units_of(const l2k_block_batch *batch, uint64_t count)
 {
     const uint64_t all = batch->num_places;

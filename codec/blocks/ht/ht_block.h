@@ -7,7 +7,7 @@
 #include "codec/blocks/mq/t1.h"
 #include "codec/tile/tile.h"
 
-/* Samples of a block; and most columns of four samples, those of a 1024 x 4 block with a border all around. */
+/* Most samples of a block, and most columns of four samples: those of a 1024 x 4 block with a border all around. */
 #define L2K_HT_SAMPLES 4096
 #define L2K_HT_COLUMNS (1026 * 3)
 

@@ -1,6 +1,5 @@
-/* The HT block coder (Part 15, T.814) on the CPU's threads, as a table for codec/blocks/block_coder.h: what it keeps of
- * an encoded block; which HT set of a received block counts, and where its segments are. MQ blocks go to the MQ
- * decoder. */
+/* The HT block coder (Part 15, T.814) on the CPU's threads, as a table for codec/blocks/block_coder.h. Keeps the code
+ * of encoded blocks, and finds the HT set of a received block and its segments. MQ blocks go to the MQ decoder. */
 #include <string.h>
 
 #include "base/integer.h"
@@ -15,7 +14,7 @@ typedef struct worker {
     l2k_ht ht;
     l2k_t1 *t1;
     l2k_ht_encoder *encoder; /* allocated for the first block to encode */
-    int32_t *indices;        /* of a block; allocated for the first block of the 9/7 */
+    int32_t *indices;        /* of a block; allocated for the first 9/7 block */
 } worker;
 
 static void free_worker(void *opaque)
@@ -81,12 +80,12 @@ l2k_ht_received_set l2k_ht_find_set(const l2k_received_block *received)
             set.last = c;
         }
     }
-    if (set.refinement_bytes == 0) /* then refinement passes do not count (B.3 of T.814) */
+    if (set.refinement_bytes == 0) /* refinement passes without bytes do not count (B.3 of T.814) */
         set.passes = 1;
     return set;
 }
 
-/* SigProp and MagRef may come in different layers: joins their parts. */
+/* Joins SigProp and MagRef, which may come in different layers. */
 static l2k_status join_refinement(l2k_ht *ht, const l2k_ht_received_set *from, l2k_ht_set *set)
 {
     if (from->refinement_bytes == 0)
@@ -130,7 +129,7 @@ static l2k_status take_encoder(const l2k_context *context, worker *w)
     return L2K_OK;
 }
 
-/* Quantises coefficients of the 9/7, which arrive unquantised; the block then lies in the worker. */
+/* Quantises 9/7 coefficients, which arrive unquantised, into the worker's memory. */
 static l2k_status quantise(const l2k_context *context, const l2k_block_place *place, worker *w, l2k_t1_block *block)
 {
     const l2k_tile_component *component = place->band->component;
@@ -235,8 +234,8 @@ static bool decode_passes(l2k_ht *ht, const l2k_t1_block *block, const l2k_ht_se
     return true;
 }
 
-/* The cleanup pass of the first set is on bit-plane num_planes - 1; what is above it, to the subband's highest, is
- * coded in any case. */
+/* The first set's cleanup pass is on bit-plane num_planes - 1 and codes all planes from there up to the subband's
+ * highest. */
 static l2k_status decode_set(const l2k_block_batch *batch, const l2k_block_place *place, l2k_ht *ht,
                              const l2k_t1_block *block, const l2k_ht_received_set *received)
 {
@@ -250,7 +249,7 @@ static l2k_status decode_set(const l2k_block_batch *batch, const l2k_block_place
     const unsigned planes = place->band->max_planes - lowest, room = SAMPLE_BITS - lowest - scale;
     l2k_ht_set set = {.cleanup = received->cleanup->data,
                       .cleanup_bytes = received->cleanup->bytes,
-                      .passes = lowest > 0 ? received->passes : 1, /* below bit-plane 0 there is nothing to refine */
+                      .passes = lowest > 0 ? received->passes : 1, /* bit-plane 0 leaves nothing to refine */
                       .plane = lowest + scale,
                       .planes = l2k_min_u32(planes, room)};
     L2K_TRY(take_scratch(ht));
