@@ -19,7 +19,7 @@ static l2k_status allocate_coding(const l2k_context *context, uint32_t num_compo
     return L2K_OK;
 }
 
-/* Checks what SIZ asks for before anything is allocated for it. */
+/* Checks SIZ before memory is allocated for its components and tiles. */
 static l2k_status check_siz(l2k_codestream *cs, const l2k_codestream_limits *limits)
 {
     const l2k_context *context = cs->context;
@@ -56,7 +56,7 @@ static l2k_status read_main_header(l2k_codestream *cs, const l2k_codestream_limi
     return l2k_parse_header(context, &cs->siz, L2K_MAIN_HEADER, at, cs->end, &cs->coding, rest);
 }
 
-/* Joins the packed packet headers of the main header, and the lengths that it has of packets. */
+/* Joins the packed packet headers and the packet lengths of the main header. */
 static l2k_status keep_segments(l2k_codestream *cs, const l2k_header_rest *rest)
 {
     cs->has_packed = rest->packed->count > 0;

@@ -13,8 +13,8 @@ typedef struct l2k_tile_part_span {
     uint32_t tile;
     uint32_t part;                         /* TPsot */
     const uint8_t *header, *packets, *end; /* packets NULL: the header has not been read yet */
-    const uint8_t *packed, *packed_end;    /* its share of PPM, if there is one */
-    const uint8_t *lengths, *lengths_end;  /* its share of PLM, if there is one */
+    const uint8_t *packed, *packed_end;    /* its share of PPM, if any */
+    const uint8_t *lengths, *lengths_end;  /* its share of PLM, if any */
     size_t next;                           /* next tile-part of the same tile, L2K_NO_PART at the end */
 } l2k_tile_part_span;
 
@@ -63,7 +63,7 @@ typedef struct l2k_packed_headers {
 l2k_status l2k_codestream_tile_coding(const l2k_codestream *codestream, uint32_t tile, l2k_tile_coding *coding,
                                       l2k_packed_headers *packed);
 
-/* Call before tiles are decoded: reads the headers of their tile-parts, if so far only TLM names these. If one of them
+/* Call before tiles are decoded: reads the headers of their tile-parts, if so far only TLM lists these. If one of them
  * differs from TLM, makes a note, finds all tile-parts one after the other and sets *changed: their known places no
  * longer hold. Errors: as of l2k_codestream_open. */
 l2k_status l2k_codestream_locate(l2k_codestream *codestream, const uint32_t *tiles, uint32_t count, bool *changed);

@@ -70,7 +70,7 @@ static void put_float(l2k_buffer *out, float value)
     l2k_buffer_put(out, bits, 4);
 }
 
-/* Of symmetric taps the second half, from the changed sample on. */
+/* Writes a step's taps; of symmetric ones, the second half, from the changed sample on. */
 static void write_kernel_step(l2k_buffer *out, const l2k_kernel *kernel, const l2k_kernel_step *step, bool symmetric)
 {
     const unsigned first = symmetric ? step->num_taps / 2u : 0;

@@ -1,9 +1,9 @@
-/* The parsers of the marker segments that say what a codestream needs of its decoder: CAP (A.5.2; Ccap15: A.3 of
+/* The parsers of the marker segments that state what a codestream requires of its decoder: CAP (A.5.2; Ccap15: A.3 of
  * T.814), PRF (A.5.3), CPF (A.6 of T.814). */
 #include "base/buffer.h"
 #include "codec/codestream/header_parser.h"
 
-/* Bits of Pcap from the highest: Part 1 and so on. Part 2 says by its own marker segments what it changes. */
+/* Bits of Pcap from the highest: Part 1 and so on. Part 2's own marker segments state what it changes. */
 #define KNOWN_PARTS ((uint32_t)1 << (32 - 1) | (uint32_t)1 << (32 - 2) | L2K_PART_15)
 
 static l2k_status check_parts(const l2k_header_state *state, uint32_t parts)
@@ -14,7 +14,7 @@ static l2k_status check_parts(const l2k_header_state *state, uint32_t parts)
     return L2K_OK;
 }
 
-/* Pcap, and for each of its bits from the highest down two bytes. */
+/* Pcap, then two bytes for each bit set in it, from the highest down. */
 l2k_status l2k_parse_cap(l2k_header_state *state, const l2k_segment *segment)
 {
     l2k_capabilities *capabilities = &state->coding->capabilities;
@@ -38,7 +38,7 @@ l2k_status l2k_parse_cap(l2k_header_state *state, const l2k_segment *segment)
     return check_parts(state, parts);
 }
 
-/* A number in words of 16 bits, the lowest first; of numbers beyond 64 bits the greatest. */
+/* Parses a number in words of 16 bits, the lowest first; saturates at 64 bits. */
 static l2k_status parse_number(const l2k_header_state *state, const l2k_segment *segment, uint64_t *number)
 {
     const size_t length = l2k_segment_length(segment);

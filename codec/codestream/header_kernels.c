@@ -1,5 +1,5 @@
-/* The parser of ATK, arbitrary transformation kernels (T.801, A.3), and what COD and COC name by its index. Where
- * public streams and the bits of Rsiz disagree, this library goes by the marker segments. */
+/* The parser of ATK, arbitrary transformation kernels (T.801, A.3), and the search for the ATK whose index COD or COC
+ * names. Where public streams and the bits of Rsiz disagree, this library goes by the marker segments. */
 #include <math.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ static l2k_status take_bytes(atk *a, unsigned bytes, uint64_t *value)
     return L2K_OK;
 }
 
-/* A float of 128 bits from its upper half; what that leaves out is beyond a double. */
+/* A float of 128 bits from its upper half; the lower half is beyond a double's precision. */
 static double wide_float(uint64_t upper)
 {
     const int exponent = (int)(upper >> 48 & 0x7FFF);
@@ -78,7 +78,7 @@ static void mirror_taps(l2k_kernel_step *step)
     step->offset = (int8_t)(step->high ? 1 - (int)half : -(int)half);
 }
 
-/* Oatk, Eatk, Batk, LCatk and Aatk, as far as the kernel has them. */
+/* Oatk, Eatk, Batk, LCatk and Aatk, those that the kernel has. */
 static l2k_status parse_step(atk *a, l2k_kernel_step *step)
 {
     const bool symmetric = a->satk & L2K_ATK_SYMMETRIC, reversible = a->satk & L2K_ATK_REVERSIBLE;
@@ -109,7 +109,7 @@ static l2k_status parse_step(atk *a, l2k_kernel_step *step)
     return L2K_OK;
 }
 
-/* Steps stand in the order of the reconstruction. */
+/* Steps are in the order of the reconstruction. */
 static l2k_status parse_kernel(atk *a, l2k_kernel *kernel)
 {
     uint64_t steps = 0;

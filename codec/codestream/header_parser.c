@@ -1,5 +1,5 @@
-/* Reads a main or tile-part header (A.1 to A.4): goes through its marker segments, has each one parsed, and checks what
- * they say together. */
+/* Reads a main or tile-part header (A.1 to A.4): goes through its marker segments, has each one parsed, and checks that
+ * they agree. */
 #include "codec/codestream/header_parser.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ static l2k_status parse_com(l2k_header_state *state, const l2k_segment *segment)
     return L2K_OK;
 }
 
-/* Lengths can be done without: where they are wrong, that is not an error. */
+/* Lengths are optional, so wrong ones are not an error. */
 static l2k_status list_lengths(l2k_segment_list *list, const l2k_segment *segment)
 {
     if (list && !l2k_segment_list_add(list, segment))
@@ -49,7 +49,7 @@ static l2k_status parse_plm(l2k_header_state *state, const l2k_segment *segment)
     return list_lengths(state->rest->packet_lengths, segment);
 }
 
-/* What decoding does not need. PLT is read when a window asks for it (lengths.c). */
+/* Skips segments that decoding does not need. PLT is read when a window needs it (lengths.c). */
 static l2k_status skip(l2k_header_state *state, const l2k_segment *segment)
 {
     (void)state;
@@ -173,8 +173,7 @@ static l2k_status handle_segment(l2k_header_state *state, l2k_header_kind kind, 
     return rule->handle(state, segment);
 }
 
-/* Where CAP, which need not stand before COD, says that there are HT code-blocks only, the style need not say so (A.3
- * of T.814). */
+/* If CAP, which may follow COD, announces HT code-blocks only, the style need not state them (A.3 of T.814). */
 static void settle_style(const l2k_capabilities *capabilities, l2k_component_coding *coding)
 {
     if (capabilities->parts & L2K_PART_15 && capabilities->ht >> 14 == L2K_HT_ONLY)
@@ -201,7 +200,7 @@ static l2k_status check_component(const l2k_header_state *state, uint32_t c)
 }
 
 /* RCT and ICT need three components of the same size and wavelet (Annex G). Some encoders announce a transform for
- * fewer than three, which then has nothing to do. */
+ * fewer than three, which is then ignored. */
 static l2k_status check_component_transform(const l2k_header_state *state)
 {
     const l2k_component *size = state->siz->components;

@@ -12,7 +12,7 @@ typedef enum l2k_header_kind {
     L2K_LATER_PART_HEADER = 4
 } l2k_header_kind;
 
-/* Marker segments of one kind in a header, by the index that they begin with (A.7). */
+/* Marker segments of one kind in a header, by the index with which they begin (A.7). */
 typedef struct l2k_segment_list {
     unsigned count;
     bool is_wrong; /* lengths: a segment has no index, or the index of another */
@@ -22,7 +22,7 @@ typedef struct l2k_segment_list {
     } segments[256];
 } l2k_segment_list;
 
-/* Enters a segment. False if it has no index, or the index of another. */
+/* Adds a segment. False if it has no index, or the index of another. */
 bool l2k_segment_list_add(l2k_segment_list *list, const l2k_segment *segment);
 
 /* Appends the contents of the segments in the order of their indices. */
@@ -77,11 +77,11 @@ l2k_status l2k_parse_atk(l2k_header_state *state, const l2k_segment *segment);
 
 l2k_status l2k_parse_dfs(l2k_header_state *state, const l2k_segment *segment);
 
-/* Finds the levels of component c, if its COC names a DFS, once the header is complete: DFS and COD may come after
+/* Finds the levels of component c, if its COC names a DFS. Call once the header is complete: DFS and COD may follow
  * COC. */
 l2k_status l2k_find_splits(const l2k_header_state *state, uint32_t c);
 
-/* Finds the wavelet of component c by its index in COD or COC, once the header is complete: ATK may come after
+/* Finds the wavelet of component c by its index in COD or COC. Call once the header is complete: ATK may follow
  * these. */
 l2k_status l2k_find_kernel(const l2k_header_state *state, uint32_t c);
 

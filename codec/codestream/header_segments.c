@@ -65,7 +65,8 @@ l2k_status l2k_parse_siz(const l2k_context *context, const l2k_segment *segment,
 
 /* ---- COD, COC (A.6.1, A.6.2) --------------------------------------------------------------------------------- */
 
-/* If a DFS is named, the levels follow from COD (header_splits.c): until then they are those that have precincts. */
+/* If COC names a DFS, COD will give the number of levels (header_splits.c); until then, it is the number that have
+ * precincts. */
 static l2k_status parse_precincts(const l2k_header_state *state, const l2k_segment *segment, const uint8_t *d,
                                   l2k_component_coding *coding)
 {
@@ -114,7 +115,7 @@ static l2k_status parse_style(const l2k_header_state *state, const l2k_segment *
     return parse_precincts(state, segment, d + 5, coding);
 }
 
-/* Copies what COD or COC sets, without the quantisation. */
+/* Copies the members that COD or COC sets, without the quantisation. */
 static void assign_style(l2k_component_coding *to, const l2k_component_coding *from)
 {
     to->levels = from->levels;
@@ -156,7 +157,7 @@ l2k_status l2k_parse_cod(l2k_header_state *state, const l2k_segment *segment)
 /* Bits of l2k_header_state.specific. */
 enum { SEEN_COC = 1, SEEN_QCC = 2 };
 
-/* The component index that COC, QCC and RGN start with; *d advances past it, to where there is at least a byte. */
+/* Parses the component index with which COC, QCC and RGN start; *d advances past it. At least one byte must follow. */
 static l2k_status parse_component_index(const l2k_header_state *state, const l2k_segment *segment, const uint8_t **d,
                                         uint32_t *c)
 {

@@ -12,7 +12,7 @@ static bool has_styles(const l2k_split_styles *styles)
     return false;
 }
 
-/* Level by level; those beyond the most that COD can ask for mean nothing. */
+/* Ddfs, level by level; levels beyond the most that COD allows are ignored. */
 static l2k_status parse_splits(const l2k_header_state *state, const uint8_t *ddfs, unsigned levels,
                                l2k_unsplit *unsplit)
 {

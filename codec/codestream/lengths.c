@@ -1,5 +1,5 @@
-/* Lengths that headers state: of tile-parts (TLM, A.7.1), which are found by them where only some of a file is read,
- * and of packets (PLM, A.7.2; PLT, A.7.3). */
+/* Lengths that headers state: of tile-parts (TLM, A.7.1), which locate these if a file is read in parts, and of packets
+ * (PLM, A.7.2; PLT, A.7.3). */
 #include "base/memory.h"
 #include "base/partial.h"
 #include "base/run.h"
@@ -10,14 +10,14 @@
 
 enum { SOT_BYTES = 12, LEAST_BYTES = SOT_BYTES + 2, MOST_PARTS = 256 };
 
-/* Where the next tile-part begins, and how many each tile has had. */
+/* Where the next tile-part begins, and how many each tile has so far. */
 typedef struct part_list {
     const uint8_t *at;
     uint16_t *counts;
-    uint32_t next_tile; /* where TLM names none: each tile has one tile-part, in order */
+    uint32_t next_tile; /* if TLM names no tiles: each has one tile-part, in order */
 } part_list;
 
-/* One tile-part; *is_right: whether it can be. */
+/* Lists one tile-part; *is_right: whether it is possible. */
 static l2k_status list_part(l2k_codestream *cs, part_list *list, uint32_t tile, uint32_t bytes, bool *is_right)
 {
     *is_right = bytes >= LEAST_BYTES && bytes <= (size_t)(cs->end - list->at) && tile < cs->num_tiles &&
@@ -30,7 +30,7 @@ static l2k_status list_part(l2k_codestream *cs, part_list *list, uint32_t tile, 
     return l2k_tile_parts_add(cs, span);
 }
 
-/* The tile-parts of a segment, behind Ztlm. */
+/* Lists the tile-parts of a segment, from the byte after Ztlm on. */
 static l2k_status list_segment(l2k_codestream *cs, part_list *list, const uint8_t *data, size_t bytes, bool *is_right)
 {
     const unsigned style = bytes ? data[0] : 0, of_tile = style >> 4 & 3, of_length = style & 0x40 ? 4 : 2;
@@ -53,7 +53,7 @@ static void forget_parts(l2k_codestream *cs)
     cs->is_listed = cs->has_end = false;
 }
 
-/* All of them; they are right as far as can be seen only if EOC follows on the last one. */
+/* Lists all tile-parts; they are plausible only if EOC follows the last one. */
 static l2k_status list_parts(l2k_codestream *cs, const l2k_segment_list *lengths, part_list *list, bool *is_right)
 {
     *is_right = !lengths->is_wrong;
@@ -92,7 +92,7 @@ l2k_status l2k_tile_parts_list(l2k_codestream *cs, const l2k_segment_list *lengt
     return l2k_tile_parts_link(cs);
 }
 
-/* Reads the headers of a tile's tile-parts. *is_right: they are as TLM has them, and as many as an SOT says. */
+/* Reads the headers of a tile's tile-parts. *is_right: they agree with TLM, and with the number that an SOT states. */
 static l2k_status locate_tile(const l2k_codestream *cs, uint32_t tile, bool *is_right)
 {
     unsigned most = 0, parts = 0;
@@ -116,7 +116,7 @@ static bool is_located(const l2k_codestream *cs, uint32_t tile)
     return i == L2K_NO_PART && cs->first_part[tile] != L2K_NO_PART;
 }
 
-/* After an error, none are left, and the next window tries again. */
+/* After an error no tile-parts are left, and the next window tries again. */
 static l2k_status find_parts(l2k_codestream *cs)
 {
     forget_parts(cs);
@@ -143,7 +143,7 @@ l2k_status l2k_codestream_locate(l2k_codestream *cs, const uint32_t *tiles, uint
 
 /* ---- PLM, PLT ------------------------------------------------------------------------------------------------- */
 
-/* Nplm, a byte, and as many bytes of lengths, for each tile-part. */
+/* For each tile-part PLM has a byte, Nplm, then Nplm bytes of lengths. */
 void l2k_tile_parts_share_lengths(l2k_codestream *cs)
 {
     const uint8_t *at = cs->packet_lengths.data, *end = l2k_buffer_end(&cs->packet_lengths);

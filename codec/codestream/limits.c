@@ -1,7 +1,7 @@
 /* The default limits of samples and memory, and the check of an image against the limit of samples. */
 #include "codec/codestream/limits.h"
 
-/* So a file of a hundred bytes may need 21 MB of samples and 30 MiB of other memory, less than 64 MiB together. */
+/* These allow a file of a hundred bytes 21 MB of samples and 30 MiB of other memory, less than 64 MiB together. */
 #define MOST_SAMPLES          ((uint64_t)1 << 36)
 #define LEAST_SAMPLE_BYTES    ((uint64_t)1 << 23)
 #define SAMPLE_BYTES_PER_BYTE ((uint64_t)1 << 17)

@@ -1,4 +1,4 @@
-/* Marker codes (Table A.2), and marker segments as they stand in the file (A.1). */
+/* Marker codes (Table A.2), and marker segments in the file (A.1). */
 #ifndef L2K_CODEC_CODESTREAM_MARKERS_H
 #define L2K_CODEC_CODESTREAM_MARKERS_H
 

@@ -12,7 +12,7 @@
 
 enum { SOT_BYTES = 12 };
 
-/* Work per tile-part, for l2k_poll, and the bytes skipped at the cost of one sample: a header far away may have to come
+/* Work per tile-part, for l2k_poll, and the bytes skipped at the cost of one sample: a distant header may have to come
  * from a slow disk. */
 enum { WEIGHT_OF_PART = 64, BYTES_PER_SAMPLE = 4 };
 
@@ -40,7 +40,7 @@ static l2k_status ends_early(const l2k_codestream *cs, const uint8_t **at, const
     return L2K_OK;
 }
 
-/* Something that cannot be a tile-part: an error if it is the first one, else the end of what can be decoded. */
+/* Not a tile-part: an error in place of the first one, else the end of what can be decoded. */
 L2K_PRINTF(3, 4)
 static l2k_status is_damaged(const l2k_codestream *cs, const uint8_t **at, const char *format, ...)
 {
@@ -68,7 +68,7 @@ static l2k_status find_packets(const l2k_context *context, l2k_tile_part_span *s
     return L2K_OK;
 }
 
-/* The same without a message, for when it is not yet known what a failure means. */
+/* The same without a message, for callers that decide later what a failure means. */
 static l2k_status try_packets(const l2k_codestream *cs, l2k_tile_part_span *span)
 {
     l2k_context silent = *cs->context;
@@ -80,10 +80,10 @@ static l2k_status try_packets(const l2k_codestream *cs, l2k_tile_part_span *span
 static const uint8_t *end_of_last_part(const l2k_codestream *cs, const uint8_t *header)
 {
     bool has_end = cs->end - header >= 2 && l2k_get_be(cs->end - 2, 2) == L2K_EOC;
-    return has_end ? cs->end - 2 : cs->end; /* where l2k_tile_parts_scan finds it */
+    return has_end ? cs->end - 2 : cs->end; /* l2k_tile_parts_scan finds EOC there */
 }
 
-/* Failures to read a header that say nothing about it; L2K_OK for all others. */
+/* Reports failures that are not the header's fault; L2K_OK for all others. */
 static l2k_status report_reading(const l2k_context *context, l2k_status header)
 {
     if (header == L2K_ERROR_IO)
@@ -91,7 +91,7 @@ static l2k_status report_reading(const l2k_context *context, l2k_status header)
     if (header == L2K_ERROR_MEMORY)
         return l2k_fail(context, header, "out of memory for the parts of a file");
     if (header == L2K_ERROR_CANCELLED)
-        return l2k_poll(context, 0); /* which reports it */
+        return l2k_poll(context, 0); /* reports it */
     return L2K_OK;
 }
 
@@ -235,7 +235,7 @@ static void move_to_tiles(l2k_codestream *cs, size_t list, size_t *twice)
     }
 }
 
-/* Nothing can be read after a missing tile-part. */
+/* A missing tile-part makes those after it unreadable. */
 static l2k_status check_sequence(const l2k_codestream *cs, uint32_t tile)
 {
     uint32_t due = 0;
@@ -246,7 +246,7 @@ static l2k_status check_sequence(const l2k_codestream *cs, uint32_t tile)
     return L2K_OK;
 }
 
-/* The standard requires the tile-parts of a tile in the order of TPsot. If they are not, inserting each one at its
+/* The standard requires the tile-parts of a tile in the order of TPsot. For other orders, inserting each one at its
  * place would take quadratic time; lists by TPsot take linear time. */
 l2k_status l2k_tile_parts_link(l2k_codestream *cs)
 {

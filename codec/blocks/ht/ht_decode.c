@@ -1,5 +1,4 @@
-/* The HT cleanup pass (7.3 of T.814): its segments, the tables for its codes, and the way from row to row of 2 x 2
- * quads. */
+/* The HT cleanup pass (7.3 of T.814): its segments, the tables for its codes, and the loop over rows of 2 x 2 quads. */
 #include <string.h>
 
 #include "base/integer.h"
@@ -79,7 +78,7 @@ void l2k_ht_make_decode_tables(l2k_ht_decode_tables *tables)
 
 /* ---- The pass ------------------------------------------------------------------------------------------------ */
 
-/* The last two bytes have the length of MEL and VLC together in twelve bits (7.1.1). */
+/* The last two bytes hold the length of MEL and VLC together in twelve bits (7.1.1). */
 static bool start_streams(l2k_ht *ht, const l2k_ht_set *set)
 {
     const uint8_t *data = set->cleanup, *end = data + set->cleanup_bytes;
@@ -98,7 +97,7 @@ static bool start_streams(l2k_ht *ht, const l2k_ht_set *set)
     return true;
 }
 
-/* What lies beside the rows is 0, as is what lies above the first. */
+/* The rows' borders, and the row above the first, are zeros. */
 static void start_rows(l2k_ht_pass *p, const l2k_t1_block *block, const l2k_ht_set *set, l2k_ht_form form)
 {
     p->num_quads = (block->width + 1) / 2;
@@ -111,8 +110,8 @@ static void start_rows(l2k_ht_pass *p, const l2k_t1_block *block, const l2k_ht_s
     p->form = form;
 }
 
-/* Where a row of samples goes. Vector code writes whole groups of quads, and always two rows: where there is no room,
- * by way of the lines. */
+/* Where a row of samples goes. Vector code writes whole groups of quads, and always two rows; where these do not fit,
+ * it writes to the scratch lines, which are then copied. */
 typedef struct target {
     uint8_t *at;
     size_t pitch, bytes; /* from row to row, and of a row */
@@ -128,7 +127,7 @@ static target target_of(l2k_ht *ht, const l2k_t1_block *block, l2k_ht_form form)
     return (target){.at = block->coefficients, .pitch = size * block->stride, .bytes = bytes};
 }
 
-/* A block's rows lie far apart, in more pages than processors fetch ahead in. */
+/* A block's rows lie far apart, in more pages than hardware prefetchers follow. */
 static void fetch_ahead(const target *t, uint32_t rows)
 {
     for (uint32_t y = 0; y < rows; y++)

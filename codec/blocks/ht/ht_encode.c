@@ -17,7 +17,7 @@ void l2k_ht_encoder_prepare(const l2k_context *context, l2k_ht_encoder *encoder)
     l2k_ht_make_codes(encoder->codes, encoder->pairs);
 }
 
-/* A refinement segment without bytes is left out. */
+/* Refinement passes without bytes do not count (B.3 of T.814) and are left out. */
 static void code_passes(l2k_ht_encoder *encoder, const l2k_t1_block *block, unsigned passes, l2k_ht_code *code)
 {
     uint32_t refinement[2] = {0, 0};

@@ -12,15 +12,15 @@
 /* Quads across the widest code-block, with a margin on both sides for whole vectors. */
 enum { L2K_HT_QUADS_ACROSS = 512, L2K_HT_MARGIN = 16, L2K_HT_QUADS = L2K_HT_QUADS_ACROSS + 2 * L2K_HT_MARGIN };
 
-/* 32 bits for each of 4096 samples, a stuffing bit for each 15, and what MEL and VLC take (at most 6 bits for each of
- * 1280 symbols, and 15 for each of 1024 quads); writers write eight bytes at once. */
+/* 32 bits for each of 4096 samples and a stuffing bit for each 15; 6 bits at most for each of 1280 MEL symbols; 15 for
+ * VLC of each of 1024 quads. Writers write eight bytes at once. */
 enum { L2K_HT_MAGSGN_ROOM = 17536, L2K_HT_MEL_ROOM = 1024, L2K_HT_VLC_ROOM = 3072 };
 
-/* Three bits for each sample of the refinement passes at most, and stuffing. A 1024 x 4 block has the most columns of
+/* At most three bits for each sample of the refinement passes, and stuffing. A 1024 x 4 block has the most columns of
  * four samples, with a border all around. */
 enum { L2K_HT_REFINEMENT_ROOM = 2048, L2K_HT_STRIPE_COLUMNS = 1026 * 3 };
 
-/* What the next row of quads needs: significance, and exponents of the lower samples on the left and right. */
+/* Input to the next row of quads: significance, and exponents of the lower samples on the left and right. */
 typedef struct l2k_ht_line {
     uint32_t rho[L2K_HT_QUADS], left[L2K_HT_QUADS], right[L2K_HT_QUADS];
 } l2k_ht_line;

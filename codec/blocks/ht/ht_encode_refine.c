@@ -57,8 +57,8 @@ static void append(bits *b, unsigned bit)
     b->value |= (uint32_t)bit << b->count++;
 }
 
-/* Visits the samples of a column that are not significant and have a significant neighbour, including those that have
- * just become so. */
+/* Visits the insignificant samples of a column that have a significant neighbour, including one that has just become
+ * significant. */
 static void visit_column(const refinement *r, l2k_ht_column *column, bits *to)
 {
     unsigned here = tall(r, column), others = tall(r, column - 1) | tall(r, column + 1);

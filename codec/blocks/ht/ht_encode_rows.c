@@ -1,6 +1,6 @@
-/* The HT cleanup pass (7.3 of T.814) as an encoder makes it: row by row of 2 x 2 quads, in loops over the row that
- * measure the samples, look up and write the codes of MEL and VLC, join the bits of each quad's samples, and write
- * those. Compiled once per instruction set (base/cpu.h). */
+/* The encoder's HT cleanup pass (7.3 of T.814). For each row of 2 x 2 quads, loops measure the samples, look up and
+ * write the codes of MEL and VLC, join the bits of each quad's samples, and write those. Compiled once per instruction
+ * set (base/cpu.h). */
 #include "codec/blocks/ht/ht_encode.h"
 
 #include "base/integer.h"
@@ -38,7 +38,7 @@ DEFINE_SCAN(scan_int32, int32_t, uint32_t)
 
 /* ---- Samples ------------------------------------------------------------------------------------------------- */
 
-/* The samples that a row of quads is made of. */
+/* The samples of a row of quads. */
 typedef struct sample_rows {
     const uint8_t *top, *bottom;
     uint32_t width;
@@ -46,7 +46,7 @@ typedef struct sample_rows {
     unsigned plane;
 } sample_rows;
 
-/* Below an odd last row there are zeros. */
+/* An odd last row is paired with zeros. */
 static sample_rows rows_at(const cleanup_encoder *e, uint32_t y)
 {
     const l2k_t1_block *block = e->block;
@@ -56,7 +56,7 @@ static sample_rows rows_at(const cleanup_encoder *e, uint32_t y)
     return (sample_rows){top, bottom, block->width, block->type, e->plane};
 }
 
-/* Samples on the left and right of L2K_LANES quads, from column x on; beyond the row there are zeros. */
+/* Loads the left and right samples of L2K_LANES quads, from column x on; zeros beyond the row. */
 INLINE void load_samples(const sample_rows *rows, l2k_coefficient_type type, const uint8_t *row, size_t x,
                          l2k_lanes *left, l2k_lanes *right)
 {
@@ -76,10 +76,10 @@ INLINE void load_samples(const sample_rows *rows, l2k_coefficient_type type, con
 
 /* ---- Measuring ----------------------------------------------------------------------------------------------- */
 
-/* What is known of quads without looking at others. */
+/* Properties of quads that do not depend on other quads. */
 typedef struct measured {
     l2k_lanes rho, most; /* the largest exponent of 2 mu - 1 */
-    l2k_lanes reaching;  /* samples that have it */
+    l2k_lanes reaching;  /* samples with that exponent */
 } measured;
 
 /* Values and exponents of samples, which are numbered by columns: 0 and 1 on the left, 2 and 3 on the right. mu is in
@@ -105,7 +105,7 @@ INLINE measured measure_samples(l2k_ht_quads *quads, l2k_ht_line *now, const l2k
     return m;
 }
 
-/* The least bound (7.3.7): from the four exponents above, where the quad has more than one significant sample. */
+/* The least bound (7.3.7): depends on the four exponents above if the quad has more than one significant sample. */
 INLINE l2k_lanes least_bound(const l2k_ht_line *above, l2k_lanes rho, size_t i)
 {
     const l2k_lanes a = l2k_lanes_load(above->right + i - 1), b = l2k_lanes_load(above->left + i);
@@ -132,7 +132,7 @@ INLINE void note_lanes(uint64_t *masks, size_t i, l2k_lanes condition)
     masks[i / 64] = i % 64 ? masks[i / 64] | bits : bits;
 }
 
-/* Computes what depends on other quads: bound, residual and the index of the code. */
+/* Computes the properties that depend on other quads: bound, residual and the index of the code. */
 INLINE void relate(l2k_ht_quads *quads, const measured *m, l2k_lanes least, l2k_lanes context, size_t i)
 {
     const l2k_lanes bound = l2k_lanes_max(m->most, least), zero = bound ^ bound;
@@ -163,7 +163,7 @@ INLINE void measure_row(cleanup_encoder *e, uint32_t y, bool first_row, l2k_coef
 
 /* ---- MEL ----------------------------------------------------------------------------------------------------- */
 
-/* Quads whose context is 0 say whether they have a significant sample; in the first row pairs have a symbol, too. */
+/* Each quad in context 0 has a symbol: whether it has significant samples. In the first row, pairs have one, too. */
 INLINE void put_first_symbols(cleanup_encoder *e)
 {
     const l2k_ht_quads *quads = &e->memory->quads;
@@ -176,7 +176,7 @@ INLINE void put_first_symbols(cleanup_encoder *e)
     }
 }
 
-/* Of 64 quads: ones, each after a run of zeros, and the zeros after them. */
+/* Codes the symbols of 64 quads: ones, each after a run of zeros, then the zeros left. */
 INLINE void put_symbols_of(l2k_ht_mel_writer *mel, uint64_t quiet, uint64_t some)
 {
     for (uint64_t ones = quiet & some; ones; ones &= ones - 1) {
@@ -220,7 +220,7 @@ INLINE vlc_code code_of_pair(l2k_ht_quads *quads, const uint16_t *codes, const u
     return (vlc_code){c.bits | (uint64_t)(pair >> 5) << c.count, c.count + (pair & 31)};
 }
 
-/* Up to a multiple of four, quads have no code. */
+/* Pads the row to a multiple of four quads with empty codes. */
 INLINE void pad_codes(l2k_ht_quads *quads, uint32_t num_quads)
 {
     for (uint32_t i = L2K_HT_MARGIN + num_quads; i & 3; i++) {
@@ -249,7 +249,7 @@ INLINE void put_codes(cleanup_encoder *e, bool first_row)
 
 /* ---- MagSgn -------------------------------------------------------------------------------------------------- */
 
-/* Joins the bits of samples: of whole quads where bounds are at most 16, else of each column. */
+/* Joins the bits of a quad's samples if bounds are at most 16, else those of each column. */
 INLINE void join_samples(l2k_ht_quads *quads, bool wide, uint32_t i)
 {
     const l2k_lanes bound = l2k_lanes_load(quads->bound + i), index = l2k_lanes_load(quads->index + i);
@@ -314,7 +314,7 @@ INLINE void put_samples(cleanup_encoder *e, bool wide)
 
 /* ---- The pass ------------------------------------------------------------------------------------------------ */
 
-/* The last byte and the low half of the one before it are the length field (7.1.1); stuffing takes both as ones. */
+/* The last byte and the low half of the one before it are the length field (7.1.1), which stuffing treats as ones. */
 static void start(cleanup_encoder *e)
 {
     l2k_ht_encoder *memory = e->memory;
@@ -338,8 +338,8 @@ static void clear_border(cleanup_encoder *e)
     lines[0].rho[end] = lines[0].left[end] = lines[0].right[end] = 0;
 }
 
-/* The last bytes of MEL and VLC become one where their bits agree, unless that would be 0xFF, after which MEL would be
- * stuffed, or VLC is nothing but its length field. */
+/* The last bytes of MEL and VLC share one byte if their bits agree, unless it would be 0xFF, after which MEL would be
+ * stuffed, or VLC consists of its length field alone. */
 static void end_mel_and_vlc(cleanup_encoder *e)
 {
     if (e->mel.run)
@@ -358,7 +358,7 @@ static void end_mel_and_vlc(cleanup_encoder *e)
     *--e->vlc.first = (uint8_t)vlc;
 }
 
-/* MagSgn, MEL and VLC in a row, with the length of the last two. */
+/* Joins MagSgn, MEL and VLC, and sets the length field of the last two. */
 static uint32_t join(cleanup_encoder *e)
 {
     l2k_ht_encoder *memory = e->memory;

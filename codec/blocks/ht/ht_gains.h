@@ -1,4 +1,4 @@
-/* What the passes of an HT code-block gain: the squared error that each removes from a sample, in quarters of a squared
+/* Gains of the passes of an HT code-block: the squared error that each removes from a sample, in quarters of a squared
  * quantiser step. */
 #ifndef L2K_CODEC_BLOCKS_HT_HT_GAINS_H
 #define L2K_CODEC_BLOCKS_HT_HT_GAINS_H
@@ -15,8 +15,8 @@ L2K_HD uint64_t l2k_ht_gain(uint32_t magnitude, uint64_t point, bool reversible)
     return point * (2 * twice_true - point);
 }
 
-/* Adds what cleanup pass, SigProp and MagRef each gain. The cleanup pass is on `plane`, 0 or 1; `found` is what SigProp
- * has made significant. */
+/* Adds the gains of cleanup pass, SigProp and MagRef. The cleanup pass is on `plane`, 0 or 1; `found`: SigProp made the
+ * sample significant. */
 L2K_HD void l2k_ht_add_gains(uint32_t magnitude, bool found, unsigned plane, bool reversible, l2k_gains gains[3])
 {
     const uint64_t all = l2k_ht_gain(magnitude, 2 * (uint64_t)magnitude + !reversible, reversible);

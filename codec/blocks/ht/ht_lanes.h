@@ -1,6 +1,6 @@
 /* One 32-bit value for each of L2K_LANES neighbouring quads, in the instruction set that the file is compiled for
- * (base/cpu.h): a vector, or in plain C a number. Arithmetic is written with operators; what they do not say is here.
- * Conditions are lanes of all ones or zeros. */
+ * (base/cpu.h): a vector, or in plain C a number. These functions complement C's operators. Conditions are lanes of all
+ * ones or zeros. */
 #ifndef L2K_CODEC_BLOCKS_HT_HT_LANES_H
 #define L2K_CODEC_BLOCKS_HT_HT_LANES_H
 
@@ -42,7 +42,7 @@ static inline void l2k_lanes_store(uint32_t *to, l2k_lanes v)
     memcpy(to, &v, sizeof v);
 }
 
-/* All ones where a bit of v is set, which is given by its distance from the highest one. */
+/* All ones where the bit of v that lies `below_highest` below the highest bit is set. */
 static inline l2k_lanes l2k_lanes_if_bit(l2k_lanes v, unsigned below_highest)
 {
     return (l2k_lanes)((l2k_signed_lanes)(v << below_highest) >> 31);
@@ -67,7 +67,7 @@ static inline l2k_lanes l2k_lanes_magnitude(l2k_lanes v)
     return v >> 31 ? 0u - v : v;
 }
 
-/* Bits that v takes; 0 for 0. v < 2^31, and unless `wide` v < 2^24; of -1 any number. */
+/* Bit length of v; 0 for 0. v < 2^31, and v < 2^24 unless `wide`; for -1 the result is arbitrary. */
 static inline l2k_lanes l2k_lanes_length(l2k_lanes v, bool wide)
 {
     (void)wide;
@@ -93,8 +93,7 @@ static inline void l2k_lanes_load_int32(const int32_t *from, l2k_lanes *even, l2
     *odd = (uint32_t)from[1];
 }
 
-/* In each lane `low`, followed from bit `count` (0 to 32) on by `high`: of quad i to (i even: `even`, else `odd`)[i /
- * 2]. */
+/* In each lane joins `low` and, from bit `count` (0 to 32) on, `high`; quad i goes to even[i / 2] or odd[i / 2]. */
 static inline void l2k_lanes_store_joined(uint64_t *even, uint64_t *odd, size_t i, l2k_lanes low, l2k_lanes high,
                                           l2k_lanes count)
 {
@@ -173,7 +172,7 @@ static inline l2k_lanes l2k_lanes_magnitude(l2k_lanes v)
     return (l2k_lanes)_mm256_abs_epi32((__m256i)v);
 }
 
-/* From the exponent of the same number as a float, without what could round it up. */
+/* From the exponent of the number as a float, with the bits cleared that could round it up. */
 static inline l2k_lanes l2k_lanes_length(l2k_lanes v, bool wide)
 {
     const l2k_lanes exact = wide ? v & ~(v >> 8) : v;

@@ -1,7 +1,7 @@
 /* Pairs of quads of the HT cleanup pass (7.3 of T.814), for ht_rows.c: significance, known most significant bits and
- * exponent residuals from MEL and VLC. Each codeword waits for the length of the one before, so what counts is that
- * chain: tables that give all there is to know, of whose indices nothing is left to add when the bits are there, and no
- * branches that cannot be foreseen. */
+ * exponent residuals from MEL and VLC. Each codeword waits for the length of the one before, and this chain sets the
+ * speed. So tables give everything in one look-up, the bits are the last part of an index to be added, and no branch is
+ * unpredictable. */
 #ifndef L2K_CODEC_BLOCKS_HT_HT_QUADS_H
 #define L2K_CODEC_BLOCKS_HT_HT_QUADS_H
 
@@ -13,11 +13,11 @@ typedef struct streams {
     uint64_t bits, events;
     const uint8_t *next;
     unsigned count;
-    uint32_t context; /* what the last quad adds to that of the next */
+    uint32_t context; /* the last quad's part of the next one's context */
 } streams;
 
-/* The part of a table that is `offset` bytes on: what is known of an index before the bits are. The compiler shall not
- * add the bits first, which come last. */
+/* The part of a table at `offset` bytes, the part of an index that is known before the bits are. Keeps the compiler
+ * from adding the bits, which come last, to the offset first. */
 static inline const uint32_t *part_of(const uint32_t *table, uint32_t offset)
 {
     const uint32_t *part = (const uint32_t *)(const void *)((const uint8_t *)table + offset);
@@ -31,7 +31,7 @@ static inline uint32_t context_after(bool first_row, uint32_t quad)
     return first_row ? (quad & 7 << 7) << 2 : quad & 1 << 10;
 }
 
-/* An entry of the table for the next `bits`; in context 0 only if MEL has an event of 1. */
+/* The table's entry for the next `bits`; in context 0, 0 unless MEL has an event of 1. */
 static inline uint32_t get_quad(const uint32_t *table, uint32_t left, uint32_t above, uint64_t bits, streams *s)
 {
     const unsigned asked = (left | above) == 0, none = asked & ~(unsigned)s->events;
@@ -68,7 +68,7 @@ static inline void get_residuals(l2k_ht_pass *p, bool first_row, streams *s, uin
     put_pair(p, i, first, second, both);
 }
 
-/* Out of line, because it is seldom needed. */
+/* Out of line, because it seldom runs. */
 static __attribute__((noinline)) uint64_t fill_events(l2k_ht_mel *mel, uint64_t events)
 {
     mel->num_events = 63 - (unsigned)__builtin_clzll(events);
@@ -77,7 +77,7 @@ static __attribute__((noinline)) uint64_t fill_events(l2k_ht_mel *mel, uint64_t 
     return mel->events | (uint64_t)1 << mel->num_events;
 }
 
-/* Leaves bits and events for a pair of quads: 38 and 3 at most. */
+/* Ensures bits and events for a pair of quads: 38 and 3 at most. */
 static inline void refill(l2k_ht_pass *p, streams *s)
 {
     if (__builtin_expect(s->events < 1 << 3, 0))
@@ -87,8 +87,8 @@ static inline void refill(l2k_ht_pass *p, streams *s)
     s->count |= 56;
 }
 
-/* Significance above each quad: of sample 3 of the quad before and sample 1 of the one right above, and of sample 3 of
- * that and sample 1 of the next; where they stand in a context, in bytes. */
+/* Significance above each quad, in its place in a context, in bytes: of sample 3 of the quad above on the left and
+ * sample 1 of the one right above; and of sample 3 of that and sample 1 of the one on the right. */
 static void find_contexts(l2k_ht_pass *restrict p)
 {
     const uint32_t *restrict before = p->quads;
@@ -99,7 +99,7 @@ static void find_contexts(l2k_ht_pass *restrict p)
             ((before[i] >> 10 | before[i + 1] >> 8) & 1 << 9) | ((before[i + 1] >> 8 | before[i + 2] >> 6) & 1 << 11);
 }
 
-/* At least 18 bits are left of the pair before: the first codeword need not wait until there are more. */
+/* The pair before leaves at least 18 bits, so the first codeword need not wait for the refill. */
 static inline void get_pair(l2k_ht_pass *p, bool first_row, streams *s, size_t i)
 {
     const uint32_t *table = p->tables.quads[!first_row];

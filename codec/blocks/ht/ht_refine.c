@@ -39,7 +39,7 @@ static void find_significance(const refinement *r)
 
 /* ---- MagRef -------------------------------------------------------------------------------------------------- */
 
-/* A refined sample has the bit itself in place of the middle of the interval that it was in. */
+/* The refining bit replaces the bit that put the sample in the middle of its interval. */
 static void refine_column(const refinement *r, l2k_ht_window *bits, uint32_t *sample, unsigned significant)
 {
     for (; significant; significant >>= 1, sample += r->stride)
@@ -69,8 +69,8 @@ static unsigned tall(const refinement *r, const uint8_t *column)
     return column[-(ptrdiff_t)r->pitch] >> 3 | (unsigned)*column << 1 | below << 5;
 }
 
-/* Visits the samples of a column that are not significant and have a significant neighbour, including those that have
- * just become so. Returns the new ones. */
+/* Visits the insignificant samples of a column that have a significant neighbour, including one that has just become
+ * significant. Returns the newly significant samples. */
 static unsigned visit_column(const refinement *r, l2k_ht_window *bits, const uint8_t *column, unsigned rows)
 {
     unsigned here = tall(r, column), others = tall(r, column - 1) | tall(r, column + 1), found = 0;
@@ -114,7 +114,7 @@ static void significance_propagation(const refinement *r, l2k_ht_window bits)
             propagate_group(r, &bits, y, x);
 }
 
-/* A bit for each sample at most, and in SigProp its sign. */
+/* At most a bit for each sample, and in SigProp its sign. */
 enum { MAGREF_BYTES = L2K_HT_SAMPLES / 8, SIGPROP_BYTES = 2 * MAGREF_BYTES };
 
 /* MagRef comes first here, because it concerns only what the cleanup pass found. */

@@ -1,5 +1,5 @@
-/* Rows of quads of the HT cleanup pass. Reading quads is a chain of codewords in which each waits for the one before,
- * and leaves most of the processor idle; samples of the row above are read in between. */
+/* Rows of quads of the HT cleanup pass. Each codeword of the quads waits for the one before, which leaves most of the
+ * processor idle, so samples of the row above are read in between. */
 #include "codec/blocks/ht/ht_quads.h"
 #include "codec/blocks/ht/ht_samples.h"
 
@@ -36,7 +36,7 @@ static void get_columns(l2k_ht_pass *p, size_t count)
         p->position = get_column(p, p->bits, p->position, i);
 }
 
-/* Mostly both quads have significant samples, or none has. */
+/* Mostly both quads have significant samples, or neither. */
 INLINE uint32_t get_columns_of_pair(l2k_ht_pass *p, const uint8_t *bits, uint32_t position, size_t i)
 {
     if ((p->added[i] | p->added[i + 1]) == 0) {

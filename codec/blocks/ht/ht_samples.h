@@ -1,5 +1,5 @@
 /* Rows of samples of the HT cleanup pass (7.3.7 and 7.3.8 of T.814): exponent bounds, then magnitudes and signs from
- * MagSgn. The exponents above are known when a row begins, so where each of its quads starts is, too, and they can be
+ * MagSgn. The exponents above are known when a row begins, and give the start of each of its quads, so these can be
  * read side by side. */
 #ifndef L2K_CODEC_BLOCKS_HT_HT_SAMPLES_H
 #define L2K_CODEC_BLOCKS_HT_HT_SAMPLES_H
@@ -9,8 +9,8 @@
 
 /* ---- Bounds and positions ------------------------------------------------------------------------------------ */
 
-/* The bits of x, which is less than 2^31, or 1: from the exponent of a float. Below the highest bit there is a 0, so
- * that rounding does not make it a greater power of two. */
+/* The bits of x, which is less than 2^31, or 1: from the exponent of a float. The bit below the highest is cleared, so
+ * that rounding does not reach the next power of two. */
 static inline uint32_t bit_length(uint32_t x)
 {
     const float real = (float)(int32_t)(x & ~(x >> 1));
@@ -25,7 +25,7 @@ static inline uint32_t max(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-/* A quad with more than one significant sample has a bound of at least the greatest exponent above it less 1. Returns
+/* The bound of a quad with more than one significant sample is at least the greatest exponent above it less 1. Returns
  * the greatest bound of the row. */
 static uint32_t find_bounds(l2k_ht_pass *restrict p, uint32_t count)
 {
@@ -45,7 +45,7 @@ static uint32_t find_bounds(l2k_ht_pass *restrict p, uint32_t count)
     return most >> 24;
 }
 
-/* From numbers of bits to where they start. */
+/* Turns numbers of bits into where they start. */
 static void find_starts(l2k_ht_pass *p, uint32_t count)
 {
     uint32_t position = p->position;
@@ -57,7 +57,7 @@ static void find_starts(l2k_ht_pass *p, uint32_t count)
     p->position = position;
 }
 
-/* What is read beyond the end of the stream is written before. */
+/* Writes the filler that will be read beyond the end of the stream. */
 static void extend(l2k_ht_pass *p, uint32_t end)
 {
     const size_t needed = (end >> 3) + (size_t)L2K_HT_FILLER;
@@ -78,7 +78,7 @@ static inline uint32_t get_sample(const l2k_ht_pass *p, uint32_t quad, unsigned 
     return ((uint32_t)(value | (uint64_t)(quad >> (8 + k) & 1) << bits) + 2) & significant;
 }
 
-/* From magnitudes to those of coefficients, with the middle of the interval below the lowest bit-plane. */
+/* Scales magnitudes to those of coefficients, and adds the middle of the interval below the lowest bit-plane. */
 typedef struct scale {
     unsigned plane;
     uint32_t half, mask;
@@ -119,7 +119,7 @@ static inline __attribute__((always_inline)) void get_singly(l2k_ht_pass *p, l2k
 
 /* ---- By vectors ---------------------------------------------------------------------------------------------- */
 
-/* A sample of more bits may not be in four bytes. */
+/* A sample of more bits may not fit in four bytes. */
 enum { MOST_IN_VECTORS = 25 };
 
 #ifdef L2K_QUADS
@@ -170,7 +170,7 @@ static inline __attribute__((always_inline)) void get_vectors(l2k_ht_pass *p, l2
 
 /* ---- By deposits --------------------------------------------------------------------------------------------- */
 
-/* Samples of more bits may not be in eight bytes. */
+/* Four samples of more bits may not fit in eight bytes. */
 enum { MOST_IN_DEPOSITS = 14 };
 
 #ifdef __BMI2__
@@ -178,15 +178,15 @@ enum { MOST_IN_DEPOSITS = 14 };
 /* A quad in each 64 bits. */
 typedef uint64_t wide __attribute__((vector_size(16 * L2K_QUADS)));
 
-/* Four flags of a quad from bit `from` on, as 0 or 1 in 16 bits each, from the same bits in all 16. */
+/* Four flags of a quad from bit `from` on, as 0 or 1 in 16 bits each. `flags` repeats the same bits in all four. */
 static inline wide lanes_of(wide flags, unsigned from)
 {
     const l2k_halves bit = (l2k_halves)(((wide){0} + 0x0008000400020001u) << from);
     return (wide)((l2k_halves)(((l2k_halves)flags & bit) == bit) & 1);
 }
 
-/* Where bits from MagSgn go to get four samples of 16 bits, and what is to be added to get twice the magnitude and the
- * sign, or 0. */
+/* Finds the masks that deposit bits from MagSgn in four samples of 16 bits, and the addends that then give twice the
+ * magnitude and the sign, or 0. */
 static void find_deposits(l2k_ht_pass *p, size_t count)
 {
     for (size_t i = 0; i < count; i += 2 * L2K_QUADS) {

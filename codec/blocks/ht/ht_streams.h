@@ -1,6 +1,6 @@
 /* The bit streams of HT code-blocks (7.1 of T.814): MEL, VLC, MagSgn, SigProp and MagRef. All but MEL are un-stuffed
- * first, into buffers of bits that readers may load from wherever they like. What follows the last bit is defined: ones
- * for MEL and MagSgn, zeros for the others. */
+ * first, into buffers of bits that can be loaded from any position. After the last bit, MEL and MagSgn read ones, the
+ * others zeros. */
 #ifndef L2K_CODEC_BLOCKS_HT_HT_STREAMS_H
 #define L2K_CODEC_BLOCKS_HT_HT_STREAMS_H
 
@@ -35,7 +35,7 @@ enum { L2K_HT_SLACK = 1408, L2K_HT_FILLER = 1344 };
 
 /* Bits so far, lowest first; `pending` has those of an incomplete byte. */
 typedef struct l2k_ht_bits {
-    uint8_t *next, *end; /* bytes from `end` on are not wanted */
+    uint8_t *next, *end; /* un-stuffing stops at `end` */
     uint64_t pending;
     unsigned count; /* of pending bits, 0 to 7 */
 } l2k_ht_bits;
@@ -50,8 +50,8 @@ static inline void l2k_ht_append(l2k_ht_bits *to, uint64_t word, unsigned count)
     to->count = rest;
 }
 
-/* Appends up to eight bytes of `word`, `left` of which are there: as many as end with the first short one, if any. The
- * bytes marked in `is_short` (bit 7) have seven bits. Returns their number. */
+/* Appends up to eight bytes of `word`, at most `left`, ending with the first short one, if any. The bytes marked in
+ * `is_short` (bit 7) have seven bits. Returns their number. */
 static inline size_t l2k_ht_append_bytes(l2k_ht_bits *to, uint64_t word, uint64_t is_short, size_t left)
 {
     size_t bytes = is_short ? ((unsigned)__builtin_ctzll(is_short) >> 3) + 1 : 8;
@@ -67,7 +67,7 @@ static inline uint64_t l2k_ht_low_ones(uint64_t word)
     return (word & 0x7F7F7F7F7F7F7F7Fu) + 0x0101010101010101u;
 }
 
-/* Up to eight bytes, of which `bytes` are there. */
+/* Loads `bytes` bytes, at most eight. */
 static inline uint64_t l2k_ht_load_some(const uint8_t *from, size_t bytes)
 {
     uint64_t word = 0;
@@ -132,7 +132,7 @@ static inline size_t l2k_ht_unstuff_forward(const uint8_t *data, size_t bytes, u
 }
 
 /* VLC and MagRef: bytes from the last to the first, each from its lowest bit; a byte whose low seven bits are ones has
- * only those if the byte read before it exceeds 0x8F. `bits` may have a start of the stream already. */
+ * only those if the byte read before it exceeds 0x8F. `bits` may hold the start of the stream already. */
 static inline size_t l2k_ht_unstuff_backward(const uint8_t *data, size_t bytes, bool after_large, l2k_ht_bits bits)
 {
     uint8_t *const to = bits.next;
@@ -169,7 +169,7 @@ static inline size_t l2k_ht_unstuff_magref(const uint8_t *data, size_t bytes, ui
 typedef struct l2k_ht_window {
     uint64_t bits;
     unsigned count;
-    const uint8_t *next, *end; /* from `end` on all is filler */
+    const uint8_t *next, *end; /* filler from `end` on */
 } l2k_ht_window;
 
 static inline l2k_ht_window l2k_ht_window_at(const uint8_t *bits, size_t bytes)
@@ -177,7 +177,7 @@ static inline l2k_ht_window l2k_ht_window_at(const uint8_t *bits, size_t bytes)
     return (l2k_ht_window){.next = bits, .end = bits + bytes};
 }
 
-/* Leaves at least 56 bits. */
+/* Ensures at least 56 bits. */
 static inline void l2k_ht_refill(l2k_ht_window *w)
 {
     w->bits |= l2k_ht_load(w->next) << w->count;
@@ -237,7 +237,7 @@ static inline void l2k_ht_mel_get_run(l2k_ht_mel *s)
     s->count -= used;
 }
 
-/* Leaves at least 32 events. One codeword makes up to 32 of them. */
+/* Ensures at least 32 events. One codeword makes up to 32 of them. */
 static inline void l2k_ht_mel_fill(l2k_ht_mel *s)
 {
     while (s->num_events < 32) {

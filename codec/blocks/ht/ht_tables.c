@@ -152,7 +152,7 @@ static joined join(joined code, unsigned bits, unsigned length)
     return (joined){code.bits | bits << code.length, code.length + length};
 }
 
-/* Table 3 of T.814, up to where extensions begin, which magnitudes of 31 bits do not need. */
+/* Table 3 of T.814 without extensions, which magnitudes of 31 bits do not need. */
 static const l2k_ht_prefix *prefix_of(unsigned u, unsigned *codeword)
 {
     static const l2k_ht_prefix none = {0, 0, 0};
@@ -171,7 +171,8 @@ static joined join_residuals(unsigned u, unsigned v, bool short_second)
     return short_second ? code : join(code, v - q->base, q->suffix);
 }
 
-/* In the first row, both above 2 are coded less 2, as MEL says; a first one alone leaves a bit for the second. */
+/* In the first row, MEL tells if both exceed 2, and both are then coded less 2; if the first one alone does, the second
+ * has one bit. */
 static uint32_t pair_code(unsigned u, unsigned v, bool first_row)
 {
     const bool both_large = first_row && u > 2 && v > 2, short_second = first_row && u > 2 && v > 0 && v < 3;

@@ -37,8 +37,8 @@ static inline unsigned l2k_ht_e_k(unsigned entry)
 void l2k_ht_make_vlc(l2k_ht_vlc tables[2]);
 
 /* For encoding: indexed by context << 8 | rho << 4 | the samples whose exponent is the quad's bound (none where u_off
- * is 0). Of the codewords that describe the quad, the one that says most about its samples, which is always the best.
- * An entry holds, from bit 0: the codeword's length (3 bits), e_k (4), the codeword. */
+ * is 0). Of the codewords that describe the quad, holds the one that tells most about its samples, which is always the
+ * best. An entry holds, from bit 0: the codeword's length (3 bits), e_k (4), the codeword. */
 typedef uint16_t l2k_ht_codes[2048];
 
 /* An index whose codeword has no bits, and whose context is not 0. */

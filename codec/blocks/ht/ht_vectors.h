@@ -1,6 +1,6 @@
-/* Vectors of quads for ht_samples.c, in the instruction set that it is compiled for: what GCC's vector extensions do
- * not say. A vector has L2K_QUADS quads of four lanes; two of them have the even and the odd ones of 2 L2K_QUADS quads.
- * Without L2K_QUADS there are none. */
+/* Vectors of quads for ht_samples.c, in the instruction set that it is compiled for: operations that GCC's vector
+ * extensions lack. A vector has L2K_QUADS quads of four lanes; two of them hold the even and the odd ones of 2
+ * L2K_QUADS quads. Without L2K_QUADS there are no vectors. */
 #ifndef L2K_CODEC_BLOCKS_HT_HT_VECTORS_H
 #define L2K_CODEC_BLOCKS_HT_HT_VECTORS_H
 
@@ -52,7 +52,7 @@ static inline void l2k_store_vector(void *to, l2k_vector v)
 
 #if defined(L2K_QUADS) && L2K_QUADS == 4
 
-/* A value for each quad, from every other place. */
+/* Spreads every other value over the lanes of a quad. */
 static inline l2k_vector l2k_spread(const uint32_t *values)
 {
     const __m512i places = _mm512_set_epi32(6, 6, 6, 6, 4, 4, 4, 4, 2, 2, 2, 2, 0, 0, 0, 0);
@@ -60,7 +60,7 @@ static inline l2k_vector l2k_spread(const uint32_t *values)
                                                 _mm512_castsi256_si512(_mm256_loadu_si256((const void *)values)));
 }
 
-/* 16 bytes for each quad, from the one on that has its first bit. */
+/* 16 bytes for each quad, from the byte with its first bit on. */
 static inline l2k_vector l2k_windows(const uint8_t *bits, const uint32_t *starts)
 {
     __m512i v = _mm512_castsi128_si512(_mm_loadu_si128((const void *)(bits + (starts[0] >> 3))));
@@ -69,7 +69,7 @@ static inline l2k_vector l2k_windows(const uint8_t *bits, const uint32_t *starts
     return (l2k_vector)_mm512_inserti32x4(v, _mm_loadu_si128((const void *)(bits + (starts[6] >> 3))), 3);
 }
 
-/* Bytes of each quad. */
+/* Permutes the bytes of each quad. */
 static inline l2k_vector l2k_choose_bytes(l2k_vector from, l2k_vector places)
 {
     return (l2k_vector)_mm512_shuffle_epi8((__m512i)from, (__m512i)places);
@@ -86,7 +86,7 @@ static inline l2k_vector l2k_up_two(l2k_vector v)
     return (l2k_vector)_mm512_bslli_epi128((__m512i)v, 8);
 }
 
-/* From even and odd quads to their upper and lower samples, column by column. */
+/* Splits even and odd quads into their upper and lower samples, column by column. */
 static inline void l2k_split(l2k_vector even, l2k_vector odd, l2k_vector *top, l2k_vector *bottom)
 {
     *top = (l2k_vector)_mm512_shuffle_ps((__m512)even, (__m512)odd, 0x88);

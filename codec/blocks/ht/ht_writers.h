@@ -1,5 +1,5 @@
-/* The bit streams of HT code-blocks as an encoder writes them (7.1 of T.814): the counterparts of ht_streams.h. The
- * caller sees to it that there is room. */
+/* Writers of the bit streams of HT code-blocks (7.1 of T.814): the counterparts of ht_streams.h. The caller provides
+ * enough room. */
 #ifndef L2K_CODEC_BLOCKS_HT_HT_WRITERS_H
 #define L2K_CODEC_BLOCKS_HT_HT_WRITERS_H
 
@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Codes of at most this many bits can be put at once, after up to seven that are left. */
+/* The most bits of a code to put, as up to seven may be left from before. */
 enum { L2K_HT_PUT_MOST = 56 };
 
 /* Of each byte. */
@@ -43,8 +43,8 @@ static inline void l2k_ht_store_up(uint8_t *to, uint64_t word)
         to[i] = (uint8_t)(word >> 8 * i);
 }
 
-/* count 0 to L2K_HT_PUT_MOST; value has no bits beyond it. All bytes at once unless one is or follows 0xFF, to which
- * adding 1 clears its highest bit. */
+/* count 0 to L2K_HT_PUT_MOST; value has no bits beyond it. Stores all bytes at once unless one is or follows 0xFF:
+ * adding 1 to such a byte clears its highest bit. */
 static inline void l2k_ht_forward_put(l2k_ht_forward_writer *w, uint64_t value, unsigned count)
 {
     w->bits |= value << w->count;
@@ -60,7 +60,7 @@ static inline void l2k_ht_forward_put(l2k_ht_forward_writer *w, uint64_t value, 
     w->count &= 7;
 }
 
-/* Fills the last byte of MagSgn with ones. A last 0xFF is left out, since that is what is read past the end. */
+/* Fills the last byte of MagSgn with ones. A last 0xFF is left out, since readers read ones past the end. */
 static inline void l2k_ht_forward_flush(l2k_ht_forward_writer *w)
 {
     if (w->count) {
@@ -105,7 +105,7 @@ static inline void l2k_ht_store_down(uint8_t *end, uint64_t word)
         end[-1 - (int)i] = (uint8_t)(word >> 8 * i);
 }
 
-/* count 0 to L2K_HT_PUT_MOST; value has no bits beyond it. All bytes at once unless one has seven ones. */
+/* count 0 to L2K_HT_PUT_MOST; value has no bits beyond it. Stores all bytes at once unless one has seven ones. */
 static inline void l2k_ht_backward_put(l2k_ht_backward_writer *w, uint64_t value, unsigned count)
 {
     w->bits |= value << w->count;
@@ -156,7 +156,7 @@ static inline void l2k_ht_mel_zeros(l2k_ht_mel_writer *w, unsigned count)
     }
 }
 
-/* A zero, then the run before it. */
+/* Codes a one: a zero bit, then the length of the run before it. */
 static inline void l2k_ht_mel_one(l2k_ht_mel_writer *w)
 {
     l2k_ht_mel_bits(w, w->run, 1u + l2k_ht_mel_exponents[w->state]);

@@ -68,7 +68,7 @@ void l2k_mq_model_reset(l2k_mq_model *model)
 
 /* ---- Decoder ------------------------------------------------------------------------------------------------- */
 
-/* More bits than any block takes. */
+/* More bits than any block reads. */
 enum { STUCK = 1 << 30 };
 
 static bool may_read(const l2k_mq_decoder *mq)

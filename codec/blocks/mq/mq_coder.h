@@ -1,4 +1,4 @@
-/* What another block coder, whose code-blocks may stand among MQ code-blocks, takes over from the MQ coder. */
+/* Functions of the MQ coder that other block coders use, whose code-blocks may stand among MQ code-blocks. */
 #ifndef L2K_CODEC_BLOCKS_MQ_MQ_CODER_H
 #define L2K_CODEC_BLOCKS_MQ_MQ_CODER_H
 

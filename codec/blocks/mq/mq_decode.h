@@ -1,6 +1,6 @@
 /* The decoder of the MQ coder (C.3) and of the raw bits of the bypass mode (D.6). It is inline: the coding passes keep
- * the registers in local variables. No branch depends on a decision, since decisions are close to random and a branch
- * that is guessed wrong costs more than a whole decision without one. */
+ * the registers in local variables. No branch depends on a decision: decisions are close to random, and a mispredicted
+ * branch costs more than a whole decision without one. */
 #ifndef L2K_CODEC_BLOCKS_MQ_MQ_DECODE_H
 #define L2K_CODEC_BLOCKS_MQ_MQ_DECODE_H
 
@@ -48,11 +48,11 @@ static inline uint64_t l2k_mq_big_endian(const uint8_t *bytes)
 }
 
 /* BYTEIN, Figure C.19, as often as there is room. The bit that follows a 0xFF is added to it, and from then on counts
- * in comparisons: so such a byte is not read before the standard's decoder reads it, or damaged code would decode
- * otherwise. In damaged code C can reach A: it then stays there. */
+ * in comparisons; so such a byte must not be read earlier than the standard's decoder does, or damaged code would
+ * decode differently. In damaged code C can reach A: it then stays there. */
 l2k_mq_decoder l2k_mq_refill_bytes(l2k_mq_decoder mq);
 
-/* Six bytes at once where none of them is 0xFF. */
+/* Reads six bytes at once if none of them is 0xFF. */
 static inline l2k_mq_decoder l2k_mq_refill(l2k_mq_decoder mq)
 {
     const uint64_t bytes = l2k_mq_big_endian(mq.in);

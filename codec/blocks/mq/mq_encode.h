@@ -1,6 +1,6 @@
-/* The MQ encoder's inner loop (ENCODE, Figure C.3), for lists of decisions with their contexts. Which way a decision
- * goes cannot be predicted, so there is no branch on it, and as bytes come at unforeseeable times, three are written at
- * a time. */
+/* The MQ encoder's inner loop (ENCODE, Figure C.3), for lists of decisions with their contexts. Decisions cannot be
+ * predicted, so no branch depends on one; nor can the times at which bytes are complete, so three are written at a
+ * time. */
 #ifndef L2K_CODEC_BLOCKS_MQ_MQ_ENCODE_H
 #define L2K_CODEC_BLOCKS_MQ_MQ_ENCODE_H
 
@@ -28,7 +28,7 @@ typedef struct l2k_mq_registers {
 
 #define L2K_MQ_INLINE static inline __attribute__((always_inline))
 
-/* Codes an entry, all but BYTEOUT. */
+/* Codes an entry, without BYTEOUT. */
 L2K_MQ_INLINE void l2k_mq_code_entry(l2k_mq_registers *mq, uint16_t *contexts, uint32_t entry)
 {
     uint16_t *context = &contexts[entry >> 1];
@@ -47,10 +47,10 @@ L2K_MQ_INLINE void l2k_mq_code_entry(l2k_mq_registers *mq, uint16_t *contexts, u
     mq->ct -= shift;
 }
 
-/* BYTEOUT (Figure C.8) for all whole bytes in C. They come out the same when they are written late, for carries reach
- * them either way, unless a byte was 0xFF at its time and a carry came after that: it had to go into the bit stuffed
- * behind. Such a byte is 0 by now, and so are the three bits behind it, since the interval was smaller than those.
- * Returns false for any that looks like it, if `late`. */
+/* BYTEOUT (Figure C.8) for all whole bytes in C. Bytes written late are the same, since carries reach them either way,
+ * unless a byte was 0xFF at its time and a carry came afterwards, which belongs in the bit stuffed behind it. Such a
+ * byte is 0 by now, and so are the three bits behind it, since the interval was smaller than those. If `late`, returns
+ * false for any byte like that. */
 L2K_MQ_INLINE bool l2k_mq_put_bytes(l2k_mq_registers *mq, bool late)
 {
     do {
@@ -77,7 +77,7 @@ L2K_MQ_INLINE bool l2k_mq_put_bytes(l2k_mq_registers *mq, bool late)
     return true;
 }
 
-/* Codes entries; unless `late`, writes every byte at its time. False: the entries must be coded again that way. */
+/* Codes entries; unless `late`, writes every byte at its time. False: the entries must be coded again, not `late`. */
 L2K_MQ_INLINE bool l2k_mq_code_entries(l2k_mq_registers *registers, uint16_t *contexts, const uint8_t *entries,
                                        size_t count, bool late)
 {
@@ -94,7 +94,7 @@ L2K_MQ_INLINE bool l2k_mq_code_entries(l2k_mq_registers *registers, uint16_t *co
     return true;
 }
 
-/* Codes two lists at once, `late`: each hides the time that the other waits for its interval. False: both must be coded
+/* Codes two lists at once, `late`: each runs while the other waits for its interval. False: both must be coded
  * again. */
 L2K_MQ_INLINE bool l2k_mq_code_entries_of_two(l2k_mq_registers registers[2], uint16_t *const contexts[2],
                                               const uint8_t *const entries[2], size_t count)
@@ -116,7 +116,7 @@ L2K_MQ_INLINE bool l2k_mq_code_entries_of_two(l2k_mq_registers registers[2], uin
     return true;
 }
 
-/* Decisions in a chunk: as many as are worth repeating. */
+/* Decisions in a chunk: few enough to repeat cheaply. */
 enum { L2K_MQ_CHUNK = 256 };
 
 /* The state from which a repetition starts. */

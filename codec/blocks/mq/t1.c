@@ -94,7 +94,7 @@ static void make_tables(l2k_t1_decoder *decoder)
     }
 }
 
-/* With a thread's first block: there may be far more threads than blocks. */
+/* Called for a thread's first block, since there may be far more threads than blocks. */
 static l2k_status make_decoder(l2k_t1 *t1)
 {
     if (t1->decoder)

@@ -1,5 +1,5 @@
-/* Between bit masks of 64 samples and a byte for each sample, and bytes picked by a mask: the parts of t1_lists.c that
- * compilers do not vectorise. */
+/* Conversions between bit masks of 64 samples and a byte for each sample, and the picking of bytes by a mask: the parts
+ * of t1_lists.c that compilers do not vectorise. */
 #ifndef L2K_CODEC_BLOCKS_MQ_T1_BYTES_H
 #define L2K_CODEC_BLOCKS_MQ_T1_BYTES_H
 
@@ -12,7 +12,7 @@
 #include <arm_neon.h>
 #endif
 
-/* An 8 x 8 matrix of bits, transposed: bit 8 i + k becomes bit 8 k + i. */
+/* Transposes an 8 x 8 matrix of bits: bit 8 i + k becomes bit 8 k + i. */
 static inline uint64_t transpose_bits(uint64_t x)
 {
     uint64_t t = (x ^ x >> 7) & 0x00AA00AA00AA00AAu;

@@ -2,8 +2,8 @@
  * the middle of the interval left by the passes decoded so far is always an integer.
  *
  * A pass goes through a block in windows of eight stripe columns. A window and the samples around it fit in one 64-bit
- * word, so what is significant, what is negative, and what the pass has still to visit stay in registers: contexts are
- * looked up by bits of these words, and the next sample is the next set bit. */
+ * word, so significance, signs and the samples still to visit stay in registers: contexts are looked up by bits of
+ * these words, and the next sample is the next set bit. */
 #include "codec/blocks/mq/t1.h"
 
 #include <string.h>
@@ -68,10 +68,10 @@ INLINE uint64_t live_samples(const block_decoder *b, const window_iterator *w)
     return ((2ull << rows) - 2) * (COLUMNS & ((64ull << 6 * columns) - 1));
 }
 
-/* A window's word and the columns on both sides; what is beyond column 9 does not count. */
+/* A window's word and the columns on both sides; bits beyond column 9 do not matter. */
 #define WITH_SIDES(window, word) ((window)->word | (window)[-1].word >> 48 | (window)[1].word << 48)
 
-/* With the rows above and below, which the last row does not see where `causal` (D.7). */
+/* With the rows above and below; the last row does not see the one below it if `causal` (D.7). */
 #define WITH_BORDER(b, window, word)                                                                                   \
     (WITH_SIDES(window, word) | (WITH_SIDES((window) - (b)->span, word) & ROW(4)) >> 4 |                               \
      ((b)->causal ? 0 : (WITH_SIDES((window) + (b)->span, word) & ROW(1)) << 4))
@@ -91,7 +91,7 @@ INLINE uint64_t later_neighbours(unsigned i)
 
 /* ---- Passes -------------------------------------------------------------------------------------------------- */
 
-/* The indices of contexts: what stands west of bit `i`, at it and east of it, for signs without corners. */
+/* Contexts are indexed by the samples west of bit `i`, at it and east of it; for signs, without corners. */
 INLINE uint32_t decode_zero(l2k_t1_decoder *d, l2k_mq_decoder *mq, uint64_t significant, unsigned i)
 {
     const uint64_t index = (significant >> (i - 7) & 0x1C7) | (significant >> (i + 2) & 0x38);

@@ -12,13 +12,13 @@
  * stuffing adds one bit in eight. */
 #define PASS_BYTES_MOST 32768u
 
-/* Bytes before the first code byte, because the coder looks at preceding bytes. */
+/* Bytes before the first code byte, since the coder reads up to two of them. */
 #define BYTES_BEFORE 8u
 
-/* Enough for the code of nearly every block. */
+/* Nearly every block's code fits. */
 #define BYTES_AT_FIRST ((size_t)48 << 10)
 
-/* A block on its way. */
+/* The block that is being encoded. */
 typedef struct block_coder {
     const l2k_context *context;
     const l2k_t1_rows *rows;
@@ -29,7 +29,7 @@ typedef struct block_coder {
     bool measure;
     bool done;
     coding_pass at;
-    l2k_mq_feed feed; /* with what is left of the pass */
+    l2k_mq_feed feed; /* with the rest of the pass */
     l2k_gains gains;  /* of all passes so far */
     l2k_pass_mark marks[L2K_MAX_PASSES];
 } block_coder;
@@ -73,8 +73,8 @@ static void end_code(block_coder *b, bool raw, l2k_pass *pass, l2k_pass_mark *ma
     pass->bytes = (uint32_t)(mq->out - code_start(b) + extra);
 }
 
-/* Lengths of open passes, now that all bytes are known. They must not decrease nor exceed the end of their segment, and
- * a final 0xFF is implied. */
+/* Settles the lengths of open passes once all bytes are known. They must neither decrease nor exceed the end of their
+ * segment, and a final 0xFF is implied. */
 static void settle_lengths(const block_coder *b)
 {
     l2k_t1_code *code = b->code;
@@ -169,7 +169,7 @@ static void end_pass(block_coder *b)
         l2k_mq_encoder_reset(b->feed.contexts);
 }
 
-/* Goes on until there is something for the MQ coder, or the block is done. */
+/* Goes on until the MQ coder has decisions to code, or the block is done. */
 static l2k_status go_on(block_coder *b)
 {
     while (!b->done && b->feed.next == b->feed.end) {
@@ -185,7 +185,7 @@ static l2k_status go_on(block_coder *b)
 
 /* ---- Blocks -------------------------------------------------------------------------------------------------- */
 
-/* Allocated with a thread's first block. */
+/* Called for a thread's first block. */
 static l2k_status take_encoder(l2k_t1 *t1, unsigned number)
 {
     if (t1->encoders[number])

@@ -1,6 +1,6 @@
-/* The coding passes of a code-block as such: their kinds and order, which of them end a codeword segment (Tables D.8
- * and D.9), how few bytes one can be cut to, and the squared error that one removes. For encoders on the CPU and on
- * devices. */
+/* Properties of a code-block's coding passes: their kinds and order, which of them end a codeword segment (Tables D.8
+ * and D.9), the fewest bytes that one can be cut to, and the squared error that one removes. For encoders on the CPU
+ * and on devices. */
 #ifndef L2K_CODEC_BLOCKS_MQ_T1_ENDS_H
 #define L2K_CODEC_BLOCKS_MQ_T1_ENDS_H
 
@@ -72,8 +72,8 @@ L2K_HD uint32_t l2k_shortest_cut(const l2k_pass_mark *mark, const uint8_t *start
 
 /* ---- Distortion ---------------------------------------------------------------------------------------------- */
 
-/* Samples of a coding pass, as sums that give the squared error that the pass removes: how many there are, and the sum
- * of what lies below the bit-plane in their magnitudes. */
+/* Samples of a coding pass, as sums that give the squared error that the pass removes: their number, and the sum of the
+ * bits below the bit-plane in their magnitudes. */
 typedef struct l2k_t1_moments {
     uint64_t count, below;
 } l2k_t1_moments;

@@ -1,6 +1,6 @@
-/* The decisions of a code-block's coding passes and their contexts (D.3) as lists, for 64 samples or a vector of that
- * at a time: which samples a pass codes is a question of bit masks, since the encoder knows all significances. Compiled
- * once for each instruction set. */
+/* Lists the decisions of a code-block's coding passes and their contexts (D.3), for 64 samples or a vector of such
+ * cells at a time: since the encoder knows all significances, bit masks tell which samples a pass codes. Compiled once
+ * for each instruction set. */
 #include "codec/blocks/mq/t1_lists.h"
 
 #include "base/integer.h"
@@ -127,8 +127,8 @@ INLINE uint64_t with_west_and_east(const uint64_t *cell)
     return cell[0] | cell[0] << 4 | cell[-1] >> 60 | cell[0] >> 4 | cell[1] << 60;
 }
 
-/* Samples with a neighbour significant before this cell is coded: `early` and `late` are what is known of the cells
- * before and after it in scan order, and of itself. */
+/* Samples with a neighbour significant before this cell is coded: `early` and `late` are the significances of the cells
+ * before and after it in scan order; `late` includes the cell itself. */
 INLINE uint64_t near_significant(const uint64_t *early, const uint64_t *late, size_t row, bool causal)
 {
     const uint64_t here = late[0] | late[0] << 4 | early[-1] >> 60 | late[0] >> 4 | late[1] << 60;
@@ -215,12 +215,12 @@ INLINE void look_at_signs(const uint64_t *sign, size_t row, surroundings *at)
 typedef struct decisions {
     uint64_t entry[ENTRY_BITS][LANES]; /* for samples, or for a run-length column at its first sample */
     uint64_t sign[SIGN_BITS][LANES];
-    uint64_t coded[PASS_TYPES][LANES];  /* where `entry` counts, by pass */
+    uint64_t coded[PASS_TYPES][LANES];  /* where `entry` is coded, by pass */
     uint64_t became[PASS_TYPES][LANES]; /* where a sign follows */
     uint64_t hits[LANES];               /* run-length columns with a significant sample, at their first one */
 } decisions;
 
-/* Works out the decisions of the cells from `i` on. */
+/* Finds the decisions of the vector of cells from `i` on. */
 INLINE void decide(const l2k_t1_planes *p, const uint64_t *plane, size_t i, unsigned orientation, decisions *d)
 {
     const uint64_t below = p->causal ? 0 : ~(uint64_t)0;
@@ -259,7 +259,7 @@ INLINE void merge_columns(const uint8_t entries[64], const uint8_t signs[64], ce
     }
 }
 
-/* For column x: which of its entries and signs count, as an index into `pairs`. */
+/* The entries and signs of column x that are coded, as an index into `pairs`. */
 INLINE unsigned column_index(uint64_t coded, uint64_t became, unsigned x)
 {
     return (coded >> 4 * x & 15) | (became >> 4 * x & 15) << 4;
@@ -366,7 +366,7 @@ static void measure(l2k_t1_planes *p, unsigned plane)
 
 /* ---- A bit-plane --------------------------------------------------------------------------------------------- */
 
-/* Significance moves on by a bit-plane. */
+/* Moves significance on to the next bit-plane. */
 static void step_significance(l2k_t1_planes *p, const uint64_t *plane)
 {
     for (size_t i = 0; i < p->spacing; i++) {
@@ -432,7 +432,7 @@ void l2k_t1_lay_out(const l2k_t1_block *block, l2k_t1_planes *p)
     p->spacing = (stripes + 2) * p->row + 2 + L2K_T1_VECTOR_CELLS;
 }
 
-/* Bytes 0, 1, .. of a mask's bits in the order of `place`, those that are set. */
+/* Lists the bits set in a mask, in the order of `place`. */
 static void list_order(const uint8_t place[8], unsigned mask, uint8_t order[8])
 {
     unsigned n = 0;

@@ -1,11 +1,11 @@
-/* What the block encoder's coding passes are made of: an encoder knows all significances beforehand, so the decisions
- * of a bit-plane, with their contexts, are worked out for many samples at a time as bit masks, listed in scan order,
- * and coded afterwards. One table of functions per instruction set.
+/* The parts of the block encoder's coding passes. An encoder knows all significances beforehand, so it finds the
+ * decisions of a bit-plane, with their contexts, for many samples at a time as bit masks, lists them in scan order, and
+ * codes them afterwards. One table of functions per instruction set.
  *
  * Cells. A cell is a 64-bit mask of 16 stripe columns: sample k of column x is bit 4 x + k, so bits are in scan order.
- * The cells of a stripe follow each other and end in an empty one, which is also what lies before the next stripe;
- * empty stripes surround all. A sample's neighbours are therefore shifts of its cell and of the cells around it, and
- * nothing is special at the edges. */
+ * The cells of a stripe follow each other and end in an empty one, which also precedes the next stripe; empty stripes
+ * surround all. A sample's neighbours are therefore shifts of its cell and of the cells around it, without special
+ * cases at the edges. */
 #ifndef L2K_CODEC_BLOCKS_MQ_T1_LISTS_H
 #define L2K_CODEC_BLOCKS_MQ_T1_LISTS_H
 
@@ -29,7 +29,6 @@ typedef struct l2k_t1_planes {
     /* Orders in which bytes are picked by a mask of eight bits, and the bits in a mask. Pairs: bit k stands for byte k,
      * and byte 4 + k follows byte k. */
     uint8_t singles[256][8], pairs[256][8], ones[256];
-    /* The block. */
     unsigned orientation;
     bool causal;
     size_t row, first, end; /* cells from one stripe to the next; the first one; one past the last */
@@ -40,7 +39,7 @@ typedef struct l2k_t1_planes {
     uint64_t refined[L2K_T1_CELLS], before[L2K_T1_CELLS], visited[L2K_T1_CELLS], after[L2K_T1_CELLS];
     uint64_t *planes; /* bit-plane p from planes[p * spacing] on */
     size_t planes_capacity;
-    /* Of the current bit-plane. */
+    /* The members below are those of the current bit-plane. */
     bool raw; /* signs in the significance pass are bits of their own (D.6) */
     l2k_t1_list lists[PASS_TYPES];
     l2k_t1_moments became[PASS_TYPES]; /* samples that became significant in the pass */

@@ -1,7 +1,7 @@
 /* The contexts of Annex D (Tables D.1 to D.4) for many samples at a time, as logic on bit masks. A mask holds whole
- * stripe columns: sample k of column x is bit 4 x + k, so bits are in scan order. The C compiler and nvcc both read
- * this. A file may say first what its masks are: L2K_MASK, their type; L2K_MASK_BITS, the width of what shifts act on;
- * L2K_MASK_INLINE, how functions are declared. */
+ * stripe columns: sample k of column x is bit 4 x + k, so bits are in scan order. Compiles as C and with nvcc. A file
+ * may define its masks first: L2K_MASK, their type; L2K_MASK_BITS, the width on which shifts act; L2K_MASK_INLINE, how
+ * functions are declared. */
 #ifndef L2K_CODEC_BLOCKS_MQ_T1_MASKS_H
 #define L2K_CODEC_BLOCKS_MQ_T1_MASKS_H
 
@@ -32,9 +32,9 @@ typedef struct neighbours {
 /* Bits of list entries: the decision, then the context from its lowest bit on. */
 enum { ENTRY_BITS = 6, SIGN_BITS = 4 };
 
-/* What contexts depend on: significances when the bit-plane before the current one began, when the current one began;
- * the current bit-plane; signs of the samples and of their neighbours; neighbours as the significance and the cleanup
- * pass see them. */
+/* Input to contexts: significances when the bit-plane before the current one began, and when the current one began; the
+ * current bit-plane; signs of the samples and of their neighbours; neighbours as the significance and the cleanup pass
+ * see them. */
 typedef struct surroundings {
     L2K_MASK live, refined, before, bits;
     L2K_MASK sign, sign_w, sign_e, sign_n, sign_s;
@@ -45,7 +45,7 @@ typedef struct surroundings {
 typedef struct mask_decisions {
     L2K_MASK entry[ENTRY_BITS]; /* for samples, or for a run-length column at its first sample */
     L2K_MASK sign[SIGN_BITS];
-    L2K_MASK significance, refinement, cleanup; /* where `entry` counts, by pass */
+    L2K_MASK significance, refinement, cleanup; /* where `entry` is coded, by pass */
     L2K_MASK became_first, became_last;         /* where a sign follows, in the significance and the cleanup pass */
     L2K_MASK hits;                              /* run-length columns with a significant sample, at their first one */
 } mask_decisions;
@@ -70,7 +70,7 @@ L2K_MASK_INLINE L2K_MASK south_of(L2K_MASK here, L2K_MASK below)
     return (here >> 1 & ~ROW_3) | (below << 3 & ROW_3);
 }
 
-/* Nine masks as they lie, `here` in the middle. */
+/* A mask, `here`, and the eight around it. */
 typedef struct mask_square {
     L2K_MASK nw, n, ne, w, here, e, sw, s, se;
 } mask_square;
@@ -158,7 +158,7 @@ L2K_MASK_INLINE void refinement_contexts(L2K_MASK members, L2K_MASK refined, L2K
     entry[5] |= members & refined;
 }
 
-/* Tables D.2 and D.3: contexts 9 to 13 and what is coded of the signs. */
+/* Tables D.2 and D.3: contexts 9 to 13 and the decisions that code the signs. */
 L2K_MASK_INLINE void sign_contexts(const neighbours *a, const surroundings *at, L2K_MASK entry[SIGN_BITS])
 {
     const L2K_MASK plus_h = (a->w & ~at->sign_w) | (a->e & ~at->sign_e);
@@ -184,7 +184,7 @@ L2K_MASK_INLINE L2K_MASK run_columns(const neighbours *a, L2K_MASK cleanup)
     return ~other & ROW_0;
 }
 
-/* What the cleanup pass codes, with the entries of run-length columns. */
+/* Finds the samples that the cleanup pass codes, and the entries of run-length columns. */
 L2K_MASK_INLINE void list_runs(const neighbours *a, L2K_MASK cleanup, mask_decisions *d)
 {
     const L2K_MASK runs = run_columns(a, cleanup), hit = d->became_last & runs * 15;
