@@ -31,7 +31,7 @@ static l2k_status settle(void *coder, const void *opaque, unsigned threads, unsi
     return L2K_OK;
 }
 
-/* The bytes of a file belong to the caller again when it is done. */
+/* Closes the file when done, since its bytes then belong to the caller again. */
 static void code(void *coder, void *items, size_t number)
 {
     l2k_decode_item *item = (l2k_decode_item *)items + number;
@@ -46,7 +46,7 @@ static void timings(const void *coder, double seconds[L2K_NUM_STAGES])
     l2k_decoder_timings(coder, seconds);
 }
 
-/* With AUTO the image may have been done on the CPU. */
+/* With AUTO, the CPU may have decoded the image after a failure. */
 static bool lost_device(const void *coder, const void *items, size_t number, bool *failed)
 {
     const l2k_decode_item *item = (const l2k_decode_item *)items + number;
@@ -66,10 +66,10 @@ static uint64_t big_endian(const uint8_t *at, unsigned bytes)
     return value;
 }
 
-/* A file with more boxes before its codestream is as good as one that cannot be read. */
+/* A file with more boxes before its codestream counts as unreadable. */
 enum { MOST_BOXES = 64 };
 
-/* Where the codestream begins: at once, or after the boxes before it (I.4); NULL where it does not. */
+/* Finds the codestream, which may follow boxes (I.4); NULL if the file has none. */
 static const uint8_t *find_codestream(const uint8_t *at, const uint8_t *end)
 {
     for (int i = 0; i < MOST_BOXES && (size_t)(end - at) >= 16; i++) {
@@ -87,8 +87,8 @@ static const uint8_t *find_codestream(const uint8_t *at, const uint8_t *end)
     return NULL;
 }
 
-/* Samples of all components as SIZ has them (A.5.1), not sub-sampled; 0 where there is none. Nothing but the number of
- * workers depends on it. */
+/* Samples of all components by SIZ (A.5.1), sub-sampling ignored; 0 without SIZ. Only the number of workers depends on
+ * it. */
 static uint64_t samples_of(const l2k_decode_item *item, bool *ht)
 {
     const uint8_t *end = item->data ? (const uint8_t *)item->data + item->bytes : NULL;
@@ -104,7 +104,7 @@ static uint64_t samples_of(const l2k_decode_item *item, bool *ht)
     return area < UINT64_MAX >> 14 ? area * components : UINT64_MAX;
 }
 
-/* Files of both kinds count as MQ ones do if there is any of these. */
+/* A batch of HT files and any MQ file counts as MQ. */
 static l2k_batch_shape shape_of(l2k_decoder *decoder, const l2k_decode_item *items, size_t count)
 {
     const int64_t *options = decoder->options;

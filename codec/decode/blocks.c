@@ -1,4 +1,4 @@
-/* Which code-blocks of a tile are decoded, and the plan of the inverse transform for them. */
+/* Chooses the code-blocks of a tile to decode, and makes the plan of the inverse transform for them. */
 #include "codec/decode/blocks.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ static void *take_zeroed(const l2k_context *context, l2k_tile_state *s, size_t s
     return block ? memset(block, 0, bytes) : NULL;
 }
 
-/* Once for all images with the tile. */
+/* Allocated once for all images that use the tile. */
 static l2k_status allocate_state(const l2k_context *context, l2k_tile_state *s)
 {
     if (s->joined)
@@ -89,15 +89,14 @@ l2k_status l2k_need_blocks(const l2k_decoding *d, const l2k_tile_state *s)
     return l2k_need_listed(&list);
 }
 
-/* Bit-planes of magnitudes of up to `planes` bit-planes once a region of interest has come down to the background
- * (H.1). */
+/* Bit-planes that are left of `planes` bit-planes once a region of interest is shifted down (H.1). */
 static unsigned planes_below(unsigned planes, unsigned shift)
 {
     return planes <= shift ? planes : planes - shift > shift ? planes - shift : shift;
 }
 
-/* The most bit-planes that a block of a subband has. An HT block does not say how many of its subband's it needs, and
- * an engine may decode it before a region of interest comes down. */
+/* The most bit-planes of any block of a subband. An HT block does not state how many of its subband's it needs, and an
+ * engine may decode it before a region of interest is shifted down. */
 static unsigned measure_band(l2k_tile_state *s, const l2k_subband *band, size_t *at)
 {
     unsigned of_ht = 0, of_mq = 0;
@@ -113,8 +112,8 @@ static unsigned measure_band(l2k_tile_state *s, const l2k_subband *band, size_t 
     return l2k_max_u32(of_ht, planes_below(of_mq, band->component->coding->roi_shift));
 }
 
-/* The bit-planes that the blocks of each subband of component c have. Blocks are listed subband by subband: *at is the
- * first of c or of a later component, and then that of the next. */
+/* Measures the bit-planes of each subband of component c. Blocks are listed subband by subband; *at advances from the
+ * first block of c to that of the next component. */
 static void measure_planes(l2k_tile_state *s, uint32_t c, size_t *at, uint8_t bits[L2K_MAX_SUBBANDS])
 {
     memset(bits, 0, L2K_MAX_SUBBANDS);
@@ -126,9 +125,8 @@ static void measure_planes(l2k_tile_state *s, uint32_t c, size_t *at, uint8_t bi
 
 /* ---- The plan ------------------------------------------------------------------------------------------------ */
 
-/* Annex G asks for components of one size; their numbers of levels may differ (COC). The plan then gives values without
- * level shift: of the 5/3 in the widest range that there is, of the 9/7 as floats, which reach the host from the CPU's
- * plans alone. */
+/* Annex G requires components of one size, but their numbers of levels may differ (COC). The plan then gives values
+ * without level shift: 5/3 ones in the widest range, 9/7 ones as floats, which only the CPU's plans can give. */
 static void join_later(l2k_tile_state *s, l2k_plan_spec *spec)
 {
     l2k_plan_component *k = s->components;
@@ -151,7 +149,7 @@ static unsigned most_bits(const uint8_t bits[L2K_MAX_SUBBANDS])
     return most;
 }
 
-/* The narrowest type for what has been received: int16 where every magnitude, for 9/7 doubled, has at most 15 bits. */
+/* The narrowest type for the received blocks: int16 if every magnitude, for 9/7 doubled, has at most 15 bits. */
 static l2k_coefficient_type measure_components(l2k_tile_state *s)
 {
     size_t at = 0;
@@ -168,7 +166,7 @@ static l2k_coefficient_type measure_components(l2k_tile_state *s)
     return type;
 }
 
-/* Where some components have HT code-blocks and others have not, that of both kinds. */
+/* The components' style; if only some have HT code-blocks, the style of both kinds. */
 static unsigned style_of(const l2k_tile_state *s)
 {
     enum { KINDS = L2K_STYLE_HT | L2K_STYLE_HT_MIXED };
@@ -198,8 +196,8 @@ l2k_decode_request l2k_decode_request_of(const l2k_decoding *d, l2k_tile_state *
                                 .planes = s->planes};
 }
 
-/* The plan is for all components, or for the only one that is wanted, then without component transform. Where it will
- * not be run, only its views matter. */
+/* The plan is for all components, or for the only wanted one, then without component transform. If it will not run,
+ * only its views matter. */
 l2k_status l2k_prepare_blocks(const l2k_decoding *d, l2k_tile_state *s, l2k_engine *engine, l2k_engine_slot *slot)
 {
     l2k_decode_request request = l2k_decode_request_of(d, s);

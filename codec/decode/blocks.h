@@ -1,4 +1,4 @@
-/* Which code-blocks of a tile are decoded, and the plan for them. */
+/* Chooses the code-blocks of a tile to decode, and makes the plan for them. */
 #ifndef L2K_CODEC_DECODE_BLOCKS_H
 #define L2K_CODEC_DECODE_BLOCKS_H
 
@@ -10,7 +10,7 @@ l2k_status l2k_list_blocks(const l2k_decoding *d, l2k_tile_state *state);
 /* Makes the slot's plan and views for the listed blocks. */
 l2k_status l2k_prepare_blocks(const l2k_decoding *d, l2k_tile_state *state, l2k_engine *engine, l2k_engine_slot *slot);
 
-/* What the engine needs to know of the tile and of the code-blocks to decode. */
+/* The engine's view of the tile and of the code-blocks to decode. */
 l2k_decode_request l2k_decode_request_of(const l2k_decoding *d, l2k_tile_state *state);
 
 /* Chooses the blocks to decode. Blocks kept from an earlier window are not decoded; their coefficients are copied into

@@ -1,4 +1,4 @@
-/* Decoded code-blocks between windows of a file: a table by place, and a list by age. */
+/* Decoded code-blocks that are kept between windows of a file: a table by place, and a list by age. */
 #include "codec/decode/cache.h"
 
 #include <string.h>
@@ -7,7 +7,8 @@
 
 enum { TABLE_SIZE = 1 << 14 };
 
-/* In the subband's domain, where no two blocks begin at one place. Sizes differ only where the file has changed. */
+/* Positions are in the subband's domain, where no two blocks begin at one place. Sizes differ only if the file has
+ * changed. */
 typedef struct block_key {
     uint32_t tile, component, band, x, y, width, height;
 } block_key;
@@ -130,7 +131,7 @@ static uint8_t *place_in_view(const l2k_block_place *place)
     return (uint8_t *)view->base + ((size_t)at.y * view->stride + at.x) * l2k_coefficient_bytes(view->type);
 }
 
-/* The narrow type was enough for all blocks of one window, and the wide one may be needed in another. */
+/* One window's blocks may fit the narrow type, and another's need the wide one. */
 static void copy_row(const l2k_kept_block *block, uint32_t y, void *to, l2k_coefficient_type type)
 {
     const int16_t *narrow = (const int16_t *)block->data + (size_t)y * block->key.width;
@@ -173,7 +174,7 @@ size_t l2k_block_cache_fetch(l2k_block_cache *cache, uint32_t tile, const l2k_bl
     return left;
 }
 
-/* False where there is no room. */
+/* False if the cache has no room left. */
 static bool store(l2k_block_cache *cache, uint32_t tile, const l2k_block_place *place)
 {
     const l2k_coefficients *view = place->band->component->view;
@@ -197,7 +198,7 @@ static bool store(l2k_block_cache *cache, uint32_t tile, const l2k_block_place *
     return true;
 }
 
-/* Blocks of which nothing was received are zeros again at no cost. */
+/* Skips blocks of which nothing was received: clearing them again costs nothing. */
 void l2k_block_cache_store(l2k_block_cache *cache, uint32_t tile, const l2k_block_place *places, size_t count)
 {
     bool room = true;

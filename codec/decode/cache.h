@@ -24,7 +24,7 @@ void l2k_block_cache_start(l2k_block_cache *cache, uint64_t limit, uint64_t open
 /* Call after l2k_block_cache_start: in this decoding the cache may grow by at most `bytes`. */
 void l2k_block_cache_bound(l2k_block_cache *cache, uint64_t bytes);
 
-/* Drops all blocks, and keeps none before the next decoding. */
+/* Drops all blocks; the cache keeps none until the next decoding. */
 void l2k_block_cache_clear(l2k_block_cache *cache);
 void l2k_block_cache_end(l2k_block_cache *cache);
 

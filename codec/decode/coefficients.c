@@ -1,5 +1,4 @@
-/* The coefficients of a codestream as l2k_decoder_coefficients gives them: packets and code-blocks of one tile, and no
- * inverse transform. */
+/* l2k_decoder_coefficients: decodes packets and code-blocks of one tile, without the inverse transform. */
 #include "codec/decode/decoder.h"
 #include "codec/decode/options.h"
 #include "codec/decode/packets.h"
@@ -13,8 +12,8 @@ typedef struct coefficient_call {
     uint32_t tile;
 } coefficient_call;
 
-/* Tier-1 leaves twice the index at which to reconstruct (E.1.1.2). Towards 0, its half is the index itself where all
- * its bits are known, or the middle of what it can be. */
+/* Tier-1 leaves twice the index at which to reconstruct (E.1.1.2). Its half, rounded towards 0, is the index itself if
+ * all its bits are known, else the middle of its interval. */
 static l2k_status halve(const l2k_context *context, const l2k_coefficients *view)
 {
     for (uint32_t y = 0; y < view->height; y++) {
@@ -36,7 +35,7 @@ static void describe_bands(const l2k_tile_state *s, uint32_t c, const l2k_coeffi
     }
 }
 
-/* Hands out component c. */
+/* Passes component c to the sink. */
 static l2k_status give(const coefficient_call *call, const l2k_context *context, const l2k_tile_state *s, uint32_t c)
 {
     const l2k_coefficients *view = s->tile.components[c].view;
@@ -103,7 +102,7 @@ static l2k_status check_call(l2k_decoder *decoder, uint32_t tile, l2k_coefficien
     return L2K_OK;
 }
 
-/* Fewer samples are done by one thread: starting others for each of many small tiles would take longer. */
+/* One thread takes fewer samples than this: starting others for each of many small tiles would take longer. */
 #define MIN_PARALLEL_SAMPLES ((uint64_t)1 << 16)
 
 l2k_status l2k_decoder_coefficients(l2k_decoder *decoder, uint32_t tile, l2k_coefficient_sink sink, void *user)

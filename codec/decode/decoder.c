@@ -118,8 +118,8 @@ static l2k_status end_tile(const l2k_decoding *d, l2k_tile_state *s, l2k_engine 
     return L2K_OK;
 }
 
-/* A worker group's share of the tiles. Where the engine works by itself, the next tile's blocks are decoded
- * meanwhile. */
+/* Decodes a worker group's share of the tiles. While an asynchronous engine works, the group decodes the next tile's
+ * blocks. */
 static void decode_share(void *opaque, l2k_workers *workers, l2k_worker_group *group)
 {
     const l2k_decode_call *call = opaque;

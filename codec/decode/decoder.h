@@ -1,4 +1,4 @@
-/* The decoder's inside: the opened file, the options, and what a decoding works with. */
+/* The decoder's state: the opened file, the options, and the parameters of a decoding. */
 #ifndef L2K_CODEC_DECODE_DECODER_H
 #define L2K_CODEC_DECODE_DECODER_H
 
@@ -21,12 +21,12 @@ typedef struct l2k_output_source {
     uint32_t column;
 } l2k_output_source;
 
-/* What the tiles of a decoding find, from several threads. Warnings come once for all tiles. */
+/* Findings of the tiles of a decoding, from several threads. Each warning comes once for all tiles. */
 typedef struct l2k_findings {
     atomic_bool incomplete; /* the stream ends early or is damaged */
     atomic_bool warned_fewer, warned_beyond;
-    atomic_bool lengths_are_wrong;      /* so that what earlier windows read by them may be, too */
-    atomic_int_least64_t extra_packets; /* that headers may still promise beyond the bytes there are (tile.c) */
+    atomic_bool lengths_are_wrong;      /* so data that earlier windows read by them may be wrong, too */
+    atomic_int_least64_t extra_packets; /* that headers may still promise beyond the bytes present (tile.c) */
 } l2k_findings;
 
 struct l2k_decoder {
@@ -41,12 +41,12 @@ struct l2k_decoder {
     bool is_open;
     uint64_t file_bytes;
     bool is_jp2;
-    l2k_buffer file;     /* as far as it was read from a stream */
+    l2k_buffer file;     /* the part read from a stream */
     l2k_partial parts;   /* or in parts; context.partial points here then */
     const uint8_t *data; /* all of it, file_bytes */
     l2k_jp2 jp2;
     l2k_codestream codestream;
-    uint32_t num_outputs; /* as the file has them, with all components */
+    uint32_t num_outputs; /* of the file, with all components */
     l2k_output_source *outputs;
     l2k_component *components; /* num_outputs of them */
     l2k_component alone;       /* that of the option COMPONENT */
@@ -54,45 +54,44 @@ struct l2k_decoder {
     uint32_t next_tile;        /* after those decoded last, 0 = none */
     l2k_findings findings;
     void *stream;               /* the caller's, for planes off the host */
-    uint64_t opened;            /* changes with the file, and when what is known of it turns out to be wrong */
-    l2k_packet_index **indices; /* of each tile, NULL where there is none; or no array, before the first window */
+    uint64_t opened;            /* changes with the file, and when knowledge of it turns out to be wrong */
+    l2k_packet_index **indices; /* of each tile, NULL = none; no array before the first window */
     l2k_block_cache cache;
     struct l2k_tile_state *states; /* one for each slot of the worker groups, kept with them */
     unsigned num_states;
-    l2k_plan_component *bounds; /* of components, while memory is worked out */
+    l2k_plan_component *bounds; /* of components, to estimate memory */
     uint32_t num_bounds;
-    void *memory; /* samples that l2k_decoder_decode_memory gave last */
+    void *memory; /* the last result of l2k_decoder_decode_memory */
     l2k_plane *memory_planes;
     l2k_batch_workers batch; /* of batches */
 };
 
-/* A rectangle of codestream component c without that number of resolutions, whose levels split as the main
- * header says. */
+/* A rectangle of codestream component c without `discard` resolutions; the main header tells how levels split. */
 static inline l2k_rect l2k_reduced_rect(const l2k_codestream *codestream, uint32_t c, l2k_rect rect, unsigned discard)
 {
     return l2k_unsplit_resolution(rect, codestream->coding.components[c].unsplit, discard);
 }
 
-/* What a decoding is to give; only read once it has begun. */
+/* The parameters of a decoding; only read once it has begun. */
 typedef struct l2k_decoding {
     const l2k_context *context;
     const l2k_codestream *codestream;
     l2k_findings *findings;
     l2k_rect area;           /* of the reference grid */
     const l2k_plane *planes; /* per component; data NULL = not wanted. NULL: no samples, coefficients alone */
-    uint32_t only;           /* the component that alone is wanted, or UINT32_MAX */
-    bool off_host;           /* planes are in memory of a processor */
-    void *stream;            /* then: whose work so far comes before they are written */
+    uint32_t only;           /* the only wanted component, or UINT32_MAX */
+    bool off_host;           /* planes are off the host */
+    void *stream;            /* then: its work so far comes before they are written */
     bool blocks_on_host;     /* code-blocks are decoded on the host wherever the transform runs */
-    uint32_t discard;        /* highest resolutions left out */
+    uint32_t discard;        /* number of highest resolutions left out */
     uint32_t layers;         /* to decode, 0 = all */
     uint32_t *tiles;         /* numbers of those that meet the area */
     uint32_t num_tiles;
     bool like_openjpeg;         /* see the option */
-    bool keeps_tiles;           /* each slot has one tile at most, which may come again in the next image */
+    bool keeps_tiles;           /* each slot has at most one tile, which may recur in the next image */
     uint64_t opened;            /* the number of the file */
     l2k_packet_index **indices; /* of the decoder, for windows */
-    l2k_block_cache *cache;     /* likewise; NULL: none is wanted */
+    l2k_block_cache *cache;     /* likewise; NULL: not wanted */
 } l2k_decoding;
 
 static inline bool l2k_wants_component(const l2k_decoding *d, uint32_t c)
@@ -100,7 +99,7 @@ static inline bool l2k_wants_component(const l2k_decoding *d, uint32_t c)
     return d->planes ? d->planes[c].data != NULL : d->only == UINT32_MAX || d->only == c;
 }
 
-/* Parses boxes and codestream headers of a file, all of which stays in use. */
+/* Parses boxes and codestream headers of a file, whose bytes must stay. */
 l2k_status l2k_decode_headers(l2k_decoder *decoder, const uint8_t *data, size_t bytes);
 
 #endif

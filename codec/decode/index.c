@@ -1,5 +1,5 @@
-/* The indices of packets that windows of a file leave to each other, and where their packets are known from: lengths
- * that headers state, and SOP. */
+/* The packet indices that windows of a file leave to later ones, and the sources of their packets' places: lengths that
+ * headers state, and SOP. */
 #include "codec/decode/index.h"
 
 l2k_status l2k_start_packets(const l2k_decoding *d, l2k_tile_state *s)
@@ -16,7 +16,7 @@ static bool may_have_sop(const l2k_decoding *d, const l2k_tile_state *s)
     return s->coding.sop && !d->context->partial;
 }
 
-/* *is_right: the index has the packets of the tile-part. *is_stated: a header lists their lengths. */
+/* Enters the packets of a tile-part. *is_right: the index has them all. *is_stated: a header lists their lengths. */
 static l2k_status enter_part(const l2k_decoding *d, l2k_tile_state *s, const l2k_tile_part_span *part,
                              l2k_packet_entry *entry, l2k_packet_index *index, bool *is_stated, bool *is_right)
 {
@@ -32,7 +32,7 @@ static l2k_status enter_part(const l2k_decoding *d, l2k_tile_state *s, const l2k
 
 static const char wrong_lengths[] = "the packet lengths of tile %u are not those of its packets";
 
-/* From lengths, if these say where all packets are. */
+/* Fills the index from stated lengths, if these locate all packets. */
 static l2k_status enter_lengths(const l2k_decoding *d, l2k_tile_state *s, l2k_packet_index *index)
 {
     const l2k_codestream *cs = d->codestream;

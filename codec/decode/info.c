@@ -1,4 +1,4 @@
-/* What an opened file holds, and what decoding it will give. */
+/* Describes an opened file and the image that decoding it will give. */
 #include "codec/decode/options.h"
 #include "codec/decode/outputs.h"
 
@@ -12,7 +12,7 @@ static void describe_colour(const l2k_decoder *decoder, l2k_image *image)
     image->density_y = decoder->jp2.density_y;
 }
 
-/* What the components mean, as far as they are channels themselves. */
+/* The meaning of components that are channels themselves. */
 static void describe_channels(l2k_decoder *decoder)
 {
     const l2k_siz *siz = &decoder->codestream.siz;
@@ -143,7 +143,7 @@ static l2k_status fetch_box(l2k_decoder *decoder, const l2k_box *box)
     const uint8_t *at = decoder->data + box->offset;
     if (!decoder->context.partial)
         return L2K_OK;
-    decoder->pool.limit = l2k_decoder_memory_limit(decoder); /* as the option is now */
+    decoder->pool.limit = l2k_decoder_memory_limit(decoder); /* the option may have changed */
     if (box->bytes > decoder->pool.limit)
         return l2k_fail(&decoder->context, L2K_ERROR_LIMIT, "box '%s': %llu bytes are more than the limit allows",
                         box->type, (unsigned long long)box->bytes);

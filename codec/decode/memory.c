@@ -1,7 +1,7 @@
-/* How much memory the tiles of a decoding may take, worked out before the first one, and how many threads fit below the
- * caller's limit. The bounds are those of the main header and of blocks no longer than their samples: a file whose
- * tiles differ from that can still meet its limit with several threads. Bytes are doubles here: headers can ask for
- * more than 64 bits count. */
+/* Estimates, before the first tile, the memory that the tiles of a decoding may take, and the number of threads that
+ * fit below the caller's limit. The bounds are those of the main header and of blocks no longer than their samples: a
+ * file whose tiles differ from that can still meet its limit with several threads. Bytes are doubles here, since
+ * headers can require more than 64 bits hold. */
 #include "codec/decode/memory.h"
 
 #include <math.h>
@@ -12,7 +12,8 @@
 #include "codec/decode/window.h"
 #include "codec/packets/packet_order.h"
 
-/* What allocation adds: sizes are rounded up by at most an eighth (base/pool.c), and each block has a header. */
+/* Adds the overhead of allocation, which rounds sizes up by at most an eighth (base/pool.c) and gives each block a
+ * header. */
 static double with_overhead(double bytes)
 {
     return bytes + bytes / 8 + 4096;
@@ -55,8 +56,8 @@ static unsigned contributions_of_block(const l2k_tile_coding *coding, unsigned s
     return many_segments ? L2K_MAX_RECEIVED_PASSES : l2k_min_u32(coding->num_layers, L2K_MAX_RECEIVED_PASSES);
 }
 
-/* Tag trees have at most two nodes a leaf, and a root; there are two trees for each precinct of a subband. An arena
- * takes chunks of which a half may stay unused. A contribution takes at least three bits of a packet header. */
+/* Tag trees have at most two nodes a leaf, and a root; there are two trees for each precinct of a subband. Up to half
+ * of an arena's chunks may stay unused. A contribution takes at least three bits of a packet header. */
 static double bytes_of_tree(const l2k_decoding *d, l2k_rect tile, uint64_t packet_bytes)
 {
     const l2k_siz *siz = &d->codestream->siz;
@@ -98,7 +99,7 @@ static uint64_t area_of(l2k_rect r)
     return (uint64_t)l2k_rect_width(r) * l2k_rect_height(r);
 }
 
-/* Of the tiles to decode the one of which most is wanted, and the most bytes that packets of one have. */
+/* The largest wanted part of any tile to decode, and the most bytes of any tile's packets. */
 static l2k_rect largest_tile(const l2k_decoding *d, uint64_t *packet_bytes)
 {
     l2k_rect largest = {0};
@@ -115,7 +116,7 @@ static l2k_rect largest_tile(const l2k_decoding *d, uint64_t *packet_bytes)
     return largest;
 }
 
-/* Stays for the next image: given back to the pool, a plan would take and keep it. */
+/* Stays for the next image, since a plan would take and keep this memory if it went back to the pool. */
 static l2k_plan_component *take_bounds(l2k_decoder *decoder)
 {
     const uint32_t count = decoder->codestream.siz.num_components;
@@ -147,7 +148,7 @@ static void bound_tile(const l2k_decoding *d, l2k_rect tile, uint64_t packet_byt
     bound->thread = two - one + coder;
 }
 
-/* Of the indices of packets that the tiles have not got yet, as if each were like `tile`. */
+/* Memory of the packet indices that tiles still lack, as if each were like `tile`. */
 static double bytes_of_indices(const l2k_decoding *d, l2k_rect tile, uint64_t packet_bytes)
 {
     const l2k_tile_coding *coding = &d->codestream->coding;
@@ -163,8 +164,8 @@ static double bytes_of_indices(const l2k_decoding *d, l2k_rect tile, uint64_t pa
     return with_overhead(tiles * packets * L2K_INDEX_BYTES_OF_PACKET);
 }
 
-/* What is left for windows to leave to each other, beside what tiles need: of `left` bytes indices get what they take,
- * or, where there is too little, nothing, and then there are none. */
+/* Reserves `bytes` of the `left` bytes that tiles do not need for packet indices, if these fit; returns the bytes that
+ * are then left. */
 static double reserve_indices(double bytes, double left, bool *indices)
 {
     *indices = bytes <= left;
@@ -177,10 +178,10 @@ l2k_thread_room l2k_decode_threads(l2k_decoder *decoder, const l2k_decoding *d, 
     uint64_t packet_bytes;
     const unsigned threads = d->context->threads;
     const l2k_rect tile = largest_tile(d, &packet_bytes);
-    if (packet_bytes == 0) /* nothing to decode, however much headers promise */
+    if (packet_bytes == 0) /* nothing to decode, whatever headers promise */
         return (l2k_thread_room){threads, threads, true, true};
     l2k_plan_component *components = take_bounds(decoder);
-    if (!components) /* even this takes more memory than there is */
+    if (!components) /* even this does not fit */
         return (l2k_thread_room){1, 1, false, false};
     bound_tile(d, tile, packet_bytes, components, &bound);
     if (decoder->options[L2K_DECODER_BACKEND] != L2K_BACKEND_CPU)
@@ -190,7 +191,7 @@ l2k_thread_room l2k_decode_threads(l2k_decoder *decoder, const l2k_decoding *d, 
         l2k_decoder_drop(decoder);
     double left = limit - (double)decoder->pool.in_use - bound.tile;
     bool indices;
-    if (left < 0) { /* then nothing is kept any more */
+    if (left < 0) { /* nothing can be kept */
         l2k_decoder_forget_windows(decoder);
         return (l2k_thread_room){1, 1, false, false};
     }

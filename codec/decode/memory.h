@@ -10,16 +10,16 @@ static inline const l2k_block_coder_table *l2k_decode_coders(const l2k_codestrea
     return l2k_block_coder_for(codestream->coding.capabilities.parts & L2K_PART_15 ? L2K_STYLE_HT : 0);
 }
 
-/* What fits below the memory limit: threads or, off the host, tiles, at least 1; and whether plans are kept from tile
- * to tile. */
+/* Threads or, off the host, tiles that fit below the memory limit, at least 1; and whether plans are kept from tile to
+ * tile. */
 typedef struct l2k_thread_room {
     unsigned threads, tiles;
     bool keep_plans;
     bool indices; /* packet indices are kept */
 } l2k_thread_room;
 
-/* How many of the context's threads fit; with `by_tile`, each has tiles of its own. Drops what is kept of earlier
- * images if these threads need its memory. */
+/* How many of the context's threads fit; with `by_tile`, each has tiles of its own. Drops data kept from earlier images
+ * if these threads need its memory. */
 l2k_thread_room l2k_decode_threads(l2k_decoder *decoder, const l2k_decoding *d, bool by_tile);
 
 #endif

@@ -14,7 +14,7 @@ static l2k_status check_kind(const l2k_context *context, const uint8_t *data, si
     return l2k_fail(context, L2K_ERROR_FORMAT, "neither a JP2 file nor a JPEG 2000 codestream");
 }
 
-/* Reads the stream to its end, unless it turns out to be no picture. */
+/* Reads the stream to its end, unless its start shows that it is no picture. */
 static l2k_status read_all(l2k_decoder *decoder, const l2k_stream *stream)
 {
     const l2k_context *context = &decoder->context;
@@ -38,7 +38,7 @@ static l2k_status read_all(l2k_decoder *decoder, const l2k_stream *stream)
     }
 }
 
-/* What is kept of other files takes at most half of the limit while this one is opened. */
+/* Data kept from other files may take at most half of the limit while this one is opened. */
 static void set_limit(l2k_decoder *decoder, uint64_t limit)
 {
     decoder->pool.limit = limit;
@@ -140,7 +140,7 @@ void l2k_decoder_read_count(const l2k_decoder *decoder, uint64_t *bytes, uint64_
     *calls = decoder->context.partial ? decoder->parts.calls : 0;
 }
 
-/* The indices of packets that another decoder has; without memory for them, each decoder finds out itself. */
+/* Copies another decoder's packet indices; if memory runs out, the decoder builds its own. */
 static void copy_indices(l2k_decoder *decoder, const l2k_decoder *opened)
 {
     const uint32_t count = opened->codestream.num_tiles;

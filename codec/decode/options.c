@@ -1,4 +1,4 @@
-/* The options of a decoder, its birth and its end. */
+/* The options of a decoder, its creation and its release. */
 #include "codec/decode/options.h"
 
 #include "base/memory.h"

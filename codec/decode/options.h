@@ -1,28 +1,28 @@
-/* The options of a decoder, and what it keeps from image to image. */
+/* The options of a decoder, and the data that it keeps from image to image. */
 #ifndef L2K_CODEC_DECODE_OPTIONS_H
 #define L2K_CODEC_DECODE_OPTIONS_H
 
 #include "codec/decode/decoder.h"
 
-/* L2K_ERROR_STATE where no file has been opened. */
+/* L2K_ERROR_STATE if no file has been opened. */
 l2k_status l2k_decoder_check_open(const l2k_decoder *decoder);
 
 /* The same, and whether the options are possible for the file; decoding checks that a tile has enough resolutions. */
 l2k_status l2k_decoder_check_options(const l2k_decoder *decoder);
 
-/* What headers may ask for in a file of `bytes` bytes. */
+/* The limits on the headers of a file of `bytes` bytes. */
 l2k_codestream_limits l2k_decoder_limits(const l2k_decoder *decoder, size_t bytes);
 
 /* Bytes that the opened file may take from the allocation hook; a file that was read into memory counts as well. */
 uint64_t l2k_decoder_memory_limit(const l2k_decoder *decoder);
 
-/* l2k_engine_enter for the processor of the options; gives back before what is kept on another. */
+/* l2k_engine_enter for the processor of the options; first gives back what is kept on another. */
 int l2k_decoder_enter(l2k_decoder *decoder);
 
-/* Gives back what is kept for the next image. */
+/* Gives back all memory kept for the next image. */
 void l2k_decoder_drop(l2k_decoder *decoder);
 
-/* Discards what windows of the opened file left to later ones. */
+/* Discards all data that windows of the opened file left to later ones. */
 void l2k_decoder_forget_windows(l2k_decoder *decoder);
 
 /* Closes the file, if one is open. */

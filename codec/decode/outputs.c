@@ -115,7 +115,7 @@ static uint64_t rank(const l2k_component *component)
 }
 
 typedef struct ranked {
-    uint64_t rank; /* and below it the place before, so that no two are equal */
+    uint64_t rank; /* in the low bits the original place, so that no two are equal */
     l2k_output_source output;
     l2k_component component;
 } ranked;
@@ -186,7 +186,7 @@ static l2k_status check_plane(const l2k_decoder *decoder, const l2k_plane *plane
     return L2K_OK;
 }
 
-/* Memory of its own for a component that no single output takes as it is. */
+/* Allocates memory of its own for a component that no single output takes unchanged. */
 static l2k_status own_source(const l2k_decoder *decoder, l2k_rect area, uint32_t c, l2k_sources *sources)
 {
     if (decoder->options[L2K_DECODER_MEMORY] != L2K_MEMORY_HOST)
@@ -287,13 +287,13 @@ static l2k_sample_type smallest_type(const l2k_component *component)
     return component->is_signed ? L2K_SAMPLE_S8 : L2K_SAMPLE_U8;
 }
 
-/* Bytes of a component in its smallest type, rounded up so that the next one is aligned. */
+/* Bytes of a component in its smallest type, rounded up to align the next one. */
 static size_t plane_bytes(const l2k_component *component)
 {
     return ((size_t)component->width * component->height * l2k_sample_bytes(smallest_type(component)) + 3) & ~(size_t)3;
 }
 
-/* False if it is more than a size_t holds. */
+/* False if the sum overflows size_t. */
 static bool count_plane_bytes(const l2k_image *image, size_t *bytes)
 {
     *bytes = 0;
@@ -307,7 +307,7 @@ static bool count_plane_bytes(const l2k_image *image, size_t *bytes)
     return true;
 }
 
-/* One after the other in one block. */
+/* The planes follow each other in one block. */
 l2k_status l2k_decoder_take_planes(l2k_decoder *decoder, const l2k_image *image)
 {
     size_t bytes;

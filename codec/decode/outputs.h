@@ -1,4 +1,4 @@
-/* What the caller receives: palette and channel order applied. */
+/* The caller's output: palette and channel order applied. */
 #ifndef L2K_CODEC_DECODE_OUTPUTS_H
 #define L2K_CODEC_DECODE_OUTPUTS_H
 
@@ -14,22 +14,22 @@ l2k_status l2k_decoder_area(const l2k_decoder *decoder, l2k_rect *area);
 /* The area of codestream component c that decoding yields, in the domain of the reduced component. */
 l2k_rect l2k_decoder_component_area(const l2k_decoder *decoder, l2k_rect area, uint32_t c);
 
-/* Works out outputs from component mapping and channel definitions; once, when a file is opened. */
+/* Derives the outputs from component mapping and channel definitions. Called once, when a file is opened. */
 l2k_status l2k_decoder_plan_outputs(l2k_decoder *decoder);
 
 /* Shape and precision of an output of that area; its channel stays. */
 void l2k_decoder_describe_output(const l2k_decoder *decoder, l2k_rect area, l2k_output_source output,
                                  l2k_component *component);
 
-/* A palette may make many outputs of one component, or a component mapping: these too must stay within the limits. */
+/* Checks outputs against the limits, as a palette or component mapping may make many of one component. */
 l2k_status l2k_decoder_check_outputs(l2k_decoder *decoder, const l2k_sample_limits *limits);
 
 /* The source of output k or, if one component alone is wanted, of that component. */
 l2k_output_source l2k_decoder_output(const l2k_decoder *decoder, uint32_t k);
 uint32_t l2k_decoder_num_outputs(const l2k_decoder *decoder);
 
-/* Where the codestream's components are decoded to: for each component, the plane of its only output if that takes it
- * unchanged, else memory of its own. */
+/* The destinations of the codestream's components: for each, the plane of its only output if that takes it unchanged,
+ * else memory of its own. */
 typedef struct l2k_sources {
     l2k_plane *planes;
     bool *owned;

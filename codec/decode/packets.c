@@ -1,4 +1,4 @@
-/* The packets of one tile (Annex B), one after the other, out of its tile-parts. */
+/* Reads the packets of one tile (Annex B) from its tile-parts. */
 #include "codec/decode/packets.h"
 
 #include <stdio.h>
@@ -15,9 +15,9 @@ typedef struct tile_reader {
     uint64_t bytes;        /* of packets and packed headers */
     uint32_t layers;       /* that are wanted */
     uint64_t wanted;       /* packets */
-    uint64_t header_bytes; /* of a file that is read in parts: as long as headers seem to be */
-    uint64_t number;       /* of packets read one after the other */
-    bool has_excess;       /* one has promised more coding passes than bit-planes allow: */
+    uint64_t header_bytes; /* if the file is read in parts: the expected length of a header */
+    uint64_t number;       /* of packets read in order */
+    bool has_excess;       /* a packet has promised more coding passes than bit-planes allow: */
     uint64_t excess;       /* its number */
     uint32_t excess_layer; /* and layer */
     l2k_packet_input input;
@@ -54,9 +54,9 @@ static bool wanted(const tile_reader *reader, const l2k_packet_id *id)
 
 static const char fewer_packets[] = "has fewer packets than its header promises";
 
-/* What can be wrong with the packets of a tile: damage, truncation, or an encoder that left some packets out. The
- * latter is common, and not counted as truncation if EOC follows. All complete packets are decoded; one warning of each
- * kind for all tiles. */
+/* Reports faults of a tile's packets: damage, truncation, or packets that an encoder left out, which is common and does
+ * not count as truncation if EOC follows. All complete packets are decoded; each kind of fault is warned of once for
+ * all tiles. */
 static l2k_status report(const l2k_decoding *d, uint32_t index, const l2k_packet_stop *stop)
 {
     if (d->codestream->strict || (d->like_openjpeg && stop->error == L2K_ERROR_CORRUPT))
@@ -78,15 +78,15 @@ l2k_status l2k_report_damage(const l2k_decoding *d, l2k_tile_state *s)
     return atomic_load(&s->damaged) ? report(d, s->tile.index, &stop) : L2K_OK;
 }
 
-/* Packed headers say that there is a packet; else bytes do. */
+/* Packed headers tell whether a packet follows, otherwise the bytes. */
 static bool has_packet(tile_reader *reader)
 {
     bool more = reader->input.data != reader->input.end || advance_part(reader);
     return reader->input.packed ? reader->input.header != reader->input.header_end : more;
 }
 
-/* Visits that cost no bits: of code-blocks that are not included, of packets that were in an earlier progression. Some
- * are free, and some per byte of the tile, far more than a well-meaning encoder needs. */
+/* Visits that cost no bits: of code-blocks that are not included, and of packets of an earlier progression. Each tile
+ * has a fixed number free and some more per byte, far more than a sane encoder needs. */
 enum { FREE_LOOKS = 1 << 22, LOOKS_PER_BYTE = 64 };
 
 static bool looks_too_often(const tile_reader *reader, uint64_t skipped)
@@ -94,11 +94,11 @@ static bool looks_too_often(const tile_reader *reader, uint64_t skipped)
     return reader->input.looks + skipped > FREE_LOOKS + LOOKS_PER_BYTE * reader->bytes;
 }
 
-/* The most of a packet that is read at once because it will be needed: bodies of larger ones come by code-block. */
+/* The most bytes of a packet to read at once, as it will be needed; bodies of larger ones are read by code-block. */
 enum { MOST_AT_ONCE = 1 << 16 };
 
-/* Of a file that is read in parts: bytes of a packet to begin with, of `length` bytes, 0 if that is not known. EPH
- * might stand behind it. */
+/* If the file is read in parts: the bytes to read first of a packet of `length` bytes, 0 = unknown. EPH may follow
+ * it. */
 static uint64_t bytes_at_once(const tile_reader *reader, uint32_t length)
 {
     enum { EPH_BYTES = 2 };
@@ -117,8 +117,8 @@ static l2k_status fetch_header(tile_reader *reader, uint32_t length)
     return l2k_need(context, input->data, input->sure ? input->sure : input->end);
 }
 
-/* Reads the packet that the input is at. Where packets cannot go on behind it, *stop says why. `skipped` are packets
- * that the order has passed over so far. */
+/* Reads the packet at the input. If no packet can follow it, *stop says why. `skipped`: packets that the order has
+ * passed over so far. */
 static l2k_status read_packet(tile_reader *reader, const l2k_packet_id *id, bool keep, uint64_t skipped,
                               l2k_packet_stop *stop)
 {
@@ -145,7 +145,7 @@ static bool has_all(const tile_reader *reader)
     return reader->wanted == reader->tile->num_precincts * reader->tile->coding->num_layers;
 }
 
-/* Packets are at their end, but the order goes on. OpenJPEG then reads empty ones, each of which needs its EPH. */
+/* The packets end before the order does. OpenJPEG then reads empty ones, each of which needs its EPH. */
 static void miss_packets(const tile_reader *reader, l2k_packet_stop *stop)
 {
     if (reader->decoding->like_openjpeg && reader->tile->coding->eph)
@@ -162,8 +162,8 @@ static void note_excess(tile_reader *reader, const l2k_packet_id *id)
     reader->number++;
 }
 
-/* Reads packets in their order up to the last one that is wanted, or, where that was done before, up to the end, and
- * enters them into the index, if there is one. */
+/* Reads packets in order, up to the last wanted one or, if an earlier window reached that, up to the end, and enters
+ * them into the index, if any. */
 static l2k_status read_packets(tile_reader *reader, l2k_packet_order *order, l2k_packet_index *index,
                                l2k_packet_stop *stop)
 {
@@ -206,7 +206,7 @@ static l2k_status read_packets(tile_reader *reader, l2k_packet_order *order, l2k
 
 /* ---- By the index ---------------------------------------------------------------------------------------------- */
 
-/* Over the precincts that are wanted, resolution by resolution. */
+/* Goes through the wanted precincts, resolution by resolution. */
 typedef struct precinct_iterator {
     uint32_t component, resolution;
     uint64_t at;
@@ -232,7 +232,7 @@ static bool next_precinct(const l2k_tile *tile, precinct_iterator *iterator, l2k
     return false;
 }
 
-/* Whether every packet that is wanted is there, or known not to be. */
+/* Whether the index knows each wanted packet, or knows that it is absent. */
 static bool has_wanted(const tile_reader *reader, const l2k_packet_index *index)
 {
     precinct_iterator iterator = {0};
@@ -245,7 +245,7 @@ static bool has_wanted(const tile_reader *reader, const l2k_packet_index *index)
     return true;
 }
 
-/* What is needed of the wanted packets to begin with, if the file is read in parts. */
+/* If the file is read in parts: reads the first bytes of all wanted packets. */
 static l2k_status prefetch(const tile_reader *reader, const l2k_packet_index *index)
 {
     const l2k_decoding *d = reader->decoding;
@@ -262,7 +262,6 @@ static l2k_status prefetch(const tile_reader *reader, const l2k_packet_index *in
     return l2k_need_listed(&list);
 }
 
-/* Goes to a packet. */
 static bool seek(tile_reader *reader, uint64_t offset)
 {
     const l2k_codestream *cs = reader->decoding->codestream;
@@ -276,7 +275,6 @@ static bool seek(tile_reader *reader, uint64_t offset)
     return false;
 }
 
-/* The layers of a precinct. */
 static l2k_status read_precinct(tile_reader *reader, const l2k_packet_index *index, l2k_packet_id id, bool *is_right,
                                 l2k_packet_stop *stop)
 {
@@ -301,7 +299,7 @@ static l2k_status read_precinct(tile_reader *reader, const l2k_packet_index *ind
     return L2K_OK;
 }
 
-/* *is_right: not so where lengths turn out to be wrong. */
+/* *is_right: false if lengths turn out to be wrong. */
 static l2k_status read_indexed(tile_reader *reader, const l2k_packet_index *index, bool *is_right,
                                l2k_packet_stop *stop)
 {
@@ -320,11 +318,11 @@ static l2k_status start_packets(const l2k_decoding *d, l2k_tile_state *s, tile_r
     reader->number = 0;
     reader->has_excess = reader->input.excess = false;
     reader->next_part = d->codestream->first_part[reader->index];
-    reader->input.data = reader->input.end = d->codestream->end; /* nothing, but at an address */
+    reader->input.data = reader->input.end = d->codestream->end; /* empty, but a valid address */
     return l2k_start_packets(d, s);
 }
 
-/* By the index where that has what is wanted, and is right; else one after the other. */
+/* Reads by the index if it has all wanted packets and is right, else in order. */
 static l2k_status read_wanted(const l2k_decoding *d, l2k_tile_state *s, tile_reader *reader, l2k_packet_index *index,
                               l2k_packet_stop *stop)
 {
@@ -342,7 +340,7 @@ static l2k_status read_wanted(const l2k_decoding *d, l2k_tile_state *s, tile_rea
     return read_packets(reader, &s->order, index, stop);
 }
 
-/* Where a header is longer than expected, all are read again; what has been read of the file stays. */
+/* If a header is longer than expected, reads all packets again; bytes of the file that were read stay in memory. */
 static l2k_status read_with_headers(const l2k_decoding *d, l2k_tile_state *s, tile_reader *reader,
                                     l2k_packet_index *index, l2k_packet_stop *stop)
 {
@@ -360,9 +358,9 @@ static l2k_status read_with_headers(const l2k_decoding *d, l2k_tile_state *s, ti
     return L2K_OK;
 }
 
-/* Some encoders have more coding passes than bit-planes, and are right in all else. But where packets do not end with
- * their bytes either, lengths are wrong: an encoder that restarts Lblock with each layer (B.10.7.1 keeps it) is wrong
- * from that layer's first length on. So the layers before it are read once more, alone. */
+/* Some encoders send more coding passes than bit-planes, and are right otherwise. But if packets do not end with their
+ * bytes either, lengths are wrong: an encoder that restarts Lblock with each layer (B.10.7.1 keeps it) is wrong from
+ * that layer's first length on. So the layers before it are read again, alone. */
 static l2k_status keep_layers_before(const l2k_decoding *d, l2k_tile_state *s, tile_reader *reader)
 {
     l2k_packet_stop stop = {0};

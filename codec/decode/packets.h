@@ -1,4 +1,4 @@
-/* The packets of a tile that is being decoded. */
+/* Reading the packets of a tile. */
 #ifndef L2K_CODEC_DECODE_PACKETS_H
 #define L2K_CODEC_DECODE_PACKETS_H
 
@@ -14,7 +14,7 @@ l2k_status l2k_read_packets(const l2k_decoding *d, l2k_tile_state *state);
 /* Reports a tile without packets as a warning; sets findings->incomplete if the stream ends early. */
 l2k_status l2k_missing_tile(const l2k_decoding *d, uint32_t index);
 
-/* If code-blocks had bytes that cannot be right, and so were set to zeros: warns and sets findings->incomplete. */
+/* If damaged code-blocks were set to zeros, warns and sets findings->incomplete. */
 l2k_status l2k_report_damage(const l2k_decoding *d, l2k_tile_state *state);
 
 #endif

@@ -1,4 +1,4 @@
-/* Between the samples of a tile and the planes of the output. */
+/* Moves the samples of a tile to the planes of the output. */
 #include "codec/decode/samples.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "dwt/wavelet.h"
 #include "tiling/pixel/pixel_rows.h"
 
-/* What the tile has of the output of component c, in the resolution that is decoded. */
+/* The tile's part of the output of component c, in the resolution that is decoded. */
 static l2k_rect part_of_tile(const l2k_decoding *d, const l2k_tile_state *s, uint32_t c)
 {
     const l2k_rect whole = l2k_reduced_rect(d->codestream, c, s->tile.components[c].rect, d->discard);
@@ -47,7 +47,7 @@ static l2k_status place_plane(const l2k_decoding *d, l2k_tile_state *s, uint32_t
     return L2K_OK;
 }
 
-/* Host planes, packed, for what the area has of a tile whose samples come from the CPU. */
+/* Allocates packed host planes for the wanted part of a tile whose samples come from the CPU. */
 static l2k_status take_host_planes(const l2k_decoding *d, l2k_tile_state *s)
 {
     l2k_plane *planes = s->host_planes;
@@ -112,7 +112,7 @@ static l2k_status join(const l2k_decoding *d, const l2k_tile_state *s)
     return L2K_OK;
 }
 
-/* Packed samples of a tile on their way to the caller's plane, by way of memory of the tile's own. */
+/* Copies packed samples of a tile to the caller's plane, through memory of the tile's own. */
 static l2k_status upload(const l2k_decoding *d, l2k_tile_state *s, uint32_t c)
 {
     const l2k_rect part = l2k_window_output(&s->host, c), output = l2k_window_output(d, c);
@@ -134,7 +134,8 @@ l2k_status l2k_collect_planes(const l2k_decoding *d, l2k_tile_state *s)
     return L2K_OK;
 }
 
-/* Gives `width` samples from (x, y) on one value: the first, and then, where they are packed, as many as have it. */
+/* Gives `width` samples from (x, y) on one value: sets the first and, if they are packed, copies ever longer runs of
+ * it. */
 static void fill_samples(const l2k_plane *to, uint32_t x, uint32_t y, uint32_t width, int32_t value)
 {
     const size_t bytes = l2k_sample_bytes(to->type);

@@ -4,11 +4,11 @@
 
 #include "codec/decode/tile_state.h"
 
-/* Chooses where the inverse transform puts the samples of each wanted component: into the output itself, unless they
- * are joined with others first or go off the host. */
+/* Chooses where the inverse transform puts the samples of each wanted component: in the output itself, unless they are
+ * joined with others first or go off the host. */
 l2k_status l2k_place_planes(const l2k_decoding *d, l2k_tile_state *state);
 
-/* Brings samples that are not yet in the output there. Off the host, works in the caller's stream, as the next two
+/* Copies samples to the output that are not there yet. Off the host, works in the caller's stream, as the next two
  * functions do. */
 l2k_status l2k_collect_planes(const l2k_decoding *d, l2k_tile_state *state);
 

@@ -1,4 +1,4 @@
-/* A decoding from its start to its end: which tiles, memory, threads, and what is kept for the next one. */
+/* Starts and ends a decoding: tiles, memory, threads, and data kept for the next one. */
 #include "codec/decode/start.h"
 
 #include "base/object.h"
@@ -8,7 +8,7 @@
 #include "codec/decode/packets.h"
 #include "codec/decode/samples.h"
 
-/* Looks at no other tiles than those: there may be 65535, and a call for each of them. */
+/* Looks only at tiles that meet the area: there may be 65535, and a call for each of them. */
 static l2k_status select_tiles(l2k_decoding *d)
 {
     const l2k_codestream *cs = d->codestream;
@@ -47,7 +47,7 @@ static l2k_status take_states(l2k_decoder *decoder, unsigned count)
     return L2K_OK;
 }
 
-/* A failure can leave tiles in the slots: they are freed when no plan works on their memory any more. */
+/* A failure can leave tiles in the slots, which are freed once no plan works on their memory any more. */
 static l2k_status run_groups(l2k_decoder *decoder, const l2k_decoding *d, l2k_worker_share *share, void *user)
 {
     l2k_workers *workers = &decoder->workers;
@@ -79,8 +79,8 @@ static l2k_status decode_selected(l2k_decoder *decoder, l2k_decoding *d, l2k_bac
     return run_groups(decoder, d, share, user);
 }
 
-/* What windows leave to each other: room for the indices of tiles, if a part of the picture is wanted: without it,
- * windows take longer. */
+/* Allocates the tiles' packet indices if only a part of the picture is wanted; without memory for them, windows take
+ * longer. */
 static void take_indices(l2k_decoder *decoder, l2k_decoding *d)
 {
     const l2k_rect image = d->codestream->siz.grid.image;
@@ -92,8 +92,8 @@ static void take_indices(l2k_decoder *decoder, l2k_decoding *d)
     d->cache = d->planes && decoder->cache.limit > 0 ? &decoder->cache : NULL;
 }
 
-/* The headers of the tile-parts that are wanted, where TLM has named them. Where it was wrong, nothing is left of what
- * earlier windows have found. */
+/* Reads the headers of wanted tile-parts that only TLM has listed. If TLM was wrong, drops all that earlier windows
+ * found. */
 static l2k_status locate_parts(l2k_decoder *decoder, l2k_decoding *d)
 {
     bool changed;
@@ -101,7 +101,7 @@ static l2k_status locate_parts(l2k_decoder *decoder, l2k_decoding *d)
     if (changed) {
         l2k_decoder_forget_windows(decoder);
         l2k_block_cache_clear(&decoder->cache);
-        decoder->cache.limit = 0; /* its blocks are of the file as it was opened */
+        decoder->cache.limit = 0; /* the cache is still that of the file before the change */
         d->opened = decoder->opened;
     }
     return status;
@@ -119,7 +119,7 @@ l2k_status l2k_decode_tiles(l2k_decoder *decoder, l2k_decoding *d, l2k_backend b
     return status == L2K_OK ? l2k_poll(d->context, L2K_POLL_NOW) : status;
 }
 
-/* Of all components, as if none were sub-sampled. */
+/* Counts all components as if none were sub-sampled. */
 static uint64_t samples_of(const l2k_decoder *decoder, l2k_rect area)
 {
     const int64_t reduce = decoder->options[L2K_DECODER_REDUCE];
@@ -170,7 +170,7 @@ l2k_status l2k_decoder_memory_kind(l2k_decoder *decoder, l2k_decoding *d, l2k_ba
     return l2k_engine_of_planes(d->context, backend);
 }
 
-/* Of a codestream that is read in parts, what is more than this does not stay. */
+/* A codestream that is read in parts keeps no more bytes than this between decodings. */
 #define MOST_PRESENT ((uint64_t)16 << 20)
 
 static void forget_parts(l2k_decoder *decoder)

@@ -1,4 +1,4 @@
-/* A decoding from its start to its end. */
+/* The start and end of a decoding. */
 #ifndef L2K_CODEC_DECODE_START_H
 #define L2K_CODEC_DECODE_START_H
 

@@ -1,4 +1,4 @@
-/* A tile out of the codestream: what its headers may promise, and its packets. */
+/* Reads a tile from the codestream: the bounds on what its headers may promise, and its packets. */
 #include "codec/decode/tile.h"
 
 #include "codec/decode/packets.h"
@@ -24,8 +24,8 @@ static uint64_t extra_of(int_least64_t left)
     return left < 0 ? 0 : left < EXTRA_PACKETS_OF_TILE ? (uint64_t)left : EXTRA_PACKETS_OF_TILE;
 }
 
-/* One atomic exchange, so that two threads cannot both take the last of what all tiles share. Which tile gets it
- * depends on timing: if there is too little, several threads may report another tile than one thread does. */
+/* One atomic exchange, so that two threads cannot both take the last packets that all tiles share. Timing decides which
+ * tile gets them, so several threads may report another tile than one thread does. */
 static l2k_status charge(const l2k_decoding *d, uint64_t packets, uint64_t bytes)
 {
     uint64_t more = packets > bytes ? packets - bytes : 0;
@@ -76,19 +76,19 @@ static uint64_t packets_of_header(const l2k_decoding *d, const l2k_tile_coding *
     return resolutions / RESOLUTIONS_OF_PACKET;
 }
 
-/* With more code-blocks, which take some hundred bytes each, a tree has only those in the windows: a window that moves
- * then reads packet headers again. */
+/* Above this number of code-blocks, which take some hundred bytes each, a tree has only those in the windows, and a
+ * window that moves reads packet headers again. */
 enum { MOST_BLOCKS = 1 << 17 };
 
-/* What a window needs of the tree that an earlier one has left. */
+/* Sets the window in the tree that an earlier one left; returns the change that the tree needs. */
 static l2k_window_change set_window(const l2k_decoding *d, l2k_tile *tile)
 {
     const l2k_window_change change = tile->components ? l2k_window_set(d, tile) : L2K_WINDOW_OTHER_PRECINCTS;
     return change == L2K_WINDOW_OTHER_BLOCKS && tile->keeps_windows ? L2K_WINDOW_OTHER_PRECINCTS : change;
 }
 
-/* The tree of an earlier image, unless the window needs other precincts, or a new one. After an earlier window of the
- * same file it has all its packets. */
+/* Takes the tree of an earlier image, or makes a new one if the window needs other precincts. After an earlier window
+ * of the same file, the tree has all its packets. */
 static l2k_status make_tree(const l2k_decoding *d, l2k_tile_state *s, uint32_t index, uint64_t most_precincts)
 {
     const l2k_window_change change = set_window(d, &s->tile);
@@ -121,7 +121,7 @@ static l2k_status create_tile(const l2k_decoding *d, l2k_tile_state *s, uint32_t
     return more > packets ? charge(d, more - packets, bytes > packets ? bytes - packets : 0) : L2K_OK;
 }
 
-/* The size of what is decoded follows from the main header. */
+/* The main header determines the size of the decoded image. */
 static l2k_status check_splits(const l2k_decoding *d, const l2k_tile_state *s)
 {
     for (uint32_t c = 0; c < d->codestream->siz.num_components; c++)
@@ -147,8 +147,8 @@ static uint64_t area_of(l2k_rect r)
     return (uint64_t)l2k_rect_width(r) * l2k_rect_height(r);
 }
 
-/* An engine is then sent all bytes at once, before packet headers are read, which takes less time than collecting those
- * of the window. What is not in memory is not read for that. */
+/* An engine then gets all bytes at once, before packet headers are read, which takes less time than collecting those of
+ * the window. Bytes that are not in memory are not read for this. */
 static bool wants_most_of_tile(const l2k_decoding *d, uint32_t tile)
 {
     const l2k_rect rect = l2k_tile_rect(&d->codestream->siz.grid, tile);
@@ -207,7 +207,7 @@ l2k_status l2k_read_tile(const l2k_decoding *d, l2k_tile_state *s, uint32_t inde
 
 /* ---- Memory from image to image ------------------------------------------------------------------------------ */
 
-/* What is of this image alone. */
+/* Releases what belongs to this image alone. */
 static void release_image(const l2k_context *context, l2k_tile_state *s)
 {
     for (uint32_t c = 0; s->joined && c < s->tile.num_components; c++) {

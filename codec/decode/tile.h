@@ -1,16 +1,16 @@
-/* A tile under way in the decoder: its headers and packets, its stages, its end. */
+/* A tile in the decoder: its headers and packets, its stages, its end. */
 #ifndef L2K_CODEC_DECODE_TILE_H
 #define L2K_CODEC_DECODE_TILE_H
 
 #include "codec/decode/tile_state.h"
 
-/* Releases what is kept from image to image: everything, or the tree and what depends on it. */
+/* Releases all data kept from image to image, or the tree and its dependents. */
 void l2k_tile_state_forget(const l2k_context *context, l2k_tile_state *state);
 void l2k_tile_state_forget_tree(const l2k_context *context, l2k_tile_state *state);
 
 void l2k_decoder_release_tiles(l2k_decoder *decoder);
 
-/* Ends a tile. Keeps what another image with the same tile can use, if there may be one. */
+/* Ends a tile. Keeps the data that a following image with the same tile can use. */
 void l2k_tile_state_leave(const l2k_decoding *d, l2k_tile_state *state);
 
 /* Tiles requested in rising order, call by call, form one series, with one bound on what its headers may promise beyond

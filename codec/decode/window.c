@@ -1,5 +1,5 @@
-/* What of a tile a window of the picture needs: a part of each subband, in whole code-blocks, and the precincts that
- * have it. Everything else of the tile gets no memory, and its packets are passed over. */
+/* The parts of a tile that a window of the picture needs: a part of each subband, in whole code-blocks, and their
+ * precincts. Other parts of the tile get no memory, and their packets are skipped. */
 #include "codec/decode/window.h"
 
 #include "transform/window.h"
@@ -21,7 +21,8 @@ l2k_rect l2k_window_output(const l2k_decoding *d, uint32_t c)
     return l2k_reduced_rect(d->codestream, c, l2k_component_rect(d->area, component->dx, component->dy), d->discard);
 }
 
-/* Those of a component transform must have the same cells, and their code-blocks may differ in size (COC). */
+/* The components of a component transform must have the same cells, though their code-blocks may differ in size
+ * (COC). */
 static void set_cells(const l2k_decoding *d, uint32_t c, const l2k_tile_coding *coding, l2k_plan_component *component)
 {
     const bool joined = coding->component_transform && c < 3 && d->codestream->siz.num_components >= 3;
@@ -42,7 +43,7 @@ void l2k_window_enter(const l2k_decoding *d, uint32_t c, const l2k_tile_coding *
     set_cells(d, c, coding, component);
 }
 
-/* As the plan will have it, but for steps and samples. */
+/* The component as in the plan, without steps and samples. */
 static l2k_plan_component plan_component(const l2k_decoding *d, const l2k_tile *tile, uint32_t c)
 {
     const l2k_tile_component *component = &tile->components[c];
@@ -110,7 +111,7 @@ static l2k_window_change set_resolution(const resolution_window *found, l2k_reso
     return change;
 }
 
-/* Whether the tile-component has the window that is wanted, as it most often has if the decoder stays open. */
+/* Whether the tile-component has the wanted window already, which is common if the decoder stays open. */
 static bool is_set(const l2k_decoding *d, uint32_t c, l2k_component_window *window)
 {
     const l2k_component_window before = *window;

@@ -73,7 +73,7 @@ static void timings(const void *coder, double seconds[L2K_NUM_STAGES])
     l2k_encoder_timings(coder, seconds);
 }
 
-/* With AUTO the image may have been done on the CPU. */
+/* With AUTO, the CPU may have encoded the image after a failure. */
 static bool lost_device(const void *coder, const void *items, size_t number, bool *failed)
 {
     const l2k_encode_item *item = (const l2k_encode_item *)items + number;
@@ -83,7 +83,7 @@ static bool lost_device(const void *coder, const void *items, size_t number, boo
 
 static const l2k_batch_kind kind = {create, release, settle, code, lost_device, timings};
 
-/* Images are checked when they are encoded. */
+/* Images are checked only when they are encoded. */
 static l2k_batch_shape shape_of(l2k_encoder *encoder, const l2k_encode_item *items, size_t count)
 {
     const int64_t *options = encoder->options;

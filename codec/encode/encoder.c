@@ -9,7 +9,7 @@
 #include "codec/encode/steps.h"
 #include "codec/encode/tile.h"
 
-/* A worker group's share of the tiles. Where the engine works by itself, the next tile's transform runs while blocks
+/* Encodes a worker group's share of the tiles. With an asynchronous engine, the next tile's transform runs while blocks
  * are coded. */
 static void encode_share(void *opaque, l2k_workers *workers, l2k_worker_group *group)
 {
@@ -31,8 +31,8 @@ static void encode_share(void *opaque, l2k_workers *workers, l2k_worker_group *g
     }
 }
 
-/* Packets of tiles that are made one by one count on the guard bits of the options: where a tile needs more, which is
- * rare, all are coded again. */
+/* Tiles whose packets are made one by one rely on the guard bits of the options; if a tile needs more, which is rare,
+ * all tiles are coded again. */
 static l2k_status code_tiles(l2k_encoder *encoder, l2k_encode_call *call)
 {
     l2k_output *out = &encoder->output;

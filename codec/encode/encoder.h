@@ -1,4 +1,4 @@
-/* The encoder's state: what it keeps from image to image, and its block diagram. */
+/* The encoder's state, and its block diagram. */
 #ifndef L2K_CODEC_ENCODE_ENCODER_H
 #define L2K_CODEC_ENCODE_ENCODER_H
 

@@ -1,4 +1,4 @@
-/* What an image is encoded with, and the settings that this comes from. */
+/* The parameters with which an image is encoded, and the settings that they come from. */
 #ifndef L2K_CODEC_ENCODE_ENCODING_H
 #define L2K_CODEC_ENCODE_ENCODING_H
 
@@ -9,7 +9,7 @@
 
 struct l2k_encoder;
 
-/* What was set, completed by a profile. Not to be copied: it may point to its own members. */
+/* The caller's settings, completed by a profile. Do not copy it: it may point to its own members. */
 typedef struct l2k_settings {
     const struct l2k_encoder *encoder;
     int64_t options[L2K_ENCODER_NUM_OPTIONS];
@@ -21,7 +21,7 @@ typedef struct l2k_settings {
     l2k_poc own_poc[2];
 } l2k_settings;
 
-/* What quantiser steps are to reach (steps.c). */
+/* The target of quantiser steps (steps.c). */
 typedef struct l2k_step_target {
     bool given;
     l2k_target kind;
@@ -34,7 +34,8 @@ typedef struct l2k_own_coding {
     l2k_tile_coding coding;
 } l2k_own_coding;
 
-/* What an image is encoded with: settled by l2k_encode_setup before the first tile, and only read after that. */
+/* The parameters with which an image is encoded: set by l2k_encode_setup before the first tile, and only read after
+ * that. */
 typedef struct l2k_encoding {
     const l2k_context *context;
     const l2k_image *image;
@@ -45,21 +46,21 @@ typedef struct l2k_encoding {
     l2k_progression_change *changes; /* of POC: all entries, by tile; `coding` and `own_codings` point into them */
     l2k_own_coding *own_codings;     /* by tile */
     size_t num_own_codings;
-    uint32_t roi_component; /* whose samples are a region of interest, if there is a shift */
+    uint32_t roi_component; /* its samples are a region of interest, if roi_shift is not 0 */
     uint8_t roi_shift;
     const char *comment; /* of COM; "" = none */
     const l2k_new_palette *palette;
-    double *own_targets;     /* HT: what targets.targets points to, the last one without end: all passes are in it */
-    bool blocks_follow;      /* code-blocks may be coded where the transform runs */
-    bool off_host;           /* the caller's planes are in memory of a processor */
-    void *planes_stream;     /* which are ready after what is in this stream */
-    bool keeps_tiles;        /* their trees are for the next image, too */
-    l2k_step_target by_step; /* HT: what the steps are to reach, in place of that target */
+    double *own_targets;     /* HT: storage of targets.targets; the last is unlimited and takes all passes */
+    bool blocks_follow;      /* code-blocks may be coded on the processor of the transform */
+    bool off_host;           /* the caller's planes are off the host */
+    void *planes_stream;     /* the planes are ready after the work in this stream */
+    bool keeps_tiles;        /* their trees serve the next image, too */
+    l2k_step_target by_step; /* HT: the target of the steps, in place of that of layers */
     bool tile_steps;         /* tiles have steps of their own, not those of the main header */
     l2k_format format;
     l2k_tile_parts tile_parts;
     bool plt, tlm;
-    uint8_t magnitude_bound; /* HT: B that the tiles so far need */
+    uint8_t magnitude_bound; /* HT: the B that the tiles so far need */
 } l2k_encoding;
 
 #endif

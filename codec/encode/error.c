@@ -7,7 +7,7 @@
 #include "base/sample.h"
 #include "quant/quantiser_rows.h"
 
-/* What the decoder makes of a component's coefficients. */
+/* Quantises and reconstructs a component's coefficients as a decoder would. */
 static l2k_status reconstruct(const l2k_context *context, const l2k_tile_component *component,
                               const l2k_coefficients *to)
 {
@@ -67,7 +67,7 @@ static uint64_t row_error(const l2k_plane *plane, uint32_t y, const void *decode
     }
 }
 
-/* Planes like the caller's, packed; *samples is to be released. */
+/* Allocates packed planes like the caller's, who releases *samples. */
 static l2k_status take_planes(const l2k_context *context, const l2k_tile *tile, const l2k_plane *like,
                               l2k_plane *planes, uint8_t **samples)
 {

@@ -1,5 +1,5 @@
-/* What an encoder keeps from image to image: the trees of the tiles, as long as images are cut and coded alike. By rows
- * of tiles nothing is kept, nor where steps are searched for, which takes the coefficients of all tiles. */
+/* Keeps the trees of the tiles from image to image, as long as images are cut and coded alike. Encoding by rows of
+ * tiles keeps nothing, nor does the search for steps, which takes the coefficients of all tiles. */
 #include "codec/encode/keep.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ static bool are_kept(const l2k_encoder *encoder)
     return l2k_tile_coding_equals(&coding, &encoding->coding, kept->siz.num_components);
 }
 
-/* The encoding becomes the encoder's, but for the arrays of components: the trees point to the encoder's own. */
+/* Copies the encoding into the encoder, except the arrays of components: the trees point to the encoder's own. */
 static void take_encoding(l2k_encoder *encoder)
 {
     const l2k_encoding *encoding = &encoder->set_up;
@@ -62,12 +62,12 @@ static l2k_status take_new_tiles(l2k_encoder *encoder, uint32_t num_tiles)
     return encoder->tiles ? L2K_OK : l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %u tiles", num_tiles);
 }
 
-/* As new, but for what their trees are; guard bits are again what the setup says. */
+/* Resets the tiles except the shape of their trees; guard bits are those of the setup again. */
 static l2k_status renew_tiles(l2k_encoder *encoder)
 {
     for (uint32_t t = 0; t < encoder->num_tiles; t++) {
         if (!encoder->tiles[t].components)
-            continue; /* it was not reached */
+            continue; /* not reached before an error */
         L2K_TRY(l2k_tile_restart(&encoder->context, UINT64_MAX, &encoder->tiles[t]));
         l2k_tile_take_steps(&encoder->tiles[t]);
     }
@@ -98,7 +98,7 @@ void l2k_encode_release_tiles(l2k_encoder *encoder)
         l2k_encode_release_tile(context, &encoder->tiles[t]);
     l2k_release(context, encoder->tiles);
     l2k_release(context, encoder->as_set_up);
-    encoder->encoding.own_targets = NULL; /* those of the settings */
+    encoder->encoding.own_targets = NULL; /* points to the settings' targets */
     l2k_poc_forget(&encoder->encoding);   /* likewise */
     l2k_encoding_release(&encoder->encoding);
     encoder->tiles = NULL;

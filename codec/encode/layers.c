@@ -1,5 +1,5 @@
-/* Rate control (J.14) for the tiles that are coded together, and what their code-blocks ask of headers: guard bits, and
- * the bound on HT magnitudes. */
+/* Rate control (J.14) for the tiles that are coded together, and the header fields that depend on their code-blocks:
+ * guard bits, and the bound on HT magnitudes. */
 #include "codec/encode/layers.h"
 
 #include "base/integer.h"
@@ -24,8 +24,8 @@ bool l2k_encode_needs_guard_bits(const l2k_encoder *encoder)
     return most_missing_guard_bits(encoder) > 0;
 }
 
-/* More guard bits only where they are needed, so that all other files stay what OpenJPEG writes. By rows, the main
- * header has been written by then, and the tile-parts' own headers say it. Returns the bits that these are to add. */
+/* Adds guard bits only if a tile needs them, so that all other files match OpenJPEG's. By rows, the main header has
+ * been written before, so tile-part headers state the bits. Returns the bits that these add. */
 unsigned l2k_encode_add_guard_bits(l2k_encoder *encoder, bool whole)
 {
     const unsigned needed = most_missing_guard_bits(encoder);

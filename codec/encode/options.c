@@ -1,4 +1,4 @@
-/* The options of an encoder, its birth and its end. */
+/* The options of an encoder, its creation and its release. */
 #include <string.h>
 
 #include "base/integer.h"
@@ -76,7 +76,7 @@ void l2k_encoder_free(l2k_encoder *encoder)
     l2k_object_free(&object_kind, encoder);
 }
 
-/* What the head of a file says must be true to its end. */
+/* The file's head states options, which must hold to its end. */
 static l2k_status check_idle(const l2k_encoder *encoder)
 {
     if (!encoder->has_image)
@@ -147,7 +147,7 @@ l2k_status l2k_encoder_set_precincts(l2k_encoder *encoder, const l2k_size *sizes
     return L2K_OK;
 }
 
-/* Targets must ask for more from layer to layer; behind "everything", more of it are empty layers. */
+/* Each target must exceed the one before it; after "everything", the same again gives empty layers. */
 static l2k_status check_targets(const l2k_context *context, l2k_target kind, const double *targets, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

@@ -14,7 +14,7 @@
 #include "codec/jp2/jp2.h"
 #include "codec/packets/packet.h"
 
-/* Parts of a tile's packets between which a new tile-part starts: also where the progression order changes, as in
+/* Whether a new tile-part starts between two packets of a tile: also where the progression order changes, as in
  * OpenJPEG. */
 static bool starts_part(const l2k_encoding *e, const l2k_packet_order *order, size_t change,
                         const l2k_packet_id *before, const l2k_packet_id *id)
@@ -38,11 +38,11 @@ static l2k_status count_parts(const l2k_encoding *e, l2k_packet_order *order, ui
 
 /* ---- Tile-parts ---------------------------------------------------------------------------------------------- */
 
-/* The tile-part under way. */
+/* The tile-part that is being written. */
 typedef struct part_writer {
     const l2k_encoding *encoding;
     l2k_tile_output *out;
-    const l2k_made_packets *made; /* packets that the engine has made; with bytes, they are not in out->bytes */
+    const l2k_made_packets *made; /* packets that the engine has made; if it has bytes, they are not in out->bytes */
     l2k_buffer packets;           /* with PLT: of the tile-part; their lengths come first */
     l2k_buffer lengths;           /* with PLT: uint32_t per packet of the tile-part */
     uint32_t tile;
@@ -125,7 +125,7 @@ static l2k_status write_packets(part_writer *w, l2k_tile *tile, l2k_packet_order
     return end_part(w);
 }
 
-/* Packets that the engine has made, with their lengths in front of them. */
+/* Puts packets that the engine has made, and before them their lengths. */
 static l2k_status put_made_packets(part_writer *w)
 {
     w->num_parts = 1;
@@ -151,10 +151,10 @@ static l2k_status make_tile_parts(part_writer *w, l2k_tile *tile)
     return status;
 }
 
-/* SOT and SOD, and the least that PLT takes. */
+/* SOT and SOD; the least bytes of PLT; EOC. */
 enum { PART_BYTES = 14, PLT_BYTES = 5, EOC_BYTES = 2 };
 
-/* Of packets: their code, and about what headers take. */
+/* Bytes of packets: their code, and an estimate of their headers. */
 static size_t expected_bytes(const l2k_tile *tile)
 {
     enum { PACKET_HEADER = 4, BLOCK_HEADER = 5 };
@@ -168,7 +168,7 @@ static size_t expected_bytes(const l2k_tile *tile)
     return bytes;
 }
 
-/* What fails to be reserved shows with the first byte. */
+/* A failed reservation shows with the first byte written. */
 static l2k_status put_tile(const l2k_encoding *e, l2k_tile *tile, unsigned more_guard_bits,
                            const l2k_made_packets *made, l2k_tile_output *out)
 {
@@ -211,7 +211,7 @@ l2k_status l2k_output_tile(l2k_encoder *encoder, l2k_engine *engine, uint32_t nu
     return L2K_OK;
 }
 
-/* Tiles of fewer samples together are done by one thread: they take some milliseconds. */
+/* Tiles of fewer samples together take some milliseconds, so one thread makes them. */
 #define SAMPLES_SIDE_BY_SIDE ((uint64_t)1 << 25)
 
 static unsigned threads_for(const l2k_encoder *encoder)
@@ -338,11 +338,12 @@ l2k_status l2k_output_fixed_bytes(const l2k_encoding *e, const l2k_tile *tiles, 
         *bytes += parts * (size_t)PART_BYTES + (e->plt ? most_plt_bytes(&tiles[t], parts) : 0);
         *bytes += poc_bytes(e, tiles[t].index);
     }
-    if (whole) /* by rows the head is there, until the first row is written */
+    if (whole) /* by rows, the head exists until the first row is written */
         L2K_TRY(l2k_output_head(e, 0, out));
     *bytes += out->head.size;
     if (out->head.size && e->format == L2K_FORMAT_JP2)
-        *bytes -= l2k_jp2_extra_bytes(e->image, e->siz.profile); /* metadata leaves the picture its bytes */
+        *bytes -= l2k_jp2_extra_bytes(e->image, e->siz.profile); /* metadata does not count against the picture's
+                                                                    bytes */
     out->parts.size = before;
     return L2K_OK;
 }
@@ -437,7 +438,7 @@ l2k_status l2k_encode_write_tiles(l2k_encoder *encoder, const l2k_stream *stream
 
 /* ---- In one piece ---------------------------------------------------------------------------------------------- */
 
-/* Of several tiles, or with headers that are longer than the room for them. */
+/* Copies the output if it has several tiles, or if the headers exceed the room left for them. */
 static l2k_status copy_output(l2k_encoder *encoder, const uint8_t **bytes, size_t *count)
 {
     const l2k_output *out = &encoder->output;

@@ -14,12 +14,12 @@ typedef struct l2k_tile_output {
     bool is_made;
 } l2k_tile_output;
 
-/* The output under way. */
+/* The output of an image. */
 typedef struct l2k_output {
     l2k_buffer head;        /* boxes and main header */
     l2k_tile_output *tiles; /* of the tiles that are coded together; the last one holds EOC */
     uint32_t num_tiles;
-    bool by_tile; /* tiles are made one by one, and nothing is kept of their code-blocks */
+    bool by_tile; /* tiles are made one by one, and their code-blocks are not kept */
     l2k_made_packets
         packets;      /* of the only tile, with EOC, if the engine made them; the tile's `bytes` then end before them */
     l2k_buffer parts; /* l2k_tile_part of every tile-part */

@@ -9,7 +9,7 @@
 #include "codec/codestream/markers.h"
 #include "codec/encode/encoder.h"
 
-/* That fit a marker segment, in the wide form. */
+/* The entries that fit in one marker segment, in the wide form. */
 enum { MOST_ENTRIES = (65535 - 2) / 9 };
 
 static l2k_status refuse(const l2k_context *context, size_t entry, const char *what)
@@ -31,7 +31,7 @@ static l2k_status check_entry(const l2k_context *context, const l2k_poc *poc, si
     return L2K_OK;
 }
 
-/* By tile; those of a tile stay in their order. */
+/* Orders by tile alone; the sort keeps the order within a tile. */
 static int compare_tiles(const void *one, const void *other)
 {
     const l2k_poc *a = one, *b = other;
@@ -95,7 +95,7 @@ static l2k_status check_complete(const l2k_encoding *e, const l2k_tile_coding *c
     return L2K_OK;
 }
 
-/* What ends beyond the image ends with it: CEpoc says 256 of a byte as 0, which some decoders take for no component. */
+/* Clips ends to the image: CEpoc of one byte codes 256 as 0, which some decoders take for no component. */
 static void take_change(const l2k_encoding *e, const l2k_poc *entry, l2k_progression_change *change)
 {
     *change = (l2k_progression_change){.progression = (uint8_t)entry->progression,
@@ -106,8 +106,8 @@ static void take_change(const l2k_encoding *e, const l2k_poc *entry, l2k_progres
                                        .layer_end = l2k_min_u32(entry->layer_end, e->coding.num_layers)};
 }
 
-/* Those of the entries that have any of the image's components: of others, a component index of one byte would say
- * different ones. */
+/* Takes the entries that have any of the image's components; a component index of one byte would misname those of
+ * others. */
 static size_t take_changes(const l2k_encoding *e, const l2k_poc *poc, size_t count, l2k_progression_change *changes)
 {
     size_t taken = 0;
@@ -117,7 +117,7 @@ static size_t take_changes(const l2k_encoding *e, const l2k_poc *poc, size_t cou
     return taken;
 }
 
-/* A run of entries for one tile, or for all. */
+/* Takes a run of entries for one tile, or for all. */
 static l2k_status take_run(l2k_encoding *e, uint32_t tile, l2k_progression_change *changes, size_t count)
 {
     l2k_tile_coding coding = e->coding;

@@ -7,13 +7,13 @@
 /* Checks entries one by one and copies them in the order of tiles. */
 l2k_status l2k_poc_copy(const l2k_context *context, const l2k_poc *poc, size_t count, l2k_poc **copy);
 
-/* Divides those of the settings among `encoding`.coding and own_codings, after everything else there. */
+/* Divides the changes of the settings among `encoding`.coding and own_codings, whose other members must be set. */
 l2k_status l2k_poc_setup(const l2k_settings *settings, l2k_encoding *encoding);
 
-/* Has the own codings share the components of `encoding`. */
+/* Lets the own codings share the components of `encoding`. */
 void l2k_poc_share_components(l2k_encoding *encoding);
 
-/* release frees the entries; forget drops the pointers, where another l2k_encoding owns the entries. */
+/* release frees the entries; forget drops the pointers if another l2k_encoding owns the entries. */
 void l2k_poc_release(l2k_encoding *encoding);
 void l2k_poc_forget(l2k_encoding *encoding);
 
