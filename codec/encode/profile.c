@@ -1,5 +1,5 @@
 /* Profiles of digital cinema and of the interoperable master format (A.10 of ITU-T T.800, Tables A.10 and A.45 on;
- * SMPTE ST 2067-21): what they fix, set by one call, and checked before an image is encoded. */
+ * SMPTE ST 2067-21): one call sets the options that they fix, and these are checked before an image is encoded. */
 #include "codec/encode/profile.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "base/integer.h"
 #include "codec/encode/encoder.h"
 
-/* What a kind of profile asks for. */
+/* The requirements of a kind of profile. */
 typedef struct profile {
     uint32_t number; /* Rsiz; of IMF without its levels */
     const char *name;
@@ -31,7 +31,7 @@ static bool is_cinema(const profile *p)
     return p->number < L2K_PROFILE_IMF_2K;
 }
 
-/* NULL for values of Rsiz of which nothing is known here. */
+/* NULL for other values of Rsiz. */
 static const profile *find(uint32_t rsiz)
 {
     const uint32_t number = rsiz < L2K_PROFILE_IMF_2K ? rsiz : rsiz & 0xFF00;
@@ -46,7 +46,7 @@ static l2k_status refuse(const l2k_context *context, const profile *p, const cha
     return l2k_fail(context, L2K_ERROR_ARGUMENT, "the profile %s needs %s", p->name, what);
 }
 
-/* `given`: whether the user set the option, or its default is what the profile does not have. */
+/* `given`: whether the user set the option; otherwise its default breaks the profile. */
 static l2k_status refuse_option(const l2k_context *context, const profile *p, const char *what, bool given,
                                 const char *option)
 {
@@ -56,7 +56,7 @@ static l2k_status refuse_option(const l2k_context *context, const profile *p, co
                     what, option);
 }
 
-/* The sub-level of IMF says the most bits per second, the main level which of those are possible. */
+/* The sub-level of IMF bounds the bits per second, and the main level bounds the sub-level. */
 static l2k_status check_imf_levels(const l2k_context *context, const profile *p, uint32_t rsiz)
 {
     static const uint8_t most[] = {9, 1, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9};
@@ -128,7 +128,7 @@ static l2k_status fix_options(l2k_settings *s, const profile *p)
                : L2K_OK;
 }
 
-/* From the highest resolution down; where there is only one, that is it. */
+/* From the highest resolution down; an only resolution counts as the lowest. */
 static void fix_precincts(l2k_settings *s, unsigned levels)
 {
     if (s->num_precincts)
@@ -139,7 +139,7 @@ static void fix_precincts(l2k_settings *s, unsigned levels)
     s->num_precincts = levels + 1;
 }
 
-/* 4K: all that 2K needs comes first. */
+/* 4K: all packets of 2K come first. */
 static void fix_progressions(l2k_settings *s, const profile *p, unsigned levels)
 {
     if (s->num_poc || p->number != L2K_PROFILE_CINEMA_4K)
@@ -150,7 +150,7 @@ static void fix_progressions(l2k_settings *s, const profile *p, unsigned levels)
     s->num_poc = 2;
 }
 
-/* The lower one of two limits, of which 0 is none. */
+/* Lowers a limit; 0 = none. */
 static void fix_limit(int64_t *limit, double bits, double rate)
 {
     const int64_t own = (int64_t)(bits / 8 / rate);
@@ -168,7 +168,7 @@ static void fix_limits(l2k_settings *s, const profile *p)
     fix_limit(&s->options[L2K_ENCODER_COMPONENT_BYTES], is_cinema(p) ? 200e6 : 0, rate);
 }
 
-/* Kernels and HT are for no Rsiz at all that is given here. */
+/* Kernels and HT exclude every given Rsiz. */
 static l2k_status check_part(const l2k_settings *s)
 {
     const int64_t *o = s->options;

@@ -8,10 +8,10 @@
  * L2K_ERROR_ARGUMENT. */
 l2k_status l2k_profile_check(const l2k_context *context, uint32_t rsiz, double frames_per_second, bool *fixes);
 
-/* Completes what the encoder has. The options are set even where something is against the profile. */
+/* Completes the encoder's settings. Sets the options even if others violate the profile. */
 l2k_status l2k_profile_settle(const struct l2k_encoder *encoder, l2k_settings *settings);
 
-/* Rsiz, and whether the options set up comply with it. */
+/* Sets Rsiz and checks that the options comply with it. */
 l2k_status l2k_profile_setup(const l2k_settings *settings, l2k_encoding *encoding);
 
 #endif

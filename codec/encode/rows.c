@@ -1,5 +1,4 @@
-/* Encoding an image that is larger than memory: row of tiles by row of tiles, or tile by tile, each written when it is
- * done. */
+/* Encodes an image that is larger than memory, by rows of tiles or tile by tile, and writes each when it is done. */
 #include "base/integer.h"
 #include "codec/codestream/codestream_write.h"
 #include "codec/codestream/markers.h"
@@ -9,8 +8,8 @@
 #include "codec/encode/start.h"
 #include "quant/steps.h"
 
-/* What holds for Ccap15 whatever the tiles will be, for a stream that cannot be rewritten: the bit-planes of the
- * subbands, with another guard bit in some tiles. */
+/* Sets a Ccap15 that holds for any tiles, for a stream that cannot be rewritten: the bit-planes of the subbands, with
+ * another guard bit in some tiles. */
 static void promise_magnitudes(l2k_encoding *e)
 {
     l2k_capabilities *capabilities = &e->coding.capabilities;
@@ -51,7 +50,7 @@ static l2k_status begin_rows(l2k_encoder *encoder, const l2k_image *image, const
     return L2K_OK;
 }
 
-/* The end of a call, and after a failure that of the image. */
+/* Ends a call and, after a failure, the image. */
 static l2k_status leave_rows(l2k_encoder *encoder, int before, l2k_status status)
 {
     if (status != L2K_OK)
@@ -125,7 +124,7 @@ l2k_status l2k_encoder_put_rows(l2k_encoder *encoder, const l2k_plane *planes)
         return l2k_fail(&encoder->context, planes ? L2K_ERROR_STATE : L2K_ERROR_ARGUMENT,
                         planes ? "all rows of the image have been put" : "no planes");
     l2k_run_enter(&encoder->run);
-    encoder->encoding.planes_stream = encoder->planes_stream; /* that of now, not of begin */
+    encoder->encoding.planes_stream = encoder->planes_stream; /* may have changed since begin */
     const int before = l2k_encode_enter(encoder);
     return leave_rows(encoder, before, put_rows(encoder, planes));
 }
@@ -139,8 +138,8 @@ static l2k_status rewrite(const l2k_encoder *encoder, uint64_t offset, const l2k
     return L2K_OK;
 }
 
-/* What the head could not know: HT magnitudes, the lengths of tile-parts and codestream. A length that LBox has no room
- * for stays unstated (0, I.4). */
+/* Completes what was unknown when the head was written: HT magnitudes, the lengths of tile-parts and codestream. A
+ * length too large for LBox stays unstated (0, I.4). */
 static l2k_status complete_head(l2k_encoder *encoder)
 {
     const l2k_encoding *e = &encoder->encoding;
@@ -165,7 +164,7 @@ static l2k_status complete_head(l2k_encoder *encoder)
 
 static l2k_status end_rows(l2k_encoder *encoder)
 {
-    l2k_buffer *head = &encoder->output.head; /* which has been written */
+    l2k_buffer *head = &encoder->output.head; /* already written */
     if (encoder->next_tile != encoder->encoding.num_tiles)
         return l2k_fail(&encoder->context, L2K_ERROR_STATE, "rows of the image are missing");
     l2k_buffer_put(head, L2K_EOC, 2);

@@ -1,4 +1,4 @@
-/* From options to the contents of SIZ, COD and QCD, with every check that needs more than one option. */
+/* Turns options into the contents of SIZ, COD and QCD, with every check that needs more than one option. */
 #include "codec/encode/setup.h"
 
 #include <string.h>
@@ -49,7 +49,7 @@ l2k_status l2k_encode_check_planes(const l2k_encoding *e, l2k_rect area, const l
     return L2K_OK;
 }
 
-/* LBox has 32 bits, and other boxes share one with it. */
+/* LBox has 32 bits, and the profile shares its superbox with other boxes. */
 #define MAX_ICC_BYTES ((size_t)UINT32_MAX - (1u << 20))
 
 static l2k_status check_image(const l2k_context *context, const int64_t *o, const l2k_image *image)
@@ -107,8 +107,8 @@ static l2k_status setup_grid(const int64_t *o, l2k_encoding *e)
     return L2K_OK;
 }
 
-/* A size that is not given halves the one above it, `halvings` times, down to 2. Above the lowest resolution a precinct
- * must have a subband of at least one sample, so exponents start at 1; in the lowest one 1 may be given. */
+/* A missing size is half the one above it, `halvings` times, down to 2. Above the lowest resolution a precinct must
+ * have a subband of at least one sample, so exponents start at 1; in the lowest one 1 may be given. */
 static uint8_t precinct_exponent(uint32_t size, unsigned halvings, bool lowest)
 {
     if (lowest && halvings == 0 && size == 1)
@@ -150,7 +150,8 @@ static l2k_status setup_steps(const l2k_encoder *encoder, unsigned precision, l2
     const unsigned bits = (unsigned)encoder->options[L2K_ENCODER_GUARD_BITS];
     const unsigned across = l2k_count_across(coding->unsplit, coding->levels);
     const unsigned down = l2k_count_down(coding->unsplit, coding->levels);
-    const unsigned needed = l2k_guard_bits_of(wavelet, l2k_max_u32(across, down)); /* more than usual by some kernels */
+    const unsigned needed = l2k_guard_bits_of(wavelet, l2k_max_u32(across, down)); /* some kernels need more than
+                                                                                      usual */
     coding->guard_bits = (uint8_t)(needed > L2K_GUARD_BITS ? l2k_max_u32(needed, bits) : bits);
     coding->num_steps = (uint8_t)l2k_coding_bands(coding);
     l2k_coding_choose_steps(coding, precision, coding->steps);
@@ -187,8 +188,8 @@ static l2k_status setup_component(const l2k_settings *s, unsigned precision, l2k
     return setup_steps(encoder, precision, coding);
 }
 
-/* What an HT code-block may be (8.2 of T.814 and Table A.19): vertically causal contexts are those of the
- * SigProp pass. */
+/* The styles of an HT code-block (8.2 of T.814 and Table A.19): vertically causal contexts are those of the SigProp
+ * pass. */
 static l2k_status check_style(const l2k_context *context, const int64_t *o)
 {
     const int64_t style = o[L2K_ENCODER_STYLE], passes = o[L2K_ENCODER_HT_PASSES];
@@ -203,8 +204,8 @@ static l2k_status check_style(const l2k_context *context, const int64_t *o)
     return L2K_OK;
 }
 
-/* HT code-blocks have too few coding passes to end where a target asks for it: what the last layer is to reach is for
- * the steps, and all passes are in it. */
+/* HT code-blocks have too few coding passes to cut at a target, so the steps reach the target of the last layer, which
+ * has all passes. */
 static l2k_status setup_ht_targets(const l2k_settings *s, l2k_encoding *e)
 {
     const l2k_encoder *encoder = s->encoder;
@@ -261,7 +262,7 @@ static l2k_status setup_region(const int64_t *o, l2k_encoding *e)
     return L2K_OK;
 }
 
-/* HT code-blocks have too few coding passes for limits, too. */
+/* HT code-blocks have too few coding passes to meet limits. */
 static l2k_status check_limits(const l2k_encoding *e, const int64_t *o)
 {
     if (o[L2K_ENCODER_STYLE] & L2K_STYLE_HT && l2k_targets_have_limits(&e->targets))
@@ -302,7 +303,7 @@ static l2k_status setup_coding(const l2k_settings *s, l2k_encoding *e)
     L2K_TRY(check_limits(e, o));
     setup_capabilities(o, e);
     setup_extensions(encoder, e);
-    /* Off the host there are the wavelets of Part 1, which split both ways, and one guard bit is added at most. */
+    /* Block coders off the host have the wavelets of Part 1, which split both ways, and add at most one guard bit. */
     e->blocks_follow = o[L2K_ENCODER_WAVELET] <= L2K_WAVELET_9_7 && l2k_splits_all(encoder->unsplit) &&
                        o[L2K_ENCODER_GUARD_BITS] >= L2K_GUARD_BITS;
     e->coding.sop = o[L2K_ENCODER_SOP];

@@ -1,11 +1,11 @@
-/* An image in the encoder, from its start to its end: memory, threads, and what is kept for the next one. */
+/* Starts and ends an image in the encoder: memory, threads, and data kept for the next one. */
 #include "codec/encode/start.h"
 
 #include "base/object.h"
 #include "codec/encode/keep.h"
 #include "codec/encode/setup.h"
 
-/* Gives back what is kept for the next image. */
+/* Gives back all memory kept for the next image. */
 static void drop(l2k_encoder *encoder)
 {
     l2k_encode_release_tiles(encoder);
@@ -13,7 +13,7 @@ static void drop(l2k_encoder *encoder)
     l2k_pool_drain(&encoder->pool, &encoder->context.hooks);
 }
 
-/* To find steps for a size, code-blocks are coded twice as a rule. */
+/* The search for steps for a size usually codes code-blocks twice. */
 static uint64_t count_units(const l2k_image *image, const l2k_step_target *by_step)
 {
     const bool twice = by_step->given && by_step->kind == L2K_TARGET_RATIO;
@@ -26,7 +26,7 @@ static uint64_t count_units(const l2k_image *image, const l2k_step_target *by_st
     return samples * (L2K_UNITS_TRANSFORM + L2K_UNITS_BLOCKS * (twice ? 2u : 1u) + L2K_UNITS_PACKETS);
 }
 
-/* Options of the image, and tiles: kept ones, if there are any for such an image. */
+/* Sets up the image's parameters and tiles; kept tiles if they fit the image. */
 static l2k_status set_up(l2k_encoder *encoder, const l2k_image *image, bool by_rows)
 {
     l2k_encoding *e = &encoder->set_up;
@@ -60,7 +60,7 @@ l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool b
     encoder->context.threads = l2k_thread_count((unsigned)options[L2K_ENCODER_THREADS]);
     encoder->context.cpu = (l2k_cpu)options[L2K_ENCODER_CPU];
     encoder->context.in_flight = (unsigned)options[L2K_ENCODER_IN_FLIGHT];
-    /* Of planes off the host, AUTO makes something else only if their processor fails. */
+    /* With planes off the host, AUTO leaves their processor only if that fails. */
     l2k_choice_start_image(&encoder->choice,
                            options[L2K_ENCODER_MEMORY] != L2K_MEMORY_HOST ? 0 : options[L2K_ENCODER_GPU_MIN_SAMPLES],
                            false, options[L2K_ENCODER_STYLE] & L2K_STYLE_HT, l2k_image_samples(image));

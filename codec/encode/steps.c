@@ -1,7 +1,7 @@
 /* Rate control by quantiser steps (Annex E), for code-blocks with too few coding passes to cut (T.814): the transform
- * runs once, and its coefficients stay as they are; a histogram of them (quant/magnitudes.h) says which base step
- * leaves the error asked for, or about the size. For a size, all blocks are then coded and measured, and the step is
- * corrected until the size fits: the second time, as a rule. */
+ * runs once, and its coefficients stay unquantised; a histogram of them (quant/magnitudes.h) gives the base step for
+ * the target error, or roughly for the target size. For a size, all blocks are then coded and measured, and the step is
+ * corrected until the size fits, usually the second time. */
 #include "codec/encode/steps.h"
 
 #include <math.h>
@@ -20,22 +20,22 @@ typedef struct step_search {
     l2k_encoder *encoder;
     l2k_encode_call call;
     uint32_t num_components;
-    shared_counts *counts;      /* of each component, by worker groups */
-    l2k_magnitudes *magnitudes; /* the same afterwards, and of all */
+    shared_counts *counts;      /* of each component, filled by worker groups */
+    l2k_magnitudes *magnitudes; /* the same afterwards; and for all components */
     l2k_magnitudes all;
-    uint64_t *samples, raw_bytes;  /* of each component, and of all */
+    uint64_t *samples, raw_bytes;  /* of each component; of all */
     double finest, coarsest;       /* limits of the base step */
-    l2k_coefficients *fetched;     /* where errors are measured: of tiles whose views are off the host, by component */
-    atomic_bool left_host;         /* some tile has */
+    l2k_coefficients *fetched;     /* if errors are measured: by component, of tiles whose views are off the host */
+    atomic_bool left_host;         /* a tile has */
     double base;                   /* of the last coding */
-    uint64_t bytes;                /* what it takes with everything around it */
-    atomic_uint_least64_t *errors; /* of each component, squared, summed over the samples that would be decoded */
+    uint64_t bytes;                /* of the whole output */
+    atomic_uint_least64_t *errors; /* of each component: sum of squares over decoded samples */
     l2k_allocation allocation;     /* of its passes to layers */
 } step_search;
 
 /* ---- Transform ----------------------------------------------------------------------------------------------- */
 
-/* The step of a subband for a base step of 1; QCD has no such steps. */
+/* The step of a subband for a base step of 1, for which QCD has no code. */
 static float unit_of(const l2k_tile_component *component, unsigned band)
 {
     const l2k_depth depth = l2k_coding_depth(component->coding, l2k_band_resolution(band));
@@ -44,7 +44,7 @@ static float unit_of(const l2k_tile_component *component, unsigned band)
     return l2k_step_size(step, component->precision, orientation) * 0x1p10f;
 }
 
-/* Rows of an image of more samples than this are left out. */
+/* The histogram leaves out rows of an image of more samples than this. */
 #define MOST_COUNTED ((uint64_t)1 << 20)
 
 static l2k_status count_band(const l2k_context *context, l2k_engine *engine, const l2k_coefficients *view,
@@ -96,7 +96,7 @@ static l2k_status count_tile(step_search *s, const l2k_tile *tile, l2k_engine *e
     return status;
 }
 
-/* A copy in the tile's host memory. */
+/* Copies a view to the tile's host memory. */
 static l2k_status copy_view(const l2k_context *context, l2k_engine *engine, l2k_tile *tile,
                             const l2k_coefficients *view, l2k_coefficients *copy)
 {
@@ -110,7 +110,7 @@ static l2k_status copy_view(const l2k_context *context, l2k_engine *engine, l2k_
     return l2k_engine_fetch(engine, view, &all, 1, copy->base);
 }
 
-/* The next tile gets the plan's memory: copies its coefficients. */
+/* Copies a component's coefficients, since the next tile gets the plan's memory. */
 static l2k_status keep_component(const l2k_context *context, l2k_engine *engine, l2k_tile *tile,
                                  l2k_tile_component *component)
 {
@@ -132,7 +132,8 @@ static l2k_status keep_tile(step_search *s, l2k_engine *engine, uint32_t t)
 {
     const l2k_encoding *e = s->call.encoding;
     l2k_tile *tile = &s->call.tiles[t];
-    const bool measures = is_off_host(tile) && e->by_step.kind == L2K_TARGET_PSNR; /* errors, in host memory */
+    const bool measures = is_off_host(tile) && e->by_step.kind == L2K_TARGET_PSNR; /* errors are measured in host
+                                                                                      memory */
     for (uint32_t c = 0; c < tile->num_components && measures; c++)
         L2K_TRY(copy_view(e->context, engine, tile, tile->components[c].view,
                           &s->fetched[(size_t)t * s->num_components + c]));
@@ -210,7 +211,7 @@ static double coded_error(const step_search *s, uint32_t c, double base)
     return s->samples[c] ? l2k_magnitudes_error(&s->magnitudes[c], base) / (double)s->samples[c] : 0;
 }
 
-/* The same in the image: the ICT's inverse (G-6 to G-8) adds up those of the three that were coded. */
+/* The same in the image: the inverse ICT (G-6 to G-8) mixes the errors of the three coded components. */
 static double component_error(const step_search *s, uint32_t c, const double coded[3], double base)
 {
     static const double shares[3][3] = {
@@ -251,13 +252,13 @@ static double solve(const step_search *s, step_function *function, bool rises, d
     return exp2(low);
 }
 
-/* The interval between a step that is too fine and one that is too coarse, or coarse enough; 0 = not known yet. */
+/* The interval between a step that is too fine and one that is too coarse, or coarse enough; 0 = unknown. */
 typedef struct interval {
     double fine, coarse;
 } interval;
 
-/* The next step to try: the one found, unless it lies outside what is known; if such steps have not led to the goal
- * after some rounds, a bolder one. */
+/* The next step to try: the one found, unless it lies outside the known interval; after some rounds without success, a
+ * bolder one. */
 static double next_step(const step_search *s, double found, interval known, int round)
 {
     enum { PATIENCE = 3 };
@@ -269,7 +270,7 @@ static double next_step(const step_search *s, double found, interval known, int 
     return fmin(fmax(found, s->finest), s->coarsest);
 }
 
-/* Lets a tile's views be those in host memory, or what they were; `views` keeps them meanwhile. */
+/* Swaps a tile's views with those in host memory, or back; `views` keeps them meanwhile. */
 static void exchange_views(step_search *s, uint32_t t, const l2k_coefficients **views)
 {
     l2k_tile *tile = &s->call.tiles[t];
@@ -310,7 +311,7 @@ static void error_share(void *opaque, l2k_workers *workers, l2k_worker_group *gr
     }
 }
 
-/* The mean error that decoding would show for the steps that are set. */
+/* The mean error of decoding with the present steps. */
 static l2k_status decoded_error(step_search *s, double *mean)
 {
     double sum = 0, samples = 0;
@@ -328,14 +329,14 @@ static l2k_status decoded_error(step_search *s, double *mean)
 
 enum { MOST_TRIALS = 16 };
 
-/* The histogram knows no clipping, and that smooth parts of an image have less error than others, which rounding makes
- * none. So its answer is tried, and corrected by what it was wrong; that is tried again only if it was much. In
- * pictures of few values the error leaps, and the best of several trials counts. */
+/* The histogram ignores clipping, and that rounding removes the small error of smooth parts. So its answer is tried and
+ * corrected by its error, and the correction is tried again only if it is large. In pictures of few values the error
+ * jumps, and the best of several trials counts. */
 static l2k_status fit_psnr(step_search *s, double psnr)
 {
     const double goal = pow(10, -psnr / 10);
     interval known = {0, 0};
-    double correction = 1, best = 0, wrong = INFINITY; /* the best trial, and how wrong it was in units of 10 dB */
+    double correction = 1, best = 0, wrong = INFINITY; /* the best trial, and its deviation in units of 10 dB */
     for (int trial = 0; trial < MOST_TRIALS && wrong > 0.03; trial++) {
         const double base = next_step(s, solve(s, mean_error, true, goal * correction), known, trial);
         double found;
@@ -359,7 +360,7 @@ static l2k_status fit_psnr(step_search *s, double psnr)
 
 /* ---- Size ---------------------------------------------------------------------------------------------------- */
 
-/* What part of the size asked for is aimed at, and how much less is good enough. */
+/* The search aims at this part of the target size, and accepts no less than `least`. */
 static const double aim = 0.99, least = 0.98;
 
 static double expected_bits(const step_search *s, double base)
@@ -367,7 +368,7 @@ static double expected_bits(const step_search *s, double base)
     return l2k_magnitudes_bits(&s->all, base);
 }
 
-/* Headers of packets without anything in them. */
+/* Bytes of the output if all packets were empty. */
 static double empty_bytes(const step_search *s)
 {
     const l2k_tile_coding *coding = &s->call.encoding->coding;
@@ -394,7 +395,7 @@ static bool is_good(const step_search *s, double goal)
     return (double)s->bytes <= goal && (double)s->bytes >= goal * least;
 }
 
-/* The step at which the size that was measured would be right if it were as wrong there. */
+/* The step whose expected size, corrected by the ratio of measured to expected at the present step, is the goal. */
 static double next_base(const step_search *s, double goal, interval known, int round)
 {
     const double empty = empty_bytes(s), coded = fmax((double)s->bytes - empty, 1);
@@ -402,7 +403,7 @@ static double next_base(const step_search *s, double goal, interval known, int r
     return next_step(s, solve(s, expected_bits, false, expected), known, round);
 }
 
-/* In pictures of few values, the size falls by leaps at certain steps, but not at the same one in all subbands. */
+/* In pictures of few values, the size jumps at certain steps, but not at the same one in all subbands. */
 static l2k_status fit_bands(step_search *s, double goal, interval known)
 {
     unsigned fits = 0, exceeds = s->call.encoding->coding.components[0].num_steps, last = exceeds;
@@ -448,7 +449,7 @@ static unsigned highest_exponent(const l2k_component_coding *coding, double base
     return highest;
 }
 
-/* The limits of base steps: for the quantiser, and where all is 0. */
+/* The limits of base steps: the quantiser's finest, and the one that makes all indices 0. */
 static void limit_base(step_search *s)
 {
     const l2k_encoding *e = s->call.encoding;
@@ -517,7 +518,7 @@ static l2k_status search(step_search *s)
                                            : fit_size(s, floor((double)s->raw_bytes / target->value));
 }
 
-/* Whether all tiles are to be done again, on the CPU. */
+/* Whether to redo all tiles on the CPU. */
 static bool falls_back(const step_search *s, l2k_status status)
 {
     l2k_workers *workers = &s->encoder->workers;

@@ -1,4 +1,4 @@
-/* A tile on its way through the encoder: its tree (Annex B), and what an engine makes of its samples. */
+/* A tile in the encoder: builds its tree (Annex B), and has an engine code its samples. */
 #include "codec/encode/tile.h"
 
 #include "base/integer.h"
@@ -15,7 +15,7 @@ static l2k_status prepare_blocks(const l2k_context *context, l2k_tile *tile)
     return l2k_tile_list_blocks(context, tile, UINT32_MAX, 0, &tile->places, &tile->num_places);
 }
 
-/* Unless it is there from the last image. */
+/* Builds the tree, unless the last image left it. */
 static l2k_status build_tree(const l2k_encode_call *call, uint32_t number)
 {
     const l2k_encoding *e = call->encoding;
@@ -27,15 +27,15 @@ static l2k_status build_tree(const l2k_encode_call *call, uint32_t number)
     return prepare_blocks(e->context, tile);
 }
 
-/* Guard bits that samples within their precision may need above those that are there: two suffice, or what a kernel
- * asks for, and one more with RCT. */
+/* Guard bits beyond the present ones that samples within their precision may need: two suffice, or a kernel's number,
+ * and one more with RCT. */
 static unsigned bits_beyond(const l2k_tile_component *component, bool rct)
 {
     const unsigned guard_bits = component->coding->guard_bits;
     return (guard_bits < L2K_GUARD_BITS ? L2K_GUARD_BITS - guard_bits : 0) + (rct && guard_bits < 7);
 }
 
-/* int16 where no subband's magnitudes need more than 15 bits; RCT may need one more than Mb says (docs/numerics.md). */
+/* int16 if no subband's magnitudes need more than 15 bits; RCT may need one more than Mb (docs/numerics.md). */
 static l2k_coefficient_type coefficient_type(const l2k_tile *tile)
 {
     for (uint32_t c = 0; c < tile->num_components; c++) {
@@ -49,7 +49,7 @@ static l2k_coefficient_type coefficient_type(const l2k_tile *tile)
     return L2K_COEFFICIENT_INT16;
 }
 
-/* Whether the first three planes are those of interleaved pixels. */
+/* Whether the first three planes hold interleaved pixels. */
 static bool are_interleaved(const l2k_encode_call *call)
 {
     const l2k_plane *planes = call->planes;
@@ -62,7 +62,7 @@ static bool are_interleaved(const l2k_encode_call *call)
     return true;
 }
 
-/* The planes from the tile's corner on, which belong to the tile. */
+/* Makes planes that start at the tile's corner and belong to the tile. */
 static l2k_status place_planes(const l2k_encode_call *call, l2k_tile *tile, l2k_plane **planes)
 {
     const l2k_context *context = call->encoding->context;
@@ -73,13 +73,13 @@ static l2k_status place_planes(const l2k_encode_call *call, l2k_tile *tile, l2k_
         const l2k_tile_component *tc = &tile->components[c];
         l2k_rect area = l2k_component_rect(call->area, tc->dx, tc->dy);
         (*planes)[c] = call->planes[c];
-        if (!l2k_rect_empty(tc->rect)) /* else there may be no plane */
+        if (!l2k_rect_empty(tc->rect)) /* a plane may be missing otherwise */
             (*planes)[c].data = l2k_sample_at(&(*planes)[c], tc->rect.x0 - area.x0, tc->rect.y0 - area.y0);
     }
     return L2K_OK;
 }
 
-/* Tiles of one encoder may share a block coder. */
+/* The number includes the tile's, since tiles of one encoder may share a block coder. */
 static uint64_t list_number(const l2k_encode_call *call, const l2k_tile *tile)
 {
     return call->encoding->keeps_tiles ? (call->encoder->num_trees << 16) + (tile->index & 0xFFFF) : 0;
@@ -92,7 +92,7 @@ static bool truncates(const l2k_tile *tile)
     return (first->style & L2K_STYLE_HT) && l2k_coding_wavelet(first)->quantised;
 }
 
-/* What an engine needs but for the transform, which only its beginning takes. */
+/* The request without the transform, which only `begin` needs. */
 static l2k_encode_request request_of(const l2k_encode_call *call, l2k_tile *tile)
 {
     const l2k_encoding *e = call->encoding;
@@ -194,7 +194,7 @@ static void bound_magnitudes(const l2k_block_place *place, l2k_tile *tile)
 }
 
 /* The chroma of RCT has a bit more than its component's precision, which two guard bits do not always cover: strong
- * enough colours need a third (docs/numerics.md). Beyond that, samples exceed their precision. */
+ * colours need a third (docs/numerics.md). Beyond that, samples exceed their precision. */
 static l2k_status check_planes_coded(const l2k_context *context, l2k_tile *tile)
 {
     for (size_t i = 0; i < tile->num_places; i++) {
@@ -210,8 +210,7 @@ static l2k_status check_planes_coded(const l2k_context *context, l2k_tile *tile)
     return L2K_OK;
 }
 
-/* Whether the engine may make the packets: of one tile, one layer, one tile-part. It adds one guard bit at most, to
- * two. */
+/* Whether the engine may make the packets: one tile, one layer, one tile-part. It adds at most one guard bit to two. */
 static bool takes_packets(const l2k_encoder *encoder)
 {
     const l2k_encoding *e = &encoder->encoding;
@@ -249,7 +248,7 @@ l2k_status l2k_encode_end_tile(const l2k_encode_call *call, l2k_engine *engine, 
     L2K_TRY(l2k_engine_try(engine, job->slot, end_work, &work));
     if (!work.made.bytes)
         return check_planes_coded(call->encoding->context, work.tile);
-    call->encoder->output.packets = work.made; /* then no other group is at work */
+    call->encoder->output.packets = work.made; /* no other group is at work in this case */
     return L2K_OK;
 }
 

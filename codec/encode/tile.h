@@ -1,10 +1,10 @@
-/* A tile on its way through the encoder. */
+/* A tile in the encoder. */
 #ifndef L2K_CODEC_ENCODE_TILE_H
 #define L2K_CODEC_ENCODE_TILE_H
 
 #include "codec/encode/encoder.h"
 
-/* What the worker groups share and only read. */
+/* Data that the worker groups share and only read. */
 typedef struct l2k_encode_call {
     const l2k_encoding *encoding;
     uint32_t first;  /* number of the first tile */

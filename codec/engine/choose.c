@@ -1,5 +1,5 @@
-/* Which processor takes a tile: the one that the caller asked for, or with AUTO a device where it is worth it. What
- * fails on a processor that AUTO has chosen is done again on the CPU; this file alone decides that. */
+/* Chooses the processor for a tile: the one that the caller asked for, or with AUTO a device if that is faster. Work
+ * that fails on a processor that AUTO has chosen is repeated on the CPU; this file alone decides that. */
 #include "base/memory.h"
 #include "codec/engine/engine.h"
 
@@ -36,7 +36,7 @@ static void release_state(l2k_engine *engine)
         engine->table->release(engine);
 }
 
-/* The engine's from now on. */
+/* The table of the slot's plan, which becomes the engine's. */
 static const l2k_engine_table *table_of(l2k_engine *engine, const l2k_engine_slot *slot)
 {
     const l2k_engine_table *table = table_for(l2k_plan_backend(slot->plan));
@@ -46,7 +46,7 @@ static const l2k_engine_table *table_of(l2k_engine *engine, const l2k_engine_slo
     return engine->table = table;
 }
 
-/* Views of other engines' tiles are where this one's are. */
+/* Views of other engines' tiles are in the same kind of memory as this one's. */
 static const l2k_engine_table *table_of_view(l2k_engine *engine, const l2k_coefficients *view)
 {
     if (!l2k_is_off_host(view))
@@ -121,8 +121,8 @@ l2k_status l2k_engine_plan(const l2k_engine *engine, const l2k_plan_spec *spec, 
     return L2K_OK;
 }
 
-/* Makes a plan off the host if there is room for it beside those of the cache. Otherwise these go, since for want of
- * room AUTO would turn to the CPU for all tiles to come. */
+/* Makes a plan off the host if it fits beside those of the cache. Otherwise drops these, since out of memory AUTO would
+ * use the CPU for all tiles to come. */
 static bool has_room(const l2k_engine *engine, const l2k_plan_spec *spec, l2k_engine_slot *slot)
 {
     const l2k_backend backend = l2k_backend_for(&engine->context, engine->backend, l2k_plan_samples(spec));
@@ -156,7 +156,7 @@ static bool may_be_done_again(l2k_backend backend, l2k_status status)
     return status != L2K_OK && status != L2K_ERROR_CANCELLED && backend == L2K_BACKEND_AUTO;
 }
 
-/* The slot has no plan any more, and its next one will be on the CPU. Code of other tiles stays. */
+/* Drops the slot's plan, so that its next one will be on the CPU. Code of other tiles stays. */
 static bool falls_back(const l2k_engine *engine, l2k_engine_slot *slot, l2k_status status)
 {
     if (!may_be_done_again(engine->backend, status) || !l2k_engine_has_left_host(slot))
@@ -184,8 +184,8 @@ bool l2k_engines_fall_back(const l2k_engine_kind *kind, l2k_status status)
 
 /* ---- Encoding ------------------------------------------------------------------------------------------------ */
 
-/* HT code-blocks of the 9/7 get indices truncated as in E.2, where OpenJPEG rounds first: by the plan, or, where steps
- * are still to be chosen or the plan may be off the host, by their coder. */
+/* HT code-blocks of the 9/7 get indices truncated as in E.2, where OpenJPEG rounds first: by the plan or, if steps are
+ * still open or the plan may be off the host, by their coder. */
 static void choose_quantiser(const l2k_engine *engine, const l2k_encode_request *request, l2k_plan_spec *spec)
 {
     if (!request->truncates)

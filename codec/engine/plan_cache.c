@@ -44,7 +44,7 @@ void l2k_plan_cache_release(const l2k_context *context, l2k_plan_cache *cache)
     *cache = (l2k_plan_cache){0};
 }
 
-/* Images of one shape may each need a few more, or fewer, at once than the one before. */
+/* Images of one shape may vary in the number of plans that they need at once. */
 enum { MOST_IDLE = 3 };
 
 void l2k_plan_cache_age(const l2k_context *context, l2k_plan_cache *cache)

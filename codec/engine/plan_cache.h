@@ -30,11 +30,11 @@ void l2k_plan_cache_age(const l2k_context *context, l2k_plan_cache *cache);
 
 /* The next four are about plans on the context's device. */
 
-/* A plan that fits `spec`, out of the cache, or NULL. */
+/* Takes a plan that fits `spec` out of the cache; NULL if there is none. */
 l2k_plan *l2k_plan_cache_take(const l2k_context *context, l2k_plan_cache *cache, const l2k_plan_spec *spec);
 
-/* Keeps a plan; where there are too many, in place of the one that has been there longest. A plan on the CPU, and any
- * plan where there is no room at all, is freed. NULL is allowed. */
+/* Keeps a plan; a full cache frees its oldest one for it. Frees a plan on the CPU, and any plan if the cache has no
+ * room at all. NULL is allowed. */
 void l2k_plan_cache_put(const l2k_context *context, l2k_plan_cache *cache, l2k_plan *plan);
 
 bool l2k_plan_cache_has_any(const l2k_context *context, l2k_plan_cache *cache);

@@ -1,4 +1,4 @@
-/* Planes that are off the host: to and from it. */
+/* Moves planes off the host to it and back. */
 #include "base/memory.h"
 #include "codec/engine/engine.h"
 
@@ -15,7 +15,7 @@ static l2k_status fetch_plane(const l2k_context *context, const l2k_encode_reque
     return l2k_plane_fetch(context, plane, width, height, request->stream, host);
 }
 
-/* With the strides of the planes. */
+/* The copies have the strides of the planes. */
 l2k_status l2k_engine_fetch_planes(const l2k_context *context, l2k_encode_request *request)
 {
     const l2k_tile *tile = request->tile;

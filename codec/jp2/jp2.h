@@ -35,7 +35,7 @@ typedef struct l2k_new_palette {
 typedef struct l2k_jp2 {
     const l2k_context *context;
     bool strict;        /* readable violations of the standard are errors */
-    bool warned_inside; /* a box beside the picture was reported as damaged: once is enough */
+    bool warned_inside; /* a box beside the picture was reported as damaged; reported only once */
     l2k_box *boxes;
     size_t num_boxes, boxes_capacity;
     size_t codestream_at, codestream_bytes;
@@ -57,8 +57,7 @@ bool l2k_jp2_detect(const uint8_t *data, size_t bytes);
 /* Parses all boxes; `data` must outlive `jp2`. A file without a header box is accepted with a warning. */
 l2k_status l2k_jp2_open(const l2k_context *context, const uint8_t *data, size_t bytes, bool strict, l2k_jp2 *jp2);
 
-/* Describes the content of a listed box; `file` is what was opened. The bytes of the box must have been read
- * (l2k_need). */
+/* Describes the content of a listed box of the opened `file`. The bytes of the box must have been read (l2k_need). */
 void l2k_jp2_describe_box(const uint8_t *file, const l2k_box *box, l2k_box_data *data);
 
 /* is_alike: whether the first three components are of one size and kind, as the component transform needs (G.2).
@@ -69,8 +68,8 @@ bool l2k_image_is_rgb(const l2k_image *image);
 /* L2K_ERROR_ARGUMENT for boxes of an image that cannot be written. */
 l2k_status l2k_jp2_check_boxes(const l2k_context *context, const l2k_image *image);
 
-/* The feature (15444-2, Table M.14) that a colour needs and JP2 lacks: with a codestream of this Rsiz the file is a JPX
- * file and no JP2 file. 0 for colours of JP2, and in a JPH file. */
+/* The feature (15444-2, Table M.14) that a colour needs and JP2 lacks: with a codestream of this Rsiz the file is JPX,
+ * not JP2. 0 for colours of JP2, and in a JPH file. */
 unsigned l2k_jp2_jpx_feature(const l2k_image *image, uint32_t rsiz);
 
 /* The bytes that the image's boxes take in the head, with a codestream of this Rsiz. */

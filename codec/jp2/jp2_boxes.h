@@ -8,7 +8,7 @@
 
 enum { L2K_JP2_SIGNATURE = 0x0D0A870A };
 
-/* Association boxes nest in well-meant files, too, but not this deep. */
+/* Association boxes of sound files nest, too, but not this deep. */
 enum { L2K_JP2_MOST_DEPTH = 16 };
 
 /* EnumCS values (Table I.10 and its amendments). */
@@ -46,14 +46,14 @@ l2k_status l2k_jp2_read_channel_map(l2k_jp2 *jp2, l2k_box_bytes s);
 l2k_status l2k_jp2_read_definitions(l2k_jp2 *jp2, l2k_box_bytes s);
 l2k_status l2k_jp2_read_density(l2k_jp2 *jp2, l2k_box_bytes s, bool capture);
 
-/* Whether the file, with a codestream of this Rsiz, has GML and must tell JPX readers so. */
+/* Whether the file, with a codestream of this Rsiz, has GML and must announce it to JPX readers. */
 bool l2k_jp2_has_gml(const l2k_image *image, uint32_t rsiz);
 
 /* The bytes of an entry of the reader requirements box; and of the rest of that box with an entry of the file type
  * box. */
 enum { L2K_JPX_ENTRY_BYTES = 3, L2K_JPX_BYTES = 22 };
 
-/* Writes the boxes that the image brings along. */
+/* Writes the image's additional boxes. */
 void l2k_jp2_write_extra(l2k_buffer *out, const l2k_image *image);
 
 #endif

@@ -1,6 +1,5 @@
-/* Boxes with metadata (I.7; ISO/IEC 15444-2, M.11): what those of a file hold, and writing those that an image brings
- * along. The IDs of UUID boxes are those that Adobe (XMP), Exif's and IPTC's users and the GeoJP2 format have agreed
- * on. */
+/* Boxes with metadata (I.7; ISO/IEC 15444-2, M.11): describes those of a file, and writes those of an image. The UUIDs
+ * are those of Adobe (XMP), of common Exif and IPTC writers, and of the GeoJP2 format. */
 #include "codec/jp2/jp2_boxes.h"
 
 #include <string.h>
@@ -9,7 +8,7 @@
 
 enum { UUID_BYTES = 16, HEAD_BYTES = 8 };
 
-/* The first ID of a kind is the one that is written; a second one is of other writers. */
+/* The first ID of a kind is the one to write; other writers use the second. */
 static const struct known_uuid {
     l2k_content content;
     uint8_t id[UUID_BYTES];
@@ -39,7 +38,7 @@ static void skip(l2k_box_data *data, size_t bytes)
 static void describe_uuid(l2k_box_data *data)
 {
     if (data->bytes < UUID_BYTES)
-        return; /* too short to be one */
+        return; /* too short for a UUID box */
     memcpy(data->uuid, data->data, UUID_BYTES);
     skip(data, UUID_BYTES);
     data->content = L2K_CONTENT_UUID;
@@ -50,7 +49,7 @@ static void describe_uuid(l2k_box_data *data)
         skip(data, 6);
 }
 
-/* LBox 1 says that XLBox follows. */
+/* XLBox follows if LBox is 1. */
 void l2k_jp2_describe_box(const uint8_t *file, const l2k_box *box, l2k_box_data *data)
 {
     const uint8_t *start = file + box->offset;
@@ -90,7 +89,7 @@ static const uint8_t *uuid_of(const l2k_box_data *data)
     return data->content == L2K_CONTENT_UUID ? data->uuid : NULL;
 }
 
-/* Without those that follow and are inside it. */
+/* The box without the boxes inside it, which follow in the list. */
 static size_t box_bytes(const l2k_box_data *data)
 {
     return HEAD_BYTES + (uuid_of(data) ? UUID_BYTES : 0) + data->bytes;
@@ -133,7 +132,7 @@ static bool is_type(const char *type)
     return type[4] == 0;
 }
 
-/* Boxes that say what the picture is; a UUID box needs its ID. */
+/* Boxes that describe the picture are the library's own; a UUID box needs its ID. */
 static bool is_own_type(const char *type)
 {
     static const char own[][5] = {"jP  ", "ftyp", "jp2h", "jp2c", "ihdr", "bpcc", "colr",
@@ -157,8 +156,7 @@ static l2k_status check_box(const l2k_context *context, const l2k_box_data *data
     return L2K_OK;
 }
 
-/* Whether a box may be in the one before it, or in one that this is in, or follows that; `before` is NULL for the
- * first. */
+/* Checks that a box is inside the one before it, or follows that or a box around it; `before` is NULL for the first. */
 static l2k_status check_depth(const l2k_context *context, const l2k_box_data *before, const l2k_box_data *data,
                               size_t number)
 {
@@ -177,7 +175,7 @@ l2k_status l2k_jp2_check_boxes(const l2k_context *context, const l2k_image *imag
 {
     if (image->num_boxes && !image->boxes)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "%zu boxes, but no list of them", image->num_boxes);
-    uint64_t total = 0; /* of a box at the top level with all that is in it */
+    uint64_t total = 0; /* of a top-level box with all boxes inside */
     for (size_t i = 0; i < image->num_boxes; i++) {
         const l2k_box_data *data = &image->boxes[i];
         L2K_TRY(check_box(context, data, i));
@@ -200,7 +198,7 @@ static size_t start_box(l2k_buffer *out, const l2k_box_data *data)
     return start;
 }
 
-/* Gives boxes their lengths until `depth` are open. */
+/* Ends boxes, writing their lengths, until `depth` are open. */
 static void end_boxes(l2k_buffer *out, const size_t *starts, uint32_t *open, uint32_t depth)
 {
     for (; *open > depth; --*open)

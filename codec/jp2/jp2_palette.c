@@ -56,7 +56,7 @@ static void read_values(l2k_palette *p, const uint8_t *at)
         }
 }
 
-/* The bits that the unsigned values of a column actually have. */
+/* The bits that the unsigned values of a column take. */
 static unsigned bits_taken(const l2k_palette *p, uint32_t column)
 {
     uint32_t all = 0;

@@ -59,8 +59,8 @@ static l2k_status add_box(l2k_jp2 *jp2, const uint8_t *file, const box *b, uint3
     return L2K_OK;
 }
 
-/* LBox, or XLBox if that is 1; 0 marks a last box that extends to the end. *head advances past these and TBox; false if
- * the data ends before that. */
+/* Reads LBox, or XLBox if LBox is 1; 0 marks a last box that extends to the end. *head advances past these and TBox;
+ * false if the data ends before that. */
 static bool read_length(const uint8_t **head, size_t left, uint64_t *length)
 {
     const uint8_t *at = *head;
@@ -92,7 +92,7 @@ static l2k_status next_box(const l2k_jp2 *jp2, const uint8_t **at, const uint8_t
     if (length < (size_t)(b->content.data - b->start))
         return l2k_fail(jp2->context, L2K_ERROR_CORRUPT, "a box of %llu bytes", (unsigned long long)length);
     if (length > left && b->type == L2K_BOX('j', 'p', '2', 'c'))
-        length = left; /* a careless writer, or a truncated file, which reading the codestream will show */
+        length = left; /* a careless writer or a truncated file; reading the codestream will tell */
     if (length > left)
         return l2k_fail(jp2->context, L2K_ERROR_TRUNCATED, "the file ends in box '%c%c%c%c'", b->type >> 24 & 0x7F,
                         b->type >> 16 & 0x7F, b->type >> 8 & 0x7F, b->type & 0x7F);
@@ -104,7 +104,7 @@ static l2k_status next_box(const l2k_jp2 *jp2, const uint8_t **at, const uint8_t
 typedef l2k_status inner_reader(l2k_jp2 *jp2, const uint8_t *file, l2k_box_bytes content, uint32_t depth);
 static inner_reader read_superbox, list_superbox;
 
-/* Boxes on which the picture does not depend: damage in them is tolerated, and left to the caller to report. */
+/* Reads boxes on which the picture does not depend: tolerates damage in them, for the caller to report. */
 static l2k_status read_beside(l2k_jp2 *jp2, inner_reader *reader, const uint8_t *file, l2k_box_bytes content,
                               uint32_t depth, bool *damaged)
 {
@@ -120,7 +120,7 @@ static l2k_status read_beside(l2k_jp2 *jp2, inner_reader *reader, const uint8_t 
     if (status == L2K_ERROR_MEMORY || status == L2K_ERROR_LIMIT)
         return l2k_jp2_out_of_memory(jp2); /* not reported yet */
     if (status == L2K_ERROR_CANCELLED)
-        return l2k_poll(context, 0); /* which reports it */
+        return l2k_poll(context, 0); /* reports it */
     if (status == L2K_ERROR_IO)
         return l2k_fail(context, status, "reading failed");
     return L2K_OK;

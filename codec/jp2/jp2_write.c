@@ -107,7 +107,7 @@ static void write_lab(l2k_buffer *out, const l2k_lab *lab)
     l2k_buffer_put(out, lab->illuminant, 4);
 }
 
-/* A profile names its colours in byte 16; those of JP2 are of gray and RGB (I.5.3.3). */
+/* A profile names its colour space in byte 16; JP2 allows gray and RGB (I.5.3.3). */
 static bool is_cmyk(const uint8_t *icc, size_t bytes)
 {
     return bytes >= 20 && memcmp(icc + 16, "CMYK", 4) == 0;

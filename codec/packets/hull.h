@@ -9,7 +9,7 @@
 
 /* A segment of the hull. */
 typedef struct l2k_hull_segment {
-    double slope;           /* distortion removed per byte; infinite where bytes are free */
+    double slope;           /* distortion removed per byte; infinite for 0 bytes */
     uint32_t bytes;         /* bytes that it adds */
     uint32_t block;         /* its number among the tile's places */
     uint16_t tile;          /* its number among the tiles of the list */
@@ -64,8 +64,8 @@ L2K_HD unsigned l2k_find_hull(const uint32_t *pass_bytes, const double *pass_dis
 
 /* ---- The list ------------------------------------------------------------------------------------------------ */
 
-/* Bins for 128 octaves of slope, 64 bins each, the steepest first; the first and the last bin also take what is
- * beyond. */
+/* Bins for 128 octaves of slope, 64 bins each, the steepest first; the first and the last bin also take steeper and
+ * flatter ones. */
 enum {
     L2K_LOG2_OCTAVE_BINS = 6,
     L2K_SLOPE_OCTAVES = 128,
@@ -85,7 +85,7 @@ L2K_HD uint32_t l2k_slope_bin_of(double slope)
 /* The end of a prefix of a tile's list: the bins before `bin`, and the segments of that bin up to a slope, a block and
  * an end. */
 typedef struct l2k_slope_end {
-    double slope; /* infinite with passes 0: nothing of the bin */
+    double slope; /* infinite with passes 0: no segment of the bin */
     uint32_t bin, block, passes;
 } l2k_slope_end;
 

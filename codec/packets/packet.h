@@ -31,7 +31,7 @@ typedef struct l2k_packet_input {
     const uint8_t *sure;
     bool beyond;
     uint64_t looks;    /* code-blocks visited so far: those that are not included may take no bits */
-    const char *fault; /* after L2K_ERROR_CORRUPT: what is wrong with the header, for the caller to report */
+    const char *fault; /* after L2K_ERROR_CORRUPT: the header's fault, for the caller to report */
     bool excess;       /* a header promised more coding passes than bit-planes allow; the caller clears it */
 } l2k_packet_input;
 

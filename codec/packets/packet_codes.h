@@ -8,7 +8,7 @@
 /* Lblock before a block's first packet. */
 enum { L2K_FIRST_LBLOCK = 3 };
 
-/* The codeword of a number of coding passes, 1 to 164 (Table B.4), and how many bits it has. */
+/* The codeword of a number of coding passes, 1 to 164 (Table B.4), and its number of bits. */
 L2K_HD uint32_t l2k_pass_count_code(unsigned passes, unsigned *bits)
 {
     *bits = passes == 1 ? 1 : passes == 2 ? 2 : passes <= 5 ? 4 : passes <= 36 ? 9 : 16;

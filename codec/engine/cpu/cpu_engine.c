@@ -62,7 +62,7 @@ l2k_block_batch l2k_batch_to_decode(const l2k_decode_request *request)
                              .units = request->units};
 }
 
-/* Tells a plan whose coefficients may have a bus to cross which code-blocks have some. */
+/* Tells the plan which code-blocks have coefficients, as these may have to cross a bus. */
 static void hold_blocks(const l2k_decode_request *request, l2k_plan *plan)
 {
     l2k_plan_hold_nothing(plan);

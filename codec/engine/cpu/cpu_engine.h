@@ -12,7 +12,7 @@ l2k_status l2k_cpu_begin_decode(l2k_engine *engine, l2k_engine_slot *slot, const
 /* Encodes all blocks of a batch with any coder. */
 l2k_status l2k_code_blocks(const l2k_engine *engine, l2k_block_coder *coder, const l2k_block_batch *batch);
 
-/* What a coder, wherever it is, reads of a request. */
+/* The part of a request that any coder reads. */
 l2k_block_batch l2k_batch_to_encode(const l2k_encode_request *request);
 l2k_block_batch l2k_batch_to_decode(const l2k_decode_request *request);
 
