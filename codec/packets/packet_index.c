@@ -1,5 +1,4 @@
-/* Where the packets of a tile begin, entered as they are read, or out of lengths that are stated: PLT, PLM, SOP (A.7,
- * A.8.1). */
+/* An index of where the packets of a tile begin, filled as they are read, or from PLT, PLM and SOP (A.7, A.8.1). */
 #include "codec/packets/packet_index.h"
 
 #include <string.h>
@@ -92,7 +91,7 @@ bool l2k_packet_index_take_lengths(const l2k_context *context, const l2k_tile *t
     return index->lengths && (index->numbers || !numbered);
 }
 
-/* Seven bits a byte; bit 7 says that more follow. False after the last length. */
+/* Seven bits a byte; bit 7 = more follow. False after the last length. */
 static bool next_length(const uint8_t **at, const uint8_t *end, uint32_t *length)
 {
     *length = 0;
@@ -104,7 +103,7 @@ static bool next_length(const uint8_t **at, const uint8_t *end, uint32_t *length
     return false;
 }
 
-/* SOP, with its length; no other bytes of packets can look like that. */
+/* SOP with its length; no other bytes of packets can match these. */
 static bool at_sop(const uint8_t *at, const uint8_t *end)
 {
     enum { SOP = 0xFF91, SOP_BYTES = 6 };

@@ -1,5 +1,5 @@
-/* An index of a tile's packets: later windows of a file reuse what the first one has found. Eight bytes a packet, and
- * if lengths are stated (A.7) four more, or six with SOP. */
+/* An index of a tile's packets: later windows of a file reuse the places that the first one has found. Eight bytes a
+ * packet, and if lengths are stated (A.7) four more, or six with SOP. */
 #ifndef L2K_CODEC_PACKETS_PACKET_INDEX_H
 #define L2K_CODEC_PACKETS_PACKET_INDEX_H
 
@@ -67,7 +67,7 @@ bool l2k_packet_index_take_lengths(const l2k_context *context, const l2k_tile *t
  * not count from packet to packet: the index must then be emptied. */
 bool l2k_packet_index_enter(l2k_packet_index *index, l2k_packet_entry *entry, const l2k_packet_span *span);
 
-/* Whether the data at an indexed position can be that packet: an SOP marker segment has its number. */
+/* Whether the data at an indexed position can be that packet: an SOP marker segment must have its number. */
 bool l2k_packet_index_agrees(const l2k_packet_index *index, size_t place, const uint8_t *at, const uint8_t *end);
 
 #endif

@@ -1,5 +1,5 @@
-/* Lengths of codeword segments in packet headers: of MQ code-blocks (B.10.7), and of HT code-blocks and those that may
- * turn out to be either (B.2, B.3 and A.4 of T.814). */
+/* Lengths of codeword segments in packet headers: of MQ code-blocks (B.10.7), of HT code-blocks, and of code-blocks
+ * whose kind is still open (B.2, B.3 and A.4 of T.814). */
 #include "codec/packets/packet_reader.h"
 
 /* The length of `passes` passes that share a segment. */
@@ -48,7 +48,7 @@ static l2k_status get_ht_lengths(l2k_packet_reader *reader, l2k_block_state *blo
     return L2K_OK;
 }
 
-/* A length that was read for `passes` passes becomes that of `more` passes: further bits follow. */
+/* Extends a length read for `passes` passes to that of `more` passes, by further bits. */
 static l2k_status lengthen(l2k_packet_reader *reader, const l2k_block_state *block, unsigned passes, unsigned more,
                            uint32_t *bytes)
 {
@@ -69,10 +69,9 @@ static l2k_status begin_mq(l2k_packet_reader *reader, l2k_block_state *block, un
     return l2k_packet_contribute(reader, block, passes, true, bytes);
 }
 
-/* Placeholder passes have no bytes, and are counted as if they led to an MQ segment. The first length other than 0
- * makes the block HT, with a cleanup pass after the placeholders; where MQ blocks may occur, a leading 0 in that length
- * says so. An MQ block's length has been read for too few passes, if its last ones could have been
- * refinement passes. */
+/* Placeholder passes have no bytes, and count as if they led to an MQ segment. The first length other than 0 makes the
+ * block HT, with a cleanup pass after the placeholders; if MQ blocks may occur, a leading 0 in that length tells HT. An
+ * MQ block's length has been read for too few passes if its last ones could have been refinement passes. */
 static l2k_status get_open_lengths(l2k_packet_reader *reader, l2k_block_state *block, unsigned passes)
 {
     const unsigned refinement = (block->num_passes + passes - 1) % 3;

@@ -1,5 +1,5 @@
-/* The five progression orders and progression order changes (B.12): lists a tile's precincts as the progression
- * demands, and iterates over their layers. */
+/* The five progression orders and progression order changes (B.12): lists a tile's precincts in the order of the
+ * progression, and iterates over their layers. */
 #include "codec/packets/packet_order.h"
 
 #include <string.h>
@@ -42,7 +42,7 @@ static grid_point point_of(const l2k_tile *tile, uint32_t c, uint32_t r, uint32_
 
 /* ---- The keys of a progression ------------------------------------------------------------------------------- */
 
-/* The way through the precincts of a resolution, row by row, which is the order of their positions. */
+/* Iterates over the precincts of a resolution, row by row, which is the order of their positions. */
 typedef struct grid_iterator {
     grid_point at;
     uint32_t column, row;
@@ -130,7 +130,7 @@ static size_t count_resolutions(const l2k_tile *tile, uint32_t *most)
     return all;
 }
 
-/* Those of resolutions and components that a progression covers. */
+/* Lists the keys of all resolutions and components that a progression covers. */
 static l2k_status list_all_keys(l2k_packet_order *order, const l2k_progression_change *range)
 {
     const l2k_tile *tile = order->tile;

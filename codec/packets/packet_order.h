@@ -39,7 +39,7 @@ void l2k_packet_order_release(const l2k_context *context, l2k_packet_order *orde
 /* Restarts at the first packet, unless the iterator has failed. */
 void l2k_packet_order_restart(l2k_packet_order *order);
 
-/* The next packet; false after the last one and when cancelled: order->status says which. */
+/* The next packet; false after the last one and when cancelled; order->status tells which. */
 bool l2k_packet_order_next(l2k_packet_order *order, l2k_packet_id *id);
 
 /* Whether a new tile-part starts between two consecutive packets of the current progression: one of the loops from the

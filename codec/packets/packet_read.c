@@ -1,4 +1,4 @@
-/* Reads packets (B.9, B.10): headers, and the bytes of each code-block, which stay where they are in the file. */
+/* Reads packets (B.9, B.10): headers, and the bytes of each code-block, which stay in the file's memory. */
 #include "codec/packets/packet_reader.h"
 
 #include "base/run.h"
@@ -22,8 +22,8 @@ static inline unsigned get_pass_count(l2k_bit_reader *bits)
     return 37 + l2k_bits_get(bits, 7);
 }
 
-/* Whether the bits read next are the length of a single contribution: not of an MQ block with several segments, of an
- * HT block that has its first pass, or of placeholder passes. */
+/* Whether the next bits are the length of a single contribution: not for an MQ block with several segments, an HT block
+ * that has its first pass, or placeholder passes. */
 static inline bool has_one_length(const l2k_packet_reader *reader, const l2k_block_state *block, unsigned passes)
 {
     if (block->kind == L2K_BLOCK_MQ)
@@ -31,7 +31,8 @@ static inline bool has_one_length(const l2k_packet_reader *reader, const l2k_blo
     return passes == 1 && block->num_passes == 0 && !(reader->style & L2K_STYLE_HT_MIXED);
 }
 
-/* Such a length. An HT block of no byte or one is left to the general way, as is what goes beyond limits. */
+/* Reads such a length. False for an HT block of 0 or 1 byte and for values beyond limits, which need the general
+ * function. */
 static inline bool get_one_length(l2k_block_state *block, unsigned passes, l2k_bit_reader *bits, uint32_t *bytes)
 {
     const unsigned width = block->lblock + l2k_log2(passes);
@@ -49,7 +50,7 @@ static inline bool get_one_length(l2k_block_state *block, unsigned passes, l2k_b
     return true;
 }
 
-/* How many passes a block has in this packet, and the lengths of their segments. */
+/* Reads the number of a block's passes in this packet, and the lengths of their segments. */
 static inline l2k_status get_contributions(l2k_packet_reader *reader, l2k_block_state *block, l2k_bit_reader *bits)
 {
     const unsigned passes = get_pass_count(bits), room = 32u - block->lblock;
@@ -88,7 +89,7 @@ static inline l2k_status get_planes(l2k_packet_reader *reader, const l2k_subband
     return L2K_OK;
 }
 
-/* The block in column x, row y; *advance is the distance to the next one that has to be looked at, UINT32_MAX behind
+/* Reads the header of the block in column x, row y; *advance is the distance to the next one to visit, UINT32_MAX after
  * the last. */
 static inline l2k_status get_block_header(l2k_packet_reader *reader, const l2k_subband *band, l2k_precinct *precinct,
                                           uint32_t x, uint32_t y, uint32_t layer, l2k_bit_reader *bits,
@@ -111,7 +112,7 @@ static inline l2k_status get_block_header(l2k_packet_reader *reader, const l2k_s
     return get_contributions(reader, block, bits);
 }
 
-/* The bits are a variable of its own here, so that they can be in registers. */
+/* A local copy of the bits, so that they can be in registers. */
 static l2k_status get_precinct(l2k_packet_reader *reader, const l2k_subband *band, l2k_precinct *precinct,
                                uint32_t layer)
 {
@@ -139,7 +140,7 @@ static l2k_status get_header(l2k_packet_reader *reader, const l2k_resolution *re
     return L2K_OK;
 }
 
-/* Gives a block its contribution, whose bytes are at `data`. */
+/* Appends the contribution at `data` to its block. */
 static l2k_status keep_contribution(const l2k_packet_reader *reader, const l2k_pending *pending, const uint8_t *data)
 {
     l2k_received_block *received = &pending->block->received;
@@ -157,7 +158,7 @@ static l2k_status keep_contribution(const l2k_packet_reader *reader, const l2k_p
     return L2K_OK;
 }
 
-/* Of the packet's code-blocks, `from` and those behind it lose what they have received. */
+/* Drops the received data of the packet's code-blocks from `from` on. */
 static void drop_blocks(const l2k_resolution *resolution, const l2k_packet_id *id, const l2k_block *from)
 {
     bool behind = false;
@@ -217,7 +218,7 @@ static l2k_status skip_sop(l2k_packet_input *input)
     return L2K_OK;
 }
 
-/* EPH follows the header, wherever that is (A.8.2). It is accepted announced or not: a body cannot start with a
+/* EPH follows the header, packed or not (A.8.2). It is accepted even if unannounced, since a body cannot start with a
  * marker. */
 static void skip_eph(const uint8_t **at, const uint8_t *end)
 {
@@ -225,13 +226,13 @@ static void skip_eph(const uint8_t **at, const uint8_t *end)
         *at += 2;
 }
 
-/* Whether a header, or EPH behind it, goes on where the file has not been read. */
+/* Whether a header, or the EPH after it, extends beyond the part of the file that has been read. */
 static bool goes_beyond(const l2k_packet_reader *reader, const uint8_t *sure)
 {
     return sure && sure - reader->bits.next < 2;
 }
 
-/* OpenJPEG reads zeros behind the end, but insists on EPH. */
+/* OpenJPEG reads zeros past the end, but insists on EPH. */
 static l2k_status end_as_openjpeg(l2k_packet_reader *reader, const uint8_t *at, const uint8_t *end)
 {
     if (!reader->tile->coding->eph || at_marker(at, end, 0x92))

@@ -1,4 +1,4 @@
-/* Packets (B.9, B.10): written, and, for rate control, measured. */
+/* Writes packets (B.9, B.10), and measures them for rate control. */
 #include "codec/packets/packet.h"
 
 #include "base/buffer.h"
@@ -11,9 +11,9 @@ typedef struct packet {
     const l2k_resolution *resolution;
     uint32_t precinct, layer;
     bool one_segment; /* the passes of a code-block are never divided into codeword segments */
-    bool advances;    /* Lblock moves on */
+    bool advances;    /* Lblock is updated */
     size_t bytes;     /* of the header */
-    size_t body;      /* that it announces */
+    size_t body;      /* bytes that the header announces */
 } packet;
 
 enum { SEGMENT_STYLES = L2K_STYLE_BYPASS | L2K_STYLE_TERMALL | L2K_STYLE_HT };
@@ -29,20 +29,20 @@ static packet make_packet(const l2k_context *context, l2k_tile *tile, const l2k_
                     .advances = advances};
 }
 
-/* The bands of a resolution that can hold code-blocks; empty ones take no part in packets (B.10). */
+/* The packet's precinct in a band; NULL for an empty band, which takes no part in packets (B.10). */
 static l2k_precinct *precinct_of(const packet *p, uint32_t band)
 {
     const l2k_subband *b = &p->resolution->bands[band];
     return l2k_rect_empty(b->rect) ? NULL : &b->precincts[p->precinct];
 }
 
-/* Passes of a block up to and with a layer. */
+/* Passes of a block up to and including a layer. */
 static unsigned passes_through(const l2k_block *block, uint32_t layer)
 {
     return block->num_passes ? block->coded.layer_passes[layer] : 0;
 }
 
-/* Each node the least of its children. */
+/* Sets each node to the least of its children. */
 static void rise(l2k_tag_tree *tree, uint32_t leaves)
 {
     l2k_tag_node *nodes = tree->nodes;
@@ -52,7 +52,7 @@ static void rise(l2k_tag_tree *tree, uint32_t leaves)
         nodes[nodes[i].parent].value = l2k_min_u32(nodes[nodes[i].parent].value, nodes[i].value);
 }
 
-/* In l2k_poll: of a packet, and of each code-block in it. */
+/* Work per packet and per code-block in it, for l2k_poll. */
 enum { WEIGHT_OF_PACKET = 64, WEIGHT_OF_BLOCK = 8 };
 
 static l2k_status make_trees(const l2k_context *context, l2k_tile *tile, l2k_precinct *precinct)
@@ -130,12 +130,12 @@ static void put_lengths(const packet *p, l2k_bit_writer *bits, l2k_block *block,
 
 /* ---- Tag trees ------------------------------------------------------------------------------------------------ */
 
-/* What a packet says of inclusion only depends on whether a block is in a packet before, in this one for the first
- * time, or in neither. These are the values of the inclusion tree while a header is made; so no state of the tree
+/* The inclusion bits of a packet only depend on whether a block is in an earlier packet, in this one for the first
+ * time, or in neither. These are the values of the inclusion tree while a header is made, so no state of the tree
  * passes from packet to packet, and later layers need not be known. */
 enum { BEFORE, NOW, LATER };
 
-/* Sets the inclusion tree, and which nodes of the other tree are known: those above a block that is in. */
+/* Sets the inclusion tree, and marks the known nodes of the other tree: those above an included block. */
 static void announce(l2k_precinct *precinct, uint32_t layer)
 {
     l2k_tag_node *nodes = precinct->coded.inclusion.nodes;
@@ -149,8 +149,8 @@ static void announce(l2k_precinct *precinct, uint32_t layer)
         precinct->coded.zero_planes.nodes[i].known = nodes[i].value == BEFORE;
 }
 
-/* The inclusion of a block that was in no packet before. Each node whose value the packets before have left open, and
- * its parent's not above this layer, takes a bit, before the first block below it. */
+/* Writes the inclusion of a block that was in no earlier packet. A node takes a bit, before the first block below it,
+ * if earlier packets left its value open and its parent's does not exceed this layer. */
 static void put_inclusion(l2k_bit_writer *bits, const l2k_precinct *precinct, uint32_t x, uint32_t y)
 {
     const l2k_tag_node *nodes = precinct->coded.inclusion.nodes;
@@ -214,7 +214,7 @@ static void put_block_header(packet *p, l2k_bit_writer *bits, l2k_precinct *prec
     p->body += bytes_between(block, first, end);
 }
 
-/* The state of the blocks moves on but for passes_in. Without `out` the header is only measured. */
+/* Updates the state of the blocks except passes_in. Without `out` the header is only measured. */
 static l2k_status put_header(packet *p, l2k_buffer *out)
 {
     uint64_t blocks = 0;
@@ -235,7 +235,7 @@ static l2k_status put_header(packet *p, l2k_buffer *out)
     return l2k_poll(p->context, WEIGHT_OF_PACKET + WEIGHT_OF_BLOCK * blocks);
 }
 
-/* What a layer adds to a block; passes_in is moved on. */
+/* Writes the bytes that a layer adds to a block, and updates passes_in. */
 static void put_contribution(const packet *p, l2k_block *block, l2k_buffer *out)
 {
     const unsigned end = passes_through(block, p->layer);

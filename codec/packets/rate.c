@@ -1,6 +1,6 @@
-/* Post-compression rate-distortion optimisation (Taubman's EBCOT; Annex J.14 of the standard): which passes of which
- * code-block go into which layer. All tiles and all layers draw on one list: every useful truncation point of every
- * block, the steepest gain per byte first. A layer is a prefix of that list. */
+/* Post-compression rate-distortion optimisation (Taubman's EBCOT; Annex J.14 of the standard): assigns the passes of
+ * code-blocks to layers. All tiles and layers share one list: every useful truncation point of every block, the
+ * steepest gain per byte first. A layer is a prefix of that list. */
 #include "codec/packets/rate.h"
 
 #include <math.h>
@@ -21,10 +21,10 @@ typedef struct rate_control {
     double rounding; /* of finished samples to integers: 1/12 each, relative to a squared peak */
     uint64_t samples;
     uint32_t layer; /* being filled */
-    size_t at;      /* the prefix of the list that it and those above have */
-    uint64_t empty; /* bytes: about the most that a layer without contributions takes */
+    size_t at;      /* the prefix of the list for it and the layers above */
+    uint64_t empty; /* about the most bytes of a layer without contributions */
     uint64_t *ends; /* ratios: by layer, the most bytes that it and those above may take; UINT64_MAX: any */
-    /* Where there are limits: bytes of the layers above it, and as just said; of the output, and of each component. */
+    /* With limits: bytes of the layers above, and `empty`; of the output, and of each component. */
     uint64_t used;
     struct component_bytes {
         uint64_t used, empty;
@@ -54,7 +54,7 @@ static l2k_status move_layer_end(rate_control *control, size_t to)
     return L2K_OK;
 }
 
-/* What a packet of the layer takes under the present assignment, PLT included. */
+/* The bytes of a packet of the layer under the present assignment, PLT included. */
 static l2k_status packet_bytes(rate_control *control, l2k_tile *tile, l2k_packet_id id, uint64_t *bytes)
 {
     size_t packet;
@@ -66,8 +66,8 @@ static l2k_status packet_bytes(rate_control *control, l2k_tile *tile, l2k_packet
     return L2K_OK;
 }
 
-/* Goes over the packets of a layer and a component: adds up what they take, or, with `bytes` NULL, moves the state of
- * their precincts past them. */
+/* Adds up the bytes of the packets of a layer and a component or, with `bytes` NULL, advances the state of their
+ * precincts past them. */
 static l2k_status visit_component(rate_control *control, l2k_tile *tile, uint32_t c, uint64_t *bytes)
 {
     const l2k_tile_component *component = &tile->components[c];
@@ -96,7 +96,7 @@ static l2k_status layer_bytes(rate_control *control, uint64_t *bytes)
     return visit_layer(control, bytes);
 }
 
-/* The packets that a block contributes to; their layer is left open. */
+/* The packets to which a block contributes; their layer is left open. */
 static l2k_packet_id packet_of(const rate_control *control, const l2k_hull_segment *segment)
 {
     const l2k_block_place *place = &control->tiles[segment->tile].places[segment->block];
@@ -124,7 +124,7 @@ static l2k_status try_segment(rate_control *control, const l2k_hull_segment *seg
     return L2K_OK;
 }
 
-/* Adds single segments after the prefix that still fit; the first one there did not. */
+/* Adds single segments after the prefix that still fit; the first of them does not. */
 static l2k_status fill_up(rate_control *control, uint64_t room, uint64_t *bytes)
 {
     l2k_slope_list *list = &control->slopes;
@@ -144,7 +144,7 @@ static l2k_status fill_up(rate_control *control, uint64_t room, uint64_t *bytes)
 
 /* ---- Targets ------------------------------------------------------------------------------------------------- */
 
-/* For the search. */
+/* The l2k_prefix_measure of the search. */
 static l2k_status measure_prefix(void *control, size_t prefix, uint64_t *bytes)
 {
     L2K_TRY(move_layer_end(control, prefix));
@@ -172,7 +172,7 @@ static l2k_status fit_psnr(rate_control *control, double psnr)
 
 /* ---- Limits -------------------------------------------------------------------------------------------------- */
 
-/* The layer starts where the one above ended, the first one with nothing; or takes everything. */
+/* Starts the layer at the end of the one above, the first layer empty; or gives it everything. */
 static void start_layer(rate_control *control, bool everything)
 {
     const uint32_t layer = control->layer;
@@ -184,8 +184,8 @@ static void start_layer(rate_control *control, bool everything)
     }
 }
 
-/* About the most that the packets of a precinct take whose code-blocks are in other layers: a bit for each code-block,
- * or for each node of the tag tree, with what is stuffed and put around. */
+/* About the most bytes of a packet whose code-blocks are in other layers: a bit for each code-block, or for each node
+ * of the tag tree, with stuffing and markers. */
 static uint64_t empty_packet_bytes(const rate_control *control, const l2k_tile *tile, const l2k_resolution *resolution,
                                    uint32_t precinct)
 {
@@ -226,7 +226,8 @@ static bool keeps(uint64_t limit, uint64_t bytes)
     return limit == 0 || bytes <= limit;
 }
 
-/* What the packets of the layer take, and whether that, with the layers above and below, is within the limits. */
+/* Measures the packets of the layer, and whether they are within the limits, together with the layers above and
+ * below. */
 static l2k_status measure_components(rate_control *control, uint64_t *all, bool *fits)
 {
     const l2k_layer_targets *targets = control->targets;
@@ -245,8 +246,8 @@ static l2k_status measure_components(rate_control *control, uint64_t *all, bool 
     return L2K_OK;
 }
 
-/* Where the layer exceeds a limit: the longest prefix that does not, by bisection, but not one before that of the layer
- * above. */
+/* If the layer exceeds a limit, finds the longest prefix within it by bisection, but none shorter than that of the
+ * layer above. */
 static l2k_status shorten_layer(rate_control *control, size_t first, uint64_t *bytes)
 {
     size_t low = first, high = control->at;
@@ -271,11 +272,11 @@ static void check_limits(const rate_control *control)
         if (!keeps(of_component, control->component_bytes[c].used)) {
             l2k_warn(control->context, "the packet headers of component %u alone take more than %llu bytes", c,
                      (unsigned long long)of_component);
-            return; /* one tells enough */
+            return; /* one warning is enough */
         }
 }
 
-/* Keeps the layer, which began at a prefix, within the limits, and adds up what it takes. */
+/* Keeps the layer, which began at prefix `first`, within the limits, and adds up its bytes. */
 static l2k_status keep_limits(rate_control *control, size_t first, bool everything)
 {
     uint64_t bytes;
@@ -283,7 +284,7 @@ static l2k_status keep_limits(rate_control *control, size_t first, bool everythi
     L2K_TRY(measure_components(control, &bytes, &fits));
     if (!fits) {
         const size_t end = everything ? control->slopes.count : control->at;
-        start_layer(control, false); /* what the list does not give, or only beyond that end, is not to stay */
+        start_layer(control, false); /* drops passes that the list lacks or has after that end */
         control->at = first;
         L2K_TRY(move_layer_end(control, end));
         L2K_TRY(shorten_layer(control, first, &bytes));
@@ -299,7 +300,7 @@ static l2k_status keep_limits(rate_control *control, size_t first, bool everythi
 
 /* ---- All layers ---------------------------------------------------------------------------------------------- */
 
-/* Of a component in all tiles, whose sum is that of the image. */
+/* The samples of a component in all tiles. */
 static uint64_t samples_of(const l2k_tile *tiles, uint32_t num_tiles, uint32_t component)
 {
     uint64_t samples = 0;
@@ -334,7 +335,7 @@ void l2k_ratio_check(const l2k_context *context, uint64_t used, uint64_t goal, d
         l2k_warn(context, "the headers alone take more than a ratio of %g allows", ratio);
 }
 
-/* A layer ends at its own goal, or where those below that follow closely leave room for packets without contributions. */
+/* A layer ends at its own goal, or earlier, to leave room for the empty packets of layers below with close goals. */
 static l2k_status prepare_ratios(rate_control *control)
 {
     const l2k_layer_targets *targets = control->targets;
@@ -366,7 +367,7 @@ static l2k_status fit_ratio(rate_control *control, double target, uint64_t *used
     return L2K_OK;
 }
 
-/* `used`: bytes of the layers above, where a ratio asks for them. */
+/* `used`: bytes of the layers above, if a ratio needs them. */
 static l2k_status fill_layer(rate_control *control, uint64_t *used)
 {
     const l2k_layer_targets *targets = control->targets;
@@ -407,7 +408,7 @@ static l2k_status fill_layers(rate_control *control, size_t fixed_bytes)
     return L2K_OK;
 }
 
-/* Room for the layers of every block: all passes in every layer, or, to be filled, none. */
+/* Allocates the layers of every block: all passes in every layer, or none, to be filled. */
 static l2k_status take_layers(const l2k_context *context, l2k_tile *tile, bool all)
 {
     const size_t num_layers = tile->coding->num_layers, count = tile->num_places;

@@ -1,4 +1,4 @@
-/* Rate control (J.14): which coding passes go into which layer. */
+/* Rate control (J.14): assigns coding passes to layers. */
 #ifndef L2K_CODEC_PACKETS_RATE_H
 #define L2K_CODEC_PACKETS_RATE_H
 
@@ -9,7 +9,7 @@ typedef struct l2k_layer_targets {
     l2k_target kind;
     const double *targets;
     size_t count; /* 0 = one layer with everything */
-    /* The most bytes of the output, and of the packets of each component, whatever the targets ask for; 0 = any. */
+    /* The most bytes of the output, and of the packets of each component, whatever the targets; 0 = any. */
     uint64_t most_bytes, component_bytes;
 } l2k_layer_targets;
 
@@ -24,12 +24,12 @@ static inline bool l2k_target_is_everything(l2k_target kind, double target)
     return kind == L2K_TARGET_RATIO ? !(target > 1) : !(target > 0);
 }
 
-/* Whether some layer holds, or may have to hold, less than everything, so that distortions are needed. */
+/* Whether a layer holds, or may have to hold, less than everything, so that distortions are needed. */
 bool l2k_layers_need_distortions(const l2k_layer_targets *targets);
 
 /* Sets coded.layer_passes of every block of the tiles, which have the same layers, in memory of each tile's arena.
- * Ratios and PSNRs hold for these tiles together; `fixed_bytes` is what their part of the output takes besides packets
- * and, with `plt`, besides the packets' lengths. Errors: L2K_ERROR_MEMORY, L2K_ERROR_CANCELLED. */
+ * Ratios and PSNRs hold for these tiles together; `fixed_bytes`: bytes of their part of the output besides packets and,
+ * with `plt`, the packets' lengths. Errors: L2K_ERROR_MEMORY, L2K_ERROR_CANCELLED. */
 l2k_status l2k_layers_allocate(const l2k_context *context, l2k_tile *tiles, uint32_t num_tiles,
                                const l2k_layer_targets *targets, bool plt, size_t fixed_bytes);
 

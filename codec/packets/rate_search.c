@@ -1,20 +1,20 @@
-/* Where a layer of a given size ends, by bisection (J.14). Most prefixes need not be measured: what their bodies take
- * is known, and headers vary little. */
+/* Finds the end of a layer of a given size by bisection (J.14). Most prefixes need not be measured: the size of their
+ * bodies is known, and headers vary little. */
 #include "codec/packets/rate_search.h"
 
-/* What prefixes take, as far as it is clear without measuring: the bytes of their segments, and about as much around
- * them as was measured at another prefix. */
+/* Estimates the bytes of a prefix without measuring: those of its segments, and about as many around them as at a
+ * measured prefix. */
 typedef struct forecast {
     bool usable;
     uint64_t bodies;  /* of the prefix measured */
-    uint64_t headers; /* and what was around them */
+    uint64_t headers; /* measured around them */
 } forecast;
 
-/* A search in progress: what is known of prefixes, in the list's order. */
+/* A search in progress. Prefixes are ordered by length. */
 typedef struct search {
     l2k_slope_list *list;
     const l2k_prefix_measure *measure;
-    uint64_t room, start; /* the layer's; bytes of the segments that layers above have */
+    uint64_t room, start; /* bytes of the layer; of the segments in layers above */
     size_t low, high;     /* the longest prefix that is known to fit, the shortest that is not */
     uint64_t low_bytes;
     bool low_measured, high_measured;
@@ -34,7 +34,7 @@ static void learn(forecast *f, uint64_t bodies, uint64_t bytes)
     f->headers = bytes > bodies ? bytes - bodies : 0;
 }
 
-/* Headers around these bytes of bodies, and how wrong that may be. */
+/* The expected headers for these bytes of bodies, and the possible error. */
 static double expect(const forecast *f, uint64_t bodies, double *wrong)
 {
     const double share = (double)f->headers / (double)(f->bodies + 1), far = difference(bodies, f->bodies);
@@ -54,7 +54,7 @@ static l2k_status bodies_of(const search *s, size_t prefix, uint64_t *bodies)
     return L2K_OK;
 }
 
-/* The end of the bin where `room` is about reached; beyond `low`. */
+/* The end of the bin in which prefixes reach about `room`; beyond `low`. */
 static size_t guess_end(const search *s)
 {
     const l2k_slope_list *list = s->list;
@@ -92,7 +92,7 @@ static l2k_status look_ahead(search *s)
     return L2K_OK;
 }
 
-/* Whether it is clear that a prefix does not fit, or that it does and leaves more room than the search accepts. */
+/* Whether a prefix clearly does not fit, or clearly fits and leaves more room than the search accepts. */
 static l2k_status foresee(const search *s, size_t prefix, bool *clear, bool *fits)
 {
     double wrong;
@@ -123,7 +123,7 @@ static l2k_status halve(search *s)
 {
     const size_t count = s->list->count;
     while (s->high - s->low > 1) {
-        /* Everything first: it often fits, and then nothing has to be searched. */
+        /* Everything first: it often fits, which saves the search. */
         const size_t middle = s->high > count ? count : s->low + (s->high - s->low) / 2;
         uint64_t bytes = 0;
         bool fits, clear;
@@ -146,7 +146,7 @@ static l2k_status halve(search *s)
     return L2K_OK;
 }
 
-/* Whether what the search took for clear was so. */
+/* Measures the prefixes that the search took for clear. */
 static l2k_status confirm(search *s, size_t first, bool *right)
 {
     uint64_t bytes = 0;
@@ -172,7 +172,7 @@ l2k_status l2k_fit_prefix(l2k_slope_list *list, const l2k_prefix_measure *measur
     L2K_TRY(look_ahead(&s));
     L2K_TRY(halve(&s));
     L2K_TRY(confirm(&s, first, &right));
-    if (!right) { /* measure all that is asked */
+    if (!right) { /* measure at every step */
         s = all;
         L2K_TRY(halve(&s));
     }

@@ -60,7 +60,7 @@ static void add_block(listing *l, const l2k_block *block, double weight, l2k_hul
     list->distortion += l2k_hull_distortion(coded->pass_distortion, block->num_passes, weight);
 }
 
-/* In l2k_poll, of a visit to a block with its tens of passes. */
+/* Work per block with its tens of passes, for l2k_poll. */
 enum { WEIGHT_OF_BLOCK = 200 };
 
 static l2k_status add_tile(listing *l, uint32_t t)
@@ -79,7 +79,7 @@ static l2k_status add_tile(listing *l, uint32_t t)
     return l2k_poll(l->list->context, tile->num_places * WEIGHT_OF_BLOCK);
 }
 
-/* Counts and bytes of bins become what is before each. */
+/* Turns counts and bytes of bins into sums of all bins before each. */
 static void sum_bins(l2k_slope_bin *bins)
 {
     size_t start = 0;
@@ -94,7 +94,7 @@ static void sum_bins(l2k_slope_bin *bins)
     }
 }
 
-/* Into bins; those of a block stay in their order. */
+/* Distributes segments to bins; those of a block stay in order. */
 static l2k_status distribute(listing *l)
 {
     l2k_slope_list *list = l->list;
@@ -229,7 +229,7 @@ size_t l2k_slopes_removing(l2k_slope_list *list, double gain)
         gain -= bin++->gain;
     size_t at = bin->start;
     if (at < list->count && gain > 0)
-        (void)sort_bin(list, bin); /* which is here */
+        (void)sort_bin(list, bin); /* cannot fail: no bin has to be loaded */
     for (; at < list->count && at < bin[1].start && gain > 0; at++)
         gain -= segment_gain(list, &list->segments[at]);
     return at;

@@ -1,6 +1,6 @@
 /* The list that rate control draws on (J.14): every useful truncation point of every code-block of the tiles, the
- * steepest gain per byte first, ties by position. Segments lie in bins of about equal slope, whose sums are known; only
- * bins that are looked at are sorted. */
+ * steepest gain per byte first, ties by position. Segments lie in bins of about equal slope, whose sums are known; a
+ * bin is sorted only when it is used. */
 #ifndef L2K_CODEC_PACKETS_SLOPES_H
 #define L2K_CODEC_PACKETS_SLOPES_H
 
@@ -24,8 +24,8 @@ typedef struct l2k_slope_list {
     size_t count;
     l2k_slope_bin *bins; /* with one more at the end */
     double distortion;   /* of an image without any pass, relative to a squared peak, summed over samples */
-    /* For one tile whose list is elsewhere: sets the segments of a bin, in any order; gain and distortion of such a
-     * list are unknown. NULL: all segments are here. */
+    /* For one tile whose list is off the host: sets the segments of a bin, in any order; gain and distortion of such a
+     * list are unknown. NULL: all segments are on the host. */
     l2k_status (*load)(void *from, l2k_slope_bin *bin);
     void *from;
 } l2k_slope_list;
@@ -44,8 +44,8 @@ void l2k_slopes_release(l2k_slope_list *list);
 /* The bin of a position, up to `count`. */
 size_t l2k_slopes_bin(const l2k_slope_list *list, size_t at);
 
-/* Sorts the bin of a position; segments before and behind that bin are already in theirs. Errors, here and in the next
- * two functions: those of `load`. */
+/* Sorts the bin of a position; segments of other bins are already in theirs. Errors, here and in the next two
+ * functions: those of `load`. */
 l2k_status l2k_slopes_sort(l2k_slope_list *list, size_t at);
 
 /* The bytes of all segments before a position. */
@@ -59,7 +59,7 @@ static inline l2k_block *l2k_segment_block(const l2k_slope_list *list, const l2k
     return list->tiles[segment->tile].places[segment->block].block;
 }
 
-/* The shortest prefix that removes distortion `gain`, for a list that is here. */
+/* The shortest prefix that removes distortion `gain`, for a list on the host. */
 size_t l2k_slopes_removing(l2k_slope_list *list, double gain);
 
 #endif

@@ -1,5 +1,5 @@
-/* The workers of a batch: their threads, which worker takes which image, and what passes between an image at work and
- * the caller's hooks. */
+/* The workers of a batch: their threads, the assignment of images to workers, and the hooks of a worker's coder, which
+ * call the caller's. */
 #define _POSIX_C_SOURCE 200112L /* pthread_sigmask */
 #include "codec/run/batch.h"
 
@@ -34,7 +34,7 @@ static void give_memory(void *user, void *block)
     l2k_hook_release(&worker->workers->context->hooks, block);
 }
 
-/* Lines of several images arrive mixed, so each says which image it is about. */
+/* Lines of several images arrive mixed, so each begins with the image's number. */
 static void pass_message(void *user, l2k_severity severity, const char *text)
 {
     l2k_batch_worker *worker = user;
@@ -49,7 +49,7 @@ static void pass_message(void *user, l2k_severity severity, const char *text)
         memcpy(worker->error, line, sizeof line);
 }
 
-/* What an image on one of several devices has said, once it is known whether another one takes it. */
+/* Passes on the error of an image on one of several devices, as a note if another device takes the image. */
 static void pass_error(l2k_batch_worker *worker, bool again)
 {
     const l2k_hooks *hooks = &worker->workers->context->hooks;
@@ -59,7 +59,7 @@ static void pass_error(l2k_batch_worker *worker, bool again)
         l2k_note(worker->workers->context, "image %zu: device %d takes it", worker->item, worker->device);
 }
 
-/* Only on the caller's thread does this call the caller's hook. */
+/* Calls the caller's hook only on the caller's thread. */
 static bool may_go_on(const l2k_batch_workers *workers)
 {
     return l2k_poll(&workers->asking, L2K_POLL_NOW) == L2K_OK;
@@ -102,8 +102,8 @@ static void add_timings(const l2k_batch_workers *workers, const void *coder)
         l2k_stage_add(workers->context, (l2k_stage)stage, seconds[stage]);
 }
 
-/* A worker whose device failed goes to one that has not, if the batch is on several. Whether the image, which failed
- * with it, is to be done again there. */
+/* In a batch on several devices, moves a worker whose device failed to one that has not. Whether the image failed, too,
+ * and must be coded again there. */
 static bool moves_on(l2k_batch_worker *worker)
 {
     l2k_batch_workers *workers = worker->workers;
@@ -122,8 +122,8 @@ static bool moves_on(l2k_batch_worker *worker)
            failed;
 }
 
-/* Every worker begins with the image of its own number, so that in the first batch already each has what an image of
- * that shape takes; the rest go to whoever is free. */
+/* Every worker begins with the image of its own number, so that after the first batch each has the memory that such an
+ * image takes; free workers take the rest. */
 static void work(l2k_batch_worker *worker)
 {
     l2k_batch_workers *workers = worker->workers;
@@ -172,7 +172,7 @@ static void *serve(void *opaque)
 /* ---- Workers come and go
  * ------------------------------------------------------------------------------------------- */
 
-/* Signals are the business of the program's own threads. */
+/* Signals are left to the program's own threads. */
 static bool start_thread(l2k_batch_worker *worker)
 {
     sigset_t all, before;
@@ -212,7 +212,7 @@ static bool equip(l2k_batch_workers *workers, unsigned number, unsigned threads,
            workers->kind->settle(worker->coder, workers->owner, threads, in_flight, worker->device) == L2K_OK;
 }
 
-/* What workers hold that two batches in a row did not need is returned. */
+/* Releases the coders of workers that two batches in a row did not need. */
 static void rest(l2k_batch_workers *workers)
 {
     for (unsigned i = workers->active; i < workers->num_workers; i++) {
@@ -265,7 +265,7 @@ void l2k_batch_workers_release(l2k_batch_workers *workers)
 /* ---- A batch ----------------------------------------------------------------------------------------------------- */
 
 /* Samples in flight together, about a gigabyte with all that is allocated for them, and workers, both on a device: with
- * more, they share its memory and the bus, and none gains. */
+ * more, they compete for its memory and the bus. */
 #define MOST_SAMPLES   ((uint64_t)1 << 27)
 #define MOST_ON_DEVICE 8u
 
@@ -282,7 +282,7 @@ static unsigned number_of_workers(const l2k_batch_shape *shape, unsigned devices
     return workers < L2K_MOST_BATCH_WORKERS ? (unsigned)workers : L2K_MOST_BATCH_WORKERS;
 }
 
-/* Where a worker cannot be had, the batch has those before it. */
+/* If a worker cannot be made, the batch has those before it. */
 static void take_workers(l2k_batch_workers *workers, const l2k_batch_shape *shape)
 {
     const unsigned wanted = number_of_workers(shape, l2k_device_count(workers->context));
@@ -303,7 +303,7 @@ static void begin_others(l2k_batch_workers *workers)
     pthread_mutex_unlock(&workers->lock);
 }
 
-/* The caller's hook is asked now and then, until all others have ended. */
+/* Calls the caller's hook now and then, until all others have ended. */
 static void await_others(l2k_batch_workers *workers)
 {
     pthread_mutex_lock(&workers->lock);

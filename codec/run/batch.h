@@ -1,6 +1,6 @@
 /* Several images in flight: each worker has an encoder or decoder of its own, and so its own plans, block coders and
  * streams of a device. The first worker is the caller's thread; each other worker has a thread of its own. Workers and
- * what they hold stay from batch to batch. The result does not depend on their number. */
+ * their coders stay from batch to batch. The result does not depend on their number. */
 #ifndef L2K_CODEC_RUN_BATCH_H
 #define L2K_CODEC_RUN_BATCH_H
 
@@ -10,7 +10,7 @@
 
 enum { L2K_MOST_BATCH_WORKERS = 64 };
 
-/* What a batch works with, encoders or decoders. */
+/* The coders of a batch, encoders or decoders. */
 typedef struct l2k_batch_kind {
     void *(*create)(const l2k_hooks *hooks);
     void (*free)(void *coder);
@@ -67,7 +67,7 @@ typedef struct l2k_batch_shape {
     size_t count;
     uint64_t samples; /* of the largest image */
     unsigned threads; /* for all workers together */
-    unsigned wanted;  /* workers that the caller wants, 0 = as many as are good */
+    unsigned wanted;  /* workers that the caller wants, 0 = as many as help */
     bool on_device;   /* a device may take part */
 } l2k_batch_shape;
 

@@ -8,12 +8,12 @@
 #include "base/memory.h"
 #include "base/run.h"
 
-/* A tile up to this is done by one thread: splitting its rows costs more than it gains. The samples are those of three
- * components: with more, one tile could keep one thread busy when the others have long run out of tiles. */
+/* One thread takes a tile up to this size, as splitting its rows costs more than it gains. The limit on samples assumes
+ * three components: a tile of more could keep one thread busy long after the others. */
 #define SMALL_TILE_AREA    ((uint64_t)1 << 21)
 #define SMALL_TILE_SAMPLES (3 * SMALL_TILE_AREA)
 
-/* At most; components may be sub-sampled. */
+/* An upper bound, as components may be sub-sampled. */
 static uint64_t samples_of_tile(const l2k_siz *siz)
 {
     uint64_t area = (uint64_t)siz->grid.tile_width * siz->grid.tile_height, n = siz->num_components;
@@ -27,7 +27,7 @@ bool l2k_workers_by_tile(const l2k_context *context, const l2k_siz *siz, uint32_
     return small && num_tiles >= 2 * context->threads;
 }
 
-/* Two where the plan of one tile may have work under way; some tiles may turn out smaller than they all could be. */
+/* Two if the plan of one tile may work asynchronously; some tiles may turn out smaller than estimated. */
 static unsigned slots_of_group(const l2k_context *context, l2k_backend backend, const l2k_siz *siz, uint32_t num_tiles)
 {
     bool overlaps = num_tiles > 1 && l2k_backend_overlaps(context, backend, samples_of_tile(siz));
@@ -79,7 +79,7 @@ void l2k_workers_drop_plans(l2k_workers *workers)
 
 /* ---- Preparation --------------------------------------------------------------------------------------------- */
 
-/* Worker groups of the last run; how many images are in flight now only matters for the way processors are used. */
+/* Reuses the worker groups of the last run; the number of images in flight only affects the use of processors. */
 static void take_again(const l2k_context *context, l2k_workers *workers)
 {
     workers->keep_plans = true;
@@ -90,8 +90,8 @@ static void take_again(const l2k_context *context, l2k_workers *workers)
     l2k_plan_cache_age(context, &workers->plans);
 }
 
-/* On each processor off the host. Measured with two H200, tiles of 1024 x 1024 and 32 threads: more than that only wait
- * for each other in its driver, and each has memory there. */
+/* On each processor off the host. More only wait for each other in its driver (measured with two H200, tiles of 1024 x
+ * 1024 and 32 threads), and each takes memory there. */
 enum { MOST_GROUPS_OF_PROCESSOR = 8 };
 
 static unsigned number_of_groups(const l2k_workers *workers, const l2k_siz *siz, uint32_t num_tiles)
@@ -145,7 +145,8 @@ void l2k_workers_forget(l2k_workers *workers)
 
 /* ---- A run --------------------------------------------------------------------------------------------------- */
 
-/* What is left to a worker group whose processor has failed, the worker groups of others do faster than the CPU. */
+/* The tiles left to a worker group whose processor has failed are faster on other groups' processors than on the
+ * CPU. */
 static bool others_do_it(const l2k_workers *workers, const l2k_worker_group *group)
 {
     bool others = false;
@@ -156,7 +157,7 @@ static bool others_do_it(const l2k_workers *workers, const l2k_worker_group *gro
     return others;
 }
 
-/* Tiles are taken in rising order: none that is taken after a failure could fail before it. */
+/* Tiles are taken in rising order: none taken after a failure can precede it. */
 static bool begin_another(l2k_workers *workers, l2k_worker_group *group, l2k_job *job)
 {
     group->exhausted |= others_do_it(workers, group);
@@ -173,7 +174,7 @@ static bool begin_another(l2k_workers *workers, l2k_worker_group *group, l2k_job
     return true;
 }
 
-/* Tiles that began before one that failed are ended all the same: one of them may fail, too, and is then the first. */
+/* Tiles that began before a failed one are still ended: one of them may fail, too, and then comes first. */
 bool l2k_next_job(l2k_workers *workers, l2k_worker_group *group, l2k_job *job)
 {
     if (begin_another(workers, group, job))
@@ -202,11 +203,11 @@ void l2k_end_job(l2k_workers *workers, l2k_worker_group *group, const l2k_job *j
         drop_plan(job->slot);
 }
 
-/* Of the time waited so far, the part by which a wait may be too long, and the longest nap in nanoseconds. */
+/* The fraction of the time waited so far by which a wait may be too long, and the longest nap in nanoseconds. */
 enum { PART_OF_WAIT = 8, LONGEST_NAP = 5000000 };
 
-/* The progress hook is asked on the caller's thread alone, which continues to ask when it has run out of tiles and
- * other threads have not. */
+/* Only the caller's thread calls the progress hook, and goes on when it has run out of tiles and other threads have
+ * not. */
 static void await_others(l2k_workers *workers)
 {
     long nap = 20000;
@@ -243,8 +244,8 @@ static void run_group(l2k_workers *workers, unsigned thread, l2k_worker_share *s
     leave(workers, thread);
 }
 
-/* One worker group alone must not have a parallel region around it, even one of a single thread: its own regions would
- * be nested, and OpenMP starts new threads for each nested region. */
+/* A single worker group must not run inside a parallel region, even one of a single thread: its own regions would be
+ * nested, and OpenMP starts new threads for each nested region. */
 l2k_status l2k_workers_run(l2k_workers *workers, uint32_t count, l2k_worker_share *share, void *call)
 {
     workers->count = count;

@@ -1,5 +1,5 @@
-/* How tiles are spread over threads. With many small tiles, each thread is a worker group of one and takes whole tiles.
- * With few or large tiles, one worker group of all threads takes tile after tile, and its threads share rows and
+/* Spreads tiles over threads. With many small tiles, each thread is a worker group of one and takes whole tiles. With
+ * few or large tiles, one worker group of all threads takes tile after tile, and its threads share rows and
  * code-blocks. The result is the same either way. */
 #ifndef L2K_CODEC_RUN_WORKERS_H
 #define L2K_CODEC_RUN_WORKERS_H
@@ -22,7 +22,7 @@ typedef struct l2k_worker_group {
 typedef struct l2k_workers {
     l2k_engine_kind kind;
     unsigned num_groups, num_slots; /* slots of all worker groups together */
-    bool by_tile; /* there are as many groups as threads, or as a processor is worth, and each takes whole tiles */
+    bool by_tile; /* one group per thread, or as many as a processor can use, each taking whole tiles */
     l2k_worker_group *groups;
     l2k_plan_cache plans;
     bool keep_plans; /* keep plans from tile to tile; costs memory */
@@ -37,9 +37,9 @@ typedef struct l2k_workers {
 bool l2k_workers_by_tile(const l2k_context *context, const l2k_siz *siz, uint32_t num_tiles);
 
 /* Prepares worker groups for `num_tiles` tiles at a time of those that `siz` describes: one for each thread, or a
- * single one. If AUTO may leave the CPU, there are no more than that is worth, and with `spread` at least one for each
- * of the context's processors. Present worker groups that fit stay, with their plans; zero-initialise before the first
- * call. Errors: L2K_ERROR_MEMORY. */
+ * single one. If AUTO may leave the CPU, makes no more than its processors can use, and with `spread` at least one for
+ * each of the context's processors. Present worker groups that fit stay, with their plans; zero-initialise before the
+ * first call. Errors: L2K_ERROR_MEMORY. */
 l2k_status l2k_workers_prepare(const l2k_context *context, l2k_backend backend, const l2k_block_coder_table *coders,
                                const l2k_siz *siz, uint32_t num_tiles, bool by_tile, bool spread, l2k_workers *workers);
 

@@ -67,15 +67,15 @@ static inline void l2k_bits_flush(l2k_bit_writer *bits)
         l2k_bits_put_byte(bits);
 }
 
-/* Reads from [start, end). Reading past the end gives 0 and sets `exhausted`. The functions below are inline and take
- * care that a reader can live in registers, since a packet header is a chain of short reads, each of which depends on
- * the one before. */
+/* Reads from [start, end). Reading past the end gives 0 and sets `exhausted`. The functions below are inline and let a
+ * reader live in registers, since a packet header is a chain of short reads, each of which depends on the one
+ * before. */
 typedef struct l2k_bit_reader {
     uint64_t window; /* the next bit on top; 0 after the last one */
     int left;        /* bits in it */
     bool after_ff;   /* the last byte that entered the window was 0xFF */
     bool exhausted;
-    const uint8_t *next, *end; /* bytes that have not entered the window */
+    const uint8_t *next, *end; /* bytes not yet in the window */
     const uint8_t *start;
 } l2k_bit_reader;
 
@@ -96,7 +96,7 @@ __attribute__((noinline, unused)) static l2k_bit_reader l2k_bits_refill_by_bytes
     return bits;
 }
 
-/* Leaves at least 32 bits, unless the data ends earlier. */
+/* Ensures at least 32 bits, unless the data ends earlier. */
 static inline void l2k_bits_refill(l2k_bit_reader *bits)
 {
     if (bits->end - bits->next >= 4 && !bits->after_ff) {

@@ -1,4 +1,4 @@
-/* Coding parameters of a tile (Annex A.6), and what follows from them for the transform (E-5). */
+/* Coding parameters of a tile (Annex A.6), and the transform's parameters that follow from them (E-5). */
 #include "codec/tile/coding.h"
 
 #include <stdatomic.h>
@@ -119,7 +119,7 @@ static bool same_change(const l2k_progression_change *a, const l2k_progression_c
            a->component_end == b->component_end && a->layer_end == b->layer_end;
 }
 
-/* What packets say of themselves (SOP, EPH) and what CAP announces do not matter. */
+/* The packets' markers (SOP, EPH) and the contents of CAP do not matter. */
 bool l2k_tile_coding_equals(const l2k_tile_coding *a, const l2k_tile_coding *b, uint32_t num_components)
 {
     if (a->progression != b->progression || a->num_layers != b->num_layers ||

@@ -1,4 +1,4 @@
-/* The parameters that the marker segments of Annex A carry, in memory. */
+/* The parameters of Annex A's marker segments, in memory. */
 #ifndef L2K_CODEC_TILE_CODING_H
 #define L2K_CODEC_TILE_CODING_H
 
@@ -116,7 +116,7 @@ l2k_status l2k_kernels_need_splits(const l2k_context *context, l2k_kernels **ker
 /* Appends a kernel, and may move all of them: call it before they are shared. L2K_ERROR_MEMORY. */
 l2k_status l2k_kernels_add(const l2k_context *context, l2k_kernels **kernels, const l2k_wavelet_descriptor *wavelet);
 
-/* Frees what a tile's coding owns. */
+/* Frees the memory of a tile's coding. */
 void l2k_tile_coding_release(const l2k_context *context, l2k_tile_coding *coding);
 
 /* Makes a copy with arrays of its own. The caller releases it, also after an error. */
@@ -126,7 +126,7 @@ l2k_status l2k_tile_coding_copy(const l2k_context *context, const l2k_tile_codin
 /* Whether two tiles of `num_components` components are coded alike. */
 bool l2k_tile_coding_equals(const l2k_tile_coding *a, const l2k_tile_coding *b, uint32_t num_components);
 
-/* The number of subbands of a component, and so of the steps that it needs. */
+/* The number of subbands of a component, and of its steps. */
 static inline unsigned l2k_coding_bands(const l2k_component_coding *coding)
 {
     return l2k_count_bands(coding->unsplit, coding->levels, coding->levels + 1u);

@@ -1,4 +1,4 @@
-/* Tag trees (B.10.2): building one over a grid of leaves, and what a decoded threshold says about others. */
+/* Tag trees (B.10.2): builds one over a grid of leaves, and finds the leaves that a decoded threshold rules out. */
 #include "codec/tile/tag_tree.h"
 
 #include <string.h>

@@ -78,7 +78,7 @@ static l2k_status outline_resolution(const l2k_context *context, l2k_tile *tile,
     return L2K_OK;
 }
 
-/* In l2k_poll; clearing its precincts comes on top. */
+/* Work per resolution, for l2k_poll, besides clearing its precincts. */
 enum { WEIGHT_OF_RESOLUTION = 100 };
 
 static l2k_status outline_component(const l2k_context *context, l2k_tile *tile, const l2k_component *size,
@@ -181,7 +181,7 @@ bool l2k_tile_fits(const l2k_tile *tile, const l2k_siz *siz, uint32_t index)
     return true;
 }
 
-/* Those whose last packet was not reached. */
+/* Forgets skipped precincts whose last packet was not reached. */
 static void forget_passed(l2k_tile *tile)
 {
     for (uint32_t c = 0; c < tile->num_components; c++)
@@ -313,7 +313,7 @@ static l2k_status make_headers(const l2k_context *context, l2k_arena *arena, l2k
 
 /* ---- Precincts ------------------------------------------------------------------------------------------------- */
 
-/* Also gives the precinct's place among those. */
+/* *index: the precinct's place among the wanted ones. */
 static bool is_wanted(const l2k_resolution *resolution, uint32_t precinct, size_t *index)
 {
     const l2k_rect wanted = resolution->wanted;
@@ -350,7 +350,7 @@ static l2k_status prepare_in_band(const l2k_context *context, l2k_tile *tile, co
     return is_new ? make_blocks(context, tile, band, precinct) : L2K_OK;
 }
 
-/* What its packets' headers must remember, until the last of them. */
+/* Allocates the state of an unwanted precinct's packet headers, until the last of them. */
 static l2k_status prepare_passed(const l2k_context *context, l2k_tile *tile, l2k_resolution *resolution,
                                  uint32_t precinct)
 {
@@ -382,7 +382,7 @@ void l2k_precinct_leave(l2k_tile *tile, l2k_resolution *resolution, uint32_t pre
         l2k_arena_rewind(&tile->passed);
 }
 
-/* In l2k_poll, of a code-block, and of its nodes of tag trees. */
+/* Work per code-block and its nodes of tag trees, for l2k_poll. */
 enum { WEIGHT_OF_BLOCK = 10 };
 
 l2k_status l2k_precinct_prepare(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
@@ -420,7 +420,7 @@ l2k_status l2k_precinct_receive(const l2k_context *context, l2k_tile *tile, cons
     return l2k_poll(context, WEIGHT_OF_BLOCK * blocks);
 }
 
-/* As if all precincts had as many as the one in the middle. */
+/* An estimate: all precincts count as the one in the middle. */
 static uint64_t blocks_of_band(const l2k_resolution *resolution, const l2k_subband *band)
 {
     const l2k_rect w = resolution->wanted;
@@ -465,7 +465,7 @@ static size_t list_precinct(const l2k_subband *band, const l2k_precinct *precinc
     return places ? count : count + (size_t)(r.x1 - r.x0) * (r.y1 - r.y0);
 }
 
-/* Appends the blocks of a subband to a list, or only counts them where `places` is NULL. */
+/* Appends the blocks of a subband to a list, or only counts them if `places` is NULL. */
 static size_t list_band(const l2k_resolution *resolution, const l2k_subband *band, l2k_block_place *places,
                         size_t count)
 {
