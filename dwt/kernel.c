@@ -1,4 +1,4 @@
-/* Kernels as data: their reach, what makes one impossible, and their borders (T.801, Annex H). */
+/* Kernels as data: their reach, their checks, and their borders (T.801, Annex H). */
 #include "dwt/kernel.h"
 
 #include <math.h>
@@ -144,8 +144,8 @@ static double step_factor(const l2k_kernel_step *step)
     return sum;
 }
 
-/* Bounds, with all signs at their worst: `low` and `high`, what one level can make of samples below 1 in a line;
- * `inner`, the most that a step leaves in between. Each step may also round by up to 1. */
+/* Bounds, with all signs at their worst: of the low and high coefficients that one level makes of samples below 1 in a
+ * line, and `most`, of all values in between. Each step may also round by up to 1. */
 bool l2k_kernel_is_wide(const l2k_kernel *kernel, unsigned precision, unsigned levels)
 {
     double bound[2] = {1, 1}, most = 1, taps = 1;

@@ -1,4 +1,4 @@
-/* A row transformed by a kernel: a line that is split into its low and high samples (T.801, Annex H). */
+/* Transforms a row by a kernel, as a line that is split into its low and high samples (T.801, Annex H). */
 #include "dwt/kernel_rows.h"
 
 #include "dwt/kernel.h"

@@ -6,8 +6,8 @@
 
 #include "base/memory.h"
 
-/* A line long enough for the response of one coefficient of the deepest level, which is as long as its reach, both
- * ways, at all levels together. */
+/* A line long enough for the response of one coefficient of the deepest level, which spans its reach, both ways, over
+ * all levels. */
 typedef struct response {
     const l2k_wavelet_descriptor *wavelet;
     double *line, *other;
@@ -26,7 +26,7 @@ static double factor(const l2k_kernel_step *step, unsigned tap)
     return ldexp((double)step->taps[tap], -(int)step->shift);
 }
 
-/* One level up: coefficients are in their places in `line`. Taps beyond the ends find zeros. */
+/* One level up: `line` holds the coefficients, interleaved. Taps beyond the ends find zeros. */
 static void synthesise(response *r)
 {
     const l2k_kernel *kernel = &r->wavelet->kernel;
@@ -42,7 +42,7 @@ static void synthesise(response *r)
     }
 }
 
-/* The same for what coefficients depend on: the steps' transposes, backwards. */
+/* The same for the samples on which coefficients depend: the steps' transposes, backwards. */
 static void transpose_analysis(response *r)
 {
     const l2k_kernel *kernel = &r->wavelet->kernel;
@@ -59,7 +59,7 @@ static void transpose_analysis(response *r)
     }
 }
 
-/* What a level has made becomes the low-pass of the next one, in the middle of a line of its length. */
+/* Turns a level's result into the low-pass of the next one, in the middle of a line of its length. */
 static void widen(response *r, size_t length)
 {
     const size_t before = (length / 2 - r->length) / 2;
@@ -80,7 +80,7 @@ static float sum_up(const response *r, bool is_gain)
     return (float)(is_gain ? sum : sqrt(sum));
 }
 
-/* The norms or gains of a coefficient of level 1 and up. The one of the level before is what a level starts with. */
+/* The norms or gains of a coefficient of level 1 and up. Each level starts from the response of the one before. */
 static void respond(response *r, bool high, bool is_gain, float *out)
 {
     r->length = length_at(&r->wavelet->kernel, 1);
@@ -94,7 +94,7 @@ static void respond(response *r, bool high, bool is_gain, float *out)
     }
 }
 
-/* Norms that go with quantiser steps contain a factor of two for each high-pass direction, as those of the 9/7 do. */
+/* Norms for quantiser steps contain a factor of two for each high-pass direction, as the 9/7's do. */
 static void measure_factors(response *r, bool is_gain, float factors[2][L2K_NORM_LEVELS + 1])
 {
     factors[0][0] = 1;
@@ -141,7 +141,7 @@ l2k_status l2k_wavelet_take_kernel(const l2k_context *context, const l2k_kernel 
     return L2K_OK;
 }
 
-/* A factor beyond the deepest level that was measured grows as it did last. */
+/* Beyond the deepest measured level, a factor grows as between the last two. */
 static double line_gain(const l2k_wavelet_descriptor *w, unsigned level, bool high)
 {
     const float *gains = w->gains[high];

@@ -1,4 +1,4 @@
-/* The ring of rows for a kernel: how far each of its steps follows the one before it (T.801, Annex H). */
+/* The ring of rows for a kernel, each of whose steps follows the one before it at a distance (T.801, Annex H). */
 #include "dwt/kernel.h"
 #include "dwt/ring.h"
 
@@ -13,8 +13,8 @@ static int most(int a, int b)
 }
 
 /* How many rows a step stays behind the end of the one before it: as far as its taps reach, upwards too because of the
- * first row's border; and as far as that one's taps reach up, since those rows must not change before. `number`
- * num_steps: the rows that leave. */
+ * first row's border; and as far as that one's taps reach up, since it still reads those rows. `number` num_steps: the
+ * rows that leave. */
 static int lag(const l2k_kernel *kernel, bool inverse, unsigned number)
 {
     const int own = number < kernel->num_steps ? (int)l2k_kernel_step_reach(step_at(kernel, inverse, number)) : 0;
@@ -46,7 +46,7 @@ void l2k_kernel_ring_start(l2k_ring *ring, int64_t begin, int64_t end)
     ring->finished = (l2k_row_range){begin, begin};
 }
 
-/* Where a step ends, or the rows that leave, if those before it end at `before`. */
+/* The end of a step, or of the rows that leave, if the step before ends at `before`. */
 static int64_t end_of(const l2k_ring *ring, unsigned number, int64_t before)
 {
     return before == ring->read.end

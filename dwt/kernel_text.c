@@ -1,5 +1,5 @@
-/* Kernels as text: the description in the public header (l2k_transform_set_kernel), read and written. Numbers are read
- * and written here, because those of the C library depend on the locale. */
+/* Reads and writes kernels as text, as the public header describes them (l2k_transform_set_kernel). Numbers have
+ * functions of their own, since the C library's depend on the locale. */
 #include "dwt/wavelet.h"
 
 #include <math.h>
@@ -48,7 +48,7 @@ static bool take(reader *r, const char *word)
     return true;
 }
 
-/* Digits as a number, and how many of them; those behind the 18th only count for the power of ten. */
+/* Takes digits as a number and returns how many; those after the 18th only change the power of ten. */
 static int take_digits(reader *r, uint64_t *number, int *dropped)
 {
     int count = 0;
@@ -82,7 +82,7 @@ static int take_exponent(reader *r)
     return negative ? -exponent : exponent;
 }
 
-/* A decimal number with 18 digits, a point and an exponent, as double. */
+/* Takes a decimal number with up to 18 digits, a point and an exponent, as double. */
 static bool take_number(reader *r, double *out)
 {
     uint64_t number = 0;
@@ -147,7 +147,7 @@ static l2k_status parse_step(reader *r, bool high, l2k_kernel *kernel)
     return parse_taps(r, step);
 }
 
-/* Directives seen so far, beside steps. */
+/* Directives seen so far, except steps. */
 typedef struct parsed {
     bool kind, border;
 } parsed;

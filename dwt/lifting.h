@@ -76,8 +76,8 @@ L2K_HD float l2k_9_7_lift(float x, float left, float right, float c)
     return x + (left + right) * c;
 }
 
-/* A line of one sample at an odd coordinate. OpenJPEG's encoder leaves the sample as it is, which is a defect: its
- * decoder halves, as the standard does. lift2k follows the standard. */
+/* A line of one sample at an odd coordinate, as in the standard. OpenJPEG's encoder leaves the sample unchanged, a
+ * defect: its decoder halves it. */
 L2K_HD float l2k_9_7_lone(float x)
 {
     return x * 2.0f;
@@ -90,7 +90,7 @@ L2K_HD float l2k_9_7_unlone(float x)
 
 /* ---- Kernels: steps that are data (dwt/wavelet.h) ------------------------------------------------------------- */
 
-/* A reversible step: `sum` with its rounding. The sum has 32 bits where l2k_kernel_is_wide says that they suffice. */
+/* A reversible step; `sum` includes its rounding, in 32 bits unless l2k_kernel_is_wide. */
 L2K_HD int32_t l2k_kernel_lift_32(int32_t x, int32_t sum, unsigned shift, bool undo)
 {
     return undo ? l2k_wrap_sub(x, sum >> shift) : l2k_wrap_add(x, sum >> shift);

@@ -12,8 +12,8 @@ static l2k_row_range common(l2k_row_range range, int64_t first, int64_t end)
     return (l2k_row_range){first > range.first ? first : range.first, end < range.end ? end : range.end};
 }
 
-/* Rows outside those that a stripe reads are mirrored: at the edge of the picture that is the transform, at a cut it
- * gives wrong values, which travel one row per step and so never reach the wanted rows. */
+/* Rows outside those that a stripe reads are mirrored. At the edge of the picture the transform requires this; at a cut
+ * it gives wrong values, which travel one row per step and so never reach the wanted rows. */
 static void apply_step(const l2k_ring *ring, unsigned number, int64_t y)
 {
     int64_t above = y > ring->read.first ? y - 1 : y + 1, below = y + 1 < ring->read.end ? y + 1 : y - 1;
@@ -90,7 +90,7 @@ bool l2k_ring_next(l2k_ring *ring)
 {
     if (!ring->lifting)
         return ring->kernel ? l2k_kernel_ring_next(ring) : pass_row(ring);
-    int64_t steps = ring->height == 1 ? 0 : ring->lifting->steps; /* a lone row is finished as soon as it is loaded */
+    int64_t steps = ring->height == 1 ? 0 : ring->lifting->steps; /* a lone row is finished once loaded */
     ring->y += 2;
     ring->load = common(ring->read, ring->y - 1, ring->y + 1);
     ring->finished = common(ring->wanted, ring->y - steps - 1, ring->y - steps + 1);

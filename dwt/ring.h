@@ -35,9 +35,8 @@ typedef struct l2k_ring {
     /* The ring's own: */
     l2k_row_range wanted, read;
     int64_t y;
-    int64_t
-        done[L2K_KERNEL_STEPS + 1]; /* of a kernel: where the loaded rows end, and those that each step is done with */
-    /* What to do now: fill the rows `load`, call l2k_ring_lift, and take the rows `finished`, which the caller may
+    int64_t done[L2K_KERNEL_STEPS + 1]; /* of a kernel: the end of the loaded rows, then of each step */
+    /* The caller's turn: it fills the rows `load`, calls l2k_ring_lift, and takes the rows `finished`, which it may
      * change. */
     l2k_row_range load, finished;
 } l2k_ring;
@@ -52,7 +51,7 @@ void l2k_ring_start(l2k_ring *ring, int64_t begin, int64_t end);
  * and finished in ascending order, each once. */
 bool l2k_ring_next(l2k_ring *ring);
 
-/* Does the lifting that the loaded rows allow. */
+/* Does all lifting that the loaded rows allow. */
 void l2k_ring_lift(l2k_ring *ring);
 
 /* The same three functions for a kernel, called by those above. */

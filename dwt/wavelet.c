@@ -11,8 +11,8 @@
     .quantised = !(is_reversible), .most_bits = (is_reversible) ? 24 : 16, .forward_scale = {1, 1},                    \
     .inverse_scale = {1, 1}
 
-/* Norms have four significant digits, as OpenJPEG has them: more digits would give other quantiser steps than it
- * writes. The 9/7's contain 2^gain, OpenJPEG's convention.
+/* Norms have four significant digits, as in OpenJPEG: with more digits, quantiser steps would differ from its. The
+ * 9/7's contain 2^gain, OpenJPEG's convention.
  *
  * Support: undoing one level of the 5/3 takes coefficients up to one sample further, of the 9/7 up to two, and then the
  * distance is halved, rounded up; the limits are 2 and 4. One more is allowed for the rounding of areas. */
@@ -62,7 +62,7 @@ const l2k_wavelet_descriptor *l2k_wavelet_get(l2k_wavelet wavelet)
     return &wavelets[wavelet];
 }
 
-/* The wavelet that has a kernel's name, or that stands for any. */
+/* The named wavelet that equals a kernel, or the one that stands for any. */
 static l2k_wavelet find_kernel(const l2k_kernel *kernel)
 {
     for (int w = L2K_WAVELET_HAAR; w <= L2K_WAVELET_W4; w++)

@@ -1,5 +1,5 @@
-/* What the library knows about a wavelet, in one place: callers read a member rather than compare with an l2k_wavelet.
- * The wavelets of Part 1 have code of their own; any other is a kernel, that is, data. */
+/* All properties of a wavelet in one place: callers read a member rather than compare with an l2k_wavelet. The wavelets
+ * of Part 1 have code of their own; any other is a kernel, that is, data. */
 #ifndef L2K_DWT_WAVELET_H
 #define L2K_DWT_WAVELET_H
 
@@ -14,7 +14,7 @@
 #define L2K_KERNEL_TAPS      32
 #define L2K_KERNEL_OFFSET    31  /* largest offset, either way */
 #define L2K_KERNEL_WIDE_TAPS 256 /* sums always have 64 bits if a step's taps add up to this */
-#define L2K_KERNEL_REACH     64  /* how far a sample may depend on others over all steps */
+#define L2K_KERNEL_REACH     64  /* largest distance of samples that a sample depends on, over all steps */
 
 /* A lifting step of the forward transform. A low step changes the samples 2n, a high step the samples 2n + 1; tap k
  * belongs to the sample 2(n + k + offset), plus 1 for a low step. Reversible: the sum of tap times sample, and
@@ -38,7 +38,7 @@ typedef struct l2k_kernel {
     l2k_kernel_step steps[L2K_KERNEL_STEPS];
 } l2k_kernel;
 
-/* Returns what is wrong with a kernel, or NULL if it can be used. */
+/* Returns the fault of a kernel, or NULL if it can be used. */
 const char *l2k_kernel_wrong(const l2k_kernel *kernel);
 
 /* Whether two kernels transform alike. */
@@ -80,8 +80,8 @@ typedef struct l2k_wavelet_descriptor {
     float gains[2][L2K_NORM_LEVELS + 1];
 } l2k_wavelet_descriptor;
 
-/* The static descriptor of a wavelet. Norms and gains of kernels are 0. The two wavelets that stand for any kernel have
- * only what all kernels of their kind have in common, and no steps. */
+/* The static descriptor of a wavelet. Norms and gains of kernels are 0. The two wavelets that stand for any kernel only
+ * have the properties common to all kernels of their kind, and no steps. */
 const l2k_wavelet_descriptor *l2k_wavelet_get(l2k_wavelet wavelet);
 
 /* Fills in the descriptor of a checked kernel, without norms and gains; returns the wavelet that stands for it. */
@@ -90,7 +90,7 @@ l2k_wavelet l2k_wavelet_of_kernel(const l2k_kernel *kernel, l2k_wavelet_descript
 /* The wavelet of such a descriptor. */
 l2k_wavelet l2k_wavelet_of(const l2k_wavelet_descriptor *wavelet);
 
-/* By how many samples the window that is read exceeds the one that is wanted. */
+/* The number of samples by which the window read exceeds the wanted one. */
 unsigned l2k_wavelet_reach(const l2k_wavelet_descriptor *wavelet);
 
 /* Computes the norms and gains of a kernel. L2K_ERROR_MEMORY. */

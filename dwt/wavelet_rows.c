@@ -93,8 +93,8 @@ ALL_9_7(inverse_9_7, -L2K_9_7_DELTA, -L2K_9_7_GAMMA, -L2K_9_7_BETA, -L2K_9_7_ALP
 
 /* ---- Vertical: chains ---------------------------------------------------------------------------------------- */
 
-/* `pairs` and `inverse` are constants where these are called: loops over pairs are unrolled, and those over samples
- * remain for the vector units. */
+/* `pairs` and `inverse` are constants in all calls, so loops over pairs are unrolled, and those over samples can be
+ * vectorised. */
 static inline __attribute__((always_inline)) void chain_5_3(void *const *rows, const unsigned pairs, size_t n,
                                                             const bool inverse, const float *scales)
 {
@@ -177,8 +177,8 @@ CHAIN(inverse_chain_9_7, chain_9_7, true)
 /* ---- Horizontal ---------------------------------------------------------------------------------------------- */
 
 /* A row is split into its low and high samples; then a step on sample i of one half reads samples i - 1 and i of the
- * other half where its own half holds the first sample of the row, else i and i + 1. `lead` is 1 in the second case.
- * Whatever is missing at an end is mirrored. x holds nx samples, o (the other half) no >= 1. */
+ * other half if its own half holds the first sample of the row, else i and i + 1. `lead` is 1 in the second case.
+ * Samples missing at an end are mirrored. x holds nx samples, o (the other half) no >= 1. */
 #define STEP(name, type, ...)                                                                                          \
     static inline __attribute__((always_inline)) void name(type *restrict x, size_t nx, const type *restrict o,        \
                                                            size_t no, size_t lead)                                     \

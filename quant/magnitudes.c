@@ -1,4 +1,4 @@
-/* Histograms of magnitudes, and what they tell about quantiser steps (Annex E). */
+/* Histograms of magnitudes, and the error and size that they predict for quantiser steps (Annex E). */
 #include "quant/magnitudes.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 enum { BINS_OF_OCTAVE = 8, LOWEST_OCTAVE = -28 };
 
-/* The highest bits of a float that are its exponent and the three bits below it. */
+/* A bin is a float's exponent and the three bits below it. */
 #define BIN_SHIFT  20
 #define LOWEST_BIN ((int32_t)(127 + LOWEST_OCTAVE) * BINS_OF_OCTAVE)
 
@@ -39,11 +39,10 @@ static double error_integral(double t)
     return 1.0 / 3 + (whole - 1) / 12 + (part * part * part + 0.125) / 3;
 }
 
-/* Of 2. */
 static const double LN2 = 0.69314718055994531;
 
-/* The same for bits: of a magnitude of u steps 3.86 + log2(u), and below 1, where its neighbours' code must say so,
- * u^2. */
+/* The same for bits: 3.86 + log2(u) for a magnitude of u steps, and u^2 below 1, for the part of its neighbours' code
+ * that tells it is 0. */
 static double bits_integral(double t)
 {
     if (t < 1)
@@ -51,7 +50,7 @@ static double bits_integral(double t)
     return 1.0 / 3 + (3.86 - 1 / LN2) * (t - 1) + t * log2(t);
 }
 
-/* The mean over a bin, in which magnitudes are taken as evenly distributed. */
+/* The mean over a bin, with magnitudes assumed evenly distributed. */
 static double mean_of_bin(double integral(double), unsigned bin, double base)
 {
     const double from = bin_start(bin) / base, to = bin_start(bin + 1) / base;

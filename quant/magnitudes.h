@@ -1,5 +1,5 @@
-/* How large the coefficients of a quantised wavelet are: a histogram of magnitudes, from which error and size for any
- * base step (l2k_steps_of_base) follow without quantising or coding anything. */
+/* A histogram of the magnitudes of a quantised wavelet's coefficients, from which error and size for any base step
+ * (l2k_steps_of_base) follow without quantising or coding anything. */
 #ifndef L2K_QUANT_MAGNITUDES_H
 #define L2K_QUANT_MAGNITUDES_H
 

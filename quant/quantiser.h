@@ -14,11 +14,11 @@ L2K_HD int32_t l2k_quantise(float v, float step)
     return l2k_round_f32((v / step) * 64.0f) / 64;
 }
 
-/* The last float below 2^30, as bits. Saturating them as an integer lets compilers vectorise what follows. */
+/* The last float below 2^30, as bits. Saturation of the bits as an integer can be vectorised. */
 #define L2K_MOST_QUOTIENT 0x4E7FFFFFu
 
-/* The quantiser of E.2 as it stands there but for one rounding: |v| / step truncated. What OpenJPEG rounds first has a
- * narrower dead zone, which costs some 0.05 dB. |index| < 2^30: larger quotients saturate. */
+/* The quantiser of E.2 but for one rounding: |v| / step truncated. OpenJPEG's first rounding narrows the dead zone,
+ * which costs some 0.05 dB. |index| < 2^30: larger quotients saturate. */
 L2K_HD int32_t l2k_index(float v, float reciprocal)
 {
     float quotient = v * reciprocal;
@@ -31,7 +31,7 @@ L2K_HD int32_t l2k_index(float v, float reciprocal)
     return (int32_t)quotient;
 }
 
-/* What a decoder makes of that index (E-6): the middle of its interval. */
+/* The decoder's value for that index (E-6): the middle of its interval. */
 L2K_HD float l2k_reconstruct(float v, float step, float reciprocal)
 {
     int32_t index = l2k_index(v, reciprocal), doubled = 2 * index + (index > 0) - (index < 0);

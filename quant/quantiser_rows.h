@@ -9,14 +9,14 @@
 
 /* Rows of n values, int32 or float ([is_float]), to and from coefficients of a type; only float values have
  * coefficients of type float32. Float values are quantised with `step`, and dequantised with half of it, unless their
- * coefficients are float32; steps are ignored elsewhere. 16-bit stores keep the low 16 bits: the maker of the plan has
- * checked that the values fit. */
+ * coefficients are float32; steps are ignored elsewhere. 16-bit stores keep the low 16 bits: the plan's creator must
+ * ensure that values fit. */
 typedef struct l2k_quantiser_rows {
     void (*store[2][3])(const void *values, size_t n, float step, void *coefficients);
     void (*load[2][3])(const void *coefficients, size_t n, float half_step, void *values);
     /* From float values to coefficients of a type, for plans that truncate: l2k_index with 1 / step. */
     void (*truncate[3])(const void *values, size_t n, float reciprocal, void *coefficients);
-    /* From float32 coefficients to those that a decoder has. */
+    /* From float32 coefficients to those that a decoder reconstructs. */
     void (*reconstruct)(const void *coefficients, size_t n, float step, void *values);
 } l2k_quantiser_rows;
 

@@ -28,7 +28,7 @@ double l2k_norm_at(const l2k_wavelet_descriptor *wavelet, l2k_depth depth, unsig
                 l2k_subband_norm(wavelet, depth.down, orientation & L2K_LH ? L2K_HH : L2K_LL));
 }
 
-/* The bits that a coefficient may have more than a sample, rounded up; at most such that 31 bits suffice for all. */
+/* The number of bits by which a coefficient may exceed a sample, rounded up. */
 static unsigned log2_gain_of(const l2k_wavelet_descriptor *wavelet, l2k_depth depth, unsigned orientation)
 {
     const double gain =
@@ -36,8 +36,8 @@ static unsigned log2_gain_of(const l2k_wavelet_descriptor *wavelet, l2k_depth de
     return gain ? (unsigned)fmax(0, ceil(log2(gain) - 1e-6)) : l2k_log2_gain(orientation);
 }
 
-/* By E-3 an index is the coefficient's part of 2^(precision + gain) in units of 2^-exponent, so that Mb must exceed the
- * exponent by what the coefficient exceeds that range: half of it, for samples with signs. */
+/* By E-3 an index is the coefficient's part of 2^(precision + gain) in units of 2^-exponent, so Mb must exceed the
+ * exponent by the bits by which the coefficient exceeds that range, or half of it for samples with signs. */
 unsigned l2k_guard_bits_of(const l2k_wavelet_descriptor *wavelet, unsigned levels)
 {
     unsigned most = L2K_GUARD_BITS;

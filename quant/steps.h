@@ -4,11 +4,11 @@
 
 #include "dwt/wavelet.h"
 
-/* Guard bits G (E.1) that the encoder writes unless it finds that it needs more. */
+/* Guard bits G (E.1) that the encoder writes unless it needs more. */
 #define L2K_GUARD_BITS 2u
 
-/* Guard bits that a kernel needs with these steps: more than usual where the low-pass grows from level to level, as it
- * does with w4. 8 and more are impossible. */
+/* Guard bits that a kernel needs with these steps: more than usual if the low-pass grows from level to level, as with
+ * w4. 8 and more are impossible. */
 unsigned l2k_guard_bits_of(const l2k_wavelet_descriptor *wavelet, unsigned levels);
 
 /* Mb (E-2): the number of bit-planes of a subband's magnitudes. */
@@ -32,7 +32,7 @@ typedef struct l2k_depth {
     unsigned across, down;
 } l2k_depth;
 
-/* The norm of such a subband, from those of one direction each; l2k_subband_norm where both are the same. */
+/* The norm of such a subband, from those of one direction each; l2k_subband_norm if both depths are equal. */
 double l2k_norm_at(const l2k_wavelet_descriptor *wavelet, l2k_depth depth, unsigned orientation);
 
 /* The step that lift2k, like OpenJPEG, writes for a subband: for a reversible wavelet an exponent alone, else 1 / norm

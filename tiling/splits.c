@@ -1,4 +1,4 @@
-/* Levels that split in one direction only (T.801, A.3): how many there are, and their letters. */
+/* Counts the levels that split in one direction only (T.801, A.3), and reads and writes their letters. */
 #include "tiling/splits.h"
 
 /* How many of the lowest `levels` bits are 0. */

@@ -4,8 +4,7 @@
 
 #include "base/context.h"
 
-/* Decomposition levels that do not split horizontally, and vertically (T.801, A.3): bit level - 1. {0}: all levels
- * split both ways, as in Part 1. */
+/* Levels that do not split horizontally, and vertically: bit level - 1. {0}: all levels split both ways. */
 typedef struct l2k_unsplit {
     uint32_t across, down;
 } l2k_unsplit;
@@ -33,14 +32,14 @@ bool l2k_same_splits(l2k_unsplit a, l2k_unsplit b, unsigned levels);
 unsigned l2k_count_across(l2k_unsplit unsplit, unsigned levels);
 unsigned l2k_count_down(l2k_unsplit unsplit, unsigned levels);
 
-/* What is unsplit from the level behind `level` on, which becomes level 1. */
+/* The unsplit directions from level + 1 on, which becomes level 1. */
 static inline l2k_unsplit l2k_unsplit_behind(l2k_unsplit unsplit, unsigned level)
 {
     return level < 32 ? (l2k_unsplit){unsplit.across >> level, unsplit.down >> level} : (l2k_unsplit){0};
 }
 
 /* How many subbands the lowest `resolutions` of levels + 1 resolutions have: 1 and then 3 for each, less those that do
- * not exist. The number of the first subband of the next resolution, as QCD counts. */
+ * not exist. Also the number of the next resolution's first subband in QCD. */
 unsigned l2k_count_bands(l2k_unsplit unsplit, unsigned levels, unsigned resolutions);
 
 /* Whether a level has a subband of that orientation; LL always exists. */
@@ -54,8 +53,8 @@ static inline bool l2k_band_exists(l2k_unsplit unsplit, unsigned level, unsigned
  * levels split both ways. L2K_ERROR_ARGUMENT for another letter or more than 32 of them. */
 l2k_status l2k_splits_parse(const l2k_context *context, const char *text, l2k_unsplit *unsplit, unsigned *letters);
 
-/* Writes the letters of that number of levels: nothing where all split both ways. 0-terminated, cut off if `bytes` do
- * not suffice. Returns the length that it needs without the 0. */
+/* Writes the letters of that number of levels; nothing if all split both ways. 0-terminated, cut off at `bytes`.
+ * Returns the length needed, without the 0. */
 size_t l2k_splits_print(l2k_unsplit unsplit, unsigned levels, char *text, size_t bytes);
 
 #endif

@@ -5,8 +5,8 @@
 #include "transform/device.h"
 
 /* - create: the views have their layout; allocates all memory, sets base, on_device and, if necessary, stride of each
- *   view, and plan->state. After an error free is called, so what was allocated must be reachable from the plan.
- * - free: waits for work under way, and releases the views' memory and the state as far as they exist.
+ *   view, and plan->state. After an error free is called, so all memory must be reachable from the plan.
+ * - free: waits for work under way, and releases the views' memory and the state, complete or not.
  * - begin: as in plan.h, in the plan's direction. After an error nothing may be under way.
  * - finish: waits for what begin started; `planes` are copies of begin's. NULL: begin did everything. */
 typedef struct l2k_backend_functions {
@@ -26,16 +26,15 @@ struct l2k_plan {
     const l2k_backend_functions *backend;
     l2k_plan_spec spec; /* spec.components is the plan's own copy */
     l2k_plan_component *components;
-    l2k_wavelet_descriptor *wavelets; /* that components have of their own; NULL: none */
+    l2k_wavelet_descriptor *wavelets; /* the components' own; NULL: none */
     l2k_coefficients *views;          /* one per component */
     l2k_plane *planes;                /* of the run under way, one per component, for finish */
     bool under_way;
     void *idle; /* l2k_plan_idle_memory; NULL: none */
     size_t idle_bytes;
-    uint8_t
-        *cells; /* a byte for each cell of all views (transform/cells.h), the backend's; NULL: it has no use for it */
+    uint8_t *cells; /* the backend's: a byte for each cell of all views (transform/cells.h); NULL: unused */
     bool holds_parts;
-    size_t num_held; /* cells that hold something */
+    size_t num_held; /* cells with coefficients */
     uint64_t sent_bytes;
     void *state; /* the backend's own */
 };
@@ -45,17 +44,17 @@ extern const l2k_backend_functions l2k_backend_cpu;
 /* The CPU backend's share of l2k_plan_host_bytes. */
 uint64_t l2k_cpu_bytes(const l2k_plan_spec *spec, unsigned threads);
 
-/* What a backend on devices has besides plans; each function as in transform/device.h, whose names begin l2k_device_.
- * cpu_reason: why only the CPU can do what the specification asks, or NULL. bytes: as l2k_plan_device_bytes. usable and
+/* A device backend's functions besides plans; each as in transform/device.h, with l2k_device_ before its name.
+ * cpu_reason: why only the CPU can fulfil the specification, or NULL. bytes: as l2k_plan_device_bytes. usable and
  * context: of an ordinal, or of any with -1. describe: as l2k_device of the public header, with a number below `count`,
- * the backend's own. From `current` on OpenCL has none: its memory and queues are of a plan alone. download: device
- * memory to any host memory, behind what is in `stream`, waited for. */
+ * the backend's own. OpenCL has none from `current` on: its memory and queues belong to a plan. download: copies device
+ * memory to any host memory after the work in `stream`, and waits for it. */
 typedef struct l2k_device_functions {
     const char *(*cpu_reason)(const l2k_context *context, const l2k_plan_spec *spec); /* NULL: has none */
     uint64_t (*bytes)(const l2k_plan_spec *spec);
-    void *(*context)(int device); /* what a caller makes memory and streams in; NULL: nothing special */
+    void *(*context)(int device); /* where callers create memory and streams; NULL: nothing special */
     bool (*usable)(int device, char *text, size_t bytes);
-    bool (*has_gpu)(void); /* NULL: all are */
+    bool (*has_gpu)(void); /* NULL: all devices are GPUs */
     uint32_t (*count)(void);
     bool (*describe)(uint32_t device, l2k_device_info *info);
     int (*current)(void);

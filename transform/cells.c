@@ -1,4 +1,4 @@
-/* Which parts of an inverse plan's views hold something. */
+/* Marks the parts of an inverse plan's views that have coefficients. */
 #include "transform/cells.h"
 
 #include <string.h>
@@ -37,7 +37,7 @@ void l2k_plan_hold(l2k_plan *plan, uint32_t c, const l2k_band_view *part)
         }
 }
 
-/* Reading cells one by one is taken to be as fast as one copy of everything where a quarter of them is left out. */
+/* Assumes that reading cells one by one is as fast as one copy of everything if it leaves out a quarter. */
 bool l2k_cells_are_few(const l2k_plan *plan)
 {
     return plan->holds_parts && plan->num_held <= count_cells(plan) / 4 * 3;

@@ -11,7 +11,7 @@ typedef struct l2k_cell_grid {
     uint32_t across, down;
 } l2k_cell_grid;
 
-/* The cells of all of a view's rows, including what lies between them. */
+/* The cells of all of a view's rows, including the gaps between them. */
 static inline l2k_cell_grid l2k_cells_of(const l2k_coefficients *view)
 {
     const size_t row = view->stride * l2k_coefficient_bytes(view->type);
@@ -25,7 +25,7 @@ static inline size_t l2k_cell_count(const l2k_coefficients *view)
     return (size_t)grid.across * grid.down;
 }
 
-/* Whether only some parts are held for the next run, so few that taking just these is worth it. */
+/* Whether the next run holds so few parts that copying just these is worth it. */
 bool l2k_cells_are_few(const l2k_plan *plan);
 
 /* The bytes that then cross the bus: the cells held, and a byte for each cell. */

@@ -1,4 +1,4 @@
-/* Which backend a plan is made on, the choice of L2K_BACKEND_AUTO, and what a run remembers of it. */
+/* Chooses the backend of a plan for L2K_BACKEND_AUTO, and keeps a run's record of the choice. */
 #include "transform/choice.h"
 
 #include "base/cpu.h"
@@ -85,15 +85,15 @@ void l2k_choice_note_cpu(const l2k_context *context, const char *reason)
 
 /* ---- Plans --------------------------------------------------------------------------------------------------- */
 
-/* Whether AUTO takes a device: of OpenCL's a CPU only where the caller named it. */
+/* Whether AUTO takes a device; an OpenCL CPU only if the caller named it. */
 static bool is_chosen(const l2k_backend_functions *functions, int device, char *text, size_t bytes)
 {
     return functions && functions->device->usable(device, text, bytes) &&
            (device >= 0 || !functions->device->has_gpu || functions->device->has_gpu());
 }
 
-/* The backend of the device that AUTO tries for that many samples, CUDA before OpenCL, or AUTO where it tries none. A
- * missing device needs no mention, unless the caller named it. */
+/* The backend of the device that AUTO tries for that many samples, CUDA before OpenCL, or AUTO if it tries none. A
+ * missing device is noted only if the caller named it. */
 static l2k_backend device_to_try(const l2k_context *context, uint64_t samples)
 {
     char text[160];
@@ -124,7 +124,7 @@ bool l2k_backend_overlaps(const l2k_context *context, l2k_backend backend, uint6
     return l2k_backend_for(context, backend, samples) >= L2K_BACKEND_CUDA;
 }
 
-/* Why only the CPU can do it, whatever the caller wants: of the specification, or of the backend. */
+/* Why only the CPU can do the work: the specification's reason, or the backend's. */
 static const char *reason_of(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec)
 {
     const l2k_backend_functions *functions = l2k_backend_functions_of(backend);
@@ -133,7 +133,7 @@ static const char *reason_of(const l2k_context *context, l2k_backend backend, co
     return functions->device->cpu_reason(context, spec);
 }
 
-/* The attempt on the device is silent: if it fails, the CPU does the work, and that is not an error. */
+/* The attempt on the device is silent: if it fails, the CPU does the work, which is not an error. */
 static l2k_status create_on_either(const l2k_context *context, const l2k_plan_spec *spec, l2k_plan **plan)
 {
     const l2k_backend backend = device_to_try(context, l2k_plan_samples(spec));
@@ -150,7 +150,7 @@ static l2k_status create_on_either(const l2k_context *context, const l2k_plan_sp
         }
         if (status == L2K_ERROR_MEMORY || status == L2K_ERROR_BACKEND)
             l2k_choice_fall_back(context, status);
-        if (l2k_plan_on_device(spec)) /* the CPU has no use for these planes */
+        if (l2k_plan_on_device(spec)) /* the CPU cannot use these planes */
             return status;
     }
     return l2k_plan_create_on(context, &l2k_backend_cpu, spec, plan);
@@ -166,7 +166,7 @@ static l2k_status require_device(const l2k_context *context, l2k_backend backend
     return L2K_OK;
 }
 
-/* In place of the device that was named, which remains an error where there is none. */
+/* The CPU in place of a named device, whose absence remains an error. */
 static l2k_status create_on_cpu(const l2k_context *context, l2k_backend backend, const char *reason,
                                 const l2k_plan_spec *spec, l2k_plan **plan)
 {

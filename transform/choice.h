@@ -1,4 +1,4 @@
-/* How L2K_BACKEND_AUTO chooses: the GPU for tiles that are large enough, where there is one with enough memory. */
+/* How L2K_BACKEND_AUTO chooses: the GPU for large enough tiles, if one with enough memory exists. */
 #ifndef L2K_TRANSFORM_CHOICE_H
 #define L2K_TRANSFORM_CHOICE_H
 
@@ -6,11 +6,11 @@
 
 #include "transform/plan.h"
 
-/* From how many samples of a tile on, all components together, the GPU is faster than the CPU. */
+/* Numbers of samples of a tile, all components together, from which on the GPU is faster than the CPU. */
 
 /* The transform alone, measured with bench/backends.c: from host memory, 16 CPU threads were as fast at 3 x 1024 x 1024
  * samples and faster above, up to 3 x 8192 x 8192, and opening the device costs another tenth of a second. So AUTO does
- * not use the GPU unless the option lowers this number, as is worth it where few threads meet a fast device. */
+ * not use the GPU unless the option lowers this number, which pays with few threads and a fast device. */
 #define L2K_GPU_MIN_SAMPLES ((int64_t)1 << 62)
 
 /* Whole images, host memory to host memory. bench/batches.c on an H100 with 16 processors, 2026-11-22, RGB of 8 bits,
@@ -31,9 +31,9 @@
 #define L2K_GPU_MIN_DECODE_MQ ((int64_t)1 << 21)
 #define L2K_GPU_MIN_DECODE_HT ((int64_t)1 << 19)
 
-/* Samples whose coding the GPU makes shorter by as long as opening the device takes: 0.13 to 0.2 s, over 0.25 to 0.5 ns
- * a sample for HT. An object first codes this many on the CPU, unless one image or batch has them: then it has lost no
- * more by the wrong choice than it could have gained, whether another image follows or not. */
+/* The number of samples at which the GPU's gain equals the time to open the device: 0.13 to 0.2 s, over 0.25 to 0.5 ns
+ * a sample for HT. An object first codes this many on the CPU, unless one image or batch has them; so a wrong choice
+ * never costs more than it could have gained, whether another image follows or not. */
 #define L2K_GPU_OPENING_MQ ((uint64_t)1 << 26)
 #define L2K_GPU_OPENING_HT ((uint64_t)1 << 29)
 
@@ -45,27 +45,27 @@ typedef struct l2k_choice {
     atomic_bool cpu_noted;  /* in this run: a note has said that only the CPU can do something */
 } l2k_choice;
 
-/* Whether plans may be kept for the next run. They may not after something failed or could not be done on the GPU: the
- * next run tries again, and notes it again. */
+/* Whether plans may be kept for the next run. They may not after a failure on the GPU, or work that the GPU cannot do:
+ * the next run tries again, and notes it again. */
 bool l2k_choice_is_settled(const l2k_choice *choice);
 
 /* Whether the GPU has failed in this run. */
 bool l2k_choice_has_failed(const l2k_choice *choice);
 
-/* What happened to a part of the run counts for all of it. */
+/* Adds the record of a part of the run. */
 void l2k_choice_join(l2k_choice *choice, const l2k_choice *part);
 
-/* At the beginning of a run. */
+/* Call at the beginning of a run. */
 void l2k_choice_start(l2k_choice *choice, int64_t gpu_min_samples);
 
 /* The same for an image, a part of it, or a batch of that number of samples. `option`: the least samples, or one of the
  * next two. */
 void l2k_choice_start_image(l2k_choice *choice, int64_t option, bool decodes, bool ht, uint64_t samples);
 
-/* What was measured, once the object's images are worth opening the device; or at once. */
+/* The measured numbers, once the object's images are worth opening the device; or at once. */
 enum { L2K_GPU_WHERE_WORTH = -1, L2K_GPU_WHERE_FASTER = -2 };
 
-/* The least samples that were measured. */
+/* The measured least samples. */
 int64_t l2k_gpu_min_samples(bool decodes, bool ht);
 
 /* The number of pixel samples of all components together. */
@@ -85,12 +85,12 @@ bool l2k_backend_overlaps(const l2k_context *context, l2k_backend backend, uint6
 /* Records in the context's choice that the GPU was tried and failed with `status`; a note says so the first time. */
 void l2k_choice_fall_back(const l2k_context *context, l2k_status status);
 
-/* The device that the caller named cannot be used by that backend, and `reason` names it: recorded, and noted, like a
- * failure. */
+/* Records and notes, like a failure, that the backend cannot use the device that the caller named; `reason` names
+ * it. */
 void l2k_choice_miss(const l2k_context *context, l2k_backend backend, const char *reason);
 
-/* For something that cannot be done on the GPU where the GPU would be used otherwise: a note says so the first time.
- * The GPU remains in use for everything else. */
+/* Notes, the first time, that work which would go to the GPU needs the CPU. The GPU remains in use for everything
+ * else. */
 void l2k_choice_note_cpu(const l2k_context *context, const char *reason);
 
 #endif

@@ -1,4 +1,4 @@
-/* Devices as the rest of the library sees them: each call goes to the table of the backend that this build has. */
+/* The library's interface to devices: each call goes to the table of a backend of this build. */
 #include "transform/device.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include "base/sample.h"
 #include "transform/backend.h"
 
-/* Those of CUDA, which alone has a current device and planes of any object in its memory; NULL: the build has none. */
+/* CUDA's functions: only CUDA has a current device, and planes in device memory. NULL: the build lacks it. */
 static const l2k_device_functions *device_functions(void)
 {
     const l2k_backend_functions *functions = l2k_backend_functions_of(L2K_BACKEND_CUDA);
@@ -181,7 +181,7 @@ l2k_status l2k_device_wait(const l2k_context *context, void *stream)
     return device_functions() ? device_functions()->wait(context, stream) : no_device(context);
 }
 
-/* From the first to the last of `count` samples or rows; ahead of the first, if they go backwards. */
+/* Bytes from the first to the last of `count` samples or rows; before the first if the stride is negative. */
 static size_t reach(ptrdiff_t stride, uint32_t count)
 {
     return (size_t)(stride < 0 ? -stride : stride) * (count - 1);

@@ -1,6 +1,6 @@
-/* Devices: which there are, the one that a thread works on, what a plan there has besides what all plans have, and
- * planes in device memory. In a build without devices every function exists and fails, or finds none. A stream is the
- * backend's own (a cudaStream_t). */
+/* Devices: their list, the current one of a thread, the functions of plans on devices, and planes in device memory. In
+ * a build without devices every function exists and fails, or finds none. A stream is the backend's own (a
+ * cudaStream_t). */
 #ifndef L2K_TRANSFORM_DEVICE_H
 #define L2K_TRANSFORM_DEVICE_H
 
@@ -8,12 +8,12 @@
 
 /* ---- Devices ------------------------------------------------------------------------------------------------- */
 
-/* The device that is current for the calling thread, -1 where there is none. */
+/* The device that is current for the calling thread; -1: none. */
 int l2k_current_device(void);
 
-/* Makes the context's device, the first if it has several, current for the calling thread, if it has one and that
- * exists, and returns what is to be current again when the work for the object is done. A pair around each call of the
- * library that may reach a device, and around what other threads do for the object. */
+/* enter makes the context's device, or the first of several, current for the calling thread, if it exists, and returns
+ * the device to restore by leave. Call them as a pair around each call of the library that may reach a device, and
+ * around the work of other threads for the object. */
 int l2k_device_enter(const l2k_context *context);
 void l2k_device_leave(int before);
 
@@ -36,27 +36,27 @@ static inline bool l2k_plan_on_device(const l2k_plan_spec *spec)
 /* The plan works with another context from now on: the same pool, perhaps other hooks for messages. */
 void l2k_plan_use(l2k_plan *plan, const l2k_context *context);
 
-/* The stream in which begin works; NULL on the CPU. Work that is enqueued there between begin and finish finds the
- * coefficients of a forward plan, and what is enqueued before begin can make those of an inverse one. */
+/* The stream in which begin works; NULL on the CPU. Work enqueued there between begin and finish finds the coefficients
+ * of a forward plan, and work enqueued before begin can make those of an inverse one. */
 void *l2k_plan_stream(const l2k_plan *plan);
 
-/* What is enqueued in the plan's stream from now on waits for all that is in `stream` now. */
+/* Work enqueued in the plan's stream from now on waits for the present work in `stream`. */
 l2k_status l2k_plan_follow(l2k_plan *plan, void *stream);
 
 /* For plans in device memory: enqueues the transform of the plan's direction on a stream and returns at once;
- * planes[c].data are device pointers. The results are there when the stream has done this work. */
+ * planes[c].data are device pointers. The results are ready when the stream has done this work. */
 l2k_status l2k_plan_run_on_device(l2k_plan *plan, const l2k_plane *planes, void *stream);
 
-/* The memory of all components' coefficients, in one piece: free for other work, once they have been used. */
+/* The memory of all components' coefficients, in one piece; free for other work once they have been used. */
 void *l2k_plan_coefficient_memory(const l2k_plan *plan, size_t *bytes);
 
-/* What a forward plan in device memory needs beside coefficients: free for other work behind a run in its stream and
- * before the next. NULL elsewhere. Aligned to 256 bytes. */
+/* The memory of a forward plan in device memory besides coefficients; free for other work after a run in its stream and
+ * before the next. NULL for other plans. Aligned to 256 bytes. */
 void *l2k_plan_idle_memory(const l2k_plan *plan, size_t *bytes);
 
 /* For the next run of an inverse plan: only the parts of views that l2k_plan_hold names, of component c, have
- * coefficients other than 0. A plan whose coefficients cross a bus may then leave out the rest, which the views must
- * have as zeros all the same. Runs without l2k_plan_hold_nothing before them take all coefficients. */
+ * coefficients other than 0. A plan whose coefficients cross a bus may then leave out the rest, which must still be
+ * zeros in the views. Runs without l2k_plan_hold_nothing before them take all coefficients. */
 void l2k_plan_hold_nothing(l2k_plan *plan);
 void l2k_plan_hold(l2k_plan *plan, uint32_t c, const l2k_band_view *part);
 
@@ -70,18 +70,18 @@ uint64_t l2k_plan_device_bytes(const l2k_plan_spec *spec);
 
 /* ---- Planes in device memory --------------------------------------------------------------------------------- */
 
-/* Device memory that is taken anew only if more is needed. Zero-initialise before the first use. */
+/* Device memory that is reallocated only to grow. Zero-initialise before the first use. */
 typedef struct l2k_device_memory {
     void *at;
     size_t bytes;
 } l2k_device_memory;
 
-/* What was there is lost. Errors: L2K_ERROR_MEMORY, L2K_ERROR_BACKEND. */
+/* Loses the content. Errors: L2K_ERROR_MEMORY, L2K_ERROR_BACKEND. */
 l2k_status l2k_device_reserve(const l2k_context *context, l2k_device_memory *memory, size_t bytes);
 void l2k_device_release(l2k_device_memory *memory);
 
-/* These are enqueued in `stream`; `from` and `to` have samples of one type. Of upload, host memory may change again
- * once it has returned. */
+/* All enqueue work in `stream`; `from` and `to` have samples of one type. The host memory of upload may change once it
+ * has returned. */
 l2k_status l2k_device_fill(const l2k_context *context, const l2k_plane *to, uint32_t width, uint32_t height,
                            int32_t value, void *stream);
 l2k_status l2k_device_copy(const l2k_context *context, const l2k_plane *to, const l2k_plane *from, uint32_t width,
@@ -94,8 +94,8 @@ l2k_status l2k_device_wait(const l2k_context *context, void *stream);
 /* Bytes from the lowest address of a plane's samples to the end of the highest; 0 without samples. */
 size_t l2k_plane_extent(const l2k_plane *plane, uint32_t width, uint32_t height);
 
-/* Copies all of these to `host` and makes the plane that of the copy, with the same strides. Waits for what is in
- * `stream`, and for the copy. */
+/* Copies that extent to `host` and points the plane to the copy, with the same strides. Waits for the work in `stream`,
+ * and for the copy. */
 l2k_status l2k_plane_fetch(const l2k_context *context, l2k_plane *plane, uint32_t width, uint32_t height, void *stream,
                            void *host);
 

@@ -39,7 +39,7 @@ l2k_transform *l2k_transform_new(const l2k_hooks *hooks)
     return l2k_object_create(&kind, hooks);
 }
 
-/* The context's device is that of the plan. */
+/* The plan is on the context's device. */
 static void forget_tile(l2k_transform *t)
 {
     const int before = l2k_device_enter(&t->context);
@@ -146,7 +146,7 @@ l2k_status l2k_transform_set_region(l2k_transform *transform, uint32_t x0, uint3
 
 /* ---- Preparing ----------------------------------------------------------------------------------------------- */
 
-/* That which planes in device memory are for, unless the caller names it. */
+/* The backend for planes in device memory: the named one, else CUDA. */
 static l2k_backend device_backend(const l2k_transform *t)
 {
     const l2k_backend named = (l2k_backend)t->options[L2K_TRANSFORM_BACKEND];
@@ -273,7 +273,7 @@ l2k_status l2k_plane_check(const l2k_context *context, const l2k_plane *plane, c
 {
     if (!plane->data && has_samples)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "component %u: no samples", (unsigned)c);
-    /* Whether float samples are possible is checked by the plan. */
+    /* The plan checks whether float samples are possible. */
     if (plane->type != L2K_SAMPLE_F32 &&
         !l2k_sample_type_holds(plane->type, component->precision, component->is_signed))
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "component %u: its sample type cannot hold a precision of %u",

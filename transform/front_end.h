@@ -41,7 +41,7 @@ struct l2k_transform {
 #endif
 
 /* Makes the specification for a tile under the options, after every check that needs more than one of them. After an
- * error nothing is left in `out`. */
+ * error `out` owns nothing. */
 l2k_status l2k_tile_spec_make(const l2k_transform *transform, const l2k_image *tile, l2k_tile_spec *out);
 void l2k_tile_spec_release(const l2k_context *context, l2k_tile_spec *spec);
 

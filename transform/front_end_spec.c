@@ -1,4 +1,4 @@
-/* From options and a tile to the specification of a plan, with every check that needs more than one option. */
+/* Turns options and a tile into the specification of a plan, with every check that needs more than one option. */
 #include "transform/front_end.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ static l2k_status refuse(const l2k_transform *t, uint32_t c, const char *what, u
                     (unsigned)value);
 }
 
-/* A decoder does not choose the precision. */
+/* An inverse transform takes any precision, since decoders do not choose it. */
 static uint32_t most_precision(const l2k_transform *t)
 {
     return t->options[L2K_TRANSFORM_DIRECTION] == L2K_INVERSE ? 31 : wavelet_of(t)->most_bits;
@@ -162,7 +162,7 @@ static void choose_steps(const l2k_transform *t, uint32_t c, unsigned precision,
         }
 }
 
-/* The part of the tile that the region leaves. */
+/* The part of the tile inside the region. */
 static l2k_rect wanted_of(const l2k_transform *t, const l2k_image *tile)
 {
     const l2k_rect area = {tile->x0, tile->y0, tile->x1, tile->y1};
@@ -179,7 +179,7 @@ static l2k_status check_region(const l2k_transform *t, const l2k_image *tile)
     return L2K_OK;
 }
 
-/* {0} where the region leaves all of the component. */
+/* {0} if the region covers the whole component. */
 static l2k_rect window_of(const l2k_transform *t, const l2k_image *tile, const l2k_component *component)
 {
     const unsigned discard = (unsigned)t->options[L2K_TRANSFORM_REDUCE];

@@ -1,4 +1,4 @@
-/* The geometry of B.5 as memory: Mallat layout of a tile-component's subbands. */
+/* The geometry of B.5 in memory: Mallat layout of a tile-component's subbands. */
 #include "transform/layout.h"
 
 #include <math.h>
@@ -61,8 +61,8 @@ static void place_band(const l2k_plan_component *component, l2k_coefficients *vi
     view->height = l2k_max_u32(view->height, place.y + place.height);
 }
 
-/* Without a window each level fills the rectangle of its samples; with one, subbands are larger than the level below
- * them needs, and the next level begins where all of them end. */
+/* Without a window each level fills the rectangle of its samples; with one, subbands are larger than their level needs,
+ * and the next level's place begins where all of them end. */
 void l2k_layout(l2k_direction direction, l2k_coefficient_type type, const l2k_plan_component *component,
                 l2k_coefficients *view)
 {
@@ -81,7 +81,7 @@ void l2k_layout(l2k_direction direction, l2k_coefficient_type type, const l2k_pl
     view->stride = choose_stride(view->width, l2k_coefficient_bytes(type));
 }
 
-/* The most that samples of a line have, from bounds of its low and high coefficients. */
+/* A bound on samples of a line, from bounds on its low and high coefficients. */
 static double most_of_line(const l2k_kernel *kernel, double low, double high, double *sums)
 {
     double bounds[2] = {low, high};
@@ -89,7 +89,7 @@ static double most_of_line(const l2k_kernel *kernel, double low, double high, do
     return fmax(bounds[0], bounds[1]);
 }
 
-/* The most that a level's samples have, and in `sums` the largest sum of a step. */
+/* A bound on a level's samples, and in `sums` on the sum of a step. */
 static double most_of_level(const l2k_kernel *kernel, double low, const uint8_t *bits, double *sums)
 {
     const double hl = ldexp(1, bits[L2K_HL]), lh = ldexp(1, bits[L2K_LH]), hh = ldexp(1, bits[L2K_HH]);

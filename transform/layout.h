@@ -6,7 +6,7 @@
 #include "transform/plan.h"
 
 /* One decomposition: width x height samples become 2 x 2 subbands, whose sides are low_... or the rest. In a direction
- * in which the level does not split, low_... is all, and the parity 0. */
+ * in which the level does not split, low_... is the whole side, and the parity 0. */
 typedef struct l2k_level {
     uint32_t width, height;         /* of the samples, which are the LL of level - 1 */
     uint32_t low_width, low_height; /* of the LL band; either side may be 0, and so may the other bands' sides */

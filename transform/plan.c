@@ -1,4 +1,4 @@
-/* The transform stage as one object: what every backend's plan has in common. */
+/* The transform stage as one object: the part that all backends share. */
 #include "transform/plan.h"
 
 #include <string.h>
@@ -69,7 +69,7 @@ static l2k_status check_component_transform(const l2k_context *context, const l2
     return L2K_OK;
 }
 
-/* Whether a component has a wavelet of its own that the one before it has not. */
+/* Whether a component has a wavelet of its own that differs from that of the one before. */
 static bool begins_wavelet(const l2k_plan_spec *spec, uint32_t c)
 {
     return spec->components[c].own && (c == 0 || spec->components[c].own != spec->components[c - 1].own);
@@ -165,7 +165,7 @@ static bool same_side(uint32_t a0, uint32_t a1, uint32_t b0, uint32_t b1, unsign
     return a1 - a0 == b1 - b0 && ((a0 ^ b0) & mask) == 0;
 }
 
-/* Whether two parts of subbands have one size, and hold what is read at one place. */
+/* Whether two parts of subbands have the same size, and the part read has the same place in them. */
 static bool same_part(const l2k_plan_component *a, const l2k_plan_component *b, unsigned band)
 {
     const l2k_rect in_a = l2k_read_part(a, band), in_b = l2k_read_part(b, band);
@@ -175,7 +175,7 @@ static bool same_part(const l2k_plan_component *a, const l2k_plan_component *b, 
            l2k_rect_width(in_a) == l2k_rect_width(in_b) && l2k_rect_height(in_a) == l2k_rect_height(in_b);
 }
 
-/* What the rest follows from; most often a window is that of the last image. */
+/* The rest follows from these, and most windows equal the last image's. */
 static bool same_place(const l2k_plan_component *a, const l2k_plan_component *b)
 {
     return memcmp(&a->rect, &b->rect, sizeof a->rect) == 0 && memcmp(&a->window, &b->window, sizeof a->window) == 0 &&
@@ -252,7 +252,7 @@ const l2k_coefficients *l2k_plan_coefficients(const l2k_plan *plan, uint32_t c)
     return &plan->views[c];
 }
 
-/* Float samples are only possible where values are floats, and without a component transform. */
+/* Float samples need float values and no component transform. */
 static l2k_status check_planes(const l2k_plan *plan, const l2k_plane *planes)
 {
     for (uint32_t c = 0; c < plan->spec.num_components; c++) {

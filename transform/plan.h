@@ -48,7 +48,7 @@ static inline const l2k_wavelet_descriptor *l2k_plan_wavelet(const l2k_plan_comp
 }
 
 /* Whether every LL of an inverse, reversible transform fits int16 if the magnitudes of subband b are below 2^bits[b].
- * One level of the 5/3 takes LL, HL, LH and HH to at most LL + 3/2 (HL + LH) + 9/4 HH, and rounding; of a kernel, as
+ * One level of the 5/3 takes LL, HL, LH and HH to at most LL + 3/2 (HL + LH) + 9/4 HH, and rounding; one of a kernel as
  * far as its steps can, whose sums must fit 32 bits. The LL of the last level, which is never stored, does not count. A
  * backend may then keep LL in 16 bits. */
 bool l2k_low_fits_int16(const l2k_plan_component *component, const uint8_t bits[L2K_MAX_SUBBANDS]);
@@ -71,7 +71,7 @@ typedef struct l2k_plan_spec {
     bool component_transform; /* RCT or ICT on components 0 to 2, which then share rect, levels and wavelet */
     uint32_t num_components;
     const l2k_plan_component *components; /* copied */
-    /* Not NULL: only the CPU can do this, and why; a note says so where the GPU would be used. */
+    /* Not NULL: why only the CPU can do this; noted if the GPU would be used. */
     const char *cpu_reason;
     l2k_plan_memory memory;
     /* CUDA, for tests and measurements: levels per launch, 1, 2, or 3 for as many as there are; 0: the fastest for the
@@ -82,27 +82,27 @@ typedef struct l2k_plan_spec {
 typedef struct l2k_plan l2k_plan;
 
 /* Allocates all memory for `spec` on a backend, for up to context->threads threads and with the row kernels of
- * context->cpu; `context` must outlive the plan. L2K_BACKEND_AUTO is a device or the CPU (transform/choice.c).
- * Errors: L2K_ERROR_MEMORY; L2K_ERROR_BACKEND, also for an instruction set that is not usable; L2K_ERROR_ARGUMENT for a
- * component transform of components that differ in shape, a window outside its tile-component or forward. AUTO fails
- * without a message, but for the note, where a device fails for planes in its memory. A plan for one thread starts no
+ * context->cpu; `context` must outlive the plan. L2K_BACKEND_AUTO is a device or the CPU (transform/choice.c). Errors:
+ * L2K_ERROR_MEMORY; L2K_ERROR_BACKEND, also for an instruction set that is not usable; L2K_ERROR_ARGUMENT for a
+ * component transform of components that differ in shape, a window outside its tile-component or forward. If a device
+ * fails for planes in its memory, AUTO fails without a message except the note. A plan for one thread starts no
  * parallel region, and several of them can run side by side inside one. */
 l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec, l2k_plan **plan);
 
-/* The one that it was made on. */
+/* The backend of the plan. */
 l2k_backend l2k_plan_backend(const l2k_plan *plan);
 
 /* Waits for work under way. NULL is allowed. */
 void l2k_plan_free(l2k_plan *plan);
 
-/* Whether the plan can run `spec`: the same but for its position on the grid, with the same parities there. A window
- * may move, too, if all that is passed on and held keeps its sizes, parities and offsets. */
+/* Whether the plan can run `spec`, which may differ in its position on the grid, with the same parities. A window may
+ * move, too, if the parts passed on and held keep their sizes, parities and offsets. */
 bool l2k_plan_fits(const l2k_plan *plan, const l2k_plan_spec *spec);
 
-/* The view of component c, valid as long as the plan. Forward plans fill it, inverse plans read it and do not change
- * it, unless it stays where they compute: samples on their way to planes may take its place. base is aligned to 64
- * bytes and the stride is a multiple of 32; nothing beyond the width is ever read. 16-bit views keep the low 16 bits of
- * a coefficient: the caller must know that the range suffices. */
+/* The view of component c, valid as long as the plan. Forward plans fill it; inverse plans read it without changing it,
+ * unless it stays where they compute: samples on their way to planes may overwrite it. base is aligned to 64 bytes and
+ * the stride is a multiple of 32; nothing beyond the width is ever read. 16-bit views keep the low 16 bits of a
+ * coefficient: the caller must ensure that the range suffices. */
 const l2k_coefficients *l2k_plan_coefficients(const l2k_plan *plan, uint32_t c);
 
 /* Runs the plan on the caller's planes: forward fills the coefficient views, inverse the planes. planes[c] points at
@@ -110,22 +110,22 @@ const l2k_coefficients *l2k_plan_coefficients(const l2k_plan *plan, uint32_t c);
  * Nothing allocates.
  *
  * begin starts the work and may return before it is done; finish waits for it. Between the two, planes and views belong
- * to the plan: no other code may write them, or read what is being made. Two or three plans in rotation keep the bus
- * busy in both directions, and the device too, since each plan has a stream and memory of its own. The CPU backend does
- * all of the work in begin, and polls for cancelling there (base/run.h).
+ * to the plan: no other code may write them, or read the results. Two or three plans in rotation keep the bus busy in
+ * both directions, and the device too, since each plan has a stream and memory of its own. The CPU backend does all of
+ * the work in begin, and polls for cancelling there (base/run.h).
  *
- * On CUDA, samples cross the bus through pinned memory of the plan, which is allocated with the plan even if it turns
- * out not to be needed, so that a run cannot fail for lack of it. Planes that are themselves pinned and laid out as
- * they cross the bus are copied to or from the device directly: one plane, or the three of a component transform,
+ * On CUDA, samples cross the bus through pinned memory of the plan, which is allocated with the plan even if no run
+ * needs it, so that a run cannot fail for lack of it. Planes that are themselves pinned and have the layout that
+ * crosses the bus are copied to or from the device directly: one plane, or the three of a component transform,
  * interleaved or each with its samples side by side, of the smallest type that holds the precision (signed if any of
  * the three is), rows in ascending order.
  *
  * After a failed run (any error but L2K_ERROR_STATE) nothing is under way and the plan can be begun again. An inverse
  * on CUDA may then have changed planes that are pinned; others are written only once all samples have arrived.
  *
- * L2K_ERROR_STATE: begin of a plan that is under way, finish of one that is not.
- * L2K_ERROR_ARGUMENT: float samples where the transform has none, or on the host for CUDA. L2K_ERROR_BACKEND: the
- * device failed. L2K_ERROR_CANCELLED: the progress hook asked to stop. */
+ * L2K_ERROR_STATE: begin of a plan that is under way, finish of one that is not. L2K_ERROR_ARGUMENT: float samples
+ * where the transform has none, or on the host for CUDA. L2K_ERROR_BACKEND: the device failed. L2K_ERROR_CANCELLED: the
+ * progress hook asked to stop. */
 l2k_status l2k_plan_begin(l2k_plan *plan, const l2k_plane *planes);
 l2k_status l2k_plan_finish(l2k_plan *plan);
 

@@ -5,8 +5,8 @@
 
 #include "dwt/wavelet.h"
 
-/* From how many samples on a level and the next one are cut alike, so that one level pass of a device can take both
- * (transform/cuda/cuda_groups.c). That costs a few more columns and rows. */
+/* From this many samples on, a level and the next one are cut alike, at the price of a few columns and rows, so that
+ * one level pass of a device can take both (transform/cuda/cuda_groups.c). */
 #define PAIR_FROM ((uint64_t)1 << 22)
 
 /* Levels are cut at multiples of this many columns: a lane of a device then has all of its columns or none. */
@@ -26,7 +26,7 @@ l2k_rect l2k_output_rect(const l2k_plan_component *component)
     return l2k_rect_empty(w) ? (l2k_rect){w.x0, w.y0, w.x0, w.y0} : w;
 }
 
-/* The directions of one level, as of level 1. */
+/* The unsplit directions from `level` on, which becomes level 1. */
 static l2k_unsplit unsplit_at(const l2k_plan_component *component, unsigned level)
 {
     return l2k_unsplit_behind(component->unsplit, level - 1);
@@ -42,7 +42,7 @@ static uint32_t up_to(uint32_t a, uint32_t more, uint32_t most)
     return more < most - a ? a + more : most;
 }
 
-/* Where a level does not split, no sample depends on its neighbours. */
+/* In a direction in which a level does not split, no sample depends on its neighbours. */
 static l2k_rect widen(l2k_rect r, unsigned by, l2k_unsplit unsplit, l2k_rect limits)
 {
     const unsigned x = l2k_splits_across(unsplit, 1) ? by : 0, y = l2k_splits_down(unsplit, 1) ? by : 0;
@@ -62,7 +62,7 @@ static l2k_rect round_columns(l2k_rect r, uint32_t columns, l2k_rect limits)
     return r;
 }
 
-/* The samples whose LL is `low`, of those in `limits`, where a level splits both ways. */
+/* The samples in `limits` whose LL is `low`, for a level that splits both ways. */
 static l2k_rect samples_over(l2k_rect low, l2k_rect limits)
 {
     const l2k_rect all = l2k_resolution_rect(limits, 1);
@@ -70,10 +70,10 @@ static l2k_rect samples_over(l2k_rect low, l2k_rect limits)
                       low.x1 == all.x1 ? limits.x1 : 2 * low.x1, low.y1 == all.y1 ? limits.y1 : 2 * low.y1};
 }
 
-/* A way through the levels, from the pixels on. */
+/* Iterates over the levels, from the pixels on. */
 typedef struct level_iterator {
     const l2k_plan_component *component;
-    bool is_exact; /* only what is needed, as if nothing were cut at multiples or alike */
+    bool is_exact; /* only needed samples: no rounding to multiples, no levels cut alike */
     unsigned margin;
     l2k_rect passed, samples; /* of the present level */
     bool is_wide;             /* the level's LL is wide enough for the next level as it is */
@@ -86,7 +86,7 @@ static void enter_wide(level_iterator *iterator, l2k_rect limits)
     iterator->samples = samples_over(round_columns(next, COLUMNS, low), limits);
 }
 
-/* Level `level`, whose samples must contain `passed`. */
+/* Enters level `level`, whose samples must contain `passed`. */
 static void enter(level_iterator *iterator, unsigned level, l2k_rect passed, bool is_wide)
 {
     const l2k_plan_component *component = iterator->component;
@@ -102,7 +102,7 @@ static void enter(level_iterator *iterator, unsigned level, l2k_rect passed, boo
         iterator->samples = round_columns(iterator->samples, COLUMNS, limits);
 }
 
-/* To the first level that is not left out. */
+/* Enters the first level that is not left out. */
 static level_iterator start_iterator(const l2k_plan_component *component, bool is_exact)
 {
     level_iterator iterator = {component, is_exact, l2k_wavelet_reach(l2k_plan_wavelet(component)), {0}, {0}, false};
@@ -110,7 +110,6 @@ static level_iterator start_iterator(const l2k_plan_component *component, bool i
     return iterator;
 }
 
-/* From the level before. */
 static void enter_next(level_iterator *iterator, unsigned level)
 {
     enter(iterator, level, low_of(iterator->samples, unsplit_at(iterator->component, level - 1)), iterator->is_wide);
@@ -167,7 +166,7 @@ static uint32_t round_up(uint32_t a, unsigned log2, uint32_t most)
     return end < most ? (uint32_t)end : most;
 }
 
-/* All whole cells that have something needed, and what the plan reads around it. */
+/* All whole cells with a needed coefficient, and the coefficients around them that the plan reads. */
 static l2k_rect hold(const l2k_plan_component *component, unsigned band, l2k_rect needed, l2k_rect read)
 {
     const unsigned across = component->cell_log2_width, down = component->cell_log2_height;
@@ -188,7 +187,7 @@ l2k_rect l2k_held_part(const l2k_plan_component *component, unsigned band)
     return l2k_has_window(component) ? hold(component, band, l2k_needed_part(component, band), read) : read;
 }
 
-/* The subbands of a level, and of the last one the LL. */
+/* Sets the parts of a level's subbands, LL included at the last level. */
 static void hold_level(const level_iterator *exact, const level_iterator *wide, unsigned level, l2k_rect *held,
                        l2k_rect *read)
 {

@@ -1,10 +1,10 @@
-/* A window of a tile-component: which samples and coefficients of each decomposition level it needs (F.3). Pure
- * functions of a plan's component, for the transform and for those who fill its views. Without a window all of them
+/* A window of a tile-component: the samples and coefficients of each decomposition level that it needs (F.3). Pure
+ * functions of a plan's component, for the transform and for code that fills its views. Without a window all of them
  * give whole resolutions and subbands.
  *
  * A level of a window is the level of a smaller picture. Where that ends inside the tile-component, symmetric extension
- * gives wrong values, which a lifting step carries one sample further; so a level has as many samples more than it
- * passes on, on each such side, as the wavelet has steps, and columns up to a multiple of 8. */
+ * gives wrong values, which a lifting step carries one sample further; so on each such side a level has more samples
+ * than it passes on, as many as the wavelet has steps, and columns up to a multiple of 8. */
 #ifndef L2K_TRANSFORM_WINDOW_H
 #define L2K_TRANSFORM_WINDOW_H
 
@@ -26,11 +26,11 @@ l2k_rect l2k_passed_rect(const l2k_plan_component *component, unsigned level);
  * (B-15). Its resolution must not be left out. */
 l2k_rect l2k_needed_part(const l2k_plan_component *component, unsigned band);
 
-/* The needed coefficients and some more columns: what the plan reads, whatever their values. */
+/* The needed coefficients and some more columns: the plan reads them all, whatever their values. */
 l2k_rect l2k_read_part(const l2k_plan_component *component, unsigned band);
 
-/* The part of the subband that a view holds: what the plan reads, and all of each of the component's cells that has a
- * needed coefficient. */
+/* The part of the subband that a view holds: the coefficients that the plan reads, and all of the component's cells
+ * with a needed coefficient. */
 l2k_rect l2k_held_part(const l2k_plan_component *component, unsigned band);
 
 /* For all `bands` subbands at once: the part that a view holds, and the part of it that the plan reads. */

@@ -1,3 +1,4 @@
+/* The state of a tile in the decoder. */
 #ifndef L2K_CODEC_DECODE_TILE_STATE_H
 #define L2K_CODEC_DECODE_TILE_STATE_H
 

@@ -7,7 +7,7 @@
 #include "codec/tile/coding.h"
 #include "codec/tile/tag_tree.h"
 
-/* What one packet contributes to one codeword segment of a code-block (decoder). */
+/* One packet's contribution to one codeword segment of a code-block (decoder). */
 typedef struct l2k_contribution {
     struct l2k_contribution *next;
     const uint8_t *data;
@@ -16,12 +16,12 @@ typedef struct l2k_contribution {
     bool starts_segment;
 } l2k_contribution;
 
-/* An encoded code-block. The block coder owns what the pointers refer to, but for layer_passes, which is the tile's. */
+/* An encoded code-block. The block coder owns the arrays, except layer_passes, which the tile owns. */
 typedef struct l2k_coded_block {
     const uint8_t *bytes;
-    uint32_t *pass_bytes;    /* per pass: bytes up to its end, L2K_PASS_TERMINATED set where it ends a segment */
+    uint32_t *pass_bytes;    /* per pass: bytes up to its end, L2K_PASS_TERMINATED set if it ends a segment */
     double *pass_distortion; /* per pass: squared error removed by it and all before, in squared quantiser steps; NULL
-                                unless asked for */
+                                unless requested */
     uint8_t *layer_passes;   /* per layer: passes in this and all earlier layers (packets/rate.h) */
     uint8_t magnitude_bits;  /* of its largest magnitude; HT only */
 } l2k_coded_block;
@@ -34,16 +34,16 @@ typedef struct l2k_received_block {
 
 #define L2K_PASS_TERMINATED 0x80000000u
 
-/* How a received code-block is coded. In styles with HT it is open until its first bytes arrive: until then there are
- * only placeholder passes (B.1 of T.814). */
+/* How a received code-block is coded. In styles with HT it is open until its first bytes arrive: earlier passes are
+ * placeholders (B.1 of T.814). */
 typedef enum l2k_block_kind { L2K_BLOCK_MQ = 0, L2K_BLOCK_HT, L2K_BLOCK_OPEN } l2k_block_kind;
 
-/* What a packet header must know of a code-block from earlier headers (decoder). */
+/* A code-block's state from packet header to packet header (decoder). */
 typedef struct l2k_block_state {
     uint8_t num_planes, num_passes, lblock, kind; /* as in l2k_block */
 } l2k_block_state;
 
-/* A code-block: the place of its samples, and what its coder and the packets pass to each other. */
+/* A code-block: the place of its samples, and the data that its coder and the packets exchange. */
 typedef struct l2k_block {
     l2k_rect rect; /* in the subband's domain */
     uint8_t num_planes;
@@ -66,7 +66,7 @@ typedef struct l2k_pending {
     bool starts_segment;
 } l2k_pending;
 
-/* What packet headers have said so far about the code-blocks of a precinct in a subband (decoder): some 15 bytes for
+/* State from the packet headers so far of the code-blocks of a precinct in a subband (decoder): some 15 bytes for
  * each. */
 typedef struct l2k_received_headers {
     l2k_block_state *states; /* NULL until l2k_precinct_receive */
@@ -104,8 +104,8 @@ typedef struct l2k_resolution {
     uint64_t first_precinct; /* number of its first precinct in the tile */
     l2k_rect wanted;         /* columns and rows of precincts that stay in memory as long as the tile: all when
                                 encoding */
-    l2k_precinct **passed;   /* decoder: for each unwanted precinct whose packets are being passed over, its parts in
-                                the subbands; NULL: none so far */
+    l2k_precinct **passed;   /* decoder: for each unwanted precinct whose packets are being skipped, its parts in the
+                                subbands; NULL: none so far */
     uint32_t num_bands;      /* 1 for the lowest resolution, else 3; subbands that do not exist are empty */
     l2k_subband bands[3];
 } l2k_resolution;
@@ -152,7 +152,7 @@ typedef struct l2k_tile {
     const l2k_tile_coding *coding;
     uint64_t num_precincts;     /* packets of one layer */
     uint32_t image;             /* number of earlier images with the same tree */
-    bool has_contributions;     /* decoder: some code-block has a contribution */
+    bool has_contributions;     /* decoder: a code-block has a contribution */
     bool is_received;           /* decoder: precincts have received headers */
     bool keeps_windows;         /* decoder: even in wanted precincts, only code-blocks in the windows exist */
     uint8_t missing_guard_bits; /* encoder: bit-planes that a block has beyond those of its subband */
@@ -193,7 +193,7 @@ l2k_status l2k_tile_restart(const l2k_context *context, uint64_t most_precincts,
 uint64_t l2k_tile_samples(const l2k_tile *tile);
 
 /* For coding the tile again with other steps in its coding: sets the bit-planes of all subbands to match the steps, and
- * forgets what the blocks needed. */
+ * resets missing_guard_bits and magnitude_bound. */
 void l2k_tile_take_steps(l2k_tile *tile);
 
 /* Provides for more guard bits in all subbands (E-2). */
@@ -203,7 +203,7 @@ void l2k_tile_add_guard_bits(l2k_tile *tile, unsigned bits);
 l2k_status l2k_precinct_prepare(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
                                 uint32_t resolution, uint32_t precinct);
 
-/* Also makes what the precinct's packet headers need. A precinct that is not wanted has no code-blocks. */
+/* Also makes the state for the precinct's packet headers. A precinct that is not wanted has no code-blocks. */
 l2k_status l2k_precinct_receive(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
                                 uint32_t resolution, uint32_t precinct);
 

@@ -1,11 +1,11 @@
-/* The order of the pixel work on a row (Annex G): forward, level shift (G.1) and then the component transform (G.2,
- * G.3); inverse, the other way round. */
+/* Orders the pixel work on a row (Annex G): forward, level shift (G.1) and then the component transform (G.2, G.3);
+ * inverse, the reverse. */
 #include "tiling/pixel/pixel_rows.h"
 
-/* Rows are worked on in pieces that stay in the first-level cache between the loops. */
+/* Rows are processed in pieces that stay in the first-level cache between the loops. */
 #define PIECE ((size_t)1024)
 
-/* 0 or 1 where the three components alternate in memory as u8 or u16, else -1. */
+/* 0 or 1 if the three components alternate in memory as u8 or u16, else -1. */
 static int interleaved_kind(const l2k_pixel_row pixels[3])
 {
     l2k_sample_type type = pixels[0].type;

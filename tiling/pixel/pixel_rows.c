@@ -7,8 +7,8 @@
 
 /* ---- One component: level shift ------------------------------------------------------------------------------ */
 
-/* Every loop is written once for any distance between samples, counted in samples, and gets the common distances as
- * constants, so that the compiler can vectorise those. */
+/* Every loop is written once for any distance between samples, counted in samples, and gets common distances as
+ * constants, so that the compiler can vectorise these. */
 #define BY_DISTANCE(loop, distance, ...)                                                                               \
     do {                                                                                                               \
         if ((distance) == 1)                                                                                           \
@@ -119,8 +119,8 @@ DEFINE_TRANSFORM(rct_inverse, int32_t)
 DEFINE_TRANSFORM(ict_forward, float)
 DEFINE_TRANSFORM(ict_inverse, float)
 
-/* Three components of one type that alternate in memory, as image files have them: one loop reads or writes all three,
- * so that the compiler moves whole vectors and sorts them in registers. */
+/* Three components of one type that alternate in memory, as in image files: one loop reads or writes all three, so that
+ * the compiler moves whole vectors and permutes them in registers. */
 #define DEFINE_INTERLEAVED(name, sample, transform, value, up)                                                         \
     static void load_three_##name(const void *restrict samples, const l2k_pixel_row pixels[3], size_t n,               \
                                   void *restrict row0, void *restrict row1, void *restrict row2)                       \

@@ -1,11 +1,11 @@
-/* The CPU backend: its memory, and the level passes that its two directions are made of. Internal to transform/cpu/.
+/* The CPU backend: its memory, and the level passes of its two directions. Internal to transform/cpu/.
  *
- * A level pass goes once over the samples of a level. Rows stream through a small ring (dwt/ring.h), or are lifted
- * where they are, if one thread does the whole level and they are an LL: forward they come from the pixels or from the
- * previous level's LL buffer, are filtered vertically in the ring and horizontally as they leave it, and go to the next
- * LL buffer and, quantised, to the view; the inverse runs the same way back. The LL of level 1 is in one buffer per
- * joined component, that of level 2 in a buffer that all of them use in turn, then the two alternate. With discarded
- * resolutions, "level 1" is here the highest one that is left. */
+ * A level pass goes once over the samples of a level. Rows stream through a small ring (dwt/ring.h), or are lifted in
+ * place if they are an LL and one thread does the whole level: forward they come from the pixels or from the previous
+ * level's LL buffer, are filtered vertically in the ring and horizontally as they leave it, and go to the next LL
+ * buffer and, quantised, to the view; the inverse reverses this. The LL of level 1 is in one buffer per joined
+ * component, that of level 2 in a buffer that all of them use in turn, then the two alternate. With discarded
+ * resolutions, "level 1" is the highest one left. */
 #ifndef L2K_TRANSFORM_CPU_CPU_H
 #define L2K_TRANSFORM_CPU_CPU_H
 
@@ -15,7 +15,7 @@
 #include "transform/backend.h"
 #include "transform/layout.h"
 
-/* The sizes of all memory of a plan, as far as the specification and the number of threads determine it. */
+/* The sizes of a plan's memory that the specification and the number of threads determine. */
 typedef struct l2k_cpu_sizes {
     size_t low_odd, low_even; /* samples of the largest LL of odd and of even depth, as the next level yields them */
     unsigned num_joined;      /* most components that go together */
@@ -42,7 +42,7 @@ typedef struct l2k_level_pass {
     unsigned low_first; /* the LL buffer of the first */
     unsigned levels, discard, level;
     l2k_level shape;
-    l2k_level next;         /* the next level, if there is one: its samples contain this one's LL */
+    l2k_level next;         /* the next level, if any: its samples contain this one's LL */
     l2k_band_view bands[4]; /* the coefficients that this level takes, by orientation; LL of the last level only */
     const l2k_wavelet_descriptor *wavelet;
     const l2k_wavelet_rows *rows; /* NULL: `kernel` is used */

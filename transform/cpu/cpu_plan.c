@@ -1,4 +1,4 @@
-/* The CPU backend: what a plan's memory is, and the order of the level passes over the levels of all components (F.3.1,
+/* The CPU backend: a plan's memory, and the order of the level passes over the levels of all components (F.3.1,
  * F.4.1). */
 #include "transform/cpu/cpu.h"
 
@@ -45,7 +45,7 @@ static void measure_component(const l2k_plan_spec *spec, const l2k_plan_componen
     }
 }
 
-/* The most stripes that a level pass over `width` and `height` is cut into; smaller ones give no more. */
+/* The most stripes of a level pass over at most `width` x `height` samples. */
 static size_t most_stripes(uint64_t width, uint64_t height, unsigned num_joined)
 {
     bool is_small = width * height < (MIN_PARALLEL_SAMPLES + num_joined - 1) / num_joined;
@@ -149,7 +149,7 @@ static void destroy(l2k_plan *plan)
 /* ---- Level passes
  * -------------------------------------------------------------------------------------------------- */
 
-/* How many components from `first` on go together: 3 where the component transform joins them, else 1. */
+/* How many components from `first` on go together: 3 if the component transform joins them, else 1. */
 static unsigned count_joined(const l2k_plan_spec *spec, uint32_t first)
 {
     return spec->component_transform && first == 0 ? L2K_MAX_JOINED : 1;
@@ -164,7 +164,7 @@ static unsigned deep_levels(const l2k_plan *plan, uint32_t first)
     return levels ? levels - 1 : 0;
 }
 
-/* Where the coefficients of a subband begin that a component's plan reads, in its view. */
+/* The place in a component's view of a subband's coefficients that the plan reads. */
 static l2k_band_view place_part(const l2k_plan *plan, const l2k_plan_component *component, unsigned band)
 {
     const l2k_band_view *view = &plan->views[component - plan->components].bands[band];
@@ -259,13 +259,13 @@ static bool next_pass(const l2k_plan *plan, pass_place *at, l2k_level_pass *pass
     return true;
 }
 
-/* By direction: at a level, and where there is none. */
+/* By direction: without a level, and with one. */
 static l2k_cpu_stripe *const stripe_functions[2][2] = {
     [L2K_FORWARD] = {l2k_cpu_copy_forward, l2k_cpu_analyse},
     [L2K_INVERSE] = {l2k_cpu_copy_inverse, l2k_cpu_synthesise},
 };
 
-/* All of the work: every level pass, cut into stripes that the threads share. A single stripe starts no parallel
+/* Does all of the work: every level pass, cut into stripes that the threads share. A single stripe starts no parallel
  * region, so that plans for one thread can run side by side inside one. */
 static l2k_status begin(l2k_plan *plan, const l2k_plane *planes)
 {

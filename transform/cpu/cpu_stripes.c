@@ -10,7 +10,7 @@ enum { CACHE_LINE = 64 };
 
 /* ---- Where rows are ------------------------------------------------------------------------------------------ */
 
-/* Row y of the caller's planes of all joined components, whose first row is the first one that is passed on. */
+/* Row y of the caller's planes of all joined components; their first row is the first one passed on. */
 static void locate_pixels(const l2k_plan *plan, const l2k_plane *planes, const l2k_level_pass *s, int64_t y,
                           l2k_pixel_row pixels[L2K_MAX_JOINED])
 {
@@ -59,7 +59,7 @@ static half band_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned j, 
                   view->stride * bytes};
 }
 
-/* Row y of a level's LL, inside what the next level yields. */
+/* Row y of a level's LL, inside the samples of the next level. */
 static half next_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned j, int64_t y)
 {
     const l2k_level *next = &s->next;
@@ -87,15 +87,15 @@ static float row_scale(const l2k_level_pass *s, const float scales[2], int64_t y
     return s->shape.height == 1 || s->shape.unsplit_y ? 1.0f : scales[((unsigned)y + s->shape.parity_y) & 1];
 }
 
-/* What is left to do to a row of a level that does not split horizontally. */
+/* Scales a row of a level that does not split horizontally. */
 static void scale_row(const l2k_plan *plan, const l2k_level_pass *s, float scale, void *row)
 {
     if (s->wavelet->is_float && scale != 1.0f)
         l2k_kernel_rows_get(((const l2k_cpu_state *)plan->state)->cpu)->scale(row, s->shape.width, scale);
 }
 
-/* Whether a stripe lifts the LL on the side of the pixels in place, which saves copying its rows: not where there are
- * other stripes, since near a cut each changes rows that belong to the other. */
+/* Whether a stripe lifts the LL on the side of the pixels in place, which saves copying its rows: only if it is the
+ * only stripe, since near a cut each changes rows that belong to the other. */
 static bool is_in_place(const l2k_level_pass *s, int64_t begin, int64_t end)
 {
     return s->level > s->discard + 1 && begin == s->shape.passed.y0 && end == s->shape.passed.y1;
@@ -151,7 +151,7 @@ static void quantise_half(const l2k_plan *plan, const l2k_level_pass *s, const v
         rows->store[s->wavelet->is_float][to->type](values, to->n, to->step, to->at);
 }
 
-/* Horizontal analysis of a vertically finished row, and quantisation. Halves that are kept as they are go straight to
+/* Horizontal analysis of a vertically finished row, and quantisation. Halves that need no quantiser go straight to
  * their place. */
 static void analyse_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned j, int64_t y, const void *row,
                         uint32_t *scratch)
@@ -223,17 +223,17 @@ l2k_status l2k_cpu_copy_forward(const l2k_plan *plan, const l2k_plane *planes, c
 
 /* ---- Inverse ------------------------------------------------------------------------------------------------- */
 
-/* Fetches the next row of a half into the cache while this one is worked on: processors only expect what follows within
- * a page, and rows are further apart. */
+/* Fetches the next row of a half into the cache while this one is processed: hardware prefetchers stop at the end of a
+ * page, and rows are further apart. */
 static void expect_next(const half *h)
 {
-    const uintptr_t next = (uintptr_t)h->at + h->to_next; /* no pointer: the last row has no next one */
+    const uintptr_t next = (uintptr_t)h->at + h->to_next; /* an integer, since no row follows the last one */
     const size_t bytes = h->n * l2k_coefficient_bytes(h->type);
     for (size_t i = 0; i < bytes; i += CACHE_LINE)
         __builtin_prefetch((const void *)(next + i));
 }
 
-/* The halves of a row, dequantised, and their horizontal synthesis. */
+/* Dequantises the halves of a row and synthesises it. */
 static void synthesise_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned j, int64_t y, void *row,
                            uint32_t *scratch)
 {

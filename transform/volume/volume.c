@@ -36,7 +36,7 @@ l2k_volume *l2k_volume_new(const l2k_hooks *hooks)
     return l2k_object_create(&kind, hooks);
 }
 
-/* On the device that the volume has been prepared for. */
+/* Runs on the device for which the volume has been prepared. */
 static void forget(l2k_volume *v)
 {
     const int before = l2k_device_enter(&v->context);
@@ -56,7 +56,7 @@ void l2k_volume_free(l2k_volume *volume)
     l2k_object_free(&kind, volume);
 }
 
-/* The wavelets that are kernels have a descriptor of their own, for norms and gains. */
+/* Kernels get a descriptor of their own, for norms and gains. */
 l2k_status l2k_volume_set(l2k_volume *volume, l2k_volume_option option, int64_t value)
 {
     int64_t number;
@@ -94,7 +94,7 @@ static l2k_status choose_backend(l2k_volume *v)
 #endif
 }
 
-/* Whether what is prepared can serve a volume with the same options. */
+/* Whether the prepared stages suit a volume of that shape, under the same options. */
 static bool is_same(const l2k_volume_spec *a, const l2k_volume_spec *b)
 {
     bool same = a->z0 == b->z0 && a->z1 == b->z1 && a->tile.plan.num_components == b->tile.plan.num_components;
@@ -118,7 +118,7 @@ static l2k_status make(l2k_volume *v)
     return status;
 }
 
-/* Again, with all that was made. */
+/* Prepares again with the existing stages. */
 static l2k_status make_again(l2k_volume *v)
 {
     const int before = l2k_device_enter(&v->context);

@@ -35,14 +35,13 @@ typedef struct l2k_volume_stage {
 /* A backend's functions; l2k_volume_... call them after their checks. */
 typedef struct l2k_volume_functions {
     l2k_status (*make)(l2k_volume *volume);   /* called when the stages are laid out */
-    void (*free)(l2k_volume *volume);         /* also releases what an incomplete `make` has left; the stages are
-                                                 released afterwards */
+    void (*free)(l2k_volume *volume);         /* also after an incomplete `make`; the stages are released afterwards */
     l2k_status (*rewind)(l2k_volume *volume); /* prepares for another volume; the stages have been rewound */
     bool (*is_full)(const l2k_volume *volume);
     l2k_status (*put)(l2k_volume *volume, const l2k_plane *planes);
     l2k_status (*get_coefficients)(l2k_volume *volume, l2k_volume_slice *slice);
     l2k_status (*next_coefficients)(l2k_volume *volume, l2k_volume_slice *slice);
-    l2k_status (*put_coefficients)(l2k_volume *volume); /* those that the caller asked for */
+    l2k_status (*put_coefficients)(l2k_volume *volume); /* the requested ones */
     l2k_status (*get_slice)(l2k_volume *volume, const l2k_plane *planes, bool *got);
 } l2k_volume_functions;
 
@@ -70,7 +69,7 @@ struct l2k_volume {
     bool asked;              /* inverse: the caller has asked which coefficients are wanted */
 };
 
-/* Checks options and shape and fills in `out`, whose tile is to be released; nothing is left in it after an error. */
+/* Checks options and shape and fills in `out`, whose tile the caller releases; after an error `out` owns nothing. */
 l2k_status l2k_volume_spec_make(const l2k_volume *volume, const l2k_image *slice, uint32_t z0, uint32_t z1,
                                 l2k_volume_spec *out);
 

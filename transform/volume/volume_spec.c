@@ -1,4 +1,4 @@
-/* From the options of a volume and a slice to what is to be done, with every check that needs more than one option. */
+/* Turns the options of a volume and a slice into a specification, with every check that needs more than one option. */
 #include "dwt/wavelet.h"
 #include "transform/volume/volume.h"
 
@@ -37,8 +37,8 @@ static l2k_status check_options(const l2k_volume *v)
     return L2K_OK;
 }
 
-/* How much a level of the 5/3 enlarges values: the greatest coefficient of its low-pass and high-pass, over that of the
- * samples. From docs/numerics.md, which has the proof, rounded up. */
+/* The gain of a level of the 5/3: the greatest coefficient of its low-pass and high-pass, over the greatest sample.
+ * From docs/numerics.md, which has the proof, rounded up. */
 static double gain(unsigned level)
 {
     static const double high[] = {1, 2, 2.5, 2.75, 2.805, 2.827, 2.848};
@@ -63,7 +63,7 @@ static l2k_status check_int16(const l2k_volume *v, const l2k_volume_spec *s)
     return L2K_OK;
 }
 
-/* The rules of l2k_transform for a slice. Its own check for int16 is that of two directions, and is left out. */
+/* Applies l2k_transform's rules to a slice, except the check for int16, which is for two directions. */
 static l2k_status make_tile(const l2k_volume *v, const l2k_image *slice, l2k_volume_spec *s)
 {
     const int64_t *o = v->options;
@@ -76,7 +76,7 @@ static l2k_status make_tile(const l2k_volume *v, const l2k_image *slice, l2k_vol
     transform.options[L2K_TRANSFORM_LIMIT_SAMPLES] = o[L2K_VOLUME_LIMIT_SAMPLES];
     L2K_TRY(l2k_tile_spec_make(&transform, slice, &s->tile));
     for (uint32_t c = 0; c < s->tile.plan.num_components; c++)
-        s->tile.components[c].own = NULL; /* which was that of `transform` */
+        s->tile.components[c].own = NULL; /* pointed into `transform` */
     s->tile.plan.memory = o[L2K_VOLUME_MEMORY] == L2K_MEMORY_DEVICE ? L2K_PLAN_DEVICE : L2K_PLAN_HOST;
     const int64_t type = o[L2K_VOLUME_COEFFICIENTS];
     const bool floats = l2k_wavelet_get(s->wavelet)->is_float;

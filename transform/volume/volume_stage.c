@@ -1,6 +1,6 @@
-/* The stages of a volume, whatever the backend: their levels across slices, slices, and plans for the levels within.
- * That a volume is transformed while its slices pass by follows Franco, Bernabe, Fernandez, Ujaldon: Parallel 3D fast
- * wavelet transform on manycore GPUs and multicore CPUs (Procedia Computer Science 1, 2010), with lifting in place of
+/* The stages of a volume, for all backends: their levels across slices, slices, and plans for the levels within. The
+ * transform of a volume while its slices pass by follows Franco, Bernabe, Fernandez, Ujaldon: Parallel 3D fast wavelet
+ * transform on manycore GPUs and multicore CPUs (Procedia Computer Science 1, 2010), with lifting in place of
  * convolution. */
 #include "base/memory.h"
 #include "dwt/kernel.h"
@@ -11,9 +11,9 @@ static bool is_float(l2k_wavelet wavelet)
     return l2k_wavelet_get(wavelet)->is_float;
 }
 
-/* The plan of stage `number`. Its pixels are values of the third direction, which have no level shift; what comes out
- * of an inverse plan is within the type of the coefficients, and so is each LL on the way: coefficients of int16 are
- * those of a forward transform, whose LL fit. */
+/* The plan of stage `number`. Its pixels are values of the third direction, which have no level shift; the output of an
+ * inverse plan fits the type of the coefficients, and so does each LL on the way: int16 coefficients come from a
+ * forward transform, whose LL fit. */
 static l2k_plan_component component_of(const l2k_volume *volume, unsigned number, uint32_t c)
 {
     const l2k_volume_spec *spec = &volume->spec;
@@ -67,7 +67,7 @@ static l2k_status lay_out(const l2k_volume *volume, l2k_volume_stage *stage, uns
     return L2K_OK;
 }
 
-/* A bound on values in three directions: l2k_kernel_is_wide has those of two, so it is asked for more levels. */
+/* Three directions need a larger bound than l2k_kernel_is_wide's for two, so it is called for more levels. */
 static l2k_kernel_sums sums_of(const l2k_volume *volume)
 {
     const l2k_volume_spec *spec = &volume->spec;

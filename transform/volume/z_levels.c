@@ -5,8 +5,8 @@
 #include "base/memory.h"
 #include "dwt/kernel.h"
 
-/* The most operations that one slice can cause at a level: all slices that it holds arrive and leave, each with as many
- * operations as there are steps, and one for scaling; the steps behind the end. */
+/* The most operations that one slice can cause at a level: all slices in its window arrive and leave, each with an
+ * operation for each step and one for scaling; and the steps after the end. */
 static size_t most_ops(const l2k_z_levels *z)
 {
     return (L2K_Z_WINDOW + z->steps + 1) * ((size_t)z->steps + 1);
@@ -63,7 +63,7 @@ static bool is_high(int64_t y)
     return y & 1;
 }
 
-/* The place in its subband of the slice at coordinate y of the samples of a level, which is counted from 0. */
+/* The place in its subband, counted from 0, of the slice at coordinate y of a level's samples. */
 static l2k_z_place place_of(const l2k_z_levels *z, unsigned level, int64_t y)
 {
     const int64_t first = z->level[level].first;
@@ -130,14 +130,14 @@ static void record_taps(l2k_z_levels *z, const l2k_z_level *level, unsigned numb
         op->rows[1 + k] = at(level, tapped(z, level, step, k, y));
 }
 
-/* Whether slice y, once it has come, allows all steps within the level. */
+/* Whether the arrival of slice y allows all steps, within the level. */
 static bool completes_chain(const l2k_z_levels *z, const l2k_z_level *level, int64_t y)
 {
     return !z->kernel && is_high(y - 1) == (z->lifting->first == 1) && within(level, y) &&
            within(level, y - z->lifting->steps - 1);
 }
 
-/* Slices y - steps - 1 .. y, in the last operation of the level if that ends two slices before. */
+/* Records slices y - steps - 1 .. y, in the level's last operation if that ends two slices before. */
 static void record_chain(l2k_z_levels *z, l2k_z_level *level, int64_t y)
 {
     const l2k_z_list *list = &z->list[level - z->level];
@@ -156,7 +156,7 @@ static void record_chain(l2k_z_levels *z, l2k_z_level *level, int64_t y)
     level->scaled = y - steps + 1;
 }
 
-/* The steps that slice y, the last one present, or those after the end, allow: steps 0, 1, .. on y - 1, y - 2, .. */
+/* Records the steps that slice y, the last one present or one after the end, allows: 0, 1, .. on y - 1, y - 2, .. */
 static void lift(l2k_z_levels *z, l2k_z_level *level, int64_t y)
 {
     const int64_t steps = z->lifting->steps;
@@ -172,16 +172,16 @@ static void lift(l2k_z_levels *z, l2k_z_level *level, int64_t y)
         level->finished = y - steps + 1 < level->end ? y - steps + 1 : level->end;
 }
 
-/* Whether a step of a kernel, done on slices before `next`, is done on all that read slice y. Beyond the end they find
- * one before it. */
+/* Whether a step of a kernel, done on slices before `next`, is done on all that read slice y. Taps beyond the end read
+ * a slice before it. */
 static bool is_read(const l2k_z_level *level, const l2k_kernel_step *step, int64_t next, int64_t y)
 {
     const bool at_end = y + (int64_t)l2k_kernel_step_reach(step) >= level->end - 1;
     return next >= level->end || (!at_end && next > y - l2k_kernel_first_tap(step));
 }
 
-/* Whether all slices that step `number` needs for slice y have come and are as the step before has left them, and
- * whether that one needs slice y no more. */
+/* Whether all slices that step `number` needs for slice y have come and passed the step before, and whether that one no
+ * longer reads slice y. */
 static bool can_lift(const l2k_z_levels *z, const l2k_z_level *level, unsigned number, int64_t y)
 {
     const l2k_kernel_step *step = l2k_z_step(z, number);
@@ -204,7 +204,7 @@ static bool is_finished(const l2k_z_levels *z, const l2k_z_level *level, int64_t
     return finished;
 }
 
-/* The steps of a kernel that the slices present allow. */
+/* Records the steps of a kernel that the present slices allow. */
 static void lift_kernel(l2k_z_levels *z, l2k_z_level *level)
 {
     for (unsigned number = 0; number < z->steps; number++)
@@ -231,7 +231,7 @@ static void lift_lone(l2k_z_levels *z, l2k_z_level *level)
     level->finished = level->end;
 }
 
-/* The next slice of a level. */
+/* Takes the next slice of a level. */
 static void arrive(l2k_z_levels *z, l2k_z_level *level, l2k_z_slice *slice)
 {
     const int64_t y = level->come++;
@@ -287,7 +287,7 @@ static void leave_samples(l2k_z_levels *z)
         leave(z, at(level, level->left), (l2k_z_place){0, false, (uint32_t)(level->left - level->first)});
 }
 
-/* Gives the finest level that wants a low slice one that is finished; false if there is none. */
+/* Gives the finest level that wants a low slice a finished one; false if there is none. */
 static bool move_up(l2k_z_levels *z)
 {
     for (unsigned i = 0; i + 1 < z->levels; i++) {
@@ -302,7 +302,7 @@ static bool move_up(l2k_z_levels *z)
     return false;
 }
 
-/* The slice is for the finest level whose next one no other level makes. */
+/* The slice is for the finest level whose next slice no other level makes. */
 static void put_inverse(l2k_z_levels *z, l2k_z_slice *slice)
 {
     l2k_z_level *level = z->level;

@@ -2,10 +2,10 @@
  * which lifting steps the slices present allow, and which ones are finished. Slices are lifted in place; none is copied
  * from level to level.
  *
- * What is to be done is recorded as lists of operations on whole slices, one a level; they run one after the other,
- * forward from the finest level on, inverse from the deepest. Since every operation works sample by sample, lists
- * may run over any part of the slices from the first operation to the last before the next part is begun: so a group of
- * slices goes through all levels while a part of each is in the cache. */
+ * The work is recorded as lists of operations on whole slices, one a level; they run one after the other, forward from
+ * the finest level on, inverse from the deepest. Since every operation works sample by sample, lists may run over any
+ * part of the slices from the first operation to the last before the next part is begun: so a group of slices goes
+ * through all levels while a part of each is in the cache. */
 #ifndef L2K_TRANSFORM_VOLUME_Z_LEVELS_H
 #define L2K_TRANSFORM_VOLUME_Z_LEVELS_H
 
@@ -14,8 +14,8 @@
 
 #define L2K_Z_ROWS (L2K_MAX_LIFTING_STEPS + 2 * L2K_CHAIN_PAIRS)
 
-/* Slices that a level may hold: those in work, five with the 5/3 and some 23 with fidelity, and, when those of the
- * level before it come all at once at their end, half of as many; or two that are finished and wait. */
+/* Slices that a level may hold: those in use, five with the 5/3 and some 23 with fidelity, and half as many when the
+ * last ones of the level before come all at once; or two that are finished and wait. */
 #define L2K_Z_WINDOW 40
 
 /* A slice of samples (level 0), or of the low-pass or high-pass of a level of the third direction, and its place there,
@@ -26,7 +26,7 @@ typedef struct l2k_z_place {
     uint32_t index;
 } l2k_z_place;
 
-/* A slice. A backend's own data of it follow the structure. */
+/* A slice. A backend's own data follow the structure. */
 typedef struct l2k_z_slice {
     struct l2k_z_slice *next;  /* in a queue or list */
     struct l2k_z_slice *older; /* made before, in the list of all */

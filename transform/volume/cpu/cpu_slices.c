@@ -1,27 +1,27 @@
-/* Slices of a volume on the CPU: their memory, lifting in parts that stay in the cache, samples, and the
- * levels within. */
+/* Slices of a volume on the CPU: their memory, lifting in parts that stay in the cache, samples, and their
+ * two-dimensional levels. */
 #include "base/memory.h"
 #include "base/sample.h"
 #include "dwt/kernel_rows.h"
 #include "quant/quantiser_rows.h"
 #include "transform/volume/cpu/cpu_slices.h"
 
-/* Samples of a slice that operations go through at once. With some twenty slices of a group of eight in three levels,
- * this many of each stay in a second-level cache of a megabyte. */
+/* Samples of a slice per run of all operations. With some twenty slices in use, for a group of eight in three levels, a
+ * second-level cache of a megabyte holds this many of each. */
 #define PART ((size_t)4096)
 
 /* Below this many samples, starting threads costs more than they save. */
 #define MIN_PARALLEL_SAMPLES ((size_t)1 << 16)
 
-/* Slices that are lifted together, for each lifting step. Of each level the slices in its window, as many as
- * there are steps, are read and written once more with the next group, so four levels double what memory moves. */
+/* Slices that are lifted together, for each lifting step. The slices in each level's window, as many as there are
+ * steps, are read and written again with the next group, so four levels double the memory traffic. */
 #define IN_GROUP_PER_STEP 4u
 
-enum { STAGGER = 576, PAGE = 4096 }; /* bytes: equal parts of different slices shall not compete for the same sets */
+enum { STAGGER = 576, PAGE = 4096 }; /* bytes: keeps equal parts of different slices out of the same cache sets */
 
 typedef struct cpu_slice {
     l2k_z_slice slice;
-    void *memory; /* that holds its values */
+    void *memory; /* holds its values */
 } cpu_slice;
 
 static bool is_float(l2k_wavelet wavelet)
@@ -87,7 +87,7 @@ static void run_op(const l2k_volume *volume, const l2k_z_levels *z, const l2k_z_
     }
 }
 
-/* Threads that are worth starting for a number of samples. */
+/* The number of threads worth starting. */
 static int threads_for(const l2k_volume *volume, size_t samples)
 {
     return samples < MIN_PARALLEL_SAMPLES ? 1 : (int)volume->context.threads;
@@ -137,8 +137,8 @@ l2k_z_slice *l2k_slice_get(const l2k_volume *volume, l2k_volume_stage *stage, bo
 
 /* ---- Samples ------------------------------------------------------------------------------------------------- */
 
-/* Rows of a slice between planes and values, of the components from c on that the component transform
- * joins, or of one. */
+/* Components that move together between planes and values: those from c on that the component transform joins, or
+ * one. */
 typedef struct joined {
     uint32_t c;
     unsigned count;
@@ -201,7 +201,7 @@ void l2k_slice_store(const l2k_volume *volume, const l2k_volume_stage *stage, co
 
 /* ---- The levels of a slice ----------------------------------------------------------------------------------- */
 
-/* The planes of a slice's values, one component behind the other; volume->planes has room. */
+/* Planes over a slice's values, one component after the other, in volume->planes. */
 static const l2k_plane *planes_of(const l2k_volume *volume, const l2k_volume_stage *stage, const l2k_z_slice *slice)
 {
     for (uint32_t c = 0; c < volume->spec.tile.plan.num_components; c++) {

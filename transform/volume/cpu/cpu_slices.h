@@ -4,21 +4,20 @@
 
 #include "transform/volume/volume.h"
 
-/* A slice of a stage to be filled; NULL, with a message, where there is no memory. l2k_slice_free takes it back. */
+/* A slice of a stage to be filled; NULL, with a message, if memory runs out. l2k_slice_free takes it back. */
 l2k_z_slice *l2k_slice_new(const l2k_volume *volume, l2k_volume_stage *stage);
 void l2k_slice_free(l2k_volume_stage *stage, l2k_z_slice *slice);
 
-/* Puts a filled slice, the one that is wanted. */
+/* Puts the wanted slice, filled. */
 l2k_status l2k_slice_put(const l2k_volume *volume, l2k_volume_stage *stage, l2k_z_slice *slice);
 
-/* Whether enough slices wait to be lifted, or some, and no more will come. */
+/* Whether enough slices wait to be lifted, or the last ones. */
 bool l2k_slices_are_ready(const l2k_volume_stage *stage);
 
-/* The next finished slice, NULL where there is none. Lifts if the stage is ready; with `at_once`, if any slice
- * waits for it. */
+/* The next finished slice, or NULL. Lifts if the stage is ready; with `at_once`, if any slice waits. */
 l2k_z_slice *l2k_slice_get(const l2k_volume *volume, l2k_volume_stage *stage, bool at_once);
 
-/* A slice's values between the caller's planes (level shift and component transform at the first stage). */
+/* Move a slice's values from and to the caller's planes (level shift and component transform at the first stage). */
 void l2k_slice_load(const l2k_volume *volume, const l2k_volume_stage *stage, const l2k_plane *planes,
                     const l2k_z_slice *slice);
 void l2k_slice_store(const l2k_volume *volume, const l2k_volume_stage *stage, const l2k_plane *planes,

@@ -1,4 +1,4 @@
-/* Volumes on the CPU: slices of samples and of coefficients through the stages, one at a time. */
+/* Volumes on the CPU: moves slices of samples and of coefficients through the stages, one at a time. */
 #include "transform/volume/cpu/cpu_slices.h"
 
 /* Whether slices wait to be got. */
@@ -27,7 +27,7 @@ static l2k_status put(l2k_volume *v, const l2k_plane *planes)
     return l2k_slice_put(v, stage, slice);
 }
 
-/* LL of a low-pass slice, to the next stage. */
+/* Passes LL of a low-pass slice to the next stage. */
 static l2k_status pass_low_on(l2k_volume *v, unsigned number)
 {
     l2k_volume_stage *next = &v->stages[number + 1];
@@ -68,7 +68,7 @@ static l2k_status next_coefficients(l2k_volume *v, l2k_volume_slice *slice)
     return L2K_OK;
 }
 
-/* LL of a low-pass slice, from the next stage. */
+/* Fetches LL of a low-pass slice from the next stage. */
 static void fetch_low(l2k_volume *v, unsigned number)
 {
     l2k_volume_stage *next = &v->stages[number + 1];
