@@ -30,7 +30,7 @@ static bool met_limit(const l2k_context *context, l2k_status status)
 
 static l2k_status report_limit(const l2k_context *context)
 {
-    return l2k_fail(context, L2K_ERROR_LIMIT, "more than %llu KiB of memory would be needed, which is the limit",
+    return l2k_fail(context, L2K_ERROR_LIMIT, "this needs more than the limit of %llu KiB of memory",
                     (unsigned long long)(context->pool->limit >> 10));
 }
 

@@ -35,9 +35,9 @@ static const char *wrong_taps(const l2k_kernel *kernel, const l2k_kernel_step *s
     for (unsigned k = 0; k < step->num_taps && k < L2K_KERNEL_TAPS; k++) {
         const float tap = step->taps[k];
         if (!isfinite(tap))
-            return "a tap that is infinite or no number";
+            return "a tap that is not a finite number";
         if (kernel->reversible && (tap != rintf(tap) || fabsf(tap) > INT16_MAX))
-            return "a tap of a reversible kernel that is no integer of 16 bits";
+            return "a tap of a reversible kernel that is not an integer of 16 bits";
     }
     return NULL;
 }
@@ -67,7 +67,7 @@ const char *l2k_kernel_wrong(const l2k_kernel *kernel)
     /* Its reciprocal is a scale, too. */
     if (!kernel->reversible &&
         !(isfinite(kernel->scale) && fabsf(kernel->scale) >= 0x1p-100f && fabsf(kernel->scale) <= 0x1p100f))
-        return "a scaling factor that is 0, infinite or no number";
+        return "a scaling factor that is 0 or not a finite number";
     for (unsigned s = 0; s < kernel->num_steps; s++) {
         const char *wrong = wrong_step(kernel, s);
         if (wrong)

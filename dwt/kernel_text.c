@@ -120,7 +120,7 @@ static l2k_status parse_taps(reader *r, l2k_kernel_step *step)
     double tap;
     while (find_word(r)) {
         if (!take_number(r, &tap))
-            return refuse(r, "a tap that is no number");
+            return refuse(r, "a tap that is not a number");
         if (step->num_taps == L2K_KERNEL_TAPS)
             return refuse(r, "a lifting step of more than 32 taps");
         step->taps[step->num_taps++] = (float)tap;
@@ -134,11 +134,11 @@ static l2k_status parse_step(reader *r, bool high, l2k_kernel *kernel)
     if (kernel->num_steps == L2K_KERNEL_STEPS)
         return refuse(r, "more than 8 lifting steps");
     if (!take_integer(r, -L2K_KERNEL_OFFSET, L2K_KERNEL_OFFSET, &offset))
-        return refuse(r, "an offset that is no integer from -31 to 31");
+        return refuse(r, "an offset that is not an integer from -31 to 31");
     if (take(r, "round") && !take_integer(r, INT16_MIN, INT16_MAX, &rounding))
-        return refuse(r, "a rounding that is no integer of 16 bits");
+        return refuse(r, "a rounding that is not an integer of 16 bits");
     if (take(r, "shift") && !take_integer(r, 0, 15, &shift))
-        return refuse(r, "a shift that is no integer from 0 to 15");
+        return refuse(r, "a shift that is not an integer from 0 to 15");
     if (!take(r, ":"))
         return refuse(r, "no ':' before the taps");
     l2k_kernel_step *step = &kernel->steps[kernel->num_steps++];
@@ -172,7 +172,7 @@ static l2k_status parse_line(reader *r, l2k_kernel *kernel, parsed *seen)
             return refuse(r, "a border that is neither clamp nor mirror");
         return L2K_OK;
     } else {
-        return refuse(r, "something else than reversible, irreversible, border, high or low, or one of them again");
+        return refuse(r, "something other than reversible, irreversible, border, high or low, or one of them again");
     }
     kernel->scale = (float)scale;
     return L2K_OK;
@@ -189,7 +189,7 @@ l2k_status l2k_kernel_parse(const l2k_context *context, const char *text, l2k_ke
         if (find_word(&r))
             L2K_TRY(parse_line(&r, kernel, &seen));
         if (find_word(&r))
-            return refuse(&r, "something behind the end");
+            return refuse(&r, "something after the end");
     }
     if (!seen.kind)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "kernel: neither reversible nor irreversible");

@@ -147,9 +147,9 @@ l2k_status l2k_parse_atk(l2k_header_state *state, const l2k_segment *segment)
     if (index < 2)
         return wrong(&a, "an index of 0 or 1, which are the wavelets of Part 1");
     if (!state->coding->kernels && !(state->siz->profile & L2K_RSIZ_PART_2))
-        l2k_warn(state->context, "ATK, but Rsiz %04X says nothing of Part 2", (unsigned)state->siz->profile);
+        l2k_warn(state->context, "ATK, but Rsiz %04X does not announce Part 2", (unsigned)state->siz->profile);
     if (l2k_kernels_find(state->coding->kernels, index))
-        return wrong(&a, "an index for the second time");
+        return wrong(&a, "the same index twice");
     if (a.type >= L2K_ATK_NUM_TYPES)
         return wrong(&a, "an impossible type of coefficients");
     if (a.satk & L2K_ATK_REVERSIBLE && a.type > L2K_ATK_INTEGER_16)

@@ -163,7 +163,7 @@ static l2k_status handle_segment(l2k_header_state *state, l2k_header_kind kind, 
     if (!rule && is_part_2(segment->marker))
         return refuse_part_2(state->context, segment->marker);
     if (!rule) {
-        l2k_warn(state->context, "marker %04X is not known and passed over", segment->marker);
+        l2k_warn(state->context, "marker %04X is unknown and skipped", segment->marker);
         return L2K_OK;
     }
     if (!(rule->where & (unsigned)kind))

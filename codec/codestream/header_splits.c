@@ -43,9 +43,9 @@ l2k_status l2k_parse_dfs(l2k_header_state *state, const l2k_segment *segment)
     L2K_TRY(l2k_kernels_need_splits(state->context, &state->coding->kernels));
     l2k_split_styles *styles = l2k_kernels_splits(state->coding->kernels);
     if (styles->levels[index])
-        return l2k_segment_wrong(state, segment, "an index for the second time");
+        return l2k_segment_wrong(state, segment, "the same index twice");
     if (!has_styles(styles) && !(state->siz->profile & L2K_RSIZ_PART_2))
-        l2k_warn(state->context, "DFS, but Rsiz %04X says nothing of Part 2", (unsigned)state->siz->profile);
+        l2k_warn(state->context, "DFS, but Rsiz %04X does not announce Part 2", (unsigned)state->siz->profile);
     styles->levels[index] = (uint8_t)l2k_min_u32(levels, L2K_MAX_LEVELS);
     return parse_splits(state, segment->data + 3, styles->levels[index], &styles->of[index]);
 }

@@ -68,7 +68,7 @@ static l2k_status list_parts(l2k_codestream *cs, const l2k_segment_list *lengths
     return L2K_OK;
 }
 
-static const char wrong_parts[] = "TLM does not list the tile-parts that there are, which are looked for one by one";
+static const char wrong_parts[] = "TLM does not match the tile-parts, which are located one by one";
 
 l2k_status l2k_tile_parts_list(l2k_codestream *cs, const l2k_segment_list *lengths)
 {

@@ -195,7 +195,7 @@ l2k_status l2k_tile_parts_share_packed(l2k_codestream *cs)
         uint32_t bytes = l2k_get_be(at, 4);
         at += 4;
         if (bytes > (size_t)(end - at))
-            return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "PPM: %u bytes of packet headers, of which %zu are there",
+            return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "PPM: %u bytes of packet headers, but only %zu are present",
                             bytes, (size_t)(end - at));
         cs->parts[i].packed = at;
         cs->parts[i].packed_end = at += bytes;

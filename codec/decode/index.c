@@ -30,7 +30,7 @@ static l2k_status enter_part(const l2k_decoding *d, l2k_tile_state *s, const l2k
     return status;
 }
 
-static const char wrong_lengths[] = "the packet lengths of tile %u are not those of its packets";
+static const char wrong_lengths[] = "the packet lengths of tile %u do not match its packets";
 
 /* Fills the index from stated lengths, if these locate all packets. */
 static l2k_status enter_lengths(const l2k_decoding *d, l2k_tile_state *s, l2k_packet_index *index)

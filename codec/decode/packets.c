@@ -132,7 +132,7 @@ static l2k_status read_packet(tile_reader *reader, const l2k_packet_id *id, bool
     else if (status == L2K_ERROR_CORRUPT)
         *stop = (l2k_packet_stop){status, "has a damaged packet header: ", reader->input.fault};
     else if (status == L2K_OK && looks_too_often(reader, skipped))
-        *stop = (l2k_packet_stop){L2K_ERROR_CORRUPT, "has packets that say next to nothing of many code-blocks", ""};
+        *stop = (l2k_packet_stop){L2K_ERROR_CORRUPT, "has packets that visit too many code-blocks without data", ""};
     else
         return status;
     return L2K_OK;

@@ -39,7 +39,7 @@ static l2k_status begin_rows(l2k_encoder *encoder, const l2k_image *image, const
     if (e->tlm && !stream->rewrite)
         return l2k_fail(
             &encoder->context, L2K_ERROR_ARGUMENT,
-            "TLM stands before what it lists: an image by rows of tiles needs a stream with rewrite for it");
+            "TLM precedes the tile-parts that it lists: encoding by rows of tiles needs a stream with rewrite for it");
     if (e->tlm)
         L2K_TRY(l2k_output_plan_parts(e, out));
     if (e->coding.capabilities.parts)

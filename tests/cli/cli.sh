@@ -390,7 +390,7 @@ done
 : >marked.j2k
 marker "PPM: packet headers for 0 tile-parts" main ff60 00
 : >marked.j2k
-marker "PPM: 256 bytes of packet headers, of which 1" main ff60 000000010000
+marker "PPM: 256 bytes of packet headers, but only 1" main ff60 000000010000
 : >marked.j2k
 marker "CAP: capabilities of Part 16" main ff50 000100000000
 : >marked.j2k

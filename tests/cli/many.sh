@@ -428,7 +428,7 @@ runs "a codestream" encode photos/camera.png plain.j2k --quiet
     tail -c +46 plain.j2k
 } >warned.j2k
 gives "many warnings" 0 decode warned.j2k warned.pgm
-check "many warnings: the first" grep -qx 'lift2k: warned.j2k: warning: marker FFA0 is not known and passed over' err.log
+check "many warnings: the first" grep -qx 'lift2k: warned.j2k: warning: marker FFA0 is unknown and skipped' err.log
 check "many warnings: the last" grep -q 'marker FFB3 ' err.log
 says "many warnings: the rest" '^lift2k: warned.j2k: further warnings are not shown$'
 check "many warnings: lines" test "$(grep -c warned.j2k: err.log)" -eq 21

@@ -155,8 +155,8 @@ static unsigned count_joined(const l2k_plan_spec *spec, uint32_t first)
     return spec->component_transform && first == 0 ? L2K_MAX_JOINED : 1;
 }
 
-/* The component transform makes the level next to the pixels one level pass of all joined components; deeper levels have
- * a level pass for each component. */
+/* The component transform joins its components in one level pass at the level next to the pixels; deeper levels have a
+ * level pass for each component. */
 static unsigned deep_levels(const l2k_plan *plan, uint32_t first)
 {
     const l2k_plan_component *component = &plan->components[first];
