@@ -1,6 +1,5 @@
-/* Coefficients of which most are 0 cross the bus by cells: a warp takes one, reads it out of the host's memory if it
- * holds something, and writes it, or zeros. So what holds nothing costs the device's memory, but not the bus, and
- * no step packs them. */
+/* Coefficients that are mostly 0 cross the bus cell by cell: a warp reads a marked cell from host memory, or writes
+ * zeros. Empty cells thus cost bandwidth of device memory but not of the bus, and nothing needs packing. */
 #include <cuda_runtime.h>
 
 extern "C" {
@@ -20,7 +19,7 @@ struct cells_of_view {
     uint32_t count, across, row_bytes, height;
 };
 
-/* All loads of a lane are under way before the first store. */
+/* A lane issues all loads before its first store. */
 __global__ void __launch_bounds__(32 * WARPS) upload_cells_kernel(const cells_of_view v)
 {
     enum { TIMES = L2K_CELL_ROWS / ROWS_AT_ONCE };

@@ -4,9 +4,9 @@
 
 #include "lift2k/lift2k.h"
 
-/* Enqueues the filling of `device`, memory for the coefficients of `view`: with those of the cells marked in `cells`,
- * and zeros elsewhere. The view and the cells are in pinned memory, out of which the kernel reads the marked cells
- * itself. `stream` is a cudaStream_t, the result a cudaError_t. */
+/* Enqueues a kernel that fills `device`, memory for the coefficients of `view`, with the cells marked in `cells` and
+ * with zeros elsewhere. The view and the cells are in pinned memory, which the kernel reads. `stream` is a
+ * cudaStream_t, the result a cudaError_t. */
 int l2k_cuda_upload_cells(const l2k_coefficients *view, const uint8_t *cells, void *device, void *stream);
 
 #endif

@@ -23,8 +23,7 @@ namespace
 /* The kernels need compute capability 7.5. */
 const int OLDEST = 75;
 
-/* What decides whether a device can be used. All of its properties take long to fetch, so they are asked for only where
- * its name is. */
+/* Attributes decide whether a device can be used. Fetching all properties takes long, so only `describe` does it. */
 struct abilities {
     int major, minor, mode;
 };
@@ -82,8 +81,7 @@ bool describe(int device, const abilities *a, char *text, size_t bytes)
     return enough;
 }
 
-/* With a device that was asked for, the caller is about to work there; as it is current already, this costs nothing
- * where it can be. */
+/* The caller is about to work on `device`. Setting the current device again is free. */
 bool makes_current(int device, char *text, size_t bytes)
 {
     const cudaError_t error = device < 0 ? cudaSuccess : cudaSetDevice(device);
@@ -101,7 +99,7 @@ bool refuse(char *text, size_t bytes, const char *reason)
     return false;
 }
 
-/* The runtime calls a missing driver an old one, too. */
+/* The runtime reports a missing driver as an old one. */
 bool refuse_driver(char *text, size_t bytes, cudaError_t error)
 {
     int version = 0;

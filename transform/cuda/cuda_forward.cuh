@@ -24,7 +24,6 @@ template <class D, int N> struct band_stores : l2k_band_places<D, N> {
     {
     }
 
-    /* Row n of a band, if it exists. */
     __device__ __forceinline__ void store(const l2k_cuda_bands &b, int level, int band, const packed &q, int n) const
     {
         if (places::has_row(band, n))
@@ -32,7 +31,6 @@ template <class D, int N> struct band_stores : l2k_band_places<D, N> {
     }
 };
 
-/* The even or the odd columns of a row. */
 template <int PARITY, int N, class T> __device__ __forceinline__ void pick_columns(const T (&row)[N], T (&out)[N / 2])
 {
 #pragma unroll
@@ -108,7 +106,6 @@ template <class W, class Reader, class D, int LEVELS> struct forward_iterator {
         p->warm_up = (W::REACH + 2 * W::DELAY + 4) / 4 + (LEVELS == 2 ? W::DELAY + (W::REACH + 2) / 2 : 0);
     }
 
-    /* The first of the four rows that round `round` takes. */
     static __device__ __forceinline__ int row_of(int round)
     {
         return 4 * round - 1 + 2 * W::DELAY;
@@ -121,7 +118,6 @@ template <class W, class Reader, class D, int LEVELS> struct forward_iterator {
         return l2k_span{(y.first + BEFORE) >> 2, ((y.end - 3 - 2 * W::DELAY) >> 2) - AHEAD + 1};
     }
 
-    /* Whether all rows are aligned for vector accesses. */
     __device__ __forceinline__ bool is_aligned() const
     {
         return reader.is_aligned() && stores1.is_aligned() && (LEVELS == 1 || stores2.is_aligned());
@@ -282,7 +278,7 @@ template <class W, class Reader, class D, int LEVELS> struct forward_iterator {
         way.end();
     }
 
-    /* Columns of the last level's LL, which the plan aligns. */
+    /* The plan aligns columns of the last level's LL. */
     template <int M> __device__ __forceinline__ l2k_lane_run<M> low_run() const
     {
         return LEVELS == 2 ? l2k_lane_run<M>{stores2.low.first, stores2.low.count, true}
@@ -290,7 +286,7 @@ template <class W, class Reader, class D, int LEVELS> struct forward_iterator {
     }
 
   private:
-    /* Whether every lane has all of its columns or none, asked for in rounds that see a border of rows. */
+    /* Whether every lane has all of its columns or none; only rounds at a border of rows need to know. */
     template <class Way> __device__ __forceinline__ bool is_whole() const
     {
         return Way::BORDER && W::IS_SHORT && l2k_strip<HALO, N>(p).is_inside(p.x);
@@ -407,8 +403,8 @@ void flip_signs(l2k_cuda_plane *planes, int count)
                                                             : 0;
 }
 
-/* The forms of a wavelet and a coefficient type. The number of warps that a multiprocessor is to hold is what registers
- * allow without spills. */
+/* The forms of a wavelet and a coefficient type. A multiprocessor holds as many warps as registers allow without
+ * spills. */
 template <class W, class D> struct forward_form {
     enum { PLAIN = W::DELAY ? 12 : 16, OTHER = 12, ANY = 8 };
     enum { SINGLE = W::DELAY && sizeof(D) == 4 && (D)0.5f == 0 ? 12 : 16 }; /* 9/7, one level, one component */

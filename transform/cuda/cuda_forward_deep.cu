@@ -28,7 +28,7 @@ template <class W, class D, class L, int GIVEN> struct forward_patch : l2k_patch
     {
     }
 
-    /* A lane has two samples of a row, one or none; values beyond the ends of the line are not used. */
+    /* A lane has two samples of a row, one or none; nothing uses values beyond the ends of the line. */
     __device__ __forceinline__ void load()
     {
         int first = at.column - x.first, width = l2k_length(x);
@@ -63,7 +63,6 @@ template <class W, class D, class L, int GIVEN> struct forward_patch : l2k_patch
             l2k_rows<W, true, true>(rows, columns);
     }
 
-    /* LL for the next level or launch, if there is one. */
     __device__ __forceinline__ void store_low() const
     {
         if (!low_in_band)
@@ -80,7 +79,6 @@ template <class W, class D, class L, int GIVEN> struct forward_patch : l2k_patch
     }
 
   private:
-    /* Input row r of the patch. */
     template <class S> __device__ __forceinline__ const S *row(const L *samples, int r) const
     {
         int n = l2k_patch_row<W>(at.row - W::STEPS + r, y);

@@ -12,11 +12,11 @@
 
 /* How levels are grouped, by the samples of the first level of a group, as measured. */
 typedef struct group_limits {
-    /* From how many samples on a level pass takes two levels at once: this saves memory traffic, but costs each warp
-     * warm-up rows and halo columns on both sides. With a component transform, three components at once, the halo is a
-     * larger share. UINT64_MAX: never, and there is no such kernel. */
+    /* The least samples with which a level pass takes two levels at once: this saves memory traffic, but costs each
+     * warp warm-up rows and halo columns on both sides. With a component transform, three components at once, the halo
+     * is a larger share. UINT64_MAX: no such kernel exists. */
     uint64_t two_levels_from, two_joined_levels_from;
-    /* Up to how many samples a level is deep: it fits into the cache and is bound by latency. */
+    /* The most samples of a deep level, which fits into the cache and is bound by latency. */
     uint64_t deep_to;
 } group_limits;
 
@@ -36,8 +36,7 @@ static group_limits limits_of(const l2k_plan_spec *spec, const l2k_plan_componen
     return (group_limits){UINT64_MAX, UINT64_MAX, 0};
 }
 
-/* How many of the levels from `first` on a level pass can take, of at most `most`: where a window cuts levels, they
- * have to be cut alike. */
+/* How many levels, from `first` on and at most `most`, a level pass can take: a window must cut all of them alike. */
 static unsigned count_together(const l2k_plan_component *component, unsigned first, l2k_rect low, unsigned most)
 {
     if (most < 2 || !l2k_has_window(component))
@@ -93,7 +92,7 @@ l2k_level_groups l2k_list_groups(const l2k_plan_spec *spec, uint32_t c)
     return groups;
 }
 
-/* Including quantiser steps, since kernels take one set. */
+/* Compares quantiser steps too, since kernels take one set. */
 static bool are_alike(const l2k_plan_spec *spec, const l2k_plan_component *a, const l2k_plan_component *b)
 {
     const l2k_direction direction = spec->direction;
@@ -116,8 +115,8 @@ unsigned l2k_count_alike(const l2k_plan_spec *spec, uint32_t c, unsigned most)
     return count;
 }
 
-/* From how many alike components on, of at most how many samples each, launches take many: a few of them leave most of
- * a device idle, or are latency alone. */
+/* A launch takes many alike components if there are at least MANY_FROM, of at most SMALL samples each: a few of them
+ * would leave most of a device idle. */
 enum { MANY_FROM = 8, SMALL = 1 << 20 };
 
 unsigned l2k_components_together(const l2k_plan_spec *spec, uint32_t c)
@@ -141,8 +140,7 @@ static bool inverse_low_is_narrow(const l2k_plan_spec *spec, const l2k_plan_comp
     return component->narrow_low;
 }
 
-/* int16 coefficients of a forward transform fit by promise, and so does what they are made from; inverse, what
- * narrow_low says. */
+/* Forward, the plan promises that int16 coefficients fit, and with them the sums; inverse, narrow_low tells. */
 bool l2k_has_wide_sums(const l2k_plan_spec *spec, const l2k_plan_component *component)
 {
     const l2k_wavelet_descriptor *own = component->own;

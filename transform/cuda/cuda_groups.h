@@ -12,7 +12,7 @@ typedef struct l2k_level_group {
     l2k_rect samples, low; /* on the side of the pixels; the LL that the last level takes or leaves */
 } l2k_level_group;
 
-/* The groups of a component from the pixels on; at least one. Memory for LL samples is used in turn. */
+/* The groups of a component from the pixels on; at least one. They use two areas for LL samples in turn. */
 typedef struct l2k_level_groups {
     unsigned count;
     size_t low_bytes[2]; /* of a component, for the largest LL behind even and behind odd groups */

@@ -24,7 +24,7 @@ template <class D, int N> struct band_loads : l2k_band_places<const D, N> {
     {
     }
 
-    /* Row n of a subband; if there is no such row, the slot keeps values that are not used. */
+    /* Row n of a subband; without such a row, the slot keeps unused values. */
     __device__ __forceinline__ void load(const l2k_cuda_bands &b, int level, int band, int n, int lane,
                                          l2k_shared slot) const
     {
@@ -77,7 +77,7 @@ template <class T, int N> struct low_loads {
         else
             wide::copy(slot, lane, (const int32_t *)at.place(row, offset), (int)sizeof(int32_t) * N);
     }
-    /* `known`: these are values already, not quantiser indices. */
+    /* `known`: the source holds values, not quantiser indices. */
     __device__ __forceinline__ void unpack(float half_step, bool known, l2k_shared slot, int lane, T (&v)[N]) const
     {
         if (is_narrow)
@@ -166,13 +166,12 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_iterator {
     {
         return 2 * round - 1 - 2 * W::DELAY;
     }
-    /* The first of the four rows of samples that round `round` yields. */
     static __device__ __forceinline__ int row_of(int round)
     {
         return 2 * first_row(round) - 1 - 2 * W::DELAY;
     }
 
-    /* Rounds that neither use nor load a row outside the plane, at either level, and store none that is not kept. */
+    /* Rounds that neither use nor load a row outside the plane, at either level, and store only rows that are kept. */
     static __device__ __forceinline__ l2k_span inside(const l2k_cuda_level_pass &p)
     {
         const int first = (p.y.first + BEFORE) >> 2, end = ((p.y.end - 4) >> 2) - AHEAD + 1;
@@ -180,7 +179,6 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_iterator {
                         min(end, ((p.kept_y.end - 1 + 6 * W::DELAY) >> 2) + 1)};
     }
 
-    /* Whether all rows are aligned for vector accesses. */
     __device__ __forceinline__ bool is_aligned() const
     {
         return loads1.is_aligned() && (LEVELS == 1 || loads2.is_aligned()) && lows.run.aligned && writer.is_aligned();
@@ -330,7 +328,7 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_iterator {
     }
 
   private:
-    /* Whether every lane has all of its columns or none, asked for in rounds that see a border of rows. */
+    /* Whether every lane has all of its columns or none; only rounds at a border of rows need to know. */
     template <class Way> __device__ __forceinline__ bool is_whole() const
     {
         return Way::BORDER && W::IS_SHORT && l2k_strip<HALO, N>(p).is_inside(p.x);
@@ -413,7 +411,7 @@ template <class W, int K, class D> __global__ void copy_kernel(const __grid_cons
 
 /* ---- Launchers ----------------------------------------------------------------------------------------------- */
 
-/* Whether lanes store all of their columns or none, unless the plane ends there, with accesses that are aligned. */
+/* Whether each lane makes aligned stores of all its columns or of none, except where the plane ends. */
 template <class Writer> bool stores_whole_lanes(const l2k_cuda_level_pass &p)
 {
     const int n = Writer::COLUMNS;
@@ -427,8 +425,8 @@ template <class Writer> bool stores_whole_lanes(const l2k_cuda_level_pass &p)
     return whole;
 }
 
-/* The forms of a wavelet and a coefficient type. The number of warps that a multiprocessor is to hold is what registers
- * allow without spills. */
+/* The forms of a wavelet and a coefficient type. A multiprocessor holds as many warps as registers allow without
+ * spills. */
 template <class W, class D> struct inverse_form {
     enum { PLAIN = W::DELAY ? 12 : 16, JOINED = PLAIN - (sizeof(D) == 2 ? 0 : 4) };
 

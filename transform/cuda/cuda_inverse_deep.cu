@@ -84,7 +84,6 @@ template <class W, class D, class L, int GIVEN> struct inverse_patch : l2k_patch
     }
 
   private:
-    /* Output row r of the patch. */
     __device__ __forceinline__ void store_row(L *to, int r, const l2k_level_shift &shift, bool left, bool right,
                                               bool pairs) const
     {
@@ -114,8 +113,8 @@ template <class W, class D, class L, int GIVEN> struct inverse_patch : l2k_patch
             l2k_lone_row<W, false>(v[r]);
     }
 
-    /* The lane's values of a subband; values beyond its borders are not used. Rows of the other parity are loaded only
-     * where the result is not used. */
+    /* The lane's values of a subband. Nothing uses values beyond its borders, nor results from rows of the other
+     * parity. */
     template <class S>
     __device__ __forceinline__ void load_rows(int band, const char *from, int stride, S (&raw)[HIGHS]) const
     {

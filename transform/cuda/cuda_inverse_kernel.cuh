@@ -8,7 +8,7 @@
 namespace
 {
 
-/* The forms of the forward direction; int16 coefficients whose sums need 64 bits go to any layout. */
+/* The forms of the forward direction; int16 coefficients whose sums need 64 bits use the form for any layout. */
 template <class W, class D> struct inverse_kernel_form {
     /* Warps of a multiprocessor. Fewer go further down, with fewer rows to warm up for. */
     enum {

@@ -78,8 +78,7 @@ static int l2k_launch(Kernel *kernel, dim3 grid, int threads, bool together, boo
     return cudaLaunchKernelEx(&config, kernel, p);
 }
 
-/* The rounds for one of many small components, whose rows are short and mostly in the cache: there, fewer
- * warm-up rounds count for more. */
+/* Rows of many small components are short and mostly in the cache, so saving warm-up rounds counts for more. */
 enum { L2K_MANY_ROUNDS = 12 };
 
 /* A level pass by warps that go down strips, WARPS of them per multiprocessor. */
@@ -156,7 +155,7 @@ static inline l2k_form l2k_form_of_plane(const l2k_cuda_plane &plane, l2k_sample
     return L2K_FORM_ANY;
 }
 
-/* The form that all planes have; joined ones with one row stride. */
+/* The form that fits all planes; joined ones must share a row stride. */
 static inline l2k_form l2k_form_of_planes(const l2k_cuda_level_pass &p)
 {
     const l2k_sample_type wide = l2k_wavelet_get(p.wavelet)->is_float ? L2K_SAMPLE_F32 : L2K_SAMPLE_S32;

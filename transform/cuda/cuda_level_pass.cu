@@ -1,5 +1,5 @@
-/* Finds the kernels of a level pass: a table of launchers by wavelet and coefficient type. CMake makes a file of each,
- * from the list of forms in CMakeLists.txt, so that make can compile them side by side. */
+/* Finds the kernels of a level pass in a table of launchers by wavelet and coefficient type. CMake writes a file for
+ * each of the forms listed in CMakeLists.txt, so that make can compile them in parallel. */
 #include <cuda_runtime.h>
 
 extern "C" {
@@ -15,7 +15,7 @@ typedef int form(const l2k_cuda_level_pass *pass, void *stream);
 
 } // namespace
 
-/* Of named kernels, with coefficients of any type that the kernel has. */
+/* Named kernels take every coefficient type that they support. */
 #define EACH_FORM(X)                                                                                                   \
     X(5_3_int16, L2K_WAVELET_5_3, L2K_COEFFICIENT_INT16)                                                               \
     X(5_3_int32, L2K_WAVELET_5_3, L2K_COEFFICIENT_INT32)                                                               \

@@ -12,8 +12,8 @@ extern "C" {
 #include "tiling/pixel/cuda_plane.h"
 #include "transform/plan.h"
 
-/* Components of a launch: few, whose deep levels may share one as well; or many small ones. Kernel parameters are
- * limited to 4 KiB, from CUDA 12.1 on to 32 KiB less 4 bytes. */
+/* Components of a launch: a few, whose deep levels may share a launch as well, or many small ones. Kernel parameters
+ * are limited to 4 KiB, from CUDA 12.1 on to 32 KiB less 4 bytes. */
 #ifdef L2K_CUDA_LARGE_PARAMETERS
 enum { L2K_CUDA_TOGETHER = 3, L2K_CUDA_MANY = 64 };
 #else
@@ -24,8 +24,7 @@ enum { L2K_CUDA_TOGETHER = 3, L2K_CUDA_MANY = 16 };
  * aligned where planes are. */
 typedef struct l2k_cuda_level_pass {
     l2k_span x, y;           /* of the samples */
-    l2k_span kept_x, kept_y; /* those that are stored, inverse, from the first one of `samples` on; all but for the
-                                pixels of a window */
+    l2k_span kept_x, kept_y; /* inverse: the samples that are stored, a part only for the pixels of a window */
     int32_t levels;          /* 0: no decomposition, samples to subband 0 or back */
     int32_t components;
     bool joined;       /* component transform at the pixel side */

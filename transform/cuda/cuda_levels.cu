@@ -35,8 +35,8 @@ struct level_run {
     size_t first_of_band[L2K_MAX_SUBBANDS];
 };
 
-/* The LL of component c + k between groups g - 1 and g, from a sample of it on: what group g - 1 takes may begin
- * inside what group g gives. */
+/* The LL of component c + k between groups g - 1 and g, from sample `from` on: the input of group g - 1 may begin
+ * inside the output of group g. */
 l2k_cuda_plane low_plane(const level_run *run, uint32_t c, unsigned k, unsigned g, l2k_rect from)
 {
     const l2k_plan_spec *spec = &run->plan->spec;
@@ -55,7 +55,7 @@ l2k_cuda_plane low_plane(const level_run *run, uint32_t c, unsigned k, unsigned 
     return plane;
 }
 
-/* Where the coefficients begin that the plan reads of each subband, in the views of components of the shape of c. */
+/* Where the coefficients that the plan reads begin in each subband, for views of components of the shape of c. */
 void list_bands(level_run *run, uint32_t c)
 {
     const l2k_plan_component *component = &run->plan->components[c];
@@ -80,7 +80,7 @@ l2k_cuda_plane deepest_plane(const level_run *run, uint32_t c)
     return plane;
 }
 
-/* Of component c; those that share launches with it have views of the same layout. */
+/* Components that share launches with c have views of the same layout. */
 l2k_cuda_bands bands_of(const level_run *run, uint32_t c, l2k_level_group group)
 {
     const l2k_plan_component *component = &run->plan->components[c];
@@ -99,7 +99,6 @@ l2k_cuda_bands bands_of(const level_run *run, uint32_t c, l2k_level_group group)
     return bands;
 }
 
-/* The same in the memory of another component. */
 l2k_cuda_bands move_bands(l2k_cuda_bands bands, const void *from, void *to)
 {
     for (auto &level : bands.at)
@@ -236,8 +235,8 @@ int launch_deep(const level_run *run, component_range range, unsigned first, uns
                                           : l2k_cuda_inverse_deep(&deep, run->stream);
 }
 
-/* Whether the kernels of deep levels can read or write the pixels directly: their planes are like those of LL, with one
- * row stride and one level shift for all components, and have all samples of the level. */
+/* Whether kernels of deep levels can read or write the pixels directly: the planes must be laid out like LL, hold all
+ * samples of the level, and share a row stride and a level shift. */
 bool are_like_low(const level_run *run, component_range range, const l2k_plane *planes)
 {
     const l2k_plan_spec *spec = &run->plan->spec;
@@ -268,7 +267,7 @@ unsigned first_deep(const level_run *run, component_range range, const l2k_plane
     return g > 0 || are_like_low(run, range, planes) ? g : 1;
 }
 
-/* How many groups one launch may take: more than one needs a cooperative launch. */
+/* Several groups in one launch need a cooperative launch. */
 unsigned most_deep()
 {
     int device = 0, together = 0;
@@ -310,8 +309,7 @@ int launch_one_by_one(const level_run *run, uint32_t c, unsigned together, unsig
     return error;
 }
 
-/* Launches all groups of the components from c on. Components of a component transform that are not alike share only
- * the launch at the pixels. */
+/* Components of a component transform that are not alike share only the launch at the pixels. */
 int launch_components(const level_run *run, uint32_t c, unsigned together, const l2k_plane *planes)
 {
     const l2k_plan_spec *spec = &run->plan->spec;

@@ -1,5 +1,5 @@
-/* Three planes of a component transform, in device memory and of any layout, become interleaved triples, or triples
- * become planes: the transform loads and stores triples in words, others byte by byte (tiling/pixel/pixel_cuda.cuh),
+/* Interleaves three planes of a component transform, in device memory and of any layout, as triples, or separates
+ * them: the transform loads and stores triples in words, other layouts byte by byte (tiling/pixel/pixel_cuda.cuh),
  * which takes longer than this pass. */
 #include <cuda_runtime.h>
 
@@ -71,7 +71,7 @@ template <class Bits> __global__ void __launch_bounds__(THREADS) pack(const sour
     }
 }
 
-/* The other way round: from pixels to planes of rows of whole words, samples side by side. */
+/* Targets of the separation: planes with adjacent samples and rows of whole words. */
 struct planes_of {
     uint8_t *data[3];
     size_t row_bytes;

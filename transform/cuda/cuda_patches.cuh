@@ -1,6 +1,6 @@
-/* Several small levels in one launch. A small level is bound by latency: of the launch, of instruction fetches, of one
- * row after the other. So a warp takes a patch of a few rows at once with all its loads in flight, and the blocks of a
- * cooperative launch wait for each other between two levels. Lifting as in dwt/warp_cuda.cuh. */
+/* Several small levels in one launch. Latency bounds a small level: of the launch, of instruction fetches, of row after
+ * row. So a warp takes a patch of a few rows at once with all its loads in flight, and the blocks of a cooperative
+ * launch wait for each other between two levels. Lifting as in dwt/warp_cuda.cuh. */
 #ifndef L2K_TRANSFORM_CUDA_CUDA_PATCHES_CUH
 #define L2K_TRANSFORM_CUDA_CUDA_PATCHES_CUH
 
@@ -12,9 +12,8 @@
 enum { L2K_PATCH_COLUMNS = 2 }; /* per lane */
 
 /* A barrier over all blocks, one per level but the first. When all blocks have arrived, the counter's upper bit flips
- * and its other bits are 0 again, so it needs no clearing. What a block wrote before it arrived is visible to those
- * that have waited, except to loads through the read-only cache. A block's messenger is in its last warp, which has the
- * least to do. */
+ * and its other bits are 0 again, so it needs no clearing. Blocks that have waited see what others wrote before they
+ * arrived, except through the read-only cache. A thread of a block's last warp, which has least to do, signals. */
 struct l2k_meeting {
     uint32_t *arrived;
     bool messenger;
@@ -79,7 +78,7 @@ template <class W, int GIVEN> struct l2k_patch {
         keeps = lane >= patches::HALO && lane < 32 - patches::HALO;
     }
 
-    /* Whether the line begins and ends between two lanes, if it does so in this patch. */
+    /* Whether no lane straddles an end of the line. */
     __device__ __forceinline__ bool is_inside(l2k_span x) const
     {
         return ((x.first | x.end) & 1) == 0 ||
@@ -149,8 +148,8 @@ template <class S> struct l2k_pair {
     }
 };
 
-/* Whether patches of a level yield four rows, not eight: with up to `most` samples this keeps each warp's work short;
- * with more it would cost too many rows around the patches. */
+/* Whether patches of a level yield four rows, not eight: up to `most` samples this keeps each warp's work short;
+ * beyond, rows around the patches would cost too much. */
 __device__ __forceinline__ bool l2k_has_low_patches(const l2k_cuda_deep &p, int level, int most)
 {
     int width = l2k_length(p.level[level].x), height = l2k_length(p.level[level].y);
@@ -159,8 +158,8 @@ __device__ __forceinline__ bool l2k_has_low_patches(const l2k_cuda_deep &p, int 
 
 /* ---- In launchers -------------------------------------------------------------------------------------------- */
 
-/* Launches a kernel whose blocks wait for each other: no more blocks than the device holds at once, nor than the first
- * level, which has most patches, can use. `warps` are those of a block. */
+/* Launches a kernel whose blocks wait for each other, with at most as many blocks as the device holds at once and as
+ * the first level, which has most patches, can use. `warps` counts those of a block. */
 template <class W, class Kernel>
 static int l2k_launch_deep(Kernel *kernel, int warps, const l2k_cuda_deep &p, cudaStream_t stream)
 {

@@ -31,7 +31,7 @@ struct cuda_state {
     l2k_plane *planes;        /* per component, device, host plans */
     char *low;                /* LL samples between launches */
     cudaEvent_t marks[4];     /* if timed: before and after upload, transform, download */
-    cudaEvent_t others;       /* the work of another stream that this one is to wait for */
+    cudaEvent_t others;       /* work of another stream that this one waits for */
 };
 
 cuda_state *state_of(const l2k_plan *plan)
@@ -41,8 +41,8 @@ cuda_state *state_of(const l2k_plan *plan)
 
 /* ---- Memory -------------------------------------------------------------------------------------------------- */
 
-/* Parts start at multiples of 256 bytes with at least 256 unused bytes between them: the block is one allocation, so
- * only these can show that a kernel writes outside its part. */
+/* Parts start at multiples of 256 bytes with at least 256 unused bytes between them: in a single allocation, only these
+ * can reveal writes outside a part. */
 const size_t GUARD_BYTES = 256;
 
 size_t with_guard(size_t bytes)
@@ -65,9 +65,8 @@ l2k_status check_widths(const l2k_plan *plan)
     return L2K_OK;
 }
 
-/* Where the parts of a plan begin, in bytes, after the coefficients. The pinned block has coefficients, too, unless
- * they do not cross the bus, and then pixels, or a part of them at a time; and marks of the cells that hold
- * something. */
+/* Where the parts of a plan begin, in bytes, after the coefficients. The pinned block holds coefficients if they cross
+ * the bus, then pixels or a part of them at a time, then the marks of cells. */
 struct block_layout {
     size_t pixels, low, end, pinned_pixels, pinned_cells, pinned_end;
 };
@@ -83,7 +82,6 @@ bool coefficients_stay(const l2k_plan_spec *spec)
     return spec->memory != L2K_PLAN_HOST;
 }
 
-/* Whether coefficients go up. */
 bool sends_coefficients(const l2k_plan_spec *spec)
 {
     return spec->direction == L2K_INVERSE && !coefficients_stay(spec);
@@ -238,7 +236,7 @@ l2k_status create(l2k_plan *plan)
     return l2k_plan_on_device(&plan->spec) ? L2K_OK : record(plan);
 }
 
-/* Errors of these calls come from earlier ones and have been reported. */
+/* These calls return errors of earlier calls, which have been reported. */
 void destroy(l2k_plan *plan)
 {
     cuda_state *s = state_of(plan);
@@ -390,7 +388,6 @@ l2k_status pack_planes(l2k_plan *plan, const l2k_plane **planes)
     return L2K_OK;
 }
 
-/* Nothing crosses the bus. */
 l2k_status enqueue_on_device(l2k_plan *plan, const l2k_plane *planes)
 {
     L2K_TRY(mark(plan, 1));

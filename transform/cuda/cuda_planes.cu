@@ -1,4 +1,4 @@
-/* Samples that no transform writes: planes in device memory that are filled or copied, of any strides. */
+/* Fills and copies planes of any strides in device memory, for samples that no transform writes. */
 #include <cuda_runtime.h>
 
 #include <stdio.h>
@@ -11,7 +11,6 @@ extern "C" {
 namespace
 {
 
-/* A plane as the kernels see it. */
 struct samples {
     char *data;
     long long row_stride, sample_stride; /* bytes */
@@ -22,7 +21,6 @@ samples samples_of(const l2k_plane *plane)
     return samples{(char *)plane->data, (long long)plane->row_stride, (long long)plane->sample_stride};
 }
 
-/* A block takes rows from its number on, as many apart as there are blocks. */
 template <class Sample> __global__ void fill_samples(samples to, uint32_t width, uint32_t height, Sample value)
 {
     for (uint32_t y = blockIdx.x; y < height; y += gridDim.x)
@@ -38,8 +36,8 @@ template <class Sample> __global__ void copy_samples(samples to, samples from, u
                 *(const Sample *)(from.data + y * from.row_stride + x * from.sample_stride);
 }
 
-/* Rows of bytes, a word at a time of what is written, from any address. A word that is read has a byte that is wanted,
- * so it is inside the same memory. */
+/* Rows of bytes from any address, stored in aligned words. Each word that is read has at least one wanted byte, so it
+ * lies inside the same memory. */
 __global__ void copy_rows(samples to, samples from, uint32_t bytes, uint32_t height)
 {
     for (uint32_t y = blockIdx.x; y < height; y += gridDim.x) {
@@ -78,7 +76,7 @@ extern "C" l2k_status l2k_cuda_planes_reserve(const l2k_context *context, l2k_de
     return L2K_OK;
 }
 
-/* Errors come from earlier calls and have been reported. */
+/* A call returns errors of earlier calls, which have been reported. */
 extern "C" void l2k_cuda_planes_release(l2k_device_memory *memory)
 {
     if (memory->at)

@@ -15,8 +15,8 @@ extern "C" {
 namespace
 {
 
-/* One chunk crosses the bus while the next one is packed. Memory for uploads has room for a few: pinning it takes
- * longer than an upload. */
+/* One chunk crosses the bus while the next one is packed. Memory for uploads holds only a few: pinning takes longer
+ * than an upload. */
 const size_t CHUNK_BYTES = (size_t)4 << 20, UPLOAD_BYTES = 3 * CHUNK_BYTES;
 
 l2k_sample_type smallest_type(unsigned precision, bool is_signed)
@@ -33,7 +33,7 @@ size_t used_row_bytes(const l2k_cuda_pixels *pixels)
 
 /* ---- Planes that need no staging ----------------------------------------------------------------------------- */
 
-/* Older drivers report an error for pageable memory, which must not show up in the next call. */
+/* Older drivers report an error for pageable memory, which the next call must not see. */
 bool is_pinned(const void *at)
 {
     cudaPointerAttributes attributes;
@@ -57,7 +57,6 @@ bool goes_directly(const l2k_cuda_pixels *pixels, const l2k_plane *planes)
 
 /* ---- Packing ------------------------------------------------------------------------------------------------- */
 
-/* A row of samples and their stride in bytes. */
 struct strided {
     char *data;
     ptrdiff_t stride;
@@ -75,8 +74,8 @@ inline void convert_apart(const char *from, ptrdiff_t in, char *to, ptrdiff_t ou
     }
 }
 
-/* Samples need not be aligned. Numbers are in two's complement, so that signs only matter where a sample gets larger.
- * Side by side the compiler makes vectors of them. */
+/* Samples need not be aligned. In two's complement, signs only matter where a sample gets larger. The compiler
+ * vectorises adjacent samples. */
 template <class From, class To> void convert(strided from, strided to, uint32_t count)
 {
     const ptrdiff_t in = sizeof(From), out = sizeof(To);
@@ -136,7 +135,7 @@ void copy_rows(const l2k_cuda_pixels *pixels, const l2k_plane *planes, uint32_t 
     }
 }
 
-/* Room for bytes that are to go up, behind `used` others: where there is none, all of these have arrived first. */
+/* Finds room for an upload behind `used` bytes; without room, waits until these have arrived. */
 l2k_status take_staging(const l2k_context *context, const l2k_cuda_pixels *pixels, size_t bytes, cudaStream_t stream,
                         size_t *used, char **at)
 {
@@ -164,7 +163,7 @@ uint32_t rows_in_chunk(const l2k_cuda_pixels *pixels)
 
 /* ---- Three planes that are interleaved, or separated, on the device ------------------------------------------ */
 
-/* Bytes of a row there: whole words, so that they are loaded as such. */
+/* Rows of whole words, so that kernels load words. */
 size_t planar_row_bytes(const l2k_cuda_pixels *pixels)
 {
     return ((size_t)pixels->width * l2k_sample_bytes(pixels->type) + 3) / 4 * 4;
@@ -176,7 +175,7 @@ char *planar_row(const l2k_cuda_pixels *pixels, unsigned k, uint32_t y)
     return pixels->staging + ((size_t)k * pixels->height + y) * planar_row_bytes(pixels);
 }
 
-/* Samples side by side, and room for the planes. */
+/* Adjacent samples, and room for the planes. */
 bool goes_planar(const l2k_cuda_pixels *pixels, const l2k_plane *planes)
 {
     const size_t plane = planar_row_bytes(pixels) * pixels->height;
@@ -189,7 +188,7 @@ bool goes_planar(const l2k_cuda_pixels *pixels, const l2k_plane *planes)
     return true;
 }
 
-/* Whether a copy of the device can read or write the plane: its samples need no conversion. */
+/* Whether the device can copy to or from the plane, whose samples then need no conversion. */
 bool is_pinned_plane(const l2k_cuda_pixels *pixels, const l2k_plane *plane)
 {
     const size_t bytes = l2k_sample_bytes(pixels->type), row = pixels->width * bytes;
@@ -199,7 +198,6 @@ bool is_pinned_plane(const l2k_cuda_pixels *pixels, const l2k_plane *plane)
            is_pinned(first + (ptrdiff_t)(pixels->height - 1) * plane->row_stride + row - 1);
 }
 
-/* Copies a row between the caller's plane and pinned memory. */
 void copy_planar_row(const l2k_cuda_pixels *pixels, const l2k_plane *plane, uint32_t y, char *row, bool in)
 {
     const strided staged = {row, (ptrdiff_t)l2k_sample_bytes(pixels->type), pixels->type};
@@ -260,7 +258,7 @@ cudaError_t download_plane(const l2k_cuda_pixels *pixels, const l2k_plane *plane
     return cudaMemcpyAsync(planar_row(pixels, k, 0), from, pitch * pixels->height, cudaMemcpyDeviceToHost, stream);
 }
 
-/* Into the memory of the coefficients, which the transform has read. */
+/* Separates into the memory of the coefficients, which the transform has read. */
 l2k_status download_planar(const l2k_context *context, l2k_cuda_pixels *pixels, const l2k_plane *planes,
                            cudaStream_t stream)
 {

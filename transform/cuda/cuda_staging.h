@@ -13,11 +13,9 @@ typedef struct l2k_cuda_pixels {
     size_t row_bytes; /* row stride, a multiple of 32: the sectors of device memory */
     char *device;     /* height * row_bytes each */
     char *staging;    /* pinned */
-    size_t
-        staging_bytes;   /* size of `staging`: all pixels; for uploads at most a few chunks of rows, which are reused */
-    char *planar[3];     /* device memory for the three as planes: the memory of their coefficients, before or after
-                             these */
-    size_t planar_bytes; /* bytes of each plane; 0: there is no such memory */
+    size_t staging_bytes; /* all pixels; for uploads at most a few chunks of rows, which are reused */
+    char *planar[3];      /* device memory for the three as planes: that of their coefficients, before or after these */
+    size_t planar_bytes;  /* of each plane; 0: no such memory */
     /* The current download: */
     bool direct;    /* it goes straight to the caller's planes */
     bool separated; /* it is of three planes; those with direct_planes go straight to the caller's */
@@ -39,7 +37,7 @@ int l2k_cuda_pack(const l2k_cuda_pixels *pixels, const l2k_plane *planes, void *
 int l2k_cuda_separate(const l2k_cuda_pixels *pixels, size_t row_bytes, void *stream);
 
 /* Upload and download enqueue and return; `planes` are the caller's, one per component, and must not change until
- * `stream` (a cudaStream_t) has completed the copies. Then call unpack, which completes a download into the planes. */
+ * `stream` (a cudaStream_t) has completed the copies. Then unpack completes a download into the planes. */
 l2k_status l2k_cuda_upload_pixels(const l2k_context *context, const l2k_cuda_pixels *pixels, const l2k_plane *planes,
                                   void *stream);
 l2k_status l2k_cuda_download_pixels(const l2k_context *context, l2k_cuda_pixels *pixels, const l2k_plane *planes,

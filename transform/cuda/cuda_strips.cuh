@@ -19,7 +19,6 @@ __device__ __forceinline__ l2k_span l2k_high_span(l2k_span s)
     return l2k_span{s.first >> 1, s.end >> 1};
 }
 
-/* The columns and rows of a subband, from those of the samples. */
 __device__ __forceinline__ l2k_span l2k_band_columns(int band, l2k_span x)
 {
     return band & L2K_HL ? l2k_high_span(x) : l2k_low_span(x);
@@ -35,7 +34,7 @@ __device__ __forceinline__ int l2k_length(l2k_span s)
     return s.end - s.first;
 }
 
-/* Lanes of N columns that cover how far a sample of one or two levels depends on others, and `more` columns. */
+/* How many lanes of N columns cover the reach of one or two levels and `more` columns. */
 constexpr int l2k_lanes_of(int reach, int levels, int n, int more = 0)
 {
     return (reach * (levels == 2 ? 3 : 1) + more + n - 1) / n;
@@ -45,7 +44,7 @@ constexpr int l2k_lanes_of(int reach, int levels, int n, int more = 0)
  * sees that what depends on the block alone is uniform. */
 template <int HALO, int N> struct l2k_strip {
     int lane, first_column, column; /* coordinates of the warp's and the lane's first column */
-    bool keeps;                     /* whether the lane has columns that are kept and is not halo */
+    bool keeps;                     /* the lane is not halo and keeps some of its columns */
 
     __device__ __forceinline__ explicit l2k_strip(const l2k_cuda_level_pass &p)
     {
@@ -56,7 +55,6 @@ template <int HALO, int N> struct l2k_strip {
         keeps = lane >= HALO && lane < 32 - HALO && column < p.kept_x.end && column + N > p.kept_x.first;
     }
 
-    /* The rounds whose results this warp keeps. */
     static __device__ __forceinline__ l2k_span rounds(const l2k_cuda_level_pass &p)
     {
         int first = p.first_round + (int)blockIdx.x / p.strips * p.rounds_each;
@@ -71,15 +69,15 @@ template <int HALO, int N> struct l2k_strip {
     }
 };
 
-/* A lane's N columns of a level in its subbands, N / 2 low and N / 2 high ones, and the rows that exist. P is the type
- * of the coefficients, const if they are only read. */
+/* A lane's N columns of a level in its subbands, N / 2 low and N / 2 high ones, and the rows that exist. P: the type of
+ * a coefficient, const if only read. */
 template <class P, int N> struct l2k_band_places {
     enum { HALF = N / 2 };
     l2k_lane_run<HALF> low, high;
     l2k_span low_rows, high_rows;
 
-    /* `warp` and `lane` are the columns at which they begin, x and y the level's samples, `access` the bytes of an
-     * access. A lane that does not take part has no columns. */
+    /* `warp` and `lane` are their first columns, x and y the level's samples, `access` the bytes of an access. A lane
+     * that does not take part has no columns. */
     __device__ __forceinline__ l2k_band_places(const l2k_cuda_bands &b, int level, int warp, int lane, bool takes_part,
                                                l2k_span x, l2k_span y, int access)
         : low_rows(l2k_low_span(y)), high_rows(l2k_high_span(y))
@@ -142,9 +140,9 @@ template <class State> struct l2k_unfinished_rows<State, false> {
     typedef State type;
 };
 
-/* The way down. The rows of a round land in one slot of a ring in shared memory while AHEAD earlier rounds are worked
- * on; the slot they land in has been free of copies since its own round. An iterator has a quick way through the rounds
- * that see no border, with pointers that advance from row to row, and a careful way that checks every place. */
+/* The way down. The rows of a round land in one slot of a ring in shared memory while the warp works on AHEAD earlier
+ * rounds; no copy has touched that slot since its own round. An iterator has a quick way through the rounds that see no
+ * border, with pointers that advance from row to row, and a careful way that checks every place. */
 template <class Iterator> struct l2k_ring {
     enum { SLOTS = Iterator::AHEAD + 1, BYTES = SLOTS * Iterator::SLOT };
     l2k_shared memory;
@@ -165,9 +163,9 @@ template <class Iterator> struct l2k_ring {
     }
 };
 
-/* Careful rounds up to the plain ones, those the quick way, careful rounds to the end. Both careful stretches are one
- * loop, since its body is most of a kernel's code and compile time. This one sets up the iterator again for each
- * stretch, so that what only careful rounds need takes no registers from the quick ones; the state passes on. */
+/* A careful stretch, the quick rounds, and a careful stretch to the end. Both careful stretches share one loop, whose
+ * body is most of a kernel's code and compile time. This one sets up the iterator again for each stretch, so that what
+ * only careful rounds need takes no registers from the quick ones; the state passes on. */
 template <class Iterator>
 __device__ __forceinline__ void l2k_iterate_in_stretches(const l2k_cuda_level_pass &p, int component, l2k_shared memory)
 {
