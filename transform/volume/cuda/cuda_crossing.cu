@@ -1,5 +1,5 @@
-/* Coefficients of volumes in host memory on their way across the bus: a group in one copy, from or to memory of their
- * own on the device, so that a plan goes on meanwhile. */
+/* Coefficients of volumes in host memory cross the bus a group per copy, from or to device memory of their own, so that
+ * the plan can go on meanwhile. */
 extern "C" {
 #include "base/memory.h"
 #include "transform/backend.h"

@@ -13,7 +13,7 @@ extern "C" {
 namespace
 {
 
-/* What values of type S are while they are lifted. */
+/* The type that lifting uses for values of type S. */
 template <class S> struct arithmetic {
     typedef int32_t type;
 };
@@ -21,7 +21,6 @@ template <> struct arithmetic<float> {
     typedef float type;
 };
 
-/* BYTES of values of a slice, as a thread takes them. */
 template <class S, int BYTES> struct __align__(BYTES) l2k_slice_values
 {
     enum { N = BYTES / sizeof(S) };
@@ -30,7 +29,6 @@ template <class S, int BYTES> struct __align__(BYTES) l2k_slice_values
 
 /* ---- Part 1's wavelets ----------------------------------------------------------------------------------------- */
 
-/* Lifting steps. */
 template <class S> struct steps_of {
     enum { COUNT = 2 };
 };
@@ -73,8 +71,8 @@ __device__ __forceinline__ float scaled(float x, float factor)
     return x * factor;
 }
 
-/* All steps and scaling that two more slices allow: the last two of x, behind those that wait. Then the first two are
- * done: forward a high one and a low one, inverse two that follow each other. */
+/* All steps and scaling that two more slices, the last two of x, allow. They finish the first two: forward a high one
+ * and a low one, inverse two consecutive ones. */
 template <bool INVERSE, int STEPS, class T>
 __device__ __forceinline__ void lift_pair(T (&x)[STEPS + 2], const float (&scales)[2])
 {
@@ -93,8 +91,8 @@ __device__ __forceinline__ void lift_pair(T (&x)[STEPS + 2], const float (&scale
 
 /* ---- w4 ---------------------------------------------------------------------------------------------------------- */
 
-/* The same by w4, the only irreversible kernel: its steps have one, two and one tap. Forward, a pair follows two
- * slices, and a low one and a high one are done; inverse, it follows four. */
+/* The same by w4, the only irreversible kernel: its steps have one, two and one tap. Forward, a pair follows two slices
+ * and finishes a low one and a high one; inverse, it follows four. */
 __device__ __forceinline__ void lift_w4(float (&x)[4], const l2k_cuda_z_step *steps, const float (&scales)[2])
 {
     x[2] = l2k_kernel_lift_float(x[2], x[3] * steps[0].taps[0], false);

@@ -1,6 +1,5 @@
-/* From what l2k_z_levels has recorded for a group of slices to launches (cuda_slices.h). Operations load a slice where
- * it is and store it where it is to be, so samples in the caller's planes are neither copied before the first operation
- * nor after the last one. */
+/* Turns the operations that l2k_z_levels has recorded for a group of slices into launches (cuda_slices.h). The first
+ * operation on a slice loads it from the caller's planes, or the last one stores it there, so no copy is needed. */
 #include <string.h>
 
 #include "transform/volume/cuda/cuda_volume.cuh"
@@ -21,7 +20,7 @@ l2k_status launch(builder *b)
     return check(b->v, error, "launching the transform across slices");
 }
 
-/* All components of a slice whose samples are taken where they are have one level shift. */
+/* A slice whose samples stay in the caller's planes has one level shift for all components. */
 l2k_cuda_z_samples samples_of(const l2k_volume *v)
 {
     const l2k_plan_component *component = v->spec.tile.components;
@@ -64,8 +63,8 @@ unsigned rows_of(const l2k_z_op *op)
     return rows;
 }
 
-/* Whether an operation changes its row number `row`. The 9/7's chains scale two rows that are not lifted; those of w4
- * change all but one. */
+/* Whether an operation changes row `row`. The 9/7's chains scale two rows without lifting them; those of w4 change all
+ * but one. */
 bool changes(const l2k_z_levels *z, const l2k_z_op *op, unsigned row)
 {
     if (op->kind != L2K_Z_CHAIN)
@@ -77,8 +76,7 @@ bool changes(const l2k_z_levels *z, const l2k_z_op *op, unsigned row)
     return row >= (scales && !z->inverse ? 0u : 1u) && row < (scales && z->inverse ? end : end - 1);
 }
 
-/* Forward, what changes comes into the slice's own memory; inverse, the last operation leaves the slice in
- * the planes. */
+/* Forward, changed rows go to the slice's own memory; inverse, the last operation leaves the slice in the planes. */
 void place_row(const l2k_z_levels *z, l2k_cuda_z_op *op, unsigned row, l2k_cuda_slice *slice, bool changed)
 {
     char *const own = (char *)slice->slice.values, *const samples = slice->samples;
@@ -91,7 +89,6 @@ void place_row(const l2k_z_levels *z, l2k_cuda_z_op *op, unsigned row, l2k_cuda_
         slice->samples = NULL;
 }
 
-/* Room for one more operation. */
 l2k_status next_op(builder *b, l2k_cuda_z_op **op)
 {
     if (b->p.count == L2K_CUDA_Z_OPS)
@@ -115,7 +112,7 @@ l2k_status add(builder *b, const l2k_z_op *from)
     return L2K_OK;
 }
 
-/* A slice that no operation has moved. */
+/* Moves a slice that no operation has moved. */
 l2k_status move(builder *b, l2k_cuda_slice *slice)
 {
     if (!slice->samples)
@@ -141,8 +138,8 @@ bool is_op(const l2k_z_op *op, l2k_z_kind kind, unsigned step, const l2k_z_slice
     return op->kind == kind && op->rows[0] == first && (kind != L2K_Z_TAPS || op->step == step);
 }
 
-/* Whether five operations are what two slices cause, a low one and a high one after it, `rows` the last two; the two
- * (forward) or four (inverse) before them come first. */
+/* Whether five operations are those of a low slice and the high one after it, the last two of `rows`, behind the two
+ * (forward) or four (inverse) slices before them. */
 bool is_pair(const l2k_z_levels *z, const l2k_z_op *ops, l2k_z_slice *rows[6])
 {
     if (z->inverse) {
@@ -161,7 +158,6 @@ bool is_pair(const l2k_z_levels *z, const l2k_z_op *ops, l2k_z_slice *rows[6])
            is_op(&ops[3], L2K_Z_SCALE, 0, rows[0]) && ops[4].kind == L2K_Z_SCALE && rows[0] != rows[2];
 }
 
-/* Whether a pair goes on where a chain ends. */
 bool continues(const l2k_z_op *chain, l2k_z_slice *const *rows, unsigned before)
 {
     bool same = chain->kind == L2K_Z_CHAIN && chain->pairs < L2K_CHAIN_PAIRS;
@@ -170,7 +166,7 @@ bool continues(const l2k_z_op *chain, l2k_z_slice *const *rows, unsigned before)
     return same;
 }
 
-/* Pairs in a row become one operation, which loads and stores each slice once. */
+/* Consecutive pairs become one operation, which loads and stores each slice once. */
 void chain_pairs(const l2k_z_levels *z, l2k_z_list *list)
 {
     const unsigned before = z->inverse ? 4 : 2, five = 5;
@@ -196,7 +192,6 @@ void chain_pairs(const l2k_z_levels *z, l2k_z_list *list)
 
 /* ---- Groups ------------------------------------------------------------------------------------------------------ */
 
-/* All operations in their order. */
 template <class See> l2k_status each_op(const l2k_z_levels *z, const See &see)
 {
     for (unsigned number = 0; number < z->levels; number++) {
@@ -207,7 +202,7 @@ template <class See> l2k_status each_op(const l2k_z_levels *z, const See &see)
     return L2K_OK;
 }
 
-/* Inverse: the last operation on a slice leaves it in the planes. */
+/* Inverse: the last use of a slice leaves it in the planes. */
 l2k_status count_uses(const l2k_z_op *op)
 {
     for (unsigned row = 0; row < rows_of(op); row++)

@@ -1,4 +1,4 @@
-/* The samples of a volume on a CUDA device: between the caller's planes and the values of slices, several slices a
+/* Moves the samples of a volume on a CUDA device between the caller's planes and the values of slices, several slices a
  * launch, and across the bus. */
 #include <string.h>
 
@@ -43,7 +43,7 @@ struct crossing {
     char *device, *gathered;
 };
 
-/* Packed planes for the caller's samples in a buffer; gives the place of component c. */
+/* Lays out packed planes for the caller's samples in a buffer; returns the place of component c. */
 crossing cross(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes, uint32_t c)
 {
     const l2k_rect rect = v->spec.tile.components[c].rect;
@@ -108,7 +108,7 @@ l2k_status l2k_cuda_samples_add(const l2k_volume *v, const l2k_z_slice *slice, c
     return v->cuda->waiting[0].count == L2K_CUDA_SLICES ? l2k_cuda_samples_move(v, stream) : L2K_OK;
 }
 
-/* Types of as many bits. Samples of float values that are integers are rounded. */
+/* A type of the same width. Integer samples of float values would need rounding. */
 static bool is_type_of(l2k_cuda_value value, l2k_sample_type type)
 {
     return value == L2K_CUDA_INT16   ? type == L2K_SAMPLE_S16 || type == L2K_SAMPLE_U16

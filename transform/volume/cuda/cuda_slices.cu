@@ -1,6 +1,6 @@
 /* Kernels of the third direction (F.3, F.4, with a slice in place of a sample) and of the pixels of a slice (Annex G).
- * A thread takes 8 bytes of every slice, and goes through all operations of a list with them: what it has stored it
- * alone loads again, from the cache. Samples that lie as values do are loaded and stored by the operations. */
+ * A thread takes 8 bytes of every slice through all operations of a list: it alone loads again what it has stored, from
+ * the cache. Operations load and store samples whose layout is that of values. */
 #include <cuda_runtime.h>
 
 #include "transform/volume/cuda/cuda_lifting.cuh"
@@ -27,7 +27,7 @@ __device__ __forceinline__ void convert(const l2k_cuda_z_ops &p, const l2k_cuda_
         v.v[i] = converted<INVERSE>(p.samples, v.v[i]);
 }
 
-/* All loads come before the first use: an operation waits for memory once. FULL: it has all rows. */
+/* All loads precede the first use, so an operation waits for memory once. FULL: it has all rows. */
 template <class S, bool INVERSE, bool FULL, int ROWS>
 __device__ __forceinline__ void load_rows(const l2k_cuda_z_ops &p, const l2k_cuda_z_op &op, int64_t thread,
                                           vector<S> (&rows)[ROWS])
@@ -66,7 +66,6 @@ __device__ __forceinline__ void store_some(const l2k_cuda_z_ops &p, const l2k_cu
     store_rows<S, INVERSE, false, 0, 0>(p, op, thread, rows);
 }
 
-/* Pair number `pair` of a chain. */
 template <class S, bool INVERSE, int STEPS, int ROWS>
 __device__ __forceinline__ void lift_rows(vector<S> (&rows)[ROWS], int pair, const float (&scales)[2])
 {
@@ -83,7 +82,7 @@ __device__ __forceinline__ void lift_rows(vector<S> (&rows)[ROWS], int pair, con
     }
 }
 
-/* FULL: of L2K_CHAIN_PAIRS pairs. Most are, and without a question for each row they take half of the instructions. */
+/* FULL: of L2K_CHAIN_PAIRS pairs. Most chains are, and without a test per row they take half of the instructions. */
 template <class S, bool INVERSE, bool FULL>
 __device__ __forceinline__ void run_chain(const l2k_cuda_z_ops &p, const l2k_cuda_z_op &op, int64_t thread)
 {
@@ -258,7 +257,7 @@ __device__ __forceinline__ char *sample_at(const l2k_cuda_plane &plane, int x, i
     return plane.data + (int64_t)y * plane.row_stride + (int64_t)x * plane.sample_stride;
 }
 
-/* What a sample is without its level shift, and the other way. Float planes have none. */
+/* Removes a sample's level shift, and adds it. Float planes have none. */
 template <class P> __device__ __forceinline__ int32_t shift_down(const l2k_cuda_plane &plane, P sample, int32_t)
 {
     return l2k_shift_down((int32_t)sample, plane.shift);
@@ -289,7 +288,7 @@ template <> __device__ __forceinline__ float shift_up<float>(const l2k_cuda_plan
     return value;
 }
 
-/* Whether all of N samples at `at` are one aligned access, or a few. */
+/* Whether one or a few aligned accesses can take all N samples at `at`. */
 template <class P, int N> __device__ __forceinline__ bool is_packed(const char *at, int stride, int count)
 {
     return count == N && stride == (int)sizeof(P) && (uintptr_t)at % alignof(packed_samples<P, N>) == 0;

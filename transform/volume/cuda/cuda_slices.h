@@ -1,5 +1,5 @@
-/* The kernels of a volume on a CUDA device: lists of operations across slices, and a slice's values from and to
- * planes. Filled in on the host, passed by value. */
+/* The kernels of a volume on a CUDA device: lists of operations across slices, and moves of a slice's values from and
+ * to planes. The host fills in the parameters, which go by value. */
 #ifndef L2K_TRANSFORM_VOLUME_CUDA_CUDA_SLICES_H
 #define L2K_TRANSFORM_VOLUME_CUDA_CUDA_SLICES_H
 
@@ -20,7 +20,7 @@ enum { L2K_CUDA_Z_OPS = 17, L2K_CUDA_SLICES = 16, L2K_CUDA_Z_STEPS = 4, L2K_CUDA
 /* Bytes of values that a thread takes: of each slice; of a row between values and samples. */
 enum { L2K_CUDA_Z_BYTES = 8, L2K_CUDA_ROW_BYTES = 16 };
 
-/* How samples in the caller's planes, which lie as values do, become values: all by the same level shift. */
+/* How samples in the caller's planes, laid out like values, become values: all by the same level shift. */
 typedef struct l2k_cuda_z_samples {
     bool converts; /* they differ from values */
     bool is_signed;

@@ -1,9 +1,9 @@
-/* A volume on a CUDA device. Slices go by groups: a group is lifted across slices by lists of operations, and then
- * transformed by a plan that has its slices as components. In the isotropic order each stage has groups of its own, and
- * LL of low-pass slices goes from one to the next. In device memory all of it is ordered by the caller's stream. From
- * and to host memory there is a stream for each direction of the bus: while a group is worked on, the samples of the
- * next one go up and the coefficients of the last one come down, or the reverse (Franco, Bernabe, Fernandez, Ujaldon,
- * 2010, had two frames a step, and no overlap). */
+/* A volume on a CUDA device. Slices go in groups: lists of operations lift a group across slices, then a plan that has
+ * its slices as components transforms it. In the isotropic order each stage has groups of its own, and LL of low-pass
+ * slices goes from one to the next. In device memory the caller's stream orders all of it. From and to host memory each
+ * direction of the bus has a stream: while the device works on a group, the samples of the next one go up and the
+ * coefficients of the last one come down, or the reverse (Franco, Bernabe, Fernandez, Ujaldon, 2010, had two frames a
+ * step, and no overlap). */
 extern "C" {
 #include "base/memory.h"
 #include "transform/backend.h"
@@ -14,12 +14,12 @@ extern "C" {
 namespace
 {
 
-/* Samples of all components in a group, at most, unless one slice has more. Measured: with a quarter of as many,
- * launches leave more of the device idle than its cache saves. */
+/* The most samples of all components in a group, unless one slice has more. Measured: with a quarter of them, launches
+ * leave more of the device idle than its cache saves. */
 const size_t GROUP_SAMPLES = (size_t)1 << 24;
 
-/* In device memory this many slices are a group even if they have more samples, up to the second number: each group
- * reads and writes the slices in the windows of its levels once more. */
+/* In device memory LEAST_SLICES form a group even with more samples, up to MOST_SAMPLES: each group reads and writes
+ * the slices in the windows of its levels once more. */
 const size_t LEAST_SLICES = 32, MOST_SAMPLES = (size_t)1 << 27;
 
 /* ---- Life ---------------------------------------------------------------------------------------------------- */
@@ -96,7 +96,6 @@ l2k_status make_streams(l2k_volume *v)
     return L2K_OK;
 }
 
-/* Until nothing is under way. */
 l2k_status wait(const l2k_volume *v)
 {
     const l2k_cuda_volume *d = v->cuda;
@@ -132,7 +131,7 @@ l2k_status make(l2k_volume *volume)
     return L2K_OK;
 }
 
-/* Errors of these calls come from earlier ones and have been reported. */
+/* These calls return errors of earlier calls, which have been reported. */
 void destroy(l2k_volume *volume)
 {
     l2k_cuda_volume *d = volume->cuda;
@@ -162,7 +161,7 @@ void destroy(l2k_volume *volume)
     volume->cuda = NULL;
 }
 
-/* What the last volume has under way ends first; in device memory the stream sees to that. */
+/* Work of the last volume ends first; in device memory the stream's order ensures that. */
 l2k_status rewind_all(l2k_volume *volume)
 {
     l2k_cuda_volume *d = volume->cuda;
@@ -187,7 +186,7 @@ l2k_status rewind_all(l2k_volume *volume)
 
 /* ---- Slices -------------------------------------------------------------------------------------------------- */
 
-/* Values start as 0, also behind the last sample, where operations go as well. */
+/* Values start as 0, also behind the last sample, which operations touch too. */
 extern "C" l2k_status l2k_cuda_new_slice(const l2k_volume *v, unsigned number, l2k_z_slice **slice)
 {
     l2k_volume_stage *stage = &v->stages[number];

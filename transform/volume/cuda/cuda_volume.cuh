@@ -1,4 +1,4 @@
-/* What the files of volumes on a CUDA device share. Internal to them. */
+/* Shared by the files of volumes on a CUDA device. */
 #ifndef L2K_TRANSFORM_VOLUME_CUDA_CUDA_VOLUME_CUH
 #define L2K_TRANSFORM_VOLUME_CUDA_CUDA_VOLUME_CUH
 
@@ -10,23 +10,24 @@ extern "C" {
 #include "transform/volume/volume.h"
 }
 
-/* The most slices that are worked on together: of one component as many as a launch takes; from and to host memory few,
- * so that little of the volume is on its way before both directions of the bus are in use. */
+/* The most slices of a group: with one component as many as a launch takes; from and to host memory few, so that both
+ * directions of the bus are soon in use. */
 enum { L2K_CUDA_GROUP = 64, L2K_CUDA_HOST_GROUP = 16 };
 
 typedef struct l2k_cuda_slice {
     l2k_z_slice slice;
-    /* Where the values are until an operation moves them, or go with it, in the caller's planes; else NULL. */
+    /* In the caller's planes: where the values are until an operation moves them, or where the last one leaves them;
+     * else NULL. */
     char *samples;
-    unsigned uses; /* by operations that are to be launched */
+    unsigned uses; /* by operations yet to be launched */
 } l2k_cuda_slice;
 
-/* A group's coefficients on their way across the bus, as the plan of its stage has them. */
+/* A group's coefficients on their way across the bus, laid out as in the plan of its stage. */
 typedef struct l2k_cuda_crossing {
-    struct l2k_cuda_crossing *next, *older; /* in a queue; made before, in the list of all */
+    struct l2k_cuda_crossing *next, *older; /* in a queue; in the list of all */
     unsigned number;                        /* of the stage */
     char *device, *pinned;
-    cudaEvent_t moved, used; /* it has crossed; what is on the device has been read */
+    cudaEvent_t moved, used; /* it has crossed; the device's copy has been read */
     l2k_z_place places[L2K_CUDA_GROUP];
     unsigned count, given;
 } l2k_cuda_crossing;
@@ -40,7 +41,7 @@ typedef struct l2k_cuda_group {
     l2k_z_slice *lows[L2K_CUDA_GROUP]; /* inverse: of the next stage, for LL; NULL: the caller gives it */
     l2k_z_place places[L2K_CUDA_GROUP];
     unsigned count, given;
-    l2k_cuda_crossing *filled, *last; /* inverse, host memory: what the caller fills, and what he filled before */
+    l2k_cuda_crossing *filled, *last; /* inverse, host memory: the caller fills it; the one before */
 } l2k_cuda_group;
 
 /* A slice's samples as the caller has them, on the device, packed. */
@@ -50,7 +51,7 @@ typedef struct l2k_cuda_raw_slice {
     cudaEvent_t moved, used;
 } l2k_cuda_raw_slice;
 
-/* As many slices of pinned planes are in use, as l2k_volume_prepare says. */
+/* Slices of pinned planes in use at once, documented at l2k_volume_prepare. */
 enum { L2K_CUDA_RAW = 4 };
 
 struct l2k_cuda_volume {
@@ -66,15 +67,15 @@ struct l2k_cuda_volume {
     l2k_plane *raw_planes;         /* of a slice's samples on the device */
     l2k_cuda_raw_slice raw[L2K_CUDA_RAW];
     unsigned next_raw;
-    l2k_cuda_group *giving; /* forward, device memory: whose coefficients the caller gets */
-    /* Forward, host memory: coefficients on their way down, the first `givable` of which the caller may get; those that
-     * he gets. */
+    l2k_cuda_group *giving; /* forward, device memory: the caller gets its coefficients */
+    /* Forward, host memory: `coming` are on their way down, of which the caller may get the first `givable`; `shown` is
+     * the one that the caller gets. */
     l2k_cuda_crossing *crossings, *idle, *coming, *shown;
     unsigned givable;
-    /* Inverse, device memory: slices whose planes are known, for operations that wait until all are. */
+    /* Inverse, device memory: slices with known planes; operations wait until all planes are known. */
     l2k_z_queue got;
     bool waits;
-    l2k_z_queue held; /* inverse, host memory: those of the last group, which are got while the next one goes up */
+    l2k_z_queue held; /* inverse, host memory: slices of the last group, which come down while the next one goes up */
 };
 
 namespace
@@ -112,7 +113,7 @@ inline void join(l2k_z_queue *to, l2k_z_queue *from)
         l2k_z_append(to, l2k_z_take(from));
 }
 
-/* What is enqueued in `to` from now on follows what is in `from`. */
+/* Work enqueued in `to` from now on follows the work in `from`. */
 inline l2k_status hand_over(const l2k_volume *v, cudaEvent_t event, cudaStream_t from, cudaStream_t to)
 {
     cudaError_t error = cudaEventRecord(event, from);
@@ -127,16 +128,16 @@ extern "C" {
 
 /* ---- Slices, groups and their values (cuda_volume.cu) -------------------------------------------------------- */
 
-/* A slice of a stage without content, of memory that may be written to in the order of `stream`. */
+/* An empty slice of a stage, whose memory may be written in the order of `stream`. */
 l2k_status l2k_cuda_new_slice(const l2k_volume *v, unsigned number, l2k_z_slice **slice);
 
 /* The values of a slice of a stage as planes. */
 void l2k_cuda_planes_of(const l2k_volume *v, unsigned number, const l2k_z_slice *slice, l2k_plane *planes);
 
-/* The levels within the slices of a stage's group; those that it lacks are `rest`. */
+/* Runs the levels within the slices of a stage's group; `rest` stands in for slices that it lacks. */
 l2k_status l2k_cuda_plan_run(const l2k_volume *v, unsigned number, const l2k_z_slice *rest);
 
-/* Between LL of slice `i` of a stage's group and a slice of the next stage. */
+/* Copies LL of slice `i` of a stage's group to a slice of the next stage, or back. */
 l2k_status l2k_cuda_copy_low(const l2k_volume *v, unsigned number, unsigned i, const l2k_z_slice *low, bool back);
 
 /* ---- Directions (cuda_volume_forward.cu, cuda_volume_inverse.cu), as l2k_volume_functions has them ------------ */
@@ -150,22 +151,22 @@ l2k_status l2k_cuda_get_samples(l2k_volume *volume, const l2k_plane *planes, boo
 
 /* ---- Across slices (cuda_ops.cu) ----------------------------------------------------------------------------- */
 
-/* Enqueues the op list of a stage, behind which the slices of `leaving` are where they belong. */
+/* Enqueues the op list of a stage, and then moves of the slices of `leaving` that are not yet in place. */
 l2k_status l2k_cuda_ops_run(const l2k_volume *v, unsigned number, const l2k_z_queue *leaving);
 
 /* ---- Samples (cuda_samples.cu) ------------------------------------------------------------------------------- */
 
-/* Has values of a slice loaded from planes on the device (forward) or stored to them, on a stream, when there are
- * enough of them for a launch or at l2k_cuda_samples_move. */
+/* Adds a slice whose values are to be loaded from planes on the device (forward) or stored to them (inverse), on a
+ * stream, once a launch is full or at l2k_cuda_samples_move. */
 l2k_status l2k_cuda_samples_add(const l2k_volume *v, const l2k_z_slice *slice, const l2k_plane *planes,
                                 cudaStream_t stream);
 l2k_status l2k_cuda_samples_move(const l2k_volume *v, cudaStream_t stream);
 
-/* Whether samples lie in planes on the device as a slice's values do, one component behind the other, but for a level
- * shift that all have: operations then take them from there, or leave them. */
+/* Whether samples on the device have the layout of a slice's values, one component behind the other, and differ at most
+ * by a common level shift: operations then load them from the planes, or store them there. */
 bool l2k_cuda_samples_are_values(const l2k_volume *v, const l2k_plane *planes);
 
-/* The caller's samples in host memory to `raw`, and back. raw_planes are then those of `raw`. */
+/* Copies the caller's samples in host memory to `raw`, and back. raw_planes are then those of `raw`. */
 l2k_status l2k_cuda_samples_upload(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes);
 l2k_status l2k_cuda_samples_download(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes);
 
@@ -174,17 +175,18 @@ void l2k_cuda_samples_place(const l2k_volume *v, l2k_cuda_raw_slice *raw, const 
 
 /* ---- Coefficients across the bus (cuda_crossing.cu) ----------------------------------------------------------- */
 
-/* One without content, for the coefficients of a stage. */
+/* An empty one, for the coefficients of a stage. */
 l2k_status l2k_cuda_crossing_take(const l2k_volume *v, unsigned number, l2k_cuda_crossing **x);
 
-/* Coefficients of a stage's group down, out of the memory of the plan, which is free behind `stream`; and up. */
+/* Copies coefficients of a stage's group down, out of the plan's memory, which is then free in the order of `stream`;
+ * and up. */
 l2k_status l2k_cuda_crossing_down(const l2k_volume *v, l2k_cuda_crossing *x);
 l2k_status l2k_cuda_crossing_up(const l2k_volume *v, l2k_cuda_crossing *x);
 
-/* Makes the views that l2k_stage_show has given those of host memory. */
+/* Points the views that l2k_stage_show has filled in to host memory. */
 void l2k_cuda_crossing_show(const l2k_volume *v, const l2k_cuda_crossing *x);
 
-/* All of them become idle; all memory. */
+/* Makes all of them idle; releases all memory. */
 void l2k_cuda_crossings_rewind(const l2k_volume *v);
 void l2k_cuda_crossings_release(const l2k_volume *v);
 

@@ -1,5 +1,4 @@
-/* Forward: slices of samples on a CUDA device become groups, across slices and within them, and slices of
- * coefficients. */
+/* Forward: transforms slices of samples by groups, across slices and within them, to slices of coefficients. */
 #include "transform/volume/cuda/cuda_volume.cuh"
 
 namespace
@@ -7,7 +6,6 @@ namespace
 
 /* ---- Groups -------------------------------------------------------------------------------------------------- */
 
-/* Whether there are slices for a group. */
 bool is_ready(const l2k_volume *v, unsigned number)
 {
     const l2k_volume_stage *stage = &v->stages[number];
@@ -23,7 +21,7 @@ bool find_ready(const l2k_volume *v, unsigned *number)
     return false;
 }
 
-/* LL of the low-pass slices of a group, to the next stage. */
+/* Passes LL of the low-pass slices of a group to the next stage. */
 l2k_status pass_low_on(const l2k_volume *v, unsigned number)
 {
     const l2k_cuda_group *g = &v->cuda->groups[number];
@@ -38,7 +36,7 @@ l2k_status pass_low_on(const l2k_volume *v, unsigned number)
     return L2K_OK;
 }
 
-/* Their coefficients come down behind those that do already. */
+/* The group's coefficients come down behind those on their way. */
 l2k_status send_down(l2k_volume *v, unsigned number)
 {
     const l2k_cuda_group *g = &v->cuda->groups[number];
@@ -70,14 +68,14 @@ l2k_status run_group(l2k_volume *v, unsigned number)
     }
     L2K_TRY(l2k_cuda_plan_run(v, number, g->slices[0]));
     for (unsigned i = 0; i < g->count; i++)
-        l2k_z_push(&stage->free, g->slices[i]); /* what fills them next comes behind in the stream */
+        l2k_z_push(&stage->free, g->slices[i]); /* the stream orders what fills them next */
     L2K_TRY(pass_low_on(v, number));
     return d->on_device ? L2K_OK : send_down(v, number);
 }
 
 /* ---- Host memory --------------------------------------------------------------------------------------------- */
 
-/* The planes of the slice that had the same buffer are the caller's again, even if they are pinned. */
+/* Planes of the last slice in the same buffer, even pinned ones, are the caller's again. */
 l2k_status upload(l2k_volume *v, const l2k_z_slice *slice, const l2k_plane *planes)
 {
     l2k_cuda_volume *d = v->cuda;
@@ -98,7 +96,7 @@ bool has_come(const l2k_volume *v)
     return v->come == v->spec.z1 - v->spec.z0;
 }
 
-/* Sends all groups that are ready on their way. What was on its way before may then be got; at the end, everything. */
+/* Starts all groups that are ready. The caller may then get those that started before; at the end, all. */
 l2k_status go_on(l2k_volume *v)
 {
     l2k_cuda_volume *d = v->cuda;
@@ -114,7 +112,6 @@ l2k_status go_on(l2k_volume *v)
     return L2K_OK;
 }
 
-/* What the caller has used up goes back. */
 void release_shown(l2k_cuda_volume *d)
 {
     if (!d->shown || d->shown->given < d->shown->count)
@@ -173,7 +170,7 @@ extern "C" bool l2k_cuda_is_full(const l2k_volume *volume)
     return find_ready(volume, &number);
 }
 
-/* Coefficients in host memory are given when the next ones are on their way, or there are none. */
+/* The caller gets coefficients in host memory once the next ones are on their way, or none are left. */
 extern "C" l2k_status l2k_cuda_get_coefficients(l2k_volume *volume, l2k_volume_slice *slice)
 {
     l2k_cuda_volume *d = volume->cuda;

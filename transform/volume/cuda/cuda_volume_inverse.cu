@@ -1,5 +1,4 @@
-/* Inverse: slices of coefficients on a CUDA device become groups, within slices and across them, and slices
- * of samples. */
+/* Inverse: transforms slices of coefficients by groups, within slices and across them, to slices of samples. */
 #include "transform/volume/cuda/cuda_volume.cuh"
 
 namespace
@@ -7,7 +6,7 @@ namespace
 
 /* ---- Groups -------------------------------------------------------------------------------------------------- */
 
-/* What goes across the slices of the first stage waits, in device memory, for the planes of those that leave. */
+/* In device memory, operations of the first stage wait for the planes of the slices that leave. */
 l2k_status run_waiting(l2k_volume *v)
 {
     l2k_cuda_volume *d = v->cuda;
@@ -19,7 +18,7 @@ l2k_status run_waiting(l2k_volume *v)
     return L2K_OK;
 }
 
-/* Host memory: slices of samples may be got when the next group is under way, or there is none, so that they come down
+/* Host memory: the caller gets slices of samples once the next group, if any, is under way, so that they come down
  * while it goes up. */
 l2k_status leave(l2k_volume *v)
 {
@@ -33,8 +32,8 @@ l2k_status leave(l2k_volume *v)
     return hand_over(v, d->order, d->stream, d->store);
 }
 
-/* Coefficients of a group that the caller has stored in host memory. The slices that are held are there for `store`
- * before anything waits for them, and the memory of those that have become samples is free behind that. */
+/* Uploads coefficients of a group that the caller has stored in host memory. `store` follows the held slices and
+ * `stream` follows `store`, so slices that have become samples may be reused. */
 l2k_status bring(l2k_volume *v, unsigned number)
 {
     l2k_cuda_volume *d = v->cuda;
@@ -64,7 +63,7 @@ l2k_status give_lows(l2k_volume *v, unsigned number)
     return L2K_OK;
 }
 
-/* A group of a stage whose coefficients are complete. */
+/* Runs a group of a stage whose coefficients are complete. */
 l2k_status run_group(l2k_volume *v, unsigned number)
 {
     l2k_cuda_volume *d = v->cuda;
@@ -91,7 +90,7 @@ l2k_status run_group(l2k_volume *v, unsigned number)
 
 /* ---- Samples ------------------------------------------------------------------------------------------------- */
 
-/* On the device, what is got is stored with the next ones, unless there are none. */
+/* On the device, a slice is stored together with the next ones, if any. */
 l2k_status get_on_device(l2k_volume *volume, l2k_z_slice *slice, const l2k_plane *planes)
 {
     l2k_cuda_volume *d = volume->cuda;
@@ -119,8 +118,8 @@ bool is_pinned(const l2k_plane *plane)
     return false;
 }
 
-/* Values to samples, and down, each in a stream of its own. Pinned planes are filled while the caller goes on, so that
- * the bus is in use: here those of the slice that had the same buffer are. */
+/* Values become samples in one stream and come down in another. Pinned planes fill while the caller goes on, which
+ * keeps the bus in use; this waits for those of the last slice in the same buffer. */
 l2k_status get_in_host(l2k_volume *v, l2k_z_slice *slice, const l2k_plane *planes)
 {
     l2k_cuda_volume *d = v->cuda;
