@@ -1,12 +1,12 @@
-/* CUDA as an engine: a plan that keeps its coefficients on the device, block coders and packets there. Where the device
- * has no coder for a tile's code-blocks, its transform runs there and the CPU codes them. */
+/* CUDA as an engine: a plan that keeps its coefficients on the device, block coders and packets there. If the device
+ * has no coder for a tile's code-blocks, it only transforms and the CPU codes them. */
 #include "base/memory.h"
 #include "base/run.h"
 #include "codec/engine/cpu/cpu_engine.h"
 #include "codec/engine/cuda/coder/cuda_coder.h"
 #include "codec/engine/cuda/packets/cuda_packet_maker.h"
 
-/* Copies of coefficients, in pieces of device memory that stay when the copies are dropped. */
+/* Copies of coefficients, in pieces of device memory that outlive the copies. */
 typedef struct view_copies {
     l2k_cuda_memory *pieces;
     size_t count, used;
@@ -19,7 +19,7 @@ typedef struct cuda_state {
     view_copies copies;
 } cuda_state;
 
-/* The engine's, which is made when a tile first needs it. */
+/* Makes the engine's state when a tile first needs it. */
 static l2k_status state_of(l2k_engine *engine, cuda_state **state)
 {
     if (!engine->state)
@@ -64,7 +64,7 @@ static l2k_status begin_encode(l2k_engine *engine, l2k_engine_slot *slot, const 
     return l2k_plan_begin(slot->plan, request->planes);
 }
 
-/* Code-blocks and packets, from the coefficients to the packets' bytes in host memory; or *done is false. */
+/* Codes the coefficients and brings the packets' bytes to host memory; or *done is false. */
 static l2k_status make_packets(l2k_engine *engine, l2k_block_coder *coder, const l2k_plan *plan,
                                const l2k_encode_request *request, const l2k_cuda_batch *batch, l2k_made_packets *made,
                                bool *done)
@@ -102,7 +102,7 @@ static l2k_status code(l2k_engine *engine, const l2k_plan *plan, const l2k_encod
     if (plan)
         more.idle = l2k_plan_idle_memory(plan, &more.idle_bytes);
     L2K_TRY(coder_of(engine, request->tile->coding->components[0].style, &coder));
-    if (plan && l2k_is_timed(&engine->context)) /* the transform is not to count as tier-1 */
+    if (plan && l2k_is_timed(&engine->context)) /* the transform must not count as tier-1 */
         L2K_TRY(l2k_device_wait(&engine->context, more.stream));
     if (request->packets)
         L2K_TRY(make_packets(engine, coder, plan, request, &more, made, &done));
@@ -133,8 +133,8 @@ static l2k_status begin_plan(l2k_plan *plan, const l2k_decode_request *request)
     return l2k_plan_begin(plan, request->planes);
 }
 
-/* The transform is enqueued behind the code-blocks, before these are done; their coder works in the plan's stream, and
- * so is done with it in any case. */
+/* The transform is enqueued behind the code-blocks, before these are done: their coder works in the plan's stream and
+ * so ends before it. */
 static l2k_status begin_decode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request)
 {
     const l2k_cuda_batch more = {
@@ -212,7 +212,7 @@ static l2k_status take_piece(const l2k_context *context, view_copies *copies, si
     return L2K_OK;
 }
 
-/* With rows of a multiple of 64 bytes. */
+/* Rows are a multiple of 64 bytes. */
 static l2k_status keep(l2k_engine *engine, const l2k_coefficients *view, l2k_coefficients *copy)
 {
     const size_t size = l2k_coefficient_bytes(view->type), row = view->width * size, pitch = (row + 63) / 64 * 64;

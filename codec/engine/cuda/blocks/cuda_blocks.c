@@ -1,4 +1,4 @@
-/* The batch of a block coder on a device: places to views, memory for what comes back. */
+/* The batch of a block coder on a device: views of its places, and memory for results. */
 #include "codec/engine/cuda/blocks/cuda_blocks.h"
 
 #include "base/memory.h"
@@ -78,7 +78,7 @@ void l2k_cuda_blocks_abandon(l2k_cuda_blocks *blocks)
 
 /* ---- Code ---------------------------------------------------------------------------------------------------- */
 
-/* Room for another image that takes a little more, and chunks that double. */
+/* Leaves room for another image that takes a little more, and doubles chunks. */
 static size_t chunk_bytes(const l2k_cuda_blocks *blocks, size_t needed)
 {
     size_t bytes = needed + needed / 4 + SMALLEST_CHUNK, all = 0;

@@ -1,5 +1,4 @@
-/* Shared by block coders on a device: the code-blocks of a batch as kernels see them, and memory that grows and
- * stays. */
+/* Shared by block coders on a device: the code-blocks of a batch as kernels see them, and memory that only grows. */
 #ifndef L2K_CODEC_ENGINE_CUDA_BLOCKS_CUDA_BLOCKS_H
 #define L2K_CODEC_ENGINE_CUDA_BLOCKS_CUDA_BLOCKS_H
 
@@ -22,13 +21,12 @@ typedef struct l2k_cuda_bytes {
 /* Further input of a coder on a device; l2k_block_batch.engine points to it; NULL means all 0. */
 typedef struct l2k_cuda_batch {
     void *stream;  /* a cudaStream_t to work in, after the work enqueued there; NULL: one of the coder's own */
-    uint64_t same; /* not 0: batches of this coder with the same number have the same places, views and steps, so that
-                      its list of them can stay on the device */
+    uint64_t same; /* not 0: batches of this coder with the same number share places, views and steps, so that the list
+                      of them can stay on the device */
     bool stays;    /* encoding: the coded data stays on the device, and no block is touched */
-    void *idle;    /* encoding: device memory that is free until the batch is done, aligned to 256 bytes; or NULL */
+    void *idle;    /* encoding: device memory to use until the batch is done, aligned to 256 bytes; or NULL */
     size_t idle_bytes;
-    const uint8_t *bytes; /* decoding: memory with all contributions, which is uploaded in one copy; NULL: they are
-                             gathered first */
+    const uint8_t *bytes; /* decoding: memory with all contributions, uploaded in one copy; NULL: the host gathers */
     size_t num_bytes;
 } l2k_cuda_batch;
 
@@ -36,7 +34,7 @@ typedef struct l2k_cuda_blocks {
     const l2k_context *context;
     void *stream;           /* a cudaStream_t; the coder's own */
     uint32_t processors;    /* number of the device's multiprocessors */
-    l2k_cuda_memory device; /* all of a batch on the device but coefficients */
+    l2k_cuda_memory device; /* all of a batch but its coefficients */
     l2k_cuda_memory pinned; /* the part of it that crosses the bus, but for code of encoded blocks */
     l2k_cuda_memory code[L2K_CUDA_CHUNKS];
     unsigned chunk;        /* number of the chunk with free space */
@@ -53,10 +51,9 @@ l2k_status l2k_cuda_blocks_create(const l2k_context *context, l2k_cuda_blocks *b
 void l2k_cuda_blocks_free(l2k_cuda_blocks *blocks);
 void l2k_cuda_blocks_forget(l2k_cuda_blocks *blocks);
 
-/* Starts on a batch. */
 l2k_status l2k_cuda_blocks_enter(l2k_cuda_blocks *blocks, const l2k_block_batch *batch);
 
-/* Waits for the batch under way, and whatever else is in its stream. */
+/* Waits for the batch under way and all other work in its stream. */
 l2k_status l2k_cuda_blocks_wait(l2k_cuda_blocks *blocks);
 
 /* mark notes the end of the batch in its stream; wait_to_mark waits for that mark alone. */
@@ -80,7 +77,7 @@ static inline size_t l2k_cuda_aligned(size_t bytes)
     return (bytes + L2K_CUDA_ALIGNMENT - 1) / L2K_CUDA_ALIGNMENT * L2K_CUDA_ALIGNMENT;
 }
 
-/* Identifies a list of blocks to encode that is already on the device. */
+/* Identifies a list of blocks to encode that the device holds already. */
 typedef struct l2k_cuda_list_key {
     uint64_t same; /* l2k_cuda_batch.same; 0: no list */
     const void *base, *device;
@@ -88,7 +85,6 @@ typedef struct l2k_cuda_list_key {
     bool distortions;
 } l2k_cuda_list_key;
 
-/* The key of the batch under way. */
 static inline l2k_cuda_list_key l2k_cuda_key_of(const l2k_cuda_blocks *blocks)
 {
     const l2k_block_batch *batch = &blocks->batch;
@@ -103,8 +99,8 @@ static inline bool l2k_cuda_is_listed(const l2k_cuda_blocks *blocks, const l2k_c
            key.type == own->type && key.distortions == own->distortions;
 }
 
-/* Prefetches a block a few places behind block i: the blocks of a frame are megabytes, which have left the cache since
- * their last use. */
+/* Prefetches a block a few places ahead of block i: a frame's blocks take megabytes and have left the cache since their
+ * last use. */
 static inline void l2k_cuda_fetch_ahead(const l2k_block_batch *batch, size_t i)
 {
     enum { AHEAD = 12 };
@@ -112,14 +108,13 @@ static inline void l2k_cuda_fetch_ahead(const l2k_block_batch *batch, size_t i)
         __builtin_prefetch(batch->places[i + AHEAD].block);
 }
 
-/* The device address of the bytes to decode. */
 static inline uint8_t *l2k_cuda_bytes_at(const l2k_cuda_blocks *blocks)
 {
     return blocks->bytes.device.at + L2K_CUDA_ALIGNMENT;
 }
 
-/* Starts uploading all bytes of the batch, if they go directly; bytes sent ahead are there for later work in the
- * batch's stream. */
+/* Starts uploading all bytes of the batch, if they go directly; later work in the batch's stream follows bytes that
+ * were sent ahead. */
 l2k_status l2k_cuda_bytes_start(l2k_cuda_blocks *blocks);
 /* Makes room for the host to gather `count` bytes; bytes uploaded directly are no longer needed. */
 l2k_status l2k_cuda_bytes_gather(l2k_cuda_blocks *blocks, size_t count);
@@ -127,7 +122,7 @@ l2k_status l2k_cuda_bytes_upload(l2k_cuda_blocks *blocks, const uint8_t *from, s
 /* Implements `send` of an engine's table. */
 void l2k_cuda_bytes_send(l2k_cuda_blocks *blocks, const uint8_t *from, size_t count);
 
-/* Finds `count` bytes at `data` among the batch's bytes; false if they are not there. */
+/* Finds `count` bytes at `data` among the batch's bytes; false without them. */
 static inline bool l2k_cuda_find_bytes(const l2k_cuda_batch *batch, const uint8_t *data, uint64_t count, uint32_t *at)
 {
     const uintptr_t offset = (uintptr_t)data - (uintptr_t)batch->bytes;
@@ -135,10 +130,10 @@ static inline bool l2k_cuda_find_bytes(const l2k_cuda_batch *batch, const uint8_
     return offset <= batch->num_bytes && count <= batch->num_bytes - offset;
 }
 
-/* Reserves a quarter more than needed, for another image of that size whose code is longer. */
+/* Reserves a quarter more than needed, for a later image of the same size with longer code. */
 l2k_status l2k_cuda_reserve_for_code(const l2k_context *context, l2k_cuda_memory *memory, size_t needed);
 
-/* A subband whose code-blocks are on the device: what its blocks have in common, since a batch may have many. */
+/* What the code-blocks of a subband on the device have in common, computed once for many blocks. */
 typedef struct l2k_cuda_band {
     const l2k_subband *band;
     uintptr_t origin; /* address that the coefficient at (0, 0) of the subband's domain would have */

@@ -1,11 +1,11 @@
-/* How the bytes of code-blocks to decode get to the device: as a whole, if possible while packet headers are still
- * being read, or gathered by the host. */
+/* Sends the bytes of code-blocks to the device: as a whole, if possible while the host still reads packet headers, or
+ * gathered by the host. */
 #include <string.h>
 
 #include "base/integer.h"
 #include "codec/engine/cuda/blocks/cuda_blocks.h"
 
-/* Of memory that is not pinned, one piece crosses the bus while the next is copied to memory that is. */
+/* From pageable memory, one piece crosses the bus while the host copies the next one to pinned memory. */
 enum { PIECE_BYTES = 1 << 20 };
 
 l2k_status l2k_cuda_reserve_for_code(const l2k_context *context, l2k_cuda_memory *memory, size_t needed)
@@ -42,7 +42,7 @@ l2k_status l2k_cuda_bytes_upload(l2k_cuda_blocks *b, const uint8_t *from, size_t
     return upload(b->context, b, from, count, b->running);
 }
 
-/* What fails here is tried again with the batch, and then reported. */
+/* The batch repeats what fails here, and then reports it. */
 void l2k_cuda_bytes_send(l2k_cuda_blocks *b, const uint8_t *from, size_t count)
 {
     l2k_cuda_bytes *bytes = &b->bytes;

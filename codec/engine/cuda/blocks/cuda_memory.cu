@@ -11,7 +11,7 @@ extern "C" {
 
 /* ---- Memory -------------------------------------------------------------------------------------------------- */
 
-/* Cleared, since whole words are read of which only the first bytes were written. */
+/* Cleared, since kernels read whole words of which only the first bytes were written. */
 static cudaError_t take_device_memory(l2k_cuda_memory *memory, size_t bytes)
 {
     cudaError_t error = cudaMalloc((void **)&memory->at, bytes);
@@ -35,7 +35,7 @@ extern "C" l2k_status l2k_cuda_reserve(const l2k_context *context, l2k_cuda_memo
     return l2k_cuda_check(context, error, what);
 }
 
-/* Errors come from earlier calls and have been reported. */
+/* A call returns errors of earlier calls, which have been reported. */
 extern "C" void l2k_cuda_release(l2k_cuda_memory *memory)
 {
     if (memory->at && memory->pinned)
@@ -144,7 +144,7 @@ extern "C" void l2k_cuda_unmark(void *event)
 namespace
 {
 
-/* Older drivers report an error for pageable memory, which must not show up in the next call. */
+/* Older drivers report an error for pageable memory, which the next call must not see. */
 bool is_pinned(const void *at)
 {
     cudaPointerAttributes attributes;

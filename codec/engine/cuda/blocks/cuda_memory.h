@@ -27,10 +27,9 @@ typedef struct l2k_cuda_coded {
     const l2k_cuda_coded_block *blocks; /* in the order of the batch's places */
     const uint32_t *pass_ends;          /* per pass: as l2k_coded_block.pass_bytes; NULL if no block has several */
     const double *distortions;          /* per pass, as l2k_coded_block.pass_distortion; NULL: not wanted */
-    uint32_t num_passes;                /* number of passes that there is room for */
+    uint32_t num_passes;                /* capacity in passes */
     const uint8_t *code;                /* aligned to 4 bytes */
-    uint32_t capacity;                  /* capacity of the code, in units of 4 bytes; what lies beyond must not be
-                                           read */
+    uint32_t capacity;                  /* of the code, in units of 4 bytes; nothing beyond may be read */
     bool complete;                      /* after `finish`: all code had room */
 } l2k_cuda_coded;
 
@@ -65,8 +64,8 @@ l2k_status l2k_cuda_clear(const l2k_context *context, void *stream, void *device
 /* Clears `bytes` bytes at `device` and `bytes` bytes at `distance` bytes further on. */
 l2k_status l2k_cuda_clear_ends(const l2k_context *context, void *stream, void *device, size_t bytes, size_t distance);
 
-/* mark records an event (cudaEvent_t) after all work that is now in the stream, and creates it if there is none; the
- * others wait for it, in a stream or on the host. */
+/* mark records an event (cudaEvent_t) after all work now in the stream, and creates it on first use; the others wait
+ * for it, in a stream or on the host. */
 l2k_status l2k_cuda_mark(const l2k_context *context, void **event, void *stream);
 l2k_status l2k_cuda_follow(const l2k_context *context, void *stream, void *event);
 l2k_status l2k_cuda_wait_to_mark(const l2k_context *context, void *event);

@@ -1,4 +1,4 @@
-/* Bits in registers, and what the lanes of a warp tell each other: what kernels of block coders have in common. */
+/* Shared by kernels of block coders: bits in registers, and exchange between the lanes of a warp. */
 #ifndef L2K_CODEC_ENGINE_CUDA_BLOCKS_WARP_CUH
 #define L2K_CODEC_ENGINE_CUDA_BLOCKS_WARP_CUH
 
@@ -42,7 +42,7 @@ __device__ __forceinline__ uint32_t l2k_reverse_bytes(uint32_t v)
     return __byte_perm(v, 0, 0x0123);
 }
 
-/* The bits of all lanes together. */
+/* The OR over all lanes. */
 __device__ __forceinline__ uint32_t l2k_join(uint32_t v)
 {
 #if __CUDA_ARCH__ >= 800
@@ -66,8 +66,7 @@ __device__ __forceinline__ uint32_t l2k_add_up(uint32_t v)
 #endif
 }
 
-/* Sum over a group of WIDTH lanes up to and with this one; `mask` has all of the group's lanes, `lane` is the number in
- * the group. */
+/* Inclusive prefix sum over a group of WIDTH lanes; `mask` has the group's lanes, `lane` is the number in the group. */
 template <int WIDTH, class Sum> __device__ __forceinline__ Sum l2k_sum_up_to(uint32_t mask, unsigned lane, Sum v)
 {
 #pragma unroll
@@ -78,8 +77,8 @@ template <int WIDTH, class Sum> __device__ __forceinline__ Sum l2k_sum_up_to(uin
     return v;
 }
 
-/* Sum over the threads of a CTA before this one; `all` is that over all, and `sums` shared memory for 32. The CTA has
- * whole warps, and meets in here. */
+/* Exclusive prefix sum over the threads of a CTA of whole warps; `all` gets the total, `sums` is shared memory for 32.
+ * Contains barriers. */
 template <class Sum> __device__ __forceinline__ Sum l2k_cta_sum_before(Sum *sums, Sum own, Sum *all)
 {
     const unsigned lane = l2k_lane(), warp = threadIdx.x / 32, warps = blockDim.x / 32;
@@ -95,8 +94,7 @@ template <class Sum> __device__ __forceinline__ Sum l2k_cta_sum_before(Sum *sums
     return here - own + (warp ? sums[warp - 1] : 0);
 }
 
-/* ---- Bytes of fewer bits (7.1 of T.814)
- * ---------------------------------------------------------------------------- */
+/* ---- Bytes of fewer bits (7.1 of T.814) ------------------------------------------------------------------------ */
 
 /* The two kinds of HT streams: read from the first byte on, where the byte after 0xFF has seven bits (MagSgn, MEL,
  * SigProp), or from the last byte on, where a byte whose low seven bits are ones has only those if the byte read before
@@ -109,7 +107,7 @@ __device__ __forceinline__ uint32_t l2k_seven_ones(uint32_t bytes)
     return ((bytes & 0x7F7F7F7Fu) + 0x01010101u) & 0x80808080u;
 }
 
-/* 0x80 in each byte of seven bits; `before` has for each the byte that is read before it. */
+/* 0x80 in each byte of seven bits; `before` has for each the byte read before it. */
 template <l2k_ht_direction DIRECTION>
 __device__ __forceinline__ uint32_t l2k_short_bytes(uint32_t bytes, uint32_t before)
 {
@@ -118,7 +116,7 @@ __device__ __forceinline__ uint32_t l2k_short_bytes(uint32_t bytes, uint32_t bef
     return l2k_seven_ones(bytes) & ((before & 0x7F7F7F7Fu) + 0x70707070u) & before & 0x80808080u;
 }
 
-/* For each byte of a warp's 128 the one before; `first` is the one before all of them. */
+/* The byte before each of a warp's 128; `first` precedes all of them. */
 __device__ __forceinline__ uint32_t l2k_bytes_before(uint32_t bytes, uint32_t first)
 {
     uint32_t previous = __shfl_up_sync(L2K_ALL_LANES, bytes, 1);

@@ -21,7 +21,7 @@ typedef struct mq_part {
 } mq_part;
 
 typedef struct cuda_coder {
-    l2k_cuda_blocks *blocks; /* of the part that is in use */
+    l2k_cuda_blocks *blocks; /* of the part in use */
     bool is_ht, encodes;     /* encodes: the batch under way */
     ht_part ht;
     mq_part mq;
@@ -50,7 +50,7 @@ static l2k_status begin(l2k_block_coder *coder, const l2k_block_batch *batch, bo
     cuda_coder *c = coder->state;
     L2K_TRY(l2k_cuda_blocks_enter(c->blocks, batch));
     c->encodes = encodes;
-    if (!encodes) /* decoding takes the memory of the list */
+    if (!encodes) /* decoding overwrites the list */
         c->ht.encoding.listed.same = c->mq.encoding.listed.same = 0;
     if (batch->num_places == 0)
         return L2K_OK;

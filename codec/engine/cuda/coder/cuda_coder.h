@@ -1,7 +1,7 @@
 /* Block coders on a CUDA device, as tables of codec/blocks/block_coder.h. Coefficients are int16 (of at most 15
- * bit-planes when decoding) or int32, in device memory; for HT float as well, which it quantises. What is enqueued in
- * the batch's stream after begin_decode finds the coefficients there. Errors besides those of the table:
- * L2K_ERROR_BACKEND; L2K_ERROR_ARGUMENT for other coefficients; L2K_ERROR_UNSUPPORTED for a block of the other kind. */
+ * bit-planes when decoding) or int32, in device memory; for HT float as well, which it quantises. Work enqueued in the
+ * batch's stream after begin_decode finds the coefficients there. Errors besides those of the table: L2K_ERROR_BACKEND;
+ * L2K_ERROR_ARGUMENT for other coefficients; L2K_ERROR_UNSUPPORTED for a block of the other kind. */
 #ifndef L2K_CODEC_ENGINE_CUDA_CODER_CUDA_CODER_H
 #define L2K_CODEC_ENGINE_CUDA_CODER_CUDA_CODER_H
 
@@ -25,8 +25,8 @@ static inline const l2k_block_coder_table *l2k_cuda_coder_for(unsigned style)
  * after `finish`, `complete` says whether all code had room. The code remains until the next batch. */
 void l2k_cuda_coder_coded(const l2k_block_coder *coder, l2k_cuda_coded *coded);
 
-/* After `finish` with complete code: brings a batch of MQ blocks that stayed on the device to the host, so that the
- * blocks are as if it had not stayed. Errors: L2K_ERROR_MEMORY, L2K_ERROR_BACKEND. */
+/* After `finish` with complete code: brings a batch of MQ blocks that stayed on the device to the host, with the same
+ * result as of a batch that did not stay. Errors: L2K_ERROR_MEMORY, L2K_ERROR_BACKEND. */
 l2k_status l2k_cuda_coder_bring(l2k_block_coder *coder, const l2k_block_batch *batch);
 bool l2k_cuda_coder_can_bring(const l2k_block_coder *coder);
 

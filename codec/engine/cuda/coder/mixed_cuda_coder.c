@@ -1,5 +1,5 @@
-/* Tiles in which HT and MQ code-blocks are mixed (B.3 of T.814), decoding on a device, as a table for
- * codec/blocks/block_coder.h: the blocks of each kind are a batch of that kind's coder. */
+/* Decodes tiles that mix HT and MQ code-blocks (B.3 of T.814) on a device, as a table for codec/blocks/block_coder.h:
+ * the blocks of each kind are a batch of that kind's coder. */
 #include "base/memory.h"
 #include "codec/blocks/mq/t1.h"
 #include "codec/engine/cuda/coder/cuda_coder.h"
@@ -35,7 +35,7 @@ static l2k_status reserve_lists(const l2k_context *context, mixed_coder *m, size
     return L2K_OK;
 }
 
-/* Blocks that no packet has said the kind of have no code, so any coder will do. */
+/* Blocks whose kind no packet tells have no code, so any coder will do. */
 static unsigned part_of(const l2k_block_place *place)
 {
     const bool ht = place->band->component->coding->style & L2K_STYLE_HT;
@@ -67,7 +67,7 @@ static l2k_status finish_parts(mixed_coder *m, unsigned count)
     return first;
 }
 
-/* The first part counts for the whole progress. */
+/* The first part reports the progress of both. */
 static l2k_status begin_decode(l2k_block_coder *coder, const l2k_block_batch *batch)
 {
     mixed_coder *m = coder->state;

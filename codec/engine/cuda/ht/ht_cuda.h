@@ -1,5 +1,5 @@
-/* HT code-blocks on a device: what the host tells the kernels and they tell the host. A batch is one piece of pinned
- * memory that goes up in one copy, device memory for the rest, and what comes back. */
+/* HT code-blocks on a device: the interface between host and kernels. A batch is one piece of pinned memory that goes
+ * up in one copy, device memory for the rest, and the results. */
 #ifndef L2K_CODEC_ENGINE_CUDA_HT_HT_CUDA_H
 #define L2K_CODEC_ENGINE_CUDA_HT_HT_CUDA_H
 
@@ -9,16 +9,17 @@
 #include "codec/engine/cuda/blocks/cuda_memory.h"
 #include "codec/blocks/ht/ht_tables.h"
 
-/* Quads of a code-block, and the most in a row. */
+/* The most quads of a code-block and of a row. */
 enum { L2K_HT_CUDA_QUADS = 1024, L2K_HT_CUDA_ROW = 512 };
 
-/* Kernels come in forms: magnitudes of up to 15 bits, or more; rows of up to 32 quads, or more. Decoding: rows of up to
- * 16. Encoding: coefficients that are to be quantised; refinement passes. */
+/* Forms of kernels: magnitudes of up to 15 bits, or more; rows of up to 32 quads, or more. Decoding: rows of up to 16.
+ * Encoding: coefficients to quantise; refinement passes. */
 enum { L2K_HT_WIDE = 1, L2K_HT_LONG = 2, L2K_HT_SHORT = 4, L2K_HT_FLOAT = 4, L2K_HT_REFINED = 8, L2K_HT_FORMS = 16 };
 
-/* Of a decoder's table entries, and contexts as places in them: a quad's residual; the context, in the first row of
- * quads the next one; below, what it owes to the quad to the left, and to those above; a context, or there a bit beside
- * it, in which nothing follows. Residuals are by mode, of which the first row has five, others four; states of MEL. */
+/* Fields of a decoder's table entries, and contexts as places in them: whether a quad has a residual; in the first row
+ * of quads the next context; below it, the context's parts from the quad to the left and from those above; BLANK, a
+ * context, or below the first row a bit beside it, without a codeword. Residuals are by mode, of which the first row
+ * has five, others four; states of MEL. */
 enum {
     L2K_HT_CUDA_U_OFF = 1 << 8,
     L2K_HT_CUDA_CONTEXT = 7 << 9,
@@ -50,11 +51,11 @@ void l2k_ht_cuda_make_tables(l2k_ht_cuda_tables *tables);
 typedef struct l2k_ht_cuda_encode_block {
     l2k_cuda_view view;
     uint32_t index;   /* of its result */
-    float reciprocal; /* of the quantiser step, for coefficients that are to be quantised */
+    float reciprocal; /* of the quantiser step, for coefficients to quantise */
     uint32_t scratch; /* with refinement passes: in units of L2K_HT_CUDA_SCRATCH bytes */
     uint8_t passes;   /* 1: cleanup; 2: SigProp, too; 3: MagRef, too */
     bool causal;
-    bool reversible; /* which counts in the distortion */
+    bool reversible; /* affects the distortion */
     uint8_t unused;
 } l2k_ht_cuda_encode_block;
 
@@ -67,11 +68,11 @@ typedef struct l2k_ht_cuda_refined {
 /* As L2K_PASS_TERMINATED. */
 #define L2K_HT_CUDA_TERMINATED 0x80000000u
 
-/* What leaves an encoder's ring at a time, in bytes: scratch memory is in such units. */
+/* Bytes that leave an encoder's ring at a time, the unit of scratch memory. */
 enum { L2K_HT_CUDA_SCRATCH = 128 };
 
 /* Scratch memory of a block with refinement passes: its samples without their lowest bit-plane, of 16 or 32 bits, then
- * SigProp, then MagRef. Of the two, one or two bits and one for each sample, and at most a bit of stuffing for 15. */
+ * SigProp, at most two bits a sample, then MagRef, one; both with at most a bit of stuffing for 15. */
 typedef struct l2k_ht_cuda_encode_layout {
     uint32_t sigprop, magref, end;
 } l2k_ht_cuda_encode_layout;
@@ -92,10 +93,10 @@ L2K_HD l2k_ht_cuda_encode_layout l2k_ht_cuda_lay_out_encoding(const l2k_cuda_vie
     return layout;
 }
 
-/* What the warps of a batch count together. */
+/* Counters that the warps of a batch share. */
 typedef struct l2k_ht_cuda_counters {
-    uint32_t next[L2K_HT_FORMS]; /* blocks that have been taken, by form */
-    uint32_t code;               /* units of 4 bytes that the code takes, or would */
+    uint32_t next[L2K_HT_FORMS]; /* blocks taken so far, by form */
+    uint32_t code;               /* units of 4 bytes that the code takes, or would take */
     uint32_t failed;             /* the least index of a block with too large a magnitude */
     uint32_t damaged;            /* decoding */
 } l2k_ht_cuda_counters;
@@ -106,7 +107,7 @@ typedef struct l2k_ht_cuda_encode {
     const l2k_ht_cuda_tables *tables;
     l2k_cuda_coded_block *coded;
     uint32_t *pass_ends; /* three a block, of those with several passes */
-    double *gains;       /* what passes gain, `passes` a block; NULL: not wanted */
+    double *gains;       /* of passes, `passes` a block; NULL: not wanted */
     uint32_t passes;
     l2k_ht_cuda_refined *refined; /* by index */
     uint8_t *scratch;
@@ -117,10 +118,9 @@ typedef struct l2k_ht_cuda_encode {
     uint32_t warps;    /* of the launch */
 } l2k_ht_cuda_encode;
 
-/* Bytes of a slot. */
 size_t l2k_ht_cuda_slot_bytes(bool wide);
 
-/* Warps for `blocks` blocks: no more than the device holds at once. */
+/* Warps for `blocks` blocks, at most as many as the device holds at once. */
 uint32_t l2k_ht_cuda_encode_warps(uint32_t blocks, uint32_t processors);
 
 /* In this order: for forms without refinement passes their gains, if wanted; for others these passes, with gains; then
@@ -161,7 +161,7 @@ typedef struct l2k_ht_cuda_layout {
     uint32_t vlc, mel, magsgn, quads, end;
 } l2k_ht_cuda_layout;
 
-/* The four words. The lengths of the streams are in words; what follows is three more of the stream's filler. */
+/* The four words. The lengths of the streams are in words; three words of filler follow each stream. */
 enum { L2K_HT_VLC_WORDS, L2K_HT_MEL_WORDS, L2K_HT_MAGSGN_WORDS, L2K_HT_BAD };
 
 /* A word for each four bytes, one for the rest, and filler up to a multiple of 16 bytes. */
@@ -185,7 +185,7 @@ L2K_HD uint32_t l2k_ht_cuda_most_suffix(const l2k_ht_cuda_decode_block *block)
     return block->length < L2K_HT_CUDA_MOST_SUFFIX ? block->length : L2K_HT_CUDA_MOST_SUFFIX;
 }
 
-/* MagSgn: no more bytes than the samples can take at seven bits a byte. */
+/* MagSgn: at most the bytes that the samples can take at seven bits a byte. */
 L2K_HD uint32_t l2k_ht_cuda_most_magsgn(const l2k_ht_cuda_decode_block *block)
 {
     uint32_t quads = (block->view.width + 1u) / 2 * ((block->view.height + 1u) / 2);

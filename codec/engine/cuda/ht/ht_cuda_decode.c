@@ -1,5 +1,5 @@
-/* HT code-blocks (Part 15, T.814) decoded on a device, seen from the host: which segments of a block go there, and
- * where everything lies. */
+/* The host's side of decoding HT code-blocks (Part 15, T.814) on a device: chooses the segments that go there, and lays
+ * out memory. */
 #include "codec/engine/cuda/ht/ht_cuda_decode.h"
 
 #include "base/integer.h"
@@ -68,7 +68,7 @@ static bool place_directly(const l2k_ht_cuda_decoding *c, const l2k_ht_received_
 static l2k_status list_block(l2k_ht_cuda_decoding *c, const l2k_cuda_band *band, const l2k_block *from,
                              l2k_ht_cuda_decode_block *to)
 {
-    if (from->kind == L2K_BLOCK_MQ && from->received.first) /* of others, no packet has said what they are */
+    if (from->kind == L2K_BLOCK_MQ && from->received.first) /* without a packet, the kind is unknown */
         return l2k_fail(c->lists->blocks.context, L2K_ERROR_UNSUPPORTED, "CUDA: an MQ code-block among those of HT");
     const l2k_ht_received_set set = find_set(&from->received);
     *to = (l2k_ht_cuda_decode_block){.view = l2k_cuda_view_of(band, from->rect), .wide = band->bytes > sizeof(int16_t)};
@@ -117,7 +117,6 @@ static l2k_status list_to_decode(l2k_ht_cuda_decoding *c, uint64_t *gathered, si
 
 /* ---- Bytes ------------------------------------------------------------------------------------------------------- */
 
-/* Copies a block's segments, one after another. */
 static uint32_t gather_block(const l2k_block *from, l2k_ht_cuda_decode_block *block, uint8_t *bytes, uint32_t at)
 {
     const l2k_ht_received_set set = find_set(&from->received);
@@ -176,7 +175,7 @@ static l2k_status launch_decoding(const l2k_ht_cuda_decoding *c)
     return L2K_OK;
 }
 
-/* If some block's segments are not in the batch's bytes, or in parts, those of all blocks are gathered. */
+/* If segments of some block are in parts or not in the batch's bytes, the host gathers those of all blocks. */
 static l2k_status gather_and_upload(l2k_ht_cuda_decoding *c, size_t gathered)
 {
     L2K_TRY(l2k_cuda_bytes_gather(&c->lists->blocks, gathered));
@@ -184,8 +183,8 @@ static l2k_status gather_and_upload(l2k_ht_cuda_decoding *c, size_t gathered)
     return l2k_cuda_bytes_upload(&c->lists->blocks, c->lists->blocks.bytes.gathered.at, gathered);
 }
 
-/* Bytes that go up as a whole do so while the list of blocks is made. Pinned memory has two lists, the second for
- * sorting, and the counters. */
+/* Bytes that go up as a whole do so while the host makes the list of blocks. Pinned memory has two lists, the second
+ * for sorting, and the counters. */
 static l2k_status prepare_decoding(l2k_ht_cuda_decoding *c)
 {
     l2k_cuda_blocks *b = &c->lists->blocks;

@@ -1,5 +1,5 @@
-/* HT code-blocks (Part 15, T.814) encoded on a device, seen from the host: the list of blocks, where everything lies,
- * and what comes back. */
+/* The host's side of encoding HT code-blocks (Part 15, T.814) on a device: the list of blocks, the layout of memory,
+ * and results. */
 #include "codec/engine/cuda/ht/ht_cuda_encode.h"
 
 #include "base/integer.h"
@@ -7,17 +7,17 @@
 
 /* ---- The list of blocks ---------------------------------------------------------------------------------------- */
 
-/* Bytes that a block's code can take, one bit-plane beyond its subband's included: for each sample a bit more than its
- * bit-planes, for each quad some 16 of VLC and MEL, two more for each sample in refinement passes, and seven bits a
- * byte. In units of 4 bytes. */
+/* The most code of a block, in units of 4 bytes, one bit-plane beyond its subband's included: for each sample a bit
+ * more than its bit-planes, for each quad some 16 of VLC and MEL, two more for each sample in refinement passes, and
+ * seven bits a byte. */
 static inline uint32_t most_code(const l2k_cuda_view *view, unsigned planes, unsigned passes)
 {
     const uint32_t quads = (view->width + 1u) / 2 * ((view->height + 1u) / 2);
     return quads * (4 * (planes + 2u + (passes > 1 ? 2 : 0)) + 16) / 7 / 4 + 16;
 }
 
-/* What all blocks together hardly ever exceed: two bits a sample more than it has. Where that is much memory, it is all
- * that is taken before it turns out to be too little. */
+/* All blocks together hardly ever exceed two bits a sample more than its precision. Where this is much memory, no more
+ * is taken unless it proves too little. */
 static inline uint32_t usual_code(const l2k_cuda_view *view, unsigned precision, unsigned passes)
 {
     return (uint32_t)view->width * view->height * (precision + 2u + (passes > 1 ? 2 : 0)) / 32 + 16;
@@ -25,7 +25,7 @@ static inline uint32_t usual_code(const l2k_cuda_view *view, unsigned precision,
 
 enum { MUCH_CODE = 1 << 22 }; /* in units of 4 bytes */
 
-/* What is the same for all blocks of a subband. */
+/* Shared by all blocks of a subband. */
 typedef struct encoded_band {
     l2k_cuda_band band;
     unsigned planes, form;
@@ -86,7 +86,7 @@ static l2k_status list_to_encode(l2k_ht_cuda_encoding *c)
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
-/* The passes that a block of the batch can have; the subbands of a component have the same. */
+/* The most passes of a block; the subbands of a component share them. */
 static unsigned find_most_passes(const l2k_block_batch *batch)
 {
     const l2k_tile_component *component = NULL;
@@ -99,7 +99,7 @@ static unsigned find_most_passes(const l2k_block_batch *batch)
     return most;
 }
 
-/* What comes back begins with the counters. What is in device memory alone, but for the code, follows it. */
+/* Results begin with the counters. Parts that only the device has follow, except for the code. */
 static void lay_out_results(l2k_ht_cuda_encoding *c)
 {
     const size_t count = c->lists->blocks.batch.num_places;
@@ -112,7 +112,7 @@ static void lay_out_results(l2k_ht_cuda_encoding *c)
     c->behind_results = l2k_cuda_aligned(c->refined + (c->most_passes > 1 ? count * sizeof(l2k_ht_cuda_refined) : 0));
 }
 
-/* Pinned memory has two lists, the second for sorting. The one that is used goes up with the counters after it. */
+/* Pinned memory has two lists, the second for sorting. The sorted one goes up with the counters after it. */
 static l2k_status prepare_encoding(l2k_ht_cuda_encoding *c)
 {
     if (l2k_cuda_is_listed(&c->lists->blocks, &c->listed))
@@ -175,8 +175,8 @@ static l2k_status launch_encoding(l2k_ht_cuda_encoding *c, unsigned form)
     return l2k_ht_cuda_check_launch(c->lists, l2k_ht_cuda_launch_encode(&run, stream));
 }
 
-/* Slots or code are in the batch's idle memory if they fit. Memory that is taken anew has no list in it, wherever it
- * is. */
+/* Slots or code go into the batch's idle memory if they fit. Reallocated memory holds no list, even at the same
+ * address. */
 static l2k_status reserve_to_encode(l2k_ht_cuda_encoding *c)
 {
     l2k_cuda_blocks *b = &c->lists->blocks;
@@ -193,7 +193,7 @@ static l2k_status reserve_to_encode(l2k_ht_cuda_encoding *c)
     return L2K_OK;
 }
 
-/* Of a batch that stays, only counters. */
+/* A batch that stays returns only counters. */
 static l2k_status fetch_results(const l2k_ht_cuda_encoding *c)
 {
     const l2k_cuda_blocks *b = &c->lists->blocks;
@@ -262,7 +262,7 @@ static l2k_status fetch_code(l2k_ht_cuda_encoding *c, uint32_t units)
     return l2k_cuda_blocks_wait(b);
 }
 
-/* A subband may have coefficients beyond its bit-planes; then the code is made again with more room. */
+/* A subband may have coefficients beyond its bit-planes; then its blocks are coded again with more room. */
 l2k_status l2k_ht_cuda_finish_encoding(l2k_ht_cuda_encoding *c)
 {
     l2k_ht_cuda_counters counters;

@@ -7,8 +7,8 @@
 typedef struct l2k_ht_cuda_encoding {
     l2k_ht_cuda_lists *lists;
     l2k_cuda_list_key listed;
-    size_t gains, pass_ends, coded, results_end; /* what comes back, behind the counters */
-    size_t refined, behind_results, refinement;  /* what stays in device memory */
+    size_t gains, pass_ends, coded, results_end; /* results, behind the counters */
+    size_t refined, behind_results, refinement;  /* in device memory only */
     size_t refinement_units;                     /* of L2K_HT_CUDA_SCRATCH bytes */
     uint8_t *slots, *code;
     uint32_t code_capacity; /* in units of 4 bytes */

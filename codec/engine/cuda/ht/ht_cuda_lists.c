@@ -1,5 +1,5 @@
 /* A batch of HT code-blocks on a device: the forms of its blocks, and the list of blocks by form. A frame may have tens
- * of thousands of them, so what is done for each here is kept short. */
+ * of thousands of blocks, so the work for each is kept short. */
 #include "codec/engine/cuda/ht/ht_cuda_lists.h"
 
 #include "base/memory.h"
@@ -24,8 +24,7 @@ l2k_status l2k_ht_cuda_start_forms(l2k_ht_cuda_lists *c)
     return L2K_OK;
 }
 
-/* Half warps only pay where there are many short rows, which may also be read like those of up to L2K_HT_LONG_ROW
- * samples. */
+/* Half warps only pay for many short rows; few are read like those of up to L2K_HT_LONG_ROW samples. */
 enum { LEAST_SHORT_SHARE = 8 };
 
 static void join_short_rows(l2k_ht_cuda_lists *c)
@@ -39,7 +38,7 @@ static void join_short_rows(l2k_ht_cuda_lists *c)
     }
 }
 
-/* How many forms have blocks. */
+/* Returns how many forms have blocks. */
 static unsigned place_forms(l2k_ht_cuda_lists *c)
 {
     unsigned used = 0;

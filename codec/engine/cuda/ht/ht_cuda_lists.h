@@ -1,4 +1,4 @@
-/* A batch of HT code-blocks on a device: what encoding and decoding have in common. */
+/* A batch of HT code-blocks on a device: shared by encoding and decoding. */
 #ifndef L2K_CODEC_ENGINE_CUDA_HT_HT_CUDA_LISTS_H
 #define L2K_CODEC_ENGINE_CUDA_HT_HT_CUDA_LISTS_H
 
@@ -8,7 +8,7 @@
 #include "codec/engine/cuda/ht/ht_cuda.h"
 #include "transform/cuda/cuda_device.h"
 
-/* Blocks of one form stand together. */
+/* Blocks of one form are adjacent. */
 typedef struct l2k_ht_form_range {
     uint32_t first, count;
 } l2k_ht_form_range;
@@ -27,10 +27,10 @@ l2k_status l2k_ht_cuda_create_lists(const l2k_context *context, l2k_ht_cuda_list
 /* Waits for the batch under way. */
 void l2k_ht_cuda_free_lists(l2k_ht_cuda_lists *lists);
 
-/* For a batch: all ranges are empty. */
+/* For a batch: empties all ranges. */
 l2k_status l2k_ht_cuda_start_forms(l2k_ht_cuda_lists *lists);
 
-/* Short rows are read by half warps; see l2k_ht_cuda_sort_list. */
+/* Half warps read short rows; see l2k_ht_cuda_sort_list. */
 enum { L2K_HT_SHORT_ROW = 32, L2K_HT_LONG_ROW = 64 };
 
 /* The form of block i. */
@@ -40,8 +40,8 @@ static inline void l2k_ht_cuda_note_form(l2k_ht_cuda_lists *lists, size_t i, uns
     lists->ranges[form].count++;
 }
 
-/* Puts the list of the batch's blocks, of `size` bytes each, that begins pinned memory, in the order of forms, behind
- * it; or leaves it there if there is only one form. `joins`: short rows are few and read like longer ones. */
+/* Sorts the list of the batch's blocks, of `size` bytes each, from the beginning of pinned memory to behind it by form,
+ * or leaves it there if all have one form. `joins`: if short rows are few, they are read like longer ones. */
 void l2k_ht_cuda_sort_list(l2k_ht_cuda_lists *lists, size_t size, bool joins);
 
 static inline l2k_status l2k_ht_cuda_check_launch(const l2k_ht_cuda_lists *lists, int error)

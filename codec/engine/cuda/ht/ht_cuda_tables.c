@@ -1,5 +1,5 @@
-/* Tables of the HT kernels, made of those of the CPU's coder: a decoder's lane wants to know at once what it needs of a
- * CxtVLC entry, and both U-VLC codes of a pair of quads. */
+/* Tables of the HT kernels, made from those of the CPU's coder: a decoder's lane gets all that it needs of a CxtVLC
+ * entry, or both U-VLC codes of a pair of quads, from one look-up. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -17,8 +17,8 @@ static uint32_t quad_entry(unsigned entry, bool first_row)
            (uint32_t)l2k_ht_e_1(entry) << 24 | samples << 28;
 }
 
-/* Below the first row, the first and the last bit of a context are exchanged; in the contexts' second half those that
- * are not 0 stand again. */
+/* Below the first row, the first and the last bit of a context are exchanged; the second half of the contexts repeats
+ * those that are not 0. */
 static void make_quads(const l2k_ht_vlc entries[2], l2k_ht_cuda_tables *tables)
 {
     for (unsigned i = 0; i < 1024; i++)
@@ -40,7 +40,7 @@ static uint32_t residual_entry(l2k_ht_prefix first, l2k_ht_prefix second)
            second_mask << 20 | (uint32_t)first.base << 25 | (uint32_t)second.base << 28;
 }
 
-/* Which quads of the pair have a residual, and in the first row, for both, what MEL said. */
+/* Which quads of the pair have a residual, and in the first row, for both, MEL's symbol. */
 enum { SECOND_HAS = 1, FIRST_HAS = 2, BOTH_LARGE = 4 };
 
 /* 7.3.6; `bits` are the next six. */
@@ -62,8 +62,8 @@ static uint32_t residuals_of(unsigned mode, bool first_row, unsigned bits)
     return residual_entry(first, second);
 }
 
-/* What the next six bits of MEL say in a state, first bit highest, as far as runs are complete: up to 32 symbols, of
- * which 1s are among the first 15, or last. Bits 0 to 4: how many bits; 5: whether the last symbol is a 1 beyond the
+/* Decodes the next six bits of MEL in a state, first bit highest, as far as runs are complete: up to 32 symbols, of
+ * which 1s are among the first 15, or last. Bits 0 to 4: number of bits; 5: whether the last symbol is a 1 beyond the
  * first 15; 8 to 11: the next state; 12 to 16: symbols less one; 17 to 31: the first 15. */
 static uint32_t runs_of(unsigned state, unsigned bits)
 {

@@ -1,10 +1,10 @@
-/* The first half of the HT cleanup pass (7.3 of T.814) as a decoder on a device reads it, in two kernels. Two warps a
- * block take the stuffing out of its streams. Then a lane a block decodes significance and residuals of quads from MEL
- * and VLC, where each codeword depends on the one before.
+/* Decodes the first half of the HT cleanup pass (7.3 of T.814) on a device, in two kernels. Two warps per block remove
+ * the stuffing from its streams. Then a lane per block decodes significance and residuals of quads from MEL and VLC,
+ * where each codeword depends on the one before.
  *
- * Whatever the bytes are, a block's loops are bounded by its area and the lengths of its segments; reads stay in its
- * part of the scratch memory, where filler follows each stream's last word, and places beyond are moved there; writes
- * depend on its size alone. */
+ * For any bytes, a block's area and the lengths of its segments bound its loops; reads stay in its part of the scratch
+ * memory, where filler follows each stream's last word, and places beyond are clamped to the filler; writes depend on
+ * its size alone. */
 #include "codec/engine/cuda/ht/ht_launch.cuh"
 #include "codec/engine/cuda/ht/ht_unstuff.cuh"
 
@@ -29,8 +29,7 @@ __device__ __forceinline__ uint32_t unstuff(const uint8_t *segment, uint32_t byt
     return u.run();
 }
 
-/* The last two bytes of a cleanup segment have the length of MEL and VLC together, Scup (7.1.1); 0 if it
- * cannot be one. */
+/* The last two bytes of a cleanup segment hold Scup, the length of MEL and VLC together (7.1.1); 0 if out of range. */
 __device__ __forceinline__ uint32_t suffix_of(const uint8_t *segment, uint32_t length)
 {
     if (length < 2)
@@ -39,7 +38,7 @@ __device__ __forceinline__ uint32_t suffix_of(const uint8_t *segment, uint32_t l
     return suffix >= 2 && suffix <= length && suffix <= L2K_HT_CUDA_MOST_SUFFIX ? suffix : 0;
 }
 
-/* Two warps a block: MagSgn; VLC and MEL. A stream of no words tells the next kernel that the segment is none. */
+/* Two warps a block: MagSgn; VLC and MEL. An empty stream tells the next kernel that the segment is invalid. */
 __global__ void __launch_bounds__(32 * UNSTUFF_WARPS) unstuff_blocks(const parameters p)
 {
     __shared__ uint32_t shared[UNSTUFF_WARPS][34];
@@ -70,15 +69,16 @@ __global__ void __launch_bounds__(32 * UNSTUFF_WARPS) unstuff_blocks(const param
 
 /* ---- Quads: MEL and VLC -------------------------------------------------------------------------------------- */
 
-/* Two warps, and up to 32 blocks, for each of which both have a lane. One decodes VLC, a chain of look-ups in which
- * nothing else may stand. The other sees to it that its bits are in shared memory, and MEL's symbols, for the next
- * group of eight pairs of quads; then they meet. Rings of words in shared memory, lane by lane. */
+/* Two warps take up to 32 blocks, each with a lane in both. One warp decodes VLC, a chain of look-ups that nothing else
+ * may lengthen. The other brings its bits and MEL's symbols for the next group of eight pairs of quads to shared
+ * memory; then they meet. The rings of words interleave lanes. */
 enum { LANES = 32, VLC_RING = 32, MEL_RING = 16, SYMBOL_RING = 4 };
 
-/* A group's pairs, the words of VLC that it can take (30 bits a pair), and the symbols of MEL. */
+/* Of a group: its pairs, the most words of VLC (30 bits a pair), and the most symbols of MEL. */
 enum { GROUP_PAIRS = 8, GROUP_WORDS = 8, GROUP_SYMBOLS = 24 };
 
-/* The first row's tables are used too seldom to stand here. VLC's first row of words follows its last one once more. */
+/* The first row's tables are used too seldom for shared memory. VLC's first row of words is repeated behind its
+ * last. */
 struct cta_memory {
     uint32_t quads[L2K_HT_CUDA_ENTRIES], residuals[L2K_HT_CUDA_MODES], runs[L2K_HT_CUDA_RUNS];
     uint32_t vlc[(VLC_RING + 1) * LANES], mel[MEL_RING * LANES], symbols[SYMBOL_RING * LANES];
@@ -86,7 +86,7 @@ struct cta_memory {
     uint32_t most_groups;       /* of a block */
 };
 
-/* What is kept of a quad: of the upper half of its entry, and the residual, in 16 or 32 bits. */
+/* What is stored of a quad, in 16 or 32 bits: the upper half of its entry, and the residual. */
 template <bool WIDE> struct quad_words;
 
 template <> struct quad_words<false> {
@@ -129,8 +129,8 @@ template <> struct quad_words<true> {
     }
 };
 
-/* A stream's words on their way to a lane: eight are loaded ahead, before the ring has room for them, since a load
- * takes as long as some pairs of quads. */
+/* A stream's words on their way to a lane. A load takes as long as some pairs of quads, so eight words are loaded
+ * before the ring has room for them. */
 template <int RING, bool REPEATS> struct word_ring {
     uint32_t *ring;
     const uint4 *from;
@@ -174,15 +174,15 @@ template <int RING, bool REPEATS> struct word_ring {
     }
 };
 
-/* MEL (7.3.3): some runs at a time to words of symbols. A symbol takes 3/2 bits at most, and up to 36 more go into the
- * state, so that the 96 that a group may bring fit the words that are there. */
+/* MEL (7.3.3): decodes some runs at a time to words of symbols. A symbol takes at most 3/2 bits, and the state up to 36
+ * more, so that the 96 symbols of a group fit the loaded words. */
 struct mel_decoder {
     word_ring<MEL_RING, false> words;
     const uint32_t *runs; /* by state, and the next bits */
     uint32_t *ring;       /* of symbols */
     uint32_t written;     /* words of them */
-    uint64_t symbols;     /* that are not yet a word, the next one lowest; beyond them 0 */
-    uint32_t ready;       /* how many */
+    uint64_t symbols;     /* not yet written, the next one lowest; 0 beyond them */
+    uint32_t ready;       /* their number */
     uint32_t bits, more;  /* the next ones, the first one on top; the 32 after them */
     uint32_t place;       /* of the next bit */
     uint32_t state;       /* L2K_HT_CUDA_STATE */
@@ -208,7 +208,7 @@ struct mel_decoder {
         ready += last + 1;
         state = entry >> 2 & L2K_HT_CUDA_STATE;
     }
-    /* Goes on until `count` words have been written; one more may be, too. */
+    /* Decodes until `count` words, or one more, have been written. */
     __device__ __forceinline__ void write(uint32_t count)
     {
         if (words.filled - (int)(place >> 5) <= MEL_RING / 2)
@@ -224,8 +224,8 @@ struct mel_decoder {
     }
 };
 
-/* Significance of the lower samples of a row of quads, 16 bits for each four pairs, the first sample highest. Up to 32
- * quads stand in a register pair; LONG rows in local memory. */
+/* Significance of the lower samples of a row of quads, 16 bits for each four pairs, the first sample highest. A
+ * register pair holds up to 32 quads; LONG rows are in local memory. */
 template <bool LONG> struct lower_row;
 
 template <> struct lower_row<false> {
@@ -294,8 +294,8 @@ __device__ __forceinline__ uint32_t shifted(uint32_t v, int left)
     return left < 0 ? v >> -left : v << left;
 }
 
-/* Contexts are places in a table of bytes, as are the bits that look something up: bits of the stream stand two higher
- * than in the stream, and shifts are by the low five bits of what was looked up, without masking them out. */
+/* Contexts and looked-up bits are byte offsets into tables: bits of the stream are shifted up by two, and entries serve
+ * as shift counts unmasked, since shifts only take their low five bits. */
 template <bool WIDE, bool LONG> struct quad_decoder {
     const cta_memory &memory;
     const l2k_ht_cuda_tables &tables;
@@ -303,10 +303,10 @@ template <bool WIDE, bool LONG> struct quad_decoder {
     lower_row<LONG> lower;
     uint32_t bits, more; /* the next ones, from bit 2 on; the 32 after them */
     uint32_t ahead;      /* place of the latter in VLC */
-    uint32_t symbols;    /* of MEL, below a one that moves down as they are used; after the first row: the opposite of
-                            each, the next one at BLANK */
+    uint32_t symbols;    /* of MEL, below a one that moves down as they are used; after the first row inverted, the next
+                            one at BLANK */
     uint32_t west;       /* entry of the quad to the left */
-    uint32_t residual;   /* all of them together */
+    uint32_t residual;   /* OR of all */
     int pairs, row, rows, pair; /* of a row; the next one */
     bool odd;                   /* the row ends with a pair of one quad */
     int pitch;
@@ -327,8 +327,8 @@ template <bool WIDE, bool LONG> struct quad_decoder {
         more = __funnelshift_r(words[0], words[LANES], ahead);
     }
 
-    /* The entry of a quad with the lower samples `above` it, after the quad `before`. In context 0, MEL says whether
-     * there is anything. */
+    /* The entry of a quad with the lower samples `above` it, after the quad `before`. In context 0, MEL tells whether
+     * any sample is significant. */
     template <bool FIRST> __device__ __forceinline__ uint32_t next_entry(uint32_t above, uint32_t before, uint32_t rest)
     {
         if (FIRST) {
@@ -372,7 +372,7 @@ template <bool WIDE, bool LONG> struct quad_decoder {
         load_more();
     }
 
-    /* The next ones may be used before `more` has been loaded. */
+    /* `bits` may be used before `more` has been loaded. */
     __device__ __forceinline__ void skip(uint32_t count)
     {
         bits = __funnelshift_r(bits, more, count);
@@ -380,9 +380,9 @@ template <bool WIDE, bool LONG> struct quad_decoder {
         load_more();
     }
 
-    /* A pair of quads (7.3.5, 7.3.6). `above`: bit 11, significance of the lower samples right above the first quad and
-     * to its left; bit 9, to its right; then likewise of the second, two bits further down. `significant` gets the
-     * pair's own. */
+    /* A pair of quads (7.3.5, 7.3.6). `above`: bit 11, significance of the lower samples directly above the first quad
+     * and to its left; bit 9, to its right; the second quad's are two bits further down. `significant` gets the pair's
+     * own. */
     template <bool FIRST>
     __device__ __forceinline__ void decode(quad_words<WIDE> &words, int number, uint32_t above, uint32_t above_second,
                                            bool lone, uint32_t &significant)
@@ -455,21 +455,21 @@ template <bool WIDE, bool LONG> struct quad_decoder {
     }
 };
 
-/* Of both warps. Each is somewhere else, so this is not __syncthreads. */
+/* A barrier of both warps. They arrive at different places, which __syncthreads does not allow. */
 __device__ __forceinline__ void meet()
 {
     asm volatile("barrier.sync 1, 64;" ::: "memory");
 }
 
-/* `count` words, a multiple of four, by all threads. */
+/* All threads copy `count` words, a multiple of four. */
 __device__ __forceinline__ void copy(uint32_t *to, const uint32_t *from, int count)
 {
     for (int i = threadIdx.x; i < count / 4; i += 2 * LANES)
         reinterpret_cast<uint4 *>(to)[i] = __ldg(reinterpret_cast<const uint4 *>(from) + i);
 }
 
-/* The warp that sees to what the other one needs. Words of VLC that will be there: those of the group under way, those
- * of the next one, and what is looked at beyond. */
+/* The warp that feeds the other one. It provides words of VLC for the group under way, for the next one, and for the
+ * look-ahead. */
 __device__ __forceinline__ void feed(cta_memory &memory, const uint32_t *head, const uint4 *scratch,
                                      const l2k_ht_cuda_layout &at, bool used)
 {

@@ -1,6 +1,6 @@
-/* The second half of the HT cleanup pass (7.3.8 of T.814) as a decoder on a device reads it: magnitudes and signs from
- * MagSgn. A warp has a block, or half a warp one whose rows are short; each lane reads a quad of a row, at a place that
- * a sum over the row gives. For what bounds it see ht_decode_quads.cu. */
+/* Decodes the second half of the HT cleanup pass (7.3.8 of T.814) on a device: magnitudes and signs from MagSgn. A warp
+ * has a block, or half a warp one with short rows; each lane reads a quad of a row, at a place that a prefix sum over
+ * the row gives. For its bounds see ht_decode_quads.cu. */
 #include "base/words_cuda.cuh"
 #include "codec/engine/cuda/ht/ht_launch.cuh"
 #include "codec/engine/cuda/blocks/warp.cuh"
@@ -12,7 +12,7 @@ typedef l2k_ht_cuda_decode_block block_type;
 
 /* ---- Samples: MagSgn ----------------------------------------------------------------------------------------- */
 
-/* A block's MagSgn bits at absolute places; beyond the last word there is filler. */
+/* A block's MagSgn bits at absolute places; filler follows the last word. */
 struct magsgn_bits {
     const uint32_t *words;
     uint32_t last; /* the first word of filler */
@@ -31,7 +31,7 @@ struct narrow_samples {
     /* From the value 2 (mu - 1) + sign that was read to a sample. */
     struct scale {
         int plane, half, mask; /* the latter for two samples */
-        int top, unsign;       /* where a magnitude ends, and bits that tell which samples become 0 beyond */
+        int top, unsign;       /* where a magnitude ends, and bits that mark samples that become 0 beyond */
 
         __device__ __forceinline__ scale(const block_type &b)
         {
@@ -59,7 +59,7 @@ struct narrow_samples {
         const uint32_t sum = bits_top + bits_low;
         count = (sum & 0xFFFF) + (sum >> 16);
     }
-    /* Reads them, and adds the bit that the quad's code implies. */
+    /* Reads the samples, and adds the bit that the quad's code implies. */
     __device__ __forceinline__ void read(const magsgn_bits &from, uint32_t at, uint32_t quad)
     {
         const uint32_t *words = from.words + from.word(at);
@@ -78,7 +78,7 @@ struct narrow_samples {
         top = __byte_perm(v0, v2, 0x5410);
         low = __byte_perm(v1, v3, 0x5410);
     }
-    /* What the row below has to know: exponents of the lower samples, as bits. */
+    /* For the row below: exponents of the lower samples, as bits. */
     __device__ __forceinline__ uint32_t lower() const
     {
         return (low | 0x10001) & ones_low * 0xFFFFu;
@@ -192,7 +192,7 @@ struct wide_samples {
 
 enum { SAMPLE_WARPS = 4, ROW_WORDS = L2K_HT_CUDA_ROW + 2 };
 
-/* CTAs a multiprocessor, as many as registers allow without spilling. With 12 a 4K frame's blocks of 64 x 64 are one
+/* CTAs per multiprocessor, as many as registers allow without spilling. With 12, a 4K frame's blocks of 64 x 64 are one
  * wave on 132 multiprocessors. */
 template <class Samples, int GROUP, bool LONG> struct sample_ctas {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800 /* 1024 threads */
@@ -202,9 +202,9 @@ template <class Samples, int GROUP, bool LONG> struct sample_ctas {
 #endif
 };
 
-/* GROUP lanes have a block, of which this has what is the same for all rows. Rows of more than 32 quads (LONG) are read
- * in parts, and what the row below has to know is in shared memory, between zeros. What each row needs is kept in
- * registers: the compiler would work it out anew. */
+/* GROUP lanes have a block; this holds what all its rows share. Rows of more than 32 quads (LONG) are read in parts,
+ * with `lower` for the row below in shared memory, between zeros. What each row needs is kept in registers, else the
+ * compiler computes it anew. */
 template <class Samples, int GROUP, bool LONG> struct sample_reader {
     typedef typename Samples::sample sample;
     typedef typename Samples::word word;

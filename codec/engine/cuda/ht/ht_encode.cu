@@ -1,8 +1,8 @@
-/* The HT cleanup pass (7.3 of T.814) as an encoder on a device makes it. A warp takes a code-block, each lane a quad of
- * 32 at a time: part of a row, a row, or several rows. The encoder knows all samples beforehand, so contexts come from
- * the row above by shuffles or shared memory. One sum over the warp gives every lane the places of its MagSgn and VLC
- * bits, which it adds to rings in shared memory; from there 128 bytes leave at a time, stuffed on the way. MEL is coded
- * by all lanes alike. The bytes are those of codec/blocks/ht/ht_encode.c. */
+/* Encodes the HT cleanup pass (7.3 of T.814) on a device. A warp takes a code-block, each lane a quad of 32 at a time:
+ * part of a row, a row, or several rows. The encoder knows all samples beforehand, so contexts come from the row above
+ * by shuffles or shared memory. A prefix sum over the warp gives every lane the places of its MagSgn and VLC bits,
+ * which it adds to rings in shared memory; from there 128 bytes leave at a time, stuffed on the way. All lanes code MEL
+ * alike. The bytes equal those of codec/blocks/ht/ht_encode.c. */
 #include "codec/engine/cuda/ht/ht_encode_quads.cuh"
 #include "codec/engine/cuda/ht/ht_encode_streams.cuh"
 #include "codec/engine/cuda/ht/ht_launch.cuh"
@@ -10,7 +10,7 @@
 namespace
 {
 
-/* CTAs of 4 warps, 8 of them a multiprocessor: fewer registers a lane make one wave of 64 warps, but spill. */
+/* CTAs of 4 warps, 8 of them per multiprocessor: fewer registers a lane would make one wave of 64 warps, but spill. */
 const int WARPS = 4, CTAS = 8;
 
 /* At most 1024 quads of 15 bits of VLC, and 1535 bits of MEL (the most that 1024 symbols can take), before stuffing,
@@ -44,8 +44,8 @@ template <class Quad, bool LONG> struct cta_memory {
     uint32_t above[WARPS][LONG ? (int)ROW_WORDS : 1]; /* `lower` of a row, between zeros */
 };
 
-/* Where the lanes of a warp are. A row of up to 32 quads takes 2, 4, ... or 32 lanes, and a step as many rows as there
- * are lanes for; longer rows (LONG) take several steps of 32. */
+/* Where the lanes of a warp are. A row of up to 32 quads takes 2, 4, ... or 32 lanes, and a step as many rows as its 32
+ * lanes hold; longer rows (LONG) take several steps. */
 template <class Quad, bool LONG> struct quad_iterator {
     typedef typename Quad::sample sample;
     typedef typename Quad::pair pair;
@@ -53,10 +53,10 @@ template <class Quad, bool LONG> struct quad_iterator {
     uint32_t stride;
     int step_rows;
     int pitch;       /* lanes of a row */
-    int quad, quads; /* the lane's in its row, and how many there are */
-    int row, rows;   /* of quads: the step's first, and how many there are */
+    int quad, quads; /* the lane's in its row, and their number */
+    int row, rows;   /* of quads: the step's first, and their number */
     int row_in_step; /* the lane's */
-    int left;        /* rows of samples from the lane's quad down; 0 or less: none */
+    int left;        /* rows of samples from the lane's quad down; none if not positive */
     int width, height;
     bool second, aligned; /* whether the quad has a right column; whether both are one access */
 
@@ -90,7 +90,6 @@ template <class Quad, bool LONG> struct quad_iterator {
         top = left > 0 ? Quad::load(from, second, aligned && second) : Quad::none();
         low = left > 1 ? Quad::load(from + stride, second, aligned && second) : Quad::none();
     }
-    /* To the next step. */
     __device__ __forceinline__ void advance()
     {
         if (LONG && quad - (int)l2k_lane() + 32 < quads) {
@@ -110,7 +109,7 @@ template <class Quad, bool LONG> struct quad_iterator {
     }
 };
 
-/* What a quad has to know of others. */
+/* What a quad's code depends on. */
 struct neighbours {
     uint32_t left, above, right; /* `lower` of the three quads above */
     uint32_t rho;                /* of the quad to the left */
@@ -125,7 +124,7 @@ template <class Quad, bool LONG> struct block_coder {
     mel_coder mel;
     uint32_t lower;      /* of the step before; LONG: of the quad above and to the left of the next step's first */
     uint32_t rho;        /* LONG: of the quad to the left of the next step's first */
-    uint32_t magnitudes; /* of all samples of the lane so far, together */
+    uint32_t magnitudes; /* OR of all samples of the lane so far */
     float reciprocal;    /* of the quantiser step */
 
     __device__ __forceinline__ block_coder(cta_memory<Quad, LONG> &shared, const l2k_ht_cuda_encode &parameters)
@@ -193,8 +192,8 @@ template <class Quad, bool LONG> struct block_coder {
         return n;
     }
 
-    /* MEL's symbols of a step: those of quads, and in the first row after each pair one that says whether both
-     * residuals exceed 2, if both are there. */
+    /* MEL's symbols of a step: those of quads, and in the first row, after each pair with two residuals, whether both
+     * exceed 2. */
     __device__ __forceinline__ void put_symbols(bool event, bool one, bool both, bool large)
     {
         uint32_t events = __ballot_sync(L2K_ALL_LANES, event), ones = __ballot_sync(L2K_ALL_LANES, one);
@@ -222,7 +221,7 @@ template <class Quad, bool LONG> struct block_coder {
         vlc.filled += all >> 16;
     }
 
-    /* A step where nothing is significant, and nothing above: each quad is a 0 of MEL. */
+    /* A step without significant samples in it or above: each quad is a 0 of MEL. */
     __device__ __forceinline__ bool is_blank(const Quad &q)
     {
         if (LONG || __any_sync(L2K_ALL_LANES, (q.magnitudes | lower) != 0))
@@ -285,8 +284,8 @@ template <class Quad, bool LONG> struct block_coder {
         return bytes && magsgn.last_of(bytes, word) == 0xFF ? bytes - 1 : bytes;
     }
 
-    /* The last bytes of MEL and VLC become one where their bits agree, unless that would be 0xFF, after which MEL would
-     * be stuffed, or VLC is nothing but its length field. Returns VLC's length. */
+    /* The last bytes of MEL and VLC merge if their bits agree, unless that would be 0xFF, after which MEL would be
+     * stuffed, or VLC has only its length field. Returns VLC's length. */
     __device__ __forceinline__ uint32_t end_mel_and_vlc()
     {
         uint32_t word;
@@ -323,7 +322,7 @@ template <class Quad, bool LONG> struct block_coder {
         __syncwarp();
     }
 
-    /* VLC backwards. Whole words but for both ends of what is written, from words that do not begin where these do. */
+    /* VLC backwards, in whole words but for both ends, from words of another alignment. */
     __device__ __forceinline__ void copy_vlc(uint8_t *to, uint32_t bytes) const
     {
         const uint8_t *from = reinterpret_cast<const uint8_t *>(vlc.slot);
@@ -349,7 +348,7 @@ template <class Quad, bool LONG> struct block_coder {
             to[tail] = reinterpret_cast<const uint8_t *>(magsgn.slot)[tail];
     }
 
-    /* SigProp and MagRef as they wait in scratch memory, the latter backwards. */
+    /* SigProp and MagRef from scratch memory, the latter backwards. */
     __device__ __forceinline__ void copy_refinement(uint8_t *to, const l2k_ht_cuda_encode_block &block,
                                                     const l2k_ht_cuda_refined &r) const
     {
@@ -363,7 +362,7 @@ template <class Quad, bool LONG> struct block_coder {
             to[r.sigprop + i] = magref[r.magref - 1 - i];
     }
 
-    /* What is known of a block with code. Refinement passes without bytes are none. */
+    /* Results of a block with code. A refinement pass without bytes is dropped. */
     __device__ __forceinline__ void keep(const l2k_ht_cuda_encode_block &block, const l2k_ht_cuda_refined &r,
                                          uint32_t at, uint32_t cleanup) const
     {
@@ -377,8 +376,8 @@ template <class Quad, bool LONG> struct block_coder {
         p.pass_ends[3 * index + 2] = all | L2K_HT_CUDA_TERMINATED;
     }
 
-    /* MagSgn, MEL and VLC in a row, then the refinement passes, in a place of their own in the code of all blocks.
-     * Where there is no room, the host sees that from the counter. */
+    /* MagSgn, MEL and VLC, then the refinement passes, in a place of their own in the code of all blocks. The counter
+     * tells the host if room ran out. */
     __device__ __forceinline__ void end(const l2k_ht_cuda_encode_block &block, const l2k_ht_cuda_refined &r)
     {
         const uint32_t magsgn_bytes = end_magsgn(), vlc_bytes = end_mel_and_vlc();
@@ -400,11 +399,11 @@ template <class Quad, bool LONG> struct block_coder {
         copy_vlc(to + magsgn_bytes + mel.size, vlc_bytes);
         if (p.form & L2K_HT_REFINED)
             copy_refinement(to + cleanup, block, r);
-        if (l2k_lane() < 4 * units - bytes) /* what is copied to the host has been written */
+        if (l2k_lane() < 4 * units - bytes) /* the host copies whole units */
             to[bytes + l2k_lane()] = 0;
     }
 
-    /* Where there are refinement passes, what is above their bit-plane has been put into scratch memory. */
+    /* With refinement passes, scratch memory holds the samples above their bit-plane. */
     __device__ __forceinline__ l2k_cuda_view view_of(const l2k_ht_cuda_encode_block &block) const
     {
         l2k_cuda_view view = block.view;
@@ -415,7 +414,7 @@ template <class Quad, bool LONG> struct block_coder {
         return view;
     }
 
-    /* Nothing but zeros has no code. The bit-planes of a block end with that of its cleanup pass. */
+    /* A block of zeros has no code. The bit-planes of a block end with that of its cleanup pass. */
     __device__ __forceinline__ void encode(const l2k_ht_cuda_encode_block &block)
     {
         start(view_of(block));
@@ -437,7 +436,7 @@ template <class Quad, bool LONG> struct block_coder {
 
 /* ---- Kernel -------------------------------------------------------------------------------------------------- */
 
-/* Warps take blocks until there are none left. */
+/* Warps take blocks until none are left. */
 template <class Quad, bool LONG>
 __global__ void __launch_bounds__(32 * WARPS, CTAS) encode_blocks(const l2k_ht_cuda_encode p)
 {

@@ -18,7 +18,7 @@ struct narrow_quad {
     typedef int16_t sample;
     enum { RING = 128, MOST_BITS = 16, MOST_PLANES = 16 }; /* ring: 32 quads of 64 bits beside an unfinished chunk */
     uint32_t doubled_top, doubled_low, value_top, value_low, ones_top, ones_low;
-    uint32_t magnitudes; /* bits of all of them together */
+    uint32_t magnitudes; /* OR of all */
 
     __device__ __forceinline__ void split(uint32_t samples, uint32_t &doubled, uint32_t &value, uint32_t &ones)
     {
@@ -28,7 +28,7 @@ struct narrow_quad {
         value = doubled - ones + sign;
         magnitudes |= magnitude;
     }
-    /* What a row of two samples is loaded as. */
+    /* A row of two samples, as loaded. */
     typedef uint32_t pair;
     static __device__ __forceinline__ pair load(const int16_t *from, bool second, bool aligned)
     {
@@ -51,7 +51,7 @@ struct narrow_quad {
         uint32_t rho = ones_top | ones_low << 1;
         return (rho | rho >> 14) & 15;
     }
-    /* Bits of all `doubled` together. */
+    /* The OR of all `doubled`. */
     __device__ __forceinline__ uint32_t all() const
     {
         uint32_t any = doubled_top | doubled_low;
@@ -63,7 +63,7 @@ struct narrow_quad {
         uint32_t eps = ((doubled_top >> bit) & 0x10001) | ((doubled_low >> bit) & 0x10001) << 1;
         return (eps | eps >> 14) & 15;
     }
-    /* What the row below has to know of the lower samples. */
+    /* The lower samples, for contexts of the row below. */
     __device__ __forceinline__ uint32_t lower() const
     {
         return doubled_low;
@@ -261,7 +261,7 @@ struct wide_float_quad : wide_quad {
     }
 };
 
-/* Where the subband's bit-planes and one more are 15 at most. What is larger becomes -2^15, whose 16 bits tell. */
+/* For subbands of at most 14 bit-planes. Larger values become -2^15, which 16 bits reveal. */
 struct narrow_float_quad : narrow_quad {
     enum { MOST_PLANES = 15 };
     typedef float sample;

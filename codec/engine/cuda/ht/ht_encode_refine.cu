@@ -1,8 +1,8 @@
-/* What precedes the HT cleanup pass when a device encodes: SigProp (7.4 of T.814) and MagRef (7.5) on bit-plane 0, and
- * what coding passes gain. A warp has a block, a lane a column of four samples. The encoder knows all samples, so what
- * SigProp finds is a fixed point: a sample that is found can only make others be visited that come after it, in its
- * column, in the next one, or in the stripe below. The bytes are those of codec/blocks/ht/ht_encode_refine.c; together
- * with the samples without bit-plane 0 they wait in scratch memory for ht_encode.cu. */
+/* Precedes the HT cleanup pass when a device encodes: SigProp (7.4 of T.814) and MagRef (7.5) on bit-plane 0, and the
+ * gains of coding passes. A warp has a block, a lane a column of four samples. The encoder knows all samples, so
+ * SigProp finds a fixed point: a found sample only causes visits to later ones, in its column, in the next one, or in
+ * the stripe below. The bytes equal those of codec/blocks/ht/ht_encode_refine.c; together with the samples without
+ * bit-plane 0 they wait in scratch memory for ht_encode.cu. */
 #include "codec/engine/cuda/ht/ht_encode_streams.cuh"
 #include "codec/engine/cuda/ht/ht_launch.cuh"
 
@@ -36,7 +36,7 @@ __device__ __forceinline__ uint32_t magnitude_of(int32_t v)
 
 /* ---- Gains --------------------------------------------------------------------------------------------------- */
 
-/* Of all lanes; those of a pass count in the next one. */
+/* Adds up all lanes; the gains of a pass count in the next one. */
 __device__ __forceinline__ void keep_gains(const l2k_ht_cuda_encode &p, uint32_t index, l2k_gains gains[3])
 {
 #pragma unroll
@@ -79,7 +79,7 @@ struct warp_memory {
     uint16_t columns[COLUMNS];
 };
 
-/* Bits of `from` where `which` has ones, together. */
+/* The bits of `from` where `which` has ones, made adjacent. */
 __device__ __forceinline__ uint32_t gather(uint32_t from, uint32_t which)
 {
     uint32_t bits = 0, count = 0;
@@ -121,7 +121,7 @@ template <class Sample, class Copy> struct refinement {
                         b.reciprocal);
     }
 
-    /* A column, and the copies of its samples without bit-plane 0. Returns the magnitudes together. */
+    /* Loads a column, and copies its samples without bit-plane 0. Returns the OR of the magnitudes. */
     __device__ __forceinline__ uint32_t load_column(int x, int y)
     {
         const uint32_t stride = l2k_ht_cuda_copied_stride(&b.view);
@@ -148,15 +148,15 @@ template <class Sample, class Copy> struct refinement {
         return l2k_join(all);
     }
 
-    /* Significance of a column, of samples found only in the stripe above, with the samples right above and below it:
-     * bits 0 to 5. */
+    /* Significance of a column with the samples directly above and below it, found ones only in the stripe above: bits
+     * 0 to 5. */
     __device__ __forceinline__ uint32_t tall(const uint16_t *column) const
     {
         const uint32_t above = column[-pitch], below = b.causal ? 0 : column[pitch] & 1u;
         return ((above | above >> FOUND_AT) >> 3 & 1) | (column[0] & 15u) << 1 | below << 5;
     }
 
-    /* What SigProp visits of a column, given what it found in the one before, and finds. */
+    /* What SigProp visits and finds in a column, given what it found in the one before. */
     static __device__ __forceinline__ uint32_t visit(uint32_t near, uint32_t open, uint32_t low, uint32_t before,
                                                      uint32_t &found)
     {
@@ -170,8 +170,8 @@ template <class Sample, class Copy> struct refinement {
         return near & open;
     }
 
-    /* SigProp's bits of a lane's column, of which there are none beyond the block: in groups of four columns, first the
-     * bits of all that was visited, then signs. */
+    /* SigProp's bits of a lane's column, none beyond the block: in groups of four columns, first the bits of all
+     * visited samples, then signs. */
     __device__ __forceinline__ void put_visited(uint32_t column, uint32_t visited, uint32_t found)
     {
         const unsigned lane = l2k_lane(), end = lane | 3;
@@ -259,7 +259,7 @@ template <class Sample, class Copy> struct refinement {
         keep_gains(p, b.index, gains);
     }
 
-    /* MOST: the most bits of a magnitude that are allowed. */
+    /* `most`: the most bits that a magnitude may have. */
     __device__ __forceinline__ void run(int most)
     {
         const uint32_t all = load();
@@ -279,7 +279,7 @@ template <class Sample, class Copy> struct refinement {
     }
 };
 
-/* Indices that are to be 16 bits wide have 15 bits at most, so that none wraps. */
+/* Indices to store in 16 bits have at most 15, so that none wraps. */
 template <class Sample, class Copy>
 __global__ void __launch_bounds__(32 * WARPS) encode_refinement(const l2k_ht_cuda_encode p)
 {

@@ -7,7 +7,7 @@
 namespace
 {
 
-/* What leaves a ring at a time. */
+/* Leaves a ring at a time. */
 const int CHUNK_BITS = 1024;
 
 /* A stream: a ring of RING words in shared memory, zeros where no bits are, on its way to bytes in memory of the
@@ -40,13 +40,13 @@ template <l2k_ht_direction DIRECTION, int RING, bool ONES = false> struct stream
         return bits;
     }
 
-    /* 32 words of bytes from 1024 bits or fewer: stuffing inserts a 0 bit on top of each short byte, which moves what
-     * follows, so the search begins anew after each. Returns how many were inserted; *total, the number of bits at the
-     * END, grows by those before it. */
+    /* 32 words of bytes from 1024 bits or fewer: stuffing inserts a 0 bit on top of each short byte, which shifts the
+     * following ones, so the search restarts after each. Returns the number of inserted bits; *total, the number of
+     * bits at the END, grows by those before it. */
     template <bool END> __device__ __forceinline__ uint32_t stuff(uint32_t &word, uint32_t &total)
     {
         const unsigned lane = l2k_lane();
-        uint32_t inserted = 0, open = L2K_ALL_LANES; /* bytes that have not been settled */
+        uint32_t inserted = 0, open = L2K_ALL_LANES; /* open: lanes with unsettled bytes */
         word = bits_at<END>(read + 32 * lane);
         for (;;) {
             const uint32_t found = l2k_short_bytes<DIRECTION>(word, l2k_bytes_before(word, last)) & open;
@@ -127,7 +127,7 @@ template <l2k_ht_direction DIRECTION, int RING, bool ONES = false> struct stream
 struct mel_coder {
     uint8_t *bytes;
     uint32_t bits;
-    int count, room, size; /* bits that are not yet a byte, of how many; bytes so far */
+    int count, room, size; /* bits of the unfinished byte, its capacity; bytes so far */
     int state, run;
 
     __device__ __forceinline__ void start(uint8_t *memory)

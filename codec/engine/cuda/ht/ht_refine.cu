@@ -1,6 +1,6 @@
 /* After the HT cleanup pass: SigProp (7.4 of T.814) and MagRef (7.5), and the shift of a region of interest (H.1), in
- * place. A warp has a block, with significance per column of a stripe in shared memory. MagRef is parallel, SigProp,
- * where each bit decides what the next one means, is one lane's work. */
+ * place. A warp has a block, with significance per column of a stripe in shared memory. MagRef runs in parallel,
+ * SigProp on one lane, since each of its bits decides the meaning of the next one. */
 #include "codec/engine/cuda/ht/ht_launch.cuh"
 #include "codec/engine/cuda/ht/ht_unstuff.cuh"
 
@@ -51,7 +51,7 @@ __device__ __forceinline__ bit_reader read(const uint8_t *segment, uint32_t byte
     return reader;
 }
 
-/* A segment of no bytes has no last one to begin with. */
+/* An empty segment has no last byte to begin with. */
 __device__ __forceinline__ bit_reader read_sigprop(const uint8_t *segment, uint32_t bytes, warp_memory *memory)
 {
     return read<L2K_HT_SIGPROP>(segment, min(bytes, (uint32_t)SIGPROP_BYTES), memory->sigprop, memory->joint);
@@ -107,7 +107,7 @@ template <class Sample> struct refinement {
         __syncwarp();
     }
 
-    /* A refined sample has the bit itself in place of the middle of the interval that it was in. */
+    /* In a refined sample, the bit replaces the middle of its interval. */
     __device__ __forceinline__ void refine_column(const bit_reader &bits, uint32_t at, int x, int y,
                                                   uint32_t significant)
     {
@@ -131,14 +131,14 @@ template <class Sample> struct refinement {
         __syncwarp();
     }
 
-    /* Significance of a column with the samples right above and below it: bits 0 to 5. */
+    /* Significance of a column with the samples directly above and below it: bits 0 to 5. */
     __device__ __forceinline__ uint32_t tall(const uint8_t *column) const
     {
         const uint32_t below = causal ? 0 : column[pitch] & 1u;
         return column[-pitch] >> 3 | (uint32_t)*column << 1 | below << 5;
     }
-    /* Visits the samples of a column that are not significant and have a significant neighbour, including those that
-     * have just become so. Returns the new ones. */
+    /* Visits insignificant samples of a column with a significant neighbour, including neighbours that have just become
+     * significant. Returns the new ones. */
     __device__ __forceinline__ uint32_t visit_column(bit_reader &bits, const uint8_t *column, int rows) const
     {
         uint32_t here = tall(column), found = 0;
@@ -203,7 +203,7 @@ template <class Sample> __global__ void __launch_bounds__(32 * WARPS) refine_blo
     refinement<Sample> r(b, memory[warp].columns);
     if (b.passes > 1) {
         r.find_significance();
-        if (b.passes > 2) /* first, because it concerns only what the cleanup pass found */
+        if (b.passes > 2) /* first, since it only refines samples of the cleanup pass */
             r.refine_magnitudes(read_magref(segment, b.refinement_bytes, &memory[warp]));
         r.propagate_significance(read_sigprop(segment, b.refinement_bytes, &memory[warp]));
     }

@@ -4,9 +4,9 @@
 
 #include "codec/engine/cuda/blocks/warp.cuh"
 
-/* Which stream: its direction; whether bits come from the top of a byte (MEL, whose words have their first bit on top,
- * too); whether ones or zeros follow the end; whether the last nibble of MEL's bytes, or the first one of VLC's, is
- * part of the length field. Four bits of VLC do not count. */
+/* A stream determines its direction; whether bits come from the top of a byte (MEL, whose words have their first bit on
+ * top, too); whether ones or zeros follow the end; whether the last nibble of MEL, or the first one of VLC, belongs to
+ * the length field. */
 enum l2k_ht_stream { L2K_HT_MAGSGN, L2K_HT_MEL, L2K_HT_VLC, L2K_HT_SIGPROP, L2K_HT_MAGREF };
 
 template <l2k_ht_stream STREAM> struct l2k_ht_unstuffer {
@@ -19,9 +19,9 @@ template <l2k_ht_stream STREAM> struct l2k_ht_unstuffer {
 
     const uint8_t *segment; /* its first byte; backward: its last */
     uint32_t bytes;
-    uint32_t *out, words; /* what is written so far */
+    uint32_t *out, words; /* written so far */
     uint32_t *joint;      /* 34 words of shared memory */
-    uint32_t rest, count; /* bits that are not yet a word, and how many */
+    uint32_t rest, count; /* bits of the unfinished word, and their number */
     uint32_t before;      /* the byte before the next 128 */
 
     /* The lane's four bytes in the order of reading; `valid` of them exist. */
@@ -51,7 +51,7 @@ template <l2k_ht_stream STREAM> struct l2k_ht_unstuffer {
         words += 32;
     }
 
-    /* Bytes of which `shorts` have a bit that does not count, or that are less than 128. */
+    /* Bytes of which `shorts` have an ignored bit, or fewer than 128. */
     __device__ __forceinline__ void take_parts(uint32_t word, uint32_t shorts, uint32_t valid)
     {
         const unsigned lane = l2k_lane();
@@ -88,7 +88,7 @@ template <l2k_ht_stream STREAM> struct l2k_ht_unstuffer {
         uint32_t shorts = l2k_short_bytes<(BACKWARD ? L2K_HT_BACKWARD : L2K_HT_FORWARD)>(word, previous);
         if (valid < 4)
             shorts &= valid ? 0xFFFFFFFFu >> (32 - 8 * valid) : 0;
-        if (FROM_TOP) { /* bytes turned round: the bit that does not count is then the lowest of a byte */
+        if (FROM_TOP) { /* with bytes reversed, the ignored bit is the lowest of a byte */
             word = __brev(l2k_reverse_bytes(word));
             shorts >>= 7;
         }

@@ -1,4 +1,4 @@
-/* MQ code-blocks on a device, encoding: what the host tells the kernels and they tell the host. */
+/* Encoding MQ code-blocks on a device: the interface between host and kernels. */
 #ifndef L2K_CODEC_ENGINE_CUDA_MQ_MQ_CUDA_H
 #define L2K_CODEC_ENGINE_CUDA_MQ_MQ_CUDA_H
 
@@ -12,17 +12,17 @@ enum { L2K_MQ_WORD_COLUMNS = 8, L2K_MQ_MOST_WORDS = 256 };
 
 /* The MQ coder's states for a device: entry 2 i + s is row i of Table C.2 with MPS s. Qe in the upper half, the MPS in
  * bit 14, in bits 7 to 13 the entry after the LPS, in bits 0 to 6 after a renormalisation with the MPS. The last entry
- * stands for a context whose decisions change nothing. */
+ * is for a context whose decisions change nothing. */
 enum { L2K_MQ_STATES = 95, L2K_MQ_NOTHING = L2K_MQ_STATES - 1, L2K_MQ_STATE_MPS = 1 << 14 };
 
-/* A context after those of Table D.7, for decisions that fill up lists. */
+/* A context after those of Table D.7, for decisions that pad lists. */
 enum { L2K_MQ_FILLER_CONTEXT = L2K_NUM_CONTEXTS, L2K_MQ_CUDA_CONTEXTS };
 
 typedef struct l2k_mq_cuda_tables {
     uint32_t states[L2K_MQ_STATES];
     uint32_t first[L2K_MQ_CUDA_CONTEXTS]; /* the state of a context at the beginning (Table D.7) */
-    /* For blocks that have two warps: a state with its own entry from bit 3 on instead of those after it and the MPS in
-     * bit 10; the states after each of them, after a renormalisation with the MPS and after the LPS. */
+    /* For blocks that have two warps: a state holds its own entry from bit 3 on instead of its successors, and the MPS
+     * in bit 10; `after` has its successors, after a renormalisation with the MPS and after the LPS. */
     uint32_t first_alone[L2K_MQ_CUDA_CONTEXTS];
     uint32_t after[L2K_MQ_STATES][2];
 } l2k_mq_cuda_tables;
@@ -32,7 +32,7 @@ enum { L2K_MQ_ALONE_ENTRY = 0x3F8, L2K_MQ_ALONE_MPS = 1 << 10 };
 typedef struct l2k_mq_cuda_encode_block {
     l2k_cuda_view view;
     uint8_t orientation, style;
-    uint8_t reversible; /* which counts in the distortion */
+    uint8_t reversible; /* affects the distortion */
     uint8_t wide;       /* coefficients of 32 bits */
     uint32_t unused;
 } l2k_mq_cuda_encode_block;
@@ -40,21 +40,21 @@ typedef struct l2k_mq_cuda_encode_block {
 /* A block on its way from kernel to kernel. */
 typedef struct l2k_mq_cuda_work {
     uint32_t list;   /* where its lists begin, in units of 16 bytes */
-    uint32_t words;  /* of all its lists, which says how long coding takes */
+    uint32_t words;  /* of all its lists, which estimates the time of coding */
     uint32_t ends;   /* number of its first pass among those of all blocks */
     uint32_t planes; /* 0: nothing to code */
 } l2k_mq_cuda_work;
 
-/* Blocks are put in order by what they have to code, roughly. */
+/* Blocks are sorted roughly by the length of their lists. */
 enum { L2K_MQ_BINS = 1024 };
 
-/* What the blocks of a batch count together. */
+/* Counters that the blocks of a batch share. */
 typedef struct l2k_mq_cuda_counters {
     uint32_t bins[L2K_MQ_BINS];  /* blocks, by the length of their lists, the longest first */
-    uint32_t taken[L2K_MQ_BINS]; /* those that have their place in the order */
-    uint32_t list;               /* units of 16 bytes that lists take, or would */
+    uint32_t taken[L2K_MQ_BINS]; /* those with a place in the order */
+    uint32_t list;               /* units of 16 bytes that lists take, or would take */
     uint32_t passes;             /* of all blocks */
-    uint32_t code;               /* units of 4 bytes that the code takes, or would */
+    uint32_t code;               /* units of 4 bytes that the code takes, or would take */
     uint32_t failed;             /* the least index of a block with too large a magnitude */
     uint32_t coded;              /* blocks that are not empty */
     uint32_t unused[3];
@@ -93,11 +93,11 @@ int l2k_mq_cuda_launch_ends(const l2k_mq_cuda_encode *encode, void *stream);
 /* ---- Lists of decisions ---------------------------------------------------------------------------------------- */
 
 /* The lists of a block's passes follow each other in the order of coding, each of whole words and at least one: a byte
- * a decision, context times 2 plus decision; the rest of the last word is filled up, and its top bit is set. Before
- * them is room for the code, which takes their place while they are read: it never takes more bytes than there are
- * decisions, and at each end of a segment up to L2K_MQ_END_BYTES more. (A decision shifts out more than 7.5 bits only
- * in rows 39 to 45 of Table C.2, less than 16 of them together beyond that before a context has left those rows, and to
- * get there from a first state takes at least three decisions that shift out one bit or two.) */
+ * per decision, context times 2 plus decision; the last word is padded, and its top bit is set. Room for code precedes
+ * them, which overwrites lists once they are read: code never takes more bytes than decisions, and at each end of a
+ * segment up to L2K_MQ_END_BYTES more. (A decision shifts out more than 7.5 bits only in rows 39 to 45 of Table C.2, in
+ * total less than 16 bits beyond that before a context leaves those rows, and reaching them from a first state takes at
+ * least three decisions that shift out one bit or two.) */
 enum {
     L2K_MQ_END_BYTES = 8,
     L2K_MQ_HEADER = 16,
@@ -111,7 +111,7 @@ enum {
 /* Words after the last list that the coder reads ahead; it looks up the context that follows a decision, too. */
 enum { L2K_MQ_WORDS_AHEAD = 12 };
 
-/* Most decisions that a bit-plane's passes have for the samples of a word: 10 for a run-length column. */
+/* The most decisions of a bit-plane's passes for the samples of a word: 10 for a run-length column. */
 enum { L2K_MQ_WORD_DECISIONS = 80 };
 
 L2K_HD uint32_t l2k_mq_cuda_passes(uint32_t planes)
@@ -125,8 +125,8 @@ L2K_HD uint32_t l2k_mq_cuda_lead(uint32_t planes)
     return (L2K_MQ_HEADER + l2k_mq_cuda_passes(planes) * L2K_MQ_END_BYTES + 15) / 16 * 16;
 }
 
-/* Units of 16 bytes of a block: for each sample a decision a bit-plane and one sign, for each column a run-length
- * decision at whose end two more follow, the segmentation symbols, words that are not full, and what is read ahead. */
+/* Units of 16 bytes of a block: for each sample a decision per bit-plane and one sign, for each column a run-length
+ * decision and two more that end the run, the segmentation symbols, padding, and words read ahead. */
 L2K_HD uint32_t l2k_mq_cuda_list_units(uint32_t width, uint32_t height, uint32_t planes)
 {
     const uint32_t columns = width * ((height + 3) / 4), passes = l2k_mq_cuda_passes(planes);

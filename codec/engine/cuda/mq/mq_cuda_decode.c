@@ -1,6 +1,5 @@
-/* MQ code-blocks to decode on a device: which passes and bytes of a block go there, where everything lies, and the
- * order in which the kernels take the blocks. A frame may have tens of thousands of blocks, so what is done for each of
- * them here is kept short. */
+/* The host's side of decoding MQ code-blocks on a device: chooses the passes and bytes that go there, lays out memory,
+ * and orders the blocks. A frame may have tens of thousands of blocks, so the work for each is kept short. */
 #include "codec/engine/cuda/mq/mq_cuda_decode.h"
 
 #include <string.h>
@@ -17,7 +16,7 @@ static uint32_t state_word(const l2k_mq_model *model, unsigned i)
     return (uint32_t)(model->states[i] >> 48) << 16 | i << 3 | (model->states[i] >> 16 & 1);
 }
 
-/* Half of A decides about a raw bit, so that C's next bit is it. */
+/* Half of A decides a raw bit, which makes it C's next bit. */
 static void make_states(const l2k_mq_model *model, l2k_mq_decode_tables *tables)
 {
     enum { ROWS = 94 };
@@ -82,7 +81,7 @@ void l2k_mq_cuda_free_decoding(l2k_mq_cuda_decoding *d)
 
 /* ---- Lists ---------------------------------------------------------------------------------------------------- */
 
-/* Blocks are sorted by the length of their code, in units of 32 bits; what is longer than CLASSES of them is alike. */
+/* Blocks are sorted by the length of their code, in units of 32 bits; the last of CLASSES has all longer ones. */
 enum { CLASSES = 1024 };
 
 /* The lists in pinned memory while they are made. */
@@ -90,13 +89,13 @@ typedef struct listing {
     l2k_mq_decode_block *blocks;
     l2k_mq_decode_segment *segments;
     l2k_mq_decode_piece *pieces;
-    size_t num_segments, num_pieces; /* there may be more than there is room for; these are only counted */
+    size_t num_segments, num_pieces; /* those beyond the room for them are only counted */
     uint64_t bytes, bits, planes;    /* of all pieces; l2k_mq_bits; words of bit-planes */
     uint16_t *classes;               /* of the blocks; 0: without passes */
     uint32_t in_class[CLASSES];
 } listing;
 
-/* Decisions shift C by 15 bits at most. A pass takes at most two of them a sample and three a column, which bounds
+/* A decision shifts C by at most 15 bits. A pass takes at most two of them a sample and three a column, which bounds
  * the bytes that the passes of a segment can use. */
 static uint32_t most_bytes(const l2k_mq_decode_block *block, unsigned passes)
 {
@@ -122,7 +121,7 @@ static inline uint32_t list_piece(l2k_mq_cuda_decoding *d, const l2k_cuda_batch 
     return piece.bytes;
 }
 
-/* The segment from contribution `first` on; `left` passes are wanted. Returns where the next one begins. */
+/* Lists the segment from contribution `first` on; `left` passes are wanted. Returns where the next one begins. */
 static inline const l2k_contribution *list_segment(l2k_mq_cuda_decoding *d, const l2k_cuda_batch *batch, listing *list,
                                                    const l2k_mq_decode_block *block, const l2k_contribution *first,
                                                    unsigned left, l2k_mq_decode_segment *segment)
@@ -190,7 +189,7 @@ static inline l2k_status list_block(const l2k_context *context, l2k_mq_cuda_deco
     return L2K_OK;
 }
 
-/* Blocks of a frame are megabytes, which have left the cache since they were last used. */
+/* A frame's blocks take megabytes and have left the cache since their last use. */
 static inline void fetch_ahead(const l2k_block_batch *batch, size_t i)
 {
     enum { AHEAD = 24, NEAR = 12 };
@@ -240,9 +239,9 @@ static uint32_t put_in_order(const listing *list, size_t count, uint32_t *order)
     return sum;
 }
 
-/* An image that has the device for itself waits for its longest blocks: these have a warp each, and those that follow
- * share one with fewer than 32, as many as there are warps for. That takes more instructions in all. Returns how
- * many groups there are. */
+/* An image alone on the device waits for its longest blocks: these have a warp each, and the following ones share a
+ * warp with fewer than 32, as many as warps allow. That takes more instructions in all. Returns the number of
+ * groups. */
 static uint32_t divide(bool alone, uint32_t processors, uint32_t most_lanes, uint32_t count, uint32_t *starts)
 {
     static const struct {
@@ -277,7 +276,7 @@ static l2k_status lay_out_lists(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d, lis
     return L2K_OK;
 }
 
-/* Again, if there are more segments or pieces than there was room for. */
+/* Repeats if segments or pieces exceeded their room. */
 static l2k_status make_lists(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d, listing *list)
 {
     const size_t count = b->batch.num_places;
@@ -294,7 +293,6 @@ static l2k_status make_lists(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d, listin
     }
 }
 
-/* Makes the lists, and with them copies all bytes. */
 static l2k_status make_lists_and_gather(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d, listing *list)
 {
     uint64_t bytes = 0;
@@ -309,7 +307,7 @@ static l2k_status make_lists_and_gather(l2k_cuda_blocks *b, l2k_mq_cuda_decoding
     return l2k_cuda_bytes_upload(b, d->bytes->gathered.at, (size_t)list->bytes);
 }
 
-/* Besides the lists, the device has segments without stuffing, and bit-planes. */
+/* Segments without stuffing and bit-planes follow the lists. */
 static l2k_status lay_out_device(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d, const listing *list)
 {
     const size_t bits = d->lists_end, planes = l2k_cuda_aligned(bits + list->bits * sizeof(l2k_mq_bits));

@@ -8,7 +8,7 @@
 typedef struct l2k_mq_cuda_decoding {
     l2k_cuda_memory tables;
     l2k_cuda_bytes *bytes;             /* the blocks' */
-    size_t most_segments, most_pieces; /* that there is room for in the lists */
+    size_t most_segments, most_pieces; /* capacity of the lists */
     bool scattered;                    /* some bytes are not in the batch's */
     size_t order, starts, segments, pieces,
         lists_end; /* where they are, in pinned and device memory; blocks are at 0 */

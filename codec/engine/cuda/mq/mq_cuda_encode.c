@@ -1,6 +1,6 @@
-/* MQ code-blocks encoded on a device, seen from the host: the list of blocks, where everything lies, and what comes
- * back. How much memory lists of decisions and codes take follows from the bit-planes that the subbands provide for, so
- * that images of one shape take the same; should blocks have more, all is done again with more room. */
+/* The host's side of encoding MQ code-blocks on a device: the list of blocks, the layout of memory, and results. The
+ * bit-planes of the subbands set the memory for lists of decisions and codes, so that images of one shape take the
+ * same; if blocks have more, all is done again with more room. */
 #include "codec/engine/cuda/mq/mq_cuda_encode.h"
 
 #include <string.h>
@@ -11,12 +11,12 @@
 
 /* ---- The list of blocks ---------------------------------------------------------------------------------------- */
 
-/* What all blocks together need. */
+/* Sums over all blocks. */
 typedef struct needs {
     uint64_t list, passes, code;
 } needs;
 
-/* What is the same for all blocks of a subband. */
+/* Shared by all blocks of a subband. */
 typedef struct encoded_band {
     l2k_cuda_band band;
     uint32_t planes;
@@ -36,8 +36,8 @@ static l2k_status look_at_band(const l2k_context *context, const l2k_subband *fr
     return L2K_OK;
 }
 
-/* Bytes that the code of a block rarely exceeds: ten bits for eight samples of a bit-plane, and the ends of segments.
- * In units of 4. */
+/* The code of a block rarely exceeds ten bits for eight samples of a bit-plane, and the ends of segments. In units of 4
+ * bytes. */
 static inline uint32_t usual_code(const l2k_cuda_view *view, uint32_t planes)
 {
     return (view->width * view->height * (planes + 1) * 5 / 32 + l2k_mq_cuda_lead(planes)) / 4 + 1;
@@ -87,7 +87,7 @@ static l2k_status list_blocks(const l2k_cuda_blocks *b, l2k_mq_cuda_encode *run)
 
 /* ---- Memory ---------------------------------------------------------------------------------------------------- */
 
-/* Blocks go up, and the counters behind them; these come back with the results. */
+/* Blocks go up with the counters behind them, which come back with the results. */
 static l2k_status prepare(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e)
 {
     if (l2k_cuda_is_listed(b, &e->listed))
@@ -112,7 +112,7 @@ static size_t take(size_t *used, size_t bytes)
     return at;
 }
 
-/* Memory that is taken anew has no list in it, wherever it is. */
+/* Reallocated memory holds no list, even at the same address. */
 static l2k_status reserve_device(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e, size_t bytes)
 {
     if (bytes > b->device.bytes)
@@ -177,8 +177,7 @@ static l2k_status enqueue(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e)
                              (b->more.stays ? e->coded : e->results_end) - e->counters);
 }
 
-/* An image that has the device for itself waits for its longest blocks: ALONE blocks for each multiprocessor have
- * two warps each. */
+/* An image alone on the device waits for its longest blocks: ALONE blocks per multiprocessor have two warps each. */
 enum { ALONE = 4 };
 
 static uint32_t blocks_alone(const l2k_cuda_blocks *b, const l2k_mq_cuda_encode *run)
@@ -193,7 +192,7 @@ l2k_status l2k_mq_cuda_start_encoding(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *
     return enqueue(b, e);
 }
 
-/* What the host keeps of a batch in one piece of pinned memory: distortions and lengths of passes, code. */
+/* A batch's results in one piece of pinned memory: distortions and lengths of passes, code. */
 typedef struct kept_code {
     double *distortions; /* NULL: not wanted */
     uint32_t *pass_ends;
@@ -238,7 +237,7 @@ static bool has_room(const l2k_mq_cuda_encode *run, const l2k_mq_cuda_counters *
            counters->code <= run->code_capacity;
 }
 
-/* What did not fit is taken as it was counted. */
+/* Sizes what did not fit by the counters. */
 static void make_room(l2k_mq_cuda_encode *run, const l2k_mq_cuda_counters *counters)
 {
     run->list_capacity = larger(run->list_capacity, counters->list);

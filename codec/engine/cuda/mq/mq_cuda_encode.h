@@ -9,7 +9,7 @@ typedef struct l2k_mq_cuda_encoding {
     l2k_cuda_memory tables; /* l2k_mq_cuda_tables */
     l2k_mq_cuda_encode run; /* of the batch under way */
     l2k_cuda_list_key listed;
-    size_t counters, coded, results_end; /* in pinned and device memory, what comes back; blocks are at 0 */
+    size_t counters, coded, results_end; /* results, in pinned and device memory; blocks are at 0 */
     bool complete;
 } l2k_mq_cuda_encoding;
 

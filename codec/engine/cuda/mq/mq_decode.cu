@@ -1,5 +1,5 @@
-/* Kernels that decode MQ code-blocks (Annexes C and D): segments without stuffing, a lane a segment; then decisions, a
- * lane a block. */
+/* Kernels that decode MQ code-blocks (Annexes C and D): a lane per segment removes stuffing; then a lane per block
+ * decodes decisions. */
 #include <cuda_runtime.h>
 
 #include "codec/engine/cuda/mq/mq_decode_alone.cuh"
@@ -9,7 +9,7 @@
 namespace
 {
 
-/* Lanes of a warp wait with a word that is done until one in CROWD of them does. */
+/* Lanes of a warp that have finished a word wait until one in CROWD does. */
 enum { UNSTUFF_THREADS = 64, CROWD = 4 };
 
 __global__ void __launch_bounds__(UNSTUFF_THREADS) unstuff(const l2k_mq_decode_batch p)
@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(UNSTUFF_THREADS) unstuff(const l2k_mq_decode_b
         unstuffer.run(&p, &p.segments[i]);
 }
 
-/* A warp is a group of blocks, and memory for `lanes` of them. */
+/* A warp takes a group of blocks. */
 __global__ void __launch_bounds__(32) decode(const l2k_mq_decode_batch p)
 {
     __shared__ __align__(16) l2k_mq_decode_tables tables;

@@ -1,6 +1,5 @@
-/* The words of a block whose lane has a warp for itself, so that it may branch: a word's decisions in loops that wait
- * for as little as possible. What the next candidate needs is loaded before the decision on the present one
- * is known. */
+/* Decodes the words of a block whose lane has a warp to itself and so may branch: a word's decisions in loops that wait
+ * as little as possible, with loads for the next candidate before the decision on the present one is known. */
 #ifndef L2K_CODEC_ENGINE_CUDA_MQ_MQ_DECODE_ALONE_CUH
 #define L2K_CODEC_ENGINE_CUDA_MQ_MQ_DECODE_ALONE_CUH
 
@@ -26,7 +25,7 @@ struct l2k_mq_alone {
         *decision = (state & 1) != (uint32_t)lps;
         l2k_store(context, after);
 #pragma unroll 1
-        while (lane->used >= 32) /* once at most; of an `if` the compiler would do all that is in it in any case */
+        while (lane->used >= 32) /* at most once; of an `if` the compiler would always run the body, predicated */
             lane->take_bits();
         return after;
     }
@@ -41,7 +40,7 @@ struct l2k_mq_alone {
 
     /* ---- Refinement -------------------------------------------------------------------------------------------- */
 
-    /* Of the candidate on top of words that are turned that far. */
+    /* Of the candidate on top of words rotated to it. */
     L2K_MEMBER l2k_shared refinement_context(uint32_t near, uint32_t again, bool raw) const
     {
         const uint32_t context = L2K_CONTEXT_REFINE + (near >> 31) + (again >> 31) * 2;

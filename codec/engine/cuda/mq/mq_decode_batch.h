@@ -1,4 +1,4 @@
-/* MQ code-blocks to decode on a device: what the host tells the kernels. */
+/* MQ code-blocks to decode on a device: the kernels' parameters. */
 #ifndef L2K_CODEC_ENGINE_CUDA_MQ_MQ_DECODE_BATCH_H
 #define L2K_CODEC_ENGINE_CUDA_MQ_MQ_DECODE_BATCH_H
 
@@ -10,8 +10,8 @@
 /* Contexts of a block: those of Table D.7, and one whose decisions are raw bits. */
 enum { L2K_MQ_DECODE_RAW = 19, L2K_MQ_DECODE_CONTEXTS = 20 };
 
-/* Tables of contexts, 512 entries each, in the order in which they stand: zero coding of LL and LH, of HL, of HH;
- * signs; refinement; raw bits. */
+/* Tables of contexts in their order, 512 entries each: zero coding of LL and LH, of HL, of HH; signs; refinement; raw
+ * bits. */
 enum {
     L2K_MQ_DECODE_ZEROS = 0,
     L2K_MQ_DECODE_SIGNS = 3 * 512,
@@ -27,7 +27,7 @@ enum { L2K_MQ_DECODE_STATES = 96, L2K_MQ_DECODE_ENTRY = 0x3F8 };
 typedef struct l2k_mq_decode_tables {
     uint32_t states[L2K_MQ_DECODE_STATES][2];
     uint32_t first[L2K_MQ_DECODE_CONTEXTS]; /* at the start of a block */
-    uint8_t lookups[L2K_MQ_DECODE_LOOKUPS]; /* mq_decode_lane.cuh; bit 7: the sign is turned round */
+    uint8_t lookups[L2K_MQ_DECODE_LOOKUPS]; /* mq_decode_lane.cuh; bit 7: the sign is inverted */
 } l2k_mq_decode_tables;
 
 /* ---- Lists ---------------------------------------------------------------------------------------------------- */
@@ -39,13 +39,13 @@ typedef struct l2k_mq_decode_block {
     uint8_t num_segments;
     uint8_t planes, passes; /* passes 0: nothing to decode, all samples are 0 */
     uint8_t style;          /* l2k_style values */
-    uint8_t zeros;          /* which table of zero coding */
+    uint8_t zeros;          /* table of zero coding */
     uint8_t roi_shift;
     uint8_t reversible;
     uint8_t wide; /* coefficients of 32 bits */
 } l2k_mq_decode_block;
 
-/* A codeword segment: consecutive pieces of bytes, and where it stands without stuffing. */
+/* A codeword segment: consecutive pieces of bytes, and its place without stuffing. */
 typedef struct l2k_mq_decode_segment {
     uint32_t pieces; /* the first one's index */
     uint32_t num_pieces;
@@ -61,8 +61,8 @@ typedef struct l2k_mq_decode_piece {
     uint32_t at, bytes;
 } l2k_mq_decode_piece;
 
-/* 32 bits of a segment without stuffing, the first one on top, and the carries that a byte after 0xFF may have: a bit
- * there counts twice what the one of `bits` at its place counts, once that one is read. */
+/* 32 bits of a segment without stuffing, the first one on top, and the carries that a byte after 0xFF may have: each
+ * counts twice the bit at the same place of `bits`, once that is read. */
 typedef struct l2k_mq_bits {
     uint32_t bits, carries;
 } l2k_mq_bits;
@@ -73,8 +73,8 @@ L2K_HD uint32_t l2k_mq_decode_num_bits(uint32_t bytes)
     return bytes / 4 + L2K_MQ_DECODE_LEAST_BITS;
 }
 
-/* Groups of blocks are decoded by a warp, a lane each. This is how many blocks may be in one, so that shared memory, of
- * which a device gives 48 KiB without being asked for more, suffices. */
+/* A warp decodes a group of blocks, a lane each. The 48 KiB of shared memory that a device gives by default limit the
+ * blocks of a group. */
 L2K_HD uint32_t l2k_mq_decode_lane_bytes(uint32_t block_words)
 {
     return 8 * block_words + 4 * L2K_MQ_DECODE_CONTEXTS;

@@ -1,4 +1,4 @@
-/* Decoding of an MQ code-block by one lane (Annexes C and D): a decision a call of `step`, whatever its pass and kind,
+/* Decoding of an MQ code-block by one lane (Annexes C and D): each call of `step` makes a decision of any pass and kind
  * without branches, so that lanes with blocks of their own stay together. When a lane's word has no candidate left, it
  * waits until others are in the same state; then `refill` stores the word and takes the next. */
 #ifndef L2K_CODEC_ENGINE_CUDA_MQ_MQ_DECODE_LANE_CUH
@@ -12,14 +12,14 @@ extern "C" {
 #include "codec/blocks/mq/mq.h"
 }
 
-/* What a candidate's next decision is about. The place in a run takes two. */
+/* The kind of a candidate's next decision. The place in a run takes two. */
 enum l2k_mq_kind { L2K_MQ_CANDIDATE, L2K_MQ_SIGN, L2K_MQ_PLACE_HIGH, L2K_MQ_PLACE_LOW };
 
 enum l2k_mq_pass { L2K_MQ_SIGNIFICANCE, L2K_MQ_REFINEMENT, L2K_MQ_CLEANUP };
 
-/* What becomes of a candidate, by the kind of decision (times 4) and how it went: bit 0, the candidate goes on, to a
- * sign or a place in a run; bit 1, it is a run. In a nibble the next kind, and above it how many candidates have been
- * dealt with: 0, 1, 2 or, as 3, 4. */
+/* The next state of a candidate, by the kind of decision (times 4) and its outcome: bit 0, the candidate goes on, to a
+ * sign or a place in a run; bit 1, it is a run. A nibble holds the next kind, and above it the number of candidates
+ * settled: 0, 1, 2 or, as 3, 4. */
 #define L2K_MQ_OUTCOME(kind, passed, how) ((uint64_t)((kind) | (passed) << 2) << 4 * (how))
 #define L2K_MQ_OUTCOMES                                                                                                \
     (L2K_MQ_OUTCOME(L2K_MQ_CANDIDATE, 1, 0) | L2K_MQ_OUTCOME(L2K_MQ_SIGN, 0, 1) |                                      \
@@ -29,8 +29,8 @@ enum l2k_mq_pass { L2K_MQ_SIGNIFICANCE, L2K_MQ_REFINEMENT, L2K_MQ_CLEANUP };
      L2K_MQ_OUTCOME(L2K_MQ_SIGN, 0, 12) | L2K_MQ_OUTCOME(L2K_MQ_SIGN, 1, 13))
 
 struct l2k_mq_decode_lane {
-    /* Shared memory: for each word of the lane's block significance and, above it, signs, `pair_stride` bytes from the
-     * one before; the states of its contexts, `stride` bytes apart; tables. */
+    /* Shared memory: for each word of the lane's block significance and, above it, signs, `pair_stride` bytes apart;
+     * the states of its contexts, `stride` bytes apart; tables. */
     l2k_shared pairs, contexts, states, lookups;
     uint32_t stride, pair_stride;
 
@@ -42,14 +42,15 @@ struct l2k_mq_decode_lane {
     uint32_t across, words, top;
     uint32_t style, zeros;
 
-    /* Where it stands. */
+    /* The position. */
     uint32_t pass, plane, number, passes, segment_passes; /* `passes` that are left, this one included */
     uint32_t word, column;                                /* a word in the block and in its stripe */
     bool done;
 
-    /* The window: significance, signs, candidates left, those that may become candidates, and what is collected: in
-     * significance passes who was visited, in refinement passes the bits. In refinement passes `significant` has, a
-     * place lower, who has significant neighbours in his first refinement, `negative` who was refined before. */
+    /* The window: significance, signs, candidates left, those that may become candidates, and `collected`: in
+     * significance passes the visited samples, in refinement passes the bits. In refinement passes, one place lower,
+     * `significant` marks samples with significant neighbours in their first refinement, `negative` those refined
+     * before. */
     uint64_t significant, negative, candidates, open, collected;
     uint32_t kind;
     uint32_t edge;                        /* refinement: the last column of significance */
@@ -57,14 +58,14 @@ struct l2k_mq_decode_lane {
     l2k_shared first_table, second_table; /* contexts of candidates; of signs or refinement */
     uint32_t later, refined;              /* bits by which a sign, or a refinement bit, changes `collected` */
 
-    /* The next window's strips, and what it gets from earlier passes: who was visited, or significant in the plane
-     * above; in that above it. */
+    /* The next window's strips, and results of earlier passes: samples visited, or significant in the plane above; in
+     * that above it. */
     uint64_t next_significant, next_negative, ahead, before;
-    uint32_t store_at, ahead_at, before_at; /* in `planes`: what the pass makes, and reads */
+    uint32_t store_at, ahead_at, before_at; /* in `planes`: where the pass writes, and reads */
     bool looks_ahead, looks_before;
 
-    /* The decoder: A and C as in Annex C, without what is read ahead; then 64 bits to come, of which `used` are in C,
-     * and 32 more. */
+    /* The decoder: A and C as in Annex C, without bits read ahead; then 64 bits to come, of which `used` are in C, and
+     * 32 more. */
     uint32_t a, c, used;
     l2k_mq_bits now, next, later_bits;
     const l2k_mq_bits *bits;
@@ -108,8 +109,8 @@ struct l2k_mq_decode_lane {
         used &= 31;
     }
 
-    /* DECODE, Figure C.20, with both outcomes side by side and all shifts in one; `lps` says which one it was. True if
-     * the state changes. Where damaged code makes C reach A, it stays there, as in codec/blocks/mq/mq_decode.h. */
+    /* DECODE, Figure C.20, with both outcomes side by side and all shifts in one; `lps` tells the outcome. True if the
+     * state changes. If damaged code makes C reach A, it stays there, as in codec/blocks/mq/mq_decode.h. */
     L2K_MEMBER bool decode_interval(uint32_t qe, bool *lps)
     {
         a -= qe;
@@ -146,7 +147,7 @@ struct l2k_mq_decode_lane {
 
     /* ---- Decisions --------------------------------------------------------------------------------------------- */
 
-    /* Indices of the tables. The candidate is 10 bits up in what is shifted down by its place less 10. */
+    /* Indices of the tables. Shifting down by the candidate's place less 10 leaves it at bit 10. */
     L2K_MEMBER uint32_t around(uint32_t s) const
     {
         return (s >> 3 & 0x1C7) | (s >> 12 & 0x38);
@@ -158,7 +159,7 @@ struct l2k_mq_decode_lane {
         return (both | both >> 10) >> 3 & 0x1EF;
     }
 
-    /* Whether the first candidate is one of four, and nothing is significant in three columns of six rows. */
+    /* Whether the first candidate is one of four, and no sample is significant in three columns of six rows. */
     L2K_MEMBER bool starts_run(uint32_t s, uint32_t here) const
     {
         return ((s | (~here & 0x780)) & 0x3FFFF) == 0;
@@ -214,7 +215,7 @@ struct l2k_mq_decode_lane {
         return signs() + words;
     }
 
-    /* Reads what the word numbered `w` needs, of which the present one may be a neighbour. */
+    /* Reads the neighbourhood of word `w`, to which the present one may belong. */
     L2K_MEMBER void look_ahead(uint32_t w)
     {
         const l2k_shared own = pairs + w * pair_stride;
@@ -253,7 +254,7 @@ struct l2k_mq_decode_lane {
         collected = pass == L2K_MQ_SIGNIFICANCE ? candidates : 0;
     }
 
-    /* What the last pass leaves is needed for samples. */
+    /* The kernel for samples needs the state after the last pass. */
     L2K_MEMBER void store_last()
     {
         const uint64_t pair = l2k_load_pair(pairs + word * pair_stride);

@@ -1,4 +1,4 @@
-/* From the bit-planes of decoded MQ code-blocks to coefficients: a warp a block, a lane a word of 32 samples.
+/* Turns the bit-planes of decoded MQ code-blocks into coefficients: a warp per block, a lane per word of 32 samples.
  * Magnitudes, reconstruction and regions of interest as in codec/blocks/mq/t1_decode.c. */
 #include <cuda_runtime.h>
 

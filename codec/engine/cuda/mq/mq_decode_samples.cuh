@@ -13,10 +13,10 @@ struct l2k_mq_word {
     uint32_t magnitude[32]; /* by column and row, the first sample last: bit i of the words */
     uint32_t negative;
 
-    enum { AHEAD = 4 }; /* planes that are loaded at once */
+    enum { AHEAD = 4 }; /* planes loaded at once */
 
-    /* Significance at the end of a plane and bits of its refinement pass. Of the last plane there may be the
-     * significance pass alone: then what would be refined is in the middle of an interval twice as large. */
+    /* Significance at the end of a plane and bits of its refinement pass. If the last plane has only its significance
+     * pass, samples without refinement are in the middle of an interval twice as large. */
     L2K_MEMBER void add_plane(uint32_t significant, uint32_t refined, bool partly, uint32_t *above, uint32_t *known)
     {
         const uint32_t bits = (significant & ~*above) | (partly ? *above : refined);
@@ -37,7 +37,7 @@ struct l2k_mq_word {
         if (block.passes == 0)
             return;
         const uint32_t top = block.planes - 1u, lowest = top - (block.passes + 1u) / 3;
-        const bool partly = block.passes % 3 == 2; /* the last plane has had its significance pass alone */
+        const bool partly = block.passes % 3 == 2; /* the last plane has only its significance pass */
         uint32_t above = 0, known = 0xFFFFFFFFu;
         for (uint32_t p = top + 1; p > lowest; p -= p - lowest < AHEAD ? p - lowest : AHEAD) {
             uint64_t s[AHEAD], refined[AHEAD];
@@ -61,8 +61,8 @@ struct l2k_mq_word {
         finish(block, known & above, lowest);
     }
 
-    /* Doubled magnitudes, in the middle of what the decoded planes leave open; then regions (H.1), and the half step
-     * dropped where the transform is reversible. */
+    /* Doubled magnitudes, in the middle of their intervals; then regions (H.1), and a reversible transform drops the
+     * half step. */
     L2K_MEMBER void finish(const l2k_mq_decode_block &block, uint32_t middle, uint32_t lowest)
     {
         const uint32_t shift = block.planes > block.roi_shift ? block.roi_shift : 0;

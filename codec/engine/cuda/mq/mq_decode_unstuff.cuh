@@ -1,4 +1,4 @@
-/* Codeword segments without stuffing (C.3.4, D.6): bits after 0xFF. */
+/* Removes stuffing, the bit after 0xFF, from codeword segments (C.3.4, D.6). */
 #ifndef L2K_CODEC_ENGINE_CUDA_MQ_MQ_DECODE_UNSTUFF_CUH
 #define L2K_CODEC_ENGINE_CUDA_MQ_MQ_DECODE_UNSTUFF_CUH
 
@@ -8,12 +8,12 @@ extern "C" {
 #include "codec/engine/cuda/mq/mq_decode_batch.h"
 }
 
-/* The byte after 0xFF has seven bits. In MQ code its top bit is a carry, which counts from then on; in raw bits it does
- * not count. A byte above 0x8F after 0xFF ends the segment; ones follow. */
+/* The byte after 0xFF has seven bits. In MQ code its top bit is a carry; raw bits ignore it. A byte above 0x8F after
+ * 0xFF ends the segment; ones follow. */
 struct l2k_mq_unstuffer {
     l2k_mq_bits *out;
     uint32_t room, count;
-    uint64_t bits, carries; /* the lowest `count`, which are not yet stored */
+    uint64_t bits, carries; /* the lowest `count` are not yet stored */
     uint32_t previous;
     bool raw, ended;
 
@@ -39,7 +39,7 @@ struct l2k_mq_unstuffer {
         store();
     }
 
-    /* Four bytes, the first one lowest, of which none needs to be looked at if none is 0xFF. */
+    /* Four bytes, the first one lowest; without 0xFF they go in one step. */
     L2K_MEMBER void take_four(uint32_t bytes)
     {
         const bool any_ff = ((bytes & 0x7F7F7F7Fu) + 0x01010101u) & bytes & 0x80808080u;
@@ -66,7 +66,7 @@ struct l2k_mq_unstuffer {
         for (; bytes >= sizeof now && !ended; bytes -= sizeof now) {
             now = next;
             from += sizeof now;
-            if (bytes >= 2 * sizeof now) /* which is waited for only the next time */
+            if (bytes >= 2 * sizeof now) /* in flight until the next iteration */
                 next = *(const l2k_mq_sixteen *)from;
 #pragma unroll
             for (int i = 0; i < 4; i++)

@@ -36,11 +36,10 @@ L2K_HD uint32_t l2k_mq_compress(uint64_t window)
     return l2k_mq_pack((uint32_t)(window >> 10)) | l2k_mq_pack((uint32_t)(window >> 34)) << 16;
 }
 
-/* A strip is a window but for the columns on both sides. `above` and `below` are the words there, 0 where there is
- * none. */
+/* A strip is a window without the columns on both sides. `above` and `below` are the words there, or 0. */
 L2K_HD uint64_t l2k_mq_strip(uint32_t own, uint32_t above, uint32_t below)
 {
-    /* the last row above and the first one below, at their places in a word, where they do not meet */
+    /* the last row above and the first one below do not overlap within a word */
     const uint64_t rows = l2k_mq_expand((above & 0x11111111u) | (below & 0x88888888u));
     return l2k_mq_expand(own) | (rows & L2K_MQ_LAST_ROW) << 4 | (rows & L2K_MQ_TOP_ROW) >> 4;
 }
@@ -58,7 +57,7 @@ L2K_HD uint64_t l2k_mq_neighbours(uint64_t significant)
     return vertical | column << 6 | column >> 6;
 }
 
-/* The samples of a window that exist, where the last word of a stripe has `columns` columns, or the last stripe `rows`
+/* The samples of a window that exist if the last word of a stripe has `columns` columns, or the last stripe `rows`
  * rows. */
 L2K_HD uint64_t l2k_mq_live_columns(uint32_t columns)
 {

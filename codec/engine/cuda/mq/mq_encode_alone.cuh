@@ -1,6 +1,6 @@
-/* MQ coding (Annex C) of a block that has two warps, 128 decisions at a time: a lane of the first goes from decision to
- * decision, interval and states alone, and notes what each adds to C and how far it shifts it; meanwhile all lanes of
- * the second add up what it noted before, from byte to byte. So C is none of the chain from a decision to the next. */
+/* MQ coding (Annex C) of a block that has two warps, 128 decisions at a time: a lane of the first follows only interval
+ * and states from decision to decision, and notes what each adds to C and how far it shifts C; meanwhile all lanes of
+ * the second add up earlier notes, byte by byte. So C is not part of the chain from a decision to the next. */
 #ifndef L2K_CODEC_ENGINE_CUDA_MQ_MQ_ENCODE_ALONE_CUH
 #define L2K_CODEC_ENGINE_CUDA_MQ_MQ_ENCODE_ALONE_CUH
 
@@ -14,18 +14,18 @@ extern "C" {
 /* Words of decisions at a time. */
 enum { L2K_MQ_ALONE_WORDS = 32 };
 
-/* Contexts are so far apart, as a power of two: blocks of a CTA have theirs side by side. */
+/* Distance of contexts, as a power of two: blocks of a CTA interleave theirs. */
 enum { L2K_MQ_ALONE_APART = 5, L2K_MQ_ALONE_MASK = 31 << L2K_MQ_ALONE_APART };
 
-/* What goes from warp to warp, in shared memory; there are two. */
+/* Passed from warp to warp in shared memory, double-buffered. */
 struct l2k_mq_alone_memory {
     uint32_t words[L2K_MQ_ALONE_WORDS + 2];
     uint32_t results[4 * L2K_MQ_ALONE_WORDS]; /* l2k_mq_chain */
     uint32_t intervals[L2K_MQ_ALONE_WORDS];   /* A after each word */
 };
 
-/* From a decision to the next. Its result: what is added to C in the upper 16 bits, from bit 4 on the sum of all
- * shifts from the first word on, its own included, and below that its own. */
+/* From a decision to the next. A result has the addend to C in the upper 16 bits, from bit 4 on the sum of all shifts
+ * since the first word, its own included, and below that its own. */
 struct l2k_mq_chain {
     uint32_t a, state, sum;
     l2k_shared contexts, after; /* a multiple of 1024 and 4 times the block's number; l2k_mq_cuda_tables */
@@ -138,7 +138,7 @@ struct l2k_mq_alone_pair {
             if (number == 0)
                 to.words[L2K_MQ_ALONE_WORDS] = ahead;
             now = ahead;
-            ahead = later < count ? list[later] : L2K_MQ_FILLER; /* on its way while these are coded */
+            ahead = later < count ? list[later] : L2K_MQ_FILLER; /* in flight while these are coded */
             __syncwarp();
             if (number == 0)
                 chain.decide_words(l2k_shared_address(to.words), l2k_shared_address(to.results),
@@ -153,7 +153,7 @@ struct l2k_mq_alone_coder {
     l2k_mq_lane lane;
     l2k_mq_lane_block block;
     uint32_t number; /* of the lane in its warp */
-    int start;       /* what `lane.place` would be before the first of the words, with all bytes gone that are gone */
+    int start;       /* `lane.place` before the first of the words, as if all bytes written so far had left */
 
     /* Decisions 32 k to 32 k + 31 of the words; bit i of `ends`: a pass ends with word i of these. */
     __device__ __forceinline__ void add_up(const l2k_mq_alone_memory &from, uint32_t k, uint32_t ends)

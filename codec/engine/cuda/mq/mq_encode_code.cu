@@ -1,5 +1,5 @@
 /* MQ coding of the lists of decisions (Annex C) on a device: a lane takes a block, the longest blocks first, so that
- * the lanes of a warp end together. Then the lengths of passes, and all codes side by side, a warp a block. */
+ * the lanes of a warp end together. Then a warp per block settles lengths of passes and compacts the code. */
 #include "codec/engine/cuda/mq/mq_encode_alone.cuh"
 
 extern "C" {
@@ -33,14 +33,14 @@ __global__ void __launch_bounds__(ORDER_THREADS) order_blocks(const l2k_mq_cuda_
 
 enum { CODE_WARPS = 1 << (L2K_MQ_CONTEXTS_APART - 7) };
 
-/* The warps of a CTA share a table of states, which each lane has in a bank of its own. */
+/* The warps of a CTA share a table of states, which has a copy for each lane in a bank of its own. */
 struct code_memory {
     uint8_t states[L2K_MQ_STATES << L2K_MQ_STATES_APART];
     uint8_t contexts[L2K_MQ_CUDA_CONTEXTS << L2K_MQ_CONTEXTS_APART];
     uint32_t first[L2K_MQ_CUDA_CONTEXTS];
 };
 
-/* The compiler would otherwise work it out again wherever it is used. */
+/* Keeps the compiler from computing `v` again at each use. */
 __device__ __forceinline__ uint32_t kept(uint32_t v)
 {
     uint32_t same;
@@ -143,7 +143,7 @@ template <int LANES> int launch_code(const l2k_mq_cuda_encode &p, void *stream)
 
 enum { END_WARPS = 4 };
 
-/* Lengths of passes: open ones are cut, none is longer than those after it, and a final 0xFF is implied. */
+/* Lengths of passes: open ones are cut, none exceeds a later one, and a final 0xFF is implied. */
 __device__ __forceinline__ uint32_t settle_lengths(const l2k_mq_cuda_encode &p, const l2k_mq_cuda_work &work,
                                                    unsigned style, const uint8_t *start)
 {
@@ -172,7 +172,6 @@ __device__ __forceinline__ uint32_t settle_lengths(const l2k_mq_cuda_encode &p, 
     return last;
 }
 
-/* Sums of gains over passes. */
 __device__ __forceinline__ void add_gains(const l2k_mq_cuda_encode &p, const l2k_mq_cuda_work &work)
 {
     const uint32_t passes = l2k_mq_cuda_passes(work.planes);
@@ -197,7 +196,7 @@ __device__ __forceinline__ void add_gains(const l2k_mq_cuda_encode &p, const l2k
     }
 }
 
-/* To a place of its own in the code of all blocks; where there is no room, the host sees that from the counter. */
+/* Copies to a place of its own in the code of all blocks; the counter tells the host if room ran out. */
 __device__ __forceinline__ uint32_t copy_code(const l2k_mq_cuda_encode &p, const uint8_t *start, uint32_t bytes)
 {
     const uint32_t units = (bytes + 3) / 4;
@@ -211,7 +210,7 @@ __device__ __forceinline__ uint32_t copy_code(const l2k_mq_cuda_encode &p, const
     uint32_t *to = reinterpret_cast<uint32_t *>(p.code) + at;
     for (uint32_t i = l2k_lane(); i < bytes / 4; i += 32)
         to[i] = from[i];
-    if (l2k_lane() == 0 && units > bytes / 4) { /* what is copied to the host has been written */
+    if (l2k_lane() == 0 && units > bytes / 4) { /* the host copies whole units */
         uint32_t last = 0;
         for (uint32_t i = 0; i < (bytes & 3); i++)
             last |= (uint32_t)start[(bytes & ~3u) + i] << 8 * i;
@@ -237,7 +236,7 @@ __global__ void __launch_bounds__(32 * END_WARPS) end_blocks(const l2k_mq_cuda_e
         if (p.gains)
             add_gains(p, work);
     } else if (p.counters->list > p.list_capacity || p.counters->passes > p.pass_capacity) {
-        coded.at = UINT32_MAX; /* its lists may have had no room: nowhere, so that no packets are made of it */
+        coded.at = UINT32_MAX; /* its lists may have had no room: an impossible place keeps it out of packets */
     }
     if (l2k_lane() == 0)
         p.coded[index] = coded;

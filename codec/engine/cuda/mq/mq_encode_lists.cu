@@ -1,7 +1,7 @@
 /* Code-blocks as lists of decisions (D.3) on a device. A CTA takes a block, a thread a word of 8 columns and 4 rows.
- * The encoder knows all significances, so the samples of a word are worked out together, as bit masks (mq_lists.h):
- * which of them the significance pass codes, by steps until nothing changes; the contexts of all; then each thread
- * writes the decisions of its word to their places in the lists, which sums over the block give. */
+ * The encoder knows all significances, so a thread computes the samples of a word together, as bit masks (mq_lists.h):
+ * those that the significance pass codes, by steps until nothing changes; the contexts of all; then it writes the
+ * decisions of its word to their places in the lists, which prefix sums over the block give. */
 #include "codec/engine/cuda/blocks/warp.cuh"
 
 extern "C" {
@@ -27,7 +27,7 @@ template <bool ALONE> __device__ __forceinline__ bool any_thread(bool holds)
     return ALONE ? __any_sync(L2K_ALL_LANES, holds) : __syncthreads_or(holds);
 }
 
-/* Shared memory besides what depends on the batch. */
+/* Shared memory of fixed size. */
 struct block_memory {
     uint32_t sums[2][MOST_WARPS];
     uint64_t gains[PASS_TYPES];
@@ -122,7 +122,7 @@ template <bool ALONE> struct lister {
         stage = state.sign + at.cells;
     }
 
-    /* Bit-planes to shared memory. Returns all magnitudes of the block together. */
+    /* Stores bit-planes to shared memory. Returns the OR of the block's magnitudes. */
     __device__ __forceinline__ uint32_t load()
     {
         const uint32_t across = l2k_mq_cuda_words_across(block.view.width), word = threadIdx.x;
@@ -164,7 +164,7 @@ template <bool ALONE> struct lister {
         return all;
     }
 
-    /* Places for lists and passes; false where there is none, which the host sees from the counters. */
+    /* Places for lists and passes; false without room, of which the counters tell the host. */
     __device__ __forceinline__ bool reserve()
     {
         const uint32_t passes = l2k_mq_cuda_passes(num_planes);
@@ -203,7 +203,7 @@ template <bool ALONE> struct lister {
         }
     }
 
-    /* Sums of counts over all threads before this one, and over all. */
+    /* Exclusive prefix sums of counts over threads, and totals. */
     __device__ __forceinline__ l2k_mq_counts sum(const l2k_mq_counts &own, l2k_mq_counts &all)
     {
         const uint32_t pair = own.significance | own.refinement << 16;
@@ -242,7 +242,7 @@ template <bool ALONE> struct lister {
         return max((decisions + 3) / 4, 1u);
     }
 
-    /* The three lists, the last word of each filled up, then to the block's memory. */
+    /* Writes the three lists, pads the last word of each, and copies them to the block's memory. */
     __device__ __forceinline__ void write(const mask_decisions &d, const l2k_mq_counts &own, bool first)
     {
         l2k_mq_counts all;
@@ -342,8 +342,7 @@ __global__ void __launch_bounds__(ALONE ? 32 : L2K_MQ_MOST_WORDS, ALONE ? 32 : 4
     atomicAdd(&p.counters->bins[l2k_mq_cuda_bin(words, p.area)], 1);
 }
 
-/* All that the device has, whatever this launch takes: several threads may launch at once, and the limit is one for
- * all. */
+/* Allows all that the device has, whatever this launch takes: threads that launch at once share the limit. */
 int allow_shared_memory(void (*kernel)(l2k_mq_cuda_encode))
 {
     int device = 0, most = 0;

@@ -1,24 +1,24 @@
-/* The MQ encoder (Annex C) as a lane of a warp runs it: all lanes do the same, a block each, with as few branches as
- * possible, and bytes leave every other decision.
+/* The MQ encoder (Annex C) for a lane of a warp: all lanes run the same code on a block each, with as few branches as
+ * possible, and bytes leave after every other decision.
  *
- * The interval: A in the upper half of a word. C is a number of 64 bits in which what it has to give next lies fixed at
- * the top, a carry in bit 63 and a byte below it, while decisions add to it ever further down: bit 0 of the register of
- * Annex C is bit 16 + `place`, where place is 20 + CT. So C is never shifted but when a byte leaves. */
+ * A is in the upper half of a word. C has 64 bits, whose next output is fixed at the top, a carry in bit 63 and a byte
+ * below it, while decisions add to it ever further down: bit 0 of the register of Annex C is bit 16 + `place`, where
+ * place is 20 + CT. So C only shifts when a byte leaves. */
 #ifndef L2K_CODEC_ENGINE_CUDA_MQ_MQ_LANE_H
 #define L2K_CODEC_ENGINE_CUDA_MQ_MQ_LANE_H
 
 #include "codec/engine/cuda/mq/mq_cuda.h"
 #include "codec/blocks/mq/mq.h"
 
-/* Lanes of a CTA have their contexts side by side, and lanes of a warp their table of states, each in a bank of shared
- * memory of its own. Distances in bytes, as powers of two. */
+/* Lanes of a CTA interleave their contexts, and lanes of a warp their tables of states, each in a bank of shared memory
+ * of its own. Distances in bytes, as powers of two. */
 enum { L2K_MQ_STATES_APART = 7, L2K_MQ_CONTEXTS_APART = 9 };
 
 typedef struct l2k_mq_lane {
     uint64_t c;
     uint32_t a;
     int place;
-    uint32_t last; /* a byte that can still get a carry, and is then written to start[bytes] */
+    uint32_t last; /* a byte that can still get a carry before it goes to start[bytes] */
     uint32_t bytes;
     uint8_t *start; /* of the code */
     uint8_t *contexts;
@@ -74,7 +74,6 @@ L2K_HD void l2k_mq_lane_byte_out(l2k_mq_lane *lane)
     lane->place += bits;
 }
 
-/* What a decision selects. */
 typedef struct l2k_mq_selection {
     uint32_t part, add; /* the new A before renormalisation, what C gets */
     uint32_t entry;     /* of the next state, as a distance, in bits 7 to 13 */
@@ -103,9 +102,9 @@ L2K_HD l2k_mq_selection l2k_mq_select(uint32_t state, uint32_t decision, uint32_
     return s;
 }
 
-/* ENCODE (Figure C.3) but for BYTEOUT. `next` is the decision after this one, whose context is loaded ahead; both are
- * scaled. The next state is loaded before it is known whether it is needed, which takes as long; a choice by masks
- * keeps it that way. */
+/* ENCODE (Figure C.3) without BYTEOUT. `next` is the decision after this one, whose context is loaded ahead; both are
+ * scaled. The next state is loaded before the decision shows whether it is needed, at no cost; selection by masks keeps
+ * the compiler from branching. */
 L2K_HD void l2k_mq_lane_decision(l2k_mq_lane *lane, uint32_t decision, uint32_t next)
 {
     const uint32_t state = lane->state, qe = state & 0xFFFF0000u, rest = lane->a - qe;
@@ -123,8 +122,8 @@ L2K_HD void l2k_mq_lane_decision(l2k_mq_lane *lane, uint32_t decision, uint32_t 
     lane->context = next_context;
 }
 
-/* Two decisions, then the bytes that are complete. Such a byte has to leave before the second decision only if a carry
- * could then run through it: if it is 0xFF, or there is another one behind it. */
+/* Two decisions, then the complete bytes. Such a byte must leave before the second decision only if a carry could run
+ * through it: if it is 0xFF, or another one is behind it. */
 L2K_HD void l2k_mq_lane_two(l2k_mq_lane *lane, uint32_t one, uint32_t two, uint32_t next)
 {
     const uint32_t ones = 0x7F800000u;
@@ -144,7 +143,7 @@ L2K_HD void l2k_mq_lane_two(l2k_mq_lane *lane, uint32_t one, uint32_t two, uint3
 
 /* ---- Passes ----------------------------------------------------------------------------------------------------- */
 
-/* The state of the CPU's coder, which ends segments. */
+/* The registers as the CPU's coder, which ends segments, has them. */
 L2K_HD l2k_mq_encoder l2k_mq_lane_registers(const l2k_mq_lane *lane)
 {
     l2k_mq_encoder mq;
@@ -173,7 +172,7 @@ typedef struct l2k_mq_lane_block {
     bool is_raw;
 } l2k_mq_lane_block;
 
-/* Ends the pass, and its segment if the pass does; marks that are not open have the length in `at`. */
+/* Ends the pass, and its segment if the style asks for it; marks that are not open have the length in `at`. */
 L2K_HD void l2k_mq_lane_end_pass(l2k_mq_lane *lane, l2k_mq_lane_block *b, bool styled)
 {
     const bool predictable = b->style & L2K_STYLE_PTERM, last = b->pass + 1 == b->num_passes;
@@ -215,7 +214,7 @@ L2K_HD void l2k_mq_lane_end_pass(l2k_mq_lane *lane, l2k_mq_lane_block *b, bool s
         l2k_mq_lane_reset_contexts(lane);
 }
 
-/* Four raw bits, without what fills up the list. */
+/* Four raw bits, without padding. */
 L2K_HD void l2k_mq_lane_raw_word(l2k_mq_lane_block *b, uint32_t word)
 {
     for (int i = 0; i < 4; i++, word >>= 8)
@@ -237,7 +236,7 @@ L2K_HD void l2k_mq_lane_word(l2k_mq_lane *lane, uint32_t word, uint32_t next)
     l2k_mq_lane_two(lane, c, d, e);
 }
 
-/* At the beginning of a block of `planes` bit-planes, whose lists are in `memory`: all but contexts. */
+/* Initialises all but contexts for a block of `planes` bit-planes, whose lists are in `memory`. */
 L2K_HD void l2k_mq_lane_start(l2k_mq_lane *lane, l2k_mq_lane_block *b, uint8_t *memory, uint32_t planes, unsigned style,
                               l2k_pass_mark *marks)
 {
@@ -270,7 +269,7 @@ L2K_HD void l2k_mq_lane_code(l2k_mq_lane *lane, uint8_t *memory, uint32_t planes
     list += 2;
     l2k_mq_lane_go_to(lane, now.a);
     for (;;) {
-        const l2k_mq_words later = *list++; /* on its way while 16 decisions are coded */
+        const l2k_mq_words later = *list++; /* in flight while 16 decisions are coded */
         for (int i = 0; i < 4; i++) {
             const uint32_t word = now.a, next = i < 3 ? now.b : ahead.a;
             if (styled && b.is_raw)

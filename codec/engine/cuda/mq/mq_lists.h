@@ -1,6 +1,5 @@
-/* A bit-plane of a code-block as lists of decisions (D.3), a word of 8 columns and 4 rows at a time: what a thread of
- * the kernel does between two points at which all threads of a block meet. Sample k of column x is bit 4 x + k of a
- * word. */
+/* A bit-plane of a code-block as lists of decisions (D.3), a word of 8 columns and 4 rows at a time: the work of a
+ * kernel's thread between two barriers. Sample k of column x is bit 4 x + k of a word. */
 #ifndef L2K_CODEC_ENGINE_CUDA_MQ_MQ_LISTS_H
 #define L2K_CODEC_ENGINE_CUDA_MQ_MQ_LISTS_H
 
@@ -90,8 +89,8 @@ L2K_HD uint32_t l2k_mq_with_west_and_east(uint32_t here, uint32_t west, uint32_t
     return here | west_of(here, west) | east_of(here, east);
 }
 
-/* Samples with a neighbour that was significant before its time came in the significance pass, other words' new ones
- * included. */
+/* Samples with a neighbour that is significant when the significance pass reaches them, including new ones of other
+ * words. */
 L2K_HD uint32_t l2k_mq_near(const l2k_mq_state *s, int cell, int row, uint32_t below)
 {
     const uint32_t *early = s->visited + cell, *late = s->before + cell;
@@ -101,9 +100,8 @@ L2K_HD uint32_t l2k_mq_near(const l2k_mq_state *s, int cell, int row, uint32_t b
     return here | north_of(here, north) | south_of(here, south);
 }
 
-/* A step towards the significance after the significance pass: samples become significant in it if they are ones and
- * near a significant sample, and then so are later neighbours. Words reach each other when this is done again; it is
- * enough when nothing changes. */
+/* A step towards the significance after the significance pass: ones near a significant sample become significant, and
+ * then later neighbours do. Repeated steps propagate between words until nothing changes. */
 L2K_HD uint32_t l2k_mq_spread(const l2k_mq_state *s, int cell, int row, uint32_t below)
 {
     const uint32_t before = s->before[cell], visited = s->visited[cell], ones = s->after[cell] & ~before;
@@ -154,7 +152,6 @@ L2K_HD unsigned l2k_mq_first(uint32_t mask)
 #endif
 }
 
-/* How many decisions each pass has. */
 typedef struct l2k_mq_counts {
     uint32_t significance, refinement, cleanup;
 } l2k_mq_counts;
@@ -233,7 +230,7 @@ L2K_HD l2k_mq_run_ends l2k_mq_end_runs(const mask_decisions *d)
     return ends;
 }
 
-/* Writes the decisions of a word where its own begin in the lists of the passes. `entries` is memory of its own. */
+/* Writes the decisions of a word to its places in the lists of the passes. `entries` is memory of its own. */
 L2K_HD void l2k_mq_write_word(const mask_decisions *d, uint8_t *entries, uint32_t apart, uint8_t *significance,
                               uint8_t *refinement, uint8_t *cleanup)
 {

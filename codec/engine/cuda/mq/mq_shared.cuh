@@ -1,5 +1,5 @@
-/* Shared memory by its 32-bit address, so that kernels add no base to it, and scalars that the device has instructions
- * for. The host's forms let a program without a device run what lanes do. */
+/* Shared memory by its 32-bit address, so that kernels add no base to it, and scalar operations for which the device
+ * has instructions. The host's forms let a program without a device run the code of lanes. */
 #ifndef L2K_CODEC_ENGINE_CUDA_MQ_MQ_SHARED_CUH
 #define L2K_CODEC_ENGINE_CUDA_MQ_MQ_SHARED_CUH
 
@@ -13,7 +13,7 @@
 #define L2K_MEMBER inline
 #endif
 
-/* Bytes that are loaded or stored at once. */
+/* Bytes loaded or stored at once. */
 struct alignas(16) l2k_mq_sixteen {
     uint32_t words[4];
 };
@@ -22,7 +22,7 @@ struct alignas(16) l2k_mq_sixteen {
 
 typedef uint32_t l2k_shared;
 
-/* The compiler would otherwise work out the address again wherever it is used. */
+/* Keeps the compiler from computing the address again at each use. */
 __device__ __forceinline__ l2k_shared l2k_shared_address(const void *p)
 {
     l2k_shared at;

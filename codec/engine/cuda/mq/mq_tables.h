@@ -5,13 +5,13 @@
 #include "codec/engine/cuda/mq/mq_cuda.h"
 #include "codec/blocks/mq/mq_encode.h"
 
-/* Distances in bytes into the CPU's table, of two transitions a state, to numbers of states. */
+/* Converts byte distances into the CPU's table, of two transitions a state, to numbers of states. */
 static inline uint32_t l2k_mq_state_number(uint32_t distance)
 {
     return distance / (2 * (uint32_t)sizeof(l2k_mq_transition));
 }
 
-/* An entry's state as blocks that have two warps take it. */
+/* An entry's state in the form for blocks that have two warps. */
 static inline uint32_t l2k_mq_alone_state(uint32_t state, uint32_t entry)
 {
     return (state & 0xFFFF0000u) | (state & L2K_MQ_STATE_MPS ? L2K_MQ_ALONE_MPS : 0) | entry << 3;

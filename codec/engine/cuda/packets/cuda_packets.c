@@ -1,5 +1,4 @@
-/* Packets on a CUDA device: lists that follow from a tile's shape, which
- * are made once; memory; and what becomes of what comes back. */
+/* Packets on a CUDA device: lists, made once for a tile's shape; memory; and results. */
 #include <string.h>
 
 #include "base/integer.h"
@@ -12,16 +11,16 @@
 
 struct l2k_cuda_packet_maker {
     const l2k_context *owner, *context; /* the maker's; that of the coder at work */
-    uint64_t same;                      /* of the batch that the lists are for; 0: there are none */
-    l2k_cuda_memory device;             /* lists, then what is made on the way to the packets */
-    l2k_cuda_memory pinned;             /* of it: the lists while they go up, and what comes back */
+    uint64_t same;                      /* of the batch that the lists are for; 0: no lists */
+    l2k_cuda_memory device;             /* lists, then intermediate results */
+    l2k_cuda_memory pinned;             /* of it: the lists while they go up, and results */
     l2k_cuda_memory out;                /* in pinned memory */
     l2k_cuda_packet_run run;
     size_t counters, sizes, end; /* where they are in pinned memory, and in device memory */
-    size_t expected;             /* bytes that are copied before it is known how many there are */
+    size_t expected;             /* bytes copied before their number is known */
     uint32_t num_parts;
     l2k_cuda_rate rate;
-    size_t at; /* prefix of its list that the headers are for */
+    size_t at; /* the headers' prefix of its list */
 };
 
 /* Parts of memory begin at multiples of it. */
@@ -34,7 +33,7 @@ static size_t aligned(size_t bytes)
 
 /* ---- Lists --------------------------------------------------------------------------------------------------- */
 
-/* What the parts of a tile's packets are together. */
+/* Sums over the parts of a tile's packets. */
 typedef struct part_sums {
     uint64_t parts, blocks, nodes, words, headers;
     uint64_t samples_bytes; /* of the samples, as their precision says */
@@ -62,7 +61,7 @@ static unsigned most_segments(const l2k_subband *band)
     return style & L2K_STYLE_TERMALL ? 3 * planes : style & L2K_STYLE_BYPASS ? 2 * planes : 1;
 }
 
-/* Bits that a part can take in a header: of a node 1 for inclusion and at most its zero bit-planes and a 1; of a block
+/* The most bits of a part in a header: for a node 1 for inclusion and at most its zero bit-planes and a 1; for a block
  * its number of passes, Lblock's growth, and lengths below 2^20. */
 static uint64_t most_bits(const l2k_subband *band, uint32_t across, uint32_t down)
 {
@@ -91,7 +90,7 @@ static l2k_cuda_packet_part describe_part(const l2k_subband *band, const l2k_pre
                                   .weight = weight};
 }
 
-/* Lists the parts of a resolution, or, where `parts` is NULL, only counts. In the order of l2k_tile_list_blocks. */
+/* Lists the parts of a resolution in the order of l2k_tile_list_blocks; if `parts` is NULL, only counts. */
 static void list_resolution(const l2k_tile *tile, const l2k_resolution *resolution, l2k_cuda_packet_part *parts,
                             part_sums *sums)
 {
@@ -109,7 +108,6 @@ static void list_resolution(const l2k_tile *tile, const l2k_resolution *resoluti
     }
 }
 
-/* Room of a packet's header. */
 static void take_room(const l2k_resolution *resolution, uint32_t precinct, l2k_cuda_packet *packet, part_sums *sums)
 {
     enum { MARKER_BYTES = 8 };
@@ -144,7 +142,6 @@ static uint32_t *list_parts(const l2k_context *context, const l2k_tile *tile, l2
     return first;
 }
 
-/* The most that a packet has. */
 typedef struct packet_most {
     uint64_t blocks, nodes;
 } packet_most;
@@ -185,7 +182,7 @@ static l2k_status reserve_out(l2k_cuda_packet_maker *m, uint64_t bytes)
     return l2k_cuda_reserve(m->context, &m->out, (size_t)bytes + L2K_PACKETS_FRONT + L2K_PACKETS_BACK);
 }
 
-/* After the lists: counters and sizes, which come back, and what stays. */
+/* After the lists: counters and sizes, which come back, and parts that stay. */
 static l2k_status lay_out(l2k_cuda_packet_maker *m, const part_sums *sums)
 {
     l2k_cuda_packet_run *run = &m->run;
@@ -211,7 +208,7 @@ static l2k_status lay_out(l2k_cuda_packet_maker *m, const part_sums *sums)
     return L2K_OK;
 }
 
-/* Few images take more bytes than their samples; these get more room when they come. Pinning memory takes long. */
+/* Few images take more bytes than their samples; these get more room on demand, since pinning memory takes long. */
 static uint64_t usual_bytes(const part_sums *sums)
 {
     return sums->samples_bytes + 4 * sums->headers + ((uint64_t)1 << 16);
@@ -222,7 +219,7 @@ static l2k_status no_list(const l2k_cuda_packet_maker *m)
     return l2k_fail(m->context, L2K_ERROR_MEMORY, "out of memory for a list of packets");
 }
 
-/* Makes the lists in pinned memory and sends them up. `possible` becomes false where there is too much of something. */
+/* Makes the lists in pinned memory and sends them up. `possible` becomes false if a count exceeds its limit. */
 static l2k_status make_lists(l2k_cuda_packet_maker *m, const l2k_tile *tile, void *stream, bool *possible)
 {
     part_sums sums = {0};
@@ -260,7 +257,7 @@ static l2k_status make_lists(l2k_cuda_packet_maker *m, const l2k_tile *tile, voi
     return l2k_cuda_upload(m->context, stream, m->device.at, m->pinned.at, packets + parts);
 }
 
-/* Lists that are there stay. */
+/* Keeps existing lists. */
 static l2k_status prepare(l2k_cuda_packet_maker *m, const l2k_tile *tile, const l2k_cuda_batch *batch, bool *possible)
 {
     *possible = true;
@@ -281,7 +278,6 @@ static l2k_status check_launch(const l2k_cuda_packet_maker *m, int error)
     return l2k_cuda_check(m->context, error, "launching the packets");
 }
 
-/* Headers of the blocks in m->run.coded. */
 static l2k_status enqueue_headers(const l2k_cuda_packet_maker *m, void *stream)
 {
     L2K_TRY(l2k_cuda_clear(m->context, stream, m->device.at + m->counters, sizeof(l2k_cuda_packet_counters)));
@@ -294,8 +290,8 @@ static l2k_status enqueue_counters(const l2k_cuda_packet_maker *m, void *stream,
     return l2k_cuda_download(m->context, stream, m->pinned.at + m->counters, m->device.at + m->counters, back);
 }
 
-/* Packets of what the coder leaves in the stream. Counters come down, sizes with them if they are wanted, and as many
- * bytes as there probably are. */
+/* Makes packets behind the coder in the stream. Counters come down, sizes with them if wanted, and the probable number
+ * of bytes. */
 static l2k_status enqueue(const l2k_cuda_packet_maker *m, void *stream, bool lengths)
 {
     L2K_TRY(enqueue_headers(m, stream));
@@ -313,7 +309,7 @@ static l2k_cuda_packet_counters counters_of(const l2k_cuda_packet_maker *m)
     return counters;
 }
 
-/* Strong colours need a guard bit more (docs/numerics.md). Nothing else has to be made again. */
+/* Strong colours need another guard bit (docs/numerics.md), which changes only headers. */
 static l2k_status add_guard_bit(l2k_cuda_packet_maker *m, void *stream, bool lengths)
 {
     m->run.more_guard_bits = 1;
@@ -321,7 +317,7 @@ static l2k_status add_guard_bit(l2k_cuda_packet_maker *m, void *stream, bool len
     return l2k_cuda_wait(m->context, stream);
 }
 
-/* The bytes that have not come down yet, in memory that has room for them. */
+/* Fetches the bytes that have not come down yet, and grows memory for them. */
 static l2k_status fetch_rest(l2k_cuda_packet_maker *m, uint64_t bytes, void *stream)
 {
     const size_t room = m->out.bytes - L2K_PACKETS_FRONT - L2K_PACKETS_BACK;
@@ -351,7 +347,7 @@ static l2k_status refuse_sample(const l2k_cuda_packet_maker *m, const l2k_block_
                     batch->places[block].band->component->index);
 }
 
-/* The lengths take the place of the sizes. */
+/* The lengths overwrite the sizes. */
 static void make_lengths(const l2k_cuda_packet_maker *m, l2k_made_packets *made)
 {
     const l2k_cuda_packet_size *sizes = (const l2k_cuda_packet_size *)(m->pinned.at + m->sizes);
@@ -383,7 +379,7 @@ static bool has_room(const l2k_cuda_packet_maker *m)
     return !counters.no_room && counters.bytes <= m->run.capacity;
 }
 
-/* From what the first attempt has counted to all packets in host memory. */
+/* Completes the first attempt by its counters: all packets in host memory. */
 static l2k_status complete(l2k_cuda_packet_maker *m, const l2k_cuda_packet_source *from, l2k_made_packets *made)
 {
     const l2k_cuda_packet_counters counters = counters_of(m);
@@ -411,10 +407,10 @@ static uint64_t bytes_of_lengths(const l2k_cuda_packet_maker *m)
     return bytes;
 }
 
-/* In l2k_poll, of a code-block. */
+/* A code-block's weight in l2k_poll. */
 enum { WEIGHT_OF_BLOCK = 8 };
 
-/* In units of 4 bytes: sums of bins have 32 bits for bytes. */
+/* In units of 4 bytes: a bin's sum has 32 bits for bytes. */
 enum { MOST_CODE = 1 << 30 };
 
 typedef struct measured_packets {
@@ -440,8 +436,8 @@ static l2k_status measure_prefix(void *opaque, size_t prefix, uint64_t *bytes)
     return L2K_OK;
 }
 
-/* Headers for the prefix that takes what the ratio allows. `done` is false where only the host can settle that, or does
- * so sooner: a short list is measured some twelve times, and each time costs a wait. */
+/* Makes headers for the prefix that the ratio allows. `done` is false if only the host can find it, or does so sooner:
+ * a short list is measured some twelve times, and each time costs a wait. */
 static l2k_status fit_ratio(l2k_cuda_packet_maker *m, const l2k_cuda_packet_source *from, bool *done)
 {
     measured_packets packets = {m, from->lengths};

@@ -1,5 +1,5 @@
-/* Packets made on a CUDA device, from code-blocks that are there: for a tile of one layer.
- * What the host tells the kernels, and what it gets. */
+/* Packets of a tile of one layer, made on a CUDA device from code-blocks there: parameters and results of the
+ * kernels. */
 #ifndef L2K_CODEC_ENGINE_CUDA_PACKETS_CUDA_PACKETS_H
 #define L2K_CODEC_ENGINE_CUDA_PACKETS_CUDA_PACKETS_H
 
@@ -11,7 +11,7 @@ enum { L2K_REVERSIBLE = UINT8_MAX };
 /* A precinct's part of one subband, in the order of the batch, in which its code-blocks follow one another. */
 typedef struct l2k_cuda_packet_part {
     uint32_t first_block;
-    uint32_t across, down; /* code-blocks; 0 and 0 if there are none */
+    uint32_t across, down; /* code-blocks; 0 and 0: none */
     uint32_t num_nodes;    /* of each of its tag trees */
     uint32_t first_node;   /* of them, among all */
     uint8_t max_planes;    /* Mb */
@@ -21,7 +21,7 @@ typedef struct l2k_cuda_packet_part {
     double weight;        /* of its blocks' squared errors, for rate control */
 } l2k_cuda_packet_part;
 
-/* A packet. Its parts, at most 3, are as far apart as there are precincts. */
+/* A packet. Its parts, at most 3, are as many entries apart as the resolution has precincts. */
 typedef struct l2k_cuda_packet {
     uint32_t first_part, num_parts, distance;
     uint32_t first_word, num_words; /* room for its header, without stuffing */
@@ -50,7 +50,7 @@ L2K_HD uint32_t l2k_node_zero_planes(l2k_cuda_packet_node node)
     return node & 0xFF;
 }
 
-/* Where a code-block's bytes go: this far behind the header of its packet. */
+/* Where a code-block's bytes go, relative to the end of its packet's header. */
 typedef struct l2k_cuda_packet_place {
     uint32_t packet, offset;
 } l2k_cuda_packet_place;
@@ -59,12 +59,12 @@ typedef struct l2k_cuda_packet_size {
     uint32_t header, body; /* bytes; the header with its markers */
 } l2k_cuda_packet_size;
 
-/* What all packets count together; all 0 at first. */
+/* Counters that all packets share; all 0 at first. */
 typedef struct l2k_cuda_packet_counters {
     uint64_t bytes;   /* of all packets */
-    uint32_t done;    /* packets whose headers are there */
+    uint32_t done;    /* packets with complete headers */
     uint32_t excess;  /* not 0: a block has a bit-plane beyond those of its subband */
-    uint32_t failed;  /* not 0: one has two, the first of them is number UINT32_MAX - failed */
+    uint32_t failed;  /* not 0: a block has two; the first such block is number UINT32_MAX - failed */
     uint32_t bound;   /* B that the HT blocks need (8.7.3 of T.814) */
     uint32_t no_room; /* not 0: a header, or a block's code, had no room */
 } l2k_cuda_packet_counters;
@@ -87,11 +87,11 @@ typedef struct l2k_cuda_packet_run {
     uint64_t capacity; /* of them */
     uint32_t more_guard_bits;
     uint8_t sop, eph;
-    uint8_t many_blocks;  /* packets have many, so each gets many threads */
+    uint8_t many_blocks;  /* packets have many blocks, so each gets many threads */
     uint8_t shared_nodes; /* all trees of a packet fit L2K_SHARED_NODES */
 } l2k_cuda_packet_run;
 
-/* Headers and their sizes; then everything to its place. Each is a cudaError_t. */
+/* Headers and their sizes; then copies to final places. Each is a cudaError_t. */
 int l2k_cuda_launch_headers(const l2k_cuda_packet_run *run, void *stream);
 int l2k_cuda_launch_gather(const l2k_cuda_packet_run *run, void *stream);
 

@@ -1,12 +1,12 @@
-/* Rate control for packets made on a CUDA device, seen from the host: memory, the list of hull segments of which only
- * sums come down, and a bin now and then, and where the list is cut. */
+/* The host's side of rate control for packets made on a CUDA device: memory, the list of hull segments, of which only
+ * sums and a few bins come down, and the cut of the list. */
 #include "codec/engine/cuda/packets/cuda_rate.h"
 
 #include <string.h>
 
 #include "transform/cuda/cuda_device.h"
 
-/* Segments of bins that can be looked at: a search looks at some thousands. */
+/* A search reads some thousands of segments. */
 enum { MOST_SEGMENTS = 1 << 16, ALIGNMENT = 256 };
 
 static size_t take(size_t *used, size_t bytes)

@@ -1,15 +1,15 @@
-/* Rate control for packets made on a CUDA device (J.14), of one layer: hulls of code-blocks, the sums by which the host
- * searches, and blocks cut where it ends the layer. The search is that of codec/packets/rate_search.c. */
+/* Rate control for one layer of packets made on a CUDA device (J.14): hulls of code-blocks, the sums by which the host
+ * searches, and blocks cut where the host ends the layer. The search is that of codec/packets/rate_search.c. */
 #ifndef L2K_CODEC_ENGINE_CUDA_PACKETS_CUDA_RATE_H
 #define L2K_CODEC_ENGINE_CUDA_PACKETS_CUDA_RATE_H
 
 #include "codec/engine/cuda/packets/cuda_packets.h"
 #include "codec/packets/rate_search.h"
 
-/* What all blocks count together; all 0 at first. */
+/* Counters that all blocks share; all 0 at first. */
 typedef struct l2k_cuda_rate_sums {
     uint64_t bins[L2K_SLOPE_BINS]; /* of each: its segments, times 2^32, and their bytes */
-    uint32_t loaded;               /* segments that have been listed */
+    uint32_t loaded;               /* segments listed so far */
     uint32_t excess, failed;       /* as l2k_cuda_packet_counters */
     uint32_t unused;
 } l2k_cuda_rate_sums;
@@ -23,7 +23,7 @@ typedef struct l2k_cuda_rate_run {
     uint8_t *counts; /* per block, of its segments */
     l2k_cuda_rate_sums *sums;
     l2k_hull_segment *segments; /* of a bin, in any order */
-    l2k_cuda_coded_block *cut;  /* the blocks as the layer has them */
+    l2k_cuda_coded_block *cut;  /* the blocks, cut for the layer */
 } l2k_cuda_rate_run;
 
 /* Of a bin's sum. */
@@ -31,20 +31,20 @@ enum { L2K_BIN_COUNT_AT = 32 };
 
 /* The host's side of it. */
 typedef struct l2k_cuda_rate {
-    const l2k_context *owner, *context; /* whose the bins are; that of the image under way */
+    const l2k_context *owner, *context; /* the owner of the bins; that of the image under way */
     void *stream;                       /* of the image */
-    l2k_cuda_memory device;             /* sums, segments of bins, and what stays */
+    l2k_cuda_memory device;             /* sums, segments of bins, and parts that stay */
     l2k_cuda_memory pinned;             /* sums and segments, as they come down */
     l2k_cuda_rate_run run;
     l2k_slope_list list;
     uint32_t loaded; /* segments of bins so far */
-    bool gave_up;    /* after an error: it is none, but the search must be the host's */
+    bool gave_up;    /* an error is none: it leaves the search to the host */
 } l2k_cuda_rate;
 
 void l2k_cuda_rate_create(const l2k_context *context, l2k_cuda_rate *rate);
 void l2k_cuda_rate_free(l2k_cuda_rate *rate);
 
-/* Enqueues hulls and sums of what a batch will leave, which the host can read when the stream has come there. */
+/* Enqueues hulls and sums behind a batch, which the host can read after the stream has reached them. */
 l2k_status l2k_cuda_rate_start(const l2k_context *context, l2k_cuda_rate *rate, const l2k_cuda_packet_part *parts,
                                uint32_t num_parts, uint32_t num_blocks, const l2k_cuda_coded *coded, void *stream);
 
@@ -52,7 +52,7 @@ l2k_status l2k_cuda_rate_start(const l2k_context *context, l2k_cuda_rate *rate, 
 const l2k_cuda_rate_sums *l2k_cuda_rate_sums_of(const l2k_cuda_rate *rate);
 l2k_status l2k_cuda_rate_list(l2k_cuda_rate *rate);
 
-/* Enqueues the cut at a prefix of the list: its blocks are then in rate->run.cut. */
+/* Enqueues the cut at a prefix of the list; rate->run.cut gets the blocks. */
 l2k_status l2k_cuda_rate_cut(l2k_cuda_rate *rate, size_t prefix);
 
 /* Hulls and their sums; the segments of a bin, from sums->loaded on; blocks cut at an end. Each is a cudaError_t. */
@@ -74,7 +74,7 @@ L2K_HD uint32_t l2k_part_of_block(const l2k_cuda_packet_part *parts, uint32_t nu
     return low;
 }
 
-/* Of a block's segments, how many are before an end. */
+/* How many of a block's segments are before an end. */
 L2K_HD uint32_t l2k_segments_before(const double *slopes, const uint8_t *passes, uint32_t count, uint32_t block,
                                     const l2k_slope_end *end)
 {

@@ -1,6 +1,6 @@
-/* The bits that one code-block adds to the header of its packet (B.10.3 to B.10.7), where all passes are in one layer.
- * Then a tag tree's node is coded with the first block below it that is visited, so that every block knows its bits
- * without those before it: only where they stand is a sum over these. */
+/* The bits that one code-block adds to the header of its packet (B.10.3 to B.10.7) if all passes are in one layer. Then
+ * a tag tree's node is coded with the first visited block below it, so that every block knows its bits without those
+ * before it: only their place is a prefix sum. */
 #ifndef L2K_CODEC_ENGINE_CUDA_PACKETS_PACKET_LEAVES_H
 #define L2K_CODEC_ENGINE_CUDA_PACKETS_PACKET_LEAVES_H
 
@@ -20,7 +20,7 @@ L2K_HD void l2k_or_word(uint32_t *word, uint32_t bits)
 #endif
 }
 
-/* Adds `count` bits, at most 32, from bit `at` on; highest bits come first. Nothing else may stand there. */
+/* Adds `count` bits, at most 32, from bit `at` on, which must be 0; highest bits come first. */
 L2K_HD void l2k_put_header_bits(uint32_t *words, uint32_t at, uint32_t value, unsigned count)
 {
     const unsigned shift = at & 31;
@@ -84,8 +84,8 @@ L2K_HD l2k_tree_cursor l2k_cursor_up(const l2k_tree_cursor *cursor)
     return up;
 }
 
-/* Inclusion: all blocks are visited, so a node is coded with the one at its corner, if the node above says that a block
- * below it is included. From the root down these are ones, and at most one 0. Returns their number. */
+/* Inclusion: all blocks are visited, so a node is coded with the one at its corner, if the node above has an included
+ * block below it. From the root down these are ones, and at most one 0. Returns their number. */
 L2K_HD uint32_t l2k_inclusion_bits(const l2k_cuda_packet_part *part, const l2k_cuda_packet_node *nodes, uint32_t leaf,
                                    uint32_t *bits)
 {
@@ -106,9 +106,9 @@ L2K_HD uint32_t l2k_inclusion_bits(const l2k_cuda_packet_part *part, const l2k_c
     return ones + zeros;
 }
 
-/* Zero bit-planes: only included blocks are visited, and a node is coded with the first of them below it: as many 0 as
- * it has more zero bit-planes than the node above, then a 1. Those of higher nodes come first. Returns the number of
- * bits; adds them, up to bit `end`, unless `words` is NULL. */
+/* Zero bit-planes: only included blocks are visited, and a node is coded with the first of them below it: a 0 for each
+ * zero bit-plane that the node above lacks, then a 1. Bits of higher nodes come first. Returns the number of bits; adds
+ * them, up to bit `end`, unless `words` is NULL. */
 L2K_HD uint32_t l2k_zero_plane_bits(const l2k_cuda_packet_part *part, const l2k_cuda_packet_node *nodes, uint32_t leaf,
                                     uint32_t *words, uint32_t end)
 {

@@ -1,6 +1,6 @@
-/* Bit stuffing (B.10.1) of a header in pieces of 64 bits, side by side. A byte 0xFF and the one after it, which begins
- * with a 0, take 15 bits; any other byte takes 8. So what is to be known of the pieces before is only how far their
- * last byte reaches into a piece: 0 to 14 bits. Each piece says for all of these what it hands on to the next one. */
+/* Bit stuffing (B.10.1) of a header in pieces of 64 bits, in parallel. A byte 0xFF and the one after it, which begins
+ * with a 0, take 15 bits; any other byte takes 8. So a piece depends on earlier ones only by how far their last byte
+ * reaches into it: 0 to 14 bits. Each piece computes for all of these what it hands on to the next one. */
 #ifndef L2K_CODEC_ENGINE_CUDA_PACKETS_PACKET_STUFFING_H
 #define L2K_CODEC_ENGINE_CUDA_PACKETS_PACKET_STUFFING_H
 

@@ -1,7 +1,7 @@
 /* Packet headers (B.10) and the bytes behind them, on a device. A CTA makes a header: the tag trees level by level;
- * then its threads take a code-block each, add up bits, and put those where the sum says (packet_leaves.h); in the end
- * a warp stuffs a 0 after each 0xFF, 128 bytes at a time (B.10.1). The CTA that is last adds up sizes. A second kernel
- * copies headers and code-blocks to their places. The bytes are those of codec/packets/packet_write.c. */
+ * then each thread takes a code-block and puts its bits where a prefix sum says (packet_leaves.h); in the end a warp
+ * stuffs a 0 after each 0xFF, 128 bytes at a time (B.10.1). The last CTA adds up sizes. A second kernel copies headers
+ * and code-blocks to their places. The bytes equal those of codec/packets/packet_write.c. */
 #include "codec/engine/cuda/blocks/warp.cuh"
 
 extern "C" {
@@ -17,7 +17,7 @@ const unsigned MOST_THREADS = 1024, FEW_THREADS = 128;
 
 struct cta_memory {
     l2k_cuda_packet_part parts[3];
-    uint32_t end[3];                /* leaves up to and with those of a part */
+    uint32_t end[3];                /* leaves up to the end of a part */
     l2k_cuda_packet_node *nodes[3]; /* of a part */
     uint64_t sums[32];              /* of warps */
     bool last;
@@ -60,7 +60,7 @@ __device__ __forceinline__ void make_leaves(const l2k_cuda_packet_run &p, const 
     }
 }
 
-/* All levels above the leaves, those of all parts side by side. */
+/* All levels above the leaves, of all parts in parallel. */
 __device__ __forceinline__ void make_levels(cta_memory &memory, uint32_t num_parts)
 {
     uint32_t across[3], down[3], start[3] = {0, 0, 0};
@@ -109,7 +109,7 @@ __device__ __forceinline__ void make_trees(const l2k_cuda_packet_run &p, cta_mem
 
 /* A code-block, as a leaf of its part's tag trees. */
 struct header_leaf {
-    const l2k_cuda_packet_part *part; /* NULL: there is none */
+    const l2k_cuda_packet_part *part; /* NULL: none */
     const l2k_cuda_packet_node *nodes;
     uint32_t number;
     l2k_cuda_coded_block block;
@@ -150,7 +150,7 @@ __device__ __forceinline__ void put_leaf(const l2k_cuda_packet_run &p, const hea
     }
 }
 
-/* Words that no bits have reached before are cleared first. */
+/* Clears words before the first bits reach them. */
 __device__ __forceinline__ void clear_words(uint32_t *words, uint32_t from_bit, uint32_t to_bit)
 {
     for (uint32_t i = (from_bit >> 5) + 1 + threadIdx.x; i <= to_bit >> 5; i += blockDim.x)
@@ -191,7 +191,7 @@ __device__ __forceinline__ uint32_t put_header(const l2k_cuda_packet_run &p, cta
 
 /* ---- Stuffing ------------------------------------------------------------------------------------------------ */
 
-/* What a warp's pieces do together to each entry, and what they get. */
+/* The exit of a warp's pieces for each entry, and the entry that they get. */
 struct warp_pieces {
     uint32_t ends[32][16]; /* as of l2k_stuff_piece */
     uint32_t entry[33], before[33];
@@ -208,7 +208,7 @@ __device__ __forceinline__ l2k_piece load_piece(const uint32_t *words, uint32_t 
     return piece;
 }
 
-/* Lane by entry, through the pieces of the warp. */
+/* Each lane follows one entry through the pieces of the warp. */
 __device__ __forceinline__ void join_pieces(const uint8_t (*ends)[16], uint32_t *joined)
 {
     const unsigned lane = threadIdx.x & 31;
@@ -223,7 +223,7 @@ __device__ __forceinline__ void join_pieces(const uint8_t (*ends)[16], uint32_t 
     joined[lane] = entry | bytes << 4;
 }
 
-/* Through all warps, from what the pieces before have left. */
+/* Through all warps, from the exit of earlier pieces. */
 __device__ __forceinline__ void join_warps(warp_pieces &w, uint32_t entry, uint32_t before)
 {
     const unsigned warps = blockDim.x / 32;
@@ -272,7 +272,6 @@ __device__ __forceinline__ uint32_t stuff_header(cta_memory &memory, const uint3
 
 /* ---- Sizes --------------------------------------------------------------------------------------------------- */
 
-/* Where packets begin. */
 __device__ __forceinline__ void add_up_sizes(const l2k_cuda_packet_run &p, cta_memory &memory)
 {
     uint64_t start = 0;
@@ -347,7 +346,7 @@ __global__ void __launch_bounds__(MOST_THREADS) make_headers(const l2k_cuda_pack
     finish_packet(p, memory, l2k_cuda_packet_size{bytes + (p.eph ? EPH_BYTES : 0), body});
 }
 
-/* Whole words of `to`, from words that do not begin where these do. */
+/* Whole words of `to`, from words of another alignment. */
 __device__ __forceinline__ void copy_bytes(uint8_t *__restrict__ to, const uint32_t *__restrict__ from, uint32_t bytes,
                                            unsigned thread, unsigned threads)
 {
@@ -365,8 +364,8 @@ __device__ __forceinline__ void copy_bytes(uint8_t *__restrict__ to, const uint3
 
 enum { GATHER_THREADS = 256 };
 
-/* Headers that are to be made again, with another guard bit, must leave the coefficients as they are: with it there may
- * be no room, and the blocks are coded once more. */
+/* Headers to be made again with another guard bit must not overwrite the coefficients: if they then find no room, the
+ * blocks are coded once more. */
 __device__ __forceinline__ bool can_gather(const l2k_cuda_packet_run &p)
 {
     return p.counters->bytes <= p.capacity && !p.counters->no_room && (!p.counters->excess || p.more_guard_bits);

@@ -1,5 +1,5 @@
-/* Hulls of code-blocks on a device, and their sums by slope (J.14); a thread a block. The arithmetic is that of
- * codec/packets/hull.h, so that slopes are the CPU's. */
+/* Hulls of code-blocks on a device, and their sums by slope (J.14), a thread per block. The arithmetic of
+ * codec/packets/hull.h makes slopes equal the CPU's. */
 #include <cuda_runtime.h>
 
 extern "C" {
@@ -16,7 +16,7 @@ __device__ __forceinline__ uint32_t own_block(void)
     return blockIdx.x * THREADS + threadIdx.x;
 }
 
-/* What packets must know of a block before they are measured. */
+/* Checks a block before packets are measured. */
 __device__ __forceinline__ void survey_block(const l2k_cuda_rate_run &p, const l2k_cuda_packet_part &part,
                                              unsigned magnitude_bits, uint32_t number)
 {
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(THREADS) find_hulls(const l2k_cuda_rate_run p)
     p.counts[number] = (uint8_t)count;
 }
 
-/* A block's segments in a bin follow each other. */
+/* A block's segments in a bin are adjacent. */
 __global__ void __launch_bounds__(THREADS) load_bin(const l2k_cuda_rate_run p, uint32_t bin)
 {
     const uint32_t number = own_block();
