@@ -1,4 +1,4 @@
-/* Files of the program cache: a header with length and checksum, then what the driver gave. */
+/* Files of the program cache: a header with length and checksum, then the driver's binary. */
 #define _POSIX_C_SOURCE 200809L
 #include "transform/opencl/cl_cache.h"
 
@@ -52,7 +52,7 @@ void l2k_cl_key_add(l2k_cl_key *key, const char *text)
     key->words[1] = add_bytes(key->words[1] + 0x9E3779B97F4A7C15u, text, bytes);
 }
 
-/* The path of a key's file, whose folder exists then if it can be made. */
+/* The path of a key's file, whose folder this creates if possible. */
 static bool find_path(const l2k_cl_key *key, char path[MOST_PATH])
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");

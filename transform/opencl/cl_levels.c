@@ -68,7 +68,7 @@ void l2k_cl_release_kernels(l2k_cl_levels *levels)
 
 /* ---- LL between levels --------------------------------------------------------------------------------------- */
 
-/* Whether components have levels of the same sizes, whose launches may be one. */
+/* Whether components have levels of the same sizes, which one launch can take. */
 static bool are_alike(const l2k_plan_component *a, const l2k_plan_component *b)
 {
     return memcmp(&a->rect, &b->rect, sizeof a->rect) == 0 && memcmp(&a->window, &b->window, sizeof a->window) == 0 &&
@@ -110,7 +110,7 @@ static low_place place_low(const l2k_plan_component *component, unsigned level, 
     return (low_place){begin + from, stride, begin + stride * shape.low_height};
 }
 
-/* The end of those of levels discard + 1 to last - 1, one behind the other. */
+/* The end of the LL of levels discard + 1 to last - 1, one behind the other. */
 static size_t end_of_lows(const l2k_plan_component *component, unsigned discard, unsigned last)
 {
     size_t end = 0;
@@ -155,7 +155,7 @@ static int64_t low_at(const level_run *run, unsigned k, unsigned level, size_t *
     return (int64_t)((run->number + k) * run->low_samples + place.first);
 }
 
-/* Where the coefficients begin that the plan reads of each subband. */
+/* Where the coefficients that the plan reads begin in each subband. */
 static void list_bands(level_run *run)
 {
     const l2k_coefficients *view = &run->plan->views[run->c];
@@ -246,7 +246,7 @@ static l2k_cl_level make_level(const level_run *run, unsigned level)
     return made;
 }
 
-/* Few rounds keep all units of the device at work, many have less to do twice. */
+/* Few rounds keep all units of the device busy, many repeat less work. */
 static uint32_t choose_rounds(const level_run *run, uint64_t strips, uint32_t rows)
 {
     const uint64_t groups = (uint64_t)run->levels->device->units * GROUPS_OF_A_UNIT;
@@ -280,7 +280,7 @@ static l2k_status enqueue(const level_run *run, unsigned form, l2k_sample_type t
 
 /* ---- All launches -------------------------------------------------------------------------------------------- */
 
-/* Whether components' pixels are in one buffer, so that one launch can have them all. */
+/* Whether one buffer holds the pixels of all components, so that one launch can take them. */
 static bool share_memory(const level_run *run)
 {
     const l2k_cl_plane *planes = &run->planes[run->c];

@@ -5,11 +5,11 @@
 #include "transform/backend.h"
 #include "transform/opencl/cl_runtime.h"
 
-/* How the samples of a launch lie: of one component; of three with a component transform, as planes or interleaved; LL
+/* The layout of a launch's samples: one component; three with a component transform, as planes or interleaved; LL
  * between levels, of one component. */
 enum { L2K_CL_SINGLE, L2K_CL_PLANES, L2K_CL_TRIPLES, L2K_CL_BETWEEN, L2K_CL_FORMS };
 
-/* What a plan's launches need. The kernels are made when a run first needs them. */
+/* State of a plan's launches. The kernels are made when a run first needs them. */
 typedef struct l2k_cl_levels {
     l2k_cl_device *device;
     cl_mem coefficients;                                    /* of all components */

@@ -1,5 +1,5 @@
-/* The OpenCL backend of the transform. A plan owns a queue, its kernels, and buffers: the coefficients of all components,
- * LL between levels, and, if its planes are in host memory, pixels and what crosses the bus. */
+/* The OpenCL backend of the transform. A plan owns a queue, its kernels, and buffers: the coefficients of all
+ * components, LL between levels, and, if its planes are in host memory, pixels and staging. */
 #include <stdio.h>
 
 #include "base/memory.h"
@@ -12,7 +12,7 @@
 typedef struct cl_state {
     l2k_cl_levels levels;
     cl_command_queue queue;
-    cl_mem *parts; /* of the coefficients, one per component, where these stay on the device; else: */
+    cl_mem *parts; /* of the coefficients, one per component, if these stay on the device; else: */
     cl_mem pinned; /* host memory for all coefficients, mapped at: */
     void *mapped;
     size_t bytes;          /* of all coefficients */
@@ -93,7 +93,7 @@ static bool coefficients_stay(const l2k_plan_spec *spec)
     return spec->memory != L2K_PLAN_HOST;
 }
 
-/* Components begin where sub-buffers may, with some unused bytes between them. */
+/* Components begin at the alignment of sub-buffers, with some unused bytes between them. */
 static size_t view_bytes(uint32_t alignment, const l2k_coefficients *view)
 {
     const size_t unit = alignment > GUARD_BYTES ? alignment : GUARD_BYTES;
@@ -134,7 +134,7 @@ static l2k_status take_state(l2k_plan *plan)
     return L2K_OK;
 }
 
-/* Cleared, because whole rows cross the bus, including gaps that kernels do not write. */
+/* Clears the memory, because whole rows cross the bus, including gaps that kernels do not write. */
 static l2k_status take_coefficients(l2k_plan *plan)
 {
     cl_state *s = plan->state;
@@ -254,7 +254,7 @@ static void release_memory(cl_mem memory)
         l2k_cl.ReleaseMemObject(memory);
 }
 
-/* Errors of these calls come from earlier ones and have been reported. */
+/* These calls return errors of earlier calls, which have been reported. */
 static void destroy(l2k_plan *plan)
 {
     cl_state *s = plan->state;
@@ -297,7 +297,7 @@ static l2k_status refuse_floats(const l2k_plan *plan, const l2k_plane *planes)
     return L2K_OK;
 }
 
-/* Times are those of the host, which waits for each stage where they are wanted. */
+/* The host measures times, and waits for each stage if they are wanted. */
 static l2k_status end_stage(const l2k_plan *plan, l2k_stage stage, double *start)
 {
     if (!l2k_is_timed(plan->context))
@@ -371,7 +371,7 @@ static l2k_status run_in(l2k_plan *plan, const l2k_plane *planes, cl_command_que
     return L2K_OK;
 }
 
-/* Without a queue of the caller in the plan's own, which is waited for. */
+/* Without a queue of the caller, runs in the plan's own and waits for it. */
 static l2k_status run_on_device(l2k_plan *plan, const l2k_plane *planes, void *stream)
 {
     cl_state *s = plan->state;

@@ -31,7 +31,7 @@ static l2k_cl_key key_of(const l2k_cl_device *device, const char *source, const 
     return key;
 }
 
-/* NULL where the cache has none, or the driver refuses it. */
+/* NULL if the cache lacks it, or the driver refuses it. */
 static cl_program load_program(const l2k_cl_device *device, const l2k_cl_key *key, const char *options)
 {
     size_t bytes;
@@ -67,7 +67,7 @@ static void store_program(cl_program program, const l2k_cl_key *key)
 
 /* ---- Building ------------------------------------------------------------------------------------------------ */
 
-/* With the first line of the compiler's log that names an error. */
+/* Reports the first line of the compiler's log that names an error. */
 static l2k_status report_build(const l2k_context *context, const l2k_cl_device *device, cl_program program,
                                cl_int error)
 {
@@ -108,7 +108,7 @@ static l2k_status make_program(const l2k_context *context, const l2k_cl_device *
     return L2K_OK;
 }
 
-/* Before the program is made, so that nothing is left to fail then. */
+/* Allocated before the program is made, so that nothing can fail afterwards. */
 static program_entry *make_entry(const char *source, const char *options)
 {
     program_entry *entry = l2k_cl_take(sizeof *entry);

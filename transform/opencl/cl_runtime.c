@@ -129,7 +129,7 @@ static uint64_t get_number(cl_device_id id, cl_device_info what)
     return value;
 }
 
-/* The work-groups of all kernels, and their local memory, are within what the full profile promises or this asks. */
+/* What the full profile guarantees, or this requires, covers the work-groups and local memory of all kernels. */
 static const char *refuse(const l2k_cl_device *d)
 {
     unsigned major = 0, minor = 0;
@@ -210,7 +210,7 @@ l2k_cl_device *l2k_cl_device_at(unsigned number)
 
 /* ---- Contexts and queues ------------------------------------------------------------------------------------- */
 
-/* The first that can be used: of GPUs, if there are any. */
+/* The first usable device, a GPU if possible. */
 static unsigned first_usable(unsigned count)
 {
     for (unsigned i = 0; i < count; i++)

@@ -1,7 +1,7 @@
-/* OpenCL at run time: its functions, devices, memory and programs. The loader is opened when it is first needed, so a
- * machine without one has no devices. Internal to the OpenCL backend and the OpenCL engine.
+/* OpenCL at run time: its functions, devices, memory and programs. First use opens the loader, so a machine without one
+ * has no devices. Internal to the OpenCL backend and the OpenCL engine.
  *
- * Devices, their contexts and programs stay for the life of the process. A memory object takes the place of a pointer to
+ * Devices, their contexts and programs live as long as the process. A memory object takes the place of a pointer to
  * device memory (l2k_plane.data, l2k_coefficients.base, l2k_device_memory.at), a command queue that of a stream. */
 #ifndef L2K_TRANSFORM_OPENCL_CL_RUNTIME_H
 #define L2K_TRANSFORM_OPENCL_CL_RUNTIME_H
@@ -60,8 +60,8 @@ typedef struct l2k_cl_functions {
 
 extern l2k_cl_functions l2k_cl;
 
-/* L2K_OK, or reports a failed call, "clEnqueueReadBuffer" say: L2K_ERROR_MEMORY where a device or the host has too
- * little of it, else L2K_ERROR_BACKEND. */
+/* L2K_OK, or reports a failed call, such as "clEnqueueReadBuffer": L2K_ERROR_MEMORY if a device or the host has too
+ * little memory, else L2K_ERROR_BACKEND. */
 l2k_status l2k_cl_check(const l2k_context *context, cl_int error, const char *call);
 
 /* The same around a call without its prefix: L2K_CL_TRY(context, Finish, (queue)). */
@@ -90,14 +90,14 @@ struct l2k_cl_device {
 /* The number of devices of all platforms, GPUs first, CPUs last. 0: `reason`, unless NULL, says why. */
 unsigned l2k_cl_count(const char **reason);
 
-/* A device by its number here, below that of l2k_cl_count. */
+/* A device by its number, below l2k_cl_count. */
 l2k_cl_device *l2k_cl_device_at(unsigned number);
 
-/* The context's device, opened: that which it names, or else the first that can be used. `devices` is the ordinal of
- * the first OpenCL device (transform/device.h). L2K_ERROR_BACKEND where there is none. */
+/* Opens the device that the context names, or else the first usable one. `devices` is the ordinal of the first OpenCL
+ * device (transform/device.h). L2K_ERROR_BACKEND without a device. */
 l2k_status l2k_cl_open(const l2k_context *context, l2k_cl_device **device);
 
-/* The same without opening it; NULL: `text` says why. Names the device otherwise. */
+/* The same without opening it. `text` names the device, or says why the result is NULL. */
 l2k_cl_device *l2k_cl_find(int ordinal, char *text, size_t bytes);
 
 /* An in-order queue, which measures times if `profiles`. The caller releases it. */
@@ -110,7 +110,7 @@ l2k_status l2k_cl_queue(const l2k_context *context, const l2k_cl_device *device,
 l2k_status l2k_cl_buffer(const l2k_context *context, const l2k_cl_device *device, cl_mem_flags flags, size_t bytes,
                          cl_mem *buffer);
 
-/* As l2k_device_reserve, with a buffer for `at`: what was there is lost if more is needed. */
+/* As l2k_device_reserve, with a buffer for `at`: growth loses the content. */
 l2k_status l2k_cl_reserve(const l2k_context *context, const l2k_cl_device *device, l2k_device_memory *memory,
                           size_t bytes);
 void l2k_cl_release(l2k_device_memory *memory);
@@ -122,8 +122,7 @@ void l2k_cl_release(l2k_device_memory *memory);
 l2k_status l2k_cl_program(const l2k_context *context, l2k_cl_device *device, const char *source, const char *options,
                           cl_program *program);
 
-/* A kernel of it. Its arguments belong to the kernel object, so each object of the library takes its own, and releases
- * it. */
+/* A kernel of it. A kernel object holds its arguments, so each object of the library takes and releases its own. */
 l2k_status l2k_cl_kernel(const l2k_context *context, cl_program program, const char *name, cl_kernel *kernel);
 
 /* Arguments 0 to count - 1 of a kernel: sizes and values in turn. */

@@ -6,7 +6,7 @@
 #include "tiling/pixel/pixel_rows.h"
 #include "transform/layout.h"
 
-enum { ROW_ALIGNMENT = 16 }; /* of what a work-item loads at once */
+enum { ROW_ALIGNMENT = 16 }; /* a work-item's load */
 
 static l2k_sample_type smallest_type(unsigned precision, bool is_signed)
 {
@@ -41,7 +41,7 @@ size_t l2k_cl_pixel_bytes(const l2k_cl_pixels *pixels)
 
 /* ---- Places -------------------------------------------------------------------------------------------------- */
 
-/* Rows of `count` samples in a plane that a copy can take. */
+/* Whether a copy can take the plane as rows of `count` samples. */
 static bool has_rows(const l2k_cl_pixels *pixels, const l2k_plane *plane, unsigned count)
 {
     const size_t bytes = l2k_sample_bytes(pixels->type);
@@ -137,7 +137,7 @@ static bool is_whole(const rows_copy *copy)
     return copy->device_stride == copy->host_stride;
 }
 
-/* Of rows with one stride, without what follows the last. */
+/* Rows with one stride, without the gap behind the last. */
 static size_t whole_bytes(const rows_copy *copy)
 {
     return copy->device_stride * (copy->height - 1) + copy->bytes;
@@ -156,7 +156,7 @@ static l2k_status upload(const l2k_context *context, cl_command_queue queue, cl_
     return L2K_OK;
 }
 
-/* What is between the caller's rows stays as it is. */
+/* Leaves the gaps between the caller's rows as they are. */
 static l2k_status download(const l2k_context *context, cl_command_queue queue, cl_mem memory, const rows_copy *c)
 {
     const size_t device[3] = {0, c->at / c->device_stride, 0}, host[3] = {0}, region[3] = {c->bytes, c->height, 1};

@@ -1,5 +1,5 @@
-/* How the samples of a host plan come to the device and back: as they are, where rows of them can be copied, or packed
- * in host memory. Internal to the OpenCL backend. */
+/* Moves the samples of a host plan to the device and back: as they are, if rows of them can be copied, or packed in
+ * host memory. Internal to the OpenCL backend. */
 #ifndef L2K_TRANSFORM_OPENCL_CL_STAGING_H
 #define L2K_TRANSFORM_OPENCL_CL_STAGING_H
 

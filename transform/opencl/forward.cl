@@ -85,8 +85,8 @@ L2K_HD void to_values(const l2k_cl_level *level, const samples raw[COMPONENTS], 
 
 /* ---- Lifting ------------------------------------------------------------------------------------------------- */
 
-/* What vertical lifting keeps from round to round: the last sample row, then, from there upwards, a row of each step but
- * the last. */
+/* Vertical lifting keeps from round to round: the last sample row, then, from there upwards, a row of each step but the
+ * last. */
 typedef struct state {
     value even[COMPONENTS][N], rows[FLOATS ? 3 : 1][COMPONENTS][N];
 } state;
@@ -183,7 +183,7 @@ L2K_HD COEFFICIENT coefficient_of(value v, float step, float reciprocal)
 #endif
 }
 
-/* Every other one of x becomes coefficients first .. first + HALF - 1 of a row of `count`. */
+/* Every other value of x becomes coefficients first .. first + HALF - 1 of a row of `count`. */
 #define STORE_HALF(row, type, vector, x, first, count, convert)                                                        \
     do {                                                                                                               \
         type half_row[HALF];                                                                                           \
@@ -226,7 +226,7 @@ L2K_HD void store_row(const l2k_cl_level *level, int component, int is_high, glo
 
 /* ---- Rounds -------------------------------------------------------------------------------------------------- */
 
-/* Down a strip: the number of the next round, and its rows, which are loaded a round ahead of their use. */
+/* The position in a strip: the number of the next round, and its rows, loaded a round ahead of their use. */
 typedef struct cursor {
     int t;
     samples odd[COMPONENTS], even[COMPONENTS];
@@ -319,7 +319,7 @@ KERNEL analyse(global uchar *plane0, global uchar *plane1, global uchar *plane2,
         advance(&level, &p, u, &c, rows);
     for (int t = begin; t < end; t++) {
         advance(&level, &p, u, &c, rows);
-        lend_columns(edges[t & 1], item, rows); /* who is still reading reads the others */
+        lend_columns(edges[t & 1], item, rows); /* slower work-items still read the other edges */
         barrier(CLK_LOCAL_MEM_FENCE);
         if (stores)
             finish_rows(&level, edges[t & 1], item, u, t, rows, all, low);

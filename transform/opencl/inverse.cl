@@ -1,6 +1,6 @@
 /* Synthesis of a level (F.3): subbands to samples, with the inverse quantiser before it, and component transform and
- * level shift behind it. A row is undone horizontally first, which takes coefficients of the neighbours: these are
- * loaded as well, so that work-items need nothing of each other. */
+ * level shift behind it. Horizontal lifting comes first and needs coefficients of the neighbours: a work-item loads
+ * these as well, so that work-items are independent of each other. */
 #include "transform/opencl/level.clh"
 
 #if FLOATS
@@ -142,7 +142,7 @@ L2K_HD void load_row(const l2k_cl_level *level, const global COEFFICIENT *all, c
     }
 }
 
-/* What vertical lifting keeps: the last high row, then, upwards, a row of each step. */
+/* Vertical lifting keeps the last high row, then, upwards, a row of each step. */
 typedef struct state {
     value rows[FLOATS ? 4 : 2][COMPONENTS][N];
 } state;

@@ -12,7 +12,7 @@ void l2k_cl_unpin(cl_command_queue queue, l2k_cl_pinned *memory)
     *memory = (l2k_cl_pinned){0};
 }
 
-/* A quarter more than needed, for another image of that size that takes a little more. */
+/* Takes a quarter more than needed, for a later image of the same size that needs a little more. */
 l2k_status l2k_cl_pin(const l2k_context *context, const l2k_cl_device *device, cl_command_queue queue,
                       l2k_cl_pinned *memory, size_t bytes)
 {

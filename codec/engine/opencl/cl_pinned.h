@@ -1,4 +1,4 @@
-/* Host memory that a device copies from and to without help: a buffer in host memory, mapped as long as it is there. */
+/* Host memory that a device copies from and to by itself: a buffer in host memory, mapped for all its life. */
 #ifndef L2K_CODEC_ENGINE_OPENCL_CL_PINNED_H
 #define L2K_CODEC_ENGINE_OPENCL_CL_PINNED_H
 
@@ -11,13 +11,13 @@ typedef struct l2k_cl_pinned {
     cl_mem buffer;
 } l2k_cl_pinned;
 
-/* Taken anew only if more is needed; what was there is lost, and must not be in use. Errors: L2K_ERROR_MEMORY,
+/* Reallocates only to grow; the content is lost, and must not be in use. Errors: L2K_ERROR_MEMORY,
  * L2K_ERROR_BACKEND. */
 l2k_status l2k_cl_pin(const l2k_context *context, const l2k_cl_device *device, cl_command_queue queue,
                       l2k_cl_pinned *memory, size_t bytes);
 void l2k_cl_unpin(cl_command_queue queue, l2k_cl_pinned *memory);
 
-/* Memory in chunks, of which what is taken stays until `used` and `chunk` are 0 again. */
+/* Memory in chunks; pieces stay valid until `used` and `chunk` are reset to 0. */
 enum { L2K_CL_CHUNKS = 64 };
 
 typedef struct l2k_cl_chunks {

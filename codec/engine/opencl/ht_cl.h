@@ -1,11 +1,11 @@
-/* HT code-blocks on an OpenCL device: what the host tells the kernels, and they tell the host. Read by both compilers;
- * all offsets count elements of a buffer. */
+/* HT code-blocks on an OpenCL device: the interface between host and kernels. Both compilers read this; all offsets
+ * count elements of a buffer. */
 #ifndef L2K_CODEC_ENGINE_OPENCL_HT_CL_H
 #define L2K_CODEC_ENGINE_OPENCL_HT_CL_H
 
 #include <stdint.h>
 
-/* A launch sees views in this many buffers. */
+/* The most buffers that a launch's views are in. */
 #define L2K_HT_CL_BUFFERS 4
 
 /* A code-block's coefficients. */
@@ -33,12 +33,12 @@ typedef struct l2k_ht_cl_encode_block {
 
 /* Before the coded blocks. */
 typedef struct l2k_ht_cl_encode_counters {
-    uint32_t code;   /* units of 4 bytes that the code takes, or would */
+    uint32_t code;   /* units of 4 bytes that the code takes, or would take */
     uint32_t failed; /* the least number of a block with too large a magnitude */
 } l2k_ht_cl_encode_counters;
 
 typedef struct l2k_ht_cl_coded_block {
-    uint32_t at, bytes;      /* in units of 4 bytes; of the cleanup pass, 0: zeros alone */
+    uint32_t at, bytes;      /* in units of 4 bytes; of the cleanup pass, 0: only zeros */
     uint32_t magnitude_bits; /* of the largest magnitude */
 } l2k_ht_cl_coded_block;
 
@@ -60,9 +60,9 @@ typedef struct l2k_ht_cl_decode_block {
     uint16_t unused;
 } l2k_ht_cl_decode_block;
 
-/* What un-stuffing and quads tell the kernels behind them; scratch memory begins with one for each block. */
+/* Results of un-stuffing and quads for later kernels; scratch memory begins with one for each block. */
 typedef struct l2k_ht_cl_head {
-    uint32_t bad;                     /* its bytes cannot be right */
+    uint32_t bad;                     /* its bytes are invalid */
     uint32_t magsgn, sigprop, magref; /* words of each stream */
 } l2k_ht_cl_head;
 

@@ -24,7 +24,7 @@ static l2k_status add_range(l2k_ht_cl *c, size_t first)
     return L2K_OK;
 }
 
-/* The buffer's number in a range, which may get it; L2K_HT_CL_BUFFERS: it has others. */
+/* The buffer's number in a range, added if necessary; L2K_HT_CL_BUFFERS: the range is full. */
 static uint32_t find_buffer(l2k_ht_cl_range *range, cl_mem buffer)
 {
     uint32_t i = 0;
@@ -94,7 +94,7 @@ l2k_status l2k_ht_cl_make_table(l2k_ht_cl *c, l2k_device_memory *table, const vo
 
 /* ---- A batch ------------------------------------------------------------------------------------------------- */
 
-/* After an error nothing of the batch is at work. */
+/* After an error no work of the batch is left running. */
 static l2k_status leave(l2k_ht_cl *c, l2k_status status)
 {
     if (status == L2K_OK)

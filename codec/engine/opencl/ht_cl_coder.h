@@ -1,5 +1,5 @@
-/* The HT block coder on an OpenCL device: what encoding and decoding have in common. Internal to this folder, but for
- * the table. */
+/* The HT block coder on an OpenCL device: shared by encoding and decoding. Internal to this folder, except for the
+ * table. */
 #ifndef L2K_CODEC_ENGINE_OPENCL_HT_CL_CODER_H
 #define L2K_CODEC_ENGINE_OPENCL_HT_CL_CODER_H
 
@@ -9,7 +9,7 @@
 
 /* Encodes batches without distortions and refinement passes, decodes all of HT; views are on the device.
  * l2k_block_batch.engine is the queue (a cl_command_queue) to work in, after the work already enqueued there; NULL: one
- * of the coder's own. Decoding, and encoding up to `finish`, goes on by itself. */
+ * of the coder's own. Decoding, and encoding up to `finish`, runs asynchronously. */
 extern const l2k_block_coder_table l2k_ht_on_opencl;
 
 /* Blocks that follow each other in the list and whose views are in the same buffers: a launch of each kernel. */
@@ -26,7 +26,7 @@ typedef struct l2k_ht_cl {
     bool encodes;
     l2k_ht_cl_range *ranges;
     size_t num_ranges, capacity;
-    l2k_cl_pinned list, results; /* what crosses the bus but for code */
+    l2k_cl_pinned list, results; /* cross the bus, as code does */
     l2k_device_memory device_list, device_results;
     /* Encoding, from the first batch on: */
     cl_kernel encode;
@@ -41,11 +41,11 @@ typedef struct l2k_ht_cl {
     bool any_refined;
 } l2k_ht_cl;
 
-/* A block's view, for the list; where the last range has other buffers, a new one begins. */
+/* Fills in a block's view for the list; begins a new range if the last one has no room for its buffer. */
 l2k_status l2k_ht_cl_list(l2k_ht_cl *c, size_t number, l2k_ht_cl_view *view);
 
-/* A kernel over the blocks of a range, with as many work-items each, and its arguments: the list, `first` and the
- * buffers come first. */
+/* Enqueues a kernel over the blocks of a range, `items` work-items each; its arguments follow the list, `first` and the
+ * buffers. */
 l2k_status l2k_ht_cl_launch(const l2k_ht_cl *c, cl_kernel kernel, const l2k_ht_cl_range *range, size_t items,
                             const l2k_cl_argument *more, unsigned count);
 

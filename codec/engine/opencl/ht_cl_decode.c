@@ -1,5 +1,5 @@
-/* HT code-blocks decoded on an OpenCL device, seen from the host: which segments of a block go there, and where
- * everything lies. */
+/* The host's side of decoding HT code-blocks on an OpenCL device: chooses the segments that go there, and lays out
+ * memory. */
 #include <string.h>
 
 #include "base/integer.h"
@@ -11,7 +11,7 @@ extern const char l2k_cl_ht_decode[];
 /* Magnitudes of reversible blocks have 31 bits, others, doubled, 30; those in int16 have 15. */
 enum { SAMPLE_BITS = 31, NARROW_BITS = 15 };
 
-/* Bytes that go up while the next ones are gathered. */
+/* One piece goes up while the host gathers the next. */
 enum { PIECE_BYTES = 1 << 20 };
 
 static l2k_status prepare(l2k_ht_cl *c)
@@ -67,7 +67,7 @@ static l2k_status take_set(const l2k_ht_cl *c, const l2k_block_place *place, con
     return L2K_OK;
 }
 
-/* Words of a stream of up to that many bytes, and of filler. */
+/* Words of a stream of up to `bytes` bytes, and of filler. */
 static uint32_t stream_words(uint32_t bytes)
 {
     return bytes / 4 + 1 + L2K_HT_CL_FILLER;
@@ -100,7 +100,7 @@ static l2k_status list_blocks(l2k_ht_cl *c, uint64_t *bytes, uint64_t *words)
     for (size_t i = 0; i < count; i++) {
         const l2k_block_place *place = &c->batch.places[i];
         const l2k_block *block = place->block;
-        if (block->kind == L2K_BLOCK_MQ && block->received.first) /* of others, no packet has said what they are */
+        if (block->kind == L2K_BLOCK_MQ && block->received.first) /* without a packet, the kind is unknown */
             return l2k_fail(c->context, L2K_ERROR_UNSUPPORTED, "OpenCL: an MQ code-block among those of HT");
         const l2k_ht_received_set set = l2k_ht_find_set(&block->received);
         to[i] = (l2k_ht_cl_decode_block){0};
@@ -122,7 +122,6 @@ static l2k_status list_blocks(l2k_ht_cl *c, uint64_t *bytes, uint64_t *words)
 
 /* ---- Bytes --------------------------------------------------------------------------------------------------- */
 
-/* A block's segments, one after another. */
 static void gather_block(const l2k_received_block *from, const l2k_ht_cl_decode_block *block, uint8_t *to)
 {
     const l2k_ht_received_set set = l2k_ht_find_set(from);

@@ -1,4 +1,4 @@
-/* HT code-blocks encoded on an OpenCL device, seen from the host: the list of blocks, and what comes back. */
+/* The host's side of encoding HT code-blocks on an OpenCL device: the list of blocks, and results. */
 #include <string.h>
 
 #include "base/integer.h"
@@ -130,7 +130,7 @@ static l2k_status fetch_code(l2k_ht_cl *c, uint32_t units)
     return L2K_OK;
 }
 
-/* Where the code had too little room, it is made again. */
+/* Codes again with more room if the code had too little. */
 l2k_status l2k_ht_cl_finish_encoding(l2k_ht_cl *c)
 {
     l2k_ht_cl_encode_counters counters;

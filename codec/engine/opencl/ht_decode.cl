@@ -1,9 +1,9 @@
-/* HT code-blocks as a decoder reads them (7.3 to 7.5 of T.814), in three kernels: quads from MEL and VLC, where each
- * codeword depends on the one before, a work-item a block, beside another that takes the stuffing out of the other
- * streams; samples from MagSgn, a work-group a block; SigProp, MagRef and the shift of a region of interest (H.1).
+/* Decodes HT code-blocks (7.3 to 7.5 of T.814) in three kernels: quads from MEL and VLC, where each codeword depends on
+ * the one before, a work-item per block, beside another that removes the stuffing from the other streams; samples from
+ * MagSgn, a work-group per block; SigProp, MagRef and the shift of a region of interest (H.1).
  *
- * Whatever the bytes are, a block's loops are bounded by its area and the lengths of its segments; reads beyond a
- * stream's end are moved to filler behind it, and writes depend on the block's size alone. */
+ * For any bytes, a block's area and the lengths of its segments bound its loops; reads beyond a stream's end are
+ * clamped to filler behind it, and writes depend on the block's size alone. */
 #include "transform/opencl/shim.clh"
 #include "codec/engine/opencl/ht_cl.h"
 
@@ -16,8 +16,8 @@
 typedef struct bit_writer {
     __global uint *words;
     uint count; /* of whole words */
-    ulong bits; /* that are not yet a word */
-    uint left;  /* how many */
+    ulong bits; /* of the unfinished word */
+    uint left;  /* their number */
 } bit_writer;
 
 static void put_bits(bit_writer *w, uint bits, uint count)
@@ -67,7 +67,7 @@ static uint unstuff_backward(const __global uchar *end, uint count, __global uin
     return end_bits(&w, 0);
 }
 
-/* The length of MEL and VLC together, Scup (7.1.1); 0 if the segment's last two bytes cannot be one. */
+/* Scup, the length of MEL and VLC together (7.1.1); 0 if the segment's last two bytes are out of range. */
 static uint suffix_of(const __global uchar *segment, uint length)
 {
     if (length < 2)
@@ -184,7 +184,7 @@ static uint take(vlc_reader *v, uint count)
     return value;
 }
 
-/* An entry of l2k_ht_vlc; in context 0 MEL says whether there is one. */
+/* An entry of l2k_ht_vlc; in context 0, MEL tells whether one follows. */
 static uint next_quad(vlc_reader *v, mel_reader *m, const __local ushort *codes, uint context)
 {
     if (context == 0 && !mel_symbol(m))
@@ -207,8 +207,8 @@ static prefix next_prefix(vlc_reader *v)
     return p;
 }
 
-/* Of both quads, the second in bits 16 to 31. Suffixes that have extensions are beyond all bit-planes, so that it does
- * not matter what follows. */
+/* Residuals of both quads, the second in bits 16 to 31. Suffixes with extensions are beyond all bit-planes, so whatever
+ * follows them does not matter. */
 static uint next_residuals(vlc_reader *v, mel_reader *m, bool first_row, uint first, uint second)
 {
     prefix p = {0, 0, 0}, q = {0, 0, 0};
@@ -228,16 +228,16 @@ static uint next_residuals(vlc_reader *v, mel_reader *m, bool first_row, uint fi
 
 /* ---- Quads --------------------------------------------------------------------------------------------------- */
 
-/* Significance of the lower samples of a row of quads, two bits each: words of 16 quads, of all blocks of a work-group
- * side by side. */
+/* Significance of the lower samples of a row of quads, two bits each: words of 16 quads, interleaved over the blocks of
+ * a work-group. */
 #define LOWER_WORDS (MOST_ACROSS / 16)
 
-/* The row of quads at `to`. Returns all residuals together. */
+/* Decodes the row of quads at `to`. Returns the OR of all residuals. */
 static uint decode_row(vlc_reader *v, mel_reader *m, const __local ushort *codes, __local uint *lower, uint across,
                        bool first_row, __global uint *to)
 {
     uint left = 0, carry = 0, below = 0, residuals = 0; /* left: rho of the quad there */
-    ulong above = 0;                                    /* of samples beside each other, whether one is significant */
+    ulong above = 0;                                    /* whether one of two adjacent samples is significant */
     for (uint x = 0; x < across; x += 2, above >>= 4) {
         const uint word = x / 16 * L2K_HT_CL_GROUP_BLOCKS;
         if (x % 16 == 0) {
@@ -315,7 +315,7 @@ ht_decode_quads(const __global l2k_ht_cl_decode_block *blocks, uint count, const
 
 #define ITEMS L2K_HT_CL_SAMPLE_ITEMS
 
-/* A stream without stuffing; from word `last` on there is filler. */
+/* A stream without stuffing; filler starts at word `last`. */
 typedef struct bit_reader {
     const __global uint *words;
     uint last;
@@ -328,7 +328,7 @@ static uint bits_at(bit_reader r, uint at)
     return shift ? word[0] >> shift | word[1] << (32 - shift) : word[0];
 }
 
-/* Sum over the work-items up to and with this one; *all: over all of them. A barrier must follow. */
+/* Inclusive prefix sum over work-items; *all gets the total. A barrier must follow. */
 static uint sum_up_to(__local uint *sums, uint item, uint own, uint *all)
 {
     uint from = 0;
@@ -387,13 +387,13 @@ static void clear_block(const block *b, uint item)
             store_sample(b, x, y, 0, false);
 }
 
-/* From magnitudes to those of coefficients, with the middle of the interval below the lowest bit-plane. */
+/* Scales magnitudes to those of coefficients, in the middle of the interval below the lowest bit-plane. */
 typedef struct scale {
     uint plane, middle, mask;
 } scale;
 
-/* The exponents of a quad's lower samples less one, in eight bits each. Of 32 bits, the greatest value and two are 0 or
- * 1 again, as on the CPU. */
+/* The exponents of a quad's lower samples less one, in eight bits each. In 32 bits, the greatest value and two wraps to
+ * 0 or 1, as on the CPU. */
 static uint lower_exponents(uint first, uint second)
 {
     first >>= 1;
@@ -413,14 +413,15 @@ static void read_samples(bit_reader bits, uint at, uint quad, uint bound, uint s
     }
 }
 
-/* Exponents of the row above, between zeros, and of the row that is being read. */
+/* Exponents of the row above, between zeros, and of the current row. */
 typedef struct sample_memory {
     ushort lower[2][MOST_ACROSS + 2];
     uint sums[2 * ITEMS];
     uint bad;
 } sample_memory;
 
-/* The greatest exponent above a quad less one, where more than one sample is significant; and one. */
+/* The bound of a quad is its residual plus 1, or with several significant samples plus the greatest exponent above less
+ * 1 if that is larger. */
 static uint bound_of(const __local ushort *above, uint quad)
 {
     const uint rho = quad >> 4 & 15;
@@ -481,7 +482,7 @@ ht_decode_samples(const __global l2k_ht_cl_decode_block *blocks, uint first, __g
     __global l2k_ht_cl_head *head = (__global l2k_ht_cl_head *)scratch + number;
     const bit_reader bits = {scratch + from->magsgn, head->magsgn};
     const bool right = from->length && !head->bad && read_block(from, &b, scratch, bits, &m, item);
-    barrier(CLK_GLOBAL_MEM_FENCE); /* all have read head->bad */
+    barrier(CLK_GLOBAL_MEM_FENCE); /* every work-item has read head->bad */
     if (right)
         return;
     clear_block(&b, item);
@@ -493,7 +494,7 @@ ht_decode_samples(const __global l2k_ht_cl_decode_block *blocks, uint first, __g
 
 /* ---- Refinement (7.4, 7.5) ------------------------------------------------------------------------------------- */
 
-/* Significance of columns of four samples, with a border all around, of which a 1024 x 4 block has the most. */
+/* Significance of columns of four samples, with a border all around; a 1024 x 4 block has the most. */
 #define COLUMNS (1026 * 3)
 
 typedef struct refinement {
@@ -520,7 +521,7 @@ static void find_significance(const refinement *r, uint item)
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }
 
-/* A refined sample has the bit itself in place of the middle of the interval that it was in. */
+/* In a refined sample, the bit replaces the middle of its interval. */
 static void refine_magnitudes(const refinement *r, bit_reader bits, __local uint *sums, uint item)
 {
     uint at = 0, all;
@@ -541,15 +542,15 @@ static void refine_magnitudes(const refinement *r, bit_reader bits, __local uint
         }
 }
 
-/* Significance of a column with the samples right above and below it: bits 0 to 5. */
+/* Significance of a column with the samples directly above and below it: bits 0 to 5. */
 static uint tall(const refinement *r, const __local uchar *column)
 {
     const uint below = r->causal ? 0 : column[r->pitch] & 1;
     return column[-(int)r->pitch] >> 3 | (uint)*column << 1 | below << 5;
 }
 
-/* Visits the samples of a column that are not significant and have a significant neighbour, including those that have
- * just become so. Returns the new ones. */
+/* Visits insignificant samples of a column with a significant neighbour, including neighbours that have just become
+ * significant. Returns the new ones. */
 static uint visit_column(const refinement *r, bit_reader bits, uint *at, const __local uchar *column, uint rows)
 {
     uint here = tall(r, column), found = 0;
@@ -595,7 +596,7 @@ static void unshift_region(const block *b, uint shift, uint scale, uint item)
         }
 }
 
-/* MagRef is parallel; SigProp, where each bit decides what the next one means, is one work-item's. */
+/* MagRef runs in parallel; SigProp on one work-item, since each of its bits decides the meaning of the next one. */
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
 ht_decode_refine(const __global l2k_ht_cl_decode_block *blocks, uint first, __global uchar *buffer0,
                  __global uchar *buffer1, __global uchar *buffer2, __global uchar *buffer3, __global uint *scratch)
@@ -614,7 +615,7 @@ ht_decode_refine(const __global l2k_ht_cl_decode_block *blocks, uint first, __gl
         const bit_reader sigprop = {scratch + from->sigprop, head->sigprop};
         const bit_reader magref = {scratch + from->magref, head->magref};
         find_significance(&r, item);
-        if (from->passes > 2) /* first, because it concerns only what the cleanup pass found */
+        if (from->passes > 2) /* first, since it only refines samples of the cleanup pass */
             refine_magnitudes(&r, magref, sums, item);
         if (item == 0)
             propagate_significance(&r, sigprop);

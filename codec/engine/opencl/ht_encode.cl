@@ -1,16 +1,16 @@
-/* The HT cleanup pass (7.3 of T.814) as an encoder makes it. A work-group has a code-block, a work-item some pairs of
- * quads. All samples are known beforehand, so quads are coded side by side: first what each says of its samples, then how
- * many bits each pair takes, then these, at places that a sum gives, as streams without stuffing in local memory. Three
- * work-items go through the streams: two find where stuffing inserts bits, one codes MEL. The bytes are those of
- * codec/blocks/ht/ht_encode.c. */
+/* Encodes the HT cleanup pass (7.3 of T.814). A work-group has a code-block, a work-item some pairs of quads. All
+ * samples are known beforehand, so quads are coded in parallel: first the significance and exponents of each, then the
+ * number of bits of each pair, then these bits, at places that a prefix sum gives, as streams without stuffing in local
+ * memory. Three work-items go through the streams: two find where stuffing inserts bits, one codes MEL. The bytes equal
+ * those of codec/blocks/ht/ht_encode.c. */
 #include "transform/opencl/shim.clh"
 #include "quant/quantiser.h"
 #include "codec/engine/opencl/ht_cl.h"
 
 #define ITEMS L2K_HT_CL_ENCODE_ITEMS
 
-/* Quads of a block, in pairs; bits of VLC: 30 a pair behind the length field. MEL has a symbol a quad, and one a pair of
- * the first row, of which each row of 512 quads takes 256; they take 1535 bits at most. */
+/* Quads of a block, in pairs; bits of VLC: 30 per pair behind the length field. MEL has a symbol per quad, and one per
+ * pair of the first row, 256 of them in a row of 512 quads; they take at most 1535 bits. */
 #define PAIRS        512
 #define VLC_WORDS    ((30 * PAIRS + 12) / 32 + 4)
 #define SYMBOL_WORDS (1536 / 32)
@@ -39,7 +39,7 @@ typedef struct memory {
     uint at, magsgn_bytes, vlc_bytes, vlc_last;
 } memory;
 
-/* LLVM 15 crashes where it has to decide that for large functions with structures. */
+/* LLVM 15 crashes when it decides about inlining large functions with structures. */
 #define INLINE static inline __attribute__((always_inline))
 
 /* ---- Quads --------------------------------------------------------------------------------------------------- */
@@ -85,7 +85,7 @@ static quad load_quad(const block *b, uint x, uint y)
     return q;
 }
 
-/* What a quad's neighbours make of it. */
+/* A quad's code, which depends on its neighbours. */
 typedef struct coded_quad {
     quad q;
     uint context, bound, residual, entry;
@@ -120,13 +120,13 @@ INLINE coded_quad code_quad(const __local ushort *known, const block *b, uint x,
     return c;
 }
 
-/* Bits of a sample: its bound's, less one where the codeword tells the highest. */
+/* Bits of a sample: its bound's, less one if the codeword tells the highest. */
 static uint sample_bits(const coded_quad *c, uint k)
 {
     return c->q.rho >> k & 1 ? c->bound - (c->entry >> (3 + k) & 1) : 0;
 }
 
-/* Beyond an odd row's end there is a quad without bits. */
+/* A quad without bits completes the last pair of an odd row. */
 static coded_quad no_quad(void)
 {
     coded_quad c;
@@ -189,7 +189,7 @@ static uint bits_at(const __local uint *stream, uint at)
     return shift ? low >> shift | stream[(at >> 5) + 1] << (32 - shift) : low;
 }
 
-/* Sum over the work-items before this one; *all: over all of them. The sum may be several, side by side. */
+/* Exclusive prefix sum over work-items; *all gets the total. A value may pack several sums. */
 static uint sum_before(__local uint *sums, uint item, uint own, uint *all)
 {
     uint from = 0;
@@ -226,8 +226,8 @@ static void note_marks(const __local uint *stream, uint count, bool backward, __
             atomic_or(&marks[word >> 5], 1u << (word & 31));
 }
 
-/* Lists the places of inserted bits among the stuffed ones. Returns their number, which may be more than are listed;
- * *end is behind the last byte that has one. */
+/* Lists the places of inserted bits among the stuffed ones. Returns their number, which may exceed the list; *end is
+ * behind the last byte that has one. */
 static uint find_inserted(const __local uint *stream, uint count, bool backward, const __local uint *marks,
                           __local uint *list, uint *end)
 {
@@ -270,7 +270,7 @@ static uint stuffed_word(const __local uint *stream, const __local uint *list, u
     return word;
 }
 
-/* Goes through a stream with too many of them byte by byte. */
+/* Reads a stream with more of them than the list holds byte by byte. */
 typedef struct byte_reader {
     const __local uint *stream;
     uint at, before;
@@ -285,7 +285,6 @@ static uint next_byte(byte_reader *r)
     return r->before = is_short ? byte & 0x7F : byte;
 }
 
-/* A single byte. */
 static uint stuffed_byte(const __local uint *stream, const __local uint *list, uint inserted, bool backward,
                          uint number)
 {
@@ -302,7 +301,7 @@ static uint stuffed_byte(const __local uint *stream, const __local uint *list, u
 
 typedef struct mel_coder {
     __local uchar *bytes;
-    uint bits, count, room, size; /* bits that are not yet a byte, of how many; bytes so far */
+    uint bits, count, room, size; /* the unfinished byte, its bits, its capacity; bytes so far */
     uint state, run;
 } mel_coder;
 
@@ -399,8 +398,8 @@ static void put_symbol(__local memory *m, uint at, bool one)
         atomic_or(&m->ones[at >> 5], 1u << (at & 31));
 }
 
-/* Symbols of the first row have every other place, behind two quads the one that says whether both residuals exceed
- * 2. */
+/* Symbols of the first row take every other place; behind two quads comes the one that tells whether both residuals
+ * exceed 2. */
 static void put_symbols(__local memory *m, const block *b, const coded_pair *p)
 {
     const uint at = p->y ? b->across + p->y * b->across + p->x : 2 * p->x, step = p->y ? 1 : 2;
@@ -469,8 +468,8 @@ static void end_magsgn(__local memory *m, const __local uint *magsgn, uint count
     m->magsgn_bytes = bytes - dropped;
 }
 
-/* The last bytes of MEL and VLC become one where their bits agree, unless that would be 0xFF, after which MEL would be
- * stuffed, or VLC is nothing but its length field. */
+/* The last bytes of MEL and VLC merge if their bits agree, unless that would be 0xFF, after which MEL would be stuffed,
+ * or VLC has only its length field. */
 static void end_mel_and_vlc(__local memory *m, uint count)
 {
     const uint bits = count + m->vlc_inserted, bytes = bits / 8, mask = (1u << (bits & 7)) - 1;
@@ -536,7 +535,7 @@ static void copy_vlc(const __local memory *m, __global uchar *to, uint whole, ui
     }
 }
 
-/* A place of its own in the code of all blocks. */
+/* Takes a place of the block's own in the code of all blocks. */
 static void take_place(__local memory *m, __global l2k_ht_cl_encode_counters *counters,
                        __global l2k_ht_cl_coded_block *coded)
 {
@@ -619,6 +618,6 @@ ht_encode(const __global l2k_ht_cl_encode_block *blocks, uint first, const __glo
         to[i] = m.mel[i];
     to += m.mel_bytes;
     copy_vlc(&m, to, (vlc_bits + m.vlc_inserted) / 8, item);
-    if (item < 4 * units - bytes) /* what is copied to the host has been written */
+    if (item < 4 * units - bytes) /* the host copies whole units */
         to[m.vlc_bytes + item] = 0;
 }

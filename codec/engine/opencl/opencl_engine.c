@@ -1,11 +1,11 @@
-/* OpenCL as an engine: a plan that keeps its coefficients on the device, and the HT block coder there. What this has no
- * kernels for goes to the CPU's coders behind the device's transform. */
+/* OpenCL as an engine: a plan that keeps its coefficients on the device, and the HT block coder there. Code-blocks
+ * without kernels go to the CPU's coders behind the device's transform. */
 #include "base/memory.h"
 #include "base/run.h"
 #include "codec/engine/cpu/cpu_engine.h"
 #include "codec/engine/opencl/ht_cl_coder.h"
 
-/* HT alone: encoded without distortions and refinement passes, and with steps that are known. */
+/* Only HT: encoded without distortions and refinement passes, and with known steps. */
 static bool codes(unsigned style, const l2k_encode_request *request)
 {
     if (!(style & L2K_STYLE_HT) || style & L2K_STYLE_HT_MIXED)
@@ -18,7 +18,7 @@ static bool codes(unsigned style, const l2k_encode_request *request)
     return !request->distortions && !request->open_steps;
 }
 
-/* The engine's state is the coder, which is made when a tile first needs it. */
+/* The engine's state is the coder, made when a tile first needs it. */
 static l2k_status coder_of(l2k_engine *engine, l2k_block_coder **coder)
 {
     if (!engine->state) {
