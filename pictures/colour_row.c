@@ -75,7 +75,7 @@ static void ycc_to_rgb(const cli_view *view, uint8_t *bytes)
     }
 }
 
-/* True where the bytes in memory are already those of the output: 8-bit pixels, interleaved in the view's order. */
+/* True if the bytes in memory are already those of the output: 8-bit pixels, interleaved in the view's order. */
 static bool is_plain(const cli_view *view)
 {
     const char *first = view->channels[0].plane->data;

@@ -53,7 +53,7 @@ static bool accept(cli_metadata_kind kind, const uint8_t *data, size_t bytes, bo
     return !what;
 }
 
-/* What files of one format have around it that others have not. */
+/* Removes what only files of one format have around it. */
 static void trim(cli_metadata_kind kind, const uint8_t **data, size_t *bytes)
 {
     if (kind == CLI_EXIF && cli_metadata_has_signature(*data, *bytes)) {

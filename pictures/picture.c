@@ -96,7 +96,7 @@ static uint64_t ceil_div(uint64_t a, uint32_t b)
 }
 
 /* A sub-sampling factor that leaves `length` samples of [start, end): the one the file states if it fits, otherwise the
- * smallest; 0 where there is none. */
+ * smallest; 0: none fits. */
 static uint32_t find_subsampling(uint32_t start, uint64_t end, uint32_t length, uint32_t stated)
 {
     if (ceil_div(end, stated) - ceil_div(start, stated) == length)

@@ -26,12 +26,12 @@ typedef struct cli_picture {
     void **buffers; /* owned: one in interleaved layout, one per component in planar */
     void *icc;      /* owned, or NULL */
     cli_metadata metadata;
-    uint8_t palette[4 * 256]; /* of indices: their colours, entry by entry */
+    uint8_t palette[4 * 256]; /* the colours of indices, entry by entry */
     uint32_t num_entries;     /* 0: the samples are no indices */
     uint32_t num_columns;     /* 3, or 4 with opacity */
     uint64_t held;            /* bytes that its reader occupies while open */
     uint64_t extra;           /* further bytes where the reader delivers rows in parts */
-    uint32_t together;        /* rows that its reader decompresses together, again for each part of them; 0 if none */
+    uint32_t together;        /* rows that its reader decompresses together, again for each part; 0: none */
 } cli_picture;
 
 /* Creates a picture of `count` unsigned colour components, without a place on the reference grid and without samples.

@@ -68,7 +68,7 @@ bool cli_picture_can_interleave(const cli_picture *picture)
     return true;
 }
 
-/* Asks for huge pages, whose faults are few, where the block has whole ones. */
+/* Asks for huge pages, which fault less often, if the block has whole ones. */
 static void ask_for_huge_pages(char *block, size_t bytes)
 {
 #ifdef MADV_HUGEPAGE
@@ -172,7 +172,7 @@ static inline void store_sample(char *at, l2k_sample_type type, int64_t value)
         *(int32_t *)(void *)at = (int32_t)value;
 }
 
-/* Of signed samples, 0 stays 0. */
+/* 0 stays 0 for signed samples. */
 static int64_t scale_sample(int64_t value, uint32_t from, uint32_t to, bool is_signed)
 {
     if (to <= from)

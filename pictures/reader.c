@@ -162,7 +162,7 @@ bool cli_reader_set_precision(cli_reader *reader, uint32_t bits, bool keeps_valu
     return true;
 }
 
-/* The kind reads into memory for samples as they are in the file. */
+/* The kind reads samples in the file's precision. */
 static void restore_precision(cli_reader *reader)
 {
     for (uint32_t c = 0; reader->precision && c < reader->picture.image.num_components; c++)

@@ -32,9 +32,9 @@ struct cli_reader {
     const cli_raw *raw; /* the description for a file without a header, or NULL */
     bool quiet;
     bool indexed;        /* of a PNG file with a palette: the picture has indices, and the palette */
-    unsigned page;       /* of a TIFF or Y4M file, from 1 on; 0: the first, with a warning if there are others */
-    bool more_pages;     /* there is another page after this one */
-    uint32_t precision;  /* that samples get once they are read; 0: their own, which the kind knows */
+    unsigned page;       /* of a TIFF or Y4M file, from 1 on; 0: the first, with a warning about others */
+    bool more_pages;     /* another page follows this one */
+    uint32_t precision;  /* of samples after reading; 0: that of the file */
     bool keeps_values;   /* instead of scaling them */
     uint8_t *precisions; /* then, of the file's components */
     const cli_reader_kind *kind;
@@ -60,8 +60,8 @@ bool cli_reader_open_page(cli_reader *reader, const char *path, unsigned page, b
 /* Counts them by their headers. False after a report of one that cannot be read: `count` is that of those before it. */
 bool cli_reader_pages(const char *path, unsigned *count);
 
-/* From now on samples get this precision, and the picture says so: scaled, or with their values, which must fit. False
- * after a report. */
+/* From now on samples get this precision, which the picture then states: scaled, or with their values, which must fit.
+ * False after a report. */
 bool cli_reader_set_precision(cli_reader *reader, uint32_t bits, bool keeps_values);
 
 /* Does the content of an input identify a known format? */

@@ -10,7 +10,7 @@ typedef enum cli_compression { CLI_COMPRESSION_NONE, CLI_COMPRESSION_DEFLATE, CL
 
 enum { CLI_PNG_LEVEL = 1 }; /* less than half the time of 6, files up to a tenth larger */
 
-/* A file of several pictures, which writers get in turn, each to add its own. */
+/* A file of several pictures, to which each writer in turn adds its own. */
 typedef struct cli_film {
     cli_output output;
     char *header; /* owned; NULL before the first picture */
@@ -21,7 +21,7 @@ typedef struct cli_write_options {
     cli_compression compression;  /* TIFF */
     int png_level;                /* of zlib, 0 to 9; 0: none */
     const cli_metadata *metadata; /* PNG and TIFF; NULL: none */
-    cli_film *film;               /* Y4M: which the frame is added to; NULL: a film of its own */
+    cli_film *film;               /* Y4M: gets the frame; NULL: a film of its own */
     uint32_t fps[2];              /* Y4M: frames, and in how many seconds */
     bool quiet;
 } cli_write_options;
@@ -47,7 +47,7 @@ struct cli_writer {
     const cli_view *view; /* NULL where planes are written without conversion */
     cli_write_options options;
     uint32_t next;  /* next row of the view */
-    uint64_t start; /* where the first plane begins, where planes follow each other */
+    uint64_t start; /* where the first plane begins, if planes follow each other */
     uint8_t *rows;
     uint32_t rows_at_a_time;
     const cli_writer_kind *kind;

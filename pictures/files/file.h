@@ -119,12 +119,11 @@ bool cli_is_stream(const char *path);
  * NULL with errno. */
 char *cli_link_end(const char *path);
 
-/* Folders are separated by "/": turns Windows' other separator into it. For each path that the user gives and that is
- * taken apart. */
+/* Paths are split at "/": turns Windows' other separator into it. Required for each path of the user that is split. */
 void cli_take_separators(char *path);
 
-/* "NAME_number.ext" for "NAME.ext", to be freed by the caller, with as many digits as the largest number below `count`
- * has. NULL when out of memory. */
+/* "NAME_number.ext" for "NAME.ext", with the digits of the largest number below `count`. The caller frees it. NULL when
+ * out of memory. */
 char *cli_numbered_name(const char *path, uint32_t number, uint32_t count);
 
 /* The extension of the last path component with its dot, or "". */

@@ -86,7 +86,7 @@ bool cli_ifd_open(cli_ifd_source *source)
     return true;
 }
 
-/* The entries of a directory as they are in the file, to be freed; NULL if they cannot be read. */
+/* The entries of a directory in the file's form, to be freed; NULL if they cannot be read. */
 static uint8_t *load_entries(const cli_ifd_source *source, uint64_t ifd, size_t *count)
 {
     uint8_t head[8], *entries;
@@ -104,7 +104,7 @@ static uint8_t *load_entries(const cli_ifd_source *source, uint64_t ifd, size_t 
     return NULL;
 }
 
-/* `at`: where the entry is in the file. False for types that are not known and sizes beyond all files. */
+/* `at`: the entry's place in the file. False for unknown types and sizes beyond any file. */
 static bool parse_entry(const cli_ifd_source *source, const uint8_t *bytes, uint64_t at, cli_ifd_entry *entry)
 {
     const unsigned width = wide(source->big);
@@ -226,7 +226,6 @@ static bool copy_value(const cli_ifd_source *source, const cli_ifd_entry *entry,
     return done;
 }
 
-/* What of a directory is copied. */
 typedef struct selection {
     const uint16_t *only;
     const cli_ifd_tag *more;
@@ -262,8 +261,7 @@ static bool is_listed(uint16_t tag, const uint16_t *only)
     return !only;
 }
 
-/* Leaves out what is not wanted; tags must ascend (section 2), so that none comes twice. Types from 14 on are
- * BigTIFF's. */
+/* Leaves out unwanted tags; tags must ascend (section 2), so that none comes twice. Types from 14 on are BigTIFF's. */
 static size_t choose(const cli_ifd_source *source, uint64_t ifd, const uint8_t *entries, size_t count,
                      const uint16_t *only, cli_ifd_entry *chosen)
 {

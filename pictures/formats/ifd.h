@@ -1,5 +1,5 @@
-/* Directories of TIFF files (TIFF 6.0, section 2; BigTIFF), which are also what Exif consists of: found, and copied
- * from one file into another of either byte order. */
+/* Directories of TIFF files (TIFF 6.0, section 2; BigTIFF), of which Exif also consists: found, and copied from one
+ * file into another of either byte order. */
 #ifndef L2K_PICTURES_FORMATS_IFD_H
 #define L2K_PICTURES_FORMATS_IFD_H
 
@@ -35,10 +35,10 @@ ptrdiff_t cli_ifd_read_memory(const void *user, void *buffer, size_t bytes, uint
 /* Reads the header with source->read. False if it is none. All functions are silent. */
 bool cli_ifd_open(cli_ifd_source *source);
 
-/* Looks for a tag in the directory at `ifd`. False if it is not there, or damaged. */
+/* Looks for a tag in the directory at `ifd`. False if missing or damaged. */
 bool cli_ifd_find(const cli_ifd_source *source, uint64_t ifd, uint16_t tag, cli_ifd_entry *entry);
 
-/* The value as it is in the file; a 0 follows it. At most `most` bytes, else NULL. To be freed. */
+/* The value in the file's byte order; a 0 follows it. At most `most` bytes, else NULL. To be freed. */
 uint8_t *cli_ifd_load(const cli_ifd_source *source, const cli_ifd_entry *entry, size_t most);
 
 /* The same in the byte order of this machine. */
@@ -47,7 +47,7 @@ uint8_t *cli_ifd_load_native(const cli_ifd_source *source, const cli_ifd_entry *
 /* The first number of an integer value; 0 if there is none. */
 uint64_t cli_ifd_number(const cli_ifd_source *source, const cli_ifd_entry *entry);
 
-/* What directories are copied to: bytes that will be at `base` of a file. */
+/* The target of copied directories: bytes that will be at `base` of a file. */
 typedef struct cli_ifd_sink {
     uint8_t *data; /* owned by the caller */
     size_t bytes, capacity;
@@ -57,15 +57,15 @@ typedef struct cli_ifd_sink {
 
 bool cli_ifd_append(cli_ifd_sink *sink, const void *data, size_t bytes);
 
-/* A tag that the copy has beside those of the source: one number of 16 bits. */
+/* A tag that the copy adds to those of the source: one number of 16 bits. */
 typedef struct cli_ifd_tag {
     uint16_t tag, value;
 } cli_ifd_tag;
 
 /* Appends the directory at `ifd` with its values and the directories that its tags above point to. `only`: a list of
  * ascending tags, which ends with 0; NULL = all. Tags out of order and values of types that Exif does not have are left
- * out. `more`: tags with numbers below those, which ascend too and end with 0; or NULL. *place becomes where in the
- * file it will be. False if it is damaged, larger than CLI_MOST_METADATA, or for want of memory. */
+ * out. `more`: tags with numbers below those, which ascend too and end with 0; or NULL. *place gets its offset in the
+ * file. False if it is damaged, larger than CLI_MOST_METADATA, or for want of memory. */
 bool cli_ifd_copy(const cli_ifd_source *source, uint64_t ifd, const uint16_t *only, const cli_ifd_tag *more,
                   cli_ifd_sink *sink, uint64_t *place);
 

@@ -46,14 +46,14 @@ static void fail(j_common_ptr jpeg)
     longjmp(job->failed, 1);
 }
 
-/* For what has its own report. */
+/* For failures reported already. */
 static void fail_reported(jpeg_job *job)
 {
     job->reported = true;
     longjmp(job->failed, 1);
 }
 
-/* Damage that libjpeg goes on after: the first of it is reported. */
+/* Reports the first damage that libjpeg recovers from. */
 static void on_message(j_common_ptr jpeg, int level)
 {
     jpeg_job *job = job_of(jpeg);
@@ -193,7 +193,7 @@ static l2k_colour choose_colours(jpeg_job *job)
 }
 
 /* A block takes a bit at least; coded arithmetically it may take a thousandth of one. Called before libjpeg allocates
- * anything of the picture's size, which it does where there are several scans. */
+ * memory of the picture's size, as it does for several scans. */
 static bool check_size(jpeg_job *job)
 {
     cli_reader *reader = job->reader;

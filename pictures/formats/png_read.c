@@ -18,7 +18,7 @@ typedef struct png_job {
     size_t row_bytes;
     bool reported; /* the error is already reported */
     bool interlaced;
-    cli_metadata metadata; /* until the picture is there to have it */
+    cli_metadata metadata; /* until the picture exists */
     bool described;
     int texts;      /* chunks of text with metadata so far */
     uint8_t *whole; /* an interlaced picture, whose rows are complete only after the last pass */
@@ -32,7 +32,7 @@ static void on_error(png_structp png, png_const_charp text)
     png_longjmp(png, 1);
 }
 
-/* Of chunks that are too large to be kept, libpng says no more than this. */
+/* libpng tells of chunks that it drops as too large only in this way. */
 static void on_warning(png_structp png, png_const_charp text)
 {
     static const char types[] = "tEXtzTXtiTXteXIf";
@@ -183,7 +183,7 @@ static bool keep(png_job *job, cli_metadata_kind kind, const uint8_t *data, size
                              reader->quiet, reader->name);
 }
 
-/* A file of many has made them to keep its reader busy. */
+/* Only a malicious file has more. */
 enum { MOST_TEXTS = 8 };
 
 static bool take_text(png_job *job, const png_unknown_chunk *chunk)
@@ -197,7 +197,7 @@ static bool take_text(png_job *job, const png_unknown_chunk *chunk)
     return done;
 }
 
-/* All chunks that libpng does not read itself; 1 says that they need no further attention. */
+/* All chunks that libpng does not read itself; 1: done with it. */
 static int on_chunk(png_structp png, png_unknown_chunkp chunk)
 {
     png_job *job = png_get_user_chunk_ptr(png);

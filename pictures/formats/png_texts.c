@@ -51,7 +51,7 @@ static bool enlarge(uint8_t **data, size_t *room)
     return more;
 }
 
-/* Makes *p the decompressed text, in text->memory; false if it is damaged, or too long, which the text then says. */
+/* Makes *p the decompressed text, in text->memory; false if it is damaged or too long, as text->bytes tells. */
 static bool decompress(piece *p, cli_png_text *text)
 {
     size_t room = 1 << 14;
@@ -94,7 +94,7 @@ static bool take_length(piece *p, size_t *bytes)
     return p->at < p->end && *p->at == '\n';
 }
 
-/* Decodes digits in text->memory or, of a text that was not compressed, into new one. */
+/* Decodes digits in text->memory or, if the text was not compressed, into new memory. */
 static bool decode_digits(piece *p, size_t bytes, cli_png_text *text)
 {
     if (!text->memory)
@@ -135,7 +135,7 @@ static bool find_iptc(piece *p)
         }
         p->at += bytes + (bytes & 1 && bytes < left(p));
     }
-    return left(p) && *p->at == 0x1C; /* there are none around it */
+    return left(p) && *p->at == 0x1C; /* IPTC without resources around it */
 }
 
 static void read_profile(piece *p, cli_png_text *text)

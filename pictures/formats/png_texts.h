@@ -4,8 +4,7 @@
 
 #include "pictures/metadata.h"
 
-/* A text is not longer, nor does it become longer than this: metadata of CLI_MOST_METADATA in hexadecimal digits, with
- * ends of lines. */
+/* The most bytes of a text, compressed or not: metadata of CLI_MOST_METADATA in hexadecimal digits, with line ends. */
 #define CLI_PNG_MOST_TEXT (3 * CLI_MOST_METADATA)
 
 typedef struct cli_png_text {
@@ -15,7 +14,7 @@ typedef struct cli_png_text {
     uint8_t *memory;     /* or NULL; the caller frees it */
 } cli_png_text;
 
-/* What a chunk of this type holds; false if that is no metadata. */
+/* Reads the metadata of a chunk of this type; false if it has none. */
 bool cli_png_text_read(const char *type, const uint8_t *chunk, size_t bytes, cli_png_text *text);
 
 #endif

@@ -84,8 +84,8 @@ static void write_density(png_job *job)
         png_set_pHYs(job->png, job->info, (png_uint_32)x, (png_uint_32)y, PNG_RESOLUTION_METER);
 }
 
-/* Exif and XMP as chunks before the samples. Readers expect XMP uncompressed and under this keyword. The rest has no
- * place in PNG. */
+/* Exif and XMP as chunks before the samples. Readers expect XMP uncompressed and under this keyword. PNG has no place
+ * for the rest. */
 static void write_metadata(png_job *job)
 {
     static const char head[] = "XML:com.adobe.xmp\0\0\0\0"; /* not compressed; no language, no translated keyword */

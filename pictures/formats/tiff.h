@@ -24,7 +24,7 @@ void cli_tiff_close(cli_tiff_io *io);
 /* Reports libtiff's message, or `otherwise` where it gave none. Returns false. */
 bool cli_tiff_fail(const cli_tiff_io *io, const char *name, const char *otherwise);
 
-/* How the samples of a file are stored, and what of that a reader has to undo. */
+/* How a file stores its samples, for a reader to undo. */
 typedef struct cli_tiff_layout {
     uint32_t width, height;
     uint32_t chunk_width, chunk_height; /* of a tile, or of a strip that must be decoded as a whole */
@@ -42,11 +42,11 @@ typedef struct cli_tiff_layout {
 /* Reads the tags of the first page into the layout and reader->picture. */
 bool cli_tiff_describe(cli_reader *reader, TIFF *tiff, cli_tiff_layout *layout);
 
-/* Reads XMP, IPTC and Exif of the page into reader->picture; what is damaged is left out, with a warning. False only
- * for want of memory. */
+/* Reads XMP, IPTC and Exif of the page into reader->picture; leaves out damaged ones, with a warning. False only for
+ * want of memory. */
 bool cli_tiff_take_metadata(cli_reader *reader, TIFF *tiff);
 
-/* Writes those of the writer's options; what cannot be written is left out, with a warning. `big`: to a BigTIFF. */
+/* Writes those of the writer's options; leaves out, with a warning, what it cannot write. `big`: to a BigTIFF. */
 void cli_tiff_put_metadata(cli_writer *writer, cli_tiff_io *io, bool big);
 
 #endif

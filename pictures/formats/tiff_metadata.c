@@ -9,7 +9,7 @@
 #include "pictures/formats/tiff.h"
 #include "pictures/user/report.h"
 
-/* Where libtiff knows the tag: texts that describe the picture. */
+/* Texts that describe the picture, in tags that libtiff knows. */
 static const uint16_t texts[] = {TIFFTAG_IMAGEDESCRIPTION, TIFFTAG_MAKE,      TIFFTAG_MODEL,
                                  TIFFTAG_SOFTWARE,         TIFFTAG_DATETIME,  TIFFTAG_ARTIST,
                                  TIFFTAG_HOSTCOMPUTER,     TIFFTAG_COPYRIGHT, 0};
@@ -57,7 +57,7 @@ static bool take_tag(cli_reader *reader, const cli_ifd_source *source, uint64_t 
     return done;
 }
 
-/* A picture whose rows are in order, and of which nothing else is said, has no Exif. */
+/* Orientation 1 alone is not worth an Exif blob. */
 static bool says_anything(const cli_ifd_source *source, uint64_t ifd)
 {
     cli_ifd_entry entry;
@@ -145,7 +145,7 @@ static void put_orientation(TIFF *tiff, const cli_ifd_source *source)
         TIFFSetField(tiff, TIFFTAG_ORIENTATION, (uint16_t)orientation);
 }
 
-/* A directory goes to the end of the file, and a tag points to it. False if it is damaged. */
+/* Appends a directory to the file, with a tag that points to it. False if it is damaged. */
 static bool put_directory(cli_tiff_io *io, const cli_ifd_source *source, uint16_t tag, bool big)
 {
     const uint16_t one = 1;

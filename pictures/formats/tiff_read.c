@@ -44,8 +44,8 @@ static uint64_t bytes_of_chunk(const cli_tiff_layout *layout)
                          : bytes_of_row(layout, layout->width);
 }
 
-/* Tiles are decompressed as a whole, however little of them is in the picture. A tiling with so little in it that a
- * few KB keep the reader busy for hours is refused. */
+/* A tile is decompressed as a whole, however small its part in the picture. Refuses tilings with parts so small that a
+ * few KB would keep the reader busy for hours. */
 static bool tiles_fit(const cli_reader *reader, const cli_tiff_layout *layout)
 {
     const uint64_t across = ((uint64_t)layout->width + layout->chunk_width - 1) / layout->chunk_width;
@@ -112,7 +112,7 @@ static bool find_page(cli_reader *reader, tiff_job *job)
     }
     if (!found)
         return cli_error(reader->name, "there is no page %u", reader->page);
-    job->io.message[0] = 0; /* about directories behind it */
+    job->io.message[0] = 0; /* complaints about later directories */
     job->io.ended = false;
     return TIFFSetDirectory(tiff, at) || cli_tiff_fail(&job->io, reader->name, "libtiff cannot read the page");
 }

@@ -37,8 +37,8 @@ static bool needs_big(const cli_writer *writer)
     return bytes > UINT32_MAX;
 }
 
-/* Returns how many of the first channels are colours, and sets what they are. The colour space of a profile is in its
- * header (ICC.1, 7.2.8). */
+/* Returns how many of the first channels are colours, and sets their meaning. A profile's header states its colour
+ * space (ICC.1, 7.2.8). */
 static uint32_t base_colours(const cli_view *view, uint16_t *photometric)
 {
     const l2k_image *image = view->image;

@@ -1,5 +1,5 @@
 /* YUV4MPEG2 (.y4m): a line about the film, then frames, each of a line and the planes of gray or YCbCr. A frame is a
- * picture: one is read at a time, and written after those before it. */
+ * picture: read one at a time, and written in order. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static bool parse_side(const char *text, uint32_t *side)
     return value > 0 && value <= INT32_MAX && *end == 0;
 }
 
-/* "420jpeg", "422", "444p12", "mono10": what follows the letters of MPEG and JPEG says where chroma samples lie, which
+/* "420jpeg", "422", "444p12", "mono10". Suffixes such as "jpeg" and "mpeg2" tell the siting of chroma samples, which
  * does not matter here. */
 static bool parse_space(cli_reader *reader, const char *text, unsigned *space)
 {
@@ -202,7 +202,7 @@ const cli_reader_kind cli_y4m_reader = {open_y4m, read_y4m, close_y4m};
 
 /* ---- Writing ------------------------------------------------------------------------------------------------- */
 
-/* The line of the picture's film; false after a report of why it cannot be one. */
+/* The header line for the picture's film; false after a report of why it does not fit. */
 static bool make_header(const cli_writer *writer, char line[MOST_LINE])
 {
     const l2k_image *image = &writer->picture->image;

@@ -25,7 +25,7 @@ static atomic_int caught;                                /* the first signal, or
 static atomic_int at_work;                               /* threads in the library */
 static _Thread_local bool is_at_work;
 static atomic_int held;
-static atomic_int due; /* the signal that ends the program when nothing is held any longer, or 0 */
+static atomic_int due; /* the signal that ends the program once no thread holds it, or 0 */
 static atomic_bool ending;
 static atomic_size_t farewell_bytes;
 static char farewell[512];
@@ -49,7 +49,7 @@ static void end_by_signal(int number)
     raise(number);
 }
 
-/* Ends now, unless something is held; releasing it then acts on `due`. A thread that begins to hold something meanwhile
+/* Ends now, unless a thread holds signals; its release then acts on `due`. A thread that begins to hold meanwhile
  * waits. */
 static void end_unless_held(int number)
 {
@@ -99,7 +99,7 @@ bool cli_interrupted(void)
     return atomic_load(&caught) != 0;
 }
 
-/* The first thread to come here ends the program: raise does not return, unless something is held. */
+/* The first thread to arrive ends the program: raise does not return, unless a thread holds signals. */
 void cli_interrupt_end(void)
 {
     const int number = atomic_load(&caught);

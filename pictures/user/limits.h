@@ -1,5 +1,5 @@
-/* What the user allows one picture to cost: --max-pixels, --max-memory, --timeout. Set once, before the work begins,
- * for all files; the readers of picture files check it as well. */
+/* The user's limits for one picture: --max-pixels, --max-memory, --timeout. Set once, before the work begins, for all
+ * files; the readers of picture files check them as well. */
 #ifndef L2K_PICTURES_USER_LIMITS_H
 #define L2K_PICTURES_USER_LIMITS_H
 
@@ -25,7 +25,7 @@ bool cli_time_is_up(const char *name);
 void cli_memory_hold(uint64_t bytes);
 void cli_memory_let_go(uint64_t bytes);
 
-/* What is left apart from that and `taken` bytes: CLI_NO_LIMIT, or at least 1, as the library reads 0 as its own
+/* The memory left beside that and `taken` bytes: CLI_NO_LIMIT, or at least 1, as the library reads 0 as its own
  * default. */
 uint64_t cli_memory_left(uint64_t taken);
 

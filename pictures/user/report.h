@@ -19,8 +19,8 @@ void cli_warning(const char *subject, const char *format, ...) CLI_PRINTF(2, 3);
 /* Prints a line without the prefix. */
 void cli_note(const char *format, ...) CLI_PRINTF(1, 2);
 
-/* The same for what became of a file and of all of them. After cli_reports_to_output it goes to standard output: where
- * no picture goes there, so that failures alone are on standard error. */
+/* The same for the outcome of a file and of all files. After cli_reports_to_output, for commands that write no picture
+ * to standard output, it goes there, so that standard error has only failures. */
 void cli_report(const char *format, ...) CLI_PRINTF(1, 2);
 void cli_reports_to_output(void);
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Room for what the next three functions write. */
+/* Room for the text of the next three functions. */
 #define CLI_UNITS_ROOM 32u
 
 /* "999 bytes", "35.97 kB", "1.234 GB": powers of 1000. Returns `text`. */
