@@ -38,7 +38,7 @@ static bool is_help(const char *word)
     return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
 }
 
-/* What begins with no subcommand: "help", "help COMMAND" and their like. */
+/* Arguments that begin with no subcommand: "help", "help COMMAND" and the like. */
 static int run_other(int count, char **arguments)
 {
     const char *word = arguments[0];
@@ -53,8 +53,8 @@ static int run_other(int count, char **arguments)
     return CLI_EXIT_USAGE;
 }
 
-/* A file opened later would otherwise become a standard stream that is closed, and messages would be written into it.
- * The streams are opened in the wrong direction: using them fails as it would on a closed one, and messages vanish. */
+/* A file opened later would otherwise take the place of a closed standard stream and receive messages. The streams are
+ * opened in the wrong direction: their use fails as on a closed one, and messages vanish. */
 static bool fill_standard_streams(void)
 {
     static const int modes[] = {O_WRONLY, O_RDONLY, O_WRONLY};

@@ -193,7 +193,7 @@ static l2k_status transform_tile(cli_coefficients *input, uint32_t index, l2k_pl
     return status == L2K_OK ? l2k_transform_forward(input->transform, planes) : status;
 }
 
-/* Removes the resolutions left out from a view: in Mallat layout, the rest is top left. */
+/* Removes skipped resolutions from a view: in Mallat layout, the rest is at the top left. */
 static void reduce_view(const cli_coefficients *input, cli_area r, l2k_coefficients *view)
 {
     uint64_t scale = (uint64_t)1 << input->reduce;

@@ -9,7 +9,7 @@
 #include "pictures/user/limits.h"
 #include "pictures/user/report.h"
 
-/* Those of cmp and diff, so that a script can distinguish a difference from a failure. */
+/* The statuses of cmp and diff, so that a script can distinguish a difference from a failure. */
 enum { EXIT_IDENTICAL = 0, EXIT_DIFFERENT = 1, EXIT_TROUBLE = 2 };
 
 typedef struct comparison {

@@ -10,7 +10,7 @@
 #include "pictures/user/limits.h"
 #include "pictures/user/report.h"
 
-/* What decodes one file after another. */
+/* Decodes one file after another. */
 typedef struct coder {
     int device;           /* of --devices, where each coder has one */
     cli_coded_file coded; /* NULL decoder: not made yet */
@@ -58,7 +58,7 @@ static bool read_file(void *state, const cli_task *task, void *context)
     return true;
 }
 
-/* The profile belongs to the decoder, which may have the next file when this one is written. */
+/* The decoder owns the profile, and may have the next file when this one is written. */
 static bool keep_profile(cli_picture *picture, const char *name)
 {
     if (!picture->image.icc)
@@ -71,7 +71,7 @@ static bool keep_profile(cli_picture *picture, const char *name)
     return true;
 }
 
-/* Georeferencing is of the whole picture in full size. */
+/* Georeferencing refers to the whole picture in full size. */
 static cli_part part_of(const l2k_image *whole, const l2k_image *part, uint32_t reduce)
 {
     const double scale = (double)((uint64_t)1 << reduce);
@@ -103,7 +103,7 @@ static bool take_metadata(const cli_coded_file *coded, const cli_decode_job *job
     return true;
 }
 
-/* With its boxes. */
+/* Includes boxes. */
 static uint64_t bytes_of_file(const l2k_decoder *decoder, const l2k_info *info)
 {
     uint64_t end = info->codestream_bytes;
@@ -167,7 +167,7 @@ static bool code_once(cli_decode_file *file, const decoding *d, coder *k, const 
     return done;
 }
 
-/* To another device, if that of the coder has failed. */
+/* Moves to another device if the coder's has failed. */
 static bool move(decoding *d, coder *k, unsigned number)
 {
     cli_messages *messages = &k->coded.messages;
@@ -179,7 +179,7 @@ static bool move(decoding *d, coder *k, unsigned number)
     return true;
 }
 
-/* Nothing is left of the picture, written or not. */
+/* Drops the picture, written or not. */
 static void drop_picture(cli_decode_file *file)
 {
     if (file->has_writer)

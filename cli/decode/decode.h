@@ -33,12 +33,11 @@ typedef struct cli_decode_file {
     cli_timings timings;
 } cli_decode_file;
 
-/* Opens the writer of a picture whose shape is known. Everything that can be refused is refused here, before samples
- * are decoded. */
+/* Opens the writer of a picture whose shape is known. All refusals happen here, before samples are decoded. */
 bool cli_decode_prepare(cli_decode_file *file, const cli_decode_job *job, const cli_task *task);
 
-/* Decodes strip by strip of rows of tiles, and writes all strips but the last. That one is left to the writing stage,
- * which runs while the next file is decoded. */
+/* Decodes strips of rows of tiles one by one, and writes all but the last. That one is left to the writing stage, which
+ * runs while the next file is decoded. */
 bool cli_decode_strips(cli_decode_file *file, cli_coded_file *coded, const cli_decode_job *job, const l2k_info *info,
                        const cli_task *task);
 

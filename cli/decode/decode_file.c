@@ -47,7 +47,7 @@ bool cli_decode_prepare(cli_decode_file *file, const cli_decode_job *job, const 
     return file->has_writer;
 }
 
-/* The number of output rows that the rows of the reference grid above y1 give. */
+/* The number of output rows from rows of the reference grid above y1. */
 static uint32_t rows_above(const cli_decode_file *file, const cli_decode_job *job, uint32_t y1)
 {
     return job->options->rgb8 ? cli_view_rows_above(&file->conversion.decoded, y1)
@@ -67,7 +67,7 @@ bool cli_decode_write(cli_decode_file *file, const cli_decode_job *job, const cl
     return done;
 }
 
-/* A picture with fewer samples than a strip needs is a single one. */
+/* A picture with fewer samples than a strip needs is a single strip. */
 static void begin_strips(cli_decode_file *file, const cli_decode_job *job, const l2k_info *info, const cli_task *task)
 {
     const uint64_t least = !cli_writer_takes_rows(task->output, file->format, &job->write) ? UINT64_MAX

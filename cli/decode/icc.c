@@ -7,7 +7,7 @@
 
 #include <lcms2.h>
 
-/* Without optimisation, which would be a coarse table for anything but 8-bit samples. */
+/* Disables optimisation, which would use a coarse table for anything but 8-bit samples. */
 static cmsHTRANSFORM make_transform(cmsHPROFILE profile, uint32_t *available)
 {
     cmsColorSpaceSignature space = cmsGetColorSpace(profile);

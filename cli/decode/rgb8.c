@@ -191,7 +191,6 @@ void cli_rgb8_free(cli_rgb8 *conversion)
 
 /* ---- Converting rows ---------------------------------------------------------------------------------------- */
 
-/* The colours of a row of big-endian samples. */
 static void take_colours(const cli_rgb8 *conversion, const uint8_t *bytes, uint16_t *colours)
 {
     const cli_view *view = &conversion->decoded;

@@ -10,7 +10,7 @@ typedef struct cli_icc cli_icc;
 typedef struct cli_rgb8 {
     cli_picture picture; /* the result: gray or RGB, and opacity if the format has room for it */
     cli_view decoded;    /* the decoded picture in 16 bits, up-sampled */
-    uint32_t colours;    /* channels of it that are used: 1, 3, or what the profile takes */
+    uint32_t colours;    /* its channels in use: 1, 3, or what the profile takes */
     int32_t opacity;     /* its opacity channel, or -1 */
     /* One pixel to sRGB, 0 to 1 or outside; NULL if the profile does it. */
     void (*convert)(const struct cli_rgb8 *conversion, const uint16_t *pixel, double *rgb);
@@ -30,7 +30,7 @@ void cli_rgb8_free(cli_rgb8 *conversion);
 
 /* ---- CIELab (lab.c) ---- */
 
-/* The matrix for an illuminant as the file gives it; false, with that of D50, if it is unknown. */
+/* The matrix for the file's illuminant; false, with that of D50, if unknown. */
 bool cli_lab_matrix(uint32_t illuminant, double matrix[3][3]);
 
 /* ---- ICC profiles (icc.c), through Little CMS if the build includes it ---- */

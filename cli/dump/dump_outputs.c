@@ -1,5 +1,5 @@
-/* The files of a dump. None has its name before all are complete, so that a failure or a signal until then leaves the
- * folder as it was. */
+/* The files of a dump. They get their names once all are complete, so that a failure or a signal until then leaves the
+ * folder unchanged. */
 #define _POSIX_C_SOURCE 200809L /* mkdir, strdup */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,8 +17,7 @@ struct cli_dump_file {
     char path[];
 };
 
-/* Returns errno, or 0. The folder is noted for signals only if it was made here: an existing one must not
- * be removed. */
+/* Returns errno, or 0. Notes the folder for signals only if it is new: an existing one must not be removed. */
 static int make_noted(cli_dump *dump)
 {
     dump->folder_made = mkdir(dump->folder, 0777) == 0;
@@ -102,7 +101,7 @@ static void release(cli_dump *dump, bool keep)
     dump->files = NULL;
     cli_output_discard(&dump->description);
     if (dump->folder_made && !keep)
-        rmdir(dump->folder); /* fails if it is not empty any more */
+        rmdir(dump->folder); /* fails unless it is empty */
     cli_interrupt_forget(dump->folder_note);
 }
 

@@ -1,5 +1,4 @@
-/* The metadata boxes of an encoded file: what the picture carries, and the files of --xmp, --exif, --xml, --gml and
- * --uuid. */
+/* The metadata boxes of an encoded file: the picture's own, and the files of --xmp, --exif, --xml, --gml and --uuid. */
 #include "cli/encode/boxes.h"
 
 #include <stdlib.h>
@@ -8,7 +7,7 @@
 #include "pictures/files/file.h"
 #include "pictures/user/report.h"
 
-/* More than anybody has, less than a box can hold. */
+/* More than any real metadata, less than a box can hold. */
 #define MOST_BYTES ((size_t)1 << 30)
 
 /* ---- Files --------------------------------------------------------------------------------------------------- */
@@ -38,7 +37,7 @@ static uint8_t *read_all(cli_input *input, size_t *bytes)
     return NULL;
 }
 
-/* What the option promises, the file must begin like. */
+/* The file must begin as the option's kind of metadata does. */
 static bool check_kind(const cli_box_option *option, const uint8_t *data, size_t bytes, const char *name)
 {
     if (option->content == L2K_CONTENT_EXIF)
@@ -59,7 +58,7 @@ static bool load(const cli_box_option *option, l2k_box_data *box)
     bool done = data != NULL;
     if (done && option->content == L2K_CONTENT_EXIF && cli_metadata_has_signature(data, bytes))
         memmove(data, data + 6, bytes -= 6);
-    while (done && option->gml && bytes > 0 && data[bytes - 1] == 0) /* as some writers of boxes have it */
+    while (done && option->gml && bytes > 0 && data[bytes - 1] == 0) /* some writers of boxes append zeros */
         bytes--;
     done = done && check_kind(option, data, bytes, input.name);
     cli_input_close(&input);

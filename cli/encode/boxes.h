@@ -5,18 +5,18 @@
 #include "cli/options/options.h"
 #include "pictures/picture.h"
 
-/* The files of --xmp, --exif, --xml, --gml and --uuid, which all pictures get. */
+/* The files of --xmp, --exif, --xml, --gml and --uuid, added to all pictures. */
 typedef struct cli_boxes {
-    l2k_box_data *boxes; /* owned, with their data but for labels */
+    l2k_box_data *boxes; /* owned, with their data except labels */
     size_t count;
 } cli_boxes;
 
-/* Reads them; false after a report. Unload also then. */
+/* Reads them; false after a report. Unload in either case. */
 bool cli_boxes_load(cli_boxes *given, const cli_options *options);
 void cli_boxes_unload(cli_boxes *given);
 
-/* Makes picture->image.boxes: with `carry` the picture's own metadata, unless such are given, and then those that are.
- * *list, which the caller frees and which may be an earlier one, is the memory of it. False after a report. */
+/* Makes picture->image.boxes: with `carry`, the picture's own metadata of kinds that are not given, then the given
+ * ones. *list is their memory, which may be from an earlier call and which the caller frees. False after a report. */
 bool cli_boxes_attach(const cli_boxes *given, bool carry, cli_picture *picture, l2k_box_data **list);
 
 #endif

@@ -13,7 +13,7 @@
 #include "pictures/user/report.h"
 #include "pictures/user/text.h"
 
-/* What codes one file after another. */
+/* Codes one file after another. */
 typedef struct coder {
     int device; /* of --devices, where each coder has one */
     l2k_encoder *encoder;
@@ -26,7 +26,7 @@ typedef struct encoding {
     const cli_options *options;
     l2k_format format;
     cli_share share;
-    cli_boxes boxes; /* that all files get */
+    cli_boxes boxes; /* of all files */
     coder *coders;   /* share.coders of them */
     cli_tally tally;
     cli_timings timings;
@@ -64,7 +64,7 @@ static bool make_check(const encoding *e, coder *k)
     return true;
 }
 
-/* Makes those that do not exist. */
+/* Makes those that do not exist yet. */
 static bool make_coder(const encoding *e, coder *k)
 {
     return (k->encoder || make_encoder(e, k)) && (!e->options->verify || k->check.decoder || make_check(e, k));
@@ -130,7 +130,7 @@ static bool read_file(void *state, const cli_task *task, void *context)
 
 /* ---- Coding -------------------------------------------------------------------------------------------------- */
 
-/* A bit for each kind that was read so far: PNG files may have them behind the samples. */
+/* A bit for each kind read so far: PNG files may have metadata behind the samples. */
 static unsigned metadata_of(const cli_picture *picture)
 {
     unsigned found = 0;
@@ -190,7 +190,7 @@ static bool code_once(const encoding *e, coder *k, encode_file *file, const cli_
     return !e->options->verify || verify_file(e, k, file, task);
 }
 
-/* To another device, if that of the coder has failed. */
+/* Moves to another device if the coder's has failed. */
 static bool move(encoding *e, coder *k, unsigned number)
 {
     const bool failed = k->messages.device_failed, unverified = k->check.messages.device_failed;
@@ -203,7 +203,7 @@ static bool move(encoding *e, coder *k, unsigned number)
     return true;
 }
 
-/* Nothing is left of the output; rows that were read step by step are read again. */
+/* Discards the output; rows that were read step by step are read again. */
 static bool rewind_file(const encoding *e, encode_file *file, const cli_task *task)
 {
     cli_output_discard(&file->output);
@@ -298,7 +298,7 @@ static int run_all(encoding *e, const cli_tasks *tasks)
     return cli_tally_status(&e->tally);
 }
 
-/* The first coder is made before any file, so that impossible options are found at once. */
+/* The first coder is made before any file is read, to find impossible options at once. */
 static int run(encoding *e, const cli_tasks *tasks)
 {
     cli_share_work(tasks, e->options, &e->share);

@@ -9,8 +9,8 @@
 
 /* ---- Settings (encode_settings.c) ---- */
 
-/* Checks what several options or the output's name decide, so that a fault names the option. What depends on the
- * picture is left to the library. `format` is that of all outputs. */
+/* Checks combinations of options and the output's name, so that a fault names the option. The library checks what
+ * depends on the picture. `format` is that of all outputs. */
 bool cli_encode_check(const cli_options *options, const cli_tasks *tasks, l2k_format *format);
 
 /* Where an option contradicts --profile, for an image already placed on the grid: false after a report that names both.
@@ -26,9 +26,9 @@ bool cli_encode_is_lossless(const cli_options *options);
 
 /* ---- One picture (encode_picture.c) ---- */
 
-/* Whether to encode a picture, already placed on the grid, one row of tiles at a time. If the result would differ
- * (layer targets, limits of bytes, an output that cannot seek), or --verify could not read the picture again, only if
- * the user asks. */
+/* Whether to encode a picture, already placed on the grid, one row of tiles at a time: only on request if the result
+ * would differ (layer targets, limits of bytes, an output that cannot seek), or --verify could not read the picture
+ * again. */
 bool cli_encode_by_rows(const cli_options *options, const cli_picture *picture, const cli_task *task);
 
 /* Encodes the picture of the reader into the output, all of it or by rows; false after a report. Reading by rows adds
@@ -45,8 +45,8 @@ bool cli_encode_picture(l2k_encoder *encoder, cli_messages *messages, const cli_
 bool cli_verify_create(cli_coded_file *check, const cli_options *options, const cli_share *share, int device);
 
 /* Decodes `output`, which is written but not committed, and compares it with `original`: all of it in memory, or,
- * `by_rows`, at its beginning again and read strip by strip. Reports differences; false if there should be none. The
- * result is in `lines`, which the caller frees in any case. */
+ * `by_rows`, rewound and read strip by strip. Reports differences; false if there should be none. The result is in
+ * `lines`, which the caller frees in any case. */
 bool cli_verify(cli_coded_file *check, cli_output *output, cli_reader *original, bool by_rows,
                 const cli_options *options, char **lines);
 

@@ -23,7 +23,7 @@ bool cli_encode_by_rows(const cli_options *options, const cli_picture *picture, 
 
 /* ---- Output -------------------------------------------------------------------------------------------------- */
 
-/* The reader of a pipe may keep us waiting; a signal that arrives meanwhile must not wait, too. */
+/* A pipe's reader may block the write; a signal that arrives meanwhile must not wait. */
 static int on_write(void *user, const void *buffer, size_t bytes)
 {
     const bool may_block = !cli_output_can_seek(user);
@@ -102,7 +102,7 @@ bool cli_encode_picture(l2k_encoder *encoder, cli_messages *messages, const cli_
         status = by_rows ? encode_rows(encoder, &input, &stream)
                          : l2k_encoder_encode(encoder, &reader->picture.image, reader->picture.planes, &stream);
     cli_interrupt_wait(false);
-    if (output->error) /* errno says better than the library why writing failed */
+    if (output->error) /* errno is more precise than the library's error */
         return cli_output_fail(output);
     return status == L2K_OK || (!input.failed && cli_messages_fail(messages, status));
 }

@@ -1,4 +1,4 @@
-/* From the options of `lift2k encode` to those of the library's encoder. */
+/* Translates the options of `lift2k encode` to those of the library's encoder. */
 #include "cli/encode/encode.h"
 
 #include "cli/options/table.h"

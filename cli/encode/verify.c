@@ -1,4 +1,4 @@
-/* encode --verify: decodes what was written, strip by strip, and compares it with what was encoded. */
+/* encode --verify: decodes the output strip by strip, and compares it with the original. */
 #include "cli/encode/encode.h"
 
 #include <math.h>
@@ -82,7 +82,7 @@ static void print_component(checking *k, uint32_t c)
                  (unsigned long long)difference->peak_error);
 }
 
-/* What a PSNR asks for holds for all components together. */
+/* A PSNR target applies to all components together. */
 static void print_all(checking *k)
 {
     const cli_options *options = k->options;

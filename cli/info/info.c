@@ -156,7 +156,6 @@ static void print_style(uint32_t style)
             printf(", %s", cli_style_name(bit));
 }
 
-/* A line for each of its description. */
 static void print_kernel(const l2k_decoder *decoder)
 {
     char text[CLI_KERNEL_BYTES];
@@ -175,7 +174,7 @@ static void print_splits(const l2k_decoder *decoder)
         printf(LABEL "%s (b both, h horizontally, v vertically, from the full size on)\n", "splits", text);
 }
 
-/* Which of two kinds of marker segments there are. */
+/* Prints which of two kinds of marker segments are present. */
 static void print_pair(const char *label, bool has_first, const char *first, bool has_second, const char *second)
 {
     printf(LABEL "%s%s%s\n", label, has_first ? first : "", has_first && has_second ? ", " : "",
@@ -202,7 +201,7 @@ static void print_coding(const l2k_info *info, const l2k_decoder *decoder)
     print_pair("length markers", info->tlm, "TLM", info->plt, "PLT");
 }
 
-/* What CAP, PRF and CPF say, where there are such marker segments. */
+/* Prints CAP, PRF and CPF, if present. */
 static void print_capabilities(const l2k_info *info)
 {
     if (info->ht)

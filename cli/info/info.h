@@ -39,7 +39,7 @@ const char *cli_content_name(l2k_content content);
 #define CLI_UUID_ROOM 40u
 bool cli_box_uuid(const l2k_box_data *data, char text[CLI_UUID_ROOM]);
 
-/* Pixels per metre that a resolution box says; false for other boxes. */
+/* Pixels per metre of a resolution box; false for other boxes. */
 bool cli_box_density(const l2k_box_data *data, double *x, double *y);
 
 /* XMP, XML and labels as text, to be freed; NULL for other boxes. */

@@ -1,4 +1,4 @@
-/* What the boxes of a file hold, for `lift2k info`. */
+/* The contents of a file's boxes, for `lift2k info`. */
 #include "cli/info/info.h"
 
 #include <math.h>

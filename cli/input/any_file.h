@@ -9,8 +9,7 @@
  * that ends early is an error. */
 bool cli_any_picture_read(cli_picture *picture, const char *path);
 
-/* The same without decoding: a picture that has been read, or a JPEG 2000 file that has been opened. It must not be
- * moved while it is open. */
+/* The same without decoding: a picture in memory, or an open JPEG 2000 file. It must not be moved while open. */
 typedef struct cli_any_file {
     cli_picture picture; /* without components if JPEG 2000 */
     cli_coded_file coded;

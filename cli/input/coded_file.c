@@ -35,7 +35,7 @@ static l2k_status open_input(cli_coded_file *file, cli_input *input)
         file->mapped = NULL;
         status = l2k_decoder_open(file->decoder, &stream);
     }
-    if (before) /* which the decoder used until now */
+    if (before) /* the decoder used it until now */
         munmap((void *)(uintptr_t)before, before_bytes);
     return status;
 }
@@ -46,7 +46,7 @@ l2k_status cli_coded_limit_memory(cli_coded_file *file, uint64_t taken)
     return left == CLI_NO_LIMIT ? L2K_OK : l2k_decoder_set(file->decoder, L2K_DECODER_LIMIT_MEMORY, (int64_t)left);
 }
 
-/* How many components have these pixels is not known before a file is opened; pixels_allowed checks later. */
+/* The number of components is unknown until the file is open; pixels_allowed checks later. */
 static l2k_status limit_samples(cli_coded_file *file)
 {
     bool given = cli_allowed.pixels != CLI_NO_LIMIT;
@@ -92,7 +92,7 @@ bool cli_coded_next(cli_coded_file *file, cli_input *input)
     if (status == L2K_OK)
         return pixels_allowed(file);
     if (cli_input_failed(input))
-        return cli_input_ended(input); /* knows better than the library why reading failed */
+        return cli_input_ended(input); /* more precise than the library's error */
     return cli_messages_fail(&file->messages, status);
 }
 

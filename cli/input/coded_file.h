@@ -34,13 +34,13 @@ bool cli_coded_read(cli_coded_file *file, cli_input *input, bool quiet, bool str
  * file->incomplete. */
 bool cli_coded_decode(cli_coded_file *file, cli_picture *picture, cli_layout layout);
 
-/* The same for rows y0 to y1 of the reference grid across the picture, which the file gives after `reduce`. Releases
- * the pages of a mapped file afterwards. */
+/* The same for rows y0 to y1 of the reference grid across the picture, reduced by `reduce`. Releases the pages of a
+ * mapped file afterwards. */
 bool cli_coded_decode_rows(cli_coded_file *file, cli_picture *picture, cli_layout layout, uint32_t y0, uint32_t y1,
                            uint32_t reduce);
 
-/* Gives the decoder what --max-memory leaves after `taken` bytes and other_bytes; without that option, the library's
- * own limit stays. */
+/* Limits the decoder to what --max-memory leaves after `taken` bytes and other_bytes; without that option, the
+ * library's own limit stays. */
 l2k_status cli_coded_limit_memory(cli_coded_file *file, uint64_t taken);
 
 void cli_coded_close(cli_coded_file *file);

@@ -16,7 +16,7 @@ typedef struct cli_strips {
 /* A strip with fewer samples would leave threads idle. */
 #define CLI_STRIP_SAMPLES ((uint64_t)1 << 24)
 
-/* `picture`, which must outlive the strips, is what the decoder's region and `reduce` leave. Each strip has at least
+/* `picture`, which must outlive the strips, is the decoder's region after `reduce`. Each strip has at least
  * `least_samples` samples. */
 void cli_strips_begin(cli_strips *strips, const cli_picture *picture, const l2k_info *info, uint32_t reduce,
                       uint64_t least_samples);
@@ -24,7 +24,7 @@ void cli_strips_begin(cli_strips *strips, const cli_picture *picture, const l2k_
 /* Gives the current strip its share of the progress bar between `from` and `to`. */
 void cli_strips_progress(const cli_strips *strips, double from, double to);
 
-/* False when there is no more. */
+/* False after the last. */
 bool cli_strips_next(cli_strips *strips);
 
 #endif

@@ -1,5 +1,5 @@
-/* `lift2k --generate`: what install/ makes of the rows when the command is built. Completion for bash and zsh, and the
- * options of a subcommand for lift2k(1). */
+/* `lift2k --generate`: prints for install/, when the command is built, completion for bash and zsh from the rows, and
+ * the options of a subcommand for lift2k(1). */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -147,7 +147,7 @@ static void print_roff(const char *text, bool capital)
     fputs(bold ? "\\fR" : "", stdout);
 }
 
-/* What stands for something is italic; words to be typed from a list are bold. */
+/* Placeholders are italic; words to be typed from a list are bold. */
 static void print_argument(const cli_option *row)
 {
     bool italic = false;

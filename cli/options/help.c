@@ -259,7 +259,7 @@ void cli_option_head(const cli_option *row, bool aligned, char *text, size_t roo
         snprintf(text, room, "%s--%s", aligned ? "    " : "", row->name);
 }
 
-/* view and dump say which options are for one kind of input only. */
+/* In view and dump, marks options for one kind of input only. */
 static const char *input_remark(const cli_option *row, cli_command command)
 {
     if (row->input == CLI_ANY_INPUT || (command != CLI_VIEW && command != CLI_DUMP))

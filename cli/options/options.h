@@ -24,10 +24,10 @@ extern const char *const cli_command_names[CLI_NUM_COMMANDS];
 
 bool cli_find_command(const char *word, cli_command *command);
 
-/* Also says which command may have been meant. */
+/* Suggests a similar command. */
 void cli_report_unknown_command(const char *word);
 
-/* The value of an option that the library or the subcommand has a default for. */
+/* The value of an option for which the library or the subcommand has a default. */
 typedef struct cli_setting {
     int64_t value;
     bool given;
@@ -78,7 +78,7 @@ typedef struct cli_options {
     size_t num_poc;
     const char *comment;   /* NULL = the library's */
     cli_setting profile;   /* Rsiz */
-    cli_setting precision; /* of the samples that are coded */
+    cli_setting precision; /* of the coded samples */
     bool keeps_values;     /* --precision BITS,keep */
     cli_setting page;      /* of a TIFF or Y4M file, from 1 on; 0: all */
     double frames_per_second;

@@ -130,7 +130,7 @@ static size_t letters_of(const char *argument)
     return strcspn(argument, "=");
 }
 
-/* Lists the options that begin with what was typed, with " or " between them. */
+/* Lists the options that begin with `typed`, with " or " between them. */
 static size_t list_candidates(const struct option *options, const char *typed, char *text, size_t room)
 {
     size_t found = 0, used = 0;

@@ -176,7 +176,7 @@ bool cli_take_precincts(const cli_option *row, const char *text, cli_options *op
     return true;
 }
 
-/* "RS,CS,LE,RE,CE,": five numbers and their commas; NULL if they are not there. */
+/* "RS,CS,LE,RE,CE,": five numbers and their commas; NULL for anything else. */
 static const char *parse_change(const char *at, l2k_poc *change)
 {
     uint32_t *fields[] = {&change->resolution_start, &change->component_start, &change->layer_end,
@@ -186,7 +186,7 @@ static const char *parse_change(const char *at, l2k_poc *change)
     return at;
 }
 
-/* The order's name, in either case; what follows it, NULL if there is no such order. */
+/* The order's name, in either case. Returns what follows it, NULL if no order has the name. */
 static const char *parse_progression(const char *at, l2k_poc *change)
 {
     char name[5] = {0};
@@ -285,7 +285,7 @@ bool cli_take_bytes(const cli_option *row, const char *text, cli_options *option
     return cli_parse_size(row->name, text, &value) && set(target_of(row, options), (int64_t)value);
 }
 
-/* From the coarsest layer to the finest: ratios fall, PSNRs rise, and 0 dB, which stands for everything, comes last. */
+/* From the coarsest layer to the finest: ratios fall, PSNRs rise, and 0 dB, which means everything, comes last. */
 static bool parse_layers(const cli_option *row, const char *text, l2k_target target, cli_options *options)
 {
     if (options->num_layer_targets && options->target != target)
@@ -399,7 +399,7 @@ bool cli_take_gml(const cli_option *row, const char *text, cli_options *options)
     return add_box(row, &box, options);
 }
 
-/* 16 bytes in hexadecimal digits, with hyphens at will, and the comma after them; NULL if it is something else. */
+/* 16 bytes in hexadecimal digits, with optional hyphens, and the comma after them; NULL for anything else. */
 static const char *parse_uuid(const char *at, uint8_t *uuid)
 {
     for (int i = 0; i < 32; at++) {

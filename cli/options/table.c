@@ -49,7 +49,7 @@ static const cli_name cpus[] = {{"auto", L2K_CPU_AUTO},     {"c", L2K_CPU_C},   
 static const cli_name compressions[] = {
     {"none", CLI_COMPRESSION_NONE}, {"deflate", CLI_COMPRESSION_DEFLATE}, {"lzw", CLI_COMPRESSION_LZW}, {NULL, 0}};
 static const cli_name dump_formats[] = {{"pgx", CLI_DUMP_PGX}, {"raw", CLI_DUMP_RAW}, {NULL, 0}};
-/* For completion only: what an extension means is not decided here. */
+/* Only for completion. */
 static const cli_name coded_extensions[] = {{"jp2", 0}, {"j2k", 0}, {"j2c", 0}, {"jpc", 0}, {NULL, 0}};
 static const cli_name picture_extensions[] = {{"png", 0}, {"tif", 0}, {"pgm", 0}, {"ppm", 0}, {"pnm", 0},
                                               {"pam", 0}, {"pgx", 0}, {"raw", 0}, {NULL, 0}};

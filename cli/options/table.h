@@ -22,7 +22,7 @@ struct cli_option {
     const char *fallback; /* the default, for help and manual; NULL = not stated */
     const char *detail;   /* sentences for the manual only; NULL = none */
     cli_option_parser *parse;
-    size_t target;         /* offset in cli_options of what `parse` fills, unless it knows */
+    size_t target;         /* offset in cli_options of what `parse` fills, unless that is fixed */
     int64_t least, most;   /* range of a number; `most` is the value set by an option without argument */
     const cli_name *names; /* values with a name, for parser and completion; NULL = none */
     cli_input_kind input;  /* for view and dump */

@@ -1,4 +1,4 @@
-/* Texts of the command line to numbers. Each fault is one line that names the option and its value. */
+/* Converts texts of the command line to numbers. Each fault is one line that names the option and its value. */
 #ifndef L2K_CLI_OPTIONS_VALUES_H
 #define L2K_CLI_OPTIONS_VALUES_H
 

@@ -1,4 +1,4 @@
-/* Decides how many files are coded at once, and whether the device is worth opening, before any file is opened. */
+/* Decides how many files to code at once, and whether opening the device pays, before any file is opened. */
 #define _GNU_SOURCE /* sched_getaffinity */
 #include <sched.h>
 #include <sys/stat.h>
@@ -8,26 +8,26 @@
 #include "pictures/files/file.h"
 #include "pictures/user/limits.h"
 
-/* Files up to this are coded side by side on the CPU, each on a thread or a few: their parts are too small to be shared
- * out among many threads. */
+/* Files up to these sizes are coded in parallel on the CPU, each on one or a few threads: their parts are too small for
+ * many threads. */
 #define SMALL_PICTURE ((uint64_t)4 << 20)
 #define SMALL_CODED   ((uint64_t)2 << 20)
 
-/* How many at once with devices, if on each they have no more bytes together: [0] encode, pictures; [1] decode, JPEG
- * 2000 files, with half as many processors. Each has pinned memory, which takes long to allocate; when decoding, the
- * device needs longer and more is written, so that more files at once keep both busy. Measured with one and two H200
- * and 32 processors, photographs of 3840 x 2160 as PPM in memory. */
+/* Files at once with devices, if those on each have at most `bytes` in total: [0] encode, pictures; [1] decode, JPEG
+ * 2000 files, with half as many processors. Each has pinned memory, which takes long to allocate; decoding takes the
+ * device longer and writes more, so that more files at once keep both busy. Measured with one and two H200 and 32
+ * processors, photographs of 3840 x 2160 as PPM in memory. */
 #define MOST_ON_DEVICE ((unsigned)8)
 static const struct {
     unsigned together; /* on several devices; decode: also on one */
     uint64_t bytes;
 } most_on_devices[2] = {{12, (uint64_t)512 << 20}, {16, (uint64_t)256 << 20}};
 
-/* On each of several, even if they are more together. */
+/* On each of several devices, even with more bytes. */
 enum { LEAST_ON_DEVICE = 4 };
 
-/* Bytes of all files together from which `auto` may open the device: [0] encode, pictures; [1] decode, JPEG 2000 files.
- * What it is then used for, the library decides. Measured on an H100 with 16 processors, photographs of 3840 x 2160 as
+/* The least bytes of all files with which `auto` may open the device: [0] encode, pictures; [1] decode, JPEG 2000
+ * files. The library then decides about its use. Measured on an H100 with 16 processors, photographs of 3840 x 2160 as
  * PPM in memory: with the GPU a call takes 0.2 to 0.35 s more, and a file 4 ms less (HT), 16 and 30 ms less (MQ, encode
  * and decode). */
 static const struct {
@@ -39,7 +39,7 @@ enum { WHERE_FASTER = -2 };
 
 typedef struct sizes {
     uint64_t largest, total; /* bytes */
-    bool unknown;            /* of a file that is no regular one */
+    bool unknown;            /* some file is not a regular one */
 } sizes;
 
 static sizes look_at(const cli_tasks *tasks)
@@ -77,8 +77,8 @@ static bool has_ht(const cli_tasks *tasks, const cli_options *options)
                                           : cli_same_text(extension, ".jph") || cli_same_text(extension, ".jhc");
 }
 
-/* `auto` becomes the CPU, or the GPU wherever it is faster: that, too, if --devices names some. Where the sizes are not
- * known, the library finds out as it goes. */
+/* `auto` becomes the CPU, or the GPU wherever it is faster, also if --devices names some. With unknown sizes, the
+ * library measures as it goes. */
 static void choose_backend(const cli_tasks *tasks, const cli_options *options, const sizes *all, cli_share *share)
 {
     const bool decodes = options->command != CLI_ENCODE;
@@ -104,7 +104,6 @@ static unsigned within(unsigned least, unsigned n, unsigned most)
     return n < least ? least : n > most ? most : n;
 }
 
-/* On each device. */
 static unsigned coders_on_device(const sizes *all, bool decodes, unsigned devices, unsigned threads)
 {
     const uint64_t room = most_on_devices[decodes].bytes / (all->largest ? all->largest : 1);
@@ -153,8 +152,8 @@ void cli_share_work(const cli_tasks *tasks, const cli_options *options, cli_shar
     }
 }
 
-/* Where files are divided, a device that fails is to be noticed, so that another takes the file: `auto` would go to the
- * CPU by itself. */
+/* If files are divided, the command must notice a failed device, so that another takes the file: `auto` would silently
+ * go to the CPU. */
 cli_place cli_place_of(const cli_share *share, int device)
 {
     const cli_devices *devices = &share->devices;

@@ -1,4 +1,4 @@
-/* Which GPU codes which file. */
+/* Assigns GPUs to files. */
 #include "cli/run/devices.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ static bool check_device(uint32_t device)
     return info.usable || cli_error("--devices", "device %u, %s: %s", device, info.name, info.reason);
 }
 
-/* Of CUDA, or of OpenCL if that is named: a GPU may be a device of both. */
+/* CUDA's devices, or OpenCL's if the user names it: a GPU may be a device of both. */
 static bool find_all(cli_devices *devices, const cli_options *options)
 {
     char text[160];

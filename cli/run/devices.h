@@ -1,4 +1,4 @@
-/* The GPUs of --devices: which coder works on which, and who takes the file of one that fails. */
+/* The GPUs of --devices: which coder works on which, and which takes the file of one that fails. */
 #ifndef L2K_CLI_RUN_DEVICES_H
 #define L2K_CLI_RUN_DEVICES_H
 
@@ -13,21 +13,21 @@ enum { CLI_NO_DEVICE = -1 };
 typedef struct cli_devices {
     uint64_t set;                 /* bit n for device n; 0 without --devices */
     bool divided;                 /* each coder has one of them, else the only coder has all */
-    bool cpu_last;                /* the CPU takes what none of them can do */
+    bool cpu_last;                /* the CPU takes files after all of them have failed */
     atomic_uint_least64_t failed; /* of the set */
 } cli_devices;
 
-/* The devices that the options name, or all that can be used. A device that cannot is a fault, and so are `all` if
- * there is none and --backend cuda; with `auto` the set is then empty, and a note says so. */
+/* The devices that the options name, or all usable ones. A named device that is unusable is a fault, as is `all`
+ * without a device under --backend cuda; under `auto` the set is then empty, and a note says so. */
 bool cli_devices_find(cli_devices *devices, const cli_options *options);
 
 unsigned cli_devices_count(const cli_devices *devices);
 
-/* What coder number `coder` works on: one of the devices that have not failed, or CLI_NO_DEVICE. */
+/* The device of coder number `coder`: one that has not failed, or CLI_NO_DEVICE. */
 int cli_device_of_coder(const cli_devices *devices, unsigned coder);
 
-/* Whether another device, or the CPU, takes the file that has failed on `device`, which gets no further ones. Says so,
- * or that none does. Then *device is what takes it. */
+/* Marks *device as failed, and reports whether another device, or the CPU, takes its file. True with the new *device if
+ * so. */
 bool cli_device_failed(cli_devices *devices, unsigned coder, int *device, const cli_messages *messages);
 
 #endif

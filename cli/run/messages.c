@@ -34,7 +34,7 @@ static bool is_repeated(cli_messages *messages, const char *text)
     return atomic_exchange(&messages->said[hash % 16], hash) == hash;
 }
 
-/* A file may cause more warnings than anybody reads: one for each of 65535 tiles, or of a thousand unknown markers. */
+/* A file may cause too many warnings to read: one for each of 65535 tiles, or of a thousand unknown markers. */
 static bool is_too_much(cli_messages *messages)
 {
     const unsigned before = atomic_fetch_add(&messages->lines, 1);
@@ -75,8 +75,8 @@ l2k_hooks cli_messages_hooks(cli_messages *messages)
     return (l2k_hooks){.message = take_message, .progress = on_progress, .user = messages};
 }
 
-/* By default the library allows as much as fits the size of a file. If the user limits memory, the library only knows
- * what the samples leave of it, so its text would give another number. */
+/* By default the library's limit fits the size of the file. If the user limits memory, the library only knows what the
+ * samples leave of it, so its text would give another number. */
 static bool fail_limit(const cli_messages *messages, const char *text)
 {
     char most[CLI_UNITS_ROOM];

@@ -17,7 +17,7 @@ typedef struct cli_messages {
     _Atomic uint64_t said[16]; /* hashes of warnings, which decoding in parts would repeat */
     atomic_uint lines;         /* warnings and notes so far */
     double deadline;           /* of --timeout, by cli_now; 0 = none */
-    bool on_device;            /* of --devices: its failure is not reported, */
+    bool on_device;            /* of --devices: a failure is not reported, */
     bool device_failed;        /* but noted here, with the first error */
 } cli_messages;
 
@@ -31,8 +31,8 @@ bool cli_messages_late(const cli_messages *messages);
  * after --timeout. */
 l2k_hooks cli_messages_hooks(cli_messages *messages);
 
-/* Prints the library's first error, or the text of the status if there was none; for a limit also the option that
- * allows more. Returns false. */
+/* Prints the library's first error, or else the text of the status; for a limit also the option that allows more.
+ * Returns false. */
 bool cli_messages_fail(cli_messages *messages, l2k_status status);
 
 #endif

@@ -1,6 +1,5 @@
-/* Several threads each read a file, have it coded and write it. Either one thread codes all files, and has all
- * processors for that; or each thread codes its own, which keeps more processors busy, or a device, if the files are
- * small. */
+/* Several threads each take a file through reading, coding and writing. Either one thread codes all files with all
+ * processors; or each thread codes its own, which keeps more processors, or a device, busy if the files are small. */
 #define _POSIX_C_SOURCE 200809L /* sysconf */
 #include "cli/run/pipeline.h"
 
@@ -68,7 +67,7 @@ static bool wait_until_coded(worker *w, bool was_read)
     return w->phase == CODED;
 }
 
-/* With the coder that has the worker's number. */
+/* Codes with the coder that has the worker's number. */
 static bool code_here(worker *w)
 {
     pipeline *p = w->pipeline;

@@ -6,7 +6,7 @@
 #include "cli/run/tasks.h"
 
 typedef struct cli_stages {
-    size_t state_bytes; /* what a file keeps from stage to stage; zeroed before the first */
+    size_t state_bytes; /* of a file's state, kept from stage to stage; zeroed before the first */
 
     /* Each returns false after a report, and the later stages of the file are then skipped. They may run on any thread,
      * at the same time for different files, but `code` with one value of `coder` for one file after another. */
@@ -18,12 +18,12 @@ typedef struct cli_stages {
     void (*release)(void *state, void *context);
 } cli_stages;
 
-/* Called for each file in order, whichever finished first, and by one thread at a time. `state` is what the last stage
- * left, or NULL if there was no memory for it. */
+/* Called for each file in order, whichever finished first, and by one thread at a time. `state` is the last stage's, or
+ * NULL if memory ran out. */
 typedef void cli_file_done(void *context, const cli_task *task, const void *state, bool done);
 
 /* A single file stays on this thread. Of many, `coders` are coded at once, each by the thread that reads and writes it;
- * if that is one, all are coded on this thread, in their order, while other threads read and write. */
+ * a single coder codes all on this thread, in their order, while other threads read and write. */
 void cli_pipeline_run(const cli_tasks *tasks, const cli_stages *stages, cli_file_done *count, void *context,
                       unsigned coders);
 
@@ -31,7 +31,7 @@ void cli_pipeline_run(const cli_tasks *tasks, const cli_stages *stages, cli_file
 
 enum { CLI_MOST_CODERS = 64 };
 
-/* How many files to code at once, and with what each. */
+/* How many files to code at once, and the resources of each. */
 typedef struct cli_share {
     unsigned coders;
     cli_setting threads, backend, gpu_min_samples;
@@ -41,7 +41,7 @@ typedef struct cli_share {
 /* Decided before any file is opened, by the options and the sizes of the files; share->devices have been found. */
 void cli_share_work(const cli_tasks *tasks, const cli_options *options, cli_share *share);
 
-/* Where a coder on that device works, for the library's options BACKEND, DEVICE and DEVICES. */
+/* A coder's values of the library's options BACKEND, DEVICE and DEVICES. */
 typedef struct cli_place {
     cli_setting backend, device, devices;
 } cli_place;

@@ -29,7 +29,7 @@ static struct {
     double done;                /* in files */
     double next;                /* time at which it may be drawn again */
     size_t shown;               /* its columns on the screen; 0 = not shown */
-    char text[5 * MAX_COLUMNS]; /* which it shows */
+    char text[5 * MAX_COLUMNS]; /* on the screen */
 } bar = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* The file of this thread: how much of it is done, and its current part. */

@@ -1,4 +1,4 @@
-/* The progress bar. There is one, on standard error. */
+/* The only progress bar, on standard error. */
 #ifndef L2K_CLI_RUN_PROGRESS_H
 #define L2K_CLI_RUN_PROGRESS_H
 
@@ -10,7 +10,7 @@ void cli_progress_begin(const cli_options *options, const char *verb, size_t fil
 /* The file that this thread codes from now on; the one before is done. */
 void cli_progress_file(const char *name);
 
-/* What follows is this part of the thread's file, between 0 and 1: a strip, or the encoding before --verify. */
+/* The next part of the thread's file, between 0 and 1: a strip, or the encoding before --verify. */
 void cli_progress_span(double from, double to);
 
 /* How much of that part is done, 0 to 1. Draws the bar ten times a second, but not in the first half second. */

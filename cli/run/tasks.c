@@ -119,7 +119,7 @@ static bool make_folder(const char *path)
     return mkdir(path, 0777) == 0 || errno == EEXIST || cli_error(path, "%s", strerror(errno));
 }
 
-/* Those above the outputs, from the folder of --out-dir on. */
+/* Makes the folders above the outputs, from that of --out-dir on. */
 static bool make_folders(const cli_tasks *tasks, const char *out_dir)
 {
     bool done = make_folder(out_dir);
@@ -157,7 +157,7 @@ static bool make_many(cli_tasks *tasks, const cli_options *options, const char *
     return add_all(tasks, options->num_names, options->out_dir, options, extensions, extension);
 }
 
-/* If many files are meant, the message says how to ask for that. */
+/* If the user meant many files, the message says how to ask for that. */
 static bool make_one(cli_tasks *tasks, const cli_options *options)
 {
     const char *command = cli_command_names[options->command];

@@ -19,11 +19,11 @@ typedef struct cli_tasks {
     char *cut;      /* the first of them */
 } cli_tasks;
 
-/* From options->names. With --out-dir, which is created if it does not exist, each file keeps its name except for the
- * extension; of a directory, files with one of the `extensions` are taken in the order of their names, with --recursive
- * also those of the folders in it, which become folders. Without, decode puts several inputs into one Y4M file. Two
- * inputs with the same output are a fault. With --skip-existing there may be no task. Call cli_tasks_free in either
- * case. */
+/* Makes tasks of options->names. With --out-dir, which is created if it does not exist, each file keeps its name except
+ * for the extension; a directory gives its files with one of the `extensions` in the order of their names, with
+ * --recursive also those of its folders, which are kept. Without --out-dir, decode puts several inputs into one Y4M
+ * file. Two inputs with the same output are a fault. With --skip-existing the list may be empty. Call cli_tasks_free in
+ * either case. */
 bool cli_tasks_make(cli_tasks *tasks, const cli_options *options, const char *const *extensions,
                     const char *default_extension);
 void cli_tasks_free(cli_tasks *tasks);
@@ -43,7 +43,7 @@ char *cli_join(const char *folder, const char *name);
 typedef struct cli_directory {
     char **files; /* "PATH/name", sorted */
     size_t count, room, left_out, folders;
-    char **subfolders; /* the same, but links */
+    char **subfolders; /* likewise, without links */
     size_t num_subfolders;
 } cli_directory;
 

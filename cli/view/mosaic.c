@@ -171,8 +171,8 @@ static float high_magnitude(const cli_mosaic *mosaic, const cli_mosaic_band *kin
     return 1;
 }
 
-/* Bins are finer than half a level of gray at the gain that is chosen: where it is beyond MOST_GAIN, they are counted
- * anew, finer by that. */
+/* Bins are finer than half a level of gray at the chosen gain: beyond MOST_GAIN, they are counted again, finer by that
+ * factor. */
 static bool choose_gain(const cli_mosaic *mosaic, const cli_mosaic_band *kind, histogram *h, float *gain)
 {
     const float finest = mosaic->unit < 1 / 256.0f ? 1 / (256 * mosaic->unit) : 1;
@@ -205,7 +205,7 @@ static void take_spread(void *user, const float *row, uint32_t width)
     s->count += width;
 }
 
-/* From black to white is what lies within three standard deviations of the mean: a few outliers do not count. */
+/* Black and white are three standard deviations from the mean, so that a few outliers do not count. */
 static bool choose_low_gain(cli_mosaic *mosaic, const cli_mosaic_band *kind, float *gain)
 {
     spread s = {.least = INFINITY, .most = -INFINITY};

@@ -65,7 +65,7 @@ static void draw_lines(const cli_mosaic_band *band, uint32_t zoom, const cli_can
 
 /* ---- Letters ------------------------------------------------------------------------------------------------- */
 
-/* Drawn for this purpose: 5 x 7 dots, one number per row, whose bit 4 is the leftmost dot. */
+/* A font of 5 x 7 dots, one number per row, whose bit 4 is the leftmost dot. */
 enum { GLYPH_WIDTH = 5, GLYPH_HEIGHT = 7, ADVANCE = 6, MARGIN = 2, MOST_SCALE = 2 };
 
 enum { PAPER = 24, INK = 255 };

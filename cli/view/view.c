@@ -19,7 +19,7 @@ typedef struct view_job {
     uint32_t shown; /* the component, without --rgb */
     uint32_t level; /* of --band or --level */
     cli_mosaic mosaic;
-    cli_area area;     /* of the mosaic, in the domain of what it shows */
+    cli_area area;     /* of the mosaic, in the domain of its bands */
     size_t first_band; /* of the current tile, in the mosaic */
 } view_job;
 
@@ -45,8 +45,8 @@ static bool is_wanted(const view_job *job, const l2k_subband_info *band)
     return !job->options->level.given || band->level == job->level;
 }
 
-/* The position of a band's first coefficient in the mosaic: by its own coordinates if it is alone, else as in the view
- * of the tile, from the tile's corner. */
+/* The position of a band's first coefficient in the mosaic: by its own coordinates if it is alone, else from the tile's
+ * corner, as in the tile's view. */
 static void place_band(const view_job *job, const l2k_tile_coefficients *k, uint32_t band, uint32_t *x, uint32_t *y)
 {
     if (job->options->has_band) {
@@ -168,7 +168,7 @@ static void print_summary(const view_job *job, const cli_picture *picture)
              job->input.levels, job->input.levels == 1 ? "" : "s", job->input.output, size);
 }
 
-/* Everything that can be refused has been refused. */
+/* All refusals precede this. */
 static bool draw(view_job *job)
 {
     cli_picture picture = {0};

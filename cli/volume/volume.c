@@ -104,7 +104,7 @@ static bool open_files(forward *f)
     return true;
 }
 
-/* All slices of coefficients that a slice of samples gives. */
+/* Takes all slices of coefficients that are ready. */
 static bool drain(forward *f, l2k_volume *volume, cli_messages *messages, cli_volume_measure *measure, bool writes)
 {
     l2k_volume_slice slice;
@@ -195,7 +195,7 @@ static bool is_folder(const char *path)
     return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
 }
 
-/* What the description in the folder says; else an option would be ignored in silence. */
+/* Refuses options that the folder's description decides, instead of silently ignoring them. */
 static bool check_back(const cli_options *options)
 {
     const cli_setting *encoder = options->encoder;

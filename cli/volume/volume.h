@@ -9,7 +9,7 @@
 
 #define CLI_VOLUME_DESCRIPTION "volume.json"
 
-/* What the description says, and the files' names follow from. */
+/* The content of the description, which determines the files' names. */
 typedef struct cli_volume_facts {
     uint32_t width, height, slices; /* on the reference grid */
     uint32_t num_components;
@@ -81,7 +81,7 @@ bool cli_volume_read(const cli_volume_files *files, const l2k_volume_slice *slic
 
 void cli_volume_describe(cli_json *json, const cli_volume_facts *facts, const cli_volume_files *files);
 
-/* Reads what cli_volume_describe has written. */
+/* Reads the output of cli_volume_describe. */
 bool cli_volume_facts_read(cli_volume_facts *facts, const char *path);
 
 /* ---- The measure (volume_measure.c) -------------------------------------------------------------------------- */

@@ -16,7 +16,7 @@ typedef struct backward {
     cli_slices_out out;
 } backward;
 
-/* All slices of samples that are there. */
+/* Takes all slices of samples that are ready. */
 static bool drain(backward *b)
 {
     for (bool got = true; got;) {

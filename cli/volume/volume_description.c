@@ -46,10 +46,10 @@ void cli_volume_describe(cli_json *json, const cli_volume_facts *facts, const cl
 
 /* ---- Reading ------------------------------------------------------------------------------------------------- */
 
-/* What precedes the subbands has keys that occur once, and the components', which follow each other in order. */
+/* Before the subbands, keys occur once, except those of components, which follow each other in order. */
 enum { MOST_BYTES = 1 << 22 };
 
-/* What follows the next `"key":` after *at, which moves there; NULL where there is none. */
+/* The text after the next `"key":` from *at on, which moves there; NULL without one. */
 static const char *find(const char **at, const char *key)
 {
     char quoted[40];

@@ -1,4 +1,4 @@
-/* How many coefficients are small: what a third direction gains before anything is coded. */
+/* Counts small coefficients: the gain of a third direction before any coding. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -88,7 +88,7 @@ static bool is_alike(const cli_slices *s)
            cli_error(name_of_next(s), "slice %u differs from the first one in size, precision or components", s->next);
 }
 
-/* The shape of the first slice is that of all. */
+/* All slices have the shape of the first. */
 static bool take_shape(cli_slices *s)
 {
     cli_volume_facts *f = s->facts;
