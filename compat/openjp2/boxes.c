@@ -226,7 +226,7 @@ static bool with_content(jp2_boxes *b, stream *s, const box *found, box_parser p
     return good;
 }
 
-/* Boxes of the header that stand after it are used all the same. */
+/* Accepts boxes of the header that are after it. */
 static bool read_misplaced(jp2_boxes *b, stream *s, const box *found, const events *handlers)
 {
     static const uint32_t inner[] = {BOX('i', 'h', 'd', 'r'), BOX('c', 'o', 'l', 'r'), BOX('b', 'p', 'c', 'c'),

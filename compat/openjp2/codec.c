@@ -1,11 +1,11 @@
-/* Codecs: creation, handlers, threads, and what opj_version and its like say. */
+/* Codecs: creation, handlers, threads, opj_version and the like. */
 #include "compat/openjp2/codec.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Programs compare the beginning with the version that they were built for. */
+/* Programs compare the beginning with the version they were built for. */
 const char *OPJ_CALLCONV opj_version(void)
 {
     return "2.5.0 (lift2k)";
@@ -24,7 +24,7 @@ int OPJ_CALLCONV opj_get_num_cpus(void)
 
 /* ---- Objects ------------------------------------------------------------------------------------------------- */
 
-/* More threads than that are of no use, and OpenMP ends the process where it cannot start as many as were asked for. */
+/* More threads are of no use, and OpenMP ends the process if it cannot start as many as requested. */
 static int sensible_threads(int wanted)
 {
     enum { MOST = 1024 }; /* of lift2k */
@@ -32,7 +32,7 @@ static int sensible_threads(int wanted)
     return wanted < 1 ? 1 : wanted < most ? wanted : most;
 }
 
-/* As with OpenJPEG, the environment may ask for threads where the program does not. */
+/* As with OpenJPEG, the environment may set threads if the program does not. */
 static int default_threads(void)
 {
     const char *text = getenv("OPJ_NUM_THREADS");

@@ -1,5 +1,5 @@
-/* What the files of this room share: the objects behind opj_codec_t and opj_stream_t. Everything about coding is
- * lift2k's; this room turns OpenJPEG's interface (openjpeg.h, version 2.5) into calls of lift2k.h. */
+/* Shared by the files of this room: the objects behind opj_codec_t and opj_stream_t. lift2k does all coding; this room
+ * turns OpenJPEG's interface (openjpeg.h, version 2.5) into calls of lift2k.h. */
 #ifndef COMPAT_OPENJP2_CODEC_H
 #define COMPAT_OPENJP2_CODEC_H
 
@@ -29,11 +29,11 @@ typedef struct decode_codec {
     uint32_t *components; /* opj_set_decoded_components, or NULL: all */
     uint32_t num_selected;
     uint32_t next_tile; /* opj_read_tile_header */
-    uint32_t only_tile; /* one more than the tile that alone is decoded, 0: those of the area */
+    uint32_t only_tile; /* one more than the only tile to decode, 0: those of the area */
     l2k_decoder *lift;
     bool opened;       /* lift has the codestream */
-    bool has_end;      /* which EOC ends */
-    bool looked_ahead; /* as OpenJPEG does once, at the end of the first tile */
+    bool has_end;      /* EOC ends the stream */
+    bool looked_ahead; /* OpenJPEG does so once, at the end of the first tile */
 } decode_codec;
 
 struct encode_codec;

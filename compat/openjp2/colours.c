@@ -1,5 +1,5 @@
-/* What a JP2 file says about the meaning of components, applied to a decoded image: colour space, palette and component
- * mapping (I.5.3.4, I.5.3.5), channel definitions (I.5.3.6). */
+/* Applies a JP2 file's meaning of components to a decoded image: colour space, palette and component mapping (I.5.3.4,
+ * I.5.3.5), channel definitions (I.5.3.6). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,7 +115,7 @@ static void look_up(const jp2_boxes *b, uint32_t column, const OPJ_INT32 *from, 
     }
 }
 
-/* A channel of the palette: a column looked up, or a component as it is. */
+/* A channel of the palette: a column looked up, or a component unchanged. */
 static bool make_channel(const jp2_boxes *b, uint32_t i, const opj_image_t *image, opj_image_comp_t *channel)
 {
     const jp2_mapping *m = &b->mapping[i];
@@ -160,7 +160,7 @@ static bool apply_palette(const jp2_boxes *b, opj_image_t *image, const events *
     return true;
 }
 
-/* Exchanges two components, and what later definitions say of them. */
+/* Exchanges two components, and their later definitions. */
 static void exchange(jp2_boxes *b, opj_image_t *image, uint32_t i, uint16_t one, uint16_t other)
 {
     opj_image_comp_t kept = image->comps[one];

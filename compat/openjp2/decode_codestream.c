@@ -1,4 +1,4 @@
-/* The codestream of an open file, decoded by lift2k into planes. */
+/* Decodes the codestream of an open file into planes. */
 #include <stdlib.h>
 
 #include "compat/openjp2/decoder.h"
@@ -38,7 +38,7 @@ static bool is_eoc(stream *s, uint64_t at)
     return stream_read_at(s, at, bytes, 2) && bytes[0] == 0xff && bytes[1] == 0xd9;
 }
 
-/* Mostly EOC is at the end of the stream, where it is found without a search; else boxes may follow. */
+/* Usually EOC is at the end of the stream and needs no search; else boxes may follow. */
 static bool has_end(const decode_codec *d)
 {
     stream *s = d->input;
@@ -51,7 +51,7 @@ static bool has_end(const decode_codec *d)
     return is_eoc(s, at);
 }
 
-/* Only the codestream goes to lift2k: boxes are applied by this room, as strictly as OpenJPEG does. */
+/* Only the codestream goes to lift2k: this room applies boxes, as strictly as OpenJPEG does. */
 static bool open_codestream(codec *c)
 {
     decode_codec *d = &c->d;
@@ -71,7 +71,7 @@ static bool open_codestream(codec *c)
 
 /* ---- Decoding ------------------------------------------------------------------------------------------------ */
 
-/* `count` components from the first one on, which lift2k gives for the present options. */
+/* Decodes `count` components from `first` on with the current options. */
 static bool run(codec *c, const opj_image_t *image, const l2k_plane *planes, uint32_t first, uint32_t count)
 {
     l2k_image found;

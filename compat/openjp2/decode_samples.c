@@ -1,4 +1,4 @@
-/* The samples of an opj_image_t: sizes, memory, and which components there are. */
+/* The samples of an opj_image_t: sizes, memory, and selection of components. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,7 +70,7 @@ static bool set_plane(const codec *c, opj_image_comp_t *to, uint32_t resolutions
     return true;
 }
 
-/* As OpenJPEG does, leaves only the components that were selected, in the order in which they were. */
+/* As OpenJPEG does, leaves only the selected components, in the order of selection. */
 static bool keep_selected(const codec *c, opj_image_t *image)
 {
     const decode_codec *d = &c->d;

@@ -128,7 +128,7 @@ OPJ_BOOL OPJ_CALLCONV opj_set_decoded_resolution_factor(opj_codec_t *p_codec, OP
     codec *c = codec_decoding(p_codec);
     if (!c)
         return OPJ_FALSE;
-    /* OpenJPEG keeps nothing of an earlier call after one that fails. */
+    /* In OpenJPEG, a failed call also undoes earlier ones. */
     const bool good = c->d.state == DECODE_NEW || check_reduce(c, res_factor);
     c->d.reduce = good ? res_factor : 0;
     c->d.header_sizes = false;
@@ -189,7 +189,7 @@ static bool clip_end(const codec *c, const char *side, OPJ_INT32 value, uint32_t
     return true;
 }
 
-/* An area that was refused for its shape stays, as in OpenJPEG, which then refuses to decode. */
+/* An area refused for its shape stays, as in OpenJPEG, which then refuses to decode. */
 static bool check_area(const codec *c)
 {
     return (c->d.area[0] <= c->d.area[2] && c->d.area[1] <= c->d.area[3]) ||

@@ -5,7 +5,7 @@
 
 enum { UNSPECIFIED = 65535 };
 
-/* Boxes are collected here, or written where they can be long. */
+/* Collects boxes; long ones are written at once. */
 typedef struct box_buffer {
     uint8_t bytes[64];
     size_t count;
@@ -62,8 +62,7 @@ static uint32_t enumerated(OPJ_COLOR_SPACE space)
     }
 }
 
-/* How many components are colours, where a channel definition box is needed for an opacity channel after them; else
- * 0. */
+/* How many components are colours, if an opacity channel after them needs a channel definition box; else 0. */
 static uint32_t colours_before_alpha(const codec *c)
 {
     const opj_image_t *image = c->e->image;

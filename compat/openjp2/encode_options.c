@@ -1,4 +1,4 @@
-/* opj_cparameters_t as options of lift2k's encoder. */
+/* Translates opj_cparameters_t to options of lift2k's encoder. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ static bool set(codec *c, l2k_encoder_option option, int64_t value)
 
 /* ---- Layers -------------------------------------------------------------------------------------------------- */
 
-/* Bits of the image as OpenJPEG counts them for a ratio: all components as if they were like the first one. */
+/* Bits of the image as OpenJPEG counts them for a ratio: with the first component for all. */
 static double opj_bits(const opj_image_t *image)
 {
     const opj_image_comp_t *first = &image->comps[0];
@@ -30,15 +30,15 @@ static double lift_bits(const l2k_image *image)
     return bits;
 }
 
-/* The ratio that the limit of the codestream's size allows at most for a layer. */
+/* The ratio of a layer within the limit of the codestream's size. */
 static double limited(const codec *c, double rate)
 {
     double most = c->e->parameters.max_cs_size > 0 ? opj_bits(c->e->image) / (8.0 * c->e->parameters.max_cs_size) : 0;
     return rate < most ? most : rate;
 }
 
-/* OpenJPEG takes layers in any order, those that ask for no more than the one before are as good as empty, or empty
- * after one that has everything; lift2k wants each to be finer. */
+/* OpenJPEG takes layers in any order: those no finer than the one before are nearly empty, or empty after one that has
+ * everything. lift2k requires each to be finer. */
 static void make_finer(bool ratios, double *targets, int count)
 {
     enum { LARGEST = 1000000000 };
@@ -123,8 +123,8 @@ static uint32_t precinct_side(int side)
     return power;
 }
 
-/* Sizes that are not given are halves of the last one; what OpenJPEG halves beyond 1 becomes 2. Only the lowest
- * resolution may have precincts of 1; elsewhere OpenJPEG writes files that it cannot read. */
+/* Missing sizes are halves of the last one; sizes that OpenJPEG halves below 1 become 2. Only the lowest resolution may
+ * have precincts of 1; elsewhere OpenJPEG writes files that it cannot read. */
 static uint32_t precinct_at(const int *sides, int given, int i, bool lowest)
 {
     const int side = i < given ? sides[i] : i - given + 1 < 31 ? sides[given - 1] >> (i - given + 1) : 0;
@@ -175,7 +175,7 @@ static bool set_region(codec *c)
     return set(c, L2K_ENCODER_ROI_COMPONENT, p->roi_compno) && set(c, L2K_ENCODER_ROI_SHIFT, p->roi_shift);
 }
 
-/* What a profile may fix, whatever the parameters say. */
+/* Options that a profile may fix in spite of the parameters. */
 static bool set_coding(codec *c)
 {
     const opj_cparameters_t *p = &c->e->parameters;

@@ -1,7 +1,7 @@
-/* Rsiz: profiles of cinema and IMF fix options and bytes; OpenJPEG writes Rsiz 0 where an image is against one. */
+/* Rsiz: profiles of cinema and IMF fix options and bytes; OpenJPEG writes Rsiz 0 for an image that violates one. */
 #include "compat/openjp2/encoder.h"
 
-/* The fields that openjpeg.h calls deprecated, in terms of the present ones. */
+/* Translates the fields that openjpeg.h calls deprecated to the present ones. */
 static void replace_deprecated(const codec *c, opj_cparameters_t *p)
 {
     bool fast = p->cp_cinema == OPJ_CINEMA2K_48;
@@ -34,7 +34,7 @@ void encode_settle_profile(const codec *c, opj_cparameters_t *p)
     p->tcp_numlayers = 1;
 }
 
-/* OpenJPEG lets an IMF profile change what is at its default. */
+/* OpenJPEG lets an IMF profile change parameters at their defaults. */
 bool encode_profile_fixes(const opj_cparameters_t *p)
 {
     const bool defaults = p->cblockw_init == 64 && p->cblockh_init == 64 && p->prog_order == OPJ_LRCP && p->csty == 0;
@@ -63,8 +63,8 @@ static bool set_geometry(const codec *c)
                                  l2k_encoder_set(lift, L2K_ENCODER_TILE_HEIGHT, p->cp_tdy) == L2K_OK));
 }
 
-/* Cinema 4K has progression order changes. They belong to the main header; but where the profile does not hold,
- * OpenJPEG leaves them and takes them for those of a tile, which are in its header. */
+/* Cinema 4K has progression order changes in the main header; if the image violates the profile, OpenJPEG takes them
+ * for those of a tile, in its header. */
 static bool move_changes(const codec *c)
 {
     const opj_cparameters_t *p = &c->e->parameters;

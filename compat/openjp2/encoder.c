@@ -1,5 +1,5 @@
-/* opj_setup_encoder to opj_end_compress, and opj_write_tile. The whole image is coded and written by opj_encode; with
- * opj_write_tile each tile is written when it is coded. */
+/* opj_setup_encoder to opj_end_compress, and opj_write_tile. opj_encode codes and writes the whole image;
+ * opj_write_tile a tile. */
 #include "compat/openjp2/encoder.h"
 
 #include <stdlib.h>
@@ -135,7 +135,7 @@ bool encode_codec_started(const encode_codec *e)
     return e && e->lift;
 }
 
-/* Takes the samples, as OpenJPEG does: the caller's image is left without them. */
+/* Takes the samples from the caller's image, as OpenJPEG does. */
 static bool take_image(codec *c, opj_image_t *from)
 {
     encode_codec *e = c->e;
@@ -188,7 +188,7 @@ static bool describe(codec *c)
     return true;
 }
 
-/* OpenJPEG wants tiles of at least a sample in the lowest resolution. */
+/* OpenJPEG requires tiles of at least a sample in the lowest resolution. */
 static bool check_levels(const codec *c)
 {
     const opj_cparameters_t *p = &c->e->parameters;
@@ -200,7 +200,7 @@ static bool check_levels(const codec *c)
            event_fail(&c->handlers, "Number of resolutions is too high in comparison to the size of tiles\n");
 }
 
-/* Without an encoder, opj_encode and opj_write_tile refuse: there is no image, or only a part of what they need. */
+/* Without an encoder, opj_encode and opj_write_tile refuse. */
 static void stop_encoder(encode_codec *e)
 {
     l2k_encoder_free(e->lift);
@@ -271,9 +271,9 @@ static bool is_one_tile(const codec *c)
                                 (int64_t)p->cp_ty0 + p->cp_tdy >= (int64_t)image->y1);
 }
 
-/* Whatever a component's `w` says (opj_compress gives that of the image for sub-sampled components, too), its rows
- * follow one another at the component's width if there is one tile, else at that of the image's area divided by dx,
- * which is one more at some odd origins. Where a component has just its own size, OpenJPEG then reads beyond it. */
+/* Ignores a component's `w`, which opj_compress sets to the image's for sub-sampled components, too: with one tile,
+ * rows are as long as the component's width, else as that of the image's area divided by dx, which is one more at some
+ * odd origins. OpenJPEG then reads beyond a component of its true size. */
 static bool fill_planes(const codec *c, l2k_plane *planes)
 {
     const opj_image_t *image = c->e->image;
@@ -335,7 +335,7 @@ static l2k_sample_type packed_type(const opj_image_comp_t *component)
     return L2K_SAMPLE_S32;
 }
 
-/* The planes of the next tile, whose components follow one another in `data`; their size in all. */
+/* The planes of the next tile, whose components follow one another in `data`; returns their total size. */
 static uint64_t tile_planes(const codec *c, OPJ_BYTE *data, l2k_plane *planes)
 {
     const encode_codec *e = c->e;
@@ -355,7 +355,7 @@ static uint64_t tile_planes(const codec *c, OPJ_BYTE *data, l2k_plane *planes)
     return bytes;
 }
 
-/* Samples of 2 or 4 bytes may start anywhere in the caller's data; lift2k wants them aligned. */
+/* Samples of 2 or 4 bytes may start anywhere in the caller's data; lift2k requires alignment. */
 static OPJ_BYTE *aligned_copy(const OPJ_BYTE *data, size_t bytes)
 {
     OPJ_BYTE *copy = opj_image_data_alloc(bytes ? bytes : 1);

@@ -1,4 +1,4 @@
-/* Encoding with lift2k: what encoder.c, encode_options.c and encode_boxes.c share. */
+/* Encoding with lift2k: shared by encoder.c, encode_options.c and encode_boxes.c. */
 #ifndef COMPAT_OPENJP2_ENCODER_H
 #define COMPAT_OPENJP2_ENCODER_H
 
@@ -24,8 +24,8 @@ typedef struct encode_codec {
 /* Turns opj_cparameters_t into lift2k's options for the image; false after an error message. */
 bool encode_set_options(codec *c);
 
-/* Profiles: settles deprecated fields and layers before anything else, and whether a profile decides on what else
- * parameters would, and its options after the others. */
+/* Profiles: settle_profile resolves deprecated fields and layers before anything else; profile_fixes tells whether a
+ * profile overrides parameters; set_profile sets its options after the others. */
 void encode_settle_profile(const codec *c, opj_cparameters_t *p);
 bool encode_profile_fixes(const opj_cparameters_t *p);
 bool encode_set_profile(codec *c);

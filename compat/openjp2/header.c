@@ -1,4 +1,4 @@
-/* Reads the marker segments of a main header (A.4 to A.6) that OpenJPEG's interface has a place for, and checks them as
+/* Reads the marker segments of a main header (A.4 to A.6) that OpenJPEG's interface exposes, and checks them as
  * strictly as OpenJPEG does. */
 #include "compat/openjp2/header.h"
 
@@ -158,7 +158,7 @@ static bool parse_coc(main_header *h, fields *g, const events *handlers)
 
 /* ---- Steps and regions --------------------------------------------------------------------------------------- */
 
-/* Sqcd and SPqcd (Table A.27); derived steps are worked out (E-5). */
+/* Sqcd and SPqcd (Table A.27); computes derived steps (E-5). */
 static bool parse_steps(opj_tccp_info_t *style, fields *g, const events *handlers)
 {
     uint32_t flags = fields_take(g, 1);

@@ -1,5 +1,5 @@
-/* The main header of a codestream (Annex A), as far as opj_get_cstr_info, opj_get_cstr_index and opj_dump_codec tell
- * it. lift2k reads the header again for decoding. */
+/* The part of a codestream's main header (Annex A) that opj_get_cstr_info, opj_get_cstr_index and opj_dump_codec
+ * expose. lift2k reads the header again for decoding. */
 #ifndef COMPAT_OPENJP2_HEADER_H
 #define COMPAT_OPENJP2_HEADER_H
 
@@ -38,13 +38,13 @@ void header_clear(main_header *h);
 
 typedef struct header_part {
     uint32_t tile;
-    uint32_t number, count;          /* TPsot, and TNsot, 0 where that is unknown */
+    uint32_t number, count;          /* TPsot, and TNsot, 0 if unknown */
     uint64_t start, header_end, end; /* header_end is behind SOD */
     bool open;                       /* Psot 0: it goes on to the end of the codestream */
-    bool ends_at_marker;             /* the stream does, behind the code of a marker in the header */
+    bool ends_at_marker;             /* the stream ends behind the code of a marker in the header */
 } header_part;
 
-/* The tile-part (A.4.2) that starts at `at`; false where there is none, or its header is not whole. */
+/* The tile-part (A.4.2) that starts at `at`; false without one, or with an incomplete header. */
 bool header_part_at(stream *s, uint64_t at, header_part *part);
 
 /* One tile on the reference grid, clipped to the image: x0, y0, x1, y1. */

@@ -1,5 +1,5 @@
-/* opj_get_cstr_info and opj_get_cstr_index: what the main header says, and where its marker segments and the tile-parts
- * are. */
+/* opj_get_cstr_info and opj_get_cstr_index: the main header's content, and the positions of its marker segments and of
+ * the tile-parts. */
 #include <stdlib.h>
 
 #include "compat/openjp2/codec.h"
@@ -59,7 +59,7 @@ static bool add_tile_part(opj_tile_index_t *tile, const header_part *part)
     return true;
 }
 
-/* The tile-parts, as far as they are whole. */
+/* Adds the complete tile-parts. */
 static void add_tile_parts(const codec *c, opj_codestream_index_t *index)
 {
     header_part part;

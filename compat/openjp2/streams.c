@@ -1,5 +1,5 @@
-/* opj_stream_...: streams made of the caller's functions, and of files. There is no buffer between the functions and
- * lift2k, which reads and writes large pieces. */
+/* opj_stream_...: streams made of the caller's functions, and of files. They need no buffer, since lift2k reads and
+ * writes large pieces. */
 #include "compat/openjp2/streams.h"
 
 #include <stdlib.h>
@@ -167,7 +167,7 @@ static size_t read_on(stream *s, uint8_t *buffer, size_t count)
     return done;
 }
 
-/* Reads to the end. A program may have a buffer of its own, so the first piece is what it says it has. */
+/* Reads to the end. A program may have a buffer of its own, so the first piece has the stated length. */
 static bool hold_all(stream *s)
 {
     size_t capacity = s->length && s->length < ((uint64_t)1 << 40) ? (size_t)s->length + 1 : SHORT_INPUT;
@@ -187,7 +187,7 @@ static bool hold_all(stream *s)
     }
 }
 
-/* Whether there is a byte before the stated end; some callers state more than they have. */
+/* Whether the last byte before the stated end exists; some callers state more than they have. */
 static bool length_holds(stream *s)
 {
     uint8_t last;

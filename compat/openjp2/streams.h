@@ -25,11 +25,11 @@ typedef struct stream {
  * or a known length, are read to their end. False when out of memory. */
 bool stream_prepare(stream *s);
 
-/* Puts `s`, or NULL, into the place of the stream that a codec uses. One that the program has destroyed meanwhile is
- * freed when no codec uses it any more; the caller's functions are not called after its destruction. */
+/* Replaces the stream that a codec uses by `s`, or NULL. A stream that the program has destroyed is freed once no codec
+ * uses it; the caller's functions are not called after its destruction. */
 void stream_keep(stream **place, stream *s);
 
-/* Reads `count` bytes at `offset`; false if they are not all there. */
+/* Reads `count` bytes at `offset`; false if some are missing. */
 bool stream_read_at(stream *s, uint64_t offset, void *buffer, size_t count);
 
 /* Writes at the present position; replaces what was written at `offset` before and returns to that position. */
@@ -43,7 +43,7 @@ typedef struct fields {
     bool overrun;
 } fields;
 
-/* The next one; 0, and overrun, if it is not all there. */
+/* The next field; 0, and overrun, if incomplete. */
 uint32_t fields_take(fields *g, size_t count);
 
 #endif

@@ -87,7 +87,7 @@ static l2k_sample_type sample_type(const opj_image_comp_t *component)
     return bytes == 4 ? L2K_SAMPLE_S32 : types[bytes - 1][component->sgnd != 0];
 }
 
-/* Planes of `data`, each behind the one before, in the order of the components; false where samples would not be
+/* Planes of `data`, each behind the one before, in the order of the components; false if samples would not be
  * aligned. */
 static bool packed_planes(const codec *c, const opj_image_t *image, OPJ_BYTE *data, l2k_plane *planes)
 {
@@ -105,7 +105,7 @@ static bool packed_planes(const codec *c, const opj_image_t *image, OPJ_BYTE *da
     return true;
 }
 
-/* A selected component of an image whose components are those that were selected, in that order. */
+/* A component of an image that has only the selected components, in the order of selection. */
 static const opj_image_comp_t *decoded(const decode_codec *d, const opj_image_t *image, uint32_t component)
 {
     uint32_t at = d->components ? 0 : component;

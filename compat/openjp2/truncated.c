@@ -1,6 +1,5 @@
-/* Whether OpenJPEG decodes a stream that ends early. That follows from the order in which it reads. Without strictness
- * a tile-part may be cut if it is its tile's last one, and the stream may end between two tiles, but not within a
- * header. */
+/* Whether OpenJPEG decodes a stream that ends early, which follows from its order of reading. Unless strict, it accepts
+ * a cut in a tile's last tile-part, and an end between two tiles, but not within a header. */
 #include <stdlib.h>
 
 #include "compat/openjp2/decoder.h"
@@ -40,8 +39,8 @@ static step_result at_marker(tile_scan *w, uint64_t at)
     return marker != SOT ? FAILS : w->is_done ? ENDS : GOES_ON;
 }
 
-/* After the first tile that is complete, OpenJPEG goes along the tile-parts behind it, up to another one of that tile,
- * and insists on whole SOT marker segments. */
+/* After the first complete tile, OpenJPEG scans the tile-parts behind it, up to another one of that tile, and requires
+ * complete SOT marker segments. */
 static bool can_look_ahead(stream *s, const header_part *part)
 {
     enum { SOT_BYTES = 12, LEAST_BYTES = 14 };
@@ -79,8 +78,8 @@ static step_result at_part(tile_scan *w, const header_part *part)
     return !cut ? GOES_ON : w->c->d.strict ? FAILS : ENDS;
 }
 
-/* A header that is not whole. Behind a marker code OpenJPEG finds the end of the stream, and decodes what it has;
- * unless it is the tile's only header. */
+/* An incomplete header. Behind a marker code OpenJPEG finds the end of the stream, and decodes what it has; unless it
+ * is the tile's only header. */
 static step_result in_header(const tile_scan *w, const header_part *part)
 {
     return part->ends_at_marker && w->has_data && (part->number > 0 || part->count != 1) ? ENDS : FAILS;
@@ -97,7 +96,7 @@ static bool scan_tiles(tile_scan *w, uint32_t tiles)
         else
             result = whole ? at_part(w, &part) : in_header(w, &part);
         if (part.open)
-            part.end -= part.end - part.header_end < 2 ? 0 : 2; /* EOC is taken for granted */
+            part.end -= part.end - part.header_end < 2 ? 0 : 2; /* assumes EOC */
     }
     return result == ENDS && w->has_data;
 }
