@@ -1,5 +1,5 @@
-/* batch: 256 small images to codestreams and back, several of them in flight: what tiles of a slide or chunks of an
- * array need. Compares with one after another, and prints how long both take.
+/* batch: 256 small images to codestreams and back, several of them in flight, as for tiles of a slide or chunks of an
+ * array. Compares with one after another, and prints how long both take.
  *
  *     batch [--cuda] [COUNT [SIDE]]
  *
@@ -166,7 +166,7 @@ int main(int argc, char **argv)
     check(l2k_encoder_set(encoder, L2K_ENCODER_BACKEND, backend));
     check(l2k_decoder_set(decoder, L2K_DECODER_BACKEND, backend));
     double start[5];
-    for (int warm = 0; warm < 2; warm++) { /* the first time all memory is allocated, and threads are started */
+    for (int warm = 0; warm < 2; warm++) { /* the first pass allocates all memory and starts threads */
         start[0] = seconds();
         encode_batch(encoder, count);
         start[1] = seconds();

@@ -1,6 +1,6 @@
-/* cuda_decode: a codestream to device memory, and on to a CUDA array, from which kernels of the caller's would read it
- * as a texture. Only the codestream crosses the bus. The next image is decoded when the caller's stream has copied the
- * one before: the decoder waits for that, not the processor. The samples must be those that were encoded.
+/* cuda_decode: a codestream to device memory, and on to a CUDA array, which the caller's kernels would read as a
+ * texture. Only the codestream crosses the bus. Decoding of the next image starts when the caller's stream has copied
+ * the one before: the decoder waits for that, not the processor. The samples must equal the encoded ones.
  *
  * Exits with 77 if no GPU can be used (with 1 if L2K_REQUIRE_GPU=1 is in the environment). */
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* encode_rows [OUT.jp2 [WIDTH HEIGHT]]: encodes an image that is never in memory as a whole. A map is computed one row
- * of tiles after another, and each is written before the next one is computed. Without arguments: map.jp2, 3000 x 2000.
- */
+ * of tiles at a time, and each is written before the next. Without arguments: map.jp2, 3000 x 2000. */
 #define _POSIX_C_SOURCE 200809L /* fseeko: offsets beyond the range of long */
 #include <stdio.h>
 #include <stdlib.h>

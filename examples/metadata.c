@@ -1,5 +1,5 @@
-/* metadata OUT.jp2: writes a small picture with an XML document, a box of its own kind and GML, and lists what is in
- * it. metadata IN.jp2 -l: lists what is in a file. */
+/* metadata OUT.jp2: writes a small picture with an XML document, a box of its own kind and GML, and lists its boxes.
+ * metadata IN.jp2 -l: lists the boxes of a file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* own_allocator: the hooks of liblift2k. An allocator that counts, has a ceiling and checks that everything is
- * released; a progress hook with a deadline. One encoder encodes several images, and the counters show what it keeps.
- */
+/* own_allocator: the hooks of liblift2k. An allocator that counts, has a ceiling and checks that all memory is
+ * released; a progress hook with a deadline. One encoder encodes several images, and the counters show what it
+ * keeps. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <stdio.h>

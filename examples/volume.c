@@ -69,7 +69,7 @@ static l2k_volume *prepare(l2k_direction direction, int z_levels)
     return volume;
 }
 
-/* The rows of a slice of coefficients, to the store or from it; returns how many values are 0. */
+/* Moves the rows of a slice of coefficients to the store or from it; returns how many values are 0. */
 static long move(const l2k_volume_slice *slice, int back)
 {
     int32_t *values = stored[slice->level][slice->high][slice->index].values;
@@ -84,7 +84,7 @@ static long move(const l2k_volume_slice *slice, int back)
     return zeros;
 }
 
-/* All slices forward; the share of zeros. */
+/* Transforms all slices forward; returns the share of zeros. */
 static double analyse(l2k_volume *volume)
 {
     long zeros = 0;
@@ -99,7 +99,7 @@ static double analyse(l2k_volume *volume)
     return (double)zeros / ((double)SLICES * SIDE * SIDE);
 }
 
-/* And back: the number of slices that are as they were. */
+/* And back: the number of slices that equal the originals. */
 static int synthesise(l2k_volume *volume)
 {
     int z = 0, same = 0;

@@ -1,5 +1,5 @@
 /* windows FILE [SIDE]: looks at a picture through a window of SIDE x SIDE samples (256) that moves across its middle,
- * and says what each look cost. Only the parts of the file that are needed are read. */
+ * and prints the cost of each look. The library reads only the parts of the file that it needs. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <stdio.h>
