@@ -1,6 +1,5 @@
-/* The little that the Python package has in C: memory that grows while an image is encoded, without the interpreter's
- * lock, and a tensor as DLPack describes it (https://dmlc.github.io/dlpack/latest/c_api.html). native.py makes it a
- * part of the extension module. */
+/* The C part of the Python package: memory that grows while an image is encoded, without the interpreter's lock, and
+ * DLPack's tensor (https://dmlc.github.io/dlpack/latest/c_api.html). native.py includes it in the extension module. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -27,7 +27,7 @@ void l2k_py_release(l2k_py_memory *memory);
 
 
 def declarations(header: str) -> str:
-    """The header as cffi's parser takes it: no comments, no preprocessor, no function bodies, array sizes as numbers."""
+    """The header for cffi's parser: no comments, no preprocessor, no function bodies, array sizes as numbers."""
     header = re.sub(r"/\*.*?\*/", " ", header, flags=re.S)
     macros = dict(re.findall(r"^#define (L2K_MAX_\w+)\s+(.*)$", header, flags=re.M))
     header = re.sub(r"^#(?:.*\\\n)*.*$", "", header, flags=re.M)
@@ -43,7 +43,7 @@ COMMENT = r"/\*((?:(?!\*/).)*)\*/"
 
 
 def explanations(header: str) -> str:
-    """What the header says of each option behind or above its name: a line for each, "ENCODER_LEVELS what it says"."""
+    """The header's comment behind or above each option's name: a line for each, "ENCODER_LEVELS the comment"."""
     lines = []
     for body in re.findall(r"^typedef enum l2k_\w+_option \{(.*?)^\}", header, flags=re.S | re.M):
         for above, name, behind in re.findall(rf"(?:{COMMENT}\s*)?L2K_(\w+)(?: = 0)?,?(?:[ ]*{COMMENT})?", body, flags=re.S):

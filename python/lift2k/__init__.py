@@ -10,7 +10,7 @@ docs/guides/python.md in the repository shows the rest.
 
 import os as _os
 
-# OpenMP reads this once, as it is loaded. Its threads would else spin where they wait, on a busy machine in place of those
+# OpenMP reads this once, when it is loaded. Its waiting threads would else spin, on a busy machine in place of the threads
 # that they wait for.
 _policy = _os.environ.get("OMP_WAIT_POLICY")
 _os.environ.setdefault("OMP_WAIT_POLICY", "passive")
@@ -33,7 +33,7 @@ __version__ = _native.ffi.string(_native.lib.l2k_version()).decode()
 
 
 def backend_usable(backend: str) -> tuple[bool, str]:
-    """Whether a backend can be used on this machine, and its name or why not."""
+    """Whether this machine can use a backend, and its name or the reason why not."""
     text = _native.ffi.new("char[256]")
     usable = _native.lib.l2k_backend_usable(options.value_of("l2k_backend", backend), text, 256)
     return usable, _native.ffi.string(text).decode()

@@ -1,4 +1,4 @@
-"""Arrays as the library's planes, without copies: NumPy's, and whatever speaks DLPack, on the host or a CUDA device."""
+"""Arrays as the library's planes, without copies: NumPy's, and any that speak DLPack, on the host or a CUDA device."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from . import options
 from ._native import ffi, lib
 
 Array = np.ndarray[Any, np.dtype[Any]]
-Samples = Array | Any  # an array, or what the caller has said or must know: a list of arrays, an array of another library
+Samples = Array | Any  # an array, a list of arrays, or an array of another library, as the caller chose
 
 TYPES = {
     "b1": lib.L2K_SAMPLE_U8,
@@ -43,7 +43,7 @@ class Buffer(NamedTuple):
 
 
 def _stream_number(stream: Any) -> int:
-    """A CUDA stream as a number: one itself, CuPy's, PyTorch's; None is the default stream."""
+    """A CUDA stream as a number: a number, CuPy's or PyTorch's stream; None is the default stream."""
     if stream is None:
         return 0
     return int(getattr(stream, "ptr", getattr(stream, "cuda_stream", stream)))
@@ -64,7 +64,7 @@ def _from_dlpack(array: Any, stream: Any) -> Buffer:
         raise TypeError(f"arrays in memory of DLPack's device type {device} are not known here")
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    # The capsule is not consumed: as long as it lives, so does the memory, and its end releases that.
+    # The capsule is not consumed: it keeps the memory alive, and releases it at its end.
     tensor = ffi.cast("l2k_py_tensor *", get(capsule, b"dltensor"))
     if tensor.code not in CODES or tensor.lanes != 1 or tensor.bits % 8:
         raise TypeError(f"samples of DLPack's type {tensor.code} with {tensor.bits} bits are not known here")
@@ -95,7 +95,7 @@ def buffer_of(array: Any, stream: Any = None, write: bool = False) -> Buffer:
 
 
 class Memory:
-    """Memory as an array, whose base is this, so that it keeps the owner."""
+    """Memory as an array, whose base is this object, which keeps the owner."""
 
     def __init__(self, pointer: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any],
                  owner: Any) -> None:
@@ -130,7 +130,7 @@ class Planes(NamedTuple):
         return result
 
     def to_encode(self, components: Any, top: int = 0) -> Any:
-        """The same, of samples that are not beyond their precision; those on a device are not looked at. `top`: the row of
+        """The same, after a check that samples do not exceed their precision, except on a device. `top`: the row of
         the picture that is the first one here."""
         c = 0
         for buffer in self.owner if self.device < 0 else []:
@@ -162,7 +162,7 @@ def _check_range(array: Any, ranges: list[tuple[int, int]], first: int, top: int
 
 
 def planes_of(array: Any, stream: Any = None, write: bool = False, floats: bool = False) -> Planes:
-    """(height, width), (height, width, components), or a list of the former. Any strides. `floats`: also of float32."""
+    """(height, width), (height, width, components), or a list of the former. Any strides. `floats`: allows float32."""
     parts = list(array) if isinstance(array, (list, tuple)) else [array]
     buffers = [buffer_of(part, stream, write) for part in parts]
     planes = []
@@ -183,7 +183,7 @@ def planes_of(array: Any, stream: Any = None, write: bool = False, floats: bool 
 
 
 def planes_on_host(array: Any, shape: tuple[int, ...], write: bool) -> Planes:
-    """The same, of a shape that is known."""
+    """The same, with the given shape."""
     planes = planes_of(array, write=write, floats=True)
     sizes = [(p.height, p.width) for p in planes.planes]
     if sizes != [shape[:2]] * (shape[2] if len(shape) == 3 else 1) or planes.device >= 0:
@@ -221,7 +221,7 @@ def _guess_colour(colours: int, subsampling: list[tuple[int, int]]) -> str:
 
 
 class _Box(NamedTuple):
-    """A box that an image brings along; those that follow it with a greater depth are in it."""
+    """A box of an image; the following ones of greater depth are inside it."""
 
     content: int
     data: Any
@@ -238,7 +238,7 @@ def _gml_boxes(document: Any) -> list[_Box]:
 
 
 class Description:
-    """An l2k_image, and what it points to."""
+    """An l2k_image, and the memory that it points to."""
 
     def __init__(self, planes: Sequence[Plane], *, precision: Any = None, colour: str | None = None, channels: Any = None,
                  icc: bytes | None = None, density: tuple[float, float] = (0, 0), origin: tuple[int, int] = (0, 0),
@@ -310,7 +310,7 @@ class Description:
 
 
 def tile_of(shape: tuple[int, ...], dtype: np.dtype[Any], precision: Any, origin: tuple[int, int]) -> Description:
-    """What a transform is prepared for: samples of shape (height, width) or (height, width, components)."""
+    """The description of a transform's samples of shape (height, width) or (height, width, components)."""
     if dtype.kind == "f" and precision is None:
         raise ValueError("precision= is needed for float32")
     count = shape[2] if len(shape) == 3 else 1

@@ -1,4 +1,4 @@
-"""A native object and a call of it: hooks, messages, progress, the end with an exception."""
+"""A native object and a call of it: hooks, messages, progress, exceptions."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def _after_fork() -> None:
     forked = True
 
 
-# OpenMP's threads do not survive a fork, and a parallel region in the child would wait for ever. One thread starts none.
+# OpenMP's threads do not survive a fork, and a parallel region in the child would hang. With one thread, none is needed.
 os.register_at_fork(after_in_child=_after_fork)
 
 
 class Listener:
-    """What the library says during a call, possibly from several of its threads."""
+    """Collects the library's messages during a call, possibly from several of its threads."""
 
     def __init__(self) -> None:
         self.messages: list[tuple[int, str]] = []
@@ -40,7 +40,7 @@ class Listener:
 
 
 def remember(kind: Any, failure: BaseException, traceback: Any) -> None:
-    if traceback is None:  # cffi could not convert what the function returned
+    if traceback is None:  # cffi could not convert the function's result
         return
     ffi.from_handle(traceback.tb_frame.f_locals["user"]).failure = failure
 
@@ -63,7 +63,7 @@ R = TypeVar("R")
 
 
 def alone(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
-    """A method that refuses to work while another one of its object does, on another thread or around it."""
+    """A method that refuses to run while another one of its object runs, on another thread or around it."""
     @functools.wraps(method)
     def guarded(self: S, /, *arguments: P.args, **named: P.kwargs) -> R:
         if not self.idle.acquire(blocking=False):
@@ -82,7 +82,7 @@ class Native:
     kind = ""  # the middle of its functions' names
 
     def __init__(self, watched: bool) -> None:
-        """watched: a progress function will be given. The main thread is, for Ctrl-C; others keep off the lock."""
+        """watched: a progress function will be given. The main thread always has one, for Ctrl-C; others avoid the lock."""
         self.listener = Listener()
         self._handle = ffi.new_handle(self.listener)
         hooks = {"message": lib.l2k_py_message, "user": self._handle}
@@ -92,11 +92,11 @@ class Native:
         if new == ffi.NULL:
             raise errors.OutOfMemoryError("out of memory")
         self.process, self.idle = os.getpid(), threading.Lock()
-        # The handle must outlive the object, which the last reference to either of them frees.
+        # The handle must outlive the object; the last reference to either frees the object.
         self.pointer = ffi.gc(new, _Free(getattr(lib, f"l2k_{self.kind}_free"), self._handle))
 
     def call(self, function: Any, *arguments: Any) -> None:
-        """Calls a function of the library with the object first; what it returns becomes warnings or an exception."""
+        """Calls a function of the library with the object first; its status becomes warnings or an exception."""
         if self.process != os.getpid():
             raise errors.StateError("this object was made before a fork, which its threads have not survived")
         self.listener.messages.clear()
@@ -109,7 +109,7 @@ class _Free:
         self.free, self.handle, self.process = free, handle, os.getpid()
 
     def __call__(self, pointer: Any) -> None:
-        if self.process == os.getpid():  # else it would wait for threads that are gone
+        if self.process == os.getpid():  # else it would wait for vanished threads
             self.free(pointer)
 
 
@@ -137,7 +137,7 @@ def check(status: int, listener: Listener) -> None:
 
 
 def outside() -> int:
-    """The level at which warnings are: that of the caller of this package."""
+    """The stack level of warnings: that of the caller of this package."""
     frame, level = sys._getframe(1), 1
     while frame.f_back and frame.f_globals.get("__name__", "").startswith("lift2k."):
         frame, level = frame.f_back, level + 1

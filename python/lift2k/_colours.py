@@ -14,8 +14,8 @@ from . import _call, errors, options
 from ._arrays import Array
 from ._native import ffi
 
-ROWS = 64  # that are converted at once, in double precision
-GROWN_SAMPLES, MOST_GROWTH = 2**24, 16  # what repeated samples may come to, in all or times those of the file
+ROWS = 64  # converted at once, in double precision
+GROWN_SAMPLES, MOST_GROWTH = 2**24, 16  # limits of repeated samples: their number, or a multiple of the file's
 SRGB_OF_YCC = np.array([[1, 0, 1.402], [1, -0.344136286, -0.714136286], [1, 1.772, 0]])  # ITU-R BT.601
 PROFILES = {b"GRAY": ("L", 1), b"RGB ": ("RGB", 3), b"CMYK": ("CMYK", 4)}  # Pillow's modes
 
@@ -29,7 +29,7 @@ def to_eight(wide: Array) -> Array:
 
 
 def _scaled(values: Array, precision: int, bits: int) -> Array:
-    """The command has 16 bits before it has 8."""
+    """Scales as the command does, by way of 16 bits."""
     top = (1 << precision) - 1
     wide = (values.astype(np.int64) * 65535 + top // 2) // top
     return wide.astype(np.uint16) if bits == 16 else to_eight(wide)
@@ -37,7 +37,7 @@ def _scaled(values: Array, precision: int, bits: int) -> Array:
 
 @functools.lru_cache(maxsize=64)
 def _table(precision: int, offset: int, bits: int) -> Array:
-    """Of signed samples the index is their two's complement."""
+    """The two's complement of signed samples is the index."""
     return _scaled(np.arange(1 << precision) ^ offset, precision, bits)
 
 
@@ -71,7 +71,7 @@ def cmyk_to_srgb(samples: Array) -> Array:
 
 
 def ycc_to_srgb(samples: Array, precisions: Sequence[int] = (8, 8, 8)) -> Array:
-    """The precision of the two differences decides on their middle. e-sYCC is clipped to sRGB."""
+    """The precision of the two differences determines their middle. e-sYCC is clipped to sRGB."""
     middle = [0.0, *((1 << p - 1) / ((1 << p) - 1) for p in precisions[1:])]
     values = samples / 65535
     values -= middle
@@ -79,8 +79,8 @@ def ycc_to_srgb(samples: Array, precisions: Sequence[int] = (8, 8, 8)) -> Array:
 
 
 def by_profile(icc: bytes, available: int) -> tuple[int, Convert]:
-    """How many colours an ICC profile of gray, RGB or CMYK takes, and their conversion, which is one of 8 bits. ValueError
-    for other profiles, and those that need more."""
+    """The number of colours of an ICC profile of gray, RGB or CMYK, and their conversion, in 8 bits. ValueError for other
+    profiles, and those that need more colours."""
     try:
         from PIL import Image, ImageCms
     except ImportError:
@@ -104,7 +104,7 @@ def by_profile(icc: bytes, available: int) -> tuple[int, Convert]:
 
 
 def by_rows(height: int, part: Callable[[slice], Array]) -> Array:
-    """A picture of which `part` gives some rows at a time."""
+    """A picture whose rows `part` gives some at a time."""
     first = part(slice(0, ROWS))
     result = np.empty((height, *first.shape[1:]), np.uint8)
     result[:ROWS] = first
@@ -166,7 +166,8 @@ def _from_lab(lab: Any, precisions: Sequence[int], signed: Sequence[bool]) -> Co
 
 
 class Conversion:
-    """How the samples of an l2k_image, which is looked at now, become gray or sRGB, with opacity behind it if there is any."""
+    """The conversion of an l2k_image's samples to gray or sRGB, with opacity last if it has any. Only __init__ needs the
+    l2k_image."""
 
     def __init__(self, image: Any, reduce: int) -> None:
         self.parts = [(p.dx, p.dy, p.precision, p.is_signed, p.width, p.height)

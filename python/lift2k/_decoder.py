@@ -18,7 +18,7 @@ Components = int | Sequence[int] | None
 
 
 def contents(source: Any) -> Any:
-    """The bytes of a file in memory, or of one that is named, which is mapped."""
+    """The bytes of a file, in memory or mapped by its name."""
     if not isinstance(source, (str, os.PathLike)):
         return source
     with open(source, "rb") as file:
@@ -37,8 +37,8 @@ def opened(source: Any) -> Any:
 
 
 class Decoder(_call.Native):
-    """A decoder with its options, which keeps memory and threads for the next file. For one thread at a time: of a call
-    during another one comes a StateError."""
+    """A decoder with its options, which keeps memory and threads for the next file. For one thread at a time: a call during
+    another one raises StateError."""
 
     kind = "decoder"
 
@@ -61,7 +61,7 @@ class Decoder(_call.Native):
 
     def _open(self, source: Source) -> None:
         data = opened(source)
-        # Until the end of the call the decoder may look at the bytes of the file before.
+        # Until the end of the call the decoder may read the bytes of the previous file.
         with _call.reporting(self.listener, None, ""):
             if isinstance(data, _ranges.Ranges):
                 self._open_ranges(data)
@@ -82,7 +82,7 @@ class Decoder(_call.Native):
         self._bytes = handle
 
     def open_again(self, other: Decoder) -> None:
-        """Opens what another decoder has open, which is not at work now, with the places of packets that it has found."""
+        """Opens the file of another decoder, which must be idle, with the places of packets that it has found."""
         with _call.reporting(self.listener, None, ""):
             self.call(lib.l2k_decoder_open_again, other.pointer)
         self._bytes, self._ranges = other._bytes, other._ranges
@@ -98,7 +98,7 @@ class Decoder(_call.Native):
 
     @property
     def read_count(self) -> tuple[int, int]:
-        """How many bytes of a file that is read in parts this decoder has taken, in how many calls; 0 of others."""
+        """How many bytes of a file that is read in parts this decoder has read, in how many calls; 0 for other files."""
         counts = ffi.new("uint64_t[2]")
         lib.l2k_decoder_read_count(self.pointer, counts, counts + 1)
         return counts[0], counts[1]
@@ -119,7 +119,7 @@ class Decoder(_call.Native):
         return _arrays.wanted_of(self.image())
 
     def halvings(self, levels: int) -> set[tuple[int, int]]:
-        """How often width and height of the components are halved if so many levels are left out, of which some may split in
+        """How often width and height of the components are halved without this number of levels, some of which may split in
         one direction only (DFS)."""
         text, length, info, found = ffi.new("char[]", 33), ffi.new("size_t *"), self.info(), set()  # for 32 levels
         for component in range(1 if info.palette_entries else info.image.num_components):
@@ -162,7 +162,7 @@ class Decoder(_call.Native):
         warnings.warn(str(failure), errors.Lift2kWarning, stacklevel=_call.outside())
 
     def _chosen(self, components: list[int], out: Any, stream: Any) -> Any:
-        """Some components: one after another where each can be decoded by itself, else of all of them."""
+        """Some components: one after another if each can be decoded by itself, else from all of them."""
         info = self.info()
         parts = self.wanted()
         if any(not 0 <= c < len(parts) for c in components):
@@ -190,7 +190,7 @@ class Decoder(_call.Native):
     @_call.alone
     def decode(self, source: Source | None = None, *, region: _arrays.Region | None = None, components: Components = None,
                out: Any = None, stream: Any = None, rgb8: bool = False) -> _arrays.Samples:
-        """Decodes a file, which stays open; without `source`, the one that is."""
+        """Decodes a file, which stays open; without `source`, the open one."""
         if source is not None:
             self._open(source)
         self.call(lib.l2k_decoder_set_region, *_arrays.region_of(region))
@@ -280,10 +280,10 @@ def decode(source: Source, *, region: _arrays.Region | None = None, components: 
     the inverse component transform.)
     source: a file object, or lift2k.Ranges, is read where it is needed; it must stay open.
     out: an array of the right shape, of any strides, or a list of planes; or a function of shape and dtype that makes it,
-    such as cupy.empty. An array on a CUDA device is written there, after what is in `stream`.
-    rgb8: 8 bits, (height, width) of gray or (height, width, 3) of sRGB, and opacity behind that if there is any, whatever the
-    file's colours are: sYCC, CMYK, CIELab; ICC profiles are applied with Pillow. Components that differ in size are repeated.
-    incomplete: what can be decoded of a truncated or damaged file is returned, with a warning, in place of IncompleteError.
+    such as cupy.empty. An array on a CUDA device is written there, after the work in `stream`.
+    rgb8: 8 bits, (height, width) of gray or (height, width, 3) of sRGB, with opacity last if the file has any, from any
+    colours: sYCC, CMYK, CIELab; ICC profiles are applied with Pillow. Samples of smaller components are repeated.
+    incomplete: returns, with a warning, what a truncated or damaged file still gives, instead of raising IncompleteError.
     """
     options.check(coding, options.DecoderOptions, decode)
     decoder = Decoder(progress=progress, incomplete=incomplete, timings=timings is not None, **coding)
@@ -296,8 +296,8 @@ def decode(source: Source, *, region: _arrays.Region | None = None, components: 
 def decode_many(sources: Iterable[Memory], *, region: _arrays.Region | None = None, out: Any = None, incomplete: bool = False,
                 stream: Any = None, progress: _call.Progress = None, timings: dict[str, float] | None = None,
                 return_exceptions: bool = False, **coding: Unpack[options.DecoderOptions]) -> list[Any]:
-    """Decodes several files, several at once, each as decode() does. With return_exceptions, what fails has its exception
-    in the list; else the first one is raised."""
+    """Decodes several files, several at once, each as decode() does. With return_exceptions, the list has the exceptions of
+    files that fail; else the first one is raised."""
     options.check(coding, options.DecoderOptions, decode_many)
     decoder = Decoder(progress=progress, incomplete=incomplete, timings=timings is not None, **coding)
     result = decoder.decode_many(sources, region=region, out=out, stream=stream, return_exceptions=return_exceptions)

@@ -20,7 +20,7 @@ EXTENSIONS = {".jp2": ("jp2", False), ".jph": ("jp2", True), ".j2k": ("codestrea
 
 
 def split(arguments: Any, function: Any, file: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Options of the encoder, with the format that a file's name asks for, and what describes the image."""
+    """Separates options of the encoder, with the format that a file's name implies, from those that describe the image."""
     options.check(arguments, options.EncodeOptions, function)
     coding = {name: value for name, value in arguments.items() if name not in DESCRIPTION}
     description = {name: value for name, value in arguments.items() if name in DESCRIPTION}
@@ -49,8 +49,8 @@ def _named_format(path: str, coding: dict[str, Any]) -> dict[str, Any]:
 
 
 class Encoder(_call.Native):
-    """An encoder with its options, which keeps memory and threads for the next image. For one thread at a time: of a call
-    during another one comes a StateError."""
+    """An encoder with its options, which keeps memory and threads for the next image. For one thread at a time: a call
+    during another one raises StateError."""
 
     kind = "encoder"
 
@@ -116,7 +116,7 @@ class Encoder(_call.Native):
 
     @_call.alone
     def encode(self, array: Any, *, stream: Any = None, **description: Unpack[options.ImageOptions]) -> bytes:
-        """The file as bytes. `stream`: of a CUDA array, the stream that fills it."""
+        """The file as bytes. `stream`: the stream that fills a CUDA array."""
         planes = _arrays.planes_of(array, stream)
         image = _arrays.Description(planes.planes, **description)
         native = planes.to_encode(image.components)
@@ -129,9 +129,9 @@ class Encoder(_call.Native):
     @_call.alone
     def encode_many(self, arrays: Iterable[Any], *, stream: Any = None, return_exceptions: bool = False,
                     **description: Unpack[options.ImageOptions]) -> list[Any]:
-        """The files of several images, several of them at once, for which `threads` are divided.
+        """The files of several images, several of them at once, among which `threads` are divided.
 
-        With return_exceptions, what fails has its exception in the list; else the first one is raised.
+        With return_exceptions, the list has the exceptions of images that fail; else the first one is raised.
         """
         planes = [_arrays.planes_of(array, stream) for array in arrays]
         if not planes:
@@ -172,7 +172,7 @@ def run_batch(native: _call.Native, function: Any, items: Any, what: str, keep: 
 
 
 def with_exceptions(native: _call.Native, items: Any, results: list[Any]) -> list[Any]:
-    """The results, exceptions in the place of those that failed. The library's lines begin with "image 3: "."""
+    """The results, with exceptions in place of failed ones. The library's lines begin with "image 3: "."""
     for i, item in enumerate(items):
         if item.status != lib.L2K_OK:
             mine = [m for m in native.listener.messages if m[1].startswith(f"image {i}: ")]
@@ -202,7 +202,7 @@ def encode(array: Any, *, stream: Any = None, progress: _call.Progress = None, t
 def encode_many(arrays: Iterable[Any], *, stream: Any = None, progress: _call.Progress = None,
                 timings: dict[str, float] | None = None, return_exceptions: bool = False,
                 **arguments: Unpack[options.EncodeOptions]) -> list[Any]:
-    """Encodes several images, of any sizes, several at once; each becomes what encode() makes of it."""
+    """Encodes several images, of any sizes, several at once, each as encode() does."""
     coding, description = split(arguments, encode_many)
     encoder = Encoder(progress=progress, timings=timings is not None, **coding)
     result = encoder.encode_many(arrays, stream=stream, return_exceptions=return_exceptions, **description)
@@ -247,14 +247,14 @@ def l2k_py_rewrite(user: Any, offset: int, data: Any, count: int) -> int:
 
 
 def _write_all(file: Any, left: memoryview) -> None:
-    """Unbuffered files may take a part."""
+    """Unbuffered files may write only a part at a time."""
     while left:
         written = file.write(left)
         left = left[len(left) if written is None else written:]
 
 
 class completed:
-    """A file that gets its name when it is complete, and that is gone if it never is. Pipes and devices are written to."""
+    """A file that gets its name when it is complete, and else vanishes. Pipes and devices are written directly."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.path.realpath(path)
@@ -284,7 +284,7 @@ class completed:
 
 
 class _Rows:
-    """Rows from something that is sliced, or from an iterator of pieces of any height."""
+    """Rows from an object that is sliced, or from an iterator of pieces of any height."""
 
     def __init__(self, data: Any) -> None:
         self.sliced = data if hasattr(data, "shape") else None
@@ -292,7 +292,7 @@ class _Rows:
         self.left: list[Any] = []
 
     def first(self) -> Any:
-        """Any part: it tells the dtype and the shape of a row."""
+        """Any part, for the dtype and the shape of a row."""
         if self.sliced is not None:
             return np.asarray(self.sliced[0:1])
         self.left = [np.asarray(next(self.pieces))]
@@ -366,12 +366,12 @@ def _write(file: IO[bytes], data: Any, shape: Sequence[int] | None, by_rows: boo
 def write(file: str | os.PathLike[str] | IO[bytes], data: Any, *, shape: Sequence[int] | None = None,
           by_rows: bool | None = None, progress: _call.Progress = None, timings: dict[str, float] | None = None,
           **arguments: Unpack[options.EncodeOptions]) -> None:
-    """Encodes to a file, which appears when it is complete, or to an open binary one. The name's extension decides on the
+    """Encodes to a file, which appears when it is complete, or to an open binary one. The name's extension selects the
     format as in the command: .jp2, .jph with style="ht", or .j2k, .j2c, .jpc and .jhc for a bare codestream.
 
     data: an array as for encode(), or, for images larger than memory: anything with a shape that gives rows when it is
-    sliced (numpy.memmap, HDF5, Zarr), or an iterator of arrays of any number of rows, with the image's `shape`. Those are
-    coded row of tiles by row of tiles, of 1024 x 1024 unless options say otherwise, and targets (ratio, psnr) hold for each
+    sliced (numpy.memmap, HDF5, Zarr), or an iterator of arrays of any number of rows, with the image's `shape`. These are
+    coded one row of tiles at a time, of 1024 x 1024 unless options say otherwise, and targets (ratio, psnr) hold for each
     row of tiles; by_rows=True does the same to an array.
     """
     coding, description = split(arguments, write, file)

@@ -22,7 +22,7 @@ Part = slice | EllipsisType
 
 @dataclass(frozen=True)
 class Component:
-    """A component of the decoded picture: a colour or another channel, after the palette, if there is one."""
+    """A component of the decoded picture: a colour or another channel, after a palette has been applied."""
 
     width: int
     height: int
@@ -48,20 +48,20 @@ class Box:
 
 @dataclass(frozen=True)
 class Tile:
-    """A tile: number, its part of the image area on the reference grid, and the samples of that as slices."""
+    """A tile: number, its part of the image area on the reference grid, and slices of its samples."""
 
     index: int
     x0: int
     y0: int
     x1: int
     y1: int
-    slices: tuple[slice, slice] | Any  # None where components are not all sampled alike
+    slices: tuple[slice, slice] | Any  # None if components are not all sampled alike
 
 
 @dataclass(frozen=True)
 class Header:
-    """What the main header and the boxes say; names are those of the library's l2k_info and l2k_image. `components` are in
-    the order of decoded arrays."""
+    """The content of main header and boxes; names are those of the library's l2k_info and l2k_image. `components` are in the
+    order of decoded arrays."""
 
     x0: int
     y0: int
@@ -119,7 +119,7 @@ def _component(image: Any, c: int) -> Component:
 
 
 def header_of(decoder: _decoder.Decoder) -> Header:
-    """That of the open file."""
+    """The header of the open file."""
     info, decoded = decoder.info(), decoder.image()
     image = info.image
     plain = {field.name: getattr(info, field.name) for field in fields(Header) if hasattr(info, field.name)}
@@ -135,9 +135,9 @@ def header_of(decoder: _decoder.Decoder) -> Header:
 
 
 class Image:
-    """An open file as an array: shape, dtype, and slices that decode what they name, img[y0:y1, x0:x1]. `level(n)` is the
-    same picture of 1 / 2^n of its width and height, but for levels that split in one direction only (DFS). May be used from
-    several threads, and pickled if its source can be."""
+    """An open file as an array: shape, dtype, and slices, img[y0:y1, x0:x1], which decode only what they name. `level(n)` is
+    the same picture at 1 / 2^n of its width and height, except for levels that split in one direction only (DFS). May be
+    used from several threads, and pickled if its source can be."""
 
     def __init__(self, source: _decoder.Source, *, incomplete: bool = False,
                  **coding: Unpack[options.DecoderOptions]) -> None:
@@ -176,7 +176,7 @@ class Image:
 
     @property
     def levels(self) -> int:
-        """How many resolutions can be left out."""
+        """How many resolutions can be discarded."""
         return self.header.levels
 
     def _mine(self) -> _decoder.Decoder:
@@ -202,7 +202,7 @@ class Image:
 
     @property
     def tiles(self) -> list[Tile]:
-        """The tiles in their order, which is that of rows."""
+        """The tiles, row by row."""
         h, result = self.header, []
         for index in range(h.tiles_across * h.tiles_down):
             p, q = index % h.tiles_across, index // h.tiles_across
@@ -239,7 +239,7 @@ class Image:
         return self._samples(ranges)[tuple(_within(r, k) for r, k in zip(ranges, keys))]
 
     def _samples(self, ranges: Sequence[range]) -> Any:
-        """Whatever lies between the first and the last of each range."""
+        """All samples between the first and the last of each range."""
         assert self._scale is not None
         (sx, sy), h = self._scale, self.header
         rows, columns = _span(ranges[0]), _span(ranges[1])
@@ -265,7 +265,7 @@ class Image:
         return self.read(region=(tile.x0, tile.y0, tile.x1, tile.y1))
 
     def read_box(self, box: Box) -> bytes:
-        """What a box of `boxes` holds: without its header, of a UUID box without the ID."""
+        """The content of a box of `boxes`, without its header or a UUID box's ID."""
         data = _box_data(self._mine(), self.boxes.index(box))
         return bytes(ffi.buffer(data.data, data.bytes)) if data.bytes else b""
 
@@ -274,7 +274,7 @@ class Image:
 
     @property
     def xmp(self) -> bytes | None:
-        """The XMP packet, if there is one, as encode() takes it; and the same of the next ones."""
+        """The XMP packet, if any, in the form for encode(), as for the following properties."""
         return self._first("xmp")
 
     @property
@@ -289,7 +289,7 @@ class Image:
 
     @property
     def xml(self) -> list[bytes]:
-        """All XML documents, those of associations (GMLJP2) included."""
+        """All XML documents, including those of associations (GMLJP2)."""
         return [self.read_box(box) for box in self.boxes if box.content == "xml"]
 
     @property
@@ -316,12 +316,12 @@ class Image:
 
     @property
     def read_count(self) -> tuple[int, int]:
-        """How many bytes have been read, in how many calls, of a file object or lift2k.Ranges: by this and all its levels,
-        on all threads. 0 of others."""
+        """How many bytes of a file object or lift2k.Ranges have been read, in how many calls, by this and all its levels, on
+        all threads. 0 for other sources."""
         return (self._data.bytes_read, self._data.calls) if isinstance(self._data, _ranges.Ranges) else (0, 0)
 
     def close(self) -> None:
-        """Gives the file's memory back, also that of views made by level() once they are gone."""
+        """Releases the file's memory, also that of views made by level() once they are gone."""
         self._threads, self._data = threading.local(), None
 
     def __enter__(self) -> Image:
@@ -346,7 +346,7 @@ def _boxes(decoder: _decoder.Decoder) -> Any:
     while lib.l2k_decoder_box(decoder.pointer, index, box) == lib.L2K_OK:
         kind, name = ffi.string(box.type).decode("latin-1"), None
         content = {"xml ": "xml", "lbl ": "label"}.get(kind, "other")
-        if kind == "uuid":  # the others say it by their type, and need not be read for it
+        if kind == "uuid":  # the type of the others tells it without reading
             data = _box_data(decoder, index)
             content = options.name_of("l2k_content", data.content)
             name = UUID(bytes=bytes(data.uuid)) if content != "other" else None
@@ -373,7 +373,7 @@ def _complete(key: Any, shape: tuple[int, ...]) -> list[Any]:
 
 def _index(key: Any, axis: int, size: int) -> int:
     try:
-        if isinstance(key, bool):  # of NumPy it is a mask
+        if isinstance(key, bool):  # a mask in NumPy
             raise TypeError
         index = operator.index(key)
     except TypeError:
@@ -389,7 +389,7 @@ def _span(steps: range) -> range:
 
 
 def _within(steps: range, key: Any) -> Any:
-    """The same samples in what _samples gives."""
+    """The indices of the same samples in the result of _samples."""
     if not isinstance(key, slice):
         return 0
     return slice(None, None, steps.step)
@@ -422,6 +422,6 @@ def subbands(view: Any, levels: int, *, copy: bool, owner: Any = None) -> dict[s
 
 
 def open(source: _decoder.Source, *, incomplete: bool = False, **coding: Unpack[options.DecoderOptions]) -> Image:
-    """Opens a file and reads its headers. Of one that is named (it is mapped), a file object or lift2k.Ranges, only what is
-    needed is read."""
+    """Opens a file and reads its headers. A named file is mapped; of it, a file object or lift2k.Ranges, only the needed
+    parts are read."""
     return Image(source, incomplete=incomplete, **coding)

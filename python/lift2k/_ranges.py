@@ -1,4 +1,4 @@
-"""Files of which only parts are read: behind HTTP range requests, in a store of objects, inside another file."""
+"""Files read in parts: behind HTTP range requests, in an object store, inside another file."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ._native import ffi
 
 
 class File(Protocol):
-    """What a file object must have; those of open(), io.BytesIO and fsspec do."""
+    """The methods that a file object must have; those of open(), io.BytesIO and fsspec do."""
 
     def read(self, size: int, /) -> bytes: ...
     def seek(self, offset: int, whence: int = 0, /) -> Any: ...
 
 
 class Ranges:
-    """A file of `size` bytes, of which `read_at(offset, bytes)` gives those at a place. Decoders of several threads call
-    it at once. `bytes_read` and `calls` say what has been asked for so far."""
+    """A file of `size` bytes, which `read_at(offset, bytes)` reads. Decoders of several threads call it at once.
+    `bytes_read` and `calls` count the requests so far."""
 
     def __init__(self, read_at: Callable[[int, int], Any], size: int) -> None:
         self.read_at, self.size = read_at, size
@@ -38,7 +38,7 @@ class Ranges:
         room[:] = data
 
     def take_failure(self) -> BaseException | None:
-        """What read_at raised, once."""
+        """The exception of read_at, once."""
         failure, self.failure = self.failure, None
         return failure
 

@@ -14,7 +14,7 @@ from ._native import ffi, lib
 
 @dataclass(frozen=True)
 class Subband:
-    """What a block coder needs to know of a subband: l2k_subband_info."""
+    """A subband's facts for a block coder: l2k_subband_info."""
 
     resolution: int
     orientation: str
@@ -34,8 +34,8 @@ class Transform(_call.Native):
 
     `subbands[c]["HL1"]` is a view of the coefficients of component c, which forward() fills and inverse() reads.
     shape and dtype are those of the samples. region: (x0, y0, x1, y1), the part that inverse() gives; its subbands have only
-    what that depends on. steps: (exponent, mantissa) of the 9/7's subbands, of all components, or a
-    mapping from components to such lists.
+    what that depends on. steps: (exponent, mantissa) of the 9/7's subbands, for all components, or a mapping from
+    components to such lists.
     """
 
     kind = "transform"
@@ -72,7 +72,7 @@ class Transform(_call.Native):
 
     def _views(self, component: int) -> dict[str, Any]:
         view = lib.l2k_transform_coefficients(self.pointer, component)
-        # The views keep the library's object, not this one, so that there is no circle.
+        # The views keep the library's object, not this one, which avoids a reference cycle.
         return _file.subbands(view, self.levels, copy=False, owner=self.pointer)
 
     def info(self, component: int, band: str) -> Subband:
@@ -84,7 +84,7 @@ class Transform(_call.Native):
                        found.y1, found.step.exponent, found.step.mantissa, found.step_size, found.magnitude_bits)
 
     def forward(self, array: Any) -> list[dict[str, Any]]:
-        """Fills the subbands, and returns them."""
+        """Fills and returns the subbands."""
         planes = _arrays.planes_on_host(array, self.shape, write=False)
         self.call(lib.l2k_transform_forward, planes.native())
         return self.subbands
@@ -103,5 +103,5 @@ class Transform(_call.Native):
 
     @property
     def backend(self) -> str:
-        """What it runs on."""
+        """The backend in use."""
         return options.name_of("l2k_backend", lib.l2k_transform_backend(self.pointer))

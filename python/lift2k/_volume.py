@@ -13,7 +13,7 @@ from ._native import ffi, lib
 
 
 class Place(NamedTuple):
-    """Which slice of coefficients: `number` from 0 on of the low-pass or high-pass that `level` across slices leaves."""
+    """The place of a slice of coefficients: `number`, from 0 on, in the low-pass or high-pass of `level` across slices."""
 
     level: int
     high: bool
@@ -56,12 +56,12 @@ class Volume(_call.Native):
         self.call(lib.l2k_volume_prepare, self._tile.image, *self._ends)
 
     def depth(self, level: int, high: bool) -> int:
-        """How many slices of coefficients a level across slices has; of level 0 the slices of the volume."""
+        """How many slices of coefficients a level across slices has; for level 0 the slices of the volume."""
         return int(lib.l2k_volume_depth(self.pointer, level, high))
 
     def forward(self, slices: Iterable[Any]) -> Iterator[VolumeSlice]:
-        """Gives slices of coefficients as they are ready, while it takes those of samples, as many as the volume has, from
-        an array of three or four dimensions or anything else that goes through slices. One such run at a time."""
+        """Yields slices of coefficients when they are ready, while it takes all slices of samples of the volume from an array
+        of three or four dimensions or any other iterable of slices. One run at a time."""
         self._prepare()
         count = 0
         for count, array in enumerate(slices, 1):
@@ -79,8 +79,8 @@ class Volume(_call.Native):
             self.call(lib.l2k_volume_get_coefficients, found)
 
     def inverse(self, coefficients: Stored) -> Iterator[Any]:
-        """Gives slices of samples as they are ready. coefficients: a mapping from places to subbands, or a function that is
-        called with one place after another, in the order in which samples can leave soonest. One such run at a time."""
+        """Yields slices of samples when they are ready. coefficients: a mapping from places to subbands, or a function that is
+        called with one place after another, in the order in which samples can leave soonest. One run at a time."""
         self._prepare()
         wanted = ffi.new("l2k_volume_slice *")
         self.call(lib.l2k_volume_next_coefficients, wanted)

@@ -33,7 +33,7 @@ _kept = threading.local()
 
 
 def _keep(key: Any, make: Any) -> Any:
-    """A coder of this thread, with its memory, for the next chunk."""
+    """Keeps a coder of this thread, with its memory, for the next chunk."""
     if getattr(_kept, "process", None) != os.getpid():
         _kept.coders, _kept.process = {}, os.getpid()
     if key not in _kept.coders:
@@ -52,9 +52,9 @@ def _image_ndim(shape: tuple[int, ...], samples: bool | None) -> int:
 
 
 class ChunkCodec:
-    """Options of the encoder, as in encode(), which stay in an array's metadata; they must be good for JSON.
+    """Options of the encoder, as in encode(), which stay in an array's metadata; JSON must be able to express them.
 
-    samples: whether the last dimension is that of an image's samples; None: if there are at least three and it has 1 to 4.
+    samples: whether the last dimension is that of an image's samples; None: if it has 1 to 4, of at least three dimensions.
     threads, of encoder and decoder, are not in the metadata: arrays have many chunks, on threads of their own.
     """
 
@@ -69,7 +69,7 @@ class ChunkCodec:
         self._own_encoder()  # raises for options that do not exist
 
     def config(self) -> dict[str, Any]:
-        """What ChunkCodec(**config) takes, and goes into metadata."""
+        """The arguments of ChunkCodec(**config), for metadata."""
         plain = {name: _plain(v) for name, v in self.coding.items()}
         return {"version": VERSION} | ({} if self.samples is None else {"samples": self.samples}) | plain
 
@@ -97,14 +97,14 @@ class ChunkCodec:
         return b"".join([head, struct.pack(f"<{array.ndim}Q{len(lengths)}Q", *array.shape, *lengths), *files])
 
     def _alone(self, dtype: np.dtype[Any]) -> bool:
-        """Whether a decoder that knows only the codestream gives this dtype."""
+        """Whether the codestream alone determines this dtype."""
         precision = self._description.get("precision")
         if precision is None or not isinstance(precision, int):
             return dtype.kind != "b" and precision is None
         return _arrays.dtype_of([_arrays.Wanted(1, 1, precision, dtype.kind == "i")]) == dtype
 
     def decode(self, data: Any, shape: tuple[int, ...] | None = None, dtype: Any = None) -> Any:
-        """The chunk; one that has not the given shape or dtype is refused."""
+        """The chunk; refuses one of another shape or dtype."""
         view = memoryview(data).cast("B")
         if view[:4] == MAGIC:
             result = self._sequence(view)
@@ -142,7 +142,7 @@ class ChunkCodec:
             files.append(view[start:start + length])
             start += length
         decoder = self._own_decoder()
-        for file in files[:1]:  # before memory is taken: all images must be like the first
+        for file in files[:1]:  # before allocating memory: all images must be like the first
             decoder.open(file)
             first = decoder.wanted()
             if {(p.height, p.width) for p in first} != {shape[1:3]} or len(first) != (shape[3] if len(shape) == 4 else 1):

@@ -36,7 +36,7 @@ def _block(path: str, level: int, coding: tuple[tuple[str, Any], ...], block_inf
 
 
 def _tile_chunks(img: _file.Image) -> tuple[tuple[int, ...], ...]:
-    """The sizes of tiles, without those that a level has nothing of."""
+    """The sizes of tiles, without those that are empty at a level."""
     tiles, across = img.tiles, img.header.tiles_across
     columns = [tile.slices[1] for tile in tiles[:across] if tile.slices]
     rows = [tile.slices[0] for tile in tiles[::across] if tile.slices]
@@ -81,11 +81,11 @@ class _Grid(NamedTuple):
 
 
 class _Head(Exception):
-    """Everything before the first tile-part, as it is in the file, is known."""
+    """Carries everything before the first tile-part of the file."""
 
 
 class _Catch:
-    """Takes what comes first, and no more."""
+    """Takes the beginning of a file, and no more."""
 
     def __init__(self, rewritable: bool) -> None:
         self.rewritable = rewritable
@@ -101,7 +101,7 @@ class _Catch:
 
 
 def _head_of(shape: Sequence[int], dtype: Any, coding: dict[str, Any], description: dict[str, Any]) -> bytes:
-    """The library's own, which it writes with the first row of tiles: of an image that is 0 everywhere."""
+    """The head that the library writes with the first row of tiles, for an image of zeros."""
     zeros = np.broadcast_to(np.zeros((1,) * len(shape), dtype), shape)
     encoder = _encoder.Encoder(**coding)
     target = _encoder._File(_Catch(True), encoder.listener)  # type: ignore[arg-type]
@@ -131,7 +131,7 @@ def _quantisation(header: bytes, start: int) -> bytes:
 def _tile(block: Any, index: int, origin: tuple[int, int], quantisation: bytes, coding: dict[str, Any],
           description: dict[str, Any]) -> tuple[bytes, list[int]]:
     """Tile-parts of a tile, and their lengths. The tile is encoded as an image of its own at its place on the reference
-    grid, so that all that it says but its number holds in the whole image."""
+    grid, so that its code, except for its number, is valid in the whole image."""
     file = _encoder.Encoder(**coding).encode(np.ascontiguousarray(block), **description, origin=origin)
     at = 2
     for _, _, end in _segments(file, 2):
@@ -149,7 +149,7 @@ def _tile(block: Any, index: int, origin: tuple[int, int], quantisation: bytes, 
 
 
 def _complete(head: bytearray, start: int, lengths: list[int], codestream_bytes: int) -> None:
-    """What the head could not know: TLM (A.7.1) and the length of the codestream's box (I.4)."""
+    """Completes the head: TLM (A.7.1) and the length of the codestream's box (I.4)."""
     left = iter(lengths)
     for marker, at, end in _segments(bytes(head) + b"\xff\x90", start + 2):
         if marker == 0xFF55:
@@ -195,8 +195,8 @@ def to_file(path: str | os.PathLike[str], array: da.Array, *, batch: int = 256, 
     processes or a cluster, which needs lift2k but not the file. `batch` tiles at a time are computed, collected and written
     in their order; the file appears when it is complete.
 
-    The file is that of write() by rows, but that targets (ratio, psnr) hold for each tile separately, and what differs from
-    the main header, a third guard bit or quantiser steps, is stated tile by tile. Blocks that are tiles save copies.
+    The file is that of write() by rows, except that targets (ratio, psnr) hold for each tile separately, and that tiles
+    state what differs from the main header: a third guard bit, or quantiser steps. Blocks that are tiles save copies.
     """
     coding, description = _encoder.split(arguments, to_file, path)
     grid, array = _plan(array, coding, description.pop("origin", (0, 0)))

@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Error(Exception):
-    """Anything that the library refuses or fails at. `messages`: all of its lines; the text is the first one."""
+    """Anything that the library refuses or fails at. `messages`: all its lines; the text is the first one."""
 
     messages: list[str] = []
 
@@ -20,11 +20,11 @@ class StateError(Error, RuntimeError):
 
 
 class OutOfMemoryError(Error, MemoryError):
-    """Memory, of host or GPU, is not to be had."""
+    """Memory of host or GPU is exhausted."""
 
 
 class LimitError(Error):
-    """A limit would be exceeded; found before memory is allocated for it."""
+    """The work would exceed a limit; found before memory is allocated for it."""
 
 
 class StreamError(Error, OSError):
@@ -60,7 +60,7 @@ class UnsupportedError(DataError):
 
 
 class IncompleteError(DataError):
-    """It is truncated or damaged, and `array` is what could be decoded; incomplete=True returns that with a warning."""
+    """It is truncated or damaged, and `array` has what could be decoded; incomplete=True returns that with a warning."""
 
     array: Any = None
 

@@ -1,4 +1,4 @@
-"""The codec `lift2k` of numcodecs, for Zarr's format 2 and whatever else has such codecs. Found by its entry point."""
+"""The codec `lift2k` of numcodecs, for Zarr's format 2 and other users of such codecs. Found by its entry point."""
 
 from __future__ import annotations
 

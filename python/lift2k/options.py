@@ -1,5 +1,5 @@
-"""Options by name. Each name is that of the library's enum in small letters without its prefix, so that the header decides
-which there are; a value is a number, or, where it comes from an enum of its own, a name of that ("9/7", "RPCL", "ht").
+"""Options by name. Each name is that of the library's enum in small letters without its prefix, so that the header defines
+them; a value is a number, or a name from the option's own enum ("9/7", "RPCL", "ht").
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Targets = float | Sequence[float] | None
 
 
 class Change(TypedDict, total=False):
-    """A progression order change: ranges without their ends; by default all of them, in all tiles."""
+    """A progression order change: ranges without their ends; by default everything, in all tiles."""
 
     progression: Literal["LRCP", "RLCP", "RPCL", "PCRL", "CPRL"] | int
     resolutions: tuple[int, int]
@@ -34,7 +34,7 @@ class Change(TypedDict, total=False):
 
 
 class EncoderOptions(TypedDict, total=False):
-    """Options of the library's encoder but for `timings`, and what its functions set.
+    """Options of the library's encoder except `timings`, and those that functions set.
 
     precincts: (width, height) from the highest resolution down; further ones halve the last
     ratio: raw size over size of the output, one number or one for each layer, from the coarsest on
@@ -96,7 +96,7 @@ class EncoderOptions(TypedDict, total=False):
 
 
 class ImageOptions(TypedDict, total=False):
-    """What an array's samples are, and what else a file says of them.
+    """The meaning of an array's samples, and further content of a file.
 
     precision: bits that samples use, of all components or of each; those of the dtype
     colour: their colour space; gray for 1 or 2 components, srgb for 3 or 4
@@ -133,7 +133,7 @@ class EncodeOptions(EncoderOptions, ImageOptions, total=False):
 
 
 class DecoderOptions(TypedDict, total=False):
-    """Options of the library's decoder but for `timings`."""
+    """Options of the library's decoder except `timings`."""
 
     reduce: int
     layers: int
@@ -182,7 +182,7 @@ class TransformOptions(TypedDict, total=False):
 
 
 class VolumeOptions(TypedDict, total=False):
-    """Options of the library's volume, but for `memory`."""
+    """Options of the library's volume except `memory`."""
 
     direction: Literal["forward", "inverse"] | int
     wavelet: Wavelet
@@ -292,7 +292,7 @@ def _in_python(text: str) -> str:
 
 
 def _explain() -> None:
-    """Each option becomes a line of its class's docstring; most of them are in the header."""
+    """Adds a line per option to its class's docstring, mostly from the header."""
     said: dict[Any, list[str]] = {hints: inspect.cleandoc(hints.__doc__ or "").splitlines() + [""]
                                   for hints in (*HINTS.values(), ImageOptions, EncodeOptions)}
     for line in ffi.string(lib.l2k_py_explanations).decode().splitlines():

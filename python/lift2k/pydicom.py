@@ -23,7 +23,7 @@ ENCODER_DEPENDENCIES = {syntax: ("lift2k",) for syntax in ENCODED}
 
 
 def is_available(syntax: str) -> bool:
-    """Asked by pydicom of each plugin."""
+    """pydicom calls this of each plugin."""
     return syntax in DECODED
 
 
@@ -93,7 +93,7 @@ def compress_htj2k(ds: Any, transfer_syntax: str = uid.HTJ2KLosslessRPCL, *, ext
     """Compresses a dataset's pixel data in place with HTJ2K, all frames in a batch, as Dataset.compress() does with others.
 
     transfer_syntax: HTJ2KLosslessRPCL (RPCL, a lowest resolution of at most 64 pixels in one direction, TLM), HTJ2KLossless,
-    or HTJ2K, which is lossless too unless options such as wavelet="9/7", ratio=10 say otherwise. RGB becomes YBR_RCT or
+    or HTJ2K, which is lossless as well unless options such as wavelet="9/7", ratio=10 say otherwise. RGB becomes YBR_RCT or
     YBR_ICT. Options are those of lift2k.encode(). extended: with the Extended Offset Table.
     """
     if transfer_syntax not in (uid.HTJ2KLossless, uid.HTJ2KLosslessRPCL, uid.HTJ2K):

@@ -84,7 +84,7 @@ class Chromium:
                 self.said.append(answer["params"])
 
     def value(self, expression):
-        """What an expression of JavaScript is in the page."""
+        """The value of a JavaScript expression in the page."""
         answer = self.send("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
         assert "exceptionDetails" not in answer, (expression, answer)
         return answer["result"].get("value")

@@ -39,7 +39,7 @@ def shape_of(random, components=(0, 1, 2, 3, 4), largest=100):
 
 
 def coding_of(random):
-    """Random options of the encoder that lose nothing with the 5/3."""
+    """Random options of the encoder, lossless with the 5/3."""
     coding = {
         "levels": int(random.integers(0, 7)),
         "format": str(random.choice(["jp2", "codestream"])),
@@ -68,7 +68,7 @@ def boxed(kind, content):
 
 
 def with_header(data, change):
-    """A JP2 file whose header box has what `change` makes of its content."""
+    """A JP2 file whose header box `change` has changed."""
     box = next(box for box in lift2k.open(data).boxes if box.type == "jp2h")
     end = box.offset + box.bytes
     return data[:box.offset] + boxed(b"jp2h", change(data[box.offset + 8:end])) + data[end:]

@@ -1,4 +1,4 @@
-"""A server of its own for tests: uvicorn in a thread, and requests that are sent as they are written."""
+"""A server for tests: uvicorn in a thread, and requests sent exactly as written."""
 
 import contextlib
 import http.client

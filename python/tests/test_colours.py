@@ -18,7 +18,7 @@ COMMAND = Path(sys.executable).with_name("lift2k")
 
 @pytest.fixture
 def commands(tmp_path):
-    """What the command writes: samples of 8 bits, (height, width) or (height, width, channels)."""
+    """The command's output: samples of 8 bits, (height, width) or (height, width, channels)."""
     if not COMMAND.exists():
         pytest.skip("not installed as a wheel")
 
@@ -81,7 +81,7 @@ def test_they_are_those_of_the_command(random, commands):
 
 
 def swapped_profile():
-    """sRGB's, whose red and blue have changed places."""
+    """The profile of sRGB with red and blue exchanged."""
     ImageCms = pytest.importorskip("PIL.ImageCms")
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
     return profile.replace(b"rXYZ", b"?XYZ", 1).replace(b"bXYZ", b"rXYZ", 1).replace(b"?XYZ", b"bXYZ", 1)

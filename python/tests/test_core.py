@@ -1,4 +1,4 @@
-"""The package by itself: arrays, options, files, batches, the transform, and what happens when something is wrong."""
+"""The package by itself: arrays, options, files, batches, the transform, and errors."""
 
 import gc
 import io
@@ -122,7 +122,7 @@ def test_dlpack(random):
 
 @pytest.mark.skipif(lift2k.backend_usable("cuda")[0], reason="there is a GPU, which test_gpu.py uses")
 def test_device_arrays_need_a_device(random):
-    """They reach the library as device memory, for the caller's stream; where there is no GPU, that is an error."""
+    """They reach the library as device memory, for the caller's stream; without a GPU, that is an error."""
     a, streams = picture(random, (30, 40)), []
 
     class OnDevice(Speaker):
@@ -245,7 +245,7 @@ def test_wrong_arguments(random):
 
 
 def test_every_option_has_a_hint():
-    """Those of the library, which come from its header, are those that type checkers are told of."""
+    """The library's options, which come from its header, equal those in the type hints."""
     besides = {"precincts", "ratio", "psnr", "step", "poc", "comment", "frames_per_second", "kernel", "splits", "palette"}
     for kind, hints in (("encoder", options.EncoderOptions), ("decoder", options.DecoderOptions),
                         ("transform", options.TransformOptions), ("volume", options.VolumeOptions)):
@@ -505,7 +505,7 @@ def any_index(random, shape):
 
 
 def test_indices_are_those_of_numpy(random):
-    """2,000 of them; what NumPy refuses is refused."""
+    """2,000 random ones; those that NumPy refuses are refused."""
     refused = 0
     for shape, coding in (((64, 81, 3), dict(tile_width=30, tile_height=17)), ((64, 80), dict(style="ht")),
                           ((53, 70, 4), dict(style="ht", tile_width=33)), ((64, 81, 3), dict(origin=(5, 3), levels=3))):
@@ -626,7 +626,7 @@ def test_write(random, tmp_path):
 
 
 def test_larger_than_memory(tmp_path):
-    """Of 256 million samples that come and go by rows, some tens of MiB are in memory."""
+    """Only some tens of MiB of 256 million samples, read and written by rows, are in memory."""
     script = """if True:
         import resource, sys, numpy, lift2k
         row = (numpy.arange(16000) % 256).astype(numpy.uint8)
@@ -644,7 +644,7 @@ def test_larger_than_memory(tmp_path):
 
 
 def test_extensions(random, tmp_path):
-    """They are the command's."""
+    """They equal the command's."""
     a = picture(random, (30, 40))
     for name, style, start in (("a.jp2", 0, "jp2 "), ("a.JPH", "ht", "jph "), ("a.j2k", 0, ""), ("a.j2c", "ht", ""),
                                ("a.jpc", ["bypass"], ""), ("a.jhc", ["ht"], "")):
@@ -1002,7 +1002,7 @@ def test_threads(random):
 
 
 def test_an_object_is_for_one_call_at_a_time(random):
-    """Of threads that share one, those that come while it works are refused, and the others get what is theirs."""
+    """Threads that call a shared object while it works are refused, and the others get their own results."""
     arrays = [picture(random, (300, 300)) for _ in range(4)]
     files = [lift2k.encode(a) for a in arrays]
     encoder, decoder, ends = lift2k.Encoder(threads=1), lift2k.Decoder(threads=1), []
@@ -1054,7 +1054,7 @@ def test_the_lock_is_released(random):
 
 @pytest.mark.parametrize("given", [None, "active"])
 def test_threads_do_not_spin_where_they_wait(given):
-    """Unless the environment asks for it, in which nothing stays."""
+    """Unless the environment asks for it; importing leaves the environment unchanged."""
     environment = {**os.environ, "OMP_DISPLAY_ENV": "verbose"} | ({"OMP_WAIT_POLICY": given} if given else {})
     if not given:
         environment.pop("OMP_WAIT_POLICY", None)

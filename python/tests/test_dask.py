@@ -36,7 +36,7 @@ def test_reading(random, tmp_path):
     {"style": "ht", "tlm": True}, {"wavelet": "9/7"}, {"tile_x0": 3, "tile_y0": 10, "origin": (30, 11)},
     {"style": "ht", "wavelet": "9/7", "step": 1 / 512}, {"levels": 2, "precincts": [(64, 64)]}], ids=str)
 def test_writing(random, tmp_path, coding):
-    """The file is the one that one process writes."""
+    """The file equals that of a single process."""
     y, x = np.mgrid[0:130, 0:170]
     smooth = np.stack([(y + x) // 2, y, 200 - y], 2).astype(np.uint8)
     coding = {"tile_width": 64, "tile_height": 48} | coding
@@ -57,7 +57,7 @@ def test_writing(random, tmp_path, coding):
 
 
 def test_third_guard_bit(tmp_path):
-    """Tiles whose quantisation differs from the main header's say so."""
+    """Tiles state a quantisation that differs from the main header's."""
     a = np.random.default_rng(1).choice(np.array([0, 255], np.uint8), (192, 192, 3))
     a[:64, :64] = 128
     ld.to_file(tmp_path / "a.j2k", da.from_array(a, chunks=(64, 64, 3)), tile_width=64, tile_height=64, levels=5)

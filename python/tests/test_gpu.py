@@ -51,7 +51,7 @@ def test_device_arrays(random, arrays, style):
 
 
 def test_jax_arrays(random):
-    """JAX arrays cannot be written to, so that they are only taken."""
+    """JAX arrays are read-only, so they can only be inputs."""
     jax = pytest.importorskip("jax")
     a = picture(random, (123, 211, 3))
     assert lift2k.encode(jax.device_put(a, jax.devices("gpu")[0])) == lift2k.encode(a)

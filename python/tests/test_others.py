@@ -59,7 +59,7 @@ def readers(tmp_path):
 
 
 def test_they_read_what_lift2k_writes(random, rounds, tmp_path):
-    """Lossless files are the array to all of them; of the others all give what lift2k gives."""
+    """All of them decode lossless files to the array, and other files as lift2k does."""
     read, counts = readers(tmp_path), {}
     for i in range(rounds):
         dtype = np.dtype(random.choice(["u1", "u1", "u2", "i1", "i2", "u4"]))

@@ -288,7 +288,7 @@ def test_tiles_with_fewer_resolutions(shown, coffee):
 
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory, folder):
-    """A server of a folder with things in it that it must not show, and with secrets beside it."""
+    """A server of a folder with files that it must not show, and with secrets beside it."""
     top = tmp_path_factory.mktemp("guarded")
     inside = top / "inside"
     shutil.copytree(folder, inside)
@@ -482,7 +482,7 @@ def test_a_truncated_file(tmp_path, coffee, caplog):
 
 
 def test_levels_that_split_in_one_direction(tmp_path, coffee):
-    """Only what splits both ways is left out."""
+    """Only levels that split both ways can be discarded."""
     for split, both in (("bh", 1), ("v", 0)):
         (tmp_path / f"{split}.jp2").write_bytes(lift2k.encode(coffee, splits=split))
         (tmp_path / f"{both}.jp2").write_bytes(lift2k.encode(coffee, levels=both))
@@ -651,7 +651,7 @@ def test_many_requests_at_once(folder, coffee, cache_bytes):
 
 
 def test_decoders_of_a_file_share_what_is_known(folder):
-    """The second decoder reads no packet header that the first one has found."""
+    """The second decoder does not read packet headers that the first one has found."""
     picture = Folder(folder).picture("coffee.jp2")
     picture.window(0, 0, 600, 400, 0)
     with picture._decoder(True) as first, picture._decoder(True) as second:

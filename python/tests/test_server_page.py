@@ -20,7 +20,7 @@ COMPLETE = "document.getElementById('view')?.dataset.state === 'complete'"
 
 @pytest.fixture(scope="module")
 def image():
-    """The photograph 3 x 3 times, alternately mirrored, with something that differs everywhere."""
+    """The photograph 3 x 3 times, alternately mirrored, with a pattern that differs everywhere."""
     coffee = photograph()
     rows = np.hstack([coffee, coffee[:, ::-1], coffee])
     image = np.vstack([rows, rows[::-1], rows])
@@ -46,20 +46,20 @@ def go(page, fields):
 
 
 def canvas(page):
-    """The screen's part where the picture is, and where that is."""
+    """The screen's part with the picture, and its position."""
     box = page.value("(({x, y, width, height}) => [x, y, width, height])(document.getElementById('view').getBoundingClientRect())")
     x, y, w, h = (int(n) for n in box)
     return page.screenshot()[y:y + h, x:x + w], (x, y, w, h)
 
 
 def place(page):
-    """The middle and the zoom that the address says, once it does."""
+    """The middle and the zoom in the address, once it has them."""
     page.value("new Promise((done) => setTimeout(done, 350))")
     return [float(n) for n in page.value("['x', 'y', 'zoom'].map((k) => new URLSearchParams(location.hash.slice(1)).get(k))")]
 
 
 def same_pixels(page, image, exact):
-    """The screen shows the window of the picture that the address says, at full resolution."""
+    """The screen shows the window of the picture in the address, at full resolution."""
     x, y, zoom = place(page)
     shown, (_, _, w, h) = canvas(page)
     assert zoom == 1

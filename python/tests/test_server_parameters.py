@@ -1,4 +1,4 @@
-"""What URIs of the image server ask for, and what is none."""
+"""The parameters of the image server's URIs, and refusals."""
 
 from fractions import Fraction
 
@@ -114,10 +114,10 @@ def test_limits_of_turned_images():
         assert refused.value.status == 400, text
     with pytest.raises(Refused):
         wanted("full/max/45/default.png", limits=Limits(700, 0, 0))  # 709 x 709
-    # By right angles an image keeps its pixels.
+    # Right angles keep an image's pixels.
     for text in ("full/max/90/default.png", "full/max/270/default.png", "full/max/!180/default.png"):
         assert wanted(text, limits=Limits(600, 400, 0)).out_width == 600
-    # What Pillow makes is never larger.
+    # Pillow's image is never larger.
     for size in ((600, 400), (1, 1), (1, 999), (37, 2)):
         for degrees in ("0.5", "1", "45", "89.9", "135", "200.25", "359"):
             turned = Image.new("L", size).rotate(-float(degrees), expand=True).size

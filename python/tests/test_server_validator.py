@@ -15,7 +15,7 @@ from lift2k.server import Limits, Settings, create_app  # noqa: E402
 from serving import serve  # noqa: E402
 
 NAME = "67352ccc-d1b0-11e1-89ae-279075081939.jp2"
-# What is asked for beyond level 2: all but formats that are not written (format_webp asks with a function that Python 3 lacks).
+# Tests beyond level 2: all but those of formats that are not written (format_webp calls a function that Python 3 lacks).
 BEYOND = ("linkheader_canonical", "linkheader_profile", "region_square", "rot_full_non90", "rot_mirror", "rot_mirror_180",
           "rot_region_non90", "size_up")
 TESTS = [(version, name) for version in ("2.0", "3.0")
@@ -43,7 +43,7 @@ def validate(client, version, name):
 
 @pytest.fixture(scope="module")
 def client(folder):
-    # It wants ^max to be the size of the picture: so there is no limit that it could be enlarged to.
+    # It expects ^max to be the size of the picture, so no limit may allow enlargement.
     with serve(create_app(str(folder), Settings(limits=Limits(max_area=0)))) as client:
         yield client
 

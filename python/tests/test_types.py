@@ -1,4 +1,4 @@
-"""What mypy says: of the package nothing, of code that uses it what is wrong there."""
+"""mypy finds no error in the package, and those of code that uses it."""
 
 import os
 import subprocess

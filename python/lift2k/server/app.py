@@ -47,7 +47,7 @@ log = logging.getLogger("lift2k.server")
 
 @dataclass(frozen=True)
 class Settings:
-    """base_url: what URIs begin with, where that is not what clients ask for; a path in it may be there in requests or not."""
+    """base_url: the beginning of URIs, if it differs from that of requests, which may have its path or not."""
 
     limits: Limits = field(default_factory=Limits)
     resources: Resources = field(default_factory=Resources)
@@ -111,7 +111,7 @@ class Server:
         return answer
 
     async def _answer(self, http: HttpRequest) -> Response:
-        # The path as it was sent: an identifier may have slashes, as %2F.
+        # The path as sent: an identifier may have slashes, as %2F.
         raw = http.scope.get("raw_path") or quote(http.scope["path"]).encode()
         try:
             parts = [unquote(part, errors="strict") for part in raw.partition(b"?")[0].decode("ascii").split("/")[2:]]
@@ -131,11 +131,11 @@ class Server:
         return await self._send_image(http, picture, base, rest, version)
 
     def _lifetime(self, picture: Picture) -> str:
-        """Of a picture in a cache. A file of which a part is missing may soon be there in full."""
+        """How long caches may keep a picture. An incomplete file may soon be complete."""
         return f"public, max-age={self.settings.max_age}" if picture.complete else "no-cache"
 
     def _kept(self, http: HttpRequest, picture: Picture, *what: Any) -> tuple[dict[str, str], bool]:
-        """Headers for caches, and whether the client has the same already (RFC 9110, 13.2.2)."""
+        """Headers for caches, and whether the client's copy is current (RFC 9110, 13.2.2)."""
         limits = self.settings.limits
         made_of = repr((what, picture.identity, __version__, limits, self.settings.jpeg_quality))
         etag = f'"{hashlib.sha256(made_of.encode()).hexdigest()[:32]}"'
@@ -208,7 +208,7 @@ class Server:
         finally:
             self.waiting -= 1
         try:
-            if await http.is_disconnected():  # a viewer that has moved on
+            if await http.is_disconnected():  # the viewer has moved on
                 return Response(status_code=499)
             data = await to_thread.run_sync(render, picture, wanted, limits, self.settings.jpeg_quality, limiter=self.threads)
         finally:
@@ -217,7 +217,7 @@ class Server:
         return Response(data, headers=headers)
 
     async def contents(self, http: HttpRequest) -> Response:
-        """What the page shows: the folders and pictures of a folder."""
+        """The folders and pictures of a folder, for the page."""
         try:
             listed = await self._quickly(self.folder.contents, http.query_params.get("folder", ""))
         except Refused as refused:
@@ -241,7 +241,7 @@ async def _plain_error(http: HttpRequest, failure: Exception) -> Response:
 
 
 class WithoutPrefix:
-    """Takes the path of the base URL away where requests have it."""
+    """Removes the path of the base URL from requests that have it."""
 
     def __init__(self, app: ASGIApp, prefix: str) -> None:
         self.app, self.prefix = app, prefix

@@ -19,8 +19,8 @@ from .pictures import Folder, Resources
 
 
 class ForwardedHost:
-    """X-Forwarded-Host in place of Host, where the request comes from a proxy that is trusted. (Uvicorn takes the scheme and
-    the client from the other headers.)"""
+    """X-Forwarded-Host in place of Host, for requests from a trusted proxy. (Uvicorn takes the scheme and the client from the
+    other headers.)"""
 
     def __init__(self, app: ASGIApp, proxies: list[str]) -> None:
         self.app, self.all = app, "*" in proxies

@@ -1,7 +1,7 @@
-"""What a URI of the IIIF Image API asks for: {region}/{size}/{rotation}/{quality}.{format}, versions 2.1 and 3.0.
+"""The parameters of an IIIF Image API URI: {region}/{size}/{rotation}/{quality}.{format}, versions 2.1 and 3.0.
 
 https://iiif.io/api/image/3.0/#4-image-requests and https://iiif.io/api/image/2.1/#image-request-parameters. Nothing here
-knows of files or of HTTP but for the status of what cannot be done.
+knows of files, or of HTTP except for the status of a refusal.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ DECIMAL = r"(?a:\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})"
 MEDIA_TYPES = {"jpg": "image/jpeg", "png": "image/png", "webp": "image/webp"}
 LARGEST_SIDE = {"jpg": 65500, "png": 2**31 - 1, "webp": 16383}
 QUALITIES = ("default", "color", "gray", "bitonal")
-KNOWN_FORMATS = ("tif", "gif", "jp2", "pdf")  # the API names them, this server does not write them
+KNOWN_FORMATS = ("tif", "gif", "jp2", "pdf")  # of the API, but not written by this server
 
 
 class Refused(Exception):
-    """A request that is not answered with an image, and the status of the answer."""
+    """A request that gets no image, and the status of the answer."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -30,7 +30,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """Of the images that are sent, 0: none; and of the samples that are decoded for one."""
+    """Limits of images sent, 0: none; and of the samples decoded for one."""
 
     max_width: int = 0
     max_height: int = 0
@@ -42,7 +42,7 @@ class Limits:
                 and width * height <= (self.max_area or width * height))
 
     def fit(self, width: int, height: int, enlarge: bool) -> tuple[int, int]:
-        """The largest size of the same proportions that is allowed; no larger than given but where `enlarge`."""
+        """The largest allowed size of the same proportions; no larger than given unless `enlarge`."""
         scales = [Fraction(self.max_width, width)] if self.max_width else []
         if self.max_height or self.max_width:
             scales.append(Fraction(self.max_height or self.max_width, height))
@@ -80,7 +80,7 @@ def _scaled(length: int, scale: Fraction) -> int:
 
 
 def shown(text: str) -> str:
-    """What a client has sent, in a line for it: no more of it than tells which it was."""
+    """A client's text for a message line, shortened to what identifies it."""
     return repr(text if len(text) <= 80 else text[:77] + "...")
 
 
@@ -124,7 +124,7 @@ def size_of(text: str, width: int, height: int, limits: Limits, version: int) ->
     elif match := re.fullmatch(rf"(!?)({WHOLE})?,({WHOLE})?", form):
         size = _by_sides(text, match, width, height)
         larger = size[0] > width or size[1] > height
-        # Version 3.0 can be read in two ways where !w,h is larger than the region. Its validator wants this one.
+        # Version 3.0 is ambiguous if !w,h is larger than the region. Its validator expects this reading.
         larger = larger or (bool(match[1]) and int(match[2]) > width and int(match[3]) > height)
     else:
         raise _bad("the size", text)
@@ -156,7 +156,7 @@ def rotation_of(text: str) -> tuple[bool, Fraction]:
 
 
 def turned_size(width: int, height: int, degrees: Fraction) -> tuple[int, int]:
-    """At most the size of an image that is turned, with the corners that come about."""
+    """An upper bound of a rotated image's size, with its new corners."""
     if degrees % 90 == 0:
         return (width, height) if degrees % 180 == 0 else (height, width)
     across, along = abs(math.cos(math.radians(degrees))), abs(math.sin(math.radians(degrees)))
@@ -182,8 +182,8 @@ def _canonical_size(request: tuple[int, int, int, int], size: tuple[int, int], l
 
 
 def parse(segments: list[str], width: int, height: int, colour: bool, limits: Limits, version: int) -> Request:
-    """The four parts of a URI after the identifier, for a picture of this size. Refused where they ask for nothing that the
-    API has (400), that this server has (501), or for too much (400)."""
+    """The four parts of a URI after the identifier, for a picture of this size. Refused if the API (400) or this server
+    (501) lacks what they ask for, or if it is too much (400)."""
     if len(segments) != 4:
         raise Refused(404, "an image has a region, a size, a rotation, and a quality with a format")
     region = region_of(segments[0], width, height)
@@ -194,7 +194,7 @@ def parse(segments: list[str], width: int, height: int, colour: bool, limits: Li
         raise _bad("the quality", quality)
     if name not in MEDIA_TYPES:
         raise Refused(501, f"{name} is not written here") if name in KNOWN_FORMATS else _bad("the format", name)
-    # A line that is turned becomes a square. By right angles nothing grows.
+    # A rotated line becomes a square. Right angles enlarge nothing.
     sent = turned_size(*size, degrees)
     allowed = limits.allow(*size) and (degrees % 90 == 0 or limits.allow(*sent))
     if not allowed or max(sent) > LARGEST_SIDE[name]:

@@ -1,7 +1,7 @@
 """The pictures of a folder: names that lead to files, and files that stay open.
 
-A file has one decoder for each request that is at work on it. They share the file and, when one is made, what is known about
-the places of packets (Decoder.open_again); each keeps decoded code-blocks for the windows that follow.
+A file has one decoder for each request at work on it. They share the file and, when a decoder is made, the known places of
+packets (Decoder.open_again); each keeps decoded code-blocks for the next windows.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from .parameters import Refused, shown
 log = logging.getLogger("lift2k.server")
 RECENT = 4  # files that may keep several decoders
 SUFFIXES = (".jp2", ".jph", ".jpx", ".jpf", ".j2k", ".j2c", ".jpc", ".jhc")
-KEPT_SAMPLES = 2**23  # a decoder that has decoded more at once has memory that the next window does not need
+KEPT_SAMPLES = 2**23  # after more at once, a decoder holds memory that the next window does not need
 COLOURS = ("unknown", "gray", "srgb", "sycc", "cmyk", "icc")
 
 
 @dataclass(frozen=True)
 class Resources:
-    """What decoding may take."""
+    """Limits of decoding."""
 
     workers: int = len(os.sched_getaffinity(0))
     files: int = 32  # open at once
@@ -45,7 +45,7 @@ class Resources:
 
 @dataclass(frozen=True)
 class Channel:
-    """A component of the picture that is shown: its range of values, and how far apart its samples are in pixels."""
+    """A component of the shown picture: its range of values, and the distance of its samples in pixels."""
 
     precision: int
     signed: bool
@@ -64,7 +64,7 @@ class Window:
 
 
 class Picture:
-    """An open file. `window` may be called by several threads at once. `complete`: nothing has been found missing so far."""
+    """An open file. Several threads may call `window` at once. `complete`: no part has been found missing so far."""
 
     complete = True
 
@@ -72,7 +72,7 @@ class Picture:
         self.resources = resources
         self._name = path.name
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        weakref.finalize(self, os.close, file)  # when the last request has done with it
+        weakref.finalize(self, os.close, file)  # after the last request
         opened = os.fstat(file)
         self.identity = identity_of(opened)
         self.modified = opened.st_mtime
@@ -83,7 +83,7 @@ class Picture:
         self._lock = threading.Lock()
 
     def trim(self) -> None:
-        """Gives up all decoders that are idle but one."""
+        """Drops all idle decoders but one."""
         with self._lock:
             del self._idle[:-1]
 
@@ -108,7 +108,7 @@ class Picture:
         self.tile = (header.tile_width // self.dx, header.tile_height // self.dy)
 
     def _model(self) -> str:
-        """Pillow's name of what the channels of colour are."""
+        """Pillow's mode of the channels of colour."""
         count = sum(c.kind == "colour" for c in self.channels)
         named = {"cmyk": "CMYK", "gray": "L", "sycc": "YCbCr"}.get(self.colour, "RGB")
         if self.icc:
@@ -116,13 +116,13 @@ class Picture:
         return named if named and count >= len(ImageMode.getmode(named).bands) else "L" if count else ""
 
     def samples(self, x0: int, y0: int, x1: int, y1: int, reduce: int) -> int:
-        """How many samples a window has."""
+        """The number of samples of a window."""
         pixels = ((x1 - x0) >> reduce) * ((y1 - y0) >> reduce)
         return sum(pixels // (c.dx * c.dy) for c in self.channels)
 
     def window(self, x0: int, y0: int, x1: int, y1: int, reduce: int) -> Window:
-        """The pixels of a window at 1 / 2^reduce of their width and height, as far as the picture goes; of a file that ends
-        early or is damaged, what could be decoded of them."""
+        """The pixels of a window, clipped to the picture, at 1 / 2^reduce of their width and height; of a truncated or damaged
+        file, those that could be decoded."""
         region = (max((self.x0 + x0) * self.dx, self._start[0]), max((self.y0 + y0) * self.dy, self._start[1]),
                   min((self.x0 + x1) * self.dx, self._end[0]), min((self.y0 + y1) * self.dy, self._end[1]))
         few = self.samples(x0, y0, x1, y1, reduce) <= KEPT_SAMPLES
@@ -136,14 +136,14 @@ class Picture:
         return Window(result, region)
 
     def _report(self, failure: errors.IncompleteError) -> None:
-        """Once for a file."""
+        """Logs once per file."""
         if self.complete:
             log.warning("%s: %s; what is there is shown", self._name, failure)
         self.complete = False
 
     @contextmanager
     def _decoder(self, keep: bool) -> Iterator[_decoder.Decoder]:
-        """A decoder that nobody else uses. The last one that is idle is not given away before another knows what it knows."""
+        """A decoder for exclusive use. The last idle one is lent only after another one has copied its knowledge."""
         with self._lock:
             if len(self._idle) == 1:
                 other = self._new_decoder()
@@ -163,7 +163,7 @@ class Picture:
 
 
 def _read_at(file: int, offset: int, size: int) -> bytes:
-    """Not a mapping: a file that becomes shorter while it is open must not end the server."""
+    """Reads instead of mapping: a file that shrinks while open must not end the server."""
     data = os.pread(file, size, offset)
     while 0 < len(data) < size and (more := os.pread(file, size - len(data), offset + len(data))):
         data += more
@@ -171,13 +171,13 @@ def _read_at(file: int, offset: int, size: int) -> bytes:
 
 
 def identity_of(facts: os.stat_result) -> tuple[int, ...]:
-    """Changes when the file does."""
+    """A value that changes with the file."""
     return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns
 
 
 class Folder:
-    """The pictures of a folder and those below. A name is the path from there, with slashes. What begins with a dot does not
-    exist, and neither do links that lead out of the folder."""
+    """The pictures of a folder and its subfolders. A name is the path from there, with slashes. Names that begin with a dot
+    are hidden, and so are links that lead out of the folder."""
 
     def __init__(self, root: str | os.PathLike[str], resources: Resources = Resources(),
                  open_picture: Callable[[Path, os.stat_result, Resources], Any] = Picture) -> None:
@@ -211,7 +211,7 @@ class Folder:
         return (path, facts) if path.is_file() else None
 
     def picture(self, name: str) -> Any:
-        """The picture of a name; opened if it is not, or has changed."""
+        """The picture of a name, opened again if its file has changed."""
         found = self._file(name)
         if found is None:
             raise Refused(404, f"there is no picture {shown(name)}")
@@ -236,7 +236,7 @@ class Folder:
             self._open.clear()
 
     def contents(self, name: str, most: int = 10000) -> dict[str, list[str]]:
-        """Folders and pictures in a folder, at most so many, by name."""
+        """Folders and pictures in a folder by name, up to a limit."""
         path = self._path(name)
         if path is None or not path.is_dir():
             raise Refused(404, f"there is no folder {shown(name)}")

@@ -1,7 +1,7 @@
 """A request's image from a picture's window: scaled, mirrored, turned, reduced to a quality and written in a format.
 
-The window is decoded at the smallest resolution that has at least the pixels asked for, and Pillow scales the rest. Where that
-is nothing, as in tiles whose scale is a power of two, samples come through unchanged.
+The window is decoded at the smallest resolution with at least the requested pixels, and Pillow scales the rest. If none is
+left, as in tiles whose scale is a power of two, samples pass unchanged.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ def _ceil(n: int, d: int) -> int:
 
 
 def _count(start: int, length: int, step: int) -> int:
-    """The samples of a component, each `step` of the reference grid, in a part of that."""
+    """The number of samples of a component, `step` apart, in a part of the reference grid."""
     return _ceil(start + length, step) - _ceil(start, step)
 
 
 def reduction_for(picture: Picture, request: Request) -> int:
-    """The most resolutions to discard that leave enough samples."""
+    """The most resolutions to discard that still leave enough samples."""
     for reduce in range(picture.levels, 0, -1):
         step = 1 << reduce
         if (_count(picture.x0 + request.x, request.width, step) >= request.out_width
@@ -42,7 +42,7 @@ def reduction_for(picture: Picture, request: Request) -> int:
 
 
 def largest_scale(picture: Picture, tile: tuple[int, int], limits: Limits) -> int:
-    """The greatest power of two by which a tile of this size can be asked for scaled down, until all is in one."""
+    """The greatest power of two by which a tile of this size can be scaled down, until one holds everything."""
     scale = 1
     while (picture.width > scale * tile[0] or picture.height > scale * tile[1]) and picture.samples(
             0, 0, 2 * scale * tile[0], 2 * scale * tile[1],
@@ -52,7 +52,7 @@ def largest_scale(picture: Picture, tile: tuple[int, int], limits: Limits) -> in
 
 
 def _window(picture: Picture, request: Request, reduce: int, limits: Limits) -> Window:
-    """With the neighbours that the filter sees, so that tiles have no seams, or none where nothing is filtered."""
+    """The window with the neighbours that the filter sees, so that tiles have no seams; without a filter, none."""
     margins, step = [], max(max(c.dx, c.dy) for c in picture.channels)
     for start, length, out in ((picture.x0 + request.x, request.width, request.out_width),
                                (picture.y0 + request.y, request.height, request.out_height)):
@@ -85,7 +85,7 @@ class _Geometry:
         if (whole[2] - whole[0], whole[3] - whole[1]) == size and whole[2] <= image.width and whole[3] <= image.height:
             return image if image.size == size else image.crop(whole)
         left, top, right, bottom = self.exact
-        # At the picture's edges up to half a sample is missing: they are repeated.
+        # At the picture's edges up to half a sample is missing, so edge samples are repeated.
         more = [[int(top < 0), int(bottom > image.height)], [int(left < 0), int(right > image.width)]]
         if any(map(any, more)):
             array = np.asarray(image)
@@ -115,7 +115,7 @@ def _scaled(picture: Picture, request: Request, limits: Limits) -> tuple[Image.I
     planes = samples if isinstance(samples, list) else [samples] if samples.ndim == 2 else np.moveaxis(samples, 2, 0)
 
     def alike(channels: list[int], mode: str = "L") -> Image.Image:
-        """One image of channels that are sampled alike."""
+        """One image of equally sampled channels."""
         chosen = [picture.channels[i] for i in channels]
         ready = all(c.precision == 8 and not c.signed for c in chosen)
         if ready and not isinstance(samples, list) and channels == list(range(len(planes))):
@@ -130,7 +130,7 @@ def _scaled(picture: Picture, request: Request, limits: Limits) -> tuple[Image.I
         return len({(picture.channels[i].dx, picture.channels[i].dy) for i in channels}) == 1
 
     if opacity and picture.model in ("L", "RGB") and sampled_alike(colours + opacity):
-        # Pillow weighs colours by their opacity where it scales.
+        # Pillow weighs colours by their opacity when it scales.
         image = alike(colours + opacity, picture.model + ("A" if picture.channels[opacity[0]].kind == "opacity" else "a"))
         return Image.merge(picture.model, image.split()[:-1]), image.getchannel(image.getbands()[-1])
     if sampled_alike(colours):
@@ -180,7 +180,7 @@ def _turned(image: Image.Image, request: Request) -> Image.Image:
     if request.degrees in TRANSPOSED:
         return image.transpose(TRANSPOSED[int(request.degrees)])
     if request.format != "jpg" and not image.mode.endswith("A"):
-        image = image.convert(image.mode + "A")  # the corners that come about are transparent, in JPEG black
+        image = image.convert(image.mode + "A")  # new corners are transparent, in JPEG black
     return image.rotate(-float(request.degrees), Image.Resampling.BICUBIC, expand=True)
 
 
