@@ -178,7 +178,7 @@ def test_opacity(shown, coffee):
     assert (shown(clear, "full/max/0/default.jpg").pixels == 255).all()
     edge = np.zeros((60, 90, 4), np.uint8)
     edge[:, 45:] = 255
-    for image in (edge, edge[..., 2:]):  # what is transparent lends no colour to its neighbours
+    for image in (edge, edge[..., 2:]):  # transparent pixels lend no colour to their neighbours
         got = shown(image, "full/61,41/0/default.png", levels=0).pixels
         assert got[20, 0, -1] == 0 and got[20, -1, -1] == 255 and (got[got[..., -1] > 0][:, :-1] >= 254).all()
     half = np.dstack([np.full((40, 40, 3), 64), np.full((40, 40), 128)]).astype(np.uint8)

@@ -10,9 +10,9 @@ typedef struct l2k_cuda_pixels {
     l2k_sample_type type; /* the smallest that holds the precision of all components */
     unsigned components;  /* 1 or 3 */
     uint32_t width, height;
-    size_t row_bytes; /* row stride, a multiple of 32: the sectors of device memory */
-    char *device;     /* height * row_bytes each */
-    char *staging;    /* pinned */
+    size_t row_bytes;     /* row stride, a multiple of 32: the sectors of device memory */
+    char *device;         /* height * row_bytes each */
+    char *staging;        /* pinned */
     size_t staging_bytes; /* all pixels; for uploads at most a few chunks of rows, which are reused */
     char *planar[3];      /* device memory for the three as planes: that of their coefficients, before or after these */
     size_t planar_bytes;  /* of each plane; 0: no such memory */
