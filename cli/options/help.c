@@ -44,7 +44,7 @@ typedef struct page {
 #define CODED_OR_PICTURE                                                                                               \
     "IN is a JP2 file or bare codestream, whose own coefficients are used, or a PNG, JPEG, TIFF, PNM, PAM, PGX or "    \
     "Y4M file, "                                                                                                       \
-    "which is transformed as lift2k encode would do it; its content decides. - is standard input.\n"
+    "which is transformed as by lift2k encode; its content decides. - is standard input.\n"
 
 static const page pages[CLI_NUM_COMMANDS] = {
     [CLI_ENCODE] =
@@ -177,7 +177,7 @@ static const page pages[CLI_NUM_COMMANDS] = {
         "DIR, "
         "which is created if it does not exist, beside a description, volume.json.\n"
         "\n"
-        "The other way round, the slices are made again, with the 5/3 without any loss. If OUT ends in .raw "
+        "With the folder as input, the slices are made again, without loss with the 5/3. If OUT ends in .raw "
         "it "
         "is one file with all samples as --raw describes them, little-endian; else a file for each slice: for "
         "NAME.png, "

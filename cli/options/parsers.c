@@ -524,7 +524,7 @@ bool cli_take_timeout(const cli_option *row, const char *text, cli_options *opti
 /* "all", or ordinals. */
 bool cli_take_devices(const cli_option *row, const char *text, cli_options *options)
 {
-    static const char form[] = "not all, and no list of different device numbers from 0 to 62";
+    static const char form[] = "neither all nor a list of different device numbers from 0 to 62";
     const char *at = text;
     options->all_devices = cli_same_text(text, "all");
     options->device_set = 0;

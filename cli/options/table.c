@@ -357,8 +357,8 @@ const cli_option cli_option_table[] = {
      .detail =
          "Sets what the profile fixes: wavelet, code-blocks, precincts, progression (4K cinema: two), tile-parts, TLM, "
          "most levels, and limits of bytes: those of cinema at 24 or 48 frames per second (24), those of an IMF "
-         "sub-level if F is given; --max-bytes and --component-bytes may be lower. Other options and pictures that are "
-         "against the profile are refused. IMF has main levels 0 to 11 and sub-levels 0 to 9 (0).",
+         "sub-level if F is given; --max-bytes and --component-bytes may be lower. Other options and pictures that "
+         "violate the profile are refused. IMF has main levels 0 to 11 and sub-levels 0 to 9 (0).",
      .parse = cli_take_profile,
      .names = profiles},
     {.commands = ENCODE,
