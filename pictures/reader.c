@@ -149,7 +149,7 @@ bool cli_reader_set_precision(cli_reader *reader, uint32_t bits, bool keeps_valu
 {
     cli_picture *picture = &reader->picture;
     if (picture->num_entries)
-        return cli_error(reader->name, "the indices of a palette have no other precision");
+        return cli_error(reader->name, "palette indices cannot change their precision");
     reader->precisions = malloc(picture->image.num_components);
     if (!reader->precisions)
         return cli_error(reader->name, "out of memory");

@@ -122,7 +122,7 @@ bool cli_output_reopen(cli_output *output, cli_input *input)
     int copy = !output->error && output->target && fflush(output->stream) == 0 ? dup(fileno(output->stream)) : -1;
     if (copy >= 0 && lseek(copy, 0, SEEK_SET) == 0)
         return cli_input_take(input, copy, output->name);
-    cli_error(output->name, "what was written cannot be read again: %s", strerror(errno));
+    cli_error(output->name, "the output cannot be read again: %s", strerror(errno));
     if (copy >= 0)
         close(copy);
     return false;

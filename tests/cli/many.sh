@@ -305,7 +305,7 @@ refuses "verified standard output" "" "--verify: the output must be a file" enco
 mkfifo fifo.jp2
 timeout 100 cat fifo.jp2 >/dev/null &
 gives "verified pipe" 1 encode alpha.pam fifo.jp2 --verify
-says "verified pipe" '^lift2k: fifo.jp2: what was written cannot be read again: '
+says "verified pipe" '^lift2k: fifo.jp2: the output cannot be read again: '
 wait
 rm fifo.jp2
 if [ -n "$faults" ]; then
