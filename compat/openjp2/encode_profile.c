@@ -87,6 +87,6 @@ bool encode_set_profile(codec *c)
                          : l2k_encoder_set(lift, L2K_ENCODER_PROFILE, p->rsiz);
     if (set == L2K_OK && l2k_encoder_check(lift, &c->e->shape) == L2K_OK)
         return true;
-    event_send(&c->handlers, EVENT_WARNING, "the image or a parameter is against the profile, which is set to none\n");
+    event_send(&c->handlers, EVENT_WARNING, "the image or a parameter violates the profile, which is set to none\n");
     return l2k_encoder_set(lift, L2K_ENCODER_PROFILE, OPJ_PROFILE_NONE) == L2K_OK && move_changes(c);
 }

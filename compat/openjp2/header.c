@@ -35,7 +35,7 @@ static bool check_siz(main_header *h, const events *handlers)
         return event_fail(handlers, "SIZ: the tile size is zero, or above INT_MAX\n");
     if (h->tile_x0 > h->x0 || h->tile_y0 > h->y0 || (uint64_t)h->tile_x0 + h->tile_width <= h->x0 ||
         (uint64_t)h->tile_y0 + h->tile_height <= h->y0)
-        return event_fail(handlers, "SIZ: the first tile has nothing of the image\n");
+        return event_fail(handlers, "SIZ: the first tile contains no part of the image\n");
     uint64_t across = ((uint64_t)h->x1 - h->tile_x0 + h->tile_width - 1) / h->tile_width;
     uint64_t down = ((uint64_t)h->y1 - h->tile_y0 + h->tile_height - 1) / h->tile_height;
     if (across > 65535 || down > 65535 || across * down > 65535)
