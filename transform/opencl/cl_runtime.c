@@ -142,11 +142,11 @@ static const char *refuse(const l2k_cl_device *d)
     if (!get_number(d->id, CL_DEVICE_COMPILER_AVAILABLE))
         return "it has no compiler";
     if (!get_number(d->id, CL_DEVICE_ENDIAN_LITTLE))
-        return "its bytes are in another order";
+        return "its byte order differs from the host's";
     if (strcmp(profile, "FULL_PROFILE") != 0 || d->local_bytes < 32768)
         return "it has less than 32 KiB of local memory";
     if (d->most_items < 256)
-        return "its work-groups have less than 256 work-items";
+        return "its work-groups hold fewer than 256 work-items";
     return "";
 }
 
@@ -230,7 +230,7 @@ l2k_cl_device *l2k_cl_find(int ordinal, char *text, size_t bytes)
     const int64_t base = ordinal < 0 ? 0 : l2k_device_base(L2K_BACKEND_OPENCL);
     const int64_t number = ordinal < 0 ? first_usable(count) : ordinal - base;
     if (number < 0 || number >= count) {
-        snprintf(text, bytes, "device %d is none of OpenCL's", ordinal);
+        snprintf(text, bytes, "device %d is not an OpenCL device", ordinal);
         return NULL;
     }
     l2k_cl_device *d = &devices[number];
