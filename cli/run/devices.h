@@ -18,7 +18,7 @@ typedef struct cli_devices {
 } cli_devices;
 
 /* The devices that the options name, or all usable ones. A named device that is unusable is a fault, as is `all`
- * without a device under --backend cuda; under `auto` the set is then empty, and a note says so. */
+ * without a device under --backend cuda or opencl; under `auto` the set is then empty, and a note says so. */
 bool cli_devices_find(cli_devices *devices, const cli_options *options);
 
 unsigned cli_devices_count(const cli_devices *devices);

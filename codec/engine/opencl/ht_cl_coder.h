@@ -26,7 +26,7 @@ typedef struct l2k_ht_cl {
     bool encodes;
     l2k_ht_cl_range *ranges;
     size_t num_ranges, capacity;
-    l2k_cl_pinned list, results; /* cross the bus, as code does */
+    l2k_cl_pinned list, results; /* all that crosses the bus, except code */
     l2k_device_memory device_list, device_results;
     /* Encoding, from the first batch on: */
     cl_kernel encode;

@@ -172,7 +172,7 @@ typedef struct l2k_mq_lane_block {
     bool is_raw;
 } l2k_mq_lane_block;
 
-/* Ends the pass, and its segment if the style asks for it; marks that are not open have the length in `at`. */
+/* Ends the pass, and its segment if it is the segment's last; marks that are not open have the length in `at`. */
 L2K_HD void l2k_mq_lane_end_pass(l2k_mq_lane *lane, l2k_mq_lane_block *b, bool styled)
 {
     const bool predictable = b->style & L2K_STYLE_PTERM, last = b->pass + 1 == b->num_passes;

@@ -38,7 +38,7 @@ typedef struct l2k_cuda_rate {
     l2k_cuda_rate_run run;
     l2k_slope_list list;
     uint32_t loaded; /* segments of bins so far */
-    bool gave_up;    /* an error is none: it leaves the search to the host */
+    bool gave_up;    /* no error: the host does the search instead */
 } l2k_cuda_rate;
 
 void l2k_cuda_rate_create(const l2k_context *context, l2k_cuda_rate *rate);
