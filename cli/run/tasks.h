@@ -28,7 +28,7 @@ bool cli_tasks_make(cli_tasks *tasks, const cli_options *options, const char *co
                     const char *default_extension);
 void cli_tasks_free(cli_tasks *tasks);
 
-/* If all outputs existed, how many, unless --quiet is given. */
+/* Reports how many outputs existed if all did, unless --quiet is given. */
 void cli_tasks_report_skipped(const cli_tasks *tasks, const cli_options *options);
 
 /* For messages: "standard input" and "standard output" for "-". */
