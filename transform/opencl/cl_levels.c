@@ -15,7 +15,7 @@
 
 extern const char l2k_cl_forward[], l2k_cl_inverse[];
 
-enum { ITEMS = 64, COLUMNS = 8, JOINED_COLUMNS = 4, MOST_ROUNDS = 64, LEAST_ROUNDS = 4, GROUPS_OF_A_UNIT = 16 };
+enum { ITEMS = 128, MOST_ROUNDS = 64, LEAST_ROUNDS = 2, GROUPS_OF_A_UNIT = 16 };
 
 /* ---- Kernels ------------------------------------------------------------------------------------------------- */
 
@@ -26,29 +26,24 @@ static unsigned components_of(unsigned form)
     return form == L2K_CL_PLANES || form == L2K_CL_TRIPLES ? 3 : 1;
 }
 
-static unsigned columns_of(unsigned form)
-{
-    return components_of(form) == 3 ? JOINED_COLUMNS : COLUMNS;
-}
-
-/* The kernel for samples of that form and type; `copies`: without a decomposition. */
+/* The kernel for samples of that form and type; `copies`: without a decomposition; `is_small`: a side may be short. */
 static l2k_status find_kernel(const l2k_plan *plan, l2k_cl_levels *levels, unsigned form, l2k_sample_type type,
-                              bool copies, cl_kernel *kernel)
+                              bool copies, bool is_small, cl_kernel *kernel)
 {
     static const char *const coefficients[] = {"short", "int", "float"};
     static const char *const names[2][2] = {{"analyse", "copy_in"}, {"synthesise", "copy_out"}};
     const bool floats = l2k_wavelet_get(plan->components[0].wavelet)->is_float;
     const bool inverse = plan->spec.direction == L2K_INVERSE;
-    cl_kernel *known = &levels->kernels[form][type][copies];
+    cl_kernel *known = &levels->kernels[form][type][copies][is_small];
     char options[320];
     cl_program program;
     if (!*known) {
         snprintf(options, sizeof options,
                  "-DFLOATS=%d -DCOEFFICIENT=%s -DQUANTISES=%d -DLOW=%s -DSAMPLE=%s -DPIXELS=%d -DCOMPONENTS=%u "
-                 "-DTRIPLES=%d -DN=%u -DGROUP=%d",
+                 "-DTRIPLES=%d -DGROUP=%d -DSMALL=%d",
                  floats, coefficients[plan->spec.type], floats && plan->spec.type != L2K_COEFFICIENT_FLOAT32,
                  sample_types[levels->narrow], sample_types[type], form != L2K_CL_BETWEEN && type != L2K_SAMPLE_F32,
-                 components_of(form), form == L2K_CL_TRIPLES, columns_of(form), ITEMS);
+                 components_of(form), form == L2K_CL_TRIPLES, ITEMS, is_small);
         L2K_TRY(l2k_cl_program(plan->context, levels->device, inverse ? l2k_cl_inverse : l2k_cl_forward, options,
                                &program));
         L2K_TRY(l2k_cl_kernel(plan->context, program, names[inverse][copies], known));
@@ -59,7 +54,7 @@ static l2k_status find_kernel(const l2k_plan *plan, l2k_cl_levels *levels, unsig
 
 void l2k_cl_release_kernels(l2k_cl_levels *levels)
 {
-    cl_kernel *kernels = &levels->kernels[0][0][0];
+    cl_kernel *kernels = &levels->kernels[0][0][0][0];
     for (size_t i = 0; i < sizeof levels->kernels / sizeof *kernels; i++)
         if (kernels[i])
             l2k_cl.ReleaseKernel(kernels[i]);
@@ -81,7 +76,7 @@ unsigned l2k_cl_together(const l2k_plan_spec *spec, uint32_t c)
     unsigned count = 1;
     if (spec->component_transform && c == 0)
         return 3;
-    while (count < L2K_CL_LANES && c + count < spec->num_components &&
+    while (count < L2K_CL_COMPONENTS && c + count < spec->num_components &&
            are_alike(&spec->components[c], &spec->components[c + count]))
         count++;
     return count;
@@ -257,15 +252,17 @@ static uint32_t choose_rounds(const level_run *run, uint64_t strips, uint32_t ro
 static l2k_status enqueue(const level_run *run, unsigned form, l2k_sample_type type, unsigned level,
                           const cl_mem memory[3])
 {
-    const bool copies = level == run->discard, lends = run->plan->spec.direction == L2K_FORWARD && !copies;
+    const bool copies = level == run->discard;
     const unsigned layers = components_of(form) == 3 ? 1 : run->count;
     l2k_cl_level made = make_level(run, level);
     cl_kernel kernel;
     if (made.end_x == made.first_x || made.end_y == made.first_y)
         return L2K_OK;
-    L2K_TRY(find_kernel(run->plan, run->levels, form, type, copies, &kernel));
-    const uint32_t across = l2k_ceil_div((uint32_t)made.end_x, columns_of(form));
-    const uint32_t strips = l2k_ceil_div(across, lends ? ITEMS - 2 : ITEMS);
+    const bool is_small =
+        made.end_x - made.first_x < L2K_CL_LEAST_SIDE || made.end_y - made.first_y < L2K_CL_LEAST_SIDE;
+    L2K_TRY(find_kernel(run->plan, run->levels, form, type, copies, is_small, &kernel));
+    const uint32_t across = l2k_ceil_div((uint32_t)made.end_x, L2K_CL_COLUMNS);
+    const uint32_t strips = l2k_ceil_div(across, copies ? ITEMS : ITEMS - 2);
     const uint32_t rows = copies ? (uint32_t)made.end_y : l2k_ceil_div((uint32_t)made.end_y, 2);
     made.rounds = (int32_t)choose_rounds(run, (uint64_t)strips * layers, rows);
     const l2k_cl_argument arguments[] = {L2K_CL_ARGUMENT(memory[0]),        L2K_CL_ARGUMENT(memory[1]),

@@ -12,11 +12,11 @@ enum { L2K_CL_SINGLE, L2K_CL_PLANES, L2K_CL_TRIPLES, L2K_CL_BETWEEN, L2K_CL_FORM
 /* State of a plan's launches. The kernels are made when a run first needs them. */
 typedef struct l2k_cl_levels {
     l2k_cl_device *device;
-    cl_mem coefficients;                                    /* of all components */
-    size_t *first;                                          /* of each component, in coefficients */
-    cl_mem low;                                             /* LL between levels */
-    l2k_sample_type narrow;                                 /* its type */
-    cl_kernel kernels[L2K_CL_FORMS][L2K_SAMPLE_F32 + 1][2]; /* [1]: of no decomposition */
+    cl_mem coefficients;                                       /* of all components */
+    size_t *first;                                             /* of each component, in coefficients */
+    cl_mem low;                                                /* LL between levels */
+    l2k_sample_type narrow;                                    /* its type */
+    cl_kernel kernels[L2K_CL_FORMS][L2K_SAMPLE_F32 + 1][2][2]; /* [1][]: of no decomposition, [][1]: of short sides */
 } l2k_cl_levels;
 
 /* Components from c on that share launches: the three of a component transform, or up to three alike. */

@@ -3,57 +3,64 @@
 #include "transform/opencl/level.clh"
 
 #if FLOATS
-enum { LEFT = 4, RIGHT = 3, DELAY = 1, WARM_UP = 3 };
+enum { DELAY = 1, WARM_UP = 3 };
 #else
-enum { LEFT = 2, RIGHT = 1, DELAY = 0, WARM_UP = 1 };
+enum { DELAY = 0, WARM_UP = 1 };
 #endif
 
 /* ---- Samples ------------------------------------------------------------------------------------------------- */
 
-/* N columns of row y, from column u on. */
-L2K_HD void load_row(const l2k_cl_level *level, const planes *p, int u, int y, samples raw[COMPONENTS])
+/* A work-item's columns of the samples. */
+typedef struct reader {
+    planes p;
+    bool is_whole;  /* they are vectors */
+    int columns[N]; /* from the first sample on; mirrored */
+} reader;
+
+L2K_HD void open_reader(const l2k_cl_level *level, const planes *p, int u, reader *from)
 {
-    const long row = mirror(y, level->first_y, level->end_y) - level->first_y;
-    const bool inside = u >= level->first_x && u + N <= level->end_x && are_side_by_side(level);
-    const long column = u - level->first_x;
-#if TRIPLES
-    const global SAMPLE *at = (const global SAMPLE *)(p->at[0] + row * level->row_stride[0]);
-    const global samples *whole = (const global samples *)(at + 3 * column);
-    SAMPLE all[3 * N];
-    if (inside && IS_ALIGNED(whole, samples)) {
+    from->p = *p;
+    mirror_columns(level, u, from->columns);
+    UNROLLED
+    for (int k = 0; k < N; k++)
+        from->columns[k] -= level->first_x;
+    from->is_whole = are_inside(level, u) && are_vectors(level, p, from->columns[0]);
+}
+
+L2K_HD const global uchar *find_row(const l2k_cl_level *level, const reader *from, int y, int component)
+{
+    const int row = mirror(y, level->first_y, level->end_y) - level->first_y;
+    return from->p.at[component] + row * level->row_stride[component];
+}
+
+/* Rows from y on; interleaved components as they lie there. */
+L2K_HD void load_rows(const l2k_cl_level *level, const reader *from, int y, int count, sample_words to[][COMPONENTS])
+{
+    if (from->is_whole) {
         UNROLLED
-        for (int i = 0; i < 3; i++)
-            raw[i] = whole[i];
+        for (int i = 0; i < count; i++)
+            UNROLLED
+        for (int component = 0; component < COMPONENTS; component++) {
+            const global SAMPLE *at = (const global SAMPLE *)find_row(level, from, y + i, TRIPLES ? 0 : component);
+            to[i][component] =
+                ((const global sample_words *)(at + (TRIPLES ? 3 : 1) * (long)from->columns[0]))[TRIPLES * component];
+        }
         return;
     }
     UNROLLED
-    for (int k = 0; k < N; k++) {
-        const global SAMPLE *pixel = at + 3 * (long)(mirror(u + k, level->first_x, level->end_x) - level->first_x);
+    for (int i = 0; i < count; i++)
         UNROLLED
-        for (int i = 0; i < 3; i++)
-            all[3 * k + i] = pixel[i];
-    }
-    UNROLLED
-    for (int i = 0; i < 3; i++)
-        raw[i] = GATHER(samples, (all + i * N));
-#else
-    UNROLLED
     for (int component = 0; component < COMPONENTS; component++) {
-        const global uchar *at = p->at[component] + row * level->row_stride[component];
-        const global samples *whole = (const global samples *)((const global SAMPLE *)at + column);
         SAMPLE one[N];
-        if (inside && IS_ALIGNED(whole, samples)) {
-            raw[component] = *whole;
-            continue;
-        }
         UNROLLED
         for (int k = 0; k < N; k++) {
-            const long x = mirror(u + k, level->first_x, level->end_x) - level->first_x;
-            one[k] = *(const global SAMPLE *)(at + x * level->sample_stride[component]);
+            const int column = TRIPLES ? (N * component + k) / 3 : k;
+            const int of = TRIPLES ? (N * component + k) % 3 : component;
+            one[k] = *(const global SAMPLE *)(find_row(level, from, y + i, of) +
+                                              from->columns[column] * level->sample_stride[of]);
         }
-        raw[component] = GATHER(samples, one);
+        to[i][component] = TO_WORDS(SAMPLE, 4)(GATHER(samples, one));
     }
-#endif
 }
 
 L2K_HD value value_of(SAMPLE sample, const l2k_cl_level *level, int component)
@@ -65,12 +72,14 @@ L2K_HD value value_of(SAMPLE sample, const l2k_cl_level *level, int component)
 #endif
 }
 
-L2K_HD void to_values(const l2k_cl_level *level, const samples raw[COMPONENTS], value x[COMPONENTS][N])
+L2K_HD void to_values(const l2k_cl_level *level, const sample_words raw[COMPONENTS], value x[COMPONENTS][N])
 {
     SAMPLE one[COMPONENTS * N];
     UNROLLED
-    for (int component = 0; component < COMPONENTS; component++)
-        SPREAD((one + component * N), raw[component]);
+    for (int component = 0; component < COMPONENTS; component++) {
+        const samples four = FROM_WORDS(SAMPLE, 4)(raw[component]);
+        SPREAD((one + component * N), four);
+    }
     UNROLLED
     for (int component = 0; component < COMPONENTS; component++)
         UNROLLED
@@ -85,7 +94,7 @@ L2K_HD void to_values(const l2k_cl_level *level, const samples raw[COMPONENTS], 
 
 /* ---- Lifting ------------------------------------------------------------------------------------------------- */
 
-/* Vertical lifting keeps from round to round: the last sample row, then, from there upwards, a row of each step but the
+/* The state of vertical lifting between rounds: the last sample row, then, from there upwards, a row of each step but the
  * last. */
 typedef struct state {
     value even[COMPONENTS][N], rows[FLOATS ? 3 : 1][COMPONENTS][N];
@@ -130,40 +139,39 @@ L2K_HD void lone_rows(value x[COMPONENTS][N], value out[2][COMPONENTS][N])
     }
 }
 
-/* A row with LEFT and RIGHT of its neighbours' columns. */
-L2K_HD void lift_columns(value x[LEFT + N + RIGHT])
+L2K_HD void lift_columns(value x[WIDTH])
 {
 #if FLOATS
     UNROLLED
-    for (int i = 1; i < N + 6; i += 2)
+    for (int i = N - 3; i < 2 * N + 2; i += 2)
         x[i] = LIFT(x[i], x[i - 1], x[i + 1], L2K_9_7_ALPHA);
     UNROLLED
-    for (int i = 2; i < N + 5; i += 2)
+    for (int i = N - 2; i < 2 * N + 1; i += 2)
         x[i] = LIFT(x[i], x[i - 1], x[i + 1], L2K_9_7_BETA);
     UNROLLED
-    for (int i = 3; i < N + 4; i += 2)
+    for (int i = N - 1; i < 2 * N; i += 2)
         x[i] = LIFT(x[i], x[i - 1], x[i + 1], L2K_9_7_GAMMA);
     UNROLLED
-    for (int i = 4; i < N + 3; i += 2)
+    for (int i = N; i < 2 * N; i += 2)
         x[i] = LIFT(x[i], x[i - 1], x[i + 1], L2K_9_7_DELTA);
     UNROLLED
     for (int k = 0; k < N; k++)
-        x[LEFT + k] *= k % 2 ? L2K_9_7_FORWARD_HIGH : L2K_9_7_FORWARD_LOW;
+        x[N + k] *= k % 2 ? L2K_9_7_FORWARD_HIGH : L2K_9_7_FORWARD_LOW;
 #else
     UNROLLED
-    for (int i = 1; i < N + 2; i += 2)
+    for (int i = N - 1; i < 2 * N; i += 2)
         x[i] = l2k_5_3_predict(x[i], x[i - 1], x[i + 1]);
     UNROLLED
-    for (int i = 2; i < N + 1; i += 2)
+    for (int i = N; i < 2 * N; i += 2)
         x[i] = l2k_5_3_update(x[i], x[i - 1], x[i + 1]);
 #endif
 }
 
-L2K_HD void lone_columns(value x[LEFT + N + RIGHT])
+L2K_HD void lone_columns(value x[WIDTH])
 {
     UNROLLED
     for (int k = 1; k < N; k += 2)
-        x[LEFT + k] = LONE(x[LEFT + k]);
+        x[N + k] = LONE(x[N + k]);
 }
 
 /* ---- Coefficients -------------------------------------------------------------------------------------------- */
@@ -183,57 +191,83 @@ L2K_HD COEFFICIENT coefficient_of(value v, float step, float reciprocal)
 #endif
 }
 
-/* Every other value of x becomes coefficients first .. first + HALF - 1 of a row of `count`. */
-#define STORE_HALF(row, type, vector, x, first, count, convert)                                                        \
+/* A work-item's columns of the subbands. */
+typedef struct writer {
+    int low_first, low_count, high_first, high_count;
+    bool is_whole; /* those of a parity are vectors */
+} writer;
+
+L2K_HD void open_writer(const l2k_cl_level *level, const global COEFFICIENT *all, const global LOW *low, int u,
+                        writer *to)
+{
+    to->low_first = u / 2 - level->first_x;
+    to->low_count = (level->end_x + 1) / 2 - level->first_x;
+    to->high_first = u / 2;
+    to->high_count = level->end_x / 2;
+    to->is_whole = are_inside(level, u) && are_subbands_vectors(level, all, low, to->low_first, to->high_first);
+}
+
+/* Two coefficients of a row of `count`, from `first` on: as a vector, or those that exist. */
+#define STORE_HALF(row, vector, half, is_whole, first, count)                                                          \
     do {                                                                                                               \
-        type half_row[HALF];                                                                                           \
-        UNROLLED for (int k = 0; k < HALF; k++) half_row[k] = convert((x)[2 * k]);                                     \
-        if ((first) >= 0 && (first) + HALF <= (count) && IS_ALIGNED((row) + (first), vector))                          \
-            *(global vector *)((row) + (first)) = GATHER_HALF(vector, half_row);                                       \
-        else                                                                                                           \
-            UNROLLED for (int k = 0; k < HALF; k++) if ((first) + k >= 0 && (first) + k < (count))(row)[(first) + k] = \
-                half_row[k];                                                                                           \
+        if (is_whole) {                                                                                                \
+            *(global vector *)((row) + (first)) = half;                                                                \
+            break;                                                                                                     \
+        }                                                                                                              \
+        if ((first) >= 0 && (first) < (count))                                                                         \
+            (row)[first] = half.s0;                                                                                    \
+        if ((first) + 1 >= 0 && (first) + 1 < (count))                                                                 \
+            (row)[(first) + 1] = half.s1;                                                                              \
     } while (0)
 
-#define TO_LOW(v)         ((LOW)(v))
-#define TO_COEFFICIENT(v) coefficient_of(v, step, reciprocal)
+/* A row that leaves: coefficients of its even and odd columns, or LL for the next level. */
+typedef struct finished {
+    coefficients even, odd;
+    lows between;
+} finished;
 
-L2K_HD void store_band(const l2k_cl_level *level, int component, int orientation, global COEFFICIENT *all, long y,
-                       const value *x, int first, int count)
+L2K_HD finished finish_row(const l2k_cl_level *level, int component, int is_high, const value x[N])
 {
-    const float step = level->step[component][orientation], reciprocal = level->reciprocal[component][orientation];
-    global COEFFICIENT *row = all + level->bands_at[component][orientation] + y * level->bands_stride;
-    STORE_HALF(row, COEFFICIENT, coefficients, x, first, count, TO_COEFFICIENT);
+    const int low = is_high ? 2 : 0, high = is_high ? 3 : 1;
+    const float low_step = level->step[component][low], low_reciprocal = level->reciprocal[component][low];
+    const float high_step = level->step[component][high], high_reciprocal = level->reciprocal[component][high];
+    finished row;
+    row.between = (lows)((LOW)x[0], (LOW)x[2]);
+    row.even = 0;
+    if (is_high || level->is_last)
+        row.even = (coefficients)(coefficient_of(x[0], low_step, low_reciprocal),
+                                  coefficient_of(x[2], low_step, low_reciprocal));
+    row.odd = (coefficients)(coefficient_of(x[1], high_step, high_reciprocal),
+                             coefficient_of(x[3], high_step, high_reciprocal));
+    return row;
 }
 
 /* The row of pair t that is low (0) or high (1) vertically. */
 L2K_HD void store_row(const l2k_cl_level *level, int component, int is_high, global COEFFICIENT *all, global LOW *low,
-                      int u, int t, const value x[N])
+                      const writer *to, bool is_whole, int t, finished row)
 {
-    const int y = is_high ? t : t - level->first_y;
-    const int low_first = u / 2 - level->first_x, low_count = (level->end_x + 1) / 2 - level->first_x;
-    const int high_first = u / 2, high_count = level->end_x / 2;
-    if (2 * t + is_high < level->first_y || 2 * t + is_high >= level->end_y)
-        return;
-    if (is_high || level->is_last) {
-        store_band(level, component, is_high ? 2 : 0, all, y, x, low_first, low_count);
-    } else {
-        global LOW *row = low + level->low_at[component] + (long)y * level->low_stride;
-        STORE_HALF(row, LOW, lows, x, low_first, low_count, TO_LOW);
-    }
-    store_band(level, component, is_high ? 3 : 1, all, y, x + 1, high_first, high_count);
+    const long y = is_high ? t : t - level->first_y;
+    global COEFFICIENT *at = all + y * level->bands_stride;
+    global COEFFICIENT *even = at + level->bands_at[component][is_high ? 2 : 0];
+    global COEFFICIENT *odd = at + level->bands_at[component][is_high ? 3 : 1];
+    global LOW *between = low + level->low_at[component] + y * level->low_stride;
+    if (is_high || level->is_last)
+        STORE_HALF(even, coefficients, row.even, is_whole, to->low_first, to->low_count);
+    else
+        STORE_HALF(between, lows, row.between, is_whole, to->low_first, to->low_count);
+    STORE_HALF(odd, coefficients, row.odd, is_whole, to->high_first, to->high_count);
 }
 
 /* ---- Rounds -------------------------------------------------------------------------------------------------- */
 
-/* The position in a strip: the number of the next round, and its rows, loaded a round ahead of their use. */
+/* Down a strip: the number of the next round, and its rows, which are loaded a round ahead of their use. */
 typedef struct cursor {
     int t;
-    samples odd[COMPONENTS], even[COMPONENTS];
+    sample_words ahead[2][COMPONENTS];
     state s;
 } cursor;
 
-L2K_HD void start(const l2k_cl_level *level, const planes *p, int u, cursor *c)
+L2K_HD void start(const l2k_cl_level *level, const reader *from, cursor *c)
 {
     UNROLLED
     for (int component = 0; component < COMPONENTS; component++)
@@ -242,20 +276,18 @@ L2K_HD void start(const l2k_cl_level *level, const planes *p, int u, cursor *c)
         UNROLLED
     for (int i = 0; i < (FLOATS ? 3 : 1); i++)
         c->s.rows[i][component][k] = 0;
-    load_row(level, p, u, 2 * c->t, c->even);
-    to_values(level, c->even, c->s.even);
-    load_row(level, p, u, 2 * c->t + 1, c->odd);
-    load_row(level, p, u, 2 * c->t + 2, c->even);
+    load_rows(level, from, 2 * c->t, 1, c->ahead);
+    to_values(level, c->ahead[0], c->s.even);
+    load_rows(level, from, 2 * c->t + 1, 2, c->ahead);
 }
 
-L2K_HD void advance(const l2k_cl_level *level, const planes *p, int u, cursor *c, value rows[2][COMPONENTS][N])
+L2K_HD void advance(const l2k_cl_level *level, const reader *from, cursor *c, value rows[2][COMPONENTS][N])
 {
     value odd[COMPONENTS][N], next[COMPONENTS][N];
-    to_values(level, c->odd, odd);
-    to_values(level, c->even, next);
+    to_values(level, c->ahead[0], odd);
+    to_values(level, c->ahead[1], next);
     c->t++;
-    load_row(level, p, u, 2 * c->t + 1, c->odd);
-    load_row(level, p, u, 2 * c->t + 2, c->even);
+    load_rows(level, from, 2 * c->t + 1, 2, c->ahead);
     lift_rows(&c->s, odd, next, rows);
     if (is_lone(level->first_y, level->end_y))
         lone_rows(next, rows);
@@ -263,66 +295,59 @@ L2K_HD void advance(const l2k_cl_level *level, const planes *p, int u, cursor *c
 
 /* ---- Kernels ------------------------------------------------------------------------------------------------- */
 
-typedef value edge_row[LEFT + RIGHT][GROUP];
-
-L2K_HD void lend_columns(local edge_row *edges, int item, value rows[2][COMPONENTS][N])
-{
-    UNROLLED
-    for (int r = 0; r < 2 * COMPONENTS; r++) {
-        UNROLLED
-        for (int k = 0; k < LEFT; k++)
-            edges[r][k][item] = rows[r / COMPONENTS][r % COMPONENTS][N - LEFT + k];
-        UNROLLED
-        for (int k = 0; k < RIGHT; k++)
-            edges[r][LEFT + k][item] = rows[r / COMPONENTS][r % COMPONENTS][k];
-    }
-}
-
-L2K_HD void finish_rows(const l2k_cl_level *level, const local edge_row *edges, int item, int u, int t,
+L2K_HD void finish_rows(const l2k_cl_level *level, const local edge_row *edges, const writer *to, bool stores, int t,
                         value rows[2][COMPONENTS][N], global COEFFICIENT *all, global LOW *low)
 {
+    const bool has_low = t >= level->first_y, has_high = 2 * t + 1 < level->end_y;
     UNROLLED
-    for (int r = 0; r < 2 * COMPONENTS; r++) {
-        value x[LEFT + N + RIGHT];
+    for (int component = 0; component < COMPONENTS; component++) {
+        finished done[2];
         UNROLLED
-        for (int k = 0; k < LEFT; k++)
-            x[k] = edges[r][k][item - 1];
-        UNROLLED
-        for (int k = 0; k < N; k++)
-            x[LEFT + k] = rows[r / COMPONENTS][r % COMPONENTS][k];
-        UNROLLED
-        for (int k = 0; k < RIGHT; k++)
-            x[LEFT + N + k] = edges[r][LEFT + k][item + 1];
-        if (is_lone(level->first_x, level->end_x))
-            lone_columns(x);
-        else
-            lift_columns(x);
-        store_row(level, r % COMPONENTS, r / COMPONENTS, all, low, u, t, x + LEFT);
+        for (int r = 0; r < 2; r++) {
+            value x[WIDTH];
+            borrow_columns(edges[r * COMPONENTS + component], rows[r][component], x);
+            if (is_lone(level->first_x, level->end_x))
+                lone_columns(x);
+            else
+                lift_columns(x);
+            done[r] = finish_row(level, component, r, x + N);
+        }
+        if (stores && to->is_whole && has_low && has_high) {
+            store_row(level, component, 0, all, low, to, true, t, done[0]);
+            store_row(level, component, 1, all, low, to, true, t, done[1]);
+            continue;
+        }
+        if (stores && has_low)
+            store_row(level, component, 0, all, low, to, false, t, done[0]);
+        if (stores && has_high)
+            store_row(level, component, 1, all, low, to, false, t, done[1]);
     }
 }
 
 KERNEL analyse(global uchar *plane0, global uchar *plane1, global uchar *plane2, global COEFFICIENT *all,
                global LOW *low, l2k_cl_level level)
 {
-    PICK_LANE(level);
+    PICK_COMPONENT(level);
     local edge_row edges[2][2 * COMPONENTS];
-    const int item = get_local_id(0);
-    const int u = ((int)get_group_id(0) * (GROUP - 2) + item - 1) * N;
+    const int u = first_column();
     const int begin = (int)get_group_id(1) * level.rounds, end = min(begin + level.rounds, (level.end_y + 1) / 2);
-    const bool stores = item > 0 && item < GROUP - 1 && u < level.end_x;
+    const bool stores = is_inner() && u < level.end_x;
     const planes p = planes_of(&level, plane0, plane1, plane2);
+    reader from;
+    writer to;
     cursor c;
     value rows[2][COMPONENTS][N];
+    open_reader(&level, &p, u, &from);
+    open_writer(&level, all, low, u, &to);
     c.t = begin + DELAY - WARM_UP;
-    start(&level, &p, u, &c);
+    start(&level, &from, &c);
     for (int t = 0; t < WARM_UP; t++)
-        advance(&level, &p, u, &c, rows);
+        advance(&level, &from, &c, rows);
     for (int t = begin; t < end; t++) {
-        advance(&level, &p, u, &c, rows);
-        lend_columns(edges[t & 1], item, rows); /* slower work-items still read the other edges */
+        advance(&level, &from, &c, rows);
+        lend_columns(edges[t & 1], rows); /* who is still reading reads the others */
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (stores)
-            finish_rows(&level, edges[t & 1], item, u, t, rows, all, low);
+        finish_rows(&level, edges[t & 1], &to, stores, t, rows, all, low);
     }
 }
 
@@ -330,15 +355,17 @@ KERNEL analyse(global uchar *plane0, global uchar *plane1, global uchar *plane2,
 KERNEL copy_in(global uchar *plane0, global uchar *plane1, global uchar *plane2, global COEFFICIENT *all,
                global LOW *low, l2k_cl_level level)
 {
-    PICK_LANE(level);
+    PICK_COMPONENT(level);
     const int u = (int)get_global_id(0) * N, begin = (int)get_group_id(1) * level.rounds;
     const planes p = planes_of(&level, plane0, plane1, plane2);
+    reader from;
     (void)low;
+    open_reader(&level, &p, u, &from);
     for (int y = begin; y < min(begin + level.rounds, level.end_y) && u < level.end_x; y++) {
-        samples raw[COMPONENTS];
+        sample_words raw[1][COMPONENTS];
         value x[COMPONENTS][N];
-        load_row(&level, &p, u, y, raw);
-        to_values(&level, raw, x);
+        load_rows(&level, &from, y, 1, raw);
+        to_values(&level, raw[0], x);
         for (int component = 0; component < COMPONENTS; component++)
             for (int k = 0; k < N && u + k < level.end_x; k++)
                 all[level.bands_at[component][0] + (long)y * level.bands_stride + u + k] =

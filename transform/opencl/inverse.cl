@@ -1,15 +1,12 @@
 /* Synthesis of a level (F.3): subbands to samples, with the inverse quantiser before it, and component transform and
- * level shift behind it. Horizontal lifting comes first and needs coefficients of the neighbours: a work-item loads
- * these as well, so that work-items are independent of each other. */
+ * level shift behind it. A row is undone horizontally first. */
 #include "transform/opencl/level.clh"
 
 #if FLOATS
-enum { LEFT = 4, RIGHT = 4, DELAY = 2, WARM_UP = 4 };
+enum { DELAY = 2, WARM_UP = 4 };
 #else
-enum { LEFT = 2, RIGHT = 2, DELAY = 1, WARM_UP = 2 };
+enum { DELAY = 1, WARM_UP = 2 };
 #endif
-
-enum { WIDTH = LEFT + N + RIGHT, EDGE = LEFT / 2 };
 
 /* ---- Coefficients -------------------------------------------------------------------------------------------- */
 
@@ -22,63 +19,98 @@ L2K_HD value value_of(COEFFICIENT c, float half_step)
 #endif
 }
 
-/* Half of a row's columns, from column `from` of `x` on: coefficients first .. first + HALF - 1 of `row`, and the
- * neighbours that lifting needs; inside the subband. */
-#define LOAD_INSIDE(row, type, vector, x, from, first, convert)                                                        \
+/* A work-item's columns of the subbands: even ones are of a low, odd ones of a high subband. */
+typedef struct reader {
+    bool is_whole;  /* those of a parity are vectors */
+    bool has[2];    /* whether even, odd ones exist: a row of one column is of one subband */
+    int columns[N]; /* in their subbands; mirrored */
+} reader;
+
+L2K_HD void open_reader(const l2k_cl_level *level, const global COEFFICIENT *all, const global LOW *low, int u,
+                        reader *from)
+{
+    from->has[0] = !is_lone(level->first_x, level->end_x) || level->first_x == 0;
+    from->has[1] = !is_lone(level->first_x, level->end_x) || level->first_x == 1;
+    mirror_columns(level, u, from->columns);
+    UNROLLED
+    for (int k = 0; k < N; k++)
+        from->columns[k] = from->columns[k] / 2 - (k % 2 ? 0 : level->first_x);
+    from->is_whole = are_inside(level, u) && are_subbands_vectors(level, all, low, from->columns[0], from->columns[1]);
+}
+
+/* A row of a component until its round: low and high columns; the low ones are LL between levels or coefficients. */
+typedef struct stored {
+    low_words between;
+    coefficient_words even, odd;
+} stored;
+
+#define LOAD_HALF(type, vector, words, row, parity, is_whole, to)                                                      \
     do {                                                                                                               \
-        const global type *at = (row) + (first);                                                                       \
-        type own[HALF];                                                                                                \
-        vector whole;                                                                                                  \
-        if (IS_ALIGNED(at, vector))                                                                                    \
-            whole = *(const global vector *)at;                                                                        \
-        else                                                                                                           \
-            whole = GATHER_HALF(vector, at);                                                                           \
-        SPREAD_HALF(own, whole);                                                                                       \
-        UNROLLED for (int k = 0; k < HALF; k++)(x)[LEFT + (from) + 2 * k] = convert(own[k]);                           \
-        UNROLLED for (int k = (from) ? 0 : 1; k < EDGE; k++)(x)[(from) + 2 * k] = convert(at[k - EDGE]);               \
-        UNROLLED for (int k = 0; k < RIGHT / 2; k++)(x)[LEFT + N + (from) + 2 * k] = convert(at[HALF + k]);            \
+        const global type *one = (row) + from->columns[parity], *other = (row) + from->columns[2 + (parity)];          \
+        if (is_whole)                                                                                                  \
+            to = *(const global words *)one;                                                                           \
+        else if (from->has[parity])                                                                                    \
+            to = TO_WORDS(type, 2)((vector)(*one, *other));                                                            \
     } while (0)
 
-/* The same anywhere: `u` is the first column, `offset` the coordinate of coefficient 0, halved. */
-#define LOAD_MIRRORED(row, x, from, u, first_x, end_x, convert)                                                        \
-    UNROLLED for (int i = (from); i < WIDTH; i += 2)                                                                   \
-    {                                                                                                                  \
-        const int m = mirror((u)-LEFT + i, first_x, end_x);                                                            \
-        (x)[i] = (m & 1) == (from) ? convert((row)[m / 2 - ((from) ? 0 : (first_x))]) : 0;                             \
+/* A row, which exists, of the low (0) or high (1) subbands vertically. */
+L2K_HD void load_row(const l2k_cl_level *level, int component, const reader *from, bool is_whole,
+                     const global COEFFICIENT *all, const global LOW *low, int row, int is_high, stored *to)
+{
+    const global COEFFICIENT *at = all + (long)row * level->bands_stride;
+    const global COEFFICIENT *even = at + level->bands_at[component][is_high ? 2 : 0];
+    const global COEFFICIENT *odd = at + level->bands_at[component][is_high ? 3 : 1];
+    const global LOW *between = low + level->low_at[component] + (long)row * level->low_stride;
+    if (is_high || level->is_last)
+        LOAD_HALF(COEFFICIENT, coefficients, coefficient_words, even, 0, is_whole, to->even);
+    else
+        LOAD_HALF(LOW, lows, low_words, between, 0, is_whole, to->between);
+    LOAD_HALF(COEFFICIENT, coefficients, coefficient_words, odd, 1, is_whole, to->odd);
+}
+
+/* The low and high row of pair t, of all components. */
+L2K_HD void load_rows(const l2k_cl_level *level, const reader *from, const global COEFFICIENT *all,
+                      const global LOW *low, int t, stored to[2][COMPONENTS])
+{
+    int m[2], rows[2];
+    UNROLLED
+    for (int r = 0; r < 2; r++) {
+        m[r] = mirror(2 * t + r, level->first_y, level->end_y);
+        rows[r] = r ? m[r] / 2 : m[r] / 2 - level->first_y;
+        UNROLLED
+        for (int component = 0; component < COMPONENTS; component++)
+            to[r][component].between = 0, to[r][component].even = to[r][component].odd = 0;
     }
-
-#define LOAD(row, type, vector, x, from, convert)                                                                      \
-    do {                                                                                                               \
-        if (u - LEFT >= level->first_x && u + N + RIGHT <= level->end_x)                                               \
-            LOAD_INSIDE(row, type, vector, x, from, u / 2 - ((from) ? 0 : level->first_x), convert);                   \
-        else                                                                                                           \
-            LOAD_MIRRORED(row, x, from, u, level->first_x, level->end_x, convert);                                     \
-    } while (0)
-
-#define FROM_LOW(v)         ((value)(v))
-#define FROM_COEFFICIENT(v) value_of(v, half_step)
-
-/* Columns of one parity of row y of a subband. */
-L2K_HD void load_low(const l2k_cl_level *level, int component, int orientation, const global COEFFICIENT *all, long y,
-                     int u, value x[WIDTH])
-{
-    const float half_step = level->step[component][orientation];
-    const global COEFFICIENT *row = all + level->bands_at[component][orientation] + y * level->bands_stride;
-    LOAD(row, COEFFICIENT, coefficients, x, 0, FROM_COEFFICIENT);
+    if (from->is_whole && !is_lone(level->first_y, level->end_y)) {
+        UNROLLED
+        for (int i = 0; i < 2 * COMPONENTS; i++)
+            load_row(level, i / 2, from, true, all, low, rows[i % 2], i % 2, &to[i % 2][i / 2]);
+        return;
+    }
+    UNROLLED
+    for (int i = 0; i < 2 * COMPONENTS; i++)
+        if ((m[i % 2] & 1) == i % 2) /* else the only row is of the other parity */
+            load_row(level, i / 2, from, false, all, low, rows[i % 2], i % 2, &to[i % 2][i / 2]);
 }
 
-L2K_HD void load_high(const l2k_cl_level *level, int component, int orientation, const global COEFFICIENT *all, long y,
-                      int u, value x[WIDTH])
+L2K_HD void to_values(const l2k_cl_level *level, int is_high, const stored from[COMPONENTS], value x[COMPONENTS][N])
 {
-    const float half_step = level->step[component][orientation];
-    const global COEFFICIENT *row = all + level->bands_at[component][orientation] + y * level->bands_stride;
-    LOAD(row, COEFFICIENT, coefficients, x, 1, FROM_COEFFICIENT);
-}
-
-L2K_HD void load_between(const l2k_cl_level *level, int component, const global LOW *low, long y, int u, value x[WIDTH])
-{
-    const global LOW *row = low + level->low_at[component] + y * level->low_stride;
-    LOAD(row, LOW, lows, x, 0, FROM_LOW);
+    UNROLLED
+    for (int component = 0; component < COMPONENTS; component++) {
+        const coefficients even = FROM_WORDS(COEFFICIENT, 2)(from[component].even);
+        const coefficients odd = FROM_WORDS(COEFFICIENT, 2)(from[component].odd);
+        const lows between = FROM_WORDS(LOW, 2)(from[component].between);
+        const float low_step = level->step[component][is_high ? 2 : 0],
+                    high_step = level->step[component][is_high ? 3 : 1];
+        x[component][0] = value_of(even.s0, low_step);
+        x[component][2] = value_of(even.s1, low_step);
+        x[component][1] = value_of(odd.s0, high_step);
+        x[component][3] = value_of(odd.s1, high_step);
+        if (!is_high && !level->is_last) {
+            x[component][0] = (value)between.s0;
+            x[component][2] = (value)between.s1;
+        }
+    }
 }
 
 /* ---- Lifting ------------------------------------------------------------------------------------------------- */
@@ -87,62 +119,54 @@ L2K_HD void lift_columns(value x[WIDTH])
 {
 #if FLOATS
     UNROLLED
-    for (int i = 1; i < WIDTH; i++)
+    for (int i = N - 3; i < 2 * N + 4; i++)
         x[i] *= i % 2 ? L2K_9_7_INVERSE_HIGH : L2K_9_7_INVERSE_LOW;
     UNROLLED
-    for (int i = 2; i < WIDTH - 1; i += 2)
+    for (int i = N - 2; i < 2 * N + 3; i += 2)
         x[i] = LIFT(x[i], x[i - 1], x[i + 1], -L2K_9_7_DELTA);
     UNROLLED
-    for (int i = 3; i < WIDTH - 2; i += 2)
+    for (int i = N - 1; i < 2 * N + 2; i += 2)
         x[i] = LIFT(x[i], x[i - 1], x[i + 1], -L2K_9_7_GAMMA);
     UNROLLED
-    for (int i = 4; i < WIDTH - 3; i += 2)
+    for (int i = N; i < 2 * N + 1; i += 2)
         x[i] = LIFT(x[i], x[i - 1], x[i + 1], -L2K_9_7_BETA);
     UNROLLED
-    for (int i = 5; i < WIDTH - 4; i += 2)
+    for (int i = N + 1; i < 2 * N; i += 2)
         x[i] = LIFT(x[i], x[i - 1], x[i + 1], -L2K_9_7_ALPHA);
 #else
     UNROLLED
-    for (int i = 2; i < WIDTH - 1; i += 2)
+    for (int i = N; i < 2 * N + 1; i += 2)
         x[i] = l2k_5_3_unupdate(x[i], x[i - 1], x[i + 1]);
     UNROLLED
-    for (int i = 3; i < WIDTH - 2; i += 2)
+    for (int i = N + 1; i < 2 * N; i += 2)
         x[i] = l2k_5_3_unpredict(x[i], x[i - 1], x[i + 1]);
 #endif
 }
 
-/* The row with coordinate y of all components, undone horizontally. */
-L2K_HD void load_row(const l2k_cl_level *level, const global COEFFICIENT *all, const global LOW *low, int u, int y,
-                     int is_high, value out[COMPONENTS][N])
+/* Undoes the rows of a round horizontally. */
+L2K_HD void undo_columns(const l2k_cl_level *level, const local edge_row *edges, value rows[2][COMPONENTS][N])
 {
-    const int m = mirror(y, level->first_y, level->end_y), row = is_high ? m / 2 : m / 2 - level->first_y;
-    if ((m & 1) != is_high) /* the only row is of the other parity */
-        return;
     UNROLLED
-    for (int component = 0; component < COMPONENTS; component++) {
+    for (int r = 0; r < 2 * COMPONENTS; r++) {
         value x[WIDTH];
-        if (is_high || level->is_last)
-            load_low(level, component, is_high ? 2 : 0, all, row, u, x);
-        else
-            load_between(level, component, low, row, u, x);
-        load_high(level, component, is_high ? 3 : 1, all, row, u, x);
+        borrow_columns(edges[r], rows[r / COMPONENTS][r % COMPONENTS], x);
         if (is_lone(level->first_x, level->end_x))
             UNROLLED
         for (int k = 1; k < N; k += 2)
-            x[LEFT + k] = UNLONE(x[LEFT + k]);
+            x[N + k] = UNLONE(x[N + k]);
         else lift_columns(x);
         UNROLLED
         for (int k = 0; k < N; k++) {
-            out[component][k] = x[LEFT + k];
+            rows[r / COMPONENTS][r % COMPONENTS][k] = x[N + k];
 #if FLOATS
             if (!is_lone(level->first_y, level->end_y))
-                out[component][k] *= is_high ? L2K_9_7_INVERSE_HIGH : L2K_9_7_INVERSE_LOW;
+                rows[r / COMPONENTS][r % COMPONENTS][k] *= r / COMPONENTS ? L2K_9_7_INVERSE_HIGH : L2K_9_7_INVERSE_LOW;
 #endif
         }
     }
 }
 
-/* Vertical lifting keeps the last high row, then, upwards, a row of each step. */
+/* What vertical lifting keeps: the last high row, then, upwards, a row of each step. */
 typedef struct state {
     value rows[FLOATS ? 4 : 2][COMPONENTS][N];
 } state;
@@ -197,47 +221,48 @@ L2K_HD SAMPLE sample_of(value v, const l2k_cl_level *level, int component)
 #endif
 }
 
-/* Those columns of row y that are kept. */
-L2K_HD void store_row(const l2k_cl_level *level, const planes *p, int u, int y, value x[COMPONENTS][N])
+/* Rows y and y + 1 of those columns that are kept. */
+L2K_HD void store_rows(const l2k_cl_level *level, const planes *p, bool is_whole, int u, int y,
+                       value x[2][COMPONENTS][N])
 {
-    const long row = y - level->kept_y0, column = u - level->kept_x0;
-    const bool inside = u >= level->kept_x0 && u + N <= level->kept_x1 && are_side_by_side(level);
-    SAMPLE all[COMPONENTS * N];
-    if (y < level->kept_y0 || y >= level->kept_y1)
-        return;
+    const bool has[2] = {y >= level->kept_y0 && y < level->kept_y1, y + 1 >= level->kept_y0 && y + 1 < level->kept_y1};
+    const long column = u - level->kept_x0;
+    SAMPLE all[2][COMPONENTS * N];
+    UNROLLED
+    for (int r = 0; r < 2; r++) {
 #if COMPONENTS == 3
-    UNROLLED
-    for (int k = 0; k < N; k++)
-        JOIN_INVERSE(&x[0][k], &x[1][k], &x[2][k]);
-#endif
-    UNROLLED
-    for (int component = 0; component < COMPONENTS; component++)
         UNROLLED
-    for (int k = 0; k < N; k++)
-        all[TRIPLES ? 3 * k + component : component * N + k] = sample_of(x[component][k], level, component);
-    UNROLLED
-    for (int component = 0; component < COMPONENTS; component++) {
-#if TRIPLES
-        global uchar *at = p->at[0] + row * level->row_stride[0];
-        global samples *whole = (global samples *)((global SAMPLE *)at + 3 * column) + component;
-#else
-        global uchar *at = p->at[component] + row * level->row_stride[component];
-        global samples *whole = (global samples *)((global SAMPLE *)at + column);
+        for (int k = 0; k < N; k++)
+            JOIN_INVERSE(&x[r][0][k], &x[r][1][k], &x[r][2][k]);
 #endif
-        if (inside && IS_ALIGNED(whole, samples)) {
-            *whole = GATHER(samples, (all + component * N));
+        UNROLLED
+        for (int i = 0; i < COMPONENTS * N; i++)
+            all[r][i] =
+                TRIPLES ? sample_of(x[r][i % 3][i / 3], level, i % 3) : sample_of(x[r][i / N][i % N], level, i / N);
+    }
+    UNROLLED
+    for (int i = 0; i < 2 * COMPONENTS; i++) {
+        const int r = i % 2, component = i / 2;
+        const long row = (y + r - level->kept_y0) * level->row_stride[component];
+        if (!has[r])
+            continue;
+        if (is_whole) {
+            global SAMPLE *first = (global SAMPLE *)(p->at[TRIPLES ? 0 : component] + row) + (TRIPLES ? 3 : 1) * column;
+            ((global samples *)first)[TRIPLES * component] = GATHER(samples, all[r] + component * N);
             continue;
         }
         UNROLLED
         for (int k = 0; k < N; k++)
-            if (u + k >= level->kept_x0 && u + k < level->kept_x1) {
-#if TRIPLES
-                ((global SAMPLE *)at)[3 * (column + k) + component] = all[3 * k + component];
-#else
-                *(global SAMPLE *)(at + (column + k) * level->sample_stride[component]) = all[component * N + k];
-#endif
-            }
+            if (u + k >= level->kept_x0 && u + k < level->kept_x1)
+                *(global SAMPLE *)(p->at[component] + row + (column + k) * level->sample_stride[component]) =
+                    all[r][TRIPLES ? 3 * k + component : component * N + k];
     }
+}
+
+/* Whether the columns from u on are kept and vectors. */
+L2K_HD bool are_kept_vectors(const l2k_cl_level *level, const planes *p, int u)
+{
+    return u >= level->kept_x0 && u + N <= level->kept_x1 && are_vectors(level, p, u - level->kept_x0);
 }
 
 /* ---- Kernels ------------------------------------------------------------------------------------------------- */
@@ -245,24 +270,31 @@ L2K_HD void store_row(const l2k_cl_level *level, const planes *p, int u, int y, 
 KERNEL synthesise(global uchar *plane0, global uchar *plane1, global uchar *plane2, global COEFFICIENT *all,
                   global LOW *low, l2k_cl_level level)
 {
-    PICK_LANE(level);
-    const int u = (int)get_global_id(0) * N, pairs = (level.end_y + 1) / 2;
+    PICK_COMPONENT(level);
+    local edge_row edges[2][2 * COMPONENTS];
+    const int u = first_column(), pairs = (level.end_y + 1) / 2;
     const int begin = (int)get_group_id(1) * level.rounds, end = min(begin + level.rounds, pairs);
+    const bool stores = is_inner() && u < level.kept_x1 && u + N > level.kept_x0;
     const planes p = planes_of(&level, plane0, plane1, plane2);
+    const bool is_whole = are_kept_vectors(&level, &p, u);
+    reader from;
+    stored ahead[2][COMPONENTS];
     state s = {{{{0}}}};
-    if (u >= level.end_x || u + N <= level.kept_x0 || u >= level.kept_x1)
-        return;
+    open_reader(&level, all, low, u, &from);
+    load_rows(&level, &from, all, low, begin + DELAY - WARM_UP, ahead);
     for (int t = begin + DELAY - WARM_UP; t < end + DELAY; t++) {
-        value low_row[COMPONENTS][N] = {{0}}, high_row[COMPONENTS][N] = {{0}}, rows[2][COMPONENTS][N];
-        load_row(&level, all, low, u, 2 * t, 0, low_row);
-        load_row(&level, all, low, u, 2 * t + 1, 1, high_row);
-        lift_rows(&s, low_row, high_row, rows);
+        value in[2][COMPONENTS][N], out[2][COMPONENTS][N];
+        to_values(&level, 0, ahead[0], in[0]);
+        to_values(&level, 1, ahead[1], in[1]);
+        lend_columns(edges[t & 1], in); /* who is still reading reads the others */
+        barrier(CLK_LOCAL_MEM_FENCE);
+        load_rows(&level, &from, all, low, t + 1, ahead);
+        undo_columns(&level, edges[t & 1], in);
+        lift_rows(&s, in[0], in[1], out);
         if (is_lone(level.first_y, level.end_y))
-            lone_rows(low_row, high_row, rows);
-        if (t < begin + DELAY)
-            continue;
-        store_row(&level, &p, u, 2 * (t - DELAY), rows[0]);
-        store_row(&level, &p, u, 2 * (t - DELAY) + 1, rows[1]);
+            lone_rows(in[0], in[1], out);
+        if (t >= begin + DELAY && stores)
+            store_rows(&level, &p, is_whole, u, 2 * (t - DELAY), out);
     }
 }
 
@@ -270,16 +302,17 @@ KERNEL synthesise(global uchar *plane0, global uchar *plane1, global uchar *plan
 KERNEL copy_out(global uchar *plane0, global uchar *plane1, global uchar *plane2, global COEFFICIENT *all,
                 global LOW *low, l2k_cl_level level)
 {
-    PICK_LANE(level);
+    PICK_COMPONENT(level);
     const int u = (int)get_global_id(0) * N, begin = (int)get_group_id(1) * level.rounds;
     const planes p = planes_of(&level, plane0, plane1, plane2);
     (void)low;
-    for (int y = begin; y < min(begin + level.rounds, level.end_y) && u < level.end_x; y++) {
-        value x[COMPONENTS][N] = {{0}};
-        for (int component = 0; component < COMPONENTS; component++)
+    for (int y = begin; y < min(begin + level.rounds, level.end_y) && u < level.end_x; y += 2) {
+        value x[2][COMPONENTS][N] = {{{0}}};
+        for (int i = 0; i < 2 * COMPONENTS && y + i % 2 < level.end_y; i++)
             for (int k = 0; k < N && u + k < level.end_x; k++)
-                x[component][k] = value_of(all[level.bands_at[component][0] + (long)y * level.bands_stride + u + k],
-                                           level.step[component][0]);
-        store_row(&level, &p, u, y, x);
+                x[i % 2][i / 2][k] =
+                    value_of(all[level.bands_at[i / 2][0] + (long)(y + i % 2) * level.bands_stride + u + k],
+                             level.step[i / 2][0]);
+        store_rows(&level, &p, are_kept_vectors(&level, &p, u), u, y, x);
     }
 }
