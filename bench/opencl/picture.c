@@ -1,10 +1,11 @@
 /* opencl_picture PPM [OPENCL_DEVICE]: milliseconds a picture, lossless HT from and into host memory, on the CPU, CUDA and
  * OpenCL: one at a time, and four in flight from as many threads, each with an encoder and a decoder of its own. The
  * pictures, of several sizes, are made of mirrored copies of the PPM. */
-#define _POSIX_C_SOURCE 199309L
+#define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 
 #include "bench/bench.h"
+#include "transform/backend.h"
 
 enum { CALLS = 30, FLIGHT = 4, MOST_WIDTH = 3840, MOST_HEIGHT = 2160 };
 

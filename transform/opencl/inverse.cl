@@ -308,11 +308,12 @@ KERNEL copy_out(global uchar *plane0, global uchar *plane1, global uchar *plane2
     (void)low;
     for (int y = begin; y < min(begin + level.rounds, level.end_y) && u < level.end_x; y += 2) {
         value x[2][COMPONENTS][N] = {{{0}}};
-        for (int i = 0; i < 2 * COMPONENTS && y + i % 2 < level.end_y; i++)
+        for (int i = 0; i < 2 * COMPONENTS; i++) {
+            const int row = min(y + i % 2, level.end_y - 1);
+            const global COEFFICIENT *at = all + level.bands_at[i / 2][0] + (long)row * level.bands_stride;
             for (int k = 0; k < N && u + k < level.end_x; k++)
-                x[i % 2][i / 2][k] =
-                    value_of(all[level.bands_at[i / 2][0] + (long)(y + i % 2) * level.bands_stride + u + k],
-                             level.step[i / 2][0]);
+                x[i % 2][i / 2][k] = value_of(at[u + k], level.step[i / 2][0]);
+        }
         store_rows(&level, &p, are_kept_vectors(&level, &p, u), u, y, x);
     }
 }
