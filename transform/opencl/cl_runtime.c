@@ -224,13 +224,16 @@ l2k_cl_device *l2k_cl_find(int ordinal, char *text, size_t bytes)
     const char *reason;
     const unsigned count = l2k_cl_count(&reason);
     if (count == 0) {
-        snprintf(text, bytes, "%s", reason);
+        if (ordinal < 0)
+            snprintf(text, bytes, "%s", reason);
+        else
+            snprintf(text, bytes, "there is no device %d: %s", ordinal, reason);
         return NULL;
     }
     const int64_t base = ordinal < 0 ? 0 : l2k_device_base(L2K_BACKEND_OPENCL);
     const int64_t number = ordinal < 0 ? first_usable(count) : ordinal - base;
     if (number < 0 || number >= count) {
-        snprintf(text, bytes, "device %d is not an OpenCL device", ordinal);
+        snprintf(text, bytes, number < 0 ? "device %d is not an OpenCL device" : "there is no device %d", ordinal);
         return NULL;
     }
     l2k_cl_device *d = &devices[number];
