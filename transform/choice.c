@@ -7,9 +7,15 @@
 
 void l2k_choice_start(l2k_choice *choice, int64_t gpu_min_samples)
 {
-    choice->gpu_min_samples = gpu_min_samples;
+    choice->gpu_min_samples = choice->opencl_min_samples = gpu_min_samples;
     atomic_init(&choice->gpu_failed, false);
     atomic_init(&choice->cpu_noted, false);
+}
+
+void l2k_choice_start_part(l2k_choice *part, const l2k_choice *choice)
+{
+    l2k_choice_start(part, choice->gpu_min_samples);
+    part->opencl_min_samples = choice->opencl_min_samples;
 }
 
 void l2k_choice_join(l2k_choice *choice, const l2k_choice *part)
@@ -38,6 +44,10 @@ void l2k_choice_start_image(l2k_choice *choice, int64_t option, bool decodes, bo
     const bool worth = choice->seen >= (ht ? L2K_GPU_OPENING_HT : L2K_GPU_OPENING_MQ);
     const int64_t least = worth || option == L2K_GPU_WHERE_FASTER ? l2k_gpu_min_samples(decodes, ht) : INT64_MAX;
     l2k_choice_start(choice, option < 0 ? least : option);
+    if (option < 0 && !ht)
+        choice->opencl_min_samples = INT64_MAX;
+    if (option < 0 && ht && decodes && least < L2K_OPENCL_MIN_DECODE_HT)
+        choice->opencl_min_samples = L2K_OPENCL_MIN_DECODE_HT;
 }
 
 bool l2k_choice_is_settled(const l2k_choice *choice)
@@ -104,6 +114,7 @@ static l2k_backend device_to_try(const l2k_context *context, uint64_t samples)
     if (is_chosen(l2k_backend_functions_of(backend), device, text, sizeof text))
         return backend;
     if (l2k_backend_functions_of(L2K_BACKEND_OPENCL) &&
+        (!context->choice || samples >= (uint64_t)context->choice->opencl_min_samples) &&
         (device < 0 || (uint32_t)device >= l2k_device_base(L2K_BACKEND_OPENCL)))
         backend = L2K_BACKEND_OPENCL;
     if (is_chosen(l2k_backend_functions_of(backend), device, text, sizeof text))

@@ -31,6 +31,10 @@
 #define L2K_GPU_MIN_DECODE_MQ ((int64_t)1 << 21)
 #define L2K_GPU_MIN_DECODE_HT ((int64_t)1 << 19)
 
+/* OpenCL, bench/opencl/picture.c on the H100 (bench/results/opencl.md): HT encodes as soon as CUDA does and decodes from
+ * between 1.8 and 6.2 million samples on. MQ leaves code-blocks to the CPU, which dominate: never. */
+#define L2K_OPENCL_MIN_DECODE_HT ((int64_t)1 << 21)
+
 /* The number of samples at which the GPU's gain equals the time to open the device: 0.13 to 0.2 s, over 0.25 to 0.5 ns
  * a sample for HT. An object first codes this many on the CPU, unless one image or batch has them; so a wrong choice
  * never costs more than it could have gained, whether another image follows or not. */
@@ -39,7 +43,7 @@
 
 /* Belongs to an encoder, a decoder or a transform, whose context points to it; all threads of a run share it. */
 typedef struct l2k_choice {
-    int64_t gpu_min_samples;
+    int64_t gpu_min_samples, opencl_min_samples; /* from which on CUDA, OpenCL is tried */
     uint64_t seen;          /* samples of all images so far */
     atomic_bool gpu_failed; /* in this run, which is noted once and not tried again */
     atomic_bool cpu_noted;  /* in this run: a note has said that only the CPU can do something */
@@ -55,8 +59,9 @@ bool l2k_choice_has_failed(const l2k_choice *choice);
 /* Adds the record of a part of the run. */
 void l2k_choice_join(l2k_choice *choice, const l2k_choice *part);
 
-/* Call at the beginning of a run. */
+/* Call at the beginning of a run, or of a part of it with a record of its own. */
 void l2k_choice_start(l2k_choice *choice, int64_t gpu_min_samples);
+void l2k_choice_start_part(l2k_choice *part, const l2k_choice *choice);
 
 /* The same for an image, a part of it, or a batch of that number of samples. `option`: the least samples, or one of the
  * next two. */
@@ -71,7 +76,7 @@ int64_t l2k_gpu_min_samples(bool decodes, bool ht);
 /* The number of pixel samples of all components together. */
 uint64_t l2k_plan_samples(const l2k_plan_spec *spec);
 
-/* Whether AUTO should try the GPU for that many samples, if there is one. NULL: as with L2K_GPU_MIN_SAMPLES. */
+/* Whether AUTO should try a GPU for that many samples, if there is one. NULL: as with L2K_GPU_MIN_SAMPLES. */
 bool l2k_choice_is_gpu(const l2k_choice *choice, uint64_t samples);
 
 /* The backend that takes `samples` samples, all components together: AUTO becomes a device's if one is worth it, else

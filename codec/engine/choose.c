@@ -343,7 +343,7 @@ bool l2k_engine_has_failed(const l2k_engine *engine)
 void l2k_engine_start(const l2k_engine_kind *kind, unsigned count, l2k_engine *engine)
 {
     if (has_own_processor(kind, count) && !l2k_choice_has_failed(kind->context->choice))
-        l2k_choice_start(&engine->choice, kind->context->choice->gpu_min_samples);
+        l2k_choice_start_part(&engine->choice, kind->context->choice);
 }
 
 void l2k_engine_end(const l2k_engine_kind *kind, unsigned count, const l2k_engine *engine)

@@ -60,8 +60,10 @@ static void test_measured(void **unused)
             assert_true(least > 0);
             l2k_choice_start_image(&choice, L2K_GPU_WHERE_FASTER, decodes, ht, 1);
             assert_int_equal(choice.gpu_min_samples, least);
+            assert_int_equal(choice.opencl_min_samples, !ht ? INT64_MAX : decodes ? L2K_OPENCL_MIN_DECODE_HT : least);
             l2k_choice_start_image(&choice, 77, decodes, ht, 1);
             assert_int_equal(choice.gpu_min_samples, 77);
+            assert_int_equal(choice.opencl_min_samples, 77);
             l2k_choice_start_image(&choice, L2K_GPU_WHERE_WORTH, decodes, ht, opening / 2);
             assert_int_equal(choice.gpu_min_samples, INT64_MAX);
             l2k_choice_start_image(&choice, L2K_GPU_WHERE_WORTH, decodes, ht, opening / 2 - 2);
