@@ -14,7 +14,7 @@ enum { SECONDS = 20, MOST_ARGUMENTS = 16 };
 static void become_command(const t803_set *set, char **arguments, const char *log)
 {
     struct rlimit memory = {(rlim_t)4 << 30, (rlim_t)4 << 30};
-    bool limited = strcmp(set->backend, "cuda") != 0; /* CUDA reserves far more addresses than memory */
+    bool limited = strcmp(set->backend, "cpu") == 0; /* devices reserve far more addresses than memory */
 #ifdef L2K_SANITIZE
     limited = false;
 #endif

@@ -44,6 +44,12 @@ typedef struct stored {
     coefficient_words even, odd;
 } stored;
 
+/* The rows of a pair, low (0) and high (1). A structure, since PoCL 3.1 keeps an array over barriers with the alignment
+ * that only the first work-item's has. */
+typedef struct stored_rows {
+    stored of[2][COMPONENTS];
+} stored_rows;
+
 #define LOAD_HALF(type, vector, words, row, parity, is_whole, to)                                                      \
     do {                                                                                                               \
         const global type *one = (row) + from->columns[parity], *other = (row) + from->columns[2 + (parity)];          \
@@ -70,7 +76,7 @@ L2K_HD void load_row(const l2k_cl_level *level, int component, const reader *fro
 
 /* The low and high row of pair t, of all components. */
 L2K_HD void load_rows(const l2k_cl_level *level, const reader *from, const global COEFFICIENT *all,
-                      const global LOW *low, int t, stored to[2][COMPONENTS])
+                      const global LOW *low, int t, stored_rows *to)
 {
     int m[2], rows[2];
     UNROLLED
@@ -79,18 +85,18 @@ L2K_HD void load_rows(const l2k_cl_level *level, const reader *from, const globa
         rows[r] = r ? m[r] / 2 : m[r] / 2 - level->first_y;
         UNROLLED
         for (int component = 0; component < COMPONENTS; component++)
-            to[r][component].between = 0, to[r][component].even = to[r][component].odd = 0;
+            to->of[r][component].between = 0, to->of[r][component].even = to->of[r][component].odd = 0;
     }
     if (from->is_whole && !is_lone(level->first_y, level->end_y)) {
         UNROLLED
         for (int i = 0; i < 2 * COMPONENTS; i++)
-            load_row(level, i / 2, from, true, all, low, rows[i % 2], i % 2, &to[i % 2][i / 2]);
+            load_row(level, i / 2, from, true, all, low, rows[i % 2], i % 2, &to->of[i % 2][i / 2]);
         return;
     }
     UNROLLED
     for (int i = 0; i < 2 * COMPONENTS; i++)
         if ((m[i % 2] & 1) == i % 2) /* else the only row is of the other parity */
-            load_row(level, i / 2, from, false, all, low, rows[i % 2], i % 2, &to[i % 2][i / 2]);
+            load_row(level, i / 2, from, false, all, low, rows[i % 2], i % 2, &to->of[i % 2][i / 2]);
 }
 
 L2K_HD void to_values(const l2k_cl_level *level, int is_high, const stored from[COMPONENTS], value x[COMPONENTS][N])
@@ -278,17 +284,17 @@ KERNEL synthesise(global uchar *plane0, global uchar *plane1, global uchar *plan
     const planes p = planes_of(&level, plane0, plane1, plane2);
     const bool is_whole = are_kept_vectors(&level, &p, u);
     reader from;
-    stored ahead[2][COMPONENTS];
+    stored_rows ahead;
     state s = {{{{0}}}};
     open_reader(&level, all, low, u, &from);
-    load_rows(&level, &from, all, low, begin + DELAY - WARM_UP, ahead);
+    load_rows(&level, &from, all, low, begin + DELAY - WARM_UP, &ahead);
     for (int t = begin + DELAY - WARM_UP; t < end + DELAY; t++) {
         value in[2][COMPONENTS][N], out[2][COMPONENTS][N];
-        to_values(&level, 0, ahead[0], in[0]);
-        to_values(&level, 1, ahead[1], in[1]);
+        to_values(&level, 0, ahead.of[0], in[0]);
+        to_values(&level, 1, ahead.of[1], in[1]);
         lend_columns(edges[t & 1], in); /* who is still reading reads the others */
         barrier(CLK_LOCAL_MEM_FENCE);
-        load_rows(&level, &from, all, low, t + 1, ahead);
+        load_rows(&level, &from, all, low, t + 1, &ahead);
         undo_columns(&level, edges[t & 1], in);
         lift_rows(&s, in[0], in[1], out);
         if (is_lone(level.first_y, level.end_y))
