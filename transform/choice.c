@@ -113,12 +113,13 @@ static l2k_backend device_to_try(const l2k_context *context, uint64_t samples)
         return L2K_BACKEND_AUTO;
     if (is_chosen(l2k_backend_functions_of(backend), device, text, sizeof text))
         return backend;
-    if (l2k_backend_functions_of(L2K_BACKEND_OPENCL) &&
-        (!context->choice || samples >= (uint64_t)context->choice->opencl_min_samples) &&
-        (device < 0 || (uint32_t)device >= l2k_device_base(L2K_BACKEND_OPENCL)))
+    const bool worth = !context->choice || samples >= (uint64_t)context->choice->opencl_min_samples;
+    if (l2k_backend_functions_of(L2K_BACKEND_OPENCL) && (worth || context->devices) &&
+        (device < 0 || (uint32_t)device >= l2k_device_base(L2K_BACKEND_OPENCL))) {
         backend = L2K_BACKEND_OPENCL;
-    if (is_chosen(l2k_backend_functions_of(backend), device, text, sizeof text))
-        return backend;
+        if (is_chosen(l2k_backend_functions_of(backend), device, text, sizeof text))
+            return worth ? backend : L2K_BACKEND_AUTO;
+    }
     if (context->devices && !l2k_device_usable(context, backend, text, sizeof text))
         l2k_choice_miss(context, backend, text);
     return L2K_BACKEND_AUTO;
