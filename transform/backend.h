@@ -4,7 +4,17 @@
 
 #include "transform/device.h"
 
-/* - create: the views have their layout; allocates all memory, sets base, on_device and, if necessary, stride of each
+/* Steps of a plan by rows, each as in plan.h with l2k_plan_ before its name. */
+typedef struct l2k_row_functions {
+    bool (*next)(l2k_plan *plan);
+    l2k_status (*step)(l2k_plan *plan);
+    l2k_plan_rows (*cells)(const l2k_plan *plan, uint32_t c, unsigned band);
+    const uint32_t *(*kept_rows)(const l2k_plan *plan, uint32_t c);
+    void (*take_planes)(l2k_plan *plan); /* plan->planes are those of the step */
+    uint64_t (*step_end)(const l2k_plan *plan);
+} l2k_row_functions;
+
+/* - create: the views have their layout, unless it is the CPU; allocates all memory, sets base, on_device and, if necessary, stride of each
  *   view, and plan->state. After an error free is called, so all memory must be reachable from the plan.
  * - free: waits for work under way, and releases the views' memory and the state, complete or not.
  * - begin: as in plan.h, in the plan's direction. After an error nothing may be under way.
@@ -12,6 +22,7 @@
 typedef struct l2k_backend_functions {
     l2k_backend kind;
     const struct l2k_device_functions *device; /* NULL: it is the CPU */
+    const l2k_row_functions *rows;             /* NULL: does nothing by rows */
     l2k_status (*create)(l2k_plan *plan);
     void (*free)(l2k_plan *plan);
     l2k_status (*begin)(l2k_plan *plan, const l2k_plane *planes);
@@ -30,7 +41,8 @@ struct l2k_plan {
     l2k_coefficients *views;          /* one per component */
     l2k_plane *planes;                /* of the run under way, one per component, for finish */
     bool under_way;
-    void *idle; /* l2k_plan_idle_memory; NULL: none */
+    bool keeps_rows; /* a view has only some rows of a subband at a time */
+    void *idle;      /* l2k_plan_idle_memory; NULL: none */
     size_t idle_bytes;
     uint8_t *cells; /* the backend's: a byte for each cell of all views (transform/cells.h); NULL: unused */
     bool holds_parts;

@@ -30,6 +30,11 @@ unsigned l2k_discarded(l2k_direction direction, const l2k_plan_component *compon
     return direction == L2K_INVERSE ? component->discard : 0;
 }
 
+unsigned l2k_plan_bands(l2k_direction direction, const l2k_plan_component *component)
+{
+    return 3 * (component->levels - l2k_discarded(direction, component)) + 1;
+}
+
 l2k_rect l2k_plan_output(l2k_direction direction, const l2k_plan_component *component)
 {
     return direction == L2K_INVERSE ? l2k_output_rect(component) : component->rect;
@@ -63,12 +68,10 @@ static void place_band(const l2k_plan_component *component, l2k_coefficients *vi
 
 /* Without a window each level fills the rectangle of its samples; with one, subbands are larger than their level needs,
  * and the next level's place begins where all of them end. */
-void l2k_layout(l2k_direction direction, l2k_coefficient_type type, const l2k_plan_component *component,
-                l2k_coefficients *view)
+void l2k_layout_parts(l2k_direction direction, l2k_coefficient_type type, const l2k_plan_component *component,
+                      const l2k_rect *parts, l2k_coefficients *view)
 {
-    const unsigned bands = 3 * (component->levels - l2k_discarded(direction, component)) + 1;
-    l2k_rect parts[L2K_MAX_SUBBANDS], read[L2K_MAX_SUBBANDS];
-    l2k_list_parts(component, bands, parts, read);
+    const unsigned bands = l2k_plan_bands(direction, component);
     *view = (l2k_coefficients){.type = type, .num_bands = bands};
     place_band(component, view, 0, parts[0], 0, 0);
     for (unsigned band = 1; band < bands; band += 3) {
@@ -79,6 +82,34 @@ void l2k_layout(l2k_direction direction, l2k_coefficient_type type, const l2k_pl
             place_band(component, view, band + i, parts[band + i], low.x, low.y);
     }
     view->stride = choose_stride(view->width, l2k_coefficient_bytes(type));
+}
+
+void l2k_layout(l2k_direction direction, l2k_coefficient_type type, const l2k_plan_component *component,
+                l2k_coefficients *view)
+{
+    l2k_rect held[L2K_MAX_SUBBANDS], read[L2K_MAX_SUBBANDS];
+    l2k_list_parts(component, l2k_plan_bands(direction, component), held, read);
+    l2k_layout_parts(direction, type, component, held, view);
+}
+
+/* The subbands of the first level lie side by side, and below them all others: both take about the same width. */
+void l2k_layout_rows(const l2k_rect *parts, const uint32_t *rows, l2k_coefficients *view)
+{
+    const uint32_t deep = view->num_bands > 3 ? view->num_bands - 3 : 0;
+    view->width = view->height = 0;
+    for (unsigned shelf = 0; shelf < 2; shelf++) {
+        uint32_t x = 0, height = 0;
+        for (uint32_t b = shelf ? 0 : deep; b < (shelf ? deep : view->num_bands); b++) {
+            l2k_band_view *at = &view->bands[b];
+            at->x = l2k_ceil_div(x, ALIGNED) * ALIGNED + parts[b].x0 % ALIGNED;
+            at->y = view->height;
+            x = at->x + at->width;
+            height = l2k_max_u32(height, rows[b] ? rows[b] : at->height);
+        }
+        view->width = l2k_max_u32(view->width, x);
+        view->height += height;
+    }
+    view->stride = choose_stride(view->width, l2k_coefficient_bytes(view->type));
 }
 
 /* A bound on samples of a line, from bounds on its low and high coefficients. */

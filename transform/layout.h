@@ -22,12 +22,22 @@ l2k_level l2k_level_of(const l2k_plan_component *component, unsigned level);
 /* The number of resolutions that a plan leaves out: the component's `discard`, if the direction is inverse. */
 unsigned l2k_discarded(l2k_direction direction, const l2k_plan_component *component);
 
+/* Subbands that a plan does not leave out. */
+unsigned l2k_plan_bands(l2k_direction direction, const l2k_plan_component *component);
+
 /* The samples of a plane. */
 l2k_rect l2k_plan_output(l2k_direction direction, const l2k_plan_component *component);
 
 /* Fills in everything but the memory: type, size, bands, and a stride for a `base` aligned to 64 bytes. */
 void l2k_layout(l2k_direction direction, l2k_coefficient_type type, const l2k_plan_component *component,
                 l2k_coefficients *view);
+
+/* The same, from the parts of subbands that the view holds (transform/window.h). */
+void l2k_layout_parts(l2k_direction direction, l2k_coefficient_type type, const l2k_plan_component *component,
+                      const l2k_rect *parts, l2k_coefficients *view);
+
+/* Lays out such a view anew: it has rows[b] rows of subband b at a time, or all of them if that is 0. */
+void l2k_layout_rows(const l2k_rect *parts, const uint32_t *rows, l2k_coefficients *view);
 
 /* Describes subband `band` of a component, whose step is `step`. */
 l2k_subband_info l2k_describe_band(const l2k_plan_component *component, unsigned band, l2k_step step,

@@ -112,7 +112,7 @@ static l2k_status copy_spec(l2k_plan *plan, const l2k_plan_spec *spec)
     memcpy(plan->components, spec->components, count * sizeof *plan->components);
     plan->spec = *spec;
     plan->spec.components = plan->components;
-    for (size_t c = 0; c < count; c++)
+    for (size_t c = 0; c < count && plan->backend->device; c++) /* the CPU's follow from the rows that it keeps */
         l2k_layout(spec->direction, spec->type, &plan->components[c], &plan->views[c]);
     return copy_wavelets(plan, spec);
 }
@@ -207,8 +207,9 @@ static bool same_geometry(const l2k_plan_component *a, const l2k_plan_component 
 
 static bool component_fits(l2k_direction direction, const l2k_plan_component *a, const l2k_plan_component *b)
 {
-    if (a->levels != b->levels || !l2k_same_splits(a->unsplit, b->unsplit, a->levels) || !same_wavelet(a, b) ||
-        a->precision != b->precision || a->is_signed != b->is_signed || a->narrow_low != b->narrow_low)
+    if (a->dy != b->dy || a->levels != b->levels || !l2k_same_splits(a->unsplit, b->unsplit, a->levels) ||
+        !same_wavelet(a, b) || a->precision != b->precision || a->is_signed != b->is_signed ||
+        a->narrow_low != b->narrow_low)
         return false;
     unsigned discard = l2k_discarded(direction, a);
     if (discard != l2k_discarded(direction, b))
@@ -227,12 +228,13 @@ bool l2k_plan_fits(const l2k_plan *plan, const l2k_plan_spec *spec)
 {
     const l2k_plan_spec *own = &plan->spec;
     if (own->direction != spec->direction || own->type != spec->type || own->memory != spec->memory ||
-        own->truncates != spec->truncates || !own->cpu_reason != !spec->cpu_reason ||
-        own->levels_at_once != spec->levels_at_once || own->component_transform != spec->component_transform ||
-        own->num_components != spec->num_components)
+        own->by_rows != spec->by_rows || own->step_samples != spec->step_samples || own->truncates != spec->truncates ||
+        !own->cpu_reason != !spec->cpu_reason || own->levels_at_once != spec->levels_at_once ||
+        own->component_transform != spec->component_transform || own->num_components != spec->num_components)
         return false;
     for (uint32_t c = 0; c < spec->num_components; c++)
-        if (!component_fits(spec->direction, &own->components[c], &spec->components[c]))
+        if (!component_fits(spec->direction, &own->components[c], &spec->components[c]) ||
+            (plan->keeps_rows && !same_place(&own->components[c], &spec->components[c])))
             return false;
     return true;
 }
@@ -282,6 +284,42 @@ l2k_status l2k_plan_finish(l2k_plan *plan)
         return l2k_fail(plan->context, L2K_ERROR_STATE, "a transform plan was finished that had not begun");
     plan->under_way = false;
     return plan->backend->finish ? plan->backend->finish(plan, plan->planes) : L2K_OK;
+}
+
+bool l2k_plan_is_by_rows(const l2k_plan *plan)
+{
+    return plan->spec.by_rows && plan->backend->rows;
+}
+
+bool l2k_plan_next(l2k_plan *plan)
+{
+    return plan->backend->rows->next(plan);
+}
+
+l2k_status l2k_plan_step(l2k_plan *plan)
+{
+    return plan->backend->rows->step(plan);
+}
+
+void l2k_plan_take_planes(l2k_plan *plan, const l2k_plane *planes)
+{
+    memcpy(plan->planes, planes, plan->spec.num_components * sizeof *planes);
+    plan->backend->rows->take_planes(plan);
+}
+
+uint64_t l2k_plan_step_end(const l2k_plan *plan)
+{
+    return plan->backend->rows->step_end(plan);
+}
+
+l2k_plan_rows l2k_plan_cells(const l2k_plan *plan, uint32_t c, unsigned band)
+{
+    return plan->backend->rows->cells(plan, c, band);
+}
+
+const uint32_t *l2k_plan_kept_rows(const l2k_plan *plan, uint32_t c)
+{
+    return l2k_plan_is_by_rows(plan) ? plan->backend->rows->kept_rows(plan, c) : NULL;
 }
 
 static l2k_status run(l2k_plan *plan, l2k_direction direction, const l2k_plane *planes)

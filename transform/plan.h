@@ -17,9 +17,10 @@ typedef struct l2k_plan_component {
      * of them. Views then hold the coefficients that these need (transform/window.h), and planes[c] points at the
      * window's first sample. A window without area is possible. */
     l2k_rect window;
-    /* With a window: views hold whole cells of 2^width x 2^height coefficients, anchored at 0 of the domain of each
-     * subband, so that a block coder which fills them cuts no code-block. 0 to 31. */
+    /* With a window or by rows: views hold whole cells of 2^width x 2^height coefficients, anchored at 0 of the domain
+     * of each subband, so that a block coder which fills or reads them cuts no code-block. 0 to 31. */
     uint8_t cell_log2_width, cell_log2_height;
+    uint8_t dy; /* by rows: vertical distance of samples on the reference grid (YRsiz), 0: 1 */
     l2k_wavelet wavelet;
     const l2k_wavelet_descriptor *own; /* NULL for Part 1's wavelets; the plan has a copy */
     unsigned precision;                /* 1 to 31 */
@@ -74,6 +75,8 @@ typedef struct l2k_plan_spec {
     /* Not NULL: why only the CPU can do this; noted if the GPU would be used. */
     const char *cpu_reason;
     l2k_plan_memory memory;
+    bool by_rows;          /* if the plan is on the CPU, it runs in steps of its caller's: see l2k_plan_next */
+    uint32_t step_samples; /* then: steps of about as many samples, 0: the usual number */
     /* CUDA, for tests and measurements: levels per launch, 1, 2, or 3 for as many as there are; 0: the fastest for the
      * size. */
     unsigned levels_at_once;
@@ -132,6 +135,33 @@ l2k_status l2k_plan_finish(l2k_plan *plan);
 /* Begin and finish. L2K_ERROR_STATE if the plan was made for the other direction. */
 l2k_status l2k_plan_forward(l2k_plan *plan, const l2k_plane *planes);
 l2k_status l2k_plan_inverse(l2k_plan *plan, const l2k_plane *planes);
+
+/* A plan on the CPU by rows: begin only notes the planes, and the caller goes through steps. Each takes all levels some
+ * rows further, and views hold only some rows of each subband. Calls in order: begin; as long as l2k_plan_next returns
+ * true, l2k_plan_step; finish. Between them the caller encodes the code-blocks of the rows that a step has completed,
+ * after it, or decodes those that the step reads, before it. */
+bool l2k_plan_is_by_rows(const l2k_plan *plan);
+bool l2k_plan_next(l2k_plan *plan);
+l2k_status l2k_plan_step(l2k_plan *plan);
+
+/* Inverse, before a step: its samples go to these planes, which begin with the first row that it passes on; so will those
+ * of later steps, which need planes of their own. The step passes on the rows of each component up to row `end` of the
+ * reference grid at the resolution of the output, UINT64_MAX: all, where `end` is what l2k_plan_step_end returns. */
+void l2k_plan_take_planes(l2k_plan *plan, const l2k_plane *planes);
+uint64_t l2k_plan_step_end(const l2k_plan *plan);
+
+/* Rows y0 .. y1 - 1 of a subband's domain; none if y1 <= y0. */
+typedef struct l2k_plan_rows {
+    uint32_t y0, y1;
+} l2k_plan_rows;
+
+/* The rows of subband `band` that the present step completes or reads, in whole cells: over all steps, each row once.
+ * y0 is 0 at the first ones, and y1 UINT32_MAX at the last. */
+l2k_plan_rows l2k_plan_cells(const l2k_plan *plan, uint32_t c, unsigned band);
+
+/* The numbers of rows that the view of component c has of each subband at a time: row y of the subband's domain is its
+ * row y % rows[band]; 0: it has all of them. NULL: all views have all rows, and there is a single step. */
+const uint32_t *l2k_plan_kept_rows(const l2k_plan *plan, uint32_t c);
 
 /* Memory that a CPU plan for `spec` with that many threads takes through the allocation hook, in bytes, including
  * alignment and a pool's rounding. Exact with a pool; without one the hook is asked for up to a ninth less. */

@@ -186,6 +186,7 @@ l2k_decode_request l2k_decode_request_of(const l2k_decoding *d, l2k_tile_state *
                                 .blocks_on_host = d->blocks_on_host,
                                 .places = s->to_decode,
                                 .num_places = s->num_to_decode,
+                                .tile = &s->tile,
                                 .held = s->places,
                                 .num_held = s->num_places,
                                 .plan_component = s->plan_component,
@@ -201,10 +202,11 @@ l2k_decode_request l2k_decode_request_of(const l2k_decoding *d, l2k_tile_state *
 l2k_status l2k_prepare_blocks(const l2k_decoding *d, l2k_tile_state *s, l2k_engine *engine, l2k_engine_slot *slot)
 {
     l2k_decode_request request = l2k_decode_request_of(d, s);
-    l2k_plan_spec spec = {.direction = L2K_INVERSE};
+    l2k_plan_spec spec = {
+        .direction = L2K_INVERSE, .by_rows = d->planes && !d->cache, .step_samples = d->context->step_samples};
     l2k_coding_plan_spec(&d->codestream->siz, &s->coding, s->tile.rect, d->discard, s->components, &spec);
     for (uint32_t c = 0; c < s->tile.num_components; c++)
-        l2k_window_enter(d, c, &s->coding, &s->components[c]);
+        l2k_window_enter(d, c, &s->components[c]);
     spec.type = measure_components(s);
     if (!d->planes)
         spec.type = L2K_COEFFICIENT_INT32;
@@ -220,6 +222,6 @@ l2k_status l2k_prepare_blocks(const l2k_decoding *d, l2k_tile_state *s, l2k_engi
     L2K_TRY(l2k_engine_prepare_decode(engine, slot, &request, &s->on_host));
     for (uint32_t c = 0; c < s->tile.num_components; c++)
         if (d->only == UINT32_MAX || d->only == c)
-            s->tile.components[c].view = l2k_plan_coefficients(slot->plan, s->plan_component[c]);
+            l2k_engine_set_view(slot, s->plan_component[c], &s->tile.components[c]);
     return L2K_OK;
 }

@@ -132,7 +132,7 @@ static void decode_share(void *opaque, l2k_workers *workers, l2k_worker_group *g
     }
 }
 
-static l2k_status decode_image(l2k_decoder *decoder, l2k_rect area, const l2k_plane *planes, l2k_sources *sources)
+static l2k_status decode_sources(l2k_decoder *decoder, l2k_rect area, const l2k_plane *planes, l2k_sources *sources)
 {
     l2k_backend backend;
     l2k_decoding d = l2k_decode_start(decoder, area, NULL);
@@ -144,21 +144,27 @@ static l2k_status decode_image(l2k_decoder *decoder, l2k_rect area, const l2k_pl
         return l2k_engine_wait(d.context, d.stream);
 
     /* Palette and channel order: Annex I.5.3, outputs.c. */
-    return l2k_sources_deliver(decoder, sources, planes);
+    return l2k_sources_deliver(decoder, area, sources, planes);
+}
+
+l2k_status l2k_decode_area(l2k_decoder *decoder, l2k_rect area, const l2k_plane *planes)
+{
+    l2k_sources sources = {0};
+    const l2k_status status = decode_sources(decoder, area, planes, &sources);
+    l2k_sources_release(decoder, &sources);
+    return status;
 }
 
 l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes)
 {
     l2k_image image;
-    l2k_sources sources = {0};
     L2K_TRY(l2k_decoder_image(decoder, &image));
     if (!planes)
         return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "no planes to decode into");
     l2k_rect area = {image.x0, image.y0, image.x1, image.y1};
+    l2k_decoder_leave_rows(decoder);
     const int before = l2k_decoder_enter(decoder);
-    l2k_status status = decode_image(decoder, area, planes, &sources);
-    l2k_sources_release(decoder, &sources);
-    status = l2k_decode_end(decoder, status);
+    const l2k_status status = l2k_decode_end(decoder, l2k_decode_area(decoder, area, planes));
     l2k_engine_leave(before);
     return status;
 }

@@ -63,7 +63,8 @@ struct l2k_decoder {
     uint32_t num_bounds;
     void *memory; /* the last result of l2k_decoder_decode_memory */
     l2k_plane *memory_planes;
-    l2k_batch_workers batch; /* of batches */
+    l2k_batch_workers batch;       /* of batches */
+    struct l2k_row_decoding *rows; /* the image that is decoded by rows (rows.c); NULL: none */
 };
 
 /* A rectangle of codestream component c without `discard` resolutions; the main header tells how levels split. */
@@ -88,16 +89,33 @@ typedef struct l2k_decoding {
     uint32_t *tiles;         /* numbers of those that meet the area */
     uint32_t num_tiles;
     bool like_openjpeg;         /* see the option */
+    bool in_steps;              /* the tile's steps are the caller's: planes only say which components are wanted */
     bool keeps_tiles;           /* each slot has at most one tile, which may recur in the next image */
     uint64_t opened;            /* the number of the file */
     l2k_packet_index **indices; /* of the decoder, for windows */
     l2k_block_cache *cache;     /* likewise; NULL: not wanted */
 } l2k_decoding;
 
+/* An image that is decoded by rows (rows.c). */
+struct l2k_row_decoding {
+    l2k_rect area;   /* of the reference grid */
+    uint32_t y0, y1; /* of the next rows; equal after the last */
+    bool incomplete;
+    /* A single tile, in the first slot of the workers: */
+    bool in_steps;
+    bool under_way; /* its plan has begun */
+    uint32_t tile;
+    l2k_decoding d;
+    l2k_plane *wanted; /* of d: data NULL for components that are not wanted, and no planes otherwise */
+};
+
 static inline bool l2k_wants_component(const l2k_decoding *d, uint32_t c)
 {
     return d->planes ? d->planes[c].data != NULL : d->only == UINT32_MAX || d->only == c;
 }
+
+/* Decodes a part of the image into planes for it. */
+l2k_status l2k_decode_area(l2k_decoder *decoder, l2k_rect area, const l2k_plane *planes);
 
 /* Parses boxes and codestream headers of a file, whose bytes must stay. */
 l2k_status l2k_decode_headers(l2k_decoder *decoder, const uint8_t *data, size_t bytes);

@@ -56,8 +56,23 @@ void l2k_decoder_forget_windows(l2k_decoder *decoder)
     decoder->opened++;
 }
 
+void l2k_decoder_leave_rows(l2k_decoder *decoder)
+{
+    struct l2k_row_decoding *r = decoder->rows;
+    if (!r)
+        return;
+    decoder->rows = NULL;
+    if (r->under_way)
+        l2k_engine_finish_decode(&decoder->workers.groups[0].slots[0]);
+    if (r->in_steps)
+        l2k_decoder_release_tiles(decoder);
+    l2k_release(&decoder->context, r->wanted);
+    l2k_release(&decoder->context, r);
+}
+
 void l2k_decoder_close(l2k_decoder *decoder)
 {
+    l2k_decoder_leave_rows(decoder);
     l2k_decoder_forget_windows(decoder);
     decoder->is_open = false;
     l2k_codestream_close(&decoder->codestream);
@@ -101,8 +116,10 @@ int l2k_decoder_enter(l2k_decoder *decoder)
     const int64_t *options = decoder->options;
     const uint64_t devices =
         l2k_object_devices(options[L2K_DECODER_BACKEND], options[L2K_DECODER_DEVICE], options[L2K_DECODER_DEVICES]);
-    if (devices != decoder->context.devices)
+    if (devices != decoder->context.devices) {
+        l2k_decoder_leave_rows(decoder);
         l2k_decoder_drop(decoder);
+    }
     decoder->context.devices = devices;
     return l2k_engine_enter(&decoder->context);
 }

@@ -16,6 +16,9 @@ l2k_codestream_limits l2k_decoder_limits(const l2k_decoder *decoder, size_t byte
 /* Bytes that the opened file may take from the allocation hook; a file that was read into memory counts as well. */
 uint64_t l2k_decoder_memory_limit(const l2k_decoder *decoder);
 
+/* Ends an image that is decoded by rows, if there is one. */
+void l2k_decoder_leave_rows(l2k_decoder *decoder);
+
 /* l2k_engine_enter for the processor of the options; first gives back what is kept on another. */
 int l2k_decoder_enter(l2k_decoder *decoder);
 

@@ -265,13 +265,16 @@ static l2k_status fill_output(const l2k_decoder *decoder, l2k_output_source outp
     return L2K_OK;
 }
 
-l2k_status l2k_sources_deliver(const l2k_decoder *decoder, const l2k_sources *sources, const l2k_plane *outputs)
+l2k_status l2k_sources_deliver(const l2k_decoder *decoder, l2k_rect area, const l2k_sources *sources,
+                               const l2k_plane *outputs)
 {
     for (uint32_t k = 0; k < l2k_decoder_num_outputs(decoder); k++) {
         l2k_output_source output = l2k_decoder_output(decoder, k);
-        if (sources->owned[output.component])
-            L2K_TRY(
-                fill_output(decoder, output, sources->planes[output.component].data, &decoder->shown[k], &outputs[k]));
+        if (!sources->owned[output.component])
+            continue;
+        l2k_component shape;
+        l2k_decoder_describe_output(decoder, area, output, &shape);
+        L2K_TRY(fill_output(decoder, output, sources->planes[output.component].data, &shape, &outputs[k]));
     }
     return L2K_OK;
 }

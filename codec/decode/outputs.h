@@ -41,7 +41,8 @@ l2k_status l2k_sources_prepare(const l2k_decoder *decoder, l2k_rect area, const 
 void l2k_sources_release(const l2k_decoder *decoder, l2k_sources *sources);
 
 /* Fills the outputs that were not decoded in place, through the palette if there is one. */
-l2k_status l2k_sources_deliver(const l2k_decoder *decoder, const l2k_sources *sources, const l2k_plane *outputs);
+l2k_status l2k_sources_deliver(const l2k_decoder *decoder, l2k_rect area, const l2k_sources *sources,
+                               const l2k_plane *outputs);
 
 /* Allocates decoder->memory_planes for l2k_decoder_decode_memory. */
 l2k_status l2k_decoder_take_planes(l2k_decoder *decoder, const l2k_image *image);

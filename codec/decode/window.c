@@ -21,26 +21,13 @@ l2k_rect l2k_window_output(const l2k_decoding *d, uint32_t c)
     return l2k_reduced_rect(d->codestream, c, l2k_component_rect(d->area, component->dx, component->dy), d->discard);
 }
 
-/* The components of a component transform must have the same cells, though their code-blocks may differ in size
- * (COC). */
-static void set_cells(const l2k_decoding *d, uint32_t c, const l2k_tile_coding *coding, l2k_plan_component *component)
-{
-    const bool joined = coding->component_transform && c < 3 && d->codestream->siz.num_components >= 3;
-    for (uint32_t i = joined ? 0 : c; i <= (joined ? 2 : c); i++) {
-        const l2k_component_coding *k = &coding->components[i];
-        component->cell_log2_width = (uint8_t)l2k_max_u32(component->cell_log2_width, k->log2_block_width);
-        component->cell_log2_height = (uint8_t)l2k_max_u32(component->cell_log2_height, k->log2_block_height);
-    }
-}
-
-void l2k_window_enter(const l2k_decoding *d, uint32_t c, const l2k_tile_coding *coding, l2k_plan_component *component)
+void l2k_window_enter(const l2k_decoding *d, uint32_t c, l2k_plan_component *component)
 {
     const l2k_rect whole = l2k_unsplit_resolution(component->rect, component->unsplit, component->discard);
     const l2k_rect part = l2k_rect_intersect(l2k_window_output(d, c), whole);
     if (l2k_rect_empty(whole) || same_rect(part, whole))
         return;
     component->window = l2k_rect_empty(part) ? (l2k_rect){whole.x1, whole.y1, whole.x1, whole.y1} : part;
-    set_cells(d, c, coding, component);
 }
 
 /* The component as in the plan, without steps and samples. */
@@ -54,7 +41,8 @@ static l2k_plan_component plan_component(const l2k_decoding *d, const l2k_tile *
                             .discard = l2k_min_u32(d->discard, coding->levels),
                             .wavelet = (l2k_wavelet)coding->wavelet,
                             .own = coding->own};
-    l2k_window_enter(d, c, tile->coding, &k);
+    l2k_coding_set_cells(tile->coding, tile->num_components, c, &k);
+    l2k_window_enter(d, c, &k);
     return k;
 }
 

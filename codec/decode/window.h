@@ -8,7 +8,7 @@
 l2k_rect l2k_window_output(const l2k_decoding *d, uint32_t c);
 
 /* Enters the window into a plan's component. */
-void l2k_window_enter(const l2k_decoding *d, uint32_t c, const l2k_tile_coding *coding, l2k_plan_component *component);
+void l2k_window_enter(const l2k_decoding *d, uint32_t c, l2k_plan_component *component);
 
 /* Enters the needed part of each resolution and subband into the tree. If the wanted precincts have changed, the tree
  * needs memory for the new ones. */

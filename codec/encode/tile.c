@@ -111,7 +111,10 @@ static l2k_status begin(const l2k_encode_call *call, l2k_engine *engine, l2k_eng
 {
     const l2k_encoding *e = call->encoding;
     l2k_encode_request request = request_of(call, tile);
-    l2k_plan_spec spec = {.direction = L2K_FORWARD, .type = coefficient_type(tile)};
+    l2k_plan_spec spec = {.direction = L2K_FORWARD,
+                          .type = coefficient_type(tile),
+                          .by_rows = !e->by_step.given,
+                          .step_samples = e->context->step_samples};
     L2K_TRY(place_planes(call, tile, &request.planes));
     l2k_plan_component *components = l2k_allocate(e->context, tile->num_components, sizeof *components);
     if (!components)

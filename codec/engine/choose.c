@@ -102,7 +102,10 @@ void l2k_engine_release(l2k_engine *engine)
     const int before = l2k_device_enter(&engine->context);
     l2k_block_coder_free(engine->coder);
     release_state(engine);
+    l2k_release(&engine->context, engine->places);
     engine->coder = NULL;
+    engine->places = NULL;
+    engine->num_places = 0;
     l2k_device_leave(before);
 }
 
@@ -221,7 +224,7 @@ static l2k_status prepare_encode(const l2k_engine *engine, l2k_engine_slot *slot
     }
     L2K_TRY(status);
     for (uint32_t c = 0; c < tile->num_components; c++)
-        tile->components[c].view = l2k_plan_coefficients(slot->plan, c);
+        l2k_engine_set_view(slot, c, &tile->components[c]);
     return L2K_OK;
 }
 
@@ -302,6 +305,31 @@ l2k_status l2k_engine_begin_decode(l2k_engine *engine, l2k_engine_slot *slot, co
 l2k_status l2k_engine_finish_decode(l2k_engine_slot *slot)
 {
     return l2k_plan_finish(slot->plan);
+}
+
+bool l2k_engine_runs_in_steps(const l2k_engine_slot *slot)
+{
+    return l2k_plan_is_by_rows(slot->plan);
+}
+
+l2k_status l2k_engine_begin_steps(l2k_engine_slot *slot, const l2k_plane *planes)
+{
+    return l2k_plan_begin(slot->plan, planes);
+}
+
+bool l2k_engine_next_step(l2k_engine_slot *slot, uint64_t *end)
+{
+    const bool goes_on = l2k_plan_next(slot->plan);
+    *end = l2k_plan_step_end(slot->plan);
+    return goes_on;
+}
+
+l2k_status l2k_engine_decode_step(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request,
+                                  const l2k_plane *planes)
+{
+    if (planes)
+        l2k_plan_take_planes(slot->plan, planes);
+    return l2k_engine_cpu.decode_step(engine, slot->plan, request);
 }
 
 void l2k_engine_send(l2k_engine *engine, const uint8_t *bytes, size_t num_bytes)

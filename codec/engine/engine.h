@@ -58,6 +58,7 @@ typedef struct l2k_decode_request {
     /* The members below are read from `begin` on. */
     const l2k_block_place *places; /* the code-blocks to decode into the tile's views */
     size_t num_places;
+    const l2k_tile *tile;        /* with a plan by rows: its windows have the blocks of `places` */
     const l2k_block_place *held; /* all code-blocks with coefficients; views are zero elsewhere */
     size_t num_held;
     const uint32_t *plan_component; /* the plan's number of each component */
@@ -92,6 +93,8 @@ typedef struct l2k_engine_table {
     /* Codes the code-blocks of complete views once more, with the present steps; needs no slot. */
     l2k_status (*recode)(l2k_engine *engine, const l2k_encode_request *request);
     l2k_status (*begin_decode)(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request);
+    /* A step of a plan by rows: the code-blocks that it reads, then its samples. NULL: no plan runs by rows. */
+    l2k_status (*decode_step)(l2k_engine *engine, l2k_plan *plan, const l2k_decode_request *request);
     /* Releases the code that coded blocks point to. */
     void (*forget)(l2k_engine *engine);
     /* Sends ahead what will be `bytes` of the next tile to decode. The memory must stay until that tile is done, or
@@ -127,7 +130,9 @@ struct l2k_engine {
     l2k_choice choice;   /* replaces the context's if there are several processors, which do not all fail together */
     l2k_context quiet;   /* the same context without messages, for work that is repeated if it fails */
     l2k_backend backend;
-    l2k_block_coder *coder;        /* on the host */
+    l2k_block_coder *coder;  /* on the host */
+    l2k_block_place *places; /* of a step of a plan by rows, reallocated only to grow */
+    size_t num_places;
     const l2k_engine_table *table; /* of the processor with memory of its own that the last tile was on; NULL: none */
     void *state;                   /* this table's; NULL until it needs some */
     l2k_plan_cache *cache;
@@ -171,6 +176,14 @@ l2k_status l2k_engine_prepare_decode(l2k_engine *engine, l2k_engine_slot *slot, 
                                      bool *on_host);
 l2k_status l2k_engine_begin_decode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request);
 l2k_status l2k_engine_finish_decode(l2k_engine_slot *slot);
+/* Decoding in steps, where the slot's plan runs by rows (transform/plan.h): in place of begin and finish, begin_steps;
+ * then next_step, which sets *end as l2k_plan_step_end does, and decode_step in turn until next_step returns false;
+ * finish. `planes` receive the rows that the step passes on; NULL if it passes on none. */
+bool l2k_engine_runs_in_steps(const l2k_engine_slot *slot);
+l2k_status l2k_engine_begin_steps(l2k_engine_slot *slot, const l2k_plane *planes);
+bool l2k_engine_next_step(l2k_engine_slot *slot, uint64_t *end);
+l2k_status l2k_engine_decode_step(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request,
+                                  const l2k_plane *planes);
 void l2k_engine_send(l2k_engine *engine, const uint8_t *bytes, size_t num_bytes);
 
 /* A plan that the engine uses beside those of its slots. */
@@ -181,6 +194,13 @@ l2k_status l2k_engine_fetch(l2k_engine *engine, const l2k_coefficients *view, co
                             uint32_t distance, void *to);
 l2k_status l2k_engine_keep(l2k_engine *engine, const l2k_coefficients *view, l2k_coefficients *copy);
 void l2k_engine_drop(l2k_engine *engine);
+
+/* Gives a tile-component the view of the plan's component c. */
+static inline void l2k_engine_set_view(const l2k_engine_slot *slot, uint32_t c, l2k_tile_component *component)
+{
+    component->view = l2k_plan_coefficients(slot->plan, c);
+    component->kept_rows = l2k_plan_kept_rows(slot->plan, c);
+}
 
 /* Whether a processor off the host has the slot's tile. */
 static inline bool l2k_engine_has_left_host(const l2k_engine_slot *slot)

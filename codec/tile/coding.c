@@ -197,6 +197,7 @@ static void plan_component(const l2k_component *component, const l2k_component_c
                                 .discard = l2k_min_u32(discard, coding->levels),
                                 .wavelet = (l2k_wavelet)coding->wavelet,
                                 .own = coding->own,
+                                .dy = (uint8_t)component->dy,
                                 .precision = component->precision,
                                 .is_signed = component->is_signed};
     if (!l2k_coding_wavelet(coding)->quantised)
@@ -212,11 +213,24 @@ static const char *cpu_reason(const l2k_component_coding *coding, bool component
                                            : L2K_SPLIT_REASON;
 }
 
+void l2k_coding_set_cells(const l2k_tile_coding *coding, uint32_t num_components, uint32_t c,
+                          l2k_plan_component *component)
+{
+    const bool joined = coding->component_transform && c < 3 && num_components >= 3;
+    for (uint32_t i = joined ? 0 : c; i <= (joined ? 2 : c); i++) {
+        const l2k_component_coding *k = &coding->components[i];
+        component->cell_log2_width = (uint8_t)l2k_max_u32(component->cell_log2_width, k->log2_block_width);
+        component->cell_log2_height = (uint8_t)l2k_max_u32(component->cell_log2_height, k->log2_block_height);
+    }
+}
+
 void l2k_coding_plan_spec(const l2k_siz *siz, const l2k_tile_coding *coding, l2k_rect tile, unsigned discard,
                           l2k_plan_component *components, l2k_plan_spec *spec)
 {
-    for (uint32_t c = 0; c < siz->num_components; c++)
+    for (uint32_t c = 0; c < siz->num_components; c++) {
         plan_component(&siz->components[c], &coding->components[c], tile, discard, &components[c]);
+        l2k_coding_set_cells(coding, siz->num_components, c, &components[c]);
+    }
     for (uint32_t c = 0; c < siz->num_components && !spec->cpu_reason; c++)
         spec->cpu_reason = cpu_reason(&coding->components[c], coding->component_transform && c < 3);
     spec->component_transform = coding->component_transform;

@@ -165,6 +165,11 @@ void l2k_coding_steps_of_base(const l2k_component_coding *coding, float base, l2
  * (E-5). */
 l2k_step l2k_coding_step(const l2k_component_coding *coding, unsigned resolution, unsigned orientation);
 
+/* Sets the size of the cells that hold the code-blocks of component c. The components of a component transform must
+ * have the same cells, though their code-blocks may differ in size (COC). */
+void l2k_coding_set_cells(const l2k_tile_coding *coding, uint32_t num_components, uint32_t c,
+                          l2k_plan_component *component);
+
 /* Describes a tile's transform; fills in `components`, which has siz->num_components entries. When decoding, leaves out
  * `discard` resolutions. The caller sets the coefficient type. */
 void l2k_coding_plan_spec(const l2k_siz *siz, const l2k_tile_coding *coding, l2k_rect tile, unsigned discard,

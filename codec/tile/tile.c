@@ -455,24 +455,24 @@ l2k_status l2k_tile_grow_pending(const l2k_context *context, l2k_tile *tile)
     return L2K_OK;
 }
 
-static size_t list_precinct(const l2k_subband *band, const l2k_precinct *precinct, l2k_block_place *places,
-                            size_t count)
+static size_t list_precinct(const l2k_subband *band, const l2k_precinct *precinct, l2k_rect window,
+                            l2k_block_place *places, size_t count)
 {
-    const l2k_rect r = blocks_in_window(&precinct->grid, band->window);
+    const l2k_rect r = blocks_in_window(&precinct->grid, window);
     for (uint32_t y = r.y0; places && y < r.y1; y++)
         for (uint32_t x = r.x0; x < r.x1; x++)
             places[count++] = (l2k_block_place){l2k_precinct_block(precinct, x, y), band};
     return places ? count : count + (size_t)(r.x1 - r.x0) * (r.y1 - r.y0);
 }
 
-/* Appends the blocks of a subband to a list, or only counts them if `places` is NULL. */
-static size_t list_band(const l2k_resolution *resolution, const l2k_subband *band, l2k_block_place *places,
-                        size_t count)
+size_t l2k_tile_list_rows(const l2k_resolution *resolution, const l2k_subband *band, uint32_t y0, uint32_t y1,
+                          l2k_block_place *places, size_t count)
 {
     const size_t num_precincts = (size_t)l2k_rect_width(resolution->wanted) * l2k_rect_height(resolution->wanted);
+    const l2k_rect window = l2k_rect_intersect(band->window, (l2k_rect){0, y0, UINT32_MAX, y1});
     for (size_t p = 0; p < num_precincts; p++)
         if (band->precincts[p].blocks)
-            count = list_precinct(band, &band->precincts[p], places, count);
+            count = list_precinct(band, &band->precincts[p], window, places, count);
     return count;
 }
 
@@ -484,7 +484,8 @@ static size_t list_tile(const l2k_tile *tile, uint32_t only, uint32_t discard, l
         uint32_t left_out = l2k_min_u32(discard, component->num_resolutions - 1);
         for (uint32_t r = 0; (only == UINT32_MAX || only == c) && r + left_out < component->num_resolutions; r++)
             for (uint32_t b = 0; b < component->resolutions[r].num_bands; b++)
-                count = list_band(&component->resolutions[r], &component->resolutions[r].bands[b], places, count);
+                count = l2k_tile_list_rows(&component->resolutions[r], &component->resolutions[r].bands[b], 0,
+                                           UINT32_MAX, places, count);
     }
     return count;
 }

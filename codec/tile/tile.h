@@ -125,6 +125,7 @@ typedef struct l2k_tile_component {
     l2k_resolution *resolutions;
     const l2k_component_coding *coding;
     const l2k_coefficients *view; /* the component's coefficients in the plan; set when the plan is chosen */
+    const uint32_t *kept_rows;    /* of each subband in the view (transform/plan.h); NULL: all */
     l2k_component_window window;  /* the window that the resolutions and subbands were made for */
 } l2k_tile_component;
 
@@ -138,10 +139,14 @@ typedef struct l2k_block_place {
 static inline l2k_band_view l2k_block_in_view(const l2k_block_place *place)
 {
     const l2k_subband *band = place->band;
+    const l2k_tile_component *component = band->component;
     const l2k_rect r = place->block->rect;
-    const l2k_band_view *at = &band->component->view->bands[l2k_band_number(band->resolution, band->orientation)];
-    return (l2k_band_view){at->x + r.x0 - band->rect.x0 - band->view_x, at->y + r.y0 - band->rect.y0 - band->view_y,
-                           l2k_rect_width(r), l2k_rect_height(r)};
+    const unsigned number = l2k_band_number(band->resolution, band->orientation);
+    const l2k_band_view *at = &component->view->bands[number];
+    const uint32_t kept = component->kept_rows ? component->kept_rows[number] : 0;
+    return (l2k_band_view){at->x + r.x0 - band->rect.x0 - band->view_x,
+                           at->y + (kept ? r.y0 % kept : r.y0 - band->rect.y0 - band->view_y), l2k_rect_width(r),
+                           l2k_rect_height(r)};
 }
 
 typedef struct l2k_tile {
@@ -241,5 +246,10 @@ static inline l2k_block *l2k_precinct_block(const l2k_precinct *precinct, uint32
  * array. */
 l2k_status l2k_tile_list_blocks(const l2k_context *context, const l2k_tile *tile, uint32_t c, uint32_t discard,
                                 l2k_block_place **places, size_t *count);
+
+/* Appends the prepared blocks of a subband's window that meet rows y0 .. y1 - 1 of its domain to a list of `count`
+ * places, or only counts them if `places` is NULL. Returns the new count. */
+size_t l2k_tile_list_rows(const l2k_resolution *resolution, const l2k_subband *band, uint32_t y0, uint32_t y1,
+                          l2k_block_place *places, size_t count);
 
 #endif

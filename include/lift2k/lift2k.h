@@ -785,6 +785,19 @@ L2K_API l2k_status l2k_decoder_image(l2k_decoder *decoder, l2k_image *image);
  * L2K_ERROR_LIMIT, L2K_ERROR_MEMORY, L2K_ERROR_BACKEND, L2K_ERROR_CANCELLED. */
 L2K_API l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes);
 
+/* Decodes the image of l2k_decoder_image by rows, so that it is never in memory as a whole. After begin, get_rows yields
+ * rows y0 to y1 - 1 of the reference grid, as told by next_rows; each plane begins with its component's first sample of
+ * these rows, and needs as many rows as l2k_decoder_image gives with a region of them. An image of one tile comes in
+ * steps of a few hundred rows if the CPU decodes it, any other by rows of tiles. After the last row y0 equals y1. `end`
+ * returns what l2k_decoder_decode would: L2K_OK, or L2K_INCOMPLETE. Options and region must not change between begin and
+ * end. An error of begin or get_rows ends the image, as does any other decoding or opening.
+ *
+ * Errors: those of l2k_decoder_decode; L2K_ERROR_STATE without begin, and for get_rows after the last row. */
+L2K_API l2k_status l2k_decoder_begin(l2k_decoder *decoder);
+L2K_API l2k_status l2k_decoder_next_rows(const l2k_decoder *decoder, uint32_t *y0, uint32_t *y1);
+L2K_API l2k_status l2k_decoder_get_rows(l2k_decoder *decoder, const l2k_plane *planes);
+L2K_API l2k_status l2k_decoder_end(l2k_decoder *decoder);
+
 /* l2k_decoder_open_memory, _image and _decode in one call. *planes are image->num_components planes that belong to the
  * decoder, each packed, in the smallest sample type that holds its component. Image and planes are valid until the
  * decoder's next call, or until it is freed; `data` must stay valid as long. Returns and errors as for those three;

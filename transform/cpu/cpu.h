@@ -1,11 +1,13 @@
-/* The CPU backend: its memory, and the level passes of its two directions. Internal to transform/cpu/.
+/* The CPU backend: its memory, the rows that each level takes in a step, and the level passes of its two directions.
+ * Internal to transform/cpu/.
  *
- * A level pass goes once over the samples of a level. Rows stream through a small ring (dwt/ring.h), or are lifted in
- * place if they are an LL and one thread does the whole level: forward they come from the pixels or from the previous
- * level's LL buffer, are filtered vertically in the ring and horizontally as they leave it, and go to the next LL
- * buffer and, quantised, to the view; the inverse reverses this. The LL of level 1 is in one buffer per joined
- * component, that of level 2 in a buffer that all of them use in turn, then the two alternate. With discarded
- * resolutions, "level 1" is the highest one left. */
+ * A level pass goes once over the samples of a level. Rows stream through a small ring (dwt/ring.h): forward they come
+ * from the pixels or from the LL of the level before, are filtered vertically in the ring and horizontally as they
+ * leave it, and go to the samples of the next level and, quantised, to the view; the inverse reverses this.
+ *
+ * A plan by rows works in steps, in which every level advances as far as its input allows. It keeps only the rows that
+ * a later step or the block coder still needs: a buffer of n rows has row y in its row y % n. Any other plan has a
+ * single step. With discarded resolutions, "level 1" is the highest one left. */
 #ifndef L2K_TRANSFORM_CPU_CPU_H
 #define L2K_TRANSFORM_CPU_CPU_H
 
@@ -15,14 +17,53 @@
 #include "transform/backend.h"
 #include "transform/layout.h"
 
+/* A subband's coefficients that a level takes. */
+typedef struct l2k_band_rows {
+    uint32_t x, y; /* in the view: the first column taken, and the first row held */
+    uint32_t width;
+    uint32_t y0;               /* of the first row taken, in the subband's domain */
+    uint32_t held_y0, held_y1; /* rows that the view holds, at one time or another */
+    uint32_t rows; /* row y of the domain is in row y + y % rows of the view; 0: the view has all rows at a time */
+} l2k_band_rows;
+
+/* One level pass: components first .. first + num_joined - 1 at one level; level == discard: no decomposition. */
+typedef struct l2k_level_pass {
+    uint32_t first;
+    unsigned num_joined; /* 0: the pass of another component takes this level, too */
+    unsigned levels, discard, level;
+    l2k_level shape;
+    int64_t y0;    /* of its samples' first row, in their domain; of the first pass only */
+    int64_t reach; /* rows that a row depends on, above and below it */
+    const l2k_wavelet_descriptor *wavelet;
+    const l2k_wavelet_rows *rows; /* NULL: `kernel` is used */
+    l2k_kernel_lifting kernel;
+    const struct l2k_level_pass *next[L2K_MAX_JOINED]; /* with each component's LL as its samples; NULL at the last */
+    uint32_t *samples;                                 /* behind another level: num_rows rows */
+    size_t stride, num_rows;
+    l2k_band_rows bands[4]; /* by orientation; LL of the last level only */
+    int64_t done, goal;     /* end of the rows passed on, before and after this step */
+} l2k_level_pass;
+
+typedef struct l2k_cpu_component {
+    l2k_level_pass *passes; /* from the pixels on */
+    unsigned num_passes;
+    uint32_t *rows;    /* of each subband, as in l2k_band_rows */
+    int64_t first_row; /* of the planes, among the first level's */
+} l2k_cpu_component;
+
+/* Rows of the reference grid, at the resolution of the output. Step n reads samples before row n * rows and inverse
+ * passes on those `margin` rows before that; the first is step first + 1. rows 0: there is a single step. */
+typedef struct l2k_cpu_steps {
+    uint64_t rows, first, margin;
+} l2k_cpu_steps;
+
 /* The sizes of a plan's memory that the specification and the number of threads determine. */
 typedef struct l2k_cpu_sizes {
-    size_t low_odd, low_even; /* samples of the largest LL of odd and of even depth, as the next level yields them */
-    unsigned num_joined;      /* most components that go together */
-    size_t row_stride;        /* samples between rows of the scratch memory */
-    unsigned ring_rows;       /* per component */
-    size_t scratch_samples;   /* per thread */
-    size_t threads;           /* most threads at work at once */
+    l2k_cpu_steps steps;
+    size_t row_stride;      /* samples between rows of the scratch memory */
+    unsigned ring_rows;     /* per component */
+    size_t scratch_samples; /* per thread */
+    size_t threads;         /* most threads at work at once */
 } l2k_cpu_sizes;
 
 typedef struct l2k_cpu_state {
@@ -30,24 +71,45 @@ typedef struct l2k_cpu_state {
     l2k_cpu cpu;
     const l2k_pixel_rows *pixel;
     const l2k_quantiser_rows *quantiser;
-    uint32_t *low[L2K_MAX_JOINED]; /* LL of odd depth, one per component */
-    uint32_t *low_even;            /* LL of even depth */
+    l2k_cpu_component *components;
+    void *memory;      /* of views, passes' samples and scratch */
     uint32_t *scratch; /* per thread: one row for each half of a row, then the rings of all joined components */
+    uint64_t step;     /* the present one */
 } l2k_cpu_state;
 
-/* One level pass: components first .. first + num_joined - 1 at one level; level == discard: no decomposition. */
-typedef struct l2k_level_pass {
-    uint32_t first;
-    unsigned num_joined;
-    unsigned low_first; /* the LL buffer of the first */
-    unsigned levels, discard, level;
-    l2k_level shape;
-    l2k_level next;         /* the next level, if any: its samples contain this one's LL */
-    l2k_band_view bands[4]; /* the coefficients that this level takes, by orientation; LL of the last level only */
-    const l2k_wavelet_descriptor *wavelet;
-    const l2k_wavelet_rows *rows; /* NULL: `kernel` is used */
-    l2k_kernel_lifting kernel;
-} l2k_level_pass;
+/* ---- Rows of a step (cpu_rows.c) ----------------------------------------------------------------------------- */
+
+/* Passes of a component: at least one. */
+unsigned l2k_cpu_count_passes(const l2k_plan_spec *spec, uint32_t c);
+
+/* Shapes the passes of component c, in l2k_cpu_count_passes elements, which may be temporary. Row kernels and memory
+ * are left out. `held` receives the parts of subbands that the view holds. */
+void l2k_cpu_shape_passes(const l2k_plan_spec *spec, uint32_t c, l2k_level_pass *passes,
+                          l2k_rect held[L2K_MAX_SUBBANDS]);
+
+l2k_cpu_steps l2k_cpu_steps_of(const l2k_plan_spec *spec);
+
+/* Finds the rows that buffers need, by going through all steps: num_rows of passes, `rows` of their bands. `most`
+ * receives the most rows that a step takes of the first level. */
+void l2k_cpu_measure_rows(const l2k_plan_spec *spec, const l2k_cpu_steps *steps, uint32_t c, l2k_level_pass *passes,
+                          uint64_t *most);
+
+/* Returns to the start. */
+void l2k_cpu_rewind(l2k_level_pass *passes, unsigned count);
+
+/* The end of the rows that a step passes on; UINT64_MAX: all rows. */
+uint64_t l2k_cpu_step_end(const l2k_plan_spec *spec, const l2k_cpu_steps *steps, uint64_t step);
+
+/* Sets the goals of a step, the one before being done. */
+void l2k_cpu_set_goals(const l2k_plan_spec *spec, const l2k_cpu_steps *steps, uint64_t step, uint32_t c,
+                       l2k_level_pass *passes);
+
+/* Once a pass has passed on the rows before `y`: the end of the subband's rows in whole cells that are complete
+ * (forward), or that it has read (inverse). */
+uint32_t l2k_cpu_cells_end(const l2k_plan_spec *spec, const l2k_plan_component *component, const l2k_level_pass *pass,
+                           unsigned orientation, int64_t y);
+
+/* ---- Level passes (cpu_stripes.c) ---------------------------------------------------------------------------- */
 
 /* Runs rows begin .. end - 1 of a level pass, within shape.passed; `scratch` is the thread's. Returns
  * L2K_ERROR_CANCELLED or L2K_OK. */
@@ -59,10 +121,10 @@ l2k_cpu_stripe l2k_cpu_analyse, l2k_cpu_synthesise;
 /* Copy between the pixels and the view, without a decomposition. */
 l2k_cpu_stripe l2k_cpu_copy_forward, l2k_cpu_copy_inverse;
 
-/* The number of samples between rows of an LL of that width. */
-static inline size_t l2k_cpu_low_stride(size_t width)
+/* Row y of a level's samples. */
+static inline uint32_t *l2k_cpu_sample_row(const l2k_level_pass *pass, int64_t y)
 {
-    return (width + 15) / 16 * 16;
+    return pass->samples + (size_t)y % pass->num_rows * pass->stride;
 }
 
 #endif

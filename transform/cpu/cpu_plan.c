@@ -7,11 +7,11 @@
 #include "base/memory.h"
 #include "base/run.h"
 #include "dwt/kernel.h"
-#include "transform/window.h"
 
 /* Below this many samples, starting threads costs more than they save. */
 #define MIN_PARALLEL_SAMPLES ((uint64_t)1 << 16)
 #define MIN_STRIPE_ROWS      32
+#define GOOD_STRIPE_ROWS     64
 
 static size_t max_size(size_t a, size_t b)
 {
@@ -25,31 +25,82 @@ static size_t min_size(size_t a, size_t b)
 
 /* ---- Memory -------------------------------------------------------------------------------------------------- */
 
-/* Adds a component to the sizes: levels of a window of few samples grow with their depth. */
-static void measure_component(const l2k_plan_spec *spec, const l2k_plan_component *component, l2k_cpu_sizes *s,
-                              size_t *width, size_t *height)
+/* Stripes for `threads` threads of a level pass over `width` x `height` samples: short ones read many rows twice. */
+static size_t count_stripes(uint64_t width, uint64_t height, unsigned num_joined, size_t threads)
 {
-    const unsigned discard = l2k_discarded(spec->direction, component);
-    const unsigned most = l2k_has_window(component) ? component->levels : min_size(component->levels, discard + 3);
-    const l2k_rect out = l2k_plan_output(spec->direction, component);
-    *width = max_size(*width, l2k_rect_width(out));
-    *height = max_size(*height, l2k_rect_height(out));
-    for (unsigned level = discard + 1; level <= most; level++) {
-        const l2k_rect r = l2k_level_rect(component, level);
-        const size_t samples = l2k_cpu_low_stride(l2k_rect_width(r)) * l2k_rect_height(r);
-        size_t *low = (level - discard) % 2 ? &s->low_even : &s->low_odd;
-        *width = max_size(*width, l2k_rect_width(r));
-        *height = max_size(*height, l2k_rect_height(r));
-        if (level > discard + 1)
-            *low = max_size(*low, samples);
-    }
+    const bool is_small = width * height < (MIN_PARALLEL_SAMPLES + num_joined - 1) / num_joined;
+    if (width == 0 || height == 0)
+        return 0;
+    if (threads <= 1 || is_small || height < 2 * MIN_STRIPE_ROWS)
+        return 1;
+    return max_size(min_size(height / GOOD_STRIPE_ROWS, 3 * threads), min_size(height / MIN_STRIPE_ROWS, threads));
 }
 
-/* The most stripes of a level pass over at most `width` x `height` samples. */
-static size_t most_stripes(uint64_t width, uint64_t height, unsigned num_joined)
+static size_t low_stride(size_t width)
 {
-    bool is_small = width * height < (MIN_PARALLEL_SAMPLES + num_joined - 1) / num_joined;
-    return is_small || height < MIN_STRIPE_ROWS ? 1 : height / MIN_STRIPE_ROWS;
+    return (width + 15) / 16 * 16;
+}
+
+/* Of the parts of a plan's memory, which start on cache lines. */
+static size_t rounded(size_t bytes)
+{
+    return (bytes + L2K_ALIGNMENT - 1) / L2K_ALIGNMENT * L2K_ALIGNMENT;
+}
+
+static size_t view_bytes(const l2k_coefficients *view)
+{
+    return rounded(view->stride * view->height * l2k_coefficient_bytes(view->type));
+}
+
+/* Of the levels behind the first. */
+static size_t samples_bytes(const l2k_level_pass *passes, unsigned count)
+{
+    size_t samples = 0;
+    for (unsigned i = 1; i < count; i++)
+        samples += passes[i].stride * passes[i].num_rows;
+    return rounded(samples * sizeof(uint32_t));
+}
+
+static size_t scratch_bytes(const l2k_cpu_sizes *s)
+{
+    return s->scratch_samples * s->threads * sizeof(uint32_t);
+}
+
+static void list_rows(const l2k_level_pass *passes, unsigned count, uint32_t *rows)
+{
+    rows[0] = passes[count - 1].bands[L2K_LL].rows;
+    for (unsigned i = 0; i < count && passes[i].level > passes[i].discard; i++)
+        for (unsigned o = L2K_HL; o <= L2K_HH; o++)
+            rows[l2k_band_number(passes[i].levels - passes[i].level + 1, o)] = passes[i].bands[o].rows;
+}
+
+static bool keeps_rows(const uint32_t *rows, uint32_t num_bands)
+{
+    bool some = false;
+    for (uint32_t b = 0; b < num_bands; b++)
+        some = some || rows[b];
+    return some;
+}
+
+/* Shapes the passes of component c and measures their rows; updates the sizes of all components. */
+static void measure_component(const l2k_plan_spec *spec, uint32_t c, unsigned threads, l2k_level_pass *passes,
+                              uint32_t *rows, l2k_cpu_sizes *s, l2k_coefficients *view)
+{
+    l2k_rect held[L2K_MAX_SUBBANDS];
+    const unsigned count = l2k_cpu_count_passes(spec, c);
+    uint64_t most_rows = 0;
+    l2k_cpu_shape_passes(spec, c, passes, held);
+    l2k_cpu_measure_rows(spec, &s->steps, c, passes, &most_rows);
+    for (unsigned i = 0; i < count; i++) {
+        passes[i].stride = low_stride(passes[i].shape.width);
+        s->row_stride = max_size(s->row_stride, passes[i].stride);
+    }
+    const size_t stripes = count_stripes(passes[0].shape.width, most_rows, max_size(passes[0].num_joined, 1), threads);
+    s->threads = max_size(s->threads, min_size(stripes, threads));
+    list_rows(passes, count, rows);
+    l2k_layout_parts(spec->direction, spec->type, &spec->components[c], held, view);
+    if (keeps_rows(rows, view->num_bands))
+        l2k_layout_rows(held, rows, view);
 }
 
 /* Rows of a ring for a component, if more than Part 1's wavelets need. */
@@ -58,138 +109,63 @@ static unsigned ring_rows(l2k_direction direction, const l2k_plan_component *com
     return component->own ? l2k_kernel_period(&component->own->kernel, direction == L2K_INVERSE) : 0;
 }
 
-static l2k_cpu_sizes measure(const l2k_plan_spec *spec, unsigned threads)
+static void settle_sizes(const l2k_plan_spec *spec, l2k_cpu_sizes *s)
 {
-    l2k_cpu_sizes s = {.num_joined = spec->component_transform ? L2K_MAX_JOINED : 1};
-    size_t width = 0, height = 0; /* of the widest row and the highest column */
-    for (uint32_t c = 0; c < spec->num_components; c++)
-        measure_component(spec, &spec->components[c], &s, &width, &height);
+    const unsigned num_joined = spec->component_transform ? L2K_MAX_JOINED : 1;
     /* With rows a multiple of 4 KiB apart, the processor would take stores to one for stores to the next. */
-    s.row_stride = l2k_cpu_low_stride(width);
-    if (s.row_stride % 1024 < 48)
-        s.row_stride += 48;
-    s.ring_rows = L2K_RING_ROWS;
+    if (s->row_stride % 1024 < 48)
+        s->row_stride += 48;
+    s->ring_rows = L2K_RING_ROWS;
     for (uint32_t c = 0; c < spec->num_components; c++)
-        s.ring_rows = max_size(s.ring_rows, ring_rows(spec->direction, &spec->components[c]));
-    s.scratch_samples = (s.num_joined * s.ring_rows + 2) * s.row_stride;
-    s.threads = min_size(threads, most_stripes(width, height, s.num_joined));
-    return s;
+        s->ring_rows = max_size(s->ring_rows, ring_rows(spec->direction, &spec->components[c]));
+    s->scratch_samples = (num_joined * s->ring_rows + 2) * s->row_stride;
+}
+
+/* In one block: the state, components, all their passes, and the rows of all their subbands. */
+static size_t state_bytes(const l2k_plan_spec *spec)
+{
+    size_t bytes = sizeof(l2k_cpu_state) + spec->num_components * sizeof(l2k_cpu_component);
+    for (uint32_t c = 0; c < spec->num_components; c++)
+        bytes += l2k_cpu_count_passes(spec, c) * sizeof(l2k_level_pass) +
+                 l2k_plan_bands(spec->direction, &spec->components[c]) * sizeof(uint32_t);
+    return bytes;
 }
 
 uint64_t l2k_cpu_bytes(const l2k_plan_spec *spec, unsigned threads)
 {
-    l2k_cpu_sizes s = measure(spec, threads);
-    uint64_t bytes = l2k_allocation_bytes(1, sizeof(l2k_cpu_state));
-    bytes += l2k_allocation_bytes(s.scratch_samples, s.threads * sizeof(uint32_t));
-    bytes += s.num_joined * l2k_allocation_bytes(s.low_odd, sizeof(uint32_t));
-    bytes += l2k_allocation_bytes(s.low_even, sizeof(uint32_t));
+    l2k_cpu_sizes s = {.steps = l2k_cpu_steps_of(spec), .threads = 1};
+    uint64_t memory = 0;
     for (uint32_t c = 0; c < spec->num_components; c++) {
+        l2k_level_pass passes[L2K_MAX_LEVELS];
+        uint32_t rows[L2K_MAX_SUBBANDS];
         l2k_coefficients view;
-        l2k_layout(spec->direction, spec->type, &spec->components[c], &view);
-        bytes += l2k_allocation_bytes(view.stride * view.height, l2k_coefficient_bytes(view.type));
+        const unsigned count = l2k_cpu_count_passes(spec, c);
+        measure_component(spec, c, threads, passes, rows, &s, &view);
+        memory += view_bytes(&view) + samples_bytes(passes, count);
     }
-    return bytes;
+    settle_sizes(spec, &s);
+    return l2k_allocation_bytes(1, state_bytes(spec)) + l2k_allocation_bytes(1, memory + scratch_bytes(&s));
 }
 
-static l2k_status allocate_views(l2k_plan *plan)
+static l2k_cpu_state *allocate_state(const l2k_plan *plan)
 {
-    for (uint32_t c = 0; c < plan->spec.num_components; c++) {
-        l2k_coefficients *view = &plan->views[c];
-        view->base = l2k_allocate(plan->context, view->stride * view->height, l2k_coefficient_bytes(view->type));
-        if (!view->base)
-            return l2k_fail(plan->context, L2K_ERROR_MEMORY, "out of memory for %u x %u coefficients",
-                            (unsigned)view->width, (unsigned)view->height);
-    }
-    return L2K_OK;
-}
-
-static l2k_status allocate_state(const l2k_context *context, l2k_cpu_state *state)
-{
-    const l2k_cpu_sizes *s = &state->sizes;
-    state->scratch = l2k_allocate(context, s->scratch_samples, s->threads * sizeof(uint32_t));
-    bool complete = state->scratch;
-    for (unsigned j = 0; j < s->num_joined; j++) {
-        state->low[j] = l2k_allocate(context, s->low_odd, sizeof(uint32_t));
-        complete = complete && state->low[j];
-    }
-    state->low_even = l2k_allocate(context, s->low_even, sizeof(uint32_t));
-    if (!complete || !state->low_even)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the wavelet transform");
-    return L2K_OK;
-}
-
-static l2k_status create(l2k_plan *plan)
-{
-    l2k_cpu_state *state = l2k_allocate_zeroed(plan->context, 1, sizeof *state);
+    const l2k_plan_spec *spec = &plan->spec;
+    l2k_cpu_state *state = l2k_allocate_zeroed(plan->context, 1, state_bytes(spec));
     if (!state)
-        return l2k_fail(plan->context, L2K_ERROR_MEMORY, "out of memory for the wavelet transform");
-    plan->state = state;
-    state->sizes = measure(&plan->spec, plan->context->threads);
-    state->cpu = l2k_cpu_resolve(plan->context->cpu);
-    state->pixel = l2k_pixel_rows_get(state->cpu);
-    state->quantiser = l2k_quantiser_rows_get(state->cpu);
-    L2K_TRY(allocate_state(plan->context, state));
-    return allocate_views(plan);
-}
-
-static void destroy(l2k_plan *plan)
-{
-    l2k_cpu_state *state = plan->state;
-    for (uint32_t c = 0; c < plan->spec.num_components; c++)
-        l2k_release(plan->context, plan->views[c].base);
-    if (!state)
-        return;
-    for (unsigned j = 0; j < L2K_MAX_JOINED; j++)
-        l2k_release(plan->context, state->low[j]);
-    l2k_release(plan->context, state->low_even);
-    l2k_release(plan->context, state->scratch);
-    l2k_release(plan->context, state);
-}
-
-/* ---- Level passes
- * -------------------------------------------------------------------------------------------------- */
-
-/* How many components from `first` on go together: 3 if the component transform joins them, else 1. */
-static unsigned count_joined(const l2k_plan_spec *spec, uint32_t first)
-{
-    return spec->component_transform && first == 0 ? L2K_MAX_JOINED : 1;
-}
-
-/* The component transform joins its components in one level pass at the level next to the pixels; deeper levels have a
- * level pass for each component. */
-static unsigned deep_levels(const l2k_plan *plan, uint32_t first)
-{
-    const l2k_plan_component *component = &plan->components[first];
-    unsigned levels = component->levels - l2k_discarded(plan->spec.direction, component);
-    return levels ? levels - 1 : 0;
-}
-
-/* The place in a component's view of a subband's coefficients that the plan reads. */
-static l2k_band_view place_part(const l2k_plan *plan, const l2k_plan_component *component, unsigned band)
-{
-    const l2k_band_view *view = &plan->views[component - plan->components].bands[band];
-    if (!l2k_has_window(component))
-        return *view;
-    const l2k_rect read = l2k_read_part(component, band), held = l2k_held_part(component, band);
-    return (l2k_band_view){view->x + read.x0 - held.x0, view->y + read.y0 - held.y0, l2k_rect_width(read),
-                           l2k_rect_height(read)};
-}
-
-static void shape_pass(const l2k_plan *plan, const l2k_plan_component *component, l2k_level_pass *s)
-{
-    const bool is_last = s->level == s->levels, decomposes = s->level > s->discard;
-    if (is_last)
-        s->bands[L2K_LL] = place_part(plan, component, 0);
-    if (!decomposes) {
-        const uint32_t width = s->bands[L2K_LL].width, height = s->bands[L2K_LL].height;
-        s->shape = (l2k_level){.width = width, .height = height, .passed = {0, 0, width, height}};
-        return;
+        return NULL;
+    state->components = (l2k_cpu_component *)(state + 1);
+    l2k_level_pass *passes = (l2k_level_pass *)(state->components + spec->num_components);
+    for (uint32_t c = 0; c < spec->num_components; c++) {
+        state->components[c].num_passes = l2k_cpu_count_passes(spec, c);
+        state->components[c].passes = passes;
+        passes += state->components[c].num_passes;
     }
-    s->shape = l2k_level_of(component, s->level);
-    if (!is_last)
-        s->next = l2k_level_of(component, s->level + 1);
-    for (unsigned o = L2K_HL; o <= L2K_HH; o++)
-        s->bands[o] = place_part(plan, component, l2k_band_number(s->levels - s->level + 1, o));
+    uint32_t *rows = (uint32_t *)passes;
+    for (uint32_t c = 0; c < spec->num_components; c++) {
+        state->components[c].rows = rows;
+        rows += l2k_plan_bands(spec->direction, &spec->components[c]);
+    }
+    return state;
 }
 
 static l2k_kernel_lifting lift_kernel(l2k_cpu cpu, const l2k_plan_component *component)
@@ -202,62 +178,98 @@ static l2k_kernel_lifting lift_kernel(l2k_cpu cpu, const l2k_plan_component *com
                                               : L2K_SUMS_32};
 }
 
-/* Level pass `number` of components first .. first + num_joined - 1. All deep levels of a component follow each other,
- * since components share a buffer: forward after the level next to the pixels, inverse before it. */
-static l2k_level_pass make_pass(const l2k_plan *plan, uint32_t first, unsigned num_joined, unsigned number)
+/* Where the pass finds its subbands. */
+static void place_bands(const l2k_coefficients *view, l2k_level_pass *s)
+{
+    for (unsigned o = L2K_LL; o <= L2K_HH; o++) {
+        const bool is_low = o == L2K_LL;
+        if (is_low ? s->level < s->levels : s->level == s->discard)
+            continue;
+        const l2k_band_view *at = &view->bands[is_low ? 0 : l2k_band_number(s->levels - s->level + 1, o)];
+        s->bands[o].x += at->x;
+        s->bands[o].y = at->y;
+    }
+}
+
+static void make_passes(l2k_plan *plan, uint32_t c)
+{
+    l2k_cpu_state *state = plan->state;
+    const l2k_plan_component *component = &plan->components[c];
+    l2k_cpu_component *k = &state->components[c];
+    l2k_coefficients *view = &plan->views[c];
+    measure_component(&plan->spec, c, plan->context->threads, k->passes, k->rows, &state->sizes, view);
+    plan->keeps_rows = plan->keeps_rows || keeps_rows(k->rows, view->num_bands);
+    for (unsigned i = 0; i < k->num_passes; i++) {
+        l2k_level_pass *s = &k->passes[i];
+        if (component->own)
+            s->kernel = lift_kernel(state->cpu, component);
+        else
+            s->rows = l2k_wavelet_rows_get(state->cpu, component->wavelet);
+        place_bands(view, s);
+    }
+}
+
+/* Gives component c its part of the plan's memory, and returns the rest. */
+static char *take_memory(const l2k_plan *plan, uint32_t c, char *memory)
+{
+    const l2k_cpu_component *components = ((const l2k_cpu_state *)plan->state)->components, *k = &components[c];
+    plan->views[c].base = memory;
+    memory += view_bytes(&plan->views[c]);
+    uint32_t *samples = (uint32_t *)memory;
+    for (unsigned i = 1; i < k->num_passes; i++) {
+        k->passes[i].samples = samples;
+        samples += k->passes[i].stride * k->passes[i].num_rows;
+    }
+    return memory + samples_bytes(k->passes, k->num_passes);
+}
+
+static void link_passes(const l2k_plan *plan, uint32_t c)
+{
+    const l2k_cpu_component *components = ((const l2k_cpu_state *)plan->state)->components;
+    l2k_level_pass *passes = components[c].passes;
+    for (unsigned i = 0; i + 1 < components[c].num_passes; i++)
+        for (unsigned j = 0; j < passes[i].num_joined; j++)
+            passes[i].next[j] = &components[c + j].passes[i + 1];
+}
+
+static l2k_status create(l2k_plan *plan)
+{
+    l2k_cpu_state *state = allocate_state(plan);
+    if (!state)
+        return l2k_fail(plan->context, L2K_ERROR_MEMORY, "out of memory for the wavelet transform");
+    plan->state = state;
+    state->cpu = l2k_cpu_resolve(plan->context->cpu);
+    state->pixel = l2k_pixel_rows_get(state->cpu);
+    state->quantiser = l2k_quantiser_rows_get(state->cpu);
+    state->sizes = (l2k_cpu_sizes){.steps = l2k_cpu_steps_of(&plan->spec), .threads = 1};
+    size_t bytes = 0;
+    for (uint32_t c = 0; c < plan->spec.num_components; c++) {
+        make_passes(plan, c);
+        bytes +=
+            view_bytes(&plan->views[c]) + samples_bytes(state->components[c].passes, state->components[c].num_passes);
+    }
+    settle_sizes(&plan->spec, &state->sizes);
+    char *memory = state->memory = l2k_allocate(plan->context, 1, bytes + scratch_bytes(&state->sizes));
+    if (!memory)
+        return l2k_fail(plan->context, L2K_ERROR_MEMORY, "out of memory for %u x %u coefficients",
+                        (unsigned)plan->views[0].width, (unsigned)plan->views[0].height);
+    for (uint32_t c = 0; c < plan->spec.num_components; c++) {
+        memory = take_memory(plan, c, memory);
+        link_passes(plan, c);
+    }
+    state->scratch = (uint32_t *)memory;
+    return L2K_OK;
+}
+
+static void destroy(l2k_plan *plan)
 {
     const l2k_cpu_state *state = plan->state;
-    const l2k_plan_component *component = &plan->components[first];
-    bool forward = plan->spec.direction == L2K_FORWARD;
-    unsigned deep = deep_levels(plan, first), discard = l2k_discarded(plan->spec.direction, component);
-    l2k_level_pass s = {.first = first,
-                        .num_joined = num_joined,
-                        .levels = component->levels,
-                        .discard = discard,
-                        .level = component->levels > discard ? discard + 1 : discard,
-                        .wavelet = l2k_plan_wavelet(component)};
-    if (component->own)
-        s.kernel = lift_kernel(state->cpu, component);
-    else
-        s.rows = l2k_wavelet_rows_get(state->cpu, component->wavelet);
-    if (number != (forward ? 0 : num_joined * deep)) {
-        number -= forward;
-        s.first += number / deep;
-        s.num_joined = 1;
-        s.level = forward ? 2 + number % deep : s.levels - number % deep;
-    }
-    s.low_first = plan->spec.component_transform && s.first < L2K_MAX_JOINED ? s.first : 0;
-    shape_pass(plan, component, &s);
-    return s;
+    if (state)
+        l2k_release(plan->context, state->memory);
+    l2k_release(plan->context, plan->state);
 }
 
-static int64_t count_stripes(const l2k_level_pass *pass, unsigned threads)
-{
-    const uint32_t height = l2k_rect_height(pass->shape.passed);
-    if (pass->shape.width == 0 || height == 0)
-        return 0;
-    size_t most = most_stripes(pass->shape.width, height, pass->num_joined);
-    return threads <= 1 ? 1 : (int64_t)min_size(most, (size_t)threads * 3);
-}
-
-/* A place in the order of level passes. */
-typedef struct pass_place {
-    uint32_t component; /* the first of those that go together */
-    unsigned number;
-} pass_place;
-
-/* The level pass at a place, which moves on to the next one; false after the last. */
-static bool next_pass(const l2k_plan *plan, pass_place *at, l2k_level_pass *pass)
-{
-    if (at->component >= plan->spec.num_components)
-        return false;
-    unsigned num_joined = count_joined(&plan->spec, at->component),
-             passes = 1 + num_joined * deep_levels(plan, at->component);
-    *pass = make_pass(plan, at->component, num_joined, at->number);
-    *at = at->number + 1 < passes ? (pass_place){at->component, at->number + 1}
-                                  : (pass_place){at->component + num_joined, 0};
-    return true;
-}
+/* ---- Steps --------------------------------------------------------------------------------------------------- */
 
 /* By direction: without a level, and with one. */
 static l2k_cpu_stripe *const stripe_functions[2][2] = {
@@ -265,44 +277,121 @@ static l2k_cpu_stripe *const stripe_functions[2][2] = {
     [L2K_INVERSE] = {l2k_cpu_copy_inverse, l2k_cpu_synthesise},
 };
 
-/* Does all of the work: every level pass, cut into stripes that the threads share. A single stripe starts no parallel
- * region, so that plans for one thread can run side by side inside one. */
-static l2k_status begin(l2k_plan *plan, const l2k_plane *planes)
+/* Runs a pass to its goal, cut into stripes that the threads share. A single stripe starts no parallel region, so that
+ * plans for one thread can run side by side inside one. */
+static l2k_status run_pass(const l2k_plan *plan, const l2k_level_pass *pass)
 {
     const l2k_cpu_state *state = plan->state;
-    const double start = l2k_stage_start(plan->context);
-    pass_place at = {0, 0};
-    l2k_level_pass pass;
+    l2k_cpu_stripe *run = stripe_functions[plan->spec.direction][pass->level > pass->discard];
+    const int64_t first = pass->done, height = pass->goal - first;
+    const int64_t stripes =
+        (int64_t)count_stripes(pass->shape.width, (uint64_t)height, pass->num_joined, plan->context->threads);
+    if (stripes <= 1)
+        return stripes ? run(plan, plan->planes, pass, state->scratch, first, first + height) : L2K_OK;
+    atomic_uint taken = 0;
     atomic_int status = L2K_OK;
-    while (status == L2K_OK && next_pass(plan, &at, &pass)) {
-        l2k_cpu_stripe *run = stripe_functions[plan->spec.direction][pass.level > pass.discard];
-        const int64_t stripes = count_stripes(&pass, plan->context->threads);
-        const int64_t first = pass.shape.passed.y0, height = pass.shape.passed.y1 - first;
-        if (stripes == 1)
-            status = run(plan, planes, &pass, state->scratch, first, first + height);
-        if (stripes <= 1)
-            continue;
-        atomic_uint taken = 0;
 #pragma omp parallel num_threads(plan->context->threads)
-        {
-            /* A thread takes its scratch with its first stripe: there may be more threads than stripes. */
-            uint32_t *scratch = NULL;
+    {
+        /* A thread takes its scratch with its first stripe: there may be more threads than stripes. */
+        uint32_t *scratch = NULL;
 #pragma omp for schedule(dynamic)
-            for (int64_t i = 0; i < stripes; i++) {
-                if (!scratch)
-                    scratch = state->scratch + atomic_fetch_add(&taken, 1) * state->sizes.scratch_samples;
-                l2k_status ended = L2K_OK;
-                if (status == L2K_OK)
-                    ended = run(plan, planes, &pass, scratch, first + height * i / stripes,
-                                first + height * (i + 1) / stripes);
-                if (ended != L2K_OK)
-                    status = ended;
-            }
+        for (int64_t i = 0; i < stripes; i++) {
+            if (!scratch)
+                scratch = state->scratch + atomic_fetch_add(&taken, 1) * state->sizes.scratch_samples;
+            l2k_status ended = L2K_OK;
+            if (status == L2K_OK)
+                ended = run(plan, plan->planes, pass, scratch, first + height * i / stripes,
+                            first + height * (i + 1) / stripes);
+            if (ended != L2K_OK)
+                status = ended;
         }
     }
-    l2k_stage_end(plan->context, L2K_STAGE_TRANSFORM, start);
     return (l2k_status)status;
 }
 
+/* The passes behind the first, then the first; forward the first comes first. Joined components have theirs with the
+ * first (forward) or the last of them (inverse). */
+static l2k_status run_component(const l2k_plan *plan, uint32_t c)
+{
+    const l2k_cpu_component *components = ((const l2k_cpu_state *)plan->state)->components, *k = &components[c];
+    const bool forward = plan->spec.direction == L2K_FORWARD;
+    const uint32_t first = plan->spec.component_transform && c < L2K_MAX_JOINED ? 0 : c;
+    if (forward && first == c)
+        L2K_TRY(run_pass(plan, &k->passes[0]));
+    for (unsigned i = 1; i < k->num_passes; i++)
+        L2K_TRY(run_pass(plan, &k->passes[forward ? i : k->num_passes - i]));
+    const bool is_last = c + 1 - first == components[first].passes[0].num_joined;
+    return !forward && is_last ? run_pass(plan, &components[first].passes[0]) : L2K_OK;
+}
+
+static l2k_status step(l2k_plan *plan)
+{
+    const double start = l2k_stage_start(plan->context);
+    l2k_status status = L2K_OK;
+    for (uint32_t c = 0; c < plan->spec.num_components && status == L2K_OK; c++)
+        status = run_component(plan, c);
+    l2k_stage_end(plan->context, L2K_STAGE_TRANSFORM, start);
+    return status;
+}
+
+static bool next(l2k_plan *plan)
+{
+    l2k_cpu_state *state = plan->state;
+    bool goes_on = false;
+    for (uint32_t c = 0; c < plan->spec.num_components; c++)
+        goes_on = goes_on || state->components[c].passes[0].goal < state->components[c].passes[0].shape.passed.y1;
+    state->step++;
+    for (uint32_t c = 0; c < plan->spec.num_components && goes_on; c++)
+        l2k_cpu_set_goals(&plan->spec, &state->sizes.steps, state->step, c, state->components[c].passes);
+    return goes_on;
+}
+
+static l2k_status begin(l2k_plan *plan, const l2k_plane *planes)
+{
+    l2k_cpu_state *state = plan->state;
+    (void)planes; /* in plan->planes */
+    state->step = state->sizes.steps.first;
+    for (uint32_t c = 0; c < plan->spec.num_components; c++) {
+        l2k_cpu_component *k = &state->components[c];
+        l2k_cpu_rewind(k->passes, k->num_passes);
+        k->first_row = k->passes[0].done;
+    }
+    while (!plan->spec.by_rows && next(plan))
+        L2K_TRY(step(plan));
+    return L2K_OK;
+}
+
+static void take_planes(l2k_plan *plan)
+{
+    l2k_cpu_component *components = ((l2k_cpu_state *)plan->state)->components;
+    for (uint32_t c = 0; c < plan->spec.num_components; c++)
+        components[c].first_row = components[c].passes[0].done;
+}
+
+static uint64_t step_end(const l2k_plan *plan)
+{
+    const l2k_cpu_state *state = plan->state;
+    return l2k_cpu_step_end(&plan->spec, &state->sizes.steps, state->step);
+}
+
+static l2k_plan_rows cells(const l2k_plan *plan, uint32_t c, unsigned band)
+{
+    const l2k_cpu_state *state = plan->state;
+    const l2k_plan_component *component = &plan->components[c];
+    const unsigned orientation = band ? l2k_band_orientation(band) : L2K_LL, count = state->components[c].num_passes;
+    const l2k_level_pass *s = &state->components[c].passes[band ? count - l2k_band_resolution(band) : count - 1];
+    const l2k_band_rows *rows = &s->bands[orientation];
+    const uint32_t y0 = l2k_cpu_cells_end(&plan->spec, component, s, orientation, s->done),
+                   y1 = l2k_cpu_cells_end(&plan->spec, component, s, orientation, s->goal);
+    return (l2k_plan_rows){y0 == rows->held_y0 && y0 < y1 ? 0 : y0, y1 == rows->held_y1 && y0 < y1 ? UINT32_MAX : y1};
+}
+
+static const uint32_t *kept_rows(const l2k_plan *plan, uint32_t c)
+{
+    return plan->keeps_rows ? ((const l2k_cpu_state *)plan->state)->components[c].rows : NULL;
+}
+
+static const l2k_row_functions row_functions = {next, step, cells, kept_rows, take_planes, step_end};
+
 const l2k_backend_functions l2k_backend_cpu = {
-    .kind = L2K_BACKEND_CPU, .create = create, .free = destroy, .begin = begin};
+    .kind = L2K_BACKEND_CPU, .rows = &row_functions, .create = create, .free = destroy, .begin = begin};

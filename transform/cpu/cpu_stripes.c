@@ -10,26 +10,18 @@ enum { CACHE_LINE = 64 };
 
 /* ---- Where rows are ------------------------------------------------------------------------------------------ */
 
-/* Row y of the caller's planes of all joined components; their first row is the first one passed on. */
+/* Row y of the caller's planes of all joined components. */
 static void locate_pixels(const l2k_plan *plan, const l2k_plane *planes, const l2k_level_pass *s, int64_t y,
                           l2k_pixel_row pixels[L2K_MAX_JOINED])
 {
     for (unsigned j = 0; j < s->num_joined; j++) {
         const l2k_plane *plane = &planes[s->first + j];
         const l2k_plan_component *component = &plan->components[s->first + j];
-        pixels[j] = (l2k_pixel_row){(char *)plane->data + (ptrdiff_t)(y - s->shape.passed.y0) * plane->row_stride,
-                                    plane->sample_stride, plane->type,
-                                    l2k_level_shift_make(component->precision, component->is_signed)};
+        const int64_t first = ((const l2k_cpu_state *)plan->state)->components[s->first + j].first_row;
+        pixels[j] =
+            (l2k_pixel_row){(char *)plane->data + (ptrdiff_t)(y - first) * plane->row_stride, plane->sample_stride,
+                            plane->type, l2k_level_shift_make(component->precision, component->is_signed)};
     }
-}
-
-/* Row y of the LL that decomposition `level` of component j leaves; discard < level < levels. */
-static void *low_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned j, unsigned level, uint32_t width,
-                     int64_t y)
-{
-    const l2k_cpu_state *state = plan->state;
-    uint32_t *base = (level - s->discard) % 2 ? state->low[s->low_first + j] : state->low_even;
-    return base + (size_t)y * l2k_cpu_low_stride(width);
 }
 
 /* A horizontally analysed row has two halves, each in a subband of the view, or in the LL buffer for another level. */
@@ -46,39 +38,36 @@ static l2k_coefficient_type type_of_values(const l2k_level_pass *s)
     return s->wavelet->is_float ? L2K_COEFFICIENT_FLOAT32 : L2K_COEFFICIENT_INT32;
 }
 
-/* Row y of the subband of that orientation of a component. */
-static half band_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned j, unsigned orientation, size_t n,
-                     int64_t y)
+/* Row y of a level's part of the subband of that orientation. */
+static half band_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned j, unsigned orientation, int64_t y)
 {
     const l2k_coefficients *view = &plan->views[s->first + j];
-    const l2k_band_view *b = &s->bands[orientation];
+    const l2k_band_rows *b = &s->bands[orientation];
     const unsigned band = orientation == L2K_LL ? 0 : l2k_band_number(s->levels - s->level + 1, orientation);
-    const size_t bytes = l2k_coefficient_bytes(view->type);
-    size_t first = ((size_t)b->y + (size_t)y) * view->stride + b->x;
-    return (half){(char *)view->base + first * bytes, n, view->type, plan->components[s->first + j].steps[band],
+    const size_t bytes = l2k_coefficient_bytes(view->type), row = b->y0 + (size_t)y;
+    const size_t first = (b->y + (b->rows ? row % b->rows : row - b->held_y0)) * view->stride + b->x;
+    return (half){(char *)view->base + first * bytes, b->width, view->type, plan->components[s->first + j].steps[band],
                   view->stride * bytes};
 }
 
 /* Row y of a level's LL, inside the samples of the next level. */
-static half next_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned j, int64_t y)
+static half next_row(const l2k_level_pass *s, unsigned j, int64_t y)
 {
-    const l2k_level *next = &s->next;
-    uint32_t *row = low_row(plan, s, j, s->level, next->width, next->passed.y0 + y);
-    return (half){row + next->passed.x0, s->shape.low_width, type_of_values(s), 1,
-                  l2k_cpu_low_stride(next->width) * sizeof(uint32_t)};
+    const l2k_level_pass *next = s->next[j];
+    return (half){l2k_cpu_sample_row(next, next->shape.passed.y0 + y) + next->shape.passed.x0, s->shape.low_width,
+                  type_of_values(s), 1, next->stride * sizeof(uint32_t)};
 }
 
 /* The low ([0]) and high ([1]) half of row y of a level. */
 static void locate_halves(const l2k_plan *plan, const l2k_level_pass *s, unsigned j, int64_t y, half halves[2])
 {
     const unsigned high_row = s->shape.unsplit_y ? 0 : ((unsigned)y + s->shape.parity_y) & 1;
-    const uint32_t low_width = s->shape.low_width;
     const int64_t row = s->shape.unsplit_y ? y : y / 2;
     if (!high_row && s->level < s->levels)
-        halves[0] = next_row(plan, s, j, row);
+        halves[0] = next_row(s, j, row);
     else
-        halves[0] = band_row(plan, s, j, high_row ? L2K_LH : L2K_LL, low_width, row);
-    halves[1] = band_row(plan, s, j, high_row ? L2K_HH : L2K_HL, s->shape.width - low_width, row);
+        halves[0] = band_row(plan, s, j, high_row ? L2K_LH : L2K_LL, row);
+    halves[1] = band_row(plan, s, j, high_row ? L2K_HH : L2K_HL, row);
 }
 
 /* Vertical scaling of row y, which horizontal lifting does as well. A column of one sample is not scaled. */
@@ -92,13 +81,6 @@ static void scale_row(const l2k_plan *plan, const l2k_level_pass *s, float scale
 {
     if (s->wavelet->is_float && scale != 1.0f)
         l2k_kernel_rows_get(((const l2k_cpu_state *)plan->state)->cpu)->scale(row, s->shape.width, scale);
-}
-
-/* Whether a stripe lifts the LL on the side of the pixels in place, which saves copying its rows: only if it is the
- * only stripe, since near a cut each changes rows that belong to the other. */
-static bool is_in_place(const l2k_level_pass *s, int64_t begin, int64_t end)
-{
-    return s->level > s->discard + 1 && begin == s->shape.passed.y0 && end == s->shape.passed.y1;
 }
 
 static l2k_ring start_ring(const l2k_plan *plan, const l2k_level_pass *s, uint32_t *scratch, int64_t begin, int64_t end)
@@ -119,11 +101,6 @@ static l2k_ring start_ring(const l2k_plan *plan, const l2k_level_pass *s, uint32
                      .period = lifting ? lifting->steps + 2
                                : lifts ? l2k_kernel_period(&s->wavelet->kernel, inverse)
                                        : 1};
-    if (is_in_place(s, begin, end)) {
-        ring.rows = low_row(plan, s, 0, s->level - 1, s->shape.width, 0);
-        ring.stride = l2k_cpu_low_stride(s->shape.width);
-        ring.period = s->shape.height;
-    }
     l2k_ring_start(&ring, begin, end);
     return ring;
 }
@@ -188,8 +165,8 @@ l2k_status l2k_cpu_analyse(const l2k_plan *plan, const l2k_plane *planes, const 
             if (s->level == 1) {
                 locate_pixels(plan, planes, s, y, pixels);
                 l2k_pixels_load(state->pixel, s->wavelet->is_float, s->num_joined, pixels, width, rows);
-            } else if (!is_in_place(s, begin, end)) {
-                memcpy(rows[0], low_row(plan, s, 0, s->level - 1, s->shape.width, y), width * sizeof(uint32_t));
+            } else {
+                memcpy(rows[0], l2k_cpu_sample_row(s, y), width * sizeof(uint32_t));
             }
         }
         l2k_ring_lift(&ring);
@@ -213,7 +190,7 @@ l2k_status l2k_cpu_copy_forward(const l2k_plan *plan, const l2k_plane *planes, c
         locate_pixels(plan, planes, s, y, pixels);
         l2k_pixels_load(state->pixel, is_float, s->num_joined, pixels, s->shape.width, rows);
         for (unsigned j = 0; j < s->num_joined; j++) {
-            half to = band_row(plan, s, j, 0, s->shape.width, y);
+            half to = band_row(plan, s, j, L2K_LL, y);
             quantise_half(plan, s, rows[j], &to);
         }
         L2K_TRY(l2k_poll(plan->context, samples_of_rows(s, 1)));
@@ -274,9 +251,8 @@ l2k_status l2k_cpu_synthesise(const l2k_plan *plan, const l2k_plane *planes, con
                 locate_pixels(plan, planes, s, y, pixels);
                 l2k_pixels_store(state->pixel, s->wavelet->is_float, s->num_joined, pixels,
                                  l2k_rect_width(s->shape.passed), rows);
-            } else if (!is_in_place(s, begin, end)) {
-                memcpy(low_row(plan, s, 0, s->level - 1, width, y), l2k_ring_row(&ring, 0, y),
-                       width * sizeof(uint32_t));
+            } else {
+                memcpy(l2k_cpu_sample_row(s, y), l2k_ring_row(&ring, 0, y), width * sizeof(uint32_t));
             }
         }
         L2K_TRY(l2k_poll(plan->context, samples_of_rows(s, 2)));
@@ -294,7 +270,7 @@ l2k_status l2k_cpu_copy_inverse(const l2k_plan *plan, const l2k_plane *planes, c
     l2k_pixel_row pixels[L2K_MAX_JOINED];
     for (int64_t y = begin; y < end; y++) {
         for (unsigned j = 0; j < s->num_joined; j++) {
-            half from = band_row(plan, s, j, 0, s->shape.width, y);
+            half from = band_row(plan, s, j, L2K_LL, y);
             state->quantiser->load[is_float][from.type](from.at, from.n, 0.5f * from.step, rows[j]);
         }
         locate_pixels(plan, planes, s, y, pixels);

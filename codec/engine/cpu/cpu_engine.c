@@ -12,6 +12,59 @@ static bool codes(unsigned style, const l2k_encode_request *request)
     return true;
 }
 
+/* ---- By rows ------------------------------------------------------------------------------------------------- */
+
+/* A tile in a plan by rows. */
+typedef struct row_tile {
+    const l2k_plan *plan;
+    const l2k_tile *tile;
+    const uint32_t *plan_component; /* of each component; NULL: the same */
+} row_tile;
+
+/* Resolutions that the plan lacks are not wanted. */
+static size_t list_resolution(const row_tile *t, uint32_t c, const l2k_resolution *resolution, l2k_block_place *places,
+                              size_t count)
+{
+    for (uint32_t i = 0; i < resolution->num_bands && !l2k_rect_empty(resolution->wanted); i++) {
+        const l2k_subband *band = &resolution->bands[i];
+        const l2k_plan_rows rows = l2k_plan_cells(t->plan, t->plan_component ? t->plan_component[c] : c,
+                                                  l2k_band_number(band->resolution, band->orientation));
+        if (rows.y0 < rows.y1)
+            count = l2k_tile_list_rows(resolution, band, rows.y0, rows.y1, places, count);
+    }
+    return count;
+}
+
+/* The code-blocks of the present step. */
+static size_t list_step(const row_tile *t, l2k_block_place *places)
+{
+    size_t count = 0;
+    for (uint32_t c = 0; c < t->tile->num_components; c++)
+        for (uint32_t r = 0; r < t->tile->components[c].num_resolutions; r++)
+            count = list_resolution(t, c, &t->tile->components[c].resolutions[r], places, count);
+    return count;
+}
+
+/* Narrows a batch of all code-blocks to those of the step. */
+static l2k_status take_step(l2k_engine *engine, const row_tile *t, l2k_block_batch *batch)
+{
+    if (!l2k_plan_kept_rows(t->plan, 0)) /* a single step */
+        return L2K_OK;
+    const uint64_t all = batch->num_places ? batch->num_places : 1, count = list_step(t, NULL);
+    if (count > engine->num_places) {
+        l2k_release(&engine->context, engine->places);
+        engine->places = l2k_allocate(&engine->context, count, sizeof *engine->places);
+        engine->num_places = engine->places ? count : 0;
+    }
+    if (count > engine->num_places)
+        return l2k_fail(&engine->context, L2K_ERROR_MEMORY, "out of memory for code-blocks");
+    list_step(t, engine->places);
+    batch->units = batch->units / all * count + batch->units % all * count / all;
+    batch->places = engine->places;
+    batch->num_places = count;
+    return L2K_OK;
+}
+
 /* ---- Encoding ------------------------------------------------------------------------------------------------ */
 
 l2k_block_batch l2k_batch_to_encode(const l2k_encode_request *request)
@@ -44,12 +97,28 @@ static l2k_status begin_encode(l2k_engine *engine, l2k_engine_slot *slot, const 
     return l2k_plan_begin(slot->plan, request->planes);
 }
 
+static l2k_status encode_step(l2k_engine *engine, l2k_plan *plan, const l2k_encode_request *request)
+{
+    const row_tile tile = {.plan = plan, .tile = request->tile};
+    l2k_block_batch batch = l2k_batch_to_encode(request);
+    L2K_TRY(l2k_plan_step(plan));
+    L2K_TRY(take_step(engine, &tile, &batch));
+    return l2k_code_blocks(engine, engine->coder, &batch);
+}
+
 l2k_status l2k_cpu_finish_encode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
                                  l2k_made_packets *made)
 {
     (void)made;
-    L2K_TRY(l2k_plan_finish(slot->plan));
-    return recode(engine, request);
+    l2k_status status = L2K_OK;
+    if (!l2k_plan_is_by_rows(slot->plan)) {
+        L2K_TRY(l2k_plan_finish(slot->plan));
+        return recode(engine, request);
+    }
+    while (status == L2K_OK && l2k_plan_next(slot->plan))
+        status = encode_step(engine, slot->plan, request);
+    const l2k_status finished = l2k_plan_finish(slot->plan);
+    return status == L2K_OK ? finished : status;
 }
 
 /* ---- Decoding ------------------------------------------------------------------------------------------------ */
@@ -75,16 +144,45 @@ static void hold_blocks(const l2k_decode_request *request, l2k_plan *plan)
     }
 }
 
+static l2k_status decode_blocks(const l2k_engine *engine, const l2k_block_batch *batch)
+{
+    const double start = l2k_stage_start(&engine->context);
+    l2k_status status = engine->coder->table->begin_decode(engine->coder, batch);
+    if (status == L2K_OK)
+        status = engine->coder->table->finish(engine->coder);
+    l2k_stage_end(&engine->context, L2K_STAGE_TIER1, start);
+    return status;
+}
+
+static l2k_status decode_step(l2k_engine *engine, l2k_plan *plan, const l2k_decode_request *request)
+{
+    const row_tile tile = {plan, request->tile, request->plan_component};
+    l2k_block_batch batch = l2k_batch_to_decode(request);
+    L2K_TRY(take_step(engine, &tile, &batch));
+    L2K_TRY(decode_blocks(engine, &batch));
+    return l2k_plan_step(plan);
+}
+
+static l2k_status decode_rows(l2k_engine *engine, l2k_plan *plan, const l2k_decode_request *request)
+{
+    l2k_status status = L2K_OK;
+    L2K_TRY(l2k_plan_begin(plan, request->planes));
+    while (status == L2K_OK && l2k_plan_next(plan))
+        status = decode_step(engine, plan, request);
+    if (status != L2K_OK)
+        l2k_plan_finish(plan);
+    return status;
+}
+
 l2k_status l2k_cpu_begin_decode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request)
 {
     const l2k_block_batch batch = l2k_batch_to_decode(request);
-    const double start = l2k_stage_start(&engine->context);
+    l2k_engine_send(engine, NULL, 0);
+    if (l2k_plan_is_by_rows(slot->plan))
+        return decode_rows(engine, slot->plan, request);
     if (!request->coefficients)
         hold_blocks(request, slot->plan);
-    l2k_engine_send(engine, NULL, 0);
-    L2K_TRY(engine->coder->table->begin_decode(engine->coder, &batch));
-    L2K_TRY(engine->coder->table->finish(engine->coder));
-    l2k_stage_end(&engine->context, L2K_STAGE_TIER1, start);
+    L2K_TRY(decode_blocks(engine, &batch));
     return request->coefficients ? L2K_OK : l2k_plan_begin(slot->plan, request->planes);
 }
 
@@ -112,6 +210,7 @@ const l2k_engine_table l2k_engine_cpu = {
     .finish_encode = l2k_cpu_finish_encode,
     .recode = recode,
     .begin_decode = l2k_cpu_begin_decode,
+    .decode_step = decode_step,
     .forget = forget,
     .fetch = fetch,
 };

@@ -147,7 +147,9 @@ static unsigned threads_under(const memory_file *file, unsigned threads, size_t 
     assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_LIMIT_MEMORY, (int64_t)limit), L2K_OK);
     assert_int_equal(l2k_decoder_open_memory(decoder, file->data, file->size), L2K_OK);
     assert_int_equal(l2k_decoder_image(decoder, &image), L2K_OK);
-    l2k_decoding d = l2k_decode_start(decoder, (l2k_rect){0, 0, image.x1, image.y1}, NULL);
+    picture wanted;
+    picture_adopt(&wanted, &image);
+    l2k_decoding d = l2k_decode_start(decoder, (l2k_rect){0, 0, image.x1, image.y1}, wanted.planes);
     d.num_tiles = decoder->codestream.num_tiles;
     d.tiles = calloc(d.num_tiles, sizeof *d.tiles);
     assert_non_null(d.tiles);
@@ -157,6 +159,7 @@ static unsigned threads_under(const memory_file *file, unsigned threads, size_t 
     const l2k_thread_room room = l2k_decode_threads(decoder, &d, by_tile);
     *keep_plans = room.keep_plans;
     free(d.tiles);
+    picture_free(&wanted);
     l2k_decoder_free(decoder);
     return room.threads;
 }

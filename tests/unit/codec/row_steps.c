@@ -1,0 +1,192 @@
+/* Images in steps of a few rows on the CPU: bytes and samples as in a single step, and rows on demand as the whole
+ * image. The first argument is the number of random cases. */
+#include "api_support.h"
+#include "codec/decode/decoder.h"
+#include "codec/encode/encoder.h"
+
+static unsigned cases = 150;
+
+static bool is_one_in(unsigned n)
+{
+    return random_below(n) == 0;
+}
+
+static void make_picture(picture *p)
+{
+    picture_shape(p, 0, 0, 1 + random_below(4));
+    p->image.x0 = is_one_in(3) ? random_below(70) : 0;
+    p->image.y0 = is_one_in(2) ? random_below(70) : 0;
+    p->image.x1 = p->image.x0 + 1 + random_below(120);
+    p->image.y1 = p->image.y0 + 1 + random_below(350);
+    const bool alike = is_one_in(2);
+    for (uint32_t c = 0; c < p->image.num_components; c++) {
+        l2k_component *k = &p->components[c];
+        k->precision = 1 + random_below(16);
+        k->is_signed = is_one_in(4);
+        k->dx = alike || p->image.x0 ? 1 : 1 + random_below(3);
+        k->dy = alike || p->image.y0 ? 1 : 1 + random_below(3);
+        if (alike)
+            *k = p->components[0];
+        picture_fill(p, c);
+    }
+}
+
+/* Settings of a case, the same for several encoders. */
+typedef struct settings {
+    int64_t values[L2K_ENCODER_NUM_OPTIONS];
+    unsigned layers;
+    bool precincts;
+} settings;
+
+static void set(settings *s, l2k_encoder_option option, int64_t value)
+{
+    s->values[option] = value;
+}
+
+static settings random_settings(void)
+{
+    static const l2k_wavelet wavelets[] = {L2K_WAVELET_5_3, L2K_WAVELET_5_3,  L2K_WAVELET_9_7,
+                                           L2K_WAVELET_9_7, L2K_WAVELET_HAAR, L2K_WAVELET_DD_9_7};
+    settings s = {.layers = is_one_in(3) ? 2 : 0, .precincts = is_one_in(3)};
+    const bool ht = is_one_in(2);
+    for (int i = 0; i < L2K_ENCODER_NUM_OPTIONS; i++)
+        s.values[i] = INT64_MIN;
+    set(&s, L2K_ENCODER_WAVELET, wavelets[random_below(6)]);
+    set(&s, L2K_ENCODER_LEVELS, random_below(7));
+    set(&s, L2K_ENCODER_BLOCK_WIDTH, 4 << random_below(4));
+    set(&s, L2K_ENCODER_BLOCK_HEIGHT, 4 << random_below(4));
+    set(&s, L2K_ENCODER_STYLE, ht ? L2K_STYLE_HT : 0);
+    set(&s, L2K_ENCODER_COMPONENT_TRANSFORM, random_below(2));
+    set(&s, L2K_ENCODER_PROGRESSION, random_below(5));
+    set(&s, L2K_ENCODER_THREADS, 1 + random_below(3));
+    set(&s, L2K_ENCODER_BACKEND, L2K_BACKEND_CPU);
+    if (is_one_in(4))
+        set(&s, L2K_ENCODER_TILE_HEIGHT, 40 + random_below(100));
+    if (is_one_in(4) && !ht)
+        set(&s, L2K_ENCODER_ROI_SHIFT, random_below(5));
+    s.layers = ht ? 0 : s.layers;
+    return s;
+}
+
+static l2k_status encode(const settings *s, const picture *p, uint32_t step_samples, memory_file *out)
+{
+    static const double ratios[2] = {12, 2};
+    static const l2k_size sizes[] = {{64, 32}, {32, 64}, {64, 64}};
+    l2k_encoder *encoder = l2k_encoder_new(NULL);
+    assert_non_null(encoder);
+    for (int i = 0; i < L2K_ENCODER_NUM_OPTIONS; i++)
+        if (s->values[i] != INT64_MIN)
+            assert_int_equal(l2k_encoder_set(encoder, (l2k_encoder_option)i, s->values[i]), L2K_OK);
+    if (s->layers)
+        assert_int_equal(l2k_encoder_set_layers(encoder, L2K_TARGET_RATIO, ratios, s->layers), L2K_OK);
+    if (s->precincts)
+        assert_int_equal(l2k_encoder_set_precincts(encoder, sizes, 3), L2K_OK);
+    encoder->context.step_samples = step_samples;
+    *out = memory_of(NULL, 0);
+    const l2k_status status = run_encoder(encoder, p, out);
+    l2k_encoder_free(encoder);
+    return status;
+}
+
+/* The part of an image's planes that rows y0 .. y1 - 1 of the reference grid are. */
+static void part_of(const l2k_image *image, const picture *p, uint32_t y0, uint32_t y1, unsigned reduce,
+                    l2k_plane *planes)
+{
+    (void)y1;
+    for (uint32_t c = 0; c < image->num_components; c++) {
+        const uint32_t dy = image->components[c].dy, shift = reduce;
+        const uint64_t unit = (uint64_t)dy << shift, first = (image->y0 + unit - 1) / unit,
+                       row = (y0 + unit - 1) / unit;
+        planes[c] = p->planes[c];
+        planes[c].data = (char *)p->planes[c].data + (ptrdiff_t)(row - first) * p->planes[c].row_stride;
+    }
+}
+
+static l2k_status decode_rows(l2k_decoder *decoder, unsigned reduce, picture *p, unsigned *steps)
+{
+    l2k_image image;
+    L2K_TRY(l2k_decoder_image(decoder, &image));
+    picture_adopt(p, &image);
+    l2k_status status = l2k_decoder_begin(decoder);
+    for (*steps = 0; status == L2K_OK; ++*steps) {
+        l2k_plane planes[MOST_CHANNELS];
+        uint32_t y0, y1;
+        assert_int_equal(l2k_decoder_next_rows(decoder, &y0, &y1), L2K_OK);
+        if (y0 == y1)
+            return l2k_decoder_end(decoder);
+        part_of(&p->image, p, y0, y1, reduce, planes);
+        status = l2k_decoder_get_rows(decoder, planes);
+    }
+    return status;
+}
+
+static l2k_status decode_whole(l2k_decoder *decoder, picture *p)
+{
+    l2k_image image;
+    L2K_TRY(l2k_decoder_image(decoder, &image));
+    picture_adopt(p, &image);
+    return l2k_decoder_decode(decoder, p->planes);
+}
+
+static l2k_decoder *open(const memory_file *file, const l2k_image *image, uint32_t step_samples, uint32_t seed)
+{
+    l2k_decoder *decoder = new_decoder(NULL, 1 + seed % 3);
+    l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CPU);
+    l2k_decoder_set(decoder, L2K_DECODER_REDUCE, seed % 4 == 1);
+    l2k_decoder_set(decoder, L2K_DECODER_LAYERS, seed % 5 == 1);
+    if (seed % 7 == 1)
+        l2k_decoder_set(decoder, L2K_DECODER_COMPONENT, seed % image->num_components);
+    decoder->context.step_samples = step_samples;
+    assert_int_equal(l2k_decoder_open_memory(decoder, file->data, file->size), L2K_OK);
+    if (seed % 3 == 1) {
+        const uint32_t y0 = image->y0 + (image->y1 - image->y0) / 4, x0 = image->x0 + (image->x1 - image->x0) / 3;
+        assert_int_equal(l2k_decoder_set_region(decoder, x0, y0, image->x1, y0 + (image->y1 - y0 + 1) / 2 + 1), L2K_OK);
+    }
+    return decoder;
+}
+
+static void test_steps(void **unused)
+{
+    (void)unused;
+    unsigned most_steps = 0;
+    for (unsigned n = 0; n < cases; n++) {
+        picture p, got[3] = {0};
+        memory_file whole, steps;
+        unsigned count = 0;
+        make_picture(&p);
+        const settings s = random_settings();
+        const l2k_status status = encode(&s, &p, UINT32_MAX, &whole);
+        assert_int_equal(encode(&s, &p, 1 + random_below(30000), &steps), status);
+        if (status == L2K_OK) {
+            assert_int_equal(steps.size, whole.size);
+            assert_memory_equal(steps.data, whole.data, whole.size);
+            if (is_one_in(10) && whole.size > 2000) /* behind the headers */
+                whole.size -= random_below(whole.size / 3 + 1);
+            const uint32_t seed = random_below(4 * 5 * 7 * 3);
+            l2k_decoder *decoders[2] = {open(&whole, &p.image, UINT32_MAX, seed),
+                                        open(&whole, &p.image, 1 + random_below(30000), seed)};
+            const l2k_status decoded = decode_whole(decoders[0], &got[0]);
+            assert_int_equal(decode_whole(decoders[1], &got[1]), decoded);
+            assert_int_equal(decode_rows(decoders[1], seed % 4 == 1, &got[2], &count), decoded);
+            for (int i = 1; i < 3 && (decoded == L2K_OK || decoded == L2K_INCOMPLETE); i++)
+                assert_true(picture_equal(&got[0], &got[i]));
+            for (int i = 0; i < 3; i++)
+                picture_free(&got[i]);
+            l2k_decoder_free(decoders[0]);
+            l2k_decoder_free(decoders[1]);
+        }
+        most_steps = count > most_steps ? count : most_steps;
+        free(whole.data);
+        free(steps.data);
+        picture_free(&p);
+    }
+    assert_true(most_steps > 10);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        cases = (unsigned)strtoul(argv[1], NULL, 10);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_steps)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

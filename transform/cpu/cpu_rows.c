@@ -1,0 +1,267 @@
+/* The rows that each level takes in a step of a plan by rows: forward as many as its input allows, inverse as many as
+ * the level above asks for. */
+#include "dwt/kernel.h"
+#include "transform/cpu/cpu.h"
+#include "transform/window.h"
+
+/* Of a step: few enough for the coefficients to stay in a cache that threads share, and enough to share them out. */
+#define STEP_SAMPLES ((uint64_t)1 << 22)
+/* Of a level behind another. */
+#define LEAST_ROWS   32
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Rows of a vertically low (high) subband that belong to the first `rows` rows of a level's samples. */
+static int64_t rows_of_band(const l2k_level_pass *pass, unsigned orientation, int64_t rows)
+{
+    const int64_t low = pass->shape.unsplit_y ? rows : (rows + 1 - pass->shape.parity_y) / 2;
+    return orientation & L2K_LH ? rows - low : low;
+}
+
+/* ---- Shapes -------------------------------------------------------------------------------------------------- */
+
+unsigned l2k_cpu_count_passes(const l2k_plan_spec *spec, uint32_t c)
+{
+    const l2k_plan_component *component = &spec->components[c];
+    const unsigned discard = l2k_discarded(spec->direction, component);
+    return component->levels > discard ? component->levels - discard : 1;
+}
+
+static bool is_joined(const l2k_plan_spec *spec, uint32_t c)
+{
+    return spec->component_transform && c < L2K_MAX_JOINED;
+}
+
+static void shape_band(l2k_level_pass *s, unsigned orientation, const l2k_rect *held, const l2k_rect *read)
+{
+    s->bands[orientation] = (l2k_band_rows){.x = read->x0 - held->x0,
+                                            .width = l2k_rect_width(*read),
+                                            .y0 = read->y0,
+                                            .held_y0 = held->y0,
+                                            .held_y1 = held->y1};
+}
+
+static void shape_pass(const l2k_plan_component *component, l2k_level_pass *s, const l2k_rect *held,
+                       const l2k_rect *read)
+{
+    const unsigned first = 3 * (s->levels - s->level);
+    if (s->level == s->levels)
+        shape_band(s, L2K_LL, &held[0], &read[0]);
+    if (s->level == s->discard) {
+        const uint32_t width = l2k_rect_width(read[0]), height = l2k_rect_height(read[0]);
+        s->shape = (l2k_level){.width = width, .height = height, .unsplit_y = 1, .passed = {0, 0, width, height}};
+        s->y0 = read[0].y0;
+        return;
+    }
+    s->shape = l2k_level_of(component, s->level);
+    s->reach = s->shape.unsplit_y ? 0 : l2k_wavelet_reach(s->wavelet);
+    for (unsigned o = L2K_HL; o <= L2K_HH; o++)
+        shape_band(s, o, &held[first + o], &read[first + o]);
+}
+
+/* The component transform joins its components at the level next to the pixels. */
+void l2k_cpu_shape_passes(const l2k_plan_spec *spec, uint32_t c, l2k_level_pass *passes,
+                          l2k_rect held[L2K_MAX_SUBBANDS])
+{
+    const l2k_plan_component *component = &spec->components[c];
+    const unsigned discard = l2k_discarded(spec->direction, component), count = l2k_cpu_count_passes(spec, c);
+    l2k_rect read[L2K_MAX_SUBBANDS];
+    l2k_list_parts(component, l2k_plan_bands(spec->direction, component), held, read);
+    for (unsigned i = 0; i < count; i++) {
+        const bool joined = i == 0 && is_joined(spec, c);
+        passes[i] = (l2k_level_pass){.first = c,
+                                     .num_joined = !joined  ? 1
+                                                   : c == 0 ? L2K_MAX_JOINED
+                                                            : 0,
+                                     .levels = component->levels,
+                                     .discard = discard,
+                                     .level = component->levels > discard ? discard + 1 + i : discard,
+                                     .wavelet = l2k_plan_wavelet(component)};
+        shape_pass(component, &passes[i], held, read);
+    }
+    if (component->levels > discard)
+        passes[0].y0 = l2k_level_rect(component, discard + 1).y0;
+}
+
+/* ---- Steps --------------------------------------------------------------------------------------------------- */
+
+static uint32_t distance_of(const l2k_plan_component *component)
+{
+    return component->dy ? component->dy : 1;
+}
+
+static uint32_t cell_of(const l2k_plan_component *component)
+{
+    return (uint32_t)1 << component->cell_log2_height;
+}
+
+/* Rows y0 * distance .. y1 * distance of the reference grid that hold all outputs. */
+static uint64_t first_row(const l2k_plan_spec *spec, uint64_t *end)
+{
+    uint64_t first = UINT64_MAX;
+    *end = 0;
+    for (uint32_t c = 0; c < spec->num_components; c++) {
+        const l2k_rect out = l2k_plan_output(spec->direction, &spec->components[c]);
+        const uint64_t distance = distance_of(&spec->components[c]), y0 = out.y0 * distance, y1 = out.y1 * distance;
+        first = y0 < first ? y0 : first;
+        *end = y1 > *end ? y1 : *end;
+    }
+    return first;
+}
+
+/* Steps end where the first level's code-blocks do, if components are not sub-sampled. */
+l2k_cpu_steps l2k_cpu_steps_of(const l2k_plan_spec *spec)
+{
+    uint64_t samples = 1, unit = 1, margin = 0, end;
+    for (uint32_t c = 0; c < spec->num_components; c++) {
+        const l2k_plan_component *component = &spec->components[c];
+        const uint64_t distance = distance_of(component), rows = 2 * distance * cell_of(component);
+        samples += l2k_rect_width(l2k_plan_output(spec->direction, component)) / distance;
+        unit = (uint64_t)most((int64_t)unit, (int64_t)rows);
+        margin = (uint64_t)most((int64_t)margin, l2k_wavelet_reach(l2k_plan_wavelet(component)) * (int64_t)distance);
+    }
+    const uint64_t wanted = (spec->step_samples ? spec->step_samples : STEP_SAMPLES) / samples;
+    const uint64_t rows = wanted < unit ? unit : wanted / unit * unit, first = first_row(spec, &end);
+    if (!spec->by_rows || end <= first || end - first <= rows + rows / 2)
+        return (l2k_cpu_steps){0};
+    return (l2k_cpu_steps){rows, first / rows, margin};
+}
+
+void l2k_cpu_rewind(l2k_level_pass *passes, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        passes[i].done = passes[i].goal = passes[i].shape.passed.y0;
+}
+
+/* A level behind another waits for some rows, since each of its stripes reads some twice. */
+static int64_t at_least(const l2k_level_pass *s, int64_t goal, int64_t end, bool wait)
+{
+    if (goal >= end || goal - s->done >= LEAST_ROWS)
+        return least(goal, end);
+    return wait || goal <= s->done ? s->done : least(s->done + LEAST_ROWS, end);
+}
+
+/* Goals from the number of rows of the first level that there are. */
+static void advance_forward(l2k_level_pass *passes, unsigned count, int64_t rows)
+{
+    for (unsigned i = 0; i < count; i++) {
+        l2k_level_pass *s = &passes[i];
+        const int64_t end = s->shape.height;
+        if (i == 0)
+            s->goal = least(rows, end);
+        else
+            s->goal = at_least(s, rows >= end ? end : rows - s->reach, end, true);
+        rows = rows_of_band(s, L2K_LL, s->goal);
+    }
+}
+
+/* Goals from the goal of the first level. */
+static void advance_inverse(l2k_level_pass *passes, unsigned count, int64_t rows)
+{
+    for (unsigned i = 0; i < count; i++) {
+        l2k_level_pass *s = &passes[i];
+        const int64_t end = s->shape.passed.y1;
+        if (i == 0)
+            s->goal = least(most(rows, s->done), end);
+        else
+            s->goal = at_least(s, s->shape.passed.y0 + rows, end, false);
+        rows = s->goal > s->shape.passed.y0 ? rows_of_band(s, L2K_LL, least(s->goal + s->reach, s->shape.height)) : 0;
+    }
+}
+
+uint64_t l2k_cpu_step_end(const l2k_plan_spec *spec, const l2k_cpu_steps *steps, uint64_t step)
+{
+    const uint64_t read = step * steps->rows, margin = spec->direction == L2K_INVERSE ? steps->margin : 0;
+    return steps->rows == 0 ? UINT64_MAX : read > margin ? read - margin : 0;
+}
+
+void l2k_cpu_set_goals(const l2k_plan_spec *spec, const l2k_cpu_steps *steps, uint64_t step, uint32_t c,
+                       l2k_level_pass *passes)
+{
+    const unsigned count = l2k_cpu_count_passes(spec, c);
+    const uint32_t distance = distance_of(&spec->components[c]);
+    const uint64_t end = l2k_cpu_step_end(spec, steps, step);
+    const int64_t rows =
+        end == UINT64_MAX ? INT64_MAX : most((int64_t)((end + distance - 1) / distance) - passes[0].y0, 0);
+    for (unsigned i = 0; i < count; i++)
+        passes[i].done = passes[i].goal;
+    if (spec->direction == L2K_FORWARD)
+        advance_forward(passes, count, rows);
+    else
+        advance_inverse(passes, count, rows);
+}
+
+/* ---- Cells --------------------------------------------------------------------------------------------------- */
+
+uint32_t l2k_cpu_cells_end(const l2k_plan_spec *spec, const l2k_plan_component *component, const l2k_level_pass *pass,
+                           unsigned orientation, int64_t y)
+{
+    const l2k_band_rows *band = &pass->bands[orientation];
+    const bool forward = spec->direction == L2K_FORWARD;
+    const int64_t rows = forward ? y : least(y + pass->reach, pass->shape.height);
+    if (y == pass->shape.passed.y0 && y < pass->shape.passed.y1)
+        return band->held_y0;
+    if (y == pass->shape.passed.y1 || rows == pass->shape.height)
+        return band->held_y1;
+    const uint64_t cell = cell_of(component), end = band->y0 + (uint64_t)rows_of_band(pass, orientation, rows);
+    const uint64_t whole = forward ? end / cell * cell : (end + cell - 1) / cell * cell;
+    return (uint32_t)most(least((int64_t)whole, band->held_y1), band->held_y0);
+}
+
+/* The rows of a subband that are in use in the present step. */
+static int64_t rows_in_use(const l2k_plan_spec *spec, const l2k_plan_component *component, const l2k_level_pass *s,
+                           unsigned orientation)
+{
+    const int64_t first = l2k_cpu_cells_end(spec, component, s, orientation, s->done), part = s->bands[orientation].y0;
+    if (spec->direction == L2K_FORWARD)
+        return part + rows_of_band(s, orientation, s->goal) - first;
+    return l2k_cpu_cells_end(spec, component, s, orientation, s->goal) -
+           least(first, part + rows_of_band(s, orientation, most(s->done - s->reach, 0)));
+}
+
+/* The rows of a level's samples that are in use in the present step. */
+static int64_t samples_in_use(l2k_direction direction, const l2k_level_pass *before, const l2k_level_pass *s)
+{
+    if (direction == L2K_FORWARD)
+        return rows_of_band(before, L2K_LL, before->goal) - most(s->done - s->reach, 0);
+    return s->goal - s->shape.passed.y0 - rows_of_band(before, L2K_LL, most(before->done - before->reach, 0));
+}
+
+static void settle_band(const l2k_plan_component *component, l2k_band_rows *band)
+{
+    const uint32_t cell = cell_of(component);
+    band->rows = (band->rows + cell - 1) / cell * cell;
+    if (band->rows >= band->held_y1 - band->held_y0)
+        band->rows = 0;
+}
+
+void l2k_cpu_measure_rows(const l2k_plan_spec *spec, const l2k_cpu_steps *steps, uint32_t c, l2k_level_pass *passes,
+                          uint64_t *most_rows)
+{
+    const l2k_plan_component *component = &spec->components[c];
+    const unsigned count = l2k_cpu_count_passes(spec, c);
+    uint64_t step = steps->first;
+    l2k_cpu_rewind(passes, count);
+    while (passes[0].goal < passes[0].shape.passed.y1) {
+        l2k_cpu_set_goals(spec, steps, ++step, c, passes);
+        *most_rows = (uint64_t)most((int64_t)*most_rows, passes[0].goal - passes[0].done);
+        for (unsigned i = 0; i < count; i++) {
+            l2k_level_pass *s = &passes[i];
+            for (unsigned o = L2K_LL; o <= L2K_HH; o++)
+                s->bands[o].rows = (uint32_t)most(s->bands[o].rows, rows_in_use(spec, component, s, o));
+            if (i > 0)
+                s->num_rows = (size_t)most((int64_t)s->num_rows, samples_in_use(spec->direction, &passes[i - 1], s));
+        }
+    }
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned o = L2K_LL; o <= L2K_HH; o++)
+            settle_band(component, &passes[i].bands[o]);
+}
