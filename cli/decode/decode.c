@@ -276,6 +276,7 @@ static int run_all(decoding *d, const cli_tasks *tasks)
     static const cli_stages stages = {sizeof(cli_decode_file), read_file, code_file, write_file, release_file};
     const cli_options *options = d->job.options;
     cli_tally_begin(&d->tally, tasks->skipped);
+    d->job.is_alone = tasks->count == 1;
     cli_progress_begin(options, "decoding", tasks->count);
     cli_pipeline_run(tasks, &stages, count_file, d, d->share.coders);
     cli_progress_end();

@@ -15,6 +15,7 @@ typedef struct cli_decode_job {
     const cli_options *options;
     cli_format format; /* of all outputs */
     cli_write_options write;
+    bool is_alone; /* there is only one file */
 } cli_decode_job;
 
 /* What a file keeps from stage to stage. */

@@ -76,6 +76,14 @@ static void begin_strips(cli_decode_file *file, const cli_decode_job *job, const
     cli_strips_begin(&file->strips, &file->picture, info, (uint32_t)job->options->reduce.value, least);
 }
 
+/* Of many files, one is written while others are decoded, which pays more than writing each in steps. */
+static bool takes_steps(const cli_decode_file *file, const cli_decode_job *job, const l2k_info *info,
+                        const cli_task *task)
+{
+    return (job->is_alone || job->options->by_rows) && cli_writer_takes_rows(task->output, file->format, &job->write) &&
+           cli_strips_can_step(&file->strips, info);
+}
+
 bool cli_decode_strips(cli_decode_file *file, cli_coded_file *coded, const cli_decode_job *job, const l2k_info *info,
                        const cli_task *task)
 {
@@ -83,6 +91,11 @@ bool cli_decode_strips(cli_decode_file *file, cli_coded_file *coded, const cli_d
     cli_strips *strips = &file->strips, next;
     bool begun = false;
     begin_strips(file, job, info, task);
+    if (takes_steps(file, job, info, task)) {
+        if (!cli_coded_begin_steps(coded, &file->picture))
+            return false;
+        strips->steps = coded->decoder;
+    }
     next = *strips;
     while (cli_strips_next(&next)) {
         if (begun && !cli_decode_write(file, job, task))
@@ -94,5 +107,5 @@ bool cli_decode_strips(cli_decode_file *file, cli_coded_file *coded, const cli_d
                                    strips->reduce))
             return false;
     }
-    return true;
+    return !strips->steps || cli_coded_end_steps(coded);
 }

@@ -1,4 +1,4 @@
-/* A tiled picture cut into strips that can be decoded and written one after another. */
+/* A picture cut into strips that can be decoded and written one after another. */
 #ifndef L2K_CLI_INPUT_STRIPS_H
 #define L2K_CLI_INPUT_STRIPS_H
 
@@ -6,6 +6,7 @@
 
 typedef struct cli_strips {
     const cli_picture *picture;
+    l2k_decoder *steps; /* has begun, and makes the cuts; NULL: they are at ends of rows of tiles */
     uint32_t reduce;
     uint32_t tile_y0, tile_height;
     uint64_t unit;   /* rows of the reference grid that no cut may divide */
@@ -20,6 +21,9 @@ typedef struct cli_strips {
  * `least_samples` samples. */
 void cli_strips_begin(cli_strips *strips, const cli_picture *picture, const l2k_info *info, uint32_t reduce,
                       uint64_t least_samples);
+
+/* Whether a decoder may cut such a picture where it likes: it has one tile, and all cuts keep to the unit. */
+bool cli_strips_can_step(const cli_strips *strips, const l2k_info *info);
 
 /* Gives the current strip its share of the progress bar between `from` and `to`. */
 void cli_strips_progress(const cli_strips *strips, double from, double to);
