@@ -22,7 +22,6 @@ typedef struct l2k_row_functions {
 typedef struct l2k_backend_functions {
     l2k_backend kind;
     const struct l2k_device_functions *device; /* NULL: it is the CPU */
-    const l2k_row_functions *rows;             /* NULL: does nothing by rows */
     l2k_status (*create)(l2k_plan *plan);
     void (*free)(l2k_plan *plan);
     l2k_status (*begin)(l2k_plan *plan, const l2k_plane *planes);
@@ -30,6 +29,7 @@ typedef struct l2k_backend_functions {
     l2k_status (*run_on_device)(l2k_plan *plan, const l2k_plane *planes, void *stream); /* NULL: cannot */
     void *(*stream)(const l2k_plan *plan);                                              /* NULL: has none */
     l2k_status (*follow)(l2k_plan *plan, void *stream);                                 /* likewise */
+    const l2k_row_functions *rows;                                                      /* NULL: does nothing by rows */
 } l2k_backend_functions;
 
 struct l2k_plan {
