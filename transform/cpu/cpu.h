@@ -38,7 +38,8 @@ typedef struct l2k_level_pass {
     const l2k_wavelet_rows *rows; /* NULL: `kernel` is used */
     l2k_kernel_lifting kernel;
     const struct l2k_level_pass *next[L2K_MAX_JOINED]; /* with each component's LL as its samples; NULL at the last */
-    uint32_t *samples;                                 /* behind another level: num_rows rows */
+    /* num_rows rows of a level behind another; or of each joined component, rows of earlier planes */
+    uint32_t *samples;
     size_t stride, num_rows;
     l2k_band_rows bands[4]; /* by orientation; LL of the last level only */
     int64_t done, goal;     /* end of the rows passed on, before and after this step */
@@ -47,12 +48,13 @@ typedef struct l2k_level_pass {
 typedef struct l2k_cpu_component {
     l2k_level_pass *passes; /* from the pixels on */
     unsigned num_passes;
-    uint32_t *rows;    /* of each subband, as in l2k_band_rows */
-    int64_t first_row; /* of the planes, among the first level's */
+    uint32_t *rows;             /* of each subband, as in l2k_band_rows */
+    int64_t first_row, end_row; /* of the planes, among the first level's */
 } l2k_cpu_component;
 
-/* Rows of the reference grid, at the resolution of the output. Step n reads samples before row n * rows and inverse
- * passes on those `margin` rows before that; the first is step first + 1. rows 0: there is a single step. */
+/* Rows of the reference grid, at the resolution of the output. Forward, step n passes on samples before row n * rows and
+ * reads `margin` more; inverse, it reads those before row n * rows and passes on `margin` less. The first is step
+ * first + 1. rows 0: there is a single step. */
 typedef struct l2k_cpu_steps {
     uint64_t rows, first, margin;
 } l2k_cpu_steps;
@@ -75,6 +77,7 @@ typedef struct l2k_cpu_state {
     void *memory;      /* of views, passes' samples and scratch */
     uint32_t *scratch; /* per thread: one row for each half of a row, then the rings of all joined components */
     uint64_t step;     /* the present one */
+    bool takes_planes; /* for each step */
 } l2k_cpu_state;
 
 /* ---- Rows of a step (cpu_rows.c) ----------------------------------------------------------------------------- */
@@ -97,8 +100,10 @@ void l2k_cpu_measure_rows(const l2k_plan_spec *spec, const l2k_cpu_steps *steps,
 /* Returns to the start. */
 void l2k_cpu_rewind(l2k_level_pass *passes, unsigned count);
 
-/* The end of the rows that a step passes on; UINT64_MAX: all rows. */
+/* The end of the rows that a step takes from planes or passes on to them; UINT64_MAX: all rows. Of component c, among the
+ * rows of its first level. */
 uint64_t l2k_cpu_step_end(const l2k_plan_spec *spec, const l2k_cpu_steps *steps, uint64_t step);
+int64_t l2k_cpu_rows_before(const l2k_plan_spec *spec, uint64_t end, uint32_t c, const l2k_level_pass *first);
 
 /* Sets the goals of a step, the one before being done. */
 void l2k_cpu_set_goals(const l2k_plan_spec *spec, const l2k_cpu_steps *steps, uint64_t step, uint32_t c,
@@ -121,10 +126,13 @@ l2k_cpu_stripe l2k_cpu_analyse, l2k_cpu_synthesise;
 /* Copy between the pixels and the view, without a decomposition. */
 l2k_cpu_stripe l2k_cpu_copy_forward, l2k_cpu_copy_inverse;
 
-/* Row y of a level's samples. */
-static inline uint32_t *l2k_cpu_sample_row(const l2k_level_pass *pass, int64_t y)
+/* Loads rows begin .. end - 1 of the planes into the first level's samples. */
+void l2k_cpu_keep_rows(const l2k_plan *plan, const l2k_level_pass *first, int64_t begin, int64_t end);
+
+/* Row y of a level's samples, of joined component j. */
+static inline uint32_t *l2k_cpu_sample_row(const l2k_level_pass *pass, unsigned j, int64_t y)
 {
-    return pass->samples + (size_t)y % pass->num_rows * pass->stride;
+    return pass->samples + (j * pass->num_rows + (size_t)y % pass->num_rows) * pass->stride;
 }
 
 #endif

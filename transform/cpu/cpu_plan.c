@@ -52,12 +52,16 @@ static size_t view_bytes(const l2k_coefficients *view)
     return rounded(view->stride * view->height * l2k_coefficient_bytes(view->type));
 }
 
-/* Of the levels behind the first. */
+static size_t count_samples(const l2k_level_pass *s)
+{
+    return s->stride * s->num_rows * s->num_joined;
+}
+
 static size_t samples_bytes(const l2k_level_pass *passes, unsigned count)
 {
     size_t samples = 0;
-    for (unsigned i = 1; i < count; i++)
-        samples += passes[i].stride * passes[i].num_rows;
+    for (unsigned i = 0; i < count; i++)
+        samples += count_samples(&passes[i]);
     return rounded(samples * sizeof(uint32_t));
 }
 
@@ -216,9 +220,9 @@ static char *take_memory(const l2k_plan *plan, uint32_t c, char *memory)
     plan->views[c].base = memory;
     memory += view_bytes(&plan->views[c]);
     uint32_t *samples = (uint32_t *)memory;
-    for (unsigned i = 1; i < k->num_passes; i++) {
+    for (unsigned i = 0; i < k->num_passes; i++) {
         k->passes[i].samples = samples;
-        samples += k->passes[i].stride * k->passes[i].num_rows;
+        samples += count_samples(&k->passes[i]);
     }
     return memory + samples_bytes(k->passes, k->num_passes);
 }
@@ -324,12 +328,48 @@ static l2k_status run_component(const l2k_plan *plan, uint32_t c)
     return !forward && is_last ? run_pass(plan, &components[first].passes[0]) : L2K_OK;
 }
 
+static uint64_t step_end(const l2k_plan *plan)
+{
+    const l2k_cpu_state *state = plan->state;
+    return l2k_cpu_step_end(&plan->spec, &state->sizes.steps, state->step);
+}
+
+static void take_planes(l2k_plan *plan)
+{
+    l2k_cpu_state *state = plan->state;
+    for (uint32_t c = 0; c < plan->spec.num_components; c++) {
+        l2k_cpu_component *k = &state->components[c];
+        const l2k_level_pass *first = &k->passes[0];
+        if (state->takes_planes)
+            k->first_row = plan->spec.direction == L2K_INVERSE ? first->done : k->end_row;
+        k->end_row =
+            (int64_t)min_size((size_t)l2k_cpu_rows_before(&plan->spec, step_end(plan), c, first), first->shape.height);
+    }
+    state->takes_planes = true;
+}
+
+/* Keeps the rows of the planes that the next step reads, too. */
+static void keep_rows(const l2k_plan *plan)
+{
+    const l2k_cpu_state *state = plan->state;
+    for (uint32_t c = 0; c < plan->spec.num_components; c++) {
+        const l2k_cpu_component *k = &state->components[c];
+        const l2k_level_pass *first = &k->passes[0];
+        const int64_t begin = first->goal - first->reach > k->first_row ? first->goal - first->reach : k->first_row;
+        if (first->num_joined && first->num_rows && first->shape.width)
+            l2k_cpu_keep_rows(plan, first, begin, k->end_row);
+    }
+}
+
 static l2k_status step(l2k_plan *plan)
 {
+    const l2k_cpu_state *state = plan->state;
     const double start = l2k_stage_start(plan->context);
     l2k_status status = L2K_OK;
     for (uint32_t c = 0; c < plan->spec.num_components && status == L2K_OK; c++)
         status = run_component(plan, c);
+    if (state->takes_planes && plan->spec.direction == L2K_FORWARD && status == L2K_OK)
+        keep_rows(plan);
     l2k_stage_end(plan->context, L2K_STAGE_TRANSFORM, start);
     return status;
 }
@@ -355,23 +395,12 @@ static l2k_status begin(l2k_plan *plan, const l2k_plane *planes)
         l2k_cpu_component *k = &state->components[c];
         l2k_cpu_rewind(k->passes, k->num_passes);
         k->first_row = k->passes[0].done;
+        k->end_row = k->passes[0].shape.passed.y1;
     }
+    state->takes_planes = false;
     while (!plan->spec.by_rows && next(plan))
         L2K_TRY(step(plan));
     return L2K_OK;
-}
-
-static void take_planes(l2k_plan *plan)
-{
-    l2k_cpu_component *components = ((l2k_cpu_state *)plan->state)->components;
-    for (uint32_t c = 0; c < plan->spec.num_components; c++)
-        components[c].first_row = components[c].passes[0].done;
-}
-
-static uint64_t step_end(const l2k_plan *plan)
-{
-    const l2k_cpu_state *state = plan->state;
-    return l2k_cpu_step_end(&plan->spec, &state->sizes.steps, state->step);
 }
 
 static l2k_plan_rows cells(const l2k_plan *plan, uint32_t c, unsigned band)

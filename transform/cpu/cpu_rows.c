@@ -179,21 +179,32 @@ static void advance_inverse(l2k_level_pass *passes, unsigned count, int64_t rows
 
 uint64_t l2k_cpu_step_end(const l2k_plan_spec *spec, const l2k_cpu_steps *steps, uint64_t step)
 {
-    const uint64_t read = step * steps->rows, margin = spec->direction == L2K_INVERSE ? steps->margin : 0;
-    return steps->rows == 0 ? UINT64_MAX : read > margin ? read - margin : 0;
+    const uint64_t end = step * steps->rows;
+    if (steps->rows == 0)
+        return UINT64_MAX;
+    if (spec->direction == L2K_FORWARD)
+        return end + steps->margin;
+    return end > steps->margin ? end - steps->margin : 0;
+}
+
+int64_t l2k_cpu_rows_before(const l2k_plan_spec *spec, uint64_t end, uint32_t c, const l2k_level_pass *first)
+{
+    const uint32_t distance = distance_of(&spec->components[c]);
+    return end == UINT64_MAX ? INT64_MAX : most((int64_t)((end + distance - 1) / distance) - first->y0, 0);
 }
 
 void l2k_cpu_set_goals(const l2k_plan_spec *spec, const l2k_cpu_steps *steps, uint64_t step, uint32_t c,
                        l2k_level_pass *passes)
 {
     const unsigned count = l2k_cpu_count_passes(spec, c);
-    const uint32_t distance = distance_of(&spec->components[c]);
-    const uint64_t end = l2k_cpu_step_end(spec, steps, step);
-    const int64_t rows =
-        end == UINT64_MAX ? INT64_MAX : most((int64_t)((end + distance - 1) / distance) - passes[0].y0, 0);
+    const bool forward = spec->direction == L2K_FORWARD;
+    uint64_t end = l2k_cpu_step_end(spec, steps, step);
+    if (forward && end != UINT64_MAX)
+        end -= steps->margin;
+    const int64_t rows = l2k_cpu_rows_before(spec, end, c, &passes[0]);
     for (unsigned i = 0; i < count; i++)
         passes[i].done = passes[i].goal;
-    if (spec->direction == L2K_FORWARD)
+    if (forward)
         advance_forward(passes, count, rows);
     else
         advance_inverse(passes, count, rows);
@@ -227,6 +238,14 @@ static int64_t rows_in_use(const l2k_plan_spec *spec, const l2k_plan_component *
            least(first, part + rows_of_band(s, orientation, most(s->done - s->reach, 0)));
 }
 
+/* The rows of the first level that the next step reads from the planes of this one and earlier ones. */
+static int64_t rows_kept(const l2k_plan_spec *spec, const l2k_cpu_steps *steps, uint64_t step, uint32_t c,
+                         const l2k_level_pass *first)
+{
+    const int64_t end = l2k_cpu_rows_before(spec, l2k_cpu_step_end(spec, steps, step), c, first);
+    return spec->direction == L2K_FORWARD ? least(end, first->shape.height) - most(first->goal - first->reach, 0) : 0;
+}
+
 /* The rows of a level's samples that are in use in the present step. */
 static int64_t samples_in_use(l2k_direction direction, const l2k_level_pass *before, const l2k_level_pass *s)
 {
@@ -257,8 +276,10 @@ void l2k_cpu_measure_rows(const l2k_plan_spec *spec, const l2k_cpu_steps *steps,
             l2k_level_pass *s = &passes[i];
             for (unsigned o = L2K_LL; o <= L2K_HH; o++)
                 s->bands[o].rows = (uint32_t)most(s->bands[o].rows, rows_in_use(spec, component, s, o));
-            if (i > 0)
-                s->num_rows = (size_t)most((int64_t)s->num_rows, samples_in_use(spec->direction, &passes[i - 1], s));
+            const int64_t rows = i > 0         ? samples_in_use(spec->direction, &passes[i - 1], s)
+                                 : steps->rows ? rows_kept(spec, steps, step, c, s)
+                                               : 0;
+            s->num_rows = (size_t)most((int64_t)s->num_rows, rows);
         }
     }
     for (unsigned i = 0; i < count; i++)

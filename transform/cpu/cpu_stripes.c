@@ -54,7 +54,7 @@ static half band_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned j, 
 static half next_row(const l2k_level_pass *s, unsigned j, int64_t y)
 {
     const l2k_level_pass *next = s->next[j];
-    return (half){l2k_cpu_sample_row(next, next->shape.passed.y0 + y) + next->shape.passed.x0, s->shape.low_width,
+    return (half){l2k_cpu_sample_row(next, 0, next->shape.passed.y0 + y) + next->shape.passed.x0, s->shape.low_width,
                   type_of_values(s), 1, next->stride * sizeof(uint32_t)};
 }
 
@@ -162,11 +162,12 @@ l2k_status l2k_cpu_analyse(const l2k_plan *plan, const l2k_plane *planes, const 
     while (l2k_ring_next(&ring)) {
         for (int64_t y = ring.load.first; y < ring.load.end; y++) {
             ring_rows(&ring, y, 0, rows);
-            if (s->level == 1) {
+            if (s->level == 1 && y >= state->components[s->first].first_row) {
                 locate_pixels(plan, planes, s, y, pixels);
                 l2k_pixels_load(state->pixel, s->wavelet->is_float, s->num_joined, pixels, width, rows);
             } else {
-                memcpy(rows[0], l2k_cpu_sample_row(s, y), width * sizeof(uint32_t));
+                for (unsigned j = 0; j < s->num_joined; j++)
+                    memcpy(rows[j], l2k_cpu_sample_row(s, j, y), width * sizeof(uint32_t));
             }
         }
         l2k_ring_lift(&ring);
@@ -176,6 +177,19 @@ l2k_status l2k_cpu_analyse(const l2k_plan *plan, const l2k_plane *planes, const 
         L2K_TRY(l2k_poll(plan->context, samples_of_rows(s, 2)));
     }
     return L2K_OK;
+}
+
+void l2k_cpu_keep_rows(const l2k_plan *plan, const l2k_level_pass *first, int64_t begin, int64_t end)
+{
+    const l2k_cpu_state *state = plan->state;
+    for (int64_t y = begin; y < end; y++) {
+        void *rows[L2K_MAX_JOINED];
+        l2k_pixel_row pixels[L2K_MAX_JOINED];
+        for (unsigned j = 0; j < first->num_joined; j++)
+            rows[j] = l2k_cpu_sample_row(first, j, y);
+        locate_pixels(plan, plan->planes, first, y, pixels);
+        l2k_pixels_load(state->pixel, first->wavelet->is_float, first->num_joined, pixels, first->shape.width, rows);
+    }
 }
 
 l2k_status l2k_cpu_copy_forward(const l2k_plan *plan, const l2k_plane *planes, const l2k_level_pass *s,
@@ -252,7 +266,7 @@ l2k_status l2k_cpu_synthesise(const l2k_plan *plan, const l2k_plane *planes, con
                 l2k_pixels_store(state->pixel, s->wavelet->is_float, s->num_joined, pixels,
                                  l2k_rect_width(s->shape.passed), rows);
             } else {
-                memcpy(l2k_cpu_sample_row(s, y), l2k_ring_row(&ring, 0, y), width * sizeof(uint32_t));
+                memcpy(l2k_cpu_sample_row(s, 0, y), l2k_ring_row(&ring, 0, y), width * sizeof(uint32_t));
             }
         }
         L2K_TRY(l2k_poll(plan->context, samples_of_rows(s, 2)));
