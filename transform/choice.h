@@ -44,9 +44,9 @@
 /* Belongs to an encoder, a decoder or a transform, whose context points to it; all threads of a run share it. */
 typedef struct l2k_choice {
     int64_t gpu_min_samples, opencl_min_samples; /* from which on CUDA, OpenCL is tried */
-    uint64_t seen;          /* samples of all images so far */
-    atomic_bool gpu_failed; /* in this run, which is noted once and not tried again */
-    atomic_bool cpu_noted;  /* in this run: a note has said that only the CPU can do something */
+    uint64_t seen;                               /* samples of all images so far */
+    atomic_bool gpu_failed;                      /* in this run, which is noted once and not tried again */
+    atomic_bool cpu_noted;                       /* in this run: a note has said that only the CPU can do something */
 } l2k_choice;
 
 /* Whether plans may be kept for the next run. They may not after a failure on the GPU, or work that the GPU cannot do:

@@ -271,8 +271,10 @@ l2k_status l2k_plan_begin(l2k_plan *plan, const l2k_plane *planes)
 {
     if (plan->under_way)
         return l2k_fail(plan->context, L2K_ERROR_STATE, "a transform plan was begun twice");
-    L2K_TRY(check_planes(plan, planes));
-    memcpy(plan->planes, planes, plan->spec.num_components * sizeof *planes);
+    if (planes) {
+        L2K_TRY(check_planes(plan, planes));
+        memcpy(plan->planes, planes, plan->spec.num_components * sizeof *planes);
+    }
     L2K_TRY(plan->backend->begin(plan, planes));
     plan->under_way = true;
     return L2K_OK;
@@ -301,10 +303,12 @@ l2k_status l2k_plan_step(l2k_plan *plan)
     return plan->backend->rows->step(plan);
 }
 
-void l2k_plan_take_planes(l2k_plan *plan, const l2k_plane *planes)
+l2k_status l2k_plan_take_planes(l2k_plan *plan, const l2k_plane *planes)
 {
+    L2K_TRY(check_planes(plan, planes));
     memcpy(plan->planes, planes, plan->spec.num_components * sizeof *planes);
     plan->backend->rows->take_planes(plan);
+    return L2K_OK;
 }
 
 uint64_t l2k_plan_step_end(const l2k_plan *plan)

@@ -136,7 +136,7 @@ l2k_status l2k_plan_finish(l2k_plan *plan);
 l2k_status l2k_plan_forward(l2k_plan *plan, const l2k_plane *planes);
 l2k_status l2k_plan_inverse(l2k_plan *plan, const l2k_plane *planes);
 
-/* A plan on the CPU by rows: begin only notes the planes, and the caller goes through steps. Each takes all levels some
+/* A plan on the CPU by rows: begin only notes the planes, or NULL, and the caller goes through steps. Each takes all levels some
  * rows further, and views hold only some rows of each subband. Calls in order: begin; as long as l2k_plan_next returns
  * true, l2k_plan_step; finish. Between them the caller encodes the code-blocks of the rows that a step has completed,
  * after it, or decodes those that the step reads, before it. */
@@ -144,10 +144,10 @@ bool l2k_plan_is_by_rows(const l2k_plan *plan);
 bool l2k_plan_next(l2k_plan *plan);
 l2k_status l2k_plan_step(l2k_plan *plan);
 
-/* Inverse, before a step: its samples go to these planes, which begin with the first row that it passes on; so will those
- * of later steps, which need planes of their own. The step passes on the rows of each component up to row `end` of the
- * reference grid at the resolution of the output, UINT64_MAX: all, where `end` is what l2k_plan_step_end returns. */
-void l2k_plan_take_planes(l2k_plan *plan, const l2k_plane *planes);
+/* Before a step of a plan that has begun without planes: those of the step, which have the rows between its end and that
+ * of the step before, forward as input, inverse as output. The end is a row of the reference grid at the resolution of
+ * the output; UINT64_MAX: all rows. Errors as for begin. */
+l2k_status l2k_plan_take_planes(l2k_plan *plan, const l2k_plane *planes);
 uint64_t l2k_plan_step_end(const l2k_plan *plan);
 
 /* Rows y0 .. y1 - 1 of a subband's domain; none if y1 <= y0. */

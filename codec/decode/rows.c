@@ -62,7 +62,7 @@ static l2k_status begin_tile(l2k_decoder *decoder, struct l2k_row_decoding *r, l
     L2K_TRY(l2k_need_blocks(&r->d, s));
     atomic_store(&s->damaged, false);
     s->is_begun = true;
-    L2K_TRY(l2k_engine_begin_steps(job->slot, s->planes));
+    L2K_TRY(l2k_engine_begin_steps(job->slot));
     r->under_way = true;
     return L2K_OK;
 }

@@ -45,11 +45,21 @@ static l2k_status code_tiles(l2k_encoder *encoder, l2k_encode_call *call)
     return l2k_workers_run(&encoder->workers, encoder->num_tiles, encode_share, call);
 }
 
+static l2k_status pack_tiles(l2k_encoder *encoder, const l2k_allocation *allocation)
+{
+    const double start = l2k_stage_start(&encoder->context);
+    l2k_encode_state_magnitudes(encoder, allocation->more_guard_bits);
+
+    /* Packets, in tile-parts: Annex B, codec/packets/. */
+    L2K_TRY(l2k_output_tiles(encoder, allocation->more_guard_bits));
+    l2k_stage_end(&encoder->context, L2K_STAGE_TIER2, start);
+    return L2K_OK;
+}
+
 l2k_status l2k_encode_tiles(l2k_encoder *encoder, uint32_t first, l2k_rect area, const l2k_plane *planes)
 {
     const l2k_encoding *e = &encoder->encoding;
-    const l2k_context *context = e->context;
-    l2k_encode_call call = {e, first, encoder->tiles, area, planes, encoder};
+    l2k_encode_call call = {e, first, encoder->tiles, area, planes, encoder, false};
     l2k_allocation allocation;
     L2K_TRY(l2k_encode_check_planes(e, area, planes));
 
@@ -62,13 +72,7 @@ l2k_status l2k_encode_tiles(l2k_encoder *encoder, uint32_t first, l2k_rect area,
         /* Rate control, coding passes into layers: J.14, layers.c. */
         L2K_TRY(l2k_encode_layers(encoder, &allocation));
     }
-    l2k_encode_state_magnitudes(encoder, allocation.more_guard_bits);
-
-    /* Packets, in tile-parts: Annex B, codec/packets/. */
-    double start = l2k_stage_start(context);
-    L2K_TRY(l2k_output_tiles(encoder, allocation.more_guard_bits));
-    l2k_stage_end(context, L2K_STAGE_TIER2, start);
-    return L2K_OK;
+    return pack_tiles(encoder, &allocation);
 }
 
 static l2k_status complete_output(l2k_encoder *encoder)
@@ -81,6 +85,14 @@ static l2k_status complete_output(l2k_encoder *encoder)
     return l2k_poll(&encoder->context, L2K_POLL_NOW); /* nothing is written after a "no" */
 }
 
+l2k_status l2k_encode_pack(l2k_encoder *encoder)
+{
+    l2k_allocation allocation;
+    L2K_TRY(l2k_encode_layers(encoder, &allocation));
+    L2K_TRY(pack_tiles(encoder, &allocation));
+    return complete_output(encoder);
+}
+
 static l2k_status encode_image(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes)
 {
     L2K_TRY(l2k_encode_start(encoder, image, false));
@@ -88,7 +100,7 @@ static l2k_status encode_image(l2k_encoder *encoder, const l2k_image *image, con
     return complete_output(encoder);
 }
 
-static l2k_status write_output(l2k_encoder *encoder, const l2k_stream *stream)
+l2k_status l2k_encode_write(l2k_encoder *encoder, const l2k_stream *stream)
 {
     L2K_TRY(l2k_encode_write_head(encoder, stream));
     return l2k_encode_write_tiles(encoder, stream);
@@ -102,7 +114,7 @@ l2k_status l2k_encoder_encode(l2k_encoder *encoder, const l2k_image *image, cons
     const int before = l2k_encode_enter(encoder);
     l2k_status status = encode_image(encoder, image, planes);
     if (status == L2K_OK)
-        status = write_output(encoder, stream);
+        status = l2k_encode_write(encoder, stream);
     status = l2k_encode_end(encoder, status);
     l2k_engine_leave(before);
     return status;

@@ -44,10 +44,12 @@ struct l2k_encoder {
     uint32_t num_tiles;              /* number of `tiles` */
     uint64_t num_trees;              /* number of trees built so far, which numbers the trees of the tiles */
     l2k_output output;
-    const l2k_stream *stream; /* if encoding by rows of tiles */
-    uint32_t next_tile;       /* if encoding by rows of tiles */
-    l2k_buffer memory;        /* the last result of l2k_encoder_encode_memory, unless that was output.packets */
-    l2k_batch_workers batch;  /* workers of batches */
+    const l2k_stream *stream;    /* if encoding by rows of tiles */
+    uint32_t next_tile;          /* if encoding by rows of tiles */
+    bool in_steps;               /* the only tile is encoded in steps: */
+    uint32_t next_row, step_end; /* rows of the reference grid of the present one; equal after the last */
+    l2k_buffer memory;           /* the last result of l2k_encoder_encode_memory, unless that was output.packets */
+    l2k_batch_workers batch;     /* workers of batches */
 };
 
 extern const l2k_option_rule l2k_encoder_rules[];
@@ -55,6 +57,10 @@ extern const l2k_option_rule l2k_encoder_rules[];
 /* Encodes encoder->num_tiles tiles from number `first` on, from samples to tile-parts in output.tiles. `area`: the part
  * of the image that `planes` hold. */
 l2k_status l2k_encode_tiles(l2k_encoder *encoder, uint32_t first, l2k_rect area, const l2k_plane *planes);
+
+/* Layers, packets and headers of the encoded tiles, which are all of the image; and writes the file. */
+l2k_status l2k_encode_pack(l2k_encoder *encoder);
+l2k_status l2k_encode_write(l2k_encoder *encoder, const l2k_stream *stream);
 
 /* Units of progress that a sample counts, by stage. */
 enum { L2K_UNITS_TRANSFORM = 3, L2K_UNITS_BLOCKS = 12, L2K_UNITS_PACKETS = 1 };

@@ -231,6 +231,8 @@ static l2k_status prepare_encode(const l2k_engine *engine, l2k_engine_slot *slot
 l2k_status l2k_engine_begin_encode(l2k_engine *engine, l2k_engine_slot *slot, l2k_encode_request *request)
 {
     L2K_TRY(prepare_encode(engine, slot, request));
+    if (request->in_steps)
+        return l2k_engine_runs_in_steps(slot) ? l2k_engine_begin_steps(slot) : L2K_OK;
     if (request->off_host && !l2k_is_off_host(request->tile->components[0].view))
         L2K_TRY(l2k_engine_fetch_planes(&engine->context, request));
     return table_of(engine, slot)->begin_encode(engine, slot, request);
@@ -239,6 +241,13 @@ l2k_status l2k_engine_begin_encode(l2k_engine *engine, l2k_engine_slot *slot, l2
 l2k_status l2k_engine_finish_transform(l2k_engine_slot *slot)
 {
     return l2k_plan_finish(slot->plan);
+}
+
+l2k_status l2k_engine_encode_step(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
+                                  const l2k_plane *planes)
+{
+    L2K_TRY(l2k_plan_take_planes(slot->plan, planes));
+    return l2k_engine_cpu.encode_step(engine, slot->plan, request);
 }
 
 l2k_status l2k_engine_finish_encode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
@@ -312,9 +321,9 @@ bool l2k_engine_runs_in_steps(const l2k_engine_slot *slot)
     return l2k_plan_is_by_rows(slot->plan);
 }
 
-l2k_status l2k_engine_begin_steps(l2k_engine_slot *slot, const l2k_plane *planes)
+l2k_status l2k_engine_begin_steps(l2k_engine_slot *slot)
 {
-    return l2k_plan_begin(slot->plan, planes);
+    return l2k_plan_begin(slot->plan, NULL);
 }
 
 bool l2k_engine_next_step(l2k_engine_slot *slot, uint64_t *end)
@@ -328,7 +337,7 @@ l2k_status l2k_engine_decode_step(l2k_engine *engine, l2k_engine_slot *slot, con
                                   const l2k_plane *planes)
 {
     if (planes)
-        l2k_plan_take_planes(slot->plan, planes);
+        L2K_TRY(l2k_plan_take_planes(slot->plan, planes));
     return l2k_engine_cpu.decode_step(engine, slot->plan, request);
 }
 

@@ -34,6 +34,7 @@ typedef struct l2k_encode_request {
     bool lengths;              /* return the lengths of packets */
     double ratio;              /* target of the layer (rate.h), with distortions; 0: the layer has everything */
     size_t fixed_bytes;        /* bytes outside packets that count towards the ratio */
+    bool in_steps;             /* planes come with steps, if l2k_engine_runs_in_steps; otherwise begin only plans */
 } l2k_encode_request;
 
 /* Host memory with all packets of a tile. It stays until the engine's next tile. */
@@ -93,7 +94,9 @@ typedef struct l2k_engine_table {
     /* Codes the code-blocks of complete views once more, with the present steps; needs no slot. */
     l2k_status (*recode)(l2k_engine *engine, const l2k_encode_request *request);
     l2k_status (*begin_decode)(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request);
-    /* A step of a plan by rows: the code-blocks that it reads, then its samples. NULL: no plan runs by rows. */
+    /* A step of a plan by rows: forward its samples, then the code-blocks that it completes; inverse the code-blocks that
+     * it reads, then its samples. NULL: no plan runs by rows. */
+    l2k_status (*encode_step)(l2k_engine *engine, l2k_plan *plan, const l2k_encode_request *request);
     l2k_status (*decode_step)(l2k_engine *engine, l2k_plan *plan, const l2k_decode_request *request);
     /* Releases the code that coded blocks point to. */
     void (*forget)(l2k_engine *engine);
@@ -167,6 +170,8 @@ l2k_status l2k_engine_begin_encode(l2k_engine *engine, l2k_engine_slot *slot, l2
 l2k_status l2k_engine_finish_encode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
                                     l2k_made_packets *made);
 l2k_status l2k_engine_finish_transform(l2k_engine_slot *slot);
+l2k_status l2k_engine_encode_step(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
+                                  const l2k_plane *planes);
 l2k_status l2k_engine_recode(l2k_engine *engine, const l2k_encode_request *request);
 
 /* Decoding. `prepare` makes the slot's plan and views; `begin` decodes the code-blocks into them and starts the inverse
@@ -176,11 +181,11 @@ l2k_status l2k_engine_prepare_decode(l2k_engine *engine, l2k_engine_slot *slot, 
                                      bool *on_host);
 l2k_status l2k_engine_begin_decode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request);
 l2k_status l2k_engine_finish_decode(l2k_engine_slot *slot);
-/* Decoding in steps, where the slot's plan runs by rows (transform/plan.h): in place of begin and finish, begin_steps;
- * then next_step, which sets *end as l2k_plan_step_end does, and decode_step in turn until next_step returns false;
- * finish. `planes` receive the rows that the step passes on; NULL if it passes on none. */
+/* In steps, where the slot's plan runs by rows (transform/plan.h): after begin_encode with in_steps, or begin_steps,
+ * next_step, which sets *end as l2k_plan_step_end does, and encode_step or decode_step in turn until next_step returns
+ * false; then finish_transform or finish_decode. `planes` are those of the step; NULL if it passes on no rows. */
 bool l2k_engine_runs_in_steps(const l2k_engine_slot *slot);
-l2k_status l2k_engine_begin_steps(l2k_engine_slot *slot, const l2k_plane *planes);
+l2k_status l2k_engine_begin_steps(l2k_engine_slot *slot);
 bool l2k_engine_next_step(l2k_engine_slot *slot, uint64_t *end);
 l2k_status l2k_engine_decode_step(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request,
                                   const l2k_plane *planes);

@@ -198,10 +198,10 @@ void l2k_cpu_set_goals(const l2k_plan_spec *spec, const l2k_cpu_steps *steps, ui
 {
     const unsigned count = l2k_cpu_count_passes(spec, c);
     const bool forward = spec->direction == L2K_FORWARD;
-    uint64_t end = l2k_cpu_step_end(spec, steps, step);
-    if (forward && end != UINT64_MAX)
-        end -= steps->margin;
-    const int64_t rows = l2k_cpu_rows_before(spec, end, c, &passes[0]);
+    const uint64_t end = l2k_cpu_step_end(spec, steps, step);
+    int64_t rows = l2k_cpu_rows_before(spec, end, c, &passes[0]);
+    if (forward && rows < passes[0].shape.height) /* the last rows wait for no more */
+        rows = l2k_cpu_rows_before(spec, end - steps->margin, c, &passes[0]);
     for (unsigned i = 0; i < count; i++)
         passes[i].done = passes[i].goal;
     if (forward)

@@ -128,6 +128,21 @@ static void quantise_half(const l2k_plan *plan, const l2k_level_pass *s, const v
         rows->store[s->wavelet->is_float][to->type](values, to->n, to->step, to->at);
 }
 
+/* Row y of a level's samples: from the planes, or kept. */
+static void load_samples(const l2k_plan *plan, const l2k_plane *planes, const l2k_level_pass *s, int64_t y,
+                         void *rows[L2K_MAX_JOINED])
+{
+    const l2k_cpu_state *state = plan->state;
+    if (s->level <= 1 && y >= state->components[s->first].first_row) {
+        l2k_pixel_row pixels[L2K_MAX_JOINED];
+        locate_pixels(plan, planes, s, y, pixels);
+        l2k_pixels_load(state->pixel, s->wavelet->is_float, s->num_joined, pixels, s->shape.width, rows);
+        return;
+    }
+    for (unsigned j = 0; j < s->num_joined; j++)
+        memcpy(rows[j], l2k_cpu_sample_row(s, j, y), s->shape.width * sizeof(uint32_t));
+}
+
 /* Horizontal analysis of a vertically finished row, and quantisation. Halves that need no quantiser go straight to
  * their place. */
 static void analyse_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned j, int64_t y, const void *row,
@@ -162,13 +177,7 @@ l2k_status l2k_cpu_analyse(const l2k_plan *plan, const l2k_plane *planes, const 
     while (l2k_ring_next(&ring)) {
         for (int64_t y = ring.load.first; y < ring.load.end; y++) {
             ring_rows(&ring, y, 0, rows);
-            if (s->level == 1 && y >= state->components[s->first].first_row) {
-                locate_pixels(plan, planes, s, y, pixels);
-                l2k_pixels_load(state->pixel, s->wavelet->is_float, s->num_joined, pixels, width, rows);
-            } else {
-                for (unsigned j = 0; j < s->num_joined; j++)
-                    memcpy(rows[j], l2k_cpu_sample_row(s, j, y), width * sizeof(uint32_t));
-            }
+            load_samples(plan, planes, s, y, rows);
         }
         l2k_ring_lift(&ring);
         for (int64_t y = ring.finished.first; y < ring.finished.end; y++)
@@ -181,14 +190,11 @@ l2k_status l2k_cpu_analyse(const l2k_plan *plan, const l2k_plane *planes, const 
 
 void l2k_cpu_keep_rows(const l2k_plan *plan, const l2k_level_pass *first, int64_t begin, int64_t end)
 {
-    const l2k_cpu_state *state = plan->state;
     for (int64_t y = begin; y < end; y++) {
         void *rows[L2K_MAX_JOINED];
-        l2k_pixel_row pixels[L2K_MAX_JOINED];
         for (unsigned j = 0; j < first->num_joined; j++)
             rows[j] = l2k_cpu_sample_row(first, j, y);
-        locate_pixels(plan, plan->planes, first, y, pixels);
-        l2k_pixels_load(state->pixel, first->wavelet->is_float, first->num_joined, pixels, first->shape.width, rows);
+        load_samples(plan, plan->planes, first, y, rows);
     }
 }
 
@@ -201,8 +207,7 @@ l2k_status l2k_cpu_copy_forward(const l2k_plan *plan, const l2k_plane *planes, c
     void *rows[L2K_MAX_JOINED] = {scratch, scratch + stride, scratch + 2 * stride};
     l2k_pixel_row pixels[L2K_MAX_JOINED];
     for (int64_t y = begin; y < end; y++) {
-        locate_pixels(plan, planes, s, y, pixels);
-        l2k_pixels_load(state->pixel, is_float, s->num_joined, pixels, s->shape.width, rows);
+        load_samples(plan, planes, s, y, rows);
         for (unsigned j = 0; j < s->num_joined; j++) {
             half to = band_row(plan, s, j, L2K_LL, y);
             quantise_half(plan, s, rows[j], &to);

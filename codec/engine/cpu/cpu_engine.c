@@ -209,6 +209,7 @@ const l2k_engine_table l2k_engine_cpu = {
     .begin_encode = begin_encode,
     .finish_encode = l2k_cpu_finish_encode,
     .recode = recode,
+    .encode_step = encode_step,
     .begin_decode = l2k_cpu_begin_decode,
     .decode_step = decode_step,
     .forget = forget,
