@@ -568,7 +568,9 @@ L2K_API l2k_status l2k_encoder_encode_batch(l2k_encoder *encoder, l2k_encode_ite
  *     l2k_encoder_put_rows        that part
  *     l2k_encoder_end             finishes the file
  *
- * With the option BY_TILE the unit is a tile, in tile order, and l2k_encoder_next_tile tells where the next one is.
+ * With the option BY_TILE the unit is a tile, in tile order, and l2k_encoder_next_tile tells where the next one is. An
+ * image of one tile is taken in steps of a few hundred rows if the CPU encodes it and no quantiser steps have to reach a
+ * target: its coded bytes stay in memory, and the file, written with the last rows, is that of l2k_encoder_encode.
  *
  * Any failure ends the image, and so do l2k_encoder_begin and _encode. A call with missing arguments, or one that puts
  * rows when none are left, fails without any effect. To abandon an image, end it before all rows were put;
@@ -581,8 +583,8 @@ L2K_API l2k_status l2k_encoder_encode_batch(l2k_encoder *encoder, l2k_encode_ite
  * any tile, and TLM is L2K_ERROR_ARGUMENT. `image`, what it points to, and `stream` must stay valid until the end. */
 L2K_API l2k_status l2k_encoder_begin(l2k_encoder *encoder, const l2k_image *image, const l2k_stream *stream);
 
-/* The rows of the reference grid, [y0, y1), that the next row of tiles covers within the image area; y0 == y1 when all
- * have been put. L2K_ERROR_STATE outside of begin and end; so do the next two functions. */
+/* The rows of the reference grid, [y0, y1), that the next row of tiles or the next step takes; y0 == y1 when all have
+ * been put. L2K_ERROR_STATE outside of begin and end; so do the next two functions. */
 L2K_API l2k_status l2k_encoder_next_rows(const l2k_encoder *encoder, uint32_t *y0, uint32_t *y1);
 
 /* The same as an area, [x0, x1) x [y0, y1): the next tile with the option BY_TILE, else the next row of tiles from edge
