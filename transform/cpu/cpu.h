@@ -92,10 +92,8 @@ void l2k_cpu_shape_passes(const l2k_plan_spec *spec, uint32_t c, l2k_level_pass 
 
 l2k_cpu_steps l2k_cpu_steps_of(const l2k_plan_spec *spec);
 
-/* Finds the rows that buffers need, by going through all steps: num_rows of passes, `rows` of their bands. `most`
- * receives the most rows that a step takes of the first level. */
-void l2k_cpu_measure_rows(const l2k_plan_spec *spec, const l2k_cpu_steps *steps, uint32_t c, l2k_level_pass *passes,
-                          uint64_t *most);
+/* Finds the rows that buffers need, by going through all steps: num_rows of passes, `rows` of their bands. */
+void l2k_cpu_measure_rows(const l2k_plan_spec *spec, const l2k_cpu_steps *steps, uint32_t c, l2k_level_pass *passes);
 
 /* Returns to the start. */
 void l2k_cpu_rewind(l2k_level_pass *passes, unsigned count);

@@ -36,6 +36,12 @@ static size_t count_stripes(uint64_t width, uint64_t height, unsigned num_joined
     return max_size(min_size(height / GOOD_STRIPE_ROWS, 3 * threads), min_size(height / MIN_STRIPE_ROWS, threads));
 }
 
+/* Deeper levels of a window can have more than the first. */
+static size_t most_stripes(const l2k_level_pass *s, size_t threads)
+{
+    return count_stripes(s->shape.width, l2k_rect_height(s->shape.passed), s->num_joined ? s->num_joined : 1, threads);
+}
+
 static size_t low_stride(size_t width)
 {
     return (width + 15) / 16 * 16;
@@ -92,15 +98,13 @@ static void measure_component(const l2k_plan_spec *spec, uint32_t c, unsigned th
 {
     l2k_rect held[L2K_MAX_SUBBANDS];
     const unsigned count = l2k_cpu_count_passes(spec, c);
-    uint64_t most_rows = 0;
     l2k_cpu_shape_passes(spec, c, passes, held);
-    l2k_cpu_measure_rows(spec, &s->steps, c, passes, &most_rows);
+    l2k_cpu_measure_rows(spec, &s->steps, c, passes);
     for (unsigned i = 0; i < count; i++) {
         passes[i].stride = low_stride(passes[i].shape.width);
         s->row_stride = max_size(s->row_stride, passes[i].stride);
+        s->threads = max_size(s->threads, min_size(most_stripes(&passes[i], threads), threads));
     }
-    const size_t stripes = count_stripes(passes[0].shape.width, most_rows, max_size(passes[0].num_joined, 1), threads);
-    s->threads = max_size(s->threads, min_size(stripes, threads));
     list_rows(passes, count, rows);
     l2k_layout_parts(spec->direction, spec->type, &spec->components[c], held, view);
     if (keeps_rows(rows, view->num_bands))

@@ -246,12 +246,14 @@ static int64_t rows_kept(const l2k_plan_spec *spec, const l2k_cpu_steps *steps, 
     return spec->direction == L2K_FORWARD ? least(end, first->shape.height) - most(first->goal - first->reach, 0) : 0;
 }
 
-/* The rows of a level's samples that are in use in the present step. */
+/* The rows of a level's samples that are in use in the present step; also those that it only writes, as stripes write in
+ * any order. */
 static int64_t samples_in_use(l2k_direction direction, const l2k_level_pass *before, const l2k_level_pass *s)
 {
     if (direction == L2K_FORWARD)
         return rows_of_band(before, L2K_LL, before->goal) - most(s->done - s->reach, 0);
-    return s->goal - s->shape.passed.y0 - rows_of_band(before, L2K_LL, most(before->done - before->reach, 0));
+    const int64_t read = s->shape.passed.y0 + rows_of_band(before, L2K_LL, most(before->done - before->reach, 0));
+    return s->goal - least(read, s->done);
 }
 
 static void settle_band(const l2k_plan_component *component, l2k_band_rows *band)
@@ -262,8 +264,7 @@ static void settle_band(const l2k_plan_component *component, l2k_band_rows *band
         band->rows = 0;
 }
 
-void l2k_cpu_measure_rows(const l2k_plan_spec *spec, const l2k_cpu_steps *steps, uint32_t c, l2k_level_pass *passes,
-                          uint64_t *most_rows)
+void l2k_cpu_measure_rows(const l2k_plan_spec *spec, const l2k_cpu_steps *steps, uint32_t c, l2k_level_pass *passes)
 {
     const l2k_plan_component *component = &spec->components[c];
     const unsigned count = l2k_cpu_count_passes(spec, c);
@@ -271,7 +272,6 @@ void l2k_cpu_measure_rows(const l2k_plan_spec *spec, const l2k_cpu_steps *steps,
     l2k_cpu_rewind(passes, count);
     while (passes[0].goal < passes[0].shape.passed.y1) {
         l2k_cpu_set_goals(spec, steps, ++step, c, passes);
-        *most_rows = (uint64_t)most((int64_t)*most_rows, passes[0].goal - passes[0].done);
         for (unsigned i = 0; i < count; i++) {
             l2k_level_pass *s = &passes[i];
             for (unsigned o = L2K_LL; o <= L2K_HH; o++)
