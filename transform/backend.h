@@ -4,14 +4,14 @@
 
 #include "transform/device.h"
 
-/* Steps of a plan by rows, each as in plan.h with l2k_plan_ before its name. */
+/* Strips of a plan by rows, each as in plan.h with l2k_plan_ before its name. */
 typedef struct l2k_row_functions {
     bool (*next)(l2k_plan *plan);
-    l2k_status (*step)(l2k_plan *plan);
+    l2k_status (*strip)(l2k_plan *plan);
     l2k_plan_rows (*cells)(const l2k_plan *plan, uint32_t c, unsigned band);
     const uint32_t *(*kept_rows)(const l2k_plan *plan, uint32_t c);
-    void (*take_planes)(l2k_plan *plan); /* plan->planes are those of the step */
-    uint64_t (*step_end)(const l2k_plan *plan);
+    void (*take_planes)(l2k_plan *plan); /* plan->planes are those of the strip */
+    uint64_t (*strip_end)(const l2k_plan *plan);
 } l2k_row_functions;
 
 /* - create: the views have their layout, unless it is the CPU; allocates all memory, sets base, on_device and, if necessary, stride of each

@@ -228,9 +228,10 @@ bool l2k_plan_fits(const l2k_plan *plan, const l2k_plan_spec *spec)
 {
     const l2k_plan_spec *own = &plan->spec;
     if (own->direction != spec->direction || own->type != spec->type || own->memory != spec->memory ||
-        own->by_rows != spec->by_rows || own->step_samples != spec->step_samples || own->truncates != spec->truncates ||
-        !own->cpu_reason != !spec->cpu_reason || own->levels_at_once != spec->levels_at_once ||
-        own->component_transform != spec->component_transform || own->num_components != spec->num_components)
+        own->by_rows != spec->by_rows || own->strip_samples != spec->strip_samples ||
+        own->truncates != spec->truncates || !own->cpu_reason != !spec->cpu_reason ||
+        own->levels_at_once != spec->levels_at_once || own->component_transform != spec->component_transform ||
+        own->num_components != spec->num_components)
         return false;
     for (uint32_t c = 0; c < spec->num_components; c++)
         if (!component_fits(spec->direction, &own->components[c], &spec->components[c]) ||
@@ -293,14 +294,14 @@ bool l2k_plan_is_by_rows(const l2k_plan *plan)
     return plan->spec.by_rows && plan->backend->rows;
 }
 
-bool l2k_plan_next(l2k_plan *plan)
+bool l2k_plan_next_strip(l2k_plan *plan)
 {
     return plan->backend->rows->next(plan);
 }
 
-l2k_status l2k_plan_step(l2k_plan *plan)
+l2k_status l2k_plan_run_strip(l2k_plan *plan)
 {
-    return plan->backend->rows->step(plan);
+    return plan->backend->rows->strip(plan);
 }
 
 l2k_status l2k_plan_take_planes(l2k_plan *plan, const l2k_plane *planes)
@@ -311,9 +312,9 @@ l2k_status l2k_plan_take_planes(l2k_plan *plan, const l2k_plane *planes)
     return L2K_OK;
 }
 
-uint64_t l2k_plan_step_end(const l2k_plan *plan)
+uint64_t l2k_plan_strip_end(const l2k_plan *plan)
 {
-    return plan->backend->rows->step_end(plan);
+    return plan->backend->rows->strip_end(plan);
 }
 
 l2k_plan_rows l2k_plan_cells(const l2k_plan *plan, uint32_t c, unsigned band)

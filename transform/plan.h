@@ -75,8 +75,8 @@ typedef struct l2k_plan_spec {
     /* Not NULL: why only the CPU can do this; noted if the GPU would be used. */
     const char *cpu_reason;
     l2k_plan_memory memory;
-    bool by_rows;          /* if the plan is on the CPU, it runs in steps of its caller's: see l2k_plan_next */
-    uint32_t step_samples; /* then: steps of about as many samples, 0: the usual number */
+    bool by_rows;           /* if the plan is on the CPU, it runs in strips of its caller's: see l2k_plan_next_strip */
+    uint32_t strip_samples; /* then: strips of about as many samples, 0: the usual number */
     /* CUDA, for tests and measurements: levels per launch, 1, 2, or 3 for as many as there are; 0: the fastest for the
      * size. */
     unsigned levels_at_once;
@@ -136,31 +136,31 @@ l2k_status l2k_plan_finish(l2k_plan *plan);
 l2k_status l2k_plan_forward(l2k_plan *plan, const l2k_plane *planes);
 l2k_status l2k_plan_inverse(l2k_plan *plan, const l2k_plane *planes);
 
-/* A plan on the CPU by rows: begin only notes the planes, or NULL, and the caller goes through steps. Each takes all levels some
- * rows further, and views hold only some rows of each subband. Calls in order: begin; as long as l2k_plan_next returns
- * true, l2k_plan_step; finish. Between them the caller encodes the code-blocks of the rows that a step has completed,
- * after it, or decodes those that the step reads, before it. */
+/* A plan on the CPU by rows: begin only notes the planes, or NULL, and the caller goes through strips of the tile. Each
+ * takes all levels some rows further, and views hold only some rows of each subband. Calls in order: begin; as long as
+ * l2k_plan_next_strip returns true, l2k_plan_run_strip; finish, also after an error. Between them the caller encodes
+ * the code-blocks that a strip has completed, after it, or decodes those that it reads, before it. */
 bool l2k_plan_is_by_rows(const l2k_plan *plan);
-bool l2k_plan_next(l2k_plan *plan);
-l2k_status l2k_plan_step(l2k_plan *plan);
+bool l2k_plan_next_strip(l2k_plan *plan);
+l2k_status l2k_plan_run_strip(l2k_plan *plan);
 
-/* Before a step of a plan that has begun without planes: those of the step, which have the rows between its end and that
- * of the step before, forward as input, inverse as output. The end is a row of the reference grid at the resolution of
- * the output; UINT64_MAX: all rows. Errors as for begin. */
+/* Before a strip of a plan that has begun without planes: those of the strip, which have the rows between its end and
+ * that of the strip before, forward as input, inverse as output. The end is a row of the reference grid at the
+ * resolution of the output; UINT64_MAX: all rows. Errors as for begin. */
 l2k_status l2k_plan_take_planes(l2k_plan *plan, const l2k_plane *planes);
-uint64_t l2k_plan_step_end(const l2k_plan *plan);
+uint64_t l2k_plan_strip_end(const l2k_plan *plan);
 
 /* Rows y0 .. y1 - 1 of a subband's domain; none if y1 <= y0. */
 typedef struct l2k_plan_rows {
     uint32_t y0, y1;
 } l2k_plan_rows;
 
-/* The rows of subband `band` that the present step completes or reads, in whole cells: over all steps, each row once.
+/* The rows of subband `band` that the present strip completes or reads, in whole cells: over all strips, each row once.
  * y0 is 0 at the first ones, and y1 UINT32_MAX at the last. */
 l2k_plan_rows l2k_plan_cells(const l2k_plan *plan, uint32_t c, unsigned band);
 
 /* The numbers of rows that the view of component c has of each subband at a time: row y of the subband's domain is its
- * row y % rows[band]; 0: it has all of them. NULL: all views have all rows, and there is a single step. */
+ * row y % rows[band]; 0: it has all of them. NULL: all views have all rows, and there is a single strip. */
 const uint32_t *l2k_plan_kept_rows(const l2k_plan *plan, uint32_t c);
 
 /* Memory that a CPU plan for `spec` with that many threads takes through the allocation hook, in bytes, including

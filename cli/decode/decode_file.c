@@ -76,12 +76,12 @@ static void begin_strips(cli_decode_file *file, const cli_decode_job *job, const
     cli_strips_begin(&file->strips, &file->picture, info, (uint32_t)job->options->reduce.value, least);
 }
 
-/* Of many files, one is written while others are decoded, which pays more than writing each in steps. */
-static bool takes_steps(const cli_decode_file *file, const cli_decode_job *job, const l2k_info *info,
-                        const cli_task *task)
+/* Of many files, one is written while others are decoded, which pays more than writing each in strips. */
+static bool decoder_cuts(const cli_decode_file *file, const cli_decode_job *job, const l2k_info *info,
+                         const cli_task *task)
 {
     return (job->is_alone || job->options->by_rows) && cli_writer_takes_rows(task->output, file->format, &job->write) &&
-           cli_strips_can_step(&file->strips, info);
+           cli_strips_suit_decoder(&file->strips, info);
 }
 
 bool cli_decode_strips(cli_decode_file *file, cli_coded_file *coded, const cli_decode_job *job, const l2k_info *info,
@@ -91,10 +91,10 @@ bool cli_decode_strips(cli_decode_file *file, cli_coded_file *coded, const cli_d
     cli_strips *strips = &file->strips, next;
     bool begun = false;
     begin_strips(file, job, info, task);
-    if (takes_steps(file, job, info, task)) {
-        if (!cli_coded_begin_steps(coded, &file->picture))
+    if (decoder_cuts(file, job, info, task)) {
+        if (!cli_coded_begin_strips(coded, &file->picture))
             return false;
-        strips->steps = coded->decoder;
+        strips->decoder = coded->decoder;
     }
     next = *strips;
     while (cli_strips_next(&next)) {
@@ -107,5 +107,5 @@ bool cli_decode_strips(cli_decode_file *file, cli_coded_file *coded, const cli_d
                                    strips->reduce))
             return false;
     }
-    return !strips->steps || cli_coded_end_steps(coded);
+    return !strips->decoder || cli_coded_end_strips(coded);
 }

@@ -80,7 +80,7 @@ bool cli_coded_create(cli_coded_file *file, const char *name, bool quiet, bool s
 bool cli_coded_next(cli_coded_file *file, cli_input *input)
 {
     cli_messages_init(&file->messages, input->name, file->messages.quiet);
-    file->incomplete = file->in_steps = false;
+    file->incomplete = file->in_strips = false;
     /* One may be left from the previous file. */
     l2k_status status = l2k_decoder_set_region(file->decoder, 0, 0, UINT32_MAX, UINT32_MAX);
     if (status == L2K_OK)
@@ -121,8 +121,8 @@ static bool decode(cli_coded_file *file, const cli_picture *picture)
     l2k_status status = cli_coded_limit_memory(file, cli_picture_bytes(picture));
     cli_interrupt_wait(true);
     if (status == L2K_OK)
-        status = file->in_steps ? l2k_decoder_get_rows(file->decoder, picture->planes)
-                                : l2k_decoder_decode(file->decoder, picture->planes);
+        status = file->in_strips ? l2k_decoder_get_rows(file->decoder, picture->planes)
+                                 : l2k_decoder_decode(file->decoder, picture->planes);
     cli_interrupt_wait(false);
     file->incomplete = file->incomplete || status == L2K_INCOMPLETE;
     return status == L2K_OK || status == L2K_INCOMPLETE || cli_messages_fail(&file->messages, status);
@@ -138,9 +138,9 @@ bool cli_coded_decode_rows(cli_coded_file *file, cli_picture *picture, cli_layou
 {
     l2k_image strip;
     l2k_status status = L2K_OK;
-    if (!file->in_steps)
+    if (!file->in_strips)
         status = l2k_decoder_set_region(file->decoder, picture->image.x0, y0, picture->image.x1, y1);
-    if (!file->in_steps && status == L2K_OK)
+    if (!file->in_strips && status == L2K_OK)
         status = l2k_decoder_image(file->decoder, &strip);
     if (status != L2K_OK)
         return cli_messages_fail(&file->messages, status);
@@ -151,7 +151,7 @@ bool cli_coded_decode_rows(cli_coded_file *file, cli_picture *picture, cli_layou
     return true;
 }
 
-bool cli_coded_begin_steps(cli_coded_file *file, const cli_picture *picture)
+bool cli_coded_begin_strips(cli_coded_file *file, const cli_picture *picture)
 {
     enum { ROWS_OF_STEP = 256 };
     l2k_status status = cli_coded_limit_memory(file, cli_picture_strip_bytes(picture, ROWS_OF_STEP));
@@ -159,14 +159,14 @@ bool cli_coded_begin_steps(cli_coded_file *file, const cli_picture *picture)
     if (status == L2K_OK)
         status = l2k_decoder_begin(file->decoder);
     cli_interrupt_wait(false);
-    file->in_steps = status == L2K_OK;
-    return file->in_steps || cli_messages_fail(&file->messages, status);
+    file->in_strips = status == L2K_OK;
+    return file->in_strips || cli_messages_fail(&file->messages, status);
 }
 
-bool cli_coded_end_steps(cli_coded_file *file)
+bool cli_coded_end_strips(cli_coded_file *file)
 {
     const l2k_status status = l2k_decoder_end(file->decoder);
-    file->in_steps = false;
+    file->in_strips = false;
     file->incomplete = file->incomplete || status == L2K_INCOMPLETE;
     return status == L2K_OK || status == L2K_INCOMPLETE || cli_messages_fail(&file->messages, status);
 }

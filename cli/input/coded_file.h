@@ -11,7 +11,7 @@
 typedef struct cli_coded_file {
     l2k_decoder *decoder;
     cli_messages messages; /* subject: the file's name for messages */
-    bool in_steps;         /* the decoder has begun an image by rows */
+    bool in_strips;        /* the decoder has begun an image by rows */
     bool incomplete;       /* the file ended early while it was decoded */
     const void *mapped;    /* the file in memory, or NULL */
     size_t mapped_bytes;
@@ -40,10 +40,10 @@ bool cli_coded_decode(cli_coded_file *file, cli_picture *picture, cli_layout lay
 bool cli_coded_decode_rows(cli_coded_file *file, cli_picture *picture, cli_layout layout, uint32_t y0, uint32_t y1,
                            uint32_t reduce);
 
-/* Begins and ends decoding in the decoder's own steps (l2k_decoder_begin): cli_coded_decode_rows then takes its next
+/* Begins and ends decoding in the decoder's own strips (l2k_decoder_begin): cli_coded_decode_rows then takes its next
  * rows. */
-bool cli_coded_begin_steps(cli_coded_file *file, const cli_picture *picture);
-bool cli_coded_end_steps(cli_coded_file *file);
+bool cli_coded_begin_strips(cli_coded_file *file, const cli_picture *picture);
+bool cli_coded_end_strips(cli_coded_file *file);
 
 /* Limits the decoder to what --max-memory leaves after `taken` bytes and other_bytes; without that option, the
  * library's own limit stays. */

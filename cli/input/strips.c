@@ -1,5 +1,5 @@
-/* Cuts between strips: at the end of a row of tiles, on a row that sub-sampled components allow; or where a decoder that
- * works in steps has them. */
+/* Cuts between strips: at the end of a row of tiles, on a row that sub-sampled components allow; or where a decoder
+ * that works in strips has them. */
 #include "cli/input/strips.h"
 
 #include "cli/run/progress.h"
@@ -49,13 +49,14 @@ void cli_strips_begin(cli_strips *strips, const cli_picture *picture, const l2k_
                            .y1 = y0};
 }
 
-/* A decoder's steps end at multiples of the largest YRsiz. */
-bool cli_strips_can_step(const cli_strips *strips, const l2k_info *info)
+/* A decoder's strips end at multiples of the largest YRsiz. */
+bool cli_strips_suit_decoder(const cli_strips *strips, const l2k_info *info)
 {
     uint64_t most = 1;
     for (uint32_t c = 0; c < strips->picture->image.num_components; c++)
         most = strips->picture->components[c].dy > most ? strips->picture->components[c].dy : most;
-    return info->tiles_across * info->tiles_down == 1 && strips->unit == most << strips->reduce && (most == 1 || strips->y0 == 0);
+    return info->tiles_across * info->tiles_down == 1 && strips->unit == most << strips->reduce &&
+           (most == 1 || strips->y0 == 0);
 }
 
 /* The earliest end of the strip: output rows above the first sample row of a component repeat that row, so the first
@@ -76,8 +77,8 @@ static uint64_t least_end(const cli_strips *strips)
 bool cli_strips_next(cli_strips *strips)
 {
     const uint64_t end = strips->picture->image.y1, y0 = strips->y1;
-    if (strips->steps)
-        return l2k_decoder_next_rows(strips->steps, &strips->y0, &strips->y1) == L2K_OK && strips->y0 < strips->y1;
+    if (strips->decoder)
+        return l2k_decoder_next_rows(strips->decoder, &strips->y0, &strips->y1) == L2K_OK && strips->y0 < strips->y1;
     strips->y0 = strips->y1;
     const uint64_t multiple = (least_end(strips) + strips->unit - 1) / strips->unit * strips->unit;
     const uint64_t worth = (y0 + strips->least - strips->tile_y0) / strips->tile_height + 1;

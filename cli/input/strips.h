@@ -6,7 +6,7 @@
 
 typedef struct cli_strips {
     const cli_picture *picture;
-    l2k_decoder *steps; /* has begun, and makes the cuts; NULL: they are at ends of rows of tiles */
+    l2k_decoder *decoder; /* has begun, and makes the cuts; NULL: they are at ends of rows of tiles */
     uint32_t reduce;
     uint32_t tile_y0, tile_height;
     uint64_t unit;   /* rows of the reference grid that no cut may divide */
@@ -23,7 +23,7 @@ void cli_strips_begin(cli_strips *strips, const cli_picture *picture, const l2k_
                       uint64_t least_samples);
 
 /* Whether a decoder may cut such a picture where it likes: it has one tile, and all cuts keep to the unit. */
-bool cli_strips_can_step(const cli_strips *strips, const l2k_info *info);
+bool cli_strips_suit_decoder(const cli_strips *strips, const l2k_info *info);
 
 /* Gives the current strip its share of the progress bar between `from` and `to`. */
 void cli_strips_progress(const cli_strips *strips, double from, double to);

@@ -203,7 +203,7 @@ l2k_status l2k_prepare_blocks(const l2k_decoding *d, l2k_tile_state *s, l2k_engi
 {
     l2k_decode_request request = l2k_decode_request_of(d, s);
     l2k_plan_spec spec = {
-        .direction = L2K_INVERSE, .by_rows = d->planes && !d->cache, .step_samples = d->context->step_samples};
+        .direction = L2K_INVERSE, .by_rows = d->planes && !d->cache, .strip_samples = d->context->strip_samples};
     l2k_coding_plan_spec(&d->codestream->siz, &s->coding, s->tile.rect, d->discard, s->components, &spec);
     for (uint32_t c = 0; c < s->tile.num_components; c++)
         l2k_window_enter(d, c, &s->components[c]);

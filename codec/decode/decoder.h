@@ -89,7 +89,7 @@ typedef struct l2k_decoding {
     uint32_t *tiles;         /* numbers of those that meet the area */
     uint32_t num_tiles;
     bool like_openjpeg;         /* see the option */
-    bool in_steps;              /* the tile's steps are the caller's: planes only say which components are wanted */
+    bool in_strips;             /* the tile's strips are the caller's: planes only say which components are wanted */
     bool keeps_tiles;           /* each slot has at most one tile, which may recur in the next image */
     uint64_t opened;            /* the number of the file */
     l2k_packet_index **indices; /* of the decoder, for windows */
@@ -102,7 +102,7 @@ struct l2k_row_decoding {
     uint32_t y0, y1; /* of the next rows; equal after the last */
     bool incomplete;
     /* A single tile, in the first slot of the workers: */
-    bool in_steps;
+    bool in_strips;
     bool under_way; /* its plan has begun */
     uint32_t tile;
     l2k_decoding d;

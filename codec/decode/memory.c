@@ -136,7 +136,7 @@ static void bound_tile(const l2k_decoding *d, l2k_rect tile, uint64_t packet_byt
     l2k_plan_spec spec = {.direction = L2K_INVERSE,
                           .type = L2K_COEFFICIENT_INT32,
                           .by_rows = d->planes && !d->cache,
-                          .step_samples = d->context->step_samples};
+                          .strip_samples = d->context->strip_samples};
     l2k_coding_plan_spec(siz, coding, tile, d->discard, components, &spec);
     for (uint32_t c = 0; c < siz->num_components; c++)
         l2k_window_enter(d, c, &components[c]);

@@ -1,4 +1,4 @@
-/* An image decoded by rows: of a single tile in steps of its plan, of several tiles by rows of these. */
+/* An image decoded by rows: of a single tile in strips, of several tiles by rows of these. */
 #include "codec/decode/blocks.h"
 #include "codec/decode/options.h"
 #include "codec/decode/outputs.h"
@@ -11,7 +11,7 @@ static l2k_engine_slot *slot_of(const l2k_decoder *decoder)
     return &decoder->workers.groups[0].slots[0];
 }
 
-/* ---- A tile in steps ----------------------------------------------------------------------------------------- */
+/* ---- A tile in strips ----------------------------------------------------------------------------------------- */
 
 /* Whether components have rows that correspond after reduction. */
 static bool reduces_alike(const l2k_decoding *d)
@@ -23,24 +23,24 @@ static bool reduces_alike(const l2k_decoding *d)
     return alike;
 }
 
-static l2k_status decode_step(l2k_decoder *decoder, const l2k_decoding *d, const l2k_plane *planes)
+static l2k_status decode_strip(l2k_decoder *decoder, const l2k_decoding *d, const l2k_plane *planes)
 {
     const l2k_decode_request request = l2k_decode_request_of(d, &decoder->states[0]);
-    return l2k_engine_decode_step(&decoder->workers.groups[0].engine, slot_of(decoder), &request, planes);
+    return l2k_engine_decode_strip(&decoder->workers.groups[0].engine, slot_of(decoder), &request, planes);
 }
 
-/* Goes on to the next step that passes on any rows. */
-static l2k_status next_step(l2k_decoder *decoder, struct l2k_row_decoding *r)
+/* Goes on to the next strip that passes on any rows. */
+static l2k_status next_strip(l2k_decoder *decoder, struct l2k_row_decoding *r)
 {
     uint64_t end;
     r->y0 = r->y1;
-    while (r->under_way && r->y0 < r->area.y1 && l2k_engine_next_step(slot_of(decoder), &end)) {
+    while (r->under_way && r->y0 < r->area.y1 && l2k_engine_next_strip(slot_of(decoder), &end)) {
         const uint64_t y1 = end > r->area.y1 >> r->d.discard ? r->area.y1 : end << r->d.discard;
         if (y1 > r->y0) {
             r->y1 = (uint32_t)y1;
             return L2K_OK;
         }
-        L2K_TRY(decode_step(decoder, &r->d, NULL));
+        L2K_TRY(decode_strip(decoder, &r->d, NULL));
     }
     r->y1 = r->area.y1;
     return L2K_OK;
@@ -51,18 +51,18 @@ static l2k_status begin_tile(l2k_decoder *decoder, struct l2k_row_decoding *r, l
     l2k_tile_state *s = &decoder->states[job->slot->number];
     r->tile = r->d.tiles[job->tile];
     L2K_TRY(l2k_decode_packets(&r->d, s, engine, r->tile));
-    r->in_steps = true;
+    r->in_strips = true;
     if (s->is_absent || s->is_blank)
         return L2K_OK;
     L2K_TRY(l2k_prepare_blocks(&r->d, s, engine, job->slot));
-    r->in_steps = l2k_engine_runs_in_steps(job->slot) && !s->joined_later && reduces_alike(&r->d);
-    if (!r->in_steps)
+    r->in_strips = l2k_engine_runs_in_strips(job->slot) && !s->joined_later && reduces_alike(&r->d);
+    if (!r->in_strips)
         return L2K_OK;
     L2K_TRY(l2k_fetch_blocks(&r->d, s));
     L2K_TRY(l2k_need_blocks(&r->d, s));
     atomic_store(&s->damaged, false);
     s->is_begun = true;
-    L2K_TRY(l2k_engine_begin_steps(job->slot));
+    L2K_TRY(l2k_engine_begin_strips(job->slot));
     r->under_way = true;
     return L2K_OK;
 }
@@ -81,7 +81,7 @@ static void begin_share(void *opaque, l2k_workers *workers, l2k_worker_group *gr
     }
 }
 
-static l2k_status begin_steps(l2k_decoder *decoder, struct l2k_row_decoding *r)
+static l2k_status begin_strips(l2k_decoder *decoder, struct l2k_row_decoding *r)
 {
     l2k_backend backend;
     const uint32_t count = decoder->codestream.siz.num_components, only = l2k_decoder_only_component(decoder);
@@ -91,10 +91,10 @@ static l2k_status begin_steps(l2k_decoder *decoder, struct l2k_row_decoding *r)
     for (uint32_t c = 0; c < count; c++)
         r->wanted[c].data = only == UINT32_MAX || only == c ? r->wanted : NULL;
     r->d = l2k_decode_start(decoder, r->area, r->wanted);
-    r->d.in_steps = true;
+    r->d.in_strips = true;
     L2K_TRY(l2k_decoder_memory_kind(decoder, &r->d, &backend));
     L2K_TRY(l2k_decode_tiles(decoder, &r->d, backend, begin_share, decoder));
-    return r->in_steps ? next_step(decoder, r) : L2K_OK;
+    return r->in_strips ? next_strip(decoder, r) : L2K_OK;
 }
 
 static l2k_status decode_rows(l2k_decoder *decoder, const struct l2k_row_decoding *r, const l2k_decoding *d)
@@ -105,12 +105,12 @@ static l2k_status decode_rows(l2k_decoder *decoder, const struct l2k_row_decodin
     if (s->is_blank)
         return l2k_fill_tile(d, r->tile);
     L2K_TRY(l2k_place_planes(d, s));
-    L2K_TRY(decode_step(decoder, d, s->planes));
+    L2K_TRY(decode_strip(decoder, d, s->planes));
     return l2k_report_damage(d, s);
 }
 
-/* The step's rows, into planes of the area that they cover. */
-static l2k_status get_step(l2k_decoder *decoder, struct l2k_row_decoding *r, l2k_rect area, const l2k_plane *planes)
+/* The strip's rows, into planes of the area that they cover. */
+static l2k_status get_strip(l2k_decoder *decoder, struct l2k_row_decoding *r, l2k_rect area, const l2k_plane *planes)
 {
     l2k_sources sources = {0};
     l2k_decoding d = r->d;
@@ -122,7 +122,7 @@ static l2k_status get_step(l2k_decoder *decoder, struct l2k_row_decoding *r, l2k
     if (status == L2K_OK)
         status = l2k_sources_deliver(decoder, area, &sources, planes);
     l2k_sources_release(decoder, &sources);
-    return status == L2K_OK ? next_step(decoder, r) : status;
+    return status == L2K_OK ? next_strip(decoder, r) : status;
 }
 
 /* ---- Rows of tiles ------------------------------------------------------------------------------------------- */
@@ -165,8 +165,8 @@ static l2k_status begin(l2k_decoder *decoder)
     r->area = (l2k_rect){image.x0, image.y0, image.x1, image.y1};
     r->y0 = r->y1 = image.y0;
     if (is_one_tile(decoder, r->area))
-        L2K_TRY(begin_steps(decoder, r));
-    if (!r->in_steps)
+        L2K_TRY(begin_strips(decoder, r));
+    if (!r->in_strips)
         next_tiles(decoder, r);
     return L2K_OK;
 }
@@ -210,7 +210,7 @@ static l2k_status get_rows(l2k_decoder *decoder, const l2k_plane *planes)
         return l2k_fail(&decoder->context, planes ? L2K_ERROR_STATE : L2K_ERROR_ARGUMENT,
                         planes ? "all rows of the image have been decoded" : "no planes to decode into");
     const l2k_rect area = {r->area.x0, r->y0, r->area.x1, r->y1};
-    return r->in_steps ? get_step(decoder, r, area, planes) : get_tiles(decoder, r, area, planes);
+    return r->in_strips ? get_strip(decoder, r, area, planes) : get_tiles(decoder, r, area, planes);
 }
 
 l2k_status l2k_decoder_get_rows(l2k_decoder *decoder, const l2k_plane *planes)
@@ -224,9 +224,9 @@ l2k_status l2k_decoder_end(l2k_decoder *decoder)
 {
     L2K_TRY(check_begun(decoder));
     const int before = l2k_decoder_enter(decoder);
-    const bool in_steps = decoder->rows && decoder->rows->in_steps, incomplete = decoder->rows->incomplete;
+    const bool in_strips = decoder->rows && decoder->rows->in_strips, incomplete = decoder->rows->incomplete;
     l2k_decoder_leave_rows(decoder);
-    const l2k_status status = in_steps ? l2k_decode_end(decoder, L2K_OK) : incomplete ? L2K_INCOMPLETE : L2K_OK;
+    const l2k_status status = in_strips ? l2k_decode_end(decoder, L2K_OK) : incomplete ? L2K_INCOMPLETE : L2K_OK;
     l2k_engine_leave(before);
     return status;
 }

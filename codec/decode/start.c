@@ -66,7 +66,7 @@ static l2k_status decode_selected(l2k_decoder *decoder, l2k_decoding *d, l2k_bac
 {
     l2k_start_series(decoder, d);
     l2k_run_restart(&decoder->run, (uint64_t)L2K_UNITS_TILE * d->num_tiles);
-    if (d->planes && !d->in_steps && lacks_tiles(d))
+    if (d->planes && !d->in_strips && lacks_tiles(d))
         L2K_TRY(l2k_blacken(d));
     const bool by_tile = l2k_workers_by_tile(d->context, &d->codestream->siz, d->num_tiles);
     const l2k_thread_room room = l2k_decode_threads(decoder, d, by_tile);
@@ -75,7 +75,7 @@ static l2k_status decode_selected(l2k_decoder *decoder, l2k_decoding *d, l2k_bac
     L2K_TRY(l2k_workers_prepare(d->context, backend, l2k_decode_coders(d->codestream), &d->codestream->siz,
                                 d->num_tiles, by_tile, room.tiles >= l2k_engine_count(d->context), &decoder->workers));
     decoder->workers.keep_plans = room.keep_plans;
-    d->keeps_tiles = (room.keep_plans || d->in_steps) && d->num_tiles <= decoder->workers.num_slots &&
+    d->keeps_tiles = (room.keep_plans || d->in_strips) && d->num_tiles <= decoder->workers.num_slots &&
                      decoder->workers.num_groups == 1;
     return run_groups(decoder, d, share, user);
 }
@@ -90,7 +90,7 @@ static void take_indices(l2k_decoder *decoder, l2k_decoding *d)
     if (!decoder->indices && !all)
         decoder->indices = l2k_allocate_zeroed(d->context, d->codestream->num_tiles, sizeof *decoder->indices);
     d->indices = decoder->indices;
-    d->cache = d->planes && !d->in_steps && decoder->cache.limit > 0 ? &decoder->cache : NULL;
+    d->cache = d->planes && !d->in_strips && decoder->cache.limit > 0 ? &decoder->cache : NULL;
 }
 
 /* Reads the headers of wanted tile-parts that only TLM has listed. If TLM was wrong, drops all that earlier windows

@@ -44,12 +44,12 @@ struct l2k_encoder {
     uint32_t num_tiles;              /* number of `tiles` */
     uint64_t num_trees;              /* number of trees built so far, which numbers the trees of the tiles */
     l2k_output output;
-    const l2k_stream *stream;    /* if encoding by rows of tiles */
-    uint32_t next_tile;          /* if encoding by rows of tiles */
-    bool in_steps;               /* the only tile is encoded in steps: */
-    uint32_t next_row, step_end; /* rows of the reference grid of the present one; equal after the last */
-    l2k_buffer memory;           /* the last result of l2k_encoder_encode_memory, unless that was output.packets */
-    l2k_batch_workers batch;     /* workers of batches */
+    const l2k_stream *stream;     /* if encoding by rows of tiles */
+    uint32_t next_tile;           /* if encoding by rows of tiles */
+    bool in_strips;               /* the only tile is encoded in strips: */
+    uint32_t next_row, strip_end; /* rows of the reference grid of the present one; equal after the last */
+    l2k_buffer memory;            /* the last result of l2k_encoder_encode_memory, unless that was output.packets */
+    l2k_batch_workers batch;      /* workers of batches */
 };
 
 extern const l2k_option_rule l2k_encoder_rules[];

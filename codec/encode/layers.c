@@ -51,7 +51,7 @@ void l2k_encode_state_magnitudes(l2k_encoder *encoder, unsigned more_guard_bits)
 l2k_status l2k_encode_layers(l2k_encoder *encoder, l2k_allocation *allocation)
 {
     const l2k_encoding *e = &encoder->encoding;
-    const bool whole = !encoder->stream || encoder->in_steps;
+    const bool whole = !encoder->stream || encoder->in_strips;
     size_t *fixed_bytes = &allocation->fixed_bytes;
     allocation->more_guard_bits = l2k_encode_add_guard_bits(encoder, whole);
     if (encoder->output.packets.bytes || encoder->output.by_tile)

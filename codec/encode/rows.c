@@ -1,5 +1,5 @@
-/* Encodes an image that is larger than memory: by rows of tiles or tile by tile, each of which is written when it is done;
- * or its only tile in steps of rows. */
+/* Encodes an image that is larger than memory: by rows of tiles or tile by tile, each of which is written when it is
+ * done; or its only tile in strips of rows. */
 #include "base/integer.h"
 #include "codec/codestream/codestream_write.h"
 #include "codec/codestream/markers.h"
@@ -31,17 +31,17 @@ static void promise_magnitudes(l2k_encoding *e)
     capabilities->ht |= (uint16_t)(L2K_HT_HETEROGENEOUS | l2k_magnitude_code(bound));
 }
 
-/* ---- A tile in steps ----------------------------------------------------------------------------------------- */
+/* ---- A tile in strips ---------------------------------------------------------------------------------------- */
 
 static l2k_encode_call call_of(l2k_encoder *encoder, const l2k_plane *planes)
 {
     const l2k_rect image = encoder->encoding.siz.grid.image;
     return (l2k_encode_call){.encoding = &encoder->encoding,
                              .tiles = encoder->tiles,
-                             .area = {image.x0, encoder->next_row, image.x1, encoder->step_end},
+                             .area = {image.x0, encoder->next_row, image.x1, encoder->strip_end},
                              .planes = planes,
                              .encoder = encoder,
-                             .in_steps = true};
+                             .in_strips = true};
 }
 
 static void begin_share(void *opaque, l2k_workers *workers, l2k_worker_group *group)
@@ -55,41 +55,41 @@ static void begin_share(void *opaque, l2k_workers *workers, l2k_worker_group *gr
     }
 }
 
-static void next_step(l2k_encoder *encoder)
+static void next_strip(l2k_encoder *encoder)
 {
     const l2k_rect image = encoder->encoding.siz.grid.image;
     uint64_t end = image.y1;
-    encoder->next_row = encoder->step_end;
-    if (l2k_engine_next_step(&encoder->workers.groups[0].slots[0], &end))
-        encoder->step_end = end < image.y1 ? (uint32_t)end : image.y1;
+    encoder->next_row = encoder->strip_end;
+    if (l2k_engine_next_strip(&encoder->workers.groups[0].slots[0], &end))
+        encoder->strip_end = end < image.y1 ? (uint32_t)end : image.y1;
 }
 
-/* Whether the only tile can be encoded in steps, which then begin. */
-static l2k_status begin_steps(l2k_encoder *encoder)
+/* Whether the only tile can be encoded in strips, which then begin. */
+static l2k_status begin_strips(l2k_encoder *encoder)
 {
     const l2k_encoding *e = &encoder->encoding;
     if (e->num_tiles > 1 || e->by_step.given || e->off_host || encoder->options[L2K_ENCODER_BY_TILE])
         return L2K_OK;
-    encoder->next_row = encoder->step_end = e->siz.grid.image.y0;
+    encoder->next_row = encoder->strip_end = e->siz.grid.image.y0;
     l2k_encode_call call = call_of(encoder, NULL);
     L2K_TRY(l2k_workers_run(&encoder->workers, 1, begin_share, &call));
-    encoder->in_steps = l2k_engine_runs_in_steps(&encoder->workers.groups[0].slots[0]);
-    if (encoder->in_steps)
-        next_step(encoder);
+    encoder->in_strips = l2k_engine_runs_in_strips(&encoder->workers.groups[0].slots[0]);
+    if (encoder->in_strips)
+        next_strip(encoder);
     return L2K_OK;
 }
 
 /* The file is written with the last rows. */
-static l2k_status put_step(l2k_encoder *encoder, const l2k_plane *planes)
+static l2k_status put_strip(l2k_encoder *encoder, const l2k_plane *planes)
 {
     l2k_worker_group *group = &encoder->workers.groups[0];
     const l2k_encode_call call = call_of(encoder, planes);
-    L2K_TRY(l2k_encode_step(&call, &group->engine, &group->slots[0], &encoder->tiles[0]));
-    next_step(encoder);
-    if (encoder->next_row < encoder->step_end)
+    L2K_TRY(l2k_encode_strip(&call, &group->engine, &group->slots[0], &encoder->tiles[0]));
+    next_strip(encoder);
+    if (encoder->next_row < encoder->strip_end)
         return L2K_OK;
     encoder->next_tile = 1;
-    L2K_TRY(l2k_encode_end_steps(&call, &group->slots[0], &encoder->tiles[0]));
+    L2K_TRY(l2k_encode_end_strips(&call, &group->slots[0], &encoder->tiles[0]));
     L2K_TRY(l2k_encode_pack(encoder));
     return l2k_encode_write(encoder, encoder->stream);
 }
@@ -103,8 +103,8 @@ static l2k_status begin_rows(l2k_encoder *encoder, const l2k_image *image, const
     L2K_TRY(l2k_encode_start(encoder, image, true));
     encoder->stream = stream;
     encoder->next_tile = 0;
-    L2K_TRY(begin_steps(encoder));
-    if (encoder->in_steps)
+    L2K_TRY(begin_strips(encoder));
+    if (encoder->in_strips)
         return L2K_OK;
     if (e->tlm && !stream->rewrite)
         return l2k_fail(
@@ -149,8 +149,8 @@ static l2k_rect next_area(const l2k_encoder *encoder)
 {
     const l2k_tile_grid *grid = &encoder->encoding.siz.grid;
     l2k_rect area = grid->image;
-    if (encoder->in_steps)
-        return (l2k_rect){area.x0, encoder->next_row, area.x1, encoder->step_end};
+    if (encoder->in_strips)
+        return (l2k_rect){area.x0, encoder->next_row, area.x1, encoder->strip_end};
     if (encoder->next_tile == encoder->encoding.num_tiles) {
         area.y0 = area.y1;
         return area;
@@ -181,8 +181,8 @@ l2k_status l2k_encoder_next_rows(const l2k_encoder *encoder, uint32_t *y0, uint3
 /* The head is written with the first row: until then, an error leaves the stream untouched. */
 static l2k_status put_rows(l2k_encoder *encoder, const l2k_plane *planes)
 {
-    if (encoder->in_steps)
-        return put_step(encoder, planes);
+    if (encoder->in_strips)
+        return put_strip(encoder, planes);
     L2K_TRY(l2k_encode_tiles(encoder, encoder->next_tile, next_area(encoder), planes));
     L2K_TRY(l2k_poll(&encoder->context, L2K_POLL_NOW));
     l2k_workers_forget(&encoder->workers);
@@ -241,7 +241,7 @@ static l2k_status end_rows(l2k_encoder *encoder)
     l2k_buffer *head = &encoder->output.head; /* already written */
     if (encoder->next_tile != encoder->encoding.num_tiles)
         return l2k_fail(&encoder->context, L2K_ERROR_STATE, "rows of the image are missing");
-    if (encoder->in_steps)
+    if (encoder->in_strips)
         return L2K_OK;
     l2k_buffer_put(head, L2K_EOC, 2);
     L2K_TRY(l2k_buffer_status(head));

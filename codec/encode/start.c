@@ -84,9 +84,9 @@ l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool b
 l2k_status l2k_encode_end(l2k_encoder *encoder, l2k_status status)
 {
     if (encoder->has_image) {
-        if (encoder->in_steps && encoder->next_tile == 0) /* abandoned */
+        if (encoder->in_strips && encoder->next_tile == 0) /* abandoned */
             l2k_engine_finish_transform(&encoder->workers.groups[0].slots[0]);
-        encoder->in_steps = false;
+        encoder->in_strips = false;
         l2k_workers_forget(&encoder->workers);
         l2k_output_release(&encoder->output);
         l2k_encoding_release(&encoder->set_up);

@@ -106,7 +106,7 @@ static l2k_encode_request request_of(const l2k_encode_call *call, l2k_tile *tile
                                 .distortions = l2k_layers_need_distortions(&e->targets),
                                 .list = list_number(call, tile),
                                 .units = L2K_UNITS_BLOCKS * l2k_tile_samples(tile),
-                                .in_steps = call->in_steps};
+                                .in_strips = call->in_strips};
 }
 
 static l2k_status begin(const l2k_encode_call *call, l2k_engine *engine, l2k_engine_slot *slot, l2k_tile *tile)
@@ -116,15 +116,15 @@ static l2k_status begin(const l2k_encode_call *call, l2k_engine *engine, l2k_eng
     l2k_plan_spec spec = {.direction = L2K_FORWARD,
                           .type = coefficient_type(tile),
                           .by_rows = !e->by_step.given,
-                          .step_samples = e->context->step_samples};
-    if (!call->in_steps)
+                          .strip_samples = e->context->strip_samples};
+    if (!call->in_strips)
         L2K_TRY(place_planes(call, tile, &request.planes));
     l2k_plan_component *components = l2k_allocate(e->context, tile->num_components, sizeof *components);
     if (!components)
         return l2k_fail(e->context, L2K_ERROR_MEMORY, "out of memory for a tile");
     l2k_coding_plan_spec(&e->siz, &e->coding, tile->rect, 0, components, &spec);
     request.spec = &spec;
-    request.interleaved = !call->in_steps && are_interleaved(call);
+    request.interleaved = !call->in_strips && are_interleaved(call);
     const l2k_status status = l2k_engine_begin_encode(engine, slot, &request);
     l2k_release(e->context, components);
     return status;
@@ -258,14 +258,14 @@ l2k_status l2k_encode_end_tile(const l2k_encode_call *call, l2k_engine *engine, 
     return L2K_OK;
 }
 
-l2k_status l2k_encode_step(const l2k_encode_call *call, l2k_engine *engine, l2k_engine_slot *slot, l2k_tile *tile)
+l2k_status l2k_encode_strip(const l2k_encode_call *call, l2k_engine *engine, l2k_engine_slot *slot, l2k_tile *tile)
 {
     const l2k_encode_request request = request_of(call, tile);
     L2K_TRY(l2k_encode_check_planes(call->encoding, call->area, call->planes));
-    return l2k_engine_encode_step(engine, slot, &request, call->planes);
+    return l2k_engine_encode_strip(engine, slot, &request, call->planes);
 }
 
-l2k_status l2k_encode_end_steps(const l2k_encode_call *call, l2k_engine_slot *slot, l2k_tile *tile)
+l2k_status l2k_encode_end_strips(const l2k_encode_call *call, l2k_engine_slot *slot, l2k_tile *tile)
 {
     L2K_TRY(l2k_engine_finish_transform(slot));
     return check_planes_coded(call->encoding->context, tile);

@@ -12,7 +12,7 @@ typedef struct l2k_encode_call {
     l2k_rect area;   /* the part of the image that `planes` hold */
     const l2k_plane *planes;
     l2k_encoder *encoder;
-    bool in_steps; /* `planes` come later (l2k_encode_step) */
+    bool in_strips; /* `planes` come later (l2k_encode_strip) */
 } l2k_encode_call;
 
 /* Builds the tile's tree and begins its transform in the slot. */
@@ -22,9 +22,10 @@ l2k_status l2k_encode_begin_tile(const l2k_encode_call *call, l2k_engine *engine
  * encoder->output.packets. */
 l2k_status l2k_encode_end_tile(const l2k_encode_call *call, l2k_engine *engine, const l2k_job *job);
 
-/* In place of l2k_encode_end_tile, for a tile that has begun in steps: takes the planes of a step; ends after the last. */
-l2k_status l2k_encode_step(const l2k_encode_call *call, l2k_engine *engine, l2k_engine_slot *slot, l2k_tile *tile);
-l2k_status l2k_encode_end_steps(const l2k_encode_call *call, l2k_engine_slot *slot, l2k_tile *tile);
+/* In place of l2k_encode_end_tile, for a tile that has begun in strips: takes the planes of a strip; ends after the
+ * last. */
+l2k_status l2k_encode_strip(const l2k_encode_call *call, l2k_engine *engine, l2k_engine_slot *slot, l2k_tile *tile);
+l2k_status l2k_encode_end_strips(const l2k_encode_call *call, l2k_engine_slot *slot, l2k_tile *tile);
 
 /* For coding the same coefficients more than once (steps.c): begin leaves the steps open, and a failure is left to
  * l2k_engines_fall_back; recode codes all blocks of a tile from its views. */

@@ -231,8 +231,8 @@ static l2k_status prepare_encode(const l2k_engine *engine, l2k_engine_slot *slot
 l2k_status l2k_engine_begin_encode(l2k_engine *engine, l2k_engine_slot *slot, l2k_encode_request *request)
 {
     L2K_TRY(prepare_encode(engine, slot, request));
-    if (request->in_steps)
-        return l2k_engine_runs_in_steps(slot) ? l2k_engine_begin_steps(slot) : L2K_OK;
+    if (request->in_strips)
+        return l2k_engine_runs_in_strips(slot) ? l2k_engine_begin_strips(slot) : L2K_OK;
     if (request->off_host && !l2k_is_off_host(request->tile->components[0].view))
         L2K_TRY(l2k_engine_fetch_planes(&engine->context, request));
     return table_of(engine, slot)->begin_encode(engine, slot, request);
@@ -243,11 +243,11 @@ l2k_status l2k_engine_finish_transform(l2k_engine_slot *slot)
     return l2k_plan_finish(slot->plan);
 }
 
-l2k_status l2k_engine_encode_step(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
-                                  const l2k_plane *planes)
+l2k_status l2k_engine_encode_strip(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
+                                   const l2k_plane *planes)
 {
     L2K_TRY(l2k_plan_take_planes(slot->plan, planes));
-    return l2k_engine_cpu.encode_step(engine, slot->plan, request);
+    return l2k_engine_cpu.encode_strip(engine, slot->plan, request);
 }
 
 l2k_status l2k_engine_finish_encode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
@@ -316,29 +316,29 @@ l2k_status l2k_engine_finish_decode(l2k_engine_slot *slot)
     return l2k_plan_finish(slot->plan);
 }
 
-bool l2k_engine_runs_in_steps(const l2k_engine_slot *slot)
+bool l2k_engine_runs_in_strips(const l2k_engine_slot *slot)
 {
     return l2k_plan_is_by_rows(slot->plan);
 }
 
-l2k_status l2k_engine_begin_steps(l2k_engine_slot *slot)
+l2k_status l2k_engine_begin_strips(l2k_engine_slot *slot)
 {
     return l2k_plan_begin(slot->plan, NULL);
 }
 
-bool l2k_engine_next_step(l2k_engine_slot *slot, uint64_t *end)
+bool l2k_engine_next_strip(l2k_engine_slot *slot, uint64_t *end)
 {
-    const bool goes_on = l2k_plan_next(slot->plan);
-    *end = l2k_plan_step_end(slot->plan);
+    const bool goes_on = l2k_plan_next_strip(slot->plan);
+    *end = l2k_plan_strip_end(slot->plan);
     return goes_on;
 }
 
-l2k_status l2k_engine_decode_step(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request,
-                                  const l2k_plane *planes)
+l2k_status l2k_engine_decode_strip(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request,
+                                   const l2k_plane *planes)
 {
     if (planes)
         L2K_TRY(l2k_plan_take_planes(slot->plan, planes));
-    return l2k_engine_cpu.decode_step(engine, slot->plan, request);
+    return l2k_engine_cpu.decode_strip(engine, slot->plan, request);
 }
 
 void l2k_engine_send(l2k_engine *engine, const uint8_t *bytes, size_t num_bytes)

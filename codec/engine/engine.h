@@ -34,7 +34,7 @@ typedef struct l2k_encode_request {
     bool lengths;              /* return the lengths of packets */
     double ratio;              /* target of the layer (rate.h), with distortions; 0: the layer has everything */
     size_t fixed_bytes;        /* bytes outside packets that count towards the ratio */
-    bool in_steps;             /* planes come with steps, if l2k_engine_runs_in_steps; otherwise begin only plans */
+    bool in_strips;            /* planes come with strips, if l2k_engine_runs_in_strips; otherwise begin only plans */
 } l2k_encode_request;
 
 /* Host memory with all packets of a tile. It stays until the engine's next tile. */
@@ -94,10 +94,10 @@ typedef struct l2k_engine_table {
     /* Codes the code-blocks of complete views once more, with the present steps; needs no slot. */
     l2k_status (*recode)(l2k_engine *engine, const l2k_encode_request *request);
     l2k_status (*begin_decode)(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request);
-    /* A step of a plan by rows: forward its samples, then the code-blocks that it completes; inverse the code-blocks that
-     * it reads, then its samples. NULL: no plan runs by rows. */
-    l2k_status (*encode_step)(l2k_engine *engine, l2k_plan *plan, const l2k_encode_request *request);
-    l2k_status (*decode_step)(l2k_engine *engine, l2k_plan *plan, const l2k_decode_request *request);
+    /* A strip of a plan by rows: forward its samples, then the code-blocks that it completes; inverse the code-blocks
+     * that it reads, then its samples. NULL: no plan runs by rows. */
+    l2k_status (*encode_strip)(l2k_engine *engine, l2k_plan *plan, const l2k_encode_request *request);
+    l2k_status (*decode_strip)(l2k_engine *engine, l2k_plan *plan, const l2k_decode_request *request);
     /* Releases the code that coded blocks point to. */
     void (*forget)(l2k_engine *engine);
     /* Sends ahead what will be `bytes` of the next tile to decode. The memory must stay until that tile is done, or
@@ -134,7 +134,7 @@ struct l2k_engine {
     l2k_context quiet;   /* the same context without messages, for work that is repeated if it fails */
     l2k_backend backend;
     l2k_block_coder *coder;  /* on the host */
-    l2k_block_place *places; /* of a step of a plan by rows, reallocated only to grow */
+    l2k_block_place *places; /* of a strip of a plan by rows, reallocated only to grow */
     size_t num_places;
     const l2k_engine_table *table; /* of the processor with memory of its own that the last tile was on; NULL: none */
     void *state;                   /* this table's; NULL until it needs some */
@@ -170,8 +170,8 @@ l2k_status l2k_engine_begin_encode(l2k_engine *engine, l2k_engine_slot *slot, l2
 l2k_status l2k_engine_finish_encode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
                                     l2k_made_packets *made);
 l2k_status l2k_engine_finish_transform(l2k_engine_slot *slot);
-l2k_status l2k_engine_encode_step(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
-                                  const l2k_plane *planes);
+l2k_status l2k_engine_encode_strip(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
+                                   const l2k_plane *planes);
 l2k_status l2k_engine_recode(l2k_engine *engine, const l2k_encode_request *request);
 
 /* Decoding. `prepare` makes the slot's plan and views; `begin` decodes the code-blocks into them and starts the inverse
@@ -181,14 +181,15 @@ l2k_status l2k_engine_prepare_decode(l2k_engine *engine, l2k_engine_slot *slot, 
                                      bool *on_host);
 l2k_status l2k_engine_begin_decode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request);
 l2k_status l2k_engine_finish_decode(l2k_engine_slot *slot);
-/* In steps, where the slot's plan runs by rows (transform/plan.h): after begin_encode with in_steps, or begin_steps,
- * next_step, which sets *end as l2k_plan_step_end does, and encode_step or decode_step in turn until next_step returns
- * false; then finish_transform or finish_decode. `planes` are those of the step; NULL if it passes on no rows. */
-bool l2k_engine_runs_in_steps(const l2k_engine_slot *slot);
-l2k_status l2k_engine_begin_steps(l2k_engine_slot *slot);
-bool l2k_engine_next_step(l2k_engine_slot *slot, uint64_t *end);
-l2k_status l2k_engine_decode_step(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request,
-                                  const l2k_plane *planes);
+/* In strips, where the slot's plan runs by rows (transform/plan.h): after begin_encode with in_strips, or begin_strips,
+ * next_strip, which sets *end as l2k_plan_strip_end does, and encode_strip or decode_strip in turn until next_strip
+ * returns false; then finish_transform or finish_decode. `planes` are those of the strip; NULL if it passes on no rows.
+ * */
+bool l2k_engine_runs_in_strips(const l2k_engine_slot *slot);
+l2k_status l2k_engine_begin_strips(l2k_engine_slot *slot);
+bool l2k_engine_next_strip(l2k_engine_slot *slot, uint64_t *end);
+l2k_status l2k_engine_decode_strip(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request,
+                                   const l2k_plane *planes);
 void l2k_engine_send(l2k_engine *engine, const uint8_t *bytes, size_t num_bytes);
 
 /* A plan that the engine uses beside those of its slots. */

@@ -569,7 +569,7 @@ L2K_API l2k_status l2k_encoder_encode_batch(l2k_encoder *encoder, l2k_encode_ite
  *     l2k_encoder_end             finishes the file
  *
  * With the option BY_TILE the unit is a tile, in tile order, and l2k_encoder_next_tile tells where the next one is. An
- * image of one tile is taken in steps of a few hundred rows if the CPU encodes it and no quantiser steps have to reach a
+ * image of one tile is taken in strips of a few hundred rows if the CPU encodes it and no quantiser steps have to reach a
  * target: its coded bytes stay in memory, and the file, written with the last rows, is that of l2k_encoder_encode.
  *
  * Any failure ends the image, and so do l2k_encoder_begin and _encode. A call with missing arguments, or one that puts
@@ -583,7 +583,7 @@ L2K_API l2k_status l2k_encoder_encode_batch(l2k_encoder *encoder, l2k_encode_ite
  * any tile, and TLM is L2K_ERROR_ARGUMENT. `image`, what it points to, and `stream` must stay valid until the end. */
 L2K_API l2k_status l2k_encoder_begin(l2k_encoder *encoder, const l2k_image *image, const l2k_stream *stream);
 
-/* The rows of the reference grid, [y0, y1), that the next row of tiles or the next step takes; y0 == y1 when all have
+/* The rows of the reference grid, [y0, y1), that the next row of tiles or the next strip takes; y0 == y1 when all have
  * been put. L2K_ERROR_STATE outside of begin and end; so do the next two functions. */
 L2K_API l2k_status l2k_encoder_next_rows(const l2k_encoder *encoder, uint32_t *y0, uint32_t *y1);
 
@@ -790,7 +790,7 @@ L2K_API l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *pla
 /* Decodes the image of l2k_decoder_image by rows, so that it is never in memory as a whole. After begin, get_rows yields
  * rows y0 to y1 - 1 of the reference grid, as told by next_rows; each plane begins with its component's first sample of
  * these rows, and needs as many rows as l2k_decoder_image gives with a region of them. An image of one tile comes in
- * steps of a few hundred rows if the CPU decodes it, any other by rows of tiles. After the last row y0 equals y1. `end`
+ * strips of a few hundred rows if the CPU decodes it, any other by rows of tiles. After the last row y0 equals y1. `end`
  * returns what l2k_decoder_decode would: L2K_OK, or L2K_INCOMPLETE. Options and region must not change between begin and
  * end. An error of begin or get_rows ends the image, as does any other decoding or opening.
  *

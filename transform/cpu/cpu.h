@@ -1,13 +1,13 @@
-/* The CPU backend: its memory, the rows that each level takes in a step, and the level passes of its two directions.
+/* The CPU backend: its memory, the rows that each level takes in a strip, and the level passes of its two directions.
  * Internal to transform/cpu/.
  *
  * A level pass goes once over the samples of a level. Rows stream through a small ring (dwt/ring.h): forward they come
  * from the pixels or from the LL of the level before, are filtered vertically in the ring and horizontally as they
  * leave it, and go to the samples of the next level and, quantised, to the view; the inverse reverses this.
  *
- * A plan by rows works in steps, in which every level advances as far as its input allows. It keeps only the rows that
- * a later step or the block coder still needs: a buffer of n rows has row y in its row y % n. Any other plan has a
- * single step. With discarded resolutions, "level 1" is the highest one left. */
+ * A plan by rows works in strips, in which every level advances as far as its input allows. It keeps only the rows that
+ * a later strip or the block coder still needs: a buffer of n rows has row y in its row y % n. Any other plan has a
+ * single strip. With discarded resolutions, "level 1" is the highest one left. */
 #ifndef L2K_TRANSFORM_CPU_CPU_H
 #define L2K_TRANSFORM_CPU_CPU_H
 
@@ -42,7 +42,7 @@ typedef struct l2k_level_pass {
     uint32_t *samples;
     size_t stride, num_rows;
     l2k_band_rows bands[4]; /* by orientation; LL of the last level only */
-    int64_t done, goal;     /* end of the rows passed on, before and after this step */
+    int64_t done, goal;     /* end of the rows passed on, before and after this strip */
 } l2k_level_pass;
 
 typedef struct l2k_cpu_component {
@@ -52,16 +52,16 @@ typedef struct l2k_cpu_component {
     int64_t first_row, end_row; /* of the planes, among the first level's */
 } l2k_cpu_component;
 
-/* Rows of the reference grid, at the resolution of the output. Forward, step n passes on samples before row n * rows and
- * reads `margin` more; inverse, it reads those before row n * rows and passes on `margin` less. The first is step
- * first + 1. rows 0: there is a single step. */
-typedef struct l2k_cpu_steps {
+/* Rows of the reference grid, at the resolution of the output. Forward, strip n passes on samples before row n * rows
+ * and reads `margin` more; inverse, it reads those before row n * rows and passes on `margin` less. The first is strip
+ * first + 1. rows 0: there is a single strip. */
+typedef struct l2k_cpu_strips {
     uint64_t rows, first, margin;
-} l2k_cpu_steps;
+} l2k_cpu_strips;
 
 /* The sizes of a plan's memory that the specification and the number of threads determine. */
 typedef struct l2k_cpu_sizes {
-    l2k_cpu_steps steps;
+    l2k_cpu_strips strips;
     size_t row_stride;      /* samples between rows of the scratch memory */
     unsigned ring_rows;     /* per component */
     size_t scratch_samples; /* per thread */
@@ -76,11 +76,11 @@ typedef struct l2k_cpu_state {
     l2k_cpu_component *components;
     void *memory;      /* of views, passes' samples and scratch */
     uint32_t *scratch; /* per thread: one row for each half of a row, then the rings of all joined components */
-    uint64_t step;     /* the present one */
-    bool takes_planes; /* for each step */
+    uint64_t strip;    /* the present one */
+    bool takes_planes; /* for each strip */
 } l2k_cpu_state;
 
-/* ---- Rows of a step (cpu_rows.c) ----------------------------------------------------------------------------- */
+/* ---- Rows of a strip (cpu_rows.c) ----------------------------------------------------------------------------- */
 
 /* Passes of a component: at least one. */
 unsigned l2k_cpu_count_passes(const l2k_plan_spec *spec, uint32_t c);
@@ -90,21 +90,21 @@ unsigned l2k_cpu_count_passes(const l2k_plan_spec *spec, uint32_t c);
 void l2k_cpu_shape_passes(const l2k_plan_spec *spec, uint32_t c, l2k_level_pass *passes,
                           l2k_rect held[L2K_MAX_SUBBANDS]);
 
-l2k_cpu_steps l2k_cpu_steps_of(const l2k_plan_spec *spec);
+l2k_cpu_strips l2k_cpu_strips_of(const l2k_plan_spec *spec);
 
-/* Finds the rows that buffers need, by going through all steps: num_rows of passes, `rows` of their bands. */
-void l2k_cpu_measure_rows(const l2k_plan_spec *spec, const l2k_cpu_steps *steps, uint32_t c, l2k_level_pass *passes);
+/* Finds the rows that buffers need, by going through all strips: num_rows of passes, `rows` of their bands. */
+void l2k_cpu_measure_rows(const l2k_plan_spec *spec, const l2k_cpu_strips *strips, uint32_t c, l2k_level_pass *passes);
 
 /* Returns to the start. */
 void l2k_cpu_rewind(l2k_level_pass *passes, unsigned count);
 
-/* The end of the rows that a step takes from planes or passes on to them; UINT64_MAX: all rows. Of component c, among the
- * rows of its first level. */
-uint64_t l2k_cpu_step_end(const l2k_plan_spec *spec, const l2k_cpu_steps *steps, uint64_t step);
+/* The end of the rows that a strip takes from planes or passes on to them; UINT64_MAX: all rows. Of component c, among
+ * the rows of its first level. */
+uint64_t l2k_cpu_strip_end(const l2k_plan_spec *spec, const l2k_cpu_strips *strips, uint64_t strip);
 int64_t l2k_cpu_rows_before(const l2k_plan_spec *spec, uint64_t end, uint32_t c, const l2k_level_pass *first);
 
-/* Sets the goals of a step, the one before being done. */
-void l2k_cpu_set_goals(const l2k_plan_spec *spec, const l2k_cpu_steps *steps, uint64_t step, uint32_t c,
+/* Sets the goals of a strip, the one before being done. */
+void l2k_cpu_set_goals(const l2k_plan_spec *spec, const l2k_cpu_strips *strips, uint64_t strip, uint32_t c,
                        l2k_level_pass *passes);
 
 /* Once a pass has passed on the rows before `y`: the end of the subband's rows in whole cells that are complete

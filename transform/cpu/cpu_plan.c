@@ -99,7 +99,7 @@ static void measure_component(const l2k_plan_spec *spec, uint32_t c, unsigned th
     l2k_rect held[L2K_MAX_SUBBANDS];
     const unsigned count = l2k_cpu_count_passes(spec, c);
     l2k_cpu_shape_passes(spec, c, passes, held);
-    l2k_cpu_measure_rows(spec, &s->steps, c, passes);
+    l2k_cpu_measure_rows(spec, &s->strips, c, passes);
     for (unsigned i = 0; i < count; i++) {
         passes[i].stride = low_stride(passes[i].shape.width);
         s->row_stride = max_size(s->row_stride, passes[i].stride);
@@ -141,7 +141,7 @@ static size_t state_bytes(const l2k_plan_spec *spec)
 
 uint64_t l2k_cpu_bytes(const l2k_plan_spec *spec, unsigned threads)
 {
-    l2k_cpu_sizes s = {.steps = l2k_cpu_steps_of(spec), .threads = 1};
+    l2k_cpu_sizes s = {.strips = l2k_cpu_strips_of(spec), .threads = 1};
     uint64_t memory = 0;
     for (uint32_t c = 0; c < spec->num_components; c++) {
         l2k_level_pass passes[L2K_MAX_LEVELS];
@@ -249,7 +249,7 @@ static l2k_status create(l2k_plan *plan)
     state->cpu = l2k_cpu_resolve(plan->context->cpu);
     state->pixel = l2k_pixel_rows_get(state->cpu);
     state->quantiser = l2k_quantiser_rows_get(state->cpu);
-    state->sizes = (l2k_cpu_sizes){.steps = l2k_cpu_steps_of(&plan->spec), .threads = 1};
+    state->sizes = (l2k_cpu_sizes){.strips = l2k_cpu_strips_of(&plan->spec), .threads = 1};
     size_t bytes = 0;
     for (uint32_t c = 0; c < plan->spec.num_components; c++) {
         make_passes(plan, c);
@@ -277,7 +277,7 @@ static void destroy(l2k_plan *plan)
     l2k_release(plan->context, plan->state);
 }
 
-/* ---- Steps --------------------------------------------------------------------------------------------------- */
+/* ---- Strips --------------------------------------------------------------------------------------------------- */
 
 /* By direction: without a level, and with one. */
 static l2k_cpu_stripe *const stripe_functions[2][2] = {
@@ -332,10 +332,10 @@ static l2k_status run_component(const l2k_plan *plan, uint32_t c)
     return !forward && is_last ? run_pass(plan, &components[first].passes[0]) : L2K_OK;
 }
 
-static uint64_t step_end(const l2k_plan *plan)
+static uint64_t strip_end(const l2k_plan *plan)
 {
     const l2k_cpu_state *state = plan->state;
-    return l2k_cpu_step_end(&plan->spec, &state->sizes.steps, state->step);
+    return l2k_cpu_strip_end(&plan->spec, &state->sizes.strips, state->strip);
 }
 
 static void take_planes(l2k_plan *plan)
@@ -347,12 +347,12 @@ static void take_planes(l2k_plan *plan)
         if (state->takes_planes)
             k->first_row = plan->spec.direction == L2K_INVERSE ? first->done : k->end_row;
         k->end_row =
-            (int64_t)min_size((size_t)l2k_cpu_rows_before(&plan->spec, step_end(plan), c, first), first->shape.height);
+            (int64_t)min_size((size_t)l2k_cpu_rows_before(&plan->spec, strip_end(plan), c, first), first->shape.height);
     }
     state->takes_planes = true;
 }
 
-/* Keeps the rows of the planes that the next step reads, too. */
+/* Keeps the rows of the planes that the next strip reads, too. */
 static void keep_rows(const l2k_plan *plan)
 {
     const l2k_cpu_state *state = plan->state;
@@ -365,7 +365,7 @@ static void keep_rows(const l2k_plan *plan)
     }
 }
 
-static l2k_status step(l2k_plan *plan)
+static l2k_status strip(l2k_plan *plan)
 {
     const l2k_cpu_state *state = plan->state;
     const double start = l2k_stage_start(plan->context);
@@ -384,9 +384,9 @@ static bool next(l2k_plan *plan)
     bool goes_on = false;
     for (uint32_t c = 0; c < plan->spec.num_components; c++)
         goes_on = goes_on || state->components[c].passes[0].goal < state->components[c].passes[0].shape.passed.y1;
-    state->step++;
+    state->strip++;
     for (uint32_t c = 0; c < plan->spec.num_components && goes_on; c++)
-        l2k_cpu_set_goals(&plan->spec, &state->sizes.steps, state->step, c, state->components[c].passes);
+        l2k_cpu_set_goals(&plan->spec, &state->sizes.strips, state->strip, c, state->components[c].passes);
     return goes_on;
 }
 
@@ -394,7 +394,7 @@ static l2k_status begin(l2k_plan *plan, const l2k_plane *planes)
 {
     l2k_cpu_state *state = plan->state;
     (void)planes; /* in plan->planes */
-    state->step = state->sizes.steps.first;
+    state->strip = state->sizes.strips.first;
     for (uint32_t c = 0; c < plan->spec.num_components; c++) {
         l2k_cpu_component *k = &state->components[c];
         l2k_cpu_rewind(k->passes, k->num_passes);
@@ -403,7 +403,7 @@ static l2k_status begin(l2k_plan *plan, const l2k_plane *planes)
     }
     state->takes_planes = false;
     while (!plan->spec.by_rows && next(plan))
-        L2K_TRY(step(plan));
+        L2K_TRY(strip(plan));
     return L2K_OK;
 }
 
@@ -424,7 +424,7 @@ static const uint32_t *kept_rows(const l2k_plan *plan, uint32_t c)
     return plan->keeps_rows ? ((const l2k_cpu_state *)plan->state)->components[c].rows : NULL;
 }
 
-static const l2k_row_functions row_functions = {next, step, cells, kept_rows, take_planes, step_end};
+static const l2k_row_functions row_functions = {next, strip, cells, kept_rows, take_planes, strip_end};
 
 const l2k_backend_functions l2k_backend_cpu = {
     .kind = L2K_BACKEND_CPU, .rows = &row_functions, .create = create, .free = destroy, .begin = begin};

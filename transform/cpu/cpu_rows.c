@@ -1,13 +1,13 @@
-/* The rows that each level takes in a step of a plan by rows: forward as many as its input allows, inverse as many as
+/* The rows that each level takes in a strip of a plan by rows: forward as many as its input allows, inverse as many as
  * the level above asks for. */
 #include "dwt/kernel.h"
 #include "transform/cpu/cpu.h"
 #include "transform/window.h"
 
-/* Of a step: few enough for the coefficients to stay in a cache that threads share, and enough to share them out. */
-#define STEP_SAMPLES ((uint64_t)1 << 22)
+/* Of a strip: few enough for the coefficients to stay in a cache that threads share, and enough to share them out. */
+#define STRIP_SAMPLES ((uint64_t)1 << 22)
 /* Of a level behind another. */
-#define LEAST_ROWS   32
+#define LEAST_ROWS    32
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -91,7 +91,7 @@ void l2k_cpu_shape_passes(const l2k_plan_spec *spec, uint32_t c, l2k_level_pass 
         passes[0].y0 = l2k_level_rect(component, discard + 1).y0;
 }
 
-/* ---- Steps --------------------------------------------------------------------------------------------------- */
+/* ---- Strips --------------------------------------------------------------------------------------------------- */
 
 static uint32_t distance_of(const l2k_plan_component *component)
 {
@@ -117,8 +117,8 @@ static uint64_t first_row(const l2k_plan_spec *spec, uint64_t *end)
     return first;
 }
 
-/* Steps end where the first level's code-blocks do, if components are not sub-sampled. */
-l2k_cpu_steps l2k_cpu_steps_of(const l2k_plan_spec *spec)
+/* Strips end where the first level's code-blocks do, if components are not sub-sampled. */
+l2k_cpu_strips l2k_cpu_strips_of(const l2k_plan_spec *spec)
 {
     uint64_t samples = 1, unit = 1, margin = 0, end;
     for (uint32_t c = 0; c < spec->num_components; c++) {
@@ -128,11 +128,11 @@ l2k_cpu_steps l2k_cpu_steps_of(const l2k_plan_spec *spec)
         unit = (uint64_t)most((int64_t)unit, (int64_t)rows);
         margin = (uint64_t)most((int64_t)margin, l2k_wavelet_reach(l2k_plan_wavelet(component)) * (int64_t)distance);
     }
-    const uint64_t wanted = (spec->step_samples ? spec->step_samples : STEP_SAMPLES) / samples;
+    const uint64_t wanted = (spec->strip_samples ? spec->strip_samples : STRIP_SAMPLES) / samples;
     const uint64_t rows = wanted < unit ? unit : wanted / unit * unit, first = first_row(spec, &end);
     if (!spec->by_rows || end <= first || end - first <= rows + rows / 2)
-        return (l2k_cpu_steps){0};
-    return (l2k_cpu_steps){rows, first / rows, margin};
+        return (l2k_cpu_strips){0};
+    return (l2k_cpu_strips){rows, first / rows, margin};
 }
 
 void l2k_cpu_rewind(l2k_level_pass *passes, unsigned count)
@@ -177,14 +177,14 @@ static void advance_inverse(l2k_level_pass *passes, unsigned count, int64_t rows
     }
 }
 
-uint64_t l2k_cpu_step_end(const l2k_plan_spec *spec, const l2k_cpu_steps *steps, uint64_t step)
+uint64_t l2k_cpu_strip_end(const l2k_plan_spec *spec, const l2k_cpu_strips *strips, uint64_t strip)
 {
-    const uint64_t end = step * steps->rows;
-    if (steps->rows == 0)
+    const uint64_t end = strip * strips->rows;
+    if (strips->rows == 0)
         return UINT64_MAX;
     if (spec->direction == L2K_FORWARD)
-        return end + steps->margin;
-    return end > steps->margin ? end - steps->margin : 0;
+        return end + strips->margin;
+    return end > strips->margin ? end - strips->margin : 0;
 }
 
 int64_t l2k_cpu_rows_before(const l2k_plan_spec *spec, uint64_t end, uint32_t c, const l2k_level_pass *first)
@@ -193,15 +193,15 @@ int64_t l2k_cpu_rows_before(const l2k_plan_spec *spec, uint64_t end, uint32_t c,
     return end == UINT64_MAX ? INT64_MAX : most((int64_t)((end + distance - 1) / distance) - first->y0, 0);
 }
 
-void l2k_cpu_set_goals(const l2k_plan_spec *spec, const l2k_cpu_steps *steps, uint64_t step, uint32_t c,
+void l2k_cpu_set_goals(const l2k_plan_spec *spec, const l2k_cpu_strips *strips, uint64_t strip, uint32_t c,
                        l2k_level_pass *passes)
 {
     const unsigned count = l2k_cpu_count_passes(spec, c);
     const bool forward = spec->direction == L2K_FORWARD;
-    const uint64_t end = l2k_cpu_step_end(spec, steps, step);
+    const uint64_t end = l2k_cpu_strip_end(spec, strips, strip);
     int64_t rows = l2k_cpu_rows_before(spec, end, c, &passes[0]);
     if (forward && rows < passes[0].shape.height) /* the last rows wait for no more */
-        rows = l2k_cpu_rows_before(spec, end - steps->margin, c, &passes[0]);
+        rows = l2k_cpu_rows_before(spec, end - strips->margin, c, &passes[0]);
     for (unsigned i = 0; i < count; i++)
         passes[i].done = passes[i].goal;
     if (forward)
@@ -227,7 +227,7 @@ uint32_t l2k_cpu_cells_end(const l2k_plan_spec *spec, const l2k_plan_component *
     return (uint32_t)most(least((int64_t)whole, band->held_y1), band->held_y0);
 }
 
-/* The rows of a subband that are in use in the present step. */
+/* The rows of a subband that are in use in the present strip. */
 static int64_t rows_in_use(const l2k_plan_spec *spec, const l2k_plan_component *component, const l2k_level_pass *s,
                            unsigned orientation)
 {
@@ -238,16 +238,16 @@ static int64_t rows_in_use(const l2k_plan_spec *spec, const l2k_plan_component *
            least(first, part + rows_of_band(s, orientation, most(s->done - s->reach, 0)));
 }
 
-/* The rows of the first level that the next step reads from the planes of this one and earlier ones. */
-static int64_t rows_kept(const l2k_plan_spec *spec, const l2k_cpu_steps *steps, uint64_t step, uint32_t c,
+/* The rows of the first level that the next strip reads from the planes of this one and earlier ones. */
+static int64_t rows_kept(const l2k_plan_spec *spec, const l2k_cpu_strips *strips, uint64_t strip, uint32_t c,
                          const l2k_level_pass *first)
 {
-    const int64_t end = l2k_cpu_rows_before(spec, l2k_cpu_step_end(spec, steps, step), c, first);
+    const int64_t end = l2k_cpu_rows_before(spec, l2k_cpu_strip_end(spec, strips, strip), c, first);
     return spec->direction == L2K_FORWARD ? least(end, first->shape.height) - most(first->goal - first->reach, 0) : 0;
 }
 
-/* The rows of a level's samples that are in use in the present step; also those that it only writes, as stripes write in
- * any order. */
+/* The rows of a level's samples that are in use in the present strip; also those that it only writes, as stripes write
+ * in any order. */
 static int64_t samples_in_use(l2k_direction direction, const l2k_level_pass *before, const l2k_level_pass *s)
 {
     if (direction == L2K_FORWARD)
@@ -264,21 +264,21 @@ static void settle_band(const l2k_plan_component *component, l2k_band_rows *band
         band->rows = 0;
 }
 
-void l2k_cpu_measure_rows(const l2k_plan_spec *spec, const l2k_cpu_steps *steps, uint32_t c, l2k_level_pass *passes)
+void l2k_cpu_measure_rows(const l2k_plan_spec *spec, const l2k_cpu_strips *strips, uint32_t c, l2k_level_pass *passes)
 {
     const l2k_plan_component *component = &spec->components[c];
     const unsigned count = l2k_cpu_count_passes(spec, c);
-    uint64_t step = steps->first;
+    uint64_t strip = strips->first;
     l2k_cpu_rewind(passes, count);
     while (passes[0].goal < passes[0].shape.passed.y1) {
-        l2k_cpu_set_goals(spec, steps, ++step, c, passes);
+        l2k_cpu_set_goals(spec, strips, ++strip, c, passes);
         for (unsigned i = 0; i < count; i++) {
             l2k_level_pass *s = &passes[i];
             for (unsigned o = L2K_LL; o <= L2K_HH; o++)
                 s->bands[o].rows = (uint32_t)most(s->bands[o].rows, rows_in_use(spec, component, s, o));
-            const int64_t rows = i > 0         ? samples_in_use(spec->direction, &passes[i - 1], s)
-                                 : steps->rows ? rows_kept(spec, steps, step, c, s)
-                                               : 0;
+            const int64_t rows = i > 0          ? samples_in_use(spec->direction, &passes[i - 1], s)
+                                 : strips->rows ? rows_kept(spec, strips, strip, c, s)
+                                                : 0;
             s->num_rows = (size_t)most((int64_t)s->num_rows, rows);
         }
     }

@@ -35,8 +35,8 @@ static size_t list_resolution(const row_tile *t, uint32_t c, const l2k_resolutio
     return count;
 }
 
-/* The code-blocks of the present step. */
-static size_t list_step(const row_tile *t, l2k_block_place *places)
+/* The code-blocks of the present strip. */
+static size_t list_strip(const row_tile *t, l2k_block_place *places)
 {
     size_t count = 0;
     for (uint32_t c = 0; c < t->tile->num_components; c++)
@@ -45,12 +45,12 @@ static size_t list_step(const row_tile *t, l2k_block_place *places)
     return count;
 }
 
-/* Narrows a batch of all code-blocks to those of the step. */
-static l2k_status take_step(l2k_engine *engine, const row_tile *t, l2k_block_batch *batch)
+/* Narrows a batch of all code-blocks to those of the strip. */
+static l2k_status take_strip(l2k_engine *engine, const row_tile *t, l2k_block_batch *batch)
 {
-    if (!l2k_plan_kept_rows(t->plan, 0)) /* a single step */
+    if (!l2k_plan_kept_rows(t->plan, 0)) /* a single strip */
         return L2K_OK;
-    const uint64_t all = batch->num_places ? batch->num_places : 1, count = list_step(t, NULL);
+    const uint64_t all = batch->num_places ? batch->num_places : 1, count = list_strip(t, NULL);
     if (count > engine->num_places) {
         l2k_release(&engine->context, engine->places);
         engine->places = l2k_allocate(&engine->context, count, sizeof *engine->places);
@@ -58,7 +58,7 @@ static l2k_status take_step(l2k_engine *engine, const row_tile *t, l2k_block_bat
     }
     if (count > engine->num_places)
         return l2k_fail(&engine->context, L2K_ERROR_MEMORY, "out of memory for code-blocks");
-    list_step(t, engine->places);
+    list_strip(t, engine->places);
     batch->units = batch->units / all * count + batch->units % all * count / all;
     batch->places = engine->places;
     batch->num_places = count;
@@ -97,12 +97,12 @@ static l2k_status begin_encode(l2k_engine *engine, l2k_engine_slot *slot, const 
     return l2k_plan_begin(slot->plan, request->planes);
 }
 
-static l2k_status encode_step(l2k_engine *engine, l2k_plan *plan, const l2k_encode_request *request)
+static l2k_status encode_strip(l2k_engine *engine, l2k_plan *plan, const l2k_encode_request *request)
 {
     const row_tile tile = {.plan = plan, .tile = request->tile};
     l2k_block_batch batch = l2k_batch_to_encode(request);
-    L2K_TRY(l2k_plan_step(plan));
-    L2K_TRY(take_step(engine, &tile, &batch));
+    L2K_TRY(l2k_plan_run_strip(plan));
+    L2K_TRY(take_strip(engine, &tile, &batch));
     return l2k_code_blocks(engine, engine->coder, &batch);
 }
 
@@ -115,8 +115,8 @@ l2k_status l2k_cpu_finish_encode(l2k_engine *engine, l2k_engine_slot *slot, cons
         L2K_TRY(l2k_plan_finish(slot->plan));
         return recode(engine, request);
     }
-    while (status == L2K_OK && l2k_plan_next(slot->plan))
-        status = encode_step(engine, slot->plan, request);
+    while (status == L2K_OK && l2k_plan_next_strip(slot->plan))
+        status = encode_strip(engine, slot->plan, request);
     const l2k_status finished = l2k_plan_finish(slot->plan);
     return status == L2K_OK ? finished : status;
 }
@@ -154,21 +154,21 @@ static l2k_status decode_blocks(const l2k_engine *engine, const l2k_block_batch 
     return status;
 }
 
-static l2k_status decode_step(l2k_engine *engine, l2k_plan *plan, const l2k_decode_request *request)
+static l2k_status decode_strip(l2k_engine *engine, l2k_plan *plan, const l2k_decode_request *request)
 {
     const row_tile tile = {plan, request->tile, request->plan_component};
     l2k_block_batch batch = l2k_batch_to_decode(request);
-    L2K_TRY(take_step(engine, &tile, &batch));
+    L2K_TRY(take_strip(engine, &tile, &batch));
     L2K_TRY(decode_blocks(engine, &batch));
-    return l2k_plan_step(plan);
+    return l2k_plan_run_strip(plan);
 }
 
 static l2k_status decode_rows(l2k_engine *engine, l2k_plan *plan, const l2k_decode_request *request)
 {
     l2k_status status = L2K_OK;
     L2K_TRY(l2k_plan_begin(plan, request->planes));
-    while (status == L2K_OK && l2k_plan_next(plan))
-        status = decode_step(engine, plan, request);
+    while (status == L2K_OK && l2k_plan_next_strip(plan))
+        status = decode_strip(engine, plan, request);
     if (status != L2K_OK)
         l2k_plan_finish(plan);
     return status;
@@ -209,9 +209,9 @@ const l2k_engine_table l2k_engine_cpu = {
     .begin_encode = begin_encode,
     .finish_encode = l2k_cpu_finish_encode,
     .recode = recode,
-    .encode_step = encode_step,
+    .encode_strip = encode_strip,
     .begin_decode = l2k_cpu_begin_decode,
-    .decode_step = decode_step,
+    .decode_strip = decode_strip,
     .forget = forget,
     .fetch = fetch,
 };

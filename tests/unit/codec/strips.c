@@ -1,4 +1,4 @@
-/* Images in steps of a few rows on the CPU: bytes and samples as in a single step, and rows on demand as the whole
+/* Images in strips of a few rows on the CPU: bytes and samples as in a single one, and rows on demand as the whole
  * image. The first argument is the number of random cases. */
 #include "api_support.h"
 #include "codec/decode/decoder.h"
@@ -68,7 +68,7 @@ static settings random_settings(void)
     return s;
 }
 
-static l2k_encoder *encoder_of(const settings *s, uint32_t step_samples)
+static l2k_encoder *encoder_of(const settings *s, uint32_t strip_samples)
 {
     static const double ratios[2] = {12, 2};
     static const l2k_size sizes[] = {{64, 32}, {32, 64}, {64, 64}};
@@ -81,13 +81,13 @@ static l2k_encoder *encoder_of(const settings *s, uint32_t step_samples)
         assert_int_equal(l2k_encoder_set_layers(encoder, L2K_TARGET_RATIO, ratios, s->layers), L2K_OK);
     if (s->precincts)
         assert_int_equal(l2k_encoder_set_precincts(encoder, sizes, 3), L2K_OK);
-    encoder->context.step_samples = step_samples;
+    encoder->context.strip_samples = strip_samples;
     return encoder;
 }
 
-static l2k_status encode(const settings *s, const picture *p, uint32_t step_samples, memory_file *out)
+static l2k_status encode(const settings *s, const picture *p, uint32_t strip_samples, memory_file *out)
 {
-    l2k_encoder *encoder = encoder_of(s, step_samples);
+    l2k_encoder *encoder = encoder_of(s, strip_samples);
     *out = memory_of(NULL, 0);
     const l2k_status status = run_encoder(encoder, p, out);
     l2k_encoder_free(encoder);
@@ -117,14 +117,14 @@ static l2k_status put(l2k_encoder *encoder, const picture *p, uint32_t y0, uint3
     return status;
 }
 
-static l2k_status encode_rows(const settings *s, const picture *p, uint32_t step_samples, memory_file *out,
-                              unsigned *steps)
+static l2k_status encode_rows(const settings *s, const picture *p, uint32_t strip_samples, memory_file *out,
+                              unsigned *count)
 {
-    l2k_encoder *encoder = encoder_of(s, step_samples);
+    l2k_encoder *encoder = encoder_of(s, strip_samples);
     *out = memory_of(NULL, 0);
     const l2k_stream stream = stream_of(out);
     l2k_status status = l2k_encoder_begin(encoder, &p->image, &stream);
-    for (*steps = 0; status == L2K_OK; ++*steps) {
+    for (*count = 0; status == L2K_OK; ++*count) {
         uint32_t y0, y1;
         assert_int_equal(l2k_encoder_next_rows(encoder, &y0, &y1), L2K_OK);
         if (y0 == y1)
@@ -151,13 +151,13 @@ static void part_of(const l2k_image *image, const picture *p, uint32_t y0, uint3
     }
 }
 
-static l2k_status decode_rows(l2k_decoder *decoder, unsigned reduce, picture *p, unsigned *steps)
+static l2k_status decode_rows(l2k_decoder *decoder, unsigned reduce, picture *p, unsigned *count)
 {
     l2k_image image;
     L2K_TRY(l2k_decoder_image(decoder, &image));
     picture_adopt(p, &image);
     l2k_status status = l2k_decoder_begin(decoder);
-    for (*steps = 0; status == L2K_OK; ++*steps) {
+    for (*count = 0; status == L2K_OK; ++*count) {
         l2k_plane planes[MOST_CHANNELS];
         uint32_t y0, y1;
         assert_int_equal(l2k_decoder_next_rows(decoder, &y0, &y1), L2K_OK);
@@ -177,7 +177,7 @@ static l2k_status decode_whole(l2k_decoder *decoder, picture *p)
     return l2k_decoder_decode(decoder, p->planes);
 }
 
-static l2k_decoder *open(const memory_file *file, const l2k_image *image, uint32_t step_samples, uint32_t seed)
+static l2k_decoder *open(const memory_file *file, const l2k_image *image, uint32_t strip_samples, uint32_t seed)
 {
     l2k_decoder *decoder = new_decoder(NULL, 1 + seed % 3);
     l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CPU);
@@ -185,7 +185,7 @@ static l2k_decoder *open(const memory_file *file, const l2k_image *image, uint32
     l2k_decoder_set(decoder, L2K_DECODER_LAYERS, seed % 5 == 1);
     if (seed % 7 == 1)
         l2k_decoder_set(decoder, L2K_DECODER_COMPONENT, seed % image->num_components);
-    decoder->context.step_samples = step_samples;
+    decoder->context.strip_samples = strip_samples;
     assert_int_equal(l2k_decoder_open_memory(decoder, file->data, file->size), L2K_OK);
     if (seed % 3 == 1) {
         const uint32_t y0 = image->y0 + (image->y1 - image->y0) / 4, x0 = image->x0 + (image->x1 - image->x0) / 3;
@@ -206,12 +206,12 @@ static void test_steps(void **unused)
     unsigned most_steps[2] = {0};
     for (unsigned n = 0; n < cases; n++) {
         picture p, got[3] = {0};
-        memory_file whole, steps;
+        memory_file whole, strips;
         unsigned count = 0;
         make_picture(&p);
         const settings s = random_settings();
         const l2k_status status = encode(&s, &p, UINT32_MAX, &whole);
-        assert_int_equal(encode(&s, &p, 1 + random_below(30000), &steps), status);
+        assert_int_equal(encode(&s, &p, 1 + random_below(30000), &strips), status);
         if (s.values[L2K_ENCODER_TILE_HEIGHT] == INT64_MIN) {
             memory_file rows;
             assert_int_equal(encode_rows(&s, &p, 1 + random_below(3000), &rows, &count), status);
@@ -221,7 +221,7 @@ static void test_steps(void **unused)
             free(rows.data);
         }
         if (status == L2K_OK) {
-            expect_same(&steps, &whole);
+            expect_same(&strips, &whole);
             if (is_one_in(10) && whole.size > 2000) /* behind the headers */
                 whole.size -= random_below(whole.size / 3 + 1);
             const uint32_t seed = random_below(4 * 5 * 7 * 3);
@@ -239,7 +239,7 @@ static void test_steps(void **unused)
         }
         most_steps[1] = count > most_steps[1] ? count : most_steps[1];
         free(whole.data);
-        free(steps.data);
+        free(strips.data);
         picture_free(&p);
     }
     assert_in_range(most_steps[0], 8, 1000);
