@@ -14,8 +14,9 @@ typedef struct l2k_row_functions {
     uint64_t (*strip_end)(const l2k_plan *plan);
 } l2k_row_functions;
 
-/* - create: the views have their layout, unless it is the CPU; allocates all memory, sets base, on_device and, if necessary, stride of each
- *   view, and plan->state. After an error free is called, so all memory must be reachable from the plan.
+/* - create: the views have their layout, unless it is the CPU; allocates all memory, sets base, on_device and, if
+ *   necessary, stride of each view, and plan->state. After an error free is called, so all memory must be reachable
+ *   from the plan.
  * - free: waits for work under way, and releases the views' memory and the state, complete or not.
  * - begin: as in plan.h, in the plan's direction. After an error nothing may be under way.
  * - finish: waits for what begin started; `planes` are copies of begin's. NULL: begin did everything. */
