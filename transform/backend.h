@@ -6,8 +6,8 @@
 
 /* Strips of a plan by rows, each as in plan.h with l2k_plan_ before its name. */
 typedef struct l2k_row_functions {
-    bool (*next)(l2k_plan *plan);
-    l2k_status (*strip)(l2k_plan *plan);
+    bool (*next_strip)(l2k_plan *plan);
+    l2k_status (*run_strip)(l2k_plan *plan);
     l2k_plan_rows (*cells)(const l2k_plan *plan, uint32_t c, unsigned band);
     const uint32_t *(*kept_rows)(const l2k_plan *plan, uint32_t c);
     void (*take_planes)(l2k_plan *plan); /* plan->planes are those of the strip */

@@ -296,12 +296,12 @@ bool l2k_plan_is_by_rows(const l2k_plan *plan)
 
 bool l2k_plan_next_strip(l2k_plan *plan)
 {
-    return plan->backend->rows->next(plan);
+    return plan->backend->rows->next_strip(plan);
 }
 
 l2k_status l2k_plan_run_strip(l2k_plan *plan)
 {
-    return plan->backend->rows->strip(plan);
+    return plan->backend->rows->run_strip(plan);
 }
 
 l2k_status l2k_plan_take_planes(l2k_plan *plan, const l2k_plane *planes)

@@ -365,7 +365,7 @@ static void keep_rows(const l2k_plan *plan)
     }
 }
 
-static l2k_status strip(l2k_plan *plan)
+static l2k_status run_strip(l2k_plan *plan)
 {
     const l2k_cpu_state *state = plan->state;
     const double start = l2k_stage_start(plan->context);
@@ -378,7 +378,7 @@ static l2k_status strip(l2k_plan *plan)
     return status;
 }
 
-static bool next(l2k_plan *plan)
+static bool next_strip(l2k_plan *plan)
 {
     l2k_cpu_state *state = plan->state;
     bool goes_on = false;
@@ -402,8 +402,8 @@ static l2k_status begin(l2k_plan *plan, const l2k_plane *planes)
         k->end_row = k->passes[0].shape.passed.y1;
     }
     state->takes_planes = false;
-    while (!plan->spec.by_rows && next(plan))
-        L2K_TRY(strip(plan));
+    while (!plan->spec.by_rows && next_strip(plan))
+        L2K_TRY(run_strip(plan));
     return L2K_OK;
 }
 
@@ -424,7 +424,7 @@ static const uint32_t *kept_rows(const l2k_plan *plan, uint32_t c)
     return plan->keeps_rows ? ((const l2k_cpu_state *)plan->state)->components[c].rows : NULL;
 }
 
-static const l2k_row_functions row_functions = {next, strip, cells, kept_rows, take_planes, strip_end};
+static const l2k_row_functions row_functions = {next_strip, run_strip, cells, kept_rows, take_planes, strip_end};
 
 const l2k_backend_functions l2k_backend_cpu = {
     .kind = L2K_BACKEND_CPU, .rows = &row_functions, .create = create, .free = destroy, .begin = begin};

@@ -169,10 +169,7 @@ static void analyse_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned 
 l2k_status l2k_cpu_analyse(const l2k_plan *plan, const l2k_plane *planes, const l2k_level_pass *s, uint32_t *scratch,
                            int64_t begin, int64_t end)
 {
-    const l2k_cpu_state *state = plan->state;
-    const size_t width = s->shape.width;
     void *rows[L2K_MAX_JOINED];
-    l2k_pixel_row pixels[L2K_MAX_JOINED];
     l2k_ring ring = start_ring(plan, s, scratch, begin, end);
     while (l2k_ring_next(&ring)) {
         for (int64_t y = ring.load.first; y < ring.load.end; y++) {
@@ -202,10 +199,8 @@ l2k_status l2k_cpu_copy_forward(const l2k_plan *plan, const l2k_plane *planes, c
                                 uint32_t *scratch, int64_t begin, int64_t end)
 {
     const l2k_cpu_state *state = plan->state;
-    const bool is_float = s->wavelet->is_float;
     const size_t stride = state->sizes.row_stride;
     void *rows[L2K_MAX_JOINED] = {scratch, scratch + stride, scratch + 2 * stride};
-    l2k_pixel_row pixels[L2K_MAX_JOINED];
     for (int64_t y = begin; y < end; y++) {
         load_samples(plan, planes, s, y, rows);
         for (unsigned j = 0; j < s->num_joined; j++) {
