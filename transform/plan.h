@@ -64,6 +64,15 @@ typedef enum l2k_plan_memory {
     L2K_PLAN_DEVICE_PACKED
 } l2k_plan_memory;
 
+/* Of a strip: few enough for its coefficients to stay in the cache; and for some threads. */
+#define L2K_STRIP_SAMPLES ((uint32_t)1 << 22)
+
+static inline uint32_t l2k_strip_samples(unsigned threads)
+{
+    const unsigned pairs = threads < 4 ? 1 : threads / 2;
+    return pairs < UINT32_MAX / L2K_STRIP_SAMPLES ? pairs * L2K_STRIP_SAMPLES : UINT32_MAX;
+}
+
 typedef struct l2k_plan_spec {
     l2k_direction direction;
     l2k_coefficient_type type;
@@ -76,7 +85,7 @@ typedef struct l2k_plan_spec {
     const char *cpu_reason;
     l2k_plan_memory memory;
     bool by_rows;           /* if the plan is on the CPU, it runs in strips of its caller's: see l2k_plan_next_strip */
-    uint32_t strip_samples; /* then: strips of about as many samples, 0: the usual number */
+    uint32_t strip_samples; /* then: strips of about as many samples, 0: L2K_STRIP_SAMPLES */
     /* CUDA, for tests and measurements: levels per launch, 1, 2, or 3 for as many as there are; 0: the fastest for the
      * size. */
     unsigned levels_at_once;

@@ -1,6 +1,7 @@
 /* Chooses the processor for a tile: the one that the caller asked for, or with AUTO a device if that is faster. Work
  * that fails on a processor that AUTO has chosen is repeated on the CPU; this file alone decides that. */
 #include "base/memory.h"
+#include "base/pool.h"
 #include "codec/engine/engine.h"
 
 #ifdef L2K_WITH_CUDA
@@ -185,6 +186,20 @@ bool l2k_engines_fall_back(const l2k_engine_kind *kind, l2k_status status)
     return true;
 }
 
+/* Threads share a strip and wait for each other between levels, so with many of them it is larger, if that takes a small
+ * part of the memory left. */
+static void choose_strips(const l2k_engine *engine, l2k_plan_spec *spec)
+{
+    enum { BYTES_OF_SAMPLE = 64 };
+    const l2k_context *context = &engine->context;
+    const uint32_t samples = l2k_strip_samples(context->threads);
+    if (samples == L2K_STRIP_SAMPLES) /* perhaps one of several worker groups, which share the pool */
+        return;
+    const uint64_t left = context->pool ? context->pool->limit - context->pool->in_use : UINT64_MAX;
+    if (spec->by_rows && !spec->strip_samples && samples <= left / BYTES_OF_SAMPLE)
+        spec->strip_samples = samples;
+}
+
 /* ---- Encoding ------------------------------------------------------------------------------------------------ */
 
 /* HT code-blocks of the 9/7 get indices truncated as in E.2, where OpenJPEG rounds first: by the plan or, if steps are
@@ -217,6 +232,7 @@ static l2k_status prepare_encode(const l2k_engine *engine, l2k_engine_slot *slot
     if (request->follows && table && table->codes(tile->coding->components[0].style, request))
         spec.memory = memory_to_encode(request, choice);
     choose_quantiser(engine, request, &spec);
+    choose_strips(engine, &spec);
     l2k_status status = plan_slot(engine, slot, &spec);
     if (l2k_plan_on_device(&spec) && l2k_choice_has_failed(choice)) {
         spec.memory = L2K_PLAN_COEFFICIENTS_STAY;
@@ -303,6 +319,7 @@ l2k_status l2k_engine_prepare_decode(l2k_engine *engine, l2k_engine_slot *slot, 
     else if (decodes)
         spec.memory = L2K_PLAN_COEFFICIENTS_STAY;
     *on_host = request->off_host && spec.cpu_reason;
+    choose_strips(engine, &spec);
     return plan_slot(engine, slot, &spec);
 }
 

@@ -11,7 +11,8 @@
 /* Below this many samples, starting threads costs more than they save. */
 #define MIN_PARALLEL_SAMPLES ((uint64_t)1 << 16)
 #define MIN_STRIPE_ROWS      32
-#define GOOD_STRIPE_ROWS     64
+#define GOOD_STRIPE_ROWS     128
+#define MOST_STRIPES         3 /* of a thread */
 
 static size_t max_size(size_t a, size_t b)
 {
@@ -33,7 +34,8 @@ static size_t count_stripes(uint64_t width, uint64_t height, unsigned num_joined
         return 0;
     if (threads <= 1 || is_small || height < 2 * MIN_STRIPE_ROWS)
         return 1;
-    return max_size(min_size(height / GOOD_STRIPE_ROWS, 3 * threads), min_size(height / MIN_STRIPE_ROWS, threads));
+    const size_t each = max_size(min_size(height / GOOD_STRIPE_ROWS / threads, MOST_STRIPES), 1);
+    return min_size(height / MIN_STRIPE_ROWS, each * threads);
 }
 
 /* Deeper levels of a window can have more than the first. */

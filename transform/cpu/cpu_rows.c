@@ -4,10 +4,8 @@
 #include "transform/cpu/cpu.h"
 #include "transform/window.h"
 
-/* Of a strip: few enough for the coefficients to stay in a cache that threads share, and enough to share them out. */
-#define STRIP_SAMPLES ((uint64_t)1 << 22)
 /* Of a level behind another. */
-#define LEAST_ROWS    32
+#define LEAST_ROWS 32
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -128,7 +126,7 @@ l2k_cpu_strips l2k_cpu_strips_of(const l2k_plan_spec *spec)
         unit = (uint64_t)most((int64_t)unit, (int64_t)rows);
         margin = (uint64_t)most((int64_t)margin, l2k_wavelet_reach(l2k_plan_wavelet(component)) * (int64_t)distance);
     }
-    const uint64_t wanted = (spec->strip_samples ? spec->strip_samples : STRIP_SAMPLES) / samples;
+    const uint64_t wanted = (spec->strip_samples ? spec->strip_samples : L2K_STRIP_SAMPLES) / samples;
     const uint64_t rows = wanted < unit ? unit : wanted / unit * unit, first = first_row(spec, &end);
     if (!spec->by_rows || end <= first || end - first <= rows + rows / 2)
         return (l2k_cpu_strips){0};
