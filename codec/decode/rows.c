@@ -220,13 +220,19 @@ l2k_status l2k_decoder_get_rows(l2k_decoder *decoder, const l2k_plane *planes)
     return leave(decoder, before, get_rows(decoder, planes));
 }
 
-l2k_status l2k_decoder_end(l2k_decoder *decoder)
+static l2k_status end(l2k_decoder *decoder)
 {
     L2K_TRY(check_begun(decoder));
-    const int before = l2k_decoder_enter(decoder);
-    const bool in_strips = decoder->rows && decoder->rows->in_strips, incomplete = decoder->rows->incomplete;
+    const bool in_strips = decoder->rows->in_strips, incomplete = decoder->rows->incomplete;
     l2k_decoder_leave_rows(decoder);
-    const l2k_status status = in_strips ? l2k_decode_end(decoder, L2K_OK) : incomplete ? L2K_INCOMPLETE : L2K_OK;
+    return in_strips ? l2k_decode_end(decoder, L2K_OK) : incomplete ? L2K_INCOMPLETE : L2K_OK;
+}
+
+/* Entering may have ended the image. */
+l2k_status l2k_decoder_end(l2k_decoder *decoder)
+{
+    const int before = l2k_decoder_enter(decoder);
+    const l2k_status status = end(decoder);
     l2k_engine_leave(before);
     return status;
 }

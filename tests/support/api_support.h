@@ -157,6 +157,12 @@ static inline l2k_hooks metered_hooks(meter *m)
 
 enum { MOST_CHANNELS = 5 };
 
+static inline void assert_same_file(const memory_file *a, const memory_file *b)
+{
+    assert_int_equal(a->size, b->size);
+    assert_true(b->size == 0 || memcmp(a->data, b->data, b->size) == 0);
+}
+
 /* A picture with int32 samples, one plane per component. */
 typedef struct picture {
     l2k_image image;

@@ -1,17 +1,13 @@
 /* An image encoded by rows of tiles: the same file as for the whole image, the differences without `rewrite`, and calls
  * out of order. */
 #include "api_support.h"
+#include "base/integer.h"
 
 static l2k_stream rows_stream(memory_file *file, bool rewrites)
 {
     l2k_stream stream = stream_of(file);
     stream.rewrite = rewrites ? memory_rewrite : NULL;
     return stream;
-}
-
-static uint32_t ceil_div(uint32_t a, uint32_t b)
-{
-    return (a + b - 1) / b;
 }
 
 /* Copies of the area, so that sanitizers see reads past it. */
@@ -23,9 +19,10 @@ static l2k_status put(l2k_encoder *encoder, const picture *p)
     assert_int_equal(l2k_encoder_next_tile(encoder, &x0, &y0, &x1, &y1), L2K_OK);
     for (uint32_t c = 0; c < p->image.num_components; c++) {
         const uint32_t dx = p->components[c].dx, dy = p->components[c].dy;
-        const uint32_t left = ceil_div(x0, dx) - ceil_div(p->image.x0, dx);
-        const uint32_t top = ceil_div(y0, dy) - ceil_div(p->image.y0, dy);
-        const size_t rows = ceil_div(y1, dy) - ceil_div(y0, dy), columns = ceil_div(x1, dx) - ceil_div(x0, dx);
+        const uint32_t left = l2k_ceil_div(x0, dx) - l2k_ceil_div(p->image.x0, dx);
+        const uint32_t top = l2k_ceil_div(y0, dy) - l2k_ceil_div(p->image.y0, dy);
+        const size_t rows = l2k_ceil_div(y1, dy) - l2k_ceil_div(y0, dy),
+                     columns = l2k_ceil_div(x1, dx) - l2k_ceil_div(x0, dx);
         planes[c] = p->planes[c];
         planes[c].row_stride = (ptrdiff_t)(columns * sizeof(int32_t));
         planes[c].data = copies[c] = malloc(rows * columns * sizeof(int32_t));
@@ -88,12 +85,6 @@ static l2k_encoder *tiled_encoder(l2k_format format, int variant)
     return encoder;
 }
 
-static void assert_same(const memory_file *rows, const memory_file *whole)
-{
-    assert_int_equal(rows->size, whole->size);
-    assert_memory_equal(rows->data, whole->data, whole->size);
-}
-
 static void test_same_file(void **unused)
 {
     (void)unused;
@@ -105,7 +96,7 @@ static void test_same_file(void **unused)
             l2k_encoder *encoder = tiled_encoder((l2k_format)format, variant);
             assert_int_equal(run_encoder(encoder, &p, &whole), L2K_OK);
             assert_int_equal(encode_by_rows(encoder, &p, &rows, true), L2K_OK);
-            assert_same(&rows, &whole);
+            assert_same_file(&rows, &whole);
             l2k_encoder_free(encoder);
             free(whole.data);
             free(rows.data);
@@ -128,8 +119,8 @@ static void test_by_tile(void **unused)
         assert_int_equal(encode_by_rows(encoder, &p, &rows, true), L2K_OK);
         assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_BY_TILE, 1), L2K_OK);
         assert_int_equal(encode_by_rows(encoder, &p, &tiles, true), L2K_OK);
-        assert_same(&tiles, &whole);
-        assert_same(&rows, &whole);
+        assert_same_file(&tiles, &whole);
+        assert_same_file(&rows, &whole);
         l2k_encoder_free(encoder);
         free(whole.data);
         free(rows.data);
@@ -236,7 +227,7 @@ static void test_absent_rows(void **unused)
         assert_int_equal(l2k_encoder_put_rows(encoder, planes), L2K_OK);
     }
     assert_int_equal(l2k_encoder_end(encoder), L2K_OK);
-    assert_same(&rows, &whole);
+    assert_same_file(&rows, &whole);
     l2k_encoder_free(encoder);
     free(whole.data);
     free(rows.data);

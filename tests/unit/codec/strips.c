@@ -1,6 +1,7 @@
 /* Images in strips of a few rows on the CPU: bytes and samples as in a single one, and rows on demand as the whole
  * image. The first argument is the number of random cases. */
 #include "api_support.h"
+#include "base/integer.h"
 #include "codec/decode/decoder.h"
 #include "codec/encode/encoder.h"
 
@@ -94,22 +95,17 @@ static l2k_status encode(const settings *s, const picture *p, uint32_t strip_sam
     return status;
 }
 
-static uint32_t ceil_div(uint32_t a, uint32_t b)
-{
-    return (a + b - 1) / b;
-}
-
 /* From copies of the rows, so that sanitizers see reads past them. */
 static l2k_status put(l2k_encoder *encoder, const picture *p, uint32_t y0, uint32_t y1)
 {
     l2k_plane planes[MOST_CHANNELS];
     for (uint32_t c = 0; c < p->image.num_components; c++) {
-        const uint32_t dy = p->components[c].dy, first = ceil_div(p->image.y0, dy);
-        const size_t row = p->width[c] * sizeof(int32_t), rows = ceil_div(y1, dy) - ceil_div(y0, dy);
+        const uint32_t dy = p->components[c].dy, first = l2k_ceil_div(p->image.y0, dy);
+        const size_t row = p->width[c] * sizeof(int32_t), rows = l2k_ceil_div(y1, dy) - l2k_ceil_div(y0, dy);
         planes[c] = p->planes[c];
         planes[c].data = malloc(rows * row + 1);
         assert_non_null(planes[c].data);
-        memcpy(planes[c].data, p->samples[c] + (size_t)(ceil_div(y0, dy) - first) * p->width[c], rows * row);
+        memcpy(planes[c].data, p->samples[c] + (size_t)(l2k_ceil_div(y0, dy) - first) * p->width[c], rows * row);
     }
     const l2k_status status = l2k_encoder_put_rows(encoder, planes);
     for (uint32_t c = 0; c < p->image.num_components; c++)
@@ -194,16 +190,10 @@ static l2k_decoder *open(const memory_file *file, const l2k_image *image, uint32
     return decoder;
 }
 
-static void expect_same(const memory_file *a, const memory_file *b)
-{
-    assert_int_equal(a->size, b->size);
-    assert_memory_equal(a->data, b->data, b->size);
-}
-
-static void test_steps(void **unused)
+static void test_strips(void **unused)
 {
     (void)unused;
-    unsigned most_steps[2] = {0};
+    unsigned most_strips[2] = {0};
     for (unsigned n = 0; n < cases; n++) {
         picture p, got[3] = {0};
         memory_file whole, strips;
@@ -216,12 +206,12 @@ static void test_steps(void **unused)
             memory_file rows;
             assert_int_equal(encode_rows(&s, &p, 1 + random_below(3000), &rows, &count), status);
             if (status == L2K_OK)
-                expect_same(&rows, &whole);
-            most_steps[0] = count > most_steps[0] ? count : most_steps[0];
+                assert_same_file(&rows, &whole);
+            most_strips[0] = count > most_strips[0] ? count : most_strips[0];
             free(rows.data);
         }
         if (status == L2K_OK) {
-            expect_same(&strips, &whole);
+            assert_same_file(&strips, &whole);
             if (is_one_in(10) && whole.size > 2000) /* behind the headers */
                 whole.size -= random_below(whole.size / 3 + 1);
             const uint32_t seed = random_below(4 * 5 * 7 * 3);
@@ -237,19 +227,52 @@ static void test_steps(void **unused)
             l2k_decoder_free(decoders[0]);
             l2k_decoder_free(decoders[1]);
         }
-        most_steps[1] = count > most_steps[1] ? count : most_steps[1];
+        most_strips[1] = count > most_strips[1] ? count : most_strips[1];
         free(whole.data);
         free(strips.data);
         picture_free(&p);
     }
-    assert_in_range(most_steps[0], 8, 1000);
-    assert_in_range(most_steps[1], 8, 1000);
+    assert_in_range(most_strips[0], 8, 1000);
+    assert_in_range(most_strips[1], 8, 1000);
+}
+
+/* A change of devices ends the image, too. */
+static void test_order_of_calls(void **unused)
+{
+    (void)unused;
+    picture p, got;
+    uint32_t y0, y1;
+    picture_make(&p, 30, 20, 1);
+    memory_file file = encode_with(&p, L2K_ENCODER_LEVELS, 2);
+    l2k_decoder *decoder = new_decoder(NULL, 1);
+    assert_int_equal(l2k_decoder_begin(decoder), L2K_ERROR_STATE); /* nothing is open */
+    assert_int_equal(l2k_decoder_open_memory(decoder, file.data, file.size), L2K_OK);
+    picture_make(&got, 30, 20, 1);
+    assert_int_equal(l2k_decoder_next_rows(decoder, &y0, &y1), L2K_ERROR_STATE);
+    assert_int_equal(l2k_decoder_get_rows(decoder, got.planes), L2K_ERROR_STATE);
+    assert_int_equal(l2k_decoder_end(decoder), L2K_ERROR_STATE);
+    assert_int_equal(l2k_decoder_begin(decoder), L2K_OK);
+    assert_int_equal(l2k_decoder_get_rows(decoder, got.planes), L2K_OK);
+    assert_true(picture_equal(&p, &got));
+    assert_int_equal(l2k_decoder_get_rows(decoder, got.planes), L2K_ERROR_STATE); /* and the image has ended */
+    assert_int_equal(l2k_decoder_end(decoder), L2K_ERROR_STATE);
+    assert_int_equal(l2k_decoder_begin(decoder), L2K_OK);
+    assert_int_equal(l2k_decoder_decode(decoder, got.planes), L2K_OK);
+    assert_int_equal(l2k_decoder_end(decoder), L2K_ERROR_STATE);
+    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_AUTO), L2K_OK);
+    assert_int_equal(l2k_decoder_begin(decoder), L2K_OK);
+    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_DEVICE, 0), L2K_OK);
+    assert_int_equal(l2k_decoder_end(decoder), L2K_ERROR_STATE);
+    l2k_decoder_free(decoder);
+    picture_free(&p);
+    picture_free(&got);
+    free(file.data);
 }
 
 int main(int argc, char **argv)
 {
     if (argc > 1)
         cases = (unsigned)strtoul(argv[1], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_steps)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_strips), cmocka_unit_test(test_order_of_calls)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
