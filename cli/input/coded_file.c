@@ -118,7 +118,7 @@ bool cli_coded_open(cli_coded_file *file, const char *path, bool quiet, bool str
 
 static bool decode(cli_coded_file *file, const cli_picture *picture)
 {
-    l2k_status status = cli_coded_limit_memory(file, cli_picture_bytes(picture));
+    l2k_status status = file->in_strips ? L2K_OK : cli_coded_limit_memory(file, cli_picture_bytes(picture));
     cli_interrupt_wait(true);
     if (status == L2K_OK)
         status = file->in_strips ? l2k_decoder_get_rows(file->decoder, picture->planes)
@@ -153,8 +153,8 @@ bool cli_coded_decode_rows(cli_coded_file *file, cli_picture *picture, cli_layou
 
 bool cli_coded_begin_strips(cli_coded_file *file, const cli_picture *picture)
 {
-    enum { ROWS_OF_STEP = 256 };
-    l2k_status status = cli_coded_limit_memory(file, cli_picture_strip_bytes(picture, ROWS_OF_STEP));
+    enum { ROWS_OF_STRIP = 256 };
+    l2k_status status = cli_coded_limit_memory(file, cli_picture_strip_bytes(picture, ROWS_OF_STRIP));
     cli_interrupt_wait(true);
     if (status == L2K_OK)
         status = l2k_decoder_begin(file->decoder);

@@ -263,7 +263,7 @@ l2k_status l2k_engine_encode_strip(l2k_engine *engine, l2k_engine_slot *slot, co
                                    const l2k_plane *planes)
 {
     L2K_TRY(l2k_plan_take_planes(slot->plan, planes));
-    return l2k_engine_cpu.encode_strip(engine, slot->plan, request);
+    return table_of(engine, slot)->encode_strip(engine, slot->plan, request);
 }
 
 l2k_status l2k_engine_finish_encode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
@@ -355,7 +355,7 @@ l2k_status l2k_engine_decode_strip(l2k_engine *engine, l2k_engine_slot *slot, co
 {
     if (planes)
         L2K_TRY(l2k_plan_take_planes(slot->plan, planes));
-    return l2k_engine_cpu.decode_strip(engine, slot->plan, request);
+    return table_of(engine, slot)->decode_strip(engine, slot->plan, request);
 }
 
 void l2k_engine_send(l2k_engine *engine, const uint8_t *bytes, size_t num_bytes)
