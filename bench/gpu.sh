@@ -183,6 +183,7 @@ rivals hd --size hd --interleaved
 rivals small --size small --interleaved
 [ -z "$gray" ] || rivals gray --size gray
 rivals host --size uhd --interleaved --host
+rivals pageable --size uhd --interleaved --host --pageable --flight 4 --coding 0
 part bench-transform 420 "$build/gpu_transform"
 part bench-opencl-transform 240 "$build/opencl_transform"
 part bench-opencl-picture 240 "$build/opencl_picture" "$picture"

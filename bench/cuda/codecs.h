@@ -65,7 +65,7 @@ typedef struct codec {
                          unsigned images);
 } codec;
 
-extern const codec codec_lift2k, codec_lift2k_batch;
+extern const codec codec_lift2k, codec_lift2k_batch, codec_lift2k_opencl;
 extern const codec codec_nvjpeg2k; /* only where the library was found */
 extern const codec codec_copies;   /* no codec: samples up and `value` of the coding in bytes down, and back */
 

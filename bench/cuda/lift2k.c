@@ -37,7 +37,7 @@ static bool set_quality(worker *w, const coding *k)
     return k->quality == EVERYTHING || l2k_encoder_set_layers(w->encoder, kind, &k->value, 1) == L2K_OK;
 }
 
-static bool set_options(worker *w, const coding *k, bool on_device)
+static bool set_options(worker *w, const coding *k, bool on_device, l2k_backend backend)
 {
     const unsigned threads = k->flight ? k->flight : 1;
     const struct {
@@ -48,23 +48,25 @@ static bool set_options(worker *w, const coding *k, bool on_device)
                    {L2K_ENCODER_WAVELET, k->irreversible ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3},
                    {L2K_ENCODER_BLOCK_WIDTH, k->block},
                    {L2K_ENCODER_BLOCK_HEIGHT, k->block},
-                   {L2K_ENCODER_BACKEND, L2K_BACKEND_CUDA},
+                   {L2K_ENCODER_BACKEND, backend},
                    {L2K_ENCODER_THREADS, threads}};
     bool right = true;
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         right &= l2k_encoder_set(w->encoder, options[i].option, options[i].value) == L2K_OK;
     const l2k_memory memory = on_device ? L2K_MEMORY_DEVICE : L2K_MEMORY_HOST;
     right &= l2k_encoder_set(w->encoder, L2K_ENCODER_MEMORY, memory) == L2K_OK;
-    l2k_encoder_set_stream(w->encoder, w->stream);
     right &= l2k_decoder_set(w->decoder, L2K_DECODER_MEMORY, memory) == L2K_OK;
-    l2k_decoder_set_stream(w->decoder, w->stream);
+    if (backend == L2K_BACKEND_CUDA) {
+        l2k_encoder_set_stream(w->encoder, w->stream);
+        l2k_decoder_set_stream(w->decoder, w->stream);
+    }
     right &= l2k_encoder_set(w->encoder, L2K_ENCODER_IN_FLIGHT, k->flight) == L2K_OK;
     right &= l2k_decoder_set(w->decoder, L2K_DECODER_IN_FLIGHT, k->flight) == L2K_OK;
-    return right && l2k_decoder_set(w->decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CUDA) == L2K_OK &&
+    return right && l2k_decoder_set(w->decoder, L2K_DECODER_BACKEND, backend) == L2K_OK &&
            l2k_decoder_set(w->decoder, L2K_DECODER_THREADS, threads) == L2K_OK && set_quality(w, k);
 }
 
-static worker *make_worker(const shape *s, const coding *k, bool on_device)
+static worker *make_on(l2k_backend backend, const shape *s, const coding *k, bool on_device)
 {
     static const l2k_hooks hooks = {.message = report_message};
     worker *w = calloc(1, sizeof *w);
@@ -79,10 +81,20 @@ static worker *make_worker(const shape *s, const coding *k, bool on_device)
     for (uint32_t c = 0; c < s->components; c++)
         w->components[c] = (l2k_component){.dx = 1, .dy = 1, .precision = s->precision};
     if (w->encoder && w->decoder && cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking) == cudaSuccess &&
-        set_options(w, k, on_device))
+        set_options(w, k, on_device, backend))
         return w;
     free_worker(w);
     return NULL;
+}
+
+static worker *make_worker(const shape *s, const coding *k, bool on_device)
+{
+    return make_on(L2K_BACKEND_CUDA, s, k, on_device);
+}
+
+static worker *make_opencl_worker(const shape *s, const coding *k, bool on_device)
+{
+    return make_on(L2K_BACKEND_OPENCL, s, k, on_device);
 }
 
 static void make_planes(const shape *s, void *samples, l2k_plane planes[MOST_COMPONENTS])
@@ -110,6 +122,8 @@ static bool decode(worker *w, const uint8_t *bytes, size_t count, void *samples)
 }
 
 const codec codec_lift2k = {"lift2k", l2k_version, make_worker, free_worker, encode, decode, NULL, NULL};
+const codec codec_lift2k_opencl = {
+    "lift2k, OpenCL", l2k_version, make_opencl_worker, free_worker, encode, decode, NULL, NULL};
 
 /* ---- The batch calls ------------------------------------------------------------------------------------------- */
 

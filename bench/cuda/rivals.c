@@ -9,10 +9,10 @@
  *         --block 32|64              only code-blocks of this size
  *         --flight N                 images in flight; 8
  *         --seconds S                of each of the three measurements whose median is printed; 0.3
- *         --host                     pixels in pinned host memory instead, with the time of the mere copies
+ *         --host                     pixels in host memory instead, also lift2k on OpenCL, and the mere copies
  *         --interleaved              pixels as RGB RGB ...; otherwise a component after the other
  *         --memory                   instead of times, the device memory that an image in flight takes, in megabytes
- *         --pageable                 codestreams to decode in memory from malloc; pinned otherwise
+ *         --pageable                 host memory from malloc; pinned otherwise
  *
  * One at a time: one worker, a call after the other. In flight: as many threads as workers, each worker with handles,
  * buffers, CUDA stream and pictures of its own. What a lossless coding decodes to is compared with the pixels. The 9/7
@@ -177,6 +177,7 @@ enum { CODINGS = sizeof codings / sizeof *codings, BLOCKS = 2 };
 static const codec *const codecs[] = {
     &codec_lift2k,
     &codec_lift2k_batch,
+    &codec_lift2k_opencl,
 #ifdef L2K_WITH_NVJPEG2K
     &codec_nvjpeg2k,
 #endif
@@ -283,8 +284,8 @@ static void measure_line(scene *e, const line *n, result results[CODECS][BLOCKS]
     double psnr = 0;
     coding k = n->coding;
     for (int c = 0; c < CODECS; c++) {
-        if (!wanted_codec(codecs[c]) || (options.memory && codecs[c]->encode_batch) ||
-            !prepare_coding(e, n, codecs[c], &psnr, &k))
+        if (!wanted_codec(codecs[c]) || (codecs[c] == &codec_lift2k_opencl && !options.host) ||
+            (options.memory && codecs[c]->encode_batch) || !prepare_coding(e, n, codecs[c], &psnr, &k))
             continue;
         for (int b = 0; b < BLOCKS; b++) {
             result *r = &results[c][b];
@@ -335,6 +336,7 @@ static void measure_scene(scene *e)
 
 static void print_head(int count, char **arguments)
 {
+    const char *const host = options.pageable ? "pageable" : "pinned";
     struct cudaDeviceProp device;
     char driver[160] = "driver unknown";
     int number = 0;
@@ -347,14 +349,13 @@ static void print_head(int count, char **arguments)
     }
     printf("%s; %s; CUDA runtime %d", device.name, driver, CUDART_VERSION);
     for (int c = 0; c < CODECS; c++)
-        if (!codecs[c]->encode_batch)
+        if (!codecs[c]->encode_batch && codecs[c] != &codec_lift2k_opencl)
             printf("; %s %s", codecs[c]->name, codecs[c]->version());
     printf("\n\n   ");
     for (int i = 0; i < count; i++)
         printf(" %s", arguments[i]);
     printf("\n\n%s pixels in %s memory, codestreams to decode in %s memory; ms an image\n",
-           options.interleaved ? "interleaved" : "planar", options.host ? "pinned host" : "device",
-           options.pageable ? "pageable" : "pinned");
+           options.interleaved ? "interleaved" : "planar", options.host ? host : "device", host);
 }
 
 static bool wanted_size(const char *name)

@@ -8,7 +8,11 @@ static void *take(const scene *e)
 {
     void *memory = NULL;
     const size_t bytes = shape_bytes(&e->shape);
-    check((e->on_device ? cudaMalloc(&memory, bytes) : cudaMallocHost(&memory, bytes)) == cudaSuccess, "memory");
+    if (!e->on_device && e->pageable)
+        memory = malloc(bytes);
+    else if ((e->on_device ? cudaMalloc(&memory, bytes) : cudaMallocHost(&memory, bytes)) != cudaSuccess)
+        memory = NULL;
+    check(memory != NULL, "memory");
     return memory;
 }
 
@@ -16,6 +20,8 @@ static void give_back(const scene *e, void *memory)
 {
     if (e->on_device)
         cudaFree(memory);
+    else if (e->pageable)
+        free(memory);
     else
         cudaFreeHost(memory);
 }

@@ -1,4 +1,4 @@
-/* Pictures for the comparison of codecs on a CUDA device: several images of a shape, in device or pinned memory, with
+/* Pictures for the comparison of codecs on a CUDA device: several images of a shape, in device or host memory, with
  * the codestream of each and what that is decoded to. */
 #ifndef L2K_BENCH_CUDA_SCENE_H
 #define L2K_BENCH_CUDA_SCENE_H
@@ -16,8 +16,8 @@ typedef struct sample_image {
 typedef struct scene {
     const char *name;
     shape shape;
-    bool on_device; /* samples; otherwise in pinned memory */
-    bool pageable;  /* codestreams; otherwise in pinned memory */
+    bool on_device; /* samples; otherwise in host memory */
+    bool pageable;  /* what is in host memory; otherwise pinned */
     unsigned num_images;
     sample_image *images;
     uint8_t *original; /* the first image's samples on the host */
