@@ -39,10 +39,8 @@ static bool fails(void)
         return real.name(object);                                                                                      \
     }
 
-#define WAITS     cl_uint count, const cl_event *events, cl_event *event
-#define WAITED    count, events, event
-#define RECT      cl_command_queue q, cl_mem m, cl_bool wait, const size_t *a, const size_t *b, const size_t *c, size_t d
-#define RECTANGLE q, m, wait, a, b, c, d
+#define WAITS  cl_uint count, const cl_event *events, cl_event *event
+#define WAITED count, events, event
 
 MAKE(cl_command_queue, CreateCommandQueue, (cl_context c, cl_device_id d, cl_command_queue_properties p, cl_int *error),
      (c, d, p, error))
@@ -57,9 +55,6 @@ CALL(EnqueueReadBuffer, (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size
      (q, m, b, o, n, p, WAITED))
 CALL(EnqueueWriteBuffer, (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t n, const void *p, WAITS),
      (q, m, b, o, n, p, WAITED))
-CALL(EnqueueReadBufferRect, (RECT, size_t e, size_t f, size_t g, void *p, WAITS), (RECTANGLE, e, f, g, p, WAITED))
-CALL(EnqueueWriteBufferRect, (RECT, size_t e, size_t f, size_t g, const void *p, WAITS),
-     (RECTANGLE, e, f, g, p, WAITED))
 CALL(EnqueueFillBuffer, (cl_command_queue q, cl_mem m, const void *p, size_t s, size_t o, size_t n, WAITS),
      (q, m, p, s, o, n, WAITED))
 CALL(EnqueueNDRangeKernel,
@@ -105,8 +100,6 @@ static void wrap_calls(void)
     WRAP(SetKernelArg)
     WRAP(EnqueueReadBuffer)
     WRAP(EnqueueWriteBuffer)
-    WRAP(EnqueueReadBufferRect)
-    WRAP(EnqueueWriteBufferRect)
     WRAP(EnqueueFillBuffer)
     WRAP(EnqueueMapBuffer)
     WRAP(EnqueueNDRangeKernel)

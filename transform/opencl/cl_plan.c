@@ -12,13 +12,11 @@
 typedef struct cl_state {
     l2k_cl_levels levels;
     cl_command_queue queue;
-    cl_mem *parts; /* of the coefficients, one per component, if these stay on the device; else: */
-    cl_mem pinned; /* host memory for all coefficients, mapped at: */
-    void *mapped;
+    cl_mem *parts;         /* of the coefficients, one per component, if these stay on the device; else: */
+    l2k_cl_pinned pinned;  /* host memory for all coefficients */
     size_t bytes;          /* of all coefficients */
     l2k_cl_pixels *pixels; /* per component, host plans; only the first of three that are transformed together */
     l2k_cl_plane *planes;  /* of the current run, per component */
-    int32_t *values;       /* a row */
 } cl_state;
 
 /* ---- Devices ------------------------------------------------------------------------------------------------- */
@@ -86,7 +84,7 @@ static const l2k_device_functions devices = {.cpu_reason = cpu_reason,
 
 /* ---- Memory -------------------------------------------------------------------------------------------------- */
 
-enum { GUARD_BYTES = 256, USUAL_ALIGNMENT = 512, PINNED_ALIGNMENT = 64, MOST_SIDE = 1 << 30 };
+enum { GUARD_BYTES = 256, USUAL_ALIGNMENT = 512, MOST_SIDE = 1 << 30 };
 
 static bool coefficients_stay(const l2k_plan_spec *spec)
 {
@@ -115,11 +113,6 @@ static l2k_status take_state(l2k_plan *plan)
 {
     const l2k_context *context = plan->context;
     const size_t count = plan->spec.num_components;
-    uint32_t width = 0;
-    for (size_t c = 0; c < count; c++) {
-        const uint32_t w = l2k_rect_width(l2k_plan_output(plan->spec.direction, &plan->components[c]));
-        width = w > width ? w : width;
-    }
     cl_state *s = l2k_allocate_zeroed(context, 1, sizeof *s);
     plan->state = s;
     if (s) {
@@ -127,9 +120,8 @@ static l2k_status take_state(l2k_plan *plan)
         s->parts = l2k_allocate_zeroed(context, count, sizeof *s->parts);
         s->pixels = l2k_allocate_zeroed(context, count, sizeof *s->pixels);
         s->planes = l2k_allocate_zeroed(context, count, sizeof *s->planes);
-        s->values = l2k_allocate(context, width, sizeof *s->values);
     }
-    if (!s || !s->levels.first || !s->parts || !s->pixels || !s->planes || !s->values)
+    if (!s || !s->levels.first || !s->parts || !s->pixels || !s->planes)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the wavelet transform");
     return L2K_OK;
 }
@@ -163,34 +155,16 @@ static l2k_status take_part(l2k_plan *plan, uint32_t c)
     return l2k_cl_check(plan->context, error, "clCreateSubBuffer");
 }
 
-/* Memory that the driver has allocated for the host crosses the bus fastest. */
-static l2k_status take_pinned(l2k_plan *plan)
-{
-    cl_state *s = plan->state;
-    const size_t bytes = s->bytes + PINNED_ALIGNMENT;
-    cl_int error;
-    L2K_TRY(
-        l2k_cl_buffer(plan->context, s->levels.device, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, &s->pinned));
-    s->mapped = l2k_cl.EnqueueMapBuffer(s->queue, s->pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL,
-                                        NULL, &error);
-    return l2k_cl_check(plan->context, error, "clEnqueueMapBuffer");
-}
-
-static char *host_coefficients(const cl_state *s)
-{
-    return (char *)s->mapped + (PINNED_ALIGNMENT - (uintptr_t)s->mapped % PINNED_ALIGNMENT) % PINNED_ALIGNMENT;
-}
-
 static l2k_status take_views(l2k_plan *plan)
 {
     cl_state *s = plan->state;
     if (!coefficients_stay(&plan->spec))
-        L2K_TRY(take_pinned(plan));
+        L2K_TRY(l2k_cl_pin(plan->context, s->levels.device, s->queue, &s->pinned, s->bytes));
     for (uint32_t c = 0; c < plan->spec.num_components; c++) {
         if (coefficients_stay(&plan->spec))
             L2K_TRY(take_part(plan, c));
         else
-            plan->views[c].base = host_coefficients(s) + s->levels.first[c] * l2k_coefficient_bytes(plan->spec.type);
+            plan->views[c].base = s->pinned.at + s->levels.first[c] * l2k_coefficient_bytes(plan->spec.type);
     }
     return L2K_OK;
 }
@@ -204,9 +178,10 @@ static l2k_status take_pixels(l2k_plan *plan)
         *pixels = l2k_cl_pixels_of(&plan->spec, c);
         const size_t bytes = l2k_cl_pixel_bytes(pixels);
         L2K_TRY(l2k_cl_buffer(plan->context, s->levels.device, CL_MEM_READ_WRITE, bytes, &pixels->memory));
-        pixels->staging = l2k_allocate(plan->context, bytes, 1);
-        if (!pixels->staging)
-            return l2k_fail(plan->context, L2K_ERROR_MEMORY, "out of memory for %zu bytes of samples", bytes);
+        L2K_TRY(l2k_cl_pin(plan->context, s->levels.device, s->queue, &pixels->staging, bytes));
+        pixels->values = l2k_allocate(plan->context, plan->context->threads, pixels->width * sizeof *pixels->values);
+        if (!pixels->values)
+            return l2k_fail(plan->context, L2K_ERROR_MEMORY, "out of memory for the wavelet transform");
     }
     return L2K_OK;
 }
@@ -260,25 +235,23 @@ static void destroy(l2k_plan *plan)
     cl_state *s = plan->state;
     if (!s)
         return;
-    if (s->mapped)
-        l2k_cl.EnqueueUnmapMemObject(s->queue, s->pinned, s->mapped, 0, NULL, NULL);
     if (s->queue)
         l2k_cl.Finish(s->queue);
+    l2k_cl_unpin(s->queue, &s->pinned);
     l2k_cl_release_kernels(&s->levels);
     for (uint32_t c = 0; c < plan->spec.num_components; c++) {
         if (s->parts)
             release_memory(s->parts[c]);
         if (s->pixels) {
             release_memory(s->pixels[c].memory);
-            l2k_release(plan->context, s->pixels[c].staging);
+            l2k_cl_unpin(s->queue, &s->pixels[c].staging);
+            l2k_release(plan->context, s->pixels[c].values);
         }
     }
-    release_memory(s->pinned);
     release_memory(s->levels.coefficients);
     release_memory(s->levels.low);
     if (s->queue)
         l2k_cl.ReleaseCommandQueue(s->queue);
-    l2k_release(plan->context, s->values);
     l2k_release(plan->context, s->planes);
     l2k_release(plan->context, s->pixels);
     l2k_release(plan->context, s->parts);
@@ -314,7 +287,7 @@ static l2k_status enqueue_forward(l2k_plan *plan, const l2k_plane *planes)
     double start = l2k_stage_start(plan->context);
     for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].components) {
         l2k_cl_place_pixels(&s->pixels[c], &planes[c], &s->planes[c]);
-        L2K_TRY(l2k_cl_upload_pixels(plan, &s->pixels[c], &planes[c], &s->planes[c], s->queue, s->values));
+        L2K_TRY(l2k_cl_upload_pixels(plan->context, &s->pixels[c], &planes[c], s->queue));
     }
     L2K_TRY(end_stage(plan, L2K_STAGE_UPLOAD, &start));
     L2K_TRY(l2k_cl_run_levels(plan, &s->levels, s->planes, s->queue));
@@ -322,7 +295,7 @@ static l2k_status enqueue_forward(l2k_plan *plan, const l2k_plane *planes)
     if (coefficients_stay(&plan->spec))
         return L2K_OK;
     L2K_CL_TRY(plan->context, EnqueueReadBuffer,
-               (s->queue, s->levels.coefficients, CL_FALSE, 0, s->bytes, host_coefficients(s), 0, NULL, NULL));
+               (s->queue, s->levels.coefficients, CL_FALSE, 0, s->bytes, s->pinned.at, 0, NULL, NULL));
     return end_stage(plan, L2K_STAGE_DOWNLOAD, &start);
 }
 
@@ -333,14 +306,14 @@ static l2k_status enqueue_inverse(l2k_plan *plan, const l2k_plane *planes)
     plan->sent_bytes = coefficients_stay(&plan->spec) ? 0 : s->bytes;
     if (!coefficients_stay(&plan->spec))
         L2K_CL_TRY(plan->context, EnqueueWriteBuffer,
-                   (s->queue, s->levels.coefficients, CL_FALSE, 0, s->bytes, host_coefficients(s), 0, NULL, NULL));
+                   (s->queue, s->levels.coefficients, CL_FALSE, 0, s->bytes, s->pinned.at, 0, NULL, NULL));
     L2K_TRY(end_stage(plan, L2K_STAGE_UPLOAD, &start));
     for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].components)
         l2k_cl_place_pixels(&s->pixels[c], &planes[c], &s->planes[c]);
     L2K_TRY(l2k_cl_run_levels(plan, &s->levels, s->planes, s->queue));
     L2K_TRY(end_stage(plan, L2K_STAGE_TRANSFORM, &start));
     for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].components)
-        L2K_TRY(l2k_cl_download_pixels(plan, &s->pixels[c], &planes[c], &s->planes[c], s->queue));
+        L2K_TRY(l2k_cl_download_pixels(plan->context, &s->pixels[c], s->queue));
     return end_stage(plan, L2K_STAGE_DOWNLOAD, &start);
 }
 
@@ -413,7 +386,7 @@ static l2k_status finish(l2k_plan *plan, const l2k_plane *planes)
     if (l2k_plan_on_device(&plan->spec) || plan->spec.direction == L2K_FORWARD)
         return L2K_OK;
     for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].components)
-        l2k_cl_unpack_pixels(plan, &s->pixels[c], &planes[c], s->values);
+        l2k_cl_unpack_pixels(plan->context, &s->pixels[c], &planes[c]);
     return L2K_OK;
 }
 

@@ -8,7 +8,7 @@
 
 l2k_cl_functions l2k_cl;
 
-enum { MOST_PLATFORMS = 16, MOST_DEVICES = 32 };
+enum { MOST_PLATFORMS = 16, MOST_DEVICES = 32, PINNED_ALIGNMENT = 64 };
 
 static l2k_cl_device devices[MOST_DEVICES];
 static unsigned num_devices;
@@ -298,4 +298,30 @@ void l2k_cl_release(l2k_device_memory *memory)
     if (memory->at)
         l2k_cl.ReleaseMemObject(memory->at);
     *memory = (l2k_device_memory){0};
+}
+
+void l2k_cl_unpin(cl_command_queue queue, l2k_cl_pinned *memory)
+{
+    if (memory->mapped)
+        l2k_cl.EnqueueUnmapMemObject(queue, memory->buffer, memory->mapped, 0, NULL, NULL);
+    if (memory->buffer)
+        l2k_cl.ReleaseMemObject(memory->buffer);
+    *memory = (l2k_cl_pinned){0};
+}
+
+l2k_status l2k_cl_pin(const l2k_context *context, const l2k_cl_device *device, cl_command_queue queue,
+                      l2k_cl_pinned *memory, size_t bytes)
+{
+    const size_t all = bytes + PINNED_ALIGNMENT;
+    cl_int error;
+    if (memory->at && bytes <= memory->bytes)
+        return L2K_OK;
+    l2k_cl_unpin(queue, memory);
+    L2K_TRY(l2k_cl_buffer(context, device, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, all, &memory->buffer));
+    memory->mapped = l2k_cl.EnqueueMapBuffer(queue, memory->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, all, 0,
+                                             NULL, NULL, &error);
+    L2K_TRY(l2k_cl_check(context, error, "clEnqueueMapBuffer"));
+    memory->at = (uint8_t *)memory->mapped + -(uintptr_t)memory->mapped % PINNED_ALIGNMENT;
+    memory->bytes = bytes;
+    return L2K_OK;
 }

@@ -35,9 +35,7 @@
     X(GetKernelWorkGroupInfo)                                                                                          \
     X(ReleaseKernel)                                                                                                   \
     X(EnqueueReadBuffer)                                                                                               \
-    X(EnqueueReadBufferRect)                                                                                           \
     X(EnqueueWriteBuffer)                                                                                              \
-    X(EnqueueWriteBufferRect)                                                                                          \
     X(EnqueueCopyBuffer)                                                                                               \
     X(EnqueueFillBuffer)                                                                                               \
     X(EnqueueMapBuffer)                                                                                                \
@@ -114,6 +112,20 @@ l2k_status l2k_cl_buffer(const l2k_context *context, const l2k_cl_device *device
 l2k_status l2k_cl_reserve(const l2k_context *context, const l2k_cl_device *device, l2k_device_memory *memory,
                           size_t bytes);
 void l2k_cl_release(l2k_device_memory *memory);
+
+/* Host memory that a device copies from and to by itself: a buffer in host memory, mapped for all its life.
+ * Zero-initialise before the first use. */
+typedef struct l2k_cl_pinned {
+    uint8_t *at; /* aligned to 64 bytes */
+    size_t bytes;
+    cl_mem buffer;
+    void *mapped;
+} l2k_cl_pinned;
+
+/* Reallocates only to grow; the content is lost, and must not be in use. */
+l2k_status l2k_cl_pin(const l2k_context *context, const l2k_cl_device *device, cl_command_queue queue,
+                      l2k_cl_pinned *memory, size_t bytes);
+void l2k_cl_unpin(cl_command_queue queue, l2k_cl_pinned *memory);
 
 /* ---- Programs ------------------------------------------------------------------------------------------------ */
 

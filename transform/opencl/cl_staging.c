@@ -1,6 +1,8 @@
 /* Samples between the caller's planes and the device. */
 #include "transform/opencl/cl_staging.h"
 
+#include <string.h>
+
 #include "base/integer.h"
 #include "base/sample.h"
 #include "tiling/pixel/pixel_rows.h"
@@ -41,12 +43,10 @@ size_t l2k_cl_pixel_bytes(const l2k_cl_pixels *pixels)
 
 /* ---- Places -------------------------------------------------------------------------------------------------- */
 
-/* Whether a copy can take the plane as rows of `count` samples. */
+/* Whether the plane has rows of samples of the device's type, `count` apart. */
 static bool has_rows(const l2k_cl_pixels *pixels, const l2k_plane *plane, unsigned count)
 {
-    const size_t bytes = l2k_sample_bytes(pixels->type);
-    return l2k_sample_bytes(plane->type) == bytes && plane->sample_stride == (ptrdiff_t)(count * bytes) &&
-           plane->row_stride >= (ptrdiff_t)(count * bytes * pixels->width);
+    return plane->type == pixels->type && plane->sample_stride == (ptrdiff_t)(count * l2k_sample_bytes(pixels->type));
 }
 
 static bool are_interleaved(const l2k_cl_pixels *pixels, const l2k_plane *planes)
@@ -54,152 +54,102 @@ static bool are_interleaved(const l2k_cl_pixels *pixels, const l2k_plane *planes
     const size_t bytes = l2k_sample_bytes(pixels->type);
     for (unsigned k = 0; k < 3; k++)
         if (!has_rows(pixels, &planes[k], 3) || planes[k].row_stride != planes[0].row_stride ||
-            planes[k].type != planes[0].type || (char *)planes[k].data != (char *)planes[0].data + k * bytes)
+            (char *)planes[k].data != (char *)planes[0].data + k * bytes)
             return false;
     return true;
-}
-
-static bool is_interleaved(const l2k_cl_pixels *pixels, const l2k_cl_plane *placed)
-{
-    return pixels->components == 3 && placed[1].at == (int64_t)l2k_sample_bytes(pixels->type);
 }
 
 void l2k_cl_place_pixels(l2k_cl_pixels *pixels, const l2k_plane *planes, l2k_cl_plane *placed)
 {
     const size_t bytes = l2k_sample_bytes(pixels->type);
-    const bool triples = pixels->components == 3 && pixels->width > 0 && are_interleaved(pixels, planes);
-    const bool alike =
-        pixels->components == 1 || (planes[1].type == planes[0].type && planes[2].type == planes[0].type);
+    pixels->triples = pixels->components == 3 && are_interleaved(pixels, planes);
     for (unsigned k = 0; k < pixels->components; k++) {
-        pixels->staged[k] = !triples && !(alike && has_rows(pixels, &planes[k], 1));
+        pixels->converted[k] = !pixels->triples && !has_rows(pixels, &planes[k], 1);
         placed[k] = (l2k_cl_plane){.memory = pixels->memory,
-                                   .at = (int64_t)(k * (triples ? bytes : pixels->row_bytes * pixels->height)),
-                                   .row_stride = (int64_t)(triples ? 3 * pixels->row_bytes : pixels->row_bytes),
-                                   .sample_stride = (int64_t)(triples ? 3 * bytes : bytes),
-                                   .type = alike && !pixels->staged[k] ? planes[0].type : pixels->type};
+                                   .at = (int64_t)(k * (pixels->triples ? bytes : pixels->row_bytes * pixels->height)),
+                                   .row_stride = (int64_t)(pixels->row_bytes * (pixels->triples ? 3 : 1)),
+                                   .sample_stride = (int64_t)(bytes * (pixels->triples ? 3 : 1)),
+                                   .type = pixels->type};
     }
-    for (unsigned k = 0; k < pixels->components; k++) /* of one type */
-        if (pixels->staged[k])
-            for (unsigned other = 0; other < pixels->components; other++)
-                placed[other].type = pixels->type;
 }
 
 /* ---- Packing ------------------------------------------------------------------------------------------------- */
+
+/* A chunk crosses the bus while the host copies the next one; each thread copies a part of it. */
+enum { CHUNK_BYTES = 4 << 20, PART_BYTES = 1 << 20 };
+
+/* A row of the layout is one of a plane, or of triples. */
+static size_t row_bytes(const l2k_cl_pixels *pixels)
+{
+    return pixels->row_bytes * (pixels->triples ? 3 : 1);
+}
+
+static size_t count_rows(const l2k_cl_pixels *pixels)
+{
+    return (size_t)pixels->height * (pixels->triples ? 1 : pixels->components);
+}
 
 static l2k_pixel_row row_of(void *data, ptrdiff_t stride, l2k_sample_type type)
 {
     return (l2k_pixel_row){data, stride, type, {0, INT32_MIN, INT32_MAX}};
 }
 
-/* Copies a plane into its place in host memory, or out of it, sample by sample. */
-static void copy_plane(const l2k_plan *plan, const l2k_cl_pixels *pixels, const l2k_plane *plane, unsigned k, bool in,
-                       int32_t *values)
+static void copy_row(const l2k_context *context, const l2k_cl_pixels *pixels, const l2k_plane *planes, size_t row,
+                     bool in)
 {
-    const l2k_pixel_rows *rows = l2k_pixel_rows_get(plan->context->cpu);
-    const ptrdiff_t bytes = (ptrdiff_t)l2k_sample_bytes(pixels->type);
-    uint8_t *at = pixels->staging + (size_t)k * pixels->row_bytes * pixels->height;
-    void *const row = values;
-    for (uint32_t y = 0; y < pixels->height; y++, at += pixels->row_bytes) {
-        const l2k_pixel_row caller = row_of(l2k_sample_at(plane, 0, y), plane->sample_stride, plane->type);
-        const l2k_pixel_row packed = row_of(at, bytes, pixels->type);
-        l2k_pixels_load(rows, false, 1, in ? &caller : &packed, pixels->width, &row);
-        l2k_pixels_store(rows, false, 1, in ? &packed : &caller, pixels->width, &row);
+    const size_t k = row / pixels->height, bytes = l2k_sample_bytes(pixels->type);
+    void *staged = pixels->staging.at + row * row_bytes(pixels);
+    void *caller = l2k_sample_at(&planes[k], 0, (uint32_t)(row % pixels->height));
+    if (!pixels->converted[k]) {
+        memcpy(in ? staged : caller, in ? caller : staged, bytes * pixels->width * (pixels->triples ? 3 : 1));
+        return;
     }
+    const l2k_pixel_rows *rows = l2k_pixel_rows_get(context->cpu);
+    void *const values = pixels->values + (size_t)l2k_thread_index() * pixels->width;
+    const l2k_pixel_row theirs = row_of(caller, planes[k].sample_stride, planes[k].type);
+    const l2k_pixel_row packed = row_of(staged, (ptrdiff_t)bytes, pixels->type);
+    l2k_pixels_load(rows, false, 1, in ? &theirs : &packed, pixels->width, &values);
+    l2k_pixels_store(rows, false, 1, in ? &packed : &theirs, pixels->width, &values);
+}
+
+static void copy_rows(const l2k_context *context, const l2k_cl_pixels *pixels, const l2k_plane *planes, size_t first,
+                      size_t end, bool in)
+{
+    const size_t parts = (end - first) * row_bytes(pixels) / PART_BYTES;
+    const int threads = (int)l2k_min_u32(context->threads, parts < UINT16_MAX ? (uint32_t)parts + 1 : UINT16_MAX);
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+    for (int64_t row = (int64_t)first; row < (int64_t)end; row++)
+        copy_row(context, pixels, planes, (size_t)row, in);
 }
 
 /* ---- Copies -------------------------------------------------------------------------------------------------- */
 
-/* One copy: rows of a plane, or of interleaved pixels. */
-typedef struct rows_copy {
-    size_t bytes, device_stride, host_stride; /* of a row */
-    size_t at, height;
-    void *host;
-} rows_copy;
-
-static rows_copy copy_of(const l2k_cl_pixels *pixels, const l2k_plane *planes, const l2k_cl_plane *placed, unsigned k)
+l2k_status l2k_cl_upload_pixels(const l2k_context *context, const l2k_cl_pixels *pixels, const l2k_plane *planes,
+                                cl_command_queue queue)
 {
-    const bool triples = is_interleaved(pixels, placed);
-    rows_copy copy = {.bytes = l2k_sample_bytes(pixels->type) * pixels->width * (triples ? 3 : 1),
-                      .device_stride = (size_t)placed[k].row_stride,
-                      .host_stride = (size_t)planes[k].row_stride,
-                      .at = (size_t)placed[k].at,
-                      .height = pixels->height,
-                      .host = planes[k].data};
-    if (pixels->staged[k]) {
-        copy.host_stride = pixels->row_bytes;
-        copy.host = pixels->staging + copy.at;
-    }
-    return copy;
-}
-
-static bool is_whole(const rows_copy *copy)
-{
-    return copy->device_stride == copy->host_stride;
-}
-
-/* Rows with one stride, without the gap behind the last. */
-static size_t whole_bytes(const rows_copy *copy)
-{
-    return copy->device_stride * (copy->height - 1) + copy->bytes;
-}
-
-static l2k_status upload(const l2k_context *context, cl_command_queue queue, cl_mem memory, const rows_copy *c)
-{
-    const size_t device[3] = {0, c->at / c->device_stride, 0}, host[3] = {0}, region[3] = {c->bytes, c->height, 1};
-    if (is_whole(c))
+    const size_t stride = row_bytes(pixels), rows = stride ? count_rows(pixels) : 0;
+    const size_t chunk = CHUNK_BYTES / (stride + 1) + 1;
+    for (size_t row = 0; row < rows; row += chunk) {
+        const size_t end = row + chunk < rows ? row + chunk : rows;
+        copy_rows(context, pixels, planes, row, end, true);
         L2K_CL_TRY(context, EnqueueWriteBuffer,
-                   (queue, memory, CL_FALSE, c->at, whole_bytes(c), c->host, 0, NULL, NULL));
-    else
-        L2K_CL_TRY(context, EnqueueWriteBufferRect,
-                   (queue, memory, CL_FALSE, device, host, region, c->device_stride, 0, c->host_stride, 0, c->host, 0,
-                    NULL, NULL));
+                   (queue, pixels->memory, CL_FALSE, row * stride, (end - row) * stride,
+                    pixels->staging.at + row * stride, 0, NULL, NULL));
+        L2K_CL_TRY(context, Flush, (queue));
+    }
     return L2K_OK;
 }
 
-/* Leaves the gaps between the caller's rows as they are. */
-static l2k_status download(const l2k_context *context, cl_command_queue queue, cl_mem memory, const rows_copy *c)
+l2k_status l2k_cl_download_pixels(const l2k_context *context, const l2k_cl_pixels *pixels, cl_command_queue queue)
 {
-    const size_t device[3] = {0, c->at / c->device_stride, 0}, host[3] = {0}, region[3] = {c->bytes, c->height, 1};
-    if (is_whole(c) && (c->bytes == c->device_stride))
+    const size_t bytes = l2k_cl_pixel_bytes(pixels);
+    if (bytes)
         L2K_CL_TRY(context, EnqueueReadBuffer,
-                   (queue, memory, CL_FALSE, c->at, whole_bytes(c), c->host, 0, NULL, NULL));
-    else
-        L2K_CL_TRY(context, EnqueueReadBufferRect,
-                   (queue, memory, CL_FALSE, device, host, region, c->device_stride, 0, c->host_stride, 0, c->host, 0,
-                    NULL, NULL));
+                   (queue, pixels->memory, CL_FALSE, 0, bytes, pixels->staging.at, 0, NULL, NULL));
     return L2K_OK;
 }
 
-static unsigned count_copies(const l2k_cl_pixels *pixels, const l2k_cl_plane *placed)
+void l2k_cl_unpack_pixels(const l2k_context *context, const l2k_cl_pixels *pixels, const l2k_plane *planes)
 {
-    return pixels->width == 0 || pixels->height == 0 ? 0 : is_interleaved(pixels, placed) ? 1 : pixels->components;
-}
-
-l2k_status l2k_cl_upload_pixels(const l2k_plan *plan, const l2k_cl_pixels *pixels, const l2k_plane *planes,
-                                const l2k_cl_plane *placed, cl_command_queue queue, int32_t *values)
-{
-    for (unsigned k = 0; k < count_copies(pixels, placed); k++) {
-        const rows_copy copy = copy_of(pixels, planes, placed, k);
-        if (pixels->staged[k])
-            copy_plane(plan, pixels, &planes[k], k, true, values);
-        L2K_TRY(upload(plan->context, queue, pixels->memory, &copy));
-    }
-    return L2K_OK;
-}
-
-l2k_status l2k_cl_download_pixels(const l2k_plan *plan, const l2k_cl_pixels *pixels, const l2k_plane *planes,
-                                  const l2k_cl_plane *placed, cl_command_queue queue)
-{
-    for (unsigned k = 0; k < count_copies(pixels, placed); k++) {
-        const rows_copy copy = copy_of(pixels, planes, placed, k);
-        L2K_TRY(download(plan->context, queue, pixels->memory, &copy));
-    }
-    return L2K_OK;
-}
-
-void l2k_cl_unpack_pixels(const l2k_plan *plan, const l2k_cl_pixels *pixels, const l2k_plane *planes, int32_t *values)
-{
-    for (unsigned k = 0; k < pixels->components; k++)
-        if (pixels->staged[k])
-            copy_plane(plan, pixels, &planes[k], k, false, values);
+    copy_rows(context, pixels, planes, 0, count_rows(pixels), false);
 }

@@ -1,5 +1,5 @@
-/* Moves the samples of a host plan to the device and back: as they are, if rows of them can be copied, or packed in
- * host memory. Internal to the OpenCL backend. */
+/* Moves the samples of a host plan to the device and back through pinned memory, which has the device's layout. Internal to
+ * the OpenCL backend. */
 #ifndef L2K_TRANSFORM_OPENCL_CL_STAGING_H
 #define L2K_TRANSFORM_OPENCL_CL_STAGING_H
 
@@ -12,8 +12,11 @@ typedef struct l2k_cl_pixels {
     uint32_t width, height;
     size_t row_bytes; /* of a plane; one behind the other */
     cl_mem memory;
-    uint8_t *staging; /* as large, and as planes */
-    bool staged[3];   /* the current run's */
+    l2k_cl_pinned staging; /* as large */
+    int32_t *values;       /* a row for each thread, of those that are converted */
+    /* The current run's: */
+    bool triples;      /* the device's layout */
+    bool converted[3]; /* the caller's samples differ in type or distance */
 } l2k_cl_pixels;
 
 /* Everything but the memory, for the components from c on. */
@@ -25,12 +28,10 @@ size_t l2k_cl_pixel_bytes(const l2k_cl_pixels *pixels);
 /* For each run: where on the device the caller's planes, one per component, come from or go to. */
 void l2k_cl_place_pixels(l2k_cl_pixels *pixels, const l2k_plane *planes, l2k_cl_plane *placed);
 
-/* Enqueue the copies and return. `values` has room for a row of int32. Unpack completes the download into the planes
- * once the queue has done it. */
-l2k_status l2k_cl_upload_pixels(const l2k_plan *plan, const l2k_cl_pixels *pixels, const l2k_plane *planes,
-                                const l2k_cl_plane *placed, cl_command_queue queue, int32_t *values);
-l2k_status l2k_cl_download_pixels(const l2k_plan *plan, const l2k_cl_pixels *pixels, const l2k_plane *planes,
-                                  const l2k_cl_plane *placed, cl_command_queue queue);
-void l2k_cl_unpack_pixels(const l2k_plan *plan, const l2k_cl_pixels *pixels, const l2k_plane *planes, int32_t *values);
+/* Enqueue the copies and return. Unpack completes the download into the planes once the queue has done it. */
+l2k_status l2k_cl_upload_pixels(const l2k_context *context, const l2k_cl_pixels *pixels, const l2k_plane *planes,
+                                cl_command_queue queue);
+l2k_status l2k_cl_download_pixels(const l2k_context *context, const l2k_cl_pixels *pixels, cl_command_queue queue);
+void l2k_cl_unpack_pixels(const l2k_context *context, const l2k_cl_pixels *pixels, const l2k_plane *planes);
 
 #endif

@@ -4,8 +4,8 @@
 #define L2K_CODEC_ENGINE_OPENCL_HT_CL_CODER_H
 
 #include "codec/blocks/block_coder.h"
-#include "codec/engine/opencl/cl_pinned.h"
 #include "codec/engine/opencl/ht_cl.h"
+#include "transform/opencl/cl_runtime.h"
 
 /* Encodes batches without distortions and refinement passes, decodes all of HT; views are on the device.
  * l2k_block_batch.engine is the queue (a cl_command_queue) to work in, after the work already enqueued there; NULL: one
@@ -17,6 +17,15 @@ typedef struct l2k_ht_cl_range {
     uint32_t first, count, num_buffers;
     cl_mem buffers[L2K_HT_CL_BUFFERS];
 } l2k_ht_cl_range;
+
+/* Pinned memory in chunks; pieces stay valid until `used` and `chunk` are reset to 0. */
+enum { L2K_CL_CHUNKS = 64 };
+
+typedef struct l2k_cl_chunks {
+    l2k_cl_pinned chunks[L2K_CL_CHUNKS];
+    unsigned chunk; /* the one with free space */
+    size_t used;    /* of it */
+} l2k_cl_chunks;
 
 typedef struct l2k_ht_cl {
     const l2k_context *context;

@@ -189,7 +189,7 @@ l2k_status l2k_ht_cl_begin_decoding(l2k_ht_cl *c)
     L2K_TRY(l2k_cl_pin(c->context, c->device, c->queue, &c->list, list));
     L2K_TRY(l2k_cl_pin(c->context, c->device, c->queue, &c->results, sizeof undamaged));
     L2K_TRY(list_blocks(c, &bytes, &words));
-    L2K_TRY(l2k_cl_pin(c->context, c->device, c->queue, &c->gathered, (size_t)bytes));
+    L2K_TRY(l2k_cl_pin(c->context, c->device, c->queue, &c->gathered, (size_t)(bytes + bytes / 4)));
     L2K_TRY(l2k_cl_reserve(c->context, c->device, &c->device_list, list));
     L2K_TRY(l2k_cl_reserve(c->context, c->device, &c->device_results, sizeof undamaged));
     L2K_TRY(l2k_cl_reserve(c->context, c->device, &c->bytes, c->gathered.bytes));

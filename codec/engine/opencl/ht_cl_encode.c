@@ -7,7 +7,12 @@
 
 extern const char l2k_cl_ht_encode[];
 
-enum { COUNTERS = sizeof(l2k_ht_cl_encode_counters), CODED = sizeof(l2k_ht_cl_coded_block) };
+enum {
+    COUNTERS = sizeof(l2k_ht_cl_encode_counters),
+    CODED = sizeof(l2k_ht_cl_coded_block),
+    SMALLEST_CHUNK = 1 << 20,
+    ALIGNMENT = 64
+};
 
 static l2k_status prepare(l2k_ht_cl *c)
 {
@@ -113,13 +118,34 @@ static void keep_block(l2k_block *block, const l2k_ht_cl_coded_block *coded, uin
     block->coded.pass_bytes = pass_bytes;
 }
 
+/* `bytes` bytes; chunks double. */
+static l2k_status reserve_pinned(const l2k_ht_cl *c, l2k_cl_chunks *k, size_t bytes, uint8_t **at)
+{
+    size_t all = SMALLEST_CHUNK;
+    bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    while (k->chunk < L2K_CL_CHUNKS && k->used && k->chunks[k->chunk].bytes - k->used < bytes) {
+        k->chunk++;
+        k->used = 0;
+    }
+    if (k->chunk == L2K_CL_CHUNKS)
+        return l2k_fail(c->context, L2K_ERROR_MEMORY, "out of memory for coded blocks");
+    for (unsigned i = 0; i < k->chunk; i++)
+        all += k->chunks[i].bytes;
+    l2k_cl_pinned *chunk = &k->chunks[k->chunk];
+    if (chunk->bytes < bytes)
+        L2K_TRY(l2k_cl_pin(c->context, c->device, c->queue, chunk, bytes + bytes / 4 > all ? bytes + bytes / 4 : all));
+    *at = chunk->at + k->used;
+    k->used += bytes;
+    return L2K_OK;
+}
+
 /* Lengths and code of all blocks stay together. */
 static l2k_status fetch_code(l2k_ht_cl *c, uint32_t units)
 {
     const l2k_ht_cl_coded_block *coded = (l2k_ht_cl_coded_block *)(c->results.at + COUNTERS);
     const size_t count = c->batch.num_places, lengths = count * sizeof(uint32_t), bytes = (size_t)units * 4;
-    uint8_t *kept;
-    L2K_TRY(l2k_cl_reserve_pinned(c->context, c->device, c->queue, &c->kept, lengths + bytes, &kept));
+    uint8_t *kept = NULL;
+    L2K_TRY(reserve_pinned(c, &c->kept, lengths + bytes, &kept));
     if (bytes)
         L2K_CL_TRY(c->context, EnqueueReadBuffer,
                    (c->queue, c->code.at, CL_FALSE, 0, bytes, kept + lengths, 0, NULL, NULL));
