@@ -9,7 +9,6 @@
 
 enum {
     L2K_CL_COMPONENTS = 3, /* components of a launch */
-    L2K_CL_COLUMNS = 4,    /* of a work-item */
     L2K_CL_LEAST_SIDE = 16 /* samples from which on one reflection extends a line as far as kernels read */
 };
 

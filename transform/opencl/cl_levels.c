@@ -15,7 +15,10 @@
 
 extern const char l2k_cl_forward[], l2k_cl_inverse[];
 
-enum { ITEMS = 128, MOST_ROUNDS = 64, LEAST_ROUNDS = 2, GROUPS_OF_A_UNIT = 16 };
+enum { MOST_ROUNDS = 64, LEAST_ROUNDS = 2, COLUMNS_OF_A_UNIT = 64 };
+
+/* Kernels for any sides, for short ones, and for rows of whole vectors with four or eight columns a work-item. */
+enum { GENERAL, SMALL, WHOLE, EIGHT };
 
 /* ---- Kernels ------------------------------------------------------------------------------------------------- */
 
@@ -26,24 +29,36 @@ static unsigned components_of(unsigned form)
     return form == L2K_CL_PLANES || form == L2K_CL_TRIPLES ? 3 : 1;
 }
 
-/* The kernel for samples of that form and type; `copies`: without a decomposition; `is_small`: a side may be short. */
+/* Columns of a work-item, and work-items of a group: eight columns take more registers. */
+static unsigned columns_of(unsigned care)
+{
+    return care == EIGHT ? 8 : 4;
+}
+
+static unsigned items_of(unsigned care)
+{
+    return care == EIGHT ? 96 : 128;
+}
+
+/* The kernel for samples of that form and type; `copies`: without a decomposition. */
 static l2k_status find_kernel(const l2k_plan *plan, l2k_cl_levels *levels, unsigned form, l2k_sample_type type,
-                              bool copies, bool is_small, cl_kernel *kernel)
+                              bool copies, unsigned care, cl_kernel *kernel)
 {
     static const char *const coefficients[] = {"short", "int", "float"};
     static const char *const names[2][2] = {{"analyse", "copy_in"}, {"synthesise", "copy_out"}};
     const bool floats = l2k_wavelet_get(plan->components[0].wavelet)->is_float;
     const bool inverse = plan->spec.direction == L2K_INVERSE;
-    cl_kernel *known = &levels->kernels[form][type][copies][is_small];
+    cl_kernel *known = &levels->kernels[form][type][copies][care];
     char options[320];
     cl_program program;
     if (!*known) {
         snprintf(options, sizeof options,
                  "-DFLOATS=%d -DCOEFFICIENT=%s -DQUANTISES=%d -DLOW=%s -DSAMPLE=%s -DPIXELS=%d -DCOMPONENTS=%u "
-                 "-DTRIPLES=%d -DGROUP=%d -DSMALL=%d",
+                 "-DTRIPLES=%d -DCOLUMNS=%u -DGROUP=%u -DWHOLE=%d -DSMALL=%d",
                  floats, coefficients[plan->spec.type], floats && plan->spec.type != L2K_COEFFICIENT_FLOAT32,
                  sample_types[levels->narrow], sample_types[type], form != L2K_CL_BETWEEN && type != L2K_SAMPLE_F32,
-                 components_of(form), form == L2K_CL_TRIPLES, ITEMS, is_small);
+                 components_of(form), form == L2K_CL_TRIPLES, columns_of(care), items_of(care), care >= WHOLE,
+                 care == SMALL);
         L2K_TRY(l2k_cl_program(plan->context, levels->device, inverse ? l2k_cl_inverse : l2k_cl_forward, options,
                                &program));
         L2K_TRY(l2k_cl_kernel(plan->context, program, names[inverse][copies], known));
@@ -241,10 +256,37 @@ static l2k_cl_level make_level(const level_run *run, unsigned level)
     return made;
 }
 
-/* Few rounds keep all units of the device busy, many repeat less work. */
-static uint32_t choose_rounds(const level_run *run, uint64_t strips, uint32_t rows)
+/* Whether rows of samples and of subbands consist of whole vectors, for work-items of `columns` columns. */
+static bool are_whole(const level_run *run, unsigned form, int64_t bytes, const l2k_cl_level *level, int columns)
 {
-    const uint64_t groups = (uint64_t)run->levels->device->units * GROUPS_OF_A_UNIT;
+    const bool triples = form == L2K_CL_TRIPLES;
+    int64_t samples = 0, coefficients = level->bands_stride;
+    for (unsigned k = 0; k < run->count; k++) {
+        samples |= level->row_stride[k] | level->samples_at[triples ? 0 : k];
+        samples |= level->sample_stride[k] != (triples ? 3 * bytes : bytes);
+        coefficients |= level->low_at[k];
+        for (unsigned o = L2K_LL; o <= L2K_HH; o++)
+            coefficients |= level->bands_at[k][o];
+    }
+    return samples % (columns * bytes) == 0 && coefficients % (columns / 2) == 0 && level->first_x == 0 &&
+           (level->end_x | level->kept_x0 | level->kept_x1) % columns == 0;
+}
+
+static unsigned choose_care(const level_run *run, unsigned form, l2k_sample_type type, const l2k_cl_level *level)
+{
+    const int64_t bytes = (int64_t)l2k_sample_bytes(type);
+    const bool is_float = l2k_wavelet_get(run->plan->components[run->c].wavelet)->is_float;
+    if (level->end_x - level->first_x < L2K_CL_LEAST_SIDE || level->end_y - level->first_y < L2K_CL_LEAST_SIDE)
+        return SMALL;
+    if (bytes <= 2 && !is_float && components_of(form) == 1 && are_whole(run, form, bytes, level, 8))
+        return EIGHT;
+    return are_whole(run, form, bytes, level, 4) ? WHOLE : GENERAL;
+}
+
+/* Few rounds keep all units of the device busy, many repeat less work. */
+static uint32_t choose_rounds(const level_run *run, uint64_t strips, uint32_t rows, unsigned columns)
+{
+    const uint64_t groups = (uint64_t)run->levels->device->units * (COLUMNS_OF_A_UNIT / columns);
     const uint64_t rounds = (strips * rows + groups - 1) / groups;
     return rounds < LEAST_ROUNDS ? LEAST_ROUNDS : rounds > MOST_ROUNDS ? MOST_ROUNDS : (uint32_t)rounds;
 }
@@ -258,20 +300,20 @@ static l2k_status enqueue(const level_run *run, unsigned form, l2k_sample_type t
     cl_kernel kernel;
     if (made.end_x == made.first_x || made.end_y == made.first_y)
         return L2K_OK;
-    const bool is_small =
-        made.end_x - made.first_x < L2K_CL_LEAST_SIDE || made.end_y - made.first_y < L2K_CL_LEAST_SIDE;
-    L2K_TRY(find_kernel(run->plan, run->levels, form, type, copies, is_small, &kernel));
-    const uint32_t across = l2k_ceil_div((uint32_t)made.end_x, L2K_CL_COLUMNS);
-    const uint32_t strips = l2k_ceil_div(across, copies ? ITEMS : ITEMS - 2);
+    const unsigned care = copies ? GENERAL : choose_care(run, form, type, &made);
+    const uint32_t columns = columns_of(care), group = items_of(care);
+    L2K_TRY(find_kernel(run->plan, run->levels, form, type, copies, care, &kernel));
+    const uint32_t across = l2k_ceil_div((uint32_t)made.end_x, columns);
+    const uint32_t strips = l2k_ceil_div(across, copies ? group : group - 2);
     const uint32_t rows = copies ? (uint32_t)made.end_y : l2k_ceil_div((uint32_t)made.end_y, 2);
-    made.rounds = (int32_t)choose_rounds(run, (uint64_t)strips * layers, rows);
+    made.rounds = (int32_t)choose_rounds(run, (uint64_t)strips * layers, rows, columns);
     const l2k_cl_argument arguments[] = {L2K_CL_ARGUMENT(memory[0]),        L2K_CL_ARGUMENT(memory[1]),
                                          L2K_CL_ARGUMENT(memory[2]),        L2K_CL_ARGUMENT(run->levels->coefficients),
                                          L2K_CL_ARGUMENT(run->levels->low), L2K_CL_ARGUMENT(made)};
     L2K_TRY(l2k_cl_set_arguments(run->plan->context, kernel, arguments, 6));
-    const size_t items[3] = {(size_t)strips * ITEMS, l2k_ceil_div(rows, (uint32_t)made.rounds), layers};
-    static const size_t group[3] = {ITEMS, 1, 1};
-    L2K_CL_TRY(run->plan->context, EnqueueNDRangeKernel, (run->queue, kernel, 3, NULL, items, group, 0, NULL, NULL));
+    const size_t items[3] = {(size_t)strips * group, l2k_ceil_div(rows, (uint32_t)made.rounds), layers};
+    L2K_CL_TRY(run->plan->context, EnqueueNDRangeKernel,
+               (run->queue, kernel, 3, NULL, items, (size_t[3]){group, 1, 1}, 0, NULL, NULL));
     return L2K_OK;
 }
 

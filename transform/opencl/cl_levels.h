@@ -16,7 +16,7 @@ typedef struct l2k_cl_levels {
     size_t *first;                                             /* of each component, in coefficients */
     cl_mem low;                                                /* LL between levels */
     l2k_sample_type narrow;                                    /* its type */
-    cl_kernel kernels[L2K_CL_FORMS][L2K_SAMPLE_F32 + 1][2][2]; /* [1][]: of no decomposition, [][1]: of short sides */
+    cl_kernel kernels[L2K_CL_FORMS][L2K_SAMPLE_F32 + 1][2][4]; /* [1][]: of no decomposition; by care */
 } l2k_cl_levels;
 
 /* Components from c on that share launches: the three of a component transform, or up to three alike. */

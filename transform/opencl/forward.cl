@@ -13,54 +13,45 @@ enum { DELAY = 0, WARM_UP = 1 };
 /* A work-item's columns of the samples. */
 typedef struct reader {
     planes p;
-    bool is_whole;  /* they are vectors */
-    int columns[N]; /* from the first sample on; mirrored */
+    int u;         /* the first column */
+    bool is_whole; /* they are vectors */
 } reader;
 
 L2K_HD void open_reader(const l2k_cl_level *level, const planes *p, int u, reader *from)
 {
     from->p = *p;
-    mirror_columns(level, u, from->columns);
-    UNROLLED
-    for (int k = 0; k < N; k++)
-        from->columns[k] -= level->first_x;
-    from->is_whole = are_inside(level, u) && are_vectors(level, p, from->columns[0]);
+    from->u = WHOLE ? clamp(u, 0, level->end_x - N) : u; /* outside the row any vector will do */
+    from->is_whole = WHOLE || (are_inside(level, u) && are_vectors(level, p, u - level->first_x));
 }
 
-L2K_HD const global uchar *find_row(const l2k_cl_level *level, const reader *from, int y, int component)
+L2K_HD const global uchar *find_sample(const l2k_cl_level *level, const reader *from, int y, int x, int component)
 {
     const int row = mirror(y, level->first_y, level->end_y) - level->first_y;
-    return from->p.at[component] + row * level->row_stride[component];
+    return from->p.at[component] + row * level->row_stride[component] +
+           (x - level->first_x) * level->sample_stride[component];
 }
 
-/* Rows from y on; interleaved components as they lie there. */
-L2K_HD void load_rows(const l2k_cl_level *level, const reader *from, int y, int count, sample_words to[][COMPONENTS])
+/* Row y; interleaved components as they lie there. */
+L2K_HD void load_row(const l2k_cl_level *level, const reader *from, int y, uint to[COMPONENTS][SAMPLE_WORDS])
 {
+    uint bits[COMPONENTS * N];
     if (from->is_whole) {
         UNROLLED
-        for (int i = 0; i < count; i++)
-            UNROLLED
         for (int component = 0; component < COMPONENTS; component++) {
-            const global SAMPLE *at = (const global SAMPLE *)find_row(level, from, y + i, TRIPLES ? 0 : component);
-            to[i][component] =
-                ((const global sample_words *)(at + (TRIPLES ? 3 : 1) * (long)from->columns[0]))[TRIPLES * component];
+            const global uchar *first = find_sample(level, from, y, level->first_x, TRIPLES ? 0 : component);
+            const long column = (TRIPLES ? 3 : 1) * (long)(from->u - level->first_x) + TRIPLES * N * component;
+            load_words(first + column * (long)sizeof(SAMPLE), SAMPLE_WORDS, to[component]);
         }
         return;
     }
     UNROLLED
-    for (int i = 0; i < count; i++)
-        UNROLLED
-    for (int component = 0; component < COMPONENTS; component++) {
-        SAMPLE one[N];
-        UNROLLED
-        for (int k = 0; k < N; k++) {
-            const int column = TRIPLES ? (N * component + k) / 3 : k;
-            const int of = TRIPLES ? (N * component + k) % 3 : component;
-            one[k] = *(const global SAMPLE *)(find_row(level, from, y + i, of) +
-                                              from->columns[column] * level->sample_stride[of]);
-        }
-        to[i][component] = TO_WORDS(SAMPLE, 4)(GATHER(samples, one));
+    for (int k = 0; k < COMPONENTS * N; k++) {
+        const int x = clamp(from->u + (TRIPLES ? k / 3 : k % N), level->first_x, level->end_x - 1);
+        bits[k] = load_bits(find_sample(level, from, y, x, TRIPLES ? k % 3 : k / N), sizeof(SAMPLE));
     }
+    UNROLLED
+    for (int component = 0; component < COMPONENTS; component++)
+        pack_bits(bits + component * N, N, sizeof(SAMPLE), to[component]);
 }
 
 L2K_HD value value_of(SAMPLE sample, const l2k_cl_level *level, int component)
@@ -72,19 +63,15 @@ L2K_HD value value_of(SAMPLE sample, const l2k_cl_level *level, int component)
 #endif
 }
 
-L2K_HD void to_values(const l2k_cl_level *level, const sample_words raw[COMPONENTS], value x[COMPONENTS][N])
+L2K_HD void to_values(const l2k_cl_level *level, const uint raw[COMPONENTS][SAMPLE_WORDS], value x[COMPONENTS][N])
 {
-    SAMPLE one[COMPONENTS * N];
-    UNROLLED
-    for (int component = 0; component < COMPONENTS; component++) {
-        const samples four = FROM_WORDS(SAMPLE, 4)(raw[component]);
-        SPREAD((one + component * N), four);
-    }
     UNROLLED
     for (int component = 0; component < COMPONENTS; component++)
         UNROLLED
-    for (int k = 0; k < N; k++)
-        x[component][k] = value_of(one[TRIPLES ? 3 * k + component : component * N + k], level, component);
+    for (int k = 0; k < N; k++) {
+        const int i = TRIPLES ? 3 * k + component : component * N + k;
+        x[component][k] = value_of(ELEMENT(SAMPLE, raw[i / N], i % N), level, component);
+    }
 #if COMPONENTS == 3
     UNROLLED
     for (int k = 0; k < N; k++)
@@ -141,28 +128,29 @@ L2K_HD void lone_rows(value x[COMPONENTS][N], value out[2][COMPONENTS][N])
 
 L2K_HD void lift_columns(value x[WIDTH])
 {
+    const int end = LENT + N;
 #if FLOATS
     UNROLLED
-    for (int i = N - 3; i < 2 * N + 2; i += 2)
+    for (int i = LENT - 3; i < end + 2; i += 2)
         x[i] = LIFT(x[i], x[i - 1], x[i + 1], L2K_9_7_ALPHA);
     UNROLLED
-    for (int i = N - 2; i < 2 * N + 1; i += 2)
+    for (int i = LENT - 2; i < end + 1; i += 2)
         x[i] = LIFT(x[i], x[i - 1], x[i + 1], L2K_9_7_BETA);
     UNROLLED
-    for (int i = N - 1; i < 2 * N; i += 2)
+    for (int i = LENT - 1; i < end; i += 2)
         x[i] = LIFT(x[i], x[i - 1], x[i + 1], L2K_9_7_GAMMA);
     UNROLLED
-    for (int i = N; i < 2 * N; i += 2)
+    for (int i = LENT; i < end; i += 2)
         x[i] = LIFT(x[i], x[i - 1], x[i + 1], L2K_9_7_DELTA);
     UNROLLED
     for (int k = 0; k < N; k++)
-        x[N + k] *= k % 2 ? L2K_9_7_FORWARD_HIGH : L2K_9_7_FORWARD_LOW;
+        x[LENT + k] *= k % 2 ? L2K_9_7_FORWARD_HIGH : L2K_9_7_FORWARD_LOW;
 #else
     UNROLLED
-    for (int i = N - 1; i < 2 * N; i += 2)
+    for (int i = LENT - 1; i < end; i += 2)
         x[i] = l2k_5_3_predict(x[i], x[i - 1], x[i + 1]);
     UNROLLED
-    for (int i = N; i < 2 * N; i += 2)
+    for (int i = LENT; i < end; i += 2)
         x[i] = l2k_5_3_update(x[i], x[i - 1], x[i + 1]);
 #endif
 }
@@ -171,7 +159,7 @@ L2K_HD void lone_columns(value x[WIDTH])
 {
     UNROLLED
     for (int k = 1; k < N; k += 2)
-        x[N + k] = LONE(x[N + k]);
+        x[LENT + k] = LONE(x[LENT + k]);
 }
 
 /* ---- Coefficients -------------------------------------------------------------------------------------------- */
@@ -204,90 +192,73 @@ L2K_HD void open_writer(const l2k_cl_level *level, const global COEFFICIENT *all
     to->low_count = (level->end_x + 1) / 2 - level->first_x;
     to->high_first = u / 2;
     to->high_count = level->end_x / 2;
-    to->is_whole = are_inside(level, u) && are_subbands_vectors(level, all, low, to->low_first, to->high_first);
+    to->is_whole =
+        WHOLE || (are_inside(level, u) && are_subbands_vectors(level, all, low, to->low_first, to->high_first));
 }
 
-/* Two coefficients of a row of `count`, from `first` on: as a vector, or those that exist. */
+/* The coefficients of a parity in a row of `count`, from `first` on: as a vector, or those that exist. */
 #define STORE_HALF(row, vector, half, is_whole, first, count)                                                          \
     do {                                                                                                               \
-        if (is_whole) {                                                                                                \
-            *(global vector *)((row) + (first)) = half;                                                                \
-            break;                                                                                                     \
-        }                                                                                                              \
-        if ((first) >= 0 && (first) < (count))                                                                         \
-            (row)[first] = half.s0;                                                                                    \
-        if ((first) + 1 >= 0 && (first) + 1 < (count))                                                                 \
-            (row)[(first) + 1] = half.s1;                                                                              \
+        if (is_whole)                                                                                                  \
+            *(global vector *)((row) + (first)) = (vector)(JOIN(LIST, HALF)(half));                                    \
+        UNROLLED                                                                                                       \
+        for (int k = 0; k < N / 2; k++)                                                                                \
+            if (!(is_whole) && (first) + k >= 0 && (first) + k < (count))                                              \
+                (row)[(first) + k] = half[k];                                                                          \
     } while (0)
 
-/* A row that leaves: coefficients of its even and odd columns, or LL for the next level. */
-typedef struct finished {
-    coefficients even, odd;
-    lows between;
-} finished;
-
-L2K_HD finished finish_row(const l2k_cl_level *level, int component, int is_high, const value x[N])
+/* The row x of pair t that is low (0) or high (1) vertically: its coefficients, and LL for the next level. */
+L2K_HD void store_row(const l2k_cl_level *level, int component, int is_high, const writer *to, int t, const value x[N],
+                      global COEFFICIENT *all, global LOW *low)
 {
-    const int low = is_high ? 2 : 0, high = is_high ? 3 : 1;
-    const float low_step = level->step[component][low], low_reciprocal = level->reciprocal[component][low];
-    const float high_step = level->step[component][high], high_reciprocal = level->reciprocal[component][high];
-    finished row;
-    row.between = (lows)((LOW)x[0], (LOW)x[2]);
-    row.even = 0;
-    if (is_high || level->is_last)
-        row.even = (coefficients)(coefficient_of(x[0], low_step, low_reciprocal),
-                                  coefficient_of(x[2], low_step, low_reciprocal));
-    row.odd = (coefficients)(coefficient_of(x[1], high_step, high_reciprocal),
-                             coefficient_of(x[3], high_step, high_reciprocal));
-    return row;
-}
-
-/* The row of pair t that is low (0) or high (1) vertically. */
-L2K_HD void store_row(const l2k_cl_level *level, int component, int is_high, global COEFFICIENT *all, global LOW *low,
-                      const writer *to, bool is_whole, int t, finished row)
-{
+    const int o = is_high ? 2 : 0;
+    const bool is_kept = is_high || level->is_last;
     const long y = is_high ? t : t - level->first_y;
     global COEFFICIENT *at = all + y * level->bands_stride;
-    global COEFFICIENT *even = at + level->bands_at[component][is_high ? 2 : 0];
-    global COEFFICIENT *odd = at + level->bands_at[component][is_high ? 3 : 1];
+    global COEFFICIENT *even = at + level->bands_at[component][o], *odd = at + level->bands_at[component][o + 1];
     global LOW *between = low + level->low_at[component] + y * level->low_stride;
-    if (is_high || level->is_last)
-        STORE_HALF(even, coefficients, row.even, is_whole, to->low_first, to->low_count);
+    COEFFICIENT evens[N / 2] = {0}, odds[N / 2];
+    LOW betweens[N / 2];
+    UNROLLED
+    for (int k = 0; k < N / 2; k++) {
+        betweens[k] = (LOW)x[2 * k];
+        if (!QUANTISES || is_kept)
+            evens[k] = coefficient_of(x[2 * k], level->step[component][o], level->reciprocal[component][o]);
+        odds[k] = coefficient_of(x[2 * k + 1], level->step[component][o + 1], level->reciprocal[component][o + 1]);
+    }
+    if (is_kept)
+        STORE_HALF(even, coefficients, evens, to->is_whole, to->low_first, to->low_count);
     else
-        STORE_HALF(between, lows, row.between, is_whole, to->low_first, to->low_count);
-    STORE_HALF(odd, coefficients, row.odd, is_whole, to->high_first, to->high_count);
+        STORE_HALF(between, lows, betweens, to->is_whole, to->low_first, to->low_count);
+    STORE_HALF(odd, coefficients, odds, to->is_whole, to->high_first, to->high_count);
 }
 
 /* ---- Rounds -------------------------------------------------------------------------------------------------- */
 
-/* Down a strip: the number of the next round, and its rows, which are loaded a round ahead of their use. */
+/* Down a strip: rows, which are loaded a round ahead of their use. A structure, since PoCL 3.1 keeps an array over
+ * barriers with the alignment that only the first work-item's has. */
 typedef struct cursor {
-    int t;
-    sample_words ahead[2][COMPONENTS];
+    uint ahead[2][COMPONENTS][SAMPLE_WORDS];
     state s;
 } cursor;
 
-L2K_HD void start(const l2k_cl_level *level, const reader *from, cursor *c)
+/* Before the round at which pair t enters. */
+L2K_HD void start(const l2k_cl_level *level, const reader *from, int t, cursor *c)
 {
-    UNROLLED
-    for (int component = 0; component < COMPONENTS; component++)
-        UNROLLED
-    for (int k = 0; k < N; k++)
-        UNROLLED
-    for (int i = 0; i < (FLOATS ? 3 : 1); i++)
-        c->s.rows[i][component][k] = 0;
-    load_rows(level, from, 2 * c->t, 1, c->ahead);
-    to_values(level, c->ahead[0], c->s.even);
-    load_rows(level, from, 2 * c->t + 1, 2, c->ahead);
+    uint first[COMPONENTS][SAMPLE_WORDS];
+    load_row(level, from, 2 * t, first);
+    load_row(level, from, 2 * t + 1, c->ahead[0]);
+    load_row(level, from, 2 * t + 2, c->ahead[1]);
+    to_values(level, first, c->s.even);
 }
 
-L2K_HD void advance(const l2k_cl_level *level, const reader *from, cursor *c, value rows[2][COMPONENTS][N])
+L2K_HD void advance(const l2k_cl_level *level, const reader *from, int t, cursor *c, value rows[2][COMPONENTS][N])
 {
     value odd[COMPONENTS][N], next[COMPONENTS][N];
     to_values(level, c->ahead[0], odd);
     to_values(level, c->ahead[1], next);
-    c->t++;
-    load_rows(level, from, 2 * c->t + 1, 2, c->ahead);
+    load_row(level, from, 2 * t + 3, c->ahead[0]);
+    load_row(level, from, 2 * t + 4, c->ahead[1]);
     lift_rows(&c->s, odd, next, rows);
     if (is_lone(level->first_y, level->end_y))
         lone_rows(next, rows);
@@ -295,32 +266,22 @@ L2K_HD void advance(const l2k_cl_level *level, const reader *from, cursor *c, va
 
 /* ---- Kernels ------------------------------------------------------------------------------------------------- */
 
-L2K_HD void finish_rows(const l2k_cl_level *level, const local edge_row *edges, const writer *to, bool stores, int t,
+/* The rows of pair t. */
+L2K_HD void finish_rows(const l2k_cl_level *level, const local edge_row *edges, const writer *to, int u, int t,
                         value rows[2][COMPONENTS][N], global COEFFICIENT *all, global LOW *low)
 {
-    const bool has_low = t >= level->first_y, has_high = 2 * t + 1 < level->end_y;
     UNROLLED
-    for (int component = 0; component < COMPONENTS; component++) {
-        finished done[2];
+    for (int component = 0; component < COMPONENTS; component++)
         UNROLLED
-        for (int r = 0; r < 2; r++) {
-            value x[WIDTH];
-            borrow_columns(edges[r * COMPONENTS + component], rows[r][component], x);
-            if (is_lone(level->first_x, level->end_x))
-                lone_columns(x);
-            else
-                lift_columns(x);
-            done[r] = finish_row(level, component, r, x + N);
-        }
-        if (stores && to->is_whole && has_low && has_high) {
-            store_row(level, component, 0, all, low, to, true, t, done[0]);
-            store_row(level, component, 1, all, low, to, true, t, done[1]);
-            continue;
-        }
-        if (stores && has_low)
-            store_row(level, component, 0, all, low, to, false, t, done[0]);
-        if (stores && has_high)
-            store_row(level, component, 1, all, low, to, false, t, done[1]);
+    for (int r = 0; r < 2; r++) {
+        value x[WIDTH];
+        borrow_columns(level, edges[r * COMPONENTS + component], u, rows[r][component], x);
+        if (is_lone(level->first_x, level->end_x))
+            lone_columns(x);
+        else
+            lift_columns(x);
+        if (r ? 2 * t + 1 < level->end_y : t >= level->first_y)
+            store_row(level, component, r, to, t, x + LENT, all, low);
     }
 }
 
@@ -335,19 +296,17 @@ KERNEL analyse(global uchar *plane0, global uchar *plane1, global uchar *plane2,
     const planes p = planes_of(&level, plane0, plane1, plane2);
     reader from;
     writer to;
-    cursor c;
-    value rows[2][COMPONENTS][N];
+    cursor c = {{{{0}}}};
     open_reader(&level, &p, u, &from);
     open_writer(&level, all, low, u, &to);
-    c.t = begin + DELAY - WARM_UP;
-    start(&level, &from, &c);
-    for (int t = 0; t < WARM_UP; t++)
-        advance(&level, &from, &c, rows);
-    for (int t = begin; t < end; t++) {
-        advance(&level, &from, &c, rows);
+    start(&level, &from, begin - WARM_UP + DELAY, &c);
+    for (int t = begin - WARM_UP; t < end; t++) {
+        value rows[2][COMPONENTS][N];
+        advance(&level, &from, t + DELAY, &c, rows);
         lend_columns(edges[t & 1], rows); /* who is still reading reads the others */
         barrier(CLK_LOCAL_MEM_FENCE);
-        finish_rows(&level, edges[t & 1], &to, stores, t, rows, all, low);
+        if (stores && t >= begin)
+            finish_rows(&level, edges[t & 1], &to, u, t, rows, all, low);
     }
 }
 
@@ -362,10 +321,10 @@ KERNEL copy_in(global uchar *plane0, global uchar *plane1, global uchar *plane2,
     (void)low;
     open_reader(&level, &p, u, &from);
     for (int y = begin; y < min(begin + level.rounds, level.end_y) && u < level.end_x; y++) {
-        sample_words raw[1][COMPONENTS];
+        uint raw[COMPONENTS][SAMPLE_WORDS];
         value x[COMPONENTS][N];
-        load_rows(&level, &from, y, 1, raw);
-        to_values(&level, raw[0], x);
+        load_row(&level, &from, y, raw);
+        to_values(&level, raw, x);
         for (int component = 0; component < COMPONENTS; component++)
             for (int k = 0; k < N && u + k < level.end_x; k++)
                 all[level.bands_at[component][0] + (long)y * level.bands_stride + u + k] =

@@ -21,101 +21,88 @@ L2K_HD value value_of(COEFFICIENT c, float half_step)
 
 /* A work-item's columns of the subbands: even ones are of a low, odd ones of a high subband. */
 typedef struct reader {
-    bool is_whole;  /* those of a parity are vectors */
-    bool has[2];    /* whether even, odd ones exist: a row of one column is of one subband */
-    int columns[N]; /* in their subbands; mirrored */
+    int first[2], count[2]; /* of each parity: the first column, and those of a subband */
+    bool is_whole;          /* those of a parity are vectors */
 } reader;
 
 L2K_HD void open_reader(const l2k_cl_level *level, const global COEFFICIENT *all, const global LOW *low, int u,
                         reader *from)
 {
-    from->has[0] = !is_lone(level->first_x, level->end_x) || level->first_x == 0;
-    from->has[1] = !is_lone(level->first_x, level->end_x) || level->first_x == 1;
-    mirror_columns(level, u, from->columns);
-    UNROLLED
-    for (int k = 0; k < N; k++)
-        from->columns[k] = from->columns[k] / 2 - (k % 2 ? 0 : level->first_x);
-    from->is_whole = are_inside(level, u) && are_subbands_vectors(level, all, low, from->columns[0], from->columns[1]);
+    if (WHOLE)
+        u = clamp(u, 0, level->end_x - N); /* outside the row any vector will do */
+    from->first[0] = u / 2 - level->first_x;
+    from->first[1] = u / 2;
+    from->count[0] = (level->end_x + 1) / 2 - level->first_x;
+    from->count[1] = level->end_x / 2;
+    from->is_whole =
+        WHOLE || (are_inside(level, u) && are_subbands_vectors(level, all, low, from->first[0], from->first[1]));
 }
 
-/* A row of a component until its round: low and high columns; the low ones are LL between levels or coefficients. */
+/* A row of a component until its round: low and high columns; the low ones are coefficients, or LL between levels. */
 typedef struct stored {
-    low_words between;
-    coefficient_words even, odd;
+    uint even[LOW_WORDS], odd[COEFFICIENT_WORDS];
 } stored;
 
-/* The rows of a pair, low (0) and high (1). A structure, since PoCL 3.1 keeps an array over barriers with the alignment
+/* The low and the high row of a round. A structure, since PoCL 3.1 keeps an array over barriers with the alignment
  * that only the first work-item's has. */
 typedef struct stored_rows {
     stored of[2][COMPONENTS];
 } stored_rows;
 
-#define LOAD_HALF(type, vector, words, row, parity, is_whole, to)                                                      \
-    do {                                                                                                               \
-        const global type *one = (row) + from->columns[parity], *other = (row) + from->columns[2 + (parity)];          \
-        if (is_whole)                                                                                                  \
-            to = *(const global words *)one;                                                                           \
-        else if (from->has[parity])                                                                                    \
-            to = TO_WORDS(type, 2)((vector)(*one, *other));                                                            \
-    } while (0)
-
-/* A row, which exists, of the low (0) or high (1) subbands vertically. */
-L2K_HD void load_row(const l2k_cl_level *level, int component, const reader *from, bool is_whole,
-                     const global COEFFICIENT *all, const global LOW *low, int row, int is_high, stored *to)
+/* The columns of a parity in a row; 0 where there is no such row, or no such column: a line of one is of one subband.
+ * Outside the row any value will do. */
+L2K_HD void load_half(const reader *from, const global uchar *row, bool is_there, int bytes, int parity, uint *to)
 {
-    const global COEFFICIENT *at = all + (long)row * level->bands_stride;
-    const global COEFFICIENT *even = at + level->bands_at[component][is_high ? 2 : 0];
-    const global COEFFICIENT *odd = at + level->bands_at[component][is_high ? 3 : 1];
-    const global LOW *between = low + level->low_at[component] + (long)row * level->low_stride;
-    if (is_high || level->is_last)
-        LOAD_HALF(COEFFICIENT, coefficients, coefficient_words, even, 0, is_whole, to->even);
-    else
-        LOAD_HALF(LOW, lows, low_words, between, 0, is_whole, to->between);
-    LOAD_HALF(COEFFICIENT, coefficients, coefficient_words, odd, 1, is_whole, to->odd);
-}
-
-/* The low and high row of pair t, of all components. */
-L2K_HD void load_rows(const l2k_cl_level *level, const reader *from, const global COEFFICIENT *all,
-                      const global LOW *low, int t, stored_rows *to)
-{
-    int m[2], rows[2];
-    UNROLLED
-    for (int r = 0; r < 2; r++) {
-        m[r] = mirror(2 * t + r, level->first_y, level->end_y);
-        rows[r] = r ? m[r] / 2 : m[r] / 2 - level->first_y;
-        UNROLLED
-        for (int component = 0; component < COMPONENTS; component++)
-            to->of[r][component].between = 0, to->of[r][component].even = to->of[r][component].odd = 0;
-    }
-    if (from->is_whole && !is_lone(level->first_y, level->end_y)) {
-        UNROLLED
-        for (int i = 0; i < 2 * COMPONENTS; i++)
-            load_row(level, i / 2, from, true, all, low, rows[i % 2], i % 2, &to->of[i % 2][i / 2]);
+    uint bits[N / 2];
+    if (from->is_whole && (WHOLE || is_there)) {
+        load_words(row + from->first[parity] * (long)bytes, N / 2 * bytes / 4, to);
         return;
     }
     UNROLLED
-    for (int i = 0; i < 2 * COMPONENTS; i++)
-        if ((m[i % 2] & 1) == i % 2) /* else the only row is of the other parity */
-            load_row(level, i / 2, from, false, all, low, rows[i % 2], i % 2, &to->of[i % 2][i / 2]);
+    for (int k = 0; k < N / 2; k++) {
+        const int column = clamp(from->first[parity] + k, 0, from->count[parity] - 1);
+        bits[k] = is_there && from->count[parity] > 0 ? load_bits(row + column * (long)bytes, bytes) : 0;
+    }
+    pack_bits(bits, N / 2, bytes, to);
+}
+
+/* The rows of pair t. */
+L2K_HD void load_rows(const l2k_cl_level *level, const reader *from, const global COEFFICIENT *all,
+                      const global LOW *low, int t, stored_rows *to)
+{
+    UNROLLED
+    for (int r = 0; r < 2; r++) {
+        const int y = mirror(2 * t + r, level->first_y, level->end_y), o = r ? 2 : 0;
+        const long row = r ? y / 2 : y / 2 - level->first_y;
+        const bool is_there = (y & 1) == r; /* else the only row is of the other parity */
+        UNROLLED
+        for (int component = 0; component < COMPONENTS; component++) {
+            const global COEFFICIENT *at = all + row * level->bands_stride;
+            stored *s = &to->of[r][component];
+            if (r || level->is_last)
+                load_half(from, (const global uchar *)(at + level->bands_at[component][o]), is_there, sizeof *all, 0,
+                          s->even);
+            else
+                load_half(from, (const global uchar *)(low + level->low_at[component] + row * level->low_stride),
+                          is_there, sizeof *low, 0, s->even);
+            load_half(from, (const global uchar *)(at + level->bands_at[component][o + 1]), is_there, sizeof *all, 1,
+                      s->odd);
+        }
+    }
 }
 
 L2K_HD void to_values(const l2k_cl_level *level, int is_high, const stored from[COMPONENTS], value x[COMPONENTS][N])
 {
     UNROLLED
-    for (int component = 0; component < COMPONENTS; component++) {
-        const coefficients even = FROM_WORDS(COEFFICIENT, 2)(from[component].even);
-        const coefficients odd = FROM_WORDS(COEFFICIENT, 2)(from[component].odd);
-        const lows between = FROM_WORDS(LOW, 2)(from[component].between);
+    for (int component = 0; component < COMPONENTS; component++)
+        UNROLLED
+    for (int k = 0; k < N / 2; k++) {
         const float low_step = level->step[component][is_high ? 2 : 0],
                     high_step = level->step[component][is_high ? 3 : 1];
-        x[component][0] = value_of(even.s0, low_step);
-        x[component][2] = value_of(even.s1, low_step);
-        x[component][1] = value_of(odd.s0, high_step);
-        x[component][3] = value_of(odd.s1, high_step);
-        if (!is_high && !level->is_last) {
-            x[component][0] = (value)between.s0;
-            x[component][2] = (value)between.s1;
-        }
+        x[component][2 * k] = is_high || level->is_last
+                                  ? value_of(ELEMENT(COEFFICIENT, from[component].even, k), low_step)
+                                  : (value)ELEMENT(LOW, from[component].even, k);
+        x[component][2 * k + 1] = value_of(ELEMENT(COEFFICIENT, from[component].odd, k), high_step);
     }
 }
 
@@ -123,50 +110,53 @@ L2K_HD void to_values(const l2k_cl_level *level, int is_high, const stored from[
 
 L2K_HD void lift_columns(value x[WIDTH])
 {
+    const int end = LENT + N;
 #if FLOATS
     UNROLLED
-    for (int i = N - 3; i < 2 * N + 4; i++)
+    for (int i = LENT - 3; i < end + 4; i++)
         x[i] *= i % 2 ? L2K_9_7_INVERSE_HIGH : L2K_9_7_INVERSE_LOW;
     UNROLLED
-    for (int i = N - 2; i < 2 * N + 3; i += 2)
+    for (int i = LENT - 2; i < end + 3; i += 2)
         x[i] = LIFT(x[i], x[i - 1], x[i + 1], -L2K_9_7_DELTA);
     UNROLLED
-    for (int i = N - 1; i < 2 * N + 2; i += 2)
+    for (int i = LENT - 1; i < end + 2; i += 2)
         x[i] = LIFT(x[i], x[i - 1], x[i + 1], -L2K_9_7_GAMMA);
     UNROLLED
-    for (int i = N; i < 2 * N + 1; i += 2)
+    for (int i = LENT; i < end + 1; i += 2)
         x[i] = LIFT(x[i], x[i - 1], x[i + 1], -L2K_9_7_BETA);
     UNROLLED
-    for (int i = N + 1; i < 2 * N; i += 2)
+    for (int i = LENT + 1; i < end; i += 2)
         x[i] = LIFT(x[i], x[i - 1], x[i + 1], -L2K_9_7_ALPHA);
 #else
     UNROLLED
-    for (int i = N; i < 2 * N + 1; i += 2)
+    for (int i = LENT; i < end + 1; i += 2)
         x[i] = l2k_5_3_unupdate(x[i], x[i - 1], x[i + 1]);
     UNROLLED
-    for (int i = N + 1; i < 2 * N; i += 2)
+    for (int i = LENT + 1; i < end; i += 2)
         x[i] = l2k_5_3_unpredict(x[i], x[i - 1], x[i + 1]);
 #endif
 }
 
 /* Undoes the rows of a round horizontally. */
-L2K_HD void undo_columns(const l2k_cl_level *level, const local edge_row *edges, value rows[2][COMPONENTS][N])
+L2K_HD void undo_columns(const l2k_cl_level *level, const local edge_row *edges, int u, value rows[2][COMPONENTS][N])
 {
     UNROLLED
-    for (int r = 0; r < 2 * COMPONENTS; r++) {
-        value x[WIDTH];
-        borrow_columns(edges[r], rows[r / COMPONENTS][r % COMPONENTS], x);
+    for (int r = 0; r < 2; r++)
+        UNROLLED
+    for (int component = 0; component < COMPONENTS; component++) {
+        value x[WIDTH], *row = rows[r][component];
+        borrow_columns(level, edges[r * COMPONENTS + component], u, row, x);
         if (is_lone(level->first_x, level->end_x))
             UNROLLED
         for (int k = 1; k < N; k += 2)
-            x[N + k] = UNLONE(x[N + k]);
+            x[LENT + k] = UNLONE(x[LENT + k]);
         else lift_columns(x);
         UNROLLED
         for (int k = 0; k < N; k++) {
-            rows[r / COMPONENTS][r % COMPONENTS][k] = x[N + k];
+            row[k] = x[LENT + k];
 #if FLOATS
             if (!is_lone(level->first_y, level->end_y))
-                rows[r / COMPONENTS][r % COMPONENTS][k] *= r / COMPONENTS ? L2K_9_7_INVERSE_HIGH : L2K_9_7_INVERSE_LOW;
+                row[k] *= r ? L2K_9_7_INVERSE_HIGH : L2K_9_7_INVERSE_LOW;
 #endif
         }
     }
@@ -231,7 +221,6 @@ L2K_HD SAMPLE sample_of(value v, const l2k_cl_level *level, int component)
 L2K_HD void store_rows(const l2k_cl_level *level, const planes *p, bool is_whole, int u, int y,
                        value x[2][COMPONENTS][N])
 {
-    const bool has[2] = {y >= level->kept_y0 && y < level->kept_y1, y + 1 >= level->kept_y0 && y + 1 < level->kept_y1};
     const long column = u - level->kept_x0;
     SAMPLE all[2][COMPONENTS * N];
     UNROLLED
@@ -250,11 +239,11 @@ L2K_HD void store_rows(const l2k_cl_level *level, const planes *p, bool is_whole
     for (int i = 0; i < 2 * COMPONENTS; i++) {
         const int r = i % 2, component = i / 2;
         const long row = (y + r - level->kept_y0) * level->row_stride[component];
-        if (!has[r])
+        if (y + r < level->kept_y0 || y + r >= level->kept_y1)
             continue;
         if (is_whole) {
             global SAMPLE *first = (global SAMPLE *)(p->at[TRIPLES ? 0 : component] + row) + (TRIPLES ? 3 : 1) * column;
-            ((global samples *)first)[TRIPLES * component] = GATHER(samples, all[r] + component * N);
+            ((global samples *)first)[TRIPLES * component] = (samples)(JOIN(LIST, COLUMNS)(all[r] + component * N));
             continue;
         }
         UNROLLED
@@ -282,25 +271,27 @@ KERNEL synthesise(global uchar *plane0, global uchar *plane1, global uchar *plan
     const int begin = (int)get_group_id(1) * level.rounds, end = min(begin + level.rounds, pairs);
     const bool stores = is_inner() && u < level.kept_x1 && u + N > level.kept_x0;
     const planes p = planes_of(&level, plane0, plane1, plane2);
-    const bool is_whole = are_kept_vectors(&level, &p, u);
+    const bool is_whole = WHOLE || are_kept_vectors(&level, &p, u);
     reader from;
     stored_rows ahead;
     state s = {{{{0}}}};
     open_reader(&level, all, low, u, &from);
     load_rows(&level, &from, all, low, begin + DELAY - WARM_UP, &ahead);
-    for (int t = begin + DELAY - WARM_UP; t < end + DELAY; t++) {
+    for (int t = begin - WARM_UP; t < end; t++) {
         value in[2][COMPONENTS][N], out[2][COMPONENTS][N];
         to_values(&level, 0, ahead.of[0], in[0]);
         to_values(&level, 1, ahead.of[1], in[1]);
+        load_rows(&level, &from, all, low, t + DELAY + 1, &ahead);
         lend_columns(edges[t & 1], in); /* who is still reading reads the others */
         barrier(CLK_LOCAL_MEM_FENCE);
-        load_rows(&level, &from, all, low, t + 1, &ahead);
-        undo_columns(&level, edges[t & 1], in);
-        lift_rows(&s, in[0], in[1], out);
-        if (is_lone(level.first_y, level.end_y))
-            lone_rows(in[0], in[1], out);
-        if (t >= begin + DELAY && stores)
-            store_rows(&level, &p, is_whole, u, 2 * (t - DELAY), out);
+        if (stores) {
+            undo_columns(&level, edges[t & 1], u, in);
+            lift_rows(&s, in[0], in[1], out);
+            if (is_lone(level.first_y, level.end_y))
+                lone_rows(in[0], in[1], out);
+            if (t >= begin)
+                store_rows(&level, &p, is_whole, u, 2 * t, out);
+        }
     }
 }
 
