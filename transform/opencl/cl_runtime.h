@@ -36,6 +36,8 @@
     X(ReleaseKernel)                                                                                                   \
     X(EnqueueReadBuffer)                                                                                               \
     X(EnqueueWriteBuffer)                                                                                              \
+    X(EnqueueReadBufferRect)                                                                                           \
+    X(EnqueueWriteBufferRect)                                                                                          \
     X(EnqueueCopyBuffer)                                                                                               \
     X(EnqueueFillBuffer)                                                                                               \
     X(EnqueueMapBuffer)                                                                                                \
