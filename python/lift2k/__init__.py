@@ -21,7 +21,7 @@ finally:
         del _os.environ["OMP_WAIT_POLICY"]
 
 from . import errors, options
-from ._decoder import Decoder, decode, decode_many
+from ._decoder import Decoder, decode, decode_many, rows
 from ._encoder import Encoder, encode, encode_many, write
 from ._file import Box, Component, Header, Image, Tile, open
 from ._ranges import Ranges
@@ -42,5 +42,5 @@ def backend_usable(backend: str) -> tuple[bool, str]:
 __all__ = [
     "Box", "Component", "Decoder", "Encoder", "Error", "Header", "Image", "Lift2kWarning", "Place", "Ranges", "Subband", "Tile",
     "Transform", "Volume", "VolumeSlice", "backend_usable", "decode", "decode_many", "encode", "encode_many", "errors", "open",
-    "options", "write",
+    "options", "rows", "write",
 ]

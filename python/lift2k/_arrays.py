@@ -359,10 +359,15 @@ def dtype_of(parts: Sequence[Wanted]) -> np.dtype[Any]:
 Allocate = Callable[[tuple[int, ...], np.dtype[Any]], Any]
 
 
-def output(parts: Sequence[Wanted], out: Any = None) -> Any:
-    """`out`, checked, or a new array; a list of arrays where components differ in size."""
+def differ(parts: Sequence[Wanted]) -> bool:
+    """Whether components differ in size."""
+    return len({(part.height, part.width) for part in parts}) > 1
+
+
+def output(parts: Sequence[Wanted], out: Any = None, apart: bool = False) -> Any:
+    """`out`, checked, or a new array; a list of arrays where components differ in size, or if they are to be apart."""
     allocate: Allocate = out if callable(out) else np.empty
-    if len({(part.height, part.width) for part in parts}) > 1:
+    if apart or differ(parts):
         if out is None or callable(out):
             return [allocate((part.height, part.width), dtype_of([part])) for part in parts]
         shapes = [tuple(a.shape) for a in out] if isinstance(out, (list, tuple)) else None

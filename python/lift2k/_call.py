@@ -66,12 +66,8 @@ def alone(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P],
     """A method that refuses to run while another one of its object runs, on another thread or around it."""
     @functools.wraps(method)
     def guarded(self: S, /, *arguments: P.args, **named: P.kwargs) -> R:
-        if not self.idle.acquire(blocking=False):
-            raise errors.StateError(f"this {self.kind} is at work in another call: each thread needs its own")
-        try:
+        with self.at_work():
             return method(self, *arguments, **named)
-        finally:
-            self.idle.release()
 
     return guarded
 
@@ -94,6 +90,15 @@ class Native:
         self.process, self.idle = os.getpid(), threading.Lock()
         # The handle must outlive the object; the last reference to either frees the object.
         self.pointer = ffi.gc(new, _Free(getattr(lib, f"l2k_{self.kind}_free"), self._handle))
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        if not self.idle.acquire(blocking=False):
+            raise errors.StateError(f"this {self.kind} is at work in another call: each thread needs its own")
+        try:
+            yield
+        finally:
+            self.idle.release()
 
     def call(self, function: Any, *arguments: Any) -> None:
         """Calls a function of the library with the object first; its status becomes warnings or an exception."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Unpack
 
 
@@ -122,7 +122,7 @@ class Decoder(_call.Native):
         """How often width and height of the components are halved without this number of levels, some of which may split in
         one direction only (DFS)."""
         text, length, info, found = ffi.new("char[]", 33), ffi.new("size_t *"), self.info(), set()  # for 32 levels
-        for component in range(1 if info.palette_entries else info.image.num_components):
+        for component in range(info.image.num_components):
             self.call(lib.l2k_decoder_splits, component, text, len(text), length)
             left_out = ffi.string(text)[:levels]
             found.add((levels - left_out.count(b"v"), levels - left_out.count(b"h")))
@@ -165,19 +165,12 @@ class Decoder(_call.Native):
         """Some components: one after another if each can be decoded by itself, else from all of them."""
         info = self.info()
         parts = self.wanted()
-        if any(not 0 <= c < len(parts) for c in components):
-            raise IndexError(f"components {components} of {len(parts)}")
-        chosen = [parts[c] for c in components]
+        chosen = _of(parts, components)
         # Only the first three can have a component transform, whatever the headers of tiles say.
         alone = len(parts) < 3 or min(components) >= 3
         if not (alone and _in_order(info, len(parts))):
-            whole = self._decode(None, stream)
-            picked = [whole[c] if isinstance(whole, list) else whole[..., c] for c in components] if len(parts) > 1 else [whole]
-            result = _arrays.output(chosen, out)
-            targets = _targets(result, len(components))
-            for target, source in zip(targets, picked):
-                target[...] = source
-            return result
+            planes = _targets(self._decode(None, stream), len(parts))
+            return _joined(planes, components, _arrays.output(chosen, out))
         result = _arrays.output(chosen, out)
         for c, target in zip(components, _targets(result, len(components))):
             self.call(lib.l2k_decoder_set, lib.L2K_DECODER_COMPONENT, c)
@@ -198,11 +191,56 @@ class Decoder(_call.Native):
             if components is not None or out is not None or self.has_component:
                 raise ValueError("rgb8 gives all components, in an array of its own")
             return self._decode_rgb8()
-        if components is None:
-            return self._decode(out, stream)
-        if self.has_component:
+        chosen = self._listed(components)
+        return self._decode(out, stream) if chosen is None else self._chosen(chosen, out, stream)
+
+    def _listed(self, components: Components) -> list[int] | None:
+        if components is not None and self.has_component:
             raise ValueError("component and components exclude each other")
-        return self._chosen([components] if isinstance(components, int) else list(components), out, stream)
+        return [components] if isinstance(components, int) else None if components is None else list(components)
+
+    def rows(self, source: Source | None = None, *, region: _arrays.Region | None = None,
+             components: Components = None) -> Iterator[_arrays.Samples]:
+        """Decodes a file, or the open one, by rows: see lift2k.rows(). Until the iterator ends or is closed, the decoder is
+        at work."""
+        with self.at_work():
+            if source is not None:
+                self._open(source)
+            self.call(lib.l2k_decoder_set_region, *_arrays.region_of(region))
+            try:
+                yield from self._rows(self._listed(components))
+            finally:
+                if self.process == os.getpid():  # the image may have been left early
+                    lib.l2k_decoder_end(self.pointer)
+
+    def _rows(self, components: list[int] | None) -> Iterator[_arrays.Samples]:
+        parts, image = self.wanted(), self.image()
+        chosen = list(range(len(parts))) if components is None else components
+        apart, chosen_apart = _arrays.differ(parts), _arrays.differ(_of(parts, chosen))
+        steps = [image.components[c].dy for c in range(len(parts))]
+        downs = {down for _, down in self.halvings(self.reduce)}
+        if len(downs) > 1 or (len(set(steps)) > 1 and not apart):  # sizes that only the whole image shares
+            raise ValueError("rows of these components do not correspond: only decode() gives them")
+        self._use_memory(-1, None)
+        self.call(lib.l2k_decoder_begin)
+        y, down, said = ffi.new("uint32_t[2]"), downs.pop(), list(self.listener.messages)
+        while True:
+            self.call(lib.l2k_decoder_next_rows, y, y + 1)
+            if y[0] == y[1]:
+                break
+            strip = [part._replace(height=(-y[0] >> down) // step - (-y[1] >> down) // step) for part, step in zip(parts, steps)]
+            result = _arrays.output(strip, apart=apart)
+            self.call(lib.l2k_decoder_get_rows, _arrays.planes_of(result, write=True).native())
+            said += self.listener.messages
+            if components is not None:
+                result = _joined(_targets(result, len(parts)), chosen, _arrays.output(_of(strip, chosen), apart=chosen_apart))
+            if any(strip[c].height for c in chosen):
+                yield result
+        try:
+            self.call(lib.l2k_decoder_end)
+        except errors.IncompleteError:
+            if not self.incomplete:
+                raise _call.exception_of(lib.L2K_INCOMPLETE, said) from None
 
     @_call.alone
     def decode_many(self, sources: Iterable[Memory], *, region: _arrays.Region | None = None, out: Any = None, stream: Any = None,
@@ -263,6 +301,19 @@ def _in_order(info: Any, count: int) -> bool:
     return all(info.image.components[c].association in (0, c + 1, 65535) for c in range(count))
 
 
+def _of(parts: list[_arrays.Wanted], components: Sequence[int]) -> list[_arrays.Wanted]:
+    if any(not 0 <= c < len(parts) for c in components):
+        raise IndexError(f"components {components} of {len(parts)}")
+    return [parts[c] for c in components]
+
+
+def _joined(planes: list[Any], components: Sequence[int], result: Any) -> Any:
+    """Copies some planes into an array, or a list of these."""
+    for c, target in zip(components, _targets(result, len(components))):
+        target[...] = planes[c]
+    return result
+
+
 def _targets(result: Any, count: int) -> list[Any]:
     if isinstance(result, (list, tuple)):
         return list(result)
@@ -291,6 +342,15 @@ def decode(source: Source, *, region: _arrays.Region | None = None, components: 
     if timings is not None:
         timings.update(decoder.times)
     return result
+
+
+def rows(source: Source, *, region: _arrays.Region | None = None, components: Components = None, incomplete: bool = False,
+         **coding: Unpack[options.DecoderOptions]) -> Iterator[_arrays.Samples]:
+    """Decodes a file by rows, so that it is never in memory as a whole: an iterator of arrays, or lists of them, which joined
+    along axis 0 are what decode() gives. A picture without tiles comes in strips of a few hundred rows, others by rows of
+    tiles. IncompleteError follows the last rows. A loop that ends early releases the file."""
+    options.check(coding, options.DecoderOptions, rows)
+    return Decoder(incomplete=incomplete, **coding).rows(source, region=region, components=components)
 
 
 def decode_many(sources: Iterable[Memory], *, region: _arrays.Region | None = None, out: Any = None, incomplete: bool = False,

@@ -278,6 +278,7 @@ def test_unknown_options_are_named_with_all_others(random):
             (lambda a, **k: lift2k.Encoder().encode(a, **k), "precisions", "precision", options.ImageOptions),
             (lambda a, **k: lift2k.decode(data, **k), "regoin", "region", options.DecoderOptions),
             (lambda a, **k: lift2k.decode_many([data], **k), "reduction", "region", options.DecoderOptions),
+            (lambda a, **k: lift2k.rows(data, **k), "componets", "components", options.DecoderOptions),
             (lambda a, **k: lift2k.open(data, **k), "thread", "threads", options.DecoderOptions),
             (lambda a, **k: lift2k.Transform((9, 9), **k), "levles", "levels", options.TransformOptions),
             (lambda a, **k: lift2k.Volume((9, 9, 9), **k), "z_level", "z_levels", options.VolumeOptions)):
@@ -433,6 +434,103 @@ def test_parts(random):
                 call(wrong)
     with pytest.raises(IndexError):
         lift2k.decode(data, components=[7])
+
+
+def test_rows(random, rounds):
+    """Pieces in order are what decode() gives, whatever is asked for; a picture without tiles comes in several, too."""
+    for _ in range(rounds):
+        dtype = np.dtype(random.choice(["u1", "i1", "u2", "i2"]))
+        a = picture(random, shape_of(random, (0, 1, 2, 3, 4)), dtype)
+        coding = coding_of(random)
+        if random.integers(4) == 0:
+            coding["splits"] = "vbhvbh"[:coding["levels"]]
+        data = lift2k.encode(a, origin=tuple(int(n) for n in random.integers(0, 8, 2)), **coding)
+        h = lift2k.open(data).header
+        asked = {"reduce": int(random.integers(h.levels + 1))} | ({"layers": 1} if random.integers(3) == 0 else {})
+        if random.integers(2):
+            asked["region"] = (h.x0 + (h.x1 - h.x0) // 3, h.y0 + (h.y1 - h.y0) // 4, h.x1, h.y1 - (h.y1 - h.y0) // 3)
+        if a.ndim == 3 and random.integers(3) == 0:
+            asked["components"] = [int(c) for c in random.integers(0, a.shape[2], 2)] if random.integers(2) else a.shape[2] - 1
+        try:
+            whole = lift2k.decode(data, **asked)
+        except errors.ArgumentError:  # the region has no samples at this resolution
+            with pytest.raises(errors.ArgumentError):
+                list(lift2k.rows(data, **asked))
+            continue
+        pieces = list(lift2k.rows(data, **asked))
+        assert all(len(piece) for piece in pieces)
+        same(np.concatenate(pieces), whole)
+    a = big(random)
+    for coding in ({}, {"wavelet": "9/7", "levels": 3}, {"tile_height": 400}):
+        data = lift2k.encode(a, style="ht", **coding)
+        for asked in ({}, {"threads": 1, "region": (10, 3, 1500, 1480)}):
+            pieces = list(lift2k.rows(io.BytesIO(data), **asked))
+            assert len(pieces) > 1 and max(map(len, pieces)) < 1100
+            same(np.concatenate(pieces), lift2k.decode(data, **asked))
+
+
+def test_rows_of_unlike_components(random):
+    a = picture(random, (401, 700, 3))
+    planes, steps = [a[..., 0], a[::2, ::2, 1], a[::2, ::2, 2]], [(1, 1), (2, 2), (2, 2)]
+    for coding in ({}, {"tile_height": 35}, {"tile_height": 1, "tile_width": 700, "levels": 1}):
+        data = lift2k.encode(planes, subsampling=steps, **coding)
+        for asked in ({}, {"reduce": 1}, {"region": (5, 33, 600, 390)}, {"components": [2, 0]}):
+            whole, pieces = lift2k.decode(data, **asked), list(lift2k.rows(data, **asked))
+            assert all(isinstance(piece, list) for piece in pieces)
+            for part, *found in zip(whole, *pieces, strict=True):
+                same(np.concatenate(found), part)
+        same(np.concatenate(list(lift2k.rows(data, components=[1, 2]))), lift2k.decode(data, components=[1, 2]))
+    colours, indices = random.integers(0, 256, (7, 3), np.uint8), random.integers(0, 7, (200, 30), np.uint8)
+    data = lift2k.encode(indices, palette=colours, colour="srgb", tile_height=64)
+    same(np.concatenate(list(lift2k.rows(data))), colours[indices])
+    flat = lift2k.encode([a[:1, :9, 0], a[:1, :9, 1]], subsampling=[(1, 1), (1, 2)])
+    with pytest.raises(ValueError, match="rows .* do not correspond"):
+        next(lift2k.rows(flat))
+    for wrong, kind in ((dict(components=3), IndexError), (dict(components=[-1]), IndexError),
+                        (dict(components=0, component=0), ValueError)):
+        with pytest.raises(kind, match="of 3|exclude"):
+            next(lift2k.rows(lift2k.encode(a[:9]), **wrong))
+
+
+def test_rows_that_end_early(random):
+    """The decoder takes another image then; during the loop, it takes none."""
+    a = big(random)
+    data, decoder = lift2k.encode(a, style="ht"), lift2k.Decoder(threads=1)
+    pieces = decoder.rows(data)
+    assert len(next(pieces)) < 1500
+    for call in (decoder.decode, lambda: next(decoder.rows())):
+        with pytest.raises(errors.StateError, match="decoder is at work"):
+            call()
+    pieces.close()
+    same(decoder.decode(), a)
+    with pytest.raises(KeyError):
+        for piece in decoder.rows(region=(0, 0, 1500, 1400)):
+            raise KeyError
+    same(np.concatenate(list(decoder.rows(region=(3, 4, 500, 900)))), a[4:900, 3:500])
+    same(next(decoder.rows()), next(lift2k.rows(data)))
+    same(decoder.decode(), a)
+
+
+@pytest.mark.filterwarnings("ignore::lift2k.Lift2kWarning")
+def test_rows_of_damaged_files(random):
+    """They are complete as far as they go, and the end says what decode() does."""
+    a = big(random)
+    for coding in ({}, {"tile_height": 400}):
+        data, seen, failures = lift2k.encode(a, style="ht", **coding)[:-500000], [], []
+        for call in (lift2k.decode, lambda data: seen.extend(lift2k.rows(data))):
+            with pytest.warns(lift2k.Lift2kWarning), pytest.raises(errors.IncompleteError) as caught:
+                call(data)
+            failures.append(caught.value)
+        whole = failures[0].array
+        assert str(failures[0]) == str(failures[1]) and failures[1].array is None
+        same(np.concatenate(seen), whole)
+        with pytest.warns(lift2k.Lift2kWarning, match=str(failures[0])):
+            same(np.concatenate(list(lift2k.rows(data, incomplete=True))), whole)
+        with pytest.raises(errors.TruncatedError):
+            list(lift2k.rows(data, strict=True))
+    for kind, bad in ((errors.TruncatedError, b""), (errors.FormatError, b"junk" * 50), (FileNotFoundError, "none.jp2")):
+        with pytest.raises(kind):
+            next(lift2k.rows(bad))
 
 
 def test_sources(random, tmp_path):
@@ -636,6 +734,7 @@ def test_larger_than_memory(tmp_path):
         with lift2k.open(sys.argv[1], limit_samples=1 << 30, threads=2) as img:
             assert img.shape == (16000, 16000) and (img[15000:15100, 5:9] == numpy.arange(5, 9)).all()
             assert img.level(2)[3900:].shape == (100, 4000)
+        assert sum(len(piece) for piece in lift2k.rows(sys.argv[1], limit_samples=1 << 30, threads=2)) == 16000
         print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
         """
     done = subprocess.run([sys.executable, "-c", script, tmp_path / "a.jp2"], capture_output=True, text=True, timeout=120, check=False)
@@ -1101,6 +1200,7 @@ def test_nothing_leaks(random):
             lift2k.decode(data, threads=1)
             img = lift2k.open(data, threads=1)
             img[3:9, 3:9]
+            next(lift2k.rows(data, threads=1))
             lift2k.Transform((24, 24), threads=1, levels=1).forward(a[..., 0])[0]["HL1"]
             if i % 20 == 0:
                 lift2k.decode_many(lift2k.encode_many([a, a], in_flight=2, threads=2), threads=1)

@@ -26,6 +26,10 @@ array.shapes  # wrong
 lift2k.Decoder().decode(data).shapes  # wrong
 lift2k.decode(data, regoin=(0, 0, 1, 1))  # wrong
 lift2k.decode(data, region=(0, 0, 1))  # wrong
+for piece in lift2k.rows(data, region=(0, 0, 1, 1), reduce=1):
+    assert_type(piece, Array | Any)
+    piece.shapes  # wrong
+lift2k.rows(data, rgb8=True)  # wrong
 planes: list[Array] = list(lift2k.decode(data))
 with lift2k.open(data) as img:
     assert_type(img[1:2], Array)
