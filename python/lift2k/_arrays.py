@@ -364,6 +364,13 @@ def differ(parts: Sequence[Wanted]) -> bool:
     return len({(part.height, part.width) for part in parts}) > 1
 
 
+def components(samples: Any) -> list[Any]:
+    """The components of an array, or of a list of them, two-dimensional and writable."""
+    if isinstance(samples, (list, tuple)):
+        return list(samples)
+    return [samples] if samples.ndim == 2 else [samples[:, :, c] for c in range(samples.shape[2])]
+
+
 def output(parts: Sequence[Wanted], out: Any = None, apart: bool = False) -> Any:
     """`out`, checked, or a new array; a list of arrays where components differ in size, or if they are to be apart."""
     allocate: Allocate = out if callable(out) else np.empty

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _call, errors, options
+from . import _arrays, _call, errors, options
 from ._arrays import Array
 from ._native import ffi
 
@@ -223,7 +223,7 @@ class Conversion:
                                     f"samples would become {grown}")
 
     def __call__(self, samples: Any) -> Array:
-        planes = samples if isinstance(samples, list) else [samples] if samples.ndim == 2 else list(np.moveaxis(samples, 2, 0))
+        planes = _arrays.components(samples)
         result = by_rows(self.height, lambda rows: self._rows(planes, rows))
         return result[..., 0] if result.shape[2] == 1 else result
 

@@ -169,10 +169,10 @@ class Decoder(_call.Native):
         # Only the first three can have a component transform, whatever the headers of tiles say.
         alone = len(parts) < 3 or min(components) >= 3
         if not (alone and _in_order(info, len(parts))):
-            planes = _targets(self._decode(None, stream), len(parts))
+            planes = _arrays.components(self._decode(None, stream))
             return _joined(planes, components, _arrays.output(chosen, out))
         result = _arrays.output(chosen, out)
-        for c, target in zip(components, _targets(result, len(components))):
+        for c, target in zip(components, _arrays.components(result)):
             self.call(lib.l2k_decoder_set, lib.L2K_DECODER_COMPONENT, c)
             try:
                 self._decode(target, stream)
@@ -233,7 +233,7 @@ class Decoder(_call.Native):
             self.call(lib.l2k_decoder_get_rows, _arrays.planes_of(result, write=True).native())
             said += self.listener.messages
             if components is not None:
-                result = _joined(_targets(result, len(parts)), chosen, _arrays.output(_of(strip, chosen), apart=chosen_apart))
+                result = _joined(_arrays.components(result), chosen, _arrays.output(_of(strip, chosen), apart=chosen_apart))
             if any(strip[c].height for c in chosen):
                 yield result
         try:
@@ -309,15 +309,9 @@ def _of(parts: list[_arrays.Wanted], components: Sequence[int]) -> list[_arrays.
 
 def _joined(planes: list[Any], components: Sequence[int], result: Any) -> Any:
     """Copies some planes into an array, or a list of these."""
-    for c, target in zip(components, _targets(result, len(components))):
+    for c, target in zip(components, _arrays.components(result)):
         target[...] = planes[c]
     return result
-
-
-def _targets(result: Any, count: int) -> list[Any]:
-    if isinstance(result, (list, tuple)):
-        return list(result)
-    return [result] if result.ndim == 2 else [result[:, :, c] for c in range(count)]
 
 
 def decode(source: Source, *, region: _arrays.Region | None = None, components: Components = None, out: Any = None,

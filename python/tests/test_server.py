@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sysconfig
 import threading
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -552,6 +553,23 @@ def test_limits(folder, tmp_path, coffee):
         assert client.ask("/iiif/3/five.jp2/info.json").json["tiles"][0]["scaleFactors"] == [1, 2, 4, 8]
     with serve(create_app(str(folder), Settings(resources=Resources(memory_bytes=1 << 16)))) as client:
         assert client.image("coffee.jp2", "full/max/0/default.png").status == 501
+
+
+def test_memory_of_large_windows(tmp_path):
+    """Without tiles, a decoder has some rows of coefficients; deeper samples are no longer there when Pillow has its own."""
+    photo = np.asarray(Image.fromarray(photograph()).resize((3000, 2000)))
+    (tmp_path / "a.jp2").write_bytes(lift2k.encode(photo, style="ht"))
+    with serve(create_app(str(tmp_path), Settings(resources=Resources(memory_bytes=60 << 20)))) as client:
+        assert np.array_equal(client.image("a.jp2", "full/max/0/default.png").pixels, photo)
+    (tmp_path / "b.jp2").write_bytes(lift2k.encode(photo.astype(np.uint16) * 257, style="ht"))
+    picture = Folder(tmp_path).picture("b.jp2")
+    tracemalloc.start()
+    try:
+        samples = picture.window(0, 0, 3000, 2000, 0).samples
+        kept, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert np.array_equal(samples, photo) and kept < 1.1 * photo.nbytes and peak < 3.3 * photo.nbytes
 
 
 def test_time_is_limited(tmp_path):

@@ -19,9 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from PIL import ImageMode
 
-from .. import _decoder, _file, _ranges, errors
+from .. import _arrays, _colours, _decoder, _file, _ranges, errors
 from .._native import lib
 from .parameters import Refused, shown
 
@@ -56,8 +57,8 @@ class Channel:
 
 @dataclass(frozen=True)
 class Window:
-    """Samples, (height, width) or (height, width, channels) or a plane for each channel, and their part of the reference
-    grid."""
+    """Samples of 8 bits, (height, width) or (height, width, channels) or a plane for each channel, and their part of the
+    reference grid."""
 
     samples: Any
     region: tuple[int, int, int, int]
@@ -126,14 +127,30 @@ class Picture:
         region = (max((self.x0 + x0) * self.dx, self._start[0]), max((self.y0 + y0) * self.dy, self._start[1]),
                   min((self.x0 + x1) * self.dx, self._end[0]), min((self.y0 + y1) * self.dy, self._end[1]))
         few = self.samples(x0, y0, x1, y1, reduce) <= KEPT_SAMPLES
+        return Window(self._in_eight(self._decoded(region, reduce, few)), region)
+
+    def _decoded(self, region: tuple[int, int, int, int], reduce: int, few: bool) -> Any:
         with self._decoder(keep=few) as decoder:
             decoder.call(lib.l2k_decoder_set, lib.L2K_DECODER_REDUCE, reduce)
+            # A cache takes tiles as a whole: without one, coefficients of some rows are in memory.
+            decoder.call(lib.l2k_decoder_set, lib.L2K_DECODER_CACHE_BYTES, self.resources.cache_bytes if few else 0)
             try:
-                result = decoder.decode(region=region)
+                return decoder.decode(region=region)
             except errors.IncompleteError as failure:
-                result = failure.array
                 self._report(failure)
-        return Window(result, region)
+                return failure.array
+
+    def _in_eight(self, samples: Any) -> Any:
+        """Converts some rows at a time: they pass through wider types."""
+        if all(c.precision == 8 and not c.signed for c in self.channels):
+            return samples
+        apart = isinstance(samples, list)
+        result = [np.empty(p.shape, np.uint8) for p in samples] if apart else np.empty(samples.shape, np.uint8)
+        for c, plane, target in zip(self.channels, _arrays.components(samples), _arrays.components(result)):
+            for top in range(0, len(plane), _colours.ROWS):
+                rows = slice(top, top + _colours.ROWS)
+                target[rows] = _colours.with_depth(8, plane[rows], c.precision, c.signed)
+        return result
 
     def _report(self, failure: errors.IncompleteError) -> None:
         """Logs once per file."""

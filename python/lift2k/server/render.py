@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageOps
 
-from .. import _colours, errors
+from .. import _arrays, _colours, errors
 from .parameters import Limits, Refused, Request
 from .pictures import Channel, Picture, Window
 
@@ -111,20 +111,14 @@ def _scaled(picture: Picture, request: Request, limits: Limits) -> tuple[Image.I
     colours = [i for i, c in enumerate(picture.channels) if c.kind == "colour"]
     colours = colours[:len(Image.new(picture.model, (1, 1)).getbands())]
     opacity = [i for i, c in enumerate(picture.channels) if "opacity" in c.kind][:1]
-    samples = window.samples
-    planes = samples if isinstance(samples, list) else [samples] if samples.ndim == 2 else np.moveaxis(samples, 2, 0)
+    samples, planes = window.samples, _arrays.components(window.samples)
 
     def alike(channels: list[int], mode: str = "L") -> Image.Image:
         """One image of equally sampled channels."""
-        chosen = [picture.channels[i] for i in channels]
-        ready = all(c.precision == 8 and not c.signed for c in chosen)
-        if ready and not isinstance(samples, list) and channels == list(range(len(planes))):
-            array = samples
-        else:
-            array = np.stack([_colours.with_depth(8, planes[i], picture.channels[i].precision, picture.channels[i].signed)
-                              for i in channels], axis=-1)
+        ready = not isinstance(samples, list) and channels == list(range(len(planes)))
+        array = samples if ready else np.stack([planes[i] for i in channels], axis=-1)
         array = np.ascontiguousarray(array[..., 0] if array.ndim == 3 and array.shape[2] == 1 else array)
-        return _Geometry(picture, request, window, chosen[0], reduce).fit(_image(array, mode), size)
+        return _Geometry(picture, request, window, picture.channels[channels[0]], reduce).fit(_image(array, mode), size)
 
     def sampled_alike(channels: list[int]) -> bool:
         return len({(picture.channels[i].dx, picture.channels[i].dy) for i in channels}) == 1
