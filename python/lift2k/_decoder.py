@@ -228,7 +228,8 @@ class Decoder(_call.Native):
             self.call(lib.l2k_decoder_next_rows, y, y + 1)
             if y[0] == y[1]:
                 break
-            strip = [part._replace(height=(-y[0] >> down) // step - (-y[1] >> down) // step) for part, step in zip(parts, steps)]
+            heights = [(-y[0] >> down) // step - (-y[1] >> down) // step for step in steps]  # of ceilings
+            strip = [part._replace(height=height) for part, height in zip(parts, heights)]
             result = _arrays.output(strip, apart=apart)
             self.call(lib.l2k_decoder_get_rows, _arrays.planes_of(result, write=True).native())
             said += self.listener.messages

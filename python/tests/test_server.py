@@ -559,7 +559,7 @@ def test_memory_of_large_windows(tmp_path):
     """Without tiles, a decoder has some rows of coefficients; deeper samples are no longer there when Pillow has its own."""
     photo = np.asarray(Image.fromarray(photograph()).resize((3000, 2000)))
     (tmp_path / "a.jp2").write_bytes(lift2k.encode(photo, style="ht"))
-    with serve(create_app(str(tmp_path), Settings(resources=Resources(memory_bytes=60 << 20)))) as client:
+    with serve(create_app(str(tmp_path), Settings(resources=Resources(memory_bytes=50 << 20)))) as client:
         assert np.array_equal(client.image("a.jp2", "full/max/0/default.png").pixels, photo)
     (tmp_path / "b.jp2").write_bytes(lift2k.encode(photo.astype(np.uint16) * 257, style="ht"))
     picture = Folder(tmp_path).picture("b.jp2")
