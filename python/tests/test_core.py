@@ -19,6 +19,7 @@ from conftest import coding_of, mq_styles_of, picture, shape_of, with_palette
 
 import lift2k
 from lift2k import errors, options
+from lift2k._native import lib
 
 DATA = Path(__file__).parents[2] / "tests/data"
 
@@ -502,6 +503,8 @@ def test_rows_that_end_early(random):
         with pytest.raises(errors.StateError, match="decoder is at work"):
             call()
     pieces.close()
+    with pytest.raises(errors.StateError, match="no image has been begun"):  # nor is there memory for one
+        decoder.call(lib.l2k_decoder_end)
     same(decoder.decode(), a)
     with pytest.raises(KeyError):
         for piece in decoder.rows(region=(0, 0, 1500, 1400)):
