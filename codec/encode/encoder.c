@@ -102,7 +102,7 @@ static l2k_status encode_image(l2k_encoder *encoder, const l2k_image *image, con
 
 l2k_status l2k_encode_write(l2k_encoder *encoder, const l2k_stream *stream)
 {
-    L2K_TRY(l2k_encode_write_head(encoder, stream));
+    L2K_TRY(l2k_encode_flush(encoder, stream, &encoder->output.head));
     return l2k_encode_write_tiles(encoder, stream);
 }
 

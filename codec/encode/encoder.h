@@ -48,6 +48,8 @@ struct l2k_encoder {
     uint32_t next_tile;           /* if encoding by rows of tiles */
     bool in_strips;               /* the only tile is encoded in strips: */
     uint32_t next_row, strip_end; /* rows of the reference grid of the present one; equal after the last */
+    bool writes_packets;          /* in strips: packets go to the stream one by one, */
+    bool leaves_early;            /* the first ones before the last strip */
     l2k_buffer memory;            /* the last result of l2k_encoder_encode_memory, unless that was output.packets */
     l2k_batch_workers batch;      /* workers of batches */
 };

@@ -1,4 +1,4 @@
-/* The encoder's output: packets into tile-parts with their headers (A.4.2, B.3), the main header and the boxes. */
+/* The encoder's output: tile-parts (parts.c), the main header and the boxes. */
 #include "codec/encode/output.h"
 
 #include <string.h>
@@ -12,144 +12,6 @@
 #include "codec/encode/layers.h"
 #include "codec/encode/poc.h"
 #include "codec/jp2/jp2.h"
-#include "codec/packets/packet.h"
-
-/* Whether a new tile-part starts between two packets of a tile: also where the progression order changes, as in
- * OpenJPEG. */
-static bool starts_part(const l2k_encoding *e, const l2k_packet_order *order, size_t change,
-                        const l2k_packet_id *before, const l2k_packet_id *id)
-{
-    return order->change != change || l2k_packet_starts_part(order, e->tile_parts, before, id);
-}
-
-static l2k_status count_parts(const l2k_encoding *e, l2k_packet_order *order, uint32_t *count)
-{
-    l2k_packet_id before, id;
-    size_t change = 0;
-    *count = 1;
-    l2k_packet_order_restart(order);
-    for (bool first = true; l2k_packet_order_next(order, &id); first = false, before = id) {
-        *count += !first && starts_part(e, order, change, &before, &id);
-        change = order->change;
-    }
-    l2k_packet_order_restart(order);
-    return order->status;
-}
-
-/* ---- Tile-parts ---------------------------------------------------------------------------------------------- */
-
-/* The tile-part that is being written. */
-typedef struct part_writer {
-    const l2k_encoding *encoding;
-    l2k_tile_output *out;
-    const l2k_made_packets *made; /* packets that the engine has made; if it has bytes, they are not in out->bytes */
-    l2k_buffer packets;           /* with PLT: of the tile-part; their lengths come first */
-    l2k_buffer lengths;           /* with PLT: uint32_t per packet of the tile-part */
-    uint32_t tile;
-    uint32_t num_parts;
-    unsigned more_guard_bits;
-    size_t psot_at; /* in out->bytes */
-} part_writer;
-
-static void begin_part(part_writer *w, uint32_t part)
-{
-    const l2k_encoding *e = w->encoding;
-    l2k_buffer *to = &w->out->bytes;
-    w->psot_at = l2k_write_sot(to, w->tile, part);
-    l2k_buffer_patch(to, w->psot_at + 5, w->num_parts, 1);
-    if (part == 0 && (w->more_guard_bits || e->tile_steps))
-        l2k_write_quantisation(to, &e->siz, &e->coding, w->more_guard_bits);
-    const l2k_tile_coding *own = part == 0 ? l2k_poc_of_tile(e, w->tile) : NULL;
-    if (own)
-        l2k_write_poc(to, &e->siz, own);
-    if (!e->plt)
-        l2k_buffer_put(to, L2K_SOD, 2);
-}
-
-/* PLT comes before the packets that it lists. */
-static l2k_status put_listed_packets(part_writer *w)
-{
-    l2k_buffer *to = &w->out->bytes;
-    L2K_TRY(l2k_buffer_status(&w->lengths));
-    if (!l2k_write_plt(to, (const uint32_t *)(const void *)w->lengths.data, w->lengths.size / sizeof(uint32_t)))
-        return l2k_fail(w->encoding->context, L2K_ERROR_ARGUMENT, "tile %u has more packets than PLT can list",
-                        w->tile);
-    l2k_buffer_put(to, L2K_SOD, 2);
-    L2K_TRY(l2k_buffer_status(&w->packets));
-    l2k_buffer_append(to, w->packets.data, w->packets.size);
-    w->packets.size = w->lengths.size = 0;
-    return L2K_OK;
-}
-
-static l2k_status end_part(part_writer *w)
-{
-    l2k_tile_output *out = w->out;
-    if (w->encoding->plt)
-        L2K_TRY(put_listed_packets(w));
-    uint64_t bytes = out->bytes.size - (w->psot_at - 6) + w->made->count;
-    if (bytes > UINT32_MAX)
-        return l2k_fail(w->encoding->context, L2K_ERROR_ARGUMENT,
-                        "tile %u takes more than 2^32 bytes: smaller tiles are needed", w->tile);
-    l2k_buffer_patch(&out->bytes, w->psot_at, bytes, 4);
-    l2k_tile_part entry = {w->tile, (uint32_t)bytes};
-    l2k_buffer_append(&out->parts, &entry, sizeof entry);
-    return l2k_buffer_status(&out->bytes);
-}
-
-static l2k_status write_packet(part_writer *w, l2k_tile *tile, const l2k_packet_id *id, uint32_t number)
-{
-    l2k_buffer *to = w->encoding->plt ? &w->packets : &w->out->bytes;
-    size_t before = to->size;
-    L2K_TRY(l2k_packet_write(w->encoding->context, tile, id, number, to));
-    uint32_t bytes = (uint32_t)(to->size - before);
-    if (w->encoding->plt)
-        l2k_buffer_append(&w->lengths, &bytes, sizeof bytes);
-    return L2K_OK;
-}
-
-static l2k_status write_packets(part_writer *w, l2k_tile *tile, l2k_packet_order *order)
-{
-    l2k_packet_id before = {0}, id;
-    uint32_t number = 0, part = 0;
-    size_t change = 0;
-    begin_part(w, part);
-    for (; l2k_packet_order_next(order, &id); before = id) {
-        if (number > 0 && starts_part(w->encoding, order, change, &before, &id)) {
-            L2K_TRY(end_part(w));
-            begin_part(w, ++part);
-        }
-        change = order->change;
-        L2K_TRY(write_packet(w, tile, &id, number++));
-    }
-    L2K_TRY(order->status);
-    return end_part(w);
-}
-
-/* Puts packets that the engine has made, and before them their lengths. */
-static l2k_status put_made_packets(part_writer *w)
-{
-    w->num_parts = 1;
-    begin_part(w, 0);
-    if (w->encoding->plt)
-        l2k_buffer_append(&w->lengths, w->made->lengths, w->made->num_packets * sizeof(uint32_t));
-    return end_part(w);
-}
-
-static l2k_status make_tile_parts(part_writer *w, l2k_tile *tile)
-{
-    const l2k_context *context = w->encoding->context;
-    l2k_packet_order order;
-    L2K_TRY(l2k_packets_restart(context, tile));
-    L2K_TRY(l2k_packet_order_create(context, tile, &order));
-    l2k_status status = count_parts(w->encoding, &order, &w->num_parts);
-    if (status == L2K_OK && w->num_parts > 255)
-        status = l2k_fail(context, L2K_ERROR_ARGUMENT, "tile %u would have %u tile-parts, at most 255 are possible",
-                          w->tile, w->num_parts);
-    if (status == L2K_OK)
-        status = write_packets(w, tile, &order);
-    l2k_packet_order_release(context, &order);
-    return status;
-}
 
 /* SOT and SOD; the least bytes of PLT; EOC. */
 enum { PART_BYTES = 14, PLT_BYTES = 5, EOC_BYTES = 2 };
@@ -162,31 +24,36 @@ static size_t expected_bytes(const l2k_tile *tile)
     size_t bytes = num_layers * (size_t)(PACKET_HEADER * tile->num_precincts) + BLOCK_HEADER * tile->num_places;
     for (size_t i = 0; i < tile->num_places; i++) {
         const l2k_block *block = tile->places[i].block;
-        const unsigned passes = block->num_passes ? block->coded.layer_passes[num_layers - 1] : 0;
+        const unsigned passes = l2k_block_passes(block, num_layers - 1);
         bytes += passes ? block->coded.pass_bytes[passes - 1] & ~L2K_PASS_TERMINATED : 0;
     }
     return bytes;
 }
 
-/* A failed reservation shows with the first byte written. */
-static l2k_status put_tile(const l2k_encoding *e, l2k_tile *tile, unsigned more_guard_bits,
-                           const l2k_made_packets *made, l2k_tile_output *out)
+static l2k_status make_parts(l2k_encoder *encoder, l2k_tile *tile, l2k_tile_output *out, unsigned more_guard_bits)
 {
-    part_writer w = {.encoding = e,
-                     .out = out,
-                     .made = made,
-                     .packets = {.context = e->context},
-                     .lengths = {.context = e->context},
-                     .tile = tile->index,
-                     .more_guard_bits = more_guard_bits};
+    l2k_part_writer writer;
+    l2k_status status = l2k_parts_begin(encoder, tile, out, more_guard_bits, NULL, &writer);
+    if (status == L2K_OK)
+        status = l2k_parts_write(&writer);
+    if (status == L2K_OK)
+        status = l2k_parts_end(&writer);
+    l2k_parts_release(&writer);
+    return status;
+}
+
+/* A failed reservation shows with the first byte written. */
+static l2k_status put_tile(l2k_encoder *encoder, uint32_t number, unsigned more_guard_bits)
+{
+    const l2k_made_packets *made = &encoder->output.packets;
+    l2k_tile *tile = &encoder->tiles[number];
+    l2k_tile_output *out = &encoder->output.tiles[number];
     if (l2k_buffer_reserve(&out->bytes, out->front + PART_BYTES + EOC_BYTES + (made->bytes ? 0 : expected_bytes(tile))))
         out->bytes.size = out->front;
-    const l2k_status status = made->bytes ? put_made_packets(&w) : make_tile_parts(&w, tile);
-    l2k_buffer_release(&w.packets);
-    l2k_buffer_release(&w.lengths);
-    L2K_TRY(status);
+    L2K_TRY(made->bytes ? l2k_parts_put_made(encoder, tile, out, more_guard_bits, made)
+                        : make_parts(encoder, tile, out, more_guard_bits));
     out->is_made = true;
-    l2k_run_advance(e->context, L2K_UNITS_PACKETS * l2k_tile_samples(tile));
+    l2k_run_advance(encoder->encoding.context, L2K_UNITS_PACKETS * l2k_tile_samples(tile));
     return l2k_buffer_status(&out->parts);
 }
 
@@ -204,7 +71,7 @@ l2k_status l2k_output_tile(l2k_encoder *encoder, l2k_engine *engine, uint32_t nu
     const double start = l2k_stage_start(e->context);
     if (!tile->missing_guard_bits) { /* else all tiles are coded again */
         L2K_TRY(l2k_layers_allocate(e->context, tile, 1, &e->targets, e->plt, 0));
-        L2K_TRY(put_tile(e, tile, 0, &encoder->output.packets, &encoder->output.tiles[number]));
+        L2K_TRY(put_tile(encoder, number, 0));
     }
     l2k_stage_end(e->context, L2K_STAGE_TIER2, start);
     l2k_engine_forget(engine);
@@ -231,8 +98,7 @@ l2k_status l2k_output_tiles(l2k_encoder *encoder, unsigned more_guard_bits)
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
     for (uint32_t t = 0; t < encoder->num_tiles; t++) {
         if (!out->tiles[t].is_made && !l2k_failed_before(&first, t))
-            l2k_record_status(&first, t,
-                              put_tile(e, &encoder->tiles[t], more_guard_bits, &out->packets, &out->tiles[t]));
+            l2k_record_status(&first, t, put_tile(encoder, t, more_guard_bits));
         if (!e->keeps_tiles)
             l2k_encode_release_tile(e->context, &encoder->tiles[t]);
     }
@@ -278,7 +144,7 @@ static l2k_status plan_parts(const l2k_encoding *e, const l2k_tile *tile, l2k_ou
 {
     l2k_packet_order order;
     L2K_TRY(l2k_packet_order_create(e->context, tile, &order));
-    l2k_status status = count_parts(e, &order, parts);
+    l2k_status status = l2k_parts_count(e, &order, parts);
     l2k_packet_order_release(e->context, &order);
     for (uint32_t i = 0; status == L2K_OK && i < *parts; i++)
         l2k_buffer_append(&out->parts, &(l2k_tile_part){tile->index, 0}, sizeof(l2k_tile_part));
@@ -377,6 +243,7 @@ void l2k_output_release(l2k_output *out)
         l2k_buffer_release(&out->tiles[t].bytes);
         l2k_buffer_release(&out->tiles[t].parts);
     }
+    l2k_parts_release(&out->writer);
     l2k_release(out->head.context, out->tiles);
     l2k_buffer_release(&out->head);
     l2k_buffer_release(&out->parts);
@@ -416,11 +283,20 @@ static l2k_status write_bytes(l2k_encoder *encoder, const l2k_stream *stream, co
     return L2K_OK;
 }
 
-l2k_status l2k_encode_write_head(l2k_encoder *encoder, const l2k_stream *stream)
+l2k_status l2k_encode_flush(l2k_encoder *encoder, const l2k_stream *stream, l2k_buffer *bytes)
 {
-    l2k_buffer *head = &encoder->output.head;
-    L2K_TRY(write_bytes(encoder, stream, head->data, head->size));
-    head->size = 0;
+    L2K_TRY(l2k_buffer_status(bytes));
+    L2K_TRY(write_bytes(encoder, stream, bytes->data, bytes->size));
+    bytes->size = 0;
+    return L2K_OK;
+}
+
+l2k_status l2k_encode_rewrite(const l2k_encoder *encoder, const l2k_stream *stream, uint64_t offset,
+                              const l2k_buffer *bytes)
+{
+    L2K_TRY(l2k_buffer_status(bytes));
+    if (stream->rewrite(stream->user, offset, bytes->data, bytes->size) != 0)
+        return l2k_fail(&encoder->context, L2K_ERROR_IO, "rewriting failed");
     return L2K_OK;
 }
 

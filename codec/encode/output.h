@@ -4,15 +4,7 @@
 
 #include "base/buffer.h"
 #include "codec/encode/encoding.h"
-#include "codec/engine/engine.h"
-
-/* The output of a tile. */
-typedef struct l2k_tile_output {
-    l2k_buffer bytes; /* tile-parts, from offset `front` on */
-    size_t front;     /* room for the head, if this is the only tile */
-    l2k_buffer parts; /* an l2k_tile_part for each */
-    bool is_made;
-} l2k_tile_output;
+#include "codec/encode/parts.h"
 
 /* The output of an image. */
 typedef struct l2k_output {
@@ -22,7 +14,8 @@ typedef struct l2k_output {
     bool by_tile; /* tiles are made one by one, and their code-blocks are not kept */
     l2k_made_packets
         packets;      /* of the only tile, with EOC, if the engine made them; the tile's `bytes` then end before them */
-    l2k_buffer parts; /* l2k_tile_part of every tile-part */
+    l2k_part_writer writer; /* of a tile in strips, if its packets leave one by one */
+    l2k_buffer parts;       /* l2k_tile_part of every tile-part */
     uint64_t written; /* bytes written to the stream */
     uint64_t tlm_at;  /* offset of TLM in the output */
     uint64_t ht_at;   /* offset of Ccap15 */
@@ -59,9 +52,13 @@ l2k_status l2k_output_end(l2k_output *out);
 /* The number of bytes of tile-parts and EOC. */
 size_t l2k_output_body_bytes(const l2k_output *out);
 
-/* Write out the head or the tiles, and empty them. */
-l2k_status l2k_encode_write_head(struct l2k_encoder *encoder, const l2k_stream *stream);
+/* Write out some bytes, or the tiles, and empty them. */
+l2k_status l2k_encode_flush(struct l2k_encoder *encoder, const l2k_stream *stream, l2k_buffer *bytes);
 l2k_status l2k_encode_write_tiles(struct l2k_encoder *encoder, const l2k_stream *stream);
+
+/* Replaces bytes that have been written, of a stream that can be rewritten. */
+l2k_status l2k_encode_rewrite(const struct l2k_encoder *encoder, const l2k_stream *stream, uint64_t offset,
+                              const l2k_buffer *bytes);
 
 /* The whole output in one piece, owned by the encoder. */
 l2k_status l2k_output_join(struct l2k_encoder *encoder, const uint8_t **bytes, size_t *count);

@@ -64,6 +64,62 @@ static void next_strip(l2k_encoder *encoder)
         encoder->strip_end = end < image.y1 ? (uint32_t)end : image.y1;
 }
 
+/* Boxes and main header as far as they are known. Of a stream that cannot be rewritten, they hold for any samples. */
+static l2k_status make_head(l2k_encoder *encoder)
+{
+    l2k_encoding *e = &encoder->encoding;
+    l2k_output *out = &encoder->output;
+    if (e->tlm)
+        L2K_TRY(l2k_output_plan_parts(e, out));
+    if (e->coding.capabilities.parts && !encoder->stream->rewrite)
+        promise_magnitudes(e);
+    L2K_TRY(l2k_output_head(e, 0, out));
+    e->coding.capabilities.ht &= (uint16_t)~L2K_HT_HETEROGENEOUS;
+    out->parts.size = 0;
+    return L2K_OK;
+}
+
+/* Whether packets leave as soon as their code-blocks are coded. A file that can be rewritten has no need of that, and is
+ * that of l2k_encoder_encode. Profiles fix the guard bits, of which RCT may need another one. */
+static bool leaves_early(const l2k_encoder *encoder)
+{
+    const l2k_encoding *e = &encoder->encoding;
+    const bool by_position =
+        e->coding.progression == L2K_PCRL || (e->coding.progression == L2K_CPRL && e->siz.num_components == 1);
+    return by_position && !encoder->stream->rewrite && !e->changes && !e->plt && !e->tlm &&
+           !l2k_layers_need_distortions(&e->targets) && !(encoder->fixed_by && e->coding.component_transform);
+}
+
+/* Starts the only tile's packets, which go to the stream one by one. */
+static l2k_status begin_packets(l2k_encoder *encoder, const l2k_engine_slot *slot, unsigned more_guard_bits)
+{
+    l2k_output *out = &encoder->output;
+    L2K_TRY(make_head(encoder));
+    L2K_TRY(l2k_parts_begin(encoder, &encoder->tiles[0], &out->tiles[0], more_guard_bits, encoder->stream,
+                            &out->writer));
+    out->writer.slot = slot;
+    return L2K_OK;
+}
+
+static l2k_status begin_early(l2k_encoder *encoder)
+{
+    const l2k_encoding *e = &encoder->encoding;
+    l2k_encode_provide_guard_bits(encoder);
+    L2K_TRY(l2k_layers_allocate(e->context, encoder->tiles, 1, &e->targets, false, 0));
+    return begin_packets(encoder, &encoder->workers.groups[0].slots[0], 0);
+}
+
+static l2k_status write_packets(l2k_encoder *encoder)
+{
+    l2k_output *out = &encoder->output;
+    const double start = l2k_stage_start(&encoder->context);
+    L2K_TRY(l2k_poll(&encoder->context, L2K_POLL_NOW));
+    L2K_TRY(l2k_encode_flush(encoder, encoder->stream, &out->head));
+    L2K_TRY(l2k_parts_write(&out->writer));
+    l2k_stage_end(&encoder->context, L2K_STAGE_TIER2, start);
+    return L2K_OK;
+}
+
 /* Whether the only tile can be encoded in strips, which then begin. */
 static l2k_status begin_strips(l2k_encoder *encoder)
 {
@@ -71,27 +127,53 @@ static l2k_status begin_strips(l2k_encoder *encoder)
     if (e->num_tiles > 1 || e->by_step.given || e->off_host || encoder->options[L2K_ENCODER_BY_TILE])
         return L2K_OK;
     encoder->next_row = encoder->strip_end = e->siz.grid.image.y0;
+    encoder->leaves_early = leaves_early(encoder);
     l2k_encode_call call = call_of(encoder, NULL);
     L2K_TRY(l2k_workers_run(&encoder->workers, 1, begin_share, &call));
     encoder->in_strips = l2k_engine_runs_in_strips(&encoder->workers.groups[0].slots[0]);
-    if (encoder->in_strips)
-        next_strip(encoder);
+    if (!encoder->in_strips)
+        return L2K_OK;
+    encoder->writes_packets = encoder->leaves_early || encoder->stream->rewrite;
+    if (encoder->leaves_early)
+        L2K_TRY(begin_early(encoder));
+    next_strip(encoder);
     return L2K_OK;
 }
 
-/* The file is written with the last rows. */
+/* Writes what the last strip leaves to write. */
+static l2k_status end_strips(l2k_encoder *encoder)
+{
+    l2k_output *out = &encoder->output;
+    l2k_allocation allocation;
+    if (!encoder->writes_packets) {
+        L2K_TRY(l2k_encode_pack(encoder));
+        return l2k_encode_write(encoder, encoder->stream);
+    }
+    if (!encoder->leaves_early) {
+        L2K_TRY(l2k_encode_layers(encoder, &allocation));
+        l2k_encode_state_magnitudes(encoder, allocation.more_guard_bits);
+        L2K_TRY(begin_packets(encoder, NULL, allocation.more_guard_bits));
+        L2K_TRY(write_packets(encoder));
+    }
+    L2K_TRY(l2k_parts_end(&out->writer));
+    l2k_buffer_append(&out->parts, out->tiles[0].parts.data, out->tiles[0].parts.size);
+    l2k_run_advance(&encoder->context, L2K_UNITS_PACKETS * l2k_tile_samples(&encoder->tiles[0]));
+    return l2k_buffer_status(&out->parts);
+}
+
 static l2k_status put_strip(l2k_encoder *encoder, const l2k_plane *planes)
 {
     l2k_worker_group *group = &encoder->workers.groups[0];
     const l2k_encode_call call = call_of(encoder, planes);
     L2K_TRY(l2k_encode_strip(&call, &group->engine, &group->slots[0], &encoder->tiles[0]));
+    if (encoder->leaves_early)
+        L2K_TRY(write_packets(encoder));
     next_strip(encoder);
     if (encoder->next_row < encoder->strip_end)
         return L2K_OK;
     encoder->next_tile = 1;
     L2K_TRY(l2k_encode_end_strips(&call, &group->slots[0], &encoder->tiles[0]));
-    L2K_TRY(l2k_encode_pack(encoder));
-    return l2k_encode_write(encoder, encoder->stream);
+    return end_strips(encoder);
 }
 
 /* ---- The calls ----------------------------------------------------------------------------------------------- */
@@ -99,7 +181,6 @@ static l2k_status put_strip(l2k_encoder *encoder, const l2k_plane *planes)
 static l2k_status begin_rows(l2k_encoder *encoder, const l2k_image *image, const l2k_stream *stream)
 {
     const l2k_encoding *e = &encoder->encoding;
-    l2k_output *out = &encoder->output;
     L2K_TRY(l2k_encode_start(encoder, image, true));
     encoder->stream = stream;
     encoder->next_tile = 0;
@@ -110,14 +191,7 @@ static l2k_status begin_rows(l2k_encoder *encoder, const l2k_image *image, const
         return l2k_fail(
             &encoder->context, L2K_ERROR_ARGUMENT,
             "TLM precedes the tile-parts that it lists: encoding by rows of tiles needs a stream with rewrite for it");
-    if (e->tlm)
-        L2K_TRY(l2k_output_plan_parts(e, out));
-    if (e->coding.capabilities.parts)
-        promise_magnitudes(&encoder->encoding);
-    L2K_TRY(l2k_output_head(e, 0, out));
-    encoder->encoding.coding.capabilities.ht &= (uint16_t)~L2K_HT_HETEROGENEOUS;
-    out->parts.size = 0;
-    return L2K_OK;
+    return make_head(encoder);
 }
 
 /* Ends a call and, after a failure, the image. */
@@ -187,7 +261,7 @@ static l2k_status put_rows(l2k_encoder *encoder, const l2k_plane *planes)
     L2K_TRY(l2k_poll(&encoder->context, L2K_POLL_NOW));
     l2k_workers_forget(&encoder->workers);
     encoder->next_tile += encoder->num_tiles;
-    L2K_TRY(l2k_encode_write_head(encoder, encoder->stream));
+    L2K_TRY(l2k_encode_flush(encoder, encoder->stream, &encoder->output.head));
     return l2k_encode_write_tiles(encoder, encoder->stream);
 }
 
@@ -203,15 +277,6 @@ l2k_status l2k_encoder_put_rows(l2k_encoder *encoder, const l2k_plane *planes)
     return leave_rows(encoder, before, put_rows(encoder, planes));
 }
 
-static l2k_status rewrite(const l2k_encoder *encoder, uint64_t offset, const l2k_buffer *bytes)
-{
-    const l2k_stream *stream = encoder->stream;
-    L2K_TRY(l2k_buffer_status(bytes));
-    if (stream->rewrite(stream->user, offset, bytes->data, bytes->size) != 0)
-        return l2k_fail(&encoder->context, L2K_ERROR_IO, "rewriting failed");
-    return L2K_OK;
-}
-
 /* Completes what was unknown when the head was written: HT magnitudes, the lengths of tile-parts and codestream. A
  * length too large for LBox stays unstated (0, I.4). */
 static l2k_status complete_head(l2k_encoder *encoder)
@@ -221,19 +286,19 @@ static l2k_status complete_head(l2k_encoder *encoder)
     uint64_t box_bytes = out->written - out->box_at;
     if (e->coding.capabilities.parts && encoder->stream->rewrite) {
         l2k_buffer_put(&out->head, e->coding.capabilities.ht, 2);
-        L2K_TRY(rewrite(encoder, out->ht_at, &out->head));
+        L2K_TRY(l2k_encode_rewrite(encoder, encoder->stream, out->ht_at, &out->head));
         out->head.size = 0;
     }
     if (e->tlm) {
         l2k_write_tlm(&out->head, (const l2k_tile_part *)(const void *)out->parts.data,
                       out->parts.size / sizeof(l2k_tile_part), e->num_tiles);
-        L2K_TRY(rewrite(encoder, out->tlm_at, &out->head));
+        L2K_TRY(l2k_encode_rewrite(encoder, encoder->stream, out->tlm_at, &out->head));
     }
     if (e->format != L2K_FORMAT_JP2 || !encoder->stream->rewrite || box_bytes > UINT32_MAX)
         return L2K_OK;
     out->head.size = 0;
     l2k_buffer_put(&out->head, box_bytes, 4);
-    return rewrite(encoder, out->box_at, &out->head);
+    return l2k_encode_rewrite(encoder, encoder->stream, out->box_at, &out->head);
 }
 
 static l2k_status end_rows(l2k_encoder *encoder)
@@ -241,12 +306,12 @@ static l2k_status end_rows(l2k_encoder *encoder)
     l2k_buffer *head = &encoder->output.head; /* already written */
     if (encoder->next_tile != encoder->encoding.num_tiles)
         return l2k_fail(&encoder->context, L2K_ERROR_STATE, "rows of the image are missing");
-    if (encoder->in_strips)
+    if (encoder->in_strips && !encoder->writes_packets)
         return L2K_OK;
     l2k_buffer_put(head, L2K_EOC, 2);
     L2K_TRY(l2k_buffer_status(head));
     L2K_TRY(l2k_poll(&encoder->context, L2K_POLL_NOW));
-    L2K_TRY(l2k_encode_write_head(encoder, encoder->stream));
+    L2K_TRY(l2k_encode_flush(encoder, encoder->stream, head));
     double start = l2k_stage_start(&encoder->context);
     l2k_status status = complete_head(encoder);
     l2k_stage_end(&encoder->context, L2K_STAGE_WRITE, start);

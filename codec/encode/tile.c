@@ -109,6 +109,13 @@ static l2k_encode_request request_of(const l2k_encode_call *call, l2k_tile *tile
                                 .in_strips = call->in_strips};
 }
 
+/* The least, if packets are waited for. */
+static uint32_t strip_samples(const l2k_encode_call *call)
+{
+    const uint32_t forced = call->encoding->context->strip_samples;
+    return call->encoder->leaves_early && !forced ? 1 : forced;
+}
+
 static l2k_status begin(const l2k_encode_call *call, l2k_engine *engine, l2k_engine_slot *slot, l2k_tile *tile)
 {
     const l2k_encoding *e = call->encoding;
@@ -116,7 +123,7 @@ static l2k_status begin(const l2k_encode_call *call, l2k_engine *engine, l2k_eng
     l2k_plan_spec spec = {.direction = L2K_FORWARD,
                           .type = coefficient_type(tile),
                           .by_rows = !e->by_step.given,
-                          .strip_samples = e->context->strip_samples};
+                          .strip_samples = strip_samples(call)};
     if (!call->in_strips)
         L2K_TRY(place_planes(call, tile, &request.planes));
     l2k_plan_component *components = l2k_allocate(e->context, tile->num_components, sizeof *components);
@@ -201,19 +208,36 @@ static void bound_magnitudes(const l2k_block_place *place, l2k_tile *tile)
 
 /* The chroma of RCT has a bit more than its component's precision, which two guard bits do not always cover: strong
  * colours need a third (docs/numerics.md). Beyond that, samples exceed their precision. */
+l2k_status l2k_encode_check_block(const l2k_context *context, l2k_tile *tile, const l2k_block_place *place,
+                                  bool is_final)
+{
+    const l2k_subband *band = place->band;
+    const unsigned planes = magnitude_planes(place);
+    if (planes > band->max_planes + (is_final ? 0 : bits_beyond(band->component, true)))
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "a sample of component %u lies outside its precision",
+                        band->component->index);
+    if (planes > band->max_planes + tile->missing_guard_bits)
+        tile->missing_guard_bits = (uint8_t)(planes - band->max_planes);
+    bound_magnitudes(place, tile);
+    return L2K_OK;
+}
+
 static l2k_status check_planes_coded(const l2k_context *context, l2k_tile *tile)
 {
-    for (size_t i = 0; i < tile->num_places; i++) {
-        const l2k_subband *band = tile->places[i].band;
-        unsigned planes = magnitude_planes(&tile->places[i]);
-        if (planes > band->max_planes + bits_beyond(band->component, true))
-            return l2k_fail(context, L2K_ERROR_ARGUMENT, "a sample of component %u lies outside its precision",
-                            band->component->index);
-        if (planes > band->max_planes + tile->missing_guard_bits)
-            tile->missing_guard_bits = (uint8_t)(planes - band->max_planes);
-        bound_magnitudes(&tile->places[i], tile);
-    }
+    for (size_t i = 0; i < tile->num_places; i++)
+        L2K_TRY(l2k_encode_check_block(context, tile, &tile->places[i], false));
     return L2K_OK;
+}
+
+void l2k_encode_provide_guard_bits(l2k_encoder *encoder)
+{
+    l2k_tile *tile = &encoder->tiles[0];
+    const l2k_tile_component *first = &tile->components[0];
+    const bool rct = tile->coding->component_transform && l2k_coding_wavelet(first->coding)->reversible;
+    for (uint32_t c = 0; c < tile->num_components; c++)
+        tile->missing_guard_bits =
+            (uint8_t)l2k_max_u32(tile->missing_guard_bits, bits_beyond(&tile->components[c], rct && c < 3));
+    l2k_encode_add_guard_bits(encoder, true);
 }
 
 /* Whether the engine may make the packets: one tile, one layer, one tile-part. It adds at most one guard bit to two. */

@@ -27,6 +27,14 @@ l2k_status l2k_encode_end_tile(const l2k_encode_call *call, l2k_engine *engine, 
 l2k_status l2k_encode_strip(const l2k_encode_call *call, l2k_engine *engine, l2k_engine_slot *slot, l2k_tile *tile);
 l2k_status l2k_encode_end_strips(const l2k_encode_call *call, l2k_engine_slot *slot, l2k_tile *tile);
 
+/* Notes the bit-planes that a coded block needs. `is_final`: guard bits cannot be added any more. L2K_ERROR_ARGUMENT: no
+ * sample within its precision needs as many. */
+l2k_status l2k_encode_check_block(const l2k_context *context, l2k_tile *tile, const l2k_block_place *place,
+                                  bool is_final);
+
+/* Gives the only tile, before its first packet, all guard bits that samples within their precision may need. */
+void l2k_encode_provide_guard_bits(l2k_encoder *encoder);
+
 /* For coding the same coefficients more than once (steps.c): begin leaves the steps open, and a failure is left to
  * l2k_engines_fall_back; recode codes all blocks of a tile from its views. */
 l2k_status l2k_encode_begin_coefficients(const l2k_encode_call *call, l2k_engine *engine, const l2k_job *job);

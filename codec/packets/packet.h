@@ -5,13 +5,15 @@
 #include "codec/packets/packet_order.h"
 
 /* Prepares a tile's encoder state: enters zero bit-planes into their tag trees and forgets all packets written before.
- * Error, here and in the next three functions: L2K_ERROR_CANCELLED, after which the tile can only be released. */
+ * Before l2k_packet_measure and l2k_packet_skip; l2k_packet_write does so for each precinct with its layer 0. Error, here and in the next three functions: L2K_ERROR_CANCELLED, after which the tile can only be released. */
 l2k_status l2k_packets_restart(const l2k_context *context, l2k_tile *tile);
 
 /* Writes one packet and advances the state of its precinct. `number` is the packet's position in the tile, for SOP.
- * After a failed allocation `out` has failed. */
+ * After a failed allocation `out` has failed. `drain`, if not NULL, is called after each code-block and may empty `out`,
+ * since a packet can hold most of an image. */
+typedef l2k_status l2k_packet_drain(void *user);
 l2k_status l2k_packet_write(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, uint32_t number,
-                            l2k_buffer *out);
+                            l2k_buffer *out, l2k_packet_drain *drain, void *user);
 
 /* The bytes that the packet would take if its layer ended where layer_passes says now, independent of later layers; for
  * rate control, which decides layer by layer. The state is unchanged. */

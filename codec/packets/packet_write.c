@@ -36,12 +36,6 @@ static l2k_precinct *precinct_of(const packet *p, uint32_t band)
     return l2k_rect_empty(b->rect) ? NULL : &b->precincts[p->precinct];
 }
 
-/* Passes of a block up to and including a layer. */
-static unsigned passes_through(const l2k_block *block, uint32_t layer)
-{
-    return block->num_passes ? block->coded.layer_passes[layer] : 0;
-}
-
 /* Sets each node to the least of its children. */
 static void rise(l2k_tag_tree *tree, uint32_t leaves)
 {
@@ -77,15 +71,20 @@ static l2k_status restart_precinct(const l2k_context *context, l2k_tile *tile, l
     return l2k_poll(context, WEIGHT_OF_PACKET + (uint64_t)WEIGHT_OF_BLOCK * count);
 }
 
+static l2k_status restart_precincts(const l2k_context *context, l2k_tile *tile, l2k_resolution *resolution, uint32_t p)
+{
+    for (uint32_t b = 0; b < resolution->num_bands; b++)
+        L2K_TRY(restart_precinct(context, tile, &resolution->bands[b].precincts[p], resolution->bands[b].max_planes));
+    return L2K_OK;
+}
+
 l2k_status l2k_packets_restart(const l2k_context *context, l2k_tile *tile)
 {
     for (uint32_t c = 0; c < tile->num_components; c++)
         for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++) {
             l2k_resolution *resolution = &tile->components[c].resolutions[r];
-            for (uint32_t b = 0; b < resolution->num_bands; b++)
-                for (uint32_t p = 0; p < resolution->num_precincts; p++)
-                    L2K_TRY(restart_precinct(context, tile, &resolution->bands[b].precincts[p],
-                                             resolution->bands[b].max_planes));
+            for (uint32_t p = 0; p < resolution->num_precincts; p++)
+                L2K_TRY(restart_precincts(context, tile, resolution, p));
         }
     return L2K_OK;
 }
@@ -142,7 +141,7 @@ static void announce(l2k_precinct *precinct, uint32_t layer)
     const uint32_t count = l2k_precinct_blocks(precinct), num_nodes = precinct->coded.inclusion.num_nodes;
     for (uint32_t i = 0; i < count; i++) {
         const l2k_block *block = &precinct->blocks[i];
-        nodes[i].value = block->passes_in ? BEFORE : passes_through(block, layer) ? NOW : LATER;
+        nodes[i].value = block->passes_in ? BEFORE : l2k_block_passes(block, layer) ? NOW : LATER;
     }
     rise(&precinct->coded.inclusion, count);
     for (uint32_t i = 0; i < num_nodes; i++)
@@ -199,7 +198,7 @@ static void put_block_header(packet *p, l2k_bit_writer *bits, l2k_precinct *prec
 {
     const uint32_t index = y * precinct->grid.across + x;
     l2k_block *block = &precinct->blocks[index];
-    unsigned end = passes_through(block, p->layer), first = block->passes_in, width;
+    unsigned end = l2k_block_passes(block, p->layer), first = block->passes_in, width;
     if (first > 0)
         l2k_bits_put(bits, end > first, 1);
     else
@@ -238,7 +237,7 @@ static l2k_status put_header(packet *p, l2k_buffer *out)
 /* Writes the bytes that a layer adds to a block, and updates passes_in. */
 static void put_contribution(const packet *p, l2k_block *block, l2k_buffer *out)
 {
-    const unsigned end = passes_through(block, p->layer);
+    const unsigned end = l2k_block_passes(block, p->layer);
     if (end == block->passes_in)
         return;
     const uint32_t from = block->passes_in ? pass_end(block, block->passes_in - 1u) : 0;
@@ -247,21 +246,28 @@ static void put_contribution(const packet *p, l2k_block *block, l2k_buffer *out)
     block->passes_in = (uint8_t)end;
 }
 
-static void put_body(const packet *p, l2k_buffer *out)
+static l2k_status put_body(const packet *p, l2k_buffer *out, l2k_packet_drain *drain, void *user)
 {
     for (uint32_t b = 0; b < p->resolution->num_bands; b++) {
         const l2k_precinct *precinct = precinct_of(p, b);
-        for (uint32_t i = 0; precinct && i < l2k_precinct_blocks(precinct); i++)
+        for (uint32_t i = 0; precinct && i < l2k_precinct_blocks(precinct); i++) {
             put_contribution(p, &precinct->blocks[i], out);
+            if (drain)
+                L2K_TRY(drain(user));
+        }
     }
+    return L2K_OK;
 }
 
 enum { SOP_BYTES = 6, EPH_BYTES = 2 };
 
 l2k_status l2k_packet_write(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, uint32_t number,
-                            l2k_buffer *out)
+                            l2k_buffer *out, l2k_packet_drain *drain, void *user)
 {
     packet p = make_packet(context, tile, id, true);
+    if (id->layer == 0)
+        L2K_TRY(restart_precincts(context, tile, &tile->components[id->component].resolutions[id->resolution],
+                                  id->precinct));
     if (tile->coding->sop) {
         l2k_buffer_put(out, 0xFF910004, 4);
         l2k_buffer_put(out, number & 0xFFFF, 2);
@@ -269,16 +275,14 @@ l2k_status l2k_packet_write(const l2k_context *context, l2k_tile *tile, const l2
     L2K_TRY(put_header(&p, out));
     if (tile->coding->eph)
         l2k_buffer_put(out, 0xFF92, 2);
-    put_body(&p, out);
-    return L2K_OK;
+    return put_body(&p, out, drain, user);
 }
 
 l2k_status l2k_packet_skip(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id)
 {
     packet p = make_packet(context, tile, id, true);
     L2K_TRY(put_header(&p, NULL));
-    put_body(&p, NULL);
-    return L2K_OK;
+    return put_body(&p, NULL, NULL, NULL);
 }
 
 l2k_status l2k_packet_measure(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, size_t *bytes)

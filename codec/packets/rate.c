@@ -408,8 +408,14 @@ static l2k_status fill_layers(rate_control *control, size_t fixed_bytes)
     return L2K_OK;
 }
 
-/* Allocates the layers of every block: all passes in every layer, or none, to be filled. */
-static l2k_status take_layers(const l2k_context *context, l2k_tile *tile, bool all)
+static void put_all_in_layers(l2k_tile *tile)
+{
+    for (size_t i = 0; i < tile->num_places; i++)
+        tile->places[i].block->coded.layer_passes = NULL;
+}
+
+/* Allocates the layers of every block, to be filled. */
+static l2k_status take_layers(const l2k_context *context, l2k_tile *tile)
 {
     const size_t num_layers = tile->coding->num_layers, count = tile->num_places;
     uint8_t *layers =
@@ -420,7 +426,7 @@ static l2k_status take_layers(const l2k_context *context, l2k_tile *tile, bool a
     for (size_t i = 0; i < count; i++) {
         l2k_block *block = tile->places[i].block;
         block->coded.layer_passes = layers + i * num_layers;
-        memset(block->coded.layer_passes, all ? block->num_passes : 0, num_layers);
+        memset(block->coded.layer_passes, 0, num_layers);
     }
     return L2K_OK;
 }
@@ -436,11 +442,13 @@ bool l2k_layers_need_distortions(const l2k_layer_targets *targets)
 l2k_status l2k_layers_allocate(const l2k_context *context, l2k_tile *tiles, uint32_t num_tiles,
                                const l2k_layer_targets *targets, bool plt, size_t fixed_bytes)
 {
-    bool all = !l2k_layers_need_distortions(targets);
-    for (uint32_t t = 0; t < num_tiles; t++)
-        L2K_TRY(take_layers(context, &tiles[t], all));
+    const bool all = !l2k_layers_need_distortions(targets);
+    for (uint32_t t = 0; t < num_tiles && all; t++)
+        put_all_in_layers(&tiles[t]);
     if (all)
         return L2K_OK;
+    for (uint32_t t = 0; t < num_tiles; t++)
+        L2K_TRY(take_layers(context, &tiles[t]));
     rate_control control = {.context = context,
                             .tiles = tiles,
                             .num_tiles = num_tiles,

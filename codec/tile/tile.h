@@ -22,7 +22,7 @@ typedef struct l2k_coded_block {
     uint32_t *pass_bytes;    /* per pass: bytes up to its end, L2K_PASS_TERMINATED set if it ends a segment */
     double *pass_distortion; /* per pass: squared error removed by it and all before, in squared quantiser steps; NULL
                                 unless requested */
-    uint8_t *layer_passes;   /* per layer: passes in this and all earlier layers (packets/rate.h) */
+    uint8_t *layer_passes;   /* per layer: passes in this and all earlier layers (packets/rate.h); NULL: all of them */
     uint8_t magnitude_bits;  /* of its largest magnitude; HT only */
 } l2k_coded_block;
 
@@ -56,6 +56,12 @@ typedef struct l2k_block {
         l2k_received_block received;
     };
 } l2k_block;
+
+/* Encoder: a block's passes in a layer and all earlier ones. */
+static inline unsigned l2k_block_passes(const l2k_block *block, uint32_t layer)
+{
+    return block->num_passes && block->coded.layer_passes ? block->coded.layer_passes[layer] : block->num_passes;
+}
 
 /* A contribution announced by a packet's header, whose bytes follow that header (decoder); or several consecutive ones
  * of code-blocks that are not kept. */

@@ -85,7 +85,7 @@ typedef struct l2k_hooks {
 
 /* A sequential stream. It is never rewound, so pipes work. A decoder needs `read`, an encoder `write`. `read` stores up
  * to `bytes` bytes and returns how many, 0 at the end, -1 on failure. `write` takes all `bytes` bytes and returns 0, or
- * -1 on failure. `rewrite` may be NULL; only encoding by rows of tiles (l2k_encoder_begin) uses it. It replaces `bytes`
+ * -1 on failure. `rewrite` may be NULL; only encoding by rows (l2k_encoder_begin) uses it. It replaces `bytes`
  * bytes at `offset`, counted from the first byte written; all of them have been written before. It returns what `write`
  * returns. */
 typedef struct l2k_stream {
@@ -570,7 +570,11 @@ L2K_API l2k_status l2k_encoder_encode_batch(l2k_encoder *encoder, l2k_encode_ite
  *
  * With the option BY_TILE the unit is a tile, in tile order, and l2k_encoder_next_tile tells where the next one is. An
  * image of one tile is taken in strips of a few hundred rows if the CPU encodes it and no quantiser steps have to reach a
- * target: its coded bytes stay in memory, and the file, written with the last rows, is that of l2k_encoder_encode.
+ * target: its coded bytes stay in memory, and the file, written with the last rows, is that of l2k_encoder_encode. But
+ * to a stream without `rewrite`, packets leave as soon as their code-blocks are coded if progression PCRL (or CPRL, of
+ * one component) allows it and neither targets, PLT, TLM, POC nor a profile with RCT do not: strips are then as low as
+ * code-blocks allow, Psot is 0 (A.4.2) and RCT has a third guard bit. With precincts of 4 << r rows for resolution r, for
+ * example, bytes leave every 128 rows at five levels.
  *
  * Any failure ends the image, and so do l2k_encoder_begin and _encode. A call with missing arguments, or one that puts
  * rows when none are left, fails without any effect. To abandon an image, end it before all rows were put;

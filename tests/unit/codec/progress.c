@@ -302,7 +302,7 @@ static void test_packets(void **unused)
     assert_int_equal(l2k_packet_order_create(&s.context, &tile, &order), L2K_OK);
     before = s.c.calls;
     while (l2k_packet_order_next(&order, &id))
-        assert_int_equal(l2k_packet_write(&s.context, &tile, &id, 0, &out), L2K_OK);
+        assert_int_equal(l2k_packet_write(&s.context, &tile, &id, 0, &out, NULL, NULL), L2K_OK);
     assert_in_range(s.c.calls - before, LEAST, 10000);
     s.c.stop_at = s.c.calls + 1;
     l2k_status status = L2K_OK;

@@ -65,6 +65,13 @@ static settings random_settings(void)
         set(&s, L2K_ENCODER_TILE_HEIGHT, 40 + random_below(100));
     if (is_one_in(4) && !ht)
         set(&s, L2K_ENCODER_ROI_SHIFT, random_below(5));
+    set(&s, L2K_ENCODER_FORMAT, is_one_in(2) ? L2K_FORMAT_CODESTREAM : L2K_FORMAT_JP2);
+    set(&s, L2K_ENCODER_PLT, is_one_in(5));
+    set(&s, L2K_ENCODER_TLM, is_one_in(5));
+    set(&s, L2K_ENCODER_SOP, is_one_in(5));
+    set(&s, L2K_ENCODER_EPH, is_one_in(5));
+    if (is_one_in(4))
+        set(&s, L2K_ENCODER_TILE_PARTS, random_below(4));
     s.layers = ht ? 0 : s.layers;
     return s;
 }
@@ -113,19 +120,26 @@ static l2k_status put(l2k_encoder *encoder, const picture *p, uint32_t y0, uint3
     return status;
 }
 
+/* *early: whether packets may leave before the last rows; then *first is the share of rows before the first ones. */
 static l2k_status encode_rows(const settings *s, const picture *p, uint32_t strip_samples, memory_file *out,
-                              unsigned *count)
+                              unsigned *count, bool *early, double *first)
 {
     l2k_encoder *encoder = encoder_of(s, strip_samples);
     *out = memory_of(NULL, 0);
-    const l2k_stream stream = stream_of(out);
+    *first = 1;
+    l2k_stream stream = stream_of(out);
+    stream.rewrite = is_one_in(2) ? memory_rewrite : NULL;
     l2k_status status = l2k_encoder_begin(encoder, &p->image, &stream);
+    *early = encoder->leaves_early;
     for (*count = 0; status == L2K_OK; ++*count) {
         uint32_t y0, y1;
         assert_int_equal(l2k_encoder_next_rows(encoder, &y0, &y1), L2K_OK);
         if (y0 == y1)
             break;
+        const size_t before = out->size;
         status = put(encoder, p, y0, y1);
+        if (before > 0 && out->size > before && *first == 1)
+            *first = (double)(y1 - p->image.y0) / (p->image.y1 - p->image.y0);
     }
     if (status == L2K_OK)
         status = l2k_encoder_end(encoder);
@@ -190,10 +204,27 @@ static l2k_decoder *open(const memory_file *file, const l2k_image *image, uint32
     return decoder;
 }
 
+static void assert_same_samples(const memory_file *a, const memory_file *b)
+{
+    const memory_file *files[2] = {a, b};
+    picture got[2] = {0};
+    for (int i = 0; i < 2; i++) {
+        l2k_decoder *decoder = new_decoder(NULL, 1);
+        assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_STRICT, 1), L2K_OK);
+        assert_int_equal(l2k_decoder_open_memory(decoder, files[i]->data, files[i]->size), L2K_OK);
+        assert_int_equal(decode_whole(decoder, &got[i]), L2K_OK);
+        l2k_decoder_free(decoder);
+    }
+    assert_true(picture_equal(&got[0], &got[1]));
+    picture_free(&got[0]);
+    picture_free(&got[1]);
+}
+
 static void test_strips(void **unused)
 {
     (void)unused;
-    unsigned most_strips[2] = {0};
+    unsigned most_strips[2] = {0}, early_files = 0;
+    double least_share = 1;
     for (unsigned n = 0; n < cases; n++) {
         picture p, got[3] = {0};
         memory_file whole, strips;
@@ -204,9 +235,15 @@ static void test_strips(void **unused)
         assert_int_equal(encode(&s, &p, 1 + random_below(30000), &strips), status);
         if (s.values[L2K_ENCODER_TILE_HEIGHT] == INT64_MIN) {
             memory_file rows;
-            assert_int_equal(encode_rows(&s, &p, 1 + random_below(3000), &rows, &count), status);
-            if (status == L2K_OK)
+            bool early;
+            double first;
+            assert_int_equal(encode_rows(&s, &p, 1 + random_below(3000), &rows, &count, &early, &first), status);
+            if (status == L2K_OK && !early)
                 assert_same_file(&rows, &whole);
+            if (status == L2K_OK && early)
+                assert_same_samples(&rows, &whole);
+            early_files += early;
+            least_share = early && first < least_share ? first : least_share;
             most_strips[0] = count > most_strips[0] ? count : most_strips[0];
             free(rows.data);
         }
@@ -234,6 +271,8 @@ static void test_strips(void **unused)
     }
     assert_in_range(most_strips[0], 8, 1000);
     assert_in_range(most_strips[1], 8, 1000);
+    assert_in_range(early_files, cases / 50, cases / 3);
+    assert_true(least_share < 0.5);
 }
 
 /* A change of devices ends the image, too. */

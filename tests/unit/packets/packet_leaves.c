@@ -218,7 +218,7 @@ static void check_tile(const setting *s)
     while (l2k_packet_order_next(&order, &id)) {
         l2k_buffer out = {.context = &context};
         const size_t before = s->coding.sop ? 6 : 0, after = s->coding.eph ? 2 : 0;
-        assert_int_equal(l2k_packet_write(&context, &tile, &id, 0, &out), L2K_OK);
+        assert_int_equal(l2k_packet_write(&context, &tile, &id, 0, &out, NULL, NULL), L2K_OK);
         const size_t bytes = make_header(&tile.components[0].resolutions[id.resolution], id.precinct);
         assert_true(before + bytes + after <= out.size);
         assert_memory_equal(stuffed, out.data + before, bytes);

@@ -351,7 +351,7 @@ static void write_packets(l2k_tile *tile, l2k_packet_order *order, const size_t 
     assert_int_equal(l2k_packets_restart(&context, tile), L2K_OK);
     for (uint32_t n = 0; l2k_packet_order_next(order, &id); n++) {
         size_t before = out->size;
-        assert_int_equal(l2k_packet_write(&context, tile, &id, n, out), L2K_OK);
+        assert_int_equal(l2k_packet_write(&context, tile, &id, n, out, NULL, NULL), L2K_OK);
         assert_int_equal(out->size - before, sizes[n]);
     }
     assert_int_equal(l2k_buffer_status(out), L2K_OK);

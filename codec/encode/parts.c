@@ -1,0 +1,250 @@
+/* Makes tile-parts: of a tile whose code-blocks are all coded, or while they are coded in strips. */
+#include "codec/encode/parts.h"
+
+#include "codec/codestream/codestream_write.h"
+#include "codec/codestream/markers.h"
+#include "codec/encode/encoder.h"
+#include "codec/encode/poc.h"
+#include "codec/encode/tile.h"
+#include "codec/packets/packet.h"
+
+/* Whether a new tile-part starts between two packets of a tile: also where the progression order changes, as in
+ * OpenJPEG. */
+static bool starts_part(const l2k_encoding *e, const l2k_packet_order *order, size_t change,
+                        const l2k_packet_id *before, const l2k_packet_id *id)
+{
+    return order->change != change || l2k_packet_starts_part(order, e->tile_parts, before, id);
+}
+
+l2k_status l2k_parts_count(const l2k_encoding *e, l2k_packet_order *order, uint32_t *count)
+{
+    l2k_packet_id before, id;
+    size_t change = 0;
+    *count = 1;
+    l2k_packet_order_restart(order);
+    for (bool first = true; l2k_packet_order_next(order, &id); first = false, before = id) {
+        *count += !first && starts_part(e, order, change, &before, &id);
+        change = order->change;
+    }
+    l2k_packet_order_restart(order);
+    return order->status;
+}
+
+/* ---- Headers -------------------------------------------------------------------------------------------------- */
+
+static const l2k_encoding *encoding_of(const l2k_part_writer *w)
+{
+    return &w->encoder->encoding;
+}
+
+/* Where the first of out->bytes is, or will be behind a head that is still to be written. */
+static uint64_t base_of(const l2k_part_writer *w)
+{
+    return w->stream ? w->encoder->output.written + w->encoder->output.head.size : 0;
+}
+
+static l2k_status flush(l2k_part_writer *w)
+{
+    return w->stream ? l2k_encode_flush(w->encoder, w->stream, &w->out->bytes) : L2K_OK;
+}
+
+static void begin_part(l2k_part_writer *w)
+{
+    const l2k_encoding *e = encoding_of(w);
+    l2k_buffer *to = &w->out->bytes;
+    const size_t psot_at = l2k_write_sot(to, w->tile->index, w->part);
+    w->psot_at = base_of(w) + psot_at;
+    l2k_buffer_patch(to, psot_at + 5, w->num_parts, 1);
+    if (w->part == 0 && (w->more_guard_bits || e->tile_steps))
+        l2k_write_quantisation(to, &e->siz, &e->coding, w->more_guard_bits);
+    const l2k_tile_coding *own = w->part == 0 ? l2k_poc_of_tile(e, w->tile->index) : NULL;
+    if (own)
+        l2k_write_poc(to, &e->siz, own);
+    if (!e->plt)
+        l2k_buffer_put(to, L2K_SOD, 2);
+}
+
+/* PLT comes before the packets that it lists. */
+static l2k_status put_listed_packets(l2k_part_writer *w)
+{
+    l2k_buffer *to = &w->out->bytes;
+    L2K_TRY(l2k_buffer_status(&w->lengths));
+    if (!l2k_write_plt(to, (const uint32_t *)(const void *)w->lengths.data, w->lengths.size / sizeof(uint32_t)))
+        return l2k_fail(encoding_of(w)->context, L2K_ERROR_ARGUMENT, "tile %u has more packets than PLT can list",
+                        w->tile->index);
+    l2k_buffer_put(to, L2K_SOD, 2);
+    L2K_TRY(l2k_buffer_status(&w->packets));
+    l2k_buffer_append(to, w->packets.data, w->packets.size);
+    w->packets.size = w->lengths.size = 0;
+    return L2K_OK;
+}
+
+static l2k_status put_length(l2k_part_writer *w, uint32_t bytes)
+{
+    const uint64_t base = base_of(w);
+    if (w->psot_at >= base) {
+        l2k_buffer_patch(&w->out->bytes, (size_t)(w->psot_at - base), bytes, 4);
+        return L2K_OK;
+    }
+    if (!w->stream->rewrite)
+        return L2K_OK;
+    l2k_buffer psot = {.context = encoding_of(w)->context};
+    l2k_buffer_put(&psot, bytes, 4);
+    const l2k_status status = l2k_encode_rewrite(w->encoder, w->stream, w->psot_at, &psot);
+    l2k_buffer_release(&psot);
+    return status;
+}
+
+/* `more`: bytes that follow out->bytes. */
+static l2k_status end_part(l2k_part_writer *w, size_t more)
+{
+    l2k_tile_output *out = w->out;
+    if (encoding_of(w)->plt)
+        L2K_TRY(put_listed_packets(w));
+    const uint64_t bytes = base_of(w) + out->bytes.size - (w->psot_at - 6) + more;
+    if (bytes > UINT32_MAX)
+        return l2k_fail(encoding_of(w)->context, L2K_ERROR_ARGUMENT,
+                        "tile %u takes more than 2^32 bytes: smaller tiles are needed", w->tile->index);
+    L2K_TRY(put_length(w, (uint32_t)bytes));
+    const l2k_tile_part entry = {w->tile->index, (uint32_t)bytes};
+    l2k_buffer_append(&out->parts, &entry, sizeof entry);
+    L2K_TRY(l2k_buffer_status(&out->bytes));
+    return flush(w);
+}
+
+/* ---- Packets -------------------------------------------------------------------------------------------------- */
+
+/* The packet's precinct in a subband; NULL for an empty subband, which takes no part in packets (B.10). */
+static const l2k_precinct *precinct_of(const l2k_subband *band, uint32_t precinct)
+{
+    return l2k_rect_empty(band->rect) ? NULL : &band->precincts[precinct];
+}
+
+/* Whether all code-blocks of a packet are coded. Strips complete them row by row. */
+static bool is_coded(const l2k_part_writer *w, const l2k_packet_id *id)
+{
+    const l2k_resolution *resolution = &w->tile->components[id->component].resolutions[id->resolution];
+    for (uint32_t b = 0; b < resolution->num_bands; b++) {
+        const l2k_subband *band = &resolution->bands[b];
+        const l2k_precinct *precinct = precinct_of(band, id->precinct);
+        const uint32_t count = precinct ? l2k_precinct_blocks(precinct) : 0;
+        if (count && precinct->blocks[count - 1].rect.y1 > l2k_engine_coded_rows(w->slot, id->component, band))
+            return false;
+    }
+    return true;
+}
+
+/* Packets that leave early rely on the guard bits of the main header. */
+static l2k_status check_blocks(const l2k_part_writer *w, const l2k_packet_id *id)
+{
+    const l2k_resolution *resolution = &w->tile->components[id->component].resolutions[id->resolution];
+    for (uint32_t b = 0; b < resolution->num_bands; b++) {
+        const l2k_precinct *precinct = precinct_of(&resolution->bands[b], id->precinct);
+        const uint32_t count = precinct ? l2k_precinct_blocks(precinct) : 0;
+        for (uint32_t i = 0; i < count; i++)
+            L2K_TRY(l2k_encode_check_block(encoding_of(w)->context, w->tile,
+                                           &(l2k_block_place){&precinct->blocks[i], &resolution->bands[b]}, true));
+    }
+    return L2K_OK;
+}
+
+/* Whether bytes can leave before their tile-part ends. */
+static bool may_leave(const l2k_part_writer *w)
+{
+    return w->stream && (w->stream->rewrite || w->num_parts == 1);
+}
+
+static l2k_status drain(void *writer)
+{
+    enum { BYTES_AT_ONCE = 1 << 18 };
+    l2k_part_writer *w = writer;
+    return w->out->bytes.size >= BYTES_AT_ONCE ? flush(w) : L2K_OK;
+}
+
+static l2k_status write_packet(l2k_part_writer *w)
+{
+    const l2k_encoding *e = encoding_of(w);
+    l2k_buffer *to = e->plt ? &w->packets : &w->out->bytes;
+    const size_t before = to->size;
+    if (w->slot && w->next.layer == 0)
+        L2K_TRY(check_blocks(w, &w->next));
+    L2K_TRY(l2k_packet_write(e->context, w->tile, &w->next, w->number++, to, may_leave(w) ? drain : NULL, w));
+    const uint32_t bytes = (uint32_t)(to->size - before);
+    if (e->plt)
+        l2k_buffer_append(&w->lengths, &bytes, sizeof bytes);
+    return L2K_OK;
+}
+
+l2k_status l2k_parts_write(l2k_part_writer *w)
+{
+    while (w->has_next && (!w->slot || is_coded(w, &w->next))) {
+        if (w->number > 0 && starts_part(encoding_of(w), &w->order, w->change, &w->before, &w->next)) {
+            L2K_TRY(end_part(w, 0));
+            w->part++;
+            begin_part(w);
+        }
+        L2K_TRY(write_packet(w));
+        w->change = w->order.change;
+        w->before = w->next;
+        w->has_next = l2k_packet_order_next(&w->order, &w->next);
+    }
+    L2K_TRY(w->order.status);
+    return may_leave(w) ? flush(w) : L2K_OK;
+}
+
+/* ---- A tile --------------------------------------------------------------------------------------------------- */
+
+static l2k_part_writer writer_of(l2k_encoder *encoder, l2k_tile *tile, l2k_tile_output *out, unsigned more_guard_bits)
+{
+    const l2k_context *context = encoder->encoding.context;
+    return (l2k_part_writer){.encoder = encoder,
+                             .tile = tile,
+                             .out = out,
+                             .more_guard_bits = more_guard_bits,
+                             .num_parts = 1,
+                             .packets = {.context = context},
+                             .lengths = {.context = context}};
+}
+
+l2k_status l2k_parts_begin(l2k_encoder *encoder, l2k_tile *tile, l2k_tile_output *out, unsigned more_guard_bits,
+                           const l2k_stream *stream, l2k_part_writer *w)
+{
+    const l2k_context *context = encoder->encoding.context;
+    *w = writer_of(encoder, tile, out, more_guard_bits);
+    w->stream = stream;
+    L2K_TRY(l2k_packet_order_create(context, tile, &w->order));
+    L2K_TRY(l2k_parts_count(&encoder->encoding, &w->order, &w->num_parts));
+    if (w->num_parts > 255)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "tile %u would have %u tile-parts, at most 255 are possible",
+                        tile->index, w->num_parts);
+    begin_part(w);
+    w->has_next = l2k_packet_order_next(&w->order, &w->next);
+    return w->order.status;
+}
+
+void l2k_parts_release(l2k_part_writer *w)
+{
+    if (!w->encoder)
+        return;
+    l2k_packet_order_release(encoding_of(w)->context, &w->order);
+    l2k_buffer_release(&w->packets);
+    l2k_buffer_release(&w->lengths);
+    w->encoder = NULL;
+}
+
+l2k_status l2k_parts_end(l2k_part_writer *w)
+{
+    return end_part(w, 0);
+}
+
+l2k_status l2k_parts_put_made(l2k_encoder *encoder, l2k_tile *tile, l2k_tile_output *out, unsigned more_guard_bits,
+                              const l2k_made_packets *made)
+{
+    l2k_part_writer w = writer_of(encoder, tile, out, more_guard_bits);
+    begin_part(&w);
+    if (encoder->encoding.plt)
+        l2k_buffer_append(&w.lengths, made->lengths, made->num_packets * sizeof(uint32_t));
+    const l2k_status status = end_part(&w, made->count);
+    l2k_parts_release(&w);
+    return status;
+}
