@@ -53,6 +53,22 @@ static inline double median(double *values, size_t count)
     return values[count / 2];
 }
 
+/* An option with a number. */
+typedef struct number_option {
+    const char *name;
+    unsigned *value;
+} number_option;
+
+static inline bool take_number(const number_option *known, size_t count, const char *name, const char *value)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, known[i].name) == 0) {
+            *known[i].value = (unsigned)strtoul(value, NULL, 10);
+            return true;
+        }
+    return false;
+}
+
 static inline l2k_cpu cpu_named(const char *name)
 {
     static const char *const names[] = {"auto", "c", "avx2", "avx512", "neon"};

@@ -1,0 +1,311 @@
+/* by_rows: pictures that are never in memory as a whole, encoded to a file and decoded from the mapped file by rows
+ * (l2k_encoder_begin, l2k_decoder_begin). Prints samples per second of processor time, and memory: for encoding, what
+ * the process holds beyond the coded bytes, for decoding beyond the file, both without the rows that the caller owns.
+ * "x small" is the time of a sample over that in a picture of 2048 x 2048.
+ *
+ *     by_rows [--width N --height N] [--components N] [--bits N] [--tile N] [--threads N] [--coder ht|mq]
+ *             [--wavelet 5/3|9/7] [FILE]
+ *
+ * Without a size: 28260 x 52834, one component of 10 bits, and 18084 x 10173 RGB of 8 bits, untiled, with one thread;
+ * each with both coders and wavelets. Each encoding or decoding has a process of its own. FILE (by_rows.j2k) holds the
+ * codestream, 1 GB with the larger picture; it is deleted, if it is not named. */
+#define _DEFAULT_SOURCE
+#include <fcntl.h>
+#include <math.h>
+
+#include "bench/process.h"
+#include "lift2k/lift2k.h"
+
+enum { SMALL = 2048, SMALL_TURNS = 5, MOST_COMPONENTS = 4 };
+
+typedef struct task {
+    unsigned width, height, components, bits, tile, threads;
+    bool ht, irreversible;
+    const char *path;
+    unsigned turns;
+    /* What the process finds out. */
+    double seconds; /* of the processor in the library, the least of the turns */
+    double squares; /* of all errors */
+} task;
+
+static double processor_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- The picture ------------------------------------------------------------------------------------------------- */
+
+/* From 0 to 2047 and back. */
+static unsigned wave(unsigned at)
+{
+    const unsigned phase = at % 4096, height = phase < 2048 ? phase : 4095 - phase;
+    return height * height >> 11;
+}
+
+/* Shades, edges and three bits of noise, so that it codes about like a photograph. Interleaved. */
+static void make_row(const task *t, unsigned y, uint16_t *row)
+{
+    uint32_t noise = y * 2654435761u + 1;
+    for (unsigned x = 0; x < t->width; x++)
+        for (unsigned c = 0; c < t->components; c++) {
+            const unsigned edge = ((x >> 6) + (y >> 5)) % 4 ? 0 : 256;
+            const unsigned shade = (wave(x + y / 3 + 500 * c) + wave(y + x / 4)) * 3 / 4 + edge;
+            noise = noise * 1664525u + 1013904223u;
+            *row++ = (uint16_t)((t->bits < 12 ? shade >> (12 - t->bits) : shade << (t->bits - 12)) + (noise >> 29));
+        }
+}
+
+/* The rows that pass between caller and library. */
+typedef struct strip {
+    uint16_t *row; /* the right samples of one row */
+    uint8_t *samples;
+    size_t sample_bytes, row_bytes, row_samples, rows;
+    l2k_plane planes[MOST_COMPONENTS];
+} strip;
+
+static strip make_strip(const task *t)
+{
+    strip s = {.sample_bytes = t->bits > 8 ? 2 : 1, .row_samples = (size_t)t->width * t->components};
+    s.row_bytes = s.row_samples * s.sample_bytes;
+    s.row = share(s.row_samples * sizeof *s.row);
+    return s;
+}
+
+static const l2k_plane *room_for(strip *s, const task *t, unsigned rows)
+{
+    if (rows > s->rows) {
+        s->rows = rows;
+        s->samples = share(s->row_bytes * rows);
+    }
+    for (unsigned c = 0; c < t->components; c++)
+        s->planes[c] = (l2k_plane){s->samples + c * s->sample_bytes, (ptrdiff_t)s->row_bytes,
+                                   (ptrdiff_t)(t->components * s->sample_bytes),
+                                   s->sample_bytes == 2 ? L2K_SAMPLE_U16 : L2K_SAMPLE_U8};
+    return s->planes;
+}
+
+static void fill_strip(strip *s, const task *t, unsigned y0, unsigned y1)
+{
+    for (unsigned y = y0; y < y1; y++) {
+        uint8_t *to = s->samples + (y - y0) * s->row_bytes;
+        make_row(t, y, s->row);
+        if (s->sample_bytes == 2)
+            memcpy(to, s->row, s->row_bytes);
+        else
+            for (size_t i = 0; i < s->row_samples; i++)
+                to[i] = (uint8_t)s->row[i];
+    }
+}
+
+static double squares_of(strip *s, const task *t, unsigned y0, unsigned y1)
+{
+    uint64_t sum = 0;
+    for (unsigned y = y0; y < y1; y++) {
+        const uint8_t *at = s->samples + (y - y0) * s->row_bytes;
+        make_row(t, y, s->row);
+        for (size_t i = 0; i < s->row_samples; i++) {
+            const int64_t d = (s->sample_bytes == 2 ? ((const uint16_t *)(const void *)at)[i] : at[i]) - s->row[i];
+            sum += (uint64_t)(d * d);
+        }
+    }
+    return (double)sum;
+}
+
+/* ---- Encoding and decoding --------------------------------------------------------------------------------------- */
+
+static int append(void *user, const void *bytes, size_t count)
+{
+    return fwrite(bytes, 1, count, user) == count ? 0 : -1;
+}
+
+static int replace(void *user, uint64_t offset, const void *bytes, size_t count)
+{
+    const bool right = fseeko(user, (off_t)offset, SEEK_SET) == 0 && fwrite(bytes, 1, count, user) == count;
+    return right && fseeko(user, 0, SEEK_END) == 0 ? 0 : -1;
+}
+
+static void set_up(l2k_encoder *e, const task *t)
+{
+    const int64_t settings[][2] = {{L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM},
+                                   {L2K_ENCODER_STYLE, t->ht ? L2K_STYLE_HT : 0},
+                                   {L2K_ENCODER_WAVELET, t->irreversible ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3},
+                                   {L2K_ENCODER_TILE_WIDTH, t->tile},
+                                   {L2K_ENCODER_TILE_HEIGHT, t->tile},
+                                   {L2K_ENCODER_BACKEND, L2K_BACKEND_CPU},
+                                   {L2K_ENCODER_THREADS, t->threads}};
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        check(l2k_encoder_set(e, (l2k_encoder_option)settings[i][0], settings[i][1]) == L2K_OK, "an option");
+}
+
+static double encode_once(l2k_encoder *e, strip *s, const task *t, FILE *file)
+{
+    l2k_component components[MOST_COMPONENTS] = {{0}};
+    for (unsigned c = 0; c < t->components; c++)
+        components[c] = (l2k_component){.dx = 1, .dy = 1, .precision = t->bits};
+    const l2k_image image = {.x1 = t->width,
+                             .y1 = t->height,
+                             .num_components = t->components,
+                             .components = components,
+                             .colour = t->components >= 3 ? L2K_COLOUR_SRGB : L2K_COLOUR_GRAY};
+    const l2k_stream stream = {.write = append, .rewrite = replace, .user = file};
+    uint32_t y0, y1;
+    double seconds = -processor_seconds();
+    check(l2k_encoder_begin(e, &image, &stream) == L2K_OK, "the beginning");
+    while (l2k_encoder_next_rows(e, &y0, &y1) == L2K_OK && y0 < y1) {
+        seconds += processor_seconds();
+        const l2k_plane *planes = room_for(s, t, y1 - y0);
+        fill_strip(s, t, y0, y1);
+        seconds -= processor_seconds();
+        check(l2k_encoder_put_rows(e, planes) == L2K_OK, "encoding");
+    }
+    check(l2k_encoder_end(e) == L2K_OK, "the end");
+    return seconds + processor_seconds();
+}
+
+static void encode(void *argument)
+{
+    task *t = argument;
+    const l2k_hooks hooks = {.message = report_message};
+    l2k_encoder *e = l2k_encoder_new(&hooks);
+    strip s = make_strip(t);
+    check(e != NULL, "memory");
+    set_up(e, t);
+    for (unsigned i = 0; i < t->turns; i++) {
+        FILE *file = fopen(t->path, "wb");
+        check(file != NULL, t->path);
+        const double seconds = encode_once(e, &s, t, file);
+        check(fclose(file) == 0, t->path);
+        t->seconds = i == 0 || seconds < t->seconds ? seconds : t->seconds;
+    }
+}
+
+static double decode_once(l2k_decoder *d, strip *s, task *t, const void *data, size_t bytes)
+{
+    uint32_t y0, y1;
+    t->squares = 0;
+    double seconds = -processor_seconds();
+    check(l2k_decoder_open_memory(d, data, bytes) == L2K_OK && l2k_decoder_begin(d) == L2K_OK, "opening");
+    while (l2k_decoder_next_rows(d, &y0, &y1) == L2K_OK && y0 < y1) {
+        seconds += processor_seconds();
+        const l2k_plane *planes = room_for(s, t, y1 - y0);
+        memset(s->samples, 0, s->row_bytes * (y1 - y0)); /* its pages are the caller's work */
+        seconds -= processor_seconds();
+        check(l2k_decoder_get_rows(d, planes) == L2K_OK, "decoding");
+        seconds += processor_seconds();
+        t->squares += squares_of(s, t, y0, y1);
+        seconds -= processor_seconds();
+    }
+    check(l2k_decoder_end(d) == L2K_OK, "the end");
+    return seconds + processor_seconds();
+}
+
+static size_t file_bytes(int file)
+{
+    const off_t end = lseek(file, 0, SEEK_END);
+    check(end > 0, "a file");
+    return (size_t)end;
+}
+
+static void decode(void *argument)
+{
+    task *t = argument;
+    const l2k_hooks hooks = {.message = report_message};
+    const int file = open(t->path, O_RDONLY);
+    const size_t bytes = file_bytes(file);
+    const void *data = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, file, 0);
+    l2k_decoder *d = l2k_decoder_new(&hooks);
+    strip s = make_strip(t);
+    check(d && data != MAP_FAILED && l2k_decoder_set(d, L2K_DECODER_THREADS, t->threads) == L2K_OK &&
+              l2k_decoder_set(d, L2K_DECODER_BACKEND, L2K_BACKEND_CPU) == L2K_OK,
+          "a decoder");
+    for (unsigned i = 0; i < t->turns; i++) {
+        const double seconds = decode_once(d, &s, t, data, bytes);
+        t->seconds = i == 0 || seconds < t->seconds ? seconds : t->seconds;
+    }
+}
+
+/* ---- The table --------------------------------------------------------------------------------------------------- */
+
+typedef struct figures {
+    double rate[2], megabytes[2]; /* of encoding and decoding; samples a second */
+    double bits, psnr;
+} figures;
+
+static figures measure(const task *of)
+{
+    figures f;
+    task *t = share(sizeof *t);
+    *t = *of;
+    const double samples = (double)t->width * t->height * t->components, peak = (double)((1u << t->bits) - 1);
+    const cost encoding = run_apart(encode, t);
+    f.rate[0] = samples / t->seconds;
+    const int file = open(t->path, O_RDONLY);
+    const double coded = (double)file_bytes(file);
+    close(file);
+    f.megabytes[0] = ((double)encoding.anonymous - (t->tile ? 0 : coded)) / 1e6; /* tiles are written when done */
+    const cost decoding = run_apart(decode, t);
+    f.rate[1] = samples / t->seconds;
+    f.megabytes[1] = (double)decoding.anonymous / 1e6;
+    f.bits = 8 * coded / samples;
+    f.psnr = t->squares > 0 ? 10 * log10(peak * peak * samples / t->squares) : (double)INFINITY;
+    munmap(t, sizeof *t);
+    return f;
+}
+
+static void row(const task *t)
+{
+    task small = *t;
+    small.width = small.height = SMALL;
+    small.turns = SMALL_TURNS;
+    const figures s = measure(&small), f = measure(t);
+    printf("| %u x %u x %u, %u bits | %s %s |", t->width, t->height, t->components, t->bits, t->ht ? "HT" : "MQ",
+           t->irreversible ? "9/7" : "5/3");
+    for (int i = 0; i < 2; i++)
+        printf(" %.1f | %.2f | %.0f |", f.rate[i] / 1e6, s.rate[i] / f.rate[i], f.megabytes[i]);
+    printf(" %.2f | %.1f |\n", f.bits, f.psnr);
+    fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    task t = {.components = 1, .bits = 8, .threads = 1, .turns = 1, .path = "by_rows.j2k"};
+    const char *coder = "", *wavelet = "";
+    const number_option known[] = {{"--width", &t.width}, {"--height", &t.height}, {"--components", &t.components},
+                                   {"--bits", &t.bits},   {"--tile", &t.tile},     {"--threads", &t.threads}};
+    int i = 1;
+    for (; i + 1 < argc && argv[i][0] == '-'; i += 2)
+        if (strcmp(argv[i], "--coder") == 0)
+            coder = argv[i + 1];
+        else if (strcmp(argv[i], "--wavelet") == 0)
+            wavelet = argv[i + 1];
+        else if (!take_number(known, sizeof known / sizeof *known, argv[i], argv[i + 1]))
+            break;
+    if (argc - i > 1 || (i < argc && argv[i][0] == '-') || !t.components || t.components > MOST_COMPONENTS ||
+        t.bits < 8 || t.bits > 16 || !t.width != !t.height) {
+        fprintf(stderr,
+                "usage: by_rows [--width N --height N] [--components N] [--bits 8..16] [--tile N] [--threads N]\n"
+                "               [--coder ht|mq] [--wavelet 5/3|9/7] [FILE]\n");
+        return 2;
+    }
+    if (i < argc)
+        t.path = argv[i];
+    printf("| picture | coder | encode, Msamples/s | x small | MB beyond the code | decode, Msamples/s | x small | MB "
+           "beyond the file | bits a sample | dB |\n|---|---|---|---|---|---|---|---|---|---|\n");
+    task pictures[] = {t, t};
+    if (!t.width) {
+        pictures[0].width = 28260, pictures[0].height = 52834, pictures[0].bits = 10;
+        pictures[1].width = 18084, pictures[1].height = 10173, pictures[1].components = 3;
+    }
+    for (int p = 0; p < (t.width ? 1 : 2); p++)
+        for (int kind = 0; kind < 4; kind++) {
+            pictures[p].ht = kind < 2;
+            pictures[p].irreversible = kind % 2;
+            if (strcmp(coder, kind < 2 ? "mq" : "ht") != 0 && strcmp(wavelet, kind % 2 ? "5/3" : "9/7") != 0)
+                row(&pictures[p]);
+        }
+    if (i == argc)
+        remove(t.path);
+    return 0;
+}
