@@ -256,6 +256,7 @@ static double open_device(const pnm *p, const canvas *from)
 int main(int argc, char **argv)
 {
     unsigned in_flight = 8, least = 64, most = 4096;
+    const number_option known[] = {{"--in-flight", &in_flight}, {"--least", &least}, {"--most", &most}};
     bool ht = true, mq = true;
     double seconds = 0.5;
     int i = 1;
@@ -264,14 +265,10 @@ int main(int argc, char **argv)
             mq = false;
         else if (strcmp(argv[i], "--mq") == 0)
             ht = false;
-        else if (strcmp(argv[i], "--in-flight") == 0)
-            in_flight = (unsigned)atoi(argv[++i]);
-        else if (strcmp(argv[i], "--least") == 0)
-            least = (unsigned)atoi(argv[++i]);
-        else if (strcmp(argv[i], "--most") == 0)
-            most = (unsigned)atoi(argv[++i]);
         else if (strcmp(argv[i], "--seconds") == 0)
             seconds = atof(argv[++i]);
+        else if (take_number(known, 3, argv[i], argv[i + 1]))
+            i++;
         else
             break;
     }

@@ -40,8 +40,8 @@ pack() {
     mkdir -p "$folder/lib" && list_tests "$build" >"$folder/gpu_tests" || exit 1
     {
         grep -o '\$build/[^ ]*' "$folder/gpu_tests" | cut -d/ -f2-
-        printf '%s\n' lift2k tests/gpu_files conformance/conformance_windows gpu_transform gpu_stream backends batches \
-            cuda_rivals cuda_devices paper_registers paper_lifting paper_frames paper_video \
+        printf '%s\n' lift2k tests/gpu_files conformance/conformance_windows gpu_transform gpu_stream batches cuda_rivals \
+            cuda_devices paper_registers paper_lifting paper_frames paper_video \
             paper_opencl_passes opencl_transform opencl_picture
     } | sort -u | while read -r program; do
         [ -x "$build/$program" ] || { echo "$program is not built and is left out" >&2; continue; }
@@ -188,7 +188,6 @@ part bench-transform 420 "$build/gpu_transform"
 part bench-opencl-transform 240 "$build/opencl_transform"
 part bench-opencl-picture 240 "$build/opencl_picture" "$picture"
 part bench-stream 120 "$build/gpu_stream"
-part bench-backends 120 "$build/backends"
 part bench-batches 400 "$build/batches" "$picture"
 part bench-folder 400 "$root/bench/gpu_folder.sh" "$build/lift2k" "$picture"
 part bench-devices 240 "$build/cuda_devices" "$picture"

@@ -241,16 +241,14 @@ static void run(const settings *s, const char *path)
 int main(int argc, char **argv)
 {
     settings s = {.threads = 1, .turns = 11, .across = 1, .down = 1};
+    const number_option known[] = {{"--threads", &s.threads}, {"--turns", &s.turns}};
     int i = 1;
     for (; i + 1 < argc && argv[i][0] == '-'; i += 2) {
         const char *value = argv[i + 1];
         if (strcmp(argv[i], "--cpu") == 0)
             s.cpu = cpu_named(value);
-        else if (strcmp(argv[i], "--threads") == 0)
-            s.threads = (unsigned)atoi(value);
-        else if (strcmp(argv[i], "--turns") == 0)
-            s.turns = (unsigned)atoi(value);
-        else if (strcmp(argv[i], "--repeat") != 0 || sscanf(value, "%ux%u", &s.across, &s.down) != 2)
+        else if (!take_number(known, 2, argv[i], value) &&
+                 (strcmp(argv[i], "--repeat") != 0 || sscanf(value, "%ux%u", &s.across, &s.down) != 2))
             break;
     }
     if (i >= argc || argv[i][0] == '-' || s.turns < 1 || s.turns > MOST_TURNS || s.across < 1 || s.down < 1) {

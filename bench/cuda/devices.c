@@ -375,25 +375,12 @@ static void measure_both(const pnm *p, uint32_t width, uint32_t height, unsigned
 
 /* ---- The program ------------------------------------------------------------------------------------------------- */
 
-static bool take_option(const char *name, const char *value)
-{
-    const struct {
-        const char *name;
-        unsigned *to;
-    } known[] = {{"--count", &count}, {"--buffers", &buffers}, {"--side", &side},
-                 {"--tile", &tile},   {"--turns", &turns},     {"--devices", &most_devices}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(name, known[i].name) == 0) {
-            *known[i].to = (unsigned)atoi(value);
-            return true;
-        }
-    return false;
-}
-
 int main(int argc, char **argv)
 {
+    const number_option known[] = {{"--count", &count}, {"--buffers", &buffers}, {"--side", &side},
+                                   {"--tile", &tile},   {"--turns", &turns},     {"--devices", &most_devices}};
     int i = 1;
-    while (i + 2 < argc && take_option(argv[i], argv[i + 1]))
+    while (i + 2 < argc && take_number(known, sizeof known / sizeof *known, argv[i], argv[i + 1]))
         i += 2;
     if (i + 1 != argc || !buffers || !tile || !turns || !most_devices) {
         fprintf(stderr, "usage: cuda_devices [--count N] [--buffers N] [--side N] [--tile N] [--turns N] [--devices N] "
