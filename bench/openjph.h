@@ -1,4 +1,5 @@
-/* OpenJPH, called from memory to memory on one thread, for comparison. Its interface is C++; this is what C sees. */
+/* OpenJPH and OpenHTJ2K, called from memory to memory on one thread, for comparison. Their interfaces are C++; this is
+ * what C sees. */
 #ifndef L2K_BENCH_OPENJPH_H
 #define L2K_BENCH_OPENJPH_H
 
@@ -32,6 +33,10 @@ bool openjph_encode(openjph *codec, const openjph_picture *picture, float step, 
 
 /* Into picture->samples, of the file's size and precision. */
 bool openjph_decode(openjph *codec, const uint8_t *bytes, size_t count, const openjph_picture *picture);
+
+/* OpenHTJ2K, where the build found it. */
+bool openhtj2k_found(void);
+bool openhtj2k_decode(const uint8_t *bytes, size_t count, const openjph_picture *picture);
 
 #ifdef __cplusplus
 }
