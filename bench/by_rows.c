@@ -3,8 +3,8 @@
  * the process holds beyond the coded bytes, for decoding beyond the file, both without the rows that the caller owns.
  * "x small" is the time of a sample over that in a picture of 2048 x 2048.
  *
- *     by_rows [--width N --height N] [--components N] [--bits N] [--tile N] [--threads N] [--coder ht|mq]
- *             [--wavelet 5/3|9/7] [FILE]
+ *     by_rows [--width N --height N] [--components N] [--bits N] [--tile N] [--threads N] [--turns N]
+ *             [--coder ht|mq] [--wavelet 5/3|9/7] [FILE]
  *
  * Without a size: 28260 x 52834, one component of 10 bits, and 18084 x 10173 RGB of 8 bits, untiled, with one thread;
  * each with both coders and wavelets. Each encoding or decoding has a process of its own. FILE (by_rows.j2k) holds the
@@ -28,11 +28,16 @@ typedef struct task {
     double squares; /* of all errors */
 } task;
 
-static double processor_seconds(void)
+static double seconds_of(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double processor_seconds(void)
+{
+    return seconds_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 /* ---- The picture ------------------------------------------------------------------------------------------------- */
@@ -115,15 +120,26 @@ static double squares_of(strip *s, const task *t, unsigned y0, unsigned y1)
 
 /* ---- Encoding and decoding --------------------------------------------------------------------------------------- */
 
+/* The file, whose writing is the caller's work. */
+typedef struct sink {
+    FILE *file;
+    double seconds;
+} sink;
+
 static int append(void *user, const void *bytes, size_t count)
 {
-    return fwrite(bytes, 1, count, user) == count ? 0 : -1;
+    sink *to = user;
+    to->seconds -= seconds_of(CLOCK_THREAD_CPUTIME_ID);
+    const size_t written = fwrite(bytes, 1, count, to->file);
+    to->seconds += seconds_of(CLOCK_THREAD_CPUTIME_ID);
+    return written == count ? 0 : -1;
 }
 
 static int replace(void *user, uint64_t offset, const void *bytes, size_t count)
 {
-    const bool right = fseeko(user, (off_t)offset, SEEK_SET) == 0 && fwrite(bytes, 1, count, user) == count;
-    return right && fseeko(user, 0, SEEK_END) == 0 ? 0 : -1;
+    FILE *file = ((sink *)user)->file;
+    const bool right = fseeko(file, (off_t)offset, SEEK_SET) == 0 && fwrite(bytes, 1, count, file) == count;
+    return right && fseeko(file, 0, SEEK_END) == 0 ? 0 : -1;
 }
 
 static void set_up(l2k_encoder *e, const task *t)
@@ -139,7 +155,7 @@ static void set_up(l2k_encoder *e, const task *t)
         check(l2k_encoder_set(e, (l2k_encoder_option)settings[i][0], settings[i][1]) == L2K_OK, "an option");
 }
 
-static double encode_once(l2k_encoder *e, strip *s, const task *t, FILE *file)
+static double encode_once(l2k_encoder *e, strip *s, const task *t, sink to)
 {
     l2k_component components[MOST_COMPONENTS] = {{0}};
     for (unsigned c = 0; c < t->components; c++)
@@ -149,7 +165,7 @@ static double encode_once(l2k_encoder *e, strip *s, const task *t, FILE *file)
                              .num_components = t->components,
                              .components = components,
                              .colour = t->components >= 3 ? L2K_COLOUR_SRGB : L2K_COLOUR_GRAY};
-    const l2k_stream stream = {.write = append, .rewrite = replace, .user = file};
+    const l2k_stream stream = {.write = append, .rewrite = replace, .user = &to};
     uint32_t y0, y1;
     double seconds = -processor_seconds();
     check(l2k_encoder_begin(e, &image, &stream) == L2K_OK, "the beginning");
@@ -161,7 +177,7 @@ static double encode_once(l2k_encoder *e, strip *s, const task *t, FILE *file)
         check(l2k_encoder_put_rows(e, planes) == L2K_OK, "encoding");
     }
     check(l2k_encoder_end(e) == L2K_OK, "the end");
-    return seconds + processor_seconds();
+    return seconds + processor_seconds() - to.seconds;
 }
 
 static void encode(void *argument)
@@ -175,7 +191,7 @@ static void encode(void *argument)
     for (unsigned i = 0; i < t->turns; i++) {
         FILE *file = fopen(t->path, "wb");
         check(file != NULL, t->path);
-        const double seconds = encode_once(e, &s, t, file);
+        const double seconds = encode_once(e, &s, t, (sink){file, 0});
         check(fclose(file) == 0, t->path);
         t->seconds = i == 0 || seconds < t->seconds ? seconds : t->seconds;
     }
@@ -273,7 +289,8 @@ int main(int argc, char **argv)
     task t = {.components = 1, .bits = 8, .threads = 1, .turns = 1, .path = "by_rows.j2k"};
     const char *coder = "", *wavelet = "";
     const number_option known[] = {{"--width", &t.width}, {"--height", &t.height}, {"--components", &t.components},
-                                   {"--bits", &t.bits},   {"--tile", &t.tile},     {"--threads", &t.threads}};
+                                   {"--bits", &t.bits},   {"--tile", &t.tile},     {"--threads", &t.threads},
+                                   {"--turns", &t.turns}};
     int i = 1;
     for (; i + 1 < argc && argv[i][0] == '-'; i += 2)
         if (strcmp(argv[i], "--coder") == 0)
@@ -283,10 +300,10 @@ int main(int argc, char **argv)
         else if (!take_number(known, sizeof known / sizeof *known, argv[i], argv[i + 1]))
             break;
     if (argc - i > 1 || (i < argc && argv[i][0] == '-') || !t.components || t.components > MOST_COMPONENTS ||
-        t.bits < 8 || t.bits > 16 || !t.width != !t.height) {
+        !t.turns || t.bits < 8 || t.bits > 16 || !t.width != !t.height) {
         fprintf(stderr,
                 "usage: by_rows [--width N --height N] [--components N] [--bits 8..16] [--tile N] [--threads N]\n"
-                "               [--coder ht|mq] [--wavelet 5/3|9/7] [FILE]\n");
+                "               [--turns N] [--coder ht|mq] [--wavelet 5/3|9/7] [FILE]\n");
         return 2;
     }
     if (i < argc)
