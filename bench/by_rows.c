@@ -4,11 +4,11 @@
  * "x small" is the time of a sample over that in a picture of 2048 x 2048.
  *
  *     by_rows [--width N --height N] [--components N] [--bits N] [--tile N] [--threads N] [--turns N]
- *             [--coder ht|mq] [--wavelet 5/3|9/7] [FILE]
+ *             [--coder ht|mq] [--wavelet 5/3|9/7] FILE
  *
  * Without a size: 28260 x 52834, one component of 10 bits, and 18084 x 10173 RGB of 8 bits, untiled, with one thread;
- * each with both coders and wavelets. Each encoding or decoding has a process of its own. FILE (by_rows.j2k) holds the
- * codestream, 1 GB with the larger picture; it is deleted, if it is not named. */
+ * each with both coders and wavelets. Each encoding or decoding has a process of its own. FILE is for codestreams, and
+ * holds the last one in the end; 1 GB with the larger picture. */
 #define _DEFAULT_SOURCE
 #include <fcntl.h>
 #include <math.h>
@@ -62,56 +62,39 @@ static void make_row(const task *t, unsigned y, uint16_t *row)
         }
 }
 
-/* The rows that pass between caller and library. */
+/* The rows that pass between caller and library, with 16 bits a sample. */
 typedef struct strip {
-    uint16_t *row; /* the right samples of one row */
-    uint8_t *samples;
-    size_t sample_bytes, row_bytes, row_samples, rows;
+    uint16_t *samples, *row; /* the right samples of one row */
+    size_t row_samples, rows;
     l2k_plane planes[MOST_COMPONENTS];
 } strip;
 
 static strip make_strip(const task *t)
 {
-    strip s = {.sample_bytes = t->bits > 8 ? 2 : 1, .row_samples = (size_t)t->width * t->components};
-    s.row_bytes = s.row_samples * s.sample_bytes;
-    s.row = share(s.row_samples * sizeof *s.row);
-    return s;
+    const size_t samples = (size_t)t->width * t->components;
+    return (strip){.row_samples = samples, .row = share(samples * sizeof(uint16_t))};
 }
 
 static const l2k_plane *room_for(strip *s, const task *t, unsigned rows)
 {
     if (rows > s->rows) {
         s->rows = rows;
-        s->samples = share(s->row_bytes * rows);
+        s->samples = share(2 * s->row_samples * rows);
+        memset(s->samples, 0, 2 * s->row_samples * rows); /* its pages are the caller's work */
     }
     for (unsigned c = 0; c < t->components; c++)
-        s->planes[c] = (l2k_plane){s->samples + c * s->sample_bytes, (ptrdiff_t)s->row_bytes,
-                                   (ptrdiff_t)(t->components * s->sample_bytes),
-                                   s->sample_bytes == 2 ? L2K_SAMPLE_U16 : L2K_SAMPLE_U8};
+        s->planes[c] =
+            (l2k_plane){s->samples + c, (ptrdiff_t)(2 * s->row_samples), 2 * (ptrdiff_t)t->components, L2K_SAMPLE_U16};
     return s->planes;
-}
-
-static void fill_strip(strip *s, const task *t, unsigned y0, unsigned y1)
-{
-    for (unsigned y = y0; y < y1; y++) {
-        uint8_t *to = s->samples + (y - y0) * s->row_bytes;
-        make_row(t, y, s->row);
-        if (s->sample_bytes == 2)
-            memcpy(to, s->row, s->row_bytes);
-        else
-            for (size_t i = 0; i < s->row_samples; i++)
-                to[i] = (uint8_t)s->row[i];
-    }
 }
 
 static double squares_of(strip *s, const task *t, unsigned y0, unsigned y1)
 {
     uint64_t sum = 0;
     for (unsigned y = y0; y < y1; y++) {
-        const uint8_t *at = s->samples + (y - y0) * s->row_bytes;
         make_row(t, y, s->row);
         for (size_t i = 0; i < s->row_samples; i++) {
-            const int64_t d = (s->sample_bytes == 2 ? ((const uint16_t *)(const void *)at)[i] : at[i]) - s->row[i];
+            const int64_t d = s->samples[(y - y0) * s->row_samples + i] - s->row[i];
             sum += (uint64_t)(d * d);
         }
     }
@@ -172,7 +155,8 @@ static double encode_once(l2k_encoder *e, strip *s, const task *t, sink to)
     while (l2k_encoder_next_rows(e, &y0, &y1) == L2K_OK && y0 < y1) {
         seconds += processor_seconds();
         const l2k_plane *planes = room_for(s, t, y1 - y0);
-        fill_strip(s, t, y0, y1);
+        for (uint32_t y = y0; y < y1; y++)
+            make_row(t, y, s->samples + (y - y0) * s->row_samples);
         seconds -= processor_seconds();
         check(l2k_encoder_put_rows(e, planes) == L2K_OK, "encoding");
     }
@@ -206,7 +190,6 @@ static double decode_once(l2k_decoder *d, strip *s, task *t, const void *data, s
     while (l2k_decoder_next_rows(d, &y0, &y1) == L2K_OK && y0 < y1) {
         seconds += processor_seconds();
         const l2k_plane *planes = room_for(s, t, y1 - y0);
-        memset(s->samples, 0, s->row_bytes * (y1 - y0)); /* its pages are the caller's work */
         seconds -= processor_seconds();
         check(l2k_decoder_get_rows(d, planes) == L2K_OK, "decoding");
         seconds += processor_seconds();
@@ -286,7 +269,7 @@ static void row(const task *t)
 
 int main(int argc, char **argv)
 {
-    task t = {.components = 1, .bits = 8, .threads = 1, .turns = 1, .path = "by_rows.j2k"};
+    task t = {.components = 1, .bits = 8, .threads = 1, .turns = 1};
     const char *coder = "", *wavelet = "";
     const number_option known[] = {{"--width", &t.width}, {"--height", &t.height}, {"--components", &t.components},
                                    {"--bits", &t.bits},   {"--tile", &t.tile},     {"--threads", &t.threads},
@@ -299,15 +282,14 @@ int main(int argc, char **argv)
             wavelet = argv[i + 1];
         else if (!take_number(known, sizeof known / sizeof *known, argv[i], argv[i + 1]))
             break;
-    if (argc - i > 1 || (i < argc && argv[i][0] == '-') || !t.components || t.components > MOST_COMPONENTS ||
-        !t.turns || t.bits < 8 || t.bits > 16 || !t.width != !t.height) {
+    if (argc - i != 1 || argv[i][0] == '-' || !t.components || t.components > MOST_COMPONENTS || !t.turns ||
+        t.bits < 8 || t.bits > 16 || !t.width != !t.height) {
         fprintf(stderr,
                 "usage: by_rows [--width N --height N] [--components N] [--bits 8..16] [--tile N] [--threads N]\n"
-                "               [--turns N] [--coder ht|mq] [--wavelet 5/3|9/7] [FILE]\n");
+                "               [--turns N] [--coder ht|mq] [--wavelet 5/3|9/7] FILE\n");
         return 2;
     }
-    if (i < argc)
-        t.path = argv[i];
+    t.path = argv[i];
     printf("| picture | coder | encode, Msamples/s | x small | MB beyond the code | decode, Msamples/s | x small | MB "
            "beyond the file | bits a sample | dB |\n|---|---|---|---|---|---|---|---|---|---|\n");
     task pictures[] = {t, t};
@@ -322,7 +304,5 @@ int main(int argc, char **argv)
             if (strcmp(coder, kind < 2 ? "mq" : "ht") != 0 && strcmp(wavelet, kind % 2 ? "5/3" : "9/7") != 0)
                 row(&pictures[p]);
         }
-    if (i == argc)
-        remove(t.path);
     return 0;
 }
