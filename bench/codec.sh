@@ -1,15 +1,14 @@
 #!/bin/sh
-# codec.sh [PICTURE.ppm]: lift2k against OpenJPEG's opj_compress and opj_decompress, side by side in one run, as a table on
+# codec.sh PICTURE.ppm: lift2k against OpenJPEG's opj_compress and opj_decompress, side by side in one run, as a table on
 # standard output. Times are medians of RUNS (7) runs that take turns after one warm-up each.
 #
-# codec.sh --against LIFT2K [PICTURE.ppm]: the command against another lift2k, for example an older build. Fails where
+# codec.sh --against LIFT2K PICTURE.ppm: the command against another lift2k, for example an older build. Fails where
 # both the least and the median wall time are more than PERCENT (5) longer, or where the two differ in a codestream or a
 # sample.
 #
-# codec.sh --grok [PICTURE.ppm]: against Grok's grk_compress and grk_decompress.
+# codec.sh --grok PICTURE.ppm: against Grok's grk_compress and grk_decompress.
 #
-# Everything is read from and written to OUT. Without a picture it is a CC0 photograph, "seeding" (5312 x 2988), from
-# Debian's package lomiri-wallpapers-16.04, which is downloaded into OUT and not installed.
+# Results use the CC0 photograph "seeding" (5312 x 2988) of Debian's package lomiri-wallpapers-16.04.
 #
 # Environment: LIFT2K the command to measure (built into OUT from this checkout), OUT the working folder (build-bench),
 # RUNS, THREADS ("1 2"), PERCENT; OPJ_COMPRESS, OPJ_DECOMPRESS, GRK_COMPRESS, GRK_DECOMPRESS the binaries to compare with
@@ -55,31 +54,7 @@ if [ -z "${LIFT2K:-}" ]; then
     LIFT2K=$OUT/lift2k
 fi
 
-# ---- The picture
-
-fetch_picture() {
-    package=lomiri-wallpapers-16.04
-    [ -s "$OUT/seeding.ppm" ] && return
-    (cd "$OUT" && apt-get -qq download "$package" && dpkg-deb -x "$package"_*.deb wallpapers) ||
-        die "cannot get the package $package; name a PPM picture instead"
-    jpeg=$(find "$OUT/wallpapers" -iname '*seeding*.jpg' -size +100k | head -n 1)
-    [ -n "$jpeg" ] || die "the package $package has no picture named seeding"
-    if command -v djpeg >/dev/null; then
-        djpeg -pnm -outfile "$OUT/seeding.ppm.part" "$jpeg"
-    elif command -v jpegtopnm >/dev/null; then
-        jpegtopnm -quiet "$jpeg" >"$OUT/seeding.ppm.part"
-    else
-        die "djpeg (libjpeg-turbo-progs) or jpegtopnm (netpbm) is missing"
-    fi
-    mv "$OUT/seeding.ppm.part" "$OUT/seeding.ppm"
-}
-
-if [ $# -gt 0 ]; then
-    picture=$1
-else
-    fetch_picture
-    picture=$OUT/seeding.ppm
-fi
+picture=${1:?a PPM picture is needed}
 # A P6 header without comments.
 shape=$(head -c 100 "$picture" | tr '\n' ' ' | awk '$1 == "P6" { print $2, $3 }')
 [ -n "$shape" ] || die "$picture is not a binary PPM"

@@ -1,19 +1,22 @@
 /* ht: HT encoding and decoding from memory to memory against OpenJPH, which has one thread, in one run: both take turns
  * on each task. Times are milliseconds, the least and the median of the turns; both decode OpenJPH's file.
  *
- *     ht [--cpu c|avx2|avx512|neon] [--threads N] [--turns N] [--repeat ACROSSxDOWN] PICTURE...
+ *     ht [--first] [--cpu c|avx2|avx512|neon] [--threads N] [--turns N] [--repeat ACROSSxDOWN] PICTURE...
  *
  * A picture is a binary PGM or PPM file, taken once or side by side ACROSS x DOWN times; its samples lie in memory
- * component by component, which suits OpenJPH best. Tasks: the 5/3, lossless, and
- * the 9/7 at 2 bits a pixel: with OpenJPH's base step for that size, and with ours. To compare like with like, --cpu
- * avx2 needs an OpenJPH without AVX-512 (its CMake option OJPH_DISABLE_AVX512). */
-#define _POSIX_C_SOURCE 199309L
+ * component by component, which suits OpenJPH best. Tasks: the 5/3, lossless, and the 9/7 at 2 bits a pixel: with
+ * OpenJPH's base step for that size, and with ours. To compare like with like, --cpu avx2 needs an OpenJPH without
+ * AVX-512 (its CMake option OJPH_DISABLE_AVX512).
+ *
+ * --first: what a new process pays to decode a file once, with no memory warm and nothing prepared. lift2k, OpenJPH and,
+ * where the build found it, OpenHTJ2K take turns, each in its own process with one thread: milliseconds of processor
+ * time for user and system, the least of the turns; and the most resident memory, samples and file included. */
+#define _DEFAULT_SOURCE
 #include <math.h>
 
-#include "bench/bench.h"
 #include "bench/openjph.h"
 #include "bench/pnm.h"
-#include "lift2k/lift2k.h"
+#include "bench/process.h"
 
 enum { MOST_TURNS = 1000 };
 
@@ -21,6 +24,7 @@ typedef struct settings {
     l2k_cpu cpu;
     unsigned threads, turns;
     uint32_t across, down;
+    bool first;
 } settings;
 
 typedef struct bench {
@@ -184,9 +188,14 @@ static double find_step(bench *b, bool ours, size_t bytes)
     return high;
 }
 
+static size_t two_bits_a_pixel(const pnm *p)
+{
+    return (size_t)p->width * p->height * 2 / 8;
+}
+
 static void time_lossy(bench *b)
 {
-    const size_t bytes = (size_t)b->picture.width * b->picture.height * 2 / 8;
+    const size_t bytes = two_bits_a_pixel(&b->picture);
     set(b, L2K_ENCODER_WAVELET, L2K_WAVELET_9_7);
     const double step = find_step(b, false, bytes);
     code file = keep(encode_theirs(b, step));
@@ -203,6 +212,93 @@ static void time_lossy(bench *b)
     free((void *)same.bytes);
 }
 
+/* ---- A new process -------------------------------------------------------------------------------------------- */
+
+enum { CODECS = 3 };
+
+typedef struct attempt {
+    const settings *settings;
+    const char *path;
+    bool lossy, compares;
+    int codec; /* ours, OpenJPH, OpenHTJ2K */
+    /* Found by processes. */
+    pnm shape; /* without samples */
+    double psnr[CODECS];
+    size_t count;
+    uint8_t file[1 << 30]; /* pages without a part of the file are never touched */
+} attempt;
+
+static l2k_decoder *make_decoder(const settings *s)
+{
+    static const l2k_hooks hooks = {.message = report_message};
+    l2k_decoder *d = l2k_decoder_new(&hooks);
+    check(d && l2k_decoder_set(d, L2K_DECODER_THREADS, s->threads) == L2K_OK &&
+              l2k_decoder_set(d, L2K_DECODER_CPU, s->cpu) == L2K_OK,
+          "a decoder");
+    return d;
+}
+
+static void make_file(void *argument)
+{
+    attempt *a = argument;
+    bench b = {.settings = a->settings, .picture = pnm_read(a->path, a->settings->across, a->settings->down)};
+    b.other = openjph_new();
+    const code file = encode_theirs(&b, a->lossy ? find_step(&b, false, two_bits_a_pixel(&b.picture)) : 0);
+    check(file.count <= sizeof a->file, "keeping a file");
+    memcpy(a->file, file.bytes, file.count);
+    a->count = file.count;
+    a->shape = b.picture;
+}
+
+static void decode_first(void *argument)
+{
+    attempt *a = argument;
+    bench b = {.settings = a->settings, .picture = a->shape};
+    const code file = {a->file, a->count};
+    uint8_t *decoded = b.decoded[0] = b.decoded[1] = malloc(pnm_plane_bytes(&b.picture) * b.picture.components);
+    check(decoded, "memory");
+    if (a->codec == 0) {
+        b.decoder = make_decoder(a->settings);
+        decode_ours(&b, file);
+    } else if (a->codec == 1) {
+        b.other = openjph_new();
+        decode_theirs(&b, file);
+    } else {
+        const openjph_picture picture = for_openjph(&b, decoded);
+        check(openhtj2k_decode(file.bytes, file.count, &picture), "OpenHTJ2K's decoding");
+    }
+    if (a->compares) {
+        b.picture = pnm_read(a->path, a->settings->across, a->settings->down);
+        a->psnr[a->codec] = psnr(&b, decoded);
+    }
+}
+
+static void print_first(attempt *a)
+{
+    const int codecs = openhtj2k_decode ? CODECS : CODECS - 1;
+    double ms[CODECS] = {1e9, 1e9, 1e9}, kib[CODECS] = {0};
+    run_apart(make_file, a);
+    for (unsigned turn = 0; turn <= a->settings->turns; turn++) /* the first compares samples and is not timed */
+        for (a->codec = 0; a->codec < codecs; a->codec++) {
+            a->compares = turn == 0;
+            const cost c = run_apart(decode_first, a);
+            if (turn > 0) {
+                ms[a->codec] = 1e3 * c.seconds < ms[a->codec] ? 1e3 * c.seconds : ms[a->codec];
+                kib[a->codec] = c.peak_kib;
+            }
+        }
+    const char *name = strrchr(a->path, '/');
+    printf("| %s, %u bits, %s |", name ? name + 1 : a->path, a->shape.precision, a->lossy ? "9/7" : "5/3");
+    for (int i = 0; i < codecs; i++)
+        printf(" %.1f |", ms[i]);
+    for (int i = 1; i < codecs; i++)
+        printf(" **%.2f** |", ms[0] / ms[i]);
+    for (int i = 0; i < codecs; i++)
+        printf(" %.0f |", kib[i] / 1024);
+    printf(" %zu bytes; %.2f, %.2f, %.2f dB |\n", a->count, a->psnr[0], a->psnr[1], a->psnr[2]);
+    fflush(stdout);
+}
+
 /* ---- The program --------------------------------------------------------------------------------------------- */
 
 static void run(const settings *s, const char *path)
@@ -211,19 +307,16 @@ static void run(const settings *s, const char *path)
     bench b = {.settings = s, .picture = pnm_read(path, s->across, s->down)};
     const pnm *p = &b.picture;
     b.encoder = l2k_encoder_new(&hooks);
-    b.decoder = l2k_decoder_new(&hooks);
+    b.decoder = make_decoder(s);
     b.other = openjph_new();
     for (int i = 0; i < 2; i++)
         b.decoded[i] = malloc(pnm_plane_bytes(p) * p->components);
-    check(b.encoder && b.decoder && b.other && b.decoded[0] && b.decoded[1], "memory");
+    check(b.encoder && b.other && b.decoded[0] && b.decoded[1], "memory");
     set(&b, L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM);
     set(&b, L2K_ENCODER_STYLE, L2K_STYLE_HT);
     set(&b, L2K_ENCODER_PROGRESSION, L2K_RPCL);
     set(&b, L2K_ENCODER_THREADS, s->threads);
     set(&b, L2K_ENCODER_CPU, s->cpu);
-    check(l2k_decoder_set(b.decoder, L2K_DECODER_THREADS, s->threads) == L2K_OK &&
-              l2k_decoder_set(b.decoder, L2K_DECODER_CPU, s->cpu) == L2K_OK,
-          "an option");
     const char *name = strrchr(path, '/');
     printf("\n| %s, %u x %u x %u, %u bits | lift2k | OpenJPH | ratio of least | lift2k | OpenJPH | ratio of medians | "
            "|\n|---|---|---|---|---|---|---|---|\n",
@@ -245,19 +338,31 @@ int main(int argc, char **argv)
     int i = 1;
     for (; i + 1 < argc && argv[i][0] == '-'; i += 2) {
         const char *value = argv[i + 1];
-        if (strcmp(argv[i], "--cpu") == 0)
+        if (strcmp(argv[i], "--first") == 0)
+            s.first = i--;
+        else if (strcmp(argv[i], "--cpu") == 0)
             s.cpu = cpu_named(value);
         else if (!take_number(known, 2, argv[i], value) &&
                  (strcmp(argv[i], "--repeat") != 0 || sscanf(value, "%ux%u", &s.across, &s.down) != 2))
             break;
     }
     if (i >= argc || argv[i][0] == '-' || s.turns < 1 || s.turns > MOST_TURNS || s.across < 1 || s.down < 1) {
-        fprintf(stderr, "usage: ht [--cpu SET] [--threads N] [--turns N] [--repeat ACROSSxDOWN] PICTURE...\n");
+        fprintf(stderr,
+                "usage: ht [--first] [--cpu SET] [--threads N] [--turns N] [--repeat ACROSSxDOWN] PICTURE...\n");
         return 2;
     }
     printf("OpenJPH %s, one thread; lift2k %s, %u thread(s); %u turns, ms\n", openjph_version(), l2k_version(),
            s.threads, s.turns);
+    attempt *a = share(sizeof *a);
+    a->settings = &s;
     for (; i < argc; i++)
-        run(&s, argv[i]);
+        if (s.first)
+            for (int lossy = 0; lossy < 2; lossy++) {
+                a->path = argv[i];
+                a->lossy = lossy;
+                print_first(a);
+            }
+        else
+            run(&s, argv[i]);
     return 0;
 }

@@ -1,17 +1,11 @@
-/* OpenHTJ2K, if the build found it (L2K_WITH_OPENHTJ2K). Its rows go to the picture as they come. */
+/* OpenHTJ2K, whose rows go to the picture as they come. */
 #include "bench/openjph.h"
 
-#ifdef L2K_WITH_OPENHTJ2K
 #include <algorithm>
 #include <cstdio>
 #include <exception>
 
 #include <decoder.hpp>
-
-bool openhtj2k_found(void)
-{
-    return true;
-}
 
 template <typename sample> static void store(const openjph_picture *p, uint32_t y, int32_t *const *rows)
 {
@@ -42,17 +36,3 @@ bool openhtj2k_decode(const uint8_t *bytes, size_t count, const openjph_picture 
     }
     return true;
 }
-
-#else
-
-bool openhtj2k_found(void)
-{
-    return false;
-}
-
-bool openhtj2k_decode(const uint8_t *, size_t, const openjph_picture *)
-{
-    return false;
-}
-
-#endif

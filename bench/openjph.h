@@ -34,9 +34,8 @@ bool openjph_encode(openjph *codec, const openjph_picture *picture, float step, 
 /* Into picture->samples, of the file's size and precision. */
 bool openjph_decode(openjph *codec, const uint8_t *bytes, size_t count, const openjph_picture *picture);
 
-/* OpenHTJ2K, where the build found it. */
-bool openhtj2k_found(void);
-bool openhtj2k_decode(const uint8_t *bytes, size_t count, const openjph_picture *picture);
+/* The same with OpenHTJ2K; NULL where the build has not found it. */
+__attribute__((weak)) bool openhtj2k_decode(const uint8_t *bytes, size_t count, const openjph_picture *picture);
 
 #ifdef __cplusplus
 }
