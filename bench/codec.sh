@@ -46,7 +46,7 @@ fi
 for tool in cc $rival; do
     command -v "$tool" >/dev/null || die "$tool is missing (OpenJPEG: opj_compress; Grok: grk_compress; gcc)"
 done
-cc -O2 -std=c11 -o "$OUT/measure" "$root/bench/measure.c"
+cc -O2 -std=c11 -I "$root" -I "$root/include" -o "$OUT/measure" "$root/bench/measure.c"
 commit=
 if [ -z "${LIFT2K:-}" ]; then
     commit=$(git -C "$root" describe --always --dirty 2>/dev/null || true)

@@ -5,54 +5,20 @@
  * /dev/null; their standard error is shown. A command that fails ends the program with exit status 1. */
 #define _DEFAULT_SOURCE
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
+
+#include "bench/process.h"
 
 #define MAX_COMMANDS 8
 
-static double now(void)
+static void become(void *argument)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void become(char **command)
-{
+    char **command = argument;
     int null = open("/dev/null", O_WRONLY);
     if (null >= 0)
         dup2(null, STDOUT_FILENO);
     execvp(command[0], command);
     perror(command[0]);
     _exit(127);
-}
-
-/* A child of vfork would count this process's memory in its peak; fork gives it a small one. */
-static void run(int number, char **command, int print)
-{
-    struct rusage usage;
-    int status;
-    double start = now();
-    pid_t child = fork();
-    if (child == 0)
-        become(command);
-    if (child < 0 || wait4(child, &status, 0, &usage) != child) {
-        perror("measure");
-        exit(1);
-    }
-    double wall = now() - start;
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-        fprintf(stderr, "measure: %s failed\n", command[0]);
-        exit(1);
-    }
-    if (print)
-        printf("%d %.4f %.4f %ld\n", number, wall,
-               (double)usage.ru_utime.tv_sec + 1e-6 * (double)usage.ru_utime.tv_usec, usage.ru_maxrss);
 }
 
 int main(int count, char **arguments)
@@ -81,7 +47,10 @@ int main(int count, char **arguments)
         return 2;
     }
     for (int turn = -warm; turn < runs; turn++)
-        for (int i = 0; i < num_commands; i++)
-            run(i, commands[i], turn >= 0);
+        for (int i = 0; i < num_commands; i++) {
+            const cost c = run_apart(become, commands[i]);
+            if (turn >= 0)
+                printf("%d %.4f %.4f %.0f\n", i, c.wall, c.user, c.peak_kib);
+        }
     return 0;
 }

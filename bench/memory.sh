@@ -19,7 +19,7 @@ die() {
     exit 1
 }
 
-cc -O2 -std=c11 -o "$OUT/measure" "$root/bench/measure.c"
+cc -O2 -std=c11 -I "$root" -I "$root/include" -o "$OUT/measure" "$root/bench/measure.c"
 room=$(df -Pk "$OUT" | awk 'NR == 2 { print $4 }')
 need=$((SIZE * SIZE / 128))
 [ "$room" -gt "$need" ] || die "$OUT has $((room / 1024)) MiB left; $((need / 1024)) are needed"

@@ -6,6 +6,7 @@
 # Environment: OPENJPEG the folder of the other libopenjp2.so.7, if not the system's.
 set -eu
 export OMP_WAIT_POLICY=passive # as lift2k-run sets it; OpenJPEG does not look at it
+root=$(cd "$(dirname "$0")/.." && pwd)
 library=$(realpath "$1")
 lift2k=$(realpath "$2")
 photograph=$(realpath "$3")
@@ -34,25 +35,14 @@ END
 "$lift2k" encode large.ppm tiled.jp2 -t 1024,1024 --quiet
 "$lift2k" encode large.ppm tiled20.jp2 -t 1024,1024 -I -r 20 --quiet
 
-seconds() { # seconds COMMAND...: of wall time
-    local start end
-    start=$(date +%s%N)
-    "$@" >/dev/null 2>log || { cat log >&2; return 1; }
-    end=$(date +%s%N)
-    echo "$start $end" | awk '{ printf "%.3f\n", ($2 - $1) / 1e9 }'
-}
-
+cc -O2 -std=c11 -I "$root" -I "$root/include" -o measure "$root/bench/measure.c"
 row() { # row NAME COMMAND...
-    local name=$1 round
+    local name=$1
     shift
-    : >ours
-    : >theirs
-    for ((round = 0; round < rounds; round++)); do
-        LD_LIBRARY_PATH=$library seconds "$@" >>ours
-        LD_LIBRARY_PATH=${OPENJPEG:-} seconds "$@" >>theirs
-    done
-    echo "$(sort -n ours | head -1) $(sort -n theirs | head -1)" |
-        awk -v name="$name" '{ printf "| %s | %.2f | %.2f | %.2f |\n", name, $1, $2, $1 / $2 }'
+    ./measure -w 0 -n "$rounds" env LD_LIBRARY_PATH="$library" "$@" -- env LD_LIBRARY_PATH="${OPENJPEG:-}" "$@" 2>log >runs ||
+        { cat log >&2; return 1; }
+    sort -k 1,1n -k 2,2n runs | awk -v name="$name" '!($1 in least) { least[$1] = $2 }
+        END { printf "| %s | %.2f | %.2f | %.2f |\n", name, least[0], least[1], least[0] / least[1] }'
 }
 
 pillow='import sys; from PIL import Image; image = Image.open(sys.argv[1]); image.load()'

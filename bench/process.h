@@ -10,9 +10,9 @@
 #include "bench/bench.h"
 
 typedef struct cost {
-    double seconds;   /* of the processor, for user and system */
-    double peak_kib;  /* resident, of all kinds */
-    size_t anonymous; /* the most resident bytes that belong to no file, as seen every millisecond */
+    double wall, user, seconds; /* the last of the processor, for user and system */
+    double peak_kib;            /* resident, of all kinds */
+    size_t anonymous;           /* the most resident bytes that belong to no file, as seen every millisecond */
 } cost;
 
 /* Zeros that a forked process shares with this one. They are not anonymous. */
@@ -44,6 +44,7 @@ static inline cost run_apart(void (*work)(void *), void *argument)
     int status;
     pid_t ended;
     fflush(stdout);
+    const double start = now();
     const pid_t child = fork();
     if (child == 0) {
         work(argument);
@@ -56,8 +57,9 @@ static inline cost run_apart(void (*work)(void *), void *argument)
         usleep(1000);
     }
     check(ended == child && WIFEXITED(status) && WEXITSTATUS(status) == 0, "a process");
-    c.seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-                1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+    c.wall = now() - start;
+    c.user = (double)usage.ru_utime.tv_sec + 1e-6 * (double)usage.ru_utime.tv_usec;
+    c.seconds = c.user + (double)usage.ru_stime.tv_sec + 1e-6 * (double)usage.ru_stime.tv_usec;
     c.peak_kib = (double)usage.ru_maxrss;
     return c;
 }
