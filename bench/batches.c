@@ -123,7 +123,7 @@ typedef struct way {
     const char *name;
     l2k_backend backend;
     bool batch;
-    unsigned in_flight, threads;
+    unsigned in_flight;
     bool ht;
 } way;
 
@@ -133,7 +133,6 @@ static l2k_encoder *make_encoder(const way *w)
     check(encoder && l2k_encoder_set(encoder, L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM) == L2K_OK &&
               l2k_encoder_set(encoder, L2K_ENCODER_STYLE, w->ht ? L2K_STYLE_HT : 0) == L2K_OK &&
               l2k_encoder_set(encoder, L2K_ENCODER_BACKEND, w->backend) == L2K_OK &&
-              l2k_encoder_set(encoder, L2K_ENCODER_THREADS, w->threads) == L2K_OK &&
               l2k_encoder_set(encoder, L2K_ENCODER_IN_FLIGHT, w->in_flight) == L2K_OK,
           "making an encoder");
     return encoder;
@@ -143,7 +142,6 @@ static l2k_decoder *make_decoder(const way *w)
 {
     l2k_decoder *decoder = l2k_decoder_new(&(l2k_hooks){.message = report_message});
     check(decoder && l2k_decoder_set(decoder, L2K_DECODER_BACKEND, w->backend) == L2K_OK &&
-              l2k_decoder_set(decoder, L2K_DECODER_THREADS, w->threads) == L2K_OK &&
               l2k_decoder_set(decoder, L2K_DECODER_IN_FLIGHT, w->in_flight) == L2K_OK,
           "making a decoder");
     return decoder;
@@ -220,10 +218,10 @@ static void measure(const way *w, images *m, double seconds, double best[2])
 static void measure_size(const pnm *p, const canvas *from, uint32_t side, unsigned in_flight, double seconds, bool ht,
                          bool gpu)
 {
-    const way ways[] = {{"CPU", L2K_BACKEND_CPU, false, 0, 0, ht},
-                        {"CPU, batch", L2K_BACKEND_CPU, true, 0, 0, ht},
-                        {"GPU", L2K_BACKEND_CUDA, false, 0, 0, ht},
-                        {"GPU, batch", L2K_BACKEND_CUDA, true, in_flight, 0, ht}};
+    const way ways[] = {{"CPU", L2K_BACKEND_CPU, false, 0, ht},
+                        {"CPU, batch", L2K_BACKEND_CPU, true, 0, ht},
+                        {"GPU", L2K_BACKEND_CUDA, false, 0, ht},
+                        {"GPU, batch", L2K_BACKEND_CUDA, true, in_flight, ht}};
     const unsigned count = side <= 256 ? MOST_IMAGES : side <= 512 ? 64 : side <= 1024 ? 32 : side <= 2048 ? 16 : 8;
     images *m = make_images(p, from, side, count);
     double ms[4][2];
@@ -242,7 +240,7 @@ static void measure_size(const pnm *p, const canvas *from, uint32_t side, unsign
 /* Milliseconds that the first image of a process takes on the GPU. */
 static double open_device(const pnm *p, const canvas *from)
 {
-    const way w = {"GPU", L2K_BACKEND_CUDA, false, 0, 0, true};
+    const way w = {"GPU", L2K_BACKEND_CUDA, false, 0, true};
     images *m = make_images(p, from, 64, 1);
     const double start = now_ms();
     l2k_encoder *encoder = make_encoder(&w);

@@ -26,6 +26,7 @@ typedef struct task {
     /* What the process finds out. */
     double seconds; /* of the processor in the library, the least of the turns */
     double squares; /* of all errors */
+    size_t coded;   /* bytes */
 } task;
 
 static double seconds_of(clockid_t clock)
@@ -118,13 +119,6 @@ static int append(void *user, const void *bytes, size_t count)
     return written == count ? 0 : -1;
 }
 
-static int replace(void *user, uint64_t offset, const void *bytes, size_t count)
-{
-    FILE *file = ((sink *)user)->file;
-    const bool right = fseeko(file, (off_t)offset, SEEK_SET) == 0 && fwrite(bytes, 1, count, file) == count;
-    return right && fseeko(file, 0, SEEK_END) == 0 ? 0 : -1;
-}
-
 static void set_up(l2k_encoder *e, const task *t)
 {
     const int64_t settings[][2] = {{L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM},
@@ -148,7 +142,7 @@ static double encode_once(l2k_encoder *e, strip *s, const task *t, sink to)
                              .num_components = t->components,
                              .components = components,
                              .colour = t->components >= 3 ? L2K_COLOUR_SRGB : L2K_COLOUR_GRAY};
-    const l2k_stream stream = {.write = append, .rewrite = replace, .user = &to};
+    const l2k_stream stream = {.write = append, .user = &to};
     uint32_t y0, y1;
     double seconds = -processor_seconds();
     check(l2k_encoder_begin(e, &image, &stream) == L2K_OK, "the beginning");
@@ -176,17 +170,18 @@ static void encode(void *argument)
         FILE *file = fopen(t->path, "wb");
         check(file != NULL, t->path);
         const double seconds = encode_once(e, &s, t, (sink){file, 0});
+        t->coded = (size_t)ftell(file);
         check(fclose(file) == 0, t->path);
         t->seconds = i == 0 || seconds < t->seconds ? seconds : t->seconds;
     }
 }
 
-static double decode_once(l2k_decoder *d, strip *s, task *t, const void *data, size_t bytes)
+static double decode_once(l2k_decoder *d, strip *s, task *t, const void *data)
 {
     uint32_t y0, y1;
     t->squares = 0;
     double seconds = -processor_seconds();
-    check(l2k_decoder_open_memory(d, data, bytes) == L2K_OK && l2k_decoder_begin(d) == L2K_OK, "opening");
+    check(l2k_decoder_open_memory(d, data, t->coded) == L2K_OK && l2k_decoder_begin(d) == L2K_OK, "opening");
     while (l2k_decoder_next_rows(d, &y0, &y1) == L2K_OK && y0 < y1) {
         seconds += processor_seconds();
         const l2k_plane *planes = room_for(s, t, y1 - y0);
@@ -200,27 +195,19 @@ static double decode_once(l2k_decoder *d, strip *s, task *t, const void *data, s
     return seconds + processor_seconds();
 }
 
-static size_t file_bytes(int file)
-{
-    const off_t end = lseek(file, 0, SEEK_END);
-    check(end > 0, "a file");
-    return (size_t)end;
-}
-
 static void decode(void *argument)
 {
     task *t = argument;
     const l2k_hooks hooks = {.message = report_message};
     const int file = open(t->path, O_RDONLY);
-    const size_t bytes = file_bytes(file);
-    const void *data = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, file, 0);
+    const void *data = mmap(NULL, t->coded, PROT_READ, MAP_PRIVATE, file, 0);
     l2k_decoder *d = l2k_decoder_new(&hooks);
     strip s = make_strip(t);
     check(d && data != MAP_FAILED && l2k_decoder_set(d, L2K_DECODER_THREADS, t->threads) == L2K_OK &&
               l2k_decoder_set(d, L2K_DECODER_BACKEND, L2K_BACKEND_CPU) == L2K_OK,
           "a decoder");
     for (unsigned i = 0; i < t->turns; i++) {
-        const double seconds = decode_once(d, &s, t, data, bytes);
+        const double seconds = decode_once(d, &s, t, data);
         t->seconds = i == 0 || seconds < t->seconds ? seconds : t->seconds;
     }
 }
@@ -240,14 +227,12 @@ static figures measure(const task *of)
     const double samples = (double)t->width * t->height * t->components, peak = (double)((1u << t->bits) - 1);
     const cost encoding = run_apart(encode, t);
     f.rate[0] = samples / t->seconds;
-    const int file = open(t->path, O_RDONLY);
-    const double coded = (double)file_bytes(file);
-    close(file);
-    f.megabytes[0] = ((double)encoding.anonymous - (t->tile ? 0 : coded)) / 1e6; /* tiles are written when done */
+    f.megabytes[0] =
+        ((double)encoding.anonymous - (t->tile ? 0 : (double)t->coded)) / 1e6; /* tiles are written when done */
     const cost decoding = run_apart(decode, t);
     f.rate[1] = samples / t->seconds;
     f.megabytes[1] = (double)decoding.anonymous / 1e6;
-    f.bits = 8 * coded / samples;
+    f.bits = 8 * (double)t->coded / samples;
     f.psnr = t->squares > 0 ? 10 * log10(peak * peak * samples / t->squares) : (double)INFINITY;
     munmap(t, sizeof *t);
     return f;

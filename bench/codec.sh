@@ -10,11 +10,12 @@
 #
 # Results use the CC0 photograph "seeding" (5312 x 2988) of Debian's package lomiri-wallpapers-16.04.
 #
-# Environment: LIFT2K the command to measure (built into OUT from this checkout), OUT the working folder (build-bench),
-# RUNS, THREADS ("1 2"), PERCENT; OPJ_COMPRESS, OPJ_DECOMPRESS, GRK_COMPRESS, GRK_DECOMPRESS the binaries to compare with
-# (those of the PATH), whose own version the table names.
+# Environment: LIFT2K the command to measure (build/lift2k), OUT the working folder (build-bench), RUNS, THREADS ("1 2"),
+# PERCENT; OPJ_COMPRESS, OPJ_DECOMPRESS, GRK_COMPRESS, GRK_DECOMPRESS the binaries to compare with (those of the PATH),
+# whose own version the table names.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
+LIFT2K=${LIFT2K:-$root/build/lift2k}
 OUT=${OUT:-$root/build-bench}
 RUNS=${RUNS:-7}
 THREADS=${THREADS:-1 2}
@@ -47,13 +48,6 @@ for tool in cc $rival; do
     command -v "$tool" >/dev/null || die "$tool is missing (OpenJPEG: opj_compress; Grok: grk_compress; gcc)"
 done
 cc -O2 -std=c11 -I "$root" -I "$root/include" -o "$OUT/measure" "$root/bench/measure.c"
-commit=
-if [ -z "${LIFT2K:-}" ]; then
-    commit=$(git -C "$root" describe --always --dirty 2>/dev/null || true)
-    "$root/scripts/build.sh" "$OUT" -DL2K_TESTS=OFF -DL2K_CUDA=OFF -DCMAKE_BUILD_TYPE=Release
-    LIFT2K=$OUT/lift2k
-fi
-
 picture=${1:?a PPM picture is needed}
 # A P6 header without comments.
 shape=$(head -c 100 "$picture" | tr '\n' ' ' | awk '$1 == "P6" { print $2, $3 }')
@@ -117,7 +111,7 @@ head_of_table() { # head_of_table NAME VERSION OPTIONS
 # lift2k and $1, $started
 
 - picture: $(basename "$picture"), $(echo "$shape" | tr ' ' x), RGB, $(wc -c <"$picture") bytes
-- lift2k: $("$LIFT2K" --version | sed -n 's/^lift2k //p')${commit:+, commit $commit}
+- lift2k: $("$LIFT2K" --version | sed -n 's/^lift2k //p'), commit $(git -C "$root" describe --always --dirty)
 - $1: $2
 - processor: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) of them
 - system: $(uname -s), $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release), $(cc --version | head -n 1)

@@ -188,14 +188,9 @@ static double find_step(bench *b, bool ours, size_t bytes)
     return high;
 }
 
-static size_t two_bits_a_pixel(const pnm *p)
-{
-    return (size_t)p->width * p->height * 2 / 8;
-}
-
 static void time_lossy(bench *b)
 {
-    const size_t bytes = two_bits_a_pixel(&b->picture);
+    const size_t bytes = (size_t)b->picture.width * b->picture.height * 2 / 8;
     set(b, L2K_ENCODER_WAVELET, L2K_WAVELET_9_7);
     const double step = find_step(b, false, bytes);
     code file = keep(encode_theirs(b, step));
@@ -243,7 +238,8 @@ static void make_file(void *argument)
     attempt *a = argument;
     bench b = {.settings = a->settings, .picture = pnm_read(a->path, a->settings->across, a->settings->down)};
     b.other = openjph_new();
-    const code file = encode_theirs(&b, a->lossy ? find_step(&b, false, two_bits_a_pixel(&b.picture)) : 0);
+    const size_t bytes = (size_t)b.picture.width * b.picture.height * 2 / 8;
+    const code file = encode_theirs(&b, a->lossy ? find_step(&b, false, bytes) : 0);
     check(file.count <= sizeof a->file, "keeping a file");
     memcpy(a->file, file.bytes, file.count);
     a->count = file.count;

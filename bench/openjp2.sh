@@ -20,18 +20,7 @@ cd "$work"
 "$lift2k" encode "$photograph" lossless.jp2 --quiet
 "$lift2k" encode "$photograph" lossy.jp2 -I -r 20 --quiet
 "$lift2k" decode lossless.jp2 photo.ppm --quiet
-/usr/bin/python3 - <<'END'
-source = open('photo.ppm', 'rb')
-assert source.readline() == b'P6\n'
-width, height = map(int, source.readline().split())
-source.readline()
-rows = source.read()
-with open('large.ppm', 'wb') as large:
-    large.write(b'P6\n8192 8192\n255\n')
-    for y in range(8192):
-        row = rows[3 * width * (y % height):3 * width * (y % height + 1)]
-        large.write((row * (8192 // width + 1))[:3 * 8192])
-END
+/usr/bin/python3 "$root/bench/repeat.py" photo.ppm large.ppm 8192 8192
 "$lift2k" encode large.ppm tiled.jp2 -t 1024,1024 --quiet
 "$lift2k" encode large.ppm tiled20.jp2 -t 1024,1024 -I -r 20 --quiet
 

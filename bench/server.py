@@ -34,7 +34,7 @@ def serve(kind, folder):
 
     from lift2k.server import Folder, Resources, Settings, create_app
     from lift2k.server.pictures import Picture, Window
-    resources = Resources(cache_bytes=0 if kind == "lift2k, no cache" else Resources.cache_bytes)
+    resources = Resources()
 
     class WithOpenJpeg(Picture):
         """Windows by libopenjp2, from an object of each thread."""
@@ -183,7 +183,7 @@ def main():
     print(f"- {arguments.clients} clients, {arguments.requests} requests per client and round, {arguments.rounds} rounds, servers alternating; "
           f"tiles of {SIZE} x {SIZE}, JPEG, scale factors {scales}")
     facts = (path.name, width, height, scales)
-    servers = [Server(kind, str(path.parent)) for kind in ("lift2k", "lift2k, no cache", "OpenJPEG")]
+    servers = [Server(kind, str(path.parent)) for kind in ("lift2k", "OpenJPEG")]
     try:
         for scale in scales:
             shown = [pixels(server, tile(path.name, width, height, scale, 0, 0, "png")) for server in servers]
