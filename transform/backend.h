@@ -42,7 +42,7 @@ struct l2k_plan {
     l2k_coefficients *views;          /* one per component */
     l2k_plane *planes;                /* of the run under way, one per component, for finish */
     bool under_way;
-    bool keeps_rows; /* a view has only some rows of a subband at a time */
+    bool keeps_rows; /* there are several strips: a view may have only some rows of a subband at a time */
     void *idle;      /* l2k_plan_idle_memory; NULL: none */
     size_t idle_bytes;
     uint8_t *cells; /* the backend's: a byte for each cell of all views (transform/cells.h); NULL: unused */

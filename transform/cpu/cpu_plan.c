@@ -208,7 +208,7 @@ static void make_passes(l2k_plan *plan, uint32_t c)
     l2k_cpu_component *k = &state->components[c];
     l2k_coefficients *view = &plan->views[c];
     measure_component(&plan->spec, c, plan->context->threads, k->passes, k->rows, &state->sizes, view);
-    plan->keeps_rows = plan->keeps_rows || keeps_rows(k->rows, view->num_bands);
+    plan->keeps_rows = state->sizes.strips.rows > 0;
     for (unsigned i = 0; i < k->num_passes; i++) {
         l2k_level_pass *s = &k->passes[i];
         if (component->own)
