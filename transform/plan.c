@@ -14,10 +14,16 @@ static bool same_wavelet(const l2k_plan_component *a, const l2k_plan_component *
     return a->wavelet == b->wavelet && (!a->own || l2k_kernel_equals(&a->own->kernel, &b->own->kernel));
 }
 
+static bool same_cells(const l2k_plan_component *a, const l2k_plan_component *b)
+{
+    return a->cell_log2_width == b->cell_log2_width && a->cell_log2_height == b->cell_log2_height &&
+           memcmp(a->row_cells, b->row_cells, sizeof a->row_cells) == 0;
+}
+
 static bool share_shape(const l2k_plan_component *a, const l2k_plan_component *b)
 {
     return memcmp(&a->rect, &b->rect, sizeof a->rect) == 0 && memcmp(&a->window, &b->window, sizeof a->window) == 0 &&
-           a->cell_log2_width == b->cell_log2_width && a->cell_log2_height == b->cell_log2_height &&
+           same_cells(a, b) &&
            a->levels == b->levels && a->discard == b->discard && same_wavelet(a, b) &&
            l2k_same_splits(a->unsplit, b->unsplit, a->levels);
 }
@@ -179,7 +185,7 @@ static bool same_part(const l2k_plan_component *a, const l2k_plan_component *b, 
 static bool same_place(const l2k_plan_component *a, const l2k_plan_component *b)
 {
     return memcmp(&a->rect, &b->rect, sizeof a->rect) == 0 && memcmp(&a->window, &b->window, sizeof a->window) == 0 &&
-           a->cell_log2_width == b->cell_log2_width && a->cell_log2_height == b->cell_log2_height;
+           same_cells(a, b);
 }
 
 static bool same_windows(const l2k_plan_component *a, const l2k_plan_component *b, unsigned discard)

@@ -20,6 +20,7 @@ typedef struct l2k_plan_component {
     /* With a window or by rows: views hold whole cells of 2^width x 2^height coefficients, anchored at 0 of the domain
      * of each subband, so that a block coder which fills or reads them cuts no code-block. 0 to 31. */
     uint8_t cell_log2_width, cell_log2_height;
+    uint8_t row_cells[L2K_MAX_LEVELS + 1]; /* by rows: lower cells of each resolution, likewise; 0: cell_log2_height */
     uint8_t dy; /* by rows: vertical distance of samples on the reference grid (YRsiz), 0: 1 */
     l2k_wavelet wavelet;
     const l2k_wavelet_descriptor *own; /* NULL for Part 1's wavelets; the plan has a copy */

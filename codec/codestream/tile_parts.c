@@ -182,6 +182,25 @@ l2k_status l2k_tile_parts_find(l2k_codestream *cs)
     return l2k_tile_parts_link(cs);
 }
 
+l2k_status l2k_codestream_extend(l2k_codestream *cs, const uint8_t *data, size_t bytes)
+{
+    for (size_t i = 0; i < cs->num_parts; i++) {
+        l2k_tile_part_span *span = &cs->parts[i];
+        span->header = data + (span->header - cs->data);
+        span->packets = data + (span->packets - cs->data);
+        span->end = data + (span->end - cs->data);
+    }
+    cs->first = data + (cs->first - cs->data);
+    cs->data = data;
+    cs->end = data + bytes;
+    cs->num_parts--;
+    L2K_TRY(l2k_tile_parts_scan(cs, cs->parts[cs->num_parts].header - SOT_BYTES));
+    if (cs->has_packed)
+        L2K_TRY(l2k_tile_parts_share_packed(cs));
+    l2k_release(cs->context, cs->first_part);
+    return l2k_tile_parts_link(cs);
+}
+
 /* ---- Packed packet headers (PPM, A.7.4) ---------------------------------------------------------------------- */
 
 /* A share is Nppm followed by that many bytes. Both may be split between marker segments, which have been joined. */

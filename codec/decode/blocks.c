@@ -95,11 +95,11 @@ static unsigned planes_below(unsigned planes, unsigned shift)
     return planes <= shift ? planes : planes - shift > shift ? planes - shift : shift;
 }
 
-/* The most bit-planes of any block of a subband. An HT block does not state how many of its subband's it needs, and an
+/* The most bit-planes of any block of a subband, or of one that may still arrive. An HT block does not state how many of its subband's it needs, and an
  * engine may decode it before a region of interest is shifted down. */
-static unsigned measure_band(l2k_tile_state *s, const l2k_subband *band, size_t *at)
+static unsigned measure_band(l2k_tile_state *s, const l2k_subband *band, bool arrives, size_t *at)
 {
-    unsigned of_ht = 0, of_mq = 0;
+    unsigned of_ht = arrives ? l2k_min_u32(band->max_planes, UINT8_MAX) : 0, of_mq = 0;
     for (; *at < s->num_places && s->places[*at].band == band; ++*at) {
         const l2k_block *block = s->places[*at].block;
         if (!block->received.first)
@@ -114,12 +114,12 @@ static unsigned measure_band(l2k_tile_state *s, const l2k_subband *band, size_t 
 
 /* Measures the bit-planes of each subband of component c. Blocks are listed subband by subband; *at advances from the
  * first block of c to that of the next component. */
-static void measure_planes(l2k_tile_state *s, uint32_t c, size_t *at, uint8_t bits[L2K_MAX_SUBBANDS])
+static void measure_planes(l2k_tile_state *s, uint32_t c, bool arrives, size_t *at, uint8_t bits[L2K_MAX_SUBBANDS])
 {
     memset(bits, 0, L2K_MAX_SUBBANDS);
     while (*at < s->num_places && s->places[*at].band->component->index == c) {
         const l2k_subband *band = s->places[*at].band;
-        bits[l2k_band_number(band->resolution, band->orientation)] = (uint8_t)measure_band(s, band, at);
+        bits[l2k_band_number(band->resolution, band->orientation)] = (uint8_t)measure_band(s, band, arrives, at);
     }
 }
 
@@ -150,14 +150,14 @@ static unsigned most_bits(const uint8_t bits[L2K_MAX_SUBBANDS])
 }
 
 /* The narrowest type for the received blocks: int16 if every magnitude, for 9/7 doubled, has at most 15 bits. */
-static l2k_coefficient_type measure_components(l2k_tile_state *s)
+static l2k_coefficient_type measure_components(l2k_tile_state *s, bool arrives)
 {
     size_t at = 0;
     l2k_coefficient_type type = L2K_COEFFICIENT_INT16;
     for (uint32_t c = 0; c < s->tile.num_components; c++) {
         uint8_t bits[L2K_MAX_SUBBANDS];
         l2k_plan_component *k = &s->components[c];
-        measure_planes(s, c, &at, bits);
+        measure_planes(s, c, arrives, &at, bits);
         k->narrow_low = l2k_low_fits_int16(k, bits);
         if (most_bits(bits) + l2k_wavelet_get(k->wavelet)->quantised > 15)
             type = L2K_COEFFICIENT_INT32;
@@ -202,12 +202,14 @@ l2k_decode_request l2k_decode_request_of(const l2k_decoding *d, l2k_tile_state *
 l2k_status l2k_prepare_blocks(const l2k_decoding *d, l2k_tile_state *s, l2k_engine *engine, l2k_engine_slot *slot)
 {
     l2k_decode_request request = l2k_decode_request_of(d, s);
-    l2k_plan_spec spec = {
-        .direction = L2K_INVERSE, .by_rows = d->planes && !d->cache, .strip_samples = d->context->strip_samples};
+    const uint32_t forced = d->context->strip_samples; /* the least strips for rows that are waited for */
+    l2k_plan_spec spec = {.direction = L2K_INVERSE,
+                          .by_rows = d->planes && !d->cache,
+                          .strip_samples = d->arrives && !forced ? 1 : forced};
     l2k_coding_plan_spec(&d->codestream->siz, &s->coding, s->tile.rect, d->discard, s->components, &spec);
     for (uint32_t c = 0; c < s->tile.num_components; c++)
         l2k_window_enter(d, c, &s->components[c]);
-    spec.type = measure_components(s);
+    spec.type = measure_components(s, d->arrives);
     if (!d->planes)
         spec.type = L2K_COEFFICIENT_INT32;
     spec.component_transform = spec.component_transform && d->planes;

@@ -13,7 +13,7 @@
 l2k_status l2k_decode_headers(l2k_decoder *decoder, const uint8_t *data, size_t bytes)
 {
     const l2k_context *context = &decoder->context;
-    const l2k_codestream_limits limits = l2k_decoder_limits(decoder, bytes);
+    const l2k_codestream_limits limits = l2k_decoder_limits(decoder, (size_t)decoder->file_bytes);
 
     /* Boxes: Annex I, codec/jp2/. */
     decoder->is_jp2 = l2k_jp2_detect(data, bytes);
@@ -35,12 +35,14 @@ l2k_status l2k_decode_packets(const l2k_decoding *d, l2k_tile_state *s, l2k_engi
 {
     /* Packets, out of tile-parts: Annex B, codec/packets/. */
     const double start = l2k_stage_start(d->context);
-    s->bytes = l2k_tile_span(d, index, &s->num_bytes);
+    s->bytes = d->arrives ? NULL : l2k_tile_span(d, index, &s->num_bytes);
     if (s->bytes)
         L2K_TRY(l2k_need(d->context, s->bytes, s->bytes + s->num_bytes));
     if (s->is_kept)
         l2k_engine_send(engine, s->bytes, s->num_bytes);
     L2K_TRY(l2k_read_tile(d, s, index));
+    if (d->arrives)
+        return l2k_list_blocks(d, s);
     s->is_blank = !s->is_absent && d->planes && !s->tile.has_contributions;
     if (s->is_absent || s->is_blank)
         l2k_engine_send(engine, NULL, 0);

@@ -39,7 +39,9 @@ struct l2k_decoder {
     bool has_region;
     l2k_rect region;
     bool is_open;
-    uint64_t file_bytes;
+    bool is_pushed, has_ended; /* the caller pushes the file; no more bytes arrive */
+    size_t next_try;           /* until it is open: the size from which its headers are read once more */
+    uint64_t file_bytes;       /* if it is still arriving, at least L2K_ARRIVING_BYTES */
     bool is_jp2;
     l2k_buffer file;     /* the part read from a stream */
     l2k_partial parts;   /* or in parts; context.partial points here then */
@@ -90,6 +92,7 @@ typedef struct l2k_decoding {
     uint32_t num_tiles;
     bool like_openjpeg;         /* see the option */
     bool in_strips;             /* the tile's strips are the caller's: planes only say which components are wanted */
+    bool arrives;               /* the file is still arriving (push.c) */
     bool keeps_tiles;           /* each slot has at most one tile, which may recur in the next image */
     uint64_t opened;            /* the number of the file */
     l2k_packet_index **indices; /* of the decoder, for windows */
@@ -99,14 +102,20 @@ typedef struct l2k_decoding {
 /* An image that is decoded by rows (rows.c). */
 struct l2k_row_decoding {
     l2k_rect area;   /* of the reference grid */
-    uint32_t y0, y1; /* of the next rows; equal after the last */
+    uint32_t y0, y1; /* of the next rows; equal after the last, or as long as these have not arrived */
     bool incomplete;
+    bool awaits_end; /* the file is still arriving and begins to be decoded when it has */
     /* A single tile, in the first slot of the workers: */
     bool in_strips;
-    bool under_way; /* its plan has begun */
+    bool under_way;     /* its plan has begun */
+    bool has_strip;     /* the present strip is still to be decoded, */
+    uint64_t strip_end; /* up to this row at the resolution of the output */
     uint32_t tile;
     l2k_decoding d;
     l2k_plane *wanted; /* of d: data NULL for components that are not wanted, and no planes otherwise */
+    /* If d.arrives: */
+    struct l2k_tile_reader *reader; /* of its packets (packets.h) */
+    size_t num_parts;               /* tile-parts whose headers have been read */
 };
 
 static inline bool l2k_wants_component(const l2k_decoding *d, uint32_t c)
@@ -114,10 +123,19 @@ static inline bool l2k_wants_component(const l2k_decoding *d, uint32_t c)
     return d->planes ? d->planes[c].data != NULL : d->only == UINT32_MAX || d->only == c;
 }
 
+/* Limits that depend on the size of a file take this one as long as it has not arrived. */
+enum { L2K_ARRIVING_BYTES = 1 << 12 };
+
 /* Decodes a part of the image into planes for it. */
 l2k_status l2k_decode_area(l2k_decoder *decoder, l2k_rect area, const l2k_plane *planes);
 
-/* Parses boxes and codestream headers of a file, whose bytes must stay. */
+/* Opens the first `bytes` bytes of a file, which must stay. */
+l2k_status l2k_decoder_open_bytes(l2k_decoder *decoder, const uint8_t *data, size_t bytes);
+
+/* Goes on with the image that is decoded by rows after more of its file has arrived. */
+l2k_status l2k_rows_arrive(l2k_decoder *decoder);
+
+/* Parses boxes and codestream headers. */
 l2k_status l2k_decode_headers(l2k_decoder *decoder, const uint8_t *data, size_t bytes);
 
 #endif

@@ -46,20 +46,20 @@ static void set_limit(l2k_decoder *decoder, uint64_t limit)
         l2k_decoder_drop(decoder);
 }
 
-static l2k_status open_bytes(l2k_decoder *decoder, const uint8_t *data, size_t bytes)
+l2k_status l2k_decoder_open_bytes(l2k_decoder *decoder, const uint8_t *data, size_t bytes)
 {
     const l2k_context *context = &decoder->context;
     if (bytes == 0)
         return l2k_fail(context, L2K_ERROR_TRUNCATED, "the file is empty");
     decoder->data = data;
-    decoder->file_bytes = bytes;
+    decoder->file_bytes = decoder->is_pushed && !decoder->has_ended && bytes < L2K_ARRIVING_BYTES ? L2K_ARRIVING_BYTES : bytes;
     L2K_TRY(l2k_need_header(context, data, ENOUGH_TO_DETECT, data + bytes));
     set_limit(decoder, l2k_decoder_memory_limit(decoder));
     L2K_TRY(check_kind(context, data, bytes));
     return l2k_decode_headers(decoder, data, bytes);
 }
 
-static void start_opening(l2k_decoder *decoder)
+void l2k_decoder_start_opening(l2k_decoder *decoder)
 {
     l2k_decoder_close(decoder);
     decoder->opened++;
@@ -69,7 +69,7 @@ static void start_opening(l2k_decoder *decoder)
     set_limit(decoder, decoder->pool.limit);
 }
 
-static l2k_status finish_opening(l2k_decoder *decoder, l2k_status status)
+l2k_status l2k_decoder_finish_opening(l2k_decoder *decoder, l2k_status status)
 {
     decoder->is_open = status == L2K_OK;
     if (status != L2K_OK) {
@@ -81,30 +81,30 @@ static l2k_status finish_opening(l2k_decoder *decoder, l2k_status status)
 
 l2k_status l2k_decoder_open(l2k_decoder *decoder, const l2k_stream *stream)
 {
-    start_opening(decoder);
+    l2k_decoder_start_opening(decoder);
     if (!stream || !stream->read)
-        return finish_opening(decoder, l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "no stream to read from"));
+        return l2k_decoder_finish_opening(decoder, l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "no stream to read from"));
     double start = l2k_stage_start(&decoder->context);
     l2k_status status = read_all(decoder, stream);
     if (status == L2K_OK)
-        status = open_bytes(decoder, decoder->file.data, decoder->file.size);
+        status = l2k_decoder_open_bytes(decoder, decoder->file.data, decoder->file.size);
     l2k_stage_end(&decoder->context, L2K_STAGE_READ, start);
-    return finish_opening(decoder, status);
+    return l2k_decoder_finish_opening(decoder, status);
 }
 
 l2k_status l2k_decoder_open_memory(l2k_decoder *decoder, const void *data, size_t bytes)
 {
     const l2k_context *context = &decoder->context;
-    start_opening(decoder);
+    l2k_decoder_start_opening(decoder);
     if (!data)
-        return finish_opening(decoder, l2k_fail(context, L2K_ERROR_ARGUMENT, "no file to read from"));
+        return l2k_decoder_finish_opening(decoder, l2k_fail(context, L2K_ERROR_ARGUMENT, "no file to read from"));
     if (bytes > (uint64_t)decoder->options[L2K_DECODER_LIMIT_BYTES])
-        return finish_opening(
+        return l2k_decoder_finish_opening(
             decoder, l2k_fail(context, L2K_ERROR_LIMIT, "a file of %zu bytes is more than the limit allows", bytes));
     double start = l2k_stage_start(context);
-    l2k_status status = open_bytes(decoder, data, bytes);
+    l2k_status status = l2k_decoder_open_bytes(decoder, data, bytes);
     l2k_stage_end(context, L2K_STAGE_READ, start);
-    return finish_opening(decoder, status);
+    return l2k_decoder_finish_opening(decoder, status);
 }
 
 static l2k_status check_file(const l2k_decoder *decoder, const l2k_file *file)
@@ -121,17 +121,17 @@ static l2k_status check_file(const l2k_decoder *decoder, const l2k_file *file)
 
 l2k_status l2k_decoder_open_file(l2k_decoder *decoder, const l2k_file *file)
 {
-    start_opening(decoder);
+    l2k_decoder_start_opening(decoder);
     double start = l2k_stage_start(&decoder->context);
     l2k_status status = check_file(decoder, file);
     if (status == L2K_OK)
         status = l2k_partial_open(&decoder->context, file, &decoder->parts);
     if (status == L2K_OK) {
         decoder->context.partial = &decoder->parts;
-        status = open_bytes(decoder, decoder->parts.data, (size_t)file->bytes);
+        status = l2k_decoder_open_bytes(decoder, decoder->parts.data, (size_t)file->bytes);
     }
     l2k_stage_end(&decoder->context, L2K_STAGE_READ, start);
-    return finish_opening(decoder, status);
+    return l2k_decoder_finish_opening(decoder, status);
 }
 
 void l2k_decoder_read_count(const l2k_decoder *decoder, uint64_t *bytes, uint64_t *calls)

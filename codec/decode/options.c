@@ -67,7 +67,19 @@ void l2k_decoder_leave_rows(l2k_decoder *decoder)
     if (r->in_strips)
         l2k_decoder_release_tiles(decoder);
     l2k_release(&decoder->context, r->wanted);
+    l2k_release(&decoder->context, r->reader);
     l2k_release(&decoder->context, r);
+}
+
+void l2k_decoder_forget_headers(l2k_decoder *decoder)
+{
+    l2k_codestream_close(&decoder->codestream);
+    l2k_jp2_close(&decoder->jp2);
+    l2k_release(&decoder->context, decoder->outputs);
+    l2k_release(&decoder->context, decoder->components);
+    decoder->outputs = NULL;
+    decoder->components = NULL;
+    decoder->num_outputs = 0;
 }
 
 void l2k_decoder_close(l2k_decoder *decoder)
@@ -75,17 +87,12 @@ void l2k_decoder_close(l2k_decoder *decoder)
     l2k_decoder_leave_rows(decoder);
     l2k_decoder_forget_windows(decoder);
     decoder->is_open = false;
-    l2k_codestream_close(&decoder->codestream);
-    l2k_jp2_close(&decoder->jp2);
-    l2k_release(&decoder->context, decoder->outputs);
-    l2k_release(&decoder->context, decoder->components);
+    l2k_decoder_forget_headers(decoder);
     l2k_release(&decoder->context, decoder->memory);
     l2k_release(&decoder->context, decoder->memory_planes);
     decoder->memory = decoder->memory_planes = NULL;
-    decoder->outputs = NULL;
-    decoder->components = NULL;
-    decoder->num_outputs = 0;
     decoder->next_tile = 0;
+    decoder->is_pushed = decoder->has_ended = false;
     decoder->file.context = &decoder->context;
     l2k_buffer_release(&decoder->file);
     if (decoder->context.partial)

@@ -28,7 +28,14 @@ void l2k_decoder_drop(l2k_decoder *decoder);
 /* Discards all data that windows of the opened file left to later ones. */
 void l2k_decoder_forget_windows(l2k_decoder *decoder);
 
+/* Forgets what has been read from the headers of a file. */
+void l2k_decoder_forget_headers(l2k_decoder *decoder);
+
 /* Closes the file, if one is open. */
 void l2k_decoder_close(l2k_decoder *decoder);
+
+/* Begins and ends opening a file; a failed one is closed. */
+void l2k_decoder_start_opening(l2k_decoder *decoder);
+l2k_status l2k_decoder_finish_opening(l2k_decoder *decoder, l2k_status status);
 
 #endif

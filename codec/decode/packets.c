@@ -5,35 +5,23 @@
 
 #include "codec/decode/index.h"
 #include "codec/decode/window.h"
-#include "codec/packets/packet.h"
 
-typedef struct tile_reader {
-    const l2k_decoding *decoding;
-    l2k_tile *tile;
-    uint32_t index;
-    size_t next_part;
-    uint64_t bytes;        /* of packets and packed headers */
-    uint32_t layers;       /* that are wanted */
-    uint64_t wanted;       /* packets */
-    uint64_t header_bytes; /* if the file is read in parts: the expected length of a header */
-    uint64_t number;       /* of packets read in order */
-    bool has_excess;       /* a packet has promised more coding passes than bit-planes allow: */
-    uint64_t excess;       /* its number */
-    uint32_t excess_layer; /* and layer */
-    l2k_packet_input input;
-} tile_reader;
+static size_t next_part(const l2k_tile_reader *reader)
+{
+    const l2k_codestream *cs = reader->decoding->codestream;
+    return reader->part == L2K_NO_PART ? cs->first_part[reader->index] : cs->parts[reader->part].next;
+}
 
 /* Moves on to the next tile-part that has packets. */
-static bool advance_part(tile_reader *reader)
+static bool advance_part(l2k_tile_reader *reader)
 {
-    while (reader->next_part != L2K_NO_PART) {
-        const l2k_tile_part_span *span = &reader->decoding->codestream->parts[reader->next_part];
-        reader->next_part = span->next;
-        if (span->packets == span->end)
-            continue;
+    for (size_t next; (next = next_part(reader)) != L2K_NO_PART;) {
+        const l2k_tile_part_span *span = &reader->decoding->codestream->parts[next];
+        reader->part = next;
         reader->input.data = span->packets;
         reader->input.end = span->end;
-        return true;
+        if (span->packets != span->end)
+            return true;
     }
     return false;
 }
@@ -46,7 +34,7 @@ uint64_t l2k_tile_bytes(const l2k_codestream *cs, uint32_t tile)
     return bytes;
 }
 
-static bool wanted(const tile_reader *reader, const l2k_packet_id *id)
+static bool wanted(const l2k_tile_reader *reader, const l2k_packet_id *id)
 {
     const l2k_resolution *resolution = &reader->tile->components[id->component].resolutions[id->resolution];
     return id->layer < reader->layers && l2k_precinct_is_wanted(resolution, id->precinct);
@@ -79,7 +67,7 @@ l2k_status l2k_report_damage(const l2k_decoding *d, l2k_tile_state *s)
 }
 
 /* Packed headers tell whether a packet follows, otherwise the bytes. */
-static bool has_packet(tile_reader *reader)
+static bool has_packet(l2k_tile_reader *reader)
 {
     bool more = reader->input.data != reader->input.end || advance_part(reader);
     return reader->input.packed ? reader->input.header != reader->input.header_end : more;
@@ -89,7 +77,7 @@ static bool has_packet(tile_reader *reader)
  * has a fixed number free and some more per byte, far more than a sane encoder needs. */
 enum { FREE_LOOKS = 1 << 22, LOOKS_PER_BYTE = 64 };
 
-static bool looks_too_often(const tile_reader *reader, uint64_t skipped)
+static bool looks_too_often(const l2k_tile_reader *reader, uint64_t skipped)
 {
     return reader->input.looks + skipped > FREE_LOOKS + LOOKS_PER_BYTE * reader->bytes;
 }
@@ -99,14 +87,14 @@ enum { MOST_AT_ONCE = 1 << 16 };
 
 /* If the file is read in parts: the bytes to read first of a packet of `length` bytes, 0 = unknown. EPH may follow
  * it. */
-static uint64_t bytes_at_once(const tile_reader *reader, uint32_t length)
+static uint64_t bytes_at_once(const l2k_tile_reader *reader, uint32_t length)
 {
     enum { EPH_BYTES = 2 };
     const uint64_t known = length < MOST_AT_ONCE ? length + EPH_BYTES : MOST_AT_ONCE;
     return length == 0 || known < reader->header_bytes ? reader->header_bytes : known;
 }
 
-static l2k_status fetch_header(tile_reader *reader, uint32_t length)
+static l2k_status fetch_header(l2k_tile_reader *reader, uint32_t length)
 {
     l2k_packet_input *input = &reader->input;
     const l2k_context *context = reader->decoding->context;
@@ -119,7 +107,7 @@ static l2k_status fetch_header(tile_reader *reader, uint32_t length)
 
 /* Reads the packet at the input. If no packet can follow it, *stop says why. `skipped`: packets that the order has
  * passed over so far. */
-static l2k_status read_packet(tile_reader *reader, const l2k_packet_id *id, bool keep, uint64_t skipped,
+static l2k_status read_packet(l2k_tile_reader *reader, const l2k_packet_id *id, bool keep, uint64_t skipped,
                               l2k_packet_stop *stop)
 {
     l2k_status status = l2k_packet_read(reader->decoding->context, reader->tile, id, keep, &reader->input);
@@ -140,19 +128,19 @@ static l2k_status read_packet(tile_reader *reader, const l2k_packet_id *id, bool
 
 /* ---- One after the other -------------------------------------------------------------------------------------- */
 
-static bool has_all(const tile_reader *reader)
+static bool has_all(const l2k_tile_reader *reader)
 {
     return reader->wanted == reader->tile->num_precincts * reader->tile->coding->num_layers;
 }
 
 /* The packets end before the order does. OpenJPEG then reads empty ones, each of which needs its EPH. */
-static void miss_packets(const tile_reader *reader, l2k_packet_stop *stop)
+static void miss_packets(const l2k_tile_reader *reader, l2k_packet_stop *stop)
 {
     if (reader->decoding->like_openjpeg && reader->tile->coding->eph)
         *stop = (l2k_packet_stop){L2K_ERROR_CORRUPT, "has no EPH marker where its header promises a packet", ""};
 }
 
-static void note_excess(tile_reader *reader, const l2k_packet_id *id)
+static void note_excess(l2k_tile_reader *reader, const l2k_packet_id *id)
 {
     if (!reader->has_excess && reader->input.excess) {
         reader->excess = reader->number;
@@ -162,17 +150,38 @@ static void note_excess(tile_reader *reader, const l2k_packet_id *id)
     reader->number++;
 }
 
+static bool next_packet(l2k_tile_reader *reader, l2k_packet_order *order)
+{
+    return reader->awaits || l2k_packet_order_next(order, &reader->next);
+}
+
+/* Whether enough of the packet at the input has arrived. A header that turns out longer is read again. */
+static bool has_arrived(l2k_tile_reader *reader)
+{
+    const l2k_codestream *cs = reader->decoding->codestream;
+    l2k_packet_input *input = &reader->input;
+    if (!input->arrives || input->body_is_due)
+        return true;
+    if (!has_packet(reader))
+        return cs->has_end;
+    const bool is_complete = cs->has_end || reader->part + 1 < cs->num_parts;
+    input->sure = is_complete ? NULL : input->end;
+    return is_complete || (uint64_t)(input->end - input->data) >= reader->header_bytes;
+}
+
 /* Reads packets in order, up to the last wanted one or, if an earlier window reached that, up to the end, and enters
  * them into the index, if any. */
-static l2k_status read_packets(tile_reader *reader, l2k_packet_order *order, l2k_packet_index *index,
+static l2k_status read_packets(l2k_tile_reader *reader, l2k_packet_order *order, l2k_packet_index *index,
                                l2k_packet_stop *stop)
 {
     const l2k_decoding *d = reader->decoding;
-    l2k_packet_id id;
-    uint64_t left = reader->wanted;
     const bool to_end = has_all(reader) || (index && index->was_read);
-    while (!stop->error && (to_end || left > 0) && l2k_packet_order_next(order, &id)) {
+    while (!stop->error && (to_end || reader->left > 0) && next_packet(reader, order)) {
+        const l2k_packet_id id = reader->next;
         const bool keep = wanted(reader, &id);
+        reader->awaits = !has_arrived(reader);
+        if (reader->awaits)
+            return L2K_OK;
         if (!has_packet(reader)) {
             *stop = (l2k_packet_stop){L2K_ERROR_TRUNCATED, fewer_packets, ""};
             miss_packets(reader, stop);
@@ -183,10 +192,13 @@ static l2k_status read_packets(tile_reader *reader, l2k_packet_order *order, l2k
                 (uint64_t)(reader->input.data - d->codestream->data);
         L2K_TRY(fetch_header(reader, 0));
         L2K_TRY(read_packet(reader, &id, keep, order->skipped, stop));
+        reader->awaits = reader->input.body_is_due;
+        if (reader->awaits)
+            return L2K_OK;
         note_excess(reader, &id);
-        left -= keep;
+        reader->left -= keep;
     }
-    if (stop->error == L2K_ERROR_TRUNCATED && l2k_packet_order_next(order, &id))
+    if (stop->error == L2K_ERROR_TRUNCATED && l2k_packet_order_next(order, &reader->next))
         miss_packets(reader, stop);
     L2K_TRY(order->status);
     if (index && !reader->input.beyond) {
@@ -194,7 +206,7 @@ static l2k_status read_packets(tile_reader *reader, l2k_packet_order *order, l2k
         index->is_whole = to_end || stop->error;
         index->stop = *stop;
     }
-    bool more = reader->input.data != reader->input.end || reader->next_part != L2K_NO_PART;
+    bool more = reader->input.data != reader->input.end || next_part(reader) != L2K_NO_PART;
     if (!to_end || !more || stop->error)
         return L2K_OK;
     if (reader->has_excess && reader->excess_layer > 0 && !d->like_openjpeg)
@@ -233,7 +245,7 @@ static bool next_precinct(const l2k_tile *tile, precinct_iterator *iterator, l2k
 }
 
 /* Whether the index knows each wanted packet, or knows that it is absent. */
-static bool has_wanted(const tile_reader *reader, const l2k_packet_index *index)
+static bool has_wanted(const l2k_tile_reader *reader, const l2k_packet_index *index)
 {
     precinct_iterator iterator = {0};
     l2k_packet_id id;
@@ -246,7 +258,7 @@ static bool has_wanted(const tile_reader *reader, const l2k_packet_index *index)
 }
 
 /* If the file is read in parts: reads the first bytes of all wanted packets. */
-static l2k_status prefetch(const tile_reader *reader, const l2k_packet_index *index)
+static l2k_status prefetch(const l2k_tile_reader *reader, const l2k_packet_index *index)
 {
     const l2k_decoding *d = reader->decoding;
     l2k_need_list list = {.context = d->context};
@@ -262,7 +274,7 @@ static l2k_status prefetch(const tile_reader *reader, const l2k_packet_index *in
     return l2k_need_listed(&list);
 }
 
-static bool seek(tile_reader *reader, uint64_t offset)
+static bool seek(l2k_tile_reader *reader, uint64_t offset)
 {
     const l2k_codestream *cs = reader->decoding->codestream;
     const uint8_t *at = cs->data + offset;
@@ -275,7 +287,7 @@ static bool seek(tile_reader *reader, uint64_t offset)
     return false;
 }
 
-static l2k_status read_precinct(tile_reader *reader, const l2k_packet_index *index, l2k_packet_id id, bool *is_right,
+static l2k_status read_precinct(l2k_tile_reader *reader, const l2k_packet_index *index, l2k_packet_id id, bool *is_right,
                                 l2k_packet_stop *stop)
 {
     l2k_packet_stop own = {0};
@@ -300,7 +312,7 @@ static l2k_status read_precinct(tile_reader *reader, const l2k_packet_index *ind
 }
 
 /* *is_right: false if lengths turn out to be wrong. */
-static l2k_status read_indexed(tile_reader *reader, const l2k_packet_index *index, bool *is_right,
+static l2k_status read_indexed(l2k_tile_reader *reader, const l2k_packet_index *index, bool *is_right,
                                l2k_packet_stop *stop)
 {
     precinct_iterator iterator = {0};
@@ -313,17 +325,19 @@ static l2k_status read_indexed(tile_reader *reader, const l2k_packet_index *inde
 
 /* ---- All of it ------------------------------------------------------------------------------------------------- */
 
-static l2k_status start_packets(const l2k_decoding *d, l2k_tile_state *s, tile_reader *reader)
+static l2k_status start_packets(const l2k_decoding *d, l2k_tile_state *s, l2k_tile_reader *reader)
 {
     reader->number = 0;
     reader->has_excess = reader->input.excess = false;
-    reader->next_part = d->codestream->first_part[reader->index];
+    reader->part = L2K_NO_PART;
+    reader->left = reader->wanted;
+    reader->awaits = reader->input.body_is_due = false;
     reader->input.data = reader->input.end = d->codestream->end; /* empty, but a valid address */
     return l2k_start_packets(d, s);
 }
 
 /* Reads by the index if it has all wanted packets and is right, else in order. */
-static l2k_status read_wanted(const l2k_decoding *d, l2k_tile_state *s, tile_reader *reader, l2k_packet_index *index,
+static l2k_status read_wanted(const l2k_decoding *d, l2k_tile_state *s, l2k_tile_reader *reader, l2k_packet_index *index,
                               l2k_packet_stop *stop)
 {
     bool is_right;
@@ -340,11 +354,12 @@ static l2k_status read_wanted(const l2k_decoding *d, l2k_tile_state *s, tile_rea
     return read_packets(reader, &s->order, index, stop);
 }
 
+enum { FIRST_BYTES = 256, GROWTH = 8 };
+
 /* If a header is longer than expected, reads all packets again; bytes of the file that were read stay in memory. */
-static l2k_status read_with_headers(const l2k_decoding *d, l2k_tile_state *s, tile_reader *reader,
+static l2k_status read_with_headers(const l2k_decoding *d, l2k_tile_state *s, l2k_tile_reader *reader,
                                     l2k_packet_index *index, l2k_packet_stop *stop)
 {
-    enum { FIRST_BYTES = 256, GROWTH = 8 };
     const l2k_packet_input input = reader->input;
     reader->header_bytes = FIRST_BYTES;
     L2K_TRY(read_wanted(d, s, reader, index, stop));
@@ -361,7 +376,7 @@ static l2k_status read_with_headers(const l2k_decoding *d, l2k_tile_state *s, ti
 /* Some encoders send more coding passes than bit-planes, and are right otherwise. But if packets do not end with their
  * bytes either, lengths are wrong: an encoder that restarts Lblock with each layer (B.10.7.1 keeps it) is wrong from
  * that layer's first length on. So the layers before it are read again, alone. */
-static l2k_status keep_layers_before(const l2k_decoding *d, l2k_tile_state *s, tile_reader *reader)
+static l2k_status keep_layers_before(const l2k_decoding *d, l2k_tile_state *s, l2k_tile_reader *reader)
 {
     l2k_packet_stop stop = {0};
     reader->layers = reader->excess_layer;
@@ -370,16 +385,22 @@ static l2k_status keep_layers_before(const l2k_decoding *d, l2k_tile_state *s, t
     return read_with_headers(d, s, reader, NULL, &stop);
 }
 
-l2k_status l2k_read_packets(const l2k_decoding *d, l2k_tile_state *s)
+static l2k_tile_reader reader_of(const l2k_decoding *d, l2k_tile_state *s)
 {
-    const l2k_buffer *packed = &s->packed.bytes;
     const uint32_t all = s->coding.num_layers;
-    l2k_packet_stop stop = {0};
-    l2k_packet_index *index = NULL;
-    tile_reader reader = {.decoding = d, .tile = &s->tile, .index = s->tile.index};
+    l2k_tile_reader reader = {.decoding = d, .tile = &s->tile, .index = s->tile.index};
     reader.layers = d->layers ? l2k_min_u32(d->layers, all) : all;
     reader.wanted = l2k_window_precincts(&s->tile) * reader.layers;
     reader.input.like_openjpeg = d->like_openjpeg;
+    return reader;
+}
+
+l2k_status l2k_read_packets(const l2k_decoding *d, l2k_tile_state *s)
+{
+    const l2k_buffer *packed = &s->packed.bytes;
+    l2k_packet_stop stop = {0};
+    l2k_packet_index *index = NULL;
+    l2k_tile_reader reader = reader_of(d, s);
     reader.bytes = l2k_tile_bytes(d->codestream, s->tile.index) + packed->size;
     if (s->packed.used) {
         reader.input.packed = true;
@@ -399,5 +420,49 @@ l2k_status l2k_read_packets(const l2k_decoding *d, l2k_tile_state *s)
         reader.input = start;
         L2K_TRY(keep_layers_before(d, s, &reader));
     }
+    return stop.error ? report(d, s->tile.index, &stop) : L2K_OK;
+}
+
+/* ---- A codestream that is still arriving ------------------------------------------------------------------------ */
+
+/* The bytes may have moved, and more have arrived. */
+static void place_input(l2k_tile_reader *reader)
+{
+    const l2k_codestream *cs = reader->decoding->codestream;
+    if (reader->part == L2K_NO_PART) {
+        reader->input.data = reader->input.end = cs->end;
+        return;
+    }
+    reader->input.data = cs->data + reader->offset;
+    reader->input.end = cs->parts[reader->part].end;
+}
+
+l2k_status l2k_read_arrived_packets(const l2k_decoding *d, l2k_tile_state *s, bool ended, l2k_tile_reader *reader,
+                                    bool *restarted, bool *done)
+{
+    l2k_packet_stop stop = {0};
+    *restarted = false;
+    if (!reader->tile) {
+        *reader = reader_of(d, s);
+        reader->header_bytes = FIRST_BYTES;
+        L2K_TRY(start_packets(d, s, reader));
+    }
+    place_input(reader);
+    reader->input.arrives = !ended;
+    reader->input.sure = NULL;
+    reader->bytes = l2k_tile_bytes(d->codestream, s->tile.index);
+    L2K_TRY(read_packets(reader, &s->order, NULL, &stop));
+    while (reader->input.beyond) {
+        *restarted = true;
+        reader->header_bytes *= GROWTH;
+        reader->input.beyond = false;
+        stop = (l2k_packet_stop){0};
+        L2K_TRY(l2k_tile_restart(d->context, UINT64_MAX, &s->tile));
+        L2K_TRY(start_packets(d, s, reader));
+        L2K_TRY(read_packets(reader, &s->order, NULL, &stop));
+    }
+    reader->offset = (uint64_t)(reader->input.data - d->codestream->data);
+    *done = !reader->awaits;
+    s->is_whole = *done && !stop.error;
     return stop.error ? report(d, s->tile.index, &stop) : L2K_OK;
 }

@@ -1,4 +1,5 @@
 /* An image decoded by rows: of a single tile in strips, of several tiles by rows of these. */
+#include "base/memory.h"
 #include "codec/decode/blocks.h"
 #include "codec/decode/options.h"
 #include "codec/decode/outputs.h"
@@ -29,18 +30,61 @@ static l2k_status decode_strip(l2k_decoder *decoder, const l2k_decoding *d, cons
     return l2k_engine_decode_strip(&decoder->workers.groups[0].engine, slot_of(decoder), &request, planes);
 }
 
-/* Goes on to the next strip that passes on any rows. */
+/* Whether the packets of a precinct, and those before them, have been read. */
+static bool has_precinct(const struct l2k_row_decoding *r, const l2k_tile_state *s, const l2k_packet_id *id)
+{
+    const l2k_resolution *resolution = &s->tile.components[id->component].resolutions[id->resolution];
+    const l2k_packet_id *next = &r->reader->next;
+    const bool is_next =
+        next->component == id->component && next->resolution == id->resolution && next->precinct == id->precinct;
+    return s->order.layers_done[resolution->first_precinct + id->precinct] - (is_next ? 1u : 0) >= r->reader->layers;
+}
+
+/* Whether the code-blocks that the present strip reads of a resolution have arrived. */
+static bool has_resolution(const l2k_decoder *decoder, const struct l2k_row_decoding *r, uint32_t c, uint32_t resolution)
+{
+    const l2k_tile_state *s = &decoder->states[0];
+    const l2k_resolution *at = &s->tile.components[c].resolutions[resolution];
+    for (uint32_t b = 0; b < at->num_bands && !l2k_rect_empty(at->wanted); b++) {
+        const l2k_plan_rows rows = l2k_engine_strip_rows(slot_of(decoder), s->plan_component[c], &at->bands[b]);
+        for (uint32_t y = at->wanted.y0; y < at->wanted.y1; y++)
+            for (uint32_t x = at->wanted.x0; x < at->wanted.x1; x++) {
+                const l2k_packet_id id = {c, resolution, y * at->precincts.across + x, 0};
+                const l2k_rect rect = l2k_precinct_of(at, b, id.precinct)->grid.rect;
+                if (rect.y0 < rows.y1 && rows.y0 < rect.y1 && !has_precinct(r, s, &id))
+                    return false;
+            }
+    }
+    return true;
+}
+
+static bool has_arrived(const l2k_decoder *decoder, const struct l2k_row_decoding *r)
+{
+    const l2k_tile_state *s = &decoder->states[0];
+    bool arrived = true;
+    for (uint32_t c = 0; r->reader && r->reader->awaits && c < s->tile.num_components; c++)
+        for (uint32_t i = 0; l2k_wants_component(&r->d, c) && arrived && i < s->tile.components[c].num_resolutions; i++)
+            arrived = has_resolution(decoder, r, c, i);
+    return arrived;
+}
+
+/* Goes on to the next strip that passes on any rows, as far as the file has arrived. */
 static l2k_status next_strip(l2k_decoder *decoder, struct l2k_row_decoding *r)
 {
-    uint64_t end;
     r->y0 = r->y1;
-    while (r->under_way && r->y0 < r->area.y1 && l2k_engine_next_strip(slot_of(decoder), &end)) {
-        const uint64_t y1 = end > r->area.y1 >> r->d.discard ? r->area.y1 : end << r->d.discard;
+    while (r->under_way && r->y0 < r->area.y1) {
+        r->has_strip = r->has_strip || l2k_engine_next_strip(slot_of(decoder), &r->strip_end);
+        if (!r->has_strip)
+            break;
+        if (!has_arrived(decoder, r))
+            return L2K_OK;
+        const uint64_t y1 = r->strip_end > r->area.y1 >> r->d.discard ? r->area.y1 : r->strip_end << r->d.discard;
         if (y1 > r->y0) {
             r->y1 = (uint32_t)y1;
             return L2K_OK;
         }
         L2K_TRY(decode_strip(decoder, &r->d, NULL));
+        r->has_strip = false;
     }
     r->y1 = r->area.y1;
     return L2K_OK;
@@ -55,7 +99,8 @@ static l2k_status begin_tile(l2k_decoder *decoder, struct l2k_row_decoding *r, l
     if (s->is_absent || s->is_blank)
         return L2K_OK;
     L2K_TRY(l2k_prepare_blocks(&r->d, s, engine, job->slot));
-    r->in_strips = l2k_engine_runs_in_strips(job->slot) && !s->joined_later && reduces_alike(&r->d);
+    r->in_strips = l2k_engine_runs_in_strips(job->slot) && !s->joined_later && reduces_alike(&r->d) &&
+                   !(r->d.arrives && s->packed.used);
     if (!r->in_strips)
         return L2K_OK;
     L2K_TRY(l2k_fetch_blocks(&r->d, s));
@@ -92,9 +137,10 @@ static l2k_status begin_strips(l2k_decoder *decoder, struct l2k_row_decoding *r)
         r->wanted[c].data = only == UINT32_MAX || only == c ? r->wanted : NULL;
     r->d = l2k_decode_start(decoder, r->area, r->wanted);
     r->d.in_strips = true;
+    r->d.arrives = decoder->is_pushed && !decoder->has_ended;
     L2K_TRY(l2k_decoder_memory_kind(decoder, &r->d, &backend));
     L2K_TRY(l2k_decode_tiles(decoder, &r->d, backend, begin_share, decoder));
-    return r->in_strips ? next_strip(decoder, r) : L2K_OK;
+    return L2K_OK;
 }
 
 static l2k_status decode_rows(l2k_decoder *decoder, const struct l2k_row_decoding *r, const l2k_decoding *d)
@@ -122,6 +168,7 @@ static l2k_status get_strip(l2k_decoder *decoder, struct l2k_row_decoding *r, l2
     if (status == L2K_OK)
         status = l2k_sources_deliver(decoder, area, &sources, planes);
     l2k_sources_release(decoder, &sources);
+    r->has_strip = false;
     return status == L2K_OK ? next_strip(decoder, r) : status;
 }
 
@@ -155,9 +202,39 @@ static bool is_one_tile(const l2k_decoder *decoder, l2k_rect area)
            (area.y0 - grid->tile_y0) / grid->tile_height == (area.y1 - 1 - grid->tile_y0) / grid->tile_height;
 }
 
+/* Later tile-parts may have POC or PPT, which would change packets that have been read. */
+static l2k_status check_parts(l2k_decoder *decoder, struct l2k_row_decoding *r)
+{
+    const l2k_codestream *cs = &decoder->codestream;
+    l2k_tile_coding coding = {0};
+    l2k_packed_headers packed = {0};
+    if (cs->num_parts == r->num_parts)
+        return L2K_OK;
+    l2k_status status = l2k_codestream_tile_coding(cs, r->tile, &coding, &packed);
+    if (status == L2K_OK && (packed.used || !l2k_tile_coding_equals(&coding, &decoder->states[0].coding,
+                                                                    cs->siz.num_components)))
+        status = l2k_fail(&decoder->context, L2K_ERROR_UNSUPPORTED,
+                          "a tile-part whose header changes rows that are being decoded as they arrive");
+    l2k_tile_coding_release(&decoder->context, &coding);
+    l2k_buffer_release(&packed.bytes);
+    r->num_parts = cs->num_parts;
+    return status;
+}
+
+/* Reads what has arrived of the tile's packets. */
+static l2k_status read_arrived(l2k_decoder *decoder, struct l2k_row_decoding *r)
+{
+    bool restarted, done;
+    l2k_tile_state *s = &decoder->states[0];
+    L2K_TRY(check_parts(decoder, r));
+    L2K_TRY(l2k_read_arrived_packets(&r->d, s, decoder->has_ended, r->reader, &restarted, &done));
+    return restarted ? l2k_list_blocks(&r->d, s) : L2K_OK;
+}
+
 static l2k_status begin(l2k_decoder *decoder)
 {
     l2k_image image;
+    const bool arrives = decoder->is_pushed && !decoder->has_ended;
     L2K_TRY(l2k_decoder_image(decoder, &image));
     struct l2k_row_decoding *r = decoder->rows = l2k_allocate_zeroed(&decoder->context, 1, sizeof *r);
     if (!r)
@@ -166,7 +243,16 @@ static l2k_status begin(l2k_decoder *decoder)
     r->y0 = r->y1 = image.y0;
     if (is_one_tile(decoder, r->area))
         L2K_TRY(begin_strips(decoder, r));
-    if (!r->in_strips)
+    r->awaits_end = arrives && !r->in_strips;
+    if (arrives && r->in_strips) {
+        r->reader = l2k_allocate_zeroed(&decoder->context, 1, sizeof *r->reader);
+        if (!r->reader)
+            return l2k_fail(&decoder->context, L2K_ERROR_MEMORY, "out of memory for packets");
+        L2K_TRY(read_arrived(decoder, r));
+    }
+    if (r->in_strips)
+        return next_strip(decoder, r);
+    if (!r->awaits_end)
         next_tiles(decoder, r);
     return L2K_OK;
 }
@@ -189,6 +275,27 @@ l2k_status l2k_decoder_begin(l2k_decoder *decoder)
     return leave(decoder, before, begin(decoder));
 }
 
+static l2k_status arrive(l2k_decoder *decoder)
+{
+    struct l2k_row_decoding *r = decoder->rows;
+    if (r->awaits_end) {
+        if (!decoder->has_ended)
+            return L2K_OK;
+        l2k_decoder_leave_rows(decoder);
+        return begin(decoder);
+    }
+    if (!r->reader || !r->reader->awaits)
+        return L2K_OK;
+    L2K_TRY(read_arrived(decoder, r));
+    return r->y0 == r->y1 ? next_strip(decoder, r) : L2K_OK;
+}
+
+l2k_status l2k_rows_arrive(l2k_decoder *decoder)
+{
+    const int before = l2k_decoder_enter(decoder);
+    return leave(decoder, before, decoder->rows ? arrive(decoder) : L2K_OK);
+}
+
 static l2k_status check_begun(const l2k_decoder *decoder)
 {
     return decoder->rows ? L2K_OK : l2k_fail(&decoder->context, L2K_ERROR_STATE, "no image has been begun");
@@ -208,7 +315,9 @@ static l2k_status get_rows(l2k_decoder *decoder, const l2k_plane *planes)
     struct l2k_row_decoding *r = decoder->rows;
     if (!planes || r->y0 == r->y1)
         return l2k_fail(&decoder->context, planes ? L2K_ERROR_STATE : L2K_ERROR_ARGUMENT,
-                        planes ? "all rows of the image have been decoded" : "no planes to decode into");
+                        !planes                   ? "no planes to decode into"
+                        : r->y1 < r->area.y1 ? "the next rows of the image have not arrived"
+                                             : "all rows of the image have been decoded");
     const l2k_rect area = {r->area.x0, r->y0, r->area.x1, r->y1};
     return r->in_strips ? get_strip(decoder, r, area, planes) : get_tiles(decoder, r, area, planes);
 }

@@ -186,13 +186,19 @@ static l2k_status read_coding(const l2k_decoding *d, l2k_tile_state *s, uint32_t
     return l2k_tile_coding_copy(d->context, &s->read, siz->num_components, &s->coding);
 }
 
+/* An estimate that bounds what the headers may promise. */
+static uint64_t bytes_to_arrive(const l2k_decoding *d, uint32_t index)
+{
+    return area_of(l2k_tile_rect(&d->codestream->siz.grid, index)) * d->codestream->siz.num_components;
+}
+
 l2k_status l2k_read_tile(const l2k_decoding *d, l2k_tile_state *s, uint32_t index)
 {
     const l2k_codestream *cs = d->codestream;
-    s->is_absent = has_nothing(cs, index);
+    s->is_absent = !d->arrives && has_nothing(cs, index);
     if (s->is_absent)
         return l2k_missing_tile(d, index);
-    uint64_t bytes = l2k_tile_bytes(cs, index);
+    uint64_t bytes = d->arrives ? bytes_to_arrive(d, index) : l2k_tile_bytes(cs, index);
     L2K_TRY(charge(d, packets_of_parts(cs, index), bytes));
     L2K_TRY(read_coding(d, s, index));
     bytes += s->packed.bytes.size;
@@ -200,7 +206,7 @@ l2k_status l2k_read_tile(const l2k_decoding *d, l2k_tile_state *s, uint32_t inde
     if (s->is_absent)
         return l2k_missing_tile(d, index);
     L2K_TRY(create_tile(d, s, index, bytes));
-    if (!s->has_packets)
+    if (!s->has_packets && !d->arrives)
         L2K_TRY(l2k_read_packets(d, s));
     return check_reduction(d, s);
 }

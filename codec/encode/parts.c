@@ -128,7 +128,7 @@ static bool is_coded(const l2k_part_writer *w, const l2k_packet_id *id)
         const l2k_subband *band = &resolution->bands[b];
         const l2k_precinct *precinct = precinct_of(band, id->precinct);
         const uint32_t count = precinct ? l2k_precinct_blocks(precinct) : 0;
-        if (count && precinct->blocks[count - 1].rect.y1 > l2k_engine_coded_rows(w->slot, id->component, band))
+        if (count && precinct->blocks[count - 1].rect.y1 > l2k_engine_strip_rows(w->slot, id->component, band).y1)
             return false;
     }
     return true;

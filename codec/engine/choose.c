@@ -350,9 +350,9 @@ bool l2k_engine_next_strip(l2k_engine_slot *slot, uint64_t *end)
     return goes_on;
 }
 
-uint32_t l2k_engine_coded_rows(const l2k_engine_slot *slot, uint32_t c, const l2k_subband *band)
+l2k_plan_rows l2k_engine_strip_rows(const l2k_engine_slot *slot, uint32_t c, const l2k_subband *band)
 {
-    return l2k_plan_cells(slot->plan, c, l2k_band_number(band->resolution, band->orientation)).y1;
+    return l2k_plan_cells(slot->plan, c, l2k_band_number(band->resolution, band->orientation));
 }
 
 l2k_status l2k_engine_decode_strip(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request,

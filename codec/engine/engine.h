@@ -188,8 +188,9 @@ l2k_status l2k_engine_finish_decode(l2k_engine_slot *slot);
 bool l2k_engine_runs_in_strips(const l2k_engine_slot *slot);
 l2k_status l2k_engine_begin_strips(l2k_engine_slot *slot);
 bool l2k_engine_next_strip(l2k_engine_slot *slot, uint64_t *end);
-/* Rows of a subband of component c, in its domain, above which all code-blocks are coded after the present strip. */
-uint32_t l2k_engine_coded_rows(const l2k_engine_slot *slot, uint32_t c, const l2k_subband *band);
+/* The rows of a subband of the plan's component c whose code-blocks the present strip completes or reads; all above y1
+ * are then coded, or have been decoded. */
+l2k_plan_rows l2k_engine_strip_rows(const l2k_engine_slot *slot, uint32_t c, const l2k_subband *band);
 l2k_status l2k_engine_decode_strip(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request,
                                    const l2k_plane *planes);
 void l2k_engine_send(l2k_engine *engine, const uint8_t *bytes, size_t num_bytes);

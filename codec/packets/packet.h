@@ -32,6 +32,10 @@ typedef struct l2k_packet_input {
      * goes on, sets `beyond`, and the tile has to be restarted. */
     const uint8_t *sure;
     bool beyond;
+    /* For a codestream that is still arriving: if the body goes beyond the end, its header is read, `body_is_due` set, and
+     * a later call with the same packet goes on. */
+    bool arrives, body_is_due;
+    size_t num_pending; /* then */
     uint64_t looks;    /* code-blocks visited so far: those that are not included may take no bits */
     const char *fault; /* after L2K_ERROR_CORRUPT: the header's fault, for the caller to report */
     bool excess;       /* a header promised more coding passes than bit-planes allow; the caller clears it */

@@ -201,6 +201,17 @@ static l2k_status take_body(const l2k_packet_reader *reader, const l2k_packet_id
     return L2K_OK;
 }
 
+/* Whether the bytes of the body are still arriving. */
+static bool awaits_body(const l2k_packet_reader *reader, l2k_packet_input *input)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; input->arrives && i < reader->num_pending; i++)
+        bytes += reader->tile->pending[i].bytes;
+    input->body_is_due = bytes > (uint64_t)(input->end - input->data);
+    input->num_pending = reader->num_pending;
+    return input->body_is_due;
+}
+
 static bool at_marker(const uint8_t *data, const uint8_t *end, unsigned code)
 {
     return end - data >= 2 && data[0] == 0xFF && data[1] == code;
@@ -268,6 +279,16 @@ static l2k_status read_header(l2k_packet_reader *reader, const l2k_packet_id *id
     return L2K_OK;
 }
 
+static l2k_status read_header_of(l2k_packet_reader *reader, const l2k_packet_id *id, l2k_packet_input *input)
+{
+    L2K_TRY(skip_sop(input));
+    const l2k_status status = read_header(reader, id, input);
+    input->fault = reader->fault;
+    input->excess |= reader->excess;
+    input->looks += reader->looks;
+    return status;
+}
+
 l2k_status l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, bool keep,
                            l2k_packet_input *input)
 {
@@ -275,12 +296,12 @@ l2k_status l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k
     l2k_packet_reader reader = {
         .context = context, .tile = tile, .coder = l2k_block_coder_for(style), .style = style, .keep = keep};
     reader.one_segment = !(style & (L2K_STYLE_BYPASS | L2K_STYLE_TERMALL));
-    L2K_TRY(skip_sop(input));
-    l2k_status status = read_header(&reader, id, input);
-    input->fault = reader.fault;
-    input->excess |= reader.excess;
-    input->looks += reader.looks;
-    L2K_TRY(status);
+    if (input->body_is_due)
+        reader.num_pending = input->num_pending;
+    else
+        L2K_TRY(read_header_of(&reader, id, input));
+    if (awaits_body(&reader, input))
+        return L2K_OK;
     L2K_TRY(take_body(&reader, id, input));
     if (id->layer + 1 == tile->coding->num_layers)
         l2k_precinct_leave(tile, &tile->components[id->component].resolutions[id->resolution], id->precinct);

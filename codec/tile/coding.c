@@ -221,6 +221,8 @@ void l2k_coding_set_cells(const l2k_tile_coding *coding, uint32_t num_components
         const l2k_component_coding *k = &coding->components[i];
         component->cell_log2_width = (uint8_t)l2k_max_u32(component->cell_log2_width, k->log2_block_width);
         component->cell_log2_height = (uint8_t)l2k_max_u32(component->cell_log2_height, k->log2_block_height);
+        for (unsigned r = 0; r <= k->levels; r++)
+            component->row_cells[r] = (uint8_t)l2k_max_u32(component->row_cells[r], l2k_coding_block_height(k, r));
     }
 }
 

@@ -151,6 +151,13 @@ static inline unsigned l2k_coding_halves_down(const l2k_component_coding *coding
     return resolution && l2k_splits_down(coding->unsplit, coding->levels - resolution + 1u);
 }
 
+/* Log2 of the height of a resolution's code-blocks (B.7). */
+static inline unsigned l2k_coding_block_height(const l2k_component_coding *coding, unsigned resolution)
+{
+    const unsigned precinct = coding->log2_precinct_height[resolution], halves = l2k_coding_halves_down(coding, resolution);
+    return coding->log2_block_height + halves < precinct ? coding->log2_block_height : precinct - halves;
+}
+
 static inline bool l2k_coding_has_band(const l2k_component_coding *coding, unsigned resolution, unsigned orientation)
 {
     return resolution == 0 || l2k_band_exists(coding->unsplit, l2k_band_level(coding->levels, resolution), orientation);

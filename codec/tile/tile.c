@@ -205,6 +205,33 @@ l2k_status l2k_tile_restart(const l2k_context *context, uint64_t most_precincts,
     return L2K_OK;
 }
 
+static uint64_t area_of(l2k_rect r)
+{
+    return (uint64_t)(r.x1 - r.x0) * (r.y1 - r.y0);
+}
+
+static void move_in_precinct(const l2k_tile *tile, const l2k_precinct *precinct, const uint8_t *from, const uint8_t *to)
+{
+    const size_t across = l2k_rect_width(precinct->kept), down = l2k_rect_height(precinct->kept);
+    if (!precinct->blocks || precinct->image != tile->image)
+        return;
+    for (size_t i = 0; i < across * down; i++)
+        for (l2k_contribution *k = precinct->blocks[i].received.first; k; k = k->next)
+            k->data = to + (k->data - from);
+}
+
+void l2k_tile_move_contributions(l2k_tile *tile, const uint8_t *from, const uint8_t *to)
+{
+    for (uint32_t c = 0; c < tile->num_components; c++)
+        for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++) {
+            const l2k_resolution *resolution = &tile->components[c].resolutions[r];
+            const uint64_t count = area_of(resolution->wanted);
+            for (uint32_t b = 0; b < resolution->num_bands; b++)
+                for (uint64_t p = 0; p < count; p++)
+                    move_in_precinct(tile, &resolution->bands[b].precincts[p], from, to);
+        }
+}
+
 uint64_t l2k_tile_samples(const l2k_tile *tile)
 {
     uint64_t samples = 0;
@@ -233,11 +260,6 @@ void l2k_tile_add_guard_bits(l2k_tile *tile, unsigned bits)
                 tile->components[c].resolutions[r].bands[b].max_planes += (uint16_t)bits;
 }
 
-static uint64_t area_of(l2k_rect r)
-{
-    return (uint64_t)(r.x1 - r.x0) * (r.y1 - r.y0);
-}
-
 static void renew_blocks(l2k_precinct *precinct)
 {
     const uint64_t count = area_of(precinct->kept);
@@ -260,10 +282,9 @@ static l2k_partition grid_of(const l2k_resolution *resolution, const l2k_subband
 {
     const l2k_component_coding *coding = band->component->coding;
     const unsigned across = l2k_coding_halves_across(coding, band->resolution);
-    const unsigned down = l2k_coding_halves_down(coding, band->resolution);
     return l2k_partition_make(precinct_in_band(resolution, band, precinct),
                               l2k_min_u32(coding->log2_block_width, resolution->precincts.log2_width - across),
-                              l2k_min_u32(coding->log2_block_height, resolution->precincts.log2_height - down));
+                              l2k_coding_block_height(coding, band->resolution));
 }
 
 static l2k_status make_blocks(const l2k_context *context, l2k_tile *tile, const l2k_subband *band,

@@ -200,6 +200,9 @@ bool l2k_tile_fits(const l2k_tile *tile, const l2k_siz *siz, uint32_t index);
  * L2K_ERROR_TRUNCATED as above. */
 l2k_status l2k_tile_restart(const l2k_context *context, uint64_t most_precincts, l2k_tile *tile);
 
+/* Decoder: moves all contributions of this image from bytes at `from` to a copy of them. */
+void l2k_tile_move_contributions(l2k_tile *tile, const uint8_t *from, const uint8_t *to);
+
 /* The number of samples of all components. */
 uint64_t l2k_tile_samples(const l2k_tile *tile);
 

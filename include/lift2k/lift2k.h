@@ -804,6 +804,17 @@ L2K_API l2k_status l2k_decoder_next_rows(const l2k_decoder *decoder, uint32_t *y
 L2K_API l2k_status l2k_decoder_get_rows(l2k_decoder *decoder, const l2k_plane *planes);
 L2K_API l2k_status l2k_decoder_end(l2k_decoder *decoder);
 
+/* In place of opening a file: takes its next bytes as they arrive, and copies them; 0 bytes end it, and later ones begin
+ * another file. L2K_INCOMPLETE until the headers have arrived; then the file is open. Between l2k_decoder_begin and _end,
+ * next_rows tells the rows that the bytes so far allow, y0 == y1 < the image's y1 if there are none. An image of one tile
+ * that the CPU decodes comes in strips as low as code-blocks allow, each when its packets have arrived. All others, files
+ * with packed packet headers, and L2K_DECODER_STRICT wait for the end of the file. A pointer to an ICC profile is valid
+ * until the next push. Before the end, limits that depend on the size of the file take at least 4096 bytes.
+ *
+ * Errors close the file: those of l2k_decoder_open, and, with rows under way, of l2k_decoder_get_rows; and
+ * L2K_ERROR_UNSUPPORTED for a tile-part header that changes the coding of rows under way. */
+L2K_API l2k_status l2k_decoder_push(l2k_decoder *decoder, const void *data, size_t bytes);
+
 /* l2k_decoder_open_memory, _image and _decode in one call. *planes are image->num_components planes that belong to the
  * decoder, each packed, in the smallest sample type that holds its component. Image and planes are valid until the
  * decoder's next call, or until it is freed; `data` must stay valid as long. Returns and errors as for those three;

@@ -96,9 +96,15 @@ static uint32_t distance_of(const l2k_plan_component *component)
     return component->dy ? component->dy : 1;
 }
 
-static uint32_t cell_of(const l2k_plan_component *component)
+static uint32_t cell_of(const l2k_plan_component *component, unsigned resolution)
 {
-    return (uint32_t)1 << component->cell_log2_height;
+    const unsigned lower = component->row_cells[resolution];
+    return (uint32_t)1 << (lower ? lower : component->cell_log2_height);
+}
+
+static uint32_t cell_in_band(const l2k_plan_component *component, const l2k_level_pass *s, unsigned orientation)
+{
+    return cell_of(component, s->levels - s->level + (orientation != L2K_LL));
 }
 
 /* Rows y0 * distance .. y1 * distance of the reference grid that hold all outputs. */
@@ -121,7 +127,7 @@ l2k_cpu_strips l2k_cpu_strips_of(const l2k_plan_spec *spec)
     uint64_t samples = 1, unit = 1, margin = 0, end;
     for (uint32_t c = 0; c < spec->num_components; c++) {
         const l2k_plan_component *component = &spec->components[c];
-        const uint64_t distance = distance_of(component), rows = 2 * distance * cell_of(component);
+        const uint64_t distance = distance_of(component), rows = 2 * distance * cell_of(component, component->levels - l2k_discarded(spec->direction, component));
         samples += l2k_rect_width(l2k_plan_output(spec->direction, component)) / distance;
         unit = (uint64_t)most((int64_t)unit, (int64_t)rows);
         margin = (uint64_t)most((int64_t)margin, l2k_wavelet_reach(l2k_plan_wavelet(component)) * (int64_t)distance);
@@ -139,16 +145,19 @@ void l2k_cpu_rewind(l2k_level_pass *passes, unsigned count)
         passes[i].done = passes[i].goal = passes[i].shape.passed.y0;
 }
 
-/* A level behind another waits for some rows, since each of its stripes reads some twice. */
-static int64_t at_least(const l2k_level_pass *s, int64_t goal, int64_t end, bool wait)
+/* A level behind another waits for some rows, since each of its stripes reads some twice; but for no more than complete
+ * a cell. */
+static int64_t at_least(const l2k_plan_component *component, const l2k_level_pass *s, int64_t goal, int64_t end,
+                        bool wait)
 {
-    if (goal >= end || goal - s->done >= LEAST_ROWS)
+    const int64_t rows = least(LEAST_ROWS, 2 * (int64_t)cell_in_band(component, s, L2K_HH));
+    if (goal >= end || goal - s->done >= rows)
         return least(goal, end);
-    return wait || goal <= s->done ? s->done : least(s->done + LEAST_ROWS, end);
+    return wait || goal <= s->done ? s->done : least(s->done + rows, end);
 }
 
 /* Goals from the number of rows of the first level that there are. */
-static void advance_forward(l2k_level_pass *passes, unsigned count, int64_t rows)
+static void advance_forward(const l2k_plan_component *component, l2k_level_pass *passes, unsigned count, int64_t rows)
 {
     for (unsigned i = 0; i < count; i++) {
         l2k_level_pass *s = &passes[i];
@@ -156,13 +165,13 @@ static void advance_forward(l2k_level_pass *passes, unsigned count, int64_t rows
         if (i == 0)
             s->goal = least(rows, end);
         else
-            s->goal = at_least(s, rows >= end ? end : rows - s->reach, end, true);
+            s->goal = at_least(component, s, rows >= end ? end : rows - s->reach, end, true);
         rows = rows_of_band(s, L2K_LL, s->goal);
     }
 }
 
 /* Goals from the goal of the first level. */
-static void advance_inverse(l2k_level_pass *passes, unsigned count, int64_t rows)
+static void advance_inverse(const l2k_plan_component *component, l2k_level_pass *passes, unsigned count, int64_t rows)
 {
     for (unsigned i = 0; i < count; i++) {
         l2k_level_pass *s = &passes[i];
@@ -170,7 +179,7 @@ static void advance_inverse(l2k_level_pass *passes, unsigned count, int64_t rows
         if (i == 0)
             s->goal = least(most(rows, s->done), end);
         else
-            s->goal = at_least(s, s->shape.passed.y0 + rows, end, false);
+            s->goal = at_least(component, s, s->shape.passed.y0 + rows, end, false);
         rows = s->goal > s->shape.passed.y0 ? rows_of_band(s, L2K_LL, least(s->goal + s->reach, s->shape.height)) : 0;
     }
 }
@@ -203,9 +212,9 @@ void l2k_cpu_set_goals(const l2k_plan_spec *spec, const l2k_cpu_strips *strips, 
     for (unsigned i = 0; i < count; i++)
         passes[i].done = passes[i].goal;
     if (forward)
-        advance_forward(passes, count, rows);
+        advance_forward(&spec->components[c], passes, count, rows);
     else
-        advance_inverse(passes, count, rows);
+        advance_inverse(&spec->components[c], passes, count, rows);
 }
 
 /* ---- Cells --------------------------------------------------------------------------------------------------- */
@@ -220,7 +229,7 @@ uint32_t l2k_cpu_cells_end(const l2k_plan_spec *spec, const l2k_plan_component *
         return band->held_y0;
     if (y == pass->shape.passed.y1 || rows == pass->shape.height)
         return band->held_y1;
-    const uint64_t cell = cell_of(component), end = band->y0 + (uint64_t)rows_of_band(pass, orientation, rows);
+    const uint64_t cell = cell_in_band(component, pass, orientation), end = band->y0 + (uint64_t)rows_of_band(pass, orientation, rows);
     const uint64_t whole = forward ? end / cell * cell : (end + cell - 1) / cell * cell;
     return (uint32_t)most(least((int64_t)whole, band->held_y1), band->held_y0);
 }
@@ -254,9 +263,8 @@ static int64_t samples_in_use(l2k_direction direction, const l2k_level_pass *bef
     return s->goal - least(read, s->done);
 }
 
-static void settle_band(const l2k_plan_component *component, l2k_band_rows *band)
+static void settle_band(uint32_t cell, l2k_band_rows *band)
 {
-    const uint32_t cell = cell_of(component);
     band->rows = (band->rows + cell - 1) / cell * cell;
     if (band->rows >= band->held_y1 - band->held_y0)
         band->rows = 0;
@@ -282,5 +290,5 @@ void l2k_cpu_measure_rows(const l2k_plan_spec *spec, const l2k_cpu_strips *strip
     }
     for (unsigned i = 0; i < count; i++)
         for (unsigned o = L2K_LL; o <= L2K_HH; o++)
-            settle_band(component, &passes[i].bands[o]);
+            settle_band(cell_in_band(component, &passes[i], o), &passes[i].bands[o]);
 }

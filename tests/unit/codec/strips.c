@@ -76,11 +76,25 @@ static settings random_settings(void)
     return s;
 }
 
+/* With coefficients beyond any precision in memory that has not been written. */
+static void *allocate_filled(void *unused, size_t bytes)
+{
+    (void)unused;
+    void *block = malloc(bytes);
+    return block ? memset(block, 0x7F, bytes) : NULL;
+}
+
+static void release(void *unused, void *block)
+{
+    (void)unused;
+    free(block);
+}
+
 static l2k_encoder *encoder_of(const settings *s, uint32_t strip_samples)
 {
     static const double ratios[2] = {12, 2};
     static const l2k_size sizes[] = {{64, 32}, {32, 64}, {64, 64}};
-    l2k_encoder *encoder = l2k_encoder_new(NULL);
+    l2k_encoder *encoder = l2k_encoder_new(&(l2k_hooks){.allocate = allocate_filled, .release = release});
     assert_non_null(encoder);
     for (int i = 0; i < L2K_ENCODER_NUM_OPTIONS; i++)
         if (s->values[i] != INT64_MIN)
@@ -120,13 +134,12 @@ static l2k_status put(l2k_encoder *encoder, const picture *p, uint32_t y0, uint3
     return status;
 }
 
-/* *early: whether packets may leave before the last rows; then *first is the share of rows before the first ones. */
+/* *early: whether packets may leave before the last rows. */
 static l2k_status encode_rows(const settings *s, const picture *p, uint32_t strip_samples, memory_file *out,
-                              unsigned *count, bool *early, double *first)
+                              unsigned *count, bool *early)
 {
     l2k_encoder *encoder = encoder_of(s, strip_samples);
     *out = memory_of(NULL, 0);
-    *first = 1;
     l2k_stream stream = stream_of(out);
     stream.rewrite = is_one_in(2) ? memory_rewrite : NULL;
     l2k_status status = l2k_encoder_begin(encoder, &p->image, &stream);
@@ -136,10 +149,7 @@ static l2k_status encode_rows(const settings *s, const picture *p, uint32_t stri
         assert_int_equal(l2k_encoder_next_rows(encoder, &y0, &y1), L2K_OK);
         if (y0 == y1)
             break;
-        const size_t before = out->size;
         status = put(encoder, p, y0, y1);
-        if (before > 0 && out->size > before && *first == 1)
-            *first = (double)(y1 - p->image.y0) / (p->image.y1 - p->image.y0);
     }
     if (status == L2K_OK)
         status = l2k_encoder_end(encoder);
@@ -187,7 +197,15 @@ static l2k_status decode_whole(l2k_decoder *decoder, picture *p)
     return l2k_decoder_decode(decoder, p->planes);
 }
 
-static l2k_decoder *open(const memory_file *file, const l2k_image *image, uint32_t strip_samples, uint32_t seed)
+static void set_region(l2k_decoder *decoder, const l2k_image *image, uint32_t seed)
+{
+    if (seed % 3 != 1)
+        return;
+    const uint32_t y0 = image->y0 + (image->y1 - image->y0) / 4, x0 = image->x0 + (image->x1 - image->x0) / 3;
+    assert_int_equal(l2k_decoder_set_region(decoder, x0, y0, image->x1, y0 + (image->y1 - y0 + 1) / 2 + 1), L2K_OK);
+}
+
+static l2k_decoder *decoder_for(const l2k_image *image, uint32_t strip_samples, uint32_t seed)
 {
     l2k_decoder *decoder = new_decoder(NULL, 1 + seed % 3);
     l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CPU);
@@ -196,12 +214,72 @@ static l2k_decoder *open(const memory_file *file, const l2k_image *image, uint32
     if (seed % 7 == 1)
         l2k_decoder_set(decoder, L2K_DECODER_COMPONENT, seed % image->num_components);
     decoder->context.strip_samples = strip_samples;
-    assert_int_equal(l2k_decoder_open_memory(decoder, file->data, file->size), L2K_OK);
-    if (seed % 3 == 1) {
-        const uint32_t y0 = image->y0 + (image->y1 - image->y0) / 4, x0 = image->x0 + (image->x1 - image->x0) / 3;
-        assert_int_equal(l2k_decoder_set_region(decoder, x0, y0, image->x1, y0 + (image->y1 - y0 + 1) / 2 + 1), L2K_OK);
-    }
     return decoder;
+}
+
+static l2k_decoder *open(const memory_file *file, const l2k_image *image, uint32_t strip_samples, uint32_t seed)
+{
+    l2k_decoder *decoder = decoder_for(image, strip_samples, seed);
+    assert_int_equal(l2k_decoder_open_memory(decoder, file->data, file->size), L2K_OK);
+    set_region(decoder, image, seed);
+    return decoder;
+}
+
+/* Takes the rows that have arrived; false at the end of the image, or after an error. */
+static bool take_rows(l2k_decoder *decoder, unsigned reduce, picture *p, unsigned *count, l2k_status *status)
+{
+    uint32_t y0, y1;
+    while (*status == L2K_OK && l2k_decoder_next_rows(decoder, &y0, &y1) == L2K_OK && y0 < y1) {
+        l2k_plane planes[MOST_CHANNELS];
+        part_of(&p->image, p, y0, y1, reduce, planes);
+        *status = l2k_decoder_get_rows(decoder, planes);
+        ++*count;
+    }
+    if (*status == L2K_OK && y1 < p->image.y1)
+        return true;
+    if (*status == L2K_OK)
+        *status = l2k_decoder_end(decoder);
+    return false;
+}
+
+/* From pieces of the file of random lengths, once as they arrive. *early: strips that came before the file's last
+ * byte. */
+static l2k_status decode_pushed(const memory_file *file, const l2k_image *image, uint32_t strip_samples, uint32_t seed,
+                                picture *p, unsigned *early)
+{
+    l2k_decoder *decoder = decoder_for(image, strip_samples, seed);
+    const size_t most = is_one_in(2) ? 100 : 3000;
+    size_t at = 0;
+    l2k_status status = L2K_INCOMPLETE;
+    bool begun = false, goes_on = true;
+    unsigned count = *early = 0;
+    for (bool ended = false; !ended && goes_on;) {
+        size_t bytes = 1 + random_below((uint32_t)most);
+        bytes = bytes < file->size - at ? bytes : file->size - at;
+        ended = bytes == 0;
+        *early = count;
+        void *piece = malloc(bytes + 1); /* which the library copies */
+        memcpy(piece, file->data + at, bytes);
+        status = l2k_decoder_push(decoder, piece, bytes);
+        free(piece);
+        at += bytes;
+        if (status == L2K_OK && !begun) {
+            l2k_image shown;
+            set_region(decoder, image, seed);
+            status = l2k_decoder_image(decoder, &shown);
+            if (status == L2K_OK)
+                picture_adopt(p, &shown);
+            if (status == L2K_OK)
+                status = l2k_decoder_begin(decoder);
+            begun = true;
+        }
+        if (begun)
+            goes_on = take_rows(decoder, seed % 4 == 1, p, &count, &status);
+        else
+            goes_on = status == L2K_INCOMPLETE;
+    }
+    l2k_decoder_free(decoder);
+    return status;
 }
 
 static void assert_same_samples(const memory_file *a, const memory_file *b)
@@ -223,10 +301,9 @@ static void assert_same_samples(const memory_file *a, const memory_file *b)
 static void test_strips(void **unused)
 {
     (void)unused;
-    unsigned most_strips[2] = {0}, early_files = 0;
-    double least_share = 1;
+    unsigned most_strips[2] = {0}, early_files = 0, early_rows = 0;
     for (unsigned n = 0; n < cases; n++) {
-        picture p, got[3] = {0};
+        picture p, got[4] = {0};
         memory_file whole, strips;
         unsigned count = 0;
         make_picture(&p);
@@ -236,14 +313,12 @@ static void test_strips(void **unused)
         if (s.values[L2K_ENCODER_TILE_HEIGHT] == INT64_MIN) {
             memory_file rows;
             bool early;
-            double first;
-            assert_int_equal(encode_rows(&s, &p, 1 + random_below(3000), &rows, &count, &early, &first), status);
+            assert_int_equal(encode_rows(&s, &p, 1 + random_below(3000), &rows, &count, &early), status);
             if (status == L2K_OK && !early)
                 assert_same_file(&rows, &whole);
             if (status == L2K_OK && early)
                 assert_same_samples(&rows, &whole);
             early_files += early;
-            least_share = early && first < least_share ? first : least_share;
             most_strips[0] = count > most_strips[0] ? count : most_strips[0];
             free(rows.data);
         }
@@ -257,9 +332,12 @@ static void test_strips(void **unused)
             const l2k_status decoded = decode_whole(decoders[0], &got[0]);
             assert_int_equal(decode_whole(decoders[1], &got[1]), decoded);
             assert_int_equal(decode_rows(decoders[1], seed % 4 == 1, &got[2], &count), decoded);
-            for (int i = 1; i < 3 && (decoded == L2K_OK || decoded == L2K_INCOMPLETE); i++)
+            unsigned early;
+            assert_int_equal(decode_pushed(&whole, &p.image, 1 + random_below(30000), seed, &got[3], &early), decoded);
+            early_rows += early > 0;
+            for (int i = 1; i < 4 && (decoded == L2K_OK || decoded == L2K_INCOMPLETE); i++)
                 assert_true(picture_equal(&got[0], &got[i]));
-            for (int i = 0; i < 3; i++)
+            for (int i = 0; i < 4; i++)
                 picture_free(&got[i]);
             l2k_decoder_free(decoders[0]);
             l2k_decoder_free(decoders[1]);
@@ -272,7 +350,91 @@ static void test_strips(void **unused)
     assert_in_range(most_strips[0], 8, 1000);
     assert_in_range(most_strips[1], 8, 1000);
     assert_in_range(early_files, cases / 50, cases / 3);
-    assert_true(least_share < 0.5);
+    assert_in_range(early_rows, cases / 20, cases);
+}
+
+/* Tiles of equal shape have strips that depend on their position on the reference grid. */
+static void test_positions(void **unused)
+{
+    (void)unused;
+    settings s = random_settings();
+    for (int i = 0; i < L2K_ENCODER_NUM_OPTIONS; i++)
+        s.values[i] = INT64_MIN;
+    set(&s, L2K_ENCODER_WAVELET, L2K_WAVELET_9_7);
+    set(&s, L2K_ENCODER_BLOCK_WIDTH, 16);
+    set(&s, L2K_ENCODER_BLOCK_HEIGHT, 16);
+    s.layers = 0;
+    s.precincts = false;
+    set(&s, L2K_ENCODER_THREADS, 1);
+    for (uint32_t height = 43; height < 60; height++) {
+        picture p;
+        memory_file files[2];
+        picture_shape(&p, 99, 264, 1);
+        p.image.y0 = 42;
+        p.components[0].precision = 15; /* coefficients of 32 bits */
+        picture_fill(&p, 0);
+        set(&s, L2K_ENCODER_TILE_HEIGHT, height);
+        assert_int_equal(encode(&s, &p, UINT32_MAX, &files[0]), L2K_OK);
+        assert_int_equal(encode(&s, &p, 1, &files[1]), L2K_OK);
+        assert_same_file(&files[1], &files[0]);
+        free(files[0].data);
+        free(files[1].data);
+        picture_free(&p);
+    }
+}
+
+/* Packets leave as rows come, and rows as packets come: the height of a precinct and the reach of the filters behind. */
+static void test_live(void **unused)
+{
+    (void)unused;
+    enum { ROWS = 1500, MOST_BEHIND = 128 + 124 + 128 + 128 };
+    static const l2k_size sizes[] = {{128, 128}, {64, 64}, {32, 32}, {16, 16}, {8, 8}, {4, 4}};
+    picture p, got;
+    memory_file file = memory_of(NULL, 0);
+    const l2k_stream stream = stream_of(&file);
+    picture_make(&p, 100, ROWS, 3);
+    picture_make(&got, 100, ROWS, 3);
+    l2k_encoder *encoder = l2k_encoder_new(NULL);
+    l2k_decoder *decoder = new_decoder(NULL, 2);
+    assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_BACKEND, L2K_BACKEND_CPU), L2K_OK);
+    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CPU), L2K_OK);
+    assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_STYLE, L2K_STYLE_HT), L2K_OK);
+    assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_PROGRESSION, L2K_PCRL), L2K_OK);
+    assert_int_equal(l2k_encoder_set_precincts(encoder, sizes, 6), L2K_OK);
+    assert_int_equal(l2k_encoder_begin(encoder, &p.image, &stream), L2K_OK);
+    size_t pushed = 0;
+    uint32_t y0 = 0, y1 = 0, most_behind = 0, done = 0;
+    unsigned count = 0;
+    bool begun = false, goes_on = true;
+    for (bool ended = false; !ended;) {
+        assert_int_equal(l2k_encoder_next_rows(encoder, &y0, &y1), L2K_OK);
+        ended = y0 == y1;
+        assert_int_equal(ended ? l2k_encoder_end(encoder) : put(encoder, &p, y0, y1), L2K_OK);
+        l2k_status status = L2K_OK;
+        if (file.size > pushed)
+            status = l2k_decoder_push(decoder, file.data + pushed, file.size - pushed);
+        pushed = file.size;
+        if (ended)
+            status = l2k_decoder_push(decoder, NULL, 0);
+        if (pushed > 0 && !begun) {
+            assert_int_equal(status, L2K_OK);
+            assert_int_equal(l2k_decoder_begin(decoder), L2K_OK);
+            begun = true;
+        }
+        goes_on = goes_on && (!begun || take_rows(decoder, 0, &got, &count, &status));
+        if (begun && goes_on)
+            assert_int_equal(l2k_decoder_next_rows(decoder, &done, &y0), L2K_OK);
+        most_behind = goes_on && y1 - done > most_behind ? y1 - done : most_behind;
+    }
+    assert_false(goes_on);
+    assert_true(picture_equal(&p, &got));
+    assert_in_range(most_behind, 128, MOST_BEHIND);
+    assert_in_range(count, 8, 12);
+    l2k_encoder_free(encoder);
+    l2k_decoder_free(decoder);
+    picture_free(&p);
+    picture_free(&got);
+    free(file.data);
 }
 
 /* A change of devices ends the image, too. */
@@ -312,6 +474,7 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         cases = (unsigned)strtoul(argv[1], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_strips), cmocka_unit_test(test_order_of_calls)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_strips), cmocka_unit_test(test_positions),
+                                       cmocka_unit_test(test_live), cmocka_unit_test(test_order_of_calls)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
