@@ -255,6 +255,52 @@ static inline l2k_status scenario_decode_memory(const scenario_files *files, con
     return status;
 }
 
+static inline l2k_status scenario_take_rows(l2k_decoder *d, const scenario_files *files, const picture *got)
+{
+    uint32_t y0, y1;
+    l2k_status status = L2K_OK;
+    while (status == L2K_OK && l2k_decoder_next_rows(d, &y0, &y1) == L2K_OK && y0 < y1) {
+        l2k_plane planes[MOST_CHANNELS];
+        for (uint32_t c = 0; c < files->p.image.num_components; c++) {
+            planes[c] = got->planes[c];
+            planes[c].data = (char *)planes[c].data + (ptrdiff_t)y0 * planes[c].row_stride;
+        }
+        status = l2k_decoder_get_rows(d, planes);
+    }
+    return status;
+}
+
+static inline l2k_status scenario_push(const scenario_files *files, const l2k_hooks *hooks, memory_file *out)
+{
+    (void)out;
+    enum { BYTES = 500 };
+    const memory_file *file = &files->ht_whole;
+    bool begun = false;
+    picture got;
+    picture_make(&got, files->p.image.x1, files->p.image.y1, files->p.image.num_components);
+    l2k_decoder *d = l2k_decoder_new(hooks);
+    l2k_status status = scenario_set_decoder(d, files);
+    for (size_t at = 0; status == L2K_OK && at <= file->size; at += BYTES) {
+        status = l2k_decoder_push(d, file->data + at, file->size - at < BYTES ? file->size - at : BYTES);
+        if (status == L2K_OK && !begun)
+            status = l2k_decoder_begin(d);
+        begun = begun || status == L2K_OK;
+        if (begun && status == L2K_OK)
+            status = scenario_take_rows(d, files, &got);
+        status = status == L2K_INCOMPLETE ? L2K_OK : status;
+    }
+    if (status == L2K_OK && file->size % BYTES)
+        status = l2k_decoder_push(d, NULL, 0);
+    if (status == L2K_OK)
+        status = scenario_take_rows(d, files, &got);
+    if (status == L2K_OK)
+        status = l2k_decoder_end(d);
+    assert_true(status != L2K_OK || picture_equal(&files->p, &got));
+    l2k_decoder_free(d);
+    picture_free(&got);
+    return status;
+}
+
 static inline l2k_status scenario_decode_batch(const scenario_files *files, const l2k_hooks *hooks, memory_file *out)
 {
     (void)out;
@@ -338,6 +384,7 @@ static const scenario scenarios[] = {{"encode, one tile, layers", scenario_encod
                                      {"decode a region", scenario_decode_region, true},
                                      {"decode from memory", scenario_decode_memory, true},
                                      {"decode a batch", scenario_decode_batch, true},
+                                     {"decode as bytes are pushed", scenario_push, true},
                                      {"transform", scenario_transform, true}};
 
 enum { NUM_SCENARIOS = sizeof scenarios / sizeof *scenarios };
