@@ -18,10 +18,10 @@ typedef struct png_job {
     size_t row_bytes;
     bool reported; /* the error is already reported */
     bool interlaced;
-    cli_metadata metadata; /* until the picture exists */
-    bool described;
-    int texts;      /* chunks of text with metadata so far */
-    uint8_t *whole; /* an interlaced picture, whose rows are complete only after the last pass */
+    cli_metadata metadata;    /* until the picture exists */
+    bool described, complete; /* the picture, its metadata */
+    int texts;                /* chunks of text with metadata so far */
+    uint8_t *whole;           /* an interlaced picture, whose rows are complete only after the last pass */
 } png_job;
 
 static void on_error(png_structp png, png_const_charp text)
@@ -167,7 +167,8 @@ static bool describe(png_job *job)
     read_density(job, &picture->image);
     job->row_bytes = (size_t)picture->components->width * channels * cli_sample_bytes(precision);
     picture->held = 2 * (uint64_t)job->row_bytes; /* libpng's */
-    if (png_get_interlace_type(png, info) != PNG_INTERLACE_NONE)
+    picture->at_once = png_get_interlace_type(png, info) != PNG_INTERLACE_NONE;
+    if (picture->at_once)
         picture->extra = (uint64_t)job->row_bytes * picture->components->height;
     return check_size(job);
 }
@@ -197,17 +198,53 @@ static bool take_text(png_job *job, const png_unknown_chunk *chunk)
     return done;
 }
 
+static bool take_chunk(png_job *job, const png_unknown_chunk *chunk)
+{
+    return memcmp(chunk->name, "eXIf", 4) == 0 ? keep(job, CLI_EXIF, chunk->data, chunk->size) : take_text(job, chunk);
+}
+
 /* All chunks that libpng does not read itself; 1: done with it. */
 static int on_chunk(png_structp png, png_unknown_chunkp chunk)
 {
     png_job *job = png_get_user_chunk_ptr(png);
-    bool done = true;
-    if (memcmp(chunk->name, "eXIf", 4) == 0)
-        done = keep(job, CLI_EXIF, chunk->data, chunk->size);
-    else
-        done = take_text(job, chunk);
+    const bool done = job->complete || take_chunk(job, chunk);
     job->reported = job->reported || !done;
     return done ? 1 : -1;
+}
+
+/* libpng will warn of one that is too long. */
+static bool read_chunk(png_job *job, const uint8_t head[8], uint64_t at)
+{
+    const cli_input *input = &job->reader->input;
+    png_unknown_chunk chunk = {.size = png_get_uint_32(head)};
+    memcpy(chunk.name, head + 4, 4);
+    if (chunk.size > CLI_PNG_MOST_TEXT)
+        return true;
+    chunk.data = malloc(chunk.size + 1);
+    bool done = chunk.data || cli_error(input->name, "out of memory");
+    if (done && cli_input_read_at(input, chunk.data, chunk.size, at) == (ptrdiff_t)chunk.size)
+        done = take_chunk(job, &chunk);
+    free(chunk.data);
+    return done;
+}
+
+/* Reads the metadata behind the samples, since by rows the encoder needs them before. */
+static bool look_behind(png_job *job)
+{
+    const cli_input *input = &job->reader->input;
+    uint8_t head[8];
+    uint64_t at = 0;
+    bool behind = false, done = true;
+    job->complete = cli_input_size(input, &at);
+    job->reader->picture.at_once |= !job->complete;
+    for (at = sizeof head; done && job->complete && cli_input_read_at(input, head, sizeof head, at) == sizeof head &&
+                           memcmp(head + 4, "IEND", 4) != 0;
+         at += 12 + (uint64_t)png_get_uint_32(head)) {
+        const bool samples = memcmp(head + 4, "IDAT", 4) == 0;
+        behind = behind || samples;
+        done = !behind || samples || read_chunk(job, head, at + sizeof head);
+    }
+    return done && cli_reader_in_time(job->reader);
 }
 
 #endif
@@ -240,6 +277,10 @@ static bool start(png_job *job)
     job->reader->picture.metadata = job->metadata;
     job->metadata = (cli_metadata){0};
     job->described = true;
+#ifdef PNG_READ_USER_CHUNKS_SUPPORTED
+    if (!look_behind(job))
+        return false;
+#endif
     set_transforms(job->png, job->info, job->reader->picture.num_entries > 0);
     job->interlaced = png_set_interlace_handling(job->png) > 1;
     png_read_update_info(job->png, job->info);

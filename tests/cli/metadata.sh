@@ -27,10 +27,24 @@ for name in little large; do
     done
 done
 runs "behind" encode behind.png behind.jp2 --quiet
-same "behind" exif behind.jp2 little.png
+for kind in xmp exif; do same "behind" $kind behind.jp2 little.png; done
 runs "by rows" encode behind.png rows.jp2 -t 8,4 --by-rows
-check "by rows: a warning" grep -q "behind the samples" err.log
-lacks "by rows" exif rows.jp2
+check "by rows: no warning" test "$(wc -l <err.log)" = 1
+runs "all tiles" encode behind.png tiles.jp2 -t 8,4 -r 1
+check "by rows" cmp rows.jp2 tiles.jp2
+cat behind.png | "$lift2k" encode - rows.jp2 -t 8,4 --by-rows 2>err.log
+check "by rows from a pipe: a warning" grep -q "behind the samples" err.log
+lacks "by rows from a pipe" exif rows.jp2
+{ printf 'P5\n2600 2600\n255\n' && head -c 6760000 /dev/zero; } >zeros.pgm
+runs "in strips" encode zeros.pgm zeros.jp2 --quiet
+runs "in strips" decode zeros.jp2 zeros.png --quiet
+cut=$(($(wc -c <zeros.png) - 12)) # in front of IEND; plain.png has three empty chunks more than behind.png
+{ head -c $cut zeros.png && tail -c +$(($(wc -c <plain.png) - 47)) behind.png; } >strips.png
+runs "in strips" encode strips.png strips.jp2 -j 1 --quiet
+runs "in strips: at once" encode strips.png whole.jp2 -j 1 --quiet --verify
+cat strips.png | "$lift2k" encode - piped.jp2 --quiet
+for kind in xmp exif; do same "in strips" $kind strips.jp2 little.png; done
+for file in whole piped; do check "in strips: $file" cmp strips.jp2 $file.jp2; done
 runs "in front, by rows" encode little.png rows.jp2 -t 8,4 --by-rows
 check "in front, by rows: no warning" test "$(wc -l <err.log)" = 1
 same "in front, by rows" exif rows.jp2 little.png
