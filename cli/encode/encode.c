@@ -25,6 +25,7 @@ typedef struct coder {
 typedef struct encoding {
     const cli_options *options;
     l2k_format format;
+    bool is_alone; /* there is only one file */
     cli_share share;
     cli_boxes boxes; /* of all files */
     coder *coders;   /* share.coders of them */
@@ -112,13 +113,14 @@ static bool open_reader(cli_reader *reader, const cli_task *task, const cli_opti
 /* By rows, the next stage reads the samples. */
 static bool read_file(void *state, const cli_task *task, void *context)
 {
-    const cli_options *options = ((encoding *)context)->options;
+    const encoding *e = context;
+    const cli_options *options = e->options;
     encode_file *file = state;
     double start = cli_now();
     if (!open_reader(&file->reader, task, options, options->quiet) ||
         !cli_encode_check_profile(options, &file->reader.picture.image, file->reader.name))
         return false;
-    file->by_rows = cli_encode_by_rows(options, &file->reader.picture, task);
+    file->by_rows = cli_encode_by_rows(options, &file->reader.picture, task, e->is_alone);
     if (file->by_rows && options->verify && !cli_reader_can_repeat(task->input))
         return cli_error("--verify", "with --by-rows the picture is read twice; %s can only be read once",
                          file->reader.name);
@@ -147,7 +149,7 @@ static bool encode_picture(const encoding *e, coder *k, encode_file *file)
     if (!cli_boxes_attach(&e->boxes, !e->options->no_metadata, picture, &file->boxes))
         return false;
     const unsigned found = metadata_of(picture);
-    if (!cli_encode_picture(k->encoder, &k->messages, e->options, &file->reader, file->by_rows, &file->output,
+    if (!cli_encode_picture(k->encoder, &k->messages, e->options, &file->reader, &file->by_rows, &file->output,
                             &file->timings.seconds[L2K_STAGE_READ]))
         return false;
     if (metadata_of(picture) != found && !e->options->no_metadata && !e->options->quiet)
@@ -285,6 +287,7 @@ static int run_all(encoding *e, const cli_tasks *tasks)
 {
     static const cli_stages stages = {sizeof(encode_file), read_file, code_file, write_file, release_file};
     const cli_options *options = e->options;
+    e->is_alone = tasks->count == 1;
     cli_tally_begin(&e->tally, tasks->skipped);
     for (size_t i = 0; i < tasks->num_cut; i++)
         cli_tally_file(&e->tally, CLI_EXIT_FAILURE, tasks->cut);

@@ -178,12 +178,17 @@ static bool check_strips(checking *k)
     if (!describe(k, &info))
         return false;
     cli_strips_begin(&strips, &k->decoded, &info, 0, k->by_rows ? 0 : UINT64_MAX);
+    if (k->by_rows && cli_strips_suit_decoder(&strips, &info)) {
+        if (!cli_coded_begin_strips(k->check, &k->decoded))
+            return false;
+        strips.decoder = k->check->decoder;
+    }
     while (cli_strips_next(&strips)) {
         cli_strips_progress(&strips, CLI_VERIFY_FROM, 1);
         if (!check_strip(k, &strips))
             return false;
     }
-    return judge(k);
+    return (!strips.decoder || cli_coded_end_strips(k->check)) && judge(k);
 }
 
 static bool verify_written(checking *k, cli_input *written)

@@ -12,17 +12,22 @@
 
 #define MOST_LINES 20u
 
+void cli_messages_restart(cli_messages *messages)
+{
+    messages->first_error[0] = 0;
+    messages->device_failed = false;
+    messages->deadline = cli_deadline();
+    atomic_flag_clear(&messages->taken);
+}
+
 void cli_messages_init(cli_messages *messages, const char *subject, bool quiet)
 {
     messages->subject = subject;
     messages->quiet = quiet;
-    messages->first_error[0] = 0;
-    messages->device_failed = false;
     for (int i = 0; i < 16; i++)
         messages->said[i] = 0;
-    messages->deadline = cli_deadline();
     atomic_store(&messages->lines, 0);
-    atomic_flag_clear(&messages->taken);
+    cli_messages_restart(messages);
 }
 
 /* FNV-1a. */

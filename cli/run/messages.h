@@ -24,6 +24,9 @@ typedef struct cli_messages {
 /* Also starts the time of --timeout. `on_device` stays. */
 void cli_messages_init(cli_messages *messages, const char *subject, bool quiet);
 
+/* Starts the time again, and forgets errors, but not what was said. */
+void cli_messages_restart(cli_messages *messages);
+
 /* True when the time of --timeout has passed. */
 bool cli_messages_late(const cli_messages *messages);
 

@@ -36,6 +36,7 @@ static bool open_reader(cli_reader *reader)
     cli_picture_uniform(picture, raw->width, raw->height, raw->precision, false);
     for (uint32_t c = 0; c < raw->count; c++)
         picture->components[c].is_signed = raw->is_signed;
+    picture->at_once = !raw->interleaved && raw->count > 1 && !cli_input_size(&reader->input, &samples);
     return cli_picture_count(picture, &samples, reader->name) && check_size(reader);
 }
 

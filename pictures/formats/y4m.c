@@ -153,7 +153,8 @@ static bool find_frame(cli_reader *reader)
         if (!skip_frame(reader))
             return false;
     }
-    if (cli_input_size(&reader->input, &size)) {
+    reader->picture.at_once = !cli_input_size(&reader->input, &size);
+    if (!reader->picture.at_once) {
         job->start = job->at;
         reader->more_pages = size > job->at + job->frame_bytes;
     }

@@ -352,6 +352,36 @@ if [ -z "$L2K_NO_MEMORY_LIMIT" ]; then
     bytes=$(peak decode large.jp2 - --raw le)
     [ "$bytes" -gt "$limit" ] || fault "decoding at once takes only $bytes KiB: the limit says nothing"
     same "a large picture" large.raw back.raw
+
+    # Without tiles, a picture is read in strips; with --verify, all of it.
+    strips() { # strips NAME KIB ARGUMENTS...
+        checks=$((checks + 1))
+        bytes=$(peak encode "${@:3}" -I -r 20)
+        [ "${bytes:-$2}" -lt "$2" ] || fault "$1 in strips takes $bytes KiB"
+    }
+    mkfifo pipe
+    for ext in raw ppm png tif; do
+        [ $ext != tif ] || [ "$tiff" = 1 ] || continue
+        [ $ext = raw ] || runs "large, $ext" decode large.jp2 large.$ext
+        raw=
+        [ $ext != raw ] || raw="--raw $description"
+        runs "large, $ext" encode large.$ext all.jp2 $raw -I -r 20 --verify
+        cat pipe >piped.jp2 &
+        strips "$ext to a pipe" 55000 large.$ext pipe $raw
+        wait
+        same "$ext to a pipe" all.jp2 piped.jp2
+        [ $ext != ppm ] || strips "a pipe" 55000 - strips.jp2 < <(cat large.ppm)
+        [ $ext = ppm ] || strips "$ext" 55000 large.$ext strips.jp2 $raw
+        same "$ext in strips" all.jp2 strips.jp2
+        strips "$ext, verified" 90000 large.$ext verified.jp2 $raw --verify --by-rows
+        same "$ext, verified" all.jp2 verified.jp2
+        head -c $(($(wc -c <large.$ext) / 3)) large.$ext >cut.$ext
+        refuses "a third of $ext" x.jp2 "truncated|has 9000000 bytes" encode cut.$ext x.jp2 $raw
+    done
+    checks=$((checks + 1))
+    head -c 9000000 large.ppm | "$lift2k" encode - x.jp2 2>err.log && fault "a third of a pipe: worked"
+    check "a third of a pipe" grep -qx "lift2k: standard input: the file is truncated" err.log
+    check "a third of a pipe: no output" test ! -e x.jp2
     if [ -e texts.png ]; then
         checks=$((checks + 1))
         bytes=$(peak encode texts.png texts.jp2)
