@@ -1,4 +1,4 @@
-/* Encodes one picture from its reader into its output: all of it, or one row of tiles after another. */
+/* Encodes one picture from its reader into its output: all of it, or by rows of tiles or strips of a single tile. */
 #include "cli/encode/encode.h"
 
 #include "cli/run/messages.h"
@@ -53,7 +53,7 @@ static int on_rewrite(void *user, uint64_t offset, const void *buffer, size_t by
     return cli_output_write_at(user, offset, buffer, bytes) ? 0 : -1;
 }
 
-/* ---- Rows of tiles ------------------------------------------------------------------------------------------- */
+/* ---- By rows ------------------------------------------------------------------------------------------------- */
 
 typedef struct row_input {
     cli_reader *reader;
