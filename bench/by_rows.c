@@ -4,7 +4,11 @@
  * "x small" is the time of a sample over that in a picture of 2048 x 2048.
  *
  *     by_rows [--width N --height N] [--components N] [--bits N] [--tile N] [--threads N] [--turns N]
- *             [--coder ht|mq] [--wavelet 5/3|9/7] FILE
+ *             [--coder ht|mq] [--wavelet 5/3|9/7] [--live FPS] FILE
+ *
+ * --live: frames whose rows come at that pace, and packets that leave before the last row (PCRL, precincts of 128 rows of
+ * the frame); then these packets at the same pace, and rows that leave before the last packet (l2k_decoder_push). Prints
+ * the time from the last row to the last byte, and from the last byte to the last row: median and greatest of the frames.
  *
  * Without a size: 28260 x 52834, one component of 10 bits, and 18084 x 10173 RGB of 8 bits, untiled, with one thread;
  * each with both coders and wavelets. Each encoding or decoding has a process of its own. FILE is for codestreams, and
@@ -19,7 +23,7 @@
 enum { SMALL = 2048, SMALL_TURNS = 5, MOST_COMPONENTS = 4 };
 
 typedef struct task {
-    unsigned width, height, components, bits, tile, threads;
+    unsigned width, height, components, bits, tile, threads, live; /* frames a second */
     bool ht, irreversible;
     const char *path;
     unsigned turns;
@@ -110,6 +114,12 @@ typedef struct sink {
     double seconds;
 } sink;
 
+static int rewrite(void *user, uint64_t offset, const void *bytes, size_t count)
+{
+    sink *to = user;
+    return fflush(to->file) == 0 && pwrite(fileno(to->file), bytes, count, (off_t)offset) == (ssize_t)count ? 0 : -1;
+}
+
 static int append(void *user, const void *bytes, size_t count)
 {
     sink *to = user;
@@ -127,22 +137,28 @@ static void set_up(l2k_encoder *e, const task *t)
                                    {L2K_ENCODER_TILE_WIDTH, t->tile},
                                    {L2K_ENCODER_TILE_HEIGHT, t->tile},
                                    {L2K_ENCODER_BACKEND, L2K_BACKEND_CPU},
-                                   {L2K_ENCODER_THREADS, t->threads}};
+                                   {L2K_ENCODER_THREADS, t->threads},
+                                   {L2K_ENCODER_PROGRESSION, t->live ? L2K_PCRL : L2K_LRCP}};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         check(l2k_encoder_set(e, (l2k_encoder_option)settings[i][0], settings[i][1]) == L2K_OK, "an option");
+}
+
+static l2k_image image_of(const task *t, l2k_component components[MOST_COMPONENTS])
+{
+    for (unsigned c = 0; c < t->components; c++)
+        components[c] = (l2k_component){.dx = 1, .dy = 1, .precision = t->bits};
+    return (l2k_image){.x1 = t->width,
+                       .y1 = t->height,
+                       .num_components = t->components,
+                       .components = components,
+                       .colour = t->components >= 3 ? L2K_COLOUR_SRGB : L2K_COLOUR_GRAY};
 }
 
 static double encode_once(l2k_encoder *e, strip *s, const task *t, sink to)
 {
     l2k_component components[MOST_COMPONENTS] = {{0}};
-    for (unsigned c = 0; c < t->components; c++)
-        components[c] = (l2k_component){.dx = 1, .dy = 1, .precision = t->bits};
-    const l2k_image image = {.x1 = t->width,
-                             .y1 = t->height,
-                             .num_components = t->components,
-                             .components = components,
-                             .colour = t->components >= 3 ? L2K_COLOUR_SRGB : L2K_COLOUR_GRAY};
-    const l2k_stream stream = {.write = append, .user = &to};
+    const l2k_image image = image_of(t, components);
+    const l2k_stream stream = {.write = append, .rewrite = rewrite, .user = &to};
     uint32_t y0, y1;
     double seconds = -processor_seconds();
     check(l2k_encoder_begin(e, &image, &stream) == L2K_OK, "the beginning");
@@ -212,6 +228,123 @@ static void decode(void *argument)
     }
 }
 
+/* ---- Live ---------------------------------------------------------------------------------------------------------- */
+
+enum { FRAMES = 41, PUSHES = 128 };
+
+static void wait_until(double at)
+{
+    const double left = at - now();
+    if (left > 0)
+        nanosleep(&(struct timespec){(time_t)left, (long)(1e9 * (left - (double)(time_t)left))}, NULL);
+}
+
+typedef struct packets {
+    uint8_t *bytes;
+    size_t count, capacity;
+} packets;
+
+static int keep(void *user, const void *bytes, size_t count)
+{
+    packets *to = user;
+    check(to->count + count <= to->capacity, "room for packets");
+    memcpy(to->bytes + to->count, bytes, count);
+    to->count += count;
+    return 0;
+}
+
+/* Seconds from the last row to the last byte. */
+static double send_frame(l2k_encoder *e, const strip *frame, const task *t, packets *to, double start)
+{
+    l2k_component components[MOST_COMPONENTS] = {{0}};
+    const l2k_image image = image_of(t, components);
+    const l2k_stream stream = {.write = keep, .user = to};
+    uint32_t y0, y1;
+    to->count = 0;
+    check(l2k_encoder_begin(e, &image, &stream) == L2K_OK, "the beginning");
+    while (l2k_encoder_next_rows(e, &y0, &y1) == L2K_OK && y0 < y1) {
+        l2k_plane planes[MOST_COMPONENTS];
+        memcpy(planes, frame->planes, sizeof planes);
+        for (unsigned c = 0; c < t->components; c++)
+            planes[c].data = (char *)planes[c].data + y0 * planes[c].row_stride;
+        wait_until(start + (double)y1 / t->height / t->live);
+        check(l2k_encoder_put_rows(e, planes) == L2K_OK, "encoding");
+    }
+    check(l2k_encoder_end(e) == L2K_OK, "the end");
+    return now() - start - 1.0 / t->live;
+}
+
+/* Seconds from the last byte to the last row. */
+static double receive_frame(l2k_decoder *d, strip *rows, const task *t, const packets *from, double start)
+{
+    uint32_t y0, y1;
+    bool begun = false;
+    for (unsigned i = 0; i <= PUSHES; i++) {
+        const size_t first = from->count * i / PUSHES, end = i < PUSHES ? from->count * (i + 1) / PUSHES : first;
+        wait_until(start + (double)(i < PUSHES ? i + 1 : i) / PUSHES / t->live);
+        const l2k_status status = l2k_decoder_push(d, from->bytes + first, end - first);
+        check(status == L2K_OK || status == L2K_INCOMPLETE, "pushing");
+        if (status == L2K_OK && !begun)
+            check(l2k_decoder_begin(d) == L2K_OK, "the beginning");
+        begun = begun || status == L2K_OK;
+        while (begun && l2k_decoder_next_rows(d, &y0, &y1) == L2K_OK && y0 < y1)
+            check(l2k_decoder_get_rows(d, room_for(rows, t, y1 - y0)) == L2K_OK, "decoding");
+    }
+    check(l2k_decoder_end(d) == L2K_OK && y1 == t->height, "the end");
+    return now() - start - 1.0 / t->live;
+}
+
+static int compare_seconds(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void print_latency(const task *t, double seconds[FRAMES])
+{
+    qsort(seconds, FRAMES, sizeof *seconds, compare_seconds);
+    printf(" %.2f | %.2f | %.3f |", 1e3 * seconds[FRAMES / 2], 1e3 * seconds[FRAMES - 1],
+           seconds[FRAMES / 2] * t->live);
+}
+
+static void live(const task *t)
+{
+    const l2k_hooks hooks = {.message = report_message};
+    l2k_encoder *e = l2k_encoder_new(&hooks);
+    l2k_decoder *d = l2k_decoder_new(&hooks);
+    l2k_size precincts[6];
+    double seconds[2][FRAMES], start = 0;
+    strip frame = make_strip(t), rows = make_strip(t);
+    packets sent = {.capacity = (size_t)t->width * t->height * t->components * 3};
+    sent.bytes = share(sent.capacity);
+    for (unsigned i = 0; i < 6; i++)
+        precincts[i] = (l2k_size){(uint32_t)8192 >> i, (uint32_t)128 >> i};
+    check(e && d && l2k_encoder_set_precincts(e, precincts, 6) == L2K_OK &&
+              l2k_decoder_set(d, L2K_DECODER_THREADS, t->threads) == L2K_OK &&
+              l2k_decoder_set(d, L2K_DECODER_BACKEND, L2K_BACKEND_CPU) == L2K_OK,
+          "coders");
+    set_up(e, t);
+    room_for(&frame, t, t->height);
+    for (unsigned y = 0; y < t->height; y++)
+        make_row(t, y, frame.samples + y * frame.row_samples);
+    for (unsigned i = 0; i < FRAMES; i++, start += 1.0 / t->live) {
+        start = i ? start : now();
+        seconds[0][i] = send_frame(e, &frame, t, &sent, start);
+    }
+    for (unsigned i = 0; i < FRAMES; i++, start += 1.0 / t->live) {
+        start = i ? start : now();
+        seconds[1][i] = receive_frame(d, &rows, t, &sent, start);
+    }
+    printf("| %u x %u x %u, %u bits, %u fps | %s %s |", t->width, t->height, t->components, t->bits, t->live,
+           t->ht ? "HT" : "MQ", t->irreversible ? "9/7" : "5/3");
+    print_latency(t, seconds[0]);
+    print_latency(t, seconds[1]);
+    printf("\n");
+    fflush(stdout);
+    l2k_encoder_free(e);
+    l2k_decoder_free(d);
+}
+
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
 typedef struct figures {
@@ -258,7 +391,7 @@ int main(int argc, char **argv)
     const char *coder = "", *wavelet = "";
     const number_option known[] = {{"--width", &t.width}, {"--height", &t.height}, {"--components", &t.components},
                                    {"--bits", &t.bits},   {"--tile", &t.tile},     {"--threads", &t.threads},
-                                   {"--turns", &t.turns}};
+                                   {"--turns", &t.turns}, {"--live", &t.live}};
     int i = 1;
     for (; i + 1 < argc && argv[i][0] == '-'; i += 2)
         if (strcmp(argv[i], "--coder") == 0)
@@ -271,12 +404,14 @@ int main(int argc, char **argv)
         t.bits < 8 || t.bits > 16 || !t.width != !t.height) {
         fprintf(stderr,
                 "usage: by_rows [--width N --height N] [--components N] [--bits 8..16] [--tile N] [--threads N]\n"
-                "               [--turns N] [--coder ht|mq] [--wavelet 5/3|9/7] FILE\n");
+                "               [--turns N] [--coder ht|mq] [--wavelet 5/3|9/7] [--live FPS] FILE\n");
         return 2;
     }
     t.path = argv[i];
-    printf("| picture | coder | encode, Msamples/s | x small | MB beyond the code | decode, Msamples/s | x small | MB "
-           "beyond the file | bits a sample | dB |\n|---|---|---|---|---|---|---|---|---|---|\n");
+    printf("%s\n", t.live ? "| frames | coder | last row to last byte, ms | at most | frames | last byte to last row, ms | at "
+                            "most | frames |\n|---|---|---|---|---|---|---|---|"
+                          : "| picture | coder | encode, Msamples/s | x small | MB beyond the code | decode, Msamples/s | "
+                            "x small | MB beyond the file | bits a sample | dB |\n|---|---|---|---|---|---|---|---|---|---|");
     task pictures[] = {t, t};
     if (!t.width) {
         pictures[0].width = 28260, pictures[0].height = 52834, pictures[0].bits = 10;
@@ -287,7 +422,7 @@ int main(int argc, char **argv)
             pictures[p].ht = kind < 2;
             pictures[p].irreversible = kind % 2;
             if (strcmp(coder, kind < 2 ? "mq" : "ht") != 0 && strcmp(wavelet, kind % 2 ? "5/3" : "9/7") != 0)
-                row(&pictures[p]);
+                (t.live ? live : row)(&pictures[p]);
         }
     return 0;
 }

@@ -1,4 +1,4 @@
-/* gains: the tables of docs/numerics.md, that is, how large a coefficient can become, from the filters alone, and which
+/* Prints the tables of docs/numerics.md, that is, how large a coefficient can become, from the filters alone, and which
  * precisions fit int16.
  *
  * A coefficient is a linear function of the samples (5/3: but for rounding). The greatest value it can take, with
