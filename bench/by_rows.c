@@ -408,10 +408,11 @@ int main(int argc, char **argv)
         return 2;
     }
     t.path = argv[i];
-    printf("%s\n", t.live ? "| frames | coder | last row to last byte, ms | at most | frames | last byte to last row, ms | at "
-                            "most | frames |\n|---|---|---|---|---|---|---|---|"
-                          : "| picture | coder | encode, Msamples/s | x small | MB beyond the code | decode, Msamples/s | "
-                            "x small | MB beyond the file | bits a sample | dB |\n|---|---|---|---|---|---|---|---|---|---|");
+    printf("%s\n",
+           t.live ? "| frames | coder | last row to last byte, ms | at most | frames | last byte to last row, ms | at "
+                    "most | frames |\n|---|---|---|---|---|---|---|---|"
+                  : "| picture | coder | encode, Msamples/s | x small | MB beyond the code | decode, Msamples/s | "
+                    "x small | MB beyond the file | bits a sample | dB |\n|---|---|---|---|---|---|---|---|---|---|");
     task pictures[] = {t, t};
     if (!t.width) {
         pictures[0].width = 28260, pictures[0].height = 52834, pictures[0].bits = 10;

@@ -23,8 +23,7 @@ static bool same_cells(const l2k_plan_component *a, const l2k_plan_component *b)
 static bool share_shape(const l2k_plan_component *a, const l2k_plan_component *b)
 {
     return memcmp(&a->rect, &b->rect, sizeof a->rect) == 0 && memcmp(&a->window, &b->window, sizeof a->window) == 0 &&
-           same_cells(a, b) &&
-           a->levels == b->levels && a->discard == b->discard && same_wavelet(a, b) &&
+           same_cells(a, b) && a->levels == b->levels && a->discard == b->discard && same_wavelet(a, b) &&
            l2k_same_splits(a->unsplit, b->unsplit, a->levels);
 }
 

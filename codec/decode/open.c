@@ -52,7 +52,8 @@ l2k_status l2k_decoder_open_bytes(l2k_decoder *decoder, const uint8_t *data, siz
     if (bytes == 0)
         return l2k_fail(context, L2K_ERROR_TRUNCATED, "the file is empty");
     decoder->data = data;
-    decoder->file_bytes = decoder->is_pushed && !decoder->has_ended && bytes < L2K_ARRIVING_BYTES ? L2K_ARRIVING_BYTES : bytes;
+    decoder->file_bytes =
+        decoder->is_pushed && !decoder->has_ended && bytes < L2K_ARRIVING_BYTES ? L2K_ARRIVING_BYTES : bytes;
     L2K_TRY(l2k_need_header(context, data, ENOUGH_TO_DETECT, data + bytes));
     set_limit(decoder, l2k_decoder_memory_limit(decoder));
     L2K_TRY(check_kind(context, data, bytes));
@@ -83,7 +84,8 @@ l2k_status l2k_decoder_open(l2k_decoder *decoder, const l2k_stream *stream)
 {
     l2k_decoder_start_opening(decoder);
     if (!stream || !stream->read)
-        return l2k_decoder_finish_opening(decoder, l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "no stream to read from"));
+        return l2k_decoder_finish_opening(decoder,
+                                          l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "no stream to read from"));
     double start = l2k_stage_start(&decoder->context);
     l2k_status status = read_all(decoder, stream);
     if (status == L2K_OK)

@@ -287,8 +287,8 @@ static bool seek(l2k_tile_reader *reader, uint64_t offset)
     return false;
 }
 
-static l2k_status read_precinct(l2k_tile_reader *reader, const l2k_packet_index *index, l2k_packet_id id, bool *is_right,
-                                l2k_packet_stop *stop)
+static l2k_status read_precinct(l2k_tile_reader *reader, const l2k_packet_index *index, l2k_packet_id id,
+                                bool *is_right, l2k_packet_stop *stop)
 {
     l2k_packet_stop own = {0};
     for (id.layer = 0; id.layer < reader->layers && *is_right && !own.error; id.layer++) {
@@ -337,8 +337,8 @@ static l2k_status start_packets(const l2k_decoding *d, l2k_tile_state *s, l2k_ti
 }
 
 /* Reads by the index if it has all wanted packets and is right, else in order. */
-static l2k_status read_wanted(const l2k_decoding *d, l2k_tile_state *s, l2k_tile_reader *reader, l2k_packet_index *index,
-                              l2k_packet_stop *stop)
+static l2k_status read_wanted(const l2k_decoding *d, l2k_tile_state *s, l2k_tile_reader *reader,
+                              l2k_packet_index *index, l2k_packet_stop *stop)
 {
     bool is_right;
     reader->input.beyond = false;

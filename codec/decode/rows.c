@@ -41,7 +41,8 @@ static bool has_precinct(const struct l2k_row_decoding *r, const l2k_tile_state 
 }
 
 /* Whether the code-blocks that the present strip reads of a resolution have arrived. */
-static bool has_resolution(const l2k_decoder *decoder, const struct l2k_row_decoding *r, uint32_t c, uint32_t resolution)
+static bool has_resolution(const l2k_decoder *decoder, const struct l2k_row_decoding *r, uint32_t c,
+                           uint32_t resolution)
 {
     const l2k_tile_state *s = &decoder->states[0];
     const l2k_resolution *at = &s->tile.components[c].resolutions[resolution];
@@ -211,8 +212,8 @@ static l2k_status check_parts(l2k_decoder *decoder, struct l2k_row_decoding *r)
     if (cs->num_parts == r->num_parts)
         return L2K_OK;
     l2k_status status = l2k_codestream_tile_coding(cs, r->tile, &coding, &packed);
-    if (status == L2K_OK && (packed.used || !l2k_tile_coding_equals(&coding, &decoder->states[0].coding,
-                                                                    cs->siz.num_components)))
+    if (status == L2K_OK &&
+        (packed.used || !l2k_tile_coding_equals(&coding, &decoder->states[0].coding, cs->siz.num_components)))
         status = l2k_fail(&decoder->context, L2K_ERROR_UNSUPPORTED,
                           "a tile-part whose header changes rows that are being decoded as they arrive");
     l2k_tile_coding_release(&decoder->context, &coding);
@@ -315,7 +316,7 @@ static l2k_status get_rows(l2k_decoder *decoder, const l2k_plane *planes)
     struct l2k_row_decoding *r = decoder->rows;
     if (!planes || r->y0 == r->y1)
         return l2k_fail(&decoder->context, planes ? L2K_ERROR_STATE : L2K_ERROR_ARGUMENT,
-                        !planes                   ? "no planes to decode into"
+                        !planes              ? "no planes to decode into"
                         : r->y1 < r->area.y1 ? "the next rows of the image have not arrived"
                                              : "all rows of the image have been decoded");
     const l2k_rect area = {r->area.x0, r->y0, r->area.x1, r->y1};

@@ -13,13 +13,13 @@ typedef struct l2k_output {
     uint32_t num_tiles;
     bool by_tile; /* tiles are made one by one, and their code-blocks are not kept */
     l2k_made_packets
-        packets;      /* of the only tile, with EOC, if the engine made them; the tile's `bytes` then end before them */
+        packets; /* of the only tile, with EOC, if the engine made them; the tile's `bytes` then end before them */
     l2k_part_writer writer; /* of a tile in strips, if its packets leave one by one */
     l2k_buffer parts;       /* l2k_tile_part of every tile-part */
-    uint64_t written; /* bytes written to the stream */
-    uint64_t tlm_at;  /* offset of TLM in the output */
-    uint64_t ht_at;   /* offset of Ccap15 */
-    uint64_t box_at;  /* offset of the codestream's box */
+    uint64_t written;       /* bytes written to the stream */
+    uint64_t tlm_at;        /* offset of TLM in the output */
+    uint64_t ht_at;         /* offset of Ccap15 */
+    uint64_t box_at;        /* offset of the codestream's box */
 } l2k_output;
 
 /* Prepares the output of several tiles, each with `front` bytes of room before it. Release also after an error. */

@@ -28,8 +28,8 @@ typedef struct l2k_part_writer {
     l2k_packet_order order;
     l2k_packet_id before, next;
     bool has_next;
-    size_t change;      /* order.change of `before` */
-    uint32_t number;    /* of packets so far */
+    size_t change;   /* order.change of `before` */
+    uint32_t number; /* of packets so far */
     uint32_t num_parts, part;
     uint64_t psot_at;   /* in the stream, or in out->bytes */
     l2k_buffer packets; /* with PLT: of the tile-part; their lengths come first */

@@ -95,8 +95,8 @@ static l2k_status begin_packets(l2k_encoder *encoder, const l2k_engine_slot *slo
 {
     l2k_output *out = &encoder->output;
     L2K_TRY(make_head(encoder));
-    L2K_TRY(l2k_parts_begin(encoder, &encoder->tiles[0], &out->tiles[0], more_guard_bits, encoder->stream,
-                            &out->writer));
+    L2K_TRY(
+        l2k_parts_begin(encoder, &encoder->tiles[0], &out->tiles[0], more_guard_bits, encoder->stream, &out->writer));
     out->writer.slot = slot;
     return L2K_OK;
 }

@@ -36,9 +36,9 @@ typedef struct l2k_packet_input {
      * a later call with the same packet goes on. */
     bool arrives, body_is_due;
     size_t num_pending; /* then */
-    uint64_t looks;    /* code-blocks visited so far: those that are not included may take no bits */
-    const char *fault; /* after L2K_ERROR_CORRUPT: the header's fault, for the caller to report */
-    bool excess;       /* a header promised more coding passes than bit-planes allow; the caller clears it */
+    uint64_t looks;     /* code-blocks visited so far: those that are not included may take no bits */
+    const char *fault;  /* after L2K_ERROR_CORRUPT: the header's fault, for the caller to report */
+    bool excess;        /* a header promised more coding passes than bit-planes allow; the caller clears it */
 } l2k_packet_input;
 
 /* Reads one packet and advances the input past it. Keeps contributions only if `keep`; they point into the data.

@@ -154,7 +154,8 @@ static inline unsigned l2k_coding_halves_down(const l2k_component_coding *coding
 /* Log2 of the height of a resolution's code-blocks (B.7). */
 static inline unsigned l2k_coding_block_height(const l2k_component_coding *coding, unsigned resolution)
 {
-    const unsigned precinct = coding->log2_precinct_height[resolution], halves = l2k_coding_halves_down(coding, resolution);
+    const unsigned precinct = coding->log2_precinct_height[resolution],
+                   halves = l2k_coding_halves_down(coding, resolution);
     return coding->log2_block_height + halves < precinct ? coding->log2_block_height : precinct - halves;
 }
 

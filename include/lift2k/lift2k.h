@@ -569,12 +569,13 @@ L2K_API l2k_status l2k_encoder_encode_batch(l2k_encoder *encoder, l2k_encode_ite
  *     l2k_encoder_end             finishes the file
  *
  * With the option BY_TILE the unit is a tile, in tile order, and l2k_encoder_next_tile tells where the next one is. An
- * image of one tile is taken in strips of a few hundred rows if the CPU encodes it and no quantiser steps have to reach a
- * target: its coded bytes stay in memory, and the file, written with the last rows, is that of l2k_encoder_encode. But
- * to a stream without `rewrite`, packets leave as soon as their code-blocks are coded if progression PCRL (or CPRL, of
- * one component) allows it and neither targets, PLT, TLM, POC nor a profile with RCT do not: strips are then as low as
- * code-blocks allow, Psot is 0 (A.4.2) and RCT has a third guard bit. With precincts of 4 << r rows for resolution r, for
- * example, bytes leave every 128 rows at five levels.
+ * image of one tile is taken in strips if the CPU encodes it and no quantiser steps have to reach a target: its coded
+ * bytes stay in memory, and the file, written with the last rows, is that of l2k_encoder_encode.
+ *
+ * Live: to a stream without `rewrite`, such an image in progression PCRL, or CPRL with one component, leaves packet by
+ * packet, each when its code-blocks are coded, unless a target, PLT, TLM, POC or a profile with RCT prevents it. Strips
+ * are then as low as code-blocks allow, Psot is 0 (A.4.2), and RCT has a third guard bit. With five levels and precincts
+ * of 4 << r rows at resolution r, for example, bytes leave every 128 rows.
  *
  * Any failure ends the image, and so do l2k_encoder_begin and _encode. A call with missing arguments, or one that puts
  * rows when none are left, fails without any effect. To abandon an image, end it before all rows were put;
@@ -794,7 +795,7 @@ L2K_API l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *pla
 /* Decodes the image of l2k_decoder_image by rows, so that it is never in memory as a whole. After begin, get_rows yields
  * rows y0 to y1 - 1 of the reference grid, as told by next_rows; each plane begins with its component's first sample of
  * these rows, and needs as many rows as l2k_decoder_image gives with a region of them. An image of one tile comes in
- * strips of a few hundred rows if the CPU decodes it, any other by rows of tiles. After the last row y0 equals y1. `end`
+ * strips if the CPU decodes it, any other by rows of tiles. After the last row y0 equals y1. `end`
  * returns what l2k_decoder_decode would: L2K_OK, or L2K_INCOMPLETE. Options and region must not change between begin and
  * end. An error of begin or get_rows ends the image, as does any other decoding or opening.
  *

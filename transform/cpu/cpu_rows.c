@@ -127,7 +127,9 @@ l2k_cpu_strips l2k_cpu_strips_of(const l2k_plan_spec *spec)
     uint64_t samples = 1, unit = 1, margin = 0, end;
     for (uint32_t c = 0; c < spec->num_components; c++) {
         const l2k_plan_component *component = &spec->components[c];
-        const uint64_t distance = distance_of(component), rows = 2 * distance * cell_of(component, component->levels - l2k_discarded(spec->direction, component));
+        const uint64_t distance = distance_of(component),
+                       rows = 2 * distance *
+                              cell_of(component, component->levels - l2k_discarded(spec->direction, component));
         samples += l2k_rect_width(l2k_plan_output(spec->direction, component)) / distance;
         unit = (uint64_t)most((int64_t)unit, (int64_t)rows);
         margin = (uint64_t)most((int64_t)margin, l2k_wavelet_reach(l2k_plan_wavelet(component)) * (int64_t)distance);
@@ -229,7 +231,8 @@ uint32_t l2k_cpu_cells_end(const l2k_plan_spec *spec, const l2k_plan_component *
         return band->held_y0;
     if (y == pass->shape.passed.y1 || rows == pass->shape.height)
         return band->held_y1;
-    const uint64_t cell = cell_in_band(component, pass, orientation), end = band->y0 + (uint64_t)rows_of_band(pass, orientation, rows);
+    const uint64_t cell = cell_in_band(component, pass, orientation),
+                   end = band->y0 + (uint64_t)rows_of_band(pass, orientation, rows);
     const uint64_t whole = forward ? end / cell * cell : (end + cell - 1) / cell * cell;
     return (uint32_t)most(least((int64_t)whole, band->held_y1), band->held_y0);
 }
