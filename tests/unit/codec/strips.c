@@ -437,6 +437,42 @@ static void test_live(void **unused)
     free(file.data);
 }
 
+/* A later tile-part whose header changes the progression: too late for packets that have been read. */
+static void test_change_of_progression(void **unused)
+{
+    (void)unused;
+    static const uint8_t poc[] = {0xFF, 0x5F, 0, 9, 0, 0, 0, 1, 33, 255, 2};
+    picture p;
+    picture_make(&p, 64, 64, 1);
+    const encoder_setting chosen[] = {{L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM},
+                                      {L2K_ENCODER_PROGRESSION, L2K_RLCP},
+                                      {L2K_ENCODER_TILE_PARTS, L2K_TILE_PARTS_RESOLUTION}};
+    memory_file file = encode_with_all(&p, chosen, 3);
+    size_t at = 0;
+    for (unsigned parts = 0; parts < 2; at++)
+        parts += file.data[at] == 0xFF && file.data[at + 1] == 0x90;
+    at += 11; /* behind the second SOT */
+    file.data = realloc(file.data, file.size + sizeof poc);
+    memmove(file.data + at + sizeof poc, file.data + at, file.size - at);
+    memcpy(file.data + at, poc, sizeof poc);
+    file.data[at - 3] = (uint8_t)(file.data[at - 3] + sizeof poc); /* Psot */
+    assert_true(file.data[at - 3] >= sizeof poc);
+    l2k_decoder *decoder = new_decoder(NULL, 1);
+    l2k_status status = L2K_INCOMPLETE;
+    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CPU), L2K_OK);
+    for (size_t pushed = 0; status == L2K_INCOMPLETE && pushed < at; pushed++)
+        status = l2k_decoder_push(decoder, file.data + pushed, 1);
+    assert_int_equal(status, L2K_OK);
+    assert_int_equal(l2k_decoder_begin(decoder), L2K_OK);
+    for (size_t pushed = decoder->file.size; status == L2K_OK && pushed < file.size + sizeof poc; pushed++)
+        status = l2k_decoder_push(decoder, file.data + pushed, 1);
+    assert_int_equal(status, L2K_ERROR_UNSUPPORTED);
+    assert_int_equal(l2k_decoder_end(decoder), L2K_ERROR_STATE);
+    l2k_decoder_free(decoder);
+    picture_free(&p);
+    free(file.data);
+}
+
 /* A change of devices ends the image, too. */
 static void test_order_of_calls(void **unused)
 {
@@ -475,6 +511,7 @@ int main(int argc, char **argv)
     if (argc > 1)
         cases = (unsigned)strtoul(argv[1], NULL, 10);
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_strips), cmocka_unit_test(test_positions),
-                                       cmocka_unit_test(test_live), cmocka_unit_test(test_order_of_calls)};
+                                       cmocka_unit_test(test_live), cmocka_unit_test(test_change_of_progression),
+                                       cmocka_unit_test(test_order_of_calls)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
