@@ -100,13 +100,15 @@ static void measure_component(const l2k_plan_spec *spec, uint32_t c, unsigned th
 {
     l2k_rect held[L2K_MAX_SUBBANDS];
     const unsigned count = l2k_cpu_count_passes(spec, c);
+    size_t stripes = 0;
     l2k_cpu_shape_passes(spec, c, passes, held);
     l2k_cpu_measure_rows(spec, &s->strips, c, passes);
     for (unsigned i = 0; i < count; i++) {
         passes[i].stride = low_stride(passes[i].shape.width);
         s->row_stride = max_size(s->row_stride, passes[i].stride);
-        s->threads = max_size(s->threads, min_size(most_stripes(&passes[i], threads), threads));
+        stripes = max_size(stripes, most_stripes(&passes[i], threads));
     }
+    s->threads = min_size(s->threads + stripes, threads); /* components side by side */
     list_rows(passes, count, rows);
     l2k_layout_parts(spec->direction, spec->type, &spec->components[c], held, view);
     if (keeps_rows(rows, view->num_bands))
@@ -287,51 +289,66 @@ static l2k_cpu_stripe *const stripe_functions[2][2] = {
     [L2K_INVERSE] = {l2k_cpu_copy_inverse, l2k_cpu_synthesise},
 };
 
-/* Runs a pass to its goal, cut into stripes that the threads share. A single stripe starts no parallel region, so that
- * plans for one thread can run side by side inside one. */
-static l2k_status run_pass(const l2k_plan *plan, const l2k_level_pass *pass)
+static const l2k_level_pass *pass_of(const l2k_plan *plan, uint32_t c, unsigned number)
+{
+    const l2k_cpu_component *k = &((const l2k_cpu_state *)plan->state)->components[c];
+    return number < k->num_passes ? &k->passes[number] : NULL;
+}
+
+/* Of the rows up to the goal; 0 if another component's pass takes them, too. */
+static int64_t stripes_of(const l2k_plan *plan, const l2k_level_pass *pass)
+{
+    if (!pass || pass->num_joined == 0)
+        return 0;
+    return (int64_t)count_stripes(pass->shape.width, (uint64_t)(pass->goal - pass->done), pass->num_joined,
+                                  plan->context->threads);
+}
+
+/* Whether all components' passes of that number have work for several threads. Otherwise no parallel region starts, so
+ * that plans for one thread can run side by side inside one. */
+static bool is_parallel(const l2k_plan *plan, unsigned number)
+{
+    uint64_t samples = 0;
+    for (uint32_t c = 0; c < plan->spec.num_components && plan->context->threads > 1; c++) {
+        const l2k_level_pass *pass = pass_of(plan, c, number);
+        if (stripes_of(plan, pass) > 1)
+            return true;
+        samples += pass ? pass->shape.width * (uint64_t)(pass->goal - pass->done) : 0;
+    }
+    return plan->spec.num_components > 1 && samples >= MIN_PARALLEL_SAMPLES;
+}
+
+/* Runs all components' passes of that number to their goals, cut into stripes that the threads share. */
+static l2k_status run_passes(const l2k_plan *plan, unsigned number)
 {
     const l2k_cpu_state *state = plan->state;
-    l2k_cpu_stripe *run = stripe_functions[plan->spec.direction][pass->level > pass->discard];
-    const int64_t first = pass->done, height = pass->goal - first;
-    const int64_t stripes =
-        (int64_t)count_stripes(pass->shape.width, (uint64_t)height, pass->num_joined, plan->context->threads);
-    if (stripes <= 1)
-        return stripes ? run(plan, plan->planes, pass, state->scratch, first, first + height) : L2K_OK;
+    const bool parallel = is_parallel(plan, number);
     atomic_uint taken = 0;
     atomic_int status = L2K_OK;
-#pragma omp parallel num_threads(plan->context->threads)
+    (void)parallel; /* without OpenMP */
+#pragma omp parallel num_threads(plan->context->threads) if (parallel)
     {
         /* A thread takes its scratch with its first stripe: there may be more threads than stripes. */
         uint32_t *scratch = NULL;
-#pragma omp for schedule(dynamic)
-        for (int64_t i = 0; i < stripes; i++) {
-            if (!scratch)
-                scratch = state->scratch + atomic_fetch_add(&taken, 1) * state->sizes.scratch_samples;
-            l2k_status ended = L2K_OK;
-            if (status == L2K_OK)
-                ended = run(plan, plan->planes, pass, scratch, first + height * i / stripes,
-                            first + height * (i + 1) / stripes);
-            if (ended != L2K_OK)
-                status = ended;
+        for (uint32_t c = 0; c < plan->spec.num_components; c++) {
+            const l2k_level_pass *pass = pass_of(plan, c, number);
+            const int64_t stripes = stripes_of(plan, pass), first = stripes ? pass->done : 0,
+                          height = stripes ? pass->goal - first : 0;
+#pragma omp for schedule(dynamic) nowait
+            for (int64_t i = 0; i < stripes; i++) {
+                if (!scratch)
+                    scratch = state->scratch + atomic_fetch_add(&taken, 1) * state->sizes.scratch_samples;
+                l2k_status ended = L2K_OK;
+                if (status == L2K_OK)
+                    ended = stripe_functions[plan->spec.direction][pass->level > pass->discard](
+                        plan, plan->planes, pass, scratch, first + height * i / stripes,
+                        first + height * (i + 1) / stripes);
+                if (ended != L2K_OK)
+                    status = ended;
+            }
         }
     }
     return (l2k_status)status;
-}
-
-/* The passes behind the first, then the first; forward the first comes first. Joined components have theirs with the
- * first (forward) or the last of them (inverse). */
-static l2k_status run_component(const l2k_plan *plan, uint32_t c)
-{
-    const l2k_cpu_component *components = ((const l2k_cpu_state *)plan->state)->components, *k = &components[c];
-    const bool forward = plan->spec.direction == L2K_FORWARD;
-    const uint32_t first = plan->spec.component_transform && c < L2K_MAX_JOINED ? 0 : c;
-    if (forward && first == c)
-        L2K_TRY(run_pass(plan, &k->passes[0]));
-    for (unsigned i = 1; i < k->num_passes; i++)
-        L2K_TRY(run_pass(plan, &k->passes[forward ? i : k->num_passes - i]));
-    const bool is_last = c + 1 - first == components[first].passes[0].num_joined;
-    return !forward && is_last ? run_pass(plan, &components[first].passes[0]) : L2K_OK;
 }
 
 static uint64_t strip_end(const l2k_plan *plan)
@@ -372,8 +389,11 @@ static l2k_status run_strip(l2k_plan *plan)
     const l2k_cpu_state *state = plan->state;
     const double start = l2k_stage_start(plan->context);
     l2k_status status = L2K_OK;
-    for (uint32_t c = 0; c < plan->spec.num_components && status == L2K_OK; c++)
-        status = run_component(plan, c);
+    unsigned count = 0;
+    for (uint32_t c = 0; c < plan->spec.num_components; c++)
+        count = state->components[c].num_passes > count ? state->components[c].num_passes : count;
+    for (unsigned i = 0; i < count && status == L2K_OK; i++)
+        status = run_passes(plan, plan->spec.direction == L2K_FORWARD ? i : count - 1 - i);
     if (state->takes_planes && plan->spec.direction == L2K_FORWARD && status == L2K_OK)
         keep_rows(plan);
     l2k_stage_end(plan->context, L2K_STAGE_TRANSFORM, start);
