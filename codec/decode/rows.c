@@ -6,6 +6,7 @@
 #include "codec/decode/packets.h"
 #include "codec/decode/samples.h"
 #include "codec/decode/start.h"
+#include "codec/decode/tile.h"
 
 static l2k_engine_slot *slot_of(const l2k_decoder *decoder)
 {
@@ -102,8 +103,10 @@ static l2k_status begin_tile(l2k_decoder *decoder, struct l2k_row_decoding *r, l
     L2K_TRY(l2k_prepare_blocks(&r->d, s, engine, job->slot));
     r->in_strips = l2k_engine_runs_in_strips(job->slot) && !s->joined_later && reduces_alike(&r->d) &&
                    !(r->d.arrives && s->packed.used);
-    if (!r->in_strips)
+    if (!r->in_strips) {
+        l2k_tile_state_leave(&r->d, s);
         return L2K_OK;
+    }
     L2K_TRY(l2k_fetch_blocks(&r->d, s));
     L2K_TRY(l2k_need_blocks(&r->d, s));
     atomic_store(&s->damaged, false);

@@ -108,7 +108,7 @@ static void measure_component(const l2k_plan_spec *spec, uint32_t c, unsigned th
         s->row_stride = max_size(s->row_stride, passes[i].stride);
         stripes = max_size(stripes, most_stripes(&passes[i], threads));
     }
-    s->threads = min_size(s->threads + stripes, threads); /* components side by side */
+    s->threads = min_size((c > 0 ? s->threads : 0) + stripes, threads); /* components side by side */
     list_rows(passes, count, rows);
     l2k_layout_parts(spec->direction, spec->type, &spec->components[c], held, view);
     if (keeps_rows(rows, view->num_bands))
