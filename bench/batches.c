@@ -40,25 +40,6 @@ static canvas spread(const pnm *p, uint32_t most)
     return c;
 }
 
-/* The code of an image, in memory that stays from turn to turn. */
-typedef struct code {
-    uint8_t *bytes;
-    size_t count, room;
-} code;
-
-static int append(void *user, const void *bytes, size_t count)
-{
-    code *to = user;
-    if (to->count + count > to->room) {
-        to->room = 2 * (to->count + count);
-        to->bytes = realloc(to->bytes, to->room);
-        check(to->bytes != NULL, "memory");
-    }
-    memcpy(to->bytes + to->count, bytes, count);
-    to->count += count;
-    return 0;
-}
-
 typedef struct images {
     unsigned count;
     uint32_t side;
@@ -66,7 +47,7 @@ typedef struct images {
     l2k_component components[3];
     l2k_image image;
     l2k_plane planes[MOST_IMAGES][3], decoded[MOST_IMAGES][3];
-    code codes[MOST_IMAGES], reference[MOST_IMAGES];
+    coded_image codes[MOST_IMAGES], reference[MOST_IMAGES];
     l2k_stream streams[MOST_IMAGES];
     l2k_encode_item encode[MOST_IMAGES];
     l2k_decode_item decode[MOST_IMAGES];
@@ -100,7 +81,7 @@ static images *make_images(const pnm *p, const canvas *from, uint32_t side, unsi
     m->image = (l2k_image){.x1 = side, .y1 = side, .num_components = p->components, .components = m->components};
     for (unsigned i = 0; i < count; i++) {
         make_planes(p, m, i);
-        m->streams[i] = (l2k_stream){.write = append, .user = &m->codes[i]};
+        m->streams[i] = (l2k_stream){.write = append_code, .user = &m->codes[i]};
         m->encode[i] = (l2k_encode_item){&m->image, m->planes[i], &m->streams[i], L2K_OK};
         m->decode[i].planes = m->decoded[i];
     }
@@ -173,7 +154,7 @@ static void compare(images *m)
 {
     for (unsigned i = 0; i < m->count; i++) {
         if (!m->reference[i].bytes)
-            append(&m->reference[i], m->codes[i].bytes, m->codes[i].count);
+            append_code(&m->reference[i], m->codes[i].bytes, m->codes[i].count);
         check(m->codes[i].count == m->reference[i].count &&
                   memcmp(m->codes[i].bytes, m->reference[i].bytes, m->codes[i].count) == 0,
               "the comparison of codestreams");

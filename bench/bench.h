@@ -40,6 +40,25 @@ static inline void check(bool right, const char *what)
     exit(1);
 }
 
+/* The code of an image, in memory that stays from turn to turn; append_code is for streams. */
+typedef struct coded_image {
+    uint8_t *bytes;
+    size_t count, room;
+} coded_image;
+
+static inline int append_code(void *user, const void *bytes, size_t count)
+{
+    coded_image *to = (coded_image *)user;
+    if (to->count + count > to->room) {
+        to->room = 2 * (to->count + count);
+        to->bytes = (uint8_t *)realloc(to->bytes, to->room);
+        check(to->bytes != NULL, "memory");
+    }
+    memcpy(to->bytes + to->count, bytes, count);
+    to->count += count;
+    return 0;
+}
+
 static inline int by_value(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;

@@ -6,9 +6,10 @@
  *     by_rows [--width N --height N] [--components N] [--bits N] [--tile N] [--threads N] [--turns N]
  *             [--coder ht|mq] [--wavelet 5/3|9/7] [--live FPS] FILE
  *
- * --live: frames whose rows come at that pace, and packets that leave before the last row (PCRL, precincts of 128 rows of
- * the frame); then these packets at the same pace, and rows that leave before the last packet (l2k_decoder_push). Prints
- * the time from the last row to the last byte, and from the last byte to the last row: median and greatest of the frames.
+ * --live: frames whose rows come at that pace, and packets that leave before the last row (PCRL, precincts of 128 rows
+ * of the frame); then these packets at the same pace, and rows that leave before the last packet (l2k_decoder_push).
+ * Prints the time from the last row to the last byte, and from the last byte to the last row: median and greatest of
+ * the frames.
  *
  * Without a size: 28260 x 52834, one component of 10 bits, and 18084 x 10173 RGB of 8 bits, untiled, with one thread;
  * each with both coders and wavelets. Each encoding or decoding has a process of its own. FILE is for codestreams, and
@@ -239,26 +240,12 @@ static void wait_until(double at)
         nanosleep(&(struct timespec){(time_t)left, (long)(1e9 * (left - (double)(time_t)left))}, NULL);
 }
 
-typedef struct packets {
-    uint8_t *bytes;
-    size_t count, capacity;
-} packets;
-
-static int keep(void *user, const void *bytes, size_t count)
-{
-    packets *to = user;
-    check(to->count + count <= to->capacity, "room for packets");
-    memcpy(to->bytes + to->count, bytes, count);
-    to->count += count;
-    return 0;
-}
-
 /* Seconds from the last row to the last byte. */
-static double send_frame(l2k_encoder *e, const strip *frame, const task *t, packets *to, double start)
+static double send_frame(l2k_encoder *e, const strip *frame, const task *t, coded_image *to, double start)
 {
     l2k_component components[MOST_COMPONENTS] = {{0}};
     const l2k_image image = image_of(t, components);
-    const l2k_stream stream = {.write = keep, .user = to};
+    const l2k_stream stream = {.write = append_code, .user = to};
     uint32_t y0, y1;
     to->count = 0;
     check(l2k_encoder_begin(e, &image, &stream) == L2K_OK, "the beginning");
@@ -275,7 +262,7 @@ static double send_frame(l2k_encoder *e, const strip *frame, const task *t, pack
 }
 
 /* Seconds from the last byte to the last row. */
-static double receive_frame(l2k_decoder *d, strip *rows, const task *t, const packets *from, double start)
+static double receive_frame(l2k_decoder *d, strip *rows, const task *t, const coded_image *from, double start)
 {
     uint32_t y0, y1;
     bool begun = false;
@@ -294,17 +281,10 @@ static double receive_frame(l2k_decoder *d, strip *rows, const task *t, const pa
     return now() - start - 1.0 / t->live;
 }
 
-static int compare_seconds(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void print_latency(const task *t, double seconds[FRAMES])
 {
-    qsort(seconds, FRAMES, sizeof *seconds, compare_seconds);
-    printf(" %.2f | %.2f | %.3f |", 1e3 * seconds[FRAMES / 2], 1e3 * seconds[FRAMES - 1],
-           seconds[FRAMES / 2] * t->live);
+    const double middle = median(seconds, FRAMES); /* sorts them */
+    printf(" %.2f | %.2f | %.3f |", 1e3 * middle, 1e3 * seconds[FRAMES - 1], middle * t->live);
 }
 
 static void live(const task *t)
@@ -315,8 +295,7 @@ static void live(const task *t)
     l2k_size precincts[6];
     double seconds[2][FRAMES], start = 0;
     strip frame = make_strip(t), rows = make_strip(t);
-    packets sent = {.capacity = (size_t)t->width * t->height * t->components * 3};
-    sent.bytes = share(sent.capacity);
+    coded_image sent = {0};
     for (unsigned i = 0; i < 6; i++)
         precincts[i] = (l2k_size){(uint32_t)8192 >> i, (uint32_t)128 >> i};
     check(e && d && l2k_encoder_set_precincts(e, precincts, 6) == L2K_OK &&
@@ -341,6 +320,7 @@ static void live(const task *t)
     print_latency(t, seconds[1]);
     printf("\n");
     fflush(stdout);
+    free(sent.bytes);
     l2k_encoder_free(e);
     l2k_decoder_free(d);
 }
