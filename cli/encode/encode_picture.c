@@ -116,8 +116,8 @@ static l2k_status share_memory(l2k_encoder *encoder, row_input *input, uint64_t 
                          : l2k_encoder_set(encoder, L2K_ENCODER_LIMIT_MEMORY, (int64_t)cli_memory_left(taken));
 }
 
-/* Whether an image that has begun goes on by rows: not if the encoder takes them all at once, or the reader would unpack
- * rows of a file again for each strip. */
+/* Whether an image that has begun goes on by rows: not if the encoder takes them all at once, or the reader would
+ * unpack rows of a file again for each strip. */
 static bool goes_by_rows(const l2k_encoder *encoder, const cli_options *options, const cli_picture *picture)
 {
     const uint32_t rows = picture->image.y1 - picture->image.y0;

@@ -52,8 +52,8 @@ l2k_status l2k_codestream_open(const l2k_context *context, const uint8_t *data, 
                                const l2k_codestream_limits *limits, l2k_codestream *codestream);
 void l2k_codestream_close(l2k_codestream *codestream);
 
-/* Takes more bytes of an open codestream: `data` begins with those that it has, which are still at their old place, too.
- * The last tile-part goes on, and others may follow. Errors as above; it then can only be closed. */
+/* Takes more bytes of an open codestream: `data` begins with those that it has, which are still at their old place,
+ * too. The last tile-part goes on, and others may follow. Errors as above; it then can only be closed. */
 l2k_status l2k_codestream_extend(l2k_codestream *codestream, const uint8_t *data, size_t bytes);
 
 /* The packed packet headers of a whole tile. */

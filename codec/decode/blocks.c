@@ -95,8 +95,8 @@ static unsigned planes_below(unsigned planes, unsigned shift)
     return planes <= shift ? planes : planes - shift > shift ? planes - shift : shift;
 }
 
-/* The most bit-planes of any block of a subband, or of one that may still arrive. An HT block does not state how many of its subband's it needs, and an
- * engine may decode it before a region of interest is shifted down. */
+/* The most bit-planes of any block of a subband, or of one that may still arrive. An HT block does not state how many
+ * of its subband's it needs, and an engine may decode it before a region of interest is shifted down. */
 static unsigned measure_band(l2k_tile_state *s, const l2k_subband *band, bool arrives, size_t *at)
 {
     unsigned of_ht = arrives ? l2k_min_u32(band->max_planes, UINT8_MAX) : 0, of_mq = 0;

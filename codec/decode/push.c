@@ -29,10 +29,10 @@ static l2k_status try_to_open(l2k_decoder *decoder)
     return L2K_INCOMPLETE;
 }
 
-/* An open file grows. Its bytes, of which there may be a copy by now, start at `data`. */
-static l2k_status extend(l2k_decoder *decoder, const uint8_t *data)
+/* An open file has grown, and may have moved. */
+static l2k_status extend(l2k_decoder *decoder)
 {
-    const uint8_t *before = decoder->data;
+    const uint8_t *before = decoder->data, *data = decoder->file.data;
     const size_t at = decoder->is_jp2 ? decoder->jp2.codestream_at : 0, size = decoder->file.size;
     message_hook *message = silence(decoder);
     const l2k_status status = l2k_codestream_extend(&decoder->codestream, data + at, size - at);
@@ -70,7 +70,7 @@ static l2k_status push(l2k_decoder *decoder, const void *data, size_t bytes)
     l2k_buffer old = {.context = &decoder->context};
     l2k_status status = append(decoder, data, bytes, &old);
     if (status == L2K_OK)
-        status = decoder->is_open ? extend(decoder, decoder->file.data) : try_to_open(decoder);
+        status = decoder->is_open ? extend(decoder) : try_to_open(decoder);
     l2k_buffer_release(&old);
     if (status != L2K_OK || decoder->rows)
         return status;

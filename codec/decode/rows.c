@@ -31,7 +31,7 @@ static l2k_status decode_strip(l2k_decoder *decoder, const l2k_decoding *d, cons
     return l2k_engine_decode_strip(&decoder->workers.groups[0].engine, slot_of(decoder), &request, planes);
 }
 
-/* Whether the packets of a precinct, and those before them, have been read. */
+/* Whether all wanted packets of a precinct have been read. That at the input, which the order has counted, has not. */
 static bool has_precinct(const struct l2k_row_decoding *r, const l2k_tile_state *s, const l2k_packet_id *id)
 {
     const l2k_resolution *resolution = &s->tile.components[id->component].resolutions[id->resolution];

@@ -79,8 +79,8 @@ static l2k_status make_head(l2k_encoder *encoder)
     return L2K_OK;
 }
 
-/* Whether packets leave as soon as their code-blocks are coded. A file that can be rewritten has no need of that, and is
- * that of l2k_encoder_encode. Profiles fix the guard bits, of which RCT may need another one. */
+/* Whether packets leave as soon as their code-blocks are coded. A file that can be rewritten has no need of that, and
+ * is that of l2k_encoder_encode. Profiles fix the guard bits, of which RCT may need another one. */
 static bool leaves_early(const l2k_encoder *encoder)
 {
     const l2k_encoding *e = &encoder->encoding;

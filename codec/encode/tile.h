@@ -27,8 +27,8 @@ l2k_status l2k_encode_end_tile(const l2k_encode_call *call, l2k_engine *engine, 
 l2k_status l2k_encode_strip(const l2k_encode_call *call, l2k_engine *engine, l2k_engine_slot *slot, l2k_tile *tile);
 l2k_status l2k_encode_end_strips(const l2k_encode_call *call, l2k_engine_slot *slot, l2k_tile *tile);
 
-/* Notes the bit-planes that a coded block needs. `is_final`: guard bits cannot be added any more. L2K_ERROR_ARGUMENT: no
- * sample within its precision needs as many. */
+/* Notes the bit-planes that a coded block needs. `is_final`: guard bits cannot be added any more. L2K_ERROR_ARGUMENT:
+ * no sample within its precision needs as many. */
 l2k_status l2k_encode_check_block(const l2k_context *context, l2k_tile *tile, const l2k_block_place *place,
                                   bool is_final);
 

@@ -186,8 +186,8 @@ bool l2k_engines_fall_back(const l2k_engine_kind *kind, l2k_status status)
     return true;
 }
 
-/* Threads share a strip and wait for each other between levels, so with many of them it is larger, if that takes a small
- * part of the memory left. */
+/* Threads share a strip and wait for each other between levels, so with many of them it is larger, if that takes a
+ * small part of the memory left. */
 static void choose_strips(const l2k_engine *engine, l2k_plan_spec *spec)
 {
     enum { BYTES_OF_SAMPLE = 64 };

@@ -5,7 +5,8 @@
 #include "codec/packets/packet_order.h"
 
 /* Prepares a tile's encoder state: enters zero bit-planes into their tag trees and forgets all packets written before.
- * Before l2k_packet_measure and l2k_packet_skip; l2k_packet_write does so for each precinct with its layer 0. Error, here and in the next three functions: L2K_ERROR_CANCELLED, after which the tile can only be released. */
+ * Before l2k_packet_measure and l2k_packet_skip; l2k_packet_write does so for each precinct with its layer 0. Error,
+ * here and in the next three functions: L2K_ERROR_CANCELLED, after which the tile can only be released. */
 l2k_status l2k_packets_restart(const l2k_context *context, l2k_tile *tile);
 
 /* Writes one packet and advances the state of its precinct. `number` is the packet's position in the tile, for SOP.
@@ -32,8 +33,8 @@ typedef struct l2k_packet_input {
      * goes on, sets `beyond`, and the tile has to be restarted. */
     const uint8_t *sure;
     bool beyond;
-    /* For a codestream that is still arriving: if the body goes beyond the end, its header is read, `body_is_due` set, and
-     * a later call with the same packet goes on. */
+    /* For a codestream that is still arriving: if the body goes beyond the end, its header is read, `body_is_due` set,
+     * and a later call with the same packet goes on. */
     bool arrives, body_is_due;
     size_t num_pending; /* then */
     uint64_t looks;     /* code-blocks visited so far: those that are not included may take no bits */

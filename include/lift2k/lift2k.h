@@ -574,8 +574,8 @@ L2K_API l2k_status l2k_encoder_encode_batch(l2k_encoder *encoder, l2k_encode_ite
  *
  * Live: to a stream without `rewrite`, such an image in progression PCRL, or CPRL with one component, leaves packet by
  * packet, each when its code-blocks are coded, unless a target, PLT, TLM, POC or a profile with RCT prevents it. Strips
- * are then as low as code-blocks allow, Psot is 0 (A.4.2), and RCT has a third guard bit. With five levels and precincts
- * of 4 << r rows at resolution r, for example, bytes leave every 128 rows.
+ * are then as low as code-blocks allow, Psot is 0 (A.4.2), and RCT has a third guard bit. With five levels and
+ * precincts of 4 << r rows at resolution r, for example, bytes leave every 128 rows.
  *
  * Any failure ends the image, and so do l2k_encoder_begin and _encode. A call with missing arguments, or one that puts
  * rows when none are left, fails without any effect. To abandon an image, end it before all rows were put;
@@ -792,12 +792,12 @@ L2K_API l2k_status l2k_decoder_image(l2k_decoder *decoder, l2k_image *image);
  * L2K_ERROR_LIMIT, L2K_ERROR_MEMORY, L2K_ERROR_BACKEND, L2K_ERROR_CANCELLED. */
 L2K_API l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes);
 
-/* Decodes the image of l2k_decoder_image by rows, so that it is never in memory as a whole. After begin, get_rows yields
- * rows y0 to y1 - 1 of the reference grid, as told by next_rows; each plane begins with its component's first sample of
- * these rows, and needs as many rows as l2k_decoder_image gives with a region of them. An image of one tile comes in
- * strips if the CPU decodes it, any other by rows of tiles. After the last row y0 equals y1. `end`
- * returns what l2k_decoder_decode would: L2K_OK, or L2K_INCOMPLETE. Options and region must not change between begin and
- * end. An error of begin or get_rows ends the image, as does any other decoding or opening.
+/* Decodes the image of l2k_decoder_image by rows, so that it is never in memory as a whole. After begin, get_rows
+ * yields rows y0 to y1 - 1 of the reference grid, as told by next_rows; each plane begins with its component's first
+ * sample of these rows, and needs as many rows as l2k_decoder_image gives with a region of them. An image of one tile
+ * comes in strips if the CPU decodes it, any other by rows of tiles. After the last row y0 equals y1. `end` returns
+ * what l2k_decoder_decode would: L2K_OK, or L2K_INCOMPLETE. Options and region must not change between begin and end.
+ * An error of begin or get_rows ends the image, as does any other decoding or opening.
  *
  * Errors: those of l2k_decoder_decode; L2K_ERROR_STATE without begin, and for get_rows after the last row. */
 L2K_API l2k_status l2k_decoder_begin(l2k_decoder *decoder);
@@ -805,12 +805,13 @@ L2K_API l2k_status l2k_decoder_next_rows(const l2k_decoder *decoder, uint32_t *y
 L2K_API l2k_status l2k_decoder_get_rows(l2k_decoder *decoder, const l2k_plane *planes);
 L2K_API l2k_status l2k_decoder_end(l2k_decoder *decoder);
 
-/* In place of opening a file: takes its next bytes as they arrive, and copies them; 0 bytes end it, and later ones begin
- * another file. L2K_INCOMPLETE until the headers have arrived; then the file is open. Between l2k_decoder_begin and _end,
- * next_rows tells the rows that the bytes so far allow, y0 == y1 < the image's y1 if there are none. An image of one tile
- * that the CPU decodes comes in strips as low as code-blocks allow, each when its packets have arrived. All others, files
- * with packed packet headers, and L2K_DECODER_STRICT wait for the end of the file. A pointer to an ICC profile is valid
- * until the next push. Before the end, limits that depend on the size of the file take at least 4096 bytes.
+/* In place of opening a file: takes its next bytes as they arrive, and copies them; 0 bytes end it, and later ones
+ * begin another file. L2K_INCOMPLETE until the headers have arrived; then the file is open. Between l2k_decoder_begin
+ * and _end, next_rows tells the rows that the bytes so far allow, y0 == y1 < the image's y1 if there are none. An image
+ * of one tile that the CPU decodes comes in strips as low as code-blocks allow, each when its packets have arrived. All
+ * others, files with packed packet headers, and L2K_DECODER_STRICT wait for the end of the file. A pointer to an ICC
+ * profile is valid until the next push. Before the end, limits that depend on the size of the file take at least 4096
+ * bytes.
  *
  * Errors close the file: those of l2k_decoder_open, and, with rows under way, of l2k_decoder_get_rows; and
  * L2K_ERROR_UNSUPPORTED for a tile-part header that changes the coding of rows under way. */
