@@ -9,7 +9,7 @@ typedef struct l2k_row_functions {
     bool (*next_strip)(l2k_plan *plan);
     l2k_status (*run_strip)(l2k_plan *plan);
     l2k_plan_rows (*cells)(const l2k_plan *plan, uint32_t c, unsigned band);
-    const uint32_t *(*kept_rows)(const l2k_plan *plan, uint32_t c);
+    const uint32_t *(*first_rows)(const l2k_plan *plan, uint32_t c);
     void (*take_planes)(l2k_plan *plan); /* plan->planes are those of the strip */
     uint64_t (*strip_end)(const l2k_plan *plan);
 } l2k_row_functions;

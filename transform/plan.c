@@ -327,9 +327,9 @@ l2k_plan_rows l2k_plan_cells(const l2k_plan *plan, uint32_t c, unsigned band)
     return plan->backend->rows->cells(plan, c, band);
 }
 
-const uint32_t *l2k_plan_kept_rows(const l2k_plan *plan, uint32_t c)
+const uint32_t *l2k_plan_first_rows(const l2k_plan *plan, uint32_t c)
 {
-    return l2k_plan_is_by_rows(plan) ? plan->backend->rows->kept_rows(plan, c) : NULL;
+    return l2k_plan_is_by_rows(plan) ? plan->backend->rows->first_rows(plan, c) : NULL;
 }
 
 static l2k_status run(l2k_plan *plan, l2k_direction direction, const l2k_plane *planes)

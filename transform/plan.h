@@ -169,9 +169,9 @@ typedef struct l2k_plan_rows {
  * y0 is 0 at the first ones, and y1 UINT32_MAX at the last. */
 l2k_plan_rows l2k_plan_cells(const l2k_plan *plan, uint32_t c, unsigned band);
 
-/* The numbers of rows that the view of component c has of each subband at a time: row y of the subband's domain is its
- * row y % rows[band]; 0: it has all of them. NULL: all views have all rows, and there is a single strip. */
-const uint32_t *l2k_plan_kept_rows(const l2k_plan *plan, uint32_t c);
+/* The first row of each subband, in its domain, that the view of component c has in the present strip. NULL: all views
+ * have all rows, and there is a single strip. */
+const uint32_t *l2k_plan_first_rows(const l2k_plan *plan, uint32_t c);
 
 /* Memory that a CPU plan for `spec` with that many threads takes through the allocation hook, in bytes, including
  * alignment and a pool's rounding. Exact with a pool; without one the hook is asked for up to a ninth less. */

@@ -72,7 +72,7 @@ static double bytes_of_tree(const l2k_decoding *d, l2k_rect tile, uint64_t packe
                         &size);
         contributions += size.blocks * contributions_of_block(coding, coding->components[c].style);
         bytes += size.blocks * (sizeof(l2k_block) + sizeof(l2k_block_place) + sizeof(l2k_block_state) +
-                                4 * sizeof *((l2k_tag_reader *)0)->nodes);
+                                4 * sizeof *((l2k_tag_tree *)0)->nodes);
         bytes += size.precincts *
                  (sizeof(l2k_precinct) + 2 * sizeof(uint32_t) + sizeof(l2k_precinct_key) + sizeof(uint16_t));
     }

@@ -208,7 +208,7 @@ void l2k_engine_drop(l2k_engine *engine);
 static inline void l2k_engine_set_view(const l2k_engine_slot *slot, uint32_t c, l2k_tile_component *component)
 {
     component->view = l2k_plan_coefficients(slot->plan, c);
-    component->kept_rows = l2k_plan_kept_rows(slot->plan, c);
+    component->first_rows = l2k_plan_first_rows(slot->plan, c);
 }
 
 /* Whether a processor off the host has the slot's tile. */

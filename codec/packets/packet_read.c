@@ -76,7 +76,7 @@ static l2k_status too_many_planes(l2k_packet_reader *reader, const l2k_bit_reade
 
 /* The missing bit-planes of a code-block (B.10.5). One query with the highest threshold reads the same bits as queries
  * with rising ones: a node reads none before its parent is known. */
-static inline l2k_status get_planes(l2k_packet_reader *reader, const l2k_subband *band, const l2k_tag_reader *tree,
+static inline l2k_status get_planes(l2k_packet_reader *reader, const l2k_subband *band, const l2k_tag_tree *tree,
                                     uint32_t x, uint32_t y, l2k_block_state *block, l2k_bit_reader *bits)
 {
     if (!l2k_tag_decode(tree, x, y, band->max_planes + 1u, bits))

@@ -36,14 +36,20 @@ static l2k_precinct *precinct_of(const packet *p, uint32_t band)
     return l2k_rect_empty(b->rect) ? NULL : &b->precincts[p->precinct];
 }
 
-/* Sets each node to the least of its children. */
-static void rise(l2k_tag_tree *tree, uint32_t leaves)
+/* Sets each node above the leaves to the least of its children. */
+static void rise(const l2k_tag_tree *tree)
 {
-    l2k_tag_node *nodes = tree->nodes;
-    for (uint32_t i = leaves; i < tree->num_nodes; i++)
-        nodes[i].value = UINT32_MAX;
-    for (uint32_t i = 0; i + 1 < tree->num_nodes; i++)
-        nodes[nodes[i].parent].value = l2k_min_u32(nodes[nodes[i].parent].value, nodes[i].value);
+    l2k_tag_place above = {tree->nodes, 0, 0, tree->width, tree->height};
+    while (!l2k_tag_is_root(&above)) {
+        const l2k_tag_place below = above;
+        const uint32_t *child = below.level;
+        l2k_tag_rise(&above);
+        for (uint32_t y = 0; y < below.height; y++)
+            for (uint32_t x = 0; x < below.width; x++, child++) {
+                uint32_t *parent = above.level + (size_t)(y / 2) * above.width + x / 2;
+                *parent = (x | y) & 1 ? l2k_min_u32(*parent, *child) : *child;
+            }
+    }
 }
 
 /* Work per packet and per code-block in it, for l2k_poll. */
@@ -51,9 +57,11 @@ enum { WEIGHT_OF_PACKET = 64, WEIGHT_OF_BLOCK = 8 };
 
 static l2k_status make_trees(const l2k_context *context, l2k_tile *tile, l2k_precinct *precinct)
 {
-    const l2k_partition *grid = &precinct->grid;
-    L2K_TRY(l2k_tag_tree_create(context, &tile->arena, grid->across, grid->down, &precinct->coded.inclusion));
-    return l2k_tag_tree_create(context, &tile->arena, grid->across, grid->down, &precinct->coded.zero_planes);
+    l2k_tag_tree *inclusion = &precinct->coded.inclusion, *zero_planes = &precinct->coded.zero_planes;
+    inclusion->width = zero_planes->width = precinct->grid.across;
+    inclusion->height = zero_planes->height = precinct->grid.down;
+    L2K_TRY(l2k_tag_tree_create(context, &tile->arena, inclusion));
+    return l2k_tag_tree_create(context, &tile->arena, zero_planes);
 }
 
 static l2k_status restart_precinct(const l2k_context *context, l2k_tile *tile, l2k_precinct *precinct,
@@ -65,9 +73,10 @@ static l2k_status restart_precinct(const l2k_context *context, l2k_tile *tile, l
     for (uint32_t i = 0; i < count; i++) {
         precinct->blocks[i].lblock = L2K_FIRST_LBLOCK;
         precinct->blocks[i].passes_in = 0;
-        precinct->coded.zero_planes.nodes[i].value = max_planes - precinct->blocks[i].num_planes;
+        precinct->coded.zero_planes.nodes[i] = 2 * (max_planes - precinct->blocks[i].num_planes);
     }
-    rise(&precinct->coded.zero_planes, count);
+    if (count)
+        rise(&precinct->coded.zero_planes);
     return l2k_poll(context, WEIGHT_OF_PACKET + (uint64_t)WEIGHT_OF_BLOCK * count);
 }
 
@@ -91,7 +100,7 @@ l2k_status l2k_packets_restart(const l2k_context *context, l2k_tile *tile)
 
 static uint32_t pass_end(const l2k_block *block, unsigned pass)
 {
-    return block->coded.pass_bytes[pass] & ~L2K_PASS_TERMINATED;
+    return l2k_pass_end(block, pass) & ~L2K_PASS_TERMINATED;
 }
 
 /* Bytes of the passes from `first` to before `end`. */
@@ -104,7 +113,7 @@ static uint32_t bytes_between(const l2k_block *block, unsigned first, unsigned e
 static unsigned run_end(const packet *p, const l2k_block *block, unsigned first, unsigned end)
 {
     unsigned last = p->one_segment ? end - 1 : first;
-    while (last + 1 < end && !(block->coded.pass_bytes[last] & L2K_PASS_TERMINATED))
+    while (last + 1 < end && !(l2k_pass_end(block, last) & L2K_PASS_TERMINATED))
         last++;
     return last + 1;
 }
@@ -134,36 +143,41 @@ static void put_lengths(const packet *p, l2k_bit_writer *bits, l2k_block *block,
  * passes from packet to packet, and later layers need not be known. */
 enum { BEFORE, NOW, LATER };
 
+/* Of a node of the tree of zero bit-planes, which holds twice the value: it has been written. */
+#define KNOWN 1u
+
 /* Sets the inclusion tree, and marks the known nodes of the other tree: those above an included block. */
 static void announce(l2k_precinct *precinct, uint32_t layer)
 {
-    l2k_tag_node *nodes = precinct->coded.inclusion.nodes;
-    const uint32_t count = l2k_precinct_blocks(precinct), num_nodes = precinct->coded.inclusion.num_nodes;
+    uint32_t *nodes = precinct->coded.inclusion.nodes, *zero_planes = precinct->coded.zero_planes.nodes;
+    const uint32_t count = l2k_precinct_blocks(precinct);
+    const uint64_t num_nodes = l2k_tag_nodes(precinct->grid.across, precinct->grid.down);
     for (uint32_t i = 0; i < count; i++) {
         const l2k_block *block = &precinct->blocks[i];
-        nodes[i].value = block->passes_in ? BEFORE : l2k_block_passes(block, layer) ? NOW : LATER;
+        nodes[i] = block->passes_in ? BEFORE : l2k_block_passes(block, layer) ? NOW : LATER;
     }
-    rise(&precinct->coded.inclusion, count);
-    for (uint32_t i = 0; i < num_nodes; i++)
-        precinct->coded.zero_planes.nodes[i].known = nodes[i].value == BEFORE;
+    rise(&precinct->coded.inclusion);
+    for (uint64_t i = 0; i < num_nodes; i++)
+        zero_planes[i] = (zero_planes[i] & ~KNOWN) | (nodes[i] == BEFORE ? KNOWN : 0);
 }
 
 /* Writes the inclusion of a block that was in no earlier packet. A node takes a bit, before the first block below it,
  * if earlier packets left its value open and its parent's does not exceed this layer. */
 static void put_inclusion(l2k_bit_writer *bits, const l2k_precinct *precinct, uint32_t x, uint32_t y)
 {
-    const l2k_tag_node *nodes = precinct->coded.inclusion.nodes;
-    uint32_t code = 0, node = y * precinct->grid.across + x;
-    for (unsigned level = 0, count = 0;; level++) {
-        const uint32_t parent = nodes[node].parent;
-        if (nodes[node].value != BEFORE && (parent == node || nodes[parent].value != LATER))
-            code |= (uint32_t)(nodes[node].value == NOW) << count++;
-        if (parent == node || ((x | y) >> level & 1)) {
-            l2k_bits_put(bits, code, count);
-            return;
-        }
-        node = parent;
+    const l2k_tag_tree *tree = &precinct->coded.inclusion;
+    l2k_tag_place at = {tree->nodes, x, y, tree->width, tree->height};
+    uint32_t code = 0, count = 0;
+    for (bool goes_on = true; goes_on;) {
+        const uint32_t value = *l2k_tag_node_at(&at);
+        const bool is_root = l2k_tag_is_root(&at);
+        goes_on = !is_root && !((at.x | at.y) & 1);
+        if (!is_root)
+            l2k_tag_rise(&at);
+        if (value != BEFORE && (is_root || *l2k_tag_node_at(&at) != LATER))
+            code |= (uint32_t)(value == NOW) << count++;
     }
+    l2k_bits_put(bits, code, count);
 }
 
 /* Zeros and a one. */
@@ -174,21 +188,25 @@ static void put_unary(l2k_bit_writer *bits, uint32_t zeros)
     l2k_bits_put(bits, 1, zeros + 1);
 }
 
-static void put_zero_planes(l2k_bit_writer *bits, l2k_precinct *precinct, uint32_t index)
+static void put_zero_planes(l2k_bit_writer *bits, const l2k_precinct *precinct, uint32_t x, uint32_t y)
 {
-    l2k_tag_node *nodes = precinct->coded.zero_planes.nodes;
-    uint32_t path[L2K_TAG_TREE_LEVELS], node = index, low = 0;
+    const l2k_tag_tree *tree = &precinct->coded.zero_planes;
+    l2k_tag_place at = {tree->nodes, x, y, tree->width, tree->height};
+    uint32_t *path[L2K_TAG_TREE_LEVELS], *node = l2k_tag_node_at(&at), low = 0;
     unsigned length = 0;
-    while (!nodes[node].known) {
-        nodes[node].known = true;
+    while (!(*node & KNOWN)) {
+        *node |= KNOWN;
         path[length++] = node;
-        node = nodes[node].parent;
+        if (l2k_tag_is_root(&at))
+            break;
+        l2k_tag_rise(&at);
+        node = l2k_tag_node_at(&at);
     }
     if (node != path[length - 1]) /* else the root was not known */
-        low = nodes[node].value;
+        low = *node >> 1;
     while (length-- > 0) {
-        put_unary(bits, nodes[path[length]].value - low);
-        low = nodes[path[length]].value;
+        put_unary(bits, (*path[length] >> 1) - low);
+        low = *path[length] >> 1;
     }
 }
 
@@ -206,7 +224,7 @@ static void put_block_header(packet *p, l2k_bit_writer *bits, l2k_precinct *prec
     if (end == first)
         return;
     if (first == 0)
-        put_zero_planes(bits, precinct, index);
+        put_zero_planes(bits, precinct, x, y);
     const uint32_t code = l2k_pass_count_code(end - first, &width);
     l2k_bits_put(bits, code, width);
     put_lengths(p, bits, block, first, end);

@@ -5,46 +5,27 @@
 #include "base/memory.h"
 #include "codec/tile/bits.h"
 
-/* ---- Encoder -------------------------------------------------------------------------------------------------- */
-
-typedef struct l2k_tag_node {
-    uint32_t parent; /* index; the root is its own parent */
-    uint32_t value;  /* the minimum of its leaves */
-    bool known;      /* its value has been coded */
-} l2k_tag_node;
-
-typedef struct l2k_tag_tree {
-    uint32_t num_nodes; /* leaves first, in raster order */
-    l2k_tag_node *nodes;
-} l2k_tag_tree;
-
-/* Takes the nodes from the arena; all values are UINT32_MAX. width and height may be 0. */
-l2k_status l2k_tag_tree_create(const l2k_context *context, l2k_arena *arena, uint32_t width, uint32_t height,
-                               l2k_tag_tree *tree);
-
 /* Sides of up to 2^32 - 1 leaves give at most 33 levels. */
 enum { L2K_TAG_TREE_LEVELS = 33 };
 
-/* ---- Decoder -------------------------------------------------------------------------------------------------- */
-
-/* The part read so far of a tree of width x height leaves. Each node holds twice its lower bound, plus 1 if that is its
- * value. Four bytes a node, since large precincts have many: parents are computed. */
-typedef struct l2k_tag_reader {
+/* A tree of width x height leaves. Four bytes a node, since large precincts have many: parents are computed. When
+ * reading, each node holds twice its lower bound, plus 1 if that is its value; when writing, see packet_write.c. */
+typedef struct l2k_tag_tree {
     uint32_t width, height;
     uint32_t *nodes; /* leaves first, then level by level, in raster order */
-} l2k_tag_reader;
+} l2k_tag_tree;
 
 /* The number of nodes of such a tree. */
 uint64_t l2k_tag_nodes(uint32_t width, uint32_t height);
 
 /* Takes the nodes from the arena, in the state before the first reading. width and height may be 0. */
-l2k_status l2k_tag_reader_create(const l2k_context *context, l2k_arena *arena, l2k_tag_reader *tree);
+l2k_status l2k_tag_tree_create(const l2k_context *context, l2k_arena *arena, l2k_tag_tree *tree);
 
 /* Returns to the state before the first reading. */
-void l2k_tag_reader_restart(const l2k_tag_reader *tree);
+void l2k_tag_tree_restart(const l2k_tag_tree *tree);
 
 /* The value of a leaf that was decoded to be below a threshold. */
-static inline uint32_t l2k_tag_value(const l2k_tag_reader *tree, uint32_t x, uint32_t y)
+static inline uint32_t l2k_tag_value(const l2k_tag_tree *tree, uint32_t x, uint32_t y)
 {
     return tree->nodes[(size_t)y * tree->width + x] >> 1;
 }
@@ -76,7 +57,7 @@ static inline void l2k_tag_rise(l2k_tag_place *place)
 
 /* Decodes whether the value of leaf x, y is below `threshold`, at most 2^31 - 1. Ancestors of a node that is known, or
  * known to reach the threshold, have nothing to add. */
-static inline bool l2k_tag_decode(const l2k_tag_reader *tree, uint32_t x, uint32_t y, uint32_t threshold,
+static inline bool l2k_tag_decode(const l2k_tag_tree *tree, uint32_t x, uint32_t y, uint32_t threshold,
                                   l2k_bit_reader *bits)
 {
     l2k_tag_place place = {tree->nodes, x, y, tree->width, tree->height};
@@ -109,6 +90,6 @@ static inline bool l2k_tag_decode(const l2k_tag_reader *tree, uint32_t x, uint32
 
 /* After l2k_tag_decode returned false: the number of leaves of the row, from leaf x, y on, that an ancestor known to be
  * at least `threshold` rules out as well. UINT32_MAX if the root rules out all leaves. */
-uint32_t l2k_tag_above(const l2k_tag_reader *tree, uint32_t x, uint32_t y, uint32_t threshold);
+uint32_t l2k_tag_above(const l2k_tag_tree *tree, uint32_t x, uint32_t y, uint32_t threshold);
 
 #endif

@@ -312,8 +312,8 @@ static void renew_headers(l2k_precinct *precinct)
     const uint32_t count = l2k_precinct_blocks(precinct);
     for (uint32_t i = 0; i < count; i++)
         precinct->received.states[i] = (l2k_block_state){.lblock = 3};
-    l2k_tag_reader_restart(&precinct->received.inclusion);
-    l2k_tag_reader_restart(&precinct->received.zero_planes);
+    l2k_tag_tree_restart(&precinct->received.inclusion);
+    l2k_tag_tree_restart(&precinct->received.zero_planes);
 }
 
 static l2k_status make_headers(const l2k_context *context, l2k_arena *arena, l2k_precinct *precinct)
@@ -322,8 +322,8 @@ static l2k_status make_headers(const l2k_context *context, l2k_arena *arena, l2k
     const uint64_t count = (uint64_t)precinct->grid.across * precinct->grid.down;
     received->inclusion.width = received->zero_planes.width = precinct->grid.across;
     received->inclusion.height = received->zero_planes.height = precinct->grid.down;
-    L2K_TRY(l2k_tag_reader_create(context, arena, &received->inclusion));
-    L2K_TRY(l2k_tag_reader_create(context, arena, &received->zero_planes));
+    L2K_TRY(l2k_tag_tree_create(context, arena, &received->inclusion));
+    L2K_TRY(l2k_tag_tree_create(context, arena, &received->zero_planes));
     if (count <= UINT32_MAX)
         received->states = l2k_arena_take(context, arena, (size_t)count * sizeof *received->states);
     if (!received->states)

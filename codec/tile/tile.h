@@ -19,10 +19,12 @@ typedef struct l2k_contribution {
 /* An encoded code-block. The block coder owns the arrays, except layer_passes, which the tile owns. */
 typedef struct l2k_coded_block {
     const uint8_t *bytes;
-    uint32_t *pass_bytes;    /* per pass: bytes up to its end, L2K_PASS_TERMINATED set if it ends a segment */
+    uint32_t *pass_bytes;    /* per pass: bytes up to its end, L2K_PASS_TERMINATED set if it ends a segment; NULL: all
+                                passes are one segment, in one layer, of num_bytes */
     double *pass_distortion; /* per pass: squared error removed by it and all before, in squared quantiser steps; NULL
                                 unless requested */
     uint8_t *layer_passes;   /* per layer: passes in this and all earlier layers (packets/rate.h); NULL: all of them */
+    uint32_t num_bytes;      /* without pass_bytes */
     uint8_t magnitude_bits;  /* of its largest magnitude; HT only */
 } l2k_coded_block;
 
@@ -63,6 +65,14 @@ static inline unsigned l2k_block_passes(const l2k_block *block, uint32_t layer)
     return block->num_passes && block->coded.layer_passes ? block->coded.layer_passes[layer] : block->num_passes;
 }
 
+/* Encoder: bytes up to the end of a pass, and L2K_PASS_TERMINATED. */
+static inline uint32_t l2k_pass_end(const l2k_block *block, unsigned pass)
+{
+    if (block->coded.pass_bytes)
+        return block->coded.pass_bytes[pass];
+    return pass + 1u == block->num_passes ? block->coded.num_bytes | L2K_PASS_TERMINATED : 0;
+}
+
 /* A contribution announced by a packet's header, whose bytes follow that header (decoder); or several consecutive ones
  * of code-blocks that are not kept. */
 typedef struct l2k_pending {
@@ -76,7 +86,7 @@ typedef struct l2k_pending {
  * each. */
 typedef struct l2k_received_headers {
     l2k_block_state *states; /* NULL until l2k_precinct_receive */
-    l2k_tag_reader inclusion, zero_planes;
+    l2k_tag_tree inclusion, zero_planes;
 } l2k_received_headers;
 
 /* A precinct's part of one subband. */
@@ -131,7 +141,7 @@ typedef struct l2k_tile_component {
     l2k_resolution *resolutions;
     const l2k_component_coding *coding;
     const l2k_coefficients *view; /* the component's coefficients in the plan; set when the plan is chosen */
-    const uint32_t *kept_rows;    /* of each subband in the view (transform/plan.h); NULL: all */
+    const uint32_t *first_rows;   /* of each subband in the view (transform/plan.h); NULL: all */
     l2k_component_window window;  /* the window that the resolutions and subbands were made for */
 } l2k_tile_component;
 
@@ -149,9 +159,8 @@ static inline l2k_band_view l2k_block_in_view(const l2k_block_place *place)
     const l2k_rect r = place->block->rect;
     const unsigned number = l2k_band_number(band->resolution, band->orientation);
     const l2k_band_view *at = &component->view->bands[number];
-    const uint32_t kept = component->kept_rows ? component->kept_rows[number] : 0;
-    return (l2k_band_view){at->x + r.x0 - band->rect.x0 - band->view_x,
-                           at->y + (kept ? r.y0 % kept : r.y0 - band->rect.y0 - band->view_y), l2k_rect_width(r),
+    const uint32_t first = component->first_rows ? component->first_rows[number] : band->rect.y0 + band->view_y;
+    return (l2k_band_view){at->x + r.x0 - band->rect.x0 - band->view_x, at->y + r.y0 - first, l2k_rect_width(r),
                            l2k_rect_height(r)};
 }
 

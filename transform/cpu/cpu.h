@@ -6,8 +6,8 @@
  * leave it, and go to the samples of the next level and, quantised, to the view; the inverse reverses this.
  *
  * A plan by rows works in strips, in which every level advances as far as its input allows. It keeps only the rows that
- * a later strip or the block coder still needs: a buffer of n rows has row y in its row y % n. Any other plan has a
- * single strip. With discarded resolutions, "level 1" is the highest one left. */
+ * a later strip or the block coder still needs: those of a subband move to the top of its part of the view before each
+ * strip, a level's samples have row y in row y % num_rows. Any other plan has a single strip. With discarded resolutions, "level 1" is the highest one left. */
 #ifndef L2K_TRANSFORM_CPU_CPU_H
 #define L2K_TRANSFORM_CPU_CPU_H
 
@@ -23,7 +23,8 @@ typedef struct l2k_band_rows {
     uint32_t width;
     uint32_t y0;               /* of the first row taken, in the subband's domain */
     uint32_t held_y0, held_y1; /* rows that the view holds, at one time or another */
-    uint32_t rows; /* row y of the domain is in row y + y % rows of the view; 0: the view has all rows at a time */
+    uint32_t rows;             /* that the view holds at a time; 0: all */
+    uint32_t first;            /* of these, at present */
 } l2k_band_rows;
 
 /* One level pass: components first .. first + num_joined - 1 at one level; level == discard: no decomposition. */
@@ -48,7 +49,7 @@ typedef struct l2k_level_pass {
 typedef struct l2k_cpu_component {
     l2k_level_pass *passes; /* from the pixels on */
     unsigned num_passes;
-    uint32_t *rows;             /* of each subband, as in l2k_band_rows */
+    uint32_t *first_rows;       /* of each subband, as in l2k_band_rows */
     int64_t first_row, end_row; /* of the planes, among the first level's */
 } l2k_cpu_component;
 
@@ -107,6 +108,12 @@ int64_t l2k_cpu_rows_before(const l2k_plan_spec *spec, uint64_t end, uint32_t c,
 void l2k_cpu_set_goals(const l2k_plan_spec *spec, const l2k_cpu_strips *strips, uint64_t strip, uint32_t c,
                        l2k_level_pass *passes);
 
+/* The first row of a subband that this strip or a later one uses; the end of those that the strips before have left. */
+uint32_t l2k_cpu_first_row(const l2k_plan_spec *spec, const l2k_plan_component *component, const l2k_level_pass *pass,
+                           unsigned orientation);
+uint32_t l2k_cpu_rows_end(const l2k_plan_spec *spec, const l2k_plan_component *component, const l2k_level_pass *pass,
+                          unsigned orientation, int64_t y);
+
 /* Once a pass has passed on the rows before `y`: the end of the subband's rows in whole cells that are complete
  * (forward), or that it has read (inverse). */
 uint32_t l2k_cpu_cells_end(const l2k_plan_spec *spec, const l2k_plan_component *component, const l2k_level_pass *pass,
@@ -126,6 +133,17 @@ l2k_cpu_stripe l2k_cpu_copy_forward, l2k_cpu_copy_inverse;
 
 /* Loads rows begin .. end - 1 of the planes into the first level's samples. */
 void l2k_cpu_keep_rows(const l2k_plan *plan, const l2k_level_pass *first, int64_t begin, int64_t end);
+
+/* Whether a pass takes the subband of that orientation, and its number in the view. */
+static inline bool l2k_cpu_takes_band(const l2k_level_pass *pass, unsigned orientation)
+{
+    return orientation == L2K_LL ? pass->level == pass->levels : pass->level > pass->discard;
+}
+
+static inline unsigned l2k_cpu_band(const l2k_level_pass *pass, unsigned orientation)
+{
+    return orientation == L2K_LL ? 0 : l2k_band_number(pass->levels - pass->level + 1, orientation);
+}
 
 /* Row y of a level's samples, of joined component j. */
 static inline uint32_t *l2k_cpu_sample_row(const l2k_level_pass *pass, unsigned j, int64_t y)

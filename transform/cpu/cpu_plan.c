@@ -3,6 +3,7 @@
 #include "transform/cpu/cpu.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/run.h"
@@ -78,27 +79,23 @@ static size_t scratch_bytes(const l2k_cpu_sizes *s)
     return s->scratch_samples * s->threads * sizeof(uint32_t);
 }
 
-static void list_rows(const l2k_level_pass *passes, unsigned count, uint32_t *rows)
+/* Lists the rows of each subband that the view holds at a time. Returns whether it lacks some. */
+static bool list_rows(const l2k_level_pass *passes, unsigned count, uint32_t *rows)
 {
-    rows[0] = passes[count - 1].bands[L2K_LL].rows;
-    for (unsigned i = 0; i < count && passes[i].level > passes[i].discard; i++)
-        for (unsigned o = L2K_HL; o <= L2K_HH; o++)
-            rows[l2k_band_number(passes[i].levels - passes[i].level + 1, o)] = passes[i].bands[o].rows;
-}
-
-static bool keeps_rows(const uint32_t *rows, uint32_t num_bands)
-{
-    bool some = false;
-    for (uint32_t b = 0; b < num_bands; b++)
-        some = some || rows[b];
-    return some;
+    bool lacks = false;
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned o = L2K_LL; o <= L2K_HH; o++)
+            if (l2k_cpu_takes_band(&passes[i], o))
+                lacks |= (rows[l2k_cpu_band(&passes[i], o)] = passes[i].bands[o].rows) > 0;
+    return lacks;
 }
 
 /* Shapes the passes of component c and measures their rows; updates the sizes of all components. */
 static void measure_component(const l2k_plan_spec *spec, uint32_t c, unsigned threads, l2k_level_pass *passes,
-                              uint32_t *rows, l2k_cpu_sizes *s, l2k_coefficients *view)
+                              l2k_cpu_sizes *s, l2k_coefficients *view)
 {
     l2k_rect held[L2K_MAX_SUBBANDS];
+    uint32_t rows[L2K_MAX_SUBBANDS];
     const unsigned count = l2k_cpu_count_passes(spec, c);
     size_t stripes = 0;
     l2k_cpu_shape_passes(spec, c, passes, held);
@@ -109,9 +106,8 @@ static void measure_component(const l2k_plan_spec *spec, uint32_t c, unsigned th
         stripes = max_size(stripes, most_stripes(&passes[i], threads));
     }
     s->threads = min_size((c > 0 ? s->threads : 0) + stripes, threads); /* components side by side */
-    list_rows(passes, count, rows);
     l2k_layout_parts(spec->direction, spec->type, &spec->components[c], held, view);
-    if (keeps_rows(rows, view->num_bands))
+    if (list_rows(passes, count, rows))
         l2k_layout_rows(held, rows, view);
 }
 
@@ -133,7 +129,7 @@ static void settle_sizes(const l2k_plan_spec *spec, l2k_cpu_sizes *s)
     s->scratch_samples = (num_joined * s->ring_rows + 2) * s->row_stride;
 }
 
-/* In one block: the state, components, all their passes, and the rows of all their subbands. */
+/* In one block: the state, components, all their passes, and the first rows of all their subbands. */
 static size_t state_bytes(const l2k_plan_spec *spec)
 {
     size_t bytes = sizeof(l2k_cpu_state) + spec->num_components * sizeof(l2k_cpu_component);
@@ -149,10 +145,9 @@ uint64_t l2k_cpu_bytes(const l2k_plan_spec *spec, unsigned threads)
     uint64_t memory = 0;
     for (uint32_t c = 0; c < spec->num_components; c++) {
         l2k_level_pass passes[L2K_MAX_LEVELS];
-        uint32_t rows[L2K_MAX_SUBBANDS];
         l2k_coefficients view;
         const unsigned count = l2k_cpu_count_passes(spec, c);
-        measure_component(spec, c, threads, passes, rows, &s, &view);
+        measure_component(spec, c, threads, passes, &s, &view);
         memory += view_bytes(&view) + samples_bytes(passes, count);
     }
     settle_sizes(spec, &s);
@@ -174,7 +169,7 @@ static l2k_cpu_state *allocate_state(const l2k_plan *plan)
     }
     uint32_t *rows = (uint32_t *)passes;
     for (uint32_t c = 0; c < spec->num_components; c++) {
-        state->components[c].rows = rows;
+        state->components[c].first_rows = rows;
         rows += l2k_plan_bands(spec->direction, &spec->components[c]);
     }
     return state;
@@ -194,10 +189,9 @@ static l2k_kernel_lifting lift_kernel(l2k_cpu cpu, const l2k_plan_component *com
 static void place_bands(const l2k_coefficients *view, l2k_level_pass *s)
 {
     for (unsigned o = L2K_LL; o <= L2K_HH; o++) {
-        const bool is_low = o == L2K_LL;
-        if (is_low ? s->level < s->levels : s->level == s->discard)
+        if (!l2k_cpu_takes_band(s, o))
             continue;
-        const l2k_band_view *at = &view->bands[is_low ? 0 : l2k_band_number(s->levels - s->level + 1, o)];
+        const l2k_band_view *at = &view->bands[l2k_cpu_band(s, o)];
         s->bands[o].x += at->x;
         s->bands[o].y = at->y;
     }
@@ -209,7 +203,7 @@ static void make_passes(l2k_plan *plan, uint32_t c)
     const l2k_plan_component *component = &plan->components[c];
     l2k_cpu_component *k = &state->components[c];
     l2k_coefficients *view = &plan->views[c];
-    measure_component(&plan->spec, c, plan->context->threads, k->passes, k->rows, &state->sizes, view);
+    measure_component(&plan->spec, c, plan->context->threads, k->passes, &state->sizes, view);
     plan->keeps_rows = state->sizes.strips.rows > 0;
     for (unsigned i = 0; i < k->num_passes; i++) {
         l2k_level_pass *s = &k->passes[i];
@@ -400,6 +394,37 @@ static l2k_status run_strip(l2k_plan *plan)
     return status;
 }
 
+/* Moves the rows of a subband that are still needed to the top of its part of the view. */
+static void move_rows(const l2k_plan *plan, uint32_t c, l2k_level_pass *s, unsigned orientation)
+{
+    l2k_band_rows *b = &s->bands[orientation];
+    const l2k_coefficients *view = &plan->views[c];
+    const l2k_plan_component *component = &plan->components[c];
+    const size_t bytes = l2k_coefficient_bytes(view->type), row = view->stride * bytes;
+    const uint32_t first = l2k_cpu_first_row(&plan->spec, component, s, orientation),
+                   end = l2k_cpu_rows_end(&plan->spec, component, s, orientation, s->done);
+    char *to = (char *)view->base + (b->y * view->stride + b->x) * bytes;
+    if (b->rows == 0 || first == b->first)
+        return;
+    for (uint32_t y = first; y < end; y++, to += row)
+        memcpy(to, to + (first - b->first) * row, b->width * bytes);
+    b->first = first;
+}
+
+/* Before the present strip. */
+static void move_views(const l2k_plan *plan, uint32_t c)
+{
+    const l2k_cpu_component *k = &((const l2k_cpu_state *)plan->state)->components[c];
+    for (unsigned i = 0; i < k->num_passes; i++)
+        for (unsigned o = L2K_LL; o <= L2K_HH; o++) {
+            l2k_level_pass *s = &k->passes[i];
+            if (!l2k_cpu_takes_band(s, o))
+                continue;
+            move_rows(plan, c, s, o);
+            k->first_rows[l2k_cpu_band(s, o)] = s->bands[o].first;
+        }
+}
+
 static bool next_strip(l2k_plan *plan)
 {
     l2k_cpu_state *state = plan->state;
@@ -407,8 +432,10 @@ static bool next_strip(l2k_plan *plan)
     for (uint32_t c = 0; c < plan->spec.num_components; c++)
         goes_on = goes_on || state->components[c].passes[0].goal < state->components[c].passes[0].shape.passed.y1;
     state->strip++;
-    for (uint32_t c = 0; c < plan->spec.num_components && goes_on; c++)
+    for (uint32_t c = 0; c < plan->spec.num_components && goes_on; c++) {
         l2k_cpu_set_goals(&plan->spec, &state->sizes.strips, state->strip, c, state->components[c].passes);
+        move_views(plan, c);
+    }
     return goes_on;
 }
 
@@ -441,12 +468,12 @@ static l2k_plan_rows cells(const l2k_plan *plan, uint32_t c, unsigned band)
     return (l2k_plan_rows){y0 == rows->held_y0 && y0 < y1 ? 0 : y0, y1 == rows->held_y1 && y0 < y1 ? UINT32_MAX : y1};
 }
 
-static const uint32_t *kept_rows(const l2k_plan *plan, uint32_t c)
+static const uint32_t *first_rows(const l2k_plan *plan, uint32_t c)
 {
-    return plan->keeps_rows ? ((const l2k_cpu_state *)plan->state)->components[c].rows : NULL;
+    return plan->keeps_rows ? ((const l2k_cpu_state *)plan->state)->components[c].first_rows : NULL;
 }
 
-static const l2k_row_functions row_functions = {next_strip, run_strip, cells, kept_rows, take_planes, strip_end};
+static const l2k_row_functions row_functions = {next_strip, run_strip, cells, first_rows, take_planes, strip_end};
 
 const l2k_backend_functions l2k_backend_cpu = {
     .kind = L2K_BACKEND_CPU, .rows = &row_functions, .create = create, .free = destroy, .begin = begin};

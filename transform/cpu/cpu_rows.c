@@ -143,8 +143,11 @@ l2k_cpu_strips l2k_cpu_strips_of(const l2k_plan_spec *spec)
 
 void l2k_cpu_rewind(l2k_level_pass *passes, unsigned count)
 {
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < count; i++) {
         passes[i].done = passes[i].goal = passes[i].shape.passed.y0;
+        for (unsigned o = L2K_LL; o <= L2K_HH; o++)
+            passes[i].bands[o].first = passes[i].bands[o].held_y0;
+    }
 }
 
 /* A level behind another waits for some rows, since each of its stripes reads some twice; but for no more than complete
@@ -237,15 +240,30 @@ uint32_t l2k_cpu_cells_end(const l2k_plan_spec *spec, const l2k_plan_component *
     return (uint32_t)most(least((int64_t)whole, band->held_y1), band->held_y0);
 }
 
-/* The rows of a subband that are in use in the present strip. */
-static int64_t rows_in_use(const l2k_plan_spec *spec, const l2k_plan_component *component, const l2k_level_pass *s,
+uint32_t l2k_cpu_first_row(const l2k_plan_spec *spec, const l2k_plan_component *component, const l2k_level_pass *pass,
                            unsigned orientation)
 {
-    const int64_t first = l2k_cpu_cells_end(spec, component, s, orientation, s->done), part = s->bands[orientation].y0;
+    const uint32_t first = l2k_cpu_cells_end(spec, component, pass, orientation, pass->done);
     if (spec->direction == L2K_FORWARD)
-        return part + rows_of_band(s, orientation, s->goal) - first;
-    return l2k_cpu_cells_end(spec, component, s, orientation, s->goal) -
-           least(first, part + rows_of_band(s, orientation, most(s->done - s->reach, 0)));
+        return first;
+    const int64_t read = rows_of_band(pass, orientation, most(pass->done - pass->reach, 0));
+    return (uint32_t)least(first, pass->bands[orientation].y0 + read);
+}
+
+uint32_t l2k_cpu_rows_end(const l2k_plan_spec *spec, const l2k_plan_component *component, const l2k_level_pass *pass,
+                          unsigned orientation, int64_t y)
+{
+    if (spec->direction == L2K_INVERSE)
+        return l2k_cpu_cells_end(spec, component, pass, orientation, y);
+    return pass->bands[orientation].y0 + (uint32_t)rows_of_band(pass, orientation, y);
+}
+
+/* The rows of a subband that are in use in the present strip. */
+static uint32_t rows_in_use(const l2k_plan_spec *spec, const l2k_plan_component *component, const l2k_level_pass *s,
+                            unsigned orientation)
+{
+    return l2k_cpu_rows_end(spec, component, s, orientation, s->goal) -
+           l2k_cpu_first_row(spec, component, s, orientation);
 }
 
 /* The rows of the first level that the next strip reads from the planes of this one and earlier ones. */
@@ -266,9 +284,8 @@ static int64_t samples_in_use(l2k_direction direction, const l2k_level_pass *bef
     return s->goal - least(read, s->done);
 }
 
-static void settle_band(uint32_t cell, l2k_band_rows *band)
+static void settle_band(l2k_band_rows *band)
 {
-    band->rows = (band->rows + cell - 1) / cell * cell;
     if (band->rows >= band->held_y1 - band->held_y0)
         band->rows = 0;
 }
@@ -293,5 +310,5 @@ void l2k_cpu_measure_rows(const l2k_plan_spec *spec, const l2k_cpu_strips *strip
     }
     for (unsigned i = 0; i < count; i++)
         for (unsigned o = L2K_LL; o <= L2K_HH; o++)
-            settle_band(cell_in_band(component, &passes[i], o), &passes[i].bands[o]);
+            settle_band(&passes[i].bands[o]);
 }

@@ -43,11 +43,10 @@ static half band_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned j, 
 {
     const l2k_coefficients *view = &plan->views[s->first + j];
     const l2k_band_rows *b = &s->bands[orientation];
-    const unsigned band = orientation == L2K_LL ? 0 : l2k_band_number(s->levels - s->level + 1, orientation);
     const size_t bytes = l2k_coefficient_bytes(view->type), row = b->y0 + (size_t)y;
-    const size_t first = (b->y + (b->rows ? row % b->rows : row - b->held_y0)) * view->stride + b->x;
-    return (half){(char *)view->base + first * bytes, b->width, view->type, plan->components[s->first + j].steps[band],
-                  view->stride * bytes};
+    const size_t first = (b->y + row - b->first) * view->stride + b->x;
+    return (half){(char *)view->base + first * bytes, b->width, view->type,
+                  plan->components[s->first + j].steps[l2k_cpu_band(s, orientation)], view->stride * bytes};
 }
 
 /* Row y of a level's LL, inside the samples of the next level. */

@@ -23,19 +23,29 @@ l2k_t1_block l2k_mq_block_in_view(const l2k_block_place *place)
 
 /* ---- Encoding ------------------------------------------------------------------------------------------------ */
 
+static bool has_segments(const l2k_pass *passes, size_t num_passes)
+{
+    bool some = false;
+    for (size_t i = 0; i + 1 < num_passes; i++)
+        some |= passes[i].terminated;
+    return some;
+}
+
 l2k_status l2k_mq_keep_code(const l2k_context *context, const uint8_t *bytes, const l2k_pass *passes, size_t num_passes,
                             bool distortions, l2k_arena *arena, l2k_coded_block *coded)
 {
     const size_t count = passes[num_passes - 1].bytes;
+    const bool lengths = distortions || has_segments(passes, num_passes);
     uint8_t *copy = l2k_arena_take(context, arena, count);
-    coded->pass_bytes = l2k_arena_take(context, arena, num_passes * sizeof *coded->pass_bytes);
+    coded->pass_bytes = lengths ? l2k_arena_take(context, arena, num_passes * sizeof *coded->pass_bytes) : NULL;
     if (distortions)
         coded->pass_distortion = l2k_arena_take(context, arena, num_passes * sizeof *coded->pass_distortion);
-    if (!copy || !coded->pass_bytes || (distortions && !coded->pass_distortion))
+    if (!copy || (lengths && !coded->pass_bytes) || (distortions && !coded->pass_distortion))
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for coded blocks");
     memcpy(copy, bytes, count);
     coded->bytes = copy;
-    for (size_t i = 0; i < num_passes; i++) {
+    coded->num_bytes = (uint32_t)count;
+    for (size_t i = 0; lengths && i < num_passes; i++) {
         coded->pass_bytes[i] = passes[i].bytes | (passes[i].terminated ? L2K_PASS_TERMINATED : 0);
         if (distortions)
             coded->pass_distortion[i] = passes[i].distortion;

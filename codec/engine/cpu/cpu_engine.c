@@ -48,7 +48,7 @@ static size_t list_strip(const row_tile *t, l2k_block_place *places)
 /* Narrows a batch of all code-blocks to those of the strip. */
 static l2k_status take_strip(l2k_engine *engine, const row_tile *t, l2k_block_batch *batch)
 {
-    if (!l2k_plan_kept_rows(t->plan, 0)) /* a single strip */
+    if (!l2k_plan_first_rows(t->plan, 0)) /* a single strip */
         return L2K_OK;
     const uint64_t all = batch->num_places ? batch->num_places : 1, count = list_strip(t, NULL);
     if (count > engine->num_places) {
