@@ -198,71 +198,100 @@ CHAIN(inverse_chain_9_7, chain_9_7, true)
 #define SCALAR(x, left, right, scalar) scalar(x, left, right)
 STEP(half_update, int32_t, l2k_5_3_update)
 STEP(half_unupdate, int32_t, l2k_5_3_unupdate)
-STEP(half_unpredict, int32_t, l2k_5_3_unpredict)
 #undef SCALAR
 #define SCALAR(x, left, right, c) l2k_9_7_lift(x, left, right, c)
-STEP(half_alpha, float, L2K_9_7_ALPHA)
 STEP(half_beta, float, L2K_9_7_BETA)
 STEP(half_gamma, float, L2K_9_7_GAMMA)
-STEP(half_delta, float, L2K_9_7_DELTA)
-STEP(half_undelta, float, -L2K_9_7_DELTA)
-STEP(half_ungamma, float, -L2K_9_7_GAMMA)
 STEP(half_unbeta, float, -L2K_9_7_BETA)
-STEP(half_unalpha, float, -L2K_9_7_ALPHA)
+#undef SCALAR
+/* With the scaling of the low, of both, and of the high samples. */
+#define SCALAR(x, left, right, c) l2k_9_7_lift(x, left, right, c) * L2K_9_7_FORWARD_LOW
+STEP(half_delta, float, L2K_9_7_DELTA)
+#undef SCALAR
+#define SCALAR(x, left, right, c)                                                                                      \
+    l2k_9_7_lift((x)*L2K_9_7_INVERSE_LOW, (left)*L2K_9_7_INVERSE_HIGH, (right)*L2K_9_7_INVERSE_HIGH, c)
+STEP(half_undelta, float, -L2K_9_7_DELTA)
+#undef SCALAR
+#define SCALAR(x, left, right, c) l2k_9_7_lift((x)*L2K_9_7_INVERSE_HIGH, left, right, c)
+STEP(half_ungamma, float, -L2K_9_7_GAMMA)
 #undef SCALAR
 
-/* Splits the row and predicts its high samples on the way; `first` is the row from its first low sample on. */
-static inline __attribute__((always_inline)) void split_5_3(const int32_t *restrict first, size_t pairs,
-                                                            int32_t *restrict low, int32_t *restrict high)
-{
-    L2K_INDEPENDENT
-    for (size_t i = 0; i < pairs; i++) {
-        low[i] = first[2 * i];
-        high[i] = l2k_5_3_predict(first[2 * i + 1], first[2 * i], first[2 * i + 2]);
+/* Splits a row of n >= 2 samples after `scaled`, and takes the first step, of the high samples. */
+#define SPLIT(name, type, step, scaled)                                                                                \
+    static inline __attribute__((always_inline)) void name(const type *restrict row, size_t n, unsigned parity,        \
+                                                           float scale, type *restrict low, type *restrict high)       \
+    {                                                                                                                  \
+        const size_t pairs = (n + 1 - parity) / 2 - 1;                                                                 \
+        const type *restrict first = row + parity;                                                                     \
+        type *restrict behind = high + parity;                                                                         \
+        (void)scale;                                                                                                   \
+        if (parity)                                                                                                    \
+            high[0] = step(scaled(row[0]), scaled(row[1]), scaled(row[1]));                                            \
+        L2K_INDEPENDENT                                                                                                \
+        for (size_t i = 0; i < pairs; i++) {                                                                           \
+            low[i] = scaled(first[2 * i]);                                                                             \
+            behind[i] = step(scaled(first[2 * i + 1]), scaled(first[2 * i]), scaled(first[2 * i + 2]));                \
+        }                                                                                                              \
+        low[pairs] = scaled(first[2 * pairs]);                                                                         \
+        if (2 * pairs + parity + 1 < n) /* the row ends in a high sample */                                            \
+            behind[pairs] = step(scaled(row[n - 1]), scaled(row[n - 2]), scaled(row[n - 2]));                          \
     }
-}
+
+/* Takes the last step, and joins the halves before `scaled`. */
+#define JOIN(name, type, step, scaled)                                                                                 \
+    static inline __attribute__((always_inline)) void name(const type *restrict low, const type *restrict high,        \
+                                                           size_t n, unsigned parity, float scale, type *restrict row) \
+    {                                                                                                                  \
+        const size_t pairs = (n + 1 - parity) / 2 - 1;                                                                 \
+        type *restrict first = row + parity;                                                                           \
+        const type *restrict behind = high + parity;                                                                   \
+        (void)scale;                                                                                                   \
+        if (parity)                                                                                                    \
+            row[0] = scaled(step(high[0], low[0], low[0]));                                                            \
+        L2K_INDEPENDENT                                                                                                \
+        for (size_t i = 0; i < pairs; i++) {                                                                           \
+            first[2 * i] = scaled(low[i]);                                                                             \
+            first[2 * i + 1] = scaled(step(behind[i], low[i], low[i + 1]));                                            \
+        }                                                                                                              \
+        first[2 * pairs] = scaled(low[pairs]);                                                                         \
+        if (2 * pairs + parity + 1 < n)                                                                                \
+            row[n - 1] = scaled(step(behind[pairs], low[pairs], low[pairs]));                                          \
+    }
+
+#define UNSCALED(x)                  (x)
+#define SCALED(x)                    ((x)*scale)
+#define LIFT_ALPHA(x, left, right)   l2k_9_7_lift(x, left, right, L2K_9_7_ALPHA)
+#define UNLIFT_ALPHA(x, left, right) l2k_9_7_lift(x, left, right, -L2K_9_7_ALPHA)
+SPLIT(split_5_3, int32_t, l2k_5_3_predict, UNSCALED)
+JOIN(join_5_3, int32_t, l2k_5_3_unpredict, UNSCALED)
+SPLIT(split_9_7, float, LIFT_ALPHA, SCALED)
+JOIN(join_9_7, float, UNLIFT_ALPHA, SCALED)
 
 static void analyse_5_3(const void *restrict samples, size_t n, unsigned parity, float scale, void *restrict lows_out,
                         void *restrict highs_out)
 {
     const int32_t *restrict row = samples;
     int32_t *restrict low = lows_out, *restrict high = highs_out;
-    (void)scale;
     if (n == 1) {
         *(parity ? high : low) = parity ? l2k_5_3_lone(row[0]) : row[0];
         return;
     }
-    size_t lows = (n + 1 - parity) / 2, highs = n - lows, pairs = lows - 1;
-    const int32_t *first = row + parity;
-    if (parity)
-        high[0] = l2k_5_3_predict(row[0], row[1], row[1]);
-    split_5_3(first, pairs, low, high + parity);
-    low[pairs] = first[2 * pairs];
-    if (pairs + parity < highs) /* the row ends in a high sample */
-        high[highs - 1] = l2k_5_3_predict(row[n - 1], row[n - 2], row[n - 2]);
-    half_update(low, lows, high, highs, parity);
+    const size_t lows = (n + 1 - parity) / 2;
+    split_5_3(row, n, parity, scale, low, high);
+    half_update(low, lows, high, n - lows, parity);
 }
 
 static void synthesise_5_3(void *restrict lows_in, void *restrict highs_in, size_t n, unsigned parity, float scale,
                            void *restrict samples)
 {
     int32_t *restrict low = lows_in, *restrict high = highs_in, *restrict row = samples;
-    (void)scale;
     if (n == 1) {
         row[0] = parity ? l2k_5_3_unlone(high[0]) : low[0];
         return;
     }
-    size_t lows = (n + 1 - parity) / 2, highs = n - lows;
-    half_unupdate(low, lows, high, highs, parity);
-    half_unpredict(high, highs, low, lows, 1 - parity);
-    const int32_t *restrict even = parity ? high : low, *restrict odd = parity ? low : high;
-    L2K_INDEPENDENT
-    for (size_t i = 0; i < n / 2; i++) {
-        row[2 * i] = even[i];
-        row[2 * i + 1] = odd[i];
-    }
-    if (n & 1)
-        row[n - 1] = even[n / 2];
+    const size_t lows = (n + 1 - parity) / 2;
+    half_unupdate(low, lows, high, n - lows, parity);
+    join_5_3(low, high, n, parity, scale, row);
 }
 
 static inline __attribute__((always_inline)) void scale_row(float *restrict x, size_t n, float factor)
@@ -278,24 +307,15 @@ static void analyse_9_7(const void *restrict samples, size_t n, unsigned parity,
     const float *restrict row = samples;
     float *restrict low = lows_out, *restrict high = highs_out;
     if (n == 1) {
-        float x = row[0] * scale;
+        const float x = row[0] * scale;
         *(parity ? high : low) = parity ? l2k_9_7_lone(x) : x;
         return;
     }
-    float *restrict even = parity ? high : low, *restrict odd = parity ? low : high;
-    L2K_INDEPENDENT
-    for (size_t i = 0; i < n / 2; i++) {
-        even[i] = row[2 * i] * scale;
-        odd[i] = row[2 * i + 1] * scale;
-    }
-    if (n & 1)
-        even[n / 2] = row[n - 1] * scale;
-    size_t lows = (n + 1 - parity) / 2, highs = n - lows;
-    half_alpha(high, highs, low, lows, 1 - parity);
+    const size_t lows = (n + 1 - parity) / 2, highs = n - lows;
+    split_9_7(row, n, parity, scale, low, high);
     half_beta(low, lows, high, highs, parity);
     half_gamma(high, highs, low, lows, 1 - parity);
     half_delta(low, lows, high, highs, parity);
-    scale_row(low, lows, L2K_9_7_FORWARD_LOW);
     scale_row(high, highs, L2K_9_7_FORWARD_HIGH);
 }
 
@@ -307,21 +327,11 @@ static void synthesise_9_7(void *restrict lows_in, void *restrict highs_in, size
         row[0] = (parity ? l2k_9_7_unlone(high[0]) : low[0]) * scale;
         return;
     }
-    size_t lows = (n + 1 - parity) / 2, highs = n - lows;
-    scale_row(low, lows, L2K_9_7_INVERSE_LOW);
-    scale_row(high, highs, L2K_9_7_INVERSE_HIGH);
+    const size_t lows = (n + 1 - parity) / 2, highs = n - lows;
     half_undelta(low, lows, high, highs, parity);
     half_ungamma(high, highs, low, lows, 1 - parity);
     half_unbeta(low, lows, high, highs, parity);
-    half_unalpha(high, highs, low, lows, 1 - parity);
-    const float *restrict even = parity ? high : low, *restrict odd = parity ? low : high;
-    L2K_INDEPENDENT
-    for (size_t i = 0; i < n / 2; i++) {
-        row[2 * i] = even[i] * scale;
-        row[2 * i + 1] = odd[i] * scale;
-    }
-    if (n & 1)
-        row[n - 1] = even[n / 2] * scale;
+    join_9_7(low, high, n, parity, scale, row);
 }
 
 static void scale_9_7(void *row, size_t n, float factor)

@@ -52,12 +52,12 @@ static l2k_status take_scratch(l2k_ht *ht)
     if (!ht->samples)
         ht->samples = l2k_allocate(ht->context, L2K_HT_SAMPLES, sizeof *ht->samples);
     if (!ht->scratch)
-        ht->scratch = l2k_allocate(ht->context, 1, sizeof *ht->scratch);
+        ht->scratch = l2k_allocate(ht->context, 2, sizeof *ht->scratch);
     if (ht->samples && ht->scratch)
         ht->columns = l2k_allocate(ht->context, L2K_HT_COLUMNS, 1);
     if (!ht->columns)
         return l2k_fail(ht->context, L2K_ERROR_MEMORY, "out of memory for the block coder");
-    l2k_ht_make_decode_tables(&ht->scratch->pass.tables);
+    l2k_ht_make_decode_tables(&ht->tables);
     return L2K_OK;
 }
 
@@ -184,6 +184,11 @@ static l2k_status begin_encode(l2k_block_coder *coder, const l2k_block_batch *ba
 /* Magnitudes of reversible blocks have 31 bits, others, doubled, 30. */
 enum { SAMPLE_BITS = 31 };
 
+static unsigned scale_of(const l2k_t1_block *block)
+{
+    return block->reversible ? 0 : 1;
+}
+
 /* H.1, as for MQ blocks. */
 static void unshift_region(uint32_t *samples, size_t count, unsigned shift, unsigned scale)
 {
@@ -218,28 +223,33 @@ static void damaged(const l2k_block_batch *batch, const l2k_t1_block *block)
         atomic_store(batch->damaged, true);
 }
 
-/* Decodes straight into the view if there are neither refinement passes nor a region of interest. */
-static bool decode_passes(l2k_ht *ht, const l2k_t1_block *block, const l2k_ht_set *set, unsigned scale)
+/* Into the view, if there are neither refinement passes nor a region of interest. */
+static bool goes_straight(const l2k_t1_block *block, const l2k_ht_set *set)
 {
-    const bool narrow = block->type == L2K_COEFFICIENT_INT16;
-    if (set->passes == 1 && !block->roi_shift)
-        return l2k_ht_cleanup(ht, block, set, narrow ? L2K_HT_INT16 : L2K_HT_INT32);
+    return set->passes == 1 && !block->roi_shift;
+}
+
+static bool decode_passes(l2k_ht *ht, const l2k_t1_block *block, const l2k_ht_set *set)
+{
+    const l2k_ht_form form = l2k_ht_form_of(block);
+    if (goes_straight(block, set))
+        return l2k_ht_cleanup(ht, block, set, form);
     if (!l2k_ht_cleanup(ht, block, set, L2K_HT_SIGNED_MAGNITUDE))
         return false;
     if (set->passes > 1)
         l2k_ht_refine(ht, block, set);
     if (block->roi_shift)
-        unshift_region(ht->samples, (size_t)l2k_ht_stride(block) * block->height, block->roi_shift, scale);
-    (narrow ? store_int16 : store_int32)(block, ht->samples);
+        unshift_region(ht->samples, (size_t)l2k_ht_stride(block) * block->height, block->roi_shift, scale_of(block));
+    (form == L2K_HT_INT16 ? store_int16 : store_int32)(block, ht->samples);
     return true;
 }
 
 /* The first set's cleanup pass is on bit-plane num_planes - 1 and codes all planes from there up to the subband's
  * highest. */
-static l2k_status decode_set(const l2k_block_batch *batch, const l2k_block_place *place, l2k_ht *ht,
-                             const l2k_t1_block *block, const l2k_ht_received_set *received)
+static l2k_status take_set(const l2k_block_batch *batch, const l2k_block_place *place, l2k_ht *ht,
+                           const l2k_t1_block *block, const l2k_ht_received_set *received, l2k_ht_set *set)
 {
-    const unsigned lowest = place->block->num_planes - 1u - received->number, scale = block->reversible ? 0 : 1;
+    const unsigned lowest = place->block->num_planes - 1u - received->number, scale = scale_of(block);
     if (received->number >= place->block->num_planes) {
         damaged(batch, block);
         return L2K_OK;
@@ -247,36 +257,81 @@ static l2k_status decode_set(const l2k_block_batch *batch, const l2k_block_place
     if (lowest + scale >= SAMPLE_BITS)
         return l2k_fail(ht->context, L2K_ERROR_UNSUPPORTED, "an HT code-block in bit-plane %u", lowest);
     const unsigned planes = place->band->max_planes - lowest, room = SAMPLE_BITS - lowest - scale;
-    l2k_ht_set set = {.cleanup = received->cleanup->data,
-                      .cleanup_bytes = received->cleanup->bytes,
-                      .passes = lowest > 0 ? received->passes : 1, /* bit-plane 0 leaves nothing to refine */
-                      .plane = lowest + scale,
-                      .planes = l2k_min_u32(planes, room)};
-    L2K_TRY(take_scratch(ht));
-    L2K_TRY(join_refinement(ht, received, &set));
-    if (!decode_passes(ht, block, &set, scale))
-        damaged(batch, block);
+    *set = (l2k_ht_set){.cleanup = received->cleanup->data,
+                        .cleanup_bytes = received->cleanup->bytes,
+                        .passes = lowest > 0 ? received->passes : 1, /* bit-plane 0 leaves nothing to refine */
+                        .plane = lowest + scale,
+                        .planes = l2k_min_u32(planes, room)};
+    return take_scratch(ht);
+}
+
+/* A code-block on its way; set.cleanup is NULL if nothing is left to do. */
+typedef struct block_task {
+    l2k_t1_block block;
+    l2k_ht_received_set received;
+    l2k_ht_set set;
+} block_task;
+
+static l2k_status begin_block(const l2k_block_batch *batch, const l2k_block_place *place, worker *w, block_task *t)
+{
+    *t = (block_task){0};
+    if (place->block->kind == L2K_BLOCK_MQ)
+        return l2k_mq_decode_block(w->ht.context, w->t1, place);
+    t->block = l2k_mq_block_in_view(place);
+    t->received = l2k_ht_find_set(&place->block->received);
+    if (t->received.cleanup)
+        return take_set(batch, place, &w->ht, &t->block, &t->received, &t->set);
+    l2k_mq_clear_block(&t->block);
+    return L2K_OK;
+}
+
+static l2k_status end_block(const l2k_block_batch *batch, l2k_ht *ht, block_task *t)
+{
+    if (!t->set.cleanup)
+        return L2K_OK;
+    L2K_TRY(join_refinement(ht, &t->received, &t->set));
+    if (!decode_passes(ht, &t->block, &t->set))
+        damaged(batch, &t->block);
     return L2K_OK;
 }
 
 static l2k_status decode_block(const l2k_block_batch *batch, const l2k_block_place *place, void *opaque,
                                const l2k_context *context, l2k_arena *arena)
 {
-    (void)arena;
+    (void)arena, (void)context;
     worker *w = opaque;
-    if (place->block->kind == L2K_BLOCK_MQ)
-        return l2k_mq_decode_block(context, w->t1, place);
-    l2k_t1_block block = l2k_mq_block_in_view(place);
-    l2k_ht_received_set received = l2k_ht_find_set(&place->block->received);
-    if (received.cleanup)
-        return decode_set(batch, place, &w->ht, &block, &received);
-    l2k_mq_clear_block(&block);
+    block_task task;
+    L2K_TRY(begin_block(batch, place, w, &task));
+    return end_block(batch, &w->ht, &task);
+}
+
+static l2k_status decode_two(const l2k_block_batch *batch, const l2k_block_place *places, void *opaque,
+                             const l2k_context *context, l2k_arena *arena)
+{
+    (void)arena, (void)context;
+    worker *w = opaque;
+    block_task tasks[2];
+    bool straight = true, are_right[2];
+    for (unsigned i = 0; i < 2; i++) {
+        L2K_TRY(begin_block(batch, &places[i], w, &tasks[i]));
+        straight = straight && tasks[i].set.cleanup && goes_straight(&tasks[i].block, &tasks[i].set);
+    }
+    if (!straight) {
+        L2K_TRY(end_block(batch, &w->ht, &tasks[0]));
+        return end_block(batch, &w->ht, &tasks[1]);
+    }
+    const l2k_t1_block blocks[2] = {tasks[0].block, tasks[1].block};
+    const l2k_ht_set sets[2] = {tasks[0].set, tasks[1].set};
+    l2k_ht_cleanup_two(&w->ht, blocks, sets, are_right);
+    for (unsigned i = 0; i < 2; i++)
+        if (!are_right[i])
+            damaged(batch, &blocks[i]);
     return L2K_OK;
 }
 
 static l2k_status begin_decode(l2k_block_coder *coder, const l2k_block_batch *batch)
 {
-    return l2k_cpu_blocks_run(coder->state, batch, decode_block);
+    return l2k_cpu_blocks_run_two(coder->state, batch, decode_block, decode_two);
 }
 
 /* ---- The table ----------------------------------------------------------------------------------------------- */

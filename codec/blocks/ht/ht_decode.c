@@ -79,20 +79,20 @@ void l2k_ht_make_decode_tables(l2k_ht_decode_tables *tables)
 /* ---- The pass ------------------------------------------------------------------------------------------------ */
 
 /* The last two bytes hold the length of MEL and VLC together in twelve bits (7.1.1). */
-static bool start_streams(l2k_ht *ht, const l2k_ht_set *set)
+static bool start_streams(l2k_ht_scratch *s, const l2k_ht_set *set)
 {
     const uint8_t *data = set->cleanup, *end = data + set->cleanup_bytes;
-    l2k_ht_pass *p = &ht->scratch->pass;
+    l2k_ht_pass *p = &s->pass;
     if (set->cleanup_bytes < 2)
         return false;
     const uint32_t suffix = (uint32_t)end[-1] << 4 | (end[-2] & 15);
     if (suffix < 2 || suffix > set->cleanup_bytes || suffix > L2K_HT_MOST_SUFFIX)
         return false;
-    const size_t bytes = l2k_ht_unstuff_vlc(end - suffix, end, ht->scratch->vlc, L2K_HT_MOST_SUFFIX);
+    const size_t bytes = l2k_ht_unstuff_vlc(end - suffix, end, s->vlc, L2K_HT_MOST_SUFFIX);
     p->mel = l2k_ht_mel_start(end - suffix, end - 1);
-    p->vlc = l2k_ht_window_at(ht->scratch->vlc, bytes);
+    p->vlc = l2k_ht_window_at(s->vlc, bytes);
     l2k_ht_refill(&p->vlc);
-    p->bits = ht->scratch->magsgn;
+    p->bits = s->magsgn;
     p->bytes_known = l2k_ht_unstuff_forward(data, set->cleanup_bytes - suffix, p->bits, L2K_HT_MAGSGN_BYTES, 0xFF);
     return true;
 }
@@ -103,7 +103,8 @@ static void start_rows(l2k_ht_pass *p, const l2k_t1_block *block, const l2k_ht_s
     p->num_quads = (block->width + 1) / 2;
     memset(p->quads, 0, (1 + p->num_quads + L2K_HT_GROUP) * sizeof *p->quads);
     memset(p->residuals, 0, (p->num_quads + L2K_HT_GROUP) * sizeof *p->residuals);
-    memset(p->low, 0, 2 * (1 + p->num_quads + L2K_HT_GROUP) * sizeof *p->low);
+    memset(p->columns, 0, (3 + 2 * (p->num_quads + L2K_HT_GROUP)) * sizeof *p->columns);
+    p->waits = false;
     p->position = 0;
     p->plane = set->plane;
     p->planes = set->planes;
@@ -127,44 +128,78 @@ static target target_of(l2k_ht *ht, const l2k_t1_block *block, l2k_ht_form form)
     return (target){.at = block->coefficients, .pitch = size * block->stride, .bytes = bytes};
 }
 
-/* A block's rows lie far apart, in more pages than hardware prefetchers follow. */
-static void fetch_ahead(const target *t, uint32_t rows)
+/* A pass under way. */
+typedef struct run {
+    l2k_ht_scratch *scratch;
+    target to;
+    uint32_t y, height;
+    bool is_right;
+} run;
+
+static run start(l2k_ht *ht, l2k_ht_scratch *s, const l2k_t1_block *block, const l2k_ht_set *set, l2k_ht_form form)
 {
-    for (uint32_t y = 0; y < rows; y++)
-        for (size_t i = 0; i < t->bytes; i += 64)
-            __builtin_prefetch(t->at + y * t->pitch + i, 1);
+    run r = {
+        .scratch = s, .to = target_of(ht, block, form), .height = block->height, .is_right = start_streams(s, set)};
+    if (!r.is_right)
+        return r;
+    s->pass.tables = &ht->tables;
+    s->pass.deposits = ht->deposits;
+    start_rows(&s->pass, block, set, form);
+    ht->rows->first(&s->pass);
+    return r;
 }
 
-static void aim(l2k_ht_scratch *s, target *t, uint32_t rows)
+static void aim(run *r)
 {
-    t->rows = l2k_min_u32(2, rows);
-    t->direct = rows >= 2 && t->bytes % (2 * L2K_HT_GROUP * sizeof(uint32_t)) == 0;
+    l2k_ht_scratch *s = r->scratch;
+    target *t = &r->to;
+    t->rows = l2k_min_u32(2, r->height - r->y);
+    t->direct = t->rows == 2 && t->bytes % (2 * L2K_HT_GROUP * sizeof(uint32_t)) == 0;
     s->pass.top = t->direct ? t->at : (uint8_t *)s->lines[0];
     s->pass.bottom = t->direct ? t->at + t->pitch : (uint8_t *)s->lines[1];
 }
 
-static void advance(const l2k_ht_scratch *s, target *t)
+static void put(const l2k_ht_rows *rows, run *r)
 {
+    target *t = &r->to;
+    rows->put(&r->scratch->pass);
     for (unsigned i = 0; i < t->rows && !t->direct; i++)
-        memcpy(t->at + i * t->pitch, s->lines[i], t->bytes);
+        memcpy(t->at + i * t->pitch, r->scratch->lines[i], t->bytes);
     t->at += 2 * t->pitch;
+}
+
+/* Stores the row that was read before, and reads the next. Vectors of samples that were just stored one by one would
+ * wait for all work so far, so between two steps of a pass there should be one of another. False: there is none left.
+ */
+static bool step(const l2k_ht_rows *rows, run *r)
+{
+    if (r->is_right && r->y > 0)
+        put(rows, r);
+    if (!r->is_right || r->y >= r->height)
+        return false;
+    aim(r);
+    r->is_right = rows->get(&r->scratch->pass, r->y + 2 >= r->height);
+    r->y += 2;
+    return true;
 }
 
 bool l2k_ht_cleanup(l2k_ht *ht, const l2k_t1_block *block, const l2k_ht_set *set, l2k_ht_form form)
 {
-    l2k_ht_scratch *s = ht->scratch;
-    target to = target_of(ht, block, form);
-    if (!start_streams(ht, set))
-        return false;
-    fetch_ahead(&to, block->height);
-    start_rows(&s->pass, block, set, form);
-    s->pass.deposits = ht->deposits;
-    ht->rows->first(&s->pass);
-    for (uint32_t y = 0; y < block->height; y += 2) {
-        aim(s, &to, block->height - y);
-        if (!ht->rows->get(&s->pass, y + 2 >= block->height))
-            return false;
-        advance(s, &to);
-    }
-    return true;
+    run r = start(ht, &ht->scratch[0], block, set, form);
+    while (step(ht->rows, &r))
+        ;
+    return r.is_right;
+}
+
+void l2k_ht_cleanup_two(l2k_ht *ht, const l2k_t1_block blocks[2], const l2k_ht_set sets[2], bool are_right[2])
+{
+    run runs[2];
+    bool goes_on[2] = {true, true};
+    for (unsigned i = 0; i < 2; i++)
+        runs[i] = start(ht, &ht->scratch[i], &blocks[i], &sets[i], l2k_ht_form_of(&blocks[i]));
+    while (goes_on[0] || goes_on[1])
+        for (unsigned i = 0; i < 2; i++)
+            goes_on[i] = goes_on[i] && step(ht->rows, &runs[i]);
+    for (unsigned i = 0; i < 2; i++)
+        are_right[i] = runs[i].is_right;
 }

@@ -53,11 +53,11 @@ static inline void put_pair(l2k_ht_pass *p, size_t i, uint32_t first, uint32_t s
 static inline void get_residuals(l2k_ht_pass *p, bool first_row, streams *s, uint32_t first, uint32_t second, size_t i)
 {
     const uint32_t of_first = first >> 1 & 1 << 10, of_second = second & 1 << 11;
-    const uint32_t *table = part_of(part_of(p->tables.residuals, of_first), of_second);
+    const uint32_t *table = part_of(part_of(p->tables->residuals, of_first), of_second);
     unsigned pair = (of_first | of_second) >> 10;
     if (first_row && pair == L2K_HT_BOTH) {
         pair = L2K_HT_FIRST_ROW + (s->events & 1);
-        table = p->tables.residuals + (pair << 8);
+        table = p->tables->residuals + (pair << 8);
         s->events >>= 1;
     }
     uint32_t both = table[s->bits & 255];
@@ -102,7 +102,7 @@ static void find_contexts(l2k_ht_pass *restrict p)
 /* The pair before leaves at least 18 bits, so the first codeword need not wait for the refill. */
 static inline void get_pair(l2k_ht_pass *p, bool first_row, streams *s, size_t i)
 {
-    const uint32_t *table = p->tables.quads[!first_row];
+    const uint32_t *table = p->tables->quads[!first_row];
     const uint64_t bits = s->bits;
     refill(p, s);
     if (!first_row && (s->context | p->contexts[i] | p->contexts[i + 1] | (s->events & 3)) == 0) {
@@ -122,7 +122,7 @@ static inline void get_odd(l2k_ht_pass *p, bool first_row, streams *s, size_t i)
 {
     refill(p, s);
     const uint32_t first =
-        get_quad(p->tables.quads[!first_row], s->context, first_row ? 0 : p->contexts[i], s->bits, s);
+        get_quad(p->tables->quads[!first_row], s->context, first_row ? 0 : p->contexts[i], s->bits, s);
     get_residuals(p, first_row, s, first, 0, i);
 }
 

@@ -40,7 +40,7 @@ static void get_columns(l2k_ht_pass *p, size_t count)
 INLINE uint32_t get_columns_of_pair(l2k_ht_pass *p, const uint8_t *bits, uint32_t position, size_t i)
 {
     if ((p->added[i] | p->added[i + 1]) == 0) {
-        memset(p->columns + 4 * i, 0, 8 * sizeof *p->columns);
+        memset(p->columns + 2 + 2 * i, 0, 4 * sizeof *p->columns);
         return position;
     }
     position = get_column(p, bits, position, i);
@@ -72,18 +72,25 @@ static void get_both(l2k_ht_pass *p)
 
 #endif
 
+/* In whole groups. */
+INLINE uint32_t count_quads(const l2k_ht_pass *p)
+{
+    return (p->num_quads + L2K_HT_GROUP - 1) & ~(L2K_HT_GROUP - 1u);
+}
+
 INLINE void get_in_form(l2k_ht_pass *p, l2k_ht_form form, uint32_t most, bool last)
 {
-    const uint32_t count = (p->num_quads + L2K_HT_GROUP - 1) & ~(L2K_HT_GROUP - 1u);
+    const uint32_t count = count_quads(p);
+    p->waits = false;
 #ifdef __BMI2__
     if (p->deposits && most <= MOST_IN_DEPOSITS) {
+        p->waits = true;
         find_deposits(p, count);
         extend(p, p->position + 4 * MOST_IN_DEPOSITS * p->num_quads);
         if (last)
             get_columns(p, count);
         else
             get_both(p);
-        put_columns(p, form, 2 * count, p->top, p->bottom);
         return;
     }
 #endif
@@ -99,7 +106,7 @@ INLINE void get_in_form(l2k_ht_pass *p, l2k_ht_form form, uint32_t most, bool la
 
 static bool get_row(l2k_ht_pass *p, bool last)
 {
-    const uint32_t most = find_bounds(p, (p->num_quads + L2K_HT_GROUP - 1) & ~(L2K_HT_GROUP - 1u));
+    const uint32_t most = find_bounds(p, count_quads(p));
     if (most > p->planes + 1)
         return false;
     if (p->form == L2K_HT_INT16)
@@ -111,7 +118,24 @@ static bool get_row(l2k_ht_pass *p, bool last)
     return true;
 }
 
-const l2k_ht_rows L2K_ROWS_TABLE(l2k_ht_rows) = {get_first, get_row};
+static void put_row(l2k_ht_pass *p)
+{
+#ifdef __BMI2__
+    const uint32_t count = 2 * count_quads(p);
+    if (!p->waits)
+        return;
+    if (p->form == L2K_HT_INT16)
+        put_int16(p, count, p->top, p->bottom);
+    else if (p->form == L2K_HT_INT32)
+        put_columns(p, L2K_HT_INT32, count, p->top, p->bottom);
+    else
+        put_columns(p, L2K_HT_SIGNED_MAGNITUDE, count, p->top, p->bottom);
+#else
+    (void)p;
+#endif
+}
+
+const l2k_ht_rows L2K_ROWS_TABLE(l2k_ht_rows) = {get_first, get_row, put_row};
 
 #ifdef L2K_ROWS_BASE
 const l2k_ht_rows *l2k_ht_rows_get(l2k_cpu cpu)

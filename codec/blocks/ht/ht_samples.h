@@ -29,12 +29,14 @@ static inline uint32_t max(uint32_t a, uint32_t b)
  * the greatest bound of the row. */
 static uint32_t find_bounds(l2k_ht_pass *restrict p, uint32_t count)
 {
-    const uint32_t *restrict low = p->low, *restrict row = p->quads + 1;
+    const uint32_t *restrict columns = p->columns + 1, *restrict row = p->quads + 1;
     const uint32_t *restrict residuals = p->residuals;
     uint32_t *restrict bounded = p->bounded, *restrict bits_of = p->bits_of, most = 0;
+    const unsigned below = p->waits ? 17 : 0;
     L2K_INDEPENDENT
     for (size_t i = 0; i < count; i++) {
-        const uint32_t above = max(max(low[2 * i], low[2 * i + 1]), max(low[2 * i + 2], low[2 * i + 3]));
+        const uint32_t above =
+            max(max(columns[2 * i], columns[2 * i + 1]), max(columns[2 * i + 2], columns[2 * i + 3])) >> below;
         const uint32_t ones = row[i] >> 28, several = -(uint32_t)(ones > 1);
         const uint32_t quad = (row[i] >> 12 & 0xFFFF) + (residuals[i] >> 8 << 24) +
                               (((bit_length(max(above, 1) - 1) - 1) & several) << 24) + (1u << 24);
@@ -112,8 +114,8 @@ static inline __attribute__((always_inline)) void get_singly(l2k_ht_pass *p, l2k
         put_sample(to, form, sample[2], top, 2 * (size_t)i + 1);
         put_sample(to, form, sample[1], bottom, 2 * (size_t)i);
         put_sample(to, form, sample[3], bottom, 2 * (size_t)i + 1);
-        p->low[2 * i + 1] = sample[1] >> 1;
-        p->low[2 * i + 2] = sample[3] >> 1;
+        p->columns[2 * i + 2] = sample[1] >> 1;
+        p->columns[2 * i + 3] = sample[3] >> 1;
     }
 }
 
@@ -150,7 +152,7 @@ static inline __attribute__((always_inline)) void get_vectors(l2k_ht_pass *p, l2
     for (uint32_t i = 0; i < count; i += 2 * L2K_QUADS) {
         l2k_vector samples[2], values[2];
         l2k_split(get_vector(p, i), get_vector(p, i + 1), &samples[0], &samples[1]);
-        l2k_store_vector(p->low + 1 + 2 * i, samples[1] >> 1);
+        l2k_store_vector(p->columns + 2 + 2 * i, samples[1] >> 1);
         for (int k = 0; k < 2; k++) {
             const l2k_vector magnitude = scale_vector(samples[k], to), sign = -(samples[k] & 1);
             values[k] = form == L2K_HT_SIGNED_MAGNITUDE ? magnitude | samples[k] << 31 : (magnitude ^ sign) - sign;
@@ -205,40 +207,32 @@ static void find_deposits(l2k_ht_pass *p, size_t count)
 static inline uint32_t get_column(l2k_ht_pass *p, const uint8_t *bits, uint32_t position, size_t i)
 {
     const uint64_t next = l2k_ht_load(bits + (position >> 3)) >> (position & 7);
-    l2k_ht_store((uint8_t *)p->columns + 8 * i, _pdep_u64(next, p->fields[i]) + p->added[i]);
+    l2k_ht_store((uint8_t *)(p->columns + 2 + 2 * i), _pdep_u64(next, p->fields[i]) + p->added[i]);
     return position + p->bits_of[i];
 }
 
-static void put_int16(l2k_ht_pass *p, size_t count, int16_t *top, int16_t *bottom)
+static void put_int16(const l2k_ht_pass *p, size_t count, int16_t *top, int16_t *bottom)
 {
     const scale to = scale_of(p);
     const uint16_t plane = (uint16_t)to.plane, half = (uint16_t)to.half, mask = (uint16_t)to.mask;
     for (size_t i = 0; i < count; i += 4 * L2K_QUADS) {
-        const l2k_vector columns = l2k_load_vector(p->columns + 2 * i);
-        l2k_store_vector(p->low + 1 + i, columns >> 17);
-        const l2k_halves samples = (l2k_halves)columns, sign = -(samples & 1), used = (l2k_halves)(samples != 0);
+        const l2k_halves samples = (l2k_halves)l2k_load_vector(p->columns + 2 + i), sign = -(samples & 1),
+                         used = (l2k_halves)(samples != 0);
         const l2k_halves magnitude = ((samples >> 1 << plane) | half) & mask & used;
         const l2k_signed_vector values = (l2k_signed_vector)((magnitude ^ sign) - sign);
         l2k_store_int16(top + i, bottom + i, (l2k_vector)(values << 16 >> 16), (l2k_vector)(values >> 16));
     }
 }
 
-static inline __attribute__((always_inline)) void put_columns(l2k_ht_pass *restrict p, l2k_ht_form form, size_t count,
-                                                              void *restrict top, void *restrict bottom)
+static inline __attribute__((always_inline)) void put_columns(const l2k_ht_pass *restrict p, l2k_ht_form form,
+                                                              size_t count, void *restrict top, void *restrict bottom)
 {
-    if (form == L2K_HT_INT16) {
-        put_int16(p, count, top, bottom);
-        return;
-    }
-    const uint16_t *restrict columns = p->columns;
-    uint32_t *restrict low = p->low + 1;
+    const uint32_t *restrict columns = p->columns + 2;
     const scale to = scale_of(p);
     L2K_INDEPENDENT
     for (size_t i = 0; i < count; i++) {
-        const uint32_t upper = columns[2 * i], lower = columns[2 * i + 1];
-        low[i] = lower >> 1;
-        put_sample(to, form, upper, top, i);
-        put_sample(to, form, lower, bottom, i);
+        put_sample(to, form, columns[i] & 0xFFFF, top, i);
+        put_sample(to, form, columns[i] >> 16, bottom, i);
     }
 }
 

@@ -306,6 +306,6 @@ int main(void)
             num_others++;
         }
     decoder.rows = l2k_ht_rows_get(L2K_CPU_C);
-    l2k_ht_make_decode_tables(&scratch.pass.tables);
+    l2k_ht_make_decode_tables(&decoder.tables);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
