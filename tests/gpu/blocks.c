@@ -190,14 +190,15 @@ static void fill_block(const image *m, l2k_rect r)
 
 static uint32_t code_bytes(const l2k_block *b)
 {
-    return b->num_passes ? b->coded.pass_bytes[b->num_passes - 1] & ~L2K_PASS_TERMINATED : 0;
+    return b->num_passes ? l2k_pass_end(b, b->num_passes - 1u) & ~L2K_PASS_TERMINATED : 0;
 }
 
-/* The first pass that differs. */
+/* The first pass that differs. A coder may leave out lengths that no packet needs. */
 static unsigned same_passes(const l2k_block *a, const l2k_block *b)
 {
+    const bool lengths = a->coded.pass_bytes && b->coded.pass_bytes;
     unsigned i = 0;
-    while (i < a->num_passes && a->coded.pass_bytes[i] == b->coded.pass_bytes[i] &&
+    while (i < a->num_passes && ((!lengths && i + 1u < a->num_passes) || l2k_pass_end(a, i) == l2k_pass_end(b, i)) &&
            (!wants_distortions || a->coded.pass_distortion[i] == b->coded.pass_distortion[i]))
         i++;
     return i;

@@ -71,7 +71,8 @@ static l2k_block_coder *coders[CODERS];
 static l2k_status run(unsigned coder, const l2k_block_place *list, size_t count, bool decode, atomic_bool *damaged)
 {
     const l2k_cuda_batch more = {.bytes = stream_offered ? stream : NULL, .num_bytes = stream_offered};
-    const l2k_block_batch batch = {.places = list, .num_places = count, .damaged = damaged, .engine = &more};
+    const l2k_block_batch batch = {
+        .places = list, .num_places = count, .distortions = !decode, .damaged = damaged, .engine = &more};
     const l2k_block_coder_table *table = coders[coder]->table;
     use_views(coder >= CODER_DEVICE);
     const l2k_status status = (decode ? table->begin_decode : table->begin_encode)(coders[coder], &batch);
