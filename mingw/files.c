@@ -1,7 +1,6 @@
 /* Files by POSIX calls on Windows: wide names of any length, files that can be renamed and removed while open. */
 #include <windows.h>
 
-#include <stdarg.h>
 #include <string.h>
 
 /* ---- Errors ---------------------------------------------------------------------------------------------------- */
@@ -387,40 +386,4 @@ int closedir(DIR *folder)
     FindClose(folder->search);
     free(folder);
     return 0;
-}
-
-int alphasort(const struct dirent **a, const struct dirent **b)
-{
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-static int add_entry(struct dirent ***entries, int count, const struct dirent *entry)
-{
-    struct dirent **longer = realloc(*entries, ((size_t)count + 1) * sizeof *longer);
-    struct dirent *copy = malloc(sizeof *copy);
-    if (longer)
-        *entries = longer;
-    if (!longer || !copy)
-        abort();
-    *copy = *entry;
-    longer[count] = copy;
-    return count + 1;
-}
-
-/* For tests, which pass no function `wanted`. */
-int scandir(const char *path, struct dirent ***entries, int (*wanted)(const struct dirent *),
-            int (*order)(const struct dirent **, const struct dirent **))
-{
-    int count = 0;
-    const struct dirent *entry;
-    DIR *folder = opendir(path);
-    (void)wanted;
-    *entries = NULL;
-    if (!folder)
-        return -1;
-    while ((entry = readdir(folder)) != NULL)
-        count = add_entry(entries, count, entry);
-    closedir(folder);
-    qsort(*entries, (size_t)count, sizeof **entries, (int (*)(const void *, const void *))order);
-    return count;
 }

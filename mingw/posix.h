@@ -112,9 +112,6 @@ typedef struct l2k_folder DIR;
 DIR *opendir(const char *path);
 struct dirent *readdir(DIR *folder);
 int closedir(DIR *folder);
-int scandir(const char *path, struct dirent ***entries, int (*wanted)(const struct dirent *),
-            int (*order)(const struct dirent **, const struct dirent **));
-int alphasort(const struct dirent **a, const struct dirent **b);
 
 /* Is the descriptor open? */
 #define F_GETFD 1

@@ -5,7 +5,7 @@
  * calls it with every named file and every file of a named folder, unchanged and with a tail of zeros (fuzz.h), then
  * RUNS times with a damaged one, reproducibly. An input that breaks it, or that takes longer than a second of processor
  * time (ten with sanitizers), is saved as crash-TARGET in the current folder. */
-#define _DEFAULT_SOURCE /* scandir, open */
+#define _DEFAULT_SOURCE /* open */
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -102,21 +102,38 @@ static bool add_file(const char *path)
     return whole;
 }
 
+enum { NAME_ROOM = 256 };
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
 static bool add_path(const char *path)
 {
-    struct dirent **entries;
-    int count = scandir(path, &entries, NULL, alphasort);
-    if (count < 0)
+    DIR *folder = opendir(path);
+    if (!folder)
         return add_file(path);
-    bool good = true;
-    for (int i = 0; i < count; i++) {
-        char name[4096];
-        snprintf(name, sizeof name, "%s/%s", path, entries[i]->d_name);
-        if (entries[i]->d_name[0] != '.' && !strstr(entries[i]->d_name, ".md"))
-            good = add_path(name) && good;
-        free(entries[i]);
+    char(*names)[NAME_ROOM] = NULL;
+    size_t count = 0;
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        if (entry->d_name[0] == '.' || strstr(entry->d_name, ".md"))
+            continue;
+        names = realloc(names, (count + 1) * sizeof *names);
+        if (!names)
+            abort();
+        snprintf(names[count++], NAME_ROOM, "%s", entry->d_name);
     }
-    free(entries);
+    closedir(folder);
+    if (count)
+        qsort(names, count, sizeof *names, by_name);
+    bool good = true;
+    for (size_t i = 0; i < count; i++) {
+        char name[4096];
+        snprintf(name, sizeof name, "%s/%s", path, names[i]);
+        good = add_path(name) && good;
+    }
+    free(names);
     return good;
 }
 
