@@ -1,8 +1,6 @@
 /* Lifting by a kernel on rows (T.801, Annex H). Compiled once per instruction set (base/cpu.h). */
 #include "dwt/kernel_rows.h"
 
-#include <string.h>
-
 #include "dwt/lifting.h"
 
 /* Samples whose sums are in memory at a time: taps come one after the other, and each is a loop over these. */

@@ -1,8 +1,6 @@
 /* The wavelets of Part 1 (Annex F), and named kernels (dwt/kernel_named.h). */
 #include "dwt/wavelet.h"
 
-#include <string.h>
-
 #include "dwt/kernel_named.h"
 #include "dwt/lifting.h"
 

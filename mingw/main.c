@@ -1,8 +1,6 @@
 /* The start of the command on Windows: arguments in UTF-8, standard streams in binary mode. */
 #include <windows.h>
 
-#include <string.h>
-
 int main(int count, char **arguments);
 
 /* cmd.exe leaves patterns of names to the program: the C library expands them. */

@@ -5,7 +5,6 @@
 
 #include "pictures/colour.h"
 #include "pictures/files/file.h"
-#include "pictures/picture.h"
 
 typedef enum cli_format {
     CLI_FORMAT_PNG,

@@ -5,7 +5,6 @@
 #define L2K_QUANT_QUANTISER_CUDA_CUH
 
 #include "base/words_cuda.cuh"
-#include "quant/cuda_bands.h"
 
 /* ---- Values to coefficients ---------------------------------------------------------------------------------- */
 

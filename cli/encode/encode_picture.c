@@ -2,7 +2,6 @@
 #include "cli/encode/encode.h"
 
 #include "cli/run/messages.h"
-#include "cli/run/progress.h"
 #include "pictures/user/interrupt.h"
 #include "pictures/user/limits.h"
 

@@ -1,8 +1,6 @@
 /* Parses the palette and component mapping boxes (I.5.3.4, I.5.3.5), and repairs common faults in them. */
 #include "codec/jp2/jp2_boxes.h"
 
-#include <string.h>
-
 #include "base/integer.h"
 #include "base/memory.h"
 

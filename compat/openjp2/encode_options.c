@@ -1,6 +1,5 @@
 /* Translates opj_cparameters_t to options of lift2k's encoder. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "compat/openjp2/encoder.h"
 

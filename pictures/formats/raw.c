@@ -1,5 +1,4 @@
 /* Samples without a header, as --raw describes them: component after component, or pixel after pixel. */
-#include <string.h>
 
 #include "pictures/words.h"
 #include "pictures/reader.h"

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "pictures/user/limits.h"
 #include "pictures/user/report.h"

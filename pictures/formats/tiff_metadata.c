@@ -3,7 +3,6 @@
 #ifdef L2K_WITH_TIFF
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "pictures/formats/ifd.h"
 #include "pictures/formats/tiff.h"

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pictures/formats.h"
 #include "pictures/reader.h"
 #include "pictures/user/report.h"
 #include "pictures/words.h"

@@ -3,9 +3,6 @@
 #ifndef L2K_TILING_PIXEL_PIXEL_H
 #define L2K_TILING_PIXEL_PIXEL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/scalar.h"
 #include "lift2k/lift2k.h"
 

@@ -10,7 +10,6 @@ extern "C" {
 #include "dwt/lifting.h"
 #include "quant/cuda_bands.h"
 #include "tiling/pixel/cuda_plane.h"
-#include "transform/plan.h"
 
 /* Components of a launch: a few, whose deep levels may share a launch as well, or many small ones. Kernel parameters
  * are limited to 4 KiB, from CUDA 12.1 on to 32 KiB less 4 bytes. */

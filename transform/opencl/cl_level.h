@@ -5,8 +5,6 @@
 #ifndef L2K_TRANSFORM_OPENCL_CL_LEVEL_H
 #define L2K_TRANSFORM_OPENCL_CL_LEVEL_H
 
-#include "base/scalar.h"
-
 enum {
     L2K_CL_COMPONENTS = 3, /* components of a launch */
     L2K_CL_LEAST_SIDE = 16 /* samples from which on one reflection extends a line as far as kernels read */

@@ -4,7 +4,6 @@
 #define L2K_CODEC_BLOCKS_MQ_MQ_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/scalar.h"

@@ -3,10 +3,8 @@
 #define L2K_CODEC_BLOCKS_MQ_T1_H
 
 #include "base/context.h"
-#include "codec/blocks/mq/mq.h"
 #include "codec/blocks/mq/mq_decode.h"
 #include "codec/blocks/mq/t1_ends.h"
-#include "transform/plan.h"
 
 /* Decoding: eight stripe columns, as bits of words (t1_decode.c). */
 typedef struct l2k_t1_window {

@@ -5,7 +5,6 @@
 #define L2K_CODEC_BLOCKS_MQ_T1_ENDS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "codec/blocks/gains.h"
 #include "lift2k/lift2k.h"

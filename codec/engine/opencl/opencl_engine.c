@@ -1,6 +1,5 @@
 /* OpenCL as an engine: a plan that keeps its coefficients on the device, and the HT block coder there. Code-blocks
  * without kernels go to the CPU's coders behind the device's transform. */
-#include "base/memory.h"
 #include "base/run.h"
 #include "codec/engine/cpu/cpu_engine.h"
 #include "codec/engine/opencl/ht_cl_coder.h"

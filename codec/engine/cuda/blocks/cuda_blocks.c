@@ -1,7 +1,6 @@
 /* The batch of a block coder on a device: views of its places, and memory for results. */
 #include "codec/engine/cuda/blocks/cuda_blocks.h"
 
-#include "base/memory.h"
 #include "base/run.h"
 
 enum { SMALLEST_CHUNK = 1 << 20 };
