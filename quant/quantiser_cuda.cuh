@@ -5,6 +5,7 @@
 #define L2K_QUANT_QUANTISER_CUDA_CUH
 
 #include "base/words_cuda.cuh"
+#include "quant/quantiser.h"
 
 /* ---- Values to coefficients ---------------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* The metadata boxes of an encoded file: the picture's own, and the files of --xmp, --exif, --xml, --gml and --uuid. */
-#include "cli/encode/boxes.h"
+#include "cli/encode/encode.h"
 
 #include <stdlib.h>
 #include <string.h>

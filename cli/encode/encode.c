@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/encode/boxes.h"
 #include "cli/encode/encode.h"
 #include "cli/run/messages.h"
 #include "cli/run/pipeline.h"

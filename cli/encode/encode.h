@@ -50,4 +50,20 @@ bool cli_verify_create(cli_coded_file *check, const cli_options *options, const 
 bool cli_verify(cli_coded_file *check, cli_output *output, cli_reader *original, bool by_rows,
                 const cli_options *options, char **lines);
 
+/* ---- Metadata boxes (boxes.c) ---- */
+
+/* The files of --xmp, --exif, --xml, --gml and --uuid, added to all pictures. */
+typedef struct cli_boxes {
+    l2k_box_data *boxes; /* owned, with their data except labels */
+    size_t count;
+} cli_boxes;
+
+/* Reads them; false after a report. Unload in either case. */
+bool cli_boxes_load(cli_boxes *given, const cli_options *options);
+void cli_boxes_unload(cli_boxes *given);
+
+/* Makes picture->image.boxes: with `carry`, the picture's own metadata of kinds that are not given, then the given
+ * ones. *list is their memory, which may be from an earlier call and which the caller frees. False after a report. */
+bool cli_boxes_attach(const cli_boxes *given, bool carry, cli_picture *picture, l2k_box_data **list);
+
 #endif

@@ -3,9 +3,13 @@
 #define L2K_CLI_OPTIONS_TABLE_H
 
 #include "cli/options/options.h"
-#include "cli/options/values.h"
 
 typedef struct cli_option cli_option;
+
+typedef struct cli_name {
+    const char *name;
+    int64_t value;
+} cli_name;
 
 /* Stores the value `text`, NULL for an option without argument; false after a report. */
 typedef bool cli_option_parser(const cli_option *row, const char *text, cli_options *options);
@@ -53,5 +57,32 @@ cli_option_parser cli_take_rate, cli_take_psnr, cli_take_tile, cli_take_tile_ori
     cli_take_raw_order, cli_take_kernel, cli_take_split, cli_take_step, cli_take_box, cli_take_gml, cli_take_uuid,
     cli_take_region, cli_take_band, cli_take_gain, cli_take_max_pixels, cli_take_max_memory, cli_take_timeout,
     cli_take_devices, cli_take_out_dir, cli_take_extension, cli_take_page, cli_take_fps, cli_take_precision;
+
+/* ---- Texts to values (values.c); each fault is one line that names the option and its value ---- */
+
+/* "lift2k: --option text: message"; returns false. */
+bool cli_bad_value(const char *option, const char *text, const char *message);
+
+/* One whole number from least to most. */
+bool cli_parse_number(const char *option, const char *text, uint32_t least, uint32_t most, int64_t *value);
+
+/* One whole number from 1 up, which may end in K, M or G for 10^3, 10^6 or 10^9. */
+bool cli_parse_size(const char *option, const char *text, uint64_t *value);
+
+/* Exactly `count` whole numbers separated by commas. The message shows `form`, such as "W,H". */
+bool cli_parse_numbers(const char *option, const char *text, const char *form, uint32_t *values, size_t count);
+
+/* One finite number above 0. */
+bool cli_parse_real(const char *option, const char *text, double *value);
+
+/* Any number of finite numbers, not negative, separated by commas. Frees the old *values; the caller frees the new
+ * ones, also after a fault. */
+bool cli_parse_reals(const char *option, const char *text, double **values, size_t *count);
+
+/* One of the names, in either case; the table ends with a NULL name. */
+bool cli_parse_name(const char *option, const char *text, const cli_name *names, int64_t *value);
+
+/* Several names separated by commas, their values combined with |. */
+bool cli_parse_names(const char *option, const char *text, const cli_name *names, int64_t *value);
 
 #endif

@@ -1,5 +1,5 @@
 /* Parses numbers, lists and names more strictly than the C library does. */
-#include "cli/options/values.h"
+#include "cli/options/table.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Assigns GPUs to files. */
-#include "cli/run/devices.h"
+#include "cli/run/pipeline.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* The default limits of samples and memory, and the check of an image against the limit of samples. */
-#include "codec/codestream/limits.h"
+#include "codec/codestream/codestream_read.h"
 
 /* These allow a file of a hundred bytes 21 MB of samples and 30 MiB of other memory, less than 64 MiB together. */
 #define MOST_SAMPLES          ((uint64_t)1 << 36)

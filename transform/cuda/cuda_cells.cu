@@ -4,7 +4,7 @@
 
 extern "C" {
 #include "transform/cells.h"
-#include "transform/cuda/cuda_cells.h"
+#include "transform/cuda/cuda_levels.h"
 }
 
 namespace

@@ -8,7 +8,7 @@ extern "C" {
 #endif
 
 #include "dwt/lifting.h"
-#include "quant/cuda_bands.h"
+#include "quant/quantiser.h"
 #include "tiling/pixel/cuda_plane.h"
 
 /* Components of a launch: a few, whose deep levels may share a launch as well, or many small ones. Kernel parameters
@@ -18,6 +18,17 @@ enum { L2K_CUDA_TOGETHER = 3, L2K_CUDA_MANY = 64 };
 #else
 enum { L2K_CUDA_TOGETHER = 3, L2K_CUDA_MANY = 16 };
 #endif
+
+/* The subbands of up to two decomposition levels of a component in device memory, as kernels take them. */
+typedef struct l2k_cuda_bands {
+    void *at[2][4]; /* first coefficient by level of the launch (0 = its first) and orientation */
+    int32_t stride; /* in coefficients, the same for all */
+} l2k_cuda_bands;
+
+/* Their quantiser steps (inverse: half of them); not used by the 5/3. */
+typedef struct l2k_cuda_steps {
+    l2k_quantiser_step of[2][4];
+} l2k_cuda_steps;
 
 /* Coordinates are those of the samples minus a multiple of 8: this keeps the parities of two levels, and lanes are
  * aligned where planes are. */

@@ -11,7 +11,6 @@ extern "C" {
 #include "base/sample.h"
 #include "transform/backend.h"
 #include "transform/cells.h"
-#include "transform/cuda/cuda_cells.h"
 #include "transform/cuda/cuda_device.h"
 #include "transform/cuda/cuda_levels.h"
 #include "transform/cuda/cuda_staging.h"

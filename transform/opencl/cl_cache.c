@@ -1,6 +1,6 @@
 /* Files of the program cache: a header with length and checksum, then the driver's binary. */
 #define _POSIX_C_SOURCE 200809L
-#include "transform/opencl/cl_cache.h"
+#include "transform/opencl/cl_runtime.h"
 
 #include <fcntl.h>
 #include <stdio.h>

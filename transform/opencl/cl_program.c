@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "transform/opencl/cl_cache.h"
 #include "transform/opencl/cl_runtime.h"
 
 typedef struct l2k_cl_program {

@@ -3,10 +3,8 @@
 
 #include "codec/blocks/ht/ht_encode.h"
 #include "codec/blocks/mq/t1.h"
-#include "codec/engine/cuda/ht/ht_cuda_decode.h"
-#include "codec/engine/cuda/ht/ht_cuda_encode.h"
-#include "codec/engine/cuda/mq/mq_cuda_decode.h"
-#include "codec/engine/cuda/mq/mq_cuda_encode.h"
+#include "codec/engine/cuda/ht/ht_cuda_coding.h"
+#include "codec/engine/cuda/mq/mq_cuda_coding.h"
 
 typedef struct ht_part {
     l2k_ht_cuda_lists lists;

@@ -1,6 +1,6 @@
 /* The host's side of decoding HT code-blocks (Part 15, T.814) on a device: chooses the segments that go there, and lays
  * out memory. */
-#include "codec/engine/cuda/ht/ht_cuda_decode.h"
+#include "codec/engine/cuda/ht/ht_cuda_coding.h"
 
 #include "base/integer.h"
 #include "codec/blocks/ht/ht_block.h"

@@ -1,6 +1,6 @@
 /* The host's side of encoding HT code-blocks (Part 15, T.814) on a device: the list of blocks, the layout of memory,
  * and results. */
-#include "codec/engine/cuda/ht/ht_cuda_encode.h"
+#include "codec/engine/cuda/ht/ht_cuda_coding.h"
 
 #include "base/integer.h"
 #include "codec/blocks/ht/ht_encode.h"

@@ -1,6 +1,6 @@
 /* The host's side of decoding MQ code-blocks on a device: chooses the passes and bytes that go there, lays out memory,
  * and orders the blocks. A frame may have tens of thousands of blocks, so the work for each is kept short. */
-#include "codec/engine/cuda/mq/mq_cuda_decode.h"
+#include "codec/engine/cuda/mq/mq_cuda_coding.h"
 
 #include <string.h>
 

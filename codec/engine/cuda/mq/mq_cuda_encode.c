@@ -1,7 +1,7 @@
 /* The host's side of encoding MQ code-blocks on a device: the list of blocks, the layout of memory, and results. The
  * bit-planes of the subbands set the memory for lists of decisions and codes, so that images of one shape take the
  * same; if blocks have more, all is done again with more room. */
-#include "codec/engine/cuda/mq/mq_cuda_encode.h"
+#include "codec/engine/cuda/mq/mq_cuda_coding.h"
 
 #include <string.h>
 
