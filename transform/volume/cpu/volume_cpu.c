@@ -1,10 +1,234 @@
-/* Volumes on the CPU: moves slices of samples and of coefficients through the stages, one at a time. */
-#include "transform/volume/cpu/cpu_slices.h"
+/* Volumes on the CPU: moves slices of samples and of coefficients through the stages, one at a time; lifts them in parts
+ * that stay in the cache. */
+#include "base/memory.h"
+#include "base/sample.h"
+#include "dwt/kernel_rows.h"
+#include "quant/quantiser_rows.h"
+#include "transform/volume/volume.h"
+
+/* Samples of a slice per run of all operations. With some twenty slices in use, for a group of eight in three levels, a
+ * second-level cache of a megabyte holds this many of each. */
+#define PART ((size_t)4096)
+
+/* Below this many samples, starting threads costs more than they save. */
+#define MIN_PARALLEL_SAMPLES ((size_t)1 << 16)
+
+/* Slices that are lifted together, for each lifting step. The slices in each level's window, as many as there are
+ * steps, are read and written again with the next group, so four levels double the memory traffic. */
+#define IN_GROUP_PER_STEP 4u
+
+enum { STAGGER = 576, PAGE = 4096 }; /* bytes: keeps equal parts of different slices out of the same cache sets */
+
+typedef struct cpu_slice {
+    l2k_z_slice slice;
+    void *memory; /* holds its values */
+} cpu_slice;
+
+static bool is_float(l2k_wavelet wavelet)
+{
+    return l2k_wavelet_get(wavelet)->is_float;
+}
+
+/* ---- Slices -------------------------------------------------------------------------------------------------- */
+
+/* A slice to be filled, which goes back to stage->free; NULL, with a message, if memory runs out. */
+static l2k_z_slice *new_slice(const l2k_volume *volume, l2k_volume_stage *stage)
+{
+    l2k_z_slice *slice = l2k_z_take(&stage->free);
+    if (slice)
+        return slice;
+    cpu_slice *made = l2k_allocate_zeroed(&volume->context, 1, sizeof *made);
+    if (made)
+        made->memory = l2k_allocate(&volume->context, stage->samples + PAGE / sizeof(uint32_t), sizeof(uint32_t));
+    if (!made || !made->memory) {
+        l2k_release(&volume->context, made);
+        l2k_fail(&volume->context, L2K_ERROR_MEMORY, "out of memory for a slice of %zu samples", stage->samples);
+        return NULL;
+    }
+    made->slice.values = (uint32_t *)made->memory + stage->made * STAGGER % PAGE / sizeof(uint32_t);
+    return l2k_stage_keep(stage, &made->slice);
+}
+
+static void release_slices(const l2k_volume *volume, l2k_volume_stage *stage)
+{
+    for (l2k_z_slice *slice = stage->all; slice; slice = slice->older)
+        l2k_release(&volume->context, ((cpu_slice *)slice)->memory);
+}
+
+/* ---- Operations ---------------------------------------------------------------------------------------------- */
+
+/* Samples first .. first + n - 1 of an operation's slices. */
+static void run_op(const l2k_volume *volume, const l2k_z_levels *z, const l2k_z_op *op, size_t first, size_t n)
+{
+    void *rows[L2K_Z_ROWS] = {0};
+    for (unsigned i = 0; i < L2K_Z_ROWS && op->rows[i]; i++)
+        rows[i] = op->rows[i]->values + first;
+    switch (op->kind) {
+    case L2K_Z_CHAIN:
+        z->lifting->chain(rows, op->pairs, n, z->scales);
+        break;
+    case L2K_Z_STEP:
+        z->lifting->step[op->step](rows[0], rows[1], rows[2], n);
+        break;
+    case L2K_Z_TAPS:
+        l2k_kernel_rows_get(volume->cpu)
+            ->step[volume->sums](l2k_z_step(z, op->step), z->inverse, rows[0], (const void *const *)(rows + 1), n);
+        break;
+    case L2K_Z_LONE:
+        z->lifting->lone(rows[0], n);
+        break;
+    case L2K_Z_SCALE:
+        z->functions->scale(rows[0], n, op->factor);
+        break;
+    }
+}
+
+/* The number of threads worth starting. */
+static int threads_for(const l2k_volume *volume, size_t samples)
+{
+    return samples < MIN_PARALLEL_SAMPLES ? 1 : (int)volume->context.threads;
+}
+
+static void run_part(const l2k_volume *volume, const l2k_z_levels *z, size_t first, size_t n)
+{
+    for (unsigned level = 0; level < z->levels; level++) {
+        const l2k_z_list *list = l2k_z_list_at(z, level);
+        for (size_t i = 0; i < list->count; i++)
+            run_op(volume, z, &list->ops[i], first, n);
+    }
+}
+
+static void run_ops(const l2k_volume *volume, l2k_volume_stage *stage)
+{
+    const int64_t parts = (int64_t)((stage->samples + PART - 1) / PART);
+    const int threads = threads_for(volume, stage->samples);
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+    for (int64_t part = 0; part < parts; part++) {
+        const size_t first = (size_t)part * PART, left = stage->samples - first;
+        run_part(volume, &stage->z, first, left < PART ? left : PART);
+    }
+    l2k_z_forget(&stage->z);
+    while (stage->z.out.first)
+        l2k_z_append(&stage->finished, l2k_z_take(&stage->z.out));
+}
+
+/* Whether enough slices wait to be lifted, or the last ones. */
+static bool are_ready(const l2k_volume_stage *stage)
+{
+    l2k_z_place place;
+    return stage->z.out.first &&
+           (stage->z.out.count >= IN_GROUP_PER_STEP * stage->z.steps || !l2k_z_wanted(&stage->z, &place));
+}
+
+/* The next finished slice, or NULL. Lifts if the stage is ready; with `at_once`, if any slice waits. */
+static l2k_z_slice *take_finished(const l2k_volume *volume, l2k_volume_stage *stage, bool at_once)
+{
+    if (!stage->finished.first && (at_once || are_ready(stage)))
+        run_ops(volume, stage);
+    return l2k_z_take(&stage->finished);
+}
+
+/* ---- Samples ------------------------------------------------------------------------------------------------- */
+
+/* Components that move together between planes and values: those from c on that the component transform joins, or
+ * one. */
+typedef struct joined {
+    uint32_t c;
+    unsigned count;
+    size_t width, height;
+} joined;
+
+static joined join_from(const l2k_volume_spec *spec, uint32_t c)
+{
+    const l2k_rect rect = spec->tile.components[c].rect;
+    return (joined){c, spec->tile.plan.component_transform && c == 0 ? 3 : 1, l2k_rect_width(rect),
+                    l2k_rect_height(rect)};
+}
+
+static void locate_row(const l2k_volume *volume, const l2k_volume_stage *stage, const l2k_plane *planes,
+                       const l2k_z_slice *slice, const joined *j, size_t y, l2k_pixel_row pixels[3], void *rows[3])
+{
+    for (unsigned i = 0; i < j->count; i++) {
+        const l2k_plan_component *component = &volume->spec.tile.components[j->c + i];
+        const l2k_plane *plane = &planes[j->c + i];
+        pixels[i] = (l2k_pixel_row){(char *)plane->data + (ptrdiff_t)y * plane->row_stride, plane->sample_stride,
+                                    plane->type, l2k_level_shift_make(component->precision, component->is_signed)};
+        rows[i] = slice->values + stage->offsets[j->c + i] + y * j->width;
+    }
+}
+
+typedef void move_pixels(const l2k_pixel_rows *kernels, bool is_float, unsigned components, const l2k_pixel_row *pixels,
+                         size_t n, void *const *rows);
+
+/* Level shift and component transform, between the first stage and the caller's planes. */
+static void move_slice(const l2k_volume *volume, const l2k_volume_stage *stage, const l2k_plane *planes,
+                       const l2k_z_slice *slice, move_pixels *move)
+{
+    const l2k_volume_spec *spec = &volume->spec;
+    const l2k_pixel_rows *kernels = l2k_pixel_rows_get(volume->cpu);
+    const bool floats = is_float(spec->z_wavelet);
+    joined j;
+    for (uint32_t c = 0; c < spec->tile.plan.num_components; c += j.count) {
+        j = join_from(spec, c);
+        const int threads = threads_for(volume, j.width * j.height);
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+        for (int64_t y = 0; y < (int64_t)j.height; y++) {
+            l2k_pixel_row pixels[3];
+            void *rows[3];
+            locate_row(volume, stage, planes, slice, &j, (size_t)y, pixels, rows);
+            move(kernels, floats, j.count, pixels, j.width, rows);
+        }
+    }
+}
+
+/* ---- The levels of a slice ----------------------------------------------------------------------------------- */
+
+/* Planes over a slice's values, one component after the other, in volume->planes. */
+static const l2k_plane *planes_of(const l2k_volume *volume, const l2k_volume_stage *stage, const l2k_z_slice *slice)
+{
+    for (uint32_t c = 0; c < volume->spec.tile.plan.num_components; c++) {
+        const size_t width = l2k_rect_width(
+            l2k_resolution_rect(volume->spec.tile.components[c].rect, (unsigned)(stage - volume->stages)));
+        volume->planes[c] =
+            (l2k_plane){slice->values + stage->offsets[c], (ptrdiff_t)(width * sizeof(uint32_t)), sizeof(uint32_t),
+                        is_float(volume->spec.z_wavelet) ? L2K_SAMPLE_F32 : L2K_SAMPLE_S32};
+    }
+    return volume->planes;
+}
+
+typedef void move_row(void *coefficients, size_t n, void *values, const l2k_quantiser_rows *kernels, bool is_float,
+                      l2k_coefficient_type type);
+
+static void load_row(void *coefficients, size_t n, void *values, const l2k_quantiser_rows *kernels, bool floats,
+                     l2k_coefficient_type type)
+{
+    kernels->load[floats][type](coefficients, n, 1, values);
+}
+
+static void store_row(void *coefficients, size_t n, void *values, const l2k_quantiser_rows *kernels, bool floats,
+                      l2k_coefficient_type type)
+{
+    kernels->store[floats][type](values, n, 1, coefficients);
+}
+
+/* Subband LL of the plan's views, to and from the values of a slice of the next stage. */
+static void move_low(const l2k_volume *volume, const l2k_volume_stage *stage, const l2k_z_slice *next, move_row *move)
+{
+    const l2k_quantiser_rows *kernels = l2k_quantiser_rows_get(volume->cpu);
+    uint32_t *values = next->values;
+    for (uint32_t c = 0; c < volume->spec.tile.plan.num_components; c++) {
+        const l2k_coefficients *view = l2k_plan_coefficients(stage->plan, c);
+        const size_t row_bytes = view->stride * l2k_coefficient_bytes(view->type);
+        for (uint32_t y = 0; y < view->bands[0].height; y++, values += view->bands[0].width)
+            move((char *)view->base + y * row_bytes, view->bands[0].width, values, kernels,
+                 is_float(volume->spec.wavelet), view->type);
+    }
+}
 
 /* Whether slices wait to be got. */
 static bool has_finished(const l2k_volume_stage *stage)
 {
-    return stage->finished.first || l2k_slices_are_ready(stage);
+    return stage->finished.first || are_ready(stage);
 }
 
 /* ---- Forward ------------------------------------------------------------------------------------------------- */
@@ -20,34 +244,34 @@ static bool is_full(const l2k_volume *v)
 static l2k_status put(l2k_volume *v, const l2k_plane *planes)
 {
     l2k_volume_stage *stage = v->stages;
-    l2k_z_slice *slice = l2k_slice_new(v, stage);
+    l2k_z_slice *slice = new_slice(v, stage);
     if (!slice)
         return L2K_ERROR_MEMORY;
-    l2k_slice_load(v, stage, planes, slice);
-    return l2k_slice_put(v, stage, slice);
+    move_slice(v, stage, planes, slice, l2k_pixels_load);
+    return l2k_z_put(&v->context, &stage->z, slice);
 }
 
 /* Passes LL of a low-pass slice to the next stage. */
 static l2k_status pass_low_on(l2k_volume *v, unsigned number)
 {
     l2k_volume_stage *next = &v->stages[number + 1];
-    l2k_z_slice *slice = l2k_slice_new(v, next);
+    l2k_z_slice *slice = new_slice(v, next);
     if (!slice)
         return L2K_ERROR_MEMORY;
-    l2k_slice_take_low(v, &v->stages[number], slice);
-    return l2k_slice_put(v, next, slice);
+    move_low(v, &v->stages[number], slice, load_row);
+    return l2k_z_put(&v->context, &next->z, slice);
 }
 
 static l2k_status get_coefficients(l2k_volume *v, l2k_volume_slice *slice)
 {
     for (unsigned i = v->num_stages; i-- > 0;) {
         l2k_volume_stage *stage = &v->stages[i];
-        l2k_z_slice *finished = l2k_slice_get(v, stage, false);
+        l2k_z_slice *finished = take_finished(v, stage, false);
         if (!finished)
             continue;
         const l2k_z_place place = finished->place;
-        l2k_status status = l2k_slice_analyse(v, stage, finished);
-        l2k_slice_free(stage, finished);
+        l2k_status status = l2k_plan_forward(stage->plan, planes_of(v, stage, finished));
+        l2k_z_push(&stage->free, finished);
         if (status == L2K_OK && !place.high && l2k_stage_has_next(v, i))
             status = pass_low_on(v, i);
         if (status == L2K_OK)
@@ -72,9 +296,9 @@ static l2k_status next_coefficients(l2k_volume *v, l2k_volume_slice *slice)
 static void fetch_low(l2k_volume *v, unsigned number)
 {
     l2k_volume_stage *next = &v->stages[number + 1];
-    l2k_z_slice *slice = l2k_slice_get(v, next, true);
-    l2k_slice_give_low(v, &v->stages[number], slice);
-    l2k_slice_free(next, slice);
+    l2k_z_slice *slice = take_finished(v, next, true);
+    move_low(v, &v->stages[number], slice, store_row);
+    l2k_z_push(&next->free, slice);
 }
 
 static l2k_status put_coefficients(l2k_volume *v)
@@ -83,22 +307,22 @@ static l2k_status put_coefficients(l2k_volume *v)
     l2k_z_place place;
     l2k_stage_wanted(v, true, &number, &place);
     l2k_volume_stage *stage = &v->stages[number];
-    l2k_z_slice *slice = l2k_slice_new(v, stage);
+    l2k_z_slice *slice = new_slice(v, stage);
     if (!slice)
         return L2K_ERROR_MEMORY;
     if (!place.high && l2k_stage_has_next(v, number))
         fetch_low(v, number);
-    l2k_status status = l2k_slice_synthesise(v, stage, slice);
-    return status == L2K_OK ? l2k_slice_put(v, stage, slice) : status;
+    l2k_status status = l2k_plan_inverse(stage->plan, planes_of(v, stage, slice));
+    return status == L2K_OK ? l2k_z_put(&v->context, &stage->z, slice) : status;
 }
 
 static l2k_status get_slice(l2k_volume *v, const l2k_plane *planes, bool *got)
 {
-    l2k_z_slice *slice = l2k_slice_get(v, v->stages, false);
+    l2k_z_slice *slice = take_finished(v, v->stages, false);
     if (!slice)
         return L2K_OK;
-    l2k_slice_store(v, v->stages, planes, slice);
-    l2k_slice_free(v->stages, slice);
+    move_slice(v, v->stages, planes, slice, l2k_pixels_store);
+    l2k_z_push(&v->stages->free, slice);
     *got = true;
     return L2K_OK;
 }
@@ -113,7 +337,7 @@ static l2k_status make(l2k_volume *v)
 static void destroy(l2k_volume *v)
 {
     for (unsigned i = 0; i < v->num_stages; i++)
-        l2k_slices_release(v, &v->stages[i]);
+        release_slices(v, &v->stages[i]);
 }
 
 static l2k_status rewind_all(l2k_volume *v)
