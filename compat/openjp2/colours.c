@@ -75,28 +75,15 @@ bool boxes_check(const jp2_boxes *b, uint32_t num_components, const events *hand
 
 /* ---- Application --------------------------------------------------------------------------------------------- */
 
+const struct boxes_space boxes_spaces[] = {{16, OPJ_CLRSPC_SRGB}, {17, OPJ_CLRSPC_GRAY}, {18, OPJ_CLRSPC_SYCC},
+                                           {24, OPJ_CLRSPC_EYCC}, {12, OPJ_CLRSPC_CMYK}, {0, OPJ_CLRSPC_UNKNOWN}};
+
 void boxes_colour(jp2_boxes *b, opj_image_t *image)
 {
-    switch (b->enumerated) {
-    case 16:
-        image->color_space = OPJ_CLRSPC_SRGB;
-        break;
-    case 17:
-        image->color_space = OPJ_CLRSPC_GRAY;
-        break;
-    case 18:
-        image->color_space = OPJ_CLRSPC_SYCC;
-        break;
-    case 24:
-        image->color_space = OPJ_CLRSPC_EYCC;
-        break;
-    case 12:
-        image->color_space = OPJ_CLRSPC_CMYK;
-        break;
-    default:
-        image->color_space = OPJ_CLRSPC_UNKNOWN;
-        break;
-    }
+    const struct boxes_space *found = boxes_spaces;
+    while (found->number && found->number != b->enumerated)
+        found++;
+    image->color_space = found->space;
     if (b->profile) {
         free(image->icc_profile_buf);
         image->icc_profile_buf = b->profile;

@@ -51,7 +51,7 @@ static l2k_plane plane_of(const opj_image_comp_t *component)
                        .type = L2K_SAMPLE_S32};
 }
 
-static bool is_selected(const decode_codec *d, uint32_t component)
+bool decode_is_selected(const decode_codec *d, uint32_t component)
 {
     for (uint32_t i = 0; i < d->num_selected; i++)
         if (d->components[i] == component)
@@ -97,7 +97,7 @@ bool decode_samples(codec *c, opj_image_t *image)
     l2k_plane *planes = calloc(image->numcomps, sizeof *planes);
     bool good = planes && count <= image->numcomps;
     for (uint32_t i = 0; good && i < count; i++)
-        if (is_selected(&c->d, i))
+        if (decode_is_selected(&c->d, i))
             good = set_plane(c, &image->comps[i], c->d.header.components[i].style.numresolutions, &planes[i]);
     good = good && decode_planes(c, image, planes) && keep_selected(c, image);
     free(planes);

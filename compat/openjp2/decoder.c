@@ -164,28 +164,16 @@ OPJ_BOOL OPJ_CALLCONV opj_set_decoded_components(opj_codec_t *p_codec, OPJ_UINT3
     return good;
 }
 
-/* One side of the area: below the image is an error, beyond it a warning. */
-static bool clip_start(const codec *c, const char *side, OPJ_INT32 value, uint32_t low, uint32_t high, uint32_t *to)
+/* One side of the area: beyond the image on its own side it is moved there with a warning, on the other an error. */
+static bool clip_side(const codec *c, const char *side, OPJ_INT32 value, bool is_end, uint32_t low, uint32_t high,
+                      uint32_t *to)
 {
-    if (value < 0 || (uint32_t)value > high)
-        return event_fail(&c->handlers, "%s position of the decoded area (%d) is outside the image area\n", side,
-                          value);
-    if ((uint32_t)value < low)
-        event_send(&c->handlers, EVENT_WARNING, "%s position of the decoded area (%d) is outside the image area\n",
-                   side, value);
-    *to = (uint32_t)value < low ? low : (uint32_t)value;
-    return true;
-}
-
-static bool clip_end(const codec *c, const char *side, OPJ_INT32 value, uint32_t low, uint32_t high, uint32_t *to)
-{
-    if (value <= 0 || (uint32_t)value < low)
-        return event_fail(&c->handlers, "%s position of the decoded area (%d) is outside the image area\n", side,
-                          value);
-    if ((uint32_t)value > high)
-        event_send(&c->handlers, EVENT_WARNING, "%s position of the decoded area (%d) is outside the image area\n",
-                   side, value);
-    *to = (uint32_t)value > high ? high : (uint32_t)value;
+    static const char text[] = "%s position of the decoded area (%d) is outside the image area\n";
+    if (is_end ? value <= 0 || (uint32_t)value < low : value < 0 || (uint32_t)value > high)
+        return event_fail(&c->handlers, text, side, value);
+    *to = (uint32_t)value < low ? low : (uint32_t)value > high ? high : (uint32_t)value;
+    if (*to != (uint32_t)value)
+        event_send(&c->handlers, EVENT_WARNING, text, side, value);
     return true;
 }
 
@@ -209,10 +197,10 @@ OPJ_BOOL OPJ_CALLCONV opj_set_decode_area(opj_codec_t *p_codec, opj_image_t *p_i
     uint32_t area[4] = {h->x0, h->y0, h->x1, h->y1};
     if (!p_start_x && !p_start_y && !p_end_x && !p_end_y)
         event_send(&c->handlers, EVENT_INFO, "No decoded area parameters, set the decoded area to the whole image\n");
-    else if (!clip_start(c, "Left", p_start_x, h->x0, h->x1, &area[0]) ||
-             !clip_start(c, "Up", p_start_y, h->y0, h->y1, &area[1]) ||
-             !clip_end(c, "Right", p_end_x, h->x0, h->x1, &area[2]) ||
-             !clip_end(c, "Bottom", p_end_y, h->y0, h->y1, &area[3]))
+    else if (!clip_side(c, "Left", p_start_x, false, h->x0, h->x1, &area[0]) ||
+             !clip_side(c, "Up", p_start_y, false, h->y0, h->y1, &area[1]) ||
+             !clip_side(c, "Right", p_end_x, true, h->x0, h->x1, &area[2]) ||
+             !clip_side(c, "Bottom", p_end_y, true, h->y0, h->y1, &area[3]))
         return OPJ_FALSE;
     memcpy(c->d.area, area, sizeof area);
     if (!check_area(c))

@@ -18,6 +18,9 @@ bool decode_planes(codec *c, const opj_image_t *image, const l2k_plane *planes);
 /* Decodes the image's area into new samples of its selected components, or of all. */
 bool decode_samples(codec *c, opj_image_t *image);
 
+/* Whether opj_set_decoded_components chose the component, or all. */
+bool decode_is_selected(const decode_codec *d, uint32_t component);
+
 /* A new image with the header's facts, without samples, or NULL. */
 opj_image_t *decode_new_image(const codec *c);
 

@@ -46,20 +46,10 @@ static bool same_depths(const opj_image_t *image)
 
 static uint32_t enumerated(OPJ_COLOR_SPACE space)
 {
-    switch (space) {
-    case OPJ_CLRSPC_SRGB:
-        return 16;
-    case OPJ_CLRSPC_GRAY:
-        return 17;
-    case OPJ_CLRSPC_SYCC:
-        return 18;
-    case OPJ_CLRSPC_EYCC:
-        return 24;
-    case OPJ_CLRSPC_CMYK:
-        return 12;
-    default:
-        return 0;
-    }
+    const struct boxes_space *found = boxes_spaces;
+    while (found->number && found->space != space)
+        found++;
+    return found->number;
 }
 
 /* How many components are colours, if an opacity channel after them needs a channel definition box; else 0. */

@@ -96,6 +96,8 @@ static bool parse_style(opj_tccp_info_t *style, bool precincts, fields *g, const
         return event_fail(handlers, "coding style: a code-block of 2^%u x 2^%u\n", style->cblkw, style->cblkh);
     if (style->qmfbid > 1)
         return event_fail(handlers, "coding style: wavelet %u\n", style->qmfbid);
+    memset(style->prcw, 0, sizeof style->prcw);
+    memset(style->prch, 0, sizeof style->prch);
     for (uint32_t r = 0; r < style->numresolutions; r++) {
         uint32_t size = precincts ? fields_take(g, 1) : 0xff;
         style->prcw[r] = size & 15;
@@ -106,21 +108,8 @@ static bool parse_style(opj_tccp_info_t *style, bool precincts, fields *g, const
     return !g->overrun || event_fail(handlers, "coding style: the marker segment is too short\n");
 }
 
-static void copy_style(opj_tccp_info_t *to, const opj_tccp_info_t *from)
-{
-    to->csty = from->csty;
-    to->numresolutions = from->numresolutions;
-    to->cblkw = from->cblkw;
-    to->cblkh = from->cblkh;
-    to->cblksty = from->cblksty;
-    to->qmfbid = from->qmfbid;
-    memcpy(to->prcw, from->prcw, sizeof to->prcw);
-    memcpy(to->prch, from->prch, sizeof to->prch);
-}
-
 static bool parse_cod(main_header *h, fields *g, const events *handlers)
 {
-    opj_tccp_info_t style = {0};
     uint32_t flags = fields_take(g, 1);
     if (flags & ~7u)
         return event_fail(handlers, "COD: unknown coding style %u\n", flags);
@@ -132,28 +121,26 @@ static bool parse_cod(main_header *h, fields *g, const events *handlers)
         return event_fail(handlers, "COD: %u layers, component transform %u\n", h->layers, h->mct);
     if (h->progression > OPJ_CPRL)
         event_send(handlers, EVENT_ERROR, "COD: unknown progression order %u\n", h->progression);
-    style.csty = flags & 1;
-    if (!parse_style(&style, flags & 1, g, handlers))
-        return false;
-    for (uint32_t c = 0; c < h->num_components; c++)
-        if (!h->components[c].has_coc)
-            copy_style(&h->components[c].style, &style);
+    for (uint32_t c = 0; c < h->num_components; c++) {
+        opj_tccp_info_t other = {0}, *to = h->components[c].has_coc ? &other : &h->components[c].style;
+        fields own = *g;
+        to->csty = flags & 1;
+        if (!parse_style(to, flags & 1, &own, handlers))
+            return false;
+    }
     h->has_cod = true;
     return true;
 }
 
 static bool parse_coc(main_header *h, fields *g, const events *handlers)
 {
-    opj_tccp_info_t style = {0};
     uint32_t c = take_component(g, h);
     if (g->overrun || c >= h->num_components)
         return event_fail(handlers, "COC: there is no component %u\n", c);
-    style.csty = fields_take(g, 1);
-    if (!parse_style(&style, style.csty & 1, g, handlers))
-        return false;
-    copy_style(&h->components[c].style, &style);
+    opj_tccp_info_t *style = &h->components[c].style;
+    style->csty = fields_take(g, 1);
     h->components[c].has_coc = true;
-    return true;
+    return parse_style(style, style->csty & 1, g, handlers);
 }
 
 /* ---- Steps and regions --------------------------------------------------------------------------------------- */
@@ -185,22 +172,14 @@ static bool parse_steps(opj_tccp_info_t *style, fields *g, const events *handler
     return true;
 }
 
-static void copy_steps(opj_tccp_info_t *to, const opj_tccp_info_t *from)
-{
-    to->qntsty = from->qntsty;
-    to->numgbits = from->numgbits;
-    memcpy(to->stepsizes_mant, from->stepsizes_mant, sizeof to->stepsizes_mant);
-    memcpy(to->stepsizes_expn, from->stepsizes_expn, sizeof to->stepsizes_expn);
-}
-
 static bool parse_qcd(main_header *h, fields *g, const events *handlers)
 {
-    opj_tccp_info_t style = {0};
-    if (!parse_steps(&style, g, handlers))
-        return false;
-    for (uint32_t c = 0; c < h->num_components; c++)
-        if (!h->components[c].has_qcc)
-            copy_steps(&h->components[c].style, &style);
+    for (uint32_t c = 0; c < h->num_components; c++) {
+        opj_tccp_info_t other = {0};
+        fields own = *g;
+        if (!parse_steps(h->components[c].has_qcc ? &other : &h->components[c].style, &own, handlers))
+            return false;
+    }
     h->has_qcd = true;
     return true;
 }

@@ -50,4 +50,9 @@ bool header_part_at(stream *s, uint64_t at, header_part *part);
 /* One tile on the reference grid, clipped to the image: x0, y0, x1, y1. */
 void header_tile(const main_header *h, uint32_t tile, uint32_t area[4]);
 
+static inline bool header_areas_meet(const uint32_t a[4], const uint32_t b[4])
+{
+    return a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
+}
+
 #endif

@@ -44,19 +44,6 @@ static uint32_t sample_bytes(uint32_t precision)
     return precision <= 8 ? 1 : precision <= 16 ? 2 : 4;
 }
 
-static bool chosen(const decode_codec *d, uint32_t component)
-{
-    for (uint32_t i = 0; i < d->num_selected; i++)
-        if (d->components[i] == component)
-            return true;
-    return !d->components;
-}
-
-static bool intersects(const uint32_t a[4], const uint32_t b[4])
-{
-    return a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
-}
-
 /* An image for a tile, without samples. */
 static opj_image_t *tile_image(codec *c, uint32_t tile)
 {
@@ -75,7 +62,7 @@ static uint64_t packed_bytes(const codec *c, const opj_image_t *image)
 {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < image->numcomps; i++)
-        if (chosen(&c->d, i))
+        if (decode_is_selected(&c->d, i))
             bytes += (uint64_t)image->comps[i].w * image->comps[i].h * sample_bytes(image->comps[i].prec);
     return bytes;
 }
@@ -94,7 +81,7 @@ static bool packed_planes(const codec *c, const opj_image_t *image, OPJ_BYTE *da
     for (uint32_t i = 0; i < image->numcomps; i++) {
         const opj_image_comp_t *from = &image->comps[i];
         uint32_t bytes = sample_bytes(from->prec);
-        if (!chosen(&c->d, i))
+        if (!decode_is_selected(&c->d, i))
             continue;
         if ((uintptr_t)data % bytes)
             return false;
@@ -119,7 +106,7 @@ static bool decode_apart(codec *c, opj_image_t *image, OPJ_BYTE *data)
 {
     bool good = decode_samples(c, image);
     for (uint32_t i = 0; good && i < c->d.header.num_components; i++) {
-        if (!chosen(&c->d, i))
+        if (!decode_is_selected(&c->d, i))
             continue;
         const opj_image_comp_t *from = decoded(&c->d, image, i);
         uint32_t bytes = sample_bytes(from->prec);
@@ -154,7 +141,7 @@ OPJ_BOOL OPJ_CALLCONV opj_read_tile_header(opj_codec_t *p_codec, opj_stream_t *p
         return OPJ_FALSE;
     const main_header *h = &c->d.header;
     uint32_t area[4] = {0}, tiles = h->tiles_across * h->tiles_down, tile = c->d.next_tile;
-    while (tile < tiles && (header_tile(h, tile, area), !intersects(area, c->d.area)))
+    while (tile < tiles && (header_tile(h, tile, area), !header_areas_meet(area, c->d.area)))
         tile++;
     c->d.next_tile = tile + 1;
     *p_should_go_on = tile < tiles;

@@ -18,11 +18,8 @@ typedef enum step_result { GOES_ON = 0, ENDS, FAILS } step_result;
 static bool is_wanted(const codec *c, uint32_t tile)
 {
     uint32_t t[4];
-    const uint32_t *a = c->d.area;
     header_tile(&c->d.header, tile, t);
-    if (c->d.only_tile)
-        return tile + 1 == c->d.only_tile;
-    return t[0] < a[2] && a[0] < t[2] && t[1] < a[3] && a[1] < t[3];
+    return c->d.only_tile ? tile + 1 == c->d.only_tile : header_areas_meet(t, c->d.area);
 }
 
 /* The marker that should be SOT. */
