@@ -57,12 +57,9 @@ bool cli_take_names(const cli_option *row, const char *text, cli_options *option
 static const char *parse_field(const char *at, char end, uint32_t *value)
 {
     uint64_t number = 0;
-    if (!at || *at < '0' || *at > '9')
-        return NULL;
-    for (; *at >= '0' && *at <= '9' && number <= UINT32_MAX; at++)
-        number = number * 10 + (uint64_t)(*at - '0');
+    at = at ? cli_digits(at, UINT32_MAX, &number) : NULL;
     *value = (uint32_t)number;
-    return number <= UINT32_MAX && *at == end ? at + 1 : NULL;
+    return at && *at == end ? at + 1 : NULL;
 }
 
 /* ---- Parts of files, and films --------------------------------------------------------------------------------- */
@@ -98,22 +95,25 @@ bool cli_take_fps(const cli_option *row, const char *text, cli_options *options)
 
 /* ---- The reference grid -------------------------------------------------------------------------------------- */
 
+/* Two numbers for the target and the setting behind it. */
+static bool take_pair(const cli_option *row, const char *text, cli_options *options, uint32_t numbers[2])
+{
+    cli_setting *to = target_of(row, options);
+    return cli_parse_numbers(row->name, text, row->argument, numbers, 2) && set(&to[0], numbers[0]) &&
+           set(&to[1], numbers[1]);
+}
+
 bool cli_take_tile(const cli_option *row, const char *text, cli_options *options)
 {
     uint32_t size[2];
-    if (!cli_parse_numbers(row->name, text, "W,H", size, 2))
-        return false;
-    if (!size[0] || !size[1])
-        return cli_bad_value(row->name, text, "a tile must be at least 1,1");
-    return set(&options->encoder[L2K_ENCODER_TILE_WIDTH], size[0]) &&
-           set(&options->encoder[L2K_ENCODER_TILE_HEIGHT], size[1]);
+    return take_pair(row, text, options, size) &&
+           ((size[0] && size[1]) || cli_bad_value(row->name, text, "a tile must be at least 1,1"));
 }
 
-bool cli_take_tile_origin(const cli_option *row, const char *text, cli_options *options)
+bool cli_take_pair(const cli_option *row, const char *text, cli_options *options)
 {
-    uint32_t at[2];
-    return cli_parse_numbers(row->name, text, "X,Y", at, 2) && set(&options->encoder[L2K_ENCODER_TILE_X0], at[0]) &&
-           set(&options->encoder[L2K_ENCODER_TILE_Y0], at[1]);
+    uint32_t numbers[2];
+    return take_pair(row, text, options, numbers);
 }
 
 bool cli_take_origin(const cli_option *row, const char *text, cli_options *options)
@@ -146,15 +146,12 @@ static bool is_power_of_two(uint32_t value)
 bool cli_take_block(const cli_option *row, const char *text, cli_options *options)
 {
     uint32_t size[2];
-    if (!cli_parse_numbers(row->name, text, "W,H", size, 2))
+    if (!take_pair(row, text, options, size))
         return false;
     for (int i = 0; i < 2; i++)
         if (!is_power_of_two(size[i]) || size[i] < 4 || size[i] > 1024)
             return cli_bad_value(row->name, text, "a code-block's sides must be powers of two from 4 to 1024");
-    if (size[0] * size[1] > 4096)
-        return cli_bad_value(row->name, text, "a code-block's area must be at most 4096");
-    return set(&options->encoder[L2K_ENCODER_BLOCK_WIDTH], size[0]) &&
-           set(&options->encoder[L2K_ENCODER_BLOCK_HEIGHT], size[1]);
+    return size[0] * size[1] <= 4096 || cli_bad_value(row->name, text, "a code-block's area must be at most 4096");
 }
 
 bool cli_take_precincts(const cli_option *row, const char *text, cli_options *options)
@@ -226,12 +223,9 @@ bool cli_take_poc(const cli_option *row, const char *text, cli_options *options)
 bool cli_take_roi(const cli_option *row, const char *text, cli_options *options)
 {
     uint32_t numbers[2];
-    if (!cli_parse_numbers(row->name, text, "C,SHIFT", numbers, 2))
-        return false;
-    if (numbers[0] >= L2K_MAX_COMPONENTS || numbers[1] > 37)
-        return cli_bad_value(row->name, text, "components are 0 to 16383, shifts 0 to 37");
-    return set(&options->encoder[L2K_ENCODER_ROI_COMPONENT], numbers[0]) &&
-           set(&options->encoder[L2K_ENCODER_ROI_SHIFT], numbers[1]);
+    return take_pair(row, text, options, numbers) &&
+           ((numbers[0] < L2K_MAX_COMPONENTS && numbers[1] <= 37) ||
+            cli_bad_value(row->name, text, "components are 0 to 16383, shifts 0 to 37"));
 }
 
 bool cli_take_comment(const cli_option *row, const char *text, cli_options *options)
@@ -286,8 +280,9 @@ bool cli_take_bytes(const cli_option *row, const char *text, cli_options *option
 }
 
 /* From the coarsest layer to the finest: ratios fall, PSNRs rise, and 0 dB, which means everything, comes last. */
-static bool parse_layers(const cli_option *row, const char *text, l2k_target target, cli_options *options)
+bool cli_take_layers(const cli_option *row, const char *text, cli_options *options)
 {
+    const l2k_target target = (l2k_target)row->most;
     if (options->num_layer_targets && options->target != target)
         return cli_bad_value(row->name, text, "--rate and --psnr exclude each other");
     options->target = target;
@@ -305,16 +300,6 @@ static bool parse_layers(const cli_option *row, const char *text, l2k_target tar
             return cli_bad_value(row->name, text, "0 stands for everything and can only be the last layer");
     }
     return true;
-}
-
-bool cli_take_rate(const cli_option *row, const char *text, cli_options *options)
-{
-    return parse_layers(row, text, L2K_TARGET_RATIO, options);
-}
-
-bool cli_take_psnr(const cli_option *row, const char *text, cli_options *options)
-{
-    return parse_layers(row, text, L2K_TARGET_PSNR, options);
 }
 
 /* A small text, 0-terminated, that the options own; NULL after a report. */

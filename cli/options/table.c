@@ -121,10 +121,11 @@ const cli_option cli_option_table[] = {
          .detail = "This includes TIFF files whose strips or tiles are more than 16 times as high as the tiles to be "
                    "made; these are unpacked again for each row of tiles. To a pipe, the codestream box of the JP2 "
                    "file has unspecified length, and --tlm is not possible."),
-    ROW(ENCODE, "rate", "R[,R...]", rate, "quality layers by compression ratio, falling; 1 = everything",
-        .letter = 'r'),
-    ROW(ENCODE, "psnr", "DB[,DB...]", psnr,
+    ROW(ENCODE, "rate", "R[,R...]", layers, "quality layers by compression ratio, falling; 1 = everything",
+        .letter = 'r', .most = L2K_TARGET_RATIO),
+    ROW(ENCODE, "psnr", "DB[,DB...]", layers,
         "quality layers by PSNR in dB, an estimate without --ht, rising; 0 = everything", .letter = 'q',
+        .most = L2K_TARGET_PSNR,
         .detail = "Without --ht this is an estimate: above 45 dB it is up to 2 dB too high with the 5/3. With the 9/7 "
                   "it leaves out the error of the quantiser's steps, with which 8-bit pictures end near 50 dB. "
                   "--verify prints what came out."),
@@ -159,13 +160,14 @@ const cli_option cli_option_table[] = {
                      "is lossy even with the 5/3 wavelet."),
     NUMBER(ENCODE | VIEW | DUMP | VOLUME, "levels", ENCODER(LEVELS), 0, L2K_MAX_LEVELS, "decomposition levels, 0 to 32",
            .fallback = "5", .input = CLI_PICTURE_INPUT),
-    ROW(ENCODE | VIEW | DUMP, "tile", "W,H", tile, "tile size on the reference grid", .letter = 't',
-        .fallback = "one tile", .input = CLI_PICTURE_INPUT),
-    ROW(ENCODE, "tile-origin", "X,Y", tile_origin, "origin of the first tile on the reference grid", .fallback = "0,0"),
+    ROW(ENCODE | VIEW | DUMP, "tile", "W,H", tile, "tile size on the reference grid", ENCODER(TILE_WIDTH),
+        .letter = 't', .fallback = "one tile", .input = CLI_PICTURE_INPUT),
+    ROW(ENCODE, "tile-origin", "X,Y", pair, "origin of the first tile on the reference grid", ENCODER(TILE_X0),
+        .fallback = "0,0"),
     ROW(ENCODE | VIEW | DUMP, "origin", "X,Y", origin, "origin of the image on the reference grid", .letter = 'd',
         .fallback = "0,0", .input = CLI_PICTURE_INPUT),
     ROW(ENCODE, "block", "W,H", block, "code-block size: powers of two from 4 to 1024, area at most 4096",
-        .letter = 'b', .fallback = "64,64"),
+        ENCODER(BLOCK_WIDTH), .letter = 'b', .fallback = "64,64"),
     ROW(ENCODE, "precincts", "W,H[,W,H...]", precincts,
         "precinct sizes from the highest resolution down, powers of two; further resolutions halve the last pair",
         .letter = 'c', .fallback = "maximal"),
@@ -179,6 +181,7 @@ const cli_option cli_option_table[] = {
             "the lowest. --poc 0,0,1,3,3,RPCL/3,0,1,6,3,LRCP orders six resolutions of three components in two ways."),
     ROW(ENCODE, "roi", "C,SHIFT", roi,
         "component C, counted from 0, is a region of interest: its bit-planes count as higher by SHIFT, 0 to 37",
+        ENCODER(ROI_COMPONENT),
         .detail =
             "This is all that OpenJPEG's -ROI does, too. It changes no sample; where layers cut bit-planes, the shift "
             "has no effect on which. Most decoders take up to 30 bit-planes, SHIFT included. Not with --ht."),

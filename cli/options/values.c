@@ -9,6 +9,7 @@
 
 #include "pictures/files/file.h"
 #include "pictures/user/report.h"
+#include "pictures/user/text.h"
 
 bool cli_bad_value(const char *option, const char *text, const char *message)
 {
@@ -17,27 +18,11 @@ bool cli_bad_value(const char *option, const char *text, const char *message)
     return cli_error(subject, "%s", message);
 }
 
-/* Digits only: no sign, no space, no other base, unlike strtoul. Returns the end, or NULL if the number
- * exceeds `most`. */
-static const char *parse_digits(const char *at, uint64_t most, uint64_t *value)
-{
-    uint64_t number = 0;
-    if (*at < '0' || *at > '9')
-        return NULL;
-    for (; *at >= '0' && *at <= '9'; at++) {
-        number = number * 10 + (uint64_t)(*at - '0');
-        if (number > most)
-            return NULL;
-    }
-    *value = number;
-    return at;
-}
-
 bool cli_parse_number(const char *option, const char *text, uint32_t least, uint32_t most, int64_t *value)
 {
     uint64_t number = 0;
     char message[80];
-    const char *end = parse_digits(text, UINT32_MAX, &number);
+    const char *end = cli_digits(text, UINT32_MAX, &number);
     if (end && !*end && number >= least && number <= most) {
         *value = (int64_t)number;
         return true;
@@ -52,7 +37,7 @@ bool cli_parse_size(const char *option, const char *text, uint64_t *value)
 {
     static const char suffixes[] = "KMG";
     uint64_t number = 0;
-    const char *end = parse_digits(text, MOST_SIZE, &number), *suffix = NULL;
+    const char *end = cli_digits(text, MOST_SIZE, &number), *suffix = NULL;
     if (end && *end && (suffix = strchr(suffixes, *end >= 'a' ? *end - 'a' + 'A' : *end)) != NULL)
         end++;
     if (!end || *end || !number || (suffix && number > MOST_SIZE / 1000000000))
@@ -70,7 +55,7 @@ bool cli_parse_numbers(const char *option, const char *text, const char *form, u
     const char *at = text;
     for (size_t i = 0; at && i < count; i++) {
         uint64_t number = 0;
-        at = parse_digits(at, UINT32_MAX, &number);
+        at = cli_digits(at, UINT32_MAX, &number);
         values[i] = (uint32_t)number;
         if (at && i + 1 < count)
             at = *at == ',' ? at + 1 : NULL;
@@ -136,22 +121,31 @@ static void list_names(const cli_name *names, char *text, size_t room)
         used += (size_t)snprintf(text + used, room - used, "%s%s", i ? ", " : "", names[i].name);
 }
 
+/* The value of the name at `text` that has that length; false where there is none. */
+static bool find_name(const cli_name *names, const char *text, size_t length, int64_t *value)
+{
+    char word[40];
+    snprintf(word, sizeof word, "%.*s", (int)length, text);
+    while (names->name && !cli_same_text(word, names->name))
+        names++;
+    *value = names->value;
+    return names->name;
+}
+
 bool cli_parse_names(const char *option, const char *text, const cli_name *names, int64_t *value)
 {
-    char message[260], known[200], item[40];
+    char message[260], known[200];
     const char *at = text;
     *value = 0;
     for (size_t n = count_items(text); n-- > 0; at += strcspn(at, ",") + 1) {
-        const cli_name *name = names;
-        snprintf(item, sizeof item, "%.*s", (int)strcspn(at, ","), at);
-        while (name->name && !cli_same_text(item, name->name))
-            name++;
-        if (!name->name) {
+        const size_t length = strcspn(at, ",");
+        int64_t one;
+        if (!find_name(names, at, length, &one)) {
             list_names(names, known, sizeof known);
-            snprintf(message, sizeof message, "'%s' is not one of %s", item, known);
+            snprintf(message, sizeof message, "'%.*s' is not one of %s", length < 39 ? (int)length : 39, at, known);
             return cli_bad_value(option, text, message);
         }
-        *value |= name->value;
+        *value |= one;
     }
     return true;
 }
@@ -159,12 +153,8 @@ bool cli_parse_names(const char *option, const char *text, const cli_name *names
 bool cli_parse_name(const char *option, const char *text, const cli_name *names, int64_t *value)
 {
     char message[240], known[200];
-    for (const cli_name *name = names; name->name; name++) {
-        if (cli_same_text(text, name->name)) {
-            *value = name->value;
-            return true;
-        }
-    }
+    if (find_name(names, text, strlen(text), value))
+        return true;
     list_names(names, known, sizeof known);
     snprintf(message, sizeof message, "not one of %s", known);
     return cli_bad_value(option, text, message);

@@ -7,6 +7,7 @@
 #include "pictures/words.h"
 #include "pictures/reader.h"
 #include "pictures/user/report.h"
+#include "pictures/user/text.h"
 
 #define MAX_HEADER    128u
 #define MAX_PRECISION 31u
@@ -42,15 +43,9 @@ static const char *skip_space(const char *at)
 static const char *parse_number(const char *at, uint32_t *value)
 {
     uint64_t number = 0;
-    if (!at || *at < '0' || *at > '9')
-        return NULL;
-    for (; *at >= '0' && *at <= '9'; at++) {
-        number = number * 10 + (uint64_t)(*at - '0');
-        if (number > UINT32_MAX)
-            return NULL;
-    }
+    at = at ? cli_digits(at, UINT32_MAX, &number) : NULL;
     *value = (uint32_t)number;
-    return skip_space(at);
+    return at ? skip_space(at) : NULL;
 }
 
 static bool parse_header(const char *line, pgx_header *header)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "pictures/user/report.h"
+#include "pictures/user/text.h"
 
 #define MAX_LINE 256u
 
@@ -126,15 +127,12 @@ static const char *value_of(const char *line, const char *key)
 
 static bool parse_value(const cli_input *input, const char *text, uint32_t *value)
 {
-    uint64_t number = 0;
-    const char *at = text;
-    for (; *at >= '0' && *at <= '9' && number <= UINT32_MAX; at++)
-        number = number * 10 + (uint64_t)(*at - '0');
-    while (is_space((unsigned char)*at))
+    uint64_t number;
+    const char *at = cli_digits(text, UINT32_MAX, &number);
+    while (at && is_space((unsigned char)*at))
         at++;
     *value = (uint32_t)number;
-    return (at != text && !*at && number <= UINT32_MAX) ||
-           cli_error(input->name, "bad number '%s' in the PAM header", text);
+    return (at && !*at) || cli_error(input->name, "bad number '%s' in the PAM header", text);
 }
 
 /* Types that are not listed, or that do not match the depth, leave the components without a meaning. */

@@ -48,6 +48,19 @@ const char *cli_seconds_text(double seconds, char text[CLI_UNITS_ROOM])
     return text;
 }
 
+const char *cli_digits(const char *at, uint64_t most, uint64_t *value)
+{
+    *value = 0;
+    if (*at < '0' || *at > '9')
+        return NULL;
+    for (; *at >= '0' && *at <= '9'; at++) {
+        *value = *value * 10 + (uint64_t)(*at - '0');
+        if (*value > most)
+            return NULL;
+    }
+    return at;
+}
+
 int cli_hexadecimal(char digit)
 {
     static const char digits[] = "0123456789abcdef0123456789ABCDEF";

@@ -18,6 +18,10 @@ const char *cli_count_text(double count, const char *unit, char text[CLI_UNITS_R
 /* "0.034 s", "12.3 s", "3 min 04 s", "2 h 07 min". Returns `text`. */
 const char *cli_seconds_text(double seconds, char text[CLI_UNITS_ROOM]);
 
+/* Digits only: no sign, no space, no other base, unlike strtoull. Returns their end, or NULL without any, or if the
+ * number exceeds `most`. */
+const char *cli_digits(const char *at, uint64_t most, uint64_t *value);
+
 /* The value of a hexadecimal digit, -1 of another character. */
 int cli_hexadecimal(char digit);
 
