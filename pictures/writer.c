@@ -100,6 +100,19 @@ bool cli_writer_close(cli_writer *writer, bool done)
     return done;
 }
 
+bool cli_write_picture(const char *path, cli_format format, const cli_picture *picture, bool quiet)
+{
+    const cli_write_options how = {.png_level = CLI_PNG_LEVEL, .quiet = quiet};
+    const bool planes = format >= CLI_FORMAT_PGX;
+    cli_view view = {0};
+    cli_writer writer;
+    bool done = (planes || (cli_view_create(&view, picture, 0, path) && cli_format_check(&format, &view, path))) &&
+                cli_writer_open(&writer, path, format, picture, planes ? NULL : &view, &how);
+    done = done && cli_writer_close(&writer, cli_writer_rows(&writer, view.height));
+    cli_view_free(&view);
+    return done;
+}
+
 bool cli_writer_takes_rows(const char *path, cli_format format, const cli_write_options *options)
 {
     return (format != CLI_FORMAT_RAW && format != CLI_FORMAT_Y4M) || options->interleaved || cli_becomes_file(path);

@@ -60,6 +60,13 @@ static inline uint32_t cli_ceil_div(uint64_t a, uint64_t b)
     return (uint32_t)((a + b - 1) / b);
 }
 
+/* One side of a subband in its domain (B-15), from that of the component; without `high`, of the resolution. */
+static inline uint32_t cli_band_side(uint32_t side, uint32_t level, bool high)
+{
+    const uint64_t scale = (uint64_t)1 << level, offset = high ? scale / 2 : 0;
+    return side > offset ? cli_ceil_div(side - offset, scale) : 0;
+}
+
 /* LL, HL, LH, HH. */
 extern const char *const cli_orientation_names[4];
 

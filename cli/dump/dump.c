@@ -57,32 +57,18 @@ static bool write_pgx(cli_output *output, const l2k_tile_coefficients *k, uint32
     return cli_pgx_write_plane(output, &plane, &component);
 }
 
-static void put_little_endian(const int32_t *values, uint32_t count, uint8_t *bytes)
-{
-    for (uint32_t x = 0; x < count; x++)
-        for (int i = 0; i < 4; i++)
-            *bytes++ = (uint8_t)((uint32_t)values[x] >> (8 * i));
-}
-
 static bool write_raw(cli_output *output, const l2k_tile_coefficients *k, uint32_t band)
 {
     const l2k_band_view *view = &k->view->bands[band];
-    size_t bytes = (size_t)view->width * 4;
-    uint8_t *row = malloc(bytes);
+    uint8_t *row = malloc((size_t)view->width * 4);
     if (!row)
         return cli_error(output->name, "out of memory");
     bool done = true;
-    for (uint32_t y = 0; done && y < view->height; y++) {
-        put_little_endian(row_of(k, band, y), view->width, row);
-        done = cli_time_left(output->name) && (cli_output_write(output, row, bytes) || cli_output_fail(output));
-    }
+    for (uint32_t y = 0; done && y < view->height; y++)
+        done = cli_time_left(output->name) &&
+               cli_dump_write_row(output, (const uint32_t *)row_of(k, band, y), view->width, row);
     free(row);
     return done;
-}
-
-static bool write_coefficients(const cli_dump *dump, const l2k_tile_coefficients *k, uint32_t band, cli_output *output)
-{
-    return (dump->format == CLI_DUMP_RAW ? write_raw : write_pgx)(output, k, band);
 }
 
 /* ---- Writing ------------------------------------------------------------------------------------------------- */
@@ -93,7 +79,8 @@ static bool write_band(cli_dump *dump, const l2k_tile_coefficients *k, uint32_t 
 {
     const bool at_work = cli_interrupt_wait(false);
     cli_output *output = cli_dump_open_file(dump, name);
-    bool done = output && write_coefficients(dump, k, band, output) && cli_dump_end_file(output);
+    bool done =
+        output && (dump->format == CLI_DUMP_RAW ? write_raw : write_pgx)(output, k, band) && cli_dump_end_file(output);
     cli_interrupt_wait(at_work);
     return done;
 }

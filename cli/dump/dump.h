@@ -37,6 +37,9 @@ bool cli_dump_make_folder(cli_dump *dump, const char *description);
 cli_output *cli_dump_open_file(cli_dump *dump, const char *name);
 bool cli_dump_end_file(cli_output *output);
 
+/* Writes values of 32 bits in little-endian order, by way of `room`. */
+bool cli_dump_write_row(cli_output *output, const uint32_t *values, uint32_t count, uint8_t *room);
+
 /* If `done`, gives all files and the description their names; else removes them and the folder. Returns whether the
  * dump exists. */
 bool cli_dump_end(cli_dump *dump, bool done);

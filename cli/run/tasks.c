@@ -20,7 +20,7 @@ const char *cli_output_name(const char *path)
     return strcmp(path, "-") == 0 ? "standard output" : path;
 }
 
-static bool is_directory(const char *path)
+bool cli_is_folder(const char *path)
 {
     struct stat facts;
     return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
@@ -88,8 +88,8 @@ static bool add_argument(cli_tasks *tasks, const char *path, const char *out, co
 {
     if (strcmp(path, "-") == 0)
         return cli_error("-", "standard input has no name for its output in %s", out);
-    return is_directory(path) ? add_folder(tasks, path, out, options, extensions, extension)
-                              : add_file(tasks, path, out, extension);
+    return cli_is_folder(path) ? add_folder(tasks, path, out, options, extensions, extension)
+                               : add_file(tasks, path, out, extension);
 }
 
 static int by_output(const void *a, const void *b)
@@ -131,7 +131,7 @@ static bool make_folders(const cli_tasks *tasks, const char *out_dir)
             *at = '/';
         }
     }
-    return done && (is_directory(out_dir) || cli_error(out_dir, "%s", strerror(ENOTDIR)));
+    return done && (cli_is_folder(out_dir) || cli_error(out_dir, "%s", strerror(ENOTDIR)));
 }
 
 static bool add_all(cli_tasks *tasks, int count, const char *out, const cli_options *options,
@@ -164,7 +164,7 @@ static bool make_one(cli_tasks *tasks, const cli_options *options)
     char **names = options->names;
     const int count = options->num_names;
     for (int i = 0; i < count; i++)
-        if (strcmp(names[i], "-") != 0 && is_directory(names[i]))
+        if (strcmp(names[i], "-") != 0 && cli_is_folder(names[i]))
             return cli_error(names[i],
                              i && i == count - 1 ? "is a directory; lift2k %s FILES... --out-dir %s puts files there"
                                                  : "is a directory; lift2k %s %s --out-dir D takes the files in it",

@@ -37,6 +37,8 @@ const char *cli_output_name(const char *path);
 
 /* ---- Directories (directory.c) ---- */
 
+bool cli_is_folder(const char *path);
+
 /* "FOLDER/NAME", to be freed by the caller; NULL when out of memory. */
 char *cli_join(const char *folder, const char *name);
 

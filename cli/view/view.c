@@ -25,17 +25,10 @@ typedef struct view_job {
 
 /* ---- Places -------------------------------------------------------------------------------------------------- */
 
-/* One side of a subband in its domain (B-15), or of the resolution below `level` for orientation 0. */
-static uint32_t band_side(uint32_t side, uint32_t level, uint32_t high)
-{
-    uint64_t scale = (uint64_t)1 << level, offset = high ? scale / 2 : 0;
-    return side > offset ? cli_ceil_div(side - offset, scale) : 0;
-}
-
 static cli_area band_area(cli_area r, uint32_t level, unsigned orientation)
 {
-    return (cli_area){band_side(r.x0, level, orientation & 1), band_side(r.y0, level, orientation >> 1),
-                      band_side(r.x1, level, orientation & 1), band_side(r.y1, level, orientation >> 1)};
+    return (cli_area){cli_band_side(r.x0, level, orientation & 1), cli_band_side(r.y0, level, orientation >> 1),
+                      cli_band_side(r.x1, level, orientation & 1), cli_band_side(r.y1, level, orientation >> 1)};
 }
 
 static bool is_wanted(const view_job *job, const l2k_subband_info *band)
@@ -140,21 +133,6 @@ static bool fill_mosaic(view_job *job)
 
 /* ---- Writing ------------------------------------------------------------------------------------------------- */
 
-static bool write_picture(const view_job *job, const cli_picture *picture)
-{
-    const cli_write_options how = {.png_level = CLI_PNG_LEVEL, .quiet = job->options->quiet};
-    const char *name = job->input.output;
-    cli_format format = job->format;
-    const bool planes = format >= CLI_FORMAT_PGX;
-    cli_view view = {0};
-    cli_writer writer;
-    bool done = (planes || (cli_view_create(&view, picture, 0, name) && cli_format_check(&format, &view, name))) &&
-                cli_writer_open(&writer, name, format, picture, planes ? NULL : &view, &how);
-    done = done && cli_writer_close(&writer, cli_writer_rows(&writer, view.height));
-    cli_view_free(&view);
-    return done;
-}
-
 static void print_summary(const view_job *job, const cli_picture *picture)
 {
     char size[80], what[40];
@@ -180,7 +158,7 @@ static bool draw(view_job *job)
     bool done = cli_mosaic_choose_gains(&job->mosaic, (float)job->options->gain) &&
                 cli_mosaic_draw(&job->mosaic, &style, &picture);
     cli_memory_hold(cli_picture_bytes(&picture));
-    done = done && write_picture(job, &picture);
+    done = done && cli_write_picture(job->input.output, job->format, &picture, job->options->quiet);
     if (done && !job->options->quiet)
         print_summary(job, &picture);
     cli_picture_free(&picture);

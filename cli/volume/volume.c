@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/commands.h"
 #include "cli/run/progress.h"
+#include "cli/run/tasks.h"
 #include "pictures/user/report.h"
 
 enum { DEFAULT_LEVELS = 5, DEFAULT_Z_LEVELS = 3 };
@@ -189,12 +189,6 @@ static int run_forward(const cli_options *options)
 
 /* ---- The command --------------------------------------------------------------------------------------------- */
 
-static bool is_folder(const char *path)
-{
-    struct stat facts;
-    return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
-}
-
 /* Refuses options that the folder's description decides, instead of silently ignoring them. */
 static bool check_back(const cli_options *options)
 {
@@ -223,7 +217,7 @@ int cli_volume_command(const cli_options *options)
         cli_error("volume", "slices and a folder are needed, or a folder and an output; see lift2k volume --help");
         return CLI_EXIT_USAGE;
     }
-    if (!is_folder(options->names[0]))
+    if (!cli_is_folder(options->names[0]))
         return run_forward(options);
     if (options->num_names > 2) {
         cli_error("volume", "a folder of subbands becomes one output, not %d", options->num_names - 1);

@@ -56,6 +56,7 @@ typedef struct cli_volume_band {
     uint32_t component, z_level;
     bool z_high;
     uint32_t number; /* in views */
+    uint32_t level;  /* within slices */
     uint32_t width, height, depth;
     char name[CLI_DUMP_NAME];
     cli_output *output; /* to be written, or */

@@ -8,16 +8,15 @@
 
 /* ---- Writing ------------------------------------------------------------------------------------------------- */
 
-static void describe_band(cli_json *json, const cli_volume_facts *facts, const cli_volume_band *band)
+static void describe_band(cli_json *json, const cli_volume_band *band)
 {
-    const unsigned resolution = l2k_band_resolution(band->number);
     cli_json_open(json, NULL, '{');
     cli_json_text(json, "file", band->name);
     cli_json_number(json, "component", band->component);
     cli_json_number(json, "z_level", band->z_level);
     cli_json_bool(json, "z_high", band->z_high);
     cli_json_text(json, "orientation", cli_orientation_names[l2k_band_orientation(band->number)]);
-    cli_json_number(json, "level", facts->isotropic ? band->z_level : l2k_band_level(facts->levels, resolution));
+    cli_json_number(json, "level", band->level);
     cli_json_number(json, "width", band->width);
     cli_json_number(json, "height", band->height);
     cli_json_number(json, "depth", band->depth);
@@ -39,7 +38,7 @@ void cli_volume_describe(cli_json *json, const cli_volume_facts *facts, const cl
     cli_dump_put_components(json, facts->components, facts->num_components);
     cli_json_open(json, "subbands", '[');
     for (size_t i = 0; i < files->count; i++)
-        describe_band(json, facts, &files->bands[i]);
+        describe_band(json, &files->bands[i]);
     cli_json_close(json, ']');
     cli_json_close(json, '}');
 }

@@ -10,11 +10,9 @@
 
 static void name_band(const cli_volume_facts *facts, cli_volume_band *band)
 {
-    const unsigned level =
-        facts->isotropic ? band->z_level : l2k_band_level(facts->levels, l2k_band_resolution(band->number));
     const int digits = snprintf(NULL, 0, "%u", facts->num_components - 1);
     snprintf(band->name, sizeof band->name, "c%0*u_z%c%u_%s%u.raw", digits, band->component, band->z_high ? 'H' : 'L',
-             band->z_level, cli_orientation_names[l2k_band_orientation(band->number)], level);
+             band->z_level, cli_orientation_names[l2k_band_orientation(band->number)], band->level);
 }
 
 /* Whether slices of a low-pass or high-pass of a level leave the transform. */
@@ -25,22 +23,14 @@ static bool leaves(const cli_volume_facts *facts, unsigned z_level, bool z_high)
     return z_high || facts->isotropic || z_level == facts->z_levels;
 }
 
-/* One side of a subband (B-15) of `size` samples from 0 on. */
-static uint32_t side(uint32_t size, unsigned level, bool high)
-{
-    const uint64_t scale = (uint64_t)1 << level, offset = high ? scale / 2 : 0;
-    return size > offset ? (uint32_t)((size - offset + scale - 1) / scale) : 0;
-}
-
 static void measure_band(const cli_volume_facts *facts, const l2k_volume *volume, cli_volume_band *band)
 {
     const l2k_component *k = &facts->components[band->component];
     const unsigned orientation = l2k_band_orientation(band->number);
-    const unsigned level =
-        facts->isotropic ? band->z_level : l2k_band_level(facts->levels, l2k_band_resolution(band->number));
     const bool goes_on = facts->isotropic && !band->z_high && orientation == L2K_LL && band->z_level < facts->z_levels;
-    band->width = side(k->width, level, orientation & L2K_HL);
-    band->height = side(k->height, level, orientation & L2K_LH);
+    band->level = facts->isotropic ? band->z_level : l2k_band_level(facts->levels, l2k_band_resolution(band->number));
+    band->width = cli_band_side(k->width, band->level, orientation & L2K_HL);
+    band->height = cli_band_side(k->height, band->level, orientation & L2K_LH);
     band->depth = goes_on ? 0 : l2k_volume_depth(volume, band->z_level, band->z_high);
 }
 
@@ -97,21 +87,13 @@ static bool belongs(const cli_volume_band *band, const l2k_volume_slice *slice)
     return band->z_level == slice->level && band->z_high == slice->high;
 }
 
-static bool write_row(const cli_volume_files *files, const cli_volume_band *band, const uint32_t *values)
-{
-    uint8_t *bytes = files->row;
-    for (uint32_t x = 0; x < band->width; x++)
-        for (int i = 0; i < 4; i++)
-            *bytes++ = (uint8_t)(values[x] >> (8 * i));
-    return cli_output_write(band->output, files->row, (size_t)band->width * 4) || cli_output_fail(band->output);
-}
-
 bool cli_volume_write(const cli_volume_files *files, const l2k_volume_slice *slice)
 {
     for (size_t i = 0; i < files->count; i++) {
         const cli_volume_band *band = &files->bands[i];
         for (uint32_t y = 0; belongs(band, slice) && y < band->height; y++)
-            if (!write_row(files, band, row_of(&slice->views[band->component], band->number, y)))
+            if (!cli_dump_write_row(band->output, row_of(&slice->views[band->component], band->number, y), band->width,
+                                    files->row))
                 return false;
     }
     return true;

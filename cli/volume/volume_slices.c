@@ -188,19 +188,7 @@ static bool write_picture(cli_slices_out *out)
     char *name = cli_numbered_name(out->path, out->next, out->count);
     if (!name)
         return cli_error(out->path, "out of memory");
-    if (!cli_format_of_name(name, &format)) {
-        free(name);
-        return false;
-    }
-    const bool planes = format >= CLI_FORMAT_PGX;
-    const cli_write_options how = {.png_level = CLI_PNG_LEVEL, .quiet = out->quiet};
-    cli_view view = {0};
-    cli_writer writer;
-    bool done =
-        (planes || (cli_view_create(&view, &out->picture, 0, name) && cli_format_check(&format, &view, name))) &&
-        cli_writer_open(&writer, name, format, &out->picture, planes ? NULL : &view, &how);
-    done = done && cli_writer_close(&writer, cli_writer_rows(&writer, view.height));
-    cli_view_free(&view);
+    const bool done = cli_format_of_name(name, &format) && cli_write_picture(name, format, &out->picture, out->quiet);
     free(name);
     return done;
 }

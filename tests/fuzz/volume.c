@@ -28,23 +28,14 @@ void cli_dump_put_components(cli_json *json, const l2k_component *components, ui
     (void)json, (void)components, (void)count;
 }
 
-bool cli_writer_open(cli_writer *writer, const char *path, cli_format format, const cli_picture *picture,
-                     const cli_view *view, const cli_write_options *options)
+bool cli_write_picture(const char *path, cli_format format, const cli_picture *picture, bool quiet)
 {
-    (void)writer, (void)format, (void)picture, (void)view, (void)options;
+    cli_view view = {0};
+    (void)quiet;
+    if (format < CLI_FORMAT_PGX && cli_view_create(&view, picture, 0, path))
+        cli_format_check(&format, &view, path);
+    cli_view_free(&view);
     return cli_error(path, "no output here");
-}
-
-bool cli_writer_rows(cli_writer *writer, uint32_t count)
-{
-    (void)writer, (void)count;
-    return false;
-}
-
-bool cli_writer_close(cli_writer *writer, bool done)
-{
-    (void)writer, (void)done;
-    return false;
 }
 
 /* ---- The way back -------------------------------------------------------------------------------------------- */
