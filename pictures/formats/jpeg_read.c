@@ -284,13 +284,4 @@ static bool read_jpeg(cli_reader *reader)
 
 const cli_reader_kind cli_jpeg_reader = {open_jpeg, read_jpeg, close_jpeg};
 
-#else
-
-static bool refuse(cli_reader *reader)
-{
-    return cli_error(reader->name, "this build of lift2k has no libjpeg to read JPEG");
-}
-
-const cli_reader_kind cli_jpeg_reader = {refuse, refuse, NULL};
-
 #endif

@@ -355,24 +355,6 @@ static bool read_tiff(cli_reader *reader)
     return true;
 }
 
-#else
-
-static bool open_tiff(cli_reader *reader)
-{
-    return cli_error(reader->name, "this build of lift2k has no libtiff to read TIFF");
-}
-
-static bool read_tiff(cli_reader *reader)
-{
-    (void)reader;
-    return false;
-}
-
-static void close_tiff(cli_reader *reader)
-{
-    (void)reader;
-}
+const cli_reader_kind cli_tiff_reader = {open_tiff, read_tiff, close_tiff};
 
 #endif
-
-const cli_reader_kind cli_tiff_reader = {open_tiff, read_tiff, close_tiff};

@@ -186,30 +186,6 @@ static void close_tiff(cli_writer *writer)
     free(job);
 }
 
-#else
-
-static bool open_tiff(cli_writer *writer)
-{
-    return cli_error(writer->name, "this build of lift2k has no libtiff to write TIFF; png or pam may do");
-}
-
-static bool write_rows(cli_writer *writer, uint8_t *bytes, uint32_t count)
-{
-    (void)writer, (void)bytes, (void)count;
-    return false;
-}
-
-static bool finish_tiff(cli_writer *writer)
-{
-    (void)writer;
-    return false;
-}
-
-static void close_tiff(cli_writer *writer)
-{
-    (void)writer;
-}
+const cli_writer_kind cli_tiff_writer = {open_tiff, write_rows, NULL, finish_tiff, close_tiff};
 
 #endif
-
-const cli_writer_kind cli_tiff_writer = {open_tiff, write_rows, NULL, finish_tiff, close_tiff};

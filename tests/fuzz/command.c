@@ -39,13 +39,6 @@ void cli_warning(const char *subject, const char *format, ...)
     va_end(arguments);
 }
 
-static bool no_png(cli_reader *reader)
-{
-    return cli_error(reader->name, "no PNG here");
-}
-
-const cli_reader_kind cli_png_reader = {no_png, no_png, NULL};
-
 bool fuzz_check_report(bool done)
 {
     FUZZ_EXPECT(fuzz_errors == (done ? 0 : 1));
