@@ -70,10 +70,7 @@ void cli_dump_describe_band(cli_dump *dump, const l2k_tile_coefficients *k, uint
     cli_json *json = &dump->json;
     const l2k_subband_info *info = &k->bands[band];
     cli_json_open(json, NULL, '{');
-    if (name)
-        cli_json_text(json, "file", name);
-    else
-        cli_json_null(json, "file");
+    cli_json_text(json, "file", name);
     cli_json_number(json, "tile", k->tile);
     cli_json_number(json, "component", k->component);
     cli_json_number(json, "band", band);

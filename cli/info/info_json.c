@@ -41,20 +41,24 @@ static void put_components(cli_json *json, const l2k_info *info)
     cli_json_close(json, ']');
 }
 
+static void put_density(cli_json *json, double x, double y)
+{
+    cli_json_open(json, "density", '{');
+    cli_json_real(json, "x", x);
+    cli_json_real(json, "y", y);
+    cli_json_close(json, '}');
+}
+
 static void put_colour(cli_json *json, const l2k_info *info)
 {
     const l2k_image *image = &info->image;
     cli_json_text(json, "colour", cli_colour_name(image->colour));
     cli_json_number(json, "icc_bytes", image->icc ? image->icc_bytes : 0);
     cli_json_number(json, "palette_entries", info->palette_entries);
-    if (!(image->density_x > 0 && image->density_y > 0)) {
+    if (image->density_x > 0 && image->density_y > 0)
+        put_density(json, image->density_x, image->density_y);
+    else
         cli_json_null(json, "density");
-        return;
-    }
-    cli_json_open(json, "density", '{');
-    cli_json_real(json, "x", image->density_x);
-    cli_json_real(json, "y", image->density_y);
-    cli_json_close(json, '}');
 }
 
 static void put_tiles(cli_json *json, const l2k_info *info)
@@ -104,20 +108,18 @@ static void put_kernel(cli_json *json, const l2k_decoder *decoder)
 {
     char text[CLI_KERNEL_BYTES];
     size_t length;
-    if (l2k_decoder_kernel(decoder, 0, text, sizeof text, &length) == L2K_OK && length)
-        cli_json_text(json, "kernel", text);
-    else
-        cli_json_null(json, "kernel");
+    if (l2k_decoder_kernel(decoder, 0, text, sizeof text, &length) != L2K_OK)
+        length = 0;
+    cli_json_text(json, "kernel", length ? text : NULL);
 }
 
 static void put_splits(cli_json *json, const l2k_decoder *decoder)
 {
     char text[L2K_MAX_LEVELS + 1];
     size_t length;
-    if (l2k_decoder_splits(decoder, 0, text, sizeof text, &length) == L2K_OK && length)
-        cli_json_text(json, "splits", text);
-    else
-        cli_json_null(json, "splits");
+    if (l2k_decoder_splits(decoder, 0, text, sizeof text, &length) != L2K_OK)
+        length = 0;
+    cli_json_text(json, "splits", length ? text : NULL);
 }
 
 static void put_coding(cli_json *json, const l2k_info *info, const l2k_decoder *decoder)
@@ -186,12 +188,8 @@ static void put_content(cli_json *json, const l2k_box_data *data)
     if (text)
         cli_json_text(json, "text", text);
     free(text);
-    if (!cli_box_density(data, &x, &y))
-        return;
-    cli_json_open(json, "density", '{');
-    cli_json_real(json, "x", x);
-    cli_json_real(json, "y", y);
-    cli_json_close(json, '}');
+    if (cli_box_density(data, &x, &y))
+        put_density(json, x, y);
 }
 
 static void put_boxes(cli_json *json, l2k_decoder *decoder)

@@ -84,6 +84,10 @@ static void put_ascii(FILE *file, unsigned char character)
 
 void cli_json_text(cli_json *json, const char *key, const char *text)
 {
+    if (!text) {
+        cli_json_null(json, key);
+        return;
+    }
     begin_value(json, key);
     fputc('"', file_of(json));
     for (const unsigned char *at = (const unsigned char *)text; *at;) {

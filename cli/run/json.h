@@ -25,7 +25,7 @@ void cli_json_null(cli_json *json, const char *key);
 /* null for infinity and NaN, which JSON does not have. */
 void cli_json_real(cli_json *json, const char *key, double value);
 
-/* UTF-8. Invalid bytes, which file names may contain, become U+FFFD. */
+/* UTF-8, or NULL for null. Invalid bytes, which file names may contain, become U+FFFD. */
 void cli_json_text(cli_json *json, const char *key, const char *text);
 
 /* Latin-1: every byte is a character. */
