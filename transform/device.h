@@ -17,6 +17,13 @@ int l2k_current_device(void);
 int l2k_device_enter(const l2k_context *context);
 void l2k_device_leave(int before);
 
+/* The same, and returns `status`. */
+static inline l2k_status l2k_device_left(int before, l2k_status status)
+{
+    l2k_device_leave(before);
+    return status;
+}
+
 /* Whether the context's device can be used by that backend, or else CUDA's current one or OpenCL's first; `text` names
  * it, or says why not. */
 bool l2k_device_usable(const l2k_context *context, l2k_backend backend, char *text, size_t bytes);

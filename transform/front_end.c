@@ -175,9 +175,7 @@ static l2k_status make_plan(l2k_transform *t, const l2k_plan_spec *spec)
     t->context.devices = l2k_object_devices(backend, t->options[L2K_TRANSFORM_DEVICE], 0);
     l2k_choice_start(&t->choice, t->options[L2K_TRANSFORM_GPU_MIN_SAMPLES]);
     const int before = l2k_device_enter(&t->context);
-    const l2k_status status = l2k_plan_create(&t->context, backend, spec, &t->plan);
-    l2k_device_leave(before);
-    return status;
+    return l2k_device_left(before, l2k_plan_create(&t->context, backend, spec, &t->plan));
 }
 
 l2k_status l2k_transform_prepare(l2k_transform *transform, const l2k_image *tile)
@@ -304,10 +302,8 @@ static l2k_status run(l2k_transform *t, l2k_direction direction, const l2k_plane
     L2K_TRY(check_prepared(t, direction, false));
     L2K_TRY(check_planes(t, planes));
     const int before = l2k_device_enter(&t->context);
-    const l2k_status status =
-        direction == L2K_FORWARD ? l2k_plan_forward(t->plan, planes) : l2k_plan_inverse(t->plan, planes);
-    l2k_device_leave(before);
-    return status;
+    return l2k_device_left(before, direction == L2K_FORWARD ? l2k_plan_forward(t->plan, planes)
+                                                            : l2k_plan_inverse(t->plan, planes));
 }
 
 l2k_status l2k_transform_forward(l2k_transform *transform, const l2k_plane *planes)
@@ -325,9 +321,7 @@ static l2k_status run_on_device(l2k_transform *t, l2k_direction direction, const
     L2K_TRY(check_prepared(t, direction, true));
     L2K_TRY(check_planes(t, planes));
     const int before = l2k_device_enter(&t->context);
-    const l2k_status status = l2k_plan_run_on_device(t->plan, planes, stream);
-    l2k_device_leave(before);
-    return status;
+    return l2k_device_left(before, l2k_plan_run_on_device(t->plan, planes, stream));
 }
 
 l2k_status l2k_transform_forward_on_device(l2k_transform *transform, const l2k_plane *planes, void *stream)

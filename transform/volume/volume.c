@@ -112,9 +112,7 @@ static l2k_status make(l2k_volume *v)
     v->context.devices = l2k_object_devices(v->functions == &l2k_volume_cpu ? L2K_BACKEND_CPU : L2K_BACKEND_CUDA,
                                             v->options[L2K_VOLUME_DEVICE], 0);
     const int before = l2k_device_enter(&v->context);
-    const l2k_status status = v->functions->make(v);
-    l2k_device_leave(before);
-    return status;
+    return l2k_device_left(before, v->functions->make(v));
 }
 
 /* Prepares again with the existing stages. */
@@ -122,9 +120,7 @@ static l2k_status make_again(l2k_volume *v)
 {
     const int before = l2k_device_enter(&v->context);
     l2k_stages_rewind(v);
-    const l2k_status status = v->functions->rewind(v);
-    l2k_device_leave(before);
-    return status;
+    return l2k_device_left(before, v->functions->rewind(v));
 }
 
 l2k_status l2k_volume_prepare(l2k_volume *volume, const l2k_image *slice, uint32_t z0, uint32_t z1)
@@ -211,9 +207,7 @@ l2k_status l2k_volume_get_coefficients(l2k_volume *volume, l2k_volume_slice *sli
     *slice = (l2k_volume_slice){.views = NULL};
     L2K_TRY(check_prepared(volume, L2K_FORWARD));
     const int before = l2k_device_enter(&volume->context);
-    const l2k_status status = volume->functions->get_coefficients(volume, slice);
-    l2k_device_leave(before);
-    return status;
+    return l2k_device_left(before, volume->functions->get_coefficients(volume, slice));
 }
 
 /* ---- Inverse ------------------------------------------------------------------------------------------------- */
@@ -236,9 +230,7 @@ l2k_status l2k_volume_put_coefficients(l2k_volume *volume)
         return l2k_fail(&volume->context, L2K_ERROR_STATE, "no coefficients are wanted, or they were not asked for");
     volume->asked = false;
     const int before = l2k_device_enter(&volume->context);
-    const l2k_status status = volume->functions->put_coefficients(volume);
-    l2k_device_leave(before);
-    return status;
+    return l2k_device_left(before, volume->functions->put_coefficients(volume));
 }
 
 l2k_status l2k_volume_get_slice(l2k_volume *volume, const l2k_plane *planes, bool *got)
@@ -247,7 +239,5 @@ l2k_status l2k_volume_get_slice(l2k_volume *volume, const l2k_plane *planes, boo
     L2K_TRY(check_prepared(volume, L2K_INVERSE));
     L2K_TRY(check_planes(volume, planes));
     const int before = l2k_device_enter(&volume->context);
-    const l2k_status status = volume->functions->get_slice(volume, planes, got);
-    l2k_device_leave(before);
-    return status;
+    return l2k_device_left(before, volume->functions->get_slice(volume, planes, got));
 }
