@@ -81,6 +81,29 @@ bool cli_metadata_keep(cli_metadata *metadata, cli_metadata_kind kind, const voi
     return true;
 }
 
+/* "8BIM", a number, a name of even length with its length, and the length of the data that follow, padded to even. */
+bool cli_metadata_find_iptc(const uint8_t **at, const uint8_t **end)
+{
+    enum { IPTC = 0x0404 };
+    while (*end - *at >= 12 && memcmp(*at, "8BIM", 4) == 0) {
+        const unsigned number = (*at)[4] << 8 | (*at)[5];
+        const size_t header = 10 + (((*at)[6] + 2u) & ~1u);
+        if ((size_t)(*end - *at) < header)
+            return false;
+        const uint8_t *data = *at + header;
+        const size_t bytes = (size_t)data[-4] << 24 | (size_t)data[-3] << 16 | (size_t)data[-2] << 8 | data[-1];
+        if (bytes > (size_t)(*end - data))
+            return false;
+        *at = data;
+        if (number == IPTC) {
+            *end = data + bytes;
+            return true;
+        }
+        *at += bytes + (bytes % 2 && bytes < (size_t)(*end - data));
+    }
+    return false;
+}
+
 void cli_metadata_free(cli_metadata *metadata)
 {
     for (int kind = 0; kind < CLI_NUM_METADATA; kind++)

@@ -40,6 +40,9 @@ typedef struct cli_metadata {
 bool cli_metadata_keep(cli_metadata *metadata, cli_metadata_kind kind, const void *data, size_t bytes, bool quiet,
                        const char *name);
 
+/* Narrows bytes to the IIM records among image resources of Photoshop; false if there are none: skips the resources. */
+bool cli_metadata_find_iptc(const uint8_t **at, const uint8_t **end);
+
 /* "Exif\0\0", as JPEG files have it. */
 bool cli_metadata_has_signature(const uint8_t *data, size_t bytes);
 

@@ -82,6 +82,11 @@ bool cli_picture_place(cli_picture *picture, uint32_t x0, uint32_t y0, const cha
 uint32_t cli_sample_bytes(uint32_t precision);
 l2k_sample_type cli_sample_type(uint32_t precision, bool is_signed);
 
+static inline bool cli_is_little_endian(void)
+{
+    return *(const uint8_t *)&(const uint16_t){1} == 1;
+}
+
 /* Whether the encoder's component transform joins the first three components (G.2): they are alike and, unless it is
  * asked for, the only colours. */
 bool cli_components_join(const l2k_component *components, uint32_t count, bool asked);

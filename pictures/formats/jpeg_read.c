@@ -108,26 +108,11 @@ static void skip(j_decompress_ptr jpeg, long bytes)
 
 /* ---- Metadata ------------------------------------------------------------------------------------------------ */
 
-/* The IIM records among the image resources of Photoshop: "8BIM", a number, a name and a length each. */
 static bool take_iptc(jpeg_job *job, const uint8_t *at, const uint8_t *end)
 {
-    enum { IPTC = 0x0404 };
-    while (end - at >= 12 && memcmp(at, "8BIM", 4) == 0) {
-        const unsigned number = at[4] << 8 | at[5];
-        const size_t name = (at[6] + 2u) & ~1u; /* with its length, even */
-        if ((size_t)(end - at) < 10 + name)
-            return true;
-        at += 6 + name;
-        const size_t bytes = (size_t)at[0] << 24 | (size_t)at[1] << 16 | (size_t)at[2] << 8 | at[3];
-        at += 4;
-        if (bytes > (size_t)(end - at))
-            return true;
-        if (number == IPTC)
-            return cli_metadata_keep(&job->reader->picture.metadata, CLI_IPTC, at, bytes, job->reader->quiet,
-                                     job->reader->name);
-        at += bytes + (bytes % 2 && bytes < (size_t)(end - at));
-    }
-    return true;
+    return !cli_metadata_find_iptc(&at, &end) ||
+           cli_metadata_keep(&job->reader->picture.metadata, CLI_IPTC, at, (size_t)(end - at), job->reader->quiet,
+                             job->reader->name);
 }
 
 static bool take_metadata(jpeg_job *job)

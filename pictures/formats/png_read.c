@@ -52,12 +52,6 @@ static void on_read(png_structp png, png_bytep buffer, size_t bytes)
     }
 }
 
-static bool little_endian(void)
-{
-    const uint16_t one = 1;
-    return *(const uint8_t *)&one == 1;
-}
-
 /* Palettes and transparent colours become channels. Gray of 1, 2 and 4 bits is stored unscaled in bytes, unless it has
  * a transparent level: libpng can only expand that together with the depth. */
 static void set_transforms(png_structp png, png_infop info, bool indexed)
@@ -68,7 +62,7 @@ static void set_transforms(png_structp png, png_infop info, bool indexed)
         png_set_tRNS_to_alpha(png);
     if (png_get_bit_depth(png, info) < 8)
         png_set_packing(png);
-    if (png_get_bit_depth(png, info) == 16 && little_endian())
+    if (png_get_bit_depth(png, info) == 16 && cli_is_little_endian())
         png_set_swap(png);
 }
 

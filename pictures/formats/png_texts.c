@@ -109,35 +109,6 @@ static bool decode_digits(piece *p, size_t bytes, cli_png_text *text)
     return text->memory;
 }
 
-static uint32_t number(const uint8_t *at, unsigned bytes)
-{
-    uint32_t value = 0;
-    while (bytes-- > 0)
-        value = value << 8 | *at++;
-    return value;
-}
-
-/* IPTC among the resources of Photoshop, each with a number, a name of even length with its length, and its bytes. */
-static bool find_iptc(piece *p)
-{
-    enum { IPTC = 0x0404 };
-    while (skip_prefix(p, "8BIM", 4) && left(p) >= 3) {
-        const uint32_t id = number(p->at, 2), name = (p->at[2] + 2u) & ~1u;
-        if (left(p) < 2 + name + 4)
-            return false;
-        const uint32_t bytes = number(p->at + 2 + name, 4);
-        p->at += 2 + name + 4;
-        if (left(p) < bytes)
-            return false;
-        if (id == IPTC) {
-            p->end = p->at + bytes;
-            return true;
-        }
-        p->at += bytes + (bytes & 1 && bytes < left(p));
-    }
-    return left(p) && *p->at == 0x1C; /* IPTC without resources around it */
-}
-
 static void read_profile(piece *p, cli_png_text *text)
 {
     static const char xap[] = "http://ns.adobe.com/xap/1.0/"; /* of XMP in a segment of JPEG */
@@ -152,7 +123,8 @@ static void read_profile(piece *p, cli_png_text *text)
         return;
     if (skip_prefix(p, xap, sizeof xap))
         text->kind = CLI_XMP;
-    if (text->kind != CLI_IPTC || find_iptc(p)) {
+    if (text->kind != CLI_IPTC || cli_metadata_find_iptc(&p->at, &p->end) ||
+        (left(p) && *p->at == 0x1C)) { /* IPTC without resources around it */
         text->data = p->at;
         text->bytes = left(p);
     }

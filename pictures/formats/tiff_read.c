@@ -153,11 +153,6 @@ static void close_tiff(cli_reader *reader)
 
 /* ---- Samples ------------------------------------------------------------------------------------------------- */
 
-static bool is_little_endian(void)
-{
-    return *(const uint8_t *)&(const uint16_t){1} == 1;
-}
-
 /* Sample `index` of a row that begins at a byte; libtiff has converted 16, 24 and 32 bits to native order. */
 static inline uint32_t fetch(const uint8_t *row, size_t index, uint32_t bits)
 {
@@ -168,7 +163,7 @@ static inline uint32_t fetch(const uint8_t *row, size_t index, uint32_t bits)
         return ((const uint16_t *)(const void *)row)[index];
     if (bits == 32)
         return ((const uint32_t *)(const void *)row)[index];
-    if (bits == 24 && is_little_endian())
+    if (bits == 24 && cli_is_little_endian())
         return row[3 * index] | (uint32_t)row[3 * index + 1] << 8 | (uint32_t)row[3 * index + 2] << 16;
     for (size_t bit = index * bits; bit < (index + 1) * bits; bit++)
         value = value << 1 | (row[bit / 8] >> (7 - bit % 8) & 1u);

@@ -117,18 +117,13 @@ static bool open_tiff(cli_writer *writer)
     return true;
 }
 
-static bool is_little_endian(void)
-{
-    return *(const uint8_t *)&(const uint16_t){1} == 1;
-}
-
 /* Rows have high bytes first. libtiff expects 16 and 24 bits in native order, and other depths as stored in the file:
  * without gaps. */
 static void pack(const cli_view *view, const uint8_t *bytes, uint8_t *to)
 {
     const size_t samples = (size_t)view->width * view->count;
     const uint32_t size = cli_sample_bytes(view->depth);
-    const bool swaps = (view->depth == 16 || view->depth == 24) && is_little_endian();
+    const bool swaps = (view->depth == 16 || view->depth == 24) && cli_is_little_endian();
     uint64_t held = 0;
     uint32_t filled = 0;
     for (size_t i = 0; i < samples; i++, bytes += size) {
