@@ -326,15 +326,6 @@ static bool begin_tiles(codec *c)
     return e->begun;
 }
 
-static l2k_sample_type packed_type(const opj_image_comp_t *component)
-{
-    if (component->prec <= 8)
-        return component->sgnd ? L2K_SAMPLE_S8 : L2K_SAMPLE_U8;
-    if (component->prec <= 16)
-        return component->sgnd ? L2K_SAMPLE_S16 : L2K_SAMPLE_U16;
-    return L2K_SAMPLE_S32;
-}
-
 /* The planes of the next tile, whose components follow one another in `data`; returns their total size. */
 static uint64_t tile_planes(const codec *c, OPJ_BYTE *data, l2k_plane *planes)
 {
@@ -344,13 +335,10 @@ static uint64_t tile_planes(const codec *c, OPJ_BYTE *data, l2k_plane *planes)
     if (l2k_encoder_next_tile(e->lift, &tile.x0, &tile.y0, &tile.x1, &tile.y1) != L2K_OK)
         return UINT64_MAX;
     for (uint32_t i = 0; i < tile.num_components; i++) {
-        uint32_t width, height, sample = e->image->comps[i].prec <= 8 ? 1 : e->image->comps[i].prec <= 16 ? 2 : 4;
+        uint32_t width, height;
         l2k_component_size(&tile, i, &width, &height);
-        planes[i] = (l2k_plane){.data = data + bytes,
-                                .row_stride = (ptrdiff_t)width * sample,
-                                .sample_stride = sample,
-                                .type = packed_type(&e->image->comps[i])};
-        bytes += (uint64_t)width * height * sample;
+        planes[i] = packed_plane(&e->image->comps[i], data + bytes, width);
+        bytes += (uint64_t)height * (uint64_t)planes[i].row_stride;
     }
     return bytes;
 }

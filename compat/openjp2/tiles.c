@@ -67,11 +67,14 @@ static uint64_t packed_bytes(const codec *c, const opj_image_t *image)
     return bytes;
 }
 
-static l2k_sample_type sample_type(const opj_image_comp_t *component)
+l2k_plane packed_plane(const opj_image_comp_t *component, OPJ_BYTE *data, uint32_t width)
 {
     static const l2k_sample_type types[][2] = {{L2K_SAMPLE_U8, L2K_SAMPLE_S8}, {L2K_SAMPLE_U16, L2K_SAMPLE_S16}};
-    uint32_t bytes = sample_bytes(component->prec);
-    return bytes == 4 ? L2K_SAMPLE_S32 : types[bytes - 1][component->sgnd != 0];
+    const uint32_t bytes = sample_bytes(component->prec);
+    return (l2k_plane){.data = data,
+                       .row_stride = (ptrdiff_t)width * bytes,
+                       .sample_stride = bytes,
+                       .type = bytes == 4 ? L2K_SAMPLE_S32 : types[bytes - 1][component->sgnd != 0]};
 }
 
 /* Planes of `data`, each behind the one before, in the order of the components; false if samples would not be
@@ -85,8 +88,7 @@ static bool packed_planes(const codec *c, const opj_image_t *image, OPJ_BYTE *da
             continue;
         if ((uintptr_t)data % bytes)
             return false;
-        planes[i] = (l2k_plane){
-            .data = data, .row_stride = (ptrdiff_t)from->w * bytes, .sample_stride = bytes, .type = sample_type(from)};
+        planes[i] = packed_plane(from, data, from->w);
         data += (size_t)from->w * from->h * bytes;
     }
     return true;

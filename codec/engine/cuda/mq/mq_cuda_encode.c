@@ -43,20 +43,15 @@ static inline uint32_t usual_code(const l2k_cuda_view *view, uint32_t planes)
     return (view->width * view->height * (planes + 1) * 5 / 32 + l2k_mq_cuda_lead(planes)) / 4 + 1;
 }
 
-static inline uint32_t larger(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
-
 static inline void add_block(l2k_mq_cuda_encode *run, needs *all, const encoded_band *in,
                              l2k_mq_cuda_encode_block *block, l2k_rect rect)
 {
     *block = in->block;
     block->view = l2k_cuda_view_of(&in->band, rect);
     const uint32_t width = block->view.width, height = block->view.height;
-    run->words = larger(run->words, l2k_mq_cuda_words(width, height));
-    run->cells = larger(run->cells, l2k_mq_cuda_cells(width, height));
-    run->area = larger(run->area, width * height);
+    run->words = l2k_max_u32(run->words, l2k_mq_cuda_words(width, height));
+    run->cells = l2k_max_u32(run->cells, l2k_mq_cuda_cells(width, height));
+    run->area = l2k_max_u32(run->area, width * height);
     run->wide |= block->wide;
     run->styled |= (block->style & STYLES_OF_SEGMENTS) != 0;
     all->list += l2k_mq_cuda_list_units(width, height, in->planes);
@@ -240,9 +235,9 @@ static bool has_room(const l2k_mq_cuda_encode *run, const l2k_mq_cuda_counters *
 /* Sizes what did not fit by the counters. */
 static void make_room(l2k_mq_cuda_encode *run, const l2k_mq_cuda_counters *counters)
 {
-    run->list_capacity = larger(run->list_capacity, counters->list);
-    run->pass_capacity = larger(run->pass_capacity, counters->passes);
-    run->code_capacity = larger(run->code_capacity, counters->code);
+    run->list_capacity = l2k_max_u32(run->list_capacity, counters->list);
+    run->pass_capacity = l2k_max_u32(run->pass_capacity, counters->passes);
+    run->code_capacity = l2k_max_u32(run->code_capacity, counters->code);
 }
 
 l2k_status l2k_mq_cuda_finish_encoding(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e)
