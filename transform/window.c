@@ -217,3 +217,12 @@ void l2k_list_parts(const l2k_plan_component *component, unsigned bands, l2k_rec
         hold_level(&exact, &wide, level, held, read);
     }
 }
+
+void l2k_list_first(const l2k_plan_component *component, const l2k_coefficients *view, size_t first[L2K_MAX_SUBBANDS])
+{
+    l2k_rect held[L2K_MAX_SUBBANDS], read[L2K_MAX_SUBBANDS];
+    l2k_list_parts(component, view->num_bands, held, read);
+    for (unsigned band = 0; band < view->num_bands; band++)
+        first[band] = (view->bands[band].y + (size_t)(read[band].y0 - held[band].y0)) * view->stride +
+                      view->bands[band].x + (read[band].x0 - held[band].x0);
+}

@@ -55,18 +55,6 @@ l2k_cuda_plane low_plane(const level_run *run, uint32_t c, unsigned k, unsigned 
     return plane;
 }
 
-/* Where the coefficients that the plan reads begin in each subband, for views of components of the shape of c. */
-void list_bands(level_run *run, uint32_t c)
-{
-    const l2k_plan_component *component = &run->plan->components[c];
-    const l2k_coefficients *view = &run->plan->views[c];
-    l2k_rect held[L2K_MAX_SUBBANDS], read[L2K_MAX_SUBBANDS];
-    l2k_list_parts(component, view->num_bands, held, read);
-    for (unsigned band = 0; band < view->num_bands; band++)
-        run->first_of_band[band] = (view->bands[band].y + (size_t)(read[band].y0 - held[band].y0)) * view->stride +
-                                   view->bands[band].x + (read[band].x0 - held[band].x0);
-}
-
 /* Subband 0 as a plane, for kernels that read the deepest LL. */
 l2k_cuda_plane deepest_plane(const level_run *run, uint32_t c)
 {
@@ -364,7 +352,7 @@ extern "C" int l2k_cuda_run_levels(const l2k_plan *plan, const l2k_plane *planes
     for (uint32_t c = 0; c < plan->spec.num_components && error == cudaSuccess;) {
         unsigned together = l2k_components_together(&plan->spec, c);
         run.groups = l2k_list_groups(&plan->spec, c);
-        list_bands(&run, c);
+        l2k_list_first(&plan->components[c], &plan->views[c], run.first_of_band);
         error = launch_components(&run, c, together, planes);
         c += together;
     }

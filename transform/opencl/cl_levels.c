@@ -165,17 +165,6 @@ static int64_t low_at(const level_run *run, unsigned k, unsigned level, size_t *
     return (int64_t)((run->number + k) * run->low_samples + place.first);
 }
 
-/* Where the coefficients that the plan reads begin in each subband. */
-static void list_bands(level_run *run)
-{
-    const l2k_coefficients *view = &run->plan->views[run->c];
-    l2k_rect held[L2K_MAX_SUBBANDS], read[L2K_MAX_SUBBANDS];
-    l2k_list_parts(&run->plan->components[run->c], view->num_bands, held, read);
-    for (unsigned band = 0; band < view->num_bands; band++)
-        run->first_of_band[band] = (view->bands[band].y + (size_t)(read[band].y0 - held[band].y0)) * view->stride +
-                                   view->bands[band].x + (read[band].x0 - held[band].x0);
-}
-
 /* The step of the quantiser, inverse half of it. */
 static void set_step(const level_run *run, unsigned k, unsigned orientation, unsigned band, l2k_cl_level *to)
 {
@@ -379,7 +368,7 @@ static l2k_status enqueue_components(level_run *run)
     run->last = component->levels;
     run->discard = l2k_discarded(run->plan->spec.direction, component);
     run->low_samples = end_of_lows(component, run->discard, run->last);
-    list_bands(run);
+    l2k_list_first(component, &run->plan->views[run->c], run->first_of_band);
     if (run->last == run->discard)
         return enqueue_level(run, run->last);
     for (unsigned i = run->discard + 1; i <= run->last; i++)
