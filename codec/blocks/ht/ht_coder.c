@@ -165,7 +165,8 @@ static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_pla
         w->encoder->next = l2k_mq_block_in_view(place + context->threads);
     if (block.type == L2K_COEFFICIENT_FLOAT32)
         L2K_TRY(quantise(context, place, w, &block));
-    L2K_TRY(l2k_ht_encode(w->encoder, &block, l2k_max_u32(coding->ht_passes, 1), batch->distortions, &code));
+    const l2k_ht_cut cut = {coding->ht_passes > 1, l2k_max_u32(coding->ht_passes, 1)};
+    L2K_TRY(l2k_ht_encode(w->encoder, &block, cut, batch->distortions, &code));
     place->block->num_planes = (uint8_t)(code.num_passes ? code.plane + 1 : 0);
     place->block->num_passes = (uint8_t)code.num_passes;
     coded->magnitude_bits = (uint8_t)code.magnitude_bits;

@@ -18,33 +18,32 @@ void l2k_ht_encoder_prepare(const l2k_context *context, l2k_ht_encoder *encoder)
 }
 
 /* Refinement passes without bytes do not count (B.3 of T.814) and are left out. */
-static void code_passes(l2k_ht_encoder *encoder, const l2k_t1_block *block, unsigned passes, l2k_ht_code *code)
+static void code_passes(l2k_ht_encoder *encoder, const l2k_t1_block *block, l2k_ht_cut cut, l2k_ht_code *code)
 {
     uint32_t refinement[2] = {0, 0};
     const bool wide = code->magnitude_bits > NARROW_BITS + code->plane;
     const uint32_t cleanup = encoder->rows->cleanup(encoder, block, code->plane, wide);
-    if (passes > 1)
-        l2k_ht_encode_refinement(encoder, block, passes, encoder->bytes + cleanup, refinement);
-    code->num_passes = refinement[0] + refinement[1] ? passes : 1;
+    if (cut.passes > 1)
+        l2k_ht_encode_refinement(encoder, block, cut, encoder->bytes + cleanup, refinement);
+    code->num_passes = refinement[0] + refinement[1] ? cut.passes : 1;
     code->passes[0] = (l2k_pass){.bytes = cleanup, .terminated = true};
     code->passes[1] = (l2k_pass){.bytes = cleanup + refinement[0], .terminated = code->num_passes == 2};
     code->passes[2] = (l2k_pass){.bytes = cleanup + refinement[0] + refinement[1], .terminated = true};
 }
 
-l2k_status l2k_ht_encode(l2k_ht_encoder *encoder, const l2k_t1_block *block, unsigned passes, bool want_distortion,
+l2k_status l2k_ht_encode(l2k_ht_encoder *encoder, const l2k_t1_block *block, l2k_ht_cut cut, bool want_distortion,
                          l2k_ht_code *code)
 {
     const uint32_t all = encoder->rows->scan[block->type](block);
-    *code = (l2k_ht_code){
-        .magnitude_bits = all ? l2k_log2(all) + 1 : 0, .plane = passes > 1 ? 1 : 0, .bytes = encoder->bytes};
+    *code = (l2k_ht_code){.magnitude_bits = all ? l2k_log2(all) + 1 : 0, .plane = cut.plane, .bytes = encoder->bytes};
     if (code->magnitude_bits > L2K_HT_MAX_BIT_PLANES)
         return l2k_fail(encoder->context, L2K_ERROR_ARGUMENT, "a sample lies outside its component's precision");
     if (all >> code->plane == 0)
         return L2K_OK;
-    code_passes(encoder, block, passes, code);
+    code_passes(encoder, block, cut, code);
     if (want_distortion) {
         double gains[3];
-        l2k_ht_measure_gains(encoder, block, code->plane, gains);
+        l2k_ht_measure_gains(encoder, block, cut, gains);
         for (unsigned i = 0; i < 3; i++)
             code->passes[i].distortion = gains[i];
     }

@@ -59,6 +59,11 @@ typedef struct l2k_ht_encoder {
     l2k_ht_column columns[L2K_HT_STRIPE_COLUMNS]; /* (width + 2) x (stripes + 2) */
 } l2k_ht_encoder;
 
+/* Where a block's code ends: 1 the cleanup pass, on `plane`; 2 SigProp, 3 MagRef as well, on the plane below. */
+typedef struct l2k_ht_cut {
+    unsigned plane, passes;
+} l2k_ht_cut;
+
 typedef struct l2k_ht_code {
     unsigned magnitude_bits; /* bits of the largest magnitude */
     unsigned plane;          /* bit-plane of the cleanup pass */
@@ -70,10 +75,9 @@ typedef struct l2k_ht_code {
 /* Prepares an encoder, with the functions of context->cpu. */
 void l2k_ht_encoder_prepare(const l2k_context *context, l2k_ht_encoder *encoder);
 
-/* Encodes a block. passes 1: the cleanup pass, on bit-plane 0. 2 and 3: the cleanup pass on bit-plane 1, then SigProp
- * and MagRef on bit-plane 0, which leave out samples of magnitude 1 that have no significant neighbour. Distortions
- * cost time and are computed only if wanted. */
-l2k_status l2k_ht_encode(l2k_ht_encoder *encoder, const l2k_t1_block *block, unsigned passes, bool want_distortion,
+/* Encodes a block. Refinement passes, for which cut.plane is at least 1, leave out samples that become significant
+ * without a significant neighbour. Distortions cost time and are computed only if wanted. */
+l2k_status l2k_ht_encode(l2k_ht_encoder *encoder, const l2k_t1_block *block, l2k_ht_cut cut, bool want_distortion,
                          l2k_ht_code *code);
 
 /* ---- Functions for each instruction set (ht_encode_rows.c) ------------------------------------------------------ */
@@ -107,11 +111,10 @@ static inline uint32_t l2k_ht_magnitude(int32_t v)
 }
 
 /* Encodes SigProp and, with three passes, MagRef; writes their bytes one after the other. */
-void l2k_ht_encode_refinement(l2k_ht_encoder *encoder, const l2k_t1_block *block, unsigned passes, uint8_t *to,
+void l2k_ht_encode_refinement(l2k_ht_encoder *encoder, const l2k_t1_block *block, l2k_ht_cut cut, uint8_t *to,
                               uint32_t bytes[2]);
 
-/* Squared error, in squared quantiser steps, that each pass and those before remove from a block whose cleanup pass is
- * on `plane`. */
-void l2k_ht_measure_gains(const l2k_ht_encoder *encoder, const l2k_t1_block *block, unsigned plane, double gains[3]);
+/* Squared error, in squared quantiser steps, that each pass and those before remove from a block coded up to `cut`. */
+void l2k_ht_measure_gains(const l2k_ht_encoder *encoder, const l2k_t1_block *block, l2k_ht_cut cut, double gains[3]);
 
 #endif

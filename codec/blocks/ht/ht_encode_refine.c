@@ -1,5 +1,5 @@
-/* The HT refinement passes as an encoder makes them: SigProp (7.4 of T.814) and MagRef (7.5) on bit-plane 0, after a
- * cleanup pass on bit-plane 1. Both share a segment, one from its start and the other from its end. */
+/* The HT refinement passes as an encoder makes them: SigProp (7.4 of T.814) and MagRef (7.5) on the bit-plane below that
+ * of the cleanup pass. Both share a segment, one from its start and the other from its end. */
 #include "codec/blocks/ht/ht_encode.h"
 
 #include <string.h>
@@ -11,6 +11,7 @@
 typedef struct refinement {
     l2k_ht_column *columns; /* the first stripe's first column, inside a border of zeros */
     uint32_t width, height;
+    unsigned plane;
     size_t pitch; /* from stripe to stripe in `columns` */
     bool causal;
     l2k_ht_forward_writer sigprop;
@@ -19,6 +20,7 @@ typedef struct refinement {
 
 /* ---- Columns ------------------------------------------------------------------------------------------------- */
 
+/* The magnitude is in units of the refinement passes' bit-plane. */
 static void load_sample(l2k_ht_column *column, uint32_t magnitude, bool negative, unsigned row)
 {
     column->significant |= (uint8_t)((magnitude > 1) << row);
@@ -33,7 +35,7 @@ static void load_columns(const refinement *r, const l2k_t1_block *block)
     for (uint32_t y = 0; y < r->height; y++)
         for (uint32_t x = 0; x < r->width; x++) {
             const int32_t v = l2k_ht_sample_at(block, x, y);
-            load_sample(r->columns + (y >> 2) * r->pitch + x, l2k_ht_magnitude(v), v < 0, y & 3);
+            load_sample(r->columns + (y >> 2) * r->pitch + x, l2k_ht_magnitude(v) >> r->plane, v < 0, y & 3);
         }
 }
 
@@ -113,15 +115,16 @@ static void magnitude_refinement(refinement *r)
 
 /* ---- Distortion ---------------------------------------------------------------------------------------------- */
 
-void l2k_ht_measure_gains(const l2k_ht_encoder *encoder, const l2k_t1_block *block, unsigned plane, double gains[3])
+void l2k_ht_measure_gains(const l2k_ht_encoder *encoder, const l2k_t1_block *block, l2k_ht_cut cut, double gains[3])
 {
     const size_t pitch = block->width + (size_t)2;
     l2k_gains sums[3] = {{0, 0}};
     for (uint32_t y = 0; y < block->height; y++)
         for (uint32_t x = 0; x < block->width; x++) {
             const l2k_ht_column *column = encoder->columns + ((y >> 2) + 1) * pitch + x + 1;
-            const bool found = plane > 0 && column->found >> (y & 3) & 1;
-            l2k_ht_add_gains(l2k_ht_magnitude(l2k_ht_sample_at(block, x, y)), found, plane, block->reversible, sums);
+            const bool found = cut.passes > 1 && column->found >> (y & 3) & 1;
+            l2k_ht_add_gains(l2k_ht_magnitude(l2k_ht_sample_at(block, x, y)), found, cut.plane, block->reversible,
+                             sums);
         }
     l2k_gains_join(&sums[1], sums[0]);
     l2k_gains_join(&sums[2], sums[1]);
@@ -140,7 +143,7 @@ static void end_sigprop(l2k_ht_forward_writer *w)
     l2k_ht_forward_byte(w);
 }
 
-void l2k_ht_encode_refinement(l2k_ht_encoder *encoder, const l2k_t1_block *block, unsigned passes, uint8_t *to,
+void l2k_ht_encode_refinement(l2k_ht_encoder *encoder, const l2k_t1_block *block, l2k_ht_cut cut, uint8_t *to,
                               uint32_t bytes[2])
 {
     const size_t pitch = block->width + (size_t)2;
@@ -148,6 +151,7 @@ void l2k_ht_encode_refinement(l2k_ht_encoder *encoder, const l2k_t1_block *block
     refinement r = {.columns = encoder->columns + pitch + 1,
                     .width = block->width,
                     .height = block->height,
+                    .plane = cut.plane - 1,
                     .pitch = pitch,
                     .causal = block->style & L2K_STYLE_VSC,
                     .sigprop = {.next = to},
@@ -156,7 +160,7 @@ void l2k_ht_encode_refinement(l2k_ht_encoder *encoder, const l2k_t1_block *block
     load_columns(&r, block);
     significance_propagation(&r);
     end_sigprop(&r.sigprop);
-    if (passes > 2)
+    if (cut.passes > 2)
         magnitude_refinement(&r);
     if (r.magref.count)
         *--r.magref.first = (uint8_t)r.magref.bits;

@@ -15,18 +15,24 @@ L2K_HD uint64_t l2k_ht_gain(uint32_t magnitude, uint64_t point, bool reversible)
     return point * (2 * twice_true - point);
 }
 
-/* Adds the gains of cleanup pass, SigProp and MagRef. The cleanup pass is on `plane`, 0 or 1; `found`: SigProp made the
- * sample significant. */
+/* The gain of knowing a magnitude's bits from `plane` up. */
+L2K_HD uint64_t l2k_ht_gain_at(uint32_t magnitude, unsigned plane, bool reversible)
+{
+    return l2k_ht_gain(magnitude, (2 * (uint64_t)(magnitude >> plane) + !(reversible && plane == 0)) << plane,
+                       reversible);
+}
+
+/* Adds the gains of cleanup pass, SigProp and MagRef. The cleanup pass is on `plane`, the others are on the one below;
+ * `found`: SigProp made the sample significant. */
 L2K_HD void l2k_ht_add_gains(uint32_t magnitude, bool found, unsigned plane, bool reversible, l2k_gains gains[3])
 {
-    const uint64_t all = l2k_ht_gain(magnitude, 2 * (uint64_t)magnitude + !reversible, reversible);
+    const unsigned below = plane ? plane - 1 : 0;
     if (magnitude >> plane) {
-        const uint64_t point = (2 * (uint64_t)(magnitude >> plane) + !(reversible && plane == 0)) << plane;
-        const uint64_t cleanup = l2k_ht_gain(magnitude, point, reversible);
+        const uint64_t cleanup = l2k_ht_gain_at(magnitude, plane, reversible);
         l2k_gains_add(&gains[0], cleanup);
-        l2k_gains_add(&gains[2], all - cleanup);
+        l2k_gains_add_signed(&gains[2], (int64_t)(l2k_ht_gain_at(magnitude, below, reversible) - cleanup));
     } else if (found) {
-        l2k_gains_add(&gains[1], all);
+        l2k_gains_add(&gains[1], l2k_ht_gain_at(magnitude, below, reversible));
     }
 }
 

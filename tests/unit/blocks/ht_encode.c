@@ -132,13 +132,13 @@ static l2k_t1_block exact_block(const l2k_t1_block *block)
 }
 
 /* With all sets, whose code must be the same. */
-static void encode(const l2k_t1_block *block, unsigned passes, l2k_ht_code *code)
+static void encode(const l2k_t1_block *block, l2k_ht_cut cut, l2k_ht_code *code)
 {
     l2k_t1_block exact = exact_block(block);
-    assert_int_equal(l2k_ht_encode(&encoder, &exact, passes, true, code), L2K_OK);
+    assert_int_equal(l2k_ht_encode(&encoder, &exact, cut, true, code), L2K_OK);
     for (unsigned i = 0; i < num_others; i++) {
         l2k_ht_code other;
-        assert_int_equal(l2k_ht_encode(&others[i], &exact, passes, true, &other), L2K_OK);
+        assert_int_equal(l2k_ht_encode(&others[i], &exact, cut, true, &other), L2K_OK);
         assert_int_equal(other.magnitude_bits, code->magnitude_bits);
         assert_int_equal(other.num_passes, code->num_passes);
         for (unsigned k = 0; k < code->num_passes; k++)
@@ -153,7 +153,7 @@ static void check_block(const l2k_t1_block *block)
 {
     const size_t count = (size_t)block->width * block->height;
     l2k_ht_code code;
-    encode(block, 1, &code);
+    encode(block, (l2k_ht_cut){0, 1}, &code);
     assert_int_equal(code.magnitude_bits, bits_of_largest(count));
     assert_int_equal(code.num_passes, code.magnitude_bits > 0);
     if (code.num_passes == 0)
@@ -166,61 +166,61 @@ static void check_block(const l2k_t1_block *block)
 
 /* ---- Refinement ---------------------------------------------------------------------------------------------- */
 
-/* Which samples the SigProp pass makes significant: those of model->state 2. */
-static void model_passes(const l2k_t1_block *block, ht_source *model)
+/* Which samples the SigProp pass below `plane` makes significant: those of model->state 2. */
+static void model_passes(const l2k_t1_block *block, unsigned plane, ht_source *model)
 {
     static ht_source low;
     static ht_coded unused;
     low = (ht_source){.width = block->width, .height = block->height};
     for (size_t i = 0; i < (size_t)block->width * block->height; i++)
-        low.magnitude[i] = (uint64_t)(values[i] < 0 ? -(int64_t)values[i] : values[i]);
+        low.magnitude[i] = (uint64_t)(values[i] < 0 ? -(int64_t)values[i] : values[i]) >> (plane ? plane - 1 : 0);
     *model = low;
     for (size_t i = 0; i < (size_t)block->width * block->height; i++)
-        model->magnitude[i] >>= 1;
+        model->magnitude[i] >>= plane > 0;
     ht_encode_refinement(model, &low, &unused, block->style & L2K_STYLE_VSC);
 }
 
-/* What the passes up to number `passes` leave of values[i], in halves if irreversible. */
-static int64_t expected_of(const l2k_t1_block *block, const ht_source *model, size_t i, unsigned passes)
+/* What the passes up to that of `cut` leave of values[i], in halves if irreversible. */
+static int64_t expected_of(const l2k_t1_block *block, const ht_source *model, size_t i, l2k_ht_cut cut)
 {
     const int64_t magnitude = values[i] < 0 ? -(int64_t)values[i] : values[i];
-    const bool known = model->state[i] == 2 ? passes > 1 : passes > 2;
-    int64_t point = known ? magnitude : magnitude | 1;
-    if (!block->reversible)
-        point = known ? 2 * magnitude + 1 : 4 * (magnitude >> 1) + 2;
-    if (magnitude < 2 && !(magnitude && model->state[i] == 2 && passes > 1))
+    const bool found = cut.passes > 1 && model->state[i] == 2;
+    const unsigned scale = block->reversible ? 0 : 1, plane = cut.plane - (found || cut.passes > 2) + scale;
+    int64_t point = (magnitude << scale >> plane << plane) + ((int64_t)1 << plane >> 1);
+    if (magnitude >> cut.plane == 0 && !(found && magnitude))
         point = 0;
     return values[i] < 0 ? -point : point;
 }
 
 /* Squared error of a block without any pass, less that with these. */
-static double removed_error(const l2k_t1_block *block, const ht_source *model, unsigned passes)
+static double removed_error(const l2k_t1_block *block, const ht_source *model, l2k_ht_cut cut)
 {
     double removed = 0;
     for (size_t i = 0; i < (size_t)block->width * block->height; i++) {
         const double sign = values[i] < 0 ? -1 : 1;
         const double value = values[i] && !block->reversible ? values[i] + sign / 2 : values[i];
-        const double point = (double)expected_of(block, model, i, passes) / (block->reversible ? 1 : 2);
+        const double point = (double)expected_of(block, model, i, cut) / (block->reversible ? 1 : 2);
         removed += value * value - (value - point) * (value - point);
     }
     return removed;
 }
 
-static void check_passes(const l2k_t1_block *block, unsigned passes)
+static void check_passes(const l2k_t1_block *block, l2k_ht_cut cut)
 {
     static ht_source model;
     l2k_ht_code code;
-    encode(block, passes, &code);
-    model_passes(block, &model);
-    assert_int_equal(code.num_passes > 0, code.magnitude_bits > 1);
-    assert_int_equal(code.plane, 1);
+    encode(block, cut, &code);
+    model_passes(block, cut.plane, &model);
+    assert_int_equal(code.num_passes > 0, code.magnitude_bits > cut.plane);
+    assert_int_equal(code.plane, cut.plane);
     for (unsigned k = 1; k <= code.num_passes; k++) {
-        const double removed = removed_error(block, &model, k);
+        const l2k_ht_cut part = {cut.plane, k};
+        const double removed = removed_error(block, &model, part);
         assert_true(fabs(code.passes[k - 1].distortion - removed) <= 1e-9 * fabs(removed));
         assert_int_equal(code.passes[k - 1].terminated, k == 1 || k == code.num_passes);
         decode(block, &code, k);
         for (size_t i = 0; i < (size_t)block->width * block->height; i++)
-            assert_int_equal(decoded_at(block, i), expected_of(block, &model, i, k));
+            assert_int_equal(decoded_at(block, i), expected_of(block, &model, i, part));
     }
 }
 
@@ -259,17 +259,18 @@ static void test_passes(void **unused)
     (void)unused;
     unsigned fewer = 0;
     for (unsigned i = 0; i < 3000; i++) {
-        const unsigned bits = 1 + random_below(i % 3 ? 6 : 30), passes = 2 + i % 2;
+        const unsigned bits = 1 + random_below(i % 3 ? 6 : 30), passes = 1 + i % 3;
+        const l2k_ht_cut cut = {(passes > 1) + random_below(i % 2 ? 1 : bits), passes};
         const l2k_coefficient_type type = bits < 16 && i % 5 ? L2K_COEFFICIENT_INT16 : L2K_COEFFICIENT_INT32;
         l2k_ht_code code;
         l2k_t1_block block = block_of(1 + random_below(1u << random_below(8)), 1 + random_below(32), type);
         block.reversible = i % 4 < 2;
         block.style = i % 7 ? 0 : L2K_STYLE_VSC;
         fill(&block, (content)(random_below(NUM_CONTENTS)), bits);
-        check_passes(&block, passes);
-        assert_int_equal(l2k_ht_encode(&encoder, &block, passes, false, &code), L2K_OK);
+        check_passes(&block, cut);
+        assert_int_equal(l2k_ht_encode(&encoder, &block, cut, false, &code), L2K_OK);
         check_markers(&code);
-        fewer += code.num_passes < passes;
+        fewer += code.num_passes > 0 && code.num_passes < passes;
     }
     assert_in_range(fewer, 1, 2000);
 }
@@ -287,7 +288,7 @@ static void test_lowest(void **unused)
     block = block_of(16, 16, L2K_COEFFICIENT_INT32);
     fill(&block, NOISE, 31);
     wide[7 * block.stride + 7] = INT32_MIN;
-    assert_int_equal(l2k_ht_encode(&encoder, &block, 1, false, &code), L2K_ERROR_ARGUMENT);
+    assert_int_equal(l2k_ht_encode(&encoder, &block, (l2k_ht_cut){0, 1}, false, &code), L2K_ERROR_ARGUMENT);
 }
 
 int main(void)
