@@ -31,13 +31,6 @@ L2K_HD int32_t l2k_index(float v, float reciprocal)
     return (int32_t)quotient;
 }
 
-/* The decoder's value for that index (E-6): the middle of its interval. */
-L2K_HD float l2k_reconstruct(float v, float step, float reciprocal)
-{
-    int32_t index = l2k_index(v, reciprocal), doubled = 2 * index + (index > 0) - (index < 0);
-    return (float)doubled * (0.5f * step);
-}
-
 /* v / step without a division, correctly rounded, for steps of at most 12 significant bits, as QCD has them.
  * docs/numerics.md has the proof and the range of v for which it holds. */
 typedef struct l2k_quantiser_step {

@@ -22,7 +22,6 @@ DEFINE_ROW(dequantise_i16, int16_t, float, l2k_dequantise(x[i], step))
 DEFINE_ROW(dequantise_i32, int32_t, float, l2k_dequantise(x[i], step))
 DEFINE_ROW(index_i16, float, int16_t, l2k_index(x[i], step))
 DEFINE_ROW(index_i32, float, int32_t, l2k_index(x[i], step))
-DEFINE_ROW(reconstruct, float, float, l2k_reconstruct(x[i], step, 1 / step))
 DEFINE_ROW(narrow, int32_t, int16_t, x[i])
 DEFINE_ROW(widen, int16_t, int32_t, x[i])
 
@@ -37,7 +36,6 @@ const l2k_quantiser_rows L2K_ROWS_TABLE(l2k_quantiser_rows) = {
     .store = {{narrow, copy, NULL}, {quantise_i16, quantise_i32, copy}},
     .load = {{widen, copy, NULL}, {dequantise_i16, dequantise_i32, copy}},
     .truncate = {index_i16, index_i32, copy},
-    .reconstruct = reconstruct,
 };
 
 #ifdef L2K_ROWS_BASE

@@ -16,8 +16,6 @@ typedef struct l2k_quantiser_rows {
     void (*load[2][3])(const void *coefficients, size_t n, float half_step, void *values);
     /* From float values to coefficients of a type, for plans that truncate: l2k_index with 1 / step. */
     void (*truncate[3])(const void *values, size_t n, float reciprocal, void *coefficients);
-    /* From float32 coefficients to those that a decoder reconstructs. */
-    void (*reconstruct)(const void *coefficients, size_t n, float step, void *values);
 } l2k_quantiser_rows;
 
 L2K_CPU_DECLARE(l2k_quantiser_rows);

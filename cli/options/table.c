@@ -124,10 +124,10 @@ const cli_option cli_option_table[] = {
     ROW(ENCODE, "rate", "R[,R...]", layers, "quality layers by compression ratio, falling; 1 = everything",
         .letter = 'r', .most = L2K_TARGET_RATIO),
     ROW(ENCODE, "psnr", "DB[,DB...]", layers,
-        "quality layers by PSNR in dB, an estimate without --ht, rising; 0 = everything", .letter = 'q',
+        "quality layers by PSNR in dB, an estimate, rising; 0 = everything", .letter = 'q',
         .most = L2K_TARGET_PSNR,
-        .detail = "Without --ht this is an estimate: above 45 dB it is up to 2 dB too high with the 5/3. With the 9/7 "
-                  "it leaves out the error of the quantiser's steps, with which 8-bit pictures end near 50 dB. "
+        .detail = "The estimate is from coefficients: above 45 dB it is up to 2 dB too high with the 5/3. Without --ht, "
+                  "the 9/7 leaves out the error of the quantiser's steps, with which 8-bit pictures end near 50 dB. "
                   "--verify prints what came out."),
     CONSTANT(ENCODE | VIEW | DUMP | VOLUME, "irreversible", ENCODER(WAVELET), L2K_WAVELET_9_7,
              "use the 9/7 wavelet, which is lossy, instead of the 5/3", .letter = 'I', .input = CLI_PICTURE_INPUT),
@@ -149,15 +149,14 @@ const cli_option cli_option_table[] = {
         .detail = "A subband's step is S times the range over the norm of its basis, so that an error of one step "
                   "costs the same everywhere. These are the steps of OpenJPH's -qstep. From 2^-24 to 1."),
     FLAG(ENCODE, "ht", ht, "high-throughput code-blocks (Part 15): a faster block coder, files 5 to 10 % larger",
-         .detail = "OUT is a .jph file, or a bare codestream. With --irreversible, one --rate or --psnr is reached by "
-                   "quantiser steps: the size within 2 % below, the PSNR within 0.3 dB. With --rate, code-blocks are "
-                   "coded two or three times; with --psnr, the picture is decoded before they are coded, mostly once. "
-                   "This takes 4 bytes a sample of the picture, or of a row of tiles with --by-rows."),
+         .detail = "OUT is a .jph file, or a bare codestream. Sizes and PSNRs work as without --ht; with --irreversible "
+                   "they also choose the quantiser's steps. They take 2 or 4 bytes a sample of the picture, or of a row "
+                   "of tiles with --by-rows."),
     NUMBER(ENCODE, "ht-passes", ENCODER(HT_PASSES), 1, 3,
-           "with --ht: coding passes of a code-block: 1 cleanup, 2 and SigProp, 3 and MagRef; 2 and 3 are lossy",
+           "with --ht: coding passes of a code-block: 1 cleanup, 2 and SigProp, 3 and MagRef",
            .fallback = "1",
-           .detail = "Several layers need 2 or 3: they end between the passes of a code-block. With 2 or 3 the result "
-                     "is lossy even with the 5/3 wavelet."),
+           .detail = "A size, a PSNR or a limit gives a code-block as many passes as are good, but at most N, or 3 with "
+                     "several layers. Without any of these, 2 or 3 are lossy even with the 5/3 wavelet."),
     NUMBER(ENCODE | VIEW | DUMP | VOLUME, "levels", ENCODER(LEVELS), 0, L2K_MAX_LEVELS, "decomposition levels, 0 to 32",
            .fallback = "5", .input = CLI_PICTURE_INPUT),
     ROW(ENCODE | VIEW | DUMP, "tile", "W,H", tile, "tile size on the reference grid", ENCODER(TILE_WIDTH),
@@ -193,9 +192,9 @@ const cli_option cli_option_table[] = {
             "IMF sub-level if F is given; --max-bytes and --component-bytes may be lower. Other options and pictures "
             "that violate the profile are refused. IMF has main levels 0 to 11 and sub-levels 0 to 9 (0).",
         .names = profiles),
-    ROW(ENCODE, "max-bytes", "N[K|M|G]", bytes, "the most bytes of output, whatever layers ask for; not with --ht",
+    ROW(ENCODE, "max-bytes", "N[K|M|G]", bytes, "the most bytes of output, whatever layers ask for",
         ENCODER(MAX_BYTES)),
-    ROW(ENCODE, "component-bytes", "N[K|M|G]", bytes, "the most bytes of packets of each component; not with --ht",
+    ROW(ENCODE, "component-bytes", "N[K|M|G]", bytes, "the most bytes of packets of each component",
         ENCODER(COMPONENT_BYTES)),
     NUMBER(ENCODE, "guard-bits", ENCODER(GUARD_BITS), 1, 7,
            "guard bits of the quantiser, 1 to 7; samples that need more get more", .fallback = "2"),

@@ -12,10 +12,17 @@
 
 #include "codec/tile/tile.h"
 
+/* Encoding: all of each block; or, in HT, estimates as if each point of truncation were a pass, from the rows of every
+ * `distance`-th quad; or what `coded.cut` leaves of each block, unless that is coded already. */
+typedef enum l2k_block_task { L2K_CODE_ALL, L2K_ESTIMATE, L2K_CODE_CUT } l2k_block_task;
+
 typedef struct l2k_block_batch {
     const l2k_block_place *places; /* the blocks; each one's band->component->view holds its coefficients */
     size_t num_places;
-    bool distortions;     /* encoding: also compute pass_distortion, which costs time */
+    bool distortions; /* encoding: also compute pass_distortion, which costs time */
+    bool errors;      /* HT: also compute coded.error */
+    l2k_block_task task;
+    uint32_t distance;
     atomic_bool *damaged; /* decoding: set if a block's bytes cannot be right; the block is then zeros */
     uint64_t units;       /* units of progress (l2k_run_advance) that the whole batch is worth */
     const void *engine;   /* further input for an engine's own coder, described in its folder; NULL: none */

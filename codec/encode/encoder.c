@@ -6,8 +6,8 @@
 #include "codec/encode/layers.h"
 #include "codec/encode/setup.h"
 #include "codec/encode/start.h"
-#include "codec/encode/steps.h"
 #include "codec/encode/tile.h"
+#include "codec/encode/truncation.h"
 
 /* Encodes a worker group's share of the tiles. With an asynchronous engine, the next tile's transform runs while blocks
  * are coded. */
@@ -59,13 +59,14 @@ static l2k_status pack_tiles(l2k_encoder *encoder, const l2k_allocation *allocat
 l2k_status l2k_encode_tiles(l2k_encoder *encoder, uint32_t first, l2k_rect area, const l2k_plane *planes)
 {
     const l2k_encoding *e = &encoder->encoding;
-    l2k_encode_call call = {e, first, encoder->tiles, area, planes, encoder, false};
+    l2k_encode_call call = {
+        .encoding = e, .first = first, .tiles = encoder->tiles, .area = area, .planes = planes, .encoder = encoder};
     l2k_allocation allocation;
     L2K_TRY(l2k_encode_check_planes(e, area, planes));
 
-    if (e->by_step.given) {
-        /* The same with quantiser steps that reach a target: transform, code-blocks, layers; steps.c. */
-        L2K_TRY(l2k_encode_by_steps(encoder, &call, &allocation));
+    if (l2k_encoding_truncates(e)) {
+        /* The same with HT code-blocks that are truncated: transform, code-blocks, layers; truncation.c. */
+        L2K_TRY(l2k_encode_truncated(encoder, &call, &allocation));
     } else {
         /* Transform and code-blocks, tile by tile on all threads: encode_share. */
         L2K_TRY(code_tiles(encoder, &call));

@@ -21,13 +21,6 @@ typedef struct l2k_settings {
     l2k_poc own_poc[2];
 } l2k_settings;
 
-/* The target of quantiser steps (steps.c). */
-typedef struct l2k_step_target {
-    bool given;
-    l2k_target kind;
-    double value;
-} l2k_step_target;
-
 /* Coding parameters of a tile with progression order changes of its own; the components are the image's. */
 typedef struct l2k_own_coding {
     uint32_t tile;
@@ -43,6 +36,8 @@ typedef struct l2k_encoding {
     uint32_t num_tiles;
     l2k_tile_coding coding;
     l2k_layer_targets targets;
+    l2k_layer_targets truncation;    /* HT: target of the last layer, and limits, that code-blocks are truncated for */
+    bool finds_steps;                /* by steps, too */
     l2k_progression_change *changes; /* of POC: all entries, by tile; `coding` and `own_codings` point into them */
     l2k_own_coding *own_codings;     /* by tile */
     size_t num_own_codings;
@@ -50,17 +45,22 @@ typedef struct l2k_encoding {
     uint8_t roi_shift;
     const char *comment; /* of COM; "" = none */
     const l2k_new_palette *palette;
-    double *own_targets;     /* HT: storage of targets.targets; the last is unlimited and takes all passes */
-    bool blocks_follow;      /* code-blocks may be coded on the processor of the transform */
-    bool off_host;           /* the caller's planes are off the host */
-    void *planes_stream;     /* the planes are ready after the work in this stream */
-    bool keeps_tiles;        /* their trees serve the next image, too */
-    l2k_step_target by_step; /* HT: the target of the steps, in place of that of layers */
-    bool tile_steps;         /* tiles have steps of their own, not those of the main header */
+    double *own_targets; /* HT: storage of targets.targets, whose last takes all passes; then of truncation.targets */
+    bool blocks_follow;  /* code-blocks may be coded on the processor of the transform */
+    bool off_host;       /* the caller's planes are off the host */
+    void *planes_stream; /* the planes are ready after the work in this stream */
+    bool keeps_tiles;    /* their trees serve the next image, too */
+    bool tile_steps;     /* tiles have steps of their own, not those of the main header */
     l2k_format format;
     l2k_tile_parts tile_parts;
     bool plt, tlm;
     uint8_t magnitude_bound; /* HT: the B that the tiles so far need */
 } l2k_encoding;
+
+/* Whether HT code-blocks are truncated. */
+static inline bool l2k_encoding_truncates(const l2k_encoding *e)
+{
+    return l2k_layers_need_distortions(&e->truncation);
+}
 
 #endif

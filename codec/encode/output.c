@@ -61,7 +61,7 @@ bool l2k_output_can_be_by_tile(const l2k_encoder *encoder)
 {
     const l2k_encoding *e = &encoder->encoding;
     return encoder->workers.by_tile && encoder->workers.num_groups > 1 && !l2k_layers_need_distortions(&e->targets) &&
-           !e->by_step.given;
+           !l2k_encoding_truncates(e);
 }
 
 l2k_status l2k_output_tile(l2k_encoder *encoder, l2k_engine *engine, uint32_t number)
@@ -193,7 +193,7 @@ l2k_status l2k_output_fixed_bytes(const l2k_encoding *e, const l2k_tile *tiles, 
                                   l2k_output *out, size_t *bytes)
 {
     *bytes = EOC_BYTES;
-    if (!l2k_layers_need_distortions(&e->targets) && !e->by_step.given)
+    if (!l2k_layers_need_distortions(&e->targets) && !l2k_encoding_truncates(e))
         return L2K_OK; /* not wanted */
     size_t before = out->parts.size;
     if (e->tile_steps)

@@ -124,7 +124,7 @@ static l2k_status write_packets(l2k_encoder *encoder)
 static l2k_status begin_strips(l2k_encoder *encoder)
 {
     const l2k_encoding *e = &encoder->encoding;
-    if (e->num_tiles > 1 || e->by_step.given || e->off_host || encoder->options[L2K_ENCODER_BY_TILE])
+    if (e->num_tiles > 1 || l2k_encoding_truncates(e) || e->off_host || encoder->options[L2K_ENCODER_BY_TILE])
         return L2K_OK;
     encoder->next_row = encoder->strip_end = e->siz.grid.image.y0;
     encoder->leaves_early = leaves_early(encoder);

@@ -170,6 +170,15 @@ static l2k_status setup_steps(const l2k_encoder *encoder, unsigned precision, l2
     return L2K_OK;
 }
 
+/* Layers of truncated HT code-blocks end between their passes. */
+static bool refines(const l2k_settings *s)
+{
+    const l2k_encoder *encoder = s->encoder;
+    const size_t count = encoder->num_targets;
+    return s->options[L2K_ENCODER_STYLE] & L2K_STYLE_HT && !(encoder->given >> L2K_ENCODER_HT_PASSES & 1) &&
+           count > 1 && !l2k_target_is_everything(encoder->target_kind, encoder->targets[count - 1]);
+}
+
 static l2k_status setup_component(const l2k_settings *s, unsigned precision, l2k_component_coding *coding)
 {
     const l2k_encoder *encoder = s->encoder;
@@ -180,7 +189,7 @@ static l2k_status setup_component(const l2k_settings *s, unsigned precision, l2k
     coding->log2_block_width = (uint8_t)l2k_log2((uint32_t)o[L2K_ENCODER_BLOCK_WIDTH]);
     coding->log2_block_height = (uint8_t)l2k_log2((uint32_t)o[L2K_ENCODER_BLOCK_HEIGHT]);
     coding->style = (uint8_t)o[L2K_ENCODER_STYLE];
-    coding->ht_passes = (uint8_t)o[L2K_ENCODER_HT_PASSES];
+    coding->ht_passes = refines(s) ? 3 : (uint8_t)o[L2K_ENCODER_HT_PASSES];
     coding->wavelet = (uint8_t)o[L2K_ENCODER_WAVELET];
     coding->own = coding->wavelet > L2K_WAVELET_9_7 ? &encoder->own : NULL;
     coding->kernel = l2k_coding_wavelet(coding)->code;
@@ -204,34 +213,28 @@ static l2k_status check_style(const l2k_context *context, const int64_t *o)
     return L2K_OK;
 }
 
-/* HT code-blocks have too few coding passes to cut at a target, so the steps reach the target of the last layer, which
- * has all passes. */
+/* HT code-blocks are coded as the last layer has them, with all passes; the others share these. */
 static l2k_status setup_ht_targets(const l2k_settings *s, l2k_encoding *e)
 {
     const l2k_encoder *encoder = s->encoder;
     const int64_t *o = s->options;
     const size_t count = encoder->num_targets;
-    if (!(o[L2K_ENCODER_STYLE] & L2K_STYLE_HT) || count == 0)
+    if (!(o[L2K_ENCODER_STYLE] & L2K_STYLE_HT))
         return L2K_OK;
-    const double last = encoder->targets[count - 1];
-    e->by_step = (l2k_step_target){!l2k_target_is_everything(encoder->target_kind, last), encoder->target_kind, last};
-    if (e->by_step.given && !l2k_wavelet_get((l2k_wavelet)o[L2K_ENCODER_WAVELET])->quantised)
-        return l2k_fail(e->context, L2K_ERROR_ARGUMENT,
-                        "HT code-blocks reach a ratio or PSNR by quantiser steps: they need the 9/7 wavelet for it");
-    if (e->by_step.given && encoder->base_step > 0)
-        return l2k_fail(e->context, L2K_ERROR_ARGUMENT,
-                        "both a base step and a target for which steps are to be found");
-    if (e->by_step.given && encoder->target_kind == L2K_TARGET_PSNR && o[L2K_ENCODER_HT_PASSES] > 1)
-        return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "a PSNR for HT code-blocks needs the cleanup pass alone");
-    if (count > 1 && o[L2K_ENCODER_HT_PASSES] < 2)
-        return l2k_fail(e->context, L2K_ERROR_ARGUMENT,
-                        "%zu layers, but one coding pass: layers of HT code-blocks need 2 or 3 HT passes", count);
-    e->own_targets = l2k_allocate(e->context, count, sizeof *e->own_targets);
+    e->own_targets = l2k_allocate(e->context, count + 1, sizeof *e->own_targets);
     if (!e->own_targets)
         return l2k_fail(e->context, L2K_ERROR_MEMORY, "out of memory for %zu layers", count);
-    memcpy(e->own_targets, encoder->targets, count * sizeof *e->own_targets);
-    e->own_targets[count - 1] = 0;
-    e->targets.targets = e->own_targets;
+    e->truncation = e->targets;
+    e->truncation.count = count > 0;
+    e->truncation.targets = e->own_targets + count;
+    if (count) {
+        memcpy(e->own_targets, encoder->targets, count * sizeof *e->own_targets);
+        e->own_targets[count] = e->own_targets[count - 1];
+        e->own_targets[count - 1] = 0;
+    }
+    e->targets = (l2k_layer_targets){e->targets.kind, e->own_targets, count, 0, 0, 0};
+    e->finds_steps = l2k_encoding_truncates(e) && encoder->base_step == 0 &&
+                     l2k_wavelet_get((l2k_wavelet)o[L2K_ENCODER_WAVELET])->quantised;
     return L2K_OK;
 }
 
@@ -259,15 +262,6 @@ static l2k_status setup_region(const int64_t *o, l2k_encoding *e)
         return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "HT code-blocks are written without regions of interest");
     e->roi_component = (uint32_t)component;
     e->roi_shift = (uint8_t)o[L2K_ENCODER_ROI_SHIFT];
-    return L2K_OK;
-}
-
-/* HT code-blocks have too few coding passes to meet limits. */
-static l2k_status check_limits(const l2k_encoding *e, const int64_t *o)
-{
-    if (o[L2K_ENCODER_STYLE] & L2K_STYLE_HT && l2k_targets_have_limits(&e->targets))
-        return l2k_fail(e->context, L2K_ERROR_ARGUMENT,
-                        "HT code-blocks have no limit of bytes: a ratio by steps instead");
     return L2K_OK;
 }
 
@@ -300,7 +294,6 @@ static l2k_status setup_coding(const l2k_settings *s, l2k_encoding *e)
     L2K_TRY(check_style(e->context, o));
     L2K_TRY(check_splits(encoder, (unsigned)o[L2K_ENCODER_LEVELS]));
     L2K_TRY(setup_ht_targets(s, e));
-    L2K_TRY(check_limits(e, o));
     setup_capabilities(o, e);
     setup_extensions(encoder, e);
     /* Block coders off the host have the wavelets of Part 1, which split both ways, and add at most one guard bit. */

@@ -13,17 +13,15 @@ static void drop(l2k_encoder *encoder)
     l2k_pool_drain(&encoder->pool, &encoder->context.hooks);
 }
 
-/* The search for steps for a size usually codes code-blocks twice. */
-static uint64_t count_units(const l2k_image *image, const l2k_step_target *by_step)
+static uint64_t count_units(const l2k_image *image)
 {
-    const bool twice = by_step->given && by_step->kind == L2K_TARGET_RATIO;
     uint64_t samples = 0;
     for (uint32_t c = 0; c < image->num_components; c++) {
         uint32_t width, height;
         l2k_component_size(image, c, &width, &height);
         samples += (uint64_t)width * height;
     }
-    return samples * (L2K_UNITS_TRANSFORM + L2K_UNITS_BLOCKS * (twice ? 2u : 1u) + L2K_UNITS_PACKETS);
+    return samples * (L2K_UNITS_TRANSFORM + L2K_UNITS_BLOCKS + L2K_UNITS_PACKETS);
 }
 
 /* Sets up the image's parameters and tiles; kept tiles if they fit the image. */
@@ -31,12 +29,12 @@ static l2k_status set_up(l2k_encoder *encoder, const l2k_image *image, bool by_r
 {
     l2k_encoding *e = &encoder->set_up;
     L2K_TRY(l2k_encode_setup(encoder, image, e));
-    e->tile_steps = by_rows && e->by_step.given;
-    e->keeps_tiles = !by_rows && !e->by_step.given && !e->changes;
-    encoder->run.total = count_units(image, &e->by_step);
+    e->tile_steps = by_rows && e->finds_steps;
+    e->keeps_tiles = !by_rows && !l2k_encoding_truncates(e) && !e->changes;
+    encoder->run.total = count_units(image);
     const uint32_t in_part = encoder->options[L2K_ENCODER_BY_TILE] ? 1 : l2k_tiles_across(&e->siz.grid);
     const uint32_t num_tiles = by_rows ? in_part : e->num_tiles;
-    if (num_tiles < e->num_tiles && l2k_targets_have_limits(&e->targets))
+    if (num_tiles < e->num_tiles && (l2k_targets_have_limits(&e->targets) || l2k_targets_have_limits(&e->truncation)))
         return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "a limit of bytes needs all tiles at once");
     return l2k_encode_take_tiles(encoder, num_tiles);
 }
@@ -77,8 +75,7 @@ l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool b
     const l2k_siz *siz = &encoder->encoding.siz;
     return l2k_workers_prepare(context, (l2k_backend)options[L2K_ENCODER_BACKEND],
                                l2k_block_coder_for((unsigned)options[L2K_ENCODER_STYLE]), siz, encoder->num_tiles,
-                               l2k_workers_by_tile(context, siz, encoder->num_tiles), !encoder->encoding.by_step.given,
-                               &encoder->workers);
+                               l2k_workers_by_tile(context, siz, encoder->num_tiles), true, &encoder->workers);
 }
 
 l2k_status l2k_encode_end(l2k_encoder *encoder, l2k_status status)

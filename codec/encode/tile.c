@@ -102,8 +102,11 @@ static l2k_encode_request request_of(const l2k_encode_call *call, l2k_tile *tile
                                 .stream = e->planes_stream,
                                 .follows = e->blocks_follow,
                                 .truncates = truncates(tile),
-                                .open_steps = e->by_step.given,
+                                .recodes = l2k_encoding_truncates(e),
                                 .distortions = l2k_layers_need_distortions(&e->targets),
+                                .errors = e->truncation.count && e->truncation.kind == L2K_TARGET_PSNR,
+                                .task = call->task,
+                                .distance = call->distance,
                                 .list = list_number(call, tile),
                                 .units = L2K_UNITS_BLOCKS * l2k_tile_samples(tile),
                                 .in_strips = call->in_strips};
@@ -122,7 +125,7 @@ static l2k_status begin(const l2k_encode_call *call, l2k_engine *engine, l2k_eng
     l2k_encode_request request = request_of(call, tile);
     l2k_plan_spec spec = {.direction = L2K_FORWARD,
                           .type = coefficient_type(tile),
-                          .by_rows = !e->by_step.given,
+                          .by_rows = !l2k_encoding_truncates(e),
                           .strip_samples = strip_samples(call)};
     if (!call->in_strips)
         L2K_TRY(place_planes(call, tile, &request.planes));
@@ -170,22 +173,6 @@ l2k_status l2k_encode_begin_tile(const l2k_encode_call *call, l2k_engine *engine
     tile_work work = work_of(call, engine, job);
     L2K_TRY(prepare(call, job->tile));
     return l2k_engine_try(engine, job->slot, begin_work, &work);
-}
-
-l2k_status l2k_encode_begin_coefficients(const l2k_encode_call *call, l2k_engine *engine, const l2k_job *job)
-{
-    L2K_TRY(prepare(call, job->tile));
-    return begin(call, engine, job->slot, &call->tiles[job->tile]);
-}
-
-l2k_status l2k_encode_host_planes(const l2k_encode_call *call, l2k_tile *tile, l2k_plane **planes)
-{
-    l2k_encode_request request = request_of(call, tile);
-    L2K_TRY(place_planes(call, tile, &request.planes));
-    if (request.off_host)
-        L2K_TRY(l2k_engine_fetch_planes(call->encoding->context, &request));
-    *planes = request.planes;
-    return L2K_OK;
 }
 
 /* Bit-planes that the subband must provide for. An HT block's num_planes only reach to its cleanup pass. */
@@ -246,7 +233,7 @@ static bool takes_packets(const l2k_encoder *encoder)
     const l2k_encoding *e = &encoder->encoding;
     const bool psnr = e->targets.kind != L2K_TARGET_RATIO && l2k_layers_need_distortions(&e->targets);
     return encoder->options[L2K_ENCODER_GUARD_BITS] == L2K_GUARD_BITS && !encoder->stream && e->num_tiles == 1 &&
-           e->coding.num_layers == 1 && !e->by_step.given && !psnr && e->tile_parts == L2K_TILE_PARTS_ONE &&
+           e->coding.num_layers == 1 && !l2k_encoding_truncates(e) && !psnr && e->tile_parts == L2K_TILE_PARTS_ONE &&
            !e->changes && !l2k_targets_have_limits(&e->targets);
 }
 
@@ -295,9 +282,23 @@ l2k_status l2k_encode_end_strips(const l2k_encode_call *call, l2k_engine_slot *s
     return check_planes_coded(call->encoding->context, tile);
 }
 
+static l2k_status end_transform(void *opaque, bool again)
+{
+    tile_work *w = opaque;
+    if (again)
+        L2K_TRY(begin(w->call, w->engine, w->slot, w->tile));
+    return l2k_engine_finish_transform(w->slot);
+}
+
+l2k_status l2k_encode_end_transform(const l2k_encode_call *call, l2k_engine *engine, const l2k_job *job)
+{
+    tile_work work = work_of(call, engine, job);
+    return l2k_engine_try(engine, job->slot, end_transform, &work);
+}
+
 l2k_status l2k_encode_recode(const l2k_encode_call *call, l2k_engine *engine, l2k_tile *tile)
 {
     const l2k_encode_request request = request_of(call, tile);
     L2K_TRY(l2k_engine_recode(engine, &request));
-    return check_planes_coded(call->encoding->context, tile);
+    return call->task == L2K_ESTIMATE ? L2K_OK : check_planes_coded(call->encoding->context, tile);
 }

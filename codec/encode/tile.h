@@ -12,7 +12,9 @@ typedef struct l2k_encode_call {
     l2k_rect area;   /* the part of the image that `planes` hold */
     const l2k_plane *planes;
     l2k_encoder *encoder;
-    bool in_strips; /* `planes` come later (l2k_encode_strip) */
+    bool in_strips;      /* `planes` come later (l2k_encode_strip) */
+    l2k_block_task task; /* of l2k_encode_recode, and its distance */
+    uint32_t distance;
 } l2k_encode_call;
 
 /* Builds the tile's tree and begins its transform in the slot. */
@@ -35,12 +37,9 @@ l2k_status l2k_encode_check_block(const l2k_context *context, l2k_tile *tile, co
 /* Gives the only tile, before its first packet, all guard bits that samples within their precision may need. */
 void l2k_encode_provide_guard_bits(l2k_encoder *encoder);
 
-/* For coding the same coefficients more than once (steps.c): begin leaves the steps open, and a failure is left to
- * l2k_engines_fall_back; recode codes all blocks of a tile from its views. */
-l2k_status l2k_encode_begin_coefficients(const l2k_encode_call *call, l2k_engine *engine, const l2k_job *job);
+/* For coding the same coefficients more than once (truncation.c), in place of l2k_encode_end_tile: the transform ends,
+ * with views on the host; the call's task is done with all blocks of a tile. */
+l2k_status l2k_encode_end_transform(const l2k_encode_call *call, l2k_engine *engine, const l2k_job *job);
 l2k_status l2k_encode_recode(const l2k_encode_call *call, l2k_engine *engine, l2k_tile *tile);
-
-/* Host planes that start at the tile's first sample. */
-l2k_status l2k_encode_host_planes(const l2k_encode_call *call, l2k_tile *tile, l2k_plane **planes);
 
 #endif

@@ -47,16 +47,6 @@ static const l2k_engine_table *table_of(l2k_engine *engine, const l2k_engine_slo
     return engine->table = table;
 }
 
-/* Views of other engines' tiles are in the same kind of memory as this one's. */
-static const l2k_engine_table *table_of_view(l2k_engine *engine, const l2k_coefficients *view)
-{
-    if (!l2k_is_off_host(view))
-        return &l2k_engine_cpu;
-    if (!engine->table)
-        engine->table = off_host(engine, UINT64_MAX);
-    return engine->table;
-}
-
 /* ---- Engines ------------------------------------------------------------------------------------------------- */
 
 l2k_engine_kind l2k_engine_kind_of(const l2k_context *context, l2k_backend backend, const l2k_block_coder_table *coders,
@@ -117,7 +107,7 @@ const l2k_context *l2k_engine_context(const l2k_engine *engine)
 
 /* ---- Plans --------------------------------------------------------------------------------------------------- */
 
-l2k_status l2k_engine_plan(const l2k_engine *engine, const l2k_plan_spec *spec, l2k_plan **plan)
+static l2k_status make_plan(const l2k_engine *engine, const l2k_plan_spec *spec, l2k_plan **plan)
 {
     L2K_TRY(l2k_plan_create(&engine->context, engine->backend, spec, plan));
     if (engine->backend == L2K_BACKEND_AUTO && l2k_plan_stream(*plan))
@@ -150,7 +140,7 @@ static l2k_status plan_slot(const l2k_engine *engine, l2k_engine_slot *slot, con
     slot->plan = cached;
     if (cached)
         l2k_plan_use(cached, l2k_engine_context(engine));
-    return cached || has_room(engine, spec, slot) ? L2K_OK : l2k_engine_plan(engine, spec, &slot->plan);
+    return cached || has_room(engine, spec, slot) ? L2K_OK : make_plan(engine, spec, &slot->plan);
 }
 
 /* ---- What fails is done again -------------------------------------------------------------------------------- */
@@ -178,14 +168,6 @@ l2k_status l2k_engine_try(const l2k_engine *engine, l2k_engine_slot *slot, l2k_e
     return falls_back(engine, slot, status) ? work(tile, true) : status;
 }
 
-bool l2k_engines_fall_back(const l2k_engine_kind *kind, l2k_status status)
-{
-    if (!may_be_done_again(kind->backend, status))
-        return false;
-    l2k_choice_fall_back(kind->context, status);
-    return true;
-}
-
 /* Threads share a strip and wait for each other between levels, so with many of them it is larger, if that takes a
  * small part of the memory left. */
 static void choose_strips(const l2k_engine *engine, l2k_plan_spec *spec)
@@ -202,14 +184,14 @@ static void choose_strips(const l2k_engine *engine, l2k_plan_spec *spec)
 
 /* ---- Encoding ------------------------------------------------------------------------------------------------ */
 
-/* HT code-blocks of the 9/7 get indices truncated as in E.2, where OpenJPEG rounds first: by the plan or, if steps are
- * still open or the plan may be off the host, by their coder. */
+/* HT code-blocks of the 9/7 get indices truncated as in E.2, where OpenJPEG rounds first: by the plan or, if they are
+ * coded more than once or the plan may be off the host, by their coder. */
 static void choose_quantiser(const l2k_engine *engine, const l2k_encode_request *request, l2k_plan_spec *spec)
 {
     if (!request->truncates)
         return;
-    spec->truncates = !request->open_steps &&
-                      !l2k_backend_overlaps(&engine->context, engine->backend, l2k_tile_samples(request->tile));
+    spec->truncates =
+        !request->recodes && !l2k_backend_overlaps(&engine->context, engine->backend, l2k_tile_samples(request->tile));
     if (!spec->truncates)
         spec->type = L2K_COEFFICIENT_FLOAT32;
 }
@@ -275,7 +257,7 @@ l2k_status l2k_engine_finish_encode(l2k_engine *engine, l2k_engine_slot *slot, c
 
 l2k_status l2k_engine_recode(l2k_engine *engine, const l2k_encode_request *request)
 {
-    return table_of_view(engine, request->tile->components[0].view)->recode(engine, request);
+    return l2k_engine_cpu.recode(engine, request);
 }
 
 void l2k_engine_forget(l2k_engine *engine)
@@ -283,23 +265,6 @@ void l2k_engine_forget(l2k_engine *engine)
     l2k_engine_cpu.forget(engine);
     if (engine->state)
         engine->table->forget(engine);
-}
-
-l2k_status l2k_engine_fetch(l2k_engine *engine, const l2k_coefficients *view, const l2k_band_view *part,
-                            uint32_t distance, void *to)
-{
-    return table_of_view(engine, view)->fetch(engine, view, part, distance, to);
-}
-
-l2k_status l2k_engine_keep(l2k_engine *engine, const l2k_coefficients *view, l2k_coefficients *copy)
-{
-    return table_of_view(engine, view)->keep(engine, view, copy);
-}
-
-void l2k_engine_drop(l2k_engine *engine)
-{
-    if (engine->state && engine->table->drop)
-        engine->table->drop(engine);
 }
 
 /* ---- Decoding ------------------------------------------------------------------------------------------------ */

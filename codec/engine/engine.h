@@ -26,15 +26,17 @@ typedef struct l2k_encode_request {
     bool interleaved;          /* the first three planes are interleaved pixels */
     bool follows;              /* code-blocks may be coded where the transform runs */
     bool truncates;            /* quantise as in E.2, in the plan or in the block coder */
-    bool open_steps;           /* steps are still to be chosen: coefficients stay unquantised */
-    bool distortions;          /* measure the distortions of coding passes */
-    uint64_t list;             /* not 0: requests with the same number have the same code-blocks and steps */
-    uint64_t units;            /* units of progress that the code-blocks are worth */
-    bool packets;              /* packets may be made as well: this is the only tile, of one layer and one tile-part */
-    bool lengths;              /* return the lengths of packets */
-    double ratio;              /* target of the layer (rate.h), with distortions; 0: the layer has everything */
-    size_t fixed_bytes;        /* bytes outside packets that count towards the ratio */
-    bool in_strips;            /* planes come with strips, if l2k_engine_runs_in_strips; otherwise begin only plans */
+    bool recodes;              /* code-blocks are coded more than once, on the host: coefficients stay unquantised */
+    bool distortions, errors;  /* of code-blocks, as `task` and `distance` (codec/blocks/block_coder.h) */
+    l2k_block_task task;
+    uint32_t distance;
+    uint64_t list;      /* not 0: requests with the same number have the same code-blocks and steps */
+    uint64_t units;     /* units of progress that the code-blocks are worth */
+    bool packets;       /* packets may be made as well: this is the only tile, of one layer and one tile-part */
+    bool lengths;       /* return the lengths of packets */
+    double ratio;       /* target of the layer (rate.h), with distortions; 0: the layer has everything */
+    size_t fixed_bytes; /* bytes outside packets that count towards the ratio */
+    bool in_strips;     /* planes come with strips, if l2k_engine_runs_in_strips; otherwise begin only plans */
 } l2k_encode_request;
 
 /* Host memory with all packets of a tile. It stays until the engine's next tile. */
@@ -91,7 +93,7 @@ typedef struct l2k_engine_table {
     l2k_status (*begin_encode)(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request);
     l2k_status (*finish_encode)(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
                                 l2k_made_packets *made);
-    /* Codes the code-blocks of complete views once more, with the present steps; needs no slot. */
+    /* Does the request's task with the code-blocks of complete views on the host; needs no slot. The CPU's alone. */
     l2k_status (*recode)(l2k_engine *engine, const l2k_encode_request *request);
     l2k_status (*begin_decode)(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request);
     /* A strip of a plan by rows: forward its samples, then the code-blocks that it completes; inverse the code-blocks
@@ -103,12 +105,6 @@ typedef struct l2k_engine_table {
     /* Sends ahead what will be `bytes` of the next tile to decode. The memory must stay until that tile is done, or
      * until a call with NULL, which waits. */
     void (*send)(l2k_engine *engine, const uint8_t *bytes, size_t num_bytes);
-    /* Views off the host that are read or coded more than once. `fetch`: every `distance`-th row of a part, packed.
-     * `keep`: a copy until `drop`. NULL where `codes` refuses steps that are still to be chosen. */
-    l2k_status (*fetch)(l2k_engine *engine, const l2k_coefficients *view, const l2k_band_view *part, uint32_t distance,
-                        void *to);
-    l2k_status (*keep)(l2k_engine *engine, const l2k_coefficients *view, l2k_coefficients *copy);
-    void (*drop)(l2k_engine *engine);
     /* Releases engine->state. */
     void (*release)(l2k_engine *engine);
 } l2k_engine_table;
@@ -161,9 +157,6 @@ void l2k_engine_release(l2k_engine *engine);
 typedef l2k_status l2k_engine_work(void *tile, bool again);
 l2k_status l2k_engine_try(const l2k_engine *engine, l2k_engine_slot *slot, l2k_engine_work *work, void *tile);
 
-/* Whether to redo all tiles of an image after such a failure; some of them may have been off the host. */
-bool l2k_engines_fall_back(const l2k_engine_kind *kind, l2k_status status);
-
 /* Encoding. `begin` starts from samples and returns once work runs asynchronously; `finish` yields code-blocks or
  * packets. In place of `finish`, finish_transform leaves coefficients in the views, for recode. */
 l2k_status l2k_engine_begin_encode(l2k_engine *engine, l2k_engine_slot *slot, l2k_encode_request *request);
@@ -195,14 +188,7 @@ l2k_status l2k_engine_decode_strip(l2k_engine *engine, l2k_engine_slot *slot, co
                                    const l2k_plane *planes);
 void l2k_engine_send(l2k_engine *engine, const uint8_t *bytes, size_t num_bytes);
 
-/* A plan that the engine uses beside those of its slots. */
-l2k_status l2k_engine_plan(const l2k_engine *engine, const l2k_plan_spec *spec, l2k_plan **plan);
-
 void l2k_engine_forget(l2k_engine *engine);
-l2k_status l2k_engine_fetch(l2k_engine *engine, const l2k_coefficients *view, const l2k_band_view *part,
-                            uint32_t distance, void *to);
-l2k_status l2k_engine_keep(l2k_engine *engine, const l2k_coefficients *view, l2k_coefficients *copy);
-void l2k_engine_drop(l2k_engine *engine);
 
 /* Gives a tile-component the view of the plan's component c. */
 static inline void l2k_engine_set_view(const l2k_engine_slot *slot, uint32_t c, l2k_tile_component *component)

@@ -82,18 +82,19 @@ static l2k_status visit_component(rate_control *control, l2k_tile *tile, uint32_
     return L2K_OK;
 }
 
-static l2k_status visit_layer(rate_control *control, uint64_t *bytes)
+/* The same for all components, whose bytes are added to bytes[0], bytes[stride] and so on. */
+static l2k_status visit_layer(rate_control *control, uint64_t *bytes, uint32_t stride)
 {
     for (uint32_t t = 0; t < control->num_tiles; t++)
         for (uint32_t c = 0; c < control->tiles[t].num_components; c++)
-            L2K_TRY(visit_component(control, &control->tiles[t], c, bytes));
+            L2K_TRY(visit_component(control, &control->tiles[t], c, bytes ? &bytes[c * stride] : NULL));
     return L2K_OK;
 }
 
 static l2k_status layer_bytes(rate_control *control, uint64_t *bytes)
 {
     *bytes = 0;
-    return visit_layer(control, bytes);
+    return visit_layer(control, bytes, 0);
 }
 
 /* The packets to which a block contributes; their layer is left open. */
@@ -166,7 +167,8 @@ static l2k_status fit_bytes(rate_control *control, uint64_t room, uint64_t *byte
 static l2k_status fit_psnr(rate_control *control, double psnr)
 {
     const double allowed = (double)control->samples * pow(10, -psnr / 10);
-    const size_t end = l2k_slopes_removing(&control->slopes, control->slopes.distortion + control->rounding - allowed);
+    const double all = control->slopes.distortion + control->targets->error + control->rounding;
+    const size_t end = l2k_slopes_removing(&control->slopes, all - allowed);
     return move_layer_end(control, end < control->at ? control->at : end);
 }
 
@@ -380,7 +382,7 @@ static l2k_status fill_layer(rate_control *control, uint64_t *used)
     if (limited)
         L2K_TRY(keep_limits(control, first, everything));
     const bool measures = targets->kind == L2K_TARGET_RATIO || limited;
-    return measures && control->layer + 1 < control->num_layers ? visit_layer(control, NULL) : L2K_OK;
+    return measures && control->layer + 1 < control->num_layers ? visit_layer(control, NULL, 0) : L2K_OK;
 }
 
 static l2k_status restart(rate_control *control)
@@ -468,12 +470,12 @@ l2k_status l2k_layers_measure(const l2k_context *context, l2k_tile *tiles, uint3
 {
     rate_control control = {.context = context, .tiles = tiles, .num_tiles = num_tiles, .plt = plt};
     const uint32_t num_layers = tiles[0].coding->num_layers;
-    *bytes = 0;
+    memset(bytes, 0, tiles[0].num_components * sizeof *bytes);
     L2K_TRY(restart(&control));
     for (control.layer = 0; control.layer < num_layers; control.layer++) {
-        L2K_TRY(visit_layer(&control, bytes));
+        L2K_TRY(visit_layer(&control, bytes, 1));
         if (control.layer + 1 < num_layers)
-            L2K_TRY(visit_layer(&control, NULL));
+            L2K_TRY(visit_layer(&control, NULL, 0));
     }
     return L2K_OK;
 }

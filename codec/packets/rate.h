@@ -11,6 +11,7 @@ typedef struct l2k_layer_targets {
     size_t count; /* 0 = one layer with everything */
     /* The most bytes of the output, and of the packets of each component, whatever the targets; 0 = any. */
     uint64_t most_bytes, component_bytes;
+    double error; /* left by all passes together, as in l2k_slope_list.distortion */
 } l2k_layer_targets;
 
 static inline bool l2k_targets_have_limits(const l2k_layer_targets *targets)
@@ -37,7 +38,8 @@ l2k_status l2k_layers_allocate(const l2k_context *context, l2k_tile *tiles, uint
 uint64_t l2k_ratio_goal(const l2k_tile *tiles, uint32_t num_tiles, double ratio);
 void l2k_ratio_check(const l2k_context *context, uint64_t used, uint64_t goal, double ratio);
 
-/* The bytes that all packets of the tiles take with the allocated layers and, with `plt`, their lengths. */
+/* The bytes, by component, that the packets of the tiles take with the allocated layers and, with `plt`, their
+ * lengths. */
 l2k_status l2k_layers_measure(const l2k_context *context, l2k_tile *tiles, uint32_t num_tiles, bool plt,
                               uint64_t *bytes);
 

@@ -26,7 +26,13 @@ typedef struct l2k_coded_block {
     uint8_t *layer_passes;   /* per layer: passes in this and all earlier layers (packets/rate.h); NULL: all of them */
     uint32_t num_bytes;      /* without pass_bytes */
     uint8_t magnitude_bits;  /* of its largest magnitude; HT only */
+    uint8_t counted_bits;    /* HT: magnitude_bits when points of truncation were estimated (ht_encode.h) */
+    uint8_t cut, coded_cut;  /* HT: the point that is wanted, 0 = no passes; and that of the code */
+    double error;            /* HT: squared error left, in squared quantiser steps, if requested */
 } l2k_coded_block;
+
+/* HT: nothing is coded yet. */
+enum { L2K_NOT_CUT = 255 };
 
 /* A code-block to decode. */
 typedef struct l2k_received_block {

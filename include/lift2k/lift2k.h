@@ -374,7 +374,7 @@ typedef enum l2k_encoder_option {
     L2K_ENCODER_LIMIT_MEMORY, /* most bytes held from the allocation hook, not counting the object itself; 2^62 */
     L2K_ENCODER_TIMINGS,      /* 0 or 1: record times for l2k_encoder_timings; 0 */
     L2K_ENCODER_CPU,          /* l2k_cpu; auto */
-    L2K_ENCODER_HT_PASSES,    /* coding passes of an HT code-block: 1 cleanup, 2 and SigProp, 3 and MagRef; 1 */
+    L2K_ENCODER_HT_PASSES,    /* most coding passes of an HT code-block: 1 cleanup, 2 and SigProp, 3 and MagRef; 1 */
     L2K_ENCODER_MEMORY,       /* l2k_memory of the planes, of any stride: device for backend auto, which then tries the
                                  GPU for any size, or CUDA. What only the CPU does is done with copies; host */
     L2K_ENCODER_IN_FLIGHT,  /* images that l2k_encoder_encode_batch codes at once, 1 to 64; 0 = as many as are good. For
@@ -387,8 +387,8 @@ typedef enum l2k_encoder_option {
                                     decoders, this one too, take up to 30 bit-planes, shift included. Not for HT; 0 */
     L2K_ENCODER_BY_TILE,         /* 1: l2k_encoder_begin to _end work by tiles instead of rows of tiles; 0 */
     L2K_ENCODER_PROFILE,         /* Rsiz, 0 to 65535 (see l2k_encoder_set_profile). Not with HT; 0 */
-    L2K_ENCODER_MAX_BYTES,       /* most bytes of the output, whatever layers ask for, 0 = any. Not with HT; 0 */
-    L2K_ENCODER_COMPONENT_BYTES, /* most bytes of the packets of each component, 0 = any. Not with HT; 0 */
+    L2K_ENCODER_MAX_BYTES,       /* most bytes of the output, whatever layers ask for, 0 = any; 0 */
+    L2K_ENCODER_COMPONENT_BYTES, /* most bytes of the packets of each component, 0 = any; 0 */
     L2K_ENCODER_NUM_OPTIONS      /* internal: grows with the library */
 } l2k_encoder_option;
 
@@ -439,11 +439,10 @@ L2K_API l2k_status l2k_encoder_set_palette(l2k_encoder *encoder, const uint8_t *
 /* Quality layers, one per target, from the coarsest to the finest. After a layer with everything, further ones must
  * also ask for everything, and are empty. count 0 = one layer with everything. The array is copied.
  *
- * An HT code-block has one to three passes, and layers end between them, so several layers need L2K_ENCODER_HT_PASSES 2
- * or 3. With HT code-blocks and the 9/7, and only then, the quantiser steps are chosen so that the last layer reaches
- * its target: a ratio ends within 2 % below the size (except for outputs of up to some 10 kB); a PSNR, with the cleanup
- * pass alone, within 0.3 dB of the decoded image's (0.7 for a few hundred bytes). This keeps the coefficients of all
- * tiles, 4 bytes a sample. By rows of tiles, each row has its own steps. */
+ * An HT code-block is truncated at the target of the last layer, and at most three passes of it make the layers above. A
+ * ratio ends within 0.5 % below the size, from some 50 kB on. With the 9/7 and without l2k_encoder_set_step, quantiser
+ * steps are chosen for the target first. This keeps the coefficients of all tiles, 2 or 4 bytes a sample. By rows of
+ * tiles, each row has its own steps. */
 L2K_API l2k_status l2k_encoder_set_layers(l2k_encoder *encoder, l2k_target kind, const double *targets, size_t count);
 
 /* The base step of the 9/7's quantiser, as a fraction of the range of the samples. Subband b gets the step base *

@@ -129,25 +129,75 @@ static l2k_status take_encoder(const l2k_context *context, worker *w)
     return L2K_OK;
 }
 
-/* Quantises 9/7 coefficients, which arrive unquantised, into the worker's memory. */
-static l2k_status quantise(const l2k_context *context, const l2k_block_place *place, worker *w, l2k_t1_block *block)
+/* One over the step of a 9/7 block. */
+static float reciprocal_of(const l2k_block_place *place)
 {
     const l2k_tile_component *component = place->band->component;
     const unsigned resolution = place->band->resolution, orientation = place->band->orientation;
     const l2k_step step = l2k_coding_step(component->coding, resolution, orientation);
-    const float reciprocal = 1 / l2k_step_size(step, component->precision, orientation);
+    return 1 / l2k_step_size(step, component->precision, orientation);
+}
+
+/* Quantises 9/7 coefficients, which arrive unquantised, into the worker's memory: those of every `distance`-th row of
+ * quads. */
+static l2k_status quantise(const l2k_context *context, float reciprocal, uint32_t distance, worker *w,
+                           l2k_t1_block *block)
+{
     const l2k_quantiser_rows *rows = l2k_quantiser_rows_get(context->cpu);
+    uint32_t height = 0;
     if (!w->indices)
         w->indices = l2k_allocate(context, L2K_HT_SAMPLES, sizeof *w->indices);
     if (!w->indices)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the block coder");
-    for (uint32_t y = 0; y < block->height; y++)
+    for (uint32_t y = 0; y < block->height; y += y & 1 ? 2 * distance - 1 : 1, height++)
         rows->truncate[L2K_COEFFICIENT_INT32]((const float *)block->coefficients + y * block->stride, block->width,
-                                              reciprocal, w->indices + (size_t)y * block->width);
+                                              reciprocal, w->indices + (size_t)height * block->width);
     block->coefficients = w->indices;
     block->type = L2K_COEFFICIENT_INT32;
     block->stride = block->width;
+    block->height = height;
     return L2K_OK;
+}
+
+/* Takes the arrays of a block's points, as if they were passes. `sampled`: the rows of quads that are left out are not
+ * in the block. */
+static l2k_status estimate(const l2k_block_batch *batch, const l2k_block_place *place, worker *w,
+                           const l2k_t1_block *block, bool sampled, l2k_arena *arena)
+{
+    const l2k_context *context = w->ht.context;
+    l2k_coded_block *coded = &place->block->coded;
+    const uint32_t all = w->encoder->rows->scan[block->type](block);
+    const uint32_t rows = (l2k_rect_height(place->block->rect) + 1) / 2;
+    const unsigned bits = all ? l2k_log2(all) + 1 : 0, count = l2k_ht_num_points(bits);
+    l2k_ht_counts counts;
+    coded->counted_bits = (uint8_t)bits;
+    place->block->num_passes = (uint8_t)count;
+    if (bits > L2K_HT_MAX_BIT_PLANES)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "a sample lies outside its component's precision");
+    if (!count)
+        return L2K_OK;
+    coded->pass_bytes = l2k_arena_take(context, arena, count * sizeof *coded->pass_bytes);
+    coded->pass_distortion = l2k_arena_take(context, arena, count * sizeof *coded->pass_distortion);
+    if (!coded->pass_bytes || !coded->pass_distortion)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for coded blocks");
+    w->encoder->rows->count(w->encoder, block, sampled ? 1 : batch->distance, bits, &counts);
+    const l2k_ht_counted counted = {.counts = &counts,
+                                    .magnitude_bits = bits,
+                                    .passes = place->band->component->coding->ht_passes,
+                                    .reversible = block->reversible,
+                                    .scale = (double)rows / ((rows + batch->distance - 1) / batch->distance),
+                                    .quads = ((block->width + 1) / 2) * (double)rows};
+    l2k_ht_estimate(&counted, coded->pass_bytes, coded->pass_distortion);
+    return L2K_OK;
+}
+
+static l2k_ht_cut cut_of(const l2k_block_batch *batch, const l2k_block_place *place)
+{
+    const l2k_coded_block *coded = &place->block->coded;
+    const unsigned passes = place->band->component->coding->ht_passes;
+    if (batch->task == L2K_CODE_ALL)
+        return (l2k_ht_cut){passes > 1, l2k_max_u32(passes, 1)};
+    return coded->cut ? l2k_ht_cut_at(coded->counted_bits, coded->cut) : (l2k_ht_cut){0, 0};
 }
 
 /* The bit-planes that a packet header counts end with the plane of the cleanup pass. */
@@ -155,21 +205,31 @@ static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_pla
                                const l2k_context *context, l2k_arena *arena)
 {
     worker *w = opaque;
-    const l2k_component_coding *coding = place->band->component->coding;
     l2k_t1_block block = l2k_mq_block_in_view(place);
     l2k_coded_block *coded = &place->block->coded;
-    l2k_ht_code code;
+    const float *exact = block.type == L2K_COEFFICIENT_FLOAT32 ? block.coefficients : NULL;
+    const size_t stride = block.stride;
+    const float reciprocal = exact ? reciprocal_of(place) : 0;
+    l2k_ht_code code = {.magnitude_bits = coded->counted_bits};
+    if (batch->task == L2K_CODE_CUT && coded->cut == coded->coded_cut)
+        return L2K_OK;
     L2K_TRY(take_encoder(context, w));
     w->encoder->next = (l2k_t1_block){0};
     if ((size_t)(batch->places + batch->num_places - place) > context->threads)
         w->encoder->next = l2k_mq_block_in_view(place + context->threads);
-    if (block.type == L2K_COEFFICIENT_FLOAT32)
-        L2K_TRY(quantise(context, place, w, &block));
-    const l2k_ht_cut cut = {coding->ht_passes > 1, l2k_max_u32(coding->ht_passes, 1)};
-    L2K_TRY(l2k_ht_encode(w->encoder, &block, cut, batch->distortions, &code));
+    const l2k_ht_cut cut = cut_of(batch, place);
+    if (exact && (cut.passes || batch->errors || batch->task == L2K_ESTIMATE))
+        L2K_TRY(quantise(context, reciprocal, batch->task == L2K_ESTIMATE ? batch->distance : 1, w, &block));
+    if (batch->task == L2K_ESTIMATE)
+        return estimate(batch, place, w, &block, exact, arena);
+    if (cut.passes)
+        L2K_TRY(l2k_ht_encode(w->encoder, &block, cut, batch->distortions, &code));
+    if (batch->errors)
+        coded->error = l2k_ht_measure_error(w->encoder, &block, cut, exact, stride, reciprocal);
     place->block->num_planes = (uint8_t)(code.num_passes ? code.plane + 1 : 0);
     place->block->num_passes = (uint8_t)code.num_passes;
     coded->magnitude_bits = (uint8_t)code.magnitude_bits;
+    coded->coded_cut = coded->cut;
     if (code.num_passes == 0)
         return L2K_OK;
     return l2k_mq_keep_code(context, code.bytes, code.passes, code.num_passes, batch->distortions, arena, coded);

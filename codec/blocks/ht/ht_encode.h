@@ -72,6 +72,12 @@ typedef struct l2k_ht_code {
     l2k_pass passes[3];
 } l2k_ht_code;
 
+/* Counts by bit-plane, for a cleanup pass on that plane: what its length and gain depend on, and sums in any order. */
+typedef struct l2k_ht_counts {
+    uint32_t samples[L2K_HT_MAX_BIT_PLANES], quads[L2K_HT_MAX_BIT_PLANES]; /* significant ones */
+    uint32_t bits[L2K_HT_MAX_BIT_PLANES]; /* the quads' bounds U, for each significant sample */
+} l2k_ht_counts;
+
 /* Prepares an encoder, with the functions of context->cpu. */
 void l2k_ht_encoder_prepare(const l2k_context *context, l2k_ht_encoder *encoder);
 
@@ -79,6 +85,28 @@ void l2k_ht_encoder_prepare(const l2k_context *context, l2k_ht_encoder *encoder)
  * without a significant neighbour. Distortions cost time and are computed only if wanted. */
 l2k_status l2k_ht_encode(l2k_ht_encoder *encoder, const l2k_t1_block *block, l2k_ht_cut cut, bool want_distortion,
                          l2k_ht_code *code);
+
+/* Points of truncation of a block are numbered from 1 on: three for each bit-plane of its largest magnitude, the highest
+ * first: its cleanup pass, with SigProp, with MagRef. There is a single one on plane 0. */
+static inline unsigned l2k_ht_num_points(unsigned magnitude_bits)
+{
+    return magnitude_bits ? 3 * magnitude_bits - 2 : 0;
+}
+
+static inline l2k_ht_cut l2k_ht_cut_at(unsigned magnitude_bits, unsigned point)
+{
+    return (l2k_ht_cut){magnitude_bits - 1 - (point - 1) / 3, 1 + (point - 1) % 3};
+}
+
+/* Estimates the bytes up to each point, and the squared error that they remove, in squared quantiser steps, from counts
+ * of a block's samples. Points of more than `passes` passes equal the one before. */
+typedef struct l2k_ht_counted {
+    const l2k_ht_counts *counts;
+    unsigned magnitude_bits, passes;
+    bool reversible;
+    double scale, quads; /* the block's samples for each one counted; its quads */
+} l2k_ht_counted;
+void l2k_ht_estimate(const l2k_ht_counted *block, uint32_t *bytes, double *gains);
 
 /* ---- Functions for each instruction set (ht_encode_rows.c) ------------------------------------------------------ */
 
@@ -88,6 +116,9 @@ typedef struct l2k_ht_encode_rows {
     /* Encodes the cleanup pass on a bit-plane into encoder->bytes and returns its length. `wide`: magnitudes, in units
      * of that plane, can have more than 15 bits. */
     uint32_t (*cleanup)(struct l2k_ht_encoder *encoder, const l2k_t1_block *block, unsigned plane, bool wide);
+    /* Counts on bit-planes 0 to planes - 1, in every `distance`-th row of quads. */
+    void (*count)(const l2k_ht_encoder *encoder, const l2k_t1_block *block, uint32_t distance, unsigned planes,
+                  l2k_ht_counts *counts);
 } l2k_ht_encode_rows;
 
 L2K_CPU_DECLARE(l2k_ht_encode_rows);
@@ -113,6 +144,11 @@ static inline uint32_t l2k_ht_magnitude(int32_t v)
 /* Encodes SigProp and, with three passes, MagRef; writes their bytes one after the other. */
 void l2k_ht_encode_refinement(l2k_ht_encoder *encoder, const l2k_t1_block *block, l2k_ht_cut cut, uint8_t *to,
                               uint32_t bytes[2]);
+
+/* The squared error that a block coded up to `cut` leaves, in squared quantiser steps. `exact`: its coefficients before
+ * quantisation, with their stride and one over the step; NULL: the block's own. */
+double l2k_ht_measure_error(const l2k_ht_encoder *encoder, const l2k_t1_block *block, l2k_ht_cut cut,
+                            const float *exact, size_t stride, float reciprocal);
 
 /* Squared error, in squared quantiser steps, that each pass and those before remove from a block coded up to `cut`. */
 void l2k_ht_measure_gains(const l2k_ht_encoder *encoder, const l2k_t1_block *block, l2k_ht_cut cut, double gains[3]);

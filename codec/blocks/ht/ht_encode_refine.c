@@ -2,6 +2,7 @@
  * of the cleanup pass. Both share a segment, one from its start and the other from its end. */
 #include "codec/blocks/ht/ht_encode.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/integer.h"
@@ -130,6 +131,25 @@ void l2k_ht_measure_gains(const l2k_ht_encoder *encoder, const l2k_t1_block *blo
     l2k_gains_join(&sums[2], sums[1]);
     for (unsigned i = 0; i < 3; i++)
         gains[i] = l2k_gains_value(sums[i]);
+}
+
+double l2k_ht_measure_error(const l2k_ht_encoder *encoder, const l2k_t1_block *block, l2k_ht_cut cut,
+                            const float *exact, size_t stride, float reciprocal)
+{
+    const size_t pitch = block->width + (size_t)2;
+    double sum = 0;
+    for (uint32_t y = 0; y < block->height; y++)
+        for (uint32_t x = 0; x < block->width; x++) {
+            const l2k_ht_column *column = encoder->columns + ((y >> 2) + 1) * pitch + x + 1;
+            const uint32_t magnitude = l2k_ht_magnitude(l2k_ht_sample_at(block, x, y));
+            const bool found = cut.passes > 1 && column->found >> (y & 3) & 1, known = magnitude >> cut.plane;
+            const unsigned plane = cut.plane - (found || cut.passes > 2);
+            const double middle = block->reversible && plane == 0 ? 0 : 0.5;
+            const double point = cut.passes && (known || found) ? ldexp((magnitude >> plane) + middle, (int)plane) : 0;
+            const double error = (exact ? fabsf(exact[y * stride + x]) * reciprocal : (double)magnitude) - point;
+            sum += error * error;
+        }
+    return sum;
 }
 
 /* ---- Both passes --------------------------------------------------------------------------------------------- */

@@ -42,18 +42,15 @@ DEFINE_SCAN(scan_int32, int32_t, uint32_t)
 typedef struct sample_rows {
     const uint8_t *top, *bottom;
     uint32_t width;
-    l2k_coefficient_type type;
-    unsigned plane;
 } sample_rows;
 
 /* An odd last row is paired with zeros. */
-static sample_rows rows_at(const cleanup_encoder *e, uint32_t y)
+static sample_rows rows_at(const l2k_t1_block *block, const int32_t *zeros, uint32_t y)
 {
-    const l2k_t1_block *block = e->block;
     const size_t stride = block->stride * l2k_coefficient_bytes(block->type);
     const uint8_t *top = (const uint8_t *)block->coefficients + y * stride;
-    const void *bottom = y + 1 < block->height ? (const void *)(top + stride) : e->memory->zeros;
-    return (sample_rows){top, bottom, block->width, block->type, e->plane};
+    const void *bottom = y + 1 < block->height ? (const void *)(top + stride) : zeros;
+    return (sample_rows){top, bottom, block->width};
 }
 
 /* Loads the left and right samples of L2K_LANES quads, from column x on; zeros beyond the row. */
@@ -149,13 +146,13 @@ INLINE void measure_row(cleanup_encoder *e, uint32_t y, bool first_row, l2k_coef
     l2k_ht_quads *quads = &e->memory->quads;
     l2k_ht_line *now = &quads->lines[y >> 1 & 1];
     const l2k_ht_line *above = &quads->lines[!(y >> 1 & 1)];
-    const sample_rows rows = rows_at(e, y);
+    const sample_rows rows = rows_at(e->block, e->memory->zeros, y);
     for (size_t i = 0; i < e->num_quads; i += L2K_LANES) {
         const size_t at = L2K_HT_MARGIN + i;
         l2k_lanes samples[4];
         load_samples(&rows, type, rows.top, 2 * i, &samples[0], &samples[2]);
         load_samples(&rows, type, rows.bottom, 2 * i, &samples[1], &samples[3]);
-        const measured m = measure_samples(quads, now, samples, rows.plane, wide, at);
+        const measured m = measure_samples(quads, now, samples, e->plane, wide, at);
         const l2k_lanes least = first_row ? (m.rho ^ m.rho) + 1 : least_bound(above, m.rho, at);
         relate(quads, &m, least, context_of(now, above, first_row, at), at);
     }
@@ -424,11 +421,68 @@ static uint32_t encode_cleanup(l2k_ht_encoder *memory, const l2k_t1_block *block
     return join(&e);
 }
 
+/* ---- Counting ------------------------------------------------------------------------------------------------ */
+
+typedef struct lane_counts {
+    l2k_lanes samples, quads, bits;
+} lane_counts;
+
+INLINE void count_quads(const l2k_lanes samples[4], unsigned planes, lane_counts *counts)
+{
+    l2k_lanes mu[4], most = samples[0] ^ samples[0];
+    const l2k_lanes zero = most;
+    for (unsigned k = 0; k < 4; k++) {
+        mu[k] = l2k_lanes_magnitude(samples[k]);
+        most = l2k_lanes_max(most, mu[k]);
+    }
+    const l2k_lanes length = l2k_lanes_length(most, true);
+    for (unsigned p = 0; p < planes; p++) {
+        const l2k_lanes top = most >> p, several = ~l2k_lanes_equal(top & (top - 1), zero) & 1;
+        l2k_lanes n = zero + 4;
+        for (unsigned k = 0; k < 4; k++)
+            n += l2k_lanes_equal(mu[k] >> p, zero);
+        counts[p].samples += n;
+        counts[p].quads += ~l2k_lanes_equal(top, zero) & 1;
+        counts[p].bits += n * (length - p + several);
+    }
+}
+
+static uint32_t sum_lanes(l2k_lanes v)
+{
+    uint32_t each[L2K_LANES], sum = 0;
+    memcpy(each, &v, sizeof each);
+    for (unsigned i = 0; i < L2K_LANES; i++)
+        sum += each[i];
+    return sum;
+}
+
+static void count(const l2k_ht_encoder *memory, const l2k_t1_block *block, uint32_t distance, unsigned planes,
+                  l2k_ht_counts *counts)
+{
+    lane_counts sums[L2K_HT_MAX_BIT_PLANES];
+    memset(sums, 0, planes * sizeof *sums);
+    for (uint32_t y = 0; y < block->height; y += 2 * distance) {
+        const sample_rows rows = rows_at(block, memory->zeros, y);
+        for (size_t x = 0; x < block->width; x += 2 * L2K_LANES) {
+            l2k_lanes samples[4];
+            load_samples(&rows, block->type, rows.top, x, &samples[0], &samples[2]);
+            load_samples(&rows, block->type, rows.bottom, x, &samples[1], &samples[3]);
+            count_quads(samples, planes, sums);
+        }
+    }
+    for (unsigned p = 0; p < planes; p++) {
+        counts->samples[p] = sum_lanes(sums[p].samples);
+        counts->quads[p] = sum_lanes(sums[p].quads);
+        counts->bits[p] = sum_lanes(sums[p].bits);
+    }
+}
+
 /* ---- The table ----------------------------------------------------------------------------------------------- */
 
 const l2k_ht_encode_rows L2K_ROWS_TABLE(l2k_ht_encode_rows) = {
     .scan = {[L2K_COEFFICIENT_INT16] = scan_int16, [L2K_COEFFICIENT_INT32] = scan_int32},
     .cleanup = encode_cleanup,
+    .count = count,
 };
 
 #ifdef L2K_ROWS_BASE

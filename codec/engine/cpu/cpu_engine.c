@@ -72,6 +72,9 @@ l2k_block_batch l2k_batch_to_encode(const l2k_encode_request *request)
     return (l2k_block_batch){.places = request->tile->places,
                              .num_places = request->tile->num_places,
                              .distortions = request->distortions,
+                             .errors = request->errors,
+                             .task = request->task,
+                             .distance = request->distance,
                              .units = request->units};
 }
 
@@ -194,16 +197,6 @@ static void forget(l2k_engine *engine)
         engine->coder->table->forget(engine->coder);
 }
 
-static l2k_status fetch(l2k_engine *engine, const l2k_coefficients *view, const l2k_band_view *part, uint32_t distance,
-                        void *to)
-{
-    const size_t size = l2k_coefficient_bytes(view->type), row = part->width * size;
-    (void)engine;
-    for (size_t y = 0; y < part->height; y += distance, to = (char *)to + row)
-        memcpy(to, (const char *)view->base + ((part->y + y) * view->stride + part->x) * size, row);
-    return L2K_OK;
-}
-
 const l2k_engine_table l2k_engine_cpu = {
     .codes = codes,
     .begin_encode = begin_encode,
@@ -213,5 +206,4 @@ const l2k_engine_table l2k_engine_cpu = {
     .begin_decode = l2k_cpu_begin_decode,
     .decode_strip = decode_strip,
     .forget = forget,
-    .fetch = fetch,
 };

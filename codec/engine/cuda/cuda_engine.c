@@ -6,17 +6,9 @@
 #include "codec/engine/cuda/coder/cuda_coder.h"
 #include "codec/engine/cuda/packets/cuda_packet_maker.h"
 
-/* Copies of coefficients, in pieces of device memory that outlive the copies. */
-typedef struct view_copies {
-    l2k_cuda_memory *pieces;
-    size_t count, used;
-    void *stream; /* NULL until one is needed */
-} view_copies;
-
 typedef struct cuda_state {
     l2k_block_coder *coder;       /* of the kind that the last tile needed */
     l2k_cuda_packet_maker *maker; /* NULL until packets are made */
-    view_copies copies;
 } cuda_state;
 
 /* Makes the engine's state when a tile first needs it. */
@@ -45,8 +37,8 @@ static l2k_status coder_of(l2k_engine *engine, unsigned style, l2k_block_coder *
 
 static bool codes(unsigned style, const l2k_encode_request *request)
 {
-    (void)style, (void)request;
-    return true;
+    (void)style;
+    return !request || !request->recodes;
 }
 
 /* ---- Encoding ------------------------------------------------------------------------------------------------ */
@@ -94,15 +86,14 @@ static l2k_status make_packets(l2k_engine *engine, l2k_block_coder *coder, const
 static l2k_status code(l2k_engine *engine, const l2k_plan *plan, const l2k_encode_request *request,
                        l2k_made_packets *made)
 {
-    l2k_cuda_batch more = {.stream = plan ? l2k_plan_stream(plan) : NULL, .same = request->list};
+    l2k_cuda_batch more = {.stream = l2k_plan_stream(plan), .same = request->list};
     l2k_block_batch batch = l2k_batch_to_encode(request);
     l2k_block_coder *coder;
     bool done = false;
     batch.engine = &more;
-    if (plan)
-        more.idle = l2k_plan_idle_memory(plan, &more.idle_bytes);
+    more.idle = l2k_plan_idle_memory(plan, &more.idle_bytes);
     L2K_TRY(coder_of(engine, request->tile->coding->components[0].style, &coder));
-    if (plan && l2k_is_timed(&engine->context)) /* the transform must not count as tier-1 */
+    if (l2k_is_timed(&engine->context)) /* the transform must not count as tier-1 */
         L2K_TRY(l2k_device_wait(&engine->context, more.stream));
     if (request->packets)
         L2K_TRY(make_packets(engine, coder, plan, request, &more, made, &done));
@@ -117,11 +108,6 @@ static l2k_status finish_encode(l2k_engine *engine, l2k_engine_slot *slot, const
         return l2k_cpu_finish_encode(engine, slot, request, made);
     const l2k_status coded = code(engine, slot->plan, request, made), finished = l2k_plan_finish(slot->plan);
     return coded == L2K_OK ? finished : coded;
-}
-
-static l2k_status recode(l2k_engine *engine, const l2k_encode_request *request)
-{
-    return code(engine, NULL, request, NULL);
 }
 
 /* ---- Decoding ------------------------------------------------------------------------------------------------ */
@@ -169,73 +155,6 @@ static void forget(l2k_engine *engine)
         s->coder->table->forget(s->coder);
 }
 
-/* ---- Coefficients that are coded more than once -------------------------------------------------------------- */
-
-static l2k_status copies_of(l2k_engine *engine, view_copies **copies)
-{
-    cuda_state *s;
-    uint32_t processors;
-    L2K_TRY(state_of(engine, &s));
-    *copies = &s->copies;
-    return s->copies.stream ? L2K_OK : l2k_cuda_open(l2k_engine_context(engine), &s->copies.stream, &processors);
-}
-
-static l2k_status fetch(l2k_engine *engine, const l2k_coefficients *view, const l2k_band_view *part, uint32_t distance,
-                        void *to)
-{
-    const size_t size = l2k_coefficient_bytes(view->type), row = part->width * size, pitch = view->stride * size;
-    const size_t rows = ((size_t)part->height + distance - 1) / distance;
-    view_copies *copies;
-    if (part->width == 0 || rows == 0)
-        return L2K_OK;
-    L2K_TRY(copies_of(engine, &copies));
-    return l2k_cuda_copy_rows(l2k_engine_context(engine), copies->stream, to, row,
-                              (const uint8_t *)view->base + part->y * pitch + part->x * size, distance * pitch, row,
-                              rows, true);
-}
-
-static l2k_status take_piece(const l2k_context *context, view_copies *copies, size_t bytes, l2k_cuda_memory **piece)
-{
-    if (copies->used == copies->count) {
-        const size_t count = 2 * copies->count + 4;
-        l2k_cuda_memory *pieces = l2k_enlarge(context, copies->pieces, copies->count, count, sizeof *copies->pieces);
-        if (!pieces)
-            return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the coefficients of a tile");
-        for (size_t i = copies->count; i < count; i++)
-            pieces[i] = (l2k_cuda_memory){0};
-        copies->pieces = pieces;
-        copies->count = count;
-    }
-    *piece = &copies->pieces[copies->used];
-    L2K_TRY(l2k_cuda_reserve(context, *piece, bytes));
-    copies->used++;
-    return L2K_OK;
-}
-
-/* Rows are a multiple of 64 bytes. */
-static l2k_status keep(l2k_engine *engine, const l2k_coefficients *view, l2k_coefficients *copy)
-{
-    const size_t size = l2k_coefficient_bytes(view->type), row = view->width * size, pitch = (row + 63) / 64 * 64;
-    const l2k_context *context = l2k_engine_context(engine);
-    l2k_cuda_memory *piece = NULL;
-    view_copies *copies;
-    *copy = *view;
-    if (row == 0 || view->height == 0)
-        return L2K_OK;
-    L2K_TRY(copies_of(engine, &copies));
-    L2K_TRY(take_piece(context, copies, pitch * view->height, &piece));
-    copy->base = piece->at;
-    copy->stride = pitch / size;
-    L2K_TRY(l2k_cuda_copy_rows(context, copies->stream, piece->at, pitch, view->base, view->stride * size, row,
-                               view->height, false));
-    return l2k_cuda_wait(context, copies->stream);
-}
-
-static void drop(l2k_engine *engine)
-{
-    ((cuda_state *)engine->state)->copies.used = 0;
-}
-
 /* ---- The table ----------------------------------------------------------------------------------------------- */
 
 static void release(l2k_engine *engine)
@@ -243,10 +162,6 @@ static void release(l2k_engine *engine)
     cuda_state *s = engine->state;
     l2k_block_coder_free(s->coder);
     l2k_cuda_packet_maker_free(s->maker);
-    l2k_cuda_close(s->copies.stream);
-    for (size_t i = 0; i < s->copies.count; i++)
-        l2k_cuda_release(&s->copies.pieces[i]);
-    l2k_release(&engine->context, s->copies.pieces);
     l2k_release(&engine->context, s);
     engine->state = NULL;
 }
@@ -256,12 +171,8 @@ const l2k_engine_table l2k_engine_cuda = {
     .codes = codes,
     .begin_encode = begin_encode,
     .finish_encode = finish_encode,
-    .recode = recode,
     .begin_decode = begin_decode,
     .forget = forget,
     .send = send,
-    .fetch = fetch,
-    .keep = keep,
-    .drop = drop,
     .release = release,
 };

@@ -14,7 +14,7 @@ static bool codes(unsigned style, const l2k_encode_request *request)
     for (uint32_t c = 0; c < request->tile->num_components; c++)
         if (request->tile->components[c].coding->ht_passes > 1)
             return false;
-    return !request->distortions && !request->open_steps;
+    return !request->distortions && !request->recodes;
 }
 
 /* The engine's state is the coder, made when a tile first needs it. */

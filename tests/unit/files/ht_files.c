@@ -1,5 +1,5 @@
-/* HT code-blocks in files: what the headers say of them, which options go together, ratios and PSNRs that quantiser
- * steps reach, layers. */
+/* HT code-blocks in files: what the headers say of them, which options go together, ratios, PSNRs and limits that
+ * truncation reaches, layers. */
 #include "api_support.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include "codec/tile/coding.h"
 
 typedef struct ht_case {
-    encoder_setting settings[12];
+    encoder_setting settings[16];
     unsigned num_settings;
     l2k_target kind;
     double targets[4];
@@ -49,7 +49,7 @@ static memory_file encode(const ht_case *t, const picture *p)
     memory_file out = memory_of(NULL, 0);
     l2k_encoder *e = encoder_of(t, &w);
     assert_int_equal(run_encoder(e, p, &out), L2K_OK);
-    assert_int_equal(w.warnings, 0);
+    assert_in_range(w.warnings, 0, t->num_targets > 1 ? t->num_targets : 0); /* layers without room */
     l2k_encoder_free(e);
     assert_int_equal(w.live, 0);
     return out;
@@ -262,11 +262,10 @@ static size_t raw_bytes(const picture *p)
 }
 
 /* MQ code-blocks at the same size: a few dB better. A picture that is wrong somewhere would be far below. */
-static double mq_psnr(const picture *p, double ratio)
+static double mq_psnr(ht_case t, const picture *p)
 {
-    ht_case t = ht_of(L2K_WAVELET_9_7, 1);
     t.settings[0].value = 0;
-    t.targets[t.num_targets++] = ratio;
+    t.settings[2].value = 1;
     memory_file file = encode(&t, p);
     double psnr = decoded_psnr(&file, p, 0);
     free(file.data);
@@ -280,11 +279,11 @@ static void check_ratio(ht_case t, const picture *p, double ratio, bool by_rows)
     t.num_targets = 1;
     memory_file file = by_rows ? encode_rows(&t, p, true) : encode(&t, p);
     double goal = (double)raw_bytes(p) / ratio, found = (double)file.size / goal;
-    double psnr = decoded_psnr(&file, p, 0), mq = mq_psnr(p, ratio), least = goal < 4000 ? 0.95 : 0.98;
-    if (!(found <= 1 && found >= least && psnr > mq - 3))
+    double psnr = decoded_psnr(&file, p, 0), mq = mq_psnr(t, p);
+    if (!(found <= 1 && found >= 0.985 && psnr > mq - 3))
         print_message("%u x %u x %u, ratio %g: %.4f of the size, %.2f dB, MQ %.2f dB\n", p->width[0], p->height[0],
                       p->image.num_components, ratio, found, psnr, mq);
-    assert_true(found <= 1 && found >= least);
+    assert_true(found <= 1 && found >= (goal < 50000 ? 0.985 : 0.995));
     assert_true(psnr > mq - 3);
     free(file.data);
 }
@@ -301,8 +300,10 @@ static void test_ratio(void **unused)
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         make(&p, shapes[s].width, shapes[s].height, shapes[s].components, shapes[s].precision);
         for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++)
-            for (unsigned passes = 1; passes <= 3; passes += 2)
+            for (unsigned passes = 1; passes <= 3; passes += 2) {
+                check_ratio(ht_of(L2K_WAVELET_5_3, passes), &p, 2 + ratios[i], false);
                 check_ratio(ht_of(L2K_WAVELET_9_7, passes), &p, ratios[i], false);
+            }
         picture_free(&p);
     }
 }
@@ -364,7 +365,7 @@ static void test_ratio_limits(void **unused)
         ht_case deep = t;
         set(&deep, L2K_ENCODER_LEVELS, levels);
         file = encode(&deep, &p);
-        assert_in_range(highest_exponent(&file), 24, 25);
+        assert_in_range(highest_exponent(&file), 12, 19);
         free(file.data);
     }
     picture_free(&p);
@@ -379,17 +380,19 @@ static void test_ratio_limits(void **unused)
     picture_free(&p);
 }
 
+/* The error is that of coefficients, so samples have a little more or less. */
 static void check_psnr(ht_case t, const picture *p, double target, bool by_rows)
 {
+    const double most = target < 30 || target > 50 ? 1 : 0.5;
     t.kind = L2K_TARGET_PSNR;
     t.targets[0] = target;
     t.num_targets = 1;
     memory_file file = by_rows ? encode_rows(&t, p, true) : encode(&t, p);
     double found = decoded_psnr(&file, p, 0);
-    if (fabs(found - target) > 0.3)
+    if (fabs(found - target) > most)
         print_message("%u x %u x %u: %.2f dB, not %g\n", p->width[0], p->height[0], p->image.num_components, found,
                       target);
-    assert_true(fabs(found - target) <= 0.3);
+    assert_true(fabs(found - target) <= most);
     free(file.data);
 }
 
@@ -405,7 +408,7 @@ static void test_psnr(void **unused)
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         make(&p, shapes[s].width, shapes[s].height, shapes[s].components, shapes[s].precision);
         for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
-            check_psnr(ht_of(L2K_WAVELET_9_7, 1), &p, targets[i], false);
+            check_psnr(ht_of(L2K_WAVELET_9_7, 1 + 2 * (i % 2)), &p, targets[i], false);
         picture_free(&p);
     }
     make(&p, 300, 260, 3, 8);
@@ -421,16 +424,62 @@ static void test_psnr(void **unused)
     picture_free(&p);
 }
 
-/* Black and white: the error falls by leaps, and many steps have to be tried. */
-static void test_psnr_of_few_values(void **unused)
+/* Random pictures and settings: no file exceeds its limit, and all of at least 50 kB use it. Neither threads nor the
+ * instruction set change a byte. */
+static ht_case random_case(picture *p)
+{
+    const bool lossy = random_below(2);
+    ht_case t = ht_of(lossy ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3, 1 + random_below(3));
+    make(p, 20 + random_below(500), 20 + random_below(400), 1 + random_below(4), 6 + random_below(7));
+    set(&t, L2K_ENCODER_LEVELS, random_below(7));
+    set(&t, L2K_ENCODER_BLOCK_WIDTH, 16u << random_below(3));
+    set(&t, L2K_ENCODER_BLOCK_HEIGHT, 16u << random_below(3));
+    set(&t, L2K_ENCODER_TILE_WIDTH, random_below(2) ? 0 : 100 + random_below(200));
+    set(&t, L2K_ENCODER_PLT, random_below(2));
+    t.base = lossy && random_below(4) == 0 ? 0x1p-13 : 0;
+    t.kind = random_below(4) ? L2K_TARGET_RATIO : L2K_TARGET_PSNR;
+    t.num_targets = 1 + (random_below(3) == 0 ? random_below(3) : 0);
+    double target = t.kind == L2K_TARGET_RATIO ? 1.5 + random_below(1000) * 0.02 : 25 + random_below(250) * 0.1;
+    for (unsigned i = t.num_targets; i-- > 0;) {
+        t.targets[i] = target;
+        target = t.kind == L2K_TARGET_RATIO ? target * 2 : target - 4;
+    }
+    return t;
+}
+
+static void check_random(ht_case t, const picture *p)
+{
+    const double last = t.targets[t.num_targets - 1], raw = (double)raw_bytes(p);
+    double goal = t.kind == L2K_TARGET_RATIO ? floor(raw / last) : INFINITY;
+    if (random_below(3) == 0) {
+        set(&t, L2K_ENCODER_MAX_BYTES, 2000 + random_below(raw_bytes(p) / 2));
+        goal = fmin(goal, (double)t.settings[t.num_settings - 1].value);
+    }
+    const bool by_rows = goal > raw && random_below(2);
+    memory_file file = by_rows ? encode_rows(&t, p, true) : encode(&t, p);
+    const double psnr = decoded_psnr(&file, p, 0);
+    assert_true(t.settings[4].value < 3 || psnr > fmin(mq_psnr(t, p), 50) - 3);
+    assert_true((double)file.size <= fmax(goal, 400)); /* the headers alone may take that */
+    if (file.size >= 50000 && psnr < 60 && t.kind == L2K_TARGET_RATIO)
+        assert_true((double)file.size >= 0.995 * goal);
+    set(&t, L2K_ENCODER_CPU, L2K_CPU_C);
+    set(&t, L2K_ENCODER_THREADS, 3);
+    memory_file other = by_rows ? encode_rows(&t, p, true) : encode(&t, p);
+    assert_int_equal(other.size, file.size);
+    assert_memory_equal(other.data, file.data, file.size);
+    free(file.data);
+    free(other.data);
+}
+
+static void test_random(void **unused)
 {
     (void)unused;
-    static const double targets[] = {20, 25, 30, 35};
     picture p;
-    make(&p, 301, 203, 1, 1);
-    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
-        check_psnr(ht_of(L2K_WAVELET_9_7, 1), &p, targets[i], false);
-    picture_free(&p);
+    for (unsigned i = 0; i < 300; i++) {
+        const ht_case t = random_case(&p);
+        check_random(t, &p);
+        picture_free(&p);
+    }
 }
 
 /* ---- Layers -------------------------------------------------------------------------------------------------- */
@@ -495,15 +544,6 @@ static ht_case with(ht_case t, l2k_encoder_option option, int64_t value)
     return t;
 }
 
-static ht_case aiming(ht_case t, l2k_target kind, double first, double second)
-{
-    t.kind = kind;
-    t.targets[t.num_targets++] = first;
-    if (second >= 0)
-        t.targets[t.num_targets++] = second;
-    return t;
-}
-
 static void test_refusals(void **unused)
 {
     (void)unused;
@@ -514,13 +554,6 @@ static void test_refusals(void **unused)
             refuse(with(refined, L2K_ENCODER_STYLE, L2K_STYLE_HT | style), "no other style");
     refuse(with(irreversible, L2K_ENCODER_STYLE, L2K_STYLE_HT | L2K_STYLE_VSC), "SigProp");
     refuse(with(refined, L2K_ENCODER_STYLE, 0), "no HT code-blocks");
-    refuse(aiming(reversible, L2K_TARGET_RATIO, 10, -1), "9/7");
-    refuse(aiming(reversible, L2K_TARGET_PSNR, 40, -1), "9/7");
-    refuse(aiming(irreversible, L2K_TARGET_RATIO, 20, 10), "2 or 3 HT passes");
-    refuse(aiming(refined, L2K_TARGET_PSNR, 40, -1), "cleanup pass alone");
-    ht_case both = aiming(irreversible, L2K_TARGET_RATIO, 10, -1);
-    both.base = 0.01;
-    refuse(both, "base step");
     ht_case no_steps = reversible;
     no_steps.base = 0.01;
     refuse(no_steps, "no quantiser steps");
@@ -576,7 +609,7 @@ int main(void)
         cmocka_unit_test(test_ratio_of_tiles),
         cmocka_unit_test(test_ratio_limits),
         cmocka_unit_test(test_psnr),
-        cmocka_unit_test(test_psnr_of_few_values),
+        cmocka_unit_test(test_random),
         cmocka_unit_test(test_layers),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_step_range),

@@ -291,13 +291,15 @@ static void test_limits(void **unused)
                   {L2K_TARGET_RATIO, 2, {8, 4}}, {L2K_TARGET_PSNR, 2, {30, 55}}, {L2K_TARGET_PSNR, 3, {25, 40, 0}}};
     picture p, got;
     picture_make(&p, 200, 160, 3);
-    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
+    for (size_t k = 0; k < 2 * sizeof layers / sizeof *layers; k++)
         for (int variant = 0; variant < 6; variant++) {
+            const size_t i = k / 2;
             const int64_t most = variant < 3 ? 9000 : variant == 3 ? 100 : 0, component = variant % 3 == 1 ? 3000 : 0;
             memory_file file = memory_of(NULL, 0), plain = memory_of(NULL, 0);
             l2k_encoder *encoder = l2k_encoder_new(NULL);
             assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_TILE_HEIGHT, variant % 2 ? 70 : 0), L2K_OK);
             assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_PLT, variant == 2), L2K_OK);
+            assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_STYLE, k % 2 ? L2K_STYLE_HT : 0), L2K_OK);
             assert_int_equal(l2k_encoder_set_layers(encoder, layers[i].kind, layers[i].targets, layers[i].count),
                              L2K_OK);
             assert_int_equal(run_encoder(encoder, &p, &plain), L2K_OK);
@@ -336,7 +338,7 @@ static void test_limits_by_rows(void **unused)
     assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_TILE_HEIGHT, 30), L2K_OK);
     assert_int_equal(l2k_encoder_begin(encoder, &p.image, &stream), L2K_ERROR_ARGUMENT);
     assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_STYLE, L2K_STYLE_HT), L2K_OK);
-    assert_int_equal(l2k_encoder_check(encoder, &p.image), L2K_ERROR_ARGUMENT);
+    assert_int_equal(l2k_encoder_begin(encoder, &p.image, &stream), L2K_ERROR_ARGUMENT);
     l2k_encoder_free(encoder);
     picture_free(&p);
 }

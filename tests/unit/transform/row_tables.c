@@ -161,8 +161,7 @@ static void call_index(const kernel *k, l2k_cpu cpu, const workspace *w, size_t 
 {
     static const float factors[] = {1.0f, 0.0078125f, 1e9f};
     const l2k_quantiser_rows *rows = l2k_quantiser_rows_get(cpu);
-    void (*function)(const void *, size_t, float, void *) = k->b ? rows->reconstruct : rows->truncate[k->a];
-    function(at(w, 0), n, factors[variant], at(w, 1));
+    rows->truncate[k->a](at(w, 0), n, factors[variant], at(w, 1));
 }
 
 static l2k_pixel_row pixels_at(void *data, l2k_sample_type type, unsigned variant)
@@ -268,7 +267,6 @@ static void list_index(void)
 {
     add((kernel){"truncate float32 as int16", call_index, true, false, 3, L2K_COEFFICIENT_INT16, false, 0});
     add((kernel){"truncate float32 as int32", call_index, true, false, 3, L2K_COEFFICIENT_INT32, false, 0});
-    add((kernel){"reconstruct float32", call_index, true, true, 3, 0, true, 0});
 }
 
 static void list_pixels(void)

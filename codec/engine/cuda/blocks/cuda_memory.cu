@@ -90,16 +90,6 @@ extern "C" l2k_status l2k_cuda_wait(const l2k_context *context, void *stream)
     return l2k_cuda_check(context, cudaStreamSynchronize((cudaStream_t)stream), "waiting for code-blocks");
 }
 
-extern "C" l2k_status l2k_cuda_copy_rows(const l2k_context *context, void *stream, void *to, size_t to_pitch,
-                                         const void *from, size_t from_pitch, size_t bytes, size_t rows, bool to_host)
-{
-    const cudaMemcpyKind kind = to_host ? cudaMemcpyDeviceToHost : cudaMemcpyDeviceToDevice;
-    L2K_TRY(l2k_cuda_check(context,
-                           cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, bytes, rows, kind, (cudaStream_t)stream),
-                           "copying coefficients"));
-    return to_host ? l2k_cuda_wait(context, stream) : L2K_OK;
-}
-
 extern "C" l2k_status l2k_cuda_clear(const l2k_context *context, void *stream, void *device, size_t bytes)
 {
     return l2k_cuda_check(context, cudaMemsetAsync(device, 0, bytes, (cudaStream_t)stream), "clearing device memory");

@@ -54,11 +54,6 @@ l2k_status l2k_cuda_upload(const l2k_context *context, void *stream, void *devic
 l2k_status l2k_cuda_download(const l2k_context *context, void *stream, void *pinned, const void *device, size_t bytes);
 l2k_status l2k_cuda_wait(const l2k_context *context, void *stream);
 
-/* Copies rows of `bytes` bytes that begin every `from_pitch` bytes to rows that begin every `to_pitch` bytes, in the
- * order of the stream: from device memory to device memory, or to any host memory, which waits for the copy. */
-l2k_status l2k_cuda_copy_rows(const l2k_context *context, void *stream, void *to, size_t to_pitch, const void *from,
-                              size_t from_pitch, size_t bytes, size_t rows, bool to_host);
-
 l2k_status l2k_cuda_clear(const l2k_context *context, void *stream, void *device, size_t bytes);
 
 /* Clears `bytes` bytes at `device` and `bytes` bytes at `distance` bytes further on. */
