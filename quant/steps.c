@@ -83,15 +83,24 @@ static float factor_norm(const l2k_wavelet_descriptor *wavelet, unsigned level, 
     return wavelet->factor_norms[high][l2k_min_u32(column, L2K_NORM_LEVELS)];
 }
 
-l2k_step l2k_step_of_base_at(const l2k_wavelet_descriptor *wavelet, float base, l2k_depth depth, unsigned orientation)
+static float factor_norms(const l2k_wavelet_descriptor *wavelet, l2k_depth depth, unsigned orientation)
 {
-    float step = base / (factor_norm(wavelet, depth.across, orientation & 1) *
-                         factor_norm(wavelet, depth.down, orientation >> 1));
+    return factor_norm(wavelet, depth.across, orientation & 1) * factor_norm(wavelet, depth.down, orientation >> 1);
+}
+
+/* The nearest step that QCD can express. */
+static l2k_step nearest_step(float step)
+{
     unsigned exponent = 0;
     for (; step < 1 && exponent < 31; exponent++)
         step *= 2;
-    long mantissa = lrintf(step * 2048) - 2048;
+    long mantissa = lroundf(step * 2048) - 2048;
     return (l2k_step){(uint8_t)exponent, (uint16_t)(mantissa < 0 ? 0 : mantissa > 2047 ? 2047 : mantissa)};
+}
+
+l2k_step l2k_step_of_base_at(const l2k_wavelet_descriptor *wavelet, float base, l2k_depth depth, unsigned orientation)
+{
+    return nearest_step(base / factor_norms(wavelet, depth, orientation));
 }
 
 l2k_step l2k_step_of_base(const l2k_wavelet_descriptor *wavelet, float base, unsigned level, unsigned orientation)
@@ -104,6 +113,46 @@ void l2k_steps_of_base(const l2k_wavelet_descriptor *wavelet, float base, unsign
     for (unsigned band = 0; band <= 3 * levels; band++)
         steps[band] = l2k_step_of_base(wavelet, base, l2k_band_level(levels, l2k_band_resolution(band)),
                                        l2k_band_orientation(band));
+}
+
+/* ---- Quality factor ------------------------------------------------------------------------------------------- */
+
+/* The base step of a quality, and the power of visual weights: they count in full up to 65, and from 97 on not at all. */
+static float base_of_quality(unsigned quality, unsigned precision, float *power)
+{
+    const float least = 2 * (1 - 65 / 100.0f), most = 2 * (1 - 97 / 100.0f);
+    const float multiplier = quality < 50 ? 50.0f / (float)quality : 2 * (1 - (float)quality / 100.0f);
+    *power = quality <= 65 ? 1 : quality >= 97 ? 0 : (logf(multiplier) - logf(most)) / (logf(least) - logf(most));
+    const float scale = quality <= 65 ? 0.04f : quality >= 97 ? 0.10f : 0.10f * powf(0.04f / 0.10f, *power);
+    return scale * multiplier + sqrtf(0.5f) * ldexpf(1, -(int)precision);
+}
+
+/* The contrast sensitivity for a subband. A sub-sampled component's frequencies are those of a level further down, and an
+ * error spreads over twice the samples. */
+static float visual_weight(l2k_quality_of of, unsigned level, unsigned orientation)
+{
+    enum { LEVELS = 5 };
+    static const float weights[3][LEVELS][2] = {
+        /* of HL and LH, HH */
+        {{.2758f, .0901f}, {.8378f, .7018f}, {1, 1}, {1, 1}, {1, 1}},
+        {{.0863f, .0263f}, {.2564f, .1362f}, {.4691f, .3346f}, {.6523f, .5444f}, {.7797f, .7078f}},
+        {{.1835f, .0773f}, {.4130f, .2598f}, {.6464f, .5040f}, {.8254f, .7220f}, {.9424f, .8769f}}};
+    const bool halved = of.halved_across && !of.halved_down, both = of.halved_across && of.halved_down;
+    const unsigned at = level - 1 + (both || (halved && orientation == L2K_HL));
+    const float weight =
+        orientation == L2K_LL || at >= LEVELS ? 1 : weights[of.role][at][orientation == L2K_HH && !halved];
+    return both ? 2 * weight : halved ? roundf(weight * 14142.1356f) / 10000 : weight;
+}
+
+l2k_step l2k_step_of_quality(const l2k_wavelet_descriptor *wavelet, l2k_quality_of of, l2k_depth depth,
+                             unsigned orientation)
+{
+    static const float gains[] = {1, 1.8051f / 1.7321f, 1.5734f / 1.7321f}; /* norms of the inverse ICT's columns */
+    const unsigned level = l2k_max_u32(depth.across, depth.down);
+    float power;
+    const float base = base_of_quality(of.quality, of.precision, &power);
+    return nearest_step(base / (factor_norms(wavelet, depth, orientation) * gains[of.role] *
+                                powf(visual_weight(of, level, orientation), power)));
 }
 
 float l2k_step_size(l2k_step step, unsigned precision, unsigned orientation)

@@ -54,6 +54,18 @@ l2k_step l2k_step_of_base_at(const l2k_wavelet_descriptor *wavelet, float base, 
 /* The same for all subbands of a component, in the order of QCD. */
 void l2k_steps_of_base(const l2k_wavelet_descriptor *wavelet, float base, unsigned levels, l2k_step *steps);
 
+/* What a quality factor's steps depend on besides the subband: 1 to 100; the bits of samples; the component's role, whose
+ * errors eyes see more or less well; and whether it has half as many samples in a direction as the picture. */
+typedef struct l2k_quality_of {
+    unsigned quality, precision;
+    enum { L2K_LUMA, L2K_CB, L2K_CR } role;
+    bool halved_across, halved_down;
+} l2k_quality_of;
+
+/* The step of "Controlling JPEG 2000 image quality using a single parameter (Qfactor) v2" (WG1 N101553). */
+l2k_step l2k_step_of_quality(const l2k_wavelet_descriptor *wavelet, l2k_quality_of of, l2k_depth depth,
+                             unsigned orientation);
+
 /* Delta_b of E-3 in units of samples: 2^(precision + gain - exponent) * (1 + mantissa / 2^11). */
 float l2k_step_size(l2k_step step, unsigned precision, unsigned orientation);
 

@@ -123,12 +123,12 @@ const cli_option cli_option_table[] = {
                    "file has unspecified length, and --tlm is not possible."),
     ROW(ENCODE, "rate", "R[,R...]", layers, "quality layers by compression ratio, falling; 1 = everything",
         .letter = 'r', .most = L2K_TARGET_RATIO),
-    ROW(ENCODE, "psnr", "DB[,DB...]", layers,
-        "quality layers by PSNR in dB, an estimate, rising; 0 = everything", .letter = 'q',
-        .most = L2K_TARGET_PSNR,
-        .detail = "The estimate is from coefficients: above 45 dB it is up to 2 dB too high with the 5/3. Without --ht, "
-                  "the 9/7 leaves out the error of the quantiser's steps, with which 8-bit pictures end near 50 dB. "
-                  "--verify prints what came out."),
+    ROW(ENCODE, "psnr", "DB[,DB...]", layers, "quality layers by PSNR in dB, an estimate, rising; 0 = everything",
+        .letter = 'q', .most = L2K_TARGET_PSNR,
+        .detail =
+            "The estimate is from coefficients: above 45 dB it is up to 2 dB too high with the 5/3. Without --ht, "
+            "the 9/7 leaves out the error of the quantiser's steps, with which 8-bit pictures end near 50 dB. "
+            "--verify prints what came out."),
     CONSTANT(ENCODE | VIEW | DUMP | VOLUME, "irreversible", ENCODER(WAVELET), L2K_WAVELET_9_7,
              "use the 9/7 wavelet, which is lossy, instead of the 5/3", .letter = 'I', .input = CLI_PICTURE_INPUT),
     ROW(ENCODE, "kernel", "NAME|FILE", kernel,
@@ -148,15 +148,22 @@ const cli_option cli_option_table[] = {
         .fallback = "about 1/2^bits",
         .detail = "A subband's step is S times the range over the norm of its basis, so that an error of one step "
                   "costs the same everywhere. These are the steps of OpenJPH's -qstep. From 2^-24 to 1."),
+    ROW(ENCODE, "quality", "Q", number,
+        "with --irreversible: quality factor 1 to 100, visual quality about that of JPEG's", ENCODER(QUALITY),
+        .letter = 'Q', .least = 1, .most = 100,
+        .detail =
+            "Steps by what eyes see in each subband of luma and chroma, as OpenJPH's -qfactor has them; for gray, "
+            "4:4:4, 4:2:2 and 4:2:0. Not with --step. With a size as well, code-blocks are cut to it."),
     FLAG(ENCODE, "ht", ht, "high-throughput code-blocks (Part 15): a faster block coder, files 5 to 10 % larger",
-         .detail = "OUT is a .jph file, or a bare codestream. Sizes and PSNRs work as without --ht; with --irreversible "
-                   "they also choose the quantiser's steps. They take 2 or 4 bytes a sample of the picture, or of a row "
-                   "of tiles with --by-rows."),
+         .detail =
+             "OUT is a .jph file, or a bare codestream. Sizes and PSNRs work as without --ht; with --irreversible "
+             "they also choose the quantiser's steps. They take 2 or 4 bytes a sample of the picture, or of a row "
+             "of tiles with --by-rows."),
     NUMBER(ENCODE, "ht-passes", ENCODER(HT_PASSES), 1, 3,
-           "with --ht: coding passes of a code-block: 1 cleanup, 2 and SigProp, 3 and MagRef",
-           .fallback = "1",
-           .detail = "A size, a PSNR or a limit gives a code-block as many passes as are good, but at most N, or 3 with "
-                     "several layers. Without any of these, 2 or 3 are lossy even with the 5/3 wavelet."),
+           "with --ht: coding passes of a code-block: 1 cleanup, 2 and SigProp, 3 and MagRef", .fallback = "1",
+           .detail =
+               "A size, a PSNR or a limit gives a code-block as many passes as are good, but at most N, or 3 with "
+               "several layers. Without any of these, 2 or 3 are lossy even with the 5/3 wavelet."),
     NUMBER(ENCODE | VIEW | DUMP | VOLUME, "levels", ENCODER(LEVELS), 0, L2K_MAX_LEVELS, "decomposition levels, 0 to 32",
            .fallback = "5", .input = CLI_PICTURE_INPUT),
     ROW(ENCODE | VIEW | DUMP, "tile", "W,H", tile, "tile size on the reference grid", ENCODER(TILE_WIDTH),

@@ -142,9 +142,60 @@ static l2k_status check_planes(const l2k_context *context, unsigned precision, c
     return L2K_OK;
 }
 
-static l2k_status setup_steps(const l2k_encoder *encoder, unsigned precision, l2k_component_coding *coding)
+/* Components 1 and 2 are chroma, if the picture is not RGB as it is. */
+static l2k_status set_quality(const l2k_encoder *encoder, const l2k_encoding *e, uint32_t c)
+{
+    const l2k_component *component = &e->siz.components[c];
+    const bool is_sampled = component->dx * component->dy > 1;
+    const bool is_chroma = (c == 1 || c == 2) && e->siz.num_components >= 3 &&
+                           (e->coding.component_transform || is_sampled || e->image->colour == L2K_COLOUR_SYCC ||
+                            e->image->colour == L2K_COLOUR_ESYCC);
+    if (is_sampled && (!is_chroma || component->dx != 2 || component->dy > 2))
+        return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT,
+                        "a quality factor is for components of 4:4:4, 4:2:2 or 4:2:0; component %u has every %u x %u "
+                        "samples",
+                        c, component->dx, component->dy);
+    const l2k_quality_of of = {.quality = (unsigned)encoder->options[L2K_ENCODER_QUALITY],
+                               .precision = component->precision,
+                               .role = is_chroma ? c : L2K_LUMA,
+                               .halved_across = component->dx == 2,
+                               .halved_down = component->dy == 2};
+    l2k_coding_steps_of_quality(&e->coding.components[c], of, e->coding.components[c].steps);
+    return L2K_OK;
+}
+
+/* Steps of a base step or a quality factor. */
+static l2k_status set_given_steps(const l2k_encoder *encoder, const l2k_encoding *e, uint32_t c)
 {
     const l2k_context *context = &encoder->context;
+    l2k_component_coding *coding = &e->coding.components[c];
+    const bool by_quality = encoder->options[L2K_ENCODER_QUALITY];
+    if (!by_quality && encoder->base_step == 0)
+        return L2K_OK;
+    if (by_quality && encoder->base_step > 0)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "both a base step and a quality factor");
+    if (!l2k_coding_wavelet(coding)->quantised)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT,
+                        "the %s wavelet has no quantiser steps: a base step or quality factor needs the 9/7",
+                        l2k_coding_wavelet(coding)->name);
+    if (by_quality)
+        L2K_TRY(set_quality(encoder, e, c));
+    else
+        l2k_coding_steps_of_base(coding, (float)encoder->base_step, coding->steps);
+    for (unsigned band = 0; band < coding->num_steps; band++)
+        if (coding->steps[band].exponent > L2K_MOST_EXPONENT)
+            return l2k_fail(context, L2K_ERROR_ARGUMENT, "%s of %g gives too small steps for %u decomposition levels",
+                            by_quality ? "a quality factor" : "a base step",
+                            by_quality ? (double)encoder->options[L2K_ENCODER_QUALITY] : encoder->base_step,
+                            coding->levels);
+    return L2K_OK;
+}
+
+static l2k_status setup_steps(const l2k_encoder *encoder, const l2k_encoding *e, uint32_t c)
+{
+    const l2k_context *context = &encoder->context;
+    const unsigned precision = e->siz.components[c].precision;
+    l2k_component_coding *coding = &e->coding.components[c];
     const l2k_wavelet_descriptor *wavelet = l2k_coding_wavelet(coding);
     coding->quantisation = wavelet->quantised ? L2K_QUANT_EXPOUNDED : L2K_QUANT_NONE;
     const unsigned bits = (unsigned)encoder->options[L2K_ENCODER_GUARD_BITS];
@@ -157,17 +208,7 @@ static l2k_status setup_steps(const l2k_encoder *encoder, unsigned precision, l2
     l2k_coding_choose_steps(coding, precision, coding->steps);
     if (coding->own)
         L2K_TRY(check_planes(context, precision, coding));
-    if (encoder->base_step == 0)
-        return L2K_OK;
-    if (!wavelet->quantised)
-        return l2k_fail(context, L2K_ERROR_ARGUMENT, "the %s wavelet has no quantiser steps: a base step needs the 9/7",
-                        wavelet->name);
-    l2k_coding_steps_of_base(coding, (float)encoder->base_step, coding->steps);
-    for (unsigned band = 0; band < coding->num_steps; band++)
-        if (coding->steps[band].exponent > L2K_MOST_EXPONENT)
-            return l2k_fail(context, L2K_ERROR_ARGUMENT, "a base step of %g is too small for %u decomposition levels",
-                            encoder->base_step, coding->levels);
-    return L2K_OK;
+    return set_given_steps(encoder, e, c);
 }
 
 /* Layers of truncated HT code-blocks end between their passes. */
@@ -179,8 +220,9 @@ static bool refines(const l2k_settings *s)
            count > 1 && !l2k_target_is_everything(encoder->target_kind, encoder->targets[count - 1]);
 }
 
-static l2k_status setup_component(const l2k_settings *s, unsigned precision, l2k_component_coding *coding)
+static l2k_status setup_component(const l2k_settings *s, const l2k_encoding *e, uint32_t c)
 {
+    l2k_component_coding *coding = &e->coding.components[c];
     const l2k_encoder *encoder = s->encoder;
     const int64_t *o = s->options;
     coding->levels = (uint8_t)o[L2K_ENCODER_LEVELS];
@@ -194,7 +236,7 @@ static l2k_status setup_component(const l2k_settings *s, unsigned precision, l2k
     coding->own = coding->wavelet > L2K_WAVELET_9_7 ? &encoder->own : NULL;
     coding->kernel = l2k_coding_wavelet(coding)->code;
     setup_precincts(s, coding);
-    return setup_steps(encoder, precision, coding);
+    return setup_steps(encoder, e, c);
 }
 
 /* The styles of an HT code-block (8.2 of T.814 and Table A.19): vertically causal contexts are those of the SigProp
@@ -233,7 +275,7 @@ static l2k_status setup_ht_targets(const l2k_settings *s, l2k_encoding *e)
         e->own_targets[count - 1] = 0;
     }
     e->targets = (l2k_layer_targets){e->targets.kind, e->own_targets, count, 0, 0, 0};
-    e->finds_steps = l2k_encoding_truncates(e) && encoder->base_step == 0 &&
+    e->finds_steps = l2k_encoding_truncates(e) && encoder->base_step == 0 && !o[L2K_ENCODER_QUALITY] &&
                      l2k_wavelet_get((l2k_wavelet)o[L2K_ENCODER_WAVELET])->quantised;
     return L2K_OK;
 }
@@ -309,7 +351,7 @@ static l2k_status setup_coding(const l2k_settings *s, l2k_encoding *e)
     if (asked && o[L2K_ENCODER_COMPONENT_TRANSFORM] && !e->coding.component_transform)
         l2k_note(e->context, "no component transform: it needs three components of one size and precision");
     for (uint32_t c = 0; c < e->siz.num_components; c++)
-        L2K_TRY(setup_component(s, e->siz.components[c].precision, &e->coding.components[c]));
+        L2K_TRY(setup_component(s, e, c));
     L2K_TRY(setup_region(o, e));
     L2K_TRY(l2k_profile_setup(s, e));
     return l2k_poc_setup(s, e);

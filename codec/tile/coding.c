@@ -163,6 +163,15 @@ void l2k_coding_steps_of_base(const l2k_component_coding *coding, float base, l2
     }
 }
 
+void l2k_coding_steps_of_quality(const l2k_component_coding *coding, l2k_quality_of of, l2k_step *steps)
+{
+    for (unsigned band = 0; band <= 3u * coding->levels; band++) {
+        const unsigned r = l2k_band_resolution(band), o = l2k_band_orientation(band);
+        if (l2k_coding_has_band(coding, r, o))
+            *steps++ = l2k_step_of_quality(l2k_coding_wavelet(coding), of, l2k_coding_depth(coding, r), o);
+    }
+}
+
 l2k_step l2k_coding_step(const l2k_component_coding *coding, unsigned resolution, unsigned orientation)
 {
     if (!l2k_coding_has_band(coding, resolution, orientation))

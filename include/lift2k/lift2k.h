@@ -389,7 +389,9 @@ typedef enum l2k_encoder_option {
     L2K_ENCODER_PROFILE,         /* Rsiz, 0 to 65535 (see l2k_encoder_set_profile). Not with HT; 0 */
     L2K_ENCODER_MAX_BYTES,       /* most bytes of the output, whatever layers ask for, 0 = any; 0 */
     L2K_ENCODER_COMPONENT_BYTES, /* most bytes of the packets of each component, 0 = any; 0 */
-    L2K_ENCODER_NUM_OPTIONS      /* internal: grows with the library */
+    L2K_ENCODER_QUALITY, /* quality factor, 1 to 100: in place of a base step, steps by what eyes see in the subbands of
+                            luma and chroma (WG1 N101553); 0 = none; 0 */
+    L2K_ENCODER_NUM_OPTIONS /* internal: grows with the library */
 } l2k_encoder_option;
 
 typedef enum l2k_target {

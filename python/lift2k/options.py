@@ -83,6 +83,7 @@ class EncoderOptions(TypedDict, total=False):
     profile: Literal["none", "cinema2k", "cinema4k", "imf2k", "imf4k", "imf8k", "imf2k-r", "imf4k-r", "imf8k-r"] | int
     max_bytes: int
     component_bytes: int
+    quality: int
     precincts: Sequence[tuple[int, int]]
     ratio: Targets
     psnr: Targets

@@ -76,6 +76,13 @@ runs "step of MQ" encode "$data/camera.png" s_mq.j2c -I --step 0.01 --quiet
 check "step of MQ: QCD" sh -c 'od -An -v -tx1 s_mq.j2c | tr -d " \n" | grep -q \
     ff5c00234261a9618b618b616e599959995986'
 
+# The steps of OpenJPH's -qfactor 75.
+runs "quality" encode "$data/coffee.png" s.j2c --ht -I -Q 75 --quiet
+check "quality: QCD and QCC" sh -c 'od -An -v -tx1 s.j2c | tr -d " \n" | grep "5c495c235c235bfe54355435541d4c744c744c8747324732392429c929c9247d" |
+    grep -q 5d865e115e115eca57dc57dc48d541fd41fd44753f673f6733dc2f502f5027b1'
+runs "quality to a size" encode "$data/coffee.png" s.jph --ht -I -Q 90 --rate 20 --quiet
+fits "quality to a size" s.jph 720000 20
+
 # ---- Sizes and PSNRs
 
 fits() { # fits NAME FILE RAW-BYTES RATIO

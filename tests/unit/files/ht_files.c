@@ -557,6 +557,10 @@ static void test_refusals(void **unused)
     ht_case no_steps = reversible;
     no_steps.base = 0.01;
     refuse(no_steps, "no quantiser steps");
+    ht_case both = with(irreversible, L2K_ENCODER_QUALITY, 50);
+    both.base = 0.01;
+    refuse(both, "both a base step and a quality factor");
+    refuse(with(reversible, L2K_ENCODER_QUALITY, 50), "no quantiser steps");
     ht_case deep = with(irreversible, L2K_ENCODER_LEVELS, 32);
     deep.base = 1e-5;
     refuse(deep, "too small");
