@@ -5,8 +5,8 @@
  *
  * A picture is a binary PGM or PPM file, taken once or side by side ACROSS x DOWN times; its samples lie in memory
  * component by component, which suits OpenJPH best. Tasks: the 5/3, lossless, and the 9/7 at 2 bits a pixel: with
- * OpenJPH's base step for that size, and with ours. To compare like with like, --cpu avx2 needs an OpenJPH without
- * AVX-512 (its CMake option OJPH_DISABLE_AVX512).
+ * OpenJPH's base step for that size, and with ours; then ours to a ratio, with ours without in OpenJPH's columns. To
+ * compare like with like, --cpu avx2 needs an OpenJPH without AVX-512 (its CMake option OJPH_DISABLE_AVX512).
  *
  * --first: what a new process pays to decode a file once, with no memory warm and nothing prepared. lift2k, OpenJPH and,
  * where the build found it, OpenHTJ2K take turns, each in its own process with one thread: milliseconds of processor
@@ -208,6 +208,43 @@ static void time_lossy(bench *b)
     free((void *)same.bytes);
 }
 
+/* ---- Targets ------------------------------------------------------------------------------------------------- */
+
+static double psnr_of_ratio(bench *b, double ratio, size_t *bytes)
+{
+    check(l2k_encoder_set_layers(b->encoder, L2K_TARGET_RATIO, &ratio, 1) == L2K_OK, "a ratio");
+    const code file = encode_ours(b);
+    *bytes = file.count;
+    decode_ours(b, file);
+    return psnr(b, b->decoded[0]);
+}
+
+/* Encoding to a ratio, 0: that which comes without one; and without. Both PSNRs, and that of MQ code-blocks of the same
+ * size. */
+static void time_target(bench *b, l2k_wavelet wavelet, double ratio)
+{
+    static times t;
+    const double none = 1, raw = (double)pnm_plane_bytes(&b->picture) * b->picture.components;
+    size_t without, with, mq;
+    set(b, L2K_ENCODER_WAVELET, wavelet);
+    const double first = psnr_of_ratio(b, 1, &without), to = ratio > 0 ? ratio : raw / (double)without;
+    const double truncated = psnr_of_ratio(b, to, &with);
+    for (unsigned i = 0; i < 2 * b->settings->turns; i++) {
+        check(l2k_encoder_set_layers(b->encoder, L2K_TARGET_RATIO, i % 2 ? &none : &to, 1) == L2K_OK, "a ratio");
+        const double from = now_ms();
+        encode_ours(b);
+        t.ms[i % 2][i / 2] = now_ms() - from;
+    }
+    set(b, L2K_ENCODER_STYLE, 0);
+    const double of_mq = psnr_of_ratio(b, raw / (double)with, &mq);
+    set(b, L2K_ENCODER_STYLE, L2K_STYLE_HT);
+    check(l2k_encoder_set_layers(b->encoder, L2K_TARGET_RATIO, NULL, 0) == L2K_OK, "no ratio");
+    char task[64];
+    snprintf(task, sizeof task, "%s to a ratio of %.2f, and without", wavelet == L2K_WAVELET_5_3 ? "5/3" : "9/7", to);
+    print_times(b, task, &t);
+    printf(" %zu, %zu bytes; %.2f, %.2f dB; MQ %.2f |\n", with, without, truncated, first, of_mq);
+}
+
 /* ---- A new process -------------------------------------------------------------------------------------------- */
 
 enum { CODECS = 3 };
@@ -322,6 +359,9 @@ static void run(const settings *s, const char *path)
            name ? name + 1 : path, p->width, p->height, p->components, p->precision);
     time_lossless(&b);
     time_lossy(&b);
+    check(l2k_encoder_set_step(b.encoder, 0) == L2K_OK, "no step");
+    for (int i = 0; i < 6; i++)
+        time_target(&b, i % 2 ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3, (const double[]){4, 10, 0}[i / 2]);
     openjph_free(b.other);
     l2k_decoder_free(b.decoder);
     l2k_encoder_free(b.encoder);

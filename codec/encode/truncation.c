@@ -436,7 +436,7 @@ static double solve(const curve *bytes, const curve *error, double bytes_goal, d
 /* Codes some blocks with their cleanup pass on plane 1: how much larger all would be than the goal. */
 static l2k_status sample_blocks(truncation *t, double *excess)
 {
-    enum { SAMPLES = 96, LEAST_DISTANCE = 2, MOST_DISTANCE = 12 };
+    enum { SAMPLES = 96, LEAST_DISTANCE = 2, MOST_DISTANCE = 32 };
     double all, estimated = 1, coded = 1;
     size_t count = 0, number = 0;
     L2K_TRY(other_bytes(t, &all));
