@@ -291,7 +291,7 @@ says_all() { # says_all TARGET OPTIONS: what --verify says of all components is 
 }
 says_all 50
 says_all 55 -I
-check "the help calls -q an estimate" sh -c "'$lift2k' encode --help | tr -s ' \\n' '  ' | grep -q 'an estimate without --ht'"
+check "the help calls -q an estimate" sh -c "'$lift2k' encode --help | tr -s ' \\n' '  ' | grep -q 'an estimate, rising'"
 gives "verified, quiet" 0 encode photos/coffee.png x.jp2 --verify --quiet
 check "verified, quiet" test ! -s err.log
 gives "verified, with opacity" 0 encode alpha.pam x.jp2 --verify
