@@ -24,8 +24,7 @@ static size_t expected_bytes(const l2k_tile *tile)
     size_t bytes = num_layers * (size_t)(PACKET_HEADER * tile->num_precincts) + BLOCK_HEADER * tile->num_places;
     for (size_t i = 0; i < tile->num_places; i++) {
         const l2k_block *block = tile->places[i].block;
-        const unsigned passes = l2k_block_passes(block, num_layers - 1);
-        bytes += passes ? l2k_pass_end(block, passes - 1) & ~L2K_PASS_TERMINATED : 0;
+        bytes += l2k_bytes_of_passes(block, l2k_block_passes(block, num_layers - 1));
     }
     return bytes;
 }

@@ -460,7 +460,7 @@ static l2k_status sample_blocks(truncation *t, double *excess)
     for (uint32_t i = 0; i < t->encoder->num_tiles; i++)
         for (size_t k = 0; k < t->call.tiles[i].num_places; k++) {
             const l2k_block *block = t->call.tiles[i].places[k].block;
-            coded += l2k_hull_bytes(block->coded.pass_bytes, block->num_passes);
+            coded += l2k_bytes_of_passes(block, block->num_passes);
         }
     *excess = all / t->most_bytes * coded / estimated;
     return L2K_OK;

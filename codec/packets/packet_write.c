@@ -98,15 +98,10 @@ l2k_status l2k_packets_restart(const l2k_context *context, l2k_tile *tile)
     return L2K_OK;
 }
 
-static uint32_t pass_end(const l2k_block *block, unsigned pass)
-{
-    return l2k_pass_end(block, pass) & ~L2K_PASS_TERMINATED;
-}
-
 /* Bytes of the passes from `first` to before `end`. */
 static uint32_t bytes_between(const l2k_block *block, unsigned first, unsigned end)
 {
-    return pass_end(block, end - 1) - (first ? pass_end(block, first - 1) : 0);
+    return l2k_bytes_of_passes(block, end) - l2k_bytes_of_passes(block, first);
 }
 
 /* The end of the run of passes from `first` to the end of the segment or to `end`. */
@@ -258,9 +253,9 @@ static void put_contribution(const packet *p, l2k_block *block, l2k_buffer *out)
     const unsigned end = l2k_block_passes(block, p->layer);
     if (end == block->passes_in)
         return;
-    const uint32_t from = block->passes_in ? pass_end(block, block->passes_in - 1u) : 0;
     if (out)
-        l2k_buffer_append(out, block->coded.bytes + from, pass_end(block, end - 1) - from);
+        l2k_buffer_append(out, block->coded.bytes + l2k_bytes_of_passes(block, block->passes_in),
+                          bytes_between(block, block->passes_in, end));
     block->passes_in = (uint8_t)end;
 }
 

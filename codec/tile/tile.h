@@ -79,6 +79,12 @@ static inline uint32_t l2k_pass_end(const l2k_block *block, unsigned pass)
     return pass + 1u == block->num_passes ? block->coded.num_bytes | L2K_PASS_TERMINATED : 0;
 }
 
+/* Encoder: the bytes of the first `passes` passes. */
+static inline uint32_t l2k_bytes_of_passes(const l2k_block *block, unsigned passes)
+{
+    return passes ? l2k_pass_end(block, passes - 1) & ~L2K_PASS_TERMINATED : 0;
+}
+
 /* A contribution announced by a packet's header, whose bytes follow that header (decoder); or several consecutive ones
  * of code-blocks that are not kept. */
 typedef struct l2k_pending {

@@ -68,6 +68,12 @@ opj_reads "9/7" c.jph
 
 # ---- Steps
 
+fits() { # fits NAME FILE RAW-BYTES RATIO
+    local size
+    size=$(wc -c <"$2")
+    check "$1: $size bytes, ratio $4" awk -v s="$size" -v r="$3" -v q="$4" 'BEGIN { exit !(s * q <= r && s * q >= 0.99 * r) }'
+}
+
 # The QCD of OpenJPH's -qstep 0.01.
 runs "step" encode "$data/camera.png" s.j2c --ht -I --step 0.01 --quiet
 check "step: QCD" sh -c 'od -An -v -tx1 s.j2c | tr -d " \n" | grep -q \
@@ -84,12 +90,6 @@ runs "quality to a size" encode "$data/coffee.png" s.jph --ht -I -Q 90 --rate 20
 fits "quality to a size" s.jph 720000 20
 
 # ---- Sizes and PSNRs
-
-fits() { # fits NAME FILE RAW-BYTES RATIO
-    local size
-    size=$(wc -c <"$2")
-    check "$1: $size bytes, ratio $4" awk -v s="$size" -v r="$3" -v q="$4" 'BEGIN { exit !(s * q <= r && s * q >= 0.99 * r) }'
-}
 
 psnr() { # psnr FILE PICTURE: over all components
     "$lift2k" compare "$1" "$2" | awk '/^[0-9]/ { sum += $3; n++ } END { printf "%.3f", 10 * log(255 * 255 * n / sum) / log(10) }'

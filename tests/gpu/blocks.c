@@ -190,7 +190,7 @@ static void fill_block(const image *m, l2k_rect r)
 
 static uint32_t code_bytes(const l2k_block *b)
 {
-    return b->num_passes ? l2k_pass_end(b, b->num_passes - 1u) & ~L2K_PASS_TERMINATED : 0;
+    return l2k_bytes_of_passes(b, b->num_passes);
 }
 
 /* The first pass that differs. A coder may leave out lengths that no packet needs. */
