@@ -16,27 +16,18 @@ extern "C" {
 #include "dwt/wavelet.h"
 }
 
-struct l2k_named_haar {
-    static constexpr l2k_kernel kernel = L2K_KERNEL_HAAR;
-};
-struct l2k_named_1_3 {
-    static constexpr l2k_kernel kernel = L2K_KERNEL_1_3;
-};
-struct l2k_named_dd_9_7 {
-    static constexpr l2k_kernel kernel = L2K_KERNEL_DD_9_7;
-};
-struct l2k_named_dd_13_7 {
-    static constexpr l2k_kernel kernel = L2K_KERNEL_DD_13_7;
-};
-struct l2k_named_daubechies_int {
-    static constexpr l2k_kernel kernel = L2K_KERNEL_DAUBECHIES_INT;
-};
-struct l2k_named_fidelity {
-    static constexpr l2k_kernel kernel = L2K_KERNEL_FIDELITY;
-};
-struct l2k_named_w4 {
-    static constexpr l2k_kernel kernel = L2K_KERNEL_W4;
-};
+#define L2K_NAMED(name, KERNEL)                                                                                        \
+    struct l2k_named_##name {                                                                                          \
+        static constexpr l2k_kernel kernel = L2K_KERNEL_##KERNEL;                                                      \
+    }
+
+L2K_NAMED(haar, HAAR);
+L2K_NAMED(1_3, 1_3);
+L2K_NAMED(dd_9_7, DD_9_7);
+L2K_NAMED(dd_13_7, DD_13_7);
+L2K_NAMED(daubechies_int, DAUBECHIES_INT);
+L2K_NAMED(fidelity, FIDELITY);
+L2K_NAMED(w4, W4);
 
 /* ---- What follows from the steps, at compile time ------------------------------------------------------------ */
 

@@ -23,30 +23,6 @@ constexpr int l2k_most(int a, int b)
 
 /* ---- Lifting steps ------------------------------------------------------------------------------------------- */
 
-struct l2k_53_predict {
-    __device__ int32_t operator()(int32_t x, int32_t l, int32_t r) const
-    {
-        return l2k_5_3_predict(x, l, r);
-    }
-};
-struct l2k_53_update {
-    __device__ int32_t operator()(int32_t x, int32_t l, int32_t r) const
-    {
-        return l2k_5_3_update(x, l, r);
-    }
-};
-struct l2k_53_unpredict {
-    __device__ int32_t operator()(int32_t x, int32_t l, int32_t r) const
-    {
-        return l2k_5_3_unpredict(x, l, r);
-    }
-};
-struct l2k_53_unupdate {
-    __device__ int32_t operator()(int32_t x, int32_t l, int32_t r) const
-    {
-        return l2k_5_3_unupdate(x, l, r);
-    }
-};
 struct l2k_97_lift {
     float c;
     __device__ float operator()(float x, float l, float r) const
@@ -186,41 +162,41 @@ struct l2k_wavelet_53 {
     template <bool BORDER, int R, int N>
     static __device__ __forceinline__ void forward_columns(T (&v)[R][N], int column, l2k_span line)
     {
-        l2k_step_columns<1, BORDER>(v, column, line, l2k_53_predict());
-        l2k_step_columns<0, BORDER>(v, column, line, l2k_53_update());
+        l2k_step_columns<1, BORDER>(v, column, line, l2k_5_3_predict);
+        l2k_step_columns<0, BORDER>(v, column, line, l2k_5_3_update);
     }
 
     template <bool BORDER, int R, int N>
     static __device__ __forceinline__ void inverse_columns(T (&v)[R][N], int column, l2k_span line)
     {
-        l2k_step_columns<0, BORDER>(v, column, line, l2k_53_unupdate());
-        l2k_step_columns<1, BORDER>(v, column, line, l2k_53_unpredict());
+        l2k_step_columns<0, BORDER>(v, column, line, l2k_5_3_unupdate);
+        l2k_step_columns<1, BORDER>(v, column, line, l2k_5_3_unpredict);
     }
 
     /* On a thread's own row. */
     template <int EDGE, int M> static __device__ __forceinline__ void forward_line(T (&v)[M], bool begins, bool ends)
     {
-        l2k_step_line<EDGE, 1>(v, begins, ends, l2k_53_predict());
-        l2k_step_line<EDGE, 0>(v, begins, ends, l2k_53_update());
+        l2k_step_line<EDGE, 1>(v, begins, ends, l2k_5_3_predict);
+        l2k_step_line<EDGE, 0>(v, begins, ends, l2k_5_3_update);
     }
 
     template <int EDGE, int M> static __device__ __forceinline__ void inverse_line(T (&v)[M], bool begins, bool ends)
     {
-        l2k_step_line<EDGE, 0>(v, begins, ends, l2k_53_unupdate());
-        l2k_step_line<EDGE, 1>(v, begins, ends, l2k_53_unpredict());
+        l2k_step_line<EDGE, 0>(v, begins, ends, l2k_5_3_unupdate);
+        l2k_step_line<EDGE, 1>(v, begins, ends, l2k_5_3_unpredict);
     }
 
     /* All lifting steps on a patch of rows, whose first is even (forward) or odd (inverse). */
     template <int R, int N> static __device__ __forceinline__ void forward_patch(T (&v)[R][N])
     {
-        l2k_step_rows<1>(v, l2k_53_predict());
-        l2k_step_rows<2>(v, l2k_53_update());
+        l2k_step_rows<1>(v, l2k_5_3_predict);
+        l2k_step_rows<2>(v, l2k_5_3_update);
     }
 
     template <int R, int N> static __device__ __forceinline__ void inverse_patch(T (&v)[R][N])
     {
-        l2k_step_rows<1>(v, l2k_53_unupdate());
-        l2k_step_rows<2>(v, l2k_53_unpredict());
+        l2k_step_rows<1>(v, l2k_5_3_unupdate);
+        l2k_step_rows<2>(v, l2k_5_3_unpredict);
     }
 
     template <int N> struct forward_rows {
@@ -235,10 +211,10 @@ struct l2k_wavelet_53 {
                 l2k_lone_row<l2k_wavelet_53, true>(odd);
             } else {
                 l2k_mirror_rows<BORDER>(even, next, q, rows);
-                l2k_step_row(odd, even, next, l2k_53_predict());
+                l2k_step_row(odd, even, next, l2k_5_3_predict);
                 l2k_mirror_rows<BORDER>(predicted, odd, q - 1, rows);
                 l2k_copy_row(low, even);
-                l2k_step_row(low, predicted, odd, l2k_53_update());
+                l2k_step_row(low, predicted, odd, l2k_5_3_update);
             }
             l2k_copy_row(high, odd);
             l2k_copy_row(predicted, odd);
@@ -259,10 +235,10 @@ struct l2k_wavelet_53 {
                 l2k_lone_row<l2k_wavelet_53, false>(odd_out);
             } else {
                 l2k_mirror_rows<BORDER>(high, next, q, rows);
-                l2k_step_row(low, high, next, l2k_53_unupdate());
+                l2k_step_row(low, high, next, l2k_5_3_unupdate);
                 l2k_mirror_rows<BORDER>(even, low, q - 1, rows);
                 l2k_copy_row(odd_out, high);
-                l2k_step_row(odd_out, even, low, l2k_53_unpredict());
+                l2k_step_row(odd_out, even, low, l2k_5_3_unpredict);
             }
             l2k_copy_row(even_out, low);
             l2k_copy_row(even, low);
