@@ -87,8 +87,8 @@ template <class Quad, bool LONG> struct quad_iterator {
     __device__ __forceinline__ void load(pair &top, pair &low) const
     {
         const sample *from = at + 2 * quad;
-        top = left > 0 ? Quad::load(from, second, aligned && second) : Quad::none();
-        low = left > 1 ? Quad::load(from + stride, second, aligned && second) : Quad::none();
+        top = left > 0 ? load_pair(from, second, aligned && second) : pair{};
+        low = left > 1 ? load_pair(from + stride, second, aligned && second) : pair{};
     }
     __device__ __forceinline__ void advance()
     {

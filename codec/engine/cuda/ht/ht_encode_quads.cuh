@@ -10,12 +10,48 @@ extern "C" {
 namespace
 {
 
+/* ---- Rows of two samples, as loaded ---------------------------------------------------------------------------- */
+
+template <class S> struct pair_of {
+    S left, right;
+};
+
+template <class V, class S> __device__ __forceinline__ pair_of<S> load_two(const S *from, bool second, bool aligned)
+{
+    if (aligned) {
+        const V both = __ldg(reinterpret_cast<const V *>(from));
+        return pair_of<S>{both.x, both.y};
+    }
+    return pair_of<S>{from[0], second ? from[1] : 0};
+}
+
+__device__ __forceinline__ uint32_t load_pair(const int16_t *from, bool second, bool aligned)
+{
+    if (aligned)
+        return __ldg(reinterpret_cast<const uint32_t *>(from));
+    return (uint16_t)from[0] | (second ? (uint32_t)(uint16_t)from[1] << 16 : 0);
+}
+
+__device__ __forceinline__ pair_of<int32_t> load_pair(const int32_t *from, bool second, bool aligned)
+{
+    return load_two<int2>(from, second, aligned);
+}
+
+/* Coefficients of the 9/7 as they come from the transform. */
+__device__ __forceinline__ pair_of<float> load_pair(const float *from, bool second, bool aligned)
+{
+    return load_two<float2>(from, second, aligned);
+}
+
+/* ---- Quads ----------------------------------------------------------------------------------------------------- */
+
 /* A quad's samples, numbered by columns: 0 and 1 on the left, 2 and 3 on the right. For each, with magnitude mu > 0:
  * doubled = 2 mu - 1, whose bits are its exponent, and value = 2 (mu - 1) + sign; both 0 for 0.
  *
  * 16 bits: two samples in a word, 0 and 2 in `top`, 1 and 3 in `low`. */
 struct narrow_quad {
     typedef int16_t sample;
+    typedef uint32_t pair;
     enum { RING = 128, MOST_BITS = 16, MOST_PLANES = 16 }; /* ring: 32 quads of 64 bits beside an unfinished chunk */
     uint32_t doubled_top, doubled_low, value_top, value_low, ones_top, ones_low;
     uint32_t magnitudes; /* OR of all */
@@ -27,18 +63,6 @@ struct narrow_quad {
         doubled = 2 * magnitude - ones;
         value = doubled - ones + sign;
         magnitudes |= magnitude;
-    }
-    /* A row of two samples, as loaded. */
-    typedef uint32_t pair;
-    static __device__ __forceinline__ pair load(const int16_t *from, bool second, bool aligned)
-    {
-        if (aligned)
-            return __ldg(reinterpret_cast<const uint32_t *>(from));
-        return (uint16_t)from[0] | (second ? (uint32_t)(uint16_t)from[1] << 16 : 0);
-    }
-    static __device__ __forceinline__ pair none()
-    {
-        return 0;
     }
     __device__ __forceinline__ void take(pair top, pair low, float)
     {
@@ -122,24 +146,10 @@ struct narrow_quad {
 /* 32 bits: a word for each. */
 struct wide_quad {
     typedef int32_t sample;
+    typedef pair_of<int32_t> pair;
     enum { RING = 256, MOST_BITS = 32, MOST_PLANES = 31 };
     uint32_t doubled[4], value[4], magnitudes;
 
-    struct pair {
-        int32_t left, right;
-    };
-    static __device__ __forceinline__ pair load(const int32_t *from, bool second, bool aligned)
-    {
-        if (aligned) {
-            const int2 both = __ldg(reinterpret_cast<const int2 *>(from));
-            return pair{both.x, both.y};
-        }
-        return pair{from[0], second ? from[1] : 0};
-    }
-    static __device__ __forceinline__ pair none()
-    {
-        return pair{0, 0};
-    }
     __device__ __forceinline__ void split(int k, int32_t v)
     {
         const uint32_t sign = (uint32_t)v >> 31, magnitude = ((uint32_t)v ^ (0 - sign)) + sign;
@@ -225,32 +235,10 @@ struct wide_quad {
     }
 };
 
-/* Coefficients of the 9/7 as they come from the transform. */
-struct float_pair {
-    float left, right;
-
-    static __device__ __forceinline__ float_pair load(const float *from, bool second, bool aligned)
-    {
-        if (aligned) {
-            const float2 both = __ldg(reinterpret_cast<const float2 *>(from));
-            return float_pair{both.x, both.y};
-        }
-        return float_pair{from[0], second ? from[1] : 0};
-    }
-};
-
 struct wide_float_quad : wide_quad {
     typedef float sample;
-    typedef float_pair pair;
+    typedef pair_of<float> pair;
 
-    static __device__ __forceinline__ pair load(const float *from, bool second, bool aligned)
-    {
-        return float_pair::load(from, second, aligned);
-    }
-    static __device__ __forceinline__ pair none()
-    {
-        return pair{0, 0};
-    }
     static __device__ __forceinline__ wide_quad::pair quantised(pair v, float reciprocal)
     {
         return wide_quad::pair{l2k_index(v.left, reciprocal), l2k_index(v.right, reciprocal)};
@@ -265,16 +253,8 @@ struct wide_float_quad : wide_quad {
 struct narrow_float_quad : narrow_quad {
     enum { MOST_PLANES = 15 };
     typedef float sample;
-    typedef float_pair pair;
+    typedef pair_of<float> pair;
 
-    static __device__ __forceinline__ pair load(const float *from, bool second, bool aligned)
-    {
-        return float_pair::load(from, second, aligned);
-    }
-    static __device__ __forceinline__ pair none()
-    {
-        return pair{0, 0};
-    }
     static __device__ __forceinline__ uint32_t quantised(float v, float reciprocal)
     {
         const int32_t index = l2k_index(v, reciprocal);
