@@ -1,11 +1,216 @@
-/* PNM and PAM: reads the rasters of P1 to P7, writes P4 to P7. pnm_header.c reads the headers. */
-#include "pictures/formats/pnm.h"
+/* PNM and PAM: reads P1 to P7, writes P4 to P7. */
+#include "pictures/reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "pictures/user/report.h"
+#include "pictures/user/text.h"
 #include "pictures/writer.h"
+
+/* ---- Headers, and the ASCII numbers of P1 to P3 -------------------------------------------------------------- */
+
+#define MAX_LINE 256u
+
+/* The most comments and space before one number, or lines of a PAM header: without it a file of nothing else would be
+ * read to its end in search of a size. */
+#define MAX_FILLING ((size_t)1 << 20)
+#define TOO_MUCH    (EOF - 1)
+
+typedef struct pnm_header {
+    uint32_t width, height, depth, maxval; /* checked: at least 1, depth at most 16384, maxval at most 65535 */
+    bool ascii;                            /* P1, P2, P3 */
+    bool bitmap;                           /* P1, P4: 1 is black */
+    bool packed;                           /* P4 */
+    bool opacity;                          /* the last component is opacity */
+    l2k_colour colour;
+} pnm_header;
+
+static bool is_space(int c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static bool bad_header(const cli_input *input, int c)
+{
+    if (c == TOO_MUCH)
+        return cli_error(input->name, "more than 1 MiB of comments and space before a number");
+    return c == EOF ? cli_input_ended(input) : cli_error(input->name, "bad PNM header or sample");
+}
+
+/* The next byte, EOF, or TOO_MUCH when none is `left`. */
+static int next_of(cli_input *input, size_t *left)
+{
+    if (!*left)
+        return TOO_MUCH;
+    --*left;
+    return cli_input_byte(input);
+}
+
+/* Returns the line end that closes a comment, or else what next_of returned. */
+static int skip_line(cli_input *input, size_t *left)
+{
+    int c;
+    do
+        c = next_of(input, left);
+    while (c != '\n' && c >= 0);
+    return c;
+}
+
+/* The first character that is neither space nor part of a comment. */
+static int skip_space(cli_input *input)
+{
+    size_t left = MAX_FILLING;
+    int c = next_of(input, &left);
+    while (is_space(c) || c == '#')
+        c = c == '#' ? skip_line(input, &left) : next_of(input, &left);
+    return c;
+}
+
+/* A decimal number and the one character that ends it; the raster of P4 to P6 begins right after that one. */
+static bool read_number(cli_input *input, uint32_t *value)
+{
+    size_t left = MAX_FILLING;
+    uint64_t number = 0;
+    int c = skip_space(input);
+    if (c < '0' || c > '9')
+        return bad_header(input, c);
+    for (; c >= '0' && c <= '9'; c = cli_input_byte(input)) {
+        number = number * 10 + (uint64_t)(c - '0');
+        if (number > UINT32_MAX)
+            return cli_error(input->name, "a number in the file exceeds 2^32 - 1");
+    }
+    *value = (uint32_t)number;
+    if (c == '#') /* a comment that directly follows the number ends with the line */
+        c = skip_line(input, &left);
+    return c == EOF || is_space(c) || bad_header(input, c);
+}
+
+static bool read_bit(cli_input *input, uint32_t *value)
+{
+    int c = skip_space(input);
+    if (c != '0' && c != '1')
+        return bad_header(input, c);
+    *value = (uint32_t)(c - '0');
+    return true;
+}
+
+static bool read_classic(cli_input *input, pnm_header *header, char kind)
+{
+    header->ascii = kind <= '3';
+    header->bitmap = kind == '1' || kind == '4';
+    header->packed = kind == '4';
+    header->depth = kind == '3' || kind == '6' ? 3 : 1;
+    header->maxval = 1;
+    header->colour = header->depth == 3 ? L2K_COLOUR_SRGB : L2K_COLOUR_GRAY;
+    return read_number(input, &header->width) && read_number(input, &header->height) &&
+           (header->bitmap || read_number(input, &header->maxval));
+}
+
+/* Reads one line without its end. A line longer than MAX_LINE is an error, except a comment, which comes back empty. */
+static bool read_line(cli_input *input, char *line, size_t *left)
+{
+    size_t length = 0;
+    bool comment = false;
+    int c = next_of(input, left);
+    for (; c != '\n' && c >= 0; c = next_of(input, left)) {
+        comment = comment || (length == 0 && c == '#');
+        if (comment || c == '\r')
+            continue;
+        if (length == MAX_LINE - 1)
+            return cli_error(input->name, "a line of the PAM header is too long");
+        line[length++] = (char)c;
+    }
+    line[length] = 0;
+    if (c == TOO_MUCH)
+        return cli_error(input->name, "the PAM header does not end within 1 MiB");
+    return c != EOF || cli_input_ended(input);
+}
+
+/* Returns the value of "KEY value" with any space between; NULL where the line has another key. */
+static const char *value_of(const char *line, const char *key)
+{
+    size_t length = strlen(key);
+    if (strncmp(line, key, length) != 0 || !is_space((unsigned char)line[length]))
+        return NULL;
+    for (line += length; is_space((unsigned char)*line); line++)
+        continue;
+    return line;
+}
+
+static bool parse_value(const cli_input *input, const char *text, uint32_t *value)
+{
+    uint64_t number;
+    const char *at = cli_digits(text, UINT32_MAX, &number);
+    while (at && is_space((unsigned char)*at))
+        at++;
+    *value = (uint32_t)number;
+    return (at && !*at) || cli_error(input->name, "bad number '%s' in the PAM header", text);
+}
+
+/* Types that are not listed, or that do not match the depth, leave the components without a meaning. */
+static void apply_tuple_type(pnm_header *header, char *type)
+{
+    static const struct {
+        const char *name;
+        uint32_t depth;
+        l2k_colour colour;
+        bool opacity;
+    } types[] = {{"BLACKANDWHITE", 1, L2K_COLOUR_GRAY, false}, {"BLACKANDWHITE_ALPHA", 2, L2K_COLOUR_GRAY, true},
+                 {"GRAYSCALE", 1, L2K_COLOUR_GRAY, false},     {"GRAYSCALE_ALPHA", 2, L2K_COLOUR_GRAY, true},
+                 {"RGB", 3, L2K_COLOUR_SRGB, false},           {"RGB_ALPHA", 4, L2K_COLOUR_SRGB, true},
+                 {"CMYK", 4, L2K_COLOUR_CMYK, false},          {"CMYK_ALPHA", 5, L2K_COLOUR_CMYK, true}};
+    size_t length = strlen(type);
+    while (length && is_space((unsigned char)type[length - 1]))
+        type[--length] = 0;
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (strcmp(type, types[i].name) == 0 && header->depth == types[i].depth) {
+            header->colour = types[i].colour;
+            header->opacity = types[i].opacity;
+        }
+    }
+}
+
+static bool read_pam(cli_input *input, pnm_header *header)
+{
+    const char *const keys[] = {"WIDTH", "HEIGHT", "DEPTH", "MAXVAL"};
+    uint32_t *const values[] = {&header->width, &header->height, &header->depth, &header->maxval};
+    char line[MAX_LINE], type[MAX_LINE] = "";
+    size_t left = MAX_FILLING;
+    while (true) {
+        const char *value;
+        if (!read_line(input, line, &left))
+            return false;
+        if (strncmp(line, "ENDHDR", 6) == 0)
+            break;
+        for (int i = 0; i < 4; i++)
+            if ((value = value_of(line, keys[i])) && !parse_value(input, value, values[i]))
+                return false;
+        if ((value = value_of(line, "TUPLTYPE")))
+            memmove(type, value, strlen(value) + 1);
+    }
+    apply_tuple_type(header, type);
+    return true;
+}
+
+/* Up to the first byte of the raster. */
+static bool read_header(cli_input *input, pnm_header *header)
+{
+    char magic[2];
+    memset(header, 0, sizeof *header);
+    if (!cli_input_exact(input, magic, 2))
+        return false;
+    if (!(magic[1] == '7' ? read_pam(input, header) : read_classic(input, header, magic[1])))
+        return false;
+    if (!header->width || !header->height || !header->depth || !header->maxval)
+        return cli_error(input->name, "in the header a size or the maximum is missing or 0");
+    if (header->maxval > 65535)
+        return cli_error(input->name, "a maximum of %u; at most 65535 is possible", header->maxval);
+    if (header->depth > L2K_MAX_COMPONENTS)
+        return cli_error(input->name, "%u components; at most %u are possible", header->depth, L2K_MAX_COMPONENTS);
+    return true;
+}
 
 /* ---- Reading ---- */
 
@@ -15,12 +220,12 @@ static bool above_maxval(const cli_input *input, uint32_t value, uint32_t maxval
 }
 
 /* ASCII samples. In P1 digits need no space between them, and 1 is black. */
-static bool read_ascii(cli_input *input, const cli_pnm_header *header, const l2k_plane *plane, size_t samples)
+static bool read_ascii(cli_input *input, const pnm_header *header, const l2k_plane *plane, size_t samples)
 {
     const bool wide = header->maxval > 255;
     for (size_t i = 0; i < samples; i++) {
         uint32_t value;
-        if (!(header->bitmap ? cli_pnm_bit(input, &value) : cli_pnm_number(input, &value)))
+        if (!(header->bitmap ? read_bit(input, &value) : read_number(input, &value)))
             return false;
         if (value > header->maxval)
             return above_maxval(input, value, header->maxval);
@@ -35,7 +240,7 @@ static bool read_ascii(cli_input *input, const cli_pnm_header *header, const l2k
 }
 
 /* P4: eight pixels a byte, rows padded to bytes, 1 is black. */
-static bool read_packed(cli_input *input, const cli_pnm_header *header, const l2k_plane *plane, uint32_t rows)
+static bool read_packed(cli_input *input, const pnm_header *header, const l2k_plane *plane, uint32_t rows)
 {
     size_t packed_bytes = ((size_t)header->width + 7) / 8;
     uint8_t *packed = malloc(packed_bytes);
@@ -50,7 +255,7 @@ static bool read_packed(cli_input *input, const cli_pnm_header *header, const l2
     return done;
 }
 
-static bool read_bytes(cli_input *input, const cli_pnm_header *header, const l2k_plane *plane, size_t samples)
+static bool read_bytes(cli_input *input, const pnm_header *header, const l2k_plane *plane, size_t samples)
 {
     const uint8_t *data = plane->data;
     if (!cli_input_exact(input, plane->data, samples))
@@ -62,7 +267,7 @@ static bool read_bytes(cli_input *input, const cli_pnm_header *header, const l2k
 }
 
 /* Two bytes a sample, high byte first, converted to native order in place. */
-static bool read_words(cli_input *input, const cli_pnm_header *header, const l2k_plane *plane, size_t samples)
+static bool read_words(cli_input *input, const pnm_header *header, const l2k_plane *plane, size_t samples)
 {
     const uint8_t *bytes = plane->data;
     uint16_t *words = plane->data;
@@ -86,7 +291,7 @@ static uint32_t bits_of(uint32_t value)
 }
 
 /* The fewest bytes that the raster can occupy: 2 characters for an ASCII sample, 1 in P1. */
-static uint64_t least_bytes(const cli_pnm_header *header, uint64_t samples)
+static uint64_t least_bytes(const pnm_header *header, uint64_t samples)
 {
     if (header->packed)
         return samples / 8;
@@ -99,13 +304,13 @@ static bool open_reader(cli_reader *reader)
 {
     cli_input *input = &reader->input;
     cli_picture *picture = &reader->picture;
-    cli_pnm_header *header = malloc(sizeof *header);
+    pnm_header *header = malloc(sizeof *header);
     uint64_t samples;
     reader->layout = CLI_INTERLEAVED;
     reader->state = header;
     if (!header)
         return cli_error(reader->name, "out of memory");
-    if (!cli_pnm_read_header(input, header) || !cli_picture_create(picture, header->depth, reader->name))
+    if (!read_header(input, header) || !cli_picture_create(picture, header->depth, reader->name))
         return false;
     cli_picture_uniform(picture, header->width, header->height, bits_of(header->maxval), header->opacity);
     picture->image.colour = header->colour;
@@ -115,7 +320,7 @@ static bool open_reader(cli_reader *reader)
 static bool read_raster(cli_reader *reader)
 {
     cli_input *input = &reader->input;
-    const cli_pnm_header *header = reader->state;
+    const pnm_header *header = reader->state;
     const l2k_plane *plane = reader->picture.planes;
     const uint32_t rows = reader->picture.rows->count;
     const size_t samples = (size_t)header->width * rows * header->depth;
