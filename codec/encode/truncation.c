@@ -25,6 +25,7 @@ typedef struct truncation {
     uint32_t num_components;
     uint64_t samples;
     double most_bytes, component_bytes, least_error; /* the goals: infinite if not given, the last one negative */
+    double expected_bytes;                           /* of the first prefix to code, as estimated */
     l2k_slope_list list;
     size_t at;        /* the prefix of the list that is coded */
     size_t low, high; /* prefixes known to be within the goals, and beyond */
@@ -91,7 +92,7 @@ static l2k_status run(truncation *t, l2k_block_task task, uint32_t distance)
     return l2k_workers_run(&t->encoder->workers, t->encoder->num_tiles, code_share, t);
 }
 
-/* Of large images, not all rows of quads are counted. */
+/* Of large images, not all samples are counted. */
 static uint32_t distance_of(const truncation *t, uint32_t most)
 {
     return l2k_min_u32(1 + (uint32_t)(t->samples >> 20), most);
@@ -262,7 +263,7 @@ static l2k_status guess(truncation *t)
     const l2k_slope_bin *bin = t->list.bins, *last = bin + L2K_SLOPE_BINS;
     double others, error = t->list.distortion;
     L2K_TRY(other_bytes(t, &others));
-    for (; bin < last && (double)bin[1].bytes + others <= t->most_bytes && error >= t->least_error; bin++)
+    for (; bin < last && (double)bin[1].bytes + others <= t->expected_bytes && error >= t->least_error; bin++)
         error -= bin->gain;
     start_at(t, bin->start);
     return L2K_OK;
@@ -433,10 +434,11 @@ static double solve(const curve *bytes, const curve *error, double bytes_goal, d
     return high;
 }
 
-/* Codes some blocks with their cleanup pass on plane 1: how much larger all would be than the goal. */
+/* Codes some blocks with their cleanup pass on plane 1: how much larger all would be than the goal. With steps that
+ * correct this, about these passes are coded first. */
 static l2k_status sample_blocks(truncation *t, double *excess)
 {
-    enum { SAMPLES = 96, LEAST_DISTANCE = 2, MOST_DISTANCE = 32 };
+    enum { SAMPLES = 96, LEAST_DISTANCE = 2, MOST_DISTANCE = 12 };
     double all, estimated = 1, coded = 1;
     size_t count = 0, number = 0;
     L2K_TRY(other_bytes(t, &all));
@@ -463,6 +465,7 @@ static l2k_status sample_blocks(truncation *t, double *excess)
             coded += l2k_bytes_of_passes(block, block->num_passes);
         }
     *excess = all / t->most_bytes * coded / estimated;
+    t->expected_bytes = all;
     return L2K_OK;
 }
 
@@ -502,6 +505,7 @@ static l2k_status truncate_blocks(truncation *t)
     for (uint32_t i = 0; i < t->encoder->num_tiles; i++)
         t->samples += l2k_tile_samples(&t->call.tiles[i]);
     set_goals(t);
+    t->expected_bytes = t->most_bytes;
     L2K_TRY(e->finds_steps ? choose_steps(t) : list_points(t));
     L2K_TRY(guess(t));
     L2K_TRY(trim(t));

@@ -14,7 +14,7 @@ typedef struct worker {
     l2k_ht ht;
     l2k_t1 *t1;
     l2k_ht_encoder *encoder; /* allocated for the first block to encode */
-    int32_t *indices;        /* of a block; allocated for the first 9/7 block */
+    int32_t *indices;        /* of a block, or samples of it and copies of these; allocated on demand */
 } worker;
 
 static void free_worker(void *opaque)
@@ -138,38 +138,104 @@ static float reciprocal_of(const l2k_block_place *place)
     return 1 / l2k_step_size(step, component->precision, orientation);
 }
 
-/* Quantises 9/7 coefficients, which arrive unquantised, into the worker's memory: those of every `distance`-th row of
- * quads. */
-static l2k_status quantise(const l2k_context *context, float reciprocal, uint32_t distance, worker *w,
-                           l2k_t1_block *block)
+static l2k_status take_indices(const l2k_context *context, worker *w)
+{
+    if (!w->indices)
+        w->indices = l2k_allocate(context, 4 * L2K_HT_SAMPLES, sizeof *w->indices);
+    return w->indices ? L2K_OK : l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+}
+
+/* Quantises 9/7 coefficients, which arrive unquantised, into the worker's memory. */
+static l2k_status quantise(const l2k_context *context, float reciprocal, worker *w, l2k_t1_block *block)
 {
     const l2k_quantiser_rows *rows = l2k_quantiser_rows_get(context->cpu);
-    uint32_t height = 0;
-    if (!w->indices)
-        w->indices = l2k_allocate(context, L2K_HT_SAMPLES, sizeof *w->indices);
-    if (!w->indices)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the block coder");
-    for (uint32_t y = 0; y < block->height; y += y & 1 ? 2 * distance - 1 : 1, height++)
+    L2K_TRY(take_indices(context, w));
+    for (uint32_t y = 0; y < block->height; y++)
         rows->truncate[L2K_COEFFICIENT_INT32]((const float *)block->coefficients + y * block->stride, block->width,
-                                              reciprocal, w->indices + (size_t)height * block->width);
+                                              reciprocal, w->indices + (size_t)y * block->width);
     block->coefficients = w->indices;
     block->type = L2K_COEFFICIENT_INT32;
     block->stride = block->width;
-    block->height = height;
     return L2K_OK;
 }
 
-/* Takes the arrays of a block's points, as if they were passes. `sampled`: the rows of quads that are left out are not
- * in the block. */
-static l2k_status estimate(const l2k_block_batch *batch, const l2k_block_place *place, worker *w,
-                           const l2k_t1_block *block, bool sampled, l2k_arena *arena)
+/* ---- Estimates ----------------------------------------------------------------------------------------------- */
+
+/* Columns that are sampled together, and how many such groups of a row are left out at most for one that is not. */
+enum { GROUP = 16, SPARSEST = 4 };
+
+static void copy_group(const l2k_t1_block *from, size_t at, uint32_t count, int32_t *to)
+{
+    if (from->type == L2K_COEFFICIENT_INT16)
+        for (uint32_t i = 0; i < count; i++)
+            to[i] = ((const int16_t *)from->coefficients)[at + i];
+    else if (count == GROUP)
+        memcpy(to, (const int32_t *)from->coefficients + at, GROUP * sizeof *to);
+    else
+        memcpy(to, (const int32_t *)from->coefficients + at, count * sizeof *to);
+}
+
+/* A part of a block, about one in `distance`, quantised, as one long row of quads. Groups are left out in turn, so that
+ * each line of samples is in some; if one in SPARSEST is too many, so are rows. */
+static l2k_t1_block sample_block(const l2k_t1_block *from, uint32_t distance, float reciprocal, worker *w)
+{
+    const uint32_t groups = (from->width + GROUP - 1) / GROUP, down = l2k_max_u32(distance / SPARSEST, 1);
+    const uint32_t across = l2k_min_u32(l2k_min_u32(distance, SPARSEST), groups);
+    const l2k_t1_block *next = &w->encoder->next;
+    int32_t *copy = w->indices + 2 * L2K_HT_SAMPLES;
+    l2k_t1_block to = {.coefficients = copy, .type = L2K_COEFFICIENT_INT32, .stride = L2K_HT_SAMPLES, .height = 2};
+    for (uint32_t y = 0; y < from->height; y += 2 * down)
+        for (uint32_t x = y / 2 / down % across * GROUP; x < from->width; x += across * GROUP) {
+            const uint32_t count = l2k_min_u32(GROUP, from->width - x), even = (count + 1) & ~1u;
+            for (uint32_t k = 0; k < 2; k++) {
+                int32_t *row = copy + k * to.stride + to.width;
+                row[even - 1] = 0;
+                if (y + k < from->height)
+                    copy_group(from, (y + k) * from->stride + x, count, row);
+                else
+                    memset(row, 0, even * sizeof *row);
+                if (y + k < next->height)
+                    __builtin_prefetch((const uint8_t *)next->coefficients +
+                                       ((y + k) * next->stride + x) * l2k_coefficient_bytes(next->type));
+            }
+            to.width += even;
+        }
+    if (from->type != L2K_COEFFICIENT_FLOAT32)
+        return to;
+    for (uint32_t k = 0; k < 2; k++)
+        l2k_quantiser_rows_get(w->ht.context->cpu)
+            ->truncate[L2K_COEFFICIENT_INT32](copy + k * to.stride, to.width, reciprocal, w->indices + k * to.stride);
+    to.coefficients = w->indices;
+    return to;
+}
+
+static unsigned planes_of(const worker *w, const l2k_t1_block *block)
+{
+    const uint32_t all = w->encoder->rows->scan[block->type](block);
+    return all ? l2k_log2(all) + 1 : 0;
+}
+
+/* Takes the arrays of a block's points, as if they were passes. */
+static l2k_status estimate(const l2k_block_batch *batch, const l2k_block_place *place, worker *w, l2k_arena *arena)
 {
     const l2k_context *context = w->ht.context;
     l2k_coded_block *coded = &place->block->coded;
-    const uint32_t all = w->encoder->rows->scan[block->type](block);
-    const uint32_t rows = (l2k_rect_height(place->block->rect) + 1) / 2;
-    const unsigned bits = all ? l2k_log2(all) + 1 : 0, count = l2k_ht_num_points(bits);
+    const l2k_t1_block block = l2k_mq_block_in_view(place);
+    const bool is_real = block.type == L2K_COEFFICIENT_FLOAT32;
+    const float reciprocal = is_real ? reciprocal_of(place) : 0;
+    const double quads = ((block.width + 1) / 2) * (double)((block.height + 1) / 2);
     l2k_ht_counts counts;
+    L2K_TRY(take_indices(context, w));
+    l2k_t1_block sampled = sample_block(&block, batch->distance, reciprocal, w);
+    unsigned bits = planes_of(w, is_real ? &sampled : &block);
+    double scale = 2 * quads / sampled.width;
+    if (is_real && bits == 0 && scale > 1) {
+        sampled = block;
+        scale = 1;
+        L2K_TRY(quantise(context, reciprocal, w, &sampled));
+        bits = planes_of(w, &sampled);
+    }
+    const unsigned count = l2k_ht_num_points(bits);
     coded->counted_bits = (uint8_t)bits;
     place->block->num_passes = (uint8_t)count;
     if (bits > L2K_HT_MAX_BIT_PLANES)
@@ -180,16 +246,18 @@ static l2k_status estimate(const l2k_block_batch *batch, const l2k_block_place *
     coded->pass_distortion = l2k_arena_take(context, arena, count * sizeof *coded->pass_distortion);
     if (!coded->pass_bytes || !coded->pass_distortion)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for coded blocks");
-    w->encoder->rows->count(w->encoder, block, sampled ? 1 : batch->distance, bits, &counts);
+    w->encoder->rows->count(w->encoder, &sampled, bits, &counts);
     const l2k_ht_counted counted = {.counts = &counts,
                                     .magnitude_bits = bits,
                                     .passes = place->band->component->coding->ht_passes,
-                                    .reversible = block->reversible,
-                                    .scale = (double)rows / ((rows + batch->distance - 1) / batch->distance),
-                                    .quads = ((block->width + 1) / 2) * (double)rows};
+                                    .reversible = block.reversible,
+                                    .scale = scale,
+                                    .quads = quads};
     l2k_ht_estimate(&counted, coded->pass_bytes, coded->pass_distortion);
     return L2K_OK;
 }
+
+/* ---- Encoding ------------------------------------------------------------------------------------------------ */
 
 static l2k_ht_cut cut_of(const l2k_block_batch *batch, const l2k_block_place *place)
 {
@@ -217,11 +285,11 @@ static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_pla
     w->encoder->next = (l2k_t1_block){0};
     if ((size_t)(batch->places + batch->num_places - place) > context->threads)
         w->encoder->next = l2k_mq_block_in_view(place + context->threads);
-    const l2k_ht_cut cut = cut_of(batch, place);
-    if (exact && (cut.passes || batch->errors || batch->task == L2K_ESTIMATE))
-        L2K_TRY(quantise(context, reciprocal, batch->task == L2K_ESTIMATE ? batch->distance : 1, w, &block));
     if (batch->task == L2K_ESTIMATE)
-        return estimate(batch, place, w, &block, exact, arena);
+        return estimate(batch, place, w, arena);
+    const l2k_ht_cut cut = cut_of(batch, place);
+    if (exact && (cut.passes || batch->errors))
+        L2K_TRY(quantise(context, reciprocal, w, &block));
     if (cut.passes)
         L2K_TRY(l2k_ht_encode(w->encoder, &block, cut, batch->distortions, &code));
     if (batch->errors)

@@ -116,9 +116,8 @@ typedef struct l2k_ht_encode_rows {
     /* Encodes the cleanup pass on a bit-plane into encoder->bytes and returns its length. `wide`: magnitudes, in units
      * of that plane, can have more than 15 bits. */
     uint32_t (*cleanup)(struct l2k_ht_encoder *encoder, const l2k_t1_block *block, unsigned plane, bool wide);
-    /* Counts on bit-planes 0 to planes - 1, in every `distance`-th row of quads. */
-    void (*count)(const l2k_ht_encoder *encoder, const l2k_t1_block *block, uint32_t distance, unsigned planes,
-                  l2k_ht_counts *counts);
+    /* Counts on bit-planes 0 to planes - 1. */
+    void (*count)(const l2k_ht_encoder *encoder, const l2k_t1_block *block, unsigned planes, l2k_ht_counts *counts);
 } l2k_ht_encode_rows;
 
 L2K_CPU_DECLARE(l2k_ht_encode_rows);

@@ -456,12 +456,11 @@ static uint32_t sum_lanes(l2k_lanes v)
     return sum;
 }
 
-static void count(const l2k_ht_encoder *memory, const l2k_t1_block *block, uint32_t distance, unsigned planes,
-                  l2k_ht_counts *counts)
+static void count(const l2k_ht_encoder *memory, const l2k_t1_block *block, unsigned planes, l2k_ht_counts *counts)
 {
     lane_counts sums[L2K_HT_MAX_BIT_PLANES];
     memset(sums, 0, planes * sizeof *sums);
-    for (uint32_t y = 0; y < block->height; y += 2 * distance) {
+    for (uint32_t y = 0; y < block->height; y += 2) {
         const sample_rows rows = rows_at(block, memory->zeros, y);
         for (size_t x = 0; x < block->width; x += 2 * L2K_LANES) {
             l2k_lanes samples[4];

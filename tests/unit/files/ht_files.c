@@ -13,6 +13,7 @@ typedef struct ht_case {
     double targets[4];
     unsigned num_targets;
     double base;
+    bool may_warn; /* that headers alone exceed a goal */
 } ht_case;
 
 static void set(ht_case *t, l2k_encoder_option option, int64_t value)
@@ -49,7 +50,7 @@ static memory_file encode(const ht_case *t, const picture *p)
     memory_file out = memory_of(NULL, 0);
     l2k_encoder *e = encoder_of(t, &w);
     assert_int_equal(run_encoder(e, p, &out), L2K_OK);
-    assert_in_range(w.warnings, 0, t->num_targets > 1 ? t->num_targets : 0); /* layers without room */
+    assert_true(t->may_warn || w.warnings == 0);
     l2k_encoder_free(e);
     assert_int_equal(w.live, 0);
     return out;
@@ -344,6 +345,22 @@ static unsigned highest_exponent(const memory_file *file)
     return highest;
 }
 
+/* Of a large picture, not all samples are counted, but some of each line. */
+static void test_ratio_of_lines(void **unused)
+{
+    (void)unused;
+    picture p;
+    picture_make(&p, 2100, 1500, 1);
+    for (uint32_t i = 0; i < 2100 * 1500; i++)
+        p.samples[0][i] = i / 2100 % 101 == 37 ? 200 : 90;
+    ht_case t = ht_of(L2K_WAVELET_9_7, 1);
+    t.targets[t.num_targets++] = 50;
+    memory_file file = encode(&t, &p);
+    assert_true(decoded_psnr(&file, &p, 0) > 45);
+    free(file.data);
+    picture_free(&p);
+}
+
 /* Steps that are as fine, or as coarse, as can be. */
 static void test_ratio_limits(void **unused)
 {
@@ -438,6 +455,7 @@ static ht_case random_case(picture *p)
     set(&t, L2K_ENCODER_PLT, random_below(2));
     t.base = lossy && random_below(4) == 0 ? 0x1p-13 : 0;
     t.kind = random_below(4) ? L2K_TARGET_RATIO : L2K_TARGET_PSNR;
+    t.may_warn = true;
     t.num_targets = 1 + (random_below(3) == 0 ? random_below(3) : 0);
     double target = t.kind == L2K_TARGET_RATIO ? 1.5 + random_below(1000) * 0.02 : 25 + random_below(250) * 0.1;
     for (unsigned i = t.num_targets; i-- > 0;) {
@@ -458,7 +476,7 @@ static void check_random(ht_case t, const picture *p)
     const bool by_rows = goal > raw && random_below(2);
     memory_file file = by_rows ? encode_rows(&t, p, true) : encode(&t, p);
     const double psnr = decoded_psnr(&file, p, 0);
-    assert_true(t.settings[4].value < 3 || psnr > fmin(mq_psnr(t, p), 50) - 3);
+    assert_true(t.settings[4].value < 3 || psnr > fmin(mq_psnr(t, p), 45) - 3);
     assert_true((double)file.size <= fmax(goal, 400)); /* the headers alone may take that */
     if (file.size >= 50000 && psnr < 60 && t.kind == L2K_TARGET_RATIO)
         assert_true((double)file.size >= 0.995 * goal);
@@ -611,6 +629,7 @@ int main(void)
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_ratio),
         cmocka_unit_test(test_ratio_of_tiles),
+        cmocka_unit_test(test_ratio_of_lines),
         cmocka_unit_test(test_ratio_limits),
         cmocka_unit_test(test_psnr),
         cmocka_unit_test(test_random),
