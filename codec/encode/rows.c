@@ -41,7 +41,8 @@ static l2k_encode_call call_of(l2k_encoder *encoder, const l2k_plane *planes)
                              .area = {image.x0, encoder->next_row, image.x1, encoder->strip_end},
                              .planes = planes,
                              .encoder = encoder,
-                             .in_strips = true};
+                             .in_strips = true,
+                             .advances = true};
 }
 
 static void begin_share(void *opaque, l2k_workers *workers, l2k_worker_group *group)

@@ -108,7 +108,7 @@ static l2k_encode_request request_of(const l2k_encode_call *call, l2k_tile *tile
                                 .task = call->task,
                                 .distance = call->distance,
                                 .list = list_number(call, tile),
-                                .units = L2K_UNITS_BLOCKS * l2k_tile_samples(tile),
+                                .units = call->advances ? L2K_UNITS_BLOCKS * l2k_tile_samples(tile) : 0,
                                 .in_strips = call->in_strips};
 }
 

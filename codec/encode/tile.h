@@ -15,6 +15,7 @@ typedef struct l2k_encode_call {
     bool in_strips;      /* `planes` come later (l2k_encode_strip) */
     l2k_block_task task; /* of l2k_encode_recode, and its distance */
     uint32_t distance;
+    bool advances; /* recoding is progress */
 } l2k_encode_call;
 
 /* Builds the tile's tree and begins its transform in the slot. */

@@ -327,6 +327,7 @@ static l2k_status fill_up(truncation *t)
 static l2k_status trim(truncation *t)
 {
     for (unsigned round = 0;; round++) {
+        t->call.advances = round == 0;
         L2K_TRY(code(t));
         *(is_beyond(t, &t->now) ? &t->high : &t->low) = t->at;
         if (t->high - t->low <= 1 || (t->low == t->at && is_near(t, 0.001)))
@@ -502,6 +503,7 @@ static l2k_status truncate_blocks(truncation *t)
     if (!t->now.components || !t->next.components || !t->bytes)
         return l2k_fail(e->context, L2K_ERROR_MEMORY, "out of memory for rate control");
     L2K_TRY(l2k_workers_run(&t->encoder->workers, t->encoder->num_tiles, transform_share, t));
+    t->call.advances = false;
     for (uint32_t i = 0; i < t->encoder->num_tiles; i++)
         t->samples += l2k_tile_samples(&t->call.tiles[i]);
     set_goals(t);
