@@ -191,7 +191,6 @@ refused 'not with --irreversible' --kernel 1-3 -I
 refused 'not with --irreversible' -I --kernel haar
 refused 'a letter b, h or v' --split bhx
 refused 'directions of 6 levels, but 5' --split hhhhhh
-refused 'no limit of bytes' --max-bytes 1000 --ht
 refused 'all tiles at once' --max-bytes 1000 --by-rows -t 100,100
 refused '--max-bytes' --max-bytes 0
 refused '--guard-bits.*1 to 7' --guard-bits 0
