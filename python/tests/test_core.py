@@ -841,7 +841,7 @@ def test_many(random):
     assert results[9].array.shape[:2] == arrays[9].shape[:2] and str(results[9]).startswith("image ")
     assert all(np.array_equal(arrays[i].squeeze(), results[i].squeeze()) for i in range(30) if i not in (3, 9))
     with pytest.raises(errors.ArgumentError):
-        lift2k.encode_many(arrays, ratio=[3, 2], style="ht")
+        lift2k.encode_many(arrays, ht_passes=2)
     results = lift2k.encode_many(arrays, limit_samples=3000, return_exceptions=True)
     assert {type(r) for r in results} == {bytes, errors.LimitError}
 
