@@ -75,7 +75,8 @@ l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool b
     const l2k_siz *siz = &encoder->encoding.siz;
     return l2k_workers_prepare(context, (l2k_backend)options[L2K_ENCODER_BACKEND],
                                l2k_block_coder_for((unsigned)options[L2K_ENCODER_STYLE]), siz, encoder->num_tiles,
-                               l2k_workers_by_tile(context, siz, encoder->num_tiles), true, &encoder->workers);
+                               l2k_workers_by_tile(context, siz, encoder->num_tiles),
+                               !l2k_encoding_truncates(&encoder->encoding), &encoder->workers);
 }
 
 l2k_status l2k_encode_end(l2k_encoder *encoder, l2k_status status)
