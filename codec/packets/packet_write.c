@@ -57,11 +57,9 @@ enum { WEIGHT_OF_PACKET = 64, WEIGHT_OF_BLOCK = 8 };
 
 static l2k_status make_trees(const l2k_context *context, l2k_tile *tile, l2k_precinct *precinct)
 {
-    l2k_tag_tree *inclusion = &precinct->coded.inclusion, *zero_planes = &precinct->coded.zero_planes;
-    inclusion->width = zero_planes->width = precinct->grid.across;
-    inclusion->height = zero_planes->height = precinct->grid.down;
-    L2K_TRY(l2k_tag_tree_create(context, &tile->arena, inclusion));
-    return l2k_tag_tree_create(context, &tile->arena, zero_planes);
+    const l2k_partition *grid = &precinct->grid;
+    L2K_TRY(l2k_tag_tree_create(context, &tile->arena, grid->across, grid->down, &precinct->coded.inclusion));
+    return l2k_tag_tree_create(context, &tile->arena, grid->across, grid->down, &precinct->coded.zero_planes);
 }
 
 static l2k_status restart_precinct(const l2k_context *context, l2k_tile *tile, l2k_precinct *precinct,

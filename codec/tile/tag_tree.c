@@ -14,15 +14,15 @@ uint64_t l2k_tag_nodes(uint32_t width, uint32_t height)
     return nodes;
 }
 
-l2k_status l2k_tag_tree_create(const l2k_context *context, l2k_arena *arena, l2k_tag_tree *tree)
+l2k_status l2k_tag_tree_create(const l2k_context *context, l2k_arena *arena, uint32_t width, uint32_t height,
+                               l2k_tag_tree *tree)
 {
-    const uint64_t count = l2k_tag_nodes(tree->width, tree->height);
-    tree->nodes = NULL;
+    const uint64_t count = l2k_tag_nodes(width, height);
+    *tree = (l2k_tag_tree){.width = width, .height = height};
     if (count < UINT32_MAX)
         tree->nodes = l2k_arena_take(context, arena, (size_t)count * sizeof *tree->nodes);
     if (!tree->nodes)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a tag tree of %u x %u", tree->width,
-                        tree->height);
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a tag tree of %u x %u", width, height);
     l2k_tag_tree_restart(tree);
     return L2K_OK;
 }

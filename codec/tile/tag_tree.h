@@ -19,7 +19,8 @@ typedef struct l2k_tag_tree {
 uint64_t l2k_tag_nodes(uint32_t width, uint32_t height);
 
 /* Takes the nodes from the arena, in the state before the first reading. width and height may be 0. */
-l2k_status l2k_tag_tree_create(const l2k_context *context, l2k_arena *arena, l2k_tag_tree *tree);
+l2k_status l2k_tag_tree_create(const l2k_context *context, l2k_arena *arena, uint32_t width, uint32_t height,
+                               l2k_tag_tree *tree);
 
 /* Returns to the state before the first reading. */
 void l2k_tag_tree_restart(const l2k_tag_tree *tree);

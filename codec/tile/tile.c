@@ -319,11 +319,10 @@ static void renew_headers(l2k_precinct *precinct)
 static l2k_status make_headers(const l2k_context *context, l2k_arena *arena, l2k_precinct *precinct)
 {
     l2k_received_headers *received = &precinct->received;
-    const uint64_t count = (uint64_t)precinct->grid.across * precinct->grid.down;
-    received->inclusion.width = received->zero_planes.width = precinct->grid.across;
-    received->inclusion.height = received->zero_planes.height = precinct->grid.down;
-    L2K_TRY(l2k_tag_tree_create(context, arena, &received->inclusion));
-    L2K_TRY(l2k_tag_tree_create(context, arena, &received->zero_planes));
+    const uint32_t across = precinct->grid.across, down = precinct->grid.down;
+    const uint64_t count = (uint64_t)across * down;
+    L2K_TRY(l2k_tag_tree_create(context, arena, across, down, &received->inclusion));
+    L2K_TRY(l2k_tag_tree_create(context, arena, across, down, &received->zero_planes));
     if (count <= UINT32_MAX)
         received->states = l2k_arena_take(context, arena, (size_t)count * sizeof *received->states);
     if (!received->states)

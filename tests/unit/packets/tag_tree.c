@@ -107,9 +107,9 @@ static void test_example(void **unused)
     static const char bits[] = "01111001101";
     static plain_tree plain;
     l2k_arena arena = {0};
-    l2k_tag_tree tree = {.width = 6, .height = 3};
+    l2k_tag_tree tree;
     start();
-    assert_int_equal(l2k_tag_tree_create(&context, &arena, &tree), L2K_OK);
+    assert_int_equal(l2k_tag_tree_create(&context, &arena, 6, 3, &tree), L2K_OK);
     assert_int_equal(l2k_tag_nodes(6, 3), 18 + 6 + 2 + 1);
     start_plain(&plain, 6, 3);
     memcpy(plain.leaf, leaves, sizeof leaves);
@@ -130,9 +130,9 @@ static void test_empty(void **unused)
 {
     (void)unused;
     l2k_arena arena = {0};
-    l2k_tag_tree tree = {.height = 7};
+    l2k_tag_tree tree;
     assert_int_equal(l2k_tag_nodes(0, 7), 0);
-    assert_int_equal(l2k_tag_tree_create(&context, &arena, &tree), L2K_OK);
+    assert_int_equal(l2k_tag_tree_create(&context, &arena, 0, 7, &tree), L2K_OK);
     l2k_tag_tree_restart(&tree);
     l2k_arena_release(&context, &arena);
 }
@@ -143,11 +143,11 @@ static void check_random(uint32_t width, uint32_t height, uint32_t most)
     static plain_tree plain;
     static uint32_t asked[4096][2];
     l2k_arena arena = {0};
-    l2k_tag_tree tree = {.width = width, .height = height};
+    l2k_tag_tree tree;
     unsigned count = 0;
     start();
     start_plain(&plain, width, height);
-    assert_int_equal(l2k_tag_tree_create(&context, &arena, &tree), L2K_OK);
+    assert_int_equal(l2k_tag_tree_create(&context, &arena, width, height, &tree), L2K_OK);
     for (uint32_t i = 0; i < width * height; i++)
         plain.leaf[i] = random_below(5) ? random_below(most) : most + 5; /* some are never reached */
     for (uint32_t threshold = 1; threshold <= most; threshold += random_between(1, 3))
