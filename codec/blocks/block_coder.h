@@ -13,15 +13,16 @@
 #include "codec/tile/tile.h"
 
 /* Encoding: all of each block; or, in HT, estimates as if each point of truncation were a pass, from about one in
- * `distance` of its samples; or what `coded.cut` leaves of each block, unless that is coded already. */
+ * `distance` of its samples; or what truncation at `point` leaves of each block, unless that is coded already. */
 typedef enum l2k_block_task { L2K_CODE_ALL, L2K_ESTIMATE, L2K_CODE_CUT } l2k_block_task;
 
 typedef struct l2k_block_batch {
     const l2k_block_place *places; /* the blocks; each one's band->component->view holds its coefficients */
     size_t num_places;
     bool distortions; /* encoding: also compute pass_distortion, which costs time */
-    bool errors;      /* HT: also compute coded.error */
+    bool errors;      /* HT: also compute the truncations' errors */
     l2k_block_task task;
+    l2k_block_truncation *truncations; /* of the places, in all tasks but L2K_CODE_ALL */
     uint32_t distance;
     atomic_bool *damaged; /* decoding: set if a block's bytes cannot be right; the block is then zeros */
     uint64_t units;       /* units of progress (l2k_run_advance) that the whole batch is worth */

@@ -117,7 +117,7 @@ static double coded_error(const truncation *t)
     for (uint32_t i = 0; i < t->encoder->num_tiles; i++) {
         const l2k_tile *tile = &t->call.tiles[i];
         for (size_t k = 0; k < tile->num_places; k++)
-            error += l2k_distortion_weight(tile, tile->places[k].band) * tile->places[k].block->coded.error;
+            error += l2k_distortion_weight(tile, tile->places[k].band) * tile->truncations[k].error;
     }
     return error;
 }
@@ -203,6 +203,11 @@ static bool is_beyond(const truncation *t, const outcome *o)
 
 /* ---- Prefixes of the list ------------------------------------------------------------------------------------ */
 
+static l2k_block_truncation *truncation_of(const truncation *t, const l2k_hull_segment *segment)
+{
+    return &t->call.tiles[segment->tile].truncations[segment->block];
+}
+
 /* Moves a block over a segment of the list, and predicts the outcome; bytes a little worse than estimated. */
 static l2k_status step(truncation *t, size_t i, bool up)
 {
@@ -211,7 +216,7 @@ static l2k_status step(truncation *t, size_t i, bool up)
     L2K_TRY(l2k_slopes_sort(&t->list, i + 1));
     const l2k_hull_segment *segment = &t->list.segments[i];
     const l2k_block_place *place = &t->call.tiles[segment->tile].places[segment->block];
-    place->block->coded.cut = up ? segment->passes : segment->before;
+    truncation_of(t, segment)->point = up ? segment->passes : segment->before;
     t->next.bytes += bytes_share * segment->bytes;
     t->next.components[place->band->component->index] += bytes_share * segment->bytes;
     t->next.error -= (up ? 1 : -1) * segment->slope * segment->bytes;
@@ -233,13 +238,12 @@ static void start_at(truncation *t, size_t end)
     t->high = t->list.count + 1;
     for (uint32_t i = 0; i < t->encoder->num_tiles; i++)
         for (size_t k = 0; k < t->call.tiles[i].num_places; k++) {
-            l2k_coded_block *coded = &t->call.tiles[i].places[k].block->coded;
-            coded->cut = 0;
-            coded->coded_cut = L2K_NOT_CUT;
+            t->call.tiles[i].truncations[k].point = 0;
+            t->call.tiles[i].truncations[k].coded_point = L2K_NOT_CODED;
         }
     for (size_t i = 0; i < end; i++) {
-        l2k_block *block = l2k_segment_block(&t->list, &t->list.segments[i]);
-        block->coded.cut = (uint8_t)l2k_max_u32(block->coded.cut, t->list.segments[i].passes);
+        l2k_block_truncation *block = truncation_of(t, &t->list.segments[i]);
+        block->point = (uint8_t)l2k_max_u32(block->point, t->list.segments[i].passes);
     }
 }
 
@@ -295,17 +299,17 @@ static bool is_near(const truncation *t, double share)
 /* Moves a block over a segment that starts at its present point, or over a part of it, if that fits. */
 static l2k_status try_segment(truncation *t, const l2k_hull_segment *segment)
 {
-    l2k_block *block = l2k_segment_block(&t->list, segment);
+    l2k_block_truncation *block = truncation_of(t, segment);
     const outcome before = t->now;
-    if (block->coded.cut != segment->before)
+    if (block->point != segment->before)
         return L2K_OK;
     for (uint8_t point = segment->passes; point > segment->before && point + 3 > segment->passes; point--) {
-        block->coded.cut = point;
+        block->point = point;
         L2K_TRY(code(t));
         if (!is_beyond(t, &t->now))
             return L2K_OK;
     }
-    block->coded.cut = segment->before;
+    block->point = segment->before;
     t->now.bytes = before.bytes;
     t->now.error = before.error;
     return L2K_OK;
@@ -450,12 +454,12 @@ static l2k_status sample_blocks(truncation *t, double *excess)
                                                               : count / SAMPLES;
     for (uint32_t i = 0; i < t->encoder->num_tiles; i++)
         for (size_t k = 0; k < t->call.tiles[i].num_places; k++) {
-            l2k_block *block = t->call.tiles[i].places[k].block;
+            const l2k_block *block = t->call.tiles[i].places[k].block;
             const unsigned point = block->num_passes > 3 ? block->num_passes - 3u : 0;
             const double bytes = point ? block->coded.pass_bytes[point - 1] : 0;
             const bool chosen = number++ % distance == distance / 2;
-            block->coded.cut = (uint8_t)(chosen ? point : 0);
-            block->coded.coded_cut = L2K_NOT_CUT;
+            t->call.tiles[i].truncations[k].point = (uint8_t)(chosen ? point : 0);
+            t->call.tiles[i].truncations[k].coded_point = L2K_NOT_CODED;
             estimated += chosen ? bytes : 0;
             all += bytes;
         }
@@ -493,6 +497,16 @@ static l2k_status choose_steps(truncation *t)
 
 /* ---- All together -------------------------------------------------------------------------------------------- */
 
+static l2k_status take_truncations(const l2k_context *context, l2k_tile *tile)
+{
+    const size_t bytes = tile->num_places * sizeof *tile->truncations;
+    tile->truncations = l2k_arena_take(context, &tile->contributions, bytes);
+    if (!tile->truncations)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for rate control");
+    memset(tile->truncations, 0, bytes);
+    return L2K_OK;
+}
+
 static l2k_status truncate_blocks(truncation *t)
 {
     const l2k_encoding *e = t->call.encoding;
@@ -504,8 +518,10 @@ static l2k_status truncate_blocks(truncation *t)
         return l2k_fail(e->context, L2K_ERROR_MEMORY, "out of memory for rate control");
     L2K_TRY(l2k_workers_run(&t->encoder->workers, t->encoder->num_tiles, transform_share, t));
     t->call.advances = false;
-    for (uint32_t i = 0; i < t->encoder->num_tiles; i++)
+    for (uint32_t i = 0; i < t->encoder->num_tiles; i++) {
         t->samples += l2k_tile_samples(&t->call.tiles[i]);
+        L2K_TRY(take_truncations(e->context, &t->call.tiles[i]));
+    }
     set_goals(t);
     t->expected_bytes = t->most_bytes;
     L2K_TRY(e->finds_steps ? choose_steps(t) : list_points(t));

@@ -26,13 +26,17 @@ typedef struct l2k_coded_block {
     uint8_t *layer_passes;   /* per layer: passes in this and all earlier layers (packets/rate.h); NULL: all of them */
     uint32_t num_bytes;      /* without pass_bytes */
     uint8_t magnitude_bits;  /* of its largest magnitude; HT only */
-    uint8_t counted_bits;    /* HT: magnitude_bits when points of truncation were estimated (ht_encode.h) */
-    uint8_t cut, coded_cut;  /* HT: the point that is wanted, 0 = no passes; and that of the code */
-    double error;            /* HT: squared error left, in squared quantiser steps, if requested */
 } l2k_coded_block;
 
-/* HT: nothing is coded yet. */
-enum { L2K_NOT_CUT = 255 };
+/* Where an HT code-block is truncated (encoder). Not in the block, of which large pictures have many. */
+typedef struct l2k_block_truncation {
+    double error;               /* squared error left, in squared quantiser steps, if requested */
+    uint8_t counted_bits;       /* magnitude_bits when points were estimated (ht_encode.h) */
+    uint8_t point, coded_point; /* the point that is wanted, 0 = no passes; and that of the code */
+} l2k_block_truncation;
+
+/* Nothing is coded yet. */
+enum { L2K_NOT_CODED = 255 };
 
 /* A code-block to decode. */
 typedef struct l2k_received_block {
@@ -191,7 +195,8 @@ typedef struct l2k_tile {
     uint8_t magnitude_bound;    /* encoder: B that the HT blocks need (8.7.3 of T.814) */
     l2k_block_place *places;    /* encoder: the places of all code-blocks, from l2k_tile_list_blocks */
     size_t num_places;
-    uint8_t *layers; /* encoder: the layer_passes of all places, in order */
+    uint8_t *layers;                   /* encoder: the layer_passes of all places, in order */
+    l2k_block_truncation *truncations; /* encoder: of all places, while blocks are truncated */
     l2k_arena arena;
     l2k_arena contributions; /* of this image; encoder: planes of samples, and layers */
     l2k_arena passed;        /* decoder: unwanted precincts, from their first packet to their last */

@@ -215,6 +215,11 @@ static unsigned planes_of(const worker *w, const l2k_t1_block *block)
     return all ? l2k_log2(all) + 1 : 0;
 }
 
+static l2k_block_truncation *truncation_of(const l2k_block_batch *batch, const l2k_block_place *place)
+{
+    return &batch->truncations[place - batch->places];
+}
+
 /* Takes the arrays of a block's points, as if they were passes. */
 static l2k_status estimate(const l2k_block_batch *batch, const l2k_block_place *place, worker *w, l2k_arena *arena)
 {
@@ -236,7 +241,7 @@ static l2k_status estimate(const l2k_block_batch *batch, const l2k_block_place *
         bits = planes_of(w, &sampled);
     }
     const unsigned count = l2k_ht_num_points(bits);
-    coded->counted_bits = (uint8_t)bits;
+    truncation_of(batch, place)->counted_bits = (uint8_t)bits;
     place->block->num_passes = (uint8_t)count;
     if (bits > L2K_HT_MAX_BIT_PLANES)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "a sample lies outside its component's precision");
@@ -261,11 +266,11 @@ static l2k_status estimate(const l2k_block_batch *batch, const l2k_block_place *
 
 static l2k_ht_cut cut_of(const l2k_block_batch *batch, const l2k_block_place *place)
 {
-    const l2k_coded_block *coded = &place->block->coded;
     const unsigned passes = place->band->component->coding->ht_passes;
     if (batch->task == L2K_CODE_ALL)
         return (l2k_ht_cut){passes > 1, l2k_max_u32(passes, 1)};
-    return coded->cut ? l2k_ht_cut_at(coded->counted_bits, coded->cut) : (l2k_ht_cut){0, 0};
+    const l2k_block_truncation *t = truncation_of(batch, place);
+    return t->point ? l2k_ht_cut_at(t->counted_bits, t->point) : (l2k_ht_cut){0, 0};
 }
 
 /* The bit-planes that a packet header counts end with the plane of the cleanup pass. */
@@ -278,8 +283,9 @@ static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_pla
     const float *exact = block.type == L2K_COEFFICIENT_FLOAT32 ? block.coefficients : NULL;
     const size_t stride = block.stride;
     const float reciprocal = exact ? reciprocal_of(place) : 0;
-    l2k_ht_code code = {.magnitude_bits = coded->counted_bits};
-    if (batch->task == L2K_CODE_CUT && coded->cut == coded->coded_cut)
+    l2k_block_truncation *truncation = batch->task == L2K_CODE_CUT ? truncation_of(batch, place) : NULL;
+    l2k_ht_code code = {.magnitude_bits = truncation ? truncation->counted_bits : 0};
+    if (truncation && truncation->point == truncation->coded_point)
         return L2K_OK;
     L2K_TRY(take_encoder(context, w));
     w->encoder->next = (l2k_t1_block){0};
@@ -288,16 +294,18 @@ static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_pla
     if (batch->task == L2K_ESTIMATE)
         return estimate(batch, place, w, arena);
     const l2k_ht_cut cut = cut_of(batch, place);
-    if (exact && (cut.passes || batch->errors))
+    const bool errors = truncation && batch->errors;
+    if (exact && (cut.passes || errors))
         L2K_TRY(quantise(context, reciprocal, w, &block));
     if (cut.passes)
         L2K_TRY(l2k_ht_encode(w->encoder, &block, cut, batch->distortions, &code));
-    if (batch->errors)
-        coded->error = l2k_ht_measure_error(w->encoder, &block, cut, exact, stride, reciprocal);
+    if (errors)
+        truncation->error = l2k_ht_measure_error(w->encoder, &block, cut, exact, stride, reciprocal);
     place->block->num_planes = (uint8_t)(code.num_passes ? code.plane + 1 : 0);
     place->block->num_passes = (uint8_t)code.num_passes;
     coded->magnitude_bits = (uint8_t)code.magnitude_bits;
-    coded->coded_cut = coded->cut;
+    if (truncation)
+        truncation->coded_point = truncation->point;
     if (code.num_passes == 0)
         return L2K_OK;
     return l2k_mq_keep_code(context, code.bytes, code.passes, code.num_passes, batch->distortions, arena, coded);

@@ -74,6 +74,7 @@ l2k_block_batch l2k_batch_to_encode(const l2k_encode_request *request)
                              .distortions = request->distortions,
                              .errors = request->errors,
                              .task = request->task,
+                             .truncations = request->tile->truncations,
                              .distance = request->distance,
                              .units = request->units};
 }
