@@ -161,8 +161,7 @@ static l2k_status quantise(const l2k_context *context, float reciprocal, worker 
 
 /* ---- Estimates ----------------------------------------------------------------------------------------------- */
 
-/* Columns that are sampled together, and how many such groups of a row are left out at most for one that is not. */
-enum { GROUP = 16, SPARSEST = 4 };
+enum { GROUP = L2K_HT_COUNTED_GROUP };
 
 static void copy_group(const l2k_t1_block *from, size_t at, uint32_t count, int32_t *to)
 {
@@ -175,17 +174,15 @@ static void copy_group(const l2k_t1_block *from, size_t at, uint32_t count, int3
         memcpy(to, (const int32_t *)from->coefficients + at, count * sizeof *to);
 }
 
-/* A part of a block, about one in `distance`, quantised, as one long row of quads. Groups are left out in turn, so that
- * each line of samples is in some; if one in SPARSEST is too many, so are rows. */
+/* A part of a block, about one in `distance`, quantised, as one long row of quads. */
 static l2k_t1_block sample_block(const l2k_t1_block *from, uint32_t distance, float reciprocal, worker *w)
 {
-    const uint32_t groups = (from->width + GROUP - 1) / GROUP, down = l2k_max_u32(distance / SPARSEST, 1);
-    const uint32_t across = l2k_min_u32(l2k_min_u32(distance, SPARSEST), groups);
+    const l2k_ht_sampling every = l2k_ht_sampling_of(from->width, distance);
     const l2k_t1_block *next = &w->encoder->next;
     int32_t *copy = w->indices + 2 * L2K_HT_SAMPLES;
     l2k_t1_block to = {.coefficients = copy, .type = L2K_COEFFICIENT_INT32, .stride = L2K_HT_SAMPLES, .height = 2};
-    for (uint32_t y = 0; y < from->height; y += 2 * down)
-        for (uint32_t x = y / 2 / down % across * GROUP; x < from->width; x += across * GROUP) {
+    for (uint32_t y = 0; y < from->height; y += 2 * every.down)
+        for (uint32_t x = y / 2 / every.down % every.across * GROUP; x < from->width; x += every.across * GROUP) {
             const uint32_t count = l2k_min_u32(GROUP, from->width - x), even = (count + 1) & ~1u;
             for (uint32_t k = 0; k < 2; k++) {
                 int32_t *row = copy + k * to.stride + to.width;

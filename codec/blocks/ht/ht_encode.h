@@ -3,11 +3,9 @@
 #define L2K_CODEC_BLOCKS_HT_HT_ENCODE_H
 
 #include "base/cpu.h"
+#include "codec/blocks/ht/ht_estimate.h"
 #include "codec/blocks/ht/ht_tables.h"
 #include "codec/blocks/mq/t1.h"
-
-/* Most bit-planes of a magnitude. */
-#define L2K_HT_MAX_BIT_PLANES 31
 
 /* Quads across the widest code-block, with a margin on both sides for whole vectors. */
 enum { L2K_HT_QUADS_ACROSS = 512, L2K_HT_MARGIN = 16, L2K_HT_QUADS = L2K_HT_QUADS_ACROSS + 2 * L2K_HT_MARGIN };
@@ -59,11 +57,6 @@ typedef struct l2k_ht_encoder {
     l2k_ht_column columns[L2K_HT_STRIPE_COLUMNS]; /* (width + 2) x (stripes + 2) */
 } l2k_ht_encoder;
 
-/* Where a block's code ends: 1 the cleanup pass, on `plane`; 2 SigProp, 3 MagRef as well, on the plane below. */
-typedef struct l2k_ht_cut {
-    unsigned plane, passes;
-} l2k_ht_cut;
-
 typedef struct l2k_ht_code {
     unsigned magnitude_bits; /* bits of the largest magnitude */
     unsigned plane;          /* bit-plane of the cleanup pass */
@@ -72,12 +65,6 @@ typedef struct l2k_ht_code {
     l2k_pass passes[3];
 } l2k_ht_code;
 
-/* Counts by bit-plane, for a cleanup pass on that plane: what its length and gain depend on, and sums in any order. */
-typedef struct l2k_ht_counts {
-    uint32_t samples[L2K_HT_MAX_BIT_PLANES], quads[L2K_HT_MAX_BIT_PLANES]; /* significant ones */
-    uint32_t bits[L2K_HT_MAX_BIT_PLANES]; /* the quads' bounds U, for each significant sample */
-} l2k_ht_counts;
-
 /* Prepares an encoder, with the functions of context->cpu. */
 void l2k_ht_encoder_prepare(const l2k_context *context, l2k_ht_encoder *encoder);
 
@@ -85,28 +72,6 @@ void l2k_ht_encoder_prepare(const l2k_context *context, l2k_ht_encoder *encoder)
  * without a significant neighbour. Distortions cost time and are computed only if wanted. */
 l2k_status l2k_ht_encode(l2k_ht_encoder *encoder, const l2k_t1_block *block, l2k_ht_cut cut, bool want_distortion,
                          l2k_ht_code *code);
-
-/* Points of truncation of a block are numbered from 1 on: three for each bit-plane of its largest magnitude, the highest
- * first: its cleanup pass, with SigProp, with MagRef. There is a single one on plane 0. */
-static inline unsigned l2k_ht_num_points(unsigned magnitude_bits)
-{
-    return magnitude_bits ? 3 * magnitude_bits - 2 : 0;
-}
-
-static inline l2k_ht_cut l2k_ht_cut_at(unsigned magnitude_bits, unsigned point)
-{
-    return (l2k_ht_cut){magnitude_bits - 1 - (point - 1) / 3, 1 + (point - 1) % 3};
-}
-
-/* Estimates the bytes up to each point, and the squared error that they remove, in squared quantiser steps, from counts
- * of a block's samples. Points of more than `passes` passes equal the one before. */
-typedef struct l2k_ht_counted {
-    const l2k_ht_counts *counts;
-    unsigned magnitude_bits, passes;
-    bool reversible;
-    double scale, quads; /* the block's samples for each one counted; its quads */
-} l2k_ht_counted;
-void l2k_ht_estimate(const l2k_ht_counted *block, uint32_t *bytes, double *gains);
 
 /* ---- Functions for each instruction set (ht_encode_rows.c) ------------------------------------------------------ */
 
