@@ -169,6 +169,8 @@ static const line codings[] = {
     {"HT, 9/7, 2 bits a pixel", {.ht = true, .irreversible = true, .quality = STEP}},
     {"MQ, 9/7, 2 bits a pixel", {.irreversible = true, .quality = STEP}},
     {"MQ, 5/3, ratio 12", {.quality = RATIO, .value = 12}},
+    {"HT, 5/3, ratio 12", {.ht = true, .quality = RATIO, .value = 12}},
+    {"HT, 9/7, ratio 12", {.ht = true, .irreversible = true, .quality = RATIO, .value = 12}},
 };
 
 enum { CODINGS = sizeof codings / sizeof *codings, BLOCKS = 2 };
@@ -205,7 +207,7 @@ static bool prepare_coding(scene *e, const line *n, const codec *c, double *psnr
         return true;
     *k = n->coding;
     if (k->quality == RATIO && other) {
-        *k = (coding){.irreversible = true, .quality = PSNR, .value = *psnr};
+        *k = (coding){.ht = k->ht, .irreversible = true, .quality = PSNR, .value = *psnr};
         return *psnr > 0;
     }
     if (k->quality != STEP)

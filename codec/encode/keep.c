@@ -1,5 +1,5 @@
 /* Keeps the trees of the tiles from image to image, as long as images are cut and coded alike. Encoding by rows of
- * tiles keeps nothing, nor does the search for steps, which takes the coefficients of all tiles. */
+ * tiles keeps nothing, nor does truncation of HT code-blocks, which keeps the coefficients of all tiles. */
 #include "codec/encode/keep.h"
 
 #include <string.h>

@@ -30,7 +30,7 @@ static l2k_status set_up(l2k_encoder *encoder, const l2k_image *image, bool by_r
     l2k_encoding *e = &encoder->set_up;
     L2K_TRY(l2k_encode_setup(encoder, image, e));
     e->tile_steps = by_rows && e->finds_steps;
-    e->keeps_tiles = !by_rows && !l2k_encoding_truncates(e) && !e->changes;
+    e->keeps_tiles = !by_rows && (!l2k_encoding_truncates(e) || e->num_tiles == 1) && !e->changes;
     encoder->run.total = count_units(image);
     const uint32_t in_part = encoder->options[L2K_ENCODER_BY_TILE] ? 1 : l2k_tiles_across(&e->siz.grid);
     const uint32_t num_tiles = by_rows ? in_part : e->num_tiles;

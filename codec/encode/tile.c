@@ -93,8 +93,19 @@ static bool truncates(const l2k_tile *tile)
     return (first->style & L2K_STYLE_HT) && l2k_coding_wavelet(first)->quantised;
 }
 
-/* The request without the transform, which only `begin` needs. */
-static l2k_encode_request request_of(const l2k_encode_call *call, l2k_tile *tile)
+/* Whether the engine may make the packets: one tile, one layer, one tile-part. It adds at most one guard bit to two. */
+static bool takes_packets(const l2k_encoder *encoder)
+{
+    const l2k_encoding *e = &encoder->encoding;
+    const bool cuts = l2k_encoding_truncates(e);
+    const l2k_layer_targets *targets = cuts ? &e->truncation : &e->targets;
+    const bool psnr = targets->count && targets->kind != L2K_TARGET_RATIO && l2k_layers_need_distortions(targets);
+    return encoder->options[L2K_ENCODER_GUARD_BITS] == L2K_GUARD_BITS && !encoder->stream && e->num_tiles == 1 &&
+           e->coding.num_layers == 1 && !psnr && e->tile_parts == L2K_TILE_PARTS_ONE && !e->changes &&
+           !targets->component_bytes && (cuts || !targets->most_bytes);
+}
+
+l2k_encode_request l2k_encode_request_of(const l2k_encode_call *call, l2k_tile *tile)
 {
     const l2k_encoding *e = call->encoding;
     return (l2k_encode_request){.tile = tile,
@@ -103,6 +114,9 @@ static l2k_encode_request request_of(const l2k_encode_call *call, l2k_tile *tile
                                 .follows = e->blocks_follow,
                                 .truncates = truncates(tile),
                                 .recodes = l2k_encoding_truncates(e),
+                                .packets = l2k_encoding_truncates(e) && !call->blocks_on_host &&
+                                           takes_packets(call->encoder),
+                                .lengths = e->plt,
                                 .distortions = l2k_layers_need_distortions(&e->targets),
                                 .errors = e->truncation.count && e->truncation.kind == L2K_TARGET_PSNR,
                                 .task = call->task,
@@ -122,7 +136,7 @@ static uint32_t strip_samples(const l2k_encode_call *call)
 static l2k_status begin(const l2k_encode_call *call, l2k_engine *engine, l2k_engine_slot *slot, l2k_tile *tile)
 {
     const l2k_encoding *e = call->encoding;
-    l2k_encode_request request = request_of(call, tile);
+    l2k_encode_request request = l2k_encode_request_of(call, tile);
     l2k_plan_spec spec = {.direction = L2K_FORWARD,
                           .type = coefficient_type(tile),
                           .by_rows = !l2k_encoding_truncates(e),
@@ -227,21 +241,10 @@ void l2k_encode_provide_guard_bits(l2k_encoder *encoder)
     l2k_encode_add_guard_bits(encoder, true);
 }
 
-/* Whether the engine may make the packets: one tile, one layer, one tile-part. It adds at most one guard bit to two. */
-static bool takes_packets(const l2k_encoder *encoder)
-{
-    const l2k_encoding *e = &encoder->encoding;
-    const bool psnr = e->targets.kind != L2K_TARGET_RATIO && l2k_layers_need_distortions(&e->targets);
-    return encoder->options[L2K_ENCODER_GUARD_BITS] == L2K_GUARD_BITS && !encoder->stream && e->num_tiles == 1 &&
-           e->coding.num_layers == 1 && !l2k_encoding_truncates(e) && !psnr && e->tile_parts == L2K_TILE_PARTS_ONE &&
-           !e->changes && !l2k_targets_have_limits(&e->targets);
-}
-
 static l2k_status request_packets(const l2k_encode_call *call, l2k_encode_request *request)
 {
     const l2k_encoding *e = call->encoding;
     request->packets = true;
-    request->lengths = e->plt;
     if (!request->distortions)
         return L2K_OK;
     request->ratio = e->targets.targets[0];
@@ -251,7 +254,7 @@ static l2k_status request_packets(const l2k_encode_call *call, l2k_encode_reques
 static l2k_status end_work(void *opaque, bool again)
 {
     tile_work *w = opaque;
-    l2k_encode_request request = request_of(w->call, w->tile);
+    l2k_encode_request request = l2k_encode_request_of(w->call, w->tile);
     if (again)
         L2K_TRY(begin(w->call, w->engine, w->slot, w->tile));
     if (takes_packets(w->call->encoder) && l2k_is_off_host(w->tile->components[0].view))
@@ -271,7 +274,7 @@ l2k_status l2k_encode_end_tile(const l2k_encode_call *call, l2k_engine *engine, 
 
 l2k_status l2k_encode_strip(const l2k_encode_call *call, l2k_engine *engine, l2k_engine_slot *slot, l2k_tile *tile)
 {
-    const l2k_encode_request request = request_of(call, tile);
+    const l2k_encode_request request = l2k_encode_request_of(call, tile);
     L2K_TRY(l2k_encode_check_planes(call->encoding, call->area, call->planes));
     return l2k_engine_encode_strip(engine, slot, &request, call->planes);
 }
@@ -298,7 +301,7 @@ l2k_status l2k_encode_end_transform(const l2k_encode_call *call, l2k_engine *eng
 
 l2k_status l2k_encode_recode(const l2k_encode_call *call, l2k_engine *engine, l2k_tile *tile)
 {
-    const l2k_encode_request request = request_of(call, tile);
+    const l2k_encode_request request = l2k_encode_request_of(call, tile);
     L2K_TRY(l2k_engine_recode(engine, &request));
     return call->task == L2K_ESTIMATE ? L2K_OK : check_planes_coded(call->encoding->context, tile);
 }

@@ -15,8 +15,12 @@ typedef struct l2k_encode_call {
     bool in_strips;      /* `planes` come later (l2k_encode_strip) */
     l2k_block_task task; /* of l2k_encode_recode, and its distance */
     uint32_t distance;
-    bool advances; /* recoding is progress */
+    bool advances;       /* recoding is progress */
+    bool blocks_on_host; /* recoding is done on the host */
 } l2k_encode_call;
+
+/* The request without the transform, which only begin_tile needs. */
+l2k_encode_request l2k_encode_request_of(const l2k_encode_call *call, l2k_tile *tile);
 
 /* Builds the tile's tree and begins its transform in the slot. */
 l2k_status l2k_encode_begin_tile(const l2k_encode_call *call, l2k_engine *engine, const l2k_job *job);
@@ -39,7 +43,7 @@ l2k_status l2k_encode_check_block(const l2k_context *context, l2k_tile *tile, co
 void l2k_encode_provide_guard_bits(l2k_encoder *encoder);
 
 /* For coding the same coefficients more than once (truncation.c), in place of l2k_encode_end_tile: the transform ends,
- * with views on the host; the call's task is done with all blocks of a tile. */
+ * with views on the host; the call's task is done there with all blocks of a tile. */
 l2k_status l2k_encode_end_transform(const l2k_encode_call *call, l2k_engine *engine, const l2k_job *job);
 l2k_status l2k_encode_recode(const l2k_encode_call *call, l2k_engine *engine, l2k_tile *tile);
 

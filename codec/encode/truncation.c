@@ -21,12 +21,15 @@ typedef struct outcome {
 typedef struct truncation {
     l2k_encoder *encoder;
     l2k_encode_call call;
+    l2k_engine *engine; /* that codes the only tile off the host, in the slot; NULL: code-blocks are coded on the host */
+    l2k_engine_slot *slot;
+    bool done;         /* off the host */
     l2k_context quiet; /* without messages, for layers that are allocated again */
     uint32_t num_components;
     uint64_t samples;
     double most_bytes, component_bytes, least_error; /* the goals: infinite if not given, the last one negative */
     double expected_bytes;                           /* of the first prefix to code, as estimated */
-    l2k_slope_list list;
+    l2k_slope_list *list, own_list;
     size_t at;        /* the prefix of the list that is coded */
     size_t low, high; /* prefixes known to be within the goals, and beyond */
     outcome now, next;
@@ -34,7 +37,7 @@ typedef struct truncation {
     l2k_allocation allocation; /* of passes to layers */
 } truncation;
 
-/* ---- Transform ----------------------------------------------------------------------------------------------- */
+/* ---- Code-blocks --------------------------------------------------------------------------------------------- */
 
 /* Copies a component's coefficients, since the next tile gets the plan's memory. */
 static l2k_status keep_component(const l2k_context *context, l2k_tile *tile, l2k_tile_component *component)
@@ -53,26 +56,6 @@ static l2k_status keep_component(const l2k_context *context, l2k_tile *tile, l2k
     component->view = copy;
     return L2K_OK;
 }
-
-static l2k_status end_transform(truncation *t, l2k_worker_group *group, const l2k_job *job)
-{
-    l2k_tile *tile = &t->call.tiles[job->tile];
-    L2K_TRY(l2k_encode_end_transform(&t->call, &group->engine, job));
-    for (uint32_t c = 0; c < tile->num_components && t->encoder->num_tiles > 1; c++)
-        L2K_TRY(keep_component(t->call.encoding->context, tile, &tile->components[c]));
-    return L2K_OK;
-}
-
-static void transform_share(void *opaque, l2k_workers *workers, l2k_worker_group *group)
-{
-    truncation *t = opaque;
-    l2k_job job;
-    while (l2k_next_job(workers, group, &job))
-        l2k_end_job(workers, group, &job,
-                    job.begins ? l2k_encode_begin_tile(&t->call, &group->engine, &job) : end_transform(t, group, &job));
-}
-
-/* ---- Code-blocks --------------------------------------------------------------------------------------------- */
 
 static void code_share(void *opaque, l2k_workers *workers, l2k_worker_group *group)
 {
@@ -98,14 +81,27 @@ static uint32_t distance_of(const truncation *t, uint32_t most)
     return l2k_min_u32(1 + (uint32_t)(t->samples >> 20), most);
 }
 
+/* A request to the engine off the host, with the tile's present steps. */
+static l2k_encode_request request_off_host(truncation *t, uint32_t distance)
+{
+    t->call.task = L2K_CODE_CUT;
+    t->call.distance = distance;
+    l2k_tile_take_steps(&t->call.tiles[0]);
+    return l2k_encode_request_of(&t->call, &t->call.tiles[0]);
+}
+
 /* Estimates points of truncation, and lists them by slope. */
 static l2k_status list_points(truncation *t)
 {
     const l2k_context *context = t->call.encoding->context;
+    if (t->engine) {
+        const l2k_encode_request request = request_off_host(t, distance_of(t, 4));
+        return l2k_engine_estimate(t->engine, t->slot, &request, NULL, &t->list);
+    }
     L2K_TRY(run(t, L2K_ESTIMATE, distance_of(t, 4)));
     const double start = l2k_stage_start(context);
-    l2k_slopes_release(&t->list);
-    const l2k_status status = l2k_slopes_create(context, t->call.tiles, t->encoder->num_tiles, &t->list);
+    t->list = &t->own_list;
+    const l2k_status status = l2k_slopes_create(context, t->call.tiles, t->encoder->num_tiles, t->list);
     l2k_stage_end(context, L2K_STAGE_RATE, start);
     return status;
 }
@@ -122,10 +118,23 @@ static double coded_error(const truncation *t)
     return error;
 }
 
+static l2k_status code_off_host(truncation *t)
+{
+    const l2k_encode_request request = request_off_host(t, 1);
+    uint64_t bytes;
+    L2K_TRY(l2k_output_fixed_bytes(t->call.encoding, t->call.tiles, 1, true, &t->encoder->output,
+                                   &t->allocation.fixed_bytes));
+    L2K_TRY(l2k_engine_cut(t->engine, t->slot, &request, t->at, &bytes));
+    t->now.bytes = (double)(t->allocation.fixed_bytes + bytes);
+    return L2K_OK;
+}
+
 /* Codes all blocks whose points have changed, in layers, and measures them. */
 static l2k_status code(truncation *t)
 {
     const l2k_encoding *e = t->call.encoding;
+    if (t->engine)
+        return code_off_host(t);
     L2K_TRY(run(t, L2K_CODE_CUT, 1));
     t->now.error = t->least_error < 0 ? 0 : coded_error(t);
     t->encoder->encoding.targets.error = t->now.error;
@@ -208,15 +217,16 @@ static l2k_block_truncation *truncation_of(const truncation *t, const l2k_hull_s
     return &t->call.tiles[segment->tile].truncations[segment->block];
 }
 
-/* Moves a block over a segment of the list, and predicts the outcome; bytes a little worse than estimated. */
+/* Moves a block over a segment of the list, and predicts the outcome; bytes a little worse than estimated. Off the host
+ * the prefix says where blocks are truncated, and components have no limits. */
 static l2k_status step(truncation *t, size_t i, bool up)
 {
-    const double bytes_share = up ? 1.02 : -0.98;
-    L2K_TRY(l2k_slopes_sort(&t->list, i));
-    L2K_TRY(l2k_slopes_sort(&t->list, i + 1));
-    const l2k_hull_segment *segment = &t->list.segments[i];
+    const double bytes_share = up ? 1.05 : -0.95;
+    const l2k_hull_segment *segment;
+    L2K_TRY(l2k_slopes_segment(t->list, i, &segment));
     const l2k_block_place *place = &t->call.tiles[segment->tile].places[segment->block];
-    truncation_of(t, segment)->point = up ? segment->passes : segment->before;
+    if (!t->engine)
+        truncation_of(t, segment)->point = up ? segment->passes : segment->before;
     t->next.bytes += bytes_share * segment->bytes;
     t->next.components[place->band->component->index] += bytes_share * segment->bytes;
     t->next.error -= (up ? 1 : -1) * segment->slope * segment->bytes;
@@ -235,15 +245,15 @@ static void start_at(truncation *t, size_t end)
 {
     t->at = end;
     t->low = 0;
-    t->high = t->list.count + 1;
-    for (uint32_t i = 0; i < t->encoder->num_tiles; i++)
+    t->high = t->list->count + 1;
+    for (uint32_t i = 0; i < t->encoder->num_tiles && !t->engine; i++)
         for (size_t k = 0; k < t->call.tiles[i].num_places; k++) {
             t->call.tiles[i].truncations[k].point = 0;
             t->call.tiles[i].truncations[k].coded_point = L2K_NOT_CODED;
         }
-    for (size_t i = 0; i < end; i++) {
-        l2k_block_truncation *block = truncation_of(t, &t->list.segments[i]);
-        block->point = (uint8_t)l2k_max_u32(block->point, t->list.segments[i].passes);
+    for (size_t i = 0; i < end && !t->engine; i++) {
+        l2k_block_truncation *block = truncation_of(t, &t->list->segments[i]);
+        block->point = (uint8_t)l2k_max_u32(block->point, t->list->segments[i].passes);
     }
 }
 
@@ -264,8 +274,8 @@ static l2k_status other_bytes(truncation *t, double *bytes)
 /* The first prefix to code. */
 static l2k_status guess(truncation *t)
 {
-    const l2k_slope_bin *bin = t->list.bins, *last = bin + L2K_SLOPE_BINS;
-    double others, error = t->list.distortion;
+    const l2k_slope_bin *bin = t->list->bins, *last = bin + L2K_SLOPE_BINS;
+    double others, error = t->list->distortion;
     L2K_TRY(other_bytes(t, &others));
     for (; bin < last && (double)bin[1].bytes + others <= t->expected_bytes && error >= t->least_error; bin++)
         error -= bin->gain;
@@ -319,11 +329,13 @@ static l2k_status try_segment(truncation *t, const l2k_hull_segment *segment)
 static l2k_status fill_up(truncation *t)
 {
     enum { TRIES = 64 };
-    const double share = t->list.count > L2K_FEW_SEGMENTS ? 0.003 : 0.001;
-    for (size_t i = t->at, last = i + TRIES; i < t->list.count && i < last && !is_near(t, share); i++) {
-        L2K_TRY(l2k_slopes_sort(&t->list, i));
-        L2K_TRY(l2k_slopes_sort(&t->list, i + 1));
-        L2K_TRY(try_segment(t, &t->list.segments[i]));
+    const double share = t->list->count > L2K_FEW_SEGMENTS ? 0.003 : 0.001;
+    if (t->engine)
+        return t->at == t->list->count || is_near(t, share) ? L2K_OK : L2K_ERROR_UNSUPPORTED;
+    for (size_t i = t->at, last = i + TRIES; i < t->list->count && i < last && !is_near(t, share); i++) {
+        const l2k_hull_segment *segment;
+        L2K_TRY(l2k_slopes_segment(t->list, i, &segment));
+        L2K_TRY(try_segment(t, segment));
     }
     return code(t);
 }
@@ -378,7 +390,7 @@ static void set_steps(truncation *t, double base)
 }
 
 /* Bytes and error at base steps an octave apart, as logarithms, with a margin at both ends. */
-enum { OCTAVES = 31 };
+enum { OCTAVES = L2K_PLANE_SUMS };
 typedef struct curve {
     double at[OCTAVES + 3];
 } curve;
@@ -398,30 +410,37 @@ static void extend(curve *c)
 }
 
 /* Adds what the cleanup pass on each plane takes and leaves. */
-static void add_block(const l2k_block *block, double weight, curve *bytes, curve *error)
+static void add_block(const l2k_block *block, double weight, uint64_t *bytes, double *error)
 {
     const l2k_coded_block *coded = &block->coded;
     for (unsigned i = 0, point = block->num_passes; i < OCTAVES && point > 0; i++, point -= l2k_min_u32(point, 3)) {
-        bytes->at[i + 1] += coded->pass_bytes[point - 1];
-        error->at[i + 1] +=
-            weight * (coded->pass_distortion[block->num_passes - 1] - coded->pass_distortion[point - 1]);
+        bytes[i] += coded->pass_bytes[point - 1];
+        error[i] += weight * (coded->pass_distortion[block->num_passes - 1] - coded->pass_distortion[point - 1]);
     }
     for (unsigned i = (block->num_passes + 2) / 3; block->num_passes && i < OCTAVES; i++)
-        error->at[i + 1] += weight * coded->pass_distortion[block->num_passes - 1];
+        error[i] += weight * coded->pass_distortion[block->num_passes - 1];
 }
 
+/* At the present steps, which are fine. Errors are unknown off the host, where no goal needs them. */
 static l2k_status measure_octaves(truncation *t, curve *bytes, curve *error)
 {
-    double others;
+    uint64_t planes[OCTAVES] = {0};
+    double others, left[OCTAVES] = {0};
     L2K_TRY(other_bytes(t, &others));
-    for (uint32_t i = 0; i < t->encoder->num_tiles; i++) {
+    if (t->engine) {
+        const l2k_encode_request request = request_off_host(t, distance_of(t, 8));
+        L2K_TRY(l2k_engine_estimate(t->engine, t->slot, &request, planes, NULL));
+    } else {
+        L2K_TRY(run(t, L2K_ESTIMATE, distance_of(t, 8)));
+    }
+    for (uint32_t i = 0; i < t->encoder->num_tiles && !t->engine; i++) {
         const l2k_tile *tile = &t->call.tiles[i];
         for (size_t k = 0; k < tile->num_places; k++)
-            add_block(tile->places[k].block, l2k_distortion_weight(tile, tile->places[k].band), bytes, error);
+            add_block(tile->places[k].block, l2k_distortion_weight(tile, tile->places[k].band), planes, left);
     }
-    for (unsigned i = 1; i <= OCTAVES; i++) {
-        bytes->at[i] = log(bytes->at[i] + others);
-        error->at[i] = log(fmax(error->at[i], 1e-30));
+    for (unsigned i = 0; i < OCTAVES; i++) {
+        bytes->at[i + 1] = log((double)planes[i] + others);
+        error->at[i + 1] = t->least_error < 0 ? 0 : log(fmax(left[i], 1e-30));
     }
     extend(bytes);
     extend(error);
@@ -439,38 +458,52 @@ static double solve(const curve *bytes, const curve *error, double bytes_goal, d
     return high;
 }
 
-/* Codes some blocks with their cleanup pass on plane 1: how much larger all would be than the goal. With steps that
- * correct this, about these passes are coded first. */
-static l2k_status sample_blocks(truncation *t, double *excess)
+/* Codes one in `distance` of the blocks with its cleanup pass on plane 1. */
+static l2k_status sample_on_host(truncation *t, uint32_t distance, l2k_block_sample *sample)
 {
-    enum { SAMPLES = 96, LEAST_DISTANCE = 2, MOST_DISTANCE = 12 };
-    double all, estimated = 1, coded = 1;
-    size_t count = 0, number = 0;
-    L2K_TRY(other_bytes(t, &all));
-    for (uint32_t i = 0; i < t->encoder->num_tiles; i++)
-        count += t->call.tiles[i].num_places;
-    const size_t distance = count / SAMPLES < LEAST_DISTANCE  ? LEAST_DISTANCE
-                            : count / SAMPLES > MOST_DISTANCE ? MOST_DISTANCE
-                                                              : count / SAMPLES;
+    size_t number = 0;
     for (uint32_t i = 0; i < t->encoder->num_tiles; i++)
         for (size_t k = 0; k < t->call.tiles[i].num_places; k++) {
             const l2k_block *block = t->call.tiles[i].places[k].block;
             const unsigned point = block->num_passes > 3 ? block->num_passes - 3u : 0;
-            const double bytes = point ? block->coded.pass_bytes[point - 1] : 0;
+            const uint32_t bytes = point ? block->coded.pass_bytes[point - 1] : 0;
             const bool chosen = number++ % distance == distance / 2;
             t->call.tiles[i].truncations[k].point = (uint8_t)(chosen ? point : 0);
             t->call.tiles[i].truncations[k].coded_point = L2K_NOT_CODED;
-            estimated += chosen ? bytes : 0;
-            all += bytes;
+            sample->estimated += chosen ? bytes : 0;
+            sample->all += bytes;
         }
     L2K_TRY(run(t, L2K_CODE_CUT, 1));
     for (uint32_t i = 0; i < t->encoder->num_tiles; i++)
         for (size_t k = 0; k < t->call.tiles[i].num_places; k++) {
             const l2k_block *block = t->call.tiles[i].places[k].block;
-            coded += l2k_bytes_of_passes(block, block->num_passes);
+            sample->coded += l2k_bytes_of_passes(block, block->num_passes);
         }
-    *excess = all / t->most_bytes * coded / estimated;
-    t->expected_bytes = all;
+    return L2K_OK;
+}
+
+/* How much larger than the goal all blocks with their cleanup pass on plane 1 would be, judged by some of them. With
+ * steps that correct this, about these passes are coded first. */
+static l2k_status sample_blocks(truncation *t, double *excess)
+{
+    enum { SAMPLES = 96, LEAST_DISTANCE = 2, MOST_DISTANCE = 12 };
+    l2k_block_sample sample = {0};
+    double others;
+    size_t count = 0;
+    L2K_TRY(other_bytes(t, &others));
+    for (uint32_t i = 0; i < t->encoder->num_tiles; i++)
+        count += t->call.tiles[i].num_places;
+    const uint32_t distance = count / SAMPLES < LEAST_DISTANCE  ? LEAST_DISTANCE
+                              : count / SAMPLES > MOST_DISTANCE ? MOST_DISTANCE
+                                                                : (uint32_t)(count / SAMPLES);
+    if (t->engine) {
+        const l2k_encode_request request = request_off_host(t, distance);
+        L2K_TRY(l2k_engine_sample(t->engine, t->slot, &request, &sample));
+    } else {
+        L2K_TRY(sample_on_host(t, distance, &sample));
+    }
+    t->expected_bytes = others + (double)sample.all;
+    *excess = t->expected_bytes / t->most_bytes * (double)(sample.coded + 1) / (double)(sample.estimated + 1);
     return L2K_OK;
 }
 
@@ -483,7 +516,6 @@ static l2k_status choose_steps(truncation *t)
     double excess = 1;
     curve bytes = {0}, error = {0};
     set_steps(t, finest);
-    L2K_TRY(run(t, L2K_ESTIMATE, distance_of(t, 8)));
     L2K_TRY(measure_octaves(t, &bytes, &error));
     const double octave = solve(&bytes, &error, bytes_goal, error_goal);
     set_steps(t, fmax(finest, finest * exp2(octave) / 2));
@@ -507,6 +539,67 @@ static l2k_status take_truncations(const l2k_context *context, l2k_tile *tile)
     return L2K_OK;
 }
 
+static l2k_status search(truncation *t)
+{
+    const l2k_encoding *e = t->call.encoding;
+    t->call.advances = false;
+    t->samples = 0;
+    for (uint32_t i = 0; i < t->encoder->num_tiles; i++) {
+        t->samples += l2k_tile_samples(&t->call.tiles[i]);
+        if (!t->engine)
+            L2K_TRY(take_truncations(e->context, &t->call.tiles[i]));
+    }
+    set_goals(t);
+    t->expected_bytes = t->most_bytes;
+    L2K_TRY(e->finds_steps ? choose_steps(t) : list_points(t));
+    L2K_TRY(guess(t));
+    return trim(t);
+}
+
+/* Does all of it where the coefficients are, up to packets. */
+static l2k_status search_off_host(truncation *t, l2k_engine *engine, l2k_engine_slot *slot)
+{
+    t->engine = engine;
+    t->slot = slot;
+    l2k_status status = search(t);
+    if (status == L2K_OK) {
+        const l2k_encode_request request = request_off_host(t, 1);
+        status = l2k_engine_finish_encode(engine, slot, &request, &t->encoder->output.packets);
+    }
+    if (status != L2K_OK)
+        l2k_engine_finish_transform(slot);
+    t->done = status == L2K_OK;
+    t->engine = NULL;
+    t->call.advances = true;
+    return status;
+}
+
+/* What the engine cannot do off the host, or fails to do with AUTO, is done again on the host. */
+static l2k_status end_transform(truncation *t, l2k_worker_group *group, const l2k_job *job)
+{
+    l2k_tile *tile = &t->call.tiles[job->tile];
+    if (l2k_is_off_host(tile->components[0].view)) {
+        const l2k_status status = search_off_host(t, &group->engine, job->slot);
+        if (status != L2K_ERROR_UNSUPPORTED && !l2k_engine_may_try_again(&group->engine, status))
+            return status;
+        t->call.blocks_on_host = true;
+        L2K_TRY(l2k_encode_begin_tile(&t->call, &group->engine, job));
+    }
+    L2K_TRY(l2k_encode_end_transform(&t->call, &group->engine, job));
+    for (uint32_t c = 0; c < tile->num_components && t->encoder->num_tiles > 1; c++)
+        L2K_TRY(keep_component(t->call.encoding->context, tile, &tile->components[c]));
+    return L2K_OK;
+}
+
+static void transform_share(void *opaque, l2k_workers *workers, l2k_worker_group *group)
+{
+    truncation *t = opaque;
+    l2k_job job;
+    while (l2k_next_job(workers, group, &job))
+        l2k_end_job(workers, group, &job,
+                    job.begins ? l2k_encode_begin_tile(&t->call, &group->engine, &job) : end_transform(t, group, &job));
+}
+
 static l2k_status truncate_blocks(truncation *t)
 {
     const l2k_encoding *e = t->call.encoding;
@@ -517,16 +610,8 @@ static l2k_status truncate_blocks(truncation *t)
     if (!t->now.components || !t->next.components || !t->bytes)
         return l2k_fail(e->context, L2K_ERROR_MEMORY, "out of memory for rate control");
     L2K_TRY(l2k_workers_run(&t->encoder->workers, t->encoder->num_tiles, transform_share, t));
-    t->call.advances = false;
-    for (uint32_t i = 0; i < t->encoder->num_tiles; i++) {
-        t->samples += l2k_tile_samples(&t->call.tiles[i]);
-        L2K_TRY(take_truncations(e->context, &t->call.tiles[i]));
-    }
-    set_goals(t);
-    t->expected_bytes = t->most_bytes;
-    L2K_TRY(e->finds_steps ? choose_steps(t) : list_points(t));
-    L2K_TRY(guess(t));
-    L2K_TRY(trim(t));
+    if (!t->done)
+        L2K_TRY(search(t));
     return l2k_encode_layers(t->encoder, &t->allocation);
 }
 
@@ -546,13 +631,13 @@ static void check(const truncation *t)
 l2k_status l2k_encode_truncated(l2k_encoder *encoder, const l2k_encode_call *call, l2k_allocation *allocation)
 {
     const l2k_context *context = call->encoding->context;
-    truncation t = {.encoder = encoder, .call = *call, .quiet = *context, .list = {.context = context}};
+    truncation t = {.encoder = encoder, .call = *call, .quiet = *context, .own_list = {.context = context}};
     t.quiet.hooks.message = NULL;
     const l2k_status status = truncate_blocks(&t);
     if (status == L2K_OK)
         check(&t);
     *allocation = t.allocation;
-    l2k_slopes_release(&t.list);
+    l2k_slopes_release(&t.own_list);
     l2k_release(context, t.now.components);
     l2k_release(context, t.next.components);
     l2k_release(context, t.bytes);

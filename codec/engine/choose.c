@@ -145,15 +145,15 @@ static l2k_status plan_slot(const l2k_engine *engine, l2k_engine_slot *slot, con
 
 /* ---- What fails is done again -------------------------------------------------------------------------------- */
 
-static bool may_be_done_again(l2k_backend backend, l2k_status status)
+bool l2k_engine_may_try_again(const l2k_engine *engine, l2k_status status)
 {
-    return status != L2K_OK && status != L2K_ERROR_CANCELLED && backend == L2K_BACKEND_AUTO;
+    return status != L2K_OK && status != L2K_ERROR_CANCELLED && engine->backend == L2K_BACKEND_AUTO;
 }
 
 /* Drops the slot's plan, so that its next one will be on the CPU. Code of other tiles stays. */
 static bool falls_back(const l2k_engine *engine, l2k_engine_slot *slot, l2k_status status)
 {
-    if (!may_be_done_again(engine->backend, status) || !l2k_engine_has_left_host(slot))
+    if (!l2k_engine_may_try_again(engine, status) || !l2k_engine_has_left_host(slot))
         return false;
     l2k_choice_fall_back(&engine->context, status);
     l2k_plan_free(slot->plan);
@@ -258,6 +258,24 @@ l2k_status l2k_engine_finish_encode(l2k_engine *engine, l2k_engine_slot *slot, c
 l2k_status l2k_engine_recode(l2k_engine *engine, const l2k_encode_request *request)
 {
     return l2k_engine_cpu.recode(engine, request);
+}
+
+l2k_status l2k_engine_estimate(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
+                               uint64_t *planes, struct l2k_slope_list **list)
+{
+    return table_of(engine, slot)->estimate(engine, slot, request, planes, list);
+}
+
+l2k_status l2k_engine_sample(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
+                             l2k_block_sample *sample)
+{
+    return table_of(engine, slot)->sample(engine, slot, request, sample);
+}
+
+l2k_status l2k_engine_cut(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request, size_t prefix,
+                          uint64_t *bytes)
+{
+    return table_of(engine, slot)->cut(engine, slot, request, prefix, bytes);
 }
 
 void l2k_engine_forget(l2k_engine *engine)

@@ -26,7 +26,8 @@ typedef struct l2k_encode_request {
     bool interleaved;          /* the first three planes are interleaved pixels */
     bool follows;              /* code-blocks may be coded where the transform runs */
     bool truncates;            /* quantise as in E.2, in the plan or in the block coder */
-    bool recodes;              /* code-blocks are coded more than once, on the host: coefficients stay unquantised */
+    bool recodes;              /* code-blocks are coded more than once, on the host, or with `packets` where they are:
+                                  coefficients stay unquantised */
     bool distortions, errors;  /* of code-blocks, as `task` and `distance` (codec/blocks/block_coder.h) */
     l2k_block_task task;
     uint32_t distance;
@@ -49,6 +50,16 @@ typedef struct l2k_made_packets {
 } l2k_made_packets;
 
 enum { L2K_PACKETS_FRONT = 1 << 16, L2K_PACKETS_BACK = 64 };
+
+struct l2k_slope_list; /* codec/packets/slopes.h */
+
+/* Bytes of code-blocks with their cleanup pass on plane 1: as estimated, of all and of some; of these as coded. */
+typedef struct l2k_block_sample {
+    uint64_t all, estimated, coded;
+} l2k_block_sample;
+
+/* Bit-planes that have a sum of the cleanup passes on them. */
+enum { L2K_PLANE_SUMS = 31 };
 
 /* A tile to decode. */
 typedef struct l2k_decode_request {
@@ -96,6 +107,17 @@ typedef struct l2k_engine_table {
     /* Does the request's task with the code-blocks of complete views on the host; needs no slot. The CPU's alone. */
     l2k_status (*recode)(l2k_engine *engine, const l2k_encode_request *request);
     l2k_status (*begin_decode)(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request);
+    /* Truncate HT code-blocks where their coefficients are, before finish_encode, with a request of `recodes` and
+     * `packets`. estimate: from one in `distance` of the samples, the bytes of the cleanup passes on each plane (added
+     * to `planes`), or a list of all points by slope, which the engine keeps. sample: one in `distance` of the blocks.
+     * cut: codes blocks up to the end of a prefix of the list, and returns the bytes of packets, with `lengths` also
+     * those of PLT. L2K_ERROR_UNSUPPORTED, without a message: only the host can do it. NULL: see `codes`. */
+    l2k_status (*estimate)(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
+                           uint64_t *planes, struct l2k_slope_list **list);
+    l2k_status (*sample)(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
+                         l2k_block_sample *sample);
+    l2k_status (*cut)(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request, size_t prefix,
+                      uint64_t *bytes);
     /* A strip of a plan by rows: forward its samples, then the code-blocks that it completes; inverse the code-blocks
      * that it reads, then its samples. NULL: no plan runs by rows. */
     l2k_status (*encode_strip)(l2k_engine *engine, l2k_plan *plan, const l2k_encode_request *request);
@@ -155,6 +177,7 @@ void l2k_engine_release(l2k_engine *engine);
 /* Calls `work`. If that fails on a processor that AUTO has chosen, calls it again for the CPU, with `again` set, from
  * the tile's samples or bytes. A note says so the first time. */
 typedef l2k_status l2k_engine_work(void *tile, bool again);
+bool l2k_engine_may_try_again(const l2k_engine *engine, l2k_status status);
 l2k_status l2k_engine_try(const l2k_engine *engine, l2k_engine_slot *slot, l2k_engine_work *work, void *tile);
 
 /* Encoding. `begin` starts from samples and returns once work runs asynchronously; `finish` yields code-blocks or
@@ -166,6 +189,13 @@ l2k_status l2k_engine_finish_transform(l2k_engine_slot *slot);
 l2k_status l2k_engine_encode_strip(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
                                    const l2k_plane *planes);
 l2k_status l2k_engine_recode(l2k_engine *engine, const l2k_encode_request *request);
+/* Off the host, as in the table. */
+l2k_status l2k_engine_estimate(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
+                               uint64_t *planes, struct l2k_slope_list **list);
+l2k_status l2k_engine_sample(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
+                             l2k_block_sample *sample);
+l2k_status l2k_engine_cut(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request, size_t prefix,
+                          uint64_t *bytes);
 
 /* Decoding. `prepare` makes the slot's plan and views; `begin` decodes the code-blocks into them and starts the inverse
  * transform; `finish` waits for it. After `prepare`, *on_host says whether samples will be on the host although the

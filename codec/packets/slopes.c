@@ -186,6 +186,14 @@ l2k_status l2k_slopes_sort(l2k_slope_list *list, size_t at)
     return at > bin->start && at < list->count ? sort_bin(list, bin) : L2K_OK;
 }
 
+l2k_status l2k_slopes_segment(l2k_slope_list *list, size_t at, const l2k_hull_segment **segment)
+{
+    l2k_slope_bin *bin = &list->bins[l2k_slopes_bin(list, at)];
+    L2K_TRY(sort_bin(list, bin));
+    *segment = &bin->segments[at - bin->start];
+    return L2K_OK;
+}
+
 l2k_status l2k_slopes_bytes(l2k_slope_list *list, size_t at, uint64_t *bytes)
 {
     const l2k_slope_bin *bin = &list->bins[l2k_slopes_bin(list, at)];

@@ -44,9 +44,12 @@ void l2k_slopes_release(l2k_slope_list *list);
 /* The bin of a position, up to `count`. */
 size_t l2k_slopes_bin(const l2k_slope_list *list, size_t at);
 
-/* Sorts the bin of a position; segments of other bins are already in theirs. Errors, here and in the next two
+/* Sorts the bin of a position; segments of other bins are already in theirs. Errors, here and in the next three
  * functions: those of `load`. */
 l2k_status l2k_slopes_sort(l2k_slope_list *list, size_t at);
+
+/* The segment at a position, in its place. */
+l2k_status l2k_slopes_segment(l2k_slope_list *list, size_t at, const l2k_hull_segment **segment);
 
 /* The bytes of all segments before a position. */
 l2k_status l2k_slopes_bytes(l2k_slope_list *list, size_t at, uint64_t *bytes);

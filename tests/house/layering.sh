@@ -40,7 +40,7 @@ BEGIN {
     row["codec/engine/cuda/mq"] = row["codec/engine/cuda/blocks"] " codec/blocks/mq codec/engine/cuda/blocks"
     row["codec/engine/cuda/ht"] = row["codec/engine/cuda/mq"] " codec/blocks/ht"
     row["codec/engine/cuda/coder"] = row["codec/engine/cuda/ht"] " codec/engine/cuda/mq codec/engine/cuda/ht"
-    row["codec/engine/cuda/packets"] = row["codec/engine/cuda/blocks"] " codec/packets codec/engine codec/engine/cuda/blocks codec/engine/cuda/coder"
+    row["codec/engine/cuda/packets"] = row["codec/engine/cuda/blocks"] " codec/packets codec/engine codec/engine/cuda/blocks codec/engine/cuda/ht codec/engine/cuda/coder"
     row["codec/engine/cuda"] = row["codec/engine/cpu"] " codec/engine/cpu codec/engine/cuda/blocks codec/engine/cuda/coder codec/engine/cuda/packets"
     row["codec/engine/opencl"] = row["codec/engine/cpu"] " codec/engine/cpu codec/blocks/mq codec/blocks/ht transform/opencl"
     row["codec/run"] = stages " codec/tile codec/engine"

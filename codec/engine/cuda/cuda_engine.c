@@ -38,7 +38,7 @@ static l2k_status coder_of(l2k_engine *engine, unsigned style, l2k_block_coder *
 static bool codes(unsigned style, const l2k_encode_request *request)
 {
     (void)style;
-    return !request || !request->recodes;
+    return !request || !request->recodes || request->packets;
 }
 
 /* ---- Encoding ------------------------------------------------------------------------------------------------ */
@@ -56,48 +56,72 @@ static l2k_status begin_encode(l2k_engine *engine, l2k_engine_slot *slot, const 
     return l2k_plan_begin(slot->plan, request->planes);
 }
 
-/* Codes the coefficients and brings the packets' bytes to host memory; or *done is false. */
-static l2k_status make_packets(l2k_engine *engine, l2k_block_coder *coder, const l2k_plan *plan,
-                               const l2k_encode_request *request, const l2k_cuda_batch *batch, l2k_made_packets *made,
-                               bool *done)
+/* A tile's code-blocks, as a source of packets. */
+typedef struct tile_source {
+    l2k_cuda_batch more;
+    l2k_block_batch batch;
+    bool blocks_are_here;
+    l2k_cuda_packet_source packets;
+} tile_source;
+
+static l2k_status open_source(l2k_engine *engine, const l2k_plan *plan, const l2k_encode_request *request,
+                              tile_source *s)
 {
-    cuda_state *s = engine->state;
-    l2k_cuda_batch more = *batch;
-    more.stays = true;
-    l2k_block_batch staying = l2k_batch_to_encode(request);
-    staying.engine = &more;
-    bool blocks_are_here = false;
-    l2k_cuda_packet_source from = {.coder = coder,
-                                   .batch = &staying,
-                                   .more = &more,
+    *s = (tile_source){.more = {.stream = l2k_plan_stream(plan), .same = request->list, .stays = request->packets},
+                       .batch = l2k_batch_to_encode(request),
+                       .packets = {.batch = &s->batch,
+                                   .more = &s->more,
                                    .tile = request->tile,
                                    .lengths = request->lengths,
                                    .ratio = request->ratio,
                                    .fixed_bytes = request->fixed_bytes,
-                                   .blocks_are_here = &blocks_are_here};
-    from.coefficients = l2k_plan_coefficient_memory(plan, &from.coefficient_bytes);
-    if (!s->maker)
-        L2K_TRY(l2k_cuda_packet_maker_create(&engine->context, &s->maker));
-    L2K_TRY(l2k_cuda_make_packets(s->maker, &from, made));
-    *done = made->bytes || blocks_are_here;
-    return L2K_OK;
+                                   .blocks_are_here = &s->blocks_are_here}};
+    s->batch.engine = &s->more;
+    s->more.idle = l2k_plan_idle_memory(plan, &s->more.idle_bytes);
+    s->packets.coefficients = l2k_plan_coefficient_memory(plan, &s->packets.coefficient_bytes);
+    L2K_TRY(coder_of(engine, request->tile->coding->components[0].style, &s->packets.coder));
+    cuda_state *state = engine->state;
+    return !request->packets || state->maker ? L2K_OK : l2k_cuda_packet_maker_create(&engine->context, &state->maker);
 }
 
 static l2k_status code(l2k_engine *engine, const l2k_plan *plan, const l2k_encode_request *request,
                        l2k_made_packets *made)
 {
-    l2k_cuda_batch more = {.stream = l2k_plan_stream(plan), .same = request->list};
-    l2k_block_batch batch = l2k_batch_to_encode(request);
-    l2k_block_coder *coder;
-    bool done = false;
-    batch.engine = &more;
-    more.idle = l2k_plan_idle_memory(plan, &more.idle_bytes);
-    L2K_TRY(coder_of(engine, request->tile->coding->components[0].style, &coder));
+    tile_source s;
+    L2K_TRY(open_source(engine, plan, request, &s));
+    const cuda_state *state = engine->state;
     if (l2k_is_timed(&engine->context)) /* the transform must not count as tier-1 */
-        L2K_TRY(l2k_device_wait(&engine->context, more.stream));
+        L2K_TRY(l2k_device_wait(&engine->context, s.more.stream));
+    if (request->packets && request->recodes)
+        return l2k_cuda_packets_deliver(state->maker, &s.packets, made);
     if (request->packets)
-        L2K_TRY(make_packets(engine, coder, plan, request, &more, made, &done));
-    return done ? L2K_OK : l2k_code_blocks(engine, coder, &batch);
+        L2K_TRY(l2k_cuda_make_packets(state->maker, &s.packets, made));
+    s.more.stays = false;
+    return made->bytes || s.blocks_are_here ? L2K_OK : l2k_code_blocks(engine, s.packets.coder, &s.batch);
+}
+
+static l2k_status estimate(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
+                           uint64_t *planes, struct l2k_slope_list **list)
+{
+    tile_source s;
+    L2K_TRY(open_source(engine, slot->plan, request, &s));
+    return l2k_cuda_packets_estimate(((cuda_state *)engine->state)->maker, &s.packets, planes, list);
+}
+
+static l2k_status sample(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
+                         l2k_block_sample *sums)
+{
+    tile_source s;
+    L2K_TRY(open_source(engine, slot->plan, request, &s));
+    return l2k_cuda_packets_sample(((cuda_state *)engine->state)->maker, &s.packets, sums);
+}
+
+static l2k_status cut(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request, size_t prefix,
+                      uint64_t *bytes)
+{
+    tile_source s;
+    L2K_TRY(open_source(engine, slot->plan, request, &s));
+    return l2k_cuda_packets_cut(((cuda_state *)engine->state)->maker, &s.packets, prefix, bytes);
 }
 
 /* The coder works behind the plan, in its stream. */
@@ -171,6 +195,9 @@ const l2k_engine_table l2k_engine_cuda = {
     .codes = codes,
     .begin_encode = begin_encode,
     .finish_encode = finish_encode,
+    .estimate = estimate,
+    .sample = sample,
+    .cut = cut,
     .begin_decode = begin_decode,
     .forget = forget,
     .send = send,

@@ -83,20 +83,22 @@ typedef struct l2k_cuda_list_key {
     const void *base, *device;
     l2k_coefficient_type type;
     bool distortions;
+    l2k_block_task task;
 } l2k_cuda_list_key;
 
 static inline l2k_cuda_list_key l2k_cuda_key_of(const l2k_cuda_blocks *blocks)
 {
     const l2k_block_batch *batch = &blocks->batch;
     const l2k_coefficients *view = batch->places[0].band->component->view;
-    return (l2k_cuda_list_key){blocks->more.same, view->base, blocks->device.at, view->type, batch->distortions};
+    return (l2k_cuda_list_key){blocks->more.same, view->base,         blocks->device.at,
+                               view->type,        batch->distortions, batch->task};
 }
 
 static inline bool l2k_cuda_is_listed(const l2k_cuda_blocks *blocks, const l2k_cuda_list_key *own)
 {
     const l2k_cuda_list_key key = l2k_cuda_key_of(blocks);
     return key.same && key.same == own->same && key.base == own->base && key.device == own->device &&
-           key.type == own->type && key.distortions == own->distortions;
+           key.type == own->type && key.distortions == own->distortions && key.task == own->task;
 }
 
 /* Prefetches a block a few places ahead of block i: a frame's blocks take megabytes and have left the cache since their

@@ -113,6 +113,7 @@ static void free_coder(l2k_block_coder *coder)
         return;
     if (c->is_ht) {
         l2k_ht_cuda_free_lists(&c->ht.lists);
+        l2k_cuda_release(&c->ht.encoding.estimated);
     } else {
         l2k_cuda_blocks_free(&c->mq.blocks);
         l2k_mq_cuda_free_encoding(&c->mq.encoding);
@@ -151,6 +152,11 @@ l2k_status l2k_cuda_coder_bring(l2k_block_coder *coder, const l2k_block_batch *b
         l2k_cuda_settle(c->blocks->running);
     c->blocks->batch.num_places = 0;
     return status;
+}
+
+l2k_ht_cuda_encoding *l2k_cuda_coder_truncation(const l2k_block_coder *coder)
+{
+    return &((cuda_coder *)coder->state)->ht.encoding;
 }
 
 void l2k_cuda_coder_send(l2k_block_coder *coder, const uint8_t *bytes, size_t num_bytes)

@@ -7,6 +7,7 @@
 
 #include "base/scalar.h"
 #include "codec/engine/cuda/blocks/cuda_memory.h"
+#include "codec/blocks/ht/ht_estimate.h"
 #include "codec/blocks/ht/ht_tables.h"
 
 /* The most quads of a code-block and of a row. */
@@ -56,14 +57,20 @@ typedef struct l2k_ht_cuda_encode_block {
     uint8_t passes;   /* 1: cleanup; 2: SigProp, too; 3: MagRef, too */
     bool causal;
     bool reversible; /* affects the distortion */
-    uint8_t unused;
+    uint8_t band;    /* of truncated blocks: its number in the batch, at most L2K_HT_CUDA_BANDS - 1 */
 } l2k_ht_cuda_encode_block;
 
-/* What the refinement passes of a block leave for its cleanup pass: their lengths, and the bits of its largest
- * magnitude. */
+enum { L2K_HT_CUDA_BANDS = 256 };
+
+/* What the refinement passes of a block leave for its cleanup pass: their lengths, the bits of its largest magnitude,
+ * the bit-plane of the cleanup pass, and the number of passes: 0 if nothing is coded, L2K_HT_CUDA_UNCHANGED if the
+ * block is coded already. */
 typedef struct l2k_ht_cuda_refined {
-    uint32_t sigprop, magref, magnitude_bits;
+    uint32_t sigprop, magref;
+    uint8_t magnitude_bits, plane, passes;
 } l2k_ht_cuda_refined;
+
+enum { L2K_HT_CUDA_UNCHANGED = 255 };
 
 /* As L2K_PASS_TERMINATED. */
 #define L2K_HT_CUDA_TERMINATED 0x80000000u
@@ -95,10 +102,11 @@ L2K_HD l2k_ht_cuda_encode_layout l2k_ht_cuda_lay_out_encoding(const l2k_cuda_vie
 
 /* Counters that the warps of a batch share. */
 typedef struct l2k_ht_cuda_counters {
-    uint32_t next[L2K_HT_FORMS]; /* blocks taken so far, by form */
-    uint32_t code;               /* units of 4 bytes that the code takes, or would take */
-    uint32_t failed;             /* the least index of a block with too large a magnitude */
-    uint32_t damaged;            /* decoding */
+    uint32_t next[L2K_HT_FORMS];            /* blocks taken so far, by form */
+    uint32_t code;                          /* units of 4 bytes that the code takes, or would take */
+    uint32_t failed;                        /* the least index of a block with too large a magnitude */
+    uint32_t damaged;                       /* decoding */
+    uint64_t planes[L2K_HT_MAX_BIT_PLANES]; /* estimated bytes of the cleanup passes on a plane */
 } l2k_ht_cuda_counters;
 
 typedef struct l2k_ht_cuda_encode {
@@ -116,7 +124,41 @@ typedef struct l2k_ht_cuda_encode {
     uint8_t *code;     /* of all blocks, in any order */
     uint32_t capacity; /* of the code, in units of 4 bytes */
     uint32_t warps;    /* of the launch */
+    /* Truncated blocks, integers all of forms with refinement passes. */
+    const l2k_cuda_coded_block *cut; /* by index: passes up to the point of truncation, as estimated; NULL: the rest of
+                                        the members is not used */
+    uint8_t *points;                 /* by index: the last point and 1; 0: not coded yet */
+    const float *reciprocals;        /* by band */
 } l2k_ht_cuda_encode;
+
+/* Estimates of the points of truncation of blocks (codec/blocks/ht/ht_estimate.h), L2K_HT_CUDA_POINTS for each. */
+enum { L2K_HT_CUDA_POINTS = 3 * L2K_HT_MAX_BIT_PLANES - 2 };
+
+typedef struct l2k_ht_cuda_estimation {
+    const l2k_ht_cuda_encode_block *blocks;
+    uint32_t num_blocks, form;
+    const float *reciprocals;
+    uint32_t distance;               /* about one in `distance` samples is counted, the same as on the CPU */
+    l2k_cuda_coded_block *estimated; /* points pass for coding passes */
+    uint32_t *point_ends;
+    double *gains;
+    l2k_ht_cuda_counters *counters;
+    bool sums; /* of bytes by plane are wanted */
+} l2k_ht_cuda_estimation;
+
+int l2k_ht_cuda_launch_estimate(const l2k_ht_cuda_estimation *estimation, void *stream);
+
+/* Truncates one in `distance` of the estimated blocks to its cleanup pass on plane 1, others to nothing. Adds to the
+ * counters' planes[0] and [1] the estimated bytes of all with that pass, and of the chosen. */
+typedef struct l2k_ht_cuda_choice {
+    const l2k_cuda_coded_block *estimated;
+    const uint32_t *point_ends;
+    uint32_t num_blocks, distance;
+    l2k_cuda_coded_block *cut;
+    l2k_ht_cuda_counters *counters;
+} l2k_ht_cuda_choice;
+
+int l2k_ht_cuda_launch_sample(const l2k_ht_cuda_choice *choice, void *stream);
 
 size_t l2k_ht_cuda_slot_bytes(bool wide);
 

@@ -35,7 +35,19 @@ typedef struct encoded_band {
 /* Magnitudes of floats that take this many bits, and one more, are quantised to 16. */
 enum { NARROW_PLANES = 14 };
 
-static l2k_status look_at_band(const l2k_ht_cuda_encoding *c, const l2k_subband *from, encoded_band *to)
+static bool is_cut(const l2k_ht_cuda_encoding *c)
+{
+    return c->lists->blocks.batch.task == L2K_CODE_CUT;
+}
+
+static float reciprocal_of(const l2k_subband *band)
+{
+    const l2k_tile_component *component = band->component;
+    const l2k_step step = l2k_coding_step(component->coding, band->resolution, band->orientation);
+    return 1 / l2k_step_size(step, component->precision, band->orientation);
+}
+
+static l2k_status look_at_band(l2k_ht_cuda_encoding *c, const l2k_subband *from, encoded_band *to)
 {
     const l2k_component_coding *coding = from->component->coding;
     L2K_TRY(l2k_cuda_look_at_band(c->lists->blocks.context, from, true, &to->band));
@@ -45,12 +57,18 @@ static l2k_status look_at_band(const l2k_ht_cuda_encoding *c, const l2k_subband 
                                            .causal = coding->style & L2K_STYLE_VSC,
                                            .reversible = to->band.reversible};
     if (to->band.is_float) {
-        const l2k_step step = l2k_coding_step(coding, from->resolution, from->orientation);
-        to->block.reciprocal = 1 / l2k_step_size(step, from->component->precision, from->orientation);
-        to->form = L2K_HT_FLOAT | (to->planes > NARROW_PLANES ? L2K_HT_WIDE : 0);
+        to->block.reciprocal = reciprocal_of(from);
+        to->form = L2K_HT_FLOAT | (to->planes > NARROW_PLANES && !is_cut(c) ? L2K_HT_WIDE : 0);
     }
-    if (to->block.passes > 1)
+    if (to->block.passes > 1 || (is_cut(c) && !to->band.is_float))
         to->form |= L2K_HT_REFINED;
+    if (!is_cut(c))
+        return L2K_OK;
+    if (c->num_bands == L2K_HT_CUDA_BANDS)
+        return L2K_ERROR_UNSUPPORTED;
+    to->block.band = (uint8_t)c->num_bands;
+    c->bands[c->num_bands++] = from;
+    c->forms = to->form;
     return L2K_OK;
 }
 
@@ -60,6 +78,7 @@ static l2k_status list_to_encode(l2k_ht_cuda_encoding *c)
     const l2k_block_batch *batch = &c->lists->blocks.batch;
     encoded_band in = {0};
     uint64_t most = 0, usual = 0, refinement = 0;
+    c->num_bands = 0;
     for (size_t i = 0; i < batch->num_places; i++) {
         const l2k_block_place *place = &batch->places[i];
         l2k_cuda_fetch_ahead(batch, i);
@@ -73,7 +92,7 @@ static l2k_status list_to_encode(l2k_ht_cuda_encoding *c)
         usual += usual_code(&to[i].view, place->band->component->precision, in.block.passes);
         if (in.form & L2K_HT_REFINED) {
             to[i].scratch = (uint32_t)refinement;
-            refinement += l2k_ht_cuda_lay_out_encoding(&to[i].view, in.form & L2K_HT_WIDE).end;
+            refinement += l2k_ht_cuda_lay_out_encoding(&to[i].view, (in.form & L2K_HT_WIDE) || is_cut(c)).end;
         }
     }
     if (most > UINT32_MAX / 8 || refinement > UINT32_MAX)
@@ -102,14 +121,16 @@ static unsigned find_most_passes(const l2k_block_batch *batch)
 /* Results begin with the counters. Parts that only the device has follow, except for the code. */
 static void lay_out_results(l2k_ht_cuda_encoding *c)
 {
-    const size_t count = c->lists->blocks.batch.num_places;
+    const size_t count = c->lists->blocks.batch.num_places, bands = is_cut(c) ? L2K_HT_CUDA_BANDS : 0;
     c->most_passes = find_most_passes(&c->lists->blocks.batch);
-    c->gains = l2k_cuda_aligned(c->lists->counters + sizeof(l2k_ht_cuda_counters));
+    c->reciprocals = l2k_cuda_aligned(c->lists->counters + sizeof(l2k_ht_cuda_counters));
+    c->gains = c->reciprocals + bands * sizeof(float);
     c->pass_ends = c->gains + (c->lists->blocks.batch.distortions ? count * c->most_passes * sizeof(double) : 0);
     c->coded = c->pass_ends + (c->most_passes > 1 ? count * c->most_passes * sizeof(uint32_t) : 0);
     c->results_end = c->coded + count * sizeof(l2k_cuda_coded_block);
     c->refined = l2k_cuda_aligned(c->results_end);
-    c->behind_results = l2k_cuda_aligned(c->refined + (c->most_passes > 1 ? count * sizeof(l2k_ht_cuda_refined) : 0));
+    c->points = l2k_cuda_aligned(c->refined + (c->most_passes > 1 || bands ? count * sizeof(l2k_ht_cuda_refined) : 0));
+    c->behind_results = l2k_cuda_aligned(c->points + (bands ? count : 0));
 }
 
 /* Pinned memory has two lists, the second for sorting. The sorted one goes up with the counters after it. */
@@ -133,7 +154,7 @@ static size_t slots_bytes(const l2k_ht_cuda_encoding *c)
     size_t most = 0;
     for (unsigned form = 0; form < L2K_HT_FORMS; form++) {
         const uint32_t warps = l2k_ht_cuda_encode_warps(c->lists->ranges[form].count, c->lists->blocks.processors);
-        const size_t bytes = warps * l2k_ht_cuda_slot_bytes(form & L2K_HT_WIDE);
+        const size_t bytes = warps * l2k_ht_cuda_slot_bytes((form & L2K_HT_WIDE) || is_cut(c));
         most = bytes > most ? bytes : most;
     }
     return l2k_cuda_aligned(most);
@@ -141,13 +162,14 @@ static size_t slots_bytes(const l2k_ht_cuda_encoding *c)
 
 /* ---- The work ---------------------------------------------------------------------------------------------------- */
 
+/* Of the blocks that are listed with this form. */
 static l2k_ht_cuda_encode encoding_of(const l2k_ht_cuda_encoding *c, unsigned form)
 {
     uint8_t *device = c->lists->blocks.device.at;
     const l2k_ht_form_range *range = &c->lists->ranges[form];
     return (l2k_ht_cuda_encode){.blocks = (l2k_ht_cuda_encode_block *)(device + c->lists->list) + range->first,
                                 .num_blocks = range->count,
-                                .form = form,
+                                .form = form | (is_cut(c) && c->wide ? L2K_HT_WIDE : 0),
                                 .tables = (l2k_ht_cuda_tables *)c->lists->tables.at,
                                 .coded = (l2k_cuda_coded_block *)(device + c->coded),
                                 .pass_ends = (uint32_t *)(device + c->pass_ends),
@@ -159,13 +181,16 @@ static l2k_ht_cuda_encode encoding_of(const l2k_ht_cuda_encoding *c, unsigned fo
                                 .slots = c->slots,
                                 .code = c->code,
                                 .capacity = c->code_capacity,
+                                .points = device + c->points,
+                                .reciprocals = (float *)(device + c->reciprocals),
                                 .warps = l2k_ht_cuda_encode_warps(range->count, c->lists->blocks.processors)};
 }
 
-static l2k_status launch_encoding(l2k_ht_cuda_encoding *c, unsigned form)
+static l2k_status launch_encoding(l2k_ht_cuda_encoding *c, unsigned form, const l2k_cuda_coded_block *cut)
 {
-    const l2k_ht_cuda_encode run = encoding_of(c, form);
+    l2k_ht_cuda_encode run = encoding_of(c, form);
     void *stream = c->lists->blocks.running;
+    run.cut = cut;
     if (run.num_blocks == 0)
         return L2K_OK;
     if (form & L2K_HT_REFINED)
@@ -210,15 +235,123 @@ static l2k_status enqueue_encoding(l2k_ht_cuda_encoding *c)
     const size_t from = l2k_cuda_is_listed(&c->lists->blocks, &c->listed) ? c->lists->counters : c->lists->list;
     L2K_TRY(l2k_cuda_upload(b->context, b->running, b->device.at + from, b->pinned.at + from, c->gains - from));
     for (unsigned form = 0; form < L2K_HT_FORMS; form++)
-        L2K_TRY(launch_encoding(c, form));
+        L2K_TRY(launch_encoding(c, form, NULL));
     c->listed = l2k_cuda_key_of(&c->lists->blocks);
     return b->more.stays ? L2K_OK : fetch_results(c); /* no copy between kernels of the coder and of packets */
+}
+
+/* ---- Truncated blocks ------------------------------------------------------------------------------------------ */
+
+/* Sends up the list, if it is new, and the counters with the reciprocals of the present steps. */
+static l2k_status start_cut(l2k_ht_cuda_encoding *c)
+{
+    l2k_cuda_blocks *b = &c->lists->blocks;
+    L2K_TRY(reserve_to_encode(c));
+    const bool listed = l2k_cuda_is_listed(b, &c->listed);
+    const size_t from = listed ? c->lists->counters : c->lists->list;
+    float *reciprocals = (float *)(b->pinned.at + c->reciprocals);
+    if (!b->more.same)
+        return L2K_ERROR_UNSUPPORTED;
+    c->starts |= !listed;
+    c->wide = false;
+    for (unsigned i = 0; i < c->num_bands; i++) {
+        reciprocals[i] = reciprocal_of(c->bands[i]);
+        c->wide |= (c->forms & L2K_HT_FLOAT) && c->bands[i]->max_planes > NARROW_PLANES;
+    }
+    if (c->starts) {
+        L2K_TRY(l2k_cuda_clear(b->context, b->running, b->device.at + c->points, b->batch.num_places));
+        c->code_used = 0;
+    }
+    l2k_ht_cuda_reset_counters(c->lists);
+    ((l2k_ht_cuda_counters *)(b->pinned.at + c->lists->counters))->code = c->code_used;
+    L2K_TRY(l2k_cuda_upload(b->context, b->running, b->device.at + from, b->pinned.at + from, c->gains - from));
+    c->listed = l2k_cuda_key_of(b);
+    return L2K_OK;
+}
+
+static l2k_status launch_cut(l2k_ht_cuda_encoding *c, const l2k_cuda_coded_block *cut)
+{
+    for (unsigned form = 0; form < L2K_HT_FORMS; form++)
+        L2K_TRY(launch_encoding(c, form, cut));
+    return L2K_OK;
+}
+
+l2k_status l2k_ht_cuda_cut(l2k_ht_cuda_encoding *c, const l2k_cuda_coded_block *cut)
+{
+    c->starts = false;
+    return launch_cut(c, cut);
+}
+
+l2k_status l2k_ht_cuda_estimate(l2k_ht_cuda_encoding *c, bool sums, l2k_cuda_coded *estimated)
+{
+    l2k_cuda_blocks *b = &c->lists->blocks;
+    const size_t count = b->batch.num_places, points = count * L2K_HT_CUDA_POINTS;
+    const size_t ends = points * sizeof(double), blocks = ends + points * sizeof(uint32_t);
+    L2K_TRY(l2k_cuda_reserve(b->context, &c->estimated, blocks + count * sizeof(l2k_cuda_coded_block)));
+    uint8_t *at = c->estimated.at, *device = b->device.at;
+    const l2k_ht_cuda_estimation run = {.blocks = (l2k_ht_cuda_encode_block *)(device + c->lists->list),
+                                        .num_blocks = (uint32_t)count,
+                                        .form = c->forms,
+                                        .reciprocals = (float *)(device + c->reciprocals),
+                                        .distance = b->batch.distance,
+                                        .estimated = (l2k_cuda_coded_block *)(at + blocks),
+                                        .point_ends = (uint32_t *)(at + ends),
+                                        .gains = (double *)at,
+                                        .counters = (l2k_ht_cuda_counters *)(device + c->lists->counters),
+                                        .sums = sums};
+    *estimated = (l2k_cuda_coded){
+        .blocks = run.estimated, .pass_ends = run.point_ends, .distortions = run.gains, .num_passes = (uint32_t)points};
+    c->starts = true;
+    return l2k_ht_cuda_check_launch(c->lists, l2k_ht_cuda_launch_estimate(&run, b->running));
+}
+
+l2k_status l2k_ht_cuda_sample(l2k_ht_cuda_encoding *c, const l2k_cuda_coded *estimated, l2k_cuda_coded_block *cut)
+{
+    const l2k_cuda_blocks *b = &c->lists->blocks;
+    const l2k_ht_cuda_choice run = {.estimated = estimated->blocks,
+                                    .point_ends = estimated->pass_ends,
+                                    .num_blocks = (uint32_t)b->batch.num_places,
+                                    .distance = b->batch.distance,
+                                    .cut = cut,
+                                    .counters = (l2k_ht_cuda_counters *)(b->device.at + c->lists->counters)};
+    L2K_TRY(l2k_ht_cuda_check_launch(c->lists, l2k_ht_cuda_launch_sample(&run, b->running)));
+    L2K_TRY(launch_cut(c, cut));
+    return l2k_cuda_download(b->context, b->running, b->pinned.at + c->coded, b->device.at + c->coded,
+                             c->results_end - c->coded);
+}
+
+const uint64_t *l2k_ht_cuda_plane_sums(const l2k_ht_cuda_encoding *c)
+{
+    return ((const l2k_ht_cuda_counters *)(c->lists->blocks.pinned.at + c->lists->counters))->planes;
+}
+
+uint64_t l2k_ht_cuda_coded_bytes(const l2k_ht_cuda_encoding *c)
+{
+    const l2k_cuda_coded_block *coded = (const l2k_cuda_coded_block *)(c->lists->blocks.pinned.at + c->coded);
+    const size_t count = (c->results_end - c->coded) / sizeof *coded;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += coded[i].bytes;
+    return bytes;
+}
+
+static l2k_status finish_cut(l2k_ht_cuda_encoding *c)
+{
+    l2k_cuda_blocks *b = &c->lists->blocks;
+    l2k_ht_cuda_counters counters;
+    L2K_TRY(l2k_cuda_download(b->context, b->running, b->pinned.at + c->lists->counters,
+                              b->device.at + c->lists->counters, sizeof counters));
+    L2K_TRY(l2k_cuda_blocks_wait(b));
+    memcpy(&counters, b->pinned.at + c->lists->counters, sizeof counters);
+    c->code_used = counters.code;
+    c->complete = counters.failed == UINT32_MAX && counters.code <= c->code_capacity;
+    return c->complete ? L2K_OK : L2K_ERROR_UNSUPPORTED;
 }
 
 l2k_status l2k_ht_cuda_start_encoding(l2k_ht_cuda_encoding *c)
 {
     L2K_TRY(prepare_encoding(c));
-    return enqueue_encoding(c);
+    return is_cut(c) ? start_cut(c) : enqueue_encoding(c);
 }
 
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
@@ -266,6 +399,8 @@ static l2k_status fetch_code(l2k_ht_cuda_encoding *c, uint32_t units)
 l2k_status l2k_ht_cuda_finish_encoding(l2k_ht_cuda_encoding *c)
 {
     l2k_ht_cuda_counters counters;
+    if (is_cut(c))
+        return finish_cut(c);
     if (c->lists->blocks.more.stays)
         L2K_TRY(fetch_results(c));
     for (;;) {

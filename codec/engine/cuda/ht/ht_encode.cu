@@ -367,8 +367,8 @@ template <class Quad, bool LONG> struct block_coder {
                                          uint32_t at, uint32_t cleanup) const
     {
         const uint32_t all = cleanup + r.sigprop + r.magref, index = block.index;
-        const uint8_t passes = all > cleanup ? (uint8_t)block.passes : 1, planes = block.passes > 1 ? 2 : 1;
-        p.coded[index] = l2k_cuda_coded_block{at, all, 3 * index, planes, passes, (uint8_t)r.magnitude_bits, 0};
+        const uint8_t passes = all > cleanup ? r.passes : (uint8_t)1, planes = (uint8_t)(r.plane + 1);
+        p.coded[index] = l2k_cuda_coded_block{at, all, 3 * index, planes, passes, r.magnitude_bits, 0};
         if (passes == 1)
             return;
         p.pass_ends[3 * index] = cleanup | L2K_HT_CUDA_TERMINATED;
@@ -414,18 +414,39 @@ template <class Quad, bool LONG> struct block_coder {
         return view;
     }
 
+    /* What precedes the cleanup pass. An unquantised block is truncated here, by a larger step; the power of two keeps
+     * all bits of the quotient. */
+    __device__ __forceinline__ l2k_ht_cuda_refined prepare(const l2k_ht_cuda_encode_block &block)
+    {
+        l2k_ht_cuda_refined r = {0, 0, 0, 0, 1};
+        l2k_ht_cut cut;
+        if (p.form & L2K_HT_REFINED)
+            return p.refined[block.index];
+        reciprocal = block.reciprocal;
+        if (p.cut && l2k_ht_find_cut(p, block, &cut, &r)) {
+            r.passes = 1;
+            r.plane = (uint8_t)cut.plane;
+            reciprocal = ldexpf(p.reciprocals[block.band], -(int)cut.plane);
+        }
+        return r;
+    }
+
     /* A block of zeros has no code. The bit-planes of a block end with that of its cleanup pass. */
     __device__ __forceinline__ void encode(const l2k_ht_cuda_encode_block &block)
     {
-        start(view_of(block));
-        reciprocal = block.reciprocal;
-        run();
-        const uint32_t all = Quad::joined(l2k_join(magnitudes));
-        l2k_ht_cuda_refined r = {0, 0, (uint32_t)(l2k_highest_bit(all) + 1)};
-        if (p.form & L2K_HT_REFINED)
-            r = p.refined[block.index];
+        l2k_ht_cuda_refined r = prepare(block);
+        uint32_t all = 0;
+        if (r.passes == L2K_HT_CUDA_UNCHANGED)
+            return;
+        if (r.passes) {
+            start(view_of(block));
+            run();
+            all = Quad::joined(l2k_join(magnitudes));
+            if (!(p.form & L2K_HT_REFINED))
+                r.magnitude_bits = (uint8_t)(r.plane + l2k_highest_bit(all) + 1);
+        }
         if (l2k_lane() == 0 && all == 0)
-            p.coded[block.index] = l2k_cuda_coded_block{0, 0, 0, 0, 0, (uint8_t)r.magnitude_bits, 0};
+            p.coded[block.index] = l2k_cuda_coded_block{0, 0, 0, 0, 0, r.magnitude_bits, 0};
         if (l2k_lane() == 0 && all >> (Quad::MOST_PLANES - 1) >> 1)
             atomicMin(&p.counters->failed, block.index);
         if (all)

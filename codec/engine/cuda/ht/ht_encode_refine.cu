@@ -1,14 +1,13 @@
-/* Precedes the HT cleanup pass when a device encodes: SigProp (7.4 of T.814) and MagRef (7.5) on bit-plane 0, and the
- * gains of coding passes. A warp has a block, a lane a column of four samples. The encoder knows all samples, so
+/* Precedes the HT cleanup pass when a device encodes: SigProp (7.4 of T.814) and MagRef (7.5) on the bit-plane below,
+ * and the gains of coding passes. A warp has a block, a lane a column of four samples. The encoder knows all samples, so
  * SigProp finds a fixed point: a found sample only causes visits to later ones, in its column, in the next one, or in
- * the stripe below. The bytes equal those of codec/blocks/ht/ht_encode_refine.c; together with the samples without
- * bit-plane 0 they wait in scratch memory for ht_encode.cu. */
+ * the stripe below. The bytes equal those of codec/blocks/ht/ht_encode_refine.c; together with the samples from the
+ * cleanup pass's bit-plane up they wait in scratch memory for ht_encode.cu. */
 #include "codec/engine/cuda/ht/ht_encode_streams.cuh"
 #include "codec/engine/cuda/ht/ht_launch.cuh"
 
 extern "C" {
 #include "codec/blocks/ht/ht_gains.h"
-#include "quant/quantiser.h"
 }
 
 namespace
@@ -18,21 +17,6 @@ enum { WARPS = 4, RING = 64 };
 
 /* Columns of a 1024 x 4 block inside a border. */
 enum { COLUMNS = 1026 * 3 };
-
-__device__ __forceinline__ int32_t index_of(int32_t v, float)
-{
-    return v;
-}
-
-__device__ __forceinline__ int32_t index_of(float v, float reciprocal)
-{
-    return l2k_index(v, reciprocal);
-}
-
-__device__ __forceinline__ uint32_t magnitude_of(int32_t v)
-{
-    return v < 0 ? 0u - (uint32_t)v : (uint32_t)v;
-}
 
 /* ---- Gains --------------------------------------------------------------------------------------------------- */
 
@@ -64,13 +48,13 @@ template <class Sample> __global__ void __launch_bounds__(32 * WARPS) measure_ga
     l2k_gains gains[3] = {{0, 0}, {0, 0}, {0, 0}};
     for (int y = 0; y < b.view.height; y++, row += b.view.stride)
         for (int x = l2k_lane(); x < b.view.width; x += 32)
-            l2k_ht_add_gains(magnitude_of(index_of(row[x], b.reciprocal)), false, 0, b.reversible, gains);
+            l2k_ht_add_gains(l2k_ht_magnitude_of(l2k_ht_index_of(row[x], b.reciprocal)), false, 0, b.reversible, gains);
     keep_gains(p, b.index, gains);
 }
 
 /* ---- Refinement passes --------------------------------------------------------------------------------------- */
 
-/* A column of four samples, a row in each bit of the four fields: significant in the cleanup pass; bit-plane 0; signs;
+/* A column of four samples, a row in each bit of the four fields: significant in the cleanup pass; the bit below; signs;
  * found by SigProp. */
 enum { SIGNIFICANT_AT = 0, LOW_AT = 4, NEGATIVE_AT = 8, FOUND_AT = 12 };
 
@@ -96,6 +80,9 @@ template <class Sample, class Copy> struct refinement {
     const l2k_ht_cuda_encode_block &b;
     uint16_t *columns; /* the first stripe's first one, inside the border */
     int width, height, pitch;
+    float reciprocal;
+    l2k_ht_cut cut;
+    uint32_t low; /* bit-plane of the refinement passes; without these that of the cleanup pass */
     stream<L2K_HT_FORWARD, RING> sigprop;
     stream<L2K_HT_BACKWARD, RING> magref;
 
@@ -103,6 +90,7 @@ template <class Sample, class Copy> struct refinement {
                                           warp_memory &memory)
         : p(parameters), b(block), width(block.view.width), height(block.view.height), pitch(block.view.width + 2)
     {
+        reciprocal = p.cut ? p.reciprocals[b.band] : b.reciprocal;
         const l2k_ht_cuda_encode_layout at = l2k_ht_cuda_lay_out_encoding(&b.view, sizeof(Copy) == 4);
         columns = memory.columns + pitch + 1;
         sigprop.start(memory.sigprop, reinterpret_cast<uint32_t *>(scratch(at.sigprop)), 0);
@@ -117,11 +105,11 @@ template <class Sample, class Copy> struct refinement {
     }
     __device__ __forceinline__ int32_t sample(int x, int y) const
     {
-        return index_of(reinterpret_cast<const Sample *>(b.view.coefficients)[(size_t)y * b.view.stride + x],
-                        b.reciprocal);
+        return l2k_ht_index_of(reinterpret_cast<const Sample *>(b.view.coefficients)[(size_t)y * b.view.stride + x],
+                               reciprocal);
     }
 
-    /* Loads a column, and copies its samples without bit-plane 0. Returns the OR of the magnitudes. */
+    /* Loads a column, and copies its samples from the cleanup pass's plane up. Returns the OR of the magnitudes. */
     __device__ __forceinline__ uint32_t load_column(int x, int y)
     {
         const uint32_t stride = l2k_ht_cuda_copied_stride(&b.view);
@@ -129,11 +117,11 @@ template <class Sample, class Copy> struct refinement {
         uint32_t column = 0, all = 0;
         for (int k = 0; k < min(4, height - y); k++, to += stride) {
             const int32_t v = sample(x, y + k);
-            const uint32_t magnitude = magnitude_of(v);
-            column |= (uint32_t)(magnitude > 1) << k | (magnitude & 1) << (LOW_AT + k) |
+            const uint32_t magnitude = l2k_ht_magnitude_of(v), high = magnitude >> cut.plane;
+            column |= (uint32_t)(high != 0) << k | (magnitude >> low & 1) << (LOW_AT + k) |
                       (uint32_t)(v < 0) << (NEGATIVE_AT + k);
             all |= magnitude;
-            *to = (Copy)(v < 0 ? 0 - (magnitude >> 1) : magnitude >> 1);
+            *to = (Copy)(v < 0 ? 0 - high : high);
         }
         columns[y / 4 * pitch + x] = (uint16_t)column;
         return all;
@@ -220,7 +208,7 @@ template <class Sample, class Copy> struct refinement {
             *at = (uint16_t)(column | found << FOUND_AT);
         __syncwarp();
         put_visited(column, visited, found);
-        if (b.passes > 2)
+        if (cut.passes > 2)
             put_refined(column);
     }
     __device__ __forceinline__ void code()
@@ -254,27 +242,33 @@ template <class Sample, class Copy> struct refinement {
         for (int y = 0; y < height; y++)
             for (int x = l2k_lane(); x < width; x += 32) {
                 const bool found = columns[y / 4 * pitch + x] >> (FOUND_AT + (y & 3)) & 1;
-                l2k_ht_add_gains(magnitude_of(sample(x, y)), found, 1, b.reversible, gains);
+                l2k_ht_add_gains(l2k_ht_magnitude_of(sample(x, y)), found, 1, b.reversible, gains);
             }
         keep_gains(p, b.index, gains);
     }
 
-    /* `most`: the most bits that a magnitude may have. */
-    __device__ __forceinline__ void run(int most)
+    /* `most`: the most bits that a magnitude may have in the cleanup pass, and one. */
+    __device__ __forceinline__ void run(uint32_t most)
     {
-        const uint32_t all = load();
-        l2k_ht_cuda_refined r = {0, 0, (uint32_t)(l2k_highest_bit(all) + 1)};
-        if (all > 1) {
-            code();
-            r.sigprop = end_sigprop();
-            r.magref = end_magref();
+        l2k_ht_cuda_refined r;
+        cut = l2k_ht_cut{1, b.passes};
+        const bool codes = !p.cut || l2k_ht_find_cut(p, b, &cut, &r);
+        if (codes) {
+            low = cut.plane - (cut.passes > 1);
+            const uint32_t all = load();
+            r = l2k_ht_cuda_refined{0, 0, (uint8_t)(l2k_highest_bit(all) + 1), (uint8_t)cut.plane, (uint8_t)cut.passes};
+            if (all >> cut.plane && cut.passes > 1) {
+                code();
+                r.sigprop = end_sigprop();
+                r.magref = end_magref();
+            }
+            if (p.gains)
+                measure();
         }
-        if (p.gains)
-            measure();
         if (l2k_lane() != 0)
             return;
         p.refined[b.index] = r;
-        if ((int)r.magnitude_bits > most)
+        if (codes && r.magnitude_bits > most + low)
             atomicMin(&p.counters->failed, b.index);
     }
 };

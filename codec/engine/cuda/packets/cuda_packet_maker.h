@@ -32,4 +32,15 @@ typedef struct l2k_cuda_packet_source {
 l2k_status l2k_cuda_make_packets(l2k_cuda_packet_maker *maker, const l2k_cuda_packet_source *from,
                                  l2k_made_packets *made);
 
+/* Truncated HT code-blocks, as l2k_engine_table's functions; deliver brings the packets of the last cut. The batch is of
+ * L2K_CODE_CUT. */
+l2k_status l2k_cuda_packets_estimate(l2k_cuda_packet_maker *maker, const l2k_cuda_packet_source *from, uint64_t *planes,
+                                     struct l2k_slope_list **list);
+l2k_status l2k_cuda_packets_sample(l2k_cuda_packet_maker *maker, const l2k_cuda_packet_source *from,
+                                   l2k_block_sample *sample);
+l2k_status l2k_cuda_packets_cut(l2k_cuda_packet_maker *maker, const l2k_cuda_packet_source *from, size_t prefix,
+                                uint64_t *bytes);
+l2k_status l2k_cuda_packets_deliver(l2k_cuda_packet_maker *maker, const l2k_cuda_packet_source *from,
+                                    l2k_made_packets *made);
+
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/integer.h"
 #include "base/run.h"
+#include "codec/engine/cuda/ht/ht_cuda_coding.h"
 #include "codec/engine/cuda/packets/cuda_packet_maker.h"
 #include "codec/engine/cuda/packets/cuda_rate.h"
 #include "codec/packets/packet_order.h"
@@ -20,7 +21,8 @@ struct l2k_cuda_packet_maker {
     size_t expected;             /* bytes copied before their number is known */
     uint32_t num_parts;
     l2k_cuda_rate rate;
-    size_t at; /* the headers' prefix of its list */
+    size_t at;                /* the headers' prefix of its list */
+    l2k_cuda_coded estimated; /* HT code-blocks that are truncated */
 };
 
 /* Parts of memory begin at multiples of it. */
@@ -539,6 +541,95 @@ l2k_status l2k_cuda_make_packets(l2k_cuda_packet_maker *m, const l2k_cuda_packet
     const l2k_status status = make_behind_coder(m, from, made);
     l2k_stage_end(m->context, from->ratio ? L2K_STAGE_RATE : L2K_STAGE_TIER2, start);
     return status;
+}
+
+/* ---- Truncated HT code-blocks -------------------------------------------------------------------------------- */
+
+/* Sends up the parts with the tile's present steps, and begins a batch of the coder. */
+static l2k_status begin_batch(l2k_cuda_packet_maker *m, const l2k_cuda_packet_source *from)
+{
+    bool possible = from->batch->num_places > 0;
+    part_sums sums = {0};
+    m->context = from->coder->context;
+    if (possible)
+        L2K_TRY(prepare(m, from->tile, from->more, &possible));
+    if (!possible)
+        return L2K_ERROR_UNSUPPORTED;
+    const size_t at = aligned(m->run.num_packets * sizeof *m->run.packets);
+    uint32_t *first = list_parts(m->context, from->tile, (l2k_cuda_packet_part *)(m->pinned.at + at), &sums);
+    if (!first)
+        return no_list(m);
+    l2k_release(m->context, first);
+    L2K_TRY(l2k_cuda_upload(m->context, from->more->stream, m->device.at + at, m->pinned.at + at,
+                            m->num_parts * sizeof *m->run.parts));
+    return from->coder->table->begin_encode(from->coder, from->batch);
+}
+
+static l2k_status end_batch(const l2k_cuda_packet_source *from, l2k_status enqueued)
+{
+    const l2k_status finished = from->coder->table->finish(from->coder);
+    return enqueued == L2K_OK ? finished : enqueued;
+}
+
+l2k_status l2k_cuda_packets_estimate(l2k_cuda_packet_maker *m, const l2k_cuda_packet_source *from, uint64_t *planes,
+                                     l2k_slope_list **list)
+{
+    l2k_ht_cuda_encoding *blocks = l2k_cuda_coder_truncation(from->coder);
+    L2K_TRY(begin_batch(m, from));
+    l2k_status status = l2k_ht_cuda_estimate(blocks, planes != NULL, &m->estimated);
+    if (status == L2K_OK && list)
+        status = l2k_cuda_rate_start(m->context, &m->rate, m->run.parts, m->num_parts, m->run.num_blocks, &m->estimated,
+                                     from->more->stream);
+    L2K_TRY(end_batch(from, status));
+    for (unsigned i = 0; i < L2K_PLANE_SUMS && planes; i++)
+        planes[i] += l2k_ht_cuda_plane_sums(blocks)[i];
+    if (!list)
+        return L2K_OK;
+    const l2k_cuda_rate_sums *sums = l2k_cuda_rate_sums_of(&m->rate);
+    if (sums->excess || sums->failed)
+        return L2K_ERROR_UNSUPPORTED;
+    L2K_TRY(l2k_cuda_rate_list(&m->rate));
+    *list = &m->rate.list;
+    return m->rate.list.count > L2K_FEW_SEGMENTS ? L2K_OK : L2K_ERROR_UNSUPPORTED;
+}
+
+l2k_status l2k_cuda_packets_sample(l2k_cuda_packet_maker *m, const l2k_cuda_packet_source *from,
+                                   l2k_block_sample *sample)
+{
+    l2k_ht_cuda_encoding *blocks = l2k_cuda_coder_truncation(from->coder);
+    L2K_TRY(begin_batch(m, from));
+    L2K_TRY(end_batch(from, l2k_ht_cuda_sample(blocks, &m->estimated, m->rate.run.cut)));
+    const uint64_t *sums = l2k_ht_cuda_plane_sums(blocks);
+    *sample = (l2k_block_sample){sums[0], sums[1], l2k_ht_cuda_coded_bytes(blocks)};
+    return L2K_OK;
+}
+
+static l2k_status enqueue_cut(l2k_cuda_packet_maker *m, const l2k_cuda_packet_source *from, size_t prefix)
+{
+    L2K_TRY(l2k_cuda_rate_cut(&m->rate, prefix));
+    L2K_TRY(l2k_ht_cuda_cut(l2k_cuda_coder_truncation(from->coder), m->rate.run.cut));
+    start_run(m, from);
+    L2K_TRY(enqueue_headers(m, from->more->stream));
+    return enqueue_counters(m, from->more->stream, from->lengths);
+}
+
+l2k_status l2k_cuda_packets_cut(l2k_cuda_packet_maker *m, const l2k_cuda_packet_source *from, size_t prefix,
+                                uint64_t *bytes)
+{
+    L2K_TRY(l2k_poll(m->context, (uint64_t)WEIGHT_OF_BLOCK * m->run.num_blocks));
+    L2K_TRY(begin_batch(m, from));
+    L2K_TRY(end_batch(from, enqueue_cut(m, from, prefix)));
+    const l2k_cuda_packet_counters counters = counters_of(m);
+    *bytes = counters.bytes + (from->lengths ? bytes_of_lengths(m) : 0);
+    return counters.failed || counters.excess || !has_room(m) ? L2K_ERROR_UNSUPPORTED : L2K_OK;
+}
+
+l2k_status l2k_cuda_packets_deliver(l2k_cuda_packet_maker *m, const l2k_cuda_packet_source *from,
+                                    l2k_made_packets *made)
+{
+    m->expected = 0;
+    L2K_TRY(check_launch(m, l2k_cuda_launch_gather(&m->run, from->more->stream)));
+    return deliver(m, from, false, made);
 }
 
 /* ---- Life ---------------------------------------------------------------------------------------------------- */

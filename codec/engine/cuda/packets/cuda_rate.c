@@ -40,10 +40,9 @@ static l2k_status check(const l2k_cuda_rate *r, int error)
     return l2k_cuda_check(r->context, error, "launching rate control");
 }
 
-/* The segments of a bin, into pinned memory. */
-static l2k_status load(void *from, l2k_slope_bin *bin)
+/* Enqueues the load of a bin. */
+static l2k_status load_bin(l2k_cuda_rate *r, l2k_slope_bin *bin)
 {
-    l2k_cuda_rate *r = from;
     const uint32_t count = (uint32_t)(bin[1].start - bin->start);
     l2k_hull_segment *segments = (l2k_hull_segment *)(r->pinned.at + ((uint8_t *)r->run.segments - r->device.at));
     r->gave_up = count > MOST_SEGMENTS - r->loaded;
@@ -51,9 +50,21 @@ static l2k_status load(void *from, l2k_slope_bin *bin)
         return L2K_ERROR_UNSUPPORTED;
     bin->segments = segments + r->loaded;
     L2K_TRY(check(r, l2k_cuda_launch_load(&r->run, (uint32_t)(bin - r->list.bins), r->stream)));
-    L2K_TRY(
-        l2k_cuda_download(r->context, r->stream, bin->segments, r->run.segments + r->loaded, count * sizeof *segments));
     r->loaded += count;
+    return l2k_cuda_download(r->context, r->stream, bin->segments, bin->segments - segments + r->run.segments,
+                             count * sizeof *segments);
+}
+
+/* The segments of a bin, into pinned memory, and of bins after it: each wait takes as long as some loads. */
+static l2k_status load(void *from, l2k_slope_bin *bin)
+{
+    enum { TOGETHER = 4 };
+    l2k_cuda_rate *r = from;
+    const l2k_slope_bin *last = r->list.bins + L2K_SLOPE_BINS;
+    L2K_TRY(load_bin(r, bin));
+    for (unsigned i = 1; i < TOGETHER && bin + i < last; i++)
+        if (!bin[i].segments && bin[i + 1].start > bin[i].start)
+            L2K_TRY(load_bin(r, &bin[i]));
     return l2k_cuda_wait(r->context, r->stream);
 }
 
