@@ -30,10 +30,11 @@ check() { # check NAME COMMAND...
 # ---- The installed copy, and one without the shared library, so that -llift2k is the archive ----
 
 refuse_choice() { # refuse_choice OPTION: what is neither AUTO, ON nor OFF
-    "$cmake" -S "$root" -B "$work/choice" "-DCMAKE_C_COMPILER=$cc" -DL2K_CUDA=OFF "-D$1=MAYBE" >choice.log 2>&1 && return 1
+    "$cmake" -S "$root" -B "$work/choice/$1" "-DCMAKE_C_COMPILER=$cc" -DL2K_CUDA=OFF "-D$1=MAYBE" >choice.log 2>&1 && return 1
     grep -q "$1 is MAYBE, not AUTO, ON or OFF" choice.log
 }
 check "L2K_OPENJP2" refuse_choice L2K_OPENJP2
+check "L2K_GSTREAMER" refuse_choice L2K_GSTREAMER
 
 check "install" "$cmake" --install "$build" --prefix "$work/both"
 archive=$(find both -name liblift2k.a)

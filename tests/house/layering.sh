@@ -3,7 +3,7 @@
 # not allow. A room is a folder with a row in the table; a folder without one belongs to the room above it.
 # Argument: the root of the repository.
 cd "${1:?the root of the repository is needed}" || exit 2
-files=$(find include base mingw tiling dwt quant transform codec pictures cli compat python examples conformance tests bench \
+files=$(find include base mingw tiling dwt quant transform codec pictures cli compat plugins python examples conformance tests bench \
     \( -name '*.c' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh' \) -print 2>/dev/null | sort)
 if [ -z "$files" ]; then
     echo "no C or CUDA files below $1"
@@ -59,7 +59,7 @@ BEGIN {
     row["cli/volume"] = command " cli/run cli/input cli/dump"
     row["cli/encode"] = command " cli/run cli/input cli/compare"
     row["examples"] = row["python"] = "lift2k"
-    row["compat/openjp2"] = "lift2k"
+    row["compat/openjp2"] = row["plugins/gstreamer"] = "lift2k"
     row["conformance"] = row["tests"] = row["bench"] = "*"
 
     # What is known about a wavelet matters beyond its room, its code does not: headers and the folders that read them.
@@ -72,6 +72,7 @@ BEGIN {
     party["png.h"] = party["tiffio.h"] = "pictures/formats cli tests conformance bench"
     party["lcms2.h"] = "cli cli/decode tests"
     party["openjpeg.h"] = "compat/openjp2 tests conformance bench"
+    party["gst/video/video.h"] = "plugins/gstreamer"
     party["nvjpeg2k.h"] = "bench"
     party["cmocka.h"] = "tests conformance"
 
@@ -80,7 +81,7 @@ BEGIN {
     objects = "codec/encode/encoder.h codec/decode/decoder.h"
 
     # Folders all of whose rooms have rows: a new one must say what it may include.
-    divided = "tiling transform codec pictures cli compat"
+    divided = "tiling transform codec pictures cli compat plugins"
 }
 function fault(text) {
     printf "%s:%d: %s\n", FILENAME, FNR, text

@@ -7,7 +7,7 @@ cd "${1:?the root of the repository is needed}" || exit 2
 retired='walk(er|ing|ed|s)?:iterate prism(s)?:fused_kernel rung(s)?:lifting_step team(s)?:worker_group sweep(s|ing)?:level_pass swept:level_pass spare(s|d)?:idle l2k_turns?:job l2k_program(s)?:op_list row_kernels?:row_functions'
 phrases='\b(so many|by and by|what there is|nobody|somebody else|has it|of its own accord|in hand|that is to say|gets here)\b'
 
-sources=$(find include base tiling dwt quant transform codec pictures cli compat -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \
+sources=$(find include base tiling dwt quant transform codec pictures cli compat plugins -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \
     -o -name '*.cl' -o -name '*.clh') || exit 2
 failed=0
 complain() { # complain WHY: for the lines of grep on standard input
