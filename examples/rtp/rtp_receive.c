@@ -1,11 +1,11 @@
-/* rtp_receive [-n FRAMES] [-t SECONDS] PORT > FRAMES.ppm: receives gray or RGB pictures of 8 bits as JPEG 2000 over RTP
- * (RFC 9828), from the loopback interface, and writes rows as soon as their packets have arrived. Ends after -n frames, or
- * -t seconds (10) without a packet. What lost packets leave of a frame is written, too; the exit status is then 3. For
- * example:
+/* rtp_receive [-n FRAMES] [-t SECONDS] [-j THREADS] PORT > FRAMES.ppm: receives gray or RGB pictures of 8 bits as JPEG
+ * 2000 over RTP (RFC 9828), from the loopback interface, and writes rows as soon as their packets have arrived. Ends
+ * after -n frames, or -t seconds (10) without a packet. What lost packets leave of a frame is written, too; the exit
+ * status is then 3. For example:
  *
  *     rtp_receive 6000 | ffplay -f image2pipe -c:v ppm -
  *
- * PORT 0 is any free one, which a line on standard error tells. */
+ * PORT 0 is any free one, which a line on standard error tells. -j: 1 if it is not given. */
 #define _POSIX_C_SOURCE 200809L
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -137,20 +137,23 @@ int main(int argc, char **argv)
     static screen s;
     static rtp_j2k_receiver rtp;
     unsigned frames = ~0u;
-    int seconds = 10;
-    for (int option; (option = getopt(argc, argv, "n:t:")) != -1;)
+    int seconds = 10, threads = 1;
+    for (int option; (option = getopt(argc, argv, "n:t:j:")) != -1;)
         if (option == 'n')
             frames = (unsigned)strtoul(optarg, NULL, 10);
         else if (option == 't')
             seconds = atoi(optarg);
+        else if (option == 'j')
+            threads = atoi(optarg);
         else
             return 2;
     if (argc - optind != 1)
-        return fprintf(stderr, "usage: rtp_receive [-n FRAMES] [-t SECONDS] PORT > FRAMES.ppm\n"), 2;
+        return fprintf(stderr, "usage: rtp_receive [-n FRAMES] [-t SECONDS] [-j THREADS] PORT > FRAMES.ppm\n"), 2;
     const l2k_hooks hooks = {NULL, NULL, print_message, NULL, NULL};
     s.decoder = l2k_decoder_new(&hooks);
     s.status = L2K_INCOMPLETE;
-    if (!s.decoder || l2k_decoder_set(s.decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CPU) != L2K_OK)
+    if (!s.decoder || l2k_decoder_set(s.decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CPU) != L2K_OK ||
+        l2k_decoder_set(s.decoder, L2K_DECODER_THREADS, threads) != L2K_OK)
         return 1;
     rtp.data = put_bytes;
     rtp.end = end_frame;
@@ -168,5 +171,5 @@ int main(int argc, char **argv)
     l2k_decoder_free(s.decoder);
     free(s.rows);
     close(udp);
-    return ferror(stdout) ? 1 : s.complete == s.frames && rtp.lost == 0 ? 0 : 3;
+    return ferror(stdout) ? 1 : s.frames > 0 && s.complete == s.frames && rtp.lost == 0 ? 0 : 3;
 }

@@ -1,11 +1,12 @@
-/* rtp_send [-f FPS] [-Q QUALITY] [-d N] HOST PORT < FRAMES.ppm: sends 8-bit PPM or PGM pictures, one behind the other and
- * all of one size, as HTJ2K over RTP (RFC 9828). Rows are encoded as they are read, and packets leave before the frame
- * is complete. For example:
+/* rtp_send [-f FPS] [-Q QUALITY] [-j THREADS] [-d N] HOST PORT < FRAMES.ppm: sends 8-bit PPM or PGM pictures, one behind
+ * the other and all of one size, as HTJ2K over RTP (RFC 9828). Rows are encoded as they are read, and packets leave
+ * before the frame is complete. For example:
  *
  *     ffmpeg -i /dev/video0 -c:v ppm -f image2pipe - | rtp_send 127.0.0.1 6000
  *
  * -f: rows come at the pace of a camera with that many frames a second, however fast they are read. -Q: quality factor,
- * 1 to 100, instead of lossless. -d: leaves out every Nth packet, as a bad network does. */
+ * 1 to 100, instead of lossless. -j: 1 if it is not given; several threads spin between rows. -d: leaves out every Nth
+ * packet, as a bad network does. */
 #define _POSIX_C_SOURCE 200809L
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -91,13 +92,14 @@ static int read_header(film *f)
 }
 
 /* Precincts of 128 rows and PCRL let packets leave as rows come. */
-static l2k_encoder *new_encoder(int quality)
+static l2k_encoder *new_encoder(int quality, int threads)
 {
     static const l2k_size precincts[] = {{32768, 128}, {32768, 64}, {32768, 32}, {32768, 16}, {32768, 8}, {32768, 4}};
     const int64_t options[][2] = {{L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM},
                                   {L2K_ENCODER_STYLE, L2K_STYLE_HT},
                                   {L2K_ENCODER_PROGRESSION, L2K_PCRL},
                                   {L2K_ENCODER_BACKEND, L2K_BACKEND_CPU},
+                                  {L2K_ENCODER_THREADS, threads},
                                   {L2K_ENCODER_WAVELET, quality ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3},
                                   {L2K_ENCODER_QUALITY, quality}};
     const l2k_hooks hooks = {NULL, NULL, print_message, NULL, NULL};
@@ -186,17 +188,20 @@ static void set_up(film *f, const char *host, const char *port)
 int main(int argc, char **argv)
 {
     static film f;
-    int quality = 0;
+    int quality = 0, threads = 1;
     l2k_status status = L2K_OK;
     double first = 0, last = 0;
     f.drop = ~0ul;
-    for (int option; (option = getopt(argc, argv, "f:Q:d:")) != -1;)
+    for (int option; (option = getopt(argc, argv, "f:Q:j:d:")) != -1;)
         switch (option) {
         case 'f':
             f.fps = atof(optarg);
             break;
         case 'Q':
             quality = atoi(optarg);
+            break;
+        case 'j':
+            threads = atoi(optarg);
             break;
         case 'd':
             f.drop = strtoul(optarg, NULL, 10);
@@ -205,9 +210,9 @@ int main(int argc, char **argv)
             return 2;
         }
     if (argc - optind != 2 || f.drop == 0)
-        return fprintf(stderr, "usage: rtp_send [-f FPS] [-Q QUALITY] [-d N] HOST PORT < FRAMES.ppm\n"), 2;
+        return fprintf(stderr, "usage: rtp_send [-f FPS] [-Q QUALITY] [-j THREADS] [-d N] HOST PORT < FRAMES.ppm\n"), 2;
     set_up(&f, argv[optind], argv[optind + 1]);
-    l2k_encoder *encoder = new_encoder(quality);
+    l2k_encoder *encoder = new_encoder(quality, threads);
     const double start = now();
     for (; status == L2K_OK && read_header(&f); f.frames++) {
         f.begin = f.fps > 0 ? start + f.frames / f.fps : now();

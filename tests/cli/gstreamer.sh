@@ -36,6 +36,8 @@ for format in I420 Y42B Y444 I420_10LE I422_10LE Y444_12LE GRAY8 GRAY16_LE RGB G
 done
 same alpha ARGB 'lift2kenc ! lift2kdec'
 same 'in a box' I422_10LE 'lift2kenc ! image/x-j2c,sampling=YCbCr-4:2:2,num-components=3 ! lift2kdec'
+launch 'a box' 'videotestsrc num-buffers=1 ! video/x-raw,format=I420 ! lift2kenc ! image/x-j2c ! filesink location=box'
+check 'its length' test "$(od -An -tu1 -N8 box | awk '{ print $3 * 256 + $4, $5, $8 }')" = "$(wc -c <box) 106 99"
 if there openjpegdec gstreamer1.0-plugins-bad; then
     for format in I420 I422_10LE ARGB; do
         same "openjpegenc $format" $format 'openjpegenc ! lift2kdec'
