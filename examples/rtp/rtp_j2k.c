@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { SOC = 0xFF4F, SOD = 0xFF93 };
+enum { SOC = 0xFF4F, SOD = 0xFF93, MOST_MISSING = 3000, MOST_LATE = 100 /* packets: RFC 3550, A.1 */ };
 
 static void put32(uint8_t *bytes, uint32_t value)
 {
@@ -207,13 +207,20 @@ int rtp_j2k_take(rtp_j2k_receiver *r, const uint8_t *packet, size_t bytes)
     const rtp_j2k_header last = r->header;
     if (!rtp_j2k_read(packet, bytes, &h, &data, &count))
         return r->ignored++, 0;
-    const uint32_t gap = r->started ? (h.sequence - last.sequence - 1) % RTP_J2K_SEQUENCE : 0;
-    if (gap >= RTP_J2K_SEQUENCE / 2)
+    uint32_t gap = (h.sequence - last.sequence - 1) % RTP_J2K_SEQUENCE;
+    const bool is_far = gap > MOST_MISSING && gap < RTP_J2K_SEQUENCE - MOST_LATE;
+    if (r->started && h.ssrc == last.ssrc && gap > MOST_MISSING && (!is_far || h.sequence != r->resumes)) {
+        r->resumes = is_far ? (h.sequence + 1) % RTP_J2K_SEQUENCE : r->resumes;
         return r->ignored++, 0;
+    }
+    if (h.ssrc != last.ssrc || is_far)
+        r->started = false;
+    gap = r->started ? gap : 0;
     const bool is_new = !r->started || h.timestamp != last.timestamp;
     int status = gap || is_new ? end(r, false) : 0;
     r->started = true;
     r->header = h;
+    r->resumes = RTP_J2K_SEQUENCE; /* none */
     r->lost += gap;
     if (is_new && h.mh != RTP_J2K_BODY) {
         r->in_image = begins(data, count); /* else its first packet was lost */

@@ -80,7 +80,8 @@ int rtp_j2k_end(rtp_j2k_sender *sender);
 
 /* ---- Receiver ------------------------------------------------------------------------------------------------ */
 
-/* Hands out the codestream of an image as far as packets arrive in order. The first that is missing ends it. */
+/* Hands out the codestream of an image as far as packets arrive in order. The first that is missing ends it. Another
+ * sender is known by its SSRC, or by two packets in order whose sequence numbers are far from those before. */
 typedef struct rtp_j2k_receiver {
     /* Set by the caller. Any result but 0 ends rtp_j2k_take, which returns it. */
     int (*data)(void *user, const uint8_t *bytes, size_t count);
@@ -92,6 +93,7 @@ typedef struct rtp_j2k_receiver {
     /* Internal. The headers of the last image are kept where all images have them (R): then no image is lost with its
      * main packets. */
     bool started, in_image, is_kept;
+    uint32_t resumes; /* the packet behind one with a number far away */
     size_t kept, kept_packets;
     uint8_t headers[RTP_J2K_MOST_BYTES];
 } rtp_j2k_receiver;

@@ -25,6 +25,7 @@ typedef struct screen {
     l2k_status status; /* L2K_INCOMPLETE before the headers of a codestream have arrived */
     bool begun;
     uint8_t *rows;
+    uint32_t missing; /* rows that are still to be written */
     unsigned frames, complete;
 } screen;
 
@@ -32,6 +33,11 @@ static void print_message(void *user, l2k_severity severity, const char *text)
 {
     (void)user;
     fprintf(stderr, "rtp_receive: %s%s\n", severity == L2K_SEVERITY_ERROR ? "" : "note: ", text);
+}
+
+static size_t row_bytes(const l2k_image *image)
+{
+    return (size_t)(image->x1 - image->x0) * image->num_components;
 }
 
 static l2k_status begin(screen *s)
@@ -50,8 +56,10 @@ static l2k_status begin(screen *s)
     }
     status = l2k_decoder_begin(s->decoder);
     s->begun = status == L2K_OK;
-    printf("P%d\n%u %u\n255\n", count == 3 ? 6 : 5, (unsigned)(s->image.x1 - s->image.x0),
-           (unsigned)(s->image.y1 - s->image.y0));
+    s->missing = s->image.y1 - s->image.y0;
+    if (s->begun)
+        printf("P%d\n%u %u\n255\n", count == 3 ? 6 : 5, (unsigned)(s->image.x1 - s->image.x0),
+               (unsigned)(s->image.y1 - s->image.y0));
     return status;
 }
 
@@ -59,7 +67,7 @@ static l2k_status begin(screen *s)
 static l2k_status take_rows(screen *s)
 {
     uint32_t y0 = 0, y1 = 0;
-    const size_t row = (size_t)(s->image.x1 - s->image.x0) * s->image.num_components;
+    const size_t row = row_bytes(&s->image);
     l2k_status status = l2k_decoder_next_rows(s->decoder, &y0, &y1);
     while (status == L2K_OK && y0 < y1) {
         l2k_plane planes[3];
@@ -73,8 +81,10 @@ static l2k_status take_rows(screen *s)
         status = s->rows ? l2k_decoder_get_rows(s->decoder, planes) : L2K_ERROR_MEMORY;
         if (status == L2K_OK && (fwrite(s->rows, row, y1 - y0, stdout) != y1 - y0 || fflush(stdout) != 0))
             status = L2K_ERROR_IO;
-        if (status == L2K_OK)
-            status = l2k_decoder_next_rows(s->decoder, &y0, &y1);
+        if (status != L2K_OK)
+            break;
+        s->missing -= y1 - y0;
+        status = l2k_decoder_next_rows(s->decoder, &y0, &y1);
     }
     return status;
 }
@@ -99,8 +109,11 @@ static int end_frame(void *user, bool complete)
 {
     screen *s = (screen *)user;
     push(s, NULL, 0);
-    if (s->begun)
+    if (s->begun) {
         complete = l2k_decoder_end(s->decoder) == L2K_OK && complete;
+        for (size_t left = s->missing * row_bytes(&s->image); left > 0; left--) /* after an error: black */
+            putchar(0);
+    }
     if (!complete)
         fprintf(stderr, "rtp_receive: frame %u is incomplete\n", s->frames);
     s->frames++;
@@ -153,7 +166,8 @@ int main(int argc, char **argv)
     s.decoder = l2k_decoder_new(&hooks);
     s.status = L2K_INCOMPLETE;
     if (!s.decoder || l2k_decoder_set(s.decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CPU) != L2K_OK ||
-        l2k_decoder_set(s.decoder, L2K_DECODER_THREADS, threads) != L2K_OK)
+        l2k_decoder_set(s.decoder, L2K_DECODER_THREADS, threads) != L2K_OK ||
+        l2k_decoder_set(s.decoder, L2K_DECODER_LIMIT_SAMPLES, 1 << 28) != L2K_OK)
         return 1;
     rtp.data = put_bytes;
     rtp.end = end_frame;

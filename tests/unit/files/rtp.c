@@ -297,6 +297,35 @@ static void test_part_of_headers(void **unused)
     free(file.data);
 }
 
+/* Another sender, one whose numbers start anew, and a number that is far off. */
+static void test_restarts(void **unused)
+{
+    (void)unused;
+    memory_file file = codestream();
+    for (unsigned kind = 0; kind < 3; kind++) {
+        sent s[2];
+        got g = {.bytes = malloc(file.size)};
+        rtp_j2k_receiver receiver = {.data = take_data, .end = take_end, .user = &g};
+        send_images(&file, (rtp_j2k_header){.sequence = 500000}, &s[0]);
+        send_images(&file, (rtp_j2k_header){.ssrc = kind == 0}, &s[1]);
+        if (kind == 2)
+            s[0].packets[s[0].count - 2][15] ^= 0x40; /* ESEQ */
+        for (size_t i = 0; i < s[0].count; i++)
+            rtp_j2k_take(&receiver, s[0].packets[i], s[0].sizes[i]);
+        assert_int_equal(g.complete, kind == 2 ? IMAGES - 1 : IMAGES);
+        assert_int_equal(receiver.ignored, kind == 2);
+        g.images = 0;
+        for (size_t i = 0; i < s[1].count; i++)
+            rtp_j2k_take(&receiver, s[1].packets[i], s[1].sizes[i]);
+        assert_int_equal(g.images, kind == 0 ? IMAGES : IMAGES - 1); /* a lone packet far away is not believed */
+        assert_int_equal(receiver.lost, kind == 2);
+        forget(&s[0]);
+        forget(&s[1]);
+        free(g.bytes);
+    }
+    free(file.data);
+}
+
 /* Any bytes: no read beyond them, and no image that does not begin with SOC. */
 static void test_hostile(void **unused)
 {
@@ -328,6 +357,6 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_main_fields),    cmocka_unit_test(test_body_fields),
                                        cmocka_unit_test(test_optional_parts), cmocka_unit_test(test_sender),
                                        cmocka_unit_test(test_losses),         cmocka_unit_test(test_part_of_headers),
-                                       cmocka_unit_test(test_hostile)};
+                                       cmocka_unit_test(test_restarts),       cmocka_unit_test(test_hostile)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
