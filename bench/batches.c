@@ -2,11 +2,12 @@
  * CPU with all processors, and with the GPU. From it follow the sizes from which `auto` takes the GPU
  * (transform/choice.h), and what several images in flight gain.
  *
- *     batches [--in-flight N] [--least SIDE] [--most SIDE] [--seconds S] [--ht | --mq] PICTURE
+ *     batches [--in-flight N] [--least SIDE] [--most SIDE] [--seconds S] [--ht | --mq | --cinema] PICTURE
  *
  * PICTURE is a binary PGM or PPM file; the images are squares of it (repeated where it is too small), each at another
  * place, with sides from --least (64), doubled up to --most (4096). Milliseconds an image, best of the turns that fit
- * into S seconds. Results are compared with the CPU's. */
+ * into S seconds. Results are compared with the CPU's. With --cinema, frames of 4096 x 2160 by the profile for 24 frames a
+ * second, for which the picture should have 12 bits. */
 #define _POSIX_C_SOURCE 199309L
 
 #include "bench/bench.h"
@@ -16,6 +17,8 @@
 /* ---- Images ------------------------------------------------------------------------------------------------------ */
 
 enum { MOST_IMAGES = 256, APART = 1024 };
+
+static bool cinema;
 
 /* The picture, interleaved as pixels usually are, and repeated until it is large enough. */
 typedef struct canvas {
@@ -42,7 +45,7 @@ static canvas spread(const pnm *p, uint32_t most)
 
 typedef struct images {
     unsigned count;
-    uint32_t side;
+    uint32_t side, height;
     const canvas *canvas;
     l2k_component components[3];
     l2k_image image;
@@ -78,7 +81,8 @@ static images *make_images(const pnm *p, const canvas *from, uint32_t side, unsi
     m->canvas = from;
     for (uint32_t c = 0; c < p->components; c++)
         m->components[c] = (l2k_component){.dx = 1, .dy = 1, .precision = p->precision};
-    m->image = (l2k_image){.x1 = side, .y1 = side, .num_components = p->components, .components = m->components};
+    m->height = cinema ? side * 135 / 256 : side;
+    m->image = (l2k_image){.x1 = side, .y1 = m->height, .num_components = p->components, .components = m->components};
     for (unsigned i = 0; i < count; i++) {
         make_planes(p, m, i);
         m->streams[i] = (l2k_stream){.write = append_code, .user = &m->codes[i]};
@@ -114,6 +118,7 @@ static l2k_encoder *make_encoder(const way *w)
     check(encoder && l2k_encoder_set(encoder, L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM) == L2K_OK &&
               l2k_encoder_set(encoder, L2K_ENCODER_STYLE, w->ht ? L2K_STYLE_HT : 0) == L2K_OK &&
               l2k_encoder_set(encoder, L2K_ENCODER_BACKEND, w->backend) == L2K_OK &&
+              (!cinema || l2k_encoder_set_profile(encoder, L2K_PROFILE_CINEMA_4K, 24) == L2K_OK) &&
               l2k_encoder_set(encoder, L2K_ENCODER_IN_FLIGHT, w->in_flight) == L2K_OK,
           "making an encoder");
     return encoder;
@@ -159,7 +164,7 @@ static void compare(images *m)
                   memcmp(m->codes[i].bytes, m->reference[i].bytes, m->codes[i].count) == 0,
               "the comparison of codestreams");
         const l2k_plane *from = &m->planes[i][0], *to = &m->decoded[i][0];
-        for (uint32_t y = 0; y < m->side; y++)
+        for (uint32_t y = 0; y < m->height && !cinema; y++)
             check(memcmp((uint8_t *)from->data + y * from->row_stride, (uint8_t *)to->data + y * to->row_stride,
                          (size_t)to->row_stride) == 0,
                   "the comparison of samples");
@@ -203,13 +208,18 @@ static void measure_size(const pnm *p, const canvas *from, uint32_t side, unsign
                         {"CPU, batch", L2K_BACKEND_CPU, true, 0, ht},
                         {"GPU", L2K_BACKEND_CUDA, false, 0, ht},
                         {"GPU, batch", L2K_BACKEND_CUDA, true, in_flight, ht}};
-    const unsigned count = side <= 256 ? MOST_IMAGES : side <= 512 ? 64 : side <= 1024 ? 32 : side <= 2048 ? 16 : 8;
+    const unsigned count = side <= 256    ? MOST_IMAGES
+                           : side <= 512  ? 64
+                           : side <= 1024 ? 32
+                           : side <= 2048 ? 16
+                           : cinema       ? 48
+                                          : 8;
     images *m = make_images(p, from, side, count);
     double ms[4][2];
     for (int i = 0; i < (gpu ? 4 : 2); i++)
         measure(&ways[i], m, seconds, ms[i]);
     for (int k = 0; k < 2; k++) {
-        printf("| %s %s, %u x %u |", ht ? "HT" : "MQ", k ? "decode" : "encode", side, side);
+        printf("| %s %s, %u x %u |", ht ? "HT" : "MQ", k ? "decode" : "encode", side, m->height);
         for (int i = 0; i < (gpu ? 4 : 2); i++)
             printf(" %.3f |", ms[i][k]);
         printf("\n");
@@ -244,6 +254,8 @@ int main(int argc, char **argv)
             mq = false;
         else if (strcmp(argv[i], "--mq") == 0)
             ht = false;
+        else if (strcmp(argv[i], "--cinema") == 0)
+            cinema = true, ht = false, least = most = 4096;
         else if (strcmp(argv[i], "--seconds") == 0)
             seconds = atof(argv[++i]);
         else if (take_number(known, 3, argv[i], argv[i + 1]))
@@ -253,7 +265,8 @@ int main(int argc, char **argv)
     }
     if (i + 1 != argc || in_flight > 64 || !(ht || mq) || least < 1 || most > 16384) {
         fprintf(stderr,
-                "usage: batches [--in-flight N] [--least SIDE] [--most SIDE] [--seconds S] [--ht | --mq] PICTURE\n");
+                "usage: batches [--in-flight N] [--least SIDE] [--most SIDE] [--seconds S] [--ht | --mq | --cinema] "
+                "PICTURE\n");
         return 2;
     }
     pnm p = pnm_read(argv[i], 1, 1);
