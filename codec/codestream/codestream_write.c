@@ -51,6 +51,14 @@ static size_t write_cap(l2k_buffer *out, const l2k_capabilities *capabilities)
     return out->size - 2;
 }
 
+/* CPF (A.6 of T.814) of a number of 16 bits. */
+static void write_cpf(l2k_buffer *out, const l2k_capabilities *capabilities)
+{
+    size_t start = start_segment(out, L2K_CPF);
+    l2k_buffer_put(out, (uint32_t)capabilities->corresponding_profile, 2);
+    end_segment(out, start);
+}
+
 /* SPcod and SPcoc (Table A.15); `levels` is their number, or the index of a DFS. */
 static void write_component_style(l2k_buffer *out, const l2k_component_coding *coding, unsigned levels)
 {
@@ -214,6 +222,8 @@ size_t l2k_write_main_header(l2k_buffer *out, const l2k_siz *siz, const l2k_tile
     l2k_buffer_put(out, L2K_SOC, 2);
     write_siz(out, siz);
     size_t ht_at = coding->capabilities.parts ? write_cap(out, &coding->capabilities) : 0;
+    if (coding->capabilities.corresponding_profile)
+        write_cpf(out, &coding->capabilities);
     if (components[0].own)
         write_atk(out, components[0].own);
     if (components[0].split_style)

@@ -112,7 +112,7 @@ static l2k_status fix_options(l2k_settings *s, const profile *p)
                  {L2K_ENCODER_BLOCK_WIDTH, 32, blocks},
                  {L2K_ENCODER_BLOCK_HEIGHT, 32, blocks},
                  {L2K_ENCODER_PROGRESSION, L2K_CPRL, "the progression order CPRL"},
-                 {L2K_ENCODER_STYLE, 0, "code-blocks without styles"},
+                 {L2K_ENCODER_STYLE, s->options[L2K_ENCODER_STYLE] & L2K_STYLE_HT, "code-blocks without styles"},
                  {L2K_ENCODER_TLM, 1, "TLM marker segments"},
                  {L2K_ENCODER_TILE_PARTS, L2K_TILE_PARTS_COMPONENT, "tile-parts by component"},
                  {L2K_ENCODER_ROI_COMPONENT, -1, "no region of interest"}};
@@ -168,19 +168,20 @@ static void fix_limits(l2k_settings *s, const profile *p)
     fix_limit(&s->options[L2K_ENCODER_COMPONENT_BYTES], is_cinema(p) ? 200e6 : 0, rate);
 }
 
-/* Kernels and HT exclude every given Rsiz. */
+/* Kernels exclude every given Rsiz, and HT numbers of profiles that are not Part 1's. */
 static l2k_status check_part(const l2k_settings *s)
 {
     const int64_t *o = s->options;
     const profile *p = find((uint32_t)o[L2K_ENCODER_PROFILE]);
-    const char *what = o[L2K_ENCODER_STYLE] & L2K_STYLE_HT        ? "HT code-blocks"
+    const bool is_beyond = o[L2K_ENCODER_STYLE] & L2K_STYLE_HT && o[L2K_ENCODER_PROFILE] >= 4095;
+    const char *what = is_beyond                                  ? "HT code-blocks"
                        : o[L2K_ENCODER_WAVELET] > L2K_WAVELET_9_7 ? "kernels other than Part 1's"
                        : !l2k_splits_all(s->encoder->unsplit)     ? "levels that do not split both ways"
                                                                   : NULL;
     if (!o[L2K_ENCODER_PROFILE] || !what)
         return L2K_OK;
-    return l2k_fail(&s->encoder->context, L2K_ERROR_ARGUMENT, "%s have no profile here: not with %s", what,
-                    p ? p->name : "any other value of Rsiz");
+    return l2k_fail(&s->encoder->context, L2K_ERROR_ARGUMENT, "%s cannot have the profile %s", what,
+                    p ? p->name : "of that number");
 }
 
 l2k_status l2k_profile_settle(const l2k_encoder *encoder, l2k_settings *s)
@@ -278,7 +279,7 @@ static l2k_status check_coding(const l2k_settings *s, const l2k_encoding *e, con
     if (!has_precincts(coding))
         return refuse_option(e->context, p, "precincts of 256 x 256, in the lowest resolution 128 x 128",
                              s->encoder->num_precincts > 0, "precincts");
-    if (coding->style || e->roi_shift)
+    if (coding->style & ~L2K_STYLE_HT || e->roi_shift)
         return refuse(e->context, p, "code-blocks without styles and regions of interest");
     if (e->coding.num_layers != 1)
         return refuse_option(e->context, p, "one layer", true, "layers");
@@ -295,7 +296,10 @@ l2k_status l2k_profile_setup(const l2k_settings *s, l2k_encoding *e)
 {
     const uint32_t rsiz = (uint32_t)s->options[L2K_ENCODER_PROFILE];
     const profile *p = find(rsiz);
-    e->siz.profile |= rsiz;
+    if (e->coding.capabilities.parts && rsiz) /* of Part 15: Rsiz has no number, and CPF that of its counterpart */
+        e->coding.capabilities.corresponding_profile = rsiz + 1;
+    else
+        e->siz.profile |= rsiz;
     if (!p)
         return L2K_OK;
     if (!is_cinema(p))

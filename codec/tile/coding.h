@@ -57,7 +57,7 @@ typedef struct l2k_progression_change {
     uint32_t layer_end;
 } l2k_progression_change;
 
-/* The contents of the main header's CAP, PRF and CPF (A.5.2, A.5.3; A.5 of T.814). */
+/* The contents of the main header's CAP, PRF and CPF (A.5.2, A.5.3; A.6 of T.814). */
 typedef struct l2k_capabilities {
     uint32_t parts;                          /* Pcap, 0 without CAP; its highest bit is Part 1 */
     uint16_t ht;                             /* Ccap15 */

@@ -386,7 +386,7 @@ typedef enum l2k_encoder_option {
     L2K_ENCODER_ROI_SHIFT,       /* by how many bit-planes its coefficients are shifted up (RGN, Annex H), 0 to 37. Most
                                     decoders, this one too, take up to 30 bit-planes, shift included. Not for HT; 0 */
     L2K_ENCODER_BY_TILE,         /* 1: l2k_encoder_begin to _end work by tiles instead of rows of tiles; 0 */
-    L2K_ENCODER_PROFILE,         /* Rsiz, 0 to 65535 (see l2k_encoder_set_profile). Not with HT; 0 */
+    L2K_ENCODER_PROFILE,         /* Rsiz, 0 to 65535 (see l2k_encoder_set_profile); 0 */
     L2K_ENCODER_MAX_BYTES,       /* most bytes of the output, whatever layers ask for, 0 = any; 0 */
     L2K_ENCODER_COMPONENT_BYTES, /* most bytes of the packets of each component, 0 = any; 0 */
     L2K_ENCODER_QUALITY, /* quality factor, 1 to 100: in place of a base step, steps by what eyes see in the subbands of
@@ -499,7 +499,10 @@ typedef enum l2k_profile {
  * 10000, and for IMF levels that do not exist or do not go together.
  *
  * Encoding checks the image and the options against these profiles, except for bytes and rates: the message of
- * L2K_ERROR_ARGUMENT names the profile and the violation. Other values of Rsiz are written without any check. */
+ * L2K_ERROR_ARGUMENT names the profile and the violation. Other values of Rsiz are written without any check.
+ *
+ * With HT the profile is that of the codestream's Part 1 counterpart, and checked as such: CPF has its number (A.6 of
+ * T.814), 1 to 4094, and Rsiz announces Part 15 alone. */
 L2K_API l2k_status l2k_encoder_set_profile(l2k_encoder *encoder, uint32_t profile, double frames_per_second);
 
 /* Whether the options are valid, on their own and for an image: returns the status, and sends the message, that

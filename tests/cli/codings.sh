@@ -86,7 +86,7 @@ while read -r profile option pattern values; do
     refuses "$profile $option $values" h.j2k "twelve.ppm: $option contradicts --profile $profile: .*${pattern//_/ }" \
         encode twelve.ppm h.j2k --profile "$profile" --plt $values --quiet
 done <<'AGAINST'
-cinema2k --ht HT_code-blocks --ht
+cinema2k --style without_styles --ht --ht-passes 3 --style vsc
 cinema2k --tile one_tile,_not_tiles_of_50_x_50 -t 50,50
 cinema2k --block code-blocks_of_32_x_32 -b 64,64
 cinema2k --levels 0_to_5_decomposition_levels,_not_6 --levels 6
@@ -107,7 +107,8 @@ imf4k-r,main=1 --style without_styles -b 32,32 --style bypass
 AGAINST
 runs "a step beside a profile" encode twelve.ppm k.j2k --profile cinema2k --step 0.01 --quiet
 runs "what a profile fixes, given" encode twelve.ppm k.j2k --profile cinema2k -b 32,32 -p CPRL -I -r 20 --tlm --quiet
-refuses "imf2k --ht" h.jph '--ht contradicts --profile imf2k' encode twelve.ppm h.jph --profile imf2k --ht --quiet
+runs "imf2k --ht" encode twelve.ppm m.jph --profile imf2k,main=2 --ht --quiet
+check "imf2k --ht: CPF" test "$("$lift2k" info m.jph | grep -c -e '^Part 1 counterpart *1026$' -e ', profile 16384$')" = 2
 runs "a limit below the profile's" encode twelve.ppm k.j2k --profile cinema2k --max-bytes 3K --quiet
 check "a limit below the profile's is kept" test "$(wc -c <k.j2k)" -le 3000
 runs "a limit of components below the profile's" encode twelve.ppm k.j2k --profile imf2k --component-bytes 1K --quiet

@@ -241,6 +241,12 @@ void corpus_encoded(void)
         make_tiles((l2k_tile_parts)parts, parts == L2K_TILE_PARTS_COMPONENT ? L2K_CPRL
                                           : parts == L2K_TILE_PARTS_LAYER   ? L2K_LRCP
                                                                             : L2K_RPCL);
+    l2k_encoder *counterpart = quiet_encoder();
+    picture gray;
+    l2k_encoder_set(counterpart, L2K_ENCODER_STYLE, L2K_STYLE_HT);
+    l2k_encoder_set(counterpart, L2K_ENCODER_PROFILE, 1); /* CPF */
+    picture_make(&gray, 20, 12, 1);
+    save_encoded("counterpart", counterpart, &gray);
     make_blank(L2K_WAVELET_5_3);
     make_blank(L2K_WAVELET_9_7);
     make_shape(1, 1, 0, 4);

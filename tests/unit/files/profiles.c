@@ -42,9 +42,14 @@ static void test_settings(void **unused)
                  {L2K_PROFILE_IMF_2K, 4, 4, 3},    {L2K_PROFILE_IMF_8K, 7, 7, 3},    {L2K_PROFILE_IMF_2K_R, 0, 5, 3}};
     picture p;
     fill_12_bits(&p, 200, 130, 3);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t k = 0; k < 2 * sizeof cases / sizeof *cases; k++) {
+        const size_t i = k / 2;
+        const bool ht = k % 2;
         memory_file file = memory_of(NULL, 0);
         l2k_encoder *encoder = l2k_encoder_new(NULL);
+        assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM), L2K_OK);
+        if (ht)
+            assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_STYLE, L2K_STYLE_HT), L2K_OK);
         if (i % 2)
             assert_int_equal(l2k_encoder_set_profile(encoder, cases[i].profile, 0), L2K_OK);
         if (cases[i].set_levels)
@@ -56,7 +61,15 @@ static void test_settings(void **unused)
         assert_int_equal(l2k_encoder_check(encoder, &p.image), L2K_OK);
         assert_int_equal(run_encoder(encoder, &p, &file), L2K_OK);
         const l2k_info info = info_of(&file);
-        assert_int_equal(info.profile, cases[i].profile);
+        assert_int_equal(info.profile, ht ? 0x4000 : cases[i].profile);
+        assert_int_equal(info.corresponding_profile, ht ? (int64_t)cases[i].profile : -1);
+        assert_int_equal(info.style, ht ? L2K_STYLE_HT : 0);
+        if (ht) { /* CPF right after SIZ and CAP, as T.803 has it: the number plus one (A.6 of T.814) */
+            const uint8_t *cpf = file.data + 4 + (file.data[4] << 8 | file.data[5]) + 10;
+            assert_int_equal(cpf[0] << 8 | cpf[1], 0xFF59);
+            assert_int_equal(cpf[2] << 8 | cpf[3], 4);
+            assert_int_equal(cpf[4] << 8 | cpf[5], cases[i].profile + 1);
+        }
         assert_int_equal(info.levels, cases[i].levels);
         assert_int_equal(info.num_tile_parts, cases[i].parts);
         assert_int_equal(info.tiles_across * info.tiles_down, 1);
@@ -117,8 +130,8 @@ static void test_options_against(void **unused)
     refuse_option(i4, &p, L2K_ENCODER_LEVELS, 0, "1 to 6");
     refuse_option(c2, &p, L2K_ENCODER_BLOCK_WIDTH, 64, "32 x 32");
     refuse_option(c2, &p, L2K_ENCODER_STYLE, L2K_STYLE_BYPASS, "styles");
-    refuse_option(c2, &p, L2K_ENCODER_STYLE, L2K_STYLE_HT, "HT code-blocks have no profile here: not with cinema 2K");
-    refuse_option(i4, &p, L2K_ENCODER_STYLE, L2K_STYLE_HT, "HT code-blocks");
+    refuse_option(0x8000, &p, L2K_ENCODER_STYLE, L2K_STYLE_HT, "HT code-blocks cannot have the profile of that number");
+    refuse_option(i4, &p, L2K_ENCODER_STYLE, L2K_STYLE_HT | L2K_STYLE_VSC, "styles");
     refuse_option(c2, &p, L2K_ENCODER_TILE_PARTS, L2K_TILE_PARTS_ONE, "tile-part division");
     refuse_option(c4, &p, L2K_ENCODER_TLM, 0, "TLM");
     refuse_option(i4, &p, L2K_ENCODER_ROI_COMPONENT, 0, "region of interest");
@@ -229,12 +242,14 @@ static void test_cinema_limits(void **unused)
     (void)unused;
     picture p;
     fill_12_bits(&p, 1024, 600, 3);
-    for (int noisy = 1; noisy <= 3; noisy += 2) {
+    for (int k = 0; k < 4; k++) {
+        const int noisy = k < 2 ? 1 : 3;
         memory_file file = memory_of(NULL, 0);
         for (uint32_t c = 0; c < 3; c++)
             for (size_t i = 0; i < 1024 * 600; i++)
                 p.samples[c][i] = c < (uint32_t)noisy ? (int32_t)random_below(4096) : 2048;
         l2k_encoder *encoder = profile_encoder(NULL, L2K_PROFILE_CINEMA_2K, 48);
+        assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_STYLE, k % 2 ? L2K_STYLE_HT : 0), L2K_OK);
         assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_COMPONENT_TRANSFORM, 0), L2K_OK);
         assert_int_equal(run_encoder(encoder, &p, &file), L2K_OK);
         const size_t most = noisy == 1 ? 520833 + 2000 : 651041;
