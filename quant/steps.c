@@ -115,7 +115,37 @@ void l2k_steps_of_base(const l2k_wavelet_descriptor *wavelet, float base, unsign
                                        l2k_band_orientation(band));
 }
 
-/* ---- Quality factor ------------------------------------------------------------------------------------------- */
+/* ---- Contrast sensitivity and quality factor ------------------------------------------------------------------- */
+
+/* The sensitivity `at` levels below level 1, not only whole ones: nearer eyes see the frequencies of a level further
+ * down. Above level 1 its logarithm goes on in proportion to the frequency. */
+static float sensitivity(unsigned role, float at, bool diagonal)
+{
+    enum { LEVELS = 5 };
+    static const float weights[3][LEVELS + 2][2] = {
+        /* of HL and LH, HH */
+        {{.2758f, .0901f}, {.8378f, .7018f}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+        {{.0863f, .0263f}, {.2564f, .1362f}, {.4691f, .3346f}, {.6523f, .5444f}, {.7797f, .7078f}, {1, 1}, {1, 1}},
+        {{.1835f, .0773f}, {.4130f, .2598f}, {.6464f, .5040f}, {.8254f, .7220f}, {.9424f, .8769f}, {1, 1}, {1, 1}}};
+    if (at < 0)
+        return powf(weights[role][0][diagonal], exp2f(-at));
+    const unsigned level = (unsigned)fminf(at, LEVELS);
+    const float part = fminf(at, LEVELS) - (float)level;
+    return powf(weights[role][level][diagonal], 1 - part) * powf(weights[role][level + 1][diagonal], part);
+}
+
+/* A sub-sampled component's frequencies are those of a level further down, and an error spreads over twice the samples in
+ * each direction. */
+float l2k_visual_weight(l2k_viewing viewing, l2k_depth depth, unsigned orientation)
+{
+    if (!viewing.distance)
+        return 1;
+    const bool both = viewing.halved_across && viewing.halved_down, halved = viewing.halved_across && !both;
+    const unsigned level = l2k_max_u32(depth.across, depth.down) + (both || (halved && orientation == L2K_HL));
+    const float at = (float)level - 1 + log2f((float)L2K_QUALITY_DISTANCE / (float)viewing.distance);
+    const float weight = orientation == L2K_LL ? 1 : sensitivity(viewing.role, at, orientation == L2K_HH && !halved);
+    return both ? 2 * weight : halved ? roundf(weight * 14142.1356f) / 10000 : weight;
+}
 
 /* The base step of a quality, and the power of visual weights: they count in full up to 65, and from 97 on not at all. */
 static float base_of_quality(unsigned quality, unsigned precision, float *power)
@@ -127,32 +157,14 @@ static float base_of_quality(unsigned quality, unsigned precision, float *power)
     return scale * multiplier + sqrtf(0.5f) * ldexpf(1, -(int)precision);
 }
 
-/* The contrast sensitivity for a subband. A sub-sampled component's frequencies are those of a level further down, and an
- * error spreads over twice the samples. */
-static float visual_weight(l2k_quality_of of, unsigned level, unsigned orientation)
-{
-    enum { LEVELS = 5 };
-    static const float weights[3][LEVELS][2] = {
-        /* of HL and LH, HH */
-        {{.2758f, .0901f}, {.8378f, .7018f}, {1, 1}, {1, 1}, {1, 1}},
-        {{.0863f, .0263f}, {.2564f, .1362f}, {.4691f, .3346f}, {.6523f, .5444f}, {.7797f, .7078f}},
-        {{.1835f, .0773f}, {.4130f, .2598f}, {.6464f, .5040f}, {.8254f, .7220f}, {.9424f, .8769f}}};
-    const bool halved = of.halved_across && !of.halved_down, both = of.halved_across && of.halved_down;
-    const unsigned at = level - 1 + (both || (halved && orientation == L2K_HL));
-    const float weight =
-        orientation == L2K_LL || at >= LEVELS ? 1 : weights[of.role][at][orientation == L2K_HH && !halved];
-    return both ? 2 * weight : halved ? roundf(weight * 14142.1356f) / 10000 : weight;
-}
-
 l2k_step l2k_step_of_quality(const l2k_wavelet_descriptor *wavelet, l2k_quality_of of, l2k_depth depth,
                              unsigned orientation)
 {
     static const float gains[] = {1, 1.8051f / 1.7321f, 1.5734f / 1.7321f}; /* norms of the inverse ICT's columns */
-    const unsigned level = l2k_max_u32(depth.across, depth.down);
     float power;
     const float base = base_of_quality(of.quality, of.precision, &power);
-    return nearest_step(base / (factor_norms(wavelet, depth, orientation) * gains[of.role] *
-                                powf(visual_weight(of, level, orientation), power)));
+    return nearest_step(base / (factor_norms(wavelet, depth, orientation) * gains[of.viewing.role] *
+                                powf(l2k_visual_weight(of.viewing, depth, orientation), power)));
 }
 
 float l2k_step_size(l2k_step step, unsigned precision, unsigned orientation)

@@ -54,13 +54,26 @@ l2k_step l2k_step_of_base_at(const l2k_wavelet_descriptor *wavelet, float base, 
 /* The same for all subbands of a component, in the order of QCD. */
 void l2k_steps_of_base(const l2k_wavelet_descriptor *wavelet, float base, unsigned levels, l2k_step *steps);
 
-/* What a quality factor's steps depend on besides the subband: 1 to 100; the bits of samples; the component's role, whose
- * errors eyes see more or less well; and whether it has half as many samples in a direction as the picture. */
-typedef struct l2k_quality_of {
-    unsigned quality, precision;
+/* How eyes see a component's errors: as those of luma or chroma, of half as many samples in a direction as the picture
+ * has, from a distance in samples of the picture; 0: errors of all subbands alike. */
+typedef struct l2k_viewing {
     enum { L2K_LUMA, L2K_CB, L2K_CR } role;
     bool halved_across, halved_down;
+    uint32_t distance;
+} l2k_viewing;
+
+/* The contrast sensitivity for errors of a subband, relative to the greatest; of sub-sampled components times the root
+ * of the samples that an error spreads over. */
+float l2k_visual_weight(l2k_viewing viewing, l2k_depth depth, unsigned orientation);
+
+/* What a quality factor's steps depend on besides the subband: 1 to 100; the bits of samples. */
+typedef struct l2k_quality_of {
+    unsigned quality, precision;
+    l2k_viewing viewing;
 } l2k_quality_of;
+
+/* The distance for which its weights are written down. */
+#define L2K_QUALITY_DISTANCE 4000
 
 /* The step of "Controlling JPEG 2000 image quality using a single parameter (Qfactor) v2" (WG1 N101553). */
 l2k_step l2k_step_of_quality(const l2k_wavelet_descriptor *wavelet, l2k_quality_of of, l2k_depth depth,

@@ -175,7 +175,7 @@ static void print_head(const cli_option *row, const char *macro)
         print_escaped(*at);
     fputs("\\fR", stdout);
     if (row->argument) {
-        putchar(' ');
+        fputs(strncmp(row->argument, "[=", 2) ? " " : "", stdout);
         print_argument(row);
     }
     putchar('\n');

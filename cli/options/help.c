@@ -272,7 +272,8 @@ static void print_row(const cli_option *row, cli_command command)
     char head[60], term[120], text[400];
     cli_option_head(row, true, head, sizeof head);
     const int length =
-        snprintf(term, sizeof term, "  %s%s%s", head, row->argument ? " " : "", row->argument ? row->argument : "");
+        snprintf(term, sizeof term, "  %s%s%s", head, row->argument && strncmp(row->argument, "[=", 2) ? " " : "",
+                 row->argument ? row->argument : "");
     const int end = snprintf(text, sizeof text, "%s%s%s%s%s", input_remark(row, command), row->help,
                              row->fallback ? " (default:" NO_BREAK : "", row->fallback ? row->fallback : "",
                              row->fallback ? ")" : "");

@@ -37,7 +37,8 @@ bool cli_take_constant(const cli_option *row, const char *text, cli_options *opt
 bool cli_take_number(const cli_option *row, const char *text, cli_options *options)
 {
     int64_t value;
-    return cli_parse_number(row->name, text, (uint32_t)row->least, (uint32_t)row->most, &value) &&
+    return cli_parse_number(row->name, text ? text : row->fallback, (uint32_t)row->least, (uint32_t)row->most,
+                            &value) &&
            set(target_of(row, options), value);
 }
 

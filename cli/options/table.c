@@ -154,6 +154,14 @@ const cli_option cli_option_table[] = {
         .detail =
             "Steps by what eyes see in each subband of luma and chroma, as OpenJPH's -qfactor has them; for gray, "
             "4:4:4, 4:2:2 and 4:2:0. Not with --step. With a size as well, code-blocks are cut to it."),
+    ROW(ENCODE, "visual", "[=N]", number,
+        "weigh errors by what eyes see from a distance of N samples of the picture, 1 to 16000", ENCODER(VISUAL),
+        .fallback = "3000", .least = 1, .most = 16000,
+        .detail =
+            "Sizes and PSNRs then count errors in each subband of luma and chroma by contrast sensitivity, and the "
+            "steps "
+            "of --ht with a size, --step and --quality follow it. For gray, 4:4:4, 4:2:2 and 4:2:0. --quality alone is "
+            "for 4000."),
     FLAG(ENCODE, "ht", ht, "high-throughput code-blocks (Part 15): a faster block coder, files 5 to 10 % larger",
          .detail =
              "OUT is a .jph file, or a bare codestream. Sizes and PSNRs work as without --ht; with --irreversible "

@@ -21,7 +21,7 @@ struct cli_option {
     unsigned commands;    /* bits 1 << cli_command */
     char letter;          /* 0 = long form only */
     const char *name;     /* without hyphens */
-    const char *argument; /* as help shows it; NULL = none */
+    const char *argument; /* as help shows it, in [=] if it may be left out; NULL = none */
     const char *help;     /* a phrase, for help and manual */
     const char *fallback; /* the default, for help and manual; NULL = not stated */
     const char *detail;   /* sentences for the manual only; NULL = none */

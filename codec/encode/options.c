@@ -47,6 +47,7 @@ const l2k_option_rule l2k_encoder_rules[] = {
     [L2K_ENCODER_MAX_BYTES] = {"limit of bytes", 0, INT64_MAX, 0},
     [L2K_ENCODER_COMPONENT_BYTES] = {"limit of bytes of a component", 0, INT64_MAX, 0},
     [L2K_ENCODER_QUALITY] = {"quality factor", 0, 100, 0},
+    [L2K_ENCODER_VISUAL] = {"viewing distance", 0, 16000, 0},
 };
 
 static const l2k_object_kind object_kind = {.bytes = sizeof(l2k_encoder),

@@ -143,7 +143,7 @@ static l2k_status check_planes(const l2k_context *context, unsigned precision, c
 }
 
 /* Components 1 and 2 are chroma, if the picture is not RGB as it is. */
-static l2k_status set_quality(const l2k_encoder *encoder, const l2k_encoding *e, uint32_t c)
+static l2k_status set_viewing(const l2k_encoder *encoder, const l2k_encoding *e, uint32_t c, l2k_viewing *viewing)
 {
     const l2k_component *component = &e->siz.components[c];
     const bool is_sampled = component->dx * component->dy > 1;
@@ -152,15 +152,13 @@ static l2k_status set_quality(const l2k_encoder *encoder, const l2k_encoding *e,
                             e->image->colour == L2K_COLOUR_ESYCC);
     if (is_sampled && (!is_chroma || component->dx != 2 || component->dy > 2))
         return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT,
-                        "a quality factor is for components of 4:4:4, 4:2:2 or 4:2:0; component %u has every %u x %u "
+                        "visual weights are for components of 4:4:4, 4:2:2 or 4:2:0; component %u has every %u x %u "
                         "samples",
                         c, component->dx, component->dy);
-    const l2k_quality_of of = {.quality = (unsigned)encoder->options[L2K_ENCODER_QUALITY],
-                               .precision = component->precision,
-                               .role = is_chroma ? c : L2K_LUMA,
-                               .halved_across = component->dx == 2,
-                               .halved_down = component->dy == 2};
-    l2k_coding_steps_of_quality(&e->coding.components[c], of, e->coding.components[c].steps);
+    *viewing = (l2k_viewing){.role = is_chroma ? c : L2K_LUMA,
+                             .halved_across = component->dx == 2,
+                             .halved_down = component->dy == 2,
+                             .distance = (uint32_t)encoder->options[L2K_ENCODER_VISUAL]};
     return L2K_OK;
 }
 
@@ -169,7 +167,12 @@ static l2k_status set_given_steps(const l2k_encoder *encoder, const l2k_encoding
 {
     const l2k_context *context = &encoder->context;
     l2k_component_coding *coding = &e->coding.components[c];
-    const bool by_quality = encoder->options[L2K_ENCODER_QUALITY];
+    const unsigned quality = (unsigned)encoder->options[L2K_ENCODER_QUALITY];
+    const bool by_quality = quality;
+    l2k_quality_of of = {quality, e->siz.components[c].precision, {0}};
+    if (by_quality || encoder->options[L2K_ENCODER_VISUAL])
+        L2K_TRY(set_viewing(encoder, e, c, &of.viewing));
+    coding->viewing = of.viewing;
     if (!by_quality && encoder->base_step == 0)
         return L2K_OK;
     if (by_quality && encoder->base_step > 0)
@@ -178,16 +181,17 @@ static l2k_status set_given_steps(const l2k_encoder *encoder, const l2k_encoding
         return l2k_fail(context, L2K_ERROR_ARGUMENT,
                         "the %s wavelet has no quantiser steps: a base step or quality factor needs the 9/7",
                         l2k_coding_wavelet(coding)->name);
+    if (!of.viewing.distance)
+        of.viewing.distance = L2K_QUALITY_DISTANCE;
     if (by_quality)
-        L2K_TRY(set_quality(encoder, e, c));
+        l2k_coding_steps_of_quality(coding, of, coding->steps);
     else
         l2k_coding_steps_of_base(coding, (float)encoder->base_step, coding->steps);
     for (unsigned band = 0; band < coding->num_steps; band++)
         if (coding->steps[band].exponent > L2K_MOST_EXPONENT)
             return l2k_fail(context, L2K_ERROR_ARGUMENT, "%s of %g gives too small steps for %u decomposition levels",
                             by_quality ? "a quality factor" : "a base step",
-                            by_quality ? (double)encoder->options[L2K_ENCODER_QUALITY] : encoder->base_step,
-                            coding->levels);
+                            by_quality ? (double)quality : encoder->base_step, coding->levels);
     return L2K_OK;
 }
 

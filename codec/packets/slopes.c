@@ -16,8 +16,9 @@ double l2k_distortion_weight(const l2k_tile *tile, const l2k_subband *band)
     const unsigned precision = component->precision;
     if (l2k_rect_empty(band->rect))
         return 0;
-    double weight =
-        l2k_norm_at(l2k_coding_wavelet(coding), l2k_coding_depth(coding, band->resolution), band->orientation);
+    const l2k_depth depth = l2k_coding_depth(coding, band->resolution);
+    double weight = l2k_norm_at(l2k_coding_wavelet(coding), depth, band->orientation) *
+                    (double)l2k_visual_weight(coding->viewing, depth, band->orientation);
     if (l2k_coding_wavelet(coding)->quantised) /* that norm and the step both contain the gain */
         weight *=
             l2k_step_size(l2k_coding_step(coding, band->resolution, band->orientation), precision, band->orientation) /

@@ -107,6 +107,7 @@ static bool same_component(const l2k_component_coding *a, const l2k_component_co
     return a->levels == b->levels && l2k_same_splits(a->unsplit, b->unsplit, a->levels) &&
            a->log2_block_width == b->log2_block_width && a->log2_block_height == b->log2_block_height &&
            a->style == b->style && a->ht_passes == b->ht_passes && same_wavelet(a, b) &&
+           a->viewing.role == b->viewing.role && a->viewing.distance == b->viewing.distance &&
            a->quantisation == b->quantisation && a->guard_bits == b->guard_bits && a->roi_shift == b->roi_shift &&
            memcmp(a->log2_precinct_width, b->log2_precinct_width, a->levels + 1u) == 0 &&
            memcmp(a->log2_precinct_height, b->log2_precinct_height, a->levels + 1u) == 0 && same_steps(a, b);
@@ -158,8 +159,10 @@ void l2k_coding_steps_of_base(const l2k_component_coding *coding, float base, l2
 {
     for (unsigned band = 0; band <= 3u * coding->levels; band++) {
         const unsigned r = l2k_band_resolution(band), o = l2k_band_orientation(band);
+        const l2k_depth depth = l2k_coding_depth(coding, r);
+        const float seen = base / l2k_visual_weight(coding->viewing, depth, o);
         if (l2k_coding_has_band(coding, r, o))
-            *steps++ = l2k_step_of_base_at(l2k_coding_wavelet(coding), base, l2k_coding_depth(coding, r), o);
+            *steps++ = l2k_step_of_base_at(l2k_coding_wavelet(coding), seen, depth, o);
     }
 }
 

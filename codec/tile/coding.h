@@ -46,6 +46,7 @@ typedef struct l2k_component_coding {
     uint8_t num_steps; /* number of steps in the marker segment; 1 if derived */
     uint8_t roi_shift; /* RGN's max-shift (A.6.3), 0 = no region of interest */
     uint8_t log2_precinct_width[L2K_MAX_LEVELS + 1], log2_precinct_height[L2K_MAX_LEVELS + 1]; /* per resolution */
+    l2k_viewing viewing;              /* encoder: what errors of subbands count */
     l2k_step steps[L2K_MAX_SUBBANDS]; /* steps of the existing subbands, in the order of QCD */
 } l2k_component_coding;
 
@@ -165,7 +166,7 @@ static inline bool l2k_coding_has_band(const l2k_component_coding *coding, unsig
 }
 
 /* choose_steps: the steps that the encoder writes for samples of that precision, for l2k_coding_bands subbands.
- * steps_of_base, steps_of_quality: the steps that follow from a base step or a quality factor. */
+ * steps_of_base, steps_of_quality: the steps that follow from a base step, with `viewing`, or a quality factor. */
 void l2k_coding_choose_steps(const l2k_component_coding *coding, unsigned precision, l2k_step *steps);
 void l2k_coding_steps_of_base(const l2k_component_coding *coding, float base, l2k_step *steps);
 void l2k_coding_steps_of_quality(const l2k_component_coding *coding, l2k_quality_of of, l2k_step *steps);

@@ -391,6 +391,9 @@ typedef enum l2k_encoder_option {
     L2K_ENCODER_COMPONENT_BYTES, /* most bytes of the packets of each component, 0 = any; 0 */
     L2K_ENCODER_QUALITY, /* quality factor, 1 to 100: in place of a base step, steps by what eyes see in the subbands of
                             luma and chroma (WG1 N101553); 0 = none; 0 */
+    L2K_ENCODER_VISUAL,  /* distance, in samples of the picture, of the eyes whose contrast sensitivity weighs the
+                            errors in subbands: for ratios, limits of bytes and PSNRs, and in steps, but those that the
+                            9/7 has by default. 0 = all errors alike, 1 to 16000; 0 */
     L2K_ENCODER_NUM_OPTIONS /* internal: grows with the library */
 } l2k_encoder_option;
 

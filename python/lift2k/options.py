@@ -84,6 +84,7 @@ class EncoderOptions(TypedDict, total=False):
     max_bytes: int
     component_bytes: int
     quality: int
+    visual: int
     precincts: Sequence[tuple[int, int]]
     ratio: Targets
     psnr: Targets

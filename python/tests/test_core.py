@@ -398,7 +398,7 @@ def test_options_reach_the_file(random):
     assert h.num_tile_parts > h.tiles_across * h.tiles_down
     assert 0.9 < len(data) / (a.nbytes / 10) <= 1
     assert lift2k.open(lift2k.encode(a, style="ht", ht_passes=3)).header.ht
-    for coarse, fine in (dict(step=1 / 16), dict(step=1 / 256)), (dict(quality=40), dict(quality=80)):
+    for coarse, fine in (dict(step=1 / 16), dict(step=1 / 256)), (dict(quality=40), dict(quality=80)), (dict(step=0.01, visual=8000), dict(step=0.01, visual=1000)):
         assert len(lift2k.encode(a, wavelet="9/7", style="ht", **coarse)) < len(lift2k.encode(a, wavelet="9/7", style="ht", **fine))
     error = np.mean((lift2k.decode(lift2k.encode(a, wavelet="9/7", psnr=38)).astype(float) - a) ** 2)
     assert abs(10 * np.log10(255**2 / error) - 38) < 1

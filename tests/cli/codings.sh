@@ -105,6 +105,10 @@ imf2k-r --step base_step_says --step 0.01
 imf2k-r --irreversible the_5/3_wavelet -I
 imf4k-r,main=1 --style without_styles -b 32,32 --style bypass
 AGAINST
+runs "--visual at its distance" encode twelve.ppm k.j2k -r 20 --visual --comment c --quiet
+runs "--visual at that distance" encode twelve.ppm l.j2k -r 20 --visual=3000 --comment c --quiet
+check "--visual: its distance is 3000" cmp k.j2k l.j2k
+rm -f l.j2k
 runs "a step beside a profile" encode twelve.ppm k.j2k --profile cinema2k --step 0.01 --quiet
 runs "what a profile fixes, given" encode twelve.ppm k.j2k --profile cinema2k -b 32,32 -p CPRL -I -r 20 --tlm --quiet
 runs "imf2k --ht" encode twelve.ppm m.jph --profile imf2k,main=2 --ht --quiet
@@ -194,6 +198,7 @@ refused 'a letter b, h or v' --split bhx
 refused 'directions of 6 levels, but 5' --split hhhhhh
 refused 'all tiles at once' --max-bytes 1000 --by-rows -t 100,100
 refused '--max-bytes' --max-bytes 0
+refused '--visual 0: .*1 to 16000' --visual=0
 refused '--guard-bits.*1 to 7' --guard-bits 0
 refused '--guard-bits.*1 to 7' --guard-bits 8
 finish

@@ -273,20 +273,49 @@ static void test_quality(void **unused)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (unsigned k = 0; k < 7; k++) {
             const unsigned level = k == 0 ? 5 : k < 4 ? 4 : 1, orientation = k == 0 ? 0 : (k - 1) % 3 + 1;
-            const l2k_quality_of of = {cases[i].quality, 8, cases[i].role, cases[i].across, cases[i].down};
+            const l2k_viewing viewing = {cases[i].role, cases[i].across, cases[i].down, L2K_QUALITY_DISTANCE};
+            const l2k_quality_of of = {cases[i].quality, 8, viewing};
             const l2k_step step =
                 l2k_step_of_quality(l2k_wavelet_get(L2K_WAVELET_9_7), of, (l2k_depth){level, level}, orientation);
             assert_int_equal(step.exponent << 11 | step.mantissa, cases[i].steps[k]);
         }
 }
 
+/* Weights at 4000 samples are those of the quality factor; at half the distance, those of a level further down; and no
+ * eye sees finer details from farther off. */
+static void test_visual_weights(void **unused)
+{
+    (void)unused;
+    for (unsigned role = 0; role < 3; role++)
+        for (unsigned o = L2K_LL; o <= L2K_HH; o++)
+            for (unsigned level = 1; level < 8; level++)
+                for (unsigned halved = 0; halved < 4; halved++) {
+                    const l2k_viewing none = {role, halved & 1, halved == 3, 0},
+                                      far = {role, halved & 1, halved == 3, 4000},
+                                      near = {role, halved & 1, halved == 3, 2000};
+                    const l2k_depth depth = {level, level}, next = {level + 1, level + 1};
+                    float before = 3;
+                    assert_true(l2k_visual_weight(none, depth, o) == 1);
+                    assert_true(l2k_visual_weight(near, depth, o) == l2k_visual_weight(far, next, o));
+                    for (unsigned distance = 1; distance <= 16000; distance += distance / 7 + 1) {
+                        const l2k_viewing from = {role, halved & 1, halved == 3, distance};
+                        const float weight = l2k_visual_weight(from, depth, o);
+                        assert_true(weight > 0 && weight <= before);
+                        before = weight;
+                    }
+                }
+    const l2k_viewing luma = {L2K_LUMA, false, false, 4000};
+    assert_float_equal(l2k_visual_weight(luma, (l2k_depth){1, 1}, L2K_HH), .0901, 1e-6);
+    assert_float_equal(l2k_visual_weight(luma, (l2k_depth){2, 2}, L2K_LH), .8378, 1e-6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known),     cmocka_unit_test(test_choice),     cmocka_unit_test(test_size),
-        cmocka_unit_test(test_norms_5_3), cmocka_unit_test(test_norms_9_7),  cmocka_unit_test(test_deep_levels),
-        cmocka_unit_test(test_base),      cmocka_unit_test(test_base_norms), cmocka_unit_test(test_base_limits),
-        cmocka_unit_test(test_quality),
+        cmocka_unit_test(test_known),     cmocka_unit_test(test_choice),         cmocka_unit_test(test_size),
+        cmocka_unit_test(test_norms_5_3), cmocka_unit_test(test_norms_9_7),      cmocka_unit_test(test_deep_levels),
+        cmocka_unit_test(test_base),      cmocka_unit_test(test_base_norms),     cmocka_unit_test(test_base_limits),
+        cmocka_unit_test(test_quality),   cmocka_unit_test(test_visual_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

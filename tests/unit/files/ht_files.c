@@ -582,6 +582,65 @@ static void test_refusals(void **unused)
     ht_case deep = with(irreversible, L2K_ENCODER_LEVELS, 32);
     deep.base = 1e-5;
     refuse(deep, "too small");
+    picture p;
+    watch w;
+    memory_file out = memory_of(NULL, 0);
+    picture_shape(&p, 20, 20, 3);
+    p.components[1].dx = 3;
+    for (uint32_t c = 0; c < 3; c++)
+        picture_fill(&p, c);
+    const ht_case visual = with(reversible, L2K_ENCODER_VISUAL, 4000);
+    l2k_encoder *e = encoder_of(&visual, &w);
+    assert_int_equal(run_encoder(e, &p, &out), L2K_ERROR_ARGUMENT);
+    assert_non_null(strstr(w.text, "visual weights are for components of 4:4:4"));
+    assert_int_equal(l2k_encoder_set(e, L2K_ENCODER_VISUAL, 16001), L2K_ERROR_ARGUMENT);
+    l2k_encoder_free(e);
+    picture_free(&p);
+}
+
+/* The error of means of 4 x 4 samples: what remains to be seen from afar. */
+static double coarse_error(const memory_file *file, const picture *p)
+{
+    picture got;
+    double error = 0;
+    assert_int_equal(decode_bytes(NULL, file->data, file->size, &got), L2K_OK);
+    for (uint32_t c = 0; c < p->image.num_components; c++)
+        for (uint32_t y = 0; y + 4 <= p->height[c]; y += 4)
+            for (uint32_t x = 0; x + 4 <= p->width[c]; x += 4) {
+                double sum = 0;
+                for (size_t i = 0; i < 16; i++) {
+                    const size_t at = (y + i / 4) * p->width[c] + x + i % 4;
+                    sum += p->samples[c][at] - got.samples[c][at];
+                }
+                error += sum * sum;
+            }
+    picture_free(&got);
+    return error;
+}
+
+/* MQ and HT, both wavelets, by size and by PSNR: at the same size as without, fine details give way. */
+static void test_visual(void **unused)
+{
+    (void)unused;
+    picture p;
+    make(&p, 300, 200, 3, 8);
+    for (unsigned k = 0; k < 8; k++) {
+        ht_case t = {.num_settings = 0, .kind = k & 1 ? L2K_TARGET_PSNR : L2K_TARGET_RATIO, .num_targets = 1};
+        t.targets[0] = k & 1 ? 42 : 12;
+        set(&t, L2K_ENCODER_WAVELET, k & 2 ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3);
+        set(&t, L2K_ENCODER_STYLE, k & 4 ? L2K_STYLE_HT : 0);
+        const ht_case visual = with(t, L2K_ENCODER_VISUAL, 4000);
+        memory_file plain = encode(&t, &p), seen = encode(&visual, &p);
+        if (k & 1) {
+            assert_true(seen.size < plain.size);
+        } else {
+            assert_in_range(seen.size, plain.size - plain.size / 50, 180000 / 12);
+            assert_true(coarse_error(&seen, &p) < 0.8 * coarse_error(&plain, &p));
+        }
+        free(plain.data);
+        free(seen.data);
+    }
+    picture_free(&p);
 }
 
 static void test_step_range(void **unused)
@@ -635,6 +694,7 @@ int main(void)
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_layers),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_visual),
         cmocka_unit_test(test_step_range),
         cmocka_unit_test(test_round_trips),
     };
