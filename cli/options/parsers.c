@@ -250,7 +250,8 @@ static bool parse_profile_fields(const char *at, cli_options *options)
         at = end;
         if (fps)
             options->frames_per_second = value;
-        else if (options->profile.value >= L2K_PROFILE_IMF_2K && value < 16 && value == (double)(int)value)
+        else if (options->profile.value >= (main ? L2K_PROFILE_BROADCAST : L2K_PROFILE_IMF_2K) && value < 16 &&
+                 value == (double)(int)value)
             options->profile.value |= (int64_t)value << (main ? 0 : 4);
         else
             return false;
@@ -261,7 +262,7 @@ static bool parse_profile_fields(const char *at, cli_options *options)
 bool cli_take_profile(const cli_option *row, const char *text, cli_options *options)
 {
     const size_t length = strcspn(text, ",");
-    char name[16] = {0};
+    char name[20] = {0};
     if (length < sizeof name)
         memcpy(name, text, length);
     options->frames_per_second = 0;
@@ -271,7 +272,7 @@ bool cli_take_profile(const cli_option *row, const char *text, cli_options *opti
             if (parse_profile_fields(text + length, options))
                 return true;
         }
-    return cli_bad_value(row->name, text, "not a profile as in the help, with ,fps= and for IMF ,main= and ,sub=");
+    return cli_bad_value(row->name, text, "not a profile as in the help, with ,fps= and ,main=, and for IMF ,sub=");
 }
 
 bool cli_take_bytes(const cli_option *row, const char *text, cli_options *options)

@@ -18,10 +18,18 @@
 
 const cli_name cli_progressions[] = {{"LRCP", L2K_LRCP}, {"RLCP", L2K_RLCP}, {"RPCL", L2K_RPCL},
                                      {"PCRL", L2K_PCRL}, {"CPRL", L2K_CPRL}, {NULL, 0}};
-static const cli_name profiles[] = {
-    {"cinema2k", L2K_PROFILE_CINEMA_2K}, {"cinema4k", L2K_PROFILE_CINEMA_4K}, {"imf2k", L2K_PROFILE_IMF_2K},
-    {"imf4k", L2K_PROFILE_IMF_4K},       {"imf8k", L2K_PROFILE_IMF_8K},       {"imf2k-r", L2K_PROFILE_IMF_2K_R},
-    {"imf4k-r", L2K_PROFILE_IMF_4K_R},   {"imf8k-r", L2K_PROFILE_IMF_8K_R},   {NULL, 0}};
+static const cli_name profiles[] = {{"broadcast", L2K_PROFILE_BROADCAST},
+                                    {"broadcastmulti", L2K_PROFILE_BROADCAST_MULTI},
+                                    {"broadcastmulti-r", L2K_PROFILE_BROADCAST_MULTI_R},
+                                    {"cinema2k", L2K_PROFILE_CINEMA_2K},
+                                    {"cinema4k", L2K_PROFILE_CINEMA_4K},
+                                    {"imf2k", L2K_PROFILE_IMF_2K},
+                                    {"imf4k", L2K_PROFILE_IMF_4K},
+                                    {"imf8k", L2K_PROFILE_IMF_8K},
+                                    {"imf2k-r", L2K_PROFILE_IMF_2K_R},
+                                    {"imf4k-r", L2K_PROFILE_IMF_4K_R},
+                                    {"imf8k-r", L2K_PROFILE_IMF_8K_R},
+                                    {NULL, 0}};
 static const cli_name kernels[] = {{"haar", L2K_WAVELET_HAAR},
                                    {"1-3", L2K_WAVELET_1_3},
                                    {"dd-9-7", L2K_WAVELET_DD_9_7},
@@ -200,12 +208,15 @@ const cli_option cli_option_table[] = {
             "This is all that OpenJPEG's -ROI does, too. It changes no sample; where layers cut bit-planes, the shift "
             "has no effect on which. Most decoders take up to 30 bit-planes, SHIFT included. Not with --ht."),
     ROW(ENCODE, "profile", "NAME[,main=N][,sub=N][,fps=F]", profile,
-        "cinema2k, cinema4k, or of IMF imf2k, imf4k, imf8k, imf2k-r, imf4k-r, imf8k-r",
+        "cinema2k, cinema4k, broadcast, broadcastmulti, broadcastmulti-r, or of IMF imf2k, imf4k, imf8k, imf2k-r, "
+        "imf4k-r, imf8k-r",
         .detail =
             "Sets what the profile fixes: wavelet, code-blocks, precincts, progression (4K cinema: two), tile-parts, "
             "TLM, most levels, and limits of bytes: those of cinema at 24 or 48 frames per second (24), those of an "
-            "IMF sub-level if F is given; --max-bytes and --component-bytes may be lower. Other options and pictures "
-            "that violate the profile are refused. IMF has main levels 0 to 11 and sub-levels 0 to 9 (0).",
+            "IMF sub-level or broadcast level if F is given; --max-bytes and --component-bytes may be lower. Other "
+            "options and pictures "
+            "that violate the profile are refused. IMF has main levels 0 to 11 and sub-levels 0 to 9 (0), "
+            "broadcast main levels 1 to 5, or 6 and 7.",
         .names = profiles),
     ROW(ENCODE, "max-bytes", "N[K|M|G]", bytes, "the most bytes of output, whatever layers ask for",
         ENCODER(MAX_BYTES)),

@@ -478,11 +478,14 @@ L2K_API l2k_status l2k_encoder_set_poc(l2k_encoder *encoder, const l2k_poc *chan
 L2K_API l2k_status l2k_encoder_set_comment(l2k_encoder *encoder, const char *text);
 
 /* Profiles, as values of Rsiz. To an IMF profile (SMPTE ST 2067-21), add the main level, 0 to 11, and 16 times the
- * sub-level, 0 to 9. IMF profiles with an R are reversible. */
+ * sub-level, 0 to 9; to one of broadcast, the level, 1 to 5, or 6 or 7 with an R. Those with an R are reversible. */
 typedef enum l2k_profile {
     L2K_PROFILE_NONE = 0,
     L2K_PROFILE_CINEMA_2K = 3,
     L2K_PROFILE_CINEMA_4K = 4,
+    L2K_PROFILE_BROADCAST = 0x0100, /* one tile */
+    L2K_PROFILE_BROADCAST_MULTI = 0x0200,
+    L2K_PROFILE_BROADCAST_MULTI_R = 0x0300,
     L2K_PROFILE_IMF_2K = 0x0400,
     L2K_PROFILE_IMF_4K = 0x0500,
     L2K_PROFILE_IMF_8K = 0x0600,
@@ -491,11 +494,11 @@ typedef enum l2k_profile {
     L2K_PROFILE_IMF_8K_R = 0x0900
 } l2k_profile;
 
-/* Sets PROFILE. A cinema or IMF profile also fixes, as OpenJPEG chooses them: wavelet, code-blocks of 32 x 32,
- * precincts of 256 (lowest resolution 128), CPRL, tile-parts by component, TLM, no styles, no region of interest, no
- * tile origin, one tile (R: or the tile sizes that the profile allows), one layer, and for 4K cinema two progressions
+/* Sets PROFILE. One of these also fixes, as OpenJPEG chooses them: wavelet, code-blocks of 32 x 32 (broadcast: sides of
+ * 32 to 128), precincts of 256 (lowest resolution 128), CPRL, tile-parts by component, TLM, no styles, no region of interest, no
+ * tile origin, one tile (R: or the tile sizes that the profile allows; broadcast multi: or four), one layer, and for 4K cinema two progressions
  * (POC); levels within the profile's; and limits of bytes: for cinema, those at the given frames per second, 24 if 0;
- * for IMF, those of the sub-level, none if it or the rate is 0. Lower values of MAX_BYTES and COMPONENT_BYTES apply. An
+ * for IMF and broadcast, those of the level, none if it or the rate is 0. Lower values of MAX_BYTES and COMPONENT_BYTES apply. An
  * option set to anything else, before or after this call, is L2K_ERROR_ARGUMENT when encoding. Options keep their
  * values; L2K_PROFILE_NONE lifts what a profile fixed. Any other value sets PROFILE alone, and so does l2k_encoder_set
  * with any value. L2K_ERROR_ARGUMENT for cinema rates other than 24 and 48, for rates that are neither 0 nor 0.01 to

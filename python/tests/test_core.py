@@ -343,7 +343,7 @@ def test_explanations_of_profiles():
 
 def test_profiles_have_the_names_of_the_command():
     named = [options.name_of("l2k_profile", n) for n in (0, 3, 4, 0x400, 0x500, 0x600, 0x700, 0x800, 0x900)]
-    assert named == ["none", "cinema2k", "cinema4k", "imf2k", "imf4k", "imf8k", "imf2k-r", "imf4k-r", "imf8k-r"]
+    assert named == ["none", "cinema2k", "cinema4k", "broadcast", "broadcastmulti", "broadcastmulti-r", "imf2k", "imf4k", "imf8k", "imf2k-r", "imf4k-r", "imf8k-r"]
     assert [options.number("profile", name) for name in named[:3]] == [0, 3, 4]
     with pytest.raises(ValueError, match="'cinema_2k' is not one of: none, cinema2k, cinema4k"):
         options.number("profile", "cinema_2k")

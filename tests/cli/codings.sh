@@ -111,6 +111,8 @@ check "--visual: its distance is 3000" cmp k.j2k l.j2k
 rm -f l.j2k
 runs "a step beside a profile" encode twelve.ppm k.j2k --profile cinema2k --step 0.01 --quiet
 runs "what a profile fixes, given" encode twelve.ppm k.j2k --profile cinema2k -b 32,32 -p CPRL -I -r 20 --tlm --quiet
+runs "broadcast in four tiles" encode twelve.ppm k.j2k --profile broadcastmulti,main=4,fps=60 -t 48,32 --quiet
+check "broadcast in four tiles: Rsiz" test "$("$lift2k" info k.j2k | grep -c -e ', profile 516$' -e '; 12 tile-parts$')" = 2
 runs "imf2k --ht" encode twelve.ppm m.jph --profile imf2k,main=2 --ht --quiet
 check "imf2k --ht: CPF" test "$("$lift2k" info m.jph | grep -c -e '^Part 1 counterpart *1026$' -e ', profile 16384$')" = 2
 runs "a limit below the profile's" encode twelve.ppm k.j2k --profile cinema2k --max-bytes 3K --quiet
@@ -182,7 +184,7 @@ refused '--roi.*C,SHIFT' --roi 3
 refused 'shifts 0 to 37' --roi 0,38
 refused 'component 3 is to be of interest, but there are 3' --roi 3,5
 refused 'without regions of interest' --roi 0,5 --ht
-for bad in '' cinema 'cinema2k,fps' 'cinema2k,fps=' 'cinema2k,main=1' 'imf2k,main=16' 'imf2k,sub=x' 'imf2k,' 'imf2k;main=1'; do
+for bad in '' cinema 'cinema2k,fps' 'cinema2k,fps=' 'cinema2k,main=1' 'broadcast,sub=1' 'imf2k,main=16' 'imf2k,sub=x' 'imf2k,' 'imf2k;main=1'; do
     refused '--profile.*not a profile' --profile "$bad"
 done
 refused '24 or 48 frames' --profile cinema2k,fps=25

@@ -38,8 +38,15 @@ static void test_settings(void **unused)
     (void)unused;
     static const struct {
         uint32_t profile, set_levels, levels, parts;
-    } cases[] = {{L2K_PROFILE_CINEMA_2K, 5, 5, 3}, {L2K_PROFILE_CINEMA_4K, 6, 6, 6}, {L2K_PROFILE_CINEMA_4K, 0, 5, 6},
-                 {L2K_PROFILE_IMF_2K, 4, 4, 3},    {L2K_PROFILE_IMF_8K, 7, 7, 3},    {L2K_PROFILE_IMF_2K_R, 0, 5, 3}};
+    } cases[] = {{L2K_PROFILE_CINEMA_2K, 5, 5, 3},
+                 {L2K_PROFILE_CINEMA_4K, 6, 6, 6},
+                 {L2K_PROFILE_CINEMA_4K, 0, 5, 6},
+                 {L2K_PROFILE_IMF_2K, 4, 4, 3},
+                 {L2K_PROFILE_IMF_8K, 7, 7, 3},
+                 {L2K_PROFILE_IMF_2K_R, 0, 5, 3},
+                 {L2K_PROFILE_BROADCAST | 5, 0, 5, 3},
+                 {L2K_PROFILE_BROADCAST_MULTI | 1, 3, 3, 3},
+                 {L2K_PROFILE_BROADCAST_MULTI_R | 7, 0, 5, 3}};
     picture p;
     fill_12_bits(&p, 200, 130, 3);
     for (size_t k = 0; k < 2 * sizeof cases / sizeof *cases; k++) {
@@ -76,7 +83,10 @@ static void test_settings(void **unused)
         assert_int_equal(info.block_width, 32);
         assert_int_equal(info.precincts[0].width, 128);
         assert_int_equal(info.precincts[info.levels].height, 256);
-        assert_int_equal(info.wavelet, cases[i].profile == L2K_PROFILE_IMF_2K_R ? L2K_WAVELET_5_3 : L2K_WAVELET_9_7);
+        assert_int_equal(info.wavelet, cases[i].profile == L2K_PROFILE_IMF_2K_R ||
+                                               cases[i].profile == (L2K_PROFILE_BROADCAST_MULTI_R | 7)
+                                           ? L2K_WAVELET_5_3
+                                           : L2K_WAVELET_9_7);
         free(file.data);
         l2k_encoder_free(encoder);
     }
@@ -121,7 +131,8 @@ static void test_options_against(void **unused)
     picture p;
     fill_12_bits(&p, 200, 130, 3);
     const uint32_t c2 = L2K_PROFILE_CINEMA_2K, c4 = L2K_PROFILE_CINEMA_4K, i4 = L2K_PROFILE_IMF_4K,
-                   r2 = L2K_PROFILE_IMF_2K_R;
+                   r2 = L2K_PROFILE_IMF_2K_R, b1 = L2K_PROFILE_BROADCAST | 1, b2 = L2K_PROFILE_BROADCAST_MULTI | 1,
+                   b3 = L2K_PROFILE_BROADCAST_MULTI_R | 6;
     refuse_option(c2, &p, L2K_ENCODER_WAVELET, L2K_WAVELET_5_3,
                   "cinema 2K needs the 9/7 wavelet, but the option wavelet");
     refuse_option(r2, &p, L2K_ENCODER_WAVELET, L2K_WAVELET_9_7, "5/3");
@@ -140,6 +151,14 @@ static void test_options_against(void **unused)
     refuse_option(i4, &p, L2K_ENCODER_PROGRESSION, L2K_LRCP, "CPRL");
     refuse_option(i4, &p, L2K_ENCODER_TILE_WIDTH, 128, "IMF 4K needs one tile, not tiles of 128 x 130");
     refuse_option(r2, &p, L2K_ENCODER_TILE_WIDTH, 128, "tiles of a side");
+    refuse_option(b1, &p, L2K_ENCODER_TILE_WIDTH, 100, "broadcast needs one tile");
+    refuse_option(b2, &p, L2K_ENCODER_TILE_WIDTH, 100, "broadcast multi needs one or four tiles");
+    refuse_option(b3, &p, L2K_ENCODER_WAVELET, L2K_WAVELET_9_7, "5/3");
+    refuse_option(b1, &p, L2K_ENCODER_LEVELS, 6, "1 to 5");
+    refuse_option(b1, &p, L2K_ENCODER_BLOCK_WIDTH, 16, "sides of 32, 64 or 128");
+    refuse_option(b1, &p, L2K_ENCODER_PROFILE, L2K_PROFILE_BROADCAST | 6, "main level");
+    refuse_option(b3, &p, L2K_ENCODER_PROFILE, L2K_PROFILE_BROADCAST_MULTI_R | 5, "main level");
+    refuse_option(b3, &p, L2K_ENCODER_PROFILE, L2K_PROFILE_BROADCAST_MULTI_R | 0x16, "main level");
     for (int precincts = 0; precincts < 2; precincts++)
         for (int before = 0; before < 2; before++) {
             const l2k_poc change = {L2K_ALL_TILES, L2K_LRCP, 0, 33, 0, 3, 1};
@@ -197,7 +216,16 @@ static void test_pictures_against(void **unused)
     refuse_picture(L2K_PROFILE_CINEMA_2K, &p, "2048 x 1080");
     refuse_picture(L2K_PROFILE_IMF_2K, &p, "2048 x 1556");
     picture_free(&p);
+    fill_12_bits(&p, 20, 20, 5);
+    refuse_picture(L2K_PROFILE_BROADCAST, &p, "at most four");
+    picture_free(&p);
     fill_12_bits(&p, 20, 20, 4);
+    p.components[3].precision = 13;
+    refuse_picture(L2K_PROFILE_BROADCAST, &p, "8 to 12 bits");
+    p.components[3].precision = 12;
+    p.components[3].dx = 2;
+    refuse_picture(L2K_PROFILE_BROADCAST, &p, "half the width");
+    p.components[3].dx = 1;
     refuse_picture(L2K_PROFILE_CINEMA_4K, &p, "three components");
     refuse_picture(L2K_PROFILE_IMF_8K, &p, "at most three");
     picture_free(&p);
@@ -271,6 +299,8 @@ static void test_limits_with_profiles(void **unused)
     } cases[] = {{L2K_PROFILE_CINEMA_2K, 48, 90000, 0, 80000, 90000},
                  {L2K_PROFILE_CINEMA_2K, 48, 1 << 30, 1 << 30, 640000, 651041},
                  {L2K_PROFILE_CINEMA_2K, 48, 0, 20000, 50000, 62000},
+                 {L2K_PROFILE_BROADCAST | 3, 200, 0, 0, 123000, 125000},
+                 {L2K_PROFILE_BROADCAST | 4, 200, 0, 0, 247000, 250000},
                  {L2K_PROFILE_IMF_2K | 0x11, 0, 90000, 0, 80000, 90000}};
     picture p;
     fill_12_bits(&p, 1024, 600, 3);
