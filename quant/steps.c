@@ -138,8 +138,6 @@ static float sensitivity(unsigned role, float at, bool diagonal)
  * each direction. */
 float l2k_visual_weight(l2k_viewing viewing, l2k_depth depth, unsigned orientation)
 {
-    if (!viewing.distance)
-        return 1;
     const bool both = viewing.halved_across && viewing.halved_down, halved = viewing.halved_across && !both;
     const unsigned level = l2k_max_u32(depth.across, depth.down) + (both || (halved && orientation == L2K_HL));
     const float at = (float)level - 1 + log2f((float)L2K_QUALITY_DISTANCE / (float)viewing.distance);
@@ -155,6 +153,17 @@ static float base_of_quality(unsigned quality, unsigned precision, float *power)
     *power = quality <= 65 ? 1 : quality >= 97 ? 0 : (logf(multiplier) - logf(most)) / (logf(least) - logf(most));
     const float scale = quality <= 65 ? 0.04f : quality >= 97 ? 0.10f : 0.10f * powf(0.04f / 0.10f, *power);
     return scale * multiplier + sqrtf(0.5f) * ldexpf(1, -(int)precision);
+}
+
+/* These factors give the least bytes for the same SSIMULACRA2 (bench/results/visual.md). */
+float l2k_error_weight(l2k_viewing viewing, l2k_depth depth, unsigned orientation)
+{
+    static const float of_role[] = {1, 1, 0.7f};
+    const unsigned both = viewing.halved_across && viewing.halved_down;
+    const unsigned level = l2k_min_u32(l2k_max_u32(depth.across, depth.down) + both, 5);
+    if (!viewing.distance)
+        return 1;
+    return l2k_visual_weight(viewing, depth, orientation) * of_role[viewing.role] * powf(1.2f, (float)level - 5);
 }
 
 l2k_step l2k_step_of_quality(const l2k_wavelet_descriptor *wavelet, l2k_quality_of of, l2k_depth depth,

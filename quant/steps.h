@@ -55,7 +55,7 @@ l2k_step l2k_step_of_base_at(const l2k_wavelet_descriptor *wavelet, float base, 
 void l2k_steps_of_base(const l2k_wavelet_descriptor *wavelet, float base, unsigned levels, l2k_step *steps);
 
 /* How eyes see a component's errors: as those of luma or chroma, of half as many samples in a direction as the picture
- * has, from a distance in samples of the picture; 0: errors of all subbands alike. */
+ * has, from a distance in samples of the picture; 0, in l2k_error_weight: errors of all subbands alike. */
 typedef struct l2k_viewing {
     enum { L2K_LUMA, L2K_CB, L2K_CR } role;
     bool halved_across, halved_down;
@@ -65,6 +65,10 @@ typedef struct l2k_viewing {
 /* The contrast sensitivity for errors of a subband, relative to the greatest; of sub-sampled components times the root
  * of the samples that an error spreads over. */
 float l2k_visual_weight(l2k_viewing viewing, l2k_depth depth, unsigned orientation);
+
+/* What an error of a subband counts in rate control, as an amplitude: that weight, less for Cr and by level, since errors
+ * that spread farther are seen better than the weight says. At most 1, or 2 of sub-sampled components. */
+float l2k_error_weight(l2k_viewing viewing, l2k_depth depth, unsigned orientation);
 
 /* What a quality factor's steps depend on besides the subband: 1 to 100; the bits of samples. */
 typedef struct l2k_quality_of {

@@ -164,7 +164,7 @@ const cli_option cli_option_table[] = {
             "4:4:4, 4:2:2 and 4:2:0. Not with --step. With a size as well, code-blocks are cut to it."),
     ROW(ENCODE, "visual", "[=N]", number,
         "weigh errors by what eyes see from a distance of N samples of the picture, 1 to 16000", ENCODER(VISUAL),
-        .fallback = "3000", .least = 1, .most = 16000,
+        .fallback = "2500", .least = 1, .most = 16000,
         .detail =
             "Sizes and PSNRs then count errors in each subband of luma and chroma by contrast sensitivity, and the "
             "steps "

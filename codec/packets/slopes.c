@@ -18,7 +18,7 @@ double l2k_distortion_weight(const l2k_tile *tile, const l2k_subband *band)
         return 0;
     const l2k_depth depth = l2k_coding_depth(coding, band->resolution);
     double weight = l2k_norm_at(l2k_coding_wavelet(coding), depth, band->orientation) *
-                    (double)l2k_visual_weight(coding->viewing, depth, band->orientation);
+                    (double)l2k_error_weight(coding->viewing, depth, band->orientation);
     if (l2k_coding_wavelet(coding)->quantised) /* that norm and the step both contain the gain */
         weight *=
             l2k_step_size(l2k_coding_step(coding, band->resolution, band->orientation), precision, band->orientation) /

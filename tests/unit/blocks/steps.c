@@ -295,7 +295,8 @@ static void test_visual_weights(void **unused)
                                       near = {role, halved & 1, halved == 3, 2000};
                     const l2k_depth depth = {level, level}, next = {level + 1, level + 1};
                     float before = 3;
-                    assert_true(l2k_visual_weight(none, depth, o) == 1);
+                    assert_true(l2k_error_weight(none, depth, o) == 1);
+                    assert_true(l2k_error_weight(near, depth, o) < l2k_error_weight(near, next, o) || level > 3);
                     assert_true(l2k_visual_weight(near, depth, o) == l2k_visual_weight(far, next, o));
                     for (unsigned distance = 1; distance <= 16000; distance += distance / 7 + 1) {
                         const l2k_viewing from = {role, halved & 1, halved == 3, distance};
