@@ -21,7 +21,8 @@ typedef struct outcome {
 typedef struct truncation {
     l2k_encoder *encoder;
     l2k_encode_call call;
-    l2k_engine *engine; /* that codes the only tile off the host, in the slot; NULL: code-blocks are coded on the host */
+    l2k_engine
+        *engine; /* that codes the only tile off the host, in the slot; NULL: code-blocks are coded on the host */
     l2k_engine_slot *slot;
     bool done;         /* off the host */
     l2k_context quiet; /* without messages, for layers that are allocated again */
@@ -565,9 +566,9 @@ static l2k_status search_off_host(truncation *t, l2k_engine *engine, l2k_engine_
     if (status == L2K_OK) {
         const l2k_encode_request request = request_off_host(t, 1);
         status = l2k_engine_finish_encode(engine, slot, &request, &t->encoder->output.packets);
-    }
-    if (status != L2K_OK)
+    } else {
         l2k_engine_finish_transform(slot);
+    }
     t->done = status == L2K_OK;
     t->engine = NULL;
     t->call.advances = true;

@@ -123,6 +123,7 @@ static l2k_status encode_device_planes(const scenario_files *files, const l2k_ho
 static const scenario from_device = {"encode HT, one tile, device planes", encode_device_planes, true};
 
 static memory_file with_ratio; /* as the CPU makes it */
+static bool ratio_of_ht;
 
 /* Two images on one encoder, of small code-blocks: their list of truncation points is long enough for the device. */
 static l2k_status encode_ratio(const scenario_files *files, const l2k_hooks *hooks, memory_file *out, l2k_memory memory,
@@ -134,6 +135,10 @@ static l2k_status encode_ratio(const scenario_files *files, const l2k_hooks *hoo
     if (!e)
         return L2K_ERROR_MEMORY;
     l2k_status status = scenario_set(e, files, false);
+    if (status == L2K_OK)
+        status = l2k_encoder_set(e, L2K_ENCODER_STYLE, ratio_of_ht ? L2K_STYLE_HT : 0);
+    if (status == L2K_OK)
+        status = l2k_encoder_set(e, L2K_ENCODER_WAVELET, ratio_of_ht ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3);
     if (status == L2K_OK)
         status = l2k_encoder_set(e, L2K_ENCODER_BLOCK_WIDTH, 4);
     if (status == L2K_OK)
@@ -169,7 +174,7 @@ static void make_with_ratio(const scenario_files *files)
     assert_int_equal(encode_ratio(&on_cpu, NULL, &with_ratio, L2K_MEMORY_HOST, files->p.planes), L2K_OK);
 }
 
-static const scenario with_a_ratio = {"encode MQ, one tile, a ratio, device planes", encode_device_ratio, true};
+static const scenario with_a_ratio = {"encode one tile, a ratio, device planes", encode_device_ratio, true};
 
 static void fail_each_call(const scenario *s, const scenario_files *files);
 
@@ -271,12 +276,16 @@ static void test_ratio(void **unused)
     scenario_files files = {.backend = L2K_BACKEND_CUDA};
     picture_make(&files.p, 150, 110, 3);
     make_device_planes(&files.p);
-    make_with_ratio(&files);
-    fail_each_way(&with_a_ratio, &files);
-    files.backend = L2K_BACKEND_AUTO;
-    fall_back_each_way(encode_device_ratio, &files);
+    for (int ht = 0; ht < 2; ht++) {
+        ratio_of_ht = ht;
+        make_with_ratio(&files);
+        files.backend = L2K_BACKEND_CUDA;
+        fail_each_way(&with_a_ratio, &files);
+        files.backend = L2K_BACKEND_AUTO;
+        fall_back_each_way(encode_device_ratio, &files);
+        free(with_ratio.data);
+    }
     free_device_planes(&files.p);
-    free(with_ratio.data);
     picture_free(&files.p);
 }
 
