@@ -228,40 +228,45 @@ static bool keeps(uint64_t limit, uint64_t bytes)
     return limit == 0 || bytes <= limit;
 }
 
-/* Measures the packets of the layer, and whether they are within the limits, together with the layers above and
- * below. */
-static l2k_status measure_components(rate_control *control, uint64_t *all, bool *fits)
+/* As bytes of one limit for all: no fewer than the packets have, and within it if and only if all limits are kept. */
+static uint64_t room_of(const rate_control *control)
 {
     const l2k_layer_targets *targets = control->targets;
-    const uint64_t below = control->num_layers - 1 - control->layer;
-    *all = 0;
-    *fits = true;
+    return targets->most_bytes ? targets->most_bytes : targets->component_bytes * control->tiles[0].num_components;
+}
+
+static uint64_t in_room(uint64_t room, uint64_t limit, uint64_t bytes)
+{
+    const uint64_t share = limit ? (uint64_t)((double)bytes / (double)limit * (double)room) : 0;
+    return keeps(limit, bytes) ? (share < room ? share : room) : share > room ? share : room + 1;
+}
+
+/* Measures the packets of the layer, and in the room of all limits, together with the layers above and below. */
+static l2k_status measure_components(rate_control *control, uint64_t *all, uint64_t *used)
+{
+    const l2k_layer_targets *targets = control->targets;
+    const uint64_t below = control->num_layers - 1 - control->layer, room = room_of(control);
+    *all = *used = 0;
     for (uint32_t c = 0; c < control->tiles[0].num_components; c++) {
         uint64_t bytes = 0;
         for (uint32_t t = 0; t < control->num_tiles; t++)
             L2K_TRY(visit_component(control, &control->tiles[t], c, &bytes));
         *all += bytes;
         const struct component_bytes *own = &control->component_bytes[c];
-        *fits &= keeps(targets->component_bytes, own->used + bytes + below * own->empty);
+        const uint64_t share = in_room(room, targets->component_bytes, own->used + bytes + below * own->empty);
+        *used = share > *used ? share : *used;
     }
-    *fits &= keeps(targets->most_bytes, control->used + *all + below * control->empty);
+    const uint64_t share = in_room(room, targets->most_bytes, control->used + *all + below * control->empty);
+    *used = share > *used ? share : *used;
     return L2K_OK;
 }
 
-/* If the layer exceeds a limit, finds the longest prefix within it by bisection, but none shorter than that of the
- * layer above. */
-static l2k_status shorten_layer(rate_control *control, size_t first, uint64_t *bytes)
+/* The l2k_prefix_measure of limits. */
+static l2k_status measure_limits(void *control, size_t prefix, uint64_t *used)
 {
-    size_t low = first, high = control->at;
-    bool fits;
-    while (high - low > 1) {
-        const size_t middle = low + (high - low) / 2;
-        L2K_TRY(move_layer_end(control, middle));
-        L2K_TRY(measure_components(control, bytes, &fits));
-        *(fits ? &low : &high) = middle;
-    }
-    L2K_TRY(move_layer_end(control, low));
-    return measure_components(control, bytes, &fits);
+    uint64_t bytes;
+    L2K_TRY(move_layer_end(control, prefix));
+    return measure_components(control, &bytes, used);
 }
 
 /* After the last layer. */
@@ -278,18 +283,21 @@ static void check_limits(const rate_control *control)
         }
 }
 
-/* Keeps the layer, which began at prefix `first`, within the limits, and adds up its bytes. */
+/* Keeps the layer, which began at prefix `first`, within the limits. */
 static l2k_status keep_limits(rate_control *control, size_t first, bool everything)
 {
-    uint64_t bytes;
-    bool fits;
-    L2K_TRY(measure_components(control, &bytes, &fits));
-    if (!fits) {
+    const l2k_prefix_measure measure = {measure_limits, control};
+    l2k_fitted_prefix fitted;
+    uint64_t bytes, used;
+    L2K_TRY(measure_components(control, &bytes, &used));
+    if (used > room_of(control)) {
         const size_t end = everything ? control->slopes.count : control->at;
         start_layer(control, false); /* drops passes that the list lacks or has after that end */
         control->at = first;
         L2K_TRY(move_layer_end(control, end));
-        L2K_TRY(shorten_layer(control, first, &bytes));
+        L2K_TRY(l2k_fit_prefix(&control->slopes, &measure, room_of(control), first, &fitted));
+        L2K_TRY(move_layer_end(control, fitted.prefix));
+        L2K_TRY(measure_components(control, &bytes, &used));
     }
     control->used += bytes;
     for (uint32_t c = 0; c < control->tiles[0].num_components; c++)
