@@ -228,20 +228,6 @@ static void measure_size(const pnm *p, const canvas *from, uint32_t side, unsign
     free_images(m);
 }
 
-/* Milliseconds that the first image of a process takes on the GPU. */
-static double open_device(const pnm *p, const canvas *from)
-{
-    const way w = {"GPU", L2K_BACKEND_CUDA, false, 0, true};
-    images *m = make_images(p, from, 64, 1);
-    const double start = now_ms();
-    l2k_encoder *encoder = make_encoder(&w);
-    encode_all(encoder, &w, m);
-    const double ms = now_ms() - start;
-    l2k_encoder_free(encoder);
-    free_images(m);
-    return ms;
-}
-
 int main(int argc, char **argv)
 {
     unsigned in_flight = 8, least = 64, most = 4096;
@@ -275,8 +261,6 @@ int main(int argc, char **argv)
     const canvas from = spread(&p, most);
     printf("%u components, %u bits; %s; %u in flight there; ms an image\n\n", p.components, p.precision, device,
            in_flight);
-    if (gpu)
-        printf("opening the device and the first image: %.0f ms\n\n", open_device(&p, &from));
     printf(gpu ? "| | CPU, one | CPU, batch | GPU, one | GPU, batch |\n|---|---|---|---|---|\n"
                : "| | CPU, one | CPU, batch |\n|---|---|---|\n");
     for (int k = 0; k < 2; k++)
