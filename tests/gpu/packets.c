@@ -182,6 +182,11 @@ static void choose_ratios(test_case *t)
         t->ratios[i] = ratio;
         ratio = 1 + (ratio - 1) / 2;
     }
+    bool is_sampled = false;
+    for (uint32_t c = 0; c < t->image.num_components; c++)
+        is_sampled |= t->components[c].dx * t->components[c].dy > 1;
+    if (!is_sampled && random_below(3) == 0) /* the device gets its weights, too */
+        set(t, L2K_ENCODER_VISUAL, 1 + random_below(16000));
     if (t->ratios[0] && random_below(2)) { /* long lists, which stay on the device */
         set(t, L2K_ENCODER_BLOCK_WIDTH, 4 << random_below(2));
         set(t, L2K_ENCODER_BLOCK_HEIGHT, 4 << random_below(2));
