@@ -80,7 +80,8 @@ class EncoderOptions(TypedDict, total=False):
     roi_component: int
     roi_shift: int
     by_tile: bool
-    profile: Literal["none", "cinema2k", "cinema4k", "broadcast", "broadcastmulti", "broadcastmulti-r", "imf2k", "imf4k", "imf8k", "imf2k-r", "imf4k-r", "imf8k-r"] | int
+    profile: Literal["none", "cinema2k", "cinema4k", "broadcast", "broadcastmulti", "broadcastmulti-r", "imf2k", "imf4k", "imf8k",
+                     "imf2k-r", "imf4k-r", "imf8k-r"] | int
     max_bytes: int
     component_bytes: int
     quality: int
