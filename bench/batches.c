@@ -6,8 +6,8 @@
  *
  * PICTURE is a binary PGM or PPM file; the images are squares of it (repeated where it is too small), each at another
  * place, with sides from --least (64), doubled up to --most (4096). Milliseconds an image, best of the turns that fit
- * into S seconds. Results are compared with the CPU's. With --cinema, frames of 4096 x 2160 by the profile for 24 frames a
- * second, for which the picture should have 12 bits. */
+ * into S seconds. Results are compared with the CPU's. With --cinema, frames of 4096 x 2160 by the profile for 24
+ * frames a second, for which the picture should have 12 bits. */
 #define _POSIX_C_SOURCE 199309L
 
 #include "bench/bench.h"

@@ -52,7 +52,7 @@ bool rtp_j2k_read(const uint8_t *packet, size_t bytes, rtp_j2k_header *header, c
 /* ---- Sender -------------------------------------------------------------------------------------------------- */
 
 typedef struct rtp_j2k_sender {
-    /* Set by the caller. Of `header`: payload_type, sequence of the first packet, ssrc, tp, and what main packets have. */
+    /* Set by the caller. Of `header`: payload_type, sequence of the first packet, ssrc, tp, what main packets have. */
     rtp_j2k_header header;
     size_t most_bytes;                                            /* of a packet: the MTU less 28 for IPv4 and UDP */
     int (*send)(void *user, const uint8_t *packet, size_t bytes); /* 0, or -1, which the calls below return */

@@ -495,14 +495,15 @@ typedef enum l2k_profile {
 } l2k_profile;
 
 /* Sets PROFILE. One of these also fixes, as OpenJPEG chooses them: wavelet, code-blocks of 32 x 32 (broadcast: sides of
- * 32 to 128), precincts of 256 (lowest resolution 128), CPRL, tile-parts by component, TLM, no styles, no region of interest, no
- * tile origin, one tile (R: or the tile sizes that the profile allows; broadcast multi: or four), one layer, and for 4K cinema two progressions
- * (POC); levels within the profile's; and limits of bytes: for cinema, those at the given frames per second, 24 if 0;
- * for IMF and broadcast, those of the level, none if it or the rate is 0. Lower values of MAX_BYTES and COMPONENT_BYTES apply. An
- * option set to anything else, before or after this call, is L2K_ERROR_ARGUMENT when encoding. Options keep their
- * values; L2K_PROFILE_NONE lifts what a profile fixed. Any other value sets PROFILE alone, and so does l2k_encoder_set
- * with any value. L2K_ERROR_ARGUMENT for cinema rates other than 24 and 48, for rates that are neither 0 nor 0.01 to
- * 10000, and for IMF levels that do not exist or do not go together.
+ * 32 to 128), precincts of 256 (lowest resolution 128), CPRL, tile-parts by component, TLM, no styles, no region of
+ * interest, no tile origin, one tile (R: or the tile sizes that the profile allows; broadcast multi: or four), one
+ * layer, and for 4K cinema two progressions (POC); levels within the profile's; and limits of bytes: for cinema, those
+ * at the given frames per second, 24 if 0; for IMF and broadcast, those of the level, none if it or the rate is 0.
+ * Lower values of MAX_BYTES and COMPONENT_BYTES apply. An option set to anything else, before or after this call, is
+ * L2K_ERROR_ARGUMENT when encoding. Options keep their values; L2K_PROFILE_NONE lifts what a profile fixed. Any other
+ * value sets PROFILE alone, and so does l2k_encoder_set with any value. L2K_ERROR_ARGUMENT for cinema rates other than
+ * 24 and 48, for rates that are neither 0 nor 0.01 to 10000, and for IMF levels that do not exist or do not go
+ * together.
  *
  * Encoding checks the image and the options against these profiles, except for bytes and rates: the message of
  * L2K_ERROR_ARGUMENT names the profile and the violation. Other values of Rsiz are written without any check.

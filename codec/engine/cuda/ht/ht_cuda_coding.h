@@ -16,7 +16,7 @@ typedef struct l2k_ht_cuda_encoding {
     bool complete;          /* all code had room */
     /* Truncated blocks (L2K_CODE_CUT): */
     const l2k_subband *bands[L2K_HT_CUDA_BANDS]; /* of the list */
-    unsigned num_bands, forms; /* forms: of the coefficients' type */
+    unsigned num_bands, forms;                   /* forms: of the coefficients' type */
     bool wide;                  /* of floats: magnitudes may have more than 15 bits with the present steps */
     bool starts;                /* the next cut codes all blocks */
     uint32_t code_used;         /* in units of 4 bytes */
@@ -33,8 +33,8 @@ void l2k_ht_cuda_coded(const l2k_ht_cuda_encoding *encoding, l2k_cuda_coded *cod
 
 /* Truncated blocks: batches of L2K_CODE_CUT with a list number, between whose calls steps may change. Between start and
  * finish, one of these is enqueued: estimates, as if points of truncation were coding passes, with sums by plane if
- * wanted; blocks chosen as a sample, coded; blocks truncated elsewhere than before, all of them after one of the first two. Finish returns
- * L2K_ERROR_UNSUPPORTED, without a message, if only the host can do it. */
+ * wanted; blocks chosen as a sample, coded; blocks truncated elsewhere than before, all of them after one of the first
+ * two. Finish returns L2K_ERROR_UNSUPPORTED, without a message, if only the host can do it. */
 l2k_status l2k_ht_cuda_estimate(l2k_ht_cuda_encoding *encoding, bool sums, l2k_cuda_coded *estimated);
 l2k_status l2k_ht_cuda_sample(l2k_ht_cuda_encoding *encoding, const l2k_cuda_coded *estimated,
                               l2k_cuda_coded_block *cut);
