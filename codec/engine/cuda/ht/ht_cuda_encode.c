@@ -282,11 +282,16 @@ l2k_status l2k_ht_cuda_cut(l2k_ht_cuda_encoding *c, const l2k_cuda_coded_block *
     return launch_cut(c, cut);
 }
 
+/* With hulls, the points of a block take some 2 KB. */
+enum { MOST_ESTIMATED = 1 << 18 };
+
 l2k_status l2k_ht_cuda_estimate(l2k_ht_cuda_encoding *c, bool sums, l2k_cuda_coded *estimated)
 {
     l2k_cuda_blocks *b = &c->lists->blocks;
     const size_t count = b->batch.num_places, points = count * L2K_HT_CUDA_POINTS;
     const size_t ends = points * sizeof(double), blocks = ends + points * sizeof(uint32_t);
+    if (count > MOST_ESTIMATED)
+        return L2K_ERROR_UNSUPPORTED;
     L2K_TRY(l2k_cuda_reserve(b->context, &c->estimated, blocks + count * sizeof(l2k_cuda_coded_block)));
     uint8_t *at = c->estimated.at, *device = b->device.at;
     const l2k_ht_cuda_estimation run = {.blocks = (l2k_ht_cuda_encode_block *)(device + c->lists->list),
