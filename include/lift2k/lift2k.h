@@ -295,7 +295,8 @@ typedef enum l2k_format { L2K_FORMAT_JP2 = 0, L2K_FORMAT_CODESTREAM } l2k_format
 typedef enum l2k_backend { L2K_BACKEND_AUTO = 0, L2K_BACKEND_CPU, L2K_BACKEND_CUDA, L2K_BACKEND_OPENCL } l2k_backend;
 
 /* Where planes, and a transform's coefficients, are: in host memory, or in memory of the object's device: CUDA's, or
- * for a transform OpenCL's. */
+ * for a transform OpenCL's. Encoding reads a device in aligned units of 16 bytes, of which the last may reach beyond the
+ * samples; compute-sanitizer reports that at the end of an allocation. */
 typedef enum l2k_memory { L2K_MEMORY_HOST = 0, L2K_MEMORY_DEVICE } l2k_memory;
 
 /* Instruction sets of the CPU's row functions; the result is the same to the bit. AUTO takes the fastest set that the
