@@ -94,7 +94,7 @@ static l2k_step nearest_step(float step)
     unsigned exponent = 0;
     for (; step < 1 && exponent < 31; exponent++)
         step *= 2;
-    long mantissa = lroundf(step * 2048) - 2048;
+    const long mantissa = lroundf(fminf(step, 2) * 2048) - 2048; /* `long` may have 32 bits */
     return (l2k_step){(uint8_t)exponent, (uint16_t)(mantissa < 0 ? 0 : mantissa > 2047 ? 2047 : mantissa)};
 }
 
