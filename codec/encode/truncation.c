@@ -560,6 +560,8 @@ static l2k_status search(truncation *t)
 /* Does all of it where the coefficients are, up to packets. */
 static l2k_status search_off_host(truncation *t, l2k_engine *engine, l2k_engine_slot *slot)
 {
+    const l2k_context *context = t->call.encoding->context;
+    const double start = l2k_stage_start(context);
     t->engine = engine;
     t->slot = slot;
     l2k_status status = search(t);
@@ -569,6 +571,7 @@ static l2k_status search_off_host(truncation *t, l2k_engine *engine, l2k_engine_
     } else {
         l2k_engine_finish_transform(slot);
     }
+    l2k_stage_end(context, L2K_STAGE_RATE, start);
     t->done = status == L2K_OK;
     t->engine = NULL;
     t->call.advances = true;
