@@ -131,9 +131,8 @@ static l2k_status fill_up(rate_control *control, uint64_t room, uint64_t *bytes)
     l2k_slope_list *list = &control->slopes;
     unsigned tries = 256;
     for (size_t i = control->at; i < list->count && tries > 0 && l2k_leaves_room(room, *bytes); i++) {
-        L2K_TRY(l2k_slopes_sort(list, i + 1 < list->count ? i + 1 : i));
-        L2K_TRY(l2k_slopes_sort(list, i));
-        const l2k_hull_segment *segment = &list->segments[i];
+        const l2k_hull_segment *segment;
+        L2K_TRY(l2k_slopes_segment(list, i, &segment));
         const uint8_t passes = l2k_segment_block(list, segment)->coded.layer_passes[control->layer];
         if (segment->bytes > room - *bytes || passes != segment->before)
             continue;
