@@ -20,9 +20,7 @@ double l2k_distortion_weight(const l2k_tile *tile, const l2k_subband *band)
     double weight = l2k_norm_at(l2k_coding_wavelet(coding), depth, band->orientation) *
                     (double)l2k_error_weight(coding->viewing, depth, band->orientation);
     if (l2k_coding_wavelet(coding)->quantised) /* that norm and the step both contain the gain */
-        weight *=
-            l2k_step_size(l2k_coding_step(coding, band->resolution, band->orientation), precision, band->orientation) /
-            (1u << l2k_log2_gain(band->orientation));
+        weight *= l2k_band_step_size(band) / (1u << l2k_log2_gain(band->orientation));
     if (tile->coding->component_transform && component->index < 3)
         weight *= transform_norms[!l2k_coding_wavelet(coding)->reversible][component->index];
     weight /= (double)((1u << precision) - 1);

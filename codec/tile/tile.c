@@ -240,6 +240,13 @@ uint64_t l2k_tile_samples(const l2k_tile *tile)
     return samples;
 }
 
+float l2k_band_step_size(const l2k_subband *band)
+{
+    const l2k_tile_component *component = band->component;
+    return l2k_step_size(l2k_coding_step(component->coding, band->resolution, band->orientation), component->precision,
+                         band->orientation);
+}
+
 void l2k_tile_take_steps(l2k_tile *tile)
 {
     tile->missing_guard_bits = 0;

@@ -31,7 +31,7 @@ typedef struct l2k_coded_block {
 /* Where an HT code-block is truncated (encoder). Not in the block, of which large pictures have many. */
 typedef struct l2k_block_truncation {
     double error;               /* squared error left, in squared quantiser steps, if requested */
-    uint8_t counted_bits;       /* magnitude_bits when points were estimated (ht_encode.h) */
+    uint8_t counted_bits;       /* magnitude_bits when points were estimated (ht_estimate.h) */
     uint8_t point, coded_point; /* the point that is wanted, 0 = no passes; and that of the code */
 } l2k_block_truncation;
 
@@ -231,6 +231,9 @@ void l2k_tile_move_contributions(l2k_tile *tile, const uint8_t *from, const uint
 
 /* The number of samples of all components. */
 uint64_t l2k_tile_samples(const l2k_tile *tile);
+
+/* The size of a subband's quantiser step (E.1). */
+float l2k_band_step_size(const l2k_subband *band);
 
 /* For coding the tile again with other steps in its coding: sets the bit-planes of all subbands to match the steps, and
  * resets missing_guard_bits and magnitude_bound. */

@@ -129,15 +129,6 @@ static l2k_status take_encoder(const l2k_context *context, worker *w)
     return L2K_OK;
 }
 
-/* One over the step of a 9/7 block. */
-static float reciprocal_of(const l2k_block_place *place)
-{
-    const l2k_tile_component *component = place->band->component;
-    const unsigned resolution = place->band->resolution, orientation = place->band->orientation;
-    const l2k_step step = l2k_coding_step(component->coding, resolution, orientation);
-    return 1 / l2k_step_size(step, component->precision, orientation);
-}
-
 static l2k_status take_indices(const l2k_context *context, worker *w)
 {
     if (!w->indices)
@@ -224,7 +215,7 @@ static l2k_status estimate(const l2k_block_batch *batch, const l2k_block_place *
     l2k_coded_block *coded = &place->block->coded;
     const l2k_t1_block block = l2k_mq_block_in_view(place);
     const bool is_real = block.type == L2K_COEFFICIENT_FLOAT32;
-    const float reciprocal = is_real ? reciprocal_of(place) : 0;
+    const float reciprocal = is_real ? 1 / l2k_band_step_size(place->band) : 0;
     const double quads = ((block.width + 1) / 2) * (double)((block.height + 1) / 2);
     l2k_ht_counts counts;
     L2K_TRY(take_indices(context, w));
@@ -279,7 +270,7 @@ static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_pla
     l2k_coded_block *coded = &place->block->coded;
     const float *exact = block.type == L2K_COEFFICIENT_FLOAT32 ? block.coefficients : NULL;
     const size_t stride = block.stride;
-    const float reciprocal = exact ? reciprocal_of(place) : 0;
+    const float reciprocal = exact ? 1 / l2k_band_step_size(place->band) : 0;
     l2k_block_truncation *truncation = batch->task == L2K_CODE_CUT ? truncation_of(batch, place) : NULL;
     l2k_ht_code code = {.magnitude_bits = truncation ? truncation->counted_bits : 0};
     if (truncation && truncation->point == truncation->coded_point)

@@ -31,13 +31,6 @@ static l2k_status prepare(l2k_ht_cl *c)
 
 /* ---- The list ------------------------------------------------------------------------------------------------ */
 
-static float reciprocal_of(const l2k_subband *band)
-{
-    const l2k_tile_component *component = band->component;
-    const l2k_step step = l2k_coding_step(component->coding, band->resolution, band->orientation);
-    return 1 / l2k_step_size(step, component->precision, band->orientation);
-}
-
 /* *wide: some coefficients have more than 16 bits. Returns the samples of all blocks. */
 static l2k_status list_blocks(l2k_ht_cl *c, bool *wide, uint64_t *samples)
 {
@@ -51,7 +44,7 @@ static l2k_status list_blocks(l2k_ht_cl *c, bool *wide, uint64_t *samples)
         L2K_TRY(l2k_ht_cl_list(c, i, &to[i].view));
         if (place->band != band) {
             band = place->band;
-            reciprocal = to[i].view.type == L2K_COEFFICIENT_FLOAT32 ? reciprocal_of(band) : 0;
+            reciprocal = to[i].view.type == L2K_COEFFICIENT_FLOAT32 ? 1 / l2k_band_step_size(band) : 0;
             if (c->batch.distortions || band->component->coding->ht_passes > 1)
                 return l2k_fail(c->context, L2K_ERROR_UNSUPPORTED, "OpenCL: HT with distortions or refinement passes");
         }

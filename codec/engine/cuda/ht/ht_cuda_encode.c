@@ -40,13 +40,6 @@ static bool is_cut(const l2k_ht_cuda_encoding *c)
     return c->lists->blocks.batch.task == L2K_CODE_CUT;
 }
 
-static float reciprocal_of(const l2k_subband *band)
-{
-    const l2k_tile_component *component = band->component;
-    const l2k_step step = l2k_coding_step(component->coding, band->resolution, band->orientation);
-    return 1 / l2k_step_size(step, component->precision, band->orientation);
-}
-
 static l2k_status look_at_band(l2k_ht_cuda_encoding *c, const l2k_subband *from, encoded_band *to)
 {
     const l2k_component_coding *coding = from->component->coding;
@@ -57,7 +50,7 @@ static l2k_status look_at_band(l2k_ht_cuda_encoding *c, const l2k_subband *from,
                                            .causal = coding->style & L2K_STYLE_VSC,
                                            .reversible = to->band.reversible};
     if (to->band.is_float) {
-        to->block.reciprocal = reciprocal_of(from);
+        to->block.reciprocal = 1 / l2k_band_step_size(from);
         to->form = L2K_HT_FLOAT | (to->planes > NARROW_PLANES && !is_cut(c) ? L2K_HT_WIDE : 0);
     }
     if (to->block.passes > 1 || (is_cut(c) && !to->band.is_float))
@@ -255,7 +248,7 @@ static l2k_status start_cut(l2k_ht_cuda_encoding *c)
     c->starts |= !listed;
     c->wide = false;
     for (unsigned i = 0; i < c->num_bands; i++) {
-        reciprocals[i] = reciprocal_of(c->bands[i]);
+        reciprocals[i] = 1 / l2k_band_step_size(c->bands[i]);
         c->wide |= (c->forms & L2K_HT_FLOAT) && c->bands[i]->max_planes > NARROW_PLANES;
     }
     if (c->starts) {
