@@ -422,7 +422,7 @@ static void add_block(const l2k_block *block, double weight, uint64_t *bytes, do
         error[i] += weight * coded->pass_distortion[block->num_passes - 1];
 }
 
-/* At the present steps, which are fine. Errors are unknown off the host, where no goal needs them. */
+/* At the present steps, which are fine. Errors are left out if no goal needs them, as off the host. */
 static l2k_status measure_octaves(truncation *t, curve *bytes, curve *error)
 {
     uint64_t planes[OCTAVES] = {0};
@@ -437,7 +437,8 @@ static l2k_status measure_octaves(truncation *t, curve *bytes, curve *error)
     for (uint32_t i = 0; i < t->encoder->num_tiles && !t->engine; i++) {
         const l2k_tile *tile = &t->call.tiles[i];
         for (size_t k = 0; k < tile->num_places; k++)
-            add_block(tile->places[k].block, l2k_distortion_weight(tile, tile->places[k].band), planes, left);
+            add_block(tile->places[k].block, t->least_error < 0 ? 0 : l2k_distortion_weight(tile, tile->places[k].band),
+                      planes, left);
     }
     for (unsigned i = 0; i < OCTAVES; i++) {
         bytes->at[i + 1] = log((double)planes[i] + others);
