@@ -1,38 +1,30 @@
-/* `lift2k decode`: the stages that each file passes through, and the command around them. */
+/* `lift2k decode`: what happens to each file, and the command around it. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands.h"
 #include "cli/decode/decode.h"
+#include "cli/run/batch.h"
 #include "cli/run/messages.h"
-#include "cli/run/pipeline.h"
-#include "cli/run/progress.h"
 #include "pictures/user/limits.h"
 #include "pictures/user/report.h"
 
-/* Decodes one file after another. */
 typedef struct coder {
-    int device;           /* of --devices, where each coder has one */
-    cli_coded_file coded; /* NULL decoder: not made yet */
+    cli_coder base;
+    cli_coded_file coded;
 } coder;
 
-typedef struct decoding {
-    cli_decode_job job;
-    cli_share share;
-    coder *coders; /* share.coders of them */
-    cli_tally tally;
-    cli_timings timings;
-} decoding;
-
-static l2k_status configure(l2k_decoder *decoder, const cli_options *options, const cli_share *share, int device)
+static l2k_status configure(l2k_decoder *decoder, const cli_batch *batch, cli_coder *base)
 {
-    const cli_place place = cli_place_of(share, device);
+    const cli_options *options = batch->options;
+    const cli_share *share = &batch->share;
+    const cli_place place = cli_place_of(share, base);
     const struct {
         l2k_decoder_option option;
         cli_setting setting;
     } settings[] = {
         {L2K_DECODER_REDUCE, options->reduce},          {L2K_DECODER_LAYERS, options->layers},
-        {L2K_DECODER_COMPONENT, options->component},    {L2K_DECODER_THREADS, share->threads},
+        {L2K_DECODER_COMPONENT, options->component},    {L2K_DECODER_THREADS, base->threads},
         {L2K_DECODER_BACKEND, place.backend},           {L2K_DECODER_DEVICE, place.device},
         {L2K_DECODER_DEVICES, place.devices},           {L2K_DECODER_CPU, options->cpu},
         {L2K_DECODER_IN_FLIGHT, {share->coders, true}}, {L2K_DECODER_GPU_MIN_SAMPLES, share->gpu_min_samples}};
@@ -46,30 +38,7 @@ static l2k_status configure(l2k_decoder *decoder, const cli_options *options, co
     return status;
 }
 
-/* ---- The stages of a file ------------------------------------------------------------------------------------ */
-
-static bool read_file(void *state, const cli_task *task, void *context)
-{
-    cli_decode_file *file = state;
-    (void)context;
-    if (!cli_input_open(&file->input, task->input))
-        return false;
-    cli_input_ahead(&file->input);
-    return true;
-}
-
-/* The decoder owns the profile, and may have the next file when this one is written. */
-static bool keep_profile(cli_picture *picture, const char *name)
-{
-    if (!picture->image.icc)
-        return true;
-    picture->icc = malloc(picture->image.icc_bytes);
-    if (!picture->icc)
-        return cli_error(name, "out of memory");
-    memcpy(picture->icc, picture->image.icc, picture->image.icc_bytes);
-    picture->image.icc = picture->icc;
-    return true;
-}
+/* ---- A file -------------------------------------------------------------------------------------------------- */
 
 /* Georeferencing refers to the whole picture in full size. */
 static cli_part part_of(const l2k_image *whole, const l2k_image *part, uint32_t reduce)
@@ -125,122 +94,83 @@ static bool check_sizes(const l2k_image *image, uint32_t reduce, const char *nam
     return true;
 }
 
-static bool describe(cli_decode_file *file, coder *k, const decoding *d, l2k_info *info)
+static bool describe(cli_decode_file *file, coder *k, const cli_batch *batch, l2k_info *info)
 {
+    const cli_decode_job *job = batch->context;
     cli_coded_file *coded = &k->coded;
     l2k_image image;
-    l2k_status status = configure(coded->decoder, d->job.options, &d->share, k->device);
+    l2k_status status = configure(coded->decoder, batch, &k->base);
     if (status == L2K_OK)
         status = l2k_decoder_info(coded->decoder, info);
     if (status == L2K_OK)
         status = l2k_decoder_image(coded->decoder, &image);
     if (status != L2K_OK)
         return cli_messages_fail(&coded->messages, status);
-    file->coded_bytes = bytes_of_file(coded->decoder, info);
-    return check_sizes(&image, (uint32_t)d->job.options->reduce.value, coded->messages.subject) &&
+    file->outcome.coded_bytes = bytes_of_file(coded->decoder, info);
+    return check_sizes(&image, (uint32_t)batch->options->reduce.value, coded->messages.subject) &&
            cli_picture_adopt(&file->picture, &image, coded->messages.subject) &&
-           keep_profile(&file->picture, coded->messages.subject) && take_metadata(coded, &d->job, info, &file->picture);
+           take_metadata(coded, job, info, &file->picture);
+}
+
+static void close_coder(cli_coder *base)
+{
+    cli_coded_close(&((coder *)base)->coded);
 }
 
 /* Timings are needed from the opening of a file on. */
-static bool make_coder(const decoding *d, cli_coded_file *coded)
+static bool prepare(const cli_batch *batch, cli_coder *base)
 {
-    const cli_options *options = d->job.options;
-    if (!cli_coded_create(coded, "decode", options->quiet, options->strict))
+    cli_coded_file *coded = &((coder *)base)->coded;
+    if (coded->decoder)
+        return true;
+    if (!cli_coded_create(coded, "decode", batch->options->quiet, batch->options->strict))
         return false;
-    coded->messages.on_device = d->share.devices.divided;
-    l2k_status status = l2k_decoder_set(coded->decoder, L2K_DECODER_TIMINGS, options->timings);
+    coded->messages.failed = cli_place_of(&batch->share, base).failed;
+    l2k_status status = l2k_decoder_set(coded->decoder, L2K_DECODER_TIMINGS, batch->options->timings);
     return status == L2K_OK || cli_messages_fail(&coded->messages, status);
 }
 
-static bool code_once(cli_decode_file *file, const decoding *d, coder *k, const cli_task *task)
+static bool code_file(const cli_batch *batch, cli_coder *base, const cli_task *task, void *state)
 {
-    cli_coded_file *coded = &k->coded;
+    cli_decode_file *file = state;
+    cli_outcome *outcome = &file->outcome;
+    coder *k = (coder *)base;
     l2k_info info;
-    if ((!coded->decoder && !make_coder(d, coded)) || !cli_coded_next(coded, &file->input) ||
-        !describe(file, k, d, &info) || !cli_decode_prepare(file, &d->job, task))
+    if (!cli_input_open(&file->input, task->input))
         return false;
-    bool done = cli_decode_strips(file, coded, &d->job, &info, task);
-    file->incomplete = coded->incomplete;
-    l2k_decoder_timings(coded->decoder, file->timings.seconds);
-    file->timings.samples = (double)cli_picture_samples(&file->picture);
-    return done;
-}
-
-/* Moves to another device if the coder's has failed. */
-static bool move(decoding *d, coder *k, unsigned number)
-{
-    cli_messages *messages = &k->coded.messages;
-    const bool failed = messages->device_failed;
-    messages->device_failed = false;
-    if (!failed || !cli_device_failed(&d->share.devices, number, &k->device, messages))
+    cli_input_ahead(&file->input);
+    if (!cli_coded_next(&k->coded, &file->input) || !describe(file, k, batch, &info) ||
+        !cli_decode_prepare(file, batch->context, task) ||
+        !cli_decode_strips(file, &k->coded, batch->context, &info, task))
         return false;
-    cli_coded_close(&k->coded);
+    double start = cli_now();
+    file->has_writer = false;
+    if (!cli_writer_close(&file->writer, true))
+        return false;
+    l2k_decoder_timings(k->coded.decoder, outcome->seconds);
+    outcome->seconds[L2K_STAGE_WRITE] += file->writing + cli_now() - start;
+    outcome->samples = (double)cli_picture_samples(&file->picture);
+    outcome->picture_bytes = cli_picture_raw_bytes(file->written);
+    outcome->incomplete = k->coded.incomplete;
     return true;
 }
 
-/* Drops the picture, written or not. */
-static void drop_picture(cli_decode_file *file)
+static void release_file(void *state)
 {
+    cli_decode_file *file = state;
     if (file->has_writer)
         cli_writer_close(&file->writer, false);
     cli_view_free(&file->view);
     cli_rgb8_free(&file->conversion);
     cli_picture_free(&file->picture);
-}
-
-static bool code_file(void *state, const cli_task *task, void *context, unsigned number)
-{
-    cli_decode_file *file = state;
-    decoding *d = context;
-    coder *k = &d->coders[number];
-    while (!code_once(file, d, k, task)) {
-        if (!move(d, k, number))
-            return false;
-        drop_picture(file);
-        *file = (cli_decode_file){.input = file->input};
-    }
-    return true;
-}
-
-static bool write_file(void *state, const cli_task *task, void *context)
-{
-    cli_decode_file *file = state;
-    bool done = cli_decode_write(file, &((decoding *)context)->job, task);
-    double start = cli_now();
-    file->has_writer = false;
-    if (!cli_writer_close(&file->writer, done))
-        return false;
-    file->timings.seconds[L2K_STAGE_WRITE] += file->writing + cli_now() - start;
-    return true;
-}
-
-static void release_file(void *state, void *context)
-{
-    cli_decode_file *file = state;
-    (void)context;
-    drop_picture(file);
     cli_input_close(&file->input);
 }
 
-static void count_file(void *context, const cli_task *task, const void *state, bool done)
+static void report_file(const cli_task *task, const void *state)
 {
-    decoding *d = context;
-    const cli_decode_file *file = state;
     char size[80];
-    cli_tally_file(&d->tally,
-                   !done              ? CLI_EXIT_FAILURE
-                   : file->incomplete ? CLI_EXIT_INCOMPLETE
-                                      : CLI_EXIT_OK,
-                   task->input);
-    if (!done)
-        return;
-    d->tally.picture_bytes += cli_picture_raw_bytes(file->written);
-    d->tally.coded_bytes += file->coded_bytes;
-    cli_timings_add(&d->timings, &file->timings);
-    cli_picture_text(file->written, size, sizeof size);
-    if (!d->job.options->quiet)
-        cli_report("%s -> %s %s", cli_input_name(task->input), cli_output_name(task->output), size);
+    cli_picture_text(((const cli_decode_file *)state)->written, size, sizeof size);
+    cli_report("%s -> %s %s", cli_input_name(task->input), cli_output_name(task->output), size);
 }
 
 /* ---- The command --------------------------------------------------------------------------------------------- */
@@ -271,46 +201,16 @@ static bool choose_format(cli_decode_job *job, const char *output)
     return true;
 }
 
-static int run_all(decoding *d, const cli_tasks *tasks)
-{
-    static const cli_stages stages = {sizeof(cli_decode_file), read_file, code_file, write_file, release_file};
-    const cli_options *options = d->job.options;
-    cli_tally_begin(&d->tally, tasks->skipped);
-    d->job.is_alone = tasks->count == 1;
-    cli_progress_begin(options, "decoding", tasks->count);
-    cli_pipeline_run(tasks, &stages, count_file, d, d->share.coders);
-    cli_progress_end();
-    if ((tasks->many || tasks->skipped) && !options->quiet)
-        cli_tally_print(&d->tally);
-    if (options->timings)
-        cli_timings_print(&d->timings, cli_now() - d->tally.start);
-    return cli_tally_status(&d->tally);
-}
-
-static int run(decoding *d, const cli_tasks *tasks)
-{
-    cli_share_work(tasks, d->job.options, &d->share);
-    d->coders = calloc(d->share.coders, sizeof *d->coders);
-    if (!d->coders)
-        return cli_error("decode", "out of memory"), CLI_EXIT_FAILURE;
-    for (unsigned i = 0; i < d->share.coders; i++)
-        d->coders[i].device = cli_device_of_coder(&d->share.devices, i);
-    int status = make_coder(d, &d->coders[0].coded) ? run_all(d, tasks) : CLI_EXIT_FAILURE;
-    for (unsigned i = 0; i < d->share.coders; i++)
-        cli_coded_close(&d->coders[i].coded);
-    free(d->coders);
-    return status;
-}
-
 /* Without one of its frames there is no film. */
-static int run_film(decoding *d, const cli_tasks *tasks)
+static int run_film(cli_batch *batch, const cli_tasks *tasks)
 {
+    cli_decode_job *job = batch->context;
     cli_film film = {0};
     const char *path = tasks->items[0].output;
     if (!cli_output_open(&film.output, path))
         return CLI_EXIT_FAILURE;
-    d->job.write.film = &film;
-    int status = run(d, tasks);
+    job->write.film = &film;
+    int status = cli_batch_run(batch, tasks);
     if (status == CLI_EXIT_FAILURE)
         cli_output_discard(&film.output);
     else if (!cli_output_commit(&film.output))
@@ -322,14 +222,18 @@ static int run_film(decoding *d, const cli_tasks *tasks)
 int cli_decode(const cli_options *options)
 {
     static const char *const codestreams[] = {".jp2", ".jph", ".j2k", ".j2c", ".jpc", ".jhc", NULL};
-    decoding d = {.job = {.options = options}};
+    cli_decode_job job = {.options = options};
+    cli_batch batch = {options, "decoding", {0},         &job,         sizeof(coder), sizeof(cli_decode_file),
+                       prepare, code_file,  report_file, release_file, close_coder};
     cli_tasks tasks;
     int status = CLI_EXIT_USAGE;
-    if (!cli_devices_find(&d.share.devices, options))
+    if (!cli_devices_find(&batch.share.devices, options))
         return status;
     if (cli_tasks_make(&tasks, options, codestreams, "png") &&
-        (!tasks.count || choose_format(&d.job, tasks.items[0].output)))
-        status = !tasks.count ? CLI_EXIT_OK : tasks.together ? run_film(&d, &tasks) : run(&d, &tasks);
+        (!tasks.count || choose_format(&job, tasks.items[0].output))) {
+        job.is_alone = tasks.count == 1;
+        status = !tasks.count ? CLI_EXIT_OK : tasks.together ? run_film(&batch, &tasks) : cli_batch_run(&batch, &tasks);
+    }
     cli_tasks_report_skipped(&tasks, options);
     cli_tasks_free(&tasks);
     return status;

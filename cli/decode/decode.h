@@ -18,31 +18,25 @@ typedef struct cli_decode_job {
     bool is_alone; /* there is only one file */
 } cli_decode_job;
 
-/* What a file keeps from stage to stage. */
 typedef struct cli_decode_file {
+    cli_outcome outcome;
     cli_input input;
     cli_picture picture;
     cli_rgb8 conversion;        /* --rgb8 */
     const cli_picture *written; /* `picture`, or what --rgb8 makes of it */
     cli_view view;              /* of `written`, unless planes are written */
     cli_format format;
-    cli_strips strips; /* the one decoded last */
+    cli_strips strips; /* the one at work */
     cli_writer writer;
-    bool has_writer, incomplete;
-    uint64_t coded_bytes;
+    bool has_writer;
     double writing; /* seconds */
-    cli_timings timings;
 } cli_decode_file;
 
 /* Opens the writer of a picture whose shape is known. All refusals happen here, before samples are decoded. */
 bool cli_decode_prepare(cli_decode_file *file, const cli_decode_job *job, const cli_task *task);
 
-/* Decodes strips of rows of tiles one by one, and writes all but the last. That one is left to the writing stage, which
- * runs while the next file is decoded. */
+/* Decodes and writes strips of rows of tiles one by one. */
 bool cli_decode_strips(cli_decode_file *file, cli_coded_file *coded, const cli_decode_job *job, const l2k_info *info,
                        const cli_task *task);
-
-/* Writes the strip that was decoded last. */
-bool cli_decode_write(cli_decode_file *file, const cli_decode_job *job, const cli_task *task);
 
 #endif

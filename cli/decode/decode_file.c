@@ -55,7 +55,7 @@ static uint32_t rows_above(const cli_decode_file *file, const cli_decode_job *jo
                               : 0;
 }
 
-bool cli_decode_write(cli_decode_file *file, const cli_decode_job *job, const cli_task *task)
+static bool write_strip(cli_decode_file *file, const cli_decode_job *job, const cli_task *task)
 {
     const cli_strips *strip = &file->strips;
     const uint32_t end = rows_above(file, job, strip->y1);
@@ -88,23 +88,18 @@ bool cli_decode_strips(cli_decode_file *file, cli_coded_file *coded, const cli_d
                        const cli_task *task)
 {
     const bool planar = job->options->rgb8 || !has_view(file) || !cli_picture_can_interleave(&file->picture);
-    cli_strips *strips = &file->strips, next;
-    bool begun = false;
+    cli_strips *strips = &file->strips;
     begin_strips(file, job, info, task);
     if (decoder_cuts(file, job, info, task)) {
         if (!cli_coded_begin_strips(coded, &file->picture))
             return false;
         strips->decoder = coded->decoder;
     }
-    next = *strips;
-    while (cli_strips_next(&next)) {
-        if (begun && !cli_decode_write(file, job, task))
-            return false;
-        *strips = next;
-        begun = true;
+    while (cli_strips_next(strips)) {
         cli_strips_progress(strips, 0, 1);
         if (!cli_coded_decode_rows(coded, &file->picture, planar ? CLI_PLANAR : CLI_INTERLEAVED, strips->y0, strips->y1,
-                                   strips->reduce))
+                                   strips->reduce) ||
+            !write_strip(file, job, task))
             return false;
     }
     return !strips->decoder || cli_coded_end_strips(coded);

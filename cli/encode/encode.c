@@ -1,20 +1,16 @@
-/* `lift2k encode`: the stages that each file passes through, and the command around them. */
+/* `lift2k encode`: what happens to each file, and the command around it. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands.h"
 #include "cli/encode/encode.h"
-#include "cli/run/messages.h"
-#include "cli/run/pipeline.h"
 #include "cli/run/progress.h"
-#include "cli/run/tally.h"
 #include "pictures/user/limits.h"
 #include "pictures/user/report.h"
 #include "pictures/user/text.h"
 
-/* Codes one file after another. */
 typedef struct coder {
-    int device; /* of --devices, where each coder has one */
+    cli_coder base;
     l2k_encoder *encoder;
     cli_messages messages;
     cli_coded_file check; /* --verify */
@@ -22,58 +18,49 @@ typedef struct coder {
 
 /* Shared by all files. */
 typedef struct encoding {
-    const cli_options *options;
     l2k_format format;
-    bool is_alone; /* there is only one file */
-    cli_share share;
+    bool is_alone;   /* there is only one file */
     cli_boxes boxes; /* of all files */
-    coder *coders;   /* share.coders of them */
-    cli_tally tally;
-    cli_timings timings;
 } encoding;
 
-/* What a file keeps from stage to stage. */
 typedef struct encode_file {
+    cli_outcome outcome;
     cli_reader reader; /* with the picture, or some rows of it */
     bool by_rows;
     l2k_box_data *boxes; /* of the picture */
     cli_output output;
     char *verified; /* lines for the user, NULL without --verify */
-    cli_timings timings;
 } encode_file;
 
 /* ---- Encoder and decoder ------------------------------------------------------------------------------------- */
 
-static bool make_encoder(const encoding *e, coder *k)
+static void close_coder(cli_coder *base)
 {
-    cli_messages_init(&k->messages, "encode", e->options->quiet);
-    k->messages.on_device = e->share.devices.divided;
+    coder *k = (coder *)base;
+    cli_coded_close(&k->check);
+    l2k_encoder_free(k->encoder);
+    k->encoder = NULL;
+}
+
+static bool make_encoder(const cli_batch *batch, coder *k)
+{
+    const encoding *e = batch->context;
+    cli_messages_init(&k->messages, "encode", batch->options->quiet);
     l2k_hooks hooks = cli_messages_hooks(&k->messages);
     k->encoder = l2k_encoder_new(&hooks);
     if (!k->encoder)
         return cli_error("encode", "out of memory");
-    l2k_status status = cli_encode_configure(k->encoder, e->options, &e->share, k->device, e->format);
+    l2k_status status = cli_encode_configure(k->encoder, batch, &k->base, e->format);
+    k->messages.failed = cli_place_of(&batch->share, &k->base).failed;
     return status == L2K_OK || cli_messages_fail(&k->messages, status);
 }
 
-static bool make_check(const encoding *e, coder *k)
+static bool prepare(const cli_batch *batch, cli_coder *base)
 {
-    if (!cli_verify_create(&k->check, e->options, &e->share, k->device))
-        return false;
-    k->check.messages.on_device = e->share.devices.divided;
-    return true;
-}
-
-/* Makes those that do not exist yet. */
-static bool make_coder(const encoding *e, coder *k)
-{
-    return (k->encoder || make_encoder(e, k)) && (!e->options->verify || k->check.decoder || make_check(e, k));
-}
-
-static void free_encoder(coder *k)
-{
-    l2k_encoder_free(k->encoder);
-    k->encoder = NULL;
+    coder *k = (coder *)base;
+    return (k->encoder || make_encoder(batch, k)) &&
+           (!base->threads.given || l2k_encoder_set(k->encoder, L2K_ENCODER_THREADS, base->threads.value) == L2K_OK) &&
+           (!batch->options->verify || cli_verify_prepare(&k->check, batch, base));
 }
 
 /* ---- Reading ------------------------------------------------------------------------------------------------- */
@@ -109,12 +96,11 @@ static bool open_reader(cli_reader *reader, const cli_task *task, const cli_opti
     return true;
 }
 
-/* By rows, the next stage reads the samples. */
-static bool read_file(void *state, const cli_task *task, void *context)
+/* All of the picture, or, by rows, what precedes the samples. */
+static bool read_file(const cli_batch *batch, const cli_task *task, encode_file *file)
 {
-    const encoding *e = context;
-    const cli_options *options = e->options;
-    encode_file *file = state;
+    const cli_options *options = batch->options;
+    const encoding *e = batch->context;
     double start = cli_now();
     if (!open_reader(&file->reader, task, options, options->quiet) ||
         !cli_encode_check_profile(options, &file->reader.picture.image, file->reader.name))
@@ -125,7 +111,7 @@ static bool read_file(void *state, const cli_task *task, void *context)
                          file->reader.name);
     if (!file->by_rows && !cli_reader_all(&file->reader))
         return false;
-    file->timings.seconds[L2K_STAGE_READ] = cli_now() - start;
+    file->outcome.seconds[L2K_STAGE_READ] = cli_now() - start;
     return true;
 }
 
@@ -140,109 +126,67 @@ static unsigned metadata_of(const cli_picture *picture)
     return found;
 }
 
-static bool encode_picture(const encoding *e, coder *k, encode_file *file)
+static bool encode_picture(const cli_batch *batch, coder *k, encode_file *file)
 {
+    const cli_options *options = batch->options;
     cli_picture *picture = &file->reader.picture;
-    cli_messages_init(&k->messages, file->reader.name, e->options->quiet);
-    cli_progress_span(0, e->options->verify ? CLI_VERIFY_FROM : 1);
-    if (!cli_boxes_attach(&e->boxes, !e->options->no_metadata, picture, &file->boxes))
+    double *read = &file->outcome.seconds[L2K_STAGE_READ];
+    cli_messages_init(&k->messages, file->reader.name, options->quiet);
+    cli_progress_span(0, options->verify ? CLI_VERIFY_FROM : 1);
+    if (!cli_boxes_attach(&((const encoding *)batch->context)->boxes, !options->no_metadata, picture, &file->boxes))
         return false;
     const unsigned found = metadata_of(picture);
-    if (!cli_encode_picture(k->encoder, &k->messages, e->options, &file->reader, &file->by_rows, &file->output,
-                            &file->timings.seconds[L2K_STAGE_READ]))
+    if (!cli_encode_picture(k->encoder, &k->messages, options, &file->reader, &file->by_rows, &file->output, read))
         return false;
-    if (metadata_of(picture) != found && !e->options->no_metadata && !e->options->quiet)
+    if (metadata_of(picture) != found && !options->no_metadata && !options->quiet)
         cli_warning(file->reader.name, "metadata behind the samples are left out, since it was read by rows");
+    const double seconds = *read;
+    l2k_encoder_timings(k->encoder, file->outcome.seconds);
+    *read += seconds;
+    file->outcome.samples = (double)cli_picture_samples(picture);
     return true;
-}
-
-static void take_timings(const l2k_encoder *encoder, encode_file *file)
-{
-    double read = file->timings.seconds[L2K_STAGE_READ];
-    l2k_encoder_timings(encoder, file->timings.seconds);
-    file->timings.seconds[L2K_STAGE_READ] += read;
-    file->timings.samples = (double)cli_picture_samples(&file->reader.picture);
 }
 
 /* A picture by rows is read again from its beginning. Under --max-memory, encoder and decoder each get everything that
  * the samples leave, so neither may keep memory for the next file while the other works. */
-static bool verify_file(const encoding *e, coder *k, encode_file *file, const cli_task *task)
+static bool verify_file(const cli_options *options, coder *k, encode_file *file, const cli_task *task)
 {
     const bool limited = cli_allowed.memory != CLI_NO_LIMIT;
     double start = cli_now();
     cli_progress_span(CLI_VERIFY_FROM, 1);
-    if (limited)
-        free_encoder(k);
+    if (limited) {
+        l2k_encoder_free(k->encoder);
+        k->encoder = NULL;
+    }
     if (file->by_rows)
         cli_reader_close(&file->reader);
-    bool done = (!file->by_rows || open_reader(&file->reader, task, e->options, true)) &&
-                cli_verify(&k->check, &file->output, &file->reader, file->by_rows, e->options, &file->verified);
+    bool done = (!file->by_rows || open_reader(&file->reader, task, options, true)) &&
+                cli_verify(&k->check, &file->output, &file->reader, file->by_rows, options, &file->verified);
     if (limited)
         cli_coded_close(&k->check);
-    file->timings.verify = cli_now() - start;
+    file->outcome.verify = cli_now() - start;
     return done;
 }
 
-static bool code_once(const encoding *e, coder *k, encode_file *file, const cli_task *task)
-{
-    if (!make_coder(e, k) || !cli_output_open(&file->output, task->output) || !encode_picture(e, k, file))
-        return false;
-    take_timings(k->encoder, file);
-    return !e->options->verify || verify_file(e, k, file, task);
-}
-
-/* Moves to another device if the coder's has failed. */
-static bool move(encoding *e, coder *k, unsigned number)
-{
-    const bool failed = k->messages.device_failed, unverified = k->check.messages.device_failed;
-    k->messages.device_failed = k->check.messages.device_failed = false;
-    if ((!failed && !unverified) ||
-        !cli_device_failed(&e->share.devices, number, &k->device, failed ? &k->messages : &k->check.messages))
-        return false;
-    cli_coded_close(&k->check);
-    free_encoder(k);
-    return true;
-}
-
-/* Discards the output; rows that were read step by step are read again. */
-static bool rewind_file(const encoding *e, encode_file *file, const cli_task *task)
-{
-    cli_output_discard(&file->output);
-    if (!file->by_rows)
-        return true;
-    cli_reader_close(&file->reader);
-    return open_reader(&file->reader, task, e->options, true);
-}
-
-static bool code_file(void *state, const cli_task *task, void *context, unsigned number)
-{
-    encoding *e = context;
-    coder *k = &e->coders[number];
-    encode_file *file = state;
-    while (!code_once(e, k, file, task))
-        if (!move(e, k, number) || !rewind_file(e, file, task))
-            return false;
-    return true;
-}
-
-/* ---- Writing ------------------------------------------------------------------------------------------------- */
-
-static bool write_file(void *state, const cli_task *task, void *context)
+static bool code_file(const cli_batch *batch, cli_coder *base, const cli_task *task, void *state)
 {
     encode_file *file = state;
+    coder *k = (coder *)base;
+    if (!read_file(batch, task, file) || !cli_output_open(&file->output, task->output) ||
+        !encode_picture(batch, k, file) || (batch->options->verify && !verify_file(batch->options, k, file, task)))
+        return false;
     double start = cli_now();
-    (void)task;
-    (void)context;
+    file->outcome.picture_bytes = cli_picture_raw_bytes(&file->reader.picture);
+    file->outcome.coded_bytes = file->output.bytes;
     if (!cli_output_commit(&file->output))
         return false;
-    file->timings.seconds[L2K_STAGE_WRITE] += cli_now() - start;
+    file->outcome.seconds[L2K_STAGE_WRITE] += cli_now() - start;
     return true;
 }
 
-static void release_file(void *state, void *context)
+static void release_file(void *state)
 {
     encode_file *file = state;
-    (void)context;
     cli_output_discard(&file->output);
     cli_reader_close(&file->reader);
     free(file->verified);
@@ -264,59 +208,22 @@ static void print_summary(const char *from, const cli_picture *picture, const cl
                cli_bytes_text(output->bytes, text), output->bytes ? (double)raw / (double)output->bytes : 0.0);
 }
 
-static void count_file(void *context, const cli_task *task, const void *state, bool done)
+static void report_file(const cli_task *task, const void *state)
 {
-    encoding *e = context;
     const encode_file *file = state;
-    cli_tally_file(&e->tally, done ? CLI_EXIT_OK : CLI_EXIT_FAILURE, task->input);
-    if (!done)
-        return;
-    e->tally.picture_bytes += cli_picture_raw_bytes(&file->reader.picture);
-    e->tally.coded_bytes += file->output.bytes;
-    cli_timings_add(&e->timings, &file->timings);
-    if (e->options->quiet)
-        return;
+    (void)task;
     print_verified(file->output.name, file->verified);
     print_summary(file->reader.name, &file->reader.picture, &file->output);
 }
 
 /* ---- The command --------------------------------------------------------------------------------------------- */
 
-static int run_all(encoding *e, const cli_tasks *tasks)
+static int run(cli_batch *batch, const cli_tasks *tasks)
 {
-    static const cli_stages stages = {sizeof(encode_file), read_file, code_file, write_file, release_file};
-    const cli_options *options = e->options;
+    encoding *e = batch->context;
     e->is_alone = tasks->count == 1;
-    cli_tally_begin(&e->tally, tasks->skipped);
-    for (size_t i = 0; i < tasks->num_cut; i++)
-        cli_tally_file(&e->tally, CLI_EXIT_FAILURE, tasks->cut);
-    cli_progress_begin(options, "encoding", tasks->count);
-    cli_pipeline_run(tasks, &stages, count_file, e, e->share.coders);
-    cli_progress_end();
-    if ((tasks->many || tasks->skipped) && !options->quiet)
-        cli_tally_print(&e->tally);
-    if (options->timings)
-        cli_timings_print(&e->timings, cli_now() - e->tally.start);
-    return cli_tally_status(&e->tally);
-}
-
-/* The first coder is made before any file is read, to find impossible options at once. */
-static int run(encoding *e, const cli_tasks *tasks)
-{
-    cli_share_work(tasks, e->options, &e->share);
-    e->coders = calloc(e->share.coders, sizeof *e->coders);
-    if (!e->coders)
-        return cli_error("encode", "out of memory"), CLI_EXIT_FAILURE;
-    for (unsigned i = 0; i < e->share.coders; i++)
-        e->coders[i].device = cli_device_of_coder(&e->share.devices, i);
-    const bool ready = cli_boxes_load(&e->boxes, e->options) && make_coder(e, &e->coders[0]);
-    int status = ready ? run_all(e, tasks) : CLI_EXIT_FAILURE;
+    const int status = cli_boxes_load(&e->boxes, batch->options) ? cli_batch_run(batch, tasks) : CLI_EXIT_FAILURE;
     cli_boxes_unload(&e->boxes);
-    for (unsigned i = 0; i < e->share.coders; i++) {
-        cli_coded_close(&e->coders[i].check);
-        free_encoder(&e->coders[i]);
-    }
-    free(e->coders);
     return status;
 }
 
@@ -325,14 +232,16 @@ int cli_encode(const cli_options *options)
     static const char *const pictures[] = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".pnm", ".pbm",
                                            ".pgm", ".ppm", ".pam",  ".pgx", ".y4m",  NULL};
     static const char *const raw[] = {".raw", NULL}; /* --raw describes them all */
-    encoding e = {.options = options};
+    encoding e = {0};
+    cli_batch batch = {options, "encoding", {0},         &e,           sizeof(coder), sizeof(encode_file),
+                       prepare, code_file,  report_file, release_file, close_coder};
     cli_tasks tasks;
     int status = CLI_EXIT_USAGE;
-    if (!cli_devices_find(&e.share.devices, options))
+    if (!cli_devices_find(&batch.share.devices, options))
         return status;
     if (cli_tasks_make(&tasks, options, options->has_raw ? raw : pictures, options->ht ? "jph" : "jp2") &&
         (!tasks.count || cli_encode_check(options, &tasks, &e.format)))
-        status = tasks.count ? run(&e, &tasks) : tasks.num_cut ? CLI_EXIT_FAILURE : CLI_EXIT_OK;
+        status = tasks.count ? run(&batch, &tasks) : tasks.num_cut ? CLI_EXIT_FAILURE : CLI_EXIT_OK;
     cli_tasks_report_skipped(&tasks, options);
     cli_tasks_free(&tasks);
     return status;

@@ -4,7 +4,7 @@
 
 #include "cli/input/coded_file.h"
 #include "cli/options/options.h"
-#include "cli/run/pipeline.h"
+#include "cli/run/batch.h"
 #include "pictures/reader.h"
 
 /* ---- Settings (encode_settings.c) ---- */
@@ -17,9 +17,7 @@ bool cli_encode_check(const cli_options *options, const cli_tasks *tasks, l2k_fo
  * What no option can help is left to the library. */
 bool cli_encode_check_profile(const cli_options *options, const l2k_image *image, const char *name);
 
-/* For a coder on `device`, if files are divided among several. */
-l2k_status cli_encode_configure(l2k_encoder *encoder, const cli_options *options, const cli_share *share, int device,
-                                l2k_format format);
+l2k_status cli_encode_configure(l2k_encoder *encoder, const cli_batch *batch, cli_coder *coder, l2k_format format);
 
 /* True if no sample may change: 5/3, and everything in the last layer. */
 bool cli_encode_is_lossless(const cli_options *options);
@@ -41,8 +39,8 @@ bool cli_encode_picture(l2k_encoder *encoder, cli_messages *messages, const cli_
 /* The part of a progress bar that comes before verifying. */
 #define CLI_VERIFY_FROM 0.5
 
-/* Creates the decoder that checks one file after another. */
-bool cli_verify_create(cli_coded_file *check, const cli_options *options, const cli_share *share, int device);
+/* Creates the decoder that checks one file after another, if it does not exist yet, and sets its options. */
+bool cli_verify_prepare(cli_coded_file *check, const cli_batch *batch, cli_coder *coder);
 
 /* Decodes `output`, which is written but not committed, and compares it with `original`: all of it in memory, or,
  * `by_rows`, rewound and read strip by strip. Reports differences; false if there should be none. The result is in

@@ -114,17 +114,21 @@ static l2k_status set_coding(l2k_encoder *encoder, const cli_options *options)
     return status;
 }
 
-l2k_status cli_encode_configure(l2k_encoder *encoder, const cli_options *options, const cli_share *share, int device,
-                                l2k_format format)
+l2k_status cli_encode_configure(l2k_encoder *encoder, const cli_batch *batch, cli_coder *coder, l2k_format format)
 {
-    const cli_place place = cli_place_of(share, device);
+    const cli_options *options = batch->options;
+    const cli_share *share = &batch->share;
+    const cli_place place = cli_place_of(share, coder);
     const struct {
         l2k_encoder_option option;
         cli_setting setting;
-    } common[] = {{L2K_ENCODER_FORMAT, {format, true}},           {L2K_ENCODER_THREADS, share->threads},
-                  {L2K_ENCODER_BACKEND, place.backend},           {L2K_ENCODER_DEVICE, place.device},
-                  {L2K_ENCODER_DEVICES, place.devices},           {L2K_ENCODER_CPU, options->cpu},
-                  {L2K_ENCODER_IN_FLIGHT, {share->coders, true}}, {L2K_ENCODER_GPU_MIN_SAMPLES, share->gpu_min_samples},
+    } common[] = {{L2K_ENCODER_FORMAT, {format, true}},
+                  {L2K_ENCODER_BACKEND, place.backend},
+                  {L2K_ENCODER_DEVICE, place.device},
+                  {L2K_ENCODER_DEVICES, place.devices},
+                  {L2K_ENCODER_CPU, options->cpu},
+                  {L2K_ENCODER_IN_FLIGHT, {share->coders, true}},
+                  {L2K_ENCODER_GPU_MIN_SAMPLES, share->gpu_min_samples},
                   {L2K_ENCODER_TIMINGS, {options->timings, true}}};
     l2k_status status = L2K_OK;
     for (size_t i = 0; status == L2K_OK && i < sizeof common / sizeof common[0]; i++)

@@ -31,13 +31,16 @@ static bool set(cli_coded_file *check, l2k_decoder_option option, cli_setting se
     return status == L2K_OK || cli_messages_fail(&check->messages, status);
 }
 
-bool cli_verify_create(cli_coded_file *check, const cli_options *options, const cli_share *share, int device)
+bool cli_verify_prepare(cli_coded_file *check, const cli_batch *batch, cli_coder *coder)
 {
-    const cli_place place = cli_place_of(share, device);
-    return cli_coded_create(check, "--verify", options->quiet, true) &&
-           set(check, L2K_DECODER_THREADS, share->threads) && set(check, L2K_DECODER_BACKEND, place.backend) &&
+    const cli_place place = cli_place_of(&batch->share, coder);
+    if (!check->decoder && !cli_coded_create(check, "--verify", batch->options->quiet, true))
+        return false;
+    check->messages.failed = place.failed;
+    return set(check, L2K_DECODER_THREADS, coder->threads) && set(check, L2K_DECODER_BACKEND, place.backend) &&
            set(check, L2K_DECODER_DEVICE, place.device) && set(check, L2K_DECODER_DEVICES, place.devices) &&
-           set(check, L2K_DECODER_CPU, options->cpu) && set(check, L2K_DECODER_GPU_MIN_SAMPLES, share->gpu_min_samples);
+           set(check, L2K_DECODER_CPU, batch->options->cpu) &&
+           set(check, L2K_DECODER_GPU_MIN_SAMPLES, batch->share.gpu_min_samples);
 }
 
 static bool same_shape(const cli_picture *a, const cli_picture *b)

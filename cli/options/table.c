@@ -305,9 +305,9 @@ const cli_option cli_option_table[] = {
     NUMBER(ENCODE | DECODE, "in-flight", MEMBER(in_flight), 1, 64,
            "with --out-dir: code N files at once, 1 to 64, and divide the threads among them",
            .fallback = "by the sizes of the files",
-           .detail = "Each has memory of its own, on the GPU too. By default small files are coded side by side, one "
-                     "on each processor, and large ones one after another on all; with a GPU up to 8, to decode 16, "
-                     "and with several 4 to 8 on each."),
+           .detail = "Each has memory of its own, on the GPU too. By default small files are coded on one processor "
+                     "each, larger ones on more, but two at once; with a GPU up to 8, to decode 16, and with several "
+                     "4 to 8 on each."),
     ROW(ENCODE, "ext", "EXT", extension, "with --out-dir: the extension of the outputs",
         .fallback = "jp2, with --ht jph", .names = coded_extensions),
     ROW(DECODE, "ext", "EXT", extension, "with --out-dir: the extension of the outputs", .fallback = "png",

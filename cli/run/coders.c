@@ -4,14 +4,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/run/pipeline.h"
+#include "cli/run/batch.h"
 #include "pictures/files/file.h"
 #include "pictures/user/limits.h"
 
-/* Files up to these sizes are coded in parallel on the CPU, each on one or a few threads: their parts are too small for
- * many threads. */
-#define SMALL_PICTURE ((uint64_t)4 << 20)
-#define SMALL_CODED   ((uint64_t)2 << 20)
+/* Bytes of the files that are coded at once on the CPU, which bound memory: [0] encode, pictures; [1] decode, JPEG 2000
+ * files. */
+static const uint64_t most_at_once[2] = {(uint64_t)256 << 20, (uint64_t)128 << 20};
 
 /* Files at once with devices, if those on each have at most `bytes` in total: [0] encode, pictures; [1] decode, JPEG
  * 2000 files, with half as many processors. Each has pinned memory, which takes long to allocate; decoding takes the
@@ -22,6 +21,9 @@ static const struct {
     unsigned together; /* on several devices; decode: also on one */
     uint64_t bytes;
 } most_on_devices[2] = {{12, (uint64_t)512 << 20}, {16, (uint64_t)256 << 20}};
+
+/* One file is read or written while another is coded. */
+enum { LEAST_CODERS = 2, MOST_CODERS = 64 };
 
 /* On each of several devices, even with more bytes. */
 enum { LEAST_ON_DEVICE = 4 };
@@ -46,11 +48,10 @@ static sizes look_at(const cli_tasks *tasks)
 {
     sizes all = {0};
     for (size_t i = 0; i < tasks->count; i++) {
-        struct stat facts;
-        if (stat(tasks->items[i].input, &facts) != 0 || !S_ISREG(facts.st_mode)) {
-            all.unknown = true;
-            continue;
-        }
+        struct stat facts = {0};
+        if (stat(tasks->items[i].input, &facts) != 0 && tasks->many)
+            continue; /* it will fail */
+        all.unknown |= !S_ISREG(facts.st_mode);
         const uint64_t bytes = (uint64_t)facts.st_size;
         all.largest = bytes > all.largest ? bytes : all.largest;
         all.total += bytes;
@@ -99,7 +100,7 @@ static void choose_backend(const cli_tasks *tasks, const cli_options *options, c
         share->gpu_min_samples = (cli_setting){WHERE_FASTER, true};
 }
 
-static unsigned within(unsigned least, unsigned n, unsigned most)
+static uint64_t within(uint64_t least, uint64_t n, uint64_t most)
 {
     return n < least ? least : n > most ? most : n;
 }
@@ -108,54 +109,51 @@ static unsigned coders_on_device(const sizes *all, bool decodes, unsigned device
 {
     const uint64_t room = most_on_devices[decodes].bytes / (all->largest ? all->largest : 1);
     const unsigned together = most_on_devices[decodes].together;
-    unsigned each = decodes ? within(MOST_ON_DEVICE, threads / 2, together) : MOST_ON_DEVICE;
+    uint64_t each = decodes ? within(MOST_ON_DEVICE, threads / 2, together) : MOST_ON_DEVICE;
     if (devices > 1)
         each = within(LEAST_ON_DEVICE, together / devices, MOST_ON_DEVICE);
-    return room < each ? (unsigned)room : each;
+    return (unsigned)within(1, room, each);
 }
 
-static unsigned choose_coders(const cli_options *options, const sizes *all, const cli_share *share, unsigned threads)
+static unsigned choose_coders(const cli_options *options, const sizes *all, const cli_share *share)
 {
+    const unsigned threads = share->threads;
     const bool decodes = options->command != CLI_ENCODE;
     if (options->in_flight.given)
         return (unsigned)options->in_flight.value;
-    if (all->unknown || options->by_rows || cli_allowed.memory != CLI_NO_LIMIT)
+    if (options->by_rows || cli_allowed.memory != CLI_NO_LIMIT)
         return 1;
+    if (all->unknown)
+        return LEAST_CODERS;
     const unsigned devices = cli_devices_count(&share->devices);
     const unsigned each = coders_on_device(all, decodes, devices ? devices : 1, threads);
     if (devices)
-        return devices * (each ? each : 1);
+        return devices * each;
     const int64_t backend = cli_setting_or(share->backend, L2K_BACKEND_AUTO);
     if (backend != L2K_BACKEND_CPU &&
         l2k_backend_usable(backend == L2K_BACKEND_OPENCL ? L2K_BACKEND_OPENCL : L2K_BACKEND_CUDA, NULL, 0))
         return each;
-    return all->largest <= (decodes ? SMALL_CODED : SMALL_PICTURE) ? threads : 1;
+    const unsigned at_once = (unsigned)within(LEAST_CODERS, most_at_once[decodes] / (all->largest + 1), threads);
+    const unsigned threads_each = (threads + at_once - 1) / at_once;
+    return (threads + threads_each - 1) / threads_each;
 }
 
 void cli_share_work(const cli_tasks *tasks, const cli_options *options, cli_share *share)
 {
     const sizes all = look_at(tasks);
     const int64_t asked = cli_setting_or(options->threads, 0);
-    const unsigned threads = asked ? (unsigned)asked : processors();
-    share->coders = 1;
-    share->threads = options->threads;
+    const size_t most = tasks->together ? 1 : tasks->count < MOST_CODERS ? tasks->count : MOST_CODERS;
+    share->threads = asked ? (unsigned)asked : processors();
     choose_backend(tasks, options, &all, share);
-    if (tasks->count == 1)
-        return;
-    unsigned coders = choose_coders(options, &all, share, threads);
-    coders = coders < tasks->count ? coders : (unsigned)tasks->count;
-    coders = coders < CLI_MOST_CODERS ? coders : CLI_MOST_CODERS;
-    if (coders > 1) {
-        share->coders = coders;
-        share->threads = (cli_setting){threads > coders ? threads / coders : 1, true};
-        share->devices.divided = share->devices.set != 0;
-    }
+    share->coders = most > 1 ? (unsigned)within(1, choose_coders(options, &all, share), most) : 1;
+    share->devices.divided = share->coders > 1 && share->devices.set;
 }
 
 /* If files are divided, the command must notice a failed device, so that another takes the file: `auto` would silently
  * go to the CPU. */
-cli_place cli_place_of(const cli_share *share, int device)
+cli_place cli_place_of(const cli_share *share, cli_coder *coder)
 {
+    const int device = coder->device;
     const cli_devices *devices = &share->devices;
     cli_place place = {.backend = share->backend};
     l2k_device_info info;
@@ -164,6 +162,7 @@ cli_place cli_place_of(const cli_share *share, int device)
         return place;
     }
     place.device = (cli_setting){device, true};
+    place.failed = &coder->failed;
     const bool faster = share->gpu_min_samples.value == WHERE_FASTER;
     if (device == CLI_NO_DEVICE && (faster || devices->cpu_last))
         place.backend = (cli_setting){L2K_BACKEND_CPU, true};

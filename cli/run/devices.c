@@ -1,5 +1,5 @@
 /* Assigns GPUs to files. */
-#include "cli/run/pipeline.h"
+#include "cli/run/batch.h"
 
 #include <stdio.h>
 
@@ -87,20 +87,19 @@ int cli_device_of_coder(const cli_devices *devices, unsigned coder)
     return pick(devices->set & ~atomic_load(&devices->failed), coder);
 }
 
-bool cli_device_failed(cli_devices *devices, unsigned coder, int *device, const cli_messages *messages)
+bool cli_device_failed(cli_devices *devices, cli_coder *coder)
 {
-    const int before = *device;
+    const cli_messages *messages = coder->failed;
+    const int before = coder->device;
+    char next[24] = "the CPU";
     if (before != CLI_NO_DEVICE)
         atomic_fetch_or(&devices->failed, bit_of((uint32_t)before));
-    *device = cli_device_of_coder(devices, coder);
-    if (before == CLI_NO_DEVICE || (*device == CLI_NO_DEVICE && !devices->cpu_last))
+    coder->device = cli_device_of_coder(devices, coder->number);
+    if (before == CLI_NO_DEVICE || (coder->device == CLI_NO_DEVICE && !devices->cpu_last))
         return cli_error(messages->subject, "%s", messages->first_error);
-    if (messages->quiet)
-        return true;
-    if (*device == CLI_NO_DEVICE)
-        cli_warning(messages->subject, "device %d: %s; the CPU takes the file", before, messages->first_error);
-    else
-        cli_warning(messages->subject, "device %d: %s; device %d takes the file", before, messages->first_error,
-                    *device);
+    if (coder->device != CLI_NO_DEVICE)
+        snprintf(next, sizeof next, "device %d", coder->device);
+    if (!messages->quiet)
+        cli_warning(messages->subject, "device %d: %s; %s takes the file", before, messages->first_error, next);
     return true;
 }

@@ -15,7 +15,6 @@
 void cli_messages_restart(cli_messages *messages)
 {
     messages->first_error[0] = 0;
-    messages->device_failed = false;
     messages->deadline = cli_deadline();
     atomic_flag_clear(&messages->taken);
 }
@@ -98,9 +97,10 @@ bool cli_messages_fail(cli_messages *messages, l2k_status status)
     if (!messages->first_error[0])
         snprintf(messages->first_error, sizeof messages->first_error, "%s", l2k_strerror(status));
     const char *text = messages->first_error;
-    messages->device_failed = messages->on_device && (status == L2K_ERROR_BACKEND || status == L2K_ERROR_MEMORY);
-    if (messages->device_failed)
+    if (messages->failed && (status == L2K_ERROR_BACKEND || status == L2K_ERROR_MEMORY)) {
+        *messages->failed = messages;
         return false;
+    }
     if (status == L2K_ERROR_CANCELLED) {
         cli_interrupt_end();
         return cli_time_is_up(messages->subject);

@@ -14,14 +14,13 @@ typedef struct cli_messages {
     bool quiet;
     atomic_flag taken; /* first_error is */
     char first_error[256];
-    _Atomic uint64_t said[16]; /* hashes of warnings, which decoding in parts would repeat */
-    atomic_uint lines;         /* warnings and notes so far */
-    double deadline;           /* of --timeout, by cli_now; 0 = none */
-    bool on_device;            /* of --devices: a failure is not reported, */
-    bool device_failed;        /* but noted here, with the first error */
+    _Atomic uint64_t said[16];          /* hashes of warnings, which decoding in parts would repeat */
+    atomic_uint lines;                  /* warnings and notes so far */
+    double deadline;                    /* of --timeout, by cli_now; 0 = none */
+    const struct cli_messages **failed; /* where the failure of a device is noted, in place of a report; or NULL */
 } cli_messages;
 
-/* Also starts the time of --timeout. `on_device` stays. */
+/* Also starts the time of --timeout. `failed` stays. */
 void cli_messages_init(cli_messages *messages, const char *subject, bool quiet);
 
 /* Starts the time again, and forgets errors, but not what was said. */

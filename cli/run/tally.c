@@ -2,33 +2,34 @@
 #include "cli/run/tally.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/commands.h"
 #include "pictures/user/limits.h"
 #include "pictures/user/report.h"
 #include "pictures/user/text.h"
 
-void cli_tally_begin(cli_tally *tally, size_t skipped)
+void cli_tally_file(cli_tally *tally, const cli_outcome *outcome, const char *name)
 {
-    memset(tally, 0, sizeof *tally);
-    tally->skipped = skipped;
-    tally->start = cli_now();
-}
-
-void cli_tally_file(cli_tally *tally, int status, const char *name)
-{
-    if (status == CLI_EXIT_FAILURE && !tally->failed)
-        tally->first_failed = name;
-    tally->failed += status == CLI_EXIT_FAILURE;
-    tally->done += status != CLI_EXIT_FAILURE;
-    tally->incomplete += status == CLI_EXIT_INCOMPLETE;
+    cli_outcome *all = &tally->all;
+    if (!outcome) {
+        tally->first_failed = tally->failed++ ? tally->first_failed : name;
+        return;
+    }
+    tally->done++;
+    tally->incomplete += outcome->incomplete;
+    all->picture_bytes += outcome->picture_bytes;
+    all->coded_bytes += outcome->coded_bytes;
+    for (int i = 0; i < L2K_NUM_STAGES; i++)
+        all->seconds[i] += outcome->seconds[i];
+    all->verify += outcome->verify;
+    all->samples += outcome->samples;
 }
 
 void cli_tally_print(const cli_tally *tally)
 {
     char failed[1080] = "", incomplete[40] = "", skipped[40] = "", pictures[CLI_UNITS_ROOM], coded[CLI_UNITS_ROOM],
          time[CLI_UNITS_ROOM];
+    const cli_outcome *all = &tally->all;
     size_t files = tally->done + tally->skipped + tally->failed;
     if (tally->failed)
         snprintf(failed, sizeof failed, ", %zu failed, %s%s", tally->failed, tally->failed > 1 ? "first " : "",
@@ -38,9 +39,9 @@ void cli_tally_print(const cli_tally *tally)
     if (tally->incomplete)
         snprintf(incomplete, sizeof incomplete, " (%zu incomplete)", tally->incomplete);
     cli_report("%zu file%s: %zu done%s%s%s; pictures %s, JPEG 2000 %s, ratio %.3f; %s", files, files == 1 ? "" : "s",
-               tally->done, incomplete, skipped, failed, cli_bytes_text(tally->picture_bytes, pictures),
-               cli_bytes_text(tally->coded_bytes, coded),
-               tally->coded_bytes ? (double)tally->picture_bytes / (double)tally->coded_bytes : 0.0,
+               tally->done, incomplete, skipped, failed, cli_bytes_text(all->picture_bytes, pictures),
+               cli_bytes_text(all->coded_bytes, coded),
+               all->coded_bytes ? (double)all->picture_bytes / (double)all->coded_bytes : 0.0,
                cli_seconds_text(cli_now() - tally->start, time));
 }
 
@@ -56,14 +57,6 @@ static const char *const stage_names[L2K_NUM_STAGES] = {
     [L2K_STAGE_DOWNLOAD] = "download", [L2K_STAGE_TIER1] = "tier-1",  [L2K_STAGE_RATE] = "rate control",
     [L2K_STAGE_TIER2] = "tier-2",      [L2K_STAGE_WRITE] = "write"};
 
-void cli_timings_add(cli_timings *all, const cli_timings *more)
-{
-    for (int i = 0; i < L2K_NUM_STAGES; i++)
-        all->seconds[i] += more->seconds[i];
-    all->verify += more->verify;
-    all->samples += more->samples;
-}
-
 static void print_row(const char *name, double seconds, double all)
 {
     cli_report("%-14s %10.3f s %7.1f %%", name, seconds, all > 0 ? 100 * seconds / all : 0);
@@ -71,8 +64,10 @@ static void print_row(const char *name, double seconds, double all)
 
 /* Shares are of the sum of all stages. If files overlap, or a device works at the same time as the threads, the sum
  * exceeds the total. The rest of the total, if any, is set-up and waiting. */
-void cli_timings_print(const cli_timings *timings, double total)
+void cli_tally_print_timings(const cli_tally *tally)
 {
+    const cli_outcome *timings = &tally->all;
+    const double total = cli_now() - tally->start;
     char rate[CLI_UNITS_ROOM];
     double all = timings->verify;
     for (int i = 0; i < L2K_NUM_STAGES; i++)

@@ -71,7 +71,7 @@ check "codestreams" cmp coded/part.j2k alone.j2k
 gives "8 bits" 0 decode coded/coffee.jp2 coded/camera.jp2 --out-dir shown --rgb8 --quiet
 check "8 bits" "$lift2k" compare shown/coffee.png photos/coffee.png --quiet
 
-# An ICC profile stays with its picture, although the decoder has proceeded to the next one.
+# Pictures with and without opacity, one after another.
 printf 'P7\nWIDTH 2\nHEIGHT 2\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\nabcdefghijklmnop' >alpha.pam
 mkdir kinds
 cp alpha.pam photos/part.ppm kinds
@@ -384,14 +384,14 @@ for start in "P5 600 400 255 abc" "II*" ""; do
 done
 { sleep 0.3; cat photos/coffee.png; } >silent &
 runs "a pipe that blocks for a while" encode silent x2.jp2 --timeout 100 --quiet
-# By rows, only a pipe's own rows count against its time: two pipes of 3 s each do not add up.
+# Pipes are read side by side, so that one may wait for the other, within the time that each has.
 mkfifo turn_1 turn_2
 "$lift2k" decode alone_part.jp2 turns.pgx --quiet
 {
     exec 3>turn_1 4>turn_2
     for end in 3 4; do head -c 5000 turns_0.pgx >&$end; done
     for end in 3 4; do
-        sleep 3
+        sleep 2
         tail -c +5001 turns_0.pgx >&$end
         exec 3>&-
     done
