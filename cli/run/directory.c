@@ -31,20 +31,16 @@ char *cli_join(const char *path, const char *name)
     return joined;
 }
 
-/* Takes ownership of `file`. */
-static bool add(cli_directory *directory, char *file)
+/* Takes ownership of `name`; NULL stands for a failed allocation. */
+static bool add(cli_names *names, char *name)
 {
-    if (directory->count == directory->room) {
-        size_t room = directory->room ? 2 * directory->room : 16;
-        char **files = realloc(directory->files, room * sizeof *files);
-        if (!files) {
-            free(file);
-            return false;
-        }
-        directory->files = files;
-        directory->room = room;
+    char **items = name ? realloc(names->items, (names->count + 1) * sizeof *items) : NULL;
+    if (!items) {
+        free(name);
+        return false;
     }
-    directory->files[directory->count++] = file;
+    names->items = items;
+    items[names->count++] = name;
     return true;
 }
 
@@ -65,12 +61,9 @@ static const char *plane_mark(const char *file)
 static void add_subfolder(cli_directory *directory, const char *folder)
 {
     char *end = cli_link_end(folder);
-    char **more = realloc(directory->subfolders, (directory->num_subfolders + 1) * sizeof *more);
     directory->folders++;
-    if (more)
-        directory->subfolders = more;
-    if (more && end && strcmp(end, folder) == 0 && (more[directory->num_subfolders] = strdup(folder)) != NULL)
-        directory->num_subfolders++;
+    if (end && strcmp(end, folder) == 0)
+        add(&directory->subfolders, strdup(folder));
     free(end);
 }
 
@@ -97,7 +90,7 @@ static bool take(cli_directory *directory, const char *path, const char *name, c
         free(file);
         return true;
     }
-    return add(directory, file);
+    return add(&directory->files, file);
 }
 
 static int by_name(const void *a, const void *b)
@@ -105,33 +98,10 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-typedef struct plane {
-    char *whole; /* "NAME.pgx" */
-    char *file;  /* belongs to the directory */
-    uint32_t number;
-} plane;
-
-static int by_whole(const void *a, const void *b)
+static void sort(const cli_names *names)
 {
-    return strcmp(((const plane *)a)->whole, ((const plane *)b)->whole);
-}
-
-/* Collects the files that may be planes; false if out of memory. */
-static bool find_planes(const cli_directory *directory, plane *planes, size_t *count)
-{
-    for (size_t i = 0; i < directory->count; i++) {
-        char *file = directory->files[i];
-        const char *mark = plane_mark(file), *extension = cli_extension(file);
-        if (!mark)
-            continue;
-        plane *found = &planes[*count];
-        *found = (plane){strdup(file), file, (uint32_t)strtoul(mark + 1, NULL, 10)};
-        if (!found->whole)
-            return false;
-        memcpy(found->whole + (mark - file), extension, strlen(extension) + 1);
-        ++*count;
-    }
-    return true;
+    if (names->count)
+        qsort(names->items, names->count, sizeof *names->items, by_name);
 }
 
 /* The number of planes read together as `whole`; 0 if that file exists. */
@@ -141,45 +111,45 @@ static uint32_t planes_of(const char *whole)
     return stat(whole, &facts) == 0 ? 0 : cli_count_planes(whole);
 }
 
-/* Gives each plane the name under which all are read together, unless one before it is missing. They are sorted so that
- * the planes of a name are counted once. */
-static void drop_numbers(plane *planes, size_t count)
+/* Gives each plane the name under which all are read together, unless one before it is missing. In sorted files, the
+ * planes of a name are counted once. */
+static bool drop_numbers(cli_names *files)
 {
+    char *whole = NULL;
     uint32_t together = 0;
-    qsort(planes, count, sizeof *planes, by_whole);
-    for (size_t i = 0; i < count; i++) {
-        if (i == 0 || by_whole(&planes[i - 1], &planes[i]) != 0)
-            together = planes_of(planes[i].whole);
-        if (planes[i].number < together)
-            memcpy(planes[i].file, planes[i].whole, strlen(planes[i].whole) + 1);
+    for (size_t i = 0; i < files->count; i++) {
+        char *file = files->items[i];
+        const char *mark = plane_mark(file), *extension = cli_extension(file);
+        if (!mark)
+            continue;
+        const size_t stem = (size_t)(mark - file);
+        if (!whole || strncmp(whole, file, stem) != 0 || strcmp(whole + stem, extension) != 0) {
+            free(whole);
+            whole = strdup(file);
+            if (!whole)
+                return false;
+            memcpy(whole + stem, extension, strlen(extension) + 1);
+            together = planes_of(whole);
+        }
+        if (strtoul(mark + 1, NULL, 10) < together)
+            memcpy(file, whole, strlen(whole) + 1);
     }
-}
-
-static bool join_planes(cli_directory *directory)
-{
-    size_t count = 0;
-    plane *planes = malloc(directory->count * sizeof *planes);
-    bool done = planes && find_planes(directory, planes, &count);
-    if (done && count)
-        drop_numbers(planes, count);
-    for (size_t i = 0; i < count; i++)
-        free(planes[i].whole);
-    free(planes);
-    return done;
+    free(whole);
+    return true;
 }
 
 /* Removes the duplicates that planes of one picture have become. */
-static void sort_once(cli_directory *directory)
+static void sort_once(cli_names *files)
 {
     size_t kept = 0;
-    qsort(directory->files, directory->count, sizeof *directory->files, by_name);
-    for (size_t i = 0; i < directory->count; i++) {
-        if (kept && strcmp(directory->files[kept - 1], directory->files[i]) == 0)
-            free(directory->files[i]);
+    sort(files);
+    for (size_t i = 0; i < files->count; i++) {
+        if (kept && strcmp(files->items[kept - 1], files->items[i]) == 0)
+            free(files->items[i]);
         else
-            directory->files[kept++] = directory->files[i];
+            files->items[kept++] = files->items[i];
     }
-    directory->count = kept;
+    files->count = kept;
 }
 
 static void report_rest(const cli_directory *directory, const char *path, const char *const *extensions)
@@ -205,14 +175,13 @@ bool cli_directory_list(cli_directory *directory, const char *path, const char *
         if (entry->d_name[0] != '.')
             done = take(directory, path, entry->d_name, extensions, quiet);
     closedir(open);
-    if (!done || (directory->count && !join_planes(directory)))
+    sort(&directory->files);
+    sort(&directory->subfolders);
+    if (!done || !drop_numbers(&directory->files))
         return cli_error(path, "out of memory");
-    if (directory->count)
-        sort_once(directory);
+    sort_once(&directory->files);
     if (directory->left_out && !quiet)
         report_rest(directory, path, extensions);
-    if (directory->num_subfolders)
-        qsort(directory->subfolders, directory->num_subfolders, sizeof *directory->subfolders, by_name);
     if (directory->folders && !quiet && !recursive)
         cli_note(
             "lift2k: %s: %zu folder%s in it left out: name %s as well, or use --recursive, to take the files in %s",
@@ -221,13 +190,15 @@ bool cli_directory_list(cli_directory *directory, const char *path, const char *
     return true;
 }
 
+static void free_names(cli_names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        free(names->items[i]);
+    free(names->items);
+}
+
 void cli_directory_free(cli_directory *directory)
 {
-    for (size_t i = 0; i < directory->count; i++)
-        free(directory->files[i]);
-    free(directory->files);
-    for (size_t i = 0; i < directory->num_subfolders; i++)
-        free(directory->subfolders[i]);
-    free(directory->subfolders);
-    memset(directory, 0, sizeof *directory);
+    free_names(&directory->files);
+    free_names(&directory->subfolders);
 }

@@ -29,19 +29,13 @@ bool cli_is_folder(const char *path)
 /* Takes ownership of the names; NULL stands for a failed allocation. */
 static bool add(cli_tasks *tasks, char *input, char *output)
 {
-    if (tasks->count == tasks->room) {
-        size_t room = tasks->room ? 2 * tasks->room : 16;
-        cli_task *items = realloc(tasks->items, room * sizeof *items);
-        if (items) {
-            tasks->items = items;
-            tasks->room = room;
-        }
-    }
-    if (!input || !output || tasks->count == tasks->room) {
+    cli_task *items = input && output ? realloc(tasks->items, (tasks->count + 1) * sizeof *items) : NULL;
+    if (!items) {
         free(input);
         free(output);
         return cli_error("the list of files", "out of memory");
     }
+    tasks->items = items;
     tasks->items[tasks->count++] = (cli_task){input, output, 0};
     return true;
 }
@@ -60,36 +54,34 @@ static char *output_for(const char *input, const char *out_dir, const char *exte
 }
 
 /* `folder` is that of the output. */
-static bool add_file(cli_tasks *tasks, const char *input, const char *folder, const char *extension)
+static bool add_file(cli_tasks *tasks, const char *input, const char *folder)
 {
-    return add(tasks, strdup(input), tasks->together ? strdup(folder) : output_for(input, folder, extension));
+    return add(tasks, strdup(input), tasks->together ? strdup(folder) : output_for(input, folder, tasks->extension));
 }
 
-static bool add_folder(cli_tasks *tasks, const char *path, const char *out, const cli_options *options,
-                       const char *const *extensions, const char *extension)
+static bool add_folder(cli_tasks *tasks, const char *path, const char *out)
 {
+    const cli_options *options = tasks->options;
     cli_directory directory;
-    bool done = cli_directory_list(&directory, path, extensions, options->recursive, options->quiet);
-    for (size_t i = 0; done && i < directory.count; i++)
-        done = add_file(tasks, directory.files[i], out, extension);
-    for (size_t i = 0; done && options->recursive && i < directory.num_subfolders; i++) {
-        const char *name = strrchr(directory.subfolders[i], '/');
+    bool done = cli_directory_list(&directory, path, tasks->extensions, options->recursive, options->quiet);
+    const cli_names *folders = &directory.subfolders;
+    for (size_t i = 0; done && i < directory.files.count; i++)
+        done = add_file(tasks, directory.files.items[i], out);
+    for (size_t i = 0; done && options->recursive && i < folders->count; i++) {
+        const char *name = strrchr(folders->items[i], '/');
         char *below = cli_join(out, name + 1);
-        done = below && add_folder(tasks, directory.subfolders[i], tasks->together ? out : below, options, extensions,
-                                   extension);
+        done = below && add_folder(tasks, folders->items[i], tasks->together ? out : below);
         free(below);
     }
     cli_directory_free(&directory);
     return done;
 }
 
-static bool add_argument(cli_tasks *tasks, const char *path, const char *out, const cli_options *options,
-                         const char *const *extensions, const char *extension)
+static bool add_argument(cli_tasks *tasks, const char *path, const char *out)
 {
     if (strcmp(path, "-") == 0)
         return cli_error("-", "standard input has no name for its output in %s", out);
-    return cli_is_folder(path) ? add_folder(tasks, path, out, options, extensions, extension)
-                               : add_file(tasks, path, out, extension);
+    return cli_is_folder(path) ? add_folder(tasks, path, out) : add_file(tasks, path, out);
 }
 
 static int by_output(const void *a, const void *b)
@@ -134,18 +126,16 @@ static bool make_folders(const cli_tasks *tasks, const char *out_dir)
     return done && (cli_is_folder(out_dir) || cli_error(out_dir, "%s", strerror(ENOTDIR)));
 }
 
-static bool add_all(cli_tasks *tasks, int count, const char *out, const cli_options *options,
-                    const char *const *extensions, const char *extension)
+static bool add_all(cli_tasks *tasks, int count, const char *out)
 {
-    const char *command = cli_command_names[options->command];
+    const cli_options *options = tasks->options;
     for (int i = 0; i < count; i++)
-        if (!add_argument(tasks, options->names[i], out, options, extensions, extension))
+        if (!add_argument(tasks, options->names[i], out))
             return false;
-    return tasks->count || cli_error(options->names[0], "no files to %s", command);
+    return tasks->count || cli_error(options->names[0], "no files to %s", cli_command_names[options->command]);
 }
 
-static bool make_many(cli_tasks *tasks, const cli_options *options, const char *const *extensions,
-                      const char *extension)
+static bool make_many(cli_tasks *tasks, const cli_options *options)
 {
     const char *command = cli_command_names[options->command];
     tasks->many = true;
@@ -154,7 +144,7 @@ static bool make_many(cli_tasks *tasks, const cli_options *options, const char *
         return cli_error("--out-dir", "a folder is needed; many files cannot go into one stream");
     if (!options->num_names)
         return cli_error(command, "--out-dir needs files or directories as input; see lift2k %s --help", command);
-    return add_all(tasks, options->num_names, options->out_dir, options, extensions, extension);
+    return add_all(tasks, options->num_names, options->out_dir);
 }
 
 /* If the user meant many files, the message says how to ask for that. */
@@ -203,7 +193,7 @@ static bool add_pages(cli_tasks *tasks, const cli_options *options)
     unsigned pages = 1;
     bool done = true;
     tasks->items = NULL;
-    tasks->count = tasks->room = 0;
+    tasks->count = 0;
     for (size_t i = 0; i < whole.count; i++) {
         const cli_task *task = &whole.items[i];
         const bool all = options->page.value == 0;
@@ -245,7 +235,9 @@ static void skip_existing(cli_tasks *tasks)
 bool cli_tasks_make(cli_tasks *tasks, const cli_options *options, const char *const *extensions,
                     const char *default_extension)
 {
-    memset(tasks, 0, sizeof *tasks);
+    *tasks = (cli_tasks){.options = options,
+                         .extensions = extensions,
+                         .extension = options->extension ? options->extension : default_extension};
     if (!options->out_dir && options->extension)
         return cli_error("--ext", "needs --out-dir; without it, the output's name decides the format");
     if (!options->out_dir && options->in_flight.given && !options->page.given)
@@ -254,9 +246,8 @@ bool cli_tasks_make(cli_tasks *tasks, const cli_options *options, const char *co
         return cli_error("--recursive", "needs --out-dir");
     tasks->together = !options->out_dir && becomes_film(options);
     const int last = options->num_names - 1;
-    bool done = options->out_dir
-                    ? make_many(tasks, options, extensions, options->extension ? options->extension : default_extension)
-                : tasks->together ? add_all(tasks, last, options->names[last], options, extensions, NULL)
+    bool done = options->out_dir  ? make_many(tasks, options)
+                : tasks->together ? add_all(tasks, last, options->names[last])
                                   : make_one(tasks, options);
     done = done && (!options->page.given || add_pages(tasks, options)) && (tasks->together || all_differ(tasks));
     if (done && options->skip_existing)

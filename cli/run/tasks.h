@@ -10,8 +10,11 @@ typedef struct cli_task {
 } cli_task;
 
 typedef struct cli_tasks {
+    const cli_options *options;
+    const char *const *extensions; /* of the files that are taken from folders */
+    const char *extension;         /* of the outputs with --out-dir */
     cli_task *items;
-    size_t count, room;
+    size_t count;
     bool many;      /* --out-dir was given */
     bool together;  /* all inputs become one output, in this order: the frames of a film */
     size_t skipped; /* by --skip-existing */
@@ -42,11 +45,14 @@ bool cli_is_folder(const char *path);
 /* "FOLDER/NAME", to be freed by the caller; NULL when out of memory. */
 char *cli_join(const char *folder, const char *name);
 
+typedef struct cli_names {
+    char **items; /* "PATH/name", sorted */
+    size_t count;
+} cli_names;
+
 typedef struct cli_directory {
-    char **files; /* "PATH/name", sorted */
-    size_t count, room, left_out, folders;
-    char **subfolders; /* likewise, without links */
-    size_t num_subfolders;
+    cli_names files, subfolders; /* without links to folders */
+    size_t left_out, folders;
 } cli_directory;
 
 /* Lists the files directly in `path` whose names end in one of the `extensions`, a list that ends with NULL. Unless
