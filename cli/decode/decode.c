@@ -4,7 +4,6 @@
 
 #include "cli/commands.h"
 #include "cli/decode/decode.h"
-#include "cli/run/batch.h"
 #include "cli/run/messages.h"
 #include "pictures/user/limits.h"
 #include "pictures/user/report.h"
@@ -230,11 +229,8 @@ int cli_decode(const cli_options *options)
     if (!cli_devices_find(&batch.share.devices, options))
         return status;
     if (cli_tasks_make(&tasks, options, codestreams, "png") &&
-        (!tasks.count || choose_format(&job, tasks.items[0].output))) {
-        job.is_alone = tasks.count == 1;
+        (!tasks.count || choose_format(&job, tasks.items[0].output)))
         status = !tasks.count ? CLI_EXIT_OK : tasks.together ? run_film(&batch, &tasks) : cli_batch_run(&batch, &tasks);
-    }
-    cli_tasks_report_skipped(&tasks, options);
     cli_tasks_free(&tasks);
     return status;
 }

@@ -6,8 +6,7 @@
 #include "cli/input/coded_file.h"
 #include "cli/input/strips.h"
 #include "cli/options/options.h"
-#include "cli/run/tally.h"
-#include "cli/run/tasks.h"
+#include "cli/run/batch.h"
 #include "pictures/writer.h"
 
 /* Shared by all files. */
@@ -15,7 +14,6 @@ typedef struct cli_decode_job {
     const cli_options *options;
     cli_format format; /* of all outputs */
     cli_write_options write;
-    bool is_alone; /* there is only one file */
 } cli_decode_job;
 
 typedef struct cli_decode_file {

@@ -80,7 +80,8 @@ static void begin_strips(cli_decode_file *file, const cli_decode_job *job, const
 static bool decoder_cuts(const cli_decode_file *file, const cli_decode_job *job, const l2k_info *info,
                          const cli_task *task)
 {
-    return (job->is_alone || job->options->by_rows) && cli_writer_takes_rows(task->output, file->format, &job->write) &&
+    return (task->is_alone || job->options->by_rows) &&
+           cli_writer_takes_rows(task->output, file->format, &job->write) &&
            cli_strips_suit_decoder(&file->strips, info);
 }
 

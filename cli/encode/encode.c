@@ -19,7 +19,6 @@ typedef struct coder {
 /* Shared by all files. */
 typedef struct encoding {
     l2k_format format;
-    bool is_alone;   /* there is only one file */
     cli_boxes boxes; /* of all files */
 } encoding;
 
@@ -100,12 +99,11 @@ static bool open_reader(cli_reader *reader, const cli_task *task, const cli_opti
 static bool read_file(const cli_batch *batch, const cli_task *task, encode_file *file)
 {
     const cli_options *options = batch->options;
-    const encoding *e = batch->context;
     double start = cli_now();
     if (!open_reader(&file->reader, task, options, options->quiet) ||
         !cli_encode_check_profile(options, &file->reader.picture.image, file->reader.name))
         return false;
-    file->by_rows = cli_encode_by_rows(options, &file->reader.picture, task, e->is_alone);
+    file->by_rows = cli_encode_by_rows(options, &file->reader.picture, task);
     if (file->by_rows && options->verify && !cli_reader_can_repeat(task->input))
         return cli_error("--verify", "with --by-rows the picture is read twice; %s can only be read once",
                          file->reader.name);
@@ -221,7 +219,6 @@ static void report_file(const cli_task *task, const void *state)
 static int run(cli_batch *batch, const cli_tasks *tasks)
 {
     encoding *e = batch->context;
-    e->is_alone = tasks->count == 1;
     const int status = cli_boxes_load(&e->boxes, batch->options) ? cli_batch_run(batch, tasks) : CLI_EXIT_FAILURE;
     cli_boxes_unload(&e->boxes);
     return status;
@@ -242,7 +239,6 @@ int cli_encode(const cli_options *options)
     if (cli_tasks_make(&tasks, options, options->has_raw ? raw : pictures, options->ht ? "jph" : "jp2") &&
         (!tasks.count || cli_encode_check(options, &tasks, &e.format)))
         status = tasks.count ? run(&batch, &tasks) : tasks.num_cut ? CLI_EXIT_FAILURE : CLI_EXIT_OK;
-    cli_tasks_report_skipped(&tasks, options);
     cli_tasks_free(&tasks);
     return status;
 }

@@ -26,8 +26,8 @@ bool cli_encode_is_lossless(const cli_options *options);
 
 /* Whether to encode a picture, already placed on the grid, by rows: one row of tiles at a time only on request if the
  * result would differ (layer targets, limits of bytes, an output that cannot seek); not if --verify could not read the
- * picture again. `is_alone`: there is only one file. */
-bool cli_encode_by_rows(const cli_options *options, const cli_picture *picture, const cli_task *task, bool is_alone);
+ * picture again. */
+bool cli_encode_by_rows(const cli_options *options, const cli_picture *picture, const cli_task *task);
 
 /* Encodes the picture of the reader into the output, all of it or by rows; false after a report. Reading by rows adds
  * to `read_seconds`. Clears `by_rows`, and reads all, where an image without tiles cannot be encoded so. */

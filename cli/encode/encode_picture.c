@@ -26,11 +26,11 @@ static bool suits_tile_rows(const cli_options *options, const cli_picture *pictu
 
 /* Of many files, one is read while others are encoded, which pays more than reading each in strips. Reading a picture
  * again for --verify would pay less than it costs. */
-bool cli_encode_by_rows(const cli_options *options, const cli_picture *picture, const cli_task *task, bool is_alone)
+bool cli_encode_by_rows(const cli_options *options, const cli_picture *picture, const cli_task *task)
 {
     if (has_tile_rows(options, picture))
         return options->by_rows || suits_tile_rows(options, picture, task);
-    return !picture->at_once && (options->by_rows || (is_alone && !options->verify));
+    return !picture->at_once && (options->by_rows || (task->is_alone && !options->verify));
 }
 
 /* ---- Output -------------------------------------------------------------------------------------------------- */

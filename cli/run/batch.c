@@ -22,9 +22,10 @@ typedef struct worker {
 typedef struct crew {
     cli_batch *batch;
     const cli_tasks *tasks;
+    atomic_size_t next;   /* the file to begin */
     pthread_mutex_t lock; /* guards all that follows */
     pthread_cond_t counted;
-    size_t next, to_count; /* the files whose turn it is */
+    size_t to_count; /* the file whose turn it is */
     cli_tally tally;
 } crew;
 
@@ -46,11 +47,11 @@ static bool run_file(worker *w, const cli_task *task)
     }
 }
 
-/* With the lock held. */
 static void count_in_turn(worker *w, size_t number, bool done)
 {
     crew *c = w->crew;
     const cli_task *task = &c->tasks->items[number];
+    pthread_mutex_lock(&c->lock);
     while (c->to_count != number)
         pthread_cond_wait(&c->counted, &c->lock);
     cli_tally_file(&c->tally, done ? w->file : NULL, task->input);
@@ -58,6 +59,7 @@ static void count_in_turn(worker *w, size_t number, bool done)
         c->batch->report(task, w->file);
     c->to_count++;
     pthread_cond_broadcast(&c->counted);
+    pthread_mutex_unlock(&c->lock);
 }
 
 /* The last files, if they are too few for all coders, get the processors of the others. */
@@ -73,19 +75,11 @@ static void *work(void *argument)
 {
     worker *w = argument;
     crew *c = w->crew;
-    pthread_mutex_lock(&c->lock);
-    while (c->next < c->tasks->count) {
-        const size_t number = c->next++;
-        pthread_mutex_unlock(&c->lock);
+    for (size_t number; (number = atomic_fetch_add(&c->next, 1)) < c->tasks->count;) {
         w->coder->threads = threads_for(c->batch, number, c->tasks->count);
-        const bool done = run_file(w, &c->tasks->items[number]);
-        pthread_mutex_lock(&c->lock);
-        count_in_turn(w, number, done);
-        pthread_mutex_unlock(&c->lock);
+        count_in_turn(w, number, run_file(w, &c->tasks->items[number]));
         c->batch->release(w->file);
-        pthread_mutex_lock(&c->lock);
     }
-    pthread_mutex_unlock(&c->lock);
     return NULL;
 }
 
@@ -104,54 +98,38 @@ static void run_all(worker *workers, unsigned count)
         pthread_join(workers[i].thread, NULL);
 }
 
-static bool make_workers(crew *c, worker *workers)
-{
-    const cli_share *share = &c->batch->share;
-    for (unsigned i = 0; i < share->coders; i++) {
-        workers[i] =
-            (worker){.crew = c, .coder = calloc(1, c->batch->coder_bytes), .file = malloc(c->batch->file_bytes)};
-        if (!workers[i].coder || !workers[i].file)
-            return cli_error(cli_command_names[c->batch->options->command], "out of memory");
-        workers[i].coder->number = i;
-        workers[i].coder->device = cli_device_of_coder(&share->devices, i);
-    }
-    return true;
-}
-
-static void print_results(const crew *c)
-{
-    const cli_options *options = c->batch->options;
-    if ((c->tasks->many || c->tasks->skipped) && !options->quiet)
-        cli_tally_print(&c->tally);
-    if (options->timings)
-        cli_tally_print_timings(&c->tally);
-}
-
 /* The first coder is made before any file is read, to find impossible options at once. */
 int cli_batch_run(cli_batch *batch, const cli_tasks *tasks)
 {
     crew c = {.batch = batch, .tasks = tasks, .tally = {.skipped = tasks->skipped, .start = cli_now()}};
+    int status = CLI_EXIT_FAILURE;
     cli_share_work(tasks, batch->options, &batch->share);
-    worker *workers = calloc(batch->share.coders, sizeof *workers);
-    bool ready = workers && make_workers(&c, workers) && batch->prepare(batch, workers[0].coder);
-    if (ready) {
+    const unsigned count = batch->share.coders;
+    worker *workers = calloc(count, sizeof *workers);
+    char *coders = calloc(count, batch->coder_bytes), *files = calloc(count, batch->file_bytes);
+    const bool ready =
+        (workers && coders && files) || cli_error(cli_command_names[batch->options->command], "out of memory");
+    for (unsigned i = 0; ready && i < count; i++) {
+        cli_coder *coder = (void *)(coders + i * batch->coder_bytes);
+        *coder = (cli_coder){.number = i, .device = cli_device_of_coder(&batch->share.devices, i)};
+        workers[i] = (worker){.crew = &c, .coder = coder, .file = (void *)(files + i * batch->file_bytes)};
+    }
+    if (ready && batch->prepare(batch, workers[0].coder)) {
         for (size_t i = 0; i < tasks->num_cut; i++)
             cli_tally_file(&c.tally, NULL, tasks->cut);
         pthread_mutex_init(&c.lock, NULL);
         pthread_cond_init(&c.counted, NULL);
         cli_progress_begin(batch->options, batch->verb, tasks->count);
-        run_all(workers, batch->share.coders);
+        run_all(workers, count);
         cli_progress_end();
-        print_results(&c);
+        status = cli_tally_end(&c.tally, tasks);
         pthread_cond_destroy(&c.counted);
         pthread_mutex_destroy(&c.lock);
     }
-    for (unsigned i = 0; workers && i < batch->share.coders; i++) {
-        if (workers[i].coder)
-            batch->close(workers[i].coder);
-        free(workers[i].coder);
-        free(workers[i].file);
-    }
+    for (unsigned i = 0; ready && i < count; i++)
+        batch->close(workers[i].coder);
     free(workers);
-    return ready ? cli_tally_status(&c.tally) : CLI_EXIT_FAILURE;
+    free(coders);
+    free(files);
+    return status;
 }

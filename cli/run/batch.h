@@ -6,7 +6,6 @@
 
 #include "cli/options/options.h"
 #include "cli/run/messages.h"
-#include "cli/run/tally.h"
 #include "cli/run/tasks.h"
 
 /* ---- The GPUs of --devices: which coder works on which, and which takes the file of one that fails (devices.c) ---- */
@@ -63,12 +62,38 @@ typedef struct cli_place {
 
 cli_place cli_place_of(const cli_share *share, cli_coder *coder);
 
+/* ---- The outcome (tally.c) ---- */
+
+/* What a file that is done, or all of them, came to. */
+typedef struct cli_outcome {
+    bool incomplete;
+    uint64_t picture_bytes, coded_bytes; /* packed samples; JPEG 2000 files */
+    double seconds[L2K_NUM_STAGES];      /* the library's, and the command's own reading and writing of picture files */
+    double verify;                       /* seconds of --verify */
+    double samples;                      /* coded */
+} cli_outcome;
+
+typedef struct cli_tally {
+    size_t skipped;                  /* files, because their output exists */
+    size_t done, failed, incomplete; /* files; `done` includes incomplete ones */
+    cli_outcome all;                 /* files done, together */
+    const char *first_failed;        /* of the files that failed */
+    double start;                    /* by cli_now */
+} cli_tally;
+
+/* NULL for a file that failed. Its name stays until the end. */
+void cli_tally_file(cli_tally *tally, const cli_outcome *outcome, const char *name);
+
+/* Reports "12 files: 7 done, 3 skipped, 2 failed, first in/3.png; ..." if there may be many, and the table of
+ * --timings. Returns the exit status of the command. */
+int cli_tally_end(const cli_tally *tally, const cli_tasks *tasks);
+
 /* ---- The batch ---- */
 
 typedef struct cli_batch {
     const cli_options *options;
-    const char *verb; /* for the progress bar: "encoding" */
-    cli_share share;
+    const char *verb;   /* for the progress bar: "encoding" */
+    cli_share share;    /* its devices are found before */
     void *context;      /* of the command */
     size_t coder_bytes; /* of a command's coder; zeroed */
     size_t file_bytes;  /* of the state of a file, which begins with a cli_outcome; zeroed before each */

@@ -59,32 +59,21 @@ bool cli_devices_find(cli_devices *devices, const cli_options *options)
 
 /* ---- Coders ------------------------------------------------------------------------------------------------------ */
 
-static unsigned count_bits(uint64_t set)
+unsigned cli_devices_count(const cli_devices *devices)
 {
     unsigned count = 0;
-    for (; set; set &= set - 1)
+    for (uint64_t set = devices->set; set; set &= set - 1)
         count++;
     return count;
 }
 
-unsigned cli_devices_count(const cli_devices *devices)
-{
-    return count_bits(devices->set);
-}
-
-static int pick(uint64_t set, unsigned number)
-{
-    int device = 0;
-    if (!set)
-        return CLI_NO_DEVICE;
-    for (unsigned skip = number % count_bits(set);; device++)
-        if ((set & bit_of((uint32_t)device)) && skip-- == 0)
-            return device;
-}
-
 int cli_device_of_coder(const cli_devices *devices, unsigned coder)
 {
-    return pick(devices->set & ~atomic_load(&devices->failed), coder);
+    const uint64_t set = devices->set & ~atomic_load(&devices->failed);
+    for (uint32_t device = 0; set; device = (device + 1) % CLI_MOST_DEVICES)
+        if ((set & bit_of(device)) && coder-- == 0)
+            return (int)device;
+    return CLI_NO_DEVICE;
 }
 
 bool cli_device_failed(cli_devices *devices, cli_coder *coder)

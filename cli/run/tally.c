@@ -1,5 +1,5 @@
 /* The outcome of a command: how many files succeeded, and where the time went. */
-#include "cli/run/tally.h"
+#include "cli/run/batch.h"
 
 #include <stdio.h>
 
@@ -25,7 +25,7 @@ void cli_tally_file(cli_tally *tally, const cli_outcome *outcome, const char *na
     all->samples += outcome->samples;
 }
 
-void cli_tally_print(const cli_tally *tally)
+static void print_files(const cli_tally *tally)
 {
     char failed[1080] = "", incomplete[40] = "", skipped[40] = "", pictures[CLI_UNITS_ROOM], coded[CLI_UNITS_ROOM],
          time[CLI_UNITS_ROOM];
@@ -45,13 +45,6 @@ void cli_tally_print(const cli_tally *tally)
                cli_seconds_text(cli_now() - tally->start, time));
 }
 
-int cli_tally_status(const cli_tally *tally)
-{
-    return tally->failed ? CLI_EXIT_FAILURE : tally->incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK;
-}
-
-/* ---- --timings ----------------------------------------------------------------------------------------------- */
-
 static const char *const stage_names[L2K_NUM_STAGES] = {
     [L2K_STAGE_READ] = "read",         [L2K_STAGE_UPLOAD] = "upload", [L2K_STAGE_TRANSFORM] = "transform",
     [L2K_STAGE_DOWNLOAD] = "download", [L2K_STAGE_TIER1] = "tier-1",  [L2K_STAGE_RATE] = "rate control",
@@ -64,7 +57,7 @@ static void print_row(const char *name, double seconds, double all)
 
 /* Shares are of the sum of all stages. If files overlap, or a device works at the same time as the threads, the sum
  * exceeds the total. The rest of the total, if any, is set-up and waiting. */
-void cli_tally_print_timings(const cli_tally *tally)
+static void print_timings(const cli_tally *tally)
 {
     const cli_outcome *timings = &tally->all;
     const double total = cli_now() - tally->start;
@@ -81,4 +74,14 @@ void cli_tally_print_timings(const cli_tally *tally)
     print_row("other", other, all + other);
     cli_report("%-14s %10.3f s %9s %s", "total", total, "",
                cli_count_text(total > 0 ? timings->samples / total : 0, "samples/s", rate));
+}
+
+int cli_tally_end(const cli_tally *tally, const cli_tasks *tasks)
+{
+    const cli_options *options = tasks->options;
+    if ((tasks->many || tasks->skipped) && !options->quiet)
+        print_files(tally);
+    if (options->timings)
+        print_timings(tally);
+    return tally->failed ? CLI_EXIT_FAILURE : tally->incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK;
 }

@@ -36,7 +36,7 @@ static bool add(cli_tasks *tasks, char *input, char *output)
         return cli_error("the list of files", "out of memory");
     }
     tasks->items = items;
-    tasks->items[tasks->count++] = (cli_task){input, output, 0};
+    tasks->items[tasks->count++] = (cli_task){.input = input, .output = output};
     return true;
 }
 
@@ -230,6 +230,8 @@ static void skip_existing(cli_tasks *tasks)
         free(task.input);
         free(task.output);
     }
+    if (!tasks->count && tasks->skipped && !tasks->options->quiet)
+        cli_report("%zu file%s skipped, whose output exists", tasks->skipped, tasks->skipped == 1 ? "" : "s");
 }
 
 bool cli_tasks_make(cli_tasks *tasks, const cli_options *options, const char *const *extensions,
@@ -252,13 +254,9 @@ bool cli_tasks_make(cli_tasks *tasks, const cli_options *options, const char *co
     done = done && (!options->page.given || add_pages(tasks, options)) && (tasks->together || all_differ(tasks));
     if (done && options->skip_existing)
         skip_existing(tasks);
+    if (tasks->count == 1)
+        tasks->items[0].is_alone = true;
     return done && (!options->out_dir || make_folders(tasks, options->out_dir));
-}
-
-void cli_tasks_report_skipped(const cli_tasks *tasks, const cli_options *options)
-{
-    if (!tasks->count && tasks->skipped && !options->quiet)
-        cli_report("%zu file%s skipped, whose output exists", tasks->skipped, tasks->skipped == 1 ? "" : "s");
 }
 
 void cli_tasks_free(cli_tasks *tasks)
