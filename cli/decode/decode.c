@@ -4,7 +4,6 @@
 
 #include "cli/commands.h"
 #include "cli/decode/decode.h"
-#include "cli/run/messages.h"
 #include "pictures/user/limits.h"
 #include "pictures/user/report.h"
 
@@ -23,7 +22,7 @@ static l2k_status configure(l2k_decoder *decoder, const cli_batch *batch, cli_co
         cli_setting setting;
     } settings[] = {
         {L2K_DECODER_REDUCE, options->reduce},          {L2K_DECODER_LAYERS, options->layers},
-        {L2K_DECODER_COMPONENT, options->component},    {L2K_DECODER_THREADS, base->threads},
+        {L2K_DECODER_COMPONENT, options->component},    {L2K_DECODER_THREADS, {base->threads, true}},
         {L2K_DECODER_BACKEND, place.backend},           {L2K_DECODER_DEVICE, place.device},
         {L2K_DECODER_DEVICES, place.devices},           {L2K_DECODER_CPU, options->cpu},
         {L2K_DECODER_IN_FLIGHT, {share->coders, true}}, {L2K_DECODER_GPU_MIN_SAMPLES, share->gpu_min_samples}};

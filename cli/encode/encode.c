@@ -58,7 +58,7 @@ static bool prepare(const cli_batch *batch, cli_coder *base)
 {
     coder *k = (coder *)base;
     return (k->encoder || make_encoder(batch, k)) &&
-           (!base->threads.given || l2k_encoder_set(k->encoder, L2K_ENCODER_THREADS, base->threads.value) == L2K_OK) &&
+           l2k_encoder_set(k->encoder, L2K_ENCODER_THREADS, base->threads) == L2K_OK &&
            (!batch->options->verify || cli_verify_prepare(&k->check, batch, base));
 }
 

@@ -37,9 +37,9 @@ bool cli_verify_prepare(cli_coded_file *check, const cli_batch *batch, cli_coder
     if (!check->decoder && !cli_coded_create(check, "--verify", batch->options->quiet, true))
         return false;
     check->messages.failed = place.failed;
-    return set(check, L2K_DECODER_THREADS, coder->threads) && set(check, L2K_DECODER_BACKEND, place.backend) &&
-           set(check, L2K_DECODER_DEVICE, place.device) && set(check, L2K_DECODER_DEVICES, place.devices) &&
-           set(check, L2K_DECODER_CPU, batch->options->cpu) &&
+    return set(check, L2K_DECODER_THREADS, (cli_setting){coder->threads, true}) &&
+           set(check, L2K_DECODER_BACKEND, place.backend) && set(check, L2K_DECODER_DEVICE, place.device) &&
+           set(check, L2K_DECODER_DEVICES, place.devices) && set(check, L2K_DECODER_CPU, batch->options->cpu) &&
            set(check, L2K_DECODER_GPU_MIN_SAMPLES, batch->share.gpu_min_samples);
 }
 

@@ -62,13 +62,13 @@ static void count_in_turn(worker *w, size_t number, bool done)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* The last files, if they are too few for all coders, get the processors of the others. */
-static cli_setting threads_for(const cli_batch *batch, size_t file, size_t files)
+/* 0 for all processors. The last files, if they are too few for all coders, get the processors of the others. */
+static unsigned threads_for(const cli_batch *batch, size_t file, size_t files)
 {
     const cli_share *share = &batch->share;
     const size_t left = files - file + file % share->coders;
     const unsigned at_once = left < share->coders ? (unsigned)left : share->coders;
-    return at_once > 1 ? (cli_setting){(share->threads + at_once - 1) / at_once, true} : batch->options->threads;
+    return at_once > 1 ? (share->threads + at_once - 1) / at_once : (unsigned)batch->options->threads.value;
 }
 
 static void *work(void *argument)

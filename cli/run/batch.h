@@ -24,7 +24,7 @@ typedef struct cli_devices {
 typedef struct cli_coder {
     unsigned number;
     int device;                 /* of cli_devices, where they are divided */
-    cli_setting threads;        /* for the current file */
+    unsigned threads;           /* for the current file; 0 = all processors */
     const cli_messages *failed; /* set when the device fails a file */
 } cli_coder;
 
