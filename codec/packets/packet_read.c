@@ -38,15 +38,11 @@ static inline bool get_one_length(l2k_block_state *block, unsigned passes, l2k_b
     const unsigned width = block->lblock + l2k_log2(passes);
     if (width > 32 || block->num_planes == 0 || block->num_passes + passes > L2K_MAX_RECEIVED_PASSES)
         return false;
-    const l2k_bit_reader before = *bits;
-    *bytes = l2k_bits_get(bits, width);
-    if (block->kind == L2K_BLOCK_MQ)
-        return true;
-    if (*bytes < 2) {
-        *bits = before;
+    *bytes = l2k_bits_peek(bits, width);
+    if (block->kind != L2K_BLOCK_MQ && *bytes < 2)
         return false;
-    }
-    block->kind = L2K_BLOCK_HT;
+    l2k_bits_skip(bits, width);
+    block->kind = block->kind == L2K_BLOCK_MQ ? L2K_BLOCK_MQ : L2K_BLOCK_HT;
     return true;
 }
 
@@ -74,14 +70,37 @@ static l2k_status too_many_planes(l2k_packet_reader *reader, const l2k_bit_reade
     return l2k_packet_corrupt(reader, "more empty bit-planes than the subband has");
 }
 
+/* A row of a precinct's code-blocks in a subband, while a packet's header is read. */
+typedef struct block_row {
+    l2k_tag_row inclusion, zero_planes;
+    l2k_block_state *states;
+    l2k_block *kept;            /* the blocks to keep, from column first_kept on */
+    uint32_t first_kept, count; /* count: of those to keep */
+} block_row;
+
+static block_row row_of(const l2k_packet_reader *reader, const l2k_precinct *precinct, uint32_t y)
+{
+    const l2k_received_headers *received = &precinct->received;
+    const l2k_rect kept = precinct->kept;
+    block_row row = {.inclusion = l2k_tag_row_of(&received->inclusion, y),
+                     .zero_planes = l2k_tag_row_of(&received->zero_planes, y),
+                     .states = received->states + (size_t)y * precinct->grid.across};
+    if (!reader->keep || y < kept.y0 || y >= kept.y1)
+        return row;
+    row.first_kept = kept.x0;
+    row.count = kept.x1 - kept.x0;
+    row.kept = precinct->blocks + (size_t)(y - kept.y0) * row.count;
+    return row;
+}
+
 /* The missing bit-planes of a code-block (B.10.5). One query with the highest threshold reads the same bits as queries
  * with rising ones: a node reads none before its parent is known. */
-static inline l2k_status get_planes(l2k_packet_reader *reader, const l2k_subband *band, const l2k_tag_tree *tree,
-                                    uint32_t x, uint32_t y, l2k_block_state *block, l2k_bit_reader *bits)
+static inline l2k_status get_planes(l2k_packet_reader *reader, const l2k_subband *band, const l2k_tag_row *row,
+                                    uint32_t x, l2k_block_state *block, l2k_bit_reader *bits)
 {
-    if (!l2k_tag_decode(tree, x, y, band->max_planes + 1u, bits))
+    if (!l2k_tag_decode(row, x, band->max_planes + 1u, bits))
         return too_many_planes(reader, bits);
-    unsigned planes = band->max_planes - l2k_tag_value(tree, x, y);
+    unsigned planes = band->max_planes - l2k_tag_value(row, x);
     bool may_be_ht = reader->style & L2K_STYLE_HT;
     L2K_TRY(l2k_packet_check_planes(reader, planes, may_be_ht ? UINT8_MAX : reader->coder->max_planes));
     block->num_planes = (uint8_t)planes;
@@ -89,40 +108,77 @@ static inline l2k_status get_planes(l2k_packet_reader *reader, const l2k_subband
     return L2K_OK;
 }
 
-/* Reads the header of the block in column x, row y; *advance is the distance to the next one to visit, UINT32_MAX after
- * the last. */
-static inline l2k_status get_block_header(l2k_packet_reader *reader, const l2k_subband *band, l2k_precinct *precinct,
-                                          uint32_t x, uint32_t y, uint32_t layer, l2k_bit_reader *bits,
-                                          uint32_t *advance)
+/* Most first headers of HT blocks: the parent of the missing bit-planes is decided, and one pass follows. Reads such a
+ * header from a single look at the bits; for any other returns false and reads nothing. */
+static inline bool get_usual_header(const l2k_packet_reader *reader, const l2k_subband *band, const l2k_tag_row *row,
+                                    uint32_t x, l2k_block_state *block, l2k_bit_reader *bits, uint32_t *bytes)
 {
-    const l2k_received_headers *received = &precinct->received;
-    l2k_block_state *block = &received->states[(size_t)y * precinct->grid.across + x];
-    bool known = block->num_passes > 0;
-    *advance = 1;
-    reader->looks++;
-    if (known && !l2k_bits_get(bits, 1))
-        return L2K_OK;
-    if (!known && !l2k_tag_decode(&received->inclusion, x, y, layer + 1, bits)) {
-        *advance = l2k_tag_above(&received->inclusion, x, y, layer + 1);
+    enum { MOST_ZEROS = 15, MOST_MORE = 15 }; /* so that 56 bits are enough */
+    if (!reader->has_usual || band->max_planes > UINT8_MAX)
+        return false;
+    const uint32_t above = l2k_tag_parent(row, x, band->max_planes + 1u, bits);
+    if (!(above & 1) || row->leaves[x])
+        return false;
+    if (bits->left < 56)
+        l2k_bits_refill(bits);
+    uint64_t window = bits->window;
+    const unsigned zeros = (unsigned)__builtin_clzll(window | 1), missing = (above >> 1) + zeros;
+    if (zeros > MOST_ZEROS || missing >= band->max_planes)
+        return false;
+    window <<= zeros + 1;
+    const unsigned more = (unsigned)__builtin_clzll(~(window << 1) | 1), width = block->lblock + more;
+    const unsigned used = zeros + more + width + 3;
+    if (window >> 63 || more > MOST_MORE || (int)used > bits->left)
+        return false;
+    *bytes = (uint32_t)(window << (more + 2) >> (64 - width));
+    if (*bytes < 2)
+        return false;
+    bits->window <<= used;
+    bits->left -= (int)used;
+    row->leaves[x] = missing << 1 | 1;
+    *block = (l2k_block_state){(uint8_t)(band->max_planes - missing), 0, (uint8_t)width, L2K_BLOCK_HT};
+    return true;
+}
+
+/* Reads the header of the block in column x of a row; *is_out: it has no data yet. */
+static inline l2k_status get_block_header(l2k_packet_reader *reader, const l2k_subband *band, const block_row *row,
+                                          uint32_t x, uint32_t layer, l2k_bit_reader *bits, bool *is_out)
+{
+    l2k_block_state *block = &row->states[x];
+    const uint32_t column = x - row->first_kept;
+    uint32_t bytes;
+    *is_out = false;
+    reader->block = column < row->count ? &row->kept[column] : NULL;
+    if (block->num_passes == 0) {
+        *is_out = !l2k_tag_decode(&row->inclusion, x, layer + 1, bits);
+        if (*is_out)
+            return L2K_OK;
+        if (get_usual_header(reader, band, &row->zero_planes, x, block, bits, &bytes))
+            return l2k_packet_contribute(reader, block, 1, true, bytes);
+        L2K_TRY(get_planes(reader, band, &row->zero_planes, x, block, bits));
+    } else if (!l2k_bits_get(bits, 1)) {
         return L2K_OK;
     }
-    if (!known)
-        L2K_TRY(get_planes(reader, band, &received->zero_planes, x, y, block, bits));
-    reader->block = l2k_precinct_block(precinct, x, y);
     return get_contributions(reader, block, bits);
 }
 
-/* A local copy of the bits, so that they can be in registers. */
-static l2k_status get_precinct(l2k_packet_reader *reader, const l2k_subband *band, l2k_precinct *precinct,
+/* A local copy of the bits, so that they can be in registers. A block without data tells how many more have none. */
+static l2k_status get_precinct(l2k_packet_reader *reader, const l2k_subband *band, const l2k_precinct *precinct,
                                uint32_t layer)
 {
     const uint32_t across = precinct->grid.across, down = precinct->grid.down;
     l2k_bit_reader bits = reader->bits;
     l2k_status status = L2K_OK;
     uint32_t advance = 1;
-    for (uint32_t y = 0; y < down && advance != UINT32_MAX && !bits.exhausted && status == L2K_OK; y++)
-        for (uint32_t x = 0; x < across && !bits.exhausted && status == L2K_OK; x += l2k_min_u32(advance, across - x))
-            status = get_block_header(reader, band, precinct, x, y, layer, &bits, &advance);
+    for (uint32_t y = 0; y < down && advance != UINT32_MAX && !bits.exhausted && status == L2K_OK; y++) {
+        const block_row row = row_of(reader, precinct, y);
+        for (uint32_t x = 0; x < across && !bits.exhausted && status == L2K_OK; x += l2k_min_u32(advance, across - x)) {
+            bool is_out;
+            status = get_block_header(reader, band, &row, x, layer, &bits, &is_out);
+            advance = is_out ? l2k_tag_above(&precinct->received.inclusion, x, y, layer + 1) : 1;
+            reader->looks++;
+        }
+    }
     reader->bits = bits;
     return status;
 }
@@ -140,13 +196,10 @@ static l2k_status get_header(l2k_packet_reader *reader, const l2k_resolution *re
     return L2K_OK;
 }
 
-/* Appends the contribution at `data` to its block. */
-static l2k_status keep_contribution(const l2k_packet_reader *reader, const l2k_pending *pending, const uint8_t *data)
+/* Appends a contribution, whose bytes are at `data`, to its block. */
+static inline void keep_contribution(const l2k_pending *pending, const uint8_t *data, l2k_contribution *c)
 {
     l2k_received_block *received = &pending->block->received;
-    l2k_contribution *c = l2k_arena_take(reader->context, &reader->tile->contributions, sizeof *c);
-    if (!c)
-        return l2k_fail(reader->context, L2K_ERROR_MEMORY, "out of memory for packet contents");
     *c = (l2k_contribution){NULL, data, pending->bytes, pending->passes, pending->starts_segment};
     if (received->last)
         received->last->next = c;
@@ -154,8 +207,6 @@ static l2k_status keep_contribution(const l2k_packet_reader *reader, const l2k_p
         received->first = c;
     received->last = c;
     received->bytes += c->bytes;
-    reader->tile->has_contributions = true;
-    return L2K_OK;
 }
 
 /* Drops the received data of the packet's code-blocks from `from` on. */
@@ -188,14 +239,32 @@ static l2k_status end_body(const l2k_packet_reader *reader, const l2k_packet_id 
     return L2K_ERROR_TRUNCATED;
 }
 
+/* Takes memory for all contributions of the packet to code-blocks that are kept. */
+static l2k_status take_contributions(const l2k_packet_reader *reader, l2k_contribution **contributions)
+{
+    const l2k_context *context = reader->context;
+    size_t kept = 0;
+    for (size_t i = 0; i < reader->num_pending; i++)
+        kept += reader->tile->pending[i].block != NULL;
+    *contributions = NULL;
+    if (kept == 0)
+        return L2K_OK;
+    *contributions = l2k_arena_take(context, &reader->tile->contributions, kept * sizeof **contributions);
+    return *contributions ? L2K_OK : l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for packet contents");
+}
+
 static l2k_status take_body(const l2k_packet_reader *reader, const l2k_packet_id *id, l2k_packet_input *input)
 {
+    l2k_contribution *to;
+    L2K_TRY(take_contributions(reader, &to));
     for (size_t i = 0; i < reader->num_pending; i++) {
         const l2k_pending *pending = &reader->tile->pending[i];
         if (pending->bytes > (size_t)(input->end - input->data))
             return end_body(reader, id, i, input);
-        if (pending->block)
-            L2K_TRY(keep_contribution(reader, pending, input->data));
+        if (pending->block) {
+            keep_contribution(pending, input->data, to++);
+            reader->tile->has_contributions = true;
+        }
         input->data += pending->bytes;
     }
     return L2K_OK;
@@ -295,6 +364,7 @@ l2k_status l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k
     const unsigned style = tile->components[id->component].coding->style;
     l2k_packet_reader reader = {
         .context = context, .tile = tile, .coder = l2k_block_coder_for(style), .style = style, .keep = keep};
+    reader.has_usual = (style & (L2K_STYLE_HT | L2K_STYLE_HT_MIXED)) == L2K_STYLE_HT;
     reader.one_segment = !(style & (L2K_STYLE_BYPASS | L2K_STYLE_TERMALL));
     if (input->body_is_due)
         reader.num_pending = input->num_pending;

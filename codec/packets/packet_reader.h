@@ -11,6 +11,7 @@ typedef struct l2k_packet_reader {
     l2k_tile *tile;
     const l2k_block_coder_table *coder; /* of the packet's code-blocks */
     unsigned style;
+    bool has_usual;   /* its code-blocks are HT, or placeholders */
     bool one_segment; /* all passes of an MQ block share a codeword segment */
     l2k_bit_reader bits;
     bool keep, excess;
@@ -35,17 +36,19 @@ static inline bool l2k_packet_pass_over(const l2k_packet_reader *reader, uint32_
 static inline l2k_status l2k_packet_contribute(l2k_packet_reader *reader, l2k_block_state *state, unsigned passes,
                                                bool starts, uint32_t bytes)
 {
-    l2k_block *block = reader->keep ? reader->block : NULL;
-    state->num_passes = (uint8_t)(state->num_passes + passes);
+    l2k_block *block = reader->block;
+    l2k_block_state now = *state; /* in registers: memory just written in parts would make the copies below wait */
+    now.num_passes = (uint8_t)(now.num_passes + passes);
+    *state = now;
     if (!block && l2k_packet_pass_over(reader, bytes))
         return L2K_OK;
     if (reader->num_pending == reader->tile->pending_capacity)
         L2K_TRY(l2k_tile_grow_pending(reader->context, reader->tile));
     reader->tile->pending[reader->num_pending++] = (l2k_pending){block, bytes, (uint16_t)passes, starts};
     if (block) {
-        block->num_planes = state->num_planes;
-        block->num_passes = state->num_passes;
-        block->kind = state->kind;
+        block->num_planes = now.num_planes;
+        block->num_passes = now.num_passes;
+        block->kind = now.kind;
     }
     return L2K_OK;
 }

@@ -71,8 +71,8 @@ static inline void l2k_bits_flush(l2k_bit_writer *bits)
  * reader live in registers, since a packet header is a chain of short reads, each of which depends on the one
  * before. */
 typedef struct l2k_bit_reader {
-    uint64_t window; /* the next bit on top; 0 after the last one */
-    int left;        /* bits in it */
+    uint64_t window; /* the next bit on top; 0 after the last one of the data */
+    int left;        /* bits in it, below 64 */
     bool after_ff;   /* the last byte that entered the window was 0xFF */
     bool exhausted;
     const uint8_t *next, *end; /* bytes not yet in the window */
@@ -85,9 +85,9 @@ static inline l2k_bit_reader l2k_bits_from(const uint8_t *data, const uint8_t *e
 }
 
 /* Passed by value: a reader whose address is taken would have to be in memory. */
-__attribute__((noinline, unused)) static l2k_bit_reader l2k_bits_refill_by_bytes(l2k_bit_reader bits)
+__attribute__((noinline, unused)) static l2k_bit_reader l2k_bits_refill_at_end(l2k_bit_reader bits)
 {
-    while (bits.left <= 56 && bits.next < bits.end) {
+    while (bits.left < 56 && bits.next < bits.end) {
         const unsigned byte = *bits.next++, width = bits.after_ff ? 7 : 8;
         bits.left += (int)width;
         bits.window |= (uint64_t)(byte & (0xFFu >> (8 - width))) << (64 - bits.left);
@@ -96,22 +96,27 @@ __attribute__((noinline, unused)) static l2k_bit_reader l2k_bits_refill_by_bytes
     return bits;
 }
 
-/* Ensures at least 32 bits, unless the data ends earlier. */
+/* If fewer than 56 bits are left, ensures at least 32, mostly 56, unless the data ends earlier. Takes whole bytes, up to
+ * the first 0xFF at a time. */
 static inline void l2k_bits_refill(l2k_bit_reader *bits)
 {
-    if (bits->end - bits->next >= 4 && !bits->after_ff) {
-        const uint32_t word = l2k_get_be(bits->next, 4);
-        if (!((~word - 0x01010101u) & word & 0x80808080u)) { /* no 0xFF */
-            bits->window |= (uint64_t)word << (32 - bits->left);
-            bits->left += 32;
-            bits->next += 4;
+    do {
+        if (bits->end - bits->next < 8) {
+            *bits = l2k_bits_refill_at_end(*bits);
             return;
         }
-    }
-    *bits = l2k_bits_refill_by_bytes(*bits);
+        const uint64_t word = (uint64_t)l2k_get_be(bits->next, 4) << 32 | l2k_get_be(bits->next + 4, 4);
+        const uint64_t tops = 0x8080808080808080u, is_ff = ((word & ~tops) + (tops >> 7)) & word & tops;
+        const int plain = is_ff ? __builtin_clzll(is_ff) / 8 + 1 : 8, room = (63 - bits->left) / 8;
+        const int taken = plain < room ? plain : room, stuffed = bits->after_ff;
+        bits->window |= (word >> (64 - 8 * taken) << (64 - 8 * taken + stuffed)) >> bits->left;
+        bits->left += 8 * taken - stuffed;
+        bits->next += taken;
+        bits->after_ff = is_ff && taken == plain;
+    } while (bits->left < 32);
 }
 
-/* `count` up to 32; the window has that many bits, or the data is at its end. */
+/* `count` up to 63; the window has that many bits, or the data is at its end. */
 static inline void l2k_bits_skip(l2k_bit_reader *bits, unsigned count)
 {
     bits->window <<= count;
@@ -122,12 +127,18 @@ static inline void l2k_bits_skip(l2k_bit_reader *bits, unsigned count)
     }
 }
 
-/* The next `count` bits, up to 32. */
-static inline uint32_t l2k_bits_get(l2k_bit_reader *bits, unsigned count)
+/* The next `count` bits, up to 32, which stay. */
+static inline uint32_t l2k_bits_peek(l2k_bit_reader *bits, unsigned count)
 {
     if (bits->left < (int)count)
         l2k_bits_refill(bits);
-    const uint32_t value = (uint32_t)(bits->window >> 1 >> (63 - count));
+    return (uint32_t)(bits->window >> 1 >> (63 - count));
+}
+
+/* The next `count` bits, up to 32. */
+static inline uint32_t l2k_bits_get(l2k_bit_reader *bits, unsigned count)
+{
+    const uint32_t value = l2k_bits_peek(bits, count);
     l2k_bits_skip(bits, count);
     return value;
 }
@@ -138,15 +149,12 @@ static inline uint32_t l2k_bits_run(l2k_bit_reader *bits, unsigned bit, uint32_t
 {
     if (bits->left < 32)
         l2k_bits_refill(bits);
-    const uint64_t others = bit ? ~bits->window : bits->window;
-    const unsigned equal = others ? (unsigned)__builtin_clzll(others) : 64;
-    if (equal < most && equal < 32 && (int)equal < bits->left) {
-        l2k_bits_skip(bits, equal + 1);
-        return equal;
-    }
-    if (most <= equal && most <= 32 && (int)most <= bits->left) {
-        l2k_bits_skip(bits, most);
-        return most;
+    const uint32_t equal = (uint32_t)__builtin_clzll((bit ? ~bits->window : bits->window) | 1);
+    const uint32_t run = equal < most ? equal : most, used = run + (equal < most);
+    if ((int)used <= bits->left) {
+        bits->window <<= used;
+        bits->left -= (int)used;
+        return run;
     }
     uint32_t count = 0;
     while (count < most && l2k_bits_get(bits, 1) == bit)

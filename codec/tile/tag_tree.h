@@ -25,12 +25,6 @@ l2k_status l2k_tag_tree_create(const l2k_context *context, l2k_arena *arena, uin
 /* Returns to the state before the first reading. */
 void l2k_tag_tree_restart(const l2k_tag_tree *tree);
 
-/* The value of a leaf that was decoded to be below a threshold. */
-static inline uint32_t l2k_tag_value(const l2k_tag_tree *tree, uint32_t x, uint32_t y)
-{
-    return tree->nodes[(size_t)y * tree->width + x] >> 1;
-}
-
 /* A node and its level. */
 typedef struct l2k_tag_place {
     uint32_t *level;
@@ -56,37 +50,85 @@ static inline void l2k_tag_rise(l2k_tag_place *place)
     place->y /= 2;
 }
 
-/* Decodes whether the value of leaf x, y is below `threshold`, at most 2^31 - 1. Ancestors of a node that is known, or
- * known to reach the threshold, have nothing to add. */
-static inline bool l2k_tag_decode(const l2k_tag_tree *tree, uint32_t x, uint32_t y, uint32_t threshold,
-                                  l2k_bit_reader *bits)
+/* A row of leaves and their parents. */
+typedef struct l2k_tag_row {
+    l2k_tag_place parents; /* the parent of the row's first leaf */
+    uint32_t *leaves;
+    const uint32_t *above; /* the parents' nodes */
+} l2k_tag_row;
+
+/* The root has no parent; a known value of 0 in its place adds nothing. */
+static inline l2k_tag_row l2k_tag_row_of(const l2k_tag_tree *tree, uint32_t y)
 {
-    l2k_tag_place place = {tree->nodes, x, y, tree->width, tree->height};
-    uint32_t *const leaf = l2k_tag_node_at(&place), *node = leaf;
-    uint32_t *path[L2K_TAG_TREE_LEVELS];
+    static const uint32_t zero = 1;
+    l2k_tag_row row = {{tree->nodes, 0, y, tree->width, tree->height}, tree->nodes + (size_t)y * tree->width, &zero};
+    if (!l2k_tag_is_root(&row.parents)) {
+        l2k_tag_rise(&row.parents);
+        row.above = l2k_tag_node_at(&row.parents);
+    }
+    return row;
+}
+
+/* Whether more bits say nothing about whether a node's value is below `threshold`. */
+static inline bool l2k_tag_is_decided(uint32_t node, uint32_t threshold)
+{
+    return (node & 1) || node >= 2 * threshold;
+}
+
+/* Reads the bits of an undecided node whose parent is decided. */
+static inline void l2k_tag_read(uint32_t *node, uint32_t parent, uint32_t threshold, l2k_bit_reader *bits)
+{
+    const uint32_t low = *node > parent ? *node >> 1 : parent >> 1; /* a child is at least its parent */
+    if (low >= threshold) {
+        *node = low << 1;
+        return;
+    }
+    const uint32_t zeros = l2k_bits_run(bits, 0, threshold - low);
+    *node = (low + zeros) << 1 | (low + zeros < threshold);
+}
+
+/* Reads the bits of the undecided parent of leaf x, and of the ancestors above it. */
+static inline void l2k_tag_read_parent(const l2k_tag_row *row, uint32_t x, uint32_t threshold, l2k_bit_reader *bits)
+{
+    uint32_t *path[L2K_TAG_TREE_LEVELS], parent = 1;
     unsigned length = 0;
-    uint32_t low = 0;
-    while (!(*node & 1) && *node < 2 * threshold) {
+    l2k_tag_place place = row->parents;
+    place.x = x / 2;
+    for (uint32_t *node = l2k_tag_node_at(&place);; node = l2k_tag_node_at(&place)) {
+        if (l2k_tag_is_decided(*node, threshold)) {
+            parent = *node;
+            break;
+        }
         path[length++] = node;
         if (l2k_tag_is_root(&place))
             break;
         l2k_tag_rise(&place);
-        node = l2k_tag_node_at(&place);
     }
-    if (length == 0 || node != path[length - 1])
-        low = *node >> 1;
-    while (length > 0) {
-        uint32_t known = 0;
-        node = path[--length];
-        low = *node >> 1 > low ? *node >> 1 : low; /* a child is at least its parent */
-        if (low < threshold) {
-            const uint32_t most = threshold - low, zeros = l2k_bits_run(bits, 0, most);
-            low += zeros;
-            known = zeros < most;
-        }
-        *node = low << 1 | known;
-    }
+    for (; length > 0; parent = *path[length])
+        l2k_tag_read(path[--length], parent, threshold, bits);
+}
+
+/* Decides the parent of leaf x, whether it is undecided or not. */
+static inline uint32_t l2k_tag_parent(const l2k_tag_row *row, uint32_t x, uint32_t threshold, l2k_bit_reader *bits)
+{
+    if (!l2k_tag_is_decided(row->above[x / 2], threshold))
+        l2k_tag_read_parent(row, x, threshold, bits);
+    return row->above[x / 2];
+}
+
+/* Decodes whether the value of leaf x of a row is below `threshold`, at most 2^31 - 1. */
+static inline bool l2k_tag_decode(const l2k_tag_row *row, uint32_t x, uint32_t threshold, l2k_bit_reader *bits)
+{
+    uint32_t *leaf = &row->leaves[x];
+    if (!l2k_tag_is_decided(*leaf, threshold))
+        l2k_tag_read(leaf, l2k_tag_parent(row, x, threshold, bits), threshold, bits);
     return (*leaf & 1) && *leaf < 2 * threshold;
+}
+
+/* The value of a leaf that was decoded to be below a threshold. */
+static inline uint32_t l2k_tag_value(const l2k_tag_row *row, uint32_t x)
+{
+    return row->leaves[x] >> 1;
 }
 
 /* After l2k_tag_decode returned false: the number of leaves of the row, from leaf x, y on, that an ancestor known to be
