@@ -92,8 +92,10 @@ static l2k_status read_part(l2k_partial *partial, uint64_t from, uint64_t to)
 {
     L2K_TRY(take_pages(partial, from, to));
     partial->calls++;
-    if (partial->file.read_at(partial->file.user, from, partial->data + from, (size_t)(to - from)) != 0)
-        return l2k_fail(partial->context, L2K_ERROR_IO, "reading failed");
+    const int result = partial->file.read_at(partial->file.user, from, partial->data + from, (size_t)(to - from));
+    partial->comes_later = result > 0;
+    if (result != 0)
+        return l2k_fail(partial->context, L2K_ERROR_IO, result > 0 ? "bytes have not come yet" : "reading failed");
     partial->bytes += to - from;
     return L2K_OK;
 }
@@ -233,11 +235,12 @@ l2k_status l2k_need_listed(l2k_need_list *list)
         list->failed ? l2k_fail(list->context, L2K_ERROR_MEMORY, "out of memory for parts of the file") : L2K_OK;
     if (list->count)
         qsort(list->parts, list->count, sizeof *list->parts, by_place);
-    for (size_t i = 0, next; i < list->count && status == L2K_OK; i = next) {
+    for (size_t i = 0, next; i < list->count && (status == L2K_OK || l2k_comes_later(list->context)); i = next) {
         const uint8_t *to = list->parts[i].to;
         for (next = i + 1; next < list->count && list->parts[next].from <= to + GAP; next++)
             to = list->parts[next].to > to ? list->parts[next].to : to;
-        status = l2k_need(list->context, list->parts[i].from, to);
+        const l2k_status read = l2k_need(list->context, list->parts[i].from, to);
+        status = status == L2K_OK ? read : status;
     }
     l2k_release(list->context, list->parts);
     list->parts = NULL;

@@ -16,6 +16,7 @@ typedef struct l2k_partial {
     struct l2k_partial_range *read; /* parts that have been read, in order, with gaps between them */
     size_t num_read, capacity;
     uint64_t bytes, calls; /* totals of the file's read_at */
+    bool comes_later;      /* its last call failed because it does not wait for bytes */
 } l2k_partial;
 
 /* Errors: L2K_ERROR_MEMORY, after which there is nothing to close. */
@@ -36,6 +37,12 @@ uint64_t l2k_partial_present(const l2k_partial *partial);
 static inline l2k_status l2k_need(const l2k_context *context, const uint8_t *from, const uint8_t *to)
 {
     return context->partial ? l2k_partial_need(context->partial, from, to, to) : L2K_OK;
+}
+
+/* Whether a call failed because `read_at` does not wait: it should learn of all that the call needs. */
+static inline bool l2k_comes_later(const l2k_context *context)
+{
+    return context->partial && context->partial->comes_later;
 }
 
 /* Ensures that a part of a header which ends by `end` has been read; reads a little ahead, for the rest of the
@@ -60,7 +67,8 @@ typedef struct l2k_need_list {
 /* Adds a part; does nothing for files in memory. */
 void l2k_need_add(l2k_need_list *list, const uint8_t *from, uint64_t bytes);
 
-/* Reads all parts that were added, those close to each other in one call, and ends the list. */
+/* Reads all parts that were added, those close to each other in one call, and ends the list. Where bytes come later, the
+ * others are asked for as well. */
 l2k_status l2k_need_listed(l2k_need_list *list);
 
 #endif

@@ -129,10 +129,15 @@ static l2k_status find_parts(l2k_codestream *cs)
 l2k_status l2k_codestream_locate(l2k_codestream *cs, const uint32_t *tiles, uint32_t count, bool *changed)
 {
     bool is_right = cs->first_part != NULL;
+    l2k_status status = L2K_OK;
     *changed = false;
-    for (uint32_t i = 0; i < count && cs->is_listed && is_right; i++)
-        if (!is_located(cs, tiles[i]))
-            L2K_TRY(locate_tile(cs, tiles[i], &is_right));
+    for (uint32_t i = 0; i < count && cs->is_listed && is_right; i++) {
+        const l2k_status located = is_located(cs, tiles[i]) ? L2K_OK : locate_tile(cs, tiles[i], &is_right);
+        status = status == L2K_OK ? located : status;
+        if (located != L2K_OK && !l2k_comes_later(cs->context))
+            break;
+    }
+    L2K_TRY(status);
     *changed = !is_right;
     if (is_right)
         return L2K_OK;

@@ -120,6 +120,16 @@ static l2k_status end_tile(const l2k_decoding *d, l2k_tile_state *s, l2k_engine 
     return L2K_OK;
 }
 
+/* Where bytes come later, a tile that lacks some lets the tiles behind it ask for theirs: one wait in place of many. */
+static void ask_for_others(const l2k_decoding *d, l2k_tile_state *s, l2k_workers *workers, const l2k_job *failed)
+{
+    for (uint32_t i = failed->tile + 1; l2k_comes_later(d->context) && workers->num_groups == 1 && i < d->num_tiles;
+         i++) {
+        l2k_tile_state_leave(d, s);
+        l2k_decode_packets(d, s, &workers->groups->engine, d->tiles[i]);
+    }
+}
+
 /* Decodes a worker group's share of the tiles. While an asynchronous engine works, the group decodes the next tile's
  * blocks. */
 static void decode_share(void *opaque, l2k_workers *workers, l2k_worker_group *group)
@@ -130,6 +140,8 @@ static void decode_share(void *opaque, l2k_workers *workers, l2k_worker_group *g
         l2k_tile_state *s = &call->states[job.slot->number];
         const l2k_status status = job.begins ? begin_tile(call->decoding, s, &group->engine, &job)
                                              : end_tile(call->decoding, s, &group->engine, &job);
+        if (status == L2K_ERROR_IO)
+            ask_for_others(call->decoding, s, workers, &job);
         l2k_end_job(workers, group, &job, status);
     }
 }

@@ -269,7 +269,7 @@ static l2k_status prefetch(const l2k_tile_reader *reader, const l2k_packet_index
             const size_t place = l2k_packet_index_place(index, reader->tile, &id);
             if (index->lengths && index->offsets[place] != L2K_NO_PACKET)
                 l2k_need_add(&list, d->codestream->data + index->offsets[place],
-                             l2k_min_u32(index->lengths[place], MOST_AT_ONCE));
+                             bytes_at_once(reader, index->lengths[place]));
         }
     return l2k_need_listed(&list);
 }

@@ -97,7 +97,10 @@ typedef struct l2k_stream {
 
 /* A file that is read in parts as they are needed: on a disk, behind HTTP range requests, inside another file.
  * `read_at` stores the `bytes` bytes at `offset`, all of which exist, and returns 0, or -1 on failure. A decoder calls
- * it from one thread at a time; decoders that share a file (l2k_decoder_open_again) may call it at the same time. */
+ * it from one thread at a time; decoders that share a file (l2k_decoder_open_again) may call it at the same time.
+ *
+ * Where it cannot wait for bytes, it returns 1. The call then asks for other bytes that it needs and fails with
+ * L2K_ERROR_IO; made again, when the bytes are there, it gets further. */
 typedef struct l2k_file {
     uint64_t bytes;
     int (*read_at)(void *user, uint64_t offset, void *buffer, size_t bytes);

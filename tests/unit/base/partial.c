@@ -21,7 +21,8 @@ typedef struct model {
     l2k_partial partial;
     bool there[BYTES];
     uint64_t read, twice;
-    bool fails; /* behind FAIL_FROM */
+    int failure; /* what read_at returns behind FAIL_FROM */
+    unsigned failures;
 } model;
 
 static uint8_t byte_at(uint64_t offset)
@@ -33,8 +34,10 @@ static int read_at(void *user, uint64_t offset, void *buffer, size_t bytes)
 {
     model *m = user;
     assert_true(offset + bytes <= BYTES && bytes > 0);
-    if (m->fails && offset + bytes > FAIL_FROM)
-        return -1;
+    if (m->failure && offset + bytes > FAIL_FROM) {
+        m->failures++;
+        return m->failure;
+    }
     for (size_t i = 0; i < bytes; i++) {
         ((uint8_t *)buffer)[i] = byte_at(offset + i);
         m->twice += m->there[offset + i];
@@ -117,13 +120,33 @@ static void test_failures(void **unused)
     need(&m, 100, 5000);
     need(&m, 200000, 240000);
     const uint64_t before = m.pool.in_use;
-    m.fails = true;
+    m.failure = -1;
     assert_int_equal(l2k_need(&m.context, m.partial.data, m.partial.data + BYTES), L2K_ERROR_IO);
     assert_int_equal(m.pool.in_use, before);
-    m.fails = false;
+    m.failure = 0;
     need(&m, 0, BYTES);
     assert_int_equal(l2k_partial_present(&m.partial), BYTES);
     close_model(&m);
+}
+
+/* Where bytes come later, all parts of a list are asked for; otherwise the first failure ends it. */
+static void test_later(void **unused)
+{
+    (void)unused;
+    static model m;
+    for (int failure = -1; failure <= 1; failure += 2) {
+        open_model(&m, UINT64_MAX);
+        m.failure = failure;
+        l2k_need_list list = {.context = &m.context};
+        for (uint64_t at = FAIL_FROM; at < BYTES; at += 10000)
+            l2k_need_add(&list, m.partial.data + at, 100);
+        assert_int_equal(l2k_need_listed(&list), L2K_ERROR_IO);
+        assert_int_equal(m.failures, failure > 0 ? 5 : 1);
+        assert_int_equal(l2k_comes_later(&m.context), failure > 0);
+        m.failure = 0;
+        need(&m, 0, BYTES);
+        close_model(&m);
+    }
 }
 
 static void test_limit(void **unused)
@@ -171,6 +194,7 @@ int main(void)
 #endif
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_later),
         cmocka_unit_test(test_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
