@@ -1,5 +1,4 @@
-/* The MQ coder of Annex C but for its inner loops: the probability states of Table C.2, context initialisation, and
- * reading next to a 0xFF. */
+/* The MQ coder of Annex C but for its inner loops: the probability states of Table C.2 and context initialisation. */
 #include "codec/blocks/mq/mq_decode.h"
 #include "codec/blocks/mq/mq_encode.h"
 
@@ -47,7 +46,7 @@ void l2k_mq_encoder_reset(l2k_mq_encoder_contexts contexts)
 
 /* The decoder's words of a row with either sense of the MPS. */
 #define WORD(mps, qe, nmps, nlps, flip)                                                                                \
-    ((uint64_t)qe << 48 | (uint64_t)mps << 16 | (2 * nlps + (mps ^ flip)) << 8 | (2 * nmps + mps))
+    ((uint64_t)qe << 47 | (uint64_t)mps << 16 | (2 * nlps + (mps ^ flip)) << 8 | (2 * nmps + mps))
 #define WORDS(i, qe, nmps, nlps, flip) WORD(0, qe, nmps, nlps, flip), WORD(1, qe, nmps, nlps, flip)
 
 void l2k_mq_model_create(l2k_mq_model *model)
@@ -64,35 +63,4 @@ void l2k_mq_model_reset(l2k_mq_model *model)
     model->contexts[L2K_CONTEXT_ZERO] = model->states[2 * 4];
     model->contexts[L2K_CONTEXT_RUN] = model->states[2 * 3];
     model->contexts[L2K_CONTEXT_UNIFORM] = model->states[2 * 46];
-}
-
-/* ---- Decoder ------------------------------------------------------------------------------------------------- */
-
-/* More bits than any block reads. */
-enum { STUCK = 1 << 30 };
-
-static bool may_read(const l2k_mq_decoder *mq)
-{
-    return mq->bits < 0 || *mq->in != 0xFF || mq->in[1] < 0x80 || mq->in[1] > 0x8F;
-}
-
-l2k_mq_decoder l2k_mq_refill_bytes(l2k_mq_decoder mq)
-{
-    while (mq.bits <= 40 && may_read(&mq)) {
-        const bool stuffed = *mq.in == 0xFF;
-        uint64_t byte = mq.in[1];
-        int width = stuffed ? 7 : 8;
-        if (stuffed && byte > 0x8F) { /* a marker or the end: only ones from here on */
-            byte = 0xFF;
-            width = 8;
-        } else {
-            mq.in++;
-        }
-        mq.bits += width;
-        if (__builtin_add_overflow(mq.c, byte << (48 - mq.bits), &mq.c) || mq.c >= mq.a) {
-            mq.c = mq.a;
-            mq.bits = STUCK;
-        }
-    }
-    return mq;
 }

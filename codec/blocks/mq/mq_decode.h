@@ -8,8 +8,8 @@
 
 #include "codec/blocks/mq/mq.h"
 
-/* The states of Table C.2 as words, and the states that the contexts are in. A word has Qe in its upper 16 bits, the
- * MPS in bit 16, and in bits 8 to 15 and 0 to 7 which entry of `states` follows an LPS and an MPS. */
+/* The states of Table C.2 as words, and the states that the contexts are in. A word has Qe in bits 47 to 62, the MPS in
+ * bit 16, and in bits 8 to 15 and 0 to 7 which entry of `states` follows an LPS and an MPS. */
 typedef struct l2k_mq_model {
     uint64_t states[94]; /* row i of Table C.2 with MPS s is entry 2 i + s */
     uint64_t contexts[L2K_NUM_CONTEXTS];
@@ -20,14 +20,14 @@ void l2k_mq_model_create(l2k_mq_model *model);
 /* Initial states (Table D.7). */
 void l2k_mq_model_reset(l2k_mq_model *model);
 
-/* A and C of Annex C in the upper 16 bits; below C stand `bits` bits that were read ahead (less than 0: that many are
- * missing). `in` points at the last byte read. Two bytes 0xFF must follow the segment, and L2K_MQ_READ_AHEAD bytes
- * after these be readable. */
+/* A and C of Annex C in bits 47 to 62, so that the sign of a difference tells which is less. Below C stand bits that
+ * were read ahead, and below these a one; when that one reaches bit 47, bits are missing. `in` points at the last byte
+ * read; NULL if C has reached A. Two bytes 0xFF must follow the segment, and L2K_MQ_READ_AHEAD bytes after these be
+ * readable. */
 enum { L2K_MQ_READ_AHEAD = 6 };
 
 typedef struct l2k_mq_decoder {
     uint64_t a, c;
-    int32_t bits;
     const uint8_t *in;
 } l2k_mq_decoder;
 
@@ -47,45 +47,65 @@ static inline uint64_t l2k_mq_big_endian(const uint8_t *bytes)
     return value;
 }
 
-/* BYTEIN, Figure C.19, as often as there is room. The bit that follows a 0xFF is added to it, and from then on counts
- * in comparisons; so such a byte must not be read earlier than the standard's decoder does, or damaged code would
- * decode differently. In damaged code C can reach A: it then stays there. */
-l2k_mq_decoder l2k_mq_refill_bytes(l2k_mq_decoder mq);
-
-/* Reads six bytes at once if none of them is 0xFF. */
-static inline l2k_mq_decoder l2k_mq_refill(l2k_mq_decoder mq)
+/* BYTEIN, Figure C.19: five bytes at once if no 0xFF is near. The bit that follows a 0xFF is added to it, and from then
+ * on counts in comparisons; so such a byte must not be read earlier than the standard's decoder does, or damaged code
+ * would decode differently. In damaged code C can reach A: it then stays there. All is inline, because engines of
+ * WebAssembly keep every register in memory for the sake of a call. */
+static inline void l2k_mq_refill(l2k_mq_decoder *mq)
 {
-    const uint64_t bytes = l2k_mq_big_endian(mq.in);
-    if (l2k_mq_any_ff(bytes))
-        return l2k_mq_refill_bytes(mq);
-    mq.c += bytes << 8 >> 16 << -mq.bits;
-    mq.bits += 48;
-    mq.in += 6;
-    return mq;
+    unsigned end = (unsigned)__builtin_ctzll(mq->c);
+    if (!mq->in) {
+        mq->c = mq->a | 1;
+        return;
+    }
+    mq->c ^= 1ull << end;
+    const uint64_t bytes = l2k_mq_big_endian(mq->in);
+    if (__builtin_expect(!l2k_mq_any_ff(bytes), 1)) {
+        mq->c += (bytes << 8 >> 23 | 1) << (end - 40);
+        mq->in += 5;
+        return;
+    }
+    do {
+        const bool stuffed = *mq->in == 0xFF, ended = stuffed && mq->in[1] > 0x8F; /* then only ones follow */
+        const unsigned width = stuffed && !ended ? 7 : 8;
+        mq->c += (ended ? 0xFFull : mq->in[1]) << (end + 1 - width);
+        mq->in += !ended;
+        end -= width;
+        if (mq->c >= mq->a) {
+            mq->c = mq->a;
+            mq->in = NULL;
+            end = 0;
+        }
+    } while (end >= 47);
+    mq->c |= 1ull << end;
 }
 
 static inline void l2k_mq_decode_start(l2k_mq_decoder *mq, const uint8_t *data)
 {
-    *mq = l2k_mq_refill_bytes((l2k_mq_decoder){.a = 1ull << 63, .c = (uint64_t)*data << 55, .bits = -7, .in = data});
+    *mq = (l2k_mq_decoder){.a = 1ull << 62, .c = (uint64_t)*data << 54 | 1ull << 53, .in = data};
+    l2k_mq_refill(mq);
+}
+
+static inline uint64_t l2k_mq_if_negative(uint64_t x, uint64_t then, uint64_t otherwise)
+{
+    return (int64_t)x < 0 ? then : otherwise;
 }
 
 /* DECODE, Figure C.20, with both outcomes side by side and all renormalisation shifts in one. */
 static inline uint32_t l2k_mq_decode(l2k_mq_decoder *mq, l2k_mq_model *model, unsigned context)
 {
-    const uint64_t state = model->contexts[context], qe = state & 0xFFFFull << 48;
+    const uint64_t state = model->contexts[context], qe = state & ~0x1FFFFull;
     const uint64_t after_mps = model->states[state & 0xFF], after_lps = model->states[state >> 8 & 0xFF];
-    const uint64_t rest = mq->a - qe, c_above = mq->c - qe;
-    const bool lower = mq->c < qe, exchange = rest < qe, lps = lower != exchange;
-    const uint64_t a = lower ? qe : rest, c = mq->c < c_above ? mq->c : c_above; /* the lesser is the one wanted */
-    const uint64_t next = lps ? after_lps : after_mps;
-    model->contexts[context] = a >> 63 ? state : next;
-    const int shift = __builtin_clzll(a);
+    const uint64_t rest = mq->a - qe, above = mq->c - qe, lps = above ^ (rest - qe); /* by their signs */
+    const uint64_t a = l2k_mq_if_negative(above, qe, rest), c = mq->c < above ? mq->c : above;
+    const uint64_t next = l2k_mq_if_negative(lps, after_lps, after_mps);
+    model->contexts[context] = l2k_mq_if_negative(a << 1, state, next);
+    const uint64_t shift = (uint64_t)__builtin_clzll(a) - 1;
     mq->a = a << shift;
     mq->c = c << shift;
-    mq->bits -= shift;
-    if (__builtin_expect(mq->bits < 0, 0))
-        *mq = l2k_mq_refill(*mq);
-    return (state >> 16 & 1) ^ lps;
+    if (__builtin_expect(mq->c << 17 == 0, 0))
+        l2k_mq_refill(mq);
+    return (uint32_t)((state >> 16 & 1) ^ lps >> 63);
 }
 
 /* Raw bits: `byte` is the current byte, `bits` how many of its bits are left, `in` the next byte. Two bytes 0xFF must

@@ -11,6 +11,7 @@ typedef struct l2k_t1_window {
     uint64_t significant, negative;
     uint64_t visited; /* coded in this bit-plane's significance pass */
     uint64_t refined; /* before */
+    uint64_t live;    /* samples that exist */
 } l2k_t1_window;
 
 /* Blocks of up to eight columns have the most windows for their samples, 256 at most. */

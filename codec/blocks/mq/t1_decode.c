@@ -61,11 +61,13 @@ INLINE void next_window(const block_decoder *b, window_iterator *w)
     }
 }
 
-/* The window's samples that exist. */
-INLINE uint64_t live_samples(const block_decoder *b, const window_iterator *w)
+static void clear_windows(const block_decoder *b)
 {
-    const uint32_t rows = l2k_min_u32(b->height - w->y, 4), columns = l2k_min_u32(b->width - w->x, 8);
-    return ((2ull << rows) - 2) * (COLUMNS & ((64ull << 6 * columns) - 1));
+    memset(b->memory->windows, 0, (((b->height + 3) / 4 + 2) * (size_t)b->span + 1) * sizeof *b->memory->windows);
+    for (window_iterator w = first_window(b); in_block(b, &w); next_window(b, &w)) {
+        const uint32_t rows = l2k_min_u32(b->height - w.y, 4), columns = l2k_min_u32(b->width - w.x, 8);
+        w.window->live = ((2ull << rows) - 2) * (COLUMNS & ((64ull << 6 * columns) - 1));
+    }
 }
 
 /* A window's word and the columns on both sides; bits beyond column 9 do not matter. */
@@ -84,7 +86,7 @@ INLINE uint64_t neighbours(uint64_t significant)
 }
 
 /* The neighbours of bit `i` that come later in the scan: 1, 5, 6 and 7 bits away. */
-INLINE uint64_t later_neighbours(unsigned i)
+INLINE uint64_t later_neighbours(uint64_t i)
 {
     return 0xE2ull << i;
 }
@@ -92,22 +94,22 @@ INLINE uint64_t later_neighbours(unsigned i)
 /* ---- Passes -------------------------------------------------------------------------------------------------- */
 
 /* Contexts are indexed by the samples west of bit `i`, at it and east of it; for signs, without corners. */
-INLINE uint32_t decode_zero(l2k_t1_decoder *d, l2k_mq_decoder *mq, uint64_t significant, unsigned i)
+INLINE uint32_t decode_zero(l2k_t1_decoder *d, l2k_mq_decoder *mq, uint64_t significant, uint64_t i)
 {
-    const uint64_t index = (significant >> (i - 7) & 0x1C7) | (significant >> (i + 2) & 0x38);
+    const uint64_t around = significant >> (i - 7), index = (around & 0x1C7) | (around >> 9 & 0x38);
     return l2k_mq_decode(mq, &d->model, d->zero_context[index]);
 }
 
-INLINE uint32_t decode_sign(l2k_t1_decoder *d, l2k_mq_decoder *mq, uint64_t significant, uint64_t negative, unsigned i)
+INLINE uint32_t decode_sign(l2k_t1_decoder *d, l2k_mq_decoder *mq, uint64_t significant, uint64_t negative, uint64_t i)
 {
-    const uint64_t s = (significant >> (i - 7) & 0x142) | (significant >> (i + 2) & 0x10);
-    const uint64_t n = (negative >> (i - 7) & 0x142) | (negative >> (i + 2) & 0x10);
+    const uint64_t around = significant >> (i - 7), signs = negative >> (i - 7);
+    const uint64_t s = (around & 0x142) | (around >> 9 & 0x10), n = (signs & 0x142) | (signs >> 9 & 0x10);
     const unsigned entry = d->sign_context[s >> 1 | n];
     return l2k_mq_decode(mq, &d->model, entry & 0x7F) ^ entry >> 7;
 }
 
 /* Sample `i` becomes significant in `plane`. */
-INLINE void set_sample(const block_decoder *b, const window_iterator *w, unsigned i, unsigned plane, uint64_t sign,
+INLINE void set_sample(const block_decoder *b, const window_iterator *w, uint64_t i, unsigned plane, uint64_t sign,
                        uint64_t *significant, uint64_t *negative)
 {
     w->samples[b->place[i]] = 3u << plane | (uint32_t)sign << 31;
@@ -121,12 +123,12 @@ INLINE void significance_pass(block_decoder *b, unsigned plane, bool raw)
     l2k_mq_decoder mq = b->mq;
     for (window_iterator w = first_window(b); in_block(b, &w); next_window(b, &w)) {
         uint64_t significant = WITH_BORDER(b, w.window, significant);
-        const uint64_t live = live_samples(b, &w), open = live & ~significant;
+        const uint64_t live = w.window->live, open = live & ~significant;
         uint64_t todo = neighbours(significant) & open, visited = todo;
         if (todo) {
             uint64_t negative = WITH_BORDER(b, w.window, negative);
             do {
-                const unsigned i = (unsigned)__builtin_ctzll(todo);
+                const uint64_t i = (uint64_t)__builtin_ctzll(todo);
                 todo &= todo - 1;
                 if (raw ? l2k_raw_decode(&b->raw) : decode_zero(d, &mq, significant, i)) {
                     const uint64_t sign = raw ? l2k_raw_decode(&b->raw) : decode_sign(d, &mq, significant, negative, i);
@@ -154,8 +156,8 @@ INLINE void refinement_pass(block_decoder *b, unsigned plane, bool raw)
         uint64_t todo = w.window->significant & ~w.window->visited;
         w.window->refined = todo;
         for (; todo; todo &= todo - 1) {
-            const unsigned i = (unsigned)__builtin_ctzll(todo);
-            const unsigned context = L2K_CONTEXT_REFINE + (near >> i & 1) + 2 * (again >> i & 1);
+            const uint64_t i = (uint64_t)__builtin_ctzll(todo);
+            const unsigned context = (unsigned)(L2K_CONTEXT_REFINE + (near >> i & 1) + 2 * (again >> i & 1));
             const uint32_t bit = raw ? l2k_raw_decode(&b->raw) : l2k_mq_decode(&mq, &d->model, context);
             w.samples[b->place[i]] += 2 * bit * half - half;
         }
@@ -169,14 +171,14 @@ static void cleanup_pass(block_decoder *b, unsigned plane)
     l2k_mq_decoder mq = b->mq;
     for (window_iterator w = first_window(b); in_block(b, &w); next_window(b, &w)) {
         const uint64_t runs = b->height - w.y >= 4 ? ROW(1) : 0;
-        const uint64_t live = live_samples(b, &w);
+        const uint64_t live = w.window->live;
         uint64_t todo = live & ~w.window->significant & ~w.window->visited;
         w.window->visited = 0;
         if (!todo)
             continue;
         uint64_t significant = WITH_BORDER(b, w.window, significant), negative = WITH_BORDER(b, w.window, negative);
         do {
-            unsigned i = (unsigned)__builtin_ctzll(todo);
+            uint64_t i = (uint64_t)__builtin_ctzll(todo);
             if (runs >> i & 1 && (significant >> (i - 7) & 0x3FFFF) == 0) {
                 const uint64_t column = 15ull << i;
                 todo &= ~column;
@@ -303,7 +305,7 @@ void l2k_t1_decode(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_planes, c
     for (unsigned i = 7; i < 54; i++)
         b.place[i] = (uint16_t)((i % 6 - 1) * block->width + i / 6 - 1);
     memset(d->samples, 0, count * sizeof *d->samples);
-    memset(d->windows, 0, (((block->height + 3) / 4 + 2) * (size_t)b.span + 1) * sizeof *d->windows);
+    clear_windows(&b);
     l2k_mq_model_reset(&d->model);
     memcpy(d->zero_context, d->zero_contexts[block->orientation], sizeof d->zero_context);
     decode_passes(&b, block, num_planes, t1->bytes, segments, num_segments);

@@ -186,7 +186,7 @@ static uint64_t word_of(unsigned row, unsigned mps)
 {
     const unsigned after_mps = 2 * plain_rows[row].nmps + mps,
                    after_lps = 2 * plain_rows[row].nlps + (mps ^ plain_rows[row].flip);
-    return (uint64_t)plain_rows[row].qe << 48 | mps << 16 | after_lps << 8 | after_mps;
+    return (uint64_t)plain_rows[row].qe << 47 | mps << 16 | after_lps << 8 | after_mps;
 }
 
 static void test_states(void **unused)

@@ -13,7 +13,7 @@
 /* Entry `i` of the CPU's table (mq_decode.h) as a word. */
 static uint32_t state_word(const l2k_mq_model *model, unsigned i)
 {
-    return (uint32_t)(model->states[i] >> 48) << 16 | i << 3 | (model->states[i] >> 16 & 1);
+    return (uint32_t)(model->states[i] >> 47) << 16 | i << 3 | (model->states[i] >> 16 & 1);
 }
 
 /* Half of A decides a raw bit, which makes it C's next bit. */
