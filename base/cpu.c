@@ -21,7 +21,10 @@ enum { DEPOSITS = 1 << 30, ASKED = 1 << 29 };
 
 static unsigned ask(void)
 {
-    unsigned found = ASKED | 1u << L2K_CPU_AUTO | 1u << L2K_CPU_C;
+    unsigned found = ASKED | 1u << L2K_CPU_AUTO;
+#ifndef L2K_WITHOUT_C
+    found |= 1u << L2K_CPU_C;
+#endif
 #ifdef L2K_WITH_AVX2
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
@@ -37,6 +40,9 @@ static unsigned ask(void)
 #endif
 #ifdef L2K_WITH_NEON
     found |= 1u << L2K_CPU_NEON; /* part of every aarch64 */
+#endif
+#ifdef L2K_WITH_SIMD128
+    found |= 1u << L2K_CPU_SIMD128; /* else the module would not load */
 #endif
     return found;
 }
@@ -55,12 +61,12 @@ static unsigned facts(void)
 
 bool l2k_cpu_usable(l2k_cpu cpu)
 {
-    return cpu >= L2K_CPU_AUTO && cpu <= L2K_CPU_NEON && facts() >> cpu & 1;
+    return cpu >= L2K_CPU_AUTO && cpu <= L2K_CPU_SIMD128 && facts() >> cpu & 1;
 }
 
 l2k_cpu l2k_cpu_best(void)
 {
-    static const l2k_cpu fastest_first[] = {L2K_CPU_AVX512, L2K_CPU_AVX2, L2K_CPU_NEON};
+    static const l2k_cpu fastest_first[] = {L2K_CPU_AVX512, L2K_CPU_AVX2, L2K_CPU_NEON, L2K_CPU_SIMD128};
     for (size_t i = 0; i < sizeof fastest_first / sizeof *fastest_first; i++)
         if (l2k_cpu_usable(fastest_first[i]))
             return fastest_first[i];
@@ -90,6 +96,8 @@ const char *l2k_cpu_name(l2k_cpu cpu)
         return "AVX-512";
     case L2K_CPU_NEON:
         return "NEON";
+    case L2K_CPU_SIMD128:
+        return "SIMD128";
     }
     return "unknown";
 }

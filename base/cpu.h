@@ -39,10 +39,17 @@ l2k_status l2k_cpu_check(const l2k_context *context);
 /* An initialiser with the tables that this build has, indexed by l2k_cpu; and the declarations of these tables. */
 #define L2K_CPU_TABLES(table)                                                                                          \
     {                                                                                                                  \
-        [L2K_CPU_C] = &table##_c, L2K_CPU_AVX2_TABLE(table) L2K_CPU_AVX512_TABLE(table) L2K_CPU_NEON_TABLE(table)      \
+        L2K_CPU_C_TABLE(table)                                                                                         \
+        L2K_CPU_AVX2_TABLE(table) L2K_CPU_AVX512_TABLE(table) L2K_CPU_NEON_TABLE(table) L2K_CPU_SIMD128_TABLE(table)   \
     }
-#define L2K_CPU_DECLARE(table) extern const table table##_c, table##_avx2, table##_avx512, table##_neon
+#define L2K_CPU_DECLARE(table) extern const table table##_c, table##_avx2, table##_avx512, table##_neon, table##_simd128
 
+/* The WebAssembly modules leave plain C out: their one set runs wherever they load. */
+#ifdef L2K_WITHOUT_C
+#define L2K_CPU_C_TABLE(table)
+#else
+#define L2K_CPU_C_TABLE(table) [L2K_CPU_C] = &table##_c,
+#endif
 #ifdef L2K_WITH_AVX2
 #define L2K_CPU_AVX2_TABLE(table) [L2K_CPU_AVX2] = &table##_avx2,
 #else
@@ -58,21 +65,26 @@ l2k_status l2k_cpu_check(const l2k_context *context);
 #else
 #define L2K_CPU_NEON_TABLE(table)
 #endif
+#ifdef L2K_WITH_SIMD128
+#define L2K_CPU_SIMD128_TABLE(table) [L2K_CPU_SIMD128] = &table##_simd128,
+#else
+#define L2K_CPU_SIMD128_TABLE(table)
+#endif
 
 /* Goes before a loop whose iterations write nothing that another one reads or writes: saves the compiler's checks for
  * overlap at run time. */
-#if defined(__GNUC__) && !defined(__clang__)
-#define L2K_INDEPENDENT _Pragma("GCC ivdep")
+#ifdef __clang__
+#define L2K_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
-#define L2K_INDEPENDENT
+#define L2K_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
 /* Goes before a short loop of constant length inside such a loop, which must be unrolled before the outer one can be
  * vectorised. */
-#if defined(__GNUC__) && !defined(__clang__)
-#define L2K_UNROLL _Pragma("GCC unroll 8")
+#ifdef __clang__
+#define L2K_UNROLL _Pragma("clang loop unroll(full)")
 #else
-#define L2K_UNROLL
+#define L2K_UNROLL _Pragma("GCC unroll 8")
 #endif
 
 #endif

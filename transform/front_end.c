@@ -22,7 +22,7 @@ static const l2k_option_rule rules[] = {
     [L2K_TRANSFORM_THREADS] = {"number of threads", 0, 1024, 0},
     [L2K_TRANSFORM_LIMIT_SAMPLES] = {"limit of samples", 0, INT64_MAX, (int64_t)1 << 36},
     [L2K_TRANSFORM_GPU_MIN_SAMPLES] = {"number of samples for the GPU", 0, INT64_MAX, L2K_GPU_MIN_SAMPLES},
-    [L2K_TRANSFORM_CPU] = {"instruction set", 0, L2K_CPU_NEON, L2K_CPU_AUTO},
+    [L2K_TRANSFORM_CPU] = {"instruction set", 0, L2K_CPU_SIMD128, L2K_CPU_AUTO},
     [L2K_TRANSFORM_DEVICE] = {"device", -1, L2K_MOST_DEVICES - 1, -1},
 };
 

@@ -33,7 +33,7 @@ const l2k_option_rule l2k_encoder_rules[] = {
                                      L2K_GPU_WHERE_WORTH},
     [L2K_ENCODER_LIMIT_MEMORY] = {"limit of memory", 0, INT64_MAX, (int64_t)1 << 62},
     [L2K_ENCODER_TIMINGS] = {"timings", 0, 1, 0},
-    [L2K_ENCODER_CPU] = {"instruction set", 0, L2K_CPU_NEON, L2K_CPU_AUTO},
+    [L2K_ENCODER_CPU] = {"instruction set", 0, L2K_CPU_SIMD128, L2K_CPU_AUTO},
     [L2K_ENCODER_HT_PASSES] = {"number of HT coding passes", 1, 3, 1},
     [L2K_ENCODER_MEMORY] = {"memory", 0, L2K_MEMORY_DEVICE, L2K_MEMORY_HOST},
     [L2K_ENCODER_IN_FLIGHT] = {"number of images in flight", 0, L2K_MOST_BATCH_WORKERS, 0},

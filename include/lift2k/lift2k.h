@@ -305,7 +305,14 @@ typedef enum l2k_memory { L2K_MEMORY_HOST = 0, L2K_MEMORY_DEVICE } l2k_memory;
 /* Instruction sets of the CPU's row functions; the result is the same to the bit. AUTO takes the fastest set that the
  * processor and the build support. Any other value forces that set; if it is not supported, the work fails with
  * L2K_ERROR_BACKEND when it starts. */
-typedef enum l2k_cpu { L2K_CPU_AUTO = 0, L2K_CPU_C, L2K_CPU_AVX2, L2K_CPU_AVX512, L2K_CPU_NEON } l2k_cpu;
+typedef enum l2k_cpu {
+    L2K_CPU_AUTO = 0,
+    L2K_CPU_C,
+    L2K_CPU_AVX2,
+    L2K_CPU_AVX512,
+    L2K_CPU_NEON,
+    L2K_CPU_SIMD128
+} l2k_cpu;
 
 /* Whether the transform stage can run on a backend on this machine. Writes the name of the processor that it runs on
  * (the GPU's name), or why it cannot be used, to `text`, cut to `bytes` including the final 0; `bytes` may be 0. */

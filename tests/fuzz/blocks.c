@@ -167,7 +167,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     subject s;
     make_subject(&s, &choices, &code);
     outcome plain = decode(&s, L2K_CPU_C);
-    for (l2k_cpu cpu = L2K_CPU_C + 1; cpu <= L2K_CPU_NEON; cpu++) {
+    for (l2k_cpu cpu = L2K_CPU_C + 1; cpu <= L2K_CPU_SIMD128; cpu++) {
         if (!l2k_cpu_usable(cpu))
             continue;
         outcome other = decode(&s, cpu);

@@ -22,7 +22,11 @@ typedef int32_t l2k_signed_lanes;
 #include <immintrin.h>
 #define L2K_LANES 8
 #else
+#ifdef __wasm_simd128__
+#include <wasm_simd128.h>
+#else
 #include <arm_neon.h>
+#endif
 #define L2K_LANES 4
 #endif
 typedef uint32_t l2k_lanes __attribute__((vector_size(4 * L2K_LANES)));
@@ -191,6 +195,38 @@ static inline void l2k_lanes_load_int32(const int32_t *from, l2k_lanes *even, l2
     const __m256 e = _mm256_shuffle_ps(a, b, 0x88), o = _mm256_shuffle_ps(a, b, 0xDD);
     *even = (l2k_lanes)_mm256_permute4x64_epi64(_mm256_castps_si256(e), 0xD8);
     *odd = (l2k_lanes)_mm256_permute4x64_epi64(_mm256_castps_si256(o), 0xD8);
+}
+
+#elif L2K_LANES == 4 && defined(__wasm_simd128__)
+
+static inline l2k_lanes l2k_lanes_max(l2k_lanes a, l2k_lanes b)
+{
+    return (l2k_lanes)wasm_u32x4_max((v128_t)a, (v128_t)b);
+}
+
+static inline l2k_lanes l2k_lanes_magnitude(l2k_lanes v)
+{
+    return (l2k_lanes)wasm_i32x4_abs((v128_t)v);
+}
+
+/* As for AVX2. */
+static inline l2k_lanes l2k_lanes_length(l2k_lanes v, bool wide)
+{
+    const l2k_lanes exact = wide ? v & ~(v >> 8) : v;
+    const v128_t exponent = wasm_u32x4_shr(wasm_f32x4_convert_i32x4((v128_t)exact), 23);
+    return (l2k_lanes)wasm_u16x8_sub_sat(exponent, wasm_i32x4_splat(126));
+}
+
+static inline uint64_t l2k_lanes_mask(l2k_lanes v)
+{
+    return wasm_i32x4_bitmask((v128_t)v);
+}
+
+static inline void l2k_lanes_load_int32(const int32_t *from, l2k_lanes *even, l2k_lanes *odd)
+{
+    const l2k_lanes a = l2k_lanes_load((const uint32_t *)from), b = l2k_lanes_load((const uint32_t *)from + 4);
+    *even = __builtin_shufflevector(a, b, 0, 2, 4, 6);
+    *odd = __builtin_shufflevector(a, b, 1, 3, 5, 7);
 }
 
 #elif L2K_LANES == 4

@@ -10,6 +10,8 @@
 #include <immintrin.h>
 #elif defined(__aarch64__)
 #include <arm_neon.h>
+#elif defined(__wasm_simd128__)
+#include <wasm_simd128.h>
 #endif
 
 /* Transposes an 8 x 8 matrix of bits: bit 8 i + k becomes bit 8 k + i. */
@@ -48,6 +50,18 @@ static inline __attribute__((always_inline)) void masks_to_bytes(const uint64_t 
     }
     _mm256_storeu_si256((__m256i *)bytes, low);
     _mm256_storeu_si256((__m256i *)(bytes + 32), high);
+#elif defined(__wasm_simd128__)
+    const v128_t bits = wasm_i64x2_splat((int64_t)0x8040201008040201u);
+    for (unsigned i = 0; i < 4; i++) {
+        const v128_t places = wasm_i64x2_make(0x0202020202020202 * i, 0x0202020202020202 * i + 0x0101010101010101);
+        v128_t all = wasm_i64x2_splat(0);
+        for (unsigned k = 0; k < count; k++) {
+            const v128_t spread = wasm_i8x16_swizzle(wasm_i64x2_splat((int64_t)masks[k * spacing]), places);
+            const v128_t set = wasm_i8x16_eq(wasm_v128_and(spread, bits), bits);
+            all = wasm_v128_or(all, wasm_v128_and(set, wasm_i8x16_splat((int8_t)(1u << k))));
+        }
+        wasm_v128_store(bytes + 16 * i, all);
+    }
 #else
     for (unsigned i = 0; i < 8; i++) {
         uint64_t x = 0;
@@ -74,6 +88,14 @@ static inline __attribute__((always_inline)) void bytes_to_masks(const uint32_t 
         low = _mm256_add_epi8(low, low);
         high = _mm256_add_epi8(high, high);
     }
+#elif defined(__wasm_simd128__)
+    for (unsigned k = 0; k < count; k++)
+        masks[k * spacing] = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        v128_t v = wasm_i64x2_shl(wasm_v128_load(columns + 4 * i), 8 - count);
+        for (unsigned k = count; k-- > 0; v = wasm_i8x16_add(v, v))
+            masks[k * spacing] |= (uint64_t)wasm_i8x16_bitmask(v) << 16 * i;
+    }
 #else
     uint64_t x[8];
     for (unsigned i = 0; i < 8; i++)
@@ -95,6 +117,8 @@ static inline void pick_bytes(const uint8_t from[8], const uint8_t order[8], uin
                      _mm_shuffle_epi8(_mm_loadl_epi64((const __m128i *)from), _mm_loadl_epi64((const __m128i *)order)));
 #elif defined(__aarch64__)
     vst1_u8(to, vtbl1_u8(vld1_u8(from), vld1_u8(order)));
+#elif defined(__wasm_simd128__)
+    wasm_v128_store64_lane(to, wasm_i8x16_swizzle(wasm_v128_load64_zero(from), wasm_v128_load64_zero(order)), 0);
 #else
     for (unsigned i = 0; i < 8; i++)
         to[i] = from[order[i]];

@@ -10,8 +10,8 @@
 
 static const l2k_context context = {.cpu = L2K_CPU_C};
 static l2k_ht_encoder encoder;
-static l2k_context other_contexts[L2K_CPU_NEON];
-static l2k_ht_encoder others[L2K_CPU_NEON]; /* with the other usable instruction sets */
+static l2k_context other_contexts[L2K_CPU_SIMD128];
+static l2k_ht_encoder others[L2K_CPU_SIMD128]; /* with the other usable instruction sets */
 static unsigned num_others;
 static uint32_t decoded[L2K_HT_SAMPLES];
 static uint8_t columns[L2K_HT_COLUMNS];
@@ -300,7 +300,7 @@ int main(void)
         cmocka_unit_test(test_lowest),
     };
     l2k_ht_encoder_prepare(&context, &encoder);
-    for (int cpu = L2K_CPU_C + 1; cpu <= L2K_CPU_NEON; cpu++)
+    for (int cpu = L2K_CPU_C + 1; cpu <= L2K_CPU_SIMD128; cpu++)
         if (l2k_cpu_usable((l2k_cpu)cpu)) {
             other_contexts[num_others].cpu = (l2k_cpu)cpu;
             l2k_ht_encoder_prepare(&other_contexts[num_others], &others[num_others]);

@@ -108,7 +108,7 @@ static const l2k_t1_rows *next_rows(void)
 {
     static unsigned turn;
     do
-        turn = turn == L2K_CPU_NEON ? L2K_CPU_C : turn + 1;
+        turn = turn == L2K_CPU_SIMD128 ? L2K_CPU_C : turn + 1;
     while (!l2k_cpu_usable((l2k_cpu)turn));
     return l2k_t1_rows_get((l2k_cpu)turn);
 }

@@ -62,7 +62,7 @@ static void check_equal(const l2k_t1_code *c, const l2k_t1_code *set)
 
 static l2k_t1 *make_coder(l2k_cpu cpu)
 {
-    static l2k_context contexts[L2K_CPU_NEON + 1];
+    static l2k_context contexts[L2K_CPU_SIMD128 + 1];
     l2k_t1 *t1;
     contexts[cpu] = (l2k_context){.threads = 1, .cpu = cpu};
     assert_int_equal(l2k_t1_create(&contexts[cpu], &t1), L2K_OK);
@@ -105,7 +105,7 @@ static void compare_blocks(l2k_cpu cpu)
 
 static void test_sets(void **unused)
 {
-    static const l2k_cpu sets[] = {L2K_CPU_C, L2K_CPU_AVX2, L2K_CPU_AVX512, L2K_CPU_NEON};
+    static const l2k_cpu sets[] = {L2K_CPU_C, L2K_CPU_AVX2, L2K_CPU_AVX512, L2K_CPU_NEON, L2K_CPU_SIMD128};
     (void)unused;
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         if (l2k_cpu_usable(sets[i]))

@@ -266,7 +266,7 @@ static void ignore(void *user, l2k_severity severity, const char *text)
 /* With any available instruction set. */
 static l2k_context context_of(unsigned threads)
 {
-    l2k_cpu cpu = (l2k_cpu)below(L2K_CPU_NEON + 1);
+    l2k_cpu cpu = (l2k_cpu)below(L2K_CPU_SIMD128 + 1);
     return (l2k_context){
         .hooks = {.message = ignore}, .threads = threads, .cpu = l2k_cpu_usable(cpu) ? cpu : L2K_CPU_AUTO};
 }
@@ -669,7 +669,7 @@ static void test_forced_set(void **unused)
     (void)unused;
     l2k_plan_component c = {.rect = {0, 0, 8, 8}, .precision = 8};
     l2k_plan_spec spec = {.num_components = 1, .components = &c};
-    for (int cpu = L2K_CPU_AUTO; cpu <= L2K_CPU_NEON + 1; cpu++) {
+    for (int cpu = L2K_CPU_AUTO; cpu <= L2K_CPU_SIMD128 + 1; cpu++) {
         l2k_plan *plan;
         l2k_context context = context_of(1);
         context.cpu = (l2k_cpu)cpu;

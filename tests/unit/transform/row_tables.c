@@ -321,7 +321,7 @@ static void compare_lengths(const kernel *k, l2k_cpu cpu)
 
 static void test_sets(void **unused)
 {
-    static const l2k_cpu sets[] = {L2K_CPU_AVX2, L2K_CPU_AVX512, L2K_CPU_NEON};
+    static const l2k_cpu sets[] = {L2K_CPU_AVX2, L2K_CPU_AVX512, L2K_CPU_NEON, L2K_CPU_SIMD128};
     (void)unused;
     for (size_t s = 0; s < sizeof sets / sizeof *sets; s++) {
         if (!l2k_cpu_usable(sets[s])) {
@@ -361,7 +361,7 @@ static void test_choice(void **unused)
     assert_false(l2k_cpu_usable((l2k_cpu)99));
     assert_true(l2k_cpu_best() != L2K_CPU_AUTO && l2k_cpu_usable(l2k_cpu_best()));
     assert_int_equal(l2k_cpu_resolve(L2K_CPU_AUTO), l2k_cpu_best());
-    for (int cpu = L2K_CPU_C; cpu <= L2K_CPU_NEON; cpu++) {
+    for (int cpu = L2K_CPU_C; cpu <= L2K_CPU_SIMD128; cpu++) {
         l2k_context context = {.cpu = (l2k_cpu)cpu};
         const bool usable = l2k_cpu_usable(context.cpu);
         assert_int_equal(l2k_cpu_resolve(context.cpu), usable ? context.cpu : l2k_cpu_best());
@@ -398,13 +398,13 @@ static double measure(const kernel *k, l2k_cpu cpu)
 static int print_times(void)
 {
     printf("| ns per 1000 samples |");
-    for (int cpu = L2K_CPU_C; cpu <= L2K_CPU_NEON; cpu++)
+    for (int cpu = L2K_CPU_C; cpu <= L2K_CPU_SIMD128; cpu++)
         if (l2k_cpu_usable((l2k_cpu)cpu))
             printf(" %s |", l2k_cpu_name((l2k_cpu)cpu));
     printf("\n");
     for (unsigned i = 0; i < num_kernels; i++) {
         printf("| %s |", kernels[i].name);
-        for (int cpu = L2K_CPU_C; cpu <= L2K_CPU_NEON; cpu++)
+        for (int cpu = L2K_CPU_C; cpu <= L2K_CPU_SIMD128; cpu++)
             if (l2k_cpu_usable((l2k_cpu)cpu))
                 printf(" %.0f |", measure(&kernels[i], (l2k_cpu)cpu));
         printf("\n");

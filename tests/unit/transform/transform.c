@@ -823,7 +823,7 @@ static void test_instruction_sets(void **unused)
     assert_int_equal(l2k_transform_prepare(plain, &p.image), L2K_OK);
     assert_int_equal(l2k_transform_forward(plain, p.planes), L2K_OK);
     l2k_transform *t = MAKE(&hooks, {L2K_TRANSFORM_WAVELET, L2K_WAVELET_9_7});
-    for (int cpu = L2K_CPU_AUTO; cpu <= L2K_CPU_NEON; cpu++) {
+    for (int cpu = L2K_CPU_AUTO; cpu <= L2K_CPU_SIMD128; cpu++) {
         const unsigned errors = w.errors;
         assert_int_equal(l2k_transform_set(t, L2K_TRANSFORM_CPU, cpu), L2K_OK);
         if (!l2k_cpu_usable((l2k_cpu)cpu)) {
@@ -837,7 +837,7 @@ static void test_instruction_sets(void **unused)
         for (uint32_t c = 0; c < 3; c++)
             assert_views_equal(l2k_transform_coefficients(t, c), l2k_transform_coefficients(plain, c));
     }
-    assert_int_equal(l2k_transform_set(t, L2K_TRANSFORM_CPU, L2K_CPU_NEON + 1), L2K_ERROR_ARGUMENT);
+    assert_int_equal(l2k_transform_set(t, L2K_TRANSFORM_CPU, L2K_CPU_SIMD128 + 1), L2K_ERROR_ARGUMENT);
     l2k_transform_free(t);
     l2k_transform_free(plain);
     assert_int_equal(w.live, 0);

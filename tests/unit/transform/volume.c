@@ -518,7 +518,7 @@ static void large_scene(scene *s, uint32_t depth)
 static void test_threads_and_sets(void **unused)
 {
     (void)unused;
-    for (int cpu = L2K_CPU_AUTO; cpu <= L2K_CPU_NEON; cpu++) {
+    for (int cpu = L2K_CPU_AUTO; cpu <= L2K_CPU_SIMD128; cpu++) {
         scene s;
         large_scene(&s, 4);
         s.options[L2K_VOLUME_THREADS] = 3;

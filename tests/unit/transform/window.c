@@ -240,7 +240,7 @@ static void ignore(void *user, l2k_severity severity, const char *text)
 /* With any available instruction set. */
 static l2k_context context_of(unsigned threads)
 {
-    l2k_cpu cpu = (l2k_cpu)below(L2K_CPU_NEON + 1);
+    l2k_cpu cpu = (l2k_cpu)below(L2K_CPU_SIMD128 + 1);
     return (l2k_context){
         .hooks = {.message = ignore}, .threads = threads, .cpu = l2k_cpu_usable(cpu) ? cpu : L2K_CPU_AUTO};
 }
