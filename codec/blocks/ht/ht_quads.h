@@ -100,7 +100,7 @@ static void find_contexts(l2k_ht_pass *restrict p)
 }
 
 /* The pair before leaves at least 18 bits, so the first codeword need not wait for the refill. */
-static inline void get_pair(l2k_ht_pass *p, bool first_row, streams *s, size_t i)
+static inline __attribute__((always_inline)) void get_pair(l2k_ht_pass *p, bool first_row, streams *s, size_t i)
 {
     const uint32_t *table = p->tables->quads[!first_row];
     const uint64_t bits = s->bits;

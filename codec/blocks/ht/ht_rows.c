@@ -28,29 +28,37 @@ static void get_below(l2k_ht_pass *p)
     get_quads(p, false);
 }
 
-#ifdef __BMI2__
-
-static void get_columns(l2k_ht_pass *p, size_t count)
+/* In whole groups. */
+INLINE uint32_t count_quads(const l2k_ht_pass *p)
 {
-    for (size_t i = 0; i < count; i++)
-        p->position = get_column(p, p->bits, p->position, i);
+    return (p->num_quads + L2K_HT_GROUP - 1) & ~(L2K_HT_GROUP - 1u);
 }
+
+#ifdef L2K_HT_BY_COLUMNS
 
 /* Mostly both quads have significant samples, or neither. */
 INLINE uint32_t get_columns_of_pair(l2k_ht_pass *p, const uint8_t *bits, uint32_t position, size_t i)
 {
-    if ((p->added[i] | p->added[i + 1]) == 0) {
+    if (((p->bounded[i] | p->bounded[i + 1]) & 0xF0) == 0) {
         memset(p->columns + 2 + 2 * i, 0, 4 * sizeof *p->columns);
         return position;
     }
-    position = get_column(p, bits, position, i);
-    return get_column(p, bits, position, i + 1);
+    return get_two_columns(p, bits, position, i);
+}
+
+static void get_columns(l2k_ht_pass *p, size_t count)
+{
+    const uint8_t *bits = p->bits;
+    uint32_t position = p->position;
+    for (size_t i = 0; i < count; i += 2)
+        position = get_columns_of_pair(p, bits, position, i);
+    p->position = position;
 }
 
 /* Columns of a row, and the quads of the next. */
 static void get_both(l2k_ht_pass *p)
 {
-    const size_t count = p->num_quads;
+    const size_t count = p->num_quads, all = count_quads(p);
     const uint8_t *bits = p->bits;
     uint32_t position = p->position;
     find_contexts(p);
@@ -60,67 +68,57 @@ static void get_both(l2k_ht_pass *p)
         get_pair(p, false, &s, i);
         position = get_columns_of_pair(p, bits, position, i);
     }
-    if (i < count) {
+    if (i < count)
         get_odd(p, false, &s, i);
-        position = get_column(p, bits, position, i++);
-    }
-    for (; i & (L2K_HT_GROUP - 1); i++)
-        get_column(p, bits, position, i);
+    for (; i < all; i += 2)
+        position = get_columns_of_pair(p, bits, position, i);
     end_streams(p, &s);
     p->position = position;
 }
 
 #endif
 
-/* In whole groups. */
-INLINE uint32_t count_quads(const l2k_ht_pass *p)
+INLINE void get_in_form(l2k_ht_pass *p, l2k_ht_form form, uint32_t most)
 {
-    return (p->num_quads + L2K_HT_GROUP - 1) & ~(L2K_HT_GROUP - 1u);
-}
-
-INLINE void get_in_form(l2k_ht_pass *p, l2k_ht_form form, uint32_t most, bool last)
-{
-    const uint32_t count = count_quads(p);
-    p->waits = false;
-#ifdef __BMI2__
-    if (p->deposits && most <= MOST_IN_DEPOSITS) {
-        p->waits = true;
-        find_deposits(p, count);
-        extend(p, p->position + 4 * MOST_IN_DEPOSITS * p->num_quads);
-        if (last)
-            get_columns(p, count);
-        else
-            get_both(p);
-        return;
-    }
-#endif
-    find_starts(p, count);
-    extend(p, p->position);
     if (most <= MOST_IN_VECTORS)
         get_vectors(p, form, p->top, p->bottom);
     else
         get_singly(p, form, p->top, p->bottom);
-    if (!last)
-        get_below(p);
 }
 
 static bool get_row(l2k_ht_pass *p, bool last)
 {
-    const uint32_t most = find_bounds(p, count_quads(p));
+    const uint32_t count = count_quads(p), most = find_bounds(p, count);
     if (most > p->planes + 1)
         return false;
+#ifdef L2K_HT_BY_COLUMNS
+    p->waits = most <= MOST_IN_COLUMNS && by_columns(p);
+    if (p->waits) {
+        find_columns(p, count);
+        extend(p, p->position + 4 * MOST_IN_COLUMNS * p->num_quads);
+        if (last)
+            get_columns(p, count);
+        else
+            get_both(p);
+        return true;
+    }
+#endif
+    find_starts(p, count);
+    extend(p, p->position);
     if (p->form == L2K_HT_INT16)
-        get_in_form(p, L2K_HT_INT16, most, last);
+        get_in_form(p, L2K_HT_INT16, most);
     else if (p->form == L2K_HT_INT32)
-        get_in_form(p, L2K_HT_INT32, most, last);
+        get_in_form(p, L2K_HT_INT32, most);
     else
-        get_in_form(p, L2K_HT_SIGNED_MAGNITUDE, most, last);
+        get_in_form(p, L2K_HT_SIGNED_MAGNITUDE, most);
+    if (!last)
+        get_below(p);
     return true;
 }
 
 static void put_row(l2k_ht_pass *p)
 {
-#ifdef __BMI2__
+#ifdef L2K_HT_BY_COLUMNS
     const uint32_t count = 2 * count_quads(p);
     if (!p->waits)
         return;

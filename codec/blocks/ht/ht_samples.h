@@ -124,7 +124,7 @@ static inline __attribute__((always_inline)) void get_singly(l2k_ht_pass *p, l2k
 /* A sample of more bits may not fit in four bytes. */
 enum { MOST_IN_VECTORS = 25 };
 
-#ifdef L2K_QUADS
+#if defined(L2K_QUADS) && !defined(__wasm_simd128__) /* which has columns alone */
 
 /* Every other quad from i on: twice the magnitudes and the signs, or 0. */
 static inline l2k_vector get_vector(const l2k_ht_pass *p, uint32_t i)
@@ -170,12 +170,20 @@ static inline __attribute__((always_inline)) void get_vectors(l2k_ht_pass *p, l2
 #define get_vectors get_singly
 #endif
 
-/* ---- By deposits --------------------------------------------------------------------------------------------- */
+/* ---- By columns ---------------------------------------------------------------------------------------------- */
 
-/* Four samples of more bits may not fit in eight bytes. */
-enum { MOST_IN_DEPOSITS = 14 };
+/* Four samples of more bits may not fit in eight bytes, nor eight in 16. */
+enum { MOST_IN_COLUMNS = 14 };
+
+#if defined(L2K_QUADS) && (defined(__BMI2__) || L2K_QUADS == 1)
+#define L2K_HT_BY_COLUMNS
 
 #ifdef __BMI2__
+
+static inline bool by_columns(const l2k_ht_pass *p)
+{
+    return p->deposits;
+}
 
 /* A quad in each 64 bits. */
 typedef uint64_t wide __attribute__((vector_size(16 * L2K_QUADS)));
@@ -189,7 +197,7 @@ static inline wide lanes_of(wide flags, unsigned from)
 
 /* Finds the masks that deposit bits from MagSgn in four samples of 16 bits, and the addends that then give twice the
  * magnitude and the sign, or 0. */
-static void find_deposits(l2k_ht_pass *p, size_t count)
+static void find_columns(l2k_ht_pass *p, size_t count)
 {
     for (size_t i = 0; i < count; i += 2 * L2K_QUADS) {
         wide quad;
@@ -210,6 +218,67 @@ static inline uint32_t get_column(l2k_ht_pass *p, const uint8_t *bits, uint32_t 
     l2k_ht_store((uint8_t *)(p->columns + 2 + 2 * i), _pdep_u64(next, p->fields[i]) + p->added[i]);
     return position + p->bits_of[i];
 }
+
+static inline uint32_t get_two_columns(l2k_ht_pass *p, const uint8_t *bits, uint32_t position, size_t i)
+{
+    return get_column(p, bits, get_column(p, bits, position, i), i + 1);
+}
+
+#else
+
+static inline bool by_columns(const l2k_ht_pass *p)
+{
+    (void)p;
+    return true;
+}
+
+static inline void find_columns(l2k_ht_pass *p, size_t count)
+{
+    (void)p, (void)count;
+}
+
+static inline l2k_halves choose(l2k_halves from, l2k_halves places)
+{
+    return (l2k_halves)l2k_choose_bytes((l2k_vector)from, (l2k_vector)places);
+}
+
+/* Bytes to choose, or to choose from, and factors. V8 would make constants anew for each pair of quads. */
+typedef struct column_constants {
+    l2k_halves flags, bounds, up_one, up_two, up_four; /* bytes of two quads, in all their lanes; lanes moved up */
+    l2k_halves to_top, powers, shifts; /* factors that move e_k to the highest bit; 2^n; 2^(8 - n) for n up to 7 */
+} column_constants;
+
+/* Shifts by different counts are products here, because SIMD128 lacks them. */
+static inline uint32_t get_two_columns(l2k_ht_pass *p, const uint8_t *bits, uint32_t position, size_t i)
+{
+    static const column_constants constants = {{0x0100, 0x0100, 0x0100, 0x0100, 0x0504, 0x0504, 0x0504, 0x0504},
+                                               {0xFF03, 0xFF03, 0xFF03, 0xFF03, 0xFF07, 0xFF07, 0xFF07, 0xFF07},
+                                               {0xFFFF, 0x0100, 0x0302, 0x0504, 0x0706, 0x0908, 0x0B0A, 0x0D0C},
+                                               {0xFFFF, 0xFFFF, 0x0100, 0x0302, 0x0504, 0x0706, 0x0908, 0x0B0A},
+                                               {0xFFFF, 0xFFFF, 0xFFFF, 0xFFFF, 0x0100, 0x0302, 0x0504, 0x0706},
+                                               {8, 4, 2, 1, 8, 4, 2, 1},
+                                               {0x0201, 0x0804, 0x2010, 0x8040},
+                                               {0x8000, 0x2040, 0x0810, 0x0204, 0x0001}};
+    const column_constants *k = &constants;
+    __asm__("" : "+r"(k));
+    const l2k_halves quads = (l2k_halves)l2k_load_vector(p->bounded + i);
+    const l2k_halves window = (l2k_halves)l2k_load_vector(bits + (position >> 3));
+    const l2k_signed_halves flags = (l2k_signed_halves)(choose(quads, k->flags) * k->to_top);
+    const l2k_halves e_k = (l2k_halves)(flags >> 15), e_1 = (l2k_halves)(flags << 4 >> 15);
+    const l2k_halves significant = (l2k_halves)(flags << 8 >> 15);
+    const l2k_halves count = (choose(quads, k->bounds) + e_k) & significant;
+    const l2k_halves two = count + choose(count, k->up_one), four = two + choose(two, k->up_two);
+    const l2k_halves first = four + choose(four, k->up_four) - count + (uint16_t)(position & 7);
+    const l2k_halves byte = first >> 3, both = byte | byte << 8, shift = first & 7;
+    const l2k_halves factor = choose(k->shifts, shift | shift << 8 | 0x0800);
+    const l2k_halves low = choose(window, both + 0x0100) * factor, high = choose(window, both + 0x0201) * factor;
+    const l2k_halves power = choose(k->powers, count | ((count << 8) - 0x0800));
+    const l2k_halves sample = ((low >> 8 | high >> 8 << 8) & (power - 1)) | (power & e_1);
+    l2k_store_vector(p->columns + 2 + 2 * i, (l2k_vector)(sample - significant - significant));
+    return position + p->bits_of[i] + p->bits_of[i + 1];
+}
+
+#endif
 
 static void put_int16(const l2k_ht_pass *p, size_t count, int16_t *top, int16_t *bottom)
 {

@@ -1,4 +1,4 @@
-/* Vectors of quads for ht_samples.c, in the instruction set that it is compiled for: operations that GCC's vector
+/* Vectors of quads for ht_samples.h, in the instruction set that it is compiled for: operations that GCC's vector
  * extensions lack. A vector has L2K_QUADS quads of four lanes; two of them hold the even and the odd ones of 2
  * L2K_QUADS quads. Without L2K_QUADS there are no vectors. */
 #ifndef L2K_CODEC_BLOCKS_HT_HT_VECTORS_H
@@ -20,8 +20,12 @@
     {                                                                                                                  \
         a, b, c, d, a, b, c, d                                                                                         \
     }
-#elif defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#elif (defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) || defined(__wasm_simd128__)
+#ifdef __wasm_simd128__
+#include <wasm_simd128.h>
+#else
 #include <arm_neon.h>
+#endif
 #define L2K_QUADS 1
 #define L2K_EACH_QUAD(a, b, c, d)                                                                                      \
     {                                                                                                                  \
@@ -35,6 +39,7 @@ typedef uint32_t l2k_vector __attribute__((vector_size(16 * L2K_QUADS)));
 typedef int32_t l2k_signed_vector __attribute__((vector_size(16 * L2K_QUADS)));
 
 typedef uint16_t l2k_halves __attribute__((vector_size(16 * L2K_QUADS)));
+typedef int16_t l2k_signed_halves __attribute__((vector_size(16 * L2K_QUADS)));
 
 static inline l2k_vector l2k_load_vector(const void *from)
 {
@@ -141,6 +146,20 @@ static inline void l2k_store_int16(int16_t *top, int16_t *bottom, l2k_vector upp
     const __m256i both = _mm256_permute4x64_epi64(mixed, 0xD8);
     _mm_storeu_si128((void *)top, _mm256_castsi256_si128(both));
     _mm_storeu_si128((void *)bottom, _mm256_extracti128_si256(both, 1));
+}
+
+#elif defined(L2K_QUADS) && defined(__wasm_simd128__) /* what columns need */
+
+static inline l2k_vector l2k_choose_bytes(l2k_vector from, l2k_vector places)
+{
+    return (l2k_vector)wasm_i8x16_swizzle((v128_t)from, (v128_t)places);
+}
+
+static inline void l2k_store_int16(int16_t *top, int16_t *bottom, l2k_vector upper, l2k_vector lower)
+{
+    const v128_t both = wasm_i16x8_narrow_i32x4((v128_t)upper, (v128_t)lower);
+    wasm_v128_store64_lane(top, both, 0);
+    wasm_v128_store64_lane(bottom, both, 1);
 }
 
 #elif defined(L2K_QUADS)
