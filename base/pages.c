@@ -58,7 +58,7 @@ size_t l2k_page_size(void)
 
 void *l2k_pages_allocate(size_t bytes)
 {
-#ifdef MADV_HUGEPAGE
+#if defined(MADV_HUGEPAGE) && !defined(__EMSCRIPTEN__)
     enum { HUGE_PAGE = 1 << 21, LEAST = 2 * HUGE_PAGE };
     void *block;
     if (bytes >= LEAST && posix_memalign(&block, HUGE_PAGE, bytes) == 0) {
@@ -71,6 +71,9 @@ void *l2k_pages_allocate(size_t bytes)
 
 void *l2k_pages_reserve(size_t bytes)
 {
+#ifdef __EMSCRIPTEN__ /* its mmap writes zeros to memory that is virtual until it is written */
+    return malloc(bytes);
+#endif
     void *reserved = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return reserved == MAP_FAILED ? NULL : reserved;
 }
@@ -88,6 +91,10 @@ void l2k_pages_forget(void *from, size_t bytes)
 
 void l2k_pages_release(void *reserved, size_t bytes)
 {
+#ifdef __EMSCRIPTEN__
+    free(reserved);
+    return;
+#endif
     munmap(reserved, bytes);
 }
 

@@ -342,17 +342,26 @@ static void scale_9_7(void *row, size_t n, float factor)
 /* ---- The table ----------------------------------------------------------------------------------------------- */
 
 const l2k_wavelets_rows L2K_ROWS_TABLE(l2k_wavelets_rows) = {
-    [L2K_WAVELET_5_3] = {{2, 1, {row_predict, row_update}, forward_5_3, forward_chain_5_3, lone_5_3},
-                         {2, 0, {row_unupdate, row_unpredict}, inverse_5_3, inverse_chain_5_3, unlone_5_3},
-                         analyse_5_3,
-                         synthesise_5_3,
-                         NULL},
+    [L2K_WAVELET_5_3] =
+        {
+#ifndef L2K_WITHOUT_ENCODER
+            .forward = {2, 1, {row_predict, row_update}, forward_5_3, forward_chain_5_3, lone_5_3},
+            .analyse = analyse_5_3,
+#endif
+            .inverse = {2, 0, {row_unupdate, row_unpredict}, inverse_5_3, inverse_chain_5_3, unlone_5_3},
+            .synthesise = synthesise_5_3,
+        },
     [L2K_WAVELET_9_7] =
-        {{4, 1, {row_alpha, row_beta, row_gamma, row_delta}, forward_9_7, forward_chain_9_7, lone_9_7},
-         {4, 0, {row_undelta, row_ungamma, row_unbeta, row_unalpha}, inverse_9_7, inverse_chain_9_7, unlone_9_7},
-         analyse_9_7,
-         synthesise_9_7,
-         scale_9_7},
+        {
+#ifndef L2K_WITHOUT_ENCODER
+            .forward = {4, 1, {row_alpha, row_beta, row_gamma, row_delta}, forward_9_7, forward_chain_9_7, lone_9_7},
+            .analyse = analyse_9_7,
+#endif
+            .inverse =
+                {4, 0, {row_undelta, row_ungamma, row_unbeta, row_unalpha}, inverse_9_7, inverse_chain_9_7, unlone_9_7},
+            .synthesise = synthesise_9_7,
+            .scale = scale_9_7,
+        },
 };
 
 #ifdef L2K_ROWS_BASE

@@ -33,9 +33,11 @@ static void copy(const void *restrict from, size_t n, float step, void *restrict
 }
 
 const l2k_quantiser_rows L2K_ROWS_TABLE(l2k_quantiser_rows) = {
-    .store = {{narrow, copy, NULL}, {quantise_i16, quantise_i32, copy}},
     .load = {{widen, copy, NULL}, {dequantise_i16, dequantise_i32, copy}},
+#ifndef L2K_WITHOUT_ENCODER
+    .store = {{narrow, copy, NULL}, {quantise_i16, quantise_i32, copy}},
     .truncate = {index_i16, index_i32, copy},
+#endif
 };
 
 #ifdef L2K_ROWS_BASE

@@ -279,7 +279,9 @@ static void destroy(l2k_plan *plan)
 
 /* By direction: without a level, and with one. */
 static l2k_cpu_stripe *const stripe_functions[2][2] = {
+#ifndef L2K_WITHOUT_ENCODER
     [L2K_FORWARD] = {l2k_cpu_copy_forward, l2k_cpu_analyse},
+#endif
     [L2K_INVERSE] = {l2k_cpu_copy_inverse, l2k_cpu_synthesise},
 };
 
@@ -290,12 +292,12 @@ static const l2k_level_pass *pass_of(const l2k_plan *plan, uint32_t c, unsigned 
 }
 
 /* Of the rows up to the goal; 0 if another component's pass takes them, too. */
-static int64_t stripes_of(const l2k_plan *plan, const l2k_level_pass *pass)
+static uint32_t stripes_of(const l2k_plan *plan, const l2k_level_pass *pass)
 {
     if (!pass || pass->num_joined == 0)
         return 0;
-    return (int64_t)count_stripes(pass->shape.width, (uint64_t)(pass->goal - pass->done), pass->num_joined,
-                                  plan->context->threads);
+    return (uint32_t)count_stripes(pass->shape.width, (uint64_t)(pass->goal - pass->done), pass->num_joined,
+                                   plan->context->threads);
 }
 
 /* Whether all components' passes of that number have work for several threads. Otherwise no parallel region starts, so
@@ -326,10 +328,10 @@ static l2k_status run_passes(const l2k_plan *plan, unsigned number)
         uint32_t *scratch = NULL;
         for (uint32_t c = 0; c < plan->spec.num_components; c++) {
             const l2k_level_pass *pass = pass_of(plan, c, number);
-            const int64_t stripes = stripes_of(plan, pass), first = stripes ? pass->done : 0,
-                          height = stripes ? pass->goal - first : 0;
+            const uint32_t stripes = stripes_of(plan, pass);
+            const int64_t first = stripes ? pass->done : 0, height = stripes ? pass->goal - first : 0;
 #pragma omp for schedule(dynamic) nowait
-            for (int64_t i = 0; i < stripes; i++) {
+            for (uint32_t i = 0; i < stripes; i++) {
                 if (!scratch)
                     scratch = state->scratch + atomic_fetch_add(&taken, 1) * state->sizes.scratch_samples;
                 l2k_status ended = L2K_OK;

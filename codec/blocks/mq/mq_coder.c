@@ -173,7 +173,9 @@ const l2k_block_coder_table l2k_mq_on_cpu = {
     .bytes_per_thread = L2K_T1_BYTES,
     .create = create,
     .free = l2k_cpu_coder_free,
+#ifndef L2K_WITHOUT_ENCODER
     .begin_encode = begin_encode,
+#endif
     .begin_decode = begin_decode,
     .finish = l2k_cpu_coder_finish,
     .forget = l2k_cpu_coder_forget,

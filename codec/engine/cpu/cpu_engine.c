@@ -200,10 +200,12 @@ static void forget(l2k_engine *engine)
 
 const l2k_engine_table l2k_engine_cpu = {
     .codes = codes,
+#ifndef L2K_WITHOUT_ENCODER
     .begin_encode = begin_encode,
     .finish_encode = l2k_cpu_finish_encode,
     .recode = recode,
     .encode_strip = encode_strip,
+#endif
     .begin_decode = l2k_cpu_begin_decode,
     .decode_strip = decode_strip,
     .forget = forget,
