@@ -1,4 +1,4 @@
-// A picture of an IIIF image service on a canvas, by tiles: drag, wheel, pinch, double click and keys.
+// A picture of an IIIF image service, or what take() of a subclass gives, on a canvas, by tiles: drag, wheel, pinch, double click and keys.
 //
 // `zoom` is pixels of the screen for one of the picture; (x, y) is the picture's point at the canvas' top left corner. Tiles
 // are asked for at the scale factor at or above the zoom; coarser ones that are there lie below until these come.
@@ -240,17 +240,23 @@ export class Viewer {
     }
   }
 
+  // A tile as {bitmap} or {failed}; null: it is asked for again with the next frames.
+  async take(tile, signal) {
+    const size = `${Math.ceil(tile.width / tile.factor)},${Math.ceil(tile.height / tile.factor)}`;
+    const region = `${tile.x},${tile.y},${tile.width},${tile.height}`;
+    const answer = await fetch(`${this.service}/${region}/${size}/0/default.${this.format}`, { signal });
+    if (answer.ok) return { bitmap: await createImageBitmap(await answer.blob()) };
+    if (answer.status === 503) return null; // busy
+    this.failed(await answer.text());
+    return { failed: true };
+  }
+
   async load(tile) {
     const request = new AbortController();
     this.requests.set(tile.key, request);
-    const size = `${Math.ceil(tile.width / tile.factor)},${Math.ceil(tile.height / tile.factor)}`;
-    const region = `${tile.x},${tile.y},${tile.width},${tile.height}`;
     let kept = { failed: true };
     try {
-      const answer = await fetch(`${this.service}/${region}/${size}/0/default.${this.format}`, { signal: request.signal });
-      if (answer.ok) kept = { bitmap: await createImageBitmap(await answer.blob()) };
-      else if (answer.status === 503) kept = null; // busy: asked again with the next frames
-      else this.failed(await answer.text());
+      kept = await this.take(tile, request.signal);
     } catch (failure) {
       if (failure.name === "AbortError") kept = null;
     }
