@@ -1,7 +1,7 @@
 #!/bin/sh
 # Tests lift2k on this machine: the library, the command, the guides and the Python package. With --all also what takes long
-# (ctest's label long), other systems and processors (portability.sh), and all tests under AddressSanitizer and
-# UndefinedBehaviorSanitizer. Installs what is missing for that (Debian, Ubuntu); builds into build*/.
+# (ctest's label long), the WebAssembly modules (web.sh), other systems and processors (portability.sh), and all tests under
+# AddressSanitizer and UndefinedBehaviorSanitizer. Installs what is missing for that (Debian, Ubuntu); builds into build*/.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
@@ -46,6 +46,7 @@ echo "== Release build"
 run_tests build -DCMAKE_C_FLAGS=-Werror -DL2K_CUDA=$cuda
 [ -z "$all" ] || scripts/portability.sh
 scripts/python.sh
+[ -z "$all" ] || CODINGS=150 scripts/web.sh
 [ -z "$all" ] || {
     echo "== Sanitizer build"
     run_tests build-sanitize -DL2K_SANITIZE=ON -DL2K_CUDA=OFF -DL2K_OPENCL=OFF
