@@ -8,6 +8,7 @@
 #   ```c examples/NAME.c  consecutive lines of that program, which compiles as C11 and as C++ (without CUDA)
 #   ```cmake              nothing to check
 #   ```python [MODULE]    run by python/tests/test_guides.py
+#   ```js                 run by web/tests/node.mjs
 lift2k=$(realpath "$1")
 examples=$(realpath "$2")
 root=$(realpath "$3")
@@ -83,7 +84,7 @@ close_fence() {
     case $kind in
     console | 'console with '* | 'console not-run') flush ;;
     'c '*) is_part "$place" "${kind#c }" "$body" ;;
-    cmake | python | 'python '*) checks=$((checks + 1)) ;;
+    cmake | js | python | 'python '*) checks=$((checks + 1)) ;;
     *) fault "$place: nothing checks what is in a fence \"$kind\"" ;;
     esac
     kind=
