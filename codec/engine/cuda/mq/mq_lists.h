@@ -14,45 +14,30 @@ L2K_HD uint32_t l2k_mq_live(uint32_t columns, uint32_t rows)
     return columns < 8 ? stripe & ((1u << 4 * columns) - 1) : stripe;
 }
 
-L2K_HD void l2k_mq_exchange(uint32_t *a, uint32_t *b, int shift, uint32_t mask)
+/* Words i and i + shift, for each of `count` words without bit `shift` in i, exchange bits: those of the first that
+ * `mask` << shift has, and those of the second that `mask` has. */
+L2K_HD void l2k_mq_exchange(uint32_t *m, int count, int shift, uint32_t mask)
 {
-    const uint32_t t = (*a >> shift ^ *b) & mask;
-    *b ^= t;
-    *a ^= t << shift;
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+    for (int i = 0; i < count; i++) {
+        if (i & shift)
+            continue;
+        const uint32_t t = (m[i] >> shift ^ m[i + shift]) & mask;
+        m[i + shift] ^= t;
+        m[i] ^= t << shift;
+    }
 }
 
 /* A 32 x 32 matrix of bits: bit p of word i becomes bit i of word p. */
 L2K_HD void l2k_mq_transpose(uint32_t m[32])
 {
-#ifdef __CUDA_ARCH__
-#pragma unroll
-#endif
-    for (int i = 0; i < 16; i++)
-        l2k_mq_exchange(&m[i], &m[i + 16], 16, 0x0000FFFFu);
-#ifdef __CUDA_ARCH__
-#pragma unroll
-#endif
-    for (int i = 0; i < 32; i++)
-        if (!(i & 8))
-            l2k_mq_exchange(&m[i], &m[i + 8], 8, 0x00FF00FFu);
-#ifdef __CUDA_ARCH__
-#pragma unroll
-#endif
-    for (int i = 0; i < 32; i++)
-        if (!(i & 4))
-            l2k_mq_exchange(&m[i], &m[i + 4], 4, 0x0F0F0F0Fu);
-#ifdef __CUDA_ARCH__
-#pragma unroll
-#endif
-    for (int i = 0; i < 32; i++)
-        if (!(i & 2))
-            l2k_mq_exchange(&m[i], &m[i + 2], 2, 0x33333333u);
-#ifdef __CUDA_ARCH__
-#pragma unroll
-#endif
-    for (int i = 0; i < 32; i++)
-        if (!(i & 1))
-            l2k_mq_exchange(&m[i], &m[i + 1], 1, 0x55555555u);
+    l2k_mq_exchange(m, 32, 16, 0x0000FFFFu);
+    l2k_mq_exchange(m, 32, 8, 0x00FF00FFu);
+    l2k_mq_exchange(m, 32, 4, 0x0F0F0F0Fu);
+    l2k_mq_exchange(m, 32, 2, 0x33333333u);
+    l2k_mq_exchange(m, 32, 1, 0x55555555u);
 }
 
 /* The words around the one at `cell`; `row` from stripe to stripe; with vertically causal contexts `below` is 0 and
@@ -168,23 +153,9 @@ L2K_HD l2k_mq_counts l2k_mq_count_decisions(const mask_decisions *d)
 /* Bits of eight words, 8 x 8 at a time: bit 8 g + j of word k becomes bit 8 g + k of word j. */
 L2K_HD void l2k_mq_transpose_bytes(uint32_t m[8])
 {
-#ifdef __CUDA_ARCH__
-#pragma unroll
-#endif
-    for (int i = 0; i < 4; i++)
-        l2k_mq_exchange(&m[i], &m[i + 4], 4, 0x0F0F0F0Fu);
-#ifdef __CUDA_ARCH__
-#pragma unroll
-#endif
-    for (int i = 0; i < 8; i++)
-        if (!(i & 2))
-            l2k_mq_exchange(&m[i], &m[i + 2], 2, 0x33333333u);
-#ifdef __CUDA_ARCH__
-#pragma unroll
-#endif
-    for (int i = 0; i < 8; i++)
-        if (!(i & 1))
-            l2k_mq_exchange(&m[i], &m[i + 1], 1, 0x55555555u);
+    l2k_mq_exchange(m, 8, 4, 0x0F0F0F0Fu);
+    l2k_mq_exchange(m, 8, 2, 0x33333333u);
+    l2k_mq_exchange(m, 8, 1, 0x55555555u);
 }
 
 /* The entries of all samples of a word, a byte each, then those of their signs: sample 8 g + j in byte g of word j
