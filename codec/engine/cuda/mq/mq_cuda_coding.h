@@ -15,7 +15,6 @@ typedef struct l2k_mq_cuda_encoding {
 } l2k_mq_cuda_encoding;
 
 l2k_status l2k_mq_cuda_create_encoding(l2k_cuda_blocks *blocks, l2k_mq_cuda_encoding *encoding);
-void l2k_mq_cuda_free_encoding(l2k_mq_cuda_encoding *encoding);
 
 /* Between l2k_cuda_blocks_enter and _leave or _abandon. */
 l2k_status l2k_mq_cuda_start_encoding(l2k_cuda_blocks *blocks, l2k_mq_cuda_encoding *encoding);
@@ -40,10 +39,8 @@ typedef struct l2k_mq_cuda_decoding {
 } l2k_mq_cuda_decoding;
 
 l2k_status l2k_mq_cuda_create_decoding(l2k_cuda_blocks *blocks, l2k_mq_cuda_decoding *decoding);
-void l2k_mq_cuda_free_decoding(l2k_mq_cuda_decoding *decoding);
 
-/* Between l2k_cuda_blocks_enter and _leave or _abandon. */
+/* Between l2k_cuda_blocks_enter and _leave or _abandon; ends with a mark of the blocks. */
 l2k_status l2k_mq_cuda_start_decoding(l2k_cuda_blocks *blocks, l2k_mq_cuda_decoding *decoding);
-l2k_status l2k_mq_cuda_finish_decoding(l2k_cuda_blocks *blocks);
 
 #endif

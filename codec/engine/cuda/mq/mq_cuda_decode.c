@@ -74,11 +74,6 @@ l2k_status l2k_mq_cuda_create_decoding(l2k_cuda_blocks *b, l2k_mq_cuda_decoding 
     return status;
 }
 
-void l2k_mq_cuda_free_decoding(l2k_mq_cuda_decoding *d)
-{
-    l2k_cuda_release(&d->tables);
-}
-
 /* ---- Lists ---------------------------------------------------------------------------------------------------- */
 
 /* Blocks are sorted by the length of their code, in units of 32 bits; the last of CLASSES has all longer ones. */
@@ -359,9 +354,4 @@ l2k_status l2k_mq_cuda_start_decoding(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *
     L2K_TRY(check_launch(b, l2k_mq_launch_decode(&d->run, b->running)));
     L2K_TRY(check_launch(b, l2k_mq_launch_samples(&d->run, b->running)));
     return l2k_cuda_blocks_mark(b);
-}
-
-l2k_status l2k_mq_cuda_finish_decoding(l2k_cuda_blocks *b)
-{
-    return l2k_cuda_blocks_wait_to_mark(b);
 }

@@ -276,7 +276,7 @@ void l2k_mq_cuda_coded(const l2k_mq_cuda_encoding *e, l2k_cuda_coded *coded)
                               .complete = e->complete};
 }
 
-/* ---- Birth and end --------------------------------------------------------------------------------------------- */
+/* ---- Birth ------------------------------------------------------------------------------------------------------- */
 
 l2k_status l2k_mq_cuda_create_encoding(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e)
 {
@@ -286,9 +286,4 @@ l2k_status l2k_mq_cuda_create_encoding(l2k_cuda_blocks *b, l2k_mq_cuda_encoding 
     l2k_mq_cuda_make_tables((l2k_mq_cuda_tables *)b->pinned.at);
     L2K_TRY(l2k_cuda_upload(b->context, b->stream, e->tables.at, b->pinned.at, bytes));
     return l2k_cuda_wait(b->context, b->stream);
-}
-
-void l2k_mq_cuda_free_encoding(l2k_mq_cuda_encoding *e)
-{
-    l2k_cuda_release(&e->tables);
 }
