@@ -33,26 +33,14 @@ size_t used_row_bytes(const l2k_cuda_pixels *pixels)
 
 /* ---- Planes that need no staging ----------------------------------------------------------------------------- */
 
-/* Older drivers report an error for pageable memory, which the next call must not see. */
-bool is_pinned(const void *at)
-{
-    cudaPointerAttributes attributes;
-    cudaError_t error = cudaPointerGetAttributes(&attributes, at);
-    if (error != cudaSuccess)
-        cudaGetLastError();
-    return error == cudaSuccess && attributes.type == cudaMemoryTypeHost;
-}
-
-/* Memory is pinned in one piece, so checking both ends suffices. A copy takes row strides up to 2^31 - 1. */
+/* A copy takes row strides up to 2^31 - 1. */
 bool goes_directly(const l2k_cuda_pixels *pixels, const l2k_plane *planes)
 {
     size_t used = used_row_bytes(pixels);
     ptrdiff_t stride = planes[0].row_stride;
-    if (pixels->height == 0 || used == 0 || stride < (ptrdiff_t)used || stride > INT32_MAX ||
-        !l2k_cuda_is_packed(pixels, planes))
-        return false;
-    const char *first = (const char *)planes[0].data;
-    return is_pinned(first) && is_pinned(first + (ptrdiff_t)(pixels->height - 1) * stride + used - 1);
+    return pixels->height > 0 && used > 0 && stride >= (ptrdiff_t)used && stride <= INT32_MAX &&
+           l2k_cuda_is_packed(pixels, planes) &&
+           l2k_cuda_is_pinned(planes[0].data, (size_t)(pixels->height - 1) * (size_t)stride + used);
 }
 
 /* ---- Packing ------------------------------------------------------------------------------------------------- */
@@ -135,6 +123,8 @@ void copy_rows(const l2k_cuda_pixels *pixels, const l2k_plane *planes, uint32_t 
     }
 }
 
+/* ---- Copies -------------------------------------------------------------------------------------------------- */
+
 /* Finds room for an upload behind `used` bytes; without room, waits until these have arrived. */
 l2k_status take_staging(const l2k_context *context, const l2k_cuda_pixels *pixels, size_t bytes, cudaStream_t stream,
                         size_t *used, char **at)
@@ -148,17 +138,48 @@ l2k_status take_staging(const l2k_context *context, const l2k_cuda_pixels *pixel
     return L2K_OK;
 }
 
-l2k_status upload_staged(const l2k_context *context, char *device, const char *staged, size_t bytes,
-                         cudaStream_t stream)
-{
-    return l2k_cuda_check(context, cudaMemcpyAsync(device, staged, bytes, cudaMemcpyHostToDevice, stream),
-                          "uploading samples");
-}
-
 uint32_t rows_in_chunk(const l2k_cuda_pixels *pixels)
 {
     size_t rows = pixels->row_bytes ? CHUNK_BYTES / pixels->row_bytes : 1;
     return rows < 1 ? 1 : rows > UINT32_MAX ? UINT32_MAX : (uint32_t)rows;
+}
+
+/* Directly, or through pinned memory, of which `used` bytes are in use, a chunk at a time. */
+l2k_status upload(const l2k_context *context, const l2k_cuda_pixels *pixels, const l2k_plane *planes,
+                  cudaStream_t stream, size_t *used)
+{
+    if (goes_directly(pixels, planes))
+        return l2k_cuda_check(context,
+                              cudaMemcpy2DAsync(pixels->device, pixels->row_bytes, planes[0].data,
+                                                (size_t)planes[0].row_stride, used_row_bytes(pixels), pixels->height,
+                                                cudaMemcpyHostToDevice, stream),
+                              "uploading samples");
+    const uint32_t rows = rows_in_chunk(pixels);
+    for (uint32_t y = 0; y < pixels->height;) {
+        const uint32_t end = pixels->height - y < rows ? pixels->height : y + rows;
+        const size_t bytes = (end - y) * pixels->row_bytes;
+        char *staged;
+        L2K_TRY(take_staging(context, pixels, bytes, stream, used, &staged));
+        copy_rows(pixels, planes, y, end, staged, true);
+        L2K_TRY(l2k_cuda_check(
+            context,
+            cudaMemcpyAsync(pixels->device + y * pixels->row_bytes, staged, bytes, cudaMemcpyHostToDevice, stream),
+            "uploading samples"));
+        y = end;
+    }
+    return L2K_OK;
+}
+
+l2k_status download(const l2k_context *context, const l2k_cuda_pixels *pixels, const l2k_plane *planes, bool direct,
+                    cudaStream_t stream)
+{
+    return l2k_cuda_check(context,
+                          direct ? cudaMemcpy2DAsync(planes[0].data, (size_t)planes[0].row_stride, pixels->device,
+                                                     pixels->row_bytes, used_row_bytes(pixels), pixels->height,
+                                                     cudaMemcpyDeviceToHost, stream)
+                                 : cudaMemcpyAsync(pixels->staging, pixels->device, l2k_cuda_pixel_bytes(pixels),
+                                                   cudaMemcpyDeviceToHost, stream),
+                          "downloading samples");
 }
 
 /* ---- Three planes that are interleaved, or separated, on the device ------------------------------------------ */
@@ -167,12 +188,6 @@ uint32_t rows_in_chunk(const l2k_cuda_pixels *pixels)
 size_t planar_row_bytes(const l2k_cuda_pixels *pixels)
 {
     return ((size_t)pixels->width * l2k_sample_bytes(pixels->type) + 3) / 4 * 4;
-}
-
-/* Where a row of a plane is in pinned memory. */
-char *planar_row(const l2k_cuda_pixels *pixels, unsigned k, uint32_t y)
-{
-    return pixels->staging + ((size_t)k * pixels->height + y) * planar_row_bytes(pixels);
 }
 
 /* Adjacent samples, and room for the planes. */
@@ -188,50 +203,24 @@ bool goes_planar(const l2k_cuda_pixels *pixels, const l2k_plane *planes)
     return true;
 }
 
-/* Whether the device can copy to or from the plane, whose samples then need no conversion. */
-bool is_pinned_plane(const l2k_cuda_pixels *pixels, const l2k_plane *plane)
+/* Plane k on the device as pixels of one component. Samples as large as the caller's need no conversion. */
+l2k_cuda_pixels planar_pixels(const l2k_cuda_pixels *pixels, unsigned k, const l2k_plane *plane)
 {
-    const size_t bytes = l2k_sample_bytes(pixels->type), row = pixels->width * bytes;
-    const char *first = (const char *)plane->data;
-    return l2k_sample_bytes(plane->type) == bytes && plane->row_stride >= (ptrdiff_t)row &&
-           plane->row_stride <= INT32_MAX && is_pinned(first) &&
-           is_pinned(first + (ptrdiff_t)(pixels->height - 1) * plane->row_stride + row - 1);
+    l2k_cuda_pixels own = *pixels;
+    own.components = 1;
+    own.row_bytes = planar_row_bytes(pixels);
+    own.device = pixels->planar[k];
+    if (l2k_sample_bytes(plane->type) == l2k_sample_bytes(pixels->type))
+        own.type = plane->type;
+    return own;
 }
 
-void copy_planar_row(const l2k_cuda_pixels *pixels, const l2k_plane *plane, uint32_t y, char *row, bool in)
+/* The same, with a part of the pinned memory to itself. */
+l2k_cuda_pixels staged_pixels(const l2k_cuda_pixels *pixels, unsigned k, const l2k_plane *plane)
 {
-    const strided staged = {row, (ptrdiff_t)l2k_sample_bytes(pixels->type), pixels->type};
-    const strided caller = {(char *)l2k_sample_at(plane, 0, y), plane->sample_stride, plane->type};
-    copy_samples(in ? caller : staged, in ? staged : caller, pixels->width);
-}
-
-l2k_status upload_pinned_plane(const l2k_context *context, const l2k_cuda_pixels *pixels, const l2k_plane *plane,
-                               unsigned k, cudaStream_t stream)
-{
-    const size_t row = pixels->width * l2k_sample_bytes(pixels->type);
-    return l2k_cuda_check(context,
-                          cudaMemcpy2DAsync(pixels->planar[k], planar_row_bytes(pixels), plane->data,
-                                            (size_t)plane->row_stride, row, pixels->height, cudaMemcpyHostToDevice,
-                                            stream),
-                          "uploading samples");
-}
-
-/* Through pinned memory, a chunk at a time. */
-l2k_status upload_plane(const l2k_context *context, const l2k_cuda_pixels *pixels, const l2k_plane *plane, unsigned k,
-                        cudaStream_t stream, size_t *used)
-{
-    const size_t pitch = planar_row_bytes(pixels);
-    const uint32_t rows = pitch < CHUNK_BYTES ? (uint32_t)(CHUNK_BYTES / pitch) : 1;
-    for (uint32_t y = 0; y < pixels->height;) {
-        const uint32_t end = pixels->height - y < rows ? pixels->height : y + rows;
-        char *staged;
-        L2K_TRY(take_staging(context, pixels, (end - y) * pitch, stream, used, &staged));
-        for (uint32_t row = y; row < end; row++)
-            copy_planar_row(pixels, plane, row, staged + (row - y) * pitch, true);
-        L2K_TRY(upload_staged(context, pixels->planar[k] + y * pitch, staged, (end - y) * pitch, stream));
-        y = end;
-    }
-    return L2K_OK;
+    l2k_cuda_pixels own = planar_pixels(pixels, k, plane);
+    own.staging += k * l2k_cuda_pixel_bytes(&own);
+    return own;
 }
 
 l2k_status upload_planar(const l2k_context *context, const l2k_cuda_pixels *pixels, const l2k_plane *planes,
@@ -241,21 +230,11 @@ l2k_status upload_planar(const l2k_context *context, const l2k_cuda_pixels *pixe
     l2k_plane on_device[3];
     size_t used = 0;
     for (unsigned k = 0; k < 3; k++) {
-        on_device[k] = l2k_plane{pixels->planar[k], (ptrdiff_t)planar_row_bytes(pixels), bytes, pixels->type};
-        L2K_TRY(is_pinned_plane(pixels, &planes[k]) ? upload_pinned_plane(context, pixels, &planes[k], k, stream)
-                                                    : upload_plane(context, pixels, &planes[k], k, stream, &used));
+        const l2k_cuda_pixels own = planar_pixels(pixels, k, &planes[k]);
+        on_device[k] = l2k_plane{own.device, (ptrdiff_t)own.row_bytes, bytes, pixels->type};
+        L2K_TRY(upload(context, &own, &planes[k], stream, &used));
     }
     return l2k_cuda_check(context, l2k_cuda_pack(pixels, on_device, stream), "interleaving samples");
-}
-
-cudaError_t download_plane(const l2k_cuda_pixels *pixels, const l2k_plane *plane, unsigned k, cudaStream_t stream)
-{
-    const size_t pitch = planar_row_bytes(pixels), row = pixels->width * l2k_sample_bytes(pixels->type);
-    const char *from = pixels->planar[k];
-    if (pixels->direct_planes[k])
-        return cudaMemcpy2DAsync(plane->data, (size_t)plane->row_stride, from, pitch, row, pixels->height,
-                                 cudaMemcpyDeviceToHost, stream);
-    return cudaMemcpyAsync(planar_row(pixels, k, 0), from, pitch * pixels->height, cudaMemcpyDeviceToHost, stream);
 }
 
 /* Separates into the memory of the coefficients, which the transform has read. */
@@ -264,17 +243,20 @@ l2k_status download_planar(const l2k_context *context, l2k_cuda_pixels *pixels, 
 {
     L2K_TRY(l2k_cuda_check(context, l2k_cuda_separate(pixels, planar_row_bytes(pixels), stream), "separating samples"));
     for (unsigned k = 0; k < 3; k++) {
-        pixels->direct_planes[k] = is_pinned_plane(pixels, &planes[k]);
-        L2K_TRY(l2k_cuda_check(context, download_plane(pixels, &planes[k], k, stream), "downloading samples"));
+        const l2k_cuda_pixels own = staged_pixels(pixels, k, &planes[k]);
+        pixels->direct_planes[k] = goes_directly(&own, &planes[k]);
+        L2K_TRY(download(context, &own, &planes[k], pixels->direct_planes[k], stream));
     }
     return L2K_OK;
 }
 
 void unpack_planar(const l2k_cuda_pixels *pixels, const l2k_plane *planes)
 {
-    for (unsigned k = 0; k < 3; k++)
-        for (uint32_t y = 0; y < pixels->height && !pixels->direct_planes[k]; y++)
-            copy_planar_row(pixels, &planes[k], y, planar_row(pixels, k, y), false);
+    for (unsigned k = 0; k < 3; k++) {
+        const l2k_cuda_pixels own = staged_pixels(pixels, k, &planes[k]);
+        if (!pixels->direct_planes[k])
+            copy_rows(&own, &planes[k], 0, own.height, own.staging, false);
+    }
 }
 
 } // namespace
@@ -323,26 +305,10 @@ extern "C" size_t l2k_cuda_pixel_bytes(const l2k_cuda_pixels *pixels)
 extern "C" l2k_status l2k_cuda_upload_pixels(const l2k_context *context, const l2k_cuda_pixels *pixels,
                                              const l2k_plane *planes, void *stream)
 {
-    if (goes_directly(pixels, planes))
-        return l2k_cuda_check(context,
-                              cudaMemcpy2DAsync(pixels->device, pixels->row_bytes, planes[0].data,
-                                                (size_t)planes[0].row_stride, used_row_bytes(pixels), pixels->height,
-                                                cudaMemcpyHostToDevice, (cudaStream_t)stream),
-                              "uploading samples");
-    if (goes_planar(pixels, planes))
-        return upload_planar(context, pixels, planes, (cudaStream_t)stream);
-    const uint32_t rows = rows_in_chunk(pixels);
     size_t used = 0;
-    for (uint32_t y = 0; y < pixels->height;) {
-        const uint32_t end = pixels->height - y < rows ? pixels->height : y + rows;
-        const size_t bytes = (end - y) * pixels->row_bytes;
-        char *staged;
-        L2K_TRY(take_staging(context, pixels, bytes, (cudaStream_t)stream, &used, &staged));
-        copy_rows(pixels, planes, y, end, staged, true);
-        L2K_TRY(upload_staged(context, pixels->device + y * pixels->row_bytes, staged, bytes, (cudaStream_t)stream));
-        y = end;
-    }
-    return L2K_OK;
+    if (!goes_directly(pixels, planes) && goes_planar(pixels, planes))
+        return upload_planar(context, pixels, planes, (cudaStream_t)stream);
+    return upload(context, pixels, planes, (cudaStream_t)stream, &used);
 }
 
 extern "C" l2k_status l2k_cuda_download_pixels(const l2k_context *context, l2k_cuda_pixels *pixels,
@@ -350,16 +316,8 @@ extern "C" l2k_status l2k_cuda_download_pixels(const l2k_context *context, l2k_c
 {
     pixels->direct = goes_directly(pixels, planes);
     pixels->separated = !pixels->direct && !l2k_cuda_is_packed(pixels, planes) && goes_planar(pixels, planes);
-    cudaError_t error;
-    if (pixels->separated)
-        return download_planar(context, pixels, planes, (cudaStream_t)stream);
-    if (pixels->direct)
-        error = cudaMemcpy2DAsync(planes[0].data, (size_t)planes[0].row_stride, pixels->device, pixels->row_bytes,
-                                  used_row_bytes(pixels), pixels->height, cudaMemcpyDeviceToHost, (cudaStream_t)stream);
-    else
-        error = cudaMemcpyAsync(pixels->staging, pixels->device, l2k_cuda_pixel_bytes(pixels), cudaMemcpyDeviceToHost,
-                                (cudaStream_t)stream);
-    return l2k_cuda_check(context, error, "downloading samples");
+    return pixels->separated ? download_planar(context, pixels, planes, (cudaStream_t)stream)
+                             : download(context, pixels, planes, pixels->direct, (cudaStream_t)stream);
 }
 
 extern "C" void l2k_cuda_unpack_pixels(const l2k_cuda_pixels *pixels, const l2k_plane *planes)

@@ -4,6 +4,7 @@
 
 #include "base/integer.h"
 #include "codec/engine/cuda/blocks/cuda_blocks.h"
+#include "transform/cuda/cuda_device.h"
 
 /* From pageable memory, one piece crosses the bus while the host copies the next one to pinned memory. */
 enum { PIECE_BYTES = 1 << 20 };

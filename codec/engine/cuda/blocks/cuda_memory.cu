@@ -131,27 +131,6 @@ extern "C" void l2k_cuda_unmark(void *event)
         cudaEventDestroy((cudaEvent_t)event);
 }
 
-namespace
-{
-
-/* Older drivers report an error for pageable memory, which the next call must not see. */
-bool is_pinned(const void *at)
-{
-    cudaPointerAttributes attributes;
-    const cudaError_t error = cudaPointerGetAttributes(&attributes, at);
-    if (error != cudaSuccess)
-        cudaGetLastError();
-    return error == cudaSuccess && attributes.type == cudaMemoryTypeHost;
-}
-
-} // namespace
-
-/* Memory is pinned in one piece, so checking both ends suffices. */
-extern "C" bool l2k_cuda_is_pinned(const void *at, size_t bytes)
-{
-    return bytes > 0 && is_pinned(at) && is_pinned((const uint8_t *)at + bytes - 1);
-}
-
 extern "C" void l2k_cuda_settle(void *stream)
 {
     if (cudaStreamSynchronize((cudaStream_t)stream) != cudaSuccess)

@@ -67,9 +67,6 @@ l2k_status l2k_cuda_wait_to_mark(const l2k_context *context, void *event);
 /* Accepts NULL. */
 void l2k_cuda_unmark(void *event);
 
-/* Whether memory is pinned, so that copies need no staging. */
-bool l2k_cuda_is_pinned(const void *at, size_t bytes);
-
 /* Waits for the stream, even after an error, which has been reported. */
 void l2k_cuda_settle(void *stream);
 
