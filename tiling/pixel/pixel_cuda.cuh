@@ -93,16 +93,6 @@ __device__ __forceinline__ void l2k_value_of(uint16_t sample, l2k_level_shift sh
     *value = l2k_biased_float(sample) - (8388608.0f + (float)shift.shift);
 }
 
-__device__ __forceinline__ void l2k_value_of(uint8_t sample, l2k_level_shift shift, int32_t *value)
-{
-    *value = l2k_shift_down(sample, shift);
-}
-
-__device__ __forceinline__ void l2k_value_of(uint16_t sample, l2k_level_shift shift, int32_t *value)
-{
-    *value = l2k_shift_down(sample, shift);
-}
-
 /* A value back to a sample. */
 __device__ __forceinline__ int32_t l2k_finish(int32_t value, l2k_level_shift shift)
 {
@@ -169,71 +159,28 @@ template <class S> __device__ __forceinline__ S *l2k_plane_row(const l2k_cuda_pl
 
 /* ---- Readers ------------------------------------------------------------------------------------------------- */
 
-/* A plane whose samples of type S are adjacent. */
-template <class W, class S, int N> struct l2k_plane_reader {
-    typedef l2k_landing<S, N> landing;
-    typedef l2k_cursor<const S, W::DELAY == 0> cursor; /* pinned for the 5/3, as measured */
-    enum { COMPONENTS = 1, COLUMNS = N, SLOT = landing::SIZE };
-    const l2k_cuda_plane &plane;
-    int lane;
-    l2k_lane_run<N> run;
-    l2k_level_shift shift;
-    uint32_t flip;
-
-    __device__ __forceinline__ l2k_plane_reader(const l2k_cuda_plane *planes, int lane_in_warp, int warp,
-                                                int lane_first, int width)
-        : plane(planes[0]),
-          lane(lane_in_warp), run{lane_first, width, l2k_is_aligned<S>(planes[0], warp, landing::ACCESS)},
-          shift(l2k_unflipped<S>(planes[0]))
-    {
-        shift.shift = l2k_pinned(shift.shift);
-        flip = l2k_pinned((int)plane.flip);
-    }
-    __device__ __forceinline__ void load(const cursor &at, int rows, l2k_shared slot) const
-    {
-        if (at.some)
-            landing::copy(slot, lane, at.place(rows, 0), landing::BYTES);
-    }
-    __device__ __forceinline__ bool is_aligned() const
-    {
-        return run.aligned;
-    }
-    __device__ __forceinline__ void load(l2k_shared slot, int y) const
-    {
-        landing::load(slot, lane, l2k_plane_row<const S>(plane, y), run);
-    }
-    __device__ __forceinline__ cursor from(int y) const
-    {
-        return cursor(l2k_plane_row<const S>(plane, y) + run.first, plane.row_stride, !run.is_empty());
-    }
-    __device__ __forceinline__ void unpack(l2k_shared slot, int, typename W::T (&v)[1][N]) const
-    {
-        typename landing::packed r = landing::get(slot, lane);
-        if (sizeof(S) < 4)
-            r.flip(flip);
-#pragma unroll
-        for (int k = 0; k < N; k++)
-            l2k_value_of(r.get(k), shift, &v[0][k]);
-    }
-};
-
-/* Interleaved triples of samples of one type, and their component transform. */
-template <class W, class S, int N> struct l2k_triple_reader {
-    typedef l2k_landing<S, 3 * N> landing;
-    typedef l2k_cursor<const S, false> cursor;
-    enum { COMPONENTS = 3, COLUMNS = N, SLOT = landing::SIZE };
+/* Adjacent samples of type S: a plane, or K = 3 planes interleaved as triples, and their component transform. */
+template <class W, class S, int K, int N> struct l2k_packed_reader {
+    typedef l2k_landing<S, K * N> landing;
+    typedef l2k_cursor<const S, K == 1 && W::DELAY == 0> cursor; /* pinned for the 5/3, as measured */
+    enum { COMPONENTS = K, COLUMNS = N, SLOT = landing::SIZE };
     const l2k_cuda_plane *planes;
     int lane;
-    l2k_lane_run<3 * N> run;
-    l2k_level_shift shift[3];
+    l2k_lane_run<K * N> run;
+    l2k_level_shift shift[K];
+    uint32_t flip; /* pinned, as the shift, for a plane; triples load theirs anew */
 
-    __device__ __forceinline__ l2k_triple_reader(const l2k_cuda_plane *p, int lane_in_warp, int warp, int lane_first,
+    __device__ __forceinline__ l2k_packed_reader(const l2k_cuda_plane *p, int lane_in_warp, int warp, int lane_first,
                                                  int width)
         : planes(p),
-          lane(lane_in_warp), run{3 * lane_first, 3 * width, l2k_is_aligned<S>(p[0], 3 * warp, landing::ACCESS)}
+          lane(lane_in_warp), run{K * lane_first, K * width, l2k_is_aligned<S>(p[0], K * warp, landing::ACCESS)}
     {
-        for (int c = 0; c < 3; c++)
+        for (int c = 0; c < K; c++)
             shift[c] = l2k_unflipped<S>(p[c]);
+        if (K == 1) {
+            shift[0].shift = l2k_pinned(shift[0].shift);
+            flip = l2k_pinned((int)p[0].flip);
+        }
     }
     __device__ __forceinline__ void load(const cursor &at, int rows, l2k_shared slot) const
     {
@@ -252,15 +199,17 @@ template <class W, class S, int N> struct l2k_triple_reader {
     {
         return cursor(l2k_plane_row<const S>(planes[0], y) + run.first, planes[0].row_stride, !run.is_empty());
     }
-    __device__ __forceinline__ void unpack(l2k_shared slot, int, typename W::T (&v)[3][N]) const
+    __device__ __forceinline__ void unpack(l2k_shared slot, int, typename W::T (&v)[K][N]) const
     {
         typename landing::packed r = landing::get(slot, lane);
-        r.flip(planes[0].flip);
+        if (sizeof(S) < 4)
+            r.flip(K == 1 ? flip : planes[0].flip);
 #pragma unroll
         for (int k = 0; k < N; k++) {
-            for (int c = 0; c < 3; c++)
-                l2k_value_of(r.get(3 * k + c), shift[c], &v[c][k]);
-            l2k_join_forward(&v[0][k], &v[1][k], &v[2][k]);
+            for (int c = 0; c < K; c++)
+                l2k_value_of(r.get(K * k + c), shift[c], &v[c][k]);
+            if (K == 3)
+                l2k_join_forward(&v[0][k], &v[K > 1][k], &v[2 * (K > 2)][k]);
         }
     }
 };
@@ -355,65 +304,25 @@ template <class T> __device__ __forceinline__ float l2k_sample_of(T v, const l2k
     return (float)v;
 }
 
-/* A plane whose samples of type S are adjacent. */
-template <class W, class S, int N> struct l2k_plane_writer {
-    typedef l2k_packed<S, N> packed;
-    enum { COMPONENTS = 1, COLUMNS = N, PIXEL_BYTES = sizeof(S), ALIGNMENT = packed::ALIGNMENT, BEHIND = 0 };
-    typedef l2k_cursor<S> cursor;
-    const l2k_cuda_plane &plane;
-    l2k_lane_run<N> run;
-
-    __device__ __forceinline__ l2k_plane_writer(const l2k_cuda_plane *planes, int warp, int, int lane_first, int width,
-                                                bool keeps)
-        : plane(planes[0]), run{lane_first, keeps ? width : 0, l2k_is_aligned<S>(planes[0], warp, ALIGNMENT)}
-    {
-    }
-    __device__ __forceinline__ bool is_aligned() const
-    {
-        return run.aligned;
-    }
-    __device__ __forceinline__ void store(int y, const typename W::T (&v)[1][N]) const
-    {
-        l2k_store_run(l2k_plane_row<S>(plane, y), run, pack(v));
-    }
-    __device__ __forceinline__ cursor from(int y) const
-    {
-        return cursor(l2k_plane_row<S>(plane, y) + run.first, plane.row_stride, run.count != 0);
-    }
-    __device__ __forceinline__ void store(const cursor &at, int rows, const typename W::T (&v)[1][N], bool keep) const
-    {
-        at.store(rows, 0, pack(v), keep);
-    }
-
-  private:
-    __device__ __forceinline__ packed pack(const typename W::T (&v)[1][N]) const
-    {
-        packed raw;
-#pragma unroll
-        for (int k = 0; k < N; k++)
-            raw.set(k, l2k_sample_of(v[0][k], plane, (S *)0));
-        return raw;
-    }
-};
-
-/* Interleaved triples of samples, after the inverse component transform. */
-template <class W, class S, int N> struct l2k_triple_writer {
-    typedef l2k_packed<S, 3 * N> packed;
-    enum { COMPONENTS = 3, COLUMNS = N, PIXEL_BYTES = 3 * sizeof(S), ALIGNMENT = packed::ALIGNMENT, BEHIND = 0 };
+/* Adjacent samples of type S: a plane, or K = 3 planes interleaved as triples, after the inverse component
+ * transform. */
+template <class W, class S, int K, int N> struct l2k_packed_writer {
+    typedef l2k_packed<S, K * N> packed;
+    enum { COMPONENTS = K, COLUMNS = N, PIXEL_BYTES = K * sizeof(S), ALIGNMENT = packed::ALIGNMENT, BEHIND = 0 };
     typedef l2k_cursor<S> cursor;
     const l2k_cuda_plane *planes;
-    l2k_lane_run<3 * N> run;
+    l2k_lane_run<K * N> run;
 
-    __device__ __forceinline__ l2k_triple_writer(const l2k_cuda_plane *p, int warp, int, int lane_first, int width,
+    __device__ __forceinline__ l2k_packed_writer(const l2k_cuda_plane *p, int warp, int, int lane_first, int width,
                                                  bool keeps)
-        : planes(p), run{3 * lane_first, keeps ? 3 * width : 0, l2k_is_aligned<S>(p[0], 3 * warp, ALIGNMENT)}
+        : planes(p), run{K * lane_first, keeps ? K * width : 0, l2k_is_aligned<S>(p[0], K * warp, ALIGNMENT)}
     {
     }
     __device__ __forceinline__ bool is_aligned() const
     {
         return run.aligned;
     }
-    __device__ __forceinline__ void store(int y, typename W::T (&v)[3][N]) const
+    __device__ __forceinline__ void store(int y, typename W::T (&v)[K][N]) const
     {
         l2k_store_run(l2k_plane_row<S>(planes[0], y), run, pack(v));
     }
@@ -421,20 +330,21 @@ template <class W, class S, int N> struct l2k_triple_writer {
     {
         return cursor(l2k_plane_row<S>(planes[0], y) + run.first, planes[0].row_stride, run.count != 0);
     }
-    __device__ __forceinline__ void store(const cursor &at, int rows, typename W::T (&v)[3][N], bool keep) const
+    __device__ __forceinline__ void store(const cursor &at, int rows, typename W::T (&v)[K][N], bool keep) const
     {
         at.store(rows, 0, pack(v), keep);
     }
 
   private:
-    __device__ __forceinline__ packed pack(typename W::T (&v)[3][N]) const
+    __device__ __forceinline__ packed pack(typename W::T (&v)[K][N]) const
     {
         packed raw;
 #pragma unroll
         for (int k = 0; k < N; k++) {
-            l2k_join_inverse(&v[0][k], &v[1][k], &v[2][k]);
-            for (int c = 0; c < 3; c++)
-                raw.set(3 * k + c, (S)l2k_finish_small(v[c][k], planes[c].shift));
+            if (K == 3)
+                l2k_join_inverse(&v[0][k], &v[K > 1][k], &v[2 * (K > 2)][k]);
+            for (int c = 0; c < K; c++)
+                raw.set(K * k + c, l2k_sample_of(v[c][k], planes[c], (S *)0));
         }
         return raw;
     }

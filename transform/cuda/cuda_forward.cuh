@@ -421,15 +421,15 @@ template <class W, class D> struct forward_form {
         flip_signs(p.samples, p.components);
         switch (form) {
         case L2K_FORM_8:
-            return by_levels<l2k_plane_reader<W, uint8_t, 8>, OTHER>(p, stream);
+            return by_levels<l2k_packed_reader<W, uint8_t, 1, 8>, OTHER>(p, stream);
         case L2K_FORM_16:
-            return by_levels<l2k_plane_reader<W, uint16_t, 8>, PLAIN>(p, stream);
+            return by_levels<l2k_packed_reader<W, uint16_t, 1, 8>, PLAIN>(p, stream);
         case L2K_FORM_32:
-            return by_levels<l2k_plane_reader<W, wide, 8>, OTHER>(p, stream);
+            return by_levels<l2k_packed_reader<W, wide, 1, 8>, OTHER>(p, stream);
         case L2K_FORM_TRIPLES_8:
-            return by_levels<l2k_triple_reader<W, uint8_t, 4>, OTHER>(p, stream);
+            return by_levels<l2k_packed_reader<W, uint8_t, 3, 4>, OTHER>(p, stream);
         default:
-            return by_levels<l2k_triple_reader<W, uint16_t, 4>, OTHER>(p, stream);
+            return by_levels<l2k_packed_reader<W, uint16_t, 3, 4>, OTHER>(p, stream);
         }
     }
 

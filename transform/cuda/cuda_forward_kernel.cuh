@@ -23,7 +23,7 @@ template <class W, class D> struct forward_kernel_form {
         if (l2k_form_of(p) != (IS_16 ? L2K_FORM_16 : L2K_FORM_32))
             return launch_iterator<l2k_any_reader<W, 1, 8>, ANY>(p, stream);
         flip_signs(p.samples, p.components);
-        return launch_iterator<l2k_plane_reader<W, sample, 8>, PLAIN>(p, stream);
+        return launch_iterator<l2k_packed_reader<W, sample, 1, 8>, PLAIN>(p, stream);
     }
 
   private:

@@ -459,13 +459,13 @@ template <class W, class D> struct inverse_form {
   private:
     template <class S> static int planes(const l2k_cuda_level_pass &p, cudaStream_t stream)
     {
-        typedef l2k_plane_writer<W, S, 8> aligned;
+        typedef l2k_packed_writer<W, S, 1, 8> aligned;
         return stores_whole_lanes<aligned>(p) ? by_levels<aligned, PLAIN>(p, stream)
                                               : by_levels<l2k_unaligned_writer<W, S, 1, 8, false>, PLAIN>(p, stream);
     }
     template <class S> static int triples(const l2k_cuda_level_pass &p, cudaStream_t stream)
     {
-        typedef l2k_triple_writer<W, S, 4> aligned;
+        typedef l2k_packed_writer<W, S, 3, 4> aligned;
         return stores_whole_lanes<aligned>(p) ? by_levels<aligned, JOINED>(p, stream)
                                               : by_levels<l2k_unaligned_writer<W, S, 3, 4, true>, JOINED>(p, stream);
     }

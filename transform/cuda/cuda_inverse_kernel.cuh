@@ -19,7 +19,7 @@ template <class W, class D> struct inverse_kernel_form {
                                                  : 8
     };
     enum { PLAIN = IS_16 ? (int)OF_16 : W::ROWS <= 4 ? 16 : W::ROWS <= 10 ? 12 : 8, ANY = 8 };
-    typedef l2k_plane_writer<W, typename l2k_sample_like_low<W, IS_16>::type, 8> packed;
+    typedef l2k_packed_writer<W, typename l2k_sample_like_low<W, IS_16>::type, 1, 8> packed;
 
     static int launch(const l2k_cuda_level_pass &p, cudaStream_t stream)
     {
