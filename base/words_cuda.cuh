@@ -101,19 +101,12 @@ template <class S, int N> struct l2k_packed {
         uint32_t bits = words.w[k * (int)sizeof(S) / 4] >> 8 * (k * (int)sizeof(S) % 4);
         return from_bits(bits, (S *)0);
     }
+    /* To be called with ascending k. */
     __device__ __forceinline__ void set(int k, S x)
     {
         int word = k * (int)sizeof(S) / 4, shift = 8 * (k * (int)sizeof(S) % 4);
         uint32_t bits = to_bits(x);
         words.w[word] = shift == 0 ? bits : words.w[word] | bits << shift;
-    }
-
-    /* Call `set` with ascending k; `replace` takes any k. */
-    __device__ __forceinline__ void replace(int k, S x)
-    {
-        int word = k * (int)sizeof(S) / 4, shift = 8 * (k * (int)sizeof(S) % 4);
-        uint32_t mask = sizeof(S) == 4 ? 0xFFFFFFFFu : ((1u << 8 * (sizeof(S) % 4)) - 1) << shift;
-        words.w[word] = (words.w[word] & ~mask) | to_bits(x) << shift;
     }
     __device__ __forceinline__ void flip(uint32_t mask)
     {

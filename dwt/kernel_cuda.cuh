@@ -49,24 +49,8 @@ struct l2k_kernel_schedule {
     int leaving[2]; /* streams of the rows q - 1 - 2 delay and q - 2 delay that leave */
     int delay;
     int reach; /* how far a sample may depend on others */
-    /* How many rows above and below a pair, which begins with an even one, its results depend on, where the line begins
-     * with an even row and ends with an odd one, or further away. */
-    int up, down;
-    int back; /* how far above row q rows are read, or are the first of their stream to need rows above */
+    int back;  /* how far above row q rows are read, or are the first of their stream to need rows above */
 };
-
-/* From the last step back: rows of either parity that rows 0 and 1 depend on. */
-constexpr void l2k_find_reach(l2k_kernel_schedule *s)
-{
-    int first[2] = {0, 1}, last[2] = {0, 1};
-    for (int i = s->steps - 1; i >= 0; i--) {
-        const int own = s->high[i], other = !own;
-        first[other] = l2k_least(first[other], first[own] + s->first[i]);
-        last[other] = l2k_most(last[other], last[own] + s->last[i]);
-    }
-    s->up = -l2k_least(first[0], first[1]);
-    s->down = l2k_most(last[0], last[1]) - 1;
-}
 
 constexpr l2k_kernel_schedule l2k_schedule_of(const l2k_kernel &kernel, bool inverse)
 {
@@ -110,7 +94,6 @@ constexpr l2k_kernel_schedule l2k_schedule_of(const l2k_kernel &kernel, bool inv
         s.start[n] = s.rows;
         s.rows += s.length[n];
     }
-    l2k_find_reach(&s);
     return s;
 }
 
@@ -286,34 +269,14 @@ template <class Kernel, bool WIDE, bool INVERSE> struct l2k_kernel_wavelet {
         return arithmetic::unlone(x);
     }
 
-    template <bool BORDER, int R, int N>
-    static __device__ __forceinline__ void forward_columns(T (&v)[R][N], int column, l2k_span line)
+    template <bool FORWARD, bool BORDER, int R, int N>
+    static __device__ __forceinline__ void columns(T (&v)[R][N], int column, l2k_span line)
     {
+        if (!FORWARD)
+            scale_columns(v);
         step_columns<BORDER, 0>(v, column, line);
-#pragma unroll
-        for (int r = 0; r < R; r++)
-            scale_line(v[r]);
-    }
-
-    template <bool BORDER, int R, int N>
-    static __device__ __forceinline__ void inverse_columns(T (&v)[R][N], int column, l2k_span line)
-    {
-#pragma unroll
-        for (int r = 0; r < R; r++)
-            scale_line(v[r]);
-        step_columns<BORDER, 0>(v, column, line);
-    }
-
-    template <int EDGE, int M> static __device__ __forceinline__ void forward_line(T (&v)[M], bool begins, bool ends)
-    {
-        step_line<EDGE, 0>(v, begins, ends);
-        scale_line(v);
-    }
-
-    template <int EDGE, int M> static __device__ __forceinline__ void inverse_line(T (&v)[M], bool begins, bool ends)
-    {
-        scale_line(v);
-        step_line<EDGE, 0>(v, begins, ends);
+        if (FORWARD)
+            scale_columns(v);
     }
 
     template <int N> struct ring_rows {
@@ -410,27 +373,13 @@ template <class Kernel, bool WIDE, bool INVERSE> struct l2k_kernel_wavelet {
         }
     }
 
-    template <int N> static __device__ __forceinline__ void scale_line(T (&v)[N])
+    template <int R, int N> static __device__ __forceinline__ void scale_columns(T (&v)[R][N])
     {
 #pragma unroll
-        for (int k = 0; k < N; k++)
-            v[k] = scaled(v[k], k & 1);
-    }
-
-    /* A step on a thread's own row, as far as the row has the columns that the step reads. */
-    template <int EDGE, int NUMBER, int M>
-    static __device__ __forceinline__ void step_line(T (&v)[M], bool begins, bool ends)
-    {
-        if constexpr (NUMBER < S.steps) {
-            typedef l2k_named_step<Kernel, INVERSE, NUMBER> step;
-            constexpr int high = S.high[NUMBER], first = S.first[NUMBER], last = S.last[NUMBER];
-            l2k_end_line<EDGE, !high>(v, begins, ends);
+        for (int r = 0; r < R; r++)
 #pragma unroll
-            for (int k = high; k < M; k += 2)
-                if (k + first >= 0 && k + last < M)
-                    v[k] = arithmetic::template lift<step>(v[k], [&](int i) { return v[k + first + 2 * i]; });
-            step_line<EDGE, NUMBER + 1>(v, begins, ends);
-        }
+            for (int k = 0; k < N; k++)
+                v[r][k] = scaled(v[r][k], k & 1);
     }
 
     template <bool BORDER, int NUMBER, int R, int N>
@@ -476,11 +425,6 @@ template <class Kernel, bool WIDE, bool INVERSE> struct l2k_kernel_wavelet {
             }
         }
     }
-};
-
-template <class Kernel, bool WIDE, bool INVERSE> struct l2k_reach<l2k_kernel_wavelet<Kernel, WIDE, INVERSE>, !INVERSE> {
-    typedef l2k_kernel_wavelet<Kernel, WIDE, INVERSE> wavelet;
-    enum { UP = wavelet::S.up, DOWN = wavelet::S.down };
 };
 
 #endif

@@ -23,14 +23,6 @@ constexpr int l2k_most(int a, int b)
 
 /* ---- Lifting steps ------------------------------------------------------------------------------------------- */
 
-struct l2k_97_lift {
-    float c;
-    __device__ float operator()(float x, float l, float r) const
-    {
-        return l2k_9_7_lift(x, l, r, c);
-    }
-};
-
 /* A lifting step on the columns of one PARITY of R rows, v[r][0] being the even column `column`; f(x, left, right). All
  * shuffles precede their use, so that their latencies overlap. */
 template <int PARITY, bool BORDER, int R, int N, class T, class F>
@@ -107,49 +99,99 @@ __device__ __forceinline__ bool l2k_is_lone(l2k_span line)
     return line.end - line.first == 1;
 }
 
-/* ---- Threads on their own ------------------------------------------------------------------------------------ */
+/* ---- The steps of a wavelet of Part 1 ------------------------------------------------------------------------- */
 
-/* A row of M columns of which EDGE (even) at either end are the neighbours of a thread's own; `begins`, `ends`: the
- * line begins, or ends, with the thread's own columns. Then columns of PARITY beyond become the nearest one that
- * exists. */
-template <int EDGE, int PARITY, int M, class T>
-__device__ __forceinline__ void l2k_end_line(T (&v)[M], bool begins, bool ends)
-{
-#pragma unroll
-    for (int k = PARITY; k < EDGE; k += 2) {
-        v[k] = begins ? v[EDGE + PARITY] : v[k];
-        v[M - EDGE + k] = ends ? v[M - EDGE - 2 + PARITY] : v[M - EDGE + k];
+/* A wavelet W whose step k, counted from 0 in either direction, lifts the samples of one parity in turn, forward first
+ * the odd ones, by W::lift; W::scaled scales behind the steps forward and before them inverse. */
+template <class W, class Number, int COUNT> struct l2k_alternating {
+    typedef Number T;
+    enum { STEPS = COUNT, REACH = STEPS, BACK = STEPS, FROM_STEPS = false };
+
+    template <bool FORWARD, bool BORDER, int R, int N>
+    static __device__ __forceinline__ void columns(T (&v)[R][N], int column, l2k_span line)
+    {
+        if (!FORWARD)
+            scale_columns<FORWARD>(v);
+        step_columns<FORWARD, BORDER, 0>(v, column, line);
+        if (FORWARD)
+            scale_columns<FORWARD>(v);
     }
-}
 
-/* A lifting step on the columns of one PARITY of such a row; each step invalidates one more neighbour. */
-template <int EDGE, int PARITY, int M, class T, class F>
-__device__ __forceinline__ void l2k_step_line(T (&v)[M], bool begins, bool ends, F f)
-{
-    l2k_end_line<EDGE, !PARITY>(v, begins, ends);
+    /* All lifting steps on a patch of rows, whose first is even (forward) or odd (inverse). */
+    template <bool FORWARD, int R, int N> static __device__ __forceinline__ void patch(T (&v)[R][N])
+    {
+        if (!FORWARD)
+            scale_rows<FORWARD>(v);
+        step_rows<FORWARD, 0>(v);
+        if (FORWARD)
+            scale_rows<FORWARD>(v);
+    }
+
+  protected:
+    template <bool FORWARD, int K> struct step {
+        __device__ __forceinline__ T operator()(T x, T left, T right) const
+        {
+            return W::template lift<FORWARD>(K, x, left, right);
+        }
+    };
+
+    template <bool FORWARD, int N> static __device__ __forceinline__ void scale_row(T (&row)[N], bool high)
+    {
 #pragma unroll
-    for (int k = PARITY ? 1 : 2; k + 1 < M; k += 2)
-        v[k] = f(v[k], v[k - 1], v[k + 1]);
-}
+        for (int k = 0; k < N; k++)
+            row[k] = W::template scaled<FORWARD>(row[k], high);
+    }
 
-/* How many rows above and below a pair, which begins with an even one, its results depend on. Columns likewise. */
-template <class W, bool FORWARD> struct l2k_reach {
-    enum { UP = FORWARD ? (int)W::STEPS : (int)W::STEPS - 1, DOWN = FORWARD ? (int)W::STEPS - 1 : (int)W::STEPS };
+  private:
+    template <bool FORWARD, int R, int N> static __device__ __forceinline__ void scale_rows(T (&v)[R][N])
+    {
+#pragma unroll
+        for (int r = 0; r < R; r++)
+            scale_row<FORWARD>(v[r], (r & 1) == FORWARD);
+    }
+    template <bool FORWARD, int R, int N> static __device__ __forceinline__ void scale_columns(T (&v)[R][N])
+    {
+#pragma unroll
+        for (int r = 0; r < R; r++)
+#pragma unroll
+            for (int k = 0; k < N; k++)
+                v[r][k] = W::template scaled<FORWARD>(v[r][k], k & 1);
+    }
+    template <bool FORWARD, bool BORDER, int K, int R, int N>
+    static __device__ __forceinline__ void step_columns(T (&v)[R][N], int column, l2k_span line)
+    {
+        if constexpr (K < STEPS) {
+            l2k_step_columns<(K + FORWARD) % 2, BORDER>(v, column, line, step<FORWARD, K>());
+            step_columns<FORWARD, BORDER, K + 1>(v, column, line);
+        }
+    }
+    template <bool FORWARD, int K, int R, int N> static __device__ __forceinline__ void step_rows(T (&v)[R][N])
+    {
+        if constexpr (K < STEPS) {
+            l2k_step_rows<K + 1>(v, step<FORWARD, K>());
+            step_rows<FORWARD, K + 1>(v);
+        }
+    }
 };
 
 /* ---- 5/3 on int32 registers ---------------------------------------------------------------------------------- */
 
-struct l2k_wavelet_53 {
-    typedef int32_t T;
+struct l2k_wavelet_53 : l2k_alternating<l2k_wavelet_53, int32_t, 2> {
     enum {
-        DELAY = 0, /* extra pairs of rows between entering and leaving, compared with the 5/3 */
-        STEPS = 2,
-        REACH = STEPS,      /* how far a sample may depend on others */
-        BACK = STEPS,       /* how far above the first row of a pair that enters other rows are used */
-        FROM_STEPS = false, /* whether made from reversible steps with sums of 32 bits (dwt/kernel_cuda.cuh) */
-        IS_SHORT = true     /* whether there is code enough for a second way through columns at borders of rows */
+        DELAY = 0,      /* extra pairs of rows between entering and leaving, compared with the 5/3 */
+        IS_SHORT = true /* whether there is code enough for a second way through columns at borders of rows */
     };
 
+    template <bool FORWARD> static __device__ __forceinline__ T lift(int k, T x, T left, T right)
+    {
+        if (FORWARD)
+            return k == 0 ? l2k_5_3_predict(x, left, right) : l2k_5_3_update(x, left, right);
+        return k == 0 ? l2k_5_3_unupdate(x, left, right) : l2k_5_3_unpredict(x, left, right);
+    }
+    template <bool FORWARD> static __device__ __forceinline__ T scaled(T x, bool)
+    {
+        return x;
+    }
     static __device__ __forceinline__ T lone(T x)
     {
         return l2k_5_3_lone(x);
@@ -157,46 +199,6 @@ struct l2k_wavelet_53 {
     static __device__ __forceinline__ T unlone(T x)
     {
         return l2k_5_3_unlone(x);
-    }
-
-    template <bool BORDER, int R, int N>
-    static __device__ __forceinline__ void forward_columns(T (&v)[R][N], int column, l2k_span line)
-    {
-        l2k_step_columns<1, BORDER>(v, column, line, l2k_5_3_predict);
-        l2k_step_columns<0, BORDER>(v, column, line, l2k_5_3_update);
-    }
-
-    template <bool BORDER, int R, int N>
-    static __device__ __forceinline__ void inverse_columns(T (&v)[R][N], int column, l2k_span line)
-    {
-        l2k_step_columns<0, BORDER>(v, column, line, l2k_5_3_unupdate);
-        l2k_step_columns<1, BORDER>(v, column, line, l2k_5_3_unpredict);
-    }
-
-    /* On a thread's own row. */
-    template <int EDGE, int M> static __device__ __forceinline__ void forward_line(T (&v)[M], bool begins, bool ends)
-    {
-        l2k_step_line<EDGE, 1>(v, begins, ends, l2k_5_3_predict);
-        l2k_step_line<EDGE, 0>(v, begins, ends, l2k_5_3_update);
-    }
-
-    template <int EDGE, int M> static __device__ __forceinline__ void inverse_line(T (&v)[M], bool begins, bool ends)
-    {
-        l2k_step_line<EDGE, 0>(v, begins, ends, l2k_5_3_unupdate);
-        l2k_step_line<EDGE, 1>(v, begins, ends, l2k_5_3_unpredict);
-    }
-
-    /* All lifting steps on a patch of rows, whose first is even (forward) or odd (inverse). */
-    template <int R, int N> static __device__ __forceinline__ void forward_patch(T (&v)[R][N])
-    {
-        l2k_step_rows<1>(v, l2k_5_3_predict);
-        l2k_step_rows<2>(v, l2k_5_3_update);
-    }
-
-    template <int R, int N> static __device__ __forceinline__ void inverse_patch(T (&v)[R][N])
-    {
-        l2k_step_rows<1>(v, l2k_5_3_unupdate);
-        l2k_step_rows<2>(v, l2k_5_3_unpredict);
     }
 
     template <int N> struct forward_rows {
@@ -249,10 +251,21 @@ struct l2k_wavelet_53 {
 
 /* ---- 9/7 on float registers ---------------------------------------------------------------------------------- */
 
-struct l2k_wavelet_97 {
-    typedef float T;
-    enum { DELAY = 1, STEPS = 4, REACH = STEPS, BACK = STEPS, FROM_STEPS = false, IS_SHORT = false };
+struct l2k_wavelet_97 : l2k_alternating<l2k_wavelet_97, float, 4> {
+    enum { DELAY = 1, IS_SHORT = false };
 
+    template <bool FORWARD> static __device__ __forceinline__ T lift(int k, T x, T left, T right)
+    {
+        const int at = FORWARD ? k : 3 - k;
+        const float c = at == 0 ? L2K_9_7_ALPHA : at == 1 ? L2K_9_7_BETA : at == 2 ? L2K_9_7_GAMMA : L2K_9_7_DELTA;
+        return l2k_9_7_lift(x, left, right, FORWARD ? c : -c);
+    }
+    template <bool FORWARD> static __device__ __forceinline__ T scaled(T x, bool high)
+    {
+        if (FORWARD)
+            return x * (high ? L2K_9_7_FORWARD_HIGH : L2K_9_7_FORWARD_LOW);
+        return x * (high ? L2K_9_7_INVERSE_HIGH : L2K_9_7_INVERSE_LOW);
+    }
     static __device__ __forceinline__ T lone(T x)
     {
         return l2k_9_7_lone(x);
@@ -260,66 +273,6 @@ struct l2k_wavelet_97 {
     static __device__ __forceinline__ T unlone(T x)
     {
         return l2k_9_7_unlone(x);
-    }
-
-    template <bool BORDER, int R, int N>
-    static __device__ __forceinline__ void forward_columns(T (&v)[R][N], int column, l2k_span line)
-    {
-        l2k_step_columns<1, BORDER>(v, column, line, l2k_97_lift{L2K_9_7_ALPHA});
-        l2k_step_columns<0, BORDER>(v, column, line, l2k_97_lift{L2K_9_7_BETA});
-        l2k_step_columns<1, BORDER>(v, column, line, l2k_97_lift{L2K_9_7_GAMMA});
-        l2k_step_columns<0, BORDER>(v, column, line, l2k_97_lift{L2K_9_7_DELTA});
-        scale_columns(v, L2K_9_7_FORWARD_LOW, L2K_9_7_FORWARD_HIGH);
-    }
-
-    template <bool BORDER, int R, int N>
-    static __device__ __forceinline__ void inverse_columns(T (&v)[R][N], int column, l2k_span line)
-    {
-        scale_columns(v, L2K_9_7_INVERSE_LOW, L2K_9_7_INVERSE_HIGH);
-        l2k_step_columns<0, BORDER>(v, column, line, l2k_97_lift{-L2K_9_7_DELTA});
-        l2k_step_columns<1, BORDER>(v, column, line, l2k_97_lift{-L2K_9_7_GAMMA});
-        l2k_step_columns<0, BORDER>(v, column, line, l2k_97_lift{-L2K_9_7_BETA});
-        l2k_step_columns<1, BORDER>(v, column, line, l2k_97_lift{-L2K_9_7_ALPHA});
-    }
-
-    template <int EDGE, int M> static __device__ __forceinline__ void forward_line(T (&v)[M], bool begins, bool ends)
-    {
-        l2k_step_line<EDGE, 1>(v, begins, ends, l2k_97_lift{L2K_9_7_ALPHA});
-        l2k_step_line<EDGE, 0>(v, begins, ends, l2k_97_lift{L2K_9_7_BETA});
-        l2k_step_line<EDGE, 1>(v, begins, ends, l2k_97_lift{L2K_9_7_GAMMA});
-        l2k_step_line<EDGE, 0>(v, begins, ends, l2k_97_lift{L2K_9_7_DELTA});
-        scale_line(v, L2K_9_7_FORWARD_LOW, L2K_9_7_FORWARD_HIGH);
-    }
-
-    template <int EDGE, int M> static __device__ __forceinline__ void inverse_line(T (&v)[M], bool begins, bool ends)
-    {
-        scale_line(v, L2K_9_7_INVERSE_LOW, L2K_9_7_INVERSE_HIGH);
-        l2k_step_line<EDGE, 0>(v, begins, ends, l2k_97_lift{-L2K_9_7_DELTA});
-        l2k_step_line<EDGE, 1>(v, begins, ends, l2k_97_lift{-L2K_9_7_GAMMA});
-        l2k_step_line<EDGE, 0>(v, begins, ends, l2k_97_lift{-L2K_9_7_BETA});
-        l2k_step_line<EDGE, 1>(v, begins, ends, l2k_97_lift{-L2K_9_7_ALPHA});
-    }
-
-    template <int R, int N> static __device__ __forceinline__ void forward_patch(T (&v)[R][N])
-    {
-        l2k_step_rows<1>(v, l2k_97_lift{L2K_9_7_ALPHA});
-        l2k_step_rows<2>(v, l2k_97_lift{L2K_9_7_BETA});
-        l2k_step_rows<3>(v, l2k_97_lift{L2K_9_7_GAMMA});
-        l2k_step_rows<4>(v, l2k_97_lift{L2K_9_7_DELTA});
-#pragma unroll
-        for (int r = 0; r < R; r++)
-            scale_row(v[r], r & 1 ? L2K_9_7_FORWARD_HIGH : L2K_9_7_FORWARD_LOW);
-    }
-
-    template <int R, int N> static __device__ __forceinline__ void inverse_patch(T (&v)[R][N])
-    {
-#pragma unroll
-        for (int r = 0; r < R; r++)
-            scale_row(v[r], r & 1 ? L2K_9_7_INVERSE_LOW : L2K_9_7_INVERSE_HIGH);
-        l2k_step_rows<1>(v, l2k_97_lift{-L2K_9_7_DELTA});
-        l2k_step_rows<2>(v, l2k_97_lift{-L2K_9_7_GAMMA});
-        l2k_step_rows<3>(v, l2k_97_lift{-L2K_9_7_BETA});
-        l2k_step_rows<4>(v, l2k_97_lift{-L2K_9_7_ALPHA});
     }
 
     template <int N> struct forward_rows {
@@ -338,16 +291,16 @@ struct l2k_wavelet_97 {
                 l2k_lone_row<l2k_wavelet_97, true>(high);
             } else {
                 l2k_mirror_rows<BORDER>(second, next, q, rows);
-                l2k_step_row(odd, second, next, l2k_97_lift{L2K_9_7_ALPHA});
+                l2k_step_row(odd, second, next, step<true, 0>());
                 l2k_mirror_rows<BORDER>(high, odd, q - 1, rows);
-                l2k_step_row(second, high, odd, l2k_97_lift{L2K_9_7_BETA});
+                l2k_step_row(second, high, odd, step<true, 1>());
                 l2k_mirror_rows<BORDER>(low, second, q - 2, rows);
-                l2k_step_row(high, low, second, l2k_97_lift{L2K_9_7_GAMMA});
+                l2k_step_row(high, low, second, step<true, 2>());
                 l2k_mirror_rows<BORDER>(gamma, high, q - 3, rows);
-                l2k_step_row(low, gamma, high, l2k_97_lift{L2K_9_7_DELTA});
+                l2k_step_row(low, gamma, high, step<true, 3>());
                 l2k_copy_row(gamma, high);
-                scale_row(low, L2K_9_7_FORWARD_LOW);
-                scale_row(high, L2K_9_7_FORWARD_HIGH);
+                scale_row<true>(low, false);
+                scale_row<true>(high, true);
             }
             l2k_copy_row(even, next);
             l2k_copy_row(alpha, odd);
@@ -370,16 +323,16 @@ struct l2k_wavelet_97 {
             if (BORDER && l2k_is_lone(rows)) {
                 l2k_lone_row<l2k_wavelet_97, false>(odd_out);
             } else {
-                scale_row(low, L2K_9_7_INVERSE_LOW);
-                scale_row(next, L2K_9_7_INVERSE_HIGH);
+                scale_row<false>(low, false);
+                scale_row<false>(next, true);
                 l2k_mirror_rows<BORDER>(second, next, q, rows);
-                l2k_step_row(low, second, next, l2k_97_lift{-L2K_9_7_DELTA});
+                l2k_step_row(low, second, next, step<false, 0>());
                 l2k_mirror_rows<BORDER>(even_out, low, q - 1, rows);
-                l2k_step_row(second, even_out, low, l2k_97_lift{-L2K_9_7_GAMMA});
+                l2k_step_row(second, even_out, low, step<false, 1>());
                 l2k_mirror_rows<BORDER>(odd_out, second, q - 2, rows);
-                l2k_step_row(even_out, odd_out, second, l2k_97_lift{-L2K_9_7_BETA});
+                l2k_step_row(even_out, odd_out, second, step<false, 2>());
                 l2k_mirror_rows<BORDER>(beta, even_out, q - 3, rows);
-                l2k_step_row(odd_out, beta, even_out, l2k_97_lift{-L2K_9_7_ALPHA});
+                l2k_step_row(odd_out, beta, even_out, step<false, 3>());
             }
             l2k_copy_row(beta, even_out);
             l2k_copy_row(gamma, second);
@@ -387,26 +340,6 @@ struct l2k_wavelet_97 {
             l2k_copy_row(high, next);
         }
     };
-
-  private:
-    template <int N> static __device__ __forceinline__ void scale_row(T (&row)[N], float factor)
-    {
-#pragma unroll
-        for (int k = 0; k < N; k++)
-            row[k] *= factor;
-    }
-    template <int N> static __device__ __forceinline__ void scale_line(T (&row)[N], float low, float high)
-    {
-#pragma unroll
-        for (int k = 0; k < N; k++)
-            row[k] *= k & 1 ? high : low;
-    }
-    template <int R, int N> static __device__ __forceinline__ void scale_columns(T (&v)[R][N], float low, float high)
-    {
-#pragma unroll
-        for (int r = 0; r < R; r++)
-            scale_line(v[r], low, high);
-    }
 };
 
 /* ---- Rows horizontally --------------------------------------------------------------------------------------- */
@@ -436,10 +369,7 @@ __device__ __forceinline__ void l2k_rows(typename W::T (&v)[R][N], const l2k_lan
                 v[r][k] = lane.line.first & 1 ? (FORWARD ? W::lone(v[r][k]) : W::unlone(v[r][k])) : v[r][k];
         return;
     }
-    if (FORWARD)
-        W::template forward_columns<BORDER>(v, lane.column, lane.line);
-    else
-        W::template inverse_columns<BORDER>(v, lane.column, lane.line);
+    W::template columns<FORWARD, BORDER>(v, lane.column, lane.line);
 }
 
 #endif

@@ -56,7 +56,7 @@ template <class W, class D, class L, int GIVEN> struct forward_patch : l2k_patch
         if (l2k_is_lone(y))
             lone_rows();
         else
-            W::forward_patch(v);
+            W::template patch<true>(v);
         if (at.is_inside(x))
             l2k_rows<W, true, false>(rows, columns);
         else

@@ -64,7 +64,7 @@ template <class W, class D, class L, int GIVEN> struct inverse_patch : l2k_patch
         if (l2k_is_lone(y))
             lone_rows();
         else
-            W::inverse_patch(v);
+            W::template patch<false>(v);
     }
 
     __device__ __forceinline__ void store() const

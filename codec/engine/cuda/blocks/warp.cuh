@@ -29,14 +29,6 @@ __device__ __forceinline__ uint32_t l2k_low_bits(uint32_t count)
     return mask;
 }
 
-/* Bits [at, at + count) of v; both at most 31. */
-__device__ __forceinline__ uint32_t l2k_bit_field(uint32_t v, uint32_t at, uint32_t count)
-{
-    uint32_t field;
-    asm("bfe.u32 %0, %1, %2, %3;" : "=r"(field) : "r"(v), "r"(at), "r"(count));
-    return field;
-}
-
 __device__ __forceinline__ uint32_t l2k_reverse_bytes(uint32_t v)
 {
     return __byte_perm(v, 0, 0x0123);
