@@ -12,4 +12,13 @@ typedef struct l2k_cuda_plane {
     uint32_t flip;         /* the sign bits of packed signed samples of less than 32 bits, else 0 */
 } l2k_cuda_plane;
 
+/* A plane of pixels, whose strides fit. */
+static inline l2k_cuda_plane l2k_cuda_plane_of(const l2k_plane *plane, unsigned precision, bool is_signed)
+{
+    const l2k_level_shift shift = l2k_level_shift_make(precision, is_signed);
+    const l2k_cuda_plane own = {
+        (char *)plane->data, (int32_t)plane->row_stride, (int32_t)plane->sample_stride, plane->type, shift, 0};
+    return own;
+}
+
 #endif

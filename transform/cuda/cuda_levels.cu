@@ -111,19 +111,6 @@ l2k_cuda_steps steps_of(const l2k_plan *plan, uint32_t c, l2k_level_group group)
     return steps;
 }
 
-l2k_cuda_plane device_plane(const l2k_plan *plan, uint32_t c, const l2k_plane *from)
-{
-    const l2k_plan_component *component = &plan->components[c];
-    l2k_cuda_plane plane;
-    memset(&plane, 0, sizeof plane);
-    plane.data = (char *)from->data;
-    plane.row_stride = (int32_t)from->row_stride;
-    plane.sample_stride = (int32_t)from->sample_stride;
-    plane.type = from->type;
-    plane.shift = l2k_level_shift_make(component->precision, component->is_signed);
-    return plane;
-}
-
 /* Coordinates minus the multiple of 8 before `origin`. */
 l2k_span span_of(uint32_t origin, uint32_t first, uint32_t end)
 {
@@ -156,7 +143,9 @@ l2k_cuda_level_pass pass_of(const level_run *run, uint32_t c, unsigned first, un
     pass.wide_sums = l2k_has_wide_sums(spec, &run->plan->components[c]);
     for (unsigned i = 0; i < count; i++) {
         unsigned k = first + i;
-        pass.samples[i] = g == 0 ? device_plane(run->plan, c + k, &planes[c + k]) : low_plane(run, c, k, g, rect);
+        const l2k_plan_component *component = &run->plan->components[c + k];
+        pass.samples[i] = g == 0 ? l2k_cuda_plane_of(&planes[c + k], component->precision, component->is_signed)
+                                 : low_plane(run, c, k, g, rect);
         pass.low[i] = pass.low_in_bands ? deepest_plane(run, c + k) : low_plane(run, c, k, g + 1, group.low);
         pass.bands[i] = move_bands(bands, run->coefficients[c], run->coefficients[c + k]);
         if (i < L2K_CUDA_TOGETHER)

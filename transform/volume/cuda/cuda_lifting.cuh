@@ -5,20 +5,21 @@
 
 #include <cuda_runtime.h>
 
+#include "dwt/warp_cuda.cuh"
+
 extern "C" {
-#include "dwt/lifting.h"
 #include "transform/volume/cuda/cuda_slices.h"
 }
 
 namespace
 {
 
-/* The type that lifting uses for values of type S. */
-template <class S> struct arithmetic {
-    typedef int32_t type;
+/* The wavelet of Part 1 for values of type S. */
+template <class S> struct wavelet_of {
+    typedef l2k_wavelet_53 type;
 };
-template <> struct arithmetic<float> {
-    typedef float type;
+template <> struct wavelet_of<float> {
+    typedef l2k_wavelet_97 type;
 };
 
 template <class S, int BYTES> struct __align__(BYTES) l2k_slice_values
@@ -28,38 +29,6 @@ template <class S, int BYTES> struct __align__(BYTES) l2k_slice_values
 };
 
 /* ---- Part 1's wavelets ----------------------------------------------------------------------------------------- */
-
-template <class S> struct steps_of {
-    enum { COUNT = 2 };
-};
-template <> struct steps_of<float> {
-    enum { COUNT = 4 };
-};
-
-/* Lifting step k of the direction. */
-template <bool INVERSE> __device__ __forceinline__ int32_t lift(int k, int32_t x, int32_t left, int32_t right)
-{
-    if (INVERSE)
-        return k == 0 ? l2k_5_3_unupdate(x, left, right) : l2k_5_3_unpredict(x, left, right);
-    return k == 0 ? l2k_5_3_predict(x, left, right) : l2k_5_3_update(x, left, right);
-}
-
-template <bool INVERSE> __device__ __forceinline__ float lift(int k, float x, float left, float right)
-{
-    const float forward = k == 0 ? L2K_9_7_ALPHA : k == 1 ? L2K_9_7_BETA : k == 2 ? L2K_9_7_GAMMA : L2K_9_7_DELTA;
-    const float inverse = k == 0 ? -L2K_9_7_DELTA : k == 1 ? -L2K_9_7_GAMMA : k == 2 ? -L2K_9_7_BETA : -L2K_9_7_ALPHA;
-    return l2k_9_7_lift(x, left, right, INVERSE ? inverse : forward);
-}
-
-template <bool INVERSE> __device__ __forceinline__ int32_t lone(int32_t x)
-{
-    return INVERSE ? l2k_5_3_unlone(x) : l2k_5_3_lone(x);
-}
-
-template <bool INVERSE> __device__ __forceinline__ float lone(float x)
-{
-    return INVERSE ? l2k_9_7_unlone(x) : l2k_9_7_lone(x);
-}
 
 __device__ __forceinline__ int32_t scaled(int32_t x, float)
 {
@@ -73,16 +42,17 @@ __device__ __forceinline__ float scaled(float x, float factor)
 
 /* All steps and scaling that two more slices, the last two of x, allow. They finish the first two: forward a high one
  * and a low one, inverse two consecutive ones. */
-template <bool INVERSE, int STEPS, class T>
-__device__ __forceinline__ void lift_pair(T (&x)[STEPS + 2], const float (&scales)[2])
+template <class W, bool INVERSE>
+__device__ __forceinline__ void lift_pair(typename W::T (&x)[W::STEPS + 2], const float (&scales)[2])
 {
+    enum { STEPS = W::STEPS };
     if (INVERSE) {
         x[STEPS] = scaled(x[STEPS], scales[0]);
         x[STEPS + 1] = scaled(x[STEPS + 1], scales[1]);
     }
 #pragma unroll
     for (int k = 0; k < STEPS; k++)
-        x[STEPS - k] = lift<INVERSE>(k, x[STEPS - k], x[STEPS - k - 1], x[STEPS - k + 1]);
+        x[STEPS - k] = W::template lift<!INVERSE>(k, x[STEPS - k], x[STEPS - k - 1], x[STEPS - k + 1]);
     if (!INVERSE) {
         x[0] = scaled(x[0], scales[1]);
         x[1] = scaled(x[1], scales[0]);

@@ -26,11 +26,7 @@ l2k_cuda_slice_part part_of(const l2k_volume *v, const l2k_z_slice *slice, const
     for (int k = 0; k < joined_from(v, c); k++) {
         const l2k_plan_component *component = &v->spec.tile.components[c + k];
         part.values[k] = (char *)slice->values + v->stages[0].offsets[c + k] * v->cuda->value_bytes;
-        part.planes[k].data = (char *)planes[c + k].data;
-        part.planes[k].row_stride = (int32_t)planes[c + k].row_stride;
-        part.planes[k].sample_stride = (int32_t)planes[c + k].sample_stride;
-        part.planes[k].type = planes[c + k].type;
-        part.planes[k].shift = l2k_level_shift_make(component->precision, component->is_signed);
+        part.planes[k] = l2k_cuda_plane_of(&planes[c + k], component->precision, component->is_signed);
     }
     return part;
 }
@@ -52,7 +48,7 @@ crossing cross(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *pl
     x.width = l2k_rect_width(rect) * x.bytes;
     x.height = l2k_rect_height(rect);
     x.device = raw->device + v->stages[0].offsets[c] * 4;
-    x.gathered = raw->gathered ? raw->gathered + v->stages[0].offsets[c] * 4 : NULL;
+    x.gathered = NULL;
     v->cuda->raw_planes[c] = l2k_plane{x.device, (ptrdiff_t)x.width, (ptrdiff_t)x.bytes, planes[c].type};
     return x;
 }
@@ -73,11 +69,14 @@ void gather(const l2k_plane *plane, const crossing *x, bool back)
 }
 
 /* Memory for planes that are not packed by rows. */
-l2k_status need_gathered(const l2k_volume *v, l2k_cuda_raw_slice *raw)
+l2k_status need_gathered(const l2k_volume *v, l2k_cuda_raw_slice *raw, uint32_t c, crossing *x)
 {
     if (!raw->gathered)
         raw->gathered = (char *)l2k_allocate(&v->context, v->stages[0].samples, 4);
-    return raw->gathered ? L2K_OK : l2k_fail(&v->context, L2K_ERROR_MEMORY, "out of memory for a slice of samples");
+    if (!raw->gathered)
+        return l2k_fail(&v->context, L2K_ERROR_MEMORY, "out of memory for a slice of samples");
+    x->gathered = raw->gathered + v->stages[0].offsets[c] * 4;
+    return L2K_OK;
 }
 
 } // namespace
@@ -90,8 +89,7 @@ l2k_status l2k_cuda_samples_move(const l2k_volume *v, cudaStream_t stream)
         parts->width = (int32_t)l2k_rect_width(rect);
         parts->height = (int32_t)l2k_rect_height(rect);
         parts->components = joined_from(v, c);
-        const int error = is_inverse(v) ? l2k_cuda_slices_store(parts, v->cuda->value, stream)
-                                        : l2k_cuda_slices_load(parts, v->cuda->value, stream);
+        const int error = l2k_cuda_slices_move(parts, v->cuda->value, is_inverse(v), stream);
         parts->count = 0;
         L2K_TRY(check(v, error, "launching the loading or storing of slices"));
     }
@@ -147,54 +145,40 @@ bool l2k_cuda_samples_are_values(const l2k_volume *v, const l2k_plane *planes)
 }
 
 /* A component between planes by rows and packed memory on the device. */
-static l2k_status copy_rows(const l2k_volume *v, uint32_t c, const l2k_plane *plane, char *device)
+static l2k_status copy_rows(const l2k_volume *v, const crossing *x, const l2k_plane *plane)
 {
-    const l2k_rect rect = v->spec.tile.components[c].rect;
-    const size_t width = l2k_rect_width(rect) * l2k_sample_bytes(plane->type), height = l2k_rect_height(rect);
     const size_t stride = (size_t)plane->row_stride;
-    if (width == 0 || height == 0)
-        return L2K_OK;
-    const cudaError_t error = is_inverse(v) ? cudaMemcpy2DAsync(plane->data, stride, device, width, width, height,
-                                                                cudaMemcpyDeviceToHost, v->cuda->down)
-                                            : cudaMemcpy2DAsync(device, width, plane->data, stride, width, height,
-                                                                cudaMemcpyHostToDevice, v->cuda->up);
+    const cudaError_t error = is_inverse(v) ? cudaMemcpy2DAsync(plane->data, stride, x->device, x->width, x->width,
+                                                                x->height, cudaMemcpyDeviceToHost, v->cuda->down)
+                                            : cudaMemcpy2DAsync(x->device, x->width, plane->data, stride, x->width,
+                                                                x->height, cudaMemcpyHostToDevice, v->cuda->up);
     return check(v, error, is_inverse(v) ? "downloading a slice" : "uploading a slice");
 }
 
-l2k_status l2k_cuda_samples_upload(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes)
+/* A component that is not packed by rows. */
+static l2k_status cross_gathered(const l2k_volume *v, const crossing *x, const l2k_plane *plane)
 {
-    for (uint32_t c = 0; c < components_of(v); c++) {
-        crossing x = cross(v, raw, planes, c);
-        l2k_plane from = planes[c];
-        if (x.width == 0 || x.height == 0)
-            continue;
-        if (!is_by_rows(&planes[c], &x)) {
-            L2K_TRY(need_gathered(v, raw));
-            x = cross(v, raw, planes, c);
-            gather(&planes[c], &x, false);
-            from = l2k_plane{x.gathered, (ptrdiff_t)x.width, (ptrdiff_t)x.bytes, planes[c].type};
-        }
-        L2K_TRY(copy_rows(v, c, &from, x.device));
-    }
+    const l2k_plane packed = {x->gathered, (ptrdiff_t)x->width, (ptrdiff_t)x->bytes, plane->type};
+    if (!is_inverse(v))
+        gather(plane, x, false);
+    L2K_TRY(copy_rows(v, x, &packed));
+    if (!is_inverse(v))
+        return L2K_OK;
+    L2K_TRY(check(v, cudaStreamSynchronize(v->cuda->down), "downloading a slice"));
+    gather(plane, x, true);
     return L2K_OK;
 }
 
-l2k_status l2k_cuda_samples_download(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes)
+l2k_status l2k_cuda_samples_cross(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes)
 {
     for (uint32_t c = 0; c < components_of(v); c++) {
         crossing x = cross(v, raw, planes, c);
+        const bool by_rows = is_by_rows(&planes[c], &x);
         if (x.width == 0 || x.height == 0)
             continue;
-        if (is_by_rows(&planes[c], &x)) {
-            L2K_TRY(copy_rows(v, c, &planes[c], x.device));
-            continue;
-        }
-        L2K_TRY(need_gathered(v, raw));
-        x = cross(v, raw, planes, c);
-        const l2k_plane packed = {x.gathered, (ptrdiff_t)x.width, (ptrdiff_t)x.bytes, planes[c].type};
-        L2K_TRY(copy_rows(v, c, &packed, x.device));
-        L2K_TRY(check(v, cudaStreamSynchronize(v->cuda->down), "downloading a slice"));
-        gather(&planes[c], &x, true);
+        if (!by_rows)
+            L2K_TRY(need_gathered(v, raw, c, &x));
+        L2K_TRY(by_rows ? copy_rows(v, &x, &planes[c]) : cross_gathered(v, &x, &planes[c]));
     }
     return L2K_OK;
 }

@@ -3,6 +3,8 @@
  * the cache. Operations load and store samples whose layout is that of values. */
 #include <cuda_runtime.h>
 
+#include <type_traits>
+
 #include "transform/volume/cuda/cuda_lifting.cuh"
 
 namespace
@@ -66,46 +68,69 @@ __device__ __forceinline__ void store_some(const l2k_cuda_z_ops &p, const l2k_cu
     store_rows<S, INVERSE, false, 0, 0>(p, op, thread, rows);
 }
 
-template <class S, bool INVERSE, int STEPS, int ROWS>
-__device__ __forceinline__ void lift_rows(vector<S> (&rows)[ROWS], int pair, const float (&scales)[2])
+/* Chains by Part 1's wavelets: BEFORE rows precede the first pair, rows FIRST .. END - 1 change. */
+template <class S, bool INVERSE> struct wavelet_chain {
+    typedef typename wavelet_of<S>::type W;
+    typedef typename W::T T;
+    enum { BEFORE = W::STEPS, ROWS = BEFORE + 2 * L2K_CHAIN_PAIRS };
+    enum { FIRST = BEFORE == 4 && !INVERSE ? 0 : 1, END = BEFORE == 4 && INVERSE ? ROWS : ROWS - 1 };
+
+    static __device__ __forceinline__ void lift(const l2k_cuda_z_ops &p, T (&x)[BEFORE + 2])
+    {
+        lift_pair<W, INVERSE>(x, p.scales);
+    }
+};
+
+/* By w4, the only kernel that has chains. */
+template <bool INVERSE> struct w4_chain {
+    typedef float T;
+    enum { BEFORE = INVERSE ? 4 : 2, ROWS = BEFORE + 2 * L2K_CHAIN_PAIRS, FIRST = INVERSE ? 2 : 0, END = ROWS };
+
+    static __device__ __forceinline__ void lift(const l2k_cuda_z_ops &p, T (&x)[BEFORE + 2])
+    {
+        lift_w4(x, p.steps, p.scales);
+    }
+};
+
+template <class S, class Chain> __device__ __forceinline__ void lift_rows(const l2k_cuda_z_ops &p, vector<S> *rows)
 {
+    enum { ROWS = Chain::BEFORE + 2 };
 #pragma unroll
     for (int i = 0; i < vector<S>::N; i++) {
-        typename arithmetic<S>::type x[STEPS + 2];
+        typename Chain::T x[ROWS];
 #pragma unroll
-        for (int row = 0; row < STEPS + 2; row++)
-            x[row] = rows[2 * pair + row].v[i];
-        lift_pair<INVERSE, STEPS>(x, scales);
+        for (int row = 0; row < ROWS; row++)
+            x[row] = rows[row].v[i];
+        Chain::lift(p, x);
 #pragma unroll
-        for (int row = 0; row < STEPS + 2; row++)
-            rows[2 * pair + row].v[i] = (S)x[row];
+        for (int row = 0; row < ROWS; row++)
+            rows[row].v[i] = (S)x[row];
     }
 }
 
 /* FULL: of L2K_CHAIN_PAIRS pairs. Most chains are, and without a test per row they take half of the instructions. */
-template <class S, bool INVERSE, bool FULL>
+template <class S, bool INVERSE, bool FULL, class Chain>
 __device__ __forceinline__ void run_chain(const l2k_cuda_z_ops &p, const l2k_cuda_z_op &op, int64_t thread)
 {
-    enum { STEPS = steps_of<S>::COUNT, ROWS = STEPS + 2 * L2K_CHAIN_PAIRS };
-    enum { FIRST = STEPS == 4 && !INVERSE ? 0 : 1, END = STEPS == 4 && INVERSE ? ROWS : ROWS - 1 };
-    vector<S> rows[ROWS];
+    vector<S> rows[Chain::ROWS];
     load_rows<S, INVERSE, FULL>(p, op, thread, rows);
 #pragma unroll
     for (int pair = 0; pair < L2K_CHAIN_PAIRS; pair++)
         if (FULL || pair < op.pairs)
-            lift_rows<S, INVERSE, STEPS>(rows, pair, p.scales);
-    store_rows<S, INVERSE, FULL, FIRST, END>(p, op, thread, rows);
+            lift_rows<S, Chain>(p, rows + 2 * pair);
+    store_rows<S, INVERSE, FULL, Chain::FIRST, Chain::END>(p, op, thread, rows);
 }
 
 template <class S, bool INVERSE>
 __device__ __forceinline__ void run_step(const l2k_cuda_z_ops &p, const l2k_cuda_z_op &op, int64_t thread)
 {
-    typedef typename arithmetic<S>::type T;
+    typedef typename wavelet_of<S>::type W;
+    typedef typename W::T T;
     vector<S> rows[3];
     load_rows<S, INVERSE, false>(p, op, thread, rows);
 #pragma unroll
     for (int i = 0; i < vector<S>::N; i++)
-        rows[0].v[i] = (S)lift<INVERSE>(op.step, (T)rows[0].v[i], (T)rows[1].v[i], (T)rows[2].v[i]);
+        rows[0].v[i] = (S)W::template lift<!INVERSE>(op.step, (T)rows[0].v[i], (T)rows[1].v[i], (T)rows[2].v[i]);
     store_some<S, INVERSE>(p, op, thread, rows);
 }
 
@@ -154,46 +179,12 @@ __device__ __forceinline__ void run_taps(const l2k_cuda_z_ops &p, const l2k_cuda
     store_some<S, INVERSE>(p, op, thread, rows);
 }
 
-/* The same by w4. */
-template <int ROWS> __device__ __forceinline__ void lift_w4_rows(const l2k_cuda_z_ops &p, vector<float> *rows)
-{
-#pragma unroll
-    for (int i = 0; i < vector<float>::N; i++) {
-        float x[ROWS];
-#pragma unroll
-        for (int row = 0; row < ROWS; row++)
-            x[row] = rows[row].v[i];
-        lift_w4(x, p.steps, p.scales);
-#pragma unroll
-        for (int row = 0; row < ROWS; row++)
-            rows[row].v[i] = x[row];
-    }
-}
-
-template <bool INVERSE, bool FULL>
-__device__ __forceinline__ void run_kernel_chain(const l2k_cuda_z_ops &p, const l2k_cuda_z_op &op, int64_t thread,
-                                                 float)
-{
-    enum { ROWS = (INVERSE ? 4 : 2) + 2 * L2K_CHAIN_PAIRS };
-    vector<float> rows[ROWS];
-    load_rows<float, INVERSE, FULL>(p, op, thread, rows);
-#pragma unroll
-    for (int pair = 0; pair < L2K_CHAIN_PAIRS; pair++)
-        if (FULL || pair < op.pairs)
-            lift_w4_rows<INVERSE ? 6 : 4>(p, rows + 2 * pair);
-    store_rows<float, INVERSE, FULL, INVERSE ? 2 : 0, ROWS>(p, op, thread, rows);
-}
-
-template <bool INVERSE, bool FULL>
-__device__ __forceinline__ void run_kernel_chain(const l2k_cuda_z_ops &, const l2k_cuda_z_op &, int64_t, int32_t)
-{
-}
-
 /* Lone slices, scaling, and moves. */
 template <class S, bool INVERSE>
 __device__ __forceinline__ void run_single(const l2k_cuda_z_ops &p, const l2k_cuda_z_op &op, int64_t thread)
 {
-    typedef typename arithmetic<S>::type T;
+    typedef typename wavelet_of<S>::type W;
+    typedef typename W::T T;
     vector<S> rows[L2K_Z_ROWS];
     load_rows<S, INVERSE, false>(p, op, thread, rows);
 #pragma unroll
@@ -201,46 +192,35 @@ __device__ __forceinline__ void run_single(const l2k_cuda_z_ops &p, const l2k_cu
 #pragma unroll
         for (int i = 0; i < vector<S>::N; i++)
             if (row < op.rows)
-                rows[row].v[i] = (S)(op.kind == L2K_Z_LONE ? lone<INVERSE>((T)rows[row].v[i])
-                                                           : scaled((T)rows[row].v[i], op.factor));
+                rows[row].v[i] =
+                    (S)(op.kind == L2K_Z_LONE ? (INVERSE ? W::unlone((T)rows[row].v[i]) : W::lone((T)rows[row].v[i]))
+                                              : scaled((T)rows[row].v[i], op.factor));
     store_some<S, INVERSE>(p, op, thread, rows);
 }
 
-template <class S, bool INVERSE> __global__ void run_ops(const __grid_constant__ l2k_cuda_z_ops p)
+/* KERNEL: by a kernel's steps; those of reversible ones have no chains. */
+template <class S, bool INVERSE, bool KERNEL> __global__ void run_ops(const __grid_constant__ l2k_cuda_z_ops p)
 {
+    typedef typename std::conditional<KERNEL, w4_chain<INVERSE>, wavelet_chain<S, INVERSE>>::type chain;
+    const bool has_chains = !KERNEL || std::is_same<S, float>::value;
     const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (thread >= p.threads)
         return;
 #pragma unroll 1
     for (int i = 0; i < p.count; i++) {
         const l2k_cuda_z_op &op = p.of[i];
-        if (op.kind == L2K_Z_CHAIN && op.pairs == L2K_CHAIN_PAIRS)
-            run_chain<S, INVERSE, true>(p, op, thread);
-        else if (op.kind == L2K_Z_CHAIN)
-            run_chain<S, INVERSE, false>(p, op, thread);
-        else if (op.kind == L2K_Z_STEP)
-            run_step<S, INVERSE>(p, op, thread);
-        else
+        if (has_chains && op.kind == L2K_Z_CHAIN && op.pairs == L2K_CHAIN_PAIRS) {
+            run_chain<S, INVERSE, true, chain>(p, op, thread);
+        } else if (has_chains && op.kind == L2K_Z_CHAIN) {
+            run_chain<S, INVERSE, false, chain>(p, op, thread);
+        } else if (op.kind == (KERNEL ? L2K_Z_TAPS : L2K_Z_STEP)) {
+            if constexpr (KERNEL)
+                run_taps<S, INVERSE>(p, op, thread);
+            else
+                run_step<S, INVERSE>(p, op, thread);
+        } else {
             run_single<S, INVERSE>(p, op, thread);
-    }
-}
-
-template <class S, bool INVERSE> __global__ void run_kernel_ops(const __grid_constant__ l2k_cuda_z_ops p)
-{
-    const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (thread >= p.threads)
-        return;
-#pragma unroll 1
-    for (int i = 0; i < p.count; i++) {
-        const l2k_cuda_z_op &op = p.of[i];
-        if (op.kind == L2K_Z_CHAIN && op.pairs == L2K_CHAIN_PAIRS)
-            run_kernel_chain<INVERSE, true>(p, op, thread, S());
-        else if (op.kind == L2K_Z_CHAIN)
-            run_kernel_chain<INVERSE, false>(p, op, thread, S());
-        else if (op.kind == L2K_Z_TAPS)
-            run_taps<S, INVERSE>(p, op, thread);
-        else
-            run_single<S, INVERSE>(p, op, thread);
+        }
     }
 }
 
@@ -418,7 +398,7 @@ template <bool INVERSE> __device__ __forceinline__ void transform_components(flo
 template <class S, int COMPONENTS, bool STORE>
 __global__ void move_slices(const __grid_constant__ l2k_cuda_slice_parts p)
 {
-    typedef typename arithmetic<S>::type T;
+    typedef typename wavelet_of<S>::type::T T;
     enum { N = L2K_CUDA_ROW_BYTES / sizeof(S) };
     const l2k_cuda_slice_part &part = p.of[blockIdx.z];
     const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x) * N, count = min((int)N, p.width - x);
@@ -460,34 +440,20 @@ unsigned divide_up(int64_t a, int64_t b)
     return (unsigned)((a + b - 1) / b);
 }
 
-template <class S> int run_typed(const l2k_cuda_z_ops &p, bool inverse, void *stream)
+template <class S, bool KERNEL = false> int run_typed(const l2k_cuda_z_ops &p, bool inverse, void *stream)
 {
-    return launch(inverse ? run_ops<S, true> : run_ops<S, false>, dim3(divide_up(p.threads, THREADS)), dim3(THREADS), p,
-                  stream);
-}
-
-template <class S> int run_kernel(const l2k_cuda_z_ops &p, bool inverse, void *stream)
-{
-    return launch(inverse ? run_kernel_ops<S, true> : run_kernel_ops<S, false>, dim3(divide_up(p.threads, THREADS)),
+    return launch(inverse ? run_ops<S, true, KERNEL> : run_ops<S, false, KERNEL>, dim3(divide_up(p.threads, THREADS)),
                   dim3(THREADS), p, stream);
 }
 
-template <class S, bool STORE> int move_typed(const l2k_cuda_slice_parts &p, void *stream)
+template <class S> int move_typed(const l2k_cuda_slice_parts &p, bool inverse, void *stream)
 {
     const int across = THREADS / ROWS * L2K_CUDA_ROW_BYTES / (int)sizeof(S);
     const unsigned down = divide_up(p.height, ROWS);
     const dim3 grid(divide_up(p.width, across), down < 65535 ? down : 65535, (unsigned)p.count);
-    return launch(p.components == 3 ? move_slices<S, 3, STORE> : move_slices<S, 1, STORE>, grid,
-                  dim3(THREADS / ROWS, ROWS), p, stream);
-}
-
-template <bool STORE> int move_all(const l2k_cuda_slice_parts *parts, l2k_cuda_value value, void *stream)
-{
-    if (parts->count == 0 || parts->width == 0 || parts->height == 0)
-        return cudaSuccess;
-    return value == L2K_CUDA_INT16   ? move_typed<int16_t, STORE>(*parts, stream)
-           : value == L2K_CUDA_INT32 ? move_typed<int32_t, STORE>(*parts, stream)
-                                     : move_typed<float, STORE>(*parts, stream);
+    void (*const store)(l2k_cuda_slice_parts) = p.components == 3 ? move_slices<S, 3, true> : move_slices<S, 1, true>;
+    void (*const load)(l2k_cuda_slice_parts) = p.components == 3 ? move_slices<S, 3, false> : move_slices<S, 1, false>;
+    return launch(inverse ? store : load, grid, dim3(THREADS / ROWS, ROWS), p, stream);
 }
 
 } // namespace
@@ -497,19 +463,18 @@ extern "C" int l2k_cuda_z_run(const l2k_cuda_z_ops *ops, l2k_cuda_value value, b
     if (ops->count == 0 || ops->threads == 0)
         return cudaSuccess;
     if (ops->kernel)
-        return value == L2K_CUDA_INT32 ? run_kernel<int32_t>(*ops, inverse, stream)
-                                       : run_kernel<float>(*ops, inverse, stream);
+        return value == L2K_CUDA_INT32 ? run_typed<int32_t, true>(*ops, inverse, stream)
+                                       : run_typed<float, true>(*ops, inverse, stream);
     return value == L2K_CUDA_INT16   ? run_typed<int16_t>(*ops, inverse, stream)
            : value == L2K_CUDA_INT32 ? run_typed<int32_t>(*ops, inverse, stream)
                                      : run_typed<float>(*ops, inverse, stream);
 }
 
-extern "C" int l2k_cuda_slices_load(const l2k_cuda_slice_parts *parts, l2k_cuda_value value, void *stream)
+extern "C" int l2k_cuda_slices_move(const l2k_cuda_slice_parts *parts, l2k_cuda_value value, bool inverse, void *stream)
 {
-    return move_all<false>(parts, value, stream);
-}
-
-extern "C" int l2k_cuda_slices_store(const l2k_cuda_slice_parts *parts, l2k_cuda_value value, void *stream)
-{
-    return move_all<true>(parts, value, stream);
+    if (parts->count == 0 || parts->width == 0 || parts->height == 0)
+        return cudaSuccess;
+    return value == L2K_CUDA_INT16   ? move_typed<int16_t>(*parts, inverse, stream)
+           : value == L2K_CUDA_INT32 ? move_typed<int32_t>(*parts, inverse, stream)
+                                     : move_typed<float>(*parts, inverse, stream);
 }

@@ -67,8 +67,8 @@ typedef struct l2k_cuda_slice_parts {
 
 /* Enqueue on a stream (a cudaStream_t); the result is a cudaError_t. */
 int l2k_cuda_z_run(const l2k_cuda_z_ops *ops, l2k_cuda_value value, bool inverse, void *stream);
-int l2k_cuda_slices_load(const l2k_cuda_slice_parts *parts, l2k_cuda_value value, void *stream);
-int l2k_cuda_slices_store(const l2k_cuda_slice_parts *parts, l2k_cuda_value value, void *stream);
+/* Samples to values, inverse back. */
+int l2k_cuda_slices_move(const l2k_cuda_slice_parts *parts, l2k_cuda_value value, bool inverse, void *stream);
 
 #ifdef __cplusplus
 }

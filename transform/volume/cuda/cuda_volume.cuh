@@ -166,9 +166,8 @@ l2k_status l2k_cuda_samples_move(const l2k_volume *v, cudaStream_t stream);
  * by a common level shift: operations then load them from the planes, or store them there. */
 bool l2k_cuda_samples_are_values(const l2k_volume *v, const l2k_plane *planes);
 
-/* Copies the caller's samples in host memory to `raw`, and back. raw_planes are then those of `raw`. */
-l2k_status l2k_cuda_samples_upload(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes);
-l2k_status l2k_cuda_samples_download(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes);
+/* Copies the caller's samples in host memory to `raw`, inverse back. raw_planes are then those of `raw`. */
+l2k_status l2k_cuda_samples_cross(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes);
 
 /* Sets raw_planes to those of `raw` for samples like the caller's. */
 void l2k_cuda_samples_place(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes);

@@ -129,7 +129,7 @@ l2k_status get_in_host(l2k_volume *v, l2k_z_slice *slice, const l2k_plane *plane
     L2K_TRY(l2k_cuda_samples_add(v, slice, d->raw_planes, d->store));
     L2K_TRY(l2k_cuda_samples_move(v, d->store));
     L2K_TRY(hand_over(v, raw->used, d->store, d->down));
-    L2K_TRY(l2k_cuda_samples_download(v, raw, planes));
+    L2K_TRY(l2k_cuda_samples_cross(v, raw, planes));
     L2K_TRY(check(v, cudaEventRecord(raw->moved, d->down), "downloading a slice"));
     l2k_z_push(&v->stages[0].free, slice);
     const bool is_last = all_put(&v->stages[0]) && !v->stages[0].finished.first;
