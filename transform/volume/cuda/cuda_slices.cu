@@ -5,6 +5,7 @@
 
 #include <type_traits>
 
+#include "tiling/pixel/pixel_cuda.cuh"
 #include "transform/volume/cuda/cuda_lifting.cuh"
 
 namespace
@@ -237,37 +238,6 @@ __device__ __forceinline__ char *sample_at(const l2k_cuda_plane &plane, int x, i
     return plane.data + (int64_t)y * plane.row_stride + (int64_t)x * plane.sample_stride;
 }
 
-/* Removes a sample's level shift, and adds it. Float planes have none. */
-template <class P> __device__ __forceinline__ int32_t shift_down(const l2k_cuda_plane &plane, P sample, int32_t)
-{
-    return l2k_shift_down((int32_t)sample, plane.shift);
-}
-
-template <class P> __device__ __forceinline__ float shift_down(const l2k_cuda_plane &plane, P sample, float)
-{
-    return (float)l2k_shift_down((int32_t)sample, plane.shift);
-}
-
-__device__ __forceinline__ float shift_down(const l2k_cuda_plane &, float sample, float)
-{
-    return sample;
-}
-
-template <class P> __device__ __forceinline__ P shift_up(const l2k_cuda_plane &plane, int32_t value)
-{
-    return (P)l2k_shift_up(value, plane.shift);
-}
-
-template <class P> __device__ __forceinline__ P shift_up(const l2k_cuda_plane &plane, float value)
-{
-    return (P)l2k_shift_up(l2k_round_f32(value), plane.shift);
-}
-
-template <> __device__ __forceinline__ float shift_up<float>(const l2k_cuda_plane &, float value)
-{
-    return value;
-}
-
 /* Whether one or a few aligned accesses can take all N samples at `at`. */
 template <class P, int N> __device__ __forceinline__ bool is_packed(const char *at, int stride, int count)
 {
@@ -307,7 +277,7 @@ __device__ __forceinline__ void load_pixels(const l2k_cuda_plane &plane, const c
     const packed_samples<P, N> samples = load_packed<P, N>(at, plane.sample_stride, count);
 #pragma unroll
     for (int i = 0; i < N; i++)
-        v[i] = shift_down(plane, samples.v[i], (T)0);
+        l2k_value_of(samples.v[i], plane.shift, &v[i]);
 }
 
 template <class P, class T, int N>
@@ -316,7 +286,7 @@ __device__ __forceinline__ void store_pixels(const l2k_cuda_plane &plane, char *
     packed_samples<P, N> samples;
 #pragma unroll
     for (int i = 0; i < N; i++)
-        samples.v[i] = shift_up<P>(plane, v[i]);
+        samples.v[i] = l2k_sample_of(v[i], plane, (P *)0);
     store_packed(at, plane.sample_stride, count, samples);
 }
 
@@ -378,22 +348,6 @@ __device__ __forceinline__ void store_run(const l2k_cuda_plane &plane, int x, in
     }
 }
 
-template <bool INVERSE> __device__ __forceinline__ void transform_components(int32_t &a, int32_t &b, int32_t &c)
-{
-    if (INVERSE)
-        l2k_rct_inverse(&a, &b, &c);
-    else
-        l2k_rct_forward(&a, &b, &c);
-}
-
-template <bool INVERSE> __device__ __forceinline__ void transform_components(float &a, float &b, float &c)
-{
-    if (INVERSE)
-        l2k_ict_inverse(&a, &b, &c);
-    else
-        l2k_ict_forward(&a, &b, &c);
-}
-
 /* A thread takes N consecutive samples in each of its rows. */
 template <class S, int COMPONENTS, bool STORE>
 __global__ void move_slices(const __grid_constant__ l2k_cuda_slice_parts p)
@@ -414,7 +368,10 @@ __global__ void move_slices(const __grid_constant__ l2k_cuda_slice_parts p)
         if (COMPONENTS == 3)
 #pragma unroll
             for (int i = 0; i < N; i++)
-                transform_components<STORE>(v[0][i], v[COMPONENTS / 2][i], v[COMPONENTS - 1][i]);
+                if (STORE)
+                    l2k_join_inverse(&v[0][i], &v[COMPONENTS / 2][i], &v[COMPONENTS - 1][i]);
+                else
+                    l2k_join_forward(&v[0][i], &v[COMPONENTS / 2][i], &v[COMPONENTS - 1][i]);
 #pragma unroll
         for (int c = 0; c < COMPONENTS; c++)
             if (STORE)
