@@ -41,7 +41,7 @@ struct l2k_mq_unstuffer {
     {
         const bool any_ff = ((bytes & 0x7F7F7F7Fu) + 0x01010101u) & bytes & 0x80808080u;
         if (!any_ff && previous != 0xFF) {
-            bits = bits << 32 | l2k_mq_swap_bytes(bytes);
+            bits = bits << 32 | l2k_reverse_bytes(bytes);
             carries <<= 32;
             count += 32;
             previous = bytes >> 24;

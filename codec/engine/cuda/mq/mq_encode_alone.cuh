@@ -33,11 +33,7 @@ struct l2k_mq_chain {
 
     L2K_MEMBER l2k_shared context_of(uint32_t scaled) const
     {
-#ifdef __CUDA_ARCH__
         return (scaled & L2K_MQ_ALONE_MASK) | contexts;
-#else
-        return contexts + (scaled & L2K_MQ_ALONE_MASK);
-#endif
     }
 
     L2K_MEMBER void start(uint32_t first)
@@ -55,7 +51,6 @@ struct l2k_mq_chain {
         const l2k_shared next_context = context_of(next);
         const uint32_t loaded = l2k_load(next_context);
         uint32_t part, add, moved;
-#ifdef __CUDA_ARCH__
         asm("{\n\t.reg .pred less, is_qe;\n\t.reg .b32 differs;\n\t"
             "xor.b32 differs, %3, %4;\n\tand.b32 differs, differs, %9;\n\tsetp.ne.u32 less, differs, 0;\n\t"
             "setp.lt.xor.u32 is_qe, %6, %5, less;\n\t"
@@ -63,12 +58,6 @@ struct l2k_mq_chain {
             : "=r"(part), "=r"(add), "=r"(moved)
             : "r"(state), "r"(decision), "r"(qe), "r"(rest), "r"((uint32_t)then), "r"((uint32_t)(then >> 32)),
               "n"(1 << 10));
-#else
-        const bool less = ((state ^ decision) & L2K_MQ_ALONE_MPS) != 0, is_qe = (rest < qe) != less;
-        part = is_qe ? qe : rest;
-        add = is_qe ? 0 : qe;
-        moved = (uint32_t)(less ? then >> 32 : then);
-#endif
         const uint32_t same = (uint32_t)((int32_t)part >> 31), now = (state & same) | (moved & ~same);
         const uint32_t shift = l2k_leading_zeros(part);
         a = part << shift;
