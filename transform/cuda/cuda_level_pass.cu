@@ -43,7 +43,7 @@ static l2k_wavelet wavelet_of(const l2k_cuda_level_pass *pass)
     return l2k_wavelet_get(pass->wavelet)->is_float ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3;
 }
 
-static int run_pass(const l2k_cuda_level_pass *pass, bool forward, void *stream)
+extern "C" int l2k_cuda_run_pass(const l2k_cuda_level_pass *pass, bool forward, void *stream)
 {
     if (pass->x.end == pass->x.first || pass->y.end == pass->y.first)
         return cudaSuccess;
@@ -52,14 +52,4 @@ static int run_pass(const l2k_cuda_level_pass *pass, bool forward, void *stream)
         return (forward ? l2k_cuda_forward_##name : l2k_cuda_inverse_##name)(pass, stream);
     EACH_FORM(RUN)
     return cudaErrorInvalidValue;
-}
-
-extern "C" int l2k_cuda_forward_pass(const l2k_cuda_level_pass *pass, void *stream)
-{
-    return run_pass(pass, true, stream);
-}
-
-extern "C" int l2k_cuda_inverse_pass(const l2k_cuda_level_pass *pass, void *stream)
-{
-    return run_pass(pass, false, stream);
 }

@@ -52,9 +52,8 @@ typedef struct l2k_cuda_level_pass {
     int32_t strips, first_round, end_round, rounds_each, warm_up;
 } l2k_cuda_level_pass;
 
-/* Enqueue the level pass on a stream (a cudaStream_t); the result is a cudaError_t. */
-int l2k_cuda_forward_pass(const l2k_cuda_level_pass *pass, void *stream);
-int l2k_cuda_inverse_pass(const l2k_cuda_level_pass *pass, void *stream);
+/* Enqueues the level pass on a stream (a cudaStream_t); the result is a cudaError_t. */
+int l2k_cuda_run_pass(const l2k_cuda_level_pass *pass, bool forward, void *stream);
 
 #ifdef __cplusplus
 }

@@ -164,8 +164,7 @@ int launch_group(const level_run *run, component_range range, unsigned g, bool f
 {
     l2k_cuda_level_pass pass = pass_of(run, range.c, range.first, range.count, g, planes);
     pass.follows = follows;
-    return run->plan->spec.direction == L2K_FORWARD ? l2k_cuda_forward_pass(&pass, run->stream)
-                                                    : l2k_cuda_inverse_pass(&pass, run->stream);
+    return l2k_cuda_run_pass(&pass, run->plan->spec.direction == L2K_FORWARD, run->stream);
 }
 
 /* ---- Several deep levels in one launch ----------------------------------------------------------------------- */

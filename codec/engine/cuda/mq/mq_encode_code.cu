@@ -31,7 +31,8 @@ __global__ void __launch_bounds__(ORDER_THREADS) order_blocks(const l2k_mq_cuda_
 
 /* ---- Coding ---------------------------------------------------------------------------------------------------- */
 
-enum { CODE_WARPS = 1 << (L2K_MQ_CONTEXTS_APART - 7) };
+/* LANES of a warp have a block each. */
+enum { CODE_WARPS = 1 << (L2K_MQ_CONTEXTS_APART - 7), LANES = 16 };
 
 /* The warps of a CTA share a table of states, which has a copy for each lane in a bank of its own. */
 struct code_memory {
@@ -91,7 +92,7 @@ __device__ __forceinline__ void code_alone(const l2k_mq_cuda_encode &p, alone_me
     }
 }
 
-template <int LANES, bool STYLED>
+template <bool STYLED>
 __device__ __forceinline__ void code_crowd(const l2k_mq_cuda_encode &p, code_memory &memory, uint32_t first,
                                            uint32_t cta)
 {
@@ -116,27 +117,14 @@ __device__ __forceinline__ void code_crowd(const l2k_mq_cuda_encode &p, code_mem
 }
 
 /* The first CTAs have a block for two warps, the others one a lane. */
-template <int LANES, bool STYLED>
-__global__ void __launch_bounds__(32 * CODE_WARPS) code_lists(const l2k_mq_cuda_encode p)
+template <bool STYLED> __global__ void __launch_bounds__(32 * CODE_WARPS) code_lists(const l2k_mq_cuda_encode p)
 {
     __shared__ __align__(1024) cta_memory memory;
     const uint32_t alone = p.alone / ALONE_BLOCKS;
     if (!STYLED && blockIdx.x < alone)
         code_alone(p, memory.alone);
     else
-        code_crowd<LANES, STYLED>(p, memory.crowd, alone * ALONE_BLOCKS, blockIdx.x - alone);
-}
-
-template <int LANES> int launch_code(const l2k_mq_cuda_encode &p, void *stream)
-{
-    const uint32_t alone = p.alone / ALONE_BLOCKS, first = alone * ALONE_BLOCKS;
-    const uint32_t left = p.num_blocks > first ? p.num_blocks - first : 0;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(alone + (left + CODE_WARPS * LANES - 1) / (CODE_WARPS * LANES));
-    config.blockDim = dim3(32 * CODE_WARPS);
-    config.stream = (cudaStream_t)stream;
-    return p.styled ? cudaLaunchKernelEx(&config, code_lists<LANES, true>, p)
-                    : cudaLaunchKernelEx(&config, code_lists<LANES, false>, p);
+        code_crowd<STYLED>(p, memory.crowd, alone * ALONE_BLOCKS, blockIdx.x - alone);
 }
 
 /* ---- Ends ------------------------------------------------------------------------------------------------------ */
@@ -252,7 +240,13 @@ extern "C" int l2k_mq_cuda_launch_order(const l2k_mq_cuda_encode *p, void *strea
 
 extern "C" int l2k_mq_cuda_launch_code(const l2k_mq_cuda_encode *p, void *stream)
 {
-    return launch_code<16>(*p, stream);
+    const uint32_t alone = p->alone / ALONE_BLOCKS, first = alone * ALONE_BLOCKS;
+    const uint32_t left = p->num_blocks > first ? p->num_blocks - first : 0;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(alone + (left + CODE_WARPS * LANES - 1) / (CODE_WARPS * LANES));
+    config.blockDim = dim3(32 * CODE_WARPS);
+    config.stream = (cudaStream_t)stream;
+    return cudaLaunchKernelEx(&config, p->styled ? code_lists<true> : code_lists<false>, *p);
 }
 
 extern "C" int l2k_mq_cuda_launch_ends(const l2k_mq_cuda_encode *p, void *stream)
