@@ -190,7 +190,7 @@ size_t planar_row_bytes(const l2k_cuda_pixels *pixels)
     return ((size_t)pixels->width * l2k_sample_bytes(pixels->type) + 3) / 4 * 4;
 }
 
-/* Adjacent samples, and room for the planes. */
+/* Adjacent samples, so not interleaved ones, and room for the planes. */
 bool goes_planar(const l2k_cuda_pixels *pixels, const l2k_plane *planes)
 {
     const size_t plane = planar_row_bytes(pixels) * pixels->height;
@@ -306,7 +306,7 @@ extern "C" l2k_status l2k_cuda_upload_pixels(const l2k_context *context, const l
                                              const l2k_plane *planes, void *stream)
 {
     size_t used = 0;
-    if (!goes_directly(pixels, planes) && goes_planar(pixels, planes))
+    if (goes_planar(pixels, planes))
         return upload_planar(context, pixels, planes, (cudaStream_t)stream);
     return upload(context, pixels, planes, (cudaStream_t)stream, &used);
 }
@@ -315,7 +315,7 @@ extern "C" l2k_status l2k_cuda_download_pixels(const l2k_context *context, l2k_c
                                                const l2k_plane *planes, void *stream)
 {
     pixels->direct = goes_directly(pixels, planes);
-    pixels->separated = !pixels->direct && !l2k_cuda_is_packed(pixels, planes) && goes_planar(pixels, planes);
+    pixels->separated = goes_planar(pixels, planes);
     return pixels->separated ? download_planar(context, pixels, planes, (cudaStream_t)stream)
                              : download(context, pixels, planes, pixels->direct, (cudaStream_t)stream);
 }
