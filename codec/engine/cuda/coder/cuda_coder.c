@@ -113,11 +113,11 @@ static l2k_status divide(const l2k_context *context, cuda_coder *c, const l2k_bl
 
 /* ---- The table ----------------------------------------------------------------------------------------------- */
 
-/* Ends the batches of the kinds before `end`. */
-static l2k_status finish_kinds(cuda_coder *c, unsigned end)
+/* Ends the batches of the first `count` kinds. */
+static l2k_status finish_kinds(cuda_coder *c, unsigned count)
 {
     l2k_status first = L2K_OK;
-    for (unsigned kind = 0; kind < end; kind++) {
+    for (unsigned kind = 0; kind < count; kind++) {
         const l2k_status status = c->blocks[kind] ? finish_kind(c, kind) : L2K_OK;
         first = first == L2K_OK ? status : first;
     }
