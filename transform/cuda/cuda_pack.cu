@@ -144,10 +144,8 @@ extern "C" int l2k_cuda_pack(const l2k_cuda_pixels *pixels, const l2k_plane *pla
     if (to.width == 0 || to.height == 0)
         return cudaSuccess;
     const cudaLaunchConfig_t config = launch_for(to, from.in_words ? 4 : 1, stream);
-    if (bytes == 1)
-        return cudaLaunchKernelEx(&config, pack<uint8_t>, from, to);
-    return bytes == 2 ? cudaLaunchKernelEx(&config, pack<uint16_t>, from, to)
-                      : cudaLaunchKernelEx(&config, pack<uint32_t>, from, to);
+    const auto kernel = bytes == 1 ? pack<uint8_t> : bytes == 2 ? pack<uint16_t> : pack<uint32_t>;
+    return cudaLaunchKernelEx(&config, kernel, from, to);
 }
 
 extern "C" int l2k_cuda_separate(const l2k_cuda_pixels *pixels, size_t row_bytes, void *stream)
@@ -159,8 +157,6 @@ extern "C" int l2k_cuda_separate(const l2k_cuda_pixels *pixels, size_t row_bytes
         to.data[k] = (uint8_t *)pixels->planar[k];
     const size_t bytes = l2k_sample_bytes(pixels->type);
     const cudaLaunchConfig_t config = launch_for(from, bytes == 1 ? 4 : 1, stream);
-    if (bytes == 1)
-        return cudaLaunchKernelEx(&config, separate<uint8_t>, from, to);
-    return bytes == 2 ? cudaLaunchKernelEx(&config, separate<uint16_t>, from, to)
-                      : cudaLaunchKernelEx(&config, separate<uint32_t>, from, to);
+    const auto kernel = bytes == 1 ? separate<uint8_t> : bytes == 2 ? separate<uint16_t> : separate<uint32_t>;
+    return cudaLaunchKernelEx(&config, kernel, from, to);
 }

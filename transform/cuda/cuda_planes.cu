@@ -114,16 +114,8 @@ extern "C" l2k_status l2k_cuda_planes_copy(const l2k_context *context, const l2k
         copy_rows<<<blocks_for(height), THREADS, 0, s>>>(out, in, (uint32_t)(width * bytes), height);
         return l2k_cuda_check(context, cudaGetLastError(), "copying samples");
     }
-    switch (bytes) {
-    case 1:
-        copy_samples<int8_t><<<blocks_for(height), THREADS, 0, s>>>(out, in, width, height);
-        break;
-    case 2:
-        copy_samples<int16_t><<<blocks_for(height), THREADS, 0, s>>>(out, in, width, height);
-        break;
-    default:
-        copy_samples<int32_t><<<blocks_for(height), THREADS, 0, s>>>(out, in, width, height);
-    }
+    const auto copy = bytes == 1 ? copy_samples<int8_t> : bytes == 2 ? copy_samples<int16_t> : copy_samples<int32_t>;
+    copy<<<blocks_for(height), THREADS, 0, s>>>(out, in, width, height);
     return l2k_cuda_check(context, cudaGetLastError(), "copying samples");
 }
 

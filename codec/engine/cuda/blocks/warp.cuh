@@ -86,6 +86,18 @@ template <class Sum> __device__ __forceinline__ Sum l2k_cta_sum_before(Sum *sums
     return here - own + (warp ? sums[warp - 1] : 0);
 }
 
+/* Enqueues a kernel of `ctas` times `threads` threads on a stream (a cudaStream_t). */
+template <typename... Parameters>
+static inline int l2k_launch_ctas(void (*kernel)(Parameters...), uint32_t ctas, unsigned threads, void *stream,
+                                  const Parameters &...p)
+{
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(ctas);
+    config.blockDim = dim3(threads);
+    config.stream = (cudaStream_t)stream;
+    return cudaLaunchKernelEx(&config, kernel, p...);
+}
+
 /* ---- Bytes of fewer bits (7.1 of T.814) ------------------------------------------------------------------------ */
 
 /* The two kinds of HT streams: read from the first byte on, where the byte after 0xFF has seven bits (MagSgn, MEL,

@@ -242,11 +242,8 @@ extern "C" int l2k_mq_cuda_launch_code(const l2k_mq_cuda_encode *p, void *stream
 {
     const uint32_t alone = p->alone / ALONE_BLOCKS, first = alone * ALONE_BLOCKS;
     const uint32_t left = p->num_blocks > first ? p->num_blocks - first : 0;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(alone + (left + CODE_WARPS * LANES - 1) / (CODE_WARPS * LANES));
-    config.blockDim = dim3(32 * CODE_WARPS);
-    config.stream = (cudaStream_t)stream;
-    return cudaLaunchKernelEx(&config, p->styled ? code_lists<true> : code_lists<false>, *p);
+    const uint32_t ctas = alone + (left + CODE_WARPS * LANES - 1) / (CODE_WARPS * LANES);
+    return l2k_launch_ctas(p->styled ? code_lists<true> : code_lists<false>, ctas, 32 * CODE_WARPS, stream, *p);
 }
 
 extern "C" int l2k_mq_cuda_launch_ends(const l2k_mq_cuda_encode *p, void *stream)

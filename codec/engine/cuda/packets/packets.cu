@@ -390,26 +390,16 @@ __global__ void __launch_bounds__(GATHER_THREADS) gather(const l2k_cuda_packet_r
     copy_bytes(to, reinterpret_cast<const uint32_t *>(p.coded.code) + block.at, block.bytes, threadIdx.x & 31, 32);
 }
 
-int launch(void (*kernel)(l2k_cuda_packet_run), const l2k_cuda_packet_run *run, uint32_t ctas, unsigned threads,
-           void *stream)
-{
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(ctas);
-    config.blockDim = dim3(threads);
-    config.stream = (cudaStream_t)stream;
-    return cudaLaunchKernelEx(&config, kernel, *run);
-}
-
 } // namespace
 
 extern "C" int l2k_cuda_launch_headers(const l2k_cuda_packet_run *run, void *stream)
 {
     const unsigned threads = run->many_blocks ? MOST_THREADS : FEW_THREADS;
-    return launch(make_headers, run, run->num_packets, threads, stream);
+    return l2k_launch_ctas(make_headers, run->num_packets, threads, stream, *run);
 }
 
 extern "C" int l2k_cuda_launch_gather(const l2k_cuda_packet_run *run, void *stream)
 {
     const uint32_t blocks = (run->num_blocks + GATHER_THREADS / 32 - 1) / (GATHER_THREADS / 32);
-    return launch(gather, run, run->num_packets + blocks, GATHER_THREADS, stream);
+    return l2k_launch_ctas(gather, run->num_packets + blocks, GATHER_THREADS, stream, *run);
 }

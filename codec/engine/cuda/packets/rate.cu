@@ -1,6 +1,6 @@
 /* Hulls of code-blocks on a device, and their sums by slope (J.14), a thread per block. The arithmetic of
  * codec/packets/hull.h makes slopes equal the CPU's. */
-#include <cuda_runtime.h>
+#include "codec/engine/cuda/blocks/warp.cuh"
 
 extern "C" {
 #include "codec/engine/cuda/packets/cuda_rate.h"
@@ -84,29 +84,24 @@ __global__ void __launch_bounds__(THREADS) cut_blocks(const l2k_cuda_rate_run p,
     p.cut[number] = l2k_cut_block(block, p.coded.pass_ends, count ? passes[count - 1] : 0);
 }
 
-template <typename... Arguments>
-int launch(void (*kernel)(Arguments...), uint32_t num_blocks, void *stream, const Arguments &...arguments)
+uint32_t ctas_of(const l2k_cuda_rate_run *run)
 {
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3((num_blocks + THREADS - 1) / THREADS);
-    config.blockDim = dim3(THREADS);
-    config.stream = (cudaStream_t)stream;
-    return cudaLaunchKernelEx(&config, kernel, arguments...);
+    return (run->num_blocks + THREADS - 1) / THREADS;
 }
 
 } // namespace
 
 extern "C" int l2k_cuda_launch_hulls(const l2k_cuda_rate_run *run, void *stream)
 {
-    return launch(find_hulls, run->num_blocks, stream, *run);
+    return l2k_launch_ctas(find_hulls, ctas_of(run), THREADS, stream, *run);
 }
 
 extern "C" int l2k_cuda_launch_load(const l2k_cuda_rate_run *run, uint32_t bin, void *stream)
 {
-    return launch(load_bin, run->num_blocks, stream, *run, bin);
+    return l2k_launch_ctas(load_bin, ctas_of(run), THREADS, stream, *run, bin);
 }
 
 extern "C" int l2k_cuda_launch_cut(const l2k_cuda_rate_run *run, const l2k_slope_end *end, void *stream)
 {
-    return launch(cut_blocks, run->num_blocks, stream, *run, *end);
+    return l2k_launch_ctas(cut_blocks, ctas_of(run), THREADS, stream, *run, *end);
 }
