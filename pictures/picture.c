@@ -12,7 +12,7 @@
 
 bool cli_picture_create(cli_picture *picture, uint32_t count, const char *name)
 {
-    memset(picture, 0, sizeof *picture);
+    *picture = (cli_picture){.metadata = picture->metadata};
     picture->components = calloc(count, sizeof *picture->components);
     picture->planes = calloc(count, sizeof *picture->planes);
     picture->rows = calloc(count, sizeof *picture->rows);
@@ -53,15 +53,15 @@ void cli_picture_free(cli_picture *picture)
     memset(picture, 0, sizeof *picture);
 }
 
-bool cli_picture_count(const cli_picture *picture, uint64_t *samples, const char *name)
+bool cli_picture_allowed(const cli_picture *picture, const char *name)
 {
-    *samples = 0;
+    uint64_t samples = 0;
     for (uint32_t c = 0; c < picture->image.num_components; c++) {
         /* At most 2^64 - 2^33 + 1, so no overflow; the sum is checked before it can overflow. */
         uint64_t more = (uint64_t)picture->components[c].width * picture->components[c].height;
         if (!cli_pixels_allowed(picture->components[c].width, picture->components[c].height, name))
             return false;
-        if (more > CLI_MAX_SAMPLES || (*samples += more) > CLI_MAX_SAMPLES || *samples > SIZE_MAX / 4)
+        if (more > CLI_MAX_SAMPLES || (samples += more) > CLI_MAX_SAMPLES || samples > SIZE_MAX / 4)
             return cli_error(name, "%u x %u x %u: more than 2^36 samples", picture->components->width,
                              picture->components->height, picture->image.num_components);
     }

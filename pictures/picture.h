@@ -36,15 +36,14 @@ typedef struct cli_picture {
 } cli_picture;
 
 /* Creates a picture of `count` unsigned colour components, without a place on the reference grid and without samples.
- * `name` is for messages. */
+ * Only its metadata, zero or a reader's, stay. `name` is for messages. */
 bool cli_picture_create(cli_picture *picture, uint32_t count, const char *name);
 
 /* The same from a decoder's description. The ICC profile remains the decoder's. */
 bool cli_picture_adopt(cli_picture *picture, const l2k_image *image, const char *name);
 
-/* Counts the samples of all components. More than CLI_MAX_SAMPLES, or more than the user allows, is reported and gives
- * false. */
-bool cli_picture_count(const cli_picture *picture, uint64_t *samples, const char *name);
+/* False with a report where the components have more than CLI_MAX_SAMPLES together, or than the user allows. */
+bool cli_picture_allowed(const cli_picture *picture, const char *name);
 
 uint64_t cli_picture_samples(const cli_picture *picture);
 

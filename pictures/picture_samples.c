@@ -126,8 +126,7 @@ static bool allocate_planar(cli_picture *picture)
 
 static bool allocate(cli_picture *picture, cli_layout layout, const char *name)
 {
-    uint64_t samples;
-    if (!cli_picture_count(picture, &samples, name) || !cli_memory_allowed(cli_picture_bytes(picture), name))
+    if (!cli_picture_allowed(picture, name) || !cli_memory_allowed(cli_picture_bytes(picture), name))
         return false;
     if (layout == CLI_INTERLEAVED ? allocate_interleaved(picture) : allocate_planar(picture))
         return true;

@@ -71,28 +71,26 @@ static bool unknown(const cli_input *input)
 static bool open_kind(cli_reader *reader, const cli_reader_kind *kind)
 {
     cli_input_time_starts(&reader->input);
-    reader->kind = kind;
-    if (kind->open(reader)) {
-        cli_input_time_stops(&reader->input);
-        return true;
+    reader->state = kind->state_bytes ? calloc(1, kind->state_bytes) : NULL;
+    if (kind->state_bytes && !reader->state) {
+        cli_error(reader->name, "out of memory");
+    } else {
+        reader->kind = kind;
+        if (kind->open(reader)) {
+            cli_input_time_stops(&reader->input);
+            return true;
+        }
     }
     cli_reader_close(reader);
     return false;
 }
 
-static bool open_input(cli_reader *reader, const cli_input *input, const cli_raw *raw, bool quiet, unsigned page,
-                       bool indexed)
+bool cli_reader_open_input(cli_reader *reader, const cli_input *input, const cli_read_options *options)
 {
-    memset(reader, 0, sizeof *reader);
-    reader->input = *input;
-    reader->path = reader->name = input->name;
-    reader->raw = raw;
-    reader->quiet = quiet;
-    reader->page = page;
-    reader->indexed = indexed;
-    const cli_reader_kind *kind = raw ? &cli_raw_reader : kind_by_content(input);
-    if (kind && page > 1 && kind != &cli_tiff_reader && kind != &cli_y4m_reader)
-        cli_error(input->name, "there is no page %u", page);
+    const cli_reader_kind *kind = options->raw ? &cli_raw_reader : kind_by_content(input);
+    *reader = (cli_reader){.input = *input, .name = input->name, .options = *options};
+    if (kind && options->page > 1 && kind != &cli_tiff_reader && kind != &cli_y4m_reader)
+        cli_error(input->name, "there is no page %u", options->page);
     else if (kind)
         return open_kind(reader, kind);
     else
@@ -101,16 +99,13 @@ static bool open_input(cli_reader *reader, const cli_input *input, const cli_raw
     return false;
 }
 
-bool cli_reader_open_input(cli_reader *reader, const cli_input *input, const cli_raw *raw, bool quiet)
-{
-    return open_input(reader, input, raw, quiet, 0, false);
-}
-
-bool cli_reader_open_page(cli_reader *reader, const char *path, unsigned page, bool quiet)
+bool cli_reader_open(cli_reader *reader, const char *path, const cli_read_options *options)
 {
     cli_input input;
-    memset(reader, 0, sizeof *reader);
-    return cli_input_open(&input, path) && open_input(reader, &input, NULL, quiet, page, false);
+    *reader = (cli_reader){.name = path, .options = *options};
+    if (options->raw || options->page || !cli_is_plane_set(path))
+        return cli_input_open(&input, path) && cli_reader_open_input(reader, &input, options);
+    return open_kind(reader, &cli_planes_reader);
 }
 
 bool cli_reader_pages(const char *path, unsigned *count)
@@ -118,31 +113,12 @@ bool cli_reader_pages(const char *path, unsigned *count)
     cli_reader reader;
     bool more = true;
     for (*count = 0; more; ++*count) {
-        if (!cli_reader_open_page(&reader, path, *count + 1, true))
+        if (!cli_reader_open(&reader, path, &(cli_read_options){.page = *count + 1, .quiet = true}))
             return false;
         more = reader.more_pages;
         cli_reader_close(&reader);
     }
     return true;
-}
-
-bool cli_reader_open_indexed(cli_reader *reader, const char *path, bool quiet)
-{
-    cli_input input;
-    if (cli_is_plane_set(path))
-        return cli_reader_open(reader, path, NULL, quiet);
-    memset(reader, 0, sizeof *reader);
-    return cli_input_open(&input, path) && open_input(reader, &input, NULL, quiet, 0, true);
-}
-
-bool cli_reader_open(cli_reader *reader, const char *path, const cli_raw *raw, bool quiet)
-{
-    cli_input input;
-    memset(reader, 0, sizeof *reader);
-    if (raw || !cli_is_plane_set(path))
-        return cli_input_open(&input, path) && cli_reader_open_input(reader, &input, raw, quiet);
-    reader->path = reader->name = path;
-    return open_kind(reader, &cli_planes_reader);
 }
 
 bool cli_reader_set_precision(cli_reader *reader, uint32_t bits, bool keeps_values)
@@ -195,6 +171,11 @@ bool cli_reader_in_time(const cli_reader *reader)
     return !cli_is_late(reader->input.deadline) || cli_time_is_up(reader->name);
 }
 
+bool cli_reader_keep(cli_reader *reader, cli_metadata_kind kind, const void *data, size_t bytes)
+{
+    return cli_metadata_keep(&reader->picture.metadata, kind, data, bytes, reader->options.quiet, reader->name);
+}
+
 bool cli_reader_at_end(const cli_reader *reader)
 {
     const cli_picture *picture = &reader->picture;
@@ -209,6 +190,8 @@ void cli_reader_close(cli_reader *reader)
     if (reader->kind && reader->kind->close)
         reader->kind->close(reader);
     reader->kind = NULL;
+    free(reader->state);
+    reader->state = NULL;
     cli_input_close(&reader->input);
     cli_picture_free(&reader->picture);
     free(reader->precisions);

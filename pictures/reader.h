@@ -12,6 +12,13 @@ typedef struct cli_raw {
     bool is_signed, big_endian, interleaved;
 } cli_raw;
 
+typedef struct cli_read_options {
+    const cli_raw *raw; /* the description of a file without a header, which outlives the reader; or NULL */
+    unsigned page;      /* of a TIFF or Y4M file, from 1 on; 0: the first, with a warning about others */
+    bool indexed;       /* of a PNG file with a palette: the picture has indices, and the palette */
+    bool quiet;
+} cli_read_options;
+
 typedef struct cli_reader cli_reader;
 
 /* The functions of a format. All report their errors. */
@@ -21,18 +28,15 @@ typedef struct cli_reader_kind {
     bool (*open)(cli_reader *reader);
     /* Fills the planes with picture.rows, which directly follow the previous ones. */
     bool (*read)(cli_reader *reader);
-    /* Frees reader->state; also called after a failed `open`. NULL where there is none. */
+    /* Releases what reader->state refers to; also called after a failed `open`. NULL where there is nothing. */
     void (*close)(cli_reader *reader);
+    size_t state_bytes; /* of reader->state, which is zero before `open` */
 } cli_reader_kind;
 
 struct cli_reader {
     cli_input input;  /* only the deadline is used for numbered planes */
-    const char *name; /* for messages */
-    const char *path;
-    const cli_raw *raw; /* the description for a file without a header, or NULL */
-    bool quiet;
-    bool indexed;        /* of a PNG file with a palette: the picture has indices, and the palette */
-    unsigned page;       /* of a TIFF or Y4M file, from 1 on; 0: the first, with a warning about others */
+    const char *name; /* for messages; the path of numbered planes */
+    cli_read_options options;
     bool more_pages;     /* another page follows this one */
     uint32_t precision;  /* of samples after reading; 0: that of the file */
     bool keeps_values;   /* instead of scaling them */
@@ -40,24 +44,18 @@ struct cli_reader {
     const cli_reader_kind *kind;
     cli_picture picture;
     cli_layout layout;
-    void *state; /* private to the kind */
+    void *state; /* private to the kind; owned */
 };
 
-/* Opens `path`, "-", or the numbered planes NAME_0.pgx, NAME_1.pgx, ... where NAME.pgx itself does not exist. With
- * `raw`, which must outlive the reader, the file has no header; otherwise its content determines the format. */
-bool cli_reader_open(cli_reader *reader, const char *path, const cli_raw *raw, bool quiet);
-
-/* The same with the palette that a PNG file has. */
-bool cli_reader_open_indexed(cli_reader *reader, const char *path, bool quiet);
+/* Opens `path`, "-", or the numbered planes NAME_0.pgx, NAME_1.pgx, ... where NAME.pgx itself does not exist. Without
+ * `raw`, the content determines the format. A file that is neither TIFF nor Y4M has page 1 alone. */
+bool cli_reader_open(cli_reader *reader, const char *path, const cli_read_options *options);
 
 /* The same from an open input, whose ownership passes to the reader. */
-bool cli_reader_open_input(cli_reader *reader, const cli_input *input, const cli_raw *raw, bool quiet);
+bool cli_reader_open_input(cli_reader *reader, const cli_input *input, const cli_read_options *options);
 
-/* The same for a page of a TIFF file or a frame of a Y4M file, from 1 on; of another file, for page 1 alone. Overviews
- * and masks in a TIFF file are no pages. */
-bool cli_reader_open_page(cli_reader *reader, const char *path, unsigned page, bool quiet);
-
-/* Counts them by their headers. False after a report of one that cannot be read: `count` is that of those before it. */
+/* Counts the pages by their headers; overviews and masks in a TIFF file are none. False after a report of one that
+ * cannot be read: `count` is that of those before it. */
 bool cli_reader_pages(const char *path, unsigned *count);
 
 /* From now on samples get this precision, which the picture then states: scaled, or with their values, which must fit.
@@ -82,6 +80,9 @@ bool cli_reader_rows(cli_reader *reader, uint32_t y0, uint32_t y1);
 /* For readers, between rows: a small file can take long to decompress. False, with a report, when the time of --timeout
  * is up. */
 bool cli_reader_in_time(const cli_reader *reader);
+
+/* For readers: cli_metadata_keep for the picture. */
+bool cli_reader_keep(cli_reader *reader, cli_metadata_kind kind, const void *data, size_t bytes);
 
 /* Have all rows been requested? */
 bool cli_reader_at_end(const cli_reader *reader);

@@ -27,8 +27,9 @@ static const cli_writer_kind *kind_of(cli_format format)
 
 static void release(cli_writer *writer)
 {
-    if (writer->kind->close)
+    if (writer->kind->close && writer->state)
         writer->kind->close(writer);
+    free(writer->state);
     free(writer->rows);
     if (writer->options.film)
         writer->options.film->output = writer->output;
@@ -48,12 +49,14 @@ static bool fail(cli_writer *writer)
 /* Rows can be short and numerous: writing them in blocks costs less than one by one. */
 enum { BLOCK_BYTES = 1 << 16 };
 
-static bool allocate_rows(cli_writer *writer)
+static bool allocate(cli_writer *writer)
 {
+    const size_t state = writer->kind->state_bytes;
     const size_t bytes = writer->view ? cli_view_row_bytes(writer->view) : 1;
     writer->rows_at_a_time = bytes < BLOCK_BYTES ? (uint32_t)(BLOCK_BYTES / bytes) : 1;
     writer->rows = malloc(writer->rows_at_a_time * bytes);
-    return writer->rows || cli_error(writer->name, "out of memory");
+    writer->state = state ? calloc(1, state) : NULL;
+    return (writer->rows && (writer->state || !state)) || cli_error(writer->name, "out of memory");
 }
 
 bool cli_writer_open(cli_writer *writer, const char *path, cli_format format, const cli_picture *picture,
@@ -73,7 +76,7 @@ bool cli_writer_open(cli_writer *writer, const char *path, cli_format format, co
             return false;
         writer->name = writer->output.name;
     }
-    return (allocate_rows(writer) && (!writer->kind->open || writer->kind->open(writer))) || fail(writer);
+    return (allocate(writer) && (!writer->kind->open || writer->kind->open(writer))) || fail(writer);
 }
 
 bool cli_writer_rows(cli_writer *writer, uint32_t end)

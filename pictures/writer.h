@@ -35,7 +35,8 @@ typedef struct cli_writer_kind {
     bool (*rows)(cli_writer *writer, uint8_t *bytes, uint32_t count);
     bool (*planes)(cli_writer *writer); /* instead of `rows`: writes the picture's rows that are in memory */
     bool (*finish)(cli_writer *writer); /* writes what follows the last row */
-    void (*close)(cli_writer *writer);  /* frees `state`; also called after a failed `open` */
+    void (*close)(cli_writer *writer);  /* releases what `state` refers to; also called after a failed `open` */
+    size_t state_bytes;                 /* of `state`, which is zero before `open` */
 } cli_writer_kind;
 
 struct cli_writer {
@@ -51,7 +52,7 @@ struct cli_writer {
     uint8_t *rows;
     uint32_t rows_at_a_time;
     const cli_writer_kind *kind;
-    void *state; /* private to the kind */
+    void *state; /* private to the kind; owned */
 };
 
 /* Picture and view must have passed cli_format_check and must outlive the writer. The view is NULL for a format of

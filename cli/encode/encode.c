@@ -80,11 +80,11 @@ static void guess_colour(cli_picture *picture)
 
 static bool open_reader(cli_reader *reader, const cli_task *task, const cli_options *options, bool quiet)
 {
-    const cli_raw *raw = options->has_raw ? &options->raw : NULL;
-    const bool open = options->palette ? cli_reader_open_indexed(reader, task->input, quiet)
-                      : task->page     ? cli_reader_open_page(reader, task->input, task->page, quiet)
-                                       : cli_reader_open(reader, task->input, raw, quiet);
-    if (!open ||
+    const cli_read_options how = {.raw = options->has_raw ? &options->raw : NULL,
+                                  .page = task->page,
+                                  .indexed = options->palette,
+                                  .quiet = quiet};
+    if (!cli_reader_open(reader, task->input, &how) ||
         (options->precision.given &&
          !cli_reader_set_precision(reader, (uint32_t)options->precision.value, options->keeps_values)) ||
         !cli_picture_place(&reader->picture, options->x0, options->y0, reader->name))

@@ -30,19 +30,20 @@ static bool read_other(cli_any_file *file, cli_reader *reader, bool opened)
 
 bool cli_any_file_open(cli_any_file *file, const char *path, bool quiet)
 {
+    const cli_read_options how = {.quiet = quiet};
     cli_input input;
     cli_reader reader;
     memset(file, 0, sizeof *file);
     file->quiet = quiet;
     file->name = strcmp(path, "-") == 0 ? "standard input" : path;
     if (cli_is_plane_set(path))
-        return read_other(file, &reader, cli_reader_open(&reader, path, NULL, quiet));
+        return read_other(file, &reader, cli_reader_open(&reader, path, &how));
     if (!cli_input_open(&input, path))
         return false;
     if (is_jpeg2000(&input))
         return open_jpeg2000(file, &input);
     if (cli_reader_knows(&input))
-        return read_other(file, &reader, cli_reader_open_input(&reader, &input, NULL, quiet));
+        return read_other(file, &reader, cli_reader_open_input(&reader, &input, &how));
     cli_input_close(&input);
     return cli_error(file->name, "neither JPEG 2000 nor a PNG, JPEG, TIFF, PNM, PAM, PGX or Y4M file");
 }

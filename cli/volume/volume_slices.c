@@ -19,8 +19,9 @@ static bool has_pages(const char *path)
 
 static bool read_page(cli_slices *s, const char *path, bool *more)
 {
+    const cli_read_options how = {.page = s->next + 1, .quiet = true};
     cli_reader reader;
-    bool done = cli_reader_open_page(&reader, path, s->next + 1, true) && cli_reader_all(&reader);
+    bool done = cli_reader_open(&reader, path, &how) && cli_reader_all(&reader);
     *more = done && reader.more_pages;
     return cli_reader_finish(&reader, done, &s->picture);
 }

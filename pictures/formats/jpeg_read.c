@@ -58,7 +58,7 @@ static void on_message(j_common_ptr jpeg, int level)
 {
     jpeg_job *job = job_of(jpeg);
     char text[JMSG_LENGTH_MAX];
-    if (level >= 0 || job->warned || job->reader->quiet)
+    if (level >= 0 || job->warned || job->reader->options.quiet)
         return;
     jpeg->err->format_message(jpeg, text);
     cli_warning(job->reader->name, "JPEG: %s", text);
@@ -110,23 +110,18 @@ static void skip(j_decompress_ptr jpeg, long bytes)
 
 static bool take_iptc(jpeg_job *job, const uint8_t *at, const uint8_t *end)
 {
-    return !cli_metadata_find_iptc(&at, &end) ||
-           cli_metadata_keep(&job->reader->picture.metadata, CLI_IPTC, at, (size_t)(end - at), job->reader->quiet,
-                             job->reader->name);
+    return !cli_metadata_find_iptc(&at, &end) || cli_reader_keep(job->reader, CLI_IPTC, at, (size_t)(end - at));
 }
 
 static bool take_metadata(jpeg_job *job)
 {
     static const char xmp[] = "http://ns.adobe.com/xap/1.0/", resources[] = "Photoshop 3.0"; /* each with its 0 */
-    cli_reader *reader = job->reader;
     bool done = true;
     for (jpeg_saved_marker_ptr m = job->jpeg.marker_list; done && m; m = m->next) {
         if (m->marker == JPEG_APP0 + 1 && cli_metadata_has_signature(m->data, m->data_length))
-            done = cli_metadata_keep(&reader->picture.metadata, CLI_EXIF, m->data, m->data_length, reader->quiet,
-                                     reader->name);
+            done = cli_reader_keep(job->reader, CLI_EXIF, m->data, m->data_length);
         else if (m->marker == JPEG_APP0 + 1 && m->data_length > sizeof xmp && memcmp(m->data, xmp, sizeof xmp) == 0)
-            done = cli_metadata_keep(&reader->picture.metadata, CLI_XMP, m->data + sizeof xmp,
-                                     m->data_length - sizeof xmp, reader->quiet, reader->name);
+            done = cli_reader_keep(job->reader, CLI_XMP, m->data + sizeof xmp, m->data_length - sizeof xmp);
         else if (m->marker == JPEG_APP0 + 13 && m->data_length > sizeof resources &&
                  memcmp(m->data, resources, sizeof resources) == 0)
             done = take_iptc(job, m->data + sizeof resources, m->data + m->data_length);
@@ -184,11 +179,10 @@ static bool check_size(jpeg_job *job)
     cli_reader *reader = job->reader;
     const struct jpeg_decompress_struct *jpeg = &job->jpeg;
     const uint64_t area = (uint64_t)jpeg->image_width * jpeg->image_height;
-    uint64_t samples;
     reader->picture.held = sizeof *job + (uint64_t)jpeg->image_width * 64 * (uint64_t)jpeg->num_components;
     if (jpeg_has_multiple_scans(&job->jpeg))
         reader->picture.held += area * (uint64_t)jpeg->num_components * sizeof(JCOEF);
-    return cli_picture_count(&reader->picture, &samples, reader->name) &&
+    return cli_picture_allowed(&reader->picture, reader->name) &&
            cli_input_holds(&reader->input, area / (DCTSIZE2 * 8) / (jpeg->arith_code ? 1024 : 1)) &&
            cli_memory_allowed(reader->picture.held, reader->name);
 }
@@ -222,11 +216,8 @@ static bool start(jpeg_job *job)
 
 static bool open_jpeg(cli_reader *reader)
 {
-    jpeg_job *job = calloc(1, sizeof *job);
+    jpeg_job *job = reader->state;
     reader->layout = CLI_INTERLEAVED;
-    reader->state = job;
-    if (!job)
-        return cli_error(reader->name, "out of memory");
     job->reader = reader;
     job->jpeg.err = jpeg_std_error(&job->errors);
     job->jpeg.client_data = job;
@@ -243,10 +234,7 @@ static bool open_jpeg(cli_reader *reader)
 
 static void close_jpeg(cli_reader *reader)
 {
-    jpeg_job *job = reader->state;
-    if (job)
-        jpeg_destroy_decompress(&job->jpeg);
-    free(job);
+    jpeg_destroy_decompress(&((jpeg_job *)reader->state)->jpeg);
 }
 
 static bool read_jpeg(cli_reader *reader)
@@ -267,6 +255,6 @@ static bool read_jpeg(cli_reader *reader)
     return true;
 }
 
-const cli_reader_kind cli_jpeg_reader = {open_jpeg, read_jpeg, close_jpeg};
+const cli_reader_kind cli_jpeg_reader = {open_jpeg, read_jpeg, close_jpeg, sizeof(jpeg_job)};
 
 #endif

@@ -89,13 +89,12 @@ static size_t row_bytes(const pgx_header *header)
 /* Describes component c from the header. */
 static bool describe(cli_reader *reader, uint32_t c, const cli_input *input, const pgx_header *header)
 {
-    uint64_t samples;
     l2k_component *component = &reader->picture.components[c];
     component->width = header->width;
     component->height = header->height;
     component->precision = header->words.precision;
     component->is_signed = header->words.is_signed;
-    return cli_picture_count(&reader->picture, &samples, input->name) &&
+    return cli_picture_allowed(&reader->picture, input->name) &&
            cli_input_holds(input, header->bytes + (uint64_t)row_bytes(header) * header->height);
 }
 
@@ -107,27 +106,11 @@ static bool read_rows(cli_reader *reader, uint32_t c, cli_input *input, const pg
            cli_words_to_samples(&header->words, data, samples, input->name);
 }
 
-static void close_pgx(cli_reader *reader)
-{
-    free(reader->state);
-}
-
-/* Allocates the headers of `count` planes and a picture of as many components. */
-static pgx_header *create(cli_reader *reader, uint32_t count)
-{
-    reader->layout = CLI_PLANAR;
-    reader->state = calloc(count, sizeof(pgx_header));
-    if (!reader->state) {
-        cli_error(reader->name, "out of memory");
-        return NULL;
-    }
-    return cli_picture_create(&reader->picture, count, reader->name) ? reader->state : NULL;
-}
-
 static bool open_pgx(cli_reader *reader)
 {
-    pgx_header *header = create(reader, 1);
-    return header && read_header(&reader->input, header) && describe(reader, 0, &reader->input, header);
+    reader->layout = CLI_PLANAR;
+    return cli_picture_create(&reader->picture, 1, reader->name) && read_header(&reader->input, reader->state) &&
+           describe(reader, 0, &reader->input, reader->state);
 }
 
 static bool read_pgx(cli_reader *reader)
@@ -135,7 +118,7 @@ static bool read_pgx(cli_reader *reader)
     return read_rows(reader, 0, &reader->input, reader->state);
 }
 
-const cli_reader_kind cli_pgx_reader = {open_pgx, read_pgx, close_pgx};
+const cli_reader_kind cli_pgx_reader = {open_pgx, read_pgx, NULL, sizeof(pgx_header)};
 
 /* ---- Numbered planes ----------------------------------------------------------------------------------------- */
 
@@ -146,7 +129,7 @@ static bool with_plane(cli_reader *reader, uint32_t c,
 {
     cli_input input;
     pgx_header *headers = reader->state;
-    char *name = cli_numbered_name(reader->path, c, 1);
+    char *name = cli_numbered_name(reader->name, c, 1);
     if (!name)
         return cli_error(reader->name, "out of memory");
     bool done = cli_input_open(&input, name);
@@ -174,8 +157,12 @@ static bool read_plane(cli_reader *reader, uint32_t c, cli_input *input, pgx_hea
 
 static bool open_planes(cli_reader *reader)
 {
-    uint32_t count = cli_count_planes(reader->path);
-    if (!create(reader, count))
+    uint32_t count = cli_count_planes(reader->name);
+    reader->layout = CLI_PLANAR;
+    reader->state = calloc(count, sizeof(pgx_header));
+    if (!reader->state)
+        return cli_error(reader->name, "out of memory");
+    if (!cli_picture_create(&reader->picture, count, reader->name))
         return false;
     for (uint32_t c = 0; c < count; c++)
         if (!with_plane(reader, c, open_plane))
@@ -191,7 +178,7 @@ static bool read_planes(cli_reader *reader)
     return true;
 }
 
-const cli_reader_kind cli_planes_reader = {open_planes, read_planes, close_pgx};
+const cli_reader_kind cli_planes_reader = {.open = open_planes, .read = read_planes};
 
 /* ---- Writing: NAME_0.pgx, NAME_1.pgx, ..., big-endian, which appear together ---------------------------------- */
 
@@ -288,15 +275,14 @@ static bool finish_writer(cli_writer *writer)
 static void close_writer(cli_writer *writer)
 {
     plane_file *files = writer->state;
-    for (uint32_t c = 0; files && c < writer->picture->image.num_components; c++) {
+    for (uint32_t c = 0; c < writer->picture->image.num_components; c++) {
         if (files[c].name)
             cli_output_discard(&files[c].output);
         free(files[c].name);
     }
-    free(files);
 }
 
-const cli_writer_kind cli_pgx_writer = {open_writer, NULL, write_planes, finish_writer, close_writer};
+const cli_writer_kind cli_pgx_writer = {open_writer, NULL, write_planes, finish_writer, close_writer, 0};
 
 /* ---- One plane ----------------------------------------------------------------------------------------------- */
 

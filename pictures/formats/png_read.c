@@ -18,10 +18,9 @@ typedef struct png_job {
     size_t row_bytes;
     bool reported; /* the error is already reported */
     bool interlaced;
-    cli_metadata metadata;    /* until the picture exists */
-    bool described, complete; /* the picture, its metadata */
-    int texts;                /* chunks of text with metadata so far */
-    uint8_t *whole;           /* an interlaced picture, whose rows are complete only after the last pass */
+    bool complete;  /* all metadata have been read */
+    int texts;      /* chunks of text with metadata so far */
+    uint8_t *whole; /* an interlaced picture, whose rows are complete only after the last pass */
 } png_job;
 
 static void on_error(png_structp png, png_const_charp text)
@@ -38,7 +37,7 @@ static void on_warning(png_structp png, png_const_charp text)
     static const char types[] = "tEXtzTXtiTXteXIf";
     const png_job *job = png_get_error_ptr(png);
     const bool about_size = strstr(text, "exceeds memory limits");
-    for (const char *type = types; about_size && !job->reader->quiet && *type; type += 4)
+    for (const char *type = types; about_size && !job->reader->options.quiet && *type; type += 4)
         if (strncmp(text, type, 4) == 0)
             cli_warning(job->reader->name, "a chunk (%.4s) in it is larger than 48 MiB and left out", type);
 }
@@ -133,11 +132,10 @@ static uint32_t channels_of(png_structp png, png_infop info)
 static bool check_size(png_job *job)
 {
     cli_reader *reader = job->reader;
-    uint64_t samples, width = reader->picture.components->width;
-    if (!cli_picture_count(&reader->picture, &samples, reader->name))
-        return false;
+    const uint64_t width = reader->picture.components->width;
     const uint32_t bits = png_get_channels(job->png, job->info) * png_get_bit_depth(job->png, job->info);
-    return cli_input_holds(&reader->input, width * reader->picture.components->height * bits / 8 / 1032) &&
+    return cli_picture_allowed(&reader->picture, reader->name) &&
+           cli_input_holds(&reader->input, width * reader->picture.components->height * bits / 8 / 1032) &&
            cli_memory_allowed(reader->picture.held, reader->name);
 }
 
@@ -147,7 +145,7 @@ static bool describe(png_job *job)
     png_structp png = job->png;
     png_infop info = job->info;
     cli_picture *picture = &job->reader->picture;
-    const bool indexed = job->reader->indexed && png_get_color_type(png, info) == PNG_COLOR_TYPE_PALETTE;
+    const bool indexed = job->reader->options.indexed && png_get_color_type(png, info) == PNG_COLOR_TYPE_PALETTE;
     const uint32_t precision = indexed ? png_get_bit_depth(png, info) : precision_of(png, info);
     const uint32_t channels = indexed ? 1 : channels_of(png, info);
     if (!cli_picture_create(picture, channels, job->reader->name))
@@ -171,13 +169,6 @@ static bool describe(png_job *job)
 
 #ifdef PNG_READ_USER_CHUNKS_SUPPORTED
 
-static bool keep(png_job *job, cli_metadata_kind kind, const uint8_t *data, size_t bytes)
-{
-    cli_reader *reader = job->reader;
-    return cli_metadata_keep(job->described ? &reader->picture.metadata : &job->metadata, kind, data, bytes,
-                             reader->quiet, reader->name);
-}
-
 /* Only a malicious file has more. */
 enum { MOST_TEXTS = 8 };
 
@@ -187,14 +178,15 @@ static bool take_text(png_job *job, const png_unknown_chunk *chunk)
     if (job->texts == MOST_TEXTS || !cli_png_text_read((const char *)chunk->name, chunk->data, chunk->size, &text))
         return true;
     job->texts++;
-    const bool done = keep(job, text.kind, text.data, text.bytes);
+    const bool done = cli_reader_keep(job->reader, text.kind, text.data, text.bytes);
     free(text.memory);
     return done;
 }
 
 static bool take_chunk(png_job *job, const png_unknown_chunk *chunk)
 {
-    return memcmp(chunk->name, "eXIf", 4) == 0 ? keep(job, CLI_EXIF, chunk->data, chunk->size) : take_text(job, chunk);
+    return memcmp(chunk->name, "eXIf", 4) == 0 ? cli_reader_keep(job->reader, CLI_EXIF, chunk->data, chunk->size)
+                                               : take_text(job, chunk);
 }
 
 /* All chunks that libpng does not read itself; 1: done with it. */
@@ -268,9 +260,6 @@ static bool start(png_job *job)
     png_read_info(job->png, job->info);
     if (!describe(job))
         return false;
-    job->reader->picture.metadata = job->metadata;
-    job->metadata = (cli_metadata){0};
-    job->described = true;
 #ifdef PNG_READ_USER_CHUNKS_SUPPORTED
     if (!look_behind(job))
         return false;
@@ -285,11 +274,8 @@ static bool start(png_job *job)
 
 static bool open_png(cli_reader *reader)
 {
-    png_job *job = calloc(1, sizeof *job);
+    png_job *job = reader->state;
     reader->layout = CLI_INTERLEAVED;
-    reader->state = job;
-    if (!job)
-        return cli_error(reader->name, "out of memory");
     job->reader = reader;
     job->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, job, on_error, on_warning);
     job->info = job->png ? png_create_info_struct(job->png) : NULL;
@@ -299,12 +285,8 @@ static bool open_png(cli_reader *reader)
 static void close_png(cli_reader *reader)
 {
     png_job *job = reader->state;
-    if (!job)
-        return;
     png_destroy_read_struct(&job->png, &job->info, NULL);
-    cli_metadata_free(&job->metadata);
     free(job->whole);
-    free(job);
 }
 
 /* Reads row by row: an array of row pointers would have a size that a hostile header could choose. */
@@ -358,4 +340,4 @@ static bool read_png(cli_reader *reader)
     return true;
 }
 
-const cli_reader_kind cli_png_reader = {open_png, read_png, close_png};
+const cli_reader_kind cli_png_reader = {open_png, read_png, close_png, sizeof(png_job)};

@@ -133,10 +133,7 @@ static bool start(png_job *job)
 
 static bool open_png(cli_writer *writer)
 {
-    png_job *job = calloc(1, sizeof *job);
-    writer->state = job;
-    if (!job)
-        return cli_error(writer->name, "out of memory");
+    png_job *job = writer->state;
     *job = (png_job){.output = &writer->output,
                      .view = writer->view,
                      .metadata = writer->options.metadata,
@@ -170,10 +167,7 @@ static bool finish_png(cli_writer *writer)
 static void close_png(cli_writer *writer)
 {
     png_job *job = writer->state;
-    if (!job)
-        return;
     png_destroy_write_struct(&job->png, &job->info);
-    free(job);
 }
 
-const cli_writer_kind cli_png_writer = {open_png, write_rows, NULL, finish_png, close_png};
+const cli_writer_kind cli_png_writer = {open_png, write_rows, NULL, finish_png, close_png, sizeof(png_job)};

@@ -198,7 +198,6 @@ static bool read_pam(cli_input *input, pnm_header *header)
 static bool read_header(cli_input *input, pnm_header *header)
 {
     char magic[2];
-    memset(header, 0, sizeof *header);
     if (!cli_input_exact(input, magic, 2))
         return false;
     if (!(magic[1] == '7' ? read_pam(input, header) : read_classic(input, header, magic[1])))
@@ -304,17 +303,14 @@ static bool open_reader(cli_reader *reader)
 {
     cli_input *input = &reader->input;
     cli_picture *picture = &reader->picture;
-    pnm_header *header = malloc(sizeof *header);
-    uint64_t samples;
+    pnm_header *header = reader->state;
     reader->layout = CLI_INTERLEAVED;
-    reader->state = header;
-    if (!header)
-        return cli_error(reader->name, "out of memory");
     if (!read_header(input, header) || !cli_picture_create(picture, header->depth, reader->name))
         return false;
     cli_picture_uniform(picture, header->width, header->height, bits_of(header->maxval), header->opacity);
     picture->image.colour = header->colour;
-    return cli_picture_count(picture, &samples, reader->name) && cli_input_holds(input, least_bytes(header, samples));
+    return cli_picture_allowed(picture, reader->name) &&
+           cli_input_holds(input, least_bytes(header, cli_picture_samples(picture)));
 }
 
 static bool read_raster(cli_reader *reader)
@@ -331,12 +327,7 @@ static bool read_raster(cli_reader *reader)
     return header->maxval > 255 ? read_words(input, header, plane, samples) : read_bytes(input, header, plane, samples);
 }
 
-static void close_reader(cli_reader *reader)
-{
-    free(reader->state);
-}
-
-const cli_reader_kind cli_pnm_reader = {open_reader, read_raster, close_reader};
+const cli_reader_kind cli_pnm_reader = {open_reader, read_raster, NULL, sizeof(pnm_header)};
 
 /* ---- Writing ---- */
 
@@ -407,4 +398,4 @@ static bool write_rows(cli_writer *writer, uint8_t *bytes, uint32_t count)
     return cli_output_write(&writer->output, bytes, length ? length : count * row);
 }
 
-const cli_writer_kind cli_pnm_writer = {open_writer, write_rows, NULL, NULL, NULL};
+const cli_writer_kind cli_pnm_writer = {.open = open_writer, .rows = write_rows};

@@ -15,7 +15,7 @@ static uint64_t file_bytes(const cli_raw *raw)
 /* Only the length can reveal a wrong description. */
 static bool check_size(const cli_reader *reader)
 {
-    const cli_raw *raw = reader->raw;
+    const cli_raw *raw = reader->options.raw;
     uint64_t there, wanted = file_bytes(raw);
     if (!cli_input_size(&reader->input, &there) || there == wanted)
         return true;
@@ -26,22 +26,22 @@ static bool check_size(const cli_reader *reader)
 
 static bool open_reader(cli_reader *reader)
 {
-    const cli_raw *raw = reader->raw;
+    const cli_raw *raw = reader->options.raw;
     cli_picture *picture = &reader->picture;
-    uint64_t samples;
+    uint64_t bytes;
     reader->layout = raw->interleaved ? CLI_INTERLEAVED : CLI_PLANAR;
     if (!cli_picture_create(picture, raw->count, reader->name))
         return false;
     cli_picture_uniform(picture, raw->width, raw->height, raw->precision, false);
     for (uint32_t c = 0; c < raw->count; c++)
         picture->components[c].is_signed = raw->is_signed;
-    picture->at_once = !raw->interleaved && raw->count > 1 && !cli_input_size(&reader->input, &samples);
-    return cli_picture_count(picture, &samples, reader->name) && check_size(reader);
+    picture->at_once = !raw->interleaved && raw->count > 1 && !cli_input_size(&reader->input, &bytes);
+    return cli_picture_allowed(picture, reader->name) && check_size(reader);
 }
 
 static bool read_plane(cli_reader *reader, uint32_t c, size_t samples)
 {
-    const cli_raw *raw = reader->raw;
+    const cli_raw *raw = reader->options.raw;
     const cli_words words = {raw->precision, raw->is_signed, raw->big_endian};
     void *data = reader->picture.planes[c].data;
     return cli_input_exact(&reader->input, data, samples * cli_sample_bytes(raw->precision)) &&
@@ -51,7 +51,7 @@ static bool read_plane(cli_reader *reader, uint32_t c, size_t samples)
 /* The rows of one component are not adjacent to those of the next, unless all rows are read. */
 static bool read_planes(cli_reader *reader)
 {
-    const cli_raw *raw = reader->raw;
+    const cli_raw *raw = reader->options.raw;
     const cli_rows *rows = reader->picture.rows;
     const uint64_t row_bytes = (uint64_t)raw->width * cli_sample_bytes(raw->precision);
     const bool apart = rows->count < raw->height;
@@ -73,18 +73,18 @@ static bool check_end(cli_reader *reader)
     if (!cli_reader_at_end(reader) || cli_input_byte(&reader->input) == EOF)
         return true;
     return cli_error(reader->name, "the input has more than the %llu bytes that --raw describes",
-                     (unsigned long long)file_bytes(reader->raw));
+                     (unsigned long long)file_bytes(reader->options.raw));
 }
 
 static bool read_samples(cli_reader *reader)
 {
-    const cli_raw *raw = reader->raw;
+    const cli_raw *raw = reader->options.raw;
     if (!raw->interleaved)
         return read_planes(reader) && check_end(reader);
     return read_plane(reader, 0, (size_t)raw->width * raw->count * reader->picture.rows->count) && check_end(reader);
 }
 
-const cli_reader_kind cli_raw_reader = {open_reader, read_samples, NULL};
+const cli_reader_kind cli_raw_reader = {.open = open_reader, .read = read_samples};
 
 /* ---- Writing ---- */
 
@@ -132,4 +132,4 @@ static bool write_samples(cli_writer *writer)
                                        : cli_write_planes(writer);
 }
 
-const cli_writer_kind cli_raw_writer = {open_writer, NULL, write_samples, NULL, NULL};
+const cli_writer_kind cli_raw_writer = {.open = open_writer, .planes = write_samples};

@@ -249,7 +249,6 @@ static bool set_components(description *d)
     const cli_tiff_layout *layout = d->layout;
     const uint32_t count = layout->palette[0] ? 3 : layout->samples;
     uint16_t extras = 0, *types = NULL;
-    uint64_t samples;
     TIFFGetFieldDefaulted(d->tiff, TIFFTAG_EXTRASAMPLES, &extras, &types);
     if (count < d->colours)
         return cli_error(d->reader->name, "TIFF: %u samples per pixel are too few for %u colours", count, d->colours);
@@ -258,9 +257,9 @@ static bool set_components(description *d)
     for (uint32_t c = 0; c < count; c++)
         set_component(d, c, types ? extras : 0, types);
     const uint32_t expansion = most_expansion(d->compression);
-    return cli_picture_count(&d->reader->picture, &samples, d->reader->name) &&
-           (!expansion ||
-            cli_input_holds(&d->reader->input, samples / (layout->palette[0] ? 3 : 1) * layout->bits / 8 / expansion));
+    const uint64_t samples = cli_picture_samples(&d->reader->picture) / (layout->palette[0] ? 3 : 1);
+    return cli_picture_allowed(&d->reader->picture, d->reader->name) &&
+           (!expansion || cli_input_holds(&d->reader->input, samples * layout->bits / 8 / expansion));
 }
 
 static bool set_profile(description *d)
@@ -302,9 +301,9 @@ static void set_density(description *d)
 static void warn(const description *d)
 {
     const uint16_t orientation = tag16(d->tiff, TIFFTAG_ORIENTATION);
-    if (d->reader->quiet)
+    if (d->reader->options.quiet)
         return;
-    if (d->reader->more_pages && !d->reader->page)
+    if (d->reader->more_pages && !d->reader->options.page)
         cli_warning(d->reader->name, "there is more than one page; only the first is read (--page all reads all)");
     if (orientation > ORIENTATION_TOPLEFT)
         cli_warning(d->reader->name, "the orientation tag, %u, is ignored: rows keep their order in the file",

@@ -45,13 +45,12 @@ static bool take_tag(cli_reader *reader, const cli_ifd_source *source, uint64_t 
         return true;
     uint8_t *value = cli_ifd_load(source, &entry, CLI_MOST_METADATA);
     if (!value) {
-        if (!reader->quiet)
+        if (!reader->options.quiet)
             cli_warning(reader->name, "the %s in it is %s and left out", cli_metadata_names[kind],
                         entry.bytes > CLI_MOST_METADATA ? "larger than 16 MiB" : "damaged");
         return true;
     }
-    const bool done =
-        cli_metadata_keep(&reader->picture.metadata, kind, value, (size_t)entry.bytes, reader->quiet, reader->name);
+    const bool done = cli_reader_keep(reader, kind, value, (size_t)entry.bytes);
     free(value);
     return done;
 }
@@ -79,8 +78,8 @@ static bool take_tags(cli_reader *reader, const cli_ifd_source *source, uint64_t
     bool done = true;
     if (cli_ifd_append(&sink, head, HEAD_BYTES) && cli_ifd_append(&sink, NULL, GAP) &&
         cli_ifd_copy(source, ifd, only, more, &sink, &place))
-        done = cli_metadata_keep(&reader->picture.metadata, kind, sink.data, sink.bytes, reader->quiet, reader->name);
-    else if (!reader->quiet)
+        done = cli_reader_keep(reader, kind, sink.data, sink.bytes);
+    else if (!reader->options.quiet)
         cli_warning(reader->name, "the %s in it is damaged and left out", cli_metadata_names[kind]);
     free(sink.data);
     return done;

@@ -94,16 +94,16 @@ static bool find_page(cli_reader *reader, tiff_job *job)
 {
     TIFF *tiff = job->io.tiff;
     tdir_t at = 0;
-    unsigned pages = !reader->page;
+    unsigned pages = !reader->options.page;
     bool found = pages;
-    if (TIFFLastDirectory(tiff) && (!reader->page || (reader->page == 1 && is_page(tiff))))
+    if (TIFFLastDirectory(tiff) && (!reader->options.page || (reader->options.page == 1 && is_page(tiff))))
         return true;
-    for (bool more = reader->page || TIFFReadDirectory(tiff); more && !reader->more_pages;
+    for (bool more = reader->options.page || TIFFReadDirectory(tiff); more && !reader->more_pages;
          more = TIFFReadDirectory(tiff)) {
         if (!is_page(tiff))
             continue;
         reader->more_pages = found;
-        if (++pages == reader->page) {
+        if (++pages == reader->options.page) {
             at = TIFFCurrentDirectory(tiff);
             found = true;
         }
@@ -111,7 +111,7 @@ static bool find_page(cli_reader *reader, tiff_job *job)
             return false;
     }
     if (!found)
-        return cli_error(reader->name, "there is no page %u", reader->page);
+        return cli_error(reader->name, "there is no page %u", reader->options.page);
     job->io.message[0] = 0; /* complaints about later directories */
     job->io.ended = false;
     return TIFFSetDirectory(tiff, at) || cli_tiff_fail(&job->io, reader->name, "libtiff cannot read the page");
@@ -119,10 +119,7 @@ static bool find_page(cli_reader *reader, tiff_job *job)
 
 static bool open_tiff(cli_reader *reader)
 {
-    tiff_job *job = calloc(1, sizeof *job);
-    reader->state = job;
-    if (!job)
-        return cli_error(reader->name, "out of memory");
+    tiff_job *job = reader->state;
     if (!cli_input_make_seekable(&reader->input, cli_memory_left(0))) /* the copy may be in memory as well */
         return false;
     job->io.input = &reader->input;
@@ -144,11 +141,8 @@ static bool open_tiff(cli_reader *reader)
 static void close_tiff(cli_reader *reader)
 {
     tiff_job *job = reader->state;
-    if (!job)
-        return;
     cli_tiff_close(&job->io);
     free(job->chunk);
-    free(job);
 }
 
 /* ---- Samples ------------------------------------------------------------------------------------------------- */
@@ -350,6 +344,6 @@ static bool read_tiff(cli_reader *reader)
     return true;
 }
 
-const cli_reader_kind cli_tiff_reader = {open_tiff, read_tiff, close_tiff};
+const cli_reader_kind cli_tiff_reader = {open_tiff, read_tiff, close_tiff, sizeof(tiff_job)};
 
 #endif

@@ -101,9 +101,9 @@ static void set_tags(TIFF *tiff, const cli_writer *writer)
 
 static bool open_tiff(cli_writer *writer)
 {
-    tiff_job *job = calloc(1, sizeof *job);
-    writer->state = job;
-    if (!job || !(job->packed = malloc(cli_view_row_bytes(writer->view))))
+    tiff_job *job = writer->state;
+    job->packed = malloc(cli_view_row_bytes(writer->view));
+    if (!job->packed)
         return cli_error(writer->name, "out of memory");
     if (!cli_output_can_seek(&writer->output))
         return cli_error(writer->name, "TIFF needs an output that can seek; write to a file");
@@ -174,13 +174,10 @@ static bool finish_tiff(cli_writer *writer)
 static void close_tiff(cli_writer *writer)
 {
     tiff_job *job = writer->state;
-    if (!job)
-        return;
     cli_tiff_close(&job->io);
     free(job->packed);
-    free(job);
 }
 
-const cli_writer_kind cli_tiff_writer = {open_tiff, write_rows, NULL, finish_tiff, close_tiff};
+const cli_writer_kind cli_tiff_writer = {open_tiff, write_rows, NULL, finish_tiff, close_tiff, sizeof(tiff_job)};
 
 #endif

@@ -79,7 +79,6 @@ static bool describe(cli_reader *reader, uint32_t width, uint32_t height, unsign
 {
     y4m_job *job = reader->state;
     cli_picture *picture = &reader->picture;
-    uint64_t samples;
     const uint32_t count = spaces[space].count;
     if (!width || !height)
         return cli_error(reader->name, "Y4M: no width or no height");
@@ -97,7 +96,7 @@ static bool describe(cli_reader *reader, uint32_t width, uint32_t height, unsign
     for (uint32_t c = 0; c < count; c++)
         job->frame_bytes += (uint64_t)picture->components[c].width * picture->components[c].height *
                             cli_sample_bytes(job->words.precision);
-    return cli_picture_count(picture, &samples, reader->name);
+    return cli_picture_allowed(picture, reader->name);
 }
 
 static bool read_header(cli_reader *reader)
@@ -146,8 +145,9 @@ static bool find_frame(cli_reader *reader)
     bool ended;
     for (unsigned page = 1;; page++) {
         if (!read_line(reader, "FRAME", line, &ended))
-            return ended && cli_error(reader->name, page == 1 ? "Y4M: no frame" : "there is no page %u", reader->page);
-        if (page >= reader->page)
+            return ended &&
+                   cli_error(reader->name, page == 1 ? "Y4M: no frame" : "there is no page %u", reader->options.page);
+        if (page >= reader->options.page)
             break;
         if (!skip_frame(reader))
             return false;
@@ -157,7 +157,7 @@ static bool find_frame(cli_reader *reader)
         job->start = job->at;
         reader->more_pages = size > job->at + job->frame_bytes;
     }
-    if (reader->more_pages && !reader->page && !reader->quiet)
+    if (reader->more_pages && !reader->options.page && !reader->options.quiet)
         cli_warning(reader->name, "there is more than one frame; only the first is read (--page all reads all)");
     return cli_input_holds(&reader->input, job->at + job->frame_bytes);
 }
@@ -165,13 +165,7 @@ static bool find_frame(cli_reader *reader)
 static bool open_y4m(cli_reader *reader)
 {
     reader->layout = CLI_PLANAR;
-    reader->state = calloc(1, sizeof(y4m_job));
-    return (reader->state || cli_error(reader->name, "out of memory")) && read_header(reader) && find_frame(reader);
-}
-
-static void close_y4m(cli_reader *reader)
-{
-    free(reader->state);
+    return read_header(reader) && find_frame(reader);
 }
 
 /* Rows of one component are not adjacent to those of the next, unless all rows are read. From a pipe, offsets count
@@ -198,7 +192,7 @@ static bool read_y4m(cli_reader *reader)
     return true;
 }
 
-const cli_reader_kind cli_y4m_reader = {open_y4m, read_y4m, close_y4m};
+const cli_reader_kind cli_y4m_reader = {open_y4m, read_y4m, NULL, sizeof(y4m_job)};
 
 /* ---- Writing ------------------------------------------------------------------------------------------------- */
 
@@ -256,4 +250,4 @@ static bool open_writer(cli_writer *writer)
     return true;
 }
 
-const cli_writer_kind cli_y4m_writer = {open_writer, NULL, cli_write_planes, NULL, NULL};
+const cli_writer_kind cli_y4m_writer = {.open = open_writer, .planes = cli_write_planes};
