@@ -116,4 +116,15 @@ static inline int32_t cli_load_sample(const char *at, l2k_sample_type type)
     }
 }
 
+/* The same for storing one; 31 bits without a sign also are L2K_SAMPLE_S32. */
+static inline void cli_store_sample(char *at, l2k_sample_type type, int64_t value)
+{
+    if (type == L2K_SAMPLE_U8 || type == L2K_SAMPLE_S8)
+        *(uint8_t *)at = (uint8_t)value;
+    else if (type == L2K_SAMPLE_U16 || type == L2K_SAMPLE_S16)
+        *(uint16_t *)(void *)at = (uint16_t)value;
+    else
+        *(int32_t *)(void *)at = (int32_t)value;
+}
+
 #endif

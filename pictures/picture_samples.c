@@ -161,16 +161,6 @@ bool cli_picture_window(cli_picture *picture, uint32_t y0, uint32_t y1, uint32_t
 
 /* ---- Precision ----------------------------------------------------------------------------------------------- */
 
-static inline void store_sample(char *at, l2k_sample_type type, int64_t value)
-{
-    if (type == L2K_SAMPLE_U8 || type == L2K_SAMPLE_S8)
-        *(uint8_t *)at = (uint8_t)value;
-    else if (type == L2K_SAMPLE_U16 || type == L2K_SAMPLE_S16)
-        *(uint16_t *)(void *)at = (uint16_t)value;
-    else
-        *(int32_t *)(void *)at = (int32_t)value;
-}
-
 /* 0 stays 0 for signed samples. */
 static int64_t scale_sample(int64_t value, uint32_t from, uint32_t to, bool is_signed)
 {
@@ -193,7 +183,7 @@ static bool convert_rows(const l2k_plane *from, uint32_t from_bits, const l2k_pl
                 value = scale_sample(value, from_bits, component->precision, component->is_signed);
             if (value < least || value >= least + range)
                 return cli_error(name, "a sample of %lld does not fit %u bits", (long long)value, component->precision);
-            store_sample(out, to->type, value);
+            cli_store_sample(out, to->type, value);
         }
     }
     return true;

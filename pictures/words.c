@@ -1,4 +1,4 @@
-/* Conversion between samples and the bytes of PGX and raw files, and writing rows of planes as such bytes. */
+/* Reads and writes samples as the bytes of PGX, Y4M and raw files. */
 #include "pictures/words.h"
 
 #include <stdlib.h>
@@ -21,67 +21,54 @@ static int64_t extend(uint32_t value, uint32_t count)
     return (int64_t)value >= range / 2 ? (int64_t)value - range : (int64_t)value;
 }
 
-static void store(void *data, size_t index, uint32_t count, int64_t value)
-{
-    if (count == 1)
-        ((uint8_t *)data)[index] = (uint8_t)value;
-    else if (count == 2)
-        ((uint16_t *)data)[index] = (uint16_t)value;
-    else
-        ((int32_t *)data)[index] = (int32_t)value;
-}
-
-bool cli_words_to_samples(const cli_words *words, void *data, size_t samples, const char *name)
+bool cli_words_read(const cli_words *words, cli_input *input, void *data, size_t samples)
 {
     const uint32_t count = cli_sample_bytes(words->precision);
     const int64_t range = (int64_t)1 << words->precision;
     const int64_t least = words->is_signed ? -range / 2 : 0, most = least + range - 1;
-    const uint8_t *bytes = data;
-    if (words->precision == 8) /* no conversion */
-        return true;
-    for (size_t i = 0; i < samples; i++) {
-        uint32_t raw = assemble(bytes + i * count, count, words->big_endian);
+    const l2k_sample_type type = cli_sample_type(words->precision, words->is_signed);
+    char *at = data;
+    if (!cli_input_exact(input, data, samples * count))
+        return false;
+    for (size_t i = 0; words->precision != 8 && i < samples; i++, at += count) { /* 8 bits need no conversion */
+        uint32_t raw = assemble((const uint8_t *)at, count, words->big_endian);
         int64_t value = words->is_signed ? extend(raw, count) : (int64_t)raw;
         if (value < least || value > most)
-            return cli_error(name, "a sample of %lld does not fit %u bits", (long long)value, words->precision);
-        store(data, i, count, value);
+            return cli_error(input->name, "a sample of %lld does not fit %u bits", (long long)value, words->precision);
+        cli_store_sample(at, type, value);
     }
     return true;
 }
 
-void cli_words_from_samples(const cli_words *words, const char *row, const l2k_plane *plane, uint32_t count,
-                            uint8_t *to, size_t stride)
+/* Converts `count` samples of a plane's row y; they are stored `stride` bytes apart. */
+static void convert_row(const cli_words *words, const l2k_plane *plane, uint32_t y, uint32_t count, uint8_t *to,
+                        size_t stride)
 {
     const uint32_t bytes = cli_sample_bytes(words->precision);
-    for (uint32_t x = 0; x < count; x++, row += plane->sample_stride, to += stride) {
-        uint32_t value = (uint32_t)cli_load_sample(row, plane->type);
+    const char *at = (const char *)plane->data + (ptrdiff_t)y * plane->row_stride;
+    for (uint32_t x = 0; x < count; x++, at += plane->sample_stride, to += stride) {
+        uint32_t value = (uint32_t)cli_load_sample(at, plane->type);
         for (uint32_t i = 0; i < bytes; i++)
             to[i] = (uint8_t)(value >> (8 * (words->big_endian ? bytes - 1 - i : i)));
     }
 }
 
-static const char *row_of(const l2k_plane *plane, uint32_t y)
+bool cli_words_write(const cli_words *words, cli_output *output, uint64_t offset, const l2k_plane *plane, l2k_size size)
 {
-    return (const char *)plane->data + (ptrdiff_t)y * plane->row_stride;
-}
-
-bool cli_write_plane_rows(cli_output *output, uint64_t offset, const cli_picture *picture, uint32_t c,
-                          const cli_words *words)
-{
-    const l2k_plane *plane = &picture->planes[c];
-    const uint32_t sample = cli_sample_bytes(words->precision), width = picture->components[c].width;
-    const size_t bytes = (size_t)width * sample;
+    const uint32_t sample = cli_sample_bytes(words->precision);
+    const size_t bytes = (size_t)size.width * sample;
     uint8_t *row = malloc(bytes ? bytes : 1);
     bool done = row || cli_error(output->name, "out of memory");
-    for (uint32_t y = 0; done && y < picture->rows[c].count; y++, offset += bytes) {
-        cli_words_from_samples(words, row_of(plane, y), plane, width, row, sample);
-        done = cli_time_left(output->name) && cli_output_write_at(output, offset, row, bytes);
+    for (uint32_t y = 0; done && y < size.height; y++, offset += bytes) {
+        convert_row(words, plane, y, size.width, row, sample);
+        done =
+            cli_time_left(output->name) && (cli_output_write_at(output, offset, row, bytes) || cli_output_fail(output));
     }
     free(row);
     return done;
 }
 
-bool cli_write_pixel_rows(cli_output *output, const cli_picture *picture, const cli_words *words)
+bool cli_words_write_pixels(const cli_words *words, cli_output *output, const cli_picture *picture)
 {
     const uint32_t count = picture->image.num_components, width = picture->components->width;
     const uint32_t sample = cli_sample_bytes(words->precision);
@@ -90,9 +77,8 @@ bool cli_write_pixel_rows(cli_output *output, const cli_picture *picture, const 
     bool done = row || cli_error(output->name, "out of memory");
     for (uint32_t y = 0; done && y < picture->rows->count; y++) {
         for (uint32_t c = 0; c < count; c++)
-            cli_words_from_samples(words, row_of(&picture->planes[c], y), &picture->planes[c], width,
-                                   row + (size_t)c * sample, (size_t)count * sample);
-        done = cli_time_left(output->name) && cli_output_write(output, row, bytes);
+            convert_row(words, &picture->planes[c], y, width, row + (size_t)c * sample, (size_t)count * sample);
+        done = cli_time_left(output->name) && (cli_output_write(output, row, bytes) || cli_output_fail(output));
     }
     free(row);
     return done;

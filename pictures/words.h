@@ -6,25 +6,27 @@
 #include <stddef.h>
 
 #include "pictures/files/file.h"
-#include "pictures/picture.h"
+#include "pictures/reader.h"
+#include "pictures/writer.h"
 
 typedef struct cli_words {
     uint32_t precision;
     bool is_signed, big_endian;
 } cli_words;
 
-/* Converts the file's bytes into native samples in place. A sample that exceeds the precision is reported. */
-bool cli_words_to_samples(const cli_words *words, void *data, size_t samples, const char *name);
+/* Reads native samples. One that exceeds the precision is reported, like other failures of these functions. */
+bool cli_words_read(const cli_words *words, cli_input *input, void *data, size_t samples);
 
-/* The inverse, for `count` samples of a plane's row that begins at `row`; they are stored `stride` bytes apart. */
-void cli_words_from_samples(const cli_words *words, const char *row, const l2k_plane *plane, uint32_t count,
-                            uint8_t *to, size_t stride);
+/* Writes rows of a plane at `offset` and following. */
+bool cli_words_write(const cli_words *words, cli_output *output, uint64_t offset, const l2k_plane *plane,
+                     l2k_size size);
 
-/* Writes the picture's rows of component c at `offset` and following. A failed write is left in output->error. */
-bool cli_write_plane_rows(cli_output *output, uint64_t offset, const cli_picture *picture, uint32_t c,
-                          const cli_words *words);
+/* For readers and writers of files in which one plane follows the other, the first at `start`: a pipe is copied up to
+ * `most` bytes if rows of one are not adjacent to those of the next, unless all are read. */
+bool cli_read_planes(cli_reader *reader, const cli_words *words, uint64_t start, uint64_t most);
+bool cli_write_planes(cli_writer *writer);
 
-/* The same for all components, pixel by pixel; they have the same size and `words`. */
-bool cli_write_pixel_rows(cli_output *output, const cli_picture *picture, const cli_words *words);
+/* Writes the picture's rows pixel by pixel; its components have the same size and `words`. */
+bool cli_words_write_pixels(const cli_words *words, cli_output *output, const cli_picture *picture);
 
 #endif

@@ -76,7 +76,4 @@ bool cli_writer_takes_rows(const char *path, cli_format format, const cli_write_
 extern const cli_writer_kind cli_png_writer, cli_pnm_writer, cli_pgx_writer, cli_raw_writer, cli_tiff_writer,
     cli_y4m_writer;
 
-/* For kinds whose planes follow each other in the file: writer_kind.planes. */
-bool cli_write_planes(cli_writer *writer);
-
 #endif

@@ -32,12 +32,6 @@ static void name_band(const cli_dump *dump, const l2k_tile_coefficients *k, uint
 
 enum { MAX_PGX_BITS = 31 };
 
-static const int32_t *row_of(const l2k_tile_coefficients *k, uint32_t band, uint32_t y)
-{
-    const l2k_band_view *view = &k->view->bands[band];
-    return (const int32_t *)k->view->base + (size_t)(view->y + y) * k->view->stride + view->x;
-}
-
 /* The sign and Mb (E-2), and another bit after RCT, for which the forward transform relies on the guard bits. The
  * decoder accepts at most 30 bit-planes, so more are never needed. */
 uint32_t cli_dump_bits(const l2k_tile_coefficients *k, uint32_t band)
@@ -47,28 +41,15 @@ uint32_t cli_dump_bits(const l2k_tile_coefficients *k, uint32_t band)
     return bits < MAX_PGX_BITS ? bits : MAX_PGX_BITS;
 }
 
-static bool write_pgx(cli_output *output, const l2k_tile_coefficients *k, uint32_t band)
+static bool write_values(const cli_dump *dump, cli_output *output, const l2k_tile_coefficients *k, uint32_t band)
 {
     const l2k_band_view *view = &k->view->bands[band];
-    l2k_plane plane = {(void *)(uintptr_t)row_of(k, band, 0), (ptrdiff_t)(k->view->stride * sizeof(int32_t)),
-                       sizeof(int32_t), L2K_SAMPLE_S32};
-    l2k_component component = {
+    const l2k_plane plane = cli_dump_plane(k->view, band);
+    const l2k_component component = {
         .precision = cli_dump_bits(k, band), .is_signed = true, .width = view->width, .height = view->height};
-    return cli_pgx_write_plane(output, &plane, &component);
-}
-
-static bool write_raw(cli_output *output, const l2k_tile_coefficients *k, uint32_t band)
-{
-    const l2k_band_view *view = &k->view->bands[band];
-    uint8_t *row = malloc((size_t)view->width * 4);
-    if (!row)
-        return cli_error(output->name, "out of memory");
-    bool done = true;
-    for (uint32_t y = 0; done && y < view->height; y++)
-        done = cli_time_left(output->name) &&
-               cli_dump_write_row(output, (const uint32_t *)row_of(k, band, y), view->width, row);
-    free(row);
-    return done;
+    return dump->format == CLI_DUMP_PGX
+               ? cli_pgx_write_plane(output, &plane, &component)
+               : cli_words_write(&cli_dump_words, output, 0, &plane, (l2k_size){view->width, view->height});
 }
 
 /* ---- Writing ------------------------------------------------------------------------------------------------- */
@@ -79,8 +60,7 @@ static bool write_band(cli_dump *dump, const l2k_tile_coefficients *k, uint32_t 
 {
     const bool at_work = cli_interrupt_wait(false);
     cli_output *output = cli_dump_open_file(dump, name);
-    bool done =
-        output && (dump->format == CLI_DUMP_RAW ? write_raw : write_pgx)(output, k, band) && cli_dump_end_file(output);
+    bool done = output && write_values(dump, output, k, band) && cli_dump_end_file(output);
     cli_interrupt_wait(at_work);
     return done;
 }

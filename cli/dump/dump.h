@@ -4,7 +4,7 @@
 
 #include "cli/coefficients/coefficients.h"
 #include "cli/run/json.h"
-#include "pictures/files/file.h"
+#include "pictures/words.h"
 
 #define CLI_DUMP_DESCRIPTION "subbands.json"
 
@@ -37,8 +37,14 @@ bool cli_dump_make_folder(cli_dump *dump, const char *description);
 cli_output *cli_dump_open_file(cli_dump *dump, const char *name);
 bool cli_dump_end_file(cli_output *output);
 
-/* Writes values of 32 bits in little-endian order, by way of `room`. */
-bool cli_dump_write_row(cli_output *output, const uint32_t *values, uint32_t count, uint8_t *room);
+/* The values of a subband, of 32 bits each, and how they are written without a header. */
+static inline l2k_plane cli_dump_plane(const l2k_coefficients *view, uint32_t band)
+{
+    const size_t first = (size_t)view->bands[band].y * view->stride + view->bands[band].x;
+    return (l2k_plane){(int32_t *)view->base + first, (ptrdiff_t)(view->stride * 4), 4, L2K_SAMPLE_S32};
+}
+
+static const cli_words cli_dump_words = {.precision = 32, .is_signed = true};
 
 /* If `done`, gives all files and the description their names; else removes them and the folder. Returns whether the
  * dump exists. */

@@ -82,13 +82,6 @@ bool cli_dump_end_file(cli_output *output)
     return cli_output_rest(output) || cli_output_fail(output);
 }
 
-bool cli_dump_write_row(cli_output *output, const uint32_t *values, uint32_t count, uint8_t *room)
-{
-    for (size_t i = 0; i < (size_t)count * 4; i++)
-        room[i] = (uint8_t)(values[i / 4] >> (8 * (i % 4)));
-    return cli_output_write(output, room, (size_t)count * 4) || cli_output_fail(output);
-}
-
 /* The description comes last, so that it is always true. */
 static bool publish(cli_dump *dump)
 {

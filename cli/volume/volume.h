@@ -67,7 +67,6 @@ typedef struct cli_volume_files {
     const cli_volume_facts *facts;
     size_t count;
     cli_volume_band *bands;
-    uint8_t *row; /* room for the longest */
 } cli_volume_files;
 
 /* Lists all subbands that are not empty; `volume` is prepared. */

@@ -61,8 +61,7 @@ bool cli_volume_list(cli_volume_files *files, const cli_volume_facts *facts, con
     for (uint32_t c = 0; c < facts->num_components; c++)
         for (unsigned z_level = facts->z_levels + 1; done && z_level-- > 0;)
             done = add_bands(files, volume, c, z_level, false) && add_bands(files, volume, c, z_level, true);
-    files->row = malloc((size_t)facts->width * 4 + 4);
-    return done && (files->row || cli_error("volume", "out of memory"));
+    return done;
 }
 
 void cli_volume_files_free(cli_volume_files *files)
@@ -71,16 +70,9 @@ void cli_volume_files_free(cli_volume_files *files)
         if (files->bands[i].input)
             fclose(files->bands[i].input);
     free(files->bands);
-    free(files->row);
 }
 
 /* ---- Slices -------------------------------------------------------------------------------------------------- */
-
-static uint32_t *row_of(const l2k_coefficients *view, uint32_t band, uint32_t y)
-{
-    const l2k_band_view *b = &view->bands[band];
-    return (uint32_t *)view->base + (size_t)(b->y + y) * view->stride + b->x;
-}
 
 static bool belongs(const cli_volume_band *band, const l2k_volume_slice *slice)
 {
@@ -91,21 +83,25 @@ bool cli_volume_write(const cli_volume_files *files, const l2k_volume_slice *sli
 {
     for (size_t i = 0; i < files->count; i++) {
         const cli_volume_band *band = &files->bands[i];
-        for (uint32_t y = 0; belongs(band, slice) && y < band->height; y++)
-            if (!cli_dump_write_row(band->output, row_of(&slice->views[band->component], band->number, y), band->width,
-                                    files->row))
-                return false;
+        const l2k_size size = {band->width, band->height};
+        if (!belongs(band, slice))
+            continue;
+        const l2k_plane plane = cli_dump_plane(&slice->views[band->component], band->number);
+        if (!cli_words_write(&cli_dump_words, band->output, band->output->bytes, &plane, size))
+            return false;
     }
     return true;
 }
 
-static bool read_row(const cli_volume_files *files, const cli_volume_band *band, uint32_t *values)
+/* Little-endian values to native ones in place. */
+static bool read_row(const cli_volume_band *band, uint32_t *values)
 {
-    const uint8_t *bytes = files->row;
-    if (fread(files->row, 4, band->width, band->input) != band->width)
+    if (fread(values, 4, band->width, band->input) != band->width)
         return cli_error(band->name, "%s", ferror(band->input) ? strerror(errno) : "the file is truncated");
-    for (uint32_t x = 0; x < band->width; x++, bytes += 4)
+    for (uint32_t x = 0; x < band->width; x++) {
+        const uint8_t *bytes = (const uint8_t *)&values[x];
         values[x] = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+    }
     return true;
 }
 
@@ -127,8 +123,9 @@ bool cli_volume_read(const cli_volume_files *files, const l2k_volume_slice *slic
             continue;
         if (!band->input && !open_band(band, folder))
             return false;
+        const l2k_plane plane = cli_dump_plane(&slice->views[band->component], band->number);
         for (uint32_t y = 0; y < band->height; y++)
-            if (!read_row(files, band, row_of(&slice->views[band->component], band->number, y)))
+            if (!read_row(band, (void *)((char *)plane.data + (ptrdiff_t)y * plane.row_stride)))
                 return false;
     }
     return true;

@@ -54,9 +54,7 @@ static bool read_raw(cli_slices *s)
     const size_t samples = (size_t)raw->width * raw->height;
     if (!make_raw_picture(s))
         return false;
-    void *data = s->picture.planes[0].data;
-    return cli_input_exact(&s->raw, data, samples * cli_sample_bytes(raw->precision)) &&
-           cli_words_to_samples(&words, data, samples, s->raw.name) && check_end(s);
+    return cli_words_read(&words, &s->raw, s->picture.planes[0].data, samples) && check_end(s);
 }
 
 static bool read_next(cli_slices *s)
@@ -170,17 +168,14 @@ bool cli_slices_create(cli_slices_out *out, const char *path, const cli_volume_f
 /* Component after component, in little-endian order. */
 static bool write_raw(cli_slices_out *out)
 {
-    for (uint32_t c = 0; c < out->picture.image.num_components; c++) {
-        cli_picture one = out->picture;
-        one.image.num_components = 1;
-        one.components += c;
-        one.planes += c;
-        one.rows += c;
-        const cli_words words = {.precision = one.components->precision, .is_signed = one.components->is_signed};
-        if (!cli_write_pixel_rows(&out->raw, &one, &words))
-            return out->raw.error ? cli_output_fail(&out->raw) : false;
+    bool done = true;
+    for (uint32_t c = 0; done && c < out->picture.image.num_components; c++) {
+        const l2k_component *k = &out->picture.components[c];
+        const cli_words words = {.precision = k->precision, .is_signed = k->is_signed};
+        done = cli_words_write(&words, &out->raw, out->raw.bytes, &out->picture.planes[c],
+                               (l2k_size){k->width, k->height});
     }
-    return true;
+    return done;
 }
 
 static bool write_picture(cli_slices_out *out)

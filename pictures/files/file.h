@@ -98,7 +98,7 @@ bool cli_output_can_seek(const cli_output *output);
 /* Opens the bytes written so far for reading; only for a file that is to be committed. Reports errors. */
 bool cli_output_reopen(cli_output *output, cli_input *input);
 
-/* Reports output->error and discards the output. Returns false. */
+/* Reports and clears output->error, and discards the output. Returns false. */
 bool cli_output_fail(cli_output *output);
 
 /* For many simultaneous outputs: writes everything out and closes the file until cli_output_resume, or until the

@@ -228,7 +228,7 @@ static bool put_at(cli_output *output, uint64_t offset, const void *data, size_t
 
 bool cli_output_write_at(cli_output *output, uint64_t offset, const void *data, size_t bytes)
 {
-    if (output->error)
+    if (output->error || !output->stream)
         return false;
     if (!put_at(output, offset, data, bytes)) {
         output->error = errno ? errno : EIO;
@@ -259,6 +259,7 @@ bool cli_output_reopen(cli_output *output, cli_input *input)
 bool cli_output_fail(cli_output *output)
 {
     report(output->name, output->error ? output->error : EIO);
+    output->error = 0;
     cli_output_discard(output);
     return false;
 }

@@ -100,10 +100,8 @@ static bool describe(cli_reader *reader, uint32_t c, const cli_input *input, con
 
 static bool read_rows(cli_reader *reader, uint32_t c, cli_input *input, const pgx_header *header)
 {
-    void *data = reader->picture.planes[c].data;
     const size_t samples = (size_t)header->width * reader->picture.rows[c].count;
-    return cli_input_exact(input, data, samples * cli_sample_bytes(header->words.precision)) &&
-           cli_words_to_samples(&header->words, data, samples, input->name);
+    return cli_words_read(&header->words, input, reader->picture.planes[c].data, samples);
 }
 
 static bool open_pgx(cli_reader *reader)
@@ -239,10 +237,11 @@ static bool write_plane(cli_writer *writer, uint32_t c)
     const cli_picture *picture = writer->picture;
     const l2k_component *component = &picture->components[c];
     const cli_words words = {component->precision, component->is_signed, true};
+    const l2k_size size = {component->width, picture->rows[c].count};
     if (!file->name && !create_plane(file, writer->path, c, component))
         return false;
     if (cli_output_resume(&file->output) &&
-        cli_write_plane_rows(&file->output, file->output.bytes, picture, c, &words) &&
+        cli_words_write(&words, &file->output, file->output.bytes, &picture->planes[c], size) &&
         (picture->image.num_components <= MOST_OPEN || cli_output_rest(&file->output)))
         return true;
     return file->output.error && cli_output_fail(&file->output);
@@ -289,12 +288,6 @@ const cli_writer_kind cli_pgx_writer = {open_writer, NULL, write_planes, finish_
 bool cli_pgx_write_plane(cli_output *output, const l2k_plane *plane, const l2k_component *component)
 {
     const cli_words words = {component->precision, component->is_signed, true};
-    cli_rows rows = {0, component->height};
-    l2k_component its_component = *component;
-    l2k_plane its_plane = *plane;
-    const cli_picture picture = {.components = &its_component, .planes = &its_plane, .rows = &rows};
-    if (!write_header(output, component))
-        return false;
-    return cli_write_plane_rows(output, output->bytes, &picture, 0, &words) ||
-           (output->error && cli_output_fail(output));
+    return write_header(output, component) &&
+           cli_words_write(&words, output, output->bytes, plane, (l2k_size){component->width, component->height});
 }

@@ -39,30 +39,21 @@ static bool open_reader(cli_reader *reader)
     return cli_picture_allowed(picture, reader->name) && check_size(reader);
 }
 
-static bool read_plane(cli_reader *reader, uint32_t c, size_t samples)
+bool cli_read_planes(cli_reader *reader, const cli_words *words, uint64_t start, uint64_t most)
 {
-    const cli_raw *raw = reader->options.raw;
-    const cli_words words = {raw->precision, raw->is_signed, raw->big_endian};
-    void *data = reader->picture.planes[c].data;
-    return cli_input_exact(&reader->input, data, samples * cli_sample_bytes(raw->precision)) &&
-           cli_words_to_samples(&words, data, samples, reader->name);
-}
-
-/* The rows of one component are not adjacent to those of the next, unless all rows are read. */
-static bool read_planes(cli_reader *reader)
-{
-    const cli_raw *raw = reader->options.raw;
-    const cli_rows *rows = reader->picture.rows;
-    const uint64_t row_bytes = (uint64_t)raw->width * cli_sample_bytes(raw->precision);
-    const bool apart = rows->count < raw->height;
-    if (apart &&
-        !cli_input_make_seekable(&reader->input, file_bytes(raw) + 1)) /* the one too many is reported by check_end */
+    const cli_picture *picture = &reader->picture;
+    const cli_rows *rows = picture->rows;
+    const bool apart = rows->count < picture->components->height;
+    if (apart && !cli_input_make_seekable(&reader->input, most))
         return false;
-    for (uint32_t c = 0; c < raw->count; c++) {
-        if (apart && !cli_input_seek(&reader->input, row_bytes * ((uint64_t)c * raw->height + rows->first)))
+    for (uint32_t c = 0; c < picture->image.num_components; c++) {
+        const l2k_component *k = &picture->components[c];
+        const uint64_t row_bytes = (uint64_t)k->width * cli_sample_bytes(words->precision);
+        if (apart && !cli_input_seek(&reader->input, start + row_bytes * rows[c].first))
             return false;
-        if (!read_plane(reader, c, (size_t)raw->width * rows->count))
+        if (!cli_words_read(words, &reader->input, picture->planes[c].data, (size_t)k->width * rows[c].count))
             return false;
+        start += row_bytes * k->height;
     }
     return true;
 }
@@ -79,9 +70,11 @@ static bool check_end(cli_reader *reader)
 static bool read_samples(cli_reader *reader)
 {
     const cli_raw *raw = reader->options.raw;
-    if (!raw->interleaved)
-        return read_planes(reader) && check_end(reader);
-    return read_plane(reader, 0, (size_t)raw->width * raw->count * reader->picture.rows->count) && check_end(reader);
+    const cli_words words = {raw->precision, raw->is_signed, raw->big_endian};
+    const size_t samples = (size_t)raw->width * raw->count * reader->picture.rows->count;
+    return (raw->interleaved ? cli_words_read(&words, &reader->input, reader->picture.planes->data, samples)
+                             : cli_read_planes(reader, &words, 0, file_bytes(raw) + 1)) && /* for check_end */
+           check_end(reader);
 }
 
 const cli_reader_kind cli_raw_reader = {.open = open_reader, .read = read_samples};
@@ -108,7 +101,6 @@ static bool open_writer(cli_writer *writer)
                                    "'interleaved', or write pgx");
 }
 
-/* In Y4M files, too. */
 bool cli_write_planes(cli_writer *writer)
 {
     const cli_picture *picture = writer->picture;
@@ -117,7 +109,8 @@ bool cli_write_planes(cli_writer *writer)
         const l2k_component *component = &picture->components[c];
         const uint64_t row_bytes = (uint64_t)component->width * cli_sample_bytes(component->precision);
         const cli_words words = {component->precision, component->is_signed, writer->options.big_endian};
-        if (!cli_write_plane_rows(&writer->output, start + row_bytes * picture->rows[c].first, picture, c, &words))
+        if (!cli_words_write(&words, &writer->output, start + row_bytes * picture->rows[c].first, &picture->planes[c],
+                             (l2k_size){component->width, picture->rows[c].count}))
             return false;
         start += row_bytes * component->height;
     }
@@ -128,7 +121,7 @@ static bool write_samples(cli_writer *writer)
 {
     const l2k_component *first = writer->picture->components;
     const cli_words words = {first->precision, first->is_signed, writer->options.big_endian};
-    return writer->options.interleaved ? cli_write_pixel_rows(&writer->output, writer->picture, &words)
+    return writer->options.interleaved ? cli_words_write_pixels(&words, &writer->output, writer->picture)
                                        : cli_write_planes(writer);
 }
 

@@ -164,27 +164,18 @@ static inline uint32_t fetch(const uint8_t *row, size_t index, uint32_t bits)
     return value;
 }
 
-static inline void store(void *data, size_t index, uint32_t bits, uint32_t value)
+static void expand(const cli_tiff_layout *layout, const uint8_t *row, size_t count, char *to)
 {
-    if (bits <= 8)
-        ((uint8_t *)data)[index] = (uint8_t)value;
-    else if (bits <= 16)
-        ((uint16_t *)data)[index] = (uint16_t)value;
-    else
-        ((uint32_t *)data)[index] = value;
-}
-
-static void expand(const cli_tiff_layout *layout, const uint8_t *row, size_t count, void *to)
-{
+    const uint32_t bytes = cli_sample_bytes(layout->palette_bits);
+    const l2k_sample_type type = cli_sample_type(layout->palette_bits, false);
     for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < 3; k++)
-            store(to, 3 * i + k, layout->palette_bits,
-                  (uint32_t)layout->palette[k][fetch(row, i, layout->bits)] >> layout->palette_shift);
+        for (size_t k = 0; k < 3; k++, to += bytes)
+            cli_store_sample(to, type, layout->palette[k][fetch(row, i, layout->bits)] >> layout->palette_shift);
 }
 
 /* Converts `width` consecutive pixels of the file to consecutive pixels in memory. Inversion is the complement, for
  * signed samples too, and applies to gray only: opacity and other extra samples, which follow it, remain. */
-static void convert(const cli_tiff_layout *layout, uint32_t plane, const uint8_t *row, size_t width, void *to)
+static void convert(const cli_tiff_layout *layout, uint32_t plane, const uint8_t *row, size_t width, char *to)
 {
     const uint32_t bits = layout->bits, mask = UINT32_MAX >> (32 - bits),
                    flip = layout->inverted && plane == 0 ? mask : 0;
@@ -194,9 +185,9 @@ static void convert(const cli_tiff_layout *layout, uint32_t plane, const uint8_t
         return;
     }
     for (size_t x = 0, i = 0; x < width; x++)
-        for (uint32_t k = 0; k < pixel; k++, i++) {
+        for (uint32_t k = 0; k < pixel; k++, i++, to += cli_sample_bytes(bits)) {
             const uint32_t value = fetch(row, i, bits) ^ (k ? 0 : flip);
-            store(to, i, bits, (value ^ sign) - sign);
+            cli_store_sample(to, cli_sample_type(bits, false), (value ^ sign) - sign);
         }
 }
 

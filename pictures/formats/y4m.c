@@ -168,28 +168,11 @@ static bool open_y4m(cli_reader *reader)
     return read_header(reader) && find_frame(reader);
 }
 
-/* Rows of one component are not adjacent to those of the next, unless all rows are read. From a pipe, offsets count
- * from the frame's samples on. */
+/* From a pipe, offsets count from the frame's samples on. */
 static bool read_y4m(cli_reader *reader)
 {
     const y4m_job *job = reader->state;
-    const cli_picture *picture = &reader->picture;
-    const bool apart = picture->rows->count < picture->components->height;
-    uint64_t start = job->start;
-    if (apart && !cli_input_make_seekable(&reader->input, job->frame_bytes))
-        return false;
-    for (uint32_t c = 0; c < picture->image.num_components; c++) {
-        const l2k_component *k = &picture->components[c];
-        const uint64_t row_bytes = (uint64_t)k->width * cli_sample_bytes(k->precision);
-        const size_t samples = (size_t)k->width * picture->rows[c].count;
-        void *data = picture->planes[c].data;
-        if ((apart && !cli_input_seek(&reader->input, start + row_bytes * picture->rows[c].first)) ||
-            !cli_input_exact(&reader->input, data, samples * cli_sample_bytes(k->precision)) ||
-            !cli_words_to_samples(&job->words, data, samples, reader->name))
-            return false;
-        start += row_bytes * k->height;
-    }
-    return true;
+    return cli_read_planes(reader, &job->words, job->start, job->frame_bytes);
 }
 
 const cli_reader_kind cli_y4m_reader = {open_y4m, read_y4m, NULL, sizeof(y4m_job)};
