@@ -7,23 +7,10 @@
 #include "pictures/user/limits.h"
 #include "pictures/user/report.h"
 
-static const cli_writer_kind *kind_of(cli_format format)
-{
-    switch (format) {
-    case CLI_FORMAT_PNG:
-        return &cli_png_writer;
-    case CLI_FORMAT_TIFF:
-        return &cli_tiff_writer;
-    case CLI_FORMAT_PGX:
-        return &cli_pgx_writer;
-    case CLI_FORMAT_RAW:
-        return &cli_raw_writer;
-    case CLI_FORMAT_Y4M:
-        return &cli_y4m_writer;
-    default:
-        return &cli_pnm_writer;
-    }
-}
+static const cli_writer_kind *const kinds[] = {
+    [CLI_FORMAT_PNG] = &cli_png_writer, [CLI_FORMAT_PBM] = &cli_pnm_writer, [CLI_FORMAT_PGM] = &cli_pnm_writer,
+    [CLI_FORMAT_PPM] = &cli_pnm_writer, [CLI_FORMAT_PAM] = &cli_pnm_writer, [CLI_FORMAT_TIFF] = &cli_tiff_writer,
+    [CLI_FORMAT_PGX] = &cli_pgx_writer, [CLI_FORMAT_RAW] = &cli_raw_writer, [CLI_FORMAT_Y4M] = &cli_y4m_writer};
 
 static void release(cli_writer *writer)
 {
@@ -68,7 +55,7 @@ bool cli_writer_open(cli_writer *writer, const char *path, cli_format format, co
     writer->picture = picture;
     writer->view = view;
     writer->options = *options;
-    writer->kind = kind_of(format);
+    writer->kind = kinds[format];
     if (options->film) {
         writer->output = options->film->output;
     } else if (format != CLI_FORMAT_PGX) {

@@ -25,9 +25,9 @@ static void tile_side(uint32_t origin, uint32_t size, uint32_t number, uint32_t 
 
 cli_area cli_tile_area(const cli_coefficients *input, uint32_t index)
 {
-    cli_area area = {input->image.x0, input->image.y0, input->image.x1, input->image.y1};
-    tile_side(input->tile_x0, input->tile_width, index % input->tiles_across, &area.x0, &area.x1);
-    tile_side(input->tile_y0, input->tile_height, index / input->tiles_across, &area.y0, &area.y1);
+    cli_area area = {input->info.image.x0, input->info.image.y0, input->info.image.x1, input->info.image.y1};
+    tile_side(input->info.tile_x0, input->info.tile_width, index % input->info.tiles_across, &area.x0, &area.x1);
+    tile_side(input->info.tile_y0, input->info.tile_height, index / input->info.tiles_across, &area.y0, &area.y1);
     return area;
 }
 
@@ -35,12 +35,12 @@ cli_area cli_wanted_area(const cli_coefficients *input)
 {
     if (input->options->tile_index.given)
         return cli_tile_area(input, (uint32_t)input->options->tile_index.value);
-    return (cli_area){input->image.x0, input->image.y0, input->image.x1, input->image.y1};
+    return (cli_area){input->info.image.x0, input->info.image.y0, input->info.image.x1, input->info.image.y1};
 }
 
 cli_area cli_component_area(const cli_coefficients *input, cli_area area, uint32_t c)
 {
-    const l2k_component *k = &input->image.components[c];
+    const l2k_component *k = &input->info.image.components[c];
     return (cli_area){cli_ceil_div(area.x0, k->dx), cli_ceil_div(area.y0, k->dy), cli_ceil_div(area.x1, k->dx),
                       cli_ceil_div(area.y1, k->dy)};
 }
@@ -65,21 +65,10 @@ static l2k_status configure_decoder(l2k_decoder *decoder, const cli_coefficients
 
 static bool describe_codestream(cli_coefficients *input)
 {
-    l2k_info info;
     cli_coded_file *file = &input->file.coded;
-    l2k_status status = l2k_decoder_info(file->decoder, &info);
+    l2k_status status = l2k_decoder_info(file->decoder, &input->info);
     if (status != L2K_OK)
         return cli_messages_fail(&file->messages, status);
-    input->image = info.image;
-    input->tile_x0 = info.tile_x0;
-    input->tile_y0 = info.tile_y0;
-    input->tile_width = info.tile_width;
-    input->tile_height = info.tile_height;
-    input->tiles_across = info.tiles_across;
-    input->tiles_down = info.tiles_down;
-    input->wavelet = info.wavelet;
-    input->levels = info.levels;
-    input->component_transform = info.component_transform;
     if (input->options->picture_option)
         return cli_error(input->file.name, "--%s is for pictures; this is JPEG 2000 and already transformed",
                          input->options->picture_option);
@@ -125,9 +114,9 @@ static l2k_status configure_transform(const cli_coefficients *input)
     const struct {
         l2k_transform_option option;
         int64_t value;
-    } settings[] = {{L2K_TRANSFORM_WAVELET, input->wavelet},
-                    {L2K_TRANSFORM_LEVELS, input->levels},
-                    {L2K_TRANSFORM_COMPONENT_TRANSFORM, input->component_transform},
+    } settings[] = {{L2K_TRANSFORM_WAVELET, input->info.wavelet},
+                    {L2K_TRANSFORM_LEVELS, input->info.levels},
+                    {L2K_TRANSFORM_COMPONENT_TRANSFORM, input->info.component_transform},
                     {L2K_TRANSFORM_THREADS, input->options->threads.value},
                     {L2K_TRANSFORM_CPU, input->options->cpu.value}};
     l2k_status status = L2K_OK;
@@ -152,33 +141,33 @@ static bool describe_picture(cli_coefficients *input)
     const cli_options *options = input->options;
     const cli_setting *encoder = options->encoder;
     cli_picture *picture = &input->file.picture;
-    input->levels = (uint32_t)cli_setting_or(encoder[L2K_ENCODER_LEVELS], DEFAULT_LEVELS);
+    input->info.levels = (uint32_t)cli_setting_or(encoder[L2K_ENCODER_LEVELS], DEFAULT_LEVELS);
     if (options->coded_option)
         return cli_error(input->file.name, "--%s is for JPEG 2000 files; this is a picture", options->coded_option);
-    if (input->reduce > input->levels)
+    if (input->reduce > input->info.levels)
         return cli_error("--reduce", "%u resolutions cannot be left out of %u decomposition levels", input->reduce,
-                         input->levels);
+                         input->info.levels);
     if (!cli_picture_place(picture, options->x0, options->y0, input->file.name))
         return false;
-    input->image = picture->image;
-    input->tile_width = (uint32_t)cli_setting_or(encoder[L2K_ENCODER_TILE_WIDTH], input->image.x1);
-    input->tile_height = (uint32_t)cli_setting_or(encoder[L2K_ENCODER_TILE_HEIGHT], input->image.y1);
-    input->tiles_across = cli_ceil_div(input->image.x1, input->tile_width);
-    input->tiles_down = cli_ceil_div(input->image.y1, input->tile_height);
-    input->wavelet = (l2k_wavelet)cli_setting_or(encoder[L2K_ENCODER_WAVELET], L2K_WAVELET_5_3);
+    input->info.image = picture->image;
+    input->info.tile_width = (uint32_t)cli_setting_or(encoder[L2K_ENCODER_TILE_WIDTH], input->info.image.x1);
+    input->info.tile_height = (uint32_t)cli_setting_or(encoder[L2K_ENCODER_TILE_HEIGHT], input->info.image.y1);
+    input->info.tiles_across = cli_ceil_div(input->info.image.x1, input->info.tile_width);
+    input->info.tiles_down = cli_ceil_div(input->info.image.y1, input->info.tile_height);
+    input->info.wavelet = (l2k_wavelet)cli_setting_or(encoder[L2K_ENCODER_WAVELET], L2K_WAVELET_5_3);
     const cli_setting joined = encoder[L2K_ENCODER_COMPONENT_TRANSFORM];
-    input->component_transform =
+    input->info.component_transform =
         cli_setting_or(joined, 1) &&
-        cli_components_join(input->image.components, input->image.num_components, joined.given);
+        cli_components_join(input->info.image.components, input->info.image.num_components, joined.given);
     return make_transform(input);
 }
 
 /* Forward transform of a tile, whose samples stay in the picture. */
 static l2k_status transform_tile(cli_coefficients *input, uint32_t index, l2k_plane *planes)
 {
-    const cli_area all = {input->image.x0, input->image.y0, input->image.x1, input->image.y1};
+    const cli_area all = {input->info.image.x0, input->info.image.y0, input->info.image.x1, input->info.image.y1};
     cli_area area = cli_tile_area(input, index);
-    l2k_image tile = input->image;
+    l2k_image tile = input->info.image;
     tile.x0 = area.x0;
     tile.y0 = area.y0;
     tile.x1 = area.x1;
@@ -217,9 +206,9 @@ static bool give_component(cli_coefficients *input, uint32_t tile, uint32_t c, c
                                                .y0 = r.y0,
                                                .x1 = r.x1,
                                                .y1 = r.y1,
-                                               .levels = input->levels,
-                                               .wavelet = input->wavelet,
-                                               .component_transform = input->component_transform && c < 3,
+                                               .levels = input->info.levels,
+                                               .wavelet = input->info.wavelet,
+                                               .component_transform = input->info.component_transform && c < 3,
                                                .view = &view,
                                                .bands = bands});
 }
@@ -235,7 +224,7 @@ static bool hold_tile(cli_coefficients *input, uint32_t index)
 {
     const uint64_t before = input->held - cli_picture_bytes(&input->file.picture);
     uint64_t bytes = 0;
-    for (uint32_t c = 0; c < input->image.num_components; c++) {
+    for (uint32_t c = 0; c < input->info.image.num_components; c++) {
         cli_area r = cli_component_area(input, cli_tile_area(input, index), c);
         bytes += (uint64_t)(r.x1 - r.x0) * (r.y1 - r.y0) * sizeof(int32_t);
     }
@@ -251,7 +240,7 @@ static bool give_tile(cli_coefficients *input, uint32_t tile, cli_coefficient_si
 {
     if (!hold_tile(input, tile))
         return false;
-    l2k_plane *planes = calloc(input->image.num_components, sizeof *planes);
+    l2k_plane *planes = calloc(input->info.image.num_components, sizeof *planes);
     if (!planes)
         return cli_error(input->file.name, "out of memory");
     l2k_status status = transform_tile(input, tile, planes);
@@ -261,7 +250,7 @@ static bool give_tile(cli_coefficients *input, uint32_t tile, cli_coefficient_si
     if (status != L2K_OK)
         return cli_messages_fail(&input->messages, status);
     int64_t only = input->component;
-    for (uint32_t c = 0; c < input->image.num_components; c++)
+    for (uint32_t c = 0; c < input->info.image.num_components; c++)
         if ((only < 0 || only == c) && !give_component(input, tile, c, sink, user))
             return false;
     return true;
@@ -272,10 +261,10 @@ static bool give_tile(cli_coefficients *input, uint32_t tile, cli_coefficient_si
 static bool check_choice(const cli_coefficients *input)
 {
     const cli_setting index = input->options->tile_index;
-    uint64_t tiles = (uint64_t)input->tiles_across * input->tiles_down;
-    if (input->component >= input->image.num_components)
+    uint64_t tiles = (uint64_t)input->info.tiles_across * input->info.tiles_down;
+    if (input->component >= input->info.image.num_components)
         return cli_error("--component", "%s has no component %u, only 0 to %u", input->file.name,
-                         (unsigned)input->component, (unsigned)input->image.num_components - 1);
+                         (unsigned)input->component, (unsigned)input->info.image.num_components - 1);
     if (index.given && (uint64_t)index.value >= tiles)
         return cli_error("--tile-index", "%s has no tile %u, only 0 to %llu", input->file.name, (unsigned)index.value,
                          (unsigned long long)tiles - 1);
@@ -322,7 +311,7 @@ bool cli_coefficients_each(cli_coefficients *input, cli_coefficient_sink *sink, 
         input->file.is_jpeg2000 ? decode_tile : give_tile;
     const cli_setting only = input->options->tile_index;
     uint32_t first = only.given ? (uint32_t)only.value : 0;
-    uint32_t end = only.given ? first + 1 : input->tiles_across * input->tiles_down;
+    uint32_t end = only.given ? first + 1 : input->info.tiles_across * input->info.tiles_down;
     for (uint32_t tile = first; tile < end; tile++) {
         cli_progress_span((double)(tile - first) / (end - first), (double)(tile + 1 - first) / (end - first));
         cli_progress_part(0); /* the transform does not report progress */

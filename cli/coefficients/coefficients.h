@@ -9,17 +9,11 @@
 
 typedef struct cli_coefficients {
     const cli_options *options;
-    const char *output;                /* the second file name */
-    uint32_t reduce;                   /* resolutions left out; --reduce unless the caller changes it */
-    int64_t component;                 /* -1 = all */
-    cli_any_file file;                 /* the first file name */
-    l2k_image image;                   /* all of it, on the reference grid; components in the order of the codestream */
-    uint32_t tile_x0, tile_y0;         /* of the tile grid */
-    uint32_t tile_width, tile_height;  /* of one tile */
-    uint32_t tiles_across, tiles_down; /* of the grid */
-    l2k_wavelet wavelet;               /* of component 0, unless a tile has another; likewise the next two */
-    uint32_t levels;
-    bool component_transform;
+    const char *output; /* the second file name */
+    uint32_t reduce;    /* resolutions left out; --reduce unless the caller changes it */
+    int64_t component;  /* -1 = all */
+    cli_any_file file;  /* the first file name */
+    l2k_info info;      /* of a picture: image, tiles, wavelet, levels and component transform */
     bool incomplete;    /* the codestream ended early */
     uint32_t num_given; /* tile-components so far */
     l2k_transform *transform;

@@ -22,9 +22,9 @@ static int digits_of(uint64_t most)
 static void name_band(const cli_dump *dump, const l2k_tile_coefficients *k, uint32_t band, char name[CLI_DUMP_NAME])
 {
     const l2k_subband_info *info = &k->bands[band];
-    uint64_t tiles = (uint64_t)dump->input.tiles_across * dump->input.tiles_down;
+    uint64_t tiles = (uint64_t)dump->input.info.tiles_across * dump->input.info.tiles_down;
     snprintf(name, CLI_DUMP_NAME, "t%0*u_c%0*u_b%02u_%s%u.%s", digits_of(tiles - 1), k->tile,
-             digits_of(dump->input.image.num_components - 1), k->component, band,
+             digits_of(dump->input.info.image.num_components - 1), k->component, band,
              cli_orientation_names[info->orientation], info->level, dump->format == CLI_DUMP_RAW ? "raw" : "pgx");
 }
 

@@ -31,13 +31,13 @@ void cli_dump_put_components(cli_json *json, const l2k_component *components, ui
 
 static void put_input(cli_json *json, const cli_dump *dump)
 {
-    const l2k_image *image = &dump->input.image;
+    const l2k_image *image = &dump->input.info.image;
     cli_json_text(json, "file", dump->input.file.name);
     cli_json_text(json, "source", dump->input.file.is_jpeg2000 ? "codestream" : "picture");
     cli_json_text(json, "format", dump->format == CLI_DUMP_RAW ? "raw" : "pgx");
     put_area(json, "image", (cli_area){image->x0, image->y0, image->x1, image->y1});
-    cli_json_number(json, "tiles_across", dump->input.tiles_across);
-    cli_json_number(json, "tiles_down", dump->input.tiles_down);
+    cli_json_number(json, "tiles_across", dump->input.info.tiles_across);
+    cli_json_number(json, "tiles_down", dump->input.info.tiles_down);
     cli_dump_put_components(json, image->components, image->num_components);
 }
 

@@ -266,9 +266,10 @@ static void print_text(const char *name, const l2k_info *info, l2k_decoder *deco
 
 static bool print_info(const char *path, bool json, const char *before)
 {
+    cli_input input;
     cli_coded_file coded;
     l2k_info info;
-    if (!cli_coded_open(&coded, path, false, false))
+    if (!cli_input_open(&input, path) || !cli_coded_open(&coded, &input, false))
         return false;
     l2k_status status = l2k_decoder_info(coded.decoder, &info);
     if (status == L2K_OK)

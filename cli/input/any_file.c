@@ -14,14 +14,6 @@ static bool is_jpeg2000(const cli_input *input)
            (input->filled >= sizeof signature && memcmp(input->buffer, signature, sizeof signature) == 0);
 }
 
-static bool open_jpeg2000(cli_any_file *file, cli_input *input)
-{
-    file->is_jpeg2000 = true;
-    bool opened = cli_coded_read(&file->coded, input, file->quiet, false);
-    cli_input_close(input);
-    return opened;
-}
-
 static bool read_other(cli_any_file *file, cli_reader *reader, bool opened)
 {
     bool done = opened && cli_reader_all(reader);
@@ -34,14 +26,14 @@ bool cli_any_file_open(cli_any_file *file, const char *path, bool quiet)
     cli_input input;
     cli_reader reader;
     memset(file, 0, sizeof *file);
-    file->quiet = quiet;
     file->name = strcmp(path, "-") == 0 ? "standard input" : path;
     if (cli_is_plane_set(path))
         return read_other(file, &reader, cli_reader_open(&reader, path, &how));
     if (!cli_input_open(&input, path))
         return false;
-    if (is_jpeg2000(&input))
-        return open_jpeg2000(file, &input);
+    file->is_jpeg2000 = is_jpeg2000(&input);
+    if (file->is_jpeg2000)
+        return cli_coded_open(&file->coded, &input, quiet);
     if (cli_reader_knows(&input))
         return read_other(file, &reader, cli_reader_open_input(&reader, &input, &how));
     cli_input_close(&input);
@@ -65,7 +57,7 @@ static bool decode(cli_coded_file *coded, cli_picture *picture)
         return false;
     picture->image.icc = NULL; /* belongs to the decoder */
     picture->image.icc_bytes = 0;
-    if (!cli_coded_decode(coded, picture, CLI_PLANAR))
+    if (!cli_coded_decode_rows(coded, picture, CLI_PLANAR, image.y0, image.y1, 0))
         return false;
     return coded->incomplete ? cli_error(coded->messages.subject, "the file ends before its picture does") : true;
 }

@@ -13,7 +13,7 @@ bool cli_any_picture_read(cli_picture *picture, const char *path);
 typedef struct cli_any_file {
     cli_picture picture; /* without components if JPEG 2000 */
     cli_coded_file coded;
-    bool is_jpeg2000, quiet;
+    bool is_jpeg2000;
     const char *name; /* for messages */
 } cli_any_file;
 

@@ -96,23 +96,13 @@ bool cli_coded_next(cli_coded_file *file, cli_input *input)
     return cli_messages_fail(&file->messages, status);
 }
 
-bool cli_coded_read(cli_coded_file *file, cli_input *input, bool quiet, bool strict)
+bool cli_coded_open(cli_coded_file *file, cli_input *input, bool quiet)
 {
-    if (!cli_coded_create(file, input->name, quiet, strict))
-        return false;
-    if (cli_coded_next(file, input))
-        return true;
-    cli_coded_close(file);
-    return false;
-}
-
-bool cli_coded_open(cli_coded_file *file, const char *path, bool quiet, bool strict)
-{
-    cli_input input;
-    if (!cli_input_open(&input, path))
-        return false;
-    bool done = cli_coded_read(file, &input, quiet, strict);
-    cli_input_close(&input);
+    const bool created = cli_coded_create(file, input->name, quiet, false),
+               done = created && cli_coded_next(file, input);
+    if (created && !done)
+        cli_coded_close(file);
+    cli_input_close(input);
     return done;
 }
 
@@ -126,11 +116,6 @@ static bool decode(cli_coded_file *file, const cli_picture *picture)
     cli_interrupt_wait(false);
     file->incomplete = file->incomplete || status == L2K_INCOMPLETE;
     return status == L2K_OK || status == L2K_INCOMPLETE || cli_messages_fail(&file->messages, status);
-}
-
-bool cli_coded_decode(cli_coded_file *file, cli_picture *picture, cli_layout layout)
-{
-    return cli_picture_allocate(picture, layout, file->messages.subject) && decode(file, picture);
 }
 
 bool cli_coded_decode_rows(cli_coded_file *file, cli_picture *picture, cli_layout layout, uint32_t y0, uint32_t y1,

@@ -25,18 +25,11 @@ bool cli_coded_create(cli_coded_file *file, const char *name, bool quiet, bool s
 /* Opens the next file. The input is no longer needed afterwards. */
 bool cli_coded_next(cli_coded_file *file, cli_input *input);
 
-/* Creates a decoder for one file and opens `path`, or reads all of standard input for "-". */
-bool cli_coded_open(cli_coded_file *file, const char *path, bool quiet, bool strict);
+/* Creates a decoder for one file and opens the input, which it closes. */
+bool cli_coded_open(cli_coded_file *file, cli_input *input, bool quiet);
 
-/* The same for an open input, which is no longer needed afterwards. */
-bool cli_coded_read(cli_coded_file *file, cli_input *input, bool quiet, bool strict);
-
-/* Allocates the samples of the picture, which has its shape, and decodes. Succeeds with incomplete samples; see
- * file->incomplete. */
-bool cli_coded_decode(cli_coded_file *file, cli_picture *picture, cli_layout layout);
-
-/* The same for rows y0 to y1 of the reference grid across the picture, reduced by `reduce`. Releases the pages of a
- * mapped file afterwards. */
+/* Allocates and decodes rows y0 to y1 of the reference grid across the picture, which has its shape, reduced by
+ * `reduce`. Succeeds with incomplete samples; see file->incomplete. Releases the pages of a mapped file afterwards. */
 bool cli_coded_decode_rows(cli_coded_file *file, cli_picture *picture, cli_layout layout, uint32_t y0, uint32_t y1,
                            uint32_t reduce);
 

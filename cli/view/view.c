@@ -57,7 +57,7 @@ static void place_band(const view_job *job, const l2k_tile_coefficients *k, uint
 static bool show_component(void *user, const l2k_tile_coefficients *k)
 {
     view_job *job = user;
-    uint32_t x, y, precision = job->input.image.components[k->component].precision;
+    uint32_t x, y, precision = job->input.info.image.components[k->component].precision;
     uint32_t channel = job->options->rgb ? k->component : 0;
     if (channel >= job->mosaic.channels)
         return true;
@@ -82,10 +82,10 @@ static bool same_size(const l2k_component *a, const l2k_component *b)
 
 static bool check_rgb(const cli_coefficients *input)
 {
-    const l2k_component *c = input->image.components;
-    if (input->image.num_components < 3)
+    const l2k_component *c = input->info.image.components;
+    if (input->info.image.num_components < 3)
         return cli_error("--rgb", "%s has %u component%s, three are needed", input->file.name,
-                         input->image.num_components, input->image.num_components == 1 ? "" : "s");
+                         input->info.image.num_components, input->info.image.num_components == 1 ? "" : "s");
     return (same_size(&c[0], &c[1]) && same_size(&c[0], &c[2])) ||
            cli_error("--rgb", "components 0 to 2 of %s differ in size or precision", input->file.name);
 }
@@ -111,7 +111,7 @@ static bool make_mosaic(view_job *job)
 static bool choose_part(view_job *job)
 {
     const cli_options *options = job->options;
-    const uint32_t levels = job->input.levels;
+    const uint32_t levels = job->input.info.levels;
     const bool low = options->has_band && options->orientation == L2K_LL;
     if (!options->has_band && !options->level.given)
         return true;
@@ -142,8 +142,8 @@ static void print_summary(const view_job *job, const cli_picture *picture)
         snprintf(what, sizeof what, "components 0 to 2");
     else
         snprintf(what, sizeof what, "component %u", job->shown);
-    cli_note("%s %s, %s, %u level%s -> %s %s", job->input.file.name, what, l2k_wavelet_name(job->input.wavelet),
-             job->input.levels, job->input.levels == 1 ? "" : "s", job->input.output, size);
+    cli_note("%s %s, %s, %u level%s -> %s %s", job->input.file.name, what, l2k_wavelet_name(job->input.info.wavelet),
+             job->input.info.levels, job->input.info.levels == 1 ? "" : "s", job->input.output, size);
 }
 
 /* All refusals precede this. */
