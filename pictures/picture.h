@@ -86,6 +86,12 @@ static inline bool cli_is_little_endian(void)
     return *(const uint8_t *)&(const uint16_t){1} == 1;
 }
 
+/* Do two components have the same size, precision and sign? */
+bool cli_components_alike(const l2k_component *a, const l2k_component *b);
+
+/* The same of all components of two pictures. */
+bool cli_pictures_alike(const l2k_image *a, const l2k_image *b);
+
 /* Whether the encoder's component transform joins the first three components (G.2): they are alike and, unless it is
  * asked for, the only colours. */
 bool cli_components_join(const l2k_component *components, uint32_t count, bool asked);

@@ -43,17 +43,28 @@ uint64_t cli_picture_strip_bytes(const cli_picture *picture, uint32_t rows)
     return bytes;
 }
 
+bool cli_components_alike(const l2k_component *a, const l2k_component *b)
+{
+    return a->width == b->width && a->height == b->height && a->precision == b->precision &&
+           a->is_signed == b->is_signed;
+}
+
+bool cli_pictures_alike(const l2k_image *a, const l2k_image *b)
+{
+    bool alike = a->num_components == b->num_components;
+    for (uint32_t c = 0; alike && c < a->num_components; c++)
+        alike = cli_components_alike(&a->components[c], &b->components[c]);
+    return alike;
+}
+
 bool cli_components_join(const l2k_component *components, uint32_t count, bool asked)
 {
     const l2k_component *c = components;
     uint32_t colours = 0;
     for (uint32_t i = 0; i < count; i++)
         colours += c[i].channel == L2K_CHANNEL_COLOUR;
-    for (uint32_t i = 1; i < 3 && count >= 3; i++)
-        if (c[i].width != c[0].width || c[i].height != c[0].height || c[i].precision != c[0].precision ||
-            c[i].is_signed != c[0].is_signed)
-            return false;
-    return count >= 3 && (asked || colours == 3);
+    return count >= 3 && (asked || colours == 3) && cli_components_alike(&c[0], &c[1]) &&
+           cli_components_alike(&c[0], &c[2]);
 }
 
 bool cli_picture_can_interleave(const cli_picture *picture)

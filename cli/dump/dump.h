@@ -8,7 +8,7 @@
 
 #define CLI_DUMP_DESCRIPTION "subbands.json"
 
-enum { CLI_DUMP_NAME = 64, CLI_DUMP_PATH = 4096 };
+enum { CLI_DUMP_NAME = 64 };
 
 typedef struct cli_dump_file cli_dump_file;
 
@@ -20,13 +20,10 @@ typedef struct cli_dump {
     cli_dump_file *files;
     cli_dump_format format;
     cli_output description;
-    char description_path[CLI_DUMP_PATH];
+    char *description_path; /* owned */
     cli_json json;
     uint64_t num_files;
 } cli_dump;
-
-/* `name` in the folder. */
-bool cli_dump_path(const cli_dump *dump, const char *name, char *path, size_t room);
 
 /* Creates the folder if it does not exist; one with a description of that name is refused. Sets description_path. Like
  * the functions below, false after a report. */

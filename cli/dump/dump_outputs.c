@@ -14,7 +14,7 @@
 struct cli_dump_file {
     cli_dump_file *before;
     cli_output output;
-    char path[];
+    char *path; /* owned */
 };
 
 /* Returns errno, or 0. Notes the folder for signals only if it is new: an existing one must not be removed. */
@@ -27,20 +27,12 @@ static int make_noted(cli_dump *dump)
     return 0;
 }
 
-bool cli_dump_path(const cli_dump *dump, const char *name, char *path, size_t room)
-{
-    size_t length = strlen(dump->folder);
-    const char *slash = length && dump->folder[length - 1] == '/' ? "" : "/";
-    if ((size_t)snprintf(path, room, "%s%s%s", dump->folder, slash, name) < room)
-        return true;
-    return cli_error(dump->folder, "%s", strerror(ENAMETOOLONG));
-}
-
 bool cli_dump_make_folder(cli_dump *dump, const char *description)
 {
     struct stat facts;
-    if (!cli_dump_path(dump, description, dump->description_path, sizeof dump->description_path))
-        return false;
+    dump->description_path = cli_join(dump->folder, description);
+    if (!dump->description_path)
+        return cli_error(dump->folder, "out of memory");
     if (stat(dump->description_path, &facts) == 0)
         return cli_error(dump->description_path,
                          "the folder has subbands already; remove them, or name another folder");
@@ -56,22 +48,15 @@ bool cli_dump_make_folder(cli_dump *dump, const char *description)
 
 cli_output *cli_dump_open_file(cli_dump *dump, const char *name)
 {
-    char path[CLI_DUMP_PATH];
-    if (!cli_dump_path(dump, name, path, sizeof path))
-        return NULL;
-    cli_dump_file *file = malloc(sizeof *file + strlen(path) + 1);
-    if (!file) {
-        cli_error(path, "out of memory");
-        return NULL;
-    }
-    memcpy(file->path, path, strlen(path) + 1);
-    if (!cli_output_open(&file->output, file->path)) {
+    cli_dump_file *file = calloc(1, sizeof *file);
+    if (!file || !(file->path = cli_join(dump->folder, name))) {
+        cli_error(name, "out of memory");
         free(file);
         return NULL;
     }
     file->before = dump->files;
     dump->files = file;
-    return &file->output;
+    return cli_output_open(&file->output, file->path) ? &file->output : NULL;
 }
 
 /* A pipe is closed now, since its reader waits for the end. */
@@ -96,10 +81,12 @@ static void release(cli_dump *dump, bool keep)
     for (cli_dump_file *at = dump->files, *before; at; at = before) {
         before = at->before;
         cli_output_discard(&at->output);
+        free(at->path);
         free(at);
     }
     dump->files = NULL;
     cli_output_discard(&dump->description);
+    free(dump->description_path);
     if (dump->folder_made && !keep)
         rmdir(dump->folder); /* fails unless it is empty */
     cli_interrupt_forget(dump->folder_note);

@@ -43,19 +43,6 @@ bool cli_verify_prepare(cli_coded_file *check, const cli_batch *batch, cli_coder
            set(check, L2K_DECODER_GPU_MIN_SAMPLES, batch->share.gpu_min_samples);
 }
 
-static bool same_shape(const cli_picture *a, const cli_picture *b)
-{
-    if (a->image.num_components != b->image.num_components)
-        return false;
-    for (uint32_t c = 0; c < a->image.num_components; c++) {
-        const l2k_component *left = &a->components[c], *right = &b->components[c];
-        if (left->width != right->width || left->height != right->height || left->precision != right->precision ||
-            left->is_signed != right->is_signed)
-            return false;
-    }
-    return true;
-}
-
 static void add_line(checking *k, const char *format, ...) CLI_PRINTF(2, 3);
 
 static void add_line(checking *k, const char *format, ...)
@@ -142,7 +129,7 @@ static bool describe(checking *k, l2k_info *info)
     if (!cli_picture_adopt(&k->decoded, &image, k->name))
         return false;
     k->decoded.image.icc = NULL; /* belongs to the decoder */
-    if (!same_shape(&k->original->picture, &k->decoded))
+    if (!cli_pictures_alike(&k->original->picture.image, &k->decoded.image))
         return cli_error(k->name, "--verify: decoding gives a picture of another shape; the file was not kept");
     k->differences = calloc(image.num_components, sizeof *k->differences);
     return k->differences || cli_error(k->name, "out of memory");

@@ -22,15 +22,6 @@ static bool among(const char *name, const char *const *extensions)
     return false;
 }
 
-char *cli_join(const char *path, const char *name)
-{
-    size_t room = strlen(path) + strlen(name) + 2;
-    char *joined = malloc(room);
-    if (joined)
-        snprintf(joined, room, "%s%s%s", path, path[strlen(path) - 1] == '/' ? "" : "/", name);
-    return joined;
-}
-
 /* Takes ownership of `name`; NULL stands for a failed allocation. */
 static bool add(cli_names *names, char *name)
 {

@@ -40,9 +40,6 @@ const char *cli_output_name(const char *path);
 
 bool cli_is_folder(const char *path);
 
-/* "FOLDER/NAME", to be freed by the caller; NULL when out of memory. */
-char *cli_join(const char *folder, const char *name);
-
 typedef struct cli_names {
     char **items; /* "PATH/name", sorted */
     size_t count;

@@ -28,11 +28,7 @@ static l2k_status configure(l2k_volume *volume, const cli_options *options, cons
     l2k_status status = L2K_OK;
     for (size_t i = 0; status == L2K_OK && i < sizeof settings / sizeof *settings; i++)
         status = l2k_volume_set(volume, (l2k_volume_option)settings[i][0], settings[i][1]);
-    const l2k_image slice = {.x1 = facts->width,
-                             .y1 = facts->height,
-                             .num_components = facts->num_components,
-                             .components = facts->components};
-    return status == L2K_OK ? l2k_volume_prepare(volume, &slice, 0, facts->slices) : status;
+    return status == L2K_OK ? l2k_volume_prepare(volume, &facts->image, 0, facts->slices) : status;
 }
 
 l2k_volume *cli_volume_make(cli_messages *messages, const cli_options *options, const cli_volume_facts *facts,
@@ -78,7 +74,7 @@ static void choose(forward *f)
     facts->is_float = cli_setting_or(o->encoder[L2K_ENCODER_WAVELET], L2K_WAVELET_5_3) == L2K_WAVELET_9_7;
     const cli_setting joined = o->encoder[L2K_ENCODER_COMPONENT_TRANSFORM];
     facts->component_transform =
-        cli_setting_or(joined, 1) && cli_components_join(facts->components, facts->num_components, joined.given);
+        cli_setting_or(joined, 1) && cli_components_join(facts->components, facts->image.num_components, joined.given);
 }
 
 static bool make_alone(forward *f)
@@ -175,7 +171,7 @@ static int run_forward(const cli_options *options)
     cli_progress_end();
     if (done && !options->quiet)
         cli_note("%u slice%s of %u x %u -> %s: %zu subbands, described in %s", f.facts.slices,
-                 f.facts.slices == 1 ? "" : "s", f.facts.width, f.facts.height, f.folder.folder, f.files.count,
+                 f.facts.slices == 1 ? "" : "s", f.facts.image.x1, f.facts.image.y1, f.folder.folder, f.files.count,
                  CLI_VOLUME_DESCRIPTION);
     if (done && options->measure)
         cli_volume_print(&f.measure_alone, &f.measure);

@@ -11,9 +11,9 @@
 
 /* The content of the description, which determines the files' names. */
 typedef struct cli_volume_facts {
-    uint32_t width, height, slices; /* on the reference grid */
-    uint32_t num_components;
-    l2k_component *components; /* of every slice; owned */
+    l2k_image image;           /* of every slice, at 0, 0 */
+    l2k_component *components; /* of the image; owned */
+    uint32_t slices;
     unsigned levels, z_levels;
     bool isotropic, component_transform, is_float;
 } cli_volume_facts;

@@ -48,24 +48,15 @@ static bool transform_all(backward *b)
     return true;
 }
 
-/* Sizes of the components follow from the reference grid. */
-static void measure_components(cli_volume_facts *facts)
-{
-    const l2k_image image = {.x1 = facts->width,
-                             .y1 = facts->height,
-                             .num_components = facts->num_components,
-                             .components = facts->components};
-    for (uint32_t c = 0; c < facts->num_components; c++)
-        l2k_component_size(&image, c, &facts->components[c].width, &facts->components[c].height);
-}
-
 static bool open_all(backward *b, const char *output)
 {
-    char path[CLI_DUMP_PATH];
-    const cli_dump place = {.folder = b->folder};
-    if (!cli_dump_path(&place, CLI_VOLUME_DESCRIPTION, path, sizeof path) || !cli_volume_facts_read(&b->facts, path))
+    char *path = cli_join(b->folder, CLI_VOLUME_DESCRIPTION);
+    const bool known = path ? cli_volume_facts_read(&b->facts, path) : cli_error(b->folder, "out of memory");
+    free(path);
+    if (!known)
         return false;
-    measure_components(&b->facts);
+    for (uint32_t c = 0; c < b->facts.image.num_components; c++)
+        l2k_component_size(&b->facts.image, c, &b->facts.components[c].width, &b->facts.components[c].height);
     b->volume = cli_volume_make(&b->messages, b->options, &b->facts, L2K_INVERSE);
     return b->volume && cli_volume_list(&b->files, &b->facts, b->volume) &&
            cli_slices_create(&b->out, output, &b->facts, b->options->quiet);
@@ -81,7 +72,7 @@ int cli_volume_back(const cli_options *options, const char *folder, const char *
     cli_progress_end();
     if (done && !options->quiet)
         cli_note("%s -> %s: %u slice%s of %u x %u", folder, output, b.facts.slices, b.facts.slices == 1 ? "" : "s",
-                 b.facts.width, b.facts.height);
+                 b.facts.image.x1, b.facts.image.y1);
     l2k_volume_free(b.volume);
     cli_volume_files_free(&b.files);
     free(b.facts.components);

@@ -26,8 +26,8 @@ static void describe_band(cli_json *json, const cli_volume_band *band)
 void cli_volume_describe(cli_json *json, const cli_volume_facts *facts, const cli_volume_files *files)
 {
     cli_json_open(json, NULL, '{');
-    cli_json_number(json, "width", facts->width);
-    cli_json_number(json, "height", facts->height);
+    cli_json_number(json, "width", facts->image.x1);
+    cli_json_number(json, "height", facts->image.y1);
     cli_json_number(json, "slices", facts->slices);
     cli_json_text(json, "wavelet", facts->is_float ? "9/7" : "5/3");
     cli_json_number(json, "levels", facts->levels);
@@ -35,7 +35,7 @@ void cli_volume_describe(cli_json *json, const cli_volume_facts *facts, const cl
     cli_json_bool(json, "isotropic", facts->isotropic);
     cli_json_bool(json, "component_transform", facts->component_transform);
     cli_json_text(json, "value", facts->is_float ? "float32" : "int32");
-    cli_dump_put_components(json, facts->components, facts->num_components);
+    cli_dump_put_components(json, facts->components, facts->image.num_components);
     cli_json_open(json, "subbands", '[');
     for (size_t i = 0; i < files->count; i++)
         describe_band(json, &files->bands[i]);
@@ -100,20 +100,21 @@ static bool read_components(const char **at, cli_volume_facts *facts)
     if (count < 1 || count > L2K_MAX_COMPONENTS)
         return false;
     facts->components = calloc(count, sizeof *facts->components);
-    facts->num_components = facts->components ? count : 0;
-    for (uint32_t c = 0; c < facts->num_components; c++) {
+    facts->image.num_components = facts->components ? count : 0;
+    facts->image.components = facts->components;
+    for (uint32_t c = 0; c < facts->image.num_components; c++) {
         l2k_component *k = &facts->components[c];
         if (!number(at, "precision", 31, &k->precision) || !truth(at, "signed", &k->is_signed) ||
             !number(at, "dx", 255, &k->dx) || !number(at, "dy", 255, &k->dy) || !k->precision || !k->dx || !k->dy)
             return false;
     }
-    return facts->num_components > 0;
+    return facts->image.num_components > 0;
 }
 
 static bool understand(cli_volume_facts *facts, const char *at)
 {
     uint32_t levels, z_levels;
-    if (!number(&at, "width", UINT32_MAX, &facts->width) || !number(&at, "height", UINT32_MAX, &facts->height) ||
+    if (!number(&at, "width", UINT32_MAX, &facts->image.x1) || !number(&at, "height", UINT32_MAX, &facts->image.y1) ||
         !number(&at, "slices", UINT32_MAX, &facts->slices) ||
         !word(&at, "wavelet", "\"9/7\"", "\"5/3\"", &facts->is_float) || !number(&at, "levels", 32, &levels) ||
         !number(&at, "z_levels", 32, &z_levels) || !truth(&at, "isotropic", &facts->isotropic) ||

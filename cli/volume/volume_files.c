@@ -10,7 +10,7 @@
 
 static void name_band(const cli_volume_facts *facts, cli_volume_band *band)
 {
-    const int digits = snprintf(NULL, 0, "%u", facts->num_components - 1);
+    const int digits = snprintf(NULL, 0, "%u", facts->image.num_components - 1);
     snprintf(band->name, sizeof band->name, "c%0*u_z%c%u_%s%u.raw", digits, band->component, band->z_high ? 'H' : 'L',
              band->z_level, cli_orientation_names[l2k_band_orientation(band->number)], band->level);
 }
@@ -58,7 +58,7 @@ bool cli_volume_list(cli_volume_files *files, const cli_volume_facts *facts, con
 {
     bool done = true;
     *files = (cli_volume_files){.facts = facts};
-    for (uint32_t c = 0; c < facts->num_components; c++)
+    for (uint32_t c = 0; c < facts->image.num_components; c++)
         for (unsigned z_level = facts->z_levels + 1; done && z_level-- > 0;)
             done = add_bands(files, volume, c, z_level, false) && add_bands(files, volume, c, z_level, true);
     return done;
@@ -107,12 +107,11 @@ static bool read_row(const cli_volume_band *band, uint32_t *values)
 
 static bool open_band(cli_volume_band *band, const char *folder)
 {
-    char path[CLI_DUMP_PATH];
-    const cli_dump place = {.folder = folder};
-    if (!cli_dump_path(&place, band->name, path, sizeof path))
-        return false;
-    band->input = fopen(path, "rb");
-    return band->input || cli_error(path, "%s", strerror(errno));
+    char *path = cli_join(folder, band->name);
+    band->input = path ? fopen(path, "rb") : NULL;
+    const bool done = band->input || cli_error(path ? path : folder, "%s", strerror(errno));
+    free(path);
+    return done;
 }
 
 bool cli_volume_read(const cli_volume_files *files, const l2k_volume_slice *slice, const char *folder)

@@ -76,14 +76,7 @@ static const char *name_of_next(const cli_slices *s)
 /* Whether the slice is like the first one. */
 static bool is_alike(const cli_slices *s)
 {
-    const cli_volume_facts *f = s->facts;
-    bool alike = s->picture.image.num_components == f->num_components;
-    for (uint32_t c = 0; alike && c < f->num_components; c++) {
-        const l2k_component *a = &s->picture.components[c], *b = &f->components[c];
-        alike = a->width == b->width && a->height == b->height && a->precision == b->precision &&
-                a->is_signed == b->is_signed;
-    }
-    return alike ||
+    return cli_pictures_alike(&s->picture.image, &s->facts->image) ||
            cli_error(name_of_next(s), "slice %u differs from the first one in size, precision or components", s->next);
 }
 
@@ -98,9 +91,10 @@ static bool take_shape(cli_slices *s)
     if (!f->components)
         return cli_error(name_of_next(s), "out of memory");
     memcpy(f->components, s->picture.components, bytes);
-    f->num_components = s->picture.image.num_components;
-    f->width = s->picture.image.x1;
-    f->height = s->picture.image.y1;
+    f->image = (l2k_image){.x1 = s->picture.image.x1,
+                           .y1 = s->picture.image.y1,
+                           .num_components = s->picture.image.num_components,
+                           .components = f->components};
     f->slices = s->count;
     return true;
 }
@@ -156,11 +150,8 @@ bool cli_slices_create(cli_slices_out *out, const char *path, const cli_volume_f
 {
     *out = (cli_slices_out){.path = path, .quiet = quiet, .count = facts->slices};
     out->is_raw = cli_same_text(cli_extension(path), ".raw");
-    const l2k_image image = {.x1 = facts->width,
-                             .y1 = facts->height,
-                             .num_components = facts->num_components,
-                             .components = facts->components,
-                             .colour = facts->num_components < 3 ? L2K_COLOUR_GRAY : L2K_COLOUR_SRGB};
+    l2k_image image = facts->image;
+    image.colour = image.num_components < 3 ? L2K_COLOUR_GRAY : L2K_COLOUR_SRGB;
     return cli_picture_adopt(&out->picture, &image, path) && cli_picture_allocate(&out->picture, CLI_PLANAR, path) &&
            (!out->is_raw || cli_output_open(&out->raw, path));
 }

@@ -126,6 +126,9 @@ void cli_take_separators(char *path);
  * out of memory. */
 char *cli_numbered_name(const char *path, uint32_t number, uint32_t count);
 
+/* "FOLDER/NAME", to be freed by the caller. NULL with errno. */
+char *cli_join(const char *folder, const char *name);
+
 /* The extension of the last path component with its dot, or "". */
 const char *cli_extension(const char *path);
 bool cli_same_text(const char *a, const char *b); /* ignores the case of ASCII letters */

@@ -42,6 +42,15 @@ char *cli_numbered_name(const char *path, uint32_t number, uint32_t count)
     return name;
 }
 
+char *cli_join(const char *folder, const char *name)
+{
+    const size_t length = strlen(folder), room = length + strlen(name) + 2;
+    char *joined = malloc(room);
+    if (joined)
+        snprintf(joined, room, "%s%s%s", folder, length && folder[length - 1] == '/' ? "" : "/", name);
+    return joined;
+}
+
 void cli_take_separators(char *path)
 {
 #ifdef _WIN32

@@ -81,21 +81,13 @@ const cli_reader_kind cli_raw_reader = {.open = open_reader, .read = read_sample
 
 /* ---- Writing ---- */
 
-static bool same_shape(const cli_picture *picture)
-{
-    const l2k_component *first = picture->components;
-    for (uint32_t c = 1; c < picture->image.num_components; c++) {
-        const l2k_component *other = &picture->components[c];
-        if (other->width != first->width || other->height != first->height || other->precision != first->precision ||
-            other->is_signed != first->is_signed)
-            return false;
-    }
-    return true;
-}
-
 static bool open_writer(cli_writer *writer)
 {
-    if (!writer->options.interleaved || same_shape(writer->picture))
+    const l2k_component *k = writer->picture->components;
+    bool alike = true;
+    for (uint32_t c = 1; c < writer->picture->image.num_components; c++)
+        alike = alike && cli_components_alike(&k[0], &k[c]);
+    if (!writer->options.interleaved || alike)
         return true;
     return cli_error(writer->name, "components of different size or precision cannot be interleaved; leave out "
                                    "'interleaved', or write pgx");

@@ -43,26 +43,24 @@ bool cli_write_picture(const char *path, cli_format format, const cli_picture *p
 /* What a description promises to its readers; whether it is small enough to go on. */
 static bool check_facts(cli_volume_facts *f)
 {
-    const l2k_image image = {.x1 = f->width, .y1 = f->height};
+    const l2k_image image = f->image;
     uint64_t samples = 0;
-    FUZZ_EXPECT(f->num_components > 0 && f->num_components <= L2K_MAX_COMPONENTS);
+    FUZZ_EXPECT(image.num_components > 0 && image.num_components <= L2K_MAX_COMPONENTS);
     FUZZ_EXPECT(f->levels <= L2K_MAX_LEVELS && f->z_levels <= L2K_MAX_LEVELS);
-    for (uint32_t c = 0; c < f->num_components; c++) {
+    for (uint32_t c = 0; c < image.num_components; c++) {
         l2k_component *k = &f->components[c];
         FUZZ_EXPECT(k->precision >= 1 && k->precision <= 31 && k->dx >= 1 && k->dx <= 255 && k->dy >= 1);
         k->width = (uint32_t)(((uint64_t)image.x1 + k->dx - 1) / k->dx);
         k->height = (uint32_t)(((uint64_t)image.y1 + k->dy - 1) / k->dy);
         samples += (uint64_t)k->width * k->height;
     }
-    return samples <= MOST_SAMPLES && f->width <= MOST_SAMPLES && f->slices <= MOST_SLICES &&
-           f->num_components <= MOST_COMPONENTS;
+    return samples <= MOST_SAMPLES && image.x1 <= MOST_SAMPLES && f->slices <= MOST_SLICES &&
+           image.num_components <= MOST_COMPONENTS;
 }
 
 static l2k_volume *prepare(const l2k_hooks *hooks, fuzz_watch *w, const cli_volume_facts *f)
 {
     l2k_volume *volume = l2k_volume_new(hooks);
-    const l2k_image slice = {
-        .x1 = f->width, .y1 = f->height, .num_components = f->num_components, .components = f->components};
     const int64_t settings[][2] = {{L2K_VOLUME_DIRECTION, L2K_INVERSE},
                                    {L2K_VOLUME_WAVELET, f->is_float ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3},
                                    {L2K_VOLUME_LEVELS, f->levels},
@@ -75,7 +73,7 @@ static l2k_volume *prepare(const l2k_hooks *hooks, fuzz_watch *w, const cli_volu
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         FUZZ_EXPECT(l2k_volume_set(volume, (l2k_volume_option)settings[i][0], settings[i][1]) == L2K_OK);
     w->errors = 0;
-    if (fuzz_reported(w, l2k_volume_prepare(volume, &slice, 0, f->slices)) == L2K_OK)
+    if (fuzz_reported(w, l2k_volume_prepare(volume, &f->image, 0, f->slices)) == L2K_OK)
         return volume;
     l2k_volume_free(volume);
     return NULL;
@@ -86,9 +84,7 @@ static void run_back(const cli_volume_facts *f, l2k_volume *volume, const cli_vo
 {
     fuzz_planes planes;
     uint32_t slices = 0;
-    const l2k_image image = {
-        .x1 = f->width, .y1 = f->height, .num_components = f->num_components, .components = f->components};
-    FUZZ_EXPECT(fuzz_planes_make(&planes, &image, false, MOST_SAMPLES));
+    FUZZ_EXPECT(fuzz_planes_make(&planes, &f->image, false, MOST_SAMPLES));
     for (bool more = true; more && slices < f->slices;) {
         l2k_volume_slice slice;
         bool got = true;
@@ -172,7 +168,7 @@ static void read_raw(fuzz_bytes *tail, const uint8_t *data, size_t bytes)
         if (done)
             check_raw_samples(&slices.picture, &options.raw);
     }
-    FUZZ_EXPECT(!done || (uint64_t)facts.slices * facts.width * facts.height <= bytes);
+    FUZZ_EXPECT(!done || (uint64_t)facts.slices * facts.image.x1 * facts.image.y1 <= bytes);
     cli_slices_close(&slices);
     free(facts.components);
 }
