@@ -13,43 +13,20 @@
 #define GROWN_SAMPLES ((uint64_t)1 << 24)
 #define MOST_GROWTH   16
 
-enum { NUM_MAPS = 256 };
-
 static bool is_opacity(const l2k_component *component)
 {
     return component->channel == L2K_CHANNEL_OPACITY || component->channel == L2K_CHANNEL_PREMULTIPLIED_OPACITY;
 }
 
-/* The sample of a component with sub-sampling `dx` that covers position `at` of a grid with sub-sampling `out_dx`.
- * Positions outside the component take its first or last sample. */
-static uint32_t sample_index(uint64_t at, uint32_t out_dx, uint32_t dx, uint32_t start, uint32_t length)
-{
-    uint64_t index = at * out_dx / dx;
-    index = index > start ? index - start : 0;
-    return (uint32_t)(index < length ? index : length - 1);
-}
-
-/* Shared by all channels with this XRsiz: width and start depend on nothing else. */
-static const uint32_t *make_map(cli_view *view, const l2k_component *component, uint32_t out_dx, uint32_t reduce)
-{
-    const uint32_t x0 = view->image->x0;
-    const uint32_t out_start = cli_grid_start(x0, out_dx, reduce), start = cli_grid_start(x0, component->dx, reduce);
-    uint32_t *map = malloc(view->width * sizeof *map);
-    for (uint32_t x = 0; map && x < view->width; x++)
-        map[x] = sample_index((uint64_t)out_start + x, out_dx, component->dx, start, component->width);
-    return view->maps[component->dx] = map;
-}
-
 /* The finest component in each direction sets the output grid: components that are all sub-sampled alike are not
- * enlarged. Returns XRsiz of that grid. */
-static uint32_t choose_grid(cli_view *view, uint32_t reduce)
+ * enlarged. */
+static void choose_grid(cli_view *view)
 {
-    uint32_t dx = UINT32_MAX;
-    view->dy = UINT32_MAX;
+    view->dx = view->dy = UINT32_MAX;
     for (uint32_t c = 0; c < view->num_channels; c++) {
         const l2k_component *component = &view->image->components[c];
-        if (component->dx < dx) {
-            dx = component->dx;
+        if (component->dx < view->dx) {
+            view->dx = component->dx;
             view->width = component->width;
         }
         if (component->dy < view->dy) {
@@ -57,8 +34,8 @@ static uint32_t choose_grid(cli_view *view, uint32_t reduce)
             view->height = component->height;
         }
     }
-    view->row0 = cli_grid_start(view->image->y0, view->dy, reduce);
-    return dx;
+    view->column0 = cli_grid_start(view->image->x0, view->dx, view->reduce);
+    view->row0 = cli_grid_start(view->image->y0, view->dy, view->reduce);
 }
 
 /* YCbCr by declaration, or by inference: three colours with the last two sub-sampled have no other use. */
@@ -73,39 +50,32 @@ static bool is_ycc(const cli_view *view)
            c[1].dy == c[2].dy && c[1].dx * c[1].dy > c[0].dx * c[0].dy;
 }
 
-static bool fill_channel(cli_view *view, const cli_picture *picture, uint32_t to, uint32_t from, uint32_t out_dx,
-                         uint32_t reduce)
+static void fill_channel(cli_view *view, const cli_picture *picture, uint32_t to, uint32_t from)
 {
-    const l2k_component *component = &picture->components[from];
-    cli_channel *channel = &view->channels[to];
-    channel->plane = &picture->planes[from];
-    channel->rows = &picture->rows[from];
-    channel->meaning = component->channel;
-    channel->precision = component->precision;
-    channel->shift = component->is_signed ? (int32_t)((uint32_t)1 << (component->precision - 1)) : 0;
-    channel->dy = component->dy;
-    channel->row0 = cli_grid_start(picture->image.y0, component->dy, reduce);
-    channel->height = component->height;
-    if (component->dx == out_dx && component->width == view->width)
-        return true;
-    channel->columns = view->maps[component->dx];
-    if (!channel->columns)
-        channel->columns = make_map(view, component, out_dx, reduce);
-    return channel->columns != NULL;
+    const l2k_component *k = &picture->components[from];
+    view->channels[to] = (cli_channel){.plane = &picture->planes[from],
+                                       .rows = &picture->rows[from],
+                                       .meaning = k->channel,
+                                       .precision = k->precision,
+                                       .shift = k->is_signed ? (int32_t)((uint32_t)1 << (k->precision - 1)) : 0,
+                                       .dx = k->dx,
+                                       .column0 = cli_grid_start(picture->image.x0, k->dx, view->reduce),
+                                       .width = k->width,
+                                       .dy = k->dy,
+                                       .row0 = cli_grid_start(picture->image.y0, k->dy, view->reduce),
+                                       .height = k->height};
 }
 
-static bool fill_channels(cli_view *view, const cli_picture *picture, uint32_t out_dx, uint32_t reduce)
+static void fill_channels(cli_view *view, const cli_picture *picture)
 {
     uint32_t to = 0;
     for (int opacities = 0; opacities < 2; opacities++) {
         for (uint32_t from = 0; from < view->num_channels; from++)
-            if (is_opacity(&picture->components[from]) == (opacities == 1) &&
-                !fill_channel(view, picture, to++, from, out_dx, reduce))
-                return false;
+            if (is_opacity(&picture->components[from]) == (opacities == 1))
+                fill_channel(view, picture, to++, from);
         if (!opacities)
             view->colours = to;
     }
-    return true;
 }
 
 /* Limits the samples that up-sampling produces. */
@@ -122,27 +92,12 @@ static bool check_growth(const cli_view *view, const cli_picture *picture, const
                      cli_count_text((double)pixels * view->num_channels, "samples", after));
 }
 
-/* Limits the memory for the maps that fill_channels will make, and for a row of the output. */
-static bool check_memory(const cli_view *view, uint32_t out_dx, const char *name)
-{
-    bool seen[NUM_MAPS] = {false};
-    uint64_t maps = 0;
-    for (uint32_t c = 0; c < view->num_channels; c++) {
-        const uint32_t dx = view->image->components[c].dx;
-        maps += dx != out_dx && !seen[dx];
-        seen[dx] = true;
-    }
-    return cli_memory_allowed(view->width * (maps * sizeof(uint32_t) + (uint64_t)view->num_channels * 2), name);
-}
-
 static bool check_components(cli_view *view, const cli_picture *picture, const char *name)
 {
     for (uint32_t c = 0; c < view->num_channels; c++) {
         const l2k_component *component = &picture->components[c];
         if (!component->width || !component->height)
             return cli_error(name, "component %u has no samples; write pgx instead", c);
-        if (component->dx >= NUM_MAPS)
-            return cli_error(name, "component %u has a sub-sampling of %u, at most 255 is possible", c, component->dx);
         if (component->channel == L2K_CHANNEL_PREMULTIPLIED_OPACITY)
             view->premultiplied = true;
     }
@@ -157,15 +112,14 @@ bool cli_view_create(cli_view *view, const cli_picture *picture, uint32_t reduce
     view->count = view->num_channels = picture->image.num_components;
     if (!check_components(view, picture, name))
         return false;
-    const uint32_t out_dx = choose_grid(view, reduce);
-    if (!check_growth(view, picture, name) || !check_memory(view, out_dx, name))
+    choose_grid(view);
+    if (!check_growth(view, picture, name) ||
+        !cli_memory_allowed((uint64_t)view->width * view->num_channels * 2, name)) /* of a row of the output */
         return false;
     view->channels = calloc(view->num_channels, sizeof *view->channels);
-    view->maps = calloc(NUM_MAPS, sizeof *view->maps);
-    if (!view->channels || !view->maps || !fill_channels(view, picture, out_dx, reduce)) {
-        cli_view_free(view);
+    if (!view->channels)
         return cli_error(name, "out of memory");
-    }
+    fill_channels(view, picture);
     view->ycc = is_ycc(view);
     view->depth = cli_view_max_precision(view);
     return true;
@@ -173,11 +127,7 @@ bool cli_view_create(cli_view *view, const cli_picture *picture, uint32_t reduce
 
 void cli_view_free(cli_view *view)
 {
-    for (uint32_t dx = 0; view->maps && dx < NUM_MAPS; dx++)
-        free(view->maps[dx]);
-    free(view->maps);
     free(view->channels);
-    view->maps = NULL;
     view->channels = NULL;
 }
 

@@ -10,9 +10,9 @@ typedef struct cli_channel {
     const cli_rows *rows; /* the rows that the plane holds */
     l2k_channel meaning;
     uint32_t precision;
-    int32_t shift;             /* 2^(precision - 1) for signed samples: makes them unsigned */
-    const uint32_t *columns;   /* the component's column for each output column; NULL where they are equal */
-    uint32_t dy, row0, height; /* YRsiz, first row on the component's own grid, rows */
+    int32_t shift;               /* 2^(precision - 1) for signed samples: makes them unsigned */
+    uint32_t dx, column0, width; /* XRsiz, first column on the component's own grid, columns */
+    uint32_t dy, row0, height;   /* the same for rows */
 } cli_channel;
 
 typedef struct cli_view {
@@ -21,10 +21,9 @@ typedef struct cli_view {
     uint32_t num_channels;
     uint32_t colours; /* the first channels; the others are opacity */
     cli_channel *channels;
-    uint32_t **maps;    /* `columns` of the channels, by their XRsiz, at most 255 (A.5.1) */
-    bool ycc;           /* channels 0 to 2 are YCbCr and become RGB */
-    bool premultiplied; /* an opacity channel is premultiplied */
-    uint32_t dy, row0;  /* of the output rows */
+    bool ycc;                       /* channels 0 to 2 are YCbCr and become RGB */
+    bool premultiplied;             /* an opacity channel is premultiplied */
+    uint32_t dx, column0, dy, row0; /* of the output: the least of all channels */
     uint32_t reduce;
     /* Set by cli_format_check: */
     uint32_t count; /* samples of an output pixel: num_channels, or 3 for one replicated channel */

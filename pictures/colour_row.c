@@ -28,29 +28,46 @@ static inline uint32_t scale(uint32_t value, uint32_t precision, uint32_t depth)
     return (uint32_t)((value * to + from / 2) / from);
 }
 
+/* The row or column of a component at a place of its own grid; places outside take the first or last one. */
+static inline uint64_t place(uint64_t index, uint32_t first, uint32_t count)
+{
+    index = index > first ? index - first : 0;
+    return index < count ? index : count - 1;
+}
+
 static const char *component_row(const cli_view *view, const cli_channel *channel, uint32_t y)
 {
     uint64_t row = ((uint64_t)view->row0 + y) * view->dy / channel->dy;
-    row = row > channel->row0 ? row - channel->row0 : 0;
-    if (row >= channel->height)
-        row = channel->height - 1;
-    row -= channel->rows->first;
+    row = place(row, channel->row0, channel->height) - channel->rows->first;
     return (const char *)channel->plane->data + (ptrdiff_t)row * channel->plane->row_stride;
 }
 
+/* A sample of a component covers the columns of the output from its own on to the next one's; columns outside take the
+ * first or last one. */
 static void channel_row(const cli_view *view, uint32_t k, uint32_t y, uint8_t *bytes)
 {
     const cli_channel *channel = &view->channels[k < view->num_channels ? k : 0];
-    const char *row = component_row(view, channel, y);
     const ptrdiff_t stride = channel->plane->sample_stride;
     const l2k_sample_type type = channel->plane->type;
     const uint32_t width = cli_sample_bytes(view->depth), pixel = width * view->count;
+    const uint32_t dx = channel->dx, step = view->dx;
     const bool scaled = channel->precision != view->depth;
+    const char *row = component_row(view, channel, y), *last = row + (ptrdiff_t)(channel->width - 1) * stride;
+    const uint64_t first = (uint64_t)view->column0 * step;
+    const char *at = row + (ptrdiff_t)place(first / dx, channel->column0, channel->width) * stride;
+    int64_t column = (int64_t)(first / dx) - channel->column0;
+    uint32_t rest = (uint32_t)(first % dx);
     uint8_t *to = bytes + (size_t)k * width;
     for (uint32_t x = 0; x < view->width; x++, to += pixel) {
-        ptrdiff_t column = channel->columns ? (ptrdiff_t)channel->columns[x] : (ptrdiff_t)x;
-        uint32_t value = (uint32_t)(cli_load_sample(row + column * stride, type) + channel->shift);
+        uint32_t value = (uint32_t)(cli_load_sample(at, type) + channel->shift);
         store(to, width, scaled ? scale(value, channel->precision, view->depth) : value);
+        rest += step;
+        if (dx == step) { /* faster */
+            at += stride;
+        } else if (rest >= dx) {
+            rest -= dx;
+            at += ++column > 0 && at != last ? stride : 0;
+        }
     }
 }
 
@@ -83,7 +100,7 @@ static bool is_plain(const cli_view *view)
         return false;
     for (uint32_t k = 0; k < view->count; k++) {
         const cli_channel *channel = &view->channels[k];
-        if (channel->plane->type != L2K_SAMPLE_U8 || channel->columns || channel->precision != view->depth ||
+        if (channel->plane->type != L2K_SAMPLE_U8 || channel->dx != view->dx || channel->precision != view->depth ||
             channel->plane->sample_stride != (ptrdiff_t)view->count || channel->dy != view->dy ||
             (const char *)channel->plane->data != first + k)
             return false;
