@@ -6,7 +6,7 @@
 
 #include "pictures/user/report.h"
 
-const char *const cli_metadata_names[CLI_NUM_METADATA] = {"XMP", "Exif", "IPTC", "georeferencing"};
+const char *const cli_metadata_names[CLI_NUM_METADATA] = {NULL, "XMP", "Exif", "IPTC", "georeferencing"};
 
 enum { SIGNATURE_BYTES = 6, BOM_BYTES = 3 };
 
@@ -29,13 +29,13 @@ static bool is_tiff(const uint8_t *data, size_t bytes)
     return bytes >= 8 && (memcmp(data, "II*\0", 4) == 0 || memcmp(data, "MM\0*", 4) == 0);
 }
 
-bool cli_metadata_is(cli_metadata_kind kind, const uint8_t *data, size_t bytes)
+bool cli_metadata_is(l2k_content kind, const uint8_t *data, size_t bytes)
 {
     switch (kind) {
-    case CLI_XMP:
+    case L2K_CONTENT_XMP:
         return is_xml(data, bytes);
-    case CLI_EXIF:
-    case CLI_GEO:
+    case L2K_CONTENT_EXIF:
+    case L2K_CONTENT_GEOTIFF:
         return is_tiff(data, bytes);
     default:
         return bytes > 0 && data[0] == 0x1C; /* the tag marker of IIM */
@@ -43,7 +43,7 @@ bool cli_metadata_is(cli_metadata_kind kind, const uint8_t *data, size_t bytes)
 }
 
 /* False: left out. */
-static bool accept(cli_metadata_kind kind, const uint8_t *data, size_t bytes, bool quiet, const char *name)
+static bool accept(l2k_content kind, const uint8_t *data, size_t bytes, bool quiet, const char *name)
 {
     const char *what = bytes > CLI_MOST_METADATA             ? "larger than 16 MiB"
                        : !cli_metadata_is(kind, data, bytes) ? "damaged"
@@ -54,17 +54,17 @@ static bool accept(cli_metadata_kind kind, const uint8_t *data, size_t bytes, bo
 }
 
 /* Removes what only files of one format have around it. */
-static void trim(cli_metadata_kind kind, const uint8_t **data, size_t *bytes)
+static void trim(l2k_content kind, const uint8_t **data, size_t *bytes)
 {
-    if (kind == CLI_EXIF && cli_metadata_has_signature(*data, *bytes)) {
+    if (kind == L2K_CONTENT_EXIF && cli_metadata_has_signature(*data, *bytes)) {
         *data += SIGNATURE_BYTES;
         *bytes -= SIGNATURE_BYTES;
     }
-    while (kind == CLI_XMP && *bytes > 0 && (*data)[*bytes - 1] == 0)
+    while (kind == L2K_CONTENT_XMP && *bytes > 0 && (*data)[*bytes - 1] == 0)
         --*bytes;
 }
 
-bool cli_metadata_keep(cli_metadata *metadata, cli_metadata_kind kind, const void *data, size_t bytes, bool quiet,
+bool cli_metadata_keep(cli_metadata *metadata, l2k_content kind, const void *data, size_t bytes, bool quiet,
                        const char *name)
 {
     const uint8_t *from = data;

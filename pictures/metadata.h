@@ -6,13 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum cli_metadata_kind {
-    CLI_XMP,  /* an XMP packet in UTF-8 */
-    CLI_EXIF, /* a TIFF stream */
-    CLI_IPTC, /* IIM records */
-    CLI_GEO,  /* a GeoTIFF file of one pixel, as in a GeoJP2 box: where on earth the picture is */
-    CLI_NUM_METADATA
-} cli_metadata_kind;
+#include "lift2k/lift2k.h"
+
+/* Kinds are the library's from L2K_CONTENT_XMP to L2K_CONTENT_GEOTIFF, a file of one pixel. */
+enum { CLI_NUM_METADATA = L2K_CONTENT_GEOTIFF + 1 };
 
 extern const char *const cli_metadata_names[CLI_NUM_METADATA];
 
@@ -37,7 +34,7 @@ typedef struct cli_metadata {
 /* Keeps a copy of the first of this kind. Drops zeros at the end of XMP, and the signature that JPEG files have before
  * Exif. Leaves out data that cannot be such metadata, or is too long, with a warning if not `quiet`; it does not read
  * `data` that is too long. False only for want of memory, reported. */
-bool cli_metadata_keep(cli_metadata *metadata, cli_metadata_kind kind, const void *data, size_t bytes, bool quiet,
+bool cli_metadata_keep(cli_metadata *metadata, l2k_content kind, const void *data, size_t bytes, bool quiet,
                        const char *name);
 
 /* Narrows bytes to the IIM records among image resources of Photoshop; false if there are none: skips the resources. */
@@ -47,7 +44,7 @@ bool cli_metadata_find_iptc(const uint8_t **at, const uint8_t **end);
 bool cli_metadata_has_signature(const uint8_t *data, size_t bytes);
 
 /* Whether the bytes begin like metadata of this kind. */
-bool cli_metadata_is(cli_metadata_kind kind, const uint8_t *data, size_t bytes);
+bool cli_metadata_is(l2k_content kind, const uint8_t *data, size_t bytes);
 
 void cli_metadata_free(cli_metadata *metadata);
 

@@ -90,19 +90,14 @@ void cli_picture_uniform(cli_picture *picture, uint32_t width, uint32_t height, 
     }
 }
 
-static uint64_t ceil_div(uint64_t a, uint32_t b)
-{
-    return (a + b - 1) / b;
-}
-
 /* A sub-sampling factor that leaves `length` samples of [start, end): the one the file states if it fits, otherwise the
  * smallest; 0: none fits. */
-static uint32_t find_subsampling(uint32_t start, uint64_t end, uint32_t length, uint32_t stated)
+static uint32_t find_subsampling(uint32_t start, uint32_t end, uint32_t length, uint32_t stated)
 {
-    if (ceil_div(end, stated) - ceil_div(start, stated) == length)
+    if (cli_grid_start(end, stated, 0) - cli_grid_start(start, stated, 0) == length)
         return stated;
     for (uint32_t factor = 1; factor <= MAX_SUBSAMPLING; factor++)
-        if (ceil_div(end, factor) - ceil_div(start, factor) == length)
+        if (cli_grid_start(end, factor, 0) - cli_grid_start(start, factor, 0) == length)
             return factor;
     return 0;
 }
@@ -118,8 +113,8 @@ bool cli_picture_place(cli_picture *picture, uint32_t x0, uint32_t y0, const cha
         return cli_error(name, "--origin %u,%u moves an image of %u x %u beyond 2^32 - 1", x0, y0, width, height);
     for (uint32_t c = 0; c < picture->image.num_components; c++) {
         l2k_component *component = &picture->components[c];
-        component->dx = find_subsampling(x0, (uint64_t)x0 + width, component->width, component->dx);
-        component->dy = find_subsampling(y0, (uint64_t)y0 + height, component->height, component->dy);
+        component->dx = find_subsampling(x0, x0 + width, component->width, component->dx);
+        component->dy = find_subsampling(y0, y0 + height, component->height, component->dy);
         if (!component->dx || !component->dy)
             return cli_error(name, "component %u of %u x %u is not a sub-sampling of %u x %u at %u,%u", c,
                              component->width, component->height, width, height, x0, y0);

@@ -77,7 +77,7 @@ static bool open_kind(cli_reader *reader, const cli_reader_kind *kind)
     } else {
         reader->kind = kind;
         if (kind->open(reader)) {
-            cli_input_time_stops(&reader->input);
+            reader->input.deadline = 0;
             return true;
         }
     }
@@ -171,7 +171,7 @@ bool cli_reader_in_time(const cli_reader *reader)
     return !cli_is_late(reader->input.deadline) || cli_time_is_up(reader->name);
 }
 
-bool cli_reader_keep(cli_reader *reader, cli_metadata_kind kind, const void *data, size_t bytes)
+bool cli_reader_keep(cli_reader *reader, l2k_content kind, const void *data, size_t bytes)
 {
     return cli_metadata_keep(&reader->picture.metadata, kind, data, bytes, reader->options.quiet, reader->name);
 }

@@ -82,7 +82,7 @@ bool cli_reader_rows(cli_reader *reader, uint32_t y0, uint32_t y1);
 bool cli_reader_in_time(const cli_reader *reader);
 
 /* For readers: cli_metadata_keep for the picture. */
-bool cli_reader_keep(cli_reader *reader, cli_metadata_kind kind, const void *data, size_t bytes);
+bool cli_reader_keep(cli_reader *reader, l2k_content kind, const void *data, size_t bytes);
 
 /* Have all rows been requested? */
 bool cli_reader_at_end(const cli_reader *reader);

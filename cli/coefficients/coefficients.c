@@ -245,7 +245,7 @@ static bool give_tile(cli_coefficients *input, uint32_t tile, cli_coefficient_si
         return cli_error(input->file.name, "out of memory");
     l2k_status status = transform_tile(input, tile, planes);
     free(planes);
-    if (status == L2K_OK && cli_messages_late(&input->messages)) /* the transform does not ask */
+    if (status == L2K_OK && cli_is_late(input->messages.deadline)) /* the transform does not ask */
         status = L2K_ERROR_CANCELLED;
     if (status != L2K_OK)
         return cli_messages_fail(&input->messages, status);

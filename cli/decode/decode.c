@@ -50,23 +50,15 @@ static cli_part part_of(const l2k_image *whole, const l2k_image *part, uint32_t 
 static bool take_metadata(const cli_coded_file *coded, const cli_decode_job *job, const l2k_info *info,
                           cli_picture *picture)
 {
-    static const struct {
-        l2k_content content;
-        cli_metadata_kind kind;
-    } kinds[] = {{L2K_CONTENT_XMP, CLI_XMP},
-                 {L2K_CONTENT_EXIF, CLI_EXIF},
-                 {L2K_CONTENT_IPTC, CLI_IPTC},
-                 {L2K_CONTENT_GEOTIFF, CLI_GEO}};
     l2k_box_data box;
     picture->metadata.part = part_of(&info->image, &picture->image, (uint32_t)job->options->reduce.value);
     if (job->options->no_metadata || (job->format != CLI_FORMAT_PNG && job->format != CLI_FORMAT_TIFF))
         return true;
     for (size_t i = 0; l2k_decoder_box_data(coded->decoder, i, &box) == L2K_OK; i++)
-        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-            if (box.content == kinds[k].content &&
-                !cli_metadata_keep(&picture->metadata, kinds[k].kind, box.data, box.bytes, job->options->quiet,
-                                   coded->messages.subject))
-                return false;
+        if (box.content != L2K_CONTENT_OTHER && box.content <= L2K_CONTENT_GEOTIFF &&
+            !cli_metadata_keep(&picture->metadata, box.content, box.data, box.bytes, job->options->quiet,
+                               coded->messages.subject))
+            return false;
     return true;
 }
 

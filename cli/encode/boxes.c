@@ -27,7 +27,7 @@ static uint8_t *read_all(cli_input *input, size_t *bytes)
         data = more;
         *bytes += cli_input_read(input, data + *bytes, room - *bytes);
     } while (*bytes == room && room <= MOST_BYTES);
-    if (cli_input_failed(input))
+    if (input->error)
         cli_input_ended(input);
     else if (*bytes > MOST_BYTES)
         cli_error(input->name, "more than 1 GiB of metadata");
@@ -41,10 +41,10 @@ static uint8_t *read_all(cli_input *input, size_t *bytes)
 static bool check_kind(const cli_box_option *option, const uint8_t *data, size_t bytes, const char *name)
 {
     if (option->content == L2K_CONTENT_EXIF)
-        return cli_metadata_is(CLI_EXIF, data, bytes) ||
+        return cli_metadata_is(L2K_CONTENT_EXIF, data, bytes) ||
                cli_error(name, "--exif: no Exif, which begins with II or MM as a TIFF file does");
     if (option->content == L2K_CONTENT_XMP || option->gml)
-        return cli_metadata_is(CLI_XMP, data, bytes) || cli_error(name, "--%s: no XML in UTF-8", option->name);
+        return cli_metadata_is(L2K_CONTENT_XMP, data, bytes) || cli_error(name, "--%s: no XML in UTF-8", option->name);
     return true;
 }
 
@@ -128,8 +128,6 @@ static bool is_given(const cli_boxes *given, l2k_content content)
 
 bool cli_boxes_attach(const cli_boxes *given, bool carry, cli_picture *picture, l2k_box_data **list)
 {
-    static const l2k_content contents[CLI_NUM_METADATA] = {L2K_CONTENT_XMP, L2K_CONTENT_EXIF, L2K_CONTENT_IPTC,
-                                                           L2K_CONTENT_GEOTIFF};
     size_t count = 0;
     free(*list);
     *list = calloc(CLI_NUM_METADATA + given->count, sizeof **list);
@@ -137,8 +135,8 @@ bool cli_boxes_attach(const cli_boxes *given, bool carry, cli_picture *picture, 
         return cli_error("encode", "out of memory");
     for (int kind = 0; carry && kind < CLI_NUM_METADATA; kind++) {
         const cli_blob *blob = &picture->metadata.blobs[kind];
-        if (blob->data && !is_given(given, contents[kind]))
-            (*list)[count++] = (l2k_box_data){.content = contents[kind], .data = blob->data, .bytes = blob->bytes};
+        if (blob->data && !is_given(given, (l2k_content)kind))
+            (*list)[count++] = (l2k_box_data){.content = (l2k_content)kind, .data = blob->data, .bytes = blob->bytes};
     }
     for (size_t i = 0; i < given->count; i++)
         (*list)[count++] = given->boxes[i];

@@ -103,32 +103,24 @@ static void put_precincts(cli_json *json, const l2k_info *info)
     cli_json_close(json, ']');
 }
 
-/* The description of the kernel, which --kernel takes. */
-static void put_kernel(cli_json *json, const l2k_decoder *decoder)
+/* A text that the decoder has of component 0; null if there is none. */
+static void put_text(cli_json *json, const char *key, const l2k_decoder *decoder,
+                     l2k_status (*get)(const l2k_decoder *, uint32_t, char *, size_t, size_t *))
 {
     char text[CLI_KERNEL_BYTES];
     size_t length;
-    if (l2k_decoder_kernel(decoder, 0, text, sizeof text, &length) != L2K_OK)
+    if (get(decoder, 0, text, sizeof text, &length) != L2K_OK)
         length = 0;
-    cli_json_text(json, "kernel", length ? text : NULL);
-}
-
-static void put_splits(cli_json *json, const l2k_decoder *decoder)
-{
-    char text[L2K_MAX_LEVELS + 1];
-    size_t length;
-    if (l2k_decoder_splits(decoder, 0, text, sizeof text, &length) != L2K_OK)
-        length = 0;
-    cli_json_text(json, "splits", length ? text : NULL);
+    cli_json_text(json, key, length ? text : NULL);
 }
 
 static void put_coding(cli_json *json, const l2k_info *info, const l2k_decoder *decoder)
 {
     cli_json_text(json, "wavelet", l2k_wavelet_name(info->wavelet));
     cli_json_bool(json, "reversible", l2k_wavelet_reversible(info->wavelet));
-    put_kernel(json, decoder);
+    put_text(json, "kernel", decoder, l2k_decoder_kernel);
     cli_json_number(json, "levels", info->levels);
-    put_splits(json, decoder);
+    put_text(json, "splits", decoder, l2k_decoder_splits);
     cli_json_text(json, "component_transform", cli_component_transform_name(info));
     put_blocks(json, info);
     put_precincts(json, info);
@@ -212,7 +204,7 @@ static void put_boxes(cli_json *json, l2k_decoder *decoder)
 
 void cli_info_json(const char *name, const l2k_info *info, l2k_decoder *decoder)
 {
-    cli_json json = {0};
+    cli_json json = {.file = stdout};
     cli_json_open(&json, NULL, '{');
     cli_json_text(&json, "file", name);
     const char *boxes = cli_boxes_name(info, decoder);
@@ -254,7 +246,7 @@ static void put_devices(cli_json *json)
 
 void cli_devices_json(void)
 {
-    cli_json json = {0};
+    cli_json json = {.file = stdout};
     cli_json_open(&json, NULL, '{');
     cli_json_open(&json, "backends", '[');
     for (size_t i = 0; i < CLI_NUM_DEVICES; i++) {

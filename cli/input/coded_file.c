@@ -13,7 +13,7 @@ static ptrdiff_t on_read(void *user, void *buffer, size_t bytes)
 {
     cli_input *input = user;
     size_t got = cli_input_read(input, buffer, bytes < PTRDIFF_MAX ? bytes : PTRDIFF_MAX);
-    return got == 0 && cli_input_failed(input) ? -1 : (ptrdiff_t)got;
+    return got == 0 && input->error ? -1 : (ptrdiff_t)got;
 }
 
 static void unmap(cli_coded_file *file)
@@ -91,7 +91,7 @@ bool cli_coded_next(cli_coded_file *file, cli_input *input)
         status = open_input(file, input);
     if (status == L2K_OK)
         return pixels_allowed(file);
-    if (cli_input_failed(input))
+    if (input->error)
         return cli_input_ended(input); /* more precise than the library's error */
     return cli_messages_fail(&file->messages, status);
 }

@@ -29,9 +29,7 @@ static uint64_t find_unit(const cli_picture *picture, uint32_t reduce)
 static uint32_t rows_with(const cli_picture *picture, uint64_t least_samples)
 {
     const uint32_t rows = picture->image.y1 - picture->image.y0;
-    uint64_t samples = 0;
-    for (uint32_t c = 0; c < picture->image.num_components; c++)
-        samples += (uint64_t)picture->components[c].width * picture->components[c].height;
+    const uint64_t samples = cli_picture_samples(picture);
     return samples <= least_samples ? rows : (uint32_t)((double)least_samples / (double)samples * rows);
 }
 

@@ -313,7 +313,7 @@ static char *read_text(const char *path)
         return NULL;
     char *text = malloc(MOST);
     const size_t bytes = text ? cli_input_read(&input, text, MOST) : 0;
-    const bool complete = text && !cli_input_failed(&input) && bytes < MOST;
+    const bool complete = text && !input.error && bytes < MOST;
     cli_input_close(&input);
     if (complete) {
         text[bytes] = 0;

@@ -4,31 +4,26 @@
 
 #include <math.h>
 
-static FILE *file_of(const cli_json *json)
-{
-    return json->file ? json->file : stdout;
-}
-
 static void begin_line(const cli_json *json)
 {
-    fprintf(file_of(json), "\n%*s", 2 * json->depth, "");
+    fprintf(json->file, "\n%*s", 2 * json->depth, "");
 }
 
 static void begin_value(cli_json *json, const char *key)
 {
     if (json->started)
-        fputc(',', file_of(json));
+        fputc(',', json->file);
     if (json->depth)
         begin_line(json);
     if (key)
-        fprintf(file_of(json), "\"%s\": ", key);
+        fprintf(json->file, "\"%s\": ", key);
     json->started = true;
 }
 
 void cli_json_open(cli_json *json, const char *key, char bracket)
 {
     begin_value(json, key);
-    fputc(bracket, file_of(json));
+    fputc(bracket, json->file);
     json->depth++;
     json->started = false;
 }
@@ -38,28 +33,28 @@ void cli_json_close(cli_json *json, char bracket)
     json->depth--;
     if (json->started)
         begin_line(json);
-    fputc(bracket, file_of(json));
+    fputc(bracket, json->file);
     json->started = true;
     if (json->depth == 0)
-        fputc('\n', file_of(json));
+        fputc('\n', json->file);
 }
 
 void cli_json_number(cli_json *json, const char *key, uint64_t value)
 {
     begin_value(json, key);
-    fprintf(file_of(json), "%llu", (unsigned long long)value);
+    fprintf(json->file, "%llu", (unsigned long long)value);
 }
 
 void cli_json_bool(cli_json *json, const char *key, bool value)
 {
     begin_value(json, key);
-    fputs(value ? "true" : "false", file_of(json));
+    fputs(value ? "true" : "false", json->file);
 }
 
 void cli_json_null(cli_json *json, const char *key)
 {
     begin_value(json, key);
-    fputs("null", file_of(json));
+    fputs("null", json->file);
 }
 
 void cli_json_real(cli_json *json, const char *key, double value)
@@ -69,7 +64,7 @@ void cli_json_real(cli_json *json, const char *key, double value)
         return;
     }
     begin_value(json, key);
-    fprintf(file_of(json), "%.9g", value);
+    fprintf(json->file, "%.9g", value);
 }
 
 static void put_ascii(FILE *file, unsigned char character)
@@ -89,32 +84,32 @@ void cli_json_text(cli_json *json, const char *key, const char *text)
         return;
     }
     begin_value(json, key);
-    fputc('"', file_of(json));
+    fputc('"', json->file);
     for (const unsigned char *at = (const unsigned char *)text; *at;) {
         size_t length = cli_utf8_bytes(at);
         if (*at < 0x80)
-            put_ascii(file_of(json), *at);
+            put_ascii(json->file, *at);
         else if (cli_utf8_is_c1(at))
-            fprintf(file_of(json), "\\u%04x", at[1]);
+            fprintf(json->file, "\\u%04x", at[1]);
         else if (length)
-            fwrite(at, 1, length, file_of(json));
+            fwrite(at, 1, length, json->file);
         else
-            fputs("\\ufffd", file_of(json));
+            fputs("\\ufffd", json->file);
         at += length ? length : 1;
     }
-    fputc('"', file_of(json));
+    fputc('"', json->file);
 }
 
 void cli_json_latin1(cli_json *json, const char *key, const char *text, size_t bytes)
 {
     begin_value(json, key);
-    fputc('"', file_of(json));
+    fputc('"', json->file);
     for (size_t i = 0; i < bytes; i++) {
         unsigned char character = (unsigned char)text[i];
         if (character < 0x80)
-            put_ascii(file_of(json), character);
+            put_ascii(json->file, character);
         else
-            fprintf(file_of(json), "\\u%04x", character);
+            fprintf(json->file, "\\u%04x", character);
     }
-    fputc('"', file_of(json));
+    fputc('"', json->file);
 }

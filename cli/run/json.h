@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* To be zeroed first. The order of calls is not checked. */
+/* To be zeroed first, except the file. The order of calls is not checked. */
 typedef struct cli_json {
-    FILE *file; /* NULL = standard output */
+    FILE *file;
     int depth;
     bool started; /* the innermost object or array has a member */
 } cli_json;

@@ -62,16 +62,11 @@ static void take_message(void *user, l2k_severity severity, const char *text)
     }
 }
 
-bool cli_messages_late(const cli_messages *messages)
-{
-    return cli_is_late(messages->deadline);
-}
-
 static bool on_progress(void *user, double done)
 {
     const cli_messages *messages = user;
     cli_progress_part(done);
-    return !cli_interrupted() && !cli_messages_late(messages);
+    return !cli_interrupted() && !cli_is_late(messages->deadline);
 }
 
 l2k_hooks cli_messages_hooks(cli_messages *messages)

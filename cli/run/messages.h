@@ -26,9 +26,6 @@ void cli_messages_init(cli_messages *messages, const char *subject, bool quiet);
 /* Starts the time again, and forgets errors, but not what was said. */
 void cli_messages_restart(cli_messages *messages);
 
-/* True when the time of --timeout has passed. */
-bool cli_messages_late(const cli_messages *messages);
-
 /* Hooks with malloc and free and this message sink. The progress hook draws the bar, and stops the work on Ctrl-C and
  * after --timeout. */
 l2k_hooks cli_messages_hooks(cli_messages *messages);

@@ -29,18 +29,15 @@ bool cli_input_open(cli_input *input, const char *path);
 bool cli_input_take(cli_input *input, int descriptor, const char *name);
 void cli_input_close(cli_input *input);
 
-/* Starts the time limit for reading unless it is running; or suspends it until the next start, which grants
- * it again. */
+/* Starts the time limit for reading unless it is running. */
 void cli_input_time_starts(cli_input *input);
-void cli_input_time_stops(cli_input *input);
 
 /* Asks the system to read the file, or much of it, ahead. */
 void cli_input_ahead(const cli_input *input);
 
-/* Returns the number of bytes stored: fewer than requested at the end or after a failure (cli_input_failed
+/* Returns the number of bytes stored: fewer than requested at the end or after a failure (input->error
  * distinguishes them). A time limit that has passed is a failure. */
 size_t cli_input_read(cli_input *input, void *buffer, size_t bytes);
-bool cli_input_failed(const cli_input *input);
 
 /* The next byte, or EOF. */
 int cli_input_byte(cli_input *input);

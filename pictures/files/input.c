@@ -108,11 +108,6 @@ void cli_input_time_starts(cli_input *input)
         input->deadline = cli_deadline();
 }
 
-void cli_input_time_stops(cli_input *input)
-{
-    input->deadline = 0;
-}
-
 void cli_input_close(cli_input *input)
 {
     if (input->descriptor > STDIN_FILENO)
@@ -149,11 +144,6 @@ size_t cli_input_read(cli_input *input, void *buffer, size_t bytes)
         done += got;
     }
     return done;
-}
-
-bool cli_input_failed(const cli_input *input)
-{
-    return input->error != 0;
 }
 
 int cli_input_byte(cli_input *input)

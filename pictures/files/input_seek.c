@@ -19,7 +19,7 @@ static bool copy_all(cli_input *from, uint64_t most, FILE *to)
         if (fwrite(buffer, 1, got, to) != got)
             return cli_error(from->name, "cannot copy the pipe to a temporary file: %s", strerror(errno));
     }
-    return !cli_input_failed(from) || cli_input_ended(from);
+    return !from->error || cli_input_ended(from);
 }
 
 /* A new descriptor of the unnamed file `copy`, or -1. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pictures/metadata.h"
+#include "pictures/picture.h"
 
 enum { MOST_ENTRIES = 4096, MOST_DEPTH = 3 };
 
@@ -161,11 +161,10 @@ static void swap_units(uint8_t *value, size_t bytes, unsigned unit)
 
 uint8_t *cli_ifd_load_native(const cli_ifd_source *source, const cli_ifd_entry *entry, size_t most)
 {
-    const uint16_t one = 1;
     unsigned unit;
     uint8_t *value = cli_ifd_load(source, entry, most);
     type_bytes(entry->type, &unit);
-    if (value && source->big_endian != (*(const uint8_t *)&one == 0))
+    if (value && source->big_endian == cli_is_little_endian())
         swap_units(value, (size_t)entry->bytes, unit);
     return value;
 }

@@ -110,7 +110,7 @@ static void skip(j_decompress_ptr jpeg, long bytes)
 
 static bool take_iptc(jpeg_job *job, const uint8_t *at, const uint8_t *end)
 {
-    return !cli_metadata_find_iptc(&at, &end) || cli_reader_keep(job->reader, CLI_IPTC, at, (size_t)(end - at));
+    return !cli_metadata_find_iptc(&at, &end) || cli_reader_keep(job->reader, L2K_CONTENT_IPTC, at, (size_t)(end - at));
 }
 
 static bool take_metadata(jpeg_job *job)
@@ -119,9 +119,9 @@ static bool take_metadata(jpeg_job *job)
     bool done = true;
     for (jpeg_saved_marker_ptr m = job->jpeg.marker_list; done && m; m = m->next) {
         if (m->marker == JPEG_APP0 + 1 && cli_metadata_has_signature(m->data, m->data_length))
-            done = cli_reader_keep(job->reader, CLI_EXIF, m->data, m->data_length);
+            done = cli_reader_keep(job->reader, L2K_CONTENT_EXIF, m->data, m->data_length);
         else if (m->marker == JPEG_APP0 + 1 && m->data_length > sizeof xmp && memcmp(m->data, xmp, sizeof xmp) == 0)
-            done = cli_reader_keep(job->reader, CLI_XMP, m->data + sizeof xmp, m->data_length - sizeof xmp);
+            done = cli_reader_keep(job->reader, L2K_CONTENT_XMP, m->data + sizeof xmp, m->data_length - sizeof xmp);
         else if (m->marker == JPEG_APP0 + 13 && m->data_length > sizeof resources &&
                  memcmp(m->data, resources, sizeof resources) == 0)
             done = take_iptc(job, m->data + sizeof resources, m->data + m->data_length);

@@ -185,8 +185,9 @@ static bool take_text(png_job *job, const png_unknown_chunk *chunk)
 
 static bool take_chunk(png_job *job, const png_unknown_chunk *chunk)
 {
-    return memcmp(chunk->name, "eXIf", 4) == 0 ? cli_reader_keep(job->reader, CLI_EXIF, chunk->data, chunk->size)
-                                               : take_text(job, chunk);
+    return memcmp(chunk->name, "eXIf", 4) == 0
+               ? cli_reader_keep(job->reader, L2K_CONTENT_EXIF, chunk->data, chunk->size)
+               : take_text(job, chunk);
 }
 
 /* All chunks that libpng does not read itself; 1: done with it. */

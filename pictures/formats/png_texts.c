@@ -122,8 +122,8 @@ static void read_profile(piece *p, cli_png_text *text)
     if (left(p) / 2 < bytes || !decode_digits(p, bytes, text))
         return;
     if (skip_prefix(p, xap, sizeof xap))
-        text->kind = CLI_XMP;
-    if (text->kind != CLI_IPTC || cli_metadata_find_iptc(&p->at, &p->end) ||
+        text->kind = L2K_CONTENT_XMP;
+    if (text->kind != L2K_CONTENT_IPTC || cli_metadata_find_iptc(&p->at, &p->end) ||
         (left(p) && *p->at == 0x1C)) { /* IPTC without resources around it */
         text->data = p->at;
         text->bytes = left(p);
@@ -132,15 +132,15 @@ static void read_profile(piece *p, cli_png_text *text)
 
 /* ---- Chunks -------------------------------------------------------------------------------------------------- */
 
-static bool kind_of_profile(const char *keyword, cli_metadata_kind *kind)
+static bool kind_of_profile(const char *keyword, l2k_content *kind)
 {
     static const struct {
         const char *keyword;
-        cli_metadata_kind kind;
-    } known[] = {{"Raw profile type exif", CLI_EXIF},
-                 {"Raw profile type APP1", CLI_EXIF}, /* the segment of JPEG that has Exif or XMP */
-                 {"Raw profile type xmp", CLI_XMP},
-                 {"Raw profile type iptc", CLI_IPTC}};
+        l2k_content kind;
+    } known[] = {{"Raw profile type exif", L2K_CONTENT_EXIF},
+                 {"Raw profile type APP1", L2K_CONTENT_EXIF}, /* the segment of JPEG that has Exif or XMP */
+                 {"Raw profile type xmp", L2K_CONTENT_XMP},
+                 {"Raw profile type iptc", L2K_CONTENT_IPTC}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(keyword, known[i].keyword) == 0) {
             *kind = known[i].kind;
@@ -152,7 +152,7 @@ static bool kind_of_profile(const char *keyword, cli_metadata_kind *kind)
 /* iTXt: whether and how it is compressed, language and translated keyword come before the text. */
 static bool read_international(piece *p, cli_png_text *text)
 {
-    text->kind = CLI_XMP;
+    text->kind = L2K_CONTENT_XMP;
     if (left(p) < 2)
         return true;
     const bool compressed = p->at[0] == 1;

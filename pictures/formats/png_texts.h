@@ -8,7 +8,7 @@
 #define CLI_PNG_MOST_TEXT (3 * CLI_MOST_METADATA)
 
 typedef struct cli_png_text {
-    cli_metadata_kind kind;
+    l2k_content kind;
     const uint8_t *data; /* in the chunk, or in `memory` */
     size_t bytes;        /* 0 if the text is damaged; if it is too long, more than CLI_MOST_METADATA, and no data */
     uint8_t *memory;     /* or NULL; the caller frees it */

@@ -89,7 +89,7 @@ static void write_density(png_job *job)
 static void write_metadata(png_job *job)
 {
     static const char head[] = "XML:com.adobe.xmp\0\0\0\0"; /* not compressed; no language, no translated keyword */
-    const cli_blob *exif = &job->metadata->blobs[CLI_EXIF], *xmp = &job->metadata->blobs[CLI_XMP];
+    const cli_blob *exif = &job->metadata->blobs[L2K_CONTENT_EXIF], *xmp = &job->metadata->blobs[L2K_CONTENT_XMP];
     if (exif->data)
         png_write_chunk(job->png, (png_const_bytep) "eXIf", exif->data, exif->bytes);
     if (xmp->data) {
@@ -98,7 +98,7 @@ static void write_metadata(png_job *job)
         png_write_chunk_data(job->png, xmp->data, xmp->bytes);
         png_write_chunk_end(job->png);
     }
-    for (int kind = CLI_IPTC; kind <= CLI_GEO; kind++)
+    for (int kind = L2K_CONTENT_IPTC; kind <= L2K_CONTENT_GEOTIFF; kind++)
         if (job->metadata->blobs[kind].data && !job->quiet)
             cli_warning(job->output->name, "%s has no place in PNG and is left out; tif can hold it",
                         cli_metadata_names[kind]);

@@ -254,29 +254,20 @@ static bool read_packed(cli_input *input, const pnm_header *header, const l2k_pl
     return done;
 }
 
-static bool read_bytes(cli_input *input, const pnm_header *header, const l2k_plane *plane, size_t samples)
+/* Two bytes a sample, high byte first, are converted to native order in place. */
+static bool read_binary(cli_input *input, const pnm_header *header, const l2k_plane *plane, size_t samples)
 {
-    const uint8_t *data = plane->data;
-    if (!cli_input_exact(input, plane->data, samples))
-        return false;
-    for (size_t i = 0; header->maxval < 255 && i < samples; i++)
-        if (data[i] > header->maxval)
-            return above_maxval(input, data[i], header->maxval);
-    return true;
-}
-
-/* Two bytes a sample, high byte first, converted to native order in place. */
-static bool read_words(cli_input *input, const pnm_header *header, const l2k_plane *plane, size_t samples)
-{
+    const bool wide = header->maxval > 255;
     const uint8_t *bytes = plane->data;
     uint16_t *words = plane->data;
-    if (!cli_input_exact(input, plane->data, 2 * samples))
+    if (!cli_input_exact(input, plane->data, wide ? 2 * samples : samples))
         return false;
-    for (size_t i = 0; i < samples; i++) {
-        uint32_t value = (uint32_t)bytes[2 * i] << 8 | bytes[2 * i + 1];
+    for (size_t i = 0; header->maxval != 255 && i < samples; i++) {
+        const uint32_t value = wide ? (uint32_t)bytes[2 * i] << 8 | bytes[2 * i + 1] : bytes[i];
         if (value > header->maxval)
             return above_maxval(input, value, header->maxval);
-        words[i] = (uint16_t)value;
+        if (wide)
+            words[i] = (uint16_t)value;
     }
     return true;
 }
@@ -322,9 +313,7 @@ static bool read_raster(cli_reader *reader)
     const size_t samples = (size_t)header->width * rows * header->depth;
     if (header->ascii)
         return read_ascii(input, header, plane, samples);
-    if (header->packed)
-        return read_packed(input, header, plane, rows);
-    return header->maxval > 255 ? read_words(input, header, plane, samples) : read_bytes(input, header, plane, samples);
+    return header->packed ? read_packed(input, header, plane, rows) : read_binary(input, header, plane, samples);
 }
 
 const cli_reader_kind cli_pnm_reader = {open_reader, read_raster, NULL, sizeof(pnm_header)};

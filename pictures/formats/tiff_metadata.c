@@ -8,12 +8,7 @@
 #include "pictures/formats/tiff.h"
 #include "pictures/user/report.h"
 
-/* Texts that describe the picture, in tags that libtiff knows. */
-static const uint16_t texts[] = {TIFFTAG_IMAGEDESCRIPTION, TIFFTAG_MAKE,      TIFFTAG_MODEL,
-                                 TIFFTAG_SOFTWARE,         TIFFTAG_DATETIME,  TIFFTAG_ARTIST,
-                                 TIFFTAG_HOSTCOMPUTER,     TIFFTAG_COPYRIGHT, 0};
-
-/* The same, orientation and directories. */
+/* Texts that describe the picture, in tags that libtiff knows; orientation and directories. */
 static const uint16_t described[] = {TIFFTAG_IMAGEDESCRIPTION, TIFFTAG_MAKE,     TIFFTAG_MODEL,  TIFFTAG_ORIENTATION,
                                      TIFFTAG_SOFTWARE,         TIFFTAG_DATETIME, TIFFTAG_ARTIST, TIFFTAG_HOSTCOMPUTER,
                                      TIFFTAG_COPYRIGHT,        CLI_TAG_EXIF,     CLI_TAG_GPS,    0};
@@ -37,8 +32,7 @@ static ptrdiff_t read_input(const void *user, void *buffer, size_t bytes, uint64
     return cli_input_read_at(user, buffer, bytes, offset);
 }
 
-static bool take_tag(cli_reader *reader, const cli_ifd_source *source, uint64_t ifd, uint16_t tag,
-                     cli_metadata_kind kind)
+static bool take_tag(cli_reader *reader, const cli_ifd_source *source, uint64_t ifd, uint16_t tag, l2k_content kind)
 {
     cli_ifd_entry entry;
     if (!cli_ifd_find(source, ifd, tag, &entry))
@@ -69,7 +63,7 @@ static bool says_anything(const cli_ifd_source *source, uint64_t ifd)
 /* A TIFF file of some of the tags, in the file's own byte order, so that values need no change: a gap behind the
  * header, and then the directory. */
 static bool take_tags(cli_reader *reader, const cli_ifd_source *source, uint64_t ifd, const uint16_t *only,
-                      const cli_ifd_tag *more, cli_metadata_kind kind)
+                      const cli_ifd_tag *more, l2k_content kind)
 {
     enum { HEAD_BYTES = 8, GAP = 2 };
     cli_ifd_sink sink = {.big_endian = source->big_endian};
@@ -87,7 +81,7 @@ static bool take_tags(cli_reader *reader, const cli_ifd_source *source, uint64_t
 
 static bool take_exif(cli_reader *reader, const cli_ifd_source *source, uint64_t ifd)
 {
-    return !says_anything(source, ifd) || take_tags(reader, source, ifd, described, NULL, CLI_EXIF);
+    return !says_anything(source, ifd) || take_tags(reader, source, ifd, described, NULL, L2K_CONTENT_EXIF);
 }
 
 /* In a GeoJP2 box, the tags belong to a picture of one pixel, whose sample is in the gap. */
@@ -105,7 +99,7 @@ static bool take_geo(cli_reader *reader, const cli_ifd_source *source, uint64_t 
                                         {0, 0}};
     cli_ifd_entry entry;
     return (!cli_ifd_find(source, ifd, TAG_GEO_KEYS, &entry) && !cli_ifd_find(source, ifd, TAG_NO_DATA, &entry)) ||
-           take_tags(reader, source, ifd, geo, pixel, CLI_GEO);
+           take_tags(reader, source, ifd, geo, pixel, L2K_CONTENT_GEOTIFF);
 }
 
 bool cli_tiff_take_metadata(cli_reader *reader, TIFF *tiff)
@@ -114,8 +108,8 @@ bool cli_tiff_take_metadata(cli_reader *reader, TIFF *tiff)
     const uint64_t ifd = TIFFCurrentDirOffset(tiff);
     if (!cli_ifd_open(&source))
         return true; /* libtiff has read it, but let it be */
-    return take_tag(reader, &source, ifd, TIFFTAG_XMLPACKET, CLI_XMP) &&
-           take_tag(reader, &source, ifd, TIFFTAG_RICHTIFFIPTC, CLI_IPTC) && take_exif(reader, &source, ifd) &&
+    return take_tag(reader, &source, ifd, TIFFTAG_XMLPACKET, L2K_CONTENT_XMP) &&
+           take_tag(reader, &source, ifd, TIFFTAG_RICHTIFFIPTC, L2K_CONTENT_IPTC) && take_exif(reader, &source, ifd) &&
            take_geo(reader, &source, ifd);
 }
 
@@ -146,8 +140,7 @@ static void put_orientation(TIFF *tiff, const cli_ifd_source *source)
 /* Appends a directory to the file, with a tag that points to it. False if it is damaged. */
 static bool put_directory(cli_tiff_io *io, const cli_ifd_source *source, uint16_t tag, bool big)
 {
-    const uint16_t one = 1;
-    cli_ifd_sink sink = {.big_endian = *(const uint8_t *)&one == 0, .big = big};
+    cli_ifd_sink sink = {.big_endian = !cli_is_little_endian(), .big = big};
     cli_ifd_entry entry;
     uint64_t place;
     if (!cli_ifd_find(source, source->first, tag, &entry))
@@ -166,8 +159,9 @@ static bool put_exif(cli_tiff_io *io, const cli_blob *exif, bool big)
     cli_ifd_source source = {.read = cli_ifd_read_memory, .user = &memory};
     if (!cli_ifd_open(&source))
         return false;
-    for (const uint16_t *tag = texts; *tag; tag++)
-        put_text(io->tiff, &source, *tag);
+    for (const uint16_t *tag = described; *tag < CLI_TAG_EXIF; tag++)
+        if (*tag != TIFFTAG_ORIENTATION)
+            put_text(io->tiff, &source, *tag);
     put_orientation(io->tiff, &source);
     return put_directory(io, &source, CLI_TAG_EXIF, big) && put_directory(io, &source, CLI_TAG_GPS, big);
 }
@@ -260,16 +254,16 @@ static bool put_blob(TIFF *tiff, uint32_t tag, const cli_blob *blob)
     return TIFFSetField(tiff, tag, (uint32_t)blob->bytes, blob->data) == 1;
 }
 
-static bool put(cli_tiff_io *io, cli_metadata_kind kind, const cli_metadata *metadata, bool big)
+static bool put(cli_tiff_io *io, l2k_content kind, const cli_metadata *metadata, bool big)
 {
     const cli_blob *blob = &metadata->blobs[kind];
     switch (kind) {
-    case CLI_EXIF:
+    case L2K_CONTENT_EXIF:
         return put_exif(io, blob, big);
-    case CLI_GEO:
+    case L2K_CONTENT_GEOTIFF:
         return put_geo(io->tiff, blob, metadata->part);
     default:
-        return put_blob(io->tiff, kind == CLI_XMP ? TIFFTAG_XMLPACKET : TIFFTAG_RICHTIFFIPTC, blob);
+        return put_blob(io->tiff, kind == L2K_CONTENT_XMP ? TIFFTAG_XMLPACKET : TIFFTAG_RICHTIFFIPTC, blob);
     }
 }
 
@@ -277,7 +271,7 @@ void cli_tiff_put_metadata(cli_writer *writer, cli_tiff_io *io, bool big)
 {
     const cli_metadata *metadata = writer->options.metadata;
     for (int kind = 0; metadata && kind < CLI_NUM_METADATA; kind++)
-        if (metadata->blobs[kind].data && !put(io, (cli_metadata_kind)kind, metadata, big) && !writer->options.quiet)
+        if (metadata->blobs[kind].data && !put(io, (l2k_content)kind, metadata, big) && !writer->options.quiet)
             cli_warning(writer->name, "the %s cannot be written, at least not all of it", cli_metadata_names[kind]);
     io->message[0] = 0; /* libtiff's complaints about metadata are no failures */
 }

@@ -35,7 +35,7 @@ static bool read_line(cli_reader *reader, const char *word, char line[MOST_LINE]
     y4m_job *job = reader->state;
     size_t length = 0;
     int c = cli_input_byte(&reader->input);
-    *ended = c == EOF && !cli_input_failed(&reader->input);
+    *ended = c == EOF && !reader->input.error;
     for (; c != EOF && c != '\n' && length < MOST_LINE - 1; c = cli_input_byte(&reader->input))
         line[length++] = (char)c;
     line[length] = 0;
