@@ -40,45 +40,28 @@ bool cli_words_read(const cli_words *words, cli_input *input, void *data, size_t
     return true;
 }
 
-/* Converts `count` samples of a plane's row y; they are stored `stride` bytes apart. */
-static void convert_row(const cli_words *words, const l2k_plane *plane, uint32_t y, uint32_t count, uint8_t *to,
-                        size_t stride)
+static void convert_row(const cli_words *words, const l2k_plane *plane, uint32_t y, size_t count, uint8_t *to)
 {
     const uint32_t bytes = cli_sample_bytes(words->precision);
     const char *at = (const char *)plane->data + (ptrdiff_t)y * plane->row_stride;
-    for (uint32_t x = 0; x < count; x++, at += plane->sample_stride, to += stride) {
+    for (size_t i = 0; i < count; i++, at += plane->sample_stride) {
         uint32_t value = (uint32_t)cli_load_sample(at, plane->type);
-        for (uint32_t i = 0; i < bytes; i++)
-            to[i] = (uint8_t)(value >> (8 * (words->big_endian ? bytes - 1 - i : i)));
+        for (uint32_t b = 0; b < bytes; b++)
+            *to++ = (uint8_t)(value >> (8 * (words->big_endian ? bytes - 1 - b : b)));
     }
 }
 
-bool cli_words_write(const cli_words *words, cli_output *output, uint64_t offset, const l2k_plane *plane, l2k_size size)
+bool cli_words_write(const cli_words *words, cli_output *output, uint64_t offset, const l2k_plane *plane,
+                     size_t samples, uint32_t rows)
 {
     const uint32_t sample = cli_sample_bytes(words->precision);
-    const size_t bytes = (size_t)size.width * sample;
+    const size_t bytes = samples * sample;
     uint8_t *row = malloc(bytes ? bytes : 1);
     bool done = row || cli_error(output->name, "out of memory");
-    for (uint32_t y = 0; done && y < size.height; y++, offset += bytes) {
-        convert_row(words, plane, y, size.width, row, sample);
+    for (uint32_t y = 0; done && y < rows; y++, offset += bytes) {
+        convert_row(words, plane, y, samples, row);
         done =
             cli_time_left(output->name) && (cli_output_write_at(output, offset, row, bytes) || cli_output_fail(output));
-    }
-    free(row);
-    return done;
-}
-
-bool cli_words_write_pixels(const cli_words *words, cli_output *output, const cli_picture *picture)
-{
-    const uint32_t count = picture->image.num_components, width = picture->components->width;
-    const uint32_t sample = cli_sample_bytes(words->precision);
-    const size_t bytes = (size_t)width * count * sample;
-    uint8_t *row = malloc(bytes ? bytes : 1);
-    bool done = row || cli_error(output->name, "out of memory");
-    for (uint32_t y = 0; done && y < picture->rows->count; y++) {
-        for (uint32_t c = 0; c < count; c++)
-            convert_row(words, &picture->planes[c], y, width, row + (size_t)c * sample, (size_t)count * sample);
-        done = cli_time_left(output->name) && (cli_output_write(output, row, bytes) || cli_output_fail(output));
     }
     free(row);
     return done;

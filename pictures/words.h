@@ -17,16 +17,13 @@ typedef struct cli_words {
 /* Reads native samples. One that exceeds the precision is reported, like other failures of these functions. */
 bool cli_words_read(const cli_words *words, cli_input *input, void *data, size_t samples);
 
-/* Writes rows of a plane at `offset` and following. */
+/* Writes rows of a plane, of `samples` each, at `offset` and following. */
 bool cli_words_write(const cli_words *words, cli_output *output, uint64_t offset, const l2k_plane *plane,
-                     l2k_size size);
+                     size_t samples, uint32_t rows);
 
 /* For readers and writers of files in which one plane follows the other, the first at `start`: a pipe is copied up to
  * `most` bytes if rows of one are not adjacent to those of the next, unless all are read. */
 bool cli_read_planes(cli_reader *reader, const cli_words *words, uint64_t start, uint64_t most);
 bool cli_write_planes(cli_writer *writer);
-
-/* Writes the picture's rows pixel by pixel; its components have the same size and `words`. */
-bool cli_words_write_pixels(const cli_words *words, cli_output *output, const cli_picture *picture);
 
 #endif

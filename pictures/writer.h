@@ -17,7 +17,7 @@ typedef struct cli_film {
 } cli_film;
 
 typedef struct cli_write_options {
-    bool big_endian, interleaved; /* raw */
+    bool big_endian, interleaved; /* raw; interleaved pictures are so in memory */
     cli_compression compression;  /* TIFF */
     int png_level;                /* of zlib, 0 to 9; 0: none */
     const cli_metadata *metadata; /* PNG and TIFF; NULL: none */

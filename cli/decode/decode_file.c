@@ -88,7 +88,8 @@ static bool decoder_cuts(const cli_decode_file *file, const cli_decode_job *job,
 bool cli_decode_strips(cli_decode_file *file, cli_coded_file *coded, const cli_decode_job *job, const l2k_info *info,
                        const cli_task *task)
 {
-    const bool planar = job->options->rgb8 || !has_view(file) || !cli_picture_can_interleave(&file->picture);
+    const bool planar = job->options->rgb8 || !(has_view(file) || job->write.interleaved) ||
+                        !cli_picture_can_interleave(&file->picture);
     cli_strips *strips = &file->strips;
     begin_strips(file, job, info, task);
     if (decoder_cuts(file, job, info, task)) {

@@ -49,7 +49,7 @@ static bool write_values(const cli_dump *dump, cli_output *output, const l2k_til
         .precision = cli_dump_bits(k, band), .is_signed = true, .width = view->width, .height = view->height};
     return dump->format == CLI_DUMP_PGX
                ? cli_pgx_write_plane(output, &plane, &component)
-               : cli_words_write(&cli_dump_words, output, 0, &plane, (l2k_size){view->width, view->height});
+               : cli_words_write(&cli_dump_words, output, 0, &plane, view->width, view->height);
 }
 
 /* ---- Writing ------------------------------------------------------------------------------------------------- */

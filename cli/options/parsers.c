@@ -9,87 +9,33 @@
 #include "pictures/user/report.h"
 #include "pictures/user/text.h"
 
-/* ---- Rows with a target -------------------------------------------------------------------------------------- */
-
-static bool set(cli_setting *setting, int64_t value)
-{
-    *setting = (cli_setting){value, true};
-    return true;
-}
-
-static cli_setting *target_of(const cli_option *row, cli_options *options)
-{
-    return (cli_setting *)((char *)options + row->target);
-}
-
-bool cli_take_flag(const cli_option *row, const char *text, cli_options *options)
-{
-    (void)text;
-    return *(bool *)((char *)options + row->target) = true;
-}
-
-bool cli_take_constant(const cli_option *row, const char *text, cli_options *options)
-{
-    (void)text;
-    return set(target_of(row, options), row->most);
-}
-
-bool cli_take_number(const cli_option *row, const char *text, cli_options *options)
-{
-    int64_t value;
-    return cli_parse_number(row->name, text ? text : row->fallback, (uint32_t)row->least, (uint32_t)row->most,
-                            &value) &&
-           set(target_of(row, options), value);
-}
-
-bool cli_take_name(const cli_option *row, const char *text, cli_options *options)
-{
-    int64_t value;
-    return cli_parse_name(row->name, text, row->names, &value) && set(target_of(row, options), value);
-}
-
-bool cli_take_names(const cli_option *row, const char *text, cli_options *options)
-{
-    int64_t value;
-    return cli_parse_names(row->name, text, row->names, &value) && set(target_of(row, options), value);
-}
-
-/* A number of at most 32 bits and the character after it; NULL if there is none. */
-static const char *parse_field(const char *at, char end, uint32_t *value)
-{
-    uint64_t number = 0;
-    at = at ? cli_digits(at, UINT32_MAX, &number) : NULL;
-    *value = (uint32_t)number;
-    return at && *at == end ? at + 1 : NULL;
-}
-
 /* ---- Parts of files, and films --------------------------------------------------------------------------------- */
 
 bool cli_take_page(const cli_option *row, const char *text, cli_options *options)
 {
     int64_t page = 0;
     return (strcmp(text, "all") == 0 || cli_parse_number(row->name, text, 1, INT32_MAX, &page)) &&
-           set(&options->page, page);
+           cli_set(&options->page, page);
 }
 
 bool cli_take_precision(const cli_option *row, const char *text, cli_options *options)
 {
     uint32_t bits;
-    const char *rest = parse_field(text, strchr(text, ',') ? ',' : 0, &bits);
+    const char *rest = cli_parse_field(text, strchr(text, ',') ? ',' : 0, &bits);
     options->keeps_values = rest && rest[-1] == ',';
     if (!rest || (options->keeps_values && strcmp(rest, "keep") != 0))
         return cli_bad_value(row->name, text, "not of the form BITS or BITS,keep");
     return ((bits >= 1 && bits <= 31) || cli_bad_value(row->name, text, "1 to 31 bits")) &&
-           set(&options->precision, bits);
+           cli_set(&options->precision, bits);
 }
 
 bool cli_take_fps(const cli_option *row, const char *text, cli_options *options)
 {
     uint32_t *fps = options->write.fps;
-    const char *rest = parse_field(text, strchr(text, ':') ? ':' : 0, &fps[0]);
+    const char *rest = cli_parse_field(text, strchr(text, ':') ? ':' : 0, &fps[0]);
     fps[1] = 1;
     if (rest && rest[-1] == ':')
-        rest = parse_field(rest, 0, &fps[1]);
+        rest = cli_parse_field(rest, 0, &fps[1]);
     return (rest && fps[0] && fps[1]) ||
            cli_bad_value(row->name, text, "not of the form N or N:D, such as 24 or 30000:1001");
 }
@@ -99,9 +45,9 @@ bool cli_take_fps(const cli_option *row, const char *text, cli_options *options)
 /* Two numbers for the target and the setting behind it. */
 static bool take_pair(const cli_option *row, const char *text, cli_options *options, uint32_t numbers[2])
 {
-    cli_setting *to = target_of(row, options);
-    return cli_parse_numbers(row->name, text, row->argument, numbers, 2) && set(&to[0], numbers[0]) &&
-           set(&to[1], numbers[1]);
+    cli_setting *to = cli_target_of(row, options);
+    return cli_parse_numbers(row->name, text, row->argument, numbers, 2) && cli_set(&to[0], numbers[0]) &&
+           cli_set(&to[1], numbers[1]);
 }
 
 bool cli_take_tile(const cli_option *row, const char *text, cli_options *options)
@@ -158,9 +104,7 @@ bool cli_take_block(const cli_option *row, const char *text, cli_options *option
 bool cli_take_precincts(const cli_option *row, const char *text, cli_options *options)
 {
     uint32_t sides[2 * (L2K_MAX_LEVELS + 1)];
-    size_t count = 1;
-    for (const char *at = text; *at; at++)
-        count += *at == ',';
+    const size_t count = cli_count_items(text, ',');
     if (count % 2 || count > sizeof sides / sizeof sides[0])
         return cli_bad_value(row->name, text, "not of the form W,H[,W,H...] with at most 33 pairs");
     if (!cli_parse_numbers(row->name, text, "W,H[,W,H...]", sides, count))
@@ -180,7 +124,7 @@ static const char *parse_change(const char *at, l2k_poc *change)
     uint32_t *fields[] = {&change->resolution_start, &change->component_start, &change->layer_end,
                           &change->resolution_end, &change->component_end};
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
-        at = parse_field(at, ',', fields[i]);
+        at = cli_parse_field(at, ',', fields[i]);
     return at;
 }
 
@@ -200,17 +144,14 @@ static const char *parse_progression(const char *at, l2k_poc *change)
 
 bool cli_take_poc(const cli_option *row, const char *text, cli_options *options)
 {
-    size_t most = 1;
-    for (const char *at = text; *at; at++)
-        most += *at == '/';
     free(options->poc);
     options->num_poc = 0;
-    options->poc = calloc(most, sizeof *options->poc);
+    options->poc = calloc(cli_count_items(text, '/'), sizeof *options->poc);
     if (!options->poc)
         return cli_bad_value(row->name, text, "out of memory");
     for (const char *at = text;; at++) {
         l2k_poc *change = &options->poc[options->num_poc++];
-        const char *first = parse_field(at, ':', &change->tile);
+        const char *first = cli_parse_field(at, ':', &change->tile);
         if (!first)
             change->tile = L2K_ALL_TILES;
         at = parse_progression(parse_change(first ? first : at, change), change);
@@ -268,17 +209,11 @@ bool cli_take_profile(const cli_option *row, const char *text, cli_options *opti
     options->frames_per_second = 0;
     for (const cli_name *known = row->names; known->name; known++)
         if (cli_same_text(name, known->name)) {
-            set(&options->profile, known->value);
+            cli_set(&options->profile, known->value);
             if (parse_profile_fields(text + length, options))
                 return true;
         }
     return cli_bad_value(row->name, text, "not a profile as in the help, with ,fps= and ,main=, and for IMF ,sub=");
-}
-
-bool cli_take_bytes(const cli_option *row, const char *text, cli_options *options)
-{
-    uint64_t value;
-    return cli_parse_size(row->name, text, &value) && set(target_of(row, options), (int64_t)value);
 }
 
 /* From the coarsest layer to the finest: ratios fall, PSNRs rise, and 0 dB, which means everything, comes last. */
@@ -334,7 +269,7 @@ bool cli_take_kernel(const cli_option *row, const char *text, cli_options *optio
     options->has_kernel = true;
     for (const cli_name *name = row->names; name->name; name++)
         if (cli_same_text(text, name->name))
-            return set(&options->encoder[L2K_ENCODER_WAVELET], name->value);
+            return cli_set(&options->encoder[L2K_ENCODER_WAVELET], name->value);
     options->encoder[L2K_ENCODER_WAVELET].given = false;
     options->kernel = read_text(text);
     return options->kernel != NULL;
@@ -367,21 +302,12 @@ static bool add_box(const cli_option *row, const cli_box_option *box, cli_option
     return *box->path || cli_bad_value(row->name, box->path, "not the name of a file");
 }
 
-/* A file has one XMP packet, and one Exif. */
+/* A file has one XMP packet, one Exif and one GML document, which is XML in associations. */
 bool cli_take_box(const cli_option *row, const char *text, cli_options *options)
 {
-    const cli_box_option box = {.content = (l2k_content)row->most, .name = row->name, .path = text};
-    for (size_t i = 0; box.content != L2K_CONTENT_XML && i < options->num_boxes; i++)
-        if (options->boxes[i].content == box.content)
-            return cli_bad_value(row->name, text, "given twice");
-    return add_box(row, &box, options);
-}
-
-bool cli_take_gml(const cli_option *row, const char *text, cli_options *options)
-{
-    const cli_box_option box = {.content = L2K_CONTENT_XML, .gml = true, .name = row->name, .path = text};
-    for (size_t i = 0; i < options->num_boxes; i++)
-        if (options->boxes[i].gml)
+    const cli_box_option box = {.content = (l2k_content)row->most, .gml = row->least, .name = row->name, .path = text};
+    for (size_t i = 0; (box.content != L2K_CONTENT_XML || box.gml) && i < options->num_boxes; i++)
+        if (options->boxes[i].content == box.content && options->boxes[i].gml == box.gml)
             return cli_bad_value(row->name, text, "given twice");
     return add_box(row, &box, options);
 }
@@ -447,10 +373,10 @@ bool cli_take_raw(const cli_option *row, const char *text, cli_options *options)
     cli_raw *raw = &options->raw;
     const char *at = text;
     memset(raw, 0, sizeof *raw);
-    at = parse_field(at, ',', &raw->width);
-    at = parse_field(at, ',', &raw->height);
-    at = parse_field(at, ',', &raw->count);
-    at = parse_field(at, ',', &raw->precision);
+    at = cli_parse_field(at, ',', &raw->width);
+    at = cli_parse_field(at, ',', &raw->height);
+    at = cli_parse_field(at, ',', &raw->count);
+    at = cli_parse_field(at, ',', &raw->precision);
     if (!at || (*at != 'u' && *at != 's') || (at[1] && at[1] != ',') ||
         (at[1] && !parse_order(at + 2, &raw->big_endian, &raw->interleaved)))
         return cli_bad_value(row->name, text, "not of the form W,H,C,BITS,u|s[,be|le][,planar|interleaved]");

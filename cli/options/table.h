@@ -41,10 +41,21 @@ static inline bool cli_option_is_for(const cli_option *row, cli_command command)
     return row->commands >> command & 1;
 }
 
+static inline cli_setting *cli_target_of(const cli_option *row, cli_options *options)
+{
+    return (cli_setting *)((char *)options + row->target);
+}
+
+static inline bool cli_set(cli_setting *setting, int64_t value)
+{
+    *setting = (cli_setting){value, true};
+    return true;
+}
+
 /* "-t, --tile", or "--tile" with six spaces before it where `aligned`. */
 void cli_option_head(const cli_option *row, bool aligned, char *text, size_t room);
 
-/* Parsers of rows with a target. */
+/* Parsers of rows with a target (values.c). */
 bool cli_take_flag(const cli_option *row, const char *text, cli_options *options);     /* bool: true */
 bool cli_take_constant(const cli_option *row, const char *text, cli_options *options); /* cli_setting: row->most */
 bool cli_take_number(const cli_option *row, const char *text, cli_options *options);   /* cli_setting: least .. most */
@@ -54,9 +65,9 @@ bool cli_take_names(const cli_option *row, const char *text, cli_options *option
 /* Parsers of single rows. */
 cli_option_parser cli_take_layers, cli_take_tile, cli_take_pair, cli_take_origin, cli_take_block, cli_take_precincts,
     cli_take_poc, cli_take_roi, cli_take_comment, cli_take_profile, cli_take_bytes, cli_take_raw, cli_take_raw_order,
-    cli_take_kernel, cli_take_split, cli_take_step, cli_take_box, cli_take_gml, cli_take_uuid, cli_take_region,
-    cli_take_band, cli_take_gain, cli_take_max_pixels, cli_take_max_memory, cli_take_timeout, cli_take_devices,
-    cli_take_out_dir, cli_take_extension, cli_take_page, cli_take_fps, cli_take_precision;
+    cli_take_kernel, cli_take_split, cli_take_step, cli_take_box, cli_take_uuid, cli_take_region, cli_take_band,
+    cli_take_gain, cli_take_max_pixels, cli_take_max_memory, cli_take_timeout, cli_take_devices, cli_take_out_dir,
+    cli_take_extension, cli_take_page, cli_take_fps, cli_take_precision;
 
 /* ---- Texts to values (values.c); each fault is one line that names the option and its value ---- */
 
@@ -69,6 +80,11 @@ bool cli_parse_number(const char *option, const char *text, uint32_t least, uint
 /* One whole number from 1 up, which may end in K, M or G for 10^3, 10^6 or 10^9. */
 bool cli_parse_size(const char *option, const char *text, uint64_t *value);
 
+/* A number of at most 32 bits and the character after it; NULL if there is none, or for NULL. */
+const char *cli_parse_field(const char *at, char end, uint32_t *value);
+
+size_t cli_count_items(const char *text, char separator);
+
 /* Exactly `count` whole numbers separated by commas. The message shows `form`, such as "W,H". */
 bool cli_parse_numbers(const char *option, const char *text, const char *form, uint32_t *values, size_t count);
 
@@ -78,11 +94,5 @@ bool cli_parse_real(const char *option, const char *text, double *value);
 /* Any number of finite numbers, not negative, separated by commas. Frees the old *values; the caller frees the new
  * ones, also after a fault. */
 bool cli_parse_reals(const char *option, const char *text, double **values, size_t *count);
-
-/* One of the names, in either case; the table ends with a NULL name. */
-bool cli_parse_name(const char *option, const char *text, const cli_name *names, int64_t *value);
-
-/* Several names separated by commas, their values combined with |. */
-bool cli_parse_names(const char *option, const char *text, const cli_name *names, int64_t *value);
 
 #endif

@@ -1,4 +1,4 @@
-/* Parses numbers, lists and names more strictly than the C library does. */
+/* Parses numbers, lists and names more strictly than the C library does; and the rows whose value is one of these. */
 #include "cli/options/table.h"
 
 #include <errno.h>
@@ -49,28 +49,31 @@ bool cli_parse_size(const char *option, const char *text, uint64_t *value)
     return true;
 }
 
+const char *cli_parse_field(const char *at, char end, uint32_t *value)
+{
+    uint64_t number = 0;
+    at = at ? cli_digits(at, UINT32_MAX, &number) : NULL;
+    *value = (uint32_t)number;
+    return at && *at == end ? at + 1 : NULL;
+}
+
 bool cli_parse_numbers(const char *option, const char *text, const char *form, uint32_t *values, size_t count)
 {
     char message[80];
     const char *at = text;
-    for (size_t i = 0; at && i < count; i++) {
-        uint64_t number = 0;
-        at = cli_digits(at, UINT32_MAX, &number);
-        values[i] = (uint32_t)number;
-        if (at && i + 1 < count)
-            at = *at == ',' ? at + 1 : NULL;
-    }
-    if (at && !*at)
+    for (size_t i = 0; i < count; i++)
+        at = cli_parse_field(at, i + 1 < count ? ',' : 0, &values[i]);
+    if (at)
         return true;
     snprintf(message, sizeof message, "not of the form %s with whole numbers below 2^32", form);
     return cli_bad_value(option, text, message);
 }
 
-static size_t count_items(const char *text)
+size_t cli_count_items(const char *text, char separator)
 {
     size_t count = 1;
     for (; *text; text++)
-        count += *text == ',';
+        count += *text == separator;
     return count;
 }
 
@@ -97,7 +100,7 @@ bool cli_parse_real(const char *option, const char *text, double *value)
 
 bool cli_parse_reals(const char *option, const char *text, double **values, size_t *count)
 {
-    size_t items = count_items(text);
+    size_t items = cli_count_items(text, ',');
     const char *at = text;
     free(*values);
     *count = 0;
@@ -112,6 +115,34 @@ bool cli_parse_reals(const char *option, const char *text, double **values, size
     }
     *count = items;
     return true;
+}
+
+/* ---- Rows with a target -------------------------------------------------------------------------------------- */
+
+bool cli_take_flag(const cli_option *row, const char *text, cli_options *options)
+{
+    (void)text;
+    return *(bool *)((char *)options + row->target) = true;
+}
+
+bool cli_take_constant(const cli_option *row, const char *text, cli_options *options)
+{
+    (void)text;
+    return cli_set(cli_target_of(row, options), row->most);
+}
+
+bool cli_take_number(const cli_option *row, const char *text, cli_options *options)
+{
+    int64_t value = 0;
+    return cli_parse_number(row->name, text ? text : row->fallback, (uint32_t)row->least, (uint32_t)row->most,
+                            &value) &&
+           cli_set(cli_target_of(row, options), value);
+}
+
+bool cli_take_bytes(const cli_option *row, const char *text, cli_options *options)
+{
+    uint64_t value = 0;
+    return cli_parse_size(row->name, text, &value) && cli_set(cli_target_of(row, options), (int64_t)value);
 }
 
 static void list_names(const cli_name *names, char *text, size_t room)
@@ -132,30 +163,30 @@ static bool find_name(const cli_name *names, const char *text, size_t length, in
     return names->name;
 }
 
-bool cli_parse_names(const char *option, const char *text, const cli_name *names, int64_t *value)
+bool cli_take_names(const cli_option *row, const char *text, cli_options *options)
 {
     char message[260], known[200];
-    const char *at = text;
-    *value = 0;
-    for (size_t n = count_items(text); n-- > 0; at += strcspn(at, ",") + 1) {
+    int64_t value = 0, one;
+    for (const char *at = text, *end; at; at = *end ? end + 1 : NULL) {
         const size_t length = strcspn(at, ",");
-        int64_t one;
-        if (!find_name(names, at, length, &one)) {
-            list_names(names, known, sizeof known);
+        end = at + length;
+        if (!find_name(row->names, at, length, &one)) {
+            list_names(row->names, known, sizeof known);
             snprintf(message, sizeof message, "'%.*s' is not one of %s", length < 39 ? (int)length : 39, at, known);
-            return cli_bad_value(option, text, message);
+            return cli_bad_value(row->name, text, message);
         }
-        *value |= one;
+        value |= one;
     }
-    return true;
+    return cli_set(cli_target_of(row, options), value);
 }
 
-bool cli_parse_name(const char *option, const char *text, const cli_name *names, int64_t *value)
+bool cli_take_name(const cli_option *row, const char *text, cli_options *options)
 {
     char message[240], known[200];
-    if (find_name(names, text, strlen(text), value))
-        return true;
-    list_names(names, known, sizeof known);
+    int64_t value;
+    if (find_name(row->names, text, strlen(text), &value))
+        return cli_set(cli_target_of(row, options), value);
+    list_names(row->names, known, sizeof known);
     snprintf(message, sizeof message, "not one of %s", known);
-    return cli_bad_value(option, text, message);
+    return cli_bad_value(row->name, text, message);
 }

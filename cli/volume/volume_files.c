@@ -83,11 +83,10 @@ bool cli_volume_write(const cli_volume_files *files, const l2k_volume_slice *sli
 {
     for (size_t i = 0; i < files->count; i++) {
         const cli_volume_band *band = &files->bands[i];
-        const l2k_size size = {band->width, band->height};
         if (!belongs(band, slice))
             continue;
         const l2k_plane plane = cli_dump_plane(&slice->views[band->component], band->number);
-        if (!cli_words_write(&cli_dump_words, band->output, band->output->bytes, &plane, size))
+        if (!cli_words_write(&cli_dump_words, band->output, band->output->bytes, &plane, band->width, band->height))
             return false;
     }
     return true;

@@ -163,8 +163,7 @@ static bool write_raw(cli_slices_out *out)
     for (uint32_t c = 0; done && c < out->picture.image.num_components; c++) {
         const l2k_component *k = &out->picture.components[c];
         const cli_words words = {.precision = k->precision, .is_signed = k->is_signed};
-        done = cli_words_write(&words, &out->raw, out->raw.bytes, &out->picture.planes[c],
-                               (l2k_size){k->width, k->height});
+        done = cli_words_write(&words, &out->raw, out->raw.bytes, &out->picture.planes[c], k->width, k->height);
     }
     return done;
 }

@@ -237,11 +237,11 @@ static bool write_plane(cli_writer *writer, uint32_t c)
     const cli_picture *picture = writer->picture;
     const l2k_component *component = &picture->components[c];
     const cli_words words = {component->precision, component->is_signed, true};
-    const l2k_size size = {component->width, picture->rows[c].count};
     if (!file->name && !create_plane(file, writer->path, c, component))
         return false;
     if (cli_output_resume(&file->output) &&
-        cli_words_write(&words, &file->output, file->output.bytes, &picture->planes[c], size) &&
+        cli_words_write(&words, &file->output, file->output.bytes, &picture->planes[c], component->width,
+                        picture->rows[c].count) &&
         (picture->image.num_components <= MOST_OPEN || cli_output_rest(&file->output)))
         return true;
     return file->output.error && cli_output_fail(&file->output);
@@ -289,5 +289,5 @@ bool cli_pgx_write_plane(cli_output *output, const l2k_plane *plane, const l2k_c
 {
     const cli_words words = {component->precision, component->is_signed, true};
     return write_header(output, component) &&
-           cli_words_write(&words, output, output->bytes, plane, (l2k_size){component->width, component->height});
+           cli_words_write(&words, output, output->bytes, plane, component->width, component->height);
 }

@@ -102,19 +102,25 @@ bool cli_write_planes(cli_writer *writer)
         const uint64_t row_bytes = (uint64_t)component->width * cli_sample_bytes(component->precision);
         const cli_words words = {component->precision, component->is_signed, writer->options.big_endian};
         if (!cli_words_write(&words, &writer->output, start + row_bytes * picture->rows[c].first, &picture->planes[c],
-                             (l2k_size){component->width, picture->rows[c].count}))
+                             component->width, picture->rows[c].count))
             return false;
         start += row_bytes * component->height;
     }
     return true;
 }
 
+/* In interleaved layout, the first plane goes on with the samples of the others. */
 static bool write_samples(cli_writer *writer)
 {
-    const l2k_component *first = writer->picture->components;
-    const cli_words words = {first->precision, first->is_signed, writer->options.big_endian};
-    return writer->options.interleaved ? cli_words_write_pixels(&words, &writer->output, writer->picture)
-                                       : cli_write_planes(writer);
+    const cli_picture *picture = writer->picture;
+    const l2k_component *k = picture->components;
+    const cli_words words = {k->precision, k->is_signed, writer->options.big_endian};
+    l2k_plane plane = *picture->planes;
+    if (!writer->options.interleaved)
+        return cli_write_planes(writer);
+    plane.sample_stride = cli_sample_bytes(k->precision);
+    return cli_words_write(&words, &writer->output, writer->output.bytes, &plane,
+                           (size_t)k->width * picture->image.num_components, picture->rows->count);
 }
 
 const cli_writer_kind cli_raw_writer = {.open = open_writer, .planes = write_samples};
