@@ -75,42 +75,31 @@ static bool refuse_count(const cli_view *view, const char *name, const char *for
     return refuse(view, name, what, format);
 }
 
-static bool check_netpbm_samples(const cli_view *view, const char *name)
-{
-    if (cli_view_max_precision(view) > 16)
-        return refuse(view, name, "samples of more than 16 bits", "PNM or PAM");
-    if (!cli_view_same_precision(view))
-        return refuse(view, name, "components of different precision", "PNM or PAM");
-    return true;
-}
-
-static bool check_gray(const cli_view *view, const char *name, const char *format)
-{
-    return view->num_channels == 1 ? check_netpbm_samples(view, name) : refuse_count(view, name, format);
-}
-
-static bool check_pbm(const cli_view *view, const char *name)
-{
-    if (view->num_channels == 1 && cli_view_max_precision(view) > 1)
-        return refuse(view, name, "samples of more than 1 bit", "pbm");
-    return check_gray(view, name, "pbm");
-}
-
 static bool is_gray_or_rgb(const cli_view *view)
 {
     return opacities(view) == 0 && (view->colours == 1 || view->colours == 3);
 }
 
-static bool check_ppm(cli_view *view, const char *name)
+/* PBM and PGM have gray, PPM and PNM also RGB; all of these and PAM have one precision up to 16 bits. */
+static bool check_netpbm(cli_format *format, cli_view *view, const char *name)
 {
-    view->count = 3;
-    return is_gray_or_rgb(view) ? check_netpbm_samples(view, name) : refuse_count(view, name, "ppm");
-}
-
-static bool check_pnm(cli_format *format, const cli_view *view, const char *name)
-{
-    *format = view->colours == 1 ? CLI_FORMAT_PGM : CLI_FORMAT_PPM;
-    return is_gray_or_rgb(view) ? check_netpbm_samples(view, name) : refuse_count(view, name, "pnm");
+    static const char *const names[] = {
+        [CLI_FORMAT_PBM] = "pbm", [CLI_FORMAT_PGM] = "pgm", [CLI_FORMAT_PPM] = "ppm", [CLI_FORMAT_PNM] = "pnm"};
+    const cli_format asked = *format;
+    const bool gray = view->num_channels == 1, only_gray = asked == CLI_FORMAT_PBM || asked == CLI_FORMAT_PGM;
+    if (asked == CLI_FORMAT_PBM && gray && cli_view_max_precision(view) > 1)
+        return refuse(view, name, "samples of more than 1 bit", "pbm");
+    if (asked != CLI_FORMAT_PAM && !(only_gray ? gray : is_gray_or_rgb(view)))
+        return refuse_count(view, name, names[asked]);
+    if (cli_view_max_precision(view) > 16)
+        return refuse(view, name, "samples of more than 16 bits", "PNM or PAM");
+    if (!cli_view_same_precision(view))
+        return refuse(view, name, "components of different precision", "PNM or PAM");
+    if (asked == CLI_FORMAT_PPM)
+        view->count = 3;
+    else if (asked == CLI_FORMAT_PNM)
+        *format = view->colours == 1 ? CLI_FORMAT_PGM : CLI_FORMAT_PPM;
+    return true;
 }
 
 static bool check_png(cli_view *view, const char *name)
@@ -161,20 +150,7 @@ bool cli_format_check(cli_format *format, cli_view *view, const char *name)
         *format = is_gray_or_rgb(view) ? CLI_FORMAT_PNM : CLI_FORMAT_PAM;
     if (!check_ycc(view, name))
         return false;
-    switch (*format) {
-    case CLI_FORMAT_PNG:
+    if (*format == CLI_FORMAT_PNG)
         return check_png(view, name);
-    case CLI_FORMAT_TIFF:
-        return check_tiff(view);
-    case CLI_FORMAT_PBM:
-        return check_pbm(view, name);
-    case CLI_FORMAT_PGM:
-        return check_gray(view, name, "pgm");
-    case CLI_FORMAT_PPM:
-        return check_ppm(view, name);
-    case CLI_FORMAT_PNM:
-        return check_pnm(format, view, name);
-    default:
-        return check_netpbm_samples(view, name);
-    }
+    return *format == CLI_FORMAT_TIFF ? check_tiff(view) : check_netpbm(format, view, name);
 }

@@ -10,30 +10,27 @@
 #include "pictures/user/limits.h"
 #include "pictures/user/report.h"
 
-/* "II" and "MM" give the byte order; 42 is TIFF, 43 BigTIFF. */
-static bool is_tiff(const uint8_t *head)
-{
-    return (memcmp(head, "II", 2) == 0 && (head[2] == 42 || head[2] == 43) && head[3] == 0) ||
-           (memcmp(head, "MM", 2) == 0 && head[2] == 0 && (head[3] == 42 || head[3] == 43));
-}
-
+/* Of TIFF files, "II" and "MM" give the byte order; 42 is TIFF, 43 BigTIFF. */
 static const cli_reader_kind *kind_by_content(const cli_input *input)
 {
-    static const uint8_t png[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+    static const struct {
+        const cli_reader_kind *kind;
+        size_t bytes;
+        const char *head;
+    } known[] = {{&cli_png_reader, 8, "\x89PNG\r\n\x1a\n"},
+                 {&cli_jpeg_reader, 3, "\xFF\xD8\xFF"},
+                 {&cli_tiff_reader, 4, "II*\0"},
+                 {&cli_tiff_reader, 4, "II+\0"},
+                 {&cli_tiff_reader, 4, "MM\0*"},
+                 {&cli_tiff_reader, 4, "MM\0+"},
+                 {&cli_pgx_reader, 3, "PG "},
+                 {&cli_pgx_reader, 3, "PG\t"},
+                 {&cli_y4m_reader, 10, "YUV4MPEG2 "}};
     const uint8_t *head = input->buffer;
-    if (input->filled >= sizeof png && memcmp(head, png, sizeof png) == 0)
-        return &cli_png_reader;
-    if (input->filled >= 3 && head[0] == 0xFF && head[1] == 0xD8 && head[2] == 0xFF)
-        return &cli_jpeg_reader;
-    if (input->filled >= 4 && is_tiff(head))
-        return &cli_tiff_reader;
-    if (input->filled >= 3 && head[0] == 'P' && head[1] == 'G' && (head[2] == ' ' || head[2] == '\t'))
-        return &cli_pgx_reader;
-    if (input->filled >= 10 && memcmp(head, "YUV4MPEG2 ", 10) == 0)
-        return &cli_y4m_reader;
-    if (input->filled >= 3 && head[0] == 'P' && head[1] >= '1' && head[1] <= '7')
-        return &cli_pnm_reader;
-    return NULL;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (input->filled >= known[i].bytes && memcmp(head, known[i].head, known[i].bytes) == 0)
+            return known[i].kind;
+    return input->filled >= 3 && head[0] == 'P' && head[1] >= '1' && head[1] <= '7' ? &cli_pnm_reader : NULL;
 }
 
 bool cli_reader_knows(const cli_input *input)

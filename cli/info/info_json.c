@@ -58,7 +58,7 @@ static void put_colour(cli_json *json, const l2k_info *info)
     if (image->density_x > 0 && image->density_y > 0)
         put_density(json, image->density_x, image->density_y);
     else
-        cli_json_null(json, "density");
+        cli_json_text(json, "density", NULL);
 }
 
 static void put_tiles(cli_json *json, const l2k_info *info)
@@ -90,7 +90,7 @@ static void put_blocks(cli_json *json, const l2k_info *info)
 static void put_precincts(cli_json *json, const l2k_info *info)
 {
     if (info->default_precincts) {
-        cli_json_null(json, "precincts");
+        cli_json_text(json, "precincts", NULL);
         return;
     }
     cli_json_open(json, "precincts", '[');
@@ -134,13 +134,13 @@ static void put_coding(cli_json *json, const l2k_info *info, const l2k_decoder *
     if (info->comment)
         cli_json_latin1(json, "comment", info->comment, strlen(info->comment));
     else
-        cli_json_null(json, "comment");
+        cli_json_text(json, "comment", NULL);
 }
 
 static void put_ht(cli_json *json, const l2k_info *info)
 {
     if (!info->ht) {
-        cli_json_null(json, "ht");
+        cli_json_text(json, "ht", NULL);
         return;
     }
     cli_json_open(json, "ht", '{');
@@ -160,11 +160,11 @@ static void put_capabilities(cli_json *json, const l2k_info *info)
     if (info->profile_number)
         cli_json_number(json, "profile_number", info->profile_number);
     else
-        cli_json_null(json, "profile_number");
+        cli_json_text(json, "profile_number", NULL);
     if (info->corresponding_profile >= 0)
         cli_json_number(json, "corresponding_profile", (uint64_t)info->corresponding_profile);
     else
-        cli_json_null(json, "corresponding_profile");
+        cli_json_text(json, "corresponding_profile", NULL);
 }
 
 /* Absent items are left out. */

@@ -51,16 +51,10 @@ void cli_json_bool(cli_json *json, const char *key, bool value)
     fputs(value ? "true" : "false", json->file);
 }
 
-void cli_json_null(cli_json *json, const char *key)
-{
-    begin_value(json, key);
-    fputs("null", json->file);
-}
-
 void cli_json_real(cli_json *json, const char *key, double value)
 {
     if (!isfinite(value)) {
-        cli_json_null(json, key);
+        cli_json_text(json, key, NULL);
         return;
     }
     begin_value(json, key);
@@ -79,11 +73,11 @@ static void put_ascii(FILE *file, unsigned char character)
 
 void cli_json_text(cli_json *json, const char *key, const char *text)
 {
+    begin_value(json, key);
     if (!text) {
-        cli_json_null(json, key);
+        fputs("null", json->file);
         return;
     }
-    begin_value(json, key);
     fputc('"', json->file);
     for (const unsigned char *at = (const unsigned char *)text; *at;) {
         size_t length = cli_utf8_bytes(at);

@@ -20,7 +20,6 @@ void cli_json_close(cli_json *json, char bracket);
 
 void cli_json_number(cli_json *json, const char *key, uint64_t value);
 void cli_json_bool(cli_json *json, const char *key, bool value);
-void cli_json_null(cli_json *json, const char *key);
 
 /* null for infinity and NaN, which JSON does not have. */
 void cli_json_real(cli_json *json, const char *key, double value);
