@@ -103,34 +103,19 @@ static void *take_buffer(cli_picture *picture, uint32_t c, size_t bytes)
     return data;
 }
 
-static bool allocate_interleaved(cli_picture *picture)
+static bool allocate_planes(cli_picture *picture, cli_layout layout)
 {
-    const l2k_component *first = picture->components;
-    uint32_t count = picture->image.num_components;
-    size_t sample = cli_sample_bytes(first->precision), pixel = sample * count, row = pixel * first->width;
-    char *data = take_buffer(picture, 0, row * picture->rows->count);
-    for (uint32_t c = 0; data && c < count; c++) {
-        l2k_plane *plane = &picture->planes[c];
-        plane->data = data + c * sample;
-        plane->row_stride = (ptrdiff_t)row;
-        plane->sample_stride = (ptrdiff_t)pixel;
-        plane->type = cli_sample_type(first->precision, first->is_signed);
-    }
-    return data != NULL;
-}
-
-static bool allocate_planar(cli_picture *picture)
-{
-    for (uint32_t c = 0; c < picture->image.num_components; c++) {
-        const l2k_component *component = &picture->components[c];
-        l2k_plane *plane = &picture->planes[c];
-        size_t sample = cli_sample_bytes(component->precision), row = sample * component->width;
-        plane->data = take_buffer(picture, c, row * picture->rows[c].count);
-        plane->row_stride = (ptrdiff_t)row;
-        plane->sample_stride = (ptrdiff_t)sample;
-        plane->type = cli_sample_type(component->precision, component->is_signed);
-        if (!plane->data)
+    const uint32_t count = picture->image.num_components;
+    for (uint32_t c = 0; c < count; c++) {
+        const l2k_component *k = &picture->components[c];
+        const size_t sample = cli_sample_bytes(k->precision);
+        const size_t pixel = layout == CLI_INTERLEAVED ? sample * count : sample, row = pixel * k->width;
+        void *data = layout == CLI_INTERLEAVED && c ? (char *)picture->planes->data + c * sample
+                                                    : take_buffer(picture, c, row * picture->rows[c].count);
+        if (!data)
             return false;
+        picture->planes[c] =
+            (l2k_plane){data, (ptrdiff_t)row, (ptrdiff_t)pixel, cli_sample_type(k->precision, k->is_signed)};
     }
     return true;
 }
@@ -139,7 +124,7 @@ static bool allocate(cli_picture *picture, cli_layout layout, const char *name)
 {
     if (!cli_picture_allowed(picture, name) || !cli_memory_allowed(cli_picture_bytes(picture), name))
         return false;
-    if (layout == CLI_INTERLEAVED ? allocate_interleaved(picture) : allocate_planar(picture))
+    if (allocate_planes(picture, layout))
         return true;
     return cli_error(name, "out of memory: the samples take %llu bytes",
                      (unsigned long long)cli_picture_bytes(picture));

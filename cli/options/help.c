@@ -251,14 +251,6 @@ static void print_text(const char *text)
 
 /* ---- Options ------------------------------------------------------------------------------------------------- */
 
-void cli_option_head(const cli_option *row, bool aligned, char *text, size_t room)
-{
-    if (row->letter)
-        snprintf(text, room, "-%c, --%s", row->letter, row->name);
-    else
-        snprintf(text, room, "%s--%s", aligned ? "    " : "", row->name);
-}
-
 /* In view and dump, marks options for one kind of input only. */
 static const char *input_remark(const cli_option *row, cli_command command)
 {
@@ -269,11 +261,11 @@ static const char *input_remark(const cli_option *row, cli_command command)
 
 static void print_row(const cli_option *row, cli_command command)
 {
-    char head[60], term[120], text[400];
-    cli_option_head(row, true, head, sizeof head);
+    char term[120], text[400];
+    const char letter[] = {'-', row->letter, ',', ' ', 0};
     const int length =
-        snprintf(term, sizeof term, "  %s%s%s", head, row->argument && strncmp(row->argument, "[=", 2) ? " " : "",
-                 row->argument ? row->argument : "");
+        snprintf(term, sizeof term, "  %s--%s%s%s", row->letter ? letter : "    ", row->name,
+                 row->argument && strncmp(row->argument, "[=", 2) ? " " : "", row->argument ? row->argument : "");
     const int end = snprintf(text, sizeof text, "%s%s%s%s%s", input_remark(row, command), row->help,
                              row->fallback ? " (default:" NO_BREAK : "", row->fallback ? row->fallback : "",
                              row->fallback ? ")" : "");

@@ -256,15 +256,10 @@ bool cli_options_parse(cli_options *options, cli_command command, int count, cha
 void cli_options_free(cli_options *options)
 {
     free(options->given);
-    options->given = NULL;
     free(options->kernel);
-    options->kernel = NULL;
     free(options->layer_targets);
-    options->layer_targets = NULL;
     free(options->boxes);
-    options->boxes = NULL;
     free(options->poc);
-    options->poc = NULL;
 }
 
 bool cli_two_names(const cli_options *options, const char **first, const char **second)

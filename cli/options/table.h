@@ -52,9 +52,6 @@ static inline bool cli_set(cli_setting *setting, int64_t value)
     return true;
 }
 
-/* "-t, --tile", or "--tile" with six spaces before it where `aligned`. */
-void cli_option_head(const cli_option *row, bool aligned, char *text, size_t room);
-
 /* Parsers of rows with a target (values.c). */
 bool cli_take_flag(const cli_option *row, const char *text, cli_options *options);     /* bool: true */
 bool cli_take_constant(const cli_option *row, const char *text, cli_options *options); /* cli_setting: row->most */

@@ -28,8 +28,6 @@ void cli_mosaic_free(cli_mosaic *mosaic)
 {
     free(mosaic->values);
     free(mosaic->bands);
-    mosaic->values = NULL;
-    mosaic->bands = NULL;
 }
 
 static float *row_of(const cli_mosaic *mosaic, uint32_t channel, uint32_t x, uint32_t y)

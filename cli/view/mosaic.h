@@ -5,7 +5,7 @@
 
 #include "cli/coefficients/coefficients.h"
 
-enum { CLI_MOSAIC_CHANNELS = 3, CLI_MOSAIC_TEXT = 16 };
+enum { CLI_MOSAIC_CHANNELS = 3 };
 
 /* A subband in its place. */
 typedef struct cli_mosaic_band {
@@ -43,28 +43,8 @@ void cli_mosaic_undo_transform(cli_mosaic *mosaic, size_t first, l2k_wavelet wav
  * together, or uses `fixed` for all details if not 0. False with a report when the time is up (cli_time_left). */
 bool cli_mosaic_choose_gains(cli_mosaic *mosaic, float fixed);
 
-typedef struct cli_mosaic_style {
-    bool borders, labels;
-    uint32_t zoom; /* side of a coefficient in pixels */
-} cli_mosaic_style;
-
-/* Draws a picture of 8 bits, gray or RGB, that the caller frees, also after a failure. */
-bool cli_mosaic_draw(const cli_mosaic *mosaic, const cli_mosaic_style *style, cli_picture *picture);
-
-/* Pixels of a picture that is drawn on. */
-typedef struct cli_canvas {
-    uint8_t *pixels;
-    uint32_t width, height, channels;
-} cli_canvas;
-
-/* A rectangle on the canvas. */
-typedef struct cli_box {
-    uint32_t x, y, width, height;
-} cli_box;
-
-void cli_canvas_fill(const cli_canvas *canvas, cli_box box, uint8_t value);
-
-/* Writes L, H, digits, x and points on a dark ground into the top left corner of `box`; false if it is too small. */
-bool cli_canvas_label(const cli_canvas *canvas, cli_box box, const char *text);
+/* Draws a picture of 8 bits, gray or RGB, with the lines, labels and zoom of the options; the caller frees it, also after
+ * a failure. */
+bool cli_mosaic_draw(const cli_mosaic *mosaic, const cli_options *options, cli_picture *picture);
 
 #endif

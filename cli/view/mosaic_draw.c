@@ -13,6 +13,17 @@ enum { BACKGROUND = 32, BAND_LINE = 255, TILE_LINE = 0 };
 /* Smaller bands would be all lines. */
 enum { LEAST_SIDE = 6 };
 
+/* Pixels of a picture that is drawn on. */
+typedef struct drawing {
+    uint8_t *pixels;
+    uint32_t width, height, channels;
+} drawing;
+
+/* A part of it. */
+typedef struct rectangle {
+    uint32_t x, y, width, height;
+} rectangle;
+
 static uint8_t gray_of(float value)
 {
     if (isnan(value))
@@ -23,7 +34,7 @@ static uint8_t gray_of(float value)
 
 /* One row of coefficients of a band, `zoom` pixels wide each. */
 static void draw_row(const cli_mosaic *mosaic, const cli_mosaic_band *band, uint32_t row, uint32_t zoom,
-                     const cli_canvas *canvas)
+                     const drawing *canvas)
 {
     float gain = mosaic->gains[band->level][band->orientation];
     float offset = band->orientation == L2K_LL ? mosaic->low_offset : 0.5f;
@@ -39,12 +50,12 @@ static void draw_row(const cli_mosaic *mosaic, const cli_mosaic_band *band, uint
         memcpy(to + i * canvas->width * pixel, to, (size_t)band->width * zoom * pixel);
 }
 
-static cli_box box_of(const cli_mosaic_band *band, uint32_t zoom)
+static rectangle box_of(const cli_mosaic_band *band, uint32_t zoom)
 {
-    return (cli_box){band->x * zoom, band->y * zoom, band->width * zoom, band->height * zoom};
+    return (rectangle){band->x * zoom, band->y * zoom, band->width * zoom, band->height * zoom};
 }
 
-void cli_canvas_fill(const cli_canvas *canvas, cli_box box, uint8_t value)
+static void fill(const drawing *canvas, rectangle box, uint8_t value)
 {
     for (uint32_t y = box.y; y < box.y + box.height; y++)
         memset(canvas->pixels + ((size_t)y * canvas->width + box.x) * canvas->channels, value,
@@ -52,15 +63,15 @@ void cli_canvas_fill(const cli_canvas *canvas, cli_box box, uint8_t value)
 }
 
 /* Along the left and upper side: one colour between bands, another between tiles, no line at the picture's edge. */
-static void draw_lines(const cli_mosaic_band *band, uint32_t zoom, const cli_canvas *canvas)
+static void draw_lines(const cli_mosaic_band *band, uint32_t zoom, const drawing *canvas)
 {
-    cli_box box = box_of(band, zoom);
+    rectangle box = box_of(band, zoom);
     if (box.width < LEAST_SIDE || box.height < LEAST_SIDE)
         return;
     if (box.x > 0)
-        cli_canvas_fill(canvas, (cli_box){box.x, box.y, 1, box.height}, band->first_column ? TILE_LINE : BAND_LINE);
+        fill(canvas, (rectangle){box.x, box.y, 1, box.height}, band->first_column ? TILE_LINE : BAND_LINE);
     if (box.y > 0)
-        cli_canvas_fill(canvas, (cli_box){box.x, box.y, box.width, 1}, band->first_row ? TILE_LINE : BAND_LINE);
+        fill(canvas, (rectangle){box.x, box.y, box.width, 1}, band->first_row ? TILE_LINE : BAND_LINE);
 }
 
 /* ---- Letters ------------------------------------------------------------------------------------------------- */
@@ -92,23 +103,24 @@ static const uint8_t glyphs[][GLYPH_HEIGHT] = {
     {0, 0, 0, 0, 0, 12, 12},      /* . */
 };
 
-static void draw_glyph(const cli_canvas *canvas, uint32_t x, uint32_t y, uint32_t scale, char letter)
+static void draw_glyph(const drawing *canvas, uint32_t x, uint32_t y, uint32_t scale, char letter)
 {
     const char *found = strchr(letters, letter);
     for (uint32_t row = 0; found && row < GLYPH_HEIGHT; row++)
         for (uint32_t column = 0; column < GLYPH_WIDTH; column++)
             if (glyphs[found - letters][row] >> (GLYPH_WIDTH - 1 - column) & 1)
-                cli_canvas_fill(canvas, (cli_box){x + column * scale, y + row * scale, scale, scale}, INK);
+                fill(canvas, (rectangle){x + column * scale, y + row * scale, scale, scale}, INK);
 }
 
-bool cli_canvas_label(const cli_canvas *canvas, cli_box box, const char *text)
+/* Writes L, H, digits, x and points on a dark ground into the top left corner; false if the box is too small. */
+static bool put_label(const drawing *canvas, rectangle box, const char *text)
 {
     uint32_t scale = box.width >= LARGE_SIDE && box.height >= LARGE_SIDE ? MOST_SCALE : 1;
     uint32_t width = ((uint32_t)strlen(text) * ADVANCE - 1 + 2 * MARGIN) * scale;
     uint32_t height = (GLYPH_HEIGHT + 2 * MARGIN) * scale, inset = 1 + scale;
     if (width + inset > box.width || height + inset > box.height)
         return false;
-    cli_canvas_fill(canvas, (cli_box){box.x + inset, box.y + inset, width, height}, PAPER);
+    fill(canvas, (rectangle){box.x + inset, box.y + inset, width, height}, PAPER);
     for (size_t i = 0; text[i]; i++)
         draw_glyph(canvas, box.x + inset + (MARGIN + (uint32_t)i * ADVANCE) * scale, box.y + inset + MARGIN * scale,
                    scale, text[i]);
@@ -118,17 +130,17 @@ bool cli_canvas_label(const cli_canvas *canvas, cli_box box, const char *text)
 /* ---- The picture --------------------------------------------------------------------------------------------- */
 
 /* Name and gain, or only the name if there is no room for both. */
-static void draw_label(const cli_mosaic *mosaic, const cli_mosaic_band *band, uint32_t zoom, const cli_canvas *canvas)
+static void draw_label(const cli_mosaic *mosaic, const cli_mosaic_band *band, uint32_t zoom, const drawing *canvas)
 {
-    char text[CLI_MOSAIC_TEXT];
+    char text[16];
     float gain = mosaic->gains[band->level][band->orientation];
     int length = snprintf(text, sizeof text, "%s%u", cli_orientation_names[band->orientation], band->level);
     if (band->orientation != L2K_LL || gain != 1)
         snprintf(text + length, sizeof text - (size_t)length, gain < 9.95f ? " x%.1f" : " x%.0f", gain);
-    if (cli_canvas_label(canvas, box_of(band, zoom), text))
+    if (put_label(canvas, box_of(band, zoom), text))
         return;
     text[length] = 0;
-    cli_canvas_label(canvas, box_of(band, zoom), text);
+    put_label(canvas, box_of(band, zoom), text);
 }
 
 static bool create_picture(const cli_mosaic *mosaic, uint32_t zoom, cli_picture *picture)
@@ -145,17 +157,17 @@ static bool create_picture(const cli_mosaic *mosaic, uint32_t zoom, cli_picture 
            cli_picture_allocate(picture, CLI_INTERLEAVED, mosaic->name);
 }
 
-static bool draw_ground(const cli_mosaic *mosaic, const cli_canvas *canvas)
+static bool draw_ground(const cli_mosaic *mosaic, const drawing *canvas)
 {
     for (uint32_t y = 0; y < canvas->height; y++) {
         if (!cli_time_left(mosaic->name))
             return false;
-        cli_canvas_fill(canvas, (cli_box){0, y, canvas->width, 1}, BACKGROUND);
+        fill(canvas, (rectangle){0, y, canvas->width, 1}, BACKGROUND);
     }
     return true;
 }
 
-static bool draw_band(const cli_mosaic *mosaic, const cli_mosaic_band *band, uint32_t zoom, const cli_canvas *canvas)
+static bool draw_band(const cli_mosaic *mosaic, const cli_mosaic_band *band, uint32_t zoom, const drawing *canvas)
 {
     for (uint32_t y = 0; y < band->height; y++) {
         if (!cli_time_left(mosaic->name))
@@ -166,18 +178,19 @@ static bool draw_band(const cli_mosaic *mosaic, const cli_mosaic_band *band, uin
 }
 
 /* Lines and names are drawn over all bands. */
-bool cli_mosaic_draw(const cli_mosaic *mosaic, const cli_mosaic_style *style, cli_picture *picture)
+bool cli_mosaic_draw(const cli_mosaic *mosaic, const cli_options *options, cli_picture *picture)
 {
-    if (!create_picture(mosaic, style->zoom, picture))
+    const uint32_t zoom = (uint32_t)cli_setting_or(options->zoom, 1);
+    if (!create_picture(mosaic, zoom, picture))
         return false;
-    cli_canvas canvas = {picture->planes[0].data, picture->components[0].width, picture->components[0].height,
-                         mosaic->channels};
+    drawing canvas = {picture->planes[0].data, picture->components[0].width, picture->components[0].height,
+                      mosaic->channels};
     bool done = draw_ground(mosaic, &canvas);
     for (size_t i = 0; done && i < mosaic->num_bands; i++)
-        done = draw_band(mosaic, &mosaic->bands[i], style->zoom, &canvas);
-    for (size_t i = 0; done && style->borders && i < mosaic->num_bands; i++)
-        draw_lines(&mosaic->bands[i], style->zoom, &canvas);
-    for (size_t i = 0; done && style->labels && i < mosaic->num_bands; i++)
-        draw_label(mosaic, &mosaic->bands[i], style->zoom, &canvas);
+        done = draw_band(mosaic, &mosaic->bands[i], zoom, &canvas);
+    for (size_t i = 0; done && !options->no_borders && i < mosaic->num_bands; i++)
+        draw_lines(&mosaic->bands[i], zoom, &canvas);
+    for (size_t i = 0; done && options->labels && i < mosaic->num_bands; i++)
+        draw_label(mosaic, &mosaic->bands[i], zoom, &canvas);
     return done;
 }
