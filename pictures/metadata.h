@@ -33,7 +33,7 @@ typedef struct cli_metadata {
 
 /* Keeps a copy of the first of this kind. Drops zeros at the end of XMP, and the signature that JPEG files have before
  * Exif. Leaves out data that cannot be such metadata, or is too long, with a warning if not `quiet`; it does not read
- * `data` that is too long. False only for want of memory, reported. */
+ * `data` that is too long; with 0 bytes they are damaged. False only for want of memory, reported. */
 bool cli_metadata_keep(cli_metadata *metadata, l2k_content kind, const void *data, size_t bytes, bool quiet,
                        const char *name);
 

@@ -24,7 +24,7 @@ typedef struct ssim_state {
     double gauss[WINDOW];
     double c1, c2;
     uint32_t width, places; /* samples of a row; positions of the window in it */
-    double *a, *b;          /* one row of samples each */
+    double *a, *b;          /* one row of samples each, in one allocation with the ring */
     double *ring;           /* WINDOW rows of `places` times NUM_MOMENTS */
 } ssim_state;
 
@@ -49,17 +49,12 @@ static bool create(ssim_state *state, const l2k_component *component)
     state->c2 = (0.03 * range) * (0.03 * range);
     state->width = component->width;
     state->places = component->width - WINDOW + 1;
-    state->a = calloc(state->width, sizeof *state->a);
-    state->b = calloc(state->width, sizeof *state->b);
-    state->ring = calloc((size_t)state->places * NUM_MOMENTS, WINDOW * sizeof *state->ring);
-    return state->a && state->b && state->ring;
-}
-
-static void destroy(ssim_state *state)
-{
-    free(state->a);
-    free(state->b);
-    free(state->ring);
+    state->a = calloc(state->width, (2 + NUM_MOMENTS * WINDOW) * sizeof *state->a);
+    if (!state->a)
+        return false;
+    state->b = state->a + state->width;
+    state->ring = state->b + state->width;
+    return true;
 }
 
 /* The formula depends on the offset of the samples. Signed samples get the one that makes them unsigned, that of the DC
@@ -147,6 +142,6 @@ bool cli_ssim(double *ssim, const l2k_component *component, const l2k_plane *a, 
                 sum_up(&state, component, a, b, &sum);
     if (done)
         *ssim = sum / ((double)state.places * (component->height - WINDOW + 1));
-    destroy(&state);
+    free(state.a);
     return done;
 }

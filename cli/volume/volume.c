@@ -52,16 +52,19 @@ l2k_volume *cli_volume_make(cli_messages *messages, const cli_options *options, 
 
 /* ---- Forward ------------------------------------------------------------------------------------------------- */
 
+typedef struct transform {
+    l2k_volume *volume; /* NULL: not needed */
+    cli_messages messages;
+    cli_volume_measure measure;
+} transform;
+
 typedef struct forward {
     const cli_options *options;
     cli_volume_facts facts;
     cli_slices slices;
-    cli_messages messages, messages_alone;
-    l2k_volume *volume;
-    l2k_volume *alone; /* with --measure: without levels in Z */
+    transform written, alone; /* alone: with --measure, without levels in Z */
     cli_volume_files files;
     cli_dump folder;
-    cli_volume_measure measure, measure_alone;
 } forward;
 
 static void choose(forward *f)
@@ -77,19 +80,24 @@ static void choose(forward *f)
         cli_setting_or(joined, 1) && cli_components_join(facts->components, facts->image.num_components, joined.given);
 }
 
-static bool make_alone(forward *f)
+static bool make(transform *t, const forward *f, const cli_volume_facts *facts)
+{
+    t->volume = cli_volume_make(&t->messages, f->options, facts, L2K_FORWARD);
+    return t->volume;
+}
+
+static bool make_transforms(forward *f)
 {
     cli_volume_facts facts = f->facts;
     facts.z_levels = 0;
     facts.isotropic = false;
-    f->alone = cli_volume_make(&f->messages_alone, f->options, &facts, L2K_FORWARD);
-    return f->alone;
+    return make(&f->written, f, &f->facts) && (!f->options->measure || make(&f->alone, f, &facts));
 }
 
 static bool open_files(forward *f)
 {
     cli_dump *d = &f->folder;
-    if (!cli_volume_list(&f->files, &f->facts, f->volume) || !cli_dump_make_folder(d, CLI_VOLUME_DESCRIPTION) ||
+    if (!cli_volume_list(&f->files, &f->facts, f->written.volume) || !cli_dump_make_folder(d, CLI_VOLUME_DESCRIPTION) ||
         !cli_output_open(&d->description, d->description_path))
         return false;
     for (size_t i = 0; i < f->files.count; i++) {
@@ -100,39 +108,20 @@ static bool open_files(forward *f)
     return true;
 }
 
-/* Takes all slices of coefficients that are ready. */
-static bool drain(forward *f, l2k_volume *volume, cli_messages *messages, cli_volume_measure *measure, bool writes)
+/* Transforms the slice that was read, and takes all slices of coefficients that are ready. */
+static bool run_transform(forward *f, transform *t)
 {
     l2k_volume_slice slice;
-    for (;;) {
-        l2k_status status = l2k_volume_get_coefficients(volume, &slice);
-        if (status != L2K_OK)
-            return cli_messages_fail(messages, status);
-        if (!slice.views)
-            return true;
+    if (!t->volume)
+        return true;
+    l2k_status status = l2k_volume_put_slice(t->volume, f->slices.picture.planes);
+    while (status == L2K_OK && (status = l2k_volume_get_coefficients(t->volume, &slice)) == L2K_OK && slice.views) {
         if (f->options->measure)
-            cli_volume_count(measure, &slice);
-        if (writes && !cli_volume_write(&f->files, &slice))
+            cli_volume_count(&t->measure, &slice);
+        if (t == &f->written && !cli_volume_write(&f->files, &slice))
             return false;
     }
-}
-
-static bool transform_slice(forward *f)
-{
-    const l2k_plane *planes = f->slices.picture.planes;
-    if (!cli_slices_read(&f->slices))
-        return false;
-    planes = f->slices.picture.planes;
-    l2k_status status = l2k_volume_put_slice(f->volume, planes);
-    if (status != L2K_OK)
-        return cli_messages_fail(&f->messages, status);
-    if (!drain(f, f->volume, &f->messages, &f->measure, true))
-        return false;
-    if (!f->alone)
-        return true;
-    status = l2k_volume_put_slice(f->alone, planes);
-    return status == L2K_OK ? drain(f, f->alone, &f->messages_alone, &f->measure_alone, false)
-                            : cli_messages_fail(&f->messages_alone, status);
+    return status == L2K_OK || cli_messages_fail(&t->messages, status);
 }
 
 static bool finish(forward *f)
@@ -150,11 +139,10 @@ static bool transform_all(forward *f)
     if (!cli_slices_open(&f->slices, f->options, &f->facts))
         return false;
     choose(f);
-    f->volume = cli_volume_make(&f->messages, f->options, &f->facts, L2K_FORWARD);
-    if (!f->volume || (f->options->measure && !make_alone(f)) || !open_files(f))
+    if (!make_transforms(f) || !open_files(f))
         return false;
     for (uint32_t z = 0; z < f->facts.slices; z++) {
-        if (!transform_slice(f))
+        if (!cli_slices_read(&f->slices) || !run_transform(f, &f->written) || !run_transform(f, &f->alone))
             return false;
         cli_progress_part((z + 1.0) / f->facts.slices);
     }
@@ -174,9 +162,9 @@ static int run_forward(const cli_options *options)
                  f.facts.slices == 1 ? "" : "s", f.facts.image.x1, f.facts.image.y1, f.folder.folder, f.files.count,
                  CLI_VOLUME_DESCRIPTION);
     if (done && options->measure)
-        cli_volume_print(&f.measure_alone, &f.measure);
-    l2k_volume_free(f.volume);
-    l2k_volume_free(f.alone);
+        cli_volume_print(&f.alone.measure, &f.written.measure);
+    l2k_volume_free(f.written.volume);
+    l2k_volume_free(f.alone.volume);
     cli_volume_files_free(&f.files);
     cli_slices_close(&f.slices);
     free(f.facts.components);

@@ -38,13 +38,8 @@ static bool take_tag(cli_reader *reader, const cli_ifd_source *source, uint64_t 
     if (!cli_ifd_find(source, ifd, tag, &entry))
         return true;
     uint8_t *value = cli_ifd_load(source, &entry, CLI_MOST_METADATA);
-    if (!value) {
-        if (!reader->options.quiet)
-            cli_warning(reader->name, "the %s in it is %s and left out", cli_metadata_names[kind],
-                        entry.bytes > CLI_MOST_METADATA ? "larger than 16 MiB" : "damaged");
-        return true;
-    }
-    const bool done = cli_reader_keep(reader, kind, value, (size_t)entry.bytes);
+    const uint64_t bytes = value || entry.bytes > CLI_MOST_METADATA ? entry.bytes : 0; /* 0: damaged */
+    const bool done = cli_reader_keep(reader, kind, value, bytes < SIZE_MAX ? (size_t)bytes : SIZE_MAX);
     free(value);
     return done;
 }
@@ -69,12 +64,9 @@ static bool take_tags(cli_reader *reader, const cli_ifd_source *source, uint64_t
     cli_ifd_sink sink = {.big_endian = source->big_endian};
     const char *head = source->big_endian ? "MM\0*\0\0\0\12" : "II*\0\12\0\0\0";
     uint64_t place;
-    bool done = true;
-    if (cli_ifd_append(&sink, head, HEAD_BYTES) && cli_ifd_append(&sink, NULL, GAP) &&
-        cli_ifd_copy(source, ifd, only, more, &sink, &place))
-        done = cli_reader_keep(reader, kind, sink.data, sink.bytes);
-    else if (!reader->options.quiet)
-        cli_warning(reader->name, "the %s in it is damaged and left out", cli_metadata_names[kind]);
+    const bool copied = cli_ifd_append(&sink, head, HEAD_BYTES) && cli_ifd_append(&sink, NULL, GAP) &&
+                        cli_ifd_copy(source, ifd, only, more, &sink, &place);
+    const bool done = cli_reader_keep(reader, kind, sink.data, copied ? sink.bytes : 0);
     free(sink.data);
     return done;
 }
