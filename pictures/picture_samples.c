@@ -3,6 +3,7 @@
 #include "pictures/picture.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "pictures/user/limits.h"
@@ -188,30 +189,21 @@ static bool convert_rows(const l2k_plane *from, uint32_t from_bits, const l2k_pl
 bool cli_picture_rescale(cli_picture *picture, cli_layout layout, uint32_t precision, bool keeps, const char *name)
 {
     const uint32_t count = picture->image.num_components;
+    cli_picture from = {0};
+    if (!cli_picture_adopt(&from, &picture->image, name))
+        return false;
+    memcpy(from.planes, picture->planes, count * sizeof *from.planes);
+    memcpy(from.buffers, picture->buffers, count * sizeof *from.buffers);
+    memset(picture->buffers, 0, count * sizeof *from.buffers);
     const uint64_t held = picture->held;
-    cli_picture before = *picture;
-    before.planes = malloc(count * sizeof *before.planes);
-    before.buffers = malloc(count * sizeof *before.buffers);
-    uint32_t *bits = malloc(count * sizeof *bits);
-    bool done = (before.planes && before.buffers && bits) || cli_error(name, "out of memory");
     picture->held = cli_picture_bytes(picture);
-    for (uint32_t c = 0; done && c < count; c++) {
-        before.planes[c] = picture->planes[c];
-        before.buffers[c] = picture->buffers[c];
-        bits[c] = picture->components[c].precision;
-        picture->buffers[c] = NULL;
+    for (uint32_t c = 0; c < count; c++)
         picture->components[c].precision = precision;
-    }
-    const bool moved = done;
-    done = done && allocate(picture, layout, name);
+    bool done = allocate(picture, layout, name);
     for (uint32_t c = 0; done && c < count; c++)
-        done = convert_rows(&before.planes[c], bits[c], &picture->planes[c], &picture->components[c],
+        done = convert_rows(&from.planes[c], from.components[c].precision, &picture->planes[c], &picture->components[c],
                             picture->rows[c].count, keeps, name);
-    for (uint32_t c = 0; moved && c < count; c++)
-        free(before.buffers[c]);
     picture->held = held;
-    free(before.planes);
-    free(before.buffers);
-    free(bits);
+    cli_picture_free(&from);
     return done;
 }

@@ -71,18 +71,16 @@ static bool number(const char **at, const char *key, uint32_t most, uint32_t *va
     return read <= most;
 }
 
-static bool truth(const char **at, const char *key, bool *value)
-{
-    const char *text = find(at, key);
-    *value = text && strncmp(text, "true", 4) == 0;
-    return *value || (text && strncmp(text, "false", 5) == 0);
-}
-
 static bool word(const char **at, const char *key, const char *yes, const char *no, bool *is_yes)
 {
     const char *text = find(at, key);
     *is_yes = text && strncmp(text, yes, strlen(yes)) == 0;
     return *is_yes || (text && strncmp(text, no, strlen(no)) == 0);
+}
+
+static bool truth(const char **at, const char *key, bool *value)
+{
+    return word(at, key, "true", "false", value);
 }
 
 static uint32_t count_components(const char *at)

@@ -10,6 +10,7 @@
 #include "pictures/user/limits.h"
 #include "pictures/user/report.h"
 
+/* False with errno, or input->error. */
 static bool copy_all(cli_input *from, uint64_t most, FILE *to)
 {
     uint8_t buffer[1 << 14];
@@ -17,9 +18,9 @@ static bool copy_all(cli_input *from, uint64_t most, FILE *to)
     for (uint64_t left = most; got && left; left -= got) {
         got = cli_input_read(from, buffer, left < sizeof buffer ? (size_t)left : sizeof buffer);
         if (fwrite(buffer, 1, got, to) != got)
-            return cli_error(from->name, "cannot copy the pipe to a temporary file: %s", strerror(errno));
+            return false;
     }
-    return !from->error || cli_input_ended(from);
+    return !from->error;
 }
 
 /* A new descriptor of the unnamed file `copy`, or -1. */
@@ -40,15 +41,12 @@ bool cli_input_make_seekable(cli_input *input, uint64_t most)
     if (cli_input_size(input, &bytes))
         return true;
     FILE *copy = tmpfile();
-    if (!copy)
-        return cli_error(input->name, "cannot copy the pipe to a temporary file: %s", strerror(errno));
-    bool copied = copy_all(input, most, copy);
-    int kept = copied ? keep_file(copy) : -1;
-    if (copied && kept < 0)
-        cli_error(input->name, "cannot copy the pipe to a temporary file: %s", strerror(errno));
-    fclose(copy);
+    const int kept = copy && copy_all(input, most, copy) ? keep_file(copy) : -1, cause = errno;
+    if (copy)
+        fclose(copy);
     if (kept < 0)
-        return false;
+        return input->error ? cli_input_ended(input)
+                            : cli_error(input->name, "cannot copy the pipe to a temporary file: %s", strerror(cause));
     cli_input_close(input);
     if (!cli_input_take(input, kept, input->name))
         return false;
