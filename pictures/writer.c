@@ -90,9 +90,9 @@ bool cli_writer_close(cli_writer *writer, bool done)
     return done;
 }
 
-bool cli_write_picture(const char *path, cli_format format, const cli_picture *picture, bool quiet)
+bool cli_write_picture(const char *path, cli_format format, const cli_picture *picture, cli_film *film, bool quiet)
 {
-    const cli_write_options how = {.png_level = CLI_PNG_LEVEL, .quiet = quiet};
+    const cli_write_options how = {.png_level = CLI_PNG_LEVEL, .film = film, .quiet = quiet};
     const bool planes = format >= CLI_FORMAT_PGX;
     cli_view view = {0};
     cli_writer writer;

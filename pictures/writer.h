@@ -21,7 +21,7 @@ typedef struct cli_write_options {
     cli_compression compression;  /* TIFF */
     int png_level;                /* of zlib, 0 to 9; 0: none */
     const cli_metadata *metadata; /* PNG and TIFF; NULL: none */
-    cli_film *film;               /* Y4M: gets the frame; NULL: a film of its own */
+    cli_film *film;               /* Y4M and raw: gets the picture; NULL: a file of its own */
     uint32_t fps[2];              /* Y4M: frames, and in how many seconds */
     bool quiet;
 } cli_write_options;
@@ -67,8 +67,8 @@ bool cli_writer_rows(cli_writer *writer, uint32_t end);
  * Returns whether the file exists. */
 bool cli_writer_close(cli_writer *writer, bool done);
 
-/* Writes a whole picture in memory with the default options. False after a report. */
-bool cli_write_picture(const char *path, cli_format format, const cli_picture *picture, bool quiet);
+/* Writes a whole picture in memory, to the film if there is one, else with the default options. False after a report. */
+bool cli_write_picture(const char *path, cli_format format, const cli_picture *picture, cli_film *film, bool quiet);
 
 /* Can the format be written row by row to this path? Consecutive planes in one file need an output that can seek. */
 bool cli_writer_takes_rows(const char *path, cli_format format, const cli_write_options *options);

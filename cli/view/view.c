@@ -155,7 +155,7 @@ static bool draw(view_job *job)
     bool done = cli_mosaic_choose_gains(&job->mosaic, (float)job->options->gain) &&
                 cli_mosaic_draw(&job->mosaic, job->options, &picture);
     cli_memory_hold(cli_picture_bytes(&picture));
-    done = done && cli_write_picture(job->input.output, job->format, &picture, job->options->quiet);
+    done = done && cli_write_picture(job->input.output, job->format, &picture, NULL, job->options->quiet);
     if (done && !job->options->quiet)
         print_summary(job, &picture);
     cli_picture_free(&picture);

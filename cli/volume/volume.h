@@ -5,7 +5,7 @@
 #include "cli/dump/dump.h"
 #include "cli/options/options.h"
 #include "cli/run/messages.h"
-#include "pictures/picture.h"
+#include "pictures/writer.h"
 
 #define CLI_VOLUME_DESCRIPTION "volume.json"
 
@@ -40,7 +40,7 @@ void cli_slices_close(cli_slices *slices);
 typedef struct cli_slices_out {
     const char *path;
     bool is_raw, quiet;
-    cli_output raw;
+    cli_film film;       /* the raw file */
     cli_picture picture; /* to be filled before each call of cli_slices_write */
     uint32_t count, next;
 } cli_slices_out;

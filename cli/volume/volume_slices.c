@@ -153,35 +153,19 @@ bool cli_slices_create(cli_slices_out *out, const char *path, const cli_volume_f
     l2k_image image = facts->image;
     image.colour = image.num_components < 3 ? L2K_COLOUR_GRAY : L2K_COLOUR_SRGB;
     return cli_picture_adopt(&out->picture, &image, path) && cli_picture_allocate(&out->picture, CLI_PLANAR, path) &&
-           (!out->is_raw || cli_output_open(&out->raw, path));
-}
-
-/* Component after component, in little-endian order. */
-static bool write_raw(cli_slices_out *out)
-{
-    bool done = true;
-    for (uint32_t c = 0; done && c < out->picture.image.num_components; c++) {
-        const l2k_component *k = &out->picture.components[c];
-        const cli_words words = {.precision = k->precision, .is_signed = k->is_signed};
-        done = cli_words_write(&words, &out->raw, out->raw.bytes, &out->picture.planes[c], k->width, k->height);
-    }
-    return done;
-}
-
-static bool write_picture(cli_slices_out *out)
-{
-    cli_format format;
-    char *name = cli_numbered_name(out->path, out->next, out->count);
-    if (!name)
-        return cli_error(out->path, "out of memory");
-    const bool done = cli_format_of_name(name, &format) && cli_write_picture(name, format, &out->picture, out->quiet);
-    free(name);
-    return done;
+           (!out->is_raw || cli_output_open(&out->film.output, path));
 }
 
 bool cli_slices_write(cli_slices_out *out)
 {
-    bool done = out->is_raw ? write_raw(out) : write_picture(out);
+    cli_format format;
+    cli_film *film = out->is_raw ? &out->film : NULL;
+    char *name = film ? strdup(out->path) : cli_numbered_name(out->path, out->next, out->count);
+    if (!name)
+        return cli_error(out->path, "out of memory");
+    const bool done =
+        cli_format_of_name(name, &format) && cli_write_picture(name, format, &out->picture, film, out->quiet);
+    free(name);
     out->next += done;
     return done;
 }
@@ -189,9 +173,9 @@ bool cli_slices_write(cli_slices_out *out)
 bool cli_slices_end(cli_slices_out *out, bool done)
 {
     if (out->is_raw && done)
-        done = cli_output_commit(&out->raw);
+        done = cli_output_commit(&out->film.output);
     else if (out->is_raw)
-        cli_output_discard(&out->raw);
+        cli_output_discard(&out->film.output);
     cli_picture_free(&out->picture);
     return done;
 }

@@ -85,6 +85,7 @@ static bool open_writer(cli_writer *writer)
 {
     const l2k_component *k = writer->picture->components;
     bool alike = true;
+    writer->start = writer->output.bytes;
     for (uint32_t c = 1; c < writer->picture->image.num_components; c++)
         alike = alike && cli_components_alike(&k[0], &k[c]);
     if (!writer->options.interleaved || alike)

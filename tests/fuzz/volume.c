@@ -28,10 +28,10 @@ void cli_dump_put_components(cli_json *json, const l2k_component *components, ui
     (void)json, (void)components, (void)count;
 }
 
-bool cli_write_picture(const char *path, cli_format format, const cli_picture *picture, bool quiet)
+bool cli_write_picture(const char *path, cli_format format, const cli_picture *picture, cli_film *film, bool quiet)
 {
     cli_view view = {0};
-    (void)quiet;
+    (void)film, (void)quiet;
     if (format < CLI_FORMAT_PGX && cli_view_create(&view, picture, 0, path))
         cli_format_check(&format, &view, path);
     cli_view_free(&view);
