@@ -421,6 +421,7 @@ runs "the first frame" encode film.y4m one.jp2
 check "the first frame: a warning" grep -q 'more than one frame; only the first is read (--page all' err.log
 refuses "a fourth frame" x.jp2 "film.y4m: there is no page 4" encode film.y4m x.jp2 --page 4
 refuses "page 2 of a PNG file" x.jp2 "photo.png: there is no page 2" encode photo.png x.jp2 --page 2
+refuses "page 2 of a PNG file's palette" x.jp2 "photo.png: there is no page 2" encode photo.png x.jp2 --page 2 --palette
 refuses "all of a pipe" x.jp2 "--page all: standard input can be read only once" encode - x.jp2 --page all
 head -c -3 film.y4m >cut.y4m
 refuses "a frame that is cut off" x.jp2 "cut.y4m: the file is truncated" encode cut.y4m x.jp2 --page 3
