@@ -69,17 +69,16 @@ static bool open_kind(cli_reader *reader, const cli_reader_kind *kind)
 {
     cli_input_time_starts(&reader->input);
     reader->state = kind->state_bytes ? calloc(1, kind->state_bytes) : NULL;
-    if (kind->state_bytes && !reader->state) {
-        cli_error(reader->name, "out of memory");
-    } else {
+    bool done = reader->state || !kind->state_bytes || cli_error(reader->name, "out of memory");
+    if (done) {
         reader->kind = kind;
-        if (kind->open(reader)) {
-            reader->input.deadline = 0;
-            return true;
-        }
+        done = kind->open(reader);
     }
-    cli_reader_close(reader);
-    return false;
+    if (done)
+        reader->input.deadline = 0;
+    else
+        cli_reader_close(reader);
+    return done;
 }
 
 bool cli_reader_open_input(cli_reader *reader, const cli_input *input, const cli_read_options *options)
