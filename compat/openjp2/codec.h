@@ -24,7 +24,7 @@ typedef struct decode_codec {
     stream *input;
     jp2_boxes boxes; /* OPJ_CODEC_JP2 */
     main_header header;
-    bool header_sizes;    /* no area or reduction was set after the header: see decode_set_sizes */
+    bool header_sizes;    /* no area or reduction was set after the header: see decode_set_area */
     uint32_t area[4];     /* of the reference grid: x0, y0, x1, y1 */
     uint32_t *components; /* opj_set_decoded_components, or NULL: all */
     uint32_t num_selected;

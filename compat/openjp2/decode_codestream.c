@@ -94,7 +94,7 @@ static bool run_selected(codec *c, const opj_image_t *image, const l2k_plane *pl
     const decode_codec *d = &c->d;
     l2k_decoder_set(d->lift, L2K_DECODER_COMPONENT, -1);
     if (!d->components)
-        return run(c, image, planes, 0, d->header.num_components);
+        return run(c, image, planes, 0, d->header.info.nbcomps);
     for (uint32_t i = 0; i < d->num_selected; i++) {
         l2k_decoder_set(d->lift, L2K_DECODER_COMPONENT, d->components[i]);
         if (!run(c, image, planes, d->components[i], 1))

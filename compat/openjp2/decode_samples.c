@@ -16,8 +16,12 @@ static uint32_t reduced(uint32_t value, uint32_t reduce)
     return reduce > 31 ? value > 0 : (uint32_t)(((uint64_t)value + ((uint64_t)1 << reduce) - 1) >> reduce);
 }
 
-bool decode_set_sizes(const codec *c, opj_image_t *image)
+bool decode_set_area(const codec *c, opj_image_t *image, const uint32_t area[4])
 {
+    image->x0 = area[0];
+    image->y0 = area[1];
+    image->x1 = area[2];
+    image->y1 = area[3];
     for (uint32_t i = 0; i < image->numcomps; i++) {
         opj_image_comp_t *to = &image->comps[i];
         if (!to->dx || !to->dy)
@@ -93,12 +97,13 @@ static bool keep_selected(const codec *c, opj_image_t *image)
 
 bool decode_samples(codec *c, opj_image_t *image)
 {
-    uint32_t count = c->d.header.num_components;
+    uint32_t count = c->d.header.info.nbcomps;
     l2k_plane *planes = calloc(image->numcomps, sizeof *planes);
     bool good = planes && count <= image->numcomps;
     for (uint32_t i = 0; good && i < count; i++)
         if (decode_is_selected(&c->d, i))
-            good = set_plane(c, &image->comps[i], c->d.header.components[i].style.numresolutions, &planes[i]);
+            good = set_plane(c, &image->comps[i], c->d.header.info.m_default_tile_info.tccp_info[i].numresolutions,
+                             &planes[i]);
     good = good && decode_planes(c, image, planes) && keep_selected(c, image);
     free(planes);
     for (uint32_t i = 0; !good && i < image->numcomps; i++) {

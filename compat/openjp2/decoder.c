@@ -45,49 +45,38 @@ void decode_codec_clear(decode_codec *d)
 
 /* ---- Header -------------------------------------------------------------------------------------------------- */
 
-opj_image_t *decode_new_image(const codec *c)
+opj_image_t *decode_new_image(const codec *c, const uint32_t area[4])
 {
     const main_header *h = &c->d.header;
-    opj_image_cmptparm_t *components = calloc(h->num_components, sizeof *components);
-    opj_image_t *image = NULL;
-    for (uint32_t i = 0; components && i < h->num_components; i++) {
-        components[i].dx = h->components[i].dx;
-        components[i].dy = h->components[i].dy;
-        components[i].prec = h->components[i].precision;
-        components[i].sgnd = h->components[i].is_signed;
-    }
-    if (components)
-        image = opj_image_tile_create(h->num_components, components, OPJ_CLRSPC_UNSPECIFIED);
-    free(components);
-    if (!image)
-        return NULL;
-    image->x0 = h->x0;
-    image->y0 = h->y0;
-    image->x1 = h->x1;
-    image->y1 = h->y1;
+    opj_image_t *image = opj_image_tile_create(h->info.nbcomps, h->components, OPJ_CLRSPC_UNSPECIFIED);
+    if (image)
+        decode_set_area(c, image, area);
     return image;
 }
 
 static bool check_reduce(const codec *c, uint32_t reduce)
 {
-    for (uint32_t i = 0; i < c->d.header.num_components; i++)
-        if (reduce >= c->d.header.components[i].style.numresolutions)
+    const opj_codestream_info_v2_t *info = &c->d.header.info;
+    for (uint32_t i = 0; i < info->nbcomps; i++) {
+        const uint32_t resolutions = info->m_default_tile_info.tccp_info[i].numresolutions;
+        if (reduce >= resolutions)
             return event_fail(&c->handlers,
                               "Error decoding component %u.\nThe number of resolutions to remove (%u) is greater or "
                               "equal than the number of resolutions of this component (%u)\nModify the cp_reduce "
                               "parameter.\n",
-                              i, reduce, c->d.header.components[i].style.numresolutions);
+                              i, reduce, resolutions);
+    }
     return true;
 }
 
 static bool check_boxes(const codec *c)
 {
     const jp2_boxes *b = &c->d.boxes;
-    const main_header *h = &c->d.header;
-    if (c->format != OPJ_CODEC_JP2 || c->d.dumps || (b->width == h->x1 - h->x0 && b->height == h->y1 - h->y0))
+    const uint32_t *area = c->d.header.area, width = area[2] - area[0], height = area[3] - area[1];
+    if (c->format != OPJ_CODEC_JP2 || c->d.dumps || (b->width == width && b->height == height))
         return true;
     return event_fail(&c->handlers, "Error with SIZ marker: IHDR w(%u) h(%u) vs. SIZ w(%u) h(%u)\n", b->width,
-                      b->height, h->x1 - h->x0, h->y1 - h->y0);
+                      b->height, width, height);
 }
 
 static bool read_headers(codec *c)
@@ -111,12 +100,12 @@ OPJ_BOOL OPJ_CALLCONV opj_read_header(opj_stream_t *p_stream, opj_codec_t *p_cod
     *p_image = NULL;
     c->d.header_sizes = true;
     stream_keep(&c->d.input, (stream *)p_stream);
-    if (!read_headers(c) || !(*p_image = decode_new_image(c)) || !decode_set_sizes(c, *p_image)) {
+    if (!read_headers(c) || !(*p_image = decode_new_image(c, c->d.header.area))) {
         boxes_clear(&c->d.boxes);
         header_clear(&c->d.header);
         return OPJ_FALSE;
     }
-    memcpy(c->d.area, (uint32_t[]){(*p_image)->x0, (*p_image)->y0, (*p_image)->x1, (*p_image)->y1}, sizeof c->d.area);
+    memcpy(c->d.area, c->d.header.area, sizeof c->d.area);
     c->d.state = DECODE_HEADER;
     return OPJ_TRUE;
 }
@@ -146,11 +135,11 @@ OPJ_BOOL OPJ_CALLCONV opj_set_decoded_components(opj_codec_t *p_codec, OPJ_UINT3
     if (c->d.state == DECODE_NEW)
         return event_fail(&c->handlers, "the header must be read before components are chosen\n");
     OPJ_UINT32 *chosen = calloc(numcomps ? numcomps : 1, sizeof *chosen);
-    uint8_t *seen = calloc(c->d.header.num_components, 1);
+    uint8_t *seen = calloc(c->d.header.info.nbcomps, 1);
     bool good = chosen && seen;
     for (OPJ_UINT32 i = 0; good && i < numcomps; i++) {
         chosen[i] = comps_indices[i];
-        if (chosen[i] >= c->d.header.num_components || seen[chosen[i]]++)
+        if (chosen[i] >= c->d.header.info.nbcomps || seen[chosen[i]]++)
             good = event_fail(&c->handlers, "Invalid component index: %u\n", chosen[i]);
     }
     free(seen);
@@ -165,15 +154,17 @@ OPJ_BOOL OPJ_CALLCONV opj_set_decoded_components(opj_codec_t *p_codec, OPJ_UINT3
 }
 
 /* One side of the area: beyond the image on its own side it is moved there with a warning, on the other an error. */
-static bool clip_side(const codec *c, const char *side, OPJ_INT32 value, bool is_end, uint32_t low, uint32_t high,
-                      uint32_t *to)
+static bool clip_side(const codec *c, int side, OPJ_INT32 value, uint32_t *to)
 {
     static const char text[] = "%s position of the decoded area (%d) is outside the image area\n";
+    static const char *const sides[] = {"Left", "Up", "Right", "Bottom"};
+    const uint32_t low = c->d.header.area[side % 2], high = c->d.header.area[2 + side % 2];
+    const bool is_end = side >= 2;
     if (is_end ? value <= 0 || (uint32_t)value < low : value < 0 || (uint32_t)value > high)
-        return event_fail(&c->handlers, text, side, value);
+        return event_fail(&c->handlers, text, sides[side], value);
     *to = (uint32_t)value < low ? low : (uint32_t)value > high ? high : (uint32_t)value;
     if (*to != (uint32_t)value)
-        event_send(&c->handlers, EVENT_WARNING, text, side, value);
+        event_send(&c->handlers, EVENT_WARNING, text, sides[side], value);
     return true;
 }
 
@@ -190,28 +181,24 @@ OPJ_BOOL OPJ_CALLCONV opj_set_decode_area(opj_codec_t *p_codec, opj_image_t *p_i
     codec *c = codec_decoding(p_codec);
     if (!c || !p_image)
         return OPJ_FALSE;
-    const main_header *h = &c->d.header;
     if (c->d.state == DECODE_NEW)
         return event_fail(&c->handlers,
                           "Need to decode the main header before begin to decode the remaining codestream\n");
-    uint32_t area[4] = {h->x0, h->y0, h->x1, h->y1};
+    const OPJ_INT32 given[] = {p_start_x, p_start_y, p_end_x, p_end_y};
+    uint32_t area[4];
+    memcpy(area, c->d.header.area, sizeof area);
     if (!p_start_x && !p_start_y && !p_end_x && !p_end_y)
         event_send(&c->handlers, EVENT_INFO, "No decoded area parameters, set the decoded area to the whole image\n");
-    else if (!clip_side(c, "Left", p_start_x, false, h->x0, h->x1, &area[0]) ||
-             !clip_side(c, "Up", p_start_y, false, h->y0, h->y1, &area[1]) ||
-             !clip_side(c, "Right", p_end_x, true, h->x0, h->x1, &area[2]) ||
-             !clip_side(c, "Bottom", p_end_y, true, h->y0, h->y1, &area[3]))
-        return OPJ_FALSE;
+    else
+        for (int i = 0; i < 4; i++)
+            if (!clip_side(c, i, given[i], &area[i]))
+                return OPJ_FALSE;
     memcpy(c->d.area, area, sizeof area);
     if (!check_area(c))
         return OPJ_FALSE;
-    p_image->x0 = area[0];
-    p_image->y0 = area[1];
-    p_image->x1 = area[2];
-    p_image->y1 = area[3];
     c->d.next_tile = 0;
     c->d.header_sizes = false;
-    if (!decode_set_sizes(c, p_image))
+    if (!decode_set_area(c, p_image, area))
         return OPJ_FALSE;
     event_send(&c->handlers, EVENT_INFO, "Setting decoding area to %u,%u,%u,%u\n", area[0], area[1], area[2], area[3]);
     return OPJ_TRUE;
@@ -219,23 +206,23 @@ OPJ_BOOL OPJ_CALLCONV opj_set_decode_area(opj_codec_t *p_codec, opj_image_t *p_i
 
 /* ---- Decoding ------------------------------------------------------------------------------------------------ */
 
+bool decode_area(codec *c, opj_image_t *image, const uint32_t area[4], bool with_boxes)
+{
+    if (!decode_set_area(c, image, area) || !decode_samples(c, image))
+        return false;
+    return c->format != OPJ_CODEC_JP2 || !with_boxes || c->d.components ||
+           boxes_apply(&c->d.boxes, image, &c->handlers);
+}
+
 OPJ_BOOL OPJ_CALLCONV opj_decode(opj_codec_t *p_codec, opj_stream_t *p_stream, opj_image_t *p_image)
 {
     codec *c = codec_decoding(p_codec);
     if (!c || !p_stream || !p_image || c->d.state == DECODE_NEW)
         return OPJ_FALSE;
-    if (p_image->numcomps < c->d.header.num_components)
+    if (p_image->numcomps < c->d.header.info.nbcomps)
         return event_fail(&c->handlers, "the image has fewer components than the codestream\n");
-    p_image->x0 = c->d.area[0];
-    p_image->y0 = c->d.area[1];
-    p_image->x1 = c->d.area[2];
-    p_image->y1 = c->d.area[3];
     c->d.only_tile = 0;
-    if (!check_area(c) || !decode_set_sizes(c, p_image) || !decode_samples(c, p_image))
-        return OPJ_FALSE;
-    if (c->format != OPJ_CODEC_JP2 || c->d.ignore_channels || c->d.components)
-        return OPJ_TRUE;
-    return boxes_apply(&c->d.boxes, p_image, &c->handlers);
+    return check_area(c) && decode_area(c, p_image, c->d.area, !c->d.ignore_channels);
 }
 
 OPJ_BOOL OPJ_CALLCONV opj_end_decompress(opj_codec_t *p_codec, opj_stream_t *p_stream)

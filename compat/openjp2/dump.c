@@ -3,12 +3,12 @@
 
 static void dump_image(const main_header *h, FILE *out)
 {
-    fprintf(out, "Image info {\n\t x0=%u, y0=%u\n\t x1=%u, y1=%u\n\t numcomps=%u\n", h->x0, h->y0, h->x1, h->y1,
-            h->num_components);
-    for (uint32_t c = 0; c < h->num_components; c++) {
-        const header_component *from = &h->components[c];
+    fprintf(out, "Image info {\n\t x0=%u, y0=%u\n\t x1=%u, y1=%u\n\t numcomps=%u\n", h->area[0], h->area[1], h->area[2],
+            h->area[3], h->info.nbcomps);
+    for (uint32_t c = 0; c < h->info.nbcomps; c++) {
+        const opj_image_cmptparm_t *from = &h->components[c];
         fprintf(out, "\t\t component %u {\n\t\t dx=%u, dy=%u\n\t\t prec=%u\n\t\t sgnd=%u\n\t}\n", c, from->dx, from->dy,
-                from->precision, from->is_signed);
+                from->prec, from->sgnd);
     }
     fprintf(out, "}\n");
 }
@@ -33,14 +33,15 @@ static void dump_component(uint32_t c, const opj_tccp_info_t *style, FILE *out)
     fprintf(out, "\t\t\t roishift=%d\n\t\t }\n", style->roishift);
 }
 
-static void dump_parameters(const main_header *h, FILE *out)
+static void dump_parameters(const opj_codestream_info_v2_t *info, FILE *out)
 {
+    const opj_tile_info_v2_t *tile = &info->m_default_tile_info;
     fprintf(out, "Codestream info from main header: {\n\t tx0=%u, ty0=%u\n\t tdx=%u, tdy=%u\n\t tw=%u, th=%u\n",
-            h->tile_x0, h->tile_y0, h->tile_width, h->tile_height, h->tiles_across, h->tiles_down);
-    fprintf(out, "\t default tile {\n\t\t csty=%#x\n\t\t prg=%#x\n\t\t numlayers=%u\n\t\t mct=%x\n", h->csty,
-            h->progression > OPJ_CPRL ? (unsigned)OPJ_PROG_UNKNOWN : h->progression, h->layers, h->mct);
-    for (uint32_t c = 0; c < h->num_components; c++)
-        dump_component(c, &h->components[c].style, out);
+            info->tx0, info->ty0, info->tdx, info->tdy, info->tw, info->th);
+    fprintf(out, "\t default tile {\n\t\t csty=%#x\n\t\t prg=%#x\n\t\t numlayers=%u\n\t\t mct=%x\n", tile->csty,
+            (unsigned)tile->prg, tile->numlayers, tile->mct);
+    for (uint32_t c = 0; c < info->nbcomps; c++)
+        dump_component(c, &tile->tccp_info[c], out);
     fprintf(out, "\t }\n}\n");
 }
 
@@ -51,8 +52,8 @@ static void dump_positions(const main_header *h, FILE *out)
             "\t Main header end position=%llu\n\t Marker list: {\n",
             (unsigned long long)h->start, (unsigned long long)h->end);
     for (uint32_t i = 0; i < h->num_markers; i++)
-        fprintf(out, "\t\t type=%#x, pos=%llu, len=%u\n", h->markers[i].type, (unsigned long long)h->markers[i].at,
-                h->markers[i].bytes);
+        fprintf(out, "\t\t type=%#x, pos=%llu, len=%u\n", h->markers[i].type, (unsigned long long)h->markers[i].pos,
+                (unsigned)h->markers[i].len);
     fprintf(out, "\t }\n}\n");
 }
 
@@ -64,7 +65,7 @@ void OPJ_CALLCONV opj_dump_codec(opj_codec_t *p_codec, OPJ_INT32 info_flag, FILE
     if (info_flag & OPJ_IMG_INFO)
         dump_image(&c->d.header, output_stream);
     if (info_flag & OPJ_J2K_MH_INFO)
-        dump_parameters(&c->d.header, output_stream);
+        dump_parameters(&c->d.header.info, output_stream);
     if (info_flag & OPJ_J2K_MH_IND)
         dump_positions(&c->d.header, output_stream);
 }

@@ -7,7 +7,6 @@
 
 enum {
     SOC = 0xff4f,
-    CAP = 0xff50,
     SIZ = 0xff51,
     COD = 0xff52,
     COC = 0xff53,
@@ -18,72 +17,78 @@ enum {
     SOD = 0xff93
 };
 
-static uint32_t take_component(fields *g, const main_header *h)
+/* The index of main_header's `own`. */
+typedef enum own_style { CODING, QUANTISATION } own_style;
+typedef bool (*style_parser)(opj_tccp_info_t *style, fields *g, const events *handlers);
+
+/* The component that a marker segment begins with; false without one. */
+static bool take_component(const main_header *h, fields *g, const char *segment, uint32_t *c, const events *handlers)
 {
-    return fields_take(g, h->num_components < 257 ? 1 : 2);
+    *c = fields_take(g, h->info.nbcomps < 257 ? 1 : 2);
+    return (!g->overrun && *c < h->info.nbcomps) || event_fail(handlers, "%s: there is no component %u\n", segment, *c);
 }
 
 /* ---- SIZ ----------------------------------------------------------------------------------------------------- */
 
 static bool check_siz(main_header *h, const events *handlers)
 {
-    if (h->x0 >= h->x1 || h->y0 >= h->y1)
-        return event_fail(handlers, "SIZ: the image is empty (%u, %u to %u, %u)\n", h->x0, h->y0, h->x1, h->y1);
-    if (h->x1 > INT32_MAX || h->y1 > INT32_MAX)
+    const uint32_t *area = h->area;
+    opj_codestream_info_v2_t *to = &h->info;
+    if (area[0] >= area[2] || area[1] >= area[3])
+        return event_fail(handlers, "SIZ: the image is empty (%u, %u to %u, %u)\n", area[0], area[1], area[2], area[3]);
+    if (area[2] > INT32_MAX || area[3] > INT32_MAX)
         return event_fail(handlers, "SIZ: coordinates above INT_MAX are not supported\n");
-    if (!h->tile_width || !h->tile_height || h->tile_width > INT32_MAX || h->tile_height > INT32_MAX)
+    if (!to->tdx || !to->tdy || to->tdx > INT32_MAX || to->tdy > INT32_MAX)
         return event_fail(handlers, "SIZ: the tile size is zero, or above INT_MAX\n");
-    if (h->tile_x0 > h->x0 || h->tile_y0 > h->y0 || (uint64_t)h->tile_x0 + h->tile_width <= h->x0 ||
-        (uint64_t)h->tile_y0 + h->tile_height <= h->y0)
+    if (to->tx0 > area[0] || to->ty0 > area[1] || (uint64_t)to->tx0 + to->tdx <= area[0] ||
+        (uint64_t)to->ty0 + to->tdy <= area[1])
         return event_fail(handlers, "SIZ: the first tile contains no part of the image\n");
-    uint64_t across = ((uint64_t)h->x1 - h->tile_x0 + h->tile_width - 1) / h->tile_width;
-    uint64_t down = ((uint64_t)h->y1 - h->tile_y0 + h->tile_height - 1) / h->tile_height;
+    uint64_t across = ((uint64_t)area[2] - to->tx0 + to->tdx - 1) / to->tdx;
+    uint64_t down = ((uint64_t)area[3] - to->ty0 + to->tdy - 1) / to->tdy;
     if (across > 65535 || down > 65535 || across * down > 65535)
         return event_fail(handlers, "SIZ: more than 65535 tiles\n");
-    h->tiles_across = (uint32_t)across;
-    h->tiles_down = (uint32_t)down;
+    to->tw = (uint32_t)across;
+    to->th = (uint32_t)down;
     return true;
 }
 
 static bool parse_siz(main_header *h, fields *g, const events *handlers)
 {
-    if (h->has_siz)
+    opj_codestream_info_v2_t *to = &h->info;
+    if (h->components)
         return event_fail(handlers, "a second SIZ marker segment\n");
-    h->profile = fields_take(g, 2);
-    h->x1 = fields_take(g, 4);
-    h->y1 = fields_take(g, 4);
-    h->x0 = fields_take(g, 4);
-    h->y0 = fields_take(g, 4);
-    h->tile_width = fields_take(g, 4);
-    h->tile_height = fields_take(g, 4);
-    h->tile_x0 = fields_take(g, 4);
-    h->tile_y0 = fields_take(g, 4);
-    h->num_components = fields_take(g, 2);
-    if (g->overrun || !h->num_components || h->num_components > 16384 || g->bytes - g->at != 3ull * h->num_components)
-        return event_fail(handlers, "SIZ: its length does not match %u components\n", h->num_components);
-    h->components = calloc(h->num_components, sizeof *h->components);
-    if (!h->components)
+    fields_take(g, 2);
+    uint32_t *const places[] = {&h->area[2], &h->area[3], &h->area[0], &h->area[1],
+                                &to->tdx,    &to->tdy,    &to->tx0,    &to->ty0};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        *places[i] = fields_take(g, 4);
+    to->nbcomps = fields_take(g, 2);
+    if (g->overrun || !to->nbcomps || to->nbcomps > 16384 || g->bytes - g->at != 3ull * to->nbcomps)
+        return event_fail(handlers, "SIZ: its length does not match %u components\n", to->nbcomps);
+    h->components = calloc(to->nbcomps, sizeof *h->components);
+    h->own = calloc(to->nbcomps, sizeof *h->own);
+    to->m_default_tile_info.tccp_info = calloc(to->nbcomps, sizeof *to->m_default_tile_info.tccp_info);
+    if (!h->components || !h->own || !to->m_default_tile_info.tccp_info)
         return event_fail(handlers, "out of memory\n");
-    for (uint32_t c = 0; c < h->num_components; c++) {
-        header_component *to = &h->components[c];
+    for (uint32_t c = 0; c < to->nbcomps; c++) {
+        opj_image_cmptparm_t *component = &h->components[c];
         uint32_t depth = fields_take(g, 1);
-        to->precision = (depth & 0x7f) + 1;
-        to->is_signed = depth >> 7;
-        to->dx = fields_take(g, 1);
-        to->dy = fields_take(g, 1);
-        if (!to->dx || !to->dy)
+        component->prec = (depth & 0x7f) + 1;
+        component->sgnd = depth >> 7;
+        component->dx = fields_take(g, 1);
+        component->dy = fields_take(g, 1);
+        if (!component->dx || !component->dy)
             return event_fail(handlers, "SIZ: component %u has sub-sampling 0\n", c);
-        if (to->precision > 31)
-            return event_fail(handlers, "SIZ: component %u has %u bits, more than 31\n", c, to->precision);
+        if (component->prec > 31)
+            return event_fail(handlers, "SIZ: component %u has %u bits, more than 31\n", c, component->prec);
     }
-    h->has_siz = true;
     return check_siz(h, handlers);
 }
 
 /* ---- Styles -------------------------------------------------------------------------------------------------- */
 
-/* SPcod or SPcoc (Table A.15). */
-static bool parse_style(opj_tccp_info_t *style, bool precincts, fields *g, const events *handlers)
+/* SPcod or SPcoc (Table A.15), after the coding style. */
+static bool parse_style(opj_tccp_info_t *style, fields *g, const events *handlers)
 {
     style->numresolutions = fields_take(g, 1) + 1;
     style->cblkw = fields_take(g, 1) + 2;
@@ -99,7 +104,7 @@ static bool parse_style(opj_tccp_info_t *style, bool precincts, fields *g, const
     memset(style->prcw, 0, sizeof style->prcw);
     memset(style->prch, 0, sizeof style->prch);
     for (uint32_t r = 0; r < style->numresolutions; r++) {
-        uint32_t size = precincts ? fields_take(g, 1) : 0xff;
+        uint32_t size = style->csty & 1 ? fields_take(g, 1) : 0xff;
         style->prcw[r] = size & 15;
         style->prch[r] = size >> 4;
         if (r && (!style->prcw[r] || !style->prch[r]))
@@ -108,39 +113,62 @@ static bool parse_style(opj_tccp_info_t *style, bool precincts, fields *g, const
     return !g->overrun || event_fail(handlers, "coding style: the marker segment is too short\n");
 }
 
+static bool parse_coc_style(opj_tccp_info_t *style, fields *g, const events *handlers)
+{
+    style->csty = fields_take(g, 1);
+    return parse_style(style, g, handlers);
+}
+
+static bool parse_cod_style(opj_tccp_info_t *style, fields *g, const events *handlers)
+{
+    style->csty = *g->data & 1;
+    return parse_style(style, g, handlers);
+}
+
+/* COD or QCD: the style of the components without one of their own, which COC or QCC may also have set before. */
+static bool parse_for_all(main_header *h, own_style which, fields *g, style_parser parse, const events *handlers)
+{
+    for (uint32_t c = 0; c < h->info.nbcomps; c++) {
+        opj_tccp_info_t unused = {0}, *style = &h->info.m_default_tile_info.tccp_info[c];
+        fields own = *g;
+        if (!parse(h->own[c][which] ? &unused : style, &own, handlers))
+            return false;
+    }
+    return true;
+}
+
+/* COC or QCC. */
+static bool parse_for_one(main_header *h, own_style which, fields *g, style_parser parse, const events *handlers)
+{
+    static const char *const segments[] = {"COC", "QCC"};
+    uint32_t c;
+    if (!take_component(h, g, segments[which], &c, handlers))
+        return false;
+    h->own[c][which] = true;
+    return parse(&h->info.m_default_tile_info.tccp_info[c], g, handlers);
+}
+
 static bool parse_cod(main_header *h, fields *g, const events *handlers)
 {
+    opj_tile_info_v2_t *to = &h->info.m_default_tile_info;
     uint32_t flags = fields_take(g, 1);
     if (flags & ~7u)
         return event_fail(handlers, "COD: unknown coding style %u\n", flags);
-    h->csty = flags;
-    h->progression = fields_take(g, 1);
-    h->layers = fields_take(g, 2);
-    h->mct = fields_take(g, 1);
-    if (g->overrun || !h->layers || h->mct > 1)
-        return event_fail(handlers, "COD: %u layers, component transform %u\n", h->layers, h->mct);
-    if (h->progression > OPJ_CPRL)
-        event_send(handlers, EVENT_ERROR, "COD: unknown progression order %u\n", h->progression);
-    for (uint32_t c = 0; c < h->num_components; c++) {
-        opj_tccp_info_t other = {0}, *to = h->components[c].has_coc ? &other : &h->components[c].style;
-        fields own = *g;
-        to->csty = flags & 1;
-        if (!parse_style(to, flags & 1, &own, handlers))
-            return false;
-    }
-    h->has_cod = true;
-    return true;
+    to->csty = flags;
+    uint32_t order = fields_take(g, 1);
+    to->prg = order > OPJ_CPRL ? OPJ_PROG_UNKNOWN : (OPJ_PROG_ORDER)order;
+    to->numlayers = fields_take(g, 2);
+    to->mct = fields_take(g, 1);
+    if (g->overrun || !to->numlayers || to->mct > 1)
+        return event_fail(handlers, "COD: %u layers, component transform %u\n", to->numlayers, to->mct);
+    if (order > OPJ_CPRL)
+        event_send(handlers, EVENT_ERROR, "COD: unknown progression order %u\n", order);
+    return parse_for_all(h, CODING, g, parse_cod_style, handlers);
 }
 
 static bool parse_coc(main_header *h, fields *g, const events *handlers)
 {
-    uint32_t c = take_component(g, h);
-    if (g->overrun || c >= h->num_components)
-        return event_fail(handlers, "COC: there is no component %u\n", c);
-    opj_tccp_info_t *style = &h->components[c].style;
-    style->csty = fields_take(g, 1);
-    h->components[c].has_coc = true;
-    return parse_style(style, style->csty & 1, g, handlers);
+    return parse_for_one(h, CODING, g, parse_coc_style, handlers);
 }
 
 /* ---- Steps and regions --------------------------------------------------------------------------------------- */
@@ -174,96 +202,72 @@ static bool parse_steps(opj_tccp_info_t *style, fields *g, const events *handler
 
 static bool parse_qcd(main_header *h, fields *g, const events *handlers)
 {
-    for (uint32_t c = 0; c < h->num_components; c++) {
-        opj_tccp_info_t other = {0};
-        fields own = *g;
-        if (!parse_steps(h->components[c].has_qcc ? &other : &h->components[c].style, &own, handlers))
-            return false;
-    }
     h->has_qcd = true;
-    return true;
+    return parse_for_all(h, QUANTISATION, g, parse_steps, handlers);
 }
 
 static bool parse_qcc(main_header *h, fields *g, const events *handlers)
 {
-    uint32_t c = take_component(g, h);
-    if (g->overrun || c >= h->num_components)
-        return event_fail(handlers, "QCC: there is no component %u\n", c);
-    h->components[c].has_qcc = true;
-    return parse_steps(&h->components[c].style, g, handlers);
+    return parse_for_one(h, QUANTISATION, g, parse_steps, handlers);
 }
 
 static bool parse_rgn(main_header *h, fields *g, const events *handlers)
 {
-    uint32_t c = take_component(g, h);
+    uint32_t c;
+    if (!take_component(h, g, "RGN", &c, handlers))
+        return false;
     fields_take(g, 1);
-    uint32_t shift = fields_take(g, 1);
-    if (g->overrun || c >= h->num_components)
-        return event_fail(handlers, "RGN: there is no component %u\n", c);
-    h->components[c].style.roishift = (OPJ_INT32)shift;
-    return true;
+    h->info.m_default_tile_info.tccp_info[c].roishift = (OPJ_INT32)fields_take(g, 1);
+    return !g->overrun || event_fail(handlers, "RGN: there is no component %u\n", c);
 }
 
 /* ---- The header ---------------------------------------------------------------------------------------------- */
 
-static bool known_marker(uint32_t type)
+/* Those that OpenJPEG knows, and what parses the segments that its interface exposes. */
+static const struct marker {
+    uint16_t type;
+    bool (*parse)(main_header *h, fields *g, const events *handlers);
+} known[] = {{SIZ, parse_siz}, {COD, parse_cod}, {COC, parse_coc}, {QCD, parse_qcd}, {QCC, parse_qcc}, {RGN, parse_rgn},
+             {0xff50, NULL},   {0xff55, NULL},   {0xff57, NULL},   {0xff58, NULL},   {0xff59, NULL},   {0xff5f, NULL},
+             {0xff60, NULL},   {0xff61, NULL},   {0xff63, NULL},   {0xff64, NULL},   {0xff74, NULL},   {0xff75, NULL},
+             {0xff77, NULL},   {0xff78, NULL},   {SOT, NULL}};
+
+static const struct marker *known_marker(uint32_t type)
 {
-    static const uint16_t known[] = {CAP,    SIZ,    COD,    COC,    QCD,    QCC,    RGN,
-                                     SOT,    0xff55, 0xff57, 0xff58, 0xff59, 0xff5f, 0xff60,
-                                     0xff61, 0xff63, 0xff64, 0xff74, 0xff75, 0xff77, 0xff78};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (known[i] == type)
-            return true;
-    return false;
+        if (known[i].type == type)
+            return &known[i];
+    return NULL;
 }
 
 static bool add_marker(main_header *h, uint32_t type, uint64_t at, uint32_t bytes)
 {
     if (h->num_markers == h->room) {
         uint32_t room = h->room ? 2 * h->room : 32;
-        header_marker *larger = realloc(h->markers, room * sizeof *larger);
+        opj_marker_info_t *larger = realloc(h->markers, room * sizeof *larger);
         if (!larger)
             return false;
         h->markers = larger;
         h->room = room;
     }
-    h->markers[h->num_markers++] = (header_marker){(uint16_t)type, at, bytes};
+    h->markers[h->num_markers++] = (opj_marker_info_t){(uint16_t)type, (OPJ_OFF_T)at, (int)bytes};
     return true;
 }
 
-static bool parse_segment(main_header *h, uint32_t type, fields *g, const events *handlers)
-{
-    if (type == SIZ)
-        return parse_siz(h, g, handlers);
-    if (!h->has_siz)
-        return event_fail(handlers, "Marker is not compliant with its position\n");
-    switch (type) {
-    case COD:
-        return parse_cod(h, g, handlers);
-    case COC:
-        return parse_coc(h, g, handlers);
-    case QCD:
-        return parse_qcd(h, g, handlers);
-    case QCC:
-        return parse_qcc(h, g, handlers);
-    case RGN:
-        return parse_rgn(h, g, handlers);
-    default:
-        return true;
-    }
-}
-
 /* The segment of a marker at `at`, whose length is `bytes` with its length field. */
-static bool read_segment(main_header *h, stream *s, uint32_t type, uint64_t at, uint32_t bytes, const events *handlers)
+static bool read_segment(main_header *h, stream *s, uint64_t at, uint32_t bytes, const struct marker *marker,
+                         const events *handlers)
 {
     uint8_t *data = malloc(bytes);
     bool good = data && stream_read_at(s, at + 4, data, bytes - 2);
     if (!good)
         event_send(handlers, EVENT_ERROR, "Stream too short\n");
-    else
-        good = parse_segment(h, type, &(fields){.data = data, .bytes = bytes - 2}, handlers);
+    else if (!h->components && marker->type != SIZ)
+        good = event_fail(handlers, "Marker is not compliant with its position\n");
+    else if (marker->parse)
+        good = marker->parse(h, &(fields){.data = data, .bytes = bytes - 2}, handlers);
     free(data);
-    return good && add_marker(h, type, at, bytes + 2);
+    return good && add_marker(h, marker->type, at, bytes + 2);
 }
 
 static uint32_t number_at(stream *s, uint64_t at, bool *there)
@@ -282,7 +286,7 @@ bool header_read(main_header *h, stream *s, uint64_t start, const events *handle
         return event_fail(handlers, "Expected a SOC marker \n");
     if (!add_marker(h, SOC, start, 2))
         return event_fail(handlers, "out of memory\n");
-    for (uint64_t at = start + 2;;) {
+    for (uint64_t at = start + 2, next = at;;) { /* next: behind the last segment */
         uint32_t type = number_at(s, at, &there);
         if (!there)
             return event_fail(handlers, "Stream too short\n");
@@ -290,29 +294,28 @@ bool header_read(main_header *h, stream *s, uint64_t start, const events *handle
             h->end = at;
             break;
         }
-        if (type < 0xff00)
+        if (at == next && type < 0xff00)
             return event_fail(handlers, "A marker ID was expected (0xff--) instead of %.8x\n", type);
-        if (!known_marker(type)) {
-            if (!h->num_markers || h->markers[h->num_markers - 1].at + h->markers[h->num_markers - 1].bytes == at)
+        const struct marker *marker = known_marker(type);
+        if (!marker) {
+            if (at == next)
                 event_send(handlers, EVENT_WARNING, "Unknown marker\n");
-            while (there && type != SOT && !known_marker(type))
-                type = number_at(s, at += 2, &there);
-            if (!there)
-                return event_fail(handlers, "Stream too short\n");
+            at += 2;
             continue;
         }
         uint32_t bytes = number_at(s, at + 2, &there);
         if (!there || bytes < 2)
             return event_fail(handlers, "Invalid marker size\n");
-        if (!read_segment(h, s, type, at, bytes, handlers))
+        if (!read_segment(h, s, at, bytes, marker, handlers))
             return event_fail(handlers, "Marker handler function failed to read the marker segment\n");
-        at += bytes + 2;
+        at = next = at + bytes + 2;
     }
-    if (!h->has_siz || !h->has_cod || !h->has_qcd)
+    const bool has_cod = h->info.m_default_tile_info.numlayers;
+    if (!h->components || !has_cod || !h->has_qcd)
         return event_fail(handlers, "required %s marker not found in main header\n",
-                          !h->has_siz   ? "SIZ"
-                          : !h->has_cod ? "COD"
-                                        : "QCD");
+                          !h->components ? "SIZ"
+                          : !has_cod     ? "COD"
+                                         : "QCD");
     event_send(handlers, EVENT_INFO, "Main header has been correctly decoded.\n");
     return true;
 }
@@ -320,6 +323,8 @@ bool header_read(main_header *h, stream *s, uint64_t start, const events *handle
 void header_clear(main_header *h)
 {
     free(h->components);
+    free(h->own);
+    free(h->info.m_default_tile_info.tccp_info);
     free(h->markers);
     *h = (main_header){0};
 }
@@ -364,10 +369,9 @@ static uint32_t clip(uint64_t value, uint32_t low, uint32_t high)
 
 void header_tile(const main_header *h, uint32_t tile, uint32_t area[4])
 {
-    uint64_t x = h->tile_x0 + (uint64_t)(tile % h->tiles_across) * h->tile_width;
-    uint64_t y = h->tile_y0 + (uint64_t)(tile / h->tiles_across) * h->tile_height;
-    area[0] = clip(x, h->x0, h->x1);
-    area[1] = clip(y, h->y0, h->y1);
-    area[2] = clip(x + h->tile_width, h->x0, h->x1);
-    area[3] = clip(y + h->tile_height, h->y0, h->y1);
+    const opj_codestream_info_v2_t *of = &h->info;
+    uint64_t x = of->tx0 + (uint64_t)(tile % of->tw) * of->tdx, y = of->ty0 + (uint64_t)(tile / of->tw) * of->tdy;
+    const uint64_t edges[] = {x, y, x + of->tdx, y + of->tdy};
+    for (int i = 0; i < 4; i++)
+        area[i] = clip(edges[i], h->area[i & 1], h->area[2 + (i & 1)]);
 }

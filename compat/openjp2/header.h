@@ -6,30 +6,15 @@
 #include "compat/openjp2/events.h"
 #include "compat/openjp2/streams.h"
 
-typedef struct header_component {
-    uint32_t dx, dy, precision;
-    bool is_signed, has_coc, has_qcc;
-    opj_tccp_info_t style;
-} header_component;
-
-typedef struct header_marker {
-    uint16_t type;
-    uint64_t at;
-    uint32_t bytes; /* with the marker itself */
-} header_marker;
-
 typedef struct main_header {
-    uint64_t start, end; /* of the main header in the stream */
-    uint32_t profile;
-    uint32_t x0, y0, x1, y1;
-    uint32_t tile_x0, tile_y0, tile_width, tile_height;
-    uint32_t tiles_across, tiles_down;
-    uint32_t num_components;
-    header_component *components;
-    uint32_t csty, progression, layers, mct;
-    header_marker *markers;
+    uint64_t start, end;              /* of the main header in the stream */
+    uint32_t area[4];                 /* of the image on the reference grid: x0, y0, x1, y1 */
+    opj_image_cmptparm_t *components; /* sub-sampling, precision and sign; NULL before SIZ */
+    bool (*own)[2];                   /* of a component: whether COC and QCC have set its style */
+    opj_codestream_info_v2_t info;    /* tiles, coding style, and that of each component */
+    opj_marker_info_t *markers;
     uint32_t num_markers, room;
-    bool has_siz, has_cod, has_qcd;
+    bool has_qcd;
 } main_header;
 
 /* Reads the header that starts at `start`. False, after an error message, if OpenJPEG would not accept it. */

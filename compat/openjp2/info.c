@@ -1,6 +1,7 @@
 /* opj_get_cstr_info and opj_get_cstr_index: the main header's content, and the positions of its marker segments and of
  * the tile-parts. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "compat/openjp2/codec.h"
 
@@ -11,27 +12,17 @@ opj_codestream_info_v2_t *OPJ_CALLCONV opj_get_cstr_info(opj_codec_t *p_codec)
     const codec *c = codec_decoding(p_codec);
     if (!c || !c->d.header.components)
         return NULL;
-    const main_header *h = &c->d.header;
-    opj_codestream_info_v2_t *info = calloc(1, sizeof *info);
-    if (!info)
+    const opj_codestream_info_v2_t *from = &c->d.header.info;
+    const size_t bytes = from->nbcomps * sizeof *from->m_default_tile_info.tccp_info;
+    opj_codestream_info_v2_t *info = malloc(sizeof *info);
+    opj_tccp_info_t *styles = malloc(bytes);
+    if (!info || !styles) {
+        free(info);
+        free(styles);
         return NULL;
-    *info = (opj_codestream_info_v2_t){.tx0 = h->tile_x0,
-                                       .ty0 = h->tile_y0,
-                                       .tdx = h->tile_width,
-                                       .tdy = h->tile_height,
-                                       .tw = h->tiles_across,
-                                       .th = h->tiles_down,
-                                       .nbcomps = h->num_components};
-    opj_tile_info_v2_t *tile = &info->m_default_tile_info;
-    tile->csty = h->csty;
-    tile->prg = h->progression > OPJ_CPRL ? OPJ_PROG_UNKNOWN : (OPJ_PROG_ORDER)h->progression;
-    tile->numlayers = h->layers;
-    tile->mct = h->mct;
-    tile->tccp_info = calloc(h->num_components, sizeof *tile->tccp_info);
-    if (!tile->tccp_info)
-        opj_destroy_cstr_info(&info);
-    for (uint32_t i = 0; info && i < h->num_components; i++)
-        tile->tccp_info[i] = h->components[i].style;
+    }
+    *info = *from;
+    info->m_default_tile_info.tccp_info = memcpy(styles, from->m_default_tile_info.tccp_info, bytes);
     return info;
 }
 
@@ -82,15 +73,13 @@ opj_codestream_index_t *OPJ_CALLCONV opj_get_cstr_index(opj_codec_t *p_codec)
     index->codestream_size = c->d.input->bytes - h->start;
     index->marknum = index->maxmarknum = h->num_markers;
     index->marker = calloc(h->num_markers, sizeof *index->marker);
-    index->nb_of_tiles = h->tiles_across * h->tiles_down;
+    index->nb_of_tiles = h->info.tw * h->info.th;
     index->tile_index = calloc(index->nb_of_tiles, sizeof *index->tile_index);
     if (!index->marker || !index->tile_index) {
         opj_destroy_cstr_index(&index);
         return NULL;
     }
-    for (uint32_t i = 0; i < h->num_markers; i++)
-        index->marker[i] =
-            (opj_marker_info_t){h->markers[i].type, (OPJ_OFF_T)h->markers[i].at, (int)h->markers[i].bytes};
+    memcpy(index->marker, h->markers, h->num_markers * sizeof *h->markers);
     for (uint32_t t = 0; t < index->nb_of_tiles; t++)
         index->tile_index[t].tileno = t;
     if (c->d.state == DECODE_DONE)

@@ -4,14 +4,6 @@
 
 #include "compat/openjp2/decoder.h"
 
-static void set_area(opj_image_t *image, const uint32_t area[4])
-{
-    image->x0 = area[0];
-    image->y0 = area[1];
-    image->x1 = area[2];
-    image->y1 = area[3];
-}
-
 OPJ_BOOL OPJ_CALLCONV opj_get_decoded_tile(opj_codec_t *p_codec, opj_stream_t *p_stream, opj_image_t *p_image,
                                            OPJ_UINT32 tile_index)
 {
@@ -19,22 +11,17 @@ OPJ_BOOL OPJ_CALLCONV opj_get_decoded_tile(opj_codec_t *p_codec, opj_stream_t *p
     if (!c || !p_stream || !p_image || c->d.state == DECODE_NEW)
         return OPJ_FALSE;
     const main_header *h = &c->d.header;
-    uint32_t area[4], tiles = h->tiles_across * h->tiles_down;
-    if (p_image->numcomps < h->num_components)
+    uint32_t area[4], tiles = h->info.tw * h->info.th;
+    if (p_image->numcomps < h->info.nbcomps)
         return event_fail(&c->handlers, "Image has less components than codestream.\n");
     if (tile_index >= tiles)
         return event_fail(&c->handlers, "Tile index provided by the user is incorrect %u (max = %u) \n", tile_index,
                           tiles - 1);
     header_tile(h, tile_index, area);
-    set_area(p_image, area);
     c->d.header_sizes = false;
     c->d.only_tile = tile_index + 1;
-    if (!decode_set_sizes(c, p_image) || !decode_samples(c, p_image))
-        return OPJ_FALSE;
-    /* OpenJPEG 2.5.0 does this whatever OPJ_DPARAMETERS_IGNORE_PCLR_CMAP_CDEF_FLAG says. */
-    if (c->format != OPJ_CODEC_JP2 || c->d.components)
-        return OPJ_TRUE;
-    return boxes_apply(&c->d.boxes, p_image, &c->handlers);
+    /* OpenJPEG 2.5.0 applies boxes whatever OPJ_DPARAMETERS_IGNORE_PCLR_CMAP_CDEF_FLAG says. */
+    return decode_area(c, p_image, area, true);
 }
 
 /* ---- Samples packed component by component ------------------------------------------------------------------- */
@@ -48,14 +35,9 @@ static uint32_t sample_bytes(uint32_t precision)
 static opj_image_t *tile_image(codec *c, uint32_t tile)
 {
     uint32_t area[4];
-    opj_image_t *image = decode_new_image(c);
     header_tile(&c->d.header, tile, area);
-    if (image) {
-        c->d.header_sizes = false;
-        set_area(image, area);
-        decode_set_sizes(c, image);
-    }
-    return image;
+    c->d.header_sizes = false;
+    return decode_new_image(c, area);
 }
 
 static uint64_t packed_bytes(const codec *c, const opj_image_t *image)
@@ -107,7 +89,7 @@ static const opj_image_comp_t *decoded(const decode_codec *d, const opj_image_t 
 static bool decode_apart(codec *c, opj_image_t *image, OPJ_BYTE *data)
 {
     bool good = decode_samples(c, image);
-    for (uint32_t i = 0; good && i < c->d.header.num_components; i++) {
+    for (uint32_t i = 0; good && i < c->d.header.info.nbcomps; i++) {
         if (!decode_is_selected(&c->d, i))
             continue;
         const opj_image_comp_t *from = decoded(&c->d, image, i);
@@ -142,7 +124,7 @@ OPJ_BOOL OPJ_CALLCONV opj_read_tile_header(opj_codec_t *p_codec, opj_stream_t *p
     if (!c || !p_stream || !p_tile_index || !p_data_size || c->d.state == DECODE_NEW)
         return OPJ_FALSE;
     const main_header *h = &c->d.header;
-    uint32_t area[4] = {0}, tiles = h->tiles_across * h->tiles_down, tile = c->d.next_tile;
+    uint32_t area[4] = {0}, tiles = h->info.tw * h->info.th, tile = c->d.next_tile;
     while (tile < tiles && (header_tile(h, tile, area), !header_areas_meet(area, c->d.area)))
         tile++;
     c->d.next_tile = tile + 1;
@@ -160,7 +142,7 @@ OPJ_BOOL OPJ_CALLCONV opj_read_tile_header(opj_codec_t *p_codec, opj_stream_t *p
     *p_tile_y0 = (OPJ_INT32)area[1];
     *p_tile_x1 = (OPJ_INT32)area[2];
     *p_tile_y1 = (OPJ_INT32)area[3];
-    *p_nb_comps = h->num_components;
+    *p_nb_comps = h->info.nbcomps;
     return OPJ_TRUE;
 }
 

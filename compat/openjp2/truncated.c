@@ -100,7 +100,7 @@ static bool scan_tiles(tile_scan *w, uint32_t tiles)
 
 bool decodes_truncated(codec *c)
 {
-    uint32_t tiles = c->d.header.tiles_across * c->d.header.tiles_down;
+    uint32_t tiles = c->d.header.info.tw * c->d.header.info.th;
     tile_scan w = {.c = c, .counts = calloc(tiles, sizeof *w.counts), .missing = tiles};
     bool good = w.counts && scan_tiles(&w, tiles);
     free(w.counts);
