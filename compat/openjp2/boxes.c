@@ -136,44 +136,41 @@ static bool parse_cdef(jp2_boxes *b, fields *g, const events *handlers)
     return true;
 }
 
-static bool parse_bpcc(const jp2_boxes *b, fields *g, const events *handlers)
+static bool parse_bpcc(jp2_boxes *b, fields *g, const events *handlers)
 {
     if (b->depth != 255)
         event_send(handlers, EVENT_WARNING, "A bpcc box is present although ihdr gives %u bits\n", b->depth);
     return g->bytes == b->num_components || event_fail(handlers, "bpcc: not one byte for each component\n");
 }
 
-static bool parse_inner(jp2_boxes *b, uint32_t type, fields *g, const events *handlers)
+typedef bool (*box_parser)(jp2_boxes *b, fields *g, const events *handlers);
+
+/* The parser of a box of the JP2 header; NULL for others. */
+static box_parser parser_of(uint32_t type)
 {
-    switch (type) {
-    case BOX('i', 'h', 'd', 'r'):
-        return parse_ihdr(b, g, handlers);
-    case BOX('c', 'o', 'l', 'r'):
-        return parse_colr(b, g, handlers);
-    case BOX('p', 'c', 'l', 'r'):
-        return parse_pclr(b, g, handlers);
-    case BOX('c', 'm', 'a', 'p'):
-        return parse_cmap(b, g, handlers);
-    case BOX('c', 'd', 'e', 'f'):
-        return parse_cdef(b, g, handlers);
-    case BOX('b', 'p', 'c', 'c'):
-        return parse_bpcc(b, g, handlers);
-    default:
-        return true;
-    }
+    static const struct {
+        uint32_t type;
+        box_parser parse;
+    } known[] = {{BOX('i', 'h', 'd', 'r'), parse_ihdr}, {BOX('c', 'o', 'l', 'r'), parse_colr},
+                 {BOX('p', 'c', 'l', 'r'), parse_pclr}, {BOX('c', 'm', 'a', 'p'), parse_cmap},
+                 {BOX('c', 'd', 'e', 'f'), parse_cdef}, {BOX('b', 'p', 'c', 'c'), parse_bpcc}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].type == type)
+            return known[i].parse;
+    return NULL;
 }
 
-static bool parse_header(jp2_boxes *b, uint32_t type, fields *g, const events *handlers)
+static bool parse_header(jp2_boxes *b, fields *g, const events *handlers)
 {
-    (void)type;
     while (g->at < g->bytes) {
         if (g->bytes - g->at < 8)
             return event_fail(handlers, "Stream error while reading JP2 Header box\n");
-        uint32_t bytes = fields_take(g, 4), inner_type = fields_take(g, 4);
+        uint32_t bytes = fields_take(g, 4);
+        const box_parser parse = parser_of(fields_take(g, 4));
         if (bytes < 8 || bytes - 8 > g->bytes - g->at)
             return event_fail(handlers, "Stream error while reading JP2 Header box: box length is inconsistent.\n");
         fields inner = {.data = g->data + g->at, .bytes = bytes - 8};
-        if (!parse_inner(b, inner_type, &inner, handlers))
+        if (parse && !parse(b, &inner, handlers))
             return false;
         g->at += bytes - 8;
     }
@@ -211,8 +208,6 @@ static bool next_box(stream *s, uint64_t at, box *found)
     return !bytes || found->end >= found->content;
 }
 
-typedef bool (*box_parser)(jp2_boxes *b, uint32_t type, fields *g, const events *handlers);
-
 static bool with_content(jp2_boxes *b, stream *s, const box *found, box_parser parse, const events *handlers)
 {
     uint64_t end = found->end ? found->end : s->bytes;
@@ -221,7 +216,7 @@ static bool with_content(jp2_boxes *b, stream *s, const box *found, box_parser p
     size_t bytes = (size_t)(end - found->content);
     uint8_t *data = malloc(bytes + 1);
     bool good = data && stream_read_at(s, found->content, data, bytes) &&
-                parse(b, found->type, &(fields){.data = data, .bytes = bytes}, handlers);
+                parse(b, &(fields){.data = data, .bytes = bytes}, handlers);
     free(data);
     return good;
 }
@@ -229,15 +224,11 @@ static bool with_content(jp2_boxes *b, stream *s, const box *found, box_parser p
 /* Accepts boxes of the header that are after it. */
 static bool read_misplaced(jp2_boxes *b, stream *s, const box *found, const events *handlers)
 {
-    static const uint32_t inner[] = {BOX('i', 'h', 'd', 'r'), BOX('c', 'o', 'l', 'r'), BOX('b', 'p', 'c', 'c'),
-                                     BOX('p', 'c', 'l', 'r'), BOX('c', 'm', 'a', 'p'), BOX('c', 'd', 'e', 'f')};
-    bool is_inner = false;
-    for (size_t i = 0; i < sizeof inner / sizeof *inner; i++)
-        is_inner = is_inner || inner[i] == found->type;
-    if (!is_inner)
+    const box_parser parse = parser_of(found->type);
+    if (!parse)
         return true;
     event_send(handlers, EVENT_WARNING, "Found a box of the jp2h box outside of it\n");
-    return !b->has_header || with_content(b, s, found, parse_inner, handlers);
+    return !b->has_header || with_content(b, s, found, parse, handlers);
 }
 
 static bool is_signature(stream *s, const box *found)

@@ -52,6 +52,9 @@ typedef struct codec {
 /* lift2k's hooks that pass messages on to the handlers of `c`. */
 l2k_hooks codec_hooks(codec *c);
 
+/* The samples of a component in rows of `width`. */
+l2k_plane samples_plane(const opj_image_comp_t *component, uint64_t width);
+
 /* A component's samples in rows of `width` that follow one another, as OpenJPEG packs those of a tile. */
 l2k_plane packed_plane(const opj_image_comp_t *component, OPJ_BYTE *data, uint32_t width);
 

@@ -147,35 +147,28 @@ static bool apply_palette(const jp2_boxes *b, opj_image_t *image, const events *
     return true;
 }
 
-/* Exchanges two components, and their later definitions. */
-static void exchange(jp2_boxes *b, opj_image_t *image, uint32_t i, uint16_t one, uint16_t other)
+/* Exchanges two components, and their later definitions, from `at` to `end`. */
+static void exchange(opj_image_t *image, uint16_t one, uint16_t other, jp2_definition *at, const jp2_definition *end)
 {
     opj_image_comp_t kept = image->comps[one];
     image->comps[one] = image->comps[other];
     image->comps[other] = kept;
-    for (uint32_t k = i + 1; k < b->num_definitions; k++) {
-        if (b->definitions[k].channel == one)
-            b->definitions[k].channel = other;
-        else if (b->definitions[k].channel == other)
-            b->definitions[k].channel = one;
-    }
+    for (; at < end; at++)
+        at->channel = at->channel == one ? other : at->channel == other ? one : at->channel;
 }
 
-static void apply_definitions(jp2_boxes *b, opj_image_t *image)
+static void apply_definitions(jp2_definition *at, const jp2_definition *end, opj_image_t *image)
 {
-    for (uint32_t i = 0; i < b->num_definitions; i++) {
-        jp2_definition d = b->definitions[i];
+    for (; at < end; at++) {
+        const jp2_definition d = *at;
         if (d.channel >= image->numcomps)
             continue;
-        if (d.association == 0 || d.association == 65535) {
-            image->comps[d.channel].alpha = d.type;
+        const uint16_t place = (uint16_t)(d.association - 1);
+        const bool is_colour = d.association != 0 && d.association != 65535;
+        if (is_colour && place >= image->numcomps)
             continue;
-        }
-        uint16_t place = (uint16_t)(d.association - 1);
-        if (place >= image->numcomps)
-            continue;
-        if (place != d.channel && d.type == 0)
-            exchange(b, image, i, d.channel, place);
+        if (is_colour && place != d.channel && d.type == 0)
+            exchange(image, d.channel, place, at + 1, end);
         image->comps[d.channel].alpha = d.type;
     }
 }
@@ -187,15 +180,15 @@ bool boxes_apply(jp2_boxes *b, opj_image_t *image, const events *handlers)
     boxes_colour(b, image);
     if (b->palette && b->mapping && !apply_palette(b, image, handlers))
         return false;
-    size_t bytes = b->num_definitions * sizeof *b->definitions;
-    jp2_definition *kept = malloc(bytes + 1);
-    if (!kept)
+    if (!b->num_definitions)
+        return true;
+    /* The file's definitions are for the next tile, too. */
+    const size_t bytes = b->num_definitions * sizeof *b->definitions;
+    jp2_definition *definitions = malloc(bytes);
+    if (!definitions)
         return event_fail(handlers, "out of memory\n");
-    if (bytes)
-        memcpy(kept, b->definitions, bytes);
-    apply_definitions(b, image);
-    if (bytes)
-        memcpy(b->definitions, kept, bytes);
-    free(kept);
+    memcpy(definitions, b->definitions, bytes);
+    apply_definitions(definitions, definitions + b->num_definitions, image);
+    free(definitions);
     return true;
 }

@@ -47,10 +47,10 @@ static bool new_samples(const codec *c, opj_image_comp_t *component)
     return component->data || event_fail(&c->handlers, "no memory for %u x %u samples\n", component->w, component->h);
 }
 
-static l2k_plane plane_of(const opj_image_comp_t *component)
+l2k_plane samples_plane(const opj_image_comp_t *component, uint64_t width)
 {
     return (l2k_plane){.data = component->data,
-                       .row_stride = (ptrdiff_t)component->w * (ptrdiff_t)sizeof *component->data,
+                       .row_stride = (ptrdiff_t)(width * sizeof *component->data),
                        .sample_stride = sizeof *component->data,
                        .type = L2K_SAMPLE_S32};
 }
@@ -70,7 +70,7 @@ static bool set_plane(const codec *c, opj_image_comp_t *to, uint32_t resolutions
     if (c->d.header_sizes && c->d.reduce)
         memset(to->data, 0, (size_t)to->w * to->h * sizeof *to->data);
     to->resno_decoded = resolutions - 1 - c->d.reduce;
-    *plane = plane_of(to);
+    *plane = samples_plane(to, to->w);
     return true;
 }
 

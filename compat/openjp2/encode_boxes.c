@@ -1,13 +1,12 @@
 /* The boxes that OpenJPEG's encoder puts before the codestream of a JP2 file (I.5). */
-#include <string.h>
+#include <stdlib.h>
 
 #include "compat/openjp2/encoder.h"
 
 enum { UNSPECIFIED = 65535 };
 
-/* Collects boxes; long ones are written at once. */
 typedef struct box_buffer {
-    uint8_t bytes[64];
+    uint8_t *bytes;
     size_t count;
 } box_buffer;
 
@@ -17,16 +16,17 @@ static void put(box_buffer *to, uint64_t value, size_t bytes)
         to->bytes[to->count++] = (uint8_t)(value >> 8 * bytes);
 }
 
-static void put_type(box_buffer *to, uint64_t bytes, const char *type)
+static size_t start_box(box_buffer *to, const char *type)
 {
-    put(to, bytes, 4);
+    put(to, 0, 4);
     for (size_t i = 0; i < 4; i++)
         put(to, (uint8_t)type[i], 1);
+    return to->count - 8;
 }
 
-static bool send(stream *s, const box_buffer *from)
+static void end_box(const box_buffer *to, size_t start)
 {
-    return stream_write(s, from->bytes, from->count);
+    put(&(box_buffer){to->bytes, start}, to->count - start, 4);
 }
 
 /* ---- What is in the boxes ------------------------------------------------------------------------------------ */
@@ -74,91 +74,90 @@ static uint32_t colours_before_alpha(const codec *c)
 
 /* ---- Boxes --------------------------------------------------------------------------------------------------- */
 
-static bool write_ihdr(stream *s, const opj_image_t *image)
+static void put_ihdr(box_buffer *to, const opj_image_t *image)
 {
-    box_buffer b = {.count = 0};
-    put_type(&b, 22, "ihdr");
-    put(&b, image->y1 - image->y0, 4);
-    put(&b, image->x1 - image->x0, 4);
-    put(&b, image->numcomps, 2);
-    put(&b, same_depths(image) ? depth_of(&image->comps[0]) : 255, 1);
-    put(&b, 7, 1);
-    put(&b, 0, 2);
-    return send(s, &b);
+    const size_t box = start_box(to, "ihdr");
+    put(to, image->y1 - image->y0, 4);
+    put(to, image->x1 - image->x0, 4);
+    put(to, image->numcomps, 2);
+    put(to, same_depths(image) ? depth_of(&image->comps[0]) : 255, 1);
+    put(to, 7, 1);
+    put(to, 0, 2);
+    end_box(to, box);
 }
 
-static bool write_bpcc(stream *s, const opj_image_t *image)
+static void put_bpcc(box_buffer *to, const opj_image_t *image)
 {
-    box_buffer b = {.count = 0};
-    put_type(&b, 8ull + image->numcomps, "bpcc");
-    bool good = send(s, &b);
-    for (uint32_t c = 0; good && c < image->numcomps; c++)
-        good = stream_write(s, &(uint8_t){(uint8_t)depth_of(&image->comps[c])}, 1);
-    return good;
+    const size_t box = start_box(to, "bpcc");
+    for (uint32_t c = 0; c < image->numcomps; c++)
+        put(to, depth_of(&image->comps[c]), 1);
+    end_box(to, box);
 }
 
-static bool write_colr(stream *s, const opj_image_t *image)
+static void put_colr(box_buffer *to, const opj_image_t *image)
 {
-    box_buffer b = {.count = 0};
-    bool profile = image->icc_profile_len > 0;
-    put_type(&b, 11ull + (profile ? image->icc_profile_len : 4), "colr");
-    put(&b, profile ? 2 : 1, 1);
-    put(&b, 0, 2);
-    if (!profile)
-        put(&b, enumerated(image->color_space), 4);
-    return send(s, &b) && (!profile || stream_write(s, image->icc_profile_buf, image->icc_profile_len));
+    const size_t box = start_box(to, "colr");
+    put(to, image->icc_profile_len ? 2 : 1, 1);
+    put(to, 0, 2);
+    if (!image->icc_profile_len)
+        put(to, enumerated(image->color_space), 4);
+    for (uint32_t i = 0; i < image->icc_profile_len; i++)
+        put(to, image->icc_profile_buf[i], 1);
+    end_box(to, box);
 }
 
-static bool write_cdef(stream *s, const opj_image_t *image, uint32_t colours)
+static void put_cdef(box_buffer *to, const opj_image_t *image, uint32_t colours)
 {
-    box_buffer b = {.count = 0};
-    put_type(&b, 10 + 6ull * image->numcomps, "cdef");
-    put(&b, image->numcomps, 2);
-    bool good = send(s, &b);
-    for (uint32_t c = 0; good && c < image->numcomps; c++) {
-        b.count = 0;
-        put(&b, c, 2);
-        put(&b, c < colours ? 0 : image->comps[c].alpha ? 1 : UNSPECIFIED, 2);
-        put(&b, c < colours ? c + 1 : image->comps[c].alpha ? 0 : UNSPECIFIED, 2);
-        good = send(s, &b);
+    const size_t box = start_box(to, "cdef");
+    put(to, image->numcomps, 2);
+    for (uint32_t c = 0; c < image->numcomps; c++) {
+        put(to, c, 2);
+        put(to, c < colours ? 0 : image->comps[c].alpha ? 1 : UNSPECIFIED, 2);
+        put(to, c < colours ? c + 1 : image->comps[c].alpha ? 0 : UNSPECIFIED, 2);
     }
-    return good;
+    end_box(to, box);
 }
 
-static bool write_jp2h(codec *c)
+static void put_jp2h(box_buffer *to, const codec *c)
 {
     const opj_image_t *image = c->e->image;
-    stream *s = c->e->output;
-    uint32_t colours = colours_before_alpha(c);
-    uint64_t bytes = 8 + 22 + 11ull + (image->icc_profile_len ? image->icc_profile_len : 4);
-    bytes += same_depths(image) ? 0 : 8ull + image->numcomps;
-    bytes += colours ? 10 + 6ull * image->numcomps : 0;
-    box_buffer b = {.count = 0};
-    put_type(&b, bytes, "jp2h");
-    return send(s, &b) && write_ihdr(s, image) && (same_depths(image) || write_bpcc(s, image)) &&
-           write_colr(s, image) && (!colours || write_cdef(s, image, colours));
+    const uint32_t colours = colours_before_alpha(c);
+    const size_t box = start_box(to, "jp2h");
+    put_ihdr(to, image);
+    if (!same_depths(image))
+        put_bpcc(to, image);
+    put_colr(to, image);
+    if (colours)
+        put_cdef(to, image, colours);
+    end_box(to, box);
 }
 
 bool encode_write_boxes(codec *c)
 {
-    box_buffer first = {.count = 0}, last = {.count = 0};
-    put_type(&first, 12, "jP  ");
-    put(&first, 0x0d0a870a, 4);
-    put_type(&first, 20, "ftyp");
-    put(&first, 0x6a703220, 4);
-    put(&first, 0, 4);
-    put(&first, 0x6a703220, 4);
-    put_type(&last, 0, "jp2c");
-    if (!send(c->e->output, &first) || !write_jp2h(c))
+    enum { FIXED = 128, PER_COMPONENT = 7 }; /* most bytes: of bpcc 1, of cdef 6 */
+    const opj_image_t *image = c->e->image;
+    box_buffer b = {malloc(FIXED + image->icc_profile_len + PER_COMPONENT * (size_t)image->numcomps), 0};
+    if (!b.bytes)
         return false;
-    c->e->boxes = c->e->output->at;
-    return send(c->e->output, &last);
+    size_t box = start_box(&b, "jP  ");
+    put(&b, 0x0d0a870a, 4);
+    end_box(&b, box);
+    box = start_box(&b, "ftyp");
+    put(&b, 0x6a703220, 4);
+    put(&b, 0, 4);
+    put(&b, 0x6a703220, 4);
+    end_box(&b, box);
+    put_jp2h(&b, c);
+    c->e->boxes = c->e->output->at + start_box(&b, "jp2c");
+    const bool good = stream_write(c->e->output, b.bytes, b.count);
+    free(b.bytes);
+    return good;
 }
 
 bool encode_finish_boxes(codec *c)
 {
-    uint64_t bytes = c->e->output->at - c->e->boxes;
-    box_buffer b = {.count = 0};
-    put(&b, bytes > UINT32_MAX ? 0 : bytes, 4);
-    return stream_rewrite(c->e->output, c->e->boxes, b.bytes, b.count);
+    const uint64_t bytes = c->e->output->at - c->e->boxes;
+    uint8_t length[4];
+    put(&(box_buffer){length, 0}, bytes > UINT32_MAX ? 0 : bytes, 4);
+    return stream_rewrite(c->e->output, c->e->boxes, length, sizeof length);
 }

@@ -52,13 +52,6 @@ static bool check_parameters(const codec *c, const opj_cparameters_t *p, const o
     return true;
 }
 
-static char *copy_text(const char *text)
-{
-    size_t bytes = strlen(text) + 1;
-    char *copy = malloc(bytes);
-    return copy ? memcpy(copy, text, bytes) : NULL;
-}
-
 OPJ_BOOL OPJ_CALLCONV opj_setup_encoder(opj_codec_t *p_codec, opj_cparameters_t *parameters, opj_image_t *image)
 {
     codec *c = codec_encoding(p_codec);
@@ -70,7 +63,7 @@ OPJ_BOOL OPJ_CALLCONV opj_setup_encoder(opj_codec_t *p_codec, opj_cparameters_t 
         return event_fail(&c->handlers, "out of memory\n");
     c->e->parameters = *parameters;
     encode_settle_profile(c, &c->e->parameters);
-    if (parameters->cp_comment && !(c->e->comment = copy_text(parameters->cp_comment)))
+    if (parameters->cp_comment && !(c->e->comment = strdup(parameters->cp_comment)))
         return event_fail(&c->handlers, "out of memory\n");
     return OPJ_TRUE;
 }
@@ -247,12 +240,6 @@ static int rewrite_codestream(void *user, uint64_t offset, const void *buffer, s
     return stream_rewrite(c->e->output, c->e->codestream + offset, buffer, bytes) ? 0 : -1;
 }
 
-static l2k_stream output_of(codec *c)
-{
-    return (l2k_stream){
-        .write = write_codestream, .rewrite = c->e->output->seek ? rewrite_codestream : NULL, .user = c};
-}
-
 static bool write_head(codec *c)
 {
     if (c->format == OPJ_CODEC_JP2 && !encode_write_boxes(c))
@@ -288,10 +275,7 @@ static bool fill_planes(const codec *c, l2k_plane *planes)
         if (!from->data || (width && height && (height - 1) * stride + width > (uint64_t)from->w * from->h))
             return event_fail(&c->handlers, "component %u is %u x %u, not %u x %u, or has no samples\n", i, from->w,
                               from->h, width, height);
-        planes[i] = (l2k_plane){.data = from->data,
-                                .row_stride = (ptrdiff_t)(stride * sizeof *from->data),
-                                .sample_stride = sizeof *from->data,
-                                .type = L2K_SAMPLE_S32};
+        planes[i] = samples_plane(from, stride);
     }
     return true;
 }
@@ -320,7 +304,7 @@ static bool begin_tiles(codec *c)
     encode_codec *e = c->e;
     if (!write_head(c))
         return false;
-    e->to = output_of(c);
+    e->to = (l2k_stream){.write = write_codestream, .rewrite = e->output->seek ? rewrite_codestream : NULL, .user = c};
     e->begun = l2k_encoder_set(e->lift, L2K_ENCODER_BY_TILE, 1) == L2K_OK &&
                l2k_encoder_begin(e->lift, &e->shape, &e->to) == L2K_OK;
     return e->begun;
@@ -343,13 +327,6 @@ static uint64_t tile_planes(const codec *c, OPJ_BYTE *data, l2k_plane *planes)
     return bytes;
 }
 
-/* Samples of 2 or 4 bytes may start anywhere in the caller's data; lift2k requires alignment. */
-static OPJ_BYTE *aligned_copy(const OPJ_BYTE *data, size_t bytes)
-{
-    OPJ_BYTE *copy = opj_image_data_alloc(bytes ? bytes : 1);
-    return copy ? memcpy(copy, data, bytes) : NULL;
-}
-
 static bool is_aligned(const l2k_plane *planes, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -360,25 +337,21 @@ static bool is_aligned(const l2k_plane *planes, uint32_t count)
 
 static bool put_tile(codec *c, OPJ_BYTE *data, uint64_t bytes, l2k_plane *planes)
 {
+    enum { ALIGNMENT = 4 };
     uint32_t count = c->e->image->numcomps;
     if (tile_planes(c, data, planes) != bytes)
         return event_fail(&c->handlers, "Size mismatch between tile data and sent data.\n");
     if (is_aligned(planes, count))
         return l2k_encoder_put_rows(c->e->lift, planes) == L2K_OK;
-    /* A component of 1 byte a sample before one of 2: each plane gets memory of its own. */
-    bool good = true;
-    OPJ_BYTE **copies = calloc(count, sizeof *copies);
-    for (uint32_t i = 0; copies && good && i < count; i++) {
-        uint64_t end = i + 1 < count ? (uint64_t)((OPJ_BYTE *)planes[i + 1].data - data) : bytes;
-        copies[i] = aligned_copy(planes[i].data, (size_t)(end - (uint64_t)((OPJ_BYTE *)planes[i].data - data)));
-        good = copies[i];
+    /* Samples of 2 or 4 bytes may start anywhere in the caller's data; lift2k requires alignment. */
+    OPJ_BYTE *copy = malloc((size_t)bytes + ALIGNMENT * (size_t)count), *to = copy;
+    for (uint32_t i = 0; copy && i < count; i++) {
+        const OPJ_BYTE *from = planes[i].data, *end = i + 1 < count ? planes[i + 1].data : data + bytes;
+        planes[i].data = memcpy(to, from, (size_t)(end - from));
+        to += (end - from + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     }
-    for (uint32_t i = 0; copies && i < count; i++)
-        planes[i].data = copies[i];
-    good = copies && good && l2k_encoder_put_rows(c->e->lift, planes) == L2K_OK;
-    for (uint32_t i = 0; copies && i < count; i++)
-        opj_image_data_free(copies[i]);
-    free(copies);
+    const bool good = copy && l2k_encoder_put_rows(c->e->lift, planes) == L2K_OK;
+    free(copy);
     return good;
 }
 

@@ -68,8 +68,7 @@ void OPJ_CALLCONV opj_stream_set_write_function(opj_stream_t *p_stream, opj_stre
 
 void OPJ_CALLCONV opj_stream_set_skip_function(opj_stream_t *p_stream, opj_stream_skip_fn p_function)
 {
-    if (p_stream)
-        ((stream *)p_stream)->skip = p_function;
+    (void)p_stream, (void)p_function; /* inputs are read at positions, outputs whole */
 }
 
 void OPJ_CALLCONV opj_stream_set_seek_function(opj_stream_t *p_stream, opj_stream_seek_fn p_function)
@@ -107,11 +106,6 @@ static OPJ_SIZE_T file_write(void *buffer, OPJ_SIZE_T count, void *file)
     return fwrite(buffer, 1, count, file);
 }
 
-static OPJ_OFF_T file_skip(OPJ_OFF_T count, void *file)
-{
-    return fseeko(file, count, SEEK_CUR) ? -1 : count;
-}
-
 static OPJ_BOOL file_seek(OPJ_OFF_T offset, void *file)
 {
     return fseeko(file, offset, SEEK_SET) ? OPJ_FALSE : OPJ_TRUE;
@@ -136,7 +130,6 @@ opj_stream_t *OPJ_CALLCONV opj_stream_create_file_stream(const char *fname, OPJ_
     opj_stream_set_user_data(made, file, file_close);
     s->read = file_read;
     s->write = file_write;
-    s->skip = file_skip;
     s->seek = file_seek;
     if (p_is_read_stream && fseeko(file, 0, SEEK_END) == 0) {
         off_t end = ftello(file);

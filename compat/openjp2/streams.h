@@ -10,7 +10,6 @@ typedef struct stream {
     unsigned uses; /* by the program, until it destroys the stream, and by codecs */
     opj_stream_read_fn read;
     opj_stream_write_fn write;
-    opj_stream_skip_fn skip;
     opj_stream_seek_fn seek;
     void *user;
     opj_stream_free_user_data_fn free_user;

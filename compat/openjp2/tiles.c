@@ -40,12 +40,17 @@ static opj_image_t *tile_image(codec *c, uint32_t tile)
     return decode_new_image(c, area);
 }
 
+static uint64_t component_bytes(const opj_image_comp_t *component)
+{
+    return (uint64_t)component->w * component->h * sample_bytes(component->prec);
+}
+
 static uint64_t packed_bytes(const codec *c, const opj_image_t *image)
 {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < image->numcomps; i++)
         if (decode_is_selected(&c->d, i))
-            bytes += (uint64_t)image->comps[i].w * image->comps[i].h * sample_bytes(image->comps[i].prec);
+            bytes += component_bytes(&image->comps[i]);
     return bytes;
 }
 
@@ -59,58 +64,42 @@ l2k_plane packed_plane(const opj_image_comp_t *component, OPJ_BYTE *data, uint32
                        .type = bytes == 4 ? L2K_SAMPLE_S32 : types[bytes - 1][component->sgnd != 0]};
 }
 
-/* Planes of `data`, each behind the one before, in the order of the components; false if samples would not be
- * aligned. */
-static bool packed_planes(const codec *c, const opj_image_t *image, OPJ_BYTE *data, l2k_plane *planes)
+/* Planes of `data` in the order of the components, each behind the one before at a multiple of `alignment`; false if
+ * samples would not be aligned. */
+static bool packed_planes(const codec *c, const opj_image_t *image, OPJ_BYTE *data, size_t alignment, l2k_plane *planes)
 {
     for (uint32_t i = 0; i < image->numcomps; i++) {
         const opj_image_comp_t *from = &image->comps[i];
-        uint32_t bytes = sample_bytes(from->prec);
         if (!decode_is_selected(&c->d, i))
             continue;
-        if ((uintptr_t)data % bytes)
+        data += -(uintptr_t)data % alignment;
+        if ((uintptr_t)data % sample_bytes(from->prec))
             return false;
         planes[i] = packed_plane(from, data, from->w);
-        data += (size_t)from->w * from->h * bytes;
+        data += component_bytes(from);
     }
     return true;
 }
 
-/* A component of an image that has only the selected components, in the order of selection. */
-static const opj_image_comp_t *decoded(const decode_codec *d, const opj_image_t *image, uint32_t component)
-{
-    uint32_t at = d->components ? 0 : component;
-    while (d->components && d->components[at] != component)
-        at++;
-    return &image->comps[at];
-}
-
 /* Components of 1 byte a sample may precede others at odd places: planes get memory of their own, copied afterwards. */
-static bool decode_apart(codec *c, opj_image_t *image, OPJ_BYTE *data)
+static bool decode_packed(codec *c, const opj_image_t *image, OPJ_BYTE *data, uint64_t bytes)
 {
-    bool good = decode_samples(c, image);
-    for (uint32_t i = 0; good && i < c->d.header.info.nbcomps; i++) {
+    enum { ALIGNMENT = 4 };
+    l2k_plane *planes = calloc(image->numcomps, sizeof *planes);
+    OPJ_BYTE *apart = NULL;
+    bool good = planes;
+    if (good && !packed_planes(c, image, data, 1, planes)) {
+        apart = malloc((size_t)bytes + ALIGNMENT * (size_t)image->numcomps);
+        good = apart && packed_planes(c, image, apart, ALIGNMENT, planes);
+    }
+    good = good && decode_planes(c, image, planes);
+    for (uint32_t i = 0; good && apart && i < image->numcomps; i++) {
         if (!decode_is_selected(&c->d, i))
             continue;
-        const opj_image_comp_t *from = decoded(&c->d, image, i);
-        uint32_t bytes = sample_bytes(from->prec);
-        for (size_t k = 0; k < (size_t)from->w * from->h; k++, data += bytes) {
-            if (bytes == 1)
-                *data = (OPJ_BYTE)from->data[k];
-            else if (bytes == 2)
-                memcpy(data, &(uint16_t){(uint16_t)from->data[k]}, 2);
-            else
-                memcpy(data, &from->data[k], 4);
-        }
+        memcpy(data, planes[i].data, component_bytes(&image->comps[i]));
+        data += component_bytes(&image->comps[i]);
     }
-    return good;
-}
-
-static bool decode_packed(codec *c, opj_image_t *image, OPJ_BYTE *data)
-{
-    l2k_plane *planes = calloc(image->numcomps, sizeof *planes);
-    bool good = planes && (packed_planes(c, image, data, planes) ? decode_planes(c, image, planes)
-                                                                 : decode_apart(c, image, data));
+    free(apart);
     free(planes);
     return good;
 }
@@ -155,7 +144,7 @@ OPJ_BOOL OPJ_CALLCONV opj_decode_tile_data(opj_codec_t *p_codec, OPJ_UINT32 p_ti
     c->d.only_tile = p_tile_index + 1;
     opj_image_t *image = tile_image(c, p_tile_index);
     const uint64_t bytes = image ? packed_bytes(c, image) : UINT64_MAX;
-    bool good = bytes <= p_data_size && (!bytes || (p_data && decode_packed(c, image, p_data)));
+    bool good = bytes <= p_data_size && (!bytes || (p_data && decode_packed(c, image, p_data, bytes)));
     opj_image_destroy(image);
     return good;
 }
