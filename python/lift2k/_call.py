@@ -180,10 +180,3 @@ def _bar(what: str) -> tuple[Callable[[float], None], Callable[[], Any]]:
         bar.update(int(100 * done) - bar.n)
 
     return update, bar.close
-
-
-def timings(function: Any, pointer: Any) -> dict[str, float]:
-    seconds = ffi.new("double[]", lib.L2K_NUM_STAGES)
-    function(pointer, seconds)
-    names = ffi.typeof("l2k_stage").elements
-    return {names[i].removeprefix("L2K_STAGE_").lower(): seconds[i] for i in range(lib.L2K_NUM_STAGES)}

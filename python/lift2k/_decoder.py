@@ -36,7 +36,7 @@ def opened(source: Any) -> Any:
     return _ranges.of_file(source)
 
 
-class Decoder(_call.Native):
+class Decoder(_encoder.Coder):
     """A decoder with its options, which keeps memory and threads for the next file. For one thread at a time: a call during
     another one raises StateError."""
 
@@ -44,11 +44,9 @@ class Decoder(_call.Native):
 
     def __init__(self, *, progress: _call.Progress = None, incomplete: bool = False, timings: bool = False,
                  **coding: Unpack[options.DecoderOptions]) -> None:
-        super().__init__(bool(progress))
+        super().__init__(progress, coding)
         options.check(coding, options.DecoderOptions, Decoder)
-        self.progress, self.incomplete = progress, incomplete
-        self.has_memory, self.has_component = "memory" in coding, "component" in coding
-        self.has_device = "device" in coding or "devices" in coding
+        self.incomplete = incomplete
         self.reduce = int(coding.get("reduce", 0))
         self._bytes: Any = None
         self._ranges: _ranges.Ranges | None = None
@@ -128,18 +126,11 @@ class Decoder(_call.Native):
             found.add((levels - left_out.count(b"v"), levels - left_out.count(b"h")))
         return found
 
-    def _use_memory(self, device: int, stream: Any) -> None:
-        if not self.has_memory:
-            self.call(lib.l2k_decoder_set, lib.L2K_DECODER_MEMORY, device >= 0)
-        if not self.has_device:
-            self.call(lib.l2k_decoder_set, lib.L2K_DECODER_DEVICE, device)
-        lib.l2k_decoder_set_stream(self.pointer, _arrays.stream_pointer(stream))
-
     def _decode(self, out: Any, stream: Any) -> Any:
         parts = self.wanted()
         result = _arrays.output(parts, out)
         planes = _arrays.planes_of(result, stream, write=True)
-        self._use_memory(planes.device, stream)
+        self.use_memory(planes.device, stream)
         try:
             with _call.reporting(self.listener, self.progress, "decode"):
                 self.call(lib.l2k_decoder_decode, planes.native())
@@ -173,11 +164,11 @@ class Decoder(_call.Native):
             return _joined(planes, components, _arrays.output(chosen, out))
         result = _arrays.output(chosen, out)
         for c, target in zip(components, _arrays.components(result)):
-            self.call(lib.l2k_decoder_set, lib.L2K_DECODER_COMPONENT, c)
+            self.set("component", c)
             try:
                 self._decode(target, stream)
             finally:
-                self.call(lib.l2k_decoder_set, lib.L2K_DECODER_COMPONENT, -1)
+                self.set("component", -1)
         return result
 
     @_call.alone
@@ -188,14 +179,14 @@ class Decoder(_call.Native):
             self._open(source)
         self.call(lib.l2k_decoder_set_region, *_arrays.region_of(region))
         if rgb8:
-            if components is not None or out is not None or self.has_component:
+            if components is not None or out is not None or "component" in self.coding:
                 raise ValueError("rgb8 gives all components, in an array of its own")
             return self._decode_rgb8()
         chosen = self._listed(components)
         return self._decode(out, stream) if chosen is None else self._chosen(chosen, out, stream)
 
     def _listed(self, components: Components) -> list[int] | None:
-        if components is not None and self.has_component:
+        if components is not None and "component" in self.coding:
             raise ValueError("component and components exclude each other")
         return [components] if isinstance(components, int) else None if components is None else list(components)
 
@@ -221,7 +212,7 @@ class Decoder(_call.Native):
         downs = {down for _, down in self.halvings(self.reduce)}
         if len(downs) > 1 or (len(set(steps)) > 1 and not apart):  # sizes that only the whole image shares
             raise ValueError("rows of these components do not correspond: only decode() gives them")
-        self._use_memory(-1, None)
+        self.use_memory(-1, None)
         self.call(lib.l2k_decoder_begin)
         y, down, said = ffi.new("uint32_t[2]"), downs.pop(), list(self.listener.messages)
         while True:
@@ -272,27 +263,22 @@ class Decoder(_call.Native):
         planes = [_arrays.planes_of(results[i], stream, write=True) for i in places]
         if len({p.device for p in planes}) > 1:
             raise ValueError("all outputs must be in the same memory")
-        self._use_memory(planes[0].device, stream)
+        self.use_memory(planes[0].device, stream)
         native = [p.native() for p in planes]
         items = ffi.new("l2k_decode_item[]", len(data))
         for i, item in enumerate(items):
             item.data, item.bytes, item.planes = data[i], len(data[i]), native[i]
         arrays = [results[i] for i in places]
         try:
-            _encoder.run_batch(self, lib.l2k_decoder_decode_batch, items, "decode", keep)
+            self.run_batch(items, keep)
         except errors.IncompleteError as failure:
             self._incomplete(failure, arrays)
-        for i, result in zip(places, _encoder.with_exceptions(self, items, list(arrays))):
+        for i, result in zip(places, self.with_exceptions(items, list(arrays))):
             if isinstance(result, errors.IncompleteError):
                 result.array = results[i]
                 if self.incomplete:
                     result = result.array
             results[i] = result
-
-    @property
-    def times(self) -> dict[str, float]:
-        """Seconds of each stage since the file was opened, or of the last batch, if the option `timings` is set."""
-        return _call.timings(lib.l2k_decoder_timings, self.pointer)
 
 
 def _in_order(info: Any, count: int) -> bool:

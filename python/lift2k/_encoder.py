@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import IO, Any, Unpack
 
 import numpy as np
@@ -48,7 +48,52 @@ def _named_format(path: str, coding: dict[str, Any]) -> dict[str, Any]:
     return {"format": format} | ({"style": style} if style else {})
 
 
-class Encoder(_call.Native):
+class Coder(_call.Native):
+    """An encoder or decoder."""
+
+    def __init__(self, progress: _call.Progress, coding: Mapping[str, Any]) -> None:
+        super().__init__(bool(progress))
+        self.progress, self.coding = progress, coding
+
+    def set(self, option: str, value: int) -> None:
+        self.call(getattr(lib, f"l2k_{self.kind}_set"), options.NUMBERS[self.kind][option], value)
+
+    def use_memory(self, device: int, stream: Any) -> None:
+        """Where planes are, unless options say so."""
+        if "memory" not in self.coding:
+            self.set("memory", device >= 0)
+        if not {"device", "devices"} & self.coding.keys():
+            self.set("device", device)
+        getattr(lib, f"l2k_{self.kind}_set_stream")(self.pointer, _arrays.stream_pointer(stream))
+
+    def run_batch(self, items: Any, keep: bool) -> None:
+        """Works on a batch; keep: failures of items are left in them."""
+        kind = self.kind.removesuffix("r")
+        with _call.reporting(self.listener, self.progress, kind):
+            try:
+                self.call(getattr(lib, f"l2k_{self.kind}_{kind}_batch"), items, len(items))
+            except errors.Error:
+                if not keep or all(item.status == lib.L2K_OK for item in items):
+                    raise
+
+    def with_exceptions(self, items: Any, results: list[Any]) -> list[Any]:
+        """The results, with exceptions in place of failed ones. The library's lines begin with "image 3: "."""
+        for i, item in enumerate(items):
+            if item.status != lib.L2K_OK:
+                mine = [m for m in self.listener.messages if m[1].startswith(f"image {i}: ")]
+                results[i] = _call.exception_of(item.status, mine)
+        return results
+
+    @property
+    def times(self) -> dict[str, float]:
+        """Seconds of each stage of the last image or batch, if the option `timings` is set."""
+        seconds = ffi.new("double[]", lib.L2K_NUM_STAGES)
+        getattr(lib, f"l2k_{self.kind}_timings")(self.pointer, seconds)
+        names = ffi.typeof("l2k_stage").elements
+        return {names[i].removeprefix("L2K_STAGE_").lower(): seconds[i] for i in range(lib.L2K_NUM_STAGES)}
+
+
+class Encoder(Coder):
     """An encoder with its options, which keeps memory and threads for the next image. For one thread at a time: a call
     during another one raises StateError."""
 
@@ -56,48 +101,15 @@ class Encoder(_call.Native):
 
     def __init__(self, *, progress: _call.Progress = None, timings: bool = False,
                  **coding: Unpack[options.EncoderOptions]) -> None:
-        super().__init__(bool(progress))
+        super().__init__(progress, coding)
         options.check(coding, options.EncoderOptions, Encoder)
-        self.progress = progress
-        self.has_memory, self.has_device = "memory" in coding, "device" in coding or "devices" in coding
         plain: dict[str, Any] = {**coding, "timings": timings}
-        precincts, step = plain.pop("precincts", None), plain.pop("step", None)
-        changes, comment = plain.pop("poc", None), plain.pop("comment", None)
         profile, rate = plain.pop("profile", None), plain.pop("frames_per_second", 0)
-        kernel, splits = plain.pop("kernel", None), plain.pop("splits", None)
-        palette = plain.pop("palette", None)
         targets = {kind: plain.pop(kind, None) for kind in ("ratio", "psnr")}
         options.set_all(self, plain)
-        if precincts is not None:
-            self.call(lib.l2k_encoder_set_precincts, ffi.new("l2k_size[]", [tuple(p) for p in precincts]), len(precincts))
-        if kernel is not None:
-            self.call(lib.l2k_encoder_set_kernel, kernel.encode())
-        if splits is not None:
-            self.call(lib.l2k_encoder_set_splits, splits.encode())
-        if palette is not None:
-            entries = np.ascontiguousarray(palette, np.uint8)
-            self.call(lib.l2k_encoder_set_palette, ffi.from_buffer("uint8_t[]", entries), *entries.shape)
-        if step is not None:
-            self.call(lib.l2k_encoder_set_step, step)
-        if changes is not None:
-            self._set_changes(changes)
-        if comment is not None:
-            self.call(lib.l2k_encoder_set_comment, comment.encode("latin-1"))
         self._set_targets(targets)
         if profile is not None:
             self.call(lib.l2k_encoder_set_profile, options.number("profile", profile), rate)
-
-    def _set_changes(self, changes: Iterable[options.Change]) -> None:
-        natives = []
-        for change in changes:
-            unknown = set(change) - {"progression", "resolutions", "components", "layers", "tile"}
-            if unknown:
-                raise TypeError(f"a progression order change has no {', '.join(sorted(unknown))}")
-            r0, r1 = change.get("resolutions", (0, 33))
-            c0, c1 = change.get("components", (0, 16384))
-            order = options.number("progression", change.get("progression", 0))
-            natives.append((change.get("tile", 0xFFFFFFFF), order, r0, r1, c0, c1, change.get("layers", 65535)))
-        self.call(lib.l2k_encoder_set_poc, ffi.new("l2k_poc[]", natives), len(natives))
 
     def _set_targets(self, targets: dict[str, Any]) -> None:
         given = {kind: value for kind, value in targets.items() if value is not None}
@@ -107,20 +119,13 @@ class Encoder(_call.Native):
             values = list(value) if isinstance(value, Iterable) else [value]
             self.call(lib.l2k_encoder_set_layers, options.value_of("l2k_target", kind), values, len(values))
 
-    def _use_memory(self, device: int, stream: Any) -> None:
-        if not self.has_memory:
-            self.call(lib.l2k_encoder_set, lib.L2K_ENCODER_MEMORY, device >= 0)
-        if not self.has_device:
-            self.call(lib.l2k_encoder_set, lib.L2K_ENCODER_DEVICE, device)
-        lib.l2k_encoder_set_stream(self.pointer, _arrays.stream_pointer(stream))
-
     @_call.alone
     def encode(self, array: Any, *, stream: Any = None, **description: Unpack[options.ImageOptions]) -> bytes:
         """The file as bytes. `stream`: the stream that fills a CUDA array."""
         planes = _arrays.planes_of(array, stream)
         image = _arrays.Description(planes.planes, **description)
         native = planes.to_encode(image.components)
-        self._use_memory(planes.device, stream)
+        self.use_memory(planes.device, stream)
         data, count = ffi.new("uint8_t **"), ffi.new("size_t *")
         with _call.reporting(self.listener, self.progress, "encode"):
             self.call(lib.l2k_encoder_encode_memory, image.image, native, data, count)
@@ -140,7 +145,7 @@ class Encoder(_call.Native):
             raise ValueError("all images must be in the same memory")
         images = [_arrays.Description(p.planes, **description) for p in planes]
         native = [p.to_encode(image.components) for p, image in zip(planes, images)]
-        self._use_memory(planes[0].device, stream)
+        self.use_memory(planes[0].device, stream)
         memory = ffi.new("l2k_py_memory[]", len(planes))
         streams = ffi.new("l2k_stream[]", len(planes))
         items = ffi.new("l2k_encode_item[]", len(planes))
@@ -148,36 +153,12 @@ class Encoder(_call.Native):
             streams[i].write, streams[i].user = ffi.addressof(lib, "l2k_py_append"), memory + i
             item.image, item.planes, item.stream = images[i].image, native[i], streams + i
         try:
-            run_batch(self, lib.l2k_encoder_encode_batch, items, "encode", return_exceptions)
+            self.run_batch(items, return_exceptions)
             results = [bytes(ffi.buffer(memory[i].data, memory[i].bytes)) for i in range(len(planes))]
         finally:
             for i in range(len(planes)):
                 lib.l2k_py_release(memory + i)
-        return with_exceptions(self, items, results)
-
-    @property
-    def times(self) -> dict[str, float]:
-        """Seconds of each stage of the last image or batch, if the option `timings` is set."""
-        return _call.timings(lib.l2k_encoder_timings, self.pointer)
-
-
-def run_batch(native: _call.Native, function: Any, items: Any, what: str, keep: bool) -> None:
-    """A call for a batch; keep: failures of items are left in them."""
-    with _call.reporting(native.listener, native.progress, what):  # type: ignore[attr-defined]
-        try:
-            native.call(function, items, len(items))
-        except errors.Error:
-            if not keep or all(item.status == lib.L2K_OK for item in items):
-                raise
-
-
-def with_exceptions(native: _call.Native, items: Any, results: list[Any]) -> list[Any]:
-    """The results, with exceptions in place of failed ones. The library's lines begin with "image 3: "."""
-    for i, item in enumerate(items):
-        if item.status != lib.L2K_OK:
-            mine = [m for m in native.listener.messages if m[1].startswith(f"image {i}: ")]
-            results[i] = _call.exception_of(item.status, mine)
-    return results
+        return self.with_exceptions(items, results)
 
 
 def encode(array: Any, *, stream: Any = None, progress: _call.Progress = None, timings: dict[str, float] | None = None,
@@ -330,7 +311,7 @@ def _write_rows(encoder: Encoder, stream: Any, data: Any, shape: Sequence[int] |
         raise ValueError(f"rows of shape {sample.shape[1:]} do not make an image of shape {tuple(shape)}")
     whole = [p._replace(height=shape[0]) for p in _arrays.planes_of(sample).planes]
     image = _arrays.Description(whole, **description)
-    encoder.call(lib.l2k_encoder_set, lib.L2K_ENCODER_BY_TILE, 0)
+    encoder.set("by_tile", 0)
     encoder.call(lib.l2k_encoder_begin, image.image, stream)
     y, top = ffi.new("uint32_t[2]"), image.image.y0
     while True:
@@ -358,7 +339,7 @@ def _write(file: IO[bytes], data: Any, shape: Sequence[int] | None, by_rows: boo
         else:
             planes = _arrays.planes_of(data)
             image = _arrays.Description(planes.planes, **description)
-            encoder._use_memory(planes.device, None)
+            encoder.use_memory(planes.device, None)
             encoder.call(lib.l2k_encoder_encode, image.image, planes.to_encode(image.components), target.stream)
     return encoder
 

@@ -45,10 +45,7 @@ class Transform(_call.Native):
                  **coding: Unpack[options.TransformOptions]) -> None:
         super().__init__(False)
         options.check(coding, options.TransformOptions, Transform)
-        texts = {name: coding[name] for name in ("kernel", "splits") if name in coding}
-        options.set_all(self, {name: value for name, value in coding.items() if name not in texts})
-        for name, text in texts.items():
-            self.call(getattr(lib, f"l2k_transform_set_{name}"), text.encode())
+        options.set_all(self, coding)
         for component, values in (steps if isinstance(steps, Mapping) else {2**32 - 1: steps or []}).items():
             self._set_steps(component, values)
         self.shape, self.dtype = tuple(shape), np.dtype(dtype)

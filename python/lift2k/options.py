@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from uuid import UUID
 from typing import Any, Literal, TypedDict
 
+import numpy as np
+
 from . import _call, errors
 from ._native import ffi, lib
 
@@ -33,7 +35,23 @@ class Change(TypedDict, total=False):
     tile: int
 
 
-class EncoderOptions(TypedDict, total=False):
+class _CommonOptions(TypedDict, total=False):
+    threads: int
+    backend: Backend
+    limit_samples: int
+    cpu: Cpu
+    device: int
+
+
+class _CodecOptions(_CommonOptions, total=False):
+    gpu_min_samples: int
+    limit_memory: int
+    memory: Literal["host", "device"] | int
+    in_flight: int
+    devices: Iterable[int] | int
+
+
+class EncoderOptions(_CodecOptions, total=False):
     """Options of the library's encoder except `timings`, and those that functions set.
 
     precincts: (width, height) from the highest resolution down; further ones halve the last
@@ -65,17 +83,7 @@ class EncoderOptions(TypedDict, total=False):
     plt: bool
     tlm: bool
     tile_parts: Literal["one", "resolution", "layer", "component"] | int
-    threads: int
-    backend: Backend
-    limit_samples: int
-    gpu_min_samples: int
-    limit_memory: int
-    cpu: Cpu
     ht_passes: int
-    memory: Literal["host", "device"] | int
-    in_flight: int
-    device: int
-    devices: Iterable[int] | int
     guard_bits: int
     roi_component: int
     roi_shift: int
@@ -135,32 +143,22 @@ class EncodeOptions(EncoderOptions, ImageOptions, total=False):
     """Everything that encode() takes."""
 
 
-class DecoderOptions(TypedDict, total=False):
+class DecoderOptions(_CodecOptions, total=False):
     """Options of the library's decoder except `timings`."""
 
     reduce: int
     layers: int
     component: int
-    threads: int
-    backend: Backend
-    limit_samples: int
     limit_bytes: int
-    gpu_min_samples: int
     strict: bool
-    limit_memory: int
     limit_components: int
     limit_tiles: int
-    cpu: Cpu
-    memory: Literal["host", "device"] | int
-    in_flight: int
     cache_bytes: int
-    device: int
-    devices: Iterable[int] | int
     like_openjpeg: bool
     block_coder: Literal["auto", "cpu"] | int
 
 
-class TransformOptions(TypedDict, total=False):
+class TransformOptions(_CommonOptions, total=False):
     """Options of the library's transform.
 
     kernel: as for the encoder
@@ -174,17 +172,12 @@ class TransformOptions(TypedDict, total=False):
     component_transform: bool
     coefficients: Literal["int16", "int32", "float32"] | int
     memory: Literal["host", "device"] | int
-    backend: Backend
-    threads: int
-    limit_samples: int
     gpu_min_samples: int
-    cpu: Cpu
-    device: int
     kernel: str
     splits: str
 
 
-class VolumeOptions(TypedDict, total=False):
+class VolumeOptions(_CommonOptions, total=False):
     """Options of the library's volume except `memory`."""
 
     direction: Literal["forward", "inverse"] | int
@@ -195,11 +188,6 @@ class VolumeOptions(TypedDict, total=False):
     order: Literal["z_first", "isotropic"] | int
     component_transform: bool
     coefficients: Literal["int16", "int32", "float32"] | int
-    backend: Backend
-    threads: int
-    limit_samples: int
-    cpu: Cpu
-    device: int
 
 
 # Options whose values have names, and the enums of these.
@@ -271,12 +259,47 @@ def number(option: str, value: Any) -> int:
     return int(value)
 
 
+def _poc(changes: Iterable[Change]) -> tuple[Any, ...]:
+    natives = []
+    for change in changes:
+        unknown = set(change) - set(Change.__annotations__)
+        if unknown:
+            raise TypeError(f"a progression order change has no {', '.join(sorted(unknown))}")
+        r0, r1 = change.get("resolutions", (0, 33))
+        c0, c1 = change.get("components", (0, 16384))
+        order = number("progression", change.get("progression", 0))
+        natives.append((change.get("tile", 0xFFFFFFFF), order, r0, r1, c0, c1, change.get("layers", 65535)))
+    return ffi.new("l2k_poc[]", natives), len(natives)
+
+
+def _palette(colours: Any) -> tuple[Any, ...]:
+    entries = np.ascontiguousarray(colours, np.uint8)
+    return ffi.from_buffer("uint8_t[]", entries), *entries.shape
+
+
+# Options that are no numbers: the arguments of their own functions, in the order of the calls.
+SETTERS: dict[str, Callable[[Any], tuple[Any, ...]]] = {
+    "precincts": lambda sizes: (ffi.new("l2k_size[]", [tuple(size) for size in sizes]), len(sizes)),
+    "kernel": lambda text: (text.encode(),),
+    "splits": lambda text: (text.encode(),),
+    "palette": _palette,
+    "step": lambda step: (step,),
+    "poc": _poc,
+    "comment": lambda text: (text.encode("latin-1"),),
+}
+
+
 def set_all(native: _call.Native, options: Mapping[str, Any]) -> None:
+    """Options of None that are no numbers stay unset."""
     known, function = NUMBERS[native.kind], getattr(lib, f"l2k_{native.kind}_set")
     for option, value in options.items():
-        native.call(function, known[option], number(option, value))
+        if option not in SETTERS:
+            native.call(function, known[option], number(option, value))
     if _call.forked:
         native.call(function, known["threads"], 1)
+    for option, arguments in SETTERS.items():
+        if options.get(option) is not None:
+            native.call(getattr(lib, f"l2k_{native.kind}_set_{option}"), *arguments(options[option]))
 
 
 HINTS: dict[str, Any] = {"encoder": EncoderOptions, "decoder": DecoderOptions, "transform": TransformOptions,

@@ -23,7 +23,6 @@ import numpy as np
 from PIL import ImageMode
 
 from .. import _arrays, _colours, _decoder, _file, _ranges, errors
-from .._native import lib
 from .parameters import Refused, shown
 
 log = logging.getLogger("lift2k.server")
@@ -131,9 +130,9 @@ class Picture:
 
     def _decoded(self, region: tuple[int, int, int, int], reduce: int, few: bool) -> Any:
         with self._decoder(keep=few) as decoder:
-            decoder.call(lib.l2k_decoder_set, lib.L2K_DECODER_REDUCE, reduce)
+            decoder.set("reduce", reduce)
             # A cache takes tiles as a whole: without one, coefficients of some rows are in memory.
-            decoder.call(lib.l2k_decoder_set, lib.L2K_DECODER_CACHE_BYTES, self.resources.cache_bytes if few else 0)
+            decoder.set("cache_bytes", self.resources.cache_bytes if few else 0)
             try:
                 return decoder.decode(region=region)
             except errors.IncompleteError as failure:
