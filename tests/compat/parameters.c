@@ -39,6 +39,27 @@ static OPJ_OFF_T skip_some(OPJ_OFF_T count, void *user)
     return count;
 }
 
+static OPJ_SIZE_T read_some(void *to, OPJ_SIZE_T count, void *user)
+{
+    output *from = user;
+    const size_t left = from->end - from->at, got = count < left ? count : left;
+    memcpy(to, from->bytes + from->at, got);
+    from->at += got;
+    return got ? got : (OPJ_SIZE_T)-1;
+}
+
+static opj_stream_t *stream_of(output *memory, OPJ_BOOL is_input)
+{
+    opj_stream_t *stream = opj_stream_default_create(is_input);
+    opj_stream_set_user_data(stream, memory, NULL);
+    opj_stream_set_user_data_length(stream, memory->end);
+    opj_stream_set_read_function(stream, read_some);
+    opj_stream_set_write_function(stream, write_some);
+    opj_stream_set_seek_function(stream, seek_to);
+    opj_stream_set_skip_function(stream, skip_some);
+    return stream;
+}
+
 static uint64_t digest(const uint8_t *bytes, size_t count)
 {
     uint64_t value = 14695981039346656037u;
@@ -74,11 +95,7 @@ static void encode(const char *what, opj_cparameters_t *p, opj_image_t *image, i
 {
     output to = {.bytes = calloc(1, ROOM)};
     opj_codec_t *codec = opj_create_compress(OPJ_CODEC_J2K);
-    opj_stream_t *stream = opj_stream_default_create(OPJ_FALSE);
-    opj_stream_set_user_data(stream, &to, NULL);
-    opj_stream_set_write_function(stream, write_some);
-    opj_stream_set_seek_function(stream, seek_to);
-    opj_stream_set_skip_function(stream, skip_some);
+    opj_stream_t *stream = stream_of(&to, OPJ_FALSE);
     p->cp_comment = "odd";
     bool set_up = to.bytes && opj_encoder_set_extra_options(codec, early_options) && opj_setup_encoder(codec, p, image);
     bool good = set_up && opj_codec_set_threads(codec, threads) && opj_start_compress(codec, image, stream) &&
@@ -108,6 +125,61 @@ static void layers(const char *what, bool ratios, float first, float second, boo
     p.cp_disto_alloc = ratios;
     p.cp_fixed_quality = !ratios;
     encode(what, &p, new_image(1, 1, 1), 1, bytes);
+}
+
+/* Tiles whose samples of 2 bytes are at odd places behind those of 1 byte, written and read. */
+static void odd_tiles(void)
+{
+    enum { WIDTH = 101, HEIGHT = 81, SIDE = 37, SAMPLES = SIDE * SIDE };
+    static OPJ_BYTE data[4 * SAMPLES];
+    output file = {.bytes = calloc(1, ROOM)};
+    opj_cparameters_t p = defaults();
+    p.tile_size_on = OPJ_TRUE;
+    p.cp_tdx = p.cp_tdy = SIDE;
+    p.cp_comment = "odd";
+    opj_image_cmptparm_t components[3] = {{0}};
+    for (int c = 0; c < 3; c++)
+        components[c] = (opj_image_cmptparm_t){.dx = 1, .dy = 1, .w = WIDTH, .h = HEIGHT, .prec = c == 1 ? 13 : 7};
+    opj_image_t *image = opj_image_tile_create(3, components, OPJ_CLRSPC_UNSPECIFIED), *found = NULL;
+    image->x1 = WIDTH;
+    image->y1 = HEIGHT;
+    opj_codec_t *codec = opj_create_compress(OPJ_CODEC_J2K);
+    opj_stream_t *stream = stream_of(&file, OPJ_FALSE);
+    bool good = opj_setup_encoder(codec, &p, image) && opj_start_compress(codec, image, stream);
+    for (OPJ_UINT32 tile = 0; good && tile < 9; tile++) {
+        const size_t width = tile % 3 < 2 ? SIDE : WIDTH - 2 * SIDE, height = tile / 3 < 2 ? SIDE : HEIGHT - 2 * SIDE;
+        const size_t samples = width * height;
+        for (size_t i = 0; i < samples; i++) {
+            const OPJ_UINT16 wide = (OPJ_UINT16)((i * 37 + tile) & 0x1fff);
+            data[i] = (OPJ_BYTE)((i * 3 + tile) & 0x7f);
+            memcpy(data + samples + 2 * i, &wide, 2);
+            data[3 * samples + i] = (OPJ_BYTE)((i >> 3) & 0x7f);
+        }
+        good = opj_write_tile(codec, tile, data, (OPJ_UINT32)(4 * samples), stream);
+    }
+    good = good && opj_end_compress(codec, stream);
+    printf("odd tiles: %d, %zu bytes, %016" PRIx64 "\n", good, file.end, digest(file.bytes, file.end));
+    opj_stream_destroy(stream);
+    opj_destroy_codec(codec);
+    opj_image_destroy(image);
+    file.at = 0;
+    opj_dparameters_t d;
+    opj_set_default_decoder_parameters(&d);
+    codec = opj_create_decompress(OPJ_CODEC_J2K);
+    stream = stream_of(&file, OPJ_TRUE);
+    good = good && opj_setup_decoder(codec, &d) && opj_read_header(stream, codec, &found);
+    for (OPJ_BOOL more = OPJ_TRUE; good && more;) {
+        OPJ_UINT32 tile, bytes = 0, count;
+        OPJ_INT32 x0, y0, x1, y1;
+        good = opj_read_tile_header(codec, stream, &tile, &bytes, &x0, &y0, &x1, &y1, &count, &more);
+        if (good && more && (good = opj_decode_tile_data(codec, tile, data, bytes, stream)))
+            printf("tile %u: %u bytes, %016" PRIx64 "\n", tile, bytes, digest(data, bytes));
+    }
+    printf("read: %d\n", good);
+    opj_stream_destroy(stream);
+    opj_destroy_codec(codec);
+    opj_image_destroy(found);
+    free(file.bytes);
 }
 
 int main(int count, char **words)
@@ -147,6 +219,7 @@ int main(int count, char **words)
     early_options = (const char *const[]){"PLT=MAYBE", NULL};
     encode("a wrong one", &p, new_image(3, 1, 1), 1, true);
     early_options = NULL;
+    odd_tiles();
     p = defaults();
     if (count < 2 || strcmp(words[1], "alone") != 0)
         return 0;
