@@ -31,17 +31,6 @@ CPU, CUDA, CUDA_HOST = 1, 2, 3
 CODES = {0: "i", 1: "u", 2: "f", 6: "b"}
 
 
-class Buffer(NamedTuple):
-    """An array's memory; `owner` keeps it."""
-
-    pointer: int
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]  # bytes
-    dtype: np.dtype[Any]
-    device: int  # the CUDA device's number, -1 on the host
-    owner: Any
-
-
 def _stream_number(stream: Any) -> int:
     """A CUDA stream as a number: a number, CuPy's or PyTorch's stream; None is the default stream."""
     if stream is None:
@@ -53,7 +42,7 @@ def stream_pointer(stream: Any) -> Any:
     return ffi.cast("void *", _stream_number(stream))
 
 
-def _from_dlpack(array: Any, stream: Any) -> Buffer:
+def _from_dlpack(array: Any, stream: Any) -> tuple[Array, int]:
     device, number = (int(n) for n in array.__dlpack_device__())
     number = number if device == CUDA else -1
     if device == CUDA:
@@ -69,16 +58,14 @@ def _from_dlpack(array: Any, stream: Any) -> Buffer:
     if tensor.code not in CODES or tensor.lanes != 1 or tensor.bits % 8:
         raise TypeError(f"samples of DLPack's type {tensor.code} with {tensor.bits} bits are not known here")
     dtype = np.dtype(f"{CODES[tensor.code]}{tensor.bits // 8}")
-    shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
-    if tensor.strides == ffi.NULL:
-        strides = tuple(int(np.prod(shape[i + 1:])) for i in range(tensor.ndim))
-    else:
-        strides = tuple(tensor.strides[i] for i in range(tensor.ndim))
+    shape = tuple(tensor.shape[0:tensor.ndim])
+    strides = None if tensor.strides == ffi.NULL else tuple(n * dtype.itemsize for n in tensor.strides[0:tensor.ndim])
     pointer = int(ffi.cast("uintptr_t", tensor.data)) + tensor.byte_offset
-    return Buffer(pointer, shape, tuple(s * dtype.itemsize for s in strides), dtype, number, (array, capsule))
+    return np.asarray(Memory(pointer, shape, strides, dtype, (array, capsule))), number
 
 
-def buffer_of(array: Any, stream: Any = None, write: bool = False) -> Buffer:
+def _array_of(array: Any, stream: Any, write: bool) -> tuple[Array, int]:
+    """With the number of the CUDA device in whose memory it is, where only the library may read it; -1 on the host."""
     if hasattr(array, "__dlpack_device__") and not isinstance(array, np.ndarray):
         return _from_dlpack(array, stream)
     if not isinstance(array, np.ndarray):
@@ -91,52 +78,47 @@ def buffer_of(array: Any, stream: Any = None, write: bool = False) -> Buffer:
         if write:
             raise TypeError("the output array must be aligned and of native byte order")
         array = array.astype(array.dtype.newbyteorder("="))
-    return Buffer(array.__array_interface__["data"][0], array.shape, array.strides, array.dtype, -1, array)
+    return array, -1
 
 
 class Memory:
     """Memory as an array, whose base is this object, which keeps the owner."""
 
-    def __init__(self, pointer: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any],
-                 owner: Any) -> None:
+    def __init__(self, pointer: int, shape: tuple[int, ...], strides: tuple[int, ...] | None,
+                 dtype: np.dtype[Any], owner: Any) -> None:
         self.owner = owner
         self.__array_interface__ = {"version": 3, "data": (pointer, False), "shape": shape, "strides": strides,
                                     "typestr": dtype.str}
 
 
-class Plane(NamedTuple):
-    """A component's samples."""
-
-    pointer: int
-    height: int
-    width: int
-    row_stride: int
-    sample_stride: int
-    dtype: np.dtype[Any]
-
-
 class Planes(NamedTuple):
-    planes: list[Plane]
+    """Arrays (height, width), or one (height, width, components), all in the same memory."""
+
+    arrays: list[Array]
     device: int
-    owner: Any
+
+    @property
+    def planes(self) -> list[Array]:
+        """One for each component."""
+        return components(self.arrays[0] if len(self.arrays) == 1 else self.arrays)
 
     def native(self) -> Any:
         """An array of l2k_plane."""
-        result = ffi.new("l2k_plane[]", len(self.planes))
-        for plane, p in zip(result, self.planes):
-            plane.data = ffi.cast("void *", p.pointer)
-            plane.row_stride, plane.sample_stride = p.row_stride, p.sample_stride
-            plane.type = TYPES[p.dtype.str[1:]]
+        planes = self.planes
+        result = ffi.new("l2k_plane[]", len(planes))
+        for plane, array in zip(result, planes):
+            plane.data = ffi.cast("void *", array.__array_interface__["data"][0])
+            plane.row_stride, plane.sample_stride = array.strides
+            plane.type = TYPES[array.dtype.str[1:]]
         return result
 
     def to_encode(self, components: Any, top: int = 0) -> Any:
         """The same, after a check that samples do not exceed their precision, except on a device. `top`: the row of
         the picture that is the first one here."""
         c = 0
-        for buffer in self.owner if self.device < 0 else []:
-            parts = list(components[c:c + (1 if len(buffer.shape) == 2 else buffer.shape[2])])
-            if buffer.dtype.kind != "b" and any(part.precision < 8 * buffer.dtype.itemsize for part in parts):
-                array = np.asarray(Memory(buffer.pointer, buffer.shape, buffer.strides, buffer.dtype, buffer))
+        for array in self.arrays if self.device < 0 else []:
+            parts = list(components[c:c + (1 if array.ndim == 2 else array.shape[2])])
+            if array.dtype.kind != "b" and any(part.precision < 8 * array.dtype.itemsize for part in parts):
                 _check_range(array, [_range(part) for part in parts], c, top)
             c += len(parts)
         return self.native()
@@ -163,30 +145,22 @@ def _check_range(array: Any, ranges: list[tuple[int, int]], first: int, top: int
 
 def planes_of(array: Any, stream: Any = None, write: bool = False, floats: bool = False) -> Planes:
     """(height, width), (height, width, components), or a list of the former. Any strides. `floats`: allows float32."""
-    parts = list(array) if isinstance(array, (list, tuple)) else [array]
-    buffers = [buffer_of(part, stream, write) for part in parts]
-    planes = []
-    for buffer in buffers:
-        if buffer.dtype.str[1:] not in TYPES or (buffer.dtype.kind == "f" and not floats):
-            raise TypeError(f"samples of {buffer.dtype} are not possible: integers of 8, 16 or 32 bits are")
-        if len(buffer.shape) == 2:
-            shape, strides = (*buffer.shape, 1), (*buffer.strides, 0)
-        elif len(buffer.shape) == 3 and len(buffers) == 1:
-            shape, strides = buffer.shape, buffer.strides
-        else:
-            raise ValueError(f"an array of shape {buffer.shape} is neither (height, width) nor (height, width, components)")
-        for c in range(shape[2]):
-            planes.append(Plane(buffer.pointer + c * strides[2], shape[0], shape[1], strides[0], strides[1], buffer.dtype))
-    if not planes or len({buffer.device for buffer in buffers}) > 1:
+    found = [_array_of(part, stream, write) for part in (array if isinstance(array, (list, tuple)) else [array])]
+    arrays = [part for part, _ in found]
+    for part in arrays:
+        if part.dtype.str[1:] not in TYPES or (part.dtype.kind == "f" and not floats):
+            raise TypeError(f"samples of {part.dtype} are not possible: integers of 8, 16 or 32 bits are")
+        if part.ndim != 2 and (part.ndim != 3 or len(arrays) > 1):
+            raise ValueError(f"an array of shape {part.shape} is neither (height, width) nor (height, width, components)")
+    if len({device for _, device in found}) != 1 or arrays[0].shape[2:] == (0,):
         raise ValueError("components are missing, or not all in the same memory")
-    return Planes(planes, buffers[0].device, buffers)
+    return Planes(arrays, found[0][1])
 
 
 def planes_on_host(array: Any, shape: tuple[int, ...], write: bool) -> Planes:
     """The same, with the given shape."""
     planes = planes_of(array, write=write, floats=True)
-    sizes = [(p.height, p.width) for p in planes.planes]
-    if sizes != [shape[:2]] * (shape[2] if len(shape) == 3 else 1) or planes.device >= 0:
+    if [p.shape for p in planes.planes] != [shape[:2]] * (shape[2] if len(shape) == 3 else 1) or planes.device >= 0:
         raise ValueError(f"samples on the host of shape {shape} are needed")
     return planes
 
@@ -240,7 +214,7 @@ def _gml_boxes(document: Any) -> list[_Box]:
 class Description:
     """An l2k_image, and the memory that it points to."""
 
-    def __init__(self, planes: Sequence[Plane], *, precision: Any = None, colour: str | None = None, channels: Any = None,
+    def __init__(self, planes: Sequence[Array], *, precision: Any = None, colour: str | None = None, channels: Any = None,
                  icc: bytes | None = None, density: tuple[float, float] = (0, 0), origin: tuple[int, int] = (0, 0),
                  subsampling: Any = (1, 1), **metadata: Any) -> None:
         options.check(metadata, options.ImageOptions, Description)
@@ -256,8 +230,8 @@ class Description:
         colours = self._set_channels(count, channels, (5,) if inks else (2, 4))
         image = self.image = ffi.new("l2k_image *")
         image.x0, image.y0 = origin
-        image.x1 = _extent(origin[0], [p.width for p in planes], [s[0] for s in steps])
-        image.y1 = _extent(origin[1], [p.height for p in planes], [s[1] for s in steps])
+        image.x1 = _extent(origin[0], [p.shape[1] for p in planes], [s[0] for s in steps])
+        image.y1 = _extent(origin[1], [p.shape[0] for p in planes], [s[1] for s in steps])
         image.num_components, image.components = count, self.components
         image.colour = options.value_of("l2k_colour", colour or ("icc" if icc else _guess_colour(colours, steps)))
         image.density_x, image.density_y = density
@@ -301,12 +275,17 @@ class Description:
                 part.association = 65535 if part.channel == lib.L2K_CHANNEL_UNSPECIFIED else 0
         return colours
 
-    def _check_sizes(self, planes: Sequence[Plane]) -> None:
+    def _check_sizes(self, planes: Sequence[Array]) -> None:
         size = ffi.new("uint32_t[2]")
         for c, p in enumerate(planes):
             lib.l2k_component_size(self.image, c, size, size + 1)
-            if (p.width, p.height) != (size[0], size[1]):
-                raise ValueError(f"component {c} has {p.width} x {p.height} samples, not {size[0]} x {size[1]}")
+            if p.shape != (size[1], size[0]):
+                raise ValueError(f"component {c} has {p.shape[1]} x {p.shape[0]} samples, not {size[0]} x {size[1]}")
+
+
+def blank(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
+    """Only a shape and a dtype, without samples."""
+    return np.broadcast_to(np.empty((), dtype), shape)
 
 
 def tile_of(shape: tuple[int, ...], dtype: np.dtype[Any], precision: Any, origin: tuple[int, int]) -> Description:
@@ -314,7 +293,7 @@ def tile_of(shape: tuple[int, ...], dtype: np.dtype[Any], precision: Any, origin
     if dtype.kind == "f" and precision is None:
         raise ValueError("precision= is needed for float32")
     count = shape[2] if len(shape) == 3 else 1
-    tile = Description([Plane(0, shape[0], shape[1], 0, 0, dtype)] * count, precision=precision, origin=origin)
+    tile = Description([blank(shape[:2], dtype)] * count, precision=precision, origin=origin)
     if dtype.kind == "f":
         for part in tile.components:
             part.is_signed = True

@@ -309,7 +309,7 @@ def _write_rows(encoder: Encoder, stream: Any, data: Any, shape: Sequence[int] |
     sample = source.first()
     if tuple(sample.shape[1:]) != tuple(shape[1:]):
         raise ValueError(f"rows of shape {sample.shape[1:]} do not make an image of shape {tuple(shape)}")
-    whole = [p._replace(height=shape[0]) for p in _arrays.planes_of(sample).planes]
+    whole = [_arrays.blank((shape[0], p.shape[1]), p.dtype) for p in _arrays.planes_of(sample).planes]
     image = _arrays.Description(whole, **description)
     encoder.set("by_tile", 0)
     encoder.call(lib.l2k_encoder_begin, image.image, stream)
