@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import os
 import threading
@@ -141,10 +142,8 @@ class Image:
 
     def __init__(self, source: _decoder.Source, *, incomplete: bool = False,
                  **coding: Unpack[options.DecoderOptions]) -> None:
-        self._setup(source, dict(coding), incomplete)
-
-    def _setup(self, source: Any, coding: dict[str, Any], incomplete: bool) -> None:
-        self._source, self._coding, self._incomplete = source, coding, incomplete
+        self._source, self._incomplete = source, incomplete
+        self._coding: dict[str, Any] = dict(coding)
         self._data = _decoder.opened(source)
         self._threads = threading.local()
         decoder = self._mine()
@@ -194,9 +193,7 @@ class Image:
         if not 0 <= reduce <= self.levels:
             raise ValueError(f"level {reduce} of a file with levels 0 to {self.levels}")
         other = Image.__new__(Image)
-        other._source, other._incomplete, other._data = self._source, self._incomplete, self._data
-        other._coding = self._coding | {"reduce": reduce}
-        other._threads, other.header, other.boxes = threading.local(), self.header, self.boxes
+        vars(other).update(vars(self), _coding=self._coding | {"reduce": reduce}, _threads=threading.local())
         other._set_shape(other._mine())
         return other
 
@@ -236,7 +233,7 @@ class Image:
         shape = tuple(len(r) for r, k in zip(ranges, keys) if isinstance(k, slice))
         if 0 in shape:
             return np.empty(shape, self.dtype)
-        return self._samples(ranges)[tuple(_within(r, k) for r, k in zip(ranges, keys))]
+        return self._samples(ranges)[tuple(np.s_[::r.step] if isinstance(k, slice) else 0 for r, k in zip(ranges, keys))]
 
     def _samples(self, ranges: Sequence[range]) -> Any:
         """All samples between the first and the last of each range."""
@@ -305,7 +302,7 @@ class Image:
         coefficients, 9/7 the quantiser's indices with their signs. Copies: the library keeps them only for a moment."""
         decoder = self._mine()
         found: list[dict[str, Any]] = []
-        handle = ffi.new_handle((found, decoder.listener))
+        handle = ffi.new_handle(found)
         try:
             decoder.call(lib.l2k_decoder_coefficients, tile, lib.l2k_py_coefficients, handle)
         except errors.IncompleteError as failure:
@@ -331,14 +328,10 @@ class Image:
         self.close()
 
     def __reduce__(self) -> Any:
-        return _reopen, (self._source, self._coding, self._incomplete)
+        return functools.partial(Image, self._source, incomplete=self._incomplete, **self._coding), ()
 
     def __repr__(self) -> str:
         return f"<lift2k.Image {self.shape} {self.dtype}, {self.header.tiles_across} x {self.header.tiles_down} tiles>"
-
-
-def _reopen(source: Any, coding: dict[str, Any], incomplete: bool) -> Image:
-    return Image(source, incomplete=incomplete, **coding)
 
 
 def _boxes(decoder: _decoder.Decoder) -> Any:
@@ -388,17 +381,9 @@ def _span(steps: range) -> range:
     return range(min(steps[0], steps[-1]), max(steps[0], steps[-1]) + 1)
 
 
-def _within(steps: range, key: Any) -> Any:
-    """The indices of the same samples in the result of _samples."""
-    if not isinstance(key, slice):
-        return 0
-    return slice(None, None, steps.step)
-
-
 @ffi.def_extern(error=lib.L2K_ERROR_MEMORY)
 def l2k_py_coefficients(user: Any, part: Any) -> int:
-    found, _ = ffi.from_handle(user)
-    found.append(subbands(part.view, part.levels, copy=True))
+    ffi.from_handle(user).append(subbands(part.view, part.levels, copy=True))
     return int(lib.L2K_OK)
 
 

@@ -16,6 +16,7 @@ last three where the last has 1 to 4 samples, in C order. All integers are unsig
 
 from __future__ import annotations
 
+import functools
 import os
 import struct
 import threading
@@ -150,6 +151,19 @@ class ChunkCodec:
         result = np.empty(shape, dtype)
         decoder.decode_many(files, out=list(result))
         return result
+
+
+class Configured:
+    """What the codecs of numcodecs and Zarr share."""
+
+    def __init__(self, **options: Any) -> None:
+        self.chunks = ChunkCodec(**options)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.chunks.config().items())})"
+
+    def __reduce__(self) -> Any:
+        return functools.partial(type(self), threads=self.chunks.threads, **self.chunks.config()), ()
 
 
 def _plain(value: Any) -> Any:

@@ -8,16 +8,13 @@ import numpy as np
 from numcodecs.abc import Codec
 from numcodecs.compat import ensure_ndarray_like, ndarray_copy
 
-from .chunks import ChunkCodec
+from .chunks import Configured
 
 
-class Lift2k(Codec):  # type: ignore[misc]
+class Lift2k(Configured, Codec):  # type: ignore[misc]
     """JPEG 2000 and HTJ2K; options as in lift2k.encode(), lossless without. See lift2k.chunks for what chunks are."""
 
     codec_id = "lift2k"
-
-    def __init__(self, **options: Any) -> None:
-        self.chunks = ChunkCodec(**options)
 
     def encode(self, buf: Any) -> bytes:
         return self.chunks.encode(np.asarray(ensure_ndarray_like(buf)))
@@ -32,13 +29,3 @@ class Lift2k(Codec):  # type: ignore[misc]
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Lift2k:
         return cls(**{name: value for name, value in config.items() if name != "id"})
-
-    def __reduce__(self) -> Any:
-        return _again, (self.get_config(), self.chunks.threads)
-
-    def __repr__(self) -> str:
-        return f"Lift2k({', '.join(f'{name}={value!r}' for name, value in self.chunks.config().items())})"
-
-
-def _again(config: dict[str, Any], threads: int) -> Lift2k:
-    return Lift2k.from_config(config | {"threads": threads})

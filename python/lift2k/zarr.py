@@ -9,19 +9,16 @@ import numpy as np
 from zarr.abc.codec import ArrayBytesCodec
 from zarr.registry import register_codec
 
-from .chunks import ChunkCodec
+from .chunks import LETTERS, Configured
 
 
-class Lift2kCodec(ArrayBytesCodec):  # type: ignore[misc]
+class Lift2kCodec(Configured, ArrayBytesCodec):  # type: ignore[misc]
     """JPEG 2000 and HTJ2K; options as in lift2k.encode(), lossless without. See lift2k.chunks for what chunks are.
 
     zarr.create_array(..., serializer=Lift2kCodec(wavelet="9/7", psnr=50), compressors=None)
     """
 
     is_fixed_size = False
-
-    def __init__(self, **options: Any) -> None:
-        self.chunks = ChunkCodec(**options)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Lift2kCodec:
@@ -38,15 +35,9 @@ class Lift2kCodec(ArrayBytesCodec):  # type: ignore[misc]
     def __hash__(self) -> int:
         return hash(repr(self))
 
-    def __repr__(self) -> str:
-        return f"Lift2kCodec({', '.join(f'{name}={value!r}' for name, value in self.chunks.config().items())})"
-
-    def __reduce__(self) -> Any:
-        return _again, (self.chunks.config(), self.chunks.threads)
-
     def validate(self, *, shape: tuple[int, ...], dtype: Any, chunk_grid: Any) -> None:
         native = dtype.to_native_dtype() if hasattr(dtype, "to_native_dtype") else np.dtype(dtype)
-        if native.str[1:] not in ("b1", "u1", "i1", "u2", "i2", "u4", "i4"):
+        if native.str[1:].encode() not in LETTERS:
             raise ValueError(f"lift2k codes integers of 8, 16 or 32 bits, not {native}")
         if native.itemsize == 4 and "precision" not in self.chunks.coding:
             raise ValueError(f"precision= is needed for {native}: the bits that samples use, at most 24")
@@ -70,10 +61,6 @@ class Lift2kCodec(ArrayBytesCodec):  # type: ignore[misc]
 
     def compute_encoded_size(self, input_byte_length: int, _chunk_spec: Any) -> int:
         raise NotImplementedError("it depends on the samples")
-
-
-def _again(config: dict[str, Any], threads: int) -> Lift2kCodec:
-    return Lift2kCodec(**config, threads=threads)
 
 
 register_codec("lift2k", Lift2kCodec)
