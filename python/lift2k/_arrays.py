@@ -194,21 +194,17 @@ def _guess_colour(colours: int, subsampling: list[tuple[int, int]]) -> str:
     return "gray" if len(subsampling) < 3 else "unknown"
 
 
-class _Box(NamedTuple):
-    """A box of an image; the following ones of greater depth are inside it."""
-
-    content: int
-    data: Any
-    depth: int = 0
-    type: bytes = b""
-    uuid: bytes = b""
+def _box(content: int, data: Any, depth: int = 0, type: bytes = b"", uuid: bytes = b"") -> dict[str, Any]:
+    """An l2k_box_data of an image; the following ones of greater depth are inside it."""
+    memory = ffi.from_buffer("uint8_t[]", data.encode() if isinstance(data, str) else bytes(memoryview(data)))
+    return {"content": content, "data": memory, "bytes": len(memory), "depth": depth, "type": type, "uuid": uuid}
 
 
-def _gml_boxes(document: Any) -> list[_Box]:
+def _gml_boxes(document: Any) -> list[dict[str, Any]]:
     """GMLJP2 (OGC 08-085)."""
     asoc, label = lib.L2K_CONTENT_OTHER, lib.L2K_CONTENT_LABEL
-    return [_Box(asoc, b"", 0, b"asoc"), _Box(label, "gml.data", 1), _Box(asoc, b"", 1, b"asoc"),
-            _Box(label, "gml.root-instance", 2), _Box(lib.L2K_CONTENT_XML, document, 2)]
+    return [_box(asoc, b"", 0, b"asoc"), _box(label, "gml.data", 1), _box(asoc, b"", 1, b"asoc"),
+            _box(label, "gml.root-instance", 2), _box(lib.L2K_CONTENT_XML, document, 2)]
 
 
 class Description:
@@ -245,20 +241,14 @@ class Description:
                    uuid: Any = None) -> None:
         documents = [xml] if isinstance(xml, (bytes, str)) else list(xml or ())
         listed = [(lib.L2K_CONTENT_XMP, xmp), (lib.L2K_CONTENT_EXIF, exif), (lib.L2K_CONTENT_IPTC, iptc)]
-        boxes = [_Box(kind, data) for kind, data in listed if data is not None]
-        boxes += [_Box(lib.L2K_CONTENT_XML, document) for document in documents]
-        boxes += [_Box(lib.L2K_CONTENT_UUID, data, uuid=UUID(str(name)).bytes) for name, data in (uuid or {}).items()]
+        boxes = [_box(kind, data) for kind, data in listed if data is not None]
+        boxes += [_box(lib.L2K_CONTENT_XML, document) for document in documents]
+        boxes += [_box(lib.L2K_CONTENT_UUID, data, uuid=UUID(str(name)).bytes) for name, data in (uuid or {}).items()]
         boxes += _gml_boxes(gml) if gml is not None else []
-        if not boxes:
-            return
-        self.boxes = ffi.new("l2k_box_data[]", len(boxes))
-        self.box_bytes = [b.data.encode() if isinstance(b.data, str) else bytes(memoryview(b.data)) for b in boxes]
-        self.box_memory = [ffi.from_buffer("uint8_t[]", data) for data in self.box_bytes]
-        for box, given, memory in zip(self.boxes, boxes, self.box_memory):
-            box.content, box.depth, box.data, box.bytes = given.content, given.depth, memory, len(memory)
-            box.type = given.type
-            ffi.memmove(box.uuid, given.uuid, len(given.uuid))
-        self.image.boxes, self.image.num_boxes = self.boxes, len(boxes)
+        if boxes:
+            self.box_memory = [box["data"] for box in boxes]
+            self.image.boxes = self.boxes = ffi.new("l2k_box_data[]", boxes)
+            self.image.num_boxes = len(boxes)
 
     def _set_channels(self, count: int, channels: Any, with_opacity: tuple[int, ...]) -> int:
         if channels is None:
@@ -352,21 +342,20 @@ def components(samples: Any) -> list[Any]:
 
 def output(parts: Sequence[Wanted], out: Any = None, apart: bool = False) -> Any:
     """`out`, checked, or a new array; a list of arrays where components differ in size, or if they are to be apart."""
-    allocate: Allocate = out if callable(out) else np.empty
-    if apart or differ(parts):
-        if out is None or callable(out):
-            return [allocate((part.height, part.width), dtype_of([part])) for part in parts]
-        shapes = [tuple(a.shape) for a in out] if isinstance(out, (list, tuple)) else None
-        if shapes != [(part.height, part.width) for part in parts]:
-            raise ValueError("components differ in size: the output must be a list of arrays, one for each, of these shapes: "
-                             + ", ".join(str((part.height, part.width)) for part in parts))
-        return out
-    first = parts[0]
-    shape = (first.height, first.width) if len(parts) == 1 else (first.height, first.width, len(parts))
+    apart = apart or differ(parts)
+    shapes = [(part.height, part.width) for part in parts]
+    joined = shapes[0] + (len(parts),)
+    shape = shapes[0] if len(parts) == 1 else joined
     if out is None or callable(out):
+        allocate: Allocate = np.empty if out is None else out
+        if apart:
+            return [allocate(shape, dtype_of([part])) for shape, part in zip(shapes, parts)]
         return allocate(shape, dtype_of(parts))
-    if not isinstance(out, (list, tuple)) and tuple(out.shape) not in (shape, (first.height, first.width, len(parts))):
-        raise ValueError(f"the output has shape {tuple(out.shape)}, not {shape}")
-    if isinstance(out, (list, tuple)) and [tuple(a.shape) for a in out] != [shape[:2]] * len(parts):
-        raise ValueError(f"the output must be {len(parts)} arrays of shape {shape[:2]}")
-    return out
+    listed = isinstance(out, (list, tuple))
+    if [tuple(a.shape) for a in out] == shapes if listed else not apart and tuple(out.shape) in (shape, joined):
+        return out
+    if apart:
+        raise ValueError("components differ in size: the output must be a list of arrays, one for each, of these shapes: "
+                         + ", ".join(map(str, shapes)))
+    raise ValueError(f"the output must be {len(parts)} arrays of shape {shapes[0]}" if listed else
+                     f"the output has shape {tuple(out.shape)}, not {shape}")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, Unpack
 
 import numpy as np
@@ -234,34 +235,28 @@ def _write_all(file: Any, left: memoryview) -> None:
         left = left[len(left) if written is None else written:]
 
 
-class completed:
+@contextlib.contextmanager
+def completed(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A file that gets its name when it is complete, and else vanishes. Pipes and devices are written directly."""
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = os.path.realpath(path)
-        self.direct = os.path.exists(self.path) and not os.path.isfile(self.path)
-
-    def __enter__(self) -> IO[bytes]:
-        if self.direct:
-            self.file: IO[bytes] = open(self.path, "wb")
-            return self.file
-        folder = os.path.dirname(self.path)
-        self.name = os.path.join(folder, f".lift2k-{secrets.token_hex(8)}")
-        try:
-            self.file = os.fdopen(os.open(self.name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666), "w+b")
-        except OSError as failure:  # which the user knows by the folder's name, unless that is not the reason
-            absent = failure.errno == errno.ENOENT and os.path.isdir(folder)
-            raise OSError(failure.errno, failure.strerror, self.path if absent else folder) from None
-        return self.file
-
-    def __exit__(self, kind: Any, failure: Any, traceback: Any) -> None:
-        try:
-            self.file.close()
-            if kind is None and not self.direct:
-                os.replace(self.name, self.path)
-        finally:
-            if not self.direct and os.path.exists(self.name):
-                os.unlink(self.name)
+    path = os.path.realpath(path)
+    if os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "wb") as file:
+            yield file
+        return
+    folder = os.path.dirname(path)
+    name = os.path.join(folder, f".lift2k-{secrets.token_hex(8)}")
+    try:
+        descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+    except OSError as failure:  # which the user knows by the folder's name, unless that is not the reason
+        absent = failure.errno == errno.ENOENT and os.path.isdir(folder)
+        raise OSError(failure.errno, failure.strerror, path if absent else folder) from None
+    try:
+        with os.fdopen(descriptor, "w+b") as file:
+            yield file
+        os.replace(name, path)
+    finally:
+        if os.path.exists(name):
+            os.unlink(name)
 
 
 class _Rows:
@@ -327,23 +322,6 @@ def _write_rows(encoder: Encoder, stream: Any, data: Any, shape: Sequence[int] |
     encoder.call(lib.l2k_encoder_end)
 
 
-def _write(file: IO[bytes], data: Any, shape: Sequence[int] | None, by_rows: bool, progress: _call.Progress,
-           timings: bool, coding: dict[str, Any], description: dict[str, Any]) -> Encoder:
-    if by_rows and "profile" not in coding:
-        coding = {"tile_width": 1024, "tile_height": 1024} | coding
-    encoder = Encoder(progress=progress, timings=timings, **coding)
-    target = _File(file, encoder.listener)
-    with _call.reporting(encoder.listener, progress, "encode"):
-        if by_rows:
-            _write_rows(encoder, target.stream, data, shape, description)
-        else:
-            planes = _arrays.planes_of(data)
-            image = _arrays.Description(planes.planes, **description)
-            encoder.use_memory(planes.device, None)
-            encoder.call(lib.l2k_encoder_encode, image.image, planes.to_encode(image.components), target.stream)
-    return encoder
-
-
 def write(file: str | os.PathLike[str] | IO[bytes], data: Any, *, shape: Sequence[int] | None = None,
           by_rows: bool | None = None, progress: _call.Progress = None, timings: dict[str, float] | None = None,
           **arguments: Unpack[options.EncodeOptions]) -> None:
@@ -359,11 +337,18 @@ def write(file: str | os.PathLike[str] | IO[bytes], data: Any, *, shape: Sequenc
     if by_rows is None:
         in_memory = isinstance(data, (np.ndarray, list, tuple)) or hasattr(data, "__dlpack_device__")
         by_rows = not in_memory or (isinstance(data, np.memmap) and "tile_height" in coding)
-    how = (shape, by_rows, progress, timings is not None, coding, description)
-    if not isinstance(file, (str, os.PathLike)):
-        encoder = _write(file, data, *how)
-    else:
-        with completed(file) as target:
-            encoder = _write(target, data, *how)
+    if by_rows and "profile" not in coding:
+        coding = {"tile_width": 1024, "tile_height": 1024} | coding
+    with completed(file) if isinstance(file, (str, os.PathLike)) else contextlib.nullcontext(file) as opened:
+        encoder = Encoder(progress=progress, timings=timings is not None, **coding)
+        target = _File(opened, encoder.listener)
+        with _call.reporting(encoder.listener, progress, "encode"):
+            if by_rows:
+                _write_rows(encoder, target.stream, data, shape, description)
+            else:
+                planes = _arrays.planes_of(data)
+                image = _arrays.Description(planes.planes, **description)
+                encoder.use_memory(planes.device, None)
+                encoder.call(lib.l2k_encoder_encode, image.image, planes.to_encode(image.components), target.stream)
     if timings is not None:
         timings.update(encoder.times)

@@ -87,11 +87,8 @@ class _Head(Exception):
 class _Catch:
     """Takes the beginning of a file, and no more."""
 
-    def __init__(self, rewritable: bool) -> None:
-        self.rewritable = rewritable
-
     def seekable(self) -> bool:
-        return self.rewritable
+        return True
 
     def tell(self) -> int:
         return 0
@@ -104,7 +101,7 @@ def _head_of(shape: Sequence[int], dtype: Any, coding: dict[str, Any], descripti
     """The head that the library writes with the first row of tiles, for an image of zeros."""
     zeros = np.broadcast_to(np.zeros((1,) * len(shape), dtype), shape)
     encoder = _encoder.Encoder(**coding)
-    target = _encoder._File(_Catch(True), encoder.listener)  # type: ignore[arg-type]
+    target = _encoder._File(_Catch(), encoder.listener)  # type: ignore[arg-type]
     try:
         _encoder._write_rows(encoder, target.stream, zeros, shape, description)
     except _Head as head:
