@@ -83,18 +83,12 @@ static wchar_t *wide(const char *path)
     return lengthen(made);
 }
 
-/* In UTF-8, with "/" between folders. To be freed; NULL with errno. */
-static char *narrow(const wchar_t *path)
+char *l2k_utf8(const wchar_t *text)
 {
-    const int room = WideCharToMultiByte(CP_UTF8, 0, path, -1, NULL, 0, NULL, NULL);
-    char *made = room ? malloc((size_t)room) : NULL;
-    if (!made) {
-        errno = ENOMEM;
-        return NULL;
-    }
-    WideCharToMultiByte(CP_UTF8, 0, path, -1, made, room, NULL, NULL);
-    for (char *at = made; *at; at++)
-        *at = *at == '\\' ? '/' : *at;
+    const int room = WideCharToMultiByte(CP_UTF8, 0, text, -1, NULL, 0, NULL, NULL);
+    char *made = calloc(1, (size_t)room + 1);
+    if (made)
+        WideCharToMultiByte(CP_UTF8, 0, text, -1, made, room, NULL, NULL);
     return made;
 }
 
@@ -124,16 +118,25 @@ int l2k_fstat(int descriptor, struct stat *facts)
 
 static const DWORD all_sharing = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
 
-int l2k_stat(const char *path, struct stat *facts)
+/* A file or folder at the end of all links, to ask for facts; INVALID_HANDLE_VALUE with errno. */
+static HANDLE find(const char *path)
 {
     wchar_t *name = wide(path);
     if (!name)
-        return -1;
+        return INVALID_HANDLE_VALUE;
     HANDLE file = CreateFileW(name, 0, all_sharing, NULL, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
     const DWORD cause = GetLastError();
     free(name);
     if (file == INVALID_HANDLE_VALUE)
-        return failed(cause);
+        failed(cause);
+    return file;
+}
+
+int l2k_stat(const char *path, struct stat *facts)
+{
+    HANDLE file = find(path);
+    if (file == INVALID_HANDLE_VALUE)
+        return -1;
     const int status = describe(file, facts);
     CloseHandle(file);
     return status;
@@ -224,11 +227,9 @@ FILE *l2k_fopen(const char *path, const char *mode)
 FILE *l2k_tmpfile(void)
 {
     wchar_t folder[MAX_PATH + 1], name[MAX_PATH + 1];
-    if (!GetTempPathW(MAX_PATH + 1, folder) || !GetTempFileNameW(folder, L"l2k", 0, name)) {
-        failed(GetLastError());
-        return NULL;
-    }
-    HANDLE file = open_handle(name, O_RDWR, FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE);
+    HANDLE file = INVALID_HANDLE_VALUE;
+    if (GetTempPathW(MAX_PATH + 1, folder) && GetTempFileNameW(folder, L"l2k", 0, name))
+        file = open_handle(name, O_RDWR, FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE);
     if (file == INVALID_HANDLE_VALUE) {
         failed(GetLastError());
         return NULL;
@@ -302,29 +303,24 @@ int l2k_rename(const char *from, const char *to)
     return status;
 }
 
-/* The file at the end of all links, without the prefix of long names. */
+/* The file at the end of all links, without the prefix of long names, with "/" between folders. */
 char *realpath(const char *path, char *room)
 {
-    wchar_t *name = wide(path), *whole = NULL;
     (void)room;
-    if (!name)
+    HANDLE file = find(path);
+    if (file == INVALID_HANDLE_VALUE)
         return NULL;
-    HANDLE file = CreateFileW(name, 0, all_sharing, NULL, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
-    const DWORD cause = GetLastError();
-    free(name);
-    if (file == INVALID_HANDLE_VALUE) {
-        failed(cause);
-        return NULL;
-    }
     const DWORD length = GetFinalPathNameByHandleW(file, NULL, 0, 0);
-    whole = length ? malloc((length + 1) * sizeof *whole) : NULL;
+    wchar_t *whole = length ? malloc((length + 1) * sizeof *whole) : NULL;
     const bool found = whole && GetFinalPathNameByHandleW(file, whole, length + 1, 0);
     CloseHandle(file);
     const bool is_share = found && wcsncmp(whole, L"\\\\?\\UNC\\", 8) == 0;
-    const wchar_t *from = !found ? L"" : is_share ? whole + 6 : wcsncmp(whole, L"\\\\?\\", 4) == 0 ? whole + 4 : whole;
+    const bool has_prefix = found && wcsncmp(whole, L"\\\\?\\", 4) == 0;
     if (is_share)
         whole[6] = L'\\';
-    char *made = found ? narrow(from) : strdup(path);
+    char *made = found ? l2k_utf8(whole + (is_share ? 6 : has_prefix ? 4 : 0)) : strdup(path);
+    for (char *at = made; found && at && *at; at++)
+        *at = *at == '\\' ? '/' : *at;
     free(whole);
     return made;
 }

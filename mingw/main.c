@@ -23,25 +23,16 @@ static void set_up_console(void)
         _putenv("TERM=console");
 }
 
-static char *utf8(const wchar_t *text)
-{
-    const int room = WideCharToMultiByte(CP_UTF8, 0, text, -1, NULL, 0, NULL, NULL);
-    char *made = malloc((size_t)room + 1);
-    if (!made) {
-        fputs("lift2k: out of memory\n", stderr);
-        exit(1);
-    }
-    WideCharToMultiByte(CP_UTF8, 0, text, -1, made, room, NULL, NULL);
-    return made;
-}
-
 int wmain(int count, wchar_t **wide)
 {
     char **arguments = calloc((size_t)count + 1, sizeof *arguments);
     if (!arguments)
         return 1;
     for (int i = 0; i < count; i++)
-        arguments[i] = utf8(wide[i]);
+        if (!(arguments[i] = l2k_utf8(wide[i]))) {
+            fputs("lift2k: out of memory\n", stderr);
+            return 1;
+        }
     _setmode(STDIN_FILENO, _O_BINARY);
     _setmode(STDOUT_FILENO, _O_BINARY);
     set_up_console();

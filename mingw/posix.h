@@ -74,6 +74,7 @@ int l2k_mkdir(const char *path);
 #define rmdir l2k_rmdir
 int l2k_rmdir(const char *path);
 char *realpath(const char *path, char *room); /* `room` is NULL */
+char *l2k_utf8(const wchar_t *text);          /* to be freed; NULL when out of memory */
 
 /* A new file has the access rights of its folder. */
 static inline int fchmod(int descriptor, mode_t mode)
