@@ -293,7 +293,7 @@ class _Rows:
             raise ValueError("there are more rows than the shape says")
 
 
-def _write_rows(encoder: Encoder, stream: Any, data: Any, shape: Sequence[int] | None, description: dict[str, Any]) -> None:
+def _write_rows(encoder: Encoder, target: _File, data: Any, shape: Sequence[int] | None, description: dict[str, Any]) -> None:
     source = _Rows(data)
     if source.sliced is not None:
         shape = source.sliced.shape
@@ -307,7 +307,7 @@ def _write_rows(encoder: Encoder, stream: Any, data: Any, shape: Sequence[int] |
     whole = [_arrays.blank((shape[0], p.shape[1]), p.dtype) for p in _arrays.planes_of(sample).planes]
     image = _arrays.Description(whole, **description)
     encoder.set("by_tile", 0)
-    encoder.call(lib.l2k_encoder_begin, image.image, stream)
+    encoder.call(lib.l2k_encoder_begin, image.image, target.stream)
     y, top = ffi.new("uint32_t[2]"), image.image.y0
     while True:
         encoder.call(lib.l2k_encoder_next_rows, y, y + 1)
@@ -344,7 +344,7 @@ def write(file: str | os.PathLike[str] | IO[bytes], data: Any, *, shape: Sequenc
         target = _File(opened, encoder.listener)
         with _call.reporting(encoder.listener, progress, "encode"):
             if by_rows:
-                _write_rows(encoder, target.stream, data, shape, description)
+                _write_rows(encoder, target, data, shape, description)
             else:
                 planes = _arrays.planes_of(data)
                 image = _arrays.Description(planes.planes, **description)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import io
 import os
 import struct
 from collections.abc import Iterator, Sequence
@@ -80,33 +82,21 @@ class _Grid(NamedTuple):
         return tuple(b - a for a, b in zip(edges, edges[1:]))
 
 
-class _Head(Exception):
-    """Carries everything before the first tile-part of the file."""
+class _Head(io.BytesIO):
+    """Takes what is before the first tile-part of a file, and no more."""
 
-
-class _Catch:
-    """Takes the beginning of a file, and no more."""
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return 0
-
-    def write(self, data: Any) -> None:
-        raise _Head(bytes(data))
+    def write(self, data: Any) -> int:
+        super().write(data)
+        raise EOFError
 
 
 def _head_of(shape: Sequence[int], dtype: Any, coding: dict[str, Any], description: dict[str, Any]) -> bytes:
     """The head that the library writes with the first row of tiles, for an image of zeros."""
     zeros = np.broadcast_to(np.zeros((1,) * len(shape), dtype), shape)
-    encoder = _encoder.Encoder(**coding)
-    target = _encoder._File(_Catch(), encoder.listener)  # type: ignore[arg-type]
-    try:
-        _encoder._write_rows(encoder, target.stream, zeros, shape, description)
-    except _Head as head:
-        return bytes(head.args[0])
-    raise errors.StateError("the encoder wrote nothing")
+    encoder, head = _encoder.Encoder(**coding), _Head()
+    with contextlib.suppress(EOFError):
+        _encoder._write_rows(encoder, _encoder._File(head, encoder.listener), zeros, shape, description)
+    return head.getvalue()
 
 
 def _segments(codestream: bytes, at: int) -> Iterator[tuple[int, int, int]]:

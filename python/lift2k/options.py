@@ -200,29 +200,32 @@ ENUMS["order"] = "l2k_volume_order"
 
 
 def names(enum: str) -> dict[str, int]:
-    """The values of an enum by short names: {"auto": 0, ...}."""
+    """The values of an enum by the names that users give: {"auto": 0, ...}."""
     prefix = "L2K_" if enum in ("l2k_progression", "l2k_direction") else re.sub("_(type|order)$", "", enum).upper() + "_"
-    return {name.removeprefix(prefix).lower(): value for value, name in sorted(ffi.typeof(enum).elements.items())}
+
+    def shown(name: str) -> str:
+        if enum == "l2k_progression":
+            return name
+        name = name.lower()
+        if enum == "l2k_wavelet":
+            return {"5_3": "5/3", "9_7": "9/7"}.get(name, name.replace("_", "-"))
+        if enum == "l2k_profile":  # as in the command
+            return name.replace("_", "", 1).replace("_", "-")
+        return name
+
+    return {shown(name.removeprefix(prefix)): value for value, name in sorted(ffi.typeof(enum).elements.items())}
 
 
 def name_of(enum: str, value: int) -> str:
-    for name, number in names(enum).items():
-        if number == value:
-            if enum == "l2k_wavelet":
-                return {"5_3": "5/3", "9_7": "9/7"}.get(name, name.replace("_", "-"))
-            if enum == "l2k_profile":  # as in the command
-                return name.replace("_", "", 1).replace("_", "-")
-            return name.upper() if enum == "l2k_progression" else name
-    return str(value)
+    return next((name for name, number in names(enum).items() if number == value), str(value))
 
 
 def value_of(enum: str, name: str) -> int:
     known = names(enum)
     try:
-        return {name_of(enum, value).lower(): value for value in known.values()}[name.lower()]
+        return {known_name.lower(): value for known_name, value in known.items()}[name.lower()]
     except KeyError:
-        there_are = ", ".join(name_of(enum, value) for value in known.values())
-        raise ValueError(f"{name!r} is not one of: {there_are}") from None
+        raise ValueError(f"{name!r} is not one of: {', '.join(known)}") from None
 
 
 def numbers(kind: str) -> dict[str, int]:
@@ -310,7 +313,7 @@ def _in_python(text: str) -> str:
     """An explanation of the header with Python's names."""
     def named(m: re.Match[str]) -> str:
         known = m[0] in ENUMS.values()
-        return f"[{', '.join(name_of(m[0], value) for value in names(m[0]).values())}]" if known else m[0]
+        return f"[{', '.join(names(m[0]))}]" if known else m[0]
 
     text = re.sub(r"L2K_ERROR_\w+", lambda m: errors.STATUSES[m[0]].__name__, text)
     text = re.sub(r"L2K_(?:ENCODER|DECODER|TRANSFORM|VOLUME)_(\w+)", lambda m: m[1].lower(), text)

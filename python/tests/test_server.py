@@ -590,8 +590,7 @@ class Slow:
     complete = True
 
     def __init__(self, *_):
-        from lift2k.server.pictures import Channel
-        self.channels = [Channel(8, False, "colour", 1, 1)]
+        self.channels = (lift2k.Component(100, 100, 1, 1, 8, False, "colour", 1),)
         self.go, self.at_work, self.most = threading.Event(), 0, 0
         self.lock = threading.Lock()
 

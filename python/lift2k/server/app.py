@@ -76,7 +76,6 @@ class Server:
         self.decoding = anyio.CapacityLimiter(workers)  # requests that have a decoder
         self.threads = anyio.CapacityLimiter(workers)
         self.opening = anyio.CapacityLimiter(2 * workers)
-        self.waiting = 0
 
     async def _quickly(self, function: Callable[..., Any], *arguments: Any) -> Any:
         return await to_thread.run_sync(function, *arguments, limiter=self.opening)
@@ -200,19 +199,12 @@ class Server:
             answer = Response(headers=headers)
             del answer.headers["content-length"]  # unknown without the work
             return answer
-        if self.waiting >= self.settings.queue:
+        if self.decoding.statistics().tasks_waiting >= self.settings.queue:
             raise Refused(503, "too many requests are waiting")
-        self.waiting += 1
-        try:
-            await self.decoding.acquire()
-        finally:
-            self.waiting -= 1
-        try:
+        async with self.decoding:
             if await http.is_disconnected():  # the viewer has moved on
                 return Response(status_code=499)
             data = await to_thread.run_sync(render, picture, wanted, limits, self.settings.jpeg_quality, limiter=self.threads)
-        finally:
-            self.decoding.release()
         headers["Cache-Control"] = self._lifetime(picture)
         return Response(data, headers=headers)
 

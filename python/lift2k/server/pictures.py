@@ -44,17 +44,6 @@ class Resources:
 
 
 @dataclass(frozen=True)
-class Channel:
-    """A component of the shown picture: its range of values, and the distance of its samples in pixels."""
-
-    precision: int
-    signed: bool
-    kind: str
-    dx: int
-    dy: int
-
-
-@dataclass(frozen=True)
 class Window:
     """Samples of 8 bits, (height, width) or (height, width, channels) or a plane for each channel, and their part of the
     reference grid."""
@@ -94,9 +83,8 @@ class Picture:
 
     def _describe(self, decoder: _decoder.Decoder) -> None:
         header = _file.header_of(decoder)
-        parts = header.components
+        parts = self.channels = header.components
         self.dx, self.dy = min(p.dx for p in parts), min(p.dy for p in parts)
-        self.channels = [Channel(p.precision, p.is_signed, p.channel, p.dx // self.dx, p.dy // self.dy) for p in parts]
         self.colour, self.icc = header.colour, header.icc
         self.model = self._model()
         if any(p.dx % self.dx or p.dy % self.dy for p in parts) or header.colour not in COLOURS or not self.model:
@@ -109,7 +97,7 @@ class Picture:
 
     def _model(self) -> str:
         """Pillow's mode of the channels of colour."""
-        count = sum(c.kind == "colour" for c in self.channels)
+        count = sum(c.channel == "colour" for c in self.channels)
         named = {"cmyk": "CMYK", "gray": "L", "sycc": "YCbCr"}.get(self.colour, "RGB")
         if self.icc:
             named = {b"CMYK": "CMYK", b"GRAY": "L", b"RGB ": "RGB"}.get(self.icc[16:20], "")
@@ -118,7 +106,7 @@ class Picture:
     def samples(self, x0: int, y0: int, x1: int, y1: int, reduce: int) -> int:
         """The number of samples of a window."""
         pixels = ((x1 - x0) >> reduce) * ((y1 - y0) >> reduce)
-        return sum(pixels // (c.dx * c.dy) for c in self.channels)
+        return sum(pixels // (c.dx // self.dx * (c.dy // self.dy)) for c in self.channels)
 
     def window(self, x0: int, y0: int, x1: int, y1: int, reduce: int) -> Window:
         """The pixels of a window, clipped to the picture, at 1 / 2^reduce of their width and height; of a truncated or damaged
@@ -141,14 +129,14 @@ class Picture:
 
     def _in_eight(self, samples: Any) -> Any:
         """Converts some rows at a time: they pass through wider types."""
-        if all(c.precision == 8 and not c.signed for c in self.channels):
+        if all(c.precision == 8 and not c.is_signed for c in self.channels):
             return samples
         apart = isinstance(samples, list)
         result = [np.empty(p.shape, np.uint8) for p in samples] if apart else np.empty(samples.shape, np.uint8)
         for c, plane, target in zip(self.channels, _arrays.components(samples), _arrays.components(result)):
             for top in range(0, len(plane), _colours.ROWS):
                 rows = slice(top, top + _colours.ROWS)
-                target[rows] = _colours.with_depth(8, plane[rows], c.precision, c.signed)
+                target[rows] = _colours.with_depth(8, plane[rows], c.precision, c.is_signed)
         return result
 
     def _report(self, failure: errors.IncompleteError) -> None:

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageOps
 
-from .. import _arrays, _colours, errors
+from .. import _arrays, _colours, _file, errors
 from .parameters import Limits, Refused, Request
-from .pictures import Channel, Picture, Window
+from .pictures import Picture, Window
 
 SUPPORT = 3  # of the Lanczos filter
 TRANSPOSED = {90: Image.Transpose.ROTATE_270, 180: Image.Transpose.ROTATE_180, 270: Image.Transpose.ROTATE_90}
@@ -53,7 +53,7 @@ def largest_scale(picture: Picture, tile: tuple[int, int], limits: Limits) -> in
 
 def _window(picture: Picture, request: Request, reduce: int, limits: Limits) -> Window:
     """The window with the neighbours that the filter sees, so that tiles have no seams; without a filter, none."""
-    margins, step = [], max(max(c.dx, c.dy) for c in picture.channels)
+    margins, step = [], max(max(c.dx // picture.dx, c.dy // picture.dy) for c in picture.channels)
     for start, length, out in ((picture.x0 + request.x, request.width, request.out_width),
                                (picture.y0 + request.y, request.height, request.out_height)):
         samples = _count(start, length, 1 << reduce)
@@ -70,8 +70,8 @@ class _Geometry:
     """Where a channel's samples of a request are in its window: `whole` from the first to the last one, and `exact` with
     fractions. Sample i of a resolution is at the middle of pixel i * 2^reduce, not of the pixels that it stands for."""
 
-    def __init__(self, picture: Picture, request: Request, window: Window, channel: Channel, reduce: int) -> None:
-        sx, sy = channel.dx * picture.dx << reduce, channel.dy * picture.dy << reduce
+    def __init__(self, picture: Picture, request: Request, window: Window, channel: _file.Component, reduce: int) -> None:
+        sx, sy = channel.dx << reduce, channel.dy << reduce
         left, top = _ceil(window.region[0], sx), _ceil(window.region[1], sy)
         x, y = (picture.x0 + request.x) * picture.dx, (picture.y0 + request.y) * picture.dy
         x1, y1 = x + request.width * picture.dx, y + request.height * picture.dy
@@ -108,9 +108,9 @@ def _scaled(picture: Picture, request: Request, limits: Limits) -> tuple[Image.I
                 raise
             picture.levels = reduce - 1
     size = (request.out_width, request.out_height)
-    colours = [i for i, c in enumerate(picture.channels) if c.kind == "colour"]
+    colours = [i for i, c in enumerate(picture.channels) if c.channel == "colour"]
     colours = colours[:len(Image.new(picture.model, (1, 1)).getbands())]
-    opacity = [i for i, c in enumerate(picture.channels) if "opacity" in c.kind][:1]
+    opacity = [i for i, c in enumerate(picture.channels) if "opacity" in c.channel][:1]
     samples, planes = window.samples, _arrays.components(window.samples)
 
     def alike(channels: list[int], mode: str = "L") -> Image.Image:
@@ -125,7 +125,7 @@ def _scaled(picture: Picture, request: Request, limits: Limits) -> tuple[Image.I
 
     if opacity and picture.model in ("L", "RGB") and sampled_alike(colours + opacity):
         # Pillow weighs colours by their opacity when it scales.
-        image = alike(colours + opacity, picture.model + ("A" if picture.channels[opacity[0]].kind == "opacity" else "a"))
+        image = alike(colours + opacity, picture.model + ("A" if picture.channels[opacity[0]].channel == "opacity" else "a"))
         return Image.merge(picture.model, image.split()[:-1]), image.getchannel(image.getbands()[-1])
     if sampled_alike(colours):
         image = alike(colours, picture.model)
@@ -154,7 +154,7 @@ def _displayed(picture: Picture, image: Image.Image) -> Image.Image:
 
 def _with_opacity(picture: Picture, image: Image.Image, opacity: Image.Image, flat: bool) -> Image.Image:
     """With a channel of opacity; `flat`: on white instead."""
-    premultiplied = any(c.kind.startswith("premultiplied") for c in picture.channels)
+    premultiplied = any(c.channel.startswith("premultiplied") for c in picture.channels)
     mode = image.mode + ("a" if premultiplied else "A")
     image = Image.merge(mode, [*image.split(), opacity])
     if premultiplied:
