@@ -12,7 +12,7 @@ enum { MOST_HEADER_BYTES = 1 << 30, LARGEST_PALETTE = 1024 };
 
 static bool parse_ihdr(jp2_boxes *b, fields *g, const events *handlers)
 {
-    if (b->has_ihdr) {
+    if (b->num_components) {
         event_send(handlers, EVENT_WARNING, "Ignoring ihdr box. First ihdr box already read\n");
         return true;
     }
@@ -24,7 +24,6 @@ static bool parse_ihdr(jp2_boxes *b, fields *g, const events *handlers)
     if (g->bytes != 14 || !b->height || !b->width || !b->num_components || b->num_components > 16384)
         return event_fail(handlers, "ihdr: %u x %u, %u components, %zu bytes\n", b->width, b->height, b->num_components,
                           g->bytes);
-    b->has_ihdr = true;
     return true;
 }
 
@@ -174,7 +173,7 @@ static bool parse_header(jp2_boxes *b, fields *g, const events *handlers)
             return false;
         g->at += bytes - 8;
     }
-    if (!b->has_ihdr)
+    if (!b->num_components)
         return event_fail(handlers, "Stream error while reading JP2 Header box: no 'ihdr' box.\n");
     b->has_header = true;
     return true;

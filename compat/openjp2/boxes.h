@@ -16,8 +16,8 @@ typedef struct jp2_definition {
 
 typedef struct jp2_boxes {
     uint64_t codestream; /* where it starts */
-    bool has_header, has_ihdr, has_colour;
-    uint32_t width, height, num_components, depth;
+    bool has_header, has_colour;
+    uint32_t width, height, num_components, depth; /* of ihdr; 0 before it */
     uint32_t method, enumerated;
     uint8_t *profile; /* ICC */
     uint32_t profile_bytes;

@@ -80,18 +80,12 @@ void OPJ_CALLCONV opj_destroy_codec(opj_codec_t *p_codec)
     free(c);
 }
 
-codec *codec_decoding(opj_codec_t *handle)
+codec *codec_decoding(opj_codec_t *handle, const char *function)
 {
     codec *c = (codec *)handle;
-    return c && c->decodes ? c : NULL;
-}
-
-codec *codec_decoding_for(opj_codec_t *handle, const char *function)
-{
-    const codec *c = (const codec *)handle;
-    if (c && !c->decodes)
+    if (c && !c->decodes && function)
         event_fail(&c->handlers, "Codec provided to the %s function is not a decompressor handler.\n", function);
-    return codec_decoding(handle);
+    return c && c->decodes ? c : NULL;
 }
 
 codec *codec_encoding(opj_codec_t *handle)

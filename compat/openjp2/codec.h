@@ -64,10 +64,8 @@ void encode_codec_free(struct encode_codec *e);
 /* Whether opj_start_compress has been called; `e` may be NULL. */
 bool encode_codec_started(const struct encode_codec *e);
 
-/* The codec if it decodes (or encodes), else NULL; codec_decoding_for then says in an error that `function`
- * does not. */
-codec *codec_decoding(opj_codec_t *handle);
-codec *codec_decoding_for(opj_codec_t *handle, const char *function);
+/* The codec if it decodes (or encodes), else NULL, with an error that names `function` unless that is NULL. */
+codec *codec_decoding(opj_codec_t *handle, const char *function);
 codec *codec_encoding(opj_codec_t *handle);
 
 #endif

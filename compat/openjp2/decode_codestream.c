@@ -32,23 +32,17 @@ static l2k_status open_with(codec *c, l2k_decoder *lift)
     return l2k_decoder_open_file(lift, &(l2k_file){.bytes = bytes, .read_at = read_codestream, .user = c});
 }
 
-static bool is_eoc(stream *s, uint64_t at)
-{
-    uint8_t bytes[2];
-    return stream_read_at(s, at, bytes, 2) && bytes[0] == 0xff && bytes[1] == 0xd9;
-}
-
 /* Usually EOC is at the end of the stream and needs no search; else boxes may follow. */
 static bool has_end(const decode_codec *d)
 {
     stream *s = d->input;
     header_part part;
     uint64_t at = d->header.end;
-    if (s->bytes >= 2 && is_eoc(s, s->bytes - 2))
+    if (s->bytes >= 2 && header_number_at(s, s->bytes - 2) == EOC)
         return true;
     while (header_part_at(s, at, &part))
         at = part.end;
-    return is_eoc(s, at);
+    return header_number_at(s, at) == EOC;
 }
 
 /* Only the codestream goes to lift2k: this room applies boxes, as strictly as OpenJPEG does. */

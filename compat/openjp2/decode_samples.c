@@ -39,14 +39,6 @@ bool decode_set_area(const codec *c, opj_image_t *image, const uint32_t area[4])
 
 /* ---- Samples ------------------------------------------------------------------------------------------------- */
 
-static bool new_samples(const codec *c, opj_image_comp_t *component)
-{
-    size_t count = (size_t)component->w * component->h;
-    opj_image_data_free(component->data);
-    component->data = opj_image_data_alloc((count ? count : 1) * sizeof *component->data);
-    return component->data || event_fail(&c->handlers, "no memory for %u x %u samples\n", component->w, component->h);
-}
-
 l2k_plane samples_plane(const opj_image_comp_t *component, uint64_t width)
 {
     return (l2k_plane){.data = component->data,
@@ -65,10 +57,13 @@ bool decode_is_selected(const decode_codec *d, uint32_t component)
 
 static bool set_plane(const codec *c, opj_image_comp_t *to, uint32_t resolutions, l2k_plane *plane)
 {
-    if (!new_samples(c, to))
-        return false;
+    const size_t count = (size_t)to->w * to->h;
+    opj_image_data_free(to->data);
+    to->data = opj_image_data_alloc((count ? count : 1) * sizeof *to->data);
+    if (!to->data)
+        return event_fail(&c->handlers, "no memory for %u x %u samples\n", to->w, to->h);
     if (c->d.header_sizes && c->d.reduce)
-        memset(to->data, 0, (size_t)to->w * to->h * sizeof *to->data);
+        memset(to->data, 0, count * sizeof *to->data);
     to->resno_decoded = resolutions - 1 - c->d.reduce;
     *plane = samples_plane(to, to->w);
     return true;

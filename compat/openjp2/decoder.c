@@ -15,7 +15,7 @@ void OPJ_CALLCONV opj_set_default_decoder_parameters(opj_dparameters_t *paramete
 
 OPJ_BOOL OPJ_CALLCONV opj_setup_decoder(opj_codec_t *p_codec, opj_dparameters_t *parameters)
 {
-    codec *c = codec_decoding_for(p_codec, "opj_setup_decoder");
+    codec *c = codec_decoding(p_codec, "opj_setup_decoder");
     if (!c || !parameters)
         return OPJ_FALSE;
     c->d.reduce = parameters->cp_reduce;
@@ -27,7 +27,7 @@ OPJ_BOOL OPJ_CALLCONV opj_setup_decoder(opj_codec_t *p_codec, opj_dparameters_t 
 
 OPJ_BOOL OPJ_CALLCONV opj_decoder_set_strict_mode(opj_codec_t *p_codec, OPJ_BOOL strict)
 {
-    codec *c = codec_decoding_for(p_codec, "opj_decoder_set_strict_mode");
+    codec *c = codec_decoding(p_codec, "opj_decoder_set_strict_mode");
     if (c)
         c->d.strict = strict != OPJ_FALSE;
     return c != NULL;
@@ -92,7 +92,7 @@ static bool read_headers(codec *c)
 
 OPJ_BOOL OPJ_CALLCONV opj_read_header(opj_stream_t *p_stream, opj_codec_t *p_codec, opj_image_t **p_image)
 {
-    codec *c = codec_decoding_for(p_codec, "opj_read_header");
+    codec *c = codec_decoding(p_codec, "opj_read_header");
     if (!c || !p_stream || !p_image || !((stream *)p_stream)->input)
         return OPJ_FALSE;
     if (c->d.state != DECODE_NEW)
@@ -114,7 +114,7 @@ OPJ_BOOL OPJ_CALLCONV opj_read_header(opj_stream_t *p_stream, opj_codec_t *p_cod
 
 OPJ_BOOL OPJ_CALLCONV opj_set_decoded_resolution_factor(opj_codec_t *p_codec, OPJ_UINT32 res_factor)
 {
-    codec *c = codec_decoding(p_codec);
+    codec *c = codec_decoding(p_codec, NULL);
     if (!c)
         return OPJ_FALSE;
     /* In OpenJPEG, a failed call also undoes earlier ones. */
@@ -127,7 +127,7 @@ OPJ_BOOL OPJ_CALLCONV opj_set_decoded_resolution_factor(opj_codec_t *p_codec, OP
 OPJ_BOOL OPJ_CALLCONV opj_set_decoded_components(opj_codec_t *p_codec, OPJ_UINT32 numcomps,
                                                  const OPJ_UINT32 *comps_indices, OPJ_BOOL apply_color_transforms)
 {
-    codec *c = codec_decoding_for(p_codec, "opj_set_decoded_components");
+    codec *c = codec_decoding(p_codec, "opj_set_decoded_components");
     if (!c)
         return OPJ_FALSE;
     if (apply_color_transforms)
@@ -178,7 +178,7 @@ static bool check_area(const codec *c)
 OPJ_BOOL OPJ_CALLCONV opj_set_decode_area(opj_codec_t *p_codec, opj_image_t *p_image, OPJ_INT32 p_start_x,
                                           OPJ_INT32 p_start_y, OPJ_INT32 p_end_x, OPJ_INT32 p_end_y)
 {
-    codec *c = codec_decoding(p_codec);
+    codec *c = codec_decoding(p_codec, NULL);
     if (!c || !p_image)
         return OPJ_FALSE;
     if (c->d.state == DECODE_NEW)
@@ -216,7 +216,7 @@ bool decode_area(codec *c, opj_image_t *image, const uint32_t area[4], bool with
 
 OPJ_BOOL OPJ_CALLCONV opj_decode(opj_codec_t *p_codec, opj_stream_t *p_stream, opj_image_t *p_image)
 {
-    codec *c = codec_decoding(p_codec);
+    codec *c = codec_decoding(p_codec, NULL);
     if (!c || !p_stream || !p_image || c->d.state == DECODE_NEW)
         return OPJ_FALSE;
     if (p_image->numcomps < c->d.header.info.nbcomps)
@@ -227,5 +227,5 @@ OPJ_BOOL OPJ_CALLCONV opj_decode(opj_codec_t *p_codec, opj_stream_t *p_stream, o
 
 OPJ_BOOL OPJ_CALLCONV opj_end_decompress(opj_codec_t *p_codec, opj_stream_t *p_stream)
 {
-    return codec_decoding(p_codec) && p_stream;
+    return codec_decoding(p_codec, NULL) && p_stream;
 }

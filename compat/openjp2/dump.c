@@ -59,7 +59,7 @@ static void dump_positions(const main_header *h, FILE *out)
 
 void OPJ_CALLCONV opj_dump_codec(opj_codec_t *p_codec, OPJ_INT32 info_flag, FILE *output_stream)
 {
-    const codec *c = codec_decoding(p_codec);
+    const codec *c = codec_decoding(p_codec, NULL);
     if (!c || !output_stream || !c->d.header.components)
         return;
     if (info_flag & OPJ_IMG_INFO)

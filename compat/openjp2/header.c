@@ -5,17 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    SOC = 0xff4f,
-    SIZ = 0xff51,
-    COD = 0xff52,
-    COC = 0xff53,
-    QCD = 0xff5c,
-    QCC = 0xff5d,
-    RGN = 0xff5e,
-    SOT = 0xff90,
-    SOD = 0xff93
-};
+enum { SOC = 0xff4f, SIZ = 0xff51, COD = 0xff52, COC = 0xff53, QCD = 0xff5c, QCC = 0xff5d, RGN = 0xff5e };
 
 /* The index of main_header's `own`. */
 typedef enum own_style { CODING, QUANTISATION } own_style;
@@ -232,7 +222,7 @@ static const struct marker {
              {0xff60, NULL},   {0xff61, NULL},   {0xff63, NULL},   {0xff64, NULL},   {0xff74, NULL},   {0xff75, NULL},
              {0xff77, NULL},   {0xff78, NULL},   {SOT, NULL}};
 
-static const struct marker *known_marker(uint32_t type)
+static const struct marker *known_marker(int32_t type)
 {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].type == type)
@@ -270,32 +260,30 @@ static bool read_segment(main_header *h, stream *s, uint64_t at, uint32_t bytes,
     return good && add_marker(h, marker->type, at, bytes + 2);
 }
 
-static uint32_t number_at(stream *s, uint64_t at, bool *there)
+int32_t header_number_at(stream *s, uint64_t at)
 {
-    uint8_t bytes[2] = {0};
-    *there = stream_read_at(s, at, bytes, 2);
-    return (uint32_t)bytes[0] << 8 | bytes[1];
+    uint8_t bytes[2];
+    return stream_read_at(s, at, bytes, 2) ? bytes[0] << 8 | bytes[1] : -1;
 }
 
 bool header_read(main_header *h, stream *s, uint64_t start, const events *handlers)
 {
-    bool there;
     h->start = start;
     event_send(handlers, EVENT_INFO, "Start to read j2k main header (%llu).\n", (unsigned long long)start);
-    if (number_at(s, start, &there) != SOC || !there)
+    if (header_number_at(s, start) != SOC)
         return event_fail(handlers, "Expected a SOC marker \n");
     if (!add_marker(h, SOC, start, 2))
         return event_fail(handlers, "out of memory\n");
     for (uint64_t at = start + 2, next = at;;) { /* next: behind the last segment */
-        uint32_t type = number_at(s, at, &there);
-        if (!there)
+        const int32_t type = header_number_at(s, at);
+        if (type < 0)
             return event_fail(handlers, "Stream too short\n");
         if (type == SOT) {
             h->end = at;
             break;
         }
         if (at == next && type < 0xff00)
-            return event_fail(handlers, "A marker ID was expected (0xff--) instead of %.8x\n", type);
+            return event_fail(handlers, "A marker ID was expected (0xff--) instead of %.8x\n", (unsigned)type);
         const struct marker *marker = known_marker(type);
         if (!marker) {
             if (at == next)
@@ -303,12 +291,12 @@ bool header_read(main_header *h, stream *s, uint64_t start, const events *handle
             at += 2;
             continue;
         }
-        uint32_t bytes = number_at(s, at + 2, &there);
-        if (!there || bytes < 2)
+        const int32_t bytes = header_number_at(s, at + 2);
+        if (bytes < 2)
             return event_fail(handlers, "Invalid marker size\n");
-        if (!read_segment(h, s, at, bytes, marker, handlers))
+        if (!read_segment(h, s, at, (uint32_t)bytes, marker, handlers))
             return event_fail(handlers, "Marker handler function failed to read the marker segment\n");
-        at = next = at + bytes + 2;
+        at = next = at + (uint32_t)bytes + 2;
     }
     const bool has_cod = h->info.m_default_tile_info.numlayers;
     if (!h->components || !has_cod || !h->has_qcd)

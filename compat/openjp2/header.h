@@ -21,6 +21,11 @@ typedef struct main_header {
 bool header_read(main_header *h, stream *s, uint64_t start, const events *handlers);
 void header_clear(main_header *h);
 
+enum { SOT = 0xff90, SOD = 0xff93, EOC = 0xffd9 };
+
+/* The two bytes at `at`, such as a marker; -1 behind the end of the stream. */
+int32_t header_number_at(stream *s, uint64_t at);
+
 typedef struct header_part {
     uint32_t tile;
     uint32_t number, count;          /* TPsot, and TNsot, 0 if unknown */

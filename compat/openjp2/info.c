@@ -9,7 +9,7 @@
 
 opj_codestream_info_v2_t *OPJ_CALLCONV opj_get_cstr_info(opj_codec_t *p_codec)
 {
-    const codec *c = codec_decoding(p_codec);
+    const codec *c = codec_decoding(p_codec, NULL);
     if (!c || !c->d.header.components)
         return NULL;
     const opj_codestream_info_v2_t *from = &c->d.header.info;
@@ -61,7 +61,7 @@ static void add_tile_parts(const codec *c, opj_codestream_index_t *index)
 
 opj_codestream_index_t *OPJ_CALLCONV opj_get_cstr_index(opj_codec_t *p_codec)
 {
-    const codec *c = codec_decoding(p_codec);
+    const codec *c = codec_decoding(p_codec, NULL);
     if (!c || !c->d.header.components)
         return NULL;
     const main_header *h = &c->d.header;

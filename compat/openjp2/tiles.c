@@ -7,7 +7,7 @@
 OPJ_BOOL OPJ_CALLCONV opj_get_decoded_tile(opj_codec_t *p_codec, opj_stream_t *p_stream, opj_image_t *p_image,
                                            OPJ_UINT32 tile_index)
 {
-    codec *c = codec_decoding(p_codec);
+    codec *c = codec_decoding(p_codec, NULL);
     if (!c || !p_stream || !p_image || c->d.state == DECODE_NEW)
         return OPJ_FALSE;
     const main_header *h = &c->d.header;
@@ -109,7 +109,7 @@ OPJ_BOOL OPJ_CALLCONV opj_read_tile_header(opj_codec_t *p_codec, opj_stream_t *p
                                            OPJ_INT32 *p_tile_x1, OPJ_INT32 *p_tile_y1, OPJ_UINT32 *p_nb_comps,
                                            OPJ_BOOL *p_should_go_on)
 {
-    codec *c = codec_decoding(p_codec);
+    codec *c = codec_decoding(p_codec, NULL);
     if (!c || !p_stream || !p_tile_index || !p_data_size || c->d.state == DECODE_NEW)
         return OPJ_FALSE;
     const main_header *h = &c->d.header;
@@ -138,7 +138,7 @@ OPJ_BOOL OPJ_CALLCONV opj_read_tile_header(opj_codec_t *p_codec, opj_stream_t *p
 OPJ_BOOL OPJ_CALLCONV opj_decode_tile_data(opj_codec_t *p_codec, OPJ_UINT32 p_tile_index, OPJ_BYTE *p_data,
                                            OPJ_UINT32 p_data_size, opj_stream_t *p_stream)
 {
-    codec *c = codec_decoding(p_codec);
+    codec *c = codec_decoding(p_codec, NULL);
     if (!c || !p_stream || c->d.state == DECODE_NEW || p_tile_index + 1 != c->d.next_tile)
         return OPJ_FALSE;
     c->d.only_tile = p_tile_index + 1;

@@ -25,13 +25,10 @@ static bool is_wanted(const codec *c, uint32_t tile)
 /* The marker that should be SOT. */
 static step_result at_marker(tile_scan *w, uint64_t at)
 {
-    enum { SOT = 0xff90, EOC = 0xffd9 };
-    uint8_t bytes[2];
-    uint64_t left = w->c->d.input->bytes - at;
-    if (left < 2 || !stream_read_at(w->c->d.input, at, bytes, 2))
+    const int32_t marker = header_number_at(w->c->d.input, at);
+    if (marker < 0)
         return w->between && !w->c->d.strict ? ENDS : FAILS;
-    unsigned marker = (unsigned)bytes[0] << 8 | bytes[1];
-    if (marker == EOC || left == 2)
+    if (marker == EOC || at + 2 == w->c->d.input->bytes)
         return ENDS;
     return marker != SOT ? FAILS : w->is_done ? ENDS : GOES_ON;
 }
@@ -46,7 +43,7 @@ static bool can_look_ahead(stream *s, const header_part *part)
     while (s->seek && length >= LEAST_BYTES && at <= s->bytes && s->bytes - at >= 2) {
         size_t there = s->bytes - at < SOT_BYTES ? 2 : SOT_BYTES;
         fields g = {.data = bytes, .bytes = there};
-        if (!stream_read_at(s, at, bytes, there) || fields_take(&g, 2) != 0xff90)
+        if (!stream_read_at(s, at, bytes, there) || fields_take(&g, 2) != SOT)
             break;
         if (fields_take(&g, 2) != 10 || g.overrun)
             return false;
