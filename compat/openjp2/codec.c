@@ -1,5 +1,5 @@
 /* Codecs: creation, handlers, threads, opj_version and the like. */
-#include "compat/openjp2/codec.h"
+#include "compat/openjp2/encoder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +97,7 @@ codec *codec_encoding(opj_codec_t *handle)
 OPJ_BOOL OPJ_CALLCONV opj_codec_set_threads(opj_codec_t *p_codec, int num_threads)
 {
     codec *c = (codec *)p_codec;
-    if (!c || num_threads < 0 || c->d.state != DECODE_NEW || encode_codec_started(c->e))
+    if (!c || num_threads < 0 || c->d.state != DECODE_NEW || (c->e && c->e->lift))
         return OPJ_FALSE;
     c->threads = sensible_threads(num_threads);
     return OPJ_TRUE;

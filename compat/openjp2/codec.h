@@ -61,9 +61,6 @@ l2k_plane packed_plane(const opj_image_comp_t *component, OPJ_BYTE *data, uint32
 void decode_codec_clear(decode_codec *d);
 void encode_codec_free(struct encode_codec *e);
 
-/* Whether opj_start_compress has been called; `e` may be NULL. */
-bool encode_codec_started(const struct encode_codec *e);
-
 /* The codec if it decodes (or encodes), else NULL, with an error that names `function` unless that is NULL. */
 codec *codec_decoding(opj_codec_t *handle, const char *function);
 codec *codec_encoding(opj_codec_t *handle);

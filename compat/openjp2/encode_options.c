@@ -3,7 +3,7 @@
 
 #include "compat/openjp2/encoder.h"
 
-static bool set(codec *c, l2k_encoder_option option, int64_t value)
+bool encode_set(const codec *c, l2k_encoder_option option, int64_t value)
 {
     return l2k_encoder_set(c->e->lift, option, value) == L2K_OK;
 }
@@ -103,11 +103,11 @@ static bool set_tile_parts(codec *c)
         return true;
     switch (p->tp_flag) {
     case 'R':
-        return set(c, L2K_ENCODER_TILE_PARTS, L2K_TILE_PARTS_RESOLUTION);
+        return encode_set(c, L2K_ENCODER_TILE_PARTS, L2K_TILE_PARTS_RESOLUTION);
     case 'L':
-        return set(c, L2K_ENCODER_TILE_PARTS, L2K_TILE_PARTS_LAYER);
+        return encode_set(c, L2K_ENCODER_TILE_PARTS, L2K_TILE_PARTS_LAYER);
     case 'C':
-        return set(c, L2K_ENCODER_TILE_PARTS, L2K_TILE_PARTS_COMPONENT);
+        return encode_set(c, L2K_ENCODER_TILE_PARTS, L2K_TILE_PARTS_COMPONENT);
     default:
         return event_fail(&c->handlers, "tile-parts by '%c' are not supported\n", p->tp_flag);
     }
@@ -148,9 +148,9 @@ static bool set_precincts(codec *c)
 static bool set_tiles(codec *c)
 {
     const opj_cparameters_t *p = &c->e->parameters;
-    return set(c, L2K_ENCODER_TILE_X0, p->cp_tx0) && set(c, L2K_ENCODER_TILE_Y0, p->cp_ty0) &&
+    return encode_set(c, L2K_ENCODER_TILE_X0, p->cp_tx0) && encode_set(c, L2K_ENCODER_TILE_Y0, p->cp_ty0) &&
            (!p->tile_size_on ||
-            (set(c, L2K_ENCODER_TILE_WIDTH, p->cp_tdx) && set(c, L2K_ENCODER_TILE_HEIGHT, p->cp_tdy)));
+            (encode_set(c, L2K_ENCODER_TILE_WIDTH, p->cp_tdx) && encode_set(c, L2K_ENCODER_TILE_HEIGHT, p->cp_tdy)));
 }
 
 static bool set_component_transform(codec *c)
@@ -163,7 +163,7 @@ static bool set_component_transform(codec *c)
                        "Cannot perform MCT on components with different sizes. Disabling MCT.\n");
             wanted = false;
         }
-    return set(c, L2K_ENCODER_COMPONENT_TRANSFORM, wanted);
+    return encode_set(c, L2K_ENCODER_COMPONENT_TRANSFORM, wanted);
 }
 
 static bool set_region(codec *c)
@@ -171,28 +171,32 @@ static bool set_region(codec *c)
     const opj_cparameters_t *p = &c->e->parameters;
     if (p->roi_compno < 0 || p->roi_compno >= (int)c->e->image->numcomps)
         return true;
-    return set(c, L2K_ENCODER_ROI_COMPONENT, p->roi_compno) && set(c, L2K_ENCODER_ROI_SHIFT, p->roi_shift);
+    return encode_set(c, L2K_ENCODER_ROI_COMPONENT, p->roi_compno) &&
+           encode_set(c, L2K_ENCODER_ROI_SHIFT, p->roi_shift);
 }
 
 /* Options that a profile may fix in spite of the parameters. */
 static bool set_coding(codec *c)
 {
     const opj_cparameters_t *p = &c->e->parameters;
-    return set(c, L2K_ENCODER_WAVELET, p->irreversible ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3) &&
-           set(c, L2K_ENCODER_LEVELS, p->numresolution - 1) && set(c, L2K_ENCODER_BLOCK_WIDTH, p->cblockw_init) &&
-           set(c, L2K_ENCODER_BLOCK_HEIGHT, p->cblockh_init) && set(c, L2K_ENCODER_PROGRESSION, p->prog_order) &&
-           set(c, L2K_ENCODER_STYLE, p->mode) && set(c, L2K_ENCODER_TLM, c->tlm) && set_tiles(c) && set_precincts(c) &&
-           set_tile_parts(c) && set_changes(c) && set_region(c);
+    return encode_set(c, L2K_ENCODER_WAVELET, p->irreversible ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3) &&
+           encode_set(c, L2K_ENCODER_LEVELS, p->numresolution - 1) &&
+           encode_set(c, L2K_ENCODER_BLOCK_WIDTH, p->cblockw_init) &&
+           encode_set(c, L2K_ENCODER_BLOCK_HEIGHT, p->cblockh_init) &&
+           encode_set(c, L2K_ENCODER_PROGRESSION, p->prog_order) && encode_set(c, L2K_ENCODER_STYLE, p->mode) &&
+           encode_set(c, L2K_ENCODER_TLM, c->tlm) && set_tiles(c) && set_precincts(c) && set_tile_parts(c) &&
+           set_changes(c) && set_region(c);
 }
 
 bool encode_set_options(codec *c)
 {
     encode_codec *e = c->e;
     const opj_cparameters_t *p = &e->parameters;
-    return set(c, L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM) && set(c, L2K_ENCODER_BACKEND, L2K_BACKEND_CPU) &&
-           set(c, L2K_ENCODER_THREADS, c->threads) && set(c, L2K_ENCODER_LIMIT_SAMPLES, INT64_MAX) &&
-           set(c, L2K_ENCODER_SOP, (p->csty & 2) != 0) && set(c, L2K_ENCODER_EPH, (p->csty & 4) != 0) &&
-           set(c, L2K_ENCODER_PLT, c->plt) && set(c, L2K_ENCODER_GUARD_BITS, e->guard_bits ? e->guard_bits : 2) &&
+    return encode_set(c, L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM) &&
+           encode_set(c, L2K_ENCODER_BACKEND, L2K_BACKEND_CPU) && encode_set(c, L2K_ENCODER_THREADS, c->threads) &&
+           encode_set(c, L2K_ENCODER_LIMIT_SAMPLES, INT64_MAX) && encode_set(c, L2K_ENCODER_SOP, (p->csty & 2) != 0) &&
+           encode_set(c, L2K_ENCODER_EPH, (p->csty & 4) != 0) && encode_set(c, L2K_ENCODER_PLT, c->plt) &&
+           encode_set(c, L2K_ENCODER_GUARD_BITS, e->guard_bits ? e->guard_bits : 2) &&
            l2k_encoder_set_comment(e->lift, e->comment) == L2K_OK && set_component_transform(c) && set_layers(c) &&
            (encode_profile_fixes(p) || set_coding(c)) && (!p->rsiz || encode_set_profile(c));
 }

@@ -54,13 +54,11 @@ static bool set_geometry(const codec *c)
 {
     enum { DEFAULT_RESOLUTIONS = 6 };
     const opj_cparameters_t *p = &c->e->parameters;
-    l2k_encoder *lift = c->e->lift;
     if (OPJ_IS_CINEMA(p->rsiz))
-        return l2k_encoder_set(lift, L2K_ENCODER_LEVELS, cinema_levels(p)) == L2K_OK;
-    return (p->numresolution == DEFAULT_RESOLUTIONS ||
-            l2k_encoder_set(lift, L2K_ENCODER_LEVELS, p->numresolution - 1) == L2K_OK) &&
-           (!p->tile_size_on || (l2k_encoder_set(lift, L2K_ENCODER_TILE_WIDTH, p->cp_tdx) == L2K_OK &&
-                                 l2k_encoder_set(lift, L2K_ENCODER_TILE_HEIGHT, p->cp_tdy) == L2K_OK));
+        return encode_set(c, L2K_ENCODER_LEVELS, cinema_levels(p));
+    return (p->numresolution == DEFAULT_RESOLUTIONS || encode_set(c, L2K_ENCODER_LEVELS, p->numresolution - 1)) &&
+           (!p->tile_size_on ||
+            (encode_set(c, L2K_ENCODER_TILE_WIDTH, p->cp_tdx) && encode_set(c, L2K_ENCODER_TILE_HEIGHT, p->cp_tdy)));
 }
 
 /* Cinema 4K has progression order changes in the main header; if the image violates the profile, OpenJPEG takes them
@@ -81,12 +79,12 @@ bool encode_set_profile(codec *c)
     const bool all = encode_profile_fixes(p);
     if (all && !set_geometry(c))
         return false;
-    if (p->max_comp_size > 0 && l2k_encoder_set(lift, L2K_ENCODER_COMPONENT_BYTES, p->max_comp_size) != L2K_OK)
+    if (p->max_comp_size > 0 && !encode_set(c, L2K_ENCODER_COMPONENT_BYTES, p->max_comp_size))
         return false;
     l2k_status set = all ? l2k_encoder_set_profile(lift, p->rsiz, OPJ_IS_CINEMA(p->rsiz) ? frames : 0)
                          : l2k_encoder_set(lift, L2K_ENCODER_PROFILE, p->rsiz);
     if (set == L2K_OK && l2k_encoder_check(lift, &c->e->shape) == L2K_OK)
         return true;
     event_send(&c->handlers, EVENT_WARNING, "the image or a parameter violates the profile, which is set to none\n");
-    return l2k_encoder_set(lift, L2K_ENCODER_PROFILE, OPJ_PROFILE_NONE) == L2K_OK && move_changes(c);
+    return encode_set(c, L2K_ENCODER_PROFILE, OPJ_PROFILE_NONE) && move_changes(c);
 }

@@ -123,11 +123,6 @@ void encode_codec_free(encode_codec *e)
     free(e);
 }
 
-bool encode_codec_started(const encode_codec *e)
-{
-    return e && e->lift;
-}
-
 /* Takes the samples from the caller's image, as OpenJPEG does. */
 static bool take_image(codec *c, opj_image_t *from)
 {

@@ -10,7 +10,7 @@ typedef struct encode_codec {
     int guard_bits;
     opj_image_t *image;
     stream *output;
-    l2k_encoder *lift;
+    l2k_encoder *lift; /* since opj_start_compress */
     l2k_component *components;
     l2k_image shape;
     l2k_stream to;       /* of lift2k, while tiles are written */
@@ -20,6 +20,9 @@ typedef struct encode_codec {
     bool begun;
     bool encoded; /* the image or a tile */
 } encode_codec;
+
+/* Sets an option of lift2k's encoder. */
+bool encode_set(const codec *c, l2k_encoder_option option, int64_t value);
 
 /* Turns opj_cparameters_t into lift2k's options for the image; false after an error message. */
 bool encode_set_options(codec *c);
