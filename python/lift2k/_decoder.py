@@ -175,17 +175,17 @@ class Decoder(_encoder.Coder):
     def decode(self, source: Source | None = None, *, region: _arrays.Region | None = None, components: Components = None,
                out: Any = None, stream: Any = None, rgb8: bool = False) -> _arrays.Samples:
         """Decodes a file, which stays open; without `source`, the open one."""
-        if source is not None:
-            self._open(source)
-        self.call(lib.l2k_decoder_set_region, *_arrays.region_of(region))
+        chosen = self._begin(source, region, components)
         if rgb8:
             if components is not None or out is not None or "component" in self.coding:
                 raise ValueError("rgb8 gives all components, in an array of its own")
             return self._decode_rgb8()
-        chosen = self._listed(components)
         return self._decode(out, stream) if chosen is None else self._chosen(chosen, out, stream)
 
-    def _listed(self, components: Components) -> list[int] | None:
+    def _begin(self, source: Source | None, region: _arrays.Region | None, components: Components) -> list[int] | None:
+        if source is not None:
+            self._open(source)
+        self.call(lib.l2k_decoder_set_region, *_arrays.region_of(region))
         if components is not None and "component" in self.coding:
             raise ValueError("component and components exclude each other")
         return [components] if isinstance(components, int) else None if components is None else list(components)
@@ -195,11 +195,9 @@ class Decoder(_encoder.Coder):
         """Decodes a file, or the open one, by rows: see lift2k.rows(). Until the iterator ends or is closed, the decoder is
         at work."""
         with self.at_work():
-            if source is not None:
-                self._open(source)
-            self.call(lib.l2k_decoder_set_region, *_arrays.region_of(region))
+            chosen = self._begin(source, region, components)
             try:
-                yield from self._rows(self._listed(components))
+                yield from self._rows(chosen)
             finally:
                 if self.process == os.getpid():  # the image may have been left early
                     lib.l2k_decoder_end(self.pointer)

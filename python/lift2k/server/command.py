@@ -6,10 +6,10 @@ import argparse
 import ipaddress
 import logging
 import sys
+from typing import Any
 from urllib.parse import urlsplit
 
 import uvicorn
-from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from .. import __version__
@@ -18,29 +18,17 @@ from .parameters import Limits
 from .pictures import Folder, Resources
 
 
-class ForwardedHost:
-    """X-Forwarded-Host in place of Host, for requests from a trusted proxy. (Uvicorn takes the scheme and the client from the
-    other headers.)"""
+class ForwardedHost(ProxyHeadersMiddleware):
+    """X-Forwarded-Host in place of Host, for requests from a trusted proxy, beside uvicorn's scheme and client."""
 
-    def __init__(self, app: ASGIApp, proxies: list[str]) -> None:
-        self.app, self.all = app, "*" in proxies
-        self.networks = [ipaddress.ip_network(proxy) for proxy in proxies if proxy != "*"]
-
-    def _trusts(self, scope: Scope) -> bool:
-        try:
-            address = ipaddress.ip_address((scope.get("client") or ("",))[0])
-        except ValueError:  # a Unix socket has no address
-            return self.all
-        return self.all or any(address in network for network in self.networks)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and self._trusts(scope):
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http" and (scope.get("client") or [None])[0] in self.trusted_hosts:
             named = [value for name, value in scope["headers"] if name == b"x-forwarded-host"]
             if named:
                 host = named[-1].split(b",")[0].strip()
                 others = [(name, value) for name, value in scope["headers"] if name != b"host"]
                 scope = {**scope, "headers": [(b"host", host), *others]}
-        await self.app(scope, receive, send)
+        await super().__call__(scope, receive, send)
 
 
 def _base_url(text: str) -> str:
@@ -58,7 +46,7 @@ def _proxies(text: str) -> list[str]:
                 ipaddress.ip_network(proxy)
             except ValueError as failure:
                 raise argparse.ArgumentTypeError(str(failure)) from None
-    return proxies
+    return ["*"] if "*" in proxies else proxies
 
 
 def _number(least: int, most: int | None = None) -> type[int]:
@@ -125,7 +113,7 @@ def main(words: list[str] | None = None) -> int:
     except OSError as failure:
         print(f"lift2k-server: {failure}", file=sys.stderr)
         return 1
-    app = ProxyHeadersMiddleware(create_app(folder, settings), arguments.proxy)  # type: ignore[arg-type]
-    uvicorn.run(ForwardedHost(app, arguments.proxy), host=arguments.host, port=arguments.port, proxy_headers=False,  # type: ignore[arg-type]
+    app = ForwardedHost(create_app(folder, settings), arguments.proxy)  # type: ignore[arg-type]
+    uvicorn.run(app, host=arguments.host, port=arguments.port, proxy_headers=False,
                 access_log=not arguments.quiet, server_header=False, timeout_graceful_shutdown=30)
     return 0

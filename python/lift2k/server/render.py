@@ -183,14 +183,10 @@ def _bitonal(image: Image.Image) -> Image.Image:
 
 
 def _written(image: Image.Image, request: Request, icc: bytes | None, jpeg_quality: int) -> bytes:
-    file = io.BytesIO()
-    if request.format == "jpg":
-        exact = request.quality == "bitonal"
-        image.save(file, "JPEG", quality=100 if exact else jpeg_quality, icc_profile=icc)
-    elif request.format == "png":
-        image.save(file, "PNG", compress_level=3, icc_profile=icc)
-    else:
-        image.save(file, "WEBP", quality=jpeg_quality, lossless=request.quality == "bitonal", method=2, icc_profile=icc)
+    file, exact = io.BytesIO(), request.quality == "bitonal"
+    name, options = {"jpg": ("JPEG", {"quality": 100 if exact else jpeg_quality}), "png": ("PNG", {"compress_level": 3}),
+                     "webp": ("WEBP", {"quality": jpeg_quality, "lossless": exact, "method": 2})}[request.format]
+    image.save(file, name, icc_profile=icc, **options)
     return file.getvalue()
 
 
