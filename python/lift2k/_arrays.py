@@ -312,11 +312,6 @@ class Wanted(NamedTuple):
     signed: bool
 
 
-def wanted_of(image: Any) -> list[Wanted]:
-    parts = (image.components[c] for c in range(image.num_components))
-    return [Wanted(p.height, p.width, p.precision, p.is_signed) for p in parts]
-
-
 def dtype_of(parts: Sequence[Wanted]) -> np.dtype[Any]:
     """The smallest type that holds all components; unsigned ones of 17 bits and more are uint32."""
     signed = any(part.signed for part in parts)

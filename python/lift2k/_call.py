@@ -88,8 +88,7 @@ class Native:
         if new == ffi.NULL:
             raise errors.OutOfMemoryError("out of memory")
         self.process, self.idle = os.getpid(), threading.Lock()
-        # The handle must outlive the object; the last reference to either frees the object.
-        self.pointer = ffi.gc(new, _Free(getattr(lib, f"l2k_{self.kind}_free"), self._handle))
+        self.pointer = ffi.gc(new, functools.partial(_free, getattr(lib, f"l2k_{self.kind}_free"), self._handle, self.process))
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
@@ -109,13 +108,10 @@ class Native:
         check(function(self.pointer, *arguments), self.listener)
 
 
-class _Free:
-    def __init__(self, free: Any, handle: Any) -> None:
-        self.free, self.handle, self.process = free, handle, os.getpid()
-
-    def __call__(self, pointer: Any) -> None:
-        if self.process == os.getpid():  # else it would wait for vanished threads
-            self.free(pointer)
+def _free(free: Any, handle: Any, process: int, pointer: Any) -> None:
+    """handle: must outlive the object; the last reference to either frees it."""
+    if process == os.getpid():  # else it would wait for vanished threads
+        free(pointer)
 
 
 def exception_of(status: int, messages: list[tuple[int, str]]) -> errors.Error:

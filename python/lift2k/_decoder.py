@@ -114,7 +114,9 @@ class Decoder(_encoder.Coder):
         return image
 
     def wanted(self) -> list[_arrays.Wanted]:
-        return _arrays.wanted_of(self.image())
+        image = self.image()
+        parts = image.components[0:image.num_components]
+        return [_arrays.Wanted(p.height, p.width, p.precision, p.is_signed) for p in parts]
 
     def halvings(self, levels: int) -> set[tuple[int, int]]:
         """How often width and height of the components are halved without this number of levels, some of which may split in

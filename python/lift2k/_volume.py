@@ -65,7 +65,7 @@ class Volume(_call.Native):
         self._prepare()
         count = 0
         for count, array in enumerate(slices, 1):
-            planes = self._planes(array, write=False)
+            planes = _arrays.planes_on_host(array, self.shape[1:], write=False)
             self.call(lib.l2k_volume_put_slice, planes.native())
             yield from self._leaving()
         if count < self.shape[0]:
@@ -99,7 +99,7 @@ class Volume(_call.Native):
         got = ffi.new("bool *")
         while True:
             array = np.empty(self.shape[1:], self.dtype)
-            self.call(lib.l2k_volume_get_slice, self._planes(array, write=True).native(), got)
+            self.call(lib.l2k_volume_get_slice, _arrays.planes_on_host(array, self.shape[1:], write=True).native(), got)
             if not got[0]:
                 return
             yield array
@@ -107,6 +107,3 @@ class Volume(_call.Native):
     def _bands(self, found: Any, copy: bool) -> list[dict[str, Any]]:
         views = found.views[0:found.num_components]
         return [_file.subbands(view, (view.num_bands - 1) // 3, copy=copy, owner=self.pointer) for view in views]
-
-    def _planes(self, array: Any, write: bool) -> _arrays.Planes:
-        return _arrays.planes_on_host(array, self.shape[1:], write)

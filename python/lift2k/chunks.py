@@ -33,14 +33,15 @@ _HEAD = struct.Struct("<4s3B2s")
 _kept = threading.local()
 
 
-def _keep(key: Any, make: Any) -> Any:
-    """Keeps a coder of this thread, with its memory, for the next chunk."""
+def _keep(coder: Any, **coding: Any) -> Any:
+    """A coder of this thread, kept with its memory for the next chunk."""
+    key = coder, repr(sorted(coding.items()))
     if getattr(_kept, "process", None) != os.getpid():
         _kept.coders, _kept.process = {}, os.getpid()
     if key not in _kept.coders:
         if len(_kept.coders) >= 8:
             _kept.coders.clear()
-        _kept.coders[key] = make()
+        _kept.coders[key] = coder(**coding)
     return _kept.coders[key]
 
 
@@ -75,13 +76,10 @@ class ChunkCodec:
         return {"version": VERSION} | ({} if self.samples is None else {"samples": self.samples}) | plain
 
     def _own_encoder(self) -> _encoder.Encoder:
-        return _keep(("encoder", self.threads, repr(sorted(self._plain.items()))), self._new_encoder)  # type: ignore[no-any-return]
-
-    def _new_encoder(self) -> _encoder.Encoder:
-        return _encoder.Encoder(threads=self.threads, format="codestream", **self._plain)
+        return _keep(_encoder.Encoder, threads=self.threads, format="codestream", **self._plain)  # type: ignore[no-any-return]
 
     def _own_decoder(self) -> _decoder.Decoder:
-        return _keep(("decoder", self.threads), lambda: _decoder.Decoder(threads=self.threads, strict=True))  # type: ignore[no-any-return]
+        return _keep(_decoder.Decoder, threads=self.threads, strict=True)  # type: ignore[no-any-return]
 
     def encode(self, array: np.ndarray[Any, Any]) -> bytes:
         """A chunk as bytes."""
@@ -110,13 +108,10 @@ class ChunkCodec:
         if view[:4] == MAGIC:
             result = self._sequence(view)
         else:
-            result = self._one(view, None)
+            result = self._own_decoder().decode(view)
         if (shape is not None and result.shape != tuple(shape)) or (dtype is not None and result.dtype != dtype):
             raise errors.DataError(f"the chunk is {result.dtype} of shape {result.shape}, not {dtype} of shape {shape}")
         return result
-
-    def _one(self, data: Any, out: Any) -> Any:
-        return self._own_decoder().decode(data, out=out)
 
     def _sequence(self, view: memoryview) -> Any:
         try:

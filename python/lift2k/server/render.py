@@ -178,10 +178,6 @@ def _turned(image: Image.Image, request: Request) -> Image.Image:
     return image.rotate(-float(request.degrees), Image.Resampling.BICUBIC, expand=True)
 
 
-def _bitonal(image: Image.Image) -> Image.Image:
-    return image.convert("L").point([0] * 128 + [255] * 128)
-
-
 def _written(image: Image.Image, request: Request, icc: bytes | None, jpeg_quality: int) -> bytes:
     file, exact = io.BytesIO(), request.quality == "bitonal"
     name, options = {"jpg": ("JPEG", {"quality": 100 if exact else jpeg_quality}), "png": ("PNG", {"compress_level": 3}),
@@ -201,5 +197,5 @@ def render(picture: Picture, request: Request, limits: Limits, jpeg_quality: int
     if request.quality == "gray":
         image = image.convert("LA" if image.mode.endswith("A") else "L")
     elif request.quality == "bitonal":
-        image = _bitonal(image)
+        image = image.convert("L").point([0] * 128 + [255] * 128)
     return _written(image, request, icc if image.mode[0] == picture.model[0] else None, jpeg_quality)
