@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -47,7 +47,8 @@ class Transform(_call.Native):
         options.check(coding, options.TransformOptions, Transform)
         options.set_all(self, coding)
         for component, values in (steps if isinstance(steps, Mapping) else {2**32 - 1: steps or []}).items():
-            self._set_steps(component, values)
+            native = ffi.new("l2k_step[]", [tuple(value) for value in values])
+            self.call(lib.l2k_transform_set_steps, component, native, len(values))
         self.shape, self.dtype = tuple(shape), np.dtype(dtype)
         count = self.shape[2] if len(self.shape) == 3 else 1
         self._tile = _arrays.tile_of(self.shape, self.dtype, precision, origin)
@@ -62,10 +63,6 @@ class Transform(_call.Native):
         letters = coding.get("splits", "").ljust(self.levels, "b")[:self.reduce]
         self._halvings = [sum(letter in ways for letter in letters) for ways in ("bh", "bv")]  # of width and height
         self.subbands = [self._views(c) for c in range(count)]
-
-    def _set_steps(self, component: int, values: Sequence[tuple[int, int]]) -> None:
-        steps = ffi.new("l2k_step[]", [tuple(value) for value in values])
-        self.call(lib.l2k_transform_set_steps, component, steps, len(values))
 
     def _views(self, component: int) -> dict[str, Any]:
         view = lib.l2k_transform_coefficients(self.pointer, component)

@@ -43,16 +43,13 @@ class Limits:
 
     def fit(self, width: int, height: int, enlarge: bool) -> tuple[int, int]:
         """The largest allowed size of the same proportions; no larger than given unless `enlarge`."""
-        scales = [Fraction(self.max_width, width)] if self.max_width else []
-        if self.max_height or self.max_width:
-            scales.append(Fraction(self.max_height or self.max_width, height))
-        scale = min(scales, default=None)
+        sides = (self.max_width, width), (self.max_height or self.max_width, height)
+        scales = [Fraction(most, length) for most, length in sides if most]
         if self.max_area:  # a power of two keeps the root exact enough
-            root = Fraction((self.max_area / (width * height)) ** 0.5)
-            scale = root if scale is None else min(scale, root)
-        if scale is None or (scale >= 1 and not enlarge):
+            scales.append(Fraction((self.max_area / (width * height)) ** 0.5))
+        if not scales or (min(scales) >= 1 and not enlarge):
             return width, height
-        fitting = _scaled(width, scale), _scaled(height, scale)
+        fitting = _scaled(width, min(scales)), _scaled(height, min(scales))
         while not self.allow(*fitting):  # by rounding
             fitting = max(1, fitting[0] - (fitting[0] >= fitting[1])), max(1, fitting[1] - (fitting[1] >= fitting[0]))
         return fitting
