@@ -60,9 +60,12 @@ static l2k_status give(const coefficient_call *call, const l2k_context *context,
                                                .bands = bands});
 }
 
-static l2k_status give_all(const l2k_decode_call *call, l2k_tile_state *s)
+static l2k_status give_all(void *opaque, l2k_worker_group *group, const l2k_job *job)
 {
+    const l2k_decode_call *call = opaque;
     const l2k_decoding *d = call->decoding;
+    l2k_tile_state *s = &call->states[job->slot->number];
+    (void)group;
     for (uint32_t c = 0; !s->is_absent && c < s->tile.num_components; c++)
         if (l2k_wants_component(d, c))
             L2K_TRY(give(call->user, d->context, s, c));
@@ -71,24 +74,16 @@ static l2k_status give_all(const l2k_decode_call *call, l2k_tile_state *s)
     return L2K_OK;
 }
 
-static l2k_status take_all(const l2k_decode_call *call, l2k_tile_state *s, l2k_worker_group *group, const l2k_job *job)
+static l2k_status take_all(void *opaque, l2k_worker_group *group, const l2k_job *job)
 {
+    const l2k_decode_call *call = opaque;
     const l2k_decoding *d = call->decoding;
+    l2k_tile_state *s = &call->states[job->slot->number];
     L2K_TRY(l2k_decode_packets(d, s, &group->engine, d->tiles[job->tile]));
     if (s->is_absent)
         return L2K_OK;
     L2K_TRY(l2k_decode_blocks(d, s, &group->engine, job->slot));
     return l2k_report_damage(d, s);
-}
-
-static void coefficients_share(void *opaque, l2k_workers *workers, l2k_worker_group *group)
-{
-    const l2k_decode_call *call = opaque;
-    l2k_job job;
-    while (l2k_next_job(workers, group, &job)) {
-        l2k_tile_state *s = &call->states[job.slot->number];
-        l2k_end_job(workers, group, &job, job.begins ? take_all(call, s, group, &job) : give_all(call, s));
-    }
 }
 
 static l2k_status check_call(l2k_decoder *decoder, uint32_t tile, l2k_coefficient_sink sink)
@@ -112,5 +107,5 @@ l2k_status l2k_decoder_coefficients(l2k_decoder *decoder, uint32_t tile, l2k_coe
     l2k_decoding d = l2k_decode_start(decoder, l2k_tile_rect(&decoder->codestream.siz.grid, tile), NULL);
     if ((uint64_t)l2k_rect_width(d.area) * l2k_rect_height(d.area) < MIN_PARALLEL_SAMPLES)
         decoder->context.threads = 1;
-    return l2k_decode_end(decoder, l2k_decode_tiles(decoder, &d, L2K_BACKEND_CPU, coefficients_share, &call));
+    return l2k_decode_end(decoder, l2k_decode_tiles(decoder, &d, L2K_BACKEND_CPU, take_all, give_all, &call));
 }

@@ -69,81 +69,59 @@ l2k_status l2k_decode_blocks(const l2k_decoding *d, l2k_tile_state *s, l2k_engin
     return L2K_OK;
 }
 
-/* A tile in an engine, for l2k_engine_try. */
-typedef struct tile_work {
-    const l2k_decoding *d;
-    l2k_tile_state *s;
-    l2k_engine *engine;
-    l2k_engine_slot *slot;
-} tile_work;
-
-static l2k_status begin_work(void *opaque, bool again)
+static l2k_status decode_tile(const l2k_decoding *d, l2k_tile_state *s, l2k_engine *engine, const l2k_job *job)
 {
-    const tile_work *w = opaque;
-    (void)again;
-    return l2k_decode_blocks(w->d, w->s, w->engine, w->slot);
-}
-
-static l2k_status begin_tile(const l2k_decoding *d, l2k_tile_state *s, l2k_engine *engine, const l2k_job *job)
-{
-    tile_work work = {d, s, engine, job->slot};
     L2K_TRY(l2k_decode_packets(d, s, engine, d->tiles[job->tile]));
     if (s->is_absent || s->is_blank)
         return L2K_OK;
-    L2K_TRY(l2k_engine_try(engine, job->slot, begin_work, &work));
+    const l2k_status status = l2k_decode_blocks(d, s, engine, job->slot);
+    L2K_TRY(l2k_engine_falls_back(engine, job->slot, status) ? l2k_decode_blocks(d, s, engine, job->slot) : status);
     return l2k_report_damage(d, s);
 }
 
-static l2k_status finish_work(void *opaque, bool again)
+/* Where bytes come later, a tile that lacks some lets the tiles behind it ask for theirs: one wait in place of many. */
+static void ask_for_others(const l2k_decode_call *call, l2k_tile_state *s, l2k_engine *engine, const l2k_job *failed)
 {
-    const tile_work *w = opaque;
-    if (again)
-        L2K_TRY(l2k_decode_blocks(w->d, w->s, w->engine, w->slot));
-    return l2k_engine_finish_decode(w->slot);
+    const l2k_decoding *d = call->decoding;
+    for (uint32_t i = failed->tile + 1; l2k_comes_later(d->context) && call->is_alone && i < d->num_tiles; i++) {
+        l2k_tile_state_leave(d, s);
+        l2k_decode_packets(d, s, engine, d->tiles[i]);
+    }
+}
+
+static l2k_status begin_tile(void *opaque, l2k_worker_group *group, const l2k_job *job)
+{
+    const l2k_decode_call *call = opaque;
+    l2k_tile_state *s = &call->states[job->slot->number];
+    const l2k_status status = decode_tile(call->decoding, s, &group->engine, job);
+    if (status == L2K_ERROR_IO)
+        ask_for_others(call, s, &group->engine, job);
+    return status;
 }
 
 static l2k_status finish_samples(const l2k_decoding *d, l2k_tile_state *s, l2k_engine *engine, l2k_engine_slot *slot)
 {
-    tile_work work = {d, s, engine, slot};
-    L2K_TRY(l2k_engine_try(engine, slot, finish_work, &work));
-    return l2k_collect_planes(d, s);
+    l2k_status status = l2k_engine_finish_decode(slot);
+    if (l2k_engine_falls_back(engine, slot, status)) {
+        L2K_TRY(l2k_decode_blocks(d, s, engine, slot));
+        status = l2k_engine_finish_decode(slot);
+    }
+    return status == L2K_OK ? l2k_collect_planes(d, s) : status;
 }
 
-static l2k_status end_tile(const l2k_decoding *d, l2k_tile_state *s, l2k_engine *engine, const l2k_job *job)
+/* While an asynchronous engine works, its worker group decodes the next tile's blocks. */
+static l2k_status end_tile(void *opaque, l2k_worker_group *group, const l2k_job *job)
 {
+    const l2k_decode_call *call = opaque;
+    const l2k_decoding *d = call->decoding;
+    l2k_tile_state *s = &call->states[job->slot->number];
     if (s->is_blank)
         L2K_TRY(l2k_fill_tile(d, d->tiles[job->tile]));
     else if (!s->is_absent)
-        L2K_TRY(finish_samples(d, s, engine, job->slot));
+        L2K_TRY(finish_samples(d, s, &group->engine, job->slot));
     l2k_run_advance(d->context, L2K_UNITS_TILE - (s->is_begun ? L2K_UNITS_TILE_BLOCKS : 0));
     l2k_tile_state_leave(d, s);
     return L2K_OK;
-}
-
-/* Where bytes come later, a tile that lacks some lets the tiles behind it ask for theirs: one wait in place of many. */
-static void ask_for_others(const l2k_decoding *d, l2k_tile_state *s, l2k_workers *workers, const l2k_job *failed)
-{
-    for (uint32_t i = failed->tile + 1; l2k_comes_later(d->context) && workers->num_groups == 1 && i < d->num_tiles;
-         i++) {
-        l2k_tile_state_leave(d, s);
-        l2k_decode_packets(d, s, &workers->groups->engine, d->tiles[i]);
-    }
-}
-
-/* Decodes a worker group's share of the tiles. While an asynchronous engine works, the group decodes the next tile's
- * blocks. */
-static void decode_share(void *opaque, l2k_workers *workers, l2k_worker_group *group)
-{
-    const l2k_decode_call *call = opaque;
-    l2k_job job;
-    while (l2k_next_job(workers, group, &job)) {
-        l2k_tile_state *s = &call->states[job.slot->number];
-        const l2k_status status = job.begins ? begin_tile(call->decoding, s, &group->engine, &job)
-                                             : end_tile(call->decoding, s, &group->engine, &job);
-        if (status == L2K_ERROR_IO)
-            ask_for_others(call->decoding, s, workers, &job);
-        l2k_end_job(workers, group, &job, status);
-    }
 }
 
 static l2k_status decode_sources(l2k_decoder *decoder, l2k_rect area, const l2k_plane *planes, l2k_sources *sources)
@@ -153,7 +131,7 @@ static l2k_status decode_sources(l2k_decoder *decoder, l2k_rect area, const l2k_
     L2K_TRY(l2k_decoder_memory_kind(decoder, &d, &backend));
     L2K_TRY(l2k_sources_prepare(decoder, area, planes, sources));
     d.planes = sources->planes;
-    L2K_TRY(l2k_decode_tiles(decoder, &d, backend, decode_share, NULL));
+    L2K_TRY(l2k_decode_tiles(decoder, &d, backend, begin_tile, end_tile, NULL));
     if (d.off_host)
         return l2k_engine_wait(d.context, d.stream);
 

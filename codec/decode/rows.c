@@ -92,9 +92,12 @@ static l2k_status next_strip(l2k_decoder *decoder, struct l2k_row_decoding *r)
     return L2K_OK;
 }
 
-static l2k_status begin_tile(l2k_decoder *decoder, struct l2k_row_decoding *r, l2k_engine *engine, const l2k_job *job)
+static l2k_status begin_tile(void *opaque, l2k_worker_group *group, const l2k_job *job)
 {
-    l2k_tile_state *s = &decoder->states[job->slot->number];
+    const l2k_decode_call *call = opaque;
+    struct l2k_row_decoding *r = call->user;
+    l2k_engine *engine = &group->engine;
+    l2k_tile_state *s = &call->states[job->slot->number];
     r->tile = r->d.tiles[job->tile];
     L2K_TRY(l2k_decode_packets(&r->d, s, engine, r->tile));
     r->in_strips = true;
@@ -116,20 +119,6 @@ static l2k_status begin_tile(l2k_decoder *decoder, struct l2k_row_decoding *r, l
     return L2K_OK;
 }
 
-static void begin_share(void *opaque, l2k_workers *workers, l2k_worker_group *group)
-{
-    const l2k_decode_call *call = opaque;
-    l2k_decoder *decoder = call->user;
-    l2k_job job;
-    workers->keep_plans = true;
-    while (l2k_next_job(workers, group, &job)) {
-        l2k_status status = L2K_OK;
-        if (job.begins)
-            status = begin_tile(decoder, decoder->rows, &group->engine, &job);
-        l2k_end_job(workers, group, &job, status);
-    }
-}
-
 static l2k_status begin_strips(l2k_decoder *decoder, struct l2k_row_decoding *r)
 {
     l2k_backend backend;
@@ -143,8 +132,7 @@ static l2k_status begin_strips(l2k_decoder *decoder, struct l2k_row_decoding *r)
     r->d.in_strips = true;
     r->d.arrives = decoder->is_pushed && !decoder->has_ended;
     L2K_TRY(l2k_decoder_memory_kind(decoder, &r->d, &backend));
-    L2K_TRY(l2k_decode_tiles(decoder, &r->d, backend, begin_share, decoder));
-    return L2K_OK;
+    return l2k_decode_tiles(decoder, &r->d, backend, begin_tile, NULL, r);
 }
 
 static l2k_status decode_rows(l2k_decoder *decoder, const struct l2k_row_decoding *r, const l2k_decoding *d)

@@ -48,12 +48,13 @@ static l2k_status take_states(l2k_decoder *decoder, unsigned count)
 }
 
 /* A failure can leave tiles in the slots, which are freed once no plan works on their memory any more. */
-static l2k_status run_groups(l2k_decoder *decoder, const l2k_decoding *d, l2k_worker_share *share, void *user)
+static l2k_status run_groups(l2k_decoder *decoder, const l2k_decoding *d, l2k_tile_work *begin, l2k_tile_work *end,
+                             void *user)
 {
     l2k_workers *workers = &decoder->workers;
     L2K_TRY(take_states(decoder, workers->num_slots));
-    l2k_decode_call call = {d, decoder->states, user};
-    l2k_status status = l2k_workers_run(workers, d->num_tiles, share, &call);
+    l2k_decode_call call = {d, decoder->states, workers->num_groups == 1, user};
+    l2k_status status = l2k_workers_run(workers, d->num_tiles, begin, end, &call);
     if (status != L2K_OK)
         l2k_workers_release(workers);
     if (status != L2K_OK || !d->keeps_tiles)
@@ -61,8 +62,8 @@ static l2k_status run_groups(l2k_decoder *decoder, const l2k_decoding *d, l2k_wo
     return status;
 }
 
-static l2k_status decode_selected(l2k_decoder *decoder, l2k_decoding *d, l2k_backend backend, l2k_worker_share *share,
-                                  void *user)
+static l2k_status decode_selected(l2k_decoder *decoder, l2k_decoding *d, l2k_backend backend, l2k_tile_work *begin,
+                                  l2k_tile_work *end, void *user)
 {
     l2k_start_series(decoder, d);
     l2k_run_restart(&decoder->run, (uint64_t)L2K_UNITS_TILE * d->num_tiles);
@@ -74,10 +75,10 @@ static l2k_status decode_selected(l2k_decoder *decoder, l2k_decoding *d, l2k_bac
     d->indices = room.indices ? decoder->indices : NULL;
     L2K_TRY(l2k_workers_prepare(d->context, backend, l2k_decode_coders(d->codestream), &d->codestream->siz,
                                 d->num_tiles, by_tile, room.tiles >= l2k_engine_count(d->context), &decoder->workers));
-    decoder->workers.keep_plans = room.keep_plans;
+    decoder->workers.keep_plans = room.keep_plans || d->in_strips;
     d->keeps_tiles = (room.keep_plans || d->in_strips) && d->num_tiles <= decoder->workers.num_slots &&
                      decoder->workers.num_groups == 1;
-    return run_groups(decoder, d, share, user);
+    return run_groups(decoder, d, begin, end, user);
 }
 
 /* Allocates the tiles' packet indices if only a part of the picture is wanted; without memory for them, windows take
@@ -108,14 +109,14 @@ static l2k_status locate_parts(l2k_decoder *decoder, l2k_decoding *d)
     return status;
 }
 
-l2k_status l2k_decode_tiles(l2k_decoder *decoder, l2k_decoding *d, l2k_backend backend, l2k_worker_share *share,
-                            void *user)
+l2k_status l2k_decode_tiles(l2k_decoder *decoder, l2k_decoding *d, l2k_backend backend, l2k_tile_work *begin,
+                            l2k_tile_work *end, void *user)
 {
     L2K_TRY(select_tiles(d));
     l2k_status status = locate_parts(decoder, d);
     take_indices(decoder, d);
     if (status == L2K_OK)
-        status = decode_selected(decoder, d, backend, share, user);
+        status = decode_selected(decoder, d, backend, begin, end, user);
     l2k_release(d->context, d->tiles);
     return status == L2K_OK ? l2k_poll(d->context, L2K_POLL_NOW) : status;
 }

@@ -9,26 +9,20 @@
 #include "codec/encode/tile.h"
 #include "codec/encode/truncation.h"
 
-/* Encodes a worker group's share of the tiles. With an asynchronous engine, the next tile's transform runs while blocks
- * are coded. */
-static void encode_share(void *opaque, l2k_workers *workers, l2k_worker_group *group)
+/* With an asynchronous engine, the next tile's transform runs meanwhile. */
+static l2k_status end_tile(void *opaque, l2k_worker_group *group, const l2k_job *job)
 {
     const l2k_encode_call *call = opaque;
-    l2k_job job;
-    while (l2k_next_job(workers, group, &job)) {
-        l2k_status status;
-        if (job.begins) {
-            /* Level shift and component transform, wavelet, quantiser: Annexes G, F, E, transform/. */
-            status = l2k_encode_begin_tile(call, &group->engine, &job);
-        } else {
-            /* Code-blocks, bit-planes and arithmetic coder: Annexes D, C, codec/blocks/. */
-            status = l2k_encode_end_tile(call, &group->engine, &job);
-            /* Packets at once, if no other tile has a part in them: Annex B. */
-            if (status == L2K_OK && call->encoder->output.by_tile)
-                status = l2k_output_tile(call->encoder, &group->engine, job.tile);
-        }
-        l2k_end_job(workers, group, &job, status);
-    }
+    /* Code-blocks, bit-planes and arithmetic coder: Annexes D, C, codec/blocks/. */
+    L2K_TRY(l2k_encode_end_tile(call, &group->engine, job));
+    /* Packets at once, if no other tile has a part in them: Annex B. */
+    return call->encoder->output.by_tile ? l2k_output_tile(call->encoder, &group->engine, job->tile) : L2K_OK;
+}
+
+/* Level shift and component transform, wavelet, quantiser: Annexes G, F, E, transform/; then code-blocks. */
+static l2k_status run_tiles(l2k_encoder *encoder, l2k_encode_call *call)
+{
+    return l2k_workers_run(&encoder->workers, encoder->num_tiles, l2k_encode_begin_tile, end_tile, call);
 }
 
 /* Tiles whose packets are made one by one rely on the guard bits of the options; if a tile needs more, which is rare,
@@ -37,12 +31,12 @@ static l2k_status code_tiles(l2k_encoder *encoder, l2k_encode_call *call)
 {
     l2k_output *out = &encoder->output;
     out->by_tile = l2k_output_can_be_by_tile(encoder);
-    L2K_TRY(l2k_workers_run(&encoder->workers, encoder->num_tiles, encode_share, call));
+    L2K_TRY(run_tiles(encoder, call));
     if (!out->by_tile || !l2k_encode_needs_guard_bits(encoder))
         return L2K_OK;
     out->by_tile = false;
     l2k_output_restart(out);
-    return l2k_workers_run(&encoder->workers, encoder->num_tiles, encode_share, call);
+    return run_tiles(encoder, call);
 }
 
 static l2k_status pack_tiles(l2k_encoder *encoder, const l2k_allocation *allocation)
@@ -73,7 +67,7 @@ l2k_status l2k_encode_tiles(l2k_encoder *encoder, uint32_t first, l2k_rect area,
         /* The same with HT code-blocks that are truncated: transform, code-blocks, layers; truncation.c. */
         L2K_TRY(l2k_encode_truncated(encoder, &call, &allocation));
     } else {
-        /* Transform and code-blocks, tile by tile on all threads: encode_share. */
+        /* Transform and code-blocks, tile by tile on all threads: run_tiles. */
         L2K_TRY(code_tiles(encoder, &call));
         /* Rate control, coding passes into layers: J.14, layers.c. */
         L2K_TRY(l2k_encode_layers(encoder, &allocation));

@@ -45,17 +45,6 @@ static l2k_encode_call call_of(l2k_encoder *encoder, const l2k_plane *planes)
                              .advances = true};
 }
 
-static void begin_share(void *opaque, l2k_workers *workers, l2k_worker_group *group)
-{
-    l2k_job job;
-    while (l2k_next_job(workers, group, &job)) {
-        l2k_status status = L2K_OK;
-        if (job.begins)
-            status = l2k_encode_begin_tile(opaque, &group->engine, &job);
-        l2k_end_job(workers, group, &job, status);
-    }
-}
-
 static void next_strip(l2k_encoder *encoder)
 {
     const l2k_rect image = encoder->encoding.siz.grid.image;
@@ -130,7 +119,7 @@ static l2k_status begin_strips(l2k_encoder *encoder)
     encoder->next_row = encoder->strip_end = e->siz.grid.image.y0;
     encoder->leaves_early = leaves_early(encoder);
     l2k_encode_call call = call_of(encoder, NULL);
-    L2K_TRY(l2k_workers_run(&encoder->workers, 1, begin_share, &call));
+    L2K_TRY(l2k_workers_run(&encoder->workers, 1, l2k_encode_begin_tile, NULL, &call));
     encoder->in_strips = l2k_engine_runs_in_strips(&encoder->workers.groups[0].slots[0]);
     if (!encoder->in_strips)
         return L2K_OK;

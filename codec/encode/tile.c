@@ -114,8 +114,8 @@ l2k_encode_request l2k_encode_request_of(const l2k_encode_call *call, l2k_tile *
                                 .follows = e->blocks_follow,
                                 .truncates = truncates(tile),
                                 .recodes = l2k_encoding_truncates(e),
-                                .packets = l2k_encoding_truncates(e) && !call->blocks_on_host &&
-                                           takes_packets(call->encoder),
+                                .packets =
+                                    l2k_encoding_truncates(e) && !call->blocks_on_host && takes_packets(call->encoder),
                                 .lengths = e->plt,
                                 .distortions = l2k_layers_need_distortions(&e->targets),
                                 .errors = e->truncation.count && e->truncation.kind == L2K_TARGET_PSNR,
@@ -133,9 +133,10 @@ static uint32_t strip_samples(const l2k_encode_call *call)
     return call->encoder->leaves_early && !forced ? 1 : forced;
 }
 
-static l2k_status begin(const l2k_encode_call *call, l2k_engine *engine, l2k_engine_slot *slot, l2k_tile *tile)
+static l2k_status begin(const l2k_encode_call *call, l2k_engine *engine, const l2k_job *job)
 {
     const l2k_encoding *e = call->encoding;
+    l2k_tile *tile = &call->tiles[job->tile];
     l2k_encode_request request = l2k_encode_request_of(call, tile);
     l2k_plan_spec spec = {.direction = L2K_FORWARD,
                           .type = coefficient_type(tile),
@@ -149,44 +150,18 @@ static l2k_status begin(const l2k_encode_call *call, l2k_engine *engine, l2k_eng
     l2k_coding_plan_spec(&e->siz, &e->coding, tile->rect, 0, components, &spec);
     request.spec = &spec;
     request.interleaved = !call->in_strips && are_interleaved(call);
-    const l2k_status status = l2k_engine_begin_encode(engine, slot, &request);
+    const l2k_status status = l2k_engine_begin_encode(engine, job->slot, &request);
     l2k_release(e->context, components);
     return status;
 }
 
-/* A tile in an engine, for l2k_engine_try. */
-typedef struct tile_work {
-    const l2k_encode_call *call;
-    l2k_engine *engine;
-    l2k_engine_slot *slot;
-    l2k_tile *tile;
-    l2k_made_packets made;
-} tile_work;
-
-static tile_work work_of(const l2k_encode_call *call, l2k_engine *engine, const l2k_job *job)
+l2k_status l2k_encode_begin_tile(void *opaque, l2k_worker_group *group, const l2k_job *job)
 {
-    return (tile_work){call, engine, job->slot, &call->tiles[job->tile], {0}};
-}
-
-static l2k_status begin_work(void *opaque, bool again)
-{
-    tile_work *w = opaque;
-    (void)again;
-    return begin(w->call, w->engine, w->slot, w->tile);
-}
-
-static l2k_status prepare(const l2k_encode_call *call, uint32_t number)
-{
-    L2K_TRY(build_tree(call, number));
-    l2k_run_advance(call->encoding->context, L2K_UNITS_TRANSFORM * l2k_tile_samples(&call->tiles[number]));
-    return L2K_OK;
-}
-
-l2k_status l2k_encode_begin_tile(const l2k_encode_call *call, l2k_engine *engine, const l2k_job *job)
-{
-    tile_work work = work_of(call, engine, job);
-    L2K_TRY(prepare(call, job->tile));
-    return l2k_engine_try(engine, job->slot, begin_work, &work);
+    const l2k_encode_call *call = opaque;
+    L2K_TRY(build_tree(call, job->tile));
+    l2k_run_advance(call->encoding->context, L2K_UNITS_TRANSFORM * l2k_tile_samples(&call->tiles[job->tile]));
+    const l2k_status status = begin(call, &group->engine, job);
+    return l2k_engine_falls_back(&group->engine, job->slot, status) ? begin(call, &group->engine, job) : status;
 }
 
 /* Bit-planes that the subband must provide for. An HT block's num_planes only reach to its cleanup pass. */
@@ -251,24 +226,27 @@ static l2k_status request_packets(const l2k_encode_call *call, l2k_encode_reques
     return l2k_output_fixed_bytes(e, request->tile, 1, true, &call->encoder->output, &request->fixed_bytes);
 }
 
-static l2k_status end_work(void *opaque, bool again)
+static l2k_status finish(const l2k_encode_call *call, l2k_engine *engine, const l2k_job *job, l2k_made_packets *made)
 {
-    tile_work *w = opaque;
-    l2k_encode_request request = l2k_encode_request_of(w->call, w->tile);
-    if (again)
-        L2K_TRY(begin(w->call, w->engine, w->slot, w->tile));
-    if (takes_packets(w->call->encoder) && l2k_is_off_host(w->tile->components[0].view))
-        L2K_TRY(request_packets(w->call, &request));
-    return l2k_engine_finish_encode(w->engine, w->slot, &request, &w->made);
+    l2k_tile *tile = &call->tiles[job->tile];
+    l2k_encode_request request = l2k_encode_request_of(call, tile);
+    if (takes_packets(call->encoder) && l2k_is_off_host(tile->components[0].view))
+        L2K_TRY(request_packets(call, &request));
+    return l2k_engine_finish_encode(engine, job->slot, &request, made);
 }
 
 l2k_status l2k_encode_end_tile(const l2k_encode_call *call, l2k_engine *engine, const l2k_job *job)
 {
-    tile_work work = work_of(call, engine, job);
-    L2K_TRY(l2k_engine_try(engine, job->slot, end_work, &work));
-    if (!work.made.bytes)
-        return check_planes_coded(call->encoding->context, work.tile);
-    call->encoder->output.packets = work.made; /* no other group is at work in this case */
+    l2k_made_packets made = {0};
+    l2k_status status = finish(call, engine, job, &made);
+    if (l2k_engine_falls_back(engine, job->slot, status)) {
+        L2K_TRY(begin(call, engine, job));
+        status = finish(call, engine, job, &made);
+    }
+    L2K_TRY(status);
+    if (!made.bytes)
+        return check_planes_coded(call->encoding->context, &call->tiles[job->tile]);
+    call->encoder->output.packets = made; /* no other group is at work in this case */
     return L2K_OK;
 }
 
@@ -285,18 +263,13 @@ l2k_status l2k_encode_end_strips(const l2k_encode_call *call, l2k_engine_slot *s
     return check_planes_coded(call->encoding->context, tile);
 }
 
-static l2k_status end_transform(void *opaque, bool again)
-{
-    tile_work *w = opaque;
-    if (again)
-        L2K_TRY(begin(w->call, w->engine, w->slot, w->tile));
-    return l2k_engine_finish_transform(w->slot);
-}
-
 l2k_status l2k_encode_end_transform(const l2k_encode_call *call, l2k_engine *engine, const l2k_job *job)
 {
-    tile_work work = work_of(call, engine, job);
-    return l2k_engine_try(engine, job->slot, end_transform, &work);
+    const l2k_status status = l2k_engine_finish_transform(job->slot);
+    if (!l2k_engine_falls_back(engine, job->slot, status))
+        return status;
+    L2K_TRY(begin(call, engine, job));
+    return l2k_engine_finish_transform(job->slot);
 }
 
 l2k_status l2k_encode_recode(const l2k_encode_call *call, l2k_engine *engine, l2k_tile *tile)

@@ -22,8 +22,8 @@ typedef struct l2k_encode_call {
 /* The request without the transform, which only begin_tile needs. */
 l2k_encode_request l2k_encode_request_of(const l2k_encode_call *call, l2k_tile *tile);
 
-/* Builds the tile's tree and begins its transform in the slot. */
-l2k_status l2k_encode_begin_tile(const l2k_encode_call *call, l2k_engine *engine, const l2k_job *job);
+/* Builds the tile's tree and begins its transform in the slot: an l2k_tile_work whose call is an l2k_encode_call. */
+l2k_status l2k_encode_begin_tile(void *call, l2k_worker_group *group, const l2k_job *job);
 
 /* Codes the tile's code-blocks. If the engine can make the packets of an only tile, these become
  * encoder->output.packets. */

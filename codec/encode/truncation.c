@@ -19,8 +19,8 @@ typedef struct outcome {
 } outcome;
 
 typedef struct truncation {
+    l2k_encode_call call; /* first, for l2k_encode_begin_tile */
     l2k_encoder *encoder;
-    l2k_encode_call call;
     l2k_engine
         *engine; /* that codes the only tile off the host, in the slot; NULL: code-blocks are coded on the host */
     l2k_engine_slot *slot;
@@ -58,13 +58,10 @@ static l2k_status keep_component(const l2k_context *context, l2k_tile *tile, l2k
     return L2K_OK;
 }
 
-static void code_share(void *opaque, l2k_workers *workers, l2k_worker_group *group)
+static l2k_status recode(void *opaque, l2k_worker_group *group, const l2k_job *job)
 {
-    truncation *t = opaque;
-    l2k_job job;
-    while (l2k_next_job(workers, group, &job))
-        l2k_end_job(workers, group, &job,
-                    job.begins ? L2K_OK : l2k_encode_recode(&t->call, &group->engine, &t->call.tiles[job.tile]));
+    const l2k_encode_call *call = opaque;
+    return l2k_encode_recode(call, &group->engine, &call->tiles[job->tile]);
 }
 
 static l2k_status run(truncation *t, l2k_block_task task, uint32_t distance)
@@ -73,7 +70,7 @@ static l2k_status run(truncation *t, l2k_block_task task, uint32_t distance)
     t->call.distance = distance;
     for (uint32_t i = 0; i < t->encoder->num_tiles; i++)
         l2k_tile_take_steps(&t->call.tiles[i]);
-    return l2k_workers_run(&t->encoder->workers, t->encoder->num_tiles, code_share, t);
+    return l2k_workers_run(&t->encoder->workers, t->encoder->num_tiles, NULL, recode, &t->call);
 }
 
 /* Of large images, not all samples are counted. */
@@ -580,29 +577,21 @@ static l2k_status search_off_host(truncation *t, l2k_engine *engine, l2k_engine_
 }
 
 /* What the engine cannot do off the host, or fails to do with AUTO, is done again on the host. */
-static l2k_status end_transform(truncation *t, l2k_worker_group *group, const l2k_job *job)
+static l2k_status end_transform(void *opaque, l2k_worker_group *group, const l2k_job *job)
 {
+    truncation *t = opaque;
     l2k_tile *tile = &t->call.tiles[job->tile];
     if (l2k_is_off_host(tile->components[0].view)) {
         const l2k_status status = search_off_host(t, &group->engine, job->slot);
         if (status != L2K_ERROR_UNSUPPORTED && !l2k_engine_may_try_again(&group->engine, status))
             return status;
         t->call.blocks_on_host = true;
-        L2K_TRY(l2k_encode_begin_tile(&t->call, &group->engine, job));
+        L2K_TRY(l2k_encode_begin_tile(&t->call, group, job));
     }
     L2K_TRY(l2k_encode_end_transform(&t->call, &group->engine, job));
     for (uint32_t c = 0; c < tile->num_components && t->encoder->num_tiles > 1; c++)
         L2K_TRY(keep_component(t->call.encoding->context, tile, &tile->components[c]));
     return L2K_OK;
-}
-
-static void transform_share(void *opaque, l2k_workers *workers, l2k_worker_group *group)
-{
-    truncation *t = opaque;
-    l2k_job job;
-    while (l2k_next_job(workers, group, &job))
-        l2k_end_job(workers, group, &job,
-                    job.begins ? l2k_encode_begin_tile(&t->call, &group->engine, &job) : end_transform(t, group, &job));
 }
 
 static l2k_status truncate_blocks(truncation *t)
@@ -614,7 +603,7 @@ static l2k_status truncate_blocks(truncation *t)
     t->bytes = l2k_allocate(e->context, count, sizeof *t->bytes);
     if (!t->now.components || !t->next.components || !t->bytes)
         return l2k_fail(e->context, L2K_ERROR_MEMORY, "out of memory for rate control");
-    L2K_TRY(l2k_workers_run(&t->encoder->workers, t->encoder->num_tiles, transform_share, t));
+    L2K_TRY(l2k_workers_run(&t->encoder->workers, t->encoder->num_tiles, l2k_encode_begin_tile, end_transform, t));
     if (!t->done)
         L2K_TRY(search(t));
     return l2k_encode_layers(t->encoder, &t->allocation);

@@ -150,8 +150,8 @@ bool l2k_engine_may_try_again(const l2k_engine *engine, l2k_status status)
     return status != L2K_OK && status != L2K_ERROR_CANCELLED && engine->backend == L2K_BACKEND_AUTO;
 }
 
-/* Drops the slot's plan, so that its next one will be on the CPU. Code of other tiles stays. */
-static bool falls_back(const l2k_engine *engine, l2k_engine_slot *slot, l2k_status status)
+/* The slot's next plan will be on the CPU. Code of other tiles stays. */
+bool l2k_engine_falls_back(const l2k_engine *engine, l2k_engine_slot *slot, l2k_status status)
 {
     if (!l2k_engine_may_try_again(engine, status) || !l2k_engine_has_left_host(slot))
         return false;
@@ -160,12 +160,6 @@ static bool falls_back(const l2k_engine *engine, l2k_engine_slot *slot, l2k_stat
     slot->plan = NULL;
     l2k_plan_cache_drop(&engine->context, engine->cache);
     return true;
-}
-
-l2k_status l2k_engine_try(const l2k_engine *engine, l2k_engine_slot *slot, l2k_engine_work *work, void *tile)
-{
-    const l2k_status status = work(tile, false);
-    return falls_back(engine, slot, status) ? work(tile, true) : status;
 }
 
 /* Threads share a strip and wait for each other between levels, so with many of them it is larger, if that takes a

@@ -174,11 +174,11 @@ l2k_status l2k_engine_create(const l2k_engine_kind *kind, unsigned number, unsig
                              l2k_engine *engine);
 void l2k_engine_release(l2k_engine *engine);
 
-/* Calls `work`. If that fails on a processor that AUTO has chosen, calls it again for the CPU, with `again` set, from
- * the tile's samples or bytes. A note says so the first time. */
-typedef l2k_status l2k_engine_work(void *tile, bool again);
+/* Whether work that returned `status` has failed on a processor that AUTO has chosen. falls_back then drops the slot's
+ * plan, and the caller does the work again, on the CPU, from the tile's samples or bytes. A note says so the first
+ * time. */
 bool l2k_engine_may_try_again(const l2k_engine *engine, l2k_status status);
-l2k_status l2k_engine_try(const l2k_engine *engine, l2k_engine_slot *slot, l2k_engine_work *work, void *tile);
+bool l2k_engine_falls_back(const l2k_engine *engine, l2k_engine_slot *slot, l2k_status status);
 
 /* Encoding. `begin` starts from samples and returns once work runs asynchronously; `finish` yields code-blocks or
  * packets. In place of `finish`, finish_transform leaves coefficients in the views, for recode. */

@@ -170,37 +170,42 @@ static bool begin_another(l2k_workers *workers, l2k_worker_group *group, l2k_job
         return false;
     unsigned k = group->begun % group->num_slots;
     group->tiles[k] = tile;
-    *job = (l2k_job){true, tile, &group->slots[k]};
+    *job = (l2k_job){tile, &group->slots[k]};
     return true;
 }
 
 /* Tiles that began before a failed one are still ended: one of them may fail, too, and then comes first. */
-bool l2k_next_job(l2k_workers *workers, l2k_worker_group *group, l2k_job *job)
+static bool end_another(l2k_workers *workers, l2k_worker_group *group, l2k_job *job)
 {
-    if (begin_another(workers, group, job))
-        return true;
     unsigned k = group->ended % group->num_slots;
-    if (group->ended == group->begun || l2k_failed_before(&workers->first, group->tiles[k]))
-        return false;
-    *job = (l2k_job){false, group->tiles[k], &group->slots[k]};
-    return true;
+    *job = (l2k_job){group->tiles[k], &group->slots[k]};
+    return group->ended != group->begun && !l2k_failed_before(&workers->first, job->tile);
 }
 
-void l2k_end_job(l2k_workers *workers, l2k_worker_group *group, const l2k_job *job, l2k_status status)
+static bool do_job(l2k_workers *workers, l2k_worker_group *group, l2k_tile_work *work, void *call, const l2k_job *job)
 {
-    bool succeeded = l2k_record_status(&workers->first, job->tile, status);
-    if (job->begins) {
-        group->begun += succeeded;
-        group->exhausted |= !succeeded;
-        return;
-    }
-    group->ended += succeeded;
-    if (!succeeded) { /* nothing that this worker group began later matters */
-        group->begun = group->ended;
-        group->exhausted = true;
-    }
-    if (!workers->keep_plans)
-        drop_plan(job->slot);
+    const bool succeeded = l2k_record_status(&workers->first, job->tile, work ? work(call, group, job) : L2K_OK);
+    group->exhausted |= !succeeded;
+    return succeeded;
+}
+
+/* Nothing that the worker group began after a tile that fails at its end matters. */
+static void work_on(l2k_workers *workers, l2k_worker_group *group, l2k_tile_work *begin, l2k_tile_work *end, void *call)
+{
+    l2k_job job;
+    for (;;)
+        if (begin_another(workers, group, &job)) {
+            group->begun += do_job(workers, group, begin, call, &job);
+        } else if (end_another(workers, group, &job)) {
+            if (do_job(workers, group, end, call, &job))
+                group->ended++;
+            else
+                group->begun = group->ended;
+            if (!workers->keep_plans)
+                drop_plan(job.slot);
+        } else {
+            return;
+        }
 }
 
 /* The fraction of the time waited so far by which a wait may be too long, and the longest nap in nanoseconds. */
@@ -235,18 +240,18 @@ static void leave(l2k_workers *workers, unsigned thread)
         await_others(workers);
 }
 
-static void run_group(l2k_workers *workers, unsigned thread, l2k_worker_share *share, void *call)
+static void run_group(l2k_workers *workers, unsigned thread, l2k_tile_work *begin, l2k_tile_work *end, void *call)
 {
     l2k_worker_group *group = enter(workers, thread);
     const int before = l2k_engine_enter(&group->engine.context);
-    share(call, workers, group);
+    work_on(workers, group, begin, end, call);
     l2k_engine_leave(before);
     leave(workers, thread);
 }
 
 /* A single worker group must not run inside a parallel region, even one of a single thread: its own regions would be
  * nested, and OpenMP starts new threads for each nested region. */
-l2k_status l2k_workers_run(l2k_workers *workers, uint32_t count, l2k_worker_share *share, void *call)
+l2k_status l2k_workers_run(l2k_workers *workers, uint32_t count, l2k_tile_work *begin, l2k_tile_work *end, void *call)
 {
     workers->count = count;
     for (unsigned i = 0; i < workers->num_groups; i++)
@@ -256,10 +261,10 @@ l2k_status l2k_workers_run(l2k_workers *workers, uint32_t count, l2k_worker_shar
     if (workers->kind.context->run)
         workers->kind.context->run->groups = workers->num_groups;
     if (workers->num_groups == 1) {
-        run_group(workers, 0, share, call);
+        run_group(workers, 0, begin, end, call);
     } else {
 #pragma omp parallel num_threads(workers->num_groups)
-        run_group(workers, l2k_thread_index(), share, call);
+        run_group(workers, l2k_thread_index(), begin, end, call);
     }
     if (workers->kind.context->run)
         workers->kind.context->run->groups = 1;

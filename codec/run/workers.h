@@ -52,22 +52,18 @@ void l2k_workers_drop_plans(l2k_workers *workers);
 /* Releases the code that the engines hold. */
 void l2k_workers_forget(l2k_workers *workers);
 
-/* A worker group's next job: begin a tile in a slot (up to l2k_plan_begin), or end the tile begun there (from
- * l2k_plan_finish on). Tiles of a worker group end in the order in which they began; with two slots, the next one
- * begins before the last one ends. */
+/* A tile of 0 .. count - 1, and the slot in which it begins (up to l2k_plan_begin) and ends (from l2k_plan_finish
+ * on). */
 typedef struct l2k_job {
-    bool begins;
-    uint32_t tile; /* 0 .. count - 1 */
+    uint32_t tile;
     l2k_engine_slot *slot;
 } l2k_job;
 
-/* Runs `share` once per worker group, on that group's thread, and returns the failure of the lowest tile. That does not
- * depend on the number of threads, unless time or memory plays a part. No tile begins after a failure. */
-typedef void l2k_worker_share(void *call, l2k_workers *workers, l2k_worker_group *group);
-l2k_status l2k_workers_run(l2k_workers *workers, uint32_t count, l2k_worker_share *share, void *call);
-
-/* The loop of a share: while (l2k_next_job(workers, group, &job)) l2k_end_job(workers, group, &job, status); */
-bool l2k_next_job(l2k_workers *workers, l2k_worker_group *group, l2k_job *job);
-void l2k_end_job(l2k_workers *workers, l2k_worker_group *group, const l2k_job *job, l2k_status status);
+/* Calls `begin` and `end`, unless NULL, for each tile, on the thread of its worker group, and returns the failure of
+ * the lowest tile. That does not depend on the number of threads, unless time or memory plays a part. Tiles of a worker
+ * group end in the order in which they began; with two slots, the next one begins before the last one ends. No tile
+ * begins after a failure. */
+typedef l2k_status l2k_tile_work(void *call, l2k_worker_group *group, const l2k_job *job);
+l2k_status l2k_workers_run(l2k_workers *workers, uint32_t count, l2k_tile_work *begin, l2k_tile_work *end, void *call);
 
 #endif

@@ -28,21 +28,23 @@ typedef struct record {
     unsigned count;
     uint32_t fail_begin, fail_end; /* tiles */
     unsigned ended[MAX_EVENTS];    /* per tile */
+    const l2k_worker_group *groups;
 } record;
 
-static void play(void *call, l2k_workers *workers, l2k_worker_group *group)
+static l2k_status begin(void *call, l2k_worker_group *group, const l2k_job *job)
 {
     record *r = call;
-    l2k_job job;
-    while (l2k_next_job(workers, group, &job)) {
-        l2k_status status = L2K_OK;
-        r->events[r->count++] = (event){job.begins ? 'b' : 'e', job.tile, job.slot->number};
-        if (job.begins && job.tile == r->fail_begin)
-            status = L2K_ERROR_CORRUPT;
-        if (!job.begins && job.tile == r->fail_end)
-            status = L2K_ERROR_BACKEND;
-        l2k_end_job(workers, group, &job, status);
-    }
+    (void)group;
+    r->events[r->count++] = (event){'b', job->tile, job->slot->number};
+    return job->tile == r->fail_begin ? L2K_ERROR_CORRUPT : L2K_OK;
+}
+
+static l2k_status end(void *call, l2k_worker_group *group, const l2k_job *job)
+{
+    record *r = call;
+    (void)group;
+    r->events[r->count++] = (event){'e', job->tile, job->slot->number};
+    return job->tile == r->fail_end ? L2K_ERROR_BACKEND : L2K_OK;
 }
 
 static l2k_status prepare(const l2k_context *context, l2k_backend backend, const l2k_siz *siz, uint32_t tiles,
@@ -64,7 +66,7 @@ static l2k_status run(l2k_backend backend, uint32_t tiles, record *r)
     l2k_siz siz = siz_of(1 << 15, 1);
     assert_int_equal(prepare(&context, backend, &siz, tiles, &workers), L2K_OK);
     assert_int_equal(workers.num_groups, 1);
-    l2k_status status = l2k_workers_run(&workers, tiles, play, r);
+    l2k_status status = l2k_workers_run(&workers, tiles, begin, end, r);
     l2k_workers_release(&workers);
     return status;
 }
@@ -93,10 +95,11 @@ static void test_one_slot(void **unused)
 }
 
 #ifdef _OPENMP
-static void see_level(void *call, l2k_workers *workers, l2k_worker_group *group)
+static l2k_status see_level(void *call, l2k_worker_group *group, const l2k_job *job)
 {
-    (void)workers, (void)group;
+    (void)group, (void)job;
     *(int *)call = omp_get_level();
+    return L2K_OK;
 }
 
 /* A single worker group does not run inside a parallel region, which would make its own regions nested ones. */
@@ -109,7 +112,7 @@ static void test_one_group(void **unused)
     l2k_siz siz = siz_of(1 << 15, 1);
     assert_int_equal(prepare(&context, L2K_BACKEND_CPU, &siz, 3, &workers), L2K_OK);
     assert_int_equal(workers.num_groups, 1);
-    assert_int_equal(l2k_workers_run(&workers, 3, see_level, &level), L2K_OK);
+    assert_int_equal(l2k_workers_run(&workers, 3, see_level, NULL, &level), L2K_OK);
     assert_int_equal(level, 0);
     l2k_workers_release(&workers);
 }
@@ -183,17 +186,10 @@ static l2k_status race_on(race *r, uint32_t index)
     return index == 5 ? L2K_ERROR_CORRUPT : L2K_ERROR_UNSUPPORTED;
 }
 
-typedef struct tile_race {
-    race r;
-    bool at_begin; /* whether beginning a tile fails, or ending it */
-} tile_race;
-
-static void race_tiles(void *call, l2k_workers *workers, l2k_worker_group *group)
+static l2k_status race_tile(void *call, l2k_worker_group *group, const l2k_job *job)
 {
-    tile_race *t = call;
-    l2k_job job;
-    while (l2k_next_job(workers, group, &job))
-        l2k_end_job(workers, group, &job, job.begins == t->at_begin ? race_on(&t->r, job.tile) : L2K_OK);
+    (void)group;
+    return race_on(call, job->tile);
 }
 
 static l2k_block race_blocks[9];
@@ -235,10 +231,10 @@ static void test_lowest_of_threads(void **unused)
     assert_int_equal(l2k_cpu_blocks_create(&context, &kind, &blocks), L2K_OK);
     assert_int_equal(by_tile.num_groups, 2);
     for (unsigned last = 5; last <= 6; last++) {
-        tile_race begins = {{.last = last}, true}, ends = {{.last = last}, false};
+        race begins = {.last = last}, ends = {.last = last};
         block_race = (race){.last = last};
-        assert_int_equal(l2k_workers_run(&by_tile, 9, race_tiles, &begins), L2K_ERROR_CORRUPT);
-        assert_int_equal(l2k_workers_run(&by_tile, 9, race_tiles, &ends), L2K_ERROR_CORRUPT);
+        assert_int_equal(l2k_workers_run(&by_tile, 9, race_tile, NULL, &begins), L2K_ERROR_CORRUPT);
+        assert_int_equal(l2k_workers_run(&by_tile, 9, NULL, race_tile, &ends), L2K_ERROR_CORRUPT);
         assert_int_equal(l2k_cpu_blocks_run(blocks, &batch, race_block), L2K_ERROR_CORRUPT);
     }
     l2k_workers_release(&by_tile);
@@ -265,8 +261,10 @@ static bool watch_over(void *user, double done)
 
 /* The first tile that another thread gets is the long one: it lasts until the hook has been called four times, or for
  * ten seconds. */
-static l2k_status long_tile(vigil *v, const l2k_context *context)
+static l2k_status long_tile(void *call, l2k_worker_group *group, const l2k_job *job)
 {
+    vigil *v = call;
+    (void)job;
     if (pthread_equal(v->caller, pthread_self())) {
         while (!atomic_load(&v->begun))
             sleep_ms(1);
@@ -277,16 +275,9 @@ static l2k_status long_tile(vigil *v, const l2k_context *context)
     l2k_status status = L2K_OK;
     for (unsigned i = 0; i < 10000 && status == L2K_OK && (v->stop_at || atomic_load(&v->waited) < 4); i++) {
         sleep_ms(1);
-        status = l2k_poll(context, L2K_POLL_NOW);
+        status = l2k_poll(&group->engine.context, L2K_POLL_NOW);
     }
     return v->heeds ? status : L2K_OK;
-}
-
-static void keep_vigil(void *call, l2k_workers *workers, l2k_worker_group *group)
-{
-    l2k_job job;
-    while (l2k_next_job(workers, group, &job))
-        l2k_end_job(workers, group, &job, job.begins ? long_tile(call, &group->engine.context) : L2K_OK);
 }
 
 static void test_caller_asks_on(void **unused)
@@ -303,7 +294,7 @@ static void test_caller_asks_on(void **unused)
         l2k_workers workers = {0};
         l2k_siz siz = siz_of(64, 1);
         assert_int_equal(prepare(&context, L2K_BACKEND_CPU, &siz, 9, &workers), L2K_OK);
-        assert_int_equal(l2k_workers_run(&workers, 9, keep_vigil, &v), variant ? L2K_ERROR_CANCELLED : L2K_OK);
+        assert_int_equal(l2k_workers_run(&workers, 9, long_tile, NULL, &v), variant ? L2K_ERROR_CANCELLED : L2K_OK);
         assert_true(variant ? v.calls == v.stop_at : v.calls >= 4);
         l2k_workers_release(&workers);
     }
@@ -328,20 +319,20 @@ static void test_components(void **unused)
 }
 
 /* Small tiles: a worker group per thread, every tile ended once, slots numbered across all worker groups. */
-static void count_ends(void *call, l2k_workers *workers, l2k_worker_group *group)
+static l2k_status check_slot(void *call, l2k_worker_group *group, const l2k_job *job)
+{
+    const record *r = call;
+    const bool own = job->slot == &group->slots[0] || job->slot == &group->slots[1];
+    const bool numbered = job->slot->number / 2 == (unsigned)(group - r->groups);
+    return own && numbered && group->engine.context.threads == 1 ? L2K_OK : L2K_ERROR_STATE;
+}
+
+static l2k_status count_end(void *call, l2k_worker_group *group, const l2k_job *job)
 {
     record *r = call;
-    l2k_job job;
-    assert_int_equal(group->engine.context.threads, 1);
-    while (l2k_next_job(workers, group, &job)) {
-        bool own = job.slot == &group->slots[0] || job.slot == &group->slots[1];
-        bool numbered = job.slot->number / 2 == (unsigned)(group - workers->groups);
-        if (!job.begins) {
 #pragma omp atomic update
-            r->ended[job.tile]++;
-        }
-        l2k_end_job(workers, group, &job, own && numbered ? L2K_OK : L2K_ERROR_STATE);
-    }
+    r->ended[job->tile]++;
+    return check_slot(call, group, job);
 }
 
 static void test_groups(void **unused)
@@ -354,7 +345,8 @@ static void test_groups(void **unused)
     assert_int_equal(prepare(&context, L2K_BACKEND_CUDA, &siz, 100, &workers), L2K_OK);
     assert_int_equal(workers.num_groups, context.threads);
     assert_int_equal(workers.num_slots, 2 * context.threads);
-    assert_int_equal(l2k_workers_run(&workers, 100, count_ends, &r), L2K_OK);
+    r.groups = workers.groups;
+    assert_int_equal(l2k_workers_run(&workers, 100, check_slot, count_end, &r), L2K_OK);
     for (unsigned i = 0; i < 100; i++)
         assert_int_equal(r.ended[i], 1);
     l2k_workers_release(&workers);
