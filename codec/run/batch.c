@@ -9,15 +9,31 @@
 #include <time.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "codec/engine/engine.h"
 #include "transform/device.h"
 
 /* Progress of one image. */
 #define UNITS ((uint64_t)1 << 16)
 
-uint64_t l2k_batch_units(size_t count)
+static const l2k_context *context_of(const void *coder)
 {
-    return count * UNITS;
+    return coder;
+}
+
+static int64_t *options_of(const l2k_batch_kind *kind, void *coder)
+{
+    return (int64_t *)(void *)((char *)coder + kind->options);
+}
+
+static void *item_of(const l2k_batch_workers *workers, size_t number)
+{
+    return workers->items + number * workers->kind->item_bytes;
+}
+
+static l2k_status *status_of(const l2k_batch_workers *workers, size_t number)
+{
+    return (l2k_status *)(void *)((char *)item_of(workers, number) + workers->kind->status);
 }
 
 /* ---- Hooks ----------------------------------------------------------------------------------------------------- */
@@ -97,9 +113,24 @@ static void add_timings(const l2k_batch_workers *workers, const void *coder)
     double seconds[L2K_NUM_STAGES];
     if (!l2k_is_timed(workers->context))
         return;
-    workers->kind->timings(coder, seconds);
+    l2k_run_timings(context_of(coder)->run, seconds);
     for (int stage = 0; stage < L2K_NUM_STAGES; stage++)
         l2k_stage_add(workers->context, (l2k_stage)stage, seconds[stage]);
+}
+
+/* Gives a worker's coder the settings of the owner, except that the workers divide threads and devices. */
+static bool settle(l2k_batch_worker *worker, unsigned in_flight)
+{
+    const l2k_batch_kind *kind = worker->workers->kind;
+    void *owner = worker->workers->owner;
+    int64_t *options = options_of(kind, worker->coder);
+    memcpy(options, options_of(kind, owner), kind->num_options * sizeof *options);
+    options[kind->threads] = worker->threads;
+    options[kind->in_flight] = in_flight;
+    options[kind->device] = worker->device;
+    options[kind->devices] = 0;
+    context_of(worker->coder)->choice->seen = context_of(owner)->choice->seen;
+    return kind->settle(worker->coder, owner) == L2K_OK;
 }
 
 /* In a batch on several devices, moves a worker whose device failed to one that has not. Whether the image failed, too,
@@ -107,9 +138,10 @@ static void add_timings(const l2k_batch_workers *workers, const void *coder)
 static bool moves_on(l2k_batch_worker *worker)
 {
     l2k_batch_workers *workers = worker->workers;
-    bool failed = false;
+    const l2k_status status = *status_of(workers, worker->item);
+    const bool failed = status == L2K_ERROR_BACKEND || status == L2K_ERROR_MEMORY;
     if (l2k_device_count(workers->context) < 2 ||
-        !workers->kind->lost_device(worker->coder, workers->items, worker->item, &failed))
+        (!failed && !l2k_choice_has_failed(context_of(worker->coder)->choice))) /* with AUTO, the CPU has coded it */
         return false;
     l2k_context left = *workers->context;
     const uint64_t bit = (uint64_t)1 << worker->device;
@@ -117,9 +149,7 @@ static bool moves_on(l2k_batch_worker *worker)
     if (!left.devices)
         return false;
     worker->device = l2k_device_of_share(&left, worker->number);
-    return workers->kind->settle(worker->coder, workers->owner, worker->threads, workers->active, worker->device) ==
-               L2K_OK &&
-           failed;
+    return settle(worker, workers->active) && failed;
 }
 
 /* Every worker begins with the image of its own number, so that after the first batch each has the memory that such an
@@ -133,7 +163,7 @@ static void work(l2k_batch_worker *worker)
         worker->units = 0;
         bool again = true;
         while (again) {
-            workers->kind->code(worker->coder, workers->items, i);
+            *status_of(workers, i) = workers->kind->code(worker->coder, item_of(workers, i));
             add_timings(workers, worker->coder);
             again = moves_on(worker) && may_go_on(workers);
             pass_error(worker, again);
@@ -208,8 +238,7 @@ static bool equip(l2k_batch_workers *workers, unsigned number, unsigned threads,
     worker->silent = true;
     worker->threads = threads;
     worker->device = l2k_device_of_share(workers->context, number);
-    return worker->coder &&
-           workers->kind->settle(worker->coder, workers->owner, threads, in_flight, worker->device) == L2K_OK;
+    return worker->coder && settle(worker, in_flight);
 }
 
 /* Releases the coders of workers that two batches in a row did not need. */
@@ -224,14 +253,15 @@ static void rest(l2k_batch_workers *workers)
     }
 }
 
-static void prepare(l2k_batch_workers *workers, const l2k_batch_kind *kind, const void *owner,
-                    const l2k_context *context)
+static void prepare(l2k_batch_workers *workers, const l2k_batch_kind *kind, void *owner, void *items, size_t count)
 {
     workers->owner = owner;
     atomic_store(&workers->failed, 0);
-    workers->context = context;
+    workers->context = owner;
     workers->kind = kind;
-    workers->asking = *context;
+    workers->items = items;
+    workers->count = count;
+    workers->asking = *workers->context;
     workers->asking.hooks.message = NULL;
     if (!workers->has_lock) {
         pthread_mutex_init(&workers->lock, NULL);
@@ -269,25 +299,45 @@ void l2k_batch_workers_release(l2k_batch_workers *workers)
 #define MOST_SAMPLES   ((uint64_t)1 << 27)
 #define MOST_ON_DEVICE 8u
 
-static unsigned number_of_workers(const l2k_batch_shape *shape, unsigned devices)
+/* Counts the samples of all images, for AUTO; returns those of the largest. A batch of HT files and any MQ file counts
+ * as MQ. */
+static uint64_t count_samples(const l2k_batch_workers *workers)
 {
-    const uint64_t room = devices * MOST_SAMPLES / (shape->samples ? shape->samples : 1);
-    uint64_t workers = shape->wanted;
-    if (!workers) {
-        workers = shape->threads < room ? shape->threads : room;
-        workers = shape->on_device && workers > devices * MOST_ON_DEVICE ? devices * MOST_ON_DEVICE : workers;
-        workers = workers > devices ? workers : devices;
+    bool all_ht = true;
+    uint64_t all = 0, most = 0;
+    for (size_t i = 0; i < workers->count; i++) {
+        bool ht = true;
+        const uint64_t samples = workers->kind->samples(workers->owner, item_of(workers, i), &ht);
+        all_ht = all_ht && ht;
+        all += samples < UINT64_MAX - all ? samples : 0;
+        most = samples > most ? samples : most;
     }
-    workers = workers < shape->count ? workers : shape->count;
-    return workers < L2K_MOST_BATCH_WORKERS ? (unsigned)workers : L2K_MOST_BATCH_WORKERS;
+    l2k_choice_start_image(workers->context->choice,
+                           options_of(workers->kind, workers->owner)[workers->kind->min_samples],
+                           workers->kind->decodes, all_ht, all);
+    return most;
+}
+
+/* `samples`: of the largest image; `wanted`: workers that the caller wants, 0 = as many as help. */
+static unsigned number_of_workers(const l2k_batch_workers *workers, uint64_t samples, bool on_device, unsigned wanted)
+{
+    const unsigned devices = l2k_device_count(workers->context), threads = workers->context->threads;
+    const uint64_t room = devices * MOST_SAMPLES / (samples ? samples : 1);
+    uint64_t number = wanted;
+    if (!number) {
+        number = threads < room ? threads : room;
+        number = on_device && number > devices * MOST_ON_DEVICE ? devices * MOST_ON_DEVICE : number;
+        number = number > devices ? number : devices;
+    }
+    number = number < workers->count ? number : workers->count;
+    return number < L2K_MOST_BATCH_WORKERS ? (unsigned)number : L2K_MOST_BATCH_WORKERS;
 }
 
 /* If a worker cannot be made, the batch has those before it. */
-static void take_workers(l2k_batch_workers *workers, const l2k_batch_shape *shape)
+static void take_workers(l2k_batch_workers *workers, unsigned wanted)
 {
-    const unsigned wanted = number_of_workers(shape, l2k_device_count(workers->context));
     for (workers->active = 0; workers->active < wanted; workers->active++) {
-        const unsigned share = (shape->threads + wanted - 1 - workers->active) / wanted;
+        const unsigned share = (workers->context->threads + wanted - 1 - workers->active) / wanted;
         if (!equip(workers, workers->active, share ? share : 1, wanted))
             break;
     }
@@ -325,16 +375,19 @@ static void await_others(l2k_batch_workers *workers)
     pthread_mutex_unlock(&workers->lock);
 }
 
-l2k_status l2k_batch_workers_run(l2k_batch_workers *workers, const l2k_batch_kind *kind, const void *owner,
-                                 const l2k_context *context, const l2k_batch_shape *shape, void *items)
+static l2k_status run(l2k_batch_workers *workers)
 {
-    prepare(workers, kind, owner, context);
-    take_workers(workers, shape);
+    const l2k_context *context = workers->context;
+    const l2k_batch_kind *kind = workers->kind;
+    const int64_t *options = options_of(kind, workers->owner);
+    L2K_TRY(l2k_object_check_memory(context, options[kind->memory])); /* for all workers: each has one device */
+    const uint64_t samples = count_samples(workers);
+    const bool on_device = options[kind->memory] != L2K_MEMORY_HOST ||
+                           l2k_backend_overlaps(context, (l2k_backend)options[kind->backend], samples);
+    take_workers(workers, number_of_workers(workers, samples, on_device, (unsigned)options[kind->in_flight]));
     if (!workers->active)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a batch of %zu images", shape->count);
-    workers->items = items;
-    workers->count = shape->count;
-    if (shape->on_device && workers->active > 1 && !workers->asking.devices &&
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a batch of %zu images", workers->count);
+    if (on_device && workers->active > 1 && !workers->asking.devices &&
         l2k_current_device() >= 0) /* that of the caller */
         workers->asking.devices = (uint64_t)1 << l2k_current_device();
     atomic_store(&workers->next, workers->active);
@@ -345,4 +398,28 @@ l2k_status l2k_batch_workers_run(l2k_batch_workers *workers, const l2k_batch_kin
     context->run->groups = 1;
     rest(workers);
     return L2K_OK;
+}
+
+l2k_status l2k_batch_run(l2k_batch_workers *workers, const l2k_batch_kind *kind, void *owner, void *items, size_t count)
+{
+    const int64_t *options = options_of(kind, owner);
+    l2k_context *context = owner;
+    if (!items && count)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "no images to %s", kind->decodes ? "decode" : "encode");
+    context->threads = l2k_thread_count((unsigned)options[kind->threads]);
+    l2k_run_start(context->run, count * UNITS, options[kind->timings]);
+    if (!count)
+        return L2K_OK;
+    prepare(workers, kind, owner, items, count);
+    for (size_t i = 0; i < count; i++)
+        *status_of(workers, i) = L2K_ERROR_CANCELLED;
+    const l2k_status ran = run(workers);
+    l2k_status outcome = L2K_OK;
+    for (size_t i = 0; i < count; i++) {
+        l2k_status *status = status_of(workers, i);
+        *status = ran == L2K_OK ? *status : ran;
+        if (outcome == L2K_OK || (outcome == L2K_INCOMPLETE && *status != L2K_OK))
+            outcome = *status;
+    }
+    return outcome;
 }

@@ -10,18 +10,20 @@
 
 enum { L2K_MOST_BATCH_WORKERS = 64 };
 
-/* The coders of a batch, encoders or decoders. */
+/* The coders of a batch, encoders or decoders, which begin with their l2k_context, and its items. */
 typedef struct l2k_batch_kind {
+    bool decodes;
+    size_t item_bytes, status; /* of an item, and the offset of its l2k_status */
+    size_t options;            /* offset of a coder's options, num_options of them; and the numbers of some */
+    unsigned num_options, threads, in_flight, device, devices, backend, memory, min_samples, timings;
     void *(*create)(const l2k_hooks *hooks);
     void (*free)(void *coder);
-    /* Gives a coder the options of `owner`, the object that has the workers, but with `threads`, `in_flight` workers in
-     * place of the owner's option, and `device`. */
-    l2k_status (*settle)(void *coder, const void *owner, unsigned threads, unsigned in_flight, int device);
-    /* Codes items[number] and stores its result there. */
-    void (*code)(void *coder, void *items, size_t number);
-    /* Whether the coder's device failed when it coded items[number], and whether the item has failed with it. */
-    bool (*lost_device)(const void *coder, const void *items, size_t number, bool *failed);
-    void (*timings)(const void *coder, double seconds[L2K_NUM_STAGES]);
+    /* Gives a coder what `owner`, the object that has the workers, was told by other calls than those for options. */
+    l2k_status (*settle)(void *coder, const void *owner);
+    /* Codes an item. */
+    l2k_status (*code)(void *coder, const void *item);
+    /* The samples of an item, 0 if they are unknown; *ht: whether it has HT code-blocks. */
+    uint64_t (*samples)(const void *owner, const void *item, bool *ht);
 } l2k_batch_kind;
 
 typedef struct l2k_batch_worker {
@@ -54,32 +56,21 @@ typedef struct l2k_batch_workers {
     unsigned at_work;   /* number of worker threads at work */
     l2k_context asking; /* the owner's context without its messages; with the device of a batch on a device */
     /* During a batch: */
-    void *items;
+    char *items;
     size_t count;
-    const void *owner;
+    void *owner;
     atomic_uint_least64_t failed; /* devices of the batch that any worker knows to have failed */
     unsigned active;              /* number of workers in the batch */
     atomic_size_t next;
 } l2k_batch_workers;
 
-/* What the number of workers depends on. */
-typedef struct l2k_batch_shape {
-    size_t count;
-    uint64_t samples; /* of the largest image */
-    unsigned threads; /* for all workers together */
-    unsigned wanted;  /* workers that the caller wants, 0 = as many as help */
-    bool on_device;   /* a device may take part */
-} l2k_batch_shape;
-
-/* Codes all items and waits for them. context->run belongs to the batch: it holds the progress callback and collects
- * progress and times. Items not yet begun when the hook asks to stop are left as they are. L2K_ERROR_MEMORY if not even
- * one worker can be made. */
-l2k_status l2k_batch_workers_run(l2k_batch_workers *workers, const l2k_batch_kind *kind, const void *owner,
-                                 const l2k_context *context, const l2k_batch_shape *shape, void *items);
+/* Codes all items, stores the status of each, and waits for them. The run of the owner's context belongs to the batch:
+ * it holds the progress callback and collects progress and times. Items not yet begun when the hook asks to stop are
+ * L2K_ERROR_CANCELLED. Returns the first failure in the list, else whether any image is incomplete; L2K_ERROR_MEMORY if
+ * not even one worker can be made. */
+l2k_status l2k_batch_run(l2k_batch_workers *workers, const l2k_batch_kind *kind, void *owner, void *items,
+                         size_t count);
 
 void l2k_batch_workers_release(l2k_batch_workers *workers);
-
-/* The units of progress of a batch of `count` images. */
-uint64_t l2k_batch_units(size_t count);
 
 #endif
