@@ -2,22 +2,12 @@
  * and packed packet headers. */
 #include "codec/codestream/codestream_read.h"
 
-#include <string.h>
-
 #include "base/memory.h"
 #include "base/partial.h"
 #include "base/run.h"
 #include "codec/codestream/header_parser.h"
 
 /* ---- Opening ------------------------------------------------------------------------------------------------- */
-
-static l2k_status allocate_coding(const l2k_context *context, uint32_t num_components, l2k_tile_coding *coding)
-{
-    coding->components = l2k_allocate_zeroed(context, num_components, sizeof *coding->components);
-    if (!coding->components)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the headers of %u components", num_components);
-    return L2K_OK;
-}
 
 /* Checks SIZ before memory is allocated for its components and tiles. */
 static l2k_status check_siz(l2k_codestream *cs, const l2k_codestream_limits *limits)
@@ -52,7 +42,10 @@ static l2k_status read_main_header(l2k_codestream *cs, const l2k_codestream_limi
     L2K_TRY(l2k_need(context, segment.data, segment.end));
     L2K_TRY(l2k_parse_siz(context, &segment, &cs->siz));
     L2K_TRY(check_siz(cs, limits));
-    L2K_TRY(allocate_coding(context, cs->siz.num_components, &cs->coding));
+    cs->coding.components = l2k_allocate_zeroed(context, cs->siz.num_components, sizeof *cs->coding.components);
+    if (!cs->coding.components)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the headers of %u components",
+                        cs->siz.num_components);
     return l2k_parse_header(context, &cs->siz, L2K_MAIN_HEADER, at, cs->end, &cs->coding, rest);
 }
 
@@ -109,30 +102,6 @@ void l2k_codestream_close(l2k_codestream *cs)
 
 /* ---- The headers of a tile ----------------------------------------------------------------------------------- */
 
-static l2k_status copy_changes(const l2k_context *context, const l2k_tile_coding *from, l2k_tile_coding *to)
-{
-    if (from->num_changes == 0)
-        return L2K_OK;
-    to->changes = l2k_allocate(context, from->num_changes, sizeof *to->changes);
-    if (!to->changes)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %zu progression changes", from->num_changes);
-    memcpy(to->changes, from->changes, from->num_changes * sizeof *to->changes);
-    to->num_changes = from->num_changes;
-    return L2K_OK;
-}
-
-static l2k_status copy_coding(const l2k_context *context, const l2k_codestream *cs, l2k_tile_coding *coding)
-{
-    *coding = cs->coding;
-    coding->kernels = l2k_kernels_share(cs->coding.kernels);
-    coding->components = NULL;
-    coding->changes = NULL;
-    coding->num_changes = 0;
-    L2K_TRY(allocate_coding(context, cs->siz.num_components, coding));
-    memcpy(coding->components, cs->coding.components, cs->siz.num_components * sizeof *coding->components);
-    return copy_changes(context, &cs->coding, coding);
-}
-
 static l2k_status read_part_header(const l2k_codestream *cs, const l2k_tile_part_span *span, l2k_tile_coding *coding,
                                    l2k_packed_headers *packed)
 {
@@ -160,7 +129,7 @@ l2k_status l2k_codestream_tile_coding(const l2k_codestream *cs, uint32_t tile, l
                                       l2k_packed_headers *packed)
 {
     *packed = (l2k_packed_headers){.bytes = {.context = cs->context}};
-    L2K_TRY(copy_coding(cs->context, cs, coding));
+    L2K_TRY(l2k_tile_coding_copy(cs->context, &cs->coding, cs->siz.num_components, coding));
     for (size_t i = cs->first_part[tile]; i != L2K_NO_PART; i = cs->parts[i].next) {
         L2K_TRY(l2k_poll(cs->context, WEIGHT_OF_PART));
         L2K_TRY(read_part_header(cs, &cs->parts[i], coding, packed));
