@@ -25,6 +25,16 @@ static inline bool l2k_rect_empty(l2k_rect r)
     return r.x1 <= r.x0 || r.y1 <= r.y0;
 }
 
+static inline uint64_t l2k_rect_area(l2k_rect r)
+{
+    return (uint64_t)l2k_rect_width(r) * l2k_rect_height(r);
+}
+
+static inline bool l2k_rect_equals(l2k_rect a, l2k_rect b)
+{
+    return a.x0 == b.x0 && a.y0 == b.y0 && a.x1 == b.x1 && a.y1 == b.y1;
+}
+
 /* The common part, possibly empty. */
 l2k_rect l2k_rect_intersect(l2k_rect a, l2k_rect b);
 

@@ -48,19 +48,16 @@ static uint64_t units_of(const l2k_block_batch *batch, uint64_t count)
     return batch->units / all * count + batch->units % all * count / all;
 }
 
-static uint64_t area_of(const l2k_block_place *place)
-{
-    l2k_rect r = place->block->rect;
-    return (uint64_t)l2k_rect_width(r) * l2k_rect_height(r);
-}
-
 /* Blocks i to i + count - 1. */
 static l2k_status run_blocks(l2k_cpu_blocks *blocks, const l2k_block_batch *batch, l2k_cpu_block_work *work, size_t i,
                              size_t count, unsigned thread)
 {
     const l2k_context *context = blocks->context;
     const l2k_block_place *place = &batch->places[i];
-    L2K_TRY(l2k_poll(context, WEIGHT_OF_SAMPLE * (area_of(place) + (count > 1 ? area_of(place + 1) : 0))));
+    uint64_t samples = 0;
+    for (size_t k = 0; k < count; k++)
+        samples += l2k_rect_area(place[k].block->rect);
+    L2K_TRY(l2k_poll(context, WEIGHT_OF_SAMPLE * samples));
     L2K_TRY(work(batch, place, blocks->workers[thread], context, &blocks->arenas[thread]));
     l2k_run_advance(context, units_of(batch, i + count) - units_of(batch, i));
     return L2K_OK;

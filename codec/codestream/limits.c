@@ -41,7 +41,7 @@ l2k_status l2k_check_samples(const l2k_context *context, const l2k_sample_limits
     for (uint32_t c = 0; c < num_components; c++) {
         const l2k_component *k = &components[c];
         l2k_rect rect = l2k_component_rect(image, k->dx, k->dy);
-        uint64_t area = (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect);
+        uint64_t area = l2k_rect_area(rect);
         uint64_t size = k->precision <= 8 ? 1 : k->precision <= 16 ? 2 : 4;
         if (l2k_rect_empty(rect))
             return l2k_fail(context, L2K_ERROR_CORRUPT, "SIZ: component %u has no samples", c);

@@ -32,26 +32,11 @@ static l2k_status allocate_state(const l2k_context *context, l2k_tile_state *s)
 /* ---- Code-blocks --------------------------------------------------------------------------------------------- */
 
 /* Every code-block of the windows must exist, so that its coefficients are decoded or cleared. */
-static l2k_status prepare_resolution(const l2k_decoding *d, l2k_tile_state *s, const l2k_tile_component *component,
-                                     uint32_t r)
-{
-    const l2k_resolution *resolution = &component->resolutions[r];
-    const l2k_rect wanted = resolution->wanted;
-    for (uint32_t y = wanted.y0; y < wanted.y1; y++)
-        for (uint32_t x = wanted.x0; x < wanted.x1; x++)
-            L2K_TRY(l2k_precinct_prepare(d->context, &s->tile, component, r, y * resolution->precincts.across + x));
-    return L2K_OK;
-}
-
 l2k_status l2k_list_blocks(const l2k_decoding *d, l2k_tile_state *s)
 {
     L2K_TRY(allocate_state(d->context, s));
-    for (uint32_t c = 0; c < s->tile.num_components; c++)
-        for (uint32_t r = 0; r < s->tile.components[c].num_resolutions; r++)
-            L2K_TRY(prepare_resolution(d, s, &s->tile.components[c], r));
-    if (s->places)
-        return L2K_OK;
-    return l2k_tile_list_blocks(d->context, &s->tile, UINT32_MAX, 0, &s->places, &s->num_places);
+    L2K_TRY(l2k_tile_prepare(d->context, &s->tile));
+    return s->places ? L2K_OK : l2k_tile_list_blocks(d->context, &s->tile, &s->places, &s->num_places);
 }
 
 static bool is_off_host(const l2k_decoding *d, const l2k_tile_state *s)

@@ -105,7 +105,7 @@ l2k_status l2k_decoder_coefficients(l2k_decoder *decoder, uint32_t tile, l2k_coe
     coefficient_call call = {sink, user, tile};
     L2K_TRY(check_call(decoder, tile, sink));
     l2k_decoding d = l2k_decode_start(decoder, l2k_tile_rect(&decoder->codestream.siz.grid, tile), NULL);
-    if ((uint64_t)l2k_rect_width(d.area) * l2k_rect_height(d.area) < MIN_PARALLEL_SAMPLES)
+    if (l2k_rect_area(d.area) < MIN_PARALLEL_SAMPLES)
         decoder->context.threads = 1;
     return l2k_decode_end(decoder, l2k_decode_tiles(decoder, &d, L2K_BACKEND_CPU, take_all, give_all, &call));
 }

@@ -94,11 +94,6 @@ typedef struct tile_bound {
     double thread; /* each further thread at the tile */
 } tile_bound;
 
-static uint64_t area_of(l2k_rect r)
-{
-    return (uint64_t)l2k_rect_width(r) * l2k_rect_height(r);
-}
-
 /* The largest wanted part of any tile to decode, and the most bytes of any tile's packets. */
 static l2k_rect largest_tile(const l2k_decoding *d, uint64_t *packet_bytes)
 {
@@ -108,7 +103,7 @@ static l2k_rect largest_tile(const l2k_decoding *d, uint64_t *packet_bytes)
     for (uint32_t i = 0; i < d->num_tiles; i++) {
         l2k_rect tile = l2k_tile_rect(&d->codestream->siz.grid, d->tiles[i]);
         uint64_t bytes = l2k_tile_bytes(d->codestream, d->tiles[i]);
-        const uint64_t area = area_of(l2k_rect_intersect(tile, d->area));
+        const uint64_t area = l2k_rect_area(l2k_rect_intersect(tile, d->area));
         largest = area > most ? tile : largest;
         most = area > most ? area : most;
         *packet_bytes = bytes > *packet_bytes ? bytes : *packet_bytes;

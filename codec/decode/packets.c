@@ -231,7 +231,7 @@ static bool next_precinct(const l2k_tile *tile, precinct_iterator *iterator, l2k
              iterator->resolution++, iterator->at = 0) {
             const l2k_resolution *r = &tile->components[iterator->component].resolutions[iterator->resolution];
             const uint32_t width = l2k_rect_width(r->wanted);
-            if (iterator->at == (uint64_t)width * l2k_rect_height(r->wanted))
+            if (iterator->at == l2k_rect_area(r->wanted))
                 continue;
             const uint32_t x = r->wanted.x0 + (uint32_t)(iterator->at % width),
                            y = r->wanted.y0 + (uint32_t)(iterator->at / width);

@@ -142,17 +142,12 @@ static l2k_status check_reduction(const l2k_decoding *d, const l2k_tile_state *s
     return check_splits(d, s);
 }
 
-static uint64_t area_of(l2k_rect r)
-{
-    return (uint64_t)l2k_rect_width(r) * l2k_rect_height(r);
-}
-
 /* An engine then gets all bytes at once, before packet headers are read, which takes less time than collecting those of
  * the window. Bytes that are not in memory are not read for this. */
 static bool wants_most_of_tile(const l2k_decoding *d, uint32_t tile)
 {
     const l2k_rect rect = l2k_tile_rect(&d->codestream->siz.grid, tile);
-    const uint64_t all = area_of(rect), part = area_of(l2k_rect_intersect(rect, d->area));
+    const uint64_t all = l2k_rect_area(rect), part = l2k_rect_area(l2k_rect_intersect(rect, d->area));
     return d->only == UINT32_MAX && d->discard == 0 && d->layers == 0 &&
            part >= (d->context->partial ? all : all - all / 4);
 }
@@ -189,7 +184,7 @@ static l2k_status read_coding(const l2k_decoding *d, l2k_tile_state *s, uint32_t
 /* An estimate that bounds what the headers may promise. */
 static uint64_t bytes_to_arrive(const l2k_decoding *d, uint32_t index)
 {
-    return area_of(l2k_tile_rect(&d->codestream->siz.grid, index)) * d->codestream->siz.num_components;
+    return l2k_rect_area(l2k_tile_rect(&d->codestream->siz.grid, index)) * d->codestream->siz.num_components;
 }
 
 l2k_status l2k_read_tile(const l2k_decoding *d, l2k_tile_state *s, uint32_t index)

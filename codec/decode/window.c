@@ -10,11 +10,6 @@ typedef struct resolution_window {
     l2k_rect held[3];    /* of these, by the view */
 } resolution_window;
 
-static bool same_rect(l2k_rect a, l2k_rect b)
-{
-    return a.x0 == b.x0 && a.y0 == b.y0 && a.x1 == b.x1 && a.y1 == b.y1;
-}
-
 l2k_rect l2k_window_output(const l2k_decoding *d, uint32_t c)
 {
     const l2k_component *component = &d->codestream->siz.components[c];
@@ -25,7 +20,7 @@ void l2k_window_enter(const l2k_decoding *d, uint32_t c, l2k_plan_component *com
 {
     const l2k_rect whole = l2k_unsplit_resolution(component->rect, component->unsplit, component->discard);
     const l2k_rect part = l2k_rect_intersect(l2k_window_output(d, c), whole);
-    if (l2k_rect_empty(whole) || same_rect(part, whole))
+    if (l2k_rect_empty(whole) || l2k_rect_equals(part, whole))
         return;
     component->window = l2k_rect_empty(part) ? (l2k_rect){whole.x1, whole.y1, whole.x1, whole.y1} : part;
 }
@@ -87,13 +82,13 @@ static l2k_window_change set_resolution(const resolution_window *found, l2k_reso
     l2k_window_change change = L2K_WINDOW_SAME;
     for (uint32_t b = 0; b < resolution->num_bands; b++) {
         l2k_subband *band = &resolution->bands[b];
-        if (!same_rect(band->window, found->windows[b]))
+        if (!l2k_rect_equals(band->window, found->windows[b]))
             change = L2K_WINDOW_OTHER_BLOCKS;
         band->window = found->windows[b];
         band->view_x = found->held[b].x0 - band->rect.x0;
         band->view_y = found->held[b].y0 - band->rect.y0;
     }
-    if (!same_rect(resolution->wanted, found->wanted))
+    if (!l2k_rect_equals(resolution->wanted, found->wanted))
         change = L2K_WINDOW_OTHER_PRECINCTS;
     resolution->wanted = found->wanted;
     return change;
@@ -105,7 +100,7 @@ static bool is_set(const l2k_decoding *d, uint32_t c, l2k_component_window *wind
     const l2k_component_window before = *window;
     *window = (l2k_component_window){true, l2k_wants_component(d, c), d->discard, l2k_window_output(d, c)};
     return before.is_set && before.is_wanted == window->is_wanted && before.discard == window->discard &&
-           same_rect(before.output, window->output);
+           l2k_rect_equals(before.output, window->output);
 }
 
 l2k_window_change l2k_window_set(const l2k_decoding *d, l2k_tile *tile)
@@ -128,9 +123,7 @@ uint64_t l2k_window_precincts(const l2k_tile *tile)
 {
     uint64_t precincts = 0;
     for (uint32_t c = 0; c < tile->num_components; c++)
-        for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++) {
-            const l2k_rect wanted = tile->components[c].resolutions[r].wanted;
-            precincts += (uint64_t)l2k_rect_width(wanted) * l2k_rect_height(wanted);
-        }
+        for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++)
+            precincts += l2k_rect_area(tile->components[c].resolutions[r].wanted);
     return precincts;
 }

@@ -7,15 +7,6 @@
 #include "codec/encode/poc.h"
 #include "codec/encode/setup.h"
 
-static l2k_status prepare_blocks(const l2k_context *context, l2k_tile *tile)
-{
-    for (uint32_t c = 0; c < tile->num_components; c++)
-        for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++)
-            for (uint32_t p = 0; p < tile->components[c].resolutions[r].num_precincts; p++)
-                L2K_TRY(l2k_precinct_prepare(context, tile, &tile->components[c], r, p));
-    return l2k_tile_list_blocks(context, tile, UINT32_MAX, 0, &tile->places, &tile->num_places);
-}
-
 /* Builds the tree, unless the last image left it. */
 static l2k_status build_tree(const l2k_encode_call *call, uint32_t number)
 {
@@ -25,7 +16,8 @@ static l2k_status build_tree(const l2k_encode_call *call, uint32_t number)
         return L2K_OK;
     const l2k_tile_coding *coding = l2k_coding_of_tile(e, call->first + number);
     L2K_TRY(l2k_tile_create(e->context, &e->siz, coding, call->first + number, UINT64_MAX, tile));
-    return prepare_blocks(e->context, tile);
+    L2K_TRY(l2k_tile_prepare(e->context, tile));
+    return l2k_tile_list_blocks(e->context, tile, &tile->places, &tile->num_places);
 }
 
 /* Guard bits beyond the present ones that samples within their precision may need: two suffice, or a kernel's number,

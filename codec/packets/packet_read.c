@@ -215,9 +215,8 @@ static void drop_blocks(const l2k_resolution *resolution, const l2k_packet_id *i
     bool behind = false;
     for (uint32_t b = 0; from && b < resolution->num_bands; b++) {
         const l2k_precinct *precinct = l2k_precinct_of(resolution, b, id->precinct);
-        const size_t count =
-            precinct->blocks ? (size_t)l2k_rect_width(precinct->kept) * l2k_rect_height(precinct->kept) : 0;
-        for (size_t i = 0; i < count; i++) {
+        const uint64_t count = precinct->blocks ? l2k_rect_area(precinct->kept) : 0;
+        for (uint64_t i = 0; i < count; i++) {
             behind = behind || &precinct->blocks[i] == from;
             if (behind)
                 precinct->blocks[i].received = (l2k_received_block){0};

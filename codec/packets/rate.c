@@ -313,10 +313,8 @@ static l2k_status keep_limits(rate_control *control, size_t first, bool everythi
 static uint64_t samples_of(const l2k_tile *tiles, uint32_t num_tiles, uint32_t component)
 {
     uint64_t samples = 0;
-    for (uint32_t t = 0; t < num_tiles; t++) {
-        const l2k_rect rect = tiles[t].components[component].rect;
-        samples += (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect);
-    }
+    for (uint32_t t = 0; t < num_tiles; t++)
+        samples += l2k_rect_area(tiles[t].components[component].rect);
     return samples;
 }
 

@@ -121,7 +121,7 @@ l2k_status l2k_tile_outline(const l2k_context *context, const l2k_siz *siz, cons
 
 static l2k_status take_precincts(const l2k_context *context, l2k_tile *tile, l2k_resolution *resolution)
 {
-    const uint64_t count = (uint64_t)l2k_rect_width(resolution->wanted) * l2k_rect_height(resolution->wanted);
+    const uint64_t count = l2k_rect_area(resolution->wanted);
     for (uint32_t b = 0; b < resolution->num_bands; b++) {
         resolution->bands[b].precincts = take_zeroed(context, &tile->arena, count, sizeof(l2k_precinct));
         if (!resolution->bands[b].precincts)
@@ -161,16 +161,11 @@ void l2k_tile_release(const l2k_context *context, l2k_tile *tile)
     tile->num_components = 0;
 }
 
-static bool same_rect(l2k_rect a, l2k_rect b)
-{
-    return a.x0 == b.x0 && a.y0 == b.y0 && a.x1 == b.x1 && a.y1 == b.y1;
-}
-
 bool l2k_tile_fits(const l2k_tile *tile, const l2k_siz *siz, uint32_t index)
 {
     const l2k_rect rect = l2k_tile_rect(&siz->grid, index);
     if (!tile->components || tile->index != index || tile->num_components != siz->num_components ||
-        !same_rect(tile->rect, rect))
+        !l2k_rect_equals(tile->rect, rect))
         return false;
     for (uint32_t c = 0; c < siz->num_components; c++) {
         const l2k_tile_component *component = &tile->components[c];
@@ -205,17 +200,12 @@ l2k_status l2k_tile_restart(const l2k_context *context, uint64_t most_precincts,
     return L2K_OK;
 }
 
-static uint64_t area_of(l2k_rect r)
-{
-    return (uint64_t)(r.x1 - r.x0) * (r.y1 - r.y0);
-}
-
 static void move_in_precinct(const l2k_tile *tile, const l2k_precinct *precinct, const uint8_t *from, const uint8_t *to)
 {
-    const size_t across = l2k_rect_width(precinct->kept), down = l2k_rect_height(precinct->kept);
+    const uint64_t count = l2k_rect_area(precinct->kept);
     if (!precinct->blocks || precinct->image != tile->image)
         return;
-    for (size_t i = 0; i < across * down; i++)
+    for (uint64_t i = 0; i < count; i++)
         for (l2k_contribution *k = precinct->blocks[i].received.first; k; k = k->next)
             k->data = to + (k->data - from);
 }
@@ -225,7 +215,7 @@ void l2k_tile_move_contributions(l2k_tile *tile, const uint8_t *from, const uint
     for (uint32_t c = 0; c < tile->num_components; c++)
         for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++) {
             const l2k_resolution *resolution = &tile->components[c].resolutions[r];
-            const uint64_t count = area_of(resolution->wanted);
+            const uint64_t count = l2k_rect_area(resolution->wanted);
             for (uint32_t b = 0; b < resolution->num_bands; b++)
                 for (uint64_t p = 0; p < count; p++)
                     move_in_precinct(tile, &resolution->bands[b].precincts[p], from, to);
@@ -236,7 +226,7 @@ uint64_t l2k_tile_samples(const l2k_tile *tile)
 {
     uint64_t samples = 0;
     for (uint32_t c = 0; c < tile->num_components; c++)
-        samples += (uint64_t)l2k_rect_width(tile->components[c].rect) * l2k_rect_height(tile->components[c].rect);
+        samples += l2k_rect_area(tile->components[c].rect);
     return samples;
 }
 
@@ -269,7 +259,7 @@ void l2k_tile_add_guard_bits(l2k_tile *tile, unsigned bits)
 
 static void renew_blocks(l2k_precinct *precinct)
 {
-    const uint64_t count = area_of(precinct->kept);
+    const uint64_t count = l2k_rect_area(precinct->kept);
     for (uint64_t i = 0; i < count; i++)
         precinct->blocks[i] = (l2k_block){.rect = precinct->blocks[i].rect, .lblock = 3};
 }
@@ -300,7 +290,7 @@ static l2k_status make_blocks(const l2k_context *context, l2k_tile *tile, const 
     const l2k_partition *grid = &precinct->grid;
     precinct->kept =
         tile->keeps_windows ? blocks_in_window(grid, band->window) : (l2k_rect){0, 0, grid->across, grid->down};
-    const uint64_t count = area_of(precinct->kept);
+    const uint64_t count = l2k_rect_area(precinct->kept);
     if (count <= SIZE_MAX / sizeof(l2k_block))
         precinct->blocks = l2k_arena_take(context, &tile->arena, (size_t)count * sizeof(l2k_block));
     if (!precinct->blocks)
@@ -423,9 +413,28 @@ l2k_status l2k_precinct_prepare(const l2k_context *context, l2k_tile *tile, cons
     for (uint32_t b = 0; b < resolution->num_bands; b++) {
         l2k_precinct *part = &resolution->bands[b].precincts[index];
         L2K_TRY(prepare_in_band(context, tile, resolution, &resolution->bands[b], precinct, part));
-        blocks += area_of(part->kept);
+        blocks += l2k_rect_area(part->kept);
     }
     return l2k_poll(context, WEIGHT_OF_BLOCK * blocks);
+}
+
+static l2k_status prepare_wanted(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
+                                 uint32_t r)
+{
+    const l2k_rect wanted = component->resolutions[r].wanted;
+    for (uint32_t y = wanted.y0; y < wanted.y1; y++)
+        for (uint32_t x = wanted.x0; x < wanted.x1; x++)
+            L2K_TRY(
+                l2k_precinct_prepare(context, tile, component, r, y * component->resolutions[r].precincts.across + x));
+    return L2K_OK;
+}
+
+l2k_status l2k_tile_prepare(const l2k_context *context, l2k_tile *tile)
+{
+    for (uint32_t c = 0; c < tile->num_components; c++)
+        for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++)
+            L2K_TRY(prepare_wanted(context, tile, &tile->components[c], r));
+    return L2K_OK;
 }
 
 l2k_status l2k_precinct_receive(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
@@ -455,7 +464,7 @@ static uint64_t blocks_of_band(const l2k_resolution *resolution, const l2k_subba
         return 0;
     const uint32_t x = w.x0 + (w.x1 - w.x0) / 2, y = w.y0 + (w.y1 - w.y0) / 2;
     const l2k_partition middle = grid_of(resolution, band, y * resolution->precincts.across + x);
-    return area_of(w) * middle.across * middle.down;
+    return l2k_rect_area(w) * middle.across * middle.down;
 }
 
 uint64_t l2k_tile_wanted_blocks(const l2k_tile *tile)
@@ -495,35 +504,33 @@ static size_t list_precinct(const l2k_subband *band, const l2k_precinct *precinc
 size_t l2k_tile_list_rows(const l2k_resolution *resolution, const l2k_subband *band, uint32_t y0, uint32_t y1,
                           l2k_block_place *places, size_t count)
 {
-    const size_t num_precincts = (size_t)l2k_rect_width(resolution->wanted) * l2k_rect_height(resolution->wanted);
+    const uint64_t num_precincts = l2k_rect_area(resolution->wanted);
     const l2k_rect window = l2k_rect_intersect(band->window, (l2k_rect){0, y0, UINT32_MAX, y1});
-    for (size_t p = 0; p < num_precincts; p++)
+    for (uint64_t p = 0; p < num_precincts; p++)
         if (band->precincts[p].blocks)
             count = list_precinct(band, &band->precincts[p], window, places, count);
     return count;
 }
 
-static size_t list_tile(const l2k_tile *tile, uint32_t only, uint32_t discard, l2k_block_place *places)
+static size_t list_tile(const l2k_tile *tile, l2k_block_place *places)
 {
     size_t count = 0;
-    for (uint32_t c = 0; c < tile->num_components; c++) {
-        const l2k_tile_component *component = &tile->components[c];
-        uint32_t left_out = l2k_min_u32(discard, component->num_resolutions - 1);
-        for (uint32_t r = 0; (only == UINT32_MAX || only == c) && r + left_out < component->num_resolutions; r++)
-            for (uint32_t b = 0; b < component->resolutions[r].num_bands; b++)
-                count = l2k_tile_list_rows(&component->resolutions[r], &component->resolutions[r].bands[b], 0,
-                                           UINT32_MAX, places, count);
-    }
+    for (uint32_t c = 0; c < tile->num_components; c++)
+        for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++) {
+            const l2k_resolution *resolution = &tile->components[c].resolutions[r];
+            for (uint32_t b = 0; b < resolution->num_bands; b++)
+                count = l2k_tile_list_rows(resolution, &resolution->bands[b], 0, UINT32_MAX, places, count);
+        }
     return count;
 }
 
-l2k_status l2k_tile_list_blocks(const l2k_context *context, const l2k_tile *tile, uint32_t c, uint32_t discard,
-                                l2k_block_place **places, size_t *count)
+l2k_status l2k_tile_list_blocks(const l2k_context *context, const l2k_tile *tile, l2k_block_place **places,
+                                size_t *count)
 {
-    *count = list_tile(tile, c, discard, NULL);
+    *count = list_tile(tile, NULL);
     *places = l2k_allocate(context, *count, sizeof **places);
     if (!*places)
         return out_of_memory(context);
-    list_tile(tile, c, discard, *places);
+    list_tile(tile, *places);
     return L2K_OK;
 }

@@ -246,6 +246,9 @@ void l2k_tile_add_guard_bits(l2k_tile *tile, unsigned bits);
 l2k_status l2k_precinct_prepare(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
                                 uint32_t resolution, uint32_t precinct);
 
+/* The same with all wanted precincts of the tile. */
+l2k_status l2k_tile_prepare(const l2k_context *context, l2k_tile *tile);
+
 /* Also makes the state for the precinct's packet headers. A precinct that is not wanted has no code-blocks. */
 l2k_status l2k_precinct_receive(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
                                 uint32_t resolution, uint32_t precinct);
@@ -279,11 +282,10 @@ static inline l2k_block *l2k_precinct_block(const l2k_precinct *precinct, uint32
     return &precinct->blocks[(size_t)(y - kept.y0) * (kept.x1 - kept.x0) + (x - kept.x0)];
 }
 
-/* Lists all prepared blocks in the windows of component c (UINT32_MAX: of all components), without those of the
- * `discard` highest resolutions; component by component, from the lowest resolution up. The caller releases the
- * array. */
-l2k_status l2k_tile_list_blocks(const l2k_context *context, const l2k_tile *tile, uint32_t c, uint32_t discard,
-                                l2k_block_place **places, size_t *count);
+/* Lists all prepared blocks in the windows, component by component, from the lowest resolution up. The caller releases
+ * the array. */
+l2k_status l2k_tile_list_blocks(const l2k_context *context, const l2k_tile *tile, l2k_block_place **places,
+                                size_t *count);
 
 /* Appends the prepared blocks of a subband's window that meet rows y0 .. y1 - 1 of its domain to a list of `count`
  * places, or only counts them if `places` is NULL. Returns the new count. */

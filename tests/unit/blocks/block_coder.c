@@ -153,7 +153,7 @@ static void list_places(void)
     for (int i = 0; i < 2; i++) {
         l2k_block_place *list;
         size_t count;
-        assert_int_equal(l2k_tile_list_blocks(&plain, &subjects[i].tile, UINT32_MAX, 0, &list, &count), L2K_OK);
+        assert_int_equal(l2k_tile_list_blocks(&plain, &subjects[i].tile, &list, &count), L2K_OK);
         assert_true(count > 20 && num_places + count <= MOST_BLOCKS);
         memcpy(places + num_places, list, count * sizeof *list);
         num_places += count;

@@ -89,7 +89,7 @@ static void free_blocks(const l2k_tile *tile)
 {
     l2k_block_place *places;
     size_t count;
-    assert_int_equal(l2k_tile_list_blocks(&context, tile, UINT32_MAX, 0, &places, &count), L2K_OK);
+    assert_int_equal(l2k_tile_list_blocks(&context, tile, &places, &count), L2K_OK);
     for (size_t i = 0; i < count; i++)
         free(places[i].block->coded.pass_bytes);
     l2k_release(&context, places);
