@@ -101,10 +101,10 @@ static l2k_status begin_tile(void *opaque, l2k_worker_group *group, const l2k_jo
 
 static l2k_status finish_samples(const l2k_decoding *d, l2k_tile_state *s, l2k_engine *engine, l2k_engine_slot *slot)
 {
-    l2k_status status = l2k_engine_finish_decode(slot);
+    l2k_status status = l2k_engine_finish(slot);
     if (l2k_engine_falls_back(engine, slot, status)) {
         L2K_TRY(l2k_decode_blocks(d, s, engine, slot));
-        status = l2k_engine_finish_decode(slot);
+        status = l2k_engine_finish(slot);
     }
     return status == L2K_OK ? l2k_collect_planes(d, s) : status;
 }

@@ -63,7 +63,7 @@ void l2k_decoder_leave_rows(l2k_decoder *decoder)
         return;
     decoder->rows = NULL;
     if (r->under_way)
-        l2k_engine_finish_decode(&decoder->workers.groups[0].slots[0]);
+        l2k_engine_finish(&decoder->workers.groups[0].slots[0]);
     if (r->in_strips)
         l2k_decoder_release_tiles(decoder);
     l2k_release(&decoder->context, r->wanted);

@@ -83,7 +83,7 @@ l2k_status l2k_encode_end(l2k_encoder *encoder, l2k_status status)
 {
     if (encoder->has_image) {
         if (encoder->in_strips && encoder->next_tile == 0) /* abandoned */
-            l2k_engine_finish_transform(&encoder->workers.groups[0].slots[0]);
+            l2k_engine_finish(&encoder->workers.groups[0].slots[0]);
         encoder->in_strips = encoder->writes_packets = encoder->leaves_early = false;
         l2k_workers_forget(&encoder->workers);
         l2k_output_release(&encoder->output);

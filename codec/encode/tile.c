@@ -251,17 +251,17 @@ l2k_status l2k_encode_strip(const l2k_encode_call *call, l2k_engine *engine, l2k
 
 l2k_status l2k_encode_end_strips(const l2k_encode_call *call, l2k_engine_slot *slot, l2k_tile *tile)
 {
-    L2K_TRY(l2k_engine_finish_transform(slot));
+    L2K_TRY(l2k_engine_finish(slot));
     return check_planes_coded(call->encoding->context, tile);
 }
 
 l2k_status l2k_encode_end_transform(const l2k_encode_call *call, l2k_engine *engine, const l2k_job *job)
 {
-    const l2k_status status = l2k_engine_finish_transform(job->slot);
+    const l2k_status status = l2k_engine_finish(job->slot);
     if (!l2k_engine_falls_back(engine, job->slot, status))
         return status;
     L2K_TRY(begin(call, engine, job));
-    return l2k_engine_finish_transform(job->slot);
+    return l2k_engine_finish(job->slot);
 }
 
 l2k_status l2k_encode_recode(const l2k_encode_call *call, l2k_engine *engine, l2k_tile *tile)

@@ -94,7 +94,7 @@ static l2k_status list_points(truncation *t)
     const l2k_context *context = t->call.encoding->context;
     if (t->engine) {
         const l2k_encode_request request = request_off_host(t, distance_of(t, 4));
-        return l2k_engine_estimate(t->engine, t->slot, &request, NULL, &t->list);
+        return l2k_engine_table_of(t->engine, t->slot)->estimate(t->engine, t->slot, &request, NULL, &t->list);
     }
     L2K_TRY(run(t, L2K_ESTIMATE, distance_of(t, 4)));
     const double start = l2k_stage_start(context);
@@ -122,7 +122,7 @@ static l2k_status code_off_host(truncation *t)
     uint64_t bytes;
     L2K_TRY(l2k_output_fixed_bytes(t->call.encoding, t->call.tiles, 1, true, &t->encoder->output,
                                    &t->allocation.fixed_bytes));
-    L2K_TRY(l2k_engine_cut(t->engine, t->slot, &request, t->at, &bytes));
+    L2K_TRY(l2k_engine_table_of(t->engine, t->slot)->cut(t->engine, t->slot, &request, t->at, &bytes));
     t->now.bytes = (double)(t->allocation.fixed_bytes + bytes);
     return L2K_OK;
 }
@@ -427,7 +427,7 @@ static l2k_status measure_octaves(truncation *t, curve *bytes, curve *error)
     L2K_TRY(other_bytes(t, &others));
     if (t->engine) {
         const l2k_encode_request request = request_off_host(t, distance_of(t, 8));
-        L2K_TRY(l2k_engine_estimate(t->engine, t->slot, &request, planes, NULL));
+        L2K_TRY(l2k_engine_table_of(t->engine, t->slot)->estimate(t->engine, t->slot, &request, planes, NULL));
     } else {
         L2K_TRY(run(t, L2K_ESTIMATE, distance_of(t, 8)));
     }
@@ -497,7 +497,7 @@ static l2k_status sample_blocks(truncation *t, double *excess)
                                                                 : (uint32_t)(count / SAMPLES);
     if (t->engine) {
         const l2k_encode_request request = request_off_host(t, distance);
-        L2K_TRY(l2k_engine_sample(t->engine, t->slot, &request, &sample));
+        L2K_TRY(l2k_engine_table_of(t->engine, t->slot)->sample(t->engine, t->slot, &request, &sample));
     } else {
         L2K_TRY(sample_on_host(t, distance, &sample));
     }
@@ -567,7 +567,7 @@ static l2k_status search_off_host(truncation *t, l2k_engine *engine, l2k_engine_
         const l2k_encode_request request = request_off_host(t, 1);
         status = l2k_engine_finish_encode(engine, slot, &request, &t->encoder->output.packets);
     } else {
-        l2k_engine_finish_transform(slot);
+        l2k_engine_finish(slot);
     }
     l2k_stage_end(context, L2K_STAGE_RATE, start);
     t->done = status == L2K_OK;

@@ -37,8 +37,7 @@ static void release_state(l2k_engine *engine)
         engine->table->release(engine);
 }
 
-/* The table of the slot's plan, which becomes the engine's. */
-static const l2k_engine_table *table_of(l2k_engine *engine, const l2k_engine_slot *slot)
+const l2k_engine_table *l2k_engine_table_of(l2k_engine *engine, const l2k_engine_slot *slot)
 {
     const l2k_engine_table *table = table_for(l2k_plan_backend(slot->plan));
     if (table == &l2k_engine_cpu || table == engine->table)
@@ -227,10 +226,10 @@ l2k_status l2k_engine_begin_encode(l2k_engine *engine, l2k_engine_slot *slot, l2
         return l2k_engine_runs_in_strips(slot) ? l2k_engine_begin_strips(slot) : L2K_OK;
     if (request->off_host && !l2k_is_off_host(request->tile->components[0].view))
         L2K_TRY(l2k_engine_fetch_planes(&engine->context, request));
-    return table_of(engine, slot)->begin_encode(engine, slot, request);
+    return l2k_engine_table_of(engine, slot)->begin_encode(engine, slot, request);
 }
 
-l2k_status l2k_engine_finish_transform(l2k_engine_slot *slot)
+l2k_status l2k_engine_finish(l2k_engine_slot *slot)
 {
     return l2k_plan_finish(slot->plan);
 }
@@ -239,37 +238,19 @@ l2k_status l2k_engine_encode_strip(l2k_engine *engine, l2k_engine_slot *slot, co
                                    const l2k_plane *planes)
 {
     L2K_TRY(l2k_plan_take_planes(slot->plan, planes));
-    return table_of(engine, slot)->encode_strip(engine, slot->plan, request);
+    return l2k_engine_table_of(engine, slot)->encode_strip(engine, slot->plan, request);
 }
 
 l2k_status l2k_engine_finish_encode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
                                     l2k_made_packets *made)
 {
     *made = (l2k_made_packets){0};
-    return table_of(engine, slot)->finish_encode(engine, slot, request, made);
+    return l2k_engine_table_of(engine, slot)->finish_encode(engine, slot, request, made);
 }
 
 l2k_status l2k_engine_recode(l2k_engine *engine, const l2k_encode_request *request)
 {
     return l2k_engine_cpu.recode(engine, request);
-}
-
-l2k_status l2k_engine_estimate(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
-                               uint64_t *planes, struct l2k_slope_list **list)
-{
-    return table_of(engine, slot)->estimate(engine, slot, request, planes, list);
-}
-
-l2k_status l2k_engine_sample(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
-                             l2k_block_sample *sample)
-{
-    return table_of(engine, slot)->sample(engine, slot, request, sample);
-}
-
-l2k_status l2k_engine_cut(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request, size_t prefix,
-                          uint64_t *bytes)
-{
-    return table_of(engine, slot)->cut(engine, slot, request, prefix, bytes);
 }
 
 void l2k_engine_forget(l2k_engine *engine)
@@ -302,12 +283,7 @@ l2k_status l2k_engine_prepare_decode(l2k_engine *engine, l2k_engine_slot *slot, 
 
 l2k_status l2k_engine_begin_decode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request)
 {
-    return table_of(engine, slot)->begin_decode(engine, slot, request);
-}
-
-l2k_status l2k_engine_finish_decode(l2k_engine_slot *slot)
-{
-    return l2k_plan_finish(slot->plan);
+    return l2k_engine_table_of(engine, slot)->begin_decode(engine, slot, request);
 }
 
 bool l2k_engine_runs_in_strips(const l2k_engine_slot *slot)
@@ -337,7 +313,7 @@ l2k_status l2k_engine_decode_strip(l2k_engine *engine, l2k_engine_slot *slot, co
 {
     if (planes)
         L2K_TRY(l2k_plan_take_planes(slot->plan, planes));
-    return table_of(engine, slot)->decode_strip(engine, slot->plan, request);
+    return l2k_engine_table_of(engine, slot)->decode_strip(engine, slot->plan, request);
 }
 
 void l2k_engine_send(l2k_engine *engine, const uint8_t *bytes, size_t num_bytes)

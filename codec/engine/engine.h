@@ -180,34 +180,29 @@ void l2k_engine_release(l2k_engine *engine);
 bool l2k_engine_may_try_again(const l2k_engine *engine, l2k_status status);
 bool l2k_engine_falls_back(const l2k_engine *engine, l2k_engine_slot *slot, l2k_status status);
 
-/* Encoding. `begin` starts from samples and returns once work runs asynchronously; `finish` yields code-blocks or
- * packets. In place of `finish`, finish_transform leaves coefficients in the views, for recode. */
+/* Waits for the transform. */
+l2k_status l2k_engine_finish(l2k_engine_slot *slot);
+
+/* Encoding. `begin` starts from samples and returns once work runs asynchronously; finish_encode yields code-blocks or
+ * packets. In its place, l2k_engine_finish leaves coefficients in the views, for recode. */
 l2k_status l2k_engine_begin_encode(l2k_engine *engine, l2k_engine_slot *slot, l2k_encode_request *request);
 l2k_status l2k_engine_finish_encode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
                                     l2k_made_packets *made);
-l2k_status l2k_engine_finish_transform(l2k_engine_slot *slot);
 l2k_status l2k_engine_encode_strip(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
                                    const l2k_plane *planes);
 l2k_status l2k_engine_recode(l2k_engine *engine, const l2k_encode_request *request);
-/* Off the host, as in the table. */
-l2k_status l2k_engine_estimate(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
-                               uint64_t *planes, struct l2k_slope_list **list);
-l2k_status l2k_engine_sample(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
-                             l2k_block_sample *sample);
-l2k_status l2k_engine_cut(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request, size_t prefix,
-                          uint64_t *bytes);
+/* The table of the slot's plan, which becomes the engine's, for `estimate`, `sample` and `cut` off the host. */
+const l2k_engine_table *l2k_engine_table_of(l2k_engine *engine, const l2k_engine_slot *slot);
 
 /* Decoding. `prepare` makes the slot's plan and views; `begin` decodes the code-blocks into them and starts the inverse
- * transform; `finish` waits for it. After `prepare`, *on_host says whether samples will be on the host although the
+ * transform. After `prepare`, *on_host says whether samples will be on the host although the
  * planes are not. */
 l2k_status l2k_engine_prepare_decode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request,
                                      bool *on_host);
 l2k_status l2k_engine_begin_decode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request);
-l2k_status l2k_engine_finish_decode(l2k_engine_slot *slot);
 /* In strips, where the slot's plan runs by rows (transform/plan.h): after begin_encode with in_strips, or begin_strips,
  * next_strip, which sets *end as l2k_plan_strip_end does, and encode_strip or decode_strip in turn until next_strip
- * returns false; then finish_transform or finish_decode. `planes` are those of the strip; NULL if it passes on no rows.
- * */
+ * returns false; then l2k_engine_finish. `planes` are those of the strip; NULL if it passes on no rows. */
 bool l2k_engine_runs_in_strips(const l2k_engine_slot *slot);
 l2k_status l2k_engine_begin_strips(l2k_engine_slot *slot);
 bool l2k_engine_next_strip(l2k_engine_slot *slot, uint64_t *end);
