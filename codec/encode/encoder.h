@@ -37,8 +37,7 @@ struct l2k_encoder {
     void *planes_stream; /* from l2k_encoder_set_stream */
     l2k_workers workers;
     bool has_image; /* an image has started and not ended. The members below are its own, or are kept after its end */
-    l2k_encoding set_up;   /* the image's settings */
-    l2k_encoding encoding; /* set_up, with arrays that stay for the next image and values that change during encoding */
+    l2k_encoding encoding; /* with arrays that stay for the next image, and values that change during encoding */
     l2k_component_coding *as_set_up; /* each component's coding before guard bits are added; NULL: there are no tiles */
     l2k_tile *tiles;                 /* the tiles that are coded together: all, or a row */
     uint32_t num_tiles;              /* number of `tiles` */

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "codec/encode/poc.h"
 #include "codec/encode/setup.h"
 
 static bool same_siz(const l2k_siz *a, const l2k_siz *b)
@@ -18,9 +17,9 @@ static bool same_siz(const l2k_siz *a, const l2k_siz *b)
     return true;
 }
 
-static bool are_kept(const l2k_encoder *encoder)
+static bool are_kept(const l2k_encoder *encoder, const l2k_encoding *encoding)
 {
-    const l2k_encoding *encoding = &encoder->set_up, *kept = &encoder->encoding;
+    const l2k_encoding *kept = &encoder->encoding;
     if (!encoder->tiles || !encoding->keeps_tiles || !same_siz(&kept->siz, &encoding->siz))
         return false;
     l2k_tile_coding coding = kept->coding;
@@ -28,34 +27,29 @@ static bool are_kept(const l2k_encoder *encoder)
     return l2k_tile_coding_equals(&coding, &encoding->coding, kept->siz.num_components);
 }
 
-/* Copies the encoding into the encoder, except the arrays of components: the trees point to the encoder's own. */
-static void take_encoding(l2k_encoder *encoder)
+/* Kept trees point to the encoder's arrays of components, which get the contents of the new ones. */
+static void take_encoding(l2k_encoder *encoder, l2k_encoding *encoding)
 {
-    const l2k_encoding *encoding = &encoder->set_up;
-    l2k_component *sizes = encoder->encoding.siz.components;
-    l2k_component_coding *components = encoder->encoding.coding.components;
+    const l2k_encoding kept = encoder->encoding;
     const uint32_t count = encoding->siz.num_components;
-    memcpy(sizes, encoding->siz.components, count * sizeof *sizes);
-    memcpy(components, encoding->coding.components, count * sizeof *components);
+    memcpy(kept.siz.components, encoding->siz.components, count * sizeof *kept.siz.components);
+    memcpy(kept.coding.components, encoding->coding.components, count * sizeof *kept.coding.components);
     encoder->encoding = *encoding;
-    encoder->encoding.siz.components = sizes;
-    encoder->encoding.coding.components = components;
-    l2k_poc_share_components(&encoder->encoding);
+    encoder->encoding.siz.components = kept.siz.components;
+    encoder->encoding.coding.components = kept.coding.components;
+    encoding->own_targets = kept.own_targets;
 }
 
-static l2k_status take_new_tiles(l2k_encoder *encoder, uint32_t num_tiles)
+static l2k_status take_new_tiles(l2k_encoder *encoder, l2k_encoding *encoding, uint32_t num_tiles)
 {
     const l2k_context *context = &encoder->context;
-    const uint32_t count = encoder->set_up.siz.num_components;
-    l2k_encoding *own = &encoder->encoding;
-    own->context = context;
-    own->siz.components = l2k_allocate(context, count, sizeof *own->siz.components);
-    own->coding.components = l2k_allocate(context, count, sizeof *own->coding.components);
+    const uint32_t count = encoding->siz.num_components;
+    encoder->encoding = *encoding;
+    *encoding = (l2k_encoding){.context = context};
     encoder->as_set_up = l2k_allocate(context, count, sizeof *encoder->as_set_up);
-    if (!own->siz.components || !own->coding.components || !encoder->as_set_up)
+    if (!encoder->as_set_up)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %u components", count);
-    take_encoding(encoder);
-    memcpy(encoder->as_set_up, own->coding.components, count * sizeof *encoder->as_set_up);
+    memcpy(encoder->as_set_up, encoder->encoding.coding.components, count * sizeof *encoder->as_set_up);
     encoder->num_trees++;
     encoder->num_tiles = num_tiles;
     encoder->tiles = l2k_allocate_zeroed(context, num_tiles, sizeof *encoder->tiles);
@@ -74,14 +68,14 @@ static l2k_status renew_tiles(l2k_encoder *encoder)
     return L2K_OK;
 }
 
-l2k_status l2k_encode_take_tiles(l2k_encoder *encoder, uint32_t num_tiles)
+l2k_status l2k_encode_take_tiles(l2k_encoder *encoder, l2k_encoding *encoding, uint32_t num_tiles)
 {
-    if (are_kept(encoder)) {
-        take_encoding(encoder);
+    if (are_kept(encoder, encoding)) {
+        take_encoding(encoder, encoding);
         return renew_tiles(encoder);
     }
     l2k_encode_release_tiles(encoder);
-    return take_new_tiles(encoder, num_tiles);
+    return take_new_tiles(encoder, encoding, num_tiles);
 }
 
 void l2k_encode_release_tile(const l2k_context *context, l2k_tile *tile)
@@ -98,8 +92,6 @@ void l2k_encode_release_tiles(l2k_encoder *encoder)
         l2k_encode_release_tile(context, &encoder->tiles[t]);
     l2k_release(context, encoder->tiles);
     l2k_release(context, encoder->as_set_up);
-    encoder->encoding.own_targets = NULL; /* points to the settings' targets */
-    l2k_poc_forget(&encoder->encoding);   /* likewise */
     l2k_encoding_release(&encoder->encoding);
     encoder->tiles = NULL;
     encoder->as_set_up = NULL;

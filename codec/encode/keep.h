@@ -4,9 +4,9 @@
 
 #include "codec/encode/encoder.h"
 
-/* Makes encoder->encoding from encoder->set_up. Kept tiles with the same trees are made ready; otherwise releases what
- * is kept and makes `num_tiles` tiles without trees. */
-l2k_status l2k_encode_take_tiles(l2k_encoder *encoder, uint32_t num_tiles);
+/* Moves `encoding` to the encoder; the caller releases what is left of it. Kept tiles with the same trees are made
+ * ready; otherwise releases what is kept and makes `num_tiles` tiles without trees. */
+l2k_status l2k_encode_take_tiles(l2k_encoder *encoder, l2k_encoding *encoding, uint32_t num_tiles);
 
 /* Releases the tiles and the encoding, or one tile. */
 void l2k_encode_release_tiles(l2k_encoder *encoder);

@@ -154,21 +154,10 @@ l2k_status l2k_poc_setup(const l2k_settings *s, l2k_encoding *e)
     return L2K_OK;
 }
 
-void l2k_poc_share_components(l2k_encoding *e)
-{
-    for (size_t i = 0; i < e->num_own_codings; i++)
-        e->own_codings[i].coding.components = e->coding.components;
-}
-
 void l2k_poc_release(l2k_encoding *e)
 {
     l2k_release(e->context, e->changes);
     l2k_release(e->context, e->own_codings);
-    l2k_poc_forget(e);
-}
-
-void l2k_poc_forget(l2k_encoding *e)
-{
     e->changes = NULL;
     e->own_codings = NULL;
     e->num_own_codings = 0;

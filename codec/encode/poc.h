@@ -10,12 +10,7 @@ l2k_status l2k_poc_copy(const l2k_context *context, const l2k_poc *poc, size_t c
 /* Divides the changes of the settings among `encoding`.coding and own_codings, whose other members must be set. */
 l2k_status l2k_poc_setup(const l2k_settings *settings, l2k_encoding *encoding);
 
-/* Lets the own codings share the components of `encoding`. */
-void l2k_poc_share_components(l2k_encoding *encoding);
-
-/* release frees the entries; forget drops the pointers if another l2k_encoding owns the entries. */
 void l2k_poc_release(l2k_encoding *encoding);
-void l2k_poc_forget(l2k_encoding *encoding);
 
 /* The coding parameters of a tile with progression order changes of its own, else NULL; and the parameters of any
  * tile. */

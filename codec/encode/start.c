@@ -24,10 +24,8 @@ static uint64_t count_units(const l2k_image *image)
     return samples * (L2K_UNITS_TRANSFORM + L2K_UNITS_BLOCKS + L2K_UNITS_PACKETS);
 }
 
-/* Sets up the image's parameters and tiles; kept tiles if they fit the image. */
-static l2k_status set_up(l2k_encoder *encoder, const l2k_image *image, bool by_rows)
+static l2k_status set_up(l2k_encoder *encoder, const l2k_image *image, bool by_rows, l2k_encoding *e)
 {
-    l2k_encoding *e = &encoder->set_up;
     L2K_TRY(l2k_encode_setup(encoder, image, e));
     e->tile_steps = by_rows && e->finds_steps;
     e->keeps_tiles = !by_rows && (!l2k_encoding_truncates(e) || e->num_tiles == 1) && !e->changes;
@@ -36,7 +34,16 @@ static l2k_status set_up(l2k_encoder *encoder, const l2k_image *image, bool by_r
     const uint32_t num_tiles = by_rows ? in_part : e->num_tiles;
     if (num_tiles < e->num_tiles && (l2k_targets_have_limits(&e->targets) || l2k_targets_have_limits(&e->truncation)))
         return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "a limit of bytes needs all tiles at once");
-    return l2k_encode_take_tiles(encoder, num_tiles);
+    return l2k_encode_take_tiles(encoder, e, num_tiles);
+}
+
+/* Sets up the image's parameters and tiles; kept tiles if they fit the image. */
+static l2k_status take_image(l2k_encoder *encoder, const l2k_image *image, bool by_rows)
+{
+    l2k_encoding encoding;
+    const l2k_status status = set_up(encoder, image, by_rows, &encoding);
+    l2k_encoding_release(&encoding);
+    return status;
 }
 
 /* Room for a head before the only tile. */
@@ -69,7 +76,7 @@ l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool b
         drop(encoder);
     l2k_run_start(&encoder->run, 0, options[L2K_ENCODER_TIMINGS]);
     encoder->has_image = true;
-    L2K_TRY(set_up(encoder, image, by_rows));
+    L2K_TRY(take_image(encoder, image, by_rows));
     L2K_TRY(l2k_output_start(&encoder->output, context, encoder->num_tiles,
                              by_rows || encoder->num_tiles > 1 ? 0 : FRONT_BYTES));
     const l2k_siz *siz = &encoder->encoding.siz;
@@ -87,7 +94,6 @@ l2k_status l2k_encode_end(l2k_encoder *encoder, l2k_status status)
         encoder->in_strips = encoder->writes_packets = encoder->leaves_early = false;
         l2k_workers_forget(&encoder->workers);
         l2k_output_release(&encoder->output);
-        l2k_encoding_release(&encoder->set_up);
     }
     if (!encoder->encoding.keeps_tiles)
         l2k_encode_release_tiles(encoder);

@@ -138,7 +138,7 @@ static l2k_status code(truncation *t)
     t->encoder->encoding.targets.error = t->now.error;
     t->encoder->encoding.context = &t->quiet;
     const l2k_status allocated = l2k_encode_layers(t->encoder, &t->allocation);
-    t->encoder->encoding.context = t->encoder->set_up.context;
+    t->encoder->encoding.context = &t->encoder->context;
     L2K_TRY(allocated);
     const double start = l2k_stage_start(e->context);
     const l2k_status status = l2k_layers_measure(e->context, t->call.tiles, t->encoder->num_tiles, e->plt, t->bytes);
