@@ -11,15 +11,17 @@ enum { L2K_JP2_SIGNATURE = 0x0D0A870A };
 /* Association boxes of sound files nest, too, but not this deep. */
 enum { L2K_JP2_MOST_DEPTH = 16 };
 
-/* EnumCS values (Table I.10 and its amendments). */
-enum {
-    L2K_ENUM_CMYK = 12,
-    L2K_ENUM_CIELAB = 14,
-    L2K_ENUM_SRGB = 16,
-    L2K_ENUM_GRAY = 17,
-    L2K_ENUM_SYCC = 18,
-    L2K_ENUM_ESYCC = 24
-};
+/* An enumerated colour space (Table I.10 and its amendments). */
+typedef struct l2k_enumerated {
+    l2k_colour colour;
+    uint8_t code;    /* EnumCS */
+    uint8_t feature; /* of JPX (15444-2, Table M.14), if JP2 lacks the colour; else 0 */
+} l2k_enumerated;
+
+enum { L2K_ENUM_SRGB = 16, L2K_ENUM_GRAY = 17 };
+
+/* The colour space with that EnumCS, or that colour; NULL if there is none. */
+const l2k_enumerated *l2k_jp2_enumerated(uint32_t code, l2k_colour colour);
 
 /* The content of a box. */
 typedef struct l2k_box_bytes {

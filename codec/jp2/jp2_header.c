@@ -15,24 +15,15 @@ l2k_status l2k_jp2_read_image_header(l2k_jp2 *jp2, l2k_box_bytes s)
     return L2K_OK;
 }
 
-static l2k_colour colour_of(uint32_t enumerated)
+const l2k_enumerated *l2k_jp2_enumerated(uint32_t code, l2k_colour colour)
 {
-    switch (enumerated) {
-    case L2K_ENUM_SRGB:
-        return L2K_COLOUR_SRGB;
-    case L2K_ENUM_GRAY:
-        return L2K_COLOUR_GRAY;
-    case L2K_ENUM_SYCC:
-        return L2K_COLOUR_SYCC;
-    case L2K_ENUM_CMYK:
-        return L2K_COLOUR_CMYK;
-    case L2K_ENUM_ESYCC:
-        return L2K_COLOUR_ESYCC;
-    case L2K_ENUM_CIELAB:
-        return L2K_COLOUR_CIELAB;
-    default:
-        return L2K_COLOUR_UNKNOWN;
-    }
+    static const l2k_enumerated all[] = {
+        {L2K_COLOUR_SRGB, L2K_ENUM_SRGB, 0}, {L2K_COLOUR_GRAY, L2K_ENUM_GRAY, 0}, {L2K_COLOUR_SYCC, 18, 0},
+        {L2K_COLOUR_CMYK, 12, 55},           {L2K_COLOUR_ESYCC, 24, 71},          {L2K_COLOUR_CIELAB, 14, 56}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].code == code || all[i].colour == colour)
+            return &all[i];
+    return NULL;
 }
 
 /* The EP field of CIELab: range and offset of L*, a* and b* in turn, then the illuminant. */
@@ -55,10 +46,12 @@ l2k_status l2k_jp2_read_colour(l2k_jp2 *jp2, l2k_box_bytes s)
     if (jp2->colour != L2K_COLOUR_UNKNOWN)
         return L2K_OK;
     if (s.data[0] == 1 && l2k_box_length(s) >= 7) {
-        uint32_t enumerated = l2k_get_be(s.data + 3, 4);
-        jp2->colour = colour_of(enumerated);
-        if (jp2->colour == L2K_COLOUR_UNKNOWN)
-            l2k_warn(jp2->context, "box 'colr': unknown colour space %u; samples are not converted", enumerated);
+        const uint32_t code = l2k_get_be(s.data + 3, 4);
+        const l2k_enumerated *enumerated = l2k_jp2_enumerated(code, L2K_COLOUR_UNKNOWN);
+        if (enumerated)
+            jp2->colour = enumerated->colour;
+        else
+            l2k_warn(jp2->context, "box 'colr': unknown colour space %u; samples are not converted", code);
         if (jp2->colour == L2K_COLOUR_CIELAB)
             read_lab(jp2, (l2k_box_bytes){s.data + 7, s.end});
     } else if ((s.data[0] == 2 || s.data[0] == 3) && l2k_box_length(s) > 3) {

@@ -75,24 +75,11 @@ bool l2k_image_is_rgb(const l2k_image *image)
     return l2k_image_is_alike(image) && (icc || image->colour == L2K_COLOUR_SRGB || count_colours(image) == 3);
 }
 
+/* The colour box is mandatory: guesses a colour that is unknown, with UnkC set in the image header. */
 static unsigned enumerated_colour(const l2k_image *image)
 {
-    switch (image->colour) {
-    case L2K_COLOUR_GRAY:
-        return L2K_ENUM_GRAY;
-    case L2K_COLOUR_SYCC:
-        return L2K_ENUM_SYCC;
-    case L2K_COLOUR_CMYK:
-        return L2K_ENUM_CMYK;
-    case L2K_COLOUR_ESYCC:
-        return L2K_ENUM_ESYCC;
-    case L2K_COLOUR_CIELAB:
-        return L2K_ENUM_CIELAB;
-    case L2K_COLOUR_SRGB:
-        return L2K_ENUM_SRGB;
-    default: /* the colour box is mandatory: guess, with UnkC set in the image header */
-        return l2k_image_is_rgb(image) ? L2K_ENUM_SRGB : L2K_ENUM_GRAY;
-    }
+    const l2k_enumerated *known = l2k_jp2_enumerated(0, image->colour);
+    return known ? known->code : l2k_image_is_rgb(image) ? L2K_ENUM_SRGB : L2K_ENUM_GRAY;
 }
 
 /* EP of CIELab, unless it is the default. */
@@ -115,21 +102,15 @@ static bool is_cmyk(const uint8_t *icc, size_t bytes)
 
 unsigned l2k_jp2_jpx_feature(const l2k_image *image, uint32_t rsiz)
 {
-    enum { ANY_ICC = 44, CMYK = 55, DEFAULT_LAB = 56, ANY_LAB = 57, ESYCC = 71 };
+    enum { ANY_ICC = 44, ANY_LAB = 57 };
+    const l2k_enumerated *known = l2k_jp2_enumerated(0, image->colour);
     if (rsiz & L2K_RSIZ_CAP)
         return 0;
     if (image->icc && image->icc_bytes > 0)
         return is_cmyk(image->icc, image->icc_bytes) ? ANY_ICC : 0;
-    switch (image->colour) {
-    case L2K_COLOUR_CMYK:
-        return CMYK;
-    case L2K_COLOUR_CIELAB:
-        return image->lab.illuminant ? ANY_LAB : DEFAULT_LAB;
-    case L2K_COLOUR_ESYCC:
-        return ESYCC;
-    default:
-        return 0;
-    }
+    if (image->colour == L2K_COLOUR_CIELAB && image->lab.illuminant)
+        return ANY_LAB;
+    return known ? known->feature : 0;
 }
 
 static void write_colour(l2k_buffer *out, const l2k_image *image, bool jpx)
