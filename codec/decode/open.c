@@ -20,6 +20,8 @@ static l2k_status read_all(l2k_decoder *decoder, const l2k_stream *stream)
     const l2k_context *context = &decoder->context;
     l2k_buffer *file = &decoder->file;
     uint64_t limit = (uint64_t)decoder->options[L2K_DECODER_LIMIT_BYTES];
+    if (!stream || !stream->read)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "no stream to read from");
     for (;;) {
         L2K_TRY(l2k_poll(context, L2K_POLL_NOW));
         if (!l2k_buffer_grow(file, 1 << 16))
@@ -83,9 +85,6 @@ l2k_status l2k_decoder_finish_opening(l2k_decoder *decoder, l2k_status status)
 l2k_status l2k_decoder_open(l2k_decoder *decoder, const l2k_stream *stream)
 {
     l2k_decoder_start_opening(decoder);
-    if (!stream || !stream->read)
-        return l2k_decoder_finish_opening(decoder,
-                                          l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "no stream to read from"));
     double start = l2k_stage_start(&decoder->context);
     l2k_status status = read_all(decoder, stream);
     if (status == L2K_OK)
@@ -94,38 +93,34 @@ l2k_status l2k_decoder_open(l2k_decoder *decoder, const l2k_stream *stream)
     return l2k_decoder_finish_opening(decoder, status);
 }
 
-l2k_status l2k_decoder_open_memory(l2k_decoder *decoder, const void *data, size_t bytes)
+static l2k_status check_file(const l2k_decoder *decoder, bool is_given, uint64_t bytes)
 {
-    const l2k_context *context = &decoder->context;
-    l2k_decoder_start_opening(decoder);
-    if (!data)
-        return l2k_decoder_finish_opening(decoder, l2k_fail(context, L2K_ERROR_ARGUMENT, "no file to read from"));
+    if (!is_given)
+        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "no file to read from");
+    if (bytes == 0)
+        return l2k_fail(&decoder->context, L2K_ERROR_TRUNCATED, "the file is empty");
     if (bytes > (uint64_t)decoder->options[L2K_DECODER_LIMIT_BYTES])
-        return l2k_decoder_finish_opening(
-            decoder, l2k_fail(context, L2K_ERROR_LIMIT, "a file of %zu bytes is more than the limit allows", bytes));
-    double start = l2k_stage_start(context);
-    l2k_status status = l2k_decoder_open_bytes(decoder, data, bytes);
-    l2k_stage_end(context, L2K_STAGE_READ, start);
-    return l2k_decoder_finish_opening(decoder, status);
+        return l2k_fail(&decoder->context, L2K_ERROR_LIMIT, "a file of %llu bytes is more than the limit allows",
+                        (unsigned long long)bytes);
+    return L2K_OK;
 }
 
-static l2k_status check_file(const l2k_decoder *decoder, const l2k_file *file)
+l2k_status l2k_decoder_open_memory(l2k_decoder *decoder, const void *data, size_t bytes)
 {
-    if (!file || !file->read_at)
-        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "no file to read from");
-    if (file->bytes == 0)
-        return l2k_fail(&decoder->context, L2K_ERROR_TRUNCATED, "the file is empty");
-    if (file->bytes > (uint64_t)decoder->options[L2K_DECODER_LIMIT_BYTES])
-        return l2k_fail(&decoder->context, L2K_ERROR_LIMIT, "a file of %llu bytes is more than the limit allows",
-                        (unsigned long long)file->bytes);
-    return L2K_OK;
+    l2k_decoder_start_opening(decoder);
+    double start = l2k_stage_start(&decoder->context);
+    l2k_status status = check_file(decoder, data, bytes);
+    if (status == L2K_OK)
+        status = l2k_decoder_open_bytes(decoder, data, bytes);
+    l2k_stage_end(&decoder->context, L2K_STAGE_READ, start);
+    return l2k_decoder_finish_opening(decoder, status);
 }
 
 l2k_status l2k_decoder_open_file(l2k_decoder *decoder, const l2k_file *file)
 {
     l2k_decoder_start_opening(decoder);
     double start = l2k_stage_start(&decoder->context);
-    l2k_status status = check_file(decoder, file);
+    l2k_status status = check_file(decoder, file && file->read_at, file ? file->bytes : 0);
     if (status == L2K_OK)
         status = l2k_partial_open(&decoder->context, file, &decoder->parts);
     if (status == L2K_OK) {
