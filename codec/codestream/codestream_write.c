@@ -153,9 +153,13 @@ static void write_coc(l2k_buffer *out, const l2k_siz *siz, uint32_t c, const l2k
     end_segment(out, start);
 }
 
-/* Sqcd and SPqcd (Tables A.28 to A.30). */
-static void write_steps(l2k_buffer *out, const l2k_component_coding *coding, unsigned more_guard_bits)
+/* QCD of component 0, QCC of others, with Sqcd and SPqcd (Tables A.28 to A.30). */
+static void write_steps(l2k_buffer *out, const l2k_siz *siz, uint32_t c, const l2k_component_coding *coding,
+                        unsigned more_guard_bits)
 {
+    const size_t start = start_segment(out, c ? L2K_QCC : L2K_QCD);
+    if (c)
+        l2k_buffer_put(out, c, l2k_component_index_bytes(siz->num_components));
     l2k_buffer_put(out, coding->quantisation | (coding->guard_bits + more_guard_bits) << 5, 1);
     for (unsigned i = 0; i < coding->num_steps; i++) {
         l2k_step step = coding->steps[i];
@@ -164,55 +168,21 @@ static void write_steps(l2k_buffer *out, const l2k_component_coding *coding, uns
         else
             l2k_buffer_put(out, (unsigned)step.exponent << 11 | step.mantissa, 2);
     }
-}
-
-static void write_qcd(l2k_buffer *out, const l2k_component_coding *coding, unsigned more_guard_bits)
-{
-    size_t start = start_segment(out, L2K_QCD);
-    write_steps(out, coding, more_guard_bits);
     end_segment(out, start);
-}
-
-static void write_qcc(l2k_buffer *out, const l2k_siz *siz, uint32_t c, const l2k_component_coding *coding,
-                      unsigned more_guard_bits)
-{
-    size_t start = start_segment(out, L2K_QCC);
-    l2k_buffer_put(out, c, l2k_component_index_bytes(siz->num_components));
-    write_steps(out, coding, more_guard_bits);
-    end_segment(out, start);
-}
-
-static bool same_style(const l2k_component_coding *a, const l2k_component_coding *b)
-{
-    return a->levels == b->levels && a->log2_block_width == b->log2_block_width &&
-           a->log2_block_height == b->log2_block_height && a->style == b->style && a->wavelet == b->wavelet &&
-           a->user_precincts == b->user_precincts &&
-           memcmp(a->log2_precinct_width, b->log2_precinct_width, sizeof a->log2_precinct_width) == 0 &&
-           memcmp(a->log2_precinct_height, b->log2_precinct_height, sizeof a->log2_precinct_height) == 0;
-}
-
-static bool same_steps(const l2k_component_coding *a, const l2k_component_coding *b)
-{
-    if (a->quantisation != b->quantisation || a->guard_bits != b->guard_bits || a->num_steps != b->num_steps)
-        return false;
-    for (unsigned i = 0; i < a->num_steps; i++)
-        if (a->steps[i].exponent != b->steps[i].exponent || a->steps[i].mantissa != b->steps[i].mantissa)
-            return false;
-    return true;
 }
 
 static void write_qccs(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding, unsigned more_guard_bits)
 {
     const l2k_component_coding *components = coding->components;
     for (uint32_t c = 1; c < siz->num_components; c++)
-        if (!same_steps(&components[0], &components[c]))
-            write_qcc(out, siz, c, &components[c], more_guard_bits);
+        if (!l2k_coding_same_steps(&components[0], &components[c]))
+            write_steps(out, siz, c, &components[c], more_guard_bits);
 }
 
 void l2k_write_quantisation(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding,
                             unsigned more_guard_bits)
 {
-    write_qcd(out, &coding->components[0], more_guard_bits);
+    write_steps(out, siz, 0, &coding->components[0], more_guard_bits);
     write_qccs(out, siz, coding, more_guard_bits);
 }
 
@@ -229,10 +199,9 @@ size_t l2k_write_main_header(l2k_buffer *out, const l2k_siz *siz, const l2k_tile
     if (components[0].split_style)
         write_dfs(out, &components[0]);
     write_cod(out, coding);
-    write_qcd(out, &components[0], 0);
-    for (uint32_t c = 0; c < siz->num_components; c++)
-        if (components[c].split_style || !same_style(&components[0], &components[c]))
-            write_coc(out, siz, c, &components[c]);
+    write_steps(out, siz, 0, &components[0], 0);
+    for (uint32_t c = 0; components[0].split_style && c < siz->num_components; c++)
+        write_coc(out, siz, c, &components[c]);
     write_qccs(out, siz, coding, 0);
     return ht_at;
 }

@@ -5,8 +5,9 @@
 #include "base/buffer.h"
 #include "codec/tile/coding.h"
 
-/* Writes SOC, SIZ, CAP if there are HT code-blocks, COD, QCD, and COC and QCC for components that differ from the first
- * one. Returns the offset of Ccap15, 0 without CAP. */
+/* Writes SOC, SIZ, CAP if there are HT code-blocks, COD, QCD, and QCC for components whose steps differ from those of
+ * the first one. All else is the same for all components, in COC if levels split in one direction. Returns the offset
+ * of Ccap15, 0 without CAP. */
 size_t l2k_write_main_header(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding);
 
 /* Writes QCD, and QCC for components that differ from the first one, with `more_guard_bits` added to the guard bits in

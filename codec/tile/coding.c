@@ -88,7 +88,7 @@ l2k_status l2k_tile_coding_copy(const l2k_context *context, const l2k_tile_codin
     return L2K_OK;
 }
 
-static bool same_steps(const l2k_component_coding *a, const l2k_component_coding *b)
+bool l2k_coding_same_steps(const l2k_component_coding *a, const l2k_component_coding *b)
 {
     const unsigned count = a->quantisation == L2K_QUANT_DERIVED ? 1 : l2k_coding_bands(a);
     for (unsigned i = 0; i < count; i++)
@@ -110,7 +110,7 @@ static bool same_component(const l2k_component_coding *a, const l2k_component_co
            a->viewing.role == b->viewing.role && a->viewing.distance == b->viewing.distance &&
            a->quantisation == b->quantisation && a->guard_bits == b->guard_bits && a->roi_shift == b->roi_shift &&
            memcmp(a->log2_precinct_width, b->log2_precinct_width, a->levels + 1u) == 0 &&
-           memcmp(a->log2_precinct_height, b->log2_precinct_height, a->levels + 1u) == 0 && same_steps(a, b);
+           memcmp(a->log2_precinct_height, b->log2_precinct_height, a->levels + 1u) == 0 && l2k_coding_same_steps(a, b);
 }
 
 static bool same_change(const l2k_progression_change *a, const l2k_progression_change *b)

@@ -127,6 +127,9 @@ l2k_status l2k_tile_coding_copy(const l2k_context *context, const l2k_tile_codin
 /* Whether two tiles of `num_components` components are coded alike. */
 bool l2k_tile_coding_equals(const l2k_tile_coding *a, const l2k_tile_coding *b, uint32_t num_components);
 
+/* Whether two components of the same levels and quantisation have the same steps. */
+bool l2k_coding_same_steps(const l2k_component_coding *a, const l2k_component_coding *b);
+
 /* The number of subbands of a component, and of its steps. */
 static inline unsigned l2k_coding_bands(const l2k_component_coding *coding)
 {
