@@ -45,6 +45,18 @@ l2k_status l2k_fail(const l2k_context *context, l2k_status status, const char *f
     return status;
 }
 
+l2k_status l2k_check_memory(const l2k_context *context, bool obtained, const char *what, ...)
+{
+    char text[128];
+    va_list arguments;
+    if (obtained)
+        return L2K_OK;
+    va_start(arguments, what);
+    vsnprintf(text, sizeof text, what, arguments);
+    va_end(arguments);
+    return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %s", text);
+}
+
 void l2k_warn(const l2k_context *context, const char *format, ...)
 {
     va_list arguments;

@@ -31,6 +31,9 @@ typedef struct l2k_context {
  * L2K_ERROR_MEMORY becomes L2K_ERROR_LIMIT, with a message of its own. */
 l2k_status l2k_fail(const l2k_context *context, l2k_status status, const char *format, ...) L2K_PRINTF(3, 4);
 
+/* L2K_OK if memory has been obtained; otherwise reports L2K_ERROR_MEMORY: "out of memory for", and for what. */
+l2k_status l2k_check_memory(const l2k_context *context, bool obtained, const char *what, ...) L2K_PRINTF(3, 4);
+
 /* Sends a warning. */
 void l2k_warn(const l2k_context *context, const char *format, ...) L2K_PRINTF(2, 3);
 

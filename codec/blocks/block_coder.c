@@ -11,8 +11,7 @@ const l2k_block_coder_table *l2k_block_coder_for(unsigned style)
 l2k_status l2k_block_coder_create(const l2k_context *context, const l2k_block_coder_table *table, l2k_block_coder **out)
 {
     l2k_block_coder *coder = l2k_allocate_zeroed(context, 1, sizeof *coder);
-    if (!coder)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+    L2K_TRY(l2k_check_memory(context, coder, "the block coder"));
     coder->table = table;
     coder->context = context;
     l2k_status status = table->create(coder);

@@ -43,9 +43,7 @@ static l2k_status read_main_header(l2k_codestream *cs, const l2k_codestream_limi
     L2K_TRY(l2k_parse_siz(context, &segment, &cs->siz));
     L2K_TRY(check_siz(cs, limits));
     cs->coding.components = l2k_allocate_zeroed(context, cs->siz.num_components, sizeof *cs->coding.components);
-    if (!cs->coding.components)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the headers of %u components",
-                        cs->siz.num_components);
+    L2K_TRY(l2k_check_memory(context, cs->coding.components, "the headers of %u components", cs->siz.num_components));
     return l2k_parse_header(context, &cs->siz, L2K_MAIN_HEADER, at, cs->end, &cs->coding, rest);
 }
 

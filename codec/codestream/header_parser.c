@@ -23,8 +23,7 @@ static l2k_status parse_com(l2k_header_state *state, const l2k_segment *segment)
     if (!comment || *comment || length < 2 || l2k_get_be(segment->data, 2) != 1)
         return L2K_OK;
     char *text = l2k_allocate(state->context, length - 1, 1);
-    if (!text)
-        return l2k_fail(state->context, L2K_ERROR_MEMORY, "out of memory for a comment");
+    L2K_TRY(l2k_check_memory(state->context, text, "a comment"));
     memcpy(text, segment->data + 2, length - 2);
     text[length - 2] = 0;
     *comment = text;
@@ -257,8 +256,7 @@ l2k_status l2k_parse_header(const l2k_context *context, const l2k_siz *siz, l2k_
 {
     l2k_header_state state = {.context = context, .siz = siz, .coding = coding, .rest = rest, .kind = kind};
     state.specific = l2k_allocate_zeroed(context, siz->num_components, 1);
-    if (!state.specific)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a header");
+    L2K_TRY(l2k_check_memory(context, state.specific, "a header"));
     l2k_status status = parse_segments(&state, kind, at, end);
     l2k_release(context, state.specific);
     return status;

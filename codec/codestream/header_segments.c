@@ -56,8 +56,7 @@ l2k_status l2k_parse_siz(const l2k_context *context, const l2k_segment *segment,
     if (l2k_segment_length(segment) != 36 + 3 * (size_t)siz->num_components)
         return l2k_fail(context, L2K_ERROR_CORRUPT, "SIZ: its length does not fit %u components", siz->num_components);
     siz->components = l2k_allocate(context, siz->num_components, sizeof *siz->components);
-    if (!siz->components)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %u components", siz->num_components);
+    L2K_TRY(l2k_check_memory(context, siz->components, "%u components", siz->num_components));
     for (uint32_t c = 0; c < siz->num_components; c++)
         L2K_TRY(parse_component_size(context, d + 36 + 3 * (size_t)c, c, &siz->components[c]));
     return L2K_OK;
@@ -293,8 +292,7 @@ static l2k_status grow_changes(const l2k_header_state *state, size_t more)
     size_t count = coding->num_changes + more;
     l2k_progression_change *changes =
         l2k_enlarge(state->context, coding->changes, coding->num_changes, count, sizeof *changes);
-    if (!changes)
-        return l2k_fail(state->context, L2K_ERROR_MEMORY, "out of memory for %zu progression changes", count);
+    L2K_TRY(l2k_check_memory(state->context, changes, "%zu progression changes", count));
     coding->changes = changes;
     return L2K_OK;
 }

@@ -77,8 +77,7 @@ l2k_status l2k_tile_parts_list(l2k_codestream *cs, const l2k_segment_list *lengt
     if (!cs->context->partial || cs->strict || cs->has_packed || lengths->count == 0)
         return L2K_OK;
     list.counts = l2k_allocate_zeroed(cs->context, cs->num_tiles, sizeof *list.counts);
-    if (!list.counts)
-        return l2k_fail(cs->context, L2K_ERROR_MEMORY, "out of memory for %u tiles", cs->num_tiles);
+    L2K_TRY(l2k_check_memory(cs->context, list.counts, "%u tiles", cs->num_tiles));
     const l2k_status status = list_parts(cs, lengths, &list, &is_right);
     l2k_release(cs->context, list.counts);
     L2K_TRY(status);

@@ -21,8 +21,7 @@ l2k_status l2k_tile_parts_add(l2k_codestream *cs, l2k_tile_part_span span)
     if (cs->num_parts == cs->parts_capacity) {
         size_t capacity = 2 * cs->parts_capacity + 16;
         l2k_tile_part_span *parts = l2k_enlarge(cs->context, cs->parts, cs->num_parts, capacity, sizeof *parts);
-        if (!parts)
-            return l2k_fail(cs->context, L2K_ERROR_MEMORY, "out of memory for %zu tile-parts", capacity);
+        L2K_TRY(l2k_check_memory(cs->context, parts, "%zu tile-parts", capacity));
         cs->parts = parts;
         cs->parts_capacity = capacity;
     }
@@ -271,8 +270,7 @@ l2k_status l2k_tile_parts_link(l2k_codestream *cs)
 {
     size_t first[MOST_PARTS], twice = L2K_NO_PART;
     cs->first_part = l2k_allocate(cs->context, cs->num_tiles, sizeof *cs->first_part);
-    if (!cs->first_part)
-        return l2k_fail(cs->context, L2K_ERROR_MEMORY, "out of memory for %u tiles", cs->num_tiles);
+    L2K_TRY(l2k_check_memory(cs->context, cs->first_part, "%u tiles", cs->num_tiles));
     for (uint32_t t = 0; t < cs->num_tiles; t++)
         cs->first_part[t] = L2K_NO_PART;
     list_by_number(cs, first);

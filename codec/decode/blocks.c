@@ -26,7 +26,7 @@ static l2k_status allocate_state(const l2k_context *context, l2k_tile_state *s)
         s->joined = take_zeroed(context, s, sizeof *s->joined);
     if (!s->joined)
         s->uploads = NULL;
-    return s->joined ? L2K_OK : l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a tile");
+    return l2k_check_memory(context, s->joined, "a tile");
 }
 
 /* ---- Code-blocks --------------------------------------------------------------------------------------------- */
@@ -53,8 +53,7 @@ l2k_status l2k_fetch_blocks(const l2k_decoding *d, l2k_tile_state *s)
     if (!d->cache || is_off_host(d, s) || atomic_load(&d->findings->lengths_are_wrong))
         return L2K_OK;
     s->to_decode = s->rest = l2k_allocate(d->context, s->num_places, sizeof *s->rest);
-    if (!s->rest)
-        return l2k_fail(d->context, L2K_ERROR_MEMORY, "out of memory for code-blocks");
+    L2K_TRY(l2k_check_memory(d->context, s->rest, "code-blocks"));
     s->num_to_decode = l2k_block_cache_fetch(d->cache, s->tile.index, s->places, s->num_places, s->rest);
     return L2K_OK;
 }

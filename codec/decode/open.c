@@ -24,8 +24,7 @@ static l2k_status read_all(l2k_decoder *decoder, const l2k_stream *stream)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "no stream to read from");
     for (;;) {
         L2K_TRY(l2k_poll(context, L2K_POLL_NOW));
-        if (!l2k_buffer_grow(file, 1 << 16))
-            return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the file");
+        L2K_TRY(l2k_check_memory(context, l2k_buffer_grow(file, 1 << 16), "the file"));
         ptrdiff_t got = stream->read(stream->user, file->data + file->size, file->capacity - file->size);
         if (got < 0)
             return l2k_fail(context, L2K_ERROR_IO, "reading failed");

@@ -139,8 +139,7 @@ static l2k_status sort_channels(l2k_decoder *decoder)
     if (is_sorted(decoder))
         return L2K_OK;
     ranked *all = l2k_allocate(&decoder->context, decoder->num_outputs, sizeof *all);
-    if (!all)
-        return l2k_fail(&decoder->context, L2K_ERROR_MEMORY, "out of memory for %u channels", decoder->num_outputs);
+    L2K_TRY(l2k_check_memory(&decoder->context, all, "%u channels", decoder->num_outputs));
     for (uint32_t k = 0; k < decoder->num_outputs; k++)
         all[k] = (ranked){rank(&decoder->components[k]) << 32 | k, decoder->outputs[k], decoder->components[k]};
     qsort(all, decoder->num_outputs, sizeof *all, by_rank);
@@ -161,8 +160,7 @@ l2k_status l2k_decoder_plan_outputs(l2k_decoder *decoder)
     decoder->num_outputs = (uint32_t)count;
     decoder->outputs = l2k_allocate(context, count, sizeof *decoder->outputs);
     decoder->components = l2k_allocate_zeroed(context, count, sizeof *decoder->components);
-    if (!decoder->outputs || !decoder->components)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %zu components", count);
+    L2K_TRY(l2k_check_memory(context, decoder->outputs && decoder->components, "%zu components", count));
     L2K_TRY(map_channels(decoder));
     L2K_TRY(define_channels(decoder));
     return sort_channels(decoder);
@@ -198,9 +196,7 @@ static l2k_status own_source(const l2k_decoder *decoder, l2k_rect area, uint32_t
     void *data = l2k_allocate(&decoder->context, l2k_rect_height(rect), row);
     sources->planes[c] = (l2k_plane){data, (ptrdiff_t)row, sizeof(int32_t), L2K_SAMPLE_S32};
     sources->owned[c] = true;
-    if (!data)
-        return l2k_fail(&decoder->context, L2K_ERROR_MEMORY, "out of memory for component %u", c);
-    return L2K_OK;
+    return l2k_check_memory(&decoder->context, data, "component %u", c);
 }
 
 static void assign_source(l2k_output_source output, const l2k_plane *plane, l2k_sources *sources)
@@ -221,8 +217,7 @@ l2k_status l2k_sources_prepare(const l2k_decoder *decoder, l2k_rect area, const 
     uint32_t count = decoder->codestream.siz.num_components, only = l2k_decoder_only_component(decoder);
     sources->planes = l2k_allocate_zeroed(context, count, sizeof *sources->planes);
     sources->owned = l2k_allocate_zeroed(context, count, sizeof *sources->owned);
-    if (!sources->planes || !sources->owned)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for planes");
+    L2K_TRY(l2k_check_memory(context, sources->planes && sources->owned, "planes"));
     for (uint32_t k = 0; k < l2k_decoder_num_outputs(decoder); k++) {
         L2K_TRY(check_plane(decoder, &outputs[k], k));
         assign_source(l2k_decoder_output(decoder, k), &outputs[k], sources);
@@ -314,12 +309,11 @@ static bool count_plane_bytes(const l2k_image *image, size_t *bytes)
 l2k_status l2k_decoder_take_planes(l2k_decoder *decoder, const l2k_image *image)
 {
     size_t bytes;
-    if (!count_plane_bytes(image, &bytes))
-        return l2k_fail(&decoder->context, L2K_ERROR_MEMORY, "out of memory for the samples");
+    L2K_TRY(l2k_check_memory(&decoder->context, count_plane_bytes(image, &bytes), "the samples"));
     decoder->memory_planes = l2k_allocate(&decoder->context, image->num_components, sizeof *decoder->memory_planes);
     decoder->memory = l2k_allocate(&decoder->context, bytes, 1);
-    if (!decoder->memory || !decoder->memory_planes)
-        return l2k_fail(&decoder->context, L2K_ERROR_MEMORY, "out of memory for %zu bytes of samples", bytes);
+    L2K_TRY(
+        l2k_check_memory(&decoder->context, decoder->memory && decoder->memory_planes, "%zu bytes of samples", bytes));
     uint8_t *at = decoder->memory;
     for (uint32_t c = 0; c < image->num_components; c++) {
         const l2k_component *k = &image->components[c];

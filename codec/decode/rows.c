@@ -124,8 +124,7 @@ static l2k_status begin_strips(l2k_decoder *decoder, struct l2k_row_decoding *r)
     l2k_backend backend;
     const uint32_t count = decoder->codestream.siz.num_components, only = l2k_decoder_only_component(decoder);
     r->wanted = l2k_allocate_zeroed(&decoder->context, count, sizeof *r->wanted);
-    if (!r->wanted)
-        return l2k_fail(&decoder->context, L2K_ERROR_MEMORY, "out of memory for planes");
+    L2K_TRY(l2k_check_memory(&decoder->context, r->wanted, "planes"));
     for (uint32_t c = 0; c < count; c++)
         r->wanted[c].data = only == UINT32_MAX || only == c ? r->wanted : NULL;
     r->d = l2k_decode_start(decoder, r->area, r->wanted);
@@ -229,8 +228,7 @@ static l2k_status begin(l2k_decoder *decoder)
     const bool arrives = decoder->is_pushed && !decoder->has_ended;
     L2K_TRY(l2k_decoder_image(decoder, &image));
     struct l2k_row_decoding *r = decoder->rows = l2k_allocate_zeroed(&decoder->context, 1, sizeof *r);
-    if (!r)
-        return l2k_fail(&decoder->context, L2K_ERROR_MEMORY, "out of memory for rows");
+    L2K_TRY(l2k_check_memory(&decoder->context, r, "rows"));
     r->area = (l2k_rect){image.x0, image.y0, image.x1, image.y1};
     r->y0 = r->y1 = image.y0;
     if (is_one_tile(decoder, r->area))
@@ -238,8 +236,7 @@ static l2k_status begin(l2k_decoder *decoder)
     r->awaits_end = arrives && !r->in_strips;
     if (arrives && r->in_strips) {
         r->reader = l2k_allocate_zeroed(&decoder->context, 1, sizeof *r->reader);
-        if (!r->reader)
-            return l2k_fail(&decoder->context, L2K_ERROR_MEMORY, "out of memory for packets");
+        L2K_TRY(l2k_check_memory(&decoder->context, r->reader, "packets"));
         L2K_TRY(read_arrived(decoder, r));
     }
     if (r->in_strips)

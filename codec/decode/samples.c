@@ -27,9 +27,8 @@ static l2k_status own_plane(const l2k_decoding *d, l2k_tile_state *s, uint32_t c
     out->row_stride = (ptrdiff_t)l2k_rect_width(rect) * out->sample_stride;
     if (!s->joined[c])
         s->joined[c] = l2k_allocate(d->context, l2k_rect_height(rect), (size_t)out->row_stride);
-    if (!s->joined[c])
-        return l2k_fail(d->context, L2K_ERROR_MEMORY, "out of memory for a tile of %u x %u", l2k_rect_width(rect),
-                        l2k_rect_height(rect));
+    L2K_TRY(
+        l2k_check_memory(d->context, s->joined[c], "a tile of %u x %u", l2k_rect_width(rect), l2k_rect_height(rect)));
     out->data = s->joined[c];
     return L2K_OK;
 }

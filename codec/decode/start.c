@@ -19,8 +19,7 @@ static l2k_status select_tiles(l2k_decoding *d)
     uint32_t y0 = (d->area.y0 - grid->tile_y0) / grid->tile_height;
     uint32_t y1 = (d->area.y1 - 1 - grid->tile_y0) / grid->tile_height;
     d->tiles = l2k_allocate(d->context, (size_t)(x1 - x0 + 1) * (y1 - y0 + 1), sizeof *d->tiles);
-    if (!d->tiles)
-        return l2k_fail(d->context, L2K_ERROR_MEMORY, "out of memory for %u tiles", cs->num_tiles);
+    L2K_TRY(l2k_check_memory(d->context, d->tiles, "%u tiles", cs->num_tiles));
     for (uint32_t y = y0; y <= y1; y++)
         for (uint32_t x = x0; x <= x1; x++)
             d->tiles[d->num_tiles++] = y * across + x;
@@ -41,8 +40,7 @@ static l2k_status take_states(l2k_decoder *decoder, unsigned count)
         return L2K_OK;
     l2k_decoder_release_tiles(decoder);
     decoder->states = l2k_allocate_zeroed(&decoder->context, count, sizeof *decoder->states);
-    if (!decoder->states)
-        return l2k_fail(&decoder->context, L2K_ERROR_MEMORY, "out of memory for %u tiles", count);
+    L2K_TRY(l2k_check_memory(&decoder->context, decoder->states, "%u tiles", count));
     decoder->num_states = count;
     return L2K_OK;
 }

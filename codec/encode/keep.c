@@ -47,13 +47,12 @@ static l2k_status take_new_tiles(l2k_encoder *encoder, l2k_encoding *encoding, u
     encoder->encoding = *encoding;
     *encoding = (l2k_encoding){.context = context};
     encoder->as_set_up = l2k_allocate(context, count, sizeof *encoder->as_set_up);
-    if (!encoder->as_set_up)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %u components", count);
+    L2K_TRY(l2k_check_memory(context, encoder->as_set_up, "%u components", count));
     memcpy(encoder->as_set_up, encoder->encoding.coding.components, count * sizeof *encoder->as_set_up);
     encoder->num_trees++;
     encoder->num_tiles = num_tiles;
     encoder->tiles = l2k_allocate_zeroed(context, num_tiles, sizeof *encoder->tiles);
-    return encoder->tiles ? L2K_OK : l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %u tiles", num_tiles);
+    return l2k_check_memory(context, encoder->tiles, "%u tiles", num_tiles);
 }
 
 /* Resets the tiles except the shape of their trees; guard bits are those of the setup again. */

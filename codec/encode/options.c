@@ -177,8 +177,7 @@ l2k_status l2k_encoder_set_layers(l2k_encoder *encoder, l2k_target kind, const d
     double *copy = NULL;
     if (count) {
         copy = l2k_allocate(context, count, sizeof *copy);
-        if (!copy)
-            return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %zu layers", count);
+        L2K_TRY(l2k_check_memory(context, copy, "%zu layers", count));
         memcpy(copy, targets, count * sizeof *copy);
     }
     l2k_release(context, encoder->targets);
@@ -236,8 +235,7 @@ l2k_status l2k_encoder_set_comment(l2k_encoder *encoder, const char *text)
                         (unsigned)MOST_COMMENT_BYTES);
     if (text) {
         copy = l2k_allocate(context, bytes + 1, 1);
-        if (!copy)
-            return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a comment");
+        L2K_TRY(l2k_check_memory(context, copy, "a comment"));
         memcpy(copy, text, bytes + 1);
     }
     l2k_release(context, encoder->comment);

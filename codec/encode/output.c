@@ -220,8 +220,7 @@ l2k_status l2k_output_start(l2k_output *out, const l2k_context *context, uint32_
     const l2k_buffer empty = {.context = context};
     *out = (l2k_output){.head = empty, .parts = empty};
     out->tiles = l2k_allocate_zeroed(context, num_tiles, sizeof *out->tiles);
-    if (!out->tiles)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %u tiles", num_tiles);
+    L2K_TRY(l2k_check_memory(context, out->tiles, "%u tiles", num_tiles));
     out->num_tiles = num_tiles;
     for (uint32_t t = 0; t < num_tiles; t++)
         out->tiles[t] = (l2k_tile_output){.bytes = empty, .front = front, .parts = empty};

@@ -59,8 +59,7 @@ l2k_status l2k_poc_copy(const l2k_context *context, const l2k_poc *poc, size_t c
     if (!count)
         return L2K_OK;
     *copy = l2k_allocate(context, count, sizeof **copy);
-    if (!*copy)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %zu progression order changes", count);
+    L2K_TRY(l2k_check_memory(context, *copy, "%zu progression order changes", count));
     memcpy(*copy, poc, count * sizeof **copy);
     sort_entries(*copy, count);
     return L2K_OK;
@@ -143,8 +142,7 @@ l2k_status l2k_poc_setup(const l2k_settings *s, l2k_encoding *e)
         return L2K_OK;
     e->changes = l2k_allocate(e->context, count, sizeof *e->changes);
     e->own_codings = l2k_allocate(e->context, count, sizeof *e->own_codings);
-    if (!e->changes || !e->own_codings)
-        return l2k_fail(e->context, L2K_ERROR_MEMORY, "out of memory for %zu progression order changes", count);
+    L2K_TRY(l2k_check_memory(e->context, e->changes && e->own_codings, "%zu progression order changes", count));
     for (size_t start = 0, end; start < count; start = end) {
         for (end = start + 1; end < count && s->poc[end].tile == s->poc[start].tile; end++)
             continue;

@@ -268,8 +268,7 @@ static l2k_status setup_ht_targets(const l2k_settings *s, l2k_encoding *e)
     if (!(o[L2K_ENCODER_STYLE] & L2K_STYLE_HT))
         return L2K_OK;
     e->own_targets = l2k_allocate(e->context, count + 1, sizeof *e->own_targets);
-    if (!e->own_targets)
-        return l2k_fail(e->context, L2K_ERROR_MEMORY, "out of memory for %zu layers", count);
+    L2K_TRY(l2k_check_memory(e->context, e->own_targets, "%zu layers", count));
     e->truncation = e->targets;
     e->truncation.count = count > 0;
     e->truncation.targets = e->own_targets + count;
@@ -393,8 +392,7 @@ l2k_status l2k_encode_setup(const l2k_encoder *encoder, const l2k_image *image, 
     e->siz.num_components = count;
     e->siz.components = l2k_allocate(context, count, sizeof *e->siz.components);
     e->coding.components = l2k_allocate_zeroed(context, count, sizeof *e->coding.components);
-    if (!e->siz.components || !e->coding.components)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %u components", count);
+    L2K_TRY(l2k_check_memory(context, e->siz.components && e->coding.components, "%u components", count));
     memcpy(e->siz.components, image->components, count * sizeof *e->siz.components);
     L2K_TRY(setup_coding(&settings, e));
     if (e->format == L2K_FORMAT_JP2 && l2k_jp2_jpx_feature(image, e->siz.profile))

@@ -60,8 +60,7 @@ static l2k_status place_planes(const l2k_encode_call *call, l2k_tile *tile, l2k_
 {
     const l2k_context *context = call->encoding->context;
     *planes = l2k_arena_take(context, &tile->contributions, tile->num_components * sizeof **planes);
-    if (!*planes)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a tile");
+    L2K_TRY(l2k_check_memory(context, *planes, "a tile"));
     for (uint32_t c = 0; c < tile->num_components; c++) {
         const l2k_tile_component *tc = &tile->components[c];
         l2k_rect area = l2k_component_rect(call->area, tc->dx, tc->dy);
@@ -137,8 +136,7 @@ static l2k_status begin(const l2k_encode_call *call, l2k_engine *engine, const l
     if (!call->in_strips)
         L2K_TRY(place_planes(call, tile, &request.planes));
     l2k_plan_component *components = l2k_allocate(e->context, tile->num_components, sizeof *components);
-    if (!components)
-        return l2k_fail(e->context, L2K_ERROR_MEMORY, "out of memory for a tile");
+    L2K_TRY(l2k_check_memory(e->context, components, "a tile"));
     l2k_coding_plan_spec(&e->siz, &e->coding, tile->rect, 0, components, &spec);
     request.spec = &spec;
     request.interleaved = !call->in_strips && are_interleaved(call);

@@ -47,8 +47,7 @@ static l2k_status keep_component(const l2k_context *context, l2k_tile *tile, l2k
     const size_t size = l2k_coefficient_bytes(view->type), row = view->width * size;
     l2k_coefficients *copy = l2k_arena_take(context, &tile->contributions, sizeof *copy);
     char *to = l2k_arena_take(context, &tile->contributions, row * view->height + 1);
-    if (!copy || !to)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the coefficients of a tile");
+    L2K_TRY(l2k_check_memory(context, copy && to, "the coefficients of a tile"));
     *copy = *view;
     copy->base = to;
     copy->stride = view->width;
@@ -532,8 +531,7 @@ static l2k_status take_truncations(const l2k_context *context, l2k_tile *tile)
 {
     const size_t bytes = tile->num_places * sizeof *tile->truncations;
     tile->truncations = l2k_arena_take(context, &tile->contributions, bytes);
-    if (!tile->truncations)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for rate control");
+    L2K_TRY(l2k_check_memory(context, tile->truncations, "rate control"));
     memset(tile->truncations, 0, bytes);
     return L2K_OK;
 }
@@ -601,8 +599,7 @@ static l2k_status truncate_blocks(truncation *t)
     t->now.components = l2k_allocate_zeroed(e->context, count, sizeof *t->now.components);
     t->next.components = l2k_allocate_zeroed(e->context, count, sizeof *t->next.components);
     t->bytes = l2k_allocate(e->context, count, sizeof *t->bytes);
-    if (!t->now.components || !t->next.components || !t->bytes)
-        return l2k_fail(e->context, L2K_ERROR_MEMORY, "out of memory for rate control");
+    L2K_TRY(l2k_check_memory(e->context, t->now.components && t->next.components && t->bytes, "rate control"));
     L2K_TRY(l2k_workers_run(&t->encoder->workers, t->encoder->num_tiles, l2k_encode_begin_tile, end_transform, t));
     if (!t->done)
         L2K_TRY(search(t));

@@ -10,7 +10,7 @@ l2k_status l2k_plan_cache_create(const l2k_context *context, unsigned room, l2k_
 {
     *cache = (l2k_plan_cache){.lock = PTHREAD_MUTEX_INITIALIZER, .room = room};
     cache->plans = l2k_allocate(context, room, sizeof *cache->plans);
-    return cache->plans ? L2K_OK : l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %u plans", room);
+    return l2k_check_memory(context, cache->plans, "%u plans", room);
 }
 
 static void free_plan(const l2k_context *context, const l2k_cached_plan *cached)

@@ -10,8 +10,7 @@ static l2k_status fetch_plane(const l2k_context *context, const l2k_encode_reque
     if (bytes == 0)
         return L2K_OK;
     void *host = l2k_arena_take(context, &request->tile->contributions, bytes);
-    if (!host)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the samples of a tile");
+    L2K_TRY(l2k_check_memory(context, host, "the samples of a tile"));
     return l2k_plane_fetch(context, plane, width, height, request->stream, host);
 }
 
@@ -20,8 +19,7 @@ l2k_status l2k_engine_fetch_planes(const l2k_context *context, l2k_encode_reques
 {
     const l2k_tile *tile = request->tile;
     l2k_plane *copies = l2k_arena_take(context, &request->tile->contributions, tile->num_components * sizeof *copies);
-    if (!copies)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a tile");
+    L2K_TRY(l2k_check_memory(context, copies, "a tile"));
     for (uint32_t c = 0; c < tile->num_components; c++) {
         copies[c] = request->planes[c];
         L2K_TRY(fetch_plane(context, request, &tile->components[c], &copies[c]));

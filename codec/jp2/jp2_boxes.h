@@ -39,7 +39,8 @@ l2k_status l2k_jp2_wrong(const l2k_jp2 *jp2, const char *box, const char *what);
 /* Reports something readable that the standard forbids: a warning, or damage if the file is read strictly. */
 l2k_status l2k_jp2_tolerate(const l2k_jp2 *jp2, const char *box, const char *what);
 
-l2k_status l2k_jp2_out_of_memory(const l2k_jp2 *jp2);
+/* As l2k_check_memory. */
+l2k_status l2k_jp2_check_memory(const l2k_jp2 *jp2, bool obtained);
 
 l2k_status l2k_jp2_read_image_header(l2k_jp2 *jp2, l2k_box_bytes s);
 l2k_status l2k_jp2_read_colour(l2k_jp2 *jp2, l2k_box_bytes s);

@@ -70,8 +70,7 @@ l2k_status l2k_jp2_read_definitions(l2k_jp2 *jp2, l2k_box_bytes s)
     if (count == 0 || l2k_box_length(s) < 2 + 6 * count)
         return l2k_jp2_wrong(jp2, "cdef", "an impossible length");
     jp2->definitions = l2k_allocate(jp2->context, count, sizeof *jp2->definitions);
-    if (!jp2->definitions)
-        return l2k_jp2_out_of_memory(jp2);
+    L2K_TRY(l2k_jp2_check_memory(jp2, jp2->definitions));
     jp2->num_definitions = count;
     for (size_t i = 0; i < count; i++) {
         const uint8_t *d = s.data + 2 + 6 * i;

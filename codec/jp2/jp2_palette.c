@@ -90,8 +90,7 @@ l2k_status l2k_jp2_read_palette(l2k_jp2 *jp2, l2k_box_bytes s)
         return l2k_jp2_wrong(jp2, "pclr", "a second one");
     L2K_TRY(read_columns(jp2, &s, &p));
     p.values = l2k_allocate(jp2->context, (size_t)p.num_entries * p.num_columns, sizeof *p.values);
-    if (!p.values)
-        return l2k_jp2_out_of_memory(jp2);
+    L2K_TRY(l2k_jp2_check_memory(jp2, p.values));
     read_values(&p, s.data);
     jp2->palette = p;
     return widen_columns(jp2);
@@ -108,8 +107,7 @@ l2k_status l2k_jp2_read_channel_map(l2k_jp2 *jp2, l2k_box_bytes s)
         if (s.data[4 * i + 2] > 1)
             return l2k_jp2_wrong(jp2, "cmap", "an impossible mapping type");
     jp2->channels = l2k_allocate(jp2->context, count, sizeof *jp2->channels);
-    if (!jp2->channels)
-        return l2k_jp2_out_of_memory(jp2);
+    L2K_TRY(l2k_jp2_check_memory(jp2, jp2->channels));
     jp2->num_channels = count;
     for (size_t i = 0; i < count; i++) {
         const uint8_t *d = s.data + 4 * i;

@@ -22,9 +22,9 @@ l2k_status l2k_jp2_tolerate(const l2k_jp2 *jp2, const char *box, const char *wha
     return L2K_OK;
 }
 
-l2k_status l2k_jp2_out_of_memory(const l2k_jp2 *jp2)
+l2k_status l2k_jp2_check_memory(const l2k_jp2 *jp2, bool obtained)
 {
-    return l2k_fail(jp2->context, L2K_ERROR_MEMORY, "out of memory for the boxes of a JP2 file");
+    return l2k_check_memory(jp2->context, obtained, "the boxes of a JP2 file");
 }
 
 /* ---- The box structure (I.4) --------------------------------------------------------------------------------- */
@@ -44,8 +44,7 @@ static l2k_status add_box(l2k_jp2 *jp2, const uint8_t *file, const box *b, uint3
     if (jp2->num_boxes == jp2->boxes_capacity) {
         size_t capacity = 2 * jp2->boxes_capacity + 16;
         l2k_box *boxes = l2k_enlarge(jp2->context, jp2->boxes, jp2->num_boxes, capacity, sizeof *boxes);
-        if (!boxes)
-            return l2k_jp2_out_of_memory(jp2);
+        L2K_TRY(l2k_jp2_check_memory(jp2, boxes));
         jp2->boxes = boxes;
         jp2->boxes_capacity = capacity;
     }
@@ -118,7 +117,7 @@ static l2k_status read_beside(l2k_jp2 *jp2, inner_reader *reader, const uint8_t 
     if (status == L2K_OK || jp2->strict)
         return status;
     if (status == L2K_ERROR_MEMORY || status == L2K_ERROR_LIMIT)
-        return l2k_jp2_out_of_memory(jp2); /* not reported yet */
+        return l2k_jp2_check_memory(jp2, false); /* not reported yet */
     if (status == L2K_ERROR_CANCELLED)
         return l2k_poll(context, 0); /* reports it */
     if (status == L2K_ERROR_IO)

@@ -139,8 +139,7 @@ static l2k_status list_all_keys(l2k_packet_order *order, const l2k_progression_c
     iterator_heap heap = {l2k_allocate(order->context, count_resolutions(tile, &most), sizeof *heap.iterators), 0};
     const uint32_t r_end = l2k_min_u32(range->resolution_end, most),
                    c_end = l2k_min_u32(range->component_end, tile->num_components);
-    if (!heap.iterators)
-        return l2k_fail(order->context, L2K_ERROR_MEMORY, "out of memory for the packet order of a tile");
+    L2K_TRY(l2k_check_memory(order->context, heap.iterators, "the packet order of a tile"));
     order->num_keys = 0;
     if (progression == L2K_PCRL || progression == L2K_CPRL)
         for (uint32_t c = range->component_start; c < c_end; c++) {
@@ -215,10 +214,9 @@ l2k_status l2k_packet_order_create(const l2k_context *context, const l2k_tile *t
         order->keys = l2k_allocate(context, (size_t)tile->num_precincts, sizeof *order->keys);
         order->layers_done = l2k_allocate_zeroed(context, (size_t)tile->num_precincts, sizeof *order->layers_done);
     }
-    if (order->keys && order->layers_done)
+    order->status = l2k_check_memory(context, order->keys && order->layers_done, "the packet order of a tile");
+    if (order->status == L2K_OK)
         start_progression(order);
-    else
-        order->status = l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the packet order of a tile");
     if (order->status != L2K_OK)
         l2k_packet_order_release(context, order);
     return order->status;

@@ -249,7 +249,7 @@ static l2k_status take_contributions(const l2k_packet_reader *reader, l2k_contri
     if (kept == 0)
         return L2K_OK;
     *contributions = l2k_arena_take(context, &reader->tile->contributions, kept * sizeof **contributions);
-    return *contributions ? L2K_OK : l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for packet contents");
+    return l2k_check_memory(context, *contributions, "packet contents");
 }
 
 static l2k_status take_body(const l2k_packet_reader *reader, const l2k_packet_id *id, l2k_packet_input *input)

@@ -214,8 +214,7 @@ static l2k_status prepare_limits(rate_control *control, size_t fixed_bytes)
 {
     const uint32_t count = control->tiles[0].num_components;
     control->component_bytes = l2k_allocate_zeroed(control->context, count, sizeof *control->component_bytes);
-    if (!control->component_bytes)
-        return l2k_fail(control->context, L2K_ERROR_MEMORY, "out of memory for %u components", count);
+    L2K_TRY(l2k_check_memory(control->context, control->component_bytes, "%u components", count));
     control->used = fixed_bytes;
     for (uint32_t c = 0; c < count; c++)
         control->component_bytes[c].empty = empty_layer_bytes(control, c);
@@ -348,8 +347,7 @@ static l2k_status prepare_ratios(rate_control *control)
     const l2k_layer_targets *targets = control->targets;
     uint64_t end = UINT64_MAX;
     control->ends = l2k_allocate_zeroed(control->context, control->num_layers, sizeof *control->ends);
-    if (!control->ends)
-        return l2k_fail(control->context, L2K_ERROR_MEMORY, "out of memory for %u layers", control->num_layers);
+    L2K_TRY(l2k_check_memory(control->context, control->ends, "%u layers", control->num_layers));
     for (uint32_t layer = control->num_layers; layer-- > 0;) {
         const double target = targets->count ? targets->targets[layer] : 0;
         if (end < UINT64_MAX)
@@ -427,8 +425,7 @@ static l2k_status take_layers(const l2k_context *context, l2k_tile *tile)
     const size_t num_layers = tile->coding->num_layers, count = tile->num_places;
     uint8_t *layers =
         count <= SIZE_MAX / num_layers ? l2k_arena_take(context, &tile->contributions, count * num_layers) : NULL;
-    if (!layers)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %zu layers", num_layers);
+    L2K_TRY(l2k_check_memory(context, layers, "%zu layers", num_layers));
     tile->layers = layers;
     for (size_t i = 0; i < count; i++) {
         l2k_block *block = tile->places[i].block;

@@ -98,8 +98,7 @@ static l2k_status distribute(listing *l)
 {
     l2k_slope_list *list = l->list;
     list->segments = l2k_allocate_coded(list->context, list->count, sizeof *list->segments);
-    if (!list->segments)
-        return l2k_fail(list->context, L2K_ERROR_MEMORY, "out of memory for rate control");
+    L2K_TRY(l2k_check_memory(list->context, list->segments, "rate control"));
     sum_bins(list->bins);
     for (size_t i = 0; i < list->count; i++)
         list->segments[list->bins[l2k_slope_bin_of(l->segments[i].slope)].start++] = l->segments[i];
@@ -127,8 +126,7 @@ l2k_status l2k_slopes_create(const l2k_context *context, const l2k_tile *tiles, 
     listing l = {.list = list};
     list->bins = l2k_allocate_zeroed(context, L2K_SLOPE_BINS + 1, sizeof *list->bins);
     l.segments = l2k_allocate_coded(context, count_passes(list), sizeof *l.segments);
-    l2k_status status =
-        list->bins && l.segments ? L2K_OK : l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for rate control");
+    l2k_status status = l2k_check_memory(context, list->bins && l.segments, "rate control");
     for (uint32_t t = 0; t < num_tiles && status == L2K_OK; t++)
         status = add_tile(&l, t);
     if (status == L2K_OK)

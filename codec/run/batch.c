@@ -385,8 +385,7 @@ static l2k_status run(l2k_batch_workers *workers)
     const bool on_device = options[kind->memory] != L2K_MEMORY_HOST ||
                            l2k_backend_overlaps(context, (l2k_backend)options[kind->backend], samples);
     take_workers(workers, number_of_workers(workers, samples, on_device, (unsigned)options[kind->in_flight]));
-    if (!workers->active)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a batch of %zu images", workers->count);
+    L2K_TRY(l2k_check_memory(context, workers->active, "a batch of %zu images", workers->count));
     if (on_device && workers->active > 1 && !workers->asking.devices &&
         l2k_current_device() >= 0) /* that of the caller */
         workers->asking.devices = (uint64_t)1 << l2k_current_device();

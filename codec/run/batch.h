@@ -18,7 +18,7 @@ typedef struct l2k_batch_kind {
     unsigned num_options, threads, in_flight, device, devices, backend, memory, min_samples, timings;
     void *(*create)(const l2k_hooks *hooks);
     void (*free)(void *coder);
-    /* Gives a coder what `owner`, the object that has the workers, was told by other calls than those for options. */
+    /* Gives a coder the settings, besides options, of `owner`, the object that has the workers. */
     l2k_status (*settle)(void *coder, const void *owner);
     /* Codes an item. */
     l2k_status (*code)(void *coder, const void *item);

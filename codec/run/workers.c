@@ -39,8 +39,7 @@ static l2k_status create_groups(l2k_workers *workers)
     const l2k_context *context = workers->kind.context;
     const unsigned slots = workers->num_slots / workers->num_groups;
     workers->groups = l2k_allocate_zeroed(context, workers->num_groups, sizeof *workers->groups);
-    if (!workers->groups)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %u threads", workers->num_groups);
+    L2K_TRY(l2k_check_memory(context, workers->groups, "%u threads", workers->num_groups));
     L2K_TRY(l2k_plan_cache_create(context, slots > 1 ? workers->num_slots * L2K_CACHED_OF_SLOT : 0, &workers->plans));
     for (unsigned i = 0; i < workers->num_groups; i++) {
         l2k_worker_group *group = &workers->groups[i];

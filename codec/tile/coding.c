@@ -31,8 +31,7 @@ const l2k_wavelet_descriptor *l2k_kernels_find(const l2k_kernels *kernels, unsig
 static l2k_status resize(const l2k_context *context, l2k_kernels **kernels, unsigned count)
 {
     l2k_kernels *more = l2k_allocate_zeroed(context, 1, sizeof *more + count * sizeof *more->of);
-    if (!more)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a wavelet");
+    L2K_TRY(l2k_check_memory(context, more, "a wavelet"));
     atomic_init(&more->users, 1);
     if (*kernels) {
         memcpy(more->of, (*kernels)->of, (*kernels)->count * sizeof *more->of);
@@ -80,8 +79,8 @@ l2k_status l2k_tile_coding_copy(const l2k_context *context, const l2k_tile_codin
     to->components = l2k_allocate(context, num_components, sizeof *to->components);
     if (to->components && from->num_changes)
         to->changes = l2k_allocate(context, from->num_changes, sizeof *to->changes);
-    if (!to->components || (from->num_changes && !to->changes))
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the headers of %u components", num_components);
+    L2K_TRY(l2k_check_memory(context, to->components && (to->changes || !from->num_changes),
+                             "the headers of %u components", num_components));
     memcpy(to->components, from->components, num_components * sizeof *to->components);
     if (to->changes)
         memcpy(to->changes, from->changes, from->num_changes * sizeof *to->changes);

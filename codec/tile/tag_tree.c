@@ -21,8 +21,7 @@ l2k_status l2k_tag_tree_create(const l2k_context *context, l2k_arena *arena, uin
     *tree = (l2k_tag_tree){.width = width, .height = height};
     if (count < UINT32_MAX)
         tree->nodes = l2k_arena_take(context, arena, (size_t)count * sizeof *tree->nodes);
-    if (!tree->nodes)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a tag tree of %u x %u", width, height);
+    L2K_TRY(l2k_check_memory(context, tree->nodes, "a tag tree of %u x %u", width, height));
     l2k_tag_tree_restart(tree);
     return L2K_OK;
 }

@@ -5,9 +5,9 @@
 
 #include "base/run.h"
 
-static l2k_status out_of_memory(const l2k_context *context)
+static l2k_status check_memory(const l2k_context *context, bool obtained)
 {
-    return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the packets and code-blocks of a tile");
+    return l2k_check_memory(context, obtained, "the packets and code-blocks of a tile");
 }
 
 static void *take_zeroed(const l2k_context *context, l2k_arena *arena, uint64_t count, size_t size)
@@ -93,8 +93,7 @@ static l2k_status outline_component(const l2k_context *context, l2k_tile *tile, 
     component->num_resolutions = coding->levels + 1u;
     component->resolutions =
         take_zeroed(context, &tile->arena, component->num_resolutions, sizeof *component->resolutions);
-    if (!component->resolutions)
-        return out_of_memory(context);
+    L2K_TRY(check_memory(context, component->resolutions));
     for (uint32_t r = 0; r < component->num_resolutions; r++)
         L2K_TRY(outline_resolution(context, tile, component, r, most_precincts));
     return l2k_poll(context, component->num_resolutions * WEIGHT_OF_RESOLUTION);
@@ -108,7 +107,7 @@ l2k_status l2k_tile_outline(const l2k_context *context, const l2k_siz *siz, cons
                        .num_components = siz->num_components,
                        .coding = coding};
     tile->components = take_zeroed(context, &tile->arena, siz->num_components, sizeof *tile->components);
-    l2k_status status = tile->components ? L2K_OK : out_of_memory(context);
+    l2k_status status = check_memory(context, tile->components);
     for (uint32_t c = 0; c < siz->num_components && status == L2K_OK; c++) {
         tile->components[c].index = c;
         status = outline_component(context, tile, &siz->components[c], &coding->components[c], &tile->components[c],
@@ -124,8 +123,7 @@ static l2k_status take_precincts(const l2k_context *context, l2k_tile *tile, l2k
     const uint64_t count = l2k_rect_area(resolution->wanted);
     for (uint32_t b = 0; b < resolution->num_bands; b++) {
         resolution->bands[b].precincts = take_zeroed(context, &tile->arena, count, sizeof(l2k_precinct));
-        if (!resolution->bands[b].precincts)
-            return out_of_memory(context);
+        L2K_TRY(check_memory(context, resolution->bands[b].precincts));
     }
     return l2k_poll(context, count);
 }
@@ -293,8 +291,7 @@ static l2k_status make_blocks(const l2k_context *context, l2k_tile *tile, const 
     const uint64_t count = l2k_rect_area(precinct->kept);
     if (count <= SIZE_MAX / sizeof(l2k_block))
         precinct->blocks = l2k_arena_take(context, &tile->arena, (size_t)count * sizeof(l2k_block));
-    if (!precinct->blocks)
-        return out_of_memory(context);
+    L2K_TRY(check_memory(context, precinct->blocks));
     for (uint32_t y = precinct->kept.y0; y < precinct->kept.y1; y++)
         for (uint32_t x = precinct->kept.x0; x < precinct->kept.x1; x++)
             l2k_precinct_block(precinct, x, y)->rect = l2k_partition_cell(grid, y * grid->across + x);
@@ -322,8 +319,7 @@ static l2k_status make_headers(const l2k_context *context, l2k_arena *arena, l2k
     L2K_TRY(l2k_tag_tree_create(context, arena, across, down, &received->zero_planes));
     if (count <= UINT32_MAX)
         received->states = l2k_arena_take(context, arena, (size_t)count * sizeof *received->states);
-    if (!received->states)
-        return out_of_memory(context);
+    L2K_TRY(check_memory(context, received->states));
     renew_headers(precinct);
     return L2K_OK;
 }
@@ -374,14 +370,12 @@ static l2k_status prepare_passed(const l2k_context *context, l2k_tile *tile, l2k
     l2k_precinct *parts;
     if (!resolution->passed)
         resolution->passed = take_zeroed(context, &tile->arena, resolution->num_precincts, sizeof(l2k_precinct *));
-    if (!resolution->passed)
-        return out_of_memory(context);
+    L2K_TRY(check_memory(context, resolution->passed));
     if (resolution->passed[precinct])
         return L2K_OK;
     resolution->passed[precinct] = parts =
         take_zeroed(context, &tile->passed, resolution->num_bands, sizeof(l2k_precinct));
-    if (!parts)
-        return out_of_memory(context);
+    L2K_TRY(check_memory(context, parts));
     tile->num_passed++;
     for (uint32_t b = 0; b < resolution->num_bands; b++) {
         parts[b].grid = grid_of(resolution, &resolution->bands[b], precinct);
@@ -484,8 +478,7 @@ l2k_status l2k_tile_grow_pending(const l2k_context *context, l2k_tile *tile)
 {
     const size_t used = tile->pending_capacity, capacity = used ? 2 * used : FIRST_PENDING;
     l2k_pending *grown = l2k_enlarge(context, tile->pending, used, capacity, sizeof *grown);
-    if (!grown)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for packet contents");
+    L2K_TRY(l2k_check_memory(context, grown, "packet contents"));
     tile->pending = grown;
     tile->pending_capacity = capacity;
     return L2K_OK;
@@ -529,8 +522,7 @@ l2k_status l2k_tile_list_blocks(const l2k_context *context, const l2k_tile *tile
 {
     *count = list_tile(tile, NULL);
     *places = l2k_allocate(context, *count, sizeof **places);
-    if (!*places)
-        return out_of_memory(context);
+    L2K_TRY(check_memory(context, *places));
     list_tile(tile, *places);
     return L2K_OK;
 }

@@ -36,8 +36,7 @@ static void free_worker(void *opaque)
 static l2k_status create_worker(const l2k_context *context, void **out)
 {
     worker *w = *out = l2k_allocate_zeroed(context, 1, sizeof *w);
-    if (!w)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+    L2K_TRY(l2k_check_memory(context, w, "the block coder"));
     w->ht.context = context;
     w->ht.rows = l2k_ht_rows_get(context->cpu);
     w->ht.deposits = l2k_cpu_deposits();
@@ -55,8 +54,7 @@ static l2k_status take_scratch(l2k_ht *ht)
         ht->scratch = l2k_allocate(ht->context, 2, sizeof *ht->scratch);
     if (ht->samples && ht->scratch)
         ht->columns = l2k_allocate(ht->context, L2K_HT_COLUMNS, 1);
-    if (!ht->columns)
-        return l2k_fail(ht->context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+    L2K_TRY(l2k_check_memory(ht->context, ht->columns, "the block coder"));
     l2k_ht_make_decode_tables(&ht->tables);
     return L2K_OK;
 }
@@ -100,9 +98,7 @@ static l2k_status join_refinement(l2k_ht *ht, const l2k_ht_received_set *from, l
         l2k_release(ht->context, ht->bytes);
         ht->bytes_capacity = 0;
         ht->bytes = l2k_allocate(ht->context, set->refinement_bytes, 1);
-        if (!ht->bytes)
-            return l2k_fail(ht->context, L2K_ERROR_MEMORY, "out of memory for %u bytes of a code-block",
-                            set->refinement_bytes);
+        L2K_TRY(l2k_check_memory(ht->context, ht->bytes, "%u bytes of a code-block", set->refinement_bytes));
         ht->bytes_capacity = set->refinement_bytes;
     }
     uint8_t *to = ht->bytes;
@@ -123,8 +119,7 @@ static l2k_status take_encoder(const l2k_context *context, worker *w)
     if (w->encoder)
         return L2K_OK;
     w->encoder = l2k_allocate(context, 1, sizeof *w->encoder);
-    if (!w->encoder)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+    L2K_TRY(l2k_check_memory(context, w->encoder, "the block coder"));
     l2k_ht_encoder_prepare(context, w->encoder);
     return L2K_OK;
 }
@@ -133,7 +128,7 @@ static l2k_status take_indices(const l2k_context *context, worker *w)
 {
     if (!w->indices)
         w->indices = l2k_allocate(context, 4 * L2K_HT_SAMPLES, sizeof *w->indices);
-    return w->indices ? L2K_OK : l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+    return l2k_check_memory(context, w->indices, "the block coder");
 }
 
 /* Quantises 9/7 coefficients, which arrive unquantised, into the worker's memory. */
@@ -237,8 +232,7 @@ static l2k_status estimate(const l2k_block_batch *batch, const l2k_block_place *
         return L2K_OK;
     coded->pass_bytes = l2k_arena_take(context, arena, count * sizeof *coded->pass_bytes);
     coded->pass_distortion = l2k_arena_take(context, arena, count * sizeof *coded->pass_distortion);
-    if (!coded->pass_bytes || !coded->pass_distortion)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for coded blocks");
+    L2K_TRY(l2k_check_memory(context, coded->pass_bytes && coded->pass_distortion, "coded blocks"));
     w->encoder->rows->count(w->encoder, &sampled, bits, &counts);
     const l2k_ht_counted counted = {.counts = &counts,
                                     .magnitude_bits = bits,

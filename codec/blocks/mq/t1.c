@@ -67,8 +67,7 @@ static uint8_t sign_context(unsigned index)
 l2k_status l2k_t1_create(const l2k_context *context, l2k_t1 **out)
 {
     l2k_t1 *t1 = l2k_allocate_zeroed(context, 1, sizeof *t1);
-    if (!t1)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+    L2K_TRY(l2k_check_memory(context, t1, "the block coder"));
     t1->context = context;
     *out = t1;
     return L2K_OK;
@@ -100,8 +99,7 @@ static l2k_status make_decoder(l2k_t1 *t1)
     if (t1->decoder)
         return L2K_OK;
     t1->decoder = l2k_allocate(t1->context, 1, sizeof *t1->decoder);
-    if (!t1->decoder)
-        return l2k_fail(t1->context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+    L2K_TRY(l2k_check_memory(t1->context, t1->decoder, "the block coder"));
     make_tables(t1->decoder);
     return L2K_OK;
 }
@@ -113,8 +111,7 @@ l2k_status l2k_t1_reserve(l2k_t1 *t1, size_t bytes)
     L2K_TRY(make_decoder(t1));
     size_t capacity = bytes + bytes / 2 + L2K_MQ_READ_AHEAD;
     uint8_t *grown = l2k_enlarge(t1->context, t1->bytes, t1->bytes_capacity, capacity, 1);
-    if (!grown)
-        return l2k_fail(t1->context, L2K_ERROR_MEMORY, "out of memory for %zu bytes of a code-block", bytes);
+    L2K_TRY(l2k_check_memory(t1->context, grown, "%zu bytes of a code-block", bytes));
     t1->bytes = grown;
     t1->bytes_capacity = capacity;
     return L2K_OK;

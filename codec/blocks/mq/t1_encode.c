@@ -103,8 +103,7 @@ static l2k_status reserve_pass(block_coder *b)
     if (bytes <= e->bytes_capacity)
         return L2K_OK;
     uint8_t *grown = l2k_enlarge(b->context, e->bytes, used + 1, bytes + bytes / 2, 1);
-    if (!grown)
-        return l2k_fail(b->context, L2K_ERROR_MEMORY, "out of memory for %zu bytes of a code-block", bytes);
+    L2K_TRY(l2k_check_memory(b->context, grown, "%zu bytes of a code-block", bytes));
     e->bytes = grown;
     e->bytes_capacity = bytes + bytes / 2;
     b->feed.mq.out = grown + used;
@@ -223,8 +222,7 @@ static l2k_status reserve_planes(const block_coder *b, unsigned num_planes)
     l2k_release(b->context, p->planes);
     p->planes_capacity = 0;
     p->planes = l2k_allocate(b->context, cells, sizeof *p->planes);
-    if (!p->planes)
-        return l2k_fail(b->context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+    L2K_TRY(l2k_check_memory(b->context, p->planes, "the block coder"));
     p->planes_capacity = cells;
     return L2K_OK;
 }

@@ -56,8 +56,7 @@ static l2k_status take_strip(l2k_engine *engine, const row_tile *t, l2k_block_ba
         engine->places = l2k_allocate(&engine->context, count, sizeof *engine->places);
         engine->num_places = engine->places ? count : 0;
     }
-    if (count > engine->num_places)
-        return l2k_fail(&engine->context, L2K_ERROR_MEMORY, "out of memory for code-blocks");
+    L2K_TRY(l2k_check_memory(&engine->context, count <= engine->num_places, "code-blocks"));
     list_strip(t, engine->places);
     batch->units = batch->units / all * count + batch->units % all * count / all;
     batch->places = engine->places;
