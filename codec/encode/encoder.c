@@ -93,7 +93,7 @@ l2k_status l2k_encode_pack(l2k_encoder *encoder)
     return complete_output(encoder);
 }
 
-static l2k_status encode_image(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes)
+static l2k_status make_output(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes)
 {
     L2K_TRY(l2k_encode_start(encoder, image, false));
     L2K_TRY(l2k_encode_tiles(encoder, 0, encoder->encoding.siz.grid.image, planes));
@@ -106,18 +106,25 @@ l2k_status l2k_encode_write(l2k_encoder *encoder, const l2k_stream *stream)
     return l2k_encode_write_tiles(encoder, stream);
 }
 
+/* To a stream or, if that is NULL, into memory. */
+static l2k_status encode_image(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes,
+                               const l2k_stream *stream, const uint8_t **bytes, size_t *count)
+{
+    const int before = l2k_encode_enter(encoder);
+    l2k_status status = make_output(encoder, image, planes);
+    if (status == L2K_OK)
+        status = stream ? l2k_encode_write(encoder, stream) : l2k_output_join(encoder, bytes, count);
+    status = l2k_encode_end(encoder, status);
+    l2k_engine_leave(before);
+    return status;
+}
+
 l2k_status l2k_encoder_encode(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes,
                               const l2k_stream *stream)
 {
     if (!image || !planes || !stream || !stream->write)
         return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "no image, no planes or no stream to write to");
-    const int before = l2k_encode_enter(encoder);
-    l2k_status status = encode_image(encoder, image, planes);
-    if (status == L2K_OK)
-        status = l2k_encode_write(encoder, stream);
-    status = l2k_encode_end(encoder, status);
-    l2k_engine_leave(before);
-    return status;
+    return encode_image(encoder, image, planes, stream, NULL, NULL);
 }
 
 l2k_status l2k_encoder_encode_memory(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes,
@@ -129,11 +136,5 @@ l2k_status l2k_encoder_encode_memory(l2k_encoder *encoder, const l2k_image *imag
         *count = 0;
     if (!bytes || !count || !image || !planes)
         return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "no image, no planes or nowhere to return the file to");
-    const int before = l2k_encode_enter(encoder);
-    l2k_status status = encode_image(encoder, image, planes);
-    if (status == L2K_OK)
-        status = l2k_output_join(encoder, bytes, count);
-    status = l2k_encode_end(encoder, status);
-    l2k_engine_leave(before);
-    return status;
+    return encode_image(encoder, image, planes, NULL, bytes, count);
 }
