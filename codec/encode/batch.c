@@ -14,22 +14,6 @@ static void release(void *coder)
     l2k_encoder_free(coder);
 }
 
-static bool same_layers(const l2k_encoder *a, const l2k_encoder *b)
-{
-    return a->target_kind == b->target_kind && a->num_targets == b->num_targets &&
-           (!a->num_targets || memcmp(a->targets, b->targets, a->num_targets * sizeof *a->targets) == 0);
-}
-
-static bool same_changes(const l2k_encoder *a, const l2k_encoder *b)
-{
-    return a->num_poc == b->num_poc && (!a->num_poc || memcmp(a->poc, b->poc, a->num_poc * sizeof *a->poc) == 0);
-}
-
-static bool same_comment(const l2k_encoder *a, const l2k_encoder *b)
-{
-    return a->comment && b->comment ? strcmp(a->comment, b->comment) == 0 : a->comment == b->comment;
-}
-
 static l2k_status settle(void *coder, const void *opaque)
 {
     l2k_encoder *worker = coder;
@@ -46,13 +30,9 @@ static l2k_status settle(void *coder, const void *opaque)
     worker->base_step = owner->base_step;
     worker->palette = owner->palette;
     worker->planes_stream = owner->planes_stream;
-    if (!same_changes(worker, owner))
-        L2K_TRY(l2k_encoder_set_poc(worker, owner->poc, owner->num_poc));
-    if (!same_comment(worker, owner))
-        L2K_TRY(l2k_encoder_set_comment(worker, owner->comment));
-    return same_layers(worker, owner)
-               ? L2K_OK
-               : l2k_encoder_set_layers(worker, owner->target_kind, owner->targets, owner->num_targets);
+    L2K_TRY(l2k_encoder_set_poc(worker, owner->poc, owner->num_poc));
+    L2K_TRY(l2k_encoder_set_comment(worker, owner->comment));
+    return l2k_encoder_set_layers(worker, owner->target_kind, owner->targets, owner->num_targets);
 }
 
 static l2k_status code(void *coder, const void *opaque)
