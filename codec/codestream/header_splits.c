@@ -40,8 +40,7 @@ l2k_status l2k_parse_dfs(l2k_header_state *state, const l2k_segment *segment)
         return l2k_segment_wrong(state, segment, "no levels");
     if (length != 3 + (levels + 3) / 4)
         return l2k_segment_wrong(state, segment, "its length does not fit its content");
-    L2K_TRY(l2k_kernels_need_splits(state->context, &state->coding->kernels));
-    l2k_split_styles *styles = l2k_kernels_splits(state->coding->kernels);
+    l2k_split_styles *styles = &state->coding->splits;
     if (styles->levels[index])
         return l2k_segment_wrong(state, segment, "the same index twice");
     if (!has_styles(styles) && !(state->siz->profile & L2K_RSIZ_PART_2))
@@ -70,12 +69,12 @@ static l2k_unsplit of_levels(l2k_unsplit unsplit, unsigned levels)
 l2k_status l2k_find_splits(const l2k_header_state *state, uint32_t c)
 {
     l2k_component_coding *coding = &state->coding->components[c];
-    const l2k_split_styles *styles = l2k_kernels_splits(state->coding->kernels);
+    const l2k_split_styles *styles = &state->coding->splits;
     const unsigned index = coding->split_style, levels = state->coding->levels;
     coding->unsplit = (l2k_unsplit){0};
     if (index == 0)
         return L2K_OK;
-    if (!styles || !styles->levels[index])
+    if (!styles->levels[index])
         return l2k_fail(state->context, L2K_ERROR_CORRUPT, "component %u: levels %u that no DFS describes", (unsigned)c,
                         index);
     if (levels > styles->levels[index])

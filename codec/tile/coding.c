@@ -8,7 +8,6 @@
 
 struct l2k_kernels {
     atomic_uint users;
-    l2k_split_styles splits;
     unsigned count;
     l2k_wavelet_descriptor of[];
 };
@@ -28,36 +27,18 @@ const l2k_wavelet_descriptor *l2k_kernels_find(const l2k_kernels *kernels, unsig
     return NULL;
 }
 
-static l2k_status resize(const l2k_context *context, l2k_kernels **kernels, unsigned count)
-{
-    l2k_kernels *more = l2k_allocate_zeroed(context, 1, sizeof *more + count * sizeof *more->of);
-    L2K_TRY(l2k_check_memory(context, more, "a wavelet"));
-    atomic_init(&more->users, 1);
-    if (*kernels) {
-        memcpy(more->of, (*kernels)->of, (*kernels)->count * sizeof *more->of);
-        more->splits = (*kernels)->splits;
-    }
-    more->count = count;
-    l2k_release(context, *kernels);
-    *kernels = more;
-    return L2K_OK;
-}
-
-l2k_split_styles *l2k_kernels_splits(l2k_kernels *kernels)
-{
-    return kernels ? &kernels->splits : NULL;
-}
-
-l2k_status l2k_kernels_need_splits(const l2k_context *context, l2k_kernels **kernels)
-{
-    return *kernels ? L2K_OK : resize(context, kernels, 0);
-}
-
 l2k_status l2k_kernels_add(const l2k_context *context, l2k_kernels **kernels, const l2k_wavelet_descriptor *wavelet)
 {
     const unsigned count = *kernels ? (*kernels)->count : 0;
-    L2K_TRY(resize(context, kernels, count + 1));
-    (*kernels)->of[count] = *wavelet;
+    l2k_kernels *more = l2k_allocate(context, 1, sizeof *more + (count + 1) * sizeof *more->of);
+    L2K_TRY(l2k_check_memory(context, more, "a wavelet"));
+    atomic_init(&more->users, 1);
+    more->count = count + 1;
+    if (count)
+        memcpy(more->of, (*kernels)->of, count * sizeof *more->of);
+    more->of[count] = *wavelet;
+    l2k_release(context, *kernels);
+    *kernels = more;
     return L2K_OK;
 }
 

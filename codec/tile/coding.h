@@ -17,8 +17,8 @@ typedef struct l2k_siz {
 
 typedef enum l2k_quantisation { L2K_QUANT_NONE = 0, L2K_QUANT_DERIVED = 1, L2K_QUANT_EXPOUNDED = 2 } l2k_quantisation;
 
-/* The kernels of the main header's ATK segments and the contents of its DFS segments, shared by the codings of all
- * tiles. `code` of a descriptor is its index there (T.801, A.3). */
+/* The kernels of the main header's ATK segments, shared by the codings of all tiles. `code` of a descriptor is its index
+ * there (T.801, A.3). */
 typedef struct l2k_kernels l2k_kernels;
 
 /* The contents of DFS segments (T.801, A.3), by index: how many levels each describes, and which directions these leave
@@ -91,6 +91,7 @@ typedef struct l2k_tile_coding {
     l2k_capabilities capabilities; /* the same for all tiles */
     l2k_component_coding *components;
     l2k_kernels *kernels;            /* NULL: none */
+    l2k_split_styles splits;         /* decoder: of the main header */
     uint8_t levels;                  /* decoder: levels of COD, for components whose COC names a DFS instead */
     l2k_progression_change *changes; /* entries of POC; none = `progression` over all packets */
     size_t num_changes;
@@ -106,13 +107,6 @@ l2k_kernels *l2k_kernels_share(l2k_kernels *kernels);
 
 /* The kernel with that index, or NULL. */
 const l2k_wavelet_descriptor *l2k_kernels_find(const l2k_kernels *kernels, unsigned index);
-
-/* The contents of DFS segments; NULL if there are neither these nor kernels. Change them only before they are
- * shared. */
-l2k_split_styles *l2k_kernels_splits(l2k_kernels *kernels);
-
-/* Makes room for the contents of DFS segments, unless there is some. L2K_ERROR_MEMORY. */
-l2k_status l2k_kernels_need_splits(const l2k_context *context, l2k_kernels **kernels);
 
 /* Appends a kernel, and may move all of them: call it before they are shared. L2K_ERROR_MEMORY. */
 l2k_status l2k_kernels_add(const l2k_context *context, l2k_kernels **kernels, const l2k_wavelet_descriptor *wavelet);
