@@ -102,14 +102,20 @@ l2k_status l2k_decoder_info(l2k_decoder *decoder, l2k_info *info)
     return L2K_OK;
 }
 
+static l2k_status check_component(const l2k_decoder *decoder, uint32_t component)
+{
+    L2K_TRY(l2k_decoder_check_open(decoder));
+    if (component >= decoder->codestream.siz.num_components)
+        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "there is no component %u", (unsigned)component);
+    return L2K_OK;
+}
+
 l2k_status l2k_decoder_kernel(const l2k_decoder *decoder, uint32_t component, char *text, size_t bytes, size_t *length)
 {
     *length = 0;
     if (bytes)
         *text = 0;
-    L2K_TRY(l2k_decoder_check_open(decoder));
-    if (component >= decoder->codestream.siz.num_components)
-        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "there is no component %u", (unsigned)component);
+    L2K_TRY(check_component(decoder, component));
     const l2k_wavelet_descriptor *own = decoder->codestream.coding.components[component].own;
     if (own)
         *length = l2k_kernel_print(&own->kernel, text, bytes);
@@ -121,9 +127,7 @@ l2k_status l2k_decoder_splits(const l2k_decoder *decoder, uint32_t component, ch
     *length = 0;
     if (bytes)
         *text = 0;
-    L2K_TRY(l2k_decoder_check_open(decoder));
-    if (component >= decoder->codestream.siz.num_components)
-        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "there is no component %u", (unsigned)component);
+    L2K_TRY(check_component(decoder, component));
     const l2k_component_coding *coding = &decoder->codestream.coding.components[component];
     *length = l2k_splits_print(coding->unsplit, coding->levels, text, bytes);
     return L2K_OK;

@@ -162,14 +162,6 @@ static double bytes_of_indices(const l2k_decoding *d, l2k_rect tile, uint64_t pa
     return with_overhead(tiles * packets * L2K_INDEX_BYTES_OF_PACKET);
 }
 
-/* Reserves `bytes` of the `left` bytes that tiles do not need for packet indices, if these fit; returns the bytes that
- * are then left. */
-static double reserve_indices(double bytes, double left, bool *indices)
-{
-    *indices = bytes <= left;
-    return *indices ? left - bytes : left;
-}
-
 l2k_thread_room l2k_decode_threads(l2k_decoder *decoder, const l2k_decoding *d, bool by_tile)
 {
     tile_bound bound;
@@ -188,12 +180,13 @@ l2k_thread_room l2k_decode_threads(l2k_decoder *decoder, const l2k_decoding *d, 
     if ((double)decoder->pool.in_use + bound.tile + (threads - 1) * each > limit)
         l2k_decoder_drop(decoder);
     double left = limit - (double)decoder->pool.in_use - bound.tile;
-    bool indices;
     if (left < 0) { /* nothing can be kept */
         l2k_decoder_forget_windows(decoder);
         return (l2k_thread_room){1, 1, false, false};
     }
-    left = reserve_indices(d->indices ? bytes_of_indices(d, tile, packet_bytes) : 0, left, &indices);
+    const double of_indices = d->indices ? bytes_of_indices(d, tile, packet_bytes) : 0;
+    const bool indices = of_indices <= left;
+    left -= indices ? of_indices : 0;
     const unsigned tiles = 1 + (unsigned)fmin(left / bound.tile, L2K_MOST_PROCESSORS);
     const unsigned more = (unsigned)fmin(left / each, threads - 1);
     l2k_block_cache_bound(&decoder->cache, (uint64_t)fmin(left - more * each, 0x1p62));

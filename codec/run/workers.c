@@ -223,29 +223,18 @@ static void await_others(l2k_workers *workers)
     }
 }
 
-static l2k_worker_group *enter(l2k_workers *workers, unsigned thread)
+static void run_group(l2k_workers *workers, unsigned thread, l2k_tile_work *begin, l2k_tile_work *end, void *call)
 {
     l2k_worker_group *group = &workers->groups[thread];
     group->begun = group->ended = 0;
     group->exhausted = false;
     atomic_fetch_add(&workers->at_work, 1);
-    return group;
-}
-
-static void leave(l2k_workers *workers, unsigned thread)
-{
-    atomic_fetch_sub(&workers->at_work, 1);
-    if (thread == 0 && workers->kind.context->hooks.progress)
-        await_others(workers);
-}
-
-static void run_group(l2k_workers *workers, unsigned thread, l2k_tile_work *begin, l2k_tile_work *end, void *call)
-{
-    l2k_worker_group *group = enter(workers, thread);
     const int before = l2k_engine_enter(&group->engine.context);
     work_on(workers, group, begin, end, call);
     l2k_engine_leave(before);
-    leave(workers, thread);
+    atomic_fetch_sub(&workers->at_work, 1);
+    if (thread == 0 && workers->kind.context->hooks.progress)
+        await_others(workers);
 }
 
 /* A single worker group must not run inside a parallel region, even one of a single thread: its own regions would be
