@@ -10,16 +10,12 @@
     .inverse_scale = {1, 1}
 
 /* Norms have four significant digits, as in OpenJPEG: with more digits, quantiser steps would differ from its. The
- * 9/7's contain 2^gain, OpenJPEG's convention.
- *
- * Support: undoing one level of the 5/3 takes coefficients up to one sample further, of the 9/7 up to two, and then the
- * distance is halved, rounded up; the limits are 2 and 4. One more is allowed for the rounding of areas. */
+ * 9/7's contain 2^gain, OpenJPEG's convention. */
 static const l2k_wavelet_descriptor wavelets[] = {
     [L2K_WAVELET_5_3] = {.name = "5/3",
                          .code = 1,
                          .reversible = true,
                          .most_bits = 24,
-                         .support = 3,
                          .num_steps = 2,
                          .factors = {-0.5f, 0.25f},
                          .forward_scale = {1, 1},
@@ -32,7 +28,6 @@ static const l2k_wavelet_descriptor wavelets[] = {
                          .is_float = true,
                          .quantised = true,
                          .most_bits = 16,
-                         .support = 5,
                          .num_steps = 4,
                          .factors = {L2K_9_7_ALPHA, L2K_9_7_BETA, L2K_9_7_GAMMA, L2K_9_7_DELTA},
                          .forward_scale = {L2K_9_7_FORWARD_LOW, L2K_9_7_FORWARD_HIGH},

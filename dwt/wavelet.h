@@ -66,11 +66,10 @@ typedef struct l2k_wavelet_descriptor {
     bool is_float;      /* values are float, else int32 */
     bool quantised;     /* coefficients are quantiser indices (Annex E), else the values themselves */
     unsigned most_bits; /* the largest precision whose samples the forward transform carries (docs/numerics.md) */
-    unsigned support; /* a sample depends on coefficients at most this far from its place in a subband, at any level */
     unsigned num_steps; /* lifting steps, alternating between high and low samples, the first one on high samples */
     float factors[L2K_MAX_LIFTING_STEPS];     /* of the forward steps; roundings aside */
     float forward_scale[2], inverse_scale[2]; /* of low and high samples, after the forward steps, before the inverse */
-    double norms[3][L2K_NORM_LEVELS];         /* of synthesis bases, in the order of l2k_subband_norm (quant/steps.h) */
+    double norms[3][L2K_NORM_LEVELS];         /* of synthesis bases, by gain, then level (quant/steps.c) */
     /* The norms more exactly, as factors of one dimension each: low-pass from level 0 up, high-pass from level 1 up; if
      * quantised. */
     float factor_norms[2][L2K_NORM_LEVELS + 1];

@@ -10,7 +10,8 @@ unsigned l2k_log2_gain(unsigned orientation)
     return (orientation & 1) + (orientation >> 1);
 }
 
-double l2k_subband_norm(const l2k_wavelet_descriptor *wavelet, unsigned level, unsigned orientation)
+/* Of a subband of decomposition level `level`, 0 only for LL without decomposition. */
+static double norm_of_level(const l2k_wavelet_descriptor *wavelet, unsigned level, unsigned orientation)
 {
     /* A row for each gain, so that HL and LH share one; high bands of level 1 are in column 0, as LL of level 0 is. */
     unsigned column = orientation == L2K_LL ? level : level - 1;
@@ -23,9 +24,9 @@ double l2k_subband_norm(const l2k_wavelet_descriptor *wavelet, unsigned level, u
 double l2k_norm_at(const l2k_wavelet_descriptor *wavelet, l2k_depth depth, unsigned orientation)
 {
     if (depth.across == depth.down)
-        return l2k_subband_norm(wavelet, depth.across, orientation);
-    return sqrt(l2k_subband_norm(wavelet, depth.across, orientation & L2K_HL ? L2K_HH : L2K_LL) *
-                l2k_subband_norm(wavelet, depth.down, orientation & L2K_LH ? L2K_HH : L2K_LL));
+        return norm_of_level(wavelet, depth.across, orientation);
+    return sqrt(norm_of_level(wavelet, depth.across, orientation & L2K_HL ? L2K_HH : L2K_LL) *
+                norm_of_level(wavelet, depth.down, orientation & L2K_LH ? L2K_HH : L2K_LL));
 }
 
 /* The number of bits by which a coefficient may exceed a sample, rounded up. */
@@ -51,8 +52,8 @@ unsigned l2k_guard_bits_of(const l2k_wavelet_descriptor *wavelet, unsigned level
     return most;
 }
 
-l2k_step l2k_step_choose_at(const l2k_wavelet_descriptor *wavelet, unsigned precision, l2k_depth depth,
-                            unsigned orientation)
+l2k_step l2k_step_choose(const l2k_wavelet_descriptor *wavelet, unsigned precision, l2k_depth depth,
+                         unsigned orientation)
 {
     if (!wavelet->quantised)
         return (l2k_step){(uint8_t)(precision + log2_gain_of(wavelet, depth, orientation)), 0};
@@ -62,19 +63,6 @@ l2k_step l2k_step_choose_at(const l2k_wavelet_descriptor *wavelet, unsigned prec
     unsigned top = l2k_log2(fixed);
     uint32_t mantissa = top > 11 ? fixed >> (top - 11) : fixed << (11 - top);
     return (l2k_step){(uint8_t)(precision + 13 - top), (uint16_t)(mantissa & 0x7ff)};
-}
-
-l2k_step l2k_step_choose(const l2k_wavelet_descriptor *wavelet, unsigned precision, unsigned level,
-                         unsigned orientation)
-{
-    return l2k_step_choose_at(wavelet, precision, (l2k_depth){level, level}, orientation);
-}
-
-void l2k_steps_choose(const l2k_wavelet_descriptor *wavelet, unsigned precision, unsigned levels, l2k_step *steps)
-{
-    for (unsigned band = 0; band <= 3 * levels; band++)
-        steps[band] = l2k_step_choose(wavelet, precision, l2k_band_level(levels, l2k_band_resolution(band)),
-                                      l2k_band_orientation(band));
 }
 
 static float factor_norm(const l2k_wavelet_descriptor *wavelet, unsigned level, bool high)
@@ -98,21 +86,9 @@ static l2k_step nearest_step(float step)
     return (l2k_step){(uint8_t)exponent, (uint16_t)(mantissa < 0 ? 0 : mantissa > 2047 ? 2047 : mantissa)};
 }
 
-l2k_step l2k_step_of_base_at(const l2k_wavelet_descriptor *wavelet, float base, l2k_depth depth, unsigned orientation)
+l2k_step l2k_step_of_base(const l2k_wavelet_descriptor *wavelet, float base, l2k_depth depth, unsigned orientation)
 {
     return nearest_step(base / factor_norms(wavelet, depth, orientation));
-}
-
-l2k_step l2k_step_of_base(const l2k_wavelet_descriptor *wavelet, float base, unsigned level, unsigned orientation)
-{
-    return l2k_step_of_base_at(wavelet, base, (l2k_depth){level, level}, orientation);
-}
-
-void l2k_steps_of_base(const l2k_wavelet_descriptor *wavelet, float base, unsigned levels, l2k_step *steps)
-{
-    for (unsigned band = 0; band <= 3 * levels; band++)
-        steps[band] = l2k_step_of_base(wavelet, base, l2k_band_level(levels, l2k_band_resolution(band)),
-                                       l2k_band_orientation(band));
 }
 
 /* ---- Contrast sensitivity and quality factor ------------------------------------------------------------------- */

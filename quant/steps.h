@@ -21,38 +21,26 @@ static inline unsigned l2k_magnitude_bits(l2k_step step, unsigned guard_bits)
 /* log2 of the nominal gain of a subband (Table E.1): 0 for LL, 1 for HL and LH, 2 for HH. */
 unsigned l2k_log2_gain(unsigned orientation);
 
-/* L2 norm of the synthesis basis of a subband of decomposition level `level`, which is 0 only for LL without
- * decomposition; the 9/7's are times 2^gain, OpenJPEG's convention. Levels deeper than the tables get the last entry,
- * as in OpenJPEG. */
-double l2k_subband_norm(const l2k_wavelet_descriptor *wavelet, unsigned level, unsigned orientation);
-
 /* How often the samples of a subband were split in either direction: its level, unless levels before it split in one
  * direction only (T.801, A.3). */
 typedef struct l2k_depth {
     unsigned across, down;
 } l2k_depth;
 
-/* The norm of such a subband, from those of one direction each; l2k_subband_norm if both depths are equal. */
+/* L2 norm of the synthesis basis of a subband: for equal depths from the tables, else from those of one direction each.
+ * The 9/7's are times 2^gain, OpenJPEG's convention. Levels deeper than the tables get the last entry, as in
+ * OpenJPEG. */
 double l2k_norm_at(const l2k_wavelet_descriptor *wavelet, l2k_depth depth, unsigned orientation);
 
 /* The step that lift2k, like OpenJPEG, writes for a subband: for a reversible wavelet an exponent alone, else 1 / norm
  * in units of 2^gain samples. Kernels must have been measured. The exponent of a reversible one follows from its gain,
  * so that Mb with two guard bits is two more than a sample of that precision needs: for the RCT, and for roundings. */
-l2k_step l2k_step_choose(const l2k_wavelet_descriptor *wavelet, unsigned precision, unsigned level,
+l2k_step l2k_step_choose(const l2k_wavelet_descriptor *wavelet, unsigned precision, l2k_depth depth,
                          unsigned orientation);
-l2k_step l2k_step_choose_at(const l2k_wavelet_descriptor *wavelet, unsigned precision, l2k_depth depth,
-                            unsigned orientation);
-
-/* The same for all 3 * levels + 1 subbands of a component, in the order of QCD. */
-void l2k_steps_choose(const l2k_wavelet_descriptor *wavelet, unsigned precision, unsigned levels, l2k_step *steps);
 
 /* The step base / norm, as a fraction of the subband's nominal range: for a base step of 2^-precision about that of
  * l2k_step_choose. Steps are rounded, and those out of QCD's range (2^-31 to almost 2) become its ends. */
-l2k_step l2k_step_of_base(const l2k_wavelet_descriptor *wavelet, float base, unsigned level, unsigned orientation);
-l2k_step l2k_step_of_base_at(const l2k_wavelet_descriptor *wavelet, float base, l2k_depth depth, unsigned orientation);
-
-/* The same for all subbands of a component, in the order of QCD. */
-void l2k_steps_of_base(const l2k_wavelet_descriptor *wavelet, float base, unsigned levels, l2k_step *steps);
+l2k_step l2k_step_of_base(const l2k_wavelet_descriptor *wavelet, float base, l2k_depth depth, unsigned orientation);
 
 /* How eyes see a component's errors: as those of luma or chroma, of half as many samples in a direction as the picture
  * has, from a distance in samples of the picture; 0, in l2k_error_weight: errors of all subbands alike. */

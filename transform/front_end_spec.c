@@ -158,7 +158,7 @@ static void choose_steps(const l2k_transform *t, uint32_t c, unsigned precision,
             const unsigned level = l2k_band_level(levels, l2k_band_resolution(band));
             const l2k_depth depth = {l2k_count_across(t->unsplit, level), l2k_count_down(t->unsplit, level)};
             if (level == 0 || l2k_band_exists(t->unsplit, level, l2k_band_orientation(band)))
-                steps[band] = l2k_step_choose_at(wavelet_of(t), precision, depth, l2k_band_orientation(band));
+                steps[band] = l2k_step_choose(wavelet_of(t), precision, depth, l2k_band_orientation(band));
         }
 }
 

@@ -84,10 +84,12 @@ static const l2k_wavelet_descriptor *measured_kernel(const work &w)
 /* The quantiser steps that the encoder uses. */
 static void set_steps(const work &w, l2k_plan_component *component)
 {
-    l2k_step steps[L2K_MAX_SUBBANDS];
-    l2k_steps_choose(l2k_plan_wavelet(component), w.precision, component->levels, steps);
-    for (unsigned band = 0; band <= 3 * component->levels; band++)
-        component->steps[band] = l2k_step_size(steps[band], w.precision, l2k_band_orientation(band));
+    for (unsigned band = 0; band <= 3 * component->levels; band++) {
+        const unsigned level = l2k_band_level(component->levels, l2k_band_resolution(band)),
+                       o = l2k_band_orientation(band);
+        const l2k_step step = l2k_step_choose(l2k_plan_wavelet(component), w.precision, {level, level}, o);
+        component->steps[band] = l2k_step_size(step, w.precision, o);
+    }
 }
 
 static subject make_subject(const l2k_context *context, const work &w, l2k_direction direction, const extent &e,

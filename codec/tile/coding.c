@@ -131,7 +131,7 @@ void l2k_coding_choose_steps(const l2k_component_coding *coding, unsigned precis
     for (unsigned band = 0; band <= 3u * coding->levels; band++) {
         const unsigned r = l2k_band_resolution(band), o = l2k_band_orientation(band);
         if (l2k_coding_has_band(coding, r, o))
-            *steps++ = l2k_step_choose_at(l2k_coding_wavelet(coding), precision, l2k_coding_depth(coding, r), o);
+            *steps++ = l2k_step_choose(l2k_coding_wavelet(coding), precision, l2k_coding_depth(coding, r), o);
     }
 }
 
@@ -142,7 +142,7 @@ void l2k_coding_steps_of_base(const l2k_component_coding *coding, float base, l2
         const l2k_depth depth = l2k_coding_depth(coding, r);
         const float seen = base / l2k_error_weight(coding->viewing, depth, o);
         if (l2k_coding_has_band(coding, r, o))
-            *steps++ = l2k_step_of_base_at(l2k_coding_wavelet(coding), seen, depth, o);
+            *steps++ = l2k_step_of_base(l2k_coding_wavelet(coding), seen, depth, o);
     }
 }
 

@@ -124,7 +124,8 @@ static double greatest(const gains *g, l2k_wavelet wavelet, bool transform, unsi
     if (!l2k_wavelet_get(wavelet)->quantised)
         return gain(g, level, orientation) * (transform ? 2 * sample - 1 : sample) + rounding(g, level, orientation);
     float step =
-        l2k_step_size(l2k_step_choose(l2k_wavelet_get(wavelet), precision, level, orientation), precision, orientation);
+        l2k_step_size(l2k_step_choose(l2k_wavelet_get(wavelet), precision, (l2k_depth){level, level}, orientation),
+                      precision, orientation);
     return gain(g, level, orientation) * (transform ? 1.00002 * sample : sample) / step;
 }
 
@@ -137,7 +138,9 @@ static bool fits(const gains *g, int question, l2k_wavelet wavelet, bool transfo
     for (unsigned level = 1; level <= levels; level++)
         for (unsigned orientation = level == levels ? 0 : 1; orientation < 4; orientation++) {
             double most = greatest(g, wavelet, transform, precision, level, orientation);
-            int planes = l2k_step_choose(l2k_wavelet_get(wavelet), precision, level, orientation).exponent + 2 - 1;
+            int planes =
+                l2k_step_choose(l2k_wavelet_get(wavelet), precision, (l2k_depth){level, level}, orientation).exponent +
+                2 - 1;
             if (question == BY_BOUND ? most >= 32768 : question == BY_PLANES ? planes > 15 : most >= ldexp(1, planes))
                 return false;
         }

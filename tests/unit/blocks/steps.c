@@ -18,7 +18,7 @@ static void test_known(void **unused)
     (void)unused;
     for (unsigned band = 0; band < 16; band++) {
         unsigned level = band == 0 ? 5 : 5 - (band - 1) / 3, orientation = band == 0 ? 0 : (band - 1) % 3 + 1;
-        l2k_step step = l2k_step_choose(l2k_wavelet_get(L2K_WAVELET_9_7), 8, level, orientation);
+        l2k_step step = l2k_step_choose(l2k_wavelet_get(L2K_WAVELET_9_7), 8, (l2k_depth){level, level}, orientation);
         assert_int_equal(step.exponent, known[band].exponent);
         assert_int_equal(step.mantissa, known[band].mantissa);
     }
@@ -32,15 +32,16 @@ static void test_choice(void **unused)
     for (unsigned precision = 1; precision <= 16; precision++)
         for (unsigned level = 1; level <= 32; level++)
             for (unsigned b = 0; b < 4; b++) {
-                unsigned exponent = precision,
-                         fixed = (unsigned)(8192 / l2k_subband_norm(l2k_wavelet_get(L2K_WAVELET_9_7), level, b));
+                unsigned exponent = precision, fixed = (unsigned)(8192 / l2k_norm_at(l2k_wavelet_get(L2K_WAVELET_9_7),
+                                                                                     (l2k_depth){level, level}, b));
                 double inverse = fixed / 8192.0;
                 for (; inverse < 1; inverse *= 2)
                     exponent++;
-                l2k_step step = l2k_step_choose(l2k_wavelet_get(L2K_WAVELET_9_7), precision, level, b);
+                l2k_step step =
+                    l2k_step_choose(l2k_wavelet_get(L2K_WAVELET_9_7), precision, (l2k_depth){level, level}, b);
                 assert_int_equal(step.exponent, exponent);
                 assert_int_equal(step.mantissa, (int)floor((inverse - 1) * 2048));
-                step = l2k_step_choose(l2k_wavelet_get(L2K_WAVELET_5_3), precision, level,
+                step = l2k_step_choose(l2k_wavelet_get(L2K_WAVELET_5_3), precision, (l2k_depth){level, level},
                                        b); /* E.1: exponents as large as the range */
                 assert_int_equal(step.exponent, precision + (b & 1) + (b >> 1));
                 assert_int_equal(step.mantissa, 0);
@@ -139,13 +140,13 @@ static void check_norms(l2k_wavelet wavelet)
             double expected = line_norm(wavelet, level, b & 1) * line_norm(wavelet, level, b >> 1);
             if (wavelet == L2K_WAVELET_9_7)
                 expected *= 1u << l2k_log2_gain(b);
-            double ratio = l2k_subband_norm(l2k_wavelet_get(wavelet), level, b) / expected;
+            double ratio = l2k_norm_at(l2k_wavelet_get(wavelet), (l2k_depth){level, level}, b) / expected;
             if (fabs(ratio - 1) > tolerance)
                 print_message("wavelet %d level %u band %u: %g instead of %g\n", wavelet, level, b,
-                              l2k_subband_norm(l2k_wavelet_get(wavelet), level, b), expected);
+                              l2k_norm_at(l2k_wavelet_get(wavelet), (l2k_depth){level, level}, b), expected);
             assert_true(fabs(ratio - 1) <= tolerance);
         }
-    assert_true(l2k_subband_norm(l2k_wavelet_get(wavelet), 0, 0) == 1);
+    assert_true(l2k_norm_at(l2k_wavelet_get(wavelet), (l2k_depth){0, 0}, 0) == 1);
 }
 
 static void test_norms_5_3(void **unused)
@@ -167,8 +168,8 @@ static void test_deep_levels(void **unused)
     for (unsigned level = 11; level <= 32; level++)
         for (unsigned b = 0; b < 4; b++)
             for (int w = 0; w < 2; w++)
-                assert_true(l2k_subband_norm(l2k_wavelet_get((l2k_wavelet)w), level, b) ==
-                            l2k_subband_norm(l2k_wavelet_get((l2k_wavelet)w), 10, b));
+                assert_true(l2k_norm_at(l2k_wavelet_get((l2k_wavelet)w), (l2k_depth){level, level}, b) ==
+                            l2k_norm_at(l2k_wavelet_get((l2k_wavelet)w), (l2k_depth){10, 10}, b));
 }
 
 /* ---- Steps of a base step ------------------------------------------------------------------------------------ */
@@ -182,12 +183,13 @@ static void test_base(void **unused)
                                             {0x61a9, 0x618b, 0x618b, 0x616e, 0x5999, 0x5999, 0x5986, 0x51cb, 0x51cb,
                                              0x51da, 0x4a42, 0x4a42, 0x4a96, 0x4220, 0x4220, 0x41d8}};
     static const float bases[2] = {0x1p-8f, 0.01f};
-    l2k_step steps[16];
-    for (unsigned i = 0; i < 2; i++) {
-        l2k_steps_of_base(l2k_wavelet_get(L2K_WAVELET_9_7), bases[i], 5, steps);
-        for (unsigned band = 0; band < 16; band++)
-            assert_int_equal(steps[band].exponent << 11 | steps[band].mantissa, written[i][band]);
-    }
+    for (unsigned i = 0; i < 2; i++)
+        for (unsigned band = 0; band < 16; band++) {
+            const unsigned level = l2k_band_level(5, l2k_band_resolution(band));
+            const l2k_step step = l2k_step_of_base(l2k_wavelet_get(L2K_WAVELET_9_7), bases[i],
+                                                   (l2k_depth){level, level}, l2k_band_orientation(band));
+            assert_int_equal(step.exponent << 11 | step.mantissa, written[i][band]);
+        }
 }
 
 /* Delta_b times the norm of the basis is the base step, in units of the range, for any precision. */
@@ -198,8 +200,9 @@ static void test_base_norms(void **unused)
         for (unsigned level = 1; level <= 5; level++)
             for (unsigned b = 0; b < 4; b++)
                 for (float base = 1e-6f; base < 0.5f; base *= 3.7f) {
-                    double step =
-                        l2k_step_size(l2k_step_of_base(l2k_wavelet_get(L2K_WAVELET_9_7), base, level, b), precision, b);
+                    double step = l2k_step_size(
+                        l2k_step_of_base(l2k_wavelet_get(L2K_WAVELET_9_7), base, (l2k_depth){level, level}, b),
+                        precision, b);
                     double norm = line_norm(L2K_WAVELET_9_7, level, b & 1) * line_norm(L2K_WAVELET_9_7, level, b >> 1);
                     assert_true(fabs(ldexp(step * norm, -(int)precision) / (double)base - 1) < 5e-4);
                 }
@@ -208,13 +211,13 @@ static void test_base_norms(void **unused)
 static void test_base_limits(void **unused)
 {
     (void)unused;
-    l2k_step step = l2k_step_of_base(l2k_wavelet_get(L2K_WAVELET_9_7), 1000, 1, L2K_HH);
+    l2k_step step = l2k_step_of_base(l2k_wavelet_get(L2K_WAVELET_9_7), 1000, (l2k_depth){1, 1}, L2K_HH);
     assert_true(step.exponent == 0 && step.mantissa == 2047);
-    step = l2k_step_of_base(l2k_wavelet_get(L2K_WAVELET_9_7), 0x1p-60f, 1, L2K_HH);
+    step = l2k_step_of_base(l2k_wavelet_get(L2K_WAVELET_9_7), 0x1p-60f, (l2k_depth){1, 1}, L2K_HH);
     assert_true(step.exponent == 31 && step.mantissa == 0);
-    step = l2k_step_of_base(l2k_wavelet_get(L2K_WAVELET_9_7), 0.01f, 10, L2K_LL);
+    step = l2k_step_of_base(l2k_wavelet_get(L2K_WAVELET_9_7), 0.01f, (l2k_depth){10, 10}, L2K_LL);
     for (unsigned level = 11; level <= 32; level++) {
-        l2k_step deeper = l2k_step_of_base(l2k_wavelet_get(L2K_WAVELET_9_7), 0.01f, level, L2K_LL);
+        l2k_step deeper = l2k_step_of_base(l2k_wavelet_get(L2K_WAVELET_9_7), 0.01f, (l2k_depth){level, level}, L2K_LL);
         assert_true(deeper.exponent == step.exponent && deeper.mantissa == step.mantissa);
     }
 }

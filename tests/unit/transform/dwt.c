@@ -156,8 +156,8 @@ static void test_ring(void **unused)
 
 enum { LINE = 128, DEEPEST = 5 };
 
-/* Inverse of `levels` levels of a line with a single non-zero coefficient: no sample changes outside the support that
- * the descriptor gives. `place` is the index of the coefficient in its subband. */
+/* Inverse of `levels` levels of a line with a single non-zero coefficient: no sample changes that is further away than
+ * the lifting steps reach. `place` is the index of the coefficient in its subband. */
 static void check_reach(l2k_wavelet wavelet, unsigned levels, bool is_high, size_t place)
 {
     const l2k_wavelet_descriptor *descriptor = l2k_wavelet_get(wavelet);
@@ -177,11 +177,11 @@ static void check_reach(l2k_wavelet wavelet, unsigned levels, bool is_high, size
     for (size_t x = 0; x < LINE; x++)
         if (row[x].i) {
             size_t at = x >> levels;
-            assert_true((at > place ? at - place : place - at) < descriptor->support);
+            assert_true((at > place ? at - place : place - at) <= descriptor->num_steps);
         }
 }
 
-static void test_support(void **unused)
+static void test_reach(void **unused)
 {
     (void)unused;
     for (unsigned levels = 1; levels <= DEEPEST; levels++)
@@ -231,7 +231,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scalars), cmocka_unit_test(test_rows),    cmocka_unit_test(test_ring),
-        cmocka_unit_test(test_support), cmocka_unit_test(test_factors),
+        cmocka_unit_test(test_reach),   cmocka_unit_test(test_factors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
