@@ -4,16 +4,6 @@
 
 #include "transform/device.h"
 
-/* Strips of a plan by rows, each as in plan.h with l2k_plan_ before its name. */
-typedef struct l2k_row_functions {
-    bool (*next_strip)(l2k_plan *plan);
-    l2k_status (*run_strip)(l2k_plan *plan);
-    l2k_plan_rows (*cells)(const l2k_plan *plan, uint32_t c, unsigned band);
-    const uint32_t *(*first_rows)(const l2k_plan *plan, uint32_t c);
-    void (*take_planes)(l2k_plan *plan); /* plan->planes are those of the strip */
-    uint64_t (*strip_end)(const l2k_plan *plan);
-} l2k_row_functions;
-
 /* - create: the views have their layout, unless it is the CPU; allocates all memory, sets base, on_device and, if
  *   necessary, stride of each view, and plan->state. After an error free is called, so all memory must be reachable
  *   from the plan.
@@ -30,7 +20,6 @@ typedef struct l2k_backend_functions {
     l2k_status (*run_on_device)(l2k_plan *plan, const l2k_plane *planes, void *stream); /* NULL: cannot */
     void *(*stream)(const l2k_plan *plan);                                              /* NULL: has none */
     l2k_status (*follow)(l2k_plan *plan, void *stream);                                 /* likewise */
-    const l2k_row_functions *rows;                                                      /* NULL: does nothing by rows */
 } l2k_backend_functions;
 
 struct l2k_plan {
@@ -54,8 +43,10 @@ struct l2k_plan {
 
 extern const l2k_backend_functions l2k_backend_cpu;
 
-/* The CPU backend's share of l2k_plan_host_bytes. */
+/* The CPU backend's share of l2k_plan_host_bytes, and of l2k_plan_take_planes once plan->planes are those of the
+ * strip. */
 uint64_t l2k_cpu_bytes(const l2k_plan_spec *spec, unsigned threads);
+void l2k_cpu_take_planes(l2k_plan *plan);
 
 /* A device backend's functions besides plans; each as in transform/device.h, with l2k_device_ before its name.
  * cpu_reason: why only the CPU can fulfil the specification, or NULL. bytes: as l2k_plan_device_bytes. usable and

@@ -273,14 +273,19 @@ static l2k_status check_planes(const l2k_plan *plan, const l2k_plane *planes)
     return L2K_OK;
 }
 
+static l2k_status keep_planes(l2k_plan *plan, const l2k_plane *planes)
+{
+    L2K_TRY(check_planes(plan, planes));
+    memcpy(plan->planes, planes, plan->spec.num_components * sizeof *planes);
+    return L2K_OK;
+}
+
 l2k_status l2k_plan_begin(l2k_plan *plan, const l2k_plane *planes)
 {
     if (plan->under_way)
         return l2k_fail(plan->context, L2K_ERROR_STATE, "a transform plan was begun twice");
-    if (planes) {
-        L2K_TRY(check_planes(plan, planes));
-        memcpy(plan->planes, planes, plan->spec.num_components * sizeof *planes);
-    }
+    if (planes)
+        L2K_TRY(keep_planes(plan, planes));
     L2K_TRY(plan->backend->begin(plan, planes));
     plan->under_way = true;
     return L2K_OK;
@@ -296,40 +301,14 @@ l2k_status l2k_plan_finish(l2k_plan *plan)
 
 bool l2k_plan_is_by_rows(const l2k_plan *plan)
 {
-    return plan->spec.by_rows && plan->backend->rows;
-}
-
-bool l2k_plan_next_strip(l2k_plan *plan)
-{
-    return plan->backend->rows->next_strip(plan);
-}
-
-l2k_status l2k_plan_run_strip(l2k_plan *plan)
-{
-    return plan->backend->rows->run_strip(plan);
+    return plan->spec.by_rows && !plan->backend->device;
 }
 
 l2k_status l2k_plan_take_planes(l2k_plan *plan, const l2k_plane *planes)
 {
-    L2K_TRY(check_planes(plan, planes));
-    memcpy(plan->planes, planes, plan->spec.num_components * sizeof *planes);
-    plan->backend->rows->take_planes(plan);
+    L2K_TRY(keep_planes(plan, planes));
+    l2k_cpu_take_planes(plan);
     return L2K_OK;
-}
-
-uint64_t l2k_plan_strip_end(const l2k_plan *plan)
-{
-    return plan->backend->rows->strip_end(plan);
-}
-
-l2k_plan_rows l2k_plan_cells(const l2k_plan *plan, uint32_t c, unsigned band)
-{
-    return plan->backend->rows->cells(plan, c, band);
-}
-
-const uint32_t *l2k_plan_first_rows(const l2k_plan *plan, uint32_t c)
-{
-    return l2k_plan_is_by_rows(plan) ? plan->backend->rows->first_rows(plan, c) : NULL;
 }
 
 static l2k_status run(l2k_plan *plan, l2k_direction direction, const l2k_plane *planes)

@@ -347,13 +347,13 @@ static l2k_status run_passes(const l2k_plan *plan, unsigned number)
     return (l2k_status)status;
 }
 
-static uint64_t strip_end(const l2k_plan *plan)
+uint64_t l2k_plan_strip_end(const l2k_plan *plan)
 {
     const l2k_cpu_state *state = plan->state;
     return l2k_cpu_strip_end(&plan->spec, &state->sizes.strips, state->strip);
 }
 
-static void take_planes(l2k_plan *plan)
+void l2k_cpu_take_planes(l2k_plan *plan)
 {
     l2k_cpu_state *state = plan->state;
     for (uint32_t c = 0; c < plan->spec.num_components; c++) {
@@ -361,8 +361,8 @@ static void take_planes(l2k_plan *plan)
         const l2k_level_pass *first = &k->passes[0];
         if (state->takes_planes)
             k->first_row = plan->spec.direction == L2K_INVERSE ? first->done : k->end_row;
-        k->end_row =
-            (int64_t)min_size((size_t)l2k_cpu_rows_before(&plan->spec, strip_end(plan), c, first), first->shape.height);
+        k->end_row = (int64_t)min_size((size_t)l2k_cpu_rows_before(&plan->spec, l2k_plan_strip_end(plan), c, first),
+                                       first->shape.height);
     }
     state->takes_planes = true;
 }
@@ -380,7 +380,7 @@ static void keep_rows(const l2k_plan *plan)
     }
 }
 
-static l2k_status run_strip(l2k_plan *plan)
+l2k_status l2k_plan_run_strip(l2k_plan *plan)
 {
     const l2k_cpu_state *state = plan->state;
     const double start = l2k_stage_start(plan->context);
@@ -427,7 +427,7 @@ static void move_views(const l2k_plan *plan, uint32_t c)
         }
 }
 
-static bool next_strip(l2k_plan *plan)
+bool l2k_plan_next_strip(l2k_plan *plan)
 {
     l2k_cpu_state *state = plan->state;
     bool goes_on = false;
@@ -453,12 +453,12 @@ static l2k_status begin(l2k_plan *plan, const l2k_plane *planes)
         k->end_row = k->passes[0].shape.passed.y1;
     }
     state->takes_planes = false;
-    while (!plan->spec.by_rows && next_strip(plan))
-        L2K_TRY(run_strip(plan));
+    while (!plan->spec.by_rows && l2k_plan_next_strip(plan))
+        L2K_TRY(l2k_plan_run_strip(plan));
     return L2K_OK;
 }
 
-static l2k_plan_rows cells(const l2k_plan *plan, uint32_t c, unsigned band)
+l2k_plan_rows l2k_plan_cells(const l2k_plan *plan, uint32_t c, unsigned band)
 {
     const l2k_cpu_state *state = plan->state;
     const l2k_plan_component *component = &plan->components[c];
@@ -470,12 +470,10 @@ static l2k_plan_rows cells(const l2k_plan *plan, uint32_t c, unsigned band)
     return (l2k_plan_rows){y0 == rows->held_y0 && y0 < y1 ? 0 : y0, y1 == rows->held_y1 && y0 < y1 ? UINT32_MAX : y1};
 }
 
-static const uint32_t *first_rows(const l2k_plan *plan, uint32_t c)
+const uint32_t *l2k_plan_first_rows(const l2k_plan *plan, uint32_t c)
 {
     return plan->keeps_rows ? ((const l2k_cpu_state *)plan->state)->components[c].first_rows : NULL;
 }
 
-static const l2k_row_functions row_functions = {next_strip, run_strip, cells, first_rows, take_planes, strip_end};
-
 const l2k_backend_functions l2k_backend_cpu = {
-    .kind = L2K_BACKEND_CPU, .rows = &row_functions, .create = create, .free = destroy, .begin = begin};
+    .kind = L2K_BACKEND_CPU, .create = create, .free = destroy, .begin = begin};
