@@ -12,33 +12,18 @@ typedef struct l2k_cpu_worker_kind {
     void (*free)(void *worker); /* accepts NULL */
 } l2k_cpu_worker_kind;
 
-typedef struct l2k_cpu_blocks {
-    const l2k_context *context;
-    const l2k_cpu_worker_kind *kind;
-    void **workers;    /* one per thread */
-    l2k_arena *arenas; /* one per thread, for the code of blocks */
-} l2k_cpu_blocks;
-
-l2k_status l2k_cpu_blocks_create(const l2k_context *context, const l2k_cpu_worker_kind *kind, l2k_cpu_blocks **blocks);
-void l2k_cpu_blocks_free(l2k_cpu_blocks *blocks);
-void l2k_cpu_blocks_forget(l2k_cpu_blocks *blocks);
-
-/* The functions of a coder's table that all coders on the CPU share: their state is an l2k_cpu_blocks, and their begin
- * functions do all the work. */
+/* The functions of a coder's table that all coders on the CPU share. Their begin functions do all the work. */
 l2k_status l2k_cpu_coder_create(l2k_block_coder *coder, const l2k_cpu_worker_kind *kind);
 void l2k_cpu_coder_free(l2k_block_coder *coder);
 l2k_status l2k_cpu_coder_finish(l2k_block_coder *coder);
 void l2k_cpu_coder_forget(l2k_block_coder *coder);
 
-/* Calls `work` for every block of a batch and advances the progress. Returns the failure of the lowest index; later
- * blocks may be left undone. */
+/* Calls `work` for every block of a batch, or, as long as there are plenty of blocks for every thread, `work_of_two`,
+ * unless it is NULL, for two consecutive blocks of the list, at `place` and behind it. Advances the progress. Returns
+ * the failure of the lowest index; later blocks may be left undone. */
 typedef l2k_status l2k_cpu_block_work(const l2k_block_batch *batch, const l2k_block_place *place, void *worker,
                                       const l2k_context *context, l2k_arena *arena);
-l2k_status l2k_cpu_blocks_run(l2k_cpu_blocks *blocks, const l2k_block_batch *batch, l2k_cpu_block_work *work);
-
-/* As l2k_cpu_blocks_run, but calls `work_of_two` for two consecutive blocks of the list, at `place` and behind it, as
- * long as there are plenty of blocks for every thread. */
-l2k_status l2k_cpu_blocks_run_two(l2k_cpu_blocks *blocks, const l2k_block_batch *batch, l2k_cpu_block_work *work,
-                                  l2k_cpu_block_work *work_of_two);
+l2k_status l2k_cpu_coder_run(l2k_block_coder *coder, const l2k_block_batch *batch, l2k_cpu_block_work *work,
+                             l2k_cpu_block_work *work_of_two);
 
 #endif

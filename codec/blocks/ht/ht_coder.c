@@ -192,12 +192,6 @@ static l2k_t1_block sample_block(const l2k_t1_block *from, uint32_t distance, fl
     return to;
 }
 
-static unsigned planes_of(const worker *w, const l2k_t1_block *block)
-{
-    const uint32_t all = w->encoder->rows->scan[block->type](block);
-    return all ? l2k_log2(all) + 1 : 0;
-}
-
 static l2k_block_truncation *truncation_of(const l2k_block_batch *batch, const l2k_block_place *place)
 {
     return &batch->truncations[place - batch->places];
@@ -215,13 +209,13 @@ static l2k_status estimate(const l2k_block_batch *batch, const l2k_block_place *
     l2k_ht_counts counts;
     L2K_TRY(take_indices(context, w));
     l2k_t1_block sampled = sample_block(&block, batch->distance, reciprocal, w);
-    unsigned bits = planes_of(w, is_real ? &sampled : &block);
+    unsigned bits = l2k_t1_magnitude_bits(context, is_real ? &sampled : &block);
     double scale = 2 * quads / sampled.width;
     if (is_real && bits == 0 && scale > 1) {
         sampled = block;
         scale = 1;
         L2K_TRY(quantise(context, reciprocal, w, &sampled));
-        bits = planes_of(w, &sampled);
+        bits = l2k_t1_magnitude_bits(context, &sampled);
     }
     const unsigned count = l2k_ht_num_points(bits);
     truncation_of(batch, place)->counted_bits = (uint8_t)bits;
@@ -295,7 +289,7 @@ static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_pla
 
 static l2k_status begin_encode(l2k_block_coder *coder, const l2k_block_batch *batch)
 {
-    return l2k_cpu_blocks_run(coder->state, batch, encode_block);
+    return l2k_cpu_coder_run(coder, batch, encode_block, NULL);
 }
 
 /* ---- Decoding ------------------------------------------------------------------------------------------------ */
@@ -307,33 +301,6 @@ static unsigned scale_of(const l2k_t1_block *block)
 {
     return block->reversible ? 0 : 1;
 }
-
-/* H.1, as for MQ blocks. */
-static void unshift_region(uint32_t *samples, size_t count, unsigned shift, unsigned scale)
-{
-    if (shift + scale >= SAMPLE_BITS)
-        return;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t magnitude = samples[i] & 0x7FFFFFFFu;
-        if (magnitude >> (shift + scale))
-            samples[i] = (samples[i] & 0x80000000u) | magnitude >> shift;
-    }
-}
-
-#define DEFINE_STORE(name, type)                                                                                       \
-    static void name(const l2k_t1_block *block, const uint32_t *samples)                                               \
-    {                                                                                                                  \
-        for (uint32_t y = 0; y < block->height; y++, samples += l2k_ht_stride(block)) {                                \
-            type *row = (type *)block->coefficients + y * block->stride;                                               \
-            for (uint32_t x = 0; x < block->width; x++) {                                                              \
-                int32_t magnitude = (int32_t)(samples[x] & 0x7FFFFFFFu);                                               \
-                row[x] = (type)(samples[x] >> 31 ? -magnitude : magnitude);                                            \
-            }                                                                                                          \
-        }                                                                                                              \
-    }
-
-DEFINE_STORE(store_int16, int16_t)
-DEFINE_STORE(store_int32, int32_t)
 
 static void damaged(const l2k_block_batch *batch, const l2k_t1_block *block)
 {
@@ -350,16 +317,13 @@ static bool goes_straight(const l2k_t1_block *block, const l2k_ht_set *set)
 
 static bool decode_passes(l2k_ht *ht, const l2k_t1_block *block, const l2k_ht_set *set)
 {
-    const l2k_ht_form form = l2k_ht_form_of(block);
     if (goes_straight(block, set))
-        return l2k_ht_cleanup(ht, block, set, form);
+        return l2k_ht_cleanup(ht, block, set, l2k_ht_form_of(block));
     if (!l2k_ht_cleanup(ht, block, set, L2K_HT_SIGNED_MAGNITUDE))
         return false;
     if (set->passes > 1)
         l2k_ht_refine(ht, block, set);
-    if (block->roi_shift)
-        unshift_region(ht->samples, (size_t)l2k_ht_stride(block) * block->height, block->roi_shift, scale_of(block));
-    (form == L2K_HT_INT16 ? store_int16 : store_int32)(block, ht->samples);
+    l2k_t1_store(block, ht->samples, l2k_ht_stride(block), !block->reversible);
     return true;
 }
 
@@ -450,7 +414,7 @@ static l2k_status decode_two(const l2k_block_batch *batch, const l2k_block_place
 
 static l2k_status begin_decode(l2k_block_coder *coder, const l2k_block_batch *batch)
 {
-    return l2k_cpu_blocks_run_two(coder->state, batch, decode_block, decode_two);
+    return l2k_cpu_coder_run(coder, batch, decode_block, decode_two);
 }
 
 /* ---- The table ----------------------------------------------------------------------------------------------- */

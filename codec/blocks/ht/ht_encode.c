@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "base/integer.h"
-
 /* Bounds of quads that fit sixteen bits (ht_encode_rows.c). */
 enum { NARROW_BITS = 15 };
 
@@ -34,11 +32,11 @@ static void code_passes(l2k_ht_encoder *encoder, const l2k_t1_block *block, l2k_
 l2k_status l2k_ht_encode(l2k_ht_encoder *encoder, const l2k_t1_block *block, l2k_ht_cut cut, bool want_distortion,
                          l2k_ht_code *code)
 {
-    const uint32_t all = encoder->rows->scan[block->type](block);
-    *code = (l2k_ht_code){.magnitude_bits = all ? l2k_log2(all) + 1 : 0, .plane = cut.plane, .bytes = encoder->bytes};
+    *code = (l2k_ht_code){
+        .magnitude_bits = l2k_t1_magnitude_bits(encoder->context, block), .plane = cut.plane, .bytes = encoder->bytes};
     if (code->magnitude_bits > L2K_HT_MAX_BIT_PLANES)
         return l2k_fail(encoder->context, L2K_ERROR_ARGUMENT, "a sample lies outside its component's precision");
-    if (all >> code->plane == 0)
+    if (code->magnitude_bits <= code->plane)
         return L2K_OK;
     code_passes(encoder, block, cut, code);
     if (want_distortion) {

@@ -76,8 +76,6 @@ l2k_status l2k_ht_encode(l2k_ht_encoder *encoder, const l2k_t1_block *block, l2k
 /* ---- Functions for each instruction set (ht_encode_rows.c) ------------------------------------------------------ */
 
 typedef struct l2k_ht_encode_rows {
-    /* The OR of all magnitudes of a block, by the coefficients' type. */
-    uint32_t (*scan[2])(const l2k_t1_block *block);
     /* Encodes the cleanup pass on a bit-plane into encoder->bytes and returns its length. `wide`: magnitudes, in units
      * of that plane, can have more than 15 bits. */
     uint32_t (*cleanup)(struct l2k_ht_encoder *encoder, const l2k_t1_block *block, unsigned plane, bool wide);

@@ -19,23 +19,6 @@ typedef struct cleanup_encoder {
     l2k_ht_mel_writer mel;
 } cleanup_encoder;
 
-/* ---- All magnitudes together --------------------------------------------------------------------------------- */
-
-#define DEFINE_SCAN(name, type, unsigned_type)                                                                         \
-    static uint32_t name(const l2k_t1_block *block)                                                                    \
-    {                                                                                                                  \
-        unsigned_type all = 0;                                                                                         \
-        for (uint32_t y = 0; y < block->height; y++) {                                                                 \
-            const type *row = (const type *)block->coefficients + y * block->stride;                                   \
-            for (uint32_t x = 0; x < block->width; x++)                                                                \
-                all |= row[x] < 0 ? (unsigned_type)(0 - (unsigned_type)row[x]) : (unsigned_type)row[x];                \
-        }                                                                                                              \
-        return all;                                                                                                    \
-    }
-
-DEFINE_SCAN(scan_int16, int16_t, uint16_t)
-DEFINE_SCAN(scan_int32, int32_t, uint32_t)
-
 /* ---- Samples ------------------------------------------------------------------------------------------------- */
 
 /* The samples of a row of quads. */
@@ -478,11 +461,7 @@ static void count(const l2k_ht_encoder *memory, const l2k_t1_block *block, unsig
 
 /* ---- The table ----------------------------------------------------------------------------------------------- */
 
-const l2k_ht_encode_rows L2K_ROWS_TABLE(l2k_ht_encode_rows) = {
-    .scan = {[L2K_COEFFICIENT_INT16] = scan_int16, [L2K_COEFFICIENT_INT32] = scan_int32},
-    .cleanup = encode_cleanup,
-    .count = count,
-};
+const l2k_ht_encode_rows L2K_ROWS_TABLE(l2k_ht_encode_rows) = {.cleanup = encode_cleanup, .count = count};
 
 #ifdef L2K_ROWS_BASE
 const l2k_ht_encode_rows *l2k_ht_encode_rows_get(l2k_cpu cpu)

@@ -85,7 +85,7 @@ static l2k_status encode_two(const l2k_block_batch *batch, const l2k_block_place
 
 static l2k_status begin_encode(l2k_block_coder *coder, const l2k_block_batch *batch)
 {
-    return l2k_cpu_blocks_run_two(coder->state, batch, encode_block, encode_two);
+    return l2k_cpu_coder_run(coder, batch, encode_block, encode_two);
 }
 
 /* ---- Decoding ------------------------------------------------------------------------------------------------ */
@@ -143,7 +143,7 @@ static l2k_status decode_block(const l2k_block_batch *batch, const l2k_block_pla
 
 static l2k_status begin_decode(l2k_block_coder *coder, const l2k_block_batch *batch)
 {
-    return l2k_cpu_blocks_run(coder->state, batch, decode_block);
+    return l2k_cpu_coder_run(coder, batch, decode_block, NULL);
 }
 
 /* ---- The table ----------------------------------------------------------------------------------------------- */

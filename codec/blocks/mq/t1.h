@@ -77,6 +77,9 @@ l2k_status l2k_t1_encode(l2k_t1 *t1, const l2k_t1_block *block, bool want_distor
 /* Encodes two blocks at once, which takes less time than one after the other. */
 l2k_status l2k_t1_encode_two(l2k_t1 *t1, const l2k_t1_block blocks[2], bool want_distortion, l2k_t1_code codes[2]);
 
+/* Bits of the largest magnitude of a block to encode; also for HT blocks. */
+unsigned l2k_t1_magnitude_bits(const l2k_context *context, const l2k_t1_block *block);
+
 /* Used by l2k_t1_free. */
 void l2k_t1_free_encoders(l2k_t1 *t1);
 
@@ -91,5 +94,9 @@ typedef struct l2k_t1_segment {
  * samples. */
 void l2k_t1_decode(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_planes, const l2k_t1_segment *segments,
                    size_t num_segments);
+
+/* Stores a decoded block in its view, from magnitudes with the sign in bit 31, in rows `stride` apart, which a region of
+ * interest changes. `doubled`: magnitudes are twice the index at which to reconstruct. Also for HT blocks. */
+void l2k_t1_store(const l2k_t1_block *block, uint32_t *samples, size_t stride, bool doubled);
 
 #endif

@@ -230,23 +230,20 @@ static void (*const passes[PASS_TYPES][2])(block_decoder *b, unsigned plane) = {
 };
 
 /* H.1: magnitudes that reach above the shift belong to the region and are shifted down; smaller ones are background.
- * Samples are doubled, so the border is one bit higher. Bits below the shift are dropped, including half steps. */
-static void unshift_region(uint32_t *samples, size_t count, unsigned shift)
+ * Bits below the shift are dropped, including half steps. */
+static void unshift_region(uint32_t *samples, size_t count, unsigned shift, unsigned border)
 {
     for (size_t i = 0; i < count; i++) {
         uint32_t magnitude = samples[i] & 0x7FFFFFFFu;
-        if (magnitude >> (shift + 1))
+        if (magnitude >> border)
             samples[i] = (samples[i] & 0x80000000u) | magnitude >> shift;
     }
 }
 
-/* Stores sign and magnitude in the view: the reversible transform halves towards 0, which drops the half step, the
- * irreversible one keeps it. */
 #define DEFINE_STORE(name, type)                                                                                       \
-    static void name(const l2k_t1_block *block, const uint32_t *samples)                                               \
+    static void name(const l2k_t1_block *block, const uint32_t *samples, size_t stride, unsigned shift)                \
     {                                                                                                                  \
-        const unsigned shift = block->reversible ? 1 : 0;                                                              \
-        for (uint32_t y = 0; y < block->height; y++, samples += block->width) {                                        \
+        for (uint32_t y = 0; y < block->height; y++, samples += stride) {                                              \
             type *row = (type *)block->coefficients + y * block->stride;                                               \
             L2K_INDEPENDENT                                                                                            \
             for (uint32_t x = 0; x < block->width; x++) {                                                              \
@@ -258,6 +255,16 @@ static void unshift_region(uint32_t *samples, size_t count, unsigned shift)
 
 DEFINE_STORE(store_int16, int16_t)
 DEFINE_STORE(store_int32, int32_t)
+
+/* The reversible transform halves towards 0, which drops the half step, the irreversible one keeps it. */
+void l2k_t1_store(const l2k_t1_block *block, uint32_t *samples, size_t stride, bool doubled)
+{
+    const unsigned border = block->roi_shift + doubled;
+    if (block->roi_shift && border < 31)
+        unshift_region(samples, stride * block->height, block->roi_shift, border);
+    (block->type == L2K_COEFFICIENT_INT16 ? store_int16 : store_int32)(block, samples, stride,
+                                                                       doubled && block->reversible);
+}
 
 static void start_segment(block_decoder *b, uint8_t *bytes, uint32_t length)
 {
@@ -295,7 +302,6 @@ static void decode_passes(block_decoder *b, const l2k_t1_block *block, unsigned 
 void l2k_t1_decode(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_planes, const l2k_t1_segment *segments,
                    size_t num_segments)
 {
-    const size_t count = (size_t)block->height * block->width;
     l2k_t1_decoder *const d = t1->decoder;
     block_decoder b = {.memory = d,
                        .width = block->width,
@@ -304,12 +310,10 @@ void l2k_t1_decode(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_planes, c
                        .causal = block->style & L2K_STYLE_VSC};
     for (unsigned i = 7; i < 54; i++)
         b.place[i] = (uint16_t)((i % 6 - 1) * block->width + i / 6 - 1);
-    memset(d->samples, 0, count * sizeof *d->samples);
+    memset(d->samples, 0, (size_t)block->height * block->width * sizeof *d->samples);
     clear_windows(&b);
     l2k_mq_model_reset(&d->model);
     memcpy(d->zero_context, d->zero_contexts[block->orientation], sizeof d->zero_context);
     decode_passes(&b, block, num_planes, t1->bytes, segments, num_segments);
-    if (block->roi_shift && num_planes > block->roi_shift)
-        unshift_region(d->samples, count, block->roi_shift);
-    (block->type == L2K_COEFFICIENT_INT16 ? store_int16 : store_int32)(block, d->samples);
+    l2k_t1_store(block, d->samples, block->width, true);
 }

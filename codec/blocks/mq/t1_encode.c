@@ -227,10 +227,14 @@ static l2k_status reserve_planes(const block_coder *b, unsigned num_planes)
     return L2K_OK;
 }
 
+unsigned l2k_t1_magnitude_bits(const l2k_context *context, const l2k_t1_block *block)
+{
+    return l2k_bit_length(l2k_t1_rows_get(context->cpu)->magnitudes(block));
+}
+
 static l2k_status start_block(block_coder *b)
 {
-    uint32_t all = b->rows->magnitudes(b->block);
-    b->code->num_planes = all ? l2k_log2(all) + 1 : 0;
+    b->code->num_planes = l2k_t1_magnitude_bits(b->context, b->block);
     b->code->num_passes = 0;
     b->gains = (l2k_gains){0, 0};
     b->done = b->code->num_planes == 0;

@@ -23,20 +23,20 @@ typedef uint64_t vector __attribute__((vector_size(LANES * sizeof(uint64_t))));
 
 /* ---- A block as cells ---------------------------------------------------------------------------------------- */
 
-#define DEFINE_MAGNITUDES(name, type)                                                                                  \
+#define DEFINE_MAGNITUDES(name, type, unsigned_type)                                                                   \
     static uint32_t name(const l2k_t1_block *block)                                                                    \
     {                                                                                                                  \
-        uint32_t all = 0;                                                                                              \
+        unsigned_type all = 0;                                                                                         \
         for (uint32_t y = 0; y < block->height; y++) {                                                                 \
             const type *row = (const type *)block->coefficients + y * block->stride;                                   \
             for (uint32_t x = 0; x < block->width; x++)                                                                \
-                all |= row[x] < 0 ? 0u - (uint32_t)row[x] : (uint32_t)row[x];                                          \
+                all |= row[x] < 0 ? (unsigned_type)(0 - (unsigned_type)row[x]) : (unsigned_type)row[x];                \
         }                                                                                                              \
         return all;                                                                                                    \
     }
 
-DEFINE_MAGNITUDES(magnitudes_int16, int16_t)
-DEFINE_MAGNITUDES(magnitudes_int32, int32_t)
+DEFINE_MAGNITUDES(magnitudes_int16, int16_t, uint16_t)
+DEFINE_MAGNITUDES(magnitudes_int32, int32_t, uint32_t)
 
 static uint32_t magnitudes(const l2k_t1_block *block)
 {

@@ -221,24 +221,24 @@ static void test_lowest_of_threads(void **unused)
     if (context.threads < 2)
         skip();
     l2k_workers by_tile = {0};
-    l2k_cpu_blocks *blocks;
+    l2k_block_coder coder = {.context = &context};
     l2k_siz small = siz_of(64, 1);
     l2k_block_place places[9];
     l2k_block_batch batch = {.places = places, .num_places = 9};
     for (int i = 0; i < 9; i++)
         places[i] = (l2k_block_place){&race_blocks[i], NULL};
     assert_int_equal(prepare(&context, L2K_BACKEND_CPU, &small, 9, &by_tile), L2K_OK);
-    assert_int_equal(l2k_cpu_blocks_create(&context, &kind, &blocks), L2K_OK);
+    assert_int_equal(l2k_cpu_coder_create(&coder, &kind), L2K_OK);
     assert_int_equal(by_tile.num_groups, 2);
     for (unsigned last = 5; last <= 6; last++) {
         race begins = {.last = last}, ends = {.last = last};
         block_race = (race){.last = last};
         assert_int_equal(l2k_workers_run(&by_tile, 9, race_tile, NULL, &begins), L2K_ERROR_CORRUPT);
         assert_int_equal(l2k_workers_run(&by_tile, 9, NULL, race_tile, &ends), L2K_ERROR_CORRUPT);
-        assert_int_equal(l2k_cpu_blocks_run(blocks, &batch, race_block), L2K_ERROR_CORRUPT);
+        assert_int_equal(l2k_cpu_coder_run(&coder, &batch, race_block, NULL), L2K_ERROR_CORRUPT);
     }
     l2k_workers_release(&by_tile);
-    l2k_cpu_blocks_free(blocks);
+    l2k_cpu_coder_free(&coder);
 }
 
 /* A tile that another thread works on while the caller has nothing left to do. */
