@@ -126,6 +126,17 @@ enum { MOST_IN_VECTORS = 25 };
 
 #if defined(L2K_QUADS) && !defined(__wasm_simd128__) /* which has columns alone */
 
+/* Lanes moved up by one or two within each quad, zeros below. */
+static inline l2k_vector up_one(l2k_vector v)
+{
+    return l2k_choose_bytes(v, (l2k_vector)L2K_EACH_QUAD(UINT32_MAX, 0x03020100, 0x07060504, 0x0B0A0908));
+}
+
+static inline l2k_vector up_two(l2k_vector v)
+{
+    return l2k_choose_bytes(v, (l2k_vector)L2K_EACH_QUAD(UINT32_MAX, UINT32_MAX, 0x03020100, 0x07060504));
+}
+
 /* Every other quad from i on: twice the magnitudes and the signs, or 0. */
 static inline l2k_vector get_vector(const l2k_ht_pass *p, uint32_t i)
 {
@@ -133,7 +144,7 @@ static inline l2k_vector get_vector(const l2k_ht_pass *p, uint32_t i)
     const l2k_vector quad = l2k_spread(p->bounded + i), start = l2k_spread(p->bits_of + i);
     const l2k_vector flags = quad >> lane, significant = -(flags >> 4 & 1);
     const l2k_vector bits = ((quad >> 24) - (flags >> 12 & 1)) & significant;
-    const l2k_vector two = bits + l2k_up_one(bits), end = two + l2k_up_two(two);
+    const l2k_vector two = bits + up_one(bits), end = two + up_two(two);
     const l2k_vector first = end - bits + (start & 7), byte = l2k_choose_bytes(first >> 3, lowest) + 0x03020100;
     const l2k_vector field = l2k_choose_bytes(l2k_windows(p->bits, p->bits_of + i), byte) >> (first & 7);
     const l2k_vector above = -(l2k_vector)L2K_EACH_QUAD(1, 1, 1, 1) << bits;

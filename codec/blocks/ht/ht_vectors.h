@@ -6,14 +6,7 @@
 
 #include <stdint.h>
 
-#if defined(__AVX512BW__) && defined(__AVX512VL__)
-#include <immintrin.h>
-#define L2K_QUADS 4
-#define L2K_EACH_QUAD(a, b, c, d)                                                                                      \
-    {                                                                                                                  \
-        a, b, c, d, a, b, c, d, a, b, c, d, a, b, c, d                                                                 \
-    }
-#elif defined(__AVX2__)
+#if defined(__AVX2__)
 #include <immintrin.h>
 #define L2K_QUADS 2
 #define L2K_EACH_QUAD(a, b, c, d)                                                                                      \
@@ -55,63 +48,16 @@ static inline void l2k_store_vector(void *to, l2k_vector v)
 
 #endif
 
-#if defined(L2K_QUADS) && L2K_QUADS == 4
+#if defined(L2K_QUADS) && L2K_QUADS == 2
 
 /* Spreads every other value over the lanes of a quad. */
-static inline l2k_vector l2k_spread(const uint32_t *values)
-{
-    const __m512i places = _mm512_set_epi32(6, 6, 6, 6, 4, 4, 4, 4, 2, 2, 2, 2, 0, 0, 0, 0);
-    return (l2k_vector)_mm512_permutexvar_epi32(places,
-                                                _mm512_castsi256_si512(_mm256_loadu_si256((const void *)values)));
-}
-
-/* 16 bytes for each quad, from the byte with its first bit on. */
-static inline l2k_vector l2k_windows(const uint8_t *bits, const uint32_t *starts)
-{
-    __m512i v = _mm512_castsi128_si512(_mm_loadu_si128((const void *)(bits + (starts[0] >> 3))));
-    v = _mm512_inserti32x4(v, _mm_loadu_si128((const void *)(bits + (starts[2] >> 3))), 1);
-    v = _mm512_inserti32x4(v, _mm_loadu_si128((const void *)(bits + (starts[4] >> 3))), 2);
-    return (l2k_vector)_mm512_inserti32x4(v, _mm_loadu_si128((const void *)(bits + (starts[6] >> 3))), 3);
-}
-
-/* Permutes the bytes of each quad. */
-static inline l2k_vector l2k_choose_bytes(l2k_vector from, l2k_vector places)
-{
-    return (l2k_vector)_mm512_shuffle_epi8((__m512i)from, (__m512i)places);
-}
-
-/* Lanes moved up by one or two within each quad, zeros below. */
-static inline l2k_vector l2k_up_one(l2k_vector v)
-{
-    return (l2k_vector)_mm512_bslli_epi128((__m512i)v, 4);
-}
-
-static inline l2k_vector l2k_up_two(l2k_vector v)
-{
-    return (l2k_vector)_mm512_bslli_epi128((__m512i)v, 8);
-}
-
-/* Splits even and odd quads into their upper and lower samples, column by column. */
-static inline void l2k_split(l2k_vector even, l2k_vector odd, l2k_vector *top, l2k_vector *bottom)
-{
-    *top = (l2k_vector)_mm512_shuffle_ps((__m512)even, (__m512)odd, 0x88);
-    *bottom = (l2k_vector)_mm512_shuffle_ps((__m512)even, (__m512)odd, 0xDD);
-}
-
-static inline void l2k_store_int16(int16_t *top, int16_t *bottom, l2k_vector upper, l2k_vector lower)
-{
-    _mm256_storeu_si256((void *)top, _mm512_cvtepi32_epi16((__m512i)upper));
-    _mm256_storeu_si256((void *)bottom, _mm512_cvtepi32_epi16((__m512i)lower));
-}
-
-#elif defined(L2K_QUADS) && L2K_QUADS == 2
-
 static inline l2k_vector l2k_spread(const uint32_t *values)
 {
     const __m256i a = _mm256_set1_epi32((int)values[0]), b = _mm256_set1_epi32((int)values[2]);
     return (l2k_vector)_mm256_blend_epi32(a, b, 0xF0);
 }
 
+/* 16 bytes for each quad, from the byte with its first bit on. */
 static inline l2k_vector l2k_windows(const uint8_t *bits, const uint32_t *starts)
 {
     const __m128i a = _mm_loadu_si128((const void *)(bits + (starts[0] >> 3)));
@@ -119,21 +65,13 @@ static inline l2k_vector l2k_windows(const uint8_t *bits, const uint32_t *starts
     return (l2k_vector)_mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1);
 }
 
+/* Permutes the bytes of each quad; zeros for places of 0xFF. */
 static inline l2k_vector l2k_choose_bytes(l2k_vector from, l2k_vector places)
 {
     return (l2k_vector)_mm256_shuffle_epi8((__m256i)from, (__m256i)places);
 }
 
-static inline l2k_vector l2k_up_one(l2k_vector v)
-{
-    return (l2k_vector)_mm256_slli_si256((__m256i)v, 4);
-}
-
-static inline l2k_vector l2k_up_two(l2k_vector v)
-{
-    return (l2k_vector)_mm256_slli_si256((__m256i)v, 8);
-}
-
+/* Splits even and odd quads into their upper and lower samples, column by column. */
 static inline void l2k_split(l2k_vector even, l2k_vector odd, l2k_vector *top, l2k_vector *bottom)
 {
     *top = (l2k_vector)_mm256_shuffle_ps((__m256)even, (__m256)odd, 0x88);
@@ -177,16 +115,6 @@ static inline l2k_vector l2k_windows(const uint8_t *bits, const uint32_t *starts
 static inline l2k_vector l2k_choose_bytes(l2k_vector from, l2k_vector places)
 {
     return (l2k_vector)vqtbl1q_u8((uint8x16_t)from, (uint8x16_t)places);
-}
-
-static inline l2k_vector l2k_up_one(l2k_vector v)
-{
-    return (l2k_vector)vextq_u32(vdupq_n_u32(0), (uint32x4_t)v, 3);
-}
-
-static inline l2k_vector l2k_up_two(l2k_vector v)
-{
-    return (l2k_vector)vextq_u32(vdupq_n_u32(0), (uint32x4_t)v, 2);
 }
 
 static inline void l2k_split(l2k_vector even, l2k_vector odd, l2k_vector *top, l2k_vector *bottom)
