@@ -26,35 +26,23 @@ static double factor(const l2k_kernel_step *step, unsigned tap)
     return ldexp((double)step->taps[tap], -(int)step->shift);
 }
 
-/* One level up: `line` holds the coefficients, interleaved. Taps beyond the ends find zeros. */
-static void synthesise(response *r)
+/* One level up: `line` holds the coefficients, interleaved, and taps beyond the ends find zeros. Or, if `transposes`, the
+ * same for the samples on which coefficients depend: the transposes of the analysis's steps, backwards. */
+static void step_up(response *r, bool transposes)
 {
     const l2k_kernel *kernel = &r->wavelet->kernel;
+    const float *scales = transposes ? r->wavelet->forward_scale : r->wavelet->inverse_scale;
     for (size_t i = 0; i < r->length; i++)
-        r->line[i] *= (double)r->wavelet->inverse_scale[i & 1];
+        r->line[i] *= (double)scales[i & 1];
     for (unsigned s = kernel->num_steps; s-- > 0;) {
         const l2k_kernel_step *step = &kernel->steps[s];
         for (size_t i = step->high; i < r->length; i += 2)
             for (unsigned k = 0; k < step->num_taps; k++) {
                 const size_t at = i + (size_t)(l2k_kernel_first_tap(step) + 2 * (int)k);
-                r->line[i] -= at < r->length ? factor(step, k) * r->line[at] : 0;
-            }
-    }
-}
-
-/* The same for the samples on which coefficients depend: the steps' transposes, backwards. */
-static void transpose_analysis(response *r)
-{
-    const l2k_kernel *kernel = &r->wavelet->kernel;
-    for (size_t i = 0; i < r->length; i++)
-        r->line[i] *= (double)r->wavelet->forward_scale[i & 1];
-    for (unsigned s = kernel->num_steps; s-- > 0;) {
-        const l2k_kernel_step *step = &kernel->steps[s];
-        for (size_t i = step->high; i < r->length; i += 2)
-            for (unsigned k = 0; k < step->num_taps; k++) {
-                const size_t at = i + (size_t)(l2k_kernel_first_tap(step) + 2 * (int)k);
-                if (at < r->length)
+                if (at < r->length && transposes)
                     r->line[at] += factor(step, k) * r->line[i];
+                else if (at < r->length)
+                    r->line[i] -= factor(step, k) * r->line[at];
             }
     }
 }
@@ -89,7 +77,7 @@ static void respond(response *r, bool high, bool is_gain, float *out)
     for (unsigned level = 1; level <= L2K_NORM_LEVELS; level++) {
         if (level > 1)
             widen(r, length_at(&r->wavelet->kernel, level));
-        (is_gain ? transpose_analysis : synthesise)(r);
+        step_up(r, is_gain);
         out[level - 1] = sum_up(r, is_gain);
     }
 }

@@ -22,11 +22,6 @@
 #define L2K_KERNEL_1_3 {true, false, 1, 1, {                                                                           \
     {true, 0, 2, 1, 1, {-1, -1}}}}
 
-/* The 5/3 of Part 1, as a kernel. */
-#define L2K_KERNEL_5_3 {true, false, 2, 1, {                                                                           \
-    {true, 0, 2, 1, 1, {-1, -1}},                                                                                      \
-    {false, -1, 2, 2, 2, {1, 1}}}}
-
 #define L2K_KERNEL_DD_9_7 {true, false, 2, 1, {                                                                        \
     L2K_DD_PREDICT,                                                                                                    \
     {false, -1, 2, 2, 2, {1, 1}}}}

@@ -3,6 +3,7 @@
 #include "dwt/wavelet.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -204,50 +205,37 @@ typedef struct writer {
     size_t bytes, length;
 } writer;
 
-static void put(writer *w, const char *word)
+static L2K_PRINTF(2, 3) void put(writer *w, const char *format, ...)
 {
-    for (; *word; word++, w->length++)
-        if (w->length + 1 < w->bytes)
-            w->text[w->length] = *word;
-}
-
-static void put_number(writer *w, double number)
-{
-    char text[40];
-    snprintf(text, sizeof text, "%.9g", number);
-    for (char *c = text; *c; c++)
-        *c = *c == ',' ? '.' : *c;
-    put(w, text);
+    const size_t left = w->length < w->bytes ? w->bytes - w->length : 0;
+    va_list arguments;
+    va_start(arguments, format);
+    w->length += (size_t)vsnprintf(left ? w->text + w->length : NULL, left, format, arguments);
+    va_end(arguments);
 }
 
 static void put_step(writer *w, const l2k_kernel *kernel, const l2k_kernel_step *step)
 {
-    put(w, step->high ? "high " : "low ");
-    put_number(w, step->offset);
-    if (kernel->reversible) {
-        put(w, " round ");
-        put_number(w, step->rounding);
-        put(w, " shift ");
-        put_number(w, step->shift);
-    }
+    put(w, "%s %d", step->high ? "high" : "low", step->offset);
+    if (kernel->reversible)
+        put(w, " round %d shift %d", step->rounding, step->shift);
     put(w, " :");
-    for (unsigned k = 0; k < step->num_taps; k++) {
-        put(w, " ");
-        put_number(w, (double)step->taps[k]);
-    }
+    for (unsigned k = 0; k < step->num_taps; k++)
+        put(w, " %.9g", (double)step->taps[k]);
     put(w, "\n");
 }
 
 size_t l2k_kernel_print(const l2k_kernel *kernel, char *text, size_t bytes)
 {
     writer w = {text, bytes, 0};
-    put(&w, kernel->reversible ? "reversible" : "irreversible ");
-    if (!kernel->reversible)
-        put_number(&w, (double)kernel->scale);
-    put(&w, kernel->mirrors ? "\nborder mirror\n" : "\nborder clamp\n");
+    if (kernel->reversible)
+        put(&w, "reversible\n");
+    else
+        put(&w, "irreversible %.9g\n", (double)kernel->scale);
+    put(&w, "border %s\n", kernel->mirrors ? "mirror" : "clamp");
     for (unsigned s = 0; s < kernel->num_steps; s++)
         put_step(&w, kernel, &kernel->steps[s]);
-    if (bytes)
-        text[w.length < bytes ? w.length : bytes - 1] = 0;
+    for (char *c = text; bytes && *c; c++) /* a locale's decimal point */
+        *c = *c == ',' ? '.' : *c;
     return w.length;
 }
