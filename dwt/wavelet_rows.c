@@ -20,22 +20,6 @@ ROW_STEP_5_3(row_update, l2k_5_3_update)
 ROW_STEP_5_3(row_unupdate, l2k_5_3_unupdate)
 ROW_STEP_5_3(row_unpredict, l2k_5_3_unpredict)
 
-#define ALL_5_3(name, step0, step1)                                                                                    \
-    static void name(void *const *rows, size_t n)                                                                      \
-    {                                                                                                                  \
-        const int32_t *restrict r0 = rows[0], *restrict r3 = rows[3];                                                  \
-        int32_t *restrict r1 = rows[1], *restrict r2 = rows[2];                                                        \
-        L2K_INDEPENDENT                                                                                                \
-        for (size_t i = 0; i < n; i++) {                                                                               \
-            int32_t x1 = r1[i], x2 = step0(r2[i], x1, r3[i]);                                                          \
-            r2[i] = x2;                                                                                                \
-            r1[i] = step1(x1, r0[i], x2);                                                                              \
-        }                                                                                                              \
-    }
-
-ALL_5_3(forward_5_3, l2k_5_3_predict, l2k_5_3_update)
-ALL_5_3(inverse_5_3, l2k_5_3_unupdate, l2k_5_3_unpredict)
-
 #define LONE(name, type, scalar)                                                                                       \
     static void name(void *row, size_t n)                                                                              \
     {                                                                                                                  \
@@ -71,30 +55,10 @@ ROW_STEP_9_7(row_ungamma, -L2K_9_7_GAMMA)
 ROW_STEP_9_7(row_unbeta, -L2K_9_7_BETA)
 ROW_STEP_9_7(row_unalpha, -L2K_9_7_ALPHA)
 
-#define ALL_9_7(name, c0, c1, c2, c3)                                                                                  \
-    static void name(void *const *rows, size_t n)                                                                      \
-    {                                                                                                                  \
-        const float *restrict r0 = rows[0], *restrict r5 = rows[5];                                                    \
-        float *restrict r1 = rows[1], *restrict r2 = rows[2], *restrict r3 = rows[3], *restrict r4 = rows[4];          \
-        L2K_INDEPENDENT                                                                                                \
-        for (size_t i = 0; i < n; i++) {                                                                               \
-            float x4 = l2k_9_7_lift(r4[i], r3[i], r5[i], c0);                                                          \
-            float x3 = l2k_9_7_lift(r3[i], r2[i], x4, c1);                                                             \
-            float x2 = l2k_9_7_lift(r2[i], r1[i], x3, c2);                                                             \
-            r4[i] = x4;                                                                                                \
-            r3[i] = x3;                                                                                                \
-            r2[i] = x2;                                                                                                \
-            r1[i] = l2k_9_7_lift(r1[i], r0[i], x2, c3);                                                                \
-        }                                                                                                              \
-    }
-
-ALL_9_7(forward_9_7, L2K_9_7_ALPHA, L2K_9_7_BETA, L2K_9_7_GAMMA, L2K_9_7_DELTA)
-ALL_9_7(inverse_9_7, -L2K_9_7_DELTA, -L2K_9_7_GAMMA, -L2K_9_7_BETA, -L2K_9_7_ALPHA)
-
 /* ---- Vertical: chains ---------------------------------------------------------------------------------------- */
 
-/* `pairs` and `inverse` are constants in all calls, so loops over pairs are unrolled, and those over samples can be
- * vectorised. */
+/* `pairs`, `inverse` and whether `scales` is NULL are constants in all calls, so loops over pairs are unrolled, and those
+ * over samples can be vectorised. */
 static inline __attribute__((always_inline)) void chain_5_3(void *const *rows, const unsigned pairs, size_t n,
                                                             const bool inverse, const float *scales)
 {
@@ -120,7 +84,7 @@ static inline __attribute__((always_inline)) void chain_5_3(void *const *rows, c
 static inline __attribute__((always_inline)) void chain_9_7(void *const *rows, const unsigned pairs, size_t n,
                                                             const bool inverse, const float *scales)
 {
-    const float low = scales[0], high = scales[1];
+    const float low = scales ? scales[0] : 1, high = scales ? scales[1] : 1;
     float *r[2 * L2K_CHAIN_PAIRS + 4];
     for (unsigned k = 0; k < 2 * pairs + 4; k++)
         r[k] = rows[k];
@@ -135,7 +99,7 @@ static inline __attribute__((always_inline)) void chain_9_7(void *const *rows, c
             const float x3 = l2k_9_7_lift(d, c, x4, inverse ? -L2K_9_7_GAMMA : L2K_9_7_BETA);
             const float x2 = l2k_9_7_lift(c, b, x3, inverse ? -L2K_9_7_BETA : L2K_9_7_GAMMA);
             const float x1 = l2k_9_7_lift(b, a, x2, inverse ? -L2K_9_7_ALPHA : L2K_9_7_DELTA);
-            if (!inverse || p > 0)
+            if ((!inverse && scales) || p > 0)
                 r[2 * p][i] = inverse ? a : a * high;
             r[2 * p + 1][i] = inverse ? x1 : x1 * low;
             a = x2;
@@ -146,14 +110,19 @@ static inline __attribute__((always_inline)) void chain_9_7(void *const *rows, c
         r[2 * pairs][i] = a;
         r[2 * pairs + 1][i] = b;
         r[2 * pairs + 2][i] = c;
-        if (inverse)
+        if (inverse && scales)
             r[2 * pairs + 3][i] = d;
     }
 }
 
 #define CHAIN(name, body, inverse)                                                                                     \
-    static void name(void *const *rows, unsigned pairs, size_t n, const float *scales)                                 \
+    static void all_##name(void *const *rows, size_t n)                                                                \
     {                                                                                                                  \
+        body(rows, 1, n, inverse, NULL);                                                                               \
+    }                                                                                                                  \
+    static void name(void *const *rows, unsigned pairs, size_t n, const float *factors)                                \
+    {                                                                                                                  \
+        const float scales[2] = {factors[0], factors[1]};                                                              \
         switch (pairs) {                                                                                               \
         case 1:                                                                                                        \
             body(rows, 1, n, inverse, scales);                                                                         \
@@ -169,10 +138,10 @@ static inline __attribute__((always_inline)) void chain_9_7(void *const *rows, c
         }                                                                                                              \
     }
 
-CHAIN(forward_chain_5_3, chain_5_3, false)
-CHAIN(inverse_chain_5_3, chain_5_3, true)
-CHAIN(forward_chain_9_7, chain_9_7, false)
-CHAIN(inverse_chain_9_7, chain_9_7, true)
+CHAIN(forward_5_3, chain_5_3, false)
+CHAIN(inverse_5_3, chain_5_3, true)
+CHAIN(forward_9_7, chain_9_7, false)
+CHAIN(inverse_9_7, chain_9_7, true)
 
 /* ---- Horizontal ---------------------------------------------------------------------------------------------- */
 
@@ -345,20 +314,20 @@ const l2k_wavelets_rows L2K_ROWS_TABLE(l2k_wavelets_rows) = {
     [L2K_WAVELET_5_3] =
         {
 #ifndef L2K_WITHOUT_ENCODER
-            .forward = {2, 1, {row_predict, row_update}, forward_5_3, forward_chain_5_3, lone_5_3},
+            .forward = {2, 1, {row_predict, row_update}, all_forward_5_3, forward_5_3, lone_5_3},
             .analyse = analyse_5_3,
 #endif
-            .inverse = {2, 0, {row_unupdate, row_unpredict}, inverse_5_3, inverse_chain_5_3, unlone_5_3},
+            .inverse = {2, 0, {row_unupdate, row_unpredict}, all_inverse_5_3, inverse_5_3, unlone_5_3},
             .synthesise = synthesise_5_3,
         },
     [L2K_WAVELET_9_7] =
         {
 #ifndef L2K_WITHOUT_ENCODER
-            .forward = {4, 1, {row_alpha, row_beta, row_gamma, row_delta}, forward_9_7, forward_chain_9_7, lone_9_7},
+            .forward = {4, 1, {row_alpha, row_beta, row_gamma, row_delta}, all_forward_9_7, forward_9_7, lone_9_7},
             .analyse = analyse_9_7,
 #endif
             .inverse =
-                {4, 0, {row_undelta, row_ungamma, row_unbeta, row_unalpha}, inverse_9_7, inverse_chain_9_7, unlone_9_7},
+                {4, 0, {row_undelta, row_ungamma, row_unbeta, row_unalpha}, all_inverse_9_7, inverse_9_7, unlone_9_7},
             .synthesise = synthesise_9_7,
             .scale = scale_9_7,
         },
