@@ -83,16 +83,47 @@ l2k_ht_received_set l2k_ht_find_set(const l2k_received_block *received)
     return set;
 }
 
-/* Joins SigProp and MagRef, which may come in different layers. */
-static l2k_status join_refinement(l2k_ht *ht, const l2k_ht_received_set *from, l2k_ht_set *set)
+/* Magnitudes of reversible blocks have 31 bits, others, doubled, 30. */
+enum { SAMPLE_BITS = 31 };
+
+/* The first set's cleanup pass is on bit-plane num_planes - 1 and codes all planes from there up to the subband's
+ * highest. */
+l2k_status l2k_ht_take_set(const l2k_context *context, const l2k_subband *band, const l2k_block *block,
+                           const l2k_ht_received_set *received, l2k_ht_set *set)
 {
-    if (from->refinement_bytes == 0)
+    const unsigned scale = l2k_coding_wavelet(band->component->coding)->quantised ? 1 : 0;
+    const unsigned lowest = block->num_planes - 1u - received->number;
+    *set = (l2k_ht_set){0};
+    if (received->number >= block->num_planes)
         return L2K_OK;
-    if (from->refinement_bytes > UINT32_MAX)
-        return l2k_fail(ht->context, L2K_ERROR_CORRUPT, "a code-block of more than 2^32 bytes");
-    set->refinement_bytes = (uint32_t)from->refinement_bytes;
+    if (lowest + scale >= SAMPLE_BITS)
+        return l2k_fail(context, L2K_ERROR_UNSUPPORTED, "an HT code-block in bit-plane %u", lowest);
+    if (received->refinement_bytes > UINT32_MAX)
+        return l2k_fail(context, L2K_ERROR_CORRUPT, "a code-block of more than 2^32 bytes");
+    const bool refines = lowest > 0 && received->passes > 1; /* bit-plane 0 leaves nothing to refine */
+    *set = (l2k_ht_set){.cleanup = received->cleanup->data,
+                        .cleanup_bytes = received->cleanup->bytes,
+                        .refinement_bytes = refines ? (uint32_t)received->refinement_bytes : 0,
+                        .passes = refines ? received->passes : 1,
+                        .plane = lowest + scale,
+                        .planes = l2k_min_u32(band->max_planes - lowest, SAMPLE_BITS - lowest - scale)};
+    return L2K_OK;
+}
+
+void l2k_ht_copy_refinement(const l2k_ht_received_set *received, uint8_t *to)
+{
+    for (const l2k_contribution *c = received->cleanup; c != received->last; to += c->bytes) {
+        c = c->next;
+        if (c->bytes)
+            memcpy(to, c->data, c->bytes);
+    }
+}
+
+/* Finds the refinement segment, or joins it in the worker's memory. */
+static l2k_status find_refinement(l2k_ht *ht, const l2k_ht_received_set *from, l2k_ht_set *set)
+{
     set->refinement = from->last->data;
-    if (from->last->bytes == from->refinement_bytes)
+    if (from->last->bytes == set->refinement_bytes || set->refinement_bytes == 0)
         return L2K_OK;
     if (set->refinement_bytes > ht->bytes_capacity) {
         l2k_release(ht->context, ht->bytes);
@@ -101,13 +132,7 @@ static l2k_status join_refinement(l2k_ht *ht, const l2k_ht_received_set *from, l
         L2K_TRY(l2k_check_memory(ht->context, ht->bytes, "%u bytes of a code-block", set->refinement_bytes));
         ht->bytes_capacity = set->refinement_bytes;
     }
-    uint8_t *to = ht->bytes;
-    for (const l2k_contribution *c = from->cleanup; c != from->last;) {
-        c = c->next;
-        if (c->bytes)
-            memcpy(to, c->data, c->bytes);
-        to += c->bytes;
-    }
+    l2k_ht_copy_refinement(from, ht->bytes);
     set->refinement = ht->bytes;
     return L2K_OK;
 }
@@ -294,14 +319,6 @@ static l2k_status begin_encode(l2k_block_coder *coder, const l2k_block_batch *ba
 
 /* ---- Decoding ------------------------------------------------------------------------------------------------ */
 
-/* Magnitudes of reversible blocks have 31 bits, others, doubled, 30. */
-enum { SAMPLE_BITS = 31 };
-
-static unsigned scale_of(const l2k_t1_block *block)
-{
-    return block->reversible ? 0 : 1;
-}
-
 static void damaged(const l2k_block_batch *batch, const l2k_t1_block *block)
 {
     l2k_mq_clear_block(block);
@@ -327,27 +344,6 @@ static bool decode_passes(l2k_ht *ht, const l2k_t1_block *block, const l2k_ht_se
     return true;
 }
 
-/* The first set's cleanup pass is on bit-plane num_planes - 1 and codes all planes from there up to the subband's
- * highest. */
-static l2k_status take_set(const l2k_block_batch *batch, const l2k_block_place *place, l2k_ht *ht,
-                           const l2k_t1_block *block, const l2k_ht_received_set *received, l2k_ht_set *set)
-{
-    const unsigned lowest = place->block->num_planes - 1u - received->number, scale = scale_of(block);
-    if (received->number >= place->block->num_planes) {
-        damaged(batch, block);
-        return L2K_OK;
-    }
-    if (lowest + scale >= SAMPLE_BITS)
-        return l2k_fail(ht->context, L2K_ERROR_UNSUPPORTED, "an HT code-block in bit-plane %u", lowest);
-    const unsigned planes = place->band->max_planes - lowest, room = SAMPLE_BITS - lowest - scale;
-    *set = (l2k_ht_set){.cleanup = received->cleanup->data,
-                        .cleanup_bytes = received->cleanup->bytes,
-                        .passes = lowest > 0 ? received->passes : 1, /* bit-plane 0 leaves nothing to refine */
-                        .plane = lowest + scale,
-                        .planes = l2k_min_u32(planes, room)};
-    return take_scratch(ht);
-}
-
 /* A code-block on its way; set.cleanup is NULL if nothing is left to do. */
 typedef struct block_task {
     l2k_t1_block block;
@@ -363,8 +359,13 @@ static l2k_status begin_block(const l2k_block_batch *batch, const l2k_block_plac
     t->block = l2k_mq_block_in_view(place);
     t->received = l2k_ht_find_set(&place->block->received);
     if (t->received.cleanup)
-        return take_set(batch, place, &w->ht, &t->block, &t->received, &t->set);
-    l2k_mq_clear_block(&t->block);
+        L2K_TRY(l2k_ht_take_set(w->ht.context, place->band, place->block, &t->received, &t->set));
+    if (t->set.cleanup)
+        return take_scratch(&w->ht);
+    if (t->received.cleanup)
+        damaged(batch, &t->block);
+    else
+        l2k_mq_clear_block(&t->block);
     return L2K_OK;
 }
 
@@ -372,7 +373,7 @@ static l2k_status end_block(const l2k_block_batch *batch, l2k_ht *ht, block_task
 {
     if (!t->set.cleanup)
         return L2K_OK;
-    L2K_TRY(join_refinement(ht, &t->received, &t->set));
+    L2K_TRY(find_refinement(ht, &t->received, &t->set));
     if (!decode_passes(ht, &t->block, &t->set))
         damaged(batch, &t->block);
     return L2K_OK;

@@ -8,8 +8,8 @@
 
 extern const char l2k_cl_ht_decode[];
 
-/* Magnitudes of reversible blocks have 31 bits, others, doubled, 30; those in int16 have 15. */
-enum { SAMPLE_BITS = 31, NARROW_BITS = 15 };
+/* Of magnitudes in int16. */
+enum { NARROW_BITS = 15 };
 
 /* One piece goes up while the host gathers the next. */
 enum { PIECE_BYTES = 1 << 20 };
@@ -38,27 +38,20 @@ static void mark_damaged(const l2k_ht_cl *c)
 
 /* ---- The list ------------------------------------------------------------------------------------------------ */
 
-/* As in codec/blocks/ht/ht_coder.c: the cleanup pass is on bit-plane num_planes - 1 less the sets before. */
-static l2k_status take_set(const l2k_ht_cl *c, const l2k_block_place *place, const l2k_ht_received_set *set,
+static l2k_status take_set(const l2k_ht_cl *c, const l2k_block_place *place, const l2k_ht_received_set *received,
                            l2k_ht_cl_decode_block *to)
 {
     const l2k_component_coding *coding = place->band->component->coding;
-    const unsigned scale = l2k_coding_wavelet(coding)->quantised ? 1 : 0;
-    const unsigned lowest = place->block->num_planes - 1u - set->number;
-    if (set->number >= place->block->num_planes) {
+    l2k_ht_set set;
+    L2K_TRY(l2k_ht_take_set(c->context, place->band, place->block, received, &set));
+    if (!set.cleanup)
         mark_damaged(c);
-        return L2K_OK;
-    }
-    if (lowest + scale >= SAMPLE_BITS)
-        return l2k_fail(c->context, L2K_ERROR_UNSUPPORTED, "an HT code-block in bit-plane %u", lowest);
-    if (set->refinement_bytes > UINT32_MAX)
-        return l2k_fail(c->context, L2K_ERROR_CORRUPT, "a code-block of more than 2^32 bytes");
-    to->length = set->cleanup->bytes;
-    to->plane = (uint8_t)(lowest + scale);
-    to->planes = (uint8_t)l2k_min_u32(place->band->max_planes - lowest, SAMPLE_BITS - lowest - scale);
-    to->passes = (uint8_t)(lowest > 0 ? set->passes : 1);
-    to->refinement_bytes = to->passes > 1 ? (uint32_t)set->refinement_bytes : 0;
-    to->scale = (uint8_t)scale;
+    to->length = set.cleanup_bytes;
+    to->refinement_bytes = set.refinement_bytes;
+    to->plane = (uint8_t)set.plane;
+    to->planes = (uint8_t)set.planes;
+    to->passes = (uint8_t)set.passes;
+    to->scale = l2k_coding_wavelet(coding)->quantised;
     to->roi_shift = coding->roi_shift;
     to->causal = (coding->style & L2K_STYLE_VSC) != 0;
     if (to->view.type == L2K_COEFFICIENT_INT16 && to->plane + to->planes > NARROW_BITS)
@@ -126,12 +119,8 @@ static void gather_block(const l2k_received_block *from, const l2k_ht_cl_decode_
 {
     const l2k_ht_received_set set = l2k_ht_find_set(from);
     memcpy(to, set.cleanup->data, block->length);
-    to += block->length;
-    for (const l2k_contribution *k = set.cleanup; block->refinement_bytes && k != set.last; to += k->bytes) {
-        k = k->next;
-        if (k->bytes)
-            memcpy(to, k->data, k->bytes);
-    }
+    if (block->refinement_bytes)
+        l2k_ht_copy_refinement(&set, to + block->length);
 }
 
 static l2k_status upload_bytes(l2k_ht_cl *c, size_t bytes)

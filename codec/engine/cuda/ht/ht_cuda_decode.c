@@ -2,13 +2,12 @@
  * out memory. */
 #include "codec/engine/cuda/ht/ht_cuda_coding.h"
 
-#include "base/integer.h"
 #include "codec/blocks/ht/ht_block.h"
 
 /* ---- The list of blocks ---------------------------------------------------------------------------------------- */
 
-/* Magnitudes of reversible blocks have 31 bits, others, doubled, 30; those in int16 have 15. */
-enum { SAMPLE_BITS = 31, NARROW_BITS = 15 };
+/* Of magnitudes in int16. */
+enum { NARROW_BITS = 15 };
 
 static void mark_damaged(const l2k_ht_cuda_decoding *c)
 {
@@ -24,30 +23,23 @@ static l2k_ht_received_set find_set(const l2k_received_block *received)
     return l2k_ht_find_set(received);
 }
 
-/* As in codec/blocks/ht/ht_coder.c: the cleanup pass is on bit-plane num_planes - 1 less the sets before. */
 static l2k_status take_set(const l2k_ht_cuda_decoding *c, const l2k_cuda_band *band, const l2k_block *from,
-                           const l2k_ht_received_set *set, l2k_ht_cuda_decode_block *block)
+                           const l2k_ht_received_set *received, l2k_ht_cuda_decode_block *block)
 {
-    const l2k_context *context = c->lists->blocks.context;
-    const unsigned lowest = from->num_planes - 1u - set->number, scale = band->reversible ? 0 : 1;
-    if (set->number >= from->num_planes) {
+    l2k_ht_set set;
+    L2K_TRY(l2k_ht_take_set(c->lists->blocks.context, band->band, from, received, &set));
+    if (!set.cleanup)
         mark_damaged(c);
-        return L2K_OK;
-    }
-    if (lowest + scale >= SAMPLE_BITS)
-        return l2k_fail(context, L2K_ERROR_UNSUPPORTED, "an HT code-block in bit-plane %u", lowest);
-    if (set->refinement_bytes > UINT32_MAX)
-        return l2k_fail(context, L2K_ERROR_CORRUPT, "a code-block of more than 2^32 bytes");
-    block->length = set->cleanup->bytes;
-    block->plane = (uint8_t)(lowest + scale);
-    block->planes = (uint8_t)l2k_min_u32(band->band->max_planes - lowest, SAMPLE_BITS - lowest - scale);
-    block->passes = (uint8_t)(lowest > 0 ? set->passes : 1);
-    block->refinement_bytes = block->passes > 1 ? (uint32_t)set->refinement_bytes : 0;
-    block->scale = (uint8_t)scale;
+    block->length = set.cleanup_bytes;
+    block->refinement_bytes = set.refinement_bytes;
+    block->plane = (uint8_t)set.plane;
+    block->planes = (uint8_t)set.planes;
+    block->passes = (uint8_t)set.passes;
+    block->scale = !band->reversible;
     block->roi_shift = band->band->component->coding->roi_shift;
     block->causal = (band->band->component->coding->style & L2K_STYLE_VSC) != 0;
     if (!block->wide && block->plane + block->planes > NARROW_BITS)
-        return l2k_fail(context, L2K_ERROR_ARGUMENT, "CUDA: int16 coefficients of %d bits",
+        return l2k_fail(c->lists->blocks.context, L2K_ERROR_ARGUMENT, "CUDA: int16 coefficients of %d bits",
                         block->plane + block->planes);
     return L2K_OK;
 }
@@ -123,13 +115,9 @@ static uint32_t gather_block(const l2k_block *from, l2k_ht_cuda_decode_block *bl
     block->bytes = at;
     block->refinement = at + block->length;
     memcpy(bytes + at, set.cleanup->data, block->length);
-    at += block->length;
-    for (const l2k_contribution *k = set.cleanup; block->refinement_bytes && k != set.last; at += k->bytes) {
-        k = k->next;
-        if (k->bytes)
-            memcpy(bytes + at, k->data, k->bytes);
-    }
-    return at;
+    if (block->refinement_bytes)
+        l2k_ht_copy_refinement(&set, bytes + block->refinement);
+    return block->refinement + block->refinement_bytes;
 }
 
 static void gather_bytes(l2k_ht_cuda_decoding *c)
