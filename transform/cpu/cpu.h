@@ -27,7 +27,8 @@ typedef struct l2k_band_rows {
     uint32_t first;            /* of these, at present */
 } l2k_band_rows;
 
-/* One level pass: components first .. first + num_joined - 1 at one level; level == discard: no decomposition. */
+/* One level pass: components first .. first + num_joined - 1 at one level; level == discard: no
+ * decomposition, which is a level that splits in neither direction. */
 typedef struct l2k_level_pass {
     uint32_t first;
     unsigned num_joined; /* 0: the pass of another component takes this level, too */
@@ -127,9 +128,6 @@ typedef l2k_status l2k_cpu_stripe(const l2k_plan *plan, const l2k_plane *planes,
                                   uint32_t *scratch, int64_t begin, int64_t end);
 
 l2k_cpu_stripe l2k_cpu_analyse, l2k_cpu_synthesise;
-
-/* Copy between the pixels and the view, without a decomposition. */
-l2k_cpu_stripe l2k_cpu_copy_forward, l2k_cpu_copy_inverse;
 
 /* Loads rows begin .. end - 1 of the planes into the first level's samples. */
 void l2k_cpu_keep_rows(const l2k_plan *plan, const l2k_level_pass *first, int64_t begin, int64_t end);

@@ -277,12 +277,11 @@ static void destroy(l2k_plan *plan)
 
 /* ---- Strips --------------------------------------------------------------------------------------------------- */
 
-/* By direction: without a level, and with one. */
-static l2k_cpu_stripe *const stripe_functions[2][2] = {
+static l2k_cpu_stripe *const stripe_functions[2] = {
 #ifndef L2K_WITHOUT_ENCODER
-    [L2K_FORWARD] = {l2k_cpu_copy_forward, l2k_cpu_analyse},
+    [L2K_FORWARD] = l2k_cpu_analyse,
 #endif
-    [L2K_INVERSE] = {l2k_cpu_copy_inverse, l2k_cpu_synthesise},
+    [L2K_INVERSE] = l2k_cpu_synthesise,
 };
 
 static const l2k_level_pass *pass_of(const l2k_plan *plan, uint32_t c, unsigned number)
@@ -336,9 +335,9 @@ static l2k_status run_passes(const l2k_plan *plan, unsigned number)
                     scratch = state->scratch + atomic_fetch_add(&taken, 1) * state->sizes.scratch_samples;
                 l2k_status ended = L2K_OK;
                 if (status == L2K_OK)
-                    ended = stripe_functions[plan->spec.direction][pass->level > pass->discard](
-                        plan, plan->planes, pass, scratch, first + height * i / stripes,
-                        first + height * (i + 1) / stripes);
+                    ended = stripe_functions[plan->spec.direction](plan, plan->planes, pass, scratch,
+                                                                   first + height * i / stripes,
+                                                                   first + height * (i + 1) / stripes);
                 if (ended != L2K_OK)
                     status = ended;
             }

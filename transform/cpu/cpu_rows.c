@@ -55,7 +55,8 @@ static void shape_pass(const l2k_plan_component *component, l2k_level_pass *s, c
         shape_band(s, L2K_LL, &held[0], &read[0]);
     if (s->level == s->discard) {
         const uint32_t width = l2k_rect_width(read[0]), height = l2k_rect_height(read[0]);
-        s->shape = (l2k_level){.width = width, .height = height, .unsplit_y = 1, .passed = {0, 0, width, height}};
+        s->shape = (l2k_level){
+            .width = width, .height = height, .unsplit_x = 1, .unsplit_y = 1, .passed = {0, 0, width, height}};
         s->y0 = read[0].y0;
         return;
     }

@@ -194,23 +194,6 @@ void l2k_cpu_keep_rows(const l2k_plan *plan, const l2k_level_pass *first, int64_
     }
 }
 
-l2k_status l2k_cpu_copy_forward(const l2k_plan *plan, const l2k_plane *planes, const l2k_level_pass *s,
-                                uint32_t *scratch, int64_t begin, int64_t end)
-{
-    const l2k_cpu_state *state = plan->state;
-    const size_t stride = state->sizes.row_stride;
-    void *rows[L2K_MAX_JOINED] = {scratch, scratch + stride, scratch + 2 * stride};
-    for (int64_t y = begin; y < end; y++) {
-        load_samples(plan, planes, s, y, rows);
-        for (unsigned j = 0; j < s->num_joined; j++) {
-            half to = band_row(plan, s, j, L2K_LL, y);
-            quantise_half(plan, s, rows[j], &to);
-        }
-        L2K_TRY(l2k_poll(plan->context, samples_of_rows(s, 1)));
-    }
-    return L2K_OK;
-}
-
 /* ---- Inverse ------------------------------------------------------------------------------------------------- */
 
 /* Fetches the next row of a half into the cache while this one is processed: hardware prefetchers stop at the end of a
@@ -259,7 +242,7 @@ l2k_status l2k_cpu_synthesise(const l2k_plan *plan, const l2k_plane *planes, con
                 synthesise_row(plan, s, j, y, l2k_ring_row(&ring, j, y), scratch);
         l2k_ring_lift(&ring);
         for (int64_t y = ring.finished.first; y < ring.finished.end; y++) {
-            if (s->level == s->discard + 1) {
+            if (s->level <= s->discard + 1) {
                 ring_rows(&ring, y, s->shape.passed.x0, rows);
                 locate_pixels(plan, planes, s, y, pixels);
                 l2k_pixels_store(state->pixel, s->wavelet->is_float, s->num_joined, pixels,
@@ -269,26 +252,6 @@ l2k_status l2k_cpu_synthesise(const l2k_plan *plan, const l2k_plane *planes, con
             }
         }
         L2K_TRY(l2k_poll(plan->context, samples_of_rows(s, 2)));
-    }
-    return L2K_OK;
-}
-
-l2k_status l2k_cpu_copy_inverse(const l2k_plan *plan, const l2k_plane *planes, const l2k_level_pass *s,
-                                uint32_t *scratch, int64_t begin, int64_t end)
-{
-    const l2k_cpu_state *state = plan->state;
-    const bool is_float = s->wavelet->is_float;
-    const size_t stride = state->sizes.row_stride;
-    void *rows[L2K_MAX_JOINED] = {scratch, scratch + stride, scratch + 2 * stride};
-    l2k_pixel_row pixels[L2K_MAX_JOINED];
-    for (int64_t y = begin; y < end; y++) {
-        for (unsigned j = 0; j < s->num_joined; j++) {
-            half from = band_row(plan, s, j, L2K_LL, y);
-            state->quantiser->load[is_float][from.type](from.at, from.n, 0.5f * from.step, rows[j]);
-        }
-        locate_pixels(plan, planes, s, y, pixels);
-        l2k_pixels_store(state->pixel, is_float, s->num_joined, pixels, s->shape.width, rows);
-        L2K_TRY(l2k_poll(plan->context, samples_of_rows(s, 1)));
     }
     return L2K_OK;
 }
