@@ -282,54 +282,43 @@ l2k_status l2k_plane_check(const l2k_context *context, const l2k_plane *plane, c
     return L2K_OK;
 }
 
-static l2k_status check_plane(const l2k_transform *t, const l2k_plane *plane, uint32_t c)
-{
-    const l2k_coefficients *view = l2k_plan_coefficients(t->plan, c);
-    return l2k_plane_check(&t->context, plane, &t->tile.components[c], view->width && view->height, c);
-}
-
 static l2k_status check_planes(const l2k_transform *t, const l2k_plane *planes)
 {
     if (!planes)
         return l2k_fail(&t->context, L2K_ERROR_ARGUMENT, "no planes");
-    for (uint32_t c = 0; c < t->tile.plan.num_components; c++)
-        L2K_TRY(check_plane(t, &planes[c], c));
+    for (uint32_t c = 0; c < t->tile.plan.num_components; c++) {
+        const l2k_coefficients *view = l2k_plan_coefficients(t->plan, c);
+        L2K_TRY(l2k_plane_check(&t->context, &planes[c], &t->tile.components[c], view->width && view->height, c));
+    }
     return L2K_OK;
 }
 
-static l2k_status run(l2k_transform *t, l2k_direction direction, const l2k_plane *planes)
+static l2k_status run(l2k_transform *t, l2k_direction direction, const l2k_plane *planes, bool on_device, void *stream)
 {
-    L2K_TRY(check_prepared(t, direction, false));
+    L2K_TRY(check_prepared(t, direction, on_device));
     L2K_TRY(check_planes(t, planes));
     const int before = l2k_device_enter(&t->context);
-    return l2k_device_left(before, direction == L2K_FORWARD ? l2k_plan_forward(t->plan, planes)
-                                                            : l2k_plan_inverse(t->plan, planes));
+    return l2k_device_left(before, on_device                  ? l2k_plan_run_on_device(t->plan, planes, stream)
+                                   : direction == L2K_FORWARD ? l2k_plan_forward(t->plan, planes)
+                                                              : l2k_plan_inverse(t->plan, planes));
 }
 
 l2k_status l2k_transform_forward(l2k_transform *transform, const l2k_plane *planes)
 {
-    return run(transform, L2K_FORWARD, planes);
+    return run(transform, L2K_FORWARD, planes, false, NULL);
 }
 
 l2k_status l2k_transform_inverse(l2k_transform *transform, const l2k_plane *planes)
 {
-    return run(transform, L2K_INVERSE, planes);
-}
-
-static l2k_status run_on_device(l2k_transform *t, l2k_direction direction, const l2k_plane *planes, void *stream)
-{
-    L2K_TRY(check_prepared(t, direction, true));
-    L2K_TRY(check_planes(t, planes));
-    const int before = l2k_device_enter(&t->context);
-    return l2k_device_left(before, l2k_plan_run_on_device(t->plan, planes, stream));
+    return run(transform, L2K_INVERSE, planes, false, NULL);
 }
 
 l2k_status l2k_transform_forward_on_device(l2k_transform *transform, const l2k_plane *planes, void *stream)
 {
-    return run_on_device(transform, L2K_FORWARD, planes, stream);
+    return run(transform, L2K_FORWARD, planes, true, stream);
 }
 
 l2k_status l2k_transform_inverse_on_device(l2k_transform *transform, const l2k_plane *planes, void *stream)
 {
-    return run_on_device(transform, L2K_INVERSE, planes, stream);
+    return run(transform, L2K_INVERSE, planes, true, stream);
 }
