@@ -97,7 +97,7 @@ int main(int argc, char **argv)
     cl_command_queue queue;
     if (l2k_cl_open(&context, &device) != L2K_OK || l2k_cl_queue(&context, device, false, &queue) != L2K_OK)
         return 1;
-    printf("%s, %s, driver %s\n", device->name, device->vendor, device->driver);
+    printf("%s, %s, driver %s\n", device->info.name, device->info.vendor, device->info.driver);
     for (int i = 0; i < (argc > 2 ? argc - 2 : 2); i++)
         for (unsigned k = 0; k < sizeof all / sizeof *all; k++)
             measure(&context, device, queue, &all[k], (uint32_t)atoi(argc > 2 ? argv[i + 2] : usual[i]));

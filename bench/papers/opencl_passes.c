@@ -401,8 +401,8 @@ int main(int argc, char **argv)
     count = count ? count : 6;
     for (int i = 0; i < count; i++)
         measure(sizes[i], times, i);
-    printf("%s, %s, driver %s; median of %d; picoseconds a pixel (times a copy)\n", device->name, device->version,
-           device->driver, REPEATS);
+    printf("%s, %s, driver %s; median of %d; picoseconds a pixel (times a copy)\n", device->info.name, device->version,
+           device->info.driver, REPEATS);
     for (int inverse = 0; inverse < 2; inverse++)
         print_table(times, sizes, count, inverse);
     return any_wrong;

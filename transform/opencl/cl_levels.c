@@ -275,7 +275,7 @@ static unsigned choose_care(const level_run *run, unsigned form, l2k_sample_type
 /* Few rounds keep all units of the device busy, many repeat less work. */
 static uint32_t choose_rounds(const level_run *run, uint64_t strips, uint32_t rows, unsigned columns)
 {
-    const uint64_t groups = (uint64_t)run->levels->device->units * (COLUMNS_OF_A_UNIT / columns);
+    const uint64_t groups = (uint64_t)run->levels->device->info.processors * (COLUMNS_OF_A_UNIT / columns);
     const uint64_t rounds = (strips * rows + groups - 1) / groups;
     return rounds < LEAST_ROUNDS ? LEAST_ROUNDS : rounds > MOST_ROUNDS ? MOST_ROUNDS : (uint32_t)rounds;
 }

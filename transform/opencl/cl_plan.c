@@ -1,7 +1,5 @@
 /* The OpenCL backend of the transform. A plan owns a queue, its kernels, and buffers: the coefficients of all
  * components, LL between levels, and, if its planes are in host memory, pixels and staging. */
-#include <stdio.h>
-
 #include "base/memory.h"
 #include "base/run.h"
 #include "base/sample.h"
@@ -39,12 +37,7 @@ static uint32_t count(void)
 
 static bool describe(uint32_t device, l2k_device_info *info)
 {
-    const l2k_cl_device *d = l2k_cl_device_at(device);
-    *info = (l2k_device_info){.memory_bytes = d->memory_bytes, .processors = d->units, .usable = !d->reason[0]};
-    snprintf(info->name, sizeof info->name, "%s", d->name);
-    snprintf(info->vendor, sizeof info->vendor, "%s", d->vendor);
-    snprintf(info->driver, sizeof info->driver, "%s", d->driver);
-    snprintf(info->reason, sizeof info->reason, "%s", d->reason);
+    *info = l2k_cl_device_at(device)->info;
     return true;
 }
 

@@ -23,8 +23,8 @@ static l2k_cl_key key_of(const l2k_cl_device *device, const char *source, const 
     char platform[256] = "";
     l2k_cl_key key = {{0}};
     l2k_cl.GetPlatformInfo(device->platform, CL_PLATFORM_VERSION, sizeof platform - 1, platform, NULL);
-    const char *const texts[] = {platform,        device->name, device->vendor, device->driver,
-                                 device->version, options,      source};
+    const char *const texts[] = {
+        platform, device->info.name, device->info.vendor, device->info.driver, device->version, options, source};
     for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++)
         l2k_cl_key_add(&key, texts[i]);
     return key;

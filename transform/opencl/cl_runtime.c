@@ -143,9 +143,9 @@ static const char *refuse(const l2k_cl_device *d)
         return "it has no compiler";
     if (!get_number(d->id, CL_DEVICE_ENDIAN_LITTLE))
         return "its byte order differs from the host's";
-    if (strcmp(profile, "FULL_PROFILE") != 0 || d->local_bytes < 32768)
+    if (strcmp(profile, "FULL_PROFILE") != 0 || get_number(d->id, CL_DEVICE_LOCAL_MEM_SIZE) < 32768)
         return "it has less than 32 KiB of local memory";
-    if (d->most_items < 256)
+    if (get_number(d->id, CL_DEVICE_MAX_WORK_GROUP_SIZE) < 256)
         return "its work-groups hold fewer than 256 work-items";
     return "";
 }
@@ -154,18 +154,16 @@ static void describe(l2k_cl_device *d, cl_platform_id platform, cl_device_id id,
 {
     const cl_device_fp_config floats = CL_FP_DENORM | CL_FP_FMA | CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN;
     *d = (l2k_cl_device){.platform = platform, .id = id, .is_gpu = is_gpu};
-    get_text(id, CL_DEVICE_NAME, d->name, sizeof d->name);
-    get_text(id, CL_DEVICE_VENDOR, d->vendor, sizeof d->vendor);
-    get_text(id, CL_DRIVER_VERSION, d->driver, sizeof d->driver);
+    get_text(id, CL_DEVICE_NAME, d->info.name, sizeof d->info.name);
+    get_text(id, CL_DEVICE_VENDOR, d->info.vendor, sizeof d->info.vendor);
+    get_text(id, CL_DRIVER_VERSION, d->info.driver, sizeof d->info.driver);
     get_text(id, CL_DEVICE_VERSION, d->version, sizeof d->version);
-    d->memory_bytes = get_number(id, CL_DEVICE_GLOBAL_MEM_SIZE);
-    d->most_bytes = get_number(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
-    d->units = (uint32_t)get_number(id, CL_DEVICE_MAX_COMPUTE_UNITS);
+    d->info.memory_bytes = get_number(id, CL_DEVICE_GLOBAL_MEM_SIZE);
+    d->info.processors = (uint32_t)get_number(id, CL_DEVICE_MAX_COMPUTE_UNITS);
     d->alignment = (uint32_t)get_number(id, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
-    d->most_items = (size_t)get_number(id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
-    d->local_bytes = get_number(id, CL_DEVICE_LOCAL_MEM_SIZE);
     d->lifts_floats = (get_number(id, CL_DEVICE_SINGLE_FP_CONFIG) & floats) == floats;
-    snprintf(d->reason, sizeof d->reason, "%s", refuse(d));
+    snprintf(d->info.reason, sizeof d->info.reason, "%s", refuse(d));
+    d->info.usable = !d->info.reason[0];
 }
 
 static void list_platform(cl_platform_id platform, bool gpus)
@@ -214,7 +212,7 @@ l2k_cl_device *l2k_cl_device_at(unsigned number)
 static unsigned first_usable(unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
-        if (!devices[i].reason[0])
+        if (devices[i].info.usable)
             return i;
     return 0;
 }
@@ -237,12 +235,12 @@ l2k_cl_device *l2k_cl_find(int ordinal, char *text, size_t bytes)
         return NULL;
     }
     l2k_cl_device *d = &devices[number];
-    if (d->reason[0])
-        snprintf(text, bytes, "%s: %s", d->name, d->reason);
+    if (d->info.usable)
+        snprintf(text, bytes, "%s, %s, driver %s, %llu MiB", d->info.name, d->info.vendor, d->info.driver,
+                 (unsigned long long)(d->info.memory_bytes >> 20));
     else
-        snprintf(text, bytes, "%s, %s, driver %s, %llu MiB", d->name, d->vendor, d->driver,
-                 (unsigned long long)(d->memory_bytes >> 20));
-    return d->reason[0] ? NULL : d;
+        snprintf(text, bytes, "%s: %s", d->info.name, d->info.reason);
+    return d->info.usable ? d : NULL;
 }
 
 l2k_status l2k_cl_open(const l2k_context *context, l2k_cl_device **device)
@@ -276,7 +274,7 @@ l2k_status l2k_cl_buffer(const l2k_context *context, const l2k_cl_device *device
 {
     cl_int error = CL_MEM_OBJECT_ALLOCATION_FAILURE;
     *buffer = NULL;
-    if (bytes <= device->memory_bytes) /* some drivers promise more, and fail later */
+    if (bytes <= device->info.memory_bytes) /* some drivers promise more, and fail later */
         *buffer = l2k_cl.CreateBuffer(device->context, flags, bytes ? bytes : 1, NULL, &error);
     return l2k_cl_check(context, error, "clCreateBuffer");
 }

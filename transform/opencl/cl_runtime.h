@@ -19,7 +19,6 @@
     X(GetDeviceInfo)                                                                                                   \
     X(CreateContext)                                                                                                   \
     X(CreateCommandQueue)                                                                                              \
-    X(RetainCommandQueue)                                                                                              \
     X(ReleaseCommandQueue)                                                                                             \
     X(CreateBuffer)                                                                                                    \
     X(CreateSubBuffer)                                                                                                 \
@@ -32,7 +31,6 @@
     X(ReleaseProgram)                                                                                                  \
     X(CreateKernel)                                                                                                    \
     X(SetKernelArg)                                                                                                    \
-    X(GetKernelWorkGroupInfo)                                                                                          \
     X(ReleaseKernel)                                                                                                   \
     X(EnqueueReadBuffer)                                                                                               \
     X(EnqueueWriteBuffer)                                                                                              \
@@ -69,23 +67,17 @@ l2k_status l2k_cl_check(const l2k_context *context, cl_int error, const char *ca
 
 /* ---- Devices ------------------------------------------------------------------------------------------------- */
 
-typedef struct l2k_cl_device l2k_cl_device;
-
-struct l2k_cl_device {
+typedef struct l2k_cl_device {
     cl_platform_id platform;
     cl_device_id id;
     bool is_gpu;
     bool lifts_floats; /* multiplies, adds and fuses floats as IEEE 754 does, denormal numbers included */
-    char name[128], vendor[64], driver[64], version[64];
-    char reason[128];                  /* why it cannot be used, else "" */
-    uint64_t memory_bytes, most_bytes; /* all of it, and the most that one buffer can have */
-    uint32_t units;                    /* compute units */
-    uint32_t alignment;                /* of sub-buffers, in bytes */
-    size_t most_items;                 /* of a work-group */
-    uint64_t local_bytes;
+    l2k_device_info info;
+    char version[64];
+    uint32_t alignment; /* of sub-buffers, in bytes */
     cl_context context; /* NULL until it is opened */
     struct l2k_cl_program *programs;
-};
+} l2k_cl_device;
 
 /* The number of devices of all platforms, GPUs first, CPUs last. 0: `reason`, unless NULL, says why. */
 unsigned l2k_cl_count(const char **reason);
