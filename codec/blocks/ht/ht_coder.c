@@ -275,9 +275,10 @@ static l2k_ht_cut cut_of(const l2k_block_batch *batch, const l2k_block_place *pl
 }
 
 /* The bit-planes that a packet header counts end with the plane of the cleanup pass. */
-static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_place *place, void *opaque,
+static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_place *place, size_t count, void *opaque,
                                const l2k_context *context, l2k_arena *arena)
 {
+    (void)count;
     worker *w = opaque;
     l2k_t1_block block = l2k_mq_block_in_view(place);
     l2k_coded_block *coded = &place->block->coded;
@@ -314,7 +315,7 @@ static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_pla
 
 static l2k_status begin_encode(l2k_block_coder *coder, const l2k_block_batch *batch)
 {
-    return l2k_cpu_coder_run(coder, batch, encode_block, NULL);
+    return l2k_cpu_coder_run(coder, batch, 1, encode_block);
 }
 
 /* ---- Decoding ------------------------------------------------------------------------------------------------ */
@@ -379,30 +380,22 @@ static l2k_status end_block(const l2k_block_batch *batch, l2k_ht *ht, block_task
     return L2K_OK;
 }
 
-static l2k_status decode_block(const l2k_block_batch *batch, const l2k_block_place *place, void *opaque,
-                               const l2k_context *context, l2k_arena *arena)
-{
-    (void)arena, (void)context;
-    worker *w = opaque;
-    block_task task;
-    L2K_TRY(begin_block(batch, place, w, &task));
-    return end_block(batch, &w->ht, &task);
-}
-
-static l2k_status decode_two(const l2k_block_batch *batch, const l2k_block_place *places, void *opaque,
-                             const l2k_context *context, l2k_arena *arena)
+/* Two blocks side by side if both go straight into the view. */
+static l2k_status decode_blocks(const l2k_block_batch *batch, const l2k_block_place *places, size_t count, void *opaque,
+                                const l2k_context *context, l2k_arena *arena)
 {
     (void)arena, (void)context;
     worker *w = opaque;
     block_task tasks[2];
-    bool straight = true, are_right[2];
-    for (unsigned i = 0; i < 2; i++) {
+    bool straight = count == 2, are_right[2];
+    for (size_t i = 0; i < count; i++) {
         L2K_TRY(begin_block(batch, &places[i], w, &tasks[i]));
         straight = straight && tasks[i].set.cleanup && goes_straight(&tasks[i].block, &tasks[i].set);
     }
     if (!straight) {
-        L2K_TRY(end_block(batch, &w->ht, &tasks[0]));
-        return end_block(batch, &w->ht, &tasks[1]);
+        for (size_t i = 0; i < count; i++)
+            L2K_TRY(end_block(batch, &w->ht, &tasks[i]));
+        return L2K_OK;
     }
     const l2k_t1_block blocks[2] = {tasks[0].block, tasks[1].block};
     const l2k_ht_set sets[2] = {tasks[0].set, tasks[1].set};
@@ -415,7 +408,7 @@ static l2k_status decode_two(const l2k_block_batch *batch, const l2k_block_place
 
 static l2k_status begin_decode(l2k_block_coder *coder, const l2k_block_batch *batch)
 {
-    return l2k_cpu_coder_run(coder, batch, decode_block, decode_two);
+    return l2k_cpu_coder_run(coder, batch, 2, decode_blocks);
 }
 
 /* ---- The table ----------------------------------------------------------------------------------------------- */

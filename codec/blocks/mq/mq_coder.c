@@ -64,28 +64,22 @@ static l2k_status keep_block(const l2k_block_batch *batch, const l2k_block_place
                             &place->block->coded);
 }
 
-static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_place *place, void *worker,
-                               const l2k_context *context, l2k_arena *arena)
+static l2k_status encode_blocks(const l2k_block_batch *batch, const l2k_block_place *places, size_t count, void *worker,
+                                const l2k_context *context, l2k_arena *arena)
 {
-    l2k_t1_block block = l2k_mq_block_in_view(place);
-    l2k_t1_code code;
-    L2K_TRY(l2k_t1_encode(worker, &block, batch->distortions, &code));
-    return keep_block(batch, place, &code, context, arena);
-}
-
-static l2k_status encode_two(const l2k_block_batch *batch, const l2k_block_place *places, void *worker,
-                             const l2k_context *context, l2k_arena *arena)
-{
-    const l2k_t1_block blocks[2] = {l2k_mq_block_in_view(&places[0]), l2k_mq_block_in_view(&places[1])};
+    l2k_t1_block blocks[2] = {{0}};
     l2k_t1_code codes[2];
-    L2K_TRY(l2k_t1_encode_two(worker, blocks, batch->distortions, codes));
-    L2K_TRY(keep_block(batch, &places[0], &codes[0], context, arena));
-    return keep_block(batch, &places[1], &codes[1], context, arena);
+    for (size_t i = 0; i < count; i++)
+        blocks[i] = l2k_mq_block_in_view(&places[i]);
+    L2K_TRY(l2k_t1_encode(worker, blocks, count, batch->distortions, codes));
+    for (size_t i = 0; i < count; i++)
+        L2K_TRY(keep_block(batch, &places[i], &codes[i], context, arena));
+    return L2K_OK;
 }
 
 static l2k_status begin_encode(l2k_block_coder *coder, const l2k_block_batch *batch)
 {
-    return l2k_cpu_coder_run(coder, batch, encode_block, encode_two);
+    return l2k_cpu_coder_run(coder, batch, 2, encode_blocks);
 }
 
 /* ---- Decoding ------------------------------------------------------------------------------------------------ */
@@ -134,16 +128,16 @@ l2k_status l2k_mq_decode_block(const l2k_context *context, l2k_t1 *t1, const l2k
     return L2K_OK;
 }
 
-static l2k_status decode_block(const l2k_block_batch *batch, const l2k_block_place *place, void *worker,
+static l2k_status decode_block(const l2k_block_batch *batch, const l2k_block_place *place, size_t count, void *worker,
                                const l2k_context *context, l2k_arena *arena)
 {
-    (void)batch, (void)arena;
+    (void)batch, (void)count, (void)arena;
     return l2k_mq_decode_block(context, worker, place);
 }
 
 static l2k_status begin_decode(l2k_block_coder *coder, const l2k_block_batch *batch)
 {
-    return l2k_cpu_coder_run(coder, batch, decode_block, NULL);
+    return l2k_cpu_coder_run(coder, batch, 1, decode_block);
 }
 
 /* ---- The table ----------------------------------------------------------------------------------------------- */

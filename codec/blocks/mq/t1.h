@@ -71,11 +71,10 @@ typedef struct l2k_t1_code {
     l2k_pass passes[L2K_MAX_PASSES];
 } l2k_t1_code;
 
-/* Encodes a block. Distortions cost time and are computed only if wanted. */
-l2k_status l2k_t1_encode(l2k_t1 *t1, const l2k_t1_block *block, bool want_distortion, l2k_t1_code *code);
-
-/* Encodes two blocks at once, which takes less time than one after the other. */
-l2k_status l2k_t1_encode_two(l2k_t1 *t1, const l2k_t1_block blocks[2], bool want_distortion, l2k_t1_code codes[2]);
+/* Encodes one block, or two at once, which takes less time than one after the other. Distortions cost time and are
+ * computed only if wanted. */
+l2k_status l2k_t1_encode(l2k_t1 *t1, const l2k_t1_block *blocks, size_t count, bool want_distortion,
+                         l2k_t1_code *codes);
 
 /* Bits of the largest magnitude of a block to encode; also for HT blocks. */
 unsigned l2k_t1_magnitude_bits(const l2k_context *context, const l2k_t1_block *block);

@@ -253,7 +253,7 @@ static l2k_status start_block(block_coder *b)
 }
 
 /* Encodes one block, or two at once as long as both last. */
-static l2k_status code_blocks(block_coder *b, unsigned count)
+static l2k_status code_blocks(block_coder *b, size_t count)
 {
     for (unsigned i = 0; i < count; i++)
         L2K_TRY(start_block(&b[i]));
@@ -270,8 +270,7 @@ static l2k_status code_blocks(block_coder *b, unsigned count)
     return L2K_OK;
 }
 
-static l2k_status encode_blocks(l2k_t1 *t1, const l2k_t1_block *blocks, bool measure, l2k_t1_code *codes,
-                                unsigned count)
+l2k_status l2k_t1_encode(l2k_t1 *t1, const l2k_t1_block *blocks, size_t count, bool want_distortion, l2k_t1_code *codes)
 {
     block_coder b[2];
     for (unsigned i = 0; i < count; i++) {
@@ -282,7 +281,7 @@ static l2k_status encode_blocks(l2k_t1 *t1, const l2k_t1_block *blocks, bool mea
         b[i].planes = &t1->encoders[i]->planes;
         b[i].block = &blocks[i];
         b[i].code = &codes[i];
-        b[i].measure = measure;
+        b[i].measure = want_distortion;
     }
     L2K_TRY(code_blocks(b, count));
     for (unsigned i = 0; i < count; i++)
@@ -291,14 +290,4 @@ static l2k_status encode_blocks(l2k_t1 *t1, const l2k_t1_block *blocks, bool mea
             settle_lengths(&b[i]);
         }
     return L2K_OK;
-}
-
-l2k_status l2k_t1_encode(l2k_t1 *t1, const l2k_t1_block *block, bool want_distortion, l2k_t1_code *code)
-{
-    return encode_blocks(t1, block, want_distortion, code, 1);
-}
-
-l2k_status l2k_t1_encode_two(l2k_t1 *t1, const l2k_t1_block blocks[2], bool want_distortion, l2k_t1_code codes[2])
-{
-    return encode_blocks(t1, blocks, want_distortion, codes, 2);
 }
