@@ -303,11 +303,6 @@ static void synthesise_9_7(void *restrict lows_in, void *restrict highs_in, size
     join_9_7(low, high, n, parity, scale, row);
 }
 
-static void scale_9_7(void *row, size_t n, float factor)
-{
-    scale_row(row, n, factor);
-}
-
 /* ---- The table ----------------------------------------------------------------------------------------------- */
 
 const l2k_wavelets_rows L2K_ROWS_TABLE(l2k_wavelets_rows) = {
@@ -329,7 +324,6 @@ const l2k_wavelets_rows L2K_ROWS_TABLE(l2k_wavelets_rows) = {
             .inverse =
                 {4, 0, {row_undelta, row_ungamma, row_unbeta, row_unalpha}, all_inverse_9_7, inverse_9_7, unlone_9_7},
             .synthesise = synthesise_9_7,
-            .scale = scale_9_7,
         },
 };
 

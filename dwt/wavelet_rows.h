@@ -37,8 +37,6 @@ typedef struct l2k_wavelet_rows {
     l2k_lifting forward, inverse;
     void (*analyse)(const void *row, size_t n, unsigned parity, float scale, void *low, void *high);
     void (*synthesise)(void *low, void *high, size_t n, unsigned parity, float scale, void *row);
-    /* The scaling of a row alone; NULL for the 5/3. */
-    void (*scale)(void *row, size_t n, float factor);
 } l2k_wavelet_rows;
 
 /* Indexed by l2k_wavelet. */

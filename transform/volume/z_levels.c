@@ -364,7 +364,6 @@ void l2k_z_forget(l2k_z_levels *z)
 void l2k_z_start(l2k_z_levels *z, const l2k_wavelet_descriptor *wavelet, const l2k_wavelet_rows *rows, bool inverse,
                  unsigned levels, uint32_t z0, uint32_t z1)
 {
-    z->functions = rows;
     z->lifting = inverse ? &rows->inverse : &rows->forward;
     z->kernel = wavelet->kernel.num_steps ? &wavelet->kernel : NULL;
     z->steps = z->kernel ? z->kernel->num_steps : z->lifting->steps;

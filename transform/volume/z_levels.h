@@ -74,7 +74,6 @@ typedef struct l2k_z_level {
 } l2k_z_level;
 
 typedef struct l2k_z_levels {
-    const l2k_wavelet_rows *functions;
     const l2k_lifting *lifting; /* for the direction; with a kernel, only for lone slices */
     const l2k_kernel *kernel;   /* NULL: a wavelet of Part 1 */
     unsigned steps;             /* lifting steps of a level */

@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "base/cpu.h"
+#include "dwt/kernel_rows.h"
 #include "dwt/wavelet_rows.h"
 #include "quant/quantiser_rows.h"
 #include "tiling/pixel/pixel_rows.h"
@@ -132,8 +133,8 @@ static void call_chain(const kernel *k, l2k_cpu cpu, const workspace *w, size_t 
 
 static void call_scale(const kernel *k, l2k_cpu cpu, const workspace *w, size_t n, unsigned variant)
 {
-    (void)variant;
-    l2k_wavelet_rows_get(cpu, (l2k_wavelet)k->a)->scale(at(w, 0), n, 1.2301741f);
+    (void)k, (void)variant;
+    l2k_kernel_rows_get(cpu)->scale(at(w, 0), n, 1.2301741f);
 }
 
 static void call_split(const kernel *k, l2k_cpu cpu, const workspace *w, size_t n, unsigned variant)
@@ -248,7 +249,7 @@ static void list_wavelets(void)
 
 static void list_scaling(void)
 {
-    add((kernel){"9/7 scaling", call_scale, true, true, 1, L2K_WAVELET_9_7, 0, 0});
+    add((kernel){"scaling", call_scale, true, true, 1, L2K_WAVELET_9_7, 0, 0});
 }
 
 static void list_quantisers(void)

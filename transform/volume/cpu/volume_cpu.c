@@ -60,6 +60,7 @@ static void release_slices(const l2k_volume *volume, l2k_volume_stage *stage)
 /* Samples first .. first + n - 1 of an operation's slices. */
 static void run_op(const l2k_volume *volume, const l2k_z_levels *z, const l2k_z_op *op, size_t first, size_t n)
 {
+    const l2k_kernel_rows *kernels = l2k_kernel_rows_get(volume->cpu);
     void *rows[L2K_Z_ROWS] = {0};
     for (unsigned i = 0; i < L2K_Z_ROWS && op->rows[i]; i++)
         rows[i] = op->rows[i]->values + first;
@@ -71,14 +72,13 @@ static void run_op(const l2k_volume *volume, const l2k_z_levels *z, const l2k_z_
         z->lifting->step[op->step](rows[0], rows[1], rows[2], n);
         break;
     case L2K_Z_TAPS:
-        l2k_kernel_rows_get(volume->cpu)
-            ->step[volume->sums](l2k_z_step(z, op->step), z->inverse, rows[0], (const void *const *)(rows + 1), n);
+        kernels->step[volume->sums](l2k_z_step(z, op->step), z->inverse, rows[0], (const void *const *)(rows + 1), n);
         break;
     case L2K_Z_LONE:
         z->lifting->lone(rows[0], n);
         break;
     case L2K_Z_SCALE:
-        z->functions->scale(rows[0], n, op->factor);
+        kernels->scale(rows[0], n, op->factor);
         break;
     }
 }
