@@ -146,10 +146,10 @@ l2k_status l2k_plan_finish(l2k_plan *plan);
 l2k_status l2k_plan_forward(l2k_plan *plan, const l2k_plane *planes);
 l2k_status l2k_plan_inverse(l2k_plan *plan, const l2k_plane *planes);
 
-/* A plan on the CPU by rows (transform/cpu/): begin only notes the planes, or NULL, and the caller goes through strips of the tile. Each
- * takes all levels some rows further, and views hold only some rows of each subband. Calls in order: begin; as long as
- * l2k_plan_next_strip returns true, l2k_plan_run_strip; finish, also after an error. Between them the caller encodes
- * the code-blocks that a strip has completed, after it, or decodes those that it reads, before it. */
+/* A plan on the CPU by rows (transform/cpu/): begin only notes the planes, or NULL, and the caller goes through strips of
+ * the tile. Each takes all levels some rows further, and views hold only some rows of each subband. Calls in order:
+ * begin; as long as l2k_plan_next_strip returns true, l2k_plan_run_strip; finish, also after an error. Between them the
+ * caller encodes the code-blocks that a strip has completed, after it, or decodes those that it reads, before it. */
 bool l2k_plan_is_by_rows(const l2k_plan *plan);
 bool l2k_plan_next_strip(l2k_plan *plan);
 l2k_status l2k_plan_run_strip(l2k_plan *plan);

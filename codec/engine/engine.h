@@ -195,8 +195,7 @@ l2k_status l2k_engine_recode(l2k_engine *engine, const l2k_encode_request *reque
 const l2k_engine_table *l2k_engine_table_of(l2k_engine *engine, const l2k_engine_slot *slot);
 
 /* Decoding. `prepare` makes the slot's plan and views; `begin` decodes the code-blocks into them and starts the inverse
- * transform. After `prepare`, *on_host says whether samples will be on the host although the
- * planes are not. */
+ * transform. After `prepare`, *on_host says whether samples will be on the host although the planes are not. */
 l2k_status l2k_engine_prepare_decode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request,
                                      bool *on_host);
 l2k_status l2k_engine_begin_decode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request);
