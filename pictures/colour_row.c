@@ -51,7 +51,7 @@ static void channel_row(const cli_view *view, uint32_t k, uint32_t y, uint8_t *b
     const l2k_sample_type type = channel->plane->type;
     const uint32_t width = cli_sample_bytes(view->depth), pixel = width * view->count;
     const uint32_t dx = channel->dx, step = view->dx;
-    const bool scaled = channel->precision != view->depth;
+    const bool scaled = channel->precision != view->depth, is_full = dx == step && channel->width == view->width;
     const char *row = component_row(view, channel, y), *last = row + (ptrdiff_t)(channel->width - 1) * stride;
     const uint64_t first = (uint64_t)view->column0 * step;
     const char *at = row + (ptrdiff_t)place(first / dx, channel->column0, channel->width) * stride;
@@ -62,7 +62,7 @@ static void channel_row(const cli_view *view, uint32_t k, uint32_t y, uint8_t *b
         uint32_t value = (uint32_t)(cli_load_sample(at, type) + channel->shift);
         store(to, width, scaled ? scale(value, channel->precision, view->depth) : value);
         rest += step;
-        if (dx == step) { /* faster */
+        if (is_full) { /* faster */
             at += stride;
         } else if (rest >= dx) {
             rest -= dx;
@@ -100,9 +100,9 @@ static bool is_plain(const cli_view *view)
         return false;
     for (uint32_t k = 0; k < view->count; k++) {
         const cli_channel *channel = &view->channels[k];
-        if (channel->plane->type != L2K_SAMPLE_U8 || channel->dx != view->dx || channel->precision != view->depth ||
-            channel->plane->sample_stride != (ptrdiff_t)view->count || channel->dy != view->dy ||
-            (const char *)channel->plane->data != first + k)
+        if (channel->plane->type != L2K_SAMPLE_U8 || channel->dx != view->dx || channel->width != view->width ||
+            channel->precision != view->depth || channel->plane->sample_stride != (ptrdiff_t)view->count ||
+            channel->dy != view->dy || (const char *)channel->plane->data != first + k)
             return false;
     }
     return true;
