@@ -133,8 +133,7 @@ static inline bool get_usual_header(const l2k_packet_reader *reader, const l2k_s
     *bytes = (uint32_t)(window << (more + 2) >> (64 - width));
     if (*bytes < 2)
         return false;
-    bits->window <<= used;
-    bits->left -= (int)used;
+    l2k_bits_remove(bits, used);
     row->leaves[x] = missing << 1 | 1;
     *block = (l2k_block_state){(uint8_t)(band->max_planes - missing), 0, (uint8_t)width, L2K_BLOCK_HT};
     return true;

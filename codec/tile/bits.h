@@ -116,11 +116,17 @@ static inline void l2k_bits_refill(l2k_bit_reader *bits)
     } while (bits->left < 32);
 }
 
-/* `count` up to 63; the window has that many bits, or the data is at its end. */
-static inline void l2k_bits_skip(l2k_bit_reader *bits, unsigned count)
+/* Removes `count` bits, up to 63, that the window has. */
+static inline void l2k_bits_remove(l2k_bit_reader *bits, unsigned count)
 {
     bits->window <<= count;
     bits->left -= (int)count;
+}
+
+/* `count` up to 63; the window has that many bits, or the data is at its end. */
+static inline void l2k_bits_skip(l2k_bit_reader *bits, unsigned count)
+{
+    l2k_bits_remove(bits, count);
     if (bits->left < 0) {
         bits->exhausted = true;
         bits->left = 0;
@@ -152,8 +158,7 @@ static inline uint32_t l2k_bits_run(l2k_bit_reader *bits, unsigned bit, uint32_t
     const uint32_t equal = (uint32_t)__builtin_clzll((bit ? ~bits->window : bits->window) | 1);
     const uint32_t run = equal < most ? equal : most, used = run + (equal < most);
     if ((int)used <= bits->left) {
-        bits->window <<= used;
-        bits->left -= (int)used;
+        l2k_bits_remove(bits, used);
         return run;
     }
     uint32_t count = 0;
