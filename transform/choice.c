@@ -61,7 +61,7 @@ uint64_t l2k_plan_samples(const l2k_plan_spec *spec)
     for (uint32_t c = 0; c < spec->num_components; c++) {
         const l2k_plan_component *component = &spec->components[c];
         l2k_rect r = l2k_plan_output(spec->direction, component);
-        samples += (uint64_t)l2k_rect_width(r) * l2k_rect_height(r);
+        samples += l2k_rect_area(r);
     }
     return samples;
 }

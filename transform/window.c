@@ -91,7 +91,7 @@ static void enter(level_iterator *iterator, unsigned level, l2k_rect passed, boo
 {
     const l2k_plan_component *component = iterator->component;
     const l2k_rect limits = l2k_unsplit_resolution(component->rect, component->unsplit, level - 1);
-    const uint64_t area = (uint64_t)l2k_rect_width(passed) * l2k_rect_height(passed);
+    const uint64_t area = l2k_rect_area(passed);
     iterator->passed = passed;
     iterator->samples = is_wide ? passed : widen(passed, iterator->margin, unsplit_at(component, level), limits);
     iterator->is_wide = !iterator->is_exact && !is_wide && level < component->levels && area >= PAIR_FROM &&

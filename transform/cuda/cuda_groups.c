@@ -57,7 +57,7 @@ static l2k_level_group group_from(const l2k_plan_spec *spec, uint32_t c, unsigne
     const bool many = together > L2K_CUDA_TOGETHER;
     unsigned left = component->levels + 1 - first, most = spec->levels_at_once;
     l2k_rect rect = left > 0 ? l2k_level_rect(component, first) : l2k_plan_output(spec->direction, component);
-    uint64_t samples = (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect) * (many ? together : 1);
+    uint64_t samples = l2k_rect_area(rect) * (many ? together : 1);
     bool joined = spec->component_transform && c == 0 && first == l2k_discarded(spec->direction, component) + 1;
     group_limits limit = limits_of(spec, component);
     uint64_t two_from = joined ? limit.two_joined_levels_from : limit.two_levels_from;
@@ -124,7 +124,7 @@ unsigned l2k_components_together(const l2k_plan_spec *spec, uint32_t c)
     if (spec->component_transform && c == 0)
         return 3;
     const l2k_rect rect = l2k_plan_output(spec->direction, &spec->components[c]);
-    const bool small = (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect) <= SMALL;
+    const bool small = l2k_rect_area(rect) <= SMALL;
     const unsigned alike = l2k_count_alike(spec, c, small ? L2K_CUDA_MANY : L2K_CUDA_TOGETHER);
     return alike < MANY_FROM && alike > L2K_CUDA_TOGETHER ? L2K_CUDA_TOGETHER : alike;
 }
