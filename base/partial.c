@@ -49,8 +49,7 @@ static l2k_status grow(l2k_partial *partial)
         return L2K_OK;
     const size_t capacity = 2 * partial->capacity + 16;
     range *read = l2k_enlarge(partial->context, partial->read, partial->num_read, capacity, sizeof *read);
-    if (!read)
-        return l2k_fail(partial->context, L2K_ERROR_MEMORY, "out of memory for the parts of a file");
+    L2K_TRY(l2k_check_memory(partial->context, read, "the parts of a file"));
     partial->read = read;
     partial->capacity = capacity;
     return L2K_OK;
@@ -65,9 +64,8 @@ static void uncount(const l2k_partial *partial, uint64_t bytes)
 static l2k_status count(const l2k_partial *partial, uint64_t bytes)
 {
     const l2k_context *context = partial->context;
-    if (context->pool && !l2k_pool_count(context->pool, &context->hooks, bytes))
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the parts of a file");
-    return L2K_OK;
+    return l2k_check_memory(context, !context->pool || l2k_pool_count(context->pool, &context->hooks, bytes),
+                            "the parts of a file");
 }
 
 void l2k_partial_close(l2k_partial *partial)
@@ -83,9 +81,8 @@ static l2k_status take_pages(const l2k_partial *partial, uint64_t from, uint64_t
 {
     from = from > MARGIN ? from - MARGIN : 0;
     to = partial->file.bytes - to > MARGIN ? to + MARGIN : partial->file.bytes;
-    if (!l2k_pages_use(partial->data + from, (size_t)(to - from)))
-        return l2k_fail(partial->context, L2K_ERROR_MEMORY, "out of memory for a part of a file");
-    return L2K_OK;
+    return l2k_check_memory(partial->context, l2k_pages_use(partial->data + from, (size_t)(to - from)),
+                            "a part of a file");
 }
 
 static l2k_status read_part(l2k_partial *partial, uint64_t from, uint64_t to)
@@ -231,8 +228,7 @@ enum { GAP = 128 };
 
 l2k_status l2k_need_listed(l2k_need_list *list)
 {
-    l2k_status status =
-        list->failed ? l2k_fail(list->context, L2K_ERROR_MEMORY, "out of memory for parts of the file") : L2K_OK;
+    l2k_status status = l2k_check_memory(list->context, !list->failed, "parts of the file");
     if (list->count)
         qsort(list->parts, list->count, sizeof *list->parts, by_place);
     for (size_t i = 0, next; i < list->count && (status == L2K_OK || l2k_comes_later(list->context)); i = next) {

@@ -108,8 +108,7 @@ l2k_status l2k_wavelet_measure(const l2k_context *context, l2k_wavelet_descripto
 {
     const size_t length = length_at(&wavelet->kernel, L2K_NORM_LEVELS);
     double *lines = l2k_allocate(context, 2 * length, sizeof *lines);
-    if (!lines)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a wavelet's norms");
+    L2K_TRY(l2k_check_memory(context, lines, "a wavelet's norms"));
     response r = {wavelet, lines, lines + length, 0};
     measure_factors(&r, false, wavelet->factor_norms);
     measure_factors(&r, true, wavelet->gains);

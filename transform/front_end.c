@@ -121,8 +121,7 @@ l2k_status l2k_transform_set_steps(l2k_transform *transform, uint32_t component,
     L2K_TRY(check_steps(context, component, steps, count));
     if (count) {
         own = l2k_allocate(context, 1, sizeof *own);
-        if (!own)
-            return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for quantiser steps");
+        L2K_TRY(l2k_check_memory(context, own, "quantiser steps"));
         memcpy(own->steps, steps, count * sizeof *steps);
         own->component = component;
         own->count = (uint32_t)count;

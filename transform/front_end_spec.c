@@ -89,7 +89,7 @@ static l2k_status check_tile(const l2k_transform *t, const l2k_image *tile)
         L2K_TRY(check_component(t, component, c));
         l2k_rect area = {tile->x0, tile->y0, tile->x1, tile->y1};
         l2k_rect r = l2k_component_rect(area, component->dx, component->dy);
-        uint64_t samples = (uint64_t)l2k_rect_width(r) * l2k_rect_height(r);
+        uint64_t samples = l2k_rect_area(r);
         if (samples > left)
             return l2k_fail(&t->context, L2K_ERROR_LIMIT, "a tile of %u x %u x %u is more than the limit allows",
                             (unsigned)(tile->x1 - tile->x0), (unsigned)(tile->y1 - tile->y0),
@@ -226,8 +226,7 @@ static l2k_status fill_spec(const l2k_transform *t, const l2k_image *tile, l2k_t
     s->bands = 3 * (unsigned)t->options[L2K_TRANSFORM_LEVELS] + 1;
     s->components = l2k_allocate(&t->context, count, sizeof *s->components);
     s->steps = l2k_allocate(&t->context, (size_t)count * s->bands, sizeof *s->steps);
-    if (!s->components || !s->steps)
-        return l2k_fail(&t->context, L2K_ERROR_MEMORY, "out of memory for %u components", (unsigned)count);
+    L2K_TRY(l2k_check_memory(&t->context, s->components && s->steps, "%u components", (unsigned)count));
     for (uint32_t c = 0; c < count; c++)
         fill_component(t, tile, c, s);
     s->plan = (l2k_plan_spec){

@@ -94,8 +94,7 @@ static l2k_status copy_wavelets(l2k_plan *plan, const l2k_plan_spec *spec)
     if (count == 0)
         return L2K_OK;
     plan->wavelets = l2k_allocate(plan->context, count, sizeof *plan->wavelets);
-    if (!plan->wavelets)
-        return l2k_fail(plan->context, L2K_ERROR_MEMORY, "out of memory for %zu wavelets", count);
+    L2K_TRY(l2k_check_memory(plan->context, plan->wavelets, "%zu wavelets", count));
     l2k_wavelet_descriptor *next = plan->wavelets;
     for (uint32_t c = 0; c < spec->num_components; c++) {
         if (begins_wavelet(spec, c))
@@ -112,8 +111,8 @@ static l2k_status copy_spec(l2k_plan *plan, const l2k_plan_spec *spec)
     plan->components = l2k_allocate(plan->context, count, sizeof *plan->components);
     plan->views = l2k_allocate_zeroed(plan->context, count, sizeof *plan->views);
     plan->planes = l2k_allocate(plan->context, count, sizeof *plan->planes);
-    if (!plan->components || !plan->views || !plan->planes)
-        return l2k_fail(plan->context, L2K_ERROR_MEMORY, "out of memory for a transform of %zu components", count);
+    L2K_TRY(l2k_check_memory(plan->context, plan->components && plan->views && plan->planes,
+                             "a transform of %zu components", count));
     memcpy(plan->components, spec->components, count * sizeof *plan->components);
     plan->spec = *spec;
     plan->spec.components = plan->components;
@@ -130,8 +129,7 @@ l2k_status l2k_plan_create_on(const l2k_context *context, const l2k_backend_func
     L2K_TRY(check_windows(context, spec));
     L2K_TRY(check_component_transform(context, spec));
     l2k_plan *made = l2k_allocate_zeroed(context, 1, sizeof *made);
-    if (!made)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a transform");
+    L2K_TRY(l2k_check_memory(context, made, "a transform"));
     made->context = context;
     made->backend = functions;
     l2k_status status = copy_spec(made, spec);

@@ -15,13 +15,11 @@ l2k_status l2k_cpu_coder_create(l2k_block_coder *coder, const l2k_cpu_worker_kin
 {
     const l2k_context *context = coder->context;
     cpu_blocks *blocks = coder->state = l2k_allocate_zeroed(context, 1, sizeof *blocks);
-    if (!blocks)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+    L2K_TRY(l2k_check_memory(context, blocks, "the block coder"));
     blocks->kind = kind;
     blocks->workers = l2k_allocate_zeroed(context, context->threads, sizeof *blocks->workers);
     blocks->arenas = l2k_allocate_zeroed(context, context->threads, sizeof *blocks->arenas);
-    if (!blocks->workers || !blocks->arenas)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %u threads", context->threads);
+    L2K_TRY(l2k_check_memory(context, blocks->workers && blocks->arenas, "%u threads", context->threads));
     for (unsigned i = 0; i < context->threads; i++)
         L2K_TRY(kind->create(context, &blocks->workers[i]));
     return L2K_OK;

@@ -60,8 +60,7 @@ static l2k_status take_host_planes(const l2k_decoding *d, l2k_tile_state *s)
         planes[c] = (l2k_plane){planes[c].data, (ptrdiff_t)row, (ptrdiff_t)sample, d->planes[c].type};
         if (!planes[c].data && d->planes[c].data)
             planes[c].data = l2k_allocate(d->context, l2k_rect_height(rect), row);
-        if (!planes[c].data && d->planes[c].data)
-            return l2k_fail(d->context, L2K_ERROR_MEMORY, "out of memory for the samples of a tile");
+        L2K_TRY(l2k_check_memory(d->context, planes[c].data || !d->planes[c].data, "the samples of a tile"));
     }
     return L2K_OK;
 }

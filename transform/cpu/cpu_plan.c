@@ -241,8 +241,7 @@ static void link_passes(const l2k_plan *plan, uint32_t c)
 static l2k_status create(l2k_plan *plan)
 {
     l2k_cpu_state *state = allocate_state(plan);
-    if (!state)
-        return l2k_fail(plan->context, L2K_ERROR_MEMORY, "out of memory for the wavelet transform");
+    L2K_TRY(l2k_check_memory(plan->context, state, "the wavelet transform"));
     plan->state = state;
     state->cpu = l2k_cpu_resolve(plan->context->cpu);
     state->pixel = l2k_pixel_rows_get(state->cpu);
@@ -256,9 +255,8 @@ static l2k_status create(l2k_plan *plan)
     }
     settle_sizes(&plan->spec, &state->sizes);
     char *memory = state->memory = l2k_allocate(plan->context, 1, bytes + scratch_bytes(&state->sizes));
-    if (!memory)
-        return l2k_fail(plan->context, L2K_ERROR_MEMORY, "out of memory for %u x %u coefficients",
-                        (unsigned)plan->views[0].width, (unsigned)plan->views[0].height);
+    L2K_TRY(l2k_check_memory(plan->context, memory, "%u x %u coefficients", (unsigned)plan->views[0].width,
+                             (unsigned)plan->views[0].height));
     for (uint32_t c = 0; c < plan->spec.num_components; c++) {
         memory = take_memory(plan, c, memory);
         link_passes(plan, c);

@@ -217,8 +217,7 @@ l2k_status take_state(l2k_plan *plan)
         s->coefficients = (void **)l2k_allocate_zeroed(context, count, sizeof *s->coefficients);
         s->planes = (l2k_plane *)l2k_allocate_zeroed(context, count, sizeof *s->planes);
     }
-    if (!s || !s->pixels || !s->coefficients || !s->planes)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the wavelet transform");
+    L2K_TRY(l2k_check_memory(context, s && s->pixels && s->coefficients && s->planes, "the wavelet transform"));
     return L2K_OK;
 }
 

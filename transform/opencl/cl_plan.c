@@ -114,8 +114,8 @@ static l2k_status take_state(l2k_plan *plan)
         s->pixels = l2k_allocate_zeroed(context, count, sizeof *s->pixels);
         s->planes = l2k_allocate_zeroed(context, count, sizeof *s->planes);
     }
-    if (!s || !s->levels.first || !s->parts || !s->pixels || !s->planes)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the wavelet transform");
+    L2K_TRY(
+        l2k_check_memory(context, s && s->levels.first && s->parts && s->pixels && s->planes, "the wavelet transform"));
     return L2K_OK;
 }
 
@@ -173,8 +173,7 @@ static l2k_status take_pixels(l2k_plan *plan)
         L2K_TRY(l2k_cl_buffer(plan->context, s->levels.device, CL_MEM_READ_WRITE, bytes, &pixels->memory));
         L2K_TRY(l2k_cl_pin(plan->context, s->levels.device, s->queue, &pixels->staging, bytes));
         pixels->values = l2k_allocate(plan->context, plan->context->threads, pixels->width * sizeof *pixels->values);
-        if (!pixels->values)
-            return l2k_fail(plan->context, L2K_ERROR_MEMORY, "out of memory for the wavelet transform");
+        L2K_TRY(l2k_check_memory(plan->context, pixels->values, "the wavelet transform"));
     }
     return L2K_OK;
 }

@@ -130,8 +130,7 @@ static l2k_status find_program(const l2k_context *context, l2k_cl_device *device
             return L2K_OK;
         }
     program_entry *entry = make_entry(source, options);
-    if (!entry)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for an OpenCL program");
+    L2K_TRY(l2k_check_memory(context, entry, "an OpenCL program"));
     const l2k_status status = make_program(context, device, source, options, program);
     if (status != L2K_OK) {
         l2k_cl_give_back(entry->options);

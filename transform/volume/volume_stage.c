@@ -37,8 +37,7 @@ l2k_status l2k_stage_make_plan(const l2k_volume *volume, unsigned number, unsign
     const l2k_volume_spec *spec = &volume->spec;
     const uint32_t count = spec->tile.plan.num_components;
     l2k_plan_component *components = l2k_allocate(&volume->context, (size_t)count * slices, sizeof *components);
-    if (!components)
-        return l2k_fail(&volume->context, L2K_ERROR_MEMORY, "out of memory for a volume");
+    L2K_TRY(l2k_check_memory(&volume->context, components, "a volume"));
     for (uint32_t c = 0; c < count * slices; c++)
         components[c] = component_of(volume, number, c % count);
     const bool on_cpu = volume->functions == &l2k_volume_cpu;
@@ -57,12 +56,11 @@ static l2k_status lay_out(const l2k_volume *volume, l2k_volume_stage *stage, uns
 {
     const l2k_volume_spec *spec = &volume->spec;
     stage->offsets = l2k_allocate_zeroed(&volume->context, spec->tile.plan.num_components, sizeof *stage->offsets);
-    if (!stage->offsets)
-        return l2k_fail(&volume->context, L2K_ERROR_MEMORY, "out of memory for a volume");
+    L2K_TRY(l2k_check_memory(&volume->context, stage->offsets, "a volume"));
     for (uint32_t c = 0; c < spec->tile.plan.num_components; c++) {
         const l2k_rect rect = l2k_resolution_rect(spec->tile.components[c].rect, number);
         stage->offsets[c] = stage->samples;
-        stage->samples += (size_t)l2k_rect_width(rect) * l2k_rect_height(rect);
+        stage->samples += (size_t)l2k_rect_area(rect);
     }
     return L2K_OK;
 }
@@ -89,8 +87,7 @@ l2k_status l2k_stages_make(l2k_volume *volume)
     volume->stages = l2k_allocate_zeroed(&volume->context, volume->num_stages, sizeof *volume->stages);
     volume->views = l2k_allocate_zeroed(&volume->context, spec->tile.plan.num_components, sizeof *volume->views);
     volume->planes = l2k_allocate_zeroed(&volume->context, spec->tile.plan.num_components, sizeof *volume->planes);
-    if (!volume->stages || !volume->views || !volume->planes)
-        return l2k_fail(&volume->context, L2K_ERROR_MEMORY, "out of memory for a volume");
+    L2K_TRY(l2k_check_memory(&volume->context, volume->stages && volume->views && volume->planes, "a volume"));
     for (unsigned i = 0; i < volume->num_stages; i++)
         L2K_TRY(lay_out(volume, &volume->stages[i], i));
     volume->cpu = l2k_cpu_resolve(volume->context.cpu);

@@ -320,8 +320,7 @@ static l2k_status make_room(const l2k_context *context, l2k_z_list *list, size_t
     if (room <= list->room)
         return L2K_OK;
     l2k_z_op *more = l2k_enlarge(context, list->ops, list->count, 2 * room, sizeof *more);
-    if (!more)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the third direction of a volume");
+    L2K_TRY(l2k_check_memory(context, more, "the third direction of a volume"));
     list->ops = more;
     list->room = 2 * room;
     return L2K_OK;

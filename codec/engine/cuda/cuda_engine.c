@@ -17,7 +17,7 @@ static l2k_status state_of(l2k_engine *engine, cuda_state **state)
     if (!engine->state)
         engine->state = l2k_allocate_zeroed(&engine->context, 1, sizeof(cuda_state));
     *state = engine->state;
-    return *state ? L2K_OK : l2k_fail(&engine->context, L2K_ERROR_MEMORY, "out of memory for CUDA");
+    return l2k_check_memory(&engine->context, *state, "CUDA");
 }
 
 static l2k_status coder_of(l2k_engine *engine, unsigned style, l2k_block_coder **coder)

@@ -15,8 +15,7 @@ static l2k_status add_range(l2k_ht_cl *c, size_t first)
     if (c->num_ranges == c->capacity) {
         const size_t more = 2 * c->capacity + 4;
         l2k_ht_cl_range *ranges = l2k_enlarge(c->context, c->ranges, c->capacity, more, sizeof *ranges);
-        if (!ranges)
-            return l2k_fail(c->context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+        L2K_TRY(l2k_check_memory(c->context, ranges, "the block coder"));
         c->ranges = ranges;
         c->capacity = more;
     }
@@ -149,8 +148,7 @@ static l2k_status finish(l2k_block_coder *coder)
 static l2k_status create(l2k_block_coder *coder)
 {
     l2k_ht_cl *c = coder->state = l2k_allocate_zeroed(coder->context, 1, sizeof *c);
-    if (!c)
-        return l2k_fail(coder->context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+    L2K_TRY(l2k_check_memory(coder->context, c, "the block coder"));
     c->context = coder->context;
     L2K_TRY(l2k_cl_open(c->context, &c->device));
     return l2k_cl_queue(c->context, c->device, false, &c->own);

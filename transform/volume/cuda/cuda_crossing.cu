@@ -40,8 +40,7 @@ extern "C" l2k_status l2k_cuda_crossing_take(const l2k_volume *v, unsigned numbe
     size_t bytes;
     l2k_plan_coefficient_memory(v->stages[number].plan, &bytes);
     l2k_cuda_crossing *made = (l2k_cuda_crossing *)l2k_allocate_zeroed(&v->context, 1, sizeof *made);
-    if (!made)
-        return l2k_fail(&v->context, L2K_ERROR_MEMORY, "out of memory for a volume");
+    L2K_TRY(l2k_check_memory(&v->context, made, "a volume"));
     const l2k_status status = fill(v, made, bytes);
     if (status != L2K_OK) {
         release(v, made);

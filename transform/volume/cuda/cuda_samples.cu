@@ -73,8 +73,7 @@ l2k_status need_gathered(const l2k_volume *v, l2k_cuda_raw_slice *raw, uint32_t 
 {
     if (!raw->gathered)
         raw->gathered = (char *)l2k_allocate(&v->context, v->stages[0].samples, 4);
-    if (!raw->gathered)
-        return l2k_fail(&v->context, L2K_ERROR_MEMORY, "out of memory for a slice of samples");
+    L2K_TRY(l2k_check_memory(&v->context, raw->gathered, "a slice of samples"));
     x->gathered = raw->gathered + v->stages[0].offsets[c] * 4;
     return L2K_OK;
 }

@@ -54,8 +54,7 @@ l2k_status make_group(l2k_volume *v, unsigned number)
     g->size = choose_size(v, number);
     g->slice_bytes = (bytes + 255) / 256 * 256;
     g->planes = (l2k_plane *)l2k_allocate_zeroed(&v->context, (size_t)components_of(v) * g->size, sizeof *g->planes);
-    if (!g->planes)
-        return l2k_fail(&v->context, L2K_ERROR_MEMORY, "out of memory for a volume");
+    L2K_TRY(l2k_check_memory(&v->context, g->planes, "a volume"));
     return l2k_stage_make_plan(v, number, g->size);
 }
 
@@ -111,8 +110,7 @@ l2k_status make(l2k_volume *volume)
 {
     l2k_cuda_volume *d = (l2k_cuda_volume *)l2k_allocate_zeroed(&volume->context, 1, sizeof *d);
     volume->cuda = d;
-    if (!d)
-        return l2k_fail(&volume->context, L2K_ERROR_MEMORY, "out of memory for a volume");
+    L2K_TRY(l2k_check_memory(&volume->context, d, "a volume"));
     d->on_device = l2k_plan_on_device(&volume->spec.tile.plan);
     d->value = !l2k_wavelet_reversible(volume->spec.z_wavelet)        ? L2K_CUDA_FLOAT32
                : volume->spec.tile.plan.type == L2K_COEFFICIENT_INT16 ? L2K_CUDA_INT16
@@ -123,8 +121,7 @@ l2k_status make(l2k_volume *volume)
     d->groups = (l2k_cuda_group *)l2k_allocate_zeroed(&volume->context, d->count, sizeof *d->groups);
     d->raw_planes = (l2k_plane *)l2k_allocate_zeroed(&volume->context, components, sizeof *d->raw_planes);
     d->waiting = (l2k_cuda_slice_parts *)l2k_allocate_zeroed(&volume->context, components, sizeof *d->waiting);
-    if (!d->groups || !d->raw_planes || !d->waiting)
-        return l2k_fail(&volume->context, L2K_ERROR_MEMORY, "out of memory for a volume");
+    L2K_TRY(l2k_check_memory(&volume->context, d->groups && d->raw_planes && d->waiting, "a volume"));
     L2K_TRY(make_streams(volume));
     for (unsigned i = 0; i < d->count; i++)
         L2K_TRY(make_group(volume, i));
@@ -198,8 +195,7 @@ extern "C" l2k_status l2k_cuda_new_slice(const l2k_volume *v, unsigned number, l
         return L2K_OK;
     }
     l2k_cuda_slice *made = (l2k_cuda_slice *)l2k_allocate_zeroed(&v->context, 1, sizeof *made);
-    if (!made)
-        return l2k_fail(&v->context, L2K_ERROR_MEMORY, "out of memory for a slice");
+    L2K_TRY(l2k_check_memory(&v->context, made, "a slice"));
     const l2k_status status =
         check(v, cudaMalloc((void **)&made->slice.values, bytes), "allocating memory for a slice");
     if (status != L2K_OK) {

@@ -94,8 +94,7 @@ static l2k_status divide(const l2k_context *context, cuda_coder *c, const l2k_bl
         l2k_release(context, c->places);
         c->places = l2k_allocate(context, count, KINDS * sizeof *c->places);
         c->capacity = c->places ? count : 0;
-        if (!c->places)
-            return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %zu code-blocks", count);
+        L2K_TRY(l2k_check_memory(context, c->places, "%zu code-blocks", count));
     }
     size_t counts[KINDS] = {0, 0};
     for (size_t i = 0; i < count; i++) {
@@ -161,8 +160,7 @@ static l2k_status finish(l2k_block_coder *coder)
 static l2k_status create(l2k_block_coder *coder)
 {
     cuda_coder *c = coder->state = l2k_allocate_zeroed(coder->context, 1, sizeof *c);
-    if (!c)
-        return l2k_fail(coder->context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+    L2K_TRY(l2k_check_memory(coder->context, c, "the block coder"));
     c->ht.encoding.lists = c->ht.decoding.lists = &c->ht.lists;
     if (coder->table != &l2k_mq_on_cuda) {
         c->blocks[HT] = &c->ht.lists.blocks;

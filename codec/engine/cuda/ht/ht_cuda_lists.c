@@ -18,8 +18,7 @@ l2k_status l2k_ht_cuda_start_forms(l2k_ht_cuda_lists *c)
     l2k_release(context, c->forms);
     c->forms_capacity = 0;
     c->forms = l2k_allocate(context, count, 1);
-    if (!c->forms)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %zu code-blocks", count);
+    L2K_TRY(l2k_check_memory(context, c->forms, "%zu code-blocks", count));
     c->forms_capacity = count;
     return L2K_OK;
 }

@@ -138,7 +138,7 @@ static uint32_t *list_parts(const l2k_context *context, const l2k_tile *tile, l2
             first[c * RESOLUTIONS + r] = (uint32_t)sums->parts;
             list_resolution(tile, &component->resolutions[r], parts, sums);
         }
-        const uint64_t area = (uint64_t)l2k_rect_width(component->rect) * l2k_rect_height(component->rect);
+        const uint64_t area = l2k_rect_area(component->rect);
         sums->samples_bytes += area * component->precision / 8;
     }
     return first;
@@ -637,8 +637,7 @@ l2k_status l2k_cuda_packets_deliver(l2k_cuda_packet_maker *m, const l2k_cuda_pac
 l2k_status l2k_cuda_packet_maker_create(const l2k_context *context, l2k_cuda_packet_maker **maker)
 {
     l2k_cuda_packet_maker *m = *maker = l2k_allocate_zeroed(context, 1, sizeof *m);
-    if (!m)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for packets on a device");
+    L2K_TRY(l2k_check_memory(context, m, "packets on a device"));
     m->owner = m->context = context;
     m->pinned.pinned = m->out.pinned = true;
     l2k_cuda_rate_create(context, &m->rate);

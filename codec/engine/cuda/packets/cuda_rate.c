@@ -93,8 +93,7 @@ l2k_status l2k_cuda_rate_list(l2k_cuda_rate *r)
     l2k_slope_bin *bins = r->list.bins;
     if (!bins)
         bins = l2k_allocate(r->owner, L2K_SLOPE_BINS + 1, sizeof *bins);
-    if (!bins)
-        return l2k_fail(r->context, L2K_ERROR_MEMORY, "out of memory for rate control");
+    L2K_TRY(l2k_check_memory(r->context, bins, "rate control"));
     size_t start = 0;
     uint64_t bytes = 0;
     for (size_t i = 0; i < L2K_SLOPE_BINS; i++) {
