@@ -26,8 +26,8 @@ static double factor(const l2k_kernel_step *step, unsigned tap)
     return ldexp((double)step->taps[tap], -(int)step->shift);
 }
 
-/* One level up: `line` holds the coefficients, interleaved, and taps beyond the ends find zeros. Or, if `transposes`, the
- * same for the samples on which coefficients depend: the transposes of the analysis's steps, backwards. */
+/* One level up: `line` holds the coefficients, interleaved, and taps beyond the ends find zeros. Or, if `transposes`,
+ * the same for the samples on which coefficients depend: the transposes of the analysis's steps, backwards. */
 static void step_up(response *r, bool transposes)
 {
     const l2k_kernel *kernel = &r->wavelet->kernel;

@@ -57,8 +57,8 @@ ROW_STEP_9_7(row_unalpha, -L2K_9_7_ALPHA)
 
 /* ---- Vertical: chains ---------------------------------------------------------------------------------------- */
 
-/* `pairs`, `inverse` and whether `scales` is NULL are constants in all calls, so loops over pairs are unrolled, and those
- * over samples can be vectorised. */
+/* `pairs`, `inverse` and whether `scales` is NULL are constants in all calls, so loops over pairs are unrolled, and
+ * those over samples can be vectorised. */
 static inline __attribute__((always_inline)) void chain_5_3(void *const *rows, const unsigned pairs, size_t n,
                                                             const bool inverse, const float *scales)
 {

@@ -108,8 +108,8 @@ static inline l2k_status get_planes(l2k_packet_reader *reader, const l2k_subband
     return L2K_OK;
 }
 
-/* Reads the rest of a first header of an HT block from a single look at the bits, if one pass follows and all numbers are
- * small, as mostly. Otherwise returns false, and has read at most what decides the leaf's parent. */
+/* Reads the rest of a first header of an HT block from a single look at the bits, if one pass follows and all numbers
+ * are small, as mostly. Otherwise returns false, and has read at most what decides the leaf's parent. */
 static inline bool get_usual_header(const l2k_packet_reader *reader, const l2k_subband *band, const l2k_tag_row *row,
                                     uint32_t x, l2k_block_state *block, l2k_bit_reader *bits, uint32_t *bytes)
 {

@@ -105,8 +105,7 @@ static l2k_hooks hooks_of(l2k_batch_worker *worker)
                        .user = worker};
 }
 
-/* ---- The work of a worker
- * ------------------------------------------------------------------------------------------ */
+/* ---- The work of a worker ---------------------------------------------------------------------------------------- */
 
 static void add_timings(const l2k_batch_workers *workers, const void *coder)
 {
@@ -199,8 +198,7 @@ static void *serve(void *opaque)
     return NULL;
 }
 
-/* ---- Workers come and go
- * ------------------------------------------------------------------------------------------- */
+/* ---- Workers come and go ----------------------------------------------------------------------------------------- */
 
 /* Signals are left to the program's own threads. */
 static bool start_thread(l2k_batch_worker *worker)

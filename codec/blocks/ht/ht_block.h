@@ -70,8 +70,8 @@ typedef struct l2k_ht_received_set {
 /* Finds the HT set to decode; `cleanup` is NULL if none was received. */
 l2k_ht_received_set l2k_ht_find_set(const l2k_received_block *received);
 
-/* Describes the received set of a block in `band`, except for `refinement`. set->cleanup is NULL if the block is damaged: it
- * has no bit-plane for that set. Errors: L2K_ERROR_UNSUPPORTED, L2K_ERROR_CORRUPT. */
+/* Describes the received set of a block in `band`, except for `refinement`. set->cleanup is NULL if the block is damaged:
+ * it has no bit-plane for that set. Errors: L2K_ERROR_UNSUPPORTED, L2K_ERROR_CORRUPT. */
 l2k_status l2k_ht_take_set(const l2k_context *context, const l2k_subband *band, const l2k_block *block,
                            const l2k_ht_received_set *received, l2k_ht_set *set);
 

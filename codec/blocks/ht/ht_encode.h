@@ -88,8 +88,7 @@ L2K_CPU_DECLARE(l2k_ht_encode_rows);
 /* The functions of a usable instruction set, or of the best one. */
 const l2k_ht_encode_rows *l2k_ht_encode_rows_get(l2k_cpu cpu);
 
-/* ---- Parts of the encoder (ht_encode_refine.c)
- * -------------------------------------------------------------------------- */
+/* ---- Parts of the encoder (ht_encode_refine.c) ------------------------------------------------------------------- */
 
 static inline int32_t l2k_ht_sample_at(const l2k_t1_block *block, uint32_t x, uint32_t y)
 {
