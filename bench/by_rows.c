@@ -16,7 +16,6 @@
  * holds the last one in the end; 1 GB with the larger picture. */
 #define _DEFAULT_SOURCE
 #include <fcntl.h>
-#include <math.h>
 
 #include "bench/process.h"
 #include "lift2k/lift2k.h"
@@ -30,7 +29,6 @@ typedef struct task {
     unsigned turns;
     /* What the process finds out. */
     double seconds; /* of the processor in the library, the least of the turns */
-    double squares; /* of all errors */
     size_t coded;   /* bytes */
 } task;
 
@@ -70,15 +68,14 @@ static void make_row(const task *t, unsigned y, uint16_t *row)
 
 /* The rows that pass between caller and library, with 16 bits a sample. */
 typedef struct strip {
-    uint16_t *samples, *row; /* the right samples of one row */
+    uint16_t *samples;
     size_t row_samples, rows;
     l2k_plane planes[MOST_COMPONENTS];
 } strip;
 
 static strip make_strip(const task *t)
 {
-    const size_t samples = (size_t)t->width * t->components;
-    return (strip){.row_samples = samples, .row = share(samples * sizeof(uint16_t))};
+    return (strip){.row_samples = (size_t)t->width * t->components};
 }
 
 static const l2k_plane *room_for(strip *s, const task *t, unsigned rows)
@@ -92,19 +89,6 @@ static const l2k_plane *room_for(strip *s, const task *t, unsigned rows)
         s->planes[c] =
             (l2k_plane){s->samples + c, (ptrdiff_t)(2 * s->row_samples), 2 * (ptrdiff_t)t->components, L2K_SAMPLE_U16};
     return s->planes;
-}
-
-static double squares_of(strip *s, const task *t, unsigned y0, unsigned y1)
-{
-    uint64_t sum = 0;
-    for (unsigned y = y0; y < y1; y++) {
-        make_row(t, y, s->row);
-        for (size_t i = 0; i < s->row_samples; i++) {
-            const int64_t d = s->samples[(y - y0) * s->row_samples + i] - s->row[i];
-            sum += (uint64_t)(d * d);
-        }
-    }
-    return (double)sum;
 }
 
 /* ---- Encoding and decoding --------------------------------------------------------------------------------------- */
@@ -193,10 +177,9 @@ static void encode(void *argument)
     }
 }
 
-static double decode_once(l2k_decoder *d, strip *s, task *t, const void *data)
+static double decode_once(l2k_decoder *d, strip *s, const task *t, const void *data)
 {
     uint32_t y0, y1;
-    t->squares = 0;
     double seconds = -processor_seconds();
     check(l2k_decoder_open_memory(d, data, t->coded) == L2K_OK && l2k_decoder_begin(d) == L2K_OK, "opening");
     while (l2k_decoder_next_rows(d, &y0, &y1) == L2K_OK && y0 < y1) {
@@ -204,9 +187,6 @@ static double decode_once(l2k_decoder *d, strip *s, task *t, const void *data)
         const l2k_plane *planes = room_for(s, t, y1 - y0);
         seconds -= processor_seconds();
         check(l2k_decoder_get_rows(d, planes) == L2K_OK, "decoding");
-        seconds += processor_seconds();
-        t->squares += squares_of(s, t, y0, y1);
-        seconds -= processor_seconds();
     }
     check(l2k_decoder_end(d) == L2K_OK, "the end");
     return seconds + processor_seconds();
@@ -329,7 +309,7 @@ static void live(const task *t)
 
 typedef struct figures {
     double rate[2], megabytes[2]; /* of encoding and decoding; samples a second */
-    double bits, psnr;
+    double bits;
 } figures;
 
 static figures measure(const task *of)
@@ -337,7 +317,7 @@ static figures measure(const task *of)
     figures f;
     task *t = share(sizeof *t);
     *t = *of;
-    const double samples = (double)t->width * t->height * t->components, peak = (double)((1u << t->bits) - 1);
+    const double samples = (double)t->width * t->height * t->components;
     const cost encoding = run_apart(encode, t);
     f.rate[0] = samples / t->seconds;
     f.megabytes[0] =
@@ -346,7 +326,6 @@ static figures measure(const task *of)
     f.rate[1] = samples / t->seconds;
     f.megabytes[1] = (double)decoding.anonymous / 1e6;
     f.bits = 8 * (double)t->coded / samples;
-    f.psnr = t->squares > 0 ? 10 * log10(peak * peak * samples / t->squares) : (double)INFINITY;
     munmap(t, sizeof *t);
     return f;
 }
@@ -361,7 +340,7 @@ static void row(const task *t)
            t->irreversible ? "9/7" : "5/3");
     for (int i = 0; i < 2; i++)
         printf(" %.1f | %.2f | %.0f |", f.rate[i] / 1e6, s.rate[i] / f.rate[i], f.megabytes[i]);
-    printf(" %.2f | %.1f |\n", f.bits, f.psnr);
+    printf(" %.2f |\n", f.bits);
     fflush(stdout);
 }
 
@@ -392,7 +371,7 @@ int main(int argc, char **argv)
            t.live ? "| frames | coder | last row to last byte, ms | at most | frames | last byte to last row, ms | at "
                     "most | frames |\n|---|---|---|---|---|---|---|---|"
                   : "| picture | coder | encode, Msamples/s | x small | MB beyond the code | decode, Msamples/s | "
-                    "x small | MB beyond the file | bits a sample | dB |\n|---|---|---|---|---|---|---|---|---|---|");
+                    "x small | MB beyond the file | bits a sample |\n|---|---|---|---|---|---|---|---|---|");
     task pictures[] = {t, t};
     if (!t.width) {
         pictures[0].width = 28260, pictures[0].height = 52834, pictures[0].bits = 10;

@@ -2,10 +2,10 @@
 
     python bench/server.py FILE.jp2 [--clients 8] [--rounds 5] [--requests 200] > bench/results/server.md
 
-Clients ask for tiles of 256 x 256 pixels as JPEG on the loopback interface, each over a connection that stays open: at random
-places of all resolutions, and along a path, like a viewer that pans and zooms. Prints requests a second and the median and
-99th percentile of their time, each the median of the rounds; the ratio is that of neighbouring rounds. The first request of
-each kind is checked: where nothing is scaled, both decode the same samples. Needs lift2k[server], glymur and OpenJPEG.
+Clients ask for tiles of 256 x 256 pixels as JPEG on the loopback interface, each over a connection that stays open, at random
+places of all resolutions. Prints requests a second and the median and 99th percentile of their time, each the median of the
+rounds; the ratio is that of neighbouring rounds. Checks that both send the same first tile of each scale. Needs lift2k[server],
+glymur and OpenJPEG.
 """
 
 import argparse
@@ -84,27 +84,6 @@ def at_random(rng, count, name, width, height, scales):
         yield tile(name, width, height, scale, rng.randrange(-(-width // (SIZE * scale))), rng.randrange(-(-height // (SIZE * scale))))
 
 
-def along_a_way(rng, count, name, width, height, scales):
-    """Views of 4 x 3 tiles: each moves by a tile, or goes to a neighbouring resolution."""
-    scale, column, row, seen = scales[-1], 0, 0, {}
-    while count:
-        if rng.random() < 0.2:
-            other = rng.choice([s for s in scales if s in (2 * scale, scale // 2)])
-            column, row, scale = column * scale // other, row * scale // other, other
-        columns, rows = -(-width // (SIZE * scale)), -(-height // (SIZE * scale))
-        column = min(max(column + rng.choice((-1, 0, 1, 1)), 0), max(columns - 4, 0))
-        row = min(max(row + rng.choice((-1, 0, 1)), 0), max(rows - 3, 0))
-        for c in range(column, min(column + 4, columns)):
-            for r in range(row, min(row + 3, rows)):
-                path = tile(name, width, height, scale, c, r)
-                if path not in seen and count:  # browsers have the others
-                    seen[path] = True
-                    count -= 1
-                    yield path
-        if len(seen) > 400:
-            seen.clear()
-
-
 def load(server, ways):
     """Each client asks for its list; the seconds of each request."""
     def client(paths):
@@ -133,15 +112,15 @@ def pixels(server, path):
     return np.asarray(Image.open(io.BytesIO(data)))
 
 
-def measure(servers, title, ways_of, arguments, facts):
-    print(f"\n| {title} | requests/s | median, ms | 99th percentile, ms | requests/s, ratio | 99th percentile, ratio | "
+def measure(servers, arguments, facts):
+    print(f"\n| random tiles | requests/s | median, ms | 99th percentile, ms | requests/s, ratio | 99th percentile, ratio | "
           "processor, ms a request |\n|---|---|---|---|---|---|---|", flush=True)
     rounds = {server.kind: [] for server in servers}
     work = dict.fromkeys(rounds, 0.0)
     for n in range(-1, arguments.rounds):
         for server in servers if n % 2 else servers[::-1]:
             rng = random.Random(n)
-            ways = [list(ways_of(rng, arguments.requests, *facts)) for _ in range(arguments.clients)]
+            ways = [list(at_random(rng, arguments.requests, *facts)) for _ in range(arguments.clients)]
             before = server.used()[0]
             result = load(server, ways)
             if n >= 0:
@@ -189,8 +168,7 @@ def main():
             shown = [pixels(server, tile(path.name, width, height, scale, 0, 0, "png")) for server in servers]
             assert all(np.array_equal(shown[0], other) for other in shown), scale
         print("- the first tile of each scale factor is the same from all servers")
-        measure(servers, "random tiles", at_random, arguments, facts)
-        measure(servers, "a way of each client", along_a_way, arguments, facts)
+        measure(servers, arguments, facts)
         print("\nMost memory: " + ", ".join(f"{server.kind} {server.used()[1]:.0f} MiB" for server in servers))
     finally:
         for server in servers:

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, test } from "node:test";
-import { conformanceFiles, decodeAll, fresh, lift2k, nativeEncode, OMNI, PACKAGE, random, randomOptions, randomPixels, ROOT, unpackPdfjs, WORK } from "./native.mjs";
+import { chromium, conformanceFiles, decodeAll, fresh, lift2k, nativeEncode, OMNI, PACKAGE, random, randomOptions, randomPixels, ROOT, unpackPdfjs, WORK } from "./native.mjs";
 import { serve } from "./serve.mjs";
 
 const WIDTH = 18084, HEIGHT = 10173, SPOT = { x: 12345, y: 6789 }, MOST = 4e6;
@@ -106,9 +106,8 @@ function screenshot(png) {
   return { width: Number(width), channels: samples.length / width / height, samples };
 }
 
-async function run(program, options, png) {
+async function run(start, png) {
   const results = [], pixels = {};
-  let finish, browser;
   const hold = [], server = await serve([PACKAGE, join(ROOT, "web/tests"), folder, BIG, process.env.CONFORMANCE ?? BIG], 0, (request, response) => {
     const path = new URL(request.url, "http://x").pathname;
     if (path === "/hold") hold.push(response);
@@ -127,10 +126,8 @@ async function run(program, options, png) {
     }
     return true;
   });
-  const ended = new Promise((done) => (finish = done));
-  browser = spawn(program, [...options, `${server.url}run.html`], { stdio: "ignore", env: { ...process.env, HOME: folder } }).on("close", finish).on("error", finish);
-  const limit = setTimeout(() => browser.kill("SIGKILL"), 240000);
-  await ended;
+  const browser = start(`${server.url}run.html`), limit = setTimeout(() => browser.kill("SIGKILL"), 240000);
+  await new Promise((done) => browser.on("close", done).on("error", done));
   clearTimeout(limit);
   server.close();
   check(results, pixels, png);
@@ -160,12 +157,11 @@ function check(results, pixels, png) {
   assert.ok(difference / (3 * width * (height - 40)) < 1, `the screenshot differs by ${difference / (3 * width * (height - 40))} on average`);
 }
 
-test("Chromium", { timeout: 300000 }, () => run("chromium", ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--force-color-profile=srgb",
-  "--force-device-scale-factor=1", "--no-first-run", "--disable-dev-shm-usage", `--user-data-dir=${join(folder, "chromium")}`, "--window-size=900,800",
-  `--screenshot=${join(folder, "chromium.png")}`], join(folder, "chromium.png")));
+test("Chromium", { timeout: 300000 }, () => run((page) => chromium(page, folder, "--hide-scrollbars", "--force-color-profile=srgb",
+  "--force-device-scale-factor=1", "--window-size=900,800", `--screenshot=${join(folder, "chromium.png")}`), join(folder, "chromium.png")));
 
 test("Firefox", { timeout: 300000 }, () => {
-  fresh("browser/firefox");
-  return run("firefox-esr", ["--headless", "--no-remote", "--profile", join(folder, "firefox"), "--window-size=900,800", "--screenshot",
-    join(folder, "firefox.png")], join(folder, "firefox.png"));
+  const profile = fresh("browser/firefox"), png = join(folder, "firefox.png");
+  return run((page) => spawn("firefox-esr", ["--headless", "--no-remote", "--profile", profile, "--window-size=900,800", "--screenshot", png, page],
+    { stdio: "ignore", env: { ...process.env, HOME: folder } }), png);
 });

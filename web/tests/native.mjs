@@ -1,5 +1,5 @@
 // The native command, to compare with, and random codings.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -60,6 +60,12 @@ export function unpackPdfjs(folder) {
   const { status, stderr } = spawnSync("python3", ["-c", program, OMNI, folder]);
   if (status !== 0) throw new Error(String(stderr));
   return join(folder, "chrome/pdfjs/content/");
+}
+
+// A headless Chromium on that page; its profile is in the folder.
+export function chromium(page, folder, ...options) {
+  return spawn("chromium", ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage",
+    `--user-data-dir=${join(folder, "chromium")}`, ...options, page], { stdio: "ignore", env: { ...process.env, HOME: folder } });
 }
 
 // ---- Random codings ------------------------------------------------------------------------------------------------
