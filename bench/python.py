@@ -2,9 +2,8 @@
 
     python bench/python.py PICTURE [THREADS...] [--runs N] > bench/results/python-DATE.md
 
-PICTURE is a PPM or PGM, of 8 bits. Prints medians in milliseconds, and the median of the ratios of neighbouring runs, of wall
-and of processor time, lift2k over imagecodecs. Checks that samples are equal where nothing is lost, and bytes of lift2k's files
-are read by both. Needs lift2k, imagecodecs and NumPy.
+PICTURE is a PPM or PGM, of 8 bits. Prints medians in milliseconds, and the median ratio of neighbouring runs, of wall and of
+processor time. Checks samples both ways where nothing is lost. Needs lift2k, imagecodecs and NumPy.
 """
 
 import argparse
@@ -90,9 +89,7 @@ def main():
     print(f"# lift2k and imagecodecs in Python\n\n- picture: {os.path.basename(arguments.picture)}, {a.shape}, {a.dtype}")
     print(f"- lift2k {lift2k.__version__}, imagecodecs {imagecodecs.__version__} (OpenJPEG {versions['openjpeg']}, "
           f"OpenJPH {versions['openjph']}), NumPy {np.__version__}, Python {platform.python_version()}")
-    print(f"- load before the run, over 1 and 5 minutes: {' '.join(f'{n:.1f}' for n in os.getloadavg()[:2])}; "
-          f"{os.cpu_count()} processors")
-    print(f"- medians of {arguments.runs} alternating runs; ratios are lift2k over imagecodecs")
+    print(f"- {os.cpu_count()} processors; medians of {arguments.runs} alternating runs; ratios are lift2k over imagecodecs")
     check(a)
     for threads in arguments.threads:
         print(f"| {threads} thread(s) | lift2k, ms | imagecodecs, ms | wall, ratio | processor time, ratio |\n|---|---|---|---|---|")

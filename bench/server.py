@@ -158,7 +158,7 @@ def main():
     print(f"# The image server with lift2k and with OpenJPEG\n\n- file: {path.name}, {width} x {height}, {h.wavelet}, {h.progression}, "
           f"precincts {'none' if h.default_precincts else h.precincts[-1]}, {path.stat().st_size} bytes")
     print(f"- lift2k {lift2k.__version__}, glymur {glymur.__version__}, OpenJPEG {glymur.version.openjpeg_version}, "
-          f"Python {platform.python_version()}; {os.cpu_count()} processors, load before {' '.join(f'{n:.1f}' for n in os.getloadavg()[:2])}")
+          f"Python {platform.python_version()}; {os.cpu_count()} processors")
     print(f"- {arguments.clients} clients, {arguments.requests} requests per client and round, {arguments.rounds} rounds, servers alternating; "
           f"tiles of {SIZE} x {SIZE}, JPEG, scale factors {scales}")
     facts = (path.name, width, height, scales)

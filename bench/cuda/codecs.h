@@ -44,7 +44,8 @@ typedef struct coding {
     quality quality;
     double value; /* of the quality */
     unsigned block;
-    unsigned flight; /* images in flight, for codecs that take batches */
+    unsigned flight;  /* images in flight, for codecs that take batches */
+    unsigned threads; /* of each image, where the codec has any */
 } coding;
 
 /* One image after the other; workers run side by side on threads of their own. */

@@ -39,7 +39,7 @@ static bool set_quality(worker *w, const coding *k)
 
 static bool set_options(worker *w, const coding *k, bool on_device, l2k_backend backend)
 {
-    const unsigned threads = k->flight ? k->flight : 1;
+    const unsigned threads = k->flight ? k->flight : k->threads ? k->threads : 1;
     const struct {
         l2k_encoder_option option;
         int64_t value;
@@ -49,6 +49,7 @@ static bool set_options(worker *w, const coding *k, bool on_device, l2k_backend 
                    {L2K_ENCODER_BLOCK_WIDTH, k->block},
                    {L2K_ENCODER_BLOCK_HEIGHT, k->block},
                    {L2K_ENCODER_BACKEND, backend},
+                   {L2K_ENCODER_PLT, k->threads > 1},
                    {L2K_ENCODER_THREADS, threads}};
     bool right = true;
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)

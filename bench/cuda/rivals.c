@@ -8,6 +8,7 @@
  *         --coding NUMBER            only this line of `codings`
  *         --block 32|64              only code-blocks of this size
  *         --flight N                 images in flight; 8
+ *         --threads N                of each worker of lift2k, whose codestreams then have PLT; 1
  *         --seconds S                of each of the three measurements whose median is printed; 0.3
  *         --host                     pixels in host memory instead, also lift2k on OpenCL, and the mere copies
  *         --interleaved              pixels as RGB RGB ...; otherwise a component after the other
@@ -22,17 +23,18 @@
 #include <cuda_runtime_api.h>
 #include <math.h>
 
+#include "bench/bench.h"
 #include "bench/cuda/workers.h"
 
 enum { SEARCHES = 16 };
 
 static struct {
-    unsigned flight, block;
+    unsigned flight, block, threads;
     int coding;
     double seconds;
     bool host, pageable, interleaved, memory;
     const char *size, *codec;
-} options = {.flight = 8, .coding = -1, .seconds = 0.3};
+} options = {.flight = 8, .threads = 1, .coding = -1, .seconds = 0.3};
 
 /* ---- A coding of a scene by a codec ---------------------------------------------------------------------------- */
 
@@ -293,6 +295,7 @@ static void measure_line(scene *e, const line *n, result results[CODECS][BLOCKS]
             result *r = &results[c][b];
             k.block = blocks[b];
             k.flight = codecs[c]->encode_batch ? options.flight : 0;
+            k.threads = options.threads;
             if (options.block && options.block != k.block)
                 continue;
             if (options.memory) {
@@ -379,20 +382,18 @@ static void measure_part(const char *size, const char *name, const pnm *p, uint3
 
 static bool parse_option(const char *name, const char *value)
 {
+    const number_option known[] = {
+        {"--block", &options.block}, {"--flight", &options.flight}, {"--threads", &options.threads}};
     if (strcmp(name, "--size") == 0)
         options.size = value;
     else if (strcmp(name, "--codec") == 0)
         options.codec = value;
     else if (strcmp(name, "--coding") == 0)
         options.coding = atoi(value);
-    else if (strcmp(name, "--block") == 0)
-        options.block = (unsigned)atoi(value);
-    else if (strcmp(name, "--flight") == 0)
-        options.flight = (unsigned)atoi(value);
     else if (strcmp(name, "--seconds") == 0)
         options.seconds = atof(value);
     else
-        return false;
+        return take_number(known, sizeof known / sizeof *known, name, value);
     return true;
 }
 

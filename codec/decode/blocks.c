@@ -83,10 +83,11 @@ static unsigned planes_below(unsigned planes, unsigned shift)
  * of its subband's it needs, and an engine may decode it before a region of interest is shifted down. */
 static unsigned measure_band(l2k_tile_state *s, const l2k_subband *band, bool arrives, size_t *at)
 {
+    const bool only_ht = (band->component->coding->style & (L2K_STYLE_HT | L2K_STYLE_HT_MIXED)) == L2K_STYLE_HT;
     unsigned of_ht = arrives ? l2k_min_u32(band->max_planes, UINT8_MAX) : 0, of_mq = 0;
     for (; *at < s->num_places && s->places[*at].band == band; ++*at) {
         const l2k_block *block = s->places[*at].block;
-        if (!block->received.first)
+        if ((of_ht && only_ht) || !block->received.first)
             continue;
         if (block->kind == L2K_BLOCK_MQ)
             of_mq = l2k_max_u32(of_mq, block->num_planes);

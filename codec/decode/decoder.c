@@ -40,7 +40,7 @@ l2k_status l2k_decode_packets(const l2k_decoding *d, l2k_tile_state *s, l2k_engi
         L2K_TRY(l2k_need(d->context, s->bytes, s->bytes + s->num_bytes));
     if (s->is_kept)
         l2k_engine_send(engine, s->bytes, s->num_bytes);
-    L2K_TRY(l2k_read_tile(d, s, index));
+    L2K_TRY(l2k_read_tile(d, s, index, engine->context.threads));
     if (d->arrives)
         return l2k_list_blocks(d, s);
     s->is_blank = !s->is_absent && d->planes && !s->tile.has_contributions;

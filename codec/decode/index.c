@@ -32,8 +32,7 @@ static l2k_status enter_part(const l2k_decoding *d, l2k_tile_state *s, const l2k
 
 static const char wrong_lengths[] = "the packet lengths of tile %u do not match its packets";
 
-/* Fills the index from stated lengths, if these locate all packets. */
-static l2k_status enter_lengths(const l2k_decoding *d, l2k_tile_state *s, l2k_packet_index *index)
+l2k_status l2k_enter_lengths(const l2k_decoding *d, l2k_tile_state *s, l2k_packet_index *index)
 {
     const l2k_codestream *cs = d->codestream;
     l2k_packet_entry entry = {&s->tile, cs->data, &s->order, 0};
@@ -61,7 +60,7 @@ l2k_status l2k_find_index(const l2k_decoding *d, l2k_tile_state *s, uint64_t byt
         return L2K_OK;
     l2k_packet_index_free(d->context, *index);
     *index = d->indices[s->tile.index] = l2k_packet_index_create(d->context, &s->tile, bytes);
-    const l2k_status status = *index ? enter_lengths(d, s, *index) : L2K_OK;
+    const l2k_status status = *index ? l2k_enter_lengths(d, s, *index) : L2K_OK;
     if (status != L2K_OK) { /* the next window tries again */
         l2k_packet_index_free(d->context, *index);
         *index = d->indices[s->tile.index] = NULL;

@@ -323,6 +323,77 @@ static l2k_status read_indexed(l2k_tile_reader *reader, const l2k_packet_index *
     return L2K_OK;
 }
 
+/* ---- On several threads ---------------------------------------------------------------------------------------- */
+
+/* The least number of code-blocks for a thread, whose start takes microseconds. More threads than MOST_THREADS wait for
+ * each other more than they help: the precincts of the highest resolution have most of the work. */
+enum { BLOCKS_OF_THREAD = 512, MOST_THREADS = 4 };
+
+/* Reads a precinct's packets; false if anything is irregular. */
+static bool read_regular(const l2k_tile_reader *common, const l2k_packet_index *index, l2k_packet_id id,
+                         l2k_pending_list *pending, pthread_mutex_t *lock)
+{
+    l2k_tile_reader reader = *common;
+    l2k_packet_stop stop = {0};
+    bool is_right = true;
+    reader.input = (l2k_packet_input){.lock = lock, .pending = pending};
+    const l2k_status status = read_precinct(&reader, index, id, &is_right, &stop);
+    return status == L2K_OK && is_right && !stop.error && !reader.input.excess && !looks_too_often(&reader, 0);
+}
+
+static bool share_out(const l2k_tile_reader *common, const l2k_packet_index *index, unsigned threads)
+{
+    const l2k_context *context = common->decoding->context;
+    const size_t count = (size_t)l2k_window_precincts(common->tile);
+    l2k_packet_id *precincts = l2k_allocate(context, count, sizeof *precincts);
+    precinct_iterator iterator = {0};
+    atomic_bool failed = !precincts;
+    pthread_mutex_t lock;
+    for (size_t i = count; precincts && i-- > 0;) /* the large ones first */
+        next_precinct(common->tile, &iterator, &precincts[i]);
+    pthread_mutex_init(&lock, NULL);
+#pragma omp parallel num_threads(threads) if (precincts)
+    {
+        l2k_pending_list pending = {0};
+#pragma omp for schedule(dynamic) nowait
+        for (size_t i = 0; i < count; i++)
+            if (!atomic_load(&failed) && !read_regular(common, index, precincts[i], &pending, &lock))
+                atomic_store(&failed, true);
+        l2k_release(context, pending.at);
+    }
+    pthread_mutex_destroy(&lock);
+    l2k_release(context, precincts);
+    return !atomic_load(&failed);
+}
+
+static unsigned threads_for(const l2k_tile *tile, unsigned threads)
+{
+    const uint64_t most = l2k_tile_wanted_blocks(tile) / BLOCKS_OF_THREAD;
+    return l2k_min_u32(threads, most < MOST_THREADS ? (uint32_t)most : MOST_THREADS);
+}
+
+/* Precincts do not depend on each other, so they can be read at once where PLT or PLM tell their places. Anything
+ * irregular is left, without a message, to reading in order. */
+static l2k_status read_at_once(const l2k_tile_reader *reader, l2k_tile_state *s, unsigned threads, bool *is_read)
+{
+    l2k_context quiet = *reader->decoding->context;
+    l2k_decoding own = *reader->decoding;
+    l2k_tile_reader common = *reader;
+    *is_read = false;
+    threads = threads_for(&s->tile, threads);
+    if (threads < 2 || quiet.partial || own.like_openjpeg || reader->input.packed || s->coding.sop)
+        return L2K_OK;
+    L2K_TRY(l2k_start_packets(&own, s)); /* makes the order, which keeps its context */
+    quiet.hooks.message = NULL;
+    own.context = &quiet;
+    common.decoding = &own;
+    l2k_packet_index *index = l2k_packet_index_create(&quiet, &s->tile, reader->bytes);
+    if (index && l2k_enter_lengths(&own, s, index) == L2K_OK && index->is_whole)
+        *is_read = share_out(&common, index, threads);
+    l2k_packet_index_free(&quiet, index);
+    return *is_read ? L2K_OK : l2k_tile_restart(&quiet, UINT64_MAX, &s->tile);
+}
+
 /* ---- All of it ------------------------------------------------------------------------------------------------- */
 
 static l2k_status start_packets(const l2k_decoding *d, l2k_tile_state *s, l2k_tile_reader *reader)
@@ -395,7 +466,7 @@ static l2k_tile_reader reader_of(const l2k_decoding *d, l2k_tile_state *s)
     return reader;
 }
 
-l2k_status l2k_read_packets(const l2k_decoding *d, l2k_tile_state *s)
+l2k_status l2k_read_packets(const l2k_decoding *d, l2k_tile_state *s, unsigned threads)
 {
     const l2k_buffer *packed = &s->packed.bytes;
     l2k_packet_stop stop = {0};
@@ -409,6 +480,10 @@ l2k_status l2k_read_packets(const l2k_decoding *d, l2k_tile_state *s)
     }
     if (!reader.input.packed && !has_all(&reader))
         L2K_TRY(l2k_find_index(d, s, reader.bytes, &index));
+    else
+        L2K_TRY(read_at_once(&reader, s, threads, &s->is_whole));
+    if (s->is_whole)
+        return L2K_OK;
     const l2k_packet_input start = reader.input;
     char text[128];
     L2K_TRY(read_with_headers(d, s, &reader, index, &stop));

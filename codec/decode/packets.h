@@ -28,9 +28,9 @@ typedef struct l2k_tile_reader {
 /* Bytes of a tile's packets, packed headers left out. */
 uint64_t l2k_tile_bytes(const l2k_codestream *codestream, uint32_t tile);
 
-/* Reads the packets of a tile and skips those that are not wanted. If the stream ends early or packets are missing,
- * keeps what was read and sets findings->incomplete. */
-l2k_status l2k_read_packets(const l2k_decoding *d, l2k_tile_state *state);
+/* Reads the packets of a tile and skips those that are not wanted; all of them on several threads if headers state their
+ * lengths. If the stream ends early or packets are missing, keeps what was read and sets findings->incomplete. */
+l2k_status l2k_read_packets(const l2k_decoding *d, l2k_tile_state *state, unsigned threads);
 
 /* Reads the packets of a codestream that is still arriving, as far as they are complete; `ended`: no more bytes arrive.
  * Zero-initialise the reader before the first call. *restarted: code-blocks have to be prepared again. *done: no more

@@ -187,7 +187,7 @@ static uint64_t bytes_to_arrive(const l2k_decoding *d, uint32_t index)
     return l2k_rect_area(l2k_tile_rect(&d->codestream->siz.grid, index)) * d->codestream->siz.num_components;
 }
 
-l2k_status l2k_read_tile(const l2k_decoding *d, l2k_tile_state *s, uint32_t index)
+l2k_status l2k_read_tile(const l2k_decoding *d, l2k_tile_state *s, uint32_t index, unsigned threads)
 {
     const l2k_codestream *cs = d->codestream;
     s->is_absent = !d->arrives && has_nothing(cs, index);
@@ -202,7 +202,7 @@ l2k_status l2k_read_tile(const l2k_decoding *d, l2k_tile_state *s, uint32_t inde
         return l2k_missing_tile(d, index);
     L2K_TRY(create_tile(d, s, index, bytes));
     if (!s->has_packets && !d->arrives)
-        L2K_TRY(l2k_read_packets(d, s));
+        L2K_TRY(l2k_read_packets(d, s, threads));
     return check_reduction(d, s);
 }
 

@@ -19,7 +19,7 @@ void l2k_start_series(l2k_decoder *decoder, const l2k_decoding *d);
 
 /* Reads the headers and packets of a tile: state->coding, packed and tile. If the stream has no data for it, sets
  * state->is_absent alone. L2K_ERROR_TRUNCATED also if headers promise too much. */
-l2k_status l2k_read_tile(const l2k_decoding *d, l2k_tile_state *state, uint32_t index);
+l2k_status l2k_read_tile(const l2k_decoding *d, l2k_tile_state *state, uint32_t index, unsigned threads);
 
 /* Memory that holds all bytes of a tile's packets and little else, if most of them are to be decoded; otherwise
  * NULL. */

@@ -2,6 +2,8 @@
 #ifndef L2K_CODEC_PACKETS_PACKET_H
 #define L2K_CODEC_PACKETS_PACKET_H
 
+#include <pthread.h>
+
 #include "codec/packets/packet_order.h"
 
 /* Prepares a tile's encoder state: enters zero bit-planes into their tag trees and forgets all packets written before.
@@ -40,6 +42,9 @@ typedef struct l2k_packet_input {
     uint64_t looks;     /* code-blocks visited so far: those that are not included may take no bits */
     const char *fault;  /* after L2K_ERROR_CORRUPT: the header's fault, for the caller to report */
     bool excess;        /* a header promised more coding passes than bit-planes allow; the caller clears it */
+    /* For several threads that read packets of different precincts: the same lock for all, and a list for each. */
+    pthread_mutex_t *lock;
+    l2k_pending_list *pending; /* NULL: the tile's */
 } l2k_packet_input;
 
 /* Reads one packet and advances the input past it. Keeps contributions only if `keep`; they point into the data.

@@ -226,7 +226,7 @@ static void drop_blocks(const l2k_resolution *resolution, const l2k_packet_id *i
 /* The bytes end before the contribution `at`. */
 static l2k_status end_body(const l2k_packet_reader *reader, const l2k_packet_id *id, size_t at, l2k_packet_input *input)
 {
-    const l2k_pending *pending = reader->tile->pending;
+    const l2k_pending *pending = reader->pending->at;
     if (!input->like_openjpeg)
         return L2K_ERROR_TRUNCATED;
     while (at < reader->num_pending && !pending[at].block)
@@ -237,32 +237,47 @@ static l2k_status end_body(const l2k_packet_reader *reader, const l2k_packet_id 
     return L2K_ERROR_TRUNCATED;
 }
 
+/* If several threads read packets of the tile: one of them at a time uses its arenas. */
+static void lock(const l2k_packet_input *input)
+{
+    if (input->lock)
+        pthread_mutex_lock(input->lock);
+}
+
+static void unlock(const l2k_packet_input *input)
+{
+    if (input->lock)
+        pthread_mutex_unlock(input->lock);
+}
+
 /* Takes memory for all contributions of the packet to code-blocks that are kept. */
-static l2k_status take_contributions(const l2k_packet_reader *reader, l2k_contribution **contributions)
+static l2k_status take_contributions(const l2k_packet_reader *reader, const l2k_packet_input *input,
+                                     l2k_contribution **contributions)
 {
     const l2k_context *context = reader->context;
     size_t kept = 0;
     for (size_t i = 0; i < reader->num_pending; i++)
-        kept += reader->tile->pending[i].block != NULL;
+        kept += reader->pending->at[i].block != NULL;
     *contributions = NULL;
     if (kept == 0)
         return L2K_OK;
+    lock(input);
     *contributions = l2k_arena_take(context, &reader->tile->contributions, kept * sizeof **contributions);
+    reader->tile->has_contributions = true;
+    unlock(input);
     return l2k_check_memory(context, *contributions, "packet contents");
 }
 
 static l2k_status take_body(const l2k_packet_reader *reader, const l2k_packet_id *id, l2k_packet_input *input)
 {
     l2k_contribution *to;
-    L2K_TRY(take_contributions(reader, &to));
+    L2K_TRY(take_contributions(reader, input, &to));
     for (size_t i = 0; i < reader->num_pending; i++) {
-        const l2k_pending *pending = &reader->tile->pending[i];
+        const l2k_pending *pending = &reader->pending->at[i];
         if (pending->bytes > (size_t)(input->end - input->data))
             return end_body(reader, id, i, input);
-        if (pending->block) {
+        if (pending->block)
             keep_contribution(pending, input->data, to++);
-            reader->tile->has_contributions = true;
-        }
         input->data += pending->bytes;
     }
     return L2K_OK;
@@ -273,7 +288,7 @@ static bool awaits_body(const l2k_packet_reader *reader, l2k_packet_input *input
 {
     uint64_t bytes = 0;
     for (size_t i = 0; input->arrives && i < reader->num_pending; i++)
-        bytes += reader->tile->pending[i].bytes;
+        bytes += reader->pending->at[i].bytes;
     input->body_is_due = bytes > (uint64_t)(input->end - input->data);
     input->num_pending = reader->num_pending;
     return input->body_is_due;
@@ -319,6 +334,16 @@ static l2k_status end_as_openjpeg(l2k_packet_reader *reader, const uint8_t *at, 
     return L2K_ERROR_CORRUPT;
 }
 
+static l2k_status receive_precinct(const l2k_packet_reader *reader, const l2k_packet_id *id,
+                                   const l2k_packet_input *input)
+{
+    lock(input);
+    const l2k_status status = l2k_precinct_receive(
+        reader->context, reader->tile, &reader->tile->components[id->component], id->resolution, id->precinct);
+    unlock(input);
+    return status;
+}
+
 static l2k_status read_header(l2k_packet_reader *reader, const l2k_packet_id *id, l2k_packet_input *input)
 {
     const l2k_tile_component *component = &reader->tile->components[id->component];
@@ -330,7 +355,7 @@ static l2k_status read_header(l2k_packet_reader *reader, const l2k_packet_id *id
         return L2K_ERROR_TRUNCATED;
     reader->bits = l2k_bits_from(*at, end);
     if (**at & 0x80) /* an empty packet needs no code-blocks */
-        L2K_TRY(l2k_precinct_receive(reader->context, reader->tile, component, id->resolution, id->precinct));
+        L2K_TRY(receive_precinct(reader, id, input));
     l2k_status status = get_header(reader, &component->resolutions[id->resolution], id);
     if (status == L2K_OK)
         l2k_bits_align(&reader->bits);
@@ -362,6 +387,7 @@ l2k_status l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k
     const unsigned style = tile->components[id->component].coding->style;
     l2k_packet_reader reader = {
         .context = context, .tile = tile, .coder = l2k_block_coder_for(style), .style = style, .keep = keep};
+    reader.pending = input->pending ? input->pending : &tile->pending;
     reader.has_usual = (style & (L2K_STYLE_HT | L2K_STYLE_HT_MIXED)) == L2K_STYLE_HT;
     reader.one_segment = !(style & (L2K_STYLE_BYPASS | L2K_STYLE_TERMALL));
     if (input->body_is_due)

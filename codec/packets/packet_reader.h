@@ -18,14 +18,15 @@ typedef struct l2k_packet_reader {
     l2k_block *block; /* the block whose header is being read; NULL: it is not kept */
     uint64_t looks;   /* code-blocks visited */
     const char *fault;
-    size_t num_pending; /* used entries of tile->pending */
+    l2k_pending_list *pending;
+    size_t num_pending; /* used entries */
 } l2k_packet_reader;
 
 /* The last contribution, if it also belongs to code-blocks that are not kept and can take `bytes` more bytes; else
  * NULL. */
 static inline bool l2k_packet_pass_over(const l2k_packet_reader *reader, uint32_t bytes)
 {
-    l2k_pending *last = reader->num_pending ? &reader->tile->pending[reader->num_pending - 1] : NULL;
+    l2k_pending *last = reader->num_pending ? &reader->pending->at[reader->num_pending - 1] : NULL;
     if (!last || last->block || bytes > UINT32_MAX - last->bytes)
         return false;
     last->bytes += bytes;
@@ -42,9 +43,9 @@ static inline l2k_status l2k_packet_contribute(l2k_packet_reader *reader, l2k_bl
     *state = now;
     if (!block && l2k_packet_pass_over(reader, bytes))
         return L2K_OK;
-    if (reader->num_pending == reader->tile->pending_capacity)
-        L2K_TRY(l2k_tile_grow_pending(reader->context, reader->tile));
-    reader->tile->pending[reader->num_pending++] = (l2k_pending){block, bytes, (uint16_t)passes, starts};
+    if (reader->num_pending == reader->pending->capacity)
+        L2K_TRY(l2k_pending_grow(reader->context, reader->pending));
+    reader->pending->at[reader->num_pending++] = (l2k_pending){block, bytes, (uint16_t)passes, starts};
     if (block) {
         block->num_planes = now.num_planes;
         block->num_passes = now.num_passes;

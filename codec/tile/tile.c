@@ -152,9 +152,8 @@ void l2k_tile_release(const l2k_context *context, l2k_tile *tile)
     tile->num_passed = 0;
     l2k_arena_release(context, &tile->arena);
     l2k_arena_release(context, &tile->contributions);
-    l2k_release(context, tile->pending);
-    tile->pending = NULL;
-    tile->pending_capacity = 0;
+    l2k_release(context, tile->pending.at);
+    tile->pending = (l2k_pending_list){0};
     tile->components = NULL;
     tile->num_components = 0;
 }
@@ -474,13 +473,12 @@ uint64_t l2k_tile_wanted_blocks(const l2k_tile *tile)
 
 enum { FIRST_PENDING = 64 };
 
-l2k_status l2k_tile_grow_pending(const l2k_context *context, l2k_tile *tile)
+l2k_status l2k_pending_grow(const l2k_context *context, l2k_pending_list *list)
 {
-    const size_t used = tile->pending_capacity, capacity = used ? 2 * used : FIRST_PENDING;
-    l2k_pending *grown = l2k_enlarge(context, tile->pending, used, capacity, sizeof *grown);
+    const size_t used = list->capacity, capacity = used ? 2 * used : FIRST_PENDING;
+    l2k_pending *grown = l2k_enlarge(context, list->at, used, capacity, sizeof *grown);
     L2K_TRY(l2k_check_memory(context, grown, "packet contents"));
-    tile->pending = grown;
-    tile->pending_capacity = capacity;
+    *list = (l2k_pending_list){grown, capacity};
     return L2K_OK;
 }
 

@@ -98,6 +98,12 @@ typedef struct l2k_pending {
     bool starts_segment;
 } l2k_pending;
 
+/* Those of the packet being read, in the order of their bytes. */
+typedef struct l2k_pending_list {
+    l2k_pending *at;
+    size_t capacity;
+} l2k_pending_list;
+
 /* State from the packet headers so far of the code-blocks of a precinct in a subband (decoder): some 15 bytes for
  * each. */
 typedef struct l2k_received_headers {
@@ -198,11 +204,10 @@ typedef struct l2k_tile {
     uint8_t *layers;                   /* encoder: the layer_passes of all places, in order */
     l2k_block_truncation *truncations; /* encoder: of all places, while blocks are truncated */
     l2k_arena arena;
-    l2k_arena contributions; /* of this image; encoder: planes of samples, and layers */
-    l2k_arena passed;        /* decoder: unwanted precincts, from their first packet to their last */
-    size_t num_passed;       /* number of those precincts */
-    l2k_pending *pending;    /* decoder: contributions of the packet being read, in the order of their bytes */
-    size_t pending_capacity;
+    l2k_arena contributions;  /* of this image; encoder: planes of samples, and layers */
+    l2k_arena passed;         /* decoder: unwanted precincts, from their first packet to their last */
+    size_t num_passed;        /* number of those precincts */
+    l2k_pending_list pending; /* decoder */
 } l2k_tile;
 
 /* Builds the tree down to resolutions and subbands, all of them wanted. `siz` and `coding` must outlive the tile. On
@@ -265,7 +270,7 @@ l2k_precinct *l2k_precinct_of(const l2k_resolution *resolution, uint32_t band, u
 void l2k_precinct_leave(l2k_tile *tile, l2k_resolution *resolution, uint32_t precinct);
 
 /* Makes room for more pending contributions. */
-l2k_status l2k_tile_grow_pending(const l2k_context *context, l2k_tile *tile);
+l2k_status l2k_pending_grow(const l2k_context *context, l2k_pending_list *list);
 
 /* The number of code-blocks of a precinct, kept or not. */
 static inline uint32_t l2k_precinct_blocks(const l2k_precinct *precinct)

@@ -24,9 +24,9 @@ l2k_status __wrap_l2k_packet_read(const l2k_context *context, l2k_tile *tile, co
                                   l2k_packet_input *input)
 {
     const uint8_t *start = input->data;
-    counted.packets++;
+    __atomic_fetch_add(&counted.packets, 1, __ATOMIC_RELAXED); /* several threads may read packets */
     l2k_status status = __real_l2k_packet_read(context, tile, id, keep, input);
-    counted.kept_bytes += keep ? (uint64_t)(input->data - start) : 0;
+    __atomic_fetch_add(&counted.kept_bytes, keep ? (uint64_t)(input->data - start) : 0, __ATOMIC_RELAXED);
     return status;
 }
 
@@ -37,7 +37,7 @@ void __wrap_l2k_t1_decode(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_pl
 void __wrap_l2k_t1_decode(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_planes, const l2k_t1_segment *segments,
                           size_t num_segments)
 {
-    counted.blocks++;
+    __atomic_fetch_add(&counted.blocks, 1, __ATOMIC_RELAXED);
     __real_l2k_t1_decode(t1, block, num_planes, segments, num_segments);
 }
 

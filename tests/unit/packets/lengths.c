@@ -354,14 +354,78 @@ static void test_shifted(void **unused)
     picture_free(&p);
 }
 
+/* ---- Packets on several threads ---------------------------------------------------------------------------------- */
+
+/* From the first SOT on, PLT included: one bit, three, or the end. */
+static void damage(memory_file *file, size_t sot, unsigned n)
+{
+    for (unsigned k = 0; k < n; k++)
+        file->data[sot + random_below(n < 4 ? 100 : (uint32_t)(file->size - sot))] ^= (uint8_t)(1u << random_below(8));
+    if (n % 4 == 3)
+        file->size -= random_below((uint32_t)(file->size - sot));
+}
+
+static bool has_picture(l2k_status status)
+{
+    return status == L2K_OK || status == L2K_INCOMPLETE;
+}
+
+static void expect_as_one_thread(const memory_file *file)
+{
+    picture got[2];
+    watch w[2];
+    l2k_status status[2];
+    for (unsigned i = 0; i < 2; i++) {
+        l2k_hooks hooks = watch_hooks(&w[i]);
+        l2k_decoder *decoder = new_decoder(&hooks, i ? 4 : 1);
+        status[i] = run_decoder(decoder, file->data, file->size, &got[i]);
+        if (has_picture(status[i])) /* the next one takes over its tree */
+            picture_free(&got[i]);
+        status[i] = run_decoder(decoder, file->data, file->size, &got[i]);
+        l2k_decoder_free(decoder);
+        assert_int_equal(w[i].live, 0);
+    }
+    assert_int_equal(status[0], status[1]);
+    assert_string_equal(w[0].text, w[1].text);
+    assert_true(w[0].errors == w[1].errors && w[0].warnings == w[1].warnings && w[0].notes == w[1].notes);
+    if (!has_picture(status[0]))
+        return;
+    assert_true(picture_equal(&got[0], &got[1]));
+    picture_free(&got[0]);
+    picture_free(&got[1]);
+}
+
+/* Several threads read packets whose lengths PLT states, and tell and give what one thread does. */
+static void test_packets_at_once(void **unused)
+{
+    (void)unused;
+    enum { SMALL = 192, TIMES = 12 };
+    for (unsigned n = 0; n < 4 * TIMES; n++) {
+        picture p;
+        const encoder_setting settings[] = {{L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM},
+                                            {L2K_ENCODER_BLOCK_WIDTH, 8},
+                                            {L2K_ENCODER_BLOCK_HEIGHT, 8},
+                                            {L2K_ENCODER_PROGRESSION, n % 5},
+                                            {L2K_ENCODER_STYLE, n & 1 ? L2K_STYLE_HT : 0},
+                                            {L2K_ENCODER_PLT, 1}};
+        picture_make(&p, SMALL, SMALL, 3);
+        memory_file file = encode_with_all(&p, settings, sizeof settings / sizeof *settings);
+        damage(&file, find_sot(&file), n / 4);
+        expect_as_one_thread(&file);
+        free(file.data);
+        picture_free(&p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tile_parts),     cmocka_unit_test(test_lying_tile_parts),
-        cmocka_unit_test(test_failing_search), cmocka_unit_test(test_failing_headers),
-        cmocka_unit_test(test_strict),         cmocka_unit_test(test_main_header),
-        cmocka_unit_test(test_markers),        cmocka_unit_test(test_lying_main_header),
-        cmocka_unit_test(test_lying_markers),  cmocka_unit_test(test_shifted),
+        cmocka_unit_test(test_tile_parts),      cmocka_unit_test(test_lying_tile_parts),
+        cmocka_unit_test(test_failing_search),  cmocka_unit_test(test_failing_headers),
+        cmocka_unit_test(test_strict),          cmocka_unit_test(test_main_header),
+        cmocka_unit_test(test_markers),         cmocka_unit_test(test_lying_main_header),
+        cmocka_unit_test(test_lying_markers),   cmocka_unit_test(test_shifted),
+        cmocka_unit_test(test_packets_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

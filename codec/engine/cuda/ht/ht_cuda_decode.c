@@ -2,6 +2,7 @@
  * out memory. */
 #include "codec/engine/cuda/ht/ht_cuda_coding.h"
 
+#include "base/failure.h"
 #include "codec/blocks/ht/ht_block.h"
 
 /* ---- The list of blocks ---------------------------------------------------------------------------------------- */
@@ -57,8 +58,14 @@ static bool place_directly(const l2k_ht_cuda_decoding *c, const l2k_ht_received_
            l2k_cuda_find_bytes(batch, set->last->data, block->refinement_bytes, &block->refinement);
 }
 
-static l2k_status list_block(l2k_ht_cuda_decoding *c, const l2k_cuda_band *band, const l2k_block *from,
-                             l2k_ht_cuda_decode_block *to)
+/* What several threads find. */
+typedef struct findings {
+    bool direct;  /* all bytes are in the batch's bytes */
+    bool refined; /* a block has refinement passes, or a region of interest */
+} findings;
+
+static l2k_status list_block(const l2k_ht_cuda_decoding *c, const l2k_cuda_band *band, const l2k_block *from,
+                             l2k_ht_cuda_decode_block *to, findings *found)
 {
     if (from->kind == L2K_BLOCK_MQ && from->received.first) /* without a packet, the kind is unknown */
         return l2k_fail(c->lists->blocks.context, L2K_ERROR_UNSUPPORTED, "CUDA: an MQ code-block among those of HT");
@@ -68,8 +75,9 @@ static l2k_status list_block(l2k_ht_cuda_decoding *c, const l2k_cuda_band *band,
         L2K_TRY(take_set(c, band, from, &set, to));
     if (to->length == 0)
         return L2K_OK;
-    c->any_refined |= to->passes > 1 || to->roi_shift;
-    c->lists->blocks.bytes.direct = c->lists->blocks.bytes.direct && place_directly(c, &set, to);
+    to->scratch = l2k_ht_cuda_lay_out(to).end;
+    found->refined |= to->passes > 1 || to->roi_shift;
+    found->direct = found->direct && place_directly(c, &set, to);
     return L2K_OK;
 }
 
@@ -82,24 +90,56 @@ static inline unsigned form_to_decode(const l2k_ht_cuda_decode_block *block)
            (block->wide ? L2K_HT_WIDE : 0u);
 }
 
+/* The least number of blocks for a thread: some ten microseconds of work. Starting more than MOST_THREADS takes longer
+ * than what they save. */
+enum { BLOCKS_OF_THREAD = 512, MOST_THREADS = 4 };
+
+/* Lists all blocks, each with the size of its scratch memory. */
+static l2k_status list_blocks(l2k_ht_cuda_decoding *c, l2k_ht_cuda_decode_block *to)
+{
+    const l2k_block_batch *batch = &c->lists->blocks.batch;
+    const l2k_context *context = c->lists->blocks.context;
+    const size_t count = batch->num_places, share = count / BLOCKS_OF_THREAD + 1;
+    const unsigned threads = l2k_min_u32(share < MOST_THREADS ? (unsigned)share : MOST_THREADS, context->threads);
+    const bool may_be_direct = c->lists->blocks.bytes.direct;
+    bool direct = may_be_direct, refined = false;
+    l2k_first_failure first = L2K_NO_FAILURE;
+#pragma omp parallel num_threads(threads) reduction(&& : direct) reduction(|| : refined) if (threads > 1)
+    {
+        l2k_cuda_band band = {0};
+        findings found = {may_be_direct, false};
+#pragma omp for schedule(static)
+        for (size_t i = 0; i < count; i++) {
+            const l2k_block_place *place = &batch->places[i];
+            l2k_status status = L2K_OK;
+            l2k_cuda_fetch_ahead(batch, i);
+            if (place->band != band.band)
+                status = l2k_cuda_look_at_band(context, place->band, false, &band);
+            if (status == L2K_OK)
+                status = list_block(c, &band, place->block, &to[i], &found);
+            l2k_record_status(&first, i, status);
+        }
+        direct = found.direct;
+        refined = found.refined;
+    }
+    c->lists->blocks.bytes.direct = direct;
+    c->any_refined = refined;
+    return l2k_first_status(&first);
+}
+
 /* Adds up the bytes to gather, if they do not go up directly, and the scratch memory. */
 static l2k_status list_to_decode(l2k_ht_cuda_decoding *c, uint64_t *gathered, size_t *scratch)
 {
     l2k_ht_cuda_decode_block *to = (l2k_ht_cuda_decode_block *)c->lists->blocks.pinned.at;
-    const l2k_block_batch *batch = &c->lists->blocks.batch;
-    l2k_cuda_band band = {0};
     uint64_t units = 0;
     *gathered = 0;
-    for (size_t i = 0; i < batch->num_places; i++) {
-        const l2k_block_place *place = &batch->places[i];
-        l2k_cuda_fetch_ahead(batch, i);
-        if (place->band != band.band)
-            L2K_TRY(l2k_cuda_look_at_band(c->lists->blocks.context, place->band, false, &band));
-        L2K_TRY(list_block(c, &band, place->block, &to[i]));
+    L2K_TRY(list_blocks(c, to));
+    for (size_t i = 0; i < c->lists->blocks.batch.num_places; i++) {
+        const uint32_t own = to[i].scratch;
         l2k_ht_cuda_note_form(c->lists, i, form_to_decode(&to[i]));
         *gathered += (uint64_t)to[i].length + to[i].refinement_bytes;
         to[i].scratch = (uint32_t)units;
-        units += to[i].length ? l2k_ht_cuda_lay_out(&to[i]).end : 0;
+        units += own;
     }
     if ((*gathered > UINT32_MAX && !c->lists->blocks.bytes.direct) || units > UINT32_MAX)
         return l2k_fail(c->lists->blocks.context, L2K_ERROR_UNSUPPORTED, "CUDA: too many code-blocks at once");
@@ -181,7 +221,6 @@ static l2k_status prepare_decoding(l2k_ht_cuda_decoding *c)
     size_t scratch = 0;
     c->lists->counters = l2k_cuda_aligned(l2k_cuda_aligned(count * size) + count * size);
     c->scratch = l2k_cuda_aligned(c->lists->counters + sizeof(l2k_ht_cuda_counters));
-    c->any_refined = false;
     L2K_TRY(l2k_ht_cuda_start_forms(c->lists));
     L2K_TRY(l2k_cuda_reserve(b->context, &b->pinned, c->scratch));
     L2K_TRY(l2k_cuda_bytes_start(b));
