@@ -58,6 +58,7 @@ typedef struct cli_options {
 
     /* All or most subcommands. The limits go to cli_allowed. */
     bool help, quiet, timings;
+    cli_setting max_pixels, max_memory;
     cli_setting progress; /* shown if not 0; by default on a terminal */
     cli_setting threads, backend, cpu, gpu_min_samples, in_flight;
     uint64_t device_set; /* of --devices: bit n for device n */

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "pictures/files/file.h"
+#include "pictures/user/limits.h"
 #include "pictures/user/report.h"
 
 enum { MAX_OPTIONS = 96 };
@@ -246,6 +247,8 @@ bool cli_options_parse(cli_options *options, cli_command command, int count, cha
         if (!take_row(options, find_row(command, kind)))
             return false;
     }
+    cli_allowed.pixels = (uint64_t)cli_setting_or(options->max_pixels, CLI_NO_LIMIT);
+    cli_allowed.memory = (uint64_t)cli_setting_or(options->max_memory, CLI_NO_LIMIT);
     options->names = arguments + optind;
     options->num_names = count - optind;
     for (int i = 0; i < options->num_names; i++)

@@ -315,12 +315,12 @@ const cli_option cli_option_table[] = {
         .names = picture_extensions),
 
     /* Limits and machine */
-    ROW(ALL & ~VOLUME, "max-pixels", "N", max_pixels,
-        "refuse pictures of more than N pixels; N may end in K, M or G for 10^3, 10^6 or 10^9",
+    ROW(ALL & ~VOLUME, "max-pixels", "N", bytes,
+        "refuse pictures of more than N pixels; N may end in K, M or G for 10^3, 10^6 or 10^9", MEMBER(max_pixels),
         .detail = "By default there is no limit for pictures, and one that depends on the length of the file for JPEG "
                   "2000 files."),
-    ROW(ALL & ~VOLUME, "max-memory", "BYTES", max_memory,
-        "refuse a file that needs more memory, samples included; K, M and G as above",
+    ROW(ALL & ~VOLUME, "max-memory", "BYTES", bytes,
+        "refuse a file that needs more memory, samples included; K, M and G as above", MEMBER(max_memory),
         .detail = "By default there is no limit for pictures, and one that depends on the length of the file for JPEG "
                   "2000 files. For compare, this is the memory for both files together."),
     ROW(ALL & ~VOLUME, "timeout", "SECONDS", timeout, "stop reading, coding or writing a file that takes longer",

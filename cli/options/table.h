@@ -63,13 +63,16 @@ bool cli_take_names(const cli_option *row, const char *text, cli_options *option
 cli_option_parser cli_take_layers, cli_take_tile, cli_take_pair, cli_take_origin, cli_take_block, cli_take_precincts,
     cli_take_poc, cli_take_roi, cli_take_comment, cli_take_profile, cli_take_bytes, cli_take_raw, cli_take_raw_order,
     cli_take_kernel, cli_take_split, cli_take_step, cli_take_box, cli_take_uuid, cli_take_region, cli_take_band,
-    cli_take_gain, cli_take_max_pixels, cli_take_max_memory, cli_take_timeout, cli_take_devices, cli_take_out_dir,
-    cli_take_extension, cli_take_page, cli_take_fps, cli_take_precision;
+    cli_take_gain, cli_take_timeout, cli_take_devices, cli_take_out_dir, cli_take_extension, cli_take_page,
+    cli_take_fps, cli_take_precision;
 
 /* ---- Texts to values (values.c); each fault is one line that names the option and its value ---- */
 
 /* "lift2k: --option text: message"; returns false. */
 bool cli_bad_value(const char *option, const char *text, const char *message);
+
+/* The value of the name that the first `length` letters of `text` are, in either case; false where there is none. */
+bool cli_find_name(const cli_name *names, const char *text, size_t length, int64_t *value);
 
 /* One whole number from least to most. */
 bool cli_parse_number(const char *option, const char *text, uint32_t least, uint32_t most, int64_t *value);

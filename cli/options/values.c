@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "pictures/files/file.h"
 #include "pictures/user/report.h"
@@ -145,35 +146,35 @@ bool cli_take_bytes(const cli_option *row, const char *text, cli_options *option
     return cli_parse_size(row->name, text, &value) && cli_set(cli_target_of(row, options), (int64_t)value);
 }
 
-static void list_names(const cli_name *names, char *text, size_t room)
+bool cli_find_name(const cli_name *names, const char *text, size_t length, int64_t *value)
 {
-    size_t used = 0;
-    for (size_t i = 0; names[i].name && used < room; i++)
-        used += (size_t)snprintf(text + used, room - used, "%s%s", i ? ", " : "", names[i].name);
-}
-
-/* The value of the name at `text` that has that length; false where there is none. */
-static bool find_name(const cli_name *names, const char *text, size_t length, int64_t *value)
-{
-    char word[40];
-    snprintf(word, sizeof word, "%.*s", (int)length, text);
-    while (names->name && !cli_same_text(word, names->name))
+    while (names->name && (strncasecmp(names->name, text, length) != 0 || names->name[length]))
         names++;
     *value = names->value;
     return names->name;
 }
 
+/* "not one of none, deflate, lzw", after `what`. */
+static bool report_name(const cli_option *row, const char *text, const char *what)
+{
+    char message[260];
+    size_t used = (size_t)snprintf(message, sizeof message, "%snot one of ", what);
+    for (const cli_name *name = row->names; name->name && used < sizeof message; name++)
+        used +=
+            (size_t)snprintf(message + used, sizeof message - used, "%s%s", name == row->names ? "" : ", ", name->name);
+    return cli_bad_value(row->name, text, message);
+}
+
 bool cli_take_names(const cli_option *row, const char *text, cli_options *options)
 {
-    char message[260], known[200];
+    char what[60];
     int64_t value = 0, one;
     for (const char *at = text, *end; at; at = *end ? end + 1 : NULL) {
         const size_t length = strcspn(at, ",");
         end = at + length;
-        if (!find_name(row->names, at, length, &one)) {
-            list_names(row->names, known, sizeof known);
-            snprintf(message, sizeof message, "'%.*s' is not one of %s", length < 39 ? (int)length : 39, at, known);
-            return cli_bad_value(row->name, text, message);
+        if (!cli_find_name(row->names, at, length, &one)) {
+            snprintf(what, sizeof what, "'%.*s' is ", length < 39 ? (int)length : 39, at);
+            return report_name(row, text, what);
         }
         value |= one;
     }
@@ -182,11 +183,7 @@ bool cli_take_names(const cli_option *row, const char *text, cli_options *option
 
 bool cli_take_name(const cli_option *row, const char *text, cli_options *options)
 {
-    char message[240], known[200];
     int64_t value;
-    if (find_name(row->names, text, strlen(text), &value))
-        return cli_set(cli_target_of(row, options), value);
-    list_names(row->names, known, sizeof known);
-    snprintf(message, sizeof message, "not one of %s", known);
-    return cli_bad_value(row->name, text, message);
+    return cli_find_name(row->names, text, strlen(text), &value) ? cli_set(cli_target_of(row, options), value)
+                                                                 : report_name(row, text, "");
 }

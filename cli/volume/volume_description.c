@@ -108,15 +108,13 @@ static bool understand(cli_volume_facts *facts, const char *at)
 bool cli_volume_facts_read(cli_volume_facts *facts, const char *path)
 {
     cli_input input;
-    uint64_t bytes = 0;
+    size_t bytes = 0;
     memset(facts, 0, sizeof *facts);
     if (!cli_input_open(&input, path))
         return false;
-    char *text = cli_input_size(&input, &bytes) && bytes < MOST_BYTES ? calloc(1, (size_t)bytes + 1) : NULL;
-    bool done = text ? cli_input_exact(&input, text, (size_t)bytes)
-                     : cli_error(path, "not a description of a volume: too long, or no file");
-    if (done && !understand(facts, text))
-        done = cli_error(path, "not a description of a volume as lift2k volume writes it");
+    char *text = (char *)cli_input_all(&input, MOST_BYTES, &bytes);
+    const bool done = text && ((bytes <= MOST_BYTES && understand(facts, text)) ||
+                               cli_error(path, "not a description of a volume as lift2k volume writes it"));
     free(text);
     cli_input_close(&input);
     return done;
