@@ -13,8 +13,6 @@
 
 /* ---- Names --------------------------------------------------------------------------------------------------- */
 
-#define NAME_OF(names, value) ((uint32_t)(value) < sizeof(names) / sizeof *(names) ? (names)[value] : "unknown")
-
 const cli_device cli_devices[CLI_NUM_DEVICES] = {
     {"cpu", L2K_BACKEND_CPU}, {"cuda", L2K_BACKEND_CUDA}, {"opencl", L2K_BACKEND_OPENCL}};
 
@@ -30,40 +28,20 @@ const char *cli_boxes_name(const l2k_info *info, l2k_decoder *decoder)
     return info->capabilities & part_15 ? "JPH" : "JP2";
 }
 
-const char *cli_colour_name(l2k_colour colour)
+const char *cli_name_of(cli_named what, unsigned value)
 {
-    static const char *const names[] = {"unknown", "gray", "sRGB", "sYCC", "CMYK", "ICC profile", "e-sYCC", "CIELab"};
-    return NAME_OF(names, colour);
-}
-
-const char *cli_channel_name(l2k_channel channel)
-{
-    static const char *const names[] = {"colour", "opacity", "premultiplied opacity", "unspecified"};
-    return NAME_OF(names, channel);
-}
-
-const char *cli_progression_name(l2k_progression progression)
-{
-    static const char *const names[] = {"LRCP", "RLCP", "RPCL", "PCRL", "CPRL"};
-    return NAME_OF(names, progression);
+    static const char *const names[][8] = {
+        [CLI_COLOUR] = {"unknown", "gray", "sRGB", "sYCC", "CMYK", "ICC profile", "e-sYCC", "CIELab"},
+        [CLI_CHANNEL] = {"colour", "opacity", "premultiplied opacity", "unspecified"},
+        [CLI_PROGRESSION] = {"LRCP", "RLCP", "RPCL", "PCRL", "CPRL"},
+        [CLI_HT_BLOCKS] = {"all", "unknown", "where declared", "mixed with MQ"},
+        [CLI_STYLE] = {"bypass", "reset", "termall", "vsc", "pterm", "segsym", "ht", "htmixed"}};
+    return value < 8 && names[what][value] ? names[what][value] : "unknown";
 }
 
 const char *cli_component_transform_name(const l2k_info *info)
 {
     return !info->component_transform ? "none" : l2k_wavelet_reversible(info->wavelet) ? "RCT" : "ICT";
-}
-
-const char *cli_style_name(uint32_t bit)
-{
-    static const char *const names[CLI_NUM_STYLES] = {"bypass", "reset",  "termall", "vsc",
-                                                      "pterm",  "segsym", "ht",      "htmixed"};
-    return names[bit];
-}
-
-const char *cli_ht_blocks_name(l2k_ht_blocks blocks)
-{
-    static const char *const names[] = {"all", "unknown", "where declared", "mixed with MQ"};
-    return NAME_OF(names, blocks);
 }
 
 /* ---- Text ---------------------------------------------------------------------------------------------------- */
@@ -75,7 +53,7 @@ static const char *plural(uint64_t count)
 
 static void print_channel(const l2k_component *component)
 {
-    printf(", %s", cli_channel_name(component->channel));
+    printf(", %s", cli_name_of(CLI_CHANNEL, component->channel));
     if (component->association == 0)
         printf(" of the whole image");
     else if (component->association != 65535)
@@ -113,7 +91,7 @@ static void print_components(const l2k_info *info)
 static void print_colour(const l2k_info *info)
 {
     const l2k_image *image = &info->image;
-    printf(LABEL "%s", "colour", cli_colour_name(image->colour));
+    printf(LABEL "%s", "colour", cli_name_of(CLI_COLOUR, image->colour));
     if (image->icc)
         printf(" of %zu bytes", image->icc_bytes);
     if (info->palette_entries)
@@ -153,7 +131,7 @@ static void print_style(uint32_t style)
 {
     for (uint32_t bit = 0; bit < CLI_NUM_STYLES; bit++)
         if (style >> bit & 1)
-            printf(", %s", cli_style_name(bit));
+            printf(", %s", cli_name_of(CLI_STYLE, bit));
 }
 
 static void print_kernel(const l2k_decoder *decoder)
@@ -194,7 +172,7 @@ static void print_coding(const l2k_info *info, const l2k_decoder *decoder)
     print_style(info->style);
     putchar('\n');
     print_precincts(info);
-    printf(LABEL "%s\n", "progression", cli_progression_name(info->progression));
+    printf(LABEL "%s\n", "progression", cli_name_of(CLI_PROGRESSION, info->progression));
     printf(LABEL "%u\n", "layers", info->num_layers);
     printf(LABEL "%u\n", "guard bits", info->guard_bits);
     print_pair("packet markers", info->sop, "SOP", info->eph, "EPH");
@@ -206,7 +184,7 @@ static void print_capabilities(const l2k_info *info)
 {
     if (info->ht)
         printf(LABEL "code-blocks %s, %s set%s, %s, %s, %s, %u magnitude bits\n", "high throughput",
-               cli_ht_blocks_name(info->ht_blocks), info->ht_multiple_sets ? "several" : "one",
+               cli_name_of(CLI_HT_BLOCKS, info->ht_blocks), info->ht_multiple_sets ? "several" : "one",
                info->ht_multiple_sets ? "s" : "", info->ht_regions ? "regions of interest" : "no regions of interest",
                info->ht_mixed_tiles ? "heterogeneous" : "homogeneous",
                info->ht_irreversible ? "irreversible" : "reversible", info->ht_magnitude_bits);

@@ -16,7 +16,7 @@ static void put_image(cli_json *json, const l2k_info *info)
         cli_json_put(json, "{ width %u height %u precision %u signed %d dx %u dy %u", k->width, k->height, k->precision,
                      k->is_signed, k->dx, k->dy);
         if (info->format == L2K_FORMAT_JP2)
-            cli_json_put(json, "channel %s association %u", cli_channel_name(k->channel), k->association);
+            cli_json_put(json, "channel %s association %u", cli_name_of(CLI_CHANNEL, k->channel), k->association);
         cli_json_put(json, "}");
     }
     cli_json_put(json, "]");
@@ -30,7 +30,7 @@ static void put_density(cli_json *json, double x, double y)
 static void put_colour(cli_json *json, const l2k_info *info)
 {
     const l2k_image *image = &info->image;
-    cli_json_put(json, "colour %s icc_bytes %ju palette_entries %u", cli_colour_name(image->colour),
+    cli_json_put(json, "colour %s icc_bytes %ju palette_entries %u", cli_name_of(CLI_COLOUR, image->colour),
                  (uintmax_t)(image->icc ? image->icc_bytes : 0), info->palette_entries);
     if (image->density_x > 0 && image->density_y > 0)
         put_density(json, image->density_x, image->density_y);
@@ -43,7 +43,7 @@ static void put_blocks(cli_json *json, const l2k_info *info)
     cli_json_put(json, "code_blocks { width %u height %u style [", info->block_width, info->block_height);
     for (uint32_t bit = 0; bit < CLI_NUM_STYLES; bit++)
         if (info->style >> bit & 1)
-            cli_json_put(json, "%s", cli_style_name(bit));
+            cli_json_put(json, "%s", cli_name_of(CLI_STYLE, bit));
     cli_json_put(json, "] }");
 }
 
@@ -71,8 +71,8 @@ static void put_coding(cli_json *json, const l2k_info *info, const l2k_decoder *
     put_blocks(json, info);
     put_precincts(json, info);
     cli_json_put(json, "progression %s layers %u guard_bits %u sop %d eph %d tlm %d plt %d",
-                 cli_progression_name(info->progression), info->num_layers, info->guard_bits, info->sop, info->eph,
-                 info->tlm, info->plt);
+                 cli_name_of(CLI_PROGRESSION, info->progression), info->num_layers, info->guard_bits, info->sop,
+                 info->eph, info->tlm, info->plt);
     if (info->comment)
         cli_json_latin1(json, "comment", info->comment, strlen(info->comment));
     else
@@ -85,7 +85,7 @@ static void put_capabilities(cli_json *json, const l2k_info *info)
         cli_json_put(json,
                      "ht { code_blocks %s multiple_sets %d regions %d heterogeneous %d irreversible %d "
                      "magnitude_bits %u }",
-                     cli_ht_blocks_name(info->ht_blocks), info->ht_multiple_sets, info->ht_regions,
+                     cli_name_of(CLI_HT_BLOCKS, info->ht_blocks), info->ht_multiple_sets, info->ht_regions,
                      info->ht_mixed_tiles, info->ht_irreversible, info->ht_magnitude_bits);
     else
         cli_json_put(json, "ht null");
