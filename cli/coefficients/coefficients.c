@@ -23,9 +23,14 @@ static void tile_side(uint32_t origin, uint32_t size, uint32_t number, uint32_t 
     *high = to < *high ? (uint32_t)to : *high;
 }
 
+static cli_area image_area(const l2k_image *image)
+{
+    return (cli_area){image->x0, image->y0, image->x1, image->y1};
+}
+
 cli_area cli_tile_area(const cli_coefficients *input, uint32_t index)
 {
-    cli_area area = {input->info.image.x0, input->info.image.y0, input->info.image.x1, input->info.image.y1};
+    cli_area area = image_area(&input->info.image);
     tile_side(input->info.tile_x0, input->info.tile_width, index % input->info.tiles_across, &area.x0, &area.x1);
     tile_side(input->info.tile_y0, input->info.tile_height, index / input->info.tiles_across, &area.y0, &area.y1);
     return area;
@@ -33,9 +38,8 @@ cli_area cli_tile_area(const cli_coefficients *input, uint32_t index)
 
 cli_area cli_wanted_area(const cli_coefficients *input)
 {
-    if (input->options->tile_index.given)
-        return cli_tile_area(input, (uint32_t)input->options->tile_index.value);
-    return (cli_area){input->info.image.x0, input->info.image.y0, input->info.image.x1, input->info.image.y1};
+    const cli_setting tile = input->options->tile_index;
+    return tile.given ? cli_tile_area(input, (uint32_t)tile.value) : image_area(&input->info.image);
 }
 
 cli_area cli_component_area(const cli_coefficients *input, cli_area area, uint32_t c)
@@ -49,17 +53,14 @@ cli_area cli_component_area(const cli_coefficients *input, cli_area area, uint32
 
 static l2k_status configure_decoder(l2k_decoder *decoder, const cli_coefficients *input)
 {
-    const struct {
-        l2k_decoder_option option;
-        int64_t value;
-    } settings[] = {{L2K_DECODER_REDUCE, input->reduce},
-                    {L2K_DECODER_LAYERS, input->options->layers.value},
-                    {L2K_DECODER_COMPONENT, input->component},
-                    {L2K_DECODER_THREADS, input->options->threads.value},
-                    {L2K_DECODER_CPU, input->options->cpu.value}};
+    const int64_t settings[][2] = {{L2K_DECODER_REDUCE, input->reduce},
+                                   {L2K_DECODER_LAYERS, input->options->layers.value},
+                                   {L2K_DECODER_COMPONENT, input->component},
+                                   {L2K_DECODER_THREADS, input->options->threads.value},
+                                   {L2K_DECODER_CPU, input->options->cpu.value}};
     l2k_status status = L2K_OK;
-    for (size_t i = 0; status == L2K_OK && i < sizeof settings / sizeof settings[0]; i++)
-        status = l2k_decoder_set(decoder, settings[i].option, settings[i].value);
+    for (size_t i = 0; status == L2K_OK && i < sizeof settings / sizeof *settings; i++)
+        status = l2k_decoder_set(decoder, (l2k_decoder_option)settings[i][0], settings[i][1]);
     return status;
 }
 
@@ -101,27 +102,21 @@ static bool decode_tile(cli_coefficients *input, uint32_t tile, cli_coefficient_
     if (status == L2K_OK)
         status = l2k_decoder_coefficients(file->decoder, tile, on_coefficients, &call);
     cli_interrupt_wait(false);
-    if (status == L2K_INCOMPLETE)
-        input->incomplete = true;
-    return status == L2K_OK || status == L2K_INCOMPLETE ||
-           (!call.refused && cli_messages_fail(&file->messages, status));
+    return !call.refused && cli_coded_is_done(file, status);
 }
 
 /* ---- Pictures ------------------------------------------------------------------------------------------------ */
 
 static l2k_status configure_transform(const cli_coefficients *input)
 {
-    const struct {
-        l2k_transform_option option;
-        int64_t value;
-    } settings[] = {{L2K_TRANSFORM_WAVELET, input->info.wavelet},
-                    {L2K_TRANSFORM_LEVELS, input->info.levels},
-                    {L2K_TRANSFORM_COMPONENT_TRANSFORM, input->info.component_transform},
-                    {L2K_TRANSFORM_THREADS, input->options->threads.value},
-                    {L2K_TRANSFORM_CPU, input->options->cpu.value}};
+    const int64_t settings[][2] = {{L2K_TRANSFORM_WAVELET, input->info.wavelet},
+                                   {L2K_TRANSFORM_LEVELS, input->info.levels},
+                                   {L2K_TRANSFORM_COMPONENT_TRANSFORM, input->info.component_transform},
+                                   {L2K_TRANSFORM_THREADS, input->options->threads.value},
+                                   {L2K_TRANSFORM_CPU, input->options->cpu.value}};
     l2k_status status = L2K_OK;
-    for (size_t i = 0; status == L2K_OK && i < sizeof settings / sizeof settings[0]; i++)
-        status = l2k_transform_set(input->transform, settings[i].option, settings[i].value);
+    for (size_t i = 0; status == L2K_OK && i < sizeof settings / sizeof *settings; i++)
+        status = l2k_transform_set(input->transform, (l2k_transform_option)settings[i][0], settings[i][1]);
     return status;
 }
 
@@ -165,8 +160,7 @@ static bool describe_picture(cli_coefficients *input)
 /* Forward transform of a tile, whose samples stay in the picture. */
 static l2k_status transform_tile(cli_coefficients *input, uint32_t index, l2k_plane *planes)
 {
-    const cli_area all = {input->info.image.x0, input->info.image.y0, input->info.image.x1, input->info.image.y1};
-    cli_area area = cli_tile_area(input, index);
+    const cli_area all = image_area(&input->info.image), area = cli_tile_area(input, index);
     l2k_image tile = input->info.image;
     tile.x0 = area.x0;
     tile.y0 = area.y0;

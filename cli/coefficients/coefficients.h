@@ -14,7 +14,6 @@ typedef struct cli_coefficients {
     int64_t component;  /* -1 = all */
     cli_any_file file;  /* the first file name */
     l2k_info info;      /* of a picture: image, tiles, wavelet, levels and component transform */
-    bool incomplete;    /* the codestream ended early */
     uint32_t num_given; /* tile-components so far */
     l2k_transform *transform;
     uint64_t held;         /* bytes of the picture's samples, and of the transform of its largest tile */

@@ -156,8 +156,9 @@ static void release_file(void *state)
     cli_input_close(&file->input);
 }
 
-static void report_file(const cli_task *task, const void *state)
+static void report_file(const cli_batch *batch, const cli_task *task, const void *state)
 {
+    (void)batch;
     char size[80];
     cli_picture_text(((const cli_decode_file *)state)->written, size, sizeof size);
     cli_report("%s -> %s %s", cli_input_name(task->input), cli_output_name(task->output), size);

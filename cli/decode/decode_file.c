@@ -67,36 +67,22 @@ static bool write_strip(cli_decode_file *file, const cli_decode_job *job, const 
     return done;
 }
 
-/* A picture with fewer samples than a strip needs is a single strip. */
-static void begin_strips(cli_decode_file *file, const cli_decode_job *job, const l2k_info *info, const cli_task *task)
-{
-    const uint64_t least = !cli_writer_takes_rows(task->output, file->format, &job->write) ? UINT64_MAX
-                           : job->options->by_rows                                         ? 0
-                                                                                           : CLI_STRIP_SAMPLES;
-    cli_strips_begin(&file->strips, &file->picture, info, (uint32_t)job->options->reduce.value, least);
-}
-
-/* Of many files, one is written while others are decoded, which pays more than writing each in strips. */
-static bool decoder_cuts(const cli_decode_file *file, const cli_decode_job *job, const l2k_info *info,
-                         const cli_task *task)
-{
-    return (task->is_alone || job->options->by_rows) &&
-           cli_writer_takes_rows(task->output, file->format, &job->write) &&
-           cli_strips_suit_decoder(&file->strips, info);
-}
-
+/* A picture with fewer samples than a strip needs is a single strip. Of many files, one is written while others are
+ * decoded, which pays more than writing each in strips. */
 bool cli_decode_strips(cli_decode_file *file, cli_coded_file *coded, const cli_decode_job *job, const l2k_info *info,
                        const cli_task *task)
 {
     const bool planar = job->options->rgb8 || !(has_view(file) || job->write.interleaved) ||
                         !cli_picture_can_interleave(&file->picture);
+    const bool by_rows = job->options->by_rows;
+    const bool takes_rows = cli_writer_takes_rows(task->output, file->format, &job->write);
     cli_strips *strips = &file->strips;
-    begin_strips(file, job, info, task);
-    if (decoder_cuts(file, job, info, task)) {
-        if (!cli_coded_begin_strips(coded, &file->picture))
-            return false;
-        strips->decoder = coded->decoder;
-    }
+    if (!cli_strips_begin(strips, coded, &file->picture, info, (uint32_t)job->options->reduce.value,
+                          !takes_rows ? UINT64_MAX
+                          : by_rows   ? 0
+                                      : CLI_STRIP_SAMPLES,
+                          takes_rows && (task->is_alone || by_rows)))
+        return false;
     while (cli_strips_next(strips)) {
         cli_strips_progress(strips, 0, 1);
         if (!cli_coded_decode_rows(coded, &file->picture, planar ? CLI_PLANAR : CLI_INTERLEAVED, strips->y0, strips->y1,
@@ -104,5 +90,5 @@ bool cli_decode_strips(cli_decode_file *file, cli_coded_file *coded, const cli_d
             !write_strip(file, job, task))
             return false;
     }
-    return !strips->decoder || cli_coded_end_strips(coded);
+    return cli_strips_end(strips);
 }

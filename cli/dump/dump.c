@@ -110,7 +110,7 @@ static int run(cli_dump *dump, const cli_options *options)
         cli_note("%s -> %s %llu subbands, described in %s", dump->input.file.name, dump->folder,
                  (unsigned long long)dump->num_files, CLI_DUMP_DESCRIPTION);
     cli_coefficients_close(&dump->input);
-    return !done ? CLI_EXIT_FAILURE : dump->input.incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK;
+    return !done ? CLI_EXIT_FAILURE : dump->input.file.coded.incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK;
 }
 
 int cli_dump_command(const cli_options *options)

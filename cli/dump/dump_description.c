@@ -51,7 +51,7 @@ void cli_dump_describe_band(cli_dump *dump, const l2k_tile_coefficients *k, uint
 
 bool cli_dump_end_description(cli_dump *dump)
 {
-    cli_json_put(&dump->json, "] complete %d }", !dump->input.incomplete);
+    cli_json_put(&dump->json, "] complete %d }", !dump->input.file.coded.incomplete);
     if (fflush(dump->description.stream) == 0 && !ferror(dump->description.stream))
         return true;
     dump->description.error = errno ? errno : EIO;

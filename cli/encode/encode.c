@@ -28,7 +28,7 @@ typedef struct encode_file {
     bool by_rows;
     l2k_box_data *boxes; /* of the picture */
     cli_output output;
-    char *verified; /* lines for the user, NULL without --verify */
+    cli_difference *differences; /* of the components; NULL without --verify */
 } encode_file;
 
 /* ---- Encoder and decoder ------------------------------------------------------------------------------------- */
@@ -159,7 +159,7 @@ static bool verify_file(const cli_options *options, coder *k, encode_file *file,
     if (file->by_rows)
         cli_reader_close(&file->reader);
     bool done = (!file->by_rows || open_reader(&file->reader, task, options, true)) &&
-                cli_verify(&k->check, &file->output, &file->reader, file->by_rows, options, &file->verified);
+                cli_verify(&k->check, &file->output, &file->reader, file->by_rows, options, &file->differences);
     if (limited)
         cli_coded_close(&k->check);
     file->outcome.verify = cli_now() - start;
@@ -187,14 +187,8 @@ static void release_file(void *state)
     encode_file *file = state;
     cli_output_discard(&file->output);
     cli_reader_close(&file->reader);
-    free(file->verified);
+    free(file->differences);
     free(file->boxes);
-}
-
-static void print_verified(const char *name, const char *lines)
-{
-    for (const char *end; lines && (end = strchr(lines, '\n')) != NULL; lines = end + 1)
-        cli_report("%s: %.*s", name, (int)(end - lines), lines);
 }
 
 static void print_summary(const char *from, const cli_picture *picture, const cli_output *output)
@@ -206,11 +200,12 @@ static void print_summary(const char *from, const cli_picture *picture, const cl
                cli_bytes_text(output->bytes, text), output->bytes ? (double)raw / (double)output->bytes : 0.0);
 }
 
-static void report_file(const cli_task *task, const void *state)
+static void report_file(const cli_batch *batch, const cli_task *task, const void *state)
 {
     const encode_file *file = state;
     (void)task;
-    print_verified(file->output.name, file->verified);
+    if (file->differences)
+        cli_verify_report(file->output.name, &file->reader.picture, file->differences, batch->options);
     print_summary(file->reader.name, &file->reader.picture, &file->output);
 }
 

@@ -2,6 +2,7 @@
 #ifndef L2K_CLI_ENCODE_ENCODE_H
 #define L2K_CLI_ENCODE_ENCODE_H
 
+#include "cli/compare/difference.h"
 #include "cli/input/coded_file.h"
 #include "cli/options/options.h"
 #include "cli/run/batch.h"
@@ -43,10 +44,14 @@ bool cli_encode_picture(l2k_encoder *encoder, cli_messages *messages, const cli_
 bool cli_verify_prepare(cli_coded_file *check, const cli_batch *batch, cli_coder *coder);
 
 /* Decodes `output`, which is written but not committed, and compares it with `original`: all of it in memory, or,
- * `by_rows`, rewound and read strip by strip. Reports differences; false if there should be none. The result is in
- * `lines`, which the caller frees in any case. */
+ * `by_rows`, rewound and read strip by strip. Fails where samples differ that should not. `differences` are those of
+ * the components, which the caller frees in any case. */
 bool cli_verify(cli_coded_file *check, cli_output *output, cli_reader *original, bool by_rows,
-                const cli_options *options, char **lines);
+                const cli_options *options, cli_difference **differences);
+
+/* Tells the user what was found. */
+void cli_verify_report(const char *name, const cli_picture *picture, const cli_difference *differences,
+                       const cli_options *options);
 
 /* ---- Metadata boxes (boxes.c) ---- */
 

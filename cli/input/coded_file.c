@@ -114,8 +114,7 @@ static bool decode(cli_coded_file *file, const cli_picture *picture)
         status = file->in_strips ? l2k_decoder_get_rows(file->decoder, picture->planes)
                                  : l2k_decoder_decode(file->decoder, picture->planes);
     cli_interrupt_wait(false);
-    file->incomplete = file->incomplete || status == L2K_INCOMPLETE;
-    return status == L2K_OK || status == L2K_INCOMPLETE || cli_messages_fail(&file->messages, status);
+    return cli_coded_is_done(file, status);
 }
 
 bool cli_coded_decode_rows(cli_coded_file *file, cli_picture *picture, cli_layout layout, uint32_t y0, uint32_t y1,
@@ -136,22 +135,8 @@ bool cli_coded_decode_rows(cli_coded_file *file, cli_picture *picture, cli_layou
     return true;
 }
 
-bool cli_coded_begin_strips(cli_coded_file *file, const cli_picture *picture)
+bool cli_coded_is_done(cli_coded_file *file, l2k_status status)
 {
-    enum { ROWS_OF_STRIP = 256 };
-    l2k_status status = cli_coded_limit_memory(file, cli_picture_strip_bytes(picture, ROWS_OF_STRIP));
-    cli_interrupt_wait(true);
-    if (status == L2K_OK)
-        status = l2k_decoder_begin(file->decoder);
-    cli_interrupt_wait(false);
-    file->in_strips = status == L2K_OK;
-    return file->in_strips || cli_messages_fail(&file->messages, status);
-}
-
-bool cli_coded_end_strips(cli_coded_file *file)
-{
-    const l2k_status status = l2k_decoder_end(file->decoder);
-    file->in_strips = false;
     file->incomplete = file->incomplete || status == L2K_INCOMPLETE;
     return status == L2K_OK || status == L2K_INCOMPLETE || cli_messages_fail(&file->messages, status);
 }

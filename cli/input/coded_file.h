@@ -11,7 +11,7 @@
 typedef struct cli_coded_file {
     l2k_decoder *decoder;
     cli_messages messages; /* subject: the file's name for messages */
-    bool in_strips;        /* the decoder has begun an image by rows */
+    bool in_strips;        /* the decoder has begun an image by rows: decode_rows takes its next ones */
     bool incomplete;       /* the file ended early while it was decoded */
     const void *mapped;    /* the file in memory, or NULL */
     size_t mapped_bytes;
@@ -33,10 +33,8 @@ bool cli_coded_open(cli_coded_file *file, cli_input *input, bool quiet);
 bool cli_coded_decode_rows(cli_coded_file *file, cli_picture *picture, cli_layout layout, uint32_t y0, uint32_t y1,
                            uint32_t reduce);
 
-/* Begins and ends decoding in the decoder's own strips (l2k_decoder_begin): cli_coded_decode_rows then takes its next
- * rows. */
-bool cli_coded_begin_strips(cli_coded_file *file, const cli_picture *picture);
-bool cli_coded_end_strips(cli_coded_file *file);
+/* Takes the status of decoding: true for whole and incomplete pictures, else false after a report. */
+bool cli_coded_is_done(cli_coded_file *file, l2k_status status);
 
 /* Limits the decoder to what --max-memory leaves after `taken` bytes and other_bytes; without that option, the
  * library's own limit stays. */

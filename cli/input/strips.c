@@ -3,6 +3,7 @@
 #include "cli/input/strips.h"
 
 #include "cli/run/progress.h"
+#include "pictures/user/interrupt.h"
 
 static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
@@ -33,11 +34,24 @@ static uint32_t rows_with(const cli_picture *picture, uint64_t least_samples)
     return samples <= least_samples ? rows : (uint32_t)((double)least_samples / (double)samples * rows);
 }
 
-void cli_strips_begin(cli_strips *strips, const cli_picture *picture, const l2k_info *info, uint32_t reduce,
-                      uint64_t least_samples)
+/* A decoder may cut where it likes if there is one tile, and all cuts keep to the unit: its strips end at multiples of the
+ * largest YRsiz. */
+static bool suit_decoder(const cli_strips *strips, const l2k_info *info)
 {
+    uint64_t most = 1;
+    for (uint32_t c = 0; c < strips->picture->image.num_components; c++)
+        most = strips->picture->components[c].dy > most ? strips->picture->components[c].dy : most;
+    return info->tiles_across * info->tiles_down == 1 && strips->unit == most << strips->reduce &&
+           (most == 1 || strips->y0 == 0);
+}
+
+bool cli_strips_begin(cli_strips *strips, cli_coded_file *file, const cli_picture *picture, const l2k_info *info,
+                      uint32_t reduce, uint64_t least_samples, bool low)
+{
+    enum { ROWS_OF_STRIP = 256 };
     const uint32_t y0 = picture->image.y0;
-    *strips = (cli_strips){.picture = picture,
+    *strips = (cli_strips){.file = file,
+                           .picture = picture,
                            .reduce = reduce,
                            .tile_y0 = info->tile_y0,
                            .tile_height = info->tile_height,
@@ -45,16 +59,23 @@ void cli_strips_begin(cli_strips *strips, const cli_picture *picture, const l2k_
                            .least = rows_with(picture, least_samples),
                            .y0 = y0,
                            .y1 = y0};
+    if (!low || !suit_decoder(strips, info))
+        return true;
+    l2k_status status = cli_coded_limit_memory(file, cli_picture_strip_bytes(picture, ROWS_OF_STRIP));
+    cli_interrupt_wait(true);
+    if (status == L2K_OK)
+        status = l2k_decoder_begin(file->decoder);
+    cli_interrupt_wait(false);
+    file->in_strips = status == L2K_OK;
+    return file->in_strips || cli_messages_fail(&file->messages, status);
 }
 
-/* A decoder's strips end at multiples of the largest YRsiz. */
-bool cli_strips_suit_decoder(const cli_strips *strips, const l2k_info *info)
+bool cli_strips_end(const cli_strips *strips)
 {
-    uint64_t most = 1;
-    for (uint32_t c = 0; c < strips->picture->image.num_components; c++)
-        most = strips->picture->components[c].dy > most ? strips->picture->components[c].dy : most;
-    return info->tiles_across * info->tiles_down == 1 && strips->unit == most << strips->reduce &&
-           (most == 1 || strips->y0 == 0);
+    cli_coded_file *file = strips->file;
+    const bool in_strips = file->in_strips;
+    file->in_strips = false;
+    return !in_strips || cli_coded_is_done(file, l2k_decoder_end(file->decoder));
 }
 
 /* The earliest end of the strip: output rows above the first sample row of a component repeat that row, so the first
@@ -75,8 +96,9 @@ static uint64_t least_end(const cli_strips *strips)
 bool cli_strips_next(cli_strips *strips)
 {
     const uint64_t end = strips->picture->image.y1, y0 = strips->y1;
-    if (strips->decoder)
-        return l2k_decoder_next_rows(strips->decoder, &strips->y0, &strips->y1) == L2K_OK && strips->y0 < strips->y1;
+    if (strips->file->in_strips)
+        return l2k_decoder_next_rows(strips->file->decoder, &strips->y0, &strips->y1) == L2K_OK &&
+               strips->y0 < strips->y1;
     strips->y0 = strips->y1;
     const uint64_t multiple = (least_end(strips) + strips->unit - 1) / strips->unit * strips->unit;
     const uint64_t worth = (y0 + strips->least - strips->tile_y0) / strips->tile_height + 1;

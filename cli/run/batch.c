@@ -56,7 +56,7 @@ static void count_in_turn(worker *w, size_t number, bool done)
         pthread_cond_wait(&c->counted, &c->lock);
     cli_tally_file(&c->tally, done ? w->file : NULL, task->input);
     if (done && !c->batch->options->quiet)
-        c->batch->report(task, w->file);
+        c->batch->report(c->batch, task, w->file);
     c->to_count++;
     pthread_cond_broadcast(&c->counted);
     pthread_mutex_unlock(&c->lock);

@@ -106,7 +106,7 @@ typedef struct cli_batch {
     bool (*code)(const struct cli_batch *batch, cli_coder *coder, const cli_task *task, void *file);
 
     /* Reports a file that is done: in the order of the files, by one thread at a time. */
-    void (*report)(const cli_task *task, const void *file);
+    void (*report)(const struct cli_batch *batch, const cli_task *task, const void *file);
 
     /* Always called last. */
     void (*release)(void *file);

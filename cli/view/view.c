@@ -197,7 +197,7 @@ static int run(view_job *job)
     cli_progress_end();
     cli_mosaic_free(&job->mosaic);
     cli_coefficients_close(&job->input);
-    return !done ? CLI_EXIT_FAILURE : job->input.incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK;
+    return !done ? CLI_EXIT_FAILURE : job->input.file.coded.incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK;
 }
 
 int cli_view_command(const cli_options *options)
