@@ -5,7 +5,6 @@
 
 typedef double matrix3[3][3];
 
-static const double white_d50[3] = {0.96422, 1, 0.82521};
 static const double white_d65[3] = {0.95047, 1, 1.08883};
 
 /* The Bradford cone responses, and back. */
@@ -45,6 +44,7 @@ static bool daylight_white(double kelvin, double white[3])
     return true;
 }
 
+/* D50 if it is unknown. */
 static bool white_of(uint32_t illuminant, double white[3])
 {
     static const struct {
@@ -54,6 +54,7 @@ static bool white_of(uint32_t illuminant, double white[3])
                  {0x00443735, {0.94972, 1, 1.22638}}, {0x00005341, {1.09850, 1, 0.35585}},
                  {0x00005343, {0.98074, 1, 1.18232}}, {0x00004632, {0.99186, 1, 0.67393}},
                  {0x00004637, {0.95041, 1, 1.08747}}, {0x00463131, {1.00962, 1, 0.64350}}};
+    memcpy(white, known[0].white, sizeof known[0].white);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].code == illuminant) {
             memcpy(white, known[i].white, sizeof known[i].white);
@@ -67,8 +68,6 @@ bool cli_lab_matrix(uint32_t illuminant, double matrix[3][3])
     double white[3], from[3], to[3];
     matrix3 scaled, adapt, result;
     bool known = white_of(illuminant, white);
-    if (!known)
-        memcpy(white, white_d50, sizeof white);
     cones_of(white, from);
     cones_of(white_d65, to);
     for (int i = 0; i < 3; i++)

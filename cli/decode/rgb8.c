@@ -9,16 +9,9 @@
 
 /* ---- Pixels -------------------------------------------------------------------------------------------------- */
 
-static void convert_gray(const cli_rgb8 *conversion, const uint16_t *pixel, double *rgb)
+static void convert_directly(const cli_rgb8 *conversion, const uint16_t *pixel, double *rgb)
 {
-    (void)conversion;
-    rgb[0] = pixel[0] / 65535.0;
-}
-
-static void convert_rgb(const cli_rgb8 *conversion, const uint16_t *pixel, double *rgb)
-{
-    (void)conversion;
-    for (int i = 0; i < 3; i++)
+    for (uint32_t i = 0; i < conversion->colours; i++)
         rgb[i] = pixel[i] / 65535.0;
 }
 
@@ -118,16 +111,14 @@ static bool set_up_colours(cli_rgb8 *conversion, uint32_t colours, const char *n
     if (conversion->icc)
         return true;
     conversion->colours = colours < 3 ? 1 : colour == L2K_COLOUR_CMYK && colours >= 4 ? 4 : 3;
-    if (conversion->colours == 1)
-        conversion->convert = convert_gray;
-    else if (conversion->colours == 4)
+    if (conversion->colours == 4)
         conversion->convert = convert_cmyk;
-    else if (conversion->decoded.ycc)
+    else if (conversion->colours == 3 && conversion->decoded.ycc)
         set_up_ycc(conversion);
-    else if (colour == L2K_COLOUR_CIELAB)
+    else if (conversion->colours == 3 && colour == L2K_COLOUR_CIELAB)
         set_up_lab(conversion, name);
     else
-        conversion->convert = convert_rgb;
+        conversion->convert = convert_directly;
     return true;
 }
 
@@ -153,7 +144,7 @@ static bool shape_result(cli_rgb8 *conversion, cli_format format, bool quiet, co
             cli_warning(name, "opacity does not fit this format and is dropped; png or pam can hold it");
         conversion->opacity = -1;
     }
-    uint32_t colours = conversion->convert == convert_gray ? 1 : 3;
+    uint32_t colours = !conversion->icc && conversion->colours == 1 ? 1 : 3;
     if (!cli_picture_create(picture, colours + (conversion->opacity >= 0), name))
         return false;
     picture->image.colour = colours == 1 ? L2K_COLOUR_GRAY : L2K_COLOUR_SRGB;

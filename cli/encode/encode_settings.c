@@ -169,15 +169,6 @@ static const cli_option *find_contradiction(const cli_options *options, const l2
     return possible ? NULL : culprit;
 }
 
-static const char *profile_text(const cli_options *options)
-{
-    const char *text = "";
-    for (size_t i = 0; i < options->num_given; i++)
-        if (options->given[i].row->parse == cli_take_profile)
-            text = options->given[i].text;
-    return text;
-}
-
 bool cli_encode_check_profile(const cli_options *options, const l2k_image *image, const char *name)
 {
     cli_messages why;
@@ -185,7 +176,7 @@ bool cli_encode_check_profile(const cli_options *options, const l2k_image *image
         return true;
     const cli_option *culprit = find_contradiction(options, image, &why);
     return !culprit ||
-           cli_error(name, "--%s contradicts --profile %s: %s", culprit->name, profile_text(options), why.first_error);
+           cli_error(name, "--%s contradicts --profile %s: %s", culprit->name, options->profile_text, why.first_error);
 }
 
 bool cli_encode_is_lossless(const cli_options *options)

@@ -77,8 +77,9 @@ typedef struct cli_options {
     double base_step; /* 0 = the library's */
     l2k_poc *poc;
     size_t num_poc;
-    const char *comment;   /* NULL = the library's */
-    cli_setting profile;   /* Rsiz */
+    const char *comment; /* NULL = the library's */
+    cli_setting profile; /* Rsiz */
+    const char *profile_text;
     cli_setting precision; /* of the coded samples */
     bool keeps_values;     /* --precision BITS,keep */
     cli_setting page;      /* of a TIFF or Y4M file, from 1 on; 0: all */

@@ -31,24 +31,26 @@ void cli_volume_count(cli_volume_measure *measure, const l2k_volume_slice *slice
     }
 }
 
+static double count_up_to(const cli_volume_measure *measure, unsigned bits)
+{
+    double count = 0;
+    for (unsigned i = 0; i <= bits; i++)
+        count += (double)measure->counts[i];
+    return count;
+}
+
 static double share_up_to(const cli_volume_measure *measure, unsigned bits)
 {
-    uint64_t sum = 0, all = 0;
-    for (unsigned i = 0; i <= 32; i++) {
-        all += measure->counts[i];
-        sum += i <= bits ? measure->counts[i] : 0;
-    }
-    return all ? 100.0 * (double)sum / (double)all : 0;
+    const double all = count_up_to(measure, 32);
+    return all > 0 ? 100 * count_up_to(measure, bits) / all : 0;
 }
 
 static double mean_bits(const cli_volume_measure *measure)
 {
-    double sum = 0, all = 0;
-    for (unsigned i = 0; i <= 32; i++) {
-        all += (double)measure->counts[i];
+    double sum = 0;
+    for (unsigned i = 0; i <= 32; i++)
         sum += i * (double)measure->counts[i];
-    }
-    return all > 0 ? sum / all : 0;
+    return sum > 0 ? sum / count_up_to(measure, 32) : 0;
 }
 
 void cli_volume_print(const cli_volume_measure *alone, const cli_volume_measure *together)
