@@ -41,9 +41,6 @@ bool cli_box_density(const l2k_box_data *data, double *x, double *y);
 /* XMP, XML and labels as text, to be freed; NULL for other boxes. */
 char *cli_box_text(const l2k_box_data *data);
 
-/* Adds the same, shortened, to a line of text. */
-void cli_print_content(const l2k_box_data *data);
-
 /* One JSON object on standard output. */
 void cli_info_json(const char *name, const l2k_info *info, l2k_decoder *decoder);
 void cli_devices_json(void);
