@@ -142,7 +142,8 @@ static bool describe_picture(cli_coefficients *input)
     if (input->reduce > input->info.levels)
         return cli_error("--reduce", "%u resolutions cannot be left out of %u decomposition levels", input->reduce,
                          input->info.levels);
-    if (!cli_picture_place(picture, options->x0, options->y0, input->file.name))
+    if (!cli_picture_place(picture, (uint32_t)options->origin[0].value, (uint32_t)options->origin[1].value,
+                           input->file.name))
         return false;
     input->info.image = picture->image;
     input->info.tile_width = (uint32_t)cli_setting_or(encoder[L2K_ENCODER_TILE_WIDTH], input->info.image.x1);
@@ -207,12 +208,6 @@ static bool give_component(cli_coefficients *input, uint32_t tile, uint32_t c, c
                                                .bands = bands});
 }
 
-static void hold(cli_coefficients *input, uint64_t bytes)
-{
-    cli_memory_hold(bytes);
-    input->held += bytes;
-}
-
 /* The transform keeps the memory for its largest tile. */
 static bool hold_tile(cli_coefficients *input, uint32_t index)
 {
@@ -226,7 +221,8 @@ static bool hold_tile(cli_coefficients *input, uint32_t index)
         return true;
     if (!cli_memory_allowed(bytes - before, input->file.name))
         return false;
-    hold(input, bytes - before);
+    cli_memory_hold(bytes - before);
+    input->held += bytes - before;
     return true;
 }
 
@@ -269,24 +265,18 @@ static bool check_choice(const cli_coefficients *input)
 
 bool cli_coefficients_begin(cli_coefficients *input, const cli_options *options)
 {
-    const cli_setting width = options->encoder[L2K_ENCODER_TILE_WIDTH];
-    const cli_setting height = options->encoder[L2K_ENCODER_TILE_HEIGHT];
     *input = (cli_coefficients){.options = options,
                                 .reduce = (uint32_t)options->reduce.value,
                                 .component = cli_setting_or(options->component, -1)};
-    if (!cli_two_names(options, &input->file.name, &input->output))
-        return false;
-    if (width.given && (options->x0 >= width.value || options->y0 >= height.value))
-        return cli_error("--tile", "the first tile of %u,%u ends before the image's --origin %u,%u",
-                         (unsigned)width.value, (unsigned)height.value, options->x0, options->y0);
-    return true;
+    return cli_two_names(options, &input->file.name, &input->output) && cli_check_grid(options);
 }
 
 bool cli_coefficients_open(cli_coefficients *input)
 {
     if (!cli_any_file_open(&input->file, input->options->names[0], input->options->quiet))
         return false;
-    hold(input, cli_picture_bytes(&input->file.picture));
+    input->held = cli_picture_bytes(&input->file.picture);
+    cli_memory_hold(input->held);
     return (input->file.is_jpeg2000 ? describe_codestream : describe_picture)(input) && check_choice(input);
 }
 

@@ -87,7 +87,8 @@ static bool open_reader(cli_reader *reader, const cli_task *task, const cli_opti
     if (!cli_reader_open(reader, task->input, &how) ||
         (options->precision.given &&
          !cli_reader_set_precision(reader, (uint32_t)options->precision.value, options->keeps_values)) ||
-        !cli_picture_place(&reader->picture, options->x0, options->y0, reader->name))
+        !cli_picture_place(&reader->picture, (uint32_t)options->origin[0].value, (uint32_t)options->origin[1].value,
+                           reader->name))
         return false;
     guess_colour(&reader->picture);
     if (options->palette && !reader->picture.num_entries && !quiet)

@@ -206,12 +206,13 @@ static void print_image(const l2k_info *info, l2k_decoder *decoder)
 static void print_precincts(const l2k_info *info)
 {
     printf(LABEL, "precincts");
-    if (info->default_precincts)
-        printf("maximal");
-    else
-        for (uint32_t r = 0; r <= info->levels && r <= L2K_MAX_LEVELS; r++)
-            printf("%s%u x %u", r ? ", " : "", info->precincts[r].width, info->precincts[r].height);
-    printf("%s\n", info->default_precincts ? "" : " (lowest resolution first)");
+    if (info->default_precincts) {
+        puts("maximal");
+        return;
+    }
+    for (uint32_t r = 0; r <= info->levels && r <= L2K_MAX_LEVELS; r++)
+        printf("%s%u x %u", r ? ", " : "", info->precincts[r].width, info->precincts[r].height);
+    puts(" (lowest resolution first)");
 }
 
 static void print_style(uint32_t style)

@@ -42,9 +42,9 @@ bool cli_take_fps(const cli_option *row, const char *text, cli_options *options)
 
 /* ---- The reference grid -------------------------------------------------------------------------------------- */
 
-/* Two numbers for the target and the setting behind it. */
-static bool take_pair(const cli_option *row, const char *text, cli_options *options, uint32_t numbers[2])
+bool cli_take_pair(const cli_option *row, const char *text, cli_options *options)
 {
+    uint32_t numbers[2];
     cli_setting *to = cli_target_of(row, options);
     return cli_parse_numbers(row->name, text, row->argument, numbers, 2) && cli_set(&to[0], numbers[0]) &&
            cli_set(&to[1], numbers[1]);
@@ -52,25 +52,9 @@ static bool take_pair(const cli_option *row, const char *text, cli_options *opti
 
 bool cli_take_tile(const cli_option *row, const char *text, cli_options *options)
 {
-    uint32_t size[2];
-    return take_pair(row, text, options, size) &&
-           ((size[0] && size[1]) || cli_bad_value(row->name, text, "a tile must be at least 1,1"));
-}
-
-bool cli_take_pair(const cli_option *row, const char *text, cli_options *options)
-{
-    uint32_t numbers[2];
-    return take_pair(row, text, options, numbers);
-}
-
-bool cli_take_origin(const cli_option *row, const char *text, cli_options *options)
-{
-    uint32_t at[2];
-    if (!cli_parse_numbers(row->name, text, "X,Y", at, 2))
-        return false;
-    options->x0 = at[0];
-    options->y0 = at[1];
-    return true;
+    const cli_setting *size = cli_target_of(row, options);
+    return cli_take_pair(row, text, options) &&
+           ((size[0].value && size[1].value) || cli_bad_value(row->name, text, "a tile must be at least 1,1"));
 }
 
 bool cli_take_region(const cli_option *row, const char *text, cli_options *options)
@@ -85,20 +69,21 @@ bool cli_take_region(const cli_option *row, const char *text, cli_options *optio
 
 /* ---- Blocks, precincts and layers ---------------------------------------------------------------------------- */
 
-static bool is_power_of_two(uint32_t value)
+static bool is_power_of_two(int64_t value)
 {
     return value && (value & (value - 1)) == 0;
 }
 
 bool cli_take_block(const cli_option *row, const char *text, cli_options *options)
 {
-    uint32_t size[2];
-    if (!take_pair(row, text, options, size))
+    const cli_setting *size = cli_target_of(row, options);
+    if (!cli_take_pair(row, text, options))
         return false;
     for (int i = 0; i < 2; i++)
-        if (!is_power_of_two(size[i]) || size[i] < 4 || size[i] > 1024)
+        if (!is_power_of_two(size[i].value) || size[i].value < 4 || size[i].value > 1024)
             return cli_bad_value(row->name, text, "a code-block's sides must be powers of two from 4 to 1024");
-    return size[0] * size[1] <= 4096 || cli_bad_value(row->name, text, "a code-block's area must be at most 4096");
+    return size[0].value * size[1].value <= 4096 ||
+           cli_bad_value(row->name, text, "a code-block's area must be at most 4096");
 }
 
 bool cli_take_precincts(const cli_option *row, const char *text, cli_options *options)
@@ -160,9 +145,9 @@ bool cli_take_poc(const cli_option *row, const char *text, cli_options *options)
 
 bool cli_take_roi(const cli_option *row, const char *text, cli_options *options)
 {
-    uint32_t numbers[2];
-    return take_pair(row, text, options, numbers) &&
-           ((numbers[0] < L2K_MAX_COMPONENTS && numbers[1] <= 37) ||
+    const cli_setting *roi = cli_target_of(row, options);
+    return cli_take_pair(row, text, options) &&
+           ((roi[0].value < L2K_MAX_COMPONENTS && roi[1].value <= 37) ||
             cli_bad_value(row->name, text, "components are 0 to 16383, shifts 0 to 37"));
 }
 

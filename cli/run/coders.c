@@ -179,16 +179,10 @@ static void choose_backend(const cli_tasks *tasks, const cli_options *options, c
     share->gpu_min_samples = options->gpu_min_samples;
     if (cli_setting_or(options->backend, L2K_BACKEND_AUTO) != L2K_BACKEND_AUTO || options->gpu_min_samples.given)
         return;
-    if (share->devices.set)
+    if (share->devices.set || (!options->all_devices && !all->unknown && all->total >= least))
         share->gpu_min_samples = (cli_setting){WHERE_FASTER, true};
-    else if (options->all_devices)
+    else if (options->all_devices || !all->unknown)
         share->backend = (cli_setting){L2K_BACKEND_CPU, true};
-    else if (all->unknown)
-        return;
-    else if (all->total < least)
-        share->backend = (cli_setting){L2K_BACKEND_CPU, true};
-    else
-        share->gpu_min_samples = (cli_setting){WHERE_FASTER, true};
 }
 
 static uint64_t within(uint64_t least, uint64_t n, uint64_t most)

@@ -314,28 +314,6 @@ static int run_back(const cli_options *options, const char *folder, const char *
 
 /* ---- The command --------------------------------------------------------------------------------------------- */
 
-/* Refuses options that the folder's description decides, instead of silently ignoring them. */
-static bool check_back(const cli_options *options)
-{
-    const cli_setting *encoder = options->encoder;
-    const struct {
-        bool given;
-        const char *name;
-    } forward_only[] = {{options->has_raw, "raw"},
-                        {options->z_levels.given, "z-levels"},
-                        {options->isotropic, "isotropic"},
-                        {options->measure, "measure"},
-                        {encoder[L2K_ENCODER_WAVELET].given, "irreversible"},
-                        {encoder[L2K_ENCODER_LEVELS].given, "levels"},
-                        {encoder[L2K_ENCODER_COMPONENT_TRANSFORM].given,
-                         encoder[L2K_ENCODER_COMPONENT_TRANSFORM].value ? "mct" : "no-mct"}};
-    for (size_t i = 0; i < sizeof forward_only / sizeof *forward_only; i++)
-        if (forward_only[i].given)
-            return cli_error(options->names[0], "--%s is for slices; this is a folder of subbands",
-                             forward_only[i].name);
-    return true;
-}
-
 int cli_volume_command(const cli_options *options)
 {
     if (options->num_names < 2) {
@@ -348,5 +326,9 @@ int cli_volume_command(const cli_options *options)
         cli_error("volume", "a folder of subbands becomes one output, not %d", options->num_names - 1);
         return CLI_EXIT_USAGE;
     }
-    return check_back(options) ? run_back(options, options->names[0], options->names[1]) : CLI_EXIT_USAGE;
+    if (options->picture_option) {
+        cli_error(options->names[0], "--%s is for slices; this is a folder of subbands", options->picture_option);
+        return CLI_EXIT_USAGE;
+    }
+    return run_back(options, options->names[0], options->names[1]);
 }
