@@ -23,18 +23,6 @@ l2k_status cli_encode_configure(l2k_encoder *encoder, const cli_batch *batch, cl
 /* True if no sample may change: 5/3, and everything in the last layer. */
 bool cli_encode_is_lossless(const cli_options *options);
 
-/* ---- One picture (encode_picture.c) ---- */
-
-/* Whether to encode a picture, already placed on the grid, by rows: one row of tiles at a time only on request if the
- * result would differ (layer targets, limits of bytes, an output that cannot seek); not if --verify could not read the
- * picture again. */
-bool cli_encode_by_rows(const cli_options *options, const cli_picture *picture, const cli_task *task);
-
-/* Encodes the picture of the reader into the output, all of it or by rows; false after a report. Reading by rows adds
- * to `read_seconds`. Clears `by_rows`, and reads all, where an image without tiles cannot be encoded so. */
-bool cli_encode_picture(l2k_encoder *encoder, cli_messages *messages, const cli_options *options, cli_reader *reader,
-                        bool *by_rows, cli_output *output, double *read_seconds);
-
 /* ---- --verify (verify.c) ---- */
 
 /* The part of a progress bar that comes before verifying. */

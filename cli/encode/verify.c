@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/input/strips.h"
 #include "cli/run/messages.h"
 #include "pictures/user/limits.h"
 #include "pictures/user/report.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "cli/run/progress.h"
 #include "pictures/user/interrupt.h"
 #include "pictures/user/limits.h"
 
@@ -146,4 +147,120 @@ void cli_coded_close(cli_coded_file *file)
     l2k_decoder_free(file->decoder);
     file->decoder = NULL;
     unmap(file);
+}
+
+/* ---- Strips ------------------------------------------------------------------------------------------------------
+ *
+ * Cuts are at the end of a row of tiles, on a row that sub-sampled components allow; or where a decoder that works in
+ * strips has them. */
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* An output row of a sub-sampled component is made of the sample row above it. Both are in the same strip if all cuts
+ * are multiples of all YRsiz, after reduction. No picture has such a row beyond 32 bits. */
+static uint64_t find_unit(const cli_picture *picture, uint32_t reduce)
+{
+    const uint64_t most = (uint64_t)UINT32_MAX >> reduce;
+    uint64_t unit = 1;
+    for (uint32_t c = 0; c < picture->image.num_components && unit <= most; c++)
+        unit = unit / common_divisor(unit, picture->components[c].dy) * picture->components[c].dy;
+    return unit <= most ? unit << reduce : (uint64_t)1 << 32;
+}
+
+/* The number of rows with at least this many samples. */
+static uint32_t rows_with(const cli_picture *picture, uint64_t least_samples)
+{
+    const uint32_t rows = picture->image.y1 - picture->image.y0;
+    const uint64_t samples = cli_picture_samples(picture);
+    return samples <= least_samples ? rows : (uint32_t)((double)least_samples / (double)samples * rows);
+}
+
+/* A decoder may cut where it likes if there is one tile, and all cuts keep to the unit: its strips end at multiples of the
+ * largest YRsiz. */
+static bool suit_decoder(const cli_strips *strips, const l2k_info *info)
+{
+    uint64_t most = 1;
+    for (uint32_t c = 0; c < strips->picture->image.num_components; c++)
+        most = strips->picture->components[c].dy > most ? strips->picture->components[c].dy : most;
+    return info->tiles_across * info->tiles_down == 1 && strips->unit == most << strips->reduce &&
+           (most == 1 || strips->y0 == 0);
+}
+
+bool cli_strips_begin(cli_strips *strips, cli_coded_file *file, const cli_picture *picture, const l2k_info *info,
+                      uint32_t reduce, uint64_t least_samples, bool low)
+{
+    enum { ROWS_OF_STRIP = 256 };
+    const uint32_t y0 = picture->image.y0;
+    *strips = (cli_strips){.file = file,
+                           .picture = picture,
+                           .reduce = reduce,
+                           .tile_y0 = info->tile_y0,
+                           .tile_height = info->tile_height,
+                           .unit = find_unit(picture, reduce),
+                           .least = rows_with(picture, least_samples),
+                           .y0 = y0,
+                           .y1 = y0};
+    if (!low || !suit_decoder(strips, info))
+        return true;
+    l2k_status status = cli_coded_limit_memory(file, cli_picture_strip_bytes(picture, ROWS_OF_STRIP));
+    cli_interrupt_wait(true);
+    if (status == L2K_OK)
+        status = l2k_decoder_begin(file->decoder);
+    cli_interrupt_wait(false);
+    file->in_strips = status == L2K_OK;
+    return file->in_strips || cli_messages_fail(&file->messages, status);
+}
+
+bool cli_strips_end(const cli_strips *strips)
+{
+    cli_coded_file *file = strips->file;
+    const bool in_strips = file->in_strips;
+    file->in_strips = false;
+    return !in_strips || cli_coded_is_done(file, l2k_decoder_end(file->decoder));
+}
+
+/* The earliest end of the strip: output rows above the first sample row of a component repeat that row, so the first
+ * strip must contain it. */
+static uint64_t least_end(const cli_strips *strips)
+{
+    uint64_t least = strips->y0;
+    for (uint32_t c = 0; c < strips->picture->image.num_components; c++) {
+        const uint32_t dy = strips->picture->components[c].dy;
+        const uint64_t first = (uint64_t)cli_grid_start(strips->y0, dy, strips->reduce) * dy << strips->reduce;
+        least = first > least ? first : least;
+    }
+    return least + 1;
+}
+
+/* A cut is the end of a row of tiles, or the last multiple of the unit above it. It is computed instead of searched
+ * for: a file can have 2^32 rows between two multiples of its unit, and tiles of one row. */
+bool cli_strips_next(cli_strips *strips)
+{
+    const uint64_t end = strips->picture->image.y1, y0 = strips->y1;
+    if (strips->file->in_strips)
+        return l2k_decoder_next_rows(strips->file->decoder, &strips->y0, &strips->y1) == L2K_OK &&
+               strips->y0 < strips->y1;
+    strips->y0 = strips->y1;
+    const uint64_t multiple = (least_end(strips) + strips->unit - 1) / strips->unit * strips->unit;
+    const uint64_t worth = (y0 + strips->least - strips->tile_y0) / strips->tile_height + 1;
+    const uint64_t needed = (multiple - strips->tile_y0 + strips->tile_height - 1) / strips->tile_height;
+    uint64_t cut = strips->tile_y0 + (worth > needed ? worth : needed) * strips->tile_height;
+    cut -= cut % strips->unit;
+    strips->y1 = (uint32_t)(cut < end ? cut : end);
+    return y0 < end;
+}
+
+void cli_strips_progress(const cli_strips *strips, double from, double to)
+{
+    const l2k_image *image = &strips->picture->image;
+    const double each = (to - from) / (double)(image->y1 - image->y0);
+    cli_progress_span(from + each * (double)(strips->y0 - image->y0), from + each * (double)(strips->y1 - image->y0));
 }
