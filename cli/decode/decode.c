@@ -24,6 +24,10 @@ typedef struct decode_job {
 
 typedef struct decode_file {
     cli_outcome outcome;
+    const cli_task *task;
+    const decode_job *job;
+    cli_coded_file *coded; /* of the coder */
+    l2k_info info;
     cli_input input;
     cli_picture picture;
     cli_rgb8 conversion;        /* --rgb8 */
@@ -71,17 +75,18 @@ static cli_part part_of(const l2k_image *whole, const l2k_image *part, uint32_t 
 }
 
 /* The first of each kind. Formats other than PNG and TIFF have no place for them. */
-static bool take_metadata(const cli_coded_file *coded, const decode_job *job, const l2k_info *info,
-                          cli_picture *picture)
+static bool take_metadata(decode_file *file)
 {
+    const decode_job *job = file->job;
+    cli_picture *picture = &file->picture;
     l2k_box_data box;
-    picture->metadata.part = part_of(&info->image, &picture->image, (uint32_t)job->options->reduce.value);
+    picture->metadata.part = part_of(&file->info.image, &picture->image, (uint32_t)job->options->reduce.value);
     if (job->options->no_metadata || (job->format != CLI_FORMAT_PNG && job->format != CLI_FORMAT_TIFF))
         return true;
-    for (size_t i = 0; l2k_decoder_box_data(coded->decoder, i, &box) == L2K_OK; i++)
+    for (size_t i = 0; l2k_decoder_box_data(file->coded->decoder, i, &box) == L2K_OK; i++)
         if (box.content != L2K_CONTENT_OTHER && box.content <= L2K_CONTENT_GEOTIFF &&
             !cli_metadata_keep(&picture->metadata, box.content, box.data, box.bytes, job->options->quiet,
-                               coded->messages.subject))
+                               file->coded->messages.subject))
             return false;
     return true;
 }
@@ -108,22 +113,20 @@ static bool check_sizes(const l2k_image *image, uint32_t reduce, const char *nam
     return true;
 }
 
-static bool describe(decode_file *file, coder *k, const cli_batch *batch, l2k_info *info)
+static bool describe(decode_file *file, const cli_batch *batch, cli_coder *base)
 {
-    const decode_job *job = batch->context;
-    cli_coded_file *coded = &k->coded;
+    cli_coded_file *coded = file->coded;
     l2k_image image;
-    l2k_status status = configure(coded->decoder, batch, &k->base);
+    l2k_status status = configure(coded->decoder, batch, base);
     if (status == L2K_OK)
-        status = l2k_decoder_info(coded->decoder, info);
+        status = l2k_decoder_info(coded->decoder, &file->info);
     if (status == L2K_OK)
         status = l2k_decoder_image(coded->decoder, &image);
     if (status != L2K_OK)
         return cli_messages_fail(&coded->messages, status);
-    file->outcome.coded_bytes = bytes_of_file(coded->decoder, info);
+    file->outcome.coded_bytes = bytes_of_file(coded->decoder, &file->info);
     return check_sizes(&image, (uint32_t)batch->options->reduce.value, coded->messages.subject) &&
-           cli_picture_adopt(&file->picture, &image, coded->messages.subject) &&
-           take_metadata(coded, job, info, &file->picture);
+           cli_picture_adopt(&file->picture, &image, coded->messages.subject) && take_metadata(file);
 }
 
 /* ---- The writer ---------------------------------------------------------------------------------------------- */
@@ -148,8 +151,10 @@ static void warn_of_changes(const decode_file *file, const char *target)
 }
 
 /* Opens the writer of a picture whose shape is known. All refusals happen here, before samples are decoded. */
-static bool open_writer(decode_file *file, const decode_job *job, const cli_task *task)
+static bool open_writer(decode_file *file)
 {
+    const decode_job *job = file->job;
+    const cli_task *task = file->task;
     const char *target = cli_output_name(task->output);
     uint32_t reduce = (uint32_t)job->options->reduce.value;
     file->format = job->format;
@@ -175,20 +180,20 @@ static bool open_writer(decode_file *file, const decode_job *job, const cli_task
 /* ---- Strips -------------------------------------------------------------------------------------------------- */
 
 /* The number of output rows from rows of the reference grid above y1. */
-static uint32_t rows_above(const decode_file *file, const decode_job *job, uint32_t y1)
+static uint32_t rows_above(const decode_file *file, uint32_t y1)
 {
-    return job->options->rgb8 ? cli_view_rows_above(&file->conversion.decoded, y1)
-           : has_view(file)   ? cli_view_rows_above(&file->view, y1)
-                              : 0;
+    return file->job->options->rgb8 ? cli_view_rows_above(&file->conversion.decoded, y1)
+           : has_view(file)         ? cli_view_rows_above(&file->view, y1)
+                                    : 0;
 }
 
-static bool write_strip(decode_file *file, const decode_job *job, const cli_task *task)
+static bool write_strip(decode_file *file)
 {
     const cli_strips *strip = &file->strips;
-    const uint32_t end = rows_above(file, job, strip->y1);
+    const uint32_t end = rows_above(file, strip->y1);
     double start = cli_now();
-    bool done = (!job->options->rgb8 || cli_rgb8_convert(&file->conversion, rows_above(file, job, strip->y0), end,
-                                                         cli_output_name(task->output))) &&
+    bool done = (!file->job->options->rgb8 || cli_rgb8_convert(&file->conversion, rows_above(file, strip->y0), end,
+                                                               cli_output_name(file->task->output))) &&
                 cli_writer_rows(&file->writer, end);
     file->writing += cli_now() - start;
     return done;
@@ -196,25 +201,25 @@ static bool write_strip(decode_file *file, const decode_job *job, const cli_task
 
 /* A picture with fewer samples than a strip needs is a single strip. Of many files, one is written while others are
  * decoded, which pays more than writing each in strips. */
-static bool decode_strips(decode_file *file, cli_coded_file *coded, const decode_job *job, const l2k_info *info,
-                          const cli_task *task)
+static bool decode_strips(decode_file *file)
 {
+    const decode_job *job = file->job;
     const bool planar = job->options->rgb8 || !(has_view(file) || job->write.interleaved) ||
                         !cli_picture_can_interleave(&file->picture);
     const bool by_rows = job->options->by_rows;
-    const bool takes_rows = cli_writer_takes_rows(task->output, file->format, &job->write);
+    const bool takes_rows = cli_writer_takes_rows(file->task->output, file->format, &job->write);
     cli_strips *strips = &file->strips;
-    if (!cli_strips_begin(strips, coded, &file->picture, info, (uint32_t)job->options->reduce.value,
+    if (!cli_strips_begin(strips, file->coded, &file->picture, &file->info, (uint32_t)job->options->reduce.value,
                           !takes_rows ? UINT64_MAX
                           : by_rows   ? 0
                                       : CLI_STRIP_SAMPLES,
-                          takes_rows && (task->is_alone || by_rows)))
+                          takes_rows && (file->task->is_alone || by_rows)))
         return false;
     while (cli_strips_next(strips)) {
         cli_strips_progress(strips, 0, 1);
-        if (!cli_coded_decode_rows(coded, &file->picture, planar ? CLI_PLANAR : CLI_INTERLEAVED, strips->y0, strips->y1,
-                                   strips->reduce) ||
-            !write_strip(file, job, task))
+        if (!cli_coded_decode_rows(file->coded, &file->picture, planar ? CLI_PLANAR : CLI_INTERLEAVED, strips->y0,
+                                   strips->y1, strips->reduce) ||
+            !write_strip(file))
             return false;
     }
     return cli_strips_end(strips);
@@ -244,23 +249,24 @@ static bool code_file(const cli_batch *batch, cli_coder *base, const cli_task *t
 {
     decode_file *file = state;
     cli_outcome *outcome = &file->outcome;
-    coder *k = (coder *)base;
-    l2k_info info;
+    file->task = task;
+    file->job = batch->context;
+    file->coded = &((coder *)base)->coded;
     if (!cli_input_open(&file->input, task->input))
         return false;
     cli_input_ahead(&file->input);
-    if (!cli_coded_next(&k->coded, &file->input) || !describe(file, k, batch, &info) ||
-        !open_writer(file, batch->context, task) || !decode_strips(file, &k->coded, batch->context, &info, task))
+    if (!cli_coded_next(file->coded, &file->input) || !describe(file, batch, base) || !open_writer(file) ||
+        !decode_strips(file))
         return false;
     double start = cli_now();
     file->has_writer = false;
     if (!cli_writer_close(&file->writer, true))
         return false;
-    l2k_decoder_timings(k->coded.decoder, outcome->seconds);
+    l2k_decoder_timings(file->coded->decoder, outcome->seconds);
     outcome->seconds[L2K_STAGE_WRITE] += file->writing + cli_now() - start;
     outcome->samples = (double)cli_picture_samples(&file->picture);
     outcome->picture_bytes = cli_picture_raw_bytes(file->written);
-    outcome->incomplete = k->coded.incomplete;
+    outcome->incomplete = file->coded->incomplete;
     return true;
 }
 

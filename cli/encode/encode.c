@@ -27,6 +27,8 @@ typedef struct encode_file {
     cli_outcome outcome;
     cli_reader reader; /* with the picture, or some rows of it */
     bool by_rows;
+    double read_end;     /* of the last rows */
+    bool failed;         /* and reported: reading, or its memory */
     l2k_box_data *boxes; /* of the picture */
     cli_output output;
     cli_difference *differences; /* of the components; NULL without --verify */
@@ -86,8 +88,8 @@ static bool suits_tile_rows(const cli_options *options, const cli_picture *pictu
 
 /* Whether to encode a picture, already placed on the grid, by rows: one row of tiles at a time only on request if the
  * result would differ (layer targets, limits of bytes, an output that cannot seek); not if --verify could not read the
- * picture again. Of many files, one is read while others are encoded, which pays more than reading each in strips. Reading a picture
- * again for --verify would pay less than it costs. */
+ * picture again. Of many files, one is read while others are encoded, which pays more than reading each in strips.
+ * Reading a picture again for --verify would pay less than it costs. */
 static bool suits_rows(const cli_options *options, const cli_picture *picture, const cli_task *task)
 {
     if (has_tile_rows(options, picture))
@@ -112,46 +114,37 @@ static int on_rewrite(void *user, uint64_t offset, const void *buffer, size_t by
     return cli_output_write_at(user, offset, buffer, bytes) ? 0 : -1;
 }
 
-typedef struct row_input {
-    cli_reader *reader;
-    cli_messages *messages;
-    double *seconds;
-    double end;  /* of the last reading */
-    bool failed; /* and reported */
-} row_input;
-
 /* Reads the next rows. A signal that arrives meanwhile need not wait. Reading and coding each have the time of
  * --timeout. */
-static bool read_rows(row_input *input, uint32_t y0, uint32_t y1)
+static bool read_rows(coder *k, encode_file *file, uint32_t y0, uint32_t y1)
 {
     const double start = cli_now();
-    cli_reader *reader = input->reader;
+    cli_reader *reader = &file->reader;
     if (reader->input.deadline > 0)
-        reader->input.deadline += start - input->end;
+        reader->input.deadline += start - file->read_end;
     cli_interrupt_wait(false);
-    input->failed = !cli_memory_allowed(cli_picture_strip_bytes(&reader->picture, y1 - y0), reader->name) ||
-                    !cli_reader_rows(reader, y0, y1);
+    file->failed = !cli_memory_allowed(cli_picture_strip_bytes(&reader->picture, y1 - y0), reader->name) ||
+                   !cli_reader_rows(reader, y0, y1);
     cli_interrupt_wait(true);
-    input->end = cli_now();
-    *input->seconds += input->end - start;
-    if (input->messages->deadline > 0)
-        input->messages->deadline += input->end - start;
-    return !input->failed;
+    file->read_end = cli_now();
+    file->outcome.seconds[L2K_STAGE_READ] += file->read_end - start;
+    if (k->messages.deadline > 0)
+        k->messages.deadline += file->read_end - start;
+    return !file->failed;
 }
 
-static l2k_status encode_rows(l2k_encoder *encoder, row_input *input)
+static l2k_status encode_rows(coder *k, encode_file *file)
 {
-    const cli_picture *picture = &input->reader->picture;
     l2k_status status = L2K_OK;
     uint32_t y0 = 0, y1 = 0;
-    while (status == L2K_OK && (status = l2k_encoder_next_rows(encoder, &y0, &y1)) == L2K_OK && y0 < y1) {
-        if (!read_rows(input, y0, y1)) {
-            l2k_encoder_end(encoder); /* an error without the last rows, but the encoder is free for the next picture */
+    while (status == L2K_OK && (status = l2k_encoder_next_rows(k->encoder, &y0, &y1)) == L2K_OK && y0 < y1) {
+        if (!read_rows(k, file, y0, y1)) {
+            l2k_encoder_end(k->encoder); /* an error without the last rows, but it is free for the next picture */
             return L2K_ERROR_IO;
         }
-        status = l2k_encoder_put_rows(encoder, picture->planes);
+        status = l2k_encoder_put_rows(k->encoder, file->reader.picture.planes);
     }
-    return status == L2K_OK ? l2k_encoder_end(encoder) : status;
+    return status == L2K_OK ? l2k_encoder_end(k->encoder) : status;
 }
 
 /* Bytes of samples in memory while the library works. */
@@ -164,11 +157,11 @@ static uint64_t sample_bytes(const cli_options *options, const cli_picture *pict
 }
 
 /* The encoder gets the memory that the samples leave. */
-static l2k_status share_memory(l2k_encoder *encoder, row_input *input, uint64_t taken)
+static l2k_status share_memory(const coder *k, encode_file *file, uint64_t taken)
 {
-    input->failed = !cli_memory_allowed(taken, input->reader->name);
-    return input->failed ? L2K_ERROR_LIMIT
-                         : l2k_encoder_set(encoder, L2K_ENCODER_LIMIT_MEMORY, (int64_t)cli_memory_left(taken));
+    file->failed = !cli_memory_allowed(taken, file->reader.name);
+    return file->failed ? L2K_ERROR_LIMIT
+                        : l2k_encoder_set(k->encoder, L2K_ENCODER_LIMIT_MEMORY, (int64_t)cli_memory_left(taken));
 }
 
 /* Whether an image that has begun goes on by rows: not if the encoder takes them all at once, or the reader would
@@ -182,46 +175,43 @@ static bool goes_by_rows(const l2k_encoder *encoder, const cli_options *options,
 }
 
 /* With --max-memory, the image that has begun must end before the encoder takes a new limit. */
-static l2k_status read_whole(l2k_encoder *encoder, row_input *input)
+static l2k_status read_whole(coder *k, encode_file *file)
 {
-    const cli_picture *picture = &input->reader->picture;
+    const cli_picture *picture = &file->reader.picture;
     l2k_status status = L2K_OK;
     if (cli_allowed.memory != CLI_NO_LIMIT) {
-        l2k_encoder_end(encoder);
-        status = share_memory(encoder, input, cli_picture_strip_bytes(picture, picture->image.y1 - picture->image.y0));
+        l2k_encoder_end(k->encoder);
+        status = share_memory(k, file, cli_picture_strip_bytes(picture, picture->image.y1 - picture->image.y0));
     }
-    if (status == L2K_OK && !read_rows(input, picture->image.y0, picture->image.y1))
+    if (status == L2K_OK && !read_rows(k, file, picture->image.y0, picture->image.y1))
         status = L2K_ERROR_IO;
-    cli_messages_restart(input->messages);
+    cli_messages_restart(&k->messages);
     return status;
 }
 
-/* Encodes the picture of the reader into the output, all of it or by rows; false after a report. Reading by rows adds
- * to `read_seconds`. Clears `by_rows`, and reads all, where an image without tiles cannot be encoded so. */
-static bool encode_image(l2k_encoder *encoder, cli_messages *messages, const cli_options *options, cli_reader *reader,
-                         bool *by_rows, cli_output *output, double *read_seconds)
+/* All of the picture, or by rows; reads all where an image without tiles cannot be encoded so. */
+static bool encode_image(const cli_options *options, coder *k, encode_file *file)
 {
     const l2k_stream stream = {
-        .write = on_write, .rewrite = cli_output_can_seek(output) ? on_rewrite : NULL, .user = output};
-    const cli_picture *picture = &reader->picture;
-    row_input input = {.reader = reader, .messages = messages, .seconds = read_seconds};
-    l2k_status status = share_memory(encoder, &input, sample_bytes(options, picture, *by_rows));
+        .write = on_write, .rewrite = cli_output_can_seek(&file->output) ? on_rewrite : NULL, .user = &file->output};
+    const cli_picture *picture = &file->reader.picture;
+    l2k_status status = share_memory(k, file, sample_bytes(options, picture, file->by_rows));
     if (status == L2K_OK)
-        status = l2k_encoder_set_palette(encoder, picture->palette, picture->num_entries, picture->num_columns);
+        status = l2k_encoder_set_palette(k->encoder, picture->palette, picture->num_entries, picture->num_columns);
     cli_interrupt_wait(true);
-    if (status == L2K_OK && *by_rows) {
-        status = l2k_encoder_begin(encoder, &picture->image, &stream);
-        *by_rows = goes_by_rows(encoder, options, picture);
-        if (!*by_rows)
-            status = read_whole(encoder, &input);
+    if (status == L2K_OK && file->by_rows) {
+        status = l2k_encoder_begin(k->encoder, &picture->image, &stream);
+        file->by_rows = goes_by_rows(k->encoder, options, picture);
+        if (!file->by_rows)
+            status = read_whole(k, file);
     }
     if (status == L2K_OK)
-        status = *by_rows ? encode_rows(encoder, &input)
-                          : l2k_encoder_encode(encoder, &picture->image, picture->planes, &stream);
+        status = file->by_rows ? encode_rows(k, file)
+                               : l2k_encoder_encode(k->encoder, &picture->image, picture->planes, &stream);
     cli_interrupt_wait(false);
-    if (output->error) /* errno is more precise than the library's error */
-        return cli_output_fail(output);
-    return status == L2K_OK || (!input.failed && cli_messages_fail(messages, status));
+    if (file->output.error) /* errno is more precise than the library's error */
+        return cli_output_fail(&file->output);
+    return status == L2K_OK || (!file->failed && cli_messages_fail(&k->messages, status));
 }
 
 /* ---- Reading ------------------------------------------------------------------------------------------------- */
@@ -297,7 +287,7 @@ static bool encode_picture(const cli_batch *batch, coder *k, encode_file *file)
     if (!cli_boxes_attach(&((const encoding *)batch->context)->boxes, !options->no_metadata, picture, &file->boxes))
         return false;
     const unsigned found = metadata_of(picture);
-    if (!encode_image(k->encoder, &k->messages, options, &file->reader, &file->by_rows, &file->output, read))
+    if (!encode_image(options, k, file))
         return false;
     if (metadata_of(picture) != found && !options->no_metadata && !options->quiet)
         cli_warning(file->reader.name, "metadata behind the samples are left out, since it was read by rows");

@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/info/info.h"
 #include "cli/input/coded_file.h"
+#include "cli/options/table.h"
 #include "cli/run/messages.h"
 #include "pictures/user/report.h"
 #include "pictures/user/text.h"
@@ -14,9 +15,6 @@
 #define LABEL "%-20s"
 
 /* ---- Names --------------------------------------------------------------------------------------------------- */
-
-const cli_device cli_devices[CLI_NUM_DEVICES] = {
-    {"cpu", L2K_BACKEND_CPU}, {"cuda", L2K_BACKEND_CUDA}, {"opencl", L2K_BACKEND_OPENCL}};
 
 const char *cli_boxes_name(const l2k_info *info, l2k_decoder *decoder)
 {
@@ -361,10 +359,10 @@ static void print_device(uint32_t number, const l2k_device_info *device)
 
 static void print_devices(void)
 {
-    for (size_t i = 0; i < CLI_NUM_DEVICES; i++) {
+    for (const cli_name *backend = cli_backends + 1; backend->name; backend++) {
         char text[256];
-        bool usable = l2k_backend_usable(cli_devices[i].backend, text, sizeof text);
-        printf("%-6s %s: %s\n", cli_devices[i].name, usable ? "usable" : "not usable", text);
+        bool usable = l2k_backend_usable((l2k_backend)backend->value, text, sizeof text);
+        printf("%-6s %s: %s\n", backend->name, usable ? "usable" : "not usable", text);
     }
     l2k_device_info device;
     for (uint32_t i = 0; l2k_device(i, &device); i++)

@@ -20,14 +20,6 @@ const char *cli_name_of(cli_named what, unsigned value);
 
 const char *cli_component_transform_name(const l2k_info *info);
 
-typedef struct cli_device {
-    const char *name;
-    l2k_backend backend;
-} cli_device;
-
-#define CLI_NUM_DEVICES 3u
-extern const cli_device cli_devices[CLI_NUM_DEVICES];
-
 /* "XMP", "Exif", "IPTC", "GeoJP2", "XML", "label", or NULL for other boxes. */
 const char *cli_content_name(l2k_content content);
 

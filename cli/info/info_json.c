@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/info/info.h"
+#include "cli/options/table.h"
 #include "cli/run/json.h"
 
 static void put_image(cli_json *json, const l2k_info *info)
@@ -167,10 +168,10 @@ void cli_devices_json(void)
     cli_json json = {.file = stdout};
     l2k_device_info device;
     cli_json_put(&json, "{ backends [");
-    for (size_t i = 0; i < CLI_NUM_DEVICES; i++) {
+    for (const cli_name *backend = cli_backends + 1; backend->name; backend++) {
         char text[256];
-        const bool usable = l2k_backend_usable(cli_devices[i].backend, text, sizeof text);
-        cli_json_put(&json, "{ name %s usable %d text %s }", cli_devices[i].name, usable, text);
+        const bool usable = l2k_backend_usable((l2k_backend)backend->value, text, sizeof text);
+        cli_json_put(&json, "{ name %s usable %d text %s }", backend->name, usable, text);
     }
     cli_json_put(&json, "] devices [");
     for (uint32_t i = 0; l2k_device(i, &device); i++)

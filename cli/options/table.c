@@ -47,11 +47,11 @@ static const cli_name styles[] = {{"bypass", L2K_STYLE_BYPASS},
                                   {NULL, 0}};
 static const cli_name tile_parts[] = {
     {"R", L2K_TILE_PARTS_RESOLUTION}, {"L", L2K_TILE_PARTS_LAYER}, {"C", L2K_TILE_PARTS_COMPONENT}, {NULL, 0}};
-static const cli_name backends[] = {{"auto", L2K_BACKEND_AUTO},
-                                    {"cpu", L2K_BACKEND_CPU},
-                                    {"cuda", L2K_BACKEND_CUDA},
-                                    {"opencl", L2K_BACKEND_OPENCL},
-                                    {NULL, 0}};
+const cli_name cli_backends[] = {{"auto", L2K_BACKEND_AUTO},
+                                 {"cpu", L2K_BACKEND_CPU},
+                                 {"cuda", L2K_BACKEND_CUDA},
+                                 {"opencl", L2K_BACKEND_OPENCL},
+                                 {NULL, 0}};
 static const cli_name cpus[] = {{"auto", L2K_CPU_AUTO},     {"c", L2K_CPU_C},       {"avx2", L2K_CPU_AVX2},
                                 {"avx512", L2K_CPU_AVX512}, {"neon", L2K_CPU_NEON}, {NULL, 0}};
 static const cli_name compressions[] = {
@@ -324,7 +324,7 @@ const cli_option cli_option_table[] = {
                   "comparing, drawing, or coding and writing of a dump. By default there is no limit."),
     NUMBER(ENCODE | DECODE | VIEW | DUMP | VOLUME, "threads", MEMBER(threads), 0, MOST_THREADS,
            "threads; 0 = all processors", .letter = 'j', .fallback = "0"),
-    NAME(ENCODE | DECODE | VOLUME, "backend", "NAME", MEMBER(backend), backends,
+    NAME(ENCODE | DECODE | VOLUME, "backend", "NAME", MEMBER(backend), cli_backends,
          "where to compute: auto, cpu, cuda or opencl", .fallback = "auto",
          .detail = "The result is the same to the bit."),
     ROW(ENCODE | DECODE, "devices", "N[,N...]|all", devices,

@@ -33,6 +33,7 @@ struct cli_option {
 };
 
 extern const cli_name cli_progressions[];
+extern const cli_name cli_backends[]; /* auto comes first */
 extern const cli_option cli_option_table[];
 extern const size_t cli_num_options;
 
