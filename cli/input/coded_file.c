@@ -183,8 +183,8 @@ static uint32_t rows_with(const cli_picture *picture, uint64_t least_samples)
     return samples <= least_samples ? rows : (uint32_t)((double)least_samples / (double)samples * rows);
 }
 
-/* A decoder may cut where it likes if there is one tile, and all cuts keep to the unit: its strips end at multiples of the
- * largest YRsiz. */
+/* A decoder may cut where it likes if there is one tile, and all cuts keep to the unit: its strips end at multiples of
+ * the largest YRsiz. */
 static bool suit_decoder(const cli_strips *strips, const l2k_info *info)
 {
     uint64_t most = 1;

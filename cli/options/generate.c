@@ -50,7 +50,7 @@ static void print_option_cases(void)
     }
 }
 
-/* The same for both shells: from $command, or lift2k for the first word, $before and $word to the words to choose from. */
+/* The same for both shells: from $command (lift2k for the first word), $before and $word to the words on offer. */
 static void print_cases(void)
 {
     printf("    case $command,$before in\n"

@@ -14,7 +14,7 @@ typedef struct cli_name {
 /* Stores the value `text`, NULL for an option without argument; false after a report. */
 typedef bool cli_option_parser(const cli_option *row, const char *text, cli_options *options);
 
-/* view and dump take pictures and JPEG 2000 files, volume slices and subbands, and some options are for one kind only. */
+/* view and dump take pictures and JPEG 2000 files, volume slices and subbands; some options are for one kind only. */
 typedef enum cli_input_kind { CLI_ANY_INPUT, CLI_PICTURE_INPUT, CLI_CODED_INPUT } cli_input_kind;
 
 struct cli_option {

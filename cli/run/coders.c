@@ -1,5 +1,5 @@
-/* Decides how many files to code at once, and whether opening the device pays, before any file is opened; assigns GPUs to
- * files. */
+/* Decides how many files to code at once, and whether opening the device pays, before any file is opened; assigns GPUs
+ * to files. */
 #define _GNU_SOURCE /* sched_getaffinity */
 #include <sched.h>
 #include <stdio.h>

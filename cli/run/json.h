@@ -15,7 +15,7 @@ typedef struct cli_json {
     bool started; /* the innermost object or array has a member */
 } cli_json;
 
-/* Writes what `format` lists: "{ image { width %u } style [ %s ]" opens an object, writes a member that is an object, and
+/* Writes what `format` lists: "{ image { width %u } style [ %s" opens an object, writes a member that is one, and
  * begins a list. Keys are plain ASCII. Values:
  *
  *     %u %ju    numbers, unsigned and uintmax_t
