@@ -28,7 +28,7 @@ static cli_area image_area(const l2k_image *image)
     return (cli_area){image->x0, image->y0, image->x1, image->y1};
 }
 
-cli_area cli_tile_area(const cli_coefficients *input, uint32_t index)
+static cli_area tile_area(const cli_coefficients *input, uint32_t index)
 {
     cli_area area = image_area(&input->info.image);
     tile_side(input->info.tile_x0, input->info.tile_width, index % input->info.tiles_across, &area.x0, &area.x1);
@@ -39,7 +39,7 @@ cli_area cli_tile_area(const cli_coefficients *input, uint32_t index)
 cli_area cli_wanted_area(const cli_coefficients *input)
 {
     const cli_setting tile = input->options->tile_index;
-    return tile.given ? cli_tile_area(input, (uint32_t)tile.value) : image_area(&input->info.image);
+    return tile.given ? tile_area(input, (uint32_t)tile.value) : image_area(&input->info.image);
 }
 
 cli_area cli_component_area(const cli_coefficients *input, cli_area area, uint32_t c)
@@ -161,7 +161,7 @@ static bool describe_picture(cli_coefficients *input)
 /* Forward transform of a tile, whose samples stay in the picture. */
 static l2k_status transform_tile(cli_coefficients *input, uint32_t index, l2k_plane *planes)
 {
-    const cli_area all = image_area(&input->info.image), area = cli_tile_area(input, index);
+    const cli_area all = image_area(&input->info.image), area = tile_area(input, index);
     l2k_image tile = input->info.image;
     tile.x0 = area.x0;
     tile.y0 = area.y0;
@@ -189,7 +189,7 @@ static void reduce_view(const cli_coefficients *input, cli_area r, l2k_coefficie
 static bool give_component(cli_coefficients *input, uint32_t tile, uint32_t c, cli_coefficient_sink *sink, void *user)
 {
     l2k_subband_info bands[L2K_MAX_SUBBANDS];
-    cli_area r = cli_component_area(input, cli_tile_area(input, tile), c);
+    cli_area r = cli_component_area(input, tile_area(input, tile), c);
     l2k_coefficients view = *l2k_transform_coefficients(input->transform, c);
     reduce_view(input, r, &view);
     for (uint32_t b = 0; b < view.num_bands; b++)
@@ -214,7 +214,7 @@ static bool hold_tile(cli_coefficients *input, uint32_t index)
     const uint64_t before = input->held - cli_picture_bytes(&input->file.picture);
     uint64_t bytes = 0;
     for (uint32_t c = 0; c < input->info.image.num_components; c++) {
-        cli_area r = cli_component_area(input, cli_tile_area(input, index), c);
+        cli_area r = cli_component_area(input, tile_area(input, index), c);
         bytes += (uint64_t)(r.x1 - r.x0) * (r.y1 - r.y0) * sizeof(int32_t);
     }
     if (bytes <= before)

@@ -3,7 +3,7 @@
 #ifndef L2K_CLI_COEFFICIENTS_COEFFICIENTS_H
 #define L2K_CLI_COEFFICIENTS_COEFFICIENTS_H
 
-#include "cli/input/any_file.h"
+#include "cli/input/input.h"
 #include "cli/options/options.h"
 #include "cli/run/messages.h"
 
@@ -39,10 +39,7 @@ typedef struct cli_area {
     uint32_t x0, y0, x1, y1;
 } cli_area;
 
-/* The part of the reference grid covered by a tile. */
-cli_area cli_tile_area(const cli_coefficients *input, uint32_t index);
-
-/* The same for the tile of --tile-index, or the whole image. */
+/* The part of the reference grid covered by the tile of --tile-index, or the whole image. */
 cli_area cli_wanted_area(const cli_coefficients *input);
 
 /* An area of the reference grid in the domain of component c (B-12). */

@@ -4,7 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/decode/rgb8.h"
-#include "cli/input/coded_file.h"
+#include "cli/input/input.h"
 #include "cli/run/batch.h"
 #include "pictures/user/limits.h"
 #include "pictures/user/report.h"

@@ -364,14 +364,6 @@ static void report_file(const cli_batch *batch, const cli_task *task, const void
 
 /* ---- The command --------------------------------------------------------------------------------------------- */
 
-static int run(cli_batch *batch, const cli_tasks *tasks)
-{
-    encoding *e = batch->context;
-    const int status = cli_boxes_load(&e->boxes, batch->options) ? cli_batch_run(batch, tasks) : CLI_EXIT_FAILURE;
-    cli_boxes_unload(&e->boxes);
-    return status;
-}
-
 int cli_encode(const cli_options *options)
 {
     static const char *const pictures[] = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".pnm", ".pbm",
@@ -386,7 +378,10 @@ int cli_encode(const cli_options *options)
         return status;
     if (cli_tasks_make(&tasks, options, options->has_raw ? raw : pictures, options->ht ? "jph" : "jp2") &&
         (!tasks.count || cli_encode_check(options, &tasks, &e.format)))
-        status = tasks.count ? run(&batch, &tasks) : tasks.num_cut ? CLI_EXIT_FAILURE : CLI_EXIT_OK;
+        status = !tasks.count                        ? (tasks.num_cut ? CLI_EXIT_FAILURE : CLI_EXIT_OK)
+                 : cli_boxes_load(&e.boxes, options) ? cli_batch_run(&batch, &tasks)
+                                                     : CLI_EXIT_FAILURE;
+    cli_boxes_unload(&e.boxes);
     cli_tasks_free(&tasks);
     return status;
 }

@@ -3,7 +3,7 @@
 #define L2K_CLI_ENCODE_ENCODE_H
 
 #include "cli/compare/difference.h"
-#include "cli/input/coded_file.h"
+#include "cli/input/input.h"
 #include "cli/options/options.h"
 #include "cli/run/batch.h"
 #include "pictures/reader.h"

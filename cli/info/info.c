@@ -6,7 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/info/info.h"
-#include "cli/input/coded_file.h"
+#include "cli/input/input.h"
 #include "cli/options/table.h"
 #include "cli/run/messages.h"
 #include "pictures/user/report.h"

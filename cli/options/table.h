@@ -78,9 +78,6 @@ bool cli_find_name(const cli_name *names, const char *text, size_t length, int64
 /* One whole number from least to most. */
 bool cli_parse_number(const char *option, const char *text, uint32_t least, uint32_t most, int64_t *value);
 
-/* One whole number from 1 up, which may end in K, M or G for 10^3, 10^6 or 10^9. */
-bool cli_parse_size(const char *option, const char *text, uint64_t *value);
-
 /* A number of at most 32 bits and the character after it; NULL if there is none, or for NULL. */
 const char *cli_parse_field(const char *at, char end, uint32_t *value);
 

@@ -32,24 +32,6 @@ bool cli_parse_number(const char *option, const char *text, uint32_t least, uint
     return cli_bad_value(option, text, message);
 }
 
-#define MOST_SIZE ((uint64_t)1000000000000000)
-
-bool cli_parse_size(const char *option, const char *text, uint64_t *value)
-{
-    static const char suffixes[] = "KMG";
-    uint64_t number = 0;
-    const char *end = cli_digits(text, MOST_SIZE, &number), *suffix = NULL;
-    if (end && *end && (suffix = strchr(suffixes, *end >= 'a' ? *end - 'a' + 'A' : *end)) != NULL)
-        end++;
-    if (!end || *end || !number || (suffix && number > MOST_SIZE / 1000000000))
-        return cli_bad_value(option, text,
-                             "not a whole number from 1 to 10^15, or one up to 10^6 followed by K, M or G");
-    *value = number;
-    for (ptrdiff_t i = suffix ? suffix - suffixes + 1 : 0; i > 0; i--)
-        *value *= 1000;
-    return true;
-}
-
 const char *cli_parse_field(const char *at, char end, uint32_t *value)
 {
     uint64_t number = 0;
@@ -140,10 +122,21 @@ bool cli_take_number(const cli_option *row, const char *text, cli_options *optio
            cli_set(cli_target_of(row, options), value);
 }
 
+/* From 1 up, perhaps with K, M or G behind it for 10^3, 10^6 or 10^9. */
 bool cli_take_bytes(const cli_option *row, const char *text, cli_options *options)
 {
-    uint64_t value = 0;
-    return cli_parse_size(row->name, text, &value) && cli_set(cli_target_of(row, options), (int64_t)value);
+    static const char suffixes[] = "KMG";
+    const uint64_t most = 1000000000000000;
+    uint64_t number = 0;
+    const char *end = cli_digits(text, most, &number), *suffix = NULL;
+    if (end && *end && (suffix = strchr(suffixes, *end >= 'a' ? *end - 'a' + 'A' : *end)) != NULL)
+        end++;
+    if (!end || *end || !number || (suffix && number > most / 1000000000))
+        return cli_bad_value(row->name, text,
+                             "not a whole number from 1 to 10^15, or one up to 10^6 followed by K, M or G");
+    for (ptrdiff_t i = suffix ? suffix - suffixes + 1 : 0; i > 0; i--)
+        number *= 1000;
+    return cli_set(cli_target_of(row, options), (int64_t)number);
 }
 
 bool cli_find_name(const cli_name *names, const char *text, size_t length, int64_t *value)

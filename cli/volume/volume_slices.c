@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/input/any_file.h"
+#include "cli/input/input.h"
 #include "cli/volume/volume.h"
 #include "pictures/user/report.h"
 #include "pictures/words.h"
