@@ -302,5 +302,5 @@ bool cli_coefficients_each(cli_coefficients *input, cli_coefficient_sink *sink, 
         if (!give(input, tile, sink, user))
             return false;
     }
-    return true;
+    return input->num_given || cli_error(input->file.name, "the file ends before the first coefficient");
 }

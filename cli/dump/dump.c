@@ -148,12 +148,8 @@ static bool dump_component(void *user, const l2k_tile_coefficients *k)
 static bool dump_all(cli_dump *dump)
 {
     cli_time_starts();
-    if (!begin_description(dump))
-        return false;
-    bool done = cli_coefficients_each(&dump->input, dump_component, dump);
-    if (done && dump->input.file.is_jpeg2000 && dump->input.num_given == 0)
-        done = cli_error(dump->input.file.name, "the file ends before the first coefficient");
-    return done && end_description(dump);
+    return begin_description(dump) && cli_coefficients_each(&dump->input, dump_component, dump) &&
+           end_description(dump);
 }
 
 static int run(cli_dump *dump, const cli_options *options)
