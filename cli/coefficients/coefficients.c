@@ -23,9 +23,14 @@ static void tile_side(uint32_t origin, uint32_t size, uint32_t number, uint32_t 
     *high = to < *high ? (uint32_t)to : *high;
 }
 
-cli_area cli_tile_area(const cli_coefficients *input, uint32_t index)
+static cli_area image_area(const l2k_image *image)
 {
-    cli_area area = {input->info.image.x0, input->info.image.y0, input->info.image.x1, input->info.image.y1};
+    return (cli_area){image->x0, image->y0, image->x1, image->y1};
+}
+
+static cli_area tile_area(const cli_coefficients *input, uint32_t index)
+{
+    cli_area area = image_area(&input->info.image);
     tile_side(input->info.tile_x0, input->info.tile_width, index % input->info.tiles_across, &area.x0, &area.x1);
     tile_side(input->info.tile_y0, input->info.tile_height, index / input->info.tiles_across, &area.y0, &area.y1);
     return area;
@@ -33,9 +38,8 @@ cli_area cli_tile_area(const cli_coefficients *input, uint32_t index)
 
 cli_area cli_wanted_area(const cli_coefficients *input)
 {
-    if (input->options->tile_index.given)
-        return cli_tile_area(input, (uint32_t)input->options->tile_index.value);
-    return (cli_area){input->info.image.x0, input->info.image.y0, input->info.image.x1, input->info.image.y1};
+    const cli_setting tile = input->options->tile_index;
+    return tile.given ? tile_area(input, (uint32_t)tile.value) : image_area(&input->info.image);
 }
 
 cli_area cli_component_area(const cli_coefficients *input, cli_area area, uint32_t c)
@@ -49,17 +53,14 @@ cli_area cli_component_area(const cli_coefficients *input, cli_area area, uint32
 
 static l2k_status configure_decoder(l2k_decoder *decoder, const cli_coefficients *input)
 {
-    const struct {
-        l2k_decoder_option option;
-        int64_t value;
-    } settings[] = {{L2K_DECODER_REDUCE, input->reduce},
-                    {L2K_DECODER_LAYERS, input->options->layers.value},
-                    {L2K_DECODER_COMPONENT, input->component},
-                    {L2K_DECODER_THREADS, input->options->threads.value},
-                    {L2K_DECODER_CPU, input->options->cpu.value}};
+    const int64_t settings[][2] = {{L2K_DECODER_REDUCE, input->reduce},
+                                   {L2K_DECODER_LAYERS, input->options->layers.value},
+                                   {L2K_DECODER_COMPONENT, input->component},
+                                   {L2K_DECODER_THREADS, input->options->threads.value},
+                                   {L2K_DECODER_CPU, input->options->cpu.value}};
     l2k_status status = L2K_OK;
-    for (size_t i = 0; status == L2K_OK && i < sizeof settings / sizeof settings[0]; i++)
-        status = l2k_decoder_set(decoder, settings[i].option, settings[i].value);
+    for (size_t i = 0; status == L2K_OK && i < sizeof settings / sizeof *settings; i++)
+        status = l2k_decoder_set(decoder, (l2k_decoder_option)settings[i][0], settings[i][1]);
     return status;
 }
 
@@ -101,27 +102,21 @@ static bool decode_tile(cli_coefficients *input, uint32_t tile, cli_coefficient_
     if (status == L2K_OK)
         status = l2k_decoder_coefficients(file->decoder, tile, on_coefficients, &call);
     cli_interrupt_wait(false);
-    if (status == L2K_INCOMPLETE)
-        input->incomplete = true;
-    return status == L2K_OK || status == L2K_INCOMPLETE ||
-           (!call.refused && cli_messages_fail(&file->messages, status));
+    return !call.refused && cli_coded_is_done(file, status);
 }
 
 /* ---- Pictures ------------------------------------------------------------------------------------------------ */
 
 static l2k_status configure_transform(const cli_coefficients *input)
 {
-    const struct {
-        l2k_transform_option option;
-        int64_t value;
-    } settings[] = {{L2K_TRANSFORM_WAVELET, input->info.wavelet},
-                    {L2K_TRANSFORM_LEVELS, input->info.levels},
-                    {L2K_TRANSFORM_COMPONENT_TRANSFORM, input->info.component_transform},
-                    {L2K_TRANSFORM_THREADS, input->options->threads.value},
-                    {L2K_TRANSFORM_CPU, input->options->cpu.value}};
+    const int64_t settings[][2] = {{L2K_TRANSFORM_WAVELET, input->info.wavelet},
+                                   {L2K_TRANSFORM_LEVELS, input->info.levels},
+                                   {L2K_TRANSFORM_COMPONENT_TRANSFORM, input->info.component_transform},
+                                   {L2K_TRANSFORM_THREADS, input->options->threads.value},
+                                   {L2K_TRANSFORM_CPU, input->options->cpu.value}};
     l2k_status status = L2K_OK;
-    for (size_t i = 0; status == L2K_OK && i < sizeof settings / sizeof settings[0]; i++)
-        status = l2k_transform_set(input->transform, settings[i].option, settings[i].value);
+    for (size_t i = 0; status == L2K_OK && i < sizeof settings / sizeof *settings; i++)
+        status = l2k_transform_set(input->transform, (l2k_transform_option)settings[i][0], settings[i][1]);
     return status;
 }
 
@@ -147,7 +142,8 @@ static bool describe_picture(cli_coefficients *input)
     if (input->reduce > input->info.levels)
         return cli_error("--reduce", "%u resolutions cannot be left out of %u decomposition levels", input->reduce,
                          input->info.levels);
-    if (!cli_picture_place(picture, options->x0, options->y0, input->file.name))
+    if (!cli_picture_place(picture, (uint32_t)options->origin[0].value, (uint32_t)options->origin[1].value,
+                           input->file.name))
         return false;
     input->info.image = picture->image;
     input->info.tile_width = (uint32_t)cli_setting_or(encoder[L2K_ENCODER_TILE_WIDTH], input->info.image.x1);
@@ -165,8 +161,7 @@ static bool describe_picture(cli_coefficients *input)
 /* Forward transform of a tile, whose samples stay in the picture. */
 static l2k_status transform_tile(cli_coefficients *input, uint32_t index, l2k_plane *planes)
 {
-    const cli_area all = {input->info.image.x0, input->info.image.y0, input->info.image.x1, input->info.image.y1};
-    cli_area area = cli_tile_area(input, index);
+    const cli_area all = image_area(&input->info.image), area = tile_area(input, index);
     l2k_image tile = input->info.image;
     tile.x0 = area.x0;
     tile.y0 = area.y0;
@@ -194,7 +189,7 @@ static void reduce_view(const cli_coefficients *input, cli_area r, l2k_coefficie
 static bool give_component(cli_coefficients *input, uint32_t tile, uint32_t c, cli_coefficient_sink *sink, void *user)
 {
     l2k_subband_info bands[L2K_MAX_SUBBANDS];
-    cli_area r = cli_component_area(input, cli_tile_area(input, tile), c);
+    cli_area r = cli_component_area(input, tile_area(input, tile), c);
     l2k_coefficients view = *l2k_transform_coefficients(input->transform, c);
     reduce_view(input, r, &view);
     for (uint32_t b = 0; b < view.num_bands; b++)
@@ -213,26 +208,21 @@ static bool give_component(cli_coefficients *input, uint32_t tile, uint32_t c, c
                                                .bands = bands});
 }
 
-static void hold(cli_coefficients *input, uint64_t bytes)
-{
-    cli_memory_hold(bytes);
-    input->held += bytes;
-}
-
 /* The transform keeps the memory for its largest tile. */
 static bool hold_tile(cli_coefficients *input, uint32_t index)
 {
     const uint64_t before = input->held - cli_picture_bytes(&input->file.picture);
     uint64_t bytes = 0;
     for (uint32_t c = 0; c < input->info.image.num_components; c++) {
-        cli_area r = cli_component_area(input, cli_tile_area(input, index), c);
+        cli_area r = cli_component_area(input, tile_area(input, index), c);
         bytes += (uint64_t)(r.x1 - r.x0) * (r.y1 - r.y0) * sizeof(int32_t);
     }
     if (bytes <= before)
         return true;
     if (!cli_memory_allowed(bytes - before, input->file.name))
         return false;
-    hold(input, bytes - before);
+    cli_memory_hold(bytes - before);
+    input->held += bytes - before;
     return true;
 }
 
@@ -275,24 +265,18 @@ static bool check_choice(const cli_coefficients *input)
 
 bool cli_coefficients_begin(cli_coefficients *input, const cli_options *options)
 {
-    const cli_setting width = options->encoder[L2K_ENCODER_TILE_WIDTH];
-    const cli_setting height = options->encoder[L2K_ENCODER_TILE_HEIGHT];
     *input = (cli_coefficients){.options = options,
                                 .reduce = (uint32_t)options->reduce.value,
                                 .component = cli_setting_or(options->component, -1)};
-    if (!cli_two_names(options, &input->file.name, &input->output))
-        return false;
-    if (width.given && (options->x0 >= width.value || options->y0 >= height.value))
-        return cli_error("--tile", "the first tile of %u,%u ends before the image's --origin %u,%u",
-                         (unsigned)width.value, (unsigned)height.value, options->x0, options->y0);
-    return true;
+    return cli_two_names(options, &input->file.name, &input->output) && cli_check_grid(options);
 }
 
 bool cli_coefficients_open(cli_coefficients *input)
 {
     if (!cli_any_file_open(&input->file, input->options->names[0], input->options->quiet))
         return false;
-    hold(input, cli_picture_bytes(&input->file.picture));
+    input->held = cli_picture_bytes(&input->file.picture);
+    cli_memory_hold(input->held);
     return (input->file.is_jpeg2000 ? describe_codestream : describe_picture)(input) && check_choice(input);
 }
 
@@ -318,5 +302,5 @@ bool cli_coefficients_each(cli_coefficients *input, cli_coefficient_sink *sink, 
         if (!give(input, tile, sink, user))
             return false;
     }
-    return true;
+    return input->num_given || cli_error(input->file.name, "the file ends before the first coefficient");
 }

@@ -3,7 +3,7 @@
 #ifndef L2K_CLI_COEFFICIENTS_COEFFICIENTS_H
 #define L2K_CLI_COEFFICIENTS_COEFFICIENTS_H
 
-#include "cli/input/any_file.h"
+#include "cli/input/input.h"
 #include "cli/options/options.h"
 #include "cli/run/messages.h"
 
@@ -14,7 +14,6 @@ typedef struct cli_coefficients {
     int64_t component;  /* -1 = all */
     cli_any_file file;  /* the first file name */
     l2k_info info;      /* of a picture: image, tiles, wavelet, levels and component transform */
-    bool incomplete;    /* the codestream ended early */
     uint32_t num_given; /* tile-components so far */
     l2k_transform *transform;
     uint64_t held;         /* bytes of the picture's samples, and of the transform of its largest tile */
@@ -40,10 +39,7 @@ typedef struct cli_area {
     uint32_t x0, y0, x1, y1;
 } cli_area;
 
-/* The part of the reference grid covered by a tile. */
-cli_area cli_tile_area(const cli_coefficients *input, uint32_t index);
-
-/* The same for the tile of --tile-index, or the whole image. */
+/* The part of the reference grid covered by the tile of --tile-index, or the whole image. */
 cli_area cli_wanted_area(const cli_coefficients *input);
 
 /* An area of the reference grid in the domain of component c (B-12). */

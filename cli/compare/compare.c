@@ -5,7 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/compare/difference.h"
-#include "cli/input/any_file.h"
+#include "cli/input/input.h"
 #include "pictures/user/limits.h"
 #include "pictures/user/report.h"
 

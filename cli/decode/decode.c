@@ -3,14 +3,42 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/decode/decode.h"
+#include "cli/decode/rgb8.h"
+#include "cli/input/input.h"
+#include "cli/run/batch.h"
 #include "pictures/user/limits.h"
 #include "pictures/user/report.h"
+#include "pictures/writer.h"
 
 typedef struct coder {
     cli_coder base;
     cli_coded_file coded;
 } coder;
+
+/* Shared by all files. */
+typedef struct decode_job {
+    const cli_options *options;
+    cli_format format; /* of all outputs */
+    cli_write_options write;
+} decode_job;
+
+typedef struct decode_file {
+    cli_outcome outcome;
+    const cli_task *task;
+    const decode_job *job;
+    cli_coded_file *coded; /* of the coder */
+    l2k_info info;
+    cli_input input;
+    cli_picture picture;
+    cli_rgb8 conversion;        /* --rgb8 */
+    const cli_picture *written; /* `picture`, or what --rgb8 makes of it */
+    cli_view view;              /* of `written`, unless planes are written */
+    cli_format format;
+    cli_strips strips; /* the one at work */
+    cli_writer writer;
+    bool has_writer;
+    double writing; /* seconds */
+} decode_file;
 
 static l2k_status configure(l2k_decoder *decoder, const cli_batch *batch, cli_coder *base)
 {
@@ -36,7 +64,7 @@ static l2k_status configure(l2k_decoder *decoder, const cli_batch *batch, cli_co
     return status;
 }
 
-/* ---- A file -------------------------------------------------------------------------------------------------- */
+/* ---- The picture --------------------------------------------------------------------------------------------- */
 
 /* Georeferencing refers to the whole picture in full size. */
 static cli_part part_of(const l2k_image *whole, const l2k_image *part, uint32_t reduce)
@@ -47,17 +75,18 @@ static cli_part part_of(const l2k_image *whole, const l2k_image *part, uint32_t 
 }
 
 /* The first of each kind. Formats other than PNG and TIFF have no place for them. */
-static bool take_metadata(const cli_coded_file *coded, const cli_decode_job *job, const l2k_info *info,
-                          cli_picture *picture)
+static bool take_metadata(decode_file *file)
 {
+    const decode_job *job = file->job;
+    cli_picture *picture = &file->picture;
     l2k_box_data box;
-    picture->metadata.part = part_of(&info->image, &picture->image, (uint32_t)job->options->reduce.value);
+    picture->metadata.part = part_of(&file->info.image, &picture->image, (uint32_t)job->options->reduce.value);
     if (job->options->no_metadata || (job->format != CLI_FORMAT_PNG && job->format != CLI_FORMAT_TIFF))
         return true;
-    for (size_t i = 0; l2k_decoder_box_data(coded->decoder, i, &box) == L2K_OK; i++)
+    for (size_t i = 0; l2k_decoder_box_data(file->coded->decoder, i, &box) == L2K_OK; i++)
         if (box.content != L2K_CONTENT_OTHER && box.content <= L2K_CONTENT_GEOTIFF &&
             !cli_metadata_keep(&picture->metadata, box.content, box.data, box.bytes, job->options->quiet,
-                               coded->messages.subject))
+                               file->coded->messages.subject))
             return false;
     return true;
 }
@@ -84,23 +113,119 @@ static bool check_sizes(const l2k_image *image, uint32_t reduce, const char *nam
     return true;
 }
 
-static bool describe(cli_decode_file *file, coder *k, const cli_batch *batch, l2k_info *info)
+static bool describe(decode_file *file, const cli_batch *batch, cli_coder *base)
 {
-    const cli_decode_job *job = batch->context;
-    cli_coded_file *coded = &k->coded;
+    cli_coded_file *coded = file->coded;
     l2k_image image;
-    l2k_status status = configure(coded->decoder, batch, &k->base);
+    l2k_status status = configure(coded->decoder, batch, base);
     if (status == L2K_OK)
-        status = l2k_decoder_info(coded->decoder, info);
+        status = l2k_decoder_info(coded->decoder, &file->info);
     if (status == L2K_OK)
         status = l2k_decoder_image(coded->decoder, &image);
     if (status != L2K_OK)
         return cli_messages_fail(&coded->messages, status);
-    file->outcome.coded_bytes = bytes_of_file(coded->decoder, info);
+    file->outcome.coded_bytes = bytes_of_file(coded->decoder, &file->info);
     return check_sizes(&image, (uint32_t)batch->options->reduce.value, coded->messages.subject) &&
-           cli_picture_adopt(&file->picture, &image, coded->messages.subject) &&
-           take_metadata(coded, job, info, &file->picture);
+           cli_picture_adopt(&file->picture, &image, coded->messages.subject) && take_metadata(file);
 }
+
+/* ---- The writer ---------------------------------------------------------------------------------------------- */
+
+static bool has_view(const decode_file *file)
+{
+    return file->format < CLI_FORMAT_PGX;
+}
+
+static void warn_of_changes(const decode_file *file, const char *target)
+{
+    const cli_view *view = &file->view;
+    if (file->format != CLI_FORMAT_PNG && file->format != CLI_FORMAT_TIFF)
+        return;
+    if (cli_view_is_scaled(view))
+        cli_warning(target, "%u-bit samples are scaled to %u bits",
+                    view->channels[0].precision != view->depth ? view->channels[0].precision
+                                                               : view->channels[view->num_channels - 1].precision,
+                    view->depth);
+    if (view->premultiplied && file->format == CLI_FORMAT_PNG)
+        cli_warning(target, "premultiplied opacity is written unchanged");
+}
+
+/* Opens the writer of a picture whose shape is known. All refusals happen here, before samples are decoded. */
+static bool open_writer(decode_file *file)
+{
+    const decode_job *job = file->job;
+    const cli_task *task = file->task;
+    const char *target = cli_output_name(task->output);
+    uint32_t reduce = (uint32_t)job->options->reduce.value;
+    file->format = job->format;
+    file->written = &file->picture;
+    if (job->options->rgb8) {
+        if (!cli_rgb8_create(&file->conversion, &file->picture, job->format, job->options, cli_input_name(task->input)))
+            return false;
+        file->written = &file->conversion.picture;
+        reduce = 0;
+    }
+    if (has_view(file) && (!cli_view_create(&file->view, file->written, reduce, target) ||
+                           !cli_format_check(&file->format, &file->view, target)))
+        return false;
+    cli_write_options write = job->write;
+    write.metadata = &file->picture.metadata;
+    file->has_writer = cli_writer_open(&file->writer, task->output, file->format, file->written,
+                                       has_view(file) ? &file->view : NULL, &write);
+    if (file->has_writer && !job->options->rgb8 && has_view(file) && !job->options->quiet)
+        warn_of_changes(file, target);
+    return file->has_writer;
+}
+
+/* ---- Strips -------------------------------------------------------------------------------------------------- */
+
+/* The number of output rows from rows of the reference grid above y1. */
+static uint32_t rows_above(const decode_file *file, uint32_t y1)
+{
+    return file->job->options->rgb8 ? cli_view_rows_above(&file->conversion.decoded, y1)
+           : has_view(file)         ? cli_view_rows_above(&file->view, y1)
+                                    : 0;
+}
+
+static bool write_strip(decode_file *file)
+{
+    const cli_strips *strip = &file->strips;
+    const uint32_t end = rows_above(file, strip->y1);
+    double start = cli_now();
+    bool done = (!file->job->options->rgb8 || cli_rgb8_convert(&file->conversion, rows_above(file, strip->y0), end,
+                                                               cli_output_name(file->task->output))) &&
+                cli_writer_rows(&file->writer, end);
+    file->writing += cli_now() - start;
+    return done;
+}
+
+/* A picture with fewer samples than a strip needs is a single strip. Of many files, one is written while others are
+ * decoded, which pays more than writing each in strips. */
+static bool decode_strips(decode_file *file)
+{
+    const decode_job *job = file->job;
+    const bool planar = job->options->rgb8 || !(has_view(file) || job->write.interleaved) ||
+                        !cli_picture_can_interleave(&file->picture);
+    const bool by_rows = job->options->by_rows;
+    const bool takes_rows = cli_writer_takes_rows(file->task->output, file->format, &job->write);
+    cli_strips *strips = &file->strips;
+    if (!cli_strips_begin(strips, file->coded, &file->picture, &file->info, (uint32_t)job->options->reduce.value,
+                          !takes_rows ? UINT64_MAX
+                          : by_rows   ? 0
+                                      : CLI_STRIP_SAMPLES,
+                          takes_rows && (file->task->is_alone || by_rows)))
+        return false;
+    while (cli_strips_next(strips)) {
+        cli_strips_progress(strips, 0, 1);
+        if (!cli_coded_decode_rows(file->coded, &file->picture, planar ? CLI_PLANAR : CLI_INTERLEAVED, strips->y0,
+                                   strips->y1, strips->reduce) ||
+            !write_strip(file))
+            return false;
+    }
+    return cli_strips_end(strips);
+}
+
+/* ---- A file -------------------------------------------------------------------------------------------------- */
 
 static void close_coder(cli_coder *base)
 {
@@ -122,32 +247,32 @@ static bool prepare(const cli_batch *batch, cli_coder *base)
 
 static bool code_file(const cli_batch *batch, cli_coder *base, const cli_task *task, void *state)
 {
-    cli_decode_file *file = state;
+    decode_file *file = state;
     cli_outcome *outcome = &file->outcome;
-    coder *k = (coder *)base;
-    l2k_info info;
+    file->task = task;
+    file->job = batch->context;
+    file->coded = &((coder *)base)->coded;
     if (!cli_input_open(&file->input, task->input))
         return false;
     cli_input_ahead(&file->input);
-    if (!cli_coded_next(&k->coded, &file->input) || !describe(file, k, batch, &info) ||
-        !cli_decode_prepare(file, batch->context, task) ||
-        !cli_decode_strips(file, &k->coded, batch->context, &info, task))
+    if (!cli_coded_next(file->coded, &file->input) || !describe(file, batch, base) || !open_writer(file) ||
+        !decode_strips(file))
         return false;
     double start = cli_now();
     file->has_writer = false;
     if (!cli_writer_close(&file->writer, true))
         return false;
-    l2k_decoder_timings(k->coded.decoder, outcome->seconds);
+    l2k_decoder_timings(file->coded->decoder, outcome->seconds);
     outcome->seconds[L2K_STAGE_WRITE] += file->writing + cli_now() - start;
     outcome->samples = (double)cli_picture_samples(&file->picture);
     outcome->picture_bytes = cli_picture_raw_bytes(file->written);
-    outcome->incomplete = k->coded.incomplete;
+    outcome->incomplete = file->coded->incomplete;
     return true;
 }
 
 static void release_file(void *state)
 {
-    cli_decode_file *file = state;
+    decode_file *file = state;
     if (file->has_writer)
         cli_writer_close(&file->writer, false);
     cli_view_free(&file->view);
@@ -156,10 +281,11 @@ static void release_file(void *state)
     cli_input_close(&file->input);
 }
 
-static void report_file(const cli_task *task, const void *state)
+static void report_file(const cli_batch *batch, const cli_task *task, const void *state)
 {
+    (void)batch;
     char size[80];
-    cli_picture_text(((const cli_decode_file *)state)->written, size, sizeof size);
+    cli_picture_text(((const decode_file *)state)->written, size, sizeof size);
     cli_report("%s -> %s %s", cli_input_name(task->input), cli_output_name(task->output), size);
 }
 
@@ -167,7 +293,7 @@ static void report_file(const cli_task *task, const void *state)
 
 /* All outputs have the extension of the first. Options that say how a format is written need that format; --raw also
  * chooses it for standard output. */
-static bool choose_format(cli_decode_job *job, const char *output)
+static bool choose_format(decode_job *job, const char *output)
 {
     const cli_options *options = job->options;
     if (!cli_format_of_name(output, &job->format))
@@ -194,7 +320,7 @@ static bool choose_format(cli_decode_job *job, const char *output)
 /* Without one of its frames there is no film. */
 static int run_film(cli_batch *batch, const cli_tasks *tasks)
 {
-    cli_decode_job *job = batch->context;
+    decode_job *job = batch->context;
     cli_film film = {0};
     const char *path = tasks->items[0].output;
     if (!cli_output_open(&film.output, path))
@@ -212,8 +338,8 @@ static int run_film(cli_batch *batch, const cli_tasks *tasks)
 int cli_decode(const cli_options *options)
 {
     static const char *const codestreams[] = {".jp2", ".jph", ".j2k", ".j2c", ".jpc", ".jhc", NULL};
-    cli_decode_job job = {.options = options};
-    cli_batch batch = {options, "decoding", {0},         &job,         sizeof(coder), sizeof(cli_decode_file),
+    decode_job job = {.options = options};
+    cli_batch batch = {options, "decoding", {0},         &job,         sizeof(coder), sizeof(decode_file),
                        prepare, code_file,  report_file, release_file, close_coder};
     cli_tasks tasks;
     int status = CLI_EXIT_USAGE;

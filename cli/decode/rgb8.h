@@ -28,11 +28,6 @@ bool cli_rgb8_create(cli_rgb8 *conversion, const cli_picture *picture, cli_forma
 bool cli_rgb8_convert(cli_rgb8 *conversion, uint32_t first, uint32_t end, const char *name);
 void cli_rgb8_free(cli_rgb8 *conversion);
 
-/* ---- CIELab (lab.c) ---- */
-
-/* The matrix for the file's illuminant; false, with that of D50, if unknown. */
-bool cli_lab_matrix(uint32_t illuminant, double matrix[3][3]);
-
 /* ---- ICC profiles (icc.c), through Little CMS if the build includes it ---- */
 
 /* A transform from 16-bit samples to 8-bit sRGB with the profile's rendering intent. *colours is the number of channels

@@ -1,4 +1,5 @@
 /* `lift2k dump`: writes the coefficients of each subband into a file, and a description of all of them. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,7 @@ enum { MAX_PGX_BITS = 31 };
 
 /* The sign and Mb (E-2), and another bit after RCT, for which the forward transform relies on the guard bits. The
  * decoder accepts at most 30 bit-planes, so more are never needed. */
-uint32_t cli_dump_bits(const l2k_tile_coefficients *k, uint32_t band)
+static uint32_t band_bits(const l2k_tile_coefficients *k, uint32_t band)
 {
     bool rct = k->component_transform && l2k_wavelet_reversible(k->wavelet);
     uint32_t bits = k->bands[band].magnitude_bits + 1 + rct;
@@ -46,10 +47,67 @@ static bool write_values(const cli_dump *dump, cli_output *output, const l2k_til
     const l2k_band_view *view = &k->view->bands[band];
     const l2k_plane plane = cli_dump_plane(k->view, band);
     const l2k_component component = {
-        .precision = cli_dump_bits(k, band), .is_signed = true, .width = view->width, .height = view->height};
+        .precision = band_bits(k, band), .is_signed = true, .width = view->width, .height = view->height};
     return dump->format == CLI_DUMP_PGX
                ? cli_pgx_write_plane(output, &plane, &component)
                : cli_words_write(&cli_dump_words, output, 0, &plane, view->width, view->height);
+}
+
+/* ---- The description, subbands.json ------------------------------------------------------------------------------ */
+
+/* Keys may be added; existing ones keep their names and meaning (the help lists them). */
+void cli_dump_put_components(cli_json *json, const l2k_component *components, uint32_t count)
+{
+    cli_json_put(json, "components [");
+    for (const l2k_component *k = components; k < components + count; k++)
+        cli_json_put(json, "{ precision %u signed %d dx %u dy %u }", k->precision, k->is_signed, k->dx, k->dy);
+    cli_json_put(json, "]");
+}
+
+/* It is written along with the subbands. */
+static bool begin_description(cli_dump *dump)
+{
+    const cli_coefficients *input = &dump->input;
+    const l2k_image *image = &input->info.image;
+    if (!cli_output_open(&dump->description, dump->description_path))
+        return false;
+    dump->json.file = dump->description.stream;
+    cli_json_put(&dump->json, "{ file %s source %s format %s", input->file.name,
+                 input->file.is_jpeg2000 ? "codestream" : "picture", dump->format == CLI_DUMP_RAW ? "raw" : "pgx");
+    cli_json_put(&dump->json, "image { x0 %u y0 %u x1 %u y1 %u } tiles_across %u tiles_down %u", image->x0, image->y0,
+                 image->x1, image->y1, input->info.tiles_across, input->info.tiles_down);
+    cli_dump_put_components(&dump->json, image->components, image->num_components);
+    cli_json_put(&dump->json, "subbands [");
+    return true;
+}
+
+static void describe_band(cli_dump *dump, const l2k_tile_coefficients *k, uint32_t band, const char *name)
+{
+    cli_json *json = &dump->json;
+    const l2k_subband_info *info = &k->bands[band];
+    const bool reversible = l2k_wavelet_reversible(k->wavelet);
+    cli_json_put(json, "{ file %s tile %u component %u band %u resolution %u orientation %s level %u", name, k->tile,
+                 k->component, band, info->resolution, cli_orientation_names[info->orientation], info->level);
+    cli_json_put(json, "width %u height %u rect { x0 %u y0 %u x1 %u y1 %u }", info->x1 - info->x0, info->y1 - info->y0,
+                 info->x0, info->y0, info->x1, info->y1);
+    cli_json_put(json, "tile_component { x0 %u y0 %u x1 %u y1 %u }", k->x0, k->y0, k->x1, k->y1);
+    cli_json_put(json, "wavelet %s component_transform %s value %s", l2k_wavelet_name(k->wavelet),
+                 !k->component_transform ? "none"
+                 : reversible            ? "RCT"
+                                         : "ICT",
+                 reversible ? "coefficient" : "quantiser index");
+    cli_json_put(json, "step_exponent %u step_mantissa %u step_size %g magnitude_bits %u bits %u }",
+                 info->step.exponent, info->step.mantissa, info->step_size, info->magnitude_bits,
+                 dump->format == CLI_DUMP_RAW ? 32 : band_bits(k, band));
+}
+
+static bool end_description(cli_dump *dump)
+{
+    cli_json_put(&dump->json, "] complete %d }", !dump->input.file.coded.incomplete);
+    if (fflush(dump->description.stream) == 0 && !ferror(dump->description.stream))
+        return true;
+    dump->description.error = errno ? errno : EIO;
+    return cli_output_fail(&dump->description);
 }
 
 /* ---- Writing ------------------------------------------------------------------------------------------------- */
@@ -74,7 +132,7 @@ static bool dump_band(cli_dump *dump, const l2k_tile_coefficients *k, uint32_t b
     if (!empty && !write_band(dump, k, band, name))
         return false;
     dump->num_files += !empty;
-    cli_dump_describe_band(dump, k, band, empty ? NULL : name);
+    describe_band(dump, k, band, empty ? NULL : name);
     return true;
 }
 
@@ -90,12 +148,8 @@ static bool dump_component(void *user, const l2k_tile_coefficients *k)
 static bool dump_all(cli_dump *dump)
 {
     cli_time_starts();
-    if (!cli_dump_begin_description(dump))
-        return false;
-    bool done = cli_coefficients_each(&dump->input, dump_component, dump);
-    if (done && dump->input.file.is_jpeg2000 && dump->input.num_given == 0)
-        done = cli_error(dump->input.file.name, "the file ends before the first coefficient");
-    return done && cli_dump_end_description(dump);
+    return begin_description(dump) && cli_coefficients_each(&dump->input, dump_component, dump) &&
+           end_description(dump);
 }
 
 static int run(cli_dump *dump, const cli_options *options)
@@ -110,7 +164,7 @@ static int run(cli_dump *dump, const cli_options *options)
         cli_note("%s -> %s %llu subbands, described in %s", dump->input.file.name, dump->folder,
                  (unsigned long long)dump->num_files, CLI_DUMP_DESCRIPTION);
     cli_coefficients_close(&dump->input);
-    return !done ? CLI_EXIT_FAILURE : dump->input.incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK;
+    return !done ? CLI_EXIT_FAILURE : dump->input.file.coded.incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK;
 }
 
 int cli_dump_command(const cli_options *options)

@@ -47,15 +47,7 @@ static const cli_words cli_dump_words = {.precision = 32, .is_signed = true};
  * dump exists. */
 bool cli_dump_end(cli_dump *dump, bool done);
 
-/* Bits of a subband's coefficients in PGX, with the sign. */
-uint32_t cli_dump_bits(const l2k_tile_coefficients *k, uint32_t band);
-
 /* A description's array of components. */
 void cli_dump_put_components(cli_json *json, const l2k_component *components, uint32_t count);
-
-/* The description is written along with the subbands. */
-bool cli_dump_begin_description(cli_dump *dump);
-void cli_dump_describe_band(cli_dump *dump, const l2k_tile_coefficients *k, uint32_t band, const char *name);
-bool cli_dump_end_description(cli_dump *dump);
 
 #endif

@@ -17,16 +17,6 @@ struct cli_dump_file {
     char *path; /* owned */
 };
 
-/* Returns errno, or 0. Notes the folder for signals only if it is new: an existing one must not be removed. */
-static int make_noted(cli_dump *dump)
-{
-    dump->folder_made = mkdir(dump->folder, 0777) == 0;
-    if (!dump->folder_made)
-        return errno;
-    dump->folder_note = cli_interrupt_register(dump->folder);
-    return 0;
-}
-
 bool cli_dump_make_folder(cli_dump *dump, const char *description)
 {
     struct stat facts;
@@ -37,7 +27,10 @@ bool cli_dump_make_folder(cli_dump *dump, const char *description)
         return cli_error(dump->description_path,
                          "the folder has subbands already; remove them, or name another folder");
     cli_interrupt_hold(true);
-    const int cause = make_noted(dump);
+    dump->folder_made = mkdir(dump->folder, 0777) == 0;
+    const int cause = dump->folder_made ? 0 : errno;
+    if (dump->folder_made) /* an existing one must not be removed */
+        dump->folder_note = cli_interrupt_register(dump->folder);
     cli_interrupt_hold(false);
     if (cause && cause != EEXIST)
         return cli_error(dump->folder, "%s", strerror(cause));

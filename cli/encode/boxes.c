@@ -12,31 +12,6 @@
 
 /* ---- Files --------------------------------------------------------------------------------------------------- */
 
-static uint8_t *read_all(cli_input *input, size_t *bytes)
-{
-    uint8_t *data = NULL;
-    size_t room = 1 << 16;
-    *bytes = 0;
-    do {
-        uint8_t *more = realloc(data, room *= 2);
-        if (!more) {
-            free(data);
-            cli_error(input->name, "out of memory");
-            return NULL;
-        }
-        data = more;
-        *bytes += cli_input_read(input, data + *bytes, room - *bytes);
-    } while (*bytes == room && room <= MOST_BYTES);
-    if (input->error)
-        cli_input_ended(input);
-    else if (*bytes > MOST_BYTES)
-        cli_error(input->name, "more than 1 GiB of metadata");
-    else
-        return data;
-    free(data);
-    return NULL;
-}
-
 /* The file must begin as the option's kind of metadata does. */
 static bool check_kind(const cli_box_option *option, const uint8_t *data, size_t bytes, const char *name)
 {
@@ -54,8 +29,8 @@ static bool load(const cli_box_option *option, l2k_box_data *box)
     if (!cli_input_open(&input, option->path))
         return false;
     size_t bytes;
-    uint8_t *data = read_all(&input, &bytes);
-    bool done = data != NULL;
+    uint8_t *data = cli_input_all(&input, MOST_BYTES, &bytes);
+    bool done = data && (bytes <= MOST_BYTES || cli_error(input.name, "more than 1 GiB of metadata"));
     if (done && option->content == L2K_CONTENT_EXIF && cli_metadata_has_signature(data, bytes))
         memmove(data, data + 6, bytes -= 6);
     while (done && option->gml && bytes > 0 && data[bytes - 1] == 0) /* some writers of boxes append zeros */

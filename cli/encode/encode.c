@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/encode/encode.h"
 #include "cli/run/progress.h"
+#include "pictures/user/interrupt.h"
 #include "pictures/user/limits.h"
 #include "pictures/user/report.h"
 #include "pictures/user/text.h"
@@ -26,9 +27,11 @@ typedef struct encode_file {
     cli_outcome outcome;
     cli_reader reader; /* with the picture, or some rows of it */
     bool by_rows;
+    double read_end;     /* of the last rows */
+    bool failed;         /* and reported: reading, or its memory */
     l2k_box_data *boxes; /* of the picture */
     cli_output output;
-    char *verified; /* lines for the user, NULL without --verify */
+    cli_difference *differences; /* of the components; NULL without --verify */
 } encode_file;
 
 /* ---- Encoder and decoder ------------------------------------------------------------------------------------- */
@@ -62,6 +65,155 @@ static bool prepare(const cli_batch *batch, cli_coder *base)
            (!batch->options->verify || cli_verify_prepare(&k->check, batch, base));
 }
 
+/* ---- A picture ----------------------------------------------------------------------------------------------- */
+
+/* How often a reader may unpack the same rows. */
+#define MOST_REPEATS 16
+
+static bool has_tile_rows(const cli_options *options, const cli_picture *picture)
+{
+    const int64_t height = options->encoder[L2K_ENCODER_TILE_HEIGHT].value;
+    return height && options->encoder[L2K_ENCODER_TILE_Y0].value + height < picture->image.y1;
+}
+
+/* Whether the file stays the same, and the reader unpacks no rows too often. */
+static bool suits_tile_rows(const cli_options *options, const cli_picture *picture, const cli_task *task)
+{
+    const bool limited = options->profile.given || options->encoder[L2K_ENCODER_MAX_BYTES].given ||
+                         options->encoder[L2K_ENCODER_COMPONENT_BYTES].given;
+    return !limited && options->encoder[L2K_ENCODER_TILE_HEIGHT].value * MOST_REPEATS >= picture->together &&
+           !options->num_layer_targets && cli_becomes_file(task->output) &&
+           (!options->verify || cli_reader_can_repeat(task->input));
+}
+
+/* Whether to encode a picture, already placed on the grid, by rows: one row of tiles at a time only on request if the
+ * result would differ (layer targets, limits of bytes, an output that cannot seek); not if --verify could not read the
+ * picture again. Of many files, one is read while others are encoded, which pays more than reading each in strips.
+ * Reading a picture again for --verify would pay less than it costs. */
+static bool suits_rows(const cli_options *options, const cli_picture *picture, const cli_task *task)
+{
+    if (has_tile_rows(options, picture))
+        return options->by_rows || suits_tile_rows(options, picture, task);
+    return !picture->at_once && (options->by_rows || (task->is_alone && !options->verify));
+}
+
+/* A pipe's reader may block the write; a signal that arrives meanwhile must not wait. */
+static int on_write(void *user, const void *buffer, size_t bytes)
+{
+    const bool may_block = !cli_output_can_seek(user);
+    if (may_block)
+        cli_interrupt_wait(false);
+    bool done = cli_output_write(user, buffer, bytes);
+    if (may_block)
+        cli_interrupt_wait(true);
+    return done ? 0 : -1;
+}
+
+static int on_rewrite(void *user, uint64_t offset, const void *buffer, size_t bytes)
+{
+    return cli_output_write_at(user, offset, buffer, bytes) ? 0 : -1;
+}
+
+/* Reads the next rows. A signal that arrives meanwhile need not wait. Reading and coding each have the time of
+ * --timeout. */
+static bool read_rows(coder *k, encode_file *file, uint32_t y0, uint32_t y1)
+{
+    const double start = cli_now();
+    cli_reader *reader = &file->reader;
+    if (reader->input.deadline > 0)
+        reader->input.deadline += start - file->read_end;
+    cli_interrupt_wait(false);
+    file->failed = !cli_memory_allowed(cli_picture_strip_bytes(&reader->picture, y1 - y0), reader->name) ||
+                   !cli_reader_rows(reader, y0, y1);
+    cli_interrupt_wait(true);
+    file->read_end = cli_now();
+    file->outcome.seconds[L2K_STAGE_READ] += file->read_end - start;
+    if (k->messages.deadline > 0)
+        k->messages.deadline += file->read_end - start;
+    return !file->failed;
+}
+
+static l2k_status encode_rows(coder *k, encode_file *file)
+{
+    l2k_status status = L2K_OK;
+    uint32_t y0 = 0, y1 = 0;
+    while (status == L2K_OK && (status = l2k_encoder_next_rows(k->encoder, &y0, &y1)) == L2K_OK && y0 < y1) {
+        if (!read_rows(k, file, y0, y1)) {
+            l2k_encoder_end(k->encoder); /* an error without the last rows, but it is free for the next picture */
+            return L2K_ERROR_IO;
+        }
+        status = l2k_encoder_put_rows(k->encoder, file->reader.picture.planes);
+    }
+    return status == L2K_OK ? l2k_encoder_end(k->encoder) : status;
+}
+
+/* Bytes of samples in memory while the library works. */
+static uint64_t sample_bytes(const cli_options *options, const cli_picture *picture, bool by_rows)
+{
+    enum { ROWS_OF_STRIP = 256 };
+    const int64_t tile = options->encoder[L2K_ENCODER_TILE_HEIGHT].value, rows = picture->image.y1 - picture->image.y0;
+    const int64_t part = has_tile_rows(options, picture) ? tile : ROWS_OF_STRIP;
+    return cli_picture_strip_bytes(picture, (uint32_t)(by_rows && part < rows ? part : rows));
+}
+
+/* The encoder gets the memory that the samples leave. */
+static l2k_status share_memory(const coder *k, encode_file *file, uint64_t taken)
+{
+    file->failed = !cli_memory_allowed(taken, file->reader.name);
+    return file->failed ? L2K_ERROR_LIMIT
+                        : l2k_encoder_set(k->encoder, L2K_ENCODER_LIMIT_MEMORY, (int64_t)cli_memory_left(taken));
+}
+
+/* Whether an image that has begun goes on by rows: not if the encoder takes them all at once, or the reader would
+ * unpack rows of a file again for each strip. */
+static bool goes_by_rows(const l2k_encoder *encoder, const cli_options *options, const cli_picture *picture)
+{
+    const uint32_t rows = picture->image.y1 - picture->image.y0;
+    uint32_t y0, y1;
+    return has_tile_rows(options, picture) || (l2k_encoder_next_rows(encoder, &y0, &y1) == L2K_OK && y1 - y0 < rows &&
+                                               (options->by_rows || y1 - y0 >= picture->together));
+}
+
+/* With --max-memory, the image that has begun must end before the encoder takes a new limit. */
+static l2k_status read_whole(coder *k, encode_file *file)
+{
+    const cli_picture *picture = &file->reader.picture;
+    l2k_status status = L2K_OK;
+    if (cli_allowed.memory != CLI_NO_LIMIT) {
+        l2k_encoder_end(k->encoder);
+        status = share_memory(k, file, cli_picture_strip_bytes(picture, picture->image.y1 - picture->image.y0));
+    }
+    if (status == L2K_OK && !read_rows(k, file, picture->image.y0, picture->image.y1))
+        status = L2K_ERROR_IO;
+    cli_messages_restart(&k->messages);
+    return status;
+}
+
+/* All of the picture, or by rows; reads all where an image without tiles cannot be encoded so. */
+static bool encode_image(const cli_options *options, coder *k, encode_file *file)
+{
+    const l2k_stream stream = {
+        .write = on_write, .rewrite = cli_output_can_seek(&file->output) ? on_rewrite : NULL, .user = &file->output};
+    const cli_picture *picture = &file->reader.picture;
+    l2k_status status = share_memory(k, file, sample_bytes(options, picture, file->by_rows));
+    if (status == L2K_OK)
+        status = l2k_encoder_set_palette(k->encoder, picture->palette, picture->num_entries, picture->num_columns);
+    cli_interrupt_wait(true);
+    if (status == L2K_OK && file->by_rows) {
+        status = l2k_encoder_begin(k->encoder, &picture->image, &stream);
+        file->by_rows = goes_by_rows(k->encoder, options, picture);
+        if (!file->by_rows)
+            status = read_whole(k, file);
+    }
+    if (status == L2K_OK)
+        status = file->by_rows ? encode_rows(k, file)
+                               : l2k_encoder_encode(k->encoder, &picture->image, picture->planes, &stream);
+    cli_interrupt_wait(false);
+    if (file->output.error) /* errno is more precise than the library's error */
+        return cli_output_fail(&file->output);
+    return status == L2K_OK || (!file->failed && cli_messages_fail(&k->messages, status));
+}
+
 /* ---- Reading ------------------------------------------------------------------------------------------------- */
 
 /* PNM and PNG state their colours. Bare planes are taken as gray, RGB, or YCbCr if the second and third are
@@ -87,7 +239,8 @@ static bool open_reader(cli_reader *reader, const cli_task *task, const cli_opti
     if (!cli_reader_open(reader, task->input, &how) ||
         (options->precision.given &&
          !cli_reader_set_precision(reader, (uint32_t)options->precision.value, options->keeps_values)) ||
-        !cli_picture_place(&reader->picture, options->x0, options->y0, reader->name))
+        !cli_picture_place(&reader->picture, (uint32_t)options->origin[0].value, (uint32_t)options->origin[1].value,
+                           reader->name))
         return false;
     guess_colour(&reader->picture);
     if (options->palette && !reader->picture.num_entries && !quiet)
@@ -103,7 +256,7 @@ static bool read_file(const cli_batch *batch, const cli_task *task, encode_file 
     if (!open_reader(&file->reader, task, options, options->quiet) ||
         !cli_encode_check_profile(options, &file->reader.picture.image, file->reader.name))
         return false;
-    file->by_rows = cli_encode_by_rows(options, &file->reader.picture, task);
+    file->by_rows = suits_rows(options, &file->reader.picture, task);
     if (file->by_rows && options->verify && !cli_reader_can_repeat(task->input))
         return cli_error("--verify", "with --by-rows the picture is read twice; %s can only be read once",
                          file->reader.name);
@@ -134,7 +287,7 @@ static bool encode_picture(const cli_batch *batch, coder *k, encode_file *file)
     if (!cli_boxes_attach(&((const encoding *)batch->context)->boxes, !options->no_metadata, picture, &file->boxes))
         return false;
     const unsigned found = metadata_of(picture);
-    if (!cli_encode_picture(k->encoder, &k->messages, options, &file->reader, &file->by_rows, &file->output, read))
+    if (!encode_image(options, k, file))
         return false;
     if (metadata_of(picture) != found && !options->no_metadata && !options->quiet)
         cli_warning(file->reader.name, "metadata behind the samples are left out, since it was read by rows");
@@ -159,7 +312,7 @@ static bool verify_file(const cli_options *options, coder *k, encode_file *file,
     if (file->by_rows)
         cli_reader_close(&file->reader);
     bool done = (!file->by_rows || open_reader(&file->reader, task, options, true)) &&
-                cli_verify(&k->check, &file->output, &file->reader, file->by_rows, options, &file->verified);
+                cli_verify(&k->check, &file->output, &file->reader, file->by_rows, options, &file->differences);
     if (limited)
         cli_coded_close(&k->check);
     file->outcome.verify = cli_now() - start;
@@ -187,14 +340,8 @@ static void release_file(void *state)
     encode_file *file = state;
     cli_output_discard(&file->output);
     cli_reader_close(&file->reader);
-    free(file->verified);
+    free(file->differences);
     free(file->boxes);
-}
-
-static void print_verified(const char *name, const char *lines)
-{
-    for (const char *end; lines && (end = strchr(lines, '\n')) != NULL; lines = end + 1)
-        cli_report("%s: %.*s", name, (int)(end - lines), lines);
 }
 
 static void print_summary(const char *from, const cli_picture *picture, const cli_output *output)
@@ -206,23 +353,16 @@ static void print_summary(const char *from, const cli_picture *picture, const cl
                cli_bytes_text(output->bytes, text), output->bytes ? (double)raw / (double)output->bytes : 0.0);
 }
 
-static void report_file(const cli_task *task, const void *state)
+static void report_file(const cli_batch *batch, const cli_task *task, const void *state)
 {
     const encode_file *file = state;
     (void)task;
-    print_verified(file->output.name, file->verified);
+    if (file->differences)
+        cli_verify_report(file->output.name, &file->reader.picture, file->differences, batch->options);
     print_summary(file->reader.name, &file->reader.picture, &file->output);
 }
 
 /* ---- The command --------------------------------------------------------------------------------------------- */
-
-static int run(cli_batch *batch, const cli_tasks *tasks)
-{
-    encoding *e = batch->context;
-    const int status = cli_boxes_load(&e->boxes, batch->options) ? cli_batch_run(batch, tasks) : CLI_EXIT_FAILURE;
-    cli_boxes_unload(&e->boxes);
-    return status;
-}
 
 int cli_encode(const cli_options *options)
 {
@@ -238,7 +378,10 @@ int cli_encode(const cli_options *options)
         return status;
     if (cli_tasks_make(&tasks, options, options->has_raw ? raw : pictures, options->ht ? "jph" : "jp2") &&
         (!tasks.count || cli_encode_check(options, &tasks, &e.format)))
-        status = tasks.count ? run(&batch, &tasks) : tasks.num_cut ? CLI_EXIT_FAILURE : CLI_EXIT_OK;
+        status = !tasks.count                        ? (tasks.num_cut ? CLI_EXIT_FAILURE : CLI_EXIT_OK)
+                 : cli_boxes_load(&e.boxes, options) ? cli_batch_run(&batch, &tasks)
+                                                     : CLI_EXIT_FAILURE;
+    cli_boxes_unload(&e.boxes);
     cli_tasks_free(&tasks);
     return status;
 }

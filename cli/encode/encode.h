@@ -2,7 +2,8 @@
 #ifndef L2K_CLI_ENCODE_ENCODE_H
 #define L2K_CLI_ENCODE_ENCODE_H
 
-#include "cli/input/coded_file.h"
+#include "cli/compare/difference.h"
+#include "cli/input/input.h"
 #include "cli/options/options.h"
 #include "cli/run/batch.h"
 #include "pictures/reader.h"
@@ -22,18 +23,6 @@ l2k_status cli_encode_configure(l2k_encoder *encoder, const cli_batch *batch, cl
 /* True if no sample may change: 5/3, and everything in the last layer. */
 bool cli_encode_is_lossless(const cli_options *options);
 
-/* ---- One picture (encode_picture.c) ---- */
-
-/* Whether to encode a picture, already placed on the grid, by rows: one row of tiles at a time only on request if the
- * result would differ (layer targets, limits of bytes, an output that cannot seek); not if --verify could not read the
- * picture again. */
-bool cli_encode_by_rows(const cli_options *options, const cli_picture *picture, const cli_task *task);
-
-/* Encodes the picture of the reader into the output, all of it or by rows; false after a report. Reading by rows adds
- * to `read_seconds`. Clears `by_rows`, and reads all, where an image without tiles cannot be encoded so. */
-bool cli_encode_picture(l2k_encoder *encoder, cli_messages *messages, const cli_options *options, cli_reader *reader,
-                        bool *by_rows, cli_output *output, double *read_seconds);
-
 /* ---- --verify (verify.c) ---- */
 
 /* The part of a progress bar that comes before verifying. */
@@ -43,10 +32,14 @@ bool cli_encode_picture(l2k_encoder *encoder, cli_messages *messages, const cli_
 bool cli_verify_prepare(cli_coded_file *check, const cli_batch *batch, cli_coder *coder);
 
 /* Decodes `output`, which is written but not committed, and compares it with `original`: all of it in memory, or,
- * `by_rows`, rewound and read strip by strip. Reports differences; false if there should be none. The result is in
- * `lines`, which the caller frees in any case. */
+ * `by_rows`, rewound and read strip by strip. Fails where samples differ that should not. `differences` are those of
+ * the components, which the caller frees in any case. */
 bool cli_verify(cli_coded_file *check, cli_output *output, cli_reader *original, bool by_rows,
-                const cli_options *options, char **lines);
+                const cli_options *options, cli_difference **differences);
+
+/* Tells the user what was found. */
+void cli_verify_report(const char *name, const cli_picture *picture, const cli_difference *differences,
+                       const cli_options *options);
 
 /* ---- Metadata boxes (boxes.c) ---- */
 

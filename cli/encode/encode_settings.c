@@ -5,21 +5,6 @@
 #include "cli/run/messages.h"
 #include "pictures/user/report.h"
 
-/* B.3: tile 0 must contain a part of the image, that is XTOsiz <= XOsiz < XTOsiz + XTsiz, and the same for y. */
-static bool check_grid(const cli_options *options)
-{
-    const cli_setting *s = options->encoder;
-    const int64_t x = s[L2K_ENCODER_TILE_X0].value, y = s[L2K_ENCODER_TILE_Y0].value;
-    const cli_setting width = s[L2K_ENCODER_TILE_WIDTH], height = s[L2K_ENCODER_TILE_HEIGHT];
-    if (x > options->x0 || y > options->y0)
-        return cli_error("--tile-origin", "%lld,%lld is beyond the image's --origin %u,%u", (long long)x, (long long)y,
-                         options->x0, options->y0);
-    if (width.given && (x + width.value <= options->x0 || y + height.value <= options->y0))
-        return cli_error("--tile", "the first tile of %lld,%lld ends before the image's --origin %u,%u",
-                         (long long)width.value, (long long)height.value, options->x0, options->y0);
-    return true;
-}
-
 /* All outputs have the extension of the first. Boxes around HT code-blocks are a JPH file. */
 static bool choose_format(const cli_options *options, const char *output, l2k_format *format)
 {
@@ -73,7 +58,8 @@ static bool check_kernel(const cli_options *options)
 bool cli_encode_check(const cli_options *options, const cli_tasks *tasks, l2k_format *format)
 {
     const char *output = tasks->items[0].output;
-    if (!check_grid(options) || !check_ht(options) || !check_kernel(options) || !choose_format(options, output, format))
+    if (!cli_check_grid(options) || !check_ht(options) || !check_kernel(options) ||
+        !choose_format(options, output, format))
         return false;
     if (*format == L2K_FORMAT_CODESTREAM && (options->num_boxes || options->palette))
         return cli_error(output, "a bare codestream has no boxes: --%s needs a .jp2 or .jph file",
@@ -142,10 +128,11 @@ l2k_status cli_encode_configure(l2k_encoder *encoder, const cli_batch *batch, cl
 /* Whether the library takes the options for an image at their --origin. Its message goes to `why`. */
 static bool is_possible(const cli_options *options, l2k_image image, cli_messages *why)
 {
-    image.x1 = image.x1 - image.x0 + options->x0;
-    image.y1 = image.y1 - image.y0 + options->y0;
-    image.x0 = options->x0;
-    image.y0 = options->y0;
+    const uint32_t x0 = (uint32_t)options->origin[0].value, y0 = (uint32_t)options->origin[1].value;
+    image.x1 += x0 - image.x0;
+    image.y1 += y0 - image.y0;
+    image.x0 = x0;
+    image.y0 = y0;
     cli_messages_init(why, "", true);
     const l2k_hooks hooks = cli_messages_hooks(why);
     l2k_encoder *encoder = l2k_encoder_new(&hooks);
@@ -169,15 +156,6 @@ static const cli_option *find_contradiction(const cli_options *options, const l2
     return possible ? NULL : culprit;
 }
 
-static const char *profile_text(const cli_options *options)
-{
-    const char *text = "";
-    for (size_t i = 0; i < options->num_given; i++)
-        if (options->given[i].row->parse == cli_take_profile)
-            text = options->given[i].text;
-    return text;
-}
-
 bool cli_encode_check_profile(const cli_options *options, const l2k_image *image, const char *name)
 {
     cli_messages why;
@@ -185,7 +163,7 @@ bool cli_encode_check_profile(const cli_options *options, const l2k_image *image
         return true;
     const cli_option *culprit = find_contradiction(options, image, &why);
     return !culprit ||
-           cli_error(name, "--%s contradicts --profile %s: %s", culprit->name, profile_text(options), why.first_error);
+           cli_error(name, "--%s contradicts --profile %s: %s", culprit->name, options->profile_text, why.first_error);
 }
 
 bool cli_encode_is_lossless(const cli_options *options)

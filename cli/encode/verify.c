@@ -2,13 +2,9 @@
 #include "cli/encode/encode.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "cli/compare/difference.h"
-#include "cli/input/strips.h"
 #include "cli/run/messages.h"
 #include "pictures/user/limits.h"
 #include "pictures/user/report.h"
@@ -18,9 +14,7 @@ typedef struct checking {
     cli_coded_file *check;
     cli_reader *original;
     const char *name; /* of the file that was written */
-    const cli_options *options;
     bool by_rows, lossless;
-    char *lines; /* for the user; NULL when out of memory */
     cli_picture decoded;
     cli_difference *differences; /* of each component */
 } checking;
@@ -43,77 +37,18 @@ bool cli_verify_prepare(cli_coded_file *check, const cli_batch *batch, cli_coder
            set(check, L2K_DECODER_GPU_MIN_SAMPLES, batch->share.gpu_min_samples);
 }
 
-static void add_line(checking *k, const char *format, ...) CLI_PRINTF(2, 3);
-
-static void add_line(checking *k, const char *format, ...)
+/* Where no sample may differ. */
+static bool judge(const checking *k)
 {
-    char line[128];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    const size_t used = k->lines ? strlen(k->lines) : 0;
-    char *longer = k->lines ? realloc(k->lines, used + strlen(line) + 1) : NULL;
-    if (longer)
-        strcpy(longer + used, line);
-    else
-        free(k->lines);
-    k->lines = longer;
-}
-
-static void print_component(checking *k, uint32_t c)
-{
-    const cli_difference *difference = &k->differences[c];
-    double psnr = cli_psnr(difference->mse, k->decoded.components[c].precision);
-    if (isinf(psnr))
-        add_line(k, "verified: component %u identical\n", c);
-    else
-        add_line(k, "verified: component %u PSNR %.2f dB, peak error %llu\n", c, psnr,
-                 (unsigned long long)difference->peak_error);
-}
-
-/* A PSNR target applies to all components together. */
-static void print_all(checking *k)
-{
-    const cli_options *options = k->options;
-    const bool asked = options->num_layer_targets && options->target == L2K_TARGET_PSNR;
-    const double target = asked ? options->layer_targets[options->num_layer_targets - 1] : 0;
-    char wanted[40] = "";
-    double error = 0, samples = 0;
-    for (uint32_t c = 0; c < k->decoded.image.num_components; c++) {
-        error += k->differences[c].squares / pow(ldexp(1, (int)k->decoded.components[c].precision) - 1, 2);
-        samples += (double)k->differences[c].samples;
+    for (uint32_t c = 0; k->lossless && c < k->decoded.image.num_components; c++) {
+        const cli_difference *d = &k->differences[c];
+        if (d->differing)
+            return cli_error(k->name,
+                             "--verify: component %u differs in %llu of %llu samples, by at most %llu; the file was "
+                             "not kept",
+                             c, (unsigned long long)d->differing, (unsigned long long)d->samples,
+                             (unsigned long long)d->peak_error);
     }
-    if (target > 0)
-        snprintf(wanted, sizeof wanted, ", %g dB asked for", target);
-    if (error > 0 && (target > 0 || k->decoded.image.num_components > 1))
-        add_line(k, "verified: all components PSNR %.2f dB%s\n", 10 * log10(samples / error), wanted);
-}
-
-static bool fail(const char *name, uint32_t c, const cli_difference *difference)
-{
-    return cli_error(name,
-                     "--verify: component %u differs in %llu of %llu samples, by at most %llu; the file was not kept",
-                     c, (unsigned long long)difference->differing, (unsigned long long)difference->samples,
-                     (unsigned long long)difference->peak_error);
-}
-
-/* Lossy files get a line for each component, and one for all; "identical" is printed once. */
-static bool judge(checking *k)
-{
-    uint64_t samples = 0;
-    char count[CLI_UNITS_ROOM];
-    for (uint32_t c = 0; c < k->decoded.image.num_components; c++) {
-        samples += k->differences[c].samples;
-        if (k->lossless && k->differences[c].differing)
-            return fail(k->name, c, &k->differences[c]);
-        if (!k->lossless)
-            print_component(k, c);
-    }
-    if (k->lossless)
-        add_line(k, "verified: identical, %s\n", cli_count_text((double)samples, "samples", count));
-    else
-        print_all(k);
     return true;
 }
 
@@ -165,36 +100,23 @@ static bool check_strips(checking *k)
 {
     l2k_info info;
     cli_strips strips;
-    if (!describe(k, &info))
+    if (!describe(k, &info) ||
+        !cli_strips_begin(&strips, k->check, &k->decoded, &info, 0, k->by_rows ? 0 : UINT64_MAX, k->by_rows))
         return false;
-    cli_strips_begin(&strips, &k->decoded, &info, 0, k->by_rows ? 0 : UINT64_MAX);
-    if (k->by_rows && cli_strips_suit_decoder(&strips, &info)) {
-        if (!cli_coded_begin_strips(k->check, &k->decoded))
-            return false;
-        strips.decoder = k->check->decoder;
-    }
     while (cli_strips_next(&strips)) {
         cli_strips_progress(&strips, CLI_VERIFY_FROM, 1);
         if (!check_strip(k, &strips))
             return false;
     }
-    return (!strips.decoder || cli_coded_end_strips(k->check)) && judge(k);
-}
-
-static bool verify_written(checking *k, cli_input *written)
-{
-    k->lines = calloc(1, 1);
-    const bool done = k->lines && cli_coded_next(k->check, written) && check_strips(k);
-    return k->lines ? done : cli_error(k->name, "out of memory");
+    return cli_strips_end(&strips) && judge(k);
 }
 
 bool cli_verify(cli_coded_file *check, cli_output *output, cli_reader *original, bool by_rows,
-                const cli_options *options, char **lines)
+                const cli_options *options, cli_difference **differences)
 {
     checking k = {.check = check,
                   .original = original,
                   .name = output->name,
-                  .options = options,
                   .by_rows = by_rows,
                   .lossless = cli_encode_is_lossless(options)};
     cli_input written;
@@ -203,10 +125,51 @@ bool cli_verify(cli_coded_file *check, cli_output *output, cli_reader *original,
     if (!set(check, L2K_DECODER_COMPONENT, (cli_setting){original->picture.num_entries ? 0 : -1, true}) ||
         !cli_output_reopen(output, &written))
         return false;
-    bool done = verify_written(&k, &written);
-    *lines = k.lines;
+    const bool done = cli_coded_next(check, &written) && check_strips(&k);
+    *differences = k.differences;
     cli_input_close(&written);
     cli_picture_free(&k.decoded);
-    free(k.differences);
     return done;
+}
+
+/* ---- The report ---------------------------------------------------------------------------------------------- */
+
+/* A PSNR target applies to all components together. */
+static void report_all(const char *name, const cli_picture *picture, const cli_difference *differences,
+                       const cli_options *options)
+{
+    const bool asked = options->num_layer_targets && options->target == L2K_TARGET_PSNR;
+    const double target = asked ? options->layer_targets[options->num_layer_targets - 1] : 0;
+    char wanted[40] = "";
+    double error = 0, samples = 0;
+    for (uint32_t c = 0; c < picture->image.num_components; c++) {
+        error += differences[c].squares / pow(ldexp(1, (int)picture->components[c].precision) - 1, 2);
+        samples += (double)differences[c].samples;
+    }
+    if (target > 0)
+        snprintf(wanted, sizeof wanted, ", %g dB asked for", target);
+    if (error > 0 && (target > 0 || picture->image.num_components > 1))
+        cli_report("%s: verified: all components PSNR %.2f dB%s", name, 10 * log10(samples / error), wanted);
+}
+
+/* Lossy files get a line for each component, and one for all; "identical" is printed once. */
+void cli_verify_report(const char *name, const cli_picture *picture, const cli_difference *differences,
+                       const cli_options *options)
+{
+    const bool lossless = cli_encode_is_lossless(options);
+    char count[CLI_UNITS_ROOM];
+    double samples = 0;
+    for (uint32_t c = 0; c < picture->image.num_components; c++) {
+        const double psnr = cli_psnr(differences[c].mse, picture->components[c].precision);
+        samples += (double)differences[c].samples;
+        if (!lossless && isinf(psnr))
+            cli_report("%s: verified: component %u identical", name, c);
+        else if (!lossless)
+            cli_report("%s: verified: component %u PSNR %.2f dB, peak error %llu", name, c, psnr,
+                       (unsigned long long)differences[c].peak_error);
+    }
+    if (lossless)
+        cli_report("%s: verified: identical, %s", name, cli_count_text(samples, "samples", count));
+    else
+        report_all(name, picture, differences, options);
 }

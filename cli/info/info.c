@@ -1,10 +1,13 @@
 /* `lift2k info`: what a JPEG 2000 file contains, as text. */
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands.h"
 #include "cli/info/info.h"
-#include "cli/input/coded_file.h"
+#include "cli/input/input.h"
+#include "cli/options/table.h"
 #include "cli/run/messages.h"
 #include "pictures/user/report.h"
 #include "pictures/user/text.h"
@@ -12,11 +15,6 @@
 #define LABEL "%-20s"
 
 /* ---- Names --------------------------------------------------------------------------------------------------- */
-
-#define NAME_OF(names, value) ((uint32_t)(value) < sizeof(names) / sizeof *(names) ? (names)[value] : "unknown")
-
-const cli_device cli_devices[CLI_NUM_DEVICES] = {
-    {"cpu", L2K_BACKEND_CPU}, {"cuda", L2K_BACKEND_CUDA}, {"opencl", L2K_BACKEND_OPENCL}};
 
 const char *cli_boxes_name(const l2k_info *info, l2k_decoder *decoder)
 {
@@ -30,22 +28,15 @@ const char *cli_boxes_name(const l2k_info *info, l2k_decoder *decoder)
     return info->capabilities & part_15 ? "JPH" : "JP2";
 }
 
-const char *cli_colour_name(l2k_colour colour)
+const char *cli_name_of(cli_named what, unsigned value)
 {
-    static const char *const names[] = {"unknown", "gray", "sRGB", "sYCC", "CMYK", "ICC profile", "e-sYCC", "CIELab"};
-    return NAME_OF(names, colour);
-}
-
-const char *cli_channel_name(l2k_channel channel)
-{
-    static const char *const names[] = {"colour", "opacity", "premultiplied opacity", "unspecified"};
-    return NAME_OF(names, channel);
-}
-
-const char *cli_progression_name(l2k_progression progression)
-{
-    static const char *const names[] = {"LRCP", "RLCP", "RPCL", "PCRL", "CPRL"};
-    return NAME_OF(names, progression);
+    static const char *const names[][8] = {
+        [CLI_COLOUR] = {"unknown", "gray", "sRGB", "sYCC", "CMYK", "ICC profile", "e-sYCC", "CIELab"},
+        [CLI_CHANNEL] = {"colour", "opacity", "premultiplied opacity", "unspecified"},
+        [CLI_PROGRESSION] = {"LRCP", "RLCP", "RPCL", "PCRL", "CPRL"},
+        [CLI_HT_BLOCKS] = {"all", "unknown", "where declared", "mixed with MQ"},
+        [CLI_STYLE] = {"bypass", "reset", "termall", "vsc", "pterm", "segsym", "ht", "htmixed"}};
+    return value < 8 && names[what][value] ? names[what][value] : "unknown";
 }
 
 const char *cli_component_transform_name(const l2k_info *info)
@@ -53,17 +44,89 @@ const char *cli_component_transform_name(const l2k_info *info)
     return !info->component_transform ? "none" : l2k_wavelet_reversible(info->wavelet) ? "RCT" : "ICT";
 }
 
-const char *cli_style_name(uint32_t bit)
+/* ---- Boxes --------------------------------------------------------------------------------------------------- */
+
+/* More of a document is not shown. */
+#define MOST_TEXT ((size_t)1 << 20)
+
+const char *cli_content_name(l2k_content content)
 {
-    static const char *const names[CLI_NUM_STYLES] = {"bypass", "reset",  "termall", "vsc",
-                                                      "pterm",  "segsym", "ht",      "htmixed"};
-    return names[bit];
+    static const char *const names[] = {NULL, "XMP", "Exif", "IPTC", "GeoJP2", NULL, "XML", "label"};
+    return (unsigned)content < sizeof names / sizeof *names ? names[content] : NULL;
 }
 
-const char *cli_ht_blocks_name(l2k_ht_blocks blocks)
+bool cli_box_uuid(const l2k_box_data *data, char text[CLI_UUID_ROOM])
 {
-    static const char *const names[] = {"all", "unknown", "where declared", "mixed with MQ"};
-    return NAME_OF(names, blocks);
+    char *at = text;
+    if (strcmp(data->type, "uuid") != 0 || data->content == L2K_CONTENT_OTHER)
+        return false;
+    for (int i = 0; i < 16; i++)
+        at += snprintf(at, 4, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", data->uuid[i]);
+    return true;
+}
+
+char *cli_box_text(const l2k_box_data *data)
+{
+    const bool is_text =
+        data->content == L2K_CONTENT_XMP || data->content == L2K_CONTENT_XML || data->content == L2K_CONTENT_LABEL;
+    const size_t bytes = data->bytes < MOST_TEXT ? data->bytes : MOST_TEXT;
+    char *text = is_text ? malloc(bytes + 1) : NULL;
+    if (!text)
+        return NULL;
+    if (bytes)
+        memcpy(text, data->data, bytes);
+    text[bytes] = 0;
+    return text;
+}
+
+static uint32_t number(const uint8_t *at)
+{
+    return (uint32_t)at[0] << 8 | at[1];
+}
+
+/* A fraction times a power of ten, vertical first (I.5.3.7). */
+bool cli_box_density(const l2k_box_data *data, double *x, double *y)
+{
+    const uint8_t *at = data->data;
+    if ((strcmp(data->type, "resc") != 0 && strcmp(data->type, "resd") != 0) || data->bytes != 10)
+        return false;
+    const double below_y = number(at + 2), below_x = number(at + 6);
+    if (below_x == 0 || below_y == 0)
+        return false;
+    *y = number(at) / below_y * pow(10, (int8_t)at[8]);
+    *x = number(at + 4) / below_x * pow(10, (int8_t)at[9]);
+    return true;
+}
+
+/* The beginning of a document, on one line. */
+static void print_beginning(const l2k_box_data *data)
+{
+    enum { SHOWN = 48 };
+    char *text = cli_box_text(data);
+    if (!text)
+        return;
+    const size_t length = strlen(text);
+    text[length < SHOWN ? length : SHOWN] = 0;
+    for (char *at = text; *at; at++)
+        *at = *at == '\n' || *at == '\r' || *at == '\t' ? ' ' : *at;
+    cli_make_printable(text);
+    printf(" \"%s\"%s", text, length < SHOWN ? "" : "...");
+    free(text);
+}
+
+static void print_content(const l2k_box_data *data)
+{
+    char uuid[CLI_UUID_ROOM];
+    const char *name = cli_content_name(data->content);
+    double x, y;
+    if (cli_box_density(data, &x, &y))
+        printf(": %.6g x %.6g pixels per metre", x, y);
+    else if (name)
+        printf(": %s", name);
+    else if (cli_box_uuid(data, uuid))
+        printf(": %s", uuid);
+    if (data->content == L2K_CONTENT_XML || data->content == L2K_CONTENT_LABEL)
+        print_beginning(data);
 }
 
 /* ---- Text ---------------------------------------------------------------------------------------------------- */
@@ -75,7 +138,7 @@ static const char *plural(uint64_t count)
 
 static void print_channel(const l2k_component *component)
 {
-    printf(", %s", cli_channel_name(component->channel));
+    printf(", %s", cli_name_of(CLI_CHANNEL, component->channel));
     if (component->association == 0)
         printf(" of the whole image");
     else if (component->association != 65535)
@@ -113,7 +176,7 @@ static void print_components(const l2k_info *info)
 static void print_colour(const l2k_info *info)
 {
     const l2k_image *image = &info->image;
-    printf(LABEL "%s", "colour", cli_colour_name(image->colour));
+    printf(LABEL "%s", "colour", cli_name_of(CLI_COLOUR, image->colour));
     if (image->icc)
         printf(" of %zu bytes", image->icc_bytes);
     if (info->palette_entries)
@@ -141,19 +204,20 @@ static void print_image(const l2k_info *info, l2k_decoder *decoder)
 static void print_precincts(const l2k_info *info)
 {
     printf(LABEL, "precincts");
-    if (info->default_precincts)
-        printf("maximal");
-    else
-        for (uint32_t r = 0; r <= info->levels && r <= L2K_MAX_LEVELS; r++)
-            printf("%s%u x %u", r ? ", " : "", info->precincts[r].width, info->precincts[r].height);
-    printf("%s\n", info->default_precincts ? "" : " (lowest resolution first)");
+    if (info->default_precincts) {
+        puts("maximal");
+        return;
+    }
+    for (uint32_t r = 0; r <= info->levels && r <= L2K_MAX_LEVELS; r++)
+        printf("%s%u x %u", r ? ", " : "", info->precincts[r].width, info->precincts[r].height);
+    puts(" (lowest resolution first)");
 }
 
 static void print_style(uint32_t style)
 {
     for (uint32_t bit = 0; bit < CLI_NUM_STYLES; bit++)
         if (style >> bit & 1)
-            printf(", %s", cli_style_name(bit));
+            printf(", %s", cli_name_of(CLI_STYLE, bit));
 }
 
 static void print_kernel(const l2k_decoder *decoder)
@@ -194,7 +258,7 @@ static void print_coding(const l2k_info *info, const l2k_decoder *decoder)
     print_style(info->style);
     putchar('\n');
     print_precincts(info);
-    printf(LABEL "%s\n", "progression", cli_progression_name(info->progression));
+    printf(LABEL "%s\n", "progression", cli_name_of(CLI_PROGRESSION, info->progression));
     printf(LABEL "%u\n", "layers", info->num_layers);
     printf(LABEL "%u\n", "guard bits", info->guard_bits);
     print_pair("packet markers", info->sop, "SOP", info->eph, "EPH");
@@ -206,7 +270,7 @@ static void print_capabilities(const l2k_info *info)
 {
     if (info->ht)
         printf(LABEL "code-blocks %s, %s set%s, %s, %s, %s, %u magnitude bits\n", "high throughput",
-               cli_ht_blocks_name(info->ht_blocks), info->ht_multiple_sets ? "several" : "one",
+               cli_name_of(CLI_HT_BLOCKS, info->ht_blocks), info->ht_multiple_sets ? "several" : "one",
                info->ht_multiple_sets ? "s" : "", info->ht_regions ? "regions of interest" : "no regions of interest",
                info->ht_mixed_tiles ? "heterogeneous" : "homogeneous",
                info->ht_irreversible ? "irreversible" : "reversible", info->ht_magnitude_bits);
@@ -246,7 +310,7 @@ static void print_boxes(l2k_decoder *decoder)
         printf(LABEL "%*s%s, %llu bytes at %llu", i ? "" : "boxes", (int)(2 * (box.depth & 31)), "", type,
                (unsigned long long)box.bytes, (unsigned long long)box.offset);
         if (l2k_decoder_box_data(decoder, i, &data) == L2K_OK)
-            cli_print_content(&data);
+            print_content(&data);
         putchar('\n');
     }
 }
@@ -295,10 +359,10 @@ static void print_device(uint32_t number, const l2k_device_info *device)
 
 static void print_devices(void)
 {
-    for (size_t i = 0; i < CLI_NUM_DEVICES; i++) {
+    for (const cli_name *backend = cli_backends + 1; backend->name; backend++) {
         char text[256];
-        bool usable = l2k_backend_usable(cli_devices[i].backend, text, sizeof text);
-        printf("%-6s %s: %s\n", cli_devices[i].name, usable ? "usable" : "not usable", text);
+        bool usable = l2k_backend_usable((l2k_backend)backend->value, text, sizeof text);
+        printf("%-6s %s: %s\n", backend->name, usable ? "usable" : "not usable", text);
     }
     l2k_device_info device;
     for (uint32_t i = 0; l2k_device(i, &device); i++)

@@ -12,25 +12,13 @@
 /* "JP2", "JPH" (a codestream of Part 15 in JP2's boxes), "JPX" (by its brand), or NULL for a bare codestream. */
 const char *cli_boxes_name(const l2k_info *info, l2k_decoder *decoder);
 
+/* CLI_STYLE: a bit of l2k_info.style by its number; the others: the library's values. */
+typedef enum cli_named { CLI_COLOUR, CLI_CHANNEL, CLI_PROGRESSION, CLI_HT_BLOCKS, CLI_STYLE } cli_named;
+
 /* "unknown" for values without a name. */
-const char *cli_colour_name(l2k_colour colour);
-const char *cli_channel_name(l2k_channel channel);
-const char *cli_progression_name(l2k_progression progression);
+const char *cli_name_of(cli_named what, unsigned value);
+
 const char *cli_component_transform_name(const l2k_info *info);
-
-/* "all", "where declared", "mixed with MQ". */
-const char *cli_ht_blocks_name(l2k_ht_blocks blocks);
-
-/* The name of bit `bit` of l2k_info.style, bit < CLI_NUM_STYLES. */
-const char *cli_style_name(uint32_t bit);
-
-typedef struct cli_device {
-    const char *name;
-    l2k_backend backend;
-} cli_device;
-
-#define CLI_NUM_DEVICES 3u
-extern const cli_device cli_devices[CLI_NUM_DEVICES];
 
 /* "XMP", "Exif", "IPTC", "GeoJP2", "XML", "label", or NULL for other boxes. */
 const char *cli_content_name(l2k_content content);
@@ -44,9 +32,6 @@ bool cli_box_density(const l2k_box_data *data, double *x, double *y);
 
 /* XMP, XML and labels as text, to be freed; NULL for other boxes. */
 char *cli_box_text(const l2k_box_data *data);
-
-/* Adds the same, shortened, to a line of text. */
-void cli_print_content(const l2k_box_data *data);
 
 /* One JSON object on standard output. */
 void cli_info_json(const char *name, const l2k_info *info, l2k_decoder *decoder);

@@ -10,13 +10,6 @@
 
 /* ---- Completion ---------------------------------------------------------------------------------------------- */
 
-static void print_commands(void)
-{
-    for (int command = 0; command < CLI_NUM_COMMANDS; command++)
-        printf("%s ", cli_command_names[command]);
-    printf("--help --version");
-}
-
 /* "encode,-p | encode,--progression": for a `case` on the subcommand and the word before. */
 static void print_pattern(const cli_option *row, const char *command)
 {
@@ -25,8 +18,7 @@ static void print_pattern(const cli_option *row, const char *command)
     printf("%s,--%s) ", command, row->name);
 }
 
-/* `offer` and `end` enclose the words to choose from. */
-static void print_value_cases(const char *offer, const char *end)
+static void print_value_cases(void)
 {
     for (int command = 0; command < CLI_NUM_COMMANDS; command++)
         for (size_t i = 0; i < cli_num_options; i++) {
@@ -35,17 +27,17 @@ static void print_value_cases(const char *offer, const char *end)
                 continue;
             printf("    ");
             print_pattern(row, cli_command_names[command]);
-            printf("%s", offer);
+            printf("values=\"");
             for (const cli_name *name = row->names; name->name; name++)
                 printf("%s%s", name == row->names ? "" : " ", name->name);
-            printf("%s ;;\n", end);
+            printf("\" ;;\n");
         }
 }
 
-static void print_option_cases(const char *offer, const char *end)
+static void print_option_cases(void)
 {
     for (int command = 0; command < CLI_NUM_COMMANDS; command++) {
-        printf("        %s,-*) %s", cli_command_names[command], offer);
+        printf("        %s,-*) values=\"", cli_command_names[command]);
         for (size_t i = 0; i < cli_num_options; i++) {
             const cli_option *row = &cli_option_table[i];
             if (!cli_option_is_for(row, (cli_command)command))
@@ -54,8 +46,25 @@ static void print_option_cases(const char *offer, const char *end)
                 printf("-%c ", row->letter);
             printf("--%s ", row->name);
         }
-        printf("%s ;;\n", end);
+        printf("\" ;;\n");
     }
+}
+
+/* The same for both shells: from $command (lift2k for the first word), $before and $word to the words on offer. */
+static void print_cases(void)
+{
+    printf("    case $command,$before in\n"
+           "    lift2k,*) values=\"");
+    for (int command = 0; command < CLI_NUM_COMMANDS; command++)
+        printf("%s ", cli_command_names[command]);
+    printf("--help --version\" ;;\n");
+    print_value_cases();
+    printf("    *)\n"
+           "        case $command,$word in\n");
+    print_option_cases();
+    printf("        esac\n"
+           "        ;;\n"
+           "    esac\n");
 }
 
 /* Names of files are left to `-o default`. */
@@ -66,22 +75,9 @@ static void print_bash(void)
            "{\n"
            "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} "
            "values=\n"
-           "    COMPREPLY=()\n"
-           "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-           "        COMPREPLY=($(compgen -W \"");
-    print_commands();
-    printf("\" -- \"$word\"))\n"
-           "        return\n"
-           "    fi\n"
-           "    case $command,$before in\n");
-    print_value_cases("values=\"", "\"");
-    printf("    *)\n"
-           "        case $command,$word in\n");
-    print_option_cases("values=\"", "\"");
-    printf("        esac\n"
-           "        ;;\n"
-           "    esac\n"
-           "    COMPREPLY=($(compgen -W \"$values\" -- \"$word\"))\n"
+           "    [ \"$COMP_CWORD\" -gt 1 ] || command=lift2k\n");
+    print_cases();
+    printf("    COMPREPLY=($(compgen -W \"$values\" -- \"$word\"))\n"
            "}\n"
            "\n"
            "complete -o default -F _lift2k lift2k\n");
@@ -93,21 +89,14 @@ static void print_zsh(void)
            "# Completion of lift2k for zsh. Generated from the table of its options.\n"
            "_lift2k()\n"
            "{\n"
-           "    if (( CURRENT == 2 )); then\n"
-           "        compadd -- ");
-    print_commands();
-    printf("\n"
-           "        return\n"
+           "    local word=$words[CURRENT] before=$words[CURRENT-1] command=$words[2] values=\n"
+           "    (( CURRENT > 2 )) || command=lift2k\n");
+    print_cases();
+    printf("    if [[ -n $values ]]; then\n"
+           "        compadd -- ${=values}\n"
+           "    else\n"
+           "        _files\n"
            "    fi\n"
-           "    case $words[2],$words[CURRENT-1] in\n");
-    print_value_cases("compadd -- ", "");
-    printf("    *)\n"
-           "        case $words[2],$words[CURRENT] in\n");
-    print_option_cases("compadd -- ", "");
-    printf("        *) _files ;;\n"
-           "        esac\n"
-           "        ;;\n"
-           "    esac\n"
            "}\n"
            "\n"
            "if [[ $funcstack[1] == _lift2k ]]; then\n"

@@ -58,6 +58,7 @@ typedef struct cli_options {
 
     /* All or most subcommands. The limits go to cli_allowed. */
     bool help, quiet, timings;
+    cli_setting max_pixels, max_memory;
     cli_setting progress; /* shown if not 0; by default on a terminal */
     cli_setting threads, backend, cpu, gpu_min_samples, in_flight;
     uint64_t device_set; /* of --devices: bit n for device n */
@@ -67,7 +68,7 @@ typedef struct cli_options {
 
     /* How a picture is encoded: encode, and view and dump of a picture. */
     cli_setting encoder[L2K_ENCODER_NUM_OPTIONS]; /* indexed by l2k_encoder_option */
-    uint32_t x0, y0;                              /* --origin */
+    cli_setting origin[2];
     l2k_size precincts[L2K_MAX_LEVELS + 1];
     size_t num_precincts;
     l2k_target target; /* of --rate or --psnr */
@@ -76,8 +77,9 @@ typedef struct cli_options {
     double base_step; /* 0 = the library's */
     l2k_poc *poc;
     size_t num_poc;
-    const char *comment;   /* NULL = the library's */
-    cli_setting profile;   /* Rsiz */
+    const char *comment; /* NULL = the library's */
+    cli_setting profile; /* Rsiz */
+    const char *profile_text;
     cli_setting precision; /* of the coded samples */
     bool keeps_values;     /* --precision BITS,keep */
     cli_setting page;      /* of a TIFF or Y4M file, from 1 on; 0: all */
@@ -116,7 +118,7 @@ typedef struct cli_options {
     cli_setting z_levels; /* volume */
     bool isotropic, measure;
 
-    /* view and dump: the last option given that is for pictures only, or for JPEG 2000 files only; NULL for none. */
+    /* The last option given that is for pictures only, or for JPEG 2000 files only; NULL for none. */
     const char *picture_option, *coded_option;
 } cli_options;
 
@@ -124,6 +126,9 @@ typedef struct cli_options {
  * option and its value. Call cli_options_free in either case. */
 bool cli_options_parse(cli_options *options, cli_command command, int count, char **arguments);
 void cli_options_free(cli_options *options);
+
+/* Whether tile 0 has a part of the image, or a report. */
+bool cli_check_grid(const cli_options *options);
 
 /* The two file names, or a report. */
 bool cli_two_names(const cli_options *options, const char **first, const char **second);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "pictures/files/file.h"
+#include "pictures/user/limits.h"
 #include "pictures/user/report.h"
 
 enum { MAX_OPTIONS = 96 };
@@ -246,6 +247,8 @@ bool cli_options_parse(cli_options *options, cli_command command, int count, cha
         if (!take_row(options, find_row(command, kind)))
             return false;
     }
+    cli_allowed.pixels = (uint64_t)cli_setting_or(options->max_pixels, CLI_NO_LIMIT);
+    cli_allowed.memory = (uint64_t)cli_setting_or(options->max_memory, CLI_NO_LIMIT);
     options->names = arguments + optind;
     options->num_names = count - optind;
     for (int i = 0; i < options->num_names; i++)
@@ -271,5 +274,20 @@ bool cli_two_names(const cli_options *options, const char **first, const char **
         return cli_error(options->names[2], "one file name too many; see lift2k %s --help", command);
     *first = options->names[0];
     *second = options->names[1];
+    return true;
+}
+
+/* B.3: XTOsiz <= XOsiz < XTOsiz + XTsiz, and the same for y. */
+bool cli_check_grid(const cli_options *options)
+{
+    const cli_setting *s = options->encoder;
+    const long long x = s[L2K_ENCODER_TILE_X0].value, y = s[L2K_ENCODER_TILE_Y0].value;
+    const long long x0 = options->origin[0].value, y0 = options->origin[1].value;
+    const long long width = s[L2K_ENCODER_TILE_WIDTH].value, height = s[L2K_ENCODER_TILE_HEIGHT].value;
+    if (x > x0 || y > y0)
+        return cli_error("--tile-origin", "%lld,%lld is beyond the image's --origin %lld,%lld", x, y, x0, y0);
+    if (width && (x + width <= x0 || y + height <= y0))
+        return cli_error("--tile", "the first tile of %lld,%lld ends before the image's --origin %lld,%lld", width,
+                         height, x0, y0);
     return true;
 }

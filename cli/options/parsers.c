@@ -42,9 +42,9 @@ bool cli_take_fps(const cli_option *row, const char *text, cli_options *options)
 
 /* ---- The reference grid -------------------------------------------------------------------------------------- */
 
-/* Two numbers for the target and the setting behind it. */
-static bool take_pair(const cli_option *row, const char *text, cli_options *options, uint32_t numbers[2])
+bool cli_take_pair(const cli_option *row, const char *text, cli_options *options)
 {
+    uint32_t numbers[2];
     cli_setting *to = cli_target_of(row, options);
     return cli_parse_numbers(row->name, text, row->argument, numbers, 2) && cli_set(&to[0], numbers[0]) &&
            cli_set(&to[1], numbers[1]);
@@ -52,25 +52,9 @@ static bool take_pair(const cli_option *row, const char *text, cli_options *opti
 
 bool cli_take_tile(const cli_option *row, const char *text, cli_options *options)
 {
-    uint32_t size[2];
-    return take_pair(row, text, options, size) &&
-           ((size[0] && size[1]) || cli_bad_value(row->name, text, "a tile must be at least 1,1"));
-}
-
-bool cli_take_pair(const cli_option *row, const char *text, cli_options *options)
-{
-    uint32_t numbers[2];
-    return take_pair(row, text, options, numbers);
-}
-
-bool cli_take_origin(const cli_option *row, const char *text, cli_options *options)
-{
-    uint32_t at[2];
-    if (!cli_parse_numbers(row->name, text, "X,Y", at, 2))
-        return false;
-    options->x0 = at[0];
-    options->y0 = at[1];
-    return true;
+    const cli_setting *size = cli_target_of(row, options);
+    return cli_take_pair(row, text, options) &&
+           ((size[0].value && size[1].value) || cli_bad_value(row->name, text, "a tile must be at least 1,1"));
 }
 
 bool cli_take_region(const cli_option *row, const char *text, cli_options *options)
@@ -85,20 +69,21 @@ bool cli_take_region(const cli_option *row, const char *text, cli_options *optio
 
 /* ---- Blocks, precincts and layers ---------------------------------------------------------------------------- */
 
-static bool is_power_of_two(uint32_t value)
+static bool is_power_of_two(int64_t value)
 {
     return value && (value & (value - 1)) == 0;
 }
 
 bool cli_take_block(const cli_option *row, const char *text, cli_options *options)
 {
-    uint32_t size[2];
-    if (!take_pair(row, text, options, size))
+    const cli_setting *size = cli_target_of(row, options);
+    if (!cli_take_pair(row, text, options))
         return false;
     for (int i = 0; i < 2; i++)
-        if (!is_power_of_two(size[i]) || size[i] < 4 || size[i] > 1024)
+        if (!is_power_of_two(size[i].value) || size[i].value < 4 || size[i].value > 1024)
             return cli_bad_value(row->name, text, "a code-block's sides must be powers of two from 4 to 1024");
-    return size[0] * size[1] <= 4096 || cli_bad_value(row->name, text, "a code-block's area must be at most 4096");
+    return size[0].value * size[1].value <= 4096 ||
+           cli_bad_value(row->name, text, "a code-block's area must be at most 4096");
 }
 
 bool cli_take_precincts(const cli_option *row, const char *text, cli_options *options)
@@ -128,18 +113,14 @@ static const char *parse_change(const char *at, l2k_poc *change)
     return at;
 }
 
-/* The order's name, in either case. Returns what follows it, NULL if no order has the name. */
+/* The order's name. Returns what follows it, NULL if no order has the name. */
 static const char *parse_progression(const char *at, l2k_poc *change)
 {
-    char name[5] = {0};
-    for (size_t i = 0; at && i < 4 && at[i]; i++)
-        name[i] = at[i];
-    for (const cli_name *order = cli_progressions; at && order->name; order++)
-        if (cli_same_text(name, order->name)) {
-            change->progression = (l2k_progression)order->value;
-            return at + 4;
-        }
-    return NULL;
+    int64_t order;
+    if (!at || !cli_find_name(cli_progressions, at, 4, &order))
+        return NULL;
+    change->progression = (l2k_progression)order;
+    return at + 4;
 }
 
 bool cli_take_poc(const cli_option *row, const char *text, cli_options *options)
@@ -164,9 +145,9 @@ bool cli_take_poc(const cli_option *row, const char *text, cli_options *options)
 
 bool cli_take_roi(const cli_option *row, const char *text, cli_options *options)
 {
-    uint32_t numbers[2];
-    return take_pair(row, text, options, numbers) &&
-           ((numbers[0] < L2K_MAX_COMPONENTS && numbers[1] <= 37) ||
+    const cli_setting *roi = cli_target_of(row, options);
+    return cli_take_pair(row, text, options) &&
+           ((roi[0].value < L2K_MAX_COMPONENTS && roi[1].value <= 37) ||
             cli_bad_value(row->name, text, "components are 0 to 16383, shifts 0 to 37"));
 }
 
@@ -203,17 +184,12 @@ static bool parse_profile_fields(const char *at, cli_options *options)
 bool cli_take_profile(const cli_option *row, const char *text, cli_options *options)
 {
     const size_t length = strcspn(text, ",");
-    char name[20] = {0};
-    if (length < sizeof name)
-        memcpy(name, text, length);
+    int64_t profile;
     options->frames_per_second = 0;
-    for (const cli_name *known = row->names; known->name; known++)
-        if (cli_same_text(name, known->name)) {
-            cli_set(&options->profile, known->value);
-            if (parse_profile_fields(text + length, options))
-                return true;
-        }
-    return cli_bad_value(row->name, text, "not a profile as in the help, with ,fps= and ,main=, and for IMF ,sub=");
+    options->profile_text = text;
+    return (cli_find_name(row->names, text, length, &profile) && cli_set(&options->profile, profile) &&
+            parse_profile_fields(text + length, options)) ||
+           cli_bad_value(row->name, text, "not a profile as in the help, with ,fps= and ,main=, and for IMF ,sub=");
 }
 
 /* From the coarsest layer to the finest: ratios fall, PSNRs rise, and 0 dB, which means everything, comes last. */
@@ -239,22 +215,17 @@ bool cli_take_layers(const cli_option *row, const char *text, cli_options *optio
     return true;
 }
 
-/* A small text, 0-terminated, that the options own; NULL after a report. */
+/* A small text, which the options own; NULL after a report. */
 static char *read_text(const char *path)
 {
-    enum { MOST = 1 << 16 };
+    enum { MOST = (1 << 16) - 1 };
     cli_input input;
-    if (!cli_input_open(&input, path))
-        return NULL;
-    char *text = malloc(MOST);
-    const size_t bytes = text ? cli_input_read(&input, text, MOST) : 0;
-    const bool complete = text && !input.error && bytes < MOST;
+    size_t bytes = 0;
+    char *text = cli_input_open(&input, path) ? (char *)cli_input_all(&input, MOST, &bytes) : NULL;
     cli_input_close(&input);
-    if (complete) {
-        text[bytes] = 0;
+    if (bytes <= MOST)
         return text;
-    }
-    cli_error(path, "%s", !text ? "out of memory" : bytes == MOST ? "too long for a kernel" : "cannot be read");
+    cli_error(path, "too long for a kernel");
     free(text);
     return NULL;
 }
@@ -267,9 +238,9 @@ bool cli_take_kernel(const cli_option *row, const char *text, cli_options *optio
     free(options->kernel);
     options->kernel = NULL;
     options->has_kernel = true;
-    for (const cli_name *name = row->names; name->name; name++)
-        if (cli_same_text(text, name->name))
-            return cli_set(&options->encoder[L2K_ENCODER_WAVELET], name->value);
+    int64_t named;
+    if (cli_find_name(row->names, text, strlen(text), &named))
+        return cli_set(&options->encoder[L2K_ENCODER_WAVELET], named);
     options->encoder[L2K_ENCODER_WAVELET].given = false;
     options->kernel = read_text(text);
     return options->kernel != NULL;
@@ -339,25 +310,18 @@ bool cli_take_uuid(const cli_option *row, const char *text, cli_options *options
 
 #define MOST_BITS 24u /* of the encoder */
 
-static bool is_word(const char *text, size_t length, const char *word)
-{
-    return strlen(word) == length && strncmp(text, word, length) == 0;
-}
-
 /* False if a word is none of the four. */
 static bool parse_order(const char *text, bool *big_endian, bool *interleaved)
 {
-    while (true) {
+    static const cli_name words[] = {{"le", 0}, {"be", 1}, {"planar", 2}, {"interleaved", 3}, {NULL, 0}};
+    for (int64_t word;; text++) {
         const size_t length = strcspn(text, ",");
-        if (is_word(text, length, "be") || is_word(text, length, "le"))
-            *big_endian = *text == 'b';
-        else if (is_word(text, length, "planar") || is_word(text, length, "interleaved"))
-            *interleaved = *text == 'i';
-        else
+        if (!cli_find_name(words, text, length, &word))
             return false;
-        if (!text[length])
+        *(word < 2 ? big_endian : interleaved) = word & 1;
+        text += length;
+        if (!*text)
             return true;
-        text += length + 1;
     }
 }
 
@@ -394,17 +358,13 @@ bool cli_take_raw(const cli_option *row, const char *text, cli_options *options)
 /* "HL2": orientation and level. */
 bool cli_take_band(const cli_option *row, const char *text, cli_options *options)
 {
-    static const cli_name orientations[] = {{"LL", L2K_LL}, {"HL", L2K_HL}, {"LH", L2K_LH}, {"HH", L2K_HH}};
-    size_t digits = strlen(text) > 2 ? strspn(text + 2, "0123456789") : 0;
-    for (size_t i = 0; digits && digits <= 2 && !text[2 + digits] && i < 4; i++) {
-        char letters[3] = {text[0], text[1], 0};
-        options->band_level = (uint32_t)strtoul(text + 2, NULL, 10);
-        options->orientation = (l2k_orientation)orientations[i].value;
-        if (cli_same_text(letters, orientations[i].name) && options->band_level <= L2K_MAX_LEVELS &&
-            (options->band_level > 0 || options->orientation == L2K_LL))
-            return options->has_band = true;
-    }
-    return cli_bad_value(row->name, text, "not a subband: LL, HL, LH or HH and its level, such as HL1");
+    static const cli_name orientations[] = {{"LL", L2K_LL}, {"HL", L2K_HL}, {"LH", L2K_LH}, {"HH", L2K_HH}, {NULL, 0}};
+    int64_t orientation;
+    if (!cli_find_name(orientations, text, 2, &orientation) || !cli_parse_field(text + 2, 0, &options->band_level) ||
+        options->band_level > L2K_MAX_LEVELS || (options->band_level == 0 && orientation != L2K_LL))
+        return cli_bad_value(row->name, text, "not a subband: LL, HL, LH or HH and its level, such as HL1");
+    options->orientation = (l2k_orientation)orientation;
+    return options->has_band = true;
 }
 
 bool cli_take_gain(const cli_option *row, const char *text, cli_options *options)
@@ -416,18 +376,6 @@ bool cli_take_gain(const cli_option *row, const char *text, cli_options *options
 
 /* ---- Limits and many files ----------------------------------------------------------------------------------- */
 
-bool cli_take_max_pixels(const cli_option *row, const char *text, cli_options *options)
-{
-    (void)options;
-    return cli_parse_size(row->name, text, &cli_allowed.pixels);
-}
-
-bool cli_take_max_memory(const cli_option *row, const char *text, cli_options *options)
-{
-    (void)options;
-    return cli_parse_size(row->name, text, &cli_allowed.memory);
-}
-
 bool cli_take_timeout(const cli_option *row, const char *text, cli_options *options)
 {
     (void)options;
@@ -437,23 +385,17 @@ bool cli_take_timeout(const cli_option *row, const char *text, cli_options *opti
 /* "all", or ordinals. */
 bool cli_take_devices(const cli_option *row, const char *text, cli_options *options)
 {
-    static const char form[] = "neither all nor a list of different device numbers from 0 to 62";
-    const char *at = text;
     options->all_devices = cli_same_text(text, "all");
     options->device_set = 0;
-    if (options->all_devices)
-        return true;
-    while (true) {
-        char *end;
-        const unsigned long device = *at >= '0' && *at <= '9' ? strtoul(at, &end, 10) : CLI_MOST_DEVICES;
-        const uint64_t bit = device < CLI_MOST_DEVICES ? (uint64_t)1 << device : 0;
-        if (!bit || (options->device_set & bit) || (*end && *end != ','))
-            return cli_bad_value(row->name, text, form);
+    for (const char *at = text; at && !options->all_devices; at = at[-1] == ',' ? at : NULL) {
+        uint32_t device;
+        at = cli_parse_field(at, strchr(at, ',') ? ',' : 0, &device);
+        const uint64_t bit = at && device < CLI_MOST_DEVICES ? (uint64_t)1 << device : 0;
+        if (!bit || (options->device_set & bit))
+            return cli_bad_value(row->name, text, "neither all nor a list of different device numbers from 0 to 62");
         options->device_set |= bit;
-        if (!*end)
-            return true;
-        at = end + 1;
     }
+    return true;
 }
 
 bool cli_take_out_dir(const cli_option *row, const char *text, cli_options *options)

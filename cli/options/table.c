@@ -47,11 +47,11 @@ static const cli_name styles[] = {{"bypass", L2K_STYLE_BYPASS},
                                   {NULL, 0}};
 static const cli_name tile_parts[] = {
     {"R", L2K_TILE_PARTS_RESOLUTION}, {"L", L2K_TILE_PARTS_LAYER}, {"C", L2K_TILE_PARTS_COMPONENT}, {NULL, 0}};
-static const cli_name backends[] = {{"auto", L2K_BACKEND_AUTO},
-                                    {"cpu", L2K_BACKEND_CPU},
-                                    {"cuda", L2K_BACKEND_CUDA},
-                                    {"opencl", L2K_BACKEND_OPENCL},
-                                    {NULL, 0}};
+const cli_name cli_backends[] = {{"auto", L2K_BACKEND_AUTO},
+                                 {"cpu", L2K_BACKEND_CPU},
+                                 {"cuda", L2K_BACKEND_CUDA},
+                                 {"opencl", L2K_BACKEND_OPENCL},
+                                 {NULL, 0}};
 static const cli_name cpus[] = {{"auto", L2K_CPU_AUTO},     {"c", L2K_CPU_C},       {"avx2", L2K_CPU_AVX2},
                                 {"avx512", L2K_CPU_AVX512}, {"neon", L2K_CPU_NEON}, {NULL, 0}};
 static const cli_name compressions[] = {
@@ -99,13 +99,16 @@ const cli_option cli_option_table[] = {
     /* volume */
     ROW(VOLUME, "raw", "W,H,D,BITS,u|s[,be|le]", raw,
         "IN has no header: it is D slices of W x H samples of BITS bits (1 to 24), unsigned or signed",
-        .fallback = "le", .detail = "A sample takes one byte up to 8 bits, two up to 16, else four."),
+        .fallback = "le", .detail = "A sample takes one byte up to 8 bits, two up to 16, else four.",
+        .input = CLI_PICTURE_INPUT),
     NUMBER(VOLUME, "z-levels", MEMBER(z_levels), 0, L2K_MAX_LEVELS, "decomposition levels across slices, 0 to 32",
-           .fallback = "3, with --isotropic those of --levels"),
+           .fallback = "3, with --isotropic those of --levels", .input = CLI_PICTURE_INPUT),
     FLAG(VOLUME, "isotropic", isotropic,
-         "one level in each of the three directions, then the next, in place of all levels across slices first"),
+         "one level in each of the three directions, then the next, in place of all levels across slices first",
+         .input = CLI_PICTURE_INPUT),
     FLAG(VOLUME, "measure", measure,
-         "print how many coefficients are small, beside those of the slices transformed one by one"),
+         "print how many coefficients are small, beside those of the slices transformed one by one",
+         .input = CLI_PICTURE_INPUT),
 
     /* encode */
     ROW(ENCODE, "raw", "W,H,C,BITS,u|s[,be|le][,planar|interleaved]", raw,
@@ -133,10 +136,9 @@ const cli_option cli_option_table[] = {
         .letter = 'r', .most = L2K_TARGET_RATIO),
     ROW(ENCODE, "psnr", "DB[,DB...]", layers, "quality layers by PSNR in dB, an estimate, rising; 0 = everything",
         .letter = 'q', .most = L2K_TARGET_PSNR,
-        .detail =
-            "The estimate is from coefficients: above 45 dB it is up to 2 dB too high with the 5/3. Without --ht, "
-            "the 9/7 leaves out the error of the quantiser's steps, with which 8-bit pictures end near 50 dB. "
-            "--verify prints what came out."),
+        .detail = "The estimate is from coefficients: above 45 dB it is up to 2 dB too high with the 5/3. Without "
+                  "--ht, the 9/7 leaves out the error of the quantiser's steps, with which 8-bit pictures end near 50 "
+                  "dB. --verify prints what came out."),
     CONSTANT(ENCODE | VIEW | DUMP | VOLUME, "irreversible", ENCODER(WAVELET), L2K_WAVELET_9_7,
              "use the 9/7 wavelet, which is lossy, instead of the 5/3", .letter = 'I', .input = CLI_PICTURE_INPUT),
     ROW(ENCODE, "kernel", "NAME|FILE", kernel,
@@ -159,35 +161,30 @@ const cli_option cli_option_table[] = {
     ROW(ENCODE, "quality", "Q", number,
         "with --irreversible: quality factor 1 to 100, visual quality about that of JPEG's", ENCODER(QUALITY),
         .letter = 'Q', .least = 1, .most = 100,
-        .detail =
-            "Steps by what eyes see in each subband of luma and chroma, as OpenJPH's -qfactor has them; for gray, "
-            "4:4:4, 4:2:2 and 4:2:0. Not with --step. With a size as well, code-blocks are cut to it."),
+        .detail = "Steps by what eyes see in each subband of luma and chroma, as OpenJPH's -qfactor has them; for "
+                  "gray, 4:4:4, 4:2:2 and 4:2:0. Not with --step. With a size as well, code-blocks are cut to it."),
     ROW(ENCODE, "visual", "[=N]", number,
         "weigh errors by what eyes see from a distance of N samples of the picture, 1 to 16000", ENCODER(VISUAL),
         .fallback = "2500", .least = 1, .most = 16000,
-        .detail =
-            "Sizes and PSNRs then count errors in each subband of luma and chroma by contrast sensitivity, and the "
-            "steps "
-            "of --ht with a size, --step and --quality follow it. For gray, 4:4:4, 4:2:2 and 4:2:0. --quality alone is "
-            "for 4000."),
+        .detail = "Sizes and PSNRs then count errors in each subband of luma and chroma by contrast sensitivity, and "
+                  "the steps of --ht with a size, --step and --quality follow it. For gray, 4:4:4, 4:2:2 and 4:2:0. "
+                  "--quality alone is for 4000."),
     FLAG(ENCODE, "ht", ht, "high-throughput code-blocks (Part 15): a faster block coder, files 5 to 10 % larger",
-         .detail =
-             "OUT is a .jph file, or a bare codestream. Sizes and PSNRs work as without --ht; with --irreversible "
-             "they also choose the quantiser's steps. They take 2 or 4 bytes a sample of the picture, or of a row "
-             "of tiles with --by-rows."),
+         .detail = "OUT is a .jph file, or a bare codestream. Sizes and PSNRs work as without --ht; with "
+                   "--irreversible they also choose the quantiser's steps. They take 2 or 4 bytes a sample of the "
+                   "picture, or of a row of tiles with --by-rows."),
     NUMBER(ENCODE, "ht-passes", ENCODER(HT_PASSES), 1, 3,
            "with --ht: coding passes of a code-block: 1 cleanup, 2 and SigProp, 3 and MagRef", .fallback = "1",
-           .detail =
-               "A size, a PSNR or a limit gives a code-block as many passes as are good, but at most N, or 3 with "
-               "several layers. Without any of these, 2 or 3 are lossy even with the 5/3 wavelet."),
+           .detail = "A size, a PSNR or a limit gives a code-block as many passes as are good, but at most N, or 3 "
+                     "with several layers. Without any of these, 2 or 3 are lossy even with the 5/3 wavelet."),
     NUMBER(ENCODE | VIEW | DUMP | VOLUME, "levels", ENCODER(LEVELS), 0, L2K_MAX_LEVELS, "decomposition levels, 0 to 32",
            .fallback = "5", .input = CLI_PICTURE_INPUT),
     ROW(ENCODE | VIEW | DUMP, "tile", "W,H", tile, "tile size on the reference grid", ENCODER(TILE_WIDTH),
         .letter = 't', .fallback = "one tile", .input = CLI_PICTURE_INPUT),
     ROW(ENCODE, "tile-origin", "X,Y", pair, "origin of the first tile on the reference grid", ENCODER(TILE_X0),
         .fallback = "0,0"),
-    ROW(ENCODE | VIEW | DUMP, "origin", "X,Y", origin, "origin of the image on the reference grid", .letter = 'd',
-        .fallback = "0,0", .input = CLI_PICTURE_INPUT),
+    ROW(ENCODE | VIEW | DUMP, "origin", "X,Y", pair, "origin of the image on the reference grid", MEMBER(origin),
+        .letter = 'd', .fallback = "0,0", .input = CLI_PICTURE_INPUT),
     ROW(ENCODE, "block", "W,H", block, "code-block size: powers of two from 4 to 1024, area at most 4096",
         ENCODER(BLOCK_WIDTH), .letter = 'b', .fallback = "64,64"),
     ROW(ENCODE, "precincts", "W,H[,W,H...]", precincts,
@@ -210,13 +207,11 @@ const cli_option cli_option_table[] = {
     ROW(ENCODE, "profile", "NAME[,main=N][,sub=N][,fps=F]", profile,
         "cinema2k, cinema4k, broadcast, broadcastmulti, broadcastmulti-r, or of IMF imf2k, imf4k, imf8k, imf2k-r, "
         "imf4k-r, imf8k-r",
-        .detail =
-            "Sets what the profile fixes: wavelet, code-blocks, precincts, progression (4K cinema: two), tile-parts, "
-            "TLM, most levels, and limits of bytes: those of cinema at 24 or 48 frames per second (24), those of an "
-            "IMF sub-level or broadcast level if F is given; --max-bytes and --component-bytes may be lower. Other "
-            "options and pictures "
-            "that violate the profile are refused. IMF has main levels 0 to 11 and sub-levels 0 to 9 (0), "
-            "broadcast main levels 1 to 5, or 6 and 7.",
+        .detail = "Sets what the profile fixes: wavelet, code-blocks, precincts, progression (4K cinema: two), "
+                  "tile-parts, TLM, most levels, and limits of bytes: those of cinema at 24 or 48 frames per second "
+                  "(24), those of an IMF sub-level or broadcast level if F is given; --max-bytes and --component-bytes "
+                  "may be lower. Other options and pictures that violate the profile are refused. IMF has main levels "
+                  "0 to 11 and sub-levels 0 to 9 (0), broadcast main levels 1 to 5, or 6 and 7.",
         .names = profiles),
     ROW(ENCODE, "max-bytes", "N[K|M|G]", bytes, "the most bytes of output, whatever layers ask for",
         ENCODER(MAX_BYTES)),
@@ -303,24 +298,25 @@ const cli_option cli_option_table[] = {
          "with --out-dir: also the files in folders of the folders, into folders of the same names",
          .detail = "Links to folders are left out."),
     FLAG(ENCODE | DECODE, "skip-existing", skip_existing, "leave out files whose output exists already"),
-    NUMBER(ENCODE | DECODE, "in-flight", MEMBER(in_flight), 1, 64,
-           "with --out-dir: code N files at once, 1 to 64, and divide the threads among them",
-           .fallback = "by the sizes of the files",
-           .detail = "Each has memory of its own, on the GPU too. By default small files are coded on one processor "
-                     "each, larger ones on more, but two at once; with a GPU up to 8, to decode 16, and with several "
-                     "4 to 8 on each."),
+    NUMBER(
+        ENCODE | DECODE, "in-flight", MEMBER(in_flight), 1, 64,
+        "with --out-dir: code N files at once, 1 to 64, and divide the threads among them",
+        .fallback = "by the sizes of the files",
+        .detail =
+            "Each has memory of its own, on the GPU too. By default small files are coded on one processor each, "
+            "larger ones on more, but two at once; with a GPU up to 8, to decode 16, and with several 4 to 8 on each."),
     ROW(ENCODE, "ext", "EXT", extension, "with --out-dir: the extension of the outputs",
         .fallback = "jp2, with --ht jph", .names = coded_extensions),
     ROW(DECODE, "ext", "EXT", extension, "with --out-dir: the extension of the outputs", .fallback = "png",
         .names = picture_extensions),
 
     /* Limits and machine */
-    ROW(ALL & ~VOLUME, "max-pixels", "N", max_pixels,
-        "refuse pictures of more than N pixels; N may end in K, M or G for 10^3, 10^6 or 10^9",
+    ROW(ALL & ~VOLUME, "max-pixels", "N", bytes,
+        "refuse pictures of more than N pixels; N may end in K, M or G for 10^3, 10^6 or 10^9", MEMBER(max_pixels),
         .detail = "By default there is no limit for pictures, and one that depends on the length of the file for JPEG "
                   "2000 files."),
-    ROW(ALL & ~VOLUME, "max-memory", "BYTES", max_memory,
-        "refuse a file that needs more memory, samples included; K, M and G as above",
+    ROW(ALL & ~VOLUME, "max-memory", "BYTES", bytes,
+        "refuse a file that needs more memory, samples included; K, M and G as above", MEMBER(max_memory),
         .detail = "By default there is no limit for pictures, and one that depends on the length of the file for JPEG "
                   "2000 files. For compare, this is the memory for both files together."),
     ROW(ALL & ~VOLUME, "timeout", "SECONDS", timeout, "stop reading, coding or writing a file that takes longer",
@@ -328,7 +324,7 @@ const cli_option cli_option_table[] = {
                   "comparing, drawing, or coding and writing of a dump. By default there is no limit."),
     NUMBER(ENCODE | DECODE | VIEW | DUMP | VOLUME, "threads", MEMBER(threads), 0, MOST_THREADS,
            "threads; 0 = all processors", .letter = 'j', .fallback = "0"),
-    NAME(ENCODE | DECODE | VOLUME, "backend", "NAME", MEMBER(backend), backends,
+    NAME(ENCODE | DECODE | VOLUME, "backend", "NAME", MEMBER(backend), cli_backends,
          "where to compute: auto, cpu, cuda or opencl", .fallback = "auto",
          .detail = "The result is the same to the bit."),
     ROW(ENCODE | DECODE, "devices", "N[,N...]|all", devices,

@@ -14,7 +14,7 @@ typedef struct cli_name {
 /* Stores the value `text`, NULL for an option without argument; false after a report. */
 typedef bool cli_option_parser(const cli_option *row, const char *text, cli_options *options);
 
-/* view and dump take pictures and JPEG 2000 files, and some options are for one kind of input only. */
+/* view and dump take pictures and JPEG 2000 files, volume slices and subbands; some options are for one kind only. */
 typedef enum cli_input_kind { CLI_ANY_INPUT, CLI_PICTURE_INPUT, CLI_CODED_INPUT } cli_input_kind;
 
 struct cli_option {
@@ -29,10 +29,11 @@ struct cli_option {
     size_t target;         /* offset in cli_options of what `parse` fills, unless that is fixed */
     int64_t least, most;   /* range of a number; `most` is the value set by an option without argument */
     const cli_name *names; /* values with a name, for parser and completion; NULL = none */
-    cli_input_kind input;  /* for view and dump */
+    cli_input_kind input;  /* for view, dump and volume */
 };
 
 extern const cli_name cli_progressions[];
+extern const cli_name cli_backends[]; /* auto comes first */
 extern const cli_option cli_option_table[];
 extern const size_t cli_num_options;
 
@@ -60,22 +61,22 @@ bool cli_take_name(const cli_option *row, const char *text, cli_options *options
 bool cli_take_names(const cli_option *row, const char *text, cli_options *options); /* cli_setting: several, with | */
 
 /* Parsers of single rows. */
-cli_option_parser cli_take_layers, cli_take_tile, cli_take_pair, cli_take_origin, cli_take_block, cli_take_precincts,
-    cli_take_poc, cli_take_roi, cli_take_comment, cli_take_profile, cli_take_bytes, cli_take_raw, cli_take_raw_order,
-    cli_take_kernel, cli_take_split, cli_take_step, cli_take_box, cli_take_uuid, cli_take_region, cli_take_band,
-    cli_take_gain, cli_take_max_pixels, cli_take_max_memory, cli_take_timeout, cli_take_devices, cli_take_out_dir,
-    cli_take_extension, cli_take_page, cli_take_fps, cli_take_precision;
+cli_option_parser cli_take_layers, cli_take_tile, cli_take_pair, cli_take_block, cli_take_precincts, cli_take_poc,
+    cli_take_roi, cli_take_comment, cli_take_profile, cli_take_bytes, cli_take_raw, cli_take_raw_order, cli_take_kernel,
+    cli_take_split, cli_take_step, cli_take_box, cli_take_uuid, cli_take_region, cli_take_band, cli_take_gain,
+    cli_take_timeout, cli_take_devices, cli_take_out_dir, cli_take_extension, cli_take_page, cli_take_fps,
+    cli_take_precision;
 
 /* ---- Texts to values (values.c); each fault is one line that names the option and its value ---- */
 
 /* "lift2k: --option text: message"; returns false. */
 bool cli_bad_value(const char *option, const char *text, const char *message);
 
+/* The value of the name that the first `length` letters of `text` are, in either case; false where there is none. */
+bool cli_find_name(const cli_name *names, const char *text, size_t length, int64_t *value);
+
 /* One whole number from least to most. */
 bool cli_parse_number(const char *option, const char *text, uint32_t least, uint32_t most, int64_t *value);
-
-/* One whole number from 1 up, which may end in K, M or G for 10^3, 10^6 or 10^9. */
-bool cli_parse_size(const char *option, const char *text, uint64_t *value);
 
 /* A number of at most 32 bits and the character after it; NULL if there is none, or for NULL. */
 const char *cli_parse_field(const char *at, char end, uint32_t *value);

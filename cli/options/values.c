@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "pictures/files/file.h"
 #include "pictures/user/report.h"
@@ -29,24 +30,6 @@ bool cli_parse_number(const char *option, const char *text, uint32_t least, uint
     }
     snprintf(message, sizeof message, "not a whole number from %u to %u", least, most);
     return cli_bad_value(option, text, message);
-}
-
-#define MOST_SIZE ((uint64_t)1000000000000000)
-
-bool cli_parse_size(const char *option, const char *text, uint64_t *value)
-{
-    static const char suffixes[] = "KMG";
-    uint64_t number = 0;
-    const char *end = cli_digits(text, MOST_SIZE, &number), *suffix = NULL;
-    if (end && *end && (suffix = strchr(suffixes, *end >= 'a' ? *end - 'a' + 'A' : *end)) != NULL)
-        end++;
-    if (!end || *end || !number || (suffix && number > MOST_SIZE / 1000000000))
-        return cli_bad_value(option, text,
-                             "not a whole number from 1 to 10^15, or one up to 10^6 followed by K, M or G");
-    *value = number;
-    for (ptrdiff_t i = suffix ? suffix - suffixes + 1 : 0; i > 0; i--)
-        *value *= 1000;
-    return true;
 }
 
 const char *cli_parse_field(const char *at, char end, uint32_t *value)
@@ -139,41 +122,52 @@ bool cli_take_number(const cli_option *row, const char *text, cli_options *optio
            cli_set(cli_target_of(row, options), value);
 }
 
+/* From 1 up, perhaps with K, M or G behind it for 10^3, 10^6 or 10^9. */
 bool cli_take_bytes(const cli_option *row, const char *text, cli_options *options)
 {
-    uint64_t value = 0;
-    return cli_parse_size(row->name, text, &value) && cli_set(cli_target_of(row, options), (int64_t)value);
+    static const char suffixes[] = "KMG";
+    const uint64_t most = 1000000000000000;
+    uint64_t number = 0;
+    const char *end = cli_digits(text, most, &number), *suffix = NULL;
+    if (end && *end && (suffix = strchr(suffixes, *end >= 'a' ? *end - 'a' + 'A' : *end)) != NULL)
+        end++;
+    if (!end || *end || !number || (suffix && number > most / 1000000000))
+        return cli_bad_value(row->name, text,
+                             "not a whole number from 1 to 10^15, or one up to 10^6 followed by K, M or G");
+    for (ptrdiff_t i = suffix ? suffix - suffixes + 1 : 0; i > 0; i--)
+        number *= 1000;
+    return cli_set(cli_target_of(row, options), (int64_t)number);
 }
 
-static void list_names(const cli_name *names, char *text, size_t room)
+bool cli_find_name(const cli_name *names, const char *text, size_t length, int64_t *value)
 {
-    size_t used = 0;
-    for (size_t i = 0; names[i].name && used < room; i++)
-        used += (size_t)snprintf(text + used, room - used, "%s%s", i ? ", " : "", names[i].name);
-}
-
-/* The value of the name at `text` that has that length; false where there is none. */
-static bool find_name(const cli_name *names, const char *text, size_t length, int64_t *value)
-{
-    char word[40];
-    snprintf(word, sizeof word, "%.*s", (int)length, text);
-    while (names->name && !cli_same_text(word, names->name))
+    while (names->name && (strncasecmp(names->name, text, length) != 0 || names->name[length]))
         names++;
     *value = names->value;
     return names->name;
 }
 
+/* "not one of none, deflate, lzw", after `what`. */
+static bool report_name(const cli_option *row, const char *text, const char *what)
+{
+    char message[260];
+    size_t used = (size_t)snprintf(message, sizeof message, "%snot one of ", what);
+    for (const cli_name *name = row->names; name->name && used < sizeof message; name++)
+        used +=
+            (size_t)snprintf(message + used, sizeof message - used, "%s%s", name == row->names ? "" : ", ", name->name);
+    return cli_bad_value(row->name, text, message);
+}
+
 bool cli_take_names(const cli_option *row, const char *text, cli_options *options)
 {
-    char message[260], known[200];
+    char what[60];
     int64_t value = 0, one;
     for (const char *at = text, *end; at; at = *end ? end + 1 : NULL) {
         const size_t length = strcspn(at, ",");
         end = at + length;
-        if (!find_name(row->names, at, length, &one)) {
-            list_names(row->names, known, sizeof known);
-            snprintf(message, sizeof message, "'%.*s' is not one of %s", length < 39 ? (int)length : 39, at, known);
-            return cli_bad_value(row->name, text, message);
+        if (!cli_find_name(row->names, at, length, &one)) {
+            snprintf(what, sizeof what, "'%.*s' is ", length < 39 ? (int)length : 39, at);
+            return report_name(row, text, what);
         }
         value |= one;
     }
@@ -182,11 +176,7 @@ bool cli_take_names(const cli_option *row, const char *text, cli_options *option
 
 bool cli_take_name(const cli_option *row, const char *text, cli_options *options)
 {
-    char message[240], known[200];
     int64_t value;
-    if (find_name(row->names, text, strlen(text), &value))
-        return cli_set(cli_target_of(row, options), value);
-    list_names(row->names, known, sizeof known);
-    snprintf(message, sizeof message, "not one of %s", known);
-    return cli_bad_value(row->name, text, message);
+    return cli_find_name(row->names, text, strlen(text), &value) ? cli_set(cli_target_of(row, options), value)
+                                                                 : report_name(row, text, "");
 }

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,100 @@
 #include "cli/run/progress.h"
 #include "pictures/user/limits.h"
 #include "pictures/user/report.h"
+#include "pictures/user/text.h"
+
+/* ---- The outcome ------------------------------------------------------------------------------------------------- */
+
+typedef struct tally {
+    size_t skipped;                  /* files, because their output exists */
+    size_t done, failed, incomplete; /* files; `done` includes incomplete ones */
+    cli_outcome all;                 /* files done, together */
+    const char *first_failed;        /* of the files that failed */
+    double start;                    /* by cli_now */
+} tally;
+
+/* NULL for a file that failed. Its name stays until the end. */
+static void tally_file(tally *t, const cli_outcome *outcome, const char *name)
+{
+    cli_outcome *all = &t->all;
+    if (!outcome) {
+        t->first_failed = t->failed++ ? t->first_failed : name;
+        return;
+    }
+    t->done++;
+    t->incomplete += outcome->incomplete;
+    all->picture_bytes += outcome->picture_bytes;
+    all->coded_bytes += outcome->coded_bytes;
+    for (int i = 0; i < L2K_NUM_STAGES; i++)
+        all->seconds[i] += outcome->seconds[i];
+    all->verify += outcome->verify;
+    all->samples += outcome->samples;
+}
+
+static void print_files(const tally *t)
+{
+    char failed[1080] = "", incomplete[40] = "", skipped[40] = "", pictures[CLI_UNITS_ROOM], coded[CLI_UNITS_ROOM],
+         time[CLI_UNITS_ROOM];
+    const cli_outcome *all = &t->all;
+    size_t files = t->done + t->skipped + t->failed;
+    if (t->failed)
+        snprintf(failed, sizeof failed, ", %zu failed, %s%s", t->failed, t->failed > 1 ? "first " : "",
+                 t->first_failed);
+    if (t->skipped)
+        snprintf(skipped, sizeof skipped, ", %zu skipped", t->skipped);
+    if (t->incomplete)
+        snprintf(incomplete, sizeof incomplete, " (%zu incomplete)", t->incomplete);
+    cli_report("%zu file%s: %zu done%s%s%s; pictures %s, JPEG 2000 %s, ratio %.3f; %s", files, files == 1 ? "" : "s",
+               t->done, incomplete, skipped, failed, cli_bytes_text(all->picture_bytes, pictures),
+               cli_bytes_text(all->coded_bytes, coded),
+               all->coded_bytes ? (double)all->picture_bytes / (double)all->coded_bytes : 0.0,
+               cli_seconds_text(cli_now() - t->start, time));
+}
+
+static const char *const stage_names[L2K_NUM_STAGES] = {
+    [L2K_STAGE_READ] = "read",         [L2K_STAGE_UPLOAD] = "upload", [L2K_STAGE_TRANSFORM] = "transform",
+    [L2K_STAGE_DOWNLOAD] = "download", [L2K_STAGE_TIER1] = "tier-1",  [L2K_STAGE_RATE] = "rate control",
+    [L2K_STAGE_TIER2] = "tier-2",      [L2K_STAGE_WRITE] = "write"};
+
+static void print_row(const char *name, double seconds, double all)
+{
+    cli_report("%-14s %10.3f s %7.1f %%", name, seconds, all > 0 ? 100 * seconds / all : 0);
+}
+
+/* Shares are of the sum of all stages. If files overlap, or a device works at the same time as the threads, the sum
+ * exceeds the total. The rest of the total, if any, is set-up and waiting. */
+static void print_timings(const tally *t)
+{
+    const cli_outcome *timings = &t->all;
+    const double total = cli_now() - t->start;
+    char rate[CLI_UNITS_ROOM];
+    double all = timings->verify;
+    for (int i = 0; i < L2K_NUM_STAGES; i++)
+        all += timings->seconds[i];
+    double other = total > all ? total - all : 0;
+    cli_report("%-14s %12s %9s", "stage", "time", "share");
+    for (int i = 0; i < L2K_NUM_STAGES; i++)
+        print_row(stage_names[i], timings->seconds[i], all + other);
+    if (timings->verify > 0)
+        print_row("verify", timings->verify, all + other);
+    print_row("other", other, all + other);
+    cli_report("%-14s %10.3f s %9s %s", "total", total, "",
+               cli_count_text(total > 0 ? timings->samples / total : 0, "samples/s", rate));
+}
+
+/* Reports "12 files: 7 done, 3 skipped, 2 failed, first in/3.png; ..." if there may be many, and the table of
+ * --timings. Returns the exit status of the command. */
+static int tally_end(const tally *t, const cli_tasks *tasks)
+{
+    const cli_options *options = tasks->options;
+    if ((tasks->many || tasks->skipped) && !options->quiet)
+        print_files(t);
+    if (options->timings)
+        print_timings(t);
+    return t->failed ? CLI_EXIT_FAILURE : t->incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK;
+}
+
+/* ---- The work ---------------------------------------------------------------------------------------------------- */
 
 typedef struct worker {
     struct crew *crew;
@@ -26,7 +121,7 @@ typedef struct crew {
     pthread_mutex_t lock; /* guards all that follows */
     pthread_cond_t counted;
     size_t to_count; /* the file whose turn it is */
-    cli_tally tally;
+    tally tally;
 } crew;
 
 /* A file whose device fails is begun again with another one. */
@@ -54,9 +149,9 @@ static void count_in_turn(worker *w, size_t number, bool done)
     pthread_mutex_lock(&c->lock);
     while (c->to_count != number)
         pthread_cond_wait(&c->counted, &c->lock);
-    cli_tally_file(&c->tally, done ? w->file : NULL, task->input);
+    tally_file(&c->tally, done ? w->file : NULL, task->input);
     if (done && !c->batch->options->quiet)
-        c->batch->report(task, w->file);
+        c->batch->report(c->batch, task, w->file);
     c->to_count++;
     pthread_cond_broadcast(&c->counted);
     pthread_mutex_unlock(&c->lock);
@@ -116,13 +211,13 @@ int cli_batch_run(cli_batch *batch, const cli_tasks *tasks)
     }
     if (ready && batch->prepare(batch, workers[0].coder)) {
         for (size_t i = 0; i < tasks->num_cut; i++)
-            cli_tally_file(&c.tally, NULL, tasks->cut);
+            tally_file(&c.tally, NULL, tasks->cut);
         pthread_mutex_init(&c.lock, NULL);
         pthread_cond_init(&c.counted, NULL);
         cli_progress_begin(batch->options, batch->verb, tasks->count);
         run_all(workers, count);
         cli_progress_end();
-        status = cli_tally_end(&c.tally, tasks);
+        status = tally_end(&c.tally, tasks);
         pthread_cond_destroy(&c.counted);
         pthread_mutex_destroy(&c.lock);
     }

@@ -8,7 +8,7 @@
 #include "cli/run/messages.h"
 #include "cli/run/tasks.h"
 
-/* ---- The GPUs of --devices: which coder works on which, and which takes the file of one that fails (devices.c) ---- */
+/* ---- The GPUs of --devices: which coder works on which, and which takes the file of one that fails ---- */
 
 /* No device: the current one, or the CPU. */
 enum { CLI_NO_DEVICE = -1 };
@@ -32,8 +32,6 @@ typedef struct cli_coder {
  * without a device under --backend cuda or opencl; under `auto` the set is then empty, and a note says so. */
 bool cli_devices_find(cli_devices *devices, const cli_options *options);
 
-unsigned cli_devices_count(const cli_devices *devices);
-
 /* The device of coder number `coder`: one that has not failed, or CLI_NO_DEVICE. */
 int cli_device_of_coder(const cli_devices *devices, unsigned coder);
 
@@ -41,7 +39,7 @@ int cli_device_of_coder(const cli_devices *devices, unsigned coder);
  * coder->device if so. */
 bool cli_device_failed(cli_devices *devices, cli_coder *coder);
 
-/* ---- How many at once (coders.c) ---- */
+/* ---- How many at once ---- */
 
 /* How many files to code at once, and the resources of each. */
 typedef struct cli_share {
@@ -62,8 +60,6 @@ typedef struct cli_place {
 
 cli_place cli_place_of(const cli_share *share, cli_coder *coder);
 
-/* ---- The outcome (tally.c) ---- */
-
 /* What a file that is done, or all of them, came to. */
 typedef struct cli_outcome {
     bool incomplete;
@@ -72,21 +68,6 @@ typedef struct cli_outcome {
     double verify;                       /* seconds of --verify */
     double samples;                      /* coded */
 } cli_outcome;
-
-typedef struct cli_tally {
-    size_t skipped;                  /* files, because their output exists */
-    size_t done, failed, incomplete; /* files; `done` includes incomplete ones */
-    cli_outcome all;                 /* files done, together */
-    const char *first_failed;        /* of the files that failed */
-    double start;                    /* by cli_now */
-} cli_tally;
-
-/* NULL for a file that failed. Its name stays until the end. */
-void cli_tally_file(cli_tally *tally, const cli_outcome *outcome, const char *name);
-
-/* Reports "12 files: 7 done, 3 skipped, 2 failed, first in/3.png; ..." if there may be many, and the table of
- * --timings. Returns the exit status of the command. */
-int cli_tally_end(const cli_tally *tally, const cli_tasks *tasks);
 
 /* ---- The batch ---- */
 
@@ -106,7 +87,7 @@ typedef struct cli_batch {
     bool (*code)(const struct cli_batch *batch, cli_coder *coder, const cli_task *task, void *file);
 
     /* Reports a file that is done: in the order of the files, by one thread at a time. */
-    void (*report)(const cli_task *task, const void *file);
+    void (*report)(const struct cli_batch *batch, const cli_task *task, const void *file);
 
     /* Always called last. */
     void (*release)(void *file);

@@ -77,11 +77,10 @@ static bool take(cli_directory *directory, const char *path, const char *name, c
     char *file = cli_join(path, name);
     if (!file)
         return false;
-    if (!is_taken(directory, file, extensions, quiet)) {
-        free(file);
-        return true;
-    }
-    return add(&directory->files, file);
+    if (is_taken(directory, file, extensions, quiet))
+        return add(&directory->files, file);
+    free(file);
+    return true;
 }
 
 static int by_name(const void *a, const void *b)

@@ -4,28 +4,26 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-/* To be zeroed first, except the file. The order of calls is not checked. */
+#include "pictures/user/report.h"
+
+/* To be zeroed first, except the file. */
 typedef struct cli_json {
     FILE *file;
     int depth;
     bool started; /* the innermost object or array has a member */
 } cli_json;
 
-/* `key` is NULL in arrays and at the top; keys are plain ASCII. `bracket` is '{' or '[', and '}' or ']'. */
-void cli_json_open(cli_json *json, const char *key, char bracket);
-void cli_json_close(cli_json *json, char bracket);
-
-void cli_json_number(cli_json *json, const char *key, uint64_t value);
-void cli_json_bool(cli_json *json, const char *key, bool value);
-
-/* null for infinity and NaN, which JSON does not have. */
-void cli_json_real(cli_json *json, const char *key, double value);
-
-/* UTF-8, or NULL for null. Invalid bytes, which file names may contain, become U+FFFD. */
-void cli_json_text(cli_json *json, const char *key, const char *text);
+/* Writes what `format` lists: "{ image { width %u } style [ %s" opens an object, writes a member that is one, and
+ * begins a list. Keys are plain ASCII. Values:
+ *
+ *     %u %ju    numbers, unsigned and uintmax_t
+ *     %d        false for 0, else true
+ *     %g        a double; null for infinity and NaN, which JSON does not have
+ *     null
+ *     %s        UTF-8; null for NULL. Invalid bytes, which file names may contain, become U+FFFD. */
+void cli_json_put(cli_json *json, const char *format, ...) CLI_PRINTF(2, 3);
 
 /* Latin-1: every byte is a character. */
 void cli_json_latin1(cli_json *json, const char *key, const char *text, size_t bytes);

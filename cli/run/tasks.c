@@ -27,7 +27,7 @@ bool cli_is_folder(const char *path)
 }
 
 /* Takes ownership of the names; NULL stands for a failed allocation. */
-static bool add(cli_tasks *tasks, char *input, char *output)
+static bool add_task(cli_tasks *tasks, char *input, char *output, unsigned page)
 {
     cli_task *items = input && output ? realloc(tasks->items, (tasks->count + 1) * sizeof *items) : NULL;
     if (!items) {
@@ -36,8 +36,33 @@ static bool add(cli_tasks *tasks, char *input, char *output)
         return cli_error("the list of files", "out of memory");
     }
     tasks->items = items;
-    tasks->items[tasks->count++] = (cli_task){.input = input, .output = output};
+    tasks->items[tasks->count++] = (cli_task){.input = input, .output = output, .page = page};
     return true;
+}
+
+/* Of an input with a page that cannot be read, those before it are done all the same. */
+static bool count_pages(cli_tasks *tasks, const char *input, unsigned *pages)
+{
+    if (strcmp(input, "-") == 0)
+        return cli_error("--page all", "standard input can be read only once");
+    if (cli_reader_pages(input, pages) || tasks->num_cut++)
+        return true;
+    tasks->cut = strdup(input);
+    return tasks->cut || cli_error(input, "out of memory");
+}
+
+/* Takes ownership of the output. With --page all, a task for each page, whose number follows the output's name. */
+static bool add(cli_tasks *tasks, const char *input, char *output)
+{
+    const cli_setting page = tasks->options->page;
+    unsigned pages = 0;
+    if (!page.given || page.value)
+        return add_task(tasks, strdup(input), output, (unsigned)page.value);
+    bool done = output ? count_pages(tasks, input, &pages) : cli_error("the list of files", "out of memory");
+    for (unsigned i = 1; done && i <= pages; i++)
+        done = add_task(tasks, strdup(input), cli_numbered_name(output, i, pages + 1), i);
+    free(output);
+    return done;
 }
 
 /* "D/photo.jp2" for "pictures/photo.png". */
@@ -56,7 +81,7 @@ static char *output_for(const char *input, const char *out_dir, const char *exte
 /* `folder` is that of the output. */
 static bool add_file(cli_tasks *tasks, const char *input, const char *folder)
 {
-    return add(tasks, strdup(input), tasks->together ? strdup(folder) : output_for(input, folder, tasks->extension));
+    return add(tasks, input, tasks->together ? strdup(folder) : output_for(input, folder, tasks->extension));
 }
 
 static bool add_folder(cli_tasks *tasks, const char *path, const char *out)
@@ -132,7 +157,8 @@ static bool add_all(cli_tasks *tasks, int count, const char *out)
     for (int i = 0; i < count; i++)
         if (!add_argument(tasks, options->names[i], out))
             return false;
-    return tasks->count || cli_error(options->names[0], "no files to %s", cli_command_names[options->command]);
+    return tasks->count || tasks->num_cut ||
+           cli_error(options->names[0], "no files to %s", cli_command_names[options->command]);
 }
 
 static bool make_many(cli_tasks *tasks, const cli_options *options)
@@ -164,7 +190,7 @@ static bool make_one(cli_tasks *tasks, const cli_options *options)
                          command);
     if (count < 2)
         return cli_error(command, "two file names are needed, IN and OUT; see lift2k %s --help", command);
-    return add(tasks, strdup(names[0]), strdup(names[1]));
+    return add(tasks, names[0], strdup(names[1]));
 }
 
 /* The frames of a film: files, or those in folders, into one Y4M file. */
@@ -173,40 +199,6 @@ static bool becomes_film(const cli_options *options)
     const int count = options->num_names;
     return options->command == CLI_DECODE && count >= 2 && strcmp(options->names[0], "-") != 0 &&
            cli_same_text(cli_extension(options->names[count - 1]), ".y4m");
-}
-
-/* Of an input with a page that cannot be read, those before it are done all the same. */
-static bool count_pages(cli_tasks *tasks, const char *input, unsigned *pages)
-{
-    if (strcmp(input, "-") == 0)
-        return cli_error("--page all", "standard input can be read only once");
-    if (cli_reader_pages(input, pages) || tasks->num_cut++)
-        return true;
-    tasks->cut = strdup(input);
-    return tasks->cut || cli_error(input, "out of memory");
-}
-
-/* With "all", a task for each page, whose number follows the output's name. */
-static bool add_pages(cli_tasks *tasks, const cli_options *options)
-{
-    cli_tasks whole = *tasks;
-    unsigned pages = 1;
-    bool done = true;
-    tasks->items = NULL;
-    tasks->count = 0;
-    for (size_t i = 0; i < whole.count; i++) {
-        const cli_task *task = &whole.items[i];
-        const bool all = options->page.value == 0;
-        done = done && (!all || count_pages(tasks, task->input, &pages));
-        for (unsigned page = 1; done && page <= pages; page++) {
-            done = add(tasks, strdup(task->input),
-                       all ? cli_numbered_name(task->output, page, pages + 1) : strdup(task->output));
-            if (done)
-                tasks->items[tasks->count - 1].page = all ? page : (unsigned)options->page.value;
-        }
-    }
-    cli_tasks_free(&whole);
-    return done && (tasks->count || !tasks->num_cut);
 }
 
 /* Planes of PGX have names of their own. */
@@ -251,7 +243,7 @@ bool cli_tasks_make(cli_tasks *tasks, const cli_options *options, const char *co
     bool done = options->out_dir  ? make_many(tasks, options)
                 : tasks->together ? add_all(tasks, last, options->names[last])
                                   : make_one(tasks, options);
-    done = done && (!options->page.given || add_pages(tasks, options)) && (tasks->together || all_differ(tasks));
+    done = done && (tasks->count || !tasks->num_cut) && (tasks->together || all_differ(tasks));
     if (done && options->skip_existing)
         skip_existing(tasks);
     if (tasks->count == 1)

@@ -26,8 +26,8 @@ typedef struct cli_tasks {
 /* Makes tasks of options->names. With --out-dir, which is created if it does not exist, each file keeps its name except
  * for the extension; a directory gives its files with one of the `extensions` in the order of their names, with
  * --recursive also those of its folders, which are kept. Without --out-dir, decode puts several inputs into one Y4M
- * file. Two inputs with the same output are a fault. With --skip-existing the list may be empty, after a report. Call cli_tasks_free in
- * either case. */
+ * file. Two inputs with the same output are a fault. With --skip-existing the list may be empty, after a
+ * report. Call cli_tasks_free in either case. */
 bool cli_tasks_make(cli_tasks *tasks, const cli_options *options, const char *const *extensions,
                     const char *default_extension);
 void cli_tasks_free(cli_tasks *tasks);

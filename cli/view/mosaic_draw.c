@@ -157,16 +157,6 @@ static bool create_picture(const cli_mosaic *mosaic, uint32_t zoom, cli_picture 
            cli_picture_allocate(picture, CLI_INTERLEAVED, mosaic->name);
 }
 
-static bool draw_ground(const cli_mosaic *mosaic, const drawing *canvas)
-{
-    for (uint32_t y = 0; y < canvas->height; y++) {
-        if (!cli_time_left(mosaic->name))
-            return false;
-        fill(canvas, (rectangle){0, y, canvas->width, 1}, BACKGROUND);
-    }
-    return true;
-}
-
 static bool draw_band(const cli_mosaic *mosaic, const cli_mosaic_band *band, uint32_t zoom, const drawing *canvas)
 {
     for (uint32_t y = 0; y < band->height; y++) {
@@ -185,7 +175,8 @@ bool cli_mosaic_draw(const cli_mosaic *mosaic, const cli_options *options, cli_p
         return false;
     drawing canvas = {picture->planes[0].data, picture->components[0].width, picture->components[0].height,
                       mosaic->channels};
-    bool done = draw_ground(mosaic, &canvas);
+    bool done = true;
+    fill(&canvas, (rectangle){0, 0, canvas.width, canvas.height}, BACKGROUND);
     for (size_t i = 0; done && i < mosaic->num_bands; i++)
         done = draw_band(mosaic, &mosaic->bands[i], zoom, &canvas);
     for (size_t i = 0; done && !options->no_borders && i < mosaic->num_bands; i++)

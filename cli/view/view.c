@@ -122,15 +122,6 @@ static bool choose_part(view_job *job)
     return true;
 }
 
-static bool fill_mosaic(view_job *job)
-{
-    if (!choose_part(job) || !make_mosaic(job) || !cli_coefficients_each(&job->input, show_component, job))
-        return false;
-    if (job->input.num_given == 0)
-        return cli_error(job->input.file.name, "the file ends before the first coefficient");
-    return true;
-}
-
 /* ---- Writing ------------------------------------------------------------------------------------------------- */
 
 static void print_summary(const view_job *job, const cli_picture *picture)
@@ -193,11 +184,12 @@ static int run(view_job *job)
 {
     cli_progress_begin(job->options, "drawing", 1);
     cli_progress_file(job->options->names[0]);
-    bool done = cli_coefficients_open(&job->input) && fill_mosaic(job) && draw(job);
+    bool done = cli_coefficients_open(&job->input) && choose_part(job) && make_mosaic(job) &&
+                cli_coefficients_each(&job->input, show_component, job) && draw(job);
     cli_progress_end();
     cli_mosaic_free(&job->mosaic);
     cli_coefficients_close(&job->input);
-    return !done ? CLI_EXIT_FAILURE : job->input.incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK;
+    return !done ? CLI_EXIT_FAILURE : job->input.file.coded.incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK;
 }
 
 int cli_view_command(const cli_options *options)

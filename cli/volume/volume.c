@@ -1,6 +1,8 @@
-/* `lift2k volume`: slices of samples to the subbands of three directions, in a folder. */
+/* `lift2k volume`: slices of samples to the subbands of three directions, in a folder, and back. */
 #include "cli/volume/volume.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,8 +33,9 @@ static l2k_status configure(l2k_volume *volume, const cli_options *options, cons
     return status == L2K_OK ? l2k_volume_prepare(volume, &facts->image, 0, facts->slices) : status;
 }
 
-l2k_volume *cli_volume_make(cli_messages *messages, const cli_options *options, const cli_volume_facts *facts,
-                            l2k_direction direction)
+/* A volume that is set up for the facts; NULL after a report. */
+static l2k_volume *make_volume(cli_messages *messages, const cli_options *options, const cli_volume_facts *facts,
+                               l2k_direction direction)
 {
     cli_messages_init(messages, options->names[0], options->quiet);
     l2k_hooks hooks = cli_messages_hooks(messages);
@@ -50,12 +53,75 @@ l2k_volume *cli_volume_make(cli_messages *messages, const cli_options *options, 
     return NULL;
 }
 
+/* ---- The measure ------------------------------------------------------------------------------------------------- */
+
+/* Coefficients by the bits of their magnitude: the gain of a third direction before any coding. */
+typedef struct measure {
+    uint64_t counts[33];
+} measure;
+
+/* Bits of the magnitude, rounded to an integer. */
+static unsigned bits_of(const void *value, bool is_float)
+{
+    const double magnitude =
+        is_float ? rint(fabs((double)*(const float *)value)) : fabs((double)*(const int32_t *)value);
+    int exponent;
+    frexp(magnitude, &exponent);
+    return magnitude < 1 ? 0 : exponent > 32 ? 32 : (unsigned)exponent;
+}
+
+static void count_magnitudes(measure *m, const l2k_volume_slice *slice)
+{
+    for (uint32_t c = 0; c < slice->num_components; c++) {
+        const l2k_coefficients *view = &slice->views[c];
+        for (uint32_t band = 0; band < view->num_bands; band++) {
+            const l2k_band_view *b = &view->bands[band];
+            for (uint32_t y = 0; y < b->height; y++)
+                for (uint32_t x = 0; x < b->width; x++) {
+                    const size_t at = (size_t)(b->y + y) * view->stride + b->x + x;
+                    m->counts[bits_of((const uint32_t *)view->base + at, view->type == L2K_COEFFICIENT_FLOAT32)]++;
+                }
+        }
+    }
+}
+
+static double count_up_to(const measure *m, unsigned bits)
+{
+    double count = 0;
+    for (unsigned i = 0; i <= bits; i++)
+        count += (double)m->counts[i];
+    return count;
+}
+
+static double share_up_to(const measure *m, unsigned bits)
+{
+    const double all = count_up_to(m, 32);
+    return all > 0 ? 100 * count_up_to(m, bits) / all : 0;
+}
+
+static double mean_bits(const measure *m)
+{
+    double sum = 0;
+    for (unsigned i = 0; i <= 32; i++)
+        sum += i * (double)m->counts[i];
+    return sum > 0 ? sum / count_up_to(m, 32) : 0;
+}
+
+static void print_measure(const measure *alone, const measure *together)
+{
+    printf("magnitude    slices alone    with Z\n");
+    for (unsigned bits = 0; bits <= 6; bits++)
+        printf("%s%-2u %17.1f %% %7.1f %%\n", bits ? "up to " : "      ", (1u << bits) - 1, share_up_to(alone, bits),
+               share_up_to(together, bits));
+    printf("mean bits %14.2f %11.2f\n", mean_bits(alone), mean_bits(together));
+}
+
 /* ---- Forward ------------------------------------------------------------------------------------------------- */
 
 typedef struct transform {
     l2k_volume *volume; /* NULL: not needed */
     cli_messages messages;
-    cli_volume_measure measure;
+    measure measure;
 } transform;
 
 typedef struct forward {
@@ -82,7 +148,7 @@ static void choose(forward *f)
 
 static bool make(transform *t, const forward *f, const cli_volume_facts *facts)
 {
-    t->volume = cli_volume_make(&t->messages, f->options, facts, L2K_FORWARD);
+    t->volume = make_volume(&t->messages, f->options, facts, L2K_FORWARD);
     return t->volume;
 }
 
@@ -117,7 +183,7 @@ static bool run_transform(forward *f, transform *t)
     l2k_status status = l2k_volume_put_slice(t->volume, f->slices.picture.planes);
     while (status == L2K_OK && (status = l2k_volume_get_coefficients(t->volume, &slice)) == L2K_OK && slice.views) {
         if (f->options->measure)
-            cli_volume_count(&t->measure, &slice);
+            count_magnitudes(&t->measure, &slice);
         if (t == &f->written && !cli_volume_write(&f->files, &slice))
             return false;
     }
@@ -162,7 +228,7 @@ static int run_forward(const cli_options *options)
                  f.facts.slices == 1 ? "" : "s", f.facts.image.x1, f.facts.image.y1, f.folder.folder, f.files.count,
                  CLI_VOLUME_DESCRIPTION);
     if (done && options->measure)
-        cli_volume_print(&f.alone.measure, &f.written.measure);
+        print_measure(&f.alone.measure, &f.written.measure);
     l2k_volume_free(f.written.volume);
     l2k_volume_free(f.alone.volume);
     cli_volume_files_free(&f.files);
@@ -171,29 +237,82 @@ static int run_forward(const cli_options *options)
     return !done ? CLI_EXIT_FAILURE : options->measure ? cli_finish_output() : CLI_EXIT_OK;
 }
 
-/* ---- The command --------------------------------------------------------------------------------------------- */
+/* ---- Back -------------------------------------------------------------------------------------------------------- */
 
-/* Refuses options that the folder's description decides, instead of silently ignoring them. */
-static bool check_back(const cli_options *options)
+typedef struct backward {
+    const cli_options *options;
+    const char *folder;
+    cli_volume_facts facts;
+    cli_messages messages;
+    l2k_volume *volume;
+    cli_volume_files files;
+    cli_slices_out out;
+} backward;
+
+/* Takes all slices of samples that are ready. */
+static bool drain(backward *b)
 {
-    const cli_setting *encoder = options->encoder;
-    const struct {
-        bool given;
-        const char *name;
-    } forward_only[] = {{options->has_raw, "raw"},
-                        {options->z_levels.given, "z-levels"},
-                        {options->isotropic, "isotropic"},
-                        {options->measure, "measure"},
-                        {encoder[L2K_ENCODER_WAVELET].given, "irreversible"},
-                        {encoder[L2K_ENCODER_LEVELS].given, "levels"},
-                        {encoder[L2K_ENCODER_COMPONENT_TRANSFORM].given,
-                         encoder[L2K_ENCODER_COMPONENT_TRANSFORM].value ? "mct" : "no-mct"}};
-    for (size_t i = 0; i < sizeof forward_only / sizeof *forward_only; i++)
-        if (forward_only[i].given)
-            return cli_error(options->names[0], "--%s is for slices; this is a folder of subbands",
-                             forward_only[i].name);
+    for (bool got = true; got;) {
+        l2k_status status = l2k_volume_get_slice(b->volume, b->out.picture.planes, &got);
+        if (status != L2K_OK)
+            return cli_messages_fail(&b->messages, status);
+        if (got && !cli_slices_write(&b->out))
+            return false;
+    }
     return true;
 }
+
+static bool transform_back(backward *b)
+{
+    while (b->out.next < b->facts.slices) {
+        l2k_volume_slice slice;
+        l2k_status status = l2k_volume_next_coefficients(b->volume, &slice);
+        if (status == L2K_OK && slice.views) {
+            if (!cli_volume_read(&b->files, &slice, b->folder))
+                return false;
+            status = l2k_volume_put_coefficients(b->volume);
+        }
+        if (status != L2K_OK)
+            return cli_messages_fail(&b->messages, status);
+        if (!drain(b))
+            return false;
+        cli_progress_part((double)b->out.next / b->facts.slices);
+    }
+    return true;
+}
+
+static bool open_all(backward *b, const char *output)
+{
+    char *path = cli_join(b->folder, CLI_VOLUME_DESCRIPTION);
+    const bool known = path ? cli_volume_facts_read(&b->facts, path) : cli_error(b->folder, "out of memory");
+    free(path);
+    if (!known)
+        return false;
+    for (uint32_t c = 0; c < b->facts.image.num_components; c++)
+        l2k_component_size(&b->facts.image, c, &b->facts.components[c].width, &b->facts.components[c].height);
+    b->volume = make_volume(&b->messages, b->options, &b->facts, L2K_INVERSE);
+    return b->volume && cli_volume_list(&b->files, &b->facts, b->volume) &&
+           cli_slices_create(&b->out, output, &b->facts, b->options->quiet);
+}
+
+static int run_back(const cli_options *options, const char *folder, const char *output)
+{
+    backward b = {.options = options, .folder = folder};
+    cli_progress_begin(options, "transforming back", 1);
+    cli_progress_file(folder);
+    bool done = open_all(&b, output) && transform_back(&b);
+    done = cli_slices_end(&b.out, done);
+    cli_progress_end();
+    if (done && !options->quiet)
+        cli_note("%s -> %s: %u slice%s of %u x %u", folder, output, b.facts.slices, b.facts.slices == 1 ? "" : "s",
+                 b.facts.image.x1, b.facts.image.y1);
+    l2k_volume_free(b.volume);
+    cli_volume_files_free(&b.files);
+    free(b.facts.components);
+    return done ? CLI_EXIT_OK : CLI_EXIT_FAILURE;
+}
+
+/* ---- The command --------------------------------------------------------------------------------------------- */
 
 int cli_volume_command(const cli_options *options)
 {
@@ -207,5 +326,9 @@ int cli_volume_command(const cli_options *options)
         cli_error("volume", "a folder of subbands becomes one output, not %d", options->num_names - 1);
         return CLI_EXIT_USAGE;
     }
-    return check_back(options) ? cli_volume_back(options, options->names[0], options->names[1]) : CLI_EXIT_USAGE;
+    if (options->picture_option) {
+        cli_error(options->names[0], "--%s is for slices; this is a folder of subbands", options->picture_option);
+        return CLI_EXIT_USAGE;
+    }
+    return run_back(options, options->names[0], options->names[1]);
 }

@@ -84,23 +84,4 @@ void cli_volume_describe(cli_json *json, const cli_volume_facts *facts, const cl
 /* Reads the output of cli_volume_describe. */
 bool cli_volume_facts_read(cli_volume_facts *facts, const char *path);
 
-/* ---- The measure (volume_measure.c) -------------------------------------------------------------------------- */
-
-/* Coefficients by the bits of their magnitude. */
-typedef struct cli_volume_measure {
-    uint64_t counts[33];
-} cli_volume_measure;
-
-void cli_volume_count(cli_volume_measure *measure, const l2k_volume_slice *slice);
-void cli_volume_print(const cli_volume_measure *alone, const cli_volume_measure *together);
-
-/* ---- The library (volume.c) ---------------------------------------------------------------------------------- */
-
-/* A volume that is set up for the facts; NULL after a report. */
-l2k_volume *cli_volume_make(cli_messages *messages, const cli_options *options, const cli_volume_facts *facts,
-                            l2k_direction direction);
-
-/* The way back (volume_back.c): the exit status. */
-int cli_volume_back(const cli_options *options, const char *folder, const char *output);
-
 #endif

@@ -8,39 +8,21 @@
 
 /* ---- Writing ------------------------------------------------------------------------------------------------- */
 
-static void describe_band(cli_json *json, const cli_volume_band *band)
-{
-    cli_json_open(json, NULL, '{');
-    cli_json_text(json, "file", band->name);
-    cli_json_number(json, "component", band->component);
-    cli_json_number(json, "z_level", band->z_level);
-    cli_json_bool(json, "z_high", band->z_high);
-    cli_json_text(json, "orientation", cli_orientation_names[l2k_band_orientation(band->number)]);
-    cli_json_number(json, "level", band->level);
-    cli_json_number(json, "width", band->width);
-    cli_json_number(json, "height", band->height);
-    cli_json_number(json, "depth", band->depth);
-    cli_json_close(json, '}');
-}
-
 void cli_volume_describe(cli_json *json, const cli_volume_facts *facts, const cli_volume_files *files)
 {
-    cli_json_open(json, NULL, '{');
-    cli_json_number(json, "width", facts->image.x1);
-    cli_json_number(json, "height", facts->image.y1);
-    cli_json_number(json, "slices", facts->slices);
-    cli_json_text(json, "wavelet", facts->is_float ? "9/7" : "5/3");
-    cli_json_number(json, "levels", facts->levels);
-    cli_json_number(json, "z_levels", facts->z_levels);
-    cli_json_bool(json, "isotropic", facts->isotropic);
-    cli_json_bool(json, "component_transform", facts->component_transform);
-    cli_json_text(json, "value", facts->is_float ? "float32" : "int32");
+    cli_json_put(json, "{ width %u height %u slices %u wavelet %s levels %u z_levels %u", facts->image.x1,
+                 facts->image.y1, facts->slices, facts->is_float ? "9/7" : "5/3", facts->levels, facts->z_levels);
+    cli_json_put(json, "isotropic %d component_transform %d value %s", facts->isotropic, facts->component_transform,
+                 facts->is_float ? "float32" : "int32");
     cli_dump_put_components(json, facts->components, facts->image.num_components);
-    cli_json_open(json, "subbands", '[');
-    for (size_t i = 0; i < files->count; i++)
-        describe_band(json, &files->bands[i]);
-    cli_json_close(json, ']');
-    cli_json_close(json, '}');
+    cli_json_put(json, "subbands [");
+    for (const cli_volume_band *band = files->bands; band < files->bands + files->count; band++)
+        cli_json_put(
+            json, "{ file %s component %u z_level %u z_high %d orientation %s level %u width %u height %u depth %u }",
+            band->name, band->component, band->z_level, band->z_high,
+            cli_orientation_names[l2k_band_orientation(band->number)], band->level, band->width, band->height,
+            band->depth);
+    cli_json_put(json, "] }");
 }
 
 /* ---- Reading ------------------------------------------------------------------------------------------------- */
@@ -126,15 +108,13 @@ static bool understand(cli_volume_facts *facts, const char *at)
 bool cli_volume_facts_read(cli_volume_facts *facts, const char *path)
 {
     cli_input input;
-    uint64_t bytes = 0;
+    size_t bytes = 0;
     memset(facts, 0, sizeof *facts);
     if (!cli_input_open(&input, path))
         return false;
-    char *text = cli_input_size(&input, &bytes) && bytes < MOST_BYTES ? calloc(1, (size_t)bytes + 1) : NULL;
-    bool done = text ? cli_input_exact(&input, text, (size_t)bytes)
-                     : cli_error(path, "not a description of a volume: too long, or no file");
-    if (done && !understand(facts, text))
-        done = cli_error(path, "not a description of a volume as lift2k volume writes it");
+    char *text = (char *)cli_input_all(&input, MOST_BYTES, &bytes);
+    const bool done = text && ((bytes <= MOST_BYTES && understand(facts, text)) ||
+                               cli_error(path, "not a description of a volume as lift2k volume writes it"));
     free(text);
     cli_input_close(&input);
     return done;

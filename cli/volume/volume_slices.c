@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/input/any_file.h"
+#include "cli/input/input.h"
 #include "cli/volume/volume.h"
 #include "pictures/user/report.h"
 #include "pictures/words.h"
@@ -17,12 +17,11 @@ static bool has_pages(const char *path)
     return cli_same_text(extension, ".tif") || cli_same_text(extension, ".tiff") || cli_same_text(extension, ".y4m");
 }
 
-static bool read_page(cli_slices *s, const char *path, bool *more)
+static bool read_page(cli_slices *s, const char *path)
 {
     const cli_read_options how = {.page = s->next + 1, .quiet = true};
     cli_reader reader;
     bool done = cli_reader_open(&reader, path, &how) && cli_reader_all(&reader);
-    *more = done && reader.more_pages;
     return cli_reader_finish(&reader, done, &s->picture);
 }
 
@@ -59,12 +58,11 @@ static bool read_raw(cli_slices *s)
 
 static bool read_next(cli_slices *s)
 {
-    bool more;
     if (s->options->has_raw)
         return read_raw(s);
     cli_picture_free(&s->picture);
     memset(&s->picture, 0, sizeof s->picture);
-    return s->by_pages ? read_page(s, s->options->names[0], &more)
+    return s->by_pages ? read_page(s, s->options->names[0])
                        : cli_any_picture_read(&s->picture, s->options->names[s->next]);
 }
 

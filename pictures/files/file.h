@@ -45,6 +45,10 @@ int cli_input_byte(cli_input *input);
 /* Reads exactly `bytes` bytes or reports the reason. */
 bool cli_input_exact(cli_input *input, void *buffer, size_t bytes);
 
+/* All that follows, to be freed, with a 0 behind it; or, if there are more than `most` bytes, as many and more. NULL
+ * after a report. */
+uint8_t *cli_input_all(cli_input *input, size_t most, size_t *bytes);
+
 /* The length of a regular file, from where the input begins; false for anything else. */
 bool cli_input_size(const cli_input *input, uint64_t *bytes);
 

@@ -156,6 +156,28 @@ bool cli_input_exact(cli_input *input, void *buffer, size_t bytes)
     return cli_input_read(input, buffer, bytes) == bytes || cli_input_ended(input);
 }
 
+uint8_t *cli_input_all(cli_input *input, size_t most, size_t *bytes)
+{
+    uint8_t *data = NULL, *more;
+    size_t room = 1 << 16;
+    *bytes = 0;
+    do {
+        more = realloc(data, room *= 2);
+        data = more ? more : data;
+        *bytes += more ? cli_input_read(input, data + *bytes, room - 1 - *bytes) : 0;
+    } while (more && *bytes == room - 1 && *bytes <= most);
+    if (more && !input->error) {
+        data[*bytes] = 0;
+        return data;
+    }
+    free(data);
+    if (more)
+        cli_input_ended(input);
+    else
+        cli_error(input->name, "out of memory");
+    return NULL;
+}
+
 bool cli_input_ended(const cli_input *input)
 {
     if (input->error == ETIME)

@@ -5,17 +5,13 @@ static const lift2k_property properties[] = {
     {"backend", "Where frames are decoded", L2K_DECODER_BACKEND, BACKENDS},
     {"num-threads", "Threads; 0: one for each processor", L2K_DECODER_THREADS, 1024}};
 
-typedef struct Lift2kDec {
+struct _Lift2kDec {
     GstVideoDecoder parent;
     l2k_decoder *codec;
     GstVideoCodecState *input;
     gboolean is_rgb; /* as caps say, if they do */
     gint64 numbers[G_N_ELEMENTS(properties)];
-} Lift2kDec;
-
-typedef struct Lift2kDecClass {
-    GstVideoDecoderClass parent;
-} Lift2kDecClass;
+};
 
 G_DEFINE_TYPE(Lift2kDec, lift2k_dec, GST_TYPE_VIDEO_DECODER)
 

@@ -11,7 +11,7 @@ static const lift2k_property properties[] = {
     {"backend", "Where frames are coded", L2K_ENCODER_BACKEND, BACKENDS},
     {"num-threads", "Threads; 0: one for each processor", L2K_ENCODER_THREADS, 1024}};
 
-typedef struct Lift2kEnc {
+struct _Lift2kEnc {
     GstVideoEncoder parent;
     l2k_encoder *codec;
     GstVideoCodecState *input;
@@ -19,11 +19,7 @@ typedef struct Lift2kEnc {
     l2k_component components[MOST_COMPONENTS];
     gsize box; /* BOX_HEADER for image/x-j2c, else 0 */
     gint64 numbers[G_N_ELEMENTS(properties)];
-} Lift2kEnc;
-
-typedef struct Lift2kEncClass {
-    GstVideoEncoderClass parent;
-} Lift2kEncClass;
+};
 
 G_DEFINE_TYPE(Lift2kEnc, lift2k_enc, GST_TYPE_VIDEO_ENCODER)
 

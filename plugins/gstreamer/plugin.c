@@ -22,23 +22,18 @@ static GType backend_type(void)
 
 static void set_property(GObject *object, guint offset, const GValue *value, GParamSpec *spec)
 {
-    gint64 *number = G_STRUCT_MEMBER_P(object, offset);
+    GValue number = G_VALUE_INIT;
     (void)spec;
-    *number = G_VALUE_HOLDS_ENUM(value)      ? g_value_get_enum(value)
-              : G_VALUE_HOLDS_BOOLEAN(value) ? g_value_get_boolean(value)
-                                             : g_value_get_int64(value);
+    g_value_transform(value, g_value_init(&number, G_TYPE_INT64));
+    G_STRUCT_MEMBER(gint64, object, offset) = g_value_get_int64(&number);
 }
 
 static void get_property(GObject *object, guint offset, GValue *value, GParamSpec *spec)
 {
-    const gint64 number = G_STRUCT_MEMBER(gint64, object, offset);
+    GValue number = G_VALUE_INIT;
     (void)spec;
-    if (G_VALUE_HOLDS_ENUM(value))
-        g_value_set_enum(value, (gint)number);
-    else if (G_VALUE_HOLDS_BOOLEAN(value))
-        g_value_set_boolean(value, number != 0);
-    else
-        g_value_set_int64(value, number);
+    g_value_set_int64(g_value_init(&number, G_TYPE_INT64), G_STRUCT_MEMBER(gint64, object, offset));
+    g_value_transform(&number, value);
 }
 
 /* The number of a property is the offset of its value. */

@@ -9,8 +9,8 @@
 
 enum { BOX_HEADER = 8, MOST_COMPONENTS = 4, BACKENDS = -1 };
 
-GType lift2k_enc_get_type(void);
-GType lift2k_dec_get_type(void);
+G_DECLARE_FINAL_TYPE(Lift2kEnc, lift2k_enc, LIFT2K, ENC, GstVideoEncoder)
+G_DECLARE_FINAL_TYPE(Lift2kDec, lift2k_dec, LIFT2K, DEC, GstVideoDecoder)
 
 /* A property is a number that an option of the codec takes. */
 typedef struct lift2k_property {

@@ -4,7 +4,7 @@
 #include "fuzz.h"
 #include "command.h"
 
-#include "cli/input/any_file.h"
+#include "cli/input/input.h"
 #include "cli/volume/volume.h"
 #include "pictures/formats.h"
 #include "pictures/user/report.h"
