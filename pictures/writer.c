@@ -85,7 +85,7 @@ bool cli_writer_close(cli_writer *writer, bool done)
 {
     if (!done || (writer->kind->finish && !writer->kind->finish(writer)))
         return fail(writer);
-    done = !writer->output.stream || writer->options.film || cli_output_commit(&writer->output);
+    done = !writer->output.buffer || writer->options.film || cli_output_commit(&writer->output);
     release(writer);
     return done;
 }

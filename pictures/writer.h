@@ -40,7 +40,7 @@ typedef struct cli_writer_kind {
 } cli_writer_kind;
 
 struct cli_writer {
-    cli_output output; /* unused, with a NULL stream, for numbered planes */
+    cli_output output; /* unused and closed for numbered planes */
     const char *name;  /* for messages */
     const char *path;
     cli_format format;

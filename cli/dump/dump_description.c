@@ -45,7 +45,9 @@ bool cli_dump_begin_description(cli_dump *dump)
 {
     if (!cli_output_open(&dump->description, dump->description_path))
         return false;
-    dump->json.file = dump->description.stream;
+    dump->json.file = cli_output_stream(&dump->description);
+    if (!dump->json.file)
+        return cli_output_fail(&dump->description);
     cli_json_open(&dump->json, NULL, '{');
     put_input(&dump->json, dump);
     cli_json_open(&dump->json, "subbands", '[');

@@ -239,8 +239,7 @@ static bool write_plane(cli_writer *writer, uint32_t c)
     const cli_words words = {component->precision, component->is_signed, true};
     if (!file->name && !create_plane(file, writer->path, c, component))
         return false;
-    if (cli_output_resume(&file->output) &&
-        cli_words_write(&words, &file->output, file->output.bytes, &picture->planes[c], component->width,
+    if (cli_words_write(&words, &file->output, file->output.bytes, &picture->planes[c], component->width,
                         picture->rows[c].count) &&
         (picture->image.num_components <= MOST_OPEN || cli_output_rest(&file->output)))
         return true;
