@@ -14,7 +14,7 @@ static void warn_of_changes(const cli_decode_file *file, const char *target)
     const cli_view *view = &file->view;
     if (file->format != CLI_FORMAT_PNG && file->format != CLI_FORMAT_TIFF)
         return;
-    if (cli_view_is_scaled(view))
+    if (view->least != view->depth || view->most != view->depth)
         cli_warning(target, "%u-bit samples are scaled to %u bits",
                     view->channels[0].precision != view->depth ? view->channels[0].precision
                                                                : view->channels[view->num_channels - 1].precision,

@@ -109,7 +109,7 @@ static void write_header(png_job *job)
     const cli_view *view = job->view;
     png_set_IHDR(job->png, job->info, view->width, view->height, (int)view->depth, colour_type(view),
                  PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-    if (cli_view_is_scaled(view))
+    if (view->least != view->depth || view->most != view->depth)
         write_significant_bits(job);
     write_profile(job);
     write_density(job);
