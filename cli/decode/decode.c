@@ -205,7 +205,6 @@ static int run_film(cli_batch *batch, const cli_tasks *tasks)
         cli_output_discard(&film.output);
     else if (!cli_output_commit(&film.output))
         status = CLI_EXIT_FAILURE;
-    free(film.header);
     return status;
 }
 
