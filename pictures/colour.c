@@ -100,6 +100,8 @@ static bool check_components(cli_view *view, const cli_picture *picture, const c
             return cli_error(name, "component %u has no samples; write pgx instead", c);
         if (component->channel == L2K_CHANNEL_PREMULTIPLIED_OPACITY)
             view->premultiplied = true;
+        view->least = component->precision < view->least ? component->precision : view->least;
+        view->most = component->precision > view->most ? component->precision : view->most;
     }
     return true;
 }
@@ -109,6 +111,7 @@ bool cli_view_create(cli_view *view, const cli_picture *picture, uint32_t reduce
     memset(view, 0, sizeof *view);
     view->image = &picture->image;
     view->reduce = reduce;
+    view->least = UINT32_MAX;
     view->count = view->num_channels = picture->image.num_components;
     if (!check_components(view, picture, name))
         return false;
@@ -121,7 +124,7 @@ bool cli_view_create(cli_view *view, const cli_picture *picture, uint32_t reduce
         return cli_error(name, "out of memory");
     fill_channels(view, picture);
     view->ycc = is_ycc(view);
-    view->depth = cli_view_max_precision(view);
+    view->depth = view->most;
     return true;
 }
 
@@ -129,27 +132,6 @@ void cli_view_free(cli_view *view)
 {
     free(view->channels);
     view->channels = NULL;
-}
-
-uint32_t cli_view_max_precision(const cli_view *view)
-{
-    uint32_t most = 0;
-    for (uint32_t c = 0; c < view->num_channels; c++)
-        most = view->channels[c].precision > most ? view->channels[c].precision : most;
-    return most;
-}
-
-bool cli_view_same_precision(const cli_view *view)
-{
-    for (uint32_t c = 1; c < view->num_channels; c++)
-        if (view->channels[c].precision != view->channels[0].precision)
-            return false;
-    return true;
-}
-
-bool cli_view_is_scaled(const cli_view *view)
-{
-    return !cli_view_same_precision(view) || view->channels[0].precision != view->depth;
 }
 
 size_t cli_view_row_bytes(const cli_view *view)

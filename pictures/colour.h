@@ -24,6 +24,7 @@ typedef struct cli_view {
     bool ycc;                       /* channels 0 to 2 are YCbCr and become RGB */
     bool premultiplied;             /* an opacity channel is premultiplied */
     uint32_t dx, column0, dy, row0; /* of the output: the least of all channels */
+    uint32_t least, most;           /* precision of the channels */
     uint32_t reduce;
     /* Set by cli_format_check: */
     uint32_t count; /* samples of an output pixel: num_channels, or 3 for one replicated channel */
@@ -35,11 +36,6 @@ typedef struct cli_view {
  * Fails, with a report, where up-sampling would enlarge the image too much. */
 bool cli_view_create(cli_view *view, const cli_picture *picture, uint32_t reduce, const char *name);
 void cli_view_free(cli_view *view);
-
-bool cli_view_same_precision(const cli_view *view);
-/* Does any channel's precision differ from the depth of the output? */
-bool cli_view_is_scaled(const cli_view *view);
-uint32_t cli_view_max_precision(const cli_view *view);
 
 /* The number of bytes that cli_view_row writes. */
 size_t cli_view_row_bytes(const cli_view *view);

@@ -50,9 +50,9 @@ static bool has_png_channels(const cli_view *view)
 static const char *others(const cli_view *view)
 {
     const bool png = has_png_channels(view);
-    if (cli_view_max_precision(view) > 16)
+    if (view->most > 16)
         return "tif, pgx or raw";
-    if (!cli_view_same_precision(view))
+    if (view->least != view->most)
         return png ? "png, tif, pgx or raw" : "tif, pgx or raw";
     if (!png)
         return "tif, pam, pgx or raw";
@@ -87,13 +87,13 @@ static bool check_netpbm(cli_format *format, cli_view *view, const char *name)
         [CLI_FORMAT_PBM] = "pbm", [CLI_FORMAT_PGM] = "pgm", [CLI_FORMAT_PPM] = "ppm", [CLI_FORMAT_PNM] = "pnm"};
     const cli_format asked = *format;
     const bool gray = view->num_channels == 1, only_gray = asked == CLI_FORMAT_PBM || asked == CLI_FORMAT_PGM;
-    if (asked == CLI_FORMAT_PBM && gray && cli_view_max_precision(view) > 1)
+    if (asked == CLI_FORMAT_PBM && gray && view->most > 1)
         return refuse(view, name, "samples of more than 1 bit", "pbm");
     if (asked != CLI_FORMAT_PAM && !(only_gray ? gray : is_gray_or_rgb(view)))
         return refuse_count(view, name, names[asked]);
-    if (cli_view_max_precision(view) > 16)
+    if (view->most > 16)
         return refuse(view, name, "samples of more than 16 bits", "PNM or PAM");
-    if (!cli_view_same_precision(view))
+    if (view->least != view->most)
         return refuse(view, name, "components of different precision", "PNM or PAM");
     if (asked == CLI_FORMAT_PPM)
         view->count = 3;
@@ -106,7 +106,7 @@ static bool check_png(cli_view *view, const char *name)
 {
     if (last_may_be_opacity(view))
         view->colours--;
-    const uint32_t most = cli_view_max_precision(view);
+    const uint32_t most = view->most;
     if (view->image->colour == L2K_COLOUR_CMYK)
         return cli_error(name,
                          "CMYK colours do not fit png; --rgb8 converts them, and tif, pam, pgx or raw can hold them");
@@ -124,7 +124,7 @@ static bool check_png(cli_view *view, const char *name)
 /* Signed samples remain signed unless they are converted. */
 static bool check_tiff(cli_view *view)
 {
-    bool all_signed = !view->ycc && cli_view_same_precision(view);
+    bool all_signed = !view->ycc && view->least == view->most;
     if (last_may_be_opacity(view))
         view->colours--;
     for (uint32_t k = 0; k < view->num_channels; k++)

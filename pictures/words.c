@@ -14,25 +14,19 @@ static uint32_t assemble(const uint8_t *bytes, uint32_t count, bool big_endian)
     return value;
 }
 
-/* The two's complement value of the lowest 8 * count bits. */
-static int64_t extend(uint32_t value, uint32_t count)
-{
-    int64_t range = (int64_t)1 << (8 * count);
-    return (int64_t)value >= range / 2 ? (int64_t)value - range : (int64_t)value;
-}
-
 bool cli_words_read(const cli_words *words, cli_input *input, void *data, size_t samples)
 {
     const uint32_t count = cli_sample_bytes(words->precision);
     const int64_t range = (int64_t)1 << words->precision;
     const int64_t least = words->is_signed ? -range / 2 : 0, most = least + range - 1;
+    const uint32_t sign = words->is_signed ? (uint32_t)1 << (8 * count - 1) : 0; /* in two's complement */
     const l2k_sample_type type = cli_sample_type(words->precision, words->is_signed);
     char *at = data;
     if (!cli_input_exact(input, data, samples * count))
         return false;
     for (size_t i = 0; words->precision != 8 && i < samples; i++, at += count) { /* 8 bits need no conversion */
         uint32_t raw = assemble((const uint8_t *)at, count, words->big_endian);
-        int64_t value = words->is_signed ? extend(raw, count) : (int64_t)raw;
+        int64_t value = (int64_t)(raw ^ sign) - sign;
         if (value < least || value > most)
             return cli_error(input->name, "a sample of %lld does not fit %u bits", (long long)value, words->precision);
         cli_store_sample(at, type, value);

@@ -17,7 +17,7 @@ static void release(cli_writer *writer)
     if (writer->kind->close && writer->state)
         writer->kind->close(writer);
     free(writer->state);
-    free(writer->rows);
+    free(writer->row);
     if (writer->options.film)
         writer->options.film->output = writer->output;
     else
@@ -33,17 +33,12 @@ static bool fail(cli_writer *writer)
     return false;
 }
 
-/* Rows can be short and numerous: writing them in blocks costs less than one by one. */
-enum { BLOCK_BYTES = 1 << 16 };
-
 static bool allocate(cli_writer *writer)
 {
     const size_t state = writer->kind->state_bytes;
-    const size_t bytes = writer->view ? cli_view_row_bytes(writer->view) : 1;
-    writer->rows_at_a_time = bytes < BLOCK_BYTES ? (uint32_t)(BLOCK_BYTES / bytes) : 1;
-    writer->rows = malloc(writer->rows_at_a_time * bytes);
+    writer->row = malloc(writer->view ? cli_view_row_bytes(writer->view) : 1);
     writer->state = state ? calloc(1, state) : NULL;
-    return (writer->rows && (writer->state || !state)) || cli_error(writer->name, "out of memory");
+    return (writer->row && (writer->state || !state)) || cli_error(writer->name, "out of memory");
 }
 
 bool cli_writer_open(cli_writer *writer, const char *path, cli_format format, const cli_picture *picture,
@@ -71,12 +66,9 @@ bool cli_writer_rows(cli_writer *writer, uint32_t end)
     bool done = true;
     if (writer->kind->planes)
         return writer->kind->planes(writer);
-    const size_t bytes = cli_view_row_bytes(writer->view);
-    for (uint32_t count; done && writer->next < end; writer->next += count) {
-        count = end - writer->next < writer->rows_at_a_time ? end - writer->next : writer->rows_at_a_time;
-        for (uint32_t i = 0; i < count; i++)
-            cli_view_row(writer->view, writer->next + i, writer->rows + i * bytes);
-        done = cli_time_left(writer->name) && writer->kind->rows(writer, writer->rows, count);
+    for (; done && writer->next < end; writer->next++) {
+        cli_view_row(writer->view, writer->next, writer->row);
+        done = cli_time_left(writer->name) && writer->kind->write_row(writer, writer->row);
     }
     return done;
 }
@@ -85,7 +77,7 @@ bool cli_writer_close(cli_writer *writer, bool done)
 {
     if (!done || (writer->kind->finish && !writer->kind->finish(writer)))
         return fail(writer);
-    done = !writer->output.stream || writer->options.film || cli_output_commit(&writer->output);
+    done = !writer->output.buffer || writer->options.film || cli_output_commit(&writer->output);
     release(writer);
     return done;
 }

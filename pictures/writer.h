@@ -13,7 +13,7 @@ enum { CLI_PNG_LEVEL = 1 }; /* less than half the time of 6, files up to a tenth
 /* A file of several pictures, to which each writer in turn adds its own. */
 typedef struct cli_film {
     cli_output output;
-    char *header; /* owned; NULL before the first picture */
+    char header[1024]; /* of Y4M; "" before the first picture */
 } cli_film;
 
 typedef struct cli_write_options {
@@ -31,16 +31,15 @@ typedef struct cli_writer cli_writer;
 /* The functions of a format, NULL where not needed. All report their errors. */
 typedef struct cli_writer_kind {
     bool (*open)(cli_writer *writer);
-    /* The next rows of the view (cli_view_row), contiguous; the function may change them. */
-    bool (*rows)(cli_writer *writer, uint8_t *bytes, uint32_t count);
-    bool (*planes)(cli_writer *writer); /* instead of `rows`: writes the picture's rows that are in memory */
+    bool (*write_row)(cli_writer *writer, uint8_t *row); /* the next one of the view (cli_view_row); may change it */
+    bool (*planes)(cli_writer *writer); /* instead of `write_row`: writes the picture's rows that are in memory */
     bool (*finish)(cli_writer *writer); /* writes what follows the last row */
     void (*close)(cli_writer *writer);  /* releases what `state` refers to; also called after a failed `open` */
     size_t state_bytes;                 /* of `state`, which is zero before `open` */
 } cli_writer_kind;
 
 struct cli_writer {
-    cli_output output; /* unused, with a NULL stream, for numbered planes */
+    cli_output output; /* unused and closed for numbered planes */
     const char *name;  /* for messages */
     const char *path;
     cli_format format;
@@ -49,8 +48,7 @@ struct cli_writer {
     cli_write_options options;
     uint32_t next;  /* next row of the view */
     uint64_t start; /* where the first plane begins, if planes follow each other */
-    uint8_t *rows;
-    uint32_t rows_at_a_time;
+    uint8_t *row;
     const cli_writer_kind *kind;
     void *state; /* private to the kind; owned */
 };

@@ -20,11 +20,6 @@ extern "Python" int l2k_py_rewrite(void *user, uint64_t offset, const void *buff
 extern "Python" l2k_status l2k_py_coefficients(void *user, const l2k_tile_coefficients *coefficients);
 """
 
-FUNCTIONS = """
-int l2k_py_append(void *user, const void *buffer, size_t bytes);
-void l2k_py_release(l2k_py_memory *memory);
-"""
-
 
 def declarations(header: str) -> str:
     """The header for cffi's parser: no comments, no preprocessor, no function bodies, array sizes as numbers."""
@@ -57,7 +52,7 @@ def main(header: str, output: str) -> None:
     structures = "\n".join(re.findall(r"^typedef struct .*?^\} \w+;", own, flags=re.S | re.M))
     ffi = cffi.FFI()
     ffi.cdef(declarations(text))
-    ffi.cdef(structures + FUNCTIONS + CALLBACKS + "extern const char l2k_py_explanations[];")
+    ffi.cdef(structures + CALLBACKS + "extern const char l2k_py_explanations[];")
     ffi.set_source("lift2k._native", f"{own}\nstatic const char l2k_py_explanations[] = {json.dumps(explanations(text))};\n")
     ffi.emit_c_code(output)
 

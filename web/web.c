@@ -105,7 +105,7 @@ static void choose(colours *c)
     c->count = n - guess < 3 ? 1 : c->view.image->colour == L2K_COLOUR_CMYK && n > 3 ? 4 : 3;
     c->ycc = c->view.ycc;
     c->view.ycc = false;
-    if (c->view.depth != 8 || !cli_view_same_precision(&c->view) || c->count == 4 || c->ycc || c->opacity >= 0)
+    if (c->view.depth != 8 || c->view.least != c->view.most || c->count == 4 || c->ycc || c->opacity >= 0)
         c->view.depth = 16;
 }
 

@@ -141,7 +141,7 @@ static void warn_of_changes(const decode_file *file, const char *target)
     const cli_view *view = &file->view;
     if (file->format != CLI_FORMAT_PNG && file->format != CLI_FORMAT_TIFF)
         return;
-    if (cli_view_is_scaled(view))
+    if (view->least != view->depth || view->most != view->depth)
         cli_warning(target, "%u-bit samples are scaled to %u bits",
                     view->channels[0].precision != view->depth ? view->channels[0].precision
                                                                : view->channels[view->num_channels - 1].precision,
@@ -331,7 +331,6 @@ static int run_film(cli_batch *batch, const cli_tasks *tasks)
         cli_output_discard(&film.output);
     else if (!cli_output_commit(&film.output))
         status = CLI_EXIT_FAILURE;
-    free(film.header);
     return status;
 }
 

@@ -71,7 +71,9 @@ static bool begin_description(cli_dump *dump)
     const l2k_image *image = &input->info.image;
     if (!cli_output_open(&dump->description, dump->description_path))
         return false;
-    dump->json.file = dump->description.stream;
+    dump->json.file = cli_output_stream(&dump->description);
+    if (!dump->json.file)
+        return cli_output_fail(&dump->description);
     cli_json_put(&dump->json, "{ file %s source %s format %s", input->file.name,
                  input->file.is_jpeg2000 ? "codestream" : "picture", dump->format == CLI_DUMP_RAW ? "raw" : "pgx");
     cli_json_put(&dump->json, "image { x0 %u y0 %u x1 %u y1 %u } tiles_across %u tiles_down %u", image->x0, image->y0,

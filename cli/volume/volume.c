@@ -195,7 +195,9 @@ static bool finish(forward *f)
     for (size_t i = 0; i < f->files.count; i++)
         if (!cli_dump_end_file(f->files.bands[i].output))
             return false;
-    f->folder.json.file = f->folder.description.stream;
+    f->folder.json.file = cli_output_stream(&f->folder.description);
+    if (!f->folder.json.file)
+        return cli_output_fail(&f->folder.description);
     cli_volume_describe(&f->folder.json, &f->facts, &f->files);
     return true;
 }

@@ -112,11 +112,8 @@ static bool make_channel(const jp2_boxes *b, uint32_t i, const opj_image_t *imag
     channel->data = opj_image_data_alloc(samples * sizeof *from);
     if (!channel->data)
         return samples == 0;
-    if (m->type == 0) {
-        for (size_t k = 0; k < samples; k++)
-            channel->data[k] = from[k];
-        return true;
-    }
+    if (m->type == 0)
+        return memcpy(channel->data, from, samples * sizeof *from);
     channel->prec = (b->column_depth[i] & 0x7fu) + 1;
     channel->sgnd = b->column_depth[i] >> 7;
     look_up(b, m->column, from, channel->data, samples);

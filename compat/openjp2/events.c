@@ -3,28 +3,15 @@
 
 #include <stdarg.h>
 
-static void send_line(const events *handlers, event_kind kind, const char *format, va_list values)
+bool event_send(const events *handlers, event_kind kind, const char *format, ...)
 {
     char line[512];
+    va_list values;
     if (!handlers->call[kind])
-        return;
+        return false;
+    va_start(values, format);
     vsnprintf(line, sizeof line, format, values);
+    va_end(values);
     handlers->call[kind](line, handlers->user[kind]);
-}
-
-void event_send(const events *handlers, event_kind kind, const char *format, ...)
-{
-    va_list values;
-    va_start(values, format);
-    send_line(handlers, kind, format, values);
-    va_end(values);
-}
-
-bool event_fail(const events *handlers, const char *format, ...)
-{
-    va_list values;
-    va_start(values, format);
-    send_line(handlers, EVENT_ERROR, format, values);
-    va_end(values);
     return false;
 }

@@ -12,10 +12,10 @@ typedef struct events {
     void *user[EVENT_KINDS];
 } events;
 
-/* Passes a line, which ends with a newline as OpenJPEG's do, to the handler of its kind, if there is one. */
-void event_send(const events *handlers, event_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Passes a line, which ends with a newline as OpenJPEG's do, to the handler of its kind, if there is one. Returns
+ * false. */
+bool event_send(const events *handlers, event_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* The same as an error; returns false. */
-bool event_fail(const events *handlers, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define event_fail(handlers, ...) event_send(handlers, EVENT_ERROR, __VA_ARGS__)
 
 #endif

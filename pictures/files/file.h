@@ -68,18 +68,19 @@ bool cli_input_ended(const cli_input *input);
  * memory is allocated for them; the length of a pipe is not known in advance. */
 bool cli_input_holds(const cli_input *input, uint64_t bytes);
 
-typedef struct cli_pipe cli_pipe;
-
 typedef struct cli_output {
-    FILE *stream;
-    cli_pipe *pipe;   /* writes in place of the stream where there is no regular file (pipe.h); otherwise NULL */
+    int descriptor;
+    uint8_t *buffer; /* owned; NULL: the file is closed */
+    size_t used;
+    double deadline;  /* of --timeout for pipes and devices, in terms of cli_now; 0 = none */
+    FILE *stream;     /* of cli_output_stream, or NULL */
     const char *name; /* for messages */
     char *target;     /* the path that the finished file receives; NULL when writing directly to it */
     char *temporary;  /* the path until then; NULL for a file without a name */
     void *registered; /* the temporary name, with interrupt.h */
     int error;        /* errno of the first failed write, 0 */
     uint64_t bytes;   /* length of the file so far */
-    uint64_t at;      /* position of the stream; differs from `bytes` only after cli_output_write_at */
+    uint64_t at;      /* position; differs from `bytes` only after cli_output_write_at */
 } cli_output;
 
 /* `path` may be "-". Devices and pipes are written directly, within the time of --timeout; a regular file is replaced
@@ -96,16 +97,19 @@ bool cli_output_write(cli_output *output, const void *data, size_t bytes);
 /* The same at an offset, which may be beyond the bytes written so far. Only for an output that cli_output_can_seek. */
 bool cli_output_write_at(cli_output *output, uint64_t offset, const void *data, size_t bytes);
 bool cli_output_can_seek(const cli_output *output);
+
+/* A stream for text that is all of the output, open as long as that is. NULL after a failure, which is kept. */
+FILE *cli_output_stream(cli_output *output);
+
 /* Opens the bytes written so far for reading; only for a file that is to be committed. Reports errors. */
 bool cli_output_reopen(cli_output *output, cli_input *input);
 
 /* Reports and clears output->error, and discards the output. Returns false. */
 bool cli_output_fail(cli_output *output);
 
-/* For many simultaneous outputs: writes everything out and closes the file until cli_output_resume, or until the
+/* For many simultaneous outputs: writes everything out and closes the file until it is written again, or until the
  * commit, which then only gives it its name. An output that is no regular file stays open. Silent, like writing. */
 bool cli_output_rest(cli_output *output);
-bool cli_output_resume(cli_output *output);
 
 /* Gives the finished file its name. Reports errors; the output is closed in either case. */
 bool cli_output_commit(cli_output *output);

@@ -22,26 +22,18 @@
 /* A large file may be opened only for a region of it. */
 #define AHEAD_BYTES ((off_t)64 << 20)
 
-/* A time limit that has passed is a failure like any other. */
-static bool wait_for_more(cli_input *input)
-{
-    if (cli_wait_ready(input->descriptor, POLLIN, input->deadline))
-        return true;
-    input->error = errno;
-    return false;
-}
-
 /* One read, of at least a byte unless it fails or the file ends. The descriptor may have been inherited in non-blocking
  * mode. */
 static size_t read_some(cli_input *input, void *to, size_t bytes)
 {
     bool wait = input->deadline > 0;
-    while (!input->error && (!wait || wait_for_more(input))) {
-        ssize_t got = read(input->descriptor, to, bytes < MOST_BYTES ? bytes : MOST_BYTES);
+    while (!input->error) {
+        const bool ready = !wait || cli_wait_ready(input->descriptor, POLLIN, input->deadline);
+        ssize_t got = ready ? read(input->descriptor, to, bytes < MOST_BYTES ? bytes : MOST_BYTES) : -1;
         if (got >= 0)
             return (size_t)got;
         wait = wait || errno == EAGAIN;
-        if (errno != EAGAIN && errno != EINTR)
+        if (!ready || (errno != EAGAIN && errno != EINTR))
             input->error = errno;
     }
     return 0;

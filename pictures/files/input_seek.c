@@ -7,31 +7,21 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "pictures/files/pipe.h"
 #include "pictures/user/limits.h"
 #include "pictures/user/report.h"
 
-/* False with errno, or input->error. */
-static bool copy_all(cli_input *from, uint64_t most, FILE *to)
+/* False with errno, or from->error. */
+static bool copy_all(cli_input *from, uint64_t most, int to)
 {
     uint8_t buffer[1 << 14];
     size_t got = 1;
     for (uint64_t left = most; got && left; left -= got) {
         got = cli_input_read(from, buffer, left < sizeof buffer ? (size_t)left : sizeof buffer);
-        if (fwrite(buffer, 1, got, to) != got)
+        if (!cli_write_all(to, buffer, got, 0))
             return false;
     }
-    return !from->error;
-}
-
-/* A new descriptor of the unnamed file `copy`, or -1. */
-static int keep_file(FILE *copy)
-{
-    int kept = fflush(copy) == 0 ? dup(fileno(copy)) : -1;
-    if (kept >= 0 && lseek(kept, 0, SEEK_SET) == 0)
-        return kept;
-    if (kept >= 0)
-        close(kept);
-    return -1;
+    return !from->error && lseek(to, 0, SEEK_SET) == 0;
 }
 
 bool cli_input_make_seekable(cli_input *input, uint64_t most)
@@ -40,15 +30,21 @@ bool cli_input_make_seekable(cli_input *input, uint64_t most)
     uint64_t bytes;
     if (cli_input_size(input, &bytes))
         return true;
-    FILE *copy = tmpfile();
-    const int kept = copy && copy_all(input, most, copy) ? keep_file(copy) : -1, cause = errno;
-    if (copy)
-        fclose(copy);
-    if (kept < 0)
-        return input->error ? cli_input_ended(input)
-                            : cli_error(input->name, "cannot copy the pipe to a temporary file: %s", strerror(cause));
+    FILE *file = tmpfile();
+    const int copy = file ? dup(fileno(file)) : -1;
+    const bool copied = copy >= 0 && copy_all(input, most, copy);
+    if (!copied && !input->error)
+        cli_error(input->name, "cannot copy the pipe to a temporary file: %s", strerror(errno));
+    else if (!copied)
+        cli_input_ended(input);
+    if (file)
+        fclose(file);
+    if (copy >= 0 && !copied)
+        close(copy);
+    if (!copied)
+        return false;
     cli_input_close(input);
-    if (!cli_input_take(input, kept, input->name))
+    if (!cli_input_take(input, copy, input->name))
         return false;
     input->deadline = deadline;
     return true;

@@ -15,6 +15,8 @@
 #include "pictures/user/limits.h"
 #include "pictures/user/report.h"
 
+enum { BUFFER_BYTES = 64 << 10 };
+
 /* ---- Files that are not complete ------------------------------------------------------------------------------- */
 
 /* O_TMPFILE and linkat give a file that has no name until it is complete, so that even a killed
@@ -119,10 +121,10 @@ static bool publish(cli_output *output)
 {
     char path[64];
     if (!output->temporary) {
-        snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(output->stream));
+        snprintf(path, sizeof path, "/proc/self/fd/%d", output->descriptor);
         if (link_from(output->target, path) == 0)
             return true;
-        if (errno != EEXIST || !name_temporary(output, fileno(output->stream)))
+        if (errno != EEXIST || !name_temporary(output, output->descriptor))
             return false;
     }
     if (rename(output->temporary, output->target) != 0)
@@ -156,6 +158,25 @@ static void keep_access(int descriptor, const struct stat *existing)
         errno = 0; /* also on file systems without permissions */
 }
 
+/* Takes over a descriptor. False with errno; after a failed open as well. */
+static bool attach(cli_output *output, int descriptor)
+{
+    output->descriptor = descriptor;
+    output->buffer = descriptor < 0 ? NULL : malloc(BUFFER_BYTES);
+    if (descriptor > STDOUT_FILENO && !output->buffer)
+        close(descriptor);
+    return output->buffer != NULL;
+}
+
+static bool detach(cli_output *output)
+{
+    const bool closes = output->buffer && output->descriptor != STDOUT_FILENO;
+    free(output->buffer);
+    output->buffer = NULL;
+    output->used = 0;
+    return !closes || close(output->descriptor) == 0;
+}
+
 /* `existing` describes the target if it exists and is a regular file; its access rights are kept. */
 static bool open_replacement(cli_output *output, const char *path, const struct stat *existing)
 {
@@ -164,14 +185,9 @@ static bool open_replacement(cli_output *output, const char *path, const struct 
     if (!output->target)
         return false;
     int descriptor = open_temporary(output, existing ? 0600 : 0666);
-    if (descriptor < 0)
-        return false;
-    if (existing)
+    if (descriptor >= 0 && existing)
         keep_access(descriptor, existing);
-    output->stream = fdopen(descriptor, "w+b");
-    if (!output->stream)
-        close(descriptor);
-    return output->stream != NULL;
+    return attach(output, descriptor);
 }
 
 static bool report(const char *name, int error)
@@ -183,8 +199,9 @@ static bool report(const char *name, int error)
 static bool open_standard(cli_output *output)
 {
     struct stat facts;
-    output->stream = stdout;
-    return (fstat(STDOUT_FILENO, &facts) == 0 && S_ISREG(facts.st_mode)) || cli_pipe_take(output, stdout);
+    if (fstat(STDOUT_FILENO, &facts) != 0 || !S_ISREG(facts.st_mode))
+        output->deadline = cli_deadline();
+    return attach(output, STDOUT_FILENO);
 }
 
 bool cli_output_open(cli_output *output, const char *path)
@@ -203,7 +220,8 @@ bool cli_output_open(cli_output *output, const char *path)
     } else if (S_ISREG(facts.st_mode)) {
         opened = access(path, W_OK) == 0 && open_replacement(output, path, &facts);
     } else {
-        opened = cli_pipe_open(output, path);
+        output->deadline = cli_deadline();
+        opened = attach(output, cli_open_within(path, output->deadline));
     }
     if (opened)
         return true;
@@ -217,18 +235,41 @@ bool cli_output_can_seek(const cli_output *output)
     return output->target != NULL;
 }
 
-/* False with errno. */
+/* The following functions return false with errno. */
+
+static bool flush(cli_output *output)
+{
+    const size_t bytes = output->used;
+    output->used = 0;
+    return cli_write_all(output->descriptor, output->buffer, bytes, output->deadline);
+}
+
+static bool move_to(cli_output *output, uint64_t offset)
+{
+    return flush(output) && lseek(output->descriptor, (off_t)offset, SEEK_SET) >= 0;
+}
+
+/* After cli_output_rest. */
+static bool open_again(cli_output *output)
+{
+    return attach(output, open(output->temporary, O_RDWR | O_CLOEXEC)) && move_to(output, output->at);
+}
+
 static bool put_at(cli_output *output, uint64_t offset, const void *data, size_t bytes)
 {
-    if (output->pipe)
-        return cli_pipe_write(output, data, bytes);
-    return (offset == output->at || fseeko(output->stream, (off_t)offset, SEEK_SET) == 0) &&
-           fwrite(data, 1, bytes, output->stream) == bytes;
+    if ((!output->buffer && !open_again(output)) || (offset != output->at && !move_to(output, offset)) ||
+        (bytes > BUFFER_BYTES - output->used && !flush(output)))
+        return false;
+    if (bytes >= BUFFER_BYTES)
+        return cli_write_all(output->descriptor, data, bytes, output->deadline);
+    memcpy(output->buffer + output->used, data, bytes);
+    output->used += bytes;
+    return true;
 }
 
 bool cli_output_write_at(cli_output *output, uint64_t offset, const void *data, size_t bytes)
 {
-    if (output->error || !output->stream)
+    if (output->error || (!output->buffer && !output->temporary))
         return false;
     if (!put_at(output, offset, data, bytes)) {
         output->error = errno ? errno : EIO;
@@ -244,10 +285,21 @@ bool cli_output_write(cli_output *output, const void *data, size_t bytes)
     return cli_output_write_at(output, output->bytes, data, bytes);
 }
 
+FILE *cli_output_stream(cli_output *output)
+{
+    const int copy = dup(output->descriptor);
+    output->stream = copy < 0 ? NULL : fdopen(copy, "wb");
+    if (!output->stream && copy >= 0)
+        close(copy);
+    if (!output->stream)
+        output->error = errno;
+    return output->stream;
+}
+
 bool cli_output_reopen(cli_output *output, cli_input *input)
 {
     errno = ESPIPE; /* for outputs that are no file */
-    int copy = !output->error && output->target && fflush(output->stream) == 0 ? dup(fileno(output->stream)) : -1;
+    int copy = !output->error && output->target && flush(output) ? dup(output->descriptor) : -1;
     if (copy >= 0 && lseek(copy, 0, SEEK_SET) == 0)
         return cli_input_take(input, copy, output->name);
     cli_error(output->name, "the output cannot be read again: %s", strerror(errno));
@@ -267,45 +319,24 @@ bool cli_output_fail(cli_output *output)
 /* Writes everything out, and obtains the errors that some file systems only report on close. */
 static bool finish_writing(cli_output *output)
 {
-    if (output->pipe ? !cli_pipe_flush(output) : fflush(output->stream) != 0)
+    if (!flush(output) || (output->stream && fflush(output->stream) != 0))
         return false;
-    int copy = dup(fileno(output->stream));
+    int copy = dup(output->descriptor);
     return copy >= 0 && close(copy) == 0;
-}
-
-/* After a failure, cli_output_discard closes a stream that is still open. */
-static bool rest(cli_output *output)
-{
-    if (!finish_writing(output) || !name_temporary(output, fileno(output->stream)))
-        return false;
-    FILE *stream = output->stream;
-    output->stream = NULL;
-    return fclose(stream) == 0;
 }
 
 bool cli_output_rest(cli_output *output)
 {
     errno = 0;
-    if (!output->error && output->target && output->stream && !rest(output))
-        output->error = errno ? errno : EIO;
-    return !output->error;
-}
-
-bool cli_output_resume(cli_output *output)
-{
-    if (output->stream || output->error)
-        return !output->error;
-    output->stream = fopen(output->temporary, "r+b");
-    if (!output->stream || fseeko(output->stream, (off_t)output->at, SEEK_SET) != 0)
+    if (!output->error && output->target && output->buffer &&
+        !(finish_writing(output) && name_temporary(output, output->descriptor) && detach(output)))
         output->error = errno ? errno : EIO;
     return !output->error;
 }
 
 bool cli_output_commit(cli_output *output)
 {
-    if (!output->error && output->stream && !finish_writing(output))
-        output->error = errno ? errno : EIO;
-    if (!output->error && output->target && !publish(output))
+    if (!output->error && ((output->buffer && !finish_writing(output)) || (output->target && !publish(output))))
         output->error = errno ? errno : EIO;
     if (output->error)
         return cli_output_fail(output);
@@ -315,12 +346,11 @@ bool cli_output_commit(cli_output *output)
 
 void cli_output_discard(cli_output *output)
 {
-    if (output->stream && output->stream != stdout)
+    if (output->stream)
         fclose(output->stream);
+    output->stream = NULL;
+    detach(output);
     remove_temporary(output);
     free(output->target);
-    free(output->pipe);
-    output->stream = NULL;
-    output->pipe = NULL;
     output->target = NULL;
 }

@@ -6,7 +6,7 @@
 
 #include "pictures/picture.h"
 
-enum { MOST_ENTRIES = 4096, MOST_DEPTH = 3 };
+enum { MOST_ENTRIES = 4096, MOST_DEPTH = 3, SHORT = 3 };
 
 /* ---- Numbers ------------------------------------------------------------------------------------------------- */
 
@@ -56,14 +56,14 @@ static bool points_to_directory(uint16_t tag)
 
 /* ---- Reading ------------------------------------------------------------------------------------------------- */
 
-ptrdiff_t cli_ifd_read_memory(const void *user, void *buffer, size_t bytes, uint64_t offset)
+ptrdiff_t cli_ifd_read_blob(const void *user, void *buffer, size_t bytes, uint64_t offset)
 {
-    const cli_ifd_memory *memory = user;
-    if (offset >= memory->bytes)
+    const cli_blob *blob = user;
+    if (offset >= blob->bytes)
         return 0;
-    const size_t left = memory->bytes - (size_t)offset;
+    const size_t left = blob->bytes - (size_t)offset;
     bytes = bytes < left ? bytes : left;
-    memcpy(buffer, memory->data + offset, bytes);
+    memcpy(buffer, blob->data + offset, bytes);
     return (ptrdiff_t)bytes;
 }
 
@@ -206,11 +206,16 @@ static bool align(cli_ifd_sink *sink)
     return (sink->base + sink->bytes) % 2 == 0 || cli_ifd_append(sink, NULL, 1);
 }
 
-/* Puts a value into its entry, which is at `field` of the sink, or behind the directory. */
+/* Puts a value into its entry, which is at `field` of the sink, or behind the directory. That of an added tag is in
+ * entry->at, without bytes in the source. */
 static bool copy_value(const cli_ifd_source *source, const cli_ifd_entry *entry, cli_ifd_sink *sink, size_t field)
 {
     unsigned unit;
     type_bytes(entry->type, &unit);
+    if (!entry->bytes) {
+        set(sink->data + field, entry->at, unit, sink->big_endian);
+        return true;
+    }
     uint8_t *value = cli_ifd_load(source, entry, CLI_MOST_METADATA);
     bool done = value != NULL;
     if (done && source->big_endian != sink->big_endian)
@@ -260,70 +265,51 @@ static bool is_listed(uint16_t tag, const uint16_t *only)
     return !only;
 }
 
-/* Leaves out unwanted tags; tags must ascend (section 2), so that none comes twice. Types from 14 on are BigTIFF's. */
-static size_t choose(const cli_ifd_source *source, uint64_t ifd, const uint8_t *entries, size_t count,
-                     const uint16_t *only, cli_ifd_entry *chosen)
+/* `more`, and of the entries those that are wanted; tags must ascend (section 2), so that none comes twice. Types from
+ * 14 on are BigTIFF's. NULL when out of memory; to be freed. */
+static cli_ifd_entry *choose(const cli_ifd_source *source, uint64_t ifd, const uint8_t *entries, size_t *count,
+                             const selection *selected)
 {
     size_t n = 0;
     int last = -1;
-    for (size_t i = 0; i < count; i++) {
-        cli_ifd_entry *entry = &chosen[n];
-        if (!entry_of(source, ifd, entries, i, entry) || entry->tag <= last || !is_listed(entry->tag, only) ||
-            (entry->type > 13 && !points_to_directory(entry->tag)))
+    cli_ifd_entry entry, *chosen = entries ? malloc((*count + CLI_MOST_TAGS) * sizeof *chosen) : NULL;
+    for (const cli_ifd_tag *tag = selected->more; chosen && tag && tag->tag; tag++)
+        chosen[n++] = (cli_ifd_entry){.tag = tag->tag, .type = SHORT, .count = 1, .at = tag->value};
+    for (size_t i = 0; chosen && i < *count; i++) {
+        if (!entry_of(source, ifd, entries, i, &entry) || entry.tag <= last || !is_listed(entry.tag, selected->only) ||
+            (entry.type > 13 && !points_to_directory(entry.tag)))
             continue;
-        last = entry->tag;
-        n++;
+        last = entry.tag;
+        chosen[n++] = entry;
     }
-    return n;
-}
-
-static size_t count_more(const cli_ifd_tag *more)
-{
-    size_t count = 0;
-    while (more && more[count].tag)
-        count++;
-    return count;
-}
-
-/* A SHORT, which fits its entry. */
-static void put_more(cli_ifd_sink *sink, size_t at, const cli_ifd_tag *tag)
-{
-    const unsigned width = wide(sink->big);
-    set(sink->data + at, tag->tag, 2, sink->big_endian);
-    set(sink->data + at + 2, 3, 2, sink->big_endian);
-    set(sink->data + at + 4, 1, width, sink->big_endian);
-    set(sink->data + at + 4 + width, tag->value, 2, sink->big_endian);
+    *count = n;
+    return chosen;
 }
 
 /* The number of entries, the entries, and no next directory. */
-static bool copy_chosen(const cli_ifd_source *source, const cli_ifd_entry *chosen, size_t count,
-                        const selection *selected, cli_ifd_sink *sink, uint64_t *place)
+static bool copy_chosen(const cli_ifd_source *source, const cli_ifd_entry *chosen, size_t count, unsigned depth,
+                        cli_ifd_sink *sink, uint64_t *place)
 {
     const unsigned head = count_bytes(sink->big), each = entry_bytes(sink->big);
-    const size_t more = count_more(selected->more);
     if (!align(sink))
         return false;
     const size_t start = sink->bytes;
     *place = sink->base + start;
-    bool done = cli_ifd_append(sink, NULL, head + (more + count) * each + wide(sink->big));
+    bool done = cli_ifd_append(sink, NULL, head + count * each + wide(sink->big));
     if (done)
-        set(sink->data + start, more + count, head, sink->big_endian);
-    for (size_t i = 0; done && i < more; i++)
-        put_more(sink, start + head + i * each, &selected->more[i]);
+        set(sink->data + start, count, head, sink->big_endian);
     for (size_t i = 0; done && i < count; i++)
-        done = copy_entry(source, &chosen[i], selected->depth, sink, start + head + (more + i) * each);
+        done = copy_entry(source, &chosen[i], depth, sink, start + head + i * each);
     return done;
 }
 
 static bool copy_directory(const cli_ifd_source *source, uint64_t ifd, const selection *selected, cli_ifd_sink *sink,
                            uint64_t *place)
 {
-    size_t found;
-    uint8_t *entries = load_entries(source, ifd, &found);
-    cli_ifd_entry *chosen = entries ? malloc((found + 1) * sizeof *chosen) : NULL;
-    bool done = chosen != NULL;
-    const size_t count = done ? choose(source, ifd, entries, found, selected->only, chosen) : 0;
-    done = done && copy_chosen(source, chosen, count, selected, sink, place);
+    size_t count;
+    uint8_t *entries = load_entries(source, ifd, &count);
+    cli_ifd_entry *chosen = choose(source, ifd, entries, &count, selected);
+    const bool done = chosen && copy_chosen(source, chosen, count, selected->depth, sink, place);
     free(chosen);
     free(entries);
     return done;

@@ -24,13 +24,8 @@ typedef struct cli_ifd_entry {
     uint64_t count, bytes, at;
 } cli_ifd_entry;
 
-/* Bytes in memory, which must outlive the source. */
-typedef struct cli_ifd_memory {
-    const uint8_t *data;
-    size_t bytes;
-} cli_ifd_memory;
-
-ptrdiff_t cli_ifd_read_memory(const void *user, void *buffer, size_t bytes, uint64_t offset);
+/* For a source in memory: `user` is a cli_blob, which must outlive the source. */
+ptrdiff_t cli_ifd_read_blob(const void *user, void *buffer, size_t bytes, uint64_t offset);
 
 /* Reads the header with source->read. False if it is none. All functions are silent. */
 bool cli_ifd_open(cli_ifd_source *source);
@@ -57,6 +52,8 @@ typedef struct cli_ifd_sink {
 
 bool cli_ifd_append(cli_ifd_sink *sink, const void *data, size_t bytes);
 
+enum { CLI_MOST_TAGS = 16 };
+
 /* A tag that the copy adds to those of the source: one number of 16 bits. */
 typedef struct cli_ifd_tag {
     uint16_t tag, value;
@@ -64,8 +61,8 @@ typedef struct cli_ifd_tag {
 
 /* Appends the directory at `ifd` with its values and the directories that its tags above point to. `only`: a list of
  * ascending tags, which ends with 0; NULL = all. Tags out of order and values of types that Exif does not have are left
- * out. `more`: tags with numbers below those, which ascend too and end with 0; or NULL. *place gets its offset in the
- * file. False if it is damaged, larger than CLI_MOST_METADATA, or for want of memory. */
+ * out. `more`: at most CLI_MOST_TAGS tags with numbers below those, which ascend too and end with 0; or NULL. *place
+ * gets its offset in the file. False if it is damaged, larger than CLI_MOST_METADATA, or for want of memory. */
 bool cli_ifd_copy(const cli_ifd_source *source, uint64_t ifd, const uint16_t *only, const cli_ifd_tag *more,
                   cli_ifd_sink *sink, uint64_t *place);
 

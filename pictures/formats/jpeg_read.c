@@ -31,14 +31,9 @@ typedef struct jpeg_job {
     JOCTET buffer[BUFFER_BYTES];
 } jpeg_job;
 
-static jpeg_job *job_of(j_common_ptr jpeg)
-{
-    return jpeg->client_data;
-}
-
 static void fail(j_common_ptr jpeg)
 {
-    jpeg_job *job = job_of(jpeg);
+    jpeg_job *job = jpeg->client_data;
     char text[JMSG_LENGTH_MAX];
     jpeg->err->format_message(jpeg, text);
     if (!job->reported)
@@ -56,7 +51,7 @@ static void fail_reported(jpeg_job *job)
 /* Reports the first damage that libjpeg recovers from. */
 static void on_message(j_common_ptr jpeg, int level)
 {
-    jpeg_job *job = job_of(jpeg);
+    jpeg_job *job = jpeg->client_data;
     char text[JMSG_LENGTH_MAX];
     if (level >= 0 || job->warned || job->reader->options.quiet)
         return;
@@ -67,7 +62,7 @@ static void on_message(j_common_ptr jpeg, int level)
 
 static void watch(j_common_ptr jpeg)
 {
-    jpeg_job *job = job_of(jpeg);
+    jpeg_job *job = jpeg->client_data;
     if (!cli_reader_in_time(job->reader))
         fail_reported(job);
     if (job->jpeg.input_scan_number > MOST_SCANS) {

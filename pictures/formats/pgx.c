@@ -8,7 +8,6 @@
 #include "pictures/reader.h"
 #include "pictures/user/interrupt.h"
 #include "pictures/user/report.h"
-#include "pictures/user/text.h"
 #include "pictures/words.h"
 #include "pictures/writer.h"
 
@@ -35,36 +34,23 @@ static bool read_line(cli_input *input, char *line, size_t *bytes)
     return cli_error(input->name, "bad PGX header");
 }
 
-static const char *skip_space(const char *at)
-{
-    while (*at == ' ' || *at == '\t' || *at == '\r')
-        at++;
-    return at;
-}
-
-/* NULL where there is no number or it exceeds 32 bits. */
-static const char *parse_number(const char *at, uint32_t *value)
-{
-    uint64_t number = 0;
-    at = at ? cli_digits(at, UINT32_MAX, &number) : NULL;
-    *value = (uint32_t)number;
-    return at ? skip_space(at) : NULL;
-}
-
+/* A longer number leaves digits behind, which the line then does not fit. */
 static bool parse_header(const char *line, pgx_header *header)
 {
-    const char *at = skip_space(line + 2); /* after "PG" */
-    if (strncmp(at, "ML", 2) != 0 && strncmp(at, "LM", 2) != 0)
+    unsigned long long numbers[3];
+    char order[3], sign[2] = "+";
+    int end = 0;
+    if (sscanf(line, "PG %2[ML] %1[+-] %10llu %10llu %10llu %n", order, sign, &numbers[0], &numbers[1], &numbers[2],
+               &end) != 5 &&
+        sscanf(line, "PG %2[ML] %10llu %10llu %10llu %n", order, &numbers[0], &numbers[1], &numbers[2], &end) != 4)
         return false;
-    header->words.big_endian = *at == 'M';
-    at = skip_space(at + 2);
-    header->words.is_signed = *at == '-';
-    if (*at == '-' || *at == '+')
-        at = skip_space(at + 1);
-    at = parse_number(at, &header->words.precision);
-    at = parse_number(at, &header->width);
-    at = parse_number(at, &header->height);
-    return at && !*at;
+    for (int i = 0; i < 3; i++)
+        if (numbers[i] > UINT32_MAX)
+            return false;
+    header->words = (cli_words){(uint32_t)numbers[0], *sign == '-', *order == 'M'};
+    header->width = (uint32_t)numbers[1];
+    header->height = (uint32_t)numbers[2];
+    return !line[end] && (strcmp(order, "ML") == 0 || strcmp(order, "LM") == 0);
 }
 
 static bool read_header(cli_input *input, pgx_header *header)
@@ -72,7 +58,7 @@ static bool read_header(cli_input *input, pgx_header *header)
     char line[MAX_HEADER];
     if (!read_line(input, line, &header->bytes))
         return false;
-    if (strncmp(line, "PG", 2) != 0 || !parse_header(line, header))
+    if (!parse_header(line, header))
         return cli_error(input->name, "bad PGX header");
     const uint32_t precision = header->words.precision;
     if (!precision || precision > MAX_PRECISION || !header->width || !header->height)
@@ -120,37 +106,35 @@ const cli_reader_kind cli_pgx_reader = {open_pgx, read_pgx, NULL, sizeof(pgx_hea
 
 /* ---- Numbered planes ----------------------------------------------------------------------------------------- */
 
-/* Opens plane c and gives it to `take`. There can be more planes than files a process may open, so each is open only
- * while it is used. */
-static bool with_plane(cli_reader *reader, uint32_t c,
-                       bool (*take)(cli_reader *reader, uint32_t c, cli_input *input, pgx_header *header))
+/* Describes plane c, or reads its next rows. There can be more planes than files a process may open, so each is open
+ * only while it is used. All share one time limit. */
+static bool take_plane(cli_reader *reader, uint32_t c, bool describes)
 {
     cli_input input;
-    pgx_header *headers = reader->state;
+    pgx_header *header = (pgx_header *)reader->state + c;
     char *name = cli_numbered_name(reader->name, c, 1);
     if (!name)
         return cli_error(reader->name, "out of memory");
     bool done = cli_input_open(&input, name);
     if (done) {
-        done = take(reader, c, &input, &headers[c]);
+        input.deadline = reader->input.deadline;
+        done =
+            describes
+                ? read_header(&input, header) && describe(reader, c, &input, header)
+                : cli_input_seek(&input, header->bytes + (uint64_t)row_bytes(header) * reader->picture.rows[c].first) &&
+                      read_rows(reader, c, &input, header);
         cli_input_close(&input);
     }
     free(name);
     return done;
 }
 
-/* All planes share one time limit. */
-static bool open_plane(cli_reader *reader, uint32_t c, cli_input *input, pgx_header *header)
+static bool take_planes(cli_reader *reader, bool describes)
 {
-    input->deadline = reader->input.deadline;
-    return read_header(input, header) && describe(reader, c, input, header);
-}
-
-static bool read_plane(cli_reader *reader, uint32_t c, cli_input *input, pgx_header *header)
-{
-    input->deadline = reader->input.deadline;
-    return cli_input_seek(input, header->bytes + (uint64_t)row_bytes(header) * reader->picture.rows[c].first) &&
-           read_rows(reader, c, input, header);
+    bool done = true;
+    for (uint32_t c = 0; done && c < reader->picture.image.num_components; c++)
+        done = take_plane(reader, c, describes);
+    return done;
 }
 
 static bool open_planes(cli_reader *reader)
@@ -160,20 +144,12 @@ static bool open_planes(cli_reader *reader)
     reader->state = calloc(count, sizeof(pgx_header));
     if (!reader->state)
         return cli_error(reader->name, "out of memory");
-    if (!cli_picture_create(&reader->picture, count, reader->name))
-        return false;
-    for (uint32_t c = 0; c < count; c++)
-        if (!with_plane(reader, c, open_plane))
-            return false;
-    return true;
+    return cli_picture_create(&reader->picture, count, reader->name) && take_planes(reader, true);
 }
 
 static bool read_planes(cli_reader *reader)
 {
-    for (uint32_t c = 0; c < reader->picture.image.num_components; c++)
-        if (!with_plane(reader, c, read_plane))
-            return false;
-    return true;
+    return take_planes(reader, false);
 }
 
 const cli_reader_kind cli_planes_reader = {.open = open_planes, .read = read_planes};
@@ -239,8 +215,7 @@ static bool write_plane(cli_writer *writer, uint32_t c)
     const cli_words words = {component->precision, component->is_signed, true};
     if (!file->name && !create_plane(file, writer->path, c, component))
         return false;
-    if (cli_output_resume(&file->output) &&
-        cli_words_write(&words, &file->output, file->output.bytes, &picture->planes[c], component->width,
+    if (cli_words_write(&words, &file->output, file->output.bytes, &picture->planes[c], component->width,
                         picture->rows[c].count) &&
         (picture->image.num_components <= MOST_OPEN || cli_output_rest(&file->output)))
         return true;

@@ -29,13 +29,6 @@ static const char *take_string(piece *p)
     return zero ? (const char *)start : NULL;
 }
 
-static bool skip_prefix(piece *p, const char *prefix, size_t bytes)
-{
-    const bool has = left(p) >= bytes && memcmp(p->at, prefix, bytes) == 0;
-    p->at += has ? bytes : 0;
-    return has;
-}
-
 static void give_too_long(cli_png_text *text)
 {
     text->data = NULL;
@@ -121,8 +114,10 @@ static void read_profile(piece *p, cli_png_text *text)
     }
     if (left(p) / 2 < bytes || !decode_digits(p, bytes, text))
         return;
-    if (skip_prefix(p, xap, sizeof xap))
+    if (left(p) >= sizeof xap && memcmp(p->at, xap, sizeof xap) == 0) {
         text->kind = L2K_CONTENT_XMP;
+        p->at += sizeof xap;
+    }
     if (text->kind != L2K_CONTENT_IPTC || cli_metadata_find_iptc(&p->at, &p->end) ||
         (left(p) && *p->at == 0x1C)) { /* IPTC without resources around it */
         text->data = p->at;

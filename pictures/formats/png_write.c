@@ -7,11 +7,7 @@
 #include "pictures/writer.h"
 
 typedef struct png_job {
-    cli_output *output;
-    const cli_view *view;
-    const cli_metadata *metadata; /* or NULL */
-    bool quiet;
-    int level;
+    cli_writer *writer;
     png_structp png;
     png_infop info;
 } png_job;
@@ -19,8 +15,8 @@ typedef struct png_job {
 static void on_error(png_structp png, png_const_charp text)
 {
     png_job *job = png_get_error_ptr(png);
-    if (!job->output->error)
-        cli_error(job->output->name, "PNG: %s", text);
+    if (!job->writer->output.error)
+        cli_error(job->writer->name, "PNG: %s", text);
     png_longjmp(png, 1);
 }
 
@@ -33,7 +29,7 @@ static void on_warning(png_structp png, png_const_charp text)
 static void on_write(png_structp png, png_bytep data, size_t bytes)
 {
     png_job *job = png_get_io_ptr(png);
-    if (!cli_output_write(job->output, data, bytes))
+    if (!cli_output_write(&job->writer->output, data, bytes))
         png_error(png, "write failed");
 }
 
@@ -53,32 +49,32 @@ static int colour_type(const cli_view *view)
 /* The precision before scaling (sBIT), which also records that scaling took place. */
 static void write_significant_bits(png_job *job)
 {
-    const cli_channel *k = job->view->channels;
+    const cli_channel *k = job->writer->view->channels;
     png_color_8 bits = {0};
     bits.gray = bits.red = (png_byte)k[0].precision;
-    if (job->view->colours == 3) {
+    if (job->writer->view->colours == 3) {
         bits.green = (png_byte)k[1].precision;
         bits.blue = (png_byte)k[2].precision;
     }
-    bits.alpha = (png_byte)k[job->view->num_channels - 1].precision;
+    bits.alpha = (png_byte)k[job->writer->view->num_channels - 1].precision;
     png_set_sBIT(job->png, job->info, &bits);
 }
 
 /* libpng refuses profiles that are damaged or do not match the colour type; the picture is then written without one. */
 static void write_profile(png_job *job)
 {
-    const l2k_image *image = job->view->image;
+    const l2k_image *image = job->writer->view->image;
     if (image->icc && image->icc_bytes && image->icc_bytes <= UINT32_MAX)
         png_set_iCCP(job->png, job->info, "ICC profile", PNG_COMPRESSION_TYPE_BASE, image->icc,
                      (png_uint_32)image->icc_bytes);
-    if (image->icc && !job->quiet && !png_get_valid(job->png, job->info, PNG_INFO_iCCP))
-        cli_warning(job->output->name, "libpng refuses the ICC profile; the file is written without it");
+    if (image->icc && !job->writer->options.quiet && !png_get_valid(job->png, job->info, PNG_INFO_iCCP))
+        cli_warning(job->writer->name, "libpng refuses the ICC profile; the file is written without it");
 }
 
 /* PNG can express "unknown unit", but not that only one of the two densities is known. */
 static void write_density(png_job *job)
 {
-    const l2k_image *image = job->view->image;
+    const l2k_image *image = job->writer->view->image;
     double x = floor(image->density_x + 0.5), y = floor(image->density_y + 0.5);
     if (x >= 1 && y >= 1 && x <= PNG_UINT_31_MAX && y <= PNG_UINT_31_MAX)
         png_set_pHYs(job->png, job->info, (png_uint_32)x, (png_uint_32)y, PNG_RESOLUTION_METER);
@@ -89,7 +85,8 @@ static void write_density(png_job *job)
 static void write_metadata(png_job *job)
 {
     static const char head[] = "XML:com.adobe.xmp\0\0\0\0"; /* not compressed; no language, no translated keyword */
-    const cli_blob *exif = &job->metadata->blobs[L2K_CONTENT_EXIF], *xmp = &job->metadata->blobs[L2K_CONTENT_XMP];
+    const cli_blob *exif = &job->writer->options.metadata->blobs[L2K_CONTENT_EXIF],
+                   *xmp = &job->writer->options.metadata->blobs[L2K_CONTENT_XMP];
     if (exif->data)
         png_write_chunk(job->png, (png_const_bytep) "eXIf", exif->data, exif->bytes);
     if (xmp->data) {
@@ -99,22 +96,22 @@ static void write_metadata(png_job *job)
         png_write_chunk_end(job->png);
     }
     for (int kind = L2K_CONTENT_IPTC; kind <= L2K_CONTENT_GEOTIFF; kind++)
-        if (job->metadata->blobs[kind].data && !job->quiet)
-            cli_warning(job->output->name, "%s has no place in PNG and is left out; tif can hold it",
+        if (job->writer->options.metadata->blobs[kind].data && !job->writer->options.quiet)
+            cli_warning(job->writer->name, "%s has no place in PNG and is left out; tif can hold it",
                         cli_metadata_names[kind]);
 }
 
 static void write_header(png_job *job)
 {
-    const cli_view *view = job->view;
+    const cli_view *view = job->writer->view;
     png_set_IHDR(job->png, job->info, view->width, view->height, (int)view->depth, colour_type(view),
                  PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-    if (cli_view_is_scaled(view))
+    if (view->least != view->depth || view->most != view->depth)
         write_significant_bits(job);
     write_profile(job);
     write_density(job);
     png_write_info(job->png, job->info);
-    if (job->metadata)
+    if (job->writer->options.metadata)
         write_metadata(job);
     png_set_packing(job->png); /* rows have a byte a sample below 8 bits as well */
 }
@@ -126,7 +123,7 @@ static bool start(png_job *job)
     png_set_write_fn(job->png, job, on_write, on_flush);
     png_set_user_limits(job->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_benign_errors(job->png, 1);
-    png_set_compression_level(job->png, job->level);
+    png_set_compression_level(job->png, job->writer->options.png_level);
     write_header(job);
     return true;
 }
@@ -134,24 +131,18 @@ static bool start(png_job *job)
 static bool open_png(cli_writer *writer)
 {
     png_job *job = writer->state;
-    *job = (png_job){.output = &writer->output,
-                     .view = writer->view,
-                     .metadata = writer->options.metadata,
-                     .quiet = writer->options.quiet,
-                     .level = writer->options.png_level};
+    job->writer = writer;
     job->png = png_create_write_struct(PNG_LIBPNG_VER_STRING, job, on_error, on_warning);
     job->info = job->png ? png_create_info_struct(job->png) : NULL;
     return job->info ? start(job) : cli_error(writer->name, "out of memory");
 }
 
-static bool write_rows(cli_writer *writer, uint8_t *bytes, uint32_t count)
+static bool write_row(cli_writer *writer, uint8_t *row)
 {
     png_job *job = writer->state;
-    const size_t row = cli_view_row_bytes(writer->view);
     if (setjmp(png_jmpbuf(job->png)))
         return false;
-    for (uint32_t i = 0; i < count; i++)
-        png_write_row(job->png, bytes + i * row);
+    png_write_row(job->png, row);
     return true;
 }
 
@@ -170,4 +161,4 @@ static void close_png(cli_writer *writer)
     png_destroy_write_struct(&job->png, &job->info);
 }
 
-const cli_writer_kind cli_png_writer = {open_png, write_rows, NULL, finish_png, close_png, sizeof(png_job)};
+const cli_writer_kind cli_png_writer = {open_png, write_row, NULL, finish_png, close_png, sizeof(png_job)};

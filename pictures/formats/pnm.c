@@ -149,27 +149,29 @@ static bool parse_value(const cli_input *input, const char *text, uint32_t *valu
     return (at && !*at) || cli_error(input->name, "bad number '%s' in the PAM header", text);
 }
 
+static const struct tuple_type {
+    const char *name;
+    uint32_t depth;
+    l2k_colour colour;
+    bool opacity;
+} tuple_types[] = {{"GRAYSCALE", 1, L2K_COLOUR_GRAY, false},     {"GRAYSCALE_ALPHA", 2, L2K_COLOUR_GRAY, true},
+                   {"RGB", 3, L2K_COLOUR_SRGB, false},           {"RGB_ALPHA", 4, L2K_COLOUR_SRGB, true},
+                   {"CMYK", 4, L2K_COLOUR_CMYK, false},          {"CMYK_ALPHA", 5, L2K_COLOUR_CMYK, true},
+                   {"BLACKANDWHITE", 1, L2K_COLOUR_GRAY, false}, {"BLACKANDWHITE_ALPHA", 2, L2K_COLOUR_GRAY, true}};
+
+enum { NUM_TUPLE_TYPES = sizeof tuple_types / sizeof *tuple_types };
+
 /* Types that are not listed, or that do not match the depth, leave the components without a meaning. */
 static void apply_tuple_type(pnm_header *header, char *type)
 {
-    static const struct {
-        const char *name;
-        uint32_t depth;
-        l2k_colour colour;
-        bool opacity;
-    } types[] = {{"BLACKANDWHITE", 1, L2K_COLOUR_GRAY, false}, {"BLACKANDWHITE_ALPHA", 2, L2K_COLOUR_GRAY, true},
-                 {"GRAYSCALE", 1, L2K_COLOUR_GRAY, false},     {"GRAYSCALE_ALPHA", 2, L2K_COLOUR_GRAY, true},
-                 {"RGB", 3, L2K_COLOUR_SRGB, false},           {"RGB_ALPHA", 4, L2K_COLOUR_SRGB, true},
-                 {"CMYK", 4, L2K_COLOUR_CMYK, false},          {"CMYK_ALPHA", 5, L2K_COLOUR_CMYK, true}};
     size_t length = strlen(type);
     while (length && is_space((unsigned char)type[length - 1]))
         type[--length] = 0;
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        if (strcmp(type, types[i].name) == 0 && header->depth == types[i].depth) {
-            header->colour = types[i].colour;
-            header->opacity = types[i].opacity;
+    for (const struct tuple_type *t = tuple_types; t < tuple_types + NUM_TUPLE_TYPES; t++)
+        if (strcmp(type, t->name) == 0 && header->depth == t->depth) {
+            header->colour = t->colour;
+            header->opacity = t->opacity;
         }
-    }
 }
 
 static bool read_pam(cli_input *input, pnm_header *header)
@@ -213,27 +215,17 @@ static bool read_header(cli_input *input, pnm_header *header)
 
 /* ---- Reading ---- */
 
-static bool above_maxval(const cli_input *input, uint32_t value, uint32_t maxval)
-{
-    return cli_error(input->name, "a sample of %u exceeds the maximum of %u", value, maxval);
-}
-
 /* ASCII samples. In P1 digits need no space between them, and 1 is black. */
 static bool read_ascii(cli_input *input, const pnm_header *header, const l2k_plane *plane, size_t samples)
 {
-    const bool wide = header->maxval > 255;
     for (size_t i = 0; i < samples; i++) {
         uint32_t value;
         if (!(header->bitmap ? read_bit(input, &value) : read_number(input, &value)))
             return false;
         if (value > header->maxval)
-            return above_maxval(input, value, header->maxval);
-        if (header->bitmap)
-            value = 1 - value;
-        if (wide)
-            ((uint16_t *)plane->data)[i] = (uint16_t)value;
-        else
-            ((uint8_t *)plane->data)[i] = (uint8_t)value;
+            return cli_error(input->name, "a sample of %u exceeds the maximum of %u", value, header->maxval);
+        cli_store_sample((char *)plane->data + i * (header->maxval > 255 ? 2 : 1), plane->type,
+                         header->bitmap ? 1 - value : value);
     }
     return true;
 }
@@ -265,19 +257,11 @@ static bool read_binary(cli_input *input, const pnm_header *header, const l2k_pl
     for (size_t i = 0; header->maxval != 255 && i < samples; i++) {
         const uint32_t value = wide ? (uint32_t)bytes[2 * i] << 8 | bytes[2 * i + 1] : bytes[i];
         if (value > header->maxval)
-            return above_maxval(input, value, header->maxval);
+            return cli_error(input->name, "a sample of %u exceeds the maximum of %u", value, header->maxval);
         if (wide)
             words[i] = (uint16_t)value;
     }
     return true;
-}
-
-static uint32_t bits_of(uint32_t value)
-{
-    uint32_t bits = 0;
-    for (; value; value >>= 1)
-        bits++;
-    return bits;
 }
 
 /* The fewest bytes that the raster can occupy: 2 characters for an ASCII sample, 1 in P1. */
@@ -295,10 +279,13 @@ static bool open_reader(cli_reader *reader)
     cli_input *input = &reader->input;
     cli_picture *picture = &reader->picture;
     pnm_header *header = reader->state;
+    uint32_t bits = 1;
     reader->layout = CLI_INTERLEAVED;
     if (!read_header(input, header) || !cli_picture_create(picture, header->depth, reader->name))
         return false;
-    cli_picture_uniform(picture, header->width, header->height, bits_of(header->maxval), header->opacity);
+    while (header->maxval >> bits)
+        bits++;
+    cli_picture_uniform(picture, header->width, header->height, bits, header->opacity);
     picture->image.colour = header->colour;
     return cli_picture_allowed(picture, reader->name) &&
            cli_input_holds(input, least_bytes(header, cli_picture_samples(picture)));
@@ -320,71 +307,52 @@ const cli_reader_kind cli_pnm_reader = {open_reader, read_raster, NULL, sizeof(p
 
 /* ---- Writing ---- */
 
-static const char *tuple_type(const cli_view *view)
+/* The line of a PAM header, or "". */
+static const char *tuple_line(const cli_view *view, char line[MAX_LINE])
 {
-    bool opacity = view->num_channels - view->colours == 1;
-    if (view->num_channels - view->colours > 1)
-        return NULL;
-    if (view->colours == 1)
-        return opacity ? "GRAYSCALE_ALPHA" : "GRAYSCALE";
-    if (view->colours == 3)
-        return opacity ? "RGB_ALPHA" : "RGB";
-    if (view->image->colour == L2K_COLOUR_CMYK && view->colours == 4)
-        return opacity ? "CMYK_ALPHA" : "CMYK";
-    return NULL;
+    *line = 0;
+    for (const struct tuple_type *t = tuple_types; t < tuple_types + NUM_TUPLE_TYPES && !*line; t++)
+        if (view->num_channels == t->depth && view->num_channels - view->colours == t->opacity &&
+            (t->colour != L2K_COLOUR_CMYK || view->image->colour == L2K_COLOUR_CMYK))
+            snprintf(line, MAX_LINE, "TUPLTYPE %s\n", t->name);
+    return line;
 }
 
-static bool write_pam_header(cli_output *output, const cli_view *view, uint32_t maxval)
+static bool open_writer(cli_writer *writer)
 {
-    char header[256];
-    const char *type = tuple_type(view);
-    int length =
-        snprintf(header, sizeof header, "P7\nWIDTH %u\nHEIGHT %u\nDEPTH %u\nMAXVAL %u\n%s%s%sENDHDR\n", view->width,
-                 view->height, view->count, maxval, type ? "TUPLTYPE " : "", type ? type : "", type ? "\n" : "");
-    return cli_output_write(output, header, (size_t)length);
-}
-
-static bool write_header(cli_output *output, const cli_view *view, cli_format format)
-{
-    char header[64];
-    const uint32_t maxval = ((uint32_t)1 << view->depth) - 1;
+    char header[2 * MAX_LINE], line[MAX_LINE];
+    const cli_view *view = writer->view;
+    const uint32_t maxval = ((uint32_t)1 << view->depth) - 1, width = view->width, height = view->height;
     int length;
-    if (format == CLI_FORMAT_PAM)
-        return write_pam_header(output, view, maxval);
-    if (format == CLI_FORMAT_PBM)
-        length = snprintf(header, sizeof header, "P4\n%u %u\n", view->width, view->height);
+    if (writer->format == CLI_FORMAT_PAM)
+        length = snprintf(header, sizeof header, "P7\nWIDTH %u\nHEIGHT %u\nDEPTH %u\nMAXVAL %u\n%sENDHDR\n", width,
+                          height, view->count, maxval, tuple_line(view, line));
+    else if (writer->format == CLI_FORMAT_PBM)
+        length = snprintf(header, sizeof header, "P4\n%u %u\n", width, height);
     else
-        length = snprintf(header, sizeof header, "P%c\n%u %u\n%u\n", format == CLI_FORMAT_PGM ? '5' : '6', view->width,
-                          view->height, maxval);
-    return cli_output_write(output, header, (size_t)length);
+        length = snprintf(header, sizeof header, "P%c\n%u %u\n%u\n", writer->format == CLI_FORMAT_PGM ? '5' : '6',
+                          width, height, maxval);
+    return cli_output_write(&writer->output, header, (size_t)length);
 }
 
-/* Packs eight pixels into a byte, into the row's own memory or before it; in PBM, 1 is black. */
-static size_t pack_bits(const uint8_t *row, uint32_t width, uint8_t *to)
+/* Packs eight pixels into a byte, in place; in PBM, 1 is black. */
+static size_t pack_bits(uint8_t *row, uint32_t width)
 {
     size_t bytes = 0;
     for (uint32_t x = 0; x < width; x += 8) {
         uint32_t packed = 0;
         for (uint32_t bit = 0; bit < 8 && x + bit < width; bit++)
             packed |= (uint32_t)!row[x + bit] << (7 - bit);
-        to[bytes++] = (uint8_t)packed;
+        row[bytes++] = (uint8_t)packed;
     }
     return bytes;
 }
 
-static bool open_writer(cli_writer *writer)
+static bool write_row(cli_writer *writer, uint8_t *row)
 {
-    return write_header(&writer->output, writer->view, writer->format);
+    const bool packs = writer->format == CLI_FORMAT_PBM;
+    return cli_output_write(&writer->output, row,
+                            packs ? pack_bits(row, writer->view->width) : cli_view_row_bytes(writer->view));
 }
 
-static bool write_rows(cli_writer *writer, uint8_t *bytes, uint32_t count)
-{
-    const cli_view *view = writer->view;
-    const size_t row = cli_view_row_bytes(view);
-    size_t length = 0;
-    for (uint32_t i = 0; writer->format == CLI_FORMAT_PBM && i < count; i++)
-        length += pack_bits(bytes + i * row, view->width, bytes + length);
-    return cli_output_write(&writer->output, bytes, length ? length : count * row);
-}
-
-const cli_writer_kind cli_pnm_writer = {.open = open_writer, .rows = write_rows};
+const cli_writer_kind cli_pnm_writer = {.open = open_writer, .write_row = write_row};

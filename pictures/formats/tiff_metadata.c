@@ -147,8 +147,7 @@ static bool put_directory(cli_tiff_io *io, const cli_ifd_source *source, uint16_
 
 static bool put_exif(cli_tiff_io *io, const cli_blob *exif, bool big)
 {
-    const cli_ifd_memory memory = {exif->data, exif->bytes};
-    cli_ifd_source source = {.read = cli_ifd_read_memory, .user = &memory};
+    cli_ifd_source source = {.read = cli_ifd_read_blob, .user = exif};
     if (!cli_ifd_open(&source))
         return false;
     for (const uint16_t *tag = described; *tag < CLI_TAG_EXIF; tag++)
@@ -224,8 +223,7 @@ static bool put_geo_tag(TIFF *tiff, const cli_ifd_source *source, uint16_t tag, 
 
 static bool put_geo(TIFF *tiff, const cli_blob *blob, cli_part part)
 {
-    const cli_ifd_memory memory = {blob->data, blob->bytes};
-    cli_ifd_source source = {.read = cli_ifd_read_memory, .user = &memory};
+    cli_ifd_source source = {.read = cli_ifd_read_blob, .user = blob};
     bool done = cli_ifd_open(&source);
     declare_geo(tiff);
     if (done && is_of_centres(&source)) {

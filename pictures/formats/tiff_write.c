@@ -142,25 +142,14 @@ static void pack(const cli_view *view, const uint8_t *bytes, uint8_t *to)
         *to = (uint8_t)(held << (8 - filled));
 }
 
-static bool write_row(cli_writer *writer, const uint8_t *bytes)
+static bool write_row(cli_writer *writer, uint8_t *row)
 {
     tiff_job *job = writer->state;
-    if (writer->view->depth == 8)
-        memcpy(job->packed, bytes, cli_view_row_bytes(writer->view));
-    else
-        pack(writer->view, bytes, job->packed);
-    if (TIFFWriteScanline(job->io.tiff, job->packed, job->row++, 0) == 1)
+    if (writer->view->depth != 8)
+        pack(writer->view, row, job->packed);
+    if (TIFFWriteScanline(job->io.tiff, writer->view->depth == 8 ? row : job->packed, job->row++, 0) == 1)
         return true;
     return writer->output.error ? false : cli_tiff_fail(&job->io, writer->name, "a row cannot be written");
-}
-
-static bool write_rows(cli_writer *writer, uint8_t *bytes, uint32_t count)
-{
-    const size_t row = cli_view_row_bytes(writer->view);
-    bool done = true;
-    for (uint32_t i = 0; done && i < count; i++)
-        done = write_row(writer, bytes + i * row);
-    return done;
 }
 
 static bool finish_tiff(cli_writer *writer)
@@ -178,6 +167,6 @@ static void close_tiff(cli_writer *writer)
     free(job->packed);
 }
 
-const cli_writer_kind cli_tiff_writer = {open_tiff, write_rows, NULL, finish_tiff, close_tiff, sizeof(tiff_job)};
+const cli_writer_kind cli_tiff_writer = {open_tiff, write_row, NULL, finish_tiff, close_tiff, sizeof(tiff_job)};
 
 #endif

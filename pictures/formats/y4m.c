@@ -9,7 +9,7 @@
 #include "pictures/words.h"
 #include "pictures/writer.h"
 
-enum { MOST_LINE = 1024 };
+enum { MOST_LINE = sizeof((cli_film *)0)->header };
 
 /* How the second and third component are sub-sampled. */
 static const struct {
@@ -217,17 +217,12 @@ static bool open_writer(cli_writer *writer)
     cli_film *film = writer->options.film;
     if (!make_header(writer, line))
         return false;
-    if (!film || !film->header) {
-        if (film && !(film->header = malloc(MOST_LINE)))
-            return cli_error(writer->name, "out of memory");
-        if (film)
-            memcpy(film->header, line, MOST_LINE);
-        if (!write_text(writer, line))
-            return false;
-    } else if (strcmp(film->header, line) != 0) {
+    const bool first = !film || !*film->header;
+    if (!first && strcmp(film->header, line) != 0)
         return cli_error(writer->name, "the frames differ in size, precision or sub-sampling");
-    }
-    if (!write_text(writer, "FRAME\n"))
+    if (film)
+        memcpy(film->header, line, MOST_LINE);
+    if ((first && !write_text(writer, line)) || !write_text(writer, "FRAME\n"))
         return false;
     writer->start = writer->output.bytes;
     return true;

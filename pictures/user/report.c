@@ -20,15 +20,17 @@ static void guard_line(bool begins)
         guard_of_lines(begins);
 }
 
-static void print_line(const char *label, const char *subject, const char *format, va_list arguments)
+/* The text after "lift2k: SUBJECT: ", or alone without a subject. */
+static void print_line(FILE *to, const char *subject, const char *label, const char *format, va_list arguments)
 {
-    char name[1024], text[1024];
-    snprintf(name, sizeof name, "%s", subject);
+    char head[1024], text[2048];
+    snprintf(head, sizeof head, subject ? "lift2k: %s: " : "%s", subject ? subject : "");
     vsnprintf(text, sizeof text, format, arguments);
-    cli_make_printable(name);
+    cli_make_printable(head);
     cli_make_printable(text);
     guard_line(true);
-    fprintf(stderr, "lift2k: %s: %s%s\n", name, label, text);
+    fprintf(to, "%s%s%s\n", head, label, text);
+    fflush(to);
     guard_line(false);
 }
 
@@ -36,7 +38,7 @@ bool cli_error(const char *subject, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    print_line("", subject, format, arguments);
+    print_line(stderr, subject, "", format, arguments);
     va_end(arguments);
     return false;
 }
@@ -45,26 +47,15 @@ void cli_warning(const char *subject, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    print_line("warning: ", subject, format, arguments);
+    print_line(stderr, subject, "warning: ", format, arguments);
     va_end(arguments);
-}
-
-static void print_text(FILE *to, const char *format, va_list arguments)
-{
-    char text[2048];
-    vsnprintf(text, sizeof text, format, arguments);
-    cli_make_printable(text);
-    guard_line(true);
-    fprintf(to, "%s\n", text);
-    fflush(to);
-    guard_line(false);
 }
 
 void cli_note(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    print_text(stderr, format, arguments);
+    print_line(stderr, NULL, "", format, arguments);
     va_end(arguments);
 }
 
@@ -77,6 +68,6 @@ void cli_report(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    print_text(reports ? reports : stderr, format, arguments);
+    print_line(reports ? reports : stderr, NULL, "", format, arguments);
     va_end(arguments);
 }

@@ -22,10 +22,7 @@ static const char *scaled(double value, const char *prefixes, const char *unit, 
 
 const char *cli_bytes_text(uint64_t bytes, char text[CLI_UNITS_ROOM])
 {
-    if (bytes >= 1000)
-        return scaled((double)bytes, "kMGTPE", "B", text);
-    snprintf(text, CLI_UNITS_ROOM, "%u byte%s", (unsigned)bytes, bytes == 1 ? "" : "s");
-    return text;
+    return cli_count_text((double)bytes, bytes >= 1000 ? "B" : bytes == 1 ? "byte" : "bytes", text);
 }
 
 const char *cli_count_text(double count, const char *unit, char text[CLI_UNITS_ROOM])

@@ -40,9 +40,9 @@ class Listener:
 
 
 def remember(kind: Any, failure: BaseException, traceback: Any) -> None:
-    if traceback is None:  # cffi could not convert the function's result
-        return
-    ffi.from_handle(traceback.tb_frame.f_locals["user"]).failure = failure
+    if traceback is not None:  # else cffi could not convert the function's result
+        target = ffi.from_handle(traceback.tb_frame.f_locals["user"])
+        getattr(target, "listener", target).failure = failure
 
 
 @ffi.def_extern(onerror=remember)

@@ -318,11 +318,8 @@ def decode(source: Source, *, region: _arrays.Region | None = None, components: 
     incomplete: returns, with a warning, what a truncated or damaged file still gives, instead of raising IncompleteError.
     """
     options.check(coding, options.DecoderOptions, decode)
-    decoder = Decoder(progress=progress, incomplete=incomplete, timings=timings is not None, **coding)
-    result = decoder.decode(source, region=region, components=components, out=out, stream=stream, rgb8=rgb8)
-    if timings is not None:
-        timings.update(decoder.times)
-    return result
+    with Decoder(progress=progress, incomplete=incomplete, timings=timings is not None, **coding).timed(timings) as decoder:
+        return decoder.decode(source, region=region, components=components, out=out, stream=stream, rgb8=rgb8)
 
 
 def rows(source: Source, *, region: _arrays.Region | None = None, components: Components = None, incomplete: bool = False,
@@ -340,8 +337,5 @@ def decode_many(sources: Iterable[Memory], *, region: _arrays.Region | None = No
     """Decodes several files, several at once, each as decode() does. With return_exceptions, the list has the exceptions of
     files that fail; else the first one is raised."""
     options.check(coding, options.DecoderOptions, decode_many)
-    decoder = Decoder(progress=progress, incomplete=incomplete, timings=timings is not None, **coding)
-    result = decoder.decode_many(sources, region=region, out=out, stream=stream, return_exceptions=return_exceptions)
-    if timings is not None:
-        timings.update(decoder.times)
-    return result
+    with Decoder(progress=progress, incomplete=incomplete, timings=timings is not None, **coding).timed(timings) as decoder:
+        return decoder.decode_many(sources, region=region, out=out, stream=stream, return_exceptions=return_exceptions)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import IO, Any, Unpack
+from typing import IO, Any, Self, Unpack
 
 import numpy as np
 
@@ -85,6 +86,13 @@ class Coder(_call.Native):
                 results[i] = _call.exception_of(item.status, mine)
         return results
 
+    @contextlib.contextmanager
+    def timed(self, timings: dict[str, float] | None) -> Iterator[Self]:
+        """Adds the times of its work to the dictionary."""
+        yield self
+        if timings is not None:
+            timings.update(self.times)
+
     @property
     def times(self) -> dict[str, float]:
         """Seconds of each stage of the last image or batch, if the option `timings` is set."""
@@ -147,19 +155,13 @@ class Encoder(Coder):
         images = [_arrays.Description(p.planes, **description) for p in planes]
         native = [p.to_encode(image.components) for p, image in zip(planes, images)]
         self.use_memory(planes[0].device, stream)
-        memory = ffi.new("l2k_py_memory[]", len(planes))
-        streams = ffi.new("l2k_stream[]", len(planes))
+        files = [io.BytesIO() for _ in planes]
+        targets = [_File(file, self.listener) for file in files]
         items = ffi.new("l2k_encode_item[]", len(planes))
-        for i, item in enumerate(items):
-            streams[i].write, streams[i].user = ffi.addressof(lib, "l2k_py_append"), memory + i
-            item.image, item.planes, item.stream = images[i].image, native[i], streams + i
-        try:
-            self.run_batch(items, return_exceptions)
-            results = [bytes(ffi.buffer(memory[i].data, memory[i].bytes)) for i in range(len(planes))]
-        finally:
-            for i in range(len(planes)):
-                lib.l2k_py_release(memory + i)
-        return self.with_exceptions(items, results)
+        for item, image, samples, target in zip(items, images, native, targets):
+            item.image, item.planes, item.stream = image.image, samples, target.stream
+        self.run_batch(items, return_exceptions)
+        return self.with_exceptions(items, [file.getvalue() for file in files])
 
 
 def encode(array: Any, *, stream: Any = None, progress: _call.Progress = None, timings: dict[str, float] | None = None,
@@ -174,11 +176,8 @@ def encode(array: Any, *, stream: Any = None, progress: _call.Progress = None, t
     timings: a dictionary that receives the seconds of each stage.
     """
     coding, description = split(arguments, encode)
-    encoder = Encoder(progress=progress, timings=timings is not None, **coding)
-    result = encoder.encode(array, stream=stream, **description)
-    if timings is not None:
-        timings.update(encoder.times)
-    return result
+    with Encoder(progress=progress, timings=timings is not None, **coding).timed(timings) as encoder:
+        return encoder.encode(array, stream=stream, **description)
 
 
 def encode_many(arrays: Iterable[Any], *, stream: Any = None, progress: _call.Progress = None,
@@ -186,11 +185,8 @@ def encode_many(arrays: Iterable[Any], *, stream: Any = None, progress: _call.Pr
                 **arguments: Unpack[options.EncodeOptions]) -> list[Any]:
     """Encodes several images, of any sizes, several at once, each as encode() does."""
     coding, description = split(arguments, encode_many)
-    encoder = Encoder(progress=progress, timings=timings is not None, **coding)
-    result = encoder.encode_many(arrays, stream=stream, return_exceptions=return_exceptions, **description)
-    if timings is not None:
-        timings.update(encoder.times)
-    return result
+    with Encoder(progress=progress, timings=timings is not None, **coding).timed(timings) as encoder:
+        return encoder.encode_many(arrays, stream=stream, return_exceptions=return_exceptions, **description)
 
 
 # ---- To a file -----------------------------------------------------------------------------------------------------
@@ -200,31 +196,26 @@ class _File:
     """The other end of a native stream."""
 
     def __init__(self, file: IO[bytes], listener: _call.Listener) -> None:
-        self.listener, seekable = listener, file.seekable()
-        self.handle = ffi.new_handle((file, listener, file.tell() if seekable else 0))
+        self.file, self.listener, self.handle = file, listener, ffi.new_handle(self)
         self.stream = ffi.new("l2k_stream *", {"write": lib.l2k_py_write, "user": self.handle})
-        if seekable:
+        if file.seekable():
+            self.start = file.tell()
             self.stream.rewrite = lib.l2k_py_rewrite
 
 
-def _remember(kind: Any, failure: BaseException, traceback: Any) -> None:
-    if traceback is not None:
-        ffi.from_handle(traceback.tb_frame.f_locals["user"])[1].failure = failure
-
-
-@ffi.def_extern(error=-1, onerror=_remember)
+@ffi.def_extern(error=-1, onerror=_call.remember)
 def l2k_py_write(user: Any, data: Any, count: int) -> int:
-    _write_all(ffi.from_handle(user)[0], memoryview(ffi.buffer(data, count)))
+    _write_all(ffi.from_handle(user).file, memoryview(ffi.buffer(data, count)))
     return 0
 
 
-@ffi.def_extern(error=-1, onerror=_remember)
+@ffi.def_extern(error=-1, onerror=_call.remember)
 def l2k_py_rewrite(user: Any, offset: int, data: Any, count: int) -> int:
-    file, _, start = ffi.from_handle(user)
-    end = file.tell()
-    file.seek(start + offset)
-    _write_all(file, memoryview(ffi.buffer(data, count)))
-    file.seek(end)
+    target = ffi.from_handle(user)
+    end = target.file.tell()
+    target.file.seek(target.start + offset)
+    _write_all(target.file, memoryview(ffi.buffer(data, count)))
+    target.file.seek(end)
     return 0
 
 
@@ -339,8 +330,9 @@ def write(file: str | os.PathLike[str] | IO[bytes], data: Any, *, shape: Sequenc
         by_rows = not in_memory or (isinstance(data, np.memmap) and "tile_height" in coding)
     if by_rows and "profile" not in coding:
         coding = {"tile_width": 1024, "tile_height": 1024} | coding
-    with completed(file) if isinstance(file, (str, os.PathLike)) else contextlib.nullcontext(file) as opened:
-        encoder = Encoder(progress=progress, timings=timings is not None, **coding)
+    encoder = Encoder(progress=progress, timings=timings is not None, **coding)
+    place = completed(file) if isinstance(file, (str, os.PathLike)) else contextlib.nullcontext(file)
+    with encoder.timed(timings), place as opened:
         target = _File(opened, encoder.listener)
         with _call.reporting(encoder.listener, progress, "encode"):
             if by_rows:
@@ -350,5 +342,3 @@ def write(file: str | os.PathLike[str] | IO[bytes], data: Any, *, shape: Sequenc
                 image = _arrays.Description(planes.planes, **description)
                 encoder.use_memory(planes.device, None)
                 encoder.call(lib.l2k_encoder_encode, image.image, planes.to_encode(image.components), target.stream)
-    if timings is not None:
-        timings.update(encoder.times)

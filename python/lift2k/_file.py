@@ -154,7 +154,7 @@ class Image:
     def _set_shape(self, decoder: _decoder.Decoder) -> None:
         decoder.call(lib.l2k_decoder_set_region, *_arrays.region_of(None))
         self._parts = decoder.wanted()
-        self._scale: tuple[int, int] | None = None
+        self._scale: tuple[int, int, int, int] | None = None  # steps, and the first column and row in these
         self.dtype = _arrays.dtype_of(self._parts)
         steps = {(c.dx, c.dy) for c in self.header.components}
         self.shape: tuple[int, ...] = ()  # of a file whose components differ in size
@@ -163,7 +163,8 @@ class Image:
             halvings = decoder.halvings(self.reduce)
             if len(steps) == len(halvings) == 1:
                 (dx, dy), (across, down) = steps.pop(), halvings.pop()
-                self._scale = dx << across, dy << down
+                sx, sy = dx << across, dy << down
+                self._scale = sx, sy, -(-self.header.x0 // sx), -(-self.header.y0 // sy)
 
     @property
     def reduce(self) -> int:
@@ -211,8 +212,7 @@ class Image:
     def _slices(self, x0: int, y0: int, x1: int, y1: int) -> tuple[slice, slice] | None:
         if self._scale is None:
             return None
-        (sx, sy), h = self._scale, self.header
-        left, top = -(-h.x0 // sx), -(-h.y0 // sy)
+        sx, sy, left, top = self._scale
         return slice(-(-y0 // sy) - top, -(-y1 // sy) - top), slice(-(-x0 // sx) - left, -(-x1 // sx) - left)
 
     def read(self, *, region: _arrays.Region | None = None, components: _decoder.Components = None, out: Any = None,
@@ -238,9 +238,8 @@ class Image:
     def _samples(self, ranges: Sequence[range]) -> Any:
         """All samples between the first and the last of each range."""
         assert self._scale is not None
-        (sx, sy), h = self._scale, self.header
+        (sx, sy, left, top), h = self._scale, self.header
         rows, columns = _span(ranges[0]), _span(ranges[1])
-        left, top = -(-h.x0 // sx), -(-h.y0 // sy)
         region = (max((left + columns.start) * sx, h.x0), max((top + rows.start) * sy, h.y0),
                   min((left + columns.stop) * sx, h.x1), min((top + rows.stop) * sy, h.y1))
         components = None if len(ranges) < 3 else list(_span(ranges[2]))

@@ -22,19 +22,17 @@ int access(const char *path, int mode)
 }
 
 /* L2K_TEST_FLIP: a disk that flips a bit in every large block. L2K_TEST_SLOW: one that is slow with them. */
-size_t fwrite(const void *data, size_t size, size_t count, FILE *stream)
+ssize_t write(int descriptor, const void *data, size_t bytes)
 {
-    size_t (*real)(const void *, size_t, size_t, FILE *) =
-        (size_t(*)(const void *, size_t, size_t, FILE *))dlsym(RTLD_NEXT, "fwrite");
-    size_t bytes = size * count;
+    ssize_t (*real)(int, const void *, size_t) = (ssize_t(*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
     if (getenv("L2K_TEST_SLOW") && bytes >= 256)
-        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = 400000000}, NULL);
     char *copy = getenv("L2K_TEST_FLIP") && bytes >= 256 ? malloc(bytes) : NULL;
     if (!copy)
-        return real(data, size, count, stream);
+        return real(descriptor, data, bytes);
     memcpy(copy, data, bytes);
     copy[bytes / 2] ^= 1;
-    size_t written = real(copy, size, count, stream);
+    ssize_t written = real(descriptor, copy, bytes);
     free(copy);
     return written;
 }

@@ -66,34 +66,29 @@ def _window(picture: Picture, request: Request, reduce: int, limits: Limits) -> 
     return picture.window(x0, y0, x1, y1, reduce)
 
 
-class _Geometry:
-    """Where a channel's samples of a request are in its window: `whole` from the first to the last one, and `exact` with
-    fractions. Sample i of a resolution is at the middle of pixel i * 2^reduce, not of the pixels that it stands for."""
-
-    def __init__(self, picture: Picture, request: Request, window: Window, channel: _file.Component, reduce: int) -> None:
-        sx, sy = channel.dx << reduce, channel.dy << reduce
-        left, top = _ceil(window.region[0], sx), _ceil(window.region[1], sy)
-        x, y = (picture.x0 + request.x) * picture.dx, (picture.y0 + request.y) * picture.dy
-        x1, y1 = x + request.width * picture.dx, y + request.height * picture.dy
-        self.whole = (max(_ceil(x, sx) - left, 0), max(_ceil(y, sy) - top, 0), _ceil(x1, sx) - left, _ceil(y1, sy) - top)
-        fraction = [(n - 0.5 * d) / s + 0.5 for n, d, s in ((x, picture.dx, sx), (y, picture.dy, sy), (x1, picture.dx, sx),
-                                                            (y1, picture.dy, sy))]
-        self.exact = (fraction[0] - left, fraction[1] - top, fraction[2] - left, fraction[3] - top)
-
-    def fit(self, image: Image.Image, size: tuple[int, int]) -> Image.Image:
-        whole = self.whole
-        if (whole[2] - whole[0], whole[3] - whole[1]) == size and whole[2] <= image.width and whole[3] <= image.height:
-            return image if image.size == size else image.crop(whole)
-        left, top, right, bottom = self.exact
-        # At the picture's edges up to half a sample is missing, so edge samples are repeated.
-        more = [[int(top < 0), int(bottom > image.height)], [int(left < 0), int(right > image.width)]]
-        if any(map(any, more)):
-            array = np.asarray(image)
-            image = _image(np.pad(array, [*more, [0, 0]][:array.ndim], "edge"), image.mode)
-        box = (left + more[1][0], top + more[0][0], right + more[1][0], bottom + more[0][0])
-        enlarge = size[0] > whole[2] - whole[0] and size[1] > whole[3] - whole[1]
-        kernel = Image.Resampling.BICUBIC if enlarge else Image.Resampling.LANCZOS
-        return image.resize(size, kernel, box=box)
+def _fitted(picture: Picture, request: Request, window: Window, channel: _file.Component, reduce: int,
+            image: Image.Image) -> Image.Image:
+    """A channel's samples of a request from those of its window, in the request's size. `whole` goes from the first to the
+    last one, `exact` has fractions: sample i of a resolution is at the middle of pixel i * 2^reduce, not of the pixels that it
+    stands for."""
+    size = (request.out_width, request.out_height)
+    sx, sy = channel.dx << reduce, channel.dy << reduce
+    left, top = _ceil(window.region[0], sx), _ceil(window.region[1], sy)
+    x, y = (picture.x0 + request.x) * picture.dx, (picture.y0 + request.y) * picture.dy
+    x1, y1 = x + request.width * picture.dx, y + request.height * picture.dy
+    whole = (max(_ceil(x, sx) - left, 0), max(_ceil(y, sy) - top, 0), _ceil(x1, sx) - left, _ceil(y1, sy) - top)
+    if (whole[2] - whole[0], whole[3] - whole[1]) == size and whole[2] <= image.width and whole[3] <= image.height:
+        return image if image.size == size else image.crop(whole)
+    exact = [(n - 0.5 * d) / s + 0.5 - first for n, d, s, first in (
+        (x, picture.dx, sx, left), (y, picture.dy, sy, top), (x1, picture.dx, sx, left), (y1, picture.dy, sy, top))]
+    # At the picture's edges up to half a sample is missing, so edge samples are repeated.
+    more = [[int(exact[1] < 0), int(exact[3] > image.height)], [int(exact[0] < 0), int(exact[2] > image.width)]]
+    if any(map(any, more)):
+        array = np.asarray(image)
+        image = _image(np.pad(array, [*more, [0, 0]][:array.ndim], "edge"), image.mode)
+    box = (exact[0] + more[1][0], exact[1] + more[0][0], exact[2] + more[1][0], exact[3] + more[0][0])
+    enlarge = size[0] > whole[2] - whole[0] and size[1] > whole[3] - whole[1]
+    return image.resize(size, Image.Resampling.BICUBIC if enlarge else Image.Resampling.LANCZOS, box=box)
 
 
 def _scaled(picture: Picture, request: Request, limits: Limits) -> tuple[Image.Image, Image.Image | None]:
@@ -107,7 +102,6 @@ def _scaled(picture: Picture, request: Request, limits: Limits) -> tuple[Image.I
             if reduce == 0:
                 raise
             picture.levels = reduce - 1
-    size = (request.out_width, request.out_height)
     colours = [i for i, c in enumerate(picture.channels) if c.channel == "colour"]
     colours = colours[:len(Image.new(picture.model, (1, 1)).getbands())]
     opacity = [i for i, c in enumerate(picture.channels) if "opacity" in c.channel][:1]
@@ -118,7 +112,7 @@ def _scaled(picture: Picture, request: Request, limits: Limits) -> tuple[Image.I
         ready = not isinstance(samples, list) and channels == list(range(len(planes)))
         array = samples if ready else np.stack([planes[i] for i in channels], axis=-1)
         array = np.ascontiguousarray(array[..., 0] if array.ndim == 3 and array.shape[2] == 1 else array)
-        return _Geometry(picture, request, window, picture.channels[channels[0]], reduce).fit(_image(array, mode), size)
+        return _fitted(picture, request, window, picture.channels[channels[0]], reduce, _image(array, mode))
 
     def sampled_alike(channels: list[int]) -> bool:
         return len({(picture.channels[i].dx, picture.channels[i].dy) for i in channels}) == 1
