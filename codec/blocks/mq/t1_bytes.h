@@ -29,13 +29,7 @@ static inline uint64_t transpose_bits(uint64_t x)
 static inline __attribute__((always_inline)) void masks_to_bytes(const uint64_t *masks, size_t spacing, unsigned count,
                                                                  uint8_t bytes[64])
 {
-#if defined(__AVX512BW__)
-    __m512i all = _mm512_setzero_si512();
-    for (unsigned k = 0; k < count; k++)
-        all = _mm512_mask_or_epi64(all, 0xFF, all,
-                                   _mm512_maskz_set1_epi8(_cvtu64_mask64(masks[k * spacing]), (char)(1u << k)));
-    _mm512_storeu_si512(bytes, all);
-#elif defined(__AVX2__)
+#if defined(__AVX2__)
     const __m256i places =
         _mm256_setr_epi64x(0x0000000000000000, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
     const __m256i bits = _mm256_set1_epi64x((long long)0x8040201008040201u);
