@@ -3,12 +3,6 @@
  * tiles in rows.c. */
 #include "codec/encode/encoder.h"
 
-#include "codec/encode/layers.h"
-#include "codec/encode/setup.h"
-#include "codec/encode/start.h"
-#include "codec/encode/tile.h"
-#include "codec/encode/truncation.h"
-
 /* With an asynchronous engine, the next tile's transform runs meanwhile. */
 static l2k_status end_tile(void *opaque, l2k_worker_group *group, const l2k_job *job)
 {

@@ -1,6 +1,6 @@
 /* Rate control (J.14) for the tiles that are coded together, and the header fields that depend on their code-blocks:
  * guard bits, and the bound on HT magnitudes. */
-#include "codec/encode/layers.h"
+#include "codec/encode/encoder.h"
 
 #include "base/integer.h"
 

@@ -1,17 +1,10 @@
 /* The encoder's output: tile-parts (parts.c), the main header and the boxes. */
-#include "codec/encode/output.h"
+#include "codec/encode/encoder.h"
 
 #include <string.h>
 
-#include "base/failure.h"
 #include "base/integer.h"
-#include "codec/codestream/codestream_write.h"
 #include "codec/codestream/markers.h"
-#include "codec/encode/encoder.h"
-#include "codec/encode/keep.h"
-#include "codec/encode/layers.h"
-#include "codec/encode/poc.h"
-#include "codec/jp2/jp2.h"
 
 /* SOT and SOD; the least bytes of PLT; EOC. */
 enum { PART_BYTES = 14, PLT_BYTES = 5, EOC_BYTES = 2 };

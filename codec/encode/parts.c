@@ -1,11 +1,7 @@
 /* Makes tile-parts: of a tile whose code-blocks are all coded, or while they are coded in strips. */
-#include "codec/encode/parts.h"
-
-#include "codec/codestream/codestream_write.h"
-#include "codec/codestream/markers.h"
 #include "codec/encode/encoder.h"
-#include "codec/encode/poc.h"
-#include "codec/encode/tile.h"
+
+#include "codec/codestream/markers.h"
 #include "codec/packets/packet.h"
 
 /* Whether a new tile-part starts between two packets of a tile: also where the progression order changes, as in

@@ -1,13 +1,12 @@
 /* Progression order changes of an image (POC, A.6.6, B.12.3): their checks, and the coding parameters of tiles that
  * have changes of their own. */
-#include "codec/encode/poc.h"
+#include "codec/encode/encoder.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/integer.h"
 #include "codec/codestream/markers.h"
-#include "codec/encode/encoder.h"
 
 /* The entries that fit in one marker segment, in the wide form. */
 enum { MOST_ENTRIES = (65535 - 2) / 9 };

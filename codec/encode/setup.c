@@ -1,16 +1,10 @@
 /* Turns options into the contents of SIZ, COD and QCD, with every check that needs more than one option. */
-#include "codec/encode/setup.h"
+#include "codec/encode/encoder.h"
 
 #include <string.h>
 
 #include "base/integer.h"
-#include "base/object.h"
 #include "base/sample.h"
-#include "codec/encode/encoder.h"
-#include "codec/encode/poc.h"
-#include "codec/encode/profile.h"
-#include "codec/engine/engine.h"
-#include "codec/jp2/jp2.h"
 #include "quant/steps.h"
 
 static l2k_status refuse_component(const l2k_context *context, uint32_t c, const char *what, uint32_t value)

@@ -1,11 +1,8 @@
 /* A tile in the encoder: builds its tree (Annex B), and has an engine code its samples. */
-#include "codec/encode/tile.h"
+#include "codec/encode/encoder.h"
 
 #include "base/integer.h"
 #include "base/sample.h"
-#include "codec/encode/layers.h"
-#include "codec/encode/poc.h"
-#include "codec/encode/setup.h"
 
 /* Builds the tree, unless the last image left it. */
 static l2k_status build_tree(const l2k_encode_call *call, uint32_t number)
