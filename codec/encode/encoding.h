@@ -33,6 +33,7 @@ typedef struct l2k_encoding {
     const l2k_context *context;
     const l2k_image *image;
     l2k_siz siz;
+    uint64_t samples; /* of all components */
     uint32_t num_tiles;
     l2k_tile_coding coding;
     l2k_layer_targets targets;

@@ -105,23 +105,12 @@ static void drop(l2k_encoder *encoder)
     l2k_pool_drain(&encoder->pool, &encoder->context.hooks);
 }
 
-static uint64_t count_units(const l2k_image *image)
-{
-    uint64_t samples = 0;
-    for (uint32_t c = 0; c < image->num_components; c++) {
-        uint32_t width, height;
-        l2k_component_size(image, c, &width, &height);
-        samples += (uint64_t)width * height;
-    }
-    return samples * (L2K_UNITS_TRANSFORM + L2K_UNITS_BLOCKS + L2K_UNITS_PACKETS);
-}
-
 static l2k_status set_up(l2k_encoder *encoder, const l2k_image *image, bool by_rows, l2k_encoding *e)
 {
     L2K_TRY(l2k_encode_setup(encoder, image, e));
     e->tile_steps = by_rows && e->finds_steps;
     e->keeps_tiles = !by_rows && (!l2k_encoding_truncates(e) || e->num_tiles == 1) && !e->changes;
-    encoder->run.total = count_units(image);
+    encoder->run.total = e->samples * (L2K_UNITS_TRANSFORM + L2K_UNITS_BLOCKS + L2K_UNITS_PACKETS);
     const uint32_t in_part = encoder->options[L2K_ENCODER_BY_TILE] ? 1 : l2k_tiles_across(&e->siz.grid);
     const uint32_t num_tiles = by_rows ? in_part : e->num_tiles;
     if (num_tiles < e->num_tiles && (l2k_targets_have_limits(&e->targets) || l2k_targets_have_limits(&e->truncation)))
