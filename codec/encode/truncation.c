@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/integer.h"
-#include "codec/packets/rate_search.h"
+#include "codec/packets/slopes.h"
 
 /* What the present points of truncation take, measured or predicted: bytes of the output and of each component's
  * packets, and the squared error, relative to a squared peak, summed over samples. */

@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "codec/packets/packet.h"
-#include "codec/packets/rate_search.h"
+#include "codec/packets/slopes.h"
 #include "codec/tile/tag_tree.h"
 
 typedef struct rate_control {

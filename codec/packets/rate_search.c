@@ -1,6 +1,6 @@
 /* Finds the end of a layer of a given size by bisection (J.14). Most prefixes need not be measured: the size of their
  * bodies is known, and headers vary little. */
-#include "codec/packets/rate_search.h"
+#include "codec/packets/slopes.h"
 
 /* Estimates the bytes of a prefix without measuring: those of its segments, and about as many around them as at a
  * measured prefix. */

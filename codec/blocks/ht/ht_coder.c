@@ -411,8 +411,6 @@ static l2k_status begin_decode(l2k_block_coder *coder, const l2k_block_batch *ba
     return l2k_cpu_coder_run(coder, batch, 2, decode_blocks);
 }
 
-/* ---- The table ----------------------------------------------------------------------------------------------- */
-
 static l2k_status create(l2k_block_coder *coder)
 {
     static const l2k_cpu_worker_kind kind = {create_worker, free_worker};

@@ -131,8 +131,6 @@ static l2k_status begin_decode(l2k_block_coder *coder, const l2k_block_batch *ba
     return l2k_cpu_coder_run(coder, batch, 1, decode_block);
 }
 
-/* ---- The table ----------------------------------------------------------------------------------------------- */
-
 static l2k_status create_worker(const l2k_context *context, void **worker)
 {
     l2k_t1 *t1 = NULL;

@@ -11,7 +11,6 @@
 #include "base/cpu.h"
 #include "base/integer.h"
 #include "codec/blocks/mq/mq_decode.h"
-#include "codec/blocks/mq/t1_passes.h"
 
 typedef struct block_decoder {
     l2k_t1_decoder *memory;

@@ -404,8 +404,6 @@ static void list(l2k_t1_planes *p, unsigned plane)
     }
 }
 
-/* ---- The table ----------------------------------------------------------------------------------------------- */
-
 const l2k_t1_rows L2K_ROWS_TABLE(l2k_t1_rows) = {magnitudes, load, list, measure, l2k_mq_code_feed};
 
 #ifdef L2K_ROWS_BASE

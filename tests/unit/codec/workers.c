@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "base/run.h"
-#include "codec/blocks/cpu_blocks.h"
+#include "codec/blocks/block_coder.h"
 #include "codec/run/workers.h"
 #include "transform/choice.h"
 
