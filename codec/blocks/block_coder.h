@@ -61,6 +61,9 @@ typedef struct l2k_block_coder_table {
     /* For packet headers (B.10.7): whether coding pass `pass` of an MQ block (0 = its first) always ends a codeword
      * segment in code-block style `style` (l2k_style values). The last pass of a block ends one, too. */
     bool (*ends_segment)(unsigned style, unsigned pass);
+    /* On the CPU: a worker is one block coder, for one thread of the context. `free_worker` accepts NULL. */
+    l2k_status (*create_worker)(const l2k_context *context, void **worker);
+    void (*free_worker)(void *worker);
 } l2k_block_coder_table;
 
 /* The MQ coder of Annexes C and D on the CPU's threads. */
@@ -79,14 +82,9 @@ void l2k_block_coder_free(l2k_block_coder *coder);
 
 /* ---- For block coders on the CPU (cpu_blocks.c) ------------------------------------------------------------------ */
 
-/* Each thread of the coder's context has a worker and an arena of its own. A worker is one block coder. */
-typedef struct l2k_cpu_worker_kind {
-    l2k_status (*create)(const l2k_context *context, void **worker);
-    void (*free)(void *worker); /* accepts NULL */
-} l2k_cpu_worker_kind;
-
-/* The functions of a coder's table that all coders on the CPU share. Their begin functions do all the work. */
-l2k_status l2k_cpu_coder_create(l2k_block_coder *coder, const l2k_cpu_worker_kind *kind);
+/* The functions of a coder's table that all coders on the CPU share. Each thread has a worker and an arena of its own;
+ * the begin functions do all the work. */
+l2k_status l2k_cpu_coder_create(l2k_block_coder *coder);
 void l2k_cpu_coder_free(l2k_block_coder *coder);
 l2k_status l2k_cpu_coder_finish(l2k_block_coder *coder);
 void l2k_cpu_coder_forget(l2k_block_coder *coder);

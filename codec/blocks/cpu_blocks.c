@@ -34,22 +34,20 @@ void l2k_block_coder_free(l2k_block_coder *coder)
 
 /* A coder's state. */
 typedef struct cpu_blocks {
-    const l2k_cpu_worker_kind *kind;
     void **workers;    /* one per thread */
     l2k_arena *arenas; /* one per thread, for the code of blocks */
 } cpu_blocks;
 
-l2k_status l2k_cpu_coder_create(l2k_block_coder *coder, const l2k_cpu_worker_kind *kind)
+l2k_status l2k_cpu_coder_create(l2k_block_coder *coder)
 {
     const l2k_context *context = coder->context;
     cpu_blocks *blocks = coder->state = l2k_allocate_zeroed(context, 1, sizeof *blocks);
     L2K_TRY(l2k_check_memory(context, blocks, "the block coder"));
-    blocks->kind = kind;
     blocks->workers = l2k_allocate_zeroed(context, context->threads, sizeof *blocks->workers);
     blocks->arenas = l2k_allocate_zeroed(context, context->threads, sizeof *blocks->arenas);
     L2K_TRY(l2k_check_memory(context, blocks->workers && blocks->arenas, "%u threads", context->threads));
     for (unsigned i = 0; i < context->threads; i++)
-        L2K_TRY(kind->create(context, &blocks->workers[i]));
+        L2K_TRY(coder->table->create_worker(context, &blocks->workers[i]));
     return L2K_OK;
 }
 
@@ -67,7 +65,7 @@ void l2k_cpu_coder_free(l2k_block_coder *coder)
         return;
     l2k_cpu_coder_forget(coder);
     for (unsigned i = 0; blocks->workers && i < coder->context->threads; i++)
-        blocks->kind->free(blocks->workers[i]);
+        coder->table->free_worker(blocks->workers[i]);
     l2k_release(coder->context, blocks->workers);
     l2k_release(coder->context, blocks->arenas);
     l2k_release(coder->context, blocks);

@@ -75,7 +75,7 @@ static inline l2k_lanes l2k_lanes_length(l2k_lanes v, bool wide)
 #if !defined(__aarch64__)
     typedef float floats __attribute__((vector_size(4 * L2K_LANES)));
     const l2k_lanes exact = wide ? v & ~(v >> 8) : v;
-    const l2k_lanes exponent = (l2k_lanes)__builtin_convertvector((l2k_signed_lanes)exact, floats) >> 23;
+    const l2k_lanes exponent = (l2k_lanes) __builtin_convertvector((l2k_signed_lanes)exact, floats) >> 23;
     return l2k_lanes_max(exponent, (l2k_lanes){0} + 126) - 126;
 #else
     (void)wide;
