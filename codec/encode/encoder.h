@@ -139,8 +139,8 @@ typedef struct l2k_allocation {
 /* Decides which coding passes of encoder->tiles go into which layer. */
 l2k_status l2k_encode_layers(l2k_encoder *encoder, l2k_allocation *allocation);
 
-/* Whether one of the tiles needs more guard bits. */
-bool l2k_encode_needs_guard_bits(const l2k_encoder *encoder);
+/* The most guard bits that one of the tiles lacks. */
+unsigned l2k_encode_missing_guard_bits(const l2k_encoder *encoder);
 
 /* Gives all tiles the guard bits that one of them needs. `whole`: the tiles are the image's, and the main header is
  * still to be written. Returns how many more guard bits the tile-part headers state than the main header. */

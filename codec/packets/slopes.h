@@ -57,11 +57,6 @@ l2k_status l2k_slopes_bytes(l2k_slope_list *list, size_t at, uint64_t *bytes);
 /* Converts a position into an end that segments can be compared with. */
 l2k_status l2k_slopes_end(l2k_slope_list *list, size_t at, l2k_slope_end *end);
 
-static inline l2k_block *l2k_segment_block(const l2k_slope_list *list, const l2k_hull_segment *segment)
-{
-    return list->tiles[segment->tile].places[segment->block].block;
-}
-
 /* The shortest prefix that removes distortion `gain`, for a list on the host. */
 size_t l2k_slopes_removing(l2k_slope_list *list, double gain);
 

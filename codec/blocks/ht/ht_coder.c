@@ -263,8 +263,6 @@ static l2k_status estimate(const l2k_block_batch *batch, const l2k_block_place *
     return L2K_OK;
 }
 
-/* ---- Encoding ------------------------------------------------------------------------------------------------ */
-
 static l2k_ht_cut cut_of(const l2k_block_batch *batch, const l2k_block_place *place)
 {
     const unsigned passes = place->band->component->coding->ht_passes;
