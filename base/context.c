@@ -23,22 +23,12 @@ static void send(const l2k_context *context, l2k_severity severity, const char *
     context->hooks.message(context->hooks.user, severity, line);
 }
 
-static bool met_limit(const l2k_context *context, l2k_status status)
-{
-    return status == L2K_ERROR_MEMORY && context->pool && atomic_load(&context->pool->refused);
-}
-
-static l2k_status report_limit(const l2k_context *context)
-{
-    return l2k_fail(context, L2K_ERROR_LIMIT, "this needs more than the limit of %llu KiB of memory",
-                    (unsigned long long)(context->pool->limit >> 10));
-}
-
 l2k_status l2k_fail(const l2k_context *context, l2k_status status, const char *format, ...)
 {
     va_list arguments;
-    if (met_limit(context, status))
-        return report_limit(context);
+    if (status == L2K_ERROR_MEMORY && context->pool && atomic_load(&context->pool->refused))
+        return l2k_fail(context, L2K_ERROR_LIMIT, "this needs more than the limit of %llu KiB of memory",
+                        (unsigned long long)(context->pool->limit >> 10));
     va_start(arguments, format);
     send(context, L2K_SEVERITY_ERROR, format, arguments);
     va_end(arguments);

@@ -85,21 +85,8 @@ l2k_cpu l2k_cpu_resolve(l2k_cpu cpu)
 
 const char *l2k_cpu_name(l2k_cpu cpu)
 {
-    switch (cpu) {
-    case L2K_CPU_AUTO:
-        return "auto";
-    case L2K_CPU_C:
-        return "C";
-    case L2K_CPU_AVX2:
-        return "AVX2";
-    case L2K_CPU_AVX512:
-        return "AVX-512";
-    case L2K_CPU_NEON:
-        return "NEON";
-    case L2K_CPU_SIMD128:
-        return "SIMD128";
-    }
-    return "unknown";
+    static const char *const names[] = {"auto", "C", "AVX2", "AVX-512", "NEON", "SIMD128"};
+    return (unsigned)cpu < sizeof names / sizeof *names ? names[cpu] : "unknown";
 }
 
 l2k_status l2k_cpu_check(const l2k_context *context)

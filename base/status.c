@@ -11,33 +11,20 @@ const char *l2k_version(void)
 
 const char *l2k_strerror(l2k_status status)
 {
-    switch (status) {
-    case L2K_OK:
-        return "success";
-    case L2K_ERROR_ARGUMENT:
-        return "impossible argument";
-    case L2K_ERROR_STATE:
-        return "call out of order";
-    case L2K_ERROR_MEMORY:
-        return "out of memory";
-    case L2K_ERROR_LIMIT:
-        return "a limit would be exceeded";
-    case L2K_ERROR_IO:
-        return "reading or writing failed";
-    case L2K_ERROR_FORMAT:
-        return "not a JPEG 2000 file";
-    case L2K_ERROR_CORRUPT:
-        return "damaged JPEG 2000 data";
-    case L2K_ERROR_TRUNCATED:
-        return "truncated JPEG 2000 data";
-    case L2K_ERROR_UNSUPPORTED:
-        return "unsupported JPEG 2000 feature";
-    case L2K_ERROR_BACKEND:
-        return "backend not usable";
-    case L2K_INCOMPLETE:
-        return "decoded as far as the data goes";
-    case L2K_ERROR_CANCELLED:
-        return "cancelled";
-    }
-    return "unknown status";
+    static const char *const phrases[] = {
+        [L2K_OK] = "success",
+        [L2K_ERROR_ARGUMENT] = "impossible argument",
+        [L2K_ERROR_STATE] = "call out of order",
+        [L2K_ERROR_MEMORY] = "out of memory",
+        [L2K_ERROR_LIMIT] = "a limit would be exceeded",
+        [L2K_ERROR_IO] = "reading or writing failed",
+        [L2K_ERROR_FORMAT] = "not a JPEG 2000 file",
+        [L2K_ERROR_CORRUPT] = "damaged JPEG 2000 data",
+        [L2K_ERROR_TRUNCATED] = "truncated JPEG 2000 data",
+        [L2K_ERROR_UNSUPPORTED] = "unsupported JPEG 2000 feature",
+        [L2K_ERROR_BACKEND] = "backend not usable",
+        [L2K_INCOMPLETE] = "decoded as far as the data goes",
+        [L2K_ERROR_CANCELLED] = "cancelled",
+    };
+    return (unsigned)status < sizeof phrases / sizeof *phrases ? phrases[status] : "unknown status";
 }

@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 
+#include "base/memory.h"
 #include "codec/tile/tile.h"
 
 /* Encoding: all of each block; or, in HT, estimates as if each point of truncation were a pass, from about one in
@@ -60,6 +61,9 @@ typedef struct l2k_block_coder_table {
     /* For packet headers (B.10.7): whether coding pass `pass` of an MQ block (0 = its first) always ends a codeword
      * segment in code-block style `style` (l2k_style values). The last pass of a block ends one, too. */
     bool (*ends_segment)(unsigned style, unsigned pass);
+    /* On the CPU: a worker is one block coder, for one thread of the context. `free_worker` accepts NULL. */
+    l2k_status (*create_worker)(const l2k_context *context, void **worker);
+    void (*free_worker)(void *worker);
 } l2k_block_coder_table;
 
 /* The MQ coder of Annexes C and D on the CPU's threads. */
@@ -75,5 +79,22 @@ const l2k_block_coder_table *l2k_block_coder_for(unsigned style);
 l2k_status l2k_block_coder_create(const l2k_context *context, const l2k_block_coder_table *table,
                                   l2k_block_coder **coder);
 void l2k_block_coder_free(l2k_block_coder *coder);
+
+/* ---- For block coders on the CPU (cpu_blocks.c) ------------------------------------------------------------------ */
+
+/* The functions of a coder's table that all coders on the CPU share. Each thread has a worker and an arena of its own;
+ * the begin functions do all the work. */
+l2k_status l2k_cpu_coder_create(l2k_block_coder *coder);
+void l2k_cpu_coder_free(l2k_block_coder *coder);
+l2k_status l2k_cpu_coder_finish(l2k_block_coder *coder);
+void l2k_cpu_coder_forget(l2k_block_coder *coder);
+
+/* Calls `work` for the blocks of a batch, `count` consecutive ones at a time: one or, if `most` is 2 and there are plenty
+ * of blocks for every thread, two as far as there are. Advances the progress. Returns the failure of the lowest index;
+ * later blocks may be left undone. */
+typedef l2k_status l2k_cpu_block_work(const l2k_block_batch *batch, const l2k_block_place *places, size_t count,
+                                      void *worker, const l2k_context *context, l2k_arena *arena);
+l2k_status l2k_cpu_coder_run(l2k_block_coder *coder, const l2k_block_batch *batch, size_t most,
+                             l2k_cpu_block_work *work);
 
 #endif

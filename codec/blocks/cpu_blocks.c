@@ -1,27 +1,53 @@
-/* The code-blocks of a batch on the CPU's threads. */
-#include "codec/blocks/cpu_blocks.h"
+/* Creates and frees block coders, and spreads the code-blocks of a batch over the CPU's threads. */
+#include "codec/blocks/block_coder.h"
 
 #include "base/failure.h"
 #include "base/run.h"
 
+const l2k_block_coder_table *l2k_block_coder_for(unsigned style)
+{
+    return style & L2K_STYLE_HT ? &l2k_ht_on_cpu : &l2k_mq_on_cpu;
+}
+
+l2k_status l2k_block_coder_create(const l2k_context *context, const l2k_block_coder_table *table, l2k_block_coder **out)
+{
+    l2k_block_coder *coder = l2k_allocate_zeroed(context, 1, sizeof *coder);
+    L2K_TRY(l2k_check_memory(context, coder, "the block coder"));
+    coder->table = table;
+    coder->context = context;
+    l2k_status status = table->create(coder);
+    if (status != L2K_OK) {
+        l2k_block_coder_free(coder);
+        return status;
+    }
+    *out = coder;
+    return L2K_OK;
+}
+
+void l2k_block_coder_free(l2k_block_coder *coder)
+{
+    if (!coder)
+        return;
+    coder->table->free(coder);
+    l2k_release(coder->context, coder);
+}
+
 /* A coder's state. */
 typedef struct cpu_blocks {
-    const l2k_cpu_worker_kind *kind;
     void **workers;    /* one per thread */
     l2k_arena *arenas; /* one per thread, for the code of blocks */
 } cpu_blocks;
 
-l2k_status l2k_cpu_coder_create(l2k_block_coder *coder, const l2k_cpu_worker_kind *kind)
+l2k_status l2k_cpu_coder_create(l2k_block_coder *coder)
 {
     const l2k_context *context = coder->context;
     cpu_blocks *blocks = coder->state = l2k_allocate_zeroed(context, 1, sizeof *blocks);
     L2K_TRY(l2k_check_memory(context, blocks, "the block coder"));
-    blocks->kind = kind;
     blocks->workers = l2k_allocate_zeroed(context, context->threads, sizeof *blocks->workers);
     blocks->arenas = l2k_allocate_zeroed(context, context->threads, sizeof *blocks->arenas);
     L2K_TRY(l2k_check_memory(context, blocks->workers && blocks->arenas, "%u threads", context->threads));
     for (unsigned i = 0; i < context->threads; i++)
-        L2K_TRY(kind->create(context, &blocks->workers[i]));
+        L2K_TRY(coder->table->create_worker(context, &blocks->workers[i]));
     return L2K_OK;
 }
 
@@ -39,7 +65,7 @@ void l2k_cpu_coder_free(l2k_block_coder *coder)
         return;
     l2k_cpu_coder_forget(coder);
     for (unsigned i = 0; blocks->workers && i < coder->context->threads; i++)
-        blocks->kind->free(blocks->workers[i]);
+        coder->table->free_worker(blocks->workers[i]);
     l2k_release(coder->context, blocks->workers);
     l2k_release(coder->context, blocks->arenas);
     l2k_release(coder->context, blocks);

@@ -115,14 +115,8 @@ l2k_status l2k_tile_parts_add(l2k_codestream *codestream, l2k_tile_part_span spa
 l2k_status l2k_tile_part_locate(const l2k_codestream *codestream, l2k_tile_part_span *span, unsigned *count,
                                 bool *is_right);
 
-/* Locates all tile-parts from the first SOT marker, at `at`, to EOC. */
-l2k_status l2k_tile_parts_scan(l2k_codestream *codestream, const uint8_t *at);
-
 /* Gives each tile-part its share of PLM; if their numbers differ, none gets a share. */
 void l2k_tile_parts_share_lengths(l2k_codestream *codestream);
-
-/* Gives each tile-part, in codestream order, its share of PPM (A.7.4). */
-l2k_status l2k_tile_parts_share_packed(l2k_codestream *codestream);
 
 /* Links the tile-parts of each tile in the order of TPsot. */
 l2k_status l2k_tile_parts_link(l2k_codestream *codestream);

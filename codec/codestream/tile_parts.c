@@ -79,7 +79,7 @@ static l2k_status try_packets(const l2k_codestream *cs, l2k_tile_part_span *span
 static const uint8_t *end_of_last_part(const l2k_codestream *cs, const uint8_t *header)
 {
     bool has_end = cs->end - header >= 2 && l2k_get_be(cs->end - 2, 2) == L2K_EOC;
-    return has_end ? cs->end - 2 : cs->end; /* l2k_tile_parts_scan finds EOC there */
+    return has_end ? cs->end - 2 : cs->end; /* scan finds EOC there */
 }
 
 /* Reports failures that are not the header's fault; L2K_OK for all others. */
@@ -127,7 +127,8 @@ static l2k_status read_part(l2k_codestream *cs, const uint8_t **at)
     return l2k_tile_parts_add(cs, span);
 }
 
-l2k_status l2k_tile_parts_scan(l2k_codestream *cs, const uint8_t *at)
+/* Locates all tile-parts from the first SOT marker, at `at`, to EOC. */
+static l2k_status scan(l2k_codestream *cs, const uint8_t *at)
 {
     while (cs->end - at >= 2) {
         const uint8_t *before = at;
@@ -171,11 +172,30 @@ l2k_status l2k_tile_part_locate(const l2k_codestream *cs, l2k_tile_part_span *sp
     return report_reading(cs->context, header);
 }
 
+/* Gives each tile-part its share of PPM (A.7.4). A share is Nppm followed by that many bytes. Both may be split between marker segments, which have been joined. */
+static l2k_status share_packed(l2k_codestream *cs)
+{
+    const uint8_t *at = cs->packed.data, *end = l2k_buffer_end(&cs->packed);
+    for (size_t i = 0; i < cs->num_parts; i++) {
+        if (end - at < 4)
+            return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "PPM: packet headers for %zu tile-parts of %zu", i,
+                            cs->num_parts);
+        uint32_t bytes = l2k_get_be(at, 4);
+        at += 4;
+        if (bytes > (size_t)(end - at))
+            return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "PPM: %u bytes of packet headers, but only %zu are present",
+                            bytes, (size_t)(end - at));
+        cs->parts[i].packed = at;
+        cs->parts[i].packed_end = at += bytes;
+    }
+    return L2K_OK;
+}
+
 l2k_status l2k_tile_parts_find(l2k_codestream *cs)
 {
-    L2K_TRY(l2k_tile_parts_scan(cs, cs->first));
+    L2K_TRY(scan(cs, cs->first));
     if (cs->has_packed)
-        L2K_TRY(l2k_tile_parts_share_packed(cs));
+        L2K_TRY(share_packed(cs));
     else
         l2k_tile_parts_share_lengths(cs);
     return l2k_tile_parts_link(cs);
@@ -193,32 +213,11 @@ l2k_status l2k_codestream_extend(l2k_codestream *cs, const uint8_t *data, size_t
     cs->data = data;
     cs->end = data + bytes;
     cs->num_parts--;
-    L2K_TRY(l2k_tile_parts_scan(cs, cs->parts[cs->num_parts].header - SOT_BYTES));
+    L2K_TRY(scan(cs, cs->parts[cs->num_parts].header - SOT_BYTES));
     if (cs->has_packed)
-        L2K_TRY(l2k_tile_parts_share_packed(cs));
+        L2K_TRY(share_packed(cs));
     l2k_release(cs->context, cs->first_part);
     return l2k_tile_parts_link(cs);
-}
-
-/* ---- Packed packet headers (PPM, A.7.4) ---------------------------------------------------------------------- */
-
-/* A share is Nppm followed by that many bytes. Both may be split between marker segments, which have been joined. */
-l2k_status l2k_tile_parts_share_packed(l2k_codestream *cs)
-{
-    const uint8_t *at = cs->packed.data, *end = l2k_buffer_end(&cs->packed);
-    for (size_t i = 0; i < cs->num_parts; i++) {
-        if (end - at < 4)
-            return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "PPM: packet headers for %zu tile-parts of %zu", i,
-                            cs->num_parts);
-        uint32_t bytes = l2k_get_be(at, 4);
-        at += 4;
-        if (bytes > (size_t)(end - at))
-            return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "PPM: %u bytes of packet headers, but only %zu are present",
-                            bytes, (size_t)(end - at));
-        cs->parts[i].packed = at;
-        cs->parts[i].packed_end = at += bytes;
-    }
-    return L2K_OK;
 }
 
 /* ---- The tile-parts of each tile ----------------------------------------------------------------------------- */

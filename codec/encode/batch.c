@@ -1,8 +1,7 @@
 /* Several images encoded at once, each by an encoder of its own. */
-#include <string.h>
-
 #include "codec/encode/encoder.h"
-#include "codec/encode/start.h"
+
+#include <string.h>
 
 static void *create(const l2k_hooks *hooks)
 {

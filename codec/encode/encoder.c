@@ -3,12 +3,6 @@
  * tiles in rows.c. */
 #include "codec/encode/encoder.h"
 
-#include "codec/encode/layers.h"
-#include "codec/encode/setup.h"
-#include "codec/encode/start.h"
-#include "codec/encode/tile.h"
-#include "codec/encode/truncation.h"
-
 /* With an asynchronous engine, the next tile's transform runs meanwhile. */
 static l2k_status end_tile(void *opaque, l2k_worker_group *group, const l2k_job *job)
 {
@@ -32,7 +26,7 @@ static l2k_status code_tiles(l2k_encoder *encoder, l2k_encode_call *call)
     l2k_output *out = &encoder->output;
     out->by_tile = l2k_output_can_be_by_tile(encoder);
     L2K_TRY(run_tiles(encoder, call));
-    if (!out->by_tile || !l2k_encode_needs_guard_bits(encoder))
+    if (!out->by_tile || !l2k_encode_missing_guard_bits(encoder))
         return L2K_OK;
     out->by_tile = false;
     l2k_output_restart(out);

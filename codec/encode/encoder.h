@@ -66,4 +66,93 @@ l2k_status l2k_encode_write(l2k_encoder *encoder, const l2k_stream *stream);
 /* Units of progress that a sample counts, by stage. */
 enum { L2K_UNITS_TRANSFORM = 3, L2K_UNITS_BLOCKS = 12, L2K_UNITS_PACKETS = 1 };
 
+/* ---- The start and end of an image: start.c ------------------------------------------------------------------- */
+
+/* Checks image and options, and prepares for all tiles together, or for a row of tiles at a time. */
+l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool by_rows);
+
+/* l2k_engine_enter for the processor of the options; first gives back what is kept on another. */
+int l2k_encode_enter(l2k_encoder *encoder);
+
+/* Samples of all components as if none were sub-sampled; safe for an unchecked image. */
+uint64_t l2k_image_samples(const l2k_image *image);
+
+/* Ends the image, if any, and returns `status`; after a failure keeps nothing for the next image. */
+l2k_status l2k_encode_end(l2k_encoder *encoder, l2k_status status);
+
+/* Releases one of the tiles. */
+void l2k_encode_release_tile(const l2k_context *context, l2k_tile *tile);
+
+/* ---- A tile: tile.c ------------------------------------------------------------------------------------------- */
+
+/* Data that the worker groups share and only read. */
+typedef struct l2k_encode_call {
+    const l2k_encoding *encoding;
+    uint32_t first;  /* number of the first tile */
+    l2k_tile *tiles; /* each belongs to the worker group that codes it */
+    l2k_rect area;   /* the part of the image that `planes` hold */
+    const l2k_plane *planes;
+    l2k_encoder *encoder;
+    bool in_strips;      /* `planes` come later (l2k_encode_strip) */
+    l2k_block_task task; /* of l2k_encode_recode, and its distance */
+    uint32_t distance;
+    bool advances;       /* recoding is progress */
+    bool blocks_on_host; /* recoding is done on the host */
+} l2k_encode_call;
+
+/* The request without the transform, which only begin_tile needs. */
+l2k_encode_request l2k_encode_request_of(const l2k_encode_call *call, l2k_tile *tile);
+
+/* Builds the tile's tree and begins its transform in the slot: an l2k_tile_work whose call is an l2k_encode_call. */
+l2k_status l2k_encode_begin_tile(void *call, l2k_worker_group *group, const l2k_job *job);
+
+/* Codes the tile's code-blocks. If the engine can make the packets of an only tile, these become
+ * encoder->output.packets. */
+l2k_status l2k_encode_end_tile(const l2k_encode_call *call, l2k_engine *engine, const l2k_job *job);
+
+/* In place of l2k_encode_end_tile, for a tile that has begun in strips: takes the planes of a strip; ends after the
+ * last. */
+l2k_status l2k_encode_strip(const l2k_encode_call *call, l2k_engine *engine, l2k_engine_slot *slot, l2k_tile *tile);
+l2k_status l2k_encode_end_strips(const l2k_encode_call *call, l2k_engine_slot *slot, l2k_tile *tile);
+
+/* Notes the bit-planes that a coded block needs. `is_final`: guard bits cannot be added any more. L2K_ERROR_ARGUMENT:
+ * no sample within its precision needs as many. */
+l2k_status l2k_encode_check_block(const l2k_context *context, l2k_tile *tile, const l2k_block_place *place,
+                                  bool is_final);
+
+/* Gives the only tile, before its first packet, all guard bits that samples within their precision may need. */
+void l2k_encode_provide_guard_bits(l2k_encoder *encoder);
+
+/* For coding the same coefficients more than once (truncation.c), in place of l2k_encode_end_tile: the transform ends,
+ * with views on the host; the call's task is done there with all blocks of a tile. */
+l2k_status l2k_encode_end_transform(const l2k_encode_call *call, l2k_engine *engine, const l2k_job *job);
+l2k_status l2k_encode_recode(const l2k_encode_call *call, l2k_engine *engine, l2k_tile *tile);
+
+/* ---- Rate control, and the headers that it changes: layers.c --------------------------------------------------- */
+
+/* What the allocation of layers passes on to the output. */
+typedef struct l2k_allocation {
+    unsigned more_guard_bits; /* returned by l2k_encode_add_guard_bits */
+    size_t fixed_bytes;       /* bytes that do not depend on packets, if a target needs them */
+} l2k_allocation;
+
+/* Decides which coding passes of encoder->tiles go into which layer. */
+l2k_status l2k_encode_layers(l2k_encoder *encoder, l2k_allocation *allocation);
+
+/* The most guard bits that one of the tiles lacks. */
+unsigned l2k_encode_missing_guard_bits(const l2k_encoder *encoder);
+
+/* Gives all tiles the guard bits that one of them needs. `whole`: the tiles are the image's, and the main header is
+ * still to be written. Returns how many more guard bits the tile-part headers state than the main header. */
+unsigned l2k_encode_add_guard_bits(l2k_encoder *encoder, bool whole);
+
+/* The bound B of HT magnitudes of `bits` bits at the cleanup pass (8.7.3 of T.814). */
+unsigned l2k_encode_magnitude_bound(const l2k_component_coding *coding, unsigned resolution, unsigned bits);
+
+/* Writes the bound of the tiles coded so far into Ccap15. `more_guard_bits`: as above. */
+void l2k_encode_state_magnitudes(l2k_encoder *encoder, unsigned more_guard_bits);
+
+/* Transforms the call's tiles, codes their code-blocks and allocates layers, so that encoding.truncation is met. */
+l2k_status l2k_encode_truncated(l2k_encoder *encoder, const l2k_encode_call *call, l2k_allocation *allocation);
+
 #endif

@@ -33,6 +33,7 @@ typedef struct l2k_encoding {
     const l2k_context *context;
     const l2k_image *image;
     l2k_siz siz;
+    uint64_t samples; /* of all components */
     uint32_t num_tiles;
     l2k_tile_coding coding;
     l2k_layer_targets targets;
@@ -62,5 +63,43 @@ static inline bool l2k_encoding_truncates(const l2k_encoding *e)
 {
     return l2k_layers_need_distortions(&e->truncation);
 }
+
+/* The most exponent of a quantiser step: no magnitude then reaches 2^26 and saturates (quant/quantiser.h). */
+#define L2K_MOST_EXPONENT 25
+
+/* Turns options into the contents of SIZ, COD and QCD, with every check that needs more than one option. Release also
+ * after an error. */
+l2k_status l2k_encode_setup(const struct l2k_encoder *encoder, const l2k_image *image, l2k_encoding *encoding);
+void l2k_encoding_release(l2k_encoding *encoding);
+
+/* Checks that no plane is missing and that their types hold the components' samples. */
+l2k_status l2k_encode_check_planes(const l2k_encoding *encoding, l2k_rect area, const l2k_plane *planes);
+
+/* ---- Profiles of digital cinema, of broadcast and of IMF (A.10): profile.c ------------------------------------- */
+
+/* Whether Rsiz and the frame rate (0: not given) are possible together; *fixes: Rsiz is a profile that fixes options.
+ * L2K_ERROR_ARGUMENT. */
+l2k_status l2k_profile_check(const l2k_context *context, uint32_t rsiz, double frames_per_second, bool *fixes);
+
+/* Completes the encoder's settings. Sets the options even if others violate the profile. */
+l2k_status l2k_profile_settle(const struct l2k_encoder *encoder, l2k_settings *settings);
+
+/* Sets Rsiz and checks that the options comply with it. */
+l2k_status l2k_profile_setup(const l2k_settings *settings, l2k_encoding *encoding);
+
+/* ---- Progression order changes (A.6.6): poc.c ------------------------------------------------------------------ */
+
+/* Checks entries one by one and copies them in the order of tiles. */
+l2k_status l2k_poc_copy(const l2k_context *context, const l2k_poc *poc, size_t count, l2k_poc **copy);
+
+/* Divides the changes of the settings among `encoding`.coding and own_codings, whose other members must be set. */
+l2k_status l2k_poc_setup(const l2k_settings *settings, l2k_encoding *encoding);
+
+void l2k_poc_release(l2k_encoding *encoding);
+
+/* The coding parameters of a tile with progression order changes of its own, else NULL; and the parameters of any
+ * tile. */
+const l2k_tile_coding *l2k_poc_of_tile(const l2k_encoding *encoding, uint32_t tile);
+const l2k_tile_coding *l2k_coding_of_tile(const l2k_encoding *encoding, uint32_t tile);
 
 #endif

@@ -1,6 +1,6 @@
 /* Rate control (J.14) for the tiles that are coded together, and the header fields that depend on their code-blocks:
  * guard bits, and the bound on HT magnitudes. */
-#include "codec/encode/layers.h"
+#include "codec/encode/encoder.h"
 
 #include "base/integer.h"
 
@@ -11,7 +11,7 @@ unsigned l2k_encode_magnitude_bound(const l2k_component_coding *coding, unsigned
     return bits;
 }
 
-static unsigned most_missing_guard_bits(const l2k_encoder *encoder)
+unsigned l2k_encode_missing_guard_bits(const l2k_encoder *encoder)
 {
     unsigned most = 0;
     for (uint32_t t = 0; t < encoder->num_tiles; t++)
@@ -19,16 +19,11 @@ static unsigned most_missing_guard_bits(const l2k_encoder *encoder)
     return most;
 }
 
-bool l2k_encode_needs_guard_bits(const l2k_encoder *encoder)
-{
-    return most_missing_guard_bits(encoder) > 0;
-}
-
 /* Adds guard bits only if a tile needs them, so that all other files match OpenJPEG's. By rows, the main header has
  * been written before, so tile-part headers state the bits. Returns the bits that these add. */
 unsigned l2k_encode_add_guard_bits(l2k_encoder *encoder, bool whole)
 {
-    const unsigned needed = most_missing_guard_bits(encoder);
+    const unsigned needed = l2k_encode_missing_guard_bits(encoder);
     l2k_encoding *e = &encoder->encoding;
     for (uint32_t t = 0; needed && t < encoder->num_tiles; t++)
         l2k_tile_add_guard_bits(&encoder->tiles[t], needed);

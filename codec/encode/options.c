@@ -1,12 +1,9 @@
 /* The options of an encoder, its creation and its release. */
+#include "codec/encode/encoder.h"
+
 #include <string.h>
 
 #include "base/integer.h"
-#include "base/object.h"
-#include "codec/encode/encoder.h"
-#include "codec/encode/poc.h"
-#include "codec/encode/profile.h"
-#include "codec/encode/start.h"
 
 const l2k_option_rule l2k_encoder_rules[] = {
     [L2K_ENCODER_FORMAT] = {"format", 0, L2K_FORMAT_CODESTREAM, L2K_FORMAT_JP2},

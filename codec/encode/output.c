@@ -1,17 +1,10 @@
 /* The encoder's output: tile-parts (parts.c), the main header and the boxes. */
-#include "codec/encode/output.h"
+#include "codec/encode/encoder.h"
 
 #include <string.h>
 
-#include "base/failure.h"
 #include "base/integer.h"
-#include "codec/codestream/codestream_write.h"
 #include "codec/codestream/markers.h"
-#include "codec/encode/encoder.h"
-#include "codec/encode/keep.h"
-#include "codec/encode/layers.h"
-#include "codec/encode/poc.h"
-#include "codec/jp2/jp2.h"
 
 /* SOT and SOD; the least bytes of PLT; EOC. */
 enum { PART_BYTES = 14, PLT_BYTES = 5, EOC_BYTES = 2 };
@@ -182,12 +175,6 @@ static size_t quantisation_bytes(const l2k_encoding *e)
     return bytes;
 }
 
-static size_t poc_bytes(const l2k_encoding *e, uint32_t tile)
-{
-    const l2k_tile_coding *own = l2k_poc_of_tile(e, tile);
-    return own ? l2k_poc_bytes(&e->siz, own) : 0;
-}
-
 l2k_status l2k_output_fixed_bytes(const l2k_encoding *e, const l2k_tile *tiles, uint32_t count, bool whole,
                                   l2k_output *out, size_t *bytes)
 {
@@ -201,7 +188,8 @@ l2k_status l2k_output_fixed_bytes(const l2k_encoding *e, const l2k_tile *tiles, 
         uint32_t parts;
         L2K_TRY(plan_parts(e, &tiles[t], out, &parts));
         *bytes += parts * (size_t)PART_BYTES + (e->plt ? most_plt_bytes(&tiles[t], parts) : 0);
-        *bytes += poc_bytes(e, tiles[t].index);
+        const l2k_tile_coding *own = l2k_poc_of_tile(e, tiles[t].index);
+        *bytes += own ? l2k_poc_bytes(&e->siz, own) : 0;
     }
     if (whole) /* by rows, the head exists until the first row is written */
         L2K_TRY(l2k_output_head(e, 0, out));

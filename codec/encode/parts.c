@@ -1,11 +1,7 @@
 /* Makes tile-parts: of a tile whose code-blocks are all coded, or while they are coded in strips. */
-#include "codec/encode/parts.h"
-
-#include "codec/codestream/codestream_write.h"
-#include "codec/codestream/markers.h"
 #include "codec/encode/encoder.h"
-#include "codec/encode/poc.h"
-#include "codec/encode/tile.h"
+
+#include "codec/codestream/markers.h"
 #include "codec/packets/packet.h"
 
 /* Whether a new tile-part starts between two packets of a tile: also where the progression order changes, as in
@@ -29,8 +25,6 @@ l2k_status l2k_parts_count(const l2k_encoding *e, l2k_packet_order *order, uint3
     l2k_packet_order_restart(order);
     return order->status;
 }
-
-/* ---- Headers -------------------------------------------------------------------------------------------------- */
 
 static const l2k_encoding *encoding_of(const l2k_part_writer *w)
 {
@@ -112,22 +106,14 @@ static l2k_status end_part(l2k_part_writer *w, size_t more)
     return flush(w);
 }
 
-/* ---- Packets -------------------------------------------------------------------------------------------------- */
-
-/* The packet's precinct in a subband; NULL for an empty subband, which takes no part in packets (B.10). */
-static const l2k_precinct *precinct_of(const l2k_subband *band, uint32_t precinct)
-{
-    return l2k_rect_empty(band->rect) ? NULL : &band->precincts[precinct];
-}
-
 /* Whether all code-blocks of a packet are coded. Strips complete them row by row. */
 static bool is_coded(const l2k_part_writer *w, const l2k_packet_id *id)
 {
     const l2k_resolution *resolution = &w->tile->components[id->component].resolutions[id->resolution];
     for (uint32_t b = 0; b < resolution->num_bands; b++) {
         const l2k_subband *band = &resolution->bands[b];
-        const l2k_precinct *precinct = precinct_of(band, id->precinct);
-        const uint32_t count = precinct ? l2k_precinct_blocks(precinct) : 0;
+        const l2k_precinct *precinct = &band->precincts[id->precinct];
+        const uint32_t count = l2k_precinct_blocks(precinct);
         if (count && precinct->blocks[count - 1].rect.y1 > l2k_engine_strip_rows(w->slot, id->component, band).y1)
             return false;
     }
@@ -139,8 +125,8 @@ static l2k_status check_blocks(const l2k_part_writer *w, const l2k_packet_id *id
 {
     const l2k_resolution *resolution = &w->tile->components[id->component].resolutions[id->resolution];
     for (uint32_t b = 0; b < resolution->num_bands; b++) {
-        const l2k_precinct *precinct = precinct_of(&resolution->bands[b], id->precinct);
-        const uint32_t count = precinct ? l2k_precinct_blocks(precinct) : 0;
+        const l2k_precinct *precinct = &resolution->bands[b].precincts[id->precinct];
+        const uint32_t count = l2k_precinct_blocks(precinct);
         for (uint32_t i = 0; i < count; i++)
             L2K_TRY(l2k_encode_check_block(encoding_of(w)->context, w->tile,
                                            &(l2k_block_place){&precinct->blocks[i], &resolution->bands[b]}, true));
@@ -191,8 +177,6 @@ l2k_status l2k_parts_write(l2k_part_writer *w)
     L2K_TRY(w->order.status);
     return may_leave(w) ? flush(w) : L2K_OK;
 }
-
-/* ---- A tile --------------------------------------------------------------------------------------------------- */
 
 static l2k_part_writer writer_of(l2k_encoder *encoder, l2k_tile *tile, l2k_tile_output *out, unsigned more_guard_bits)
 {

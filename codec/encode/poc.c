@@ -1,13 +1,11 @@
 /* Progression order changes of an image (POC, A.6.6, B.12.3): their checks, and the coding parameters of tiles that
  * have changes of their own. */
-#include "codec/encode/poc.h"
+#include "codec/encode/encoder.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/integer.h"
 #include "codec/codestream/markers.h"
-#include "codec/encode/encoder.h"
 
 /* The entries that fit in one marker segment, in the wide form. */
 enum { MOST_ENTRIES = (65535 - 2) / 9 };
@@ -31,21 +29,12 @@ static l2k_status check_entry(const l2k_context *context, const l2k_poc *poc, si
     return L2K_OK;
 }
 
-/* Orders by tile alone; the sort keeps the order within a tile. */
-static int compare_tiles(const void *one, const void *other)
+/* Inserts an entry behind all those of its tile and of tiles before it. */
+static void insert_entry(l2k_poc *poc, size_t count, l2k_poc entry)
 {
-    const l2k_poc *a = one, *b = other;
-    return a->tile < b->tile ? -1 : a->tile > b->tile;
-}
-
-static void sort_entries(l2k_poc *poc, size_t count)
-{
-    for (size_t i = 1; i < count; i++)
-        for (size_t j = i; j > 0 && compare_tiles(&poc[j - 1], &poc[j]) > 0; j--) {
-            const l2k_poc entry = poc[j];
-            poc[j] = poc[j - 1];
-            poc[j - 1] = entry;
-        }
+    for (; count > 0 && poc[count - 1].tile > entry.tile; count--)
+        poc[count] = poc[count - 1];
+    poc[count] = entry;
 }
 
 l2k_status l2k_poc_copy(const l2k_context *context, const l2k_poc *poc, size_t count, l2k_poc **copy)
@@ -60,8 +49,8 @@ l2k_status l2k_poc_copy(const l2k_context *context, const l2k_poc *poc, size_t c
         return L2K_OK;
     *copy = l2k_allocate(context, count, sizeof **copy);
     L2K_TRY(l2k_check_memory(context, *copy, "%zu progression order changes", count));
-    memcpy(*copy, poc, count * sizeof **copy);
-    sort_entries(*copy, count);
+    for (size_t i = 0; i < count; i++)
+        insert_entry(*copy, i, poc[i]);
     return L2K_OK;
 }
 

@@ -1,13 +1,12 @@
 /* Profiles of digital cinema, of broadcast and of the interoperable master format (A.10 of ITU-T T.800, Tables A.10 and
  * A.45 on; SMPTE ST 2067-21): one call sets the options that they fix, and these are checked before an image is
  * encoded. */
-#include "codec/encode/profile.h"
+#include "codec/encode/encoder.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/integer.h"
-#include "codec/encode/encoder.h"
 
 /* The requirements of a kind of profile. */
 typedef struct profile {

@@ -1,13 +1,9 @@
 /* Encodes an image that is larger than memory: by rows of tiles or tile by tile, each of which is written when it is
  * done; or its only tile in strips of rows. */
-#include "base/integer.h"
-#include "codec/codestream/codestream_write.h"
-#include "codec/codestream/markers.h"
 #include "codec/encode/encoder.h"
-#include "codec/encode/layers.h"
-#include "codec/encode/setup.h"
-#include "codec/encode/start.h"
-#include "codec/encode/tile.h"
+
+#include "base/integer.h"
+#include "codec/codestream/markers.h"
 #include "quant/steps.h"
 
 /* Sets a Ccap15 that holds for any tiles, for a stream that cannot be rewritten: the bit-planes of the subbands, with

@@ -1,16 +1,10 @@
 /* Turns options into the contents of SIZ, COD and QCD, with every check that needs more than one option. */
-#include "codec/encode/setup.h"
+#include "codec/encode/encoder.h"
 
 #include <string.h>
 
 #include "base/integer.h"
-#include "base/object.h"
 #include "base/sample.h"
-#include "codec/encode/encoder.h"
-#include "codec/encode/poc.h"
-#include "codec/encode/profile.h"
-#include "codec/engine/engine.h"
-#include "codec/jp2/jp2.h"
 #include "quant/steps.h"
 
 static l2k_status refuse_component(const l2k_context *context, uint32_t c, const char *what, uint32_t value)
@@ -52,9 +46,9 @@ l2k_status l2k_encode_check_planes(const l2k_encoding *e, l2k_rect area, const l
 /* LBox has 32 bits, and the profile shares its superbox with other boxes. */
 #define MAX_ICC_BYTES ((size_t)UINT32_MAX - (1u << 20))
 
-static l2k_status check_image(const l2k_context *context, const int64_t *o, const l2k_image *image)
+/* *samples: of all components. */
+static l2k_status check_image(const l2k_context *context, const int64_t *o, const l2k_image *image, uint64_t *samples)
 {
-    uint64_t samples = 0;
     if (image->x0 >= image->x1 || image->y0 >= image->y1)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "an image without samples");
     if (!(image->density_x >= 0 && image->density_x <= 1e100 && image->density_y >= 0 && image->density_y <= 1e100))
@@ -76,10 +70,10 @@ static l2k_status check_image(const l2k_context *context, const int64_t *o, cons
         if (width == 0 || height == 0)
             return l2k_fail(context, L2K_ERROR_ARGUMENT, "component %u has no samples", c);
         uint64_t limit = (uint64_t)o[L2K_ENCODER_LIMIT_SAMPLES];
-        if ((uint64_t)width * height > limit - samples)
+        if ((uint64_t)width * height > limit - *samples)
             return l2k_fail(context, L2K_ERROR_LIMIT, "an image of %u x %u x %u is more than the limit allows",
                             image->x1 - image->x0, image->y1 - image->y0, image->num_components);
-        samples += (uint64_t)width * height;
+        *samples += (uint64_t)width * height;
     }
     return L2K_OK;
 }
@@ -384,7 +378,7 @@ l2k_status l2k_encode_setup(const l2k_encoder *encoder, const l2k_image *image, 
     l2k_backend backend = (l2k_backend)o[L2K_ENCODER_BACKEND];
     if (e->off_host)
         L2K_TRY(l2k_engine_of_planes(context, &backend));
-    L2K_TRY(check_image(context, o, image));
+    L2K_TRY(check_image(context, o, image, &e->samples));
     if (e->palette->num_entries &&
         (e->format != L2K_FORMAT_JP2 || image->num_components != 1 || image->components[0].is_signed))
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "a palette is for one unsigned component, in a JP2 file");

@@ -1,11 +1,8 @@
 /* A tile in the encoder: builds its tree (Annex B), and has an engine code its samples. */
-#include "codec/encode/tile.h"
+#include "codec/encode/encoder.h"
 
 #include "base/integer.h"
 #include "base/sample.h"
-#include "codec/encode/layers.h"
-#include "codec/encode/poc.h"
-#include "codec/encode/setup.h"
 
 /* Builds the tree, unless the last image left it. */
 static l2k_status build_tree(const l2k_encode_call *call, uint32_t number)
@@ -154,13 +151,6 @@ l2k_status l2k_encode_begin_tile(void *opaque, l2k_worker_group *group, const l2
     return l2k_engine_falls_back(&group->engine, job->slot, status) ? begin(call, &group->engine, job) : status;
 }
 
-/* Bit-planes that the subband must provide for. An HT block's num_planes only reach to its cleanup pass. */
-static unsigned magnitude_planes(const l2k_block_place *place)
-{
-    const l2k_block *block = place->block;
-    return place->band->component->coding->style & L2K_STYLE_HT ? block->coded.magnitude_bits : block->num_planes;
-}
-
 static void bound_magnitudes(const l2k_block_place *place, l2k_tile *tile)
 {
     const l2k_component_coding *coding = place->band->component->coding;
@@ -178,7 +168,8 @@ l2k_status l2k_encode_check_block(const l2k_context *context, l2k_tile *tile, co
                                   bool is_final)
 {
     const l2k_subband *band = place->band;
-    const unsigned planes = magnitude_planes(place);
+    const bool is_ht = band->component->coding->style & L2K_STYLE_HT; /* num_planes then reach to the cleanup pass */
+    const unsigned planes = is_ht ? place->block->coded.magnitude_bits : place->block->num_planes;
     if (planes > band->max_planes + (is_final ? 0 : bits_beyond(band->component, true)))
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "a sample of component %u lies outside its precision",
                         band->component->index);

@@ -3,14 +3,13 @@
  * truncation. Blocks are coded once; then single ones are coded again, a point of the list further or less far, until
  * the output just fits. Quantiser steps of the 9/7 come first, from the same estimates: between two bit-planes a
  * mixture of blocks is up to 1 dB worse than steps that suit. */
-#include "codec/encode/truncation.h"
+#include "codec/encode/encoder.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/integer.h"
-#include "codec/encode/setup.h"
-#include "codec/packets/rate_search.h"
+#include "codec/packets/slopes.h"
 
 /* What the present points of truncation take, measured or predicted: bytes of the output and of each component's
  * packets, and the squared error, relative to a squared peak, summed over samples. */

@@ -1,10 +1,9 @@
 /* Plans on devices, kept for the next tile of their shape. */
-#include "codec/engine/plan_cache.h"
+#include "codec/engine/engine.h"
 
 #include <string.h>
 
 #include "base/memory.h"
-#include "transform/device.h"
 
 l2k_status l2k_plan_cache_create(const l2k_context *context, unsigned room, l2k_plan_cache *cache)
 {

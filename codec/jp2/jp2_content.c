@@ -27,8 +27,6 @@ static const struct known_uuid {
 
 #define NUM_KNOWN (sizeof known / sizeof *known)
 
-/* ---- Reading ------------------------------------------------------------------------------------------------- */
-
 static void skip(l2k_box_data *data, size_t bytes)
 {
     data->data += bytes;
@@ -63,8 +61,6 @@ void l2k_jp2_describe_box(const uint8_t *file, const l2k_box *box, l2k_box_data 
     else if (strcmp(box->type, "lbl ") == 0)
         data->content = L2K_CONTENT_LABEL;
 }
-
-/* ---- Writing ------------------------------------------------------------------------------------------------- */
 
 static const char *type_of(const l2k_box_data *data)
 {

@@ -7,8 +7,6 @@
 #include "base/partial.h"
 #include "base/run.h"
 
-/* ---- Messages ------------------------------------------------------------------------------------------------ */
-
 l2k_status l2k_jp2_wrong(const l2k_jp2 *jp2, const char *box, const char *what)
 {
     return l2k_fail(jp2->context, L2K_ERROR_CORRUPT, "box '%s': %s", box, what);

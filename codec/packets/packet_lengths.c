@@ -12,8 +12,6 @@ static l2k_status get_length(l2k_packet_reader *reader, const l2k_block_state *b
     return L2K_OK;
 }
 
-/* ---- MQ ------------------------------------------------------------------------------------------------------ */
-
 static l2k_status get_mq_lengths(l2k_packet_reader *reader, l2k_block_state *block, unsigned passes)
 {
     const unsigned end = block->num_passes + passes;
@@ -28,8 +26,6 @@ static l2k_status get_mq_lengths(l2k_packet_reader *reader, l2k_block_state *blo
     }
     return L2K_OK;
 }
-
-/* ---- HT ------------------------------------------------------------------------------------------------------ */
 
 /* After the first cleanup pass, every third pass is a cleanup pass with a segment of its own. The two refinement passes
  * between share one, whose parts may come in different packets. */
@@ -89,8 +85,6 @@ static l2k_status get_open_lengths(l2k_packet_reader *reader, l2k_block_state *b
     L2K_TRY(lengthen(reader, block, first, passes, &bytes));
     return bytes ? begin_mq(reader, block, passes, bytes) : l2k_packet_contribute(reader, block, passes, true, 0);
 }
-
-/* ---- Any ----------------------------------------------------------------------------------------------------- */
 
 l2k_status l2k_packet_lengths(l2k_packet_reader *reader, l2k_block_state *block, unsigned passes)
 {

@@ -2,6 +2,7 @@
  * progression, and iterates over their layers. */
 #include "codec/packets/packet_order.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/run.h"
@@ -42,124 +43,74 @@ static grid_point point_of(const l2k_tile *tile, uint32_t c, uint32_t r, uint32_
 
 /* ---- The keys of a progression ------------------------------------------------------------------------------- */
 
-/* Iterates over the precincts of a resolution, row by row, which is the order of their positions. */
-typedef struct grid_iterator {
-    grid_point at;
-    uint32_t column, row;
-    uint16_t component;
-    uint8_t resolution;
-} grid_iterator;
-
-/* Iterators whose precincts are to be listed by position: a heap, the next one first. */
-typedef struct iterator_heap {
-    grid_iterator *iterators;
-    size_t count;
-} iterator_heap;
-
-/* A total order: component and resolution tell any two iterators apart. */
-static bool precedes(const grid_iterator *a, const grid_iterator *b)
-{
-    if (a->at.y != b->at.y)
-        return a->at.y < b->at.y;
-    if (a->at.x != b->at.x)
-        return a->at.x < b->at.x;
-    return a->component != b->component ? a->component < b->component : a->resolution < b->resolution;
-}
-
-static void sink(iterator_heap *heap, size_t i)
-{
-    const grid_iterator moved = heap->iterators[i];
-    for (size_t child; (child = 2 * i + 1) < heap->count; i = child) {
-        child += child + 1 < heap->count && precedes(&heap->iterators[child + 1], &heap->iterators[child]);
-        if (!precedes(&heap->iterators[child], &moved))
-            break;
-        heap->iterators[i] = heap->iterators[child];
-    }
-    heap->iterators[i] = moved;
-}
-
-static void add_iterator(const l2k_tile *tile, uint32_t c, uint32_t r, iterator_heap *heap)
-{
-    if (r < tile->components[c].num_resolutions && tile->components[c].resolutions[r].num_precincts > 0)
-        heap->iterators[heap->count++] = (grid_iterator){point_of(tile, c, r, 0, 0), 0, 0, (uint16_t)c, (uint8_t)r};
-}
-
-/* Moves on by a precinct; false after the last one. */
-static bool step_iterator(const l2k_tile *tile, grid_iterator *iterator)
-{
-    const l2k_partition *p = &tile->components[iterator->component].resolutions[iterator->resolution].precincts;
-    if (++iterator->column == p->across) {
-        iterator->column = 0;
-        iterator->row++;
-    }
-    iterator->at = point_of(tile, iterator->component, iterator->resolution, iterator->column, iterator->row);
-    return iterator->row < p->down;
-}
-
 static uint16_t *layers_of(const l2k_packet_order *order, const l2k_precinct_key *key)
 {
     const l2k_resolution *resolution = &order->tile->components[key->component].resolutions[key->resolution];
     return &order->layers_done[resolution->first_precinct + key->precinct];
 }
 
-/* Lists the precincts of all iterators by position, except those that have all their layers, and empties the heap. */
-static void list_keys(l2k_packet_order *order, iterator_heap *heap)
+/* By position; where positions are equal, by component, resolution and precinct. */
+static int compare_keys(const void *one, const void *other)
 {
-    for (size_t i = heap->count / 2; i-- > 0;)
-        sink(heap, i);
-    while (heap->count > 0) {
-        grid_iterator *next = &heap->iterators[0];
-        const uint32_t across = order->tile->components[next->component].resolutions[next->resolution].precincts.across;
-        const l2k_precinct_key key = {next->row * across + next->column, next->component, next->resolution};
-        if (*layers_of(order, &key) < order->num_layers)
-            order->keys[order->num_keys++] = key;
-        if (!step_iterator(order->tile, next))
-            *next = heap->iterators[--heap->count];
-        sink(heap, 0);
-    }
+    const l2k_precinct_key *a = one, *b = other;
+    if (a->y != b->y)
+        return a->y < b->y ? -1 : 1;
+    if (a->x != b->x)
+        return a->x < b->x ? -1 : 1;
+    if (a->component != b->component)
+        return a->component < b->component ? -1 : 1;
+    if (a->resolution != b->resolution)
+        return a->resolution < b->resolution ? -1 : 1;
+    return a->precinct < b->precinct ? -1 : a->precinct > b->precinct;
 }
 
-static size_t count_resolutions(const l2k_tile *tile, uint32_t *most)
+static void sort_keys(l2k_packet_order *order, size_t start)
 {
-    size_t all = 0;
-    *most = 0;
-    for (uint32_t c = 0; c < tile->num_components; c++) {
-        all += tile->components[c].num_resolutions;
-        *most = l2k_max_u32(*most, tile->components[c].num_resolutions);
+    qsort(order->keys + start, order->num_keys - start, sizeof *order->keys, compare_keys);
+}
+
+/* Appends the precincts of a resolution, if it exists, that lack a layer of the progression. */
+static void add_keys(l2k_packet_order *order, uint32_t c, uint32_t r)
+{
+    const l2k_tile_component *component = &order->tile->components[c];
+    const uint32_t count = r < component->num_resolutions ? component->resolutions[r].num_precincts : 0;
+    for (uint32_t p = 0; p < count; p++) {
+        l2k_precinct_key key = {.precinct = p, .component = (uint16_t)c, .resolution = (uint8_t)r};
+        if (*layers_of(order, &key) >= order->num_layers)
+            continue;
+        const uint32_t across = component->resolutions[r].precincts.across;
+        const grid_point at = point_of(order->tile, c, r, p % across, p / across);
+        key.x = at.x;
+        key.y = at.y;
+        order->keys[order->num_keys++] = key;
     }
-    return all;
 }
 
 /* Lists the keys of all resolutions and components that a progression covers. */
-static l2k_status list_all_keys(l2k_packet_order *order, const l2k_progression_change *range)
+static void list_keys(l2k_packet_order *order, const l2k_progression_change *range)
 {
-    const l2k_tile *tile = order->tile;
+    const uint32_t c_end = l2k_min_u32(range->component_end, order->tile->num_components);
     const l2k_progression progression = order->progression;
-    uint32_t most;
-    iterator_heap heap = {l2k_allocate(order->context, count_resolutions(tile, &most), sizeof *heap.iterators), 0};
-    const uint32_t r_end = l2k_min_u32(range->resolution_end, most),
-                   c_end = l2k_min_u32(range->component_end, tile->num_components);
-    L2K_TRY(l2k_check_memory(order->context, heap.iterators, "the packet order of a tile"));
     order->num_keys = 0;
-    if (progression == L2K_PCRL || progression == L2K_CPRL)
+    if (progression == L2K_PCRL || progression == L2K_CPRL) {
         for (uint32_t c = range->component_start; c < c_end; c++) {
-            for (uint32_t r = range->resolution_start; r < r_end; r++)
-                add_iterator(tile, c, r, &heap);
+            const size_t start = order->num_keys;
+            for (uint32_t r = range->resolution_start; r < range->resolution_end; r++)
+                add_keys(order, c, r);
             if (progression == L2K_CPRL)
-                list_keys(order, &heap);
+                sort_keys(order, start);
         }
-    else
-        for (uint32_t r = range->resolution_start; r < r_end; r++) {
-            for (uint32_t c = range->component_start; c < c_end; c++) {
-                add_iterator(tile, c, r, &heap);
-                if (progression != L2K_RPCL)
-                    list_keys(order, &heap);
-            }
-            list_keys(order, &heap);
-        }
-    list_keys(order, &heap);
-    l2k_release(order->context, heap.iterators);
-    return L2K_OK;
+        if (progression == L2K_PCRL)
+            sort_keys(order, 0);
+        return;
+    }
+    for (uint32_t r = range->resolution_start; r < range->resolution_end; r++) {
+        const size_t start = order->num_keys;
+        for (uint32_t c = range->component_start; c < c_end; c++)
+            add_keys(order, c, r);
+        if (progression == L2K_RPCL)
+            sort_keys(order, start);
+    }
 }
 
 /* ---- Progressions -------------------------------------------------------------------------------------------- */
@@ -190,7 +141,7 @@ static void start_run(l2k_packet_order *order, size_t start)
 static void start_progression(l2k_packet_order *order)
 {
     const l2k_tile_coding *coding = order->tile->coding;
-    l2k_progression_change range = {.resolution_end = UINT8_MAX, .component_end = L2K_MAX_COMPONENTS};
+    l2k_progression_change range = {.resolution_end = L2K_MAX_LEVELS + 1, .component_end = L2K_MAX_COMPONENTS};
     order->progression = (l2k_progression)coding->progression;
     order->num_layers = coding->num_layers;
     if (coding->num_changes) {
@@ -198,11 +149,9 @@ static void start_progression(l2k_packet_order *order)
         order->progression = (l2k_progression)range.progression;
         order->num_layers = l2k_min_u32(range.layer_end, coding->num_layers);
     }
-    order->status = list_all_keys(order, &range);
-    if (order->status == L2K_OK) {
-        start_run(order, 0);
-        order->status = l2k_poll(order->context, WEIGHT_OF_KEY * order->tile->num_precincts);
-    }
+    list_keys(order, &range);
+    start_run(order, 0);
+    order->status = l2k_poll(order->context, WEIGHT_OF_KEY * order->tile->num_precincts);
 }
 
 /* ---- The iterator -------------------------------------------------------------------------------------------- */

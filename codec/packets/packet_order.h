@@ -4,9 +4,9 @@
 
 #include "codec/tile/tile.h"
 
-/* One precinct of one resolution of one component. */
+/* One precinct of one resolution of one component, and its position on the reference grid. */
 typedef struct l2k_precinct_key {
-    uint32_t precinct;
+    uint32_t precinct, x, y;
     uint16_t component;
     uint8_t resolution;
 } l2k_precinct_key;
@@ -16,7 +16,7 @@ typedef struct l2k_packet_id {
 } l2k_packet_id;
 
 /* An iterator over the keys of a progression in order, and over runs of keys that the layer loop repeats. Progression
- * changes follow one another, each with its own keys. It takes ten bytes a precinct and refers to the tile. */
+ * changes follow one another, each with its own keys. It takes 18 bytes a precinct and refers to the tile. */
 typedef struct l2k_packet_order {
     const l2k_context *context;
     const l2k_tile *tile;

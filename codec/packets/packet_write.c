@@ -29,11 +29,10 @@ static packet make_packet(const l2k_context *context, l2k_tile *tile, const l2k_
                     .advances = advances};
 }
 
-/* The packet's precinct in a band; NULL for an empty band, which takes no part in packets (B.10). */
+/* The packet's precinct in a band; an empty band has no code-blocks there. */
 static l2k_precinct *precinct_of(const packet *p, uint32_t band)
 {
-    const l2k_subband *b = &p->resolution->bands[band];
-    return l2k_rect_empty(b->rect) ? NULL : &b->precincts[p->precinct];
+    return &p->resolution->bands[band].precincts[p->precinct];
 }
 
 /* Sets each node above the leaves to the least of its children. */
@@ -232,7 +231,7 @@ static l2k_status put_header(packet *p, l2k_buffer *out)
     l2k_bits_put(&bits, 1, 1); /* not empty: even where no block contributes, as in OpenJPEG */
     for (uint32_t b = 0; b < p->resolution->num_bands; b++) {
         l2k_precinct *precinct = precinct_of(p, b);
-        const uint32_t count = precinct ? l2k_precinct_blocks(precinct) : 0;
+        const uint32_t count = l2k_precinct_blocks(precinct);
         if (count)
             announce(precinct, p->layer);
         for (uint32_t y = 0; count && y < precinct->grid.down; y++)
@@ -261,7 +260,7 @@ static l2k_status put_body(const packet *p, l2k_buffer *out, l2k_packet_drain *d
 {
     for (uint32_t b = 0; b < p->resolution->num_bands; b++) {
         const l2k_precinct *precinct = precinct_of(p, b);
-        for (uint32_t i = 0; precinct && i < l2k_precinct_blocks(precinct); i++) {
+        for (uint32_t i = 0; i < l2k_precinct_blocks(precinct); i++) {
             put_contribution(p, &precinct->blocks[i], out);
             if (drain)
                 L2K_TRY(drain(user));

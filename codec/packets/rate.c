@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "codec/packets/packet.h"
-#include "codec/packets/rate_search.h"
+#include "codec/packets/slopes.h"
 #include "codec/tile/tag_tree.h"
 
 typedef struct rate_control {
@@ -91,12 +91,6 @@ static l2k_status visit_layer(rate_control *control, uint64_t *bytes, uint32_t s
     return L2K_OK;
 }
 
-static l2k_status layer_bytes(rate_control *control, uint64_t *bytes)
-{
-    *bytes = 0;
-    return visit_layer(control, bytes, 0);
-}
-
 /* The packets to which a block contributes; their layer is left open. */
 static l2k_packet_id packet_of(const rate_control *control, const l2k_hull_segment *segment)
 {
@@ -133,7 +127,8 @@ static l2k_status fill_up(rate_control *control, uint64_t room, uint64_t *bytes)
     for (size_t i = control->at; i < list->count && tries > 0 && l2k_leaves_room(room, *bytes); i++) {
         const l2k_hull_segment *segment;
         L2K_TRY(l2k_slopes_segment(list, i, &segment));
-        const uint8_t passes = l2k_segment_block(list, segment)->coded.layer_passes[control->layer];
+        const uint8_t passes =
+            control->tiles[segment->tile].places[segment->block].block->coded.layer_passes[control->layer];
         if (segment->bytes > room - *bytes || passes != segment->before)
             continue;
         tries--;
@@ -148,7 +143,8 @@ static l2k_status fill_up(rate_control *control, uint64_t room, uint64_t *bytes)
 static l2k_status measure_prefix(void *control, size_t prefix, uint64_t *bytes)
 {
     L2K_TRY(move_layer_end(control, prefix));
-    return layer_bytes(control, bytes);
+    *bytes = 0;
+    return visit_layer(control, bytes, 0);
 }
 
 /* Ends a layer at a prefix that takes at most `room` bytes, not shorter than that of the layer above. */

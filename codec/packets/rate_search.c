@@ -1,6 +1,6 @@
 /* Finds the end of a layer of a given size by bisection (J.14). Most prefixes need not be measured: the size of their
  * bodies is known, and headers vary little. */
-#include "codec/packets/rate_search.h"
+#include "codec/packets/slopes.h"
 
 /* Estimates the bytes of a prefix without measuring: those of its segments, and about as many around them as at a
  * measured prefix. */
@@ -23,21 +23,10 @@ typedef struct search {
 
 /* ---- Foresight ----------------------------------------------------------------------------------------------- */
 
-static double difference(uint64_t a, uint64_t b)
-{
-    return a > b ? (double)(a - b) : (double)(b - a);
-}
-
-static void learn(forecast *f, uint64_t bodies, uint64_t bytes)
-{
-    f->bodies = bodies;
-    f->headers = bytes > bodies ? bytes - bodies : 0;
-}
-
 /* The expected headers for these bytes of bodies, and the possible error. */
 static double expect(const forecast *f, uint64_t bodies, double *wrong)
 {
-    const double share = (double)f->headers / (double)(f->bodies + 1), far = difference(bodies, f->bodies);
+    const double share = (double)f->headers / (double)(f->bodies + 1), far = fabs((double)bodies - (double)f->bodies);
     *wrong = far * (share + 0.02) + 16;
     return (double)f->headers + (bodies > f->bodies ? share * far : -share * far);
 }
@@ -74,7 +63,8 @@ static l2k_status measure_at(search *s, size_t prefix, uint64_t *bytes)
     L2K_TRY(s->measure->measure(s->measure->packets, prefix, bytes));
     if (s->forecast.usable) {
         L2K_TRY(bodies_of(s, prefix, &bodies));
-        learn(&s->forecast, bodies, *bytes);
+        s->forecast.bodies = bodies;
+        s->forecast.headers = *bytes > bodies ? *bytes - bodies : 0;
     }
     return L2K_OK;
 }

@@ -57,12 +57,36 @@ l2k_status l2k_slopes_bytes(l2k_slope_list *list, size_t at, uint64_t *bytes);
 /* Converts a position into an end that segments can be compared with. */
 l2k_status l2k_slopes_end(l2k_slope_list *list, size_t at, l2k_slope_end *end);
 
-static inline l2k_block *l2k_segment_block(const l2k_slope_list *list, const l2k_hull_segment *segment)
-{
-    return list->tiles[segment->tile].places[segment->block].block;
-}
-
 /* The shortest prefix that removes distortion `gain`, for a list on the host. */
 size_t l2k_slopes_removing(l2k_slope_list *list, double gain);
+
+/* ---- The end of a layer (rate_search.c) -------------------------------------------------------------------------- */
+
+/* In a list of at most this many segments every step of the search is measured, since headers vary too much there. */
+enum { L2K_FEW_SEGMENTS = 4096 };
+
+/* A function that ends the layer at a prefix and returns the bytes its packets then take. */
+typedef struct l2k_prefix_measure {
+    l2k_status (*measure)(void *packets, size_t prefix, uint64_t *bytes);
+    void *packets;
+} l2k_prefix_measure;
+
+typedef struct l2k_fitted_prefix {
+    size_t prefix;
+    uint64_t bytes;   /* exceeds the room if not even the shortest prefix fits */
+    bool leaves_room; /* the room left makes it worth trying single segments after the prefix */
+} l2k_fitted_prefix;
+
+/* Finds the longest prefix, not shorter than `first`, whose packets take at most `room` bytes, or a shorter one that
+ * leaves next to nothing. The prefix measured last may be another one. Errors: those of the measurement and of the
+ * list. */
+l2k_status l2k_fit_prefix(l2k_slope_list *list, const l2k_prefix_measure *measure, uint64_t room, size_t first,
+                          l2k_fitted_prefix *fitted);
+
+/* Whether more than 0.2 % of the room is left, as in small images. */
+static inline bool l2k_leaves_room(uint64_t room, uint64_t bytes)
+{
+    return (room - bytes) * 500 > room;
+}
 
 #endif

@@ -63,7 +63,8 @@ static void drop_plan(l2k_engine_slot *slot)
     slot->plan = NULL;
 }
 
-void l2k_workers_drop_plans(l2k_workers *workers)
+/* Frees all plans, none of which may be needed any more. */
+static void drop_plans(l2k_workers *workers)
 {
     for (unsigned i = 0; workers->groups && i < workers->num_groups; i++) {
         l2k_worker_group *group = &workers->groups[i];
@@ -128,7 +129,7 @@ void l2k_workers_release(l2k_workers *workers)
     const l2k_context *context = workers->kind.context;
     for (unsigned i = 0; workers->groups && i < workers->num_groups; i++)
         l2k_engine_release(&workers->groups[i].engine);
-    l2k_workers_drop_plans(workers);
+    drop_plans(workers);
     if (workers->plans.plans)
         l2k_plan_cache_release(context, &workers->plans);
     if (context)

@@ -46,9 +46,6 @@ l2k_status l2k_workers_prepare(const l2k_context *context, l2k_backend backend, 
 /* Waits for plans at work. Accepts zero-initialised worker groups. */
 void l2k_workers_release(l2k_workers *workers);
 
-/* Frees all plans, none of which may be needed any more. */
-void l2k_workers_drop_plans(l2k_workers *workers);
-
 /* Releases the code that the engines hold. */
 void l2k_workers_forget(l2k_workers *workers);
 

@@ -35,25 +35,13 @@ static inline void l2k_bits_put_byte(l2k_bit_writer *bits)
     bits->after_ff = byte == 0xFF;
 }
 
-/* Completes bytes until fewer than 32 bits are held. */
-static inline void l2k_bits_drain(l2k_bit_writer *bits)
-{
-    const uint32_t word = (uint32_t)(bits->window >> (bits->held - 32));
-    if (!bits->buffer && !bits->after_ff && !((~word - 0x01010101u) & word & 0x80808080u)) { /* no 0xFF */
-        bits->bytes += 4;
-        bits->held -= 32;
-    }
-    while (bits->held >= 32)
-        l2k_bits_put_byte(bits);
-}
-
 /* Writes the low `count` bits of value, highest first; count up to 32. */
 static inline void l2k_bits_put(l2k_bit_writer *bits, uint32_t value, unsigned count)
 {
     bits->window = bits->window << count | (value & ((UINT64_C(1) << count) - 1));
     bits->held += count;
-    if (bits->held >= 32)
-        l2k_bits_drain(bits);
+    while (bits->held >= 32)
+        l2k_bits_put_byte(bits);
 }
 
 /* Pads the last byte with zeros; a header must not end in 0xFF. */

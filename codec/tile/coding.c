@@ -12,13 +12,6 @@ struct l2k_kernels {
     l2k_wavelet_descriptor of[];
 };
 
-l2k_kernels *l2k_kernels_share(l2k_kernels *kernels)
-{
-    if (kernels)
-        atomic_fetch_add(&kernels->users, 1);
-    return kernels;
-}
-
 const l2k_wavelet_descriptor *l2k_kernels_find(const l2k_kernels *kernels, unsigned index)
 {
     for (unsigned i = 0; kernels && i < kernels->count; i++)
@@ -55,7 +48,8 @@ l2k_status l2k_tile_coding_copy(const l2k_context *context, const l2k_tile_codin
                                 l2k_tile_coding *to)
 {
     *to = *from;
-    to->kernels = l2k_kernels_share(from->kernels);
+    if (to->kernels)
+        atomic_fetch_add(&to->kernels->users, 1);
     to->changes = NULL;
     to->components = l2k_allocate(context, num_components, sizeof *to->components);
     if (to->components && from->num_changes)

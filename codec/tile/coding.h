@@ -102,9 +102,6 @@ static inline const l2k_wavelet_descriptor *l2k_coding_wavelet(const l2k_compone
     return coding->own ? coding->own : l2k_wavelet_get((l2k_wavelet)coding->wavelet);
 }
 
-/* Adds a user of the kernels, if there are any. */
-l2k_kernels *l2k_kernels_share(l2k_kernels *kernels);
-
 /* The kernel with that index, or NULL. */
 const l2k_wavelet_descriptor *l2k_kernels_find(const l2k_kernels *kernels, unsigned index);
 

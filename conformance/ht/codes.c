@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/blocks/cpu_blocks.h"
+#include "codec/blocks/block_coder.h"
 
 static _Thread_local block_codes *recording;
 

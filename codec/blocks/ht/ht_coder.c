@@ -263,8 +263,6 @@ static l2k_status estimate(const l2k_block_batch *batch, const l2k_block_place *
     return L2K_OK;
 }
 
-/* ---- Encoding ------------------------------------------------------------------------------------------------ */
-
 static l2k_ht_cut cut_of(const l2k_block_batch *batch, const l2k_block_place *place)
 {
     const unsigned passes = place->band->component->coding->ht_passes;
@@ -411,19 +409,11 @@ static l2k_status begin_decode(l2k_block_coder *coder, const l2k_block_batch *ba
     return l2k_cpu_coder_run(coder, batch, 2, decode_blocks);
 }
 
-/* ---- The table ----------------------------------------------------------------------------------------------- */
-
-static l2k_status create(l2k_block_coder *coder)
-{
-    static const l2k_cpu_worker_kind kind = {create_worker, free_worker};
-    return l2k_cpu_coder_create(coder, &kind);
-}
-
 const l2k_block_coder_table l2k_ht_on_cpu = {
     .name = "HT on the CPU",
     .max_planes = L2K_MAX_BIT_PLANES,
     .bytes_per_thread = sizeof(worker) + L2K_HT_BYTES + L2K_T1_BYTES,
-    .create = create,
+    .create = l2k_cpu_coder_create,
     .free = l2k_cpu_coder_free,
 #ifndef L2K_WITHOUT_ENCODER
     .begin_encode = begin_encode,
@@ -432,4 +422,6 @@ const l2k_block_coder_table l2k_ht_on_cpu = {
     .finish = l2k_cpu_coder_finish,
     .forget = l2k_cpu_coder_forget,
     .ends_segment = l2k_pass_terminates,
+    .create_worker = create_worker,
+    .free_worker = free_worker,
 };

@@ -19,8 +19,6 @@ typedef struct refinement {
     l2k_ht_backward_writer magref;
 } refinement;
 
-/* ---- Columns ------------------------------------------------------------------------------------------------- */
-
 /* The magnitude is in units of the refinement passes' bit-plane. */
 static void load_sample(l2k_ht_column *column, uint32_t magnitude, bool negative, unsigned row)
 {
@@ -39,8 +37,6 @@ static void load_columns(const refinement *r, const l2k_t1_block *block)
             load_sample(r->columns + (y >> 2) * r->pitch + x, l2k_ht_magnitude(v) >> r->plane, v < 0, y & 3);
         }
 }
-
-/* ---- SigProp ------------------------------------------------------------------------------------------------- */
 
 /* Significance of a column with the samples right above and below it: bits 0 to 5. */
 static unsigned tall(const refinement *r, const l2k_ht_column *column)
@@ -98,8 +94,6 @@ static void significance_propagation(refinement *r)
         }
 }
 
-/* ---- MagRef -------------------------------------------------------------------------------------------------- */
-
 /* Writes a bit for each sample that the cleanup pass has made significant. */
 static void magnitude_refinement(refinement *r)
 {
@@ -113,8 +107,6 @@ static void magnitude_refinement(refinement *r)
             l2k_ht_backward_put(&r->magref, refined.value, refined.count);
         }
 }
-
-/* ---- Distortion ---------------------------------------------------------------------------------------------- */
 
 void l2k_ht_measure_gains(const l2k_ht_encoder *encoder, const l2k_t1_block *block, l2k_ht_cut cut, double gains[3])
 {
@@ -151,8 +143,6 @@ double l2k_ht_measure_error(const l2k_ht_encoder *encoder, const l2k_t1_block *b
         }
     return sum;
 }
-
-/* ---- Both passes --------------------------------------------------------------------------------------------- */
 
 /* SigProp must not end in 0xFF, since what follows could make that a marker code. */
 static void end_sigprop(l2k_ht_forward_writer *w)

@@ -459,8 +459,6 @@ static void count(const l2k_ht_encoder *memory, const l2k_t1_block *block, unsig
     }
 }
 
-/* ---- The table ----------------------------------------------------------------------------------------------- */
-
 const l2k_ht_encode_rows L2K_ROWS_TABLE(l2k_ht_encode_rows) = {.cleanup = encode_cleanup, .count = count};
 
 #ifdef L2K_ROWS_BASE

@@ -10,10 +10,7 @@
 
 #include "base/cpu.h"
 
-#if defined(__AVX512F__) && !defined(L2K_ROWS_BASE)
-#include <immintrin.h>
-#define L2K_LANES 16
-#elif defined(__AVX2__) && !defined(L2K_ROWS_BASE)
+#if defined(__AVX2__) && !defined(L2K_ROWS_BASE)
 #include <immintrin.h>
 #define L2K_LANES 8
 #else
@@ -52,9 +49,7 @@ static inline l2k_lanes l2k_lanes_equal(l2k_lanes a, l2k_lanes b)
 
 static inline l2k_lanes l2k_lanes_max(l2k_lanes a, l2k_lanes b)
 {
-#if L2K_LANES == 16
-    return (l2k_lanes)_mm512_max_epu32((__m512i)a, (__m512i)b);
-#elif defined(__wasm_simd128__)
+#if defined(__wasm_simd128__)
     return (l2k_lanes)wasm_u32x4_max((v128_t)a, (v128_t)b);
 #else
     for (unsigned i = 0; i < L2K_LANES; i++)
@@ -65,9 +60,7 @@ static inline l2k_lanes l2k_lanes_max(l2k_lanes a, l2k_lanes b)
 
 static inline l2k_lanes l2k_lanes_magnitude(l2k_lanes v)
 {
-#if L2K_LANES == 16
-    return (l2k_lanes)_mm512_abs_epi32((__m512i)v);
-#elif L2K_LANES == 8
+#if L2K_LANES == 8
     return (l2k_lanes)_mm256_abs_epi32((__m256i)v);
 #else
     const l2k_lanes negative = l2k_lanes_if_bit(v, 0);
@@ -79,13 +72,10 @@ static inline l2k_lanes l2k_lanes_magnitude(l2k_lanes v)
  * instruction for this take the exponent of the number as a float, with the bits cleared that could round it up. */
 static inline l2k_lanes l2k_lanes_length(l2k_lanes v, bool wide)
 {
-#if L2K_LANES == 16
-    (void)wide;
-    return 32 - (l2k_lanes)_mm512_lzcnt_epi32((__m512i)v);
-#elif !defined(__aarch64__)
+#if !defined(__aarch64__)
     typedef float floats __attribute__((vector_size(4 * L2K_LANES)));
     const l2k_lanes exact = wide ? v & ~(v >> 8) : v;
-    const l2k_lanes exponent = (l2k_lanes)__builtin_convertvector((l2k_signed_lanes)exact, floats) >> 23;
+    const l2k_lanes exponent = (l2k_lanes) __builtin_convertvector((l2k_signed_lanes)exact, floats) >> 23;
     return l2k_lanes_max(exponent, (l2k_lanes){0} + 126) - 126;
 #else
     (void)wide;
@@ -98,9 +88,7 @@ static inline l2k_lanes l2k_lanes_length(l2k_lanes v, bool wide)
 /* A bit for each lane whose highest bit is set. */
 static inline uint64_t l2k_lanes_mask(l2k_lanes v)
 {
-#if L2K_LANES == 16
-    return _mm512_movepi32_mask((__m512i)v);
-#elif L2K_LANES == 8
+#if L2K_LANES == 8
     return (uint64_t)(uint32_t)_mm256_movemask_ps((__m256)v);
 #elif defined(__wasm_simd128__)
     return wasm_i32x4_bitmask((v128_t)v);
@@ -124,12 +112,7 @@ static inline void l2k_lanes_load_int16(const int16_t *from, l2k_lanes *even, l2
 
 static inline void l2k_lanes_load_int32(const int32_t *from, l2k_lanes *even, l2k_lanes *odd)
 {
-#if L2K_LANES == 16
-    const __m512i a = _mm512_loadu_si512(from), b = _mm512_loadu_si512(from + 16);
-    const __m512i places = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
-    *even = (l2k_lanes)_mm512_permutex2var_epi32(a, places, b);
-    *odd = (l2k_lanes)_mm512_permutex2var_epi32(a, _mm512_add_epi32(places, _mm512_set1_epi32(1)), b);
-#elif L2K_LANES == 8
+#if L2K_LANES == 8
     const __m256 a = _mm256_loadu_ps((const float *)from), b = _mm256_loadu_ps((const float *)(from + 8));
     *even = (l2k_lanes)_mm256_permute4x64_epi64((__m256i)_mm256_shuffle_ps(a, b, 0x88), 0xD8);
     *odd = (l2k_lanes)_mm256_permute4x64_epi64((__m256i)_mm256_shuffle_ps(a, b, 0xDD), 0xD8);

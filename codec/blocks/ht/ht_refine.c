@@ -37,8 +37,6 @@ static void find_significance(const refinement *r)
     }
 }
 
-/* ---- MagRef -------------------------------------------------------------------------------------------------- */
-
 /* The refining bit replaces the bit that put the sample in the middle of its interval. */
 static void refine_column(const refinement *r, l2k_ht_window *bits, uint32_t *sample, unsigned significant)
 {
@@ -59,8 +57,6 @@ static void magnitude_refinement(const refinement *r, l2k_ht_window bits)
         }
     }
 }
-
-/* ---- SigProp ------------------------------------------------------------------------------------------------- */
 
 /* Significance of a column with the samples right above and below it: bits 0 to 5. */
 static unsigned tall(const refinement *r, const uint8_t *column)

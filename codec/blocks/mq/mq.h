@@ -66,13 +66,6 @@ L2K_HD void l2k_mq_byte_out(l2k_mq_encoder *mq)
     }
 }
 
-/* A segment must not end in 0xFF; the decoder supplies one itself. */
-L2K_HD void l2k_mq_step_past_last_byte(l2k_mq_encoder *mq)
-{
-    if (*mq->out != 0xFF)
-        mq->out++;
-}
-
 /* FLUSH (C.2.9): afterwards `out` is one past the last byte, and that byte is not 0xFF. */
 L2K_HD void l2k_mq_flush(l2k_mq_encoder *mq)
 {
@@ -85,7 +78,8 @@ L2K_HD void l2k_mq_flush(l2k_mq_encoder *mq)
         mq->c <<= mq->ct;
         l2k_mq_byte_out(mq);
     }
-    l2k_mq_step_past_last_byte(mq);
+    if (*mq->out != 0xFF) /* a segment must not end in it; the decoder supplies one itself */
+        mq->out++;
 }
 
 /* The predictable termination of D.4.2; ends like l2k_mq_flush. */
@@ -128,21 +122,16 @@ L2K_HD void l2k_raw_encode(l2k_mq_encoder *mq, uint32_t bit)
     }
 }
 
-L2K_HD bool l2k_raw_has_pending_bits(const l2k_mq_encoder *mq, bool predictable)
-{
-    return mq->ct < 7 || (mq->ct == 7 && (predictable || mq->out[-1] != 0xFF));
-}
-
 /* Bytes that the decoder would need, in addition to those written, if a raw segment were truncated here. */
 L2K_HD unsigned l2k_raw_pending_bytes(const l2k_mq_encoder *mq, bool predictable)
 {
-    return l2k_raw_has_pending_bits(mq, predictable) ? 1 : 0;
+    return mq->ct < 7 || (mq->ct == 7 && (predictable || mq->out[-1] != 0xFF));
 }
 
 /* Terminates a raw segment; `predictable`: as in D.4.2. */
 L2K_HD void l2k_raw_flush(l2k_mq_encoder *mq, bool predictable)
 {
-    if (l2k_raw_has_pending_bits(mq, predictable)) {
+    if (l2k_raw_pending_bytes(mq, predictable)) {
         /* The unused bits alternate from 0, as D.4.2 requires for predictable termination; otherwise they are
          * arbitrary. */
         for (uint32_t bit = 0; mq->ct > 0; bit ^= 1)

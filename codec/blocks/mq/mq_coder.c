@@ -140,8 +140,6 @@ static l2k_status begin_decode(l2k_block_coder *coder, const l2k_block_batch *ba
     return l2k_cpu_coder_run(coder, batch, 1, decode_block);
 }
 
-/* ---- The table ----------------------------------------------------------------------------------------------- */
-
 static l2k_status create_worker(const l2k_context *context, void **worker)
 {
     l2k_t1 *t1 = NULL;
@@ -155,17 +153,11 @@ static void free_worker(void *worker)
     l2k_t1_free(worker);
 }
 
-static l2k_status create(l2k_block_coder *coder)
-{
-    static const l2k_cpu_worker_kind kind = {create_worker, free_worker};
-    return l2k_cpu_coder_create(coder, &kind);
-}
-
 const l2k_block_coder_table l2k_mq_on_cpu = {
     .name = "MQ on the CPU",
     .max_planes = L2K_MAX_BIT_PLANES,
     .bytes_per_thread = L2K_T1_BYTES,
-    .create = create,
+    .create = l2k_cpu_coder_create,
     .free = l2k_cpu_coder_free,
 #ifndef L2K_WITHOUT_ENCODER
     .begin_encode = begin_encode,
@@ -174,4 +166,6 @@ const l2k_block_coder_table l2k_mq_on_cpu = {
     .finish = l2k_cpu_coder_finish,
     .forget = l2k_cpu_coder_forget,
     .ends_segment = l2k_pass_terminates,
+    .create_worker = create_worker,
+    .free_worker = free_worker,
 };

@@ -2,7 +2,7 @@
 #ifndef L2K_CODEC_BLOCKS_MQ_MQ_CODER_H
 #define L2K_CODEC_BLOCKS_MQ_MQ_CODER_H
 
-#include "codec/blocks/cpu_blocks.h"
+#include "codec/blocks/block_coder.h"
 #include "codec/blocks/mq/t1.h"
 
 /* The block in the view of its tile-component. */

@@ -1,67 +1,35 @@
-/* The decoder's context tables (Annex D, Tables D.1 to D.3), and the memory of the block coder. */
+/* The decoder's context tables (Annex D, Tables D.1 to D.3), from the encoder's logic on masks, and the memory of the
+ * block coder. */
 #include "codec/blocks/mq/t1.h"
 
-#include "base/integer.h"
 #include "base/memory.h"
-
-/* Table D.1. h, v, d: significant neighbours horizontally, vertically, diagonally. */
-static unsigned zero_context_low(unsigned h, unsigned v, unsigned d)
-{
-    if (h == 2)
-        return 8;
-    if (h == 1)
-        return v >= 1 ? 7 : d >= 1 ? 6 : 5;
-    if (v >= 1)
-        return 2 + v;
-    return l2k_min_u32(d, 2);
-}
-
-static unsigned zero_context_diagonal(unsigned hv, unsigned d)
-{
-    if (d >= 3)
-        return 8;
-    if (d == 2)
-        return hv >= 1 ? 7 : 6;
-    if (d == 1)
-        return 3 + l2k_min_u32(hv, 2);
-    return l2k_min_u32(hv, 2);
-}
+#include "codec/blocks/mq/t1_masks.h"
 
 /* `index`: significance of the columns west, east and here in bits 0, 3 and 6, from north to south. */
-static unsigned zero_context(unsigned orientation, unsigned index)
+static uint8_t zero_context(unsigned orientation, unsigned index)
 {
-    unsigned h = (index >> 1 & 1) + (index >> 4 & 1);
-    unsigned v = (index >> 6 & 1) + (index >> 8 & 1);
-    unsigned d = (index & 1) + (index >> 2 & 1) + (index >> 3 & 1) + (index >> 5 & 1);
-    if (orientation == L2K_HH)
-        return zero_context_diagonal(h + v, d);
-    return orientation == L2K_HL ? zero_context_low(v, h, d) : zero_context_low(h, v, d);
+    const neighbours a = {.nw = index & 1,
+                          .w = index >> 1 & 1,
+                          .sw = index >> 2 & 1,
+                          .ne = index >> 3 & 1,
+                          .e = index >> 4 & 1,
+                          .se = index >> 5 & 1,
+                          .n = index >> 6 & 1,
+                          .s = index >> 8 & 1};
+    uint32_t entry[ENTRY_BITS];
+    zero_contexts(&a, orientation == L2K_HH, orientation == L2K_HL, entry);
+    return (uint8_t)((entry[1] & 1) | (entry[2] & 1) << 1 | (entry[3] & 1) << 2 | (entry[4] & 1) << 3);
 }
 
-/* -1, 0 or 1 from two neighbours, each a significance bit below a sign bit (Table D.2). */
-static int sign_contribution(unsigned one, unsigned other)
-{
-    int sum = 0;
-    if (one & 1)
-        sum += one & 2 ? -1 : 1;
-    if (other & 1)
-        sum += other & 2 ? -1 : 1;
-    return sum > 0 ? 1 : sum < 0 ? -1 : 0;
-}
-
-/* Table D.3, with bit 7 for the XOR bit. `index`: significance in the west, east, north and south in bits 0, 3, 5 and
- * 7, signs above them. */
+/* With bit 7 for the XOR bit. `index`: significance in the west, east, north and south in bits 0, 3, 5 and 7, signs
+ * above them. */
 static uint8_t sign_context(unsigned index)
 {
-    int v = sign_contribution(index >> 5, index >> 7);
-    int h = sign_contribution(index, index >> 3);
-    bool flip = h < 0 || (h == 0 && v < 0);
-    if (flip) {
-        h = -h;
-        v = -v;
-    }
-    int offset = h == 1 ? 3 + v : v;
-    return (uint8_t)((L2K_CONTEXT_SIGN + offset) | (flip ? 0x80 : 0));
+    const neighbours a = {.w = index & 1, .e = index >> 3 & 1, .n = index >> 5 & 1, .s = index >> 7 & 1};
+    const surroundings at = {.sign_w = index >> 1, .sign_e = index >> 4, .sign_n = index >> 6, .sign_s = index >> 8};
+    uint32_t entry[SIGN_BITS];
+    sign_contexts(&a, &at, entry);
+    return (uint8_t)(8 | (entry[1] & 1) | (entry[2] & 1) << 1 | (entry[3] & 1) << 2 | (entry[0] & 1) << 7);
 }
 
 l2k_status l2k_t1_create(const l2k_context *context, l2k_t1 **out)
@@ -88,7 +56,7 @@ static void make_tables(l2k_t1_decoder *decoder)
     l2k_mq_model_create(&decoder->model);
     for (unsigned i = 0; i < 512; i++) {
         for (unsigned orientation = 0; orientation < 4; orientation++)
-            decoder->zero_contexts[orientation][i] = (uint8_t)zero_context(orientation, i);
+            decoder->zero_contexts[orientation][i] = zero_context(orientation, i);
         decoder->sign_context[i] = sign_context(i);
     }
 }

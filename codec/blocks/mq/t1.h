@@ -98,4 +98,29 @@ void l2k_t1_decode(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_planes, c
  * interest changes. `doubled`: magnitudes are twice the index at which to reconstruct. Also for HT blocks. */
 void l2k_t1_store(const l2k_t1_block *block, uint32_t *samples, size_t stride, bool doubled);
 
+/* ---- The coding passes in their order (D.3) -------------------------------------------------------------------- */
+
+typedef struct coding_pass {
+    unsigned type, plane;
+    unsigned number; /* from 0, the first cleanup pass */
+} coding_pass;
+
+static inline coding_pass first_pass(unsigned num_planes)
+{
+    return (coding_pass){PASS_CLEANUP, num_planes - 1, 0};
+}
+
+static inline bool is_last_pass(coding_pass pass)
+{
+    return pass.type == PASS_CLEANUP && pass.plane == 0;
+}
+
+static inline coding_pass next_pass(coding_pass pass)
+{
+    return (coding_pass){(pass.type + 1) % PASS_TYPES, pass.plane - (pass.type == PASS_CLEANUP), pass.number + 1};
+}
+
+/* The loops of passes are compiled once for each combination of parameters known in advance. */
+#define INLINE static inline __attribute__((always_inline))
+
 #endif

@@ -29,13 +29,7 @@ static inline uint64_t transpose_bits(uint64_t x)
 static inline __attribute__((always_inline)) void masks_to_bytes(const uint64_t *masks, size_t spacing, unsigned count,
                                                                  uint8_t bytes[64])
 {
-#if defined(__AVX512BW__)
-    __m512i all = _mm512_setzero_si512();
-    for (unsigned k = 0; k < count; k++)
-        all = _mm512_mask_or_epi64(all, 0xFF, all,
-                                   _mm512_maskz_set1_epi8(_cvtu64_mask64(masks[k * spacing]), (char)(1u << k)));
-    _mm512_storeu_si512(bytes, all);
-#elif defined(__AVX2__)
+#if defined(__AVX2__)
     const __m256i places =
         _mm256_setr_epi64x(0x0000000000000000, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
     const __m256i bits = _mm256_set1_epi64x((long long)0x8040201008040201u);
@@ -79,24 +73,6 @@ static inline __attribute__((always_inline)) void masks_to_bytes(const uint64_t 
 static inline __attribute__((always_inline)) void bytes_to_masks(const uint32_t columns[16], uint64_t *masks,
                                                                  size_t spacing, unsigned count)
 {
-#if defined(__AVX2__)
-    __m256i low = _mm256_loadu_si256((const __m256i *)columns), high = _mm256_loadu_si256((const __m256i *)columns + 1);
-    low = _mm256_slli_epi64(low, (int)(8 - count));
-    high = _mm256_slli_epi64(high, (int)(8 - count));
-    for (unsigned k = count; k-- > 0;) {
-        masks[k * spacing] = (uint32_t)_mm256_movemask_epi8(low) | (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32;
-        low = _mm256_add_epi8(low, low);
-        high = _mm256_add_epi8(high, high);
-    }
-#elif defined(__wasm_simd128__)
-    for (unsigned k = 0; k < count; k++)
-        masks[k * spacing] = 0;
-    for (unsigned i = 0; i < 4; i++) {
-        v128_t v = wasm_i64x2_shl(wasm_v128_load(columns + 4 * i), 8 - count);
-        for (unsigned k = count; k-- > 0; v = wasm_i8x16_add(v, v))
-            masks[k * spacing] |= (uint64_t)wasm_i8x16_bitmask(v) << 16 * i;
-    }
-#else
     uint64_t x[8];
     for (unsigned i = 0; i < 8; i++)
         x[i] = transpose_bits(columns[2 * i] | (uint64_t)columns[2 * i + 1] << 32);
@@ -106,7 +82,6 @@ static inline __attribute__((always_inline)) void bytes_to_masks(const uint32_t 
             mask |= (x[i] >> 8 * k & 0xFF) << 8 * i;
         masks[k * spacing] = mask;
     }
-#endif
 }
 
 /* to[i] = from[order[i]] for eight bytes, of which the caller keeps the first ones. */

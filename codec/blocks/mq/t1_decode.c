@@ -11,7 +11,6 @@
 #include "base/cpu.h"
 #include "base/integer.h"
 #include "codec/blocks/mq/mq_decode.h"
-#include "codec/blocks/mq/t1_passes.h"
 
 typedef struct block_decoder {
     l2k_t1_decoder *memory;
@@ -202,33 +201,6 @@ static void cleanup_pass(block_decoder *b, unsigned plane)
     b->mq = mq;
 }
 
-static void significance_mq(block_decoder *b, unsigned plane)
-{
-    significance_pass(b, plane, false);
-}
-
-static void significance_raw(block_decoder *b, unsigned plane)
-{
-    significance_pass(b, plane, true);
-}
-
-static void refinement_mq(block_decoder *b, unsigned plane)
-{
-    refinement_pass(b, plane, false);
-}
-
-static void refinement_raw(block_decoder *b, unsigned plane)
-{
-    refinement_pass(b, plane, true);
-}
-
-/* By type and raw. Cleanup passes are never raw. */
-static void (*const passes[PASS_TYPES][2])(block_decoder *b, unsigned plane) = {
-    [PASS_SIGNIFICANCE] = {significance_mq, significance_raw},
-    [PASS_REFINEMENT] = {refinement_mq, refinement_raw},
-    [PASS_CLEANUP] = {cleanup_pass, cleanup_pass},
-};
-
 /* H.1: magnitudes that reach above the shift belong to the region and are shifted down; smaller ones are background.
  * Bits below the shift are dropped, including half steps. */
 static void unshift_region(uint32_t *samples, size_t count, unsigned shift, unsigned border)
@@ -275,7 +247,17 @@ static void start_segment(block_decoder *b, uint8_t *bytes, uint32_t length)
 
 static void decode_pass(block_decoder *b, const l2k_t1_block *block, coding_pass at)
 {
-    passes[at.type][l2k_pass_is_raw(block->style, at.number)](b, at.plane);
+    const bool raw = l2k_pass_is_raw(block->style, at.number);
+    if (at.type == PASS_CLEANUP)
+        cleanup_pass(b, at.plane);
+    else if (at.type == PASS_SIGNIFICANCE && raw)
+        significance_pass(b, at.plane, true);
+    else if (at.type == PASS_SIGNIFICANCE)
+        significance_pass(b, at.plane, false);
+    else if (raw)
+        refinement_pass(b, at.plane, true);
+    else
+        refinement_pass(b, at.plane, false);
     if (at.type == PASS_CLEANUP && (block->style & L2K_STYLE_SEGSYM))
         for (int symbol = 0; symbol < 4; symbol++)
             l2k_mq_decode(&b->mq, &b->memory->model, L2K_CONTEXT_UNIFORM);

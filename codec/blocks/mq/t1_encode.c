@@ -6,7 +6,6 @@
 
 #include "base/integer.h"
 #include "base/memory.h"
-#include "codec/blocks/mq/t1_passes.h"
 
 /* A pass codes at most two decisions per sample and three per stripe column; a decision shifts out at most 15 bits, and
  * stuffing adds one bit in eight. */
@@ -33,8 +32,6 @@ typedef struct block_coder {
     l2k_gains gains;  /* of all passes so far */
     l2k_pass_mark marks[L2K_MAX_PASSES];
 } block_coder;
-
-/* ---- Distortion ---------------------------------------------------------------------------------------------- */
 
 /* Squared error that the current pass removes. */
 static int64_t gain_of_pass(const block_coder *b)

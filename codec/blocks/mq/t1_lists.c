@@ -46,21 +46,16 @@ static uint32_t magnitudes(const l2k_t1_block *block)
 /* Samples of up to 16 stripe columns, 0 beyond the block. */
 typedef int32_t cell_samples[4][16];
 
-/* The cell at column x, row y. A whole one is copied in loops of constant length. */
+/* The cell at column x, row y. */
 #define DEFINE_GATHER(name, type)                                                                                      \
     INLINE void name(const l2k_t1_block *block, uint32_t x, uint32_t y, cell_samples samples)                          \
     {                                                                                                                  \
         const type *from = (const type *)block->coefficients + y * block->stride + x;                                  \
         const uint32_t columns = l2k_min_u32(block->width - x, 16), rows = l2k_min_u32(block->height - y, 4);          \
-        if (columns < 16 || rows < 4)                                                                                  \
-            memset(samples, 0, sizeof(cell_samples));                                                                  \
+        memset(samples, 0, sizeof(cell_samples));                                                                      \
         for (uint32_t k = 0; k < rows; k++, from += block->stride)                                                     \
-            if (columns == 16)                                                                                         \
-                for (uint32_t i = 0; i < 16; i++)                                                                      \
-                    samples[k][i] = from[i];                                                                           \
-            else                                                                                                       \
-                for (uint32_t i = 0; i < columns; i++)                                                                 \
-                    samples[k][i] = from[i];                                                                           \
+            for (uint32_t i = 0; i < columns; i++)                                                                     \
+                samples[k][i] = from[i];                                                                               \
     }
 
 DEFINE_GATHER(gather_int16, int16_t)
@@ -405,8 +400,6 @@ static void list(l2k_t1_planes *p, unsigned plane)
         list_plane(p, plane, L2K_LH);
     }
 }
-
-/* ---- The table ----------------------------------------------------------------------------------------------- */
 
 static void code(l2k_mq_feed *feed)
 {

@@ -10,7 +10,7 @@
 #define L2K_CODEC_BLOCKS_MQ_T1_LISTS_H
 
 #include "base/cpu.h"
-#include "codec/blocks/mq/t1_passes.h"
+#include "codec/blocks/mq/t1.h"
 
 /* Most cells of a block: those of 4 x 1024 samples, one and an empty one per stripe; and room for a vector after the
  * last. */

@@ -189,8 +189,6 @@ l2k_status l2k_cpu_begin_decode(l2k_engine *engine, l2k_engine_slot *slot, const
     return request->coefficients ? L2K_OK : l2k_plan_begin(slot->plan, request->planes);
 }
 
-/* ---- The table ----------------------------------------------------------------------------------------------- */
-
 static void forget(l2k_engine *engine)
 {
     if (engine->coder)

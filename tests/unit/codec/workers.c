@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "base/run.h"
-#include "codec/blocks/cpu_blocks.h"
+#include "codec/blocks/block_coder.h"
 #include "codec/run/workers.h"
 #include "transform/choice.h"
 
@@ -216,19 +216,19 @@ static void free_nothing(void *worker)
 static void test_lowest_of_threads(void **unused)
 {
     (void)unused;
-    static const l2k_cpu_worker_kind kind = {no_worker, free_nothing};
+    static const l2k_block_coder_table table = {.create_worker = no_worker, .free_worker = free_nothing};
     l2k_context context = {.threads = l2k_thread_count(2)};
     if (context.threads < 2)
         skip();
     l2k_workers by_tile = {0};
-    l2k_block_coder coder = {.context = &context};
+    l2k_block_coder coder = {.table = &table, .context = &context};
     l2k_siz small = siz_of(64, 1);
     l2k_block_place places[9];
     l2k_block_batch batch = {.places = places, .num_places = 9};
     for (int i = 0; i < 9; i++)
         places[i] = (l2k_block_place){&race_blocks[i], NULL};
     assert_int_equal(prepare(&context, L2K_BACKEND_CPU, &small, 9, &by_tile), L2K_OK);
-    assert_int_equal(l2k_cpu_coder_create(&coder, &kind), L2K_OK);
+    assert_int_equal(l2k_cpu_coder_create(&coder), L2K_OK);
     assert_int_equal(by_tile.num_groups, 2);
     for (unsigned last = 5; last <= 6; last++) {
         race begins = {.last = last}, ends = {.last = last};

@@ -4,7 +4,7 @@
 #define L2K_CODEC_ENGINE_CUDA_PACKETS_CUDA_RATE_H
 
 #include "codec/engine/cuda/packets/cuda_packets.h"
-#include "codec/packets/rate_search.h"
+#include "codec/packets/slopes.h"
 
 /* Counters that all blocks share; all 0 at first. */
 typedef struct l2k_cuda_rate_sums {
