@@ -295,7 +295,6 @@ static l2k_status enqueue_inverse(l2k_plan *plan, const l2k_plane *planes)
 {
     cl_state *s = plan->state;
     double start = l2k_stage_start(plan->context);
-    plan->sent_bytes = coefficients_stay(&plan->spec) ? 0 : s->bytes;
     if (!coefficients_stay(&plan->spec))
         L2K_CL_TRY(plan->context, EnqueueWriteBuffer,
                    (s->queue, s->levels.coefficients, CL_FALSE, 0, s->bytes, s->pinned.at, 0, NULL, NULL));

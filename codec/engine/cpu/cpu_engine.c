@@ -134,19 +134,6 @@ l2k_block_batch l2k_batch_to_decode(const l2k_decode_request *request)
                              .units = request->units};
 }
 
-/* Tells the plan which code-blocks have coefficients, as these may have to cross a bus. */
-static void hold_blocks(const l2k_decode_request *request, l2k_plan *plan)
-{
-    l2k_plan_hold_nothing(plan);
-    for (size_t i = 0; i < request->num_held; i++) {
-        const l2k_block_place *place = &request->held[i];
-        if (!place->block->received.first)
-            continue;
-        const l2k_band_view part = l2k_block_in_view(place);
-        l2k_plan_hold(plan, request->plan_component[place->band->component->index], &part);
-    }
-}
-
 static l2k_status decode_blocks(const l2k_engine *engine, const l2k_block_batch *batch)
 {
     const double start = l2k_stage_start(&engine->context);
@@ -183,8 +170,6 @@ l2k_status l2k_cpu_begin_decode(l2k_engine *engine, l2k_engine_slot *slot, const
     l2k_engine_send(engine, NULL, 0);
     if (l2k_plan_is_by_rows(slot->plan))
         return decode_rows(engine, slot->plan, request);
-    if (!request->coefficients)
-        hold_blocks(request, slot->plan);
     L2K_TRY(decode_blocks(engine, &batch));
     return request->coefficients ? L2K_OK : l2k_plan_begin(slot->plan, request->planes);
 }
