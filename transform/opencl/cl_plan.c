@@ -172,8 +172,6 @@ static l2k_status take_pixels(l2k_plan *plan)
         const size_t bytes = l2k_cl_pixel_bytes(pixels);
         L2K_TRY(l2k_cl_buffer(plan->context, s->levels.device, CL_MEM_READ_WRITE, bytes, &pixels->memory));
         L2K_TRY(l2k_cl_pin(plan->context, s->levels.device, s->queue, &pixels->staging, bytes));
-        pixels->values = l2k_allocate(plan->context, plan->context->threads, pixels->width * sizeof *pixels->values);
-        L2K_TRY(l2k_check_memory(plan->context, pixels->values, "the wavelet transform"));
     }
     return L2K_OK;
 }
@@ -237,7 +235,6 @@ static void destroy(l2k_plan *plan)
         if (s->pixels) {
             release_memory(s->pixels[c].memory);
             l2k_cl_unpin(s->queue, &s->pixels[c].staging);
-            l2k_release(plan->context, s->pixels[c].values);
         }
     }
     release_memory(s->levels.coefficients);
