@@ -342,7 +342,8 @@ l2k_status pack_planes(l2k_plan *plan, const l2k_plane **planes)
 {
     cuda_state *s = state_of(plan);
     const l2k_cuda_pixels *pixels = &s->pixels[0];
-    if (plan->spec.memory != L2K_PLAN_DEVICE_PACKED || pixels->components != 3 || l2k_cuda_is_packed(pixels, *planes))
+    if (plan->spec.memory != L2K_PLAN_DEVICE_PACKED || pixels->components != 3 ||
+        l2k_are_packed(*planes, 3, pixels->type))
         return L2K_OK;
     L2K_TRY(l2k_cuda_check(plan->context, l2k_cuda_pack(pixels, *planes, s->stream), "interleaving samples"));
     for (uint32_t c = 3; c < plan->spec.num_components; c++)
