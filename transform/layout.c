@@ -14,7 +14,7 @@ l2k_level l2k_level_of(const l2k_plan_component *component, unsigned level)
 {
     const l2k_unsplit unsplit = l2k_unsplit_behind(component->unsplit, level - 1);
     const l2k_rect in = l2k_level_rect(component, level), low = l2k_unsplit_resolution(in, unsplit, 1);
-    const l2k_rect passed = l2k_has_window(component) ? l2k_passed_rect(component, level) : in;
+    const l2k_rect passed = l2k_passed_rect(component, level);
     return (l2k_level){l2k_rect_width(in),
                        l2k_rect_height(in),
                        l2k_rect_width(low),

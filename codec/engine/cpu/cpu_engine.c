@@ -94,7 +94,7 @@ static l2k_status recode(l2k_engine *engine, const l2k_encode_request *request)
     return l2k_code_blocks(engine, engine->coder, &batch);
 }
 
-static l2k_status begin_encode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request)
+l2k_status l2k_cpu_begin_encode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request)
 {
     (void)engine;
     return l2k_plan_begin(slot->plan, request->planes);
@@ -144,6 +144,21 @@ static l2k_status decode_blocks(const l2k_engine *engine, const l2k_block_batch 
     return status;
 }
 
+l2k_status l2k_decode_off_host(const l2k_engine *engine, l2k_block_coder *coder, const l2k_block_batch *batch,
+                               l2k_plan *plan, const l2k_decode_request *request)
+{
+    double start = l2k_stage_start(&engine->context);
+    L2K_TRY(coder->table->begin_decode(coder, batch));
+    l2k_stage_end(&engine->context, L2K_STAGE_TIER1, start);
+    l2k_status begun = request->off_host ? l2k_plan_follow(plan, request->stream) : L2K_OK;
+    if (begun == L2K_OK)
+        begun = l2k_plan_begin(plan, request->planes);
+    start = l2k_stage_start(&engine->context);
+    const l2k_status finished = coder->table->finish(coder);
+    l2k_stage_end(&engine->context, L2K_STAGE_TIER1, start);
+    return begun == L2K_OK ? finished : begun;
+}
+
 static l2k_status decode_strip(l2k_engine *engine, l2k_plan *plan, const l2k_decode_request *request)
 {
     const row_tile tile = {plan, request->tile, request->plan_component};
@@ -185,7 +200,7 @@ static void forget(l2k_engine *engine)
 const l2k_engine_table l2k_engine_cpu = {
     .codes = codes,
 #ifndef L2K_WITHOUT_ENCODER
-    .begin_encode = begin_encode,
+    .begin_encode = l2k_cpu_begin_encode,
     .finish_encode = l2k_cpu_finish_encode,
     .recode = recode,
     .encode_strip = encode_strip,
