@@ -114,7 +114,9 @@ static void measure_component(const l2k_plan_spec *spec, uint32_t c, unsigned th
 /* Rows of a ring for a component, if more than Part 1's wavelets need. */
 static unsigned ring_rows(l2k_direction direction, const l2k_plan_component *component)
 {
-    return component->own ? l2k_kernel_period(&component->own->kernel, direction == L2K_INVERSE) : 0;
+    const l2k_kernel_lifting kernel = {.wavelet = component->own};
+    const l2k_ring ring = {.kernel = &kernel, .inverse = direction == L2K_INVERSE};
+    return component->own ? l2k_ring_period(&ring) : 0;
 }
 
 static void settle_sizes(const l2k_plan_spec *spec, l2k_cpu_sizes *s)

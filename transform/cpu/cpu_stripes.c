@@ -96,10 +96,8 @@ static l2k_ring start_ring(const l2k_plan *plan, const l2k_level_pass *s, uint32
                      .parity = s->shape.parity_y,
                      .num_joined = s->num_joined,
                      .rows = scratch + 2 * stride,
-                     .stride = stride,
-                     .period = lifting ? lifting->steps + 2
-                               : lifts ? l2k_kernel_period(&s->wavelet->kernel, inverse)
-                                       : 1};
+                     .stride = stride};
+    ring.period = l2k_ring_period(&ring);
     l2k_ring_start(&ring, begin, end);
     return ring;
 }
