@@ -14,7 +14,6 @@
 
 #define L2K_CL_FUNCTIONS(X)                                                                                            \
     X(GetPlatformIDs)                                                                                                  \
-    X(GetPlatformInfo)                                                                                                 \
     X(GetDeviceIDs)                                                                                                    \
     X(GetDeviceInfo)                                                                                                   \
     X(CreateContext)                                                                                                   \
