@@ -79,12 +79,4 @@ l2k_status l2k_cpu_check(const l2k_context *context);
 #define L2K_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
-/* Goes before a short loop of constant length inside such a loop, which must be unrolled before the outer one can be
- * vectorised. */
-#ifdef __clang__
-#define L2K_UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define L2K_UNROLL _Pragma("GCC unroll 8")
-#endif
-
 #endif

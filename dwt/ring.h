@@ -1,5 +1,5 @@
 /* Vertical lifting of a picture that streams through a ring of a few rows: rows are loaded from top to bottom, every
- * lifting step follows one row after the one before it, and finished rows leave. The ring has steps + 2 rows per
+ * lifting step follows some rows after the one before it, and finished rows leave. The ring has steps + 3 rows per
  * component (for a lifting kernel as many as its taps reach over) whatever the height, so it stays in the cache; or it
  * is the whole picture, lifted in place. A picture is cut into stripes only to feed several threads, at the price of
  * `steps` rows read again on either side of a cut.
@@ -12,7 +12,7 @@
 #include "dwt/wavelet_rows.h"
 
 #define L2K_MAX_JOINED 3
-#define L2K_RING_ROWS  (L2K_MAX_LIFTING_STEPS + 2) /* per component, at most */
+#define L2K_RING_ROWS  (L2K_MAX_LIFTING_STEPS + 3) /* per component, at most, for Part 1's wavelets */
 
 /* Rows first .. end - 1; none if end <= first. */
 typedef struct l2k_row_range {
@@ -22,8 +22,7 @@ typedef struct l2k_row_range {
 typedef struct l2k_ring {
     /* Filled in by the caller: */
     const l2k_lifting *lifting;       /* NULL: use `kernel` */
-    const l2k_kernel_lifting *kernel; /* if this is NULL, too, rows leave as they come, one by one, and the period may
-                                         be 1 */
+    const l2k_kernel_lifting *kernel; /* if this is NULL, too, rows leave as they come */
     bool inverse;                     /* direction of the kernel */
     size_t width;                     /* samples in a row, at least 1 */
     int64_t height;                   /* rows of the picture, at least 1 */
@@ -34,15 +33,14 @@ typedef struct l2k_ring {
     size_t period; /* rows of a component: at least l2k_ring_period, or at least `height` to hold the whole picture */
     /* The ring's own: */
     l2k_row_range wanted, read;
-    int64_t y;
-    int64_t done[L2K_KERNEL_STEPS + 1]; /* of a kernel: the end of the loaded rows, then of each step */
+    int64_t done[L2K_KERNEL_STEPS + 1]; /* the end of each step's rows */
     /* The caller's turn: it fills the rows `load`, calls l2k_ring_lift, and takes the rows `finished`, which it may
      * change. */
     l2k_row_range load, finished;
 } l2k_ring;
 
-/* Rows of a component that a kernel needs; `inverse` as in the ring. */
-unsigned l2k_kernel_period(const l2k_kernel *kernel, bool inverse);
+/* Rows of a component that a ring needs whose lifting, kernel and direction are filled in. */
+unsigned l2k_ring_period(const l2k_ring *ring);
 
 /* Begins a stripe: rows begin .. end - 1 are wanted, 0 <= begin < end <= height. */
 void l2k_ring_start(l2k_ring *ring, int64_t begin, int64_t end);
@@ -53,11 +51,6 @@ bool l2k_ring_next(l2k_ring *ring);
 
 /* Does all lifting that the loaded rows allow. */
 void l2k_ring_lift(l2k_ring *ring);
-
-/* The same three functions for a kernel, called by those above. */
-void l2k_kernel_ring_start(l2k_ring *ring, int64_t begin, int64_t end);
-bool l2k_kernel_ring_next(l2k_ring *ring);
-void l2k_kernel_ring_lift(l2k_ring *ring);
 
 /* Row y of joined component j, valid while y is in `load` or `finished`. */
 static inline void *l2k_ring_row(const l2k_ring *ring, unsigned j, int64_t y)

@@ -55,93 +55,42 @@ ROW_STEP_9_7(row_ungamma, -L2K_9_7_GAMMA)
 ROW_STEP_9_7(row_unbeta, -L2K_9_7_BETA)
 ROW_STEP_9_7(row_unalpha, -L2K_9_7_ALPHA)
 
-/* ---- Vertical: chains ---------------------------------------------------------------------------------------- */
+/* ---- Vertical: all steps ------------------------------------------------------------------------------------- */
 
-/* `pairs`, `inverse` and whether `scales` is NULL are constants in all calls, so loops over pairs are unrolled, and
- * those over samples can be vectorised. */
-static inline __attribute__((always_inline)) void chain_5_3(void *const *rows, const unsigned pairs, size_t n,
-                                                            const bool inverse, const float *scales)
-{
-    int32_t *r[2 * L2K_CHAIN_PAIRS + 2];
-    (void)scales;
-    for (unsigned k = 0; k < 2 * pairs + 2; k++)
-        r[k] = rows[k];
-    L2K_INDEPENDENT
-    for (size_t i = 0; i < n; i++) {
-        int32_t a = r[0][i], b = r[1][i];
-        L2K_UNROLL
-        for (unsigned p = 0; p < pairs; p++) {
-            const int32_t c = r[2 * p + 2][i], d = r[2 * p + 3][i];
-            const int32_t x2 = inverse ? l2k_5_3_unupdate(c, b, d) : l2k_5_3_predict(c, b, d);
-            r[2 * p + 1][i] = inverse ? l2k_5_3_unpredict(b, a, x2) : l2k_5_3_update(b, a, x2);
-            r[2 * p + 2][i] = x2;
-            a = x2;
-            b = d;
-        }
-    }
-}
-
-static inline __attribute__((always_inline)) void chain_9_7(void *const *rows, const unsigned pairs, size_t n,
-                                                            const bool inverse, const float *scales)
-{
-    const float low = scales ? scales[0] : 1, high = scales ? scales[1] : 1;
-    float *r[2 * L2K_CHAIN_PAIRS + 4];
-    for (unsigned k = 0; k < 2 * pairs + 4; k++)
-        r[k] = rows[k];
-    L2K_INDEPENDENT
-    for (size_t i = 0; i < n; i++) {
-        float a = r[0][i], b = r[1][i], c = r[2][i], d = r[3][i];
-        L2K_UNROLL
-        for (unsigned p = 0; p < pairs; p++) {
-            const float e = inverse ? r[2 * p + 4][i] * low : r[2 * p + 4][i];
-            const float f = inverse ? r[2 * p + 5][i] * high : r[2 * p + 5][i];
-            const float x4 = l2k_9_7_lift(e, d, f, inverse ? -L2K_9_7_DELTA : L2K_9_7_ALPHA);
-            const float x3 = l2k_9_7_lift(d, c, x4, inverse ? -L2K_9_7_GAMMA : L2K_9_7_BETA);
-            const float x2 = l2k_9_7_lift(c, b, x3, inverse ? -L2K_9_7_BETA : L2K_9_7_GAMMA);
-            const float x1 = l2k_9_7_lift(b, a, x2, inverse ? -L2K_9_7_ALPHA : L2K_9_7_DELTA);
-            if ((!inverse && scales) || p > 0)
-                r[2 * p][i] = inverse ? a : a * high;
-            r[2 * p + 1][i] = inverse ? x1 : x1 * low;
-            a = x2;
-            b = x3;
-            c = x4;
-            d = f;
-        }
-        r[2 * pairs][i] = a;
-        r[2 * pairs + 1][i] = b;
-        r[2 * pairs + 2][i] = c;
-        if (inverse && scales)
-            r[2 * pairs + 3][i] = d;
-    }
-}
-
-#define CHAIN(name, body, inverse)                                                                                     \
-    static void all_##name(void *const *rows, size_t n)                                                                \
+#define ALL_5_3(name, outer, inner)                                                                                    \
+    static void name(void *const *rows, size_t n)                                                                      \
     {                                                                                                                  \
-        body(rows, 1, n, inverse, NULL);                                                                               \
-    }                                                                                                                  \
-    static void name(void *const *rows, unsigned pairs, size_t n, const float *factors)                                \
-    {                                                                                                                  \
-        const float scales[2] = {factors[0], factors[1]};                                                              \
-        switch (pairs) {                                                                                               \
-        case 1:                                                                                                        \
-            body(rows, 1, n, inverse, scales);                                                                         \
-            break;                                                                                                     \
-        case 2:                                                                                                        \
-            body(rows, 2, n, inverse, scales);                                                                         \
-            break;                                                                                                     \
-        case 3:                                                                                                        \
-            body(rows, 3, n, inverse, scales);                                                                         \
-            break;                                                                                                     \
-        default:                                                                                                       \
-            body(rows, L2K_CHAIN_PAIRS, n, inverse, scales);                                                           \
+        const int32_t *above = rows[0], *below = rows[3];                                                              \
+        int32_t *restrict x1 = rows[1], *restrict x2 = rows[2];                                                        \
+        L2K_INDEPENDENT                                                                                                \
+        for (size_t i = 0; i < n; i++) {                                                                               \
+            const int32_t lifted = outer(x2[i], x1[i], below[i]);                                                      \
+            x1[i] = inner(x1[i], above[i], lifted);                                                                    \
+            x2[i] = lifted;                                                                                            \
         }                                                                                                              \
     }
 
-CHAIN(forward_5_3, chain_5_3, false)
-CHAIN(inverse_5_3, chain_5_3, true)
-CHAIN(forward_9_7, chain_9_7, false)
-CHAIN(inverse_9_7, chain_9_7, true)
+ALL_5_3(forward_5_3, l2k_5_3_predict, l2k_5_3_update)
+ALL_5_3(inverse_5_3, l2k_5_3_unupdate, l2k_5_3_unpredict)
+
+#define ALL_9_7(name, a, b, c, d)                                                                                      \
+    static void name(void *const *rows, size_t n)                                                                      \
+    {                                                                                                                  \
+        const float *above = rows[0], *below = rows[5];                                                                \
+        float *restrict x1 = rows[1], *restrict x2 = rows[2], *restrict x3 = rows[3], *restrict x4 = rows[4];          \
+        L2K_INDEPENDENT                                                                                                \
+        for (size_t i = 0; i < n; i++) {                                                                               \
+            const float y4 = l2k_9_7_lift(x4[i], x3[i], below[i], a), y3 = l2k_9_7_lift(x3[i], x2[i], y4, b);          \
+            const float y2 = l2k_9_7_lift(x2[i], x1[i], y3, c);                                                        \
+            x1[i] = l2k_9_7_lift(x1[i], above[i], y2, d);                                                              \
+            x2[i] = y2;                                                                                                \
+            x3[i] = y3;                                                                                                \
+            x4[i] = y4;                                                                                                \
+        }                                                                                                              \
+    }
+
+ALL_9_7(forward_9_7, L2K_9_7_ALPHA, L2K_9_7_BETA, L2K_9_7_GAMMA, L2K_9_7_DELTA)
+ALL_9_7(inverse_9_7, -L2K_9_7_DELTA, -L2K_9_7_GAMMA, -L2K_9_7_BETA, -L2K_9_7_ALPHA)
 
 /* ---- Horizontal ---------------------------------------------------------------------------------------------- */
 
@@ -309,20 +258,19 @@ const l2k_wavelets_rows L2K_ROWS_TABLE(l2k_wavelets_rows) = {
     [L2K_WAVELET_5_3] =
         {
 #ifndef L2K_WITHOUT_ENCODER
-            .forward = {2, 1, {row_predict, row_update}, all_forward_5_3, forward_5_3, lone_5_3},
+            .forward = {2, 1, {row_predict, row_update}, forward_5_3, lone_5_3},
             .analyse = analyse_5_3,
 #endif
-            .inverse = {2, 0, {row_unupdate, row_unpredict}, all_inverse_5_3, inverse_5_3, unlone_5_3},
+            .inverse = {2, 0, {row_unupdate, row_unpredict}, inverse_5_3, unlone_5_3},
             .synthesise = synthesise_5_3,
         },
     [L2K_WAVELET_9_7] =
         {
 #ifndef L2K_WITHOUT_ENCODER
-            .forward = {4, 1, {row_alpha, row_beta, row_gamma, row_delta}, all_forward_9_7, forward_9_7, lone_9_7},
+            .forward = {4, 1, {row_alpha, row_beta, row_gamma, row_delta}, forward_9_7, lone_9_7},
             .analyse = analyse_9_7,
 #endif
-            .inverse =
-                {4, 0, {row_undelta, row_ungamma, row_unbeta, row_unalpha}, all_inverse_9_7, inverse_9_7, unlone_9_7},
+            .inverse = {4, 0, {row_undelta, row_ungamma, row_unbeta, row_unalpha}, inverse_9_7, unlone_9_7},
             .synthesise = synthesise_9_7,
         },
 };

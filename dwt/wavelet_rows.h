@@ -7,8 +7,6 @@
 #include "base/cpu.h"
 #include "dwt/wavelet.h"
 
-enum { L2K_CHAIN_PAIRS = 4 }; /* most pairs that l2k_lifting.chain takes */
-
 /* Vertical lifting in one direction. A step changes every sample of a row from the rows above and below, which may be
  * the same row at a border. Steps alternate between high and low rows; their scaling is left to the horizontal
  * functions below. */
@@ -19,11 +17,6 @@ typedef struct l2k_lifting {
     /* All steps in one loop: rows[0 .. steps + 1] are consecutive, rows[steps] gets step 0, rows[steps - 1] step 1 and
      * so on down to rows[1]. */
     void (*all)(void *const *rows, size_t n);
-    /* `all` at rows[0], rows[2], .. rows[2 * pairs - 2], in one loop that loads and stores each of the 2 * pairs +
-     * steps rows once; 1 to L2K_CHAIN_PAIRS of them. With the 9/7 each also scales two rows, a low one by scales[0] and
-     * a high one by scales[1]: forward its first two, which are finished; inverse its last two, before
-     * anything else. */
-    void (*chain)(void *const *rows, unsigned pairs, size_t n, const float *scales);
     /* For the only row of a column of height 1 at an odd coordinate. */
     void (*lone)(void *row, size_t n);
 } l2k_lifting;

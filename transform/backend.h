@@ -34,10 +34,6 @@ struct l2k_plan {
     bool keeps_rows; /* there are several strips: a view may have only some rows of a subband at a time */
     void *idle;      /* l2k_plan_idle_memory; NULL: none */
     size_t idle_bytes;
-    uint8_t *cells; /* the backend's: a byte for each cell of all views (transform/cells.h); NULL: unused */
-    bool holds_parts;
-    size_t num_held; /* cells with coefficients */
-    uint64_t sent_bytes;
     void *state; /* the backend's own */
 };
 

@@ -140,11 +140,6 @@ void *l2k_plan_idle_memory(const l2k_plan *plan, size_t *bytes)
     return plan->idle;
 }
 
-uint64_t l2k_plan_sent_bytes(const l2k_plan *plan)
-{
-    return plan->sent_bytes;
-}
-
 /* ---- Planes in device memory --------------------------------------------------------------------------------- */
 
 l2k_status l2k_device_reserve(const l2k_context *context, l2k_device_memory *memory, size_t bytes)

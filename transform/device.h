@@ -61,15 +61,6 @@ void *l2k_plan_coefficient_memory(const l2k_plan *plan, size_t *bytes);
  * before the next. NULL for other plans. Aligned to 256 bytes. */
 void *l2k_plan_idle_memory(const l2k_plan *plan, size_t *bytes);
 
-/* For the next run of an inverse plan: only the parts of views that l2k_plan_hold names, of component c, have
- * coefficients other than 0. A plan whose coefficients cross a bus may then leave out the rest, which must still be
- * zeros in the views. Runs without l2k_plan_hold_nothing before them take all coefficients. */
-void l2k_plan_hold_nothing(l2k_plan *plan);
-void l2k_plan_hold(l2k_plan *plan, uint32_t c, const l2k_band_view *part);
-
-/* The bytes of coefficients that the last inverse run took over a bus. */
-uint64_t l2k_plan_sent_bytes(const l2k_plan *plan);
-
 /* Device memory that a plan for `spec` takes on CUDA, in bytes: one block. At most 2.5 times the bytes of samples and
  * coefficients together, for sides of 64 and more. Plans for host memory take pinned memory, too: less than
  * that, and forward plans that keep their coefficients there hardly more than 12 MiB for each transform. */

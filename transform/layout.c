@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/sample.h"
 #include "dwt/kernel.h"
 #include "quant/steps.h"
 #include "transform/window.h"
@@ -13,7 +14,7 @@ l2k_level l2k_level_of(const l2k_plan_component *component, unsigned level)
 {
     const l2k_unsplit unsplit = l2k_unsplit_behind(component->unsplit, level - 1);
     const l2k_rect in = l2k_level_rect(component, level), low = l2k_unsplit_resolution(in, unsplit, 1);
-    const l2k_rect passed = l2k_has_window(component) ? l2k_passed_rect(component, level) : in;
+    const l2k_rect passed = l2k_passed_rect(component, level);
     return (l2k_level){l2k_rect_width(in),
                        l2k_rect_height(in),
                        l2k_rect_width(low),
@@ -38,6 +39,30 @@ unsigned l2k_plan_bands(l2k_direction direction, const l2k_plan_component *compo
 l2k_rect l2k_plan_output(l2k_direction direction, const l2k_plan_component *component)
 {
     return direction == L2K_INVERSE ? l2k_output_rect(component) : component->rect;
+}
+
+l2k_sample_type l2k_packed_type(const l2k_plan_component *components, unsigned count)
+{
+    l2k_sample_type type = L2K_SAMPLE_U8;
+    for (unsigned c = 0; c < count && type < L2K_SAMPLE_S32;)
+        if (l2k_sample_type_holds(type, components[c].precision, components[c].is_signed)) {
+            c++;
+        } else {
+            type++;
+            c = 0; /* a type with signs has fewer bits for those without */
+        }
+    return type;
+}
+
+bool l2k_are_packed(const l2k_plane *planes, unsigned count, l2k_sample_type type)
+{
+    const size_t bytes = l2k_sample_bytes(type);
+    for (unsigned c = 0; c < count; c++)
+        if (planes[c].type != type || planes[c].row_stride != planes[0].row_stride ||
+            planes[c].sample_stride != (ptrdiff_t)(count * bytes) ||
+            (char *)planes[c].data != (char *)planes[0].data + c * bytes)
+            return false;
+    return true;
 }
 
 /* Rows start on a cache line: 32 samples are a multiple of it for int16 and int32. Rows a multiple of 1 KiB apart would

@@ -28,6 +28,14 @@ unsigned l2k_plan_bands(l2k_direction direction, const l2k_plan_component *compo
 /* The samples of a plane. */
 l2k_rect l2k_plan_output(l2k_direction direction, const l2k_plan_component *component);
 
+/* Whether components have rectangles, windows, cells, levels and wavelets alike. */
+bool l2k_share_shape(const l2k_plan_component *a, const l2k_plan_component *b);
+
+/* How planes cross a bus: the smallest sample type that holds all values of `count` components, and whether planes are
+ * of a type and interleaved, or, one plane, have samples side by side. */
+l2k_sample_type l2k_packed_type(const l2k_plan_component *components, unsigned count);
+bool l2k_are_packed(const l2k_plane *planes, unsigned count, l2k_sample_type type);
+
 /* Fills in everything but the memory: type, size, bands, and a stride for a `base` aligned to 64 bytes. */
 void l2k_layout(l2k_direction direction, l2k_coefficient_type type, const l2k_plan_component *component,
                 l2k_coefficients *view);

@@ -20,10 +20,15 @@ static bool same_cells(const l2k_plan_component *a, const l2k_plan_component *b)
            memcmp(a->row_cells, b->row_cells, sizeof a->row_cells) == 0;
 }
 
-static bool share_shape(const l2k_plan_component *a, const l2k_plan_component *b)
+static bool same_place(const l2k_plan_component *a, const l2k_plan_component *b)
 {
     return memcmp(&a->rect, &b->rect, sizeof a->rect) == 0 && memcmp(&a->window, &b->window, sizeof a->window) == 0 &&
-           same_cells(a, b) && a->levels == b->levels && a->discard == b->discard && same_wavelet(a, b) &&
+           same_cells(a, b);
+}
+
+bool l2k_share_shape(const l2k_plan_component *a, const l2k_plan_component *b)
+{
+    return same_place(a, b) && a->levels == b->levels && a->discard == b->discard && same_wavelet(a, b) &&
            l2k_same_splits(a->unsplit, b->unsplit, a->levels);
 }
 
@@ -68,7 +73,7 @@ static l2k_status check_component_transform(const l2k_context *context, const l2
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "a component transform needs three components, not %u",
                         (unsigned)spec->num_components);
     for (unsigned c = 1; c < 3; c++)
-        if (!share_shape(&spec->components[0], &spec->components[c]))
+        if (!l2k_share_shape(&spec->components[0], &spec->components[c]))
             return l2k_fail(context, L2K_ERROR_ARGUMENT,
                             "a component transform needs components of one size, wavelet and number of levels");
     return L2K_OK;
@@ -178,16 +183,9 @@ static bool same_part(const l2k_plan_component *a, const l2k_plan_component *b, 
            l2k_rect_width(in_a) == l2k_rect_width(in_b) && l2k_rect_height(in_a) == l2k_rect_height(in_b);
 }
 
-/* The rest follows from these, and most windows equal the last image's. */
-static bool same_place(const l2k_plan_component *a, const l2k_plan_component *b)
-{
-    return memcmp(&a->rect, &b->rect, sizeof a->rect) == 0 && memcmp(&a->window, &b->window, sizeof a->window) == 0 &&
-           same_cells(a, b);
-}
-
 static bool same_windows(const l2k_plan_component *a, const l2k_plan_component *b, unsigned discard)
 {
-    if (same_place(a, b))
+    if (same_place(a, b)) /* the rest follows, and most windows equal the last image's */
         return true;
     for (unsigned level = discard + 1; level <= a->levels; level++) {
         const l2k_level of_a = l2k_level_of(a, level), of_b = l2k_level_of(b, level);

@@ -132,9 +132,7 @@ l2k_rect l2k_level_rect(const l2k_plan_component *component, unsigned level)
 
 l2k_rect l2k_passed_rect(const l2k_plan_component *component, unsigned level)
 {
-    if (!l2k_has_window(component))
-        return l2k_unsplit_resolution(component->rect, component->unsplit, level - 1);
-    return iterate_to(component, level, false).passed;
+    return l2k_has_window(component) ? iterate_to(component, level, false).passed : l2k_level_rect(component, level);
 }
 
 /* The part of a subband below a level's samples. */

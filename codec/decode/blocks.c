@@ -172,8 +172,6 @@ l2k_decode_request l2k_decode_request_of(const l2k_decoding *d, l2k_tile_state *
                                 .places = s->to_decode,
                                 .num_places = s->num_to_decode,
                                 .tile = &s->tile,
-                                .held = s->places,
-                                .num_held = s->num_places,
                                 .plan_component = s->plan_component,
                                 .bytes = s->bytes,
                                 .num_bytes = s->num_bytes,

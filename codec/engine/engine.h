@@ -73,9 +73,7 @@ typedef struct l2k_decode_request {
     /* The members below are read from `begin` on. */
     const l2k_block_place *places; /* the code-blocks to decode into the tile's views */
     size_t num_places;
-    const l2k_tile *tile;        /* with a plan by rows: its windows have the blocks of `places` */
-    const l2k_block_place *held; /* all code-blocks with coefficients; views are zero elsewhere */
-    size_t num_held;
+    const l2k_tile *tile;           /* with a plan by rows: its windows have the blocks of `places` */
     const uint32_t *plan_component; /* the plan's number of each component */
     const uint8_t *bytes;           /* memory with all contributions, or NULL */
     size_t num_bytes;

@@ -349,64 +349,6 @@ static void run_case(l2k_encoder *encoder, l2k_decoder *gpu, unsigned number)
     }
 }
 
-/* ---- Code-blocks on the CPU ---------------------------------------------------------------------------------- */
-
-/* A smooth picture, a third of it with noise, as photographs have sharp parts. */
-static uint8_t *coded_scene(l2k_encoder *encoder, size_t *count)
-{
-    shape s = {.image = {.x1 = 1500, .y1 = 1000, .num_components = 3, .components = s.components},
-               .options = {[L2K_ENCODER_WAVELET] = L2K_WAVELET_9_7,
-                           [L2K_ENCODER_LEVELS] = 5,
-                           [L2K_ENCODER_BLOCK_WIDTH] = 64,
-                           [L2K_ENCODER_BLOCK_HEIGHT] = 64,
-                           [L2K_ENCODER_COMPONENT_TRANSFORM] = 1,
-                           [L2K_ENCODER_HT_PASSES] = 1}};
-    const double ratio = 20;
-    const uint8_t *coded;
-    l2k_plane planes[3];
-    uint8_t *rgb = malloc((size_t)3 * 1500 * 1000), *copy;
-    check(rgb != NULL, "memory", 0);
-    for (uint32_t y = 0; y < 1000; y++)
-        for (uint32_t i = 0; i < 3 * 1500; i++)
-            rgb[y * 4500 + i] = (uint8_t)(y / 10 + i / 60 + (i < 1500 ? below(60) : 0));
-    for (uint32_t c = 0; c < 3; c++) {
-        s.components[c] = (l2k_component){.dx = 1, .dy = 1, .precision = 8};
-        planes[c] = (l2k_plane){rgb + c, 4500, 3, L2K_SAMPLE_U8};
-    }
-    set_options(encoder, &s);
-    check(l2k_encoder_set_layers(encoder, L2K_TARGET_RATIO, &ratio, 1) == L2K_OK &&
-              l2k_encoder_encode_memory(encoder, &s.image, planes, &coded, count) == L2K_OK,
-          "encoding", 0);
-    copy = malloc(*count);
-    check(copy != NULL, "memory", 0);
-    memcpy(copy, coded, *count);
-    free(rgb);
-    return copy;
-}
-
-/* Of a picture at 20:1, coefficients without bits do not cross the bus. */
-static void check_sent(l2k_encoder *encoder)
-{
-    size_t count, all;
-    uint8_t *bytes = coded_scene(encoder, &count);
-    l2k_decoder *gpu = make_decoder(L2K_BACKEND_CUDA);
-    const request r = {.component = -1};
-    for (unsigned i = 0; i < 2; i++)
-        compare(gpu, &r, bytes, count, 0);
-    l2k_image image;
-    target host;
-    set_request(gpu, &r, L2K_MEMORY_HOST);
-    check(decode(gpu, bytes, count, &image, &host, false) == L2K_OK, "decoding", 0);
-    const l2k_plan *plan = gpu->workers.groups[0].slots[0].plan;
-    check(plan != NULL, "a plan that is kept", 0);
-    l2k_plan_coefficient_memory(plan, &all);
-    printf("at 20:1, %llu of %zu bytes of coefficients go up\n", (unsigned long long)l2k_plan_sent_bytes(plan), all);
-    check(l2k_plan_sent_bytes(plan) > 0 && l2k_plan_sent_bytes(plan) < all / 10 * 6, "bytes that go up", 0);
-    free_target(&host);
-    l2k_decoder_free(gpu);
-    free(bytes);
-}
-
 int main(int argc, char **argv)
 {
     const unsigned cases = argc > 1 ? (unsigned)atoi(argv[1]) : 1000, first = argc > 2 ? (unsigned)atoi(argv[2]) : 0;
@@ -418,7 +360,6 @@ int main(int argc, char **argv)
               l2k_encoder_set(encoder, L2K_ENCODER_BACKEND, L2K_BACKEND_CPU) == L2K_OK,
           "an encoder", 0);
     l2k_decoder *gpu = make_decoder(L2K_BACKEND_CUDA);
-    check_sent(encoder);
     for (unsigned i = first; i < first + cases; i++)
         run_case(encoder, gpu, i);
     l2k_encoder_free(encoder);

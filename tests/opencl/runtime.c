@@ -1,9 +1,4 @@
-/* The run-time layer of OpenCL: programs from sources, from this process and from the cache, whatever is in its files;
- * and each call that fails. */
-#define _POSIX_C_SOURCE 200809L
-#include <dirent.h>
-#include <unistd.h>
-
+/* The run-time layer of OpenCL: programs from sources and from this process, and each call that fails. */
 #include "tests/gpu/require.h"
 #include "transform/opencl/cl_runtime.h"
 
@@ -84,91 +79,24 @@ static bool runs(const char *options, int32_t step)
     return same;
 }
 
-/* ---- The cache ----------------------------------------------------------------------------------------------- */
+/* ---- Programs ------------------------------------------------------------------------------------------------ */
 
 static unsigned built;
 static l2k_cl_functions real;
 
-static cl_int CL_API_CALL count_source(cl_program program, cl_uint devices, const cl_device_id *ids,
+static cl_int CL_API_CALL count_builds(cl_program program, cl_uint devices, const cl_device_id *ids,
                                        const char *options, void(CL_CALLBACK *notify)(cl_program, void *), void *user)
 {
-    size_t bytes = 0;
-    if (real.GetProgramInfo(program, CL_PROGRAM_SOURCE, 0, NULL, &bytes) == CL_SUCCESS && bytes > 1)
-        built++;
+    built++;
     return real.BuildProgram(program, devices, ids, options, notify, user);
 }
 
-/* As after the start of another process. */
-static void forget_programs(void)
+static void test_programs(void)
 {
-    l2k_cl_device *device;
-    if (l2k_cl_open(&context, &device) == L2K_OK)
-        device->programs = NULL;
-}
-
-/* Calls `change` for each file of the cache, which are counted. */
-static unsigned each_file(const char *folder, void (*change)(const char *path))
-{
-    char path[1200];
-    unsigned count = 0;
-    DIR *directory = opendir(folder);
-    for (struct dirent *entry; directory && (entry = readdir(directory));) {
-        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        if (entry->d_name[0] == '.')
-            continue;
-        count++;
-        if (change)
-            change(path);
-    }
-    if (directory)
-        closedir(directory);
-    return count;
-}
-
-static void cut(const char *path)
-{
-    expect(truncate(path, 100) == 0, "cutting a file");
-}
-
-static void damage(const char *path)
-{
-    FILE *file = fopen(path, "r+b");
-    expect(file && fseek(file, 60, SEEK_SET) == 0 && fputc('x', file) == 'x' && fputc('y', file) == 'y', "a write");
-    if (file)
-        fclose(file);
-}
-
-static void delete_file(const char *path)
-{
-    unlink(path);
-}
-
-static void test_cache(void)
-{
-    static void (*const changes[])(const char *) = {cut, damage};
-    char base[] = "/tmp/lift2k-test-XXXXXX", folder[64];
-    expect(mkdtemp(base) && setenv("XDG_CACHE_HOME", base, 1) == 0, "a folder for the cache");
-    snprintf(folder, sizeof folder, "%s/lift2k", base);
     expect(runs("-DSTEP=3", 3) && built == 1, "a program is built");
     expect(runs("-DSTEP=3", 3) && built == 1, "and kept");
     expect(runs("-DSTEP=4", 4) && built == 2, "another one with other options");
-    expect(each_file(folder, NULL) == 2, "two files in the cache");
-    forget_programs();
-    expect(runs("-DSTEP=3", 3) && built == 2, "a program from the cache");
-    for (unsigned i = 0; i < 2; i++) {
-        each_file(folder, changes[i]);
-        forget_programs();
-        messages = 0;
-        expect(runs("-DSTEP=3", 3) && built == 3 + i && messages == 0, "a damaged file is replaced");
-    }
-    forget_programs();
-    expect(runs("-DSTEP=3", 3) && built == 4, "by a good one");
-    each_file(folder, delete_file);
-    rmdir(folder);
-    rmdir(base);
-    expect(setenv("XDG_CACHE_HOME", "/proc/none", 1) == 0, "no cache");
-    forget_programs();
-    expect(runs("-DSTEP=3", 3) && built == 5, "without a cache");
+    expect(runs("-DSTEP=3", 3) && built == 2, "both are kept");
 }
 
 /* ---- Failures ------------------------------------------------------------------------------------------------ */
@@ -211,8 +139,8 @@ int main(void)
     if (ending)
         return ending;
     real = l2k_cl;
-    l2k_cl.BuildProgram = count_source;
-    test_cache();
+    l2k_cl.BuildProgram = count_builds;
+    test_programs();
     test_build_error();
     test_errors();
     printf("%u failed\n", failed);

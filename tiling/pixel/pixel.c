@@ -79,3 +79,14 @@ void l2k_pixels_store(const l2k_pixel_rows *kernels, bool is_float, unsigned com
         }
     }
 }
+
+void l2k_pixels_convert(const l2k_pixel_rows *kernels, const l2k_pixel_row *from, const l2k_pixel_row *to, size_t n)
+{
+    int32_t values[PIECE];
+    for (size_t first = 0; first < n; first += PIECE) {
+        const size_t count = n - first < PIECE ? n - first : PIECE;
+        const l2k_pixel_row in = piece_of(from, first), out = piece_of(to, first);
+        kernels->load[false][in.type](&in, count, values);
+        kernels->store[false][out.type](&out, count, values);
+    }
+}

@@ -42,4 +42,7 @@ void l2k_pixels_load(const l2k_pixel_rows *kernels, bool is_float, unsigned comp
 void l2k_pixels_store(const l2k_pixel_rows *kernels, bool is_float, unsigned components, const l2k_pixel_row *pixels,
                       size_t n, void *const *rows);
 
+/* Copies n integer samples to a row of another type or stride. */
+void l2k_pixels_convert(const l2k_pixel_rows *kernels, const l2k_pixel_row *from, const l2k_pixel_row *to, size_t n);
+
 #endif

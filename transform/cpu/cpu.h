@@ -110,22 +110,19 @@ void l2k_cpu_set_goals(const l2k_plan_spec *spec, const l2k_cpu_strips *strips, 
                        l2k_level_pass *passes);
 
 /* The first row of a subband that this strip or a later one uses; the end of those that the strips before have left. */
-uint32_t l2k_cpu_first_row(const l2k_plan_spec *spec, const l2k_plan_component *component, const l2k_level_pass *pass,
-                           unsigned orientation);
-uint32_t l2k_cpu_rows_end(const l2k_plan_spec *spec, const l2k_plan_component *component, const l2k_level_pass *pass,
-                          unsigned orientation, int64_t y);
+uint32_t l2k_cpu_first_row(const l2k_plan_spec *spec, const l2k_level_pass *pass, unsigned orientation);
+uint32_t l2k_cpu_rows_end(const l2k_plan_spec *spec, const l2k_level_pass *pass, unsigned orientation, int64_t y);
 
 /* Once a pass has passed on the rows before `y`: the end of the subband's rows in whole cells that are complete
  * (forward), or that it has read (inverse). */
-uint32_t l2k_cpu_cells_end(const l2k_plan_spec *spec, const l2k_plan_component *component, const l2k_level_pass *pass,
-                           unsigned orientation, int64_t y);
+uint32_t l2k_cpu_cells_end(const l2k_plan_spec *spec, const l2k_level_pass *pass, unsigned orientation, int64_t y);
 
 /* ---- Level passes (cpu_stripes.c) ---------------------------------------------------------------------------- */
 
 /* Runs rows begin .. end - 1 of a level pass, within shape.passed; `scratch` is the thread's. Returns
  * L2K_ERROR_CANCELLED or L2K_OK. */
-typedef l2k_status l2k_cpu_stripe(const l2k_plan *plan, const l2k_plane *planes, const l2k_level_pass *pass,
-                                  uint32_t *scratch, int64_t begin, int64_t end);
+typedef l2k_status l2k_cpu_stripe(const l2k_plan *plan, const l2k_level_pass *pass, uint32_t *scratch, int64_t begin,
+                                  int64_t end);
 
 l2k_cpu_stripe l2k_cpu_analyse, l2k_cpu_synthesise;
 

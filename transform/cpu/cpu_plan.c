@@ -114,7 +114,9 @@ static void measure_component(const l2k_plan_spec *spec, uint32_t c, unsigned th
 /* Rows of a ring for a component, if more than Part 1's wavelets need. */
 static unsigned ring_rows(l2k_direction direction, const l2k_plan_component *component)
 {
-    return component->own ? l2k_kernel_period(&component->own->kernel, direction == L2K_INVERSE) : 0;
+    const l2k_kernel_lifting kernel = {.wavelet = component->own};
+    const l2k_ring ring = {.kernel = &kernel, .inverse = direction == L2K_INVERSE};
+    return component->own ? l2k_ring_period(&ring) : 0;
 }
 
 static void settle_sizes(const l2k_plan_spec *spec, l2k_cpu_sizes *s)
@@ -333,8 +335,7 @@ static l2k_status run_passes(const l2k_plan *plan, unsigned number)
                     scratch = state->scratch + atomic_fetch_add(&taken, 1) * state->sizes.scratch_samples;
                 l2k_status ended = L2K_OK;
                 if (status == L2K_OK)
-                    ended = stripe_functions[plan->spec.direction](plan, plan->planes, pass, scratch,
-                                                                   first + height * i / stripes,
+                    ended = stripe_functions[plan->spec.direction](plan, pass, scratch, first + height * i / stripes,
                                                                    first + height * (i + 1) / stripes);
                 if (ended != L2K_OK)
                     status = ended;
@@ -398,10 +399,9 @@ static void move_rows(const l2k_plan *plan, uint32_t c, l2k_level_pass *s, unsig
 {
     l2k_band_rows *b = &s->bands[orientation];
     const l2k_coefficients *view = &plan->views[c];
-    const l2k_plan_component *component = &plan->components[c];
     const size_t bytes = l2k_coefficient_bytes(view->type), row = view->stride * bytes;
-    const uint32_t first = l2k_cpu_first_row(&plan->spec, component, s, orientation),
-                   end = l2k_cpu_rows_end(&plan->spec, component, s, orientation, s->done);
+    const uint32_t first = l2k_cpu_first_row(&plan->spec, s, orientation),
+                   end = l2k_cpu_rows_end(&plan->spec, s, orientation, s->done);
     char *to = (char *)view->base + (b->y * view->stride + b->x) * bytes;
     if (b->rows == 0 || first == b->first)
         return;
@@ -458,12 +458,11 @@ static l2k_status begin(l2k_plan *plan, const l2k_plane *planes)
 l2k_plan_rows l2k_plan_cells(const l2k_plan *plan, uint32_t c, unsigned band)
 {
     const l2k_cpu_state *state = plan->state;
-    const l2k_plan_component *component = &plan->components[c];
     const unsigned orientation = band ? l2k_band_orientation(band) : L2K_LL, count = state->components[c].num_passes;
     const l2k_level_pass *s = &state->components[c].passes[band ? count - l2k_band_resolution(band) : count - 1];
     const l2k_band_rows *rows = &s->bands[orientation];
-    const uint32_t y0 = l2k_cpu_cells_end(&plan->spec, component, s, orientation, s->done),
-                   y1 = l2k_cpu_cells_end(&plan->spec, component, s, orientation, s->goal);
+    const uint32_t y0 = l2k_cpu_cells_end(&plan->spec, s, orientation, s->done),
+                   y1 = l2k_cpu_cells_end(&plan->spec, s, orientation, s->goal);
     return (l2k_plan_rows){y0 == rows->held_y0 && y0 < y1 ? 0 : y0, y1 == rows->held_y1 && y0 < y1 ? UINT32_MAX : y1};
 }
 

@@ -225,8 +225,7 @@ void l2k_cpu_set_goals(const l2k_plan_spec *spec, const l2k_cpu_strips *strips, 
 
 /* ---- Cells --------------------------------------------------------------------------------------------------- */
 
-uint32_t l2k_cpu_cells_end(const l2k_plan_spec *spec, const l2k_plan_component *component, const l2k_level_pass *pass,
-                           unsigned orientation, int64_t y)
+uint32_t l2k_cpu_cells_end(const l2k_plan_spec *spec, const l2k_level_pass *pass, unsigned orientation, int64_t y)
 {
     const l2k_band_rows *band = &pass->bands[orientation];
     const bool forward = spec->direction == L2K_FORWARD;
@@ -235,36 +234,32 @@ uint32_t l2k_cpu_cells_end(const l2k_plan_spec *spec, const l2k_plan_component *
         return band->held_y0;
     if (y == pass->shape.passed.y1 || rows == pass->shape.height)
         return band->held_y1;
-    const uint64_t cell = cell_in_band(component, pass, orientation),
+    const uint64_t cell = cell_in_band(&spec->components[pass->first], pass, orientation),
                    end = band->y0 + (uint64_t)rows_of_band(pass, orientation, rows);
     const uint64_t whole = forward ? end / cell * cell : (end + cell - 1) / cell * cell;
     return (uint32_t)most(least((int64_t)whole, band->held_y1), band->held_y0);
 }
 
-uint32_t l2k_cpu_first_row(const l2k_plan_spec *spec, const l2k_plan_component *component, const l2k_level_pass *pass,
-                           unsigned orientation)
+uint32_t l2k_cpu_first_row(const l2k_plan_spec *spec, const l2k_level_pass *pass, unsigned orientation)
 {
-    const uint32_t first = l2k_cpu_cells_end(spec, component, pass, orientation, pass->done);
+    const uint32_t first = l2k_cpu_cells_end(spec, pass, orientation, pass->done);
     if (spec->direction == L2K_FORWARD)
         return first;
     const int64_t read = rows_of_band(pass, orientation, most(pass->done - pass->reach, 0));
     return (uint32_t)least(first, pass->bands[orientation].y0 + read);
 }
 
-uint32_t l2k_cpu_rows_end(const l2k_plan_spec *spec, const l2k_plan_component *component, const l2k_level_pass *pass,
-                          unsigned orientation, int64_t y)
+uint32_t l2k_cpu_rows_end(const l2k_plan_spec *spec, const l2k_level_pass *pass, unsigned orientation, int64_t y)
 {
     if (spec->direction == L2K_INVERSE)
-        return l2k_cpu_cells_end(spec, component, pass, orientation, y);
+        return l2k_cpu_cells_end(spec, pass, orientation, y);
     return pass->bands[orientation].y0 + (uint32_t)rows_of_band(pass, orientation, y);
 }
 
 /* The rows of a subband that are in use in the present strip. */
-static uint32_t rows_in_use(const l2k_plan_spec *spec, const l2k_plan_component *component, const l2k_level_pass *s,
-                            unsigned orientation)
+static uint32_t rows_in_use(const l2k_plan_spec *spec, const l2k_level_pass *s, unsigned orientation)
 {
-    return l2k_cpu_rows_end(spec, component, s, orientation, s->goal) -
-           l2k_cpu_first_row(spec, component, s, orientation);
+    return l2k_cpu_rows_end(spec, s, orientation, s->goal) - l2k_cpu_first_row(spec, s, orientation);
 }
 
 /* The rows of the first level that the next strip reads from the planes of this one and earlier ones. */
@@ -293,7 +288,6 @@ static void settle_band(l2k_band_rows *band)
 
 void l2k_cpu_measure_rows(const l2k_plan_spec *spec, const l2k_cpu_strips *strips, uint32_t c, l2k_level_pass *passes)
 {
-    const l2k_plan_component *component = &spec->components[c];
     const unsigned count = l2k_cpu_count_passes(spec, c);
     uint64_t strip = strips->first;
     l2k_cpu_rewind(passes, count);
@@ -302,7 +296,7 @@ void l2k_cpu_measure_rows(const l2k_plan_spec *spec, const l2k_cpu_strips *strip
         for (unsigned i = 0; i < count; i++) {
             l2k_level_pass *s = &passes[i];
             for (unsigned o = L2K_LL; o <= L2K_HH; o++)
-                s->bands[o].rows = (uint32_t)most(s->bands[o].rows, rows_in_use(spec, component, s, o));
+                s->bands[o].rows = (uint32_t)most(s->bands[o].rows, rows_in_use(spec, s, o));
             const int64_t rows = i > 0          ? samples_in_use(spec->direction, &passes[i - 1], s)
                                  : strips->rows ? rows_kept(spec, strips, strip, c, s)
                                                 : 0;

@@ -11,11 +11,11 @@ enum { CACHE_LINE = 64 };
 /* ---- Where rows are ------------------------------------------------------------------------------------------ */
 
 /* Row y of the caller's planes of all joined components. */
-static void locate_pixels(const l2k_plan *plan, const l2k_plane *planes, const l2k_level_pass *s, int64_t y,
+static void locate_pixels(const l2k_plan *plan, const l2k_level_pass *s, int64_t y,
                           l2k_pixel_row pixels[L2K_MAX_JOINED])
 {
     for (unsigned j = 0; j < s->num_joined; j++) {
-        const l2k_plane *plane = &planes[s->first + j];
+        const l2k_plane *plane = &plan->planes[s->first + j];
         const l2k_plan_component *component = &plan->components[s->first + j];
         const int64_t first = ((const l2k_cpu_state *)plan->state)->components[s->first + j].first_row;
         pixels[j] =
@@ -96,10 +96,8 @@ static l2k_ring start_ring(const l2k_plan *plan, const l2k_level_pass *s, uint32
                      .parity = s->shape.parity_y,
                      .num_joined = s->num_joined,
                      .rows = scratch + 2 * stride,
-                     .stride = stride,
-                     .period = lifting ? lifting->steps + 2
-                               : lifts ? l2k_kernel_period(&s->wavelet->kernel, inverse)
-                                       : 1};
+                     .stride = stride};
+    ring.period = l2k_ring_period(&ring);
     l2k_ring_start(&ring, begin, end);
     return ring;
 }
@@ -128,13 +126,12 @@ static void quantise_half(const l2k_plan *plan, const l2k_level_pass *s, const v
 }
 
 /* Row y of a level's samples: from the planes, or kept. */
-static void load_samples(const l2k_plan *plan, const l2k_plane *planes, const l2k_level_pass *s, int64_t y,
-                         void *rows[L2K_MAX_JOINED])
+static void load_samples(const l2k_plan *plan, const l2k_level_pass *s, int64_t y, void *rows[L2K_MAX_JOINED])
 {
     const l2k_cpu_state *state = plan->state;
     if (s->level <= 1 && y >= state->components[s->first].first_row) {
         l2k_pixel_row pixels[L2K_MAX_JOINED];
-        locate_pixels(plan, planes, s, y, pixels);
+        locate_pixels(plan, s, y, pixels);
         l2k_pixels_load(state->pixel, s->wavelet->is_float, s->num_joined, pixels, s->shape.width, rows);
         return;
     }
@@ -165,15 +162,14 @@ static void analyse_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned 
             quantise_half(plan, s, at[i], &halves[i]);
 }
 
-l2k_status l2k_cpu_analyse(const l2k_plan *plan, const l2k_plane *planes, const l2k_level_pass *s, uint32_t *scratch,
-                           int64_t begin, int64_t end)
+l2k_status l2k_cpu_analyse(const l2k_plan *plan, const l2k_level_pass *s, uint32_t *scratch, int64_t begin, int64_t end)
 {
     void *rows[L2K_MAX_JOINED];
     l2k_ring ring = start_ring(plan, s, scratch, begin, end);
     while (l2k_ring_next(&ring)) {
         for (int64_t y = ring.load.first; y < ring.load.end; y++) {
             ring_rows(&ring, y, 0, rows);
-            load_samples(plan, planes, s, y, rows);
+            load_samples(plan, s, y, rows);
         }
         l2k_ring_lift(&ring);
         for (int64_t y = ring.finished.first; y < ring.finished.end; y++)
@@ -190,7 +186,7 @@ void l2k_cpu_keep_rows(const l2k_plan *plan, const l2k_level_pass *first, int64_
         void *rows[L2K_MAX_JOINED];
         for (unsigned j = 0; j < first->num_joined; j++)
             rows[j] = l2k_cpu_sample_row(first, j, y);
-        load_samples(plan, plan->planes, first, y, rows);
+        load_samples(plan, first, y, rows);
     }
 }
 
@@ -228,8 +224,8 @@ static void synthesise_row(const l2k_plan *plan, const l2k_level_pass *s, unsign
         l2k_kernel_synthesise(&s->kernel, at[0], at[1], s->shape.width, s->shape.parity_x, scale, row);
 }
 
-l2k_status l2k_cpu_synthesise(const l2k_plan *plan, const l2k_plane *planes, const l2k_level_pass *s, uint32_t *scratch,
-                              int64_t begin, int64_t end)
+l2k_status l2k_cpu_synthesise(const l2k_plan *plan, const l2k_level_pass *s, uint32_t *scratch, int64_t begin,
+                              int64_t end)
 {
     const l2k_cpu_state *state = plan->state;
     const size_t width = s->shape.width;
@@ -244,7 +240,7 @@ l2k_status l2k_cpu_synthesise(const l2k_plan *plan, const l2k_plane *planes, con
         for (int64_t y = ring.finished.first; y < ring.finished.end; y++) {
             if (s->level <= s->discard + 1) {
                 ring_rows(&ring, y, s->shape.passed.x0, rows);
-                locate_pixels(plan, planes, s, y, pixels);
+                locate_pixels(plan, s, y, pixels);
                 l2k_pixels_store(state->pixel, s->wavelet->is_float, s->num_joined, pixels,
                                  l2k_rect_width(s->shape.passed), rows);
             } else {

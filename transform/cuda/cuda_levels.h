@@ -20,9 +20,4 @@ size_t l2k_cuda_low_sample_bytes(const l2k_plan_spec *spec);
 int l2k_cuda_run_levels(const l2k_plan *plan, const l2k_plane *planes, void *const *coefficients, char *low,
                         void *stream);
 
-/* Enqueues a kernel that fills `device`, memory for the coefficients of `view`, with the cells marked in `cells` and
- * with zeros elsewhere. The view and the cells are in pinned memory, which the kernel reads. `stream` is a
- * cudaStream_t, the result a cudaError_t. */
-int l2k_cuda_upload_cells(const l2k_coefficients *view, const uint8_t *cells, void *device, void *stream);
-
 #endif

@@ -163,10 +163,7 @@ __device__ __forceinline__ bool l2k_has_low_patches(const l2k_cuda_deep &p, int 
 template <class W, class Kernel>
 static int l2k_launch_deep(Kernel *kernel, int warps, const l2k_cuda_deep &p, cudaStream_t stream)
 {
-    int device = 0, processors = 0;
-    int error = cudaGetDevice(&device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    int processors = 1, error = l2k_resident_warps(&processors);
     if (error != cudaSuccess)
         return error;
     int patches = l2k_patches<W, 4>(p.level[0].x, p.level[0].y).count(p.components);

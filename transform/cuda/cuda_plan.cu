@@ -10,7 +10,6 @@ extern "C" {
 #include "base/run.h"
 #include "base/sample.h"
 #include "transform/backend.h"
-#include "transform/cells.h"
 #include "transform/cuda/cuda_device.h"
 #include "transform/cuda/cuda_levels.h"
 #include "transform/cuda/cuda_staging.h"
@@ -65,9 +64,9 @@ l2k_status check_widths(const l2k_plan *plan)
 }
 
 /* Where the parts of a plan begin, in bytes, after the coefficients. The pinned block holds coefficients if they cross
- * the bus, then pixels or a part of them at a time, then the marks of cells. */
+ * the bus, then pixels or a part of them at a time. */
 struct block_layout {
-    size_t pixels, low, end, pinned_pixels, pinned_cells, pinned_end;
+    size_t pixels, low, end, pinned_pixels, pinned_end;
 };
 
 /* Whether the pixels of the components from c on have memory in the plan. */
@@ -81,20 +80,13 @@ bool coefficients_stay(const l2k_plan_spec *spec)
     return spec->memory != L2K_PLAN_HOST;
 }
 
-bool sends_coefficients(const l2k_plan_spec *spec)
-{
-    return spec->direction == L2K_INVERSE && !coefficients_stay(spec);
-}
-
 block_layout lay_out(const l2k_plan_spec *spec)
 {
     block_layout layout = {};
-    size_t cells = 0;
     for (uint32_t c = 0; c < spec->num_components; c++) {
         l2k_coefficients view;
         l2k_layout(spec->direction, spec->type, &spec->components[c], &view);
         layout.pixels += view_bytes(&view);
-        cells += l2k_cell_count(&view);
     }
     layout.low = layout.pixels;
     layout.pinned_end = layout.pinned_pixels = coefficients_stay(spec) ? 0 : layout.pixels;
@@ -105,8 +97,6 @@ block_layout lay_out(const l2k_plan_spec *spec)
         layout.low += with_guard(l2k_cuda_pixel_bytes(&pixels));
         layout.pinned_end += with_guard(pixels.staging_bytes);
     }
-    layout.pinned_cells = layout.pinned_end;
-    layout.pinned_end += sends_coefficients(spec) ? with_guard(cells) : 0;
     layout.end = layout.low + with_guard(l2k_cuda_low_bytes(spec));
     return layout;
 }
@@ -177,8 +167,6 @@ l2k_status take_memory(l2k_plan *plan)
     s->coefficient_bytes = layout.pixels;
     share_out_coefficients(plan);
     share_out_pixels(plan, &layout);
-    if (sends_coefficients(&plan->spec))
-        plan->cells = (uint8_t *)s->pinned + layout.pinned_cells;
     if (l2k_plan_on_device(&plan->spec) && plan->spec.direction == L2K_FORWARD) {
         plan->idle = s->device + layout.pixels;
         plan->idle_bytes = layout.low + l2k_cuda_low_sample_bytes(&plan->spec) - layout.pixels;
@@ -316,37 +304,14 @@ l2k_status enqueue_forward(l2k_plan *plan, const l2k_plane *planes)
         "downloading coefficients");
 }
 
-int upload_all(const l2k_plan *plan)
-{
-    const cuda_state *s = state_of(plan);
-    return cudaMemcpyAsync(s->device, s->pinned, s->coefficient_bytes, cudaMemcpyHostToDevice, s->stream);
-}
-
-int upload_cells(const l2k_plan *plan)
-{
-    const cuda_state *s = state_of(plan);
-    const uint8_t *cells = plan->cells;
-    int error = cudaSuccess;
-    for (uint32_t c = 0; c < plan->spec.num_components && error == cudaSuccess; c++) {
-        error = l2k_cuda_upload_cells(&plan->views[c], cells, s->coefficients[c], s->stream);
-        cells += l2k_cell_count(&plan->views[c]);
-    }
-    return error;
-}
-
-l2k_status upload_coefficients(l2k_plan *plan)
-{
-    const bool few = l2k_cells_are_few(plan);
-    plan->sent_bytes = few ? l2k_held_bytes(plan) : state_of(plan)->coefficient_bytes;
-    plan->holds_parts = false;
-    return l2k_cuda_check(plan->context, few ? upload_cells(plan) : upload_all(plan), "uploading coefficients");
-}
-
 l2k_status enqueue_inverse(l2k_plan *plan, const l2k_plane *planes)
 {
     cuda_state *s = state_of(plan);
     if (!coefficients_stay(&plan->spec))
-        L2K_TRY(upload_coefficients(plan));
+        L2K_TRY(l2k_cuda_check(
+            plan->context,
+            cudaMemcpyAsync(s->device, s->pinned, s->coefficient_bytes, cudaMemcpyHostToDevice, s->stream),
+            "uploading coefficients"));
     L2K_TRY(launch(plan));
     for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].components)
         L2K_TRY(l2k_cuda_download_pixels(plan->context, &s->pixels[c], planes + c, s->stream));
@@ -377,7 +342,8 @@ l2k_status pack_planes(l2k_plan *plan, const l2k_plane **planes)
 {
     cuda_state *s = state_of(plan);
     const l2k_cuda_pixels *pixels = &s->pixels[0];
-    if (plan->spec.memory != L2K_PLAN_DEVICE_PACKED || pixels->components != 3 || l2k_cuda_is_packed(pixels, *planes))
+    if (plan->spec.memory != L2K_PLAN_DEVICE_PACKED || pixels->components != 3 ||
+        l2k_are_packed(*planes, 3, pixels->type))
         return L2K_OK;
     L2K_TRY(l2k_cuda_check(plan->context, l2k_cuda_pack(pixels, *planes, s->stream), "interleaving samples"));
     for (uint32_t c = 3; c < plan->spec.num_components; c++)

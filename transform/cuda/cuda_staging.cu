@@ -19,13 +19,6 @@ namespace
  * than an upload. */
 const size_t CHUNK_BYTES = (size_t)4 << 20, UPLOAD_BYTES = 3 * CHUNK_BYTES;
 
-l2k_sample_type smallest_type(unsigned precision, bool is_signed)
-{
-    if (is_signed)
-        return precision <= 8 ? L2K_SAMPLE_S8 : precision <= 16 ? L2K_SAMPLE_S16 : L2K_SAMPLE_S32;
-    return precision <= 8 ? L2K_SAMPLE_U8 : precision <= 16 ? L2K_SAMPLE_U16 : L2K_SAMPLE_S32;
-}
-
 size_t used_row_bytes(const l2k_cuda_pixels *pixels)
 {
     return (size_t)pixels->width * pixels->components * l2k_sample_bytes(pixels->type);
@@ -39,7 +32,7 @@ bool goes_directly(const l2k_cuda_pixels *pixels, const l2k_plane *planes)
     size_t used = used_row_bytes(pixels);
     ptrdiff_t stride = planes[0].row_stride;
     return pixels->height > 0 && used > 0 && stride >= (ptrdiff_t)used && stride <= INT32_MAX &&
-           l2k_cuda_is_packed(pixels, planes) &&
+           l2k_are_packed(planes, pixels->components, pixels->type) &&
            l2k_cuda_is_pinned(planes[0].data, (size_t)(pixels->height - 1) * (size_t)stride + used);
 }
 
@@ -113,7 +106,7 @@ void copy_plane_row(const l2k_cuda_pixels *pixels, const l2k_plane *plane, unsig
 /* Copies rows y0 .. y1 - 1 between the caller's planes and pinned memory. */
 void copy_rows(const l2k_cuda_pixels *pixels, const l2k_plane *planes, uint32_t y0, uint32_t y1, char *staged, bool in)
 {
-    bool packed = l2k_cuda_is_packed(pixels, planes);
+    bool packed = l2k_are_packed(planes, pixels->components, pixels->type);
     for (uint32_t y = y0; y < y1; y++, staged += pixels->row_bytes) {
         char *caller = (char *)l2k_sample_at(planes, 0, y);
         if (packed)
@@ -261,31 +254,12 @@ void unpack_planar(const l2k_cuda_pixels *pixels, const l2k_plane *planes)
 
 } // namespace
 
-extern "C" bool l2k_cuda_is_packed(const l2k_cuda_pixels *pixels, const l2k_plane *planes)
-{
-    size_t bytes = l2k_sample_bytes(pixels->type);
-    for (unsigned k = 0; k < pixels->components; k++)
-        if (planes[k].type != pixels->type || planes[k].row_stride != planes[0].row_stride ||
-            planes[k].sample_stride != (ptrdiff_t)(pixels->components * bytes) ||
-            (char *)planes[k].data != (char *)planes[0].data + k * bytes)
-            return false;
-    return true;
-}
-
 extern "C" l2k_cuda_pixels l2k_cuda_pixels_of(const l2k_plan_spec *spec, uint32_t first)
 {
     l2k_cuda_pixels pixels = {};
     const l2k_plan_component *components = &spec->components[first];
-    unsigned precision = 0;
-    bool any_signed = false;
     pixels.components = l2k_cuda_interleaved(spec, first);
-    for (unsigned k = 0; k < pixels.components; k++)
-        any_signed = any_signed || components[k].is_signed;
-    for (unsigned k = 0; k < pixels.components; k++) {
-        const unsigned bits = components[k].precision + (any_signed && !components[k].is_signed);
-        precision = bits > precision ? bits : precision;
-    }
-    pixels.type = smallest_type(precision, any_signed);
+    pixels.type = l2k_packed_type(components, pixels.components);
     l2k_rect output = l2k_plan_output(spec->direction, components);
     pixels.width = l2k_rect_width(output);
     pixels.height = l2k_rect_height(output);

@@ -27,9 +27,6 @@ l2k_cuda_pixels l2k_cuda_pixels_of(const l2k_plan_spec *spec, uint32_t first);
 
 size_t l2k_cuda_pixel_bytes(const l2k_cuda_pixels *pixels);
 
-/* Whether planes are laid out like the packed pixels, but for the row stride. */
-bool l2k_cuda_is_packed(const l2k_cuda_pixels *pixels, const l2k_plane *planes);
-
 /* Interleaves three planes in device memory into pixels->device; the result is a cudaError_t (cuda_pack.cu). */
 int l2k_cuda_pack(const l2k_cuda_pixels *pixels, const l2k_plane *planes, void *stream);
 

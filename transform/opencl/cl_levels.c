@@ -78,21 +78,13 @@ void l2k_cl_release_kernels(l2k_cl_levels *levels)
 
 /* ---- LL between levels --------------------------------------------------------------------------------------- */
 
-/* Whether components have levels of the same sizes, which one launch can take. */
-static bool are_alike(const l2k_plan_component *a, const l2k_plan_component *b)
-{
-    return memcmp(&a->rect, &b->rect, sizeof a->rect) == 0 && memcmp(&a->window, &b->window, sizeof a->window) == 0 &&
-           a->cell_log2_width == b->cell_log2_width && a->cell_log2_height == b->cell_log2_height &&
-           a->levels == b->levels && a->discard == b->discard && a->wavelet == b->wavelet;
-}
-
 unsigned l2k_cl_together(const l2k_plan_spec *spec, uint32_t c)
 {
     unsigned count = 1;
     if (spec->component_transform && c == 0)
         return 3;
     while (count < L2K_CL_COMPONENTS && c + count < spec->num_components &&
-           are_alike(&spec->components[c], &spec->components[c + count]))
+           l2k_share_shape(&spec->components[c], &spec->components[c + count]))
         count++;
     return count;
 }

@@ -172,8 +172,6 @@ static l2k_status take_pixels(l2k_plan *plan)
         const size_t bytes = l2k_cl_pixel_bytes(pixels);
         L2K_TRY(l2k_cl_buffer(plan->context, s->levels.device, CL_MEM_READ_WRITE, bytes, &pixels->memory));
         L2K_TRY(l2k_cl_pin(plan->context, s->levels.device, s->queue, &pixels->staging, bytes));
-        pixels->values = l2k_allocate(plan->context, plan->context->threads, pixels->width * sizeof *pixels->values);
-        L2K_TRY(l2k_check_memory(plan->context, pixels->values, "the wavelet transform"));
     }
     return L2K_OK;
 }
@@ -237,7 +235,6 @@ static void destroy(l2k_plan *plan)
         if (s->pixels) {
             release_memory(s->pixels[c].memory);
             l2k_cl_unpin(s->queue, &s->pixels[c].staging);
-            l2k_release(plan->context, s->pixels[c].values);
         }
     }
     release_memory(s->levels.coefficients);
@@ -295,7 +292,6 @@ static l2k_status enqueue_inverse(l2k_plan *plan, const l2k_plane *planes)
 {
     cl_state *s = plan->state;
     double start = l2k_stage_start(plan->context);
-    plan->sent_bytes = coefficients_stay(&plan->spec) ? 0 : s->bytes;
     if (!coefficients_stay(&plan->spec))
         L2K_CL_TRY(plan->context, EnqueueWriteBuffer,
                    (s->queue, s->levels.coefficients, CL_FALSE, 0, s->bytes, s->pinned.at, 0, NULL, NULL));

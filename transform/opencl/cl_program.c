@@ -1,68 +1,21 @@
-/* Programs of a device: those of this process, those on disk, and new ones. */
+/* Programs of a device: those of this process, and new ones. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "transform/opencl/cl_runtime.h"
 
 typedef struct l2k_cl_program {
     struct l2k_cl_program *next;
     const char *source;
-    char *options;
     cl_program program;
+    char options[];
 } program_entry;
 
 static pthread_mutex_t building = PTHREAD_MUTEX_INITIALIZER;
 
 enum { MOST_OPTIONS = 1024 };
-
-/* ---- On disk ------------------------------------------------------------------------------------------------- */
-
-static l2k_cl_key key_of(const l2k_cl_device *device, const char *source, const char *options)
-{
-    char platform[256] = "";
-    l2k_cl_key key = {{0}};
-    l2k_cl.GetPlatformInfo(device->platform, CL_PLATFORM_VERSION, sizeof platform - 1, platform, NULL);
-    const char *const texts[] = {
-        platform, device->info.name, device->info.vendor, device->info.driver, device->version, options, source};
-    for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++)
-        l2k_cl_key_add(&key, texts[i]);
-    return key;
-}
-
-/* NULL if the cache lacks it, or the driver refuses it. */
-static cl_program load_program(const l2k_cl_device *device, const l2k_cl_key *key, const char *options)
-{
-    size_t bytes;
-    unsigned char *binary = l2k_cl_cache_read(key, &bytes);
-    cl_int error, accepted;
-    if (!binary)
-        return NULL;
-    const unsigned char *const binaries = binary;
-    cl_program program =
-        l2k_cl.CreateProgramWithBinary(device->context, 1, &device->id, &bytes, (void *)&binaries, &accepted, &error);
-    l2k_cl_give_back(binary);
-    if (!program || error != CL_SUCCESS || accepted != CL_SUCCESS)
-        error = CL_INVALID_BINARY;
-    else
-        error = l2k_cl.BuildProgram(program, 1, &device->id, options, NULL, NULL);
-    if (error == CL_SUCCESS)
-        return program;
-    if (program)
-        l2k_cl.ReleaseProgram(program);
-    return NULL;
-}
-
-static void store_program(cl_program program, const l2k_cl_key *key)
-{
-    size_t bytes = 0;
-    if (l2k_cl.GetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL) != CL_SUCCESS || bytes == 0)
-        return;
-    unsigned char *binary = l2k_cl_take(bytes);
-    if (binary && l2k_cl.GetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL) == CL_SUCCESS)
-        l2k_cl_cache_write(key, binary, bytes);
-    l2k_cl_give_back(binary);
-}
 
 /* ---- Building ------------------------------------------------------------------------------------------------ */
 
@@ -95,32 +48,6 @@ static l2k_status build_program(const l2k_context *context, const l2k_cl_device 
     return status;
 }
 
-static l2k_status make_program(const l2k_context *context, const l2k_cl_device *device, const char *source,
-                               const char *options, cl_program *program)
-{
-    const l2k_cl_key key = key_of(device, source, options);
-    *program = load_program(device, &key, options);
-    if (*program)
-        return L2K_OK;
-    L2K_TRY(build_program(context, device, source, options, program));
-    store_program(*program, &key);
-    return L2K_OK;
-}
-
-/* Allocated before the program is made, so that nothing can fail afterwards. */
-static program_entry *make_entry(const char *source, const char *options)
-{
-    program_entry *entry = l2k_cl_take(sizeof *entry);
-    char *copy = l2k_cl_take(strlen(options) + 1);
-    if (!entry || !copy) {
-        l2k_cl_give_back(entry);
-        l2k_cl_give_back(copy);
-        return NULL;
-    }
-    *entry = (program_entry){NULL, source, strcpy(copy, options), NULL};
-    return entry;
-}
-
 static l2k_status find_program(const l2k_context *context, l2k_cl_device *device, const char *source,
                                const char *options, cl_program *program)
 {
@@ -129,16 +56,17 @@ static l2k_status find_program(const l2k_context *context, l2k_cl_device *device
             *program = e->program;
             return L2K_OK;
         }
-    program_entry *entry = make_entry(source, options);
+    /* Allocated before the program is made, so that nothing can fail afterwards. It is the process's. */
+    const l2k_hooks no_hooks = {0};
+    program_entry *entry = l2k_hook_allocate(&no_hooks, sizeof *entry + strlen(options) + 1);
     L2K_TRY(l2k_check_memory(context, entry, "an OpenCL program"));
-    const l2k_status status = make_program(context, device, source, options, program);
+    const l2k_status status = build_program(context, device, source, options, program);
     if (status != L2K_OK) {
-        l2k_cl_give_back(entry->options);
-        l2k_cl_give_back(entry);
+        l2k_hook_release(&no_hooks, entry);
         return status;
     }
-    entry->program = *program;
-    entry->next = device->programs;
+    *entry = (program_entry){device->programs, source, *program};
+    strcpy(entry->options, options);
     device->programs = entry;
     return L2K_OK;
 }

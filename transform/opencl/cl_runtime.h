@@ -14,7 +14,6 @@
 
 #define L2K_CL_FUNCTIONS(X)                                                                                            \
     X(GetPlatformIDs)                                                                                                  \
-    X(GetPlatformInfo)                                                                                                 \
     X(GetDeviceIDs)                                                                                                    \
     X(GetDeviceInfo)                                                                                                   \
     X(CreateContext)                                                                                                   \
@@ -24,9 +23,7 @@
     X(CreateSubBuffer)                                                                                                 \
     X(ReleaseMemObject)                                                                                                \
     X(CreateProgramWithSource)                                                                                         \
-    X(CreateProgramWithBinary)                                                                                         \
     X(BuildProgram)                                                                                                    \
-    X(GetProgramInfo)                                                                                                  \
     X(GetProgramBuildInfo)                                                                                             \
     X(ReleaseProgram)                                                                                                  \
     X(CreateKernel)                                                                                                    \
@@ -123,8 +120,8 @@ void l2k_cl_unpin(cl_command_queue queue, l2k_cl_pinned *memory);
 
 /* ---- Programs ------------------------------------------------------------------------------------------------ */
 
-/* The program of a source and options for an open device: from earlier in this process, from the cache on disk, or
- * built. It stays the device's. `source` is static storage; -cl-std=CL1.2 is added to `options`. */
+/* The program of a source and options for an open device: from earlier in this process, or built. It stays the
+ * device's. `source` is static storage; -cl-std=CL1.2 is added to `options`. */
 l2k_status l2k_cl_program(const l2k_context *context, l2k_cl_device *device, const char *source, const char *options,
                           cl_program *program);
 
@@ -141,25 +138,5 @@ typedef struct l2k_cl_argument {
 
 l2k_status l2k_cl_set_arguments(const l2k_context *context, cl_kernel kernel, const l2k_cl_argument *arguments,
                                 unsigned count);
-
-/* Compiled programs on disk, in $XDG_CACHE_HOME/lift2k or ~/.cache/lift2k. Nothing here fails: without a cache, the
- * driver compiles again. */
-
-/* A 128-bit hash of all that a compiled program depends on; zero-initialise, then add text by text. */
-typedef struct l2k_cl_key {
-    uint64_t words[2];
-} l2k_cl_key;
-
-void l2k_cl_key_add(l2k_cl_key *key, const char *text);
-
-/* Memory that belongs to the process, not to an object. */
-void *l2k_cl_take(size_t bytes);
-void l2k_cl_give_back(void *block);
-
-/* The data stored under that key, for l2k_cl_give_back; NULL if missing or damaged. */
-void *l2k_cl_cache_read(const l2k_cl_key *key, size_t *bytes);
-
-/* Replaces a file as a whole: another process sees the old one or the new one. */
-void l2k_cl_cache_write(const l2k_cl_key *key, const void *data, size_t bytes);
 
 #endif

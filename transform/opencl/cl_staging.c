@@ -10,13 +10,6 @@
 
 enum { ROW_ALIGNMENT = 16 }; /* a work-item's load */
 
-static l2k_sample_type smallest_type(unsigned precision, bool is_signed)
-{
-    if (is_signed)
-        return precision <= 8 ? L2K_SAMPLE_S8 : precision <= 16 ? L2K_SAMPLE_S16 : L2K_SAMPLE_S32;
-    return precision <= 8 ? L2K_SAMPLE_U8 : precision <= 16 ? L2K_SAMPLE_U16 : L2K_SAMPLE_S32;
-}
-
 l2k_cl_pixels l2k_cl_pixels_of(const l2k_plan_spec *spec, uint32_t c)
 {
     const l2k_plan_component *components = &spec->components[c];
@@ -24,13 +17,7 @@ l2k_cl_pixels l2k_cl_pixels_of(const l2k_plan_spec *spec, uint32_t c)
     l2k_cl_pixels pixels = {.components = spec->component_transform && c == 0 ? 3 : 1,
                             .width = l2k_rect_width(output),
                             .height = l2k_rect_height(output)};
-    bool any_signed = false;
-    unsigned precision = 0;
-    for (unsigned k = 0; k < pixels.components; k++)
-        any_signed = any_signed || components[k].is_signed;
-    for (unsigned k = 0; k < pixels.components; k++)
-        precision = l2k_max_u32(precision, components[k].precision + (any_signed && !components[k].is_signed));
-    pixels.type = smallest_type(precision, any_signed);
+    pixels.type = l2k_packed_type(components, pixels.components);
     const size_t bytes = l2k_sample_bytes(pixels.type) * (size_t)pixels.width;
     pixels.row_bytes = (bytes + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
     return pixels;
@@ -43,28 +30,12 @@ size_t l2k_cl_pixel_bytes(const l2k_cl_pixels *pixels)
 
 /* ---- Places -------------------------------------------------------------------------------------------------- */
 
-/* Whether the plane has rows of samples of the device's type, `count` apart. */
-static bool has_rows(const l2k_cl_pixels *pixels, const l2k_plane *plane, unsigned count)
-{
-    return plane->type == pixels->type && plane->sample_stride == (ptrdiff_t)(count * l2k_sample_bytes(pixels->type));
-}
-
-static bool are_interleaved(const l2k_cl_pixels *pixels, const l2k_plane *planes)
-{
-    const size_t bytes = l2k_sample_bytes(pixels->type);
-    for (unsigned k = 0; k < 3; k++)
-        if (!has_rows(pixels, &planes[k], 3) || planes[k].row_stride != planes[0].row_stride ||
-            (char *)planes[k].data != (char *)planes[0].data + k * bytes)
-            return false;
-    return true;
-}
-
 void l2k_cl_place_pixels(l2k_cl_pixels *pixels, const l2k_plane *planes, l2k_cl_plane *placed)
 {
     const size_t bytes = l2k_sample_bytes(pixels->type);
-    pixels->triples = pixels->components == 3 && are_interleaved(pixels, planes);
+    pixels->triples = pixels->components == 3 && l2k_are_packed(planes, 3, pixels->type);
     for (unsigned k = 0; k < pixels->components; k++) {
-        pixels->converted[k] = !pixels->triples && !has_rows(pixels, &planes[k], 1);
+        pixels->converted[k] = !pixels->triples && !l2k_are_packed(&planes[k], 1, pixels->type);
         placed[k] = (l2k_cl_plane){.memory = pixels->memory,
                                    .at = (int64_t)(k * (pixels->triples ? bytes : pixels->row_bytes * pixels->height)),
                                    .row_stride = (int64_t)(pixels->row_bytes * (pixels->triples ? 3 : 1)),
@@ -104,12 +75,9 @@ static void copy_row(const l2k_context *context, const l2k_cl_pixels *pixels, co
         memcpy(in ? staged : caller, in ? caller : staged, bytes * pixels->width * (pixels->triples ? 3 : 1));
         return;
     }
-    const l2k_pixel_rows *rows = l2k_pixel_rows_get(context->cpu);
-    void *const values = pixels->values + (size_t)l2k_thread_index() * pixels->width;
     const l2k_pixel_row theirs = row_of(caller, planes[k].sample_stride, planes[k].type);
     const l2k_pixel_row packed = row_of(staged, (ptrdiff_t)bytes, pixels->type);
-    l2k_pixels_load(rows, false, 1, in ? &theirs : &packed, pixels->width, &values);
-    l2k_pixels_store(rows, false, 1, in ? &packed : &theirs, pixels->width, &values);
+    l2k_pixels_convert(l2k_pixel_rows_get(context->cpu), in ? &theirs : &packed, in ? &packed : &theirs, pixels->width);
 }
 
 static void copy_rows(const l2k_context *context, const l2k_cl_pixels *pixels, const l2k_plane *planes, size_t first,

@@ -13,7 +13,6 @@ typedef struct l2k_cl_pixels {
     size_t row_bytes; /* of a plane; one behind the other */
     cl_mem memory;
     l2k_cl_pinned staging; /* as large */
-    int32_t *values;       /* a row for each thread, of those that are converted */
     /* The current run's: */
     bool triples;      /* the device's layout */
     bool converted[3]; /* the caller's samples differ in type or distance */

@@ -12,6 +12,8 @@
 #include "base/context.h"
 #include "dwt/wavelet_rows.h"
 
+enum { L2K_CHAIN_PAIRS = 4 }; /* most pairs of slices that a chain takes */
+
 #define L2K_Z_ROWS (L2K_MAX_LIFTING_STEPS + 2 * L2K_CHAIN_PAIRS)
 
 /* Slices that a level may hold: those in use, five with the 5/3 and some 23 with fidelity, and half as many when the
@@ -46,11 +48,13 @@ void l2k_z_push(l2k_z_queue *queue,
 l2k_z_slice *l2k_z_take(l2k_z_queue *queue); /* NULL if the queue is empty */
 
 typedef enum l2k_z_kind {
-    L2K_Z_CHAIN, /* all lifting steps and scaling on consecutive slices, as in l2k_lifting.chain */
-    L2K_Z_STEP,  /* one step on rows[0], with rows[1] and rows[2] before and after it */
-    L2K_Z_TAPS,  /* one step of a kernel on rows[0], with a row for each tap behind it */
-    L2K_Z_LONE,  /* the only slice of a level, at an odd coordinate: rows[0] */
-    L2K_Z_SCALE  /* rows[0] times `factor` */
+    /* l2k_lifting.all on rows[0 .. steps + 1], rows[2 ..] and so on, `pairs` times. Each also scales a low and a high
+     * slice: forward its first two, which are finished; inverse its last two, before anything else. */
+    L2K_Z_CHAIN,
+    L2K_Z_STEP, /* one step on rows[0], with rows[1] and rows[2] before and after it */
+    L2K_Z_TAPS, /* one step of a kernel on rows[0], with a row for each tap behind it */
+    L2K_Z_LONE, /* the only slice of a level, at an odd coordinate: rows[0] */
+    L2K_Z_SCALE /* rows[0] times `factor` */
 } l2k_z_kind;
 
 typedef struct l2k_z_op {

@@ -94,7 +94,7 @@ static l2k_status recode(l2k_engine *engine, const l2k_encode_request *request)
     return l2k_code_blocks(engine, engine->coder, &batch);
 }
 
-static l2k_status begin_encode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request)
+l2k_status l2k_cpu_begin_encode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request)
 {
     (void)engine;
     return l2k_plan_begin(slot->plan, request->planes);
@@ -134,19 +134,6 @@ l2k_block_batch l2k_batch_to_decode(const l2k_decode_request *request)
                              .units = request->units};
 }
 
-/* Tells the plan which code-blocks have coefficients, as these may have to cross a bus. */
-static void hold_blocks(const l2k_decode_request *request, l2k_plan *plan)
-{
-    l2k_plan_hold_nothing(plan);
-    for (size_t i = 0; i < request->num_held; i++) {
-        const l2k_block_place *place = &request->held[i];
-        if (!place->block->received.first)
-            continue;
-        const l2k_band_view part = l2k_block_in_view(place);
-        l2k_plan_hold(plan, request->plan_component[place->band->component->index], &part);
-    }
-}
-
 static l2k_status decode_blocks(const l2k_engine *engine, const l2k_block_batch *batch)
 {
     const double start = l2k_stage_start(&engine->context);
@@ -155,6 +142,21 @@ static l2k_status decode_blocks(const l2k_engine *engine, const l2k_block_batch 
         status = engine->coder->table->finish(engine->coder);
     l2k_stage_end(&engine->context, L2K_STAGE_TIER1, start);
     return status;
+}
+
+l2k_status l2k_decode_off_host(const l2k_engine *engine, l2k_block_coder *coder, const l2k_block_batch *batch,
+                               l2k_plan *plan, const l2k_decode_request *request)
+{
+    double start = l2k_stage_start(&engine->context);
+    L2K_TRY(coder->table->begin_decode(coder, batch));
+    l2k_stage_end(&engine->context, L2K_STAGE_TIER1, start);
+    l2k_status begun = request->off_host ? l2k_plan_follow(plan, request->stream) : L2K_OK;
+    if (begun == L2K_OK)
+        begun = l2k_plan_begin(plan, request->planes);
+    start = l2k_stage_start(&engine->context);
+    const l2k_status finished = coder->table->finish(coder);
+    l2k_stage_end(&engine->context, L2K_STAGE_TIER1, start);
+    return begun == L2K_OK ? finished : begun;
 }
 
 static l2k_status decode_strip(l2k_engine *engine, l2k_plan *plan, const l2k_decode_request *request)
@@ -183,8 +185,6 @@ l2k_status l2k_cpu_begin_decode(l2k_engine *engine, l2k_engine_slot *slot, const
     l2k_engine_send(engine, NULL, 0);
     if (l2k_plan_is_by_rows(slot->plan))
         return decode_rows(engine, slot->plan, request);
-    if (!request->coefficients)
-        hold_blocks(request, slot->plan);
     L2K_TRY(decode_blocks(engine, &batch));
     return request->coefficients ? L2K_OK : l2k_plan_begin(slot->plan, request->planes);
 }
@@ -198,7 +198,7 @@ static void forget(l2k_engine *engine)
 const l2k_engine_table l2k_engine_cpu = {
     .codes = codes,
 #ifndef L2K_WITHOUT_ENCODER
-    .begin_encode = begin_encode,
+    .begin_encode = l2k_cpu_begin_encode,
     .finish_encode = l2k_cpu_finish_encode,
     .recode = recode,
     .encode_strip = encode_strip,

@@ -50,10 +50,9 @@ static bool is_here(const l2k_encode_request *request)
 
 static l2k_status begin_encode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request)
 {
-    (void)engine;
     if (request->off_host && is_here(request))
         L2K_TRY(l2k_plan_follow(slot->plan, request->stream));
-    return l2k_plan_begin(slot->plan, request->planes);
+    return l2k_cpu_begin_encode(engine, slot, request);
 }
 
 /* A tile's code-blocks, as a source of packets. */
@@ -136,15 +135,6 @@ static l2k_status finish_encode(l2k_engine *engine, l2k_engine_slot *slot, const
 
 /* ---- Decoding ------------------------------------------------------------------------------------------------ */
 
-static l2k_status begin_plan(l2k_plan *plan, const l2k_decode_request *request)
-{
-    if (request->off_host)
-        L2K_TRY(l2k_plan_follow(plan, request->stream));
-    return l2k_plan_begin(plan, request->planes);
-}
-
-/* The transform is enqueued behind the code-blocks, before these are done: their coder works in the plan's stream and
- * so ends before it. */
 static l2k_status begin_decode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request)
 {
     const l2k_cuda_batch more = {
@@ -153,16 +143,9 @@ static l2k_status begin_decode(l2k_engine *engine, l2k_engine_slot *slot, const 
     l2k_block_coder *coder;
     if (!l2k_is_off_host(l2k_plan_coefficients(slot->plan, 0)))
         return l2k_cpu_begin_decode(engine, slot, request);
-    double start = l2k_stage_start(&engine->context);
     batch.engine = &more;
     L2K_TRY(coder_of(engine, request->style, &coder));
-    L2K_TRY(coder->table->begin_decode(coder, &batch));
-    l2k_stage_end(&engine->context, L2K_STAGE_TIER1, start);
-    const l2k_status begun = begin_plan(slot->plan, request);
-    start = l2k_stage_start(&engine->context);
-    const l2k_status finished = coder->table->finish(coder);
-    l2k_stage_end(&engine->context, L2K_STAGE_TIER1, start);
-    return begun == L2K_OK ? finished : begun;
+    return l2k_decode_off_host(engine, coder, &batch, slot->plan, request);
 }
 
 static void send(l2k_engine *engine, const uint8_t *bytes, size_t num_bytes)

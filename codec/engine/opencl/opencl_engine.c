@@ -1,6 +1,5 @@
 /* OpenCL as an engine: a plan that keeps its coefficients on the device, and the HT block coder there. Code-blocks
  * without kernels go to the CPU's coders behind the device's transform. */
-#include "base/run.h"
 #include "codec/engine/cpu/cpu_engine.h"
 #include "codec/engine/opencl/ht_cl_coder.h"
 
@@ -30,12 +29,6 @@ static l2k_status coder_of(l2k_engine *engine, l2k_block_coder **coder)
 
 /* ---- Encoding ------------------------------------------------------------------------------------------------ */
 
-static l2k_status begin_encode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request)
-{
-    (void)engine;
-    return l2k_plan_begin(slot->plan, request->planes);
-}
-
 static l2k_status code(l2k_engine *engine, void *queue, const l2k_encode_request *request)
 {
     l2k_block_batch batch = l2k_batch_to_encode(request);
@@ -58,23 +51,15 @@ static l2k_status finish_encode(l2k_engine *engine, l2k_engine_slot *slot, const
 
 /* ---- Decoding ------------------------------------------------------------------------------------------------ */
 
-/* The transform is enqueued behind the code-blocks, before these are done. */
 static l2k_status begin_decode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request)
 {
     l2k_block_batch batch = l2k_batch_to_decode(request);
     l2k_block_coder *coder;
     if (!l2k_is_off_host(l2k_plan_coefficients(slot->plan, 0)))
         return l2k_cpu_begin_decode(engine, slot, request);
-    double start = l2k_stage_start(&engine->context);
     batch.engine = l2k_plan_stream(slot->plan);
     L2K_TRY(coder_of(engine, &coder));
-    L2K_TRY(coder->table->begin_decode(coder, &batch));
-    l2k_stage_end(&engine->context, L2K_STAGE_TIER1, start);
-    const l2k_status begun = l2k_plan_begin(slot->plan, request->planes);
-    start = l2k_stage_start(&engine->context);
-    const l2k_status finished = coder->table->finish(coder);
-    l2k_stage_end(&engine->context, L2K_STAGE_TIER1, start);
-    return begun == L2K_OK ? finished : begun;
+    return l2k_decode_off_host(engine, coder, &batch, slot->plan, request);
 }
 
 /* ---- The table ----------------------------------------------------------------------------------------------- */
@@ -93,7 +78,7 @@ static void release(l2k_engine *engine)
 extern const l2k_engine_table l2k_engine_opencl; /* for choose.c */
 const l2k_engine_table l2k_engine_opencl = {
     .codes = codes,
-    .begin_encode = begin_encode,
+    .begin_encode = l2k_cpu_begin_encode,
     .finish_encode = finish_encode,
     .begin_decode = begin_decode,
     .forget = forget,

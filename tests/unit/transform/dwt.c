@@ -104,7 +104,7 @@ static void one_ring(size_t width, int64_t height, unsigned parity, int real, in
     size_t count = width * (size_t)height;
     ref_sample *in = malloc(count * sizeof *in), *expected = malloc(count * sizeof *in),
                *out = malloc(count * sizeof *in);
-    const size_t period = random_u32() % 2 ? (size_t)(real ? 4 : 2) + 2 : L2K_RING_ROWS + (size_t)height;
+    const size_t period = random_u32() % 2 ? (size_t)(real ? 4 : 2) + 3 : L2K_RING_ROWS + (size_t)height;
     ref_sample *memory = malloc(period * width * sizeof *memory);
     for (size_t i = 0; i < count; i++)
         in[i] = expected[i] = random_sample(real, 0);

@@ -13,7 +13,6 @@
 #include "base/pool.h"
 #include "base/sample.h"
 #include "reference_wavelet.h"
-#include "transform/cells.h"
 #include "transform/plan.h"
 
 #define MAX_COMPONENTS 4
@@ -679,67 +678,13 @@ static void test_forced_set(void **unused)
     }
 }
 
-/* Every coefficient of a part is in a cell that holds something, and a cell that is marked has one. */
-static void check_cells(const l2k_plan *plan, uint32_t c, const uint8_t *cells, const l2k_band_view *part)
-{
-    const l2k_coefficients *view = l2k_plan_coefficients(plan, c);
-    const l2k_cell_grid grid = l2k_cells_of(view);
-    const uint32_t columns = (uint32_t)(L2K_CELL_BYTES / l2k_coefficient_bytes(view->type));
-    for (uint32_t y = 0; y < grid.down; y++)
-        for (uint32_t x = 0; x < grid.across; x++) {
-            const bool meets = x * columns < part->x + part->width && (x + 1) * columns > part->x &&
-                               y * L2K_CELL_ROWS < part->y + part->height && (y + 1) * L2K_CELL_ROWS > part->y;
-            assert_int_equal(cells[y * grid.across + x], meets);
-        }
-}
-
-/* What a plan whose coefficients cross a bus is told of them. */
-static void test_cells(void **unused)
-{
-    (void)unused;
-    for (int i = 0; i < 200; i++) {
-        l2k_context context = {.threads = 1};
-        l2k_plan_component components[2];
-        for (int c = 0; c < 2; c++)
-            components[c] = (l2k_plan_component){.rect = {0, 0, 1 + below(400), 1 + below(400)}, .precision = 8};
-        const l2k_plan_spec spec = {.direction = L2K_INVERSE,
-                                    .type = below(2) ? L2K_COEFFICIENT_INT16 : L2K_COEFFICIENT_INT32,
-                                    .num_components = 2,
-                                    .components = components};
-        l2k_plan *plan;
-        uint8_t cells[2000];
-        assert_int_equal(l2k_plan_create(&context, L2K_BACKEND_CPU, &spec, &plan), L2K_OK);
-        l2k_plan_hold_nothing(plan); /* no use for it: nothing happens */
-        assert_false(l2k_cells_are_few(plan));
-        plan->cells = cells;
-        l2k_plan_hold_nothing(plan);
-        assert_true(l2k_cells_are_few(plan));
-        const size_t of_first = l2k_cell_count(&plan->views[0]), all = of_first + l2k_cell_count(&plan->views[1]);
-        assert_int_equal(l2k_held_bytes(plan), all);
-        const uint32_t width = plan->views[1].width, height = plan->views[1].height;
-        l2k_band_view part = {.x = below(width), .y = below(height)};
-        part.width = 1 + below(width - part.x);
-        part.height = 1 + below(height - part.y);
-        l2k_plan_hold(plan, 1, &part);
-        l2k_plan_hold(plan, 1, &part);
-        check_cells(plan, 0, cells, &(l2k_band_view){0});
-        check_cells(plan, 1, cells + of_first, &part);
-        size_t held = 0;
-        for (size_t k = 0; k < all; k++)
-            held += cells[k];
-        assert_int_equal(l2k_held_bytes(plan), held * L2K_CELL_BYTES * L2K_CELL_ROWS + all);
-        assert_int_equal(l2k_cells_are_few(plan), held <= all / 4 * 3);
-        l2k_plan_free(plan);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cells),      cmocka_unit_test(test_forward),    cmocka_unit_test(test_inverse),
-        cmocka_unit_test(test_threads),    cmocka_unit_test(test_lossless),   cmocka_unit_test(test_fits),
-        cmocka_unit_test(test_errors),     cmocka_unit_test(test_halves),     cmocka_unit_test(test_out_of_memory),
-        cmocka_unit_test(test_host_bytes), cmocka_unit_test(test_forced_set),
+        cmocka_unit_test(test_forward),    cmocka_unit_test(test_inverse),       cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_lossless),   cmocka_unit_test(test_fits),          cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_halves),     cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_host_bytes),
+        cmocka_unit_test(test_forced_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,13 +31,7 @@ static uint32_t random_u32(void)
 
 /* ---- Memory: buffers between guard bytes --------------------------------------------------------------------- */
 
-enum {
-    SHORT = 70,
-    LONGEST = 4099,
-    BUFFERS = L2K_MAX_LIFTING_STEPS + 2 * L2K_CHAIN_PAIRS,
-    GUARD = 64,
-    MOST_BYTES_A_SAMPLE = 17
-};
+enum { SHORT = 70, LONGEST = 4099, BUFFERS = L2K_MAX_LIFTING_STEPS + 2, GUARD = 64, MOST_BYTES_A_SAMPLE = 17 };
 
 /* The memory of a call: rows of n samples, `offset` bytes past a multiple of 64, a guard on either side of each. */
 typedef struct workspace {
@@ -119,16 +113,6 @@ static void call_lifting(const kernel *k, l2k_cpu cpu, const workspace *w, size_
         lifting->all(all, n);
     else
         lifting->lone(all[0], n);
-}
-
-static void call_chain(const kernel *k, l2k_cpu cpu, const workspace *w, size_t n, unsigned variant)
-{
-    static const float scales[] = {1.2301741f, 0.8128931f};
-    const l2k_wavelet_rows *rows = l2k_wavelet_rows_get(cpu, (l2k_wavelet)k->a);
-    void *all[BUFFERS];
-    for (unsigned i = 0; i < BUFFERS; i++)
-        all[i] = at(w, i);
-    (k->b ? &rows->inverse : &rows->forward)->chain(all, variant + 1, n, scales);
 }
 
 static void call_scale(const kernel *k, l2k_cpu cpu, const workspace *w, size_t n, unsigned variant)
@@ -229,9 +213,6 @@ static void list_wavelets(void)
             const l2k_wavelet_descriptor *d = l2k_wavelet_get((l2k_wavelet)wavelet);
             kernel k = {"", call_split, d->is_float, d->is_float, 4, wavelet, inverse, 0};
             snprintf(k.name, sizeof k.name, "%s %s, row", d->name, ways[inverse]);
-            add(k);
-            k.call = call_chain;
-            snprintf(k.name, sizeof k.name, "%s %s, chain", d->name, ways[inverse]);
             add(k);
             k.call = call_lifting;
             for (k.c = 0; k.c < (int)d->num_steps + 2; k.c++) {

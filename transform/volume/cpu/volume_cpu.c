@@ -57,6 +57,21 @@ static void release_slices(const l2k_volume *volume, l2k_volume_stage *stage)
 
 /* ---- Operations ---------------------------------------------------------------------------------------------- */
 
+/* All steps and scaling that two more slices allow. */
+static void run_pair(const l2k_kernel_rows *kernels, const l2k_z_levels *z, void *const *rows, size_t n)
+{
+    const float low = z->scales[0], high = z->scales[1];
+    if (z->inverse && low != 1) {
+        kernels->scale(rows[z->steps], n, low);
+        kernels->scale(rows[z->steps + 1], n, high);
+    }
+    z->lifting->all(rows, n);
+    if (!z->inverse && low != 1) {
+        kernels->scale(rows[0], n, high);
+        kernels->scale(rows[1], n, low);
+    }
+}
+
 /* Samples first .. first + n - 1 of an operation's slices. */
 static void run_op(const l2k_volume *volume, const l2k_z_levels *z, const l2k_z_op *op, size_t first, size_t n)
 {
@@ -66,7 +81,8 @@ static void run_op(const l2k_volume *volume, const l2k_z_levels *z, const l2k_z_
         rows[i] = op->rows[i]->values + first;
     switch (op->kind) {
     case L2K_Z_CHAIN:
-        z->lifting->chain(rows, op->pairs, n, z->scales);
+        for (unsigned pair = 0; pair < op->pairs; pair++)
+            run_pair(kernels, z, rows + 2 * pair, n);
         break;
     case L2K_Z_STEP:
         z->lifting->step[op->step](rows[0], rows[1], rows[2], n);

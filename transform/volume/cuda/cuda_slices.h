@@ -45,7 +45,7 @@ typedef struct l2k_cuda_z_step {
 
 typedef struct l2k_cuda_z_ops {
     int64_t threads;
-    float scales[2]; /* of chains, as l2k_lifting.chain has them */
+    float scales[2]; /* of chains, of low and of high slices */
     l2k_cuda_z_samples samples;
     bool kernel, wide; /* a kernel, with its steps in the order of the direction; sums of 64 bits */
     l2k_cuda_z_step steps[L2K_CUDA_Z_STEPS];

@@ -109,15 +109,6 @@ l2k_status get_on_device(l2k_volume *volume, l2k_z_slice *slice, const l2k_plane
     return l2k_cuda_samples_move(volume, d->stream);
 }
 
-bool is_pinned(const l2k_plane *plane)
-{
-    cudaPointerAttributes attributes;
-    if (cudaPointerGetAttributes(&attributes, plane->data) == cudaSuccess)
-        return attributes.type != cudaMemoryTypeUnregistered;
-    cudaGetLastError();
-    return false;
-}
-
 /* Values become samples in one stream and come down in another. Pinned planes fill while the caller goes on, which
  * keeps the bus in use; this waits for those of the last slice in the same buffer. */
 l2k_status get_in_host(l2k_volume *v, l2k_z_slice *slice, const l2k_plane *planes)
@@ -133,7 +124,9 @@ l2k_status get_in_host(l2k_volume *v, l2k_z_slice *slice, const l2k_plane *plane
     L2K_TRY(check(v, cudaEventRecord(raw->moved, d->down), "downloading a slice"));
     l2k_z_push(&v->stages[0].free, slice);
     const bool is_last = all_put(&v->stages[0]) && !v->stages[0].finished.first;
-    return is_last || !is_pinned(planes) ? check(v, cudaEventSynchronize(raw->moved), "downloading a slice") : L2K_OK;
+    return is_last || !l2k_cuda_is_pinned(planes[0].data, 1)
+               ? check(v, cudaEventSynchronize(raw->moved), "downloading a slice")
+               : L2K_OK;
 }
 
 } // namespace

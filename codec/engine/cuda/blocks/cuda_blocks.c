@@ -46,21 +46,6 @@ l2k_status l2k_cuda_blocks_enter(l2k_cuda_blocks *blocks, const l2k_block_batch 
     return L2K_OK;
 }
 
-l2k_status l2k_cuda_blocks_wait(l2k_cuda_blocks *blocks)
-{
-    return l2k_cuda_wait(blocks->context, blocks->running);
-}
-
-l2k_status l2k_cuda_blocks_mark(l2k_cuda_blocks *blocks)
-{
-    return l2k_cuda_mark(blocks->context, &blocks->done, blocks->running);
-}
-
-l2k_status l2k_cuda_blocks_wait_to_mark(l2k_cuda_blocks *blocks)
-{
-    return l2k_cuda_wait_to_mark(blocks->context, blocks->done);
-}
-
 void l2k_cuda_blocks_leave(l2k_cuda_blocks *blocks)
 {
     l2k_cuda_bytes_send(blocks, NULL, 0);

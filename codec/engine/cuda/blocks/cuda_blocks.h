@@ -53,13 +53,6 @@ void l2k_cuda_blocks_forget(l2k_cuda_blocks *blocks);
 
 l2k_status l2k_cuda_blocks_enter(l2k_cuda_blocks *blocks, const l2k_block_batch *batch);
 
-/* Waits for the batch under way and all other work in its stream. */
-l2k_status l2k_cuda_blocks_wait(l2k_cuda_blocks *blocks);
-
-/* mark notes the end of the batch in its stream; wait_to_mark waits for that mark alone. */
-l2k_status l2k_cuda_blocks_mark(l2k_cuda_blocks *blocks);
-l2k_status l2k_cuda_blocks_wait_to_mark(l2k_cuda_blocks *blocks);
-
 /* End a batch: leave counts it as done in the progress; abandon, after an error, does not. None of its work runs
  * afterwards. */
 void l2k_cuda_blocks_leave(l2k_cuda_blocks *blocks);
@@ -67,15 +60,6 @@ void l2k_cuda_blocks_abandon(l2k_cuda_blocks *blocks);
 
 /* Takes `bytes` bytes of pinned memory until `forget`, aligned like the sizes taken before. */
 l2k_status l2k_cuda_take_code(l2k_cuda_blocks *blocks, size_t bytes, uint8_t **code);
-
-/* Kernels may read this many bytes beyond the bytes to decode, on both sides: zeros. Parts of memory begin at multiples
- * of it. */
-enum { L2K_CUDA_ALIGNMENT = 64 };
-
-static inline size_t l2k_cuda_aligned(size_t bytes)
-{
-    return (bytes + L2K_CUDA_ALIGNMENT - 1) / L2K_CUDA_ALIGNMENT * L2K_CUDA_ALIGNMENT;
-}
 
 /* Identifies a list of blocks to encode that the device holds already. */
 typedef struct l2k_cuda_list_key {

@@ -51,7 +51,7 @@ static l2k_status end(cuda_coder *c, unsigned kind)
     if (kind == HT)
         return c->encodes ? l2k_ht_cuda_finish_encoding(&c->ht.encoding) : l2k_ht_cuda_finish_decoding(&c->ht.decoding);
     return c->encodes ? l2k_mq_cuda_finish_encoding(&c->mq.blocks, &c->mq.encoding)
-                      : l2k_cuda_blocks_wait_to_mark(&c->mq.blocks);
+                      : l2k_cuda_wait_to_mark(c->mq.blocks.context, c->mq.blocks.done);
 }
 
 static l2k_status begin_kind(cuda_coder *c, unsigned kind, const l2k_block_batch *batch)

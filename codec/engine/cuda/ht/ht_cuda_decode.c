@@ -242,14 +242,15 @@ l2k_status l2k_ht_cuda_start_decoding(l2k_ht_cuda_decoding *c)
     L2K_TRY(launch_decoding(c));
     L2K_TRY(l2k_cuda_download(b->context, b->running, b->pinned.at + c->lists->counters,
                               b->device.at + c->lists->counters, sizeof(l2k_ht_cuda_counters)));
-    return l2k_cuda_blocks_mark(b);
+    return l2k_cuda_mark(b->context, &b->done, b->running);
 }
 
 l2k_status l2k_ht_cuda_finish_decoding(l2k_ht_cuda_decoding *c)
 {
+    const l2k_cuda_blocks *b = &c->lists->blocks;
     l2k_ht_cuda_counters counters;
-    L2K_TRY(l2k_cuda_blocks_wait_to_mark(&c->lists->blocks));
-    memcpy(&counters, c->lists->blocks.pinned.at + c->lists->counters, sizeof counters);
+    L2K_TRY(l2k_cuda_wait_to_mark(b->context, b->done));
+    memcpy(&counters, b->pinned.at + c->lists->counters, sizeof counters);
     if (counters.damaged)
         mark_damaged(c);
     return L2K_OK;

@@ -339,7 +339,7 @@ static l2k_status finish_cut(l2k_ht_cuda_encoding *c)
     l2k_ht_cuda_counters counters;
     L2K_TRY(l2k_cuda_download(b->context, b->running, b->pinned.at + c->lists->counters,
                               b->device.at + c->lists->counters, sizeof counters));
-    L2K_TRY(l2k_cuda_blocks_wait(b));
+    L2K_TRY(l2k_cuda_wait(b->context, b->running));
     memcpy(&counters, b->pinned.at + c->lists->counters, sizeof counters);
     c->code_used = counters.code;
     c->complete = counters.failed == UINT32_MAX && counters.code <= c->code_capacity;
@@ -390,25 +390,25 @@ static l2k_status fetch_code(l2k_ht_cuda_encoding *c, uint32_t units)
         if (distortions)
             block->coded.pass_distortion = (double *)kept + i * c->most_passes;
     }
-    return l2k_cuda_blocks_wait(b);
+    return l2k_cuda_wait(b->context, b->running);
 }
 
 /* A subband may have coefficients beyond its bit-planes; then its blocks are coded again with more room. */
 l2k_status l2k_ht_cuda_finish_encoding(l2k_ht_cuda_encoding *c)
 {
+    const l2k_cuda_blocks *b = &c->lists->blocks;
     l2k_ht_cuda_counters counters;
     if (is_cut(c))
         return finish_cut(c);
-    if (c->lists->blocks.more.stays)
+    if (b->more.stays)
         L2K_TRY(fetch_results(c));
     for (;;) {
-        L2K_TRY(l2k_cuda_blocks_wait(&c->lists->blocks));
-        memcpy(&counters, c->lists->blocks.pinned.at + c->lists->counters, sizeof counters);
+        L2K_TRY(l2k_cuda_wait(b->context, b->running));
+        memcpy(&counters, b->pinned.at + c->lists->counters, sizeof counters);
         if (counters.failed != UINT32_MAX)
-            return l2k_fail(c->lists->blocks.context, L2K_ERROR_ARGUMENT,
-                            "a sample lies outside its component's precision");
+            return l2k_fail(b->context, L2K_ERROR_ARGUMENT, "a sample lies outside its component's precision");
         c->complete = counters.code <= c->code_capacity;
-        if (c->lists->blocks.more.stays)
+        if (b->more.stays)
             return L2K_OK;
         if (c->complete)
             return fetch_code(c, counters.code);

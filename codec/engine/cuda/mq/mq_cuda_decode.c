@@ -353,5 +353,5 @@ l2k_status l2k_mq_cuda_start_decoding(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *
     L2K_TRY(check_launch(b, l2k_mq_launch_unstuff(&d->run, b->running)));
     L2K_TRY(check_launch(b, l2k_mq_launch_decode(&d->run, b->running)));
     L2K_TRY(check_launch(b, l2k_mq_launch_samples(&d->run, b->running)));
-    return l2k_cuda_blocks_mark(b);
+    return l2k_cuda_mark(b->context, &b->done, b->running);
 }

@@ -99,14 +99,6 @@ static l2k_status prepare(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e)
     return list_blocks(b, &e->run);
 }
 
-/* The next part of device memory. */
-static size_t take(size_t *used, size_t bytes)
-{
-    const size_t at = *used;
-    *used = l2k_cuda_aligned(at + bytes);
-    return at;
-}
-
 /* Reallocated memory holds no list, even at the same address. */
 static l2k_status reserve_device(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e, size_t bytes)
 {
@@ -121,12 +113,14 @@ static l2k_status lay_out(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e)
     const size_t count = run->num_blocks, passes = run->pass_capacity;
     const bool distortions = b->batch.distortions;
     size_t used = l2k_cuda_aligned(e->results_end);
-    const size_t work = take(&used, count * sizeof *run->work), order = take(&used, count * sizeof *run->order);
-    const size_t ends = take(&used, passes * sizeof *run->pass_ends), marks = take(&used, passes * sizeof *run->marks);
-    const size_t gains = take(&used, distortions ? passes * sizeof *run->gains : 0);
-    const size_t values = take(&used, distortions ? passes * sizeof *run->distortions : 0);
-    const size_t lists = take(&used, (size_t)run->list_capacity * 16);
-    const size_t code = take(&used, (size_t)run->code_capacity * 4);
+    const size_t work = l2k_cuda_take(&used, count * sizeof *run->work),
+                 order = l2k_cuda_take(&used, count * sizeof *run->order);
+    const size_t ends = l2k_cuda_take(&used, passes * sizeof *run->pass_ends),
+                 marks = l2k_cuda_take(&used, passes * sizeof *run->marks);
+    const size_t gains = l2k_cuda_take(&used, distortions ? passes * sizeof *run->gains : 0);
+    const size_t values = l2k_cuda_take(&used, distortions ? passes * sizeof *run->distortions : 0);
+    const size_t lists = l2k_cuda_take(&used, (size_t)run->list_capacity * 16);
+    const size_t code = l2k_cuda_take(&used, (size_t)run->code_capacity * 4);
     L2K_TRY(reserve_device(b, e, used));
     uint8_t *device = b->device.at;
     run->tables = (l2k_mq_cuda_tables *)e->tables.at;
@@ -223,7 +217,7 @@ static l2k_status fetch(l2k_cuda_blocks *b, const l2k_mq_cuda_encoding *e, const
     }
     for (size_t i = 0; i < b->batch.num_places; i++)
         keep_block(b->batch.places[i].block, &coded[i], &kept);
-    return l2k_cuda_blocks_wait(b);
+    return l2k_cuda_wait(b->context, b->running);
 }
 
 static bool has_room(const l2k_mq_cuda_encode *run, const l2k_mq_cuda_counters *counters)
@@ -243,7 +237,7 @@ static void make_room(l2k_mq_cuda_encode *run, const l2k_mq_cuda_counters *count
 l2k_status l2k_mq_cuda_finish_encoding(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e)
 {
     for (;;) {
-        L2K_TRY(l2k_cuda_blocks_wait(b));
+        L2K_TRY(l2k_cuda_wait(b->context, b->running));
         const l2k_mq_cuda_counters *counters = (l2k_mq_cuda_counters *)(b->pinned.at + e->counters);
         if (counters->failed != UINT32_MAX)
             return l2k_fail(b->context, L2K_ERROR_ARGUMENT, "a sample lies outside its component's precision");
@@ -261,7 +255,7 @@ l2k_status l2k_mq_cuda_bring(l2k_cuda_blocks *b, const l2k_mq_cuda_encoding *e)
 {
     L2K_TRY(l2k_cuda_download(b->context, b->running, b->pinned.at + e->coded, b->device.at + e->coded,
                               e->results_end - e->coded));
-    L2K_TRY(l2k_cuda_blocks_wait(b));
+    L2K_TRY(l2k_cuda_wait(b->context, b->running));
     return fetch(b, e, (const l2k_mq_cuda_counters *)(b->pinned.at + e->counters));
 }
 

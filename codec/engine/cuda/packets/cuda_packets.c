@@ -25,14 +25,6 @@ struct l2k_cuda_packet_maker {
     l2k_cuda_coded estimated; /* HT code-blocks that are truncated */
 };
 
-/* Parts of memory begin at multiples of it. */
-enum { ALIGNMENT = 256 };
-
-static size_t aligned(size_t bytes)
-{
-    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
 /* ---- Lists --------------------------------------------------------------------------------------------------- */
 
 /* Sums over the parts of a tile's packets. */
@@ -126,22 +118,21 @@ static void take_room(const l2k_resolution *resolution, uint32_t precinct, l2k_c
     sums->headers += (bits / 7 + 2 + MARKER_BYTES) / 4 + 1;
 }
 
-/* The number of the first part of each resolution, of 33 for each component. */
-static uint32_t *list_parts(const l2k_context *context, const l2k_tile *tile, l2k_cuda_packet_part *parts,
-                            part_sums *sums)
+enum { RESOLUTIONS = L2K_MAX_LEVELS + 1 };
+
+/* `first`, unless NULL, gets the number of the first part of each resolution, of RESOLUTIONS for each component. */
+static void list_parts(const l2k_tile *tile, l2k_cuda_packet_part *parts, uint32_t *first, part_sums *sums)
 {
-    enum { RESOLUTIONS = L2K_MAX_LEVELS + 1 };
-    uint32_t *first = l2k_allocate(context, (size_t)tile->num_components * RESOLUTIONS, sizeof *first);
-    for (uint32_t c = 0; first && c < tile->num_components; c++) {
+    for (uint32_t c = 0; c < tile->num_components; c++) {
         const l2k_tile_component *component = &tile->components[c];
         for (uint32_t r = 0; r < component->num_resolutions; r++) {
-            first[c * RESOLUTIONS + r] = (uint32_t)sums->parts;
+            if (first)
+                first[c * RESOLUTIONS + r] = (uint32_t)sums->parts;
             list_resolution(tile, &component->resolutions[r], parts, sums);
         }
         const uint64_t area = l2k_rect_area(component->rect);
         sums->samples_bytes += area * component->precision / 8;
     }
-    return first;
 }
 
 typedef struct packet_most {
@@ -158,10 +149,9 @@ static l2k_status list_packets(const l2k_context *context, const l2k_tile *tile,
     for (uint32_t i = 0; l2k_packet_order_next(&order, &id); i++) {
         const l2k_resolution *resolution = &tile->components[id.component].resolutions[id.resolution];
         uint64_t blocks = 0, nodes = 0;
-        packets[i] =
-            (l2k_cuda_packet){.first_part = first[id.component * (L2K_MAX_LEVELS + 1) + id.resolution] + id.precinct,
-                              .num_parts = resolution->num_bands,
-                              .distance = resolution->num_precincts};
+        packets[i] = (l2k_cuda_packet){.first_part = first[id.component * RESOLUTIONS + id.resolution] + id.precinct,
+                                       .num_parts = resolution->num_bands,
+                                       .distance = resolution->num_precincts};
         for (uint32_t b = 0; b < resolution->num_bands; b++) {
             const l2k_partition *grid = &resolution->bands[b].precincts[id.precinct].grid;
             blocks += (uint64_t)grid->across * grid->down;
@@ -188,18 +178,21 @@ static l2k_status reserve_out(l2k_cuda_packet_maker *m, uint64_t bytes)
 static l2k_status lay_out(l2k_cuda_packet_maker *m, const part_sums *sums)
 {
     l2k_cuda_packet_run *run = &m->run;
-    const size_t packets = aligned(run->num_packets * sizeof *run->packets);
-    m->counters = packets + aligned((size_t)sums->parts * sizeof *run->parts);
-    m->sizes = m->counters + aligned(sizeof *run->counters);
-    m->end = m->sizes + aligned(run->num_packets * sizeof *run->sizes);
-    const size_t starts = m->end, places = starts + aligned(run->num_packets * sizeof *run->starts);
-    const size_t nodes = places + aligned((size_t)sums->blocks * sizeof *run->places);
-    const size_t words = nodes + aligned((size_t)sums->nodes * sizeof *run->nodes);
-    const size_t headers = words + aligned((size_t)sums->words * sizeof *run->words);
-    L2K_TRY(l2k_cuda_reserve(m->context, &m->device, headers + aligned((size_t)sums->headers * sizeof *run->headers)));
+    size_t used = 0;
+    l2k_cuda_take(&used, run->num_packets * sizeof *run->packets);
+    const size_t parts = l2k_cuda_take(&used, (size_t)sums->parts * sizeof *run->parts);
+    m->counters = l2k_cuda_take(&used, sizeof *run->counters);
+    m->sizes = l2k_cuda_take(&used, run->num_packets * sizeof *run->sizes);
+    m->end = used;
+    const size_t starts = l2k_cuda_take(&used, run->num_packets * sizeof *run->starts);
+    const size_t places = l2k_cuda_take(&used, (size_t)sums->blocks * sizeof *run->places);
+    const size_t nodes = l2k_cuda_take(&used, (size_t)sums->nodes * sizeof *run->nodes);
+    const size_t words = l2k_cuda_take(&used, (size_t)sums->words * sizeof *run->words);
+    const size_t headers = l2k_cuda_take(&used, (size_t)sums->headers * sizeof *run->headers);
+    L2K_TRY(l2k_cuda_reserve(m->context, &m->device, used));
     uint8_t *at = m->device.at;
     run->packets = (const l2k_cuda_packet *)at;
-    run->parts = (const l2k_cuda_packet_part *)(at + packets);
+    run->parts = (const l2k_cuda_packet_part *)(at + parts);
     run->counters = (l2k_cuda_packet_counters *)(at + m->counters);
     run->sizes = (l2k_cuda_packet_size *)(at + m->sizes);
     run->starts = (uint32_t *)(at + starts);
@@ -216,21 +209,13 @@ static uint64_t usual_bytes(const part_sums *sums)
     return sums->samples_bytes + 4 * sums->headers + ((uint64_t)1 << 16);
 }
 
-static l2k_status no_list(const l2k_cuda_packet_maker *m)
-{
-    return l2k_fail(m->context, L2K_ERROR_MEMORY, "out of memory for a list of packets");
-}
-
 /* Makes the lists in pinned memory and sends them up. `possible` becomes false if a count exceeds its limit. */
 static l2k_status make_lists(l2k_cuda_packet_maker *m, const l2k_tile *tile, void *stream, bool *possible)
 {
     part_sums sums = {0};
     packet_most most;
-    const size_t packets = aligned((size_t)tile->num_precincts * sizeof(l2k_cuda_packet));
-    uint32_t *first = list_parts(m->context, tile, NULL, &sums);
-    if (!first)
-        return no_list(m);
-    l2k_release(m->context, first);
+    const size_t packets = l2k_cuda_aligned((size_t)tile->num_precincts * sizeof(l2k_cuda_packet));
+    list_parts(tile, NULL, NULL, &sums);
     *possible = tile->num_precincts && tile->num_precincts < UINT32_MAX / 64 && sums.parts < UINT32_MAX / 64 &&
                 sums.nodes < UINT32_MAX / 64;
     if (!*possible)
@@ -238,14 +223,14 @@ static l2k_status make_lists(l2k_cuda_packet_maker *m, const l2k_tile *tile, voi
     m->run.num_packets = (uint32_t)tile->num_precincts;
     m->run.num_blocks = (uint32_t)sums.blocks;
     m->num_parts = (uint32_t)sums.parts;
-    const size_t parts = aligned((size_t)sums.parts * sizeof(l2k_cuda_packet_part));
-    const size_t back = aligned(sizeof(l2k_cuda_packet_counters)) +
-                        2 * aligned((size_t)tile->num_precincts * sizeof(l2k_cuda_packet_size));
+    const size_t parts = l2k_cuda_aligned((size_t)sums.parts * sizeof(l2k_cuda_packet_part));
+    const size_t back = l2k_cuda_aligned(sizeof(l2k_cuda_packet_counters)) +
+                        2 * l2k_cuda_aligned((size_t)tile->num_precincts * sizeof(l2k_cuda_packet_size));
     L2K_TRY(l2k_cuda_reserve(m->context, &m->pinned, packets + parts + back));
+    uint32_t *first = l2k_allocate(m->context, (size_t)tile->num_components * RESOLUTIONS, sizeof *first);
+    L2K_TRY(l2k_check_memory(m->context, first, "a list of packets"));
     sums = (part_sums){0};
-    first = list_parts(m->context, tile, (l2k_cuda_packet_part *)(m->pinned.at + packets), &sums);
-    if (!first)
-        return no_list(m);
+    list_parts(tile, (l2k_cuda_packet_part *)(m->pinned.at + packets), first, &sums);
     l2k_status status = list_packets(m->context, tile, first, (l2k_cuda_packet *)m->pinned.at, &sums, &most);
     l2k_release(m->context, first);
     L2K_TRY(status);
@@ -555,11 +540,8 @@ static l2k_status begin_batch(l2k_cuda_packet_maker *m, const l2k_cuda_packet_so
         L2K_TRY(prepare(m, from->tile, from->more, &possible));
     if (!possible)
         return L2K_ERROR_UNSUPPORTED;
-    const size_t at = aligned(m->run.num_packets * sizeof *m->run.packets);
-    uint32_t *first = list_parts(m->context, from->tile, (l2k_cuda_packet_part *)(m->pinned.at + at), &sums);
-    if (!first)
-        return no_list(m);
-    l2k_release(m->context, first);
+    const size_t at = l2k_cuda_aligned(m->run.num_packets * sizeof *m->run.packets);
+    list_parts(from->tile, (l2k_cuda_packet_part *)(m->pinned.at + at), NULL, &sums);
     L2K_TRY(l2k_cuda_upload(m->context, from->more->stream, m->device.at + at, m->pinned.at + at,
                             m->num_parts * sizeof *m->run.parts));
     return from->coder->table->begin_encode(from->coder, from->batch);

@@ -7,24 +7,19 @@
 #include "transform/cuda/cuda_device.h"
 
 /* A search reads some thousands of segments. */
-enum { MOST_SEGMENTS = 1 << 16, ALIGNMENT = 256 };
-
-static size_t take(size_t *used, size_t bytes)
-{
-    const size_t at = *used;
-    *used = (at + bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    return at;
-}
+enum { MOST_SEGMENTS = 1 << 16 };
 
 static l2k_status lay_out(l2k_cuda_rate *r)
 {
     l2k_cuda_rate_run *run = &r->run;
     const size_t passes = run->coded.num_passes;
     size_t used = 0;
-    const size_t sums = take(&used, sizeof *run->sums), list = take(&used, MOST_SEGMENTS * sizeof *run->segments);
+    const size_t sums = l2k_cuda_take(&used, sizeof *run->sums),
+                 list = l2k_cuda_take(&used, MOST_SEGMENTS * sizeof *run->segments);
     L2K_TRY(l2k_cuda_reserve(r->context, &r->pinned, used));
-    const size_t slopes = take(&used, passes * sizeof *run->slopes), ends = take(&used, passes);
-    const size_t counts = take(&used, run->num_blocks), cut = take(&used, run->num_blocks * sizeof *run->cut);
+    const size_t slopes = l2k_cuda_take(&used, passes * sizeof *run->slopes), ends = l2k_cuda_take(&used, passes);
+    const size_t counts = l2k_cuda_take(&used, run->num_blocks),
+                 cut = l2k_cuda_take(&used, run->num_blocks * sizeof *run->cut);
     L2K_TRY(l2k_cuda_reserve(r->context, &r->device, used));
     run->sums = (l2k_cuda_rate_sums *)(r->device.at + sums);
     run->segments = (l2k_hull_segment *)(r->device.at + list);
