@@ -30,7 +30,7 @@ if ! missing gdal_translate gdal-bin; then
         reads GDAL tif env GDAL_NUM_THREADS=4 gdal_translate -q $file '$out'
     done
 fi
-if ! missing convert imagemagick; then
+if ! missing /usr/bin/convert imagemagick; then
     for file in $files; do
         reads ImageMagick ppm /usr/bin/convert $file '$out'
         reads ImageMagick ppm /usr/bin/convert -define jp2:reduce-factor=1 $file '$out'

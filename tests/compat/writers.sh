@@ -51,7 +51,7 @@ if ! missing gdal_translate gdal-bin; then
     as_good 1.01 "$rgb" GDAL jp2 gdal_translate -q -of JP2OpenJPEG -co QUALITY=5,10,20 -co BLOCKXSIZE=256 -co BLOCKYSIZE=256 \
         "$rgb" '$out'
 fi
-if ! missing convert imagemagick; then
+if ! missing /usr/bin/convert imagemagick; then
     same ImageMagick jp2 /usr/bin/convert "$rgb" -define jp2:rate=1 '$out'
     same ImageMagick j2k /usr/bin/convert "$gray" -define jp2:rate=1 -define jp2:number-resolutions=3 '$out'
     as_good 0 "$rgb" ImageMagick jp2 /usr/bin/convert "$rgb" -quality 40 '$out'
