@@ -349,6 +349,7 @@ static bool share_out(const l2k_tile_reader *common, const l2k_packet_index *ind
     precinct_iterator iterator = {0};
     atomic_bool failed = !precincts;
     pthread_mutex_t lock;
+    (void)threads; /* without OpenMP */
     for (size_t i = count; precincts && i-- > 0;) /* the large ones first */
         next_precinct(common->tile, &iterator, &precincts[i]);
     pthread_mutex_init(&lock, NULL);
