@@ -8,37 +8,53 @@
 #include <stdint.h>
 
 typedef struct l2k_dirac_bits {
-    const uint8_t *next, *end;
-    uint64_t window; /* the next bits, from the highest on; below them zeros */
-    unsigned count;  /* bits in the window */
+    const uint8_t *data;
+    size_t bytes, at; /* at: the first byte that is not in the window; counts on behind the end */
+    uint64_t window;  /* the next bits, from the highest on; below them zeros, or bits that come again */
+    unsigned count;   /* bits in the window */
+    unsigned foreign; /* low bits of the last byte that are not the block's */
 } l2k_dirac_bits;
 
 static inline l2k_dirac_bits l2k_dirac_bits_of(const uint8_t *data, size_t bytes)
 {
-    return (l2k_dirac_bits){data, data + bytes, 0, 0};
+    return (l2k_dirac_bits){.data = data, .bytes = bytes};
 }
 
 /* At least 56 bits in the window. */
 static inline void l2k_dirac_fill(l2k_dirac_bits *bits)
 {
-    while (bits->count <= 56) {
-        const uint64_t byte = bits->next < bits->end ? *bits->next : 0xff;
-        bits->next += bits->next < bits->end;
-        bits->window |= byte << (56 - bits->count);
-        bits->count += 8;
+    if (bits->bytes > 8 && bits->at < bits->bytes - 8) {
+        uint64_t word = 0;
+        for (unsigned i = 0; i < 8; i++) /* compilers make one load of it */
+            word = word << 8 | bits->data[bits->at + i];
+        bits->window |= word >> bits->count;
+        bits->at += (63 - bits->count) / 8;
+        bits->count |= 56;
+        return;
     }
+    bits->window &= bits->count ? ~(uint64_t)0 << (64 - bits->count) : 0;
+    for (; bits->count <= 56; bits->count += 8, bits->at++) {
+        const unsigned ones = bits->at + 1 < bits->bytes ? 0
+                              : bits->at < bits->bytes   ? (1u << bits->foreign) - 1
+                                                         : 0xff;
+        const uint64_t byte = ones == 0xff ? ones : bits->data[bits->at] | ones;
+        bits->window |= byte << (56 - bits->count);
+    }
+}
+
+static inline void l2k_dirac_skip(l2k_dirac_bits *bits, unsigned n)
+{
+    bits->window <<= n;
+    bits->count -= n;
 }
 
 /* n of 0 to 32. */
 static inline uint32_t l2k_dirac_read(l2k_dirac_bits *bits, unsigned n)
 {
-    if (n == 0)
-        return 0;
     if (bits->count < n)
         l2k_dirac_fill(bits);
-    const uint32_t value = (uint32_t)(bits->window >> (64 - n));
-    bits->window <<= n;
-    bits->count -= n;
+    const uint32_t value = (uint32_t)(bits->window >> 32 >> (32 - n));
+    l2k_dirac_skip(bits, n);
     return value;
 }
 
@@ -47,17 +63,22 @@ static inline bool l2k_dirac_flag(l2k_dirac_bits *bits)
     return l2k_dirac_read(bits, 1);
 }
 
-/* To the next whole byte. */
-static inline void l2k_dirac_align(l2k_dirac_bits *bits)
+/* Goes on at the next whole byte; returns its place, at most `bytes`. */
+static inline size_t l2k_dirac_align(l2k_dirac_bits *bits)
 {
     l2k_dirac_read(bits, bits->count % 8);
+    const size_t at = bits->at - bits->count / 8;
+    return at < bits->bytes ? at : bits->bytes;
 }
 
-/* The rest of the block, from the present byte on. */
-static inline const uint8_t *l2k_dirac_rest(l2k_dirac_bits *bits)
+/* Takes the next n bytes, or all that are left, as a block of its own. */
+static inline l2k_dirac_bits l2k_dirac_block(l2k_dirac_bits *bits, size_t n)
 {
-    l2k_dirac_align(bits);
-    return bits->next - bits->count / 8;
+    const size_t at = l2k_dirac_align(bits), left = bits->bytes - at;
+    const l2k_dirac_bits block = l2k_dirac_bits_of(bits->data + at, n < left ? n : left);
+    bits->at = at + block.bytes;
+    bits->window = bits->count = 0;
+    return block;
 }
 
 /* Exp-Golomb: pairs of a 0 and a bit of the value, then a 1. Values of more than 32 bits wrap. */
@@ -72,7 +93,7 @@ static inline uint32_t l2k_dirac_uint(l2k_dirac_bits *bits)
 static inline int32_t l2k_dirac_sint(l2k_dirac_bits *bits)
 {
     const uint32_t value = l2k_dirac_uint(bits);
-    return value && l2k_dirac_flag(bits) ? (int32_t)-value : (int32_t)value;
+    return (int32_t)(value && l2k_dirac_flag(bits) ? 0 - value : value);
 }
 
 #endif

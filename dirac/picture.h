@@ -4,8 +4,10 @@
 #define L2K_DIRAC_PICTURE_H
 
 #include "base/context.h"
+#include "base/integer.h"
+#include "dirac/bits.h"
 
-enum { L2K_DIRAC_PLANES = 3, L2K_DIRAC_MOST_LEVELS = 6 };
+enum { L2K_DIRAC_PLANES = 3 };
 
 /* A sequence header, with the values of its base video format filled in. */
 typedef struct l2k_dirac_sequence {
@@ -22,6 +24,9 @@ typedef struct l2k_dirac_sequence {
     bool wide; /* some depth is above 8: samples are uint16_t, residues of predicted pictures int32_t; else uint8_t and
                   int16_t */
 } l2k_dirac_sequence;
+
+/* Reads a sequence header from behind its parse info. */
+l2k_status l2k_dirac_sequence_read(const l2k_context *context, l2k_dirac_bits *bits, l2k_dirac_sequence *sequence);
 
 /* Samples as they leave the decoder: from 0 to 2^depth - 1, which is the standards' signed value plus 2^(depth - 1). */
 typedef struct l2k_dirac_plane {
@@ -42,6 +47,13 @@ typedef struct l2k_dirac_residue {
     const void *data; /* NULL: all zero */
     ptrdiff_t stride; /* in samples */
 } l2k_dirac_residue;
+
+/* The size of a plane of a picture. */
+static inline void l2k_dirac_size(const l2k_dirac_sequence *sequence, unsigned plane, uint32_t *width, uint32_t *height)
+{
+    *width = l2k_ceil_shift(sequence->width, plane ? sequence->chroma_x : 0);
+    *height = l2k_ceil_shift(sequence->height, (plane ? sequence->chroma_y : 0) + sequence->fields);
+}
 
 static inline unsigned l2k_dirac_depth(const l2k_dirac_sequence *sequence, unsigned plane)
 {
