@@ -1,18 +1,91 @@
-/* Block data: how superblocks split, and mode, vectors or DC values of each prediction unit, all coded as differences
- * from what the neighbours above and to the left predict. */
+/* The parameters of picture prediction, and block data: how superblocks split, and mode, vectors or DC values of each
+ * prediction unit, all coded as differences from what the neighbours above and to the left predict. */
 #include "dirac/motion/blocks.h"
-
-#include <string.h>
 
 #include "base/memory.h"
 #include "base/scalar.h"
 #include "dirac/arithmetic.h"
 
+l2k_dirac_motion *l2k_dirac_motion_new(const l2k_context *context)
+{
+    return l2k_allocate_zeroed(context, 1, sizeof(l2k_dirac_motion));
+}
+
+void l2k_dirac_motion_free(const l2k_context *context, l2k_dirac_motion *motion)
+{
+    if (!motion)
+        return;
+    l2k_release(context, motion->blocks);
+    l2k_release(context, motion->splits);
+    l2k_release(context, motion->space);
+    l2k_release(context, motion);
+}
+
+/* ---- Parameters --------------------------------------------------------------------------------------------- */
+
+static l2k_status read_block_sizes(const l2k_context *context, l2k_dirac_motion *motion, l2k_dirac_bits *bits)
+{
+    static const uint8_t preset[][2] = {{8, 4}, {12, 8}, {16, 12}, {24, 16}}; /* length, separation */
+    const uint32_t index = l2k_dirac_uint(bits);
+    if (index > sizeof preset / sizeof *preset)
+        return l2k_fail(context, L2K_ERROR_CORRUPT, "no block sizes have index %u", (unsigned)index);
+    for (unsigned i = 0; i < 4; i++)
+        *(i < 2 ? &motion->length[i] : &motion->separation[i - 2]) =
+            index ? preset[index - 1][i / 2] : l2k_dirac_uint(bits);
+    for (unsigned i = 0; i < 2; i++) {
+        const uint32_t length = motion->length[i], separation = motion->separation[i];
+        if (length > L2K_DIRAC_MOST_LENGTH || separation > length || length > 2 * separation || length == 0 ||
+            (length | separation) % 4)
+            return l2k_fail(context, L2K_ERROR_UNSUPPORTED, "blocks of %u samples every %u", (unsigned)length,
+                            (unsigned)separation);
+    }
+    return L2K_OK;
+}
+
+static void read_global(l2k_dirac_global *global, l2k_dirac_bits *bits)
+{
+    int32_t *const groups[] = {global->pan, global->matrix, global->perspective, NULL};
+    *global = (l2k_dirac_global){.matrix = {1, 0, 0, 1}};
+    for (unsigned i = 0; groups[i]; i++) {
+        if (!l2k_dirac_flag(bits))
+            continue;
+        global->exponent[i] = i ? l2k_dirac_uint(bits) : 0;
+        for (unsigned k = 0; k < (i == 1 ? 4 : 2); k++)
+            groups[i][k] = l2k_dirac_sint(bits);
+    }
+}
+
+static l2k_status read_parameters(const l2k_context *context, l2k_dirac_motion *motion, l2k_dirac_bits *bits)
+{
+    const int32_t most = 1 << L2K_DIRAC_MOST_WEIGHT_BITS;
+    L2K_TRY(read_block_sizes(context, motion, bits));
+    motion->precision = l2k_dirac_uint(bits);
+    motion->global = l2k_dirac_flag(bits);
+    for (unsigned i = 0; motion->global && i < motion->references; i++)
+        read_global(&motion->globals[i], bits);
+    const uint32_t mode = l2k_dirac_uint(bits);
+    motion->weight_bits = 1;
+    motion->weight[0] = motion->weight[1] = 1;
+    if (l2k_dirac_flag(bits)) {
+        motion->weight_bits = l2k_dirac_uint(bits);
+        for (unsigned i = 0; i < motion->references; i++)
+            motion->weight[i] = l2k_dirac_sint(bits);
+    }
+    bool right = motion->precision <= 3 && mode == 0 && motion->weight_bits <= L2K_DIRAC_MOST_WEIGHT_BITS;
+    for (unsigned i = 0; i < motion->references; i++)
+        right &= motion->weight[i] >= -most && motion->weight[i] <= most && motion->globals[i].exponent[1] < 32 &&
+                 motion->globals[i].exponent[2] < 32;
+    return right ? L2K_OK
+                 : l2k_fail(context, L2K_ERROR_UNSUPPORTED, "a precision, mode, exponent or weight of prediction");
+}
+
+/* ---- Block data --------------------------------------------------------------------------------------------- */
+
 /* The parts of block data, in their order; each is a block of coded values of its own. */
 enum { SPLITS, MODES, VECTORS, DC = VECTORS + 4, PARTS = DC + L2K_DIRAC_PLANES };
 
-/* Contexts of a part: the first ones tell of one more bit of a value. MODES has one for each kind of its flags. */
-enum { VALUE_BITS = 5, VALUE_SIGN, REFERENCE_0 = 0, REFERENCE_1, GLOBAL };
+/* Contexts of a part. The first ones tell of one more bit of a value; or, in MODES, of a bit of the mode each. */
+enum { VALUE_BITS = 5, VALUE_SIGN };
 
 typedef struct source {
     bool arithmetic;
@@ -20,167 +93,102 @@ typedef struct source {
     l2k_dirac_arithmetic decoder;
 } source;
 
-static unsigned symbol(source *part, unsigned context)
-{
-    return part->arithmetic ? l2k_dirac_arithmetic_bit(&part->decoder, context) : l2k_dirac_flag(&part->bits);
-}
-
-/* Values of more than 31 bits end there, as only a damaged one can have them. */
-static uint32_t value(source *part, unsigned contexts)
-{
-    uint32_t result = 1;
-    for (unsigned more = 0; result < 0x80000000u && !symbol(part, more); more += more + 1 < contexts)
-        result = result << 1 | symbol(part, VALUE_BITS);
-    return result - 1;
-}
-
-static int32_t signed_value(source *part, unsigned contexts)
-{
-    const int32_t magnitude = (int32_t)(value(part, contexts) & INT32_MAX);
-    return magnitude && symbol(part, VALUE_SIGN) ? -magnitude : magnitude;
-}
-
 typedef struct reader {
     l2k_dirac_motion *motion;
     source parts[PARTS];
-    l2k_dirac_motion_block *at;            /* the unit's first block */
     const l2k_dirac_motion_block *near[3]; /* blocks to the left, above, and between; those that exist */
-    unsigned num_near;
+    unsigned num_near;                     /* 0, 1 or 3 */
 } reader;
 
-static void find_neighbours(reader *r, uint32_t x, uint32_t y)
+static int32_t symbol(source *part, unsigned context)
 {
-    const size_t across = r->motion->across;
-    r->at = &r->motion->blocks[y * across + x];
-    r->num_near = 0;
-    if (x > 0)
-        r->near[r->num_near++] = r->at - 1;
-    if (y > 0)
-        r->near[r->num_near++] = r->at - across;
-    if (x > 0 && y > 0)
-        r->near[r->num_near++] = r->at - across - 1;
+    return part->arithmetic ? (int32_t)l2k_dirac_arithmetic_bit(&part->decoder, context) : l2k_dirac_flag(&part->bits);
 }
 
-/* What most neighbours have. There are never two of them. */
-static unsigned majority(unsigned count, unsigned near)
+/* Ends at 31 bits, as only damaged values have more. */
+static int32_t value(source *part, unsigned contexts)
 {
-    return near == 3 ? count >= 2 : count;
+    uint32_t result = 1;
+    for (unsigned more = 0; result >> 30 == 0 && !symbol(part, more); more += more + 1 < contexts)
+        result = result << 1 | (uint32_t)symbol(part, VALUE_BITS);
+    return (int32_t)(result - 1);
 }
 
-static unsigned read_references(reader *r)
+/* The median of three values, for vectors, or else the mean, rounded to the nearest integer; of those neighbours that
+ * have a value of this kind: with the bit of a reference in their mode, or 0 for DC. */
+static int32_t predict(const reader *r, unsigned i, int32_t kind)
 {
-    unsigned result = 0;
-    for (unsigned i = 0; i < r->motion->references; i++) {
-        unsigned count = 0;
-        for (unsigned n = 0; n < r->num_near; n++)
-            count += r->near[n]->references >> i & 1;
-        result |= (majority(count, r->num_near) ^ symbol(&r->parts[MODES], REFERENCE_0 + i)) << i;
+    int32_t v[3], n = 0;
+    int64_t sum = 0;
+    for (unsigned k = 0; k < r->num_near; k++) {
+        const int32_t mode = r->near[k]->mode;
+        if (kind ? mode & kind && !(mode & L2K_DIRAC_GLOBAL) : mode == 0)
+            sum += v[n++] = r->near[k]->value[i];
     }
-    return result;
-}
-
-static bool read_global(reader *r)
-{
-    unsigned count = 0;
-    for (unsigned n = 0; n < r->num_near; n++)
-        count += r->near[n]->global;
-    return majority(count, r->num_near) ^ symbol(&r->parts[MODES], GLOBAL);
-}
-
-static int32_t median(const int32_t *v)
-{
-    const int32_t low = v[0] < v[1] ? v[0] : v[1], high = v[0] < v[1] ? v[1] : v[0];
-    return l2k_clamp_i32(v[2], low, high);
-}
-
-/* The mean of n values, rounded to the nearest integer. */
-static int32_t mean(const int32_t *v, unsigned n)
-{
-    int64_t sum = n / 2;
-    for (unsigned i = 0; i < n; i++)
-        sum += v[i];
+    if (n == 3 && kind)
+        return v[0] < v[1] ? l2k_clamp_i32(v[2], v[0], v[1]) : l2k_clamp_i32(v[2], v[1], v[0]);
+    sum += n / 2;
     return n ? (int32_t)((sum - (sum < 0 ? n - 1 : 0)) / n) : 0;
 }
 
-static int32_t read_component(reader *r, unsigned reference, bool vertical)
+static int32_t read_value(reader *r, unsigned i, int32_t kind)
 {
-    int32_t known[3];
-    unsigned n = 0;
-    for (unsigned i = 0; i < r->num_near; i++)
-        if (r->near[i]->references >> reference & 1 && !r->near[i]->global)
-            known[n++] = vertical ? r->near[i]->vector[reference].y : r->near[i]->vector[reference].x;
-    const int32_t difference = signed_value(&r->parts[VECTORS + 2 * reference + vertical], 5);
-    return l2k_wrap_add(n == 3 ? median(known) : mean(known, n), difference);
-}
-
-static int32_t read_dc(reader *r, unsigned plane)
-{
-    int32_t known[3];
-    unsigned n = 0;
-    for (unsigned i = 0; i < r->num_near; i++)
-        if (r->near[i]->references == 0)
-            known[n++] = r->near[i]->dc[plane];
-    return l2k_wrap_add(mean(known, n), signed_value(&r->parts[DC + plane], 2));
+    source *part = &r->parts[kind ? VECTORS + i : DC + i];
+    const int32_t magnitude = value(part, kind ? 5 : 2);
+    return l2k_wrap_add(predict(r, i, kind), magnitude && symbol(part, VALUE_SIGN) ? -magnitude : magnitude);
 }
 
 /* Reads a prediction unit of size x size blocks. */
 static void read_unit(reader *r, uint32_t x, uint32_t y, unsigned size)
 {
-    find_neighbours(r, x, y);
-    l2k_dirac_motion_block block;
-    memset(&block, 0, sizeof block); /* with what pads it: equal blocks have equal bytes */
-    block.references = (uint8_t)read_references(r);
-    block.global = block.references && r->motion->global && read_global(r);
-    for (unsigned i = 0; i < 2; i++)
-        if (block.references >> i & 1 && !block.global) {
-            block.vector[i].x = read_component(r, i, false);
-            block.vector[i].y = read_component(r, i, true);
-        }
-    for (unsigned i = 0; i < L2K_DIRAC_PLANES && block.references == 0; i++)
-        block.dc[i] = read_dc(r, i);
-    for (unsigned i = 0; i < size; i++)
-        for (unsigned k = 0; k < size; k++)
-            r->at[i * r->motion->across + k] = block;
+    const size_t across = r->motion->across;
+    l2k_dirac_motion_block *at = &r->motion->blocks[y * across + x], block = {0, {0}};
+    const l2k_dirac_motion_block *const *near = r->near;
+    r->num_near = x && y ? 3 : x || y;
+    r->near[0] = x ? at - 1 : y ? at - across : NULL;
+    int32_t mode = r->near[0] ? near[0]->mode : 0;
+    if (x && y) {
+        r->near[1] = at - across;
+        r->near[2] = at - across - 1;
+        mode = (mode & near[1]->mode) | (mode & near[2]->mode) | (near[1]->mode & near[2]->mode);
+    }
+    for (unsigned i = 0; i < r->motion->references; i++)
+        mode ^= symbol(&r->parts[MODES], i) << i;
+    if ((mode & ~L2K_DIRAC_GLOBAL) == 0)
+        mode = 0;
+    else if (r->motion->global)
+        mode ^= symbol(&r->parts[MODES], 2) * L2K_DIRAC_GLOBAL;
+    block.mode = mode;
+    for (unsigned i = 0; i < 4 && !(mode & L2K_DIRAC_GLOBAL); i++)
+        if (mode ? mode >> i / 2 & 1 : i < L2K_DIRAC_PLANES)
+            block.value[i] = read_value(r, i, mode ? 1 << i / 2 : 0);
+    for (unsigned i = 0; i < size * size; i++)
+        at[i / size * across + i % size] = block;
 }
 
 static void read_superblock(reader *r, uint32_t x, uint32_t y)
 {
     const size_t row = r->motion->across / 4;
     uint8_t *at = &r->motion->splits[y * row + x];
-    const unsigned left = x ? at[-1] : 0, above = y ? at[-(ptrdiff_t)row] : 0;
-    const unsigned predicted = x && y ? (left + above + at[-(ptrdiff_t)row - 1] + 1) / 3 : left + above;
-    *at = (uint8_t)((predicted + value(&r->parts[SPLITS], 2)) % 3);
-    const unsigned size = 4 >> *at;
+    const int left = x ? at[-1] : 0, above = y ? at[-(ptrdiff_t)row] : 0;
+    const int predicted = x && y ? (left + above + at[-(ptrdiff_t)row - 1] + 1) / 3 : left + above;
+    *at = (uint8_t)(((unsigned)predicted + (unsigned)value(&r->parts[SPLITS], 2)) % 3);
+    const unsigned size = 4u >> *at;
     for (unsigned i = 0; i < 4; i += size)
         for (unsigned k = 0; k < 4; k += size)
             read_unit(r, 4 * x + k, 4 * y + i, size);
 }
 
-static void begin_parts(reader *r, bool arithmetic, l2k_dirac_bits *bits)
-{
-    for (unsigned i = 0; i < PARTS; i++) {
-        if (r->motion->references < 2 && (i == VECTORS + 2 || i == VECTORS + 3))
-            continue;
-        source *part = &r->parts[i];
-        part->arithmetic = arithmetic;
-        part->bits = l2k_dirac_block(bits, l2k_dirac_uint(bits));
-        l2k_dirac_arithmetic_start(&part->decoder, part->bits.data, part->bits.bytes);
-    }
-}
-
-l2k_status l2k_dirac_reserve(const l2k_context *context, void **block, size_t *bytes, size_t count, size_t size)
-{
-    if (*block && count <= *bytes / size)
-        return L2K_OK;
-    l2k_release(context, *block);
-    *block = l2k_allocate(context, count, size);
-    *bytes = *block ? count * size : 0;
-    return l2k_check_memory(context, *block, "motion compensation");
-}
-
-l2k_status l2k_dirac_blocks_read(const l2k_context *context, l2k_dirac_motion *motion, bool arithmetic,
+l2k_status l2k_dirac_motion_read(const l2k_context *context, l2k_dirac_motion *motion,
+                                 const l2k_dirac_sequence *sequence, unsigned references, bool arithmetic,
                                  l2k_dirac_bits *bits)
 {
+    uint32_t width, height;
+    motion->references = references;
+    L2K_TRY(read_parameters(context, motion, bits));
+    l2k_dirac_size(sequence, 0, &width, &height);
+    motion->across = 4 * l2k_ceil_div(width, 4 * motion->separation[0]);
+    motion->down = 4 * l2k_ceil_div(height, 4 * motion->separation[1]);
     const size_t count = (size_t)motion->across * motion->down;
     if (count > motion->capacity) {
         l2k_release(context, motion->blocks);
@@ -191,7 +199,15 @@ l2k_status l2k_dirac_blocks_read(const l2k_context *context, l2k_dirac_motion *m
         L2K_TRY(l2k_check_memory(context, motion->capacity, "the blocks of a picture"));
     }
     reader r = {.motion = motion};
-    begin_parts(&r, arithmetic, bits);
+    l2k_dirac_align(bits);
+    for (unsigned i = 0; i < PARTS; i++) {
+        source *part = &r.parts[i];
+        if (references < 2 && (i == VECTORS + 2 || i == VECTORS + 3))
+            continue;
+        part->arithmetic = arithmetic;
+        part->bits = l2k_dirac_block(bits, l2k_dirac_uint(bits));
+        l2k_dirac_arithmetic_start(&part->decoder, part->bits.data, part->bits.bytes);
+    }
     for (uint32_t y = 0; y < motion->down / 4; y++)
         for (uint32_t x = 0; x < motion->across / 4; x++)
             read_superblock(&r, x, y);

@@ -6,24 +6,18 @@
 
 enum {
     L2K_DIRAC_MOST_LENGTH = 64,     /* of a block; the standard's own sizes end at 24 */
-    L2K_DIRAC_MOST_WEIGHT_BITS = 7, /* products with 16-bit samples and overlap weights stay within 32 bits */
+    L2K_DIRAC_MOST_WEIGHT_BITS = 7, /* products with 16-bit samples and weights of overlap stay within 32 bits */
+    L2K_DIRAC_GLOBAL = 4,           /* of a mode: global motion, and vectors are 0 */
 };
 
-/* Equal blocks have equal bytes. */
 typedef struct l2k_dirac_motion_block {
-    uint8_t references; /* bit n: predicted from reference n; none: by its DC values */
-    bool global;        /* by global motion; its vectors are 0 */
-    union {
-        struct {
-            int32_t x, y; /* 2^precision-ths of a luma sample */
-        } vector[2];
-        int32_t dc[L2K_DIRAC_PLANES]; /* signed */
-    };
+    int32_t mode;     /* bits 0 and 1: predicted from that reference; 0: by DC values */
+    int32_t value[4]; /* x and y for each reference, in 2^precision-ths of a luma sample; or each plane's DC, signed */
 } l2k_dirac_motion_block;
 
 typedef struct l2k_dirac_global {
-    int32_t pan[2], matrix[2][2], perspective[2];
-    unsigned matrix_exponent, perspective_exponent;
+    unsigned exponent[3];                      /* in the order of the stream: none, of matrix, of perspective */
+    int32_t pan[2], matrix[4], perspective[2]; /* likewise */
 } l2k_dirac_global;
 
 struct l2k_dirac_motion {
@@ -32,8 +26,7 @@ struct l2k_dirac_motion {
     unsigned precision;                /* of vectors: log2 of parts of a sample, 0 to 3 */
     bool global;
     l2k_dirac_global globals[2];
-    bool weighted; /* other than 1:1 with one bit */
-    unsigned weight_bits;
+    uint32_t weight_bits;
     int32_t weight[2];
     uint32_t across, down; /* blocks; multiples of 4, as superblocks are 4 x 4 */
     l2k_dirac_motion_block *blocks;
@@ -42,12 +35,5 @@ struct l2k_dirac_motion {
     void *space;     /* for the compensation of a plane */
     size_t space_bytes;
 };
-
-/* Replaces *block by one of at least count * size bytes, whose contents are undefined, if *bytes are fewer. */
-l2k_status l2k_dirac_reserve(const l2k_context *context, void **block, size_t *bytes, size_t count, size_t size);
-
-/* Reads block_mv_data(). */
-l2k_status l2k_dirac_blocks_read(const l2k_context *context, l2k_dirac_motion *motion, bool arithmetic,
-                                 l2k_dirac_bits *bits);
 
 #endif

@@ -1,17 +1,20 @@
 /* Motion compensation on rows and patches. Compiled once per instruction set (base/cpu.h). */
 #include "dirac/motion/motion_rows.h"
 
-#include "dirac/motion/scalars.h"
-
-/* `kind` is a constant in all calls, so each function below becomes a loop over one type. */
+/* In functions marked so `kind` is a constant; each becomes a loop over one type. */
 #define INLINE static inline __attribute__((always_inline))
 
-INLINE int32_t load(const void *samples, size_t i, const l2k_dirac_kind kind)
+#define FOR_KIND(kind, function, ...)                                                                                  \
+    (kind == L2K_DIRAC_WIDE       ? function(L2K_DIRAC_WIDE, __VA_ARGS__)                                              \
+     : kind == L2K_DIRAC_WEIGHTED ? function(L2K_DIRAC_WEIGHTED, __VA_ARGS__)                                          \
+                                  : function(L2K_DIRAC_NARROW, __VA_ARGS__))
+
+INLINE int32_t load(const l2k_dirac_kind kind, const void *samples, size_t i)
 {
     return kind == L2K_DIRAC_WIDE ? ((const uint16_t *)samples)[i] : ((const uint8_t *)samples)[i];
 }
 
-INLINE void store(void *samples, size_t i, int32_t value, const l2k_dirac_kind kind)
+INLINE void store(const l2k_dirac_kind kind, void *samples, size_t i, int32_t value)
 {
     if (kind == L2K_DIRAC_WIDE)
         ((uint16_t *)samples)[i] = (uint16_t)value;
@@ -19,13 +22,19 @@ INLINE void store(void *samples, size_t i, int32_t value, const l2k_dirac_kind k
         ((uint8_t *)samples)[i] = (uint8_t)value;
 }
 
-INLINE const void *row_of(l2k_dirac_view view, size_t y, const l2k_dirac_kind kind)
+/* In 16 bits, which the value has, if they suffice for samples. */
+INLINE int32_t clamp(const l2k_dirac_kind kind, int32_t value, int32_t most)
 {
-    const ptrdiff_t bytes = kind == L2K_DIRAC_WIDE ? 2 : 1;
-    return (const char *)view.data + (ptrdiff_t)y * view.stride * bytes;
+    const int16_t v = (int16_t)value, limit = (int16_t)most, low = v < limit ? v : limit;
+    return kind != L2K_DIRAC_NARROW ? l2k_clamp_i32(value, 0, most) : low > 0 ? low : 0;
 }
 
-INLINE void half_of(const void *const rows[8], size_t n, int32_t most, void *restrict out, const l2k_dirac_kind kind)
+INLINE const char *row_of(const l2k_dirac_kind kind, l2k_dirac_view view, size_t y)
+{
+    return (const char *)view.data + (ptrdiff_t)y * view.stride * (kind == L2K_DIRAC_WIDE ? 2 : 1);
+}
+
+INLINE void half_of(const l2k_dirac_kind kind, const void *const rows[8], size_t n, int32_t most, void *restrict out)
 {
     const void *r[8];
     for (unsigned k = 0; k < 8; k++)
@@ -35,119 +44,118 @@ INLINE void half_of(const void *const rows[8], size_t n, int32_t most, void *res
         int32_t pair[4];
         L2K_UNROLL
         for (unsigned k = 0; k < 4; k++)
-            pair[k] = load(r[3 - k], i, kind) + load(r[4 + k], i, kind);
+            pair[k] = load(kind, r[3 - k], i) + load(kind, r[4 + k], i);
         const int32_t sum = l2k_dirac_half(pair[0], pair[1], pair[2], pair[3]);
-        const int32_t value = kind == L2K_DIRAC_WIDE ? sum >> 5 : (int16_t)((int16_t)sum >> 5);
-        store(out, i, l2k_clamp_i32(value, 0, most), kind);
+        store(kind, out, i, clamp(kind, (kind == L2K_DIRAC_WIDE ? sum : (int16_t)sum) >> 5, most));
     }
 }
 
-INLINE void between_of(const l2k_dirac_view corners[4], unsigned x, unsigned y, size_t width, size_t height,
-                       void *restrict out, const l2k_dirac_kind kind)
+static void half(l2k_dirac_kind kind, const void *const rows[8], size_t n, int32_t most, void *out)
+{
+    FOR_KIND(kind, half_of, rows, n, most, out);
+}
+
+/* `width` is rounded for the compiler, which else provides for others than whole steps. */
+INLINE void between_of(const l2k_dirac_kind kind, const l2k_dirac_view from[4], unsigned x, unsigned y, size_t width,
+                       size_t height, void *out)
 {
     const bool means = x % 2 == 0 && y % 2 == 0;
-    const size_t other = x ? 1 : 2;
+    const size_t n = width & ~(size_t)(L2K_DIRAC_PATCH_STEP - 1);
     for (size_t row = 0; row < height; row++) {
-        const void *a = row_of(corners[0], row, kind), *b = row_of(corners[1], row, kind);
-        const void *c = row_of(corners[2], row, kind), *d = row_of(corners[3], row, kind);
-        const void *e = other == 1 ? b : c;
-        const size_t at = row * L2K_DIRAC_PATCH_STRIDE;
-        if (means && x != y)
-            for (size_t i = 0; i < width; i += L2K_DIRAC_PATCH_STEP)
-                L2K_INDEPENDENT
-        for (size_t k = i; k < i + L2K_DIRAC_PATCH_STEP; k++)
-            store(out, at + k, (load(a, k, kind) + load(e, k, kind) + 1) >> 1, kind);
-        else if (means) for (size_t i = 0; i < width; i += L2K_DIRAC_PATCH_STEP)
-            L2K_INDEPENDENT for (size_t k = i; k < i + L2K_DIRAC_PATCH_STEP; k++)
-                store(out, at + k, (load(a, k, kind) + load(b, k, kind) + load(c, k, kind) + load(d, k, kind) + 2) >> 2,
-                      kind);
-        else for (size_t i = 0; i < width; i += L2K_DIRAC_PATCH_STEP)
-            L2K_INDEPENDENT for (size_t k = i; k < i + L2K_DIRAC_PATCH_STEP; k++)
-                store(out, at + k,
-                      l2k_dirac_between(load(a, k, kind), load(b, k, kind), load(c, k, kind), load(d, k, kind),
-                                        (int32_t)x, (int32_t)y),
-                      kind);
+        const void *a = row_of(kind, from[0], row), *b = row_of(kind, from[1], row);
+        const void *c = row_of(kind, from[2], row), *d = row_of(kind, from[3], row), *next = x ? b : c;
+        void *restrict to = (void *)row_of(kind, (l2k_dirac_view){out, L2K_DIRAC_PATCH_STRIDE}, row);
+        if (means && x != y) {
+            L2K_INDEPENDENT
+            for (size_t i = 0; i < n; i++)
+                store(kind, to, i, (load(kind, a, i) + load(kind, next, i) + 1) >> 1);
+        } else if (means) {
+            L2K_INDEPENDENT
+            for (size_t i = 0; i < n; i++)
+                store(kind, to, i,
+                      (load(kind, a, i) + load(kind, b, i) + load(kind, c, i) + load(kind, d, i) + 2) >> 2);
+        } else {
+            L2K_INDEPENDENT
+            for (size_t i = 0; i < n; i++)
+                store(kind, to, i,
+                      l2k_dirac_between(load(kind, a, i), load(kind, b, i), load(kind, c, i), load(kind, d, i),
+                                        (int32_t)x, (int32_t)y));
+        }
     }
 }
 
-INLINE void accumulate_of(const l2k_dirac_view from[2], const l2k_dirac_weights *weights, const uint16_t *across,
-                          const uint16_t *down, size_t width, size_t height, void *sums, size_t stride,
-                          const l2k_dirac_kind kind)
+static void between(l2k_dirac_kind kind, const l2k_dirac_view from[4], unsigned x, unsigned y, size_t width,
+                    size_t height, void *out)
 {
-    const bool two = from[1].data;
-    const l2k_dirac_view second = from[two];
-    const l2k_dirac_weights w = {{weights->weight[0], two ? weights->weight[1] : 0}, weights->half, weights->bits};
+    FOR_KIND(kind, between_of, from, x, y, width, height, out);
+}
+
+INLINE void accumulate_of(const l2k_dirac_kind kind, const l2k_dirac_view from[2], const l2k_dirac_weights weights,
+                          const uint16_t *across, const uint16_t *down, size_t width, size_t height, void *sums,
+                          size_t stride)
+{
+    const l2k_dirac_view second = from[1].data ? from[1] : from[0];
+    const size_t n = width & ~(size_t)(L2K_DIRAC_PATCH_STEP - 1);
     for (size_t row = 0; row < height; row++) {
-        const void *a = row_of(from[0], row, kind), *b = row_of(second, row, kind);
+        const void *a = row_of(kind, from[0], row), *b = row_of(kind, second, row);
         uint16_t *restrict narrow = (uint16_t *)sums + row * stride;
         int32_t *restrict wide = (int32_t *)sums + row * stride;
         const uint16_t scale = down[row];
-        for (size_t i = 0; i < width; i += L2K_DIRAC_PATCH_STEP)
-            if (kind != L2K_DIRAC_NARROW)
-                L2K_INDEPENDENT
-        for (size_t k = i; k < i + L2K_DIRAC_PATCH_STEP; k++)
-            wide[k] += l2k_dirac_weigh(load(a, k, kind), load(b, k, kind), w.weight[0], w.weight[1], w.bits, w.half) *
-                       (across[k] * scale);
-        else if (two) L2K_INDEPENDENT for (size_t k = i; k < i + L2K_DIRAC_PATCH_STEP; k++) narrow[k] +=
-            (uint16_t)(((load(a, k, kind) + load(b, k, kind) + 1) >> 1) * (uint16_t)(across[k] * scale));
-        else L2K_INDEPENDENT for (size_t k = i; k < i + L2K_DIRAC_PATCH_STEP; k++) narrow[k] +=
-            (uint16_t)(load(a, k, kind) * (uint16_t)(across[k] * scale));
+        if (kind != L2K_DIRAC_NARROW) {
+            L2K_INDEPENDENT
+            for (size_t i = 0; i < n; i++)
+                wide[i] += l2k_dirac_weigh(load(kind, a, i), load(kind, b, i), weights) * (across[i] * scale);
+        } else if (from[1].data) {
+            L2K_INDEPENDENT
+            for (size_t i = 0; i < n; i++)
+                narrow[i] += (uint16_t)((load(kind, a, i) + load(kind, b, i) + 1) >> 1) * (across[i] * scale);
+        } else {
+            L2K_INDEPENDENT
+            for (size_t i = 0; i < n; i++)
+                narrow[i] += (uint16_t)load(kind, a, i) * (across[i] * scale);
+        }
     }
+}
+
+static void accumulate(l2k_dirac_kind kind, const l2k_dirac_view from[2], l2k_dirac_weights weights,
+                       const uint16_t *across, const uint16_t *down, size_t width, size_t height, void *sums,
+                       size_t stride)
+{
+    FOR_KIND(kind, accumulate_of, from, weights, across, down, width, height, sums, stride);
 }
 
 /* Residues of damaged streams can have any value: limited, their sums fit the type they are computed in. */
-INLINE void finish_of(const void *sums, const void *residue, size_t n, int32_t most, void *restrict out,
-                      const l2k_dirac_kind kind)
+INLINE void finish_of(const l2k_dirac_kind kind, const void *sums, const void *residue, size_t n, int32_t most,
+                      void *restrict out)
 {
-    const int32_t limit = kind == L2K_DIRAC_NARROW ? 1 << 14 : 1 << 26;
     L2K_INDEPENDENT
     for (size_t i = 0; i < n; i++) {
-        const int32_t sum = kind == L2K_DIRAC_NARROW ? ((const uint16_t *)sums)[i] : ((const int32_t *)sums)[i];
-        const int32_t added = !residue                 ? 0
-                              : kind == L2K_DIRAC_WIDE ? ((const int32_t *)residue)[i]
-                                                       : ((const int16_t *)residue)[i];
-        int32_t value = ((sum + 32) >> 6) + l2k_clamp_i32(added, -limit, limit);
-        value = kind == L2K_DIRAC_NARROW ? (int16_t)value : value;
-        store(out, i, l2k_clamp_i32(value, 0, most), kind);
+        int32_t sum, added = 0;
+        if (kind == L2K_DIRAC_NARROW)
+            sum = (uint16_t)(((const uint16_t *)sums)[i] + 32) >> 6;
+        else
+            sum = (((const int32_t *)sums)[i] + 32) >> 6;
+        if (residue && kind == L2K_DIRAC_WIDE)
+            added = l2k_clamp_i32(((const int32_t *)residue)[i], -(1 << 26), 1 << 26);
+        else if (residue)
+            added = ((const int16_t *)residue)[i];
+        if (kind == L2K_DIRAC_NARROW)
+            added = (int16_t)added < 1 << 14 ? (int16_t)added : 1 << 14;
+        store(kind, out, i, clamp(kind, sum + added, most));
     }
 }
 
-#define FUNCTIONS(name, kind)                                                                                          \
-    static void half_##name(const void *const rows[8], size_t n, int32_t most, void *out)                              \
-    {                                                                                                                  \
-        half_of(rows, n, most, out, kind);                                                                             \
-    }                                                                                                                  \
-    static void between_##name(const l2k_dirac_view corners[4], unsigned x, unsigned y, size_t width, size_t height,   \
-                               void *out)                                                                              \
-    {                                                                                                                  \
-        between_of(corners, x, y, width, height, out, kind);                                                           \
-    }                                                                                                                  \
-    static void accumulate_##name(const l2k_dirac_view from[2], const l2k_dirac_weights *weights,                      \
-                                  const uint16_t *across, const uint16_t *down, size_t width, size_t height,           \
-                                  void *sums, size_t stride)                                                           \
-    {                                                                                                                  \
-        accumulate_of(from, weights, across, down, width, height, sums, stride, kind);                                 \
-    }                                                                                                                  \
-    static void finish_##name(const void *sums, const void *residue, size_t n, int32_t most, void *out)                \
-    {                                                                                                                  \
-        finish_of(sums, residue, n, most, out, kind);                                                                  \
-    }
+static void finish(l2k_dirac_kind kind, const void *sums, const void *residue, size_t n, int32_t most, void *out)
+{
+    FOR_KIND(kind, finish_of, sums, residue, n, most, out);
+}
 
-FUNCTIONS(narrow, L2K_DIRAC_NARROW)
-FUNCTIONS(weighted, L2K_DIRAC_WEIGHTED)
-FUNCTIONS(wide, L2K_DIRAC_WIDE)
-
-#define ROW(name)                                                                                                      \
-    {                                                                                                                  \
-        half_##name, between_##name, accumulate_##name, finish_##name                                                  \
-    }
-
-const l2k_dirac_motions_rows L2K_ROWS_TABLE(l2k_dirac_motions_rows) = {ROW(narrow), ROW(weighted), ROW(wide)};
+const l2k_dirac_motion_rows L2K_ROWS_TABLE(l2k_dirac_motion_rows) = {half, between, accumulate, finish};
 
 #ifdef L2K_ROWS_BASE
-const l2k_dirac_motion_rows *l2k_dirac_motion_rows_get(l2k_cpu cpu, l2k_dirac_kind kind)
+const l2k_dirac_motion_rows *l2k_dirac_motion_rows_get(l2k_cpu cpu)
 {
-    static const l2k_dirac_motions_rows *const tables[] = L2K_CPU_TABLES(l2k_dirac_motions_rows);
-    return &(*tables[l2k_cpu_resolve(cpu)])[kind];
+    static const l2k_dirac_motion_rows *const tables[] = L2K_CPU_TABLES(l2k_dirac_motion_rows);
+    return tables[l2k_cpu_resolve(cpu)];
 }
 #endif
