@@ -73,7 +73,7 @@ INLINE void between_of(const l2k_dirac_kind kind, const l2k_dirac_view from[4], 
             L2K_INDEPENDENT
             for (size_t i = 0; i < n; i++)
                 store(kind, to, i,
-                      (load(kind, a, i) + load(kind, b, i) + load(kind, c, i) + load(kind, d, i) + 2) >> 2);
+                      l2k_dirac_mean(load(kind, a, i), load(kind, b, i), load(kind, c, i), load(kind, d, i)));
         } else {
             L2K_INDEPENDENT
             for (size_t i = 0; i < n; i++)

@@ -7,7 +7,7 @@
 #include "base/scalar.h"
 
 enum {
-    L2K_DIRAC_PATCH_STEP = 16,   /* widths of patches are multiples */
+    L2K_DIRAC_PATCH_STEP = 32,   /* widths of patches are multiples, so that vectors need no rest */
     L2K_DIRAC_PATCH_STRIDE = 160 /* in samples; patches that lie for themselves are no wider */
 };
 
@@ -38,6 +38,13 @@ L2K_HD int32_t l2k_dirac_half(int32_t first, int32_t second, int32_t third, int3
 L2K_HD int32_t l2k_dirac_between(int32_t a, int32_t b, int32_t c, int32_t d, int32_t x, int32_t y)
 {
     return ((4 - x) * (4 - y) * a + x * (4 - y) * b + (4 - x) * y * c + x * y * d + 8) >> 4;
+}
+
+/* The same at x = y = 2, without exceeding the type of samples: a mean of means is at times too large by 1. */
+L2K_HD int32_t l2k_dirac_mean(int32_t a, int32_t b, int32_t c, int32_t d)
+{
+    const int32_t above = (a + b + 1) >> 1, below = (c + d + 1) >> 1;
+    return ((above + below + 1) >> 1) - (((a ^ b) | (c ^ d)) & (above ^ below) & 1);
 }
 
 L2K_HD int32_t l2k_dirac_weigh(int32_t a, int32_t b, const l2k_dirac_weights w)
