@@ -2,19 +2,10 @@
 
 void l2k_dirac_arithmetic_start(l2k_dirac_arithmetic *decoder, const uint8_t *data, size_t bytes)
 {
-    *decoder = (l2k_dirac_arithmetic){.next = data, .end = data + bytes, .range = 0xffff, .ahead = -16};
+    *decoder = (l2k_dirac_arithmetic){.bits = l2k_dirac_bits_of(data, bytes), .range = 0xffff};
     for (unsigned i = 0; i < L2K_DIRAC_CONTEXTS; i++)
         decoder->zero[i] = 0x8000;
-    l2k_dirac_arithmetic_fill(decoder);
-}
-
-void l2k_dirac_arithmetic_fill_end(l2k_dirac_arithmetic *decoder)
-{
-    for (; decoder->ahead <= 40; decoder->ahead += 8) {
-        const uint64_t byte = decoder->next < decoder->end ? *decoder->next++ : 0xff;
-        decoder->window &= ~(UINT64_MAX >> (16 + decoder->ahead)); /* the fast way put a part of it there */
-        decoder->window |= byte << (40 - decoder->ahead);
-    }
+    l2k_dirac_fill(&decoder->bits);
 }
 
 const uint16_t l2k_dirac_adaptation[256] = {

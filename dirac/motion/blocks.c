@@ -1,6 +1,6 @@
 /* The parameters of picture prediction, and block data: how superblocks split, and mode, vectors or DC values of each
  * prediction unit, all coded as differences from what the neighbours above and to the left predict. */
-#include "dirac/motion/blocks.h"
+#include "dirac/motion/motion.h"
 
 #include "base/memory.h"
 #include "base/scalar.h"
@@ -16,31 +16,11 @@ void l2k_dirac_motion_free(const l2k_context *context, l2k_dirac_motion *motion)
     if (!motion)
         return;
     l2k_release(context, motion->blocks);
-    l2k_release(context, motion->splits);
     l2k_release(context, motion->space);
     l2k_release(context, motion);
 }
 
 /* ---- Parameters --------------------------------------------------------------------------------------------- */
-
-static l2k_status read_block_sizes(const l2k_context *context, l2k_dirac_motion *motion, l2k_dirac_bits *bits)
-{
-    static const uint8_t preset[][2] = {{8, 4}, {12, 8}, {16, 12}, {24, 16}}; /* length, separation */
-    const uint32_t index = l2k_dirac_uint(bits);
-    if (index > sizeof preset / sizeof *preset)
-        return l2k_fail(context, L2K_ERROR_CORRUPT, "no block sizes have index %u", (unsigned)index);
-    for (unsigned i = 0; i < 4; i++)
-        *(i < 2 ? &motion->length[i] : &motion->separation[i - 2]) =
-            index ? preset[index - 1][i / 2] : l2k_dirac_uint(bits);
-    for (unsigned i = 0; i < 2; i++) {
-        const uint32_t length = motion->length[i], separation = motion->separation[i];
-        if (length > L2K_DIRAC_MOST_LENGTH || separation > length || length > 2 * separation || length == 0 ||
-            (length | separation) % 4)
-            return l2k_fail(context, L2K_ERROR_UNSUPPORTED, "blocks of %u samples every %u", (unsigned)length,
-                            (unsigned)separation);
-    }
-    return L2K_OK;
-}
 
 static void read_global(l2k_dirac_global *global, l2k_dirac_bits *bits)
 {
@@ -57,26 +37,35 @@ static void read_global(l2k_dirac_global *global, l2k_dirac_bits *bits)
 
 static l2k_status read_parameters(const l2k_context *context, l2k_dirac_motion *motion, l2k_dirac_bits *bits)
 {
+    static const uint8_t preset[][2] = {{0, 0}, {8, 4}, {12, 8}, {16, 12}, {24, 16}}; /* length, separation */
     const int32_t most = 1 << L2K_DIRAC_MOST_WEIGHT_BITS;
-    L2K_TRY(read_block_sizes(context, motion, bits));
+    const uint32_t index = l2k_dirac_uint(bits);
+    bool right = true;
+    for (unsigned i = 0; i < 4; i++)
+        *(i < 2 ? &motion->length[i] : &motion->separation[i - 2]) =
+            index ? preset[index <= 4 ? index : 0][i / 2] : l2k_dirac_uint(bits);
+    for (unsigned i = 0; i < 2; i++) {
+        const uint32_t length = motion->length[i], separation = motion->separation[i];
+        right &= length > 0 && length <= L2K_DIRAC_MOST_LENGTH && separation <= length && length <= 2 * separation &&
+                 (length | separation) % 4 == 0;
+    }
     motion->precision = l2k_dirac_uint(bits);
     motion->global = l2k_dirac_flag(bits);
-    for (unsigned i = 0; motion->global && i < motion->references; i++)
+    for (unsigned i = 0; motion->global && i < motion->references; i++) {
         read_global(&motion->globals[i], bits);
-    const uint32_t mode = l2k_dirac_uint(bits);
-    motion->weight_bits = 1;
-    motion->weight[0] = motion->weight[1] = 1;
-    if (l2k_dirac_flag(bits)) {
-        motion->weight_bits = l2k_dirac_uint(bits);
-        for (unsigned i = 0; i < motion->references; i++)
-            motion->weight[i] = l2k_dirac_sint(bits);
+        right &= (motion->globals[i].exponent[1] | motion->globals[i].exponent[2]) <= 31;
     }
-    bool right = motion->precision <= 3 && mode == 0 && motion->weight_bits <= L2K_DIRAC_MOST_WEIGHT_BITS;
-    for (unsigned i = 0; i < motion->references; i++)
-        right &= motion->weight[i] >= -most && motion->weight[i] <= most && motion->globals[i].exponent[1] < 32 &&
-                 motion->globals[i].exponent[2] < 32;
-    return right ? L2K_OK
-                 : l2k_fail(context, L2K_ERROR_UNSUPPORTED, "a precision, mode, exponent or weight of prediction");
+    const uint32_t mode = l2k_dirac_uint(bits);
+    const bool weighted = l2k_dirac_flag(bits);
+    motion->weight_bits = weighted ? l2k_dirac_uint(bits) : 1;
+    for (unsigned i = 0; i < 2; i++) {
+        motion->weight[i] = weighted && i < motion->references ? l2k_dirac_sint(bits) : 1;
+        right &= motion->weight[i] >= -most && motion->weight[i] <= most;
+    }
+    if (!right || motion->precision > 3 || mode != 0 || motion->weight_bits > L2K_DIRAC_MOST_WEIGHT_BITS)
+        return l2k_fail(context, L2K_ERROR_UNSUPPORTED, "parameters of prediction: sizes, precision, mode or weights");
+    l2k_dirac_align(bits);
+    return L2K_OK;
 }
 
 /* ---- Block data --------------------------------------------------------------------------------------------- */
@@ -87,30 +76,27 @@ enum { SPLITS, MODES, VECTORS, DC = VECTORS + 4, PARTS = DC + L2K_DIRAC_PLANES }
 /* Contexts of a part. The first ones tell of one more bit of a value; or, in MODES, of a bit of the mode each. */
 enum { VALUE_BITS = 5, VALUE_SIGN };
 
-typedef struct source {
-    bool arithmetic;
-    l2k_dirac_bits bits;
-    l2k_dirac_arithmetic decoder;
-} source;
-
 typedef struct reader {
     l2k_dirac_motion *motion;
-    source parts[PARTS];
+    uint8_t *splits; /* of superblocks: log2 of their prediction units across and down */
+    bool arithmetic; /* else the parts are plain bits */
+    l2k_dirac_arithmetic parts[PARTS];
     const l2k_dirac_motion_block *near[3]; /* blocks to the left, above, and between; those that exist */
     unsigned num_near;                     /* 0, 1 or 3 */
 } reader;
 
-static int32_t symbol(source *part, unsigned context)
+static int32_t symbol(reader *r, unsigned part, unsigned context)
 {
-    return part->arithmetic ? (int32_t)l2k_dirac_arithmetic_bit(&part->decoder, context) : l2k_dirac_flag(&part->bits);
+    return r->arithmetic ? (int32_t)l2k_dirac_arithmetic_bit(&r->parts[part], context)
+                         : l2k_dirac_flag(&r->parts[part].bits);
 }
 
 /* Ends at 31 bits, as only damaged values have more. */
-static int32_t value(source *part, unsigned contexts)
+static int32_t value(reader *r, unsigned part, unsigned contexts)
 {
     uint32_t result = 1;
-    for (unsigned more = 0; result >> 30 == 0 && !symbol(part, more); more += more + 1 < contexts)
-        result = result << 1 | (uint32_t)symbol(part, VALUE_BITS);
+    for (unsigned more = 0; result >> 30 == 0 && !symbol(r, part, more); more += more + 1 < contexts)
+        result = result << 1 | (uint32_t)symbol(r, part, VALUE_BITS);
     return (int32_t)(result - 1);
 }
 
@@ -133,9 +119,9 @@ static int32_t predict(const reader *r, unsigned i, int32_t kind)
 
 static int32_t read_value(reader *r, unsigned i, int32_t kind)
 {
-    source *part = &r->parts[kind ? VECTORS + i : DC + i];
-    const int32_t magnitude = value(part, kind ? 5 : 2);
-    return l2k_wrap_add(predict(r, i, kind), magnitude && symbol(part, VALUE_SIGN) ? -magnitude : magnitude);
+    const unsigned part = kind ? VECTORS + i : DC + i;
+    const int32_t magnitude = value(r, part, kind ? 5 : 2);
+    return l2k_wrap_add(predict(r, i, kind), magnitude && symbol(r, part, VALUE_SIGN) ? -magnitude : magnitude);
 }
 
 /* Reads a prediction unit of size x size blocks. */
@@ -153,11 +139,11 @@ static void read_unit(reader *r, uint32_t x, uint32_t y, unsigned size)
         mode = (mode & near[1]->mode) | (mode & near[2]->mode) | (near[1]->mode & near[2]->mode);
     }
     for (unsigned i = 0; i < r->motion->references; i++)
-        mode ^= symbol(&r->parts[MODES], i) << i;
+        mode ^= symbol(r, MODES, i) << i;
     if ((mode & ~L2K_DIRAC_GLOBAL) == 0)
         mode = 0;
     else if (r->motion->global)
-        mode ^= symbol(&r->parts[MODES], 2) * L2K_DIRAC_GLOBAL;
+        mode ^= symbol(r, MODES, 2) * L2K_DIRAC_GLOBAL;
     block.mode = mode;
     for (unsigned i = 0; i < 4 && !(mode & L2K_DIRAC_GLOBAL); i++)
         if (mode ? mode >> i / 2 & 1 : i < L2K_DIRAC_PLANES)
@@ -169,10 +155,10 @@ static void read_unit(reader *r, uint32_t x, uint32_t y, unsigned size)
 static void read_superblock(reader *r, uint32_t x, uint32_t y)
 {
     const size_t row = r->motion->across / 4;
-    uint8_t *at = &r->motion->splits[y * row + x];
+    uint8_t *at = &r->splits[y * row + x];
     const int left = x ? at[-1] : 0, above = y ? at[-(ptrdiff_t)row] : 0;
     const int predicted = x && y ? (left + above + at[-(ptrdiff_t)row - 1] + 1) / 3 : left + above;
-    *at = (uint8_t)(((unsigned)predicted + (unsigned)value(&r->parts[SPLITS], 2)) % 3);
+    *at = (uint8_t)(((unsigned)predicted + (unsigned)value(r, SPLITS, 2)) % 3);
     const unsigned size = 4u >> *at;
     for (unsigned i = 0; i < 4; i += size)
         for (unsigned k = 0; k < 4; k += size)
@@ -192,21 +178,17 @@ l2k_status l2k_dirac_motion_read(const l2k_context *context, l2k_dirac_motion *m
     const size_t count = (size_t)motion->across * motion->down;
     if (count > motion->capacity) {
         l2k_release(context, motion->blocks);
-        l2k_release(context, motion->splits);
-        motion->blocks = l2k_allocate(context, count, sizeof *motion->blocks);
-        motion->splits = l2k_allocate(context, count / 16, 1);
-        motion->capacity = motion->blocks && motion->splits ? count : 0;
-        L2K_TRY(l2k_check_memory(context, motion->capacity, "the blocks of a picture"));
+        motion->blocks = l2k_allocate(context, count + (count + 15) / 16, sizeof *motion->blocks);
+        motion->capacity = motion->blocks ? count : 0;
+        L2K_TRY(l2k_check_memory(context, motion->blocks, "the blocks of a picture"));
     }
-    reader r = {.motion = motion};
-    l2k_dirac_align(bits);
+    reader r = {.motion = motion, .arithmetic = arithmetic, .splits = (uint8_t *)(motion->blocks + count)};
     for (unsigned i = 0; i < PARTS; i++) {
-        source *part = &r.parts[i];
         if (references < 2 && (i == VECTORS + 2 || i == VECTORS + 3))
             continue;
-        part->arithmetic = arithmetic;
-        part->bits = l2k_dirac_block(bits, l2k_dirac_uint(bits));
-        l2k_dirac_arithmetic_start(&part->decoder, part->bits.data, part->bits.bytes);
+        r.parts[i].bits = l2k_dirac_block(bits, l2k_dirac_uint(bits));
+        if (arithmetic)
+            l2k_dirac_arithmetic_start(&r.parts[i], r.parts[i].bits.data, r.parts[i].bits.bytes);
     }
     for (uint32_t y = 0; y < motion->down / 4; y++)
         for (uint32_t x = 0; x < motion->across / 4; x++)

@@ -1,7 +1,7 @@
 /* Overlapped block motion compensation of a plane. Rows of blocks add their predictions to a strip of sums, whose rows
  * leave it when no block below reaches them. Neighbours in a row that move alike are predicted as one patch: their
  * weights add up to those of one wide block. */
-#include "dirac/motion/blocks.h"
+#include "dirac/motion/motion.h"
 
 #include <string.h>
 
@@ -10,14 +10,18 @@
 
 enum {
     MOST_WIDTH = 128, /* of a patch of several blocks */
-    PATCH = L2K_DIRAC_PATCH_STRIDE * L2K_DIRAC_MOST_LENGTH,
-    EDGE = 3, /* samples that up-sampling takes from beyond an edge */
+    EDGE = 3,         /* samples that up-sampling takes from beyond an edge */
+    CORNERS = 0,      /* spaces: four of the first reference, four of the second, */
+    PREDICTED = 8,    /* and one of each */
+    SPACES = 10
 };
 
 /* Half-samples of each plane: to the right of each sample, below, and below to the right. */
 struct l2k_dirac_upsampled {
     void *planes[L2K_DIRAC_PLANES];
 };
+
+typedef uint16_t space[L2K_DIRAC_PATCH_STRIDE * L2K_DIRAC_MOST_LENGTH]; /* for samples of either size */
 
 typedef struct compensation {
     const l2k_context *context;
@@ -26,61 +30,64 @@ typedef struct compensation {
     l2k_dirac_kind kind;
     unsigned plane, shift[2];      /* sub-sampling */
     ptrdiff_t sample, sum, stride; /* bytes of a sample and of a sum; of the strip, in sums */
-    int32_t width, height, most, length[2], separation[2], offset[2];
+    int32_t width, height, most, separation[2], offset[2];
     l2k_dirac_weights weights;
     l2k_dirac_view phases[2][4]; /* of each reference: its samples, and half-samples as above */
+    space *spaces;
     char *sums;
     uint16_t down[L2K_DIRAC_MOST_LENGTH], across[L2K_DIRAC_PATCH_STRIDE]; /* weights of overlap */
-    uint16_t corners[2][4][PATCH], predicted[2][PATCH];                   /* samples of either size */
 } compensation;
+
+typedef struct patch {
+    int32_t x, y, width, height; /* what lies within the picture */
+    int32_t steps;               /* the width, rounded up to L2K_DIRAC_PATCH_STEP */
+} patch;
 
 static void *sample_at(const compensation *c, l2k_dirac_view view, ptrdiff_t x, ptrdiff_t y)
 {
     return (char *)view.data + (y * view.stride + x) * c->sample;
 }
 
-static void repeat(const compensation *c, char *out, const void *sample, ptrdiff_t n)
+static void repeat(const compensation *c, void *out, const void *sample, ptrdiff_t n)
 {
     for (ptrdiff_t i = 0; i < n; i++)
-        memcpy(out + i * c->sample, sample, (size_t)c->sample);
+        memcpy((char *)out + i * c->sample, sample, (size_t)c->sample);
 }
 
 /* ---- Up-sampling -------------------------------------------------------------------------------------------- */
 
-/* The last half-sample is that sample: a picture does not reach beyond it. */
 static void upsample_row(const compensation *c, const char *row, char *out)
 {
     const ptrdiff_t end = (c->width - 1) * c->sample;
-    char *line = c->sums;
     const void *shifted[8];
     for (int i = 0; i < 8; i++)
-        shifted[i] = line + i * c->sample;
-    repeat(c, line, row, EDGE);
-    memcpy(line + EDGE * c->sample, row, (size_t)(end + c->sample));
-    repeat(c, line + (EDGE + c->width) * c->sample, row + end, EDGE + 1);
+        shifted[i] = c->sums + i * c->sample;
+    repeat(c, c->sums, row, EDGE);
+    memcpy(c->sums + EDGE * c->sample, row, (size_t)(end + c->sample));
+    repeat(c, c->sums + (EDGE + c->width) * c->sample, row + end, EDGE + 1);
     c->rows->half(c->kind, shifted, (size_t)c->width, c->most, out);
     memcpy(out + end, row + end, (size_t)c->sample);
 }
 
-static l2k_status upsample(compensation *c, l2k_dirac_picture *picture, l2k_dirac_view phases[4])
+/* The last half-samples of rows and columns are the last samples: a picture does not reach beyond them. */
+static l2k_status upsample(const compensation *c, l2k_dirac_picture *picture, l2k_dirac_view phases[4])
 {
+    const ptrdiff_t bytes = c->sample * c->width * c->height;
     if (!picture->upsampled)
         picture->upsampled = l2k_allocate_zeroed(c->context, 1, sizeof *picture->upsampled);
-    void **half = picture->upsampled ? &picture->upsampled->planes[c->plane] : NULL;
-    const bool missing = half && !*half;
+    L2K_TRY(l2k_check_memory(c->context, picture->upsampled, "a reference picture"));
+    char *half = picture->upsampled->planes[c->plane];
+    const bool missing = !half;
     if (missing)
-        *half = l2k_allocate(c->context, 3 * (size_t)c->width * (size_t)c->height, (size_t)c->sample);
-    L2K_TRY(l2k_check_memory(c->context, half && *half, "a reference picture"));
+        half = picture->upsampled->planes[c->plane] = l2k_allocate(c->context, 3, (size_t)bytes);
+    L2K_TRY(l2k_check_memory(c->context, half, "a reference picture"));
     for (int i = 1; i < 4; i++)
-        phases[i] = (l2k_dirac_view){(char *)*half + (i - 1) * c->sample * c->width * c->height, c->width};
+        phases[i] = (l2k_dirac_view){half + (i - 1) * bytes, c->width};
     for (int32_t y = 0; y < c->height && missing; y++) {
         const void *near[8];
         for (int i = 0; i < 8; i++)
-            near[i] = sample_at(c, phases[0], 0, l2k_clamp_i32(y - EDGE + i, 0, c->height - 1));
-        if (y + 1 < c->height)
-            c->rows->half(c->kind, near, (size_t)c->width, c->most, sample_at(c, phases[2], 0, y));
-        else
-            memcpy(sample_at(c, phases[2], 0, y), near[EDGE], (size_t)(c->width * c->sample));
+            near[i] = sample_at(c, phases[0], 0, l2k_clamp_i32(y - EDGE + i, y + 1 < c->height ? 0 : y, c->height - 1));
+        c->rows->half(c->kind, near, (size_t)c->width, c->most, sample_at(c, phases[2], 0, y));
         for (int i = 0; i < 4; i += 2)
             upsample_row(c, sample_at(c, phases[i], 0, y), sample_at(c, phases[i + 1], 0, y));
     }
@@ -96,97 +103,87 @@ void l2k_dirac_upsampled_release(const l2k_context *context, struct l2k_dirac_up
 
 /* ---- Prediction of a patch ---------------------------------------------------------------------------------- */
 
-typedef struct patch {
-    int32_t x, y, width, height; /* what lies within the picture */
-    int32_t steps;               /* the width, rounded up to L2K_DIRAC_PATCH_STEP */
-} patch;
-
 /* x and y count half-samples. Those outside of the picture equal the nearest one inside. */
 static l2k_dirac_view fetch(const compensation *c, const l2k_dirac_view phases[4], const patch *p, int32_t x, int32_t y,
-                            void *space)
+                            l2k_dirac_view out)
 {
     const int32_t left = x >> 1, top = y >> 1, odd = x & 1, below = (y & 1) * 2;
     const int32_t before = l2k_clamp_i32(-left, 0, p->width), end = l2k_clamp_i32(c->width - left, before, p->width);
     if (left >= 0 && top >= 0 && left + p->steps <= c->width && top + p->height <= c->height)
         return (l2k_dirac_view){sample_at(c, phases[odd + below], left, top), phases[odd + below].stride};
-    const l2k_dirac_view view = {space, L2K_DIRAC_PATCH_STRIDE};
     for (int32_t i = 0; i < p->height; i++) {
         const int32_t from = l2k_clamp_i32(top + i, 0, c->height - 1);
         const l2k_dirac_view *even = &phases[top + i < 0 ? 0 : below];
-        repeat(c, sample_at(c, view, 0, i), sample_at(c, *even, 0, from), before);
-        memcpy(sample_at(c, view, before, i), sample_at(c, even[odd], left + before, from),
+        repeat(c, sample_at(c, out, 0, i), sample_at(c, *even, 0, from), before);
+        memcpy(sample_at(c, out, before, i), sample_at(c, even[odd], left + before, from),
                (size_t)((end - before) * c->sample));
-        repeat(c, sample_at(c, view, end, i), sample_at(c, even[odd], c->width - 1, from), p->width - end);
+        repeat(c, sample_at(c, out, end, i), sample_at(c, even[odd], c->width - 1, from), p->width - end);
     }
-    return view;
+    return out;
 }
 
-/* In eighths of a sample of the plane. No vector needs to reach farther than 2^20 samples. */
-static int32_t position(const compensation *c, unsigned axis, int32_t at, int32_t vector)
+/* Positions are in eighths of the plane's samples. No vector needs to reach farther than 2^20 samples. */
+static l2k_dirac_view predict(const compensation *c, unsigned reference, const patch *p, const int32_t vector[2],
+                              l2k_dirac_view out)
 {
-    const int32_t most = 1 << 20 << c->motion->precision;
-    return at * 8 + l2k_clamp_i32(vector >> c->shift[axis], -most, most) * (8 >> c->motion->precision);
-}
-
-/* `space` is for a patch between half-samples. */
-static l2k_dirac_view predict(compensation *c, unsigned reference, const patch *p, const int32_t vector[2], void *space)
-{
-    const int32_t x = position(c, 0, p->x, vector[0]), y = position(c, 1, p->y, vector[1]);
+    const int32_t most = 1 << 20 << c->motion->precision, scale = 8 >> c->motion->precision;
+    const int32_t x = p->x * 8 + l2k_clamp_i32(vector[0] >> c->shift[0], -most, most) * scale;
+    const int32_t y = p->y * 8 + l2k_clamp_i32(vector[1] >> c->shift[1], -most, most) * scale;
     l2k_dirac_view corner[4];
-    for (int i = 0; i < 4; i++)
-        corner[i] = (i & 1 && !(x & 3)) || (i & 2 && !(y & 3)) ? corner[0]
-                                                               : fetch(c, c->phases[reference], p, (x >> 2) + (i & 1),
-                                                                       (y >> 2) + (i >> 1), c->corners[reference][i]);
+    for (unsigned i = 0; i < 4; i++) {
+        const l2k_dirac_view at = {c->spaces[CORNERS + 4 * reference + i], L2K_DIRAC_PATCH_STRIDE};
+        const unsigned same = i & 1 && !(x & 3) ? 1 : i & 2 && !(y & 3) ? 2 : 0;
+        corner[i] = same ? corner[i - same]
+                         : fetch(c, c->phases[reference], p, (x >> 2) + (int)(i & 1), (y >> 2) + (int)(i >> 1), at);
+    }
     if (!((x | y) & 3))
         return corner[0];
-    c->rows->between(c->kind, corner, x & 3, y & 3, (size_t)p->steps, (size_t)p->height, space);
-    return (l2k_dirac_view){space, L2K_DIRAC_PATCH_STRIDE};
+    c->rows->between(c->kind, corner, x & 3, y & 3, (size_t)p->steps, (size_t)p->height, (void *)out.data);
+    return out;
 }
 
 /* Each sample of a plane has a vector of its own, in the units of block vectors. Products of damaged values may wrap. */
-static l2k_dirac_view predict_global(compensation *c, unsigned reference, const patch *p)
+static l2k_dirac_view predict_global(const compensation *c, unsigned reference, const patch *p, l2k_dirac_view out)
 {
     const l2k_dirac_global *g = &c->motion->globals[reference];
-    const l2k_dirac_view view = {c->predicted[reference], L2K_DIRAC_PATCH_STRIDE};
     for (int32_t i = 0; i < p->height * p->width; i++) {
         const patch one = {p->x + i % p->width, p->y + i / p->width, 1, 1, L2K_DIRAC_PATCH_STEP};
-        const int64_t scale =
-            ((int64_t)1 << g->exponent[2]) - (int64_t)g->perspective[0] * one.x - (int64_t)g->perspective[1] * one.y;
+        const int64_t x = one.x, y = one.y;
+        const int64_t scale = ((int64_t)1 << g->exponent[2]) - g->perspective[0] * x - g->perspective[1] * y;
         int32_t vector[2];
-        uint16_t space[L2K_DIRAC_PATCH_STEP];
+        uint16_t sample[L2K_DIRAC_PATCH_STEP];
         for (unsigned k = 0; k < 2; k++) {
-            const int64_t moved = (int64_t)g->matrix[2 * k] * one.x + (int64_t)g->matrix[2 * k + 1] * one.y +
-                                  g->pan[k] * ((int64_t)1 << g->exponent[1]);
+            const int64_t moved =
+                g->matrix[2 * k] * x + g->matrix[2 * k + 1] * y + ((int64_t)g->pan[k] * (1ll << g->exponent[1]));
             const int64_t v = (int64_t)((uint64_t)scale * (uint64_t)moved) >> (g->exponent[1] + g->exponent[2]);
             vector[k] = (int32_t)(v < -(1 << 25) ? -(1 << 25) : v > 1 << 25 ? 1 << 25 : v);
         }
-        memcpy(sample_at(c, view, i % p->width, i / p->width), predict(c, reference, &one, vector, space).data,
-               (size_t)c->sample);
+        memcpy(sample_at(c, out, i % p->width, i / p->width),
+               predict(c, reference, &one, vector, (l2k_dirac_view){sample, 0}).data, (size_t)c->sample);
     }
-    return view;
+    return out;
 }
 
-static void add_patch(compensation *c, const l2k_dirac_motion_block *block, const patch *p, const uint16_t *across,
-                      int32_t strip)
+static void add_patch(const compensation *c, const l2k_dirac_motion_block *block, const patch *p,
+                      const uint16_t *across, int32_t strip)
 {
     l2k_dirac_weights weights = c->weights;
-    l2k_dirac_view from[2] = {{NULL, 0}, {NULL, 0}};
-    unsigned count = 0;
-    for (unsigned i = 0; i < 2; i++)
+    l2k_dirac_view from[2];
+    for (unsigned i = 0; i < 2; i++) {
+        from[i] = (l2k_dirac_view){c->spaces[PREDICTED + i], L2K_DIRAC_PATCH_STRIDE};
         if (block->mode >> i & 1)
-            from[count++] = block->mode & L2K_DIRAC_GLOBAL ? predict_global(c, i, p)
-                                                           : predict(c, i, p, &block->value[2 * i], c->predicted[i]);
-    if (count == 0) {
-        const int32_t dc = l2k_clamp_i32(block->value[c->plane], -weights.half, weights.half - 1) + weights.half;
-        const uint16_t wide = (uint16_t)dc;
-        const uint8_t narrow = (uint8_t)dc;
-        repeat(c, (char *)c->predicted[0], c->sample == 1 ? (const void *)&narrow : &wide, p->steps);
-        from[0] = (l2k_dirac_view){c->predicted[0], 0};
-        weights = (l2k_dirac_weights){{1, 0}, weights.half, 0};
-    } else if (count == 1) {
-        weights.weight[0] += weights.weight[1];
-        weights.weight[1] = 0;
+            from[i] = block->mode & L2K_DIRAC_GLOBAL ? predict_global(c, i, p, from[i])
+                                                     : predict(c, i, p, &block->value[2 * i], from[i]);
     }
+    if (block->mode == 0) {
+        const int32_t dc = l2k_clamp_i32(block->value[c->plane], -weights.half, weights.half - 1) + weights.half;
+        for (int32_t i = 0; i < p->steps; i++)
+            c->spaces[PREDICTED][i] = (uint16_t)(c->sample == 1 ? dc * 0x101 : dc);
+        from[0].stride = 0;
+        weights = (l2k_dirac_weights){{1, 0}, weights.half, 0};
+    }
+    if ((block->mode & 3) != 3) /* the mean of two alike is one */
+        from[!(block->mode & 2)] = from[block->mode >> 1 & 1];
     c->rows->accumulate(c->kind, from, weights, across, c->down + (p->y - strip), (size_t)p->steps, (size_t)p->height,
                         c->sums + ((p->y - strip) * c->stride + p->x) * c->sum, (size_t)c->stride);
 }
@@ -201,10 +198,8 @@ static void weigh(uint16_t *weights, int32_t n, int32_t offset, bool first, bool
         weights[i] = 8;
     for (int32_t i = 0; i < 2 * offset; i++) {
         const int32_t weight = offset == 1 ? 3 + 2 * i : 1 + (6 * i + offset - 1) / (2 * offset - 1);
-        if (!first)
-            weights[i] = (uint16_t)weight;
-        if (!last)
-            weights[n - 1 - i] = (uint16_t)weight;
+        weights[i] = (uint16_t)(first ? 8 : weight);
+        weights[n - 1 - i] = (uint16_t)(last ? 8 : weight);
     }
 }
 
@@ -229,7 +224,8 @@ static void add_block_row(compensation *c, int32_t row, int32_t top, int32_t bot
 
 static void add_block_rows(compensation *c, const l2k_dirac_residue *residue, l2k_dirac_view out)
 {
-    const int32_t down = (int32_t)c->motion->down, separation = c->separation[1], length = c->length[1];
+    const int32_t down = (int32_t)c->motion->down, separation = c->separation[1];
+    const int32_t length = separation + 2 * c->offset[1];
     const ptrdiff_t row_bytes = c->stride * c->sum;
     const size_t leaving = (size_t)(separation * row_bytes), staying = (size_t)(length * row_bytes) - leaving;
     memset(c->sums, 0, leaving + staying);
@@ -254,41 +250,43 @@ l2k_status l2k_dirac_motion_apply(const l2k_context *context, l2k_dirac_motion *
     const bool weighted = motion->weight_bits != 1 || motion->weight[0] != 1 || motion->weight[1] != 1;
     const l2k_dirac_plane *out = &picture->planes[plane];
     const size_t stride = out->width + L2K_DIRAC_PATCH_STEP; /* 8 rows or more: up-sampling puts a row there */
-    const size_t bytes = sizeof(compensation) + (motion->length[1] + 8) * stride * sizeof(int32_t);
+    const size_t bytes = SPACES * sizeof(space) + (motion->length[1] + 8) * stride * sizeof(int32_t);
     if (bytes > motion->space_bytes) {
         l2k_release(context, motion->space);
         motion->space = l2k_allocate_zeroed(context, bytes, 1);
         motion->space_bytes = motion->space ? bytes : 0;
         L2K_TRY(l2k_check_memory(context, motion->space, "motion compensation"));
     }
-    compensation *c = motion->space;
-    c->context = context;
-    c->motion = motion;
-    c->rows = l2k_dirac_motion_rows_get(context->cpu);
-    c->kind = sequence->wide ? L2K_DIRAC_WIDE : weighted ? L2K_DIRAC_WEIGHTED : L2K_DIRAC_NARROW;
-    c->plane = plane;
-    c->sample = sequence->wide ? 2 : 1;
-    c->sum = c->kind == L2K_DIRAC_NARROW ? 2 : 4;
-    c->stride = (ptrdiff_t)stride;
-    c->width = (int32_t)out->width;
-    c->height = (int32_t)out->height;
-    c->most = (1 << l2k_dirac_depth(sequence, plane)) - 1;
-    c->weights = (l2k_dirac_weights){{motion->weight[0], motion->weight[1]}, c->most / 2 + 1, motion->weight_bits};
-    c->sums = (char *)(c + 1);
+    const int32_t most = (1 << l2k_dirac_depth(sequence, plane)) - 1;
+    compensation c = {.context = context,
+                      .motion = motion,
+                      .rows = l2k_dirac_motion_rows_get(context->cpu),
+                      .kind = sequence->wide ? L2K_DIRAC_WIDE
+                              : weighted     ? L2K_DIRAC_WEIGHTED
+                                             : L2K_DIRAC_NARROW,
+                      .plane = plane,
+                      .sample = sequence->wide ? 2 : 1,
+                      .sum = sequence->wide || weighted ? 4 : 2,
+                      .stride = (ptrdiff_t)stride,
+                      .width = (int32_t)out->width,
+                      .height = (int32_t)out->height,
+                      .most = most,
+                      .weights = {{motion->weight[0], motion->weight[1]}, most / 2 + 1, motion->weight_bits},
+                      .spaces = motion->space,
+                      .sums = (char *)motion->space + SPACES * sizeof(space)};
     for (unsigned i = 0; i < 2; i++) {
-        c->shift[i] = plane == 0 ? 0 : i == 0 ? sequence->chroma_x : sequence->chroma_y;
-        c->length[i] = (int32_t)(motion->length[i] >> c->shift[i]);
-        c->separation[i] = (int32_t)(motion->separation[i] >> c->shift[i]);
-        c->offset[i] = (c->length[i] - c->separation[i]) / 2;
+        c.shift[i] = plane == 0 ? 0 : i == 0 ? sequence->chroma_x : sequence->chroma_y;
+        c.separation[i] = (int32_t)(motion->separation[i] >> c.shift[i]);
+        c.offset[i] = ((int32_t)(motion->length[i] >> c.shift[i]) - c.separation[i]) / 2;
     }
     for (unsigned i = 0; i < motion->references; i++) {
         const l2k_dirac_plane *from = &references[i]->planes[plane];
         if (from->width != out->width || from->height != out->height)
             return l2k_fail(context, L2K_ERROR_CORRUPT, "a reference picture has another size");
-        c->phases[i][0] = (l2k_dirac_view){from->data, from->stride};
+        c.phases[i][0] = (l2k_dirac_view){from->data, from->stride};
         if (motion->precision > 0)
-            L2K_TRY(upsample(c, references[i], c->phases[i]));
+            L2K_TRY(upsample(&c, references[i], c.phases[i]));
     }
-    add_block_rows(c, residue, (l2k_dirac_view){out->data, out->stride});
+    add_block_rows(&c, residue, (l2k_dirac_view){out->data, out->stride});
     return L2K_OK;
 }

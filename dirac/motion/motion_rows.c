@@ -1,13 +1,19 @@
 /* Motion compensation on rows and patches. Compiled once per instruction set (base/cpu.h). */
 #include "dirac/motion/motion_rows.h"
 
-/* In functions marked so `kind` is a constant; each becomes a loop over one type. */
+/* In functions marked so `kind` is a constant: each becomes a loop over one type for FUNCTION to choose from. */
 #define INLINE static inline __attribute__((always_inline))
 
-#define FOR_KIND(kind, function, ...)                                                                                  \
-    (kind == L2K_DIRAC_WIDE       ? function(L2K_DIRAC_WIDE, __VA_ARGS__)                                              \
-     : kind == L2K_DIRAC_WEIGHTED ? function(L2K_DIRAC_WEIGHTED, __VA_ARGS__)                                          \
-                                  : function(L2K_DIRAC_NARROW, __VA_ARGS__))
+#define FUNCTION(name, parameters, ...)                                                                                \
+    static void name parameters                                                                                        \
+    {                                                                                                                  \
+        if (kind == L2K_DIRAC_NARROW)                                                                                  \
+            name##_of(L2K_DIRAC_NARROW, __VA_ARGS__);                                                                  \
+        else if (kind == L2K_DIRAC_WEIGHTED)                                                                           \
+            name##_of(L2K_DIRAC_WEIGHTED, __VA_ARGS__);                                                                \
+        else                                                                                                           \
+            name##_of(L2K_DIRAC_WIDE, __VA_ARGS__);                                                                    \
+    }
 
 INLINE int32_t load(const l2k_dirac_kind kind, const void *samples, size_t i)
 {
@@ -22,54 +28,40 @@ INLINE void store(const l2k_dirac_kind kind, void *samples, size_t i, int32_t va
         ((uint8_t *)samples)[i] = (uint8_t)value;
 }
 
-/* In 16 bits, which the value has, if they suffice for samples. */
+/* In 16 bits, which the value has, if they suffice for sums. */
 INLINE int32_t clamp(const l2k_dirac_kind kind, int32_t value, int32_t most)
 {
     const int16_t v = (int16_t)value, limit = (int16_t)most, low = v < limit ? v : limit;
     return kind != L2K_DIRAC_NARROW ? l2k_clamp_i32(value, 0, most) : low > 0 ? low : 0;
 }
 
-INLINE const char *row_of(const l2k_dirac_kind kind, l2k_dirac_view view, size_t y)
+INLINE const void *row_of(const l2k_dirac_kind kind, l2k_dirac_view view, size_t y)
 {
     return (const char *)view.data + (ptrdiff_t)y * view.stride * (kind == L2K_DIRAC_WIDE ? 2 : 1);
 }
 
 INLINE void half_of(const l2k_dirac_kind kind, const void *const rows[8], size_t n, int32_t most, void *restrict out)
 {
-    const void *r[8];
-    for (unsigned k = 0; k < 8; k++)
-        r[k] = rows[k];
+    const void *a = rows[0], *b = rows[1], *c = rows[2], *d = rows[3];
+    const void *e = rows[4], *f = rows[5], *g = rows[6], *h = rows[7];
     L2K_INDEPENDENT
     for (size_t i = 0; i < n; i++) {
-        int32_t pair[4];
-        L2K_UNROLL
-        for (unsigned k = 0; k < 4; k++)
-            pair[k] = load(kind, r[3 - k], i) + load(kind, r[4 + k], i);
-        const int32_t sum = l2k_dirac_half(pair[0], pair[1], pair[2], pair[3]);
-        store(kind, out, i, clamp(kind, (kind == L2K_DIRAC_WIDE ? sum : (int16_t)sum) >> 5, most));
+        const int32_t sum = l2k_dirac_half(load(kind, d, i) + load(kind, e, i), load(kind, c, i) + load(kind, f, i),
+                                           load(kind, b, i) + load(kind, g, i), load(kind, a, i) + load(kind, h, i));
+        store(kind, out, i, clamp(kind, (kind == L2K_DIRAC_NARROW ? (int16_t)sum : sum) >> 5, most));
     }
 }
 
-static void half(l2k_dirac_kind kind, const void *const rows[8], size_t n, int32_t most, void *out)
-{
-    FOR_KIND(kind, half_of, rows, n, most, out);
-}
-
-/* `width` is rounded for the compiler, which else provides for others than whole steps. */
-INLINE void between_of(const l2k_dirac_kind kind, const l2k_dirac_view from[4], unsigned x, unsigned y, size_t width,
+/* Widths are rounded for the compiler, which else provides for others than whole steps. */
+INLINE void between_of(const l2k_dirac_kind kind, const l2k_dirac_view from[4], int x, int y, size_t width,
                        size_t height, void *out)
 {
-    const bool means = x % 2 == 0 && y % 2 == 0;
     const size_t n = width & ~(size_t)(L2K_DIRAC_PATCH_STEP - 1);
     for (size_t row = 0; row < height; row++) {
         const void *a = row_of(kind, from[0], row), *b = row_of(kind, from[1], row);
-        const void *c = row_of(kind, from[2], row), *d = row_of(kind, from[3], row), *next = x ? b : c;
+        const void *c = row_of(kind, from[2], row), *d = row_of(kind, from[3], row);
         void *restrict to = (void *)row_of(kind, (l2k_dirac_view){out, L2K_DIRAC_PATCH_STRIDE}, row);
-        if (means && x != y) {
-            L2K_INDEPENDENT
-            for (size_t i = 0; i < n; i++)
-                store(kind, to, i, (load(kind, a, i) + load(kind, next, i) + 1) >> 1);
-        } else if (means) {
+        if ((x | y) % 2 == 0) {
             L2K_INDEPENDENT
             for (size_t i = 0; i < n; i++)
                 store(kind, to, i,
@@ -78,50 +70,31 @@ INLINE void between_of(const l2k_dirac_kind kind, const l2k_dirac_view from[4], 
             L2K_INDEPENDENT
             for (size_t i = 0; i < n; i++)
                 store(kind, to, i,
-                      l2k_dirac_between(load(kind, a, i), load(kind, b, i), load(kind, c, i), load(kind, d, i),
-                                        (int32_t)x, (int32_t)y));
+                      l2k_dirac_between(load(kind, a, i), load(kind, b, i), load(kind, c, i), load(kind, d, i), x, y));
         }
     }
-}
-
-static void between(l2k_dirac_kind kind, const l2k_dirac_view from[4], unsigned x, unsigned y, size_t width,
-                    size_t height, void *out)
-{
-    FOR_KIND(kind, between_of, from, x, y, width, height, out);
 }
 
 INLINE void accumulate_of(const l2k_dirac_kind kind, const l2k_dirac_view from[2], const l2k_dirac_weights weights,
                           const uint16_t *across, const uint16_t *down, size_t width, size_t height, void *sums,
                           size_t stride)
 {
-    const l2k_dirac_view second = from[1].data ? from[1] : from[0];
     const size_t n = width & ~(size_t)(L2K_DIRAC_PATCH_STEP - 1);
     for (size_t row = 0; row < height; row++) {
-        const void *a = row_of(kind, from[0], row), *b = row_of(kind, second, row);
+        const void *a = row_of(kind, from[0], row), *b = row_of(kind, from[1], row);
         uint16_t *restrict narrow = (uint16_t *)sums + row * stride;
         int32_t *restrict wide = (int32_t *)sums + row * stride;
         const uint16_t scale = down[row];
-        if (kind != L2K_DIRAC_NARROW) {
-            L2K_INDEPENDENT
-            for (size_t i = 0; i < n; i++)
-                wide[i] += l2k_dirac_weigh(load(kind, a, i), load(kind, b, i), weights) * (across[i] * scale);
-        } else if (from[1].data) {
+        if (kind == L2K_DIRAC_NARROW) {
             L2K_INDEPENDENT
             for (size_t i = 0; i < n; i++)
                 narrow[i] += (uint16_t)((load(kind, a, i) + load(kind, b, i) + 1) >> 1) * (across[i] * scale);
         } else {
             L2K_INDEPENDENT
             for (size_t i = 0; i < n; i++)
-                narrow[i] += (uint16_t)load(kind, a, i) * (across[i] * scale);
+                wide[i] += l2k_dirac_weigh(load(kind, a, i), load(kind, b, i), weights) * (across[i] * scale);
         }
     }
-}
-
-static void accumulate(l2k_dirac_kind kind, const l2k_dirac_view from[2], l2k_dirac_weights weights,
-                       const uint16_t *across, const uint16_t *down, size_t width, size_t height, void *sums,
-                       size_t stride)
-{
-    FOR_KIND(kind, accumulate_of, from, weights, across, down, width, height, sums, stride);
 }
 
 /* Residues of damaged streams can have any value: limited, their sums fit the type they are computed in. */
@@ -130,11 +103,9 @@ INLINE void finish_of(const l2k_dirac_kind kind, const void *sums, const void *r
 {
     L2K_INDEPENDENT
     for (size_t i = 0; i < n; i++) {
-        int32_t sum, added = 0;
-        if (kind == L2K_DIRAC_NARROW)
-            sum = (uint16_t)(((const uint16_t *)sums)[i] + 32) >> 6;
-        else
-            sum = (((const int32_t *)sums)[i] + 32) >> 6;
+        const int32_t sum = kind == L2K_DIRAC_NARROW ? (uint16_t)(((const uint16_t *)sums)[i] + 32) >> 6
+                                                     : (((const int32_t *)sums)[i] + 32) >> 6;
+        int32_t added = 0;
         if (residue && kind == L2K_DIRAC_WIDE)
             added = l2k_clamp_i32(((const int32_t *)residue)[i], -(1 << 26), 1 << 26);
         else if (residue)
@@ -145,10 +116,16 @@ INLINE void finish_of(const l2k_dirac_kind kind, const void *sums, const void *r
     }
 }
 
-static void finish(l2k_dirac_kind kind, const void *sums, const void *residue, size_t n, int32_t most, void *out)
-{
-    FOR_KIND(kind, finish_of, sums, residue, n, most, out);
-}
+FUNCTION(half, (l2k_dirac_kind kind, const void *const rows[8], size_t n, int32_t most, void *out), rows, n, most, out)
+FUNCTION(between,
+         (l2k_dirac_kind kind, const l2k_dirac_view from[4], int x, int y, size_t width, size_t height, void *out),
+         from, x, y, width, height, out)
+FUNCTION(accumulate,
+         (l2k_dirac_kind kind, const l2k_dirac_view from[2], l2k_dirac_weights weights, const uint16_t *across,
+          const uint16_t *down, size_t width, size_t height, void *sums, size_t stride),
+         from, weights, across, down, width, height, sums, stride)
+FUNCTION(finish, (l2k_dirac_kind kind, const void *sums, const void *residue, size_t n, int32_t most, void *out), sums,
+         residue, n, most, out)
 
 const l2k_dirac_motion_rows L2K_ROWS_TABLE(l2k_dirac_motion_rows) = {half, between, accumulate, finish};
 

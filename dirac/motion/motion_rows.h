@@ -19,7 +19,7 @@ typedef enum l2k_dirac_kind {
 } l2k_dirac_kind;
 
 typedef struct l2k_dirac_view {
-    const void *data; /* or NULL */
+    const void *data;
     ptrdiff_t stride; /* in samples */
 } l2k_dirac_view;
 
@@ -55,11 +55,11 @@ L2K_HD int32_t l2k_dirac_weigh(int32_t a, int32_t b, const l2k_dirac_weights w)
 typedef struct l2k_dirac_motion_rows {
     /* The row halfway between rows[3] and rows[4], which may be one row shifted. */
     void (*half)(l2k_dirac_kind kind, const void *const rows[8], size_t n, int32_t most, void *out);
-    /* Between the half-samples of four views: of a place, to the right, below, and there to the right; x and y are 0 to
-     * 3, not both 0. Writes rows of L2K_DIRAC_PATCH_STRIDE samples. */
-    void (*between)(l2k_dirac_kind kind, const l2k_dirac_view from[4], unsigned x, unsigned y, size_t width,
-                    size_t height, void *out);
-    /* Adds one prediction, or two, times the weights of overlap. */
+    /* Between the half-samples of four views: of a place, to the right, below, and there to the right; x or y is 0 only
+     * if the views are equal in that direction. Writes rows of L2K_DIRAC_PATCH_STRIDE samples. */
+    void (*between)(l2k_dirac_kind kind, const l2k_dirac_view from[4], int x, int y, size_t width, size_t height,
+                    void *out);
+    /* Adds the mean of two predictions, or what their weights make of them, times the weights of overlap. */
     void (*accumulate)(l2k_dirac_kind kind, const l2k_dirac_view from[2], l2k_dirac_weights weights,
                        const uint16_t *across, const uint16_t *down, size_t width, size_t height, void *sums,
                        size_t stride);
