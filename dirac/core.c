@@ -26,7 +26,7 @@ typedef struct block {
     const l2k_dirac_band *band, *parent; /* parent: the same of the next lower level, or NULL */
     uint32_t x0, x1, y0, y1;
     l2k_dirac_quantiser quantiser;
-    uint32_t most;
+    uint32_t over;
 } block;
 
 static inline __attribute__((always_inline)) int32_t get(const void *row, size_t x, bool wide)
@@ -67,7 +67,7 @@ static inline __attribute__((always_inline)) void read_arithmetic(block *b, l2k_
                 value = l2k_dirac_dequantise((int32_t)q, b->quantiser);
                 value = l2k_dirac_arithmetic_bit(&decoder, SIGN + (hint > 0) + 2 * (hint < 0)) ? -value : value;
                 put(row, x, value, wide);
-                b->most = l2k_max_u32(b->most, q);
+                b->over |= (uint32_t)value + 0x8000;
             }
             corner = up;
             left = value;
@@ -76,22 +76,18 @@ static inline __attribute__((always_inline)) void read_arithmetic(block *b, l2k_
     *shared = decoder;
 }
 
-static inline __attribute__((always_inline)) void read_plain(block *b, const l2k_dirac_code *codes,
-                                                             l2k_dirac_bits *bits, bool wide)
+static void read_plain(block *b, const l2k_dirac_transform *t, const l2k_dirac_rows *rows, l2k_dirac_bits *bits)
 {
-    enum { CHUNK = 256 };
-    int32_t values[CHUNK + L2K_DIRAC_CODE_VALUES];
-    for (uint32_t y = b->y0; y < b->y1; y++) {
-        void *row = row_of(b->component, b->band, y, wide);
-        for (uint32_t x = b->x0, n; x < b->x1; x += n) {
-            n = l2k_min_u32(b->x1 - x, CHUNK);
-            l2k_dirac_values(codes, bits, values, n);
-            for (uint32_t i = 0; i < n; i++) {
-                b->most = l2k_max_u32(b->most, l2k_dirac_magnitude(values[i]));
-                put(row, x + i, l2k_dirac_dequantise(values[i], b->quantiser), wide);
-            }
+    enum { CHUNK = 256, MORE = L2K_DIRAC_CODE_VALUES - 1 };
+    int32_t values[CHUNK + MORE];
+    for (uint32_t y = b->y0; y < b->y1; y++)
+        for (size_t x = b->x0, n; x < b->x1; x += n) {
+            n = l2k_min_u32(b->x1 - (uint32_t)x, CHUNK);
+            for (size_t i = n > MORE ? rows->values(t->codes, bits, values, n - MORE) : 0; i < n; i++)
+                values[i] = l2k_dirac_sint(bits);
+            void *to = (char *)row_of(b->component, b->band, y, t->wide) + x * (t->wide ? 4 : 2);
+            b->over |= rows->dequantise[t->wide](values, n, 1, b->quantiser, to, 0);
         }
-    }
 }
 
 /* Either source; only one of them is used. */
@@ -114,20 +110,13 @@ static int32_t index_change(source *from)
     return size && l2k_dirac_arithmetic_bit(&from->arithmetic, INDEX_SIGN) ? -size : size;
 }
 
-static void read_block(block *b, const l2k_dirac_transform *t, source *from)
-{
-    if (from->is_plain)
-        t->wide ? read_plain(b, t->codes, &from->plain, true) : read_plain(b, t->codes, &from->plain, false);
-    else
-        t->wide ? read_arithmetic(b, &from->arithmetic, true) : read_arithmetic(b, &from->arithmetic, false);
-}
-
 static l2k_status read_band(const l2k_context *context, l2k_dirac_transform *t, unsigned c, unsigned number,
                             l2k_dirac_bits data, uint32_t index)
 {
     l2k_dirac_band *band = &t->components[c].bands[number];
     const uint32_t *blocks = t->blocks[l2k_dirac_level(t, number)];
     block b = {.component = &t->components[c], .band = band, .parent = number > 3 ? band - 3 : NULL};
+    const l2k_dirac_rows *rows = l2k_dirac_rows_get(context->cpu);
     source from = {.plain = data, .is_plain = t->syntax == L2K_DIRAC_PLAIN};
     if (!from.is_plain)
         l2k_dirac_arithmetic_start(&from.arithmetic, data.data, data.bytes);
@@ -144,11 +133,12 @@ static l2k_status read_band(const l2k_context *context, l2k_dirac_transform *t, 
         b.quantiser = t->quantisers[t->intra][index];
         b.x0 = (uint32_t)(x * band->width / blocks[0]), b.x1 = (uint32_t)((x + 1) * band->width / blocks[0]);
         b.y0 = (uint32_t)(y * band->height / blocks[1]), b.y1 = (uint32_t)((y + 1) * band->height / blocks[1]);
-        b.most = 0;
-        read_block(&b, t, &from);
-        const uint64_t most = b.most ? ((uint64_t)b.most * b.quantiser.factor + b.quantiser.offset) >> 2 : 0;
-        band->most = most > band->most ? most : band->most;
+        if (from.is_plain)
+            read_plain(&b, t, rows, &from.plain);
+        else
+            t->wide ? read_arithmetic(&b, &from.arithmetic, true) : read_arithmetic(&b, &from.arithmetic, false);
     }
+    t->over |= b.over;
     return L2K_OK;
 }
 

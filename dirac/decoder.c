@@ -114,7 +114,7 @@ static l2k_status start_sequence(l2k_video_decoder *d, const uint8_t *data, size
 {
     l2k_dirac_bits bits = l2k_dirac_bits_of(data, bytes);
     l2k_dirac_sequence *s = &d->sequence;
-    d->has_sequence = d->needs_32 = false;
+    d->has_sequence = d->needs_32[0] = d->needs_32[1] = false;
     L2K_TRY(l2k_dirac_sequence_read(&d->context, &bits, s));
     const uint64_t chroma = (uint64_t)l2k_ceil_shift(s->width, s->chroma_x) * l2k_ceil_shift(s->height, s->chroma_y);
     const uint64_t samples = (uint64_t)s->width * s->height + 2 * chroma;

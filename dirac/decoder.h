@@ -35,7 +35,7 @@ struct l2k_video_decoder {
     l2k_buffer header; /* the sequence header as it came, to tell a repetition from a new sequence */
     l2k_dirac_sequence sequence;
     l2k_dirac_transform transform;
-    bool needs_32; /* pictures of this sequence had sums of more than 16 bits */
+    bool needs_32[2]; /* predicted, intra pictures of this sequence had sums of more than 16 bits */
     l2k_dirac_motion *motion;
     l2k_dirac_frame *queue[L2K_DIRAC_WAITING + 1], *shown; /* waiting, by number; the one that the caller has */
     unsigned waiting;

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "dirac/transform.h"
-#include "dirac/inverse_rows.h"
 
 /* The 5/3 as a kernel. Other than in Annex F of T.800, its inverse rounds halves up in both steps. */
 static const l2k_kernel le_gall = {true, false, 2, 1, {{true, 0, 2, 1, 0, {-1, -1}}, {false, -1, 2, 2, 2, {1, 1}}}};
@@ -22,60 +21,13 @@ static unsigned shift_of(const l2k_dirac_transform *t)
     return t->wavelet[1] != 3 && t->wavelet[1] != 5;
 }
 
-/* ---- Ranges ---------------------------------------------------------------------------------------------------- */
-
-/* What low and high samples may grow to; false if a sum exceeds 16 bits. */
-static bool bound(const l2k_kernel *kernel, double range[2])
-{
-    for (unsigned s = kernel->num_steps; s-- > 0;) {
-        const l2k_kernel_step *step = &kernel->steps[s];
-        double sum = 0;
-        for (unsigned k = 0; k < step->num_taps; k++)
-            sum += step->taps[k] < 0 ? -(double)step->taps[k] : (double)step->taps[k];
-        if (range[!step->high] * step->num_taps + 16 > INT16_MAX)
-            return false;
-        range[step->high] += range[!step->high] * sum / (1 << step->shift) + 1;
-    }
-    return range[0] <= INT16_MAX - 1 && range[1] <= INT16_MAX - 1;
-}
-
-static double larger(const double range[2])
-{
-    return range[0] > range[1] ? range[0] : range[1];
-}
-
-static bool component_fits(const l2k_dirac_transform *t, const l2k_dirac_band *bands)
-{
-    double low = (double)bands[0].most;
-    for (unsigned b = 1; b < t->num_bands;) {
-        double rows[2] = {low, (double)bands[b].most};
-        if (b > t->across) {
-            double left[2] = {low, (double)bands[b + 1].most}, right[2] = {rows[1], (double)bands[b + 2].most};
-            if (!bound(kernel_of(t->wavelet[0]), left) || !bound(kernel_of(t->wavelet[0]), right))
-                return false;
-            rows[0] = larger(left), rows[1] = larger(right);
-        }
-        if (!bound(kernel_of(t->wavelet[1]), rows))
-            return false;
-        low = larger(rows) / (1 << shift_of(t)) + 1;
-        b += b > t->across ? 3 : 1;
-    }
-    return low <= INT16_MAX - 1;
-}
-
-bool l2k_dirac_fits_16(const l2k_dirac_transform *t)
-{
-    bool fits = t->wavelet[0] < 5 && t->wavelet[1] < 5; /* the others have steps of their own kind */
-    for (unsigned c = 0; c < L2K_DIRAC_PLANES && fits; c++)
-        fits = component_fits(t, t->components[c].bands);
-    return fits;
-}
-
 /* ---- A level --------------------------------------------------------------------------------------------------- */
 
 typedef struct level {
     const l2k_kernel *vertical, *horizontal; /* vertical: NULL where the level splits only rows */
-    l2k_kernel_step_rows *step[2];           /* vertical, horizontal */
+    l2k_kernel_step_rows *step[2];           /* vertical, horizontal, on 32 bits */
+    const l2k_dirac_rows *rows;
+    uint32_t over; /* as in l2k_dirac_transform */
     uint8_t *data;
     size_t stride, bytes;       /* in bytes: from row to row, of a sample */
     uint32_t half, half_height; /* samples of half a row, pairs of rows */
@@ -91,26 +43,35 @@ static uint8_t *row_of(const level *l, uint32_t y)
     return l->data + y * l->stride;
 }
 
-static void lift_row(const level *l, const l2k_kernel_step *step, uint32_t n)
+static void lift(level *l, unsigned direction, const l2k_kernel_step *step, void *row, const void *const *from,
+                 size_t n)
+{
+    if (l->bytes == sizeof(int16_t))
+        l->over |= l->rows->step(step, row, from, n);
+    else
+        l->step[direction](step, true, row, from, n);
+}
+
+static void lift_row(level *l, const l2k_kernel_step *step, uint32_t n)
 {
     const void *from[L2K_KERNEL_TAPS];
     for (int k = 0; k < step->num_taps; k++)
         from[k] = row_of(l, 2 * clamp((int64_t)n + k + step->offset, l->half_height) + !step->high);
-    l->step[0](step, true, row_of(l, 2 * n + step->high), from, 2 * (size_t)l->half);
+    lift(l, 0, step, row_of(l, 2 * n + step->high), from, 2 * (size_t)l->half);
 }
 
 /* Samples from..end - 1 of the half row that a step changes; `i` and every tap of it stay within the row, or it is one
  * sample, whose taps are clamped. */
-static void lift_samples(const level *l, const l2k_kernel_step *step, uint8_t *row, uint32_t i, uint32_t n)
+static void lift_samples(level *l, const l2k_kernel_step *step, uint8_t *row, uint32_t i, uint32_t n)
 {
     const void *from[L2K_KERNEL_TAPS];
     const uint8_t *other = row + (step->high ? 0 : l->half * l->bytes);
     for (int k = 0; k < step->num_taps; k++)
         from[k] = other + clamp((int64_t)i + k + step->offset, l->half) * l->bytes;
-    l->step[1](step, true, row + (i + (step->high ? (size_t)l->half : 0)) * l->bytes, from, n);
+    lift(l, 1, step, row + (i + (step->high ? (size_t)l->half : 0)) * l->bytes, from, n);
 }
 
-static void lift_halves(const level *l, uint8_t *row)
+static void lift_halves(level *l, uint8_t *row)
 {
     for (unsigned s = l->horizontal->num_steps; s-- > 0;) {
         const l2k_kernel_step *step = &l->horizontal->steps[s];
@@ -137,7 +98,7 @@ typedef struct target {
     uint32_t height;
 } target;
 
-static void finish_row(const level *l, const target *to, uint32_t y)
+static void finish_row(level *l, const target *to, uint32_t y)
 {
     if (y >= to->height)
         return;
@@ -151,7 +112,7 @@ static void finish_row(const level *l, const target *to, uint32_t y)
 
 /* Step s runs lag[s] pairs of rows behind the first one: its taps have had all steps before it, and no step behind it
  * has changed what it reads. The horizontal lifting follows in the same way. */
-static void inverse_level(const level *l, const target *to)
+static void inverse_level(level *l, const target *to)
 {
     const unsigned steps = l->vertical ? l->vertical->num_steps : 0;
     const l2k_kernel_step *order[L2K_KERNEL_STEPS];
@@ -185,7 +146,7 @@ static target last_target(const l2k_context *context, const l2k_dirac_transform 
 {
     const unsigned shift = t->levels + t->across ? shift_of(t) : 0;
     const int32_t half = 1 << (depth - 1);
-    l2k_dirac_join_rows *const *rows = l2k_dirac_inverse_rows_get(context->cpu)->join[t->wide];
+    l2k_dirac_join_rows *const *rows = l2k_dirac_rows_get(context->cpu)->join[t->wide];
     if (plane)
         return (target){.join = {shift, -half, half - 1, half},
                         .rows = rows[wide_samples],
@@ -202,13 +163,13 @@ static target last_target(const l2k_context *context, const l2k_dirac_transform 
                     .height = component->height};
 }
 
-/* Without levels, each sample is the low half of a row. */
+/* Without levels, two samples are the halves of a row. */
 static void copy_samples(const level *l, const target *to)
 {
     for (uint32_t y = 0; y < to->height; y++)
-        for (size_t x = 0; x < to->width; x++) {
+        for (size_t x = 0; x < to->width; x += 2) {
             uint8_t *from = row_of(l, y) + x * l->bytes, *at = to->data ? to->data + y * to->stride : row_of(l, y);
-            to->rows(&to->join, from, from, 1, at + x * to->sample);
+            to->rows(&to->join, from, from + l->bytes, 2, at + x * to->sample);
         }
 }
 
@@ -216,13 +177,12 @@ void l2k_dirac_inverse(const l2k_context *context, l2k_dirac_transform *t, unsig
                        bool wide_samples, const l2k_dirac_plane *plane, l2k_dirac_residue *residue)
 {
     const l2k_dirac_component *component = &t->components[c];
-    const l2k_dirac_inverse_rows *rows = l2k_dirac_inverse_rows_get(context->cpu);
+    const l2k_dirac_rows *rows = l2k_dirac_rows_get(context->cpu);
     const unsigned levels = t->levels + t->across;
-    level l = {.horizontal = kernel_of(t->wavelet[1]), .data = component->data, .bytes = t->wide ? 4 : 2};
+    level l = {.horizontal = kernel_of(t->wavelet[1]), .data = component->data, .bytes = t->wide ? 4 : 2, .rows = rows};
     const target last = last_target(context, t, component, depth, wide_samples, plane);
     for (unsigned i = 0; i < 2; i++)
-        l.step[i] = t->wide ? l2k_kernel_rows_get(context->cpu)->step[t->wavelet[i] == 6 ? L2K_SUMS_64 : L2K_SUMS_32]
-                            : rows->step;
+        l.step[i] = l2k_kernel_rows_get(context->cpu)->step[t->wavelet[i] < 5 ? L2K_SUMS_32 : L2K_SUMS_64];
     for (unsigned n = 1; n <= levels; n++) {
         const unsigned above = levels - n, above_down = above < t->levels ? above : t->levels;
         const target to = {.join = whole_range(shift_of(t), t->wide),
@@ -237,6 +197,7 @@ void l2k_dirac_inverse(const l2k_context *context, l2k_dirac_transform *t, unsig
         l.half_height = (to.height + 1) / 2;
         inverse_level(&l, n == levels ? &last : &to);
     }
+    t->over |= l.over;
     l.stride = component->width * l.bytes;
     if (levels == 0)
         copy_samples(&l, &last);

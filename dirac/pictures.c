@@ -133,42 +133,21 @@ static void conceal(const l2k_video_decoder *d, l2k_dirac_picture *picture)
     }
 }
 
-/* All coefficients; if 16 bits do not suffice, once more with 32. */
-static l2k_status read_coefficients(l2k_video_decoder *d, l2k_dirac_bits *bits)
+/* All coefficients, and from them samples of a picture without references, or residues. */
+static l2k_status read_residue(l2k_video_decoder *d, l2k_dirac_bits *bits, l2k_dirac_picture *picture,
+                               l2k_dirac_residue residues[L2K_DIRAC_PLANES])
 {
     l2k_dirac_transform *t = &d->transform;
-    const l2k_dirac_bits start = *bits;
-    for (t->wide = d->needs_32 || (!t->intra && d->sequence.wide);; t->wide = d->needs_32 = true) {
-        *bits = start;
-        L2K_TRY(l2k_dirac_transform_clear(&d->context, t));
-        const l2k_status status = t->syntax < L2K_DIRAC_LOW_DELAY
-                                      ? l2k_dirac_core_read(&d->context, bits, t)
-                                      : l2k_dirac_slices_read(&d->context, bits, t, 0, t->slices[0] * t->slices[1]);
-        if (t->intra && t->syntax != L2K_DIRAC_HIGH_QUALITY)
-            l2k_dirac_predict_dc(t);
-        if (t->wide || l2k_dirac_fits_16(t))
-            return status;
-    }
-}
-
-static void reconstruct_intra(l2k_video_decoder *d, l2k_dirac_picture *picture)
-{
+    L2K_TRY(l2k_dirac_transform_clear(&d->context, t));
+    const l2k_status status = t->syntax < L2K_DIRAC_LOW_DELAY
+                                  ? l2k_dirac_core_read(&d->context, bits, t)
+                                  : l2k_dirac_slices_read(&d->context, bits, t, 0, t->slices[0] * t->slices[1]);
+    if (t->intra && t->syntax != L2K_DIRAC_HIGH_QUALITY)
+        l2k_dirac_predict_dc(t);
     for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++)
-        l2k_dirac_inverse(&d->context, &d->transform, c, l2k_dirac_depth(&d->sequence, c), d->sequence.wide,
-                          &picture->planes[c], NULL);
-}
-
-static l2k_status reconstruct_predicted(l2k_video_decoder *d, l2k_dirac_picture *const references[2], bool has_residue,
-                                        l2k_dirac_picture *picture)
-{
-    for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++) {
-        l2k_dirac_residue residue = {0};
-        if (has_residue)
-            l2k_dirac_inverse(&d->context, &d->transform, c, l2k_dirac_depth(&d->sequence, c), d->sequence.wide, NULL,
-                              &residue);
-        L2K_TRY(l2k_dirac_motion_apply(&d->context, d->motion, &d->sequence, c, references, &residue, picture));
-    }
-    return L2K_OK;
+        l2k_dirac_inverse(&d->context, t, c, l2k_dirac_depth(&d->sequence, c), d->sequence.wide,
+                          t->intra ? &picture->planes[c] : NULL, &residues[c]);
+    return status;
 }
 
 /* Behind the picture header. The picture is whole, though perhaps damaged, unless *concealed. */
@@ -176,7 +155,7 @@ static l2k_status decode_stages(l2k_video_decoder *d, unsigned num_references, l
                                 l2k_dirac_bits *bits, l2k_dirac_picture *picture, bool *concealed)
 {
     l2k_dirac_transform *t = &d->transform;
-    bool has_residue = true;
+    l2k_dirac_residue residues[L2K_DIRAC_PLANES] = {{0}};
     l2k_status status = L2K_OK;
     *concealed = true;
     if (num_references) {
@@ -186,19 +165,22 @@ static l2k_status decode_stages(l2k_video_decoder *d, unsigned num_references, l
     }
     t->intra = num_references == 0;
     l2k_dirac_align(bits);
-    if (num_references)
-        has_residue = !l2k_dirac_flag(bits);
-    if (has_residue) {
+    if (t->intra || !l2k_dirac_flag(bits)) {
         L2K_TRY(l2k_dirac_transform_read(&d->context, &d->sequence, bits, t));
         l2k_dirac_align(bits);
-        status = read_coefficients(d, bits);
+        const l2k_dirac_bits start = *bits;
+        t->wide = d->needs_32[t->intra] || (!t->intra && d->sequence.wide);
+        status = read_residue(d, bits, picture, residues);
+        if (!t->wide && t->over >> 16) { /* 16 bits do not suffice: once more */
+            *bits = start;
+            t->wide = d->needs_32[t->intra] = true;
+            status = read_residue(d, bits, picture, residues);
+        }
         if (is_fatal(status))
             return status;
     }
-    if (num_references)
-        L2K_TRY(reconstruct_predicted(d, references, has_residue, picture));
-    else
-        reconstruct_intra(d, picture);
+    for (unsigned c = 0; c < L2K_DIRAC_PLANES && num_references; c++)
+        L2K_TRY(l2k_dirac_motion_apply(&d->context, d->motion, &d->sequence, c, references, &residues[c], picture));
     *concealed = false;
     return status;
 }
@@ -235,7 +217,9 @@ static l2k_status decode_fragment(l2k_video_decoder *d, l2k_dirac_bits *bits, l2
         return status;
     if (t->syntax != L2K_DIRAC_HIGH_QUALITY)
         l2k_dirac_predict_dc(t);
-    reconstruct_intra(d, picture);
+    for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++)
+        l2k_dirac_inverse(&d->context, t, c, l2k_dirac_depth(&d->sequence, c), d->sequence.wide, &picture->planes[c],
+                          NULL);
     l2k_dirac_frame_release(&d->context, d->fragments.frame);
     d->fragments.frame = NULL;
     return status;

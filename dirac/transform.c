@@ -89,7 +89,7 @@ static void place_bands(const l2k_dirac_transform *t, l2k_dirac_component *compo
         const bool down = (b ? level : 1) > t->across;                  /* which splits vertically, too */
         const size_t row = (size_t)component->width << (above < t->levels ? above : t->levels);
         if (t->num_bands == 1) {
-            *band = (l2k_dirac_band){0, component->width, component->width, component->height, false, false, 0};
+            *band = (l2k_dirac_band){0, component->width, component->width, component->height, false, false};
             continue;
         }
         *band = (l2k_dirac_band){.width = component->width >> above >> 1,
@@ -144,14 +144,14 @@ static l2k_status make_room(const l2k_context *context, void **block, size_t *ro
     return l2k_check_memory(context, *block, "coefficients");
 }
 
-/* Values of a slice's chroma or luma, and of two rows with what vectors read beyond them. */
+/* Values of a slice's chroma, together and of one component, and two rows with what vectors read beyond them. */
 static size_t scratch_values(const l2k_dirac_transform *t)
 {
     size_t slice = 0, rows = ((size_t)t->components[0].width + L2K_ALIGNMENT) * 2;
     for (unsigned b = 0; b < t->num_bands && t->syntax >= L2K_DIRAC_LOW_DELAY; b++)
         slice += (size_t)l2k_ceil_div(t->components[0].bands[b].width, t->slices[0]) *
                  l2k_ceil_div(t->components[0].bands[b].height, t->slices[1]);
-    slice = 2 * slice + L2K_DIRAC_CODE_VALUES;
+    slice = 3 * slice + 2 * L2K_DIRAC_CODE_VALUES;
     return slice > rows ? slice : rows;
 }
 
@@ -165,20 +165,18 @@ l2k_status l2k_dirac_transform_clear(const l2k_context *context, l2k_dirac_trans
     L2K_TRY(make_room(context, &t->data, &t->room, at[L2K_DIRAC_PLANES]));
     L2K_TRY(make_room(context, &t->scratch, &t->scratch_room, scratch_values(t) * sizeof(int32_t)));
     memset(t->data, 0, at[L2K_DIRAC_PLANES]);
-    for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++) {
+    for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++)
         t->components[c].data = (uint8_t *)t->data + at[c];
-        for (unsigned b = 0; b < t->num_bands; b++)
-            t->components[c].bands[b].most = 0;
-    }
+    t->over = 0;
     return L2K_OK;
 }
 
 /* ---- Prediction of the lowest low-pass ------------------------------------------------------------------------- */
 
-static inline __attribute__((always_inline)) uint64_t predict(void *data, const l2k_dirac_band *band, bool wide)
+static inline __attribute__((always_inline)) uint32_t predict(void *data, const l2k_dirac_band *band, bool wide)
 {
 #define AT(y, x) (wide ? ((int32_t *)data)[(y)*band->stride + (x)] : ((int16_t *)data)[(y)*band->stride + (x)])
-    uint64_t most = 0;
+    uint32_t over = 0;
     for (size_t y = 0; y < band->height; y++)
         for (size_t x = 0; x < band->width; x++) {
             int64_t value = AT(y, x);
@@ -188,23 +186,21 @@ static inline __attribute__((always_inline)) uint64_t predict(void *data, const 
             } else if (x || y) {
                 value += x ? AT(y, x - 1) : AT(y - 1, x);
             }
-            const uint64_t magnitude = (uint64_t)(value < 0 ? -value : value);
-            most = magnitude > most ? magnitude : most;
+            over |= (uint32_t)value + 0x8000;
             if (wide)
                 ((int32_t *)data)[y * band->stride + x] = (int32_t)(uint32_t)value;
             else
                 ((int16_t *)data)[y * band->stride + x] = (int16_t)(uint16_t)value;
         }
-    return most;
+    return over;
 #undef AT
 }
 
 void l2k_dirac_predict_dc(l2k_dirac_transform *t)
 {
     for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++) {
-        l2k_dirac_band *band = &t->components[c].bands[0];
-        const uint64_t most =
-            t->wide ? predict(t->components[c].data, band, true) : predict(t->components[c].data, band, false);
-        band->most = most > band->most ? most : band->most;
+        const l2k_dirac_component *component = &t->components[c];
+        t->over |= t->wide ? predict(component->data, component->bands, true)
+                           : predict(component->data, component->bands, false);
     }
 }

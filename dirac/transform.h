@@ -3,6 +3,7 @@
 #define L2K_DIRAC_TRANSFORM_H
 
 #include "dirac/picture.h"
+#include "dirac/rows.h"
 
 enum { L2K_DIRAC_LEVELS = 8, L2K_DIRAC_BANDS = 1 + 3 * L2K_DIRAC_LEVELS, L2K_DIRAC_QUANTISERS = 117 };
 
@@ -14,35 +15,11 @@ typedef enum l2k_dirac_syntax {
     L2K_DIRAC_HIGH_QUALITY
 } l2k_dirac_syntax;
 
-/* Magnitudes are (quantised * factor + offset) >> 2; offset has the rounding. */
-typedef struct l2k_dirac_quantiser {
-    uint32_t factor, offset;
-} l2k_dirac_quantiser;
-
-static inline uint32_t l2k_dirac_magnitude(int32_t value)
-{
-    return value < 0 ? 0 - (uint32_t)value : (uint32_t)value;
-}
-
-static inline int32_t l2k_dirac_dequantise(int32_t value, l2k_dirac_quantiser quantiser)
-{
-    const int32_t size = (int32_t)((l2k_dirac_magnitude(value) * quantiser.factor + quantiser.offset) >> 2);
-    return value < 0 ? -size : value ? size : 0;
-}
-
-/* For the next bits of a stream the signed values whose codes end within them. */
-enum { L2K_DIRAC_CODE_BITS = 9, L2K_DIRAC_CODE_VALUES = 7 };
-typedef struct l2k_dirac_code {
-    int32_t values[L2K_DIRAC_CODE_VALUES];
-    uint16_t count, bits;
-} l2k_dirac_code;
-
 /* A subband among the rows of its component. */
 typedef struct l2k_dirac_band {
     size_t at, stride; /* in coefficients */
     uint32_t width, height;
     bool across, down; /* high-pass horizontally, vertically */
-    uint64_t most;     /* bound of the magnitudes */
 } l2k_dirac_band;
 
 /* A component's coefficients. Each level is in place of its result: low rows are even rows, and a row has its low half
@@ -56,6 +33,7 @@ typedef struct l2k_dirac_component {
 typedef struct l2k_dirac_transform {
     l2k_dirac_syntax syntax;
     bool intra, wide;
+    uint32_t over;           /* its upper half is not 0 if something did not fit into 16 bits */
     unsigned wavelet[2];     /* indices of the standards: vertically, horizontally */
     unsigned levels, across; /* that split both ways; and before them, from the lowest on, only horizontally */
     unsigned num_bands;
@@ -94,15 +72,8 @@ l2k_status l2k_dirac_core_read(const l2k_context *context, l2k_dirac_bits *bits,
 l2k_status l2k_dirac_slices_read(const l2k_context *context, l2k_dirac_bits *bits, l2k_dirac_transform *transform,
                                  uint32_t first, uint32_t count);
 
-/* `n` signed values of plain bits; L2K_DIRAC_CODE_VALUES may be written behind them. */
-void l2k_dirac_codes(l2k_dirac_code codes[1 << L2K_DIRAC_CODE_BITS]);
-void l2k_dirac_values(const l2k_dirac_code *codes, l2k_dirac_bits *bits, int32_t *values, size_t n);
-
 /* Adds the predictions of the lowest low-pass to what was read. */
 void l2k_dirac_predict_dc(l2k_dirac_transform *transform);
-
-/* Whether 16 bits would have sufficed for the coefficients that were read, and for all sums of the inverse. */
-bool l2k_dirac_fits_16(const l2k_dirac_transform *transform);
 
 /* Inverse transform of component c: into samples of `plane`, or, if that is NULL, into the residues of a predicted
  * picture: int16_t or, with `wide_samples`, int32_t. */
