@@ -34,10 +34,8 @@ static inline void l2k_dirac_fill(l2k_dirac_bits *bits)
     }
     bits->window &= bits->count ? ~(uint64_t)0 << (64 - bits->count) : 0;
     for (; bits->count <= 56; bits->count += 8, bits->at++) {
-        const unsigned ones = bits->at + 1 < bits->bytes ? 0
-                              : bits->at < bits->bytes   ? (1u << bits->foreign) - 1
-                                                         : 0xff;
-        const uint64_t byte = ones == 0xff ? ones : bits->data[bits->at] | ones;
+        const unsigned foreign = bits->at + 1 == bits->bytes ? bits->foreign : 0;
+        const uint64_t byte = bits->at < bits->bytes ? bits->data[bits->at] | ((1u << foreign) - 1) : 0xff;
         bits->window |= byte << (56 - bits->count);
     }
 }
@@ -63,22 +61,26 @@ static inline bool l2k_dirac_flag(l2k_dirac_bits *bits)
     return l2k_dirac_read(bits, 1);
 }
 
-/* Goes on at the next whole byte; returns its place, at most `bytes`. */
-static inline size_t l2k_dirac_align(l2k_dirac_bits *bits)
+/* Takes the next n whole bytes, or all that are left, as a block of its own. */
+static inline l2k_dirac_bits l2k_dirac_block(l2k_dirac_bits *bits, uint64_t n)
 {
-    l2k_dirac_read(bits, bits->count % 8);
-    const size_t at = bits->at - bits->count / 8;
-    return at < bits->bytes ? at : bits->bytes;
+    const size_t next = bits->at - bits->count / 8, at = next < bits->bytes ? next : bits->bytes,
+                 left = bits->bytes - at;
+    const l2k_dirac_bits block = l2k_dirac_bits_of(bits->data + at, n < left ? (size_t)n : left);
+    *bits = (l2k_dirac_bits){.data = bits->data, .bytes = bits->bytes, .at = at + block.bytes};
+    return block;
 }
 
-/* Takes the next n bytes, or all that are left, as a block of its own. */
-static inline l2k_dirac_bits l2k_dirac_block(l2k_dirac_bits *bits, size_t n)
+/* Whether more was read than there is. */
+static inline bool l2k_dirac_is_past(const l2k_dirac_bits *bits)
 {
-    const size_t at = l2k_dirac_align(bits), left = bits->bytes - at;
-    const l2k_dirac_bits block = l2k_dirac_bits_of(bits->data + at, n < left ? n : left);
-    bits->at = at + block.bytes;
-    bits->window = bits->count = 0;
-    return block;
+    return bits->at > bits->bytes + bits->count / 8;
+}
+
+/* Goes on at the next whole byte. */
+static inline void l2k_dirac_align(l2k_dirac_bits *bits)
+{
+    l2k_dirac_skip(bits, bits->count % 8);
 }
 
 /* Exp-Golomb: pairs of a 0 and a bit of the value, then a 1. Values of more than 32 bits wrap. */

@@ -6,15 +6,13 @@
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "base/object.h"
-#include "base/scalar.h"
 
 enum { PARSE_INFO = 13, SEQUENCE_HEADER = 0x00, END_OF_SEQUENCE = 0x10, PICTURE = 0x08 };
 
 static const l2k_option_rule rules[] = {
     [L2K_VIDEO_LIMIT_SAMPLES] = {"limit of samples", 0, INT64_MAX, (int64_t)1 << 27},
     [L2K_VIDEO_LIMIT_MEMORY] = {"limit of memory", 0, INT64_MAX, (int64_t)1 << 62},
-    [L2K_VIDEO_CPU] = {"instruction set", 0, L2K_CPU_SIMD128, L2K_CPU_AUTO},
-};
+    [L2K_VIDEO_CPU] = {"instruction set", 0, L2K_CPU_SIMD128, L2K_CPU_AUTO}};
 
 static const l2k_object_kind object_kind = {.bytes = sizeof(l2k_video_decoder),
                                             .pool = offsetof(l2k_video_decoder, pool),
@@ -28,12 +26,8 @@ l2k_video_decoder *l2k_video_decoder_new(const l2k_hooks *hooks)
     if (!d)
         return NULL;
     d->input.context = d->header.context = &d->context;
-    d->motion = l2k_dirac_motion_new(&d->context);
     l2k_dirac_transform_start(&d->transform);
-    if (d->motion)
-        return d;
-    l2k_object_free(&object_kind, d);
-    return NULL;
+    return d;
 }
 
 void l2k_video_decoder_free(l2k_video_decoder *d)
@@ -41,11 +35,11 @@ void l2k_video_decoder_free(l2k_video_decoder *d)
     if (!d)
         return;
     l2k_dirac_forget_references(d);
-    for (unsigned i = 0; i < d->waiting; i++)
-        l2k_dirac_frame_release(&d->context, d->queue[i]);
+    while (d->waiting)
+        l2k_dirac_frame_release(&d->context, d->queue[--d->waiting]);
     l2k_dirac_frame_release(&d->context, d->shown);
-    l2k_dirac_motion_free(&d->context, d->motion);
-    l2k_dirac_transform_end(&d->context, &d->transform);
+    l2k_release(&d->context, d->motion.blocks);
+    l2k_release(&d->context, d->motion.space);
     l2k_buffer_release(&d->input);
     l2k_buffer_release(&d->header);
     l2k_object_free(&object_kind, d);
@@ -63,62 +57,54 @@ l2k_status l2k_video_decoder_push(l2k_video_decoder *d, const uint8_t *data, siz
     if (d->has_ended)
         return l2k_fail(&d->context, L2K_ERROR_STATE, "the stream has ended");
     d->has_ended = bytes == 0;
-    if (d->at) {
-        memmove(d->input.data, d->input.data + d->at, d->input.size - d->at);
-        d->input.size -= d->at;
-        d->searched -= d->at;
-        d->at = 0;
-    }
+    if (d->at)
+        memmove(d->input.data, d->input.data + d->at, d->input.size -= d->at);
+    d->at = 0;
     l2k_buffer_append(&d->input, data, bytes);
     return l2k_buffer_status(&d->input);
 }
 
 /* ---- Data units ------------------------------------------------------------------------------------------------ */
 
-/* Moves `searched` to the next parse info, or to where it may begin in bytes to come. */
-static bool find_parse_info(l2k_video_decoder *d)
+/* The next parse info from `at` on, or where it may begin in bytes to come. */
+static size_t find_parse_info(const l2k_video_decoder *d, size_t at)
 {
-    for (; d->searched + 4 <= d->input.size; d->searched++)
-        if (memcmp(d->input.data + d->searched, "BBCD", 4) == 0)
-            return true;
-    return false;
+    while (at + 4 <= d->input.size && memcmp(d->input.data + at, "BBCD", 4) != 0)
+        at++;
+    return at;
 }
 
-/* The next data unit: its bytes from the parse info on; 0: not yet there, or the stream has ended. */
+/* The next data unit: its bytes from the parse info on. 0: not yet there, or the stream has ended. */
 static size_t next_unit(l2k_video_decoder *d)
 {
-    d->searched = d->searched < d->at ? d->at : d->searched;
-    if (d->input.size - d->at < PARSE_INFO || memcmp(d->input.data + d->at, "BBCD", 4) != 0) {
-        const bool found = find_parse_info(d);
-        if (d->searched > d->at && d->in_step)
-            l2k_warn(&d->context, "bytes between data units are skipped");
-        d->in_step = d->searched == d->at && d->in_step;
-        d->at = d->searched;
-        if (!found || d->input.size - d->at < PARSE_INFO)
-            return 0;
-    }
+    const size_t found = find_parse_info(d, d->at);
+    if (found > d->at && d->in_step)
+        l2k_warn(&d->context, "bytes between data units are skipped");
+    d->in_step = found == d->at && d->in_step;
+    d->at = found;
     const size_t left = d->input.size - d->at;
-    const uint32_t bytes = l2k_get_be(d->input.data + d->at + 5, 4);
+    if (left < PARSE_INFO)
+        return 0;
     d->in_step = d->seen_units = true;
-    if (bytes >= PARSE_INFO)
-        return bytes <= left ? bytes : d->has_ended ? left : 0;
+    size_t bytes = l2k_get_be(d->input.data + d->at + 5, 4);
     if (d->input.data[d->at + 4] == END_OF_SEQUENCE)
-        return PARSE_INFO;
-    d->searched = d->searched < d->at + PARSE_INFO ? d->at + PARSE_INFO : d->searched;
-    if (find_parse_info(d)) /* a unit without a length ends at the next one */
-        return d->searched - d->at;
-    return d->has_ended ? left : 0;
+        bytes = PARSE_INFO;
+    else if (bytes < PARSE_INFO && find_parse_info(d, d->at + PARSE_INFO) + 4 <= d->input.size)
+        bytes = find_parse_info(d, d->at + PARSE_INFO) - d->at; /* a unit without a length ends at the next one */
+    else if (bytes < PARSE_INFO)
+        bytes = SIZE_MAX;
+    return bytes <= left ? bytes : d->has_ended ? left : 0;
 }
 
 static l2k_status start_sequence(l2k_video_decoder *d, const uint8_t *data, size_t bytes)
 {
     l2k_dirac_bits bits = l2k_dirac_bits_of(data, bytes);
-    l2k_dirac_sequence *s = &d->sequence;
-    d->has_sequence = d->needs_32[0] = d->needs_32[1] = false;
-    L2K_TRY(l2k_dirac_sequence_read(&d->context, &bits, s));
+    const l2k_dirac_sequence *s = &d->sequence;
+    d->needs_32[0] = d->needs_32[1] = false;
+    L2K_TRY(l2k_dirac_sequence_read(&d->context, &bits, &d->sequence));
     const uint64_t chroma = (uint64_t)l2k_ceil_shift(s->width, s->chroma_x) * l2k_ceil_shift(s->height, s->chroma_y);
-    const uint64_t samples = (uint64_t)s->width * s->height + 2 * chroma;
-    if (s->width > INT32_MAX || s->height > INT32_MAX || samples > (uint64_t)d->options[L2K_VIDEO_LIMIT_SAMPLES])
+    if (s->width > UINT16_MAX || s->height > UINT16_MAX ||
+        (uint64_t)s->width * s->height + 2 * chroma > (uint64_t)d->options[L2K_VIDEO_LIMIT_SAMPLES])
         return l2k_fail(&d->context, L2K_ERROR_LIMIT, "frames of %u x %u exceed the limit of samples", s->width,
                         s->height);
     d->header.size = 0;
@@ -127,14 +113,17 @@ static l2k_status start_sequence(l2k_video_decoder *d, const uint8_t *data, size
     return l2k_buffer_status(&d->header);
 }
 
-/* The unit is done with, unless frames of the sequence before it have to be shown first. */
+/* Before a new sequence, or the end of one, its frames have to be shown: the unit then waits. */
 static l2k_status decode_unit(l2k_video_decoder *d, size_t bytes)
 {
     const uint8_t *unit = d->input.data + d->at, *data = unit + PARSE_INFO;
     const size_t size = bytes - PARSE_INFO;
-    const unsigned code = unit[4];
-    const bool repeats = d->has_sequence && size == d->header.size && memcmp(data, d->header.data, size) == 0;
-    if (code == END_OF_SEQUENCE || (code == SEQUENCE_HEADER && !repeats)) {
+    const bool is_header = unit[4] == SEQUENCE_HEADER;
+    if (is_header && d->has_sequence && size == d->header.size && memcmp(data, d->header.data, size) == 0) {
+        d->at += bytes;
+        return L2K_OK;
+    }
+    if (is_header || unit[4] == END_OF_SEQUENCE) {
         d->draining = d->waiting > 0;
         if (d->draining)
             return L2K_OK;
@@ -142,12 +131,10 @@ static l2k_status decode_unit(l2k_video_decoder *d, size_t bytes)
         d->has_sequence = false;
     }
     d->at += bytes;
-    if (code == SEQUENCE_HEADER && !repeats)
-        return start_sequence(d, data, size);
-    if (!(code & PICTURE) || !d->has_sequence)
-        return L2K_OK;
     l2k_dirac_bits bits = l2k_dirac_bits_of(data, size);
-    return l2k_dirac_picture_decode(d, code, &bits);
+    return is_header                              ? start_sequence(d, data, size)
+           : unit[4] & PICTURE && d->has_sequence ? l2k_dirac_picture_decode(d, unit[4], &bits)
+                                                  : L2K_OK;
 }
 
 /* ---- Frames ---------------------------------------------------------------------------------------------------- */
@@ -155,37 +142,20 @@ static l2k_status decode_unit(l2k_video_decoder *d, size_t bytes)
 static l2k_status show(l2k_video_decoder *d, const l2k_video_frame **out)
 {
     const l2k_dirac_sequence *s = &d->sequence;
-    l2k_dirac_frame *frame = d->queue[0];
+    const l2k_dirac_frame *frame = d->shown = d->queue[0];
     memmove(d->queue, d->queue + 1, --d->waiting * sizeof *d->queue);
-    d->shown = frame;
     for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++) {
         const unsigned x = c ? s->chroma_x : 0, y = c ? s->chroma_y : 0;
-        const ptrdiff_t bytes = 1 << s->wide, stride = (frame->pictures[0].planes[c].stride >> s->fields) * bytes;
-        uint8_t *data = frame->pictures[s->fields && s->top_field_first ? 0 : s->fields].planes[c].data;
         d->components[c] = (l2k_component){.dx = 1u << x,
                                            .dy = 1u << y,
                                            .precision = l2k_dirac_depth(s, c),
                                            .width = l2k_ceil_shift(s->width, x),
                                            .height = l2k_ceil_shift(s->height, y)};
-        d->planes[c] = (l2k_plane){data, stride, bytes, s->wide ? L2K_SAMPLE_U16 : L2K_SAMPLE_U8};
     }
-    d->frame = (l2k_video_frame){.image = {.x1 = s->width, .y1 = s->height, .num_components = L2K_DIRAC_PLANES},
-                                 .planes = d->planes,
-                                 .number = frame->number,
-                                 .version = s->major_version,
-                                 .profile = s->profile,
-                                 .level = s->level,
-                                 .interlaced = s->interlaced,
-                                 .top_field_first = s->top_field_first,
-                                 .coded_as_fields = s->fields};
+    d->frame = (l2k_video_frame){.planes = frame->planes, .number = frame->number, .sequence = *s};
+    d->frame.image = (l2k_image){.x1 = s->width, .y1 = s->height, .num_components = L2K_DIRAC_PLANES};
     d->frame.image.components = d->components;
     d->frame.image.colour = s->colour[1] == 3 ? L2K_COLOUR_SRGB : L2K_COLOUR_SYCC;
-    memcpy(d->frame.rate, s->rate, sizeof s->rate);
-    memcpy(d->frame.aspect, s->aspect, sizeof s->aspect);
-    memcpy(d->frame.clean, s->clean, sizeof s->clean);
-    memcpy(d->frame.offset, s->offset, sizeof s->offset);
-    memcpy(d->frame.excursion, s->excursion, sizeof s->excursion);
-    memcpy(d->frame.colour, s->colour, sizeof s->colour);
     *out = &d->frame;
     return frame->damaged || frame->decoded != (s->fields ? 3 : 1) ? L2K_INCOMPLETE : L2K_OK;
 }
@@ -198,15 +168,13 @@ l2k_status l2k_video_decoder_pull(l2k_video_decoder *d, const l2k_video_frame **
     l2k_pool_start_call(&d->pool, &d->context.hooks, (uint64_t)d->options[L2K_VIDEO_LIMIT_MEMORY]);
     while (d->waiting <= (d->draining ? 0 : L2K_DIRAC_WAITING)) {
         const size_t bytes = next_unit(d);
-        d->draining = false;
+        d->draining = !bytes && d->has_ended && d->waiting;
         if (bytes)
             L2K_TRY(decode_unit(d, bytes));
-        else if (d->has_ended && d->waiting)
-            d->draining = true;
-        else if (d->has_ended && !d->seen_units)
-            return l2k_fail(&d->context, L2K_ERROR_FORMAT, "no data unit of Dirac or VC-2");
-        else
-            return L2K_OK;
+        else if (!d->draining)
+            return d->has_ended && !d->seen_units
+                       ? l2k_fail(&d->context, L2K_ERROR_FORMAT, "no data unit of Dirac or VC-2")
+                       : L2K_OK;
     }
     return show(d, frame);
 }

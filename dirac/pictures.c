@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "dirac/decoder.h"
 
-/* ---- Frames ---------------------------------------------------------------------------------------------------- */
+/* ---- Frames and references ------------------------------------------------------------------------------------- */
 
 void l2k_dirac_frame_release(const l2k_context *context, l2k_dirac_frame *frame)
 {
@@ -16,39 +16,34 @@ void l2k_dirac_frame_release(const l2k_context *context, l2k_dirac_frame *frame)
     l2k_release(context, frame);
 }
 
-static l2k_dirac_plane plane_of(const l2k_dirac_sequence *s, unsigned c, uint8_t *data, unsigned field)
-{
-    l2k_dirac_plane plane = {.stride = (ptrdiff_t)((s->width + 63) / 64 * 64)};
-    l2k_dirac_size(s, c, &plane.width, &plane.height);
-    if (s->fields && field == s->top_field_first) /* this one is the lower field */
-        data += (size_t)plane.stride << s->wide;
-    plane.data = data;
-    plane.stride <<= s->fields;
-    return plane;
-}
-
+/* Rows of any component take the same number of bytes. */
 static l2k_status make_frame(l2k_video_decoder *d, uint32_t number, l2k_dirac_frame **out)
 {
+    enum { ROUND = 64 };
     const l2k_dirac_sequence *s = &d->sequence;
-    const size_t stride = (size_t)((s->width + 63) / 64 * 64) << s->wide;
-    size_t rows = 0;
-    l2k_dirac_frame *frame = l2k_allocate_zeroed(&d->context, 1, sizeof *frame);
-    for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++)
-        rows += l2k_ceil_shift(s->height, c ? s->chroma_y : 0);
-    if (frame)
-        frame->samples = l2k_allocate(&d->context, rows, stride);
-    if (!frame || !frame->samples) {
+    const size_t stride = ((size_t)s->width / ROUND + 1) * ROUND;
+    size_t row = 0, rows = s->height + 2 * (size_t)l2k_ceil_shift(s->height, s->chroma_y);
+    l2k_dirac_frame *frame = *out = l2k_allocate_zeroed(&d->context, 1, sizeof *frame);
+    uint8_t *samples = l2k_allocate(&d->context, rows, stride << s->wide);
+    if (!frame || !samples) {
+        l2k_release(&d->context, samples);
         l2k_release(&d->context, frame);
         return l2k_check_memory(&d->context, false, "a frame");
     }
-    uint8_t *data = frame->samples;
-    for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++) {
-        for (unsigned i = 0; i < 2; i++)
-            frame->pictures[i].planes[c] = plane_of(s, c, data, i);
-        data += l2k_ceil_shift(s->height, c ? s->chroma_y : 0) * stride;
-    }
+    frame->samples = samples;
     frame->number = number;
-    *out = frame;
+    frame->holders = 1;
+    for (unsigned c = 0; c < L2K_DIRAC_PLANES; row += l2k_ceil_shift(s->height, c ? s->chroma_y : 0), c++) {
+        frame->planes[c] = (l2k_plane){samples + (row * stride << s->wide), (ptrdiff_t)(stride << s->wide),
+                                       1 << s->wide, s->wide ? L2K_SAMPLE_U16 : L2K_SAMPLE_U8};
+        for (unsigned field = 0; field < 2; field++) { /* of which one is the lower */
+            l2k_dirac_plane *plane = &frame->pictures[field].planes[c];
+            const size_t first = row + (s->fields && field == s->top_field_first);
+            l2k_dirac_size(s, c, &plane->width, &plane->height);
+            plane->data = samples + (first * stride << s->wide);
+            plane->stride = (ptrdiff_t)stride << s->fields;
+        }
+    }
     return L2K_OK;
 }
 
@@ -58,25 +53,13 @@ static l2k_status find_frame(l2k_video_decoder *d, uint32_t number, l2k_dirac_fr
     unsigned at = d->waiting;
     while (at > 0 && (int32_t)(number - d->queue[at - 1]->number) < 0)
         at--;
-    if (at > 0 && d->queue[at - 1]->number == number) {
-        *out = d->queue[at - 1];
+    *out = at > 0 ? d->queue[at - 1] : NULL;
+    if (*out && (*out)->number == number)
         return L2K_OK;
-    }
     L2K_TRY(make_frame(d, number, out));
-    memmove(&d->queue[at + 1], &d->queue[at], (d->waiting - at) * sizeof *d->queue);
+    memmove(&d->queue[at + 1], &d->queue[at], (d->waiting++ - at) * sizeof *d->queue);
     d->queue[at] = *out;
-    d->waiting++;
-    (*out)->holders = 1;
     return L2K_OK;
-}
-
-/* ---- References ------------------------------------------------------------------------------------------------ */
-
-static void remove_reference(l2k_video_decoder *d, unsigned i)
-{
-    l2k_dirac_frame_release(&d->context, d->references[i].frame);
-    d->num_references--;
-    memmove(&d->references[i], &d->references[i + 1], (d->num_references - i) * sizeof *d->references);
 }
 
 static unsigned find_reference(const l2k_video_decoder *d, uint32_t number)
@@ -87,22 +70,38 @@ static unsigned find_reference(const l2k_video_decoder *d, uint32_t number)
     return i;
 }
 
-static void add_reference(l2k_video_decoder *d, l2k_dirac_frame *frame, l2k_dirac_picture *picture, uint32_t retired)
+/* Nothing where there is no such reference. */
+static void remove_reference(l2k_video_decoder *d, unsigned i)
 {
-    if (find_reference(d, retired) < d->num_references)
-        remove_reference(d, find_reference(d, retired));
-    else if (d->num_references == L2K_DIRAC_REFERENCES)
-        remove_reference(d, 0);
-    d->references[d->num_references++] = (l2k_dirac_reference){frame, picture};
-    frame->holders++;
+    if (i >= d->num_references)
+        return;
+    l2k_dirac_frame_release(&d->context, d->references[i].frame);
+    memmove(&d->references[i], &d->references[i + 1], (--d->num_references - i) * sizeof *d->references);
 }
 
 void l2k_dirac_forget_references(l2k_video_decoder *d)
 {
     while (d->num_references)
         remove_reference(d, 0);
-    l2k_dirac_frame_release(&d->context, d->fragments.frame);
-    d->fragments.frame = NULL;
+}
+
+/* The newest reference in place of a picture, or grey. */
+static void conceal(const l2k_video_decoder *d, l2k_dirac_picture *picture)
+{
+    const l2k_dirac_picture *from = d->num_references ? d->references[d->num_references - 1].picture : picture;
+    const size_t wide = d->sequence.wide;
+    for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++)
+        for (size_t y = 0; y < picture->planes[c].height; y++) {
+            uint8_t *row = (uint8_t *)picture->planes[c].data + (y * (size_t)picture->planes[c].stride << wide);
+            const uint8_t *source = (uint8_t *)from->planes[c].data + (y * (size_t)from->planes[c].stride << wide);
+            for (size_t x = 0; x < picture->planes[c].width && from == picture; x++)
+                if (wide)
+                    ((uint16_t *)(void *)row)[x] = (uint16_t)(1u << (l2k_dirac_depth(&d->sequence, c) - 1));
+                else
+                    row[x] = (uint8_t)(1u << (l2k_dirac_depth(&d->sequence, c) - 1));
+            if (from != picture)
+                memcpy(row, source, (size_t)picture->planes[c].width << wide);
+        }
 }
 
 /* ---- Stages ---------------------------------------------------------------------------------------------------- */
@@ -112,120 +111,52 @@ static bool is_fatal(l2k_status status)
     return status == L2K_ERROR_MEMORY || status == L2K_ERROR_LIMIT;
 }
 
-/* The newest reference in place of a picture, or grey. */
-static void conceal(const l2k_video_decoder *d, l2k_dirac_picture *picture)
+static void release_coefficients(l2k_video_decoder *d)
 {
-    const l2k_dirac_picture *from = d->num_references ? d->references[d->num_references - 1].picture : NULL;
-    for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++) {
-        const l2k_dirac_plane *to = &picture->planes[c];
-        const uint16_t grey = (uint16_t)(1u << (l2k_dirac_depth(&d->sequence, c) - 1));
-        const unsigned wide = d->sequence.wide;
-        for (uint32_t y = 0; y < to->height; y++) {
-            uint8_t *row = (uint8_t *)to->data + ((size_t)(y * to->stride) << wide);
-            if (from)
-                memcpy(row, (uint8_t *)from->planes[c].data + ((size_t)(y * from->planes[c].stride) << wide),
-                       (size_t)to->width << wide);
-            else if (!wide)
-                memset(row, grey, to->width);
-            for (uint32_t x = 0; x < to->width && wide && !from; x++)
-                ((uint16_t *)row)[x] = grey;
-        }
-    }
+    l2k_release(&d->context, d->transform.data);
+    l2k_release(&d->context, d->transform.scratch);
+    d->transform.data = d->transform.scratch = NULL;
 }
 
-/* All coefficients, and from them samples of a picture without references, or residues. */
-static l2k_status read_residue(l2k_video_decoder *d, l2k_dirac_bits *bits, l2k_dirac_picture *picture,
-                               l2k_dirac_residue residues[L2K_DIRAC_PLANES])
+/* Coefficients, and from them samples of an intra picture, or residues. A damaged stream gives what it has. */
+static l2k_status read_residues(l2k_video_decoder *d, l2k_dirac_bits bits, l2k_dirac_picture *picture,
+                                l2k_dirac_residue residues[L2K_DIRAC_PLANES])
 {
     l2k_dirac_transform *t = &d->transform;
-    L2K_TRY(l2k_dirac_transform_clear(&d->context, t));
-    const l2k_status status = t->syntax < L2K_DIRAC_LOW_DELAY
-                                  ? l2k_dirac_core_read(&d->context, bits, t)
-                                  : l2k_dirac_slices_read(&d->context, bits, t, 0, t->slices[0] * t->slices[1]);
-    if (t->intra && t->syntax != L2K_DIRAC_HIGH_QUALITY)
-        l2k_dirac_predict_dc(t);
-    for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++)
-        l2k_dirac_inverse(&d->context, t, c, l2k_dirac_depth(&d->sequence, c), d->sequence.wide,
-                          t->intra ? &picture->planes[c] : NULL, &residues[c]);
+    release_coefficients(d);
+    const l2k_status status = l2k_dirac_coefficients(&d->context, &bits, t);
+    for (unsigned c = 0; c < L2K_DIRAC_PLANES && !is_fatal(status); c++)
+        l2k_dirac_inverse(&d->context, t, &d->sequence, c, t->intra ? &picture->planes[c] : NULL, &residues[c]);
     return status;
 }
 
-/* Behind the picture header. The picture is whole, though perhaps damaged, unless *concealed. */
+/* Behind the picture header. Clears *concealed once the picture is whole, though perhaps damaged. */
 static l2k_status decode_stages(l2k_video_decoder *d, unsigned num_references, l2k_dirac_picture *const references[2],
                                 l2k_dirac_bits *bits, l2k_dirac_picture *picture, bool *concealed)
 {
     l2k_dirac_transform *t = &d->transform;
     l2k_dirac_residue residues[L2K_DIRAC_PLANES] = {{0}};
     l2k_status status = L2K_OK;
-    *concealed = true;
-    if (num_references) {
-        l2k_dirac_align(bits);
-        L2K_TRY(l2k_dirac_motion_read(&d->context, d->motion, &d->sequence, num_references,
-                                      t->syntax == L2K_DIRAC_ARITHMETIC, bits));
-    }
     t->intra = num_references == 0;
+    l2k_dirac_align(bits);
+    if (num_references)
+        L2K_TRY(l2k_dirac_motion_read(&d->context, &d->motion, &d->sequence, num_references,
+                                      t->syntax == L2K_DIRAC_ARITHMETIC, bits));
     l2k_dirac_align(bits);
     if (t->intra || !l2k_dirac_flag(bits)) {
         L2K_TRY(l2k_dirac_transform_read(&d->context, &d->sequence, bits, t));
-        l2k_dirac_align(bits);
-        const l2k_dirac_bits start = *bits;
         t->wide = d->needs_32[t->intra] || (!t->intra && d->sequence.wide);
-        status = read_residue(d, bits, picture, residues);
-        if (!t->wide && t->over >> 16) { /* 16 bits do not suffice: once more */
-            *bits = start;
+        status = read_residues(d, *bits, picture, residues);
+        if (!is_fatal(status) && !t->wide && t->over >> 16) { /* once more */
             t->wide = d->needs_32[t->intra] = true;
-            status = read_residue(d, bits, picture, residues);
+            status = read_residues(d, *bits, picture, residues);
         }
-        if (is_fatal(status))
-            return status;
     }
-    for (unsigned c = 0; c < L2K_DIRAC_PLANES && num_references; c++)
-        L2K_TRY(l2k_dirac_motion_apply(&d->context, d->motion, &d->sequence, c, references, &residues[c], picture));
-    *concealed = false;
+    for (unsigned c = 0; c < L2K_DIRAC_PLANES && num_references && !is_fatal(status); c++)
+        L2K_TRY(l2k_dirac_motion_apply(&d->context, &d->motion, &d->sequence, c, references, &residues[c], picture));
+    *concealed = is_fatal(status);
     return status;
 }
-
-/* ---- Fragments (VC-2, clause 14) ------------------------------------------------------------------------------- */
-
-static l2k_status decode_fragment(l2k_video_decoder *d, l2k_dirac_bits *bits, l2k_dirac_frame *frame,
-                                  l2k_dirac_picture *picture)
-{
-    l2k_dirac_transform *t = &d->transform;
-    l2k_dirac_read(bits, 16); /* bytes of data */
-    const uint32_t count = l2k_dirac_read(bits, 16);
-    t->intra = t->wide = true;
-    if (count == 0) {
-        l2k_dirac_frame_release(&d->context, d->fragments.frame);
-        d->fragments.frame = NULL;
-        conceal(d, picture);
-        L2K_TRY(l2k_dirac_transform_read(&d->context, &d->sequence, bits, t));
-        L2K_TRY(l2k_dirac_transform_clear(&d->context, t));
-        d->fragments.frame = frame, d->fragments.picture = picture, d->fragments.slices = 0;
-        frame->holders++;
-        return L2K_OK;
-    }
-    const uint32_t x = l2k_dirac_read(bits, 16), y = l2k_dirac_read(bits, 16);
-    if (d->fragments.frame != frame || d->fragments.picture != picture)
-        return l2k_fail(&d->context, L2K_ERROR_CORRUPT, "a fragment of another picture");
-    if (d->fragments.slices != (uint64_t)y * t->slices[0] + x ||
-        count > t->slices[0] * t->slices[1] - d->fragments.slices)
-        return l2k_fail(&d->context, L2K_ERROR_CORRUPT, "a fragment of %u slices at %u, %u, where %u are there", count,
-                        x, y, d->fragments.slices);
-    const l2k_status status = l2k_dirac_slices_read(&d->context, bits, t, d->fragments.slices, count);
-    d->fragments.slices += count;
-    if (d->fragments.slices < t->slices[0] * t->slices[1])
-        return status;
-    if (t->syntax != L2K_DIRAC_HIGH_QUALITY)
-        l2k_dirac_predict_dc(t);
-    for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++)
-        l2k_dirac_inverse(&d->context, t, c, l2k_dirac_depth(&d->sequence, c), d->sequence.wide, &picture->planes[c],
-                          NULL);
-    l2k_dirac_frame_release(&d->context, d->fragments.frame);
-    d->fragments.frame = NULL;
-    return status;
-}
-
-/* ---- Pictures -------------------------------------------------------------------------------------------------- */
 
 static l2k_dirac_syntax syntax_of(unsigned code)
 {
@@ -238,37 +169,36 @@ l2k_status l2k_dirac_picture_decode(l2k_video_decoder *d, unsigned code, l2k_dir
 {
     const unsigned fields = d->sequence.fields, num_references = code & 3;
     const uint32_t number = l2k_dirac_read(bits, 32);
+    const bool is_reference = (code & 0x0c) == 0x0c;
     l2k_dirac_picture *references[2] = {NULL, NULL};
-    l2k_dirac_frame *frame = NULL;
+    l2k_dirac_frame *frame;
+    bool found = num_references < 3, concealed = true;
     d->transform.syntax = syntax_of(code);
-    const bool slices = d->transform.syntax >= L2K_DIRAC_LOW_DELAY, is_last = (code & 0x0c) == 0x0c;
-    const bool is_fragment = slices && is_last && d->sequence.major_version >= 3;
     L2K_TRY(find_frame(d, number >> fields, &frame));
     l2k_dirac_picture *picture = &frame->pictures[fields ? number & 1 : 0];
-    bool has_references = num_references < 3, concealed = false;
-    uint32_t retired = number;
+    picture->number = number;
     for (unsigned i = 0; i < num_references && i < 2; i++) {
         const unsigned at = find_reference(d, number + (uint32_t)l2k_dirac_sint(bits));
-        has_references = has_references && at < d->num_references;
-        references[i] = has_references ? d->references[at].picture : NULL;
+        found = found && at < d->num_references;
+        references[i] = found ? d->references[at].picture : NULL;
     }
-    if (is_last && !is_fragment)
-        retired += (uint32_t)l2k_dirac_sint(bits);
-    l2k_status status = L2K_OK;
-    picture->number = number;
-    if (!has_references) {
-        status = l2k_fail(&d->context, L2K_ERROR_CORRUPT, "picture %u refers to one that is not there", number);
-        concealed = true;
-    } else if (is_fragment) {
-        status = decode_fragment(d, bits, frame, picture);
-    } else {
-        status = decode_stages(d, num_references, references, bits, picture, &concealed);
-    }
+    const uint32_t retired = is_reference ? number + (uint32_t)l2k_dirac_sint(bits) : number;
+    const l2k_status status =
+        is_reference && d->transform.syntax >= L2K_DIRAC_LOW_DELAY && d->sequence.version >= 3
+            ? l2k_fail(&d->context, L2K_ERROR_UNSUPPORTED, "picture %u is in fragments", number)
+        : found ? decode_stages(d, num_references, references, bits, picture, &concealed)
+                : l2k_fail(&d->context, L2K_ERROR_CORRUPT, "picture %u refers to one that is not there", number);
+    release_coefficients(d);
     if (concealed)
         conceal(d, picture);
     frame->decoded |= 1u << (picture - frame->pictures);
     frame->damaged = frame->damaged || status != L2K_OK;
-    if (is_last && !is_fragment)
-        add_reference(d, frame, picture, retired);
+    if (is_reference) {
+        remove_reference(d, find_reference(d, retired));
+        remove_reference(d, d->num_references == L2K_DIRAC_REFERENCES ? 0 : d->num_references);
+        d->references[d->num_references].frame = frame;
+        d->references[d->num_references++].picture = picture;
+        frame->holders++;
+    }
     return is_fatal(status) ? status : L2K_OK;
 }
