@@ -19,12 +19,12 @@ typedef struct l2k_dirac_plane {
     void *data;
     ptrdiff_t stride; /* in samples; twice the frame's for a field */
     uint32_t width, height;
+    void *half; /* half-samples, which the motion room makes when the picture is first referred to; or NULL */
 } l2k_dirac_plane;
 
 typedef struct l2k_dirac_picture {
     uint32_t number;
     l2k_dirac_plane planes[L2K_DIRAC_PLANES];
-    struct l2k_dirac_upsampled *upsampled; /* what the motion room makes of it when it is first referred to; or NULL */
 } l2k_dirac_picture;
 
 /* Residues of a component: int16_t, or int32_t if the sequence is wide. */

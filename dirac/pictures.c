@@ -10,8 +10,8 @@ void l2k_dirac_frame_release(const l2k_context *context, l2k_dirac_frame *frame)
 {
     if (!frame || --frame->holders > 0)
         return;
-    for (unsigned i = 0; i < 2; i++)
-        l2k_dirac_upsampled_release(context, frame->pictures[i].upsampled);
+    for (unsigned i = 0; i < 2 * L2K_DIRAC_PLANES; i++)
+        l2k_release(context, frame->pictures[i % 2].planes[i / 2].half);
     l2k_release(context, frame->samples);
     l2k_release(context, frame);
 }

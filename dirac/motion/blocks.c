@@ -6,20 +6,6 @@
 #include "base/scalar.h"
 #include "dirac/arithmetic.h"
 
-l2k_dirac_motion *l2k_dirac_motion_new(const l2k_context *context)
-{
-    return l2k_allocate_zeroed(context, 1, sizeof(l2k_dirac_motion));
-}
-
-void l2k_dirac_motion_free(const l2k_context *context, l2k_dirac_motion *motion)
-{
-    if (!motion)
-        return;
-    l2k_release(context, motion->blocks);
-    l2k_release(context, motion->space);
-    l2k_release(context, motion);
-}
-
 /* ---- Parameters --------------------------------------------------------------------------------------------- */
 
 static void read_global(l2k_dirac_global *global, l2k_dirac_bits *bits)

@@ -11,14 +11,8 @@
 enum {
     MOST_WIDTH = 128, /* of a patch of several blocks */
     EDGE = 3,         /* samples that up-sampling takes from beyond an edge */
-    CORNERS = 0,      /* spaces: four of the first reference, four of the second, */
-    PREDICTED = 8,    /* and one of each */
-    SPACES = 10
-};
-
-/* Half-samples of each plane: to the right of each sample, below, and below to the right. */
-struct l2k_dirac_upsampled {
-    void *planes[L2K_DIRAC_PLANES];
+    SPACES = 10,      /* four corners of each reference, then a prediction of each */
+    PREDICTED = 8
 };
 
 typedef uint16_t space[L2K_DIRAC_PATCH_STRIDE * L2K_DIRAC_MOST_LENGTH]; /* for samples of either size */
@@ -32,7 +26,7 @@ typedef struct compensation {
     ptrdiff_t sample, sum, stride; /* bytes of a sample and of a sum; of the strip, in sums */
     int32_t width, height, most, separation[2], offset[2];
     l2k_dirac_weights weights;
-    l2k_dirac_view phases[2][4]; /* of each reference: its samples, and half-samples as above */
+    l2k_dirac_view phases[2][4]; /* of each reference: its samples, and half-samples to the right, below, and both */
     space *spaces;
     char *sums;
     uint16_t down[L2K_DIRAC_MOST_LENGTH], across[L2K_DIRAC_PATCH_STRIDE]; /* weights of overlap */
@@ -70,19 +64,15 @@ static void upsample_row(const compensation *c, const char *row, char *out)
 }
 
 /* The last half-samples of rows and columns are the last samples: a picture does not reach beyond them. */
-static l2k_status upsample(const compensation *c, l2k_dirac_picture *picture, l2k_dirac_view phases[4])
+static l2k_status upsample(const compensation *c, l2k_dirac_plane *plane, l2k_dirac_view phases[4])
 {
     const ptrdiff_t bytes = c->sample * c->width * c->height;
-    if (!picture->upsampled)
-        picture->upsampled = l2k_allocate_zeroed(c->context, 1, sizeof *picture->upsampled);
-    L2K_TRY(l2k_check_memory(c->context, picture->upsampled, "a reference picture"));
-    char *half = picture->upsampled->planes[c->plane];
-    const bool missing = !half;
+    const bool missing = !plane->half;
     if (missing)
-        half = picture->upsampled->planes[c->plane] = l2k_allocate(c->context, 3, (size_t)bytes);
-    L2K_TRY(l2k_check_memory(c->context, half, "a reference picture"));
+        plane->half = l2k_allocate(c->context, 3, (size_t)bytes);
+    L2K_TRY(l2k_check_memory(c->context, plane->half, "a reference picture"));
     for (int i = 1; i < 4; i++)
-        phases[i] = (l2k_dirac_view){half + (i - 1) * bytes, c->width};
+        phases[i] = (l2k_dirac_view){(char *)plane->half + (i - 1) * bytes, c->width};
     for (int32_t y = 0; y < c->height && missing; y++) {
         const void *near[8];
         for (int i = 0; i < 8; i++)
@@ -92,13 +82,6 @@ static l2k_status upsample(const compensation *c, l2k_dirac_picture *picture, l2
             upsample_row(c, sample_at(c, phases[i], 0, y), sample_at(c, phases[i + 1], 0, y));
     }
     return L2K_OK;
-}
-
-void l2k_dirac_upsampled_release(const l2k_context *context, struct l2k_dirac_upsampled *upsampled)
-{
-    for (unsigned i = 0; upsampled && i < L2K_DIRAC_PLANES; i++)
-        l2k_release(context, upsampled->planes[i]);
-    l2k_release(context, upsampled);
 }
 
 /* ---- Prediction of a patch ---------------------------------------------------------------------------------- */
@@ -131,7 +114,7 @@ static l2k_dirac_view predict(const compensation *c, unsigned reference, const p
     const int32_t y = p->y * 8 + l2k_clamp_i32(vector[1] >> c->shift[1], -most, most) * scale;
     l2k_dirac_view corner[4];
     for (unsigned i = 0; i < 4; i++) {
-        const l2k_dirac_view at = {c->spaces[CORNERS + 4 * reference + i], L2K_DIRAC_PATCH_STRIDE};
+        const l2k_dirac_view at = {c->spaces[4 * reference + i], L2K_DIRAC_PATCH_STRIDE};
         const unsigned same = i & 1 && !(x & 3) ? 1 : i & 2 && !(y & 3) ? 2 : 0;
         corner[i] = same ? corner[i - same]
                          : fetch(c, c->phases[reference], p, (x >> 2) + (int)(i & 1), (y >> 2) + (int)(i >> 1), at);
@@ -280,12 +263,12 @@ l2k_status l2k_dirac_motion_apply(const l2k_context *context, l2k_dirac_motion *
         c.offset[i] = ((int32_t)(motion->length[i] >> c.shift[i]) - c.separation[i]) / 2;
     }
     for (unsigned i = 0; i < motion->references; i++) {
-        const l2k_dirac_plane *from = &references[i]->planes[plane];
+        l2k_dirac_plane *from = &references[i]->planes[plane];
         if (from->width != out->width || from->height != out->height)
             return l2k_fail(context, L2K_ERROR_CORRUPT, "a reference picture has another size");
         c.phases[i][0] = (l2k_dirac_view){from->data, from->stride};
         if (motion->precision > 0)
-            L2K_TRY(upsample(&c, references[i], c.phases[i]));
+            L2K_TRY(upsample(&c, from, c.phases[i]));
     }
     add_block_rows(&c, residue, (l2k_dirac_view){out->data, out->stride});
     return L2K_OK;

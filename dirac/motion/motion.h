@@ -22,7 +22,7 @@ typedef struct l2k_dirac_global {
     int32_t pan[2], matrix[4], perspective[2];
 } l2k_dirac_global;
 
-/* The motion of a picture, and working space that is kept from picture to picture. */
+/* The motion of a picture, and memory that is kept from picture to picture; at first all 0. */
 typedef struct l2k_dirac_motion {
     unsigned references;
     uint32_t length[2], separation[2]; /* of luma blocks, across and down */
@@ -31,16 +31,12 @@ typedef struct l2k_dirac_motion {
     l2k_dirac_global globals[2];
     uint32_t weight_bits;
     int32_t weight[2];
-    uint32_t across, down; /* blocks; multiples of 4, as superblocks are 4 x 4 */
-    l2k_dirac_motion_block *blocks;
-    size_t capacity; /* blocks there is room for */
-    void *space;     /* for the compensation of a plane */
+    uint32_t across, down;          /* blocks; multiples of 4, as superblocks are 4 x 4 */
+    l2k_dirac_motion_block *blocks; /* to be released, like `space` */
+    size_t capacity;                /* blocks there is room for */
+    void *space;                    /* for the compensation of a plane */
     size_t space_bytes;
 } l2k_dirac_motion;
-
-/* NULL if memory runs out. */
-l2k_dirac_motion *l2k_dirac_motion_new(const l2k_context *context);
-void l2k_dirac_motion_free(const l2k_context *context, l2k_dirac_motion *motion);
 
 /* Reads picture_prediction(), which begins at a byte and ends before another, for 1 or 2 references. `arithmetic`:
  * block data are coded so, not in plain bits. */
@@ -53,8 +49,5 @@ l2k_status l2k_dirac_motion_apply(const l2k_context *context, l2k_dirac_motion *
                                   const l2k_dirac_sequence *sequence, unsigned plane,
                                   l2k_dirac_picture *const references[2], const l2k_dirac_residue *residue,
                                   l2k_dirac_picture *picture);
-
-/* Takes back what pictures get when they are first referred to; accepts NULL. */
-void l2k_dirac_upsampled_release(const l2k_context *context, struct l2k_dirac_upsampled *upsampled);
 
 #endif

@@ -214,8 +214,8 @@ static void compare_plane(moved *m, unsigned plane)
             for (int x = 0; x < (int)p->width; x++)
                 assert_int_equal(get(m, p, x, y), sample_of(m, plane, x, y));
         for (unsigned r = 0; r < 2; r++) {
-            l2k_dirac_upsampled_release(&context, m->reference[r].upsampled);
-            m->reference[r].upsampled = NULL;
+            l2k_release(&context, m->reference[r].planes[plane].half);
+            m->reference[r].planes[plane].half = NULL;
         }
     }
 }
