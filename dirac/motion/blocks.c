@@ -162,12 +162,9 @@ l2k_status l2k_dirac_motion_read(const l2k_context *context, l2k_dirac_motion *m
     motion->across = 4 * l2k_ceil_div(width, 4 * motion->separation[0]);
     motion->down = 4 * l2k_ceil_div(height, 4 * motion->separation[1]);
     const size_t count = (size_t)motion->across * motion->down;
-    if (count > motion->capacity) {
-        l2k_release(context, motion->blocks);
-        motion->blocks = l2k_allocate(context, count + (count + 15) / 16, sizeof *motion->blocks);
-        motion->capacity = motion->blocks ? count : 0;
-        L2K_TRY(l2k_check_memory(context, motion->blocks, "the blocks of a picture"));
-    }
+    l2k_release(context, motion->blocks);
+    motion->blocks = l2k_allocate(context, count + (count + 15) / 16, sizeof *motion->blocks);
+    L2K_TRY(l2k_check_memory(context, motion->blocks, "the blocks of a picture"));
     reader r = {.motion = motion, .arithmetic = arithmetic, .splits = (uint8_t *)(motion->blocks + count)};
     for (unsigned i = 0; i < PARTS; i++) {
         if (references < 2 && (i == VECTORS + 2 || i == VECTORS + 3))

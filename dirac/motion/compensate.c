@@ -234,12 +234,9 @@ l2k_status l2k_dirac_motion_apply(const l2k_context *context, l2k_dirac_motion *
     const l2k_dirac_plane *out = &picture->planes[plane];
     const size_t stride = out->width + L2K_DIRAC_PATCH_STEP; /* 8 rows or more: up-sampling puts a row there */
     const size_t bytes = SPACES * sizeof(space) + (motion->length[1] + 8) * stride * sizeof(int32_t);
-    if (bytes > motion->space_bytes) {
-        l2k_release(context, motion->space);
-        motion->space = l2k_allocate_zeroed(context, bytes, 1);
-        motion->space_bytes = motion->space ? bytes : 0;
-        L2K_TRY(l2k_check_memory(context, motion->space, "motion compensation"));
-    }
+    l2k_release(context, motion->space);
+    motion->space = l2k_allocate(context, bytes, 1);
+    L2K_TRY(l2k_check_memory(context, motion->space, "motion compensation"));
     const int32_t most = (1 << l2k_dirac_depth(sequence, plane)) - 1;
     compensation c = {.context = context,
                       .motion = motion,

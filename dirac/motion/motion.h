@@ -22,7 +22,7 @@ typedef struct l2k_dirac_global {
     int32_t pan[2], matrix[4], perspective[2];
 } l2k_dirac_global;
 
-/* The motion of a picture, and memory that is kept from picture to picture; at first all 0. */
+/* The motion of a picture. All 0 before the first one; blocks and space remain to be released. */
 typedef struct l2k_dirac_motion {
     unsigned references;
     uint32_t length[2], separation[2]; /* of luma blocks, across and down */
@@ -31,11 +31,9 @@ typedef struct l2k_dirac_motion {
     l2k_dirac_global globals[2];
     uint32_t weight_bits;
     int32_t weight[2];
-    uint32_t across, down;          /* blocks; multiples of 4, as superblocks are 4 x 4 */
-    l2k_dirac_motion_block *blocks; /* to be released, like `space` */
-    size_t capacity;                /* blocks there is room for */
-    void *space;                    /* for the compensation of a plane */
-    size_t space_bytes;
+    uint32_t across, down; /* blocks; multiples of 4, as superblocks are 4 x 4 */
+    l2k_dirac_motion_block *blocks;
+    void *space; /* for the compensation of a plane */
 } l2k_dirac_motion;
 
 /* Reads picture_prediction(), which begins at a byte and ends before another, for 1 or 2 references. `arithmetic`:

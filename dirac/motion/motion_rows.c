@@ -42,12 +42,11 @@ INLINE const void *row_of(const l2k_dirac_kind kind, l2k_dirac_view view, size_t
 
 INLINE void half_of(const l2k_dirac_kind kind, const void *const rows[8], size_t n, int32_t most, void *restrict out)
 {
-    const void *a = rows[0], *b = rows[1], *c = rows[2], *d = rows[3];
-    const void *e = rows[4], *f = rows[5], *g = rows[6], *h = rows[7];
     L2K_INDEPENDENT
     for (size_t i = 0; i < n; i++) {
-        const int32_t sum = l2k_dirac_half(load(kind, d, i) + load(kind, e, i), load(kind, c, i) + load(kind, f, i),
-                                           load(kind, b, i) + load(kind, g, i), load(kind, a, i) + load(kind, h, i));
+        const int32_t sum = l2k_dirac_half(
+            load(kind, rows[3], i) + load(kind, rows[4], i), load(kind, rows[2], i) + load(kind, rows[5], i),
+            load(kind, rows[1], i) + load(kind, rows[6], i), load(kind, rows[0], i) + load(kind, rows[7], i));
         store(kind, out, i, clamp(kind, (kind == L2K_DIRAC_NARROW ? (int16_t)sum : sum) >> 5, most));
     }
 }
@@ -105,14 +104,12 @@ INLINE void finish_of(const l2k_dirac_kind kind, const void *sums, const void *r
     for (size_t i = 0; i < n; i++) {
         const int32_t sum = kind == L2K_DIRAC_NARROW ? (uint16_t)(((const uint16_t *)sums)[i] + 32) >> 6
                                                      : (((const int32_t *)sums)[i] + 32) >> 6;
-        int32_t added = 0;
-        if (residue && kind == L2K_DIRAC_WIDE)
-            added = l2k_clamp_i32(((const int32_t *)residue)[i], -(1 << 26), 1 << 26);
-        else if (residue)
-            added = ((const int16_t *)residue)[i];
-        if (kind == L2K_DIRAC_NARROW)
-            added = (int16_t)added < 1 << 14 ? (int16_t)added : 1 << 14;
-        store(kind, out, i, clamp(kind, sum + added, most));
+        const int32_t added = !residue                 ? 0
+                              : kind == L2K_DIRAC_WIDE ? ((const int32_t *)residue)[i]
+                                                       : ((const int16_t *)residue)[i];
+        const int32_t limited = kind == L2K_DIRAC_NARROW ? (int16_t)added < 1 << 14 ? (int16_t)added : 1 << 14
+                                                         : l2k_clamp_i32(added, -(1 << 26), 1 << 26);
+        store(kind, out, i, clamp(kind, sum + limited, most));
     }
 }
 
