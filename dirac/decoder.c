@@ -85,7 +85,7 @@ static size_t next_unit(l2k_video_decoder *d)
     const size_t left = d->input.size - d->at;
     if (left < PARSE_INFO)
         return 0;
-    d->in_step = d->seen_units = true;
+    d->in_step = true;
     size_t bytes = l2k_get_be(d->input.data + d->at + 5, 4);
     if (d->input.data[d->at + 4] == END_OF_SEQUENCE)
         bytes = PARSE_INFO;
@@ -172,8 +172,8 @@ l2k_status l2k_video_decoder_pull(l2k_video_decoder *d, const l2k_video_frame **
         if (bytes)
             L2K_TRY(decode_unit(d, bytes));
         else if (!d->draining)
-            return d->has_ended && !d->seen_units
-                       ? l2k_fail(&d->context, L2K_ERROR_FORMAT, "no data unit of Dirac or VC-2")
+            return d->has_ended && !d->frame.planes
+                       ? l2k_fail(&d->context, L2K_ERROR_FORMAT, "no frame of Dirac or VC-2")
                        : L2K_OK;
     }
     return show(d, frame);

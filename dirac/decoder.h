@@ -27,7 +27,7 @@ struct l2k_video_decoder {
     int64_t options[L2K_VIDEO_NUM_OPTIONS];
     l2k_buffer input;
     size_t at; /* in the input: the next data unit */
-    bool has_ended, in_step, draining, has_sequence, seen_units;
+    bool has_ended, in_step, draining, has_sequence;
     l2k_buffer header; /* the sequence header as it came, to tell a repetition from a new sequence */
     l2k_dirac_sequence sequence;
     l2k_dirac_transform transform;
