@@ -152,7 +152,7 @@ static l2k_status show(l2k_video_decoder *d, const l2k_video_frame **out)
                                            .width = l2k_ceil_shift(s->width, x),
                                            .height = l2k_ceil_shift(s->height, y)};
     }
-    d->frame = (l2k_video_frame){.planes = frame->planes, .number = frame->number, .sequence = *s};
+    d->frame = (l2k_video_frame){.planes = frame->planes, .number = frame->number >> s->fields, .sequence = *s};
     d->frame.image = (l2k_image){.x1 = s->width, .y1 = s->height, .num_components = L2K_DIRAC_PLANES};
     d->frame.image.components = d->components;
     d->frame.image.colour = s->colour[1] == 3 ? L2K_COLOUR_SRGB : L2K_COLOUR_SYCC;

@@ -12,7 +12,7 @@ enum { L2K_DIRAC_WAITING = 2, L2K_DIRAC_REFERENCES = 8 };
 
 /* A frame with its picture, or with both fields. */
 typedef struct l2k_dirac_frame {
-    uint32_t number;
+    uint32_t number; /* of its first picture */
     l2k_dirac_picture pictures[2];
     unsigned decoded; /* bit for each of them */
     unsigned holders; /* the queue, the caller, a reference each */

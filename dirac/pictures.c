@@ -174,7 +174,7 @@ l2k_status l2k_dirac_picture_decode(l2k_video_decoder *d, unsigned code, l2k_dir
     l2k_dirac_frame *frame;
     bool found = num_references < 3, concealed = true;
     d->transform.syntax = syntax_of(code);
-    L2K_TRY(find_frame(d, number >> fields, &frame));
+    L2K_TRY(find_frame(d, number & ~fields, &frame));
     l2k_dirac_picture *picture = &frame->pictures[fields ? number & 1 : 0];
     picture->number = number;
     for (unsigned i = 0; i < num_references && i < 2; i++) {
