@@ -83,19 +83,36 @@ static inline void l2k_dirac_align(l2k_dirac_bits *bits)
     l2k_dirac_skip(bits, bits->count % 8);
 }
 
-/* Exp-Golomb: pairs of a 0 and a bit of the value, then a 1. Values of more than 32 bits wrap. */
+/* Exp-Golomb: pairs of a 0 and a bit of the value, then a 1, and a sign if there are pairs. No value of use has more
+ * than 27 of them. */
+static inline int32_t l2k_dirac_code(l2k_dirac_bits *bits, bool has_sign)
+{
+    const uint64_t ends = 0xaaaaaaaaaaaaaaaa, low = 1 << 8; /* low: the 28th pair's end */
+    unsigned pairs = (unsigned)__builtin_clzll((bits->window & ends) | low) / 2;
+    if (2 * pairs + 2 > bits->count) {
+        l2k_dirac_fill(bits);
+        pairs = (unsigned)__builtin_clzll((bits->window & ends) | low) / 2;
+    }
+    uint64_t v = bits->window >> 1 >> (63 - 2 * pairs) & ends >> 1; /* each second bit, then side by side */
+    v = (v | v >> 1) & 0x3333333333333333;
+    v = (v | v >> 2) & 0x0f0f0f0f0f0f0f0f;
+    v = (v | v >> 4) & 0x00ff00ff00ff00ff;
+    v = (v | v >> 8) & 0x0000ffff0000ffff;
+    const unsigned sign = has_sign && pairs; /* without a branch, which would be hard to predict */
+    const int32_t value = (int32_t)((uint32_t)(v | v >> 16) + (1u << pairs) - 1);
+    const int32_t minus = -(int32_t)(bits->window >> (62 - 2 * pairs) & sign);
+    l2k_dirac_skip(bits, 2 * pairs + 1 + sign);
+    return (value ^ minus) - minus;
+}
+
 static inline uint32_t l2k_dirac_uint(l2k_dirac_bits *bits)
 {
-    uint32_t value = 1;
-    while (!l2k_dirac_flag(bits))
-        value = value << 1 | l2k_dirac_read(bits, 1);
-    return value - 1;
+    return (uint32_t)l2k_dirac_code(bits, false);
 }
 
 static inline int32_t l2k_dirac_sint(l2k_dirac_bits *bits)
 {
-    const uint32_t value = l2k_dirac_uint(bits);
-    return (int32_t)(value && l2k_dirac_flag(bits) ? 0 - value : value);
+    return l2k_dirac_code(bits, true);
 }
 
 #endif

@@ -63,12 +63,12 @@ L2K_HD void read_arithmetic(block *b, bool wide)
 
 static void read_plain(block *b, const l2k_dirac_transform *t)
 {
-    enum { CHUNK = 256, MORE = L2K_DIRAC_CODE_VALUES - 1 };
-    int32_t values[CHUNK + MORE];
+    enum { CHUNK = 256 };
+    int32_t values[CHUNK];
     for (size_t y = b->y0; y < b->y1; y++)
         for (size_t x = b->x0, n; x < b->x1; x += n) {
             n = l2k_min_u32(b->x1 - (uint32_t)x, CHUNK);
-            for (size_t i = n > MORE ? t->rows->values(t->codes, &b->plain, values, n - MORE) : 0; i < n; i++)
+            for (size_t i = 0; i < n; i++)
                 values[i] = l2k_dirac_sint(&b->plain);
             void *to = l2k_dirac_at(b->component->data, b->band->at + y * b->band->stride + x, t->wide);
             b->over |= t->rows->dequantise[t->wide](values, n, 1, b->quantiser, to, 0);

@@ -3,30 +3,18 @@
 
 #include <string.h>
 
-static size_t values(const l2k_dirac_code *codes, l2k_dirac_bits *shared, int32_t *out, size_t n)
+static void values(const l2k_dirac_codes *codes, l2k_dirac_bits bits, int32_t *out, size_t n)
 {
-    l2k_dirac_bits bits = *shared;
-    size_t i = 0;
-    while (i < n) {
-        if (bits.count < 2 * L2K_DIRAC_CODE_BITS)
+    for (size_t i = 0; i < n;) {
+        if (bits.count < L2K_DIRAC_CODE_BITS)
             l2k_dirac_fill(&bits);
-        const l2k_dirac_code *code = &codes[bits.window >> (64 - L2K_DIRAC_CODE_BITS)];
-        memcpy(&out[i], code->values, sizeof code->values);
-        if (code->count) {
-            i += code->count;
-            l2k_dirac_skip(&bits, code->bits);
-            continue;
-        }
-        l2k_dirac_fill(&bits);
-        const unsigned length = l2k_dirac_decode(bits.window, &out[i]);
-        if (length && length <= bits.count)
-            l2k_dirac_skip(&bits, length);
-        else
-            out[i] = l2k_dirac_sint(&bits);
-        i++;
+        const l2k_dirac_codes *next = &codes[bits.window >> (64 - L2K_DIRAC_CODE_BITS)];
+        memcpy(&out[i], next->values, sizeof next->values);
+        l2k_dirac_skip(&bits, next->bits);
+        i += next->count;
+        if (next->count == 0)
+            out[i++] = l2k_dirac_sint(&bits);
     }
-    *shared = bits;
-    return i;
 }
 
 /* Rows of a slice are short: a constant length makes a copy one or two instructions. */
@@ -138,14 +126,16 @@ const l2k_dirac_rows *l2k_dirac_rows_get(l2k_cpu cpu)
     return tables[l2k_cpu_resolve(cpu)];
 }
 
-void l2k_dirac_codes(l2k_dirac_code codes[1 << L2K_DIRAC_CODE_BITS])
+void l2k_dirac_codes_start(l2k_dirac_codes codes[1 << L2K_DIRAC_CODE_BITS])
 {
-    for (uint64_t index = 0; index < 1 << L2K_DIRAC_CODE_BITS; index++) {
-        l2k_dirac_code *code = &codes[index];
-        for (unsigned n; code->count < L2K_DIRAC_CODE_VALUES; code->bits = (uint16_t)(code->bits + n), code->count++) {
-            n = l2k_dirac_decode(index << (64 - L2K_DIRAC_CODE_BITS) << code->bits, &code->values[code->count]);
-            if (n == 0 || code->bits + n > L2K_DIRAC_CODE_BITS)
+    for (uint64_t i = 0; i < 1 << L2K_DIRAC_CODE_BITS; i++) {
+        l2k_dirac_bits bits = {.window = i << (64 - L2K_DIRAC_CODE_BITS), .count = 64};
+        while (codes[i].count < L2K_DIRAC_CODE_VALUES) {
+            codes[i].values[codes[i].count] = l2k_dirac_sint(&bits);
+            if (64 - bits.count > L2K_DIRAC_CODE_BITS)
                 break;
+            codes[i].bits = (uint16_t)(64 - bits.count);
+            codes[i].count++;
         }
     }
 }

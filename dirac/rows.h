@@ -13,10 +13,13 @@ typedef struct l2k_dirac_quantiser {
 
 /* For the next bits of a stream the signed values whose codes end within them. */
 enum { L2K_DIRAC_CODE_BITS = 9, L2K_DIRAC_CODE_VALUES = 7 };
-typedef struct l2k_dirac_code {
+typedef struct l2k_dirac_codes {
     int32_t values[L2K_DIRAC_CODE_VALUES];
     uint16_t count, bits;
-} l2k_dirac_code;
+} l2k_dirac_codes;
+
+/* Fills in the zeroed table. */
+void l2k_dirac_codes_start(l2k_dirac_codes codes[1 << L2K_DIRAC_CODE_BITS]);
 
 /* What becomes of a sample after the last level: accuracy bits leave, then it is clamped and moved. */
 typedef struct l2k_dirac_join {
@@ -28,8 +31,8 @@ typedef void l2k_dirac_join_rows(const l2k_dirac_join *join, const void *even, c
 
 /* Functions on 16 bits return bits, of which the upper 16 are not all 0 if a result did not fit. */
 typedef struct l2k_dirac_rows {
-    /* At least n values, and up to L2K_DIRAC_CODE_VALUES - 1 more; returns how many. May write that many behind n. */
-    size_t (*values)(const l2k_dirac_code *codes, l2k_dirac_bits *bits, int32_t *values, size_t n);
+    /* The last n values of a block; L2K_DIRAC_CODE_VALUES more may be written. */
+    void (*values)(const l2k_dirac_codes *codes, l2k_dirac_bits bits, int32_t *values, size_t n);
     /* Values of a rectangle to int16_t or int32_t. */
     uint32_t (*dequantise[2])(const int32_t *values, size_t width, size_t height, l2k_dirac_quantiser quantiser,
                               void *out, size_t stride);
@@ -43,32 +46,11 @@ L2K_CPU_DECLARE(l2k_dirac_rows);
 
 const l2k_dirac_rows *l2k_dirac_rows_get(l2k_cpu cpu);
 
-/* Fills in the table for `values`, which is zero. */
-void l2k_dirac_codes(l2k_dirac_code codes[1 << L2K_DIRAC_CODE_BITS]);
-
 static inline int32_t l2k_dirac_dequantise(int32_t value, l2k_dirac_quantiser quantiser)
 {
     const uint32_t sign = (uint32_t)(value >> 31), magnitude = ((uint32_t)value ^ sign) - sign;
     const uint32_t size = (magnitude * quantiser.factor + quantiser.offset) >> 2;
     return (int32_t)(((size ^ sign) - sign) & (0 - (uint32_t)(value != 0)));
-}
-
-/* The value at the start of a word; returns the bits of its code, or 0 if it is longer than the word. */
-static inline unsigned l2k_dirac_decode(uint64_t word, int32_t *value)
-{
-    const uint64_t ends = word & 0xaaaaaaaaaaaaaaaa;
-    const unsigned pairs = ends ? (unsigned)__builtin_clzll(ends) / 2 : 32;
-    if (pairs > 30)
-        return 0;
-    uint64_t v = word >> 1 >> (63 - 2 * pairs) & 0x5555555555555555; /* each second bit, then side by side */
-    v = (v | v >> 1) & 0x3333333333333333;
-    v = (v | v >> 2) & 0x0f0f0f0f0f0f0f0f;
-    v = (v | v >> 4) & 0x00ff00ff00ff00ff;
-    v = (v | v >> 8) & 0x0000ffff0000ffff;
-    const int32_t size = (int32_t)((v | v >> 16) & 0xffffffff) + (1 << pairs) - 1;
-    const bool negative = size && word >> (62 - 2 * pairs) & 1;
-    *value = negative ? -size : size;
-    return 2 * pairs + 1 + (size > 0);
 }
 
 #endif

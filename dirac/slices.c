@@ -13,7 +13,7 @@ static uint32_t share(uint32_t size, uint32_t x, uint32_t parts)
 }
 
 /* `planes` of them, interleaved, from the first one on. */
-static void read_values(l2k_dirac_transform *t, unsigned first, unsigned planes, slice s, l2k_dirac_bits *bits)
+static void read_values(l2k_dirac_transform *t, unsigned first, unsigned planes, slice s, l2k_dirac_bits bits)
 {
     l2k_dirac_band parts[L2K_DIRAC_BANDS];
     size_t n = 0;
@@ -58,10 +58,10 @@ static bool read_low_delay(l2k_dirac_transform *t, slice s, l2k_dirac_bits *bits
     luma.foreign = (unsigned)(8 * luma.bytes - end);
     luma.at = head / 8;
     l2k_dirac_read(&luma, head % 8);
-    read_values(t, 0, 1, s, &luma);
+    read_values(t, 0, 1, s, luma);
     chroma.at = (size_t)end / 8, chroma.window = chroma.count = 0;
     l2k_dirac_read(&chroma, end % 8);
-    read_values(t, 1, 2, s, &chroma);
+    read_values(t, 1, 2, s, chroma);
     return true;
 }
 
@@ -76,7 +76,7 @@ static bool read_high_quality(l2k_dirac_transform *t, slice s, l2k_dirac_bits *b
         if (block.bytes < length || l2k_dirac_is_past(bits))
             return false;
         if (length)
-            read_values(t, c, 1, s, &block);
+            read_values(t, c, 1, s, block);
     }
     return true;
 }

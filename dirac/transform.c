@@ -15,7 +15,7 @@ void l2k_dirac_transform_start(l2k_dirac_transform *t)
             t->quantisers[intra][i] = (l2k_dirac_quantiser){(uint32_t)factor, (uint32_t)offset + 2};
         }
     }
-    l2k_dirac_codes(t->codes);
+    l2k_dirac_codes_start(t->codes);
 }
 
 /* ---- Parameters ------------------------------------------------------------------------------------------------ */
@@ -85,8 +85,10 @@ l2k_status l2k_dirac_transform_read(const l2k_context *context, const l2k_dirac_
     t->levels = l2k_dirac_uint(bits);
     const char *wrong =
         t->wavelet > 6 || t->levels > L2K_DIRAC_LEVELS ? "an unknown wavelet, or too many levels" : NULL;
-    if (slices && sequence->version >= 3) /* flags, not one after the other, of what only horizontal levels need */
-        wrong = l2k_dirac_flag(bits) || l2k_dirac_flag(bits) ? "an asymmetric transform" : wrong;
+    for (unsigned i = 0; i < 2 && slices && sequence->version >= 3;
+         i++) /* the horizontal wavelet, and its own levels */
+        if (l2k_dirac_flag(bits) && l2k_dirac_uint(bits) != (i ? 0 : t->wavelet))
+            wrong = "an asymmetric transform";
     for (unsigned c = 0; c < L2K_DIRAC_PLANES && !wrong; c++) {
         const uint32_t most = (1u << t->levels) - 1;
         l2k_dirac_component *component = &t->components[c];

@@ -42,7 +42,7 @@ typedef struct l2k_dirac_transform {
                                                  a slice, and unit of its lengths */
     uint32_t matrix[L2K_DIRAC_BANDS];         /* slices: what a quantiser index of a subband is lower by */
     l2k_dirac_quantiser quantisers[2][L2K_DIRAC_QUANTISERS]; /* of predicted and intra pictures */
-    l2k_dirac_code codes[1 << L2K_DIRAC_CODE_BITS];
+    l2k_dirac_codes codes[1 << L2K_DIRAC_CODE_BITS];
     l2k_dirac_component components[L2K_DIRAC_PLANES];
     void *data, *scratch; /* all coefficients; values of a slice, or a row */
     const l2k_dirac_rows *rows;
