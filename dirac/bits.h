@@ -71,12 +71,6 @@ static inline l2k_dirac_bits l2k_dirac_block(l2k_dirac_bits *bits, uint64_t n)
     return block;
 }
 
-/* Whether more was read than there is. */
-static inline bool l2k_dirac_is_past(const l2k_dirac_bits *bits)
-{
-    return bits->at > bits->bytes + bits->count / 8;
-}
-
 /* Goes on at the next whole byte. */
 static inline void l2k_dirac_align(l2k_dirac_bits *bits)
 {

@@ -38,8 +38,9 @@ void l2k_video_decoder_free(l2k_video_decoder *d)
     while (d->waiting)
         l2k_dirac_frame_release(&d->context, d->queue[--d->waiting]);
     l2k_dirac_frame_release(&d->context, d->shown);
-    l2k_release(&d->context, d->motion.blocks);
-    l2k_release(&d->context, d->motion.space);
+    void *const blocks[] = {d->motion.blocks, d->motion.space, d->transform.data, d->transform.scratch};
+    for (unsigned i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        l2k_release(&d->context, blocks[i]);
     l2k_buffer_release(&d->input);
     l2k_buffer_release(&d->header);
     l2k_object_free(&object_kind, d);

@@ -85,23 +85,21 @@ void l2k_dirac_forget_references(l2k_video_decoder *d)
         remove_reference(d, 0);
 }
 
-/* The newest reference in place of a picture, or grey. */
+/* The newest reference in place of a picture, or grey, or black above 8 bits. */
 static void conceal(const l2k_video_decoder *d, l2k_dirac_picture *picture)
 {
-    const l2k_dirac_picture *from = d->num_references ? d->references[d->num_references - 1].picture : picture;
-    const size_t wide = d->sequence.wide;
-    for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++)
-        for (size_t y = 0; y < picture->planes[c].height; y++) {
-            uint8_t *row = (uint8_t *)picture->planes[c].data + (y * (size_t)picture->planes[c].stride << wide);
-            const uint8_t *source = (uint8_t *)from->planes[c].data + (y * (size_t)from->planes[c].stride << wide);
-            for (size_t x = 0; x < picture->planes[c].width && from == picture; x++)
-                if (wide)
-                    ((uint16_t *)(void *)row)[x] = (uint16_t)(1u << (l2k_dirac_depth(&d->sequence, c) - 1));
-                else
-                    row[x] = (uint8_t)(1u << (l2k_dirac_depth(&d->sequence, c) - 1));
-            if (from != picture)
-                memcpy(row, source, (size_t)picture->planes[c].width << wide);
+    const unsigned wide = d->sequence.wide;
+    for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++) {
+        const l2k_dirac_plane *to = &picture->planes[c];
+        const l2k_dirac_plane *from = d->num_references ? &d->references[d->num_references - 1].picture->planes[c] : to;
+        for (size_t y = 0; y < to->height; y++) {
+            uint8_t *row = (uint8_t *)to->data + (y * (size_t)to->stride << wide);
+            if (from == to)
+                memset(row, wide ? 0 : 128, (size_t)to->width << wide);
+            else
+                memcpy(row, (uint8_t *)from->data + (y * (size_t)from->stride << wide), (size_t)to->width << wide);
         }
+    }
 }
 
 /* ---- Stages ---------------------------------------------------------------------------------------------------- */
@@ -111,19 +109,11 @@ static bool is_fatal(l2k_status status)
     return status == L2K_ERROR_MEMORY || status == L2K_ERROR_LIMIT;
 }
 
-static void release_coefficients(l2k_video_decoder *d)
-{
-    l2k_release(&d->context, d->transform.data);
-    l2k_release(&d->context, d->transform.scratch);
-    d->transform.data = d->transform.scratch = NULL;
-}
-
 /* Coefficients, and from them samples of an intra picture, or residues. A damaged stream gives what it has. */
 static l2k_status read_residues(l2k_video_decoder *d, l2k_dirac_bits bits, l2k_dirac_picture *picture,
                                 l2k_dirac_residue residues[L2K_DIRAC_PLANES])
 {
     l2k_dirac_transform *t = &d->transform;
-    release_coefficients(d);
     const l2k_status status = l2k_dirac_coefficients(&d->context, &bits, t);
     for (unsigned c = 0; c < L2K_DIRAC_PLANES && !is_fatal(status); c++)
         l2k_dirac_inverse(&d->context, t, &d->sequence, c, t->intra ? &picture->planes[c] : NULL, &residues[c]);
@@ -188,7 +178,6 @@ l2k_status l2k_dirac_picture_decode(l2k_video_decoder *d, unsigned code, l2k_dir
             ? l2k_fail(&d->context, L2K_ERROR_UNSUPPORTED, "picture %u is in fragments", number)
         : found ? decode_stages(d, num_references, references, bits, picture, &concealed)
                 : l2k_fail(&d->context, L2K_ERROR_CORRUPT, "picture %u refers to one that is not there", number);
-    release_coefficients(d);
     if (concealed)
         conceal(d, picture);
     frame->decoded |= 1u << (picture - frame->pictures);

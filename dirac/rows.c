@@ -17,43 +17,19 @@ static void values(const l2k_dirac_codes *codes, l2k_dirac_bits bits, int32_t *o
     }
 }
 
-/* Rows of a slice are short: a constant length makes a copy one or two instructions. */
-static inline __attribute__((always_inline)) void copy(void *to, const void *from, size_t bytes)
-{
-    switch (bytes) {
-    case 32:
-        memcpy(to, from, 32);
-        break;
-    case 16:
-        memcpy(to, from, 16);
-        break;
-    case 8:
-        memcpy(to, from, 8);
-        break;
-    default:
-        memcpy(to, from, bytes);
-    }
-}
-
 #define DEQUANTISE(name, type)                                                                                         \
     static uint32_t name(const int32_t *restrict in, size_t width, size_t height, l2k_dirac_quantiser q, void *to,     \
                          size_t stride)                                                                                \
     {                                                                                                                  \
-        enum { RUN = 256 };                                                                                            \
-        type run[RUN], *out = to;                                                                                      \
+        type *restrict out = to;                                                                                       \
         uint32_t over = 0;                                                                                             \
-        for (size_t rows; height > 0; height -= rows, out += rows * stride, in += rows * width) {                      \
-            rows = width > RUN / 4 ? 1 : RUN / (width + !width) < height ? RUN / width : height;                       \
-            type *restrict target = rows > 1 ? run : out;                                                              \
-            const size_t n = rows * width;                                                                             \
+        for (; height-- > 0; in += width, out += stride) {                                                             \
             L2K_INDEPENDENT                                                                                            \
-            for (size_t i = 0; i < n; i++) {                                                                           \
+            for (size_t i = 0; i < width; i++) {                                                                       \
                 const int32_t v = l2k_dirac_dequantise(in[i], q);                                                      \
-                target[i] = (type)v;                                                                                   \
+                out[i] = (type)v;                                                                                      \
                 over |= (uint32_t)v + 0x8000;                                                                          \
             }                                                                                                          \
-            for (size_t y = 0; y < rows && rows > 1; y++)                                                              \
-                copy(out + y * stride, run + y * width, width * sizeof(type));                                         \
         }                                                                                                              \
         return over;                                                                                                   \
     }

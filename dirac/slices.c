@@ -73,7 +73,7 @@ static bool read_high_quality(l2k_dirac_transform *t, slice s, l2k_dirac_bits *b
     for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++) {
         const uint64_t length = (uint64_t)l2k_dirac_read(bits, 8) * t->slice_bytes[1];
         l2k_dirac_bits block = l2k_dirac_block(bits, length);
-        if (block.bytes < length || l2k_dirac_is_past(bits))
+        if (block.bytes < length)
             return false;
         if (length)
             read_values(t, c, 1, s, block);

@@ -45,9 +45,8 @@ static const char *read_slices(l2k_dirac_bits *bits, l2k_dirac_transform *t)
     for (unsigned i = 0; i < 2; i++)
         if (!t->slices[i] || t->slices[i] > (i ? t->components[0].height : t->components[0].width))
             return "a wrong number of slices";
-    return t->syntax == L2K_DIRAC_LOW_DELAY && (!t->slice_bytes[1] || t->slice_bytes[0] < t->slice_bytes[1])
-               ? "slices of less than a byte"
-               : NULL;
+    const bool low_delay = t->syntax == L2K_DIRAC_LOW_DELAY;
+    return !t->slice_bytes[1] || (low_delay && t->slice_bytes[0] < t->slice_bytes[1]) ? "slices of no bytes" : NULL;
 }
 
 static const char *read_blocks(l2k_dirac_bits *bits, l2k_dirac_transform *t)
@@ -129,6 +128,8 @@ l2k_status l2k_dirac_coefficients(const l2k_context *context, l2k_dirac_bits *bi
     size_t values = (size_t)all[0].width + MORE;
     for (unsigned b = 0; b < l2k_dirac_bands(t) && t->syntax >= L2K_DIRAC_LOW_DELAY; b++) /* chroma twice, and apart */
         values += (size_t)3 * (all->bands[b].width / t->slices[0] + 1) * (all->bands[b].height / t->slices[1] + 1);
+    l2k_release(context, t->data);
+    l2k_release(context, t->scratch);
     t->data =
         l2k_allocate_zeroed(context, planes[0] + 2 * planes[1] + MORE, t->wide ? sizeof(int32_t) : sizeof(int16_t));
     t->scratch = l2k_allocate(context, values, sizeof(int32_t));

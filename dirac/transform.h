@@ -81,8 +81,8 @@ void l2k_dirac_transform_start(l2k_dirac_transform *transform);
 l2k_status l2k_dirac_transform_read(const l2k_context *context, const l2k_dirac_sequence *sequence,
                                     l2k_dirac_bits *bits, l2k_dirac_transform *transform);
 
-/* Makes memory for coefficients, of the width that `wide` tells, and reads them: quantised values times their steps,
- * all zero that a damaged stream lacks. The caller releases data and scratch, also after a failure. */
+/* Makes memory for coefficients, of the width that `wide` tells, in place of the last ones, and reads them: quantised
+ * values times their steps, and zero what a damaged stream lacks. */
 l2k_status l2k_dirac_coefficients(const l2k_context *context, l2k_dirac_bits *bits, l2k_dirac_transform *transform);
 
 /* The same of the core syntax, and of slices. */

@@ -22,9 +22,9 @@ typedef struct video {
 bool cli_is_video(const cli_options *options)
 {
     char start[4] = "";
-    const bool takes_video = options->command == CLI_DECODE || options->command == CLI_INFO;
-    const bool is_file = takes_video && options->num_names > 0 && strcmp(options->names[0], "-") != 0;
-    FILE *file = is_file && cli_becomes_file(options->names[0]) ? fopen(options->names[0], "rb") : NULL;
+    const char *path = options->num_names > 0 ? options->names[0] : "-";
+    const bool can_be = options->command == CLI_DECODE || options->command == CLI_INFO;
+    FILE *file = can_be && strcmp(path, "-") != 0 && cli_becomes_file(path) ? fopen(path, "rb") : NULL;
     const bool is_video = file && fread(start, 1, 4, file) == 4 && memcmp(start, "BBCD", 4) == 0;
     if (file)
         fclose(file);
@@ -34,14 +34,13 @@ bool cli_is_video(const cli_options *options)
 static bool next_frame(video *v)
 {
     uint8_t bytes[1 << 15];
-    l2k_status status = l2k_video_decoder_pull(v->decoder, &v->frame);
-    while (status == L2K_OK && !v->frame) {
+    l2k_status status;
+    while ((status = l2k_video_decoder_pull(v->decoder, &v->frame)) == L2K_OK && !v->frame) {
         const size_t count = cli_input_read(&v->input, bytes, sizeof bytes);
         if (count == 0 && v->input.error)
             return cli_input_ended(&v->input);
         if (l2k_video_decoder_push(v->decoder, bytes, count) == L2K_ERROR_STATE)
             return true;
-        status = l2k_video_decoder_pull(v->decoder, &v->frame);
     }
     if (status == L2K_INCOMPLETE && !v->incomplete)
         cli_warning(v->messages.subject, "frame %u is incomplete. %s", v->frame->number, v->messages.first_error);
@@ -50,14 +49,12 @@ static bool next_frame(video *v)
 }
 
 /* Samples stay the decoder's. */
-static bool write_frame(const l2k_video_frame *frame, const char *path, cli_format format, cli_write_options *how)
+static bool write_frame(const l2k_video_frame *frame, const char *path, cli_format format, const cli_write_options *how)
 {
     cli_picture picture = {0};
     cli_view view = {0};
     cli_writer writer;
     const bool planes = format >= CLI_FORMAT_PGX;
-    if (!how->fps[0])
-        memcpy(how->fps, frame->sequence.rate, sizeof how->fps);
     bool done = cli_picture_adopt(&picture, &frame->image, path);
     for (uint32_t c = 0; done && c < frame->image.num_components; c++) {
         picture.planes[c] = frame->planes[c];
@@ -74,12 +71,13 @@ static bool write_frame(const l2k_video_frame *frame, const char *path, cli_form
 /* To "FOLDER/000012.png" and so on, or, where there is no folder, to the film of `how`. */
 static bool write_frames(video *v, const char *folder, const char *extension, cli_format format, cli_write_options *how)
 {
-    char name[64];
+    char name[64], *path = NULL;
     bool done = next_frame(v);
+    if (done && v->frame && !how->fps[0])
+        memcpy(how->fps, v->frame->sequence.rate, sizeof how->fps);
     for (; done && v->frame; done = done && next_frame(v)) {
         snprintf(name, sizeof name, "%06u%.32s", v->frame->number, extension);
-        char *path = folder ? cli_join(folder, name) : NULL;
-        done = (path || !folder) && write_frame(v->frame, path ? path : how->film->output.name, format, how);
+        done = (!folder || (path = cli_join(folder, name))) && write_frame(v->frame, path ? path : name, format, how);
         free(path);
     }
     return done;
@@ -90,26 +88,23 @@ static int decode(const cli_options *options, video *v)
     const char *out = options->out_dir ? options->out_dir : options->names[options->num_names - 1];
     const char *folder = options->out_dir || cli_is_folder(out) ? out : NULL;
     char extension[40];
-    snprintf(extension, sizeof extension, ".%.32s", options->extension ? options->extension : "png");
     cli_film film = {0};
     cli_write_options how = options->write;
     cli_format format = !folder && cli_is_stream(out) ? CLI_FORMAT_Y4M : CLI_FORMAT_RAW;
+    snprintf(extension, sizeof extension, ".%.32s", options->extension ? options->extension : "png");
     how.png_level = (int)cli_setting_or(options->png_level, CLI_PNG_LEVEL);
     how.film = folder ? NULL : &film;
-    if (options->num_names != (options->out_dir ? 1 : 2))
-        return cli_error(v->messages.subject, "a video needs one output, or --out-dir"), CLI_EXIT_USAGE;
     if (format == CLI_FORMAT_RAW && (folder || !cli_same_text(cli_extension(out), ".yuv")) &&
         !cli_format_of_name(folder ? extension : out, &format))
         return CLI_EXIT_USAGE;
-    if (!folder && format < CLI_FORMAT_RAW)
-        return cli_error(out, "frames go into a .y4m or .yuv file, or into a folder"), CLI_EXIT_USAGE;
+    if (options->num_names != (options->out_dir ? 1 : 2) || (!folder && format < CLI_FORMAT_RAW))
+        return cli_error(out, "the frames of one video go into a .y4m or .yuv file, or into a folder"), CLI_EXIT_USAGE;
     if (folder && mkdir(folder, 0777) != 0 && errno != EEXIST)
         return cli_error(folder, "%s", strerror(errno)), CLI_EXIT_FAILURE;
     bool done = (folder || cli_output_open(&film.output, out)) && write_frames(v, folder, extension, format, &how);
-    if (!folder && done)
-        done = cli_output_commit(&film.output);
-    else if (!folder)
+    if (!folder && !done)
         cli_output_discard(&film.output);
+    done = done && (folder || cli_output_commit(&film.output));
     free(film.header);
     if (done && !options->quiet)
         cli_report("%s -> %s", v->messages.subject, cli_output_name(out));
@@ -136,16 +131,16 @@ static int print_info(video *v)
 int cli_video(const cli_options *options)
 {
     video v = {0};
+    int status = CLI_EXIT_FAILURE;
     cli_messages_init(&v.messages, options->names[0], options->quiet);
     const l2k_hooks hooks = cli_messages_hooks(&v.messages);
     if (!cli_input_open(&v.input, options->names[0]))
-        return CLI_EXIT_FAILURE;
+        return status;
     v.decoder = l2k_video_decoder_new(&hooks);
-    int status = v.decoder ? CLI_EXIT_OK : CLI_EXIT_FAILURE;
-    if (status == CLI_EXIT_OK && options->cpu.given)
-        l2k_video_decoder_set(v.decoder, L2K_VIDEO_CPU, options->cpu.value);
-    if (status == CLI_EXIT_OK)
+    if (v.decoder && l2k_video_decoder_set(v.decoder, L2K_VIDEO_CPU, cli_setting_or(options->cpu, 0)) == L2K_OK)
         status = options->command == CLI_INFO ? print_info(&v) : decode(options, &v);
+    else
+        cli_messages_fail(&v.messages, L2K_ERROR_BACKEND);
     l2k_video_decoder_free(v.decoder);
     cli_input_close(&v.input);
     return status == CLI_EXIT_OK && v.incomplete ? CLI_EXIT_INCOMPLETE : status;

@@ -1253,8 +1253,8 @@ L2K_API l2k_status l2k_video_decoder_push(l2k_video_decoder *decoder, const uint
 
 /* The next frame, valid until the next call; NULL where more bytes are needed, or an ended stream has no more. Bytes
  * between data units are skipped with a warning. L2K_INCOMPLETE: the frame is damaged, or lacks a reference or a field;
- * an earlier frame or grey is in place of what is missing. L2K_ERROR_UNSUPPORTED, L2K_ERROR_CORRUPT, L2K_ERROR_LIMIT:
- * a sequence header; the next call goes on behind it. L2K_ERROR_FORMAT: an ended stream had no frame. */
+ * an earlier frame, or grey or black, is in place of what is missing. L2K_ERROR_UNSUPPORTED and L2K_ERROR_LIMIT: a
+ * sequence header; the next call goes on behind it. L2K_ERROR_FORMAT: an ended stream had no frame. */
 L2K_API l2k_status l2k_video_decoder_pull(l2k_video_decoder *decoder, const l2k_video_frame **frame);
 
 /* ---- Coefficients of a codestream -----------------------------------------------------------------------------------

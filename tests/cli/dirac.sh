@@ -57,6 +57,6 @@ check "a stream that ends early: says so" grep -q 'warning: frame .* is incomple
 check "a stream that ends early: has frames" test -s cut.yuv
 printf 'BBCD and nothing' >none.drc
 refuses "no frame" none.yuv 'no frame' decode none.drc none.yuv
-refuses "a picture" x.png 'into a .y4m or .yuv file' decode "$stream" x.png
+refuses "a picture" x.png 'go into a .y4m or .yuv file' decode "$stream" x.png
 refuses "an unknown format" x.foo 'unknown output format' decode "$stream" x.foo
 finish
