@@ -61,18 +61,13 @@ L2K_HD void read_arithmetic(block *b, bool wide)
     b->arithmetic = decoder;
 }
 
-static void read_plain(block *b, const l2k_dirac_transform *t)
+L2K_HD void read_plain(block *b, bool wide)
 {
-    enum { CHUNK = 256 };
-    int32_t values[CHUNK];
-    for (size_t y = b->y0; y < b->y1; y++)
-        for (size_t x = b->x0, n; x < b->x1; x += n) {
-            n = l2k_min_u32(b->x1 - (uint32_t)x, CHUNK);
-            for (size_t i = 0; i < n; i++)
-                values[i] = l2k_dirac_sint(&b->plain);
-            void *to = l2k_dirac_at(b->component->data, b->band->at + y * b->band->stride + x, t->wide);
-            b->over |= t->rows->dequantise[t->wide](values, n, 1, b->quantiser, to, 0);
-        }
+    for (size_t y = b->y0; y < b->y1; y++) {
+        void *row = l2k_dirac_at(b->component->data, b->band->at + y * b->band->stride, wide);
+        for (size_t x = b->x0; x < b->x1; x++)
+            b->over |= l2k_dirac_put(row, x, l2k_dirac_dequantise(l2k_dirac_sint(&b->plain), b->quantiser), wide);
+    }
 }
 
 static int32_t index_change(block *b)
@@ -98,7 +93,7 @@ static l2k_status read_band(const l2k_context *context, l2k_dirac_transform *t, 
         b->x0 = (uint32_t)(x * b->band->width / blocks[0]), b->x1 = (uint32_t)((x + 1) * b->band->width / blocks[0]);
         b->y0 = (uint32_t)(y * b->band->height / blocks[1]), b->y1 = (uint32_t)((y + 1) * b->band->height / blocks[1]);
         if (b->is_plain)
-            read_plain(b, t);
+            t->wide ? read_plain(b, true) : read_plain(b, false);
         else
             t->wide ? read_arithmetic(b, true) : read_arithmetic(b, false);
     }

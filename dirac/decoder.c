@@ -367,11 +367,9 @@ static l2k_status show(l2k_video_decoder *d, const l2k_video_frame **out)
     memmove(d->queue, d->queue + 1, --d->waiting * sizeof *d->queue);
     for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++) {
         const unsigned x = c ? s->chroma_x : 0, y = c ? s->chroma_y : 0;
-        d->components[c] = (l2k_component){.dx = 1u << x,
-                                           .dy = 1u << y,
-                                           .precision = l2k_dirac_depth(s, c),
-                                           .width = l2k_ceil_shift(s->width, x),
-                                           .height = l2k_ceil_shift(s->height, y)};
+        l2k_component *k = &d->components[c];
+        *k = (l2k_component){.dx = 1u << x, .dy = 1u << y, .precision = l2k_dirac_depth(s, c)};
+        k->width = l2k_ceil_shift(s->width, x), k->height = l2k_ceil_shift(s->height, y);
     }
     d->frame = (l2k_video_frame){.planes = frame->planes, .number = frame->number >> s->fields, .sequence = *s};
     d->frame.image = (l2k_image){.x1 = s->width, .y1 = s->height, .num_components = L2K_DIRAC_PLANES};

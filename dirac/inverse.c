@@ -32,11 +32,6 @@ typedef struct level {
     uint32_t width, height; /* of what goes there */
 } level;
 
-static uint32_t clamp(int64_t i, uint32_t n)
-{
-    return i < 0 ? 0 : i < n ? (uint32_t)i : n - 1;
-}
-
 /* Undoes a step on n samples `at` its place; tap k belongs to the row or sample i + k + offset of the other half, which
  * begins at `other`. The taps of several samples stay within that half, those of one are clamped. */
 static void lift(level *l, const l2k_kernel_step *step, uint8_t *at, const uint8_t *other, size_t apart, uint32_t i,
@@ -44,7 +39,7 @@ static void lift(level *l, const l2k_kernel_step *step, uint8_t *at, const uint8
 {
     const void *from[L2K_KERNEL_TAPS];
     for (int k = 0; k < step->num_taps; k++)
-        from[k] = other + clamp((int64_t)i + k + step->offset, end) * apart;
+        from[k] = other + (size_t)l2k_clamp_i32((int32_t)i + k + step->offset, 0, (int32_t)end - 1) * apart;
     if (l->bytes == sizeof(int16_t))
         l->over |= l->rows->step(step, (int16_t *)(void *)at, from, n);
     else
