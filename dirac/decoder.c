@@ -31,7 +31,7 @@ struct l2k_video_decoder {
     l2k_pool pool;
     int64_t options[L2K_VIDEO_NUM_OPTIONS];
     l2k_buffer input;
-    size_t at; /* in the input: the next data unit */
+    size_t at, searched; /* in the input: the next data unit, and how far the end of one was looked for */
     bool has_ended, in_step, draining, has_sequence;
     l2k_buffer header; /* the sequence header as it came, to tell a repetition from a new sequence */
     l2k_dirac_sequence sequence;
@@ -252,10 +252,11 @@ static size_t next_unit(l2k_video_decoder *d)
     size_t bytes = l2k_get_be(d->input.data + d->at + 5, 4);
     if (d->input.data[d->at + 4] == END_OF_SEQUENCE)
         bytes = PARSE_INFO;
-    else if (bytes < PARSE_INFO && find_parse_info(d, d->at + PARSE_INFO) + 4 <= d->input.size)
-        bytes = find_parse_info(d, d->at + PARSE_INFO) - d->at; /* a unit without a length ends at the next one */
-    else if (bytes < PARSE_INFO)
-        bytes = SIZE_MAX;
+    else if (bytes < PARSE_INFO) { /* a unit without a length ends at the next one */
+        const size_t from = d->at + PARSE_INFO;
+        d->searched = find_parse_info(d, d->searched > from ? d->searched : from);
+        bytes = d->searched + 4 <= d->input.size ? d->searched - d->at : SIZE_MAX;
+    }
     return bytes <= left ? bytes : d->has_ended ? left : 0;
 }
 
@@ -355,6 +356,7 @@ l2k_status l2k_video_decoder_push(l2k_video_decoder *d, const uint8_t *data, siz
     d->has_ended = bytes == 0;
     if (d->at)
         memmove(d->input.data, d->input.data + d->at, d->input.size -= d->at);
+    d->searched -= d->searched < d->at ? d->searched : d->at;
     d->at = 0;
     l2k_buffer_append(&d->input, data, bytes);
     return l2k_buffer_status(&d->input);
