@@ -27,8 +27,13 @@ static int run_command(cli_command command, int count, char **arguments)
         [CLI_VOLUME] = cli_volume_command};
     cli_options options;
     int status = CLI_EXIT_USAGE;
-    if (cli_options_parse(&options, command, count, arguments))
-        status = options.help ? cli_print_help(command) : runs[command](&options);
+    if (cli_options_parse(&options, command, count, arguments)) {
+        int (*run)(const cli_options *) = runs[command];
+#ifdef L2K_WITH_DIRAC
+        run = cli_is_video(&options) ? cli_video : run;
+#endif
+        status = options.help ? cli_print_help(command) : run(&options);
+    }
     cli_options_free(&options);
     return status;
 }

@@ -1207,6 +1207,56 @@ L2K_API l2k_status l2k_volume_next_coefficients(l2k_volume *volume, l2k_volume_s
 L2K_API l2k_status l2k_volume_put_coefficients(l2k_volume *volume);
 L2K_API l2k_status l2k_volume_get_slice(l2k_volume *volume, const l2k_plane *planes, bool *got);
 
+/* ---- Video: Dirac and VC-2 -------------------------------------------------------------------------------------------
+ *
+ * Decodes Dirac 2.2 and VC-2 (SMPTE ST 2042-1: simple, main, low delay and high quality profiles). Bytes of a stream are
+ * pushed as they arrive, and frames are pulled in display order. */
+
+typedef enum l2k_video_option {
+    L2K_VIDEO_LIMIT_SAMPLES = 0, /* most samples of a frame, all components together; 2^27 */
+    L2K_VIDEO_LIMIT_MEMORY,      /* most bytes held from the allocation hook, not counting the object itself; 2^62 */
+    L2K_VIDEO_CPU,               /* l2k_cpu; auto */
+    L2K_VIDEO_NUM_OPTIONS        /* internal: grows with the library */
+} l2k_video_option;
+
+/* The sequence header. Arrays of two are numerator and denominator, or luma and chroma. */
+typedef struct l2k_video_sequence {
+    uint32_t version, profile, level; /* VC-2 has profiles 0 to 3, Dirac 8 */
+    uint32_t width, height;           /* of a frame */
+    uint32_t chroma_x, chroma_y;      /* log2 of the sub-sampling of chroma: 0 or 1 */
+    uint32_t depth[2];                /* bits of a sample, 1 to 16 */
+    uint32_t offset[2], excursion[2]; /* the nominal black or middle, and the range from there */
+    uint32_t rate[2], aspect[2];      /* frames per second, width of a sample by its height */
+    uint32_t clean[4];                /* the part to show: width, height, left, top */
+    uint32_t colour[3];               /* primaries, matrix, transfer function, numbered as in VC-2 */
+    bool interlaced, top_field_first; /* the source */
+    bool fields;                      /* pictures are fields; frames have both all the same */
+    bool wide;                        /* samples are uint16_t: some depth is above 8 */
+} l2k_video_sequence;
+
+typedef struct l2k_video_frame {
+    l2k_image image; /* three components: YCbCr, or RGB where the sequence has this matrix */
+    const l2k_plane *planes;
+    uint32_t number; /* as the stream counts */
+    l2k_video_sequence sequence;
+} l2k_video_frame;
+
+typedef struct l2k_video_decoder l2k_video_decoder;
+
+/* NULL if memory runs out; `hooks` may be NULL. */
+L2K_API l2k_video_decoder *l2k_video_decoder_new(const l2k_hooks *hooks);
+L2K_API void l2k_video_decoder_free(l2k_video_decoder *decoder);
+L2K_API l2k_status l2k_video_decoder_set(l2k_video_decoder *decoder, l2k_video_option option, int64_t value);
+
+/* Takes the next bytes, which are copied; 0 bytes end the stream. L2K_ERROR_STATE once it has ended. */
+L2K_API l2k_status l2k_video_decoder_push(l2k_video_decoder *decoder, const uint8_t *data, size_t bytes);
+
+/* The next frame, valid until the next call; NULL where more bytes are needed, or an ended stream has no more. Bytes
+ * between data units are skipped with a warning. L2K_INCOMPLETE: the frame is damaged, or lacks a reference or a field;
+ * an earlier frame, or grey or black, is in place of what is missing. L2K_ERROR_UNSUPPORTED and L2K_ERROR_LIMIT: a
+ * sequence header; the next call goes on behind it. L2K_ERROR_FORMAT: an ended stream had no frame. */
+L2K_API l2k_status l2k_video_decoder_pull(l2k_video_decoder *decoder, const l2k_video_frame **frame);
+
 /* ---- Coefficients of a codestream -----------------------------------------------------------------------------------
  *
  * Subband coefficients of a codestream, before the inverse transform. */

@@ -469,6 +469,38 @@ static void print_values(void)
     VALUE(L2K_ALL_COMPONENTS);
 }
 
+static void print_video(void)
+{
+    STRUCT(l2k_video_sequence);
+    MEMBER(l2k_video_sequence, version);
+    MEMBER(l2k_video_sequence, profile);
+    MEMBER(l2k_video_sequence, level);
+    MEMBER(l2k_video_sequence, width);
+    MEMBER(l2k_video_sequence, height);
+    MEMBER(l2k_video_sequence, chroma_x);
+    MEMBER(l2k_video_sequence, chroma_y);
+    MEMBER(l2k_video_sequence, depth);
+    MEMBER(l2k_video_sequence, offset);
+    MEMBER(l2k_video_sequence, excursion);
+    MEMBER(l2k_video_sequence, rate);
+    MEMBER(l2k_video_sequence, aspect);
+    MEMBER(l2k_video_sequence, clean);
+    MEMBER(l2k_video_sequence, colour);
+    MEMBER(l2k_video_sequence, interlaced);
+    MEMBER(l2k_video_sequence, top_field_first);
+    MEMBER(l2k_video_sequence, fields);
+    MEMBER(l2k_video_sequence, wide);
+    STRUCT(l2k_video_frame);
+    MEMBER(l2k_video_frame, image);
+    MEMBER(l2k_video_frame, planes);
+    MEMBER(l2k_video_frame, number);
+    MEMBER(l2k_video_frame, sequence);
+    VALUE(L2K_VIDEO_LIMIT_SAMPLES);
+    VALUE(L2K_VIDEO_LIMIT_MEMORY);
+    VALUE(L2K_VIDEO_CPU);
+    VALUE(L2K_VIDEO_NUM_OPTIONS);
+}
+
 int main(void)
 {
     print_hooks();
@@ -487,6 +519,7 @@ int main(void)
     print_step();
     print_subband_info();
     print_tile_coefficients();
+    print_video();
     print_values();
     return 0;
 }

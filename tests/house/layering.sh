@@ -3,7 +3,7 @@
 # not allow. A room is a folder with a row in the table; a folder without one belongs to the room above it.
 # Argument: the root of the repository.
 cd "${1:?the root of the repository is needed}" || exit 2
-files=$(find include base mingw tiling dwt quant transform codec pictures cli compat plugins python examples conformance tests bench \
+files=$(find include base mingw tiling dwt quant transform codec dirac pictures cli compat plugins python examples conformance tests bench \
     \( -name '*.c' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh' \) -print 2>/dev/null | sort)
 if [ -z "$files" ]; then
     echo "no C or CUDA files below $1"
@@ -46,6 +46,8 @@ BEGIN {
     row["codec/run"] = stages " codec/tile codec/engine"
     whole = stages " tiling/pixel codec/tile codec/blocks codec/packets codec/codestream codec/jp2 codec/engine codec/run"
     row["codec/encode"] = row["codec/decode"] = whole
+    row["dirac"] = "lift2k base dwt dirac/motion"
+    row["dirac/motion"] = "lift2k base dirac"
     row["pictures/user"] = "lift2k"
     row["pictures/files"] = "lift2k pictures/user"
     row["pictures"] = "lift2k pictures/user pictures/files"
@@ -81,7 +83,7 @@ BEGIN {
     objects = "codec/encode/encoder.h codec/decode/decoder.h"
 
     # Folders all of whose rooms have rows: a new one must say what it may include.
-    divided = "tiling transform codec pictures cli compat plugins"
+    divided = "tiling transform codec dirac pictures cli compat plugins"
 }
 function fault(text) {
     printf "%s:%d: %s\n", FILENAME, FNR, text

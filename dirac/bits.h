@@ -1,0 +1,112 @@
+/* Plain bits of Dirac and VC-2: most significant first, values in interleaved exp-Golomb codes (Annex A of either
+ * standard). Beyond its end a block goes on with ones, as the standards want of bounded blocks; so every code ends. */
+#ifndef L2K_DIRAC_BITS_H
+#define L2K_DIRAC_BITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct l2k_dirac_bits {
+    const uint8_t *data;
+    size_t bytes, at; /* at: the first byte that is not in the window; counts on behind the end */
+    uint64_t window;  /* the next bits, from the highest on; below them zeros, or bits that come again */
+    unsigned count;   /* bits in the window */
+    unsigned foreign; /* low bits of the last byte that are not the block's */
+} l2k_dirac_bits;
+
+static inline l2k_dirac_bits l2k_dirac_bits_of(const uint8_t *data, size_t bytes)
+{
+    return (l2k_dirac_bits){.data = data, .bytes = bytes};
+}
+
+/* At least 56 bits in the window. */
+static inline void l2k_dirac_fill(l2k_dirac_bits *bits)
+{
+    if (bits->bytes > 8 && bits->at < bits->bytes - 8) {
+        uint64_t word = 0;
+        for (unsigned i = 0; i < 8; i++) /* compilers make one load of it */
+            word = word << 8 | bits->data[bits->at + i];
+        bits->window |= word >> bits->count;
+        bits->at += (63 - bits->count) / 8;
+        bits->count |= 56;
+        return;
+    }
+    bits->window &= bits->count ? ~(uint64_t)0 << (64 - bits->count) : 0;
+    for (; bits->count <= 56; bits->count += 8, bits->at++) {
+        const unsigned foreign = bits->at + 1 == bits->bytes ? bits->foreign : 0;
+        const uint64_t byte = bits->at < bits->bytes ? bits->data[bits->at] | ((1u << foreign) - 1) : 0xff;
+        bits->window |= byte << (56 - bits->count);
+    }
+}
+
+static inline void l2k_dirac_skip(l2k_dirac_bits *bits, unsigned n)
+{
+    bits->window <<= n;
+    bits->count -= n;
+}
+
+/* n of 0 to 32. */
+static inline uint32_t l2k_dirac_read(l2k_dirac_bits *bits, unsigned n)
+{
+    if (bits->count < n)
+        l2k_dirac_fill(bits);
+    const uint32_t value = (uint32_t)(bits->window >> 32 >> (32 - n));
+    l2k_dirac_skip(bits, n);
+    return value;
+}
+
+static inline bool l2k_dirac_flag(l2k_dirac_bits *bits)
+{
+    return l2k_dirac_read(bits, 1);
+}
+
+/* Takes the next n whole bytes, or all that are left, as a block of its own. */
+static inline l2k_dirac_bits l2k_dirac_block(l2k_dirac_bits *bits, uint64_t n)
+{
+    const size_t next = bits->at - bits->count / 8, at = next < bits->bytes ? next : bits->bytes,
+                 left = bits->bytes - at;
+    const l2k_dirac_bits block = l2k_dirac_bits_of(bits->data + at, n < left ? (size_t)n : left);
+    *bits = (l2k_dirac_bits){.data = bits->data, .bytes = bits->bytes, .at = at + block.bytes};
+    return block;
+}
+
+/* Goes on at the next whole byte. */
+static inline void l2k_dirac_align(l2k_dirac_bits *bits)
+{
+    l2k_dirac_skip(bits, bits->count % 8);
+}
+
+/* Exp-Golomb: pairs of a 0 and a bit of the value, then a 1, and a sign if there are pairs. No value of use has more
+ * than 27 of them. */
+static inline int32_t l2k_dirac_code(l2k_dirac_bits *bits, bool has_sign)
+{
+    const uint64_t ends = 0xaaaaaaaaaaaaaaaa, low = 1 << 8; /* low: the 28th pair's end */
+    unsigned pairs = (unsigned)__builtin_clzll((bits->window & ends) | low) / 2;
+    if (2 * pairs + 2 > bits->count) {
+        l2k_dirac_fill(bits);
+        pairs = (unsigned)__builtin_clzll((bits->window & ends) | low) / 2;
+    }
+    uint64_t v = bits->window >> 1 >> (63 - 2 * pairs) & ends >> 1; /* each second bit, then side by side */
+    v = (v | v >> 1) & 0x3333333333333333;
+    v = (v | v >> 2) & 0x0f0f0f0f0f0f0f0f;
+    v = (v | v >> 4) & 0x00ff00ff00ff00ff;
+    v = (v | v >> 8) & 0x0000ffff0000ffff;
+    const unsigned sign = has_sign && pairs; /* without a branch, which would be hard to predict */
+    const int32_t value = (int32_t)((uint32_t)(v | v >> 16) + (1u << pairs) - 1);
+    const int32_t minus = -(int32_t)(bits->window >> (62 - 2 * pairs) & sign);
+    l2k_dirac_skip(bits, 2 * pairs + 1 + sign);
+    return (value ^ minus) - minus;
+}
+
+static inline uint32_t l2k_dirac_uint(l2k_dirac_bits *bits)
+{
+    return (uint32_t)l2k_dirac_code(bits, false);
+}
+
+static inline int32_t l2k_dirac_sint(l2k_dirac_bits *bits)
+{
+    return l2k_dirac_code(bits, true);
+}
+
+#endif

@@ -1,0 +1,401 @@
+/* The decoder of Dirac and VC-2: data units (VC-2, clause 10) from pushed bytes, the way of pictures through the stages,
+ * the buffer of references, and frames in display order. */
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/cpu.h"
+#include "base/memory.h"
+#include "base/object.h"
+#include "base/pool.h"
+#include "dirac/motion/motion.h"
+#include "dirac/transform.h"
+
+enum { PARSE_INFO = 13, SEQUENCE_HEADER = 0x00, END_OF_SEQUENCE = 0x10, PICTURE = 0x08 };
+
+/* Frames that wait for display, as deep as either standard reorders; pictures that can be referred to. */
+enum { WAITING = 2, REFERENCES = 8 };
+
+/* A frame with its picture, or with both fields. */
+typedef struct coded_frame {
+    uint32_t number; /* of its first picture */
+    l2k_dirac_picture pictures[2];
+    unsigned decoded; /* bit for each of them */
+    unsigned holders; /* the queue, the caller, a reference each */
+    bool damaged;
+    l2k_plane planes[L2K_DIRAC_PLANES];
+    void *samples;
+} coded_frame;
+
+struct l2k_video_decoder {
+    l2k_context context;
+    l2k_pool pool;
+    int64_t options[L2K_VIDEO_NUM_OPTIONS];
+    l2k_buffer input;
+    size_t at, searched; /* in the input: the next data unit, and how far the end of one was looked for */
+    bool has_ended, in_step, draining, has_sequence;
+    l2k_buffer header; /* the sequence header as it came, to tell a repetition from a new sequence */
+    l2k_dirac_sequence sequence;
+    l2k_dirac_transform transform;
+    l2k_dirac_motion motion;
+    bool needs_32[2]; /* predicted, intra pictures of this sequence had sums of more than 16 bits */
+    coded_frame *queue[WAITING + 1], *shown; /* waiting, by number; the one that the caller has */
+    unsigned waiting, num_references;
+    struct {
+        coded_frame *frame;
+        l2k_dirac_picture *picture;
+    } references[REFERENCES]; /* the oldest first */
+    l2k_video_frame frame;
+    l2k_component components[L2K_DIRAC_PLANES];
+};
+
+/* ---- Frames and references ------------------------------------------------------------------------------------- */
+
+static void release_frame(const l2k_context *context, coded_frame *frame)
+{
+    if (!frame || --frame->holders > 0)
+        return;
+    for (unsigned i = 0; i < 2 * L2K_DIRAC_PLANES; i++)
+        l2k_release(context, frame->pictures[i % 2].planes[i / 2].half);
+    l2k_release(context, frame->samples);
+    l2k_release(context, frame);
+}
+
+/* Rows of any component take the same number of bytes. */
+static l2k_status make_frame(l2k_video_decoder *d, uint32_t number, coded_frame **out)
+{
+    enum { ROUND = 64 };
+    const l2k_dirac_sequence *s = &d->sequence;
+    const size_t stride = ((size_t)s->width / ROUND + 1) * ROUND;
+    size_t row = 0, rows = s->height + 2 * (size_t)l2k_ceil_shift(s->height, s->chroma_y);
+    coded_frame *frame = *out = l2k_allocate_zeroed(&d->context, 1, sizeof *frame);
+    uint8_t *samples = l2k_allocate(&d->context, rows, stride << s->wide);
+    if (!frame || !samples) {
+        l2k_release(&d->context, samples);
+        l2k_release(&d->context, frame);
+        return l2k_check_memory(&d->context, false, "a frame");
+    }
+    frame->samples = samples;
+    frame->number = number;
+    frame->holders = 1;
+    for (unsigned c = 0; c < L2K_DIRAC_PLANES; row += l2k_ceil_shift(s->height, c ? s->chroma_y : 0), c++) {
+        frame->planes[c] = (l2k_plane){samples + (row * stride << s->wide), (ptrdiff_t)(stride << s->wide),
+                                       1 << s->wide, s->wide ? L2K_SAMPLE_U16 : L2K_SAMPLE_U8};
+        for (unsigned field = 0; field < 2; field++) { /* of which one is the lower */
+            l2k_dirac_plane *plane = &frame->pictures[field].planes[c];
+            const size_t first = row + (s->fields && field == s->top_field_first);
+            l2k_dirac_size(s, c, &plane->width, &plane->height);
+            plane->data = samples + (first * stride << s->wide);
+            plane->stride = (ptrdiff_t)stride << s->fields;
+        }
+    }
+    return L2K_OK;
+}
+
+/* The frame of a picture: a waiting one, or a new one in its place among them. */
+static l2k_status find_frame(l2k_video_decoder *d, uint32_t number, coded_frame **out)
+{
+    unsigned at = d->waiting;
+    while (at > 0 && (int32_t)(number - d->queue[at - 1]->number) < 0)
+        at--;
+    *out = at > 0 ? d->queue[at - 1] : NULL;
+    if (*out && (*out)->number == number)
+        return L2K_OK;
+    L2K_TRY(make_frame(d, number, out));
+    memmove(&d->queue[at + 1], &d->queue[at], (d->waiting++ - at) * sizeof *d->queue);
+    d->queue[at] = *out;
+    return L2K_OK;
+}
+
+static unsigned find_reference(const l2k_video_decoder *d, uint32_t number)
+{
+    unsigned i = 0;
+    while (i < d->num_references && d->references[i].picture->number != number)
+        i++;
+    return i;
+}
+
+/* Nothing where there is no such reference. */
+static void remove_reference(l2k_video_decoder *d, unsigned i)
+{
+    if (i >= d->num_references)
+        return;
+    release_frame(&d->context, d->references[i].frame);
+    memmove(&d->references[i], &d->references[i + 1], (--d->num_references - i) * sizeof *d->references);
+}
+
+/* The newest reference in place of a picture, or grey, or black above 8 bits. */
+static void conceal(const l2k_video_decoder *d, l2k_dirac_picture *picture)
+{
+    const unsigned wide = d->sequence.wide;
+    for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++) {
+        const l2k_dirac_plane *to = &picture->planes[c];
+        const l2k_dirac_plane *from = d->num_references ? &d->references[d->num_references - 1].picture->planes[c] : to;
+        for (size_t y = 0; y < to->height; y++) {
+            uint8_t *row = (uint8_t *)to->data + (y * (size_t)to->stride << wide);
+            if (from == to)
+                memset(row, wide ? 0 : 128, (size_t)to->width << wide);
+            else
+                memcpy(row, (uint8_t *)from->data + (y * (size_t)from->stride << wide), (size_t)to->width << wide);
+        }
+    }
+}
+
+/* ---- Stages ---------------------------------------------------------------------------------------------------- */
+
+static bool is_fatal(l2k_status status)
+{
+    return status == L2K_ERROR_MEMORY || status == L2K_ERROR_LIMIT;
+}
+
+/* Coefficients, and from them samples of an intra picture, or residues. A damaged stream gives what it has. */
+static l2k_status read_residues(l2k_video_decoder *d, l2k_dirac_bits bits, l2k_dirac_picture *picture,
+                                l2k_dirac_residue residues[L2K_DIRAC_PLANES])
+{
+    l2k_dirac_transform *t = &d->transform;
+    const l2k_status status = l2k_dirac_coefficients(&d->context, &bits, t);
+    for (unsigned c = 0; c < L2K_DIRAC_PLANES && !is_fatal(status); c++)
+        l2k_dirac_inverse(&d->context, t, &d->sequence, c, t->intra ? &picture->planes[c] : NULL, &residues[c]);
+    return status;
+}
+
+/* Behind the picture header. Clears *concealed once the picture is whole, though perhaps damaged. */
+static l2k_status decode_stages(l2k_video_decoder *d, unsigned num_references, l2k_dirac_picture *const references[2],
+                                l2k_dirac_bits *bits, l2k_dirac_picture *picture, bool *concealed)
+{
+    l2k_dirac_transform *t = &d->transform;
+    l2k_dirac_residue residues[L2K_DIRAC_PLANES] = {{0}};
+    l2k_status status = L2K_OK;
+    t->intra = num_references == 0;
+    l2k_dirac_align(bits);
+    if (num_references)
+        L2K_TRY(l2k_dirac_motion_read(&d->context, &d->motion, &d->sequence, num_references,
+                                      t->syntax == L2K_DIRAC_ARITHMETIC, bits));
+    l2k_dirac_align(bits);
+    if (t->intra || !l2k_dirac_flag(bits)) {
+        L2K_TRY(l2k_dirac_transform_read(&d->context, &d->sequence, bits, t));
+        t->wide = d->needs_32[t->intra] || (!t->intra && d->sequence.wide);
+        status = read_residues(d, *bits, picture, residues);
+        if (!is_fatal(status) && !t->wide && t->over >> 16) { /* once more */
+            t->wide = d->needs_32[t->intra] = true;
+            status = read_residues(d, *bits, picture, residues);
+        }
+    }
+    for (unsigned c = 0; c < L2K_DIRAC_PLANES && num_references && !is_fatal(status); c++)
+        L2K_TRY(l2k_dirac_motion_apply(&d->context, &d->motion, &d->sequence, c, references, &residues[c], picture));
+    *concealed = is_fatal(status);
+    return status;
+}
+
+/* What is damaged is reported, and the frame marked; a status other than L2K_OK is that of memory or a limit. */
+static l2k_status decode_picture(l2k_video_decoder *d, unsigned code, l2k_dirac_bits *bits)
+{
+    const unsigned fields = d->sequence.fields, num_references = code & 3;
+    const uint32_t number = l2k_dirac_read(bits, 32);
+    const bool is_reference = (code & 0x0c) == 0x0c;
+    l2k_dirac_picture *references[2] = {NULL, NULL};
+    coded_frame *frame;
+    bool found = num_references < 3, concealed = true;
+    const bool slices = (code & 0x88) == 0x88;
+    d->transform.syntax = slices        ? code & 0x20 ? L2K_DIRAC_HIGH_QUALITY : L2K_DIRAC_LOW_DELAY
+                          : code & 0x40 ? L2K_DIRAC_PLAIN
+                                        : L2K_DIRAC_ARITHMETIC;
+    L2K_TRY(find_frame(d, number & ~fields, &frame));
+    l2k_dirac_picture *picture = &frame->pictures[fields ? number & 1 : 0];
+    picture->number = number;
+    for (unsigned i = 0; i < num_references && i < 2; i++) {
+        const unsigned at = find_reference(d, number + (uint32_t)l2k_dirac_sint(bits));
+        found = found && at < d->num_references;
+        references[i] = found ? d->references[at].picture : NULL;
+    }
+    const uint32_t retired = is_reference ? number + (uint32_t)l2k_dirac_sint(bits) : number;
+    const l2k_status status =
+        is_reference && slices && d->sequence.version >= 3
+            ? l2k_fail(&d->context, L2K_ERROR_UNSUPPORTED, "picture %u is in fragments", number)
+        : found ? decode_stages(d, num_references, references, bits, picture, &concealed)
+                : l2k_fail(&d->context, L2K_ERROR_CORRUPT, "picture %u refers to one that is not there", number);
+    if (concealed)
+        conceal(d, picture);
+    frame->decoded |= 1u << (picture - frame->pictures);
+    frame->damaged = frame->damaged || status != L2K_OK;
+    if (is_reference) {
+        remove_reference(d, find_reference(d, retired));
+        remove_reference(d, d->num_references == REFERENCES ? 0 : d->num_references);
+        d->references[d->num_references].frame = frame;
+        d->references[d->num_references++].picture = picture;
+        frame->holders++;
+    }
+    return is_fatal(status) ? status : L2K_OK;
+}
+
+/* ---- Data units ------------------------------------------------------------------------------------------------ */
+
+/* The next parse info from `at` on, or where it may begin in bytes to come. */
+static size_t find_parse_info(const l2k_video_decoder *d, size_t at)
+{
+    while (at + 4 <= d->input.size && memcmp(d->input.data + at, "BBCD", 4) != 0)
+        at++;
+    return at;
+}
+
+/* The next data unit: its bytes from the parse info on. 0: not yet there, or the stream has ended. */
+static size_t next_unit(l2k_video_decoder *d)
+{
+    const size_t found = find_parse_info(d, d->at);
+    if (found > d->at && d->in_step)
+        l2k_warn(&d->context, "bytes between data units are skipped");
+    d->in_step = found == d->at && d->in_step;
+    d->at = found;
+    const size_t left = d->input.size - d->at;
+    if (left < PARSE_INFO)
+        return 0;
+    d->in_step = true;
+    size_t bytes = l2k_get_be(d->input.data + d->at + 5, 4);
+    if (d->input.data[d->at + 4] == END_OF_SEQUENCE)
+        bytes = PARSE_INFO;
+    else if (bytes < PARSE_INFO) { /* a unit without a length ends at the next one */
+        const size_t from = d->at + PARSE_INFO;
+        d->searched = find_parse_info(d, d->searched > from ? d->searched : from);
+        bytes = d->searched + 4 <= d->input.size ? d->searched - d->at : SIZE_MAX;
+    }
+    return bytes <= left ? bytes : d->has_ended ? left : 0;
+}
+
+static l2k_status start_sequence(l2k_video_decoder *d, const uint8_t *data, size_t bytes)
+{
+    l2k_dirac_bits bits = l2k_dirac_bits_of(data, bytes);
+    const l2k_dirac_sequence *s = &d->sequence;
+    d->needs_32[0] = d->needs_32[1] = false;
+    L2K_TRY(l2k_dirac_sequence_read(&d->context, &bits, &d->sequence));
+    const uint64_t chroma = (uint64_t)l2k_ceil_shift(s->width, s->chroma_x) * l2k_ceil_shift(s->height, s->chroma_y);
+    if (s->width > UINT16_MAX || s->height > UINT16_MAX ||
+        (uint64_t)s->width * s->height + 2 * chroma > (uint64_t)d->options[L2K_VIDEO_LIMIT_SAMPLES])
+        return l2k_fail(&d->context, L2K_ERROR_LIMIT, "frames of %u x %u exceed the limit of samples", s->width,
+                        s->height);
+    d->header.size = 0;
+    l2k_buffer_append(&d->header, data, bytes);
+    d->has_sequence = true;
+    return l2k_buffer_status(&d->header);
+}
+
+/* Before a new sequence, or the end of one, its frames have to be shown: the unit then waits. */
+static l2k_status decode_unit(l2k_video_decoder *d, size_t bytes)
+{
+    const uint8_t *unit = d->input.data + d->at, *data = unit + PARSE_INFO;
+    const size_t size = bytes - PARSE_INFO;
+    const bool is_header = unit[4] == SEQUENCE_HEADER;
+    if (is_header && d->has_sequence && size == d->header.size && memcmp(data, d->header.data, size) == 0) {
+        d->at += bytes;
+        return L2K_OK;
+    }
+    if (is_header || unit[4] == END_OF_SEQUENCE) {
+        d->draining = d->waiting > 0;
+        if (d->draining)
+            return L2K_OK;
+        while (d->num_references)
+            remove_reference(d, 0);
+        d->has_sequence = false;
+    }
+    d->at += bytes;
+    l2k_dirac_bits bits = l2k_dirac_bits_of(data, size);
+    return is_header                              ? start_sequence(d, data, size)
+           : unit[4] & PICTURE && d->has_sequence ? decode_picture(d, unit[4], &bits)
+                                                  : L2K_OK;
+}
+
+/* ---- The interface ---------------------------------------------------------------------------------------------- */
+
+static const l2k_option_rule rules[] = {
+    [L2K_VIDEO_LIMIT_SAMPLES] = {"limit of samples", 0, INT64_MAX, (int64_t)1 << 27},
+    [L2K_VIDEO_LIMIT_MEMORY] = {"limit of memory", 0, INT64_MAX, (int64_t)1 << 62},
+    [L2K_VIDEO_CPU] = {"instruction set", 0, L2K_CPU_SIMD128, L2K_CPU_AUTO}};
+
+static const l2k_object_kind object_kind = {.bytes = sizeof(l2k_video_decoder),
+                                            .pool = offsetof(l2k_video_decoder, pool),
+                                            .options = offsetof(l2k_video_decoder, options),
+                                            .rules = rules,
+                                            .num_options = L2K_VIDEO_NUM_OPTIONS};
+
+l2k_video_decoder *l2k_video_decoder_new(const l2k_hooks *hooks)
+{
+    l2k_video_decoder *d = l2k_object_create(&object_kind, hooks);
+    if (!d)
+        return NULL;
+    d->input.context = d->header.context = &d->context;
+    l2k_dirac_transform_start(&d->transform);
+    return d;
+}
+
+void l2k_video_decoder_free(l2k_video_decoder *d)
+{
+    if (!d)
+        return;
+    while (d->num_references)
+        remove_reference(d, 0);
+    while (d->waiting)
+        release_frame(&d->context, d->queue[--d->waiting]);
+    release_frame(&d->context, d->shown);
+    void *const blocks[] = {d->motion.blocks, d->motion.space, d->transform.data, d->transform.scratch};
+    for (unsigned i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        l2k_release(&d->context, blocks[i]);
+    l2k_buffer_release(&d->input);
+    l2k_buffer_release(&d->header);
+    l2k_object_free(&object_kind, d);
+}
+
+l2k_status l2k_video_decoder_set(l2k_video_decoder *d, l2k_video_option option, int64_t value)
+{
+    L2K_TRY(l2k_object_set(&object_kind, d, option, value));
+    d->context.cpu = (l2k_cpu)d->options[L2K_VIDEO_CPU];
+    return l2k_cpu_check(&d->context);
+}
+
+l2k_status l2k_video_decoder_push(l2k_video_decoder *d, const uint8_t *data, size_t bytes)
+{
+    if (d->has_ended)
+        return l2k_fail(&d->context, L2K_ERROR_STATE, "the stream has ended");
+    d->has_ended = bytes == 0;
+    if (d->at)
+        memmove(d->input.data, d->input.data + d->at, d->input.size -= d->at);
+    d->searched -= d->searched < d->at ? d->searched : d->at;
+    d->at = 0;
+    l2k_buffer_append(&d->input, data, bytes);
+    return l2k_buffer_status(&d->input);
+}
+
+static l2k_status show(l2k_video_decoder *d, const l2k_video_frame **out)
+{
+    const l2k_dirac_sequence *s = &d->sequence;
+    const coded_frame *frame = d->shown = d->queue[0];
+    memmove(d->queue, d->queue + 1, --d->waiting * sizeof *d->queue);
+    for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++) {
+        const unsigned x = c ? s->chroma_x : 0, y = c ? s->chroma_y : 0;
+        l2k_component *k = &d->components[c];
+        *k = (l2k_component){.dx = 1u << x, .dy = 1u << y, .precision = l2k_dirac_depth(s, c)};
+        k->width = l2k_ceil_shift(s->width, x), k->height = l2k_ceil_shift(s->height, y);
+    }
+    d->frame = (l2k_video_frame){.planes = frame->planes, .number = frame->number >> s->fields, .sequence = *s};
+    d->frame.image = (l2k_image){.x1 = s->width, .y1 = s->height, .num_components = L2K_DIRAC_PLANES};
+    d->frame.image.components = d->components;
+    d->frame.image.colour = s->colour[1] == 3 ? L2K_COLOUR_SRGB : L2K_COLOUR_SYCC;
+    *out = &d->frame;
+    return frame->damaged || frame->decoded != (s->fields ? 3 : 1) ? L2K_INCOMPLETE : L2K_OK;
+}
+
+l2k_status l2k_video_decoder_pull(l2k_video_decoder *d, const l2k_video_frame **frame)
+{
+    *frame = NULL;
+    release_frame(&d->context, d->shown);
+    d->shown = NULL;
+    l2k_pool_start_call(&d->pool, &d->context.hooks, (uint64_t)d->options[L2K_VIDEO_LIMIT_MEMORY]);
+    while (d->waiting <= (d->draining ? 0 : WAITING)) {
+        const size_t bytes = next_unit(d);
+        d->draining = !bytes && d->has_ended && d->waiting;
+        if (bytes)
+            L2K_TRY(decode_unit(d, bytes));
+        else if (!d->draining)
+            return d->has_ended && !d->frame.planes
+                       ? l2k_fail(&d->context, L2K_ERROR_FORMAT, "no frame of Dirac or VC-2")
+                       : L2K_OK;
+    }
+    return show(d, frame);
+}
