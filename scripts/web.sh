@@ -14,7 +14,7 @@ build() { # folder, targets, cmake options...
     shift 2
     mkdir -p "$folder"
     # shellcheck disable=SC2086 # targets
-    emcmake cmake -S . -B "$folder" -Wno-dev -DL2K_LIBRARY_ONLY=ON -DL2K_CUDA=OFF -DL2K_OPENCL=OFF -DL2K_TESTS=OFF \
+    emcmake cmake -S . -B "$folder" -Wno-dev -DL2K_LIBRARY_ONLY=ON -DL2K_CUDA=OFF -DL2K_OPENCL=OFF -DL2K_DIRAC=OFF -DL2K_TESTS=OFF \
         -DCMAKE_C_FLAGS=-Werror "$@" >"$folder/build.log" 2>&1 &&
         cmake --build "$folder" --parallel "$(nproc)" --target $targets >>"$folder/build.log" 2>&1 || {
         tail -40 "$folder/build.log"

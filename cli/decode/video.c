@@ -45,7 +45,10 @@ static bool next_frame(video *v)
     if (status == L2K_INCOMPLETE && !v->incomplete)
         cli_warning(v->messages.subject, "frame %u is incomplete. %s", v->frame->number, v->messages.first_error);
     v->incomplete = v->incomplete || status == L2K_INCOMPLETE;
-    return v->frame ? cli_time_left(v->messages.subject) : cli_messages_fail(&v->messages, status);
+    if (!v->frame)
+        return cli_messages_fail(&v->messages, status);
+    return cli_pixels_allowed(v->frame->sequence.width, v->frame->sequence.height, v->messages.subject) &&
+           cli_time_left(v->messages.subject);
 }
 
 /* Samples stay the decoder's. */
@@ -105,7 +108,6 @@ static int decode(const cli_options *options, video *v)
     if (!folder && !done)
         cli_output_discard(&film.output);
     done = done && (folder || cli_output_commit(&film.output));
-    free(film.header);
     if (done && !options->quiet)
         cli_report("%s -> %s", v->messages.subject, cli_output_name(out));
     return done ? CLI_EXIT_OK : CLI_EXIT_FAILURE;
@@ -128,6 +130,14 @@ static int print_info(video *v)
     return cli_finish_output();
 }
 
+static bool set_up(l2k_video_decoder *decoder, const cli_options *options)
+{
+    const uint64_t memory = cli_memory_left(0);
+    return decoder && l2k_video_decoder_set(decoder, L2K_VIDEO_CPU, cli_setting_or(options->cpu, 0)) == L2K_OK &&
+           (memory == CLI_NO_LIMIT ||
+            l2k_video_decoder_set(decoder, L2K_VIDEO_LIMIT_MEMORY, (int64_t)memory) == L2K_OK);
+}
+
 int cli_video(const cli_options *options)
 {
     video v = {0};
@@ -137,7 +147,7 @@ int cli_video(const cli_options *options)
     if (!cli_input_open(&v.input, options->names[0]))
         return status;
     v.decoder = l2k_video_decoder_new(&hooks);
-    if (v.decoder && l2k_video_decoder_set(v.decoder, L2K_VIDEO_CPU, cli_setting_or(options->cpu, 0)) == L2K_OK)
+    if (set_up(v.decoder, options))
         status = options->command == CLI_INFO ? print_info(&v) : decode(options, &v);
     else
         cli_messages_fail(&v.messages, L2K_ERROR_BACKEND);
