@@ -9,7 +9,7 @@ missing opj_compress libopenjp2-tools && exit 77
 [ -x "$identity" ] || { echo "SKIPPED: conformance_identity was not built"; exit 77; }
 real=$(command -v opj_compress)
 mkdir bin
-declare -f without_comments >functions
+declare -f same_code >functions
 cat >bin/opj_compress <<END
 #!/usr/bin/env bash
 . "$work/functions"
@@ -26,7 +26,7 @@ mine=\$theirs.ours.\${theirs##*.}
 LD_LIBRARY_PATH=$ours "$real" "\${words[@]}" >/dev/null 2>&1
 [ \$? -eq \$status ] || [ \$status -ne 0 ] || echo "status: \$*" >>"$work/faults"
 if [ \$status -eq 0 ] && [ -e "\$mine" ]; then
-    cmp -s <(without_comments "\$theirs") <(without_comments "\$mine") || echo "bytes: \$*" >>"$work/faults"
+    same_code "\$theirs" "\$mine" || echo "bytes: \$*" >>"$work/faults"
 fi
 rm -f "\$mine"
 echo >>"$work/count"

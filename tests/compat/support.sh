@@ -24,19 +24,21 @@ uses_openjp2() { # uses_openjp2 NAME FILE: the program or module loads libopenjp
     return 1
 }
 
-# without_comments FILE: its bytes from SOC on, without COM in the main header
-without_comments() {
-    python3 - "$1" <<'END'
+# same_code A B: the files are equal from SOC on, but for COM in the main header
+same_code() {
+    python3 -IS - "$1" "$2" <<'END'
 import sys
-data = open(sys.argv[1], 'rb').read()
-at = data.find(b'\xff\x4f\xff\x51') + 2
-out = data[at - 2:at]
-while data[at:at + 2] != b'\xff\x90':
-    end = at + 2 + int.from_bytes(data[at + 2:at + 4], 'big')
-    if data[at:at + 2] != b'\xff\x64':
-        out += data[at:end]
-    at = end
-sys.stdout.buffer.write(out + data[at:])
+def code(name):
+    data = open(name, 'rb').read()
+    at = data.find(b'\xff\x4f\xff\x51') + 2
+    out = data[at - 2:at]
+    while data[at:at + 2] != b'\xff\x90':
+        end = at + 2 + int.from_bytes(data[at + 2:at + 4], 'big')
+        if data[at:at + 2] != b'\xff\x64':
+            out += data[at:end]
+        at = end
+    return out + data[at:]
+sys.exit(code(sys.argv[1]) != code(sys.argv[2]))
 END
 }
 

@@ -11,7 +11,7 @@ export GDAL_PAM_ENABLED=NO
 same() { # same NAME EXTENSION COMMAND...
     run_both "$@"
     [ -s "theirs.$2" ] || fault "$1: OpenJPEG writes nothing"
-    cmp -s <(without_comments "theirs.$2") <(without_comments "ours.$2") || fault "codestreams differ: $*"
+    same_code "theirs.$2" "ours.$2" || fault "codestreams differ: $*"
 }
 
 decibels() { # decibels PICTURE FILE: PSNR of all samples
