@@ -123,19 +123,23 @@ static void remove_reference(l2k_video_decoder *d, unsigned i)
     memmove(&d->references[i], &d->references[i + 1], (--d->num_references - i) * sizeof *d->references);
 }
 
-/* The newest reference in place of a picture, or grey, or black above 8 bits. */
+/* The newest reference in place of a picture, or grey. */
 static void conceal(const l2k_video_decoder *d, l2k_dirac_picture *picture)
 {
     const unsigned wide = d->sequence.wide;
     for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++) {
         const l2k_dirac_plane *to = &picture->planes[c];
-        const l2k_dirac_plane *from = d->num_references ? &d->references[d->num_references - 1].picture->planes[c] : to;
+        const l2k_dirac_plane *from =
+            d->num_references ? &d->references[d->num_references - 1].picture->planes[c] : NULL;
+        const uint16_t grey = (uint16_t)(1u << (l2k_dirac_depth(&d->sequence, c) - 1));
         for (size_t y = 0; y < to->height; y++) {
             uint8_t *row = (uint8_t *)to->data + (y * (size_t)to->stride << wide);
-            if (from == to)
-                memset(row, wide ? 0 : 128, (size_t)to->width << wide);
-            else
+            if (from)
                 memcpy(row, (uint8_t *)from->data + (y * (size_t)from->stride << wide), (size_t)to->width << wide);
+            else if (!wide)
+                memset(row, grey, to->width);
+            for (size_t x = 0; wide && !from && x < to->width; x++)
+                ((uint16_t *)(void *)row)[x] = grey;
         }
     }
 }
