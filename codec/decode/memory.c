@@ -75,6 +75,8 @@ static double bytes_of_tree(const l2k_decoding *d, l2k_rect tile, uint64_t packe
                                 4 * sizeof *((l2k_tag_tree *)0)->nodes);
         bytes += size.precincts *
                  (sizeof(l2k_precinct) + 2 * sizeof(uint32_t) + sizeof(l2k_precinct_key) + sizeof(uint16_t));
+        bytes += size.precincts * /* read by several threads (packets.c) */
+                 (sizeof(l2k_packet_id) + (sizeof(uint64_t) + sizeof(uint32_t)) * (double)coding->num_layers);
     }
     contributions = fmin(contributions, (double)packet_bytes * 8 / 3);
     bytes += resolutions * sizeof(l2k_resolution) + contributions * (sizeof(l2k_contribution) + sizeof(l2k_pending));

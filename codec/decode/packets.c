@@ -329,48 +329,66 @@ static l2k_status read_indexed(l2k_tile_reader *reader, const l2k_packet_index *
  * each other more than they help: the precincts of the highest resolution have most of the work. */
 enum { BLOCKS_OF_THREAD = 512, MOST_THREADS = 4 };
 
+/* What the threads have in common. */
+typedef struct sharing {
+    const l2k_tile_reader *reader;
+    const l2k_packet_index *index;
+    pthread_mutex_t lock;
+    atomic_bool failed;
+    atomic_uint_least64_t looks;
+} sharing;
+
 /* Reads a precinct's packets; false if anything is irregular. */
-static bool read_regular(const l2k_tile_reader *common, const l2k_packet_index *index, l2k_packet_id id,
-                         l2k_pending_list *pending, pthread_mutex_t *lock)
+static bool read_regular(sharing *shared, l2k_packet_id id, l2k_pending_list *pending)
 {
-    l2k_tile_reader reader = *common;
+    l2k_tile_reader reader = *shared->reader;
     l2k_packet_stop stop = {0};
     bool is_right = true;
-    reader.input = (l2k_packet_input){.lock = lock, .pending = pending};
-    const l2k_status status = read_precinct(&reader, index, id, &is_right, &stop);
+    reader.input = (l2k_packet_input){.lock = &shared->lock, .pending = pending};
+    const l2k_status status = read_precinct(&reader, shared->index, id, &is_right, &stop);
+    reader.input.looks += atomic_fetch_add(&shared->looks, reader.input.looks);
     return status == L2K_OK && is_right && !stop.error && !reader.input.excess && !looks_too_often(&reader, 0);
 }
 
-static bool share_out(const l2k_tile_reader *common, const l2k_packet_index *index, unsigned threads)
+static bool share_out(sharing *shared, unsigned threads)
 {
-    const l2k_context *context = common->decoding->context;
-    const size_t count = (size_t)l2k_window_precincts(common->tile);
+    const l2k_context *context = shared->reader->decoding->context;
+    const size_t count = (size_t)l2k_window_precincts(shared->reader->tile);
     l2k_packet_id *precincts = l2k_allocate(context, count, sizeof *precincts);
     precinct_iterator iterator = {0};
-    atomic_bool failed = !precincts;
-    pthread_mutex_t lock;
     (void)threads; /* without OpenMP */
-    for (size_t i = count; precincts && i-- > 0;) /* the large ones first */
-        next_precinct(common->tile, &iterator, &precincts[i]);
-    pthread_mutex_init(&lock, NULL);
-#pragma omp parallel num_threads(threads) if (precincts)
+    if (!precincts)
+        return false;
+    for (size_t i = count; i-- > 0;) /* the large ones first */
+        next_precinct(shared->reader->tile, &iterator, &precincts[i]);
+    pthread_mutex_init(&shared->lock, NULL);
+#pragma omp parallel num_threads(threads)
     {
         l2k_pending_list pending = {0};
 #pragma omp for schedule(dynamic) nowait
         for (size_t i = 0; i < count; i++)
-            if (!atomic_load(&failed) && !read_regular(common, index, precincts[i], &pending, &lock))
-                atomic_store(&failed, true);
+            if (!atomic_load(&shared->failed) && !read_regular(shared, precincts[i], &pending))
+                atomic_store(&shared->failed, true);
         l2k_release(context, pending.at);
     }
-    pthread_mutex_destroy(&lock);
+    pthread_mutex_destroy(&shared->lock);
     l2k_release(context, precincts);
-    return !atomic_load(&failed);
+    return !atomic_load(&shared->failed);
 }
 
 static unsigned threads_for(const l2k_tile *tile, unsigned threads)
 {
-    const uint64_t most = l2k_tile_wanted_blocks(tile) / BLOCKS_OF_THREAD;
+    const uint64_t most = threads > 1 ? l2k_tile_wanted_blocks(tile) / BLOCKS_OF_THREAD : 0;
     return l2k_min_u32(threads, most < MOST_THREADS ? (uint32_t)most : MOST_THREADS);
+}
+
+/* A header that is only SOD states none. */
+static bool may_state_lengths(const l2k_codestream *cs, uint32_t tile)
+{
+    bool may = true;
+    for (size_t i = cs->first_part[tile]; may && i != L2K_NO_PART; i = cs->parts[i].next)
+        may = cs->parts[i].lengths || cs->parts[i].packets - cs->parts[i].header > 2;
+    return may;
 }
 
 /* Precincts do not depend on each other, so they can be read at once where PLT or PLM tell their places. Anything
@@ -382,15 +400,17 @@ static l2k_status read_at_once(const l2k_tile_reader *reader, l2k_tile_state *s,
     l2k_tile_reader common = *reader;
     *is_read = false;
     threads = threads_for(&s->tile, threads);
-    if (threads < 2 || quiet.partial || own.like_openjpeg || reader->input.packed || s->coding.sop)
+    if (threads < 2 || quiet.partial || own.like_openjpeg || reader->input.packed || s->coding.sop ||
+        !may_state_lengths(own.codestream, reader->index))
         return L2K_OK;
     L2K_TRY(l2k_start_packets(&own, s)); /* makes the order, which keeps its context */
     quiet.hooks.message = NULL;
     own.context = &quiet;
     common.decoding = &own;
     l2k_packet_index *index = l2k_packet_index_create(&quiet, &s->tile, reader->bytes);
+    sharing shared = {.reader = &common, .index = index};
     if (index && l2k_enter_lengths(&own, s, index) == L2K_OK && index->is_whole)
-        *is_read = share_out(&common, index, threads);
+        *is_read = share_out(&shared, threads);
     l2k_packet_index_free(&quiet, index);
     return *is_read ? L2K_OK : l2k_tile_restart(&quiet, UINT64_MAX, &s->tile);
 }

@@ -90,12 +90,13 @@ static void add_keys(l2k_packet_order *order, uint32_t c, uint32_t r)
 static void list_keys(l2k_packet_order *order, const l2k_progression_change *range)
 {
     const uint32_t c_end = l2k_min_u32(range->component_end, order->tile->num_components);
+    const uint32_t r_end = l2k_min_u32(range->resolution_end, L2K_MAX_LEVELS + 1);
     const l2k_progression progression = order->progression;
     order->num_keys = 0;
     if (progression == L2K_PCRL || progression == L2K_CPRL) {
         for (uint32_t c = range->component_start; c < c_end; c++) {
             const size_t start = order->num_keys;
-            for (uint32_t r = range->resolution_start; r < range->resolution_end; r++)
+            for (uint32_t r = range->resolution_start; r < r_end; r++)
                 add_keys(order, c, r);
             if (progression == L2K_CPRL)
                 sort_keys(order, start);
@@ -104,7 +105,7 @@ static void list_keys(l2k_packet_order *order, const l2k_progression_change *ran
             sort_keys(order, 0);
         return;
     }
-    for (uint32_t r = range->resolution_start; r < range->resolution_end; r++) {
+    for (uint32_t r = range->resolution_start; r < r_end; r++) {
         const size_t start = order->num_keys;
         for (uint32_t c = range->component_start; c < c_end; c++)
             add_keys(order, c, r);

@@ -112,6 +112,8 @@ static l2k_status list_blocks(l2k_ht_cuda_decoding *c, l2k_ht_cuda_decode_block 
         for (size_t i = 0; i < count; i++) {
             const l2k_block_place *place = &batch->places[i];
             l2k_status status = L2K_OK;
+            if (l2k_failed_before(&first, i))
+                continue;
             l2k_cuda_fetch_ahead(batch, i);
             if (place->band != band.band)
                 status = l2k_cuda_look_at_band(context, place->band, false, &band);
