@@ -71,6 +71,12 @@ static inline l2k_dirac_bits l2k_dirac_block(l2k_dirac_bits *bits, uint64_t n)
     return block;
 }
 
+/* Whether more was read than there is. */
+static inline bool l2k_dirac_is_over(const l2k_dirac_bits *bits)
+{
+    return bits->at - bits->count / 8 > bits->bytes;
+}
+
 /* Goes on at the next whole byte. */
 static inline void l2k_dirac_align(l2k_dirac_bits *bits)
 {

@@ -97,7 +97,6 @@ static l2k_status read_band(const l2k_context *context, l2k_dirac_transform *t, 
         else
             t->wide ? read_arithmetic(b, true) : read_arithmetic(b, false);
     }
-    t->over |= b->over;
     return L2K_OK;
 }
 
@@ -117,7 +116,9 @@ l2k_status l2k_dirac_core_read(const l2k_context *context, l2k_dirac_bits *bits,
         if (b.plain.bytes < length)
             return l2k_fail(context, L2K_ERROR_TRUNCATED, "subband %u of plane %u ends early", number, c);
         l2k_dirac_arithmetic_start(&b.arithmetic, b.plain.data, b.plain.bytes);
-        L2K_TRY(read_band(context, t, &b, t->blocks[(number + 2) / 3], index));
+        const l2k_status status = read_band(context, t, &b, t->blocks[(number + 2) / 3], index);
+        t->over |= b.over;
+        L2K_TRY(status);
     }
-    return L2K_OK;
+    return l2k_dirac_is_over(bits) ? l2k_fail(context, L2K_ERROR_TRUNCATED, "a picture ends early") : L2K_OK;
 }

@@ -38,7 +38,7 @@ struct l2k_video_decoder {
     l2k_dirac_transform transform;
     l2k_dirac_motion motion;
     bool needs_32[2]; /* predicted, intra pictures of this sequence had sums of more than 16 bits */
-    coded_frame *queue[WAITING + 1], *shown; /* waiting, by number; the one that the caller has */
+    coded_frame *queue[WAITING + 2], *shown; /* waiting, by number; the one that the caller has */
     unsigned waiting, num_references;
     struct {
         coded_frame *frame;
@@ -175,7 +175,10 @@ static l2k_status decode_stages(l2k_video_decoder *d, unsigned num_references, l
         L2K_TRY(l2k_dirac_motion_read(&d->context, &d->motion, &d->sequence, num_references,
                                       t->syntax == L2K_DIRAC_ARITHMETIC, bits));
     l2k_dirac_align(bits);
-    if (t->intra || !l2k_dirac_flag(bits)) {
+    const bool has_residues = t->intra || !l2k_dirac_flag(bits);
+    if (l2k_dirac_is_over(bits)) {
+        status = l2k_fail(&d->context, L2K_ERROR_TRUNCATED, "a picture ends early");
+    } else if (has_residues) {
         L2K_TRY(l2k_dirac_transform_read(&d->context, &d->sequence, bits, t));
         t->wide = d->needs_32[t->intra] || (!t->intra && d->sequence.wide);
         status = read_residues(d, *bits, picture, residues);
@@ -205,6 +208,10 @@ static l2k_status decode_picture(l2k_video_decoder *d, unsigned code, l2k_dirac_
                                         : L2K_DIRAC_ARITHMETIC;
     L2K_TRY(find_frame(d, number & ~fields, &frame));
     l2k_dirac_picture *picture = &frame->pictures[fields ? number & 1 : 0];
+    if (frame->decoded >> (picture - frame->pictures) & 1) {
+        frame->damaged = true;
+        return l2k_fail(&d->context, L2K_ERROR_CORRUPT, "picture %u comes twice", number), L2K_OK;
+    }
     picture->number = number;
     for (unsigned i = 0; i < num_references && i < 2; i++) {
         const unsigned at = find_reference(d, number + (uint32_t)l2k_dirac_sint(bits));
@@ -277,8 +284,11 @@ static l2k_status start_sequence(l2k_video_decoder *d, const uint8_t *data, size
                         s->height);
     d->header.size = 0;
     l2k_buffer_append(&d->header, data, bytes);
-    d->has_sequence = true;
-    return l2k_buffer_status(&d->header);
+    const l2k_status status = l2k_buffer_status(&d->header);
+    d->has_sequence = status == L2K_OK;
+    if (status != L2K_OK)
+        l2k_buffer_release(&d->header);
+    return status;
 }
 
 /* Before a new sequence, or the end of one, its frames have to be shown: the unit then waits. */
@@ -357,6 +367,7 @@ l2k_status l2k_video_decoder_push(l2k_video_decoder *d, const uint8_t *data, siz
 {
     if (d->has_ended)
         return l2k_fail(&d->context, L2K_ERROR_STATE, "the stream has ended");
+    l2k_pool_start_call(&d->pool, &d->context.hooks, (uint64_t)d->options[L2K_VIDEO_LIMIT_MEMORY]);
     d->has_ended = bytes == 0;
     if (d->at)
         memmove(d->input.data, d->input.data + d->at, d->input.size -= d->at);
@@ -369,8 +380,14 @@ l2k_status l2k_video_decoder_push(l2k_video_decoder *d, const uint8_t *data, siz
 static l2k_status show(l2k_video_decoder *d, const l2k_video_frame **out)
 {
     const l2k_dirac_sequence *s = &d->sequence;
-    const coded_frame *frame = d->shown = d->queue[0];
+    coded_frame *frame = d->shown = d->queue[0];
     memmove(d->queue, d->queue + 1, --d->waiting * sizeof *d->queue);
+    for (unsigned i = 0; i <= s->fields; i++)
+        if (!(frame->decoded >> i & 1)) {
+            frame->damaged = true;
+            l2k_fail(&d->context, L2K_ERROR_CORRUPT, "frame %u lacks a field", frame->number >> 1);
+            conceal(d, &frame->pictures[i]);
+        }
     for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++) {
         const unsigned x = c ? s->chroma_x : 0, y = c ? s->chroma_y : 0;
         l2k_component *k = &d->components[c];
@@ -380,9 +397,17 @@ static l2k_status show(l2k_video_decoder *d, const l2k_video_frame **out)
     d->frame = (l2k_video_frame){.planes = frame->planes, .number = frame->number >> s->fields, .sequence = *s};
     d->frame.image = (l2k_image){.x1 = s->width, .y1 = s->height, .num_components = L2K_DIRAC_PLANES};
     d->frame.image.components = d->components;
-    d->frame.image.colour = s->colour[1] == 3 ? L2K_COLOUR_SRGB : L2K_COLOUR_SYCC;
+    d->frame.image.colour = s->colour[1] == 3   ? L2K_COLOUR_SRGB
+                            : s->colour[1] == 2 ? L2K_COLOUR_UNKNOWN /* YCgCo */
+                                                : L2K_COLOUR_SYCC;
     *out = &d->frame;
-    return frame->damaged || frame->decoded != (s->fields ? 3 : 1) ? L2K_INCOMPLETE : L2K_OK;
+    return frame->damaged ? L2K_INCOMPLETE : L2K_OK;
+}
+
+/* The first frame waits for its second field. */
+static bool awaits_field(const l2k_video_decoder *d)
+{
+    return d->sequence.fields && d->waiting && d->queue[0]->decoded != 3;
 }
 
 l2k_status l2k_video_decoder_pull(l2k_video_decoder *d, const l2k_video_frame **frame)
@@ -391,7 +416,7 @@ l2k_status l2k_video_decoder_pull(l2k_video_decoder *d, const l2k_video_frame **
     release_frame(&d->context, d->shown);
     d->shown = NULL;
     l2k_pool_start_call(&d->pool, &d->context.hooks, (uint64_t)d->options[L2K_VIDEO_LIMIT_MEMORY]);
-    while (d->waiting <= (d->draining ? 0 : WAITING)) {
+    while (d->waiting <= (d->draining ? 0 : WAITING + (unsigned)awaits_field(d))) {
         const size_t bytes = next_unit(d);
         d->draining = !bytes && d->has_ended && d->waiting;
         if (bytes)

@@ -49,14 +49,19 @@ static const char *read_slices(l2k_dirac_bits *bits, l2k_dirac_transform *t)
     return !t->slice_bytes[1] || (low_delay && t->slice_bytes[0] < t->slice_bytes[1]) ? "slices of no bytes" : NULL;
 }
 
+/* Empty code-blocks take time, too. */
 static const char *read_blocks(l2k_dirac_bits *bits, l2k_dirac_transform *t)
 {
+    enum { MOST_EMPTY = 4096 };
     const bool given = l2k_dirac_flag(bits);
-    for (unsigned i = 0; i < 2 * (t->levels + 1); i++) {
-        const uint32_t blocks = given ? l2k_dirac_uint(bits) : 1;
-        if (!blocks || blocks > (i % 2 ? t->components[0].height : t->components[0].width))
+    for (unsigned level = 0; level <= t->levels; level++) {
+        const l2k_dirac_band *band = &t->components[0].bands[3 * level];
+        uint32_t *blocks = t->blocks[level];
+        for (unsigned i = 0; i < 2; i++)
+            blocks[i] = given ? l2k_dirac_uint(bits) : 1;
+        if (!blocks[0] || !blocks[1] ||
+            (uint64_t)blocks[0] * blocks[1] > (uint64_t)band->width * band->height + MOST_EMPTY)
             return "a wrong number of code-blocks";
-        t->blocks[i / 2][i % 2] = blocks;
     }
     t->multiquant = given && l2k_dirac_uint(bits) == 1;
     return NULL;
@@ -84,8 +89,8 @@ l2k_status l2k_dirac_transform_read(const l2k_context *context, const l2k_dirac_
     t->levels = l2k_dirac_uint(bits);
     const char *wrong =
         t->wavelet > 6 || t->levels > L2K_DIRAC_LEVELS ? "an unknown wavelet, or too many levels" : NULL;
-    for (unsigned i = 0; i < 2 && slices && sequence->version >= 3;
-         i++) /* the horizontal wavelet, and its own levels */
+    /* The horizontal wavelet, and its own levels. */
+    for (unsigned i = 0; i < 2 && slices && sequence->version >= 3; i++)
         if (l2k_dirac_flag(bits) && l2k_dirac_uint(bits) != (i ? 0 : t->wavelet))
             wrong = "an asymmetric transform";
     for (unsigned c = 0; c < L2K_DIRAC_PLANES && !wrong; c++) {

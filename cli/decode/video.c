@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "cli/commands.h"
+#include "cli/options/table.h"
 #include "cli/run/messages.h"
 #include "cli/run/tasks.h"
 #include "pictures/user/limits.h"
@@ -39,10 +40,15 @@ static bool next_frame(video *v)
         const size_t count = cli_input_read(&v->input, bytes, sizeof bytes);
         if (count == 0 && v->input.error)
             return cli_input_ended(&v->input);
-        if (l2k_video_decoder_push(v->decoder, bytes, count) == L2K_ERROR_STATE)
+        status = l2k_video_decoder_push(v->decoder, bytes, count);
+        if (status == L2K_ERROR_STATE)
             return true;
+        if (status != L2K_OK)
+            return cli_messages_fail(&v->messages, status);
+        if (!cli_time_left(v->messages.subject))
+            return false;
     }
-    if (status == L2K_INCOMPLETE && !v->incomplete)
+    if (status == L2K_INCOMPLETE && !v->incomplete && !v->messages.quiet)
         cli_warning(v->messages.subject, "frame %u is incomplete. %s", v->frame->number, v->messages.first_error);
     v->incomplete = v->incomplete || status == L2K_INCOMPLETE;
     if (!v->frame)
@@ -76,7 +82,7 @@ static bool write_frames(video *v, const char *folder, const char *extension, cl
 {
     char name[64], *path = NULL;
     bool done = next_frame(v);
-    if (done && v->frame && !how->fps[0])
+    if (done && v->frame && !how->fps[0] && v->frame->sequence.rate[0] && v->frame->sequence.rate[1])
         memcpy(how->fps, v->frame->sequence.rate, sizeof how->fps);
     for (; done && v->frame; done = done && next_frame(v)) {
         snprintf(name, sizeof name, "%06u%.32s", v->frame->number, extension);
@@ -84,6 +90,22 @@ static bool write_frames(video *v, const char *folder, const char *extension, cl
         free(path);
     }
     return done;
+}
+
+/* Other options are for pictures. */
+static bool check_options(const cli_options *options)
+{
+    static const char *const known[] = {"out-dir",    "ext",     "fps", "png-level", "tiff-compression", "max-pixels",
+                                        "max-memory", "timeout", "cpu", "quiet",     "no-progress",      "threads"};
+    for (size_t i = 0; i < options->num_given; i++) {
+        const char *name = options->given[i].row->name;
+        size_t k = 0;
+        while (k < sizeof known / sizeof *known && strcmp(known[k], name) != 0)
+            k++;
+        if (k == sizeof known / sizeof *known)
+            return cli_error(options->names[0], "--%s is not for video", name);
+    }
+    return true;
 }
 
 static int decode(const cli_options *options, video *v)
@@ -97,7 +119,8 @@ static int decode(const cli_options *options, video *v)
     snprintf(extension, sizeof extension, ".%.32s", options->extension ? options->extension : "png");
     how.png_level = (int)cli_setting_or(options->png_level, CLI_PNG_LEVEL);
     how.film = folder ? NULL : &film;
-    if (format == CLI_FORMAT_RAW && (folder || !cli_same_text(cli_extension(out), ".yuv")) &&
+    if (options->num_names == (options->out_dir ? 1 : 2) && format == CLI_FORMAT_RAW &&
+        (folder || !cli_same_text(cli_extension(out), ".yuv")) &&
         !cli_format_of_name(folder ? extension : out, &format))
         return CLI_EXIT_USAGE;
     if (options->num_names != (options->out_dir ? 1 : 2) || (!folder && format < CLI_FORMAT_RAW))
@@ -132,16 +155,23 @@ static int print_info(video *v)
 
 static bool set_up(l2k_video_decoder *decoder, const cli_options *options)
 {
-    const uint64_t memory = cli_memory_left(0);
+    const uint64_t memory = cli_memory_left(0), most = (uint64_t)1 << 27, samples = 3 * cli_allowed.pixels;
+    cli_time_starts();
     return decoder && l2k_video_decoder_set(decoder, L2K_VIDEO_CPU, cli_setting_or(options->cpu, 0)) == L2K_OK &&
            (memory == CLI_NO_LIMIT ||
-            l2k_video_decoder_set(decoder, L2K_VIDEO_LIMIT_MEMORY, (int64_t)memory) == L2K_OK);
+            l2k_video_decoder_set(decoder, L2K_VIDEO_LIMIT_MEMORY, (int64_t)memory) == L2K_OK) &&
+           (cli_allowed.pixels > most / 3 ||
+            l2k_video_decoder_set(decoder, L2K_VIDEO_LIMIT_SAMPLES, (int64_t)samples) == L2K_OK);
 }
 
 int cli_video(const cli_options *options)
 {
     video v = {0};
     int status = CLI_EXIT_FAILURE;
+    if (!check_options(options))
+        return CLI_EXIT_USAGE;
+    if (options->command == CLI_INFO && options->num_names > 1)
+        return cli_error(options->names[0], "a video is described alone"), CLI_EXIT_USAGE;
     cli_messages_init(&v.messages, options->names[0], options->quiet);
     const l2k_hooks hooks = cli_messages_hooks(&v.messages);
     if (!cli_input_open(&v.input, options->names[0]))

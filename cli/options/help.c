@@ -75,7 +75,10 @@ static const page pages[CLI_NUM_COMMANDS] = {
          ".raw\tthe same in one file without a header (see --raw)\n"
          "or is - for PGM, PPM or PAM, or with --raw for raw samples, on standard output. A tiled picture is decoded "
          "and written one row of tiles at a time, so it can be larger than memory.\n"
-         "IN may also be a stream of Dirac or VC-2, and OUT then a .y4m or .yuv file, or a folder for the frames.\n",
+#ifdef L2K_WITH_DIRAC
+         "IN may also be a stream of Dirac or VC-2, and OUT then a .y4m or .yuv file, or a folder for the frames.\n"
+#endif
+         ,
          ""},
     [CLI_INFO] =
         {"lift2k info FILE... [--json]\n"

@@ -223,7 +223,7 @@ static char *read_text(const char *path)
     size_t bytes = 0;
     char *text = cli_input_open(&input, path) ? (char *)cli_input_all(&input, MOST, &bytes) : NULL;
     cli_input_close(&input);
-    if (bytes <= MOST)
+    if (!text || bytes <= MOST)
         return text;
     cli_error(path, "too long for a kernel");
     free(text);

@@ -98,8 +98,9 @@ static l2k_dirac_view fetch(const compensation *c, const l2k_dirac_view phases[4
         const int32_t from = l2k_clamp_i32(top + i, 0, c->height - 1);
         const l2k_dirac_view *even = &phases[top + i < 0 ? 0 : below];
         repeat(c, sample_at(c, out, 0, i), sample_at(c, *even, 0, from), before);
-        memcpy(sample_at(c, out, before, i), sample_at(c, even[odd], left + before, from),
-               (size_t)((end - before) * c->sample));
+        if (end > before)
+            memcpy(sample_at(c, out, before, i), sample_at(c, even[odd], left + before, from),
+                   (size_t)((end - before) * c->sample));
         repeat(c, sample_at(c, out, end, i), sample_at(c, even[odd], c->width - 1, from), p->width - end);
     }
     return out;

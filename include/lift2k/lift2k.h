@@ -1209,8 +1209,9 @@ L2K_API l2k_status l2k_volume_get_slice(l2k_volume *volume, const l2k_plane *pla
 
 /* ---- Video: Dirac and VC-2 -------------------------------------------------------------------------------------------
  *
- * Decodes Dirac 2.2 and VC-2 (SMPTE ST 2042-1: simple, main, low delay and high quality profiles). Bytes of a stream are
- * pushed as they arrive, and frames are pulled in display order. */
+ * Decodes Dirac 2.2 and VC-2 (SMPTE ST 2042-1: simple, main, low delay and high quality profiles, without fragments and
+ * asymmetric transforms). Bytes of a stream are pushed as they arrive, and frames are pulled in display order. Video does
+ * not call the progress hook. */
 
 typedef enum l2k_video_option {
     L2K_VIDEO_LIMIT_SAMPLES = 0, /* most samples of a frame, all components together; 2^27 */
@@ -1227,7 +1228,7 @@ typedef struct l2k_video_sequence {
     uint32_t depth[2];                /* bits of a sample, 1 to 16 */
     uint32_t offset[2], excursion[2]; /* the nominal black or middle, and the range from there */
     uint32_t rate[2], aspect[2];      /* frames per second, width of a sample by its height */
-    uint32_t clean[4];                /* the part to show: width, height, left, top */
+    uint32_t clean[4];                /* as the stream says, may exceed the frame: width, height, left, top */
     uint32_t colour[3];               /* primaries, matrix, transfer function, numbered as in VC-2 */
     bool interlaced, top_field_first; /* the source */
     bool fields;                      /* pictures are fields; frames have both all the same */
@@ -1235,7 +1236,7 @@ typedef struct l2k_video_sequence {
 } l2k_video_sequence;
 
 typedef struct l2k_video_frame {
-    l2k_image image; /* three components: YCbCr, or RGB where the sequence has this matrix */
+    l2k_image image; /* three components: YCbCr, RGB, or of unknown colour, by the sequence's matrix */
     const l2k_plane *planes;
     uint32_t number; /* as the stream counts */
     l2k_video_sequence sequence;
@@ -1253,8 +1254,9 @@ L2K_API l2k_status l2k_video_decoder_push(l2k_video_decoder *decoder, const uint
 
 /* The next frame, valid until the next call; NULL where more bytes are needed, or an ended stream has no more. Bytes
  * between data units are skipped with a warning. L2K_INCOMPLETE: the frame is damaged, or lacks a reference or a field;
- * an earlier frame, or grey or black, is in place of what is missing. L2K_ERROR_UNSUPPORTED and L2K_ERROR_LIMIT: a
- * sequence header; the next call goes on behind it. L2K_ERROR_FORMAT: an ended stream had no frame. */
+ * an earlier frame, or grey, is in place of what is missing. L2K_ERROR_UNSUPPORTED, and L2K_ERROR_LIMIT for frames that
+ * are too large: a sequence header, behind which the next call goes on, and whose pictures are left out. L2K_ERROR_MEMORY,
+ * and L2K_ERROR_LIMIT for memory: a picture is lost. L2K_ERROR_FORMAT: an ended stream had no frame. */
 L2K_API l2k_status l2k_video_decoder_pull(l2k_video_decoder *decoder, const l2k_video_frame **frame);
 
 /* ---- Coefficients of a codestream -----------------------------------------------------------------------------------

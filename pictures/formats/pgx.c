@@ -34,7 +34,7 @@ static bool read_line(cli_input *input, char *line, size_t *bytes)
     return cli_error(input->name, "bad PGX header");
 }
 
-/* A longer number leaves digits behind, which the line then does not fit. */
+/* A number of more than ten digits is split, or does not fit the line. */
 static bool parse_header(const char *line, pgx_header *header)
 {
     unsigned long long numbers[3];

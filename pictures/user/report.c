@@ -24,7 +24,7 @@ static void guard_line(bool begins)
 static void print_line(FILE *to, const char *subject, const char *label, const char *format, va_list arguments)
 {
     char head[1024], text[2048];
-    snprintf(head, sizeof head, subject ? "lift2k: %s: " : "%s", subject ? subject : "");
+    snprintf(head, sizeof head, subject ? "lift2k: %.1000s: " : "%s", subject ? subject : "");
     vsnprintf(text, sizeof text, format, arguments);
     cli_make_printable(head);
     cli_make_printable(text);

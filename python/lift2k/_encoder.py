@@ -8,7 +8,7 @@ import io
 import os
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import IO, Any, Self, Unpack
+from typing import IO, Any, NamedTuple, Self, Unpack
 
 import numpy as np
 
@@ -192,14 +192,20 @@ def encode_many(arrays: Iterable[Any], *, stream: Any = None, progress: _call.Pr
 # ---- To a file -----------------------------------------------------------------------------------------------------
 
 
+class _Target(NamedTuple):
+    file: IO[bytes]
+    listener: _call.Listener
+    start: int | None  # None: the file cannot seek
+
+
 class _File:
     """The other end of a native stream."""
 
     def __init__(self, file: IO[bytes], listener: _call.Listener) -> None:
-        self.file, self.listener, self.handle = file, listener, ffi.new_handle(self)
+        target = _Target(file, listener, file.tell() if file.seekable() else None)
+        self.file, self.handle = file, ffi.new_handle(target)  # a handle keeps what it is for, which must not hold it
         self.stream = ffi.new("l2k_stream *", {"write": lib.l2k_py_write, "user": self.handle})
-        if file.seekable():
-            self.start = file.tell()
+        if target.start is not None:
             self.stream.rewrite = lib.l2k_py_rewrite
 
 

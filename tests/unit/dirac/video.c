@@ -182,9 +182,32 @@ static void test_mutations(void **unused)
     assert_true(incomplete > 40);
 }
 
+/* A picture that ends early, by its last bytes or by most of them, is told. */
+static void test_ends(void **unused)
+{
+    (void)unused;
+    enum { PARSE_INFO = 13 };
+    for (unsigned i = 0; i < 2 * NUM_NAMES; i++) {
+        size_t bytes, last = 0;
+        uint8_t *data = read_stream(i / 2, &bytes);
+        for (size_t at = 0; at + PARSE_INFO <= bytes; at++) /* the last picture */
+            if (memcmp(data + at, "BBCD", 4) == 0 && data[at + 4] & 8)
+                last = at;
+        assert_true(last > 0);
+        l2k_video_decoder *decoder = l2k_video_decoder_new(NULL);
+        const size_t length = (size_t)data[last + 6] << 16 | data[last + 7] << 8 | data[last + 8];
+        const size_t end = last + (i % 2 ? PARSE_INFO + 7 : length - 20);
+        const outcome o = decode(decoder, data, end, bytes);
+        assert_true(o.frames > 0 && o.incomplete == 1);
+        l2k_video_decoder_free(decoder);
+        free(data);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_portions), cmocka_unit_test(test_sequences),
-                                       cmocka_unit_test(test_states), cmocka_unit_test(test_mutations)};
+                                       cmocka_unit_test(test_states), cmocka_unit_test(test_mutations),
+                                       cmocka_unit_test(test_ends)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
