@@ -46,7 +46,7 @@ echo "== Release build"
 run_tests build -DCMAKE_C_FLAGS=-Werror -DL2K_CUDA=$cuda
 [ -z "$all" ] || scripts/portability.sh
 scripts/python.sh
-[ -z "$all" ] || CODINGS=150 scripts/web.sh
+[ -z "$all" ] || CODINGS=100 scripts/web.sh
 [ -z "$all" ] || {
     echo "== Sanitizer build"
     run_tests build-sanitize -DL2K_SANITIZE=ON -DL2K_CUDA=OFF -DL2K_OPENCL=OFF

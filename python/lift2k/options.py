@@ -327,8 +327,9 @@ def _explain() -> None:
     for line in ffi.string(lib.l2k_py_explanations).decode().splitlines():
         name, _, text = line.partition(" ")
         kind, _, option = name.lower().partition("_")
-        if option in HINTS[kind].__annotations__:
-            said[HINTS[kind]].append(f"{option}: {_in_python(text)}")
+        hints = HINTS.get(kind)  # None: Python has no such object
+        if hints and option in hints.__annotations__:
+            said[hints].append(f"{option}: {_in_python(text)}")
     said[EncodeOptions] += said[EncoderOptions][2:] + said[ImageOptions][2:]
     for hints, (first, *lines) in said.items():
         hints.__doc__ = "\n".join([first, "", *filter(None, lines)])
