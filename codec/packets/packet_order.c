@@ -91,27 +91,18 @@ static void list_keys(l2k_packet_order *order, const l2k_progression_change *ran
 {
     const uint32_t c_end = l2k_min_u32(range->component_end, order->tile->num_components);
     const uint32_t r_end = l2k_min_u32(range->resolution_end, L2K_MAX_LEVELS + 1);
-    const l2k_progression progression = order->progression;
+    const bool outer_is_c = order->progression == L2K_CPRL, sorts = outer_is_c || order->progression == L2K_RPCL;
+    const uint32_t starts[2] = {range->resolution_start, range->component_start}, ends[2] = {r_end, c_end};
     order->num_keys = 0;
-    if (progression == L2K_PCRL || progression == L2K_CPRL) {
-        for (uint32_t c = range->component_start; c < c_end; c++) {
-            const size_t start = order->num_keys;
-            for (uint32_t r = range->resolution_start; r < r_end; r++)
-                add_keys(order, c, r);
-            if (progression == L2K_CPRL)
-                sort_keys(order, start);
-        }
-        if (progression == L2K_PCRL)
-            sort_keys(order, 0);
-        return;
-    }
-    for (uint32_t r = range->resolution_start; r < r_end; r++) {
+    for (uint32_t outer = starts[outer_is_c]; outer < ends[outer_is_c]; outer++) {
         const size_t start = order->num_keys;
-        for (uint32_t c = range->component_start; c < c_end; c++)
-            add_keys(order, c, r);
-        if (progression == L2K_RPCL)
+        for (uint32_t inner = starts[!outer_is_c]; inner < ends[!outer_is_c]; inner++)
+            add_keys(order, outer_is_c ? outer : inner, outer_is_c ? inner : outer);
+        if (sorts)
             sort_keys(order, start);
     }
+    if (order->progression == L2K_PCRL)
+        sort_keys(order, 0);
 }
 
 /* ---- Progressions -------------------------------------------------------------------------------------------- */
