@@ -138,8 +138,9 @@ static void conceal(const l2k_video_decoder *d, l2k_dirac_picture *picture)
                 memcpy(row, (uint8_t *)from->data + (y * (size_t)from->stride << wide), (size_t)to->width << wide);
             else if (!wide)
                 memset(row, grey, to->width);
-            for (size_t x = 0; wide && !from && x < to->width; x++)
-                ((uint16_t *)(void *)row)[x] = grey;
+            else
+                for (size_t x = 0; x < to->width; x++)
+                    ((uint16_t *)(void *)row)[x] = grey;
         }
     }
 }
