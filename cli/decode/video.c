@@ -155,13 +155,14 @@ static int print_info(video *v)
 
 static bool set_up(l2k_video_decoder *decoder, const cli_options *options)
 {
-    const uint64_t memory = cli_memory_left(0), most = (uint64_t)1 << 27, samples = 3 * cli_allowed.pixels;
+    const uint64_t memory = cli_memory_left(0), pixels = cli_allowed.pixels, most = CLI_MAX_SAMPLES;
     cli_time_starts();
     return decoder && l2k_video_decoder_set(decoder, L2K_VIDEO_CPU, cli_setting_or(options->cpu, 0)) == L2K_OK &&
            (memory == CLI_NO_LIMIT ||
             l2k_video_decoder_set(decoder, L2K_VIDEO_LIMIT_MEMORY, (int64_t)memory) == L2K_OK) &&
-           (cli_allowed.pixels > most / 3 ||
-            l2k_video_decoder_set(decoder, L2K_VIDEO_LIMIT_SAMPLES, (int64_t)samples) == L2K_OK);
+           (pixels == CLI_NO_LIMIT ||
+            l2k_video_decoder_set(decoder, L2K_VIDEO_LIMIT_SAMPLES, (int64_t)(pixels < most / 3 ? 3 * pixels : most)) ==
+                L2K_OK);
 }
 
 int cli_video(const cli_options *options)
