@@ -91,6 +91,12 @@ l2k_status l2k_codestream_tile_coding(const l2k_codestream *codestream, uint32_t
  * longer hold. Errors: as of l2k_codestream_open. */
 l2k_status l2k_codestream_locate(l2k_codestream *codestream, const uint32_t *tiles, uint32_t count, bool *changed);
 
+/* Whether a tile-part's header has marker segments in front of SOD. */
+static inline bool l2k_part_has_segments(const l2k_tile_part_span *part)
+{
+    return part->packets - part->header > 2;
+}
+
 /* Appends the packet lengths that the header of a tile-part states in PLT, or else the main header in PLM: seven bits a
  * byte, the highest first (A.7.2, A.7.3). Appends nothing if there are none or their indices are wrong. */
 l2k_status l2k_codestream_lengths(const l2k_codestream *codestream, const l2k_tile_part_span *part,

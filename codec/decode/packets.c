@@ -382,12 +382,11 @@ static unsigned threads_for(const l2k_tile *tile, unsigned threads)
     return l2k_min_u32(threads, most < MOST_THREADS ? (uint32_t)most : MOST_THREADS);
 }
 
-/* A header that is only SOD states none. */
 static bool may_state_lengths(const l2k_codestream *cs, uint32_t tile)
 {
     bool may = true;
     for (size_t i = cs->first_part[tile]; may && i != L2K_NO_PART; i = cs->parts[i].next)
-        may = cs->parts[i].lengths || cs->parts[i].packets - cs->parts[i].header > 2;
+        may = cs->parts[i].lengths || l2k_part_has_segments(&cs->parts[i]);
     return may;
 }
 

@@ -53,7 +53,7 @@ static uint64_t packets_of_parts(const l2k_codestream *cs, uint32_t index)
 {
     uint64_t headers = 0;
     for (size_t i = cs->first_part[index]; i != L2K_NO_PART; i = cs->parts[i].next)
-        headers += cs->parts[i].packets - cs->parts[i].header > 2;
+        headers += l2k_part_has_segments(&cs->parts[i]);
     return headers * cs->siz.num_components / COMPONENTS_OF_PACKET + cs->coding.num_changes / CHANGES_OF_PACKET;
 }
 
@@ -62,7 +62,7 @@ static bool has_nothing(const l2k_codestream *cs, uint32_t index)
     bool nothing = !cs->strict;
     for (size_t i = cs->first_part[index]; nothing && i != L2K_NO_PART; i = cs->parts[i].next) {
         const l2k_tile_part_span *span = &cs->parts[i];
-        nothing = span->packets - span->header == 2 && span->packets == span->end && span->packed == span->packed_end;
+        nothing = !l2k_part_has_segments(span) && span->packets == span->end && span->packed == span->packed_end;
     }
     return nothing;
 }
