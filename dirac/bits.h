@@ -7,6 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __CUDACC__
+#define L2K_DIRAC_INLINE __host__ __device__ static inline
+#else
+#define L2K_DIRAC_INLINE static inline
+#endif
+
 typedef struct l2k_dirac_bits {
     const uint8_t *data;
     size_t bytes, at; /* at: the first byte that is not in the window; counts on behind the end */
@@ -15,13 +21,14 @@ typedef struct l2k_dirac_bits {
     unsigned foreign; /* low bits of the last byte that are not the block's */
 } l2k_dirac_bits;
 
-static inline l2k_dirac_bits l2k_dirac_bits_of(const uint8_t *data, size_t bytes)
+L2K_DIRAC_INLINE l2k_dirac_bits l2k_dirac_bits_of(const uint8_t *data, size_t bytes)
 {
-    return (l2k_dirac_bits){.data = data, .bytes = bytes};
+    const l2k_dirac_bits bits = {data, bytes, 0, 0, 0, 0};
+    return bits;
 }
 
 /* At least 56 bits in the window. */
-static inline void l2k_dirac_fill(l2k_dirac_bits *bits)
+L2K_DIRAC_INLINE void l2k_dirac_fill(l2k_dirac_bits *bits)
 {
     if (bits->bytes > 8 && bits->at < bits->bytes - 8) {
         uint64_t word = 0;
@@ -40,14 +47,14 @@ static inline void l2k_dirac_fill(l2k_dirac_bits *bits)
     }
 }
 
-static inline void l2k_dirac_skip(l2k_dirac_bits *bits, unsigned n)
+L2K_DIRAC_INLINE void l2k_dirac_skip(l2k_dirac_bits *bits, unsigned n)
 {
     bits->window <<= n;
     bits->count -= n;
 }
 
 /* n of 0 to 32. */
-static inline uint32_t l2k_dirac_read(l2k_dirac_bits *bits, unsigned n)
+L2K_DIRAC_INLINE uint32_t l2k_dirac_read(l2k_dirac_bits *bits, unsigned n)
 {
     if (bits->count < n)
         l2k_dirac_fill(bits);
@@ -56,42 +63,53 @@ static inline uint32_t l2k_dirac_read(l2k_dirac_bits *bits, unsigned n)
     return value;
 }
 
-static inline bool l2k_dirac_flag(l2k_dirac_bits *bits)
+L2K_DIRAC_INLINE bool l2k_dirac_flag(l2k_dirac_bits *bits)
 {
     return l2k_dirac_read(bits, 1);
 }
 
 /* Takes the next n whole bytes, or all that are left, as a block of its own. */
-static inline l2k_dirac_bits l2k_dirac_block(l2k_dirac_bits *bits, uint64_t n)
+L2K_DIRAC_INLINE l2k_dirac_bits l2k_dirac_block(l2k_dirac_bits *bits, uint64_t n)
 {
     const size_t next = bits->at - bits->count / 8, at = next < bits->bytes ? next : bits->bytes,
                  left = bits->bytes - at;
     const l2k_dirac_bits block = l2k_dirac_bits_of(bits->data + at, n < left ? (size_t)n : left);
-    *bits = (l2k_dirac_bits){.data = bits->data, .bytes = bits->bytes, .at = at + block.bytes};
+    *bits = l2k_dirac_bits_of(bits->data, bits->bytes);
+    bits->at = at + block.bytes;
     return block;
 }
 
 /* Whether more was read than there is. */
-static inline bool l2k_dirac_is_over(const l2k_dirac_bits *bits)
+L2K_DIRAC_INLINE bool l2k_dirac_is_over(const l2k_dirac_bits *bits)
 {
     return bits->at - bits->count / 8 > bits->bytes;
 }
 
 /* Goes on at the next whole byte. */
-static inline void l2k_dirac_align(l2k_dirac_bits *bits)
+L2K_DIRAC_INLINE void l2k_dirac_align(l2k_dirac_bits *bits)
 {
     l2k_dirac_skip(bits, bits->count % 8);
 }
 
+/* The number of pairs from the highest bit on that begin with a 0; one is not. */
+L2K_DIRAC_INLINE unsigned l2k_dirac_pairs(uint64_t ends)
+{
+#ifdef __CUDA_ARCH__
+    return (unsigned)__clzll((long long)ends) / 2;
+#else
+    return (unsigned)__builtin_clzll(ends) / 2;
+#endif
+}
+
 /* Exp-Golomb: pairs of a 0 and a bit of the value, then a 1, and a sign if there are pairs. No value of use has more
  * than 27 of them. */
-static inline int32_t l2k_dirac_code(l2k_dirac_bits *bits, bool has_sign)
+L2K_DIRAC_INLINE int32_t l2k_dirac_code(l2k_dirac_bits *bits, bool has_sign)
 {
     const uint64_t ends = 0xaaaaaaaaaaaaaaaa, low = 1 << 8; /* low: the 28th pair's end */
-    unsigned pairs = (unsigned)__builtin_clzll((bits->window & ends) | low) / 2;
+    unsigned pairs = l2k_dirac_pairs((bits->window & ends) | low);
     if (2 * pairs + 2 > bits->count) {
         l2k_dirac_fill(bits);
-        pairs = (unsigned)__builtin_clzll((bits->window & ends) | low) / 2;
+        pairs = l2k_dirac_pairs((bits->window & ends) | low);
     }
     uint64_t v = bits->window >> 1 >> (63 - 2 * pairs) & ends >> 1; /* each second bit, then side by side */
     v = (v | v >> 1) & 0x3333333333333333;
@@ -105,12 +123,12 @@ static inline int32_t l2k_dirac_code(l2k_dirac_bits *bits, bool has_sign)
     return (value ^ minus) - minus;
 }
 
-static inline uint32_t l2k_dirac_uint(l2k_dirac_bits *bits)
+L2K_DIRAC_INLINE uint32_t l2k_dirac_uint(l2k_dirac_bits *bits)
 {
     return (uint32_t)l2k_dirac_code(bits, false);
 }
 
-static inline int32_t l2k_dirac_sint(l2k_dirac_bits *bits)
+L2K_DIRAC_INLINE int32_t l2k_dirac_sint(l2k_dirac_bits *bits)
 {
     return l2k_dirac_code(bits, true);
 }

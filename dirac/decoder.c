@@ -7,13 +7,14 @@
 #include "base/memory.h"
 #include "base/object.h"
 #include "base/pool.h"
-#include "dirac/motion/motion.h"
-#include "dirac/transform.h"
+#include "dirac/engine.h"
+#include "transform/device.h"
 
 enum { PARSE_INFO = 13, SEQUENCE_HEADER = 0x00, END_OF_SEQUENCE = 0x10, PICTURE = 0x08 };
 
-/* Frames that wait for display, as deep as either standard reorders; pictures that can be referred to. */
-enum { WAITING = 2, REFERENCES = 8 };
+/* Frames that wait for display, as deep as either standard reorders; those whose turn has come, and which an engine may
+ * still work on; pictures that can be referred to. */
+enum { WAITING = 2, READY = 9, REFERENCES = 8 };
 
 /* A frame with its picture, or with both fields. */
 typedef struct coded_frame {
@@ -22,6 +23,8 @@ typedef struct coded_frame {
     unsigned decoded; /* bit for each of them */
     unsigned holders; /* the queue, the caller, a reference each */
     bool damaged;
+    uint32_t mark; /* the engine's, of its last picture */
+    size_t bytes;
     l2k_plane planes[L2K_DIRAC_PLANES];
     void *samples;
 } coded_frame;
@@ -37,27 +40,28 @@ struct l2k_video_decoder {
     l2k_dirac_sequence sequence;
     l2k_dirac_transform transform;
     l2k_dirac_motion motion;
-    bool needs_32[2]; /* predicted, intra pictures of this sequence had sums of more than 16 bits */
-    coded_frame *queue[WAITING + 2], *shown; /* waiting, by number; the one that the caller has */
-    unsigned waiting, num_references;
+    l2k_dirac_engine engine; /* open if it has a processor */
+    coded_frame *queue[WAITING + 2], *ready[READY], *shown; /* waiting, by number; in order; the one that the caller has */
+    unsigned waiting, num_ready, num_references;
     struct {
         coded_frame *frame;
         l2k_dirac_picture *picture;
     } references[REFERENCES]; /* the oldest first */
     l2k_video_frame frame;
+    l2k_plane planes[L2K_DIRAC_PLANES];
     l2k_component components[L2K_DIRAC_PLANES];
 };
 
 /* ---- Frames and references ------------------------------------------------------------------------------------- */
 
-static void release_frame(const l2k_context *context, coded_frame *frame)
+static void release_frame(l2k_video_decoder *d, coded_frame *frame)
 {
     if (!frame || --frame->holders > 0)
         return;
     for (unsigned i = 0; i < 2 * L2K_DIRAC_PLANES; i++)
-        l2k_release(context, frame->pictures[i % 2].planes[i / 2].half);
-    l2k_release(context, frame->samples);
-    l2k_release(context, frame);
+        d->engine.processor->release(&d->engine, frame->pictures[i % 2].planes[i / 2].half);
+    d->engine.processor->release(&d->engine, frame->samples);
+    l2k_release(&d->context, frame);
 }
 
 /* Rows of any component take the same number of bytes. */
@@ -68,13 +72,15 @@ static l2k_status make_frame(l2k_video_decoder *d, uint32_t number, coded_frame 
     const size_t stride = ((size_t)s->width / ROUND + 1) * ROUND;
     size_t row = 0, rows = s->height + 2 * (size_t)l2k_ceil_shift(s->height, s->chroma_y);
     coded_frame *frame = *out = l2k_allocate_zeroed(&d->context, 1, sizeof *frame);
-    uint8_t *samples = l2k_allocate(&d->context, rows, stride << s->wide);
+    const size_t bytes = rows * (stride << s->wide);
+    uint8_t *samples = d->engine.processor->allocate(&d->engine, bytes);
     if (!frame || !samples) {
-        l2k_release(&d->context, samples);
+        d->engine.processor->release(&d->engine, samples);
         l2k_release(&d->context, frame);
         return l2k_check_memory(&d->context, false, "a frame");
     }
     frame->samples = samples;
+    frame->bytes = bytes;
     frame->number = number;
     frame->holders = 1;
     for (unsigned c = 0; c < L2K_DIRAC_PLANES; row += l2k_ceil_shift(s->height, c ? s->chroma_y : 0), c++) {
@@ -119,49 +125,18 @@ static void remove_reference(l2k_video_decoder *d, unsigned i)
 {
     if (i >= d->num_references)
         return;
-    release_frame(&d->context, d->references[i].frame);
+    release_frame(d, d->references[i].frame);
     memmove(&d->references[i], &d->references[i + 1], (--d->num_references - i) * sizeof *d->references);
 }
 
 /* The newest reference in place of a picture, or grey. */
-static void conceal(const l2k_video_decoder *d, l2k_dirac_picture *picture)
+static l2k_status conceal(l2k_video_decoder *d, l2k_dirac_picture *picture)
 {
-    const unsigned wide = d->sequence.wide;
-    for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++) {
-        const l2k_dirac_plane *to = &picture->planes[c];
-        const l2k_dirac_plane *from =
-            d->num_references ? &d->references[d->num_references - 1].picture->planes[c] : NULL;
-        const uint16_t grey = (uint16_t)(1u << (l2k_dirac_depth(&d->sequence, c) - 1));
-        for (size_t y = 0; y < to->height; y++) {
-            uint8_t *row = (uint8_t *)to->data + (y * (size_t)to->stride << wide);
-            if (from)
-                memcpy(row, (uint8_t *)from->data + (y * (size_t)from->stride << wide), (size_t)to->width << wide);
-            else if (!wide)
-                memset(row, grey, to->width);
-            else
-                for (size_t x = 0; x < to->width; x++)
-                    ((uint16_t *)(void *)row)[x] = grey;
-        }
-    }
+    const l2k_dirac_picture *from = d->num_references ? d->references[d->num_references - 1].picture : NULL;
+    return d->engine.processor->conceal(&d->engine, &d->sequence, from, picture);
 }
 
 /* ---- Stages ---------------------------------------------------------------------------------------------------- */
-
-static bool is_fatal(l2k_status status)
-{
-    return status == L2K_ERROR_MEMORY || status == L2K_ERROR_LIMIT;
-}
-
-/* Coefficients, and from them samples of an intra picture, or residues. A damaged stream gives what it has. */
-static l2k_status read_residues(l2k_video_decoder *d, l2k_dirac_bits bits, l2k_dirac_picture *picture,
-                                l2k_dirac_residue residues[L2K_DIRAC_PLANES])
-{
-    l2k_dirac_transform *t = &d->transform;
-    const l2k_status status = l2k_dirac_coefficients(&d->context, &bits, t);
-    for (unsigned c = 0; c < L2K_DIRAC_PLANES && !is_fatal(status); c++)
-        l2k_dirac_inverse(&d->context, t, &d->sequence, c, t->intra ? &picture->planes[c] : NULL, &residues[c]);
-    return status;
-}
 
 /* Behind the picture header. Clears *concealed once the picture is whole, though perhaps damaged. */
 static l2k_status decode_stages(l2k_video_decoder *d, unsigned num_references, l2k_dirac_picture *const references[2],
@@ -181,16 +156,11 @@ static l2k_status decode_stages(l2k_video_decoder *d, unsigned num_references, l
         status = l2k_fail(&d->context, L2K_ERROR_TRUNCATED, "a picture ends early");
     } else if (has_residues) {
         L2K_TRY(l2k_dirac_transform_read(&d->context, &d->sequence, bits, t));
-        t->wide = d->needs_32[t->intra] || (!t->intra && d->sequence.wide);
-        status = read_residues(d, *bits, picture, residues);
-        if (!is_fatal(status) && !t->wide && t->over >> 16) { /* once more */
-            t->wide = d->needs_32[t->intra] = true;
-            status = read_residues(d, *bits, picture, residues);
-        }
+        status = d->engine.processor->residues(&d->engine, &d->sequence, *bits, t, picture, residues);
     }
-    for (unsigned c = 0; c < L2K_DIRAC_PLANES && num_references && !is_fatal(status); c++)
-        L2K_TRY(l2k_dirac_motion_apply(&d->context, &d->motion, &d->sequence, c, references, &residues[c], picture));
-    *concealed = is_fatal(status);
+    if (num_references && !l2k_dirac_is_fatal(status))
+        L2K_TRY(d->engine.processor->predict(&d->engine, &d->sequence, &d->motion, references, residues, picture));
+    *concealed = l2k_dirac_is_fatal(status);
     return status;
 }
 
@@ -226,7 +196,8 @@ static l2k_status decode_picture(l2k_video_decoder *d, unsigned code, l2k_dirac_
         : found ? decode_stages(d, num_references, references, bits, picture, &concealed)
                 : l2k_fail(&d->context, L2K_ERROR_CORRUPT, "picture %u refers to one that is not there", number);
     if (concealed)
-        conceal(d, picture);
+        L2K_TRY(conceal(d, picture));
+    L2K_TRY(d->engine.processor->mark(&d->engine, &frame->mark));
     frame->decoded |= 1u << (picture - frame->pictures);
     frame->damaged = frame->damaged || status != L2K_OK;
     if (is_reference) {
@@ -236,7 +207,7 @@ static l2k_status decode_picture(l2k_video_decoder *d, unsigned code, l2k_dirac_
         d->references[d->num_references++].picture = picture;
         frame->holders++;
     }
-    return is_fatal(status) ? status : L2K_OK;
+    return l2k_dirac_is_fatal(status) ? status : L2K_OK;
 }
 
 /* ---- Data units ------------------------------------------------------------------------------------------------ */
@@ -272,11 +243,43 @@ static size_t next_unit(l2k_video_decoder *d)
     return bytes <= left ? bytes : d->has_ended ? left : 0;
 }
 
+static void close_engine(l2k_video_decoder *d)
+{
+    if (d->engine.processor)
+        d->engine.processor->close(&d->engine);
+    d->engine.processor = NULL;
+}
+
+static l2k_status open_engine(l2k_video_decoder *d)
+{
+    const int64_t backend = d->options[L2K_VIDEO_BACKEND];
+    const bool on_device = backend == L2K_BACKEND_CUDA || d->options[L2K_VIDEO_MEMORY] == L2K_MEMORY_DEVICE ||
+                           (backend == L2K_BACKEND_AUTO && l2k_device_usable(&d->context, L2K_BACKEND_CUDA, NULL, 0));
+    if (d->engine.processor)
+        return L2K_OK;
+    if (on_device && backend == L2K_BACKEND_CPU)
+        return l2k_fail(&d->context, L2K_ERROR_ARGUMENT, "the CPU writes no planes in device memory");
+    d->engine = (l2k_dirac_engine){.context = &d->context, .processor = &l2k_dirac_cpu};
+    if (on_device) {
+#ifdef L2K_WITH_CUDA
+        d->engine.processor = &l2k_dirac_cuda;
+#else
+        d->engine.processor = NULL;
+        return l2k_fail(&d->context, L2K_ERROR_BACKEND, "this build has no CUDA backend");
+#endif
+    }
+    const l2k_status status = d->engine.processor->open(&d->engine);
+    if (status != L2K_OK)
+        close_engine(d);
+    return status;
+}
+
 static l2k_status start_sequence(l2k_video_decoder *d, const uint8_t *data, size_t bytes)
 {
     l2k_dirac_bits bits = l2k_dirac_bits_of(data, bytes);
     const l2k_dirac_sequence *s = &d->sequence;
-    d->needs_32[0] = d->needs_32[1] = false;
+    d->transform.needs_32[0] = d->transform.needs_32[1] = false;
+    L2K_TRY(open_engine(d));
     L2K_TRY(l2k_dirac_sequence_read(&d->context, &bits, &d->sequence));
     const uint64_t chroma = (uint64_t)l2k_ceil_shift(s->width, s->chroma_x) * l2k_ceil_shift(s->height, s->chroma_y);
     if (s->width > UINT16_MAX || s->height > UINT16_MAX ||
@@ -303,7 +306,7 @@ static l2k_status decode_unit(l2k_video_decoder *d, size_t bytes)
         return L2K_OK;
     }
     if (is_header || unit[4] == END_OF_SEQUENCE) {
-        d->draining = d->waiting > 0;
+        d->draining = d->waiting + d->num_ready > 0;
         if (d->draining)
             return L2K_OK;
         while (d->num_references)
@@ -322,7 +325,10 @@ static l2k_status decode_unit(l2k_video_decoder *d, size_t bytes)
 static const l2k_option_rule rules[] = {
     [L2K_VIDEO_LIMIT_SAMPLES] = {"limit of samples", 0, INT64_MAX, (int64_t)1 << 27},
     [L2K_VIDEO_LIMIT_MEMORY] = {"limit of memory", 0, INT64_MAX, (int64_t)1 << 62},
-    [L2K_VIDEO_CPU] = {"instruction set", 0, L2K_CPU_SIMD128, L2K_CPU_AUTO}};
+    [L2K_VIDEO_CPU] = {"instruction set", 0, L2K_CPU_SIMD128, L2K_CPU_AUTO},
+    [L2K_VIDEO_BACKEND] = {"backend", 0, L2K_BACKEND_CUDA, L2K_BACKEND_CPU},
+    [L2K_VIDEO_MEMORY] = {"memory", 0, L2K_MEMORY_DEVICE, L2K_MEMORY_HOST},
+    [L2K_VIDEO_DEVICE] = {"device", -1, L2K_MOST_DEVICES - 1, -1}};
 
 static const l2k_object_kind object_kind = {.bytes = sizeof(l2k_video_decoder),
                                             .pool = offsetof(l2k_video_decoder, pool),
@@ -344,11 +350,16 @@ void l2k_video_decoder_free(l2k_video_decoder *d)
 {
     if (!d)
         return;
+    const int before = l2k_device_enter(&d->context);
     while (d->num_references)
         remove_reference(d, 0);
     while (d->waiting)
-        release_frame(&d->context, d->queue[--d->waiting]);
-    release_frame(&d->context, d->shown);
+        release_frame(d, d->queue[--d->waiting]);
+    while (d->num_ready)
+        release_frame(d, d->ready[--d->num_ready]);
+    release_frame(d, d->shown);
+    close_engine(d);
+    l2k_device_leave(before);
     void *const blocks[] = {d->motion.blocks, d->motion.space, d->transform.data, d->transform.scratch};
     for (unsigned i = 0; i < sizeof blocks / sizeof *blocks; i++)
         l2k_release(&d->context, blocks[i]);
@@ -359,7 +370,10 @@ void l2k_video_decoder_free(l2k_video_decoder *d)
 
 l2k_status l2k_video_decoder_set(l2k_video_decoder *d, l2k_video_option option, int64_t value)
 {
+    if (option >= L2K_VIDEO_BACKEND && d->engine.processor)
+        return l2k_fail(&d->context, L2K_ERROR_STATE, "the decoder has begun to use a processor");
     L2K_TRY(l2k_object_set(&object_kind, d, option, value));
+    d->context.devices = l2k_object_devices(d->options[L2K_VIDEO_BACKEND], d->options[L2K_VIDEO_DEVICE], 0);
     d->context.cpu = (l2k_cpu)d->options[L2K_VIDEO_CPU];
     return l2k_cpu_check(&d->context);
 }
@@ -378,24 +392,38 @@ l2k_status l2k_video_decoder_push(l2k_video_decoder *d, const uint8_t *data, siz
     return l2k_buffer_status(&d->input);
 }
 
-static l2k_status show(l2k_video_decoder *d, const l2k_video_frame **out)
+/* The first frame's turn has come. */
+static l2k_status leave_queue(l2k_video_decoder *d)
 {
-    const l2k_dirac_sequence *s = &d->sequence;
-    coded_frame *frame = d->shown = d->queue[0];
+    coded_frame *frame = d->ready[d->num_ready++] = d->queue[0];
     memmove(d->queue, d->queue + 1, --d->waiting * sizeof *d->queue);
-    for (unsigned i = 0; i <= s->fields; i++)
+    for (unsigned i = 0; i <= d->sequence.fields; i++)
         if (!(frame->decoded >> i & 1)) {
             frame->damaged = true;
             l2k_fail(&d->context, L2K_ERROR_CORRUPT, "frame %u lacks a field", frame->number >> 1);
-            conceal(d, &frame->pictures[i]);
+            L2K_TRY(conceal(d, &frame->pictures[i]));
+            L2K_TRY(d->engine.processor->mark(&d->engine, &frame->mark));
         }
+    return L2K_OK;
+}
+
+static l2k_status show(l2k_video_decoder *d, const l2k_video_frame **out)
+{
+    const l2k_dirac_sequence *s = &d->sequence;
+    coded_frame *frame = d->shown = d->ready[0];
+    void *samples = frame->samples;
+    memmove(d->ready, d->ready + 1, --d->num_ready * sizeof *d->ready);
+    L2K_TRY(d->engine.processor->show(&d->engine, frame->mark, (l2k_memory)d->options[L2K_VIDEO_MEMORY], frame->bytes,
+                                      &samples));
     for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++) {
         const unsigned x = c ? s->chroma_x : 0, y = c ? s->chroma_y : 0;
         l2k_component *k = &d->components[c];
+        d->planes[c] = frame->planes[c];
+        d->planes[c].data = (uint8_t *)samples + ((uint8_t *)frame->planes[c].data - (uint8_t *)frame->samples);
         *k = (l2k_component){.dx = 1u << x, .dy = 1u << y, .precision = l2k_dirac_depth(s, c)};
         k->width = l2k_ceil_shift(s->width, x), k->height = l2k_ceil_shift(s->height, y);
     }
-    d->frame = (l2k_video_frame){.planes = frame->planes, .number = frame->number >> s->fields, .sequence = *s};
+    d->frame = (l2k_video_frame){.planes = d->planes, .number = frame->number >> s->fields, .sequence = *s};
     d->frame.image = (l2k_image){.x1 = s->width, .y1 = s->height, .num_components = L2K_DIRAC_PLANES};
     d->frame.image.components = d->components;
     d->frame.image.colour = s->colour[1] == 3   ? L2K_COLOUR_SRGB
@@ -411,21 +439,35 @@ static bool awaits_field(const l2k_video_decoder *d)
     return d->sequence.fields && d->waiting && d->queue[0]->decoded != 3;
 }
 
-l2k_status l2k_video_decoder_pull(l2k_video_decoder *d, const l2k_video_frame **frame)
+static l2k_status pull(l2k_video_decoder *d, const l2k_video_frame **frame)
 {
-    *frame = NULL;
-    release_frame(&d->context, d->shown);
+    release_frame(d, d->shown);
     d->shown = NULL;
     l2k_pool_start_call(&d->pool, &d->context.hooks, (uint64_t)d->options[L2K_VIDEO_LIMIT_MEMORY]);
-    while (d->waiting <= (d->draining ? 0 : WAITING + (unsigned)awaits_field(d))) {
+    while (d->num_ready <= d->engine.ahead) {
+        if (d->waiting > (d->draining ? 0 : WAITING + (unsigned)awaits_field(d))) {
+            L2K_TRY(leave_queue(d));
+            continue;
+        }
+        if (d->draining && d->num_ready)
+            break;
         const size_t bytes = next_unit(d);
         d->draining = !bytes && d->has_ended && d->waiting;
         if (bytes)
             L2K_TRY(decode_unit(d, bytes));
+        else if (d->num_ready)
+            break;
         else if (!d->draining)
             return d->has_ended && !d->frame.planes
                        ? l2k_fail(&d->context, L2K_ERROR_FORMAT, "no frame of Dirac or VC-2")
                        : L2K_OK;
     }
     return show(d, frame);
+}
+
+l2k_status l2k_video_decoder_pull(l2k_video_decoder *d, const l2k_video_frame **frame)
+{
+    *frame = NULL;
+    const int before = l2k_device_enter(&d->context);
+    return l2k_device_left(before, pull(d, frame));
 }

@@ -7,8 +7,7 @@
 /* The 5/3 as a kernel. Other than in Annex F of T.800, its inverse rounds halves up in both steps. */
 static const l2k_kernel le_gall = {true, false, 2, 1, {{true, 0, 2, 1, 0, {-1, -1}}, {false, -1, 2, 2, 2, {1, 1}}}};
 
-/* By index of the standards. */
-static const l2k_kernel *kernel_of(unsigned wavelet)
+const l2k_kernel *l2k_dirac_kernel(unsigned wavelet)
 {
     static const l2k_wavelet wavelets[] = {L2K_WAVELET_DD_9_7,        L2K_WAVELET_5_3,  L2K_WAVELET_DD_13_7,
                                            L2K_WAVELET_HAAR,          L2K_WAVELET_HAAR, L2K_WAVELET_FIDELITY,
@@ -115,16 +114,15 @@ void l2k_dirac_inverse(const l2k_context *context, l2k_dirac_transform *t, const
 {
     const l2k_dirac_component *component = &t->components[number];
     const int32_t half = 1 << (l2k_dirac_depth(sequence, number) - 1);
-    const unsigned shift = t->levels && t->wavelet != 3 && t->wavelet != 5; /* the bit of accuracy of a level */
-    level l = {.kernel = kernel_of(t->wavelet), .rows = t->rows, .data = component->data, .bytes = t->wide ? 4 : 2};
+    level l = {.kernel = l2k_dirac_kernel(t->wavelet), .rows = t->rows, .data = component->data, .bytes = t->wide ? 4 : 2};
     l.step = l2k_kernel_rows_get(context->cpu)->step[t->wavelet < 5 ? L2K_SUMS_32 : L2K_SUMS_64];
     l.scratch = t->scratch;
     for (unsigned above = t->levels + !t->levels; above-- > 0;) {
         const bool samples = above == 0 && plane, wide = above ? t->wide : sequence->wide;
-        l.join = (l2k_dirac_join){shift, wide ? INT32_MIN : INT16_MIN, wide ? INT32_MAX : INT16_MAX, 0};
+        l.join = (l2k_dirac_join){l2k_dirac_shift(t), wide ? INT32_MIN : INT16_MIN, wide ? INT32_MAX : INT16_MAX, 0};
         l.width = component->width >> above, l.height = component->height >> above;
         if (samples) {
-            l.join = (l2k_dirac_join){shift, -half, half - 1, half};
+            l.join = (l2k_dirac_join){l2k_dirac_shift(t), -half, half - 1, half};
             l.width = plane->width, l.height = plane->height;
             l.out = plane->data;
             l.out_stride = (size_t)plane->stride << wide;

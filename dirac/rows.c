@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "base/scalar.h"
-
 static void values(const l2k_dirac_codes *codes, l2k_dirac_bits bits, int32_t *out, size_t n)
 {
     for (size_t i = 0; i < n;) {
@@ -68,12 +66,6 @@ static uint32_t step_16(const l2k_kernel_step *step, int16_t *row, const void *c
     return (taps == 1 ? step_1 : taps == 2 ? step_2 : taps == 4 ? step_4 : step_8)(step, row, from, n);
 }
 
-static inline int32_t finish(int32_t value, l2k_dirac_join j)
-{
-    const int32_t v = (int32_t)((uint32_t)value + ((1u << j.shift) >> 1)) >> j.shift;
-    return l2k_clamp_i32(v, j.low, j.high) + j.offset;
-}
-
 #define JOIN(name, in, out)                                                                                            \
     static void name(const l2k_dirac_join *join, const void *even, const void *odd, size_t n, void *row)               \
     {                                                                                                                  \
@@ -81,8 +73,8 @@ static inline int32_t finish(int32_t value, l2k_dirac_join j)
         const in *low = even, *high = odd;                                                                             \
         out *restrict x = row;                                                                                         \
         for (size_t i = 0; i < n / 2 + n % 2; i++) {                                                                   \
-            x[2 * i] = (out)finish(low[i], j);                                                                         \
-            x[2 * i + 1] = (out)finish(high[i], j);                                                                    \
+            x[2 * i] = (out)l2k_dirac_finish(low[i], j);                                                                         \
+            x[2 * i + 1] = (out)l2k_dirac_finish(high[i], j);                                                                    \
         }                                                                                                              \
     }
 

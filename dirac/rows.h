@@ -3,6 +3,7 @@
 #ifndef L2K_DIRAC_ROWS_H
 #define L2K_DIRAC_ROWS_H
 
+#include "base/scalar.h"
 #include "dirac/bits.h"
 #include "dwt/kernel_rows.h"
 
@@ -46,11 +47,17 @@ L2K_CPU_DECLARE(l2k_dirac_rows);
 
 const l2k_dirac_rows *l2k_dirac_rows_get(l2k_cpu cpu);
 
-static inline int32_t l2k_dirac_dequantise(int32_t value, l2k_dirac_quantiser quantiser)
+L2K_DIRAC_INLINE int32_t l2k_dirac_dequantise(int32_t value, l2k_dirac_quantiser quantiser)
 {
     const uint32_t sign = (uint32_t)(value >> 31), magnitude = ((uint32_t)value ^ sign) - sign;
     const uint32_t size = (magnitude * quantiser.factor + quantiser.offset) >> 2;
     return (int32_t)(((size ^ sign) - sign) & (0 - (uint32_t)(value != 0)));
+}
+
+L2K_DIRAC_INLINE int32_t l2k_dirac_finish(int32_t value, l2k_dirac_join j)
+{
+    const int32_t v = (int32_t)((uint32_t)value + ((1u << j.shift) >> 1)) >> j.shift;
+    return l2k_clamp_i32(v, j.low, j.high) + j.offset;
 }
 
 #endif

@@ -6,12 +6,6 @@ typedef struct slice {
     uint32_t x, y, index;
 } slice;
 
-/* Where part x of a subband begins. */
-static uint32_t share(uint32_t size, uint32_t x, uint32_t parts)
-{
-    return size % parts ? (uint32_t)((uint64_t)size * x / parts) : size / parts * x;
-}
-
 /* `planes` of them, interleaved, from the first one on. */
 static void read_values(l2k_dirac_transform *t, unsigned first, unsigned planes, slice s, l2k_dirac_bits bits)
 {
@@ -19,10 +13,10 @@ static void read_values(l2k_dirac_transform *t, unsigned first, unsigned planes,
     size_t n = 0;
     for (unsigned b = 0; b < l2k_dirac_bands(t); b++) {
         const l2k_dirac_band *band = &t->components[first].bands[b];
-        const uint32_t x = share(band->width, s.x, t->slices[0]), y = share(band->height, s.y, t->slices[1]);
+        const uint32_t x = l2k_dirac_share(band->width, s.x, t->slices[0]), y = l2k_dirac_share(band->height, s.y, t->slices[1]);
         parts[b] = (l2k_dirac_band){.at = band->at + y * band->stride + x,
-                                    .width = share(band->width, s.x + 1, t->slices[0]) - x,
-                                    .height = share(band->height, s.y + 1, t->slices[1]) - y};
+                                    .width = l2k_dirac_share(band->width, s.x + 1, t->slices[0]) - x,
+                                    .height = l2k_dirac_share(band->height, s.y + 1, t->slices[1]) - y};
         n += (size_t)parts[b].width * parts[b].height;
     }
     int32_t *values = t->scratch, *apart = values + n * planes + L2K_DIRAC_CODE_VALUES;

@@ -33,6 +33,7 @@ typedef struct l2k_dirac_component {
 typedef struct l2k_dirac_transform {
     l2k_dirac_syntax syntax;
     bool intra, wide;
+    bool needs_32[2];                         /* predicted, intra pictures of this sequence had sums of more than 16 bits */
     uint32_t over;                            /* its upper half is not 0 if something did not fit into 16 bits */
     uint32_t wavelet, levels;                 /* index of the standards */
     uint32_t blocks[L2K_DIRAC_LEVELS + 1][2]; /* code-blocks of a level's subbands: horizontally, vertically */
@@ -72,6 +73,20 @@ L2K_HD uint32_t l2k_dirac_put(void *row, size_t x, int32_t value, bool wide)
     else
         ((int16_t *)row)[x] = (int16_t)value;
     return (uint32_t)value + 0x8000;
+}
+
+/* Where part x of a subband begins that slices divide. */
+L2K_HD uint32_t l2k_dirac_share(uint32_t size, uint32_t x, uint32_t parts)
+{
+    return size % parts ? (uint32_t)((uint64_t)size * x / parts) : size / parts * x;
+}
+
+/* A wavelet by the index of the standards, whose lifting steps are undone; and the bits of accuracy that leave after each
+ * level. */
+const l2k_kernel *l2k_dirac_kernel(unsigned wavelet);
+static inline unsigned l2k_dirac_shift(const l2k_dirac_transform *transform)
+{
+    return transform->levels && transform->wavelet != 3 && transform->wavelet != 5;
 }
 
 /* Fills in the quantisers and codes of a zeroed structure. */

@@ -126,22 +126,14 @@ static l2k_dirac_view predict(const compensation *c, unsigned reference, const p
     return out;
 }
 
-/* Each sample of a plane has a vector of its own, in the units of block vectors. Products of damaged values may wrap. */
+/* Each sample of a plane has a vector of its own. */
 static l2k_dirac_view predict_global(const compensation *c, unsigned reference, const patch *p, l2k_dirac_view out)
 {
-    const l2k_dirac_global *g = &c->motion->globals[reference];
     for (int32_t i = 0; i < p->height * p->width; i++) {
         const patch one = {p->x + i % p->width, p->y + i / p->width, 1, 1, L2K_DIRAC_PATCH_STEP};
-        const int64_t x = one.x, y = one.y;
-        const int64_t scale = ((int64_t)1 << g->exponent[2]) - g->perspective[0] * x - g->perspective[1] * y;
         int32_t vector[2];
         uint16_t sample[L2K_DIRAC_PATCH_STEP];
-        for (unsigned k = 0; k < 2; k++) {
-            const int64_t moved =
-                g->matrix[2 * k] * x + g->matrix[2 * k + 1] * y + ((int64_t)g->pan[k] * (1ll << g->exponent[1]));
-            const int64_t v = (int64_t)((uint64_t)scale * (uint64_t)moved) >> (g->exponent[1] + g->exponent[2]);
-            vector[k] = (int32_t)(v < -(1 << 25) ? -(1 << 25) : v > 1 << 25 ? 1 << 25 : v);
-        }
+        l2k_dirac_global_vector(&c->motion->globals[reference], one.x, one.y, vector);
         memcpy(sample_at(c, out, i % p->width, i / p->width),
                predict(c, reference, &one, vector, (l2k_dirac_view){sample, 0}).data, (size_t)c->sample);
     }

@@ -3,6 +3,7 @@
 #ifndef L2K_DIRAC_MOTION_MOTION_H
 #define L2K_DIRAC_MOTION_MOTION_H
 
+#include "base/scalar.h"
 #include "dirac/bits.h"
 #include "dirac/picture.h"
 
@@ -21,6 +22,18 @@ typedef struct l2k_dirac_global {
     uint32_t exponent[3]; /* in the order of the stream: none, of matrix, of perspective */
     int32_t pan[2], matrix[4], perspective[2];
 } l2k_dirac_global;
+
+/* The vector of a sample of a plane, in the units of block vectors. Products of damaged values may wrap. */
+L2K_HD void l2k_dirac_global_vector(const l2k_dirac_global *g, int64_t x, int64_t y, int32_t vector[2])
+{
+    const int64_t scale = ((int64_t)1 << g->exponent[2]) - g->perspective[0] * x - g->perspective[1] * y;
+    for (unsigned k = 0; k < 2; k++) {
+        const int64_t moved =
+            g->matrix[2 * k] * x + g->matrix[2 * k + 1] * y + ((int64_t)g->pan[k] * (1ll << g->exponent[1]));
+        const int64_t v = (int64_t)((uint64_t)scale * (uint64_t)moved) >> (g->exponent[1] + g->exponent[2]);
+        vector[k] = (int32_t)(v < -(1 << 25) ? -(1 << 25) : v > 1 << 25 ? 1 << 25 : v);
+    }
+}
 
 /* The motion of a picture. All 0 before the first one; blocks and space remain to be released. */
 typedef struct l2k_dirac_motion {

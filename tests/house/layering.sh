@@ -46,8 +46,9 @@ BEGIN {
     row["codec/run"] = stages " codec/tile codec/engine"
     whole = stages " tiling/pixel codec/tile codec/blocks codec/packets codec/codestream codec/jp2 codec/engine codec/run"
     row["codec/encode"] = row["codec/decode"] = whole
-    row["dirac"] = "lift2k base dwt dirac/motion"
+    row["dirac"] = "lift2k base dwt transform dirac/motion"
     row["dirac/motion"] = "lift2k base dirac"
+    row["dirac/cuda"] = row["dirac"] " transform/cuda dirac"
     row["pictures/user"] = "lift2k"
     row["pictures/files"] = "lift2k pictures/user"
     row["pictures"] = "lift2k pictures/user pictures/files"

@@ -1,0 +1,420 @@
+/* A GPU as a processor of pictures: one stream, in which pictures follow each other while the host reads the next ones.
+ * Samples are in its memory from decoding to display, and so are references and their half-samples. Coefficients are
+ * int32_t, so none overflow that the CPU would not let pass. */
+#include <cuda_runtime.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+extern "C" {
+#include "dirac/cuda/stages.h"
+#include "dirac/engine.h"
+#include "transform/cuda/cuda_device.h"
+#include "transform/device.h"
+}
+
+namespace
+{
+
+enum { UNDER_WAY = 8 }; /* pictures */
+
+/* Memory that is made anew to grow, in the order of the stream. */
+struct buffer {
+    void *at;
+    size_t bytes;
+};
+
+struct video {
+    cudaStream_t stream, copies;
+    cudaMemPool_t pool;
+    cudaEvent_t done[UNDER_WAY]; /* pictures by their number */
+    buffer staged[UNDER_WAY];    /* pinned: what is uploaded for them */
+    uint32_t pictures;
+    buffer slices, coefficients, low[2], residues, blocks;
+    buffer host; /* pinned: the frame that the caller has */
+};
+
+video *video_of(const l2k_dirac_engine *engine)
+{
+    return (video *)engine->state;
+}
+
+l2k_status check(const l2k_dirac_engine *engine, int error)
+{
+    return l2k_cuda_check(engine->context, error, "decoding video");
+}
+
+/* ---- Memory -------------------------------------------------------------------------------------------------- */
+
+/* Memory of the stream's own pool, since that of the device would go back at every wait. */
+cudaError_t open_pool(video *v)
+{
+    cudaMemPoolProps properties = {};
+    uint64_t keep = UINT64_MAX;
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location.type = cudaMemLocationTypeDevice;
+    cudaError_t error = cudaGetDevice(&properties.location.id);
+    if (error == cudaSuccess)
+        error = cudaMemPoolCreate(&v->pool, &properties);
+    return error == cudaSuccess ? cudaMemPoolSetAttribute(v->pool, cudaMemPoolAttrReleaseThreshold, &keep) : error;
+}
+
+cudaError_t reserve(video *v, buffer *b, size_t bytes)
+{
+    if (bytes <= b->bytes)
+        return cudaSuccess;
+    if (b->at)
+        cudaFreeAsync(b->at, v->stream);
+    b->at = NULL;
+    b->bytes = 0;
+    const cudaError_t error = cudaMallocFromPoolAsync(&b->at, bytes, v->pool, v->stream);
+    b->bytes = error == cudaSuccess ? bytes : 0;
+    return error;
+}
+
+cudaError_t reserve_pinned(buffer *b, size_t bytes)
+{
+    if (bytes <= b->bytes)
+        return cudaSuccess;
+    cudaFreeHost(b->at);
+    b->at = NULL;
+    b->bytes = 0;
+    const cudaError_t error = cudaMallocHost(&b->at, bytes + bytes / 4); /* pictures vary */
+    b->bytes = error == cudaSuccess ? bytes + bytes / 4 : 0;
+    return error;
+}
+
+void *allocate(l2k_dirac_engine *engine, size_t bytes)
+{
+    void *samples = NULL;
+    const cudaError_t error = cudaMallocFromPoolAsync(&samples, bytes, video_of(engine)->pool, video_of(engine)->stream);
+    if (error != cudaSuccess)
+        cudaGetLastError();
+    return error == cudaSuccess ? samples : NULL;
+}
+
+void release(l2k_dirac_engine *engine, void *samples)
+{
+    if (samples)
+        cudaFreeAsync(samples, video_of(engine)->stream);
+}
+
+l2k_status open(l2k_dirac_engine *engine)
+{
+    char reason[160];
+    video *v = (video *)calloc(1, sizeof *v);
+    engine->state = v;
+    engine->ahead = UNDER_WAY;
+    L2K_TRY(l2k_check_memory(engine->context, v, "a decoder"));
+    if (!l2k_cuda_usable(l2k_device_of_share(engine->context, 0), reason, sizeof reason))
+        return l2k_fail(engine->context, L2K_ERROR_BACKEND, "CUDA: no usable GPU: %s", reason);
+    int error = open_pool(v);
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(&v->stream, cudaStreamNonBlocking);
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(&v->copies, cudaStreamNonBlocking);
+    for (unsigned i = 0; i < UNDER_WAY && error == cudaSuccess; i++)
+        error = cudaEventCreateWithFlags(&v->done[i], cudaEventDisableTiming);
+    return check(engine, error);
+}
+
+void close(l2k_dirac_engine *engine)
+{
+    video *v = video_of(engine);
+    if (!v)
+        return;
+    if (v->stream)
+        cudaStreamSynchronize(v->stream);
+    for (unsigned i = 0; i < UNDER_WAY; i++) {
+        if (v->done[i])
+            cudaEventDestroy(v->done[i]);
+        cudaFreeHost(v->staged[i].at);
+    }
+    cudaFreeHost(v->host.at);
+    buffer *const buffers[] = {&v->slices, &v->coefficients, &v->low[0], &v->low[1], &v->residues, &v->blocks};
+    for (buffer *b : buffers)
+        if (b->at)
+            cudaFreeAsync(b->at, v->stream);
+    if (v->stream)
+        cudaStreamSynchronize(v->stream);
+    if (v->copies)
+        cudaStreamDestroy(v->copies);
+    if (v->stream)
+        cudaStreamDestroy(v->stream);
+    if (v->pool)
+        cudaMemPoolDestroy(v->pool);
+    cudaGetLastError();
+    free(v);
+    engine->state = NULL;
+}
+
+/* ---- Coefficients -------------------------------------------------------------------------------------------- */
+
+size_t samples_of(const l2k_dirac_component *component)
+{
+    return (size_t)component->width * component->height;
+}
+
+/* Where each component begins in memory for all of them; the fourth is the end. */
+void place_components(const l2k_dirac_transform *t, size_t at[L2K_DIRAC_PLANES + 1])
+{
+    at[0] = 0;
+    for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++)
+        at[c + 1] = at[c] + samples_of(&t->components[c]);
+}
+
+/* Finds the slices, each of whose components tells its length; false: the last one ends early. */
+bool find_slices(const l2k_dirac_transform *t, const uint8_t *data, size_t bytes, uint32_t *offsets, uint32_t *count)
+{
+    const uint32_t slices = t->slices[0] * t->slices[1];
+    size_t at = 0;
+    for (*count = 0; *count < slices; ++*count) {
+        offsets[*count] = (uint32_t)at;
+        at += (size_t)t->slice_bytes[0] + 1;
+        for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++) {
+            at += at < bytes ? 1 + (size_t)data[at] * t->slice_bytes[1] : 1;
+            if (at > bytes)
+                return ++*count, false;
+        }
+    }
+    return true;
+}
+
+/* Uploads a picture's bytes with the list of its slices, and reads them on the device. */
+l2k_status read_slices(l2k_dirac_engine *engine, const l2k_dirac_bits *bits, const l2k_dirac_transform *t)
+{
+    video *v = video_of(engine);
+    const uint32_t slices = t->slices[0] * t->slices[1];
+    const size_t begin = bits->at - bits->count / 8, bytes = bits->bytes - begin, list = slices * sizeof(uint32_t);
+    const uint8_t *data = bits->data + begin;
+    buffer *staged = &v->staged[v->pictures % UNDER_WAY];
+    l2k_dirac_cuda_slices s = {};
+    if (bytes > UINT32_MAX)
+        return l2k_fail(engine->context, L2K_ERROR_LIMIT, "a picture of more than 4 GiB");
+    int error = cudaEventSynchronize(v->done[v->pictures % UNDER_WAY]);
+    if (error == cudaSuccess)
+        error = reserve_pinned(staged, list + bytes);
+    if (error == cudaSuccess)
+        error = reserve(v, &v->slices, list + bytes);
+    L2K_TRY(check(engine, error));
+    const bool complete = find_slices(t, data, bytes, (uint32_t *)staged->at, &s.count);
+    memcpy((char *)staged->at + list, data, bytes);
+    s.offsets = (const uint32_t *)v->slices.at;
+    s.data = (const uint8_t *)v->slices.at + list, s.bytes = bytes;
+    s.across = t->slices[0], s.down = t->slices[1], s.prefix = t->slice_bytes[0], s.unit = t->slice_bytes[1];
+    s.levels = t->levels;
+    memcpy(s.matrix, t->matrix, sizeof s.matrix);
+    memcpy(s.quantisers, t->quantisers[1], sizeof s.quantisers);
+    for (unsigned i = 0; i < 2; i++)
+        memcpy(s.bands[i], t->components[i].bands, sizeof s.bands[i]);
+    size_t at[L2K_DIRAC_PLANES + 1];
+    place_components(t, at);
+    for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++)
+        s.coefficients[c] = (int32_t *)v->coefficients.at + at[c];
+    error = cudaMemcpyAsync(v->slices.at, staged->at, list + bytes, cudaMemcpyHostToDevice, v->stream);
+    if (error == cudaSuccess)
+        error = l2k_dirac_cuda_slices_read(&s, v->stream);
+    L2K_TRY(check(engine, error));
+    const uint32_t last = s.count - 1;
+    return complete ? L2K_OK
+                    : l2k_fail(engine->context, L2K_ERROR_TRUNCATED, "slice %u, %u ends early", last % s.across,
+                               last / s.across);
+}
+
+/* The other ways of coding are the CPU's. */
+l2k_status upload_coefficients(l2k_dirac_engine *engine, l2k_dirac_bits bits, l2k_dirac_transform *t, size_t samples)
+{
+    video *v = video_of(engine);
+    t->wide = true;
+    const l2k_status status = l2k_dirac_coefficients(engine->context, &bits, t);
+    if (l2k_dirac_is_fatal(status))
+        return status;
+    L2K_TRY(check(engine, cudaMemcpyAsync(v->coefficients.at, t->data, samples * sizeof(int32_t),
+                                          cudaMemcpyHostToDevice, v->stream)));
+    return status;
+}
+
+/* ---- Wavelet ------------------------------------------------------------------------------------------------- */
+
+void set_steps(l2k_dirac_cuda_level *level, const l2k_kernel *kernel, bool sums_64)
+{
+    level->num_steps = kernel->num_steps;
+    level->sums_64 = sums_64;
+    for (int i = 0; i < level->num_steps; i++) {
+        const l2k_kernel_step *from = &kernel->steps[level->num_steps - 1 - i];
+        const int last = from->offset + from->num_taps - 1;
+        level->steps[i].high = from->high, level->steps[i].offset = from->offset;
+        level->steps[i].num_taps = from->num_taps, level->steps[i].shift = from->shift;
+        level->steps[i].rounding = from->rounding;
+        for (int k = 0; k < from->num_taps; k++)
+            level->steps[i].taps[k] = (int32_t)from->taps[k];
+        level->reach += -from->offset > last ? -from->offset : last;
+    }
+}
+
+/* All levels. Each one's result is in memory of its own, since tiles of it are made while others still read. */
+l2k_status inverse(l2k_dirac_engine *engine, const l2k_dirac_sequence *sequence, const l2k_dirac_transform *t,
+                   const l2k_dirac_picture *picture, l2k_dirac_residue residues[L2K_DIRAC_PLANES])
+{
+    video *v = video_of(engine);
+    size_t at[L2K_DIRAC_PLANES + 1];
+    l2k_dirac_cuda_level level = {};
+    int error = cudaSuccess;
+    place_components(t, at);
+    set_steps(&level, l2k_dirac_kernel(t->wavelet), t->wavelet >= 5);
+    for (unsigned i = 0; i < 2 && t->levels > 1 && error == cudaSuccess; i++)
+        error = reserve(v, &v->low[i], at[L2K_DIRAC_PLANES] * sizeof(int32_t) >> (2 + 2 * i));
+    if (!t->intra && error == cudaSuccess)
+        error = reserve(v, &v->residues, at[L2K_DIRAC_PLANES] * sizeof(int32_t));
+    for (unsigned number = 0; number < t->levels + !t->levels && error == cudaSuccess; number++) {
+        const unsigned above = t->levels ? t->levels - 1 - number : 0;
+        const bool last = above == 0, samples = last && t->intra, narrow = last && !sequence->wide;
+        for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++) {
+            auto *p = &level.planes[c];
+            const l2k_dirac_component *component = &t->components[c];
+            const l2k_dirac_plane *plane = &picture->planes[c];
+            const int32_t half = 1 << (l2k_dirac_depth(sequence, c) - 1);
+            for (unsigned b = 0; b < (t->levels ? 4u : 1u); b++) {
+                const l2k_dirac_band *band = &component->bands[b ? 3 * number + b : 0];
+                p->from[b] = (const int32_t *)v->coefficients.at + at[c] + band->at;
+                p->stride[b] = band->stride;
+            }
+            if (number > 0) { /* the result before */
+                p->from[0] = (const int32_t *)p->out;
+                p->stride[0] = (size_t)p->stride_out;
+            }
+            p->columns = (int32_t)(component->width >> above), p->rows = (int32_t)(component->height >> above);
+            p->width = p->columns >> (t->levels > 0), p->height = p->rows >> (t->levels > 0);
+            p->stride_out = p->columns;
+            p->join = {l2k_dirac_shift(t), narrow ? INT16_MIN : INT32_MIN, narrow ? INT16_MAX : INT32_MAX, 0};
+            if (samples) {
+                p->columns = (int32_t)plane->width, p->rows = (int32_t)plane->height;
+                p->out = plane->data, p->stride_out = plane->stride;
+                p->join = {l2k_dirac_shift(t), -half, half - 1, half};
+            } else if (last) {
+                p->out = (int32_t *)v->residues.at + at[c];
+                residues[c].data = p->out, residues[c].stride = p->stride_out;
+            } else {
+                p->out = (int32_t *)v->low[(above - 1) % 2].at + (at[c] >> 2 * above);
+            }
+        }
+        level.out_bytes = samples ? 1 << sequence->wide : 4;
+        error = (t->levels ? l2k_dirac_cuda_inverse : l2k_dirac_cuda_copy)(&level, v->stream);
+    }
+    return check(engine, error);
+}
+
+l2k_status make_residues(l2k_dirac_engine *engine, const l2k_dirac_sequence *sequence, l2k_dirac_bits bits,
+                         l2k_dirac_transform *t, l2k_dirac_picture *picture,
+                         l2k_dirac_residue residues[L2K_DIRAC_PLANES])
+{
+    video *v = video_of(engine);
+    size_t at[L2K_DIRAC_PLANES + 1];
+    place_components(t, at);
+    L2K_TRY(check(engine, reserve(v, &v->coefficients, at[L2K_DIRAC_PLANES] * sizeof(int32_t))));
+    const l2k_status status = t->syntax == L2K_DIRAC_HIGH_QUALITY
+                                  ? read_slices(engine, &bits, t)
+                                  : upload_coefficients(engine, bits, t, at[L2K_DIRAC_PLANES]);
+    if (!l2k_dirac_is_fatal(status))
+        L2K_TRY(inverse(engine, sequence, t, picture, residues));
+    return status;
+}
+
+/* ---- Motion -------------------------------------------------------------------------------------------------- */
+
+/* A reference's half-samples are made when it is first referred to. */
+l2k_status upsample(l2k_dirac_engine *engine, l2k_dirac_plane *plane, bool wide, int32_t most)
+{
+    if (plane->half)
+        return L2K_OK;
+    plane->half = allocate(engine, (size_t)3 * plane->width * plane->height << wide);
+    L2K_TRY(l2k_check_memory(engine->context, plane->half, "a reference picture"));
+    return check(engine, l2k_dirac_cuda_upsample(plane, wide, most, plane->half, video_of(engine)->stream));
+}
+
+l2k_status predict(l2k_dirac_engine *engine, const l2k_dirac_sequence *sequence, l2k_dirac_motion *motion,
+                   l2k_dirac_picture *const references[2], const l2k_dirac_residue residues[L2K_DIRAC_PLANES],
+                   l2k_dirac_picture *picture)
+{
+    video *v = video_of(engine);
+    l2k_dirac_cuda_motion m = {};
+    const size_t bytes = (size_t)motion->across * motion->down * sizeof *motion->blocks;
+    L2K_TRY(check(engine, reserve(v, &v->blocks, bytes)));
+    L2K_TRY(check(engine, cudaMemcpyAsync(v->blocks.at, motion->blocks, bytes, cudaMemcpyHostToDevice, v->stream)));
+    m.blocks = (const l2k_dirac_motion_block *)v->blocks.at;
+    m.across = (int32_t)motion->across, m.down = (int32_t)motion->down, m.precision = (int32_t)motion->precision;
+    m.weight[0] = motion->weight[0], m.weight[1] = motion->weight[1], m.weight_bits = motion->weight_bits;
+    memcpy(m.globals, motion->globals, sizeof m.globals);
+    m.wide = sequence->wide;
+    for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++) {
+        auto *p = &m.planes[c];
+        const l2k_dirac_plane *out = &picture->planes[c];
+        p->most = (1 << l2k_dirac_depth(sequence, c)) - 1;
+        p->width = (int32_t)out->width, p->height = (int32_t)out->height;
+        p->out = out->data, p->stride = out->stride;
+        p->residue = (const int32_t *)residues[c].data, p->residue_stride = residues[c].stride;
+        for (unsigned i = 0; i < 2; i++) {
+            p->shift[i] = c == 0 ? 0 : (int32_t)(i == 0 ? sequence->chroma_x : sequence->chroma_y);
+            p->separation[i] = (int32_t)(motion->separation[i] >> p->shift[i]);
+            p->offset[i] = ((int32_t)(motion->length[i] >> p->shift[i]) - p->separation[i]) / 2;
+        }
+        for (unsigned i = 0; i < motion->references; i++) {
+            l2k_dirac_plane *from = &references[i]->planes[c];
+            if (from->width != out->width || from->height != out->height)
+                return l2k_fail(engine->context, L2K_ERROR_CORRUPT, "a reference picture has another size");
+            if (motion->precision > 0)
+                L2K_TRY(upsample(engine, from, sequence->wide, p->most));
+            p->reference[i] = from->data, p->reference_stride[i] = from->stride, p->half[i] = from->half;
+        }
+    }
+    return check(engine, l2k_dirac_cuda_predict(&m, v->stream));
+}
+
+/* ---- Frames -------------------------------------------------------------------------------------------------- */
+
+l2k_status conceal(l2k_dirac_engine *engine, const l2k_dirac_sequence *sequence, const l2k_dirac_picture *from,
+                   l2k_dirac_picture *picture)
+{
+    void *stream = video_of(engine)->stream;
+    const int32_t bytes = 1 << sequence->wide;
+    const l2k_sample_type type = sequence->wide ? L2K_SAMPLE_U16 : L2K_SAMPLE_U8;
+    for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++) {
+        const l2k_dirac_plane *plane = &picture->planes[c], *other = from ? &from->planes[c] : plane;
+        const l2k_plane to = {plane->data, plane->stride * bytes, bytes, type};
+        const l2k_plane source = {other->data, other->stride * bytes, bytes, type};
+        const int32_t grey = 1 << (l2k_dirac_depth(sequence, c) - 1);
+        L2K_TRY(from ? l2k_cuda_planes_copy(engine->context, &to, &source, plane->width, plane->height, stream)
+                     : l2k_cuda_planes_fill(engine->context, &to, plane->width, plane->height, grey, stream));
+    }
+    return L2K_OK;
+}
+
+l2k_status mark(l2k_dirac_engine *engine, uint32_t *number)
+{
+    video *v = video_of(engine);
+    *number = v->pictures++;
+    return check(engine, cudaEventRecord(v->done[*number % UNDER_WAY], v->stream));
+}
+
+/* Of later pictures than those under way an event may tell of a later one, which is as well. */
+l2k_status show(l2k_dirac_engine *engine, uint32_t number, l2k_memory memory, size_t bytes, void **samples)
+{
+    video *v = video_of(engine);
+    cudaEvent_t done = v->done[number % UNDER_WAY];
+    if (memory == L2K_MEMORY_DEVICE)
+        return check(engine, cudaEventSynchronize(done));
+    int error = reserve_pinned(&v->host, bytes);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(v->copies, done, 0);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(v->host.at, *samples, bytes, cudaMemcpyDeviceToHost, v->copies);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(v->copies);
+    *samples = v->host.at;
+    return check(engine, error);
+}
+
+} // namespace
+
+extern "C" const l2k_dirac_processor l2k_dirac_cuda = {open,    close,   allocate, release, make_residues,
+                                                       predict, conceal, mark,     show};
