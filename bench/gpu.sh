@@ -40,10 +40,11 @@ pack() {
     mkdir -p "$folder/lib" && list_tests "$build" >"$folder/gpu_tests" || exit 1
     {
         grep -o '\$build/[^ ]*' "$folder/gpu_tests" | cut -d/ -f2-
-        printf '%s\n' lift2k tests/gpu_files conformance/conformance_windows gpu_transform gpu_stream batches cuda_rivals \
-            cuda_devices paper_registers paper_lifting paper_frames paper_video \
+        printf '%s\n' lift2k plugins/gstreamer/libgstlift2k.so tests/gpu_files conformance/conformance_windows gpu_transform gpu_stream batches cuda_rivals \
+            cuda_devices paper_registers paper_lifting paper_frames paper_video paper_dirac \
             paper_opencl_passes opencl_transform opencl_picture
     } | sort -u | while read -r program; do
+        [ ! -d "$build/$program" ] || continue
         [ -x "$build/$program" ] || { echo "$program is not built and is left out" >&2; continue; }
         mkdir -p "$folder/$(dirname "$program")"
         strip -o "$folder/$program" "$build/$program"
@@ -163,6 +164,7 @@ sanitized packets "$build/tests/gpu_packets" 1 7
 sanitized decode "$build/tests/gpu_decode" 4 50
 sanitized volumes "$build/tests/gpu_volume" 3 5 40
 sanitized hostile "$build/tests/gpu_hostile" 20
+sanitized video "$build/tests/gpu_video" "$root/tests/data/dirac" 4
 sanitized registers "$build/paper_registers" --check
 
 # ---- Benchmarks
@@ -196,6 +198,9 @@ part paper-opencl-passes 400 "$build/paper_opencl_passes"
 part paper-lifting 240 "$build/paper_lifting"
 part paper-frames 240 "$build/paper_frames"
 part paper-video 240 "$build/paper_video" "$picture"
+for stream in "$root"/tests/data/dirac/*.drc; do
+    part "paper-dirac-$(basename "$stream" .drc)" 20 "$build/paper_dirac" cuda "$stream" 0.5
+done
 
 echo "$failures failures; everything printed is in $report"
 [ $failures -eq 0 ]
