@@ -27,13 +27,27 @@ L2K_DIRAC_INLINE l2k_dirac_bits l2k_dirac_bits_of(const uint8_t *data, size_t by
     return bits;
 }
 
+/* Eight bytes. On a GPU aligned words with up to four bytes behind them are read. */
+L2K_DIRAC_INLINE uint64_t l2k_dirac_word(const uint8_t *at)
+{
+#ifdef __CUDA_ARCH__
+    const uint32_t *words = (const uint32_t *)((uintptr_t)at & ~(uintptr_t)3);
+    const uint32_t skip = (uint32_t)((uintptr_t)at & 3) * 8, second = words[1];
+    const uint32_t low = __funnelshift_r(words[0], second, skip), high = __funnelshift_r(second, words[2], skip);
+    return (uint64_t)__byte_perm(low, 0, 0x0123) << 32 | __byte_perm(high, 0, 0x0123);
+#else
+    uint64_t word = 0;
+    for (unsigned i = 0; i < 8; i++) /* compilers make one load of it */
+        word = word << 8 | at[i];
+    return word;
+#endif
+}
+
 /* At least 56 bits in the window. */
 L2K_DIRAC_INLINE void l2k_dirac_fill(l2k_dirac_bits *bits)
 {
     if (bits->bytes > 8 && bits->at < bits->bytes - 8) {
-        uint64_t word = 0;
-        for (unsigned i = 0; i < 8; i++) /* compilers make one load of it */
-            word = word << 8 | bits->data[bits->at + i];
+        uint64_t word = l2k_dirac_word(bits->data + bits->at);
         bits->window |= word >> bits->count;
         bits->at += (63 - bits->count) / 8;
         bits->count |= 56;

@@ -3,15 +3,14 @@
 #include <string.h>
 
 #include "dirac/transform.h"
-
-/* The 5/3 as a kernel. Other than in Annex F of T.800, its inverse rounds halves up in both steps. */
-static const l2k_kernel le_gall = {true, false, 2, 1, {{true, 0, 2, 1, 0, {-1, -1}}, {false, -1, 2, 2, 2, {1, 1}}}};
+#include "dwt/kernel_named.h"
 
 const l2k_kernel *l2k_dirac_kernel(unsigned wavelet)
 {
     static const l2k_wavelet wavelets[] = {L2K_WAVELET_DD_9_7,        L2K_WAVELET_5_3,  L2K_WAVELET_DD_13_7,
                                            L2K_WAVELET_HAAR,          L2K_WAVELET_HAAR, L2K_WAVELET_FIDELITY,
                                            L2K_WAVELET_DAUBECHIES_INT};
+    static const l2k_kernel le_gall = L2K_KERNEL_LE_GALL;
     return wavelet == 1 ? &le_gall : &l2k_wavelet_get(wavelets[wavelet])->kernel;
 }
 

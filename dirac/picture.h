@@ -19,7 +19,7 @@ typedef struct l2k_dirac_plane {
     void *data;
     ptrdiff_t stride; /* in samples; twice the frame's for a field */
     uint32_t width, height;
-    void *half; /* half-samples, which the motion room makes when the picture is first referred to; or NULL */
+    void *half; /* half-samples, as a processor keeps them, from when the picture is first referred to; or NULL */
 } l2k_dirac_plane;
 
 typedef struct l2k_dirac_picture {

@@ -19,6 +19,11 @@
     {true, 0, 1, 0, 0, {-1}},                                                                                          \
     {false, 0, 1, 1, 1, {1}}}}
 
+/* Other than in Annex F of T.800, the inverse rounds halves up in both steps. */
+#define L2K_KERNEL_LE_GALL {true, false, 2, 1, {                                                                       \
+    {true, 0, 2, 1, 0, {-1, -1}},                                                                                      \
+    {false, -1, 2, 2, 2, {1, 1}}}}
+
 #define L2K_KERNEL_1_3 {true, false, 1, 1, {                                                                           \
     {true, 0, 2, 1, 1, {-1, -1}}}}
 

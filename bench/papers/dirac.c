@@ -14,7 +14,7 @@
 #include "dirac/cuda/stages.h"
 #include "dirac/engine.h"
 
-enum { PARSE, ENTROPY, UNPACK, WAVELET, UPSAMPLING, MOTION, STAGES, MOST_EVENTS = 1 << 16, FRAMES = 64 };
+enum { PARSE, ENTROPY, UNPACK, WAVELET, UPSAMPLING, MOTION, STAGES, MOST_EVENTS = 1 << 16, AHEAD = 16 };
 
 static const char *const names[STAGES] = {"vectors", "entropy decoding", "slices", "wavelet", "up-sampling", "motion"};
 static double seconds[STAGES];
@@ -93,16 +93,21 @@ void __wrap_l2k_dirac_inverse(const l2k_context *context, l2k_dirac_transform *t
     seconds[WAVELET] += now() - start;
 }
 
-/* Decodes the stream so often, and returns the number of frames. */
-static unsigned decode(l2k_video_decoder *decoder, const uint8_t *data, size_t bytes, unsigned times)
+/* Pushes the stream, a data unit at a time, and keeps AHEAD of them in the decoder. Returns the number of frames. */
+static unsigned decode(l2k_video_decoder *decoder, const uint8_t *data, size_t bytes)
 {
+    static unsigned pushed;
     unsigned frames = 0;
     const l2k_video_frame *frame = NULL;
-    while (times-- > 0)
-        if (l2k_video_decoder_push(decoder, data, bytes) != L2K_OK)
+    for (size_t at = 0, size; at < bytes; at += size) {
+        const uint8_t *next = data + at + 5;
+        size = (size_t)next[0] << 24 | (size_t)next[1] << 16 | (size_t)next[2] << 8 | next[3];
+        size = size == 0 || size > bytes - at ? bytes - at : size;
+        if (l2k_video_decoder_push(decoder, data + at, size) != L2K_OK)
             exit(1);
-    while (l2k_video_decoder_pull(decoder, &frame) == L2K_OK && frame)
-        frames++;
+        if (++pushed > AHEAD && l2k_video_decoder_pull(decoder, &frame) == L2K_OK)
+            frames += frame != NULL;
+    }
     return frames;
 }
 
@@ -124,19 +129,20 @@ int main(int argc, char **argv)
         l2k_video_decoder_set(decoder, L2K_VIDEO_MEMORY, cuda ? L2K_MEMORY_DEVICE : L2K_MEMORY_HOST) != L2K_OK)
         return 1;
     fclose(file);
-    const unsigned once = decode(decoder, data, bytes, 2) / 2, times = once ? FRAMES / once + 1 : 0;
-    double total = 0;
+    double total = 0, host[STAGES];
     unsigned frames = 0;
-    if (once == 0)
+    if (decode(decoder, data, bytes) == 0)
         return 1;
     memset(seconds, 0, sizeof seconds);
     for (const double start = now(); total < limit; total = now() - start)
-        frames += decode(decoder, data, bytes, times);
+        frames += decode(decoder, data, bytes);
     for (int i = 0; i < STAGES; i++)
         seconds[i] /= frames;
+    memcpy(host, seconds, sizeof host);
     if (cuda) {
         timed = true;
-        const unsigned n = decode(decoder, data, bytes, 2);
+        const unsigned n = decode(decoder, data, bytes);
+        memcpy(seconds, host, sizeof host);
         for (unsigned i = 0; i < num_events; i++) {
             float ms = 0;
             cudaEventElapsedTime(&ms, events[i].begin, events[i].end);

@@ -30,7 +30,7 @@ struct video {
     cudaEvent_t done[UNDER_WAY]; /* pictures by their number */
     buffer staged[UNDER_WAY];    /* pinned: what is uploaded for them */
     uint32_t pictures;
-    buffer slices, coefficients, low[2], residues, blocks;
+    buffer codes, slices, coefficients, low[2], residues, blocks;
     buffer host; /* pinned: the frame that the caller has */
 };
 
@@ -131,7 +131,7 @@ void close(l2k_dirac_engine *engine)
         cudaFreeHost(v->staged[i].at);
     }
     cudaFreeHost(v->host.at);
-    buffer *const buffers[] = {&v->slices, &v->coefficients, &v->low[0], &v->low[1], &v->residues, &v->blocks};
+    buffer *const buffers[] = {&v->codes, &v->slices, &v->coefficients, &v->low[0], &v->low[1], &v->residues, &v->blocks};
     for (buffer *b : buffers)
         if (b->at)
             cudaFreeAsync(b->at, v->stream);
@@ -195,10 +195,16 @@ l2k_status read_slices(l2k_dirac_engine *engine, const l2k_dirac_bits *bits, con
     if (error == cudaSuccess)
         error = reserve_pinned(staged, list + bytes);
     if (error == cudaSuccess)
-        error = reserve(v, &v->slices, list + bytes);
+        error = reserve(v, &v->slices, list + bytes + sizeof(uint32_t));
+    if (error == cudaSuccess && !v->codes.at) {
+        error = reserve(v, &v->codes, sizeof t->codes);
+        if (error == cudaSuccess)
+            error = cudaMemcpyAsync(v->codes.at, t->codes, sizeof t->codes, cudaMemcpyHostToDevice, v->stream);
+    }
     L2K_TRY(check(engine, error));
     const bool complete = find_slices(t, data, bytes, (uint32_t *)staged->at, &s.count);
     memcpy((char *)staged->at + list, data, bytes);
+    s.codes = (const l2k_dirac_codes *)v->codes.at;
     s.offsets = (const uint32_t *)v->slices.at;
     s.data = (const uint8_t *)v->slices.at + list, s.bytes = bytes;
     s.across = t->slices[0], s.down = t->slices[1], s.prefix = t->slice_bytes[0], s.unit = t->slice_bytes[1];
@@ -236,22 +242,6 @@ l2k_status upload_coefficients(l2k_dirac_engine *engine, l2k_dirac_bits bits, l2
 
 /* ---- Wavelet ------------------------------------------------------------------------------------------------- */
 
-void set_steps(l2k_dirac_cuda_level *level, const l2k_kernel *kernel, bool sums_64)
-{
-    level->num_steps = kernel->num_steps;
-    level->sums_64 = sums_64;
-    for (int i = 0; i < level->num_steps; i++) {
-        const l2k_kernel_step *from = &kernel->steps[level->num_steps - 1 - i];
-        const int last = from->offset + from->num_taps - 1;
-        level->steps[i].high = from->high, level->steps[i].offset = from->offset;
-        level->steps[i].num_taps = from->num_taps, level->steps[i].shift = from->shift;
-        level->steps[i].rounding = from->rounding;
-        for (int k = 0; k < from->num_taps; k++)
-            level->steps[i].taps[k] = (int32_t)from->taps[k];
-        level->reach += -from->offset > last ? -from->offset : last;
-    }
-}
-
 /* All levels. Each one's result is in memory of its own, since tiles of it are made while others still read. */
 l2k_status inverse(l2k_dirac_engine *engine, const l2k_dirac_sequence *sequence, const l2k_dirac_transform *t,
                    const l2k_dirac_picture *picture, l2k_dirac_residue residues[L2K_DIRAC_PLANES])
@@ -261,7 +251,7 @@ l2k_status inverse(l2k_dirac_engine *engine, const l2k_dirac_sequence *sequence,
     l2k_dirac_cuda_level level = {};
     int error = cudaSuccess;
     place_components(t, at);
-    set_steps(&level, l2k_dirac_kernel(t->wavelet), t->wavelet >= 5);
+    level.wavelet = t->wavelet;
     for (unsigned i = 0; i < 2 && t->levels > 1 && error == cudaSuccess; i++)
         error = reserve(v, &v->low[i], at[L2K_DIRAC_PLANES] * sizeof(int32_t) >> (2 + 2 * i));
     if (!t->intra && error == cudaSuccess)
@@ -327,7 +317,7 @@ l2k_status upsample(l2k_dirac_engine *engine, l2k_dirac_plane *plane, bool wide,
 {
     if (plane->half)
         return L2K_OK;
-    plane->half = allocate(engine, (size_t)3 * plane->width * plane->height << wide);
+    plane->half = allocate(engine, (size_t)4 * plane->width * plane->height << wide);
     L2K_TRY(l2k_check_memory(engine->context, plane->half, "a reference picture"));
     return check(engine, l2k_dirac_cuda_upsample(plane, wide, most, plane->half, video_of(engine)->stream));
 }
@@ -345,7 +335,7 @@ l2k_status predict(l2k_dirac_engine *engine, const l2k_dirac_sequence *sequence,
     m.across = (int32_t)motion->across, m.down = (int32_t)motion->down, m.precision = (int32_t)motion->precision;
     m.weight[0] = motion->weight[0], m.weight[1] = motion->weight[1], m.weight_bits = motion->weight_bits;
     memcpy(m.globals, motion->globals, sizeof m.globals);
-    m.wide = sequence->wide;
+    m.wide = sequence->wide, m.upsampled = motion->precision > 0;
     for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++) {
         auto *p = &m.planes[c];
         const l2k_dirac_plane *out = &picture->planes[c];
@@ -362,9 +352,10 @@ l2k_status predict(l2k_dirac_engine *engine, const l2k_dirac_sequence *sequence,
             l2k_dirac_plane *from = &references[i]->planes[c];
             if (from->width != out->width || from->height != out->height)
                 return l2k_fail(engine->context, L2K_ERROR_CORRUPT, "a reference picture has another size");
-            if (motion->precision > 0)
+            if (m.upsampled)
                 L2K_TRY(upsample(engine, from, sequence->wide, p->most));
-            p->reference[i] = from->data, p->reference_stride[i] = from->stride, p->half[i] = from->half;
+            p->reference[i] = m.upsampled ? from->half : from->data;
+            p->reference_stride[i] = m.upsampled ? 2 * (ptrdiff_t)from->width : from->stride;
         }
     }
     return check(engine, l2k_dirac_cuda_predict(&m, v->stream));

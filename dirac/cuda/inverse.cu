@@ -4,65 +4,106 @@
 
 extern "C" {
 #include "dirac/cuda/stages.h"
+#include "dwt/kernel_named.h"
 #include "dwt/lifting.h"
 }
 
 namespace
 {
 
-enum { TILE_X = 32, TILE_Y = 16, THREADS = 256, MOST_REACH = 10 };
+enum { TILE_X = 32, TILE_Y = 16, THREADS = 256 };
 
-/* Subband h + 2 v of a tile is at column h * columns, row v * rows. */
-struct tile {
-    int32_t *at;
-    int x, y; /* the first pair, which may lie outside of the plane */
-    int columns, rows, stride;
+#define WAVELET(name, sum, ...)                                                                                        \
+    struct name {                                                                                                      \
+        typedef sum Sum;                                                                                               \
+        static constexpr l2k_kernel kernel = __VA_ARGS__;                                                              \
+    };
 
-    __device__ int32_t *sample(int high_x, int x, int high_y, int y) const
+WAVELET(dd_9_7, int32_t, L2K_KERNEL_DD_9_7)
+WAVELET(le_gall, int32_t, L2K_KERNEL_LE_GALL)
+WAVELET(dd_13_7, int32_t, L2K_KERNEL_DD_13_7)
+WAVELET(haar, int32_t, L2K_KERNEL_HAAR)
+WAVELET(fidelity, int64_t, L2K_KERNEL_FIDELITY)
+WAVELET(daubechies, int64_t, L2K_KERNEL_DAUBECHIES_INT)
+
+/* The pairs on either side that a pair depends on. */
+constexpr int reach_of(const l2k_kernel &kernel)
+{
+    int reach = 0;
+    for (int i = 0; i < kernel.num_steps; i++) {
+        const int first = -kernel.steps[i].offset, last = kernel.steps[i].offset + kernel.steps[i].num_taps - 1;
+        reach += first > last ? first : last;
+    }
+    return reach;
+}
+
+/* Subband h + 2 v of a tile is at column h * COLUMNS, row v * ROWS. */
+template <class W> struct tile {
+    enum {
+        REACH = reach_of(W::kernel),
+        COLUMNS = TILE_X + 2 * REACH,
+        ROWS = TILE_Y + 2 * REACH,
+        STRIDE = 2 * COLUMNS + 1
+    };
+    int32_t samples[2 * ROWS * STRIDE];
+
+    __device__ int32_t *at(int high_x, int x, int high_y, int y)
     {
-        return at + (high_y * rows + y) * stride + high_x * columns + x;
+        return &samples[(high_y * ROWS + y) * STRIDE + high_x * COLUMNS + x];
     }
 };
 
-template <class Sum> __device__ Sum add(Sum sum, int32_t tap, int32_t sample);
-template <> __device__ int32_t add(int32_t sum, int32_t tap, int32_t sample)
+__device__ int32_t add(int32_t sum, int32_t tap, int32_t sample)
 {
     return l2k_kernel_add_32(sum, tap, sample);
 }
-template <> __device__ int64_t add(int64_t sum, int32_t tap, int32_t sample)
+__device__ int64_t add(int64_t sum, int32_t tap, int32_t sample)
 {
     return l2k_kernel_add_64(sum, tap, sample);
 }
-
-__device__ int32_t undo(int32_t x, int32_t sum, int32_t shift)
+__device__ int32_t undo(int32_t x, int32_t sum, unsigned shift)
 {
-    return l2k_kernel_lift_32(x, sum, (unsigned)shift, true);
+    return l2k_kernel_lift_32(x, sum, shift, true);
 }
-__device__ int32_t undo(int32_t x, int64_t sum, int32_t shift)
+__device__ int32_t undo(int32_t x, int64_t sum, unsigned shift)
 {
-    return l2k_kernel_lift_64(x, sum, (unsigned)shift, true);
+    return l2k_kernel_lift_64(x, sum, shift, true);
 }
 
-/* Undoes a step: `first` and `count` are the tile's pairs in the direction of the step, `size` the plane's. at(high, i, k)
- * is sample i of a half in that direction, in line k of `lines`. */
-template <class Sum, class At>
-__device__ void lift(const l2k_dirac_cuda_level &level, int number, int first, int count, int size, int lines, bool rows,
-                     const At &at)
+template <class W, int STEP, int TAP, class Get>
+__device__ __forceinline__ typename W::Sum add_taps(typename W::Sum sum, const Get &get)
 {
-    const auto &step = level.steps[number];
-    for (int item = (int)threadIdx.x; item < count * lines; item += THREADS) {
-        const int i = rows ? item % count : item / lines, line = rows ? item / count : item % lines;
-        if (first + i < 0 || first + i >= size)
-            continue;
-        Sum sum = step.rounding;
-        for (int k = 0; k < step.num_taps; k++) {
-            const int from = l2k_clamp_i32(first + i + k + step.offset, 0, size - 1) - first;
-            sum = add<Sum>(sum, step.taps[k], *at(!step.high, l2k_clamp_i32(from, 0, count - 1), line));
-        }
-        int32_t *x = at(step.high, i, line);
-        *x = undo(*x, sum, step.shift);
+    if constexpr (TAP < W::kernel.steps[STEP].num_taps) {
+        constexpr int32_t tap = (int32_t)W::kernel.steps[STEP].taps[TAP];
+        return add_taps<W, STEP, TAP + 1>(add(sum, tap, get(TAP)), get);
+    } else {
+        return sum;
     }
-    __syncthreads();
+}
+
+/* Undoes all steps from the last one on, of COUNT pairs in each of LINES lines. at(high, i, line) is a sample, and `first`
+ * the pair's number in the plane, which has `size` of them. ALONG: threads follow lines. */
+template <class W, int STEP, int COUNT, int LINES, bool ALONG, class At>
+__device__ __forceinline__ void lift(int first, int size, const At &at)
+{
+    if constexpr (STEP >= 0) {
+        constexpr bool high = W::kernel.steps[STEP].high;
+        constexpr int offset = W::kernel.steps[STEP].offset, rounding = W::kernel.steps[STEP].rounding;
+        constexpr unsigned shift = W::kernel.steps[STEP].shift;
+        for (int item = (int)threadIdx.x; item < COUNT * LINES; item += THREADS) {
+            const int i = ALONG ? item % COUNT : item / LINES, line = ALONG ? item / COUNT : item % LINES;
+            if (first + i < 0 || first + i >= size)
+                continue;
+            const typename W::Sum sum = add_taps<W, STEP, 0>(rounding, [&](int k) {
+                const int from = l2k_clamp_i32(first + i + k + offset, 0, size - 1) - first;
+                return *at(!high, l2k_clamp_i32(from, 0, COUNT - 1), line);
+            });
+            int32_t *x = at(high, i, line);
+            *x = undo(*x, sum, shift);
+        }
+        __syncthreads();
+        lift<W, STEP - 1, COUNT, LINES, ALONG>(first, size, at);
+    }
 }
 
 __device__ void store(void *out, ptrdiff_t at, int32_t value, int bytes)
@@ -75,34 +116,31 @@ __device__ void store(void *out, ptrdiff_t at, int32_t value, int bytes)
         ((int32_t *)out)[at] = value;
 }
 
-template <class Sum> __global__ void __launch_bounds__(THREADS) inverse(const __grid_constant__ l2k_dirac_cuda_level level)
+template <class W> __global__ void __launch_bounds__(THREADS) inverse(const __grid_constant__ l2k_dirac_cuda_level level)
 {
-    __shared__ int32_t memory[2 * (TILE_Y + 2 * MOST_REACH) * (2 * (TILE_X + 2 * MOST_REACH) + 1)];
+    typedef tile<W> T;
+    __shared__ T t;
     const auto &p = level.planes[blockIdx.z];
-    const int reach = level.reach;
-    tile t = {memory, (int)blockIdx.x * TILE_X - reach, (int)blockIdx.y * TILE_Y - reach};
-    t.columns = TILE_X + 2 * reach, t.rows = TILE_Y + 2 * reach, t.stride = 2 * t.columns + 1;
-    if (t.x + reach >= p.width || t.y + reach >= p.height)
+    const int x0 = (int)blockIdx.x * TILE_X - T::REACH, y0 = (int)blockIdx.y * TILE_Y - T::REACH;
+    if (x0 + T::REACH >= p.width || y0 + T::REACH >= p.height)
         return;
-    for (int i = (int)threadIdx.x; i < 4 * t.columns * t.rows; i += THREADS) {
-        const int column = i % t.columns, high_x = i / t.columns % 2, row = i / t.columns / 2 % t.rows,
-                  high_y = i / t.columns / 2 / t.rows, band = high_x + 2 * high_y;
-        const int x = l2k_clamp_i32(t.x + column, 0, p.width - 1), y = l2k_clamp_i32(t.y + row, 0, p.height - 1);
-        *t.sample(high_x, column, high_y, row) = p.from[band][(size_t)y * p.stride[band] + (size_t)x];
+    for (int i = (int)threadIdx.x; i < 2 * T::COLUMNS * 2 * T::ROWS; i += THREADS) {
+        const int column = i % T::COLUMNS, band = i / T::COLUMNS % 2 + 2 * (i / (2 * T::COLUMNS * T::ROWS));
+        const int row = i / (2 * T::COLUMNS) % T::ROWS;
+        const int x = l2k_clamp_i32(x0 + column, 0, p.width - 1), y = l2k_clamp_i32(y0 + row, 0, p.height - 1);
+        *t.at(band & 1, column, band >> 1, row) = p.from[band][(size_t)y * p.stride[band] + (size_t)x];
     }
     __syncthreads();
-    for (int s = 0; s < level.num_steps; s++)
-        lift<Sum>(level, s, t.y, t.rows, p.height, 2 * t.columns, false,
-                  [&](int high, int i, int line) { return t.sample(0, line, high, i); });
-    for (int s = 0; s < level.num_steps; s++)
-        lift<Sum>(level, s, t.x, t.columns, p.width, 2 * t.rows, true,
-                  [&](int high, int i, int line) { return t.sample(high, i, 0, line); });
+    lift<W, W::kernel.num_steps - 1, T::ROWS, 2 * T::COLUMNS, false>(
+        y0, p.height, [&](int high, int i, int line) { return t.at(0, line, high, i); });
+    lift<W, W::kernel.num_steps - 1, T::COLUMNS, 2 * T::ROWS, true>(
+        x0, p.width, [&](int high, int i, int line) { return t.at(high, i, 0, line); });
     for (int i = (int)threadIdx.x; i < 4 * TILE_X * TILE_Y; i += THREADS) {
         const int column = i % (2 * TILE_X), row = i / (2 * TILE_X);
         const int x = 2 * (int)blockIdx.x * TILE_X + column, y = 2 * (int)blockIdx.y * TILE_Y + row;
         if (x < p.columns && y < p.rows)
             store(p.out, y * p.stride_out + x,
-                  l2k_dirac_finish(*t.sample(column & 1, reach + column / 2, row & 1, reach + row / 2), p.join),
+                  l2k_dirac_finish(*t.at(column & 1, T::REACH + column / 2, row & 1, T::REACH + row / 2), p.join),
                   level.out_bytes);
     }
 }
@@ -120,12 +158,13 @@ __global__ void copy(const __grid_constant__ l2k_dirac_cuda_level level)
 
 extern "C" int l2k_dirac_cuda_inverse(const l2k_dirac_cuda_level *level, void *stream)
 {
+    typedef void kernel(const l2k_dirac_cuda_level);
+    static kernel *const kernels[] = {inverse<dd_9_7>, inverse<le_gall>,  inverse<dd_13_7>,   inverse<haar>,
+                                      inverse<haar>,   inverse<fidelity>, inverse<daubechies>};
     const auto &luma = level->planes[0];
     const dim3 blocks((unsigned)(luma.width + TILE_X - 1) / TILE_X, (unsigned)(luma.height + TILE_Y - 1) / TILE_Y,
                       L2K_DIRAC_PLANES);
-    if (level->reach > MOST_REACH)
-        return cudaErrorInvalidValue;
-    (level->sums_64 ? inverse<int64_t> : inverse<int32_t>)<<<blocks, THREADS, 0, (cudaStream_t)stream>>>(*level);
+    kernels[level->wavelet]<<<blocks, THREADS, 0, (cudaStream_t)stream>>>(*level);
     return cudaGetLastError();
 }
 

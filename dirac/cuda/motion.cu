@@ -28,11 +28,6 @@ __device__ place my_place()
 
 /* ---- Up-sampling --------------------------------------------------------------------------------------------- */
 
-template <class T> struct view {
-    T *data;
-    ptrdiff_t stride;
-};
-
 /* Halfway between samples `step` apart, of a line of `size` samples in which `from` is number i; the last one's half is
  * itself. */
 template <class T> __device__ T halfway(const T *from, ptrdiff_t step, int i, int size, int32_t most)
@@ -44,37 +39,36 @@ template <class T> __device__ T halfway(const T *from, ptrdiff_t step, int i, in
     return (T)l2k_clamp_i32(sum >> 5, 0, most);
 }
 
+/* Even columns. */
 template <class T>
-__global__ void upsample_down(const view<const T> from, int width, int height, int32_t most, T *below)
+__global__ void upsample_down(const T *from, ptrdiff_t stride, int width, int height, int32_t most, T *out)
 {
     const place p = my_place();
-    if (p.x < width && p.y < height)
-        below[(ptrdiff_t)p.y * width + p.x] =
-            halfway(from.data + p.y * from.stride + p.x, from.stride, p.y, height, most);
+    const T *at = from + p.y * stride + p.x;
+    if (p.x >= width || p.y >= height)
+        return;
+    out += (ptrdiff_t)p.y * 4 * width + 2 * p.x;
+    out[0] = *at;
+    out[2 * width] = halfway(at, stride, p.y, height, most);
 }
 
-template <class T>
-__global__ void upsample_across(const view<const T> first, const view<const T> second, int width, int height, int32_t most,
-                                T *out, T *second_out)
+/* Odd columns from even ones. */
+template <class T> __global__ void upsample_across(int width, int height, int32_t most, T *out)
 {
     const place p = my_place();
     if (p.x >= width || p.y >= height)
         return;
-    const view<const T> from = blockIdx.z ? second : first;
-    (blockIdx.z ? second_out : out)[(ptrdiff_t)p.y * width + p.x] =
-        halfway(from.data + p.y * from.stride + p.x, 1, p.x, width, most);
+    out += (ptrdiff_t)p.y * 2 * width + 2 * p.x;
+    out[1] = halfway(out, 2, p.x, width, most);
 }
 
-template <class T> int upsample(const l2k_dirac_plane *plane, int32_t most, T *half, cudaStream_t stream)
+template <class T> int upsample(const l2k_dirac_plane *plane, int32_t most, T *out, cudaStream_t stream)
 {
     const int width = (int)plane->width, height = (int)plane->height;
-    const size_t samples = (size_t)plane->width * plane->height;
-    const view<const T> from = {(const T *)plane->data, plane->stride}, below = {half + samples, width};
     const dim3 threads(THREADS_X, THREADS_Y);
-    upsample_down<T><<<blocks_for(plane->width, plane->height, 1), threads, 0, stream>>>(from, width, height, most,
-                                                                                         half + samples);
-    upsample_across<T><<<blocks_for(plane->width, plane->height, 2), threads, 0, stream>>>(
-        from, below, width, height, most, half, half + 2 * samples);
+    upsample_down<T><<<blocks_for(plane->width, plane->height, 1), threads, 0, stream>>>(
+        (const T *)plane->data, plane->stride, width, height, most, out);
+    upsample_across<T><<<blocks_for(plane->width, 2 * plane->height, 1), threads, 0, stream>>>(width, 2 * height, most, out);
     return cudaGetLastError();
 }
 
@@ -95,33 +89,18 @@ __device__ overlap overlap_of(int block, int at, int separation, int offset, int
     return {block, rises || falls ? weight : 8};
 }
 
-/* Returns how many of two blocks there are. */
-__device__ int find_blocks(overlap out[2], int at, int separation, int offset, int blocks)
+/* The two blocks that a column or row may lie in; the weight of one that does not exist is 0. */
+__device__ void find_blocks(overlap out[2], int at, int separation, int offset, int blocks)
 {
     const int block = at / separation, within = at - block * separation;
-    const int other = within < offset ? block - 1 : within >= separation - offset ? block + 1 : block;
+    const int other = within < offset ? block - 1 : within >= separation - offset ? block + 1 : -1;
     out[0] = overlap_of(block, at, separation, offset, blocks);
-    if (other == block || other < 0 || other >= blocks)
-        return 1;
-    out[1] = overlap_of(other, at, separation, offset, blocks);
-    return 2;
+    out[1] = other < 0 || other >= blocks ? overlap{0, 0} : overlap_of(other, at, separation, offset, blocks);
 }
 
-/* x and y count half-samples. Those outside of the picture equal the nearest one inside. */
-template <class T> __device__ int32_t fetch(const l2k_dirac_cuda_motion &m, unsigned plane, unsigned reference, int x, int y)
-{
-    const auto &p = m.planes[plane];
-    const int left = x >> 1, top = y >> 1;
-    const int right = left < 0 ? 0 : x & 1, below = top < 0 ? 0 : y & 1;
-    const int column = l2k_clamp_i32(left, 0, p.width - 1), row = l2k_clamp_i32(top, 0, p.height - 1);
-    if (right + below == 0)
-        return ((const T *)p.reference[reference])[row * p.reference_stride[reference] + column];
-    const ptrdiff_t phase = right + 2 * below - 1;
-    return ((const T *)p.half[reference])[(phase * p.height + row) * p.width + column];
-}
-
-/* Positions are in eighths of the plane's samples. No vector needs to reach farther than 2^20 samples. */
-template <class T>
+/* Positions are in eighths of the plane's samples. No vector needs to reach farther than 2^20 samples. Half-samples outside
+ * of the picture equal the nearest one inside. */
+template <class T, bool UPSAMPLED>
 __device__ int32_t predict(const l2k_dirac_cuda_motion &m, unsigned plane, unsigned reference, place at,
                            const int32_t vector[2])
 {
@@ -129,55 +108,62 @@ __device__ int32_t predict(const l2k_dirac_cuda_motion &m, unsigned plane, unsig
     const int32_t most = 1 << 20 << m.precision, scale = 8 >> m.precision;
     const int32_t x = at.x * 8 + l2k_clamp_i32(vector[0] >> p.shift[0], -most, most) * scale;
     const int32_t y = at.y * 8 + l2k_clamp_i32(vector[1] >> p.shift[1], -most, most) * scale;
-    const int right = (x & 3) != 0, below = (y & 3) != 0;
-    const int32_t a = fetch<T>(m, plane, reference, x >> 2, y >> 2);
-    if (right + below == 0)
-        return a;
-    const int32_t b = right ? fetch<T>(m, plane, reference, (x >> 2) + 1, y >> 2) : a;
-    const int32_t c = below ? fetch<T>(m, plane, reference, x >> 2, (y >> 2) + 1) : a;
-    const int32_t d = right && below ? fetch<T>(m, plane, reference, (x >> 2) + 1, (y >> 2) + 1) : right ? b : c;
-    return ((x | y) & 1) ? l2k_dirac_between(a, b, c, d, x & 3, y & 3) : l2k_dirac_mean(a, b, c, d);
+    const T *from = (const T *)p.reference[reference];
+    const ptrdiff_t stride = p.reference_stride[reference];
+    if (!UPSAMPLED)
+        return from[l2k_clamp_i32(y >> 3, 0, p.height - 1) * stride + l2k_clamp_i32(x >> 3, 0, p.width - 1)];
+    const int32_t left = l2k_clamp_i32(x >> 2, 0, 2 * p.width - 1), top = l2k_clamp_i32(y >> 2, 0, 2 * p.height - 1);
+    const T *a = from + top * stride + left;
+    if (!((x | y) & 3))
+        return *a;
+    const int32_t right = x & 3 ? l2k_clamp_i32((x >> 2) + 1, 0, 2 * p.width - 1) - left : 0;
+    const ptrdiff_t below = y & 3 ? (l2k_clamp_i32((y >> 2) + 1, 0, 2 * p.height - 1) - top) * stride : 0;
+    return ((x | y) & 1) ? l2k_dirac_between(*a, a[right], a[below], a[below + right], x & 3, y & 3)
+                         : l2k_dirac_mean(*a, a[right], a[below], a[below + right]);
 }
 
-/* Each sample of a plane has a vector of its own, in the units of block vectors. */
-template <class T>
-__device__ int32_t predict_global(const l2k_dirac_cuda_motion &m, unsigned plane, unsigned reference, place at)
+template <class T, bool UPSAMPLED>
+__device__ int32_t predict_block(const l2k_dirac_cuda_motion &m, unsigned plane, place at, size_t number)
 {
-    int32_t vector[2];
-    l2k_dirac_global_vector(&m.globals[reference], at.x, at.y, vector);
-    return predict<T>(m, plane, reference, at, vector);
+    const l2k_dirac_motion_block *block = &m.blocks[number];
+    const l2k_dirac_weights weights = {{m.weight[0], m.weight[1]}, m.planes[plane].most / 2 + 1, m.weight_bits};
+    const int32_t mode = block->mode;
+    int32_t value[2] = {0, 0};
+    if (mode == 0)
+        return l2k_clamp_i32(block->value[plane], -weights.half, weights.half - 1) + weights.half;
+#pragma unroll
+    for (unsigned i = 0; i < 2; i++) {
+        int32_t vector[2] = {block->value[2 * i], block->value[2 * i + 1]};
+        if (!(mode >> i & 1))
+            continue;
+        if (mode & L2K_DIRAC_GLOBAL) /* each sample has a vector of its own */
+            l2k_dirac_global_vector(&m.globals[i], at.x, at.y, vector);
+        value[i] = predict<T, UPSAMPLED>(m, plane, i, at, vector);
+    }
+    return l2k_dirac_weigh(mode & 1 ? value[0] : value[1], mode & 2 ? value[1] : value[0], weights);
 }
 
-template <class T> __device__ int32_t predict_block(const l2k_dirac_cuda_motion &m, unsigned plane, place at, size_t number)
-{
-    const l2k_dirac_motion_block block = m.blocks[number];
-    const l2k_dirac_weights weights = {
-        {m.weight[0], m.weight[1]}, m.planes[plane].most / 2 + 1, m.weight_bits};
-    int32_t value[2];
-    if (block.mode == 0)
-        return l2k_clamp_i32(block.value[plane], -weights.half, weights.half - 1) + weights.half;
-    for (unsigned i = 0; i < 2; i++)
-        if (block.mode >> i & 1)
-            value[i] = block.mode & L2K_DIRAC_GLOBAL ? predict_global<T>(m, plane, i, at)
-                                                     : predict<T>(m, plane, i, at, &block.value[2 * i]);
-    return l2k_dirac_weigh(value[!(block.mode & 1)], value[block.mode >> 1 & 1], weights);
-}
-
-template <class T>
+template <class T, bool UPSAMPLED>
 __global__ void __launch_bounds__(THREADS_X *THREADS_Y) compensate(const __grid_constant__ l2k_dirac_cuda_motion m)
 {
-    const auto &p = m.planes[blockIdx.z];
+    __shared__ overlap across[THREADS_X][2], down[THREADS_Y][2];
+    const unsigned plane = blockIdx.z;
+    const auto &p = m.planes[plane];
     const place at = my_place();
-    overlap across[2], down[2];
+    if (threadIdx.y == 0)
+        find_blocks(across[threadIdx.x], at.x, p.separation[0], p.offset[0], m.across);
+    if (threadIdx.x == 0)
+        find_blocks(down[threadIdx.y], at.y, p.separation[1], p.offset[1], m.down);
+    __syncthreads();
     if (at.x >= p.width || at.y >= p.height)
         return;
-    const int columns = find_blocks(across, at.x, p.separation[0], p.offset[0], m.across);
-    const int rows = find_blocks(down, at.y, p.separation[1], p.offset[1], m.down);
     int32_t sum = 32;
-    for (int i = 0; i < rows; i++)
-        for (int k = 0; k < columns; k++)
-            sum += predict_block<T>(m, blockIdx.z, at, (size_t)down[i].block * (size_t)m.across + (size_t)across[k].block) *
-                   (down[i].weight * across[k].weight);
+    for (int i = 0; i < 4; i++) {
+        const overlap column = across[threadIdx.x][i & 1], row = down[threadIdx.y][i >> 1];
+        if (column.weight * row.weight)
+            sum += predict_block<T, UPSAMPLED>(m, plane, at, (size_t)row.block * (size_t)m.across + (size_t)column.block) *
+                   (column.weight * row.weight);
+    }
     const int32_t residue = p.residue ? p.residue[at.y * p.residue_stride + at.x] : 0;
     ((T *)p.out)[at.y * p.stride + at.x] =
         (T)l2k_clamp_i32((sum >> 6) + l2k_clamp_i32(residue, -(1 << 26), 1 << 26), 0, p.most);
@@ -194,7 +180,9 @@ extern "C" int l2k_dirac_cuda_upsample(const l2k_dirac_plane *plane, bool wide, 
 extern "C" int l2k_dirac_cuda_predict(const l2k_dirac_cuda_motion *m, void *stream)
 {
     const dim3 blocks = blocks_for((uint32_t)m->planes[0].width, (uint32_t)m->planes[0].height, L2K_DIRAC_PLANES);
-    (m->wide ? compensate<uint16_t>
-             : compensate<uint8_t>)<<<blocks, dim3(THREADS_X, THREADS_Y), 0, (cudaStream_t)stream>>>(*m);
+    const auto kernel = m->wide ? m->upsampled ? compensate<uint16_t, true> : compensate<uint16_t, false>
+                        : m->upsampled ? compensate<uint8_t, true>
+                                       : compensate<uint8_t, false>;
+    kernel<<<blocks, dim3(THREADS_X, THREADS_Y), 0, (cudaStream_t)stream>>>(*m);
     return cudaGetLastError();
 }

@@ -8,8 +8,9 @@
 
 /* Reads slices of high quality (VC-2, 13.5.4): all coefficients of the picture, which are zero where `count` ends. */
 typedef struct l2k_dirac_cuda_slices {
-    const uint8_t *data;
+    const uint8_t *data; /* four bytes more can be read */
     size_t bytes;
+    const l2k_dirac_codes *codes; /* 1 << L2K_DIRAC_CODE_BITS */
     const uint32_t *offsets; /* of slices in the data */
     uint32_t count;          /* slices that may be read; the last one may be damaged */
     uint32_t across, down, prefix, unit;
@@ -32,12 +33,8 @@ typedef struct l2k_dirac_cuda_level {
         ptrdiff_t stride_out; /* in samples */
         l2k_dirac_join join;
     } planes[L2K_DIRAC_PLANES];
-    struct {
-        int32_t high, offset, num_taps, shift, rounding, taps[L2K_KERNEL_TAPS];
-    } steps[L2K_KERNEL_STEPS]; /* in the order of the inverse */
-    int32_t num_steps, reach;  /* reach: pairs on either side that a pair depends on */
-    int32_t out_bytes;         /* 1 or 2: samples; 4: int32_t */
-    bool sums_64;
+    uint32_t wavelet;  /* by the index of the standards */
+    int32_t out_bytes; /* 1 or 2: samples; 4: int32_t */
 } l2k_dirac_cuda_level;
 
 int l2k_dirac_cuda_inverse(const l2k_dirac_cuda_level *level, void *stream);
@@ -45,13 +42,13 @@ int l2k_dirac_cuda_inverse(const l2k_dirac_cuda_level *level, void *stream);
 /* The same of a picture without levels: LL are its samples; width and height count them. */
 int l2k_dirac_cuda_copy(const l2k_dirac_cuda_level *level, void *stream);
 
-/* Half-samples to the right of samples, below them, and of both, one plane after the other without gaps. */
+/* A plane of twice the width and height, without gaps: samples, and half-samples to the right of them, below, and both. */
 int l2k_dirac_cuda_upsample(const l2k_dirac_plane *plane, bool wide, int32_t most, void *half, void *stream);
 
 /* Overlapped-block motion compensation of three planes. */
 typedef struct l2k_dirac_cuda_motion {
     struct {
-        const void *reference[2], *half[2]; /* half: NULL if vectors are of whole samples */
+        const void *reference[2]; /* up-sampled, but if vectors are of whole samples */
         ptrdiff_t reference_stride[2];
         const int32_t *residue; /* or NULL: zero */
         ptrdiff_t residue_stride, stride;
@@ -62,7 +59,7 @@ typedef struct l2k_dirac_cuda_motion {
     int32_t across, down, precision, weight[2];
     uint32_t weight_bits;
     l2k_dirac_global globals[2];
-    bool wide;
+    bool wide, upsampled;
 } l2k_dirac_cuda_motion;
 
 int l2k_dirac_cuda_predict(const l2k_dirac_cuda_motion *motion, void *stream);
