@@ -115,26 +115,34 @@ L2K_DIRAC_INLINE unsigned l2k_dirac_pairs(uint64_t ends)
 #endif
 }
 
-/* Exp-Golomb: pairs of a 0 and a bit of the value, then a 1, and a sign if there are pairs. No value of use has more
- * than 27 of them. */
-L2K_DIRAC_INLINE int32_t l2k_dirac_code(l2k_dirac_bits *bits, bool has_sign)
+/* The exp-Golomb code that a window of at least 56 bits begins with: pairs of a 0 and a bit of the value, then a 1, and a
+ * sign if there are pairs. No value of use has more than 27 of them. */
+L2K_DIRAC_INLINE int32_t l2k_dirac_value(uint64_t window, bool has_sign, unsigned *length)
 {
     const uint64_t ends = 0xaaaaaaaaaaaaaaaa, low = 1 << 8; /* low: the 28th pair's end */
-    unsigned pairs = l2k_dirac_pairs((bits->window & ends) | low);
-    if (2 * pairs + 2 > bits->count) {
-        l2k_dirac_fill(bits);
-        pairs = l2k_dirac_pairs((bits->window & ends) | low);
-    }
-    uint64_t v = bits->window >> 1 >> (63 - 2 * pairs) & ends >> 1; /* each second bit, then side by side */
+    const unsigned pairs = l2k_dirac_pairs((window & ends) | low);
+    uint64_t v = window >> 1 >> (63 - 2 * pairs) & ends >> 1; /* each second bit, then side by side */
     v = (v | v >> 1) & 0x3333333333333333;
     v = (v | v >> 2) & 0x0f0f0f0f0f0f0f0f;
     v = (v | v >> 4) & 0x00ff00ff00ff00ff;
     v = (v | v >> 8) & 0x0000ffff0000ffff;
     const unsigned sign = has_sign && pairs; /* without a branch, which would be hard to predict */
     const int32_t value = (int32_t)((uint32_t)(v | v >> 16) + (1u << pairs) - 1);
-    const int32_t minus = -(int32_t)(bits->window >> (62 - 2 * pairs) & sign);
-    l2k_dirac_skip(bits, 2 * pairs + 1 + sign);
+    const int32_t minus = -(int32_t)(window >> (62 - 2 * pairs) & sign);
+    *length = 2 * pairs + 1 + sign;
     return (value ^ minus) - minus;
+}
+
+L2K_DIRAC_INLINE int32_t l2k_dirac_code(l2k_dirac_bits *bits, bool has_sign)
+{
+    unsigned length;
+    int32_t value = l2k_dirac_value(bits->window, has_sign, &length);
+    if (length > bits->count) {
+        l2k_dirac_fill(bits);
+        value = l2k_dirac_value(bits->window, has_sign, &length);
+    }
+    l2k_dirac_skip(bits, length);
+    return value;
 }
 
 L2K_DIRAC_INLINE uint32_t l2k_dirac_uint(l2k_dirac_bits *bits)

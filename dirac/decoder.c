@@ -384,10 +384,11 @@ l2k_status l2k_video_decoder_push(l2k_video_decoder *d, const uint8_t *data, siz
         return l2k_fail(&d->context, L2K_ERROR_STATE, "the stream has ended");
     l2k_pool_start_call(&d->pool, &d->context.hooks, (uint64_t)d->options[L2K_VIDEO_LIMIT_MEMORY]);
     d->has_ended = bytes == 0;
-    if (d->at)
+    if (d->at > d->input.size / 2) {
         memmove(d->input.data, d->input.data + d->at, d->input.size -= d->at);
-    d->searched -= d->searched < d->at ? d->searched : d->at;
-    d->at = 0;
+        d->searched -= d->searched < d->at ? d->searched : d->at;
+        d->at = 0;
+    }
     l2k_buffer_append(&d->input, data, bytes);
     return l2k_buffer_status(&d->input);
 }

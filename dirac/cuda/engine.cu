@@ -30,7 +30,7 @@ struct video {
     cudaEvent_t done[UNDER_WAY]; /* pictures by their number */
     buffer staged[UNDER_WAY];    /* pinned: what is uploaded for them */
     uint32_t pictures;
-    buffer codes, slices, coefficients, low[2], residues, blocks;
+    buffer slices, coefficients, low[2], residues, blocks;
     buffer host; /* pinned: the frame that the caller has */
 };
 
@@ -87,7 +87,10 @@ cudaError_t reserve_pinned(buffer *b, size_t bytes)
 void *allocate(l2k_dirac_engine *engine, size_t bytes)
 {
     void *samples = NULL;
-    const cudaError_t error = cudaMallocFromPoolAsync(&samples, bytes, video_of(engine)->pool, video_of(engine)->stream);
+    video *v = video_of(engine);
+    cudaError_t error = cudaMallocFromPoolAsync(&samples, bytes, v->pool, v->stream);
+    if (error == cudaSuccess)
+        error = cudaMemsetAsync(samples, 0, bytes, v->stream); /* also what lies between rows goes to the caller */
     if (error != cudaSuccess)
         cudaGetLastError();
     return error == cudaSuccess ? samples : NULL;
@@ -131,7 +134,7 @@ void close(l2k_dirac_engine *engine)
         cudaFreeHost(v->staged[i].at);
     }
     cudaFreeHost(v->host.at);
-    buffer *const buffers[] = {&v->codes, &v->slices, &v->coefficients, &v->low[0], &v->low[1], &v->residues, &v->blocks};
+    buffer *const buffers[] = {&v->slices, &v->coefficients, &v->low[0], &v->low[1], &v->residues, &v->blocks};
     for (buffer *b : buffers)
         if (b->at)
             cudaFreeAsync(b->at, v->stream);
@@ -195,16 +198,10 @@ l2k_status read_slices(l2k_dirac_engine *engine, const l2k_dirac_bits *bits, con
     if (error == cudaSuccess)
         error = reserve_pinned(staged, list + bytes);
     if (error == cudaSuccess)
-        error = reserve(v, &v->slices, list + bytes + sizeof(uint32_t));
-    if (error == cudaSuccess && !v->codes.at) {
-        error = reserve(v, &v->codes, sizeof t->codes);
-        if (error == cudaSuccess)
-            error = cudaMemcpyAsync(v->codes.at, t->codes, sizeof t->codes, cudaMemcpyHostToDevice, v->stream);
-    }
+        error = reserve(v, &v->slices, list + bytes + L2K_DIRAC_CUDA_BEYOND);
     L2K_TRY(check(engine, error));
     const bool complete = find_slices(t, data, bytes, (uint32_t *)staged->at, &s.count);
     memcpy((char *)staged->at + list, data, bytes);
-    s.codes = (const l2k_dirac_codes *)v->codes.at;
     s.offsets = (const uint32_t *)v->slices.at;
     s.data = (const uint8_t *)v->slices.at + list, s.bytes = bytes;
     s.across = t->slices[0], s.down = t->slices[1], s.prefix = t->slice_bytes[0], s.unit = t->slice_bytes[1];

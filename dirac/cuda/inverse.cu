@@ -11,7 +11,7 @@ extern "C" {
 namespace
 {
 
-enum { TILE_X = 32, TILE_Y = 16, THREADS = 256 };
+enum { TILE_X = 32, TILE_Y = 32, THREADS = 256 };
 
 #define WAVELET(name, sum, ...)                                                                                        \
     struct name {                                                                                                      \
@@ -82,28 +82,41 @@ __device__ __forceinline__ typename W::Sum add_taps(typename W::Sum sum, const G
 }
 
 /* Undoes all steps from the last one on, of COUNT pairs in each of LINES lines. at(high, i, line) is a sample, and `first`
- * the pair's number in the plane, which has `size` of them. ALONG: threads follow lines. */
-template <class W, int STEP, int COUNT, int LINES, bool ALONG, class At>
+ * the pair's number in the plane, which has `size` of them. ALONG: threads follow lines. Without BORDER all pairs are in
+ * the plane; then, and there, pairs whose taps the tile lacks are not needed. */
+template <class W, int STEP, int COUNT, int LINES, bool ALONG, bool BORDER, class At>
 __device__ __forceinline__ void lift(int first, int size, const At &at)
 {
     if constexpr (STEP >= 0) {
         constexpr bool high = W::kernel.steps[STEP].high;
         constexpr int offset = W::kernel.steps[STEP].offset, rounding = W::kernel.steps[STEP].rounding;
+        constexpr int last = offset + W::kernel.steps[STEP].num_taps - 1;
+        constexpr int begin = BORDER || offset > 0 ? 0 : -offset, count = COUNT - begin - (BORDER || last < 0 ? 0 : last);
         constexpr unsigned shift = W::kernel.steps[STEP].shift;
-        for (int item = (int)threadIdx.x; item < COUNT * LINES; item += THREADS) {
-            const int i = ALONG ? item % COUNT : item / LINES, line = ALONG ? item / COUNT : item % LINES;
-            if (first + i < 0 || first + i >= size)
+        for (int item = (int)threadIdx.x; item < count * LINES; item += THREADS) {
+            const int i = begin + (ALONG ? item % count : item / LINES), line = ALONG ? item / count : item % LINES;
+            if (BORDER && (first + i < 0 || first + i >= size))
                 continue;
             const typename W::Sum sum = add_taps<W, STEP, 0>(rounding, [&](int k) {
                 const int from = l2k_clamp_i32(first + i + k + offset, 0, size - 1) - first;
-                return *at(!high, l2k_clamp_i32(from, 0, COUNT - 1), line);
+                return *at(!high, BORDER ? l2k_clamp_i32(from, 0, COUNT - 1) : i + k + offset, line);
             });
             int32_t *x = at(high, i, line);
             *x = undo(*x, sum, shift);
         }
         __syncthreads();
-        lift<W, STEP - 1, COUNT, LINES, ALONG>(first, size, at);
+        lift<W, STEP - 1, COUNT, LINES, ALONG, BORDER>(first, size, at);
     }
+}
+
+/* Columns, then rows. */
+template <class W, bool BORDER> __device__ void lift_tile(tile<W> &t, int x, int y, int width, int height)
+{
+    enum { LAST = W::kernel.num_steps - 1, COLUMNS = tile<W>::COLUMNS, ROWS = tile<W>::ROWS };
+    lift<W, LAST, ROWS, 2 * COLUMNS, false, BORDER>(y, height,
+                                                    [&](int high, int i, int line) { return t.at(0, line, high, i); });
+    lift<W, LAST, COLUMNS, 2 * ROWS, true, BORDER>(x, width,
+                                                   [&](int high, int i, int line) { return t.at(high, i, 0, line); });
 }
 
 __device__ void store(void *out, ptrdiff_t at, int32_t value, int bytes)
@@ -124,17 +137,21 @@ template <class W> __global__ void __launch_bounds__(THREADS) inverse(const __gr
     const int x0 = (int)blockIdx.x * TILE_X - T::REACH, y0 = (int)blockIdx.y * TILE_Y - T::REACH;
     if (x0 + T::REACH >= p.width || y0 + T::REACH >= p.height)
         return;
-    for (int i = (int)threadIdx.x; i < 2 * T::COLUMNS * 2 * T::ROWS; i += THREADS) {
-        const int column = i % T::COLUMNS, band = i / T::COLUMNS % 2 + 2 * (i / (2 * T::COLUMNS * T::ROWS));
-        const int row = i / (2 * T::COLUMNS) % T::ROWS;
-        const int x = l2k_clamp_i32(x0 + column, 0, p.width - 1), y = l2k_clamp_i32(y0 + row, 0, p.height - 1);
-        *t.at(band & 1, column, band >> 1, row) = p.from[band][(size_t)y * p.stride[band] + (size_t)x];
+#pragma unroll
+    for (int band = 0; band < 4; band++) {
+        const int32_t *from = p.from[band];
+        const int stride = (int)p.stride[band];
+        for (int i = (int)threadIdx.x; i < T::COLUMNS * T::ROWS; i += THREADS) {
+            const int column = i % T::COLUMNS, row = i / T::COLUMNS;
+            const int x = l2k_clamp_i32(x0 + column, 0, p.width - 1), y = l2k_clamp_i32(y0 + row, 0, p.height - 1);
+            *t.at(band & 1, column, band >> 1, row) = from[y * stride + x];
+        }
     }
     __syncthreads();
-    lift<W, W::kernel.num_steps - 1, T::ROWS, 2 * T::COLUMNS, false>(
-        y0, p.height, [&](int high, int i, int line) { return t.at(0, line, high, i); });
-    lift<W, W::kernel.num_steps - 1, T::COLUMNS, 2 * T::ROWS, true>(
-        x0, p.width, [&](int high, int i, int line) { return t.at(high, i, 0, line); });
+    if (x0 >= 0 && y0 >= 0 && x0 + T::COLUMNS <= p.width && y0 + T::ROWS <= p.height)
+        lift_tile<W, false>(t, x0, y0, p.width, p.height);
+    else
+        lift_tile<W, true>(t, x0, y0, p.width, p.height);
     for (int i = (int)threadIdx.x; i < 4 * TILE_X * TILE_Y; i += THREADS) {
         const int column = i % (2 * TILE_X), row = i / (2 * TILE_X);
         const int x = 2 * (int)blockIdx.x * TILE_X + column, y = 2 * (int)blockIdx.y * TILE_Y + row;

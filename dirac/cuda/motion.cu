@@ -1,5 +1,5 @@
-/* Up-sampling of references, and overlapped-block motion compensation: a thread makes a sample from the blocks, up to
- * four, that it lies in. */
+/* Up-sampling of references, and overlapped-block motion compensation: the warps of a tile add up the predictions of the
+ * blocks that reach into it, so that all lanes of one take the same way. */
 #include <cuda_runtime.h>
 
 extern "C" {
@@ -10,11 +10,11 @@ extern "C" {
 namespace
 {
 
-enum { THREADS_X = 32, THREADS_Y = 8, EDGE = 3 };
+enum { THREADS_X = 32, THREADS_Y = 8, THREADS = 256, TILE_X = 64, TILE_Y = 32, PATCH = 8, EDGE = 3 };
 
-dim3 blocks_for(uint32_t width, uint32_t height, unsigned planes)
+dim3 blocks_for(uint32_t width, uint32_t height)
 {
-    return dim3((width + THREADS_X - 1) / THREADS_X, (height + THREADS_Y - 1) / THREADS_Y, planes);
+    return dim3((width + THREADS_X - 1) / THREADS_X, (height + THREADS_Y - 1) / THREADS_Y);
 }
 
 struct place {
@@ -66,37 +66,13 @@ template <class T> int upsample(const l2k_dirac_plane *plane, int32_t most, T *o
 {
     const int width = (int)plane->width, height = (int)plane->height;
     const dim3 threads(THREADS_X, THREADS_Y);
-    upsample_down<T><<<blocks_for(plane->width, plane->height, 1), threads, 0, stream>>>(
+    upsample_down<T><<<blocks_for(plane->width, plane->height), threads, 0, stream>>>(
         (const T *)plane->data, plane->stride, width, height, most, out);
-    upsample_across<T><<<blocks_for(plane->width, 2 * plane->height, 1), threads, 0, stream>>>(width, 2 * height, most, out);
+    upsample_across<T><<<blocks_for(plane->width, 2 * plane->height), threads, 0, stream>>>(width, 2 * height, most, out);
     return cudaGetLastError();
 }
 
 /* ---- Prediction ---------------------------------------------------------------------------------------------- */
-
-/* A block that a column or row lies in, and its weight in eighths. */
-struct overlap {
-    int block, weight;
-};
-
-/* Weights rise in the overlap at either end of a block, but not at the picture's edges. */
-__device__ overlap overlap_of(int block, int at, int separation, int offset, int blocks)
-{
-    const int from_left = at - (block * separation - offset), from_right = separation + 2 * offset - 1 - from_left;
-    const bool rises = from_left < 2 * offset && block > 0, falls = from_right < 2 * offset && block + 1 < blocks;
-    const int i = rises ? from_left : from_right;
-    const int weight = offset == 1 ? 3 + 2 * i : 1 + (6 * i + offset - 1) / (2 * offset - 1);
-    return {block, rises || falls ? weight : 8};
-}
-
-/* The two blocks that a column or row may lie in; the weight of one that does not exist is 0. */
-__device__ void find_blocks(overlap out[2], int at, int separation, int offset, int blocks)
-{
-    const int block = at / separation, within = at - block * separation;
-    const int other = within < offset ? block - 1 : within >= separation - offset ? block + 1 : -1;
-    out[0] = overlap_of(block, at, separation, offset, blocks);
-    out[1] = other < 0 || other >= blocks ? overlap{0, 0} : overlap_of(other, at, separation, offset, blocks);
-}
 
 /* Positions are in eighths of the plane's samples. No vector needs to reach farther than 2^20 samples. Half-samples outside
  * of the picture equal the nearest one inside. */
@@ -123,9 +99,9 @@ __device__ int32_t predict(const l2k_dirac_cuda_motion &m, unsigned plane, unsig
 }
 
 template <class T, bool UPSAMPLED>
-__device__ int32_t predict_block(const l2k_dirac_cuda_motion &m, unsigned plane, place at, size_t number)
+__device__ int32_t predict_block(const l2k_dirac_cuda_motion &m, unsigned plane, place at,
+                                 const l2k_dirac_motion_block *block)
 {
-    const l2k_dirac_motion_block *block = &m.blocks[number];
     const l2k_dirac_weights weights = {{m.weight[0], m.weight[1]}, m.planes[plane].most / 2 + 1, m.weight_bits};
     const int32_t mode = block->mode;
     int32_t value[2] = {0, 0};
@@ -143,30 +119,73 @@ __device__ int32_t predict_block(const l2k_dirac_cuda_motion &m, unsigned plane,
     return l2k_dirac_weigh(mode & 1 ? value[0] : value[1], mode & 2 ? value[1] : value[0], weights);
 }
 
-template <class T, bool UPSAMPLED>
-__global__ void __launch_bounds__(THREADS_X *THREADS_Y) compensate(const __grid_constant__ l2k_dirac_cuda_motion m)
-{
-    __shared__ overlap across[THREADS_X][2], down[THREADS_Y][2];
-    const unsigned plane = blockIdx.z;
-    const auto &p = m.planes[plane];
-    const place at = my_place();
-    if (threadIdx.y == 0)
-        find_blocks(across[threadIdx.x], at.x, p.separation[0], p.offset[0], m.across);
-    if (threadIdx.x == 0)
-        find_blocks(down[threadIdx.y], at.y, p.separation[1], p.offset[1], m.down);
-    __syncthreads();
-    if (at.x >= p.width || at.y >= p.height)
-        return;
-    int32_t sum = 32;
-    for (int i = 0; i < 4; i++) {
-        const overlap column = across[threadIdx.x][i & 1], row = down[threadIdx.y][i >> 1];
-        if (column.weight * row.weight)
-            sum += predict_block<T, UPSAMPLED>(m, plane, at, (size_t)row.block * (size_t)m.across + (size_t)column.block) *
-                   (column.weight * row.weight);
+/* Blocks in a direction: number i reaches from i * separation - offset to (i + 1) * separation + offset. */
+struct direction {
+    int separation, offset, blocks, begin, end; /* of the tile in the plane */
+    const int32_t *rise;
+
+    __device__ int first() const
+    {
+        return begin > offset ? (begin - offset) / separation : 0;
     }
-    const int32_t residue = p.residue ? p.residue[at.y * p.residue_stride + at.x] : 0;
-    ((T *)p.out)[at.y * p.stride + at.x] =
-        (T)l2k_clamp_i32((sum >> 6) + l2k_clamp_i32(residue, -(1 << 26), 1 << 26), 0, p.most);
+    __device__ int after() const
+    {
+        return l2k_clamp_i32((end + offset + separation - 1) / separation, 0, blocks);
+    }
+    __device__ int from(int block) const
+    {
+        return l2k_clamp_i32(block * separation - offset, begin, end);
+    }
+    __device__ int to(int block) const
+    {
+        return l2k_clamp_i32((block + 1) * separation + offset, begin, end);
+    }
+    /* Weights rise in the overlap at either end of a block, but not at the picture's edges. */
+    __device__ int32_t weight(int block, int at) const
+    {
+        const int before = at - (block * separation - offset), behind = separation + 2 * offset - 1 - before;
+        return before < 2 * offset && block > 0              ? rise[before]
+               : behind < 2 * offset && block + 1 < blocks ? rise[behind]
+                                                             : 8;
+    }
+};
+
+template <class T, bool UPSAMPLED>
+__global__ void __launch_bounds__(THREADS) compensate(const __grid_constant__ l2k_dirac_cuda_motion m)
+{
+    __shared__ int32_t sums[TILE_Y][TILE_X], rise[2][L2K_DIRAC_MOST_LENGTH];
+    const unsigned plane = blockIdx.z, lane = threadIdx.x % 32;
+    const auto &p = m.planes[plane];
+    const int x0 = (int)blockIdx.x * TILE_X, y0 = (int)blockIdx.y * TILE_Y;
+    if (x0 >= p.width || y0 >= p.height)
+        return;
+    for (int i = (int)threadIdx.x; i < TILE_X * TILE_Y; i += THREADS)
+        sums[i / TILE_X][i % TILE_X] = 32;
+    for (int i = (int)threadIdx.x; i < 2 * L2K_DIRAC_MOST_LENGTH; i += THREADS) {
+        const int offset = p.offset[i % 2], k = i / 2;
+        rise[i % 2][k] = offset == 1 ? 3 + 2 * k : 1 + (6 * k + offset - 1) / (2 * offset - 1);
+    }
+    __syncthreads();
+    const direction across = {p.separation[0], p.offset[0], m.across, x0, l2k_clamp_i32(x0 + TILE_X, 0, p.width), rise[0]};
+    const direction down = {p.separation[1], p.offset[1], m.down, y0, l2k_clamp_i32(y0 + TILE_Y, 0, p.height), rise[1]};
+    const int first = across.first(), columns = across.after() - first, blocks = columns * (down.after() - down.first());
+    for (int i = (int)threadIdx.x / 32; i < blocks; i += THREADS / 32) {
+        const int column = first + i % columns, row = down.first() + i / columns;
+        const l2k_dirac_motion_block *block = &m.blocks[(size_t)row * (size_t)m.across + (size_t)column];
+        for (int y = down.from(row) + (int)lane / PATCH; y < down.to(row); y += 32 / PATCH)
+            for (int x = across.from(column) + (int)lane % PATCH; x < across.to(column); x += PATCH)
+                atomicAdd(&sums[y - y0][x - x0], predict_block<T, UPSAMPLED>(m, plane, {x, y}, block) *
+                                                     (across.weight(column, x) * down.weight(row, y)));
+    }
+    __syncthreads();
+    for (int i = (int)threadIdx.x; i < TILE_X * TILE_Y; i += THREADS) {
+        const int x = x0 + i % TILE_X, y = y0 + i / TILE_X;
+        if (x >= p.width || y >= p.height)
+            continue;
+        const int32_t residue = p.residue ? p.residue[y * p.residue_stride + x] : 0;
+        ((T *)p.out)[y * p.stride + x] = (T)l2k_clamp_i32(
+            (sums[i / TILE_X][i % TILE_X] >> 6) + l2k_clamp_i32(residue, -(1 << 26), 1 << 26), 0, p.most);
+    }
 }
 
 } // namespace
@@ -179,10 +198,11 @@ extern "C" int l2k_dirac_cuda_upsample(const l2k_dirac_plane *plane, bool wide, 
 
 extern "C" int l2k_dirac_cuda_predict(const l2k_dirac_cuda_motion *m, void *stream)
 {
-    const dim3 blocks = blocks_for((uint32_t)m->planes[0].width, (uint32_t)m->planes[0].height, L2K_DIRAC_PLANES);
+    const dim3 blocks((unsigned)(m->planes[0].width + TILE_X - 1) / TILE_X,
+                      (unsigned)(m->planes[0].height + TILE_Y - 1) / TILE_Y, L2K_DIRAC_PLANES);
     const auto kernel = m->wide ? m->upsampled ? compensate<uint16_t, true> : compensate<uint16_t, false>
                         : m->upsampled ? compensate<uint8_t, true>
                                        : compensate<uint8_t, false>;
-    kernel<<<blocks, dim3(THREADS_X, THREADS_Y), 0, (cudaStream_t)stream>>>(*m);
+    kernel<<<blocks, THREADS, 0, (cudaStream_t)stream>>>(*m);
     return cudaGetLastError();
 }

@@ -6,11 +6,12 @@
 #include "dirac/motion/motion.h"
 #include "dirac/transform.h"
 
+enum { L2K_DIRAC_CUDA_BEYOND = 12 };
+
 /* Reads slices of high quality (VC-2, 13.5.4): all coefficients of the picture, which are zero where `count` ends. */
 typedef struct l2k_dirac_cuda_slices {
-    const uint8_t *data; /* four bytes more can be read */
+    const uint8_t *data; /* L2K_DIRAC_CUDA_BEYOND bytes more can be read */
     size_t bytes;
-    const l2k_dirac_codes *codes; /* 1 << L2K_DIRAC_CODE_BITS */
     const uint32_t *offsets; /* of slices in the data */
     uint32_t count;          /* slices that may be read; the last one may be damaged */
     uint32_t across, down, prefix, unit;
