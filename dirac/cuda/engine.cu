@@ -200,8 +200,9 @@ l2k_status read_slices(l2k_dirac_engine *engine, const l2k_dirac_bits *bits, con
     if (error == cudaSuccess)
         error = reserve(v, &v->slices, list + bytes + L2K_DIRAC_CUDA_BEYOND);
     L2K_TRY(check(engine, error));
-    const bool complete = find_slices(t, data, bytes, (uint32_t *)staged->at, &s.count);
-    memcpy((char *)staged->at + list, data, bytes);
+    uint8_t *copy = (uint8_t *)staged->at + list;
+    memcpy(copy, data, bytes);
+    const bool complete = find_slices(t, copy, bytes, (uint32_t *)staged->at, &s.count);
     s.offsets = (const uint32_t *)v->slices.at;
     s.data = (const uint8_t *)v->slices.at + list, s.bytes = bytes;
     s.across = t->slices[0], s.down = t->slices[1], s.prefix = t->slice_bytes[0], s.unit = t->slice_bytes[1];

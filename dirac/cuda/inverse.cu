@@ -11,7 +11,7 @@ extern "C" {
 namespace
 {
 
-enum { TILE_X = 32, TILE_Y = 32, THREADS = 256 };
+enum { SMALL = 16, LARGE = 32, RUN = 4 }; /* pairs of a tile either way, for few and many tiles; of a thread's step */
 
 #define WAVELET(name, sum, ...)                                                                                        \
     struct name {                                                                                                      \
@@ -37,19 +37,15 @@ constexpr int reach_of(const l2k_kernel &kernel)
     return reach;
 }
 
-/* Subband h + 2 v of a tile is at column h * COLUMNS, row v * ROWS. */
-template <class W> struct tile {
-    enum {
-        REACH = reach_of(W::kernel),
-        COLUMNS = TILE_X + 2 * REACH,
-        ROWS = TILE_Y + 2 * REACH,
-        STRIDE = 2 * COLUMNS + 1
-    };
-    int32_t samples[2 * ROWS * STRIDE];
+/* A tile with what it depends on: SIDE pairs either way. Subband h + 2 v is at column h * SIDE, row v * SIDE; rows are of
+ * an odd number of words, so that lanes may follow columns or rows. */
+template <class W, int INNER> struct tile {
+    enum { REACH = reach_of(W::kernel), SIDE = INNER + 2 * REACH, STRIDE = 2 * SIDE + 1, THREADS = 16 * INNER };
+    int32_t samples[2 * SIDE * STRIDE];
 
     __device__ int32_t *at(int high_x, int x, int high_y, int y)
     {
-        return &samples[(high_y * ROWS + y) * STRIDE + high_x * COLUMNS + x];
+        return &samples[(high_y * SIDE + y) * STRIDE + high_x * SIDE + x];
     }
 };
 
@@ -81,42 +77,45 @@ __device__ __forceinline__ typename W::Sum add_taps(typename W::Sum sum, const G
     }
 }
 
-/* Undoes all steps from the last one on, of COUNT pairs in each of LINES lines. at(high, i, line) is a sample, and `first`
- * the pair's number in the plane, which has `size` of them. ALONG: threads follow lines. Without BORDER all pairs are in
- * the plane; then, and there, pairs whose taps the tile lacks are not needed. */
-template <class W, int STEP, int COUNT, int LINES, bool ALONG, bool BORDER, class At>
+/* Undoes all steps of the tile's lines from the last one on. at(high, i, line) is a sample, and `first` the pair's number
+ * in the plane, which has `size` of them. Without BORDER all pairs are in the plane; then pairs whose taps the tile lacks
+ * are not needed. */
+template <class W, int STEP, class T, bool BORDER, class At>
 __device__ __forceinline__ void lift(int first, int size, const At &at)
 {
     if constexpr (STEP >= 0) {
         constexpr bool high = W::kernel.steps[STEP].high;
         constexpr int offset = W::kernel.steps[STEP].offset, rounding = W::kernel.steps[STEP].rounding;
         constexpr int last = offset + W::kernel.steps[STEP].num_taps - 1;
-        constexpr int begin = BORDER || offset > 0 ? 0 : -offset, count = COUNT - begin - (BORDER || last < 0 ? 0 : last);
+        constexpr int begin = BORDER || offset > 0 ? 0 : -offset, end = T::SIDE - (BORDER || last < 0 ? 0 : last);
         constexpr unsigned shift = W::kernel.steps[STEP].shift;
-        for (int item = (int)threadIdx.x; item < count * LINES; item += THREADS) {
-            const int i = begin + (ALONG ? item % count : item / LINES), line = ALONG ? item / count : item % LINES;
-            if (BORDER && (first + i < 0 || first + i >= size))
-                continue;
-            const typename W::Sum sum = add_taps<W, STEP, 0>(rounding, [&](int k) {
-                const int from = l2k_clamp_i32(first + i + k + offset, 0, size - 1) - first;
-                return *at(!high, BORDER ? l2k_clamp_i32(from, 0, COUNT - 1) : i + k + offset, line);
-            });
-            int32_t *x = at(high, i, line);
-            *x = undo(*x, sum, shift);
+        constexpr int runs = (end - begin + RUN - 1) / RUN, lines = 2 * T::SIDE;
+        for (int item = (int)threadIdx.x; item < runs * lines; item += T::THREADS) {
+            const int i = begin + item / lines * RUN, line = item % lines;
+            typename W::Sum sums[RUN];
+#pragma unroll
+            for (int r = 0; r < RUN; r++)
+                sums[r] = add_taps<W, STEP, 0>(rounding, [&](int k) {
+                    const int tap = BORDER ? l2k_clamp_i32(first + i + r + k + offset, 0, size - 1) - first : i + r + k + offset;
+                    return *at(!high, l2k_clamp_i32(tap, 0, T::SIDE - 1), line);
+                });
+#pragma unroll
+            for (int r = 0; r < RUN; r++)
+                if (i + r < end && (!BORDER || (first + i + r >= 0 && first + i + r < size))) {
+                    int32_t *x = at(high, i + r, line);
+                    *x = undo(*x, sums[r], shift);
+                }
         }
         __syncthreads();
-        lift<W, STEP - 1, COUNT, LINES, ALONG, BORDER>(first, size, at);
+        lift<W, STEP - 1, T, BORDER>(first, size, at);
     }
 }
 
 /* Columns, then rows. */
-template <class W, bool BORDER> __device__ void lift_tile(tile<W> &t, int x, int y, int width, int height)
+template <class W, bool BORDER, class T> __device__ void lift_tile(T &t, int x, int y, int width, int height)
 {
-    enum { LAST = W::kernel.num_steps - 1, COLUMNS = tile<W>::COLUMNS, ROWS = tile<W>::ROWS };
-    lift<W, LAST, ROWS, 2 * COLUMNS, false, BORDER>(y, height,
-                                                    [&](int high, int i, int line) { return t.at(0, line, high, i); });
-    lift<W, LAST, COLUMNS, 2 * ROWS, true, BORDER>(x, width,
-                                                   [&](int high, int i, int line) { return t.at(high, i, 0, line); });
+    lift<W, W::kernel.num_steps - 1, T, BORDER>(y, height, [&](int high, int i, int line) { return t.at(0, line, high, i); });
+    lift<W, W::kernel.num_steps - 1, T, BORDER>(x, width, [&](int high, int i, int line) { return t.at(high, i, 0, line); });
 }
 
 __device__ void store(void *out, ptrdiff_t at, int32_t value, int bytes)
@@ -129,32 +128,33 @@ __device__ void store(void *out, ptrdiff_t at, int32_t value, int bytes)
         ((int32_t *)out)[at] = value;
 }
 
-template <class W> __global__ void __launch_bounds__(THREADS) inverse(const __grid_constant__ l2k_dirac_cuda_level level)
+template <class W, int INNER>
+__global__ void __launch_bounds__(16 * INNER) inverse(const __grid_constant__ l2k_dirac_cuda_level level)
 {
-    typedef tile<W> T;
+    typedef tile<W, INNER> T;
     __shared__ T t;
     const auto &p = level.planes[blockIdx.z];
-    const int x0 = (int)blockIdx.x * TILE_X - T::REACH, y0 = (int)blockIdx.y * TILE_Y - T::REACH;
+    const int x0 = (int)blockIdx.x * INNER - T::REACH, y0 = (int)blockIdx.y * INNER - T::REACH;
     if (x0 + T::REACH >= p.width || y0 + T::REACH >= p.height)
         return;
 #pragma unroll
     for (int band = 0; band < 4; band++) {
         const int32_t *from = p.from[band];
         const int stride = (int)p.stride[band];
-        for (int i = (int)threadIdx.x; i < T::COLUMNS * T::ROWS; i += THREADS) {
-            const int column = i % T::COLUMNS, row = i / T::COLUMNS;
+        for (int i = (int)threadIdx.x; i < T::SIDE * T::SIDE; i += T::THREADS) {
+            const int column = i % T::SIDE, row = i / T::SIDE;
             const int x = l2k_clamp_i32(x0 + column, 0, p.width - 1), y = l2k_clamp_i32(y0 + row, 0, p.height - 1);
             *t.at(band & 1, column, band >> 1, row) = from[y * stride + x];
         }
     }
     __syncthreads();
-    if (x0 >= 0 && y0 >= 0 && x0 + T::COLUMNS <= p.width && y0 + T::ROWS <= p.height)
+    if (x0 >= 0 && y0 >= 0 && x0 + T::SIDE <= p.width && y0 + T::SIDE <= p.height)
         lift_tile<W, false>(t, x0, y0, p.width, p.height);
     else
         lift_tile<W, true>(t, x0, y0, p.width, p.height);
-    for (int i = (int)threadIdx.x; i < 4 * TILE_X * TILE_Y; i += THREADS) {
-        const int column = i % (2 * TILE_X), row = i / (2 * TILE_X);
-        const int x = 2 * (int)blockIdx.x * TILE_X + column, y = 2 * (int)blockIdx.y * TILE_Y + row;
+    for (int i = (int)threadIdx.x; i < 4 * INNER * INNER; i += T::THREADS) {
+        const int column = i % (2 * INNER), row = i / (2 * INNER);
+        const int x = 2 * (int)blockIdx.x * INNER + column, y = 2 * (int)blockIdx.y * INNER + row;
         if (x < p.columns && y < p.rows)
             store(p.out, y * p.stride_out + x,
                   l2k_dirac_finish(*t.at(column & 1, T::REACH + column / 2, row & 1, T::REACH + row / 2), p.join),
@@ -171,22 +171,31 @@ __global__ void copy(const __grid_constant__ l2k_dirac_cuda_level level)
               level.out_bytes);
 }
 
+template <int INNER> int launch(const l2k_dirac_cuda_level *level, cudaStream_t stream)
+{
+    typedef void kernel(const l2k_dirac_cuda_level);
+    static kernel *const kernels[] = {inverse<dd_9_7, INNER>,    inverse<le_gall, INNER>, inverse<dd_13_7, INNER>,
+                                      inverse<haar, INNER>,      inverse<haar, INNER>,    inverse<fidelity, INNER>,
+                                      inverse<daubechies, INNER>};
+    const auto &luma = level->planes[0];
+    const dim3 blocks((unsigned)(luma.width + INNER - 1) / INNER, (unsigned)(luma.height + INNER - 1) / INNER,
+                      L2K_DIRAC_PLANES);
+    kernels[level->wavelet]<<<blocks, 16 * INNER, 0, stream>>>(*level);
+    return cudaGetLastError();
+}
+
 } // namespace
 
 extern "C" int l2k_dirac_cuda_inverse(const l2k_dirac_cuda_level *level, void *stream)
 {
-    typedef void kernel(const l2k_dirac_cuda_level);
-    static kernel *const kernels[] = {inverse<dd_9_7>, inverse<le_gall>,  inverse<dd_13_7>,   inverse<haar>,
-                                      inverse<haar>,   inverse<fidelity>, inverse<daubechies>};
+    enum { FEW = 1 << 18 };
     const auto &luma = level->planes[0];
-    const dim3 blocks((unsigned)(luma.width + TILE_X - 1) / TILE_X, (unsigned)(luma.height + TILE_Y - 1) / TILE_Y,
-                      L2K_DIRAC_PLANES);
-    kernels[level->wavelet]<<<blocks, THREADS, 0, (cudaStream_t)stream>>>(*level);
-    return cudaGetLastError();
+    return (luma.width * luma.height < FEW ? launch<SMALL> : launch<LARGE>)(level, (cudaStream_t)stream);
 }
 
 extern "C" int l2k_dirac_cuda_copy(const l2k_dirac_cuda_level *level, void *stream)
 {
+    enum { THREADS = 256 };
     const auto &luma = level->planes[0];
     const dim3 blocks((unsigned)(luma.width + THREADS - 1) / THREADS, (unsigned)luma.height, L2K_DIRAC_PLANES);
     copy<<<blocks, THREADS, 0, (cudaStream_t)stream>>>(*level);

@@ -74,55 +74,78 @@ template <class T> int upsample(const l2k_dirac_plane *plane, int32_t most, T *o
 
 /* ---- Prediction ---------------------------------------------------------------------------------------------- */
 
-/* Positions are in eighths of the plane's samples. No vector needs to reach farther than 2^20 samples. Half-samples outside
- * of the picture equal the nearest one inside. */
-template <class T, bool UPSAMPLED>
-__device__ int32_t predict(const l2k_dirac_cuda_motion &m, unsigned plane, unsigned reference, place at,
-                           const int32_t vector[2])
-{
-    const auto &p = m.planes[plane];
-    const int32_t most = 1 << 20 << m.precision, scale = 8 >> m.precision;
-    const int32_t x = at.x * 8 + l2k_clamp_i32(vector[0] >> p.shift[0], -most, most) * scale;
-    const int32_t y = at.y * 8 + l2k_clamp_i32(vector[1] >> p.shift[1], -most, most) * scale;
-    const T *from = (const T *)p.reference[reference];
-    const ptrdiff_t stride = p.reference_stride[reference];
-    if (!UPSAMPLED)
-        return from[l2k_clamp_i32(y >> 3, 0, p.height - 1) * stride + l2k_clamp_i32(x >> 3, 0, p.width - 1)];
-    const int32_t left = l2k_clamp_i32(x >> 2, 0, 2 * p.width - 1), top = l2k_clamp_i32(y >> 2, 0, 2 * p.height - 1);
-    const T *a = from + top * stride + left;
-    if (!((x | y) & 3))
-        return *a;
-    const int32_t right = x & 3 ? l2k_clamp_i32((x >> 2) + 1, 0, 2 * p.width - 1) - left : 0;
-    const ptrdiff_t below = y & 3 ? (l2k_clamp_i32((y >> 2) + 1, 0, 2 * p.height - 1) - top) * stride : 0;
-    return ((x | y) & 1) ? l2k_dirac_between(*a, a[right], a[below], a[below + right], x & 3, y & 3)
-                         : l2k_dirac_mean(*a, a[right], a[below], a[below + right]);
-}
+/* Where a block's prediction from a reference lies: (2x + right, 2y + below) in half-samples, and between those by
+ * quarters. */
+template <class T, bool UPSAMPLED> struct source {
+    const T *from;
+    ptrdiff_t stride;
+    int width, height; /* of the reference, as it is stored */
+    int32_t right, below, x, y;
 
-template <class T, bool UPSAMPLED>
-__device__ int32_t predict_block(const l2k_dirac_cuda_motion &m, unsigned plane, place at,
-                                 const l2k_dirac_motion_block *block)
-{
-    const l2k_dirac_weights weights = {{m.weight[0], m.weight[1]}, m.planes[plane].most / 2 + 1, m.weight_bits};
-    const int32_t mode = block->mode;
-    int32_t value[2] = {0, 0};
-    if (mode == 0)
-        return l2k_clamp_i32(block->value[plane], -weights.half, weights.half - 1) + weights.half;
-#pragma unroll
-    for (unsigned i = 0; i < 2; i++) {
-        int32_t vector[2] = {block->value[2 * i], block->value[2 * i + 1]};
-        if (!(mode >> i & 1))
-            continue;
-        if (mode & L2K_DIRAC_GLOBAL) /* each sample has a vector of its own */
-            l2k_dirac_global_vector(&m.globals[i], at.x, at.y, vector);
-        value[i] = predict<T, UPSAMPLED>(m, plane, i, at, vector);
+    /* Positions are in eighths of the plane's samples. No vector needs to reach farther than 2^20 samples. */
+    __device__ void set(const l2k_dirac_cuda_motion &m, unsigned plane, unsigned reference, int32_t vector_x, int32_t vector_y)
+    {
+        const auto &p = m.planes[plane];
+        const int32_t most = 1 << 20 << m.precision, scale = 8 >> m.precision;
+        const int32_t moved_x = l2k_clamp_i32(vector_x >> p.shift[0], -most, most) * scale;
+        const int32_t moved_y = l2k_clamp_i32(vector_y >> p.shift[1], -most, most) * scale;
+        from = (const T *)p.reference[reference];
+        stride = p.reference_stride[reference];
+        width = p.width << UPSAMPLED, height = p.height << UPSAMPLED;
+        right = moved_x >> (UPSAMPLED ? 2 : 3), below = moved_y >> (UPSAMPLED ? 2 : 3);
+        x = moved_x & 3, y = moved_y & 3;
     }
-    return l2k_dirac_weigh(mode & 1 ? value[0] : value[1], mode & 2 ? value[1] : value[0], weights);
-}
+    /* Half-samples outside of the picture equal the nearest one inside. */
+    __device__ int32_t sample(place at) const
+    {
+        const int column = (at.x << UPSAMPLED) + right, row = (at.y << UPSAMPLED) + below;
+        const int left = l2k_clamp_i32(column, 0, width - 1), top = l2k_clamp_i32(row, 0, height - 1);
+        const T *a = from + top * stride + left;
+        if (!UPSAMPLED || !(x | y))
+            return *a;
+        const int next = x ? l2k_clamp_i32(column + 1, 0, width - 1) - left : 0;
+        const ptrdiff_t down = y && row >= 0 && row + 1 < height ? stride : 0;
+        return ((x | y) & 1) ? l2k_dirac_between(*a, a[next], a[down], a[down + next], x, y)
+                             : l2k_dirac_mean(*a, a[next], a[down], a[down + next]);
+    }
+};
+
+template <class T, bool UPSAMPLED> struct prediction {
+    source<T, UPSAMPLED> sources[2];
+    l2k_dirac_weights weights;
+    int32_t mode, dc;
+
+    __device__ prediction(const l2k_dirac_cuda_motion &m, unsigned plane, const l2k_dirac_motion_block &block)
+    {
+        weights = {{m.weight[0], m.weight[1]}, m.planes[plane].most / 2 + 1, m.weight_bits};
+        mode = block.mode;
+        dc = l2k_clamp_i32(block.value[plane], -weights.half, weights.half - 1) + weights.half;
+        for (unsigned i = 0; i < 2; i++)
+            sources[i].set(m, plane, i, block.value[2 * i], block.value[2 * i + 1]);
+    }
+    __device__ int32_t sample(const l2k_dirac_cuda_motion &m, unsigned plane, place at)
+    {
+        int32_t value[2] = {0, 0};
+        if (mode == 0)
+            return dc;
+#pragma unroll
+        for (unsigned i = 0; i < 2; i++) {
+            int32_t vector[2];
+            if (!(mode >> i & 1))
+                continue;
+            if (mode & L2K_DIRAC_GLOBAL) { /* each sample has a vector of its own */
+                l2k_dirac_global_vector(&m.globals[i], at.x, at.y, vector);
+                sources[i].set(m, plane, i, vector[0], vector[1]);
+            }
+            value[i] = sources[i].sample(at);
+        }
+        return l2k_dirac_weigh(mode & 1 ? value[0] : value[1], mode & 2 ? value[1] : value[0], weights);
+    }
+};
 
 /* Blocks in a direction: number i reaches from i * separation - offset to (i + 1) * separation + offset. */
 struct direction {
-    int separation, offset, blocks, begin, end; /* of the tile in the plane */
-    const int32_t *rise;
+    int separation, offset, blocks, begin, end; /* begin, end: of the tile in the plane */
 
     __device__ int first() const
     {
@@ -140,42 +163,48 @@ struct direction {
     {
         return l2k_clamp_i32((block + 1) * separation + offset, begin, end);
     }
-    /* Weights rise in the overlap at either end of a block, but not at the picture's edges. */
+    /* In eighths. Weights rise in the overlap at either end of a block, but not at the picture's edges. */
     __device__ int32_t weight(int block, int at) const
     {
         const int before = at - (block * separation - offset), behind = separation + 2 * offset - 1 - before;
-        return before < 2 * offset && block > 0              ? rise[before]
-               : behind < 2 * offset && block + 1 < blocks ? rise[behind]
-                                                             : 8;
+        const bool rises = before < 2 * offset && block > 0, falls = behind < 2 * offset && block + 1 < blocks;
+        const int i = rises ? before : behind;
+        return !rises && !falls ? 8 : offset == 1 ? 3 + 2 * i : 1 + (6 * i + offset - 1) / (2 * offset - 1);
+    }
+    /* Of all of the tile's blocks: even blocks and odd ones do not overlap among themselves. */
+    template <int SIZE> __device__ void weigh(int32_t (&weights)[2][SIZE]) const
+    {
+        for (int block = first() + (int)threadIdx.x / 32; block < after(); block += THREADS / 32)
+            for (int at = from(block) + (int)threadIdx.x % 32; at < to(block); at += 32)
+                weights[block & 1][at - begin] = weight(block, at);
     }
 };
 
 template <class T, bool UPSAMPLED>
 __global__ void __launch_bounds__(THREADS) compensate(const __grid_constant__ l2k_dirac_cuda_motion m)
 {
-    __shared__ int32_t sums[TILE_Y][TILE_X], rise[2][L2K_DIRAC_MOST_LENGTH];
+    __shared__ int32_t sums[TILE_Y][TILE_X], across_weights[2][TILE_X], down_weights[2][TILE_Y];
     const unsigned plane = blockIdx.z, lane = threadIdx.x % 32;
     const auto &p = m.planes[plane];
     const int x0 = (int)blockIdx.x * TILE_X, y0 = (int)blockIdx.y * TILE_Y;
     if (x0 >= p.width || y0 >= p.height)
         return;
+    const direction across = {p.separation[0], p.offset[0], m.across, x0, l2k_clamp_i32(x0 + TILE_X, 0, p.width)};
+    const direction down = {p.separation[1], p.offset[1], m.down, y0, l2k_clamp_i32(y0 + TILE_Y, 0, p.height)};
     for (int i = (int)threadIdx.x; i < TILE_X * TILE_Y; i += THREADS)
         sums[i / TILE_X][i % TILE_X] = 32;
-    for (int i = (int)threadIdx.x; i < 2 * L2K_DIRAC_MOST_LENGTH; i += THREADS) {
-        const int offset = p.offset[i % 2], k = i / 2;
-        rise[i % 2][k] = offset == 1 ? 3 + 2 * k : 1 + (6 * k + offset - 1) / (2 * offset - 1);
-    }
+    across.weigh(across_weights);
+    down.weigh(down_weights);
     __syncthreads();
-    const direction across = {p.separation[0], p.offset[0], m.across, x0, l2k_clamp_i32(x0 + TILE_X, 0, p.width), rise[0]};
-    const direction down = {p.separation[1], p.offset[1], m.down, y0, l2k_clamp_i32(y0 + TILE_Y, 0, p.height), rise[1]};
     const int first = across.first(), columns = across.after() - first, blocks = columns * (down.after() - down.first());
     for (int i = (int)threadIdx.x / 32; i < blocks; i += THREADS / 32) {
         const int column = first + i % columns, row = down.first() + i / columns;
-        const l2k_dirac_motion_block *block = &m.blocks[(size_t)row * (size_t)m.across + (size_t)column];
-        for (int y = down.from(row) + (int)lane / PATCH; y < down.to(row); y += 32 / PATCH)
-            for (int x = across.from(column) + (int)lane % PATCH; x < across.to(column); x += PATCH)
-                atomicAdd(&sums[y - y0][x - x0], predict_block<T, UPSAMPLED>(m, plane, {x, y}, block) *
-                                                     (across.weight(column, x) * down.weight(row, y)));
+        prediction<T, UPSAMPLED> predicted(m, plane, m.blocks[(size_t)row * (size_t)m.across + (size_t)column]);
+        const int right = across.to(column), bottom = down.to(row);
+        for (int y = down.from(row) + (int)lane / PATCH; y < bottom; y += 32 / PATCH)
+            for (int x = across.from(column) + (int)lane % PATCH; x < right; x += PATCH)
+                atomicAdd(&sums[y - y0][x - x0], predicted.sample(m, plane, {x, y}) *
+                                                     (across_weights[column & 1][x - x0] * down_weights[row & 1][y - y0]));
     }
     __syncthreads();
     for (int i = (int)threadIdx.x; i < TILE_X * TILE_Y; i += THREADS) {

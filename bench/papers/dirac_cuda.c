@@ -14,7 +14,7 @@
 #include "dirac/cuda/stages.h"
 #include "dirac/engine.h"
 
-enum { PARSE, ENTROPY, UNPACK, WAVELET, UPSAMPLING, MOTION, STAGES, MOST_EVENTS = 1 << 16, AHEAD = 16 };
+enum { PARSE, ENTROPY, UNPACK, WAVELET, UPSAMPLING, MOTION, STAGES, MOST_EVENTS = 1 << 16, AHEAD = 12 };
 
 static const char *const names[STAGES] = {"vectors", "entropy decoding", "slices", "wavelet", "up-sampling", "motion"};
 static double seconds[STAGES];
