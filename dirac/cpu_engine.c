@@ -75,6 +75,12 @@ static l2k_status cpu_conceal(l2k_dirac_engine *engine, const l2k_dirac_sequence
     return L2K_OK;
 }
 
+static l2k_status cpu_settle(l2k_dirac_engine *engine)
+{
+    (void)engine;
+    return L2K_OK;
+}
+
 static l2k_status cpu_mark(l2k_dirac_engine *engine, uint32_t *number)
 {
     (void)engine, (void)number;
@@ -87,5 +93,5 @@ static l2k_status cpu_show(l2k_dirac_engine *engine, uint32_t number, l2k_memory
     return L2K_OK;
 }
 
-const l2k_dirac_processor l2k_dirac_cpu = {cpu_open,     cpu_close,   cpu_allocate, cpu_release, cpu_residues,
-                                           cpu_predict, cpu_conceal, cpu_mark,     cpu_show};
+const l2k_dirac_processor l2k_dirac_cpu = {cpu_open,    cpu_close, cpu_allocate, cpu_release, cpu_residues, cpu_predict,
+                                           cpu_conceal, NULL,      cpu_settle,   cpu_mark,    cpu_show};

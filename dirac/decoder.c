@@ -34,6 +34,7 @@ struct l2k_video_decoder {
     l2k_pool pool;
     int64_t options[L2K_VIDEO_NUM_OPTIONS];
     l2k_buffer input;
+    l2k_context input_context; /* whose hooks are the engine's */
     size_t at, searched; /* in the input: the next data unit, and how far the end of one was looked for */
     bool has_ended, in_step, draining, has_sequence;
     l2k_buffer header; /* the sequence header as it came, to tell a repetition from a new sequence */
@@ -378,10 +379,32 @@ l2k_status l2k_video_decoder_set(l2k_video_decoder *d, l2k_video_option option, 
     return l2k_cpu_check(&d->context);
 }
 
+/* The engine may ask for memory of its own, and still read from what came before. */
+static l2k_status prepare_input(l2k_video_decoder *d)
+{
+    l2k_buffer moved = {.context = &d->input_context};
+    if (!d->engine.processor)
+        return L2K_OK;
+    L2K_TRY(d->engine.processor->settle(&d->engine));
+    if (!d->engine.processor->input || d->input.context == &d->input_context)
+        return L2K_OK;
+    d->input_context = d->context;
+    d->input_context.hooks.allocate = d->engine.processor->input->allocate;
+    d->input_context.hooks.release = d->engine.processor->input->release;
+    d->input_context.pool = NULL;
+    l2k_buffer_append(&moved, d->input.data, d->input.size);
+    L2K_TRY(l2k_buffer_status(&moved));
+    l2k_buffer_release(&d->input);
+    d->input = moved;
+    return L2K_OK;
+}
+
 l2k_status l2k_video_decoder_push(l2k_video_decoder *d, const uint8_t *data, size_t bytes)
 {
     if (d->has_ended)
         return l2k_fail(&d->context, L2K_ERROR_STATE, "the stream has ended");
+    const int before = l2k_device_enter(&d->context);
+    L2K_TRY(l2k_device_left(before, prepare_input(d)));
     l2k_pool_start_call(&d->pool, &d->context.hooks, (uint64_t)d->options[L2K_VIDEO_LIMIT_MEMORY]);
     d->has_ended = bytes == 0;
     if (d->at > d->input.size / 2) {

@@ -18,6 +18,8 @@ typedef struct l2k_dirac_engine {
  *   stream gives what it has.
  * - predict: makes samples of a predicted picture.
  * - conceal: copies another picture, or NULL, in place of one; that is grey.
+ * - input: hooks of memory for the stream's bytes, from which `residues` may still read after it has returned; NULL: any.
+ * - settle: waits until it does not.
  * - mark: the work for a picture has begun; returns a number for it.
  * - show: waits for work up to a number, and gives the samples there, `bytes` of them, to the caller: in the processor's
  *   memory or in the host's, where they stay until the next call.
@@ -36,6 +38,8 @@ typedef struct l2k_dirac_processor {
                           l2k_dirac_picture *picture);
     l2k_status (*conceal)(l2k_dirac_engine *engine, const l2k_dirac_sequence *sequence, const l2k_dirac_picture *from,
                           l2k_dirac_picture *picture);
+    const l2k_hooks *input;
+    l2k_status (*settle)(l2k_dirac_engine *engine);
     l2k_status (*mark)(l2k_dirac_engine *engine, uint32_t *number);
     l2k_status (*show)(l2k_dirac_engine *engine, uint32_t number, l2k_memory memory, size_t bytes, void **samples);
 } l2k_dirac_processor;

@@ -25,12 +25,12 @@ struct buffer {
 };
 
 struct video {
-    cudaStream_t stream, copies;
+    cudaStream_t stream, uploads, downloads;
     cudaMemPool_t pool;
-    cudaEvent_t done[UNDER_WAY]; /* pictures by their number */
-    buffer staged[UNDER_WAY];    /* pinned: what is uploaded for them */
+    cudaEvent_t done[UNDER_WAY], uploaded; /* done: pictures by their number */
+    buffer lists[UNDER_WAY], slices[UNDER_WAY]; /* their slices, pinned: offsets, and on the device: offsets and bytes */
     uint32_t pictures;
-    buffer slices, coefficients, low[2], residues, blocks;
+    buffer coefficients, low[2], residues, blocks;
     buffer host; /* pinned: the frame that the caller has */
 };
 
@@ -72,15 +72,34 @@ cudaError_t reserve(video *v, buffer *b, size_t bytes)
     return error;
 }
 
-cudaError_t reserve_pinned(buffer *b, size_t bytes)
+void *allocate_pinned(void *, size_t bytes)
+{
+    void *block = NULL;
+    if (cudaMallocHost(&block, bytes) == cudaSuccess)
+        return block;
+    cudaGetLastError();
+    return NULL;
+}
+
+void release_pinned(void *, void *block)
+{
+    cudaFreeHost(block);
+}
+
+/* Pictures vary, so with room for larger ones. The device's memory is cleared, since words are read of which the last
+ * bytes are nobody's. */
+cudaError_t reserve_for_upload(buffer *b, size_t bytes, bool pinned)
 {
     if (bytes <= b->bytes)
         return cudaSuccess;
-    cudaFreeHost(b->at);
+    pinned ? cudaFreeHost(b->at) : cudaFree(b->at);
     b->at = NULL;
     b->bytes = 0;
-    const cudaError_t error = cudaMallocHost(&b->at, bytes + bytes / 4); /* pictures vary */
-    b->bytes = error == cudaSuccess ? bytes + bytes / 4 : 0;
+    bytes += bytes / 4;
+    cudaError_t error = pinned ? cudaMallocHost(&b->at, bytes) : cudaMalloc(&b->at, bytes);
+    if (error == cudaSuccess && !pinned)
+        error = cudaMemset(b->at, 0, bytes);
+    b->bytes = error == cudaSuccess ? bytes : 0;
     return error;
 }
 
@@ -115,7 +134,11 @@ l2k_status open(l2k_dirac_engine *engine)
     if (error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&v->stream, cudaStreamNonBlocking);
     if (error == cudaSuccess)
-        error = cudaStreamCreateWithFlags(&v->copies, cudaStreamNonBlocking);
+        error = cudaStreamCreateWithFlags(&v->uploads, cudaStreamNonBlocking);
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(&v->downloads, cudaStreamNonBlocking);
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&v->uploaded, cudaEventDisableTiming);
     for (unsigned i = 0; i < UNDER_WAY && error == cudaSuccess; i++)
         error = cudaEventCreateWithFlags(&v->done[i], cudaEventDisableTiming);
     return check(engine, error);
@@ -131,19 +154,22 @@ void close(l2k_dirac_engine *engine)
     for (unsigned i = 0; i < UNDER_WAY; i++) {
         if (v->done[i])
             cudaEventDestroy(v->done[i]);
-        cudaFreeHost(v->staged[i].at);
+        cudaFreeHost(v->lists[i].at);
+        cudaFree(v->slices[i].at);
     }
+    if (v->uploaded)
+        cudaEventDestroy(v->uploaded);
     cudaFreeHost(v->host.at);
-    buffer *const buffers[] = {&v->slices, &v->coefficients, &v->low[0], &v->low[1], &v->residues, &v->blocks};
+    buffer *const buffers[] = {&v->coefficients, &v->low[0], &v->low[1], &v->residues, &v->blocks};
     for (buffer *b : buffers)
         if (b->at)
             cudaFreeAsync(b->at, v->stream);
     if (v->stream)
         cudaStreamSynchronize(v->stream);
-    if (v->copies)
-        cudaStreamDestroy(v->copies);
-    if (v->stream)
-        cudaStreamDestroy(v->stream);
+    const cudaStream_t streams[] = {v->stream, v->uploads, v->downloads};
+    for (cudaStream_t stream : streams)
+        if (stream)
+            cudaStreamDestroy(stream);
     if (v->pool)
         cudaMemPoolDestroy(v->pool);
     cudaGetLastError();
@@ -190,21 +216,28 @@ l2k_status read_slices(l2k_dirac_engine *engine, const l2k_dirac_bits *bits, con
     const uint32_t slices = t->slices[0] * t->slices[1];
     const size_t begin = bits->at - bits->count / 8, bytes = bits->bytes - begin, list = slices * sizeof(uint32_t);
     const uint8_t *data = bits->data + begin;
-    buffer *staged = &v->staged[v->pictures % UNDER_WAY];
+    const unsigned slot = v->pictures % UNDER_WAY;
     l2k_dirac_cuda_slices s = {};
     if (bytes > UINT32_MAX)
         return l2k_fail(engine->context, L2K_ERROR_LIMIT, "a picture of more than 4 GiB");
-    int error = cudaEventSynchronize(v->done[v->pictures % UNDER_WAY]);
+    int error = cudaEventSynchronize(v->done[slot]);
     if (error == cudaSuccess)
-        error = reserve_pinned(staged, list + bytes);
+        error = reserve_for_upload(&v->lists[slot], list, true);
     if (error == cudaSuccess)
-        error = reserve(v, &v->slices, list + bytes + L2K_DIRAC_CUDA_BEYOND);
+        error = reserve_for_upload(&v->slices[slot], list + bytes + L2K_DIRAC_CUDA_BEYOND, false);
     L2K_TRY(check(engine, error));
-    uint8_t *copy = (uint8_t *)staged->at + list;
-    memcpy(copy, data, bytes);
-    const bool complete = find_slices(t, copy, bytes, (uint32_t *)staged->at, &s.count);
-    s.offsets = (const uint32_t *)v->slices.at;
-    s.data = (const uint8_t *)v->slices.at + list, s.bytes = bytes;
+    uint8_t *device = (uint8_t *)v->slices[slot].at;
+    error = cudaMemcpyAsync(device + list, data, bytes, cudaMemcpyHostToDevice, v->uploads);
+    const bool complete = find_slices(t, data, bytes, (uint32_t *)v->lists[slot].at, &s.count);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(device, v->lists[slot].at, list, cudaMemcpyHostToDevice, v->uploads);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(v->uploaded, v->uploads);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(v->stream, v->uploaded, 0);
+    L2K_TRY(check(engine, error));
+    s.offsets = (const uint32_t *)device;
+    s.data = device + list, s.bytes = bytes;
     s.across = t->slices[0], s.down = t->slices[1], s.prefix = t->slice_bytes[0], s.unit = t->slice_bytes[1];
     s.levels = t->levels;
     memcpy(s.matrix, t->matrix, sizeof s.matrix);
@@ -215,10 +248,7 @@ l2k_status read_slices(l2k_dirac_engine *engine, const l2k_dirac_bits *bits, con
     place_components(t, at);
     for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++)
         s.coefficients[c] = (int32_t *)v->coefficients.at + at[c];
-    error = cudaMemcpyAsync(v->slices.at, staged->at, list + bytes, cudaMemcpyHostToDevice, v->stream);
-    if (error == cudaSuccess)
-        error = l2k_dirac_cuda_slices_read(&s, v->stream);
-    L2K_TRY(check(engine, error));
+    L2K_TRY(check(engine, l2k_dirac_cuda_slices_read(&s, v->stream)));
     const uint32_t last = s.count - 1;
     return complete ? L2K_OK
                     : l2k_fail(engine->context, L2K_ERROR_TRUNCATED, "slice %u, %u ends early", last % s.across,
@@ -378,6 +408,11 @@ l2k_status conceal(l2k_dirac_engine *engine, const l2k_dirac_sequence *sequence,
     return L2K_OK;
 }
 
+l2k_status settle(l2k_dirac_engine *engine)
+{
+    return check(engine, cudaStreamSynchronize(video_of(engine)->uploads));
+}
+
 l2k_status mark(l2k_dirac_engine *engine, uint32_t *number)
 {
     video *v = video_of(engine);
@@ -392,18 +427,20 @@ l2k_status show(l2k_dirac_engine *engine, uint32_t number, l2k_memory memory, si
     cudaEvent_t done = v->done[number % UNDER_WAY];
     if (memory == L2K_MEMORY_DEVICE)
         return check(engine, cudaEventSynchronize(done));
-    int error = reserve_pinned(&v->host, bytes);
+    int error = reserve_for_upload(&v->host, bytes, true);
     if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(v->copies, done, 0);
+        error = cudaStreamWaitEvent(v->downloads, done, 0);
     if (error == cudaSuccess)
-        error = cudaMemcpyAsync(v->host.at, *samples, bytes, cudaMemcpyDeviceToHost, v->copies);
+        error = cudaMemcpyAsync(v->host.at, *samples, bytes, cudaMemcpyDeviceToHost, v->downloads);
     if (error == cudaSuccess)
-        error = cudaStreamSynchronize(v->copies);
+        error = cudaStreamSynchronize(v->downloads);
     *samples = v->host.at;
     return check(engine, error);
 }
 
+const l2k_hooks pinned = {allocate_pinned, release_pinned, NULL, NULL, NULL};
+
 } // namespace
 
-extern "C" const l2k_dirac_processor l2k_dirac_cuda = {open,    close,   allocate, release, make_residues,
-                                                       predict, conceal, mark,     show};
+extern "C" const l2k_dirac_processor l2k_dirac_cuda = {open,    close,   allocate, release, make_residues, predict,
+                                                       conceal, &pinned, settle,   mark,    show};

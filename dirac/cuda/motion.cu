@@ -10,7 +10,7 @@ extern "C" {
 namespace
 {
 
-enum { THREADS_X = 32, THREADS_Y = 8, THREADS = 256, TILE_X = 64, TILE_Y = 32, PATCH = 8, EDGE = 3 };
+enum { THREADS_X = 32, THREADS_Y = 8, THREADS = 512, TILE_X = 128, TILE_Y = 64, PATCH = 8, EDGE = 3 };
 
 dim3 blocks_for(uint32_t width, uint32_t height)
 {
@@ -74,39 +74,47 @@ template <class T> int upsample(const l2k_dirac_plane *plane, int32_t most, T *o
 
 /* ---- Prediction ---------------------------------------------------------------------------------------------- */
 
-/* Where a block's prediction from a reference lies: (2x + right, 2y + below) in half-samples, and between those by
- * quarters. */
+/* Where a block's prediction from a reference lies, in half-samples: those of a sample, and the weights, in 16ths, of the
+ * four that it lies between. */
 template <class T, bool UPSAMPLED> struct source {
     const T *from;
-    ptrdiff_t stride;
-    int width, height; /* of the reference, as it is stored */
-    int32_t right, below, x, y;
+    int stride, width, height; /* of the reference, as it is stored */
+    int right, below;
+    int32_t weights[4];
+    bool inside; /* all samples of the block are */
 
     /* Positions are in eighths of the plane's samples. No vector needs to reach farther than 2^20 samples. */
-    __device__ void set(const l2k_dirac_cuda_motion &m, unsigned plane, unsigned reference, int32_t vector_x, int32_t vector_y)
+    __device__ void set(const l2k_dirac_cuda_motion &m, unsigned plane, unsigned reference, int32_t vector_x, int32_t vector_y,
+                        place first, place end)
     {
         const auto &p = m.planes[plane];
         const int32_t most = 1 << 20 << m.precision, scale = 8 >> m.precision;
         const int32_t moved_x = l2k_clamp_i32(vector_x >> p.shift[0], -most, most) * scale;
         const int32_t moved_y = l2k_clamp_i32(vector_y >> p.shift[1], -most, most) * scale;
+        const int32_t x = moved_x & 3, y = moved_y & 3;
         from = (const T *)p.reference[reference];
-        stride = p.reference_stride[reference];
+        stride = (int)p.reference_stride[reference];
         width = p.width << UPSAMPLED, height = p.height << UPSAMPLED;
         right = moved_x >> (UPSAMPLED ? 2 : 3), below = moved_y >> (UPSAMPLED ? 2 : 3);
-        x = moved_x & 3, y = moved_y & 3;
+        weights[0] = (4 - x) * (4 - y), weights[1] = x * (4 - y), weights[2] = (4 - x) * y, weights[3] = x * y;
+        inside = (first.x << UPSAMPLED) + right >= 0 && ((end.x - 1) << UPSAMPLED) + right + 1 < width &&
+                 (first.y << UPSAMPLED) + below >= 0 && ((end.y - 1) << UPSAMPLED) + below + 1 < height;
     }
     /* Half-samples outside of the picture equal the nearest one inside. */
     __device__ int32_t sample(place at) const
     {
         const int column = (at.x << UPSAMPLED) + right, row = (at.y << UPSAMPLED) + below;
-        const int left = l2k_clamp_i32(column, 0, width - 1), top = l2k_clamp_i32(row, 0, height - 1);
-        const T *a = from + top * stride + left;
-        if (!UPSAMPLED || !(x | y))
-            return *a;
-        const int next = x ? l2k_clamp_i32(column + 1, 0, width - 1) - left : 0;
-        const ptrdiff_t down = y && row >= 0 && row + 1 < height ? stride : 0;
-        return ((x | y) & 1) ? l2k_dirac_between(*a, a[next], a[down], a[down + next], x, y)
-                             : l2k_dirac_mean(*a, a[next], a[down], a[down + next]);
+        const T *a = from + row * stride + column;
+        int next = 1, down = stride;
+        if (!inside) {
+            const int left = l2k_clamp_i32(column, 0, width - 1), top = l2k_clamp_i32(row, 0, height - 1);
+            a = from + top * stride + left;
+            next = l2k_clamp_i32(column + 1, 0, width - 1) - left;
+            down = (l2k_clamp_i32(row + 1, 0, height - 1) - top) * stride;
+        }
+        return weights[0] == 16 ? *a
+                                : (weights[0] * *a + weights[1] * a[next] + weights[2] * a[down] +
+                                   weights[3] * a[down + next] + 8) >> 4;
     }
 };
 
@@ -115,13 +123,14 @@ template <class T, bool UPSAMPLED> struct prediction {
     l2k_dirac_weights weights;
     int32_t mode, dc;
 
-    __device__ prediction(const l2k_dirac_cuda_motion &m, unsigned plane, const l2k_dirac_motion_block &block)
+    __device__ prediction(const l2k_dirac_cuda_motion &m, unsigned plane, const l2k_dirac_motion_block &block, place first,
+                          place end)
     {
         weights = {{m.weight[0], m.weight[1]}, m.planes[plane].most / 2 + 1, m.weight_bits};
         mode = block.mode;
         dc = l2k_clamp_i32(block.value[plane], -weights.half, weights.half - 1) + weights.half;
         for (unsigned i = 0; i < 2; i++)
-            sources[i].set(m, plane, i, block.value[2 * i], block.value[2 * i + 1]);
+            sources[i].set(m, plane, i, block.value[2 * i], block.value[2 * i + 1], first, end);
     }
     __device__ int32_t sample(const l2k_dirac_cuda_motion &m, unsigned plane, place at)
     {
@@ -135,7 +144,7 @@ template <class T, bool UPSAMPLED> struct prediction {
                 continue;
             if (mode & L2K_DIRAC_GLOBAL) { /* each sample has a vector of its own */
                 l2k_dirac_global_vector(&m.globals[i], at.x, at.y, vector);
-                sources[i].set(m, plane, i, vector[0], vector[1]);
+                sources[i].set(m, plane, i, vector[0], vector[1], at, {at.x + 1, at.y + 1});
             }
             value[i] = sources[i].sample(at);
         }
@@ -199,10 +208,10 @@ __global__ void __launch_bounds__(THREADS) compensate(const __grid_constant__ l2
     const int first = across.first(), columns = across.after() - first, blocks = columns * (down.after() - down.first());
     for (int i = (int)threadIdx.x / 32; i < blocks; i += THREADS / 32) {
         const int column = first + i % columns, row = down.first() + i / columns;
-        prediction<T, UPSAMPLED> predicted(m, plane, m.blocks[(size_t)row * (size_t)m.across + (size_t)column]);
-        const int right = across.to(column), bottom = down.to(row);
-        for (int y = down.from(row) + (int)lane / PATCH; y < bottom; y += 32 / PATCH)
-            for (int x = across.from(column) + (int)lane % PATCH; x < right; x += PATCH)
+        const place from = {across.from(column), down.from(row)}, to = {across.to(column), down.to(row)};
+        prediction<T, UPSAMPLED> predicted(m, plane, m.blocks[row * m.across + column], from, to);
+        for (int y = from.y + (int)lane / PATCH; y < to.y; y += 32 / PATCH)
+            for (int x = from.x + (int)lane % PATCH; x < to.x; x += PATCH)
                 atomicAdd(&sums[y - y0][x - x0], predicted.sample(m, plane, {x, y}) *
                                                      (across_weights[column & 1][x - x0] * down_weights[row & 1][y - y0]));
     }
