@@ -35,14 +35,15 @@ struct l2k_video_decoder {
     int64_t options[L2K_VIDEO_NUM_OPTIONS];
     l2k_buffer input;
     l2k_context input_context; /* whose hooks are the engine's */
-    size_t at, searched; /* in the input: the next data unit, and how far the end of one was looked for */
+    size_t at, searched;       /* in the input: the next data unit, and how far the end of one was looked for */
     bool has_ended, in_step, draining, has_sequence;
     l2k_buffer header; /* the sequence header as it came, to tell a repetition from a new sequence */
     l2k_dirac_sequence sequence;
     l2k_dirac_transform transform;
     l2k_dirac_motion motion;
     l2k_dirac_engine engine; /* open if it has a processor */
-    coded_frame *queue[WAITING + 2], *ready[READY], *shown; /* waiting, by number; in order; the one that the caller has */
+    coded_frame *queue[WAITING + 2], *ready[READY],
+        *shown; /* waiting, by number; in order; the one that the caller has */
     unsigned waiting, num_ready, num_references;
     struct {
         coded_frame *frame;

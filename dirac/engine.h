@@ -9,7 +9,7 @@ typedef struct l2k_dirac_engine {
     const l2k_context *context;
     const struct l2k_dirac_processor *processor;
     unsigned ahead; /* frames that it may still work on while an earlier one is shown; at most 8 */
-    void *state;      /* the processor's own */
+    void *state;    /* the processor's own */
 } l2k_dirac_engine;
 
 /* - open: fills in `ahead` and `state`. close follows it, also after an error.

@@ -113,7 +113,8 @@ void l2k_dirac_inverse(const l2k_context *context, l2k_dirac_transform *t, const
 {
     const l2k_dirac_component *component = &t->components[number];
     const int32_t half = 1 << (l2k_dirac_depth(sequence, number) - 1);
-    level l = {.kernel = l2k_dirac_kernel(t->wavelet), .rows = t->rows, .data = component->data, .bytes = t->wide ? 4 : 2};
+    level l = {
+        .kernel = l2k_dirac_kernel(t->wavelet), .rows = t->rows, .data = component->data, .bytes = t->wide ? 4 : 2};
     l.step = l2k_kernel_rows_get(context->cpu)->step[t->wavelet < 5 ? L2K_SUMS_32 : L2K_SUMS_64];
     l.scratch = t->scratch;
     for (unsigned above = t->levels + !t->levels; above-- > 0;) {

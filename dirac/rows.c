@@ -73,8 +73,8 @@ static uint32_t step_16(const l2k_kernel_step *step, int16_t *row, const void *c
         const in *low = even, *high = odd;                                                                             \
         out *restrict x = row;                                                                                         \
         for (size_t i = 0; i < n / 2 + n % 2; i++) {                                                                   \
-            x[2 * i] = (out)l2k_dirac_finish(low[i], j);                                                                         \
-            x[2 * i + 1] = (out)l2k_dirac_finish(high[i], j);                                                                    \
+            x[2 * i] = (out)l2k_dirac_finish(low[i], j);                                                               \
+            x[2 * i + 1] = (out)l2k_dirac_finish(high[i], j);                                                          \
         }                                                                                                              \
     }
 

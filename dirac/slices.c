@@ -13,7 +13,8 @@ static void read_values(l2k_dirac_transform *t, unsigned first, unsigned planes,
     size_t n = 0;
     for (unsigned b = 0; b < l2k_dirac_bands(t); b++) {
         const l2k_dirac_band *band = &t->components[first].bands[b];
-        const uint32_t x = l2k_dirac_share(band->width, s.x, t->slices[0]), y = l2k_dirac_share(band->height, s.y, t->slices[1]);
+        const uint32_t x = l2k_dirac_share(band->width, s.x, t->slices[0]),
+                       y = l2k_dirac_share(band->height, s.y, t->slices[1]);
         parts[b] = (l2k_dirac_band){.at = band->at + y * band->stride + x,
                                     .width = l2k_dirac_share(band->width, s.x + 1, t->slices[0]) - x,
                                     .height = l2k_dirac_share(band->height, s.y + 1, t->slices[1]) - y};

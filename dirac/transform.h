@@ -33,9 +33,9 @@ typedef struct l2k_dirac_component {
 typedef struct l2k_dirac_transform {
     l2k_dirac_syntax syntax;
     bool intra, wide;
-    bool needs_32[2];                         /* predicted, intra pictures of this sequence had sums of more than 16 bits */
-    uint32_t over;                            /* its upper half is not 0 if something did not fit into 16 bits */
-    uint32_t wavelet, levels;                 /* index of the standards */
+    bool needs_32[2];         /* predicted, intra pictures of this sequence had sums of more than 16 bits */
+    uint32_t over;            /* its upper half is not 0 if something did not fit into 16 bits */
+    uint32_t wavelet, levels; /* index of the standards */
     uint32_t blocks[L2K_DIRAC_LEVELS + 1][2]; /* code-blocks of a level's subbands: horizontally, vertically */
     bool multiquant;                          /* code-blocks have quantisers of their own */
     uint32_t slices[2];                       /* horizontally, vertically */

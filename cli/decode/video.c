@@ -95,8 +95,9 @@ static bool write_frames(video *v, const char *folder, const char *extension, cl
 /* Other options are for pictures. */
 static bool check_options(const cli_options *options)
 {
-    static const char *const known[] = {"out-dir",    "ext",     "fps", "png-level", "tiff-compression", "max-pixels",
-                                        "max-memory", "timeout", "cpu", "backend", "quiet",     "no-progress",      "threads"};
+    static const char *const known[] = {"out-dir",    "ext",         "fps",     "png-level", "tiff-compression",
+                                        "max-pixels", "max-memory",  "timeout", "cpu",       "backend",
+                                        "quiet",      "no-progress", "threads"};
     for (size_t i = 0; i < options->num_given; i++) {
         const char *name = options->given[i].row->name;
         size_t k = 0;
@@ -158,7 +159,8 @@ static bool set_up(l2k_video_decoder *decoder, const cli_options *options)
     const uint64_t memory = cli_memory_left(0), pixels = cli_allowed.pixels, most = CLI_MAX_SAMPLES;
     cli_time_starts();
     return decoder &&
-           l2k_video_decoder_set(decoder, L2K_VIDEO_BACKEND, cli_setting_or(options->backend, L2K_BACKEND_CPU)) == L2K_OK &&
+           l2k_video_decoder_set(decoder, L2K_VIDEO_BACKEND, cli_setting_or(options->backend, L2K_BACKEND_CPU)) ==
+               L2K_OK &&
            l2k_video_decoder_set(decoder, L2K_VIDEO_CPU, cli_setting_or(options->cpu, 0)) == L2K_OK &&
            (memory == CLI_NO_LIMIT ||
             l2k_video_decoder_set(decoder, L2K_VIDEO_LIMIT_MEMORY, (int64_t)memory) == L2K_OK) &&

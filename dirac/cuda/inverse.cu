@@ -96,7 +96,8 @@ __device__ __forceinline__ void lift(int first, int size, const At &at)
 #pragma unroll
             for (int r = 0; r < RUN; r++)
                 sums[r] = add_taps<W, STEP, 0>(rounding, [&](int k) {
-                    const int tap = BORDER ? l2k_clamp_i32(first + i + r + k + offset, 0, size - 1) - first : i + r + k + offset;
+                    const int tap =
+                        BORDER ? l2k_clamp_i32(first + i + r + k + offset, 0, size - 1) - first : i + r + k + offset;
                     return *at(!high, l2k_clamp_i32(tap, 0, T::SIDE - 1), line);
                 });
 #pragma unroll
@@ -114,8 +115,10 @@ __device__ __forceinline__ void lift(int first, int size, const At &at)
 /* Columns, then rows. */
 template <class W, bool BORDER, class T> __device__ void lift_tile(T &t, int x, int y, int width, int height)
 {
-    lift<W, W::kernel.num_steps - 1, T, BORDER>(y, height, [&](int high, int i, int line) { return t.at(0, line, high, i); });
-    lift<W, W::kernel.num_steps - 1, T, BORDER>(x, width, [&](int high, int i, int line) { return t.at(high, i, 0, line); });
+    lift<W, W::kernel.num_steps - 1, T, BORDER>(y, height,
+                                                [&](int high, int i, int line) { return t.at(0, line, high, i); });
+    lift<W, W::kernel.num_steps - 1, T, BORDER>(x, width,
+                                                [&](int high, int i, int line) { return t.at(high, i, 0, line); });
 }
 
 __device__ void store(void *out, ptrdiff_t at, int32_t value, int bytes)

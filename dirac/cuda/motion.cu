@@ -10,7 +10,15 @@ extern "C" {
 namespace
 {
 
-enum { THREADS_X = 32, THREADS_Y = 8, THREADS = 512, TILE_X = 128, TILE_Y = 64, PATCH = 8, EDGE = 3 };
+enum {
+    EDGE = 3, /* samples that up-sampling takes from beyond an edge */
+    THREADS_X = 32,
+    THREADS_Y = 8,
+    THREADS = 256,
+    TILE_X = 64,
+    TILE_Y = 32,
+    PATCH = 8 /* lanes of a warp side by side; those of all its rows meet different banks */
+};
 
 dim3 blocks_for(uint32_t width, uint32_t height)
 {
@@ -68,7 +76,8 @@ template <class T> int upsample(const l2k_dirac_plane *plane, int32_t most, T *o
     const dim3 threads(THREADS_X, THREADS_Y);
     upsample_down<T><<<blocks_for(plane->width, plane->height), threads, 0, stream>>>(
         (const T *)plane->data, plane->stride, width, height, most, out);
-    upsample_across<T><<<blocks_for(plane->width, 2 * plane->height), threads, 0, stream>>>(width, 2 * height, most, out);
+    upsample_across<T>
+        <<<blocks_for(plane->width, 2 * plane->height), threads, 0, stream>>>(width, 2 * height, most, out);
     return cudaGetLastError();
 }
 
@@ -84,8 +93,8 @@ template <class T, bool UPSAMPLED> struct source {
     bool inside; /* all samples of the block are */
 
     /* Positions are in eighths of the plane's samples. No vector needs to reach farther than 2^20 samples. */
-    __device__ void set(const l2k_dirac_cuda_motion &m, unsigned plane, unsigned reference, int32_t vector_x, int32_t vector_y,
-                        place first, place end)
+    __device__ void set(const l2k_dirac_cuda_motion &m, unsigned plane, unsigned reference, int32_t vector_x,
+                        int32_t vector_y, place first, place end)
     {
         const auto &p = m.planes[plane];
         const int32_t most = 1 << 20 << m.precision, scale = 8 >> m.precision;
@@ -114,7 +123,8 @@ template <class T, bool UPSAMPLED> struct source {
         }
         return weights[0] == 16 ? *a
                                 : (weights[0] * *a + weights[1] * a[next] + weights[2] * a[down] +
-                                   weights[3] * a[down + next] + 8) >> 4;
+                                   weights[3] * a[down + next] + 8) >>
+                                      4;
     }
 };
 
@@ -123,8 +133,8 @@ template <class T, bool UPSAMPLED> struct prediction {
     l2k_dirac_weights weights;
     int32_t mode, dc;
 
-    __device__ prediction(const l2k_dirac_cuda_motion &m, unsigned plane, const l2k_dirac_motion_block &block, place first,
-                          place end)
+    __device__ prediction(const l2k_dirac_cuda_motion &m, unsigned plane, const l2k_dirac_motion_block &block,
+                          place first, place end)
     {
         weights = {{m.weight[0], m.weight[1]}, m.planes[plane].most / 2 + 1, m.weight_bits};
         mode = block.mode;
@@ -192,7 +202,7 @@ struct direction {
 template <class T, bool UPSAMPLED>
 __global__ void __launch_bounds__(THREADS) compensate(const __grid_constant__ l2k_dirac_cuda_motion m)
 {
-    __shared__ int32_t sums[TILE_Y][TILE_X], across_weights[2][TILE_X], down_weights[2][TILE_Y];
+    __shared__ int32_t sums[TILE_Y][TILE_X + PATCH], across_weights[2][TILE_X], down_weights[2][TILE_Y];
     const unsigned plane = blockIdx.z, lane = threadIdx.x % 32;
     const auto &p = m.planes[plane];
     const int x0 = (int)blockIdx.x * TILE_X, y0 = (int)blockIdx.y * TILE_Y;
@@ -205,15 +215,17 @@ __global__ void __launch_bounds__(THREADS) compensate(const __grid_constant__ l2
     across.weigh(across_weights);
     down.weigh(down_weights);
     __syncthreads();
-    const int first = across.first(), columns = across.after() - first, blocks = columns * (down.after() - down.first());
+    const int first = across.first(), columns = across.after() - first,
+              blocks = columns * (down.after() - down.first());
     for (int i = (int)threadIdx.x / 32; i < blocks; i += THREADS / 32) {
         const int column = first + i % columns, row = down.first() + i / columns;
         const place from = {across.from(column), down.from(row)}, to = {across.to(column), down.to(row)};
         prediction<T, UPSAMPLED> predicted(m, plane, m.blocks[row * m.across + column], from, to);
         for (int y = from.y + (int)lane / PATCH; y < to.y; y += 32 / PATCH)
             for (int x = from.x + (int)lane % PATCH; x < to.x; x += PATCH)
-                atomicAdd(&sums[y - y0][x - x0], predicted.sample(m, plane, {x, y}) *
-                                                     (across_weights[column & 1][x - x0] * down_weights[row & 1][y - y0]));
+                atomicAdd(&sums[y - y0][x - x0],
+                          predicted.sample(m, plane, {x, y}) *
+                              (across_weights[column & 1][x - x0] * down_weights[row & 1][y - y0]));
     }
     __syncthreads();
     for (int i = (int)threadIdx.x; i < TILE_X * TILE_Y; i += THREADS) {
@@ -238,8 +250,8 @@ extern "C" int l2k_dirac_cuda_predict(const l2k_dirac_cuda_motion *m, void *stre
 {
     const dim3 blocks((unsigned)(m->planes[0].width + TILE_X - 1) / TILE_X,
                       (unsigned)(m->planes[0].height + TILE_Y - 1) / TILE_Y, L2K_DIRAC_PLANES);
-    const auto kernel = m->wide ? m->upsampled ? compensate<uint16_t, true> : compensate<uint16_t, false>
-                        : m->upsampled ? compensate<uint8_t, true>
+    const auto kernel = m->wide        ? m->upsampled ? compensate<uint16_t, true> : compensate<uint16_t, false>
+                               : m->upsampled ? compensate<uint8_t, true>
                                        : compensate<uint8_t, false>;
     kernel<<<blocks, THREADS, 0, (cudaStream_t)stream>>>(*m);
     return cudaGetLastError();

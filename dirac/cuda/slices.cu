@@ -43,7 +43,8 @@ __device__ uint64_t look(const l2k_dirac_bits &bits, size_t at)
 }
 
 /* Lane b has subband b. Returns the number of values. */
-__device__ uint32_t divide(const l2k_dirac_cuda_slices &s, uint32_t slice, unsigned component, uint32_t index, part *parts)
+__device__ uint32_t divide(const l2k_dirac_cuda_slices &s, uint32_t slice, unsigned component, uint32_t index,
+                           part *parts)
 {
     const unsigned lane = threadIdx.x % LANES, bands = 1 + 3 * s.levels, b = lane < bands ? lane : 0;
     const uint32_t x = slice % s.across, y = slice / s.across;

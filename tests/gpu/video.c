@@ -41,7 +41,8 @@ static uint64_t hash_of(const l2k_video_frame *frame, bool on_device)
     for (uint32_t c = 0; c < frame->image.num_components; c++) {
         const l2k_component *k = &frame->image.components[c];
         const l2k_plane *plane = &frame->planes[c];
-        const size_t bytes = (size_t)(k->height - 1) * (size_t)plane->row_stride + k->width * l2k_sample_bytes(plane->type);
+        const size_t bytes =
+            (size_t)(k->height - 1) * (size_t)plane->row_stride + k->width * l2k_sample_bytes(plane->type);
         uint8_t *host = on_device ? malloc(bytes) : plane->data;
         if (on_device)
             gpu_copy_out(host, plane->data, bytes);
