@@ -18,6 +18,10 @@ int cli_volume_command(const cli_options *options);
 /* Decode and info of a stream of Dirac or VC-2, which they know by its first bytes. */
 bool cli_is_video(const cli_options *options);
 int cli_video(const cli_options *options);
+bool cli_video_options(const cli_options *options);
+
+/* Encode with --vc2. */
+int cli_encode_video(const cli_options *options);
 
 /* For a call of lift2k without arguments. */
 extern const char cli_guide[];

@@ -30,7 +30,7 @@ static int run_command(cli_command command, int count, char **arguments)
     if (cli_options_parse(&options, command, count, arguments)) {
         int (*run)(const cli_options *) = runs[command];
 #ifdef L2K_WITH_DIRAC
-        run = cli_is_video(&options) ? cli_video : run;
+        run = options.vc2.given ? cli_encode_video : cli_is_video(&options) ? cli_video : run;
 #endif
         status = options.help ? cli_print_help(command) : run(&options);
     }

@@ -1,11 +1,15 @@
-/* Plain bits of Dirac and VC-2: most significant first, values in interleaved exp-Golomb codes (Annex A of either
- * standard). Beyond its end a block goes on with ones, as the standards want of bounded blocks; so every code ends. */
+/* Plain bits of Dirac and VC-2, read and written: most significant first, values in interleaved exp-Golomb codes (Annex A
+ * of either standard). Beyond its end a block goes on with ones, as the standards want of bounded blocks; so every code ends. */
 #ifndef L2K_DIRAC_BITS_H
 #define L2K_DIRAC_BITS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+
+#include "base/buffer.h"
+#include "base/scalar.h"
 
 #ifdef __CUDACC__
 #define L2K_DIRAC_INLINE __host__ __device__ static inline
@@ -106,7 +110,7 @@ L2K_DIRAC_INLINE void l2k_dirac_align(l2k_dirac_bits *bits)
 }
 
 /* The number of pairs from the highest bit on that begin with a 0; one is not. */
-L2K_DIRAC_INLINE unsigned l2k_dirac_pairs(uint64_t ends)
+L2K_DIRAC_INLINE unsigned l2k_dirac_pairs_until(uint64_t ends)
 {
 #ifdef __CUDA_ARCH__
     return (unsigned)__clzll((long long)ends) / 2;
@@ -120,7 +124,7 @@ L2K_DIRAC_INLINE unsigned l2k_dirac_pairs(uint64_t ends)
 L2K_DIRAC_INLINE int32_t l2k_dirac_value(uint64_t window, bool has_sign, unsigned *length)
 {
     const uint64_t ends = 0xaaaaaaaaaaaaaaaa, low = 1 << 8; /* low: the 28th pair's end */
-    const unsigned pairs = l2k_dirac_pairs((window & ends) | low);
+    const unsigned pairs = l2k_dirac_pairs_until((window & ends) | low);
     uint64_t v = window >> 1 >> (63 - 2 * pairs) & ends >> 1; /* each second bit, then side by side */
     v = (v | v >> 1) & 0x3333333333333333;
     v = (v | v >> 2) & 0x0f0f0f0f0f0f0f0f;
@@ -153,6 +157,40 @@ L2K_DIRAC_INLINE uint32_t l2k_dirac_uint(l2k_dirac_bits *bits)
 L2K_DIRAC_INLINE int32_t l2k_dirac_sint(l2k_dirac_bits *bits)
 {
     return l2k_dirac_code(bits, true);
+}
+
+typedef struct l2k_dirac_writer {
+    l2k_buffer out;
+    uint64_t window; /* its lowest bits, fewer than 8, are not in the buffer yet */
+    unsigned count;
+} l2k_dirac_writer;
+
+/* n of 0 to 32. */
+static inline void l2k_dirac_put_bits(l2k_dirac_writer *writer, uint32_t value, unsigned n)
+{
+    writer->window = writer->window << n | value;
+    for (writer->count += n; writer->count >= 8; writer->count -= 8)
+        l2k_buffer_put_byte(&writer->out, (uint8_t)(writer->window >> (writer->count - 8)));
+}
+
+/* Ones to the next whole byte, and up to a size of the buffer. */
+static inline void l2k_dirac_put_ones(l2k_dirac_writer *writer, size_t size)
+{
+    l2k_dirac_put_bits(writer, 0x7f >> (7 - (8 - writer->count) % 8), (8 - writer->count) % 8);
+    for (size_t i = writer->out.size; i < size; i++)
+        l2k_buffer_put_byte(&writer->out, 0xff);
+}
+
+static inline unsigned l2k_dirac_pairs(uint32_t value)
+{
+    return l2k_bit_length(value + 1) - 1;
+}
+
+static inline void l2k_dirac_put_uint(l2k_dirac_writer *writer, uint32_t value)
+{
+    for (unsigned i = l2k_dirac_pairs(value); i-- > 0;)
+        l2k_dirac_put_bits(writer, (value + 1) >> i & 1, 2);
+    l2k_dirac_put_bits(writer, 1, 1);
 }
 
 #endif

@@ -11,7 +11,8 @@ enum { L2K_DIRAC_PLANES = 3 };
 
 typedef l2k_video_sequence l2k_dirac_sequence;
 
-/* Reads a sequence header from behind its parse info. */
+/* Reads or writes a sequence header from behind its parse info. */
+void l2k_dirac_sequence_write(l2k_dirac_writer *writer, const l2k_dirac_sequence *sequence);
 l2k_status l2k_dirac_sequence_read(const l2k_context *context, l2k_dirac_bits *bits, l2k_dirac_sequence *sequence);
 
 /* Samples as they leave the decoder: from 0 to 2^depth - 1, which is the standards' signed value plus 2^(depth - 1). */

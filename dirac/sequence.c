@@ -1,5 +1,4 @@
 /* Sequence headers (VC-2, clause 11; Dirac, clause 10): a base video format, and what differs from it. */
-#include "base/scalar.h"
 #include "dirac/picture.h"
 
 #include <string.h>
@@ -21,7 +20,7 @@ static const uint16_t formats[][10] = {
     {720, 486, 1, 1, 0, 4, 2, 3, 3, 720},
 };
 
-enum { RATE, ASPECT, CLEAN, RANGE, COLOUR };
+enum { RATE, ASPECT, CLEAN, RANGE, COLOUR, NUM_TABLES };
 
 /* Presets, in the order in which a header has them: rows of some numbers, from index 1 on, of colours from 0 on. A
  * signal range is offset and excursion of luma, then of chroma; colours are primaries, matrix, transfer function. */
@@ -78,7 +77,7 @@ l2k_status l2k_dirac_sequence_read(const l2k_context *context, l2k_dirac_bits *b
         chroma = l2k_dirac_uint(bits);
     if (l2k_dirac_flag(bits))
         s->interlaced = l2k_dirac_uint(bits) == 1;
-    for (unsigned table = 0; table < sizeof tables / sizeof *tables; table++)
+    for (unsigned table = 0; table < NUM_TABLES; table++)
         known = known && (!l2k_dirac_flag(bits) || read_preset(bits, table, numbers[table]));
     const uint32_t fields = l2k_dirac_uint(bits);
     s->chroma_x = chroma > 0, s->chroma_y = chroma > 1, s->fields = fields == 1;
@@ -92,4 +91,34 @@ l2k_status l2k_dirac_sequence_read(const l2k_context *context, l2k_dirac_bits *b
         s->height % (fields ? 2u << s->chroma_y : 1) == 0)
         return L2K_OK;
     return l2k_fail(context, L2K_ERROR_UNSUPPORTED, "a sequence header with numbers that no standard knows");
+}
+
+/* A base video format for the order of fields, which nothing else tells, and all other parameters. */
+void l2k_dirac_sequence_write(l2k_dirac_writer *writer, const l2k_dirac_sequence *s)
+{
+    const uint32_t range[] = {s->offset[0], s->excursion[0], s->offset[1], s->excursion[1]};
+    const uint32_t *const numbers[] = {s->rate, s->aspect, s->clean, range, s->colour};
+    const uint32_t head[] = {s->version, 0, s->profile, 0, s->top_field_first ? 2 : 0};
+    const uint32_t size[] = {s->width, s->height, s->chroma_x + s->chroma_y, s->interlaced};
+    for (unsigned i = 0; i < 5; i++)
+        l2k_dirac_put_uint(writer, head[i]);
+    for (unsigned i = 0; i < 4; i++) {
+        l2k_dirac_put_bits(writer, 1, i != 1);
+        l2k_dirac_put_uint(writer, size[i]);
+    }
+    for (unsigned table = 0; table < NUM_TABLES; table++) {
+        const uint32_t n = tables[table].numbers, *rows = tables[table].rows;
+        uint32_t index = table == CLEAN ? 0 : 4; /* the presets of all versions, and of FFmpeg */
+        while (index && memcmp(&rows[(index - (table != COLOUR)) * n], numbers[table], n * sizeof *rows) != 0)
+            index--;
+        l2k_dirac_put_bits(writer, 1, 1);
+        if (table != CLEAN)
+            l2k_dirac_put_uint(writer, index);
+        for (unsigned i = 0; i < n && index == 0; i++) {
+            l2k_dirac_put_bits(writer, 1, table == COLOUR);
+            l2k_dirac_put_uint(writer, numbers[table][i]);
+        }
+    }
+    l2k_dirac_put_uint(writer, s->fields);
+    l2k_dirac_put_ones(writer, 0);
 }

@@ -6,20 +6,28 @@ typedef struct slice {
     uint32_t x, y, index;
 } slice;
 
+size_t l2k_dirac_slice_parts(const l2k_dirac_transform *t, unsigned component, uint32_t sx, uint32_t sy,
+                             l2k_dirac_band parts[L2K_DIRAC_BANDS])
+{
+    size_t n = 0;
+    for (unsigned b = 0; b < l2k_dirac_bands(t); b++) {
+        const l2k_dirac_band *band = &t->components[component].bands[b];
+        const uint32_t x = l2k_dirac_share(band->width, sx, t->slices[0]),
+                       y = l2k_dirac_share(band->height, sy, t->slices[1]);
+        parts[b] = (l2k_dirac_band){.at = band->at + y * band->stride + x,
+                                    .stride = band->stride,
+                                    .width = l2k_dirac_share(band->width, sx + 1, t->slices[0]) - x,
+                                    .height = l2k_dirac_share(band->height, sy + 1, t->slices[1]) - y};
+        n += (size_t)parts[b].width * parts[b].height;
+    }
+    return n;
+}
+
 /* `planes` of them, interleaved, from the first one on. */
 static void read_values(l2k_dirac_transform *t, unsigned first, unsigned planes, slice s, l2k_dirac_bits bits)
 {
     l2k_dirac_band parts[L2K_DIRAC_BANDS];
-    size_t n = 0;
-    for (unsigned b = 0; b < l2k_dirac_bands(t); b++) {
-        const l2k_dirac_band *band = &t->components[first].bands[b];
-        const uint32_t x = l2k_dirac_share(band->width, s.x, t->slices[0]),
-                       y = l2k_dirac_share(band->height, s.y, t->slices[1]);
-        parts[b] = (l2k_dirac_band){.at = band->at + y * band->stride + x,
-                                    .width = l2k_dirac_share(band->width, s.x + 1, t->slices[0]) - x,
-                                    .height = l2k_dirac_share(band->height, s.y + 1, t->slices[1]) - y};
-        n += (size_t)parts[b].width * parts[b].height;
-    }
+    const size_t n = l2k_dirac_slice_parts(t, first, s.x, s.y, parts);
     int32_t *values = t->scratch, *apart = values + n * planes + L2K_DIRAC_CODE_VALUES;
     t->rows->values(t->codes, bits, values, n * planes);
     for (unsigned c = 0; c < planes; c++) {
@@ -31,7 +39,7 @@ static void read_values(l2k_dirac_transform *t, unsigned first, unsigned planes,
             const uint32_t index = s.index > t->matrix[b] ? s.index - t->matrix[b] : 0;
             t->over |= t->rows->dequantise[t->wide](
                 next, parts[b].width, parts[b].height, t->quantisers[1][l2k_min_u32(index, L2K_DIRAC_QUANTISERS - 1)],
-                l2k_dirac_at(component->data, parts[b].at, t->wide), component->bands[b].stride);
+                l2k_dirac_at(component->data, parts[b].at, t->wide), parts[b].stride);
         }
     }
 }

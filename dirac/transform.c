@@ -29,7 +29,7 @@ static uint32_t default_matrix(const l2k_dirac_transform *t, unsigned band)
                                            {8, 4, 0, 4, 0, 4, 0, 4, 0}, {0, 4, 8, 8, 12, 13, 17, 17, 21},
                                            {3, 1, 0, 4, 2, 6, 5, 9, 7}};
     const unsigned column = band ? (band - 1) / 3 * 2 + 1 + (band % 3 == 0) : 0;
-    return t->levels ? matrices[t->wavelet][column] - (t->wavelet == 3 ? 4 * (4 - t->levels) : 0) : 0;
+    return t->levels && column < 9 ? matrices[t->wavelet][column] - (t->wavelet == 3 ? 4 * (4 - t->levels) : 0) : 0;
 }
 
 static const char *read_slices(l2k_dirac_bits *bits, l2k_dirac_transform *t)
@@ -40,8 +40,8 @@ static const char *read_slices(l2k_dirac_bits *bits, l2k_dirac_transform *t)
     const bool given = l2k_dirac_flag(bits);
     if (!given && t->levels > 4)
         return "no quantisation matrix";
-    for (unsigned b = 0; b < l2k_dirac_bands(t); b++)
-        t->matrix[b] = given ? l2k_dirac_uint(bits) : default_matrix(t, b);
+    for (unsigned b = 0; b < l2k_dirac_bands(t) && given; b++)
+        t->matrix[b] = l2k_dirac_uint(bits);
     for (unsigned i = 0; i < 2; i++)
         if (!t->slices[i] || t->slices[i] > (i ? t->components[0].height : t->components[0].width))
             return "a wrong number of slices";
@@ -81,6 +81,20 @@ static void place_bands(l2k_dirac_component *component, uint32_t levels)
     }
 }
 
+void l2k_dirac_transform_place(const l2k_dirac_sequence *sequence, l2k_dirac_transform *t)
+{
+    const uint32_t most = (1u << t->levels) - 1;
+    for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++) {
+        l2k_dirac_component *component = &t->components[c];
+        l2k_dirac_size(sequence, c, &component->width, &component->height);
+        component->width = (component->width + most) & ~most;
+        component->height = (component->height + most) & ~most;
+        place_bands(component, t->levels);
+    }
+    for (unsigned b = 0; b < l2k_dirac_bands(t); b++)
+        t->matrix[b] = default_matrix(t, b);
+}
+
 l2k_status l2k_dirac_transform_read(const l2k_context *context, const l2k_dirac_sequence *sequence,
                                     l2k_dirac_bits *bits, l2k_dirac_transform *t)
 {
@@ -93,23 +107,17 @@ l2k_status l2k_dirac_transform_read(const l2k_context *context, const l2k_dirac_
     for (unsigned i = 0; i < 2 && slices && sequence->version >= 3; i++)
         if (l2k_dirac_flag(bits) && l2k_dirac_uint(bits) != (i ? 0 : t->wavelet))
             wrong = "an asymmetric transform";
-    for (unsigned c = 0; c < L2K_DIRAC_PLANES && !wrong; c++) {
-        const uint32_t most = (1u << t->levels) - 1;
-        l2k_dirac_component *component = &t->components[c];
-        l2k_dirac_size(sequence, c, &component->width, &component->height);
-        component->width = (component->width + most) & ~most;
-        component->height = (component->height + most) & ~most;
-        place_bands(component, t->levels);
-    }
-    if (!wrong)
+    if (!wrong) {
+        l2k_dirac_transform_place(sequence, t);
         wrong = (slices ? read_slices : read_blocks)(bits, t);
+    }
     l2k_dirac_align(bits);
     return wrong ? l2k_fail(context, L2K_ERROR_UNSUPPORTED, "a picture has %s", wrong) : L2K_OK;
 }
 
 /* ---- Coefficients ---------------------------------------------------------------------------------------------- */
 
-/* Adds the mean of the neighbours to the left and above (13.4). */
+/* 13.4. */
 static inline __attribute__((always_inline)) uint32_t predict(void *data, const l2k_dirac_band *band, bool wide)
 {
     uint32_t over = 0;
@@ -117,9 +125,7 @@ static inline __attribute__((always_inline)) uint32_t predict(void *data, const 
         for (size_t x = 0; x < band->width; x++) {
             void *row = l2k_dirac_at(data, y * band->stride, wide);
             const void *above = l2k_dirac_at(data, (y ? y - 1 : 0) * band->stride, wide);
-            const int64_t left = x ? l2k_dirac_get(row, x - 1, wide) : 0, up = y ? l2k_dirac_get(above, x, wide) : 0;
-            const int64_t sum = x && y ? left + up + l2k_dirac_get(above, x - 1, wide) + 1 : 3 * (left + up);
-            const int64_t mean = sum >= 0 ? sum / 3 : (sum - 2) / 3;
+            const int64_t mean = l2k_dirac_predicted(row, above, x, y, wide);
             over |= l2k_dirac_put(row, x, (int32_t)(uint32_t)(l2k_dirac_get(row, x, wide) + mean), wide);
         }
     return over;
@@ -143,6 +149,8 @@ l2k_status l2k_dirac_coefficients(const l2k_context *context, l2k_dirac_bits *bi
         t->components[c].data = l2k_dirac_at(t->data, c ? planes[0] + (c - 1) * planes[1] : 0, t->wide);
     t->rows = l2k_dirac_rows_get(context->cpu);
     t->over = 0;
+    if (!bits)
+        return L2K_OK;
     const l2k_status status =
         (t->syntax < L2K_DIRAC_LOW_DELAY ? l2k_dirac_core_read : l2k_dirac_slices_read)(context, bits, t);
     for (unsigned c = 0; c < L2K_DIRAC_PLANES && t->intra && t->syntax != L2K_DIRAC_HIGH_QUALITY; c++)

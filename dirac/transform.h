@@ -89,20 +89,43 @@ static inline unsigned l2k_dirac_shift(const l2k_dirac_transform *transform)
     return transform->levels && transform->wavelet != 3 && transform->wavelet != 5;
 }
 
+/* The mean of the neighbours to the left and above (13.4), the latter if there are any. */
+L2K_HD int64_t l2k_dirac_predicted(const void *row, const void *above, size_t x, bool has_above, bool wide)
+{
+    const int64_t left = x ? l2k_dirac_get(row, x - 1, wide) : 0, up = has_above ? l2k_dirac_get(above, x, wide) : 0;
+    const int64_t sum = x && has_above ? left + up + l2k_dirac_get(above, x - 1, wide) + 1 : 3 * (left + up);
+    return sum >= 0 ? sum / 3 : (sum - 2) / 3;
+}
+
 /* Fills in the quantisers and codes of a zeroed structure. */
 void l2k_dirac_transform_start(l2k_dirac_transform *transform);
+
+/* Subbands and default matrix, by wavelet and levels. */
+void l2k_dirac_transform_place(const l2k_dirac_sequence *sequence, l2k_dirac_transform *transform);
 
 /* Reads the parameters; syntax and intra are set. */
 l2k_status l2k_dirac_transform_read(const l2k_context *context, const l2k_dirac_sequence *sequence,
                                     l2k_dirac_bits *bits, l2k_dirac_transform *transform);
 
 /* Makes memory for coefficients, of the width that `wide` tells, in place of the last ones, and reads them: quantised
- * values times their steps, and zero what a damaged stream lacks. */
+ * values times their steps, and zero what a damaged stream lacks. Only memory without `bits`. */
 l2k_status l2k_dirac_coefficients(const l2k_context *context, l2k_dirac_bits *bits, l2k_dirac_transform *transform);
 
 /* The same of the core syntax, and of slices. */
 l2k_status l2k_dirac_core_read(const l2k_context *context, l2k_dirac_bits *bits, l2k_dirac_transform *transform);
 l2k_status l2k_dirac_slices_read(const l2k_context *context, l2k_dirac_bits *bits, l2k_dirac_transform *transform);
+
+/* Where slice x, y has a component's subbands; returns the number of coefficients. */
+size_t l2k_dirac_slice_parts(const l2k_dirac_transform *transform, unsigned component, uint32_t x, uint32_t y,
+                             l2k_dirac_band parts[L2K_DIRAC_BANDS]);
+
+/* Writes all slices, with `room` for them: bytes of low delay, units of high quality beside lengths and indices; 0: for
+ * all codes. Only measures without a writer. Returns the most bytes of a component in a slice. */
+uint64_t l2k_dirac_slices_write(const l2k_dirac_transform *transform, uint64_t room, l2k_dirac_writer *writer);
+
+/* Forward transform of a plane of a picture. */
+void l2k_dirac_forward(const l2k_context *context, l2k_dirac_transform *transform, const l2k_dirac_sequence *sequence,
+                       unsigned number, const l2k_plane *plane);
 
 /* Inverse transform of a plane: into its samples, or, if it is NULL, into the residues of a predicted picture. */
 void l2k_dirac_inverse(const l2k_context *context, l2k_dirac_transform *transform, const l2k_dirac_sequence *sequence,

@@ -44,7 +44,9 @@ struct cli_reader {
     const cli_reader_kind *kind;
     cli_picture picture;
     cli_layout layout;
-    void *state; /* private to the kind; owned */
+    uint32_t rate[2], aspect[2]; /* of a Y4M file, as it says: 0 if it does not */
+    char scan;                   /* likewise: 't' or 'b' for fields, the top or bottom one first */
+    void *state;                 /* private to the kind; owned */
 };
 
 /* Opens `path`, "-", or the numbered planes NAME_0.pgx, NAME_1.pgx, ... where NAME.pgx itself does not exist. Without
@@ -83,6 +85,9 @@ bool cli_reader_in_time(const cli_reader *reader);
 
 /* For readers: cli_metadata_keep for the picture. */
 bool cli_reader_keep(cli_reader *reader, l2k_content kind, const void *data, size_t bytes);
+
+/* Goes from a frame of a Y4M file that has been read to the next one. */
+bool cli_y4m_next(cli_reader *reader, bool *ended);
 
 /* Have all rows been requested? */
 bool cli_reader_at_end(const cli_reader *reader);

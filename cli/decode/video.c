@@ -93,11 +93,12 @@ static bool write_frames(video *v, const char *folder, const char *extension, cl
 }
 
 /* Other options are for pictures. */
-static bool check_options(const cli_options *options)
+bool cli_video_options(const cli_options *options)
 {
     static const char *const known[] = {"out-dir",    "ext",         "fps",     "png-level", "tiff-compression",
                                         "max-pixels", "max-memory",  "timeout", "cpu",       "backend",
-                                        "quiet",      "no-progress", "threads"};
+                                        "quiet",      "no-progress", "threads", "vc2",       "slice",
+                                        "levels",     "max-bytes"};
     for (size_t i = 0; i < options->num_given; i++) {
         const char *name = options->given[i].row->name;
         size_t k = 0;
@@ -173,7 +174,7 @@ int cli_video(const cli_options *options)
 {
     video v = {0};
     int status = CLI_EXIT_FAILURE;
-    if (!check_options(options))
+    if (!cli_video_options(options))
         return CLI_EXIT_USAGE;
     if (options->command == CLI_INFO && options->num_names > 1)
         return cli_error(options->names[0], "a video is described alone"), CLI_EXIT_USAGE;

@@ -47,6 +47,9 @@ typedef struct cli_given {
     const char *text; /* NULL: it takes no value */
 } cli_given;
 
+/* --vc2: bits; below this one that of a wavelet, by VC-2's number. */
+enum { CLI_VC2_LOW_DELAY = 1 << 7 };
+
 typedef enum cli_dump_format { CLI_DUMP_PGX, CLI_DUMP_RAW } cli_dump_format;
 
 typedef struct cli_options {
@@ -112,6 +115,8 @@ typedef struct cli_options {
     cli_setting level;
     double gain; /* 0 = chosen for each subband */
     cli_setting zoom;
+
+    cli_setting vc2, slice[2];
 
     cli_setting dump_format; /* cli_dump_format */
 

@@ -56,6 +56,17 @@ static const cli_name cpus[] = {{"auto", L2K_CPU_AUTO},     {"c", L2K_CPU_C},   
                                 {"avx512", L2K_CPU_AVX512}, {"neon", L2K_CPU_NEON}, {NULL, 0}};
 static const cli_name compressions[] = {
     {"none", CLI_COMPRESSION_NONE}, {"deflate", CLI_COMPRESSION_DEFLATE}, {"lzw", CLI_COMPRESSION_LZW}, {NULL, 0}};
+#ifdef L2K_WITH_DIRAC
+static const cli_name vc2_words[] = {{"dd-9-7", 1},
+                                     {"5-3", 2},
+                                     {"dd-13-7", 4},
+                                     {"haar", 8},
+                                     {"haar-shifted", 16},
+                                     {"fidelity", 32},
+                                     {"daubechies-int", 64},
+                                     {"low-delay", CLI_VC2_LOW_DELAY},
+                                     {NULL, 0}};
+#endif
 static const cli_name dump_formats[] = {{"pgx", CLI_DUMP_PGX}, {"raw", CLI_DUMP_RAW}, {NULL, 0}};
 /* Only for completion. */
 static const cli_name coded_extensions[] = {{"jp2", 0}, {"j2k", 0}, {"j2c", 0}, {"jpc", 0}, {NULL, 0}};
@@ -213,6 +224,17 @@ const cli_option cli_option_table[] = {
                   "may be lower. Other options and pictures that violate the profile are refused. IMF has main levels "
                   "0 to 11 and sub-levels 0 to 9 (0), broadcast main levels 1 to 5, or 6 and 7.",
         .names = profiles),
+#ifdef L2K_WITH_DIRAC
+    ROW(ENCODE, "vc2", "[=low-delay][,WAVELET]", names,
+        "write all frames of a Y4M file as a stream of VC-2, of high quality or low delay", MEMBER(vc2),
+        .detail =
+            "WAVELET is dd-9-7, the default, 5-3, dd-13-7, haar, haar-shifted, fidelity or daubechies-int. With "
+            "--max-bytes each frame, or field of an interlaced film, has just as many bytes; without, high quality is "
+            "lossless. --levels are 1 to 4, by default 3.",
+        .names = vc2_words),
+    ROW(ENCODE, "slice", "W,H", pair, "with --vc2: about the size of slices, in luma samples", MEMBER(slice),
+        .fallback = "32,8"),
+#endif
     ROW(ENCODE, "max-bytes", "N[K|M|G]", bytes, "the most bytes of output, whatever layers ask for",
         ENCODER(MAX_BYTES)),
     ROW(ENCODE, "component-bytes", "N[K|M|G]", bytes, "the most bytes of packets of each component",

@@ -1265,6 +1265,41 @@ L2K_API l2k_status l2k_video_decoder_push(l2k_video_decoder *decoder, const uint
  * and L2K_ERROR_LIMIT for memory: a picture is lost. L2K_ERROR_FORMAT: an ended stream had no frame. */
 L2K_API l2k_status l2k_video_decoder_pull(l2k_video_decoder *decoder, const l2k_video_frame **frame);
 
+/* The encoder writes VC-2: high quality or low delay, level 0. */
+typedef enum l2k_video_encoder_option {
+    L2K_VIDEO_ENCODER_PICTURE_BYTES = 0, /* of each picture, a frame or field, parse info and padding included; 0: as many
+                                            as are lossless, high quality only; 0 */
+    L2K_VIDEO_ENCODER_WAVELET,           /* VC-2's number: 0 Deslauriers-Dubuc (9,7), 1 LeGall (5,3), 2 Deslauriers-Dubuc
+                                            (13,7), 3 Haar, 4 Haar with a shift, 5 Fidelity, 6 Daubechies (9,7); 0 */
+    L2K_VIDEO_ENCODER_LEVELS,            /* 1 to 4; 3 */
+    L2K_VIDEO_ENCODER_SLICE_WIDTH,       /* about, in luma samples, best a multiple of 2^levels; 32 */
+    L2K_VIDEO_ENCODER_SLICE_HEIGHT,      /* likewise; 8 */
+    L2K_VIDEO_ENCODER_CPU,               /* l2k_cpu; auto */
+    L2K_VIDEO_ENCODER_NUM_OPTIONS        /* internal: grows with the library */
+} l2k_video_encoder_option;
+
+typedef struct l2k_video_encoder l2k_video_encoder;
+
+/* As for the decoder; no option is set between begin and end of a stream (L2K_ERROR_STATE). */
+L2K_API l2k_video_encoder *l2k_video_encoder_new(const l2k_hooks *hooks);
+L2K_API void l2k_video_encoder_free(l2k_video_encoder *encoder);
+L2K_API l2k_status l2k_video_encoder_set(l2k_video_encoder *encoder, l2k_video_encoder_option option, int64_t value);
+
+/* Begins a stream, for which `write` alone is called, until its end. Of the sequence, profile is 0 (low delay) or 3 (high
+ * quality); version, level and wide are not read. Depths are 8 to 16. Zeros stand for nominal video of the depth
+ * (excursion, offset), 25/1 (rate), 1:1 (aspect), the frame (clean). L2K_ERROR_ARGUMENT: what VC-2 does not have, such as
+ * odd sizes of what is sub-sampled, or too few bytes; L2K_ERROR_STATE within a stream; L2K_ERROR_MEMORY, L2K_ERROR_IO. */
+L2K_API l2k_status l2k_video_encoder_begin(l2k_video_encoder *encoder, const l2k_video_sequence *sequence,
+                                           const l2k_stream *stream);
+
+/* Encodes a frame: three planes of L2K_SAMPLE_U8 or L2K_SAMPLE_U16 in host memory, whose samples are cut to the depth.
+ * L2K_ERROR_ARGUMENT for other types, L2K_ERROR_STATE without begin; L2K_ERROR_MEMORY, L2K_ERROR_IO, L2K_ERROR_LIMIT (a
+ * picture of 4 GB): the frame is not in the stream. */
+L2K_API l2k_status l2k_video_encoder_encode(l2k_video_encoder *encoder, const l2k_plane *planes);
+
+/* Ends the stream, after errors too. L2K_ERROR_STATE without begin, L2K_ERROR_IO. */
+L2K_API l2k_status l2k_video_encoder_end(l2k_video_encoder *encoder);
+
 /* ---- Coefficients of a codestream -----------------------------------------------------------------------------------
  *
  * Subband coefficients of a codestream, before the inverse transform. */

@@ -115,6 +115,10 @@ static bool read_header(cli_reader *reader)
         if ((*word == 'W' && !parse_side(word + 1, &width)) || (*word == 'H' && !parse_side(word + 1, &height)))
             return cli_error(reader->name, "Y4M: bad size %s", word);
         kind = *word == 'C' ? word + 1 : kind;
+        reader->scan = *word == 'I' ? word[1] : reader->scan;
+        uint32_t *ratio = *word == 'F' ? reader->rate : *word == 'A' ? reader->aspect : NULL;
+        if (ratio)
+            sscanf(word + 1, "%9u:%9u", &ratio[0], &ratio[1]);
     }
     return parse_space(reader, kind, &space) && describe(reader, width, height, space);
 }
@@ -166,6 +170,12 @@ static bool open_y4m(cli_reader *reader)
 {
     reader->layout = CLI_PLANAR;
     return read_header(reader) && find_frame(reader);
+}
+
+bool cli_y4m_next(cli_reader *reader, bool *ended)
+{
+    char line[MOST_LINE];
+    return read_line(reader, "FRAME", line, ended) || *ended;
 }
 
 /* From a pipe, offsets count from the frame's samples on. */
