@@ -1,4 +1,4 @@
-/* Colours by ICC profile, through Little CMS; without it, files with a profile are refused. */
+/* Colours by ICC profile, and illuminants of CIELab, through Little CMS; without it, files with these are refused. */
 #include "cli/decode/rgb8.h"
 
 #include "pictures/user/report.h"
@@ -50,6 +50,50 @@ void cli_icc_close(cli_icc *icc)
         cmsDeleteTransform(icc);
 }
 
+/* False if the illuminant is unknown. */
+static bool white_of(uint32_t illuminant, cmsCIEXYZ *white)
+{
+    static const struct {
+        uint32_t code;
+        cmsCIEXYZ white;
+    } known[] = {{CLI_D50, {0.96422, 1, 0.82521}},    {0x00443635, {0.95047, 1, 1.08883}},
+                 {0x00443735, {0.94972, 1, 1.22638}}, {0x00005341, {1.09850, 1, 0.35585}},
+                 {0x00005343, {0.98074, 1, 1.18232}}, {0x00004632, {0.99186, 1, 0.67393}},
+                 {0x00004637, {0.95041, 1, 1.08747}}, {0x00463131, {1.00962, 1, 0.64350}}};
+    cmsCIExyY daylight;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].code == illuminant) {
+            *white = known[i].white;
+            return true;
+        }
+    if (illuminant >> 16 != 0x4354 || !cmsWhitePointFromTemp(&daylight, illuminant & 0xFFFF))
+        return false;
+    cmsxyY2XYZ(white, &daylight);
+    return true;
+}
+
+/* By way of D65, the white of sRGB. */
+bool cli_lab_matrix(uint32_t illuminant, double matrix[3][3], const char *name)
+{
+    static const double to_srgb[3][3] = {{3.2404542, -1.5371385, -0.4985314},
+                                         {-0.9692660, 1.8760108, 0.0415560},
+                                         {0.0556434, -0.2040259, 1.0572252}}; /* IEC 61966-2-1 */
+    cmsCIEXYZ white, d65;
+    white_of(0x00443635, &d65);
+    if (!white_of(illuminant, &white)) {
+        cli_warning(name, "illuminant %08X of CIELab is unknown; D50 is assumed", illuminant);
+        white_of(CLI_D50, &white);
+    }
+    const cmsCIEXYZ parts[3] = {{white.X, 0, 0}, {0, white.Y, 0}, {0, 0, white.Z}};
+    for (int k = 0; k < 3; k++) {
+        cmsCIEXYZ adapted;
+        cmsAdaptToIlluminant(&adapted, &white, &d65, &parts[k]);
+        for (int i = 0; i < 3; i++)
+            matrix[i][k] = to_srgb[i][0] * adapted.X + to_srgb[i][1] * adapted.Y + to_srgb[i][2] * adapted.Z;
+    }
+    return true;
+}
+
 #else
 
 cli_icc *cli_icc_open(const l2k_image *image, uint32_t *colours, const char *name, bool *usable)
@@ -68,6 +112,12 @@ void cli_icc_row(const cli_icc *icc, const uint16_t *samples, uint8_t *rgb, uint
 void cli_icc_close(cli_icc *icc)
 {
     (void)icc;
+}
+
+bool cli_lab_matrix(uint32_t illuminant, double matrix[3][3], const char *name)
+{
+    (void)illuminant, (void)matrix;
+    return cli_error(name, "the colours are CIELab, and this build of lift2k has no Little CMS to convert them");
 }
 
 #endif

@@ -28,7 +28,7 @@ bool cli_rgb8_create(cli_rgb8 *conversion, const cli_picture *picture, cli_forma
 bool cli_rgb8_convert(cli_rgb8 *conversion, uint32_t first, uint32_t end, const char *name);
 void cli_rgb8_free(cli_rgb8 *conversion);
 
-/* ---- ICC profiles (icc.c), through Little CMS if the build includes it ---- */
+/* ---- ICC profiles, and white points of CIELab (icc.c), through Little CMS if the build includes it ---- */
 
 /* A transform from 16-bit samples to 8-bit sRGB with the profile's rendering intent. *colours is the number of channels
  * available, and becomes the number that the profile takes. NULL with a report if the build has no Little CMS; NULL
@@ -36,5 +36,10 @@ void cli_rgb8_free(cli_rgb8 *conversion);
 cli_icc *cli_icc_open(const l2k_image *image, uint32_t *colours, const char *name, bool *usable);
 void cli_icc_row(const cli_icc *icc, const uint16_t *samples, uint8_t *rgb, uint32_t pixels);
 void cli_icc_close(cli_icc *icc);
+
+/* The matrix from X, Y, Z relative to the white of an illuminant (ISO/IEC 15444-2, M.11.7.4.1) to linear sRGB; that of D50,
+ * with a warning, for an unknown one. False with a report if the build has no Little CMS. */
+#define CLI_D50 UINT32_C(0x00443530)
+bool cli_lab_matrix(uint32_t illuminant, double matrix[3][3], const char *name);
 
 #endif

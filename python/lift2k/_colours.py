@@ -120,8 +120,6 @@ WHITES = {D50: (0.96422, 1, 0.82521), 0x00443635: (0.95047, 1, 1.08883), 0x00443
           0x00005341: (1.09850, 1, 0.35585), 0x00005343: (0.98074, 1, 1.18232), 0x00004632: (0.99186, 1, 0.67393),
           0x00004637: (0.95041, 1, 1.08747), 0x00463131: (1.00962, 1, 0.64350)}
 CONES = np.array([[0.8951, 0.2664, -0.1614], [-0.7502, 1.7135, 0.0367], [0.0389, -0.0685, 1.0296]])  # Bradford
-FROM_CONES = np.array([[0.9869929, -0.1470543, 0.1599627], [0.4323053, 0.5183603, 0.0492912],
-                       [-0.0085287, 0.0400428, 0.9684867]])
 SRGB_OF_XYZ = np.array([[3.2404542, -1.5371385, -0.4985314], [-0.9692660, 1.8760108, 0.0415560],
                         [0.0556434, -0.2040259, 1.0572252]])  # IEC 61966-2-1
 
@@ -148,7 +146,7 @@ def _from_lab(lab: Any, precisions: Sequence[int], signed: Sequence[bool]) -> Co
     offset = np.array([((lab.offset[i] + ((tops[i] + 1) // 2 if signed[i] else 0)) if given else defaults[i]) / tops[i]
                        for i in range(3)])
     white = np.array(_white(lab.illuminant if given else D50))
-    adapted = FROM_CONES @ np.diag((CONES @ WHITES[0x00443635]) / (CONES @ white)) @ CONES
+    adapted = np.linalg.inv(CONES) @ np.diag((CONES @ WHITES[0x00443635]) / (CONES @ white)) @ CONES
     matrix = SRGB_OF_XYZ @ adapted @ np.diag(white)
 
     def convert(samples: Array) -> Array:
