@@ -1,5 +1,5 @@
 /* Colours by ICC profile, and illuminants of CIELab, through Little CMS; without it, files with these are refused. */
-#include "cli/decode/rgb8.h"
+#include "pictures/rgb8.h"
 
 #include "pictures/user/report.h"
 

@@ -1,5 +1,5 @@
-/* --rgb8: colours to gray or sRGB in 8 bits, by equation or by ICC profile. */
-#include "cli/decode/rgb8.h"
+/* Colours to gray or sRGB in 8 bits, by equation or by ICC profile. */
+#include "pictures/rgb8.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,12 +8,6 @@
 #include "pictures/user/report.h"
 
 /* ---- Pixels -------------------------------------------------------------------------------------------------- */
-
-static void convert_directly(const cli_rgb8 *conversion, const uint16_t *pixel, double *rgb)
-{
-    for (uint32_t i = 0; i < conversion->colours; i++)
-        rgb[i] = pixel[i] / 65535.0;
-}
 
 /* Inks on white paper, without a profile. */
 static void convert_cmyk(const cli_rgb8 *conversion, const uint16_t *pixel, double *rgb)
@@ -116,8 +110,6 @@ static bool set_up_colours(cli_rgb8 *conversion, uint32_t colours, const char *n
         set_up_ycc(conversion);
     else if (conversion->colours == 3 && colour == L2K_COLOUR_CIELAB)
         return set_up_lab(conversion, name);
-    else
-        conversion->convert = convert_directly;
     return true;
 }
 
@@ -132,40 +124,35 @@ static uint32_t split_opacity(cli_rgb8 *conversion)
     return colours;
 }
 
-static bool shape_result(cli_rgb8 *conversion, cli_format format, bool quiet, const char *name)
+/* By equation or profile; gray and RGB only change their depth. */
+static bool is_converted(const cli_rgb8 *conversion)
 {
-    const cli_view *view = &conversion->decoded;
-    cli_picture *picture = &conversion->picture;
-    bool room =
-        format == CLI_FORMAT_PNG || format == CLI_FORMAT_PAM || format == CLI_FORMAT_NETPBM || format == CLI_FORMAT_PGX;
-    if (conversion->opacity >= 0 && !room) {
-        if (!quiet)
-            cli_warning(name, "opacity does not fit this format and is dropped; png or pam can hold it");
-        conversion->opacity = -1;
-    }
-    uint32_t colours = !conversion->icc && conversion->colours == 1 ? 1 : 3;
-    if (!cli_picture_create(picture, colours + (conversion->opacity >= 0), name))
-        return false;
-    picture->image.colour = colours == 1 ? L2K_COLOUR_GRAY : L2K_COLOUR_SRGB;
-    picture->image.density_x = view->image->density_x;
-    picture->image.density_y = view->image->density_y;
-    cli_picture_uniform(picture, view->width, view->height, 8, conversion->opacity >= 0);
-    return cli_picture_place(picture, 0, 0, name);
+    return conversion->convert || conversion->icc;
 }
 
-bool cli_rgb8_create(cli_rgb8 *conversion, const cli_picture *picture, cli_format format, const cli_options *options,
-                     const char *name)
+static bool allocate_rows(cli_rgb8 *conversion, const char *name)
+{
+    const size_t width = conversion->decoded.width;
+    conversion->bytes = malloc(cli_view_row_bytes(&conversion->decoded));
+    conversion->samples = malloc(width * conversion->colours * sizeof *conversion->samples);
+    conversion->rgb = malloc(width * 3);
+    return (conversion->bytes && conversion->samples && conversion->rgb) || cli_error(name, "out of memory");
+}
+
+bool cli_rgb8_create(cli_rgb8 *conversion, const cli_picture *picture, uint32_t reduce, bool quiet, const char *name)
 {
     memset(conversion, 0, sizeof *conversion);
-    if (!cli_view_create(&conversion->decoded, picture, (uint32_t)options->reduce.value, name))
+    if (!cli_view_create(&conversion->decoded, picture, reduce, name))
         return false;
-    conversion->decoded.depth = 16;
     uint32_t colours = split_opacity(conversion);
     bool done = set_up_colours(conversion, colours, name);
+    conversion->channels = conversion->colours == 1 && !conversion->icc ? 1 : 3;
     conversion->decoded.ycc = false; /* converted here instead */
-    if (done && conversion->colours < colours && !options->quiet)
+    conversion->decoded.depth =
+        is_converted(conversion) || conversion->decoded.most > 8 || conversion->decoded.least < 8 ? 16 : 8;
+    if (done && conversion->colours < colours && !quiet)
         cli_warning(name, "only %u of %u colours are shown", conversion->colours, colours);
-    done = done && shape_result(conversion, format, options->quiet, name);
+    done = done && allocate_rows(conversion, name);
     if (!done)
         cli_rgb8_free(conversion);
     return done;
@@ -174,69 +161,67 @@ bool cli_rgb8_create(cli_rgb8 *conversion, const cli_picture *picture, cli_forma
 void cli_rgb8_free(cli_rgb8 *conversion)
 {
     cli_view_free(&conversion->decoded);
-    cli_picture_free(&conversion->picture);
     cli_icc_close(conversion->icc);
-    conversion->icc = NULL;
+    free(conversion->bytes);
+    free(conversion->samples);
+    free(conversion->rgb);
+    memset(conversion, 0, sizeof *conversion);
 }
 
 /* ---- Converting rows ---------------------------------------------------------------------------------------- */
 
-static void take_colours(const cli_rgb8 *conversion, const uint8_t *bytes, uint16_t *colours)
+static uint16_t fetch(const uint8_t *sample)
 {
-    const cli_view *view = &conversion->decoded;
-    for (uint32_t x = 0; x < view->width; x++, bytes += 2 * view->count)
-        for (uint32_t k = 0; k < conversion->colours; k++)
-            *colours++ = (uint16_t)(bytes[2 * k] << 8 | bytes[2 * k + 1]);
+    return (uint16_t)(sample[0] << 8 | sample[1]);
 }
 
-static void convert_row(const cli_rgb8 *conversion, const uint16_t *colours, uint8_t *rgb, uint32_t channels)
+static void convert_row(const cli_rgb8 *conversion)
 {
-    for (uint32_t x = 0; x < conversion->decoded.width; x++, colours += conversion->colours) {
+    const cli_view *view = &conversion->decoded;
+    const uint8_t *bytes = conversion->bytes;
+    uint16_t *samples = conversion->samples;
+    uint8_t *rgb = conversion->rgb;
+    for (uint32_t x = 0; x < view->width; x++, bytes += 2 * view->count)
+        for (uint32_t k = 0; k < conversion->colours; k++)
+            *samples++ = fetch(bytes + 2 * k);
+    samples = conversion->samples;
+    if (conversion->icc) {
+        cli_icc_row(conversion->icc, samples, rgb, view->width);
+        return;
+    }
+    for (uint32_t x = 0; x < view->width; x++, samples += conversion->colours) {
         double value[3];
-        conversion->convert(conversion, colours, value);
-        for (uint32_t i = 0; i < channels; i++) {
+        conversion->convert(conversion, samples, value);
+        for (uint32_t i = 0; i < conversion->channels; i++) {
             double scaled = value[i] * 255 + 0.5;
             *rgb++ = (uint8_t)(scaled > 255 ? 255 : scaled > 0 ? scaled : 0);
         }
     }
 }
 
-static void store_row(cli_rgb8 *conversion, uint32_t y, const uint8_t *bytes, const uint8_t *rgb, uint32_t channels)
+/* Of one byte or two. */
+static uint8_t in_eight(const uint8_t *sample, uint32_t bytes)
 {
-    const cli_view *view = &conversion->decoded;
-    for (uint32_t k = 0; k < conversion->picture.image.num_components; k++) {
-        const l2k_plane *plane = &conversion->picture.planes[k];
-        uint8_t *to = (uint8_t *)plane->data + (ptrdiff_t)(y - conversion->picture.rows->first) * plane->row_stride;
-        for (uint32_t x = 0; x < view->width; x++, to += plane->sample_stride)
-            if (k < channels) {
-                *to = rgb[(size_t)x * channels + k];
-            } else {
-                const uint8_t *at = bytes + 2 * ((size_t)x * view->count + (uint32_t)conversion->opacity);
-                *to = (uint8_t)(((at[0] << 8 | at[1]) + 128) / 257);
-            }
-    }
+    return bytes == 1 ? *sample : (uint8_t)((fetch(sample) + 128) / 257);
 }
 
-bool cli_rgb8_convert(cli_rgb8 *conversion, uint32_t first, uint32_t end, const char *name)
+void cli_rgb8_row(const cli_rgb8 *conversion, uint32_t y, uint8_t *pixels)
 {
     const cli_view *view = &conversion->decoded;
-    uint32_t channels = conversion->picture.image.num_components - (conversion->opacity >= 0);
-    if (!cli_picture_window(&conversion->picture, first, end, 0, CLI_INTERLEAVED, name))
-        return false;
-    uint8_t *bytes = malloc(cli_view_row_bytes(view)), *rgb = malloc((size_t)view->width * 3);
-    uint16_t *colours = malloc((size_t)view->width * conversion->colours * sizeof *colours);
-    bool done = bytes && rgb && colours;
-    for (uint32_t y = first; done && y < end; y++) {
-        cli_view_row(view, y, bytes);
-        take_colours(conversion, bytes, colours);
-        if (conversion->icc)
-            cli_icc_row(conversion->icc, colours, rgb, view->width);
-        else
-            convert_row(conversion, colours, rgb, channels);
-        store_row(conversion, y, bytes, rgb, channels);
+    const bool converted = is_converted(conversion);
+    const uint32_t size = cli_sample_bytes(view->depth);
+    const uint8_t *bytes = conversion->bytes, *rgb = conversion->rgb;
+    if (!converted && size == 1 && cli_rgb8_count(conversion) == view->count) { /* opacity is the last one */
+        cli_view_row(view, y, pixels);
+        return;
     }
-    free(bytes);
-    free(rgb);
-    free(colours);
-    return done || cli_error(name, "out of memory");
+    cli_view_row(view, y, conversion->bytes);
+    if (converted)
+        convert_row(conversion);
+    for (uint32_t x = 0; x < view->width; x++, bytes += size * view->count) {
+        for (uint32_t k = 0; k < conversion->channels; k++)
+            *pixels++ = converted ? *rgb++ : in_eight(bytes + size * k, size);
+        if (conversion->opacity >= 0)
+            *pixels++ = in_eight(bytes + size * (uint32_t)conversion->opacity, size);
+    }
 }
