@@ -1,5 +1,5 @@
 /* batches: images in host memory to codestreams in host memory and back, by size: one at a time and in batches, on the
- * CPU with all processors, and with the GPU. From it follow the sizes from which `auto` takes the GPU
+ * CPU with all processors, by CUDA and by OpenCL. From it follow the sizes from which `auto` takes the GPU
  * (transform/choice.h), and what several images in flight gain.
  *
  *     batches [--in-flight N] [--least SIDE] [--most SIDE] [--seconds S] [--ht | --mq | --cinema] PICTURE
@@ -201,13 +201,30 @@ static void measure(const way *w, images *m, double seconds, double best[2])
     l2k_decoder_free(decoder);
 }
 
-static void measure_size(const pnm *p, const canvas *from, uint32_t side, unsigned in_flight, double seconds, bool ht,
-                         bool gpu)
+/* The processors that this machine has, each in two ways. */
+static unsigned list_ways(way ways[6], unsigned in_flight)
 {
-    const way ways[] = {{"CPU", L2K_BACKEND_CPU, false, 0, ht},
-                        {"CPU, batch", L2K_BACKEND_CPU, true, 0, ht},
-                        {"GPU", L2K_BACKEND_CUDA, false, 0, ht},
-                        {"GPU, batch", L2K_BACKEND_CUDA, true, in_flight, ht}};
+    static const struct {
+        const char *one, *batch;
+        l2k_backend backend;
+    } known[] = {{"CPU, one", "CPU, batch", L2K_BACKEND_CPU},
+                 {"CUDA, one", "CUDA, batch", L2K_BACKEND_CUDA},
+                 {"OpenCL, one", "OpenCL, batch", L2K_BACKEND_OPENCL}};
+    unsigned count = 0;
+    for (int i = 0; i < 3; i++) {
+        char device[200];
+        if (!l2k_backend_usable(known[i].backend, device, sizeof device))
+            continue;
+        printf("%s%s", count ? "; " : "", device);
+        ways[count++] = (way){known[i].one, known[i].backend, .batch = false};
+        ways[count++] = (way){known[i].batch, known[i].backend, .batch = true, .in_flight = i ? in_flight : 0};
+    }
+    return count;
+}
+
+static void measure_size(const pnm *p, const canvas *from, uint32_t side, double seconds, bool ht, way *ways,
+                         unsigned num_ways)
+{
     const unsigned count = side <= 256    ? MOST_IMAGES
                            : side <= 512  ? 64
                            : side <= 1024 ? 32
@@ -215,12 +232,14 @@ static void measure_size(const pnm *p, const canvas *from, uint32_t side, unsign
                            : cinema       ? 48
                                           : 8;
     images *m = make_images(p, from, side, count);
-    double ms[4][2];
-    for (int i = 0; i < (gpu ? 4 : 2); i++)
+    double ms[6][2];
+    for (unsigned i = 0; i < num_ways; i++) {
+        ways[i].ht = ht;
         measure(&ways[i], m, seconds, ms[i]);
+    }
     for (int k = 0; k < 2; k++) {
         printf("| %s %s, %u x %u |", ht ? "HT" : "MQ", k ? "decode" : "encode", side, m->height);
-        for (int i = 0; i < (gpu ? 4 : 2); i++)
+        for (unsigned i = 0; i < num_ways; i++)
             printf(" %.3f |", ms[i][k]);
         printf("\n");
     }
@@ -256,16 +275,19 @@ int main(int argc, char **argv)
         return 2;
     }
     pnm p = pnm_read(argv[i], 1, 1);
-    char device[200];
-    const bool gpu = l2k_backend_usable(L2K_BACKEND_CUDA, device, sizeof device);
     const canvas from = spread(&p, most);
-    printf("%u components, %u bits; %s; %u in flight there; ms an image\n\n", p.components, p.precision, device,
-           in_flight);
-    printf(gpu ? "| | CPU, one | CPU, batch | GPU, one | GPU, batch |\n|---|---|---|---|---|\n"
-               : "| | CPU, one | CPU, batch |\n|---|---|---|\n");
+    way ways[6];
+    const unsigned num_ways = list_ways(ways, in_flight);
+    printf("; %u components, %u bits; %u in flight on a GPU; ms an image\n\n| |", p.components, p.precision, in_flight);
+    for (unsigned w = 0; w < num_ways; w++)
+        printf(" %s |", ways[w].name);
+    printf("\n|---|");
+    for (unsigned w = 0; w < num_ways; w++)
+        printf("---|");
+    printf("\n");
     for (int k = 0; k < 2; k++)
         for (uint32_t side = least; side <= most && (k == 0 ? ht : mq); side *= 2)
-            measure_size(&p, &from, side, in_flight, seconds, k == 0, gpu);
+            measure_size(&p, &from, side, seconds, k == 0, ways, num_ways);
     free(from.pixels);
     free(p.samples);
     return 0;

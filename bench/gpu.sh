@@ -40,9 +40,9 @@ pack() {
     mkdir -p "$folder/lib" && list_tests "$build" >"$folder/gpu_tests" || exit 1
     {
         grep -o '\$build/[^ ]*' "$folder/gpu_tests" | cut -d/ -f2-
-        printf '%s\n' lift2k plugins/gstreamer/libgstlift2k.so tests/gpu_files conformance/conformance_windows gpu_transform gpu_stream batches cuda_rivals \
-            cuda_devices paper_registers paper_lifting paper_frames paper_video paper_dirac \
-            paper_opencl_passes opencl_transform opencl_picture
+        printf '%s\n' lift2k plugins/gstreamer/libgstlift2k.so tests/gpu_files conformance/conformance_windows gpu_transform \
+            gpu_stream batches cuda_rivals cuda_devices paper_registers paper_lifting paper_frames paper_video paper_dirac \
+            paper_opencl_passes opencl_transform
     } | sort -u | while read -r program; do
         [ ! -d "$build/$program" ] || continue
         [ -x "$build/$program" ] || { echo "$program is not built and is left out" >&2; continue; }
@@ -188,12 +188,10 @@ rivals host --size uhd --interleaved --host
 rivals pageable --size uhd --interleaved --host --pageable --flight 4 --coding 0
 part bench-transform 420 "$build/gpu_transform"
 part bench-opencl-transform 240 "$build/opencl_transform"
-part bench-opencl-picture 240 "$build/opencl_picture" "$picture"
 part bench-stream 120 "$build/gpu_stream"
-part bench-batches 400 "$build/batches" "$picture"
+part bench-batches 600 "$build/batches" "$picture"
 part bench-devices 240 "$build/cuda_devices" "$picture"
 part paper-registers 240 "$build/paper_registers"
-part paper-registers-profile 240 "$root/bench/papers/registers.sh" "$build"
 part paper-opencl-passes 400 "$build/paper_opencl_passes"
 part paper-lifting 240 "$build/paper_lifting"
 part paper-frames 240 "$build/paper_frames"

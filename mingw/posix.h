@@ -97,15 +97,6 @@ static inline ptrdiff_t readlink(const char *path, char *target, size_t room)
     return -1;
 }
 
-#define AT_FDCWD          (-100)
-#define AT_SYMLINK_FOLLOW 0
-static inline int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags)
-{
-    (void)from_folder, (void)from, (void)to_folder, (void)to, (void)flags;
-    errno = ENOSYS;
-    return -1;
-}
-
 struct dirent {
     char d_name[3 * 260 + 1];
 };

@@ -32,7 +32,7 @@ typedef struct cli_picture {
     uint64_t held;            /* bytes that its reader occupies while open */
     uint64_t extra;           /* further bytes where the reader delivers rows in parts */
     uint32_t together;        /* rows that its reader decompresses together, again for each part; 0: none */
-    bool at_once;             /* rows in parts would take as much memory, or lose metadata behind them */
+    bool at_once;             /* rows in parts would take as much memory */
 } cli_picture;
 
 /* Creates a picture of `count` unsigned colour components, without a place on the reference grid and without samples.

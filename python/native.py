@@ -11,6 +11,15 @@ from pathlib import Path
 
 import cffi
 
+FUNCTIONS = """
+char *l2k_py_line(l2k_severity severity);
+struct l2k_py_rgb8 *l2k_py_rgb8_new(const l2k_image *image, uint32_t reduce);
+void l2k_py_rgb8_shape(const struct l2k_py_rgb8 *c, uint32_t *shape);
+void l2k_py_rgb8_convert(struct l2k_py_rgb8 *c, const l2k_plane *planes, uint8_t *pixels);
+void l2k_py_rgb8_free(struct l2k_py_rgb8 *c);
+extern const char l2k_py_explanations[];
+"""
+
 CALLBACKS = """
 extern "Python" void l2k_py_message(void *user, l2k_severity severity, const char *text);
 extern "Python" bool l2k_py_progress(void *user, double done);
@@ -52,7 +61,7 @@ def main(header: str, output: str) -> None:
     structures = "\n".join(re.findall(r"^typedef struct .*?^\} \w+;", own, flags=re.S | re.M))
     ffi = cffi.FFI()
     ffi.cdef(declarations(text))
-    ffi.cdef(structures + CALLBACKS + "extern const char l2k_py_explanations[];")
+    ffi.cdef(structures + FUNCTIONS + CALLBACKS)
     ffi.set_source("lift2k._native", f"{own}\nstatic const char l2k_py_explanations[] = {json.dumps(explanations(text))};\n")
     ffi.emit_c_code(output)
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "lift2k/lift2k.h"
-#include "pictures/colour.h"
+#include "pictures/rgb8.h"
 #include "pictures/user/report.h"
 
 #define API __attribute__((used)) /* exported by emscripten */
@@ -44,6 +44,11 @@ bool cli_error(const char *subject, const char *format, ...)
     vsnprintf(lines[L2K_SEVERITY_ERROR], sizeof lines[L2K_SEVERITY_ERROR], format, arguments);
     va_end(arguments);
     return false;
+}
+
+void cli_warning(const char *subject, const char *format, ...)
+{
+    (void)subject, (void)format;
 }
 
 /* ---- Bytes that are read in parts --------------------------------------------------------------------------------- */
@@ -89,70 +94,15 @@ API l2k_status web_open(l2k_decoder *d, double bytes, web_file *file)
 
 /* ---- Colour: as lift2k decode --rgb8 ------------------------------------------------------------------------------ */
 
-typedef struct colours {
-    cli_view view;   /* in 16 bits, or 8 if these are the result */
-    uint32_t count;  /* of channels: 1, 3, or 4 inks */
-    int32_t opacity; /* its channel, or -1 */
-    bool ycc;
-} colours;
-
-/* Without a JP2 file, a second or fourth component is most likely opacity. */
-static void choose(colours *c)
+static void rgba_row(const cli_rgb8 *conversion, const uint8_t *pixel, uint8_t *to)
 {
-    const uint32_t n = c->view.colours;
-    const bool guess = c->view.image->colour == L2K_COLOUR_UNKNOWN && n == c->view.num_channels && (n == 2 || n == 4);
-    c->opacity = guess ? (int32_t)n - 1 : n < c->view.num_channels ? (int32_t)n : -1;
-    c->count = n - guess < 3 ? 1 : c->view.image->colour == L2K_COLOUR_CMYK && n > 3 ? 4 : 3;
-    c->ycc = c->view.ycc;
-    c->view.ycc = false;
-    if (c->view.depth != 8 || c->view.least != c->view.most || c->count == 4 || c->ycc || c->opacity >= 0)
-        c->view.depth = 16;
-}
-
-static uint32_t fetch(const uint8_t *pixel, uint32_t channel)
-{
-    return (uint32_t)pixel[2 * channel] << 8 | pixel[2 * channel + 1];
-}
-
-static double middle(const colours *c, uint32_t channel)
-{
-    const double half = ldexp(1, (int)c->view.channels[channel].precision - 1);
-    return half / (2 * half - 1);
-}
-
-/* Inks are on white paper; YCbCr has the matrix of ITU-R BT.601. */
-static void convert(const colours *c, const uint8_t *pixel, uint8_t *to)
-{
-    double v[4] = {0};
-    for (uint32_t i = 0; i < c->count; i++)
-        v[i] = fetch(pixel, i) / 65535.0;
-    for (uint32_t i = 0; i < 3 && c->count == 4; i++)
-        v[i] = (1 - v[i]) * (1 - v[3]);
-    if (c->ycc) {
-        const double y = v[0], cb = v[1] - middle(c, 1), cr = v[2] - middle(c, 2);
-        v[0] = y + 1.402 * cr;
-        v[1] = y - 0.344136286 * cb - 0.714136286 * cr;
-        v[2] = y + 1.772 * cb;
+    const uint32_t count = cli_rgb8_count(conversion), step = conversion->channels == 1 ? 0 : 1;
+    for (uint32_t x = 0; x < conversion->decoded.width; x++, to += 4, pixel += count) {
+        to[0] = pixel[0];
+        to[1] = pixel[step];
+        to[2] = pixel[2 * step];
+        to[3] = conversion->opacity < 0 ? 255 : pixel[count - 1];
     }
-    for (uint32_t i = 0; i < 3; i++) {
-        const double scaled = v[c->count == 1 ? 0 : i] * 255 + 0.5;
-        to[i] = (uint8_t)(scaled > 255 ? 255 : scaled > 0 ? scaled : 0);
-    }
-    to[3] = c->opacity < 0 ? 255 : (uint8_t)((fetch(pixel, (uint32_t)c->opacity) + 128) / 257);
-}
-
-static void rgba_row(const colours *c, const uint8_t *pixel, uint8_t *to)
-{
-    const uint32_t step = c->view.num_channels * c->view.depth / 8, g = c->count == 1 ? 0 : 1, b = 2 * g;
-    for (uint32_t x = 0; x < c->view.width; x++, to += 4, pixel += step)
-        if (c->view.depth == 16) {
-            convert(c, pixel, to);
-        } else {
-            to[0] = pixel[0];
-            to[1] = pixel[g];
-            to[2] = pixel[b];
-            to[3] = 255;
-        }
 }
 
 /* The image of l2k_decoder_image as 8-bit sRGB with opacity, 4 bytes a pixel, on the grid of the finest component. ICC
@@ -160,27 +110,23 @@ static void rgba_row(const colours *c, const uint8_t *pixel, uint8_t *to)
 API l2k_status web_rgba(const l2k_image *image, l2k_plane *planes, uint32_t reduce, uint8_t *to)
 {
     cli_rows *rows = calloc(image->num_components, sizeof *rows);
-    const cli_picture picture = {
-        .image = *image, .components = (void *)image->components, .planes = planes, .rows = rows};
-    colours c;
-    if (!rows || !cli_view_create(&c.view, &picture, reduce, "")) {
-        free(rows);
-        return rows ? L2K_ERROR_UNSUPPORTED : L2K_ERROR_MEMORY;
+    cli_picture picture = {.image = *image, .components = (void *)image->components, .planes = planes, .rows = rows};
+    cli_rgb8 conversion = {0};
+    if (image->colour == L2K_COLOUR_ICC)
+        picture.image.colour = L2K_COLOUR_SRGB;
+    l2k_status status = !rows                                                      ? L2K_ERROR_MEMORY
+                        : cli_rgb8_create(&conversion, &picture, reduce, true, "") ? L2K_OK
+                                                                                   : L2K_ERROR_UNSUPPORTED;
+    uint8_t *row = status == L2K_OK ? malloc((size_t)conversion.decoded.width * cli_rgb8_count(&conversion)) : NULL;
+    if (status == L2K_OK && !row)
+        status = L2K_ERROR_MEMORY;
+    for (uint32_t y = 0; y < conversion.decoded.height && status == L2K_OK; y++) {
+        cli_rgb8_row(&conversion, y, row);
+        rgba_row(&conversion, row, to + 4 * (size_t)conversion.decoded.width * y);
     }
-    choose(&c);
-    uint8_t *bytes = malloc(cli_view_row_bytes(&c.view));
-    l2k_status status = bytes ? L2K_OK : L2K_ERROR_MEMORY;
-    if (image->colour == L2K_COLOUR_CIELAB || !c.view.colours) {
-        cli_error("", "CIELab, or opacity alone, has no conversion to RGBA");
-        status = L2K_ERROR_UNSUPPORTED;
-    }
-    for (uint32_t y = 0; y < c.view.height && status == L2K_OK; y++, to += 4 * (size_t)c.view.width) {
-        cli_view_row(&c.view, y, bytes);
-        rgba_row(&c, bytes, to);
-    }
-    free(bytes);
+    free(row);
     free(rows);
-    cli_view_free(&c.view);
+    cli_rgb8_free(&conversion);
     return status;
 }
 

@@ -36,25 +36,6 @@ template <class W, int OUT_ROWS> struct dwt_tile {
     }
 };
 
-/* What a kernel does: everything, or, forward, what its time consists of. */
-struct dwt_everything {
-    enum { LOADS = 1, LIFTS = 1, STORES = 1 };
-};
-
-struct dwt_memory_alone : dwt_everything {
-    enum { LIFTS = 0 };
-};
-
-/* Values are made up, results digested: an operation for each. */
-struct dwt_arithmetic_alone : dwt_everything {
-    enum { LOADS = 0, STORES = 0 };
-};
-
-/* The same with stores, to compare. */
-struct dwt_arithmetic_stored : dwt_everything {
-    enum { LOADS = 0 };
-};
-
 /* All horizontal steps of W on a lane's pair; step 0 changes the odd column, or, if EVEN_FIRST, as in the inverse, the
  * even one. The outer lanes, which are halo, get invalid neighbours across the warp's edge. */
 template <class W, bool EVEN_FIRST = false> __device__ __forceinline__ void dwt_lift_pair(typename W::T (&v)[2])
@@ -65,24 +46,6 @@ template <class W, bool EVEN_FIRST = false> __device__ __forceinline__ void dwt_
             v[0] = W::step(k, v[0], __shfl_up_sync(0xFFFFFFFFu, v[1], 1), v[1]);
         else
             v[1] = W::step(k, v[1], v[0], __shfl_down_sync(0xFFFFFFFFu, v[0], 1));
-}
-
-/* What the compiler must take to be any value. */
-template <class T> __device__ __forceinline__ T dwt_opaque(T x)
-{
-    static_assert(sizeof(T) == sizeof(int), "a register");
-    int bits = l2k_pinned(*reinterpret_cast<int *>(&x));
-    return *reinterpret_cast<T *>(&bits);
-}
-
-/* Equal rows of the numbers from `first` on. */
-template <class T, int ROWS, int C> __device__ __forceinline__ void dwt_make_up(T (&v)[ROWS][C], int first)
-{
-#pragma unroll
-    for (int r = 0; r < ROWS; r++)
-#pragma unroll
-        for (int c = 0; c < C; c++)
-            v[r][c] = dwt_opaque((T)(first + c));
 }
 
 template <class W, int ROWS, int C> __device__ __forceinline__ void dwt_lift_tile(typename W::T (&v)[ROWS][C])
@@ -100,20 +63,7 @@ template <class W, int ROWS, int C> __device__ __forceinline__ void dwt_lift_til
     }
 }
 
-/* Uses all results without storing them. */
-template <class T, int ROWS, int C>
-__device__ __forceinline__ uint32_t dwt_digest(T (&v)[ROWS][C], int first, int count)
-{
-    uint32_t digest = 0;
-#pragma unroll
-    for (int r = 0; r < ROWS; r++)
-#pragma unroll
-        for (int c = 0; c < C; c++)
-            digest ^= r >= first && r < first + count ? *reinterpret_cast<uint32_t *>(&v[r][c]) : 0;
-    return digest;
-}
-
-template <class W, int OUT_ROWS, class P>
+template <class W, int OUT_ROWS>
 __global__ void __launch_bounds__(32 * dwt_tile<W, OUT_ROWS>::WARPS) register_tile_kernel(dwt_level<W> l)
 {
     typedef dwt_tile<W, OUT_ROWS> tile;
@@ -121,18 +71,8 @@ __global__ void __launch_bounds__(32 * dwt_tile<W, OUT_ROWS>::WARPS) register_ti
     if (y >= l.size)
         return;
     typename W::T v[tile::ROWS][2];
-    if (P::LOADS) {
-        dwt_load_tile<W>(l, x, y - W::STEPS, v);
-    } else {
-        dwt_make_up(v, lane * 2);
-    }
-    if (P::LIFTS)
-        dwt_lift_tile<W>(v); /* all shuffles before all stores, which diverge the warp */
-    if (!P::STORES) {
-        if (dwt_digest(v, W::STEPS, OUT_ROWS) == 0x5A5A5A5Au)
-            l.bands[0] = 0;
-        return;
-    }
+    dwt_load_tile<W>(l, x, y - W::STEPS, v);
+    dwt_lift_tile<W>(v); /* all shuffles before all stores, which diverge the warp */
     __syncwarp();
     if (!tile::stores(lane))
         return;
@@ -156,7 +96,7 @@ template <class W, int ROWS, int C> __device__ __forceinline__ void dwt_unlift_t
     dwt_lift_rows<dwt_undo<W>>(v);
 }
 
-template <class W, int OUT_ROWS, class P>
+template <class W, int OUT_ROWS>
 __global__ void __launch_bounds__(32 * dwt_tile<W, OUT_ROWS>::WARPS) register_tile_inverse_kernel(dwt_source<W> l)
 {
     typedef dwt_tile<W, OUT_ROWS> tile;
@@ -182,21 +122,21 @@ __global__ void __launch_bounds__(32 * dwt_tile<W, OUT_ROWS>::WARPS) register_ti
 }
 
 /* A tile of 64 columns and HEIGHT rows, halo included, as the paper counts them. */
-template <class W, int HEIGHT, class P> struct dwt_register_tile {
+template <class W, int HEIGHT> struct dwt_register_tile {
     enum { OUT_ROWS = HEIGHT - 2 * W::STEPS };
     typedef dwt_tile<W, OUT_ROWS> tile;
 
     static void level(const dwt_level<W> &l, cudaStream_t stream)
     {
-        register_tile_kernel<W, OUT_ROWS, P><<<tile::grid(l.size), 32 * tile::WARPS, 0, stream>>>(l);
+        register_tile_kernel<W, OUT_ROWS><<<tile::grid(l.size), 32 * tile::WARPS, 0, stream>>>(l);
     }
     static void level_up(const dwt_source<W> &l, cudaStream_t stream)
     {
-        register_tile_inverse_kernel<W, OUT_ROWS, P><<<tile::grid(l.size), 32 * tile::WARPS, 0, stream>>>(l);
+        register_tile_inverse_kernel<W, OUT_ROWS><<<tile::grid(l.size), 32 * tile::WARPS, 0, stream>>>(l);
     }
     static const void *kernel(void)
     {
-        return reinterpret_cast<const void *>(&register_tile_kernel<W, OUT_ROWS, P>);
+        return reinterpret_cast<const void *>(&register_tile_kernel<W, OUT_ROWS>);
     }
 };
 

@@ -1,4 +1,4 @@
-/* Gets coefficients from the decoder, or from the transform stage on the samples of a picture. */
+/* Gets coefficients from the decoder, of a picture from what the encoder makes of it. */
 #include "cli/coefficients/coefficients.h"
 
 #include <stdlib.h>
@@ -9,7 +9,8 @@
 #include "pictures/user/limits.h"
 #include "pictures/user/report.h"
 
-#define DEFAULT_LEVELS 5
+/* The part of the progress that coding a picture takes. */
+#define PICTURE_CODED 0.5
 
 const char *const cli_orientation_names[4] = {"LL", "HL", "LH", "HH"};
 
@@ -64,16 +65,11 @@ static l2k_status configure_decoder(l2k_decoder *decoder, const cli_coefficients
     return status;
 }
 
-static bool describe_codestream(cli_coefficients *input)
+static bool describe(cli_coefficients *input)
 {
     cli_coded_file *file = &input->file.coded;
     l2k_status status = l2k_decoder_info(file->decoder, &input->info);
-    if (status != L2K_OK)
-        return cli_messages_fail(&file->messages, status);
-    if (input->options->picture_option)
-        return cli_error(input->file.name, "--%s is for pictures; this is JPEG 2000 and already transformed",
-                         input->options->picture_option);
-    return true;
+    return status == L2K_OK || cli_messages_fail(&file->messages, status);
 }
 
 typedef struct sink_call {
@@ -107,146 +103,71 @@ static bool decode_tile(cli_coefficients *input, uint32_t tile, cli_coefficient_
 
 /* ---- Pictures ------------------------------------------------------------------------------------------------ */
 
-static l2k_status configure_transform(const cli_coefficients *input)
+/* All that the transform makes of a picture: the 9/7's indices differ in HT code-blocks, which are faster. */
+static l2k_status configure_encoder(l2k_encoder *encoder, const cli_options *options)
 {
-    const int64_t settings[][2] = {{L2K_TRANSFORM_WAVELET, input->info.wavelet},
-                                   {L2K_TRANSFORM_LEVELS, input->info.levels},
-                                   {L2K_TRANSFORM_COMPONENT_TRANSFORM, input->info.component_transform},
-                                   {L2K_TRANSFORM_THREADS, input->options->threads.value},
-                                   {L2K_TRANSFORM_CPU, input->options->cpu.value}};
+    const bool reversible = !options->encoder[L2K_ENCODER_WAVELET].given;
+    const int64_t settings[][2] = {
+        {L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM}, {L2K_ENCODER_STYLE, reversible ? L2K_STYLE_HT : 0},
+        {L2K_ENCODER_BACKEND, L2K_BACKEND_CPU},      {L2K_ENCODER_THREADS, options->threads.value},
+        {L2K_ENCODER_CPU, options->cpu.value},       {L2K_ENCODER_LIMIT_MEMORY, (int64_t)cli_memory_left(0)}};
     l2k_status status = L2K_OK;
     for (size_t i = 0; status == L2K_OK && i < sizeof settings / sizeof *settings; i++)
-        status = l2k_transform_set(input->transform, (l2k_transform_option)settings[i][0], settings[i][1]);
+        status = l2k_encoder_set(encoder, (l2k_encoder_option)settings[i][0], settings[i][1]);
+    for (int i = 0; status == L2K_OK && i < (int)L2K_ENCODER_NUM_OPTIONS; i++)
+        if (options->encoder[i].given)
+            status = l2k_encoder_set(encoder, (l2k_encoder_option)i, options->encoder[i].value);
     return status;
 }
 
-static bool make_transform(cli_coefficients *input)
+/* Codes the picture in memory, in place of its samples; false after a report. */
+static bool code_picture(cli_coefficients *input)
 {
-    cli_messages_init(&input->messages, input->file.name, input->options->quiet);
-    l2k_hooks hooks = cli_messages_hooks(&input->messages);
-    input->transform = l2k_transform_new(&hooks);
-    if (!input->transform)
-        return cli_error(input->file.name, "out of memory");
-    l2k_status status = configure_transform(input);
-    return status == L2K_OK || cli_messages_fail(&input->messages, status);
+    cli_messages *messages = &input->file.coded.messages;
+    cli_picture *picture = &input->file.picture;
+    const l2k_hooks hooks = cli_messages_hooks(messages);
+    l2k_encoder *encoder = l2k_encoder_new(&hooks);
+    const uint8_t *bytes;
+    size_t count;
+    l2k_status status = encoder ? configure_encoder(encoder, input->options) : L2K_ERROR_MEMORY;
+    cli_interrupt_wait(true);
+    if (status == L2K_OK)
+        status = l2k_encoder_encode_memory(encoder, &picture->image, picture->planes, &bytes, &count);
+    cli_interrupt_wait(false);
+    cli_picture_free(picture);
+    cli_memory_let_go(input->held);
+    input->held = status == L2K_OK ? count : 0;
+    cli_memory_hold(input->held);
+    input->bytes = status == L2K_OK ? malloc(count) : NULL;
+    if (input->bytes)
+        memcpy(input->bytes, bytes, count);
+    else if (status == L2K_OK)
+        status = L2K_ERROR_MEMORY;
+    l2k_encoder_free(encoder);
+    return status == L2K_OK || cli_messages_fail(messages, status);
 }
 
-static bool describe_picture(cli_coefficients *input)
+static bool open_picture(cli_coefficients *input)
 {
     const cli_options *options = input->options;
-    const cli_setting *encoder = options->encoder;
-    cli_picture *picture = &input->file.picture;
-    input->info.levels = (uint32_t)cli_setting_or(encoder[L2K_ENCODER_LEVELS], DEFAULT_LEVELS);
+    const char *name = input->file.name;
+    cli_coded_file *file = &input->file.coded;
     if (options->coded_option)
-        return cli_error(input->file.name, "--%s is for JPEG 2000 files; this is a picture", options->coded_option);
-    if (input->reduce > input->info.levels)
-        return cli_error("--reduce", "%u resolutions cannot be left out of %u decomposition levels", input->reduce,
-                         input->info.levels);
-    if (!cli_picture_place(picture, (uint32_t)options->origin[0].value, (uint32_t)options->origin[1].value,
-                           input->file.name))
+        return cli_error(name, "--%s is for JPEG 2000 files; this is a picture", options->coded_option);
+    cli_progress_span(0, PICTURE_CODED);
+    if (!cli_picture_place(&input->file.picture, (uint32_t)options->origin[0].value, (uint32_t)options->origin[1].value,
+                           name) ||
+        !cli_coded_create(file, name, options->quiet, false) || !code_picture(input))
         return false;
-    input->info.image = picture->image;
-    input->info.tile_width = (uint32_t)cli_setting_or(encoder[L2K_ENCODER_TILE_WIDTH], input->info.image.x1);
-    input->info.tile_height = (uint32_t)cli_setting_or(encoder[L2K_ENCODER_TILE_HEIGHT], input->info.image.y1);
-    input->info.tiles_across = cli_ceil_div(input->info.image.x1, input->info.tile_width);
-    input->info.tiles_down = cli_ceil_div(input->info.image.y1, input->info.tile_height);
-    input->info.wavelet = (l2k_wavelet)cli_setting_or(encoder[L2K_ENCODER_WAVELET], L2K_WAVELET_5_3);
-    const cli_setting joined = encoder[L2K_ENCODER_COMPONENT_TRANSFORM];
-    input->info.component_transform =
-        cli_setting_or(joined, 1) &&
-        cli_components_join(input->info.image.components, input->info.image.num_components, joined.given);
-    return make_transform(input);
+    l2k_status status = l2k_decoder_set(file->decoder, L2K_DECODER_LIMIT_SAMPLES, (int64_t)CLI_MAX_SAMPLES);
+    if (status == L2K_OK)
+        status = l2k_decoder_set(file->decoder, L2K_DECODER_LIMIT_MEMORY, (int64_t)cli_memory_left(0));
+    if (status == L2K_OK)
+        status = l2k_decoder_open_memory(file->decoder, input->bytes, input->held);
+    return status == L2K_OK || cli_messages_fail(&file->messages, status);
 }
 
-/* Forward transform of a tile, whose samples stay in the picture. */
-static l2k_status transform_tile(cli_coefficients *input, uint32_t index, l2k_plane *planes)
-{
-    const cli_area all = image_area(&input->info.image), area = tile_area(input, index);
-    l2k_image tile = input->info.image;
-    tile.x0 = area.x0;
-    tile.y0 = area.y0;
-    tile.x1 = area.x1;
-    tile.y1 = area.y1;
-    for (uint32_t c = 0; c < tile.num_components; c++) {
-        cli_area from = cli_component_area(input, all, c), to = cli_component_area(input, area, c);
-        planes[c] = input->file.picture.planes[c];
-        planes[c].data = (char *)planes[c].data + (ptrdiff_t)(to.y0 - from.y0) * planes[c].row_stride +
-                         (ptrdiff_t)(to.x0 - from.x0) * planes[c].sample_stride;
-    }
-    l2k_status status = l2k_transform_prepare(input->transform, &tile);
-    return status == L2K_OK ? l2k_transform_forward(input->transform, planes) : status;
-}
-
-/* Removes skipped resolutions from a view: in Mallat layout, the rest is at the top left. */
-static void reduce_view(const cli_coefficients *input, cli_area r, l2k_coefficients *view)
-{
-    uint64_t scale = (uint64_t)1 << input->reduce;
-    view->num_bands -= 3 * input->reduce;
-    view->width = cli_ceil_div(r.x1, scale) - cli_ceil_div(r.x0, scale);
-    view->height = cli_ceil_div(r.y1, scale) - cli_ceil_div(r.y0, scale);
-}
-
-static bool give_component(cli_coefficients *input, uint32_t tile, uint32_t c, cli_coefficient_sink *sink, void *user)
-{
-    l2k_subband_info bands[L2K_MAX_SUBBANDS];
-    cli_area r = cli_component_area(input, tile_area(input, tile), c);
-    l2k_coefficients view = *l2k_transform_coefficients(input->transform, c);
-    reduce_view(input, r, &view);
-    for (uint32_t b = 0; b < view.num_bands; b++)
-        l2k_transform_subband(input->transform, c, b, &bands[b]);
-    input->num_given++;
-    return sink(user, &(l2k_tile_coefficients){.tile = tile,
-                                               .component = c,
-                                               .x0 = r.x0,
-                                               .y0 = r.y0,
-                                               .x1 = r.x1,
-                                               .y1 = r.y1,
-                                               .levels = input->info.levels,
-                                               .wavelet = input->info.wavelet,
-                                               .component_transform = input->info.component_transform && c < 3,
-                                               .view = &view,
-                                               .bands = bands});
-}
-
-/* The transform keeps the memory for its largest tile. */
-static bool hold_tile(cli_coefficients *input, uint32_t index)
-{
-    const uint64_t before = input->held - cli_picture_bytes(&input->file.picture);
-    uint64_t bytes = 0;
-    for (uint32_t c = 0; c < input->info.image.num_components; c++) {
-        cli_area r = cli_component_area(input, tile_area(input, index), c);
-        bytes += (uint64_t)(r.x1 - r.x0) * (r.y1 - r.y0) * sizeof(int32_t);
-    }
-    if (bytes <= before)
-        return true;
-    if (!cli_memory_allowed(bytes - before, input->file.name))
-        return false;
-    cli_memory_hold(bytes - before);
-    input->held += bytes - before;
-    return true;
-}
-
-static bool give_tile(cli_coefficients *input, uint32_t tile, cli_coefficient_sink *sink, void *user)
-{
-    if (!hold_tile(input, tile))
-        return false;
-    l2k_plane *planes = calloc(input->info.image.num_components, sizeof *planes);
-    if (!planes)
-        return cli_error(input->file.name, "out of memory");
-    l2k_status status = transform_tile(input, tile, planes);
-    free(planes);
-    if (status == L2K_OK && cli_is_late(input->messages.deadline)) /* the transform does not ask */
-        status = L2K_ERROR_CANCELLED;
-    if (status != L2K_OK)
-        return cli_messages_fail(&input->messages, status);
-    int64_t only = input->component;
-    for (uint32_t c = 0; c < input->info.image.num_components; c++)
-        if ((only < 0 || only == c) && !give_component(input, tile, c, sink, user))
-            return false;
-    return true;
-}
-
-/* ---- Both ---------------------------------------------------------------------------------------------------- */
+/* ---- The file ------------------------------------------------------------------------------------------------ */
 
 static bool check_choice(const cli_coefficients *input)
 {
@@ -275,31 +196,32 @@ bool cli_coefficients_open(cli_coefficients *input)
 {
     if (!cli_any_file_open(&input->file, input->options->names[0], input->options->quiet))
         return false;
+    if (input->file.is_jpeg2000 && input->options->picture_option)
+        return cli_error(input->file.name, "--%s is for pictures; this is JPEG 2000 and already transformed",
+                         input->options->picture_option);
     input->held = cli_picture_bytes(&input->file.picture);
     cli_memory_hold(input->held);
-    return (input->file.is_jpeg2000 ? describe_codestream : describe_picture)(input) && check_choice(input);
+    return (input->file.is_jpeg2000 || open_picture(input)) && describe(input) && check_choice(input);
 }
 
 void cli_coefficients_close(cli_coefficients *input)
 {
-    l2k_transform_free(input->transform);
-    input->transform = NULL;
     cli_any_file_close(&input->file);
+    free(input->bytes);
+    input->bytes = NULL;
     cli_memory_let_go(input->held);
     input->held = 0;
 }
 
 bool cli_coefficients_each(cli_coefficients *input, cli_coefficient_sink *sink, void *user)
 {
-    bool (*give)(cli_coefficients *, uint32_t, cli_coefficient_sink *, void *) =
-        input->file.is_jpeg2000 ? decode_tile : give_tile;
     const cli_setting only = input->options->tile_index;
-    uint32_t first = only.given ? (uint32_t)only.value : 0;
-    uint32_t end = only.given ? first + 1 : input->info.tiles_across * input->info.tiles_down;
+    const uint32_t first = only.given ? (uint32_t)only.value : 0;
+    const uint32_t end = only.given ? first + 1 : input->info.tiles_across * input->info.tiles_down;
+    const double begin = input->bytes ? PICTURE_CODED : 0, each = (1 - begin) / (end - first);
     for (uint32_t tile = first; tile < end; tile++) {
-        cli_progress_span((double)(tile - first) / (end - first), (double)(tile + 1 - first) / (end - first));
-        cli_progress_part(0); /* the transform does not report progress */
-        if (!give(input, tile, sink, user))
+        cli_progress_span(begin + each * (tile - first), begin + each * (tile + 1 - first));
+        if (!decode_tile(input, tile, sink, user))
             return false;
     }
     return input->num_given || cli_error(input->file.name, "the file ends before the first coefficient");

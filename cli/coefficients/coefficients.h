@@ -1,5 +1,5 @@
 /* For view and dump: the coefficients of any file that the command reads, tile by tile. They are those of a JPEG 2000
- * file, or those that the transform stage makes of a picture as the encoder would. */
+ * file, or of the file that the encoder would make of a picture. */
 #ifndef L2K_CLI_COEFFICIENTS_COEFFICIENTS_H
 #define L2K_CLI_COEFFICIENTS_COEFFICIENTS_H
 
@@ -13,11 +13,10 @@ typedef struct cli_coefficients {
     uint32_t reduce;    /* resolutions left out; --reduce unless the caller changes it */
     int64_t component;  /* -1 = all */
     cli_any_file file;  /* the first file name */
-    l2k_info info;      /* of a picture: image, tiles, wavelet, levels and component transform */
+    l2k_info info;
     uint32_t num_given; /* tile-components so far */
-    l2k_transform *transform;
-    uint64_t held;         /* bytes of the picture's samples, and of the transform of its largest tile */
-    cli_messages messages; /* of the transform */
+    uint8_t *bytes;     /* of a picture, coded; NULL for other files */
+    size_t held;        /* bytes of the picture's samples, later of `bytes` */
 } cli_coefficients;
 
 /* Takes the two file names of the options, and checks how the options fit together; false after a report. */

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/decode/rgb8.h"
 #include "cli/input/input.h"
 #include "cli/run/batch.h"
+#include "pictures/rgb8.h"
 #include "pictures/user/limits.h"
 #include "pictures/user/report.h"
 #include "pictures/writer.h"
@@ -31,7 +31,8 @@ typedef struct decode_file {
     cli_input input;
     cli_picture picture;
     cli_rgb8 conversion;        /* --rgb8 */
-    const cli_picture *written; /* `picture`, or what --rgb8 makes of it */
+    cli_picture shown;          /* what it makes of `picture`, pixel by pixel */
+    const cli_picture *written; /* one of them */
     cli_view view;              /* of `written`, unless planes are written */
     cli_format format;
     cli_strips strips; /* the one at work */
@@ -150,6 +151,32 @@ static void warn_of_changes(const decode_file *file, const char *target)
         cli_warning(target, "premultiplied opacity is written unchanged");
 }
 
+/* --rgb8: chooses the conversion, and gives the result its shape. */
+static bool shape_shown(decode_file *file)
+{
+    const decode_job *job = file->job;
+    const char *name = cli_input_name(file->task->input);
+    const bool quiet = job->options->quiet;
+    const bool room = file->format == CLI_FORMAT_PNG || file->format == CLI_FORMAT_PAM ||
+                      file->format == CLI_FORMAT_NETPBM || file->format == CLI_FORMAT_PGX;
+    cli_rgb8 *conversion = &file->conversion;
+    cli_picture *shown = &file->shown;
+    if (!cli_rgb8_create(conversion, &file->picture, (uint32_t)job->options->reduce.value, quiet, name))
+        return false;
+    if (conversion->opacity >= 0 && !room) {
+        if (!quiet)
+            cli_warning(name, "opacity does not fit this format and is dropped; png or pam can hold it");
+        conversion->opacity = -1;
+    }
+    if (!cli_picture_create(shown, cli_rgb8_count(conversion), name))
+        return false;
+    shown->image.colour = conversion->channels == 1 ? L2K_COLOUR_GRAY : L2K_COLOUR_SRGB;
+    shown->image.density_x = file->picture.image.density_x;
+    shown->image.density_y = file->picture.image.density_y;
+    cli_picture_uniform(shown, conversion->decoded.width, conversion->decoded.height, 8, conversion->opacity >= 0);
+    return cli_picture_place(shown, 0, 0, name);
+}
+
 /* Opens the writer of a picture whose shape is known. All refusals happen here, before samples are decoded. */
 static bool open_writer(decode_file *file)
 {
@@ -160,9 +187,9 @@ static bool open_writer(decode_file *file)
     file->format = job->format;
     file->written = &file->picture;
     if (job->options->rgb8) {
-        if (!cli_rgb8_create(&file->conversion, &file->picture, job->format, job->options, cli_input_name(task->input)))
+        if (!shape_shown(file))
             return false;
-        file->written = &file->conversion.picture;
+        file->written = &file->shown;
         reduce = 0;
     }
     if (has_view(file) && (!cli_view_create(&file->view, file->written, reduce, target) ||
@@ -187,13 +214,24 @@ static uint32_t rows_above(const decode_file *file, uint32_t y1)
                                     : 0;
 }
 
+static bool show_rows(decode_file *file, uint32_t first, uint32_t end)
+{
+    cli_picture *shown = &file->shown;
+    if (!cli_picture_window(shown, first, end, 0, CLI_INTERLEAVED, cli_output_name(file->task->output)))
+        return false;
+    const l2k_plane *plane = &shown->planes[0];
+    for (uint32_t y = first; y < end; y++)
+        cli_rgb8_row(&file->conversion, y,
+                     (uint8_t *)plane->data + (ptrdiff_t)(y - shown->rows->first) * plane->row_stride);
+    return true;
+}
+
 static bool write_strip(decode_file *file)
 {
     const cli_strips *strip = &file->strips;
     const uint32_t end = rows_above(file, strip->y1);
     double start = cli_now();
-    bool done = (!file->job->options->rgb8 || cli_rgb8_convert(&file->conversion, rows_above(file, strip->y0), end,
-                                                               cli_output_name(file->task->output))) &&
+    bool done = (!file->job->options->rgb8 || show_rows(file, rows_above(file, strip->y0), end)) &&
                 cli_writer_rows(&file->writer, end);
     file->writing += cli_now() - start;
     return done;
@@ -277,6 +315,7 @@ static void release_file(void *state)
         cli_writer_close(&file->writer, false);
     cli_view_free(&file->view);
     cli_rgb8_free(&file->conversion);
+    cli_picture_free(&file->shown);
     cli_picture_free(&file->picture);
     cli_input_close(&file->input);
 }

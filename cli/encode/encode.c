@@ -268,15 +268,6 @@ static bool read_file(const cli_batch *batch, const cli_task *task, encode_file 
 
 /* ---- Coding -------------------------------------------------------------------------------------------------- */
 
-/* A bit for each kind read so far: PNG files may have metadata behind the samples. */
-static unsigned metadata_of(const cli_picture *picture)
-{
-    unsigned found = 0;
-    for (int kind = 0; kind < CLI_NUM_METADATA; kind++)
-        found |= (picture->metadata.blobs[kind].data ? 1u : 0u) << kind;
-    return found;
-}
-
 static bool encode_picture(const cli_batch *batch, coder *k, encode_file *file)
 {
     const cli_options *options = batch->options;
@@ -286,11 +277,8 @@ static bool encode_picture(const cli_batch *batch, coder *k, encode_file *file)
     cli_progress_span(0, options->verify ? CLI_VERIFY_FROM : 1);
     if (!cli_boxes_attach(&((const encoding *)batch->context)->boxes, !options->no_metadata, picture, &file->boxes))
         return false;
-    const unsigned found = metadata_of(picture);
     if (!encode_image(options, k, file))
         return false;
-    if (metadata_of(picture) != found && !options->no_metadata && !options->quiet)
-        cli_warning(file->reader.name, "metadata behind the samples are left out, since it was read by rows");
     const double seconds = *read;
     l2k_encoder_timings(k->encoder, file->outcome.seconds);
     *read += seconds;

@@ -300,8 +300,7 @@ bool cli_any_file_open(cli_any_file *file, const char *path, bool quiet)
 
 void cli_any_file_close(cli_any_file *file)
 {
-    if (file->is_jpeg2000)
-        cli_coded_close(&file->coded);
+    cli_coded_close(&file->coded);
     cli_picture_free(&file->picture);
 }
 

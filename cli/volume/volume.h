@@ -60,7 +60,8 @@ typedef struct cli_volume_band {
     uint32_t width, height, depth;
     char name[CLI_DUMP_NAME];
     cli_output *output; /* to be written, or */
-    FILE *input;        /* to be read */
+    cli_input input;    /* to be read, once it has a path */
+    char *path;
 } cli_volume_band;
 
 typedef struct cli_volume_files {

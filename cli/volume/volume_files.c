@@ -1,7 +1,5 @@
 /* A volume's subbands as files: one for each subband of each component in three directions, slice by slice. */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/volume/volume.h"
 #include "pictures/user/report.h"
@@ -67,8 +65,10 @@ bool cli_volume_list(cli_volume_files *files, const cli_volume_facts *facts, con
 void cli_volume_files_free(cli_volume_files *files)
 {
     for (size_t i = 0; i < files->count; i++)
-        if (files->bands[i].input)
-            fclose(files->bands[i].input);
+        if (files->bands[i].path) {
+            cli_input_close(&files->bands[i].input);
+            free(files->bands[i].path);
+        }
     free(files->bands);
 }
 
@@ -92,25 +92,10 @@ bool cli_volume_write(const cli_volume_files *files, const l2k_volume_slice *sli
     return true;
 }
 
-/* Little-endian values to native ones in place. */
-static bool read_row(const cli_volume_band *band, uint32_t *values)
-{
-    if (fread(values, 4, band->width, band->input) != band->width)
-        return cli_error(band->name, "%s", ferror(band->input) ? strerror(errno) : "the file is truncated");
-    for (uint32_t x = 0; x < band->width; x++) {
-        const uint8_t *bytes = (const uint8_t *)&values[x];
-        values[x] = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
-    }
-    return true;
-}
-
 static bool open_band(cli_volume_band *band, const char *folder)
 {
-    char *path = cli_join(folder, band->name);
-    band->input = path ? fopen(path, "rb") : NULL;
-    const bool done = band->input || cli_error(path ? path : folder, "%s", strerror(errno));
-    free(path);
-    return done;
+    band->path = cli_join(folder, band->name);
+    return band->path ? cli_input_open(&band->input, band->path) : cli_error(folder, "out of memory");
 }
 
 bool cli_volume_read(const cli_volume_files *files, const l2k_volume_slice *slice, const char *folder)
@@ -119,11 +104,12 @@ bool cli_volume_read(const cli_volume_files *files, const l2k_volume_slice *slic
         cli_volume_band *band = &files->bands[i];
         if (!belongs(band, slice))
             continue;
-        if (!band->input && !open_band(band, folder))
+        if (!band->path && !open_band(band, folder))
             return false;
         const l2k_plane plane = cli_dump_plane(&slice->views[band->component], band->number);
         for (uint32_t y = 0; y < band->height; y++)
-            if (!read_row(band, (void *)((char *)plane.data + (ptrdiff_t)y * plane.row_stride)))
+            if (!cli_words_read(&cli_dump_words, &band->input, (char *)plane.data + (ptrdiff_t)y * plane.row_stride,
+                                band->width))
                 return false;
     }
     return true;

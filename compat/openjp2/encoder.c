@@ -322,22 +322,12 @@ static uint64_t tile_planes(const codec *c, OPJ_BYTE *data, l2k_plane *planes)
     return bytes;
 }
 
-static bool is_aligned(const l2k_plane *planes, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if ((uintptr_t)planes[i].data % (uintptr_t)planes[i].sample_stride)
-            return false;
-    return true;
-}
-
 static bool put_tile(codec *c, OPJ_BYTE *data, uint64_t bytes, l2k_plane *planes)
 {
     enum { ALIGNMENT = 4 };
     uint32_t count = c->e->image->numcomps;
     if (tile_planes(c, data, planes) != bytes)
         return event_fail(&c->handlers, "Size mismatch between tile data and sent data.\n");
-    if (is_aligned(planes, count))
-        return l2k_encoder_put_rows(c->e->lift, planes) == L2K_OK;
     /* Samples of 2 or 4 bytes may start anywhere in the caller's data; lift2k requires alignment. */
     OPJ_BYTE *copy = malloc((size_t)bytes + ALIGNMENT * (size_t)count), *to = copy;
     for (uint32_t i = 0; copy && i < count; i++) {

@@ -64,36 +64,21 @@ l2k_plane packed_plane(const opj_image_comp_t *component, OPJ_BYTE *data, uint32
                        .type = bytes == 4 ? L2K_SAMPLE_S32 : types[bytes - 1][component->sgnd != 0]};
 }
 
-/* Planes of `data` in the order of the components, each behind the one before at a multiple of `alignment`; false if
- * samples would not be aligned. */
-static bool packed_planes(const codec *c, const opj_image_t *image, OPJ_BYTE *data, size_t alignment, l2k_plane *planes)
-{
-    for (uint32_t i = 0; i < image->numcomps; i++) {
-        const opj_image_comp_t *from = &image->comps[i];
-        if (!decode_is_selected(&c->d, i))
-            continue;
-        data += -(uintptr_t)data % alignment;
-        if ((uintptr_t)data % sample_bytes(from->prec))
-            return false;
-        planes[i] = packed_plane(from, data, from->w);
-        data += component_bytes(from);
-    }
-    return true;
-}
-
 /* Components of 1 byte a sample may precede others at odd places: planes get memory of their own, copied afterwards. */
 static bool decode_packed(codec *c, const opj_image_t *image, OPJ_BYTE *data, uint64_t bytes)
 {
     enum { ALIGNMENT = 4 };
     l2k_plane *planes = calloc(image->numcomps, sizeof *planes);
-    OPJ_BYTE *apart = NULL;
-    bool good = planes;
-    if (good && !packed_planes(c, image, data, 1, planes)) {
-        apart = malloc((size_t)bytes + ALIGNMENT * (size_t)image->numcomps);
-        good = apart && packed_planes(c, image, apart, ALIGNMENT, planes);
+    OPJ_BYTE *apart = malloc((size_t)bytes + ALIGNMENT * (size_t)image->numcomps), *to = apart;
+    for (uint32_t i = 0; planes && apart && i < image->numcomps; i++) {
+        const opj_image_comp_t *from = &image->comps[i];
+        if (!decode_is_selected(&c->d, i))
+            continue;
+        planes[i] = packed_plane(from, to, from->w);
+        to += (component_bytes(from) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     }
-    good = good && decode_planes(c, image, planes);
-    for (uint32_t i = 0; good && apart && i < image->numcomps; i++) {
+    const bool good = planes && apart && decode_planes(c, image, planes);
+    for (uint32_t i = 0; good && i < image->numcomps; i++) {
         if (!decode_is_selected(&c->d, i))
             continue;
         memcpy(data, planes[i].data, component_bytes(&image->comps[i]));

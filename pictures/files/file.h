@@ -76,7 +76,7 @@ typedef struct cli_output {
     FILE *stream;     /* of cli_output_stream, or NULL */
     const char *name; /* for messages */
     char *target;     /* the path that the finished file receives; NULL when writing directly to it */
-    char *temporary;  /* the path until then; NULL for a file without a name */
+    char *temporary;  /* the path until then */
     void *registered; /* the temporary name, with interrupt.h */
     int error;        /* errno of the first failed write, 0 */
     uint64_t bytes;   /* length of the file so far */

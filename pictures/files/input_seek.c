@@ -1,5 +1,5 @@
 /* Inputs with random access: copied from a pipe where necessary, sought in, or mapped. */
-#define _DEFAULT_SOURCE /* fileno, MAP_ANONYMOUS */
+#define _POSIX_C_SOURCE 200809L
 #include "pictures/files/file.h"
 
 #include <errno.h>
@@ -66,36 +66,18 @@ ptrdiff_t cli_input_read_at(const cli_input *input, void *buffer, size_t bytes, 
     return pread(input->descriptor, buffer, bytes, (off_t)(input->base + offset));
 }
 
-#ifndef MAP_FIXED /* Windows, which has no pages of that size for files */
-
+/* Not at a multiple of a huge page: otherwise reading a header maps 2 MiB around it, and scanning the tile-parts counts
+ * the whole file as this process's memory. Below there is room, as the system maps downwards; Linux wants to have some of
+ * it left over. */
 static void *map_apart(size_t bytes, int descriptor)
 {
-    return mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    const uintptr_t huge = (uintptr_t)2 << 20;
+    char *mapped = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (mapped == MAP_FAILED || (uintptr_t)mapped % huge)
+        return mapped;
+    munmap(mapped, bytes);
+    return mmap(mapped - huge - sysconf(_SC_PAGESIZE), bytes, PROT_READ, MAP_PRIVATE, descriptor, 0);
 }
-
-#else
-
-/* Maps at an address that is no multiple of a huge page. Otherwise reading a header maps 2 MiB around it, and scanning
- * the tile-parts counts the whole file as this process's memory. */
-static void *map_apart(size_t bytes, int descriptor)
-{
-    const size_t huge = (size_t)2 << 20, page = (size_t)sysconf(_SC_PAGESIZE), room = bytes + 2 * huge + page;
-    char *reserved = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (reserved == MAP_FAILED)
-        return MAP_FAILED;
-    char *at = reserved + (huge - (uintptr_t)reserved % huge) + page;
-    void *mapped = mmap(at, bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, descriptor, 0);
-    if (mapped == MAP_FAILED) {
-        munmap(reserved, room);
-        return MAP_FAILED;
-    }
-    const size_t used = (bytes + page - 1) / page * page;
-    munmap(reserved, (size_t)(at - reserved));
-    munmap(at + used, room - used - (size_t)(at - reserved));
-    return mapped;
-}
-
-#endif
 
 bool cli_input_map(const cli_input *input, const void **data, size_t *bytes)
 {

@@ -1,5 +1,5 @@
 /* Output to files that appear under their names only when complete, or directly to pipes and devices. */
-#define _GNU_SOURCE /* O_TMPFILE */
+#define _DEFAULT_SOURCE /* realpath, fchown */
 #include "pictures/files/file.h"
 
 #include <errno.h>
@@ -19,47 +19,21 @@ enum { BUFFER_BYTES = 64 << 10 };
 
 /* ---- Files that are not complete ------------------------------------------------------------------------------- */
 
-/* O_TMPFILE and linkat give a file that has no name until it is complete, so that even a killed
- * process leaves nothing. On file systems without O_TMPFILE, and for a file that is closed between writes
- * (cli_output_rest), a hidden name in the target's folder serves: kill -9 leaves those. */
+/* They have a hidden name in the target's folder, which only kill -9 and the like leave there. */
 
 #define MAX_NAME_TRIES 100u
-
-/* "<folder of the target>/<leaf>", or only the folder where leaf is NULL. */
-static char *path_in_folder(const char *target, const char *leaf)
-{
-    const char *slash = strrchr(target, '/');
-    int folder = slash ? (int)(slash - target) + 1 : 0;
-    size_t room = (size_t)folder + 64;
-    char *path = malloc(room);
-    if (path)
-        snprintf(path, room, "%.*s%s", folder, target, leaf ? leaf : folder ? "" : ".");
-    return path;
-}
 
 /* A different name on every call: the planes of one picture need many. */
 static char *hidden_name(const char *target)
 {
     static atomic_uint number;
-    char leaf[48];
-    snprintf(leaf, sizeof leaf, ".lift2k-%ld-%u.tmp", (long)getpid(), atomic_fetch_add(&number, 1));
-    return path_in_folder(target, leaf);
-}
-
-/* Opens a file without a name in the target's folder; -1 on failure. Naming it later goes through /proc. */
-static int open_nameless(const char *target, mode_t mode)
-{
-    int descriptor = -1;
-#ifdef O_TMPFILE
-    char *folder = path_in_folder(target, NULL);
-    if (folder && access("/proc/self/fd", X_OK) == 0)
-        descriptor = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
-    free(folder);
-#else
-    (void)target;
-    (void)mode;
-#endif
-    return descriptor;
+    const char *slash = strrchr(target, '/');
+    const int folder = slash ? (int)(slash - target) + 1 : 0;
+    const size_t room = (size_t)folder + 48;
+    char *path = malloc(room);
+    if (path)
+        snprintf(path, room, "%.*s.lift2k-%ld-%u.tmp", folder, target, (long)getpid(), atomic_fetch_add(&number, 1));
+    return path;
 }
 
 /* Takes ownership of the name, which is registered before the file exists, so that no signal can come between. */
@@ -72,14 +46,15 @@ static void set_temporary(cli_output *output, char *name)
     output->registered = name ? cli_interrupt_register(name) : NULL;
 }
 
-/* Tries hidden names until `make`, which returns -1 with errno on failure, has created a file. */
-static int make_hidden(cli_output *output, int (*make)(const char *name, const void *how), const void *how)
+/* Opens one for output->target with the permissions `mode` less the umask; others can open it from the start. Returns
+ * the descriptor, or -1 with errno. */
+static int open_temporary(cli_output *output, mode_t mode)
 {
     for (unsigned attempt = 0; attempt < MAX_NAME_TRIES; attempt++) {
         set_temporary(output, hidden_name(output->target));
         if (!output->temporary)
             return -1;
-        int made = make(output->temporary, how), cause = errno;
+        const int made = open(output->temporary, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, mode), cause = errno;
         if (made >= 0)
             return made;
         set_temporary(output, NULL);
@@ -90,43 +65,9 @@ static int make_hidden(cli_output *output, int (*make)(const char *name, const v
     return -1;
 }
 
-static int create(const char *name, const void *how)
-{
-    return open(name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, *(const mode_t *)how);
-}
-
-/* Opens one for output->target with the permissions `mode` less the umask; under a hidden name, others can open it from
- * the start. Returns the descriptor, or -1 with errno. */
-static int open_temporary(cli_output *output, mode_t mode)
-{
-    int descriptor = open_nameless(output->target, mode);
-    return descriptor >= 0 ? descriptor : make_hidden(output, create, &mode);
-}
-
-static int link_from(const char *name, const void *how)
-{
-    return linkat(AT_FDCWD, how, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
-}
-
-/* Gives a file without a name a hidden one, output->temporary. False with errno. */
-static bool name_temporary(cli_output *output, int descriptor)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
-    return output->temporary || make_hidden(output, link_from, path) >= 0;
-}
-
-/* Gives the file its final name. Only rename, from a hidden name, can replace an existing target. False with errno. */
+/* Gives the file its final name. False with errno. */
 static bool publish(cli_output *output)
 {
-    char path[64];
-    if (!output->temporary) {
-        snprintf(path, sizeof path, "/proc/self/fd/%d", output->descriptor);
-        if (link_from(output->target, path) == 0)
-            return true;
-        if (errno != EEXIST || !name_temporary(output, output->descriptor))
-            return false;
-    }
     if (rename(output->temporary, output->target) != 0)
         return false;
     set_temporary(output, NULL);
@@ -328,8 +269,7 @@ static bool finish_writing(cli_output *output)
 bool cli_output_rest(cli_output *output)
 {
     errno = 0;
-    if (!output->error && output->target && output->buffer &&
-        !(finish_writing(output) && name_temporary(output, output->descriptor) && detach(output)))
+    if (!output->error && output->target && output->buffer && !(finish_writing(output) && detach(output)))
         output->error = errno ? errno : EIO;
     return !output->error;
 }

@@ -18,7 +18,6 @@ typedef struct png_job {
     size_t row_bytes;
     bool reported; /* the error is already reported */
     bool interlaced;
-    bool complete;  /* all metadata have been read */
     int texts;      /* chunks of text with metadata so far */
     uint8_t *whole; /* an interlaced picture, whose rows are complete only after the last pass */
 } png_job;
@@ -31,15 +30,9 @@ static void on_error(png_structp png, png_const_charp text)
     png_longjmp(png, 1);
 }
 
-/* libpng tells of chunks that it drops as too large only in this way. */
 static void on_warning(png_structp png, png_const_charp text)
 {
-    static const char types[] = "tEXtzTXtiTXteXIf";
-    const png_job *job = png_get_error_ptr(png);
-    const bool about_size = strstr(text, "exceeds memory limits");
-    for (const char *type = types; about_size && !job->reader->options.quiet && *type; type += 4)
-        if (strncmp(text, type, 4) == 0)
-            cli_warning(job->reader->name, "a chunk (%.4s) in it is larger than 48 MiB and left out", type);
+    (void)png, (void)text;
 }
 
 static void on_read(png_structp png, png_bytep buffer, size_t bytes)
@@ -167,15 +160,16 @@ static bool describe(png_job *job)
 
 /* ---- Metadata ------------------------------------------------------------------------------------------------ */
 
-#ifdef PNG_READ_USER_CHUNKS_SUPPORTED
+/* libpng does not read these chunks: it would decompress and keep thousands of texts of megabytes, of which one or two
+ * are used, and give those behind the samples too late for an encoder that works by rows. */
 
 /* Only a malicious file has more. */
 enum { MOST_TEXTS = 8 };
 
-static bool take_text(png_job *job, const png_unknown_chunk *chunk)
+static bool take_text(png_job *job, const char *type, const uint8_t *data, size_t bytes)
 {
     cli_png_text text;
-    if (job->texts == MOST_TEXTS || !cli_png_text_read((const char *)chunk->name, chunk->data, chunk->size, &text))
+    if (job->texts == MOST_TEXTS || !cli_png_text_read(type, data, bytes, &text))
         return true;
     job->texts++;
     const bool done = cli_reader_keep(job->reader, text.kind, text.data, text.bytes);
@@ -183,69 +177,42 @@ static bool take_text(png_job *job, const png_unknown_chunk *chunk)
     return done;
 }
 
-static bool take_chunk(png_job *job, const png_unknown_chunk *chunk)
-{
-    return memcmp(chunk->name, "eXIf", 4) == 0
-               ? cli_reader_keep(job->reader, L2K_CONTENT_EXIF, chunk->data, chunk->size)
-               : take_text(job, chunk);
-}
-
-/* All chunks that libpng does not read itself; 1: done with it. */
-static int on_chunk(png_structp png, png_unknown_chunkp chunk)
-{
-    png_job *job = png_get_user_chunk_ptr(png);
-    const bool done = job->complete || take_chunk(job, chunk);
-    job->reported = job->reported || !done;
-    return done ? 1 : -1;
-}
-
-/* libpng will warn of one that is too long. */
-static bool read_chunk(png_job *job, const uint8_t head[8], uint64_t at)
+static bool take_chunk(png_job *job, const char *type, size_t bytes, uint64_t at)
 {
     const cli_input *input = &job->reader->input;
-    png_unknown_chunk chunk = {.size = png_get_uint_32(head)};
-    memcpy(chunk.name, head + 4, 4);
-    if (chunk.size > CLI_PNG_MOST_TEXT)
+    if (bytes > CLI_PNG_MOST_TEXT) {
+        if (!job->reader->options.quiet)
+            cli_warning(input->name, "a chunk (%.4s) in it is larger than 48 MiB and left out", type);
         return true;
-    chunk.data = malloc(chunk.size + 1);
-    bool done = chunk.data || cli_error(input->name, "out of memory");
-    if (done && cli_input_read_at(input, chunk.data, chunk.size, at) == (ptrdiff_t)chunk.size)
-        done = take_chunk(job, &chunk);
-    free(chunk.data);
+    }
+    uint8_t *data = malloc(bytes + 1);
+    bool done = data || cli_error(input->name, "out of memory");
+    if (done && cli_input_read_at(input, data, bytes, at) == (ptrdiff_t)bytes)
+        done = memcmp(type, "eXIf", 4) == 0 ? cli_reader_keep(job->reader, L2K_CONTENT_EXIF, data, bytes)
+                                            : take_text(job, type, data, bytes);
+    free(data);
     return done;
 }
 
-/* Reads the metadata behind the samples, since by rows the encoder needs them before. */
-static bool look_behind(png_job *job)
+static bool read_metadata(png_job *job)
 {
-    const cli_input *input = &job->reader->input;
+    static const char types[][5] = {"tEXt", "zTXt", "iTXt", "eXIf"};
     uint8_t head[8];
-    uint64_t at = 0;
-    bool behind = false, done = true;
-    job->complete = cli_input_size(input, &at);
-    job->reader->picture.at_once |= !job->complete;
-    for (at = sizeof head; done && job->complete && cli_input_read_at(input, head, sizeof head, at) == sizeof head &&
-                           memcmp(head + 4, "IEND", 4) != 0;
-         at += 12 + (uint64_t)png_get_uint_32(head)) {
-        const bool samples = memcmp(head + 4, "IDAT", 4) == 0;
-        behind = behind || samples;
-        done = !behind || samples || read_chunk(job, head, at + sizeof head);
-    }
-    return done && cli_reader_in_time(job->reader);
+    bool done = true;
+    for (uint64_t at = sizeof head; done && cli_input_read_at(&job->reader->input, head, 8, at) == 8 &&
+                                    memcmp(head + 4, "IEND", 4) != 0 && (done = cli_reader_in_time(job->reader));
+         at += 12 + (uint64_t)png_get_uint_32(head))
+        for (int i = 0; done && i < 4; i++)
+            if (memcmp(head + 4, types[i], 4) == 0)
+                done = take_chunk(job, types[i], png_get_uint_32(head), at + sizeof head);
+    return done;
 }
 
-#endif
-
-/* libpng would decompress and keep thousands of texts of megabytes, of which one or two are used. */
-static void take_texts(png_job *job)
+static void ignore_metadata(png_structp png)
 {
 #ifdef PNG_HANDLE_AS_UNKNOWN_SUPPORTED
     static const png_byte names[] = "tEXt\0zTXt\0iTXt\0sPLT\0hIST\0eXIf\0pCAL\0sCAL";
-    png_set_keep_unknown_chunks(job->png, PNG_HANDLE_CHUNK_NEVER, names, sizeof names / 5);
-#endif
-#ifdef PNG_READ_USER_CHUNKS_SUPPORTED
-    png_set_read_user_chunk_fn(job->png, job, on_chunk);
-    png_set_chunk_malloc_max(job->png, CLI_PNG_MOST_TEXT);
+    png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, names, sizeof names / 5);
 #endif
 }
 
@@ -257,14 +224,10 @@ static bool start(png_job *job)
         return false;
     png_set_read_fn(job->png, job, on_read);
     png_set_user_limits(job->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-    take_texts(job);
+    ignore_metadata(job->png);
     png_read_info(job->png, job->info);
-    if (!describe(job))
+    if (!describe(job) || !read_metadata(job))
         return false;
-#ifdef PNG_READ_USER_CHUNKS_SUPPORTED
-    if (!look_behind(job))
-        return false;
-#endif
     set_transforms(job->png, job->info, job->reader->picture.num_entries > 0);
     job->interlaced = png_set_interlace_handling(job->png) > 1;
     png_read_update_info(job->png, job->info);
@@ -278,6 +241,8 @@ static bool open_png(cli_reader *reader)
     png_job *job = reader->state;
     reader->layout = CLI_INTERLEAVED;
     job->reader = reader;
+    if (!cli_input_make_seekable(&reader->input, cli_memory_left(0))) /* the copy may be in memory as well */
+        return false;
     job->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, job, on_error, on_warning);
     job->info = job->png ? png_create_info_struct(job->png) : NULL;
     return job->info ? start(job) : cli_error(reader->name, "libpng cannot start");
@@ -337,7 +302,7 @@ static bool read_png(cli_reader *reader)
     else if (!read_held(job, reader->picture.planes->data, rows))
         return false;
     if (cli_reader_at_end(reader))
-        png_read_end(job->png, job->info); /* with the info: else libpng skips what follows the samples */
+        png_read_end(job->png, NULL);
     return true;
 }
 

@@ -314,7 +314,7 @@ def decode(source: Source, *, region: _arrays.Region | None = None, components: 
     out: an array of the right shape, of any strides, or a list of planes; or a function of shape and dtype that makes it,
     such as cupy.empty. An array on a CUDA device is written there, after the work in `stream`.
     rgb8: 8 bits, (height, width) of gray or (height, width, 3) of sRGB, with opacity last if the file has any, from any
-    colours: sYCC, CMYK, CIELab; ICC profiles are applied with Pillow. Samples of smaller components are repeated.
+    colours: sYCC, CMYK, CIELab; ICC profiles and CIELab need a build with Little CMS. Samples of smaller components are repeated.
     incomplete: returns, with a warning, what a truncated or damaged file still gives, instead of raising IncompleteError.
     """
     options.check(coding, options.DecoderOptions, decode)

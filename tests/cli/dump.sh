@@ -161,7 +161,7 @@ cannot "three names" 2 "one file name too many" camera.jp2 none more
 cannot "an unknown option" 2 "frobnicate" camera.jp2 none --frobnicate
 cannot "an unknown format" 2 "--format tiff: not one of pgx, raw" camera.jp2 none --format tiff
 cannot "reduced too far" 1 "camera.jp2: 3 resolutions cannot be left out" camera.jp2 none --reduce 3
-cannot "reduced too far" 1 "--reduce: 3 resolutions cannot be left out of 2" step.pgm none --levels 2 --reduce 3
+cannot "reduced too far" 1 "step.pgm: 3 resolutions cannot be left out: component 0" step.pgm none --levels 2 --reduce 3
 cannot "no such component" 1 "--component: step.pgm has no component 3, only 0 to 0" step.pgm none --component 3
 cannot "no such tile" 1 "--tile-index: camera.jp2 has no tile 1, only 0 to 0" camera.jp2 none --tile-index 1
 cannot "levels of a codestream" 1 "camera.jp2: --tile is for pictures" camera.jp2 none --tile 8,8

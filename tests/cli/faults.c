@@ -10,17 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* L2K_TEST_NO_TMPFILE: /proc does not exist, so files cannot stay nameless until they are complete. */
-int access(const char *path, int mode)
-{
-    int (*real)(const char *, int) = (int (*)(const char *, int))dlsym(RTLD_NEXT, "access");
-    if (getenv("L2K_TEST_NO_TMPFILE") && strcmp(path, "/proc/self/fd") == 0) {
-        errno = ENOENT;
-        return -1;
-    }
-    return real(path, mode);
-}
-
 /* L2K_TEST_FLIP: a disk that flips a bit in every large block. L2K_TEST_SLOW: one that is slow with them. */
 ssize_t write(int descriptor, const void *data, size_t bytes)
 {

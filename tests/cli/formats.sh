@@ -312,7 +312,7 @@ PYTHON
     grep -q "^lift2k: wide.png: the file is truncated" err.log || fault "a wide PNG: $(cat err.log)"
     cat wide.png | ($memory_limit && exec "$lift2k" encode - x.jp2 --max-memory 100M) 2>err.log &&
         fault "a wide PNG from a pipe: worked"
-    grep -q "^lift2k: standard input: .*--max-memory BYTES allows more" err.log ||
+    grep -q "^lift2k: standard input: the file is truncated" err.log ||
         fault "a wide PNG from a pipe: $(cat err.log)"
     [ ! -e x.jp2 ] || fault "x.jp2 exists"
     runs "a PNG with many texts" encode texts.png x.jp2

@@ -33,8 +33,7 @@ check "by rows: no warning" test "$(wc -l <err.log)" = 1
 runs "all tiles" encode behind.png tiles.jp2 -t 8,4 -r 1
 check "by rows" cmp rows.jp2 tiles.jp2
 cat behind.png | "$lift2k" encode - rows.jp2 -t 8,4 --by-rows 2>err.log
-check "by rows from a pipe: a warning" grep -q "behind the samples" err.log
-lacks "by rows from a pipe" exif rows.jp2
+check "by rows from a pipe" cmp rows.jp2 tiles.jp2
 { printf 'P5\n2600 2600\n255\n' && head -c 6760000 /dev/zero; } >zeros.pgm
 runs "in strips" encode zeros.pgm zeros.jp2 --quiet
 runs "in strips" decode zeros.jp2 zeros.png --quiet

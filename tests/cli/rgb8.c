@@ -100,6 +100,7 @@ static const struct {
     {"e-sYCC", L2K_COLOUR_ESYCC, 3, 8, {100, 150, 80}, false, DEFAULT, {33, 127, 139}, 0},
     {"e-sYCC beyond sRGB", L2K_COLOUR_ESYCC, 3, 8, {200, 128, 255}, false, DEFAULT, {255, 109, 200}, 0},
     {"CMYK", L2K_COLOUR_CMYK, 4, 8, {0, 51, 255, 51}, false, DEFAULT, {204, 163, 0}, 0},
+#ifdef L2K_WITH_LCMS2
     {"CIELab white", L2K_COLOUR_CIELAB, 3, 16, {65535, 32768, 24576}, false, DEFAULT, {255, 255, 255}, 1},
     {"CIELab red", L2K_COLOUR_CIELAB, 3, 16, {35580, 63921, 47476}, false, DEFAULT, {255, 0, 0}, 1},
     {"CIELab green", L2K_COLOUR_CIELAB, 3, 16, {57552, 2202, 51115}, false, DEFAULT, {0, 255, 0}, 1},
@@ -112,6 +113,7 @@ static const struct {
      {{100, 256, 256}, {0, 32768, 32768}, 0x00443635},
      {0, 0, 255},
      2},
+#endif
 };
 
 static void test_colours(void **unused)

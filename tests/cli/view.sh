@@ -269,7 +269,7 @@ cannot "a level too deep" 1 "--level: .*no such level; it has 2 levels" camera.p
 cannot "level 0" 2 "--level 0: not a whole number from 1" camera.jp2 none.pgm --level 0
 cannot "band and level" 2 "--band and --level exclude" camera.jp2 none.pgm --band HL1 --level 1
 cannot "band and reduce" 2 "--reduce: has no use with --band" camera.jp2 none.pgm --band HL1 --reduce 1
-cannot "reduced too far" 1 "--reduce" camera.pgm none.pgm --reduce 6
+cannot "reduced too far" 1 "camera.pgm: 6 resolutions cannot be left out: component 0" camera.pgm none.pgm --reduce 6
 cannot "reduced too far" 1 "camera.jp2: 6 resolutions cannot be left out: component 0 of tile 0 has 6, of which one must stay" camera.jp2 none.pgm --reduce 6
 cannot "a gain of 0" 2 "--gain 0: not a number above 0" camera.jp2 none.pgm --gain 0
 cannot "a gain below 0" 2 "--gain -3: not a number above 0" camera.jp2 none.pgm --gain -3

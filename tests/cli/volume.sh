@@ -113,6 +113,8 @@ cp d/volume.json empty
 cannot "no subbands" 1 "No such file" empty back.raw
 cp d/*.raw empty
 : >empty/c0_zH1_HH1.raw
+cannot "an empty subband" 1 "c0_zH1_HH1.raw: the file is empty" empty other.raw
+head -c 100 d/c0_zH1_HH1.raw >empty/c0_zH1_HH1.raw
 cannot "a short subband" 1 "c0_zH1_HH1.raw: the file is truncated" empty other.raw
 check "no output" test ! -e other.raw
 cannot "an option of the other way" 2 "d: --raw is for slices" d back.raw --raw 4,4,4,8,u

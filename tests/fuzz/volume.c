@@ -103,12 +103,20 @@ static void run_back(const cli_volume_facts *f, l2k_volume *volume, const cli_vo
     fuzz_planes_free(&planes);
 }
 
-/* Every subband's file has the same bytes; without any, it is not there. */
+/* Every subband's file has the same bytes, as far as files can be open; without any, it is not there. */
 static void open_files(cli_volume_files *files, const uint8_t *data, size_t bytes)
 {
-    for (size_t i = 0; i < files->count && bytes > 0; i++) {
-        files->bands[i].input = fmemopen((void *)(uintptr_t)data, bytes, "rb");
-        FUZZ_EXPECT(files->bands[i].input);
+    const char *name = fuzz_put_file(data, bytes);
+    bool open = bytes > 0;
+    for (size_t i = 0; open && i < files->count; i++) {
+        cli_volume_band *band = &files->bands[i];
+        band->path = strdup(name);
+        FUZZ_EXPECT(band->path);
+        open = fuzz_check_report(cli_input_open(&band->input, band->path));
+        if (!open) {
+            free(band->path);
+            band->path = NULL;
+        }
     }
 }
 

@@ -61,7 +61,8 @@ BEGIN {
     row["cli/view"] = row["cli/dump"] = command " cli/run cli/input cli/coefficients"
     row["cli/volume"] = command " cli/run cli/input cli/dump"
     row["cli/encode"] = command " cli/run cli/input cli/compare"
-    row["examples"] = row["python"] = "lift2k"
+    row["examples"] = "lift2k"
+    row["python"] = "lift2k pictures pictures/user"
     row["compat/openjp2"] = row["plugins/gstreamer"] = "lift2k"
     row["conformance"] = row["tests"] = row["bench"] = "*"
 
@@ -73,7 +74,7 @@ BEGIN {
 
     # Other projects: which rooms may include their headers.
     party["png.h"] = party["tiffio.h"] = "pictures/formats cli tests conformance bench"
-    party["lcms2.h"] = "cli cli/decode tests"
+    party["lcms2.h"] = "pictures cli tests"
     party["openjpeg.h"] = "compat/openjp2 tests conformance bench"
     party["gst/video/video.h"] = "plugins/gstreamer"
     party["nvjpeg2k.h"] = "bench"

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from PIL import ImageMode
 
-from .. import _arrays, _colours, _decoder, _file, _ranges, errors
+from .. import _arrays, _decoder, _file, _ranges, errors
 from .parameters import Refused, shown
 
 log = logging.getLogger("lift2k.server")
@@ -30,6 +30,28 @@ RECENT = 4  # files that may keep several decoders
 SUFFIXES = (".jp2", ".jph", ".jpx", ".jpf", ".j2k", ".j2c", ".jpc", ".jhc")
 KEPT_SAMPLES = 2**23  # after more at once, a decoder holds memory that the next window does not need
 COLOURS = ("unknown", "gray", "srgb", "sycc", "cmyk", "icc")
+ROWS = 64  # converted to 8 bits at once, in wider types
+Array = np.ndarray[Any, Any]
+
+
+def _scaled(values: Array, precision: int) -> Array:
+    """As the command scales, by way of 16 bits."""
+    top = (1 << precision) - 1
+    return (((values.astype(np.int64) * 65535 + top // 2) // top + 128) // 257).astype(np.uint8)
+
+
+@functools.lru_cache(maxsize=64)
+def _table(precision: int, offset: int) -> Array:
+    """The two's complement of signed samples is the index."""
+    return _scaled(np.arange(1 << precision) ^ offset, precision)
+
+
+def to_eight(samples: Array, precision: int, signed: bool) -> Array:
+    """The whole range of a component as 0 to 255."""
+    offset = 1 << (precision - 1) if signed else 0
+    if precision <= 16:
+        return np.take(_table(precision, offset), samples.astype(np.int32) & ((1 << precision) - 1))
+    return _scaled(samples.astype(np.int64) + offset, precision)
 
 
 @dataclass(frozen=True)
@@ -134,9 +156,9 @@ class Picture:
         apart = isinstance(samples, list)
         result = [np.empty(p.shape, np.uint8) for p in samples] if apart else np.empty(samples.shape, np.uint8)
         for c, plane, target in zip(self.channels, _arrays.components(samples), _arrays.components(result)):
-            for top in range(0, len(plane), _colours.ROWS):
-                rows = slice(top, top + _colours.ROWS)
-                target[rows] = _colours.with_depth(8, plane[rows], c.precision, c.is_signed)
+            for top in range(0, len(plane), ROWS):
+                rows = slice(top, top + ROWS)
+                target[rows] = to_eight(plane[rows], c.precision, c.is_signed)
         return result
 
     def _report(self, failure: errors.IncompleteError) -> None:

@@ -11,9 +11,9 @@ import io
 from typing import Any
 
 import numpy as np
-from PIL import Image, ImageOps
+from PIL import Image, ImageCms, ImageOps
 
-from .. import _arrays, _colours, _file, errors
+from .. import _arrays, _file, errors
 from .parameters import Limits, Refused, Request
 from .pictures import Picture, Window
 
@@ -137,13 +137,14 @@ def _displayed(picture: Picture, image: Image.Image) -> Image.Image:
     """In RGB or gray."""
     if image.mode in ("L", "RGB"):
         return image
-    samples = np.asarray(image)
-    convert: _colours.Convert = _colours.ycc_to_srgb if image.mode == "YCbCr" else _colours.cmyk_to_srgb
     if image.mode == "CMYK" and picture.icc:
-        with contextlib.suppress(ValueError):  # a profile that cannot be applied
-            convert = _colours.by_profile(picture.icc, 4)[1]
-    rgb = _colours.by_rows(image.height, lambda rows: convert(_colours.with_depth(16, samples[rows], 8, False)))
-    return _image(rgb, "RGB")
+        with contextlib.suppress(OSError, ImageCms.PyCMSError):  # a profile that cannot be applied
+            profile = ImageCms.ImageCmsProfile(io.BytesIO(picture.icc))
+            intent = ImageCms.Intent(ImageCms.getDefaultIntent(profile))
+            shown = ImageCms.profileToProfile(image, profile, ImageCms.createProfile("sRGB"), intent, "RGB")
+            if shown is not None:
+                return shown
+    return image.convert("RGB")
 
 
 def _with_opacity(picture: Picture, image: Image.Image, opacity: Image.Image, flat: bool) -> Image.Image:
