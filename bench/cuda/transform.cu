@@ -1,6 +1,6 @@
 /* gpu_transform [SIZE [WORK [LEVELS]]]: the transform stage on the GPU beside copies of the same bytes (plan.cuh).
- * SIZE and WORK (a number from 0 on) select rows; LEVELS is the number of levels in a launch: 1, 2, 3 for all that
- * remain, or 0, the default, to choose by size. */
+ * SIZE and WORK (a number from 0 on) select rows; LEVELS is the number of levels in a launch: 1, 2, or 0,
+ * the default, to choose by size. */
 #include "bench/cuda/plan.cuh"
 
 static void measure(const l2k_context *context, const work &w, uint32_t n, unsigned levels_at_once, cudaStream_t stream)

@@ -16,24 +16,20 @@ typedef struct group_limits {
      * warp warm-up rows and halo columns on both sides. With a component transform, three components at once, the halo
      * is a larger share. UINT64_MAX: no such kernel exists. */
     uint64_t two_levels_from, two_joined_levels_from;
-    /* The most samples of a deep level, which fits into the cache and is bound by latency. */
-    uint64_t deep_to;
 } group_limits;
 
 #define TWO_TO(n) ((uint64_t)1 << (n))
 
 static const group_limits limits[][2] = {
-    [L2K_WAVELET_5_3] =
-        {[L2K_FORWARD] = {TWO_TO(22), TWO_TO(22), TWO_TO(20)}, [L2K_INVERSE] = {TWO_TO(22), TWO_TO(22), TWO_TO(20)}},
-    [L2K_WAVELET_9_7] =
-        {[L2K_FORWARD] = {TWO_TO(24), TWO_TO(26), TWO_TO(22)}, [L2K_INVERSE] = {TWO_TO(24), UINT64_MAX, TWO_TO(20)}},
+    [L2K_WAVELET_5_3] = {[L2K_FORWARD] = {TWO_TO(22), TWO_TO(22)}, [L2K_INVERSE] = {TWO_TO(22), TWO_TO(22)}},
+    [L2K_WAVELET_9_7] = {[L2K_FORWARD] = {TWO_TO(24), TWO_TO(26)}, [L2K_INVERSE] = {TWO_TO(24), UINT64_MAX}},
 };
 
 static group_limits limits_of(const l2k_plan_spec *spec, const l2k_plan_component *component)
 {
     if (!component->own)
         return limits[component->wavelet][spec->direction];
-    return (group_limits){UINT64_MAX, UINT64_MAX, 0};
+    return (group_limits){UINT64_MAX, UINT64_MAX};
 }
 
 /* How many levels, from `first` on and at most `most`, a level pass can take: a window must cut all of them alike. */
@@ -50,7 +46,7 @@ static l2k_rect low_of(l2k_rect samples)
     return l2k_subband_rect(samples, 1, L2K_LL);
 }
 
-/* The group whose first level is `first`, of `together` components. The kernels of deep levels take few. */
+/* The group whose first level is `first`, of `together` components; two_levels_from counts many small ones together. */
 static l2k_level_group group_from(const l2k_plan_spec *spec, uint32_t c, unsigned first, unsigned together)
 {
     const l2k_plan_component *component = &spec->components[c];
@@ -61,14 +57,12 @@ static l2k_level_group group_from(const l2k_plan_spec *spec, uint32_t c, unsigne
     bool joined = spec->component_transform && c == 0 && first == l2k_discarded(spec->direction, component) + 1;
     group_limits limit = limits_of(spec, component);
     uint64_t two_from = joined ? limit.two_joined_levels_from : limit.two_levels_from;
-    bool deep = !many && !component->own && (most == 0 ? samples <= limit.deep_to : most > 2);
-    l2k_level_group group = {first, 1, left > 0 && deep, rect, low_of(rect)};
     if (most == 0)
         most = samples >= two_from ? 2 : 1;
-    if (two_from == UINT64_MAX || most > 2)
+    if (two_from == UINT64_MAX)
         most = 1;
-    if (!group.deep)
-        group.count = count_together(component, first, group.low, left < most ? left : most);
+    l2k_level_group group = {first, 0, rect, low_of(rect)};
+    group.count = count_together(component, first, group.low, left < most ? left : most);
     if (group.count == 2)
         group.low = low_of(group.low);
     return group;

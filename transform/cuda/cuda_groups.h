@@ -4,11 +4,9 @@
 
 #include "transform/backend.h"
 
-/* Levels first .. first + count - 1 of a component; count 0: no decomposition. A deep level shares a launch with the
- * deep levels after it. */
+/* Levels first .. first + count - 1 of a component; count 0: no decomposition. */
 typedef struct l2k_level_group {
     unsigned first, count;
-    bool deep;
     l2k_rect samples, low; /* on the side of the pixels; the LL that the last level takes or leaves */
 } l2k_level_group;
 

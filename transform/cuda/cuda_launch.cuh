@@ -48,14 +48,12 @@ static inline bool l2k_may_start_early(int blocks, int warps)
     return 2 * blocks < warps || blocks > 2 * warps;
 }
 
-/* Launches a kernel with blocks of `threads` threads; `together`: all blocks must be resident at once. From compute
- * capability 9.0 on, a launch that follows another of the plan starts while that one still runs, and its kernel waits
- * for the results (programmatic dependent launch). */
+/* Launches a kernel with blocks of `threads` threads. From compute capability 9.0 on, a launch that follows another of
+ * the plan starts while that one still runs, and its kernel waits for the results (programmatic dependent launch). */
 template <class Kernel, class Parameters>
-static int l2k_launch(Kernel *kernel, dim3 grid, int threads, bool together, bool follows, const Parameters &p,
-                      cudaStream_t stream)
+static int l2k_launch(Kernel *kernel, dim3 grid, int threads, bool follows, const Parameters &p, cudaStream_t stream)
 {
-    cudaLaunchAttribute attributes[2];
+    cudaLaunchAttribute attribute = {};
     cudaLaunchConfig_t config = {};
     int device = 0, major = 0;
     int error = cudaGetDevice(&device);
@@ -66,14 +64,11 @@ static int l2k_launch(Kernel *kernel, dim3 grid, int threads, bool together, boo
     config.gridDim = grid;
     config.blockDim = dim3((unsigned)threads);
     config.stream = stream;
-    config.attrs = attributes;
-    if (together) {
-        attributes[config.numAttrs].id = cudaLaunchAttributeCooperative;
-        attributes[config.numAttrs++].val.cooperative = 1;
-    }
+    config.attrs = &attribute;
     if (follows && major >= 9) {
-        attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-        attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+        attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attribute.val.programmaticStreamSerializationAllowed = 1;
+        config.numAttrs = 1;
     }
     return cudaLaunchKernelEx(&config, kernel, p);
 }
@@ -94,7 +89,7 @@ static int l2k_launch_iterator(Kernel *kernel, l2k_cuda_level_pass p, cudaStream
     l2k_share_rounds(&p, (32 - 2 * Iterator::HALO) * Iterator::N, launches, warps,
                      p.components > L2K_CUDA_TOGETHER ? many : one);
     dim3 grid(p.strips * l2k_divide_up(p.end_round - p.first_round, p.rounds_each), launches);
-    return l2k_launch(kernel, grid, 32, false, p.follows && l2k_may_start_early((int)grid.x * launches, warps), p,
+    return l2k_launch(kernel, grid, 32, p.follows && l2k_may_start_early((int)grid.x * launches, warps), p,
                       stream);
 }
 
@@ -103,7 +98,7 @@ template <class Kernel> static int l2k_launch_columns(Kernel *kernel, const l2k_
 {
     int height = p.y.end - p.y.first;
     dim3 grid(l2k_divide_up(p.x.end - p.x.first, 128), height < 65535 ? height : 65535, p.joined ? 1 : p.components);
-    return l2k_launch(kernel, grid, 128, false, false, p, stream);
+    return l2k_launch(kernel, grid, 128, false, p, stream);
 }
 
 /* ---- Forms --------------------------------------------------------------------------------------------------- */

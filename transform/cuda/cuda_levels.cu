@@ -1,5 +1,5 @@
-/* The launches of a CUDA plan: fills in a level pass or a deep launch for each group of levels, from the pixels to the
- * deepest LL (F.4) or back (F.3). */
+/* The launches of a CUDA plan: fills in a level pass for each group of levels, from the pixels to the deepest LL (F.4) or
+ * back (F.3). */
 #include <cuda_runtime.h>
 
 #include <string.h>
@@ -7,7 +7,6 @@
 extern "C" {
 #include "base/sample.h"
 #include "dwt/wavelet.h"
-#include "transform/cuda/cuda_deep.h"
 #include "transform/cuda/cuda_groups.h"
 #include "transform/cuda/cuda_levels.h"
 #include "transform/cuda/cuda_level_pass.h"
@@ -20,15 +19,10 @@ namespace
 
 /* ---- One launch ---------------------------------------------------------------------------------------------- */
 
-/* The counters of deep launches precede the LL samples. */
-const size_t ARRIVED_BYTES = 128;
-static_assert(L2K_CUDA_DEEP_LEVELS * sizeof(uint32_t) <= ARRIVED_BYTES, "room for all counters");
-
 /* One run of a plan. */
 struct level_run {
     const l2k_plan *plan;
     void *const *coefficients;
-    uint32_t *arrived;
     char *low[2];
     cudaStream_t stream;
     l2k_level_groups groups; /* of the components that are being launched */
@@ -104,8 +98,8 @@ l2k_cuda_steps steps_of(const l2k_plan *plan, uint32_t c, l2k_level_group group)
     memset(&steps, 0, sizeof steps);
     for (unsigned i = 0; i < 2 && l2k_wavelet_get(component->wavelet)->quantised; i++)
         for (unsigned o = 0; o < 4; o++) {
-            bool deep = o == L2K_LL || i >= group.count;
-            unsigned number = deep ? 0 : l2k_band_number(component->levels - (group.first + i) + 1, o);
+            unsigned number =
+                o == L2K_LL || i >= group.count ? 0 : l2k_band_number(component->levels - (group.first + i) + 1, o);
             steps.of[i][o] = l2k_quantiser_step_make(factor * component->steps[number]);
         }
     return steps;
@@ -167,112 +161,16 @@ int launch_group(const level_run *run, component_range range, unsigned g, bool f
     return l2k_cuda_run_pass(&pass, run->plan->spec.direction == L2K_FORWARD, run->stream);
 }
 
-/* ---- Several deep levels in one launch ----------------------------------------------------------------------- */
-
-l2k_cuda_deep_level deep_level(const l2k_cuda_level_pass *pass)
-{
-    l2k_cuda_deep_level level;
-    memset(&level, 0, sizeof level);
-    level.x = pass->x;
-    level.y = pass->y;
-    for (int i = 0; i < pass->components; i++) {
-        level.component[i].samples = pass->samples[i].data;
-        level.component[i].low = pass->low[i].data;
-        memcpy(level.component[i].bands, pass->bands[i].at[0], sizeof level.component[i].bands);
-    }
-    level.samples_stride = pass->samples[0].row_stride;
-    level.low_stride = pass->low[0].row_stride;
-    level.shift = pass->samples[0].shift;
-    memcpy(level.steps, pass->steps[0].of[0], sizeof level.steps);
-    return level;
-}
-
-/* Groups first .. first + count - 1. */
-int launch_deep(const level_run *run, component_range range, unsigned first, unsigned count, bool follows,
-                const l2k_plane *planes)
-{
-    const l2k_plan_spec *spec = &run->plan->spec;
-    l2k_cuda_deep deep;
-    memset(&deep, 0, sizeof deep);
-    for (unsigned i = 0; i < count; i++) {
-        l2k_cuda_level_pass pass = pass_of(run, range.c, range.first, range.count, first + i, planes);
-        deep.level[i] = deep_level(&pass);
-        deep.low_in_bands = pass.low_in_bands;
-    }
-    deep.levels = (int32_t)count;
-    deep.components = (int32_t)range.count;
-    deep.bands_stride = (int32_t)run->plan->views[range.c].stride;
-    deep.follows = follows;
-    deep.narrow = l2k_low_type(spec, &run->plan->components[range.c + range.first]) == L2K_SAMPLE_S16;
-    deep.type = spec->type;
-    deep.wavelet = run->plan->components[range.c].wavelet;
-    deep.arrived = run->arrived;
-    return spec->direction == L2K_FORWARD ? l2k_cuda_forward_deep(&deep, run->stream)
-                                          : l2k_cuda_inverse_deep(&deep, run->stream);
-}
-
-/* Whether kernels of deep levels can read or write the pixels directly: the planes must be laid out like LL, hold all
- * samples of the level, and share a row stride and a level shift. */
-bool are_like_low(const level_run *run, component_range range, const l2k_plane *planes)
-{
-    const l2k_plan_spec *spec = &run->plan->spec;
-    const uint32_t first = range.c + range.first;
-    const l2k_plan_component *components = run->plan->components;
-    if (l2k_has_window(&components[first]))
-        return false;
-    for (uint32_t c = first; c < first + range.count; c++) {
-        l2k_sample_type type = l2k_low_type(spec, &components[c]);
-        ptrdiff_t bytes = (ptrdiff_t)l2k_sample_bytes(type);
-        if (planes[c].type != type || planes[c].sample_stride != bytes ||
-            planes[c].row_stride != planes[first].row_stride ||
-            ((uintptr_t)planes[c].data | (uintptr_t)planes[c].row_stride) % bytes != 0)
-            return false;
-        if (components[c].precision != components[first].precision ||
-            components[c].is_signed != components[first].is_signed)
-            return false;
-    }
-    return !(spec->component_transform && range.c == 0);
-}
-
-/* The first group from which all are deep. */
-unsigned first_deep(const level_run *run, component_range range, const l2k_plane *planes)
-{
-    unsigned g = run->groups.count;
-    while (g > 0 && run->groups.of[g - 1].deep)
-        g--;
-    return g > 0 || are_like_low(run, range, planes) ? g : 1;
-}
-
-/* Several groups in one launch need a cooperative launch. */
-unsigned most_deep()
-{
-    int device = 0, together = 0;
-    if (cudaGetDevice(&device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&together, cudaDevAttrCooperativeLaunch, device) != cudaSuccess)
-        return 1;
-    return together ? L2K_CUDA_DEEP_LEVELS : 1;
-}
-
 /* ---- All launches -------------------------------------------------------------------------------------------- */
 
 /* Launches groups begin .. end - 1 in the order of the direction. */
 int launch_groups(const level_run *run, component_range range, unsigned begin, unsigned end, const l2k_plane *planes)
 {
-    bool forward = run->plan->spec.direction == L2K_FORWARD;
-    unsigned deep = first_deep(run, range, planes), most = most_deep(), done = 0;
+    const bool forward = run->plan->spec.direction == L2K_FORWARD;
     int error = cudaSuccess;
-    while (done < end - begin && error == cudaSuccess) {
-        unsigned g = forward ? begin + done : end - 1 - done, count = 1;
-        bool follows = range.c + range.first + done > 0;
-        if (g >= deep) {
-            unsigned left = forward ? end - g : g + 1 - (deep > begin ? deep : begin);
-            count = left < most ? left : most;
-            error = launch_deep(run, range, forward ? g : g + 1 - count, count, follows, planes);
-        } else {
-            error = launch_group(run, range, g, follows, planes);
-        }
-        done += count;
-    }
+    for (unsigned done = 0; done < end - begin && error == cudaSuccess; done++)
+        error =
+            launch_group(run, range, forward ? begin + done : end - 1 - done, range.c + range.first + done > 0, planes);
     return error;
 }
 
@@ -307,29 +205,22 @@ level_run run_in(const l2k_plan *plan, void *const *coefficients, char *low, voi
 {
     size_t bytes[2];
     l2k_measure_low(&plan->spec, bytes);
-    char *second = low + bytes[0];
     level_run run = {};
     run.plan = plan;
     run.coefficients = coefficients;
-    run.arrived = (uint32_t *)(second + bytes[1]);
     run.low[0] = low;
-    run.low[1] = second;
+    run.low[1] = low + bytes[0];
     run.stream = (cudaStream_t)stream;
     return run;
 }
 
 } // namespace
 
-extern "C" size_t l2k_cuda_low_sample_bytes(const l2k_plan_spec *spec)
+extern "C" size_t l2k_cuda_low_bytes(const l2k_plan_spec *spec)
 {
     size_t bytes[2];
     l2k_measure_low(spec, bytes);
     return bytes[0] + bytes[1];
-}
-
-extern "C" size_t l2k_cuda_low_bytes(const l2k_plan_spec *spec)
-{
-    return l2k_cuda_low_sample_bytes(spec) + ARRIVED_BYTES;
 }
 
 extern "C" int l2k_cuda_run_levels(const l2k_plan *plan, const l2k_plane *planes, void *const *coefficients, char *low,

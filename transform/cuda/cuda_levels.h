@@ -10,10 +10,8 @@ static inline unsigned l2k_cuda_interleaved(const l2k_plan_spec *spec, uint32_t 
     return spec->component_transform && c == 0 ? 3 : 1;
 }
 
-/* Bytes of device memory for LL samples between launches and for counters; clear it before the first run. */
+/* Bytes of device memory for LL samples between launches; nothing stays there from run to run. */
 size_t l2k_cuda_low_bytes(const l2k_plan_spec *spec);
-/* The bytes for samples alone; they come first and, unlike the counters, keep nothing from run to run. */
-size_t l2k_cuda_low_sample_bytes(const l2k_plan_spec *spec);
 
 /* Enqueues the plan's transform on `stream` (a cudaStream_t). planes[c] and coefficients[c] are in device memory, the
  * latter laid out as the plan's views; `low` has l2k_cuda_low_bytes. The result is a cudaError_t. */

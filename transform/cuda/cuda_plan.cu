@@ -169,7 +169,7 @@ l2k_status take_memory(l2k_plan *plan)
     share_out_pixels(plan, &layout);
     if (l2k_plan_on_device(&plan->spec) && plan->spec.direction == L2K_FORWARD) {
         plan->idle = s->device + layout.pixels;
-        plan->idle_bytes = layout.low + l2k_cuda_low_sample_bytes(&plan->spec) - layout.pixels;
+        plan->idle_bytes = layout.low + l2k_cuda_low_bytes(&plan->spec) - layout.pixels;
     }
     return L2K_OK;
 }
