@@ -78,14 +78,6 @@ static void get_both(l2k_ht_pass *p)
 
 #endif
 
-INLINE void get_in_form(l2k_ht_pass *p, l2k_ht_form form, uint32_t most)
-{
-    if (most <= MOST_IN_VECTORS)
-        get_vectors(p, form, p->top, p->bottom);
-    else
-        get_singly(p, form, p->top, p->bottom);
-}
-
 static bool get_row(l2k_ht_pass *p, bool last)
 {
     const uint32_t count = count_quads(p), most = find_bounds(p, count);
@@ -106,11 +98,11 @@ static bool get_row(l2k_ht_pass *p, bool last)
     find_starts(p, count);
     extend(p, p->position);
     if (p->form == L2K_HT_INT16)
-        get_in_form(p, L2K_HT_INT16, most);
+        get_singly(p, L2K_HT_INT16, p->top, p->bottom);
     else if (p->form == L2K_HT_INT32)
-        get_in_form(p, L2K_HT_INT32, most);
+        get_singly(p, L2K_HT_INT32, p->top, p->bottom);
     else
-        get_in_form(p, L2K_HT_SIGNED_MAGNITUDE, most);
+        get_singly(p, L2K_HT_SIGNED_MAGNITUDE, p->top, p->bottom);
     if (!last)
         get_below(p);
     return true;
@@ -123,7 +115,7 @@ static void put_row(l2k_ht_pass *p)
     if (!p->waits)
         return;
     if (p->form == L2K_HT_INT16)
-        put_int16(p, count, p->top, p->bottom);
+        put_columns(p, L2K_HT_INT16, count, p->top, p->bottom);
     else if (p->form == L2K_HT_INT32)
         put_columns(p, L2K_HT_INT32, count, p->top, p->bottom);
     else
