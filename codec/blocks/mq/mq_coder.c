@@ -53,33 +53,24 @@ l2k_status l2k_mq_keep_code(const l2k_context *context, const uint8_t *bytes, co
     return L2K_OK;
 }
 
-static l2k_status keep_block(const l2k_block_batch *batch, const l2k_block_place *place, const l2k_t1_code *code,
-                             const l2k_context *context, l2k_arena *arena)
+static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_place *place, size_t count, void *worker,
+                               const l2k_context *context, l2k_arena *arena)
 {
-    place->block->num_planes = (uint8_t)code->num_planes;
-    place->block->num_passes = (uint8_t)code->num_passes;
-    if (code->num_passes == 0)
+    (void)count;
+    const l2k_t1_block block = l2k_mq_block_in_view(place);
+    l2k_t1_code code;
+    L2K_TRY(l2k_t1_encode(worker, &block, batch->distortions, &code));
+    place->block->num_planes = (uint8_t)code.num_planes;
+    place->block->num_passes = (uint8_t)code.num_passes;
+    if (code.num_passes == 0)
         return L2K_OK;
-    return l2k_mq_keep_code(context, code->bytes, code->passes, code->num_passes, batch->distortions, arena,
+    return l2k_mq_keep_code(context, code.bytes, code.passes, code.num_passes, batch->distortions, arena,
                             &place->block->coded);
-}
-
-static l2k_status encode_blocks(const l2k_block_batch *batch, const l2k_block_place *places, size_t count, void *worker,
-                                const l2k_context *context, l2k_arena *arena)
-{
-    l2k_t1_block blocks[2] = {{0}};
-    l2k_t1_code codes[2];
-    for (size_t i = 0; i < count; i++)
-        blocks[i] = l2k_mq_block_in_view(&places[i]);
-    L2K_TRY(l2k_t1_encode(worker, blocks, count, batch->distortions, codes));
-    for (size_t i = 0; i < count; i++)
-        L2K_TRY(keep_block(batch, &places[i], &codes[i], context, arena));
-    return L2K_OK;
 }
 
 static l2k_status begin_encode(l2k_block_coder *coder, const l2k_block_batch *batch)
 {
-    return l2k_cpu_coder_run(coder, batch, 2, encode_blocks);
+    return l2k_cpu_coder_run(coder, batch, 1, encode_block);
 }
 
 /* ---- Decoding ------------------------------------------------------------------------------------------------ */

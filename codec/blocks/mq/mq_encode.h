@@ -94,90 +94,23 @@ L2K_MQ_INLINE bool l2k_mq_code_entries(l2k_mq_registers *registers, uint16_t *co
     return true;
 }
 
-/* Codes two lists at once, `late`: each runs while the other waits for its interval. False: both must be coded
- * again. */
-L2K_MQ_INLINE bool l2k_mq_code_entries_of_two(l2k_mq_registers registers[2], uint16_t *const contexts[2],
-                                              const uint8_t *const entries[2], size_t count)
+/* Codes the decisions of a feed, in chunks that are cheap to repeat. */
+static inline void l2k_mq_code_feed(l2k_mq_feed *feed)
 {
-    const int full = -16;
-    l2k_mq_registers one = registers[0], two = registers[1];
-    for (size_t i = 0; i < count; i++) {
-        l2k_mq_code_entry(&one, contexts[0], entries[0][i]);
-        l2k_mq_code_entry(&two, contexts[1], entries[1][i]);
-        if (__builtin_expect(one.ct <= full, 0) && !l2k_mq_put_bytes(&one, true))
-            return false;
-        if (__builtin_expect(two.ct <= full, 0) && !l2k_mq_put_bytes(&two, true))
-            return false;
-    }
-    if ((one.ct <= 0 && !l2k_mq_put_bytes(&one, true)) || (two.ct <= 0 && !l2k_mq_put_bytes(&two, true)))
-        return false;
-    registers[0] = one;
-    registers[1] = two;
-    return true;
-}
-
-/* Decisions in a chunk: few enough to repeat cheaply. */
-enum { L2K_MQ_CHUNK = 256 };
-
-/* The state from which a repetition starts. */
-typedef struct l2k_mq_backup {
-    l2k_mq_encoder_contexts contexts;
-    uint8_t last;
-} l2k_mq_backup;
-
-static inline l2k_mq_registers l2k_mq_take(l2k_mq_feed *feed, l2k_mq_backup *backup)
-{
-    memcpy(backup->contexts, feed->contexts, sizeof backup->contexts);
-    backup->last = *feed->mq.out;
-    return (l2k_mq_registers){(uint64_t)feed->mq.a << 16, feed->mq.c, feed->mq.ct, feed->mq.out};
-}
-
-static inline void l2k_mq_give(l2k_mq_feed *feed, const l2k_mq_registers *r, size_t count)
-{
-    feed->mq = (l2k_mq_encoder){(uint32_t)(r->a >> 16), (uint32_t)r->c, r->ct, r->out};
-    feed->next += count;
-}
-
-static inline void l2k_mq_repeat(l2k_mq_feed *feed, l2k_mq_registers *r, const l2k_mq_backup *backup, size_t count)
-{
-    memcpy(feed->contexts, backup->contexts, sizeof backup->contexts);
-    *r->out = backup->last;
-    l2k_mq_code_entries(r, feed->contexts, feed->next, count, false);
-}
-
-static inline size_t l2k_mq_left(const l2k_mq_feed *feed)
-{
-    return (size_t)(feed->end - feed->next);
-}
-
-static inline void l2k_mq_code_one(l2k_mq_feed *feed)
-{
-    while (feed->next < feed->end) {
-        const size_t count = l2k_mq_left(feed) < L2K_MQ_CHUNK ? l2k_mq_left(feed) : L2K_MQ_CHUNK;
-        l2k_mq_backup backup;
-        l2k_mq_registers r = l2k_mq_take(feed, &backup);
-        if (!l2k_mq_code_entries(&r, feed->contexts, feed->next, count, true))
-            l2k_mq_repeat(feed, &r, &backup, count);
-        l2k_mq_give(feed, &r, count);
-    }
-}
-
-/* Codes two feeds until one of them is empty. */
-static inline void l2k_mq_code_two(l2k_mq_feed *one, l2k_mq_feed *two)
-{
-    uint16_t *const contexts[2] = {one->contexts, two->contexts};
-    while (one->next < one->end && two->next < two->end) {
-        const size_t less = l2k_mq_left(one) < l2k_mq_left(two) ? l2k_mq_left(one) : l2k_mq_left(two);
-        const size_t count = less < L2K_MQ_CHUNK ? less : L2K_MQ_CHUNK;
-        const uint8_t *const entries[2] = {one->next, two->next};
-        l2k_mq_backup backup[2];
-        l2k_mq_registers r[2] = {l2k_mq_take(one, &backup[0]), l2k_mq_take(two, &backup[1])};
-        if (!l2k_mq_code_entries_of_two(r, contexts, entries, count)) {
-            l2k_mq_repeat(one, &r[0], &backup[0], count);
-            l2k_mq_repeat(two, &r[1], &backup[1], count);
+    enum { CHUNK = 256 };
+    for (size_t left; (left = (size_t)(feed->end - feed->next)) > 0;) {
+        const size_t count = left < CHUNK ? left : CHUNK;
+        l2k_mq_registers r = {(uint64_t)feed->mq.a << 16, feed->mq.c, feed->mq.ct, feed->mq.out};
+        l2k_mq_encoder_contexts before;
+        const uint8_t last = *r.out;
+        memcpy(before, feed->contexts, sizeof before);
+        if (!l2k_mq_code_entries(&r, feed->contexts, feed->next, count, true)) {
+            memcpy(feed->contexts, before, sizeof before);
+            *r.out = last;
+            l2k_mq_code_entries(&r, feed->contexts, feed->next, count, false);
         }
-        l2k_mq_give(one, &r[0], count);
-        l2k_mq_give(two, &r[1], count);
+        feed->mq = (l2k_mq_encoder){(uint32_t)(r.a >> 16), (uint32_t)r.c, r.ct, r.out};
+        feed->next += count;
     }
 }
 

@@ -7,9 +7,7 @@
 #include "codec/blocks/mq/mq_encode.h"
 #include "codec/blocks/mq/t1_bytes.h"
 
-#if defined(__AVX512BW__)
-enum { LANES = 8 };
-#elif defined(__AVX2__)
+#if defined(__AVX2__)
 enum { LANES = 4 };
 #else
 enum { LANES = 2 };
@@ -401,17 +399,7 @@ static void list(l2k_t1_planes *p, unsigned plane)
     }
 }
 
-static void code(l2k_mq_feed *feed)
-{
-    l2k_mq_code_one(feed);
-}
-
-static void code_two(l2k_mq_feed *one, l2k_mq_feed *two)
-{
-    l2k_mq_code_two(one, two);
-}
-
-const l2k_t1_rows L2K_ROWS_TABLE(l2k_t1_rows) = {magnitudes, load, list, measure, code, code_two};
+const l2k_t1_rows L2K_ROWS_TABLE(l2k_t1_rows) = {magnitudes, load, list, measure, l2k_mq_code_feed};
 
 #ifdef L2K_ROWS_BASE
 void l2k_t1_lay_out(const l2k_t1_block *block, l2k_t1_planes *p)
