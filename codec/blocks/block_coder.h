@@ -89,12 +89,10 @@ void l2k_cpu_coder_free(l2k_block_coder *coder);
 l2k_status l2k_cpu_coder_finish(l2k_block_coder *coder);
 void l2k_cpu_coder_forget(l2k_block_coder *coder);
 
-/* Calls `work` for the blocks of a batch, `count` consecutive ones at a time: one or, if `most` is 2 and there are plenty
- * of blocks for every thread, two as far as there are. Advances the progress. Returns the failure of the lowest index;
- * later blocks may be left undone. */
-typedef l2k_status l2k_cpu_block_work(const l2k_block_batch *batch, const l2k_block_place *places, size_t count,
-                                      void *worker, const l2k_context *context, l2k_arena *arena);
-l2k_status l2k_cpu_coder_run(l2k_block_coder *coder, const l2k_block_batch *batch, size_t most,
-                             l2k_cpu_block_work *work);
+/* Calls `work` for each block of a batch, and advances the progress. Returns the failure of the lowest index; later blocks
+ * may be left undone. */
+typedef l2k_status l2k_cpu_block_work(const l2k_block_batch *batch, const l2k_block_place *place, void *worker,
+                                      const l2k_context *context, l2k_arena *arena);
+l2k_status l2k_cpu_coder_run(l2k_block_coder *coder, const l2k_block_batch *batch, l2k_cpu_block_work *work);
 
 #endif

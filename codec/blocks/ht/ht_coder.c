@@ -51,7 +51,7 @@ static l2k_status take_scratch(l2k_ht *ht)
     if (!ht->samples)
         ht->samples = l2k_allocate(ht->context, L2K_HT_SAMPLES, sizeof *ht->samples);
     if (!ht->scratch)
-        ht->scratch = l2k_allocate(ht->context, 2, sizeof *ht->scratch);
+        ht->scratch = l2k_allocate(ht->context, 1, sizeof *ht->scratch);
     if (ht->samples && ht->scratch)
         ht->columns = l2k_allocate(ht->context, L2K_HT_COLUMNS, 1);
     L2K_TRY(l2k_check_memory(ht->context, ht->columns, "the block coder"));
@@ -273,10 +273,9 @@ static l2k_ht_cut cut_of(const l2k_block_batch *batch, const l2k_block_place *pl
 }
 
 /* The bit-planes that a packet header counts end with the plane of the cleanup pass. */
-static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_place *place, size_t count, void *opaque,
+static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_place *place, void *opaque,
                                const l2k_context *context, l2k_arena *arena)
 {
-    (void)count;
     worker *w = opaque;
     l2k_t1_block block = l2k_mq_block_in_view(place);
     l2k_coded_block *coded = &place->block->coded;
@@ -313,27 +312,15 @@ static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_pla
 
 static l2k_status begin_encode(l2k_block_coder *coder, const l2k_block_batch *batch)
 {
-    return l2k_cpu_coder_run(coder, batch, 1, encode_block);
+    return l2k_cpu_coder_run(coder, batch, encode_block);
 }
 
 /* ---- Decoding ------------------------------------------------------------------------------------------------ */
 
-static void damaged(const l2k_block_batch *batch, const l2k_t1_block *block)
-{
-    l2k_mq_clear_block(block);
-    if (batch->damaged)
-        atomic_store(batch->damaged, true);
-}
-
-/* Into the view, if there are neither refinement passes nor a region of interest. */
-static bool goes_straight(const l2k_t1_block *block, const l2k_ht_set *set)
-{
-    return set->passes == 1 && !block->roi_shift;
-}
-
+/* Straight into the view, if there are neither refinement passes nor a region of interest. */
 static bool decode_passes(l2k_ht *ht, const l2k_t1_block *block, const l2k_ht_set *set)
 {
-    if (goes_straight(block, set))
+    if (set->passes == 1 && !block->roi_shift)
         return l2k_ht_cleanup(ht, block, set, l2k_ht_form_of(block));
     if (!l2k_ht_cleanup(ht, block, set, L2K_HT_SIGNED_MAGNITUDE))
         return false;
@@ -343,70 +330,38 @@ static bool decode_passes(l2k_ht *ht, const l2k_t1_block *block, const l2k_ht_se
     return true;
 }
 
-/* A code-block on its way; set.cleanup is NULL if nothing is left to do. */
-typedef struct block_task {
-    l2k_t1_block block;
-    l2k_ht_received_set received;
-    l2k_ht_set set;
-} block_task;
-
-static l2k_status begin_block(const l2k_block_batch *batch, const l2k_block_place *place, worker *w, block_task *t)
+static l2k_status decode_block(const l2k_block_batch *batch, const l2k_block_place *place, void *opaque,
+                               const l2k_context *context, l2k_arena *arena)
 {
-    *t = (block_task){0};
-    if (place->block->kind == L2K_BLOCK_MQ)
-        return l2k_mq_decode_block(w->ht.context, w->t1, place);
-    t->block = l2k_mq_block_in_view(place);
-    t->received = l2k_ht_find_set(&place->block->received);
-    if (t->received.cleanup)
-        L2K_TRY(l2k_ht_take_set(w->ht.context, place->band, place->block, &t->received, &t->set));
-    if (t->set.cleanup)
-        return take_scratch(&w->ht);
-    if (t->received.cleanup)
-        damaged(batch, &t->block);
-    else
-        l2k_mq_clear_block(&t->block);
-    return L2K_OK;
-}
-
-static l2k_status end_block(const l2k_block_batch *batch, l2k_ht *ht, block_task *t)
-{
-    if (!t->set.cleanup)
-        return L2K_OK;
-    L2K_TRY(find_refinement(ht, &t->received, &t->set));
-    if (!decode_passes(ht, &t->block, &t->set))
-        damaged(batch, &t->block);
-    return L2K_OK;
-}
-
-/* Two blocks side by side if both go straight into the view. */
-static l2k_status decode_blocks(const l2k_block_batch *batch, const l2k_block_place *places, size_t count, void *opaque,
-                                const l2k_context *context, l2k_arena *arena)
-{
-    (void)arena, (void)context;
+    (void)arena;
     worker *w = opaque;
-    block_task tasks[2];
-    bool straight = count == 2, are_right[2];
-    for (size_t i = 0; i < count; i++) {
-        L2K_TRY(begin_block(batch, &places[i], w, &tasks[i]));
-        straight = straight && tasks[i].set.cleanup && goes_straight(&tasks[i].block, &tasks[i].set);
-    }
-    if (!straight) {
-        for (size_t i = 0; i < count; i++)
-            L2K_TRY(end_block(batch, &w->ht, &tasks[i]));
+    if (place->block->kind == L2K_BLOCK_MQ)
+        return l2k_mq_decode_block(context, w->t1, place);
+    const l2k_t1_block block = l2k_mq_block_in_view(place);
+    const l2k_ht_received_set received = l2k_ht_find_set(&place->block->received);
+    l2k_ht_set set;
+    if (!received.cleanup) {
+        l2k_mq_clear_block(&block);
         return L2K_OK;
     }
-    const l2k_t1_block blocks[2] = {tasks[0].block, tasks[1].block};
-    const l2k_ht_set sets[2] = {tasks[0].set, tasks[1].set};
-    l2k_ht_cleanup_two(&w->ht, blocks, sets, are_right);
-    for (unsigned i = 0; i < 2; i++)
-        if (!are_right[i])
-            damaged(batch, &blocks[i]);
+    L2K_TRY(l2k_ht_take_set(context, place->band, place->block, &received, &set));
+    bool is_right = set.cleanup != NULL;
+    if (is_right) {
+        L2K_TRY(take_scratch(&w->ht));
+        L2K_TRY(find_refinement(&w->ht, &received, &set));
+        is_right = decode_passes(&w->ht, &block, &set);
+    }
+    if (!is_right) {
+        l2k_mq_clear_block(&block);
+        if (batch->damaged)
+            atomic_store(batch->damaged, true);
+    }
     return L2K_OK;
 }
 
 static l2k_status begin_decode(l2k_block_coder *coder, const l2k_block_batch *batch)
 {
-    return l2k_cpu_coder_run(coder, batch, 2, decode_blocks);
+    return l2k_cpu_coder_run(coder, batch, decode_block);
 }
 
 const l2k_block_coder_table l2k_ht_on_cpu = {

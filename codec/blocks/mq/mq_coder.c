@@ -53,10 +53,9 @@ l2k_status l2k_mq_keep_code(const l2k_context *context, const uint8_t *bytes, co
     return L2K_OK;
 }
 
-static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_place *place, size_t count, void *worker,
+static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_place *place, void *worker,
                                const l2k_context *context, l2k_arena *arena)
 {
-    (void)count;
     const l2k_t1_block block = l2k_mq_block_in_view(place);
     l2k_t1_code code;
     L2K_TRY(l2k_t1_encode(worker, &block, batch->distortions, &code));
@@ -70,7 +69,7 @@ static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_pla
 
 static l2k_status begin_encode(l2k_block_coder *coder, const l2k_block_batch *batch)
 {
-    return l2k_cpu_coder_run(coder, batch, 1, encode_block);
+    return l2k_cpu_coder_run(coder, batch, encode_block);
 }
 
 /* ---- Decoding ------------------------------------------------------------------------------------------------ */
@@ -119,16 +118,16 @@ l2k_status l2k_mq_decode_block(const l2k_context *context, l2k_t1 *t1, const l2k
     return L2K_OK;
 }
 
-static l2k_status decode_block(const l2k_block_batch *batch, const l2k_block_place *place, size_t count, void *worker,
+static l2k_status decode_block(const l2k_block_batch *batch, const l2k_block_place *place, void *worker,
                                const l2k_context *context, l2k_arena *arena)
 {
-    (void)batch, (void)count, (void)arena;
+    (void)batch, (void)arena;
     return l2k_mq_decode_block(context, worker, place);
 }
 
 static l2k_status begin_decode(l2k_block_coder *coder, const l2k_block_batch *batch)
 {
-    return l2k_cpu_coder_run(coder, batch, 1, decode_block);
+    return l2k_cpu_coder_run(coder, batch, decode_block);
 }
 
 static l2k_status create_worker(const l2k_context *context, void **worker)
