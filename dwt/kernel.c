@@ -25,7 +25,7 @@ unsigned l2k_kernel_reach(const l2k_kernel *kernel)
 
 unsigned l2k_wavelet_reach(const l2k_wavelet_descriptor *wavelet)
 {
-    return wavelet->kernel.num_steps ? l2k_kernel_reach(&wavelet->kernel) : wavelet->num_steps;
+    return l2k_kernel_reach(&wavelet->kernel);
 }
 
 /* ---- Checks -------------------------------------------------------------------------------------------------- */

@@ -1,33 +1,20 @@
-/* Lifting on whole rows: the CPU's inner loops, as a table of functions per wavelet and instruction set. Samples are
- * int32 or float as the wavelet's descriptor says; both take four bytes, so one buffer serves either. Rows need no
- * alignment beyond their element's. */
+/* Lifting on whole rows by Part 1's wavelets (Annex F): what dwt/kernel_rows.h has for kernels, and loops that take more
+ * than one step. A table of functions per wavelet and instruction set. */
 #ifndef L2K_DWT_WAVELET_ROWS_H
 #define L2K_DWT_WAVELET_ROWS_H
 
 #include "base/cpu.h"
 #include "dwt/wavelet.h"
 
-/* Vertical lifting in one direction. A step changes every sample of a row from the rows above and below, which may be
- * the same row at a border. Steps alternate between high and low rows; their scaling is left to the horizontal
- * functions below. */
-typedef struct l2k_lifting {
-    unsigned steps; /* 2 or 4 */
-    unsigned first; /* parity of the rows that step 0 changes: 1 forward (high rows), 0 inverse (low rows) */
-    void (*step[L2K_MAX_LIFTING_STEPS])(void *row, const void *above, const void *below, size_t n);
-    /* All steps in one loop: rows[0 .. steps + 1] are consecutive, rows[steps] gets step 0, rows[steps - 1] step 1 and
-     * so on down to rows[1]. */
-    void (*all)(void *const *rows, size_t n);
-    /* For the only row of a column of height 1 at an odd coordinate. */
-    void (*lone)(void *row, size_t n);
-} l2k_lifting;
+/* A step on n samples: from[k] points to the n samples that belong to tap k. `undo`: the step of the inverse. */
+typedef void l2k_kernel_step_rows(const l2k_kernel_step *step, bool undo, void *row, const void *const *from, size_t n);
 
-/* Horizontal analysis and synthesis take a row of n >= 1 samples whose first one has coordinate parity `parity`. `low`
- * holds (n + 1 - parity) / 2 samples, `high` (n + parity) / 2. `row` overlaps neither.
- * - analyse: row to low and high, which must not overlap.
- * - synthesise: low and high are working space and are destroyed.
- * - `scale` is the vertical scaling of the whole row, before the analysis or after the synthesis; the 5/3 has none. */
 typedef struct l2k_wavelet_rows {
-    l2k_lifting forward, inverse;
+    l2k_kernel_step_rows *step; /* from[0] and from[1] may be the same row */
+    /* All steps forward ([0]) or inverse ([1]) in one loop: rows[0 .. steps + 1] are consecutive, rows[steps] gets step
+     * 0, rows[steps - 1] step 1 and so on down to rows[1]. */
+    void (*all[2])(void *const *rows, size_t n);
+    /* As l2k_kernel_analyse and l2k_kernel_synthesise, for n >= 2. */
     void (*analyse)(const void *row, size_t n, unsigned parity, float scale, void *low, void *high);
     void (*synthesise)(void *low, void *high, size_t n, unsigned parity, float scale, void *row);
 } l2k_wavelet_rows;

@@ -76,21 +76,17 @@ static float row_scale(const l2k_level_pass *s, const float scales[2], int64_t y
 }
 
 /* Scales a row of a level that does not split horizontally. */
-static void scale_row(const l2k_plan *plan, const l2k_level_pass *s, float scale, void *row)
+static void scale_row(const l2k_level_pass *s, float scale, void *row)
 {
     if (s->wavelet->is_float && scale != 1.0f)
-        l2k_kernel_rows_get(((const l2k_cpu_state *)plan->state)->cpu)->scale(row, s->shape.width, scale);
+        s->lifting.rows->scale(row, s->shape.width, scale);
 }
 
 static l2k_ring start_ring(const l2k_plan *plan, const l2k_level_pass *s, uint32_t *scratch, int64_t begin, int64_t end)
 {
     const size_t stride = ((const l2k_cpu_state *)plan->state)->sizes.row_stride;
-    const bool inverse = plan->spec.direction == L2K_INVERSE;
-    const bool lifts = !s->shape.unsplit_y;
-    const l2k_lifting *lifting = !s->rows || !lifts ? NULL : inverse ? &s->rows->inverse : &s->rows->forward;
-    l2k_ring ring = {.lifting = lifting,
-                     .kernel = s->rows || !lifts ? NULL : &s->kernel,
-                     .inverse = inverse,
+    l2k_ring ring = {.lifting = s->shape.unsplit_y ? NULL : &s->lifting,
+                     .inverse = plan->spec.direction == L2K_INVERSE,
                      .width = s->shape.width,
                      .height = s->shape.height,
                      .parity = s->shape.parity_y,
@@ -152,11 +148,9 @@ static void analyse_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned 
         at[i] = halves[i].type == type_of_values(s) ? halves[i].at : scratch + i * state->sizes.row_stride;
     const float scale = row_scale(s, s->wavelet->forward_scale, y);
     if (s->shape.unsplit_x)
-        scale_row(plan, s, scale, memcpy(at[0], row, s->shape.width * sizeof(uint32_t)));
-    else if (s->rows)
-        s->rows->analyse(row, s->shape.width, s->shape.parity_x, scale, at[0], at[1]);
+        scale_row(s, scale, memcpy(at[0], row, s->shape.width * sizeof(uint32_t)));
     else
-        l2k_kernel_analyse(&s->kernel, row, s->shape.width, s->shape.parity_x, scale, at[0], at[1]);
+        l2k_kernel_analyse(&s->lifting, row, s->shape.width, s->shape.parity_x, scale, at[0], at[1]);
     for (int i = 0; i < 2; i++)
         if (at[i] != halves[i].at)
             quantise_half(plan, s, at[i], &halves[i]);
@@ -217,11 +211,9 @@ static void synthesise_row(const l2k_plan *plan, const l2k_level_pass *s, unsign
     }
     const float scale = row_scale(s, s->wavelet->inverse_scale, y);
     if (s->shape.unsplit_x)
-        scale_row(plan, s, scale, row);
-    else if (s->rows)
-        s->rows->synthesise(at[0], at[1], s->shape.width, s->shape.parity_x, scale, row);
+        scale_row(s, scale, row);
     else
-        l2k_kernel_synthesise(&s->kernel, at[0], at[1], s->shape.width, s->shape.parity_x, scale, row);
+        l2k_kernel_synthesise(&s->lifting, at[0], at[1], s->shape.width, s->shape.parity_x, scale, row);
 }
 
 l2k_status l2k_cpu_synthesise(const l2k_plan *plan, const l2k_level_pass *s, uint32_t *scratch, int64_t begin,

@@ -75,7 +75,7 @@ static l2k_z_place place_of(const l2k_z_levels *z, unsigned level, int64_t y)
 
 const l2k_kernel_step *l2k_z_step(const l2k_z_levels *z, unsigned number)
 {
-    return &z->kernel->steps[z->inverse ? z->steps - 1 - number : number];
+    return &z->wavelet->kernel.steps[z->inverse ? z->steps - 1 - number : number];
 }
 
 /* ---- Recording ----------------------------------------------------------------------------------------------- */
@@ -133,15 +133,14 @@ static void record_taps(l2k_z_levels *z, const l2k_z_level *level, unsigned numb
 /* Whether the arrival of slice y allows all steps, within the level. */
 static bool completes_chain(const l2k_z_levels *z, const l2k_z_level *level, int64_t y)
 {
-    return !z->kernel && is_high(y - 1) == (z->lifting->first == 1) && within(level, y) &&
-           within(level, y - z->lifting->steps - 1);
+    return !z->kernel && is_high(y - 1) != z->inverse && within(level, y) && within(level, y - (int64_t)z->steps - 1);
 }
 
 /* Records slices y - steps - 1 .. y, in the level's last operation if that ends two slices before. */
 static void record_chain(l2k_z_levels *z, l2k_z_level *level, int64_t y)
 {
     const l2k_z_list *list = &z->list[level - z->level];
-    const unsigned steps = z->lifting->steps;
+    const unsigned steps = z->steps;
     l2k_z_op *op = list->count ? &list->ops[list->count - 1] : NULL;
     if (!op || op->kind != L2K_Z_CHAIN || op->pairs == L2K_CHAIN_PAIRS) {
         op = record(z, level, L2K_Z_CHAIN);
@@ -159,8 +158,8 @@ static void record_chain(l2k_z_levels *z, l2k_z_level *level, int64_t y)
 /* Records the steps that slice y, the last one present or one after the end, allows: 0, 1, .. on y - 1, y - 2, .. */
 static void lift(l2k_z_levels *z, l2k_z_level *level, int64_t y)
 {
-    const int64_t steps = z->lifting->steps;
-    if (is_high(y - 1) != (z->lifting->first == 1))
+    const int64_t steps = z->steps;
+    if (is_high(y - 1) == z->inverse)
         return;
     if (completes_chain(z, level, y))
         record_chain(z, level, y);
@@ -251,7 +250,7 @@ static void arrive(l2k_z_levels *z, l2k_z_level *level, l2k_z_slice *slice)
         return;
     }
     lift(z, level, y);
-    for (int64_t after = level->end; y + 1 == level->end && after <= level->end + z->lifting->steps; after++)
+    for (int64_t after = level->end; y + 1 == level->end && after <= level->end + z->steps; after++)
         lift(z, level, after);
 }
 
@@ -360,12 +359,12 @@ void l2k_z_forget(l2k_z_levels *z)
 
 /* ---- Start --------------------------------------------------------------------------------------------------- */
 
-void l2k_z_start(l2k_z_levels *z, const l2k_wavelet_descriptor *wavelet, const l2k_wavelet_rows *rows, bool inverse,
-                 unsigned levels, uint32_t z0, uint32_t z1)
+void l2k_z_start(l2k_z_levels *z, const l2k_wavelet_descriptor *wavelet, bool inverse, unsigned levels, uint32_t z0,
+                 uint32_t z1)
 {
-    z->lifting = inverse ? &rows->inverse : &rows->forward;
-    z->kernel = wavelet->kernel.num_steps ? &wavelet->kernel : NULL;
-    z->steps = z->kernel ? z->kernel->num_steps : z->lifting->steps;
+    z->wavelet = wavelet;
+    z->kernel = l2k_wavelet_is_kernel(wavelet) ? &wavelet->kernel : NULL;
+    z->steps = wavelet->kernel.num_steps;
     z->scales = inverse ? wavelet->inverse_scale : wavelet->forward_scale;
     z->inverse = inverse;
     z->levels = levels;
