@@ -130,52 +130,6 @@ DEFINE_TRANSFORM(rct_inverse, int32_t)
 DEFINE_TRANSFORM(ict_forward, float)
 DEFINE_TRANSFORM(ict_inverse, float)
 
-#ifdef __wasm_simd128__
-#include <wasm_simd128.h>
-
-/* Byte `at` of 48 comes from sample at / 3 of row at % 3. */
-#define PLACE(at, c) (int8_t)((at) % 3 == (c) ? (at) / 3 : -1)
-#define PLACES(k, c)                                                                                                   \
-    wasm_i8x16_const(PLACE(16 * k, c), PLACE(16 * k + 1, c), PLACE(16 * k + 2, c), PLACE(16 * k + 3, c),               \
-                     PLACE(16 * k + 4, c), PLACE(16 * k + 5, c), PLACE(16 * k + 6, c), PLACE(16 * k + 7, c),           \
-                     PLACE(16 * k + 8, c), PLACE(16 * k + 9, c), PLACE(16 * k + 10, c), PLACE(16 * k + 11, c),         \
-                     PLACE(16 * k + 12, c), PLACE(16 * k + 13, c), PLACE(16 * k + 14, c), PLACE(16 * k + 15, c))
-#define WEAVE(k)                                                                                                       \
-    wasm_v128_store(out + 16 * k, wasm_v128_or(wasm_v128_or(wasm_i8x16_swizzle(row[0], PLACES(k, 0)),                  \
-                                                            wasm_i8x16_swizzle(row[1], PLACES(k, 1))),                 \
-                                               wasm_i8x16_swizzle(row[2], PLACES(k, 2))))
-
-/* clang does not find the permutations that let 16 pixels of bytes leave in whole vectors. */
-INLINE void weave(int32_t samples[3][16], uint8_t *out)
-{
-    v128_t row[3];
-    for (unsigned c = 0; c < 3; c++) {
-        const int32_t *x = samples[c];
-        row[c] = wasm_u8x16_narrow_i16x8(wasm_i16x8_narrow_i32x4(wasm_v128_load(x), wasm_v128_load(x + 4)),
-                                         wasm_i16x8_narrow_i32x4(wasm_v128_load(x + 8), wasm_v128_load(x + 12)));
-    }
-    WEAVE(0);
-    WEAVE(1);
-    WEAVE(2);
-}
-
-#define STORE_WOVEN(sample, transform, value, up)                                                                      \
-    for (; sizeof(sample) == 1 && i + 16 <= n; i += 16) {                                                              \
-        int32_t woven[3][16];                                                                                          \
-        L2K_INDEPENDENT                                                                                                \
-        for (size_t k = 0; k < 16; k++) {                                                                              \
-            value x0 = c0[i + k], x1 = c1[i + k], x2 = c2[i + k];                                                      \
-            l2k_##transform##_inverse(&x0, &x1, &x2);                                                                  \
-            woven[0][k] = up(x0, s0);                                                                                  \
-            woven[1][k] = up(x1, s1);                                                                                  \
-            woven[2][k] = up(x2, s2);                                                                                  \
-        }                                                                                                              \
-        weave(woven, (uint8_t *)out + 3 * i);                                                                          \
-    }
-#else
-#define STORE_WOVEN(sample, transform, value, up)
-#endif
-
 /* Three components of one type that alternate in memory, as in image files: one loop reads or writes all three, so that
  * the compiler moves whole vectors and permutes them in registers. */
 #define DEFINE_INTERLEAVED(name, sample, transform, value, up)                                                         \
@@ -201,10 +155,8 @@ INLINE void weave(int32_t samples[3][16], uint8_t *out)
         sample *restrict out = samples;                                                                                \
         const value *restrict c0 = row0, *restrict c1 = row1, *restrict c2 = row2;                                     \
         l2k_level_shift s0 = pixels[0].shift, s1 = pixels[1].shift, s2 = pixels[2].shift;                              \
-        size_t i = 0;                                                                                                  \
-        STORE_WOVEN(sample, transform, value, up)                                                                      \
         L2K_INDEPENDENT                                                                                                \
-        for (; i < n; i++) {                                                                                           \
+        for (size_t i = 0; i < n; i++) {                                                                               \
             value x0 = c0[i], x1 = c1[i], x2 = c2[i];                                                                  \
             l2k_##transform##_inverse(&x0, &x1, &x2);                                                                  \
             out[3 * i] = (sample)up(x0, s0);                                                                           \
