@@ -11,7 +11,6 @@ typedef struct l2k_packet_reader {
     l2k_tile *tile;
     const l2k_block_coder_table *coder; /* of the packet's code-blocks */
     unsigned style;
-    bool has_usual;   /* its code-blocks are HT, or placeholders */
     bool one_segment; /* all passes of an MQ block share a codeword segment */
     l2k_bit_reader bits;
     bool keep, excess;
