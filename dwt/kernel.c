@@ -23,11 +23,6 @@ unsigned l2k_kernel_reach(const l2k_kernel *kernel)
     return reach;
 }
 
-unsigned l2k_wavelet_reach(const l2k_wavelet_descriptor *wavelet)
-{
-    return l2k_kernel_reach(&wavelet->kernel);
-}
-
 /* ---- Checks -------------------------------------------------------------------------------------------------- */
 
 static const char *wrong_taps(const l2k_kernel *kernel, const l2k_kernel_step *step)

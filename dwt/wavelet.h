@@ -92,9 +92,6 @@ l2k_wavelet l2k_wavelet_of_kernel(const l2k_kernel *kernel, l2k_wavelet_descript
 /* The wavelet of such a descriptor. */
 l2k_wavelet l2k_wavelet_of(const l2k_wavelet_descriptor *wavelet);
 
-/* The number of samples by which the window read exceeds the wanted one. */
-unsigned l2k_wavelet_reach(const l2k_wavelet_descriptor *wavelet);
-
 /* Computes the norms and gains of a kernel. L2K_ERROR_MEMORY. */
 l2k_status l2k_wavelet_measure(const l2k_context *context, l2k_wavelet_descriptor *wavelet);
 

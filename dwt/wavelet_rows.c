@@ -1,5 +1,5 @@
 /* Lifting on rows (Annex F), vertical and horizontal. Compiled once per instruction set (base/cpu.h). */
-#include "dwt/wavelet_rows.h"
+#include "dwt/kernel_rows.h"
 
 #include "dwt/lifting.h"
 

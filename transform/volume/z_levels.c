@@ -103,27 +103,18 @@ static l2k_z_op *record(l2k_z_levels *z, const l2k_z_level *level, l2k_z_kind ki
     return op;
 }
 
-static void record_step(l2k_z_levels *z, const l2k_z_level *level, unsigned number, int64_t y)
-{
-    l2k_z_op *op = record(z, level, L2K_Z_STEP);
-    op->step = number;
-    op->rows[0] = at(level, y);
-    op->rows[1] = at(level, y > level->first ? y - 1 : y + 1);
-    op->rows[2] = at(level, y + 1 < level->end ? y + 1 : y - 1);
-}
-
 /* The slice that tap k of a step on slice y finds. */
 static int64_t tapped(const l2k_z_levels *z, const l2k_z_level *level, const l2k_kernel_step *step, unsigned k,
                       int64_t y)
 {
     const int64_t place = y + l2k_kernel_first_tap(step) + 2 * (int)k;
-    return l2k_kernel_place(z->kernel, place, level->first, level->end);
+    return l2k_kernel_place(&z->wavelet->kernel, place, level->first, level->end);
 }
 
-static void record_taps(l2k_z_levels *z, const l2k_z_level *level, unsigned number, int64_t y)
+static void record_step(l2k_z_levels *z, const l2k_z_level *level, unsigned number, int64_t y)
 {
     const l2k_kernel_step *step = l2k_z_step(z, number);
-    l2k_z_op *op = record(z, level, L2K_Z_TAPS);
+    l2k_z_op *op = record(z, level, z->kernel ? L2K_Z_TAPS : L2K_Z_STEP);
     op->step = number;
     op->rows[0] = at(level, y);
     for (unsigned k = 0; k < step->num_taps; k++)
@@ -208,7 +199,7 @@ static void lift_kernel(l2k_z_levels *z, l2k_z_level *level)
 {
     for (unsigned number = 0; number < z->steps; number++)
         for (; can_lift(z, level, number, level->done[number]); level->done[number] += 2)
-            record_taps(z, level, number, level->done[number]);
+            record_step(z, level, number, level->done[number]);
     while (level->finished < level->end && is_finished(z, level, level->finished))
         level->finished++;
 }
