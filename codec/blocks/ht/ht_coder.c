@@ -25,8 +25,6 @@ static void free_worker(void *opaque)
     const l2k_context *context = w->ht.context;
     l2k_t1_free(w->t1);
     l2k_release(context, w->ht.scratch);
-    l2k_release(context, w->ht.samples);
-    l2k_release(context, w->ht.columns);
     l2k_release(context, w->ht.bytes);
     l2k_release(context, w->encoder);
     l2k_release(context, w->indices);
@@ -46,15 +44,10 @@ static l2k_status create_worker(const l2k_context *context, void **out)
 /* Allocates scratch memory on demand: threads that never get an HT block need none. */
 static l2k_status take_scratch(l2k_ht *ht)
 {
-    if (ht->columns)
+    if (ht->scratch)
         return L2K_OK;
-    if (!ht->samples)
-        ht->samples = l2k_allocate(ht->context, L2K_HT_SAMPLES, sizeof *ht->samples);
-    if (!ht->scratch)
-        ht->scratch = l2k_allocate(ht->context, 1, sizeof *ht->scratch);
-    if (ht->samples && ht->scratch)
-        ht->columns = l2k_allocate(ht->context, L2K_HT_COLUMNS, 1);
-    L2K_TRY(l2k_check_memory(ht->context, ht->columns, "the block coder"));
+    ht->scratch = l2k_allocate(ht->context, 1, sizeof *ht->scratch);
+    L2K_TRY(l2k_check_memory(ht->context, ht->scratch, "the block coder"));
     l2k_ht_make_decode_tables(&ht->tables);
     return L2K_OK;
 }
@@ -319,7 +312,7 @@ static bool decode_passes(l2k_ht *ht, const l2k_t1_block *block, const l2k_ht_se
         return false;
     if (set->passes > 1)
         l2k_ht_refine(ht, block, set);
-    l2k_t1_store(block, ht->samples, l2k_ht_stride(block), !block->reversible);
+    l2k_t1_store(block, ht->scratch->samples, l2k_ht_stride(block), !block->reversible);
     return true;
 }
 

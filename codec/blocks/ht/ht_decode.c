@@ -122,7 +122,7 @@ static target target_of(const l2k_ht *ht, const l2k_t1_block *block, l2k_ht_form
 {
     const size_t size = form == L2K_HT_INT16 ? sizeof(int16_t) : sizeof(int32_t), bytes = block->width * size;
     if (form == L2K_HT_SIGNED_MAGNITUDE)
-        return (target){(uint8_t *)ht->samples, size * l2k_ht_stride(block), bytes};
+        return (target){(uint8_t *)ht->scratch->samples, size * l2k_ht_stride(block), bytes};
     return (target){block->coefficients, size * block->stride, bytes};
 }
 

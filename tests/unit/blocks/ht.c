@@ -180,10 +180,8 @@ static l2k_ht *new_decoder(l2k_cpu cpu)
     *ht = (l2k_ht){.context = &context,
                    .rows = l2k_ht_rows_get(cpu),
                    .deposits = l2k_cpu_deposits(),
-                   .scratch = malloc(2 * sizeof *ht->scratch),
-                   .samples = malloc(L2K_HT_SAMPLES * sizeof *ht->samples),
-                   .columns = malloc(L2K_HT_COLUMNS)};
-    memset(ht->scratch, 0x5A, 2 * sizeof *ht->scratch); /* nothing may depend on it */
+                   .scratch = malloc(sizeof *ht->scratch)};
+    memset(ht->scratch, 0x5A, sizeof *ht->scratch); /* nothing may depend on it */
     l2k_ht_make_decode_tables(&ht->tables);
     return ht;
 }
@@ -191,8 +189,6 @@ static l2k_ht *new_decoder(l2k_cpu cpu)
 static void free_decoder(l2k_ht *ht)
 {
     free(ht->scratch);
-    free(ht->samples);
-    free(ht->columns);
     free(ht);
 }
 
@@ -234,7 +230,8 @@ static void test_cleanup(void **unused)
         l2k_t1_block block = {.width = width, .height = height};
         assert_true(l2k_ht_cleanup(ht, &block, &set, L2K_HT_SIGNED_MAGNITUDE));
         for (size_t i = 0; i < (size_t)width * height; i++)
-            assert_int_equal(ht->samples[i / width * l2k_ht_stride(&block) + i % width], sample_of(&s, i, plane));
+            assert_int_equal(ht->scratch->samples[i / width * l2k_ht_stride(&block) + i % width],
+                             sample_of(&s, i, plane));
         free(bytes);
     }
     free_decoder(ht);
@@ -273,7 +270,7 @@ static void test_refinement(void **unused)
         assert_true(l2k_ht_cleanup(ht, &block, &set, L2K_HT_SIGNED_MAGNITUDE));
         l2k_ht_refine(ht, &block, &set);
         for (size_t i = 0; i < (size_t)width * height; i++)
-            assert_int_equal(ht->samples[i / width * l2k_ht_stride(&block) + i % width],
+            assert_int_equal(ht->scratch->samples[i / width * l2k_ht_stride(&block) + i % width],
                              refined(&s, &low, i, passes, plane));
         free(cleanup);
         free(refinement);
@@ -304,8 +301,9 @@ static void test_damage(void **unused)
         if (l2k_ht_cleanup(ht, &block, &set, L2K_HT_SIGNED_MAGNITUDE)) {
             accepted++;
             for (size_t i = 0; i < (size_t)width * height; i++)
-                assert_int_equal(
-                    (ht->samples[i / width * l2k_ht_stride(&block) + i % width] & 0x7FFFFFFF) >> plane >> planes, 0);
+                assert_int_equal((ht->scratch->samples[i / width * l2k_ht_stride(&block) + i % width] & 0x7FFFFFFF) >>
+                                     plane >> planes,
+                                 0);
             l2k_ht_refine(ht, &block, &set);
         }
         free(bytes);
@@ -347,8 +345,8 @@ static bool compare_sets(l2k_ht *plain, l2k_ht *fast, const l2k_ht_set *set, l2k
         return false;
     assert_memory_equal(&of_plain, &of_fast, sizeof of_plain);
     for (uint32_t y = 0; form == L2K_HT_SIGNED_MAGNITUDE && y < height; y++)
-        assert_memory_equal(plain->samples + y * l2k_ht_stride(&a), fast->samples + y * l2k_ht_stride(&b),
-                            width * sizeof(uint32_t));
+        assert_memory_equal(plain->scratch->samples + y * l2k_ht_stride(&a),
+                            fast->scratch->samples + y * l2k_ht_stride(&b), width * sizeof(uint32_t));
     return true;
 }
 
