@@ -18,69 +18,48 @@ INLINE int32_t l2k_shift_up_short_f32(float value, l2k_level_shift s)
     return word - 0x4B400000 + s.shift;
 }
 
-/* Every loop is written once for any distance between samples, counted in samples, and gets common distances as
- * constants, so that the compiler can vectorise these. */
-#define BY_DISTANCE(loop, distance, ...)                                                                               \
+/* Every loop is written once for any stride, and gets common ones as constants, so that the compiler can vectorise
+ * these. */
+#define BY_STRIDE(loop, stride, sample, ...)                                                                           \
     do {                                                                                                               \
-        if ((distance) == 1)                                                                                           \
-            loop(1, __VA_ARGS__);                                                                                      \
-        else if ((distance) == 3)                                                                                      \
-            loop(3, __VA_ARGS__);                                                                                      \
-        else if ((distance) == 4)                                                                                      \
-            loop(4, __VA_ARGS__);                                                                                      \
+        const ptrdiff_t size = sizeof(sample);                                                                         \
+        if ((stride) == size)                                                                                          \
+            loop(size, __VA_ARGS__);                                                                                   \
+        else if ((stride) == 3 * size)                                                                                 \
+            loop(3 * size, __VA_ARGS__);                                                                               \
+        else if ((stride) == 4 * size)                                                                                 \
+            loop(4 * size, __VA_ARGS__);                                                                               \
         else                                                                                                           \
-            loop(distance, __VA_ARGS__);                                                                               \
+            loop(stride, __VA_ARGS__);                                                                                 \
     } while (0)
 
-/* Whether samples of `size` bytes are aligned and a whole number of them apart; others are copied byte by byte. */
-static bool is_regular(const l2k_pixel_row *pixels, size_t size)
-{
-    return (uintptr_t)pixels->data % size == 0 && pixels->stride % (ptrdiff_t)size == 0;
-}
-
 #define DEFINE_ACCESS(name, sample, value, up)                                                                         \
-    INLINE void load_loop_##name(ptrdiff_t distance, const sample *restrict in, size_t n, l2k_level_shift s,           \
+    INLINE void load_loop_##name(ptrdiff_t stride, const char *restrict in, size_t n, l2k_level_shift s,               \
                                  value *restrict row)                                                                  \
     {                                                                                                                  \
         L2K_INDEPENDENT                                                                                                \
-        for (size_t i = 0; i < n; i++)                                                                                 \
-            row[i] = (value)l2k_shift_down(in[(ptrdiff_t)i * distance], s);                                            \
+        for (size_t i = 0; i < n; i++) {                                                                               \
+            sample x;                                                                                                  \
+            memcpy(&x, in + (ptrdiff_t)i * stride, sizeof x);                                                          \
+            row[i] = (value)l2k_shift_down(x, s);                                                                      \
+        }                                                                                                              \
     }                                                                                                                  \
-    INLINE void store_loop_##name(ptrdiff_t distance, sample *restrict out, size_t n, l2k_level_shift s,               \
+    INLINE void store_loop_##name(ptrdiff_t stride, char *restrict out, size_t n, l2k_level_shift s,                   \
                                   const value *restrict row)                                                           \
     {                                                                                                                  \
         L2K_INDEPENDENT                                                                                                \
-        for (size_t i = 0; i < n; i++)                                                                                 \
-            out[(ptrdiff_t)i * distance] = (sample)up(row[i], s);                                                      \
+        for (size_t i = 0; i < n; i++) {                                                                               \
+            const sample x = (sample)up(row[i], s);                                                                    \
+            memcpy(out + (ptrdiff_t)i * stride, &x, sizeof x);                                                         \
+        }                                                                                                              \
     }                                                                                                                  \
     static void load_##name(const l2k_pixel_row *pixels, size_t n, void *values)                                       \
     {                                                                                                                  \
-        value *row = values;                                                                                           \
-        if (is_regular(pixels, sizeof(sample))) {                                                                      \
-            ptrdiff_t distance = pixels->stride / (ptrdiff_t)sizeof(sample);                                           \
-            BY_DISTANCE(load_loop_##name, distance, (const sample *)pixels->data, n, pixels->shift, row);              \
-            return;                                                                                                    \
-        }                                                                                                              \
-        L2K_INDEPENDENT                                                                                                \
-        for (size_t i = 0; i < n; i++) {                                                                               \
-            sample x;                                                                                                  \
-            memcpy(&x, (const char *)pixels->data + (ptrdiff_t)i * pixels->stride, sizeof x);                          \
-            row[i] = (value)l2k_shift_down(x, pixels->shift);                                                          \
-        }                                                                                                              \
+        BY_STRIDE(load_loop_##name, pixels->stride, sample, pixels->data, n, pixels->shift, values);                   \
     }                                                                                                                  \
     static void store_##name(const l2k_pixel_row *pixels, size_t n, const void *values)                                \
     {                                                                                                                  \
-        const value *row = values;                                                                                     \
-        if (is_regular(pixels, sizeof(sample))) {                                                                      \
-            ptrdiff_t distance = pixels->stride / (ptrdiff_t)sizeof(sample);                                           \
-            BY_DISTANCE(store_loop_##name, distance, (sample *)pixels->data, n, pixels->shift, row);                   \
-            return;                                                                                                    \
-        }                                                                                                              \
-        L2K_INDEPENDENT                                                                                                \
-        for (size_t i = 0; i < n; i++) {                                                                               \
-            sample x = (sample)up(row[i], pixels->shift);                                                              \
-            memcpy((char *)pixels->data + (ptrdiff_t)i * pixels->stride, &x, sizeof x);                                \
-        }                                                                                                              \
+        BY_STRIDE(store_loop_##name, pixels->stride, sample, pixels->data, n, pixels->shift, values);                  \
     }
 
 DEFINE_ACCESS(u8_i32, uint8_t, int32_t, l2k_shift_up)
