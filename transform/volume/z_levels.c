@@ -144,25 +144,11 @@ static void record_chain(l2k_z_levels *z, l2k_z_level *level, int64_t y)
     if (level->scaled == level->chained)
         level->chained = y - steps - 1;
     level->scaled = y - steps + 1;
+    for (unsigned number = 0; number < steps; number++)
+        level->done[number] = y + 1 - number;
 }
 
-/* Records the steps that slice y, the last one present or one after the end, allows: 0, 1, .. on y - 1, y - 2, .. */
-static void lift(l2k_z_levels *z, l2k_z_level *level, int64_t y)
-{
-    const int64_t steps = z->steps;
-    if (is_high(y - 1) == z->inverse)
-        return;
-    if (completes_chain(z, level, y))
-        record_chain(z, level, y);
-    else
-        for (unsigned number = 0; number < steps; number++)
-            if (within(level, y - 1 - number))
-                record_step(z, level, number, y - 1 - number);
-    if (y - steps + 1 > level->finished)
-        level->finished = y - steps + 1 < level->end ? y - steps + 1 : level->end;
-}
-
-/* Whether a step of a kernel, done on slices before `next`, is done on all that read slice y. Taps beyond the end read
+/* Whether a step, done on slices before `next`, is done on all that read slice y. Taps beyond the end read
  * a slice before it. */
 static bool is_read(const l2k_z_level *level, const l2k_kernel_step *step, int64_t next, int64_t y)
 {
@@ -194,9 +180,11 @@ static bool is_finished(const l2k_z_levels *z, const l2k_z_level *level, int64_t
     return finished;
 }
 
-/* Records the steps of a kernel that the present slices allow. */
-static void lift_kernel(l2k_z_levels *z, l2k_z_level *level)
+/* Records the steps that slice y, the last one present, allows. */
+static void lift(l2k_z_levels *z, l2k_z_level *level, int64_t y)
 {
+    if (completes_chain(z, level, y))
+        record_chain(z, level, y);
     for (unsigned number = 0; number < z->steps; number++)
         for (; can_lift(z, level, number, level->done[number]); level->done[number] += 2)
             record_step(z, level, number, level->done[number]);
@@ -232,17 +220,10 @@ static void arrive(l2k_z_levels *z, l2k_z_level *level, l2k_z_slice *slice)
     }
     if (z->inverse && !completes_chain(z, level, y) && !completes_chain(z, level, y + 1))
         scale(z, level, y);
-    if (is_lone(level)) {
+    if (is_lone(level))
         lift_lone(z, level);
-        return;
-    }
-    if (z->kernel) {
-        lift_kernel(z, level);
-        return;
-    }
-    lift(z, level, y);
-    for (int64_t after = level->end; y + 1 == level->end && after <= level->end + z->steps; after++)
-        lift(z, level, after);
+    else
+        lift(z, level, y);
 }
 
 /* ---- From level to level ------------------------------------------------------------------------------------- */
@@ -370,7 +351,7 @@ void l2k_z_start(l2k_z_levels *z, const l2k_wavelet_descriptor *wavelet, bool in
                                     .left = first,
                                     .chained = first,
                                     .scaled = first};
-        for (unsigned number = 0; z->kernel && number < z->steps; number++)
+        for (unsigned number = 0; number < z->steps; number++)
             z->level[i].done[number] = first + (is_high(first) != l2k_z_step(z, number)->high);
     }
 }

@@ -76,7 +76,7 @@ typedef struct l2k_z_list {
  * scale slices chained .. scaled - 1. */
 typedef struct l2k_z_level {
     int64_t first, end, come, finished, left, chained, scaled;
-    int64_t done[L2K_KERNEL_STEPS];    /* of a kernel, by step: the next slice that it changes */
+    int64_t done[L2K_KERNEL_STEPS];    /* by step: the next slice that it changes */
     l2k_z_slice *window[L2K_Z_WINDOW]; /* by coordinate */
 } l2k_z_level;
 
