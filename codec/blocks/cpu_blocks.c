@@ -99,7 +99,8 @@ static l2k_status run_block(const l2k_block_coder *coder, const l2k_block_batch 
     return L2K_OK;
 }
 
-l2k_status l2k_cpu_coder_run(l2k_block_coder *coder, const l2k_block_batch *batch, l2k_cpu_block_work *work)
+/* The failure is that of the lowest index; later blocks may be left undone. */
+static l2k_status run(const l2k_block_coder *coder, const l2k_block_batch *batch, l2k_cpu_block_work *work)
 {
     l2k_first_failure first = L2K_NO_FAILURE;
     const unsigned threads = batch->num_places > 1 ? coder->context->threads : 1;
@@ -110,4 +111,14 @@ l2k_status l2k_cpu_coder_run(l2k_block_coder *coder, const l2k_block_batch *batc
             l2k_record_status(&first, i, run_block(coder, batch, work, i, thread));
     }
     return l2k_first_status(&first);
+}
+
+l2k_status l2k_cpu_coder_encode(l2k_block_coder *coder, const l2k_block_batch *batch)
+{
+    return run(coder, batch, coder->table->encode_block);
+}
+
+l2k_status l2k_cpu_coder_decode(l2k_block_coder *coder, const l2k_block_batch *batch)
+{
+    return run(coder, batch, coder->table->decode_block);
 }

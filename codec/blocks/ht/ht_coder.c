@@ -296,11 +296,6 @@ static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_pla
     return l2k_mq_keep_code(context, code.bytes, code.passes, code.num_passes, batch->distortions, arena, coded);
 }
 
-static l2k_status begin_encode(l2k_block_coder *coder, const l2k_block_batch *batch)
-{
-    return l2k_cpu_coder_run(coder, batch, encode_block);
-}
-
 /* ---- Decoding ------------------------------------------------------------------------------------------------ */
 
 /* Straight into the view, if there are neither refinement passes nor a region of interest. */
@@ -345,24 +340,19 @@ static l2k_status decode_block(const l2k_block_batch *batch, const l2k_block_pla
     return L2K_OK;
 }
 
-static l2k_status begin_decode(l2k_block_coder *coder, const l2k_block_batch *batch)
-{
-    return l2k_cpu_coder_run(coder, batch, decode_block);
-}
-
 const l2k_block_coder_table l2k_ht_on_cpu = {
     .name = "HT on the CPU",
-    .max_planes = L2K_MAX_BIT_PLANES,
     .bytes_per_thread = sizeof(worker) + L2K_HT_BYTES + L2K_T1_BYTES,
     .create = l2k_cpu_coder_create,
     .free = l2k_cpu_coder_free,
-#ifndef L2K_WITHOUT_ENCODER
-    .begin_encode = begin_encode,
-#endif
-    .begin_decode = begin_decode,
+    .begin_encode = l2k_cpu_coder_encode,
+    .begin_decode = l2k_cpu_coder_decode,
     .finish = l2k_cpu_coder_finish,
     .forget = l2k_cpu_coder_forget,
-    .ends_segment = l2k_pass_terminates,
     .create_worker = create_worker,
     .free_worker = free_worker,
+#ifndef L2K_WITHOUT_ENCODER
+    .encode_block = encode_block,
+#endif
+    .decode_block = decode_block,
 };

@@ -67,11 +67,6 @@ static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_pla
                             &place->block->coded);
 }
 
-static l2k_status begin_encode(l2k_block_coder *coder, const l2k_block_batch *batch)
-{
-    return l2k_cpu_coder_run(coder, batch, encode_block);
-}
-
 /* ---- Decoding ------------------------------------------------------------------------------------------------ */
 
 void l2k_mq_clear_block(const l2k_t1_block *block)
@@ -125,11 +120,6 @@ static l2k_status decode_block(const l2k_block_batch *batch, const l2k_block_pla
     return l2k_mq_decode_block(context, worker, place);
 }
 
-static l2k_status begin_decode(l2k_block_coder *coder, const l2k_block_batch *batch)
-{
-    return l2k_cpu_coder_run(coder, batch, decode_block);
-}
-
 static l2k_status create_worker(const l2k_context *context, void **worker)
 {
     l2k_t1 *t1 = NULL;
@@ -145,17 +135,17 @@ static void free_worker(void *worker)
 
 const l2k_block_coder_table l2k_mq_on_cpu = {
     .name = "MQ on the CPU",
-    .max_planes = L2K_MAX_BIT_PLANES,
     .bytes_per_thread = L2K_T1_BYTES,
     .create = l2k_cpu_coder_create,
     .free = l2k_cpu_coder_free,
-#ifndef L2K_WITHOUT_ENCODER
-    .begin_encode = begin_encode,
-#endif
-    .begin_decode = begin_decode,
+    .begin_encode = l2k_cpu_coder_encode,
+    .begin_decode = l2k_cpu_coder_decode,
     .finish = l2k_cpu_coder_finish,
     .forget = l2k_cpu_coder_forget,
-    .ends_segment = l2k_pass_terminates,
     .create_worker = create_worker,
     .free_worker = free_worker,
+#ifndef L2K_WITHOUT_ENCODER
+    .encode_block = encode_block,
+#endif
+    .decode_block = decode_block,
 };
