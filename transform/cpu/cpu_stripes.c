@@ -6,8 +6,6 @@
 
 #include "base/run.h"
 
-enum { CACHE_LINE = 64 };
-
 /* ---- Where rows are ------------------------------------------------------------------------------------------ */
 
 /* Row y of the caller's planes of all joined components. */
@@ -30,7 +28,6 @@ typedef struct half {
     size_t n;
     l2k_coefficient_type type;
     float step;
-    size_t to_next; /* bytes to the next row there */
 } half;
 
 static l2k_coefficient_type type_of_values(const l2k_level_pass *s)
@@ -46,7 +43,7 @@ static half band_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned j, 
     const size_t bytes = l2k_coefficient_bytes(view->type), row = b->y0 + (size_t)y;
     const size_t first = (b->y + row - b->first) * view->stride + b->x;
     return (half){(char *)view->base + first * bytes, b->width, view->type,
-                  plan->components[s->first + j].steps[l2k_cpu_band(s, orientation)], view->stride * bytes};
+                  plan->components[s->first + j].steps[l2k_cpu_band(s, orientation)]};
 }
 
 /* Row y of a level's LL, inside the samples of the next level. */
@@ -54,7 +51,7 @@ static half next_row(const l2k_level_pass *s, unsigned j, int64_t y)
 {
     const l2k_level_pass *next = s->next[j];
     return (half){l2k_cpu_sample_row(next, 0, next->shape.passed.y0 + y) + next->shape.passed.x0, s->shape.low_width,
-                  type_of_values(s), 1, next->stride * sizeof(uint32_t)};
+                  type_of_values(s), 1};
 }
 
 /* The low ([0]) and high ([1]) half of row y of a level. */
@@ -186,16 +183,6 @@ void l2k_cpu_keep_rows(const l2k_plan *plan, const l2k_level_pass *first, int64_
 
 /* ---- Inverse ------------------------------------------------------------------------------------------------- */
 
-/* Fetches the next row of a half into the cache while this one is processed: hardware prefetchers stop at the end of a
- * page, and rows are further apart. */
-static void expect_next(const half *h)
-{
-    const uintptr_t next = (uintptr_t)h->at + h->to_next; /* an integer, since no row follows the last one */
-    const size_t bytes = h->n * l2k_coefficient_bytes(h->type);
-    for (size_t i = 0; i < bytes; i += CACHE_LINE)
-        __builtin_prefetch((const void *)(next + i));
-}
-
 /* Dequantises the halves of a row and synthesises it. */
 static void synthesise_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned j, int64_t y, void *row,
                            uint32_t *scratch)
@@ -204,11 +191,9 @@ static void synthesise_row(const l2k_plan *plan, const l2k_level_pass *s, unsign
     void *const at[2] = {s->shape.unsplit_x ? row : scratch, scratch + state->sizes.row_stride};
     half halves[2];
     locate_halves(plan, s, j, y, halves);
-    for (int i = 0; i < 2; i++) {
-        expect_next(&halves[i]);
+    for (int i = 0; i < 2; i++)
         state->quantiser->load[s->wavelet->is_float][halves[i].type](halves[i].at, halves[i].n, 0.5f * halves[i].step,
                                                                      at[i]);
-    }
     const float scale = row_scale(s, s->wavelet->inverse_scale, y);
     if (s->shape.unsplit_x)
         scale_row(s, scale, row);
