@@ -101,10 +101,6 @@ void l2k_kernel_analyse(const l2k_kernel_lifting *lifting, const void *row, size
 {
     const split_line line = split_of(low, high, n, parity);
     const float both[2] = {scale, scale};
-    if (lifting->fused && n > 1) {
-        lifting->fused->analyse(row, n, parity, scale, low, high);
-        return;
-    }
     lifting->rows->split(row, n, line.at[parity], line.at[!parity]);
     scale_halves(lifting, &line, both);
     if (n == 1 && parity)
@@ -120,10 +116,6 @@ void l2k_kernel_synthesise(const l2k_kernel_lifting *lifting, void *low, void *h
                            float scale, void *row)
 {
     const split_line line = split_of(low, high, n, parity);
-    if (lifting->fused && n > 1) {
-        lifting->fused->synthesise(low, high, n, parity, scale, row);
-        return;
-    }
     if (n == 1 && parity)
         l2k_kernel_lone(lifting->wavelet, true, high, 1);
     if (n > 1) {

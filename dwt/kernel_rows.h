@@ -26,15 +26,12 @@ L2K_CPU_DECLARE(l2k_kernel_rows);
 /* The functions of a usable instruction set, or of the best one. */
 const l2k_kernel_rows *l2k_kernel_rows_get(l2k_cpu cpu);
 
-/* The steps of Part 1's wavelets, and loops that take more than one step. */
+/* The steps of a wavelet of Part 1. */
 typedef struct l2k_wavelet_rows {
     l2k_kernel_step_rows *step; /* from[0] and from[1] may be the same row */
-    /* All steps forward ([0]) or inverse ([1]) in one loop: rows[0 .. steps + 1] are consecutive, rows[steps] gets step
-     * 0, rows[steps - 1] step 1 and so on down to rows[1]. */
+    /* All steps forward ([0]) or inverse ([1]) in one loop: rows[0 .. steps + 1] are consecutive,
+     * rows[steps] gets step 0, rows[steps - 1] step 1 and so on down to rows[1]. */
     void (*all[2])(void *const *rows, size_t n);
-    /* As l2k_kernel_analyse and l2k_kernel_synthesise, for n >= 2. */
-    void (*analyse)(const void *row, size_t n, unsigned parity, float scale, void *low, void *high);
-    void (*synthesise)(void *low, void *high, size_t n, unsigned parity, float scale, void *row);
 } l2k_wavelet_rows;
 
 /* Indexed by l2k_wavelet. */
