@@ -23,11 +23,6 @@ unsigned l2k_kernel_reach(const l2k_kernel *kernel)
     return reach;
 }
 
-unsigned l2k_wavelet_reach(const l2k_wavelet_descriptor *wavelet)
-{
-    return wavelet->kernel.num_steps ? l2k_kernel_reach(&wavelet->kernel) : wavelet->num_steps;
-}
-
 /* ---- Checks -------------------------------------------------------------------------------------------------- */
 
 static const char *wrong_taps(const l2k_kernel *kernel, const l2k_kernel_step *step)

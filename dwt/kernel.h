@@ -19,7 +19,8 @@ static inline int l2k_kernel_last_tap(const l2k_kernel_step *step)
 /* The larger of both distances. */
 unsigned l2k_kernel_step_reach(const l2k_kernel_step *step);
 
-/* The sum of the reaches of all steps: how far a sample may depend on others. */
+/* The sum of the reaches of all steps: how far a sample may depend on others, and by how many samples the window read
+ * exceeds the wanted one. */
 unsigned l2k_kernel_reach(const l2k_kernel *kernel);
 
 /* The sample that a step reads at place i, among samples first .. end - 1, at least two of them. */

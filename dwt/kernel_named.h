@@ -1,11 +1,13 @@
-/* The named kernels as data: those of VC-2 (SMPTE ST 2042-1, 15.4.4), the predict step of the 5/3 alone, and the
- * wavelet of Daubechies with four coefficients in three steps (Daubechies, Sweldens: Factoring wavelet transforms into
+/* The wavelets of Part 1 (Annex F) and the named kernels as data: those of VC-2 (SMPTE ST 2042-1, 15.4.4), the predict
+ * step of the 5/3 alone, and the wavelet of Daubechies with four coefficients in three steps (Daubechies, Sweldens: Factoring wavelet transforms into
  * lifting steps, 1998). Read by the C compiler for the table of wavelets and by nvcc, which makes a template of each.
  *
  * A step of VC-2's synthesis that adds (sum + 2^(shift - 1)) >> shift is undone by one that adds the negated sum plus
  * 2^(shift - 1) - 1, shifted in the same way; one that subtracts, by the same sum and rounding. */
 #ifndef L2K_DWT_KERNEL_NAMED_H
 #define L2K_DWT_KERNEL_NAMED_H
+
+#include "dwt/lifting.h"
 
 #define L2K_SQRT_3 1.7320508075688772
 
@@ -14,6 +16,16 @@
 /* A kernel, in the order of l2k_kernel: reversible, mirrors, number of steps, scale; then its steps, in the order of
  * l2k_kernel_step: high, offset, number of taps, shift, rounding, taps. */
 #define L2K_DD_PREDICT {true, -1, 4, 4, 7, {1, -9, -9, 1}}
+
+#define L2K_KERNEL_5_3 {true, true, 2, 1, {                                                                            \
+    {true, 0, 2, 1, 1, {-1, -1}},                                                                                      \
+    {false, -1, 2, 2, 2, {1, 1}}}}
+
+#define L2K_KERNEL_9_7 {false, true, 4, L2K_9_7_FORWARD_HIGH, {                                                        \
+    {true, 0, 2, 0, 0, {L2K_9_7_ALPHA, L2K_9_7_ALPHA}},                                                                \
+    {false, -1, 2, 0, 0, {L2K_9_7_BETA, L2K_9_7_BETA}},                                                                \
+    {true, 0, 2, 0, 0, {L2K_9_7_GAMMA, L2K_9_7_GAMMA}},                                                                \
+    {false, -1, 2, 0, 0, {L2K_9_7_DELTA, L2K_9_7_DELTA}}}}
 
 #define L2K_KERNEL_HAAR {true, false, 2, 1, {                                                                          \
     {true, 0, 1, 0, 0, {-1}},                                                                                          \

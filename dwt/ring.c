@@ -6,22 +6,17 @@
 
 static const l2k_kernel *kernel_of(const l2k_ring *ring)
 {
-    return &ring->kernel->wavelet->kernel;
+    return &ring->lifting->wavelet->kernel;
 }
 
 static unsigned count_steps(const l2k_ring *ring)
 {
-    return ring->lifting ? ring->lifting->steps : ring->kernel ? kernel_of(ring)->num_steps : 0;
+    return ring->lifting ? kernel_of(ring)->num_steps : 0;
 }
 
 static const l2k_kernel_step *step_at(const l2k_ring *ring, unsigned number)
 {
     return &kernel_of(ring)->steps[ring->inverse ? kernel_of(ring)->num_steps - 1u - number : number];
-}
-
-static bool is_high(const l2k_ring *ring, unsigned number)
-{
-    return ring->lifting ? (ring->lifting->first + number) & 1 : step_at(ring, number)->high;
 }
 
 static int most(int a, int b)
@@ -31,7 +26,7 @@ static int most(int a, int b)
 
 static int reach_of(const l2k_ring *ring, unsigned number)
 {
-    return ring->lifting ? 1 : (int)l2k_kernel_step_reach(step_at(ring, number));
+    return (int)l2k_kernel_step_reach(step_at(ring, number));
 }
 
 /* How many rows a step stays behind the end of the one before it: as far as its taps reach, upwards too because of the
@@ -40,7 +35,7 @@ static int reach_of(const l2k_ring *ring, unsigned number)
 static int lag(const l2k_ring *ring, unsigned number)
 {
     const int own = number < count_steps(ring) ? reach_of(ring, number) : 0;
-    const int before = number == 0 ? 0 : ring->lifting ? 1 : -l2k_kernel_first_tap(step_at(ring, number - 1));
+    const int before = number == 0 ? 0 : -l2k_kernel_first_tap(step_at(ring, number - 1));
     return most(own, before);
 }
 
@@ -95,49 +90,41 @@ bool l2k_ring_next(l2k_ring *ring)
 static void apply_step(const l2k_ring *ring, unsigned number, unsigned j, int64_t y)
 {
     const l2k_row_range read = ring->read;
-    const void *rows[L2K_KERNEL_TAPS];
-    if (ring->lifting) {
-        const int64_t above = y > read.first ? y - 1 : y + 1, below = y + 1 < read.end ? y + 1 : y - 1;
-        ring->lifting->step[number](l2k_ring_row(ring, j, y), l2k_ring_row(ring, j, above),
-                                    l2k_ring_row(ring, j, below), ring->width);
-        return;
-    }
     const l2k_kernel_step *step = step_at(ring, number);
+    const void *rows[L2K_KERNEL_TAPS];
     for (unsigned k = 0; k < step->num_taps; k++) {
         const int64_t place = y + l2k_kernel_first_tap(step) + 2 * (int)k;
         rows[k] = l2k_ring_row(ring, j, l2k_kernel_place(kernel_of(ring), place, read.first, read.end));
     }
-    ring->kernel->rows->step[ring->kernel->sums](step, ring->inverse, l2k_ring_row(ring, j, y), rows, ring->width);
+    ring->lifting->step(step, ring->inverse, l2k_ring_row(ring, j, y), rows, ring->width);
 }
 
 static void lift_lone_row(const l2k_ring *ring)
 {
-    for (unsigned j = 0; j < ring->num_joined && ring->parity; j++)
-        if (ring->lifting)
-            ring->lifting->lone(l2k_ring_row(ring, j, 0), ring->width);
-        else if (ring->kernel)
-            l2k_kernel_lone(ring->kernel, ring->inverse, l2k_ring_row(ring, j, 0), ring->width);
+    for (unsigned j = 0; j < ring->num_joined && ring->parity && ring->lifting; j++)
+        l2k_kernel_lone(ring->lifting->wavelet, ring->inverse, l2k_ring_row(ring, j, 0), ring->width);
 }
 
 /* The first row that a step has not changed yet. */
 static int64_t next_row(const l2k_ring *ring, unsigned number)
 {
     const int64_t y = ring->done[number];
-    return y + (((y + ring->parity) & 1) != is_high(ring, number));
+    return y + (((y + ring->parity) & 1) != step_at(ring, number)->high);
 }
 
 /* Between the ends each step has one row, next to that of the step before: all steps in one loop. */
 static bool lift_at_once(l2k_ring *ring)
 {
+    enum { MOST_STEPS = 4 }; /* of Part 1's wavelets */
     const unsigned steps = count_steps(ring);
     const int64_t first = next_row(ring, 0) - steps;
-    void *rows[L2K_RING_ROWS];
+    void *rows[MOST_STEPS + 2];
     if (first < ring->read.first || ring->load.end == ring->read.end)
         return false;
     for (unsigned j = 0; j < ring->num_joined; j++) {
         for (unsigned i = 0; i < steps + 2; i++)
             rows[i] = l2k_ring_row(ring, j, first + i);
-        ring->lifting->all(rows, ring->width);
+        ring->lifting->fused->all[ring->inverse](rows, ring->width);
     }
     for (unsigned number = 0; number < steps; number++)
         ring->done[number] += 2;
@@ -151,7 +138,7 @@ void l2k_ring_lift(l2k_ring *ring)
         lift_lone_row(ring);
         return;
     }
-    if (ring->lifting && lift_at_once(ring))
+    if (ring->lifting && ring->lifting->fused && lift_at_once(ring))
         return;
     for (unsigned number = 0; number < count_steps(ring); number++) {
         end = end_of(ring, number, end);

@@ -1,18 +1,16 @@
 /* Vertical lifting of a picture that streams through a ring of a few rows: rows are loaded from top to bottom, every
- * lifting step follows some rows after the one before it, and finished rows leave. The ring has steps + 3 rows per
- * component (for a lifting kernel as many as its taps reach over) whatever the height, so it stays in the cache; or it
- * is the whole picture, lifted in place. A picture is cut into stripes only to feed several threads, at the price of
- * `steps` rows read again on either side of a cut.
+ * lifting step follows some rows after the one before it, and finished rows leave. The ring has as many rows per
+ * component as the steps reach over and three more, whatever the height, so it stays in the cache; or it is the whole
+ * picture, lifted in place. A picture is cut into stripes only to feed several threads, at the price of rows read again
+ * on either side of a cut, as many as the steps reach over.
  *
  * A component transform joins components at the pixels: their rows go through the ring together. */
 #ifndef L2K_DWT_RING_H
 #define L2K_DWT_RING_H
 
 #include "dwt/kernel_rows.h"
-#include "dwt/wavelet_rows.h"
 
 #define L2K_MAX_JOINED 3
-#define L2K_RING_ROWS  (L2K_MAX_LIFTING_STEPS + 3) /* per component, at most, for Part 1's wavelets */
 
 /* Rows first .. end - 1; none if end <= first. */
 typedef struct l2k_row_range {
@@ -21,15 +19,14 @@ typedef struct l2k_row_range {
 
 typedef struct l2k_ring {
     /* Filled in by the caller: */
-    const l2k_lifting *lifting;       /* NULL: use `kernel` */
-    const l2k_kernel_lifting *kernel; /* if this is NULL, too, rows leave as they come */
-    bool inverse;                     /* direction of the kernel */
-    size_t width;                     /* samples in a row, at least 1 */
-    int64_t height;                   /* rows of the picture, at least 1 */
-    unsigned parity;                  /* of the coordinate of row 0 */
-    unsigned num_joined;              /* 1 to L2K_MAX_JOINED */
-    uint32_t *rows;                   /* num_joined * period of them, of samples of four bytes */
-    size_t stride;                    /* from one row to the next, in samples */
+    const l2k_kernel_lifting *lifting; /* NULL: rows leave as they come */
+    bool inverse;                      /* direction of the lifting */
+    size_t width;                      /* samples in a row, at least 1 */
+    int64_t height;                    /* rows of the picture, at least 1 */
+    unsigned parity;                   /* of the coordinate of row 0 */
+    unsigned num_joined;               /* 1 to L2K_MAX_JOINED */
+    uint32_t *rows;                    /* num_joined * period of them, of samples of four bytes */
+    size_t stride;                     /* from one row to the next, in samples */
     size_t period; /* rows of a component: at least l2k_ring_period, or at least `height` to hold the whole picture */
     /* The ring's own: */
     l2k_row_range wanted, read;
@@ -39,7 +36,7 @@ typedef struct l2k_ring {
     l2k_row_range load, finished;
 } l2k_ring;
 
-/* Rows of a component that a ring needs whose lifting, kernel and direction are filled in. */
+/* Rows of a component that a ring needs whose lifting and direction are filled in. */
 unsigned l2k_ring_period(const l2k_ring *ring);
 
 /* Begins a stripe: rows begin .. end - 1 are wanted, 0 <= begin < end <= height. */

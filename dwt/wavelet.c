@@ -2,7 +2,6 @@
 #include "dwt/wavelet.h"
 
 #include "dwt/kernel_named.h"
-#include "dwt/lifting.h"
 
 #define KERNEL(its_name, is_reversible)                                                                                \
     .name = (its_name), .code = 2, .reversible = (is_reversible), .is_float = !(is_reversible),                        \
@@ -16,20 +15,17 @@ static const l2k_wavelet_descriptor wavelets[] = {
                          .code = 1,
                          .reversible = true,
                          .most_bits = 24,
-                         .num_steps = 2,
-                         .factors = {-0.5f, 0.25f},
                          .forward_scale = {1, 1},
                          .inverse_scale = {1, 1},
                          .norms = {{1.000, 1.500, 2.750, 5.375, 10.68, 21.34, 42.67, 85.33, 170.7, 341.3},
                                    {1.038, 1.592, 2.919, 5.703, 11.33, 22.64, 45.25, 90.48, 180.9, 180.9},
-                                   {.7186, .9218, 1.586, 3.043, 6.019, 12.01, 24.00, 47.97, 95.93, 95.93}}},
+                                   {.7186, .9218, 1.586, 3.043, 6.019, 12.01, 24.00, 47.97, 95.93, 95.93}},
+                         .kernel = L2K_KERNEL_5_3},
     [L2K_WAVELET_9_7] = {.name = "9/7",
                          .code = 0,
                          .is_float = true,
                          .quantised = true,
                          .most_bits = 16,
-                         .num_steps = 4,
-                         .factors = {L2K_9_7_ALPHA, L2K_9_7_BETA, L2K_9_7_GAMMA, L2K_9_7_DELTA},
                          .forward_scale = {L2K_9_7_FORWARD_LOW, L2K_9_7_FORWARD_HIGH},
                          .inverse_scale = {L2K_9_7_INVERSE_LOW, L2K_9_7_INVERSE_HIGH},
                          .norms = {{1.000, 1.965, 4.177, 8.403, 16.90, 33.84, 67.69, 135.3, 270.6, 540.9},
@@ -38,7 +34,8 @@ static const l2k_wavelet_descriptor wavelets[] = {
                          .factor_norms = {{1.0000f, 1.4021f, 2.0304f, 2.9012f, 4.1153f, 5.8245f, 8.2388f, 11.652f,
                                            16.479f, 23.304f, 32.957f},
                                           {1.4425f, 1.9669f, 2.8839f, 4.1475f, 5.8946f, 8.3472f, 11.809f, 16.701f,
-                                           23.620f, 33.403f, 33.403f}}},
+                                           23.620f, 33.403f, 33.403f}},
+                         .kernel = L2K_KERNEL_9_7},
     [L2K_WAVELET_HAAR] = {KERNEL("haar", true), .kernel = L2K_KERNEL_HAAR},
     [L2K_WAVELET_1_3] = {KERNEL("1-3", true), .kernel = L2K_KERNEL_1_3},
     [L2K_WAVELET_DD_9_7] = {KERNEL("dd-9-7", true), .kernel = L2K_KERNEL_DD_9_7},

@@ -1,12 +1,11 @@
-/* All properties of a wavelet in one place: callers read a member rather than compare with an l2k_wavelet. The wavelets
- * of Part 1 have code of their own; any other is a kernel, that is, data. */
+/* All properties of a wavelet in one place: callers read a member rather than compare with an l2k_wavelet. Every wavelet
+ * is data; the lifting steps of Part 1's are also functions of their own. */
 #ifndef L2K_DWT_WAVELET_H
 #define L2K_DWT_WAVELET_H
 
 #include "base/context.h"
 
-#define L2K_MAX_LIFTING_STEPS 4
-#define L2K_NORM_LEVELS       10
+#define L2K_NORM_LEVELS 10
 
 /* ---- Kernels ------------------------------------------------------------------------------------------------- */
 
@@ -66,18 +65,22 @@ typedef struct l2k_wavelet_descriptor {
     bool is_float;      /* values are float, else int32 */
     bool quantised;     /* coefficients are quantiser indices (Annex E), else the values themselves */
     unsigned most_bits; /* the largest precision whose samples the forward transform carries (docs/numerics.md) */
-    unsigned num_steps; /* lifting steps, alternating between high and low samples, the first one on high samples */
-    float factors[L2K_MAX_LIFTING_STEPS];     /* of the forward steps; roundings aside */
     float forward_scale[2], inverse_scale[2]; /* of low and high samples, after the forward steps, before the inverse */
     double norms[3][L2K_NORM_LEVELS];         /* of synthesis bases, by gain, then level (quant/steps.c) */
     /* The norms more exactly, as factors of one dimension each: low-pass from level 0 up, high-pass from level 1 up; if
      * quantised. */
     float factor_norms[2][L2K_NORM_LEVELS + 1];
-    l2k_kernel kernel; /* num_steps 0: a wavelet of Part 1, which has code of its own */
+    l2k_kernel kernel;
     /* For a kernel: the most by which a low and a high coefficient of a line exceed the samples, that is, the sum of
      * the magnitudes of its factors; columns as in factor_norms. 0: not measured. */
     float gains[2][L2K_NORM_LEVELS + 1];
 } l2k_wavelet_descriptor;
+
+/* Whether a wavelet is a kernel of Part 2, not one of Part 1's two: ATK gives a kernel any other code. */
+static inline bool l2k_wavelet_is_kernel(const l2k_wavelet_descriptor *wavelet)
+{
+    return wavelet->code > 1;
+}
 
 /* The static descriptor of a wavelet. Norms and gains of kernels are 0. The two wavelets that stand for any kernel only
  * have the properties common to all kernels of their kind, and no steps. */
@@ -88,9 +91,6 @@ l2k_wavelet l2k_wavelet_of_kernel(const l2k_kernel *kernel, l2k_wavelet_descript
 
 /* The wavelet of such a descriptor. */
 l2k_wavelet l2k_wavelet_of(const l2k_wavelet_descriptor *wavelet);
-
-/* The number of samples by which the window read exceeds the wanted one. */
-unsigned l2k_wavelet_reach(const l2k_wavelet_descriptor *wavelet);
 
 /* Computes the norms and gains of a kernel. L2K_ERROR_MEMORY. */
 l2k_status l2k_wavelet_measure(const l2k_context *context, l2k_wavelet_descriptor *wavelet);

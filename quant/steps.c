@@ -32,9 +32,9 @@ double l2k_norm_at(const l2k_wavelet_descriptor *wavelet, l2k_depth depth, unsig
 /* The number of bits by which a coefficient may exceed a sample, rounded up. */
 static unsigned log2_gain_of(const l2k_wavelet_descriptor *wavelet, l2k_depth depth, unsigned orientation)
 {
-    const double gain =
-        wavelet->kernel.num_steps ? l2k_wavelet_gain(wavelet, depth.across, depth.down, orientation) : 0;
-    return gain ? (unsigned)fmax(0, ceil(log2(gain) - 1e-6)) : l2k_log2_gain(orientation);
+    if (!wavelet->gains[0][0]) /* not measured */
+        return l2k_log2_gain(orientation);
+    return (unsigned)fmax(0, ceil(log2(l2k_wavelet_gain(wavelet, depth.across, depth.down, orientation)) - 1e-6));
 }
 
 /* By E-3 an index is the coefficient's part of 2^(precision + gain) in units of 2^-exponent, so Mb must exceed the
@@ -42,7 +42,7 @@ static unsigned log2_gain_of(const l2k_wavelet_descriptor *wavelet, l2k_depth de
 unsigned l2k_guard_bits_of(const l2k_wavelet_descriptor *wavelet, unsigned levels)
 {
     unsigned most = L2K_GUARD_BITS;
-    for (unsigned band = 0; band <= 3 * levels && wavelet->kernel.num_steps && wavelet->quantised; band++) {
+    for (unsigned band = 0; band <= 3 * levels && wavelet->quantised; band++) {
         const unsigned orientation = l2k_band_orientation(band);
         const unsigned level = l2k_band_level(levels, l2k_band_resolution(band));
         const unsigned gain = log2_gain_of(wavelet, (l2k_depth){level, level}, orientation),

@@ -203,7 +203,7 @@ static void fill_component(const l2k_transform *t, const l2k_image *tile, uint32
         .discard = (unsigned)t->options[L2K_TRANSFORM_REDUCE],
         .window = window_of(t, tile, component),
         .wavelet = (l2k_wavelet)t->options[L2K_TRANSFORM_WAVELET],
-        .own = wavelet_of(t)->kernel.num_steps ? &t->own : NULL,
+        .own = l2k_wavelet_is_kernel(wavelet_of(t)) ? &t->own : NULL,
         .precision = component->precision,
         .is_signed = component->is_signed};
     choose_steps(t, c, component->precision, steps);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "dwt/wavelet.h"
+#include "dwt/kernel.h"
 
 /* From this many samples on, a level and the next one are cut alike, at the price of a few columns and rows, so that
  * one level pass of a device can take both (transform/cuda/cuda_groups.c). */
@@ -105,7 +105,8 @@ static void enter(level_iterator *iterator, unsigned level, l2k_rect passed, boo
 /* Enters the first level that is not left out. */
 static level_iterator start_iterator(const l2k_plan_component *component, bool is_exact)
 {
-    level_iterator iterator = {component, is_exact, l2k_wavelet_reach(l2k_plan_wavelet(component)), {0}, {0}, false};
+    level_iterator iterator = {component, is_exact, l2k_kernel_reach(&l2k_plan_wavelet(component)->kernel),
+                               {0},       {0},      false};
     enter(&iterator, component->discard + 1, l2k_output_rect(component), false);
     return iterator;
 }

@@ -102,41 +102,10 @@ static inline l2k_status get_planes(l2k_packet_reader *reader, const l2k_subband
         return too_many_planes(reader, bits);
     unsigned planes = band->max_planes - l2k_tag_value(row, x);
     bool may_be_ht = reader->style & L2K_STYLE_HT;
-    L2K_TRY(l2k_packet_check_planes(reader, planes, may_be_ht ? UINT8_MAX : reader->coder->max_planes));
+    L2K_TRY(l2k_packet_check_planes(reader, planes, may_be_ht ? UINT8_MAX : L2K_MAX_BIT_PLANES));
     block->num_planes = (uint8_t)planes;
     block->kind = may_be_ht ? L2K_BLOCK_OPEN : L2K_BLOCK_MQ;
     return L2K_OK;
-}
-
-/* Reads the rest of a first header of an HT block from a single look at the bits, if one pass follows and all numbers
- * are small, as mostly. Otherwise returns false, and has read at most what decides the leaf's parent. */
-static inline bool get_usual_header(const l2k_packet_reader *reader, const l2k_subband *band, const l2k_tag_row *row,
-                                    uint32_t x, l2k_block_state *block, l2k_bit_reader *bits, uint32_t *bytes)
-{
-    enum { MOST_ZEROS = 15, MOST_MORE = 15 }; /* so that 56 bits are enough */
-    if (!reader->has_usual || band->max_planes > UINT8_MAX)
-        return false;
-    const uint32_t above = l2k_tag_parent(row, x, band->max_planes + 1u, bits);
-    if (!(above & 1) || row->leaves[x])
-        return false;
-    if (bits->left < 56)
-        l2k_bits_refill(bits);
-    uint64_t window = bits->window;
-    const unsigned zeros = (unsigned)__builtin_clzll(window | 1), missing = (above >> 1) + zeros;
-    if (zeros > MOST_ZEROS || missing >= band->max_planes)
-        return false;
-    window <<= zeros + 1;
-    const unsigned more = (unsigned)__builtin_clzll(~(window << 1) | 1), width = block->lblock + more;
-    const unsigned used = zeros + more + width + 3;
-    if (window >> 63 || more > MOST_MORE || (int)used > bits->left)
-        return false;
-    *bytes = (uint32_t)(window << (more + 2) >> (64 - width));
-    if (*bytes < 2)
-        return false;
-    l2k_bits_remove(bits, used);
-    row->leaves[x] = missing << 1 | 1;
-    *block = (l2k_block_state){(uint8_t)(band->max_planes - missing), 0, (uint8_t)width, L2K_BLOCK_HT};
-    return true;
 }
 
 /* Reads the header of the block in column x of a row; *is_out: it has no data yet. */
@@ -145,15 +114,12 @@ static inline l2k_status get_block_header(l2k_packet_reader *reader, const l2k_s
 {
     l2k_block_state *block = &row->states[x];
     const uint32_t column = x - row->first_kept;
-    uint32_t bytes;
     *is_out = false;
     reader->block = column < row->count ? &row->kept[column] : NULL;
     if (block->num_passes == 0) {
         *is_out = !l2k_tag_decode(&row->inclusion, x, layer + 1, bits);
         if (*is_out)
             return L2K_OK;
-        if (get_usual_header(reader, band, &row->zero_planes, x, block, bits, &bytes))
-            return l2k_packet_contribute(reader, block, 1, true, bytes);
         L2K_TRY(get_planes(reader, band, &row->zero_planes, x, block, bits));
     } else if (!l2k_bits_get(bits, 1)) {
         return L2K_OK;
@@ -385,10 +351,8 @@ l2k_status l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k
                            l2k_packet_input *input)
 {
     const unsigned style = tile->components[id->component].coding->style;
-    l2k_packet_reader reader = {
-        .context = context, .tile = tile, .coder = l2k_block_coder_for(style), .style = style, .keep = keep};
+    l2k_packet_reader reader = {.context = context, .tile = tile, .style = style, .keep = keep};
     reader.pending = input->pending ? input->pending : &tile->pending;
-    reader.has_usual = (style & (L2K_STYLE_HT | L2K_STYLE_HT_MIXED)) == L2K_STYLE_HT;
     reader.one_segment = !(style & (L2K_STYLE_BYPASS | L2K_STYLE_TERMALL));
     if (input->body_is_due)
         reader.num_pending = input->num_pending;

@@ -108,20 +108,15 @@ static inline void l2k_tag_read_parent(const l2k_tag_row *row, uint32_t x, uint3
         l2k_tag_read(path[--length], parent, threshold, bits);
 }
 
-/* Decides the parent of leaf x, whether it is undecided or not. */
-static inline uint32_t l2k_tag_parent(const l2k_tag_row *row, uint32_t x, uint32_t threshold, l2k_bit_reader *bits)
-{
-    if (!l2k_tag_is_decided(row->above[x / 2], threshold))
-        l2k_tag_read_parent(row, x, threshold, bits);
-    return row->above[x / 2];
-}
-
 /* Decodes whether the value of leaf x of a row is below `threshold`, at most 2^31 - 1. */
 static inline bool l2k_tag_decode(const l2k_tag_row *row, uint32_t x, uint32_t threshold, l2k_bit_reader *bits)
 {
     uint32_t *leaf = &row->leaves[x];
-    if (!l2k_tag_is_decided(*leaf, threshold))
-        l2k_tag_read(leaf, l2k_tag_parent(row, x, threshold, bits), threshold, bits);
+    if (!l2k_tag_is_decided(*leaf, threshold)) {
+        if (!l2k_tag_is_decided(row->above[x / 2], threshold))
+            l2k_tag_read_parent(row, x, threshold, bits);
+        l2k_tag_read(leaf, row->above[x / 2], threshold, bits);
+    }
     return (*leaf & 1) && *leaf < 2 * threshold;
 }
 

@@ -92,7 +92,7 @@ static void compare_block(coded *k, const spot *s, const watch_block *theirs)
     l2k_t1_code ours;
     if (theirs->num_planes && table_spoils(k->table, STAGE_CODE))
         ((int32_t *)block.coefficients)[block.width / 2] ^= 1;
-    if (l2k_t1_encode(k->t1, &block, 1, false, &ours) != L2K_OK) {
+    if (l2k_t1_encode(k->t1, &block, false, &ours) != L2K_OK) {
         table_missing(k->table, s, "a code-block");
         return;
     }

@@ -52,8 +52,10 @@ static void steps(const l2k_wavelet_descriptor *wavelet, double **rows, size_t n
             scale_row(rows[0], weights, 2);
         return;
     }
-    for (unsigned s = 0; s < wavelet->num_steps; s++)
-        lift(rows, n, weights, origin, 1 - s % 2, wavelet->factors[s]);
+    for (unsigned s = 0; s < wavelet->kernel.num_steps; s++) {
+        const l2k_kernel_step *step = &wavelet->kernel.steps[s];
+        lift(rows, n, weights, origin, step->high, ldexp(step->taps[0], -step->shift));
+    }
     for (size_t i = 0; i < n; i++)
         scale_row(rows[i], weights, wavelet->forward_scale[(origin + i) & 1]);
 }

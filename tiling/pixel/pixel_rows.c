@@ -18,69 +18,48 @@ INLINE int32_t l2k_shift_up_short_f32(float value, l2k_level_shift s)
     return word - 0x4B400000 + s.shift;
 }
 
-/* Every loop is written once for any distance between samples, counted in samples, and gets common distances as
- * constants, so that the compiler can vectorise these. */
-#define BY_DISTANCE(loop, distance, ...)                                                                               \
+/* Every loop is written once for any stride, and gets common ones as constants, so that the compiler can vectorise
+ * these. */
+#define BY_STRIDE(loop, stride, sample, ...)                                                                           \
     do {                                                                                                               \
-        if ((distance) == 1)                                                                                           \
-            loop(1, __VA_ARGS__);                                                                                      \
-        else if ((distance) == 3)                                                                                      \
-            loop(3, __VA_ARGS__);                                                                                      \
-        else if ((distance) == 4)                                                                                      \
-            loop(4, __VA_ARGS__);                                                                                      \
+        const ptrdiff_t size = sizeof(sample);                                                                         \
+        if ((stride) == size)                                                                                          \
+            loop(size, __VA_ARGS__);                                                                                   \
+        else if ((stride) == 3 * size)                                                                                 \
+            loop(3 * size, __VA_ARGS__);                                                                               \
+        else if ((stride) == 4 * size)                                                                                 \
+            loop(4 * size, __VA_ARGS__);                                                                               \
         else                                                                                                           \
-            loop(distance, __VA_ARGS__);                                                                               \
+            loop(stride, __VA_ARGS__);                                                                                 \
     } while (0)
 
-/* Whether samples of `size` bytes are aligned and a whole number of them apart; others are copied byte by byte. */
-static bool is_regular(const l2k_pixel_row *pixels, size_t size)
-{
-    return (uintptr_t)pixels->data % size == 0 && pixels->stride % (ptrdiff_t)size == 0;
-}
-
 #define DEFINE_ACCESS(name, sample, value, up)                                                                         \
-    INLINE void load_loop_##name(ptrdiff_t distance, const sample *restrict in, size_t n, l2k_level_shift s,           \
+    INLINE void load_loop_##name(ptrdiff_t stride, const char *restrict in, size_t n, l2k_level_shift s,               \
                                  value *restrict row)                                                                  \
     {                                                                                                                  \
         L2K_INDEPENDENT                                                                                                \
-        for (size_t i = 0; i < n; i++)                                                                                 \
-            row[i] = (value)l2k_shift_down(in[(ptrdiff_t)i * distance], s);                                            \
+        for (size_t i = 0; i < n; i++) {                                                                               \
+            sample x;                                                                                                  \
+            memcpy(&x, in + (ptrdiff_t)i * stride, sizeof x);                                                          \
+            row[i] = (value)l2k_shift_down(x, s);                                                                      \
+        }                                                                                                              \
     }                                                                                                                  \
-    INLINE void store_loop_##name(ptrdiff_t distance, sample *restrict out, size_t n, l2k_level_shift s,               \
+    INLINE void store_loop_##name(ptrdiff_t stride, char *restrict out, size_t n, l2k_level_shift s,                   \
                                   const value *restrict row)                                                           \
     {                                                                                                                  \
         L2K_INDEPENDENT                                                                                                \
-        for (size_t i = 0; i < n; i++)                                                                                 \
-            out[(ptrdiff_t)i * distance] = (sample)up(row[i], s);                                                      \
+        for (size_t i = 0; i < n; i++) {                                                                               \
+            const sample x = (sample)up(row[i], s);                                                                    \
+            memcpy(out + (ptrdiff_t)i * stride, &x, sizeof x);                                                         \
+        }                                                                                                              \
     }                                                                                                                  \
     static void load_##name(const l2k_pixel_row *pixels, size_t n, void *values)                                       \
     {                                                                                                                  \
-        value *row = values;                                                                                           \
-        if (is_regular(pixels, sizeof(sample))) {                                                                      \
-            ptrdiff_t distance = pixels->stride / (ptrdiff_t)sizeof(sample);                                           \
-            BY_DISTANCE(load_loop_##name, distance, (const sample *)pixels->data, n, pixels->shift, row);              \
-            return;                                                                                                    \
-        }                                                                                                              \
-        L2K_INDEPENDENT                                                                                                \
-        for (size_t i = 0; i < n; i++) {                                                                               \
-            sample x;                                                                                                  \
-            memcpy(&x, (const char *)pixels->data + (ptrdiff_t)i * pixels->stride, sizeof x);                          \
-            row[i] = (value)l2k_shift_down(x, pixels->shift);                                                          \
-        }                                                                                                              \
+        BY_STRIDE(load_loop_##name, pixels->stride, sample, pixels->data, n, pixels->shift, values);                   \
     }                                                                                                                  \
     static void store_##name(const l2k_pixel_row *pixels, size_t n, const void *values)                                \
     {                                                                                                                  \
-        const value *row = values;                                                                                     \
-        if (is_regular(pixels, sizeof(sample))) {                                                                      \
-            ptrdiff_t distance = pixels->stride / (ptrdiff_t)sizeof(sample);                                           \
-            BY_DISTANCE(store_loop_##name, distance, (sample *)pixels->data, n, pixels->shift, row);                   \
-            return;                                                                                                    \
-        }                                                                                                              \
-        L2K_INDEPENDENT                                                                                                \
-        for (size_t i = 0; i < n; i++) {                                                                               \
-            sample x = (sample)up(row[i], pixels->shift);                                                              \
-            memcpy((char *)pixels->data + (ptrdiff_t)i * pixels->stride, &x, sizeof x);                                \
-        }                                                                                                              \
+        BY_STRIDE(store_loop_##name, pixels->stride, sample, pixels->data, n, pixels->shift, values);                  \
     }
 
 DEFINE_ACCESS(u8_i32, uint8_t, int32_t, l2k_shift_up)
@@ -130,52 +109,6 @@ DEFINE_TRANSFORM(rct_inverse, int32_t)
 DEFINE_TRANSFORM(ict_forward, float)
 DEFINE_TRANSFORM(ict_inverse, float)
 
-#ifdef __wasm_simd128__
-#include <wasm_simd128.h>
-
-/* Byte `at` of 48 comes from sample at / 3 of row at % 3. */
-#define PLACE(at, c) (int8_t)((at) % 3 == (c) ? (at) / 3 : -1)
-#define PLACES(k, c)                                                                                                   \
-    wasm_i8x16_const(PLACE(16 * k, c), PLACE(16 * k + 1, c), PLACE(16 * k + 2, c), PLACE(16 * k + 3, c),               \
-                     PLACE(16 * k + 4, c), PLACE(16 * k + 5, c), PLACE(16 * k + 6, c), PLACE(16 * k + 7, c),           \
-                     PLACE(16 * k + 8, c), PLACE(16 * k + 9, c), PLACE(16 * k + 10, c), PLACE(16 * k + 11, c),         \
-                     PLACE(16 * k + 12, c), PLACE(16 * k + 13, c), PLACE(16 * k + 14, c), PLACE(16 * k + 15, c))
-#define WEAVE(k)                                                                                                       \
-    wasm_v128_store(out + 16 * k, wasm_v128_or(wasm_v128_or(wasm_i8x16_swizzle(row[0], PLACES(k, 0)),                  \
-                                                            wasm_i8x16_swizzle(row[1], PLACES(k, 1))),                 \
-                                               wasm_i8x16_swizzle(row[2], PLACES(k, 2))))
-
-/* clang does not find the permutations that let 16 pixels of bytes leave in whole vectors. */
-INLINE void weave(int32_t samples[3][16], uint8_t *out)
-{
-    v128_t row[3];
-    for (unsigned c = 0; c < 3; c++) {
-        const int32_t *x = samples[c];
-        row[c] = wasm_u8x16_narrow_i16x8(wasm_i16x8_narrow_i32x4(wasm_v128_load(x), wasm_v128_load(x + 4)),
-                                         wasm_i16x8_narrow_i32x4(wasm_v128_load(x + 8), wasm_v128_load(x + 12)));
-    }
-    WEAVE(0);
-    WEAVE(1);
-    WEAVE(2);
-}
-
-#define STORE_WOVEN(sample, transform, value, up)                                                                      \
-    for (; sizeof(sample) == 1 && i + 16 <= n; i += 16) {                                                              \
-        int32_t woven[3][16];                                                                                          \
-        L2K_INDEPENDENT                                                                                                \
-        for (size_t k = 0; k < 16; k++) {                                                                              \
-            value x0 = c0[i + k], x1 = c1[i + k], x2 = c2[i + k];                                                      \
-            l2k_##transform##_inverse(&x0, &x1, &x2);                                                                  \
-            woven[0][k] = up(x0, s0);                                                                                  \
-            woven[1][k] = up(x1, s1);                                                                                  \
-            woven[2][k] = up(x2, s2);                                                                                  \
-        }                                                                                                              \
-        weave(woven, (uint8_t *)out + 3 * i);                                                                          \
-    }
-#else
-#define STORE_WOVEN(sample, transform, value, up)
-#endif
-
 /* Three components of one type that alternate in memory, as in image files: one loop reads or writes all three, so that
  * the compiler moves whole vectors and permutes them in registers. */
 #define DEFINE_INTERLEAVED(name, sample, transform, value, up)                                                         \
@@ -201,10 +134,8 @@ INLINE void weave(int32_t samples[3][16], uint8_t *out)
         sample *restrict out = samples;                                                                                \
         const value *restrict c0 = row0, *restrict c1 = row1, *restrict c2 = row2;                                     \
         l2k_level_shift s0 = pixels[0].shift, s1 = pixels[1].shift, s2 = pixels[2].shift;                              \
-        size_t i = 0;                                                                                                  \
-        STORE_WOVEN(sample, transform, value, up)                                                                      \
         L2K_INDEPENDENT                                                                                                \
-        for (; i < n; i++) {                                                                                           \
+        for (size_t i = 0; i < n; i++) {                                                                               \
             value x0 = c0[i], x1 = c1[i], x2 = c2[i];                                                                  \
             l2k_##transform##_inverse(&x0, &x1, &x2);                                                                  \
             out[3 * i] = (sample)up(x0, s0);                                                                           \

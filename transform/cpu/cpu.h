@@ -37,8 +37,7 @@ typedef struct l2k_level_pass {
     int64_t y0;    /* of its samples' first row, in their domain; of the first pass only */
     int64_t reach; /* rows that a row depends on, above and below it */
     const l2k_wavelet_descriptor *wavelet;
-    const l2k_wavelet_rows *rows; /* NULL: `kernel` is used */
-    l2k_kernel_lifting kernel;
+    l2k_kernel_lifting lifting;
     const struct l2k_level_pass *next[L2K_MAX_JOINED]; /* with each component's LL as its samples; NULL at the last */
     /* num_rows rows of a level behind another; or of each joined component, rows of earlier planes */
     uint32_t *samples;

@@ -111,12 +111,12 @@ static void measure_component(const l2k_plan_spec *spec, uint32_t c, unsigned th
         l2k_layout_rows(held, rows, view);
 }
 
-/* Rows of a ring for a component, if more than Part 1's wavelets need. */
+/* Rows of a ring for a component. */
 static unsigned ring_rows(l2k_direction direction, const l2k_plan_component *component)
 {
-    const l2k_kernel_lifting kernel = {.wavelet = component->own};
-    const l2k_ring ring = {.kernel = &kernel, .inverse = direction == L2K_INVERSE};
-    return component->own ? l2k_ring_period(&ring) : 0;
+    const l2k_kernel_lifting lifting = {.wavelet = l2k_plan_wavelet(component)};
+    const l2k_ring ring = {.lifting = &lifting, .inverse = direction == L2K_INVERSE};
+    return l2k_ring_period(&ring);
 }
 
 static void settle_sizes(const l2k_plan_spec *spec, l2k_cpu_sizes *s)
@@ -125,7 +125,7 @@ static void settle_sizes(const l2k_plan_spec *spec, l2k_cpu_sizes *s)
     /* With rows a multiple of 4 KiB apart, the processor would take stores to one for stores to the next. */
     if (s->row_stride % 1024 < 48)
         s->row_stride += 48;
-    s->ring_rows = L2K_RING_ROWS;
+    s->ring_rows = 0;
     for (uint32_t c = 0; c < spec->num_components; c++)
         s->ring_rows = max_size(s->ring_rows, ring_rows(spec->direction, &spec->components[c]));
     s->scratch_samples = (num_joined * s->ring_rows + 2) * s->row_stride;
@@ -177,16 +177,6 @@ static l2k_cpu_state *allocate_state(const l2k_plan *plan)
     return state;
 }
 
-static l2k_kernel_lifting lift_kernel(l2k_cpu cpu, const l2k_plan_component *component)
-{
-    const l2k_wavelet_descriptor *own = component->own;
-    const bool wide = !own->is_float && l2k_kernel_is_wide(&own->kernel, component->precision, component->levels);
-    return (l2k_kernel_lifting){own, l2k_kernel_rows_get(cpu),
-                                own->is_float ? L2K_SUMS_FLOAT
-                                : wide        ? L2K_SUMS_64
-                                              : L2K_SUMS_32};
-}
-
 /* Where the pass finds its subbands. */
 static void place_bands(const l2k_coefficients *view, l2k_level_pass *s)
 {
@@ -209,10 +199,7 @@ static void make_passes(l2k_plan *plan, uint32_t c)
     plan->keeps_rows = state->sizes.strips.rows > 0;
     for (unsigned i = 0; i < k->num_passes; i++) {
         l2k_level_pass *s = &k->passes[i];
-        if (component->own)
-            s->kernel = lift_kernel(state->cpu, component);
-        else
-            s->rows = l2k_wavelet_rows_get(state->cpu, component->wavelet);
+        s->lifting = l2k_kernel_lifting_of(state->cpu, s->wavelet, component->precision, component->levels);
         place_bands(view, s);
     }
 }

@@ -61,7 +61,7 @@ static void shape_pass(const l2k_plan_component *component, l2k_level_pass *s, c
         return;
     }
     s->shape = l2k_level_of(component, s->level);
-    s->reach = s->shape.unsplit_y ? 0 : l2k_wavelet_reach(s->wavelet);
+    s->reach = s->shape.unsplit_y ? 0 : l2k_kernel_reach(&s->wavelet->kernel);
     for (unsigned o = L2K_HL; o <= L2K_HH; o++)
         shape_band(s, o, &held[first + o], &read[first + o]);
 }
@@ -133,7 +133,8 @@ l2k_cpu_strips l2k_cpu_strips_of(const l2k_plan_spec *spec)
                               cell_of(component, component->levels - l2k_discarded(spec->direction, component));
         samples += l2k_rect_width(l2k_plan_output(spec->direction, component)) / distance;
         unit = (uint64_t)most((int64_t)unit, (int64_t)rows);
-        margin = (uint64_t)most((int64_t)margin, l2k_wavelet_reach(l2k_plan_wavelet(component)) * (int64_t)distance);
+        margin =
+            (uint64_t)most((int64_t)margin, l2k_kernel_reach(&l2k_plan_wavelet(component)->kernel) * (int64_t)distance);
     }
     const uint64_t wanted = (spec->strip_samples ? spec->strip_samples : L2K_STRIP_SAMPLES) / samples;
     const uint64_t rows = wanted < unit ? unit : wanted / unit * unit, first = first_row(spec, &end);

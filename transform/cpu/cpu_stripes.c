@@ -6,8 +6,6 @@
 
 #include "base/run.h"
 
-enum { CACHE_LINE = 64 };
-
 /* ---- Where rows are ------------------------------------------------------------------------------------------ */
 
 /* Row y of the caller's planes of all joined components. */
@@ -30,7 +28,6 @@ typedef struct half {
     size_t n;
     l2k_coefficient_type type;
     float step;
-    size_t to_next; /* bytes to the next row there */
 } half;
 
 static l2k_coefficient_type type_of_values(const l2k_level_pass *s)
@@ -46,7 +43,7 @@ static half band_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned j, 
     const size_t bytes = l2k_coefficient_bytes(view->type), row = b->y0 + (size_t)y;
     const size_t first = (b->y + row - b->first) * view->stride + b->x;
     return (half){(char *)view->base + first * bytes, b->width, view->type,
-                  plan->components[s->first + j].steps[l2k_cpu_band(s, orientation)], view->stride * bytes};
+                  plan->components[s->first + j].steps[l2k_cpu_band(s, orientation)]};
 }
 
 /* Row y of a level's LL, inside the samples of the next level. */
@@ -54,7 +51,7 @@ static half next_row(const l2k_level_pass *s, unsigned j, int64_t y)
 {
     const l2k_level_pass *next = s->next[j];
     return (half){l2k_cpu_sample_row(next, 0, next->shape.passed.y0 + y) + next->shape.passed.x0, s->shape.low_width,
-                  type_of_values(s), 1, next->stride * sizeof(uint32_t)};
+                  type_of_values(s), 1};
 }
 
 /* The low ([0]) and high ([1]) half of row y of a level. */
@@ -76,21 +73,17 @@ static float row_scale(const l2k_level_pass *s, const float scales[2], int64_t y
 }
 
 /* Scales a row of a level that does not split horizontally. */
-static void scale_row(const l2k_plan *plan, const l2k_level_pass *s, float scale, void *row)
+static void scale_row(const l2k_level_pass *s, float scale, void *row)
 {
     if (s->wavelet->is_float && scale != 1.0f)
-        l2k_kernel_rows_get(((const l2k_cpu_state *)plan->state)->cpu)->scale(row, s->shape.width, scale);
+        s->lifting.rows->scale(row, s->shape.width, scale);
 }
 
 static l2k_ring start_ring(const l2k_plan *plan, const l2k_level_pass *s, uint32_t *scratch, int64_t begin, int64_t end)
 {
     const size_t stride = ((const l2k_cpu_state *)plan->state)->sizes.row_stride;
-    const bool inverse = plan->spec.direction == L2K_INVERSE;
-    const bool lifts = !s->shape.unsplit_y;
-    const l2k_lifting *lifting = !s->rows || !lifts ? NULL : inverse ? &s->rows->inverse : &s->rows->forward;
-    l2k_ring ring = {.lifting = lifting,
-                     .kernel = s->rows || !lifts ? NULL : &s->kernel,
-                     .inverse = inverse,
+    l2k_ring ring = {.lifting = s->shape.unsplit_y ? NULL : &s->lifting,
+                     .inverse = plan->spec.direction == L2K_INVERSE,
                      .width = s->shape.width,
                      .height = s->shape.height,
                      .parity = s->shape.parity_y,
@@ -152,11 +145,9 @@ static void analyse_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned 
         at[i] = halves[i].type == type_of_values(s) ? halves[i].at : scratch + i * state->sizes.row_stride;
     const float scale = row_scale(s, s->wavelet->forward_scale, y);
     if (s->shape.unsplit_x)
-        scale_row(plan, s, scale, memcpy(at[0], row, s->shape.width * sizeof(uint32_t)));
-    else if (s->rows)
-        s->rows->analyse(row, s->shape.width, s->shape.parity_x, scale, at[0], at[1]);
+        scale_row(s, scale, memcpy(at[0], row, s->shape.width * sizeof(uint32_t)));
     else
-        l2k_kernel_analyse(&s->kernel, row, s->shape.width, s->shape.parity_x, scale, at[0], at[1]);
+        l2k_kernel_analyse(&s->lifting, row, s->shape.width, s->shape.parity_x, scale, at[0], at[1]);
     for (int i = 0; i < 2; i++)
         if (at[i] != halves[i].at)
             quantise_half(plan, s, at[i], &halves[i]);
@@ -192,16 +183,6 @@ void l2k_cpu_keep_rows(const l2k_plan *plan, const l2k_level_pass *first, int64_
 
 /* ---- Inverse ------------------------------------------------------------------------------------------------- */
 
-/* Fetches the next row of a half into the cache while this one is processed: hardware prefetchers stop at the end of a
- * page, and rows are further apart. */
-static void expect_next(const half *h)
-{
-    const uintptr_t next = (uintptr_t)h->at + h->to_next; /* an integer, since no row follows the last one */
-    const size_t bytes = h->n * l2k_coefficient_bytes(h->type);
-    for (size_t i = 0; i < bytes; i += CACHE_LINE)
-        __builtin_prefetch((const void *)(next + i));
-}
-
 /* Dequantises the halves of a row and synthesises it. */
 static void synthesise_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned j, int64_t y, void *row,
                            uint32_t *scratch)
@@ -210,18 +191,14 @@ static void synthesise_row(const l2k_plan *plan, const l2k_level_pass *s, unsign
     void *const at[2] = {s->shape.unsplit_x ? row : scratch, scratch + state->sizes.row_stride};
     half halves[2];
     locate_halves(plan, s, j, y, halves);
-    for (int i = 0; i < 2; i++) {
-        expect_next(&halves[i]);
+    for (int i = 0; i < 2; i++)
         state->quantiser->load[s->wavelet->is_float][halves[i].type](halves[i].at, halves[i].n, 0.5f * halves[i].step,
                                                                      at[i]);
-    }
     const float scale = row_scale(s, s->wavelet->inverse_scale, y);
     if (s->shape.unsplit_x)
-        scale_row(plan, s, scale, row);
-    else if (s->rows)
-        s->rows->synthesise(at[0], at[1], s->shape.width, s->shape.parity_x, scale, row);
+        scale_row(s, scale, row);
     else
-        l2k_kernel_synthesise(&s->kernel, at[0], at[1], s->shape.width, s->shape.parity_x, scale, row);
+        l2k_kernel_synthesise(&s->lifting, at[0], at[1], s->shape.width, s->shape.parity_x, scale, row);
 }
 
 l2k_status l2k_cpu_synthesise(const l2k_plan *plan, const l2k_level_pass *s, uint32_t *scratch, int64_t begin,

@@ -60,7 +60,7 @@ struct l2k_volume {
     l2k_volume_spec spec;
     l2k_wavelet_descriptor own, z_own; /* descriptors for options that name kernels */
     l2k_cpu cpu;                       /* instruction set of the row functions */
-    l2k_kernel_sums sums;              /* sums of a kernel in Z */
+    l2k_kernel_lifting lifting;        /* in Z */
     unsigned num_stages;
     l2k_volume_stage *stages;
     l2k_coefficients *views; /* for the caller, per component */

@@ -32,7 +32,7 @@ static l2k_status check_options(const l2k_volume *v)
     if (type >= 0 && (type == L2K_COEFFICIENT_FLOAT32) != wavelet->is_float)
         return l2k_fail(&v->context, L2K_ERROR_ARGUMENT, "a volume has %s coefficients with the %s",
                         wavelet->is_float ? "float32" : "int16 or int32", wavelet->name);
-    if (type == L2K_COEFFICIENT_INT16 && (wavelet->kernel.num_steps || in_z->kernel.num_steps))
+    if (type == L2K_COEFFICIENT_INT16 && (l2k_wavelet_is_kernel(wavelet) || l2k_wavelet_is_kernel(in_z)))
         return l2k_fail(&v->context, L2K_ERROR_ARGUMENT, "a volume has int16 coefficients with the 5/3 alone");
     return L2K_OK;
 }

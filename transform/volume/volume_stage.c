@@ -6,11 +6,6 @@
 #include "dwt/kernel.h"
 #include "transform/volume/volume.h"
 
-static bool is_float(l2k_wavelet wavelet)
-{
-    return l2k_wavelet_get(wavelet)->is_float;
-}
-
 /* The plan of stage `number`. Its pixels are values of the third direction, which have no level shift; the output of an
  * inverse plan fits the type of the coefficients, and so does each LL on the way: int16 coefficients come from a
  * forward transform, whose LL fit. */
@@ -66,7 +61,7 @@ static l2k_status lay_out(const l2k_volume *volume, l2k_volume_stage *stage, uns
 }
 
 /* Three directions need a larger bound than l2k_kernel_is_wide's for two, so it is called for more levels. */
-static l2k_kernel_sums sums_of(const l2k_volume *volume)
+static l2k_kernel_lifting lifting_of(const l2k_volume *volume)
 {
     const l2k_volume_spec *spec = &volume->spec;
     const l2k_wavelet_descriptor *wavelet = l2k_volume_z_wavelet(volume);
@@ -75,9 +70,7 @@ static l2k_kernel_sums sums_of(const l2k_volume *volume)
         if (spec->tile.components[c].precision > precision)
             precision = spec->tile.components[c].precision;
     const unsigned levels = spec->isotropic ? 2 * spec->levels : spec->z_levels;
-    return wavelet->is_float                                         ? L2K_SUMS_FLOAT
-           : l2k_kernel_is_wide(&wavelet->kernel, precision, levels) ? L2K_SUMS_64
-                                                                     : L2K_SUMS_32;
+    return l2k_kernel_lifting_of(volume->cpu, wavelet, precision, levels);
 }
 
 l2k_status l2k_stages_make(l2k_volume *volume)
@@ -91,7 +84,7 @@ l2k_status l2k_stages_make(l2k_volume *volume)
     for (unsigned i = 0; i < volume->num_stages; i++)
         L2K_TRY(lay_out(volume, &volume->stages[i], i));
     volume->cpu = l2k_cpu_resolve(volume->context.cpu);
-    volume->sums = sums_of(volume);
+    volume->lifting = lifting_of(volume);
     l2k_stages_rewind(volume);
     return L2K_OK;
 }
@@ -100,12 +93,10 @@ void l2k_stages_rewind(l2k_volume *volume)
 {
     const l2k_volume_spec *spec = &volume->spec;
     const bool inverse = spec->tile.plan.direction == L2K_INVERSE;
-    const l2k_wavelet_rows *rows =
-        l2k_wavelet_rows_get(volume->cpu, is_float(spec->z_wavelet) ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3);
     for (unsigned i = 0; i < volume->num_stages; i++) {
         l2k_volume_stage *stage = &volume->stages[i];
-        l2k_z_start(&stage->z, l2k_volume_z_wavelet(volume), rows, inverse,
-                    volume->num_stages == 1 ? spec->z_levels : 1, l2k_z_edge(spec->z0, i), l2k_z_edge(spec->z1, i));
+        l2k_z_start(&stage->z, l2k_volume_z_wavelet(volume), inverse, volume->num_stages == 1 ? spec->z_levels : 1,
+                    l2k_z_edge(spec->z0, i), l2k_z_edge(spec->z1, i));
         stage->free = stage->finished = (l2k_z_queue){0};
         for (l2k_z_slice *slice = stage->all; slice; slice = slice->older)
             l2k_z_append(&stage->free, slice);

@@ -75,7 +75,7 @@ static l2k_z_place place_of(const l2k_z_levels *z, unsigned level, int64_t y)
 
 const l2k_kernel_step *l2k_z_step(const l2k_z_levels *z, unsigned number)
 {
-    return &z->kernel->steps[z->inverse ? z->steps - 1 - number : number];
+    return &z->wavelet->kernel.steps[z->inverse ? z->steps - 1 - number : number];
 }
 
 /* ---- Recording ----------------------------------------------------------------------------------------------- */
@@ -103,27 +103,18 @@ static l2k_z_op *record(l2k_z_levels *z, const l2k_z_level *level, l2k_z_kind ki
     return op;
 }
 
-static void record_step(l2k_z_levels *z, const l2k_z_level *level, unsigned number, int64_t y)
-{
-    l2k_z_op *op = record(z, level, L2K_Z_STEP);
-    op->step = number;
-    op->rows[0] = at(level, y);
-    op->rows[1] = at(level, y > level->first ? y - 1 : y + 1);
-    op->rows[2] = at(level, y + 1 < level->end ? y + 1 : y - 1);
-}
-
 /* The slice that tap k of a step on slice y finds. */
 static int64_t tapped(const l2k_z_levels *z, const l2k_z_level *level, const l2k_kernel_step *step, unsigned k,
                       int64_t y)
 {
     const int64_t place = y + l2k_kernel_first_tap(step) + 2 * (int)k;
-    return l2k_kernel_place(z->kernel, place, level->first, level->end);
+    return l2k_kernel_place(&z->wavelet->kernel, place, level->first, level->end);
 }
 
-static void record_taps(l2k_z_levels *z, const l2k_z_level *level, unsigned number, int64_t y)
+static void record_step(l2k_z_levels *z, const l2k_z_level *level, unsigned number, int64_t y)
 {
     const l2k_kernel_step *step = l2k_z_step(z, number);
-    l2k_z_op *op = record(z, level, L2K_Z_TAPS);
+    l2k_z_op *op = record(z, level, z->kernel ? L2K_Z_TAPS : L2K_Z_STEP);
     op->step = number;
     op->rows[0] = at(level, y);
     for (unsigned k = 0; k < step->num_taps; k++)
@@ -133,15 +124,14 @@ static void record_taps(l2k_z_levels *z, const l2k_z_level *level, unsigned numb
 /* Whether the arrival of slice y allows all steps, within the level. */
 static bool completes_chain(const l2k_z_levels *z, const l2k_z_level *level, int64_t y)
 {
-    return !z->kernel && is_high(y - 1) == (z->lifting->first == 1) && within(level, y) &&
-           within(level, y - z->lifting->steps - 1);
+    return !z->kernel && is_high(y - 1) != z->inverse && within(level, y) && within(level, y - (int64_t)z->steps - 1);
 }
 
 /* Records slices y - steps - 1 .. y, in the level's last operation if that ends two slices before. */
 static void record_chain(l2k_z_levels *z, l2k_z_level *level, int64_t y)
 {
     const l2k_z_list *list = &z->list[level - z->level];
-    const unsigned steps = z->lifting->steps;
+    const unsigned steps = z->steps;
     l2k_z_op *op = list->count ? &list->ops[list->count - 1] : NULL;
     if (!op || op->kind != L2K_Z_CHAIN || op->pairs == L2K_CHAIN_PAIRS) {
         op = record(z, level, L2K_Z_CHAIN);
@@ -154,25 +144,11 @@ static void record_chain(l2k_z_levels *z, l2k_z_level *level, int64_t y)
     if (level->scaled == level->chained)
         level->chained = y - steps - 1;
     level->scaled = y - steps + 1;
+    for (unsigned number = 0; number < steps; number++)
+        level->done[number] = y + 1 - number;
 }
 
-/* Records the steps that slice y, the last one present or one after the end, allows: 0, 1, .. on y - 1, y - 2, .. */
-static void lift(l2k_z_levels *z, l2k_z_level *level, int64_t y)
-{
-    const int64_t steps = z->lifting->steps;
-    if (is_high(y - 1) != (z->lifting->first == 1))
-        return;
-    if (completes_chain(z, level, y))
-        record_chain(z, level, y);
-    else
-        for (unsigned number = 0; number < steps; number++)
-            if (within(level, y - 1 - number))
-                record_step(z, level, number, y - 1 - number);
-    if (y - steps + 1 > level->finished)
-        level->finished = y - steps + 1 < level->end ? y - steps + 1 : level->end;
-}
-
-/* Whether a step of a kernel, done on slices before `next`, is done on all that read slice y. Taps beyond the end read
+/* Whether a step, done on slices before `next`, is done on all that read slice y. Taps beyond the end read
  * a slice before it. */
 static bool is_read(const l2k_z_level *level, const l2k_kernel_step *step, int64_t next, int64_t y)
 {
@@ -204,12 +180,14 @@ static bool is_finished(const l2k_z_levels *z, const l2k_z_level *level, int64_t
     return finished;
 }
 
-/* Records the steps of a kernel that the present slices allow. */
-static void lift_kernel(l2k_z_levels *z, l2k_z_level *level)
+/* Records the steps that slice y, the last one present, allows. */
+static void lift(l2k_z_levels *z, l2k_z_level *level, int64_t y)
 {
+    if (completes_chain(z, level, y))
+        record_chain(z, level, y);
     for (unsigned number = 0; number < z->steps; number++)
         for (; can_lift(z, level, number, level->done[number]); level->done[number] += 2)
-            record_taps(z, level, number, level->done[number]);
+            record_step(z, level, number, level->done[number]);
     while (level->finished < level->end && is_finished(z, level, level->finished))
         level->finished++;
 }
@@ -242,17 +220,10 @@ static void arrive(l2k_z_levels *z, l2k_z_level *level, l2k_z_slice *slice)
     }
     if (z->inverse && !completes_chain(z, level, y) && !completes_chain(z, level, y + 1))
         scale(z, level, y);
-    if (is_lone(level)) {
+    if (is_lone(level))
         lift_lone(z, level);
-        return;
-    }
-    if (z->kernel) {
-        lift_kernel(z, level);
-        return;
-    }
-    lift(z, level, y);
-    for (int64_t after = level->end; y + 1 == level->end && after <= level->end + z->lifting->steps; after++)
-        lift(z, level, after);
+    else
+        lift(z, level, y);
 }
 
 /* ---- From level to level ------------------------------------------------------------------------------------- */
@@ -360,12 +331,12 @@ void l2k_z_forget(l2k_z_levels *z)
 
 /* ---- Start --------------------------------------------------------------------------------------------------- */
 
-void l2k_z_start(l2k_z_levels *z, const l2k_wavelet_descriptor *wavelet, const l2k_wavelet_rows *rows, bool inverse,
-                 unsigned levels, uint32_t z0, uint32_t z1)
+void l2k_z_start(l2k_z_levels *z, const l2k_wavelet_descriptor *wavelet, bool inverse, unsigned levels, uint32_t z0,
+                 uint32_t z1)
 {
-    z->lifting = inverse ? &rows->inverse : &rows->forward;
-    z->kernel = wavelet->kernel.num_steps ? &wavelet->kernel : NULL;
-    z->steps = z->kernel ? z->kernel->num_steps : z->lifting->steps;
+    z->wavelet = wavelet;
+    z->kernel = l2k_wavelet_is_kernel(wavelet) ? &wavelet->kernel : NULL;
+    z->steps = wavelet->kernel.num_steps;
     z->scales = inverse ? wavelet->inverse_scale : wavelet->forward_scale;
     z->inverse = inverse;
     z->levels = levels;
@@ -380,7 +351,7 @@ void l2k_z_start(l2k_z_levels *z, const l2k_wavelet_descriptor *wavelet, const l
                                     .left = first,
                                     .chained = first,
                                     .scaled = first};
-        for (unsigned number = 0; z->kernel && number < z->steps; number++)
+        for (unsigned number = 0; number < z->steps; number++)
             z->level[i].done[number] = first + (is_high(first) != l2k_z_step(z, number)->high);
     }
 }

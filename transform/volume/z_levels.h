@@ -10,11 +10,14 @@
 #define L2K_TRANSFORM_VOLUME_Z_LEVELS_H
 
 #include "base/context.h"
-#include "dwt/wavelet_rows.h"
+#include "dwt/wavelet.h"
 
-enum { L2K_CHAIN_PAIRS = 4 }; /* most pairs of slices that a chain takes */
+enum {
+    L2K_CHAIN_STEPS = 4,
+    L2K_CHAIN_PAIRS = 4
+}; /* most steps of Part 1's wavelets; most pairs of slices in a chain */
 
-#define L2K_Z_ROWS (L2K_MAX_LIFTING_STEPS + 2 * L2K_CHAIN_PAIRS)
+#define L2K_Z_ROWS (L2K_CHAIN_STEPS + 2 * L2K_CHAIN_PAIRS)
 
 /* Slices that a level may hold: those in use, five with the 5/3 and some 23 with fidelity, and half as many when the
  * last ones of the level before come all at once; or two that are finished and wait. */
@@ -48,8 +51,8 @@ void l2k_z_push(l2k_z_queue *queue,
 l2k_z_slice *l2k_z_take(l2k_z_queue *queue); /* NULL if the queue is empty */
 
 typedef enum l2k_z_kind {
-    /* l2k_lifting.all on rows[0 .. steps + 1], rows[2 ..] and so on, `pairs` times. Each also scales a low and a high
-     * slice: forward its first two, which are finished; inverse its last two, before anything else. */
+    /* All steps on rows[0 .. steps + 1], step 0 on rows[steps], step 1 on rows[steps - 1] and so on down to rows[1];
+     * then on rows[2 ..] and so on, `pairs` times. Each also scales a low and a high slice: forward its first two, which are finished; inverse its last two, before anything else. */
     L2K_Z_CHAIN,
     L2K_Z_STEP, /* one step on rows[0], with rows[1] and rows[2] before and after it */
     L2K_Z_TAPS, /* one step of a kernel on rows[0], with a row for each tap behind it */
@@ -73,15 +76,15 @@ typedef struct l2k_z_list {
  * scale slices chained .. scaled - 1. */
 typedef struct l2k_z_level {
     int64_t first, end, come, finished, left, chained, scaled;
-    int64_t done[L2K_KERNEL_STEPS];    /* of a kernel, by step: the next slice that it changes */
+    int64_t done[L2K_KERNEL_STEPS];    /* by step: the next slice that it changes */
     l2k_z_slice *window[L2K_Z_WINDOW]; /* by coordinate */
 } l2k_z_level;
 
 typedef struct l2k_z_levels {
-    const l2k_lifting *lifting; /* for the direction; with a kernel, only for lone slices */
-    const l2k_kernel *kernel;   /* NULL: a wavelet of Part 1 */
-    unsigned steps;             /* lifting steps of a level */
-    const float *scales;        /* of low and high slices: after forward lifting, before inverse lifting */
+    const l2k_wavelet_descriptor *wavelet;
+    const l2k_kernel *kernel; /* NULL: a wavelet of Part 1 */
+    unsigned steps;           /* lifting steps of a level */
+    const float *scales;      /* of low and high slices: after forward lifting, before inverse lifting */
     bool inverse;
     unsigned levels;
     l2k_z_level level[L2K_MAX_LEVELS + 1];
@@ -90,10 +93,9 @@ typedef struct l2k_z_levels {
 } l2k_z_levels;
 
 /* Prepares for the first slice of a volume of coordinates z0 .. z1 - 1, z0 < z1. `wavelet`, of the third direction,
- * must stay; `rows` are its own or, with a kernel, those of Part 1's wavelet with the same values. A step of a kernel
- * has fewer taps than an operation has rows. Keeps the memory of earlier lists. */
-void l2k_z_start(l2k_z_levels *z, const l2k_wavelet_descriptor *wavelet, const l2k_wavelet_rows *rows, bool inverse,
-                 unsigned levels, uint32_t z0, uint32_t z1);
+ * must stay. A step of a kernel has fewer taps than an operation has rows. Keeps the memory of earlier lists. */
+void l2k_z_start(l2k_z_levels *z, const l2k_wavelet_descriptor *wavelet, bool inverse, unsigned levels, uint32_t z0,
+                 uint32_t z1);
 void l2k_z_release(const l2k_context *context, l2k_z_levels *z);
 
 /* The coordinate z at the samples of a level, counted from 0: ceil(z / 2^level) (B-14). */
@@ -109,7 +111,7 @@ bool l2k_z_wanted(const l2k_z_levels *z, l2k_z_place *place);
 /* Puts the wanted slice. Records operations and appends finished slices to `out`. L2K_ERROR_MEMORY. */
 l2k_status l2k_z_put(const l2k_context *context, l2k_z_levels *z, l2k_z_slice *slice);
 
-/* With a kernel: the step that an L2K_Z_TAPS operation names by `number`. */
+/* The step that an operation names by `number`. */
 const l2k_kernel_step *l2k_z_step(const l2k_z_levels *z, unsigned number);
 
 /* l2k_z_list_at: the lists in the order in which they run, `number` from 0 to levels - 1. Call l2k_z_forget when all of

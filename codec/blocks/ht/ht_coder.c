@@ -25,8 +25,6 @@ static void free_worker(void *opaque)
     const l2k_context *context = w->ht.context;
     l2k_t1_free(w->t1);
     l2k_release(context, w->ht.scratch);
-    l2k_release(context, w->ht.samples);
-    l2k_release(context, w->ht.columns);
     l2k_release(context, w->ht.bytes);
     l2k_release(context, w->encoder);
     l2k_release(context, w->indices);
@@ -46,15 +44,10 @@ static l2k_status create_worker(const l2k_context *context, void **out)
 /* Allocates scratch memory on demand: threads that never get an HT block need none. */
 static l2k_status take_scratch(l2k_ht *ht)
 {
-    if (ht->columns)
+    if (ht->scratch)
         return L2K_OK;
-    if (!ht->samples)
-        ht->samples = l2k_allocate(ht->context, L2K_HT_SAMPLES, sizeof *ht->samples);
-    if (!ht->scratch)
-        ht->scratch = l2k_allocate(ht->context, 2, sizeof *ht->scratch);
-    if (ht->samples && ht->scratch)
-        ht->columns = l2k_allocate(ht->context, L2K_HT_COLUMNS, 1);
-    L2K_TRY(l2k_check_memory(ht->context, ht->columns, "the block coder"));
+    ht->scratch = l2k_allocate(ht->context, 1, sizeof *ht->scratch);
+    L2K_TRY(l2k_check_memory(ht->context, ht->scratch, "the block coder"));
     l2k_ht_make_decode_tables(&ht->tables);
     return L2K_OK;
 }
@@ -189,7 +182,6 @@ static void copy_group(const l2k_t1_block *from, size_t at, uint32_t count, int3
 static l2k_t1_block sample_block(const l2k_t1_block *from, uint32_t distance, float reciprocal, worker *w)
 {
     const l2k_ht_sampling every = l2k_ht_sampling_of(from->width, distance);
-    const l2k_t1_block *next = &w->encoder->next;
     int32_t *copy = w->indices + 2 * L2K_HT_SAMPLES;
     l2k_t1_block to = {.coefficients = copy, .type = L2K_COEFFICIENT_INT32, .stride = L2K_HT_SAMPLES, .height = 2};
     for (uint32_t y = 0; y < from->height; y += 2 * every.down)
@@ -202,9 +194,6 @@ static l2k_t1_block sample_block(const l2k_t1_block *from, uint32_t distance, fl
                     copy_group(from, (y + k) * from->stride + x, count, row);
                 else
                     memset(row, 0, even * sizeof *row);
-                if (y + k < next->height)
-                    __builtin_prefetch((const uint8_t *)next->coefficients +
-                                       ((y + k) * next->stride + x) * l2k_coefficient_bytes(next->type));
             }
             to.width += even;
         }
@@ -273,10 +262,9 @@ static l2k_ht_cut cut_of(const l2k_block_batch *batch, const l2k_block_place *pl
 }
 
 /* The bit-planes that a packet header counts end with the plane of the cleanup pass. */
-static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_place *place, size_t count, void *opaque,
+static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_place *place, void *opaque,
                                const l2k_context *context, l2k_arena *arena)
 {
-    (void)count;
     worker *w = opaque;
     l2k_t1_block block = l2k_mq_block_in_view(place);
     l2k_coded_block *coded = &place->block->coded;
@@ -288,9 +276,6 @@ static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_pla
     if (truncation && truncation->point == truncation->coded_point)
         return L2K_OK;
     L2K_TRY(take_encoder(context, w));
-    w->encoder->next = (l2k_t1_block){0};
-    if ((size_t)(batch->places + batch->num_places - place) > context->threads)
-        w->encoder->next = l2k_mq_block_in_view(place + context->threads);
     if (batch->task == L2K_ESTIMATE)
         return estimate(batch, place, w, arena);
     const l2k_ht_cut cut = cut_of(batch, place);
@@ -311,117 +296,63 @@ static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_pla
     return l2k_mq_keep_code(context, code.bytes, code.passes, code.num_passes, batch->distortions, arena, coded);
 }
 
-static l2k_status begin_encode(l2k_block_coder *coder, const l2k_block_batch *batch)
-{
-    return l2k_cpu_coder_run(coder, batch, 1, encode_block);
-}
-
 /* ---- Decoding ------------------------------------------------------------------------------------------------ */
 
-static void damaged(const l2k_block_batch *batch, const l2k_t1_block *block)
-{
-    l2k_mq_clear_block(block);
-    if (batch->damaged)
-        atomic_store(batch->damaged, true);
-}
-
-/* Into the view, if there are neither refinement passes nor a region of interest. */
-static bool goes_straight(const l2k_t1_block *block, const l2k_ht_set *set)
-{
-    return set->passes == 1 && !block->roi_shift;
-}
-
+/* Straight into the view, if there are neither refinement passes nor a region of interest. */
 static bool decode_passes(l2k_ht *ht, const l2k_t1_block *block, const l2k_ht_set *set)
 {
-    if (goes_straight(block, set))
+    if (set->passes == 1 && !block->roi_shift)
         return l2k_ht_cleanup(ht, block, set, l2k_ht_form_of(block));
     if (!l2k_ht_cleanup(ht, block, set, L2K_HT_SIGNED_MAGNITUDE))
         return false;
     if (set->passes > 1)
         l2k_ht_refine(ht, block, set);
-    l2k_t1_store(block, ht->samples, l2k_ht_stride(block), !block->reversible);
+    l2k_t1_store(block, ht->scratch->samples, l2k_ht_stride(block), !block->reversible);
     return true;
 }
 
-/* A code-block on its way; set.cleanup is NULL if nothing is left to do. */
-typedef struct block_task {
-    l2k_t1_block block;
-    l2k_ht_received_set received;
-    l2k_ht_set set;
-} block_task;
-
-static l2k_status begin_block(const l2k_block_batch *batch, const l2k_block_place *place, worker *w, block_task *t)
+static l2k_status decode_block(const l2k_block_batch *batch, const l2k_block_place *place, void *opaque,
+                               const l2k_context *context, l2k_arena *arena)
 {
-    *t = (block_task){0};
-    if (place->block->kind == L2K_BLOCK_MQ)
-        return l2k_mq_decode_block(w->ht.context, w->t1, place);
-    t->block = l2k_mq_block_in_view(place);
-    t->received = l2k_ht_find_set(&place->block->received);
-    if (t->received.cleanup)
-        L2K_TRY(l2k_ht_take_set(w->ht.context, place->band, place->block, &t->received, &t->set));
-    if (t->set.cleanup)
-        return take_scratch(&w->ht);
-    if (t->received.cleanup)
-        damaged(batch, &t->block);
-    else
-        l2k_mq_clear_block(&t->block);
-    return L2K_OK;
-}
-
-static l2k_status end_block(const l2k_block_batch *batch, l2k_ht *ht, block_task *t)
-{
-    if (!t->set.cleanup)
-        return L2K_OK;
-    L2K_TRY(find_refinement(ht, &t->received, &t->set));
-    if (!decode_passes(ht, &t->block, &t->set))
-        damaged(batch, &t->block);
-    return L2K_OK;
-}
-
-/* Two blocks side by side if both go straight into the view. */
-static l2k_status decode_blocks(const l2k_block_batch *batch, const l2k_block_place *places, size_t count, void *opaque,
-                                const l2k_context *context, l2k_arena *arena)
-{
-    (void)arena, (void)context;
+    (void)arena;
     worker *w = opaque;
-    block_task tasks[2];
-    bool straight = count == 2, are_right[2];
-    for (size_t i = 0; i < count; i++) {
-        L2K_TRY(begin_block(batch, &places[i], w, &tasks[i]));
-        straight = straight && tasks[i].set.cleanup && goes_straight(&tasks[i].block, &tasks[i].set);
-    }
-    if (!straight) {
-        for (size_t i = 0; i < count; i++)
-            L2K_TRY(end_block(batch, &w->ht, &tasks[i]));
+    if (place->block->kind == L2K_BLOCK_MQ)
+        return l2k_mq_decode_block(context, w->t1, place);
+    const l2k_t1_block block = l2k_mq_block_in_view(place);
+    const l2k_ht_received_set received = l2k_ht_find_set(&place->block->received);
+    l2k_ht_set set;
+    if (!received.cleanup) {
+        l2k_mq_clear_block(&block);
         return L2K_OK;
     }
-    const l2k_t1_block blocks[2] = {tasks[0].block, tasks[1].block};
-    const l2k_ht_set sets[2] = {tasks[0].set, tasks[1].set};
-    l2k_ht_cleanup_two(&w->ht, blocks, sets, are_right);
-    for (unsigned i = 0; i < 2; i++)
-        if (!are_right[i])
-            damaged(batch, &blocks[i]);
+    L2K_TRY(l2k_ht_take_set(context, place->band, place->block, &received, &set));
+    bool is_right = set.cleanup != NULL;
+    if (is_right) {
+        L2K_TRY(take_scratch(&w->ht));
+        L2K_TRY(find_refinement(&w->ht, &received, &set));
+        is_right = decode_passes(&w->ht, &block, &set);
+    }
+    if (!is_right) {
+        l2k_mq_clear_block(&block);
+        if (batch->damaged)
+            atomic_store(batch->damaged, true);
+    }
     return L2K_OK;
-}
-
-static l2k_status begin_decode(l2k_block_coder *coder, const l2k_block_batch *batch)
-{
-    return l2k_cpu_coder_run(coder, batch, 2, decode_blocks);
 }
 
 const l2k_block_coder_table l2k_ht_on_cpu = {
     .name = "HT on the CPU",
-    .max_planes = L2K_MAX_BIT_PLANES,
     .bytes_per_thread = sizeof(worker) + L2K_HT_BYTES + L2K_T1_BYTES,
     .create = l2k_cpu_coder_create,
     .free = l2k_cpu_coder_free,
-#ifndef L2K_WITHOUT_ENCODER
-    .begin_encode = begin_encode,
-#endif
-    .begin_decode = begin_decode,
+    .begin_encode = l2k_cpu_coder_encode,
+    .begin_decode = l2k_cpu_coder_decode,
     .finish = l2k_cpu_coder_finish,
     .forget = l2k_cpu_coder_forget,
-    .ends_segment = l2k_pass_terminates,
     .create_worker = create_worker,
     .free_worker = free_worker,
+#ifndef L2K_WITHOUT_ENCODER
+    .encode_block = encode_block,
+#endif
+    .decode_block = decode_block,
 };

@@ -124,8 +124,10 @@ INLINE void relate(l2k_ht_quads *quads, const measured *m, l2k_lanes least, l2k_
     l2k_lanes_store(quads->index + i, context << 8 | m->rho << 4 | reaching);
 }
 
-INLINE void measure_row(cleanup_encoder *e, uint32_t y, bool first_row, l2k_coefficient_type type, bool wide)
+static void measure_row(cleanup_encoder *e, uint32_t y, bool wide)
 {
+    const bool first_row = y == 0;
+    const l2k_coefficient_type type = e->block->type;
     l2k_ht_quads *quads = &e->memory->quads;
     l2k_ht_line *now = &quads->lines[y >> 1 & 1];
     const l2k_ht_line *above = &quads->lines[!(y >> 1 & 1)];
@@ -144,7 +146,7 @@ INLINE void measure_row(cleanup_encoder *e, uint32_t y, bool first_row, l2k_coef
 /* ---- MEL ----------------------------------------------------------------------------------------------------- */
 
 /* Each quad in context 0 has a symbol: whether it has significant samples. In the first row, pairs have one, too. */
-INLINE void put_first_symbols(cleanup_encoder *e)
+static void put_first_symbols(cleanup_encoder *e)
 {
     const l2k_ht_quads *quads = &e->memory->quads;
     for (uint32_t i = 0; i < e->num_quads; i++) {
@@ -168,7 +170,7 @@ INLINE void put_symbols_of(l2k_ht_mel_writer *mel, uint64_t quiet, uint64_t some
     l2k_ht_mel_zeros(mel, (unsigned)__builtin_popcountll(quiet));
 }
 
-INLINE void put_symbols(cleanup_encoder *e)
+static void put_symbols(cleanup_encoder *e)
 {
     const l2k_ht_quads *quads = &e->memory->quads;
     const unsigned last = (e->num_quads - 1) / 64;
@@ -209,7 +211,7 @@ INLINE void pad_codes(l2k_ht_quads *quads, uint32_t num_quads)
     }
 }
 
-INLINE void put_codes(cleanup_encoder *e, bool first_row)
+static void put_codes(cleanup_encoder *e, bool first_row)
 {
     l2k_ht_quads *quads = &e->memory->quads;
     const uint16_t *codes = e->memory->codes[!first_row];
@@ -275,7 +277,7 @@ INLINE void put_pair(l2k_ht_forward_writer *w, uint64_t first, unsigned first_co
     }
 }
 
-INLINE void put_samples(cleanup_encoder *e, bool wide)
+static void put_samples(cleanup_encoder *e, bool wide)
 {
     l2k_ht_quads *quads = &e->memory->quads;
     l2k_ht_forward_writer w = e->magsgn;
@@ -353,51 +355,19 @@ static uint32_t join(cleanup_encoder *e)
     return (uint32_t)(at - memory->bytes);
 }
 
-/* Prefetches two rows of the block to encode next. */
-INLINE void fetch_next(const l2k_ht_encoder *memory, uint32_t y)
-{
-    const size_t bytes = l2k_coefficient_bytes(memory->next.type);
-    for (uint32_t k = y; k < y + 2 && k < memory->next.height; k++) {
-        const uint8_t *row = (const uint8_t *)memory->next.coefficients + k * memory->next.stride * bytes;
-        for (size_t x = 0; x < memory->next.width * bytes; x += 64)
-            __builtin_prefetch(row + x);
-    }
-}
-
-static void start_row(cleanup_encoder *e)
-{
-    measure_row(e, 0, true, e->block->type, true);
-    put_first_symbols(e);
-    put_codes(e, true);
-}
-
-static void code_row(cleanup_encoder *e, uint32_t y, bool wide)
-{
-    if (wide)
-        measure_row(e, y, false, e->block->type, true);
-    else if (e->block->type == L2K_COEFFICIENT_INT16)
-        measure_row(e, y, false, L2K_COEFFICIENT_INT16, false);
-    else
-        measure_row(e, y, false, L2K_COEFFICIENT_INT32, false);
-    put_symbols(e);
-    put_codes(e, false);
-}
-
 static uint32_t encode_cleanup(l2k_ht_encoder *memory, const l2k_t1_block *block, unsigned plane, bool wide)
 {
     cleanup_encoder e = {.memory = memory, .block = block, .plane = plane, .num_quads = (block->width + 1) / 2};
     clear_border(&e);
     start(&e);
     for (uint32_t y = 0; y < block->height; y += 2) {
-        fetch_next(memory, y);
+        measure_row(&e, y, wide);
         if (y == 0)
-            start_row(&e);
+            put_first_symbols(&e);
         else
-            code_row(&e, y, wide);
-        if (wide)
-            put_samples(&e, true);
-        else
-            put_samples(&e, false);
+            put_symbols(&e);
+        put_codes(&e, y == 0);
+        put_samples(&e, wide);
     }
     l2k_ht_forward_flush(&e.magsgn);
     end_mel_and_vlc(&e);

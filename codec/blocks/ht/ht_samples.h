@@ -4,8 +4,15 @@
 #ifndef L2K_CODEC_BLOCKS_HT_HT_SAMPLES_H
 #define L2K_CODEC_BLOCKS_HT_HT_SAMPLES_H
 
+#ifdef __AVX2__
+#include <immintrin.h>
+#elif defined(__wasm_simd128__)
+#include <wasm_simd128.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
 #include "codec/blocks/ht/ht_rows.h"
-#include "codec/blocks/ht/ht_vectors.h"
 
 /* ---- Bounds and positions ------------------------------------------------------------------------------------ */
 
@@ -32,7 +39,7 @@ static uint32_t find_bounds(l2k_ht_pass *restrict p, uint32_t count)
     const uint32_t *restrict columns = p->columns + 1, *restrict row = p->quads + 1;
     const uint32_t *restrict residuals = p->residuals;
     uint32_t *restrict bounded = p->bounded, *restrict bits_of = p->bits_of, most = 0;
-    const unsigned below = p->waits ? 17 : 0;
+    const unsigned below = p->in_halves ? 17 : 0;
     L2K_INDEPENDENT
     for (size_t i = 0; i < count; i++) {
         const uint32_t above =
@@ -119,77 +126,13 @@ static inline __attribute__((always_inline)) void get_singly(l2k_ht_pass *p, l2k
     }
 }
 
-/* ---- By vectors ---------------------------------------------------------------------------------------------- */
-
-/* A sample of more bits may not fit in four bytes. */
-enum { MOST_IN_VECTORS = 25 };
-
-#if defined(L2K_QUADS) && !defined(__wasm_simd128__) /* which has columns alone */
-
-/* Lanes moved up by one or two within each quad, zeros below. */
-static inline l2k_vector up_one(l2k_vector v)
-{
-    return l2k_choose_bytes(v, (l2k_vector)L2K_EACH_QUAD(UINT32_MAX, 0x03020100, 0x07060504, 0x0B0A0908));
-}
-
-static inline l2k_vector up_two(l2k_vector v)
-{
-    return l2k_choose_bytes(v, (l2k_vector)L2K_EACH_QUAD(UINT32_MAX, UINT32_MAX, 0x03020100, 0x07060504));
-}
-
-/* Every other quad from i on: twice the magnitudes and the signs, or 0. */
-static inline l2k_vector get_vector(const l2k_ht_pass *p, uint32_t i)
-{
-    const l2k_vector lane = L2K_EACH_QUAD(0, 1, 2, 3), lowest = L2K_EACH_QUAD(0, 0x04040404, 0x08080808, 0x0C0C0C0C);
-    const l2k_vector quad = l2k_spread(p->bounded + i), start = l2k_spread(p->bits_of + i);
-    const l2k_vector flags = quad >> lane, significant = -(flags >> 4 & 1);
-    const l2k_vector bits = ((quad >> 24) - (flags >> 12 & 1)) & significant;
-    const l2k_vector two = bits + up_one(bits), end = two + up_two(two);
-    const l2k_vector first = end - bits + (start & 7), byte = l2k_choose_bytes(first >> 3, lowest) + 0x03020100;
-    const l2k_vector field = l2k_choose_bytes(l2k_windows(p->bits, p->bits_of + i), byte) >> (first & 7);
-    const l2k_vector above = -(l2k_vector)L2K_EACH_QUAD(1, 1, 1, 1) << bits;
-    return (((field & ~above) | (flags >> 8 & 1) << bits) + 2) & significant;
-}
-
-static inline l2k_vector scale_vector(l2k_vector sample, scale to)
-{
-    return ((sample >> 1 << to.plane) | to.half) & to.mask & (l2k_vector)(sample != 0);
-}
-
-static inline __attribute__((always_inline)) void get_vectors(l2k_ht_pass *p, l2k_ht_form form, void *top, void *bottom)
-{
-    const scale to = scale_of(p);
-    const uint32_t count = p->num_quads;
-    for (uint32_t i = 0; i < count; i += 2 * L2K_QUADS) {
-        l2k_vector samples[2], values[2];
-        l2k_split(get_vector(p, i), get_vector(p, i + 1), &samples[0], &samples[1]);
-        l2k_store_vector(p->columns + 2 + 2 * i, samples[1] >> 1);
-        for (int k = 0; k < 2; k++) {
-            const l2k_vector magnitude = scale_vector(samples[k], to), sign = -(samples[k] & 1);
-            values[k] = form == L2K_HT_SIGNED_MAGNITUDE ? magnitude | samples[k] << 31 : (magnitude ^ sign) - sign;
-        }
-        if (form == L2K_HT_INT16) {
-            l2k_store_int16((int16_t *)top + 2 * i, (int16_t *)bottom + 2 * i, values[0], values[1]);
-        } else {
-            l2k_store_vector((uint32_t *)top + 2 * i, values[0]);
-            l2k_store_vector((uint32_t *)bottom + 2 * i, values[1]);
-        }
-    }
-}
-
-#else
-#define get_vectors get_singly
-#endif
-
 /* ---- By columns ---------------------------------------------------------------------------------------------- */
 
 /* Four samples of more bits may not fit in eight bytes, nor eight in 16. */
 enum { MOST_IN_COLUMNS = 14 };
 
-#if defined(L2K_QUADS) && (defined(__BMI2__) || L2K_QUADS == 1)
+#if defined(__AVX2__) && defined(__BMI2__)
 #define L2K_HT_BY_COLUMNS
-
-#ifdef __BMI2__
 
 static inline bool by_columns(const l2k_ht_pass *p)
 {
@@ -197,22 +140,24 @@ static inline bool by_columns(const l2k_ht_pass *p)
 }
 
 /* A quad in each 64 bits. */
-typedef uint64_t wide __attribute__((vector_size(16 * L2K_QUADS)));
+enum { QUADS = 4 };
+typedef uint64_t wide __attribute__((vector_size(8 * QUADS)));
+typedef uint16_t halves __attribute__((vector_size(8 * QUADS)));
 
 /* Four flags of a quad from bit `from` on, as 0 or 1 in 16 bits each. `flags` repeats the same bits in all four. */
 static inline wide lanes_of(wide flags, unsigned from)
 {
-    const l2k_halves bit = (l2k_halves)(((wide){0} + 0x0008000400020001u) << from);
-    return (wide)((l2k_halves)(((l2k_halves)flags & bit) == bit) & 1);
+    const halves bit = (halves)(((wide){0} + 0x0008000400020001u) << from);
+    return (wide)((halves)(((halves)flags & bit) == bit) & 1);
 }
 
 /* Finds the masks that deposit bits from MagSgn in four samples of 16 bits, and the addends that then give twice the
  * magnitude and the sign, or 0. */
 static void find_columns(l2k_ht_pass *p, size_t count)
 {
-    for (size_t i = 0; i < count; i += 2 * L2K_QUADS) {
+    for (size_t i = 0; i < count; i += QUADS) {
         wide quad;
-        for (size_t k = 0; k < 2 * L2K_QUADS; k++)
+        for (size_t k = 0; k < QUADS; k++)
             quad[k] = p->bounded[i + k];
         const wide top = (quad >> 24) - 1, low = quad & 0xFFFF;
         const wide two = low | low << 16, flags = two | two << 32;
@@ -235,7 +180,12 @@ static inline uint32_t get_two_columns(l2k_ht_pass *p, const uint8_t *bits, uint
     return get_column(p, bits, get_column(p, bits, position, i), i + 1);
 }
 
-#else
+#elif (defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) || defined(__wasm_simd128__)
+#define L2K_HT_BY_COLUMNS
+
+/* Two quads. */
+typedef uint16_t halves __attribute__((vector_size(16)));
+typedef int16_t signed_halves __attribute__((vector_size(16)));
 
 static inline bool by_columns(const l2k_ht_pass *p)
 {
@@ -248,15 +198,27 @@ static inline void find_columns(l2k_ht_pass *p, size_t count)
     (void)p, (void)count;
 }
 
-static inline l2k_halves choose(l2k_halves from, l2k_halves places)
+static inline halves load_halves(const void *from)
 {
-    return (l2k_halves)l2k_choose_bytes((l2k_vector)from, (l2k_vector)places);
+    halves v;
+    memcpy(&v, from, sizeof v);
+    return v;
+}
+
+/* Permutes bytes; zeros for places of 0xFF. */
+static inline halves choose(halves from, halves places)
+{
+#ifdef __wasm_simd128__
+    return (halves)wasm_i8x16_swizzle((v128_t)from, (v128_t)places);
+#else
+    return (halves)vqtbl1q_u8((uint8x16_t)from, (uint8x16_t)places);
+#endif
 }
 
 /* Bytes to choose, or to choose from, and factors. V8 would make constants anew for each pair of quads. */
 typedef struct column_constants {
-    l2k_halves flags, bounds, up_one, up_two, up_four; /* bytes of two quads, in all their lanes; lanes moved up */
-    l2k_halves to_top, powers, shifts; /* factors that move e_k to the highest bit; 2^n; 2^(8 - n) for n up to 7 */
+    halves flags, bounds, up_one, up_two, up_four; /* bytes of two quads, in all their lanes; lanes moved up */
+    halves to_top, powers, shifts; /* factors that move e_k to the highest bit; 2^n; 2^(8 - n) for n up to 7 */
 } column_constants;
 
 /* Shifts by different counts are products here, because SIMD128 lacks them. */
@@ -272,37 +234,27 @@ static inline uint32_t get_two_columns(l2k_ht_pass *p, const uint8_t *bits, uint
                                                {0x8000, 0x2040, 0x0810, 0x0204, 0x0001}};
     const column_constants *k = &constants;
     __asm__("" : "+r"(k));
-    const l2k_halves quads = (l2k_halves)l2k_load_vector(p->bounded + i);
-    const l2k_halves window = (l2k_halves)l2k_load_vector(bits + (position >> 3));
-    const l2k_signed_halves flags = (l2k_signed_halves)(choose(quads, k->flags) * k->to_top);
-    const l2k_halves e_k = (l2k_halves)(flags >> 15), e_1 = (l2k_halves)(flags << 4 >> 15);
-    const l2k_halves significant = (l2k_halves)(flags << 8 >> 15);
-    const l2k_halves count = (choose(quads, k->bounds) + e_k) & significant;
-    const l2k_halves two = count + choose(count, k->up_one), four = two + choose(two, k->up_two);
-    const l2k_halves first = four + choose(four, k->up_four) - count + (uint16_t)(position & 7);
-    const l2k_halves byte = first >> 3, both = byte | byte << 8, shift = first & 7;
-    const l2k_halves factor = choose(k->shifts, shift | shift << 8 | 0x0800);
-    const l2k_halves low = choose(window, both + 0x0100) * factor, high = choose(window, both + 0x0201) * factor;
-    const l2k_halves power = choose(k->powers, count | ((count << 8) - 0x0800));
-    const l2k_halves sample = ((low >> 8 | high >> 8 << 8) & (power - 1)) | (power & e_1);
-    l2k_store_vector(p->columns + 2 + 2 * i, (l2k_vector)(sample - significant - significant));
+    const halves quads = load_halves(p->bounded + i);
+    const halves window = load_halves(bits + (position >> 3));
+    const signed_halves flags = (signed_halves)(choose(quads, k->flags) * k->to_top);
+    const halves e_k = (halves)(flags >> 15), e_1 = (halves)(flags << 4 >> 15);
+    const halves significant = (halves)(flags << 8 >> 15);
+    const halves count = (choose(quads, k->bounds) + e_k) & significant;
+    const halves two = count + choose(count, k->up_one), four = two + choose(two, k->up_two);
+    const halves first = four + choose(four, k->up_four) - count + (uint16_t)(position & 7);
+    const halves byte = first >> 3, both = byte | byte << 8, shift = first & 7;
+    const halves factor = choose(k->shifts, shift | shift << 8 | 0x0800);
+    const halves low = choose(window, both + 0x0100) * factor, high = choose(window, both + 0x0201) * factor;
+    const halves power = choose(k->powers, count | ((count << 8) - 0x0800));
+    const halves sample = ((low >> 8 | high >> 8 << 8) & (power - 1)) | (power & e_1);
+    const halves columns = sample - significant - significant;
+    memcpy(p->columns + 2 + 2 * i, &columns, sizeof columns);
     return position + p->bits_of[i] + p->bits_of[i + 1];
 }
 
 #endif
 
-static void put_int16(const l2k_ht_pass *p, size_t count, int16_t *top, int16_t *bottom)
-{
-    const scale to = scale_of(p);
-    const uint16_t plane = (uint16_t)to.plane, half = (uint16_t)to.half, mask = (uint16_t)to.mask;
-    for (size_t i = 0; i < count; i += 4 * L2K_QUADS) {
-        const l2k_halves samples = (l2k_halves)l2k_load_vector(p->columns + 2 + i), sign = -(samples & 1),
-                         used = (l2k_halves)(samples != 0);
-        const l2k_halves magnitude = ((samples >> 1 << plane) | half) & mask & used;
-        const l2k_signed_vector values = (l2k_signed_vector)((magnitude ^ sign) - sign);
-        l2k_store_int16(top + i, bottom + i, (l2k_vector)(values << 16 >> 16), (l2k_vector)(values >> 16));
-    }
-}
+#ifdef L2K_HT_BY_COLUMNS
 
 static inline __attribute__((always_inline)) void put_columns(const l2k_ht_pass *restrict p, l2k_ht_form form,
                                                               size_t count, void *restrict top, void *restrict bottom)

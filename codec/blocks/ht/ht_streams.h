@@ -89,27 +89,6 @@ static inline size_t l2k_ht_end_bits(const l2k_ht_bits *bits, const uint8_t *sta
     return (size_t)(end - start);
 }
 
-/* Appends 32 bytes at a time as long as none of them is 0xFF. Returns their number. */
-static inline size_t l2k_ht_append_plain(l2k_ht_bits *to, const uint8_t *data, size_t bytes)
-{
-    size_t done = 0;
-    for (; bytes - done >= 32 && to->end - to->next >= 32; done += 32) {
-        uint64_t word[4], ff = 0;
-        for (unsigned i = 0; i < 4; i++) {
-            word[i] = l2k_ht_load(data + done + 8 * i);
-            ff |= (0xFEFEFEFEFEFEFEFEu - word[i]) & word[i];
-        }
-        if (ff & 0x8080808080808080u)
-            break;
-        for (unsigned i = 0; i < 4; i++) {
-            l2k_ht_store(to->next + 8 * i, to->pending | word[i] << to->count);
-            to->pending = word[i] >> 1 >> (63 - to->count);
-        }
-        to->next += 32;
-    }
-    return done;
-}
-
 /* MagSgn and SigProp: bytes from the first to the last, each from its lowest bit; the byte after 0xFF has seven bits.
  * `to` has room for `room` bytes and, after them, L2K_HT_SLACK. */
 static inline size_t l2k_ht_unstuff_forward(const uint8_t *data, size_t bytes, uint8_t *to, size_t room, uint8_t filler)
@@ -117,11 +96,6 @@ static inline size_t l2k_ht_unstuff_forward(const uint8_t *data, size_t bytes, u
     l2k_ht_bits bits = {.next = to, .end = to + room};
     uint64_t after_ff = 0; /* bit 7 */
     while (bytes > 0 && bits.next < bits.end) {
-        const size_t plain = after_ff ? 0 : l2k_ht_append_plain(&bits, data, bytes);
-        data += plain;
-        bytes -= plain;
-        if (plain)
-            continue;
         const uint64_t word = l2k_ht_load_some(data, bytes), ff = l2k_ht_low_ones(word) & word & 0x8080808080808080u;
         const size_t done = l2k_ht_append_bytes(&bits, word, ff << 8 | after_ff, bytes);
         after_ff = ff >> (8 * (done - 1)) & 0x80;

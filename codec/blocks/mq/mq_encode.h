@@ -1,10 +1,7 @@
 /* The MQ encoder's inner loop (ENCODE, Figure C.3), for lists of decisions with their contexts. Decisions cannot be
- * predicted, so no branch depends on one; nor can the times at which bytes are complete, so three are written at a
- * time. */
+ * predicted, so no branch depends on one. */
 #ifndef L2K_CODEC_BLOCKS_MQ_MQ_ENCODE_H
 #define L2K_CODEC_BLOCKS_MQ_MQ_ENCODE_H
-
-#include <string.h>
 
 #include "codec/blocks/mq/mq.h"
 
@@ -19,7 +16,7 @@ typedef struct l2k_mq_transition {
 /* Entry 2 (2 i + s) + d: row i of Table C.2 with MPS s, decision d. */
 extern const l2k_mq_transition l2k_mq_transitions[188];
 
-/* l2k_mq_encoder with A times 2^16, and C with all the bits that are still to be written. */
+/* l2k_mq_encoder with A times 2^16, and C with all the bits that a renormalisation shifts out. */
 typedef struct l2k_mq_registers {
     uint64_t a, c;
     int ct; /* 0 or less while whole bytes are still to be written */
@@ -47,138 +44,37 @@ L2K_MQ_INLINE void l2k_mq_code_entry(l2k_mq_registers *mq, uint16_t *contexts, u
     mq->ct -= shift;
 }
 
-/* BYTEOUT (Figure C.8) for all whole bytes in C. Bytes written late are the same, since carries reach them either way,
- * unless a byte was 0xFF at its time and a carry came afterwards, which belongs in the bit stuffed behind it. Such a
- * byte is 0 by now, and so are the three bits behind it, since the interval was smaller than those. If `late`, returns
- * false for any byte like that. */
-L2K_MQ_INLINE bool l2k_mq_put_bytes(l2k_mq_registers *mq, bool late)
+/* BYTEOUT (Figure C.8) for all whole bytes in C. */
+L2K_MQ_INLINE void l2k_mq_put_bytes(l2k_mq_registers *mq)
 {
     do {
         const int beyond = -mq->ct;
-        const uint32_t top = (uint32_t)(mq->c >> (16 + beyond)); /* carry, eight bits, three bits */
-        if (late && !(top & 0x7FF))
-            return false;
         int below = 19 + beyond;
         mq->ct += 8;
+        if (*mq->out != 0xFF) {
+            *mq->out += mq->c >> (27 + beyond) & 1;
+            mq->c &= ((uint64_t)0x8000000 << beyond) - 1;
+        }
         if (__builtin_expect(*mq->out == 0xFF, 0)) {
             below++;
             mq->ct--;
-        } else {
-            *mq->out += top >> 11 & 1;
-            mq->c &= ((uint64_t)0x8000000 << beyond) - 1;
-            if (__builtin_expect(*mq->out == 0xFF, 0)) {
-                below++;
-                mq->ct--;
-            }
         }
         *++mq->out = (uint8_t)(mq->c >> below);
         mq->c &= ((uint64_t)1 << below) - 1;
     } while (mq->ct <= 0);
-    return true;
 }
 
-/* Codes entries; unless `late`, writes every byte at its time. False: the entries must be coded again, not `late`. */
-L2K_MQ_INLINE bool l2k_mq_code_entries(l2k_mq_registers *registers, uint16_t *contexts, const uint8_t *entries,
-                                       size_t count, bool late)
+/* Codes the decisions of a feed. */
+static inline void l2k_mq_code_feed(l2k_mq_feed *feed)
 {
-    const int full = late ? -16 : 0; /* C then has 27 + 16 bits, of which a shift makes 15 more */
-    l2k_mq_registers mq = *registers;
-    for (size_t i = 0; i < count; i++) {
-        l2k_mq_code_entry(&mq, contexts, entries[i]);
-        if (__builtin_expect(mq.ct <= full, 0) && !l2k_mq_put_bytes(&mq, late))
-            return false;
+    l2k_mq_registers mq = {(uint64_t)feed->mq.a << 16, feed->mq.c, feed->mq.ct, feed->mq.out};
+    for (const uint8_t *entry = feed->next; entry < feed->end; entry++) {
+        l2k_mq_code_entry(&mq, feed->contexts, *entry);
+        if (__builtin_expect(mq.ct <= 0, 0))
+            l2k_mq_put_bytes(&mq);
     }
-    if (mq.ct <= 0 && !l2k_mq_put_bytes(&mq, late))
-        return false;
-    *registers = mq;
-    return true;
-}
-
-/* Codes two lists at once, `late`: each runs while the other waits for its interval. False: both must be coded
- * again. */
-L2K_MQ_INLINE bool l2k_mq_code_entries_of_two(l2k_mq_registers registers[2], uint16_t *const contexts[2],
-                                              const uint8_t *const entries[2], size_t count)
-{
-    const int full = -16;
-    l2k_mq_registers one = registers[0], two = registers[1];
-    for (size_t i = 0; i < count; i++) {
-        l2k_mq_code_entry(&one, contexts[0], entries[0][i]);
-        l2k_mq_code_entry(&two, contexts[1], entries[1][i]);
-        if (__builtin_expect(one.ct <= full, 0) && !l2k_mq_put_bytes(&one, true))
-            return false;
-        if (__builtin_expect(two.ct <= full, 0) && !l2k_mq_put_bytes(&two, true))
-            return false;
-    }
-    if ((one.ct <= 0 && !l2k_mq_put_bytes(&one, true)) || (two.ct <= 0 && !l2k_mq_put_bytes(&two, true)))
-        return false;
-    registers[0] = one;
-    registers[1] = two;
-    return true;
-}
-
-/* Decisions in a chunk: few enough to repeat cheaply. */
-enum { L2K_MQ_CHUNK = 256 };
-
-/* The state from which a repetition starts. */
-typedef struct l2k_mq_backup {
-    l2k_mq_encoder_contexts contexts;
-    uint8_t last;
-} l2k_mq_backup;
-
-static inline l2k_mq_registers l2k_mq_take(l2k_mq_feed *feed, l2k_mq_backup *backup)
-{
-    memcpy(backup->contexts, feed->contexts, sizeof backup->contexts);
-    backup->last = *feed->mq.out;
-    return (l2k_mq_registers){(uint64_t)feed->mq.a << 16, feed->mq.c, feed->mq.ct, feed->mq.out};
-}
-
-static inline void l2k_mq_give(l2k_mq_feed *feed, const l2k_mq_registers *r, size_t count)
-{
-    feed->mq = (l2k_mq_encoder){(uint32_t)(r->a >> 16), (uint32_t)r->c, r->ct, r->out};
-    feed->next += count;
-}
-
-static inline void l2k_mq_repeat(l2k_mq_feed *feed, l2k_mq_registers *r, const l2k_mq_backup *backup, size_t count)
-{
-    memcpy(feed->contexts, backup->contexts, sizeof backup->contexts);
-    *r->out = backup->last;
-    l2k_mq_code_entries(r, feed->contexts, feed->next, count, false);
-}
-
-static inline size_t l2k_mq_left(const l2k_mq_feed *feed)
-{
-    return (size_t)(feed->end - feed->next);
-}
-
-static inline void l2k_mq_code_one(l2k_mq_feed *feed)
-{
-    while (feed->next < feed->end) {
-        const size_t count = l2k_mq_left(feed) < L2K_MQ_CHUNK ? l2k_mq_left(feed) : L2K_MQ_CHUNK;
-        l2k_mq_backup backup;
-        l2k_mq_registers r = l2k_mq_take(feed, &backup);
-        if (!l2k_mq_code_entries(&r, feed->contexts, feed->next, count, true))
-            l2k_mq_repeat(feed, &r, &backup, count);
-        l2k_mq_give(feed, &r, count);
-    }
-}
-
-/* Codes two feeds until one of them is empty. */
-static inline void l2k_mq_code_two(l2k_mq_feed *one, l2k_mq_feed *two)
-{
-    uint16_t *const contexts[2] = {one->contexts, two->contexts};
-    while (one->next < one->end && two->next < two->end) {
-        const size_t less = l2k_mq_left(one) < l2k_mq_left(two) ? l2k_mq_left(one) : l2k_mq_left(two);
-        const size_t count = less < L2K_MQ_CHUNK ? less : L2K_MQ_CHUNK;
-        const uint8_t *const entries[2] = {one->next, two->next};
-        l2k_mq_backup backup[2];
-        l2k_mq_registers r[2] = {l2k_mq_take(one, &backup[0]), l2k_mq_take(two, &backup[1])};
-        if (!l2k_mq_code_entries_of_two(r, contexts, entries, count)) {
-            l2k_mq_repeat(one, &r[0], &backup[0], count);
-            l2k_mq_repeat(two, &r[1], &backup[1], count);
-        }
-        l2k_mq_give(one, &r[0], count);
-        l2k_mq_give(two, &r[1], count);
-    }
+    feed->mq = (l2k_mq_encoder){(uint32_t)(mq.a >> 16), (uint32_t)mq.c, mq.ct, mq.out};
+    feed->next = feed->end;
 }
 
 #endif

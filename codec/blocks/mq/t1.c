@@ -47,7 +47,7 @@ void l2k_t1_free(l2k_t1 *t1)
         return;
     l2k_release(t1->context, t1->decoder);
     l2k_release(t1->context, t1->bytes);
-    l2k_t1_free_encoders(t1);
+    l2k_t1_free_encoder(t1);
     l2k_release(t1->context, t1);
 }
 

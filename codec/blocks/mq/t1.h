@@ -4,7 +4,7 @@
 
 #include "base/context.h"
 #include "codec/blocks/mq/mq_decode.h"
-#include "codec/blocks/mq/t1_ends.h"
+#include "codec/blocks/passes.h"
 
 /* Decoding: eight stripe columns, as bits of words (t1_decode.c). */
 typedef struct l2k_t1_window {
@@ -32,7 +32,7 @@ typedef struct l2k_t1 {
     l2k_t1_decoder *decoder; /* allocated by the first l2k_t1_reserve */
     uint8_t *bytes;          /* code of one block */
     size_t bytes_capacity;
-    struct l2k_t1_encoder *encoders[2]; /* allocated when the first block, or the first two blocks, are encoded */
+    struct l2k_t1_encoder *encoder; /* allocated when the first block is encoded */
 } l2k_t1;
 
 /* Memory of an l2k_t1 that decodes, with the code of a block that takes no more bytes than its samples. */
@@ -71,16 +71,14 @@ typedef struct l2k_t1_code {
     l2k_pass passes[L2K_MAX_PASSES];
 } l2k_t1_code;
 
-/* Encodes one block, or two at once, which takes less time than one after the other. Distortions cost time and are
- * computed only if wanted. */
-l2k_status l2k_t1_encode(l2k_t1 *t1, const l2k_t1_block *blocks, size_t count, bool want_distortion,
-                         l2k_t1_code *codes);
+/* Encodes a block. Distortions cost time and are computed only if wanted. */
+l2k_status l2k_t1_encode(l2k_t1 *t1, const l2k_t1_block *block, bool want_distortion, l2k_t1_code *code);
 
 /* Bits of the largest magnitude of a block to encode; also for HT blocks. */
 unsigned l2k_t1_magnitude_bits(const l2k_context *context, const l2k_t1_block *block);
 
 /* Used by l2k_t1_free. */
-void l2k_t1_free_encoders(l2k_t1 *t1);
+void l2k_t1_free_encoder(l2k_t1 *t1);
 
 /* A codeword segment of a block to decode. */
 typedef struct l2k_t1_segment {

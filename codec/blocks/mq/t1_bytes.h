@@ -44,18 +44,6 @@ static inline __attribute__((always_inline)) void masks_to_bytes(const uint64_t 
     }
     _mm256_storeu_si256((__m256i *)bytes, low);
     _mm256_storeu_si256((__m256i *)(bytes + 32), high);
-#elif defined(__wasm_simd128__)
-    const v128_t bits = wasm_i64x2_splat((int64_t)0x8040201008040201u);
-    for (unsigned i = 0; i < 4; i++) {
-        const v128_t places = wasm_i64x2_make(0x0202020202020202 * i, 0x0202020202020202 * i + 0x0101010101010101);
-        v128_t all = wasm_i64x2_splat(0);
-        for (unsigned k = 0; k < count; k++) {
-            const v128_t spread = wasm_i8x16_swizzle(wasm_i64x2_splat((int64_t)masks[k * spacing]), places);
-            const v128_t set = wasm_i8x16_eq(wasm_v128_and(spread, bits), bits);
-            all = wasm_v128_or(all, wasm_v128_and(set, wasm_i8x16_splat((int8_t)(1u << k))));
-        }
-        wasm_v128_store(bytes + 16 * i, all);
-    }
 #else
     for (unsigned i = 0; i < 8; i++) {
         uint64_t x = 0;

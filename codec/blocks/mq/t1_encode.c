@@ -26,9 +26,8 @@ typedef struct block_coder {
     const l2k_t1_block *block;
     l2k_t1_code *code;
     bool measure;
-    bool done;
     coding_pass at;
-    l2k_mq_feed feed; /* with the rest of the pass */
+    l2k_mq_feed feed; /* with the decisions of the pass */
     l2k_gains gains;  /* of all passes so far */
     l2k_pass_mark marks[L2K_MAX_PASSES];
 } block_coder;
@@ -165,26 +164,12 @@ static void end_pass(block_coder *b)
         l2k_mq_encoder_reset(b->feed.contexts);
 }
 
-/* Goes on until the MQ coder has decisions to code, or the block is done. */
-static l2k_status go_on(block_coder *b)
-{
-    while (!b->done && b->feed.next == b->feed.end) {
-        end_pass(b);
-        b->done = is_last_pass(b->at);
-        if (b->done)
-            break;
-        b->at = next_pass(b->at);
-        L2K_TRY(begin_pass(b));
-    }
-    return L2K_OK;
-}
-
 /* ---- Blocks -------------------------------------------------------------------------------------------------- */
 
 /* Called for a thread's first block. */
-static l2k_status take_encoder(l2k_t1 *t1, unsigned number)
+static l2k_status take_encoder(l2k_t1 *t1)
 {
-    if (t1->encoders[number])
+    if (t1->encoder)
         return L2K_OK;
     l2k_t1_encoder *e = l2k_allocate_zeroed(t1->context, 1, sizeof *e);
     uint8_t *bytes = l2k_allocate(t1->context, BYTES_AT_FIRST, 1);
@@ -196,18 +181,17 @@ static l2k_status take_encoder(l2k_t1 *t1, unsigned number)
     l2k_t1_list_orders(&e->planes);
     e->bytes = bytes;
     e->bytes_capacity = BYTES_AT_FIRST;
-    t1->encoders[number] = e;
+    t1->encoder = e;
     return L2K_OK;
 }
 
-void l2k_t1_free_encoders(l2k_t1 *t1)
+void l2k_t1_free_encoder(l2k_t1 *t1)
 {
-    for (unsigned i = 0; i < 2; i++)
-        if (t1->encoders[i]) {
-            l2k_release(t1->context, t1->encoders[i]->bytes);
-            l2k_release(t1->context, t1->encoders[i]->planes.planes);
-            l2k_release(t1->context, t1->encoders[i]);
-        }
+    if (!t1->encoder)
+        return;
+    l2k_release(t1->context, t1->encoder->bytes);
+    l2k_release(t1->context, t1->encoder->planes.planes);
+    l2k_release(t1->context, t1->encoder);
 }
 
 static l2k_status reserve_planes(const block_coder *b, unsigned num_planes)
@@ -231,12 +215,6 @@ unsigned l2k_t1_magnitude_bits(const l2k_context *context, const l2k_t1_block *b
 
 static l2k_status start_block(block_coder *b)
 {
-    b->code->num_planes = l2k_t1_magnitude_bits(b->context, b->block);
-    b->code->num_passes = 0;
-    b->gains = (l2k_gains){0, 0};
-    b->done = b->code->num_planes == 0;
-    if (b->done)
-        return L2K_OK;
     if (b->code->num_planes > L2K_MAX_BIT_PLANES)
         return l2k_fail(b->context, L2K_ERROR_ARGUMENT, "a sample lies outside its component's precision");
     l2k_t1_lay_out(b->block, b->planes);
@@ -245,46 +223,33 @@ static l2k_status start_block(block_coder *b)
     memset(b->encoder->bytes, 0, BYTES_BEFORE);
     l2k_mq_encoder_reset(b->feed.contexts);
     l2k_mq_encode_start(&b->feed.mq, b->encoder->bytes + BYTES_BEFORE - 1);
-    b->at = first_pass(b->code->num_planes);
-    return begin_pass(b);
-}
-
-/* Encodes one block, or two at once as long as both last. */
-static l2k_status code_blocks(block_coder *b, size_t count)
-{
-    for (unsigned i = 0; i < count; i++)
-        L2K_TRY(start_block(&b[i]));
-    while (count == 2 && !b[0].done && !b[1].done) {
-        b[0].rows->code_two(&b[0].feed, &b[1].feed);
-        L2K_TRY(go_on(&b[0]));
-        L2K_TRY(go_on(&b[1]));
-    }
-    for (unsigned i = 0; i < count; i++)
-        while (!b[i].done) {
-            b[i].rows->code(&b[i].feed);
-            L2K_TRY(go_on(&b[i]));
-        }
     return L2K_OK;
 }
 
-l2k_status l2k_t1_encode(l2k_t1 *t1, const l2k_t1_block *blocks, size_t count, bool want_distortion, l2k_t1_code *codes)
+l2k_status l2k_t1_encode(l2k_t1 *t1, const l2k_t1_block *block, bool want_distortion, l2k_t1_code *code)
 {
-    block_coder b[2];
-    for (unsigned i = 0; i < count; i++) {
-        L2K_TRY(take_encoder(t1, i));
-        b[i].context = t1->context;
-        b[i].rows = l2k_t1_rows_get(t1->context->cpu);
-        b[i].encoder = t1->encoders[i];
-        b[i].planes = &t1->encoders[i]->planes;
-        b[i].block = &blocks[i];
-        b[i].code = &codes[i];
-        b[i].measure = want_distortion;
+    code->num_planes = l2k_t1_magnitude_bits(t1->context, block);
+    code->num_passes = 0;
+    if (code->num_planes == 0)
+        return L2K_OK;
+    L2K_TRY(take_encoder(t1));
+    block_coder b = {.context = t1->context,
+                     .rows = l2k_t1_rows_get(t1->context->cpu),
+                     .encoder = t1->encoder,
+                     .planes = &t1->encoder->planes,
+                     .block = block,
+                     .code = code,
+                     .measure = want_distortion,
+                     .at = first_pass(code->num_planes)};
+    L2K_TRY(start_block(&b));
+    for (;; b.at = next_pass(b.at)) {
+        L2K_TRY(begin_pass(&b));
+        b.rows->code(&b.feed);
+        end_pass(&b);
+        if (is_last_pass(b.at))
+            break;
     }
-    L2K_TRY(code_blocks(b, count));
-    for (unsigned i = 0; i < count; i++)
-        if (codes[i].num_passes > 0) {
-            codes[i].bytes = code_start(&b[i]);
-            settle_lengths(&b[i]);
-        }
+    code->bytes = code_start(&b);
+    settle_lengths(&b);
     return L2K_OK;
 }

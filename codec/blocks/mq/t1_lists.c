@@ -7,9 +7,7 @@
 #include "codec/blocks/mq/mq_encode.h"
 #include "codec/blocks/mq/t1_bytes.h"
 
-#if defined(__AVX512BW__)
-enum { LANES = 8 };
-#elif defined(__AVX2__)
+#if defined(__AVX2__)
 enum { LANES = 4 };
 #else
 enum { LANES = 2 };
@@ -216,7 +214,7 @@ typedef struct decisions {
 } decisions;
 
 /* Finds the decisions of the vector of cells from `i` on. */
-INLINE void decide(const l2k_t1_planes *p, const uint64_t *plane, size_t i, unsigned orientation, decisions *d)
+INLINE void decide(const l2k_t1_planes *p, const uint64_t *plane, size_t i, decisions *d)
 {
     const uint64_t below = p->causal ? 0 : ~(uint64_t)0;
     surroundings at;
@@ -228,7 +226,7 @@ INLINE void decide(const l2k_t1_planes *p, const uint64_t *plane, size_t i, unsi
     at.first = look_around(p->visited + i, p->before + i, p->row, below);
     at.last = look_around(p->after + i, p->visited + i, p->row, below);
     look_at_signs(p->sign + i, p->row, &at);
-    decide_masks(&at, orientation == L2K_HH, orientation == L2K_HL, p->raw, &m);
+    decide_masks(&at, p->orientation == L2K_HH, p->orientation == L2K_HL, p->raw, &m);
     for (unsigned k = 0; k < ENTRY_BITS; k++)
         store_vector(d->entry[k], m.entry[k]);
     for (unsigned k = 0; k < SIGN_BITS; k++)
@@ -260,21 +258,9 @@ INLINE unsigned column_index(uint64_t coded, uint64_t became, unsigned x)
     return (coded >> 4 * x & 15) | (became >> 4 * x & 15) << 4;
 }
 
+/* Lists entries and signs. A run-length column that ends in a significant sample has its place in two decisions. */
 static void list_pairs(l2k_t1_list *list, const l2k_t1_planes *p, const cell_entries *cell, uint64_t coded,
-                       uint64_t became)
-{
-    uint8_t *to = list->entries + list->count;
-    for (unsigned x = 0; x < 16; x++) {
-        const unsigned index = column_index(coded, became, x);
-        pick_bytes(cell->columns[x], p->pairs[index], to);
-        to += p->ones[index];
-    }
-    list->count = (size_t)(to - list->entries);
-}
-
-/* As list_pairs, with run-length columns that end in a significant sample: its place follows in two decisions. */
-static void list_hits(l2k_t1_list *list, const l2k_t1_planes *p, const cell_entries *cell, uint64_t coded,
-                      uint64_t became, uint64_t hits)
+                       uint64_t became, uint64_t hits)
 {
     uint8_t *to = list->entries + list->count;
     for (unsigned x = 0; x < 16; x++) {
@@ -320,11 +306,9 @@ static void list_cell(l2k_t1_planes *p, const decisions *d, unsigned k)
         signs[i] |= 8 << 1; /* contexts 9 to 13 */
     merge_columns(entries, signs, &cell);
     if (significance)
-        list_pairs(&p->lists[PASS_SIGNIFICANCE], p, &cell, significance, d->became[PASS_SIGNIFICANCE][k]);
-    if (d->hits[k])
-        list_hits(&p->lists[PASS_CLEANUP], p, &cell, cleanup, d->became[PASS_CLEANUP][k], d->hits[k]);
-    else if (cleanup)
-        list_pairs(&p->lists[PASS_CLEANUP], p, &cell, cleanup, d->became[PASS_CLEANUP][k]);
+        list_pairs(&p->lists[PASS_SIGNIFICANCE], p, &cell, significance, d->became[PASS_SIGNIFICANCE][k], 0);
+    if (cleanup)
+        list_pairs(&p->lists[PASS_CLEANUP], p, &cell, cleanup, d->became[PASS_CLEANUP][k], d->hits[k]);
 }
 
 /* ---- Moments ------------------------------------------------------------------------------------------------- */
@@ -371,47 +355,23 @@ static void step_significance(l2k_t1_planes *p, const uint64_t *plane)
     }
 }
 
-INLINE void list_plane(l2k_t1_planes *p, unsigned plane, unsigned orientation)
+static void list(l2k_t1_planes *p, unsigned plane)
 {
     const uint64_t *bits = p->planes + plane * p->spacing;
+    for (unsigned k = 0; k < PASS_TYPES; k++)
+        p->lists[k].count = 0;
+    step_significance(p, bits);
+    significance_pass(p, bits);
     for (size_t i = p->first; i < p->end; i += LANES) {
         decisions d;
-        decide(p, bits, i, orientation, &d);
+        decide(p, bits, i, &d);
         for (unsigned k = 0; k < LANES; k++)
             if (p->live[i + k])
                 list_cell(p, &d, k);
     }
 }
 
-static void list(l2k_t1_planes *p, unsigned plane)
-{
-    for (unsigned k = 0; k < PASS_TYPES; k++)
-        p->lists[k].count = 0;
-    step_significance(p, p->planes + plane * p->spacing);
-    significance_pass(p, p->planes + plane * p->spacing);
-    switch (p->orientation) {
-    case L2K_HH:
-        list_plane(p, plane, L2K_HH);
-        return;
-    case L2K_HL:
-        list_plane(p, plane, L2K_HL);
-        return;
-    default:
-        list_plane(p, plane, L2K_LH);
-    }
-}
-
-static void code(l2k_mq_feed *feed)
-{
-    l2k_mq_code_one(feed);
-}
-
-static void code_two(l2k_mq_feed *one, l2k_mq_feed *two)
-{
-    l2k_mq_code_two(one, two);
-}
-
-const l2k_t1_rows L2K_ROWS_TABLE(l2k_t1_rows) = {magnitudes, load, list, measure, code, code_two};
+const l2k_t1_rows L2K_ROWS_TABLE(l2k_t1_rows) = {magnitudes, load, list, measure, l2k_mq_code_feed};
 
 #ifdef L2K_ROWS_BASE
 void l2k_t1_lay_out(const l2k_t1_block *block, l2k_t1_planes *p)

@@ -14,7 +14,7 @@
 
 /* Most cells of a block: those of 4 x 1024 samples, one and an empty one per stripe; and room for a vector after the
  * last. */
-enum { L2K_T1_VECTOR_CELLS = 8, L2K_T1_CELLS = 258 * 2 + 2 + L2K_T1_VECTOR_CELLS };
+enum { L2K_T1_VECTOR_CELLS = 4, L2K_T1_CELLS = 258 * 2 + 2 + L2K_T1_VECTOR_CELLS };
 
 /* Two decisions a sample; a run-length column takes five for its first sample. Room for stores of whole vectors. */
 enum { L2K_T1_LIST_BYTES = 2 * 4096 + 3 * 1024 + 64 };
@@ -46,7 +46,7 @@ typedef struct l2k_t1_planes {
     l2k_t1_moments refined_to[2];      /* samples refined by a bit 0, and by a bit 1 */
 } l2k_t1_planes;
 
-/* A block encoder's memory; a thread has two, for two blocks at once. */
+/* A block encoder's memory. */
 typedef struct l2k_t1_encoder {
     uint8_t *bytes; /* code of one block */
     size_t bytes_capacity;
@@ -62,9 +62,8 @@ typedef struct l2k_t1_rows {
     void (*list)(l2k_t1_planes *planes, unsigned plane);
     /* Measures the bit-plane's moments, after `list`. */
     void (*measure)(l2k_t1_planes *planes, unsigned plane);
-    /* Code one feed; or two, until one of them is empty. */
+    /* Codes the decisions of a feed. */
     void (*code)(l2k_mq_feed *feed);
-    void (*code_two)(l2k_mq_feed *one, l2k_mq_feed *two);
 } l2k_t1_rows;
 
 /* The samples of a cell that become significant in a pass of the current bit-plane or are refined in it,

@@ -269,26 +269,6 @@ static l2k_mq_feed make_feed(const uint8_t *entries, unsigned count, uint8_t *st
     return feed;
 }
 
-/* Codes together with the sequence before, which may end first. */
-static void code_feed(l2k_mq_feed *feed)
-{
-    static uint8_t entries[MOST], code[BEFORE + ROOM];
-    static unsigned count;
-    const l2k_t1_rows *rows = next_rows();
-    const unsigned next_count = (unsigned)(feed->end - feed->next);
-    uint8_t next_entries[MOST];
-    memcpy(next_entries, feed->next, next_count);
-    l2k_mq_feed other = make_feed(entries, count, code + BEFORE);
-    if (random_below(2))
-        rows->code_two(feed, &other);
-    else
-        rows->code_two(&other, feed);
-    assert_true(feed->next == feed->end || other.next == other.end);
-    rows->code(feed);
-    assert_ptr_equal(feed->next, feed->end);
-    memcpy(entries, next_entries, count = next_count);
-}
-
 /* Encodes one segment whose first byte goes to `start`; returns one past its last byte. */
 static uint8_t *encode_sequence(const sequence *s, uint8_t *start, uint8_t *end, bool predictable)
 {
@@ -296,7 +276,8 @@ static uint8_t *encode_sequence(const sequence *s, uint8_t *start, uint8_t *end,
     memset(start, CANARY, (size_t)(end - start));
     make_entries(s, entries);
     l2k_mq_feed feed = make_feed(entries, s->count, start);
-    code_feed(&feed);
+    next_rows()->code(&feed);
+    assert_ptr_equal(feed.next, feed.end);
     if (predictable)
         l2k_mq_flush_predictable(&feed.mq);
     else

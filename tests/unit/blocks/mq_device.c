@@ -260,7 +260,7 @@ static void test_blocks(void **unused)
     for (int i = 0; i < BLOCKS; i++) {
         choose_block();
         load();
-        assert_int_equal(l2k_t1_encode(t1, &s.block, 1, true, &code), L2K_OK);
+        assert_int_equal(l2k_t1_encode(t1, &s.block, true, &code), L2K_OK);
         assert_int_equal(s.num_planes, code.num_planes);
         assert_int_equal(l2k_mq_cuda_passes(s.num_planes), code.num_passes);
         if (s.num_planes == 0)

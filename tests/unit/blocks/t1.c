@@ -96,7 +96,7 @@ static void fill(subject *s, unsigned planes)
 static void encode(subject *s, bool distortion)
 {
     put_values(s);
-    assert_int_equal(l2k_t1_encode(coder, &s->block, 1, distortion, &s->code), L2K_OK);
+    assert_int_equal(l2k_t1_encode(coder, &s->block, distortion, &s->code), L2K_OK);
     free(s->bytes);
     s->bytes = NULL;
     if (s->code.num_passes == 0)
@@ -395,10 +395,10 @@ static void test_extremes(void **unused)
     check_after(&s, s.code.num_passes, false);
     s.values[17] = 1 << L2K_MAX_BIT_PLANES; /* one more */
     put_values(&s);
-    assert_int_equal(l2k_t1_encode(coder, &s.block, 1, false, &s.code), L2K_ERROR_ARGUMENT);
+    assert_int_equal(l2k_t1_encode(coder, &s.block, false, &s.code), L2K_ERROR_ARGUMENT);
     s.values[17] = INT32_MIN;
     put_values(&s);
-    assert_int_equal(l2k_t1_encode(coder, &s.block, 1, false, &s.code), L2K_ERROR_ARGUMENT);
+    assert_int_equal(l2k_t1_encode(coder, &s.block, false, &s.code), L2K_ERROR_ARGUMENT);
     free(s.bytes);
     s.bytes = NULL;
 }

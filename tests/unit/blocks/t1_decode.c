@@ -306,7 +306,7 @@ static bool make_block(received *r, unsigned style)
     r->block.stride = r->block.width;
     fill(values, r->block.width * r->block.height, random_below(4) ? random_between(1, 9) : random_between(1, 30));
     l2k_t1_code code;
-    assert_int_equal(l2k_t1_encode(coder, &r->block, 1, false, &code), L2K_OK);
+    assert_int_equal(l2k_t1_encode(coder, &r->block, false, &code), L2K_OK);
     if (code.num_passes == 0)
         return false;
     r->planes = code.num_planes;

@@ -69,21 +69,12 @@ static l2k_t1 *make_coder(l2k_cpu cpu)
     return t1;
 }
 
-/* A block and the one before it: alone in plain C, at once in the set. */
 static void compare(l2k_t1 *t1_c, l2k_t1 *t1_set, const l2k_t1_block *block, bool distortion)
 {
-    static l2k_t1_code c, set, both[2];
-    assert_int_equal(l2k_t1_encode(t1_c, block, 1, distortion, &c), L2K_OK);
-    assert_int_equal(l2k_t1_encode(t1_set, block, 1, distortion, &set), L2K_OK);
+    static l2k_t1_code c, set;
+    assert_int_equal(l2k_t1_encode(t1_c, block, distortion, &c), L2K_OK);
+    assert_int_equal(l2k_t1_encode(t1_set, block, distortion, &set), L2K_OK);
     check_equal(&c, &set);
-    l2k_t1_block blocks[2] = {*block, *block};
-    const unsigned part = random_below(2); /* shorter, with other neighbours, and perhaps empty */
-    blocks[part].height = random_between(1, block->height);
-    blocks[part].orientation = (block->orientation + 1) % 4;
-    assert_int_equal(l2k_t1_encode(t1_set, blocks, 2, distortion, both), L2K_OK);
-    check_equal(&c, &both[1 - part]);
-    assert_int_equal(l2k_t1_encode(t1_c, &blocks[part], 1, distortion, &c), L2K_OK);
-    check_equal(&c, &both[part]);
 }
 
 static void compare_blocks(l2k_cpu cpu)

@@ -74,6 +74,25 @@ static l2k_kernel random_kernel(void)
     return kernel;
 }
 
+static unsigned two_bytes(const uint8_t *at)
+{
+    return (unsigned)at[0] << 8 | at[1];
+}
+
+/* Gives the ATK another index, and COD with it. */
+static void set_index(memory_file *file, uint8_t index)
+{
+    uint8_t *at = file->data;
+    while (two_bytes(at) != 0xFF4F)
+        at++;
+    for (at += 2; two_bytes(at) != 0xFF90; at += 2 + two_bytes(at + 2)) {
+        if (two_bytes(at) == 0xFF79)
+            at[5] = index;
+        if (two_bytes(at) == 0xFF52)
+            at[13] = index;
+    }
+}
+
 /* One decoder for all of them: nothing of the file before is taken for the next one. */
 static void test_random(void **unused)
 {
@@ -87,6 +106,8 @@ static void test_random(void **unused)
         const l2k_kernel kernel = random_kernel();
         l2k_kernel_print(&kernel, text, sizeof text);
         encode(&p, 0, text, turn % 2 ? L2K_STYLE_HT : 0, &file);
+        if (turn % 3)
+            set_index(&file, (uint8_t)random_between(2, 255));
         check_description(&file, &kernel);
         static int32_t samples[WIDTH * HEIGHT];
         const l2k_plane plane = {samples, WIDTH * sizeof *samples, sizeof *samples, L2K_SAMPLE_S32};

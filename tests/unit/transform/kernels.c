@@ -233,14 +233,8 @@ static l2k_wavelet_descriptor parsed(const char *text)
 static l2k_wavelet_descriptor kernel_9_7(void)
 {
     const l2k_wavelet_descriptor *built_in = l2k_wavelet_get(L2K_WAVELET_9_7);
-    l2k_kernel kernel = {.mirrors = true, .num_steps = 4, .scale = built_in->forward_scale[1]};
-    for (unsigned s = 0; s < 4; s++)
-        kernel.steps[s] = (l2k_kernel_step){.high = s % 2 == 0,
-                                            .offset = s % 2 ? -1 : 0,
-                                            .num_taps = 2,
-                                            .taps = {built_in->factors[s], built_in->factors[s]}};
     l2k_wavelet_descriptor own;
-    l2k_wavelet_of_kernel(&kernel, &own);
+    l2k_wavelet_of_kernel(&built_in->kernel, &own);
     assert_memory_equal(own.forward_scale, built_in->forward_scale, sizeof own.forward_scale);
     own.inverse_scale[1] = built_in->inverse_scale[1];
     return own;

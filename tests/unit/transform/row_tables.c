@@ -17,7 +17,6 @@
 
 #include "base/cpu.h"
 #include "dwt/kernel_rows.h"
-#include "dwt/wavelet_rows.h"
 #include "quant/quantiser_rows.h"
 #include "tiling/pixel/pixel_rows.h"
 
@@ -31,7 +30,7 @@ static uint32_t random_u32(void)
 
 /* ---- Memory: buffers between guard bytes --------------------------------------------------------------------- */
 
-enum { SHORT = 70, LONGEST = 4099, BUFFERS = L2K_MAX_LIFTING_STEPS + 2, GUARD = 64, MOST_BYTES_A_SAMPLE = 17 };
+enum { SHORT = 70, LONGEST = 4099, BUFFERS = 6, GUARD = 64, MOST_BYTES_A_SAMPLE = 17 };
 
 /* The memory of a call: rows of n samples, `offset` bytes past a multiple of 64, a guard on either side of each. */
 typedef struct workspace {
@@ -103,16 +102,14 @@ typedef struct kernel {
 static void call_lifting(const kernel *k, l2k_cpu cpu, const workspace *w, size_t n, unsigned variant)
 {
     const l2k_wavelet_rows *rows = l2k_wavelet_rows_get(cpu, (l2k_wavelet)k->a);
-    const l2k_lifting *lifting = k->b ? &rows->inverse : &rows->forward;
+    const l2k_kernel *wavelet = &l2k_wavelet_get((l2k_wavelet)k->a)->kernel;
     void *all[BUFFERS];
     for (unsigned i = 0; i < BUFFERS; i++)
         all[i] = at(w, i);
-    if (k->c < (int)lifting->steps)
-        lifting->step[k->c](all[0], all[1], all[1 + variant], n); /* both neighbours may be the same row */
-    else if (k->c == (int)lifting->steps)
-        lifting->all(all, n);
-    else
-        lifting->lone(all[0], n);
+    if (k->c == wavelet->num_steps)
+        rows->all[k->b](all, n);
+    else /* both neighbours may be the same row */
+        rows->step(&wavelet->steps[k->c], k->b, all[0], (const void *[]){all[1], all[1 + variant]}, n);
 }
 
 static void call_scale(const kernel *k, l2k_cpu cpu, const workspace *w, size_t n, unsigned variant)
@@ -123,12 +120,12 @@ static void call_scale(const kernel *k, l2k_cpu cpu, const workspace *w, size_t 
 
 static void call_split(const kernel *k, l2k_cpu cpu, const workspace *w, size_t n, unsigned variant)
 {
-    const l2k_wavelet_rows *rows = l2k_wavelet_rows_get(cpu, (l2k_wavelet)k->a);
+    const l2k_kernel_lifting l = l2k_kernel_lifting_of(cpu, l2k_wavelet_get((l2k_wavelet)k->a), 8, 1);
     const float scale = k->a == L2K_WAVELET_9_7 && variant >> 1 ? 1.2301741f : 1.0f;
     if (k->b)
-        rows->synthesise(at(w, 0), at(w, 1), n, variant & 1, scale, at(w, 2));
+        l2k_kernel_synthesise(&l, at(w, 0), at(w, 1), n, variant & 1, scale, at(w, 2));
     else
-        rows->analyse(at(w, 0), n, variant & 1, scale, at(w, 1), at(w, 2));
+        l2k_kernel_analyse(&l, at(w, 0), n, variant & 1, scale, at(w, 1), at(w, 2));
 }
 
 static void call_quantiser(const kernel *k, l2k_cpu cpu, const workspace *w, size_t n, unsigned variant)
@@ -215,14 +212,11 @@ static void list_wavelets(void)
             snprintf(k.name, sizeof k.name, "%s %s, row", d->name, ways[inverse]);
             add(k);
             k.call = call_lifting;
-            for (k.c = 0; k.c < (int)d->num_steps + 2; k.c++) {
-                const int number = k.c - (int)d->num_steps;
-                k.variants = number < 0 ? 2 : 1;
-                snprintf(k.name, sizeof k.name, "%s %s, %s %d", d->name, ways[inverse],
-                         number < 0 ? "step"
-                         : number   ? "lone row"
-                                    : "all steps",
-                         number < 0 ? k.c : 0);
+            for (k.c = 0; k.c <= d->kernel.num_steps; k.c++) {
+                const bool is_step = k.c < d->kernel.num_steps;
+                k.variants = is_step ? 2 : 1;
+                snprintf(k.name, sizeof k.name, "%s %s, %s %d", d->name, ways[inverse], is_step ? "step" : "all steps",
+                         is_step ? k.c : 0);
                 add(k);
             }
         }

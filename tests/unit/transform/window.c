@@ -354,7 +354,7 @@ static void test_needed(void **unused)
     (void)unused;
     for (int wavelet = 0; wavelet < 2; wavelet++) {
         const l2k_plan_component c = square(1 << 20, (l2k_wavelet)wavelet, (l2k_rect){5001, 7003, 5513, 7515});
-        const unsigned steps = l2k_wavelet_get((l2k_wavelet)wavelet)->num_steps;
+        const unsigned steps = l2k_wavelet_get((l2k_wavelet)wavelet)->kernel.num_steps;
         for (unsigned band = 0; band < 16; band++) {
             const unsigned level = l2k_band_level(5, l2k_band_resolution(band));
             const l2k_rect r = l2k_needed_part(&c, band);

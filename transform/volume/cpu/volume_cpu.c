@@ -58,14 +58,15 @@ static void release_slices(const l2k_volume *volume, l2k_volume_stage *stage)
 /* ---- Operations ---------------------------------------------------------------------------------------------- */
 
 /* All steps and scaling that two more slices allow. */
-static void run_pair(const l2k_kernel_rows *kernels, const l2k_z_levels *z, void *const *rows, size_t n)
+static void run_pair(const l2k_volume *volume, const l2k_z_levels *z, void *const *rows, size_t n)
 {
+    const l2k_kernel_rows *kernels = volume->lifting.rows;
     const float low = z->scales[0], high = z->scales[1];
     if (z->inverse && low != 1) {
         kernels->scale(rows[z->steps], n, low);
         kernels->scale(rows[z->steps + 1], n, high);
     }
-    z->lifting->all(rows, n);
+    volume->lifting.fused->all[z->inverse](rows, n);
     if (!z->inverse && low != 1) {
         kernels->scale(rows[0], n, high);
         kernels->scale(rows[1], n, low);
@@ -75,26 +76,23 @@ static void run_pair(const l2k_kernel_rows *kernels, const l2k_z_levels *z, void
 /* Samples first .. first + n - 1 of an operation's slices. */
 static void run_op(const l2k_volume *volume, const l2k_z_levels *z, const l2k_z_op *op, size_t first, size_t n)
 {
-    const l2k_kernel_rows *kernels = l2k_kernel_rows_get(volume->cpu);
     void *rows[L2K_Z_ROWS] = {0};
     for (unsigned i = 0; i < L2K_Z_ROWS && op->rows[i]; i++)
         rows[i] = op->rows[i]->values + first;
     switch (op->kind) {
     case L2K_Z_CHAIN:
         for (unsigned pair = 0; pair < op->pairs; pair++)
-            run_pair(kernels, z, rows + 2 * pair, n);
+            run_pair(volume, z, rows + 2 * pair, n);
         break;
     case L2K_Z_STEP:
-        z->lifting->step[op->step](rows[0], rows[1], rows[2], n);
-        break;
     case L2K_Z_TAPS:
-        kernels->step[volume->sums](l2k_z_step(z, op->step), z->inverse, rows[0], (const void *const *)(rows + 1), n);
+        volume->lifting.step(l2k_z_step(z, op->step), z->inverse, rows[0], (const void *const *)(rows + 1), n);
         break;
     case L2K_Z_LONE:
-        z->lifting->lone(rows[0], n);
+        l2k_kernel_lone(z->wavelet, z->inverse, rows[0], n);
         break;
     case L2K_Z_SCALE:
-        kernels->scale(rows[0], n, op->factor);
+        volume->lifting.rows->scale(rows[0], n, op->factor);
         break;
     }
 }

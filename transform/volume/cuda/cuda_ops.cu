@@ -48,7 +48,7 @@ void start(builder *b, const l2k_volume *v, const l2k_volume_stage *stage)
     b->p.samples = samples_of(v);
     memcpy(b->p.scales, z->scales, sizeof b->p.scales);
     b->p.kernel = z->kernel != NULL;
-    b->p.wide = z->kernel && v->sums == L2K_SUMS_64;
+    b->p.wide = z->kernel && v->lifting.sums == L2K_SUMS_64;
     for (unsigned number = 0; z->kernel && number < z->steps; number++)
         b->p.steps[number] = step_of(z, number);
 }
@@ -71,8 +71,8 @@ bool changes(const l2k_z_levels *z, const l2k_z_op *op, unsigned row)
         return row == 0;
     if (z->kernel)
         return !z->inverse || row != 1;
-    const bool scales = z->lifting->steps == 4;
-    const unsigned end = z->lifting->steps + 2 * op->pairs;
+    const bool scales = z->steps == 4;
+    const unsigned end = z->steps + 2 * op->pairs;
     return row >= (scales && !z->inverse ? 0u : 1u) && row < (scales && z->inverse ? end : end - 1);
 }
 
