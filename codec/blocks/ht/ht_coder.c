@@ -182,6 +182,7 @@ static void copy_group(const l2k_t1_block *from, size_t at, uint32_t count, int3
 static l2k_t1_block sample_block(const l2k_t1_block *from, uint32_t distance, float reciprocal, worker *w)
 {
     const l2k_ht_sampling every = l2k_ht_sampling_of(from->width, distance);
+    const l2k_t1_block *next = &w->encoder->next;
     int32_t *copy = w->indices + 2 * L2K_HT_SAMPLES;
     l2k_t1_block to = {.coefficients = copy, .type = L2K_COEFFICIENT_INT32, .stride = L2K_HT_SAMPLES, .height = 2};
     for (uint32_t y = 0; y < from->height; y += 2 * every.down)
@@ -194,6 +195,9 @@ static l2k_t1_block sample_block(const l2k_t1_block *from, uint32_t distance, fl
                     copy_group(from, (y + k) * from->stride + x, count, row);
                 else
                     memset(row, 0, even * sizeof *row);
+                if (y + k < next->height)
+                    __builtin_prefetch((const uint8_t *)next->coefficients +
+                                       ((y + k) * next->stride + x) * l2k_coefficient_bytes(next->type));
             }
             to.width += even;
         }
@@ -276,6 +280,9 @@ static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_pla
     if (truncation && truncation->point == truncation->coded_point)
         return L2K_OK;
     L2K_TRY(take_encoder(context, w));
+    w->encoder->next = (l2k_t1_block){0};
+    if ((size_t)(batch->places + batch->num_places - place) > context->threads)
+        w->encoder->next = l2k_mq_block_in_view(place + context->threads);
     if (batch->task == L2K_ESTIMATE)
         return estimate(batch, place, w, arena);
     const l2k_ht_cut cut = cut_of(batch, place);

@@ -9,6 +9,7 @@ enum { NARROW_BITS = 15 };
 void l2k_ht_encoder_prepare(const l2k_context *context, l2k_ht_encoder *encoder)
 {
     encoder->context = context;
+    encoder->next = (l2k_t1_block){0};
     encoder->rows = l2k_ht_encode_rows_get(context->cpu);
     memset(encoder->zeros, 0, sizeof encoder->zeros);
     l2k_ht_make_codes(encoder->codes, encoder->pairs);

@@ -47,6 +47,7 @@ typedef struct l2k_ht_column {
 typedef struct l2k_ht_encoder {
     const l2k_context *context;
     const struct l2k_ht_encode_rows *rows;
+    l2k_t1_block next;     /* a guess at the next block; no rows if there is none */
     l2k_ht_codes codes[2]; /* by first row of quads, or another */
     l2k_ht_pairs pairs[2];
     l2k_ht_quads quads;

@@ -355,12 +355,24 @@ static uint32_t join(cleanup_encoder *e)
     return (uint32_t)(at - memory->bytes);
 }
 
+/* Prefetches two rows of the block to encode next. */
+INLINE void fetch_next(const l2k_ht_encoder *memory, uint32_t y)
+{
+    const size_t bytes = l2k_coefficient_bytes(memory->next.type);
+    for (uint32_t k = y; k < y + 2 && k < memory->next.height; k++) {
+        const uint8_t *row = (const uint8_t *)memory->next.coefficients + k * memory->next.stride * bytes;
+        for (size_t x = 0; x < memory->next.width * bytes; x += 64)
+            __builtin_prefetch(row + x);
+    }
+}
+
 static uint32_t encode_cleanup(l2k_ht_encoder *memory, const l2k_t1_block *block, unsigned plane, bool wide)
 {
     cleanup_encoder e = {.memory = memory, .block = block, .plane = plane, .num_quads = (block->width + 1) / 2};
     clear_border(&e);
     start(&e);
     for (uint32_t y = 0; y < block->height; y += 2) {
+        fetch_next(memory, y);
         measure_row(&e, y, wide);
         if (y == 0)
             put_first_symbols(&e);
