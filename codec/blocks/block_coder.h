@@ -37,12 +37,12 @@ typedef struct l2k_block_coder {
     void *state;                /* state of the table's functions */
 } l2k_block_coder;
 
-/* One block of a batch on the CPU, by a worker; its code goes to the arena. */
-typedef l2k_status l2k_cpu_block_work(const l2k_block_batch *batch, const l2k_block_place *place, void *worker,
-                                      const l2k_context *context, l2k_arena *arena);
+/* Some encoders send empty passes beyond the last bit-plane; they are received, counted in a byte, and not decoded. */
+#define L2K_MAX_RECEIVED_PASSES 255
 
 typedef struct l2k_block_coder_table {
     const char *name;
+    unsigned max_planes;     /* most magnitude bit-planes of a code-block; when decoding, of an MQ block */
     size_t bytes_per_thread; /* host memory for decoding blocks no longer than their samples */
     /* Creates coder->state. After an error, `free` is called. */
     l2k_status (*create)(l2k_block_coder *coder);
@@ -51,17 +51,19 @@ typedef struct l2k_block_coder_table {
     /* Start on a batch, which must stay until `finish`; they may return before the work is done, and nothing else may
      * touch the batch's blocks and coefficients meanwhile. One batch at a time. Errors, here or from `finish`:
      * L2K_ERROR_MEMORY; L2K_ERROR_CANCELLED (the progress hook is asked between blocks); encoding L2K_ERROR_ARGUMENT
-     * for a coefficient of too many bit-planes; decoding L2K_ERROR_CORRUPT. The error is that of the first failing
+     * for a coefficient of more than max_planes; decoding L2K_ERROR_CORRUPT. The error is that of the first failing
      * block in the list. */
     l2k_status (*begin_encode)(l2k_block_coder *coder, const l2k_block_batch *batch);
     l2k_status (*begin_decode)(l2k_block_coder *coder, const l2k_block_batch *batch);
     l2k_status (*finish)(l2k_block_coder *coder);
     /* Releases the code that blocks of all batches so far point to. */
     void (*forget)(l2k_block_coder *coder);
+    /* For packet headers (B.10.7): whether coding pass `pass` of an MQ block (0 = its first) always ends a codeword
+     * segment in code-block style `style` (l2k_style values). The last pass of a block ends one, too. */
+    bool (*ends_segment)(unsigned style, unsigned pass);
     /* On the CPU: a worker is one block coder, for one thread of the context. `free_worker` accepts NULL. */
     l2k_status (*create_worker)(const l2k_context *context, void **worker);
     void (*free_worker)(void *worker);
-    l2k_cpu_block_work *encode_block, *decode_block;
 } l2k_block_coder_table;
 
 /* The MQ coder of Annexes C and D on the CPU's threads. */
@@ -84,9 +86,15 @@ void l2k_block_coder_free(l2k_block_coder *coder);
  * the begin functions do all the work. */
 l2k_status l2k_cpu_coder_create(l2k_block_coder *coder);
 void l2k_cpu_coder_free(l2k_block_coder *coder);
-l2k_status l2k_cpu_coder_encode(l2k_block_coder *coder, const l2k_block_batch *batch);
-l2k_status l2k_cpu_coder_decode(l2k_block_coder *coder, const l2k_block_batch *batch);
 l2k_status l2k_cpu_coder_finish(l2k_block_coder *coder);
 void l2k_cpu_coder_forget(l2k_block_coder *coder);
+
+/* Calls `work` for the blocks of a batch, `count` consecutive ones at a time: one or, if `most` is 2 and there are plenty
+ * of blocks for every thread, two as far as there are. Advances the progress. Returns the failure of the lowest index;
+ * later blocks may be left undone. */
+typedef l2k_status l2k_cpu_block_work(const l2k_block_batch *batch, const l2k_block_place *places, size_t count,
+                                      void *worker, const l2k_context *context, l2k_arena *arena);
+l2k_status l2k_cpu_coder_run(l2k_block_coder *coder, const l2k_block_batch *batch, size_t most,
+                             l2k_cpu_block_work *work);
 
 #endif

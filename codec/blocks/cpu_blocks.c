@@ -87,38 +87,37 @@ static uint64_t units_of(const l2k_block_batch *batch, uint64_t count)
     return batch->units / all * count + batch->units % all * count / all;
 }
 
-static l2k_status run_block(const l2k_block_coder *coder, const l2k_block_batch *batch, l2k_cpu_block_work *work,
-                            size_t i, unsigned thread)
+/* Blocks i to i + count - 1. */
+static l2k_status run_blocks(const l2k_block_coder *coder, const l2k_block_batch *batch, l2k_cpu_block_work *work,
+                             size_t i, size_t count, unsigned thread)
 {
     const l2k_context *context = coder->context;
     const cpu_blocks *blocks = coder->state;
-    const l2k_block_place *place = &batch->places[i];
-    L2K_TRY(l2k_poll(context, WEIGHT_OF_SAMPLE * l2k_rect_area(place->block->rect)));
-    L2K_TRY(work(batch, place, blocks->workers[thread], context, &blocks->arenas[thread]));
-    l2k_run_advance(context, units_of(batch, i + 1) - units_of(batch, i));
+    const l2k_block_place *places = &batch->places[i];
+    uint64_t samples = 0;
+    for (size_t k = 0; k < count; k++)
+        samples += l2k_rect_area(places[k].block->rect);
+    L2K_TRY(l2k_poll(context, WEIGHT_OF_SAMPLE * samples));
+    L2K_TRY(work(batch, places, count, blocks->workers[thread], context, &blocks->arenas[thread]));
+    l2k_run_advance(context, units_of(batch, i + count) - units_of(batch, i));
     return L2K_OK;
 }
 
-/* The failure is that of the lowest index; later blocks may be left undone. */
-static l2k_status run(const l2k_block_coder *coder, const l2k_block_batch *batch, l2k_cpu_block_work *work)
+/* The least number of blocks per thread: with fewer, threads would wait for each other's last two blocks. */
+enum { PLENTY = 8 };
+
+l2k_status l2k_cpu_coder_run(l2k_block_coder *coder, const l2k_block_batch *batch, size_t most,
+                             l2k_cpu_block_work *work)
 {
     l2k_first_failure first = L2K_NO_FAILURE;
-    const unsigned threads = batch->num_places > 1 ? coder->context->threads : 1;
+    const unsigned all = coder->context->threads, threads = batch->num_places > 1 ? all : 1;
+    const size_t each = all == 1 || batch->num_places / PLENTY >= all ? most : 1;
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
-    for (size_t i = 0; i < batch->num_places; i++) {
+    for (size_t i = 0; i < batch->num_places; i += each) {
         const unsigned thread = threads > 1 ? l2k_thread_index() : 0;
+        const size_t count = batch->num_places - i < each ? 1 : each;
         if (!l2k_failed_before(&first, i))
-            l2k_record_status(&first, i, run_block(coder, batch, work, i, thread));
+            l2k_record_status(&first, i, run_blocks(coder, batch, work, i, count, thread));
     }
     return l2k_first_status(&first);
-}
-
-l2k_status l2k_cpu_coder_encode(l2k_block_coder *coder, const l2k_block_batch *batch)
-{
-    return run(coder, batch, coder->table->encode_block);
-}
-
-l2k_status l2k_cpu_coder_decode(l2k_block_coder *coder, const l2k_block_batch *batch)
-{
-    return run(coder, batch, coder->table->decode_block);
 }

@@ -6,7 +6,6 @@
 
 #include <math.h>
 
-#include "codec/blocks/passes.h"
 #include "codec/decode/options.h"
 #include "codec/decode/packets.h"
 #include "codec/decode/tile.h"

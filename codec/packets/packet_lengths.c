@@ -16,10 +16,10 @@ static l2k_status get_mq_lengths(l2k_packet_reader *reader, l2k_block_state *blo
 {
     const unsigned end = block->num_passes + passes;
     for (unsigned at = block->num_passes, next; at < end; at = next) {
-        bool starts = at == 0 || l2k_pass_terminates(reader->style, at - 1);
+        bool starts = at == 0 || reader->coder->ends_segment(reader->style, at - 1);
         uint32_t bytes = 0;
         next = at + 1;
-        while (next < end && !l2k_pass_terminates(reader->style, next - 1))
+        while (next < end && !reader->coder->ends_segment(reader->style, next - 1))
             next++;
         L2K_TRY(get_length(reader, block, next - at, &bytes));
         L2K_TRY(l2k_packet_contribute(reader, block, next - at, starts, bytes));
@@ -61,7 +61,7 @@ static l2k_status begin_mq(l2k_packet_reader *reader, l2k_block_state *block, un
     if (!(reader->style & L2K_STYLE_HT_MIXED))
         return l2k_packet_corrupt(reader, "an MQ code-block among HT code-blocks");
     block->kind = L2K_BLOCK_MQ;
-    L2K_TRY(l2k_packet_check_planes(reader, block->num_planes, L2K_MAX_BIT_PLANES));
+    L2K_TRY(l2k_packet_check_planes(reader, block->num_planes, reader->coder->max_planes));
     return l2k_packet_contribute(reader, block, passes, true, bytes);
 }
 

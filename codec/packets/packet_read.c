@@ -102,7 +102,7 @@ static inline l2k_status get_planes(l2k_packet_reader *reader, const l2k_subband
         return too_many_planes(reader, bits);
     unsigned planes = band->max_planes - l2k_tag_value(row, x);
     bool may_be_ht = reader->style & L2K_STYLE_HT;
-    L2K_TRY(l2k_packet_check_planes(reader, planes, may_be_ht ? UINT8_MAX : L2K_MAX_BIT_PLANES));
+    L2K_TRY(l2k_packet_check_planes(reader, planes, may_be_ht ? UINT8_MAX : reader->coder->max_planes));
     block->num_planes = (uint8_t)planes;
     block->kind = may_be_ht ? L2K_BLOCK_OPEN : L2K_BLOCK_MQ;
     return L2K_OK;
@@ -351,7 +351,8 @@ l2k_status l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k
                            l2k_packet_input *input)
 {
     const unsigned style = tile->components[id->component].coding->style;
-    l2k_packet_reader reader = {.context = context, .tile = tile, .style = style, .keep = keep};
+    l2k_packet_reader reader = {
+        .context = context, .tile = tile, .coder = l2k_block_coder_for(style), .style = style, .keep = keep};
     reader.pending = input->pending ? input->pending : &tile->pending;
     reader.one_segment = !(style & (L2K_STYLE_BYPASS | L2K_STYLE_TERMALL));
     if (input->body_is_due)

@@ -2,13 +2,14 @@
 #ifndef L2K_CODEC_PACKETS_PACKET_READER_H
 #define L2K_CODEC_PACKETS_PACKET_READER_H
 
-#include "codec/blocks/passes.h"
+#include "codec/blocks/block_coder.h"
 #include "codec/packets/packet.h"
 #include "codec/tile/bits.h"
 
 typedef struct l2k_packet_reader {
     const l2k_context *context;
     l2k_tile *tile;
+    const l2k_block_coder_table *coder; /* of the packet's code-blocks */
     unsigned style;
     bool one_segment; /* all passes of an MQ block share a codeword segment */
     l2k_bit_reader bits;

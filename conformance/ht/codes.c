@@ -42,14 +42,17 @@ static void record_block(const l2k_block_place *place)
     }
 }
 
-l2k_status __real_l2k_cpu_coder_decode(l2k_block_coder *coder, const l2k_block_batch *batch);
-l2k_status __wrap_l2k_cpu_coder_decode(l2k_block_coder *coder, const l2k_block_batch *batch);
+l2k_status __real_l2k_cpu_coder_run(l2k_block_coder *coder, const l2k_block_batch *batch, size_t most,
+                                    l2k_cpu_block_work *work);
+l2k_status __wrap_l2k_cpu_coder_run(l2k_block_coder *coder, const l2k_block_batch *batch, size_t most,
+                                    l2k_cpu_block_work *work);
 
-l2k_status __wrap_l2k_cpu_coder_decode(l2k_block_coder *coder, const l2k_block_batch *batch)
+l2k_status __wrap_l2k_cpu_coder_run(l2k_block_coder *coder, const l2k_block_batch *batch, size_t most,
+                                    l2k_cpu_block_work *work)
 {
     for (size_t i = 0; recording && i < batch->num_places; i++)
         record_block(&batch->places[i]);
-    return __real_l2k_cpu_coder_decode(coder, batch);
+    return __real_l2k_cpu_coder_run(coder, batch, most, work);
 }
 
 static l2k_status decode(l2k_decoder *decoder, const uint8_t *data, size_t size)

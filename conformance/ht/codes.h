@@ -1,5 +1,5 @@
 /* The bytes of all code-blocks of a codestream, as lift2k's packet reader finds them. Programs that use this link with
- * --wrap=l2k_cpu_coder_decode. */
+ * --wrap=l2k_cpu_coder_run. */
 #ifndef CONFORMANCE_HT_CODES_H
 #define CONFORMANCE_HT_CODES_H
 

@@ -6,7 +6,6 @@
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "codec/blocks/block_coder.h"
-#include "codec/blocks/passes.h"
 
 enum { HEAD = 40, MOST_PARTS = 12, MARGIN = 3, POISON = 0x5A };
 
@@ -88,9 +87,9 @@ static void choose_mq_parts(fuzz_bytes *b, fuzz_bytes *data, subject *s)
     while (s->block.num_passes < passes && s->num_parts < MOST_PARTS) {
         const unsigned first = s->block.num_passes;
         unsigned next = first + 1;
-        while (next < passes && !l2k_pass_terminates(s->coding.style, next - 1))
+        while (next < passes && !l2k_mq_on_cpu.ends_segment(s->coding.style, next - 1))
             next++;
-        add_part(s, b, data, next - first, first == 0 || l2k_pass_terminates(s->coding.style, first - 1), false);
+        add_part(s, b, data, next - first, first == 0 || l2k_mq_on_cpu.ends_segment(s->coding.style, first - 1), false);
     }
 }
 

@@ -10,7 +10,6 @@
 
 #include "block_images.h"
 #include "require.h"
-#include "codec/blocks/passes.h"
 #include "codec/engine/cuda/coder/cuda_coder.h"
 
 enum { MOST_PARTS = L2K_MAX_RECEIVED_PASSES };
@@ -150,7 +149,7 @@ static void deliver(size_t i, const uint8_t *bytes, const uint32_t *pass_bytes, 
     uint32_t from = 0;
     while (at < all && count < MOST_PARTS) {
         unsigned next = at + 1;
-        while (next < all && !l2k_pass_terminates(style, next - 1) && random_below(8))
+        while (next < all && !l2k_mq_on_cpu.ends_segment(style, next - 1) && random_below(8))
             next++;
         uint32_t end = next <= passes ? pass_bytes[next - 1] & ~L2K_PASS_TERMINATED : from; /* empty ones at the end */
         end = end > from ? end : from;
@@ -161,7 +160,7 @@ static void deliver(size_t i, const uint8_t *bytes, const uint32_t *pass_bytes, 
             (l2k_contribution){.data = copy,
                                .bytes = hits && random_below(8) == 0 ? random_below(end - from + 1) : end - from,
                                .passes = (uint16_t)(next - at),
-                               .starts_segment = at == 0 || l2k_pass_terminates(style, at - 1)};
+                               .starts_segment = at == 0 || l2k_mq_on_cpu.ends_segment(style, at - 1)};
         from = end;
         at = next;
     }

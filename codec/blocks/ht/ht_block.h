@@ -14,14 +14,12 @@
 /* Most bytes of MEL and VLC together. */
 enum { L2K_HT_MOST_SUFFIX = 4079 };
 
-/* Scratch memory for a block that is being decoded. */
+/* A pass that is being decoded. */
 typedef struct l2k_ht_scratch {
     l2k_ht_pass pass;
     uint32_t lines[2][L2K_HT_MOST_COLUMNS + 2 * L2K_HT_GROUP]; /* rows of samples, in any form */
     uint8_t vlc[L2K_HT_MOST_SUFFIX + L2K_HT_SLACK];            /* VLC bits, or the bits of MagRef */
     uint8_t magsgn[L2K_HT_MAGSGN_BYTES + L2K_HT_SLACK];        /* MagSgn bits, or the bits of SigProp */
-    uint32_t samples[L2K_HT_SAMPLES]; /* rows of an even number of samples: magnitude, sign in bit 31 */
-    uint8_t columns[L2K_HT_COLUMNS];  /* significance of four samples in bits 0 to 3; (width + 2) x (stripes + 2) */
 } l2k_ht_scratch;
 
 typedef struct l2k_ht {
@@ -30,13 +28,15 @@ typedef struct l2k_ht {
     bool deposits; /* l2k_cpu_deposits */
     /* Prepared for the first HT block: */
     l2k_ht_decode_tables tables;
-    l2k_ht_scratch *scratch;
-    uint8_t *bytes; /* a refinement segment that came in several parts */
+    l2k_ht_scratch *scratch; /* of two blocks */
+    uint32_t *samples;       /* rows of an even number of samples: magnitude, sign in bit 31 */
+    uint8_t *columns;        /* significance of four samples in bits 0 to 3; (width + 2) x (stripes + 2) */
+    uint8_t *bytes;          /* a refinement segment that came in several parts */
     size_t bytes_capacity;
 } l2k_ht;
 
 /* Memory of an l2k_ht besides the structure, if refinement segments take no more bytes than samples. */
-#define L2K_HT_BYTES (sizeof(l2k_ht_scratch) + L2K_HT_SAMPLES * sizeof(uint32_t))
+#define L2K_HT_BYTES (2 * sizeof(l2k_ht_scratch) + L2K_HT_SAMPLES * 2 * sizeof(uint32_t) + L2K_HT_COLUMNS)
 
 /* The set to decode. Magnitudes are scaled: irreversible ones are doubled, so that the middle of the interval of the
  * lowest bit-plane is an integer. */
@@ -78,10 +78,12 @@ l2k_status l2k_ht_take_set(const l2k_context *context, const l2k_subband *band, 
 /* Joins SigProp and MagRef, which may come in different layers. */
 void l2k_ht_copy_refinement(const l2k_ht_received_set *received, uint8_t *to);
 
-/* Decodes a cleanup pass into the block's coefficients, or in the form of magnitudes and signs into the scratch memory's
- * samples. False
+/* Decodes a cleanup pass into the block's coefficients, or in the form of magnitudes and signs into ht->samples. False
  * if its bytes cannot be those of a cleanup pass. */
 bool l2k_ht_cleanup(l2k_ht *ht, const l2k_t1_block *block, const l2k_ht_set *set, l2k_ht_form form);
+
+/* Decodes two blocks' cleanup passes side by side into their coefficients. */
+void l2k_ht_cleanup_two(l2k_ht *ht, const l2k_t1_block blocks[2], const l2k_ht_set sets[2], bool are_right[2]);
 
 /* The form of a block's coefficients. */
 static inline l2k_ht_form l2k_ht_form_of(const l2k_t1_block *block)

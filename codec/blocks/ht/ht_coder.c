@@ -25,6 +25,8 @@ static void free_worker(void *opaque)
     const l2k_context *context = w->ht.context;
     l2k_t1_free(w->t1);
     l2k_release(context, w->ht.scratch);
+    l2k_release(context, w->ht.samples);
+    l2k_release(context, w->ht.columns);
     l2k_release(context, w->ht.bytes);
     l2k_release(context, w->encoder);
     l2k_release(context, w->indices);
@@ -44,10 +46,15 @@ static l2k_status create_worker(const l2k_context *context, void **out)
 /* Allocates scratch memory on demand: threads that never get an HT block need none. */
 static l2k_status take_scratch(l2k_ht *ht)
 {
-    if (ht->scratch)
+    if (ht->columns)
         return L2K_OK;
-    ht->scratch = l2k_allocate(ht->context, 1, sizeof *ht->scratch);
-    L2K_TRY(l2k_check_memory(ht->context, ht->scratch, "the block coder"));
+    if (!ht->samples)
+        ht->samples = l2k_allocate(ht->context, L2K_HT_SAMPLES, sizeof *ht->samples);
+    if (!ht->scratch)
+        ht->scratch = l2k_allocate(ht->context, 2, sizeof *ht->scratch);
+    if (ht->samples && ht->scratch)
+        ht->columns = l2k_allocate(ht->context, L2K_HT_COLUMNS, 1);
+    L2K_TRY(l2k_check_memory(ht->context, ht->columns, "the block coder"));
     l2k_ht_make_decode_tables(&ht->tables);
     return L2K_OK;
 }
@@ -266,9 +273,10 @@ static l2k_ht_cut cut_of(const l2k_block_batch *batch, const l2k_block_place *pl
 }
 
 /* The bit-planes that a packet header counts end with the plane of the cleanup pass. */
-static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_place *place, void *opaque,
+static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_place *place, size_t count, void *opaque,
                                const l2k_context *context, l2k_arena *arena)
 {
+    (void)count;
     worker *w = opaque;
     l2k_t1_block block = l2k_mq_block_in_view(place);
     l2k_coded_block *coded = &place->block->coded;
@@ -303,63 +311,117 @@ static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_pla
     return l2k_mq_keep_code(context, code.bytes, code.passes, code.num_passes, batch->distortions, arena, coded);
 }
 
+static l2k_status begin_encode(l2k_block_coder *coder, const l2k_block_batch *batch)
+{
+    return l2k_cpu_coder_run(coder, batch, 1, encode_block);
+}
+
 /* ---- Decoding ------------------------------------------------------------------------------------------------ */
 
-/* Straight into the view, if there are neither refinement passes nor a region of interest. */
+static void damaged(const l2k_block_batch *batch, const l2k_t1_block *block)
+{
+    l2k_mq_clear_block(block);
+    if (batch->damaged)
+        atomic_store(batch->damaged, true);
+}
+
+/* Into the view, if there are neither refinement passes nor a region of interest. */
+static bool goes_straight(const l2k_t1_block *block, const l2k_ht_set *set)
+{
+    return set->passes == 1 && !block->roi_shift;
+}
+
 static bool decode_passes(l2k_ht *ht, const l2k_t1_block *block, const l2k_ht_set *set)
 {
-    if (set->passes == 1 && !block->roi_shift)
+    if (goes_straight(block, set))
         return l2k_ht_cleanup(ht, block, set, l2k_ht_form_of(block));
     if (!l2k_ht_cleanup(ht, block, set, L2K_HT_SIGNED_MAGNITUDE))
         return false;
     if (set->passes > 1)
         l2k_ht_refine(ht, block, set);
-    l2k_t1_store(block, ht->scratch->samples, l2k_ht_stride(block), !block->reversible);
+    l2k_t1_store(block, ht->samples, l2k_ht_stride(block), !block->reversible);
     return true;
 }
 
-static l2k_status decode_block(const l2k_block_batch *batch, const l2k_block_place *place, void *opaque,
-                               const l2k_context *context, l2k_arena *arena)
-{
-    (void)arena;
-    worker *w = opaque;
-    if (place->block->kind == L2K_BLOCK_MQ)
-        return l2k_mq_decode_block(context, w->t1, place);
-    const l2k_t1_block block = l2k_mq_block_in_view(place);
-    const l2k_ht_received_set received = l2k_ht_find_set(&place->block->received);
+/* A code-block on its way; set.cleanup is NULL if nothing is left to do. */
+typedef struct block_task {
+    l2k_t1_block block;
+    l2k_ht_received_set received;
     l2k_ht_set set;
-    if (!received.cleanup) {
-        l2k_mq_clear_block(&block);
+} block_task;
+
+static l2k_status begin_block(const l2k_block_batch *batch, const l2k_block_place *place, worker *w, block_task *t)
+{
+    *t = (block_task){0};
+    if (place->block->kind == L2K_BLOCK_MQ)
+        return l2k_mq_decode_block(w->ht.context, w->t1, place);
+    t->block = l2k_mq_block_in_view(place);
+    t->received = l2k_ht_find_set(&place->block->received);
+    if (t->received.cleanup)
+        L2K_TRY(l2k_ht_take_set(w->ht.context, place->band, place->block, &t->received, &t->set));
+    if (t->set.cleanup)
+        return take_scratch(&w->ht);
+    if (t->received.cleanup)
+        damaged(batch, &t->block);
+    else
+        l2k_mq_clear_block(&t->block);
+    return L2K_OK;
+}
+
+static l2k_status end_block(const l2k_block_batch *batch, l2k_ht *ht, block_task *t)
+{
+    if (!t->set.cleanup)
+        return L2K_OK;
+    L2K_TRY(find_refinement(ht, &t->received, &t->set));
+    if (!decode_passes(ht, &t->block, &t->set))
+        damaged(batch, &t->block);
+    return L2K_OK;
+}
+
+/* Two blocks side by side if both go straight into the view. */
+static l2k_status decode_blocks(const l2k_block_batch *batch, const l2k_block_place *places, size_t count, void *opaque,
+                                const l2k_context *context, l2k_arena *arena)
+{
+    (void)arena, (void)context;
+    worker *w = opaque;
+    block_task tasks[2];
+    bool straight = count == 2, are_right[2];
+    for (size_t i = 0; i < count; i++) {
+        L2K_TRY(begin_block(batch, &places[i], w, &tasks[i]));
+        straight = straight && tasks[i].set.cleanup && goes_straight(&tasks[i].block, &tasks[i].set);
+    }
+    if (!straight) {
+        for (size_t i = 0; i < count; i++)
+            L2K_TRY(end_block(batch, &w->ht, &tasks[i]));
         return L2K_OK;
     }
-    L2K_TRY(l2k_ht_take_set(context, place->band, place->block, &received, &set));
-    bool is_right = set.cleanup != NULL;
-    if (is_right) {
-        L2K_TRY(take_scratch(&w->ht));
-        L2K_TRY(find_refinement(&w->ht, &received, &set));
-        is_right = decode_passes(&w->ht, &block, &set);
-    }
-    if (!is_right) {
-        l2k_mq_clear_block(&block);
-        if (batch->damaged)
-            atomic_store(batch->damaged, true);
-    }
+    const l2k_t1_block blocks[2] = {tasks[0].block, tasks[1].block};
+    const l2k_ht_set sets[2] = {tasks[0].set, tasks[1].set};
+    l2k_ht_cleanup_two(&w->ht, blocks, sets, are_right);
+    for (unsigned i = 0; i < 2; i++)
+        if (!are_right[i])
+            damaged(batch, &blocks[i]);
     return L2K_OK;
+}
+
+static l2k_status begin_decode(l2k_block_coder *coder, const l2k_block_batch *batch)
+{
+    return l2k_cpu_coder_run(coder, batch, 2, decode_blocks);
 }
 
 const l2k_block_coder_table l2k_ht_on_cpu = {
     .name = "HT on the CPU",
+    .max_planes = L2K_MAX_BIT_PLANES,
     .bytes_per_thread = sizeof(worker) + L2K_HT_BYTES + L2K_T1_BYTES,
     .create = l2k_cpu_coder_create,
     .free = l2k_cpu_coder_free,
-    .begin_encode = l2k_cpu_coder_encode,
-    .begin_decode = l2k_cpu_coder_decode,
+#ifndef L2K_WITHOUT_ENCODER
+    .begin_encode = begin_encode,
+#endif
+    .begin_decode = begin_decode,
     .finish = l2k_cpu_coder_finish,
     .forget = l2k_cpu_coder_forget,
+    .ends_segment = l2k_pass_terminates,
     .create_worker = create_worker,
     .free_worker = free_worker,
-#ifndef L2K_WITHOUT_ENCODER
-    .encode_block = encode_block,
-#endif
-    .decode_block = decode_block,
 };

@@ -104,54 +104,102 @@ static void start_rows(l2k_ht_pass *p, const l2k_t1_block *block, const l2k_ht_s
     memset(p->quads, 0, (1 + p->num_quads + L2K_HT_GROUP) * sizeof *p->quads);
     memset(p->residuals, 0, (p->num_quads + L2K_HT_GROUP) * sizeof *p->residuals);
     memset(p->columns, 0, (3 + 2 * (p->num_quads + L2K_HT_GROUP)) * sizeof *p->columns);
-    p->in_halves = false;
+    p->waits = false;
     p->position = 0;
     p->plane = set->plane;
     p->planes = set->planes;
     p->form = form;
 }
 
-/* Where rows of samples go. Vector code writes whole groups of quads, and always two rows; where these do not fit, it
- * writes to the scratch lines, which are then copied. */
+/* Where a row of samples goes. Vector code writes whole groups of quads, and always two rows; where these do not fit,
+ * it writes to the scratch lines, which are then copied. */
 typedef struct target {
     uint8_t *at;
     size_t pitch, bytes; /* from row to row, and of a row */
+    unsigned rows;
+    bool direct;
 } target;
 
-static target target_of(const l2k_ht *ht, const l2k_t1_block *block, l2k_ht_form form)
+static target target_of(l2k_ht *ht, const l2k_t1_block *block, l2k_ht_form form)
 {
     const size_t size = form == L2K_HT_INT16 ? sizeof(int16_t) : sizeof(int32_t), bytes = block->width * size;
     if (form == L2K_HT_SIGNED_MAGNITUDE)
-        return (target){(uint8_t *)ht->scratch->samples, size * l2k_ht_stride(block), bytes};
-    return (target){block->coefficients, size * block->stride, bytes};
+        return (target){.at = (uint8_t *)ht->samples, .pitch = size * l2k_ht_stride(block), .bytes = bytes};
+    return (target){.at = block->coefficients, .pitch = size * block->stride, .bytes = bytes};
 }
 
-/* Reads a row of quads, of which `rows` rows of samples lie in the block. */
-static bool get_row(const l2k_ht *ht, target to, uint32_t rows, bool last)
+/* A pass under way. */
+typedef struct run {
+    l2k_ht_scratch *scratch;
+    target to;
+    uint32_t y, height;
+    bool is_right;
+} run;
+
+static run start(l2k_ht *ht, l2k_ht_scratch *s, const l2k_t1_block *block, const l2k_ht_set *set, l2k_ht_form form)
 {
-    l2k_ht_scratch *s = ht->scratch;
-    const bool direct = rows == 2 && to.bytes % (2 * L2K_HT_GROUP * sizeof(uint32_t)) == 0;
-    s->pass.top = direct ? to.at : (uint8_t *)s->lines[0];
-    s->pass.bottom = direct ? to.at + to.pitch : (uint8_t *)s->lines[1];
-    if (!ht->rows->get(&s->pass, last))
+    run r = {
+        .scratch = s, .to = target_of(ht, block, form), .height = block->height, .is_right = start_streams(s, set)};
+    if (!r.is_right)
+        return r;
+    s->pass.tables = &ht->tables;
+    s->pass.deposits = ht->deposits;
+    start_rows(&s->pass, block, set, form);
+    ht->rows->first(&s->pass);
+    return r;
+}
+
+static void aim(run *r)
+{
+    l2k_ht_scratch *s = r->scratch;
+    target *t = &r->to;
+    t->rows = l2k_min_u32(2, r->height - r->y);
+    t->direct = t->rows == 2 && t->bytes % (2 * L2K_HT_GROUP * sizeof(uint32_t)) == 0;
+    s->pass.top = t->direct ? t->at : (uint8_t *)s->lines[0];
+    s->pass.bottom = t->direct ? t->at + t->pitch : (uint8_t *)s->lines[1];
+}
+
+static void put(const l2k_ht_rows *rows, run *r)
+{
+    target *t = &r->to;
+    rows->put(&r->scratch->pass);
+    for (unsigned i = 0; i < t->rows && !t->direct; i++)
+        memcpy(t->at + i * t->pitch, r->scratch->lines[i], t->bytes);
+    t->at += 2 * t->pitch;
+}
+
+/* Stores the row that was read before, and reads the next. Vectors of samples that were just stored one by one would
+ * wait for all work so far, so between two steps of a pass there should be one of another. False: there is none left.
+ */
+static bool step(const l2k_ht_rows *rows, run *r)
+{
+    if (r->is_right && r->y > 0)
+        put(rows, r);
+    if (!r->is_right || r->y >= r->height)
         return false;
-    for (uint32_t i = 0; i < rows && !direct; i++)
-        memcpy(to.at + i * to.pitch, s->lines[i], to.bytes);
+    aim(r);
+    r->is_right = rows->get(&r->scratch->pass, r->y + 2 >= r->height);
+    r->y += 2;
     return true;
 }
 
 bool l2k_ht_cleanup(l2k_ht *ht, const l2k_t1_block *block, const l2k_ht_set *set, l2k_ht_form form)
 {
-    l2k_ht_pass *p = &ht->scratch->pass;
-    target to = target_of(ht, block, form);
-    if (!start_streams(ht->scratch, set))
-        return false;
-    p->tables = &ht->tables;
-    p->deposits = ht->deposits;
-    start_rows(p, block, set, form);
-    ht->rows->first(p);
-    for (uint32_t y = 0; y < block->height; y += 2, to.at += 2 * to.pitch)
-        if (!get_row(ht, to, l2k_min_u32(2, block->height - y), y + 2 >= block->height))
-            return false;
-    return true;
+    run r = start(ht, &ht->scratch[0], block, set, form);
+    while (step(ht->rows, &r))
+        ;
+    return r.is_right;
+}
+
+void l2k_ht_cleanup_two(l2k_ht *ht, const l2k_t1_block blocks[2], const l2k_ht_set sets[2], bool are_right[2])
+{
+    run runs[2];
+    bool goes_on[2] = {true, true};
+    for (unsigned i = 0; i < 2; i++)
+        runs[i] = start(ht, &ht->scratch[i], &blocks[i], &sets[i], l2k_ht_form_of(&blocks[i]));
+    while (goes_on[0] || goes_on[1])
+        for (unsigned i = 0; i < 2; i++)
+            goes_on[i] = goes_on[i] && step(ht->rows, &runs[i]);
+    for (unsigned i = 0; i < 2; i++)
+        are_right[i] = runs[i].is_right;
 }

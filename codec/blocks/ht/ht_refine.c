@@ -117,8 +117,8 @@ enum { MAGREF_BYTES = L2K_HT_SAMPLES / 8, SIGPROP_BYTES = 2 * MAGREF_BYTES };
 void l2k_ht_refine(l2k_ht *ht, const l2k_t1_block *block, const l2k_ht_set *set)
 {
     const size_t pitch = block->width + (size_t)2;
-    const refinement r = {.samples = ht->scratch->samples,
-                          .columns = ht->scratch->columns + pitch + 1,
+    const refinement r = {.samples = ht->samples,
+                          .columns = ht->columns + pitch + 1,
                           .width = block->width,
                           .height = block->height,
                           .stride = l2k_ht_stride(block),

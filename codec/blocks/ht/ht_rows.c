@@ -76,16 +76,6 @@ static void get_both(l2k_ht_pass *p)
     p->position = position;
 }
 
-static void put_row(const l2k_ht_pass *p, size_t columns)
-{
-    if (p->form == L2K_HT_INT16)
-        put_columns(p, L2K_HT_INT16, columns, p->top, p->bottom);
-    else if (p->form == L2K_HT_INT32)
-        put_columns(p, L2K_HT_INT32, columns, p->top, p->bottom);
-    else
-        put_columns(p, L2K_HT_SIGNED_MAGNITUDE, columns, p->top, p->bottom);
-}
-
 #endif
 
 static bool get_row(l2k_ht_pass *p, bool last)
@@ -94,15 +84,14 @@ static bool get_row(l2k_ht_pass *p, bool last)
     if (most > p->planes + 1)
         return false;
 #ifdef L2K_HT_BY_COLUMNS
-    p->in_halves = most <= MOST_IN_COLUMNS && by_columns(p);
-    if (p->in_halves) {
+    p->waits = most <= MOST_IN_COLUMNS && by_columns(p);
+    if (p->waits) {
         find_columns(p, count);
         extend(p, p->position + 4 * MOST_IN_COLUMNS * p->num_quads);
         if (last)
             get_columns(p, count);
         else
             get_both(p);
-        put_row(p, 2 * count);
         return true;
     }
 #endif
@@ -119,7 +108,24 @@ static bool get_row(l2k_ht_pass *p, bool last)
     return true;
 }
 
-const l2k_ht_rows L2K_ROWS_TABLE(l2k_ht_rows) = {get_first, get_row};
+static void put_row(l2k_ht_pass *p)
+{
+#ifdef L2K_HT_BY_COLUMNS
+    const uint32_t count = 2 * count_quads(p);
+    if (!p->waits)
+        return;
+    if (p->form == L2K_HT_INT16)
+        put_columns(p, L2K_HT_INT16, count, p->top, p->bottom);
+    else if (p->form == L2K_HT_INT32)
+        put_columns(p, L2K_HT_INT32, count, p->top, p->bottom);
+    else
+        put_columns(p, L2K_HT_SIGNED_MAGNITUDE, count, p->top, p->bottom);
+#else
+    (void)p;
+#endif
+}
+
+const l2k_ht_rows L2K_ROWS_TABLE(l2k_ht_rows) = {get_first, get_row, put_row};
 
 #ifdef L2K_ROWS_BASE
 const l2k_ht_rows *l2k_ht_rows_get(l2k_cpu cpu)

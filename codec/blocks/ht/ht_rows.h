@@ -59,7 +59,7 @@ typedef struct l2k_ht_pass {
     bool deposits; /* use the processor's instruction for bit deposits */
     uint32_t num_quads;
     void *top, *bottom; /* where two rows of samples go, in groups of 2 L2K_HT_GROUP */
-    bool in_halves;     /* the form of `columns` */
+    bool waits;         /* the samples of the row that was read last are in `columns` only */
     /* The row of quads that was read last, from [1] on, with zeros around it: entries of the table. */
     uint32_t quads[1 + L2K_HT_ROW];
     uint32_t residuals[L2K_HT_ROW]; /* of these quads, from [0] on: in bits 8 to 15 */
@@ -67,8 +67,8 @@ typedef struct l2k_ht_pass {
      * bound from bit 24 on; the number of bits of each in MagSgn, or where they start. */
     uint32_t contexts[L2K_HT_ROW], bounded[L2K_HT_ROW], bits_of[L2K_HT_ROW];
     uint64_t fields[L2K_HT_ROW], added[L2K_HT_ROW]; /* to deposit bits of MagSgn: see find_deposits */
-    /* The columns of the row that was read last, from [2] on, with zeros around them: `in_halves`, twice the magnitude
-     * and the sign of the lower sample in the upper half, and of the upper sample in the other; else the magnitude of
+    /* The columns of the row that was read last, from [2] on, with zeros around them: twice the magnitude and the sign
+     * of the lower sample in the upper half, and of the upper sample in the other; or, unless `waits`, the magnitude of
      * the lower sample. */
     uint32_t columns[3 + 2 * L2K_HT_ROW];
 } l2k_ht_pass;
@@ -79,9 +79,11 @@ enum { L2K_HT_MAGSGN_BYTES = 4096 * 4 };
 typedef struct l2k_ht_rows {
     /* Reads the first row of quads. */
     void (*first)(l2k_ht_pass *pass);
-    /* Reads and stores the samples of the row of quads that was read last, and reads the next row of quads, if there is
-     * one. False if a quad has more bits than the block. */
+    /* Reads the samples of the row of quads that was read last, and the next row of quads, if there is one. False if a
+     * quad has more bits than the block. */
     bool (*get)(l2k_ht_pass *pass, bool last);
+    /* Then stores these samples. */
+    void (*put)(l2k_ht_pass *pass);
 } l2k_ht_rows;
 
 L2K_CPU_DECLARE(l2k_ht_rows);

@@ -39,7 +39,7 @@ static uint32_t find_bounds(l2k_ht_pass *restrict p, uint32_t count)
     const uint32_t *restrict columns = p->columns + 1, *restrict row = p->quads + 1;
     const uint32_t *restrict residuals = p->residuals;
     uint32_t *restrict bounded = p->bounded, *restrict bits_of = p->bits_of, most = 0;
-    const unsigned below = p->in_halves ? 17 : 0;
+    const unsigned below = p->waits ? 17 : 0;
     L2K_INDEPENDENT
     for (size_t i = 0; i < count; i++) {
         const uint32_t above =

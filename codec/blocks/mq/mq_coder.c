@@ -53,9 +53,10 @@ l2k_status l2k_mq_keep_code(const l2k_context *context, const uint8_t *bytes, co
     return L2K_OK;
 }
 
-static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_place *place, void *worker,
+static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_place *place, size_t count, void *worker,
                                const l2k_context *context, l2k_arena *arena)
 {
+    (void)count;
     const l2k_t1_block block = l2k_mq_block_in_view(place);
     l2k_t1_code code;
     L2K_TRY(l2k_t1_encode(worker, &block, batch->distortions, &code));
@@ -65,6 +66,11 @@ static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_pla
         return L2K_OK;
     return l2k_mq_keep_code(context, code.bytes, code.passes, code.num_passes, batch->distortions, arena,
                             &place->block->coded);
+}
+
+static l2k_status begin_encode(l2k_block_coder *coder, const l2k_block_batch *batch)
+{
+    return l2k_cpu_coder_run(coder, batch, 1, encode_block);
 }
 
 /* ---- Decoding ------------------------------------------------------------------------------------------------ */
@@ -113,11 +119,16 @@ l2k_status l2k_mq_decode_block(const l2k_context *context, l2k_t1 *t1, const l2k
     return L2K_OK;
 }
 
-static l2k_status decode_block(const l2k_block_batch *batch, const l2k_block_place *place, void *worker,
+static l2k_status decode_block(const l2k_block_batch *batch, const l2k_block_place *place, size_t count, void *worker,
                                const l2k_context *context, l2k_arena *arena)
 {
-    (void)batch, (void)arena;
+    (void)batch, (void)count, (void)arena;
     return l2k_mq_decode_block(context, worker, place);
+}
+
+static l2k_status begin_decode(l2k_block_coder *coder, const l2k_block_batch *batch)
+{
+    return l2k_cpu_coder_run(coder, batch, 1, decode_block);
 }
 
 static l2k_status create_worker(const l2k_context *context, void **worker)
@@ -135,17 +146,17 @@ static void free_worker(void *worker)
 
 const l2k_block_coder_table l2k_mq_on_cpu = {
     .name = "MQ on the CPU",
+    .max_planes = L2K_MAX_BIT_PLANES,
     .bytes_per_thread = L2K_T1_BYTES,
     .create = l2k_cpu_coder_create,
     .free = l2k_cpu_coder_free,
-    .begin_encode = l2k_cpu_coder_encode,
-    .begin_decode = l2k_cpu_coder_decode,
+#ifndef L2K_WITHOUT_ENCODER
+    .begin_encode = begin_encode,
+#endif
+    .begin_decode = begin_decode,
     .finish = l2k_cpu_coder_finish,
     .forget = l2k_cpu_coder_forget,
+    .ends_segment = l2k_pass_terminates,
     .create_worker = create_worker,
     .free_worker = free_worker,
-#ifndef L2K_WITHOUT_ENCODER
-    .encode_block = encode_block,
-#endif
-    .decode_block = decode_block,
 };

@@ -4,7 +4,7 @@
 
 #include "base/context.h"
 #include "codec/blocks/mq/mq_decode.h"
-#include "codec/blocks/passes.h"
+#include "codec/blocks/mq/t1_ends.h"
 
 /* Decoding: eight stripe columns, as bits of words (t1_decode.c). */
 typedef struct l2k_t1_window {

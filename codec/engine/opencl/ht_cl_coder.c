@@ -197,6 +197,7 @@ static void forget(l2k_block_coder *coder)
 
 const l2k_block_coder_table l2k_ht_on_opencl = {
     .name = "HT on OpenCL",
+    .max_planes = L2K_HT_MAX_BIT_PLANES,
     .bytes_per_thread = sizeof(l2k_ht_cl),
     .create = create,
     .free = free_coder,
@@ -204,4 +205,5 @@ const l2k_block_coder_table l2k_ht_on_opencl = {
     .begin_decode = begin_decode,
     .finish = finish,
     .forget = forget,
+    .ends_segment = l2k_pass_terminates,
 };

@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "base/run.h"
 #include "codec/blocks/block_coder.h"
-#include "codec/blocks/passes.h"
 
 enum { MOST_BLOCKS = 400, MOST_COMPONENTS = 2, POISON = 0x5A, UNITS = 1000003 };
 
@@ -232,7 +231,7 @@ static void deliver(delivery *to, l2k_block *block, unsigned style)
     to->count = 0;
     for (uint32_t i = 0; i < block->num_passes; i++) {
         uint32_t end = code.pass_bytes[i] & ~L2K_PASS_TERMINATED, passes = i + 1 - first;
-        bool last = i + 1 == block->num_passes, ends = l2k_pass_terminates(style, i) || last;
+        bool last = i + 1 == block->num_passes, ends = l2k_mq_on_cpu.ends_segment(style, i) || last;
         assert_int_equal((code.pass_bytes[i] & L2K_PASS_TERMINATED) != 0, ends);
         if (!ends)
             continue;
@@ -399,7 +398,7 @@ static void test_too_large(void **unused)
     const l2k_context context = {.hooks = watch_hooks(&w), .threads = 1};
     l2k_block_coder *coder = new_coder(&context);
     int32_t *at = wide_at(&subjects[1].original.views[0], 5, 9), before = *at;
-    *at = (int32_t)(1u << L2K_MAX_BIT_PLANES);
+    *at = (int32_t)(1u << coder->table->max_planes);
     assert_int_equal(run_batch(coder, coder->table->begin_encode, 0, num_places), L2K_ERROR_ARGUMENT);
     *at = before;
     assert_int_equal(w.errors, 1);
@@ -478,11 +477,11 @@ static void test_segments(void **unused)
             if (*at == ' ')
                 continue;
             bool ends = style & L2K_STYLE_TERMALL || (style & L2K_STYLE_BYPASS && *at == '1');
-            assert_int_equal(l2k_pass_terminates(style, pass), ends);
+            assert_int_equal(l2k_mq_on_cpu.ends_segment(style, pass), ends);
             pass++;
         }
         for (; pass < 90; pass++) /* bit-planes repeat */
-            assert_int_equal(l2k_pass_terminates(style, pass), l2k_pass_terminates(style, pass - 3));
+            assert_int_equal(l2k_mq_on_cpu.ends_segment(style, pass), l2k_mq_on_cpu.ends_segment(style, pass - 3));
         assert_ptr_equal(l2k_block_coder_for(style), &l2k_mq_on_cpu);
     }
 }

@@ -180,8 +180,10 @@ static l2k_ht *new_decoder(l2k_cpu cpu)
     *ht = (l2k_ht){.context = &context,
                    .rows = l2k_ht_rows_get(cpu),
                    .deposits = l2k_cpu_deposits(),
-                   .scratch = malloc(sizeof *ht->scratch)};
-    memset(ht->scratch, 0x5A, sizeof *ht->scratch); /* nothing may depend on it */
+                   .scratch = malloc(2 * sizeof *ht->scratch),
+                   .samples = malloc(L2K_HT_SAMPLES * sizeof *ht->samples),
+                   .columns = malloc(L2K_HT_COLUMNS)};
+    memset(ht->scratch, 0x5A, 2 * sizeof *ht->scratch); /* nothing may depend on it */
     l2k_ht_make_decode_tables(&ht->tables);
     return ht;
 }
@@ -189,6 +191,8 @@ static l2k_ht *new_decoder(l2k_cpu cpu)
 static void free_decoder(l2k_ht *ht)
 {
     free(ht->scratch);
+    free(ht->samples);
+    free(ht->columns);
     free(ht);
 }
 
@@ -230,8 +234,7 @@ static void test_cleanup(void **unused)
         l2k_t1_block block = {.width = width, .height = height};
         assert_true(l2k_ht_cleanup(ht, &block, &set, L2K_HT_SIGNED_MAGNITUDE));
         for (size_t i = 0; i < (size_t)width * height; i++)
-            assert_int_equal(ht->scratch->samples[i / width * l2k_ht_stride(&block) + i % width],
-                             sample_of(&s, i, plane));
+            assert_int_equal(ht->samples[i / width * l2k_ht_stride(&block) + i % width], sample_of(&s, i, plane));
         free(bytes);
     }
     free_decoder(ht);
@@ -270,7 +273,7 @@ static void test_refinement(void **unused)
         assert_true(l2k_ht_cleanup(ht, &block, &set, L2K_HT_SIGNED_MAGNITUDE));
         l2k_ht_refine(ht, &block, &set);
         for (size_t i = 0; i < (size_t)width * height; i++)
-            assert_int_equal(ht->scratch->samples[i / width * l2k_ht_stride(&block) + i % width],
+            assert_int_equal(ht->samples[i / width * l2k_ht_stride(&block) + i % width],
                              refined(&s, &low, i, passes, plane));
         free(cleanup);
         free(refinement);
@@ -301,9 +304,8 @@ static void test_damage(void **unused)
         if (l2k_ht_cleanup(ht, &block, &set, L2K_HT_SIGNED_MAGNITUDE)) {
             accepted++;
             for (size_t i = 0; i < (size_t)width * height; i++)
-                assert_int_equal((ht->scratch->samples[i / width * l2k_ht_stride(&block) + i % width] & 0x7FFFFFFF) >>
-                                     plane >> planes,
-                                 0);
+                assert_int_equal(
+                    (ht->samples[i / width * l2k_ht_stride(&block) + i % width] & 0x7FFFFFFF) >> plane >> planes, 0);
             l2k_ht_refine(ht, &block, &set);
         }
         free(bytes);
@@ -345,9 +347,40 @@ static bool compare_sets(l2k_ht *plain, l2k_ht *fast, const l2k_ht_set *set, l2k
         return false;
     assert_memory_equal(&of_plain, &of_fast, sizeof of_plain);
     for (uint32_t y = 0; form == L2K_HT_SIGNED_MAGNITUDE && y < height; y++)
-        assert_memory_equal(plain->scratch->samples + y * l2k_ht_stride(&a),
-                            fast->scratch->samples + y * l2k_ht_stride(&b), width * sizeof(uint32_t));
+        assert_memory_equal(plain->samples + y * l2k_ht_stride(&a), fast->samples + y * l2k_ht_stride(&b),
+                            width * sizeof(uint32_t));
     return true;
+}
+
+/* A set and the view that it gives. */
+typedef struct ht_answer {
+    l2k_ht_set set;
+    l2k_ht_form form;
+    uint32_t width, height;
+    bool right;
+    view view;
+} ht_answer;
+
+/* Side by side as one by one. */
+static void check_two(l2k_ht *plain, l2k_ht *fast, ht_answer *answers[2])
+{
+    static view views[2];
+    l2k_t1_block blocks[2];
+    l2k_ht_set sets[2];
+    bool right[2];
+    for (unsigned i = 0; i < 2; i++) {
+        ht_answer *a = answers[i];
+        const l2k_t1_block block = block_in_view(&a->view, a->width, a->height, a->form);
+        a->right = l2k_ht_cleanup(plain, &block, &a->set, a->form);
+        blocks[i] = block_in_view(&views[i], a->width, a->height, a->form);
+        sets[i] = a->set;
+    }
+    l2k_ht_cleanup_two(fast, blocks, sets, right);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(right[i], answers[i]->right);
+        if (right[i])
+            assert_memory_equal(&views[i], &answers[i]->view, sizeof views[i]);
+    }
 }
 
 /* What an encoder writes; the same with changed bytes, or cut; and any bytes with a length that can be right. */
@@ -374,7 +407,10 @@ static void compare_with_plain(l2k_cpu cpu, bool deposits)
 {
     static ht_source s;
     static ht_coded c;
+    static ht_answer kept[2];
+    ht_answer *two[2] = {&kept[0], &kept[1]};
     l2k_ht *plain = new_decoder(L2K_CPU_C), *fast = new_decoder(cpu);
+    uint8_t *before = NULL;
     unsigned right = 0, wrong = 0;
     fast->deposits = deposits;
     for (unsigned round = 0; round < 6000; round++) {
@@ -392,8 +428,16 @@ static void compare_with_plain(l2k_cpu cpu, bool deposits)
         const bool decoded = compare_sets(plain, fast, &set, form, width, height);
         right += decoded;
         wrong += !decoded;
-        free(bytes);
+        two[round % 2]->set = set;
+        two[round % 2]->form = form == L2K_HT_INT16 ? form : L2K_HT_INT32;
+        two[round % 2]->width = width;
+        two[round % 2]->height = height;
+        if (before)
+            check_two(plain, fast, two);
+        free(before);
+        before = bytes;
     }
+    free(before);
     print_message("%s%s: %u blocks, and %u that are none\n", l2k_cpu_name(cpu), deposits ? ", deposits" : "", right,
                   wrong);
     assert_true(right > 2000 && wrong > 500);

@@ -195,10 +195,10 @@ static l2k_status race_tile(void *call, l2k_worker_group *group, const l2k_job *
 static l2k_block race_blocks[9];
 static race block_race;
 
-static l2k_status race_block(const l2k_block_batch *batch, const l2k_block_place *place, void *worker,
+static l2k_status race_block(const l2k_block_batch *batch, const l2k_block_place *place, size_t count, void *worker,
                              const l2k_context *context, l2k_arena *arena)
 {
-    (void)batch, (void)worker, (void)context, (void)arena;
+    (void)batch, (void)count, (void)worker, (void)context, (void)arena;
     return race_on(&block_race, (uint32_t)(place->block - race_blocks));
 }
 
@@ -216,8 +216,7 @@ static void free_nothing(void *worker)
 static void test_lowest_of_threads(void **unused)
 {
     (void)unused;
-    static const l2k_block_coder_table table = {
-        .create_worker = no_worker, .free_worker = free_nothing, .decode_block = race_block};
+    static const l2k_block_coder_table table = {.create_worker = no_worker, .free_worker = free_nothing};
     l2k_context context = {.threads = l2k_thread_count(2)};
     if (context.threads < 2)
         skip();
@@ -236,7 +235,7 @@ static void test_lowest_of_threads(void **unused)
         block_race = (race){.last = last};
         assert_int_equal(l2k_workers_run(&by_tile, 9, race_tile, NULL, &begins), L2K_ERROR_CORRUPT);
         assert_int_equal(l2k_workers_run(&by_tile, 9, NULL, race_tile, &ends), L2K_ERROR_CORRUPT);
-        assert_int_equal(l2k_cpu_coder_decode(&coder, &batch), L2K_ERROR_CORRUPT);
+        assert_int_equal(l2k_cpu_coder_run(&coder, &batch, 1, race_block), L2K_ERROR_CORRUPT);
     }
     l2k_workers_release(&by_tile);
     l2k_cpu_coder_free(&coder);

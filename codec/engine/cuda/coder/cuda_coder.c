@@ -200,15 +200,16 @@ static void forget(l2k_block_coder *coder)
             l2k_cuda_blocks_forget(c->blocks[kind]);
 }
 
-#define CODER(coder_name)                                                                                              \
+#define CODER(coder_name, planes)                                                                                      \
     {                                                                                                                  \
-        .name = coder_name, .bytes_per_thread = sizeof(cuda_coder), .create = create, .free = free_coder,              \
-        .begin_encode = begin_encode, .begin_decode = begin_decode, .finish = finish, .forget = forget                 \
+        .name = coder_name, .max_planes = planes, .bytes_per_thread = sizeof(cuda_coder), .create = create,            \
+        .free = free_coder, .begin_encode = begin_encode, .begin_decode = begin_decode, .finish = finish,              \
+        .forget = forget, .ends_segment = l2k_pass_terminates                                                          \
     }
 
-const l2k_block_coder_table l2k_ht_on_cuda = CODER("HT on CUDA");
-const l2k_block_coder_table l2k_mq_on_cuda = CODER("MQ on CUDA");
-const l2k_block_coder_table l2k_mixed_on_cuda = CODER("HT and MQ on CUDA");
+const l2k_block_coder_table l2k_ht_on_cuda = CODER("HT on CUDA", L2K_HT_MAX_BIT_PLANES);
+const l2k_block_coder_table l2k_mq_on_cuda = CODER("MQ on CUDA", L2K_MAX_BIT_PLANES);
+const l2k_block_coder_table l2k_mixed_on_cuda = CODER("HT and MQ on CUDA", L2K_MAX_BIT_PLANES);
 
 /* ---- What stays on the device -------------------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 #include "base/scalar.h"
 #include "codec/engine/cuda/blocks/cuda_memory.h"
 #include "codec/blocks/mq/mq.h"
-#include "codec/blocks/passes.h"
+#include "codec/blocks/mq/t1_ends.h"
 
 /* Words of 8 columns of a stripe: a thread's. Blocks of 4 columns have the most. */
 enum { L2K_MQ_WORD_COLUMNS = 8, L2K_MQ_MOST_WORDS = 256 };
@@ -76,7 +76,7 @@ typedef struct l2k_mq_cuda_encode {
     uint32_t list_capacity; /* units of 16 bytes */
     uint32_t pass_capacity;
     l2k_pass_mark *marks; /* per pass */
-    int64_t *gains;       /* per pass, as passes.h has them; NULL: not wanted */
+    int64_t *gains;       /* per pass, as t1_ends.h has them; NULL: not wanted */
     double *distortions;  /* per pass; NULL: not wanted */
     l2k_cuda_coded_block *coded;
     uint32_t *pass_ends;

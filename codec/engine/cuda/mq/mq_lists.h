@@ -229,7 +229,7 @@ L2K_HD void l2k_mq_write_word(const mask_decisions *d, uint8_t *entries, uint32_
     }
 }
 
-/* Gains of a word's samples in the three passes (passes.h). `planes` has the word's bit-planes, `spacing` apart. */
+/* Gains of a word's samples in the three passes (t1_ends.h). `planes` has the word's bit-planes, `spacing` apart. */
 L2K_HD l2k_t1_moments l2k_mq_moments(const uint32_t *planes, uint32_t spacing, unsigned plane, uint32_t samples)
 {
     l2k_t1_moments m;

@@ -1,8 +1,8 @@
 /* Properties of a code-block's coding passes: their kinds and order, which of them end a codeword segment (Tables D.8
- * and D.9), the fewest bytes that one can be cut to, and the squared error that one removes. For packet headers, and
- * for encoders on the CPU and on devices. */
-#ifndef L2K_CODEC_BLOCKS_PASSES_H
-#define L2K_CODEC_BLOCKS_PASSES_H
+ * and D.9), the fewest bytes that one can be cut to, and the squared error that one removes. For encoders on the CPU
+ * and on devices. */
+#ifndef L2K_CODEC_BLOCKS_MQ_T1_ENDS_H
+#define L2K_CODEC_BLOCKS_MQ_T1_ENDS_H
 
 #include <stdbool.h>
 
@@ -11,9 +11,6 @@
 
 #define L2K_MAX_BIT_PLANES 30
 #define L2K_MAX_PASSES     (3 * L2K_MAX_BIT_PLANES - 2)
-
-/* Some encoders send empty passes beyond the last bit-plane; they are received, counted in a byte, and not decoded. */
-#define L2K_MAX_RECEIVED_PASSES 255
 
 enum { PASS_SIGNIFICANCE, PASS_REFINEMENT, PASS_CLEANUP, PASS_TYPES };
 
