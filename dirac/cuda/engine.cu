@@ -3,10 +3,10 @@
  * int32_t, so none overflow that the CPU would not let pass. */
 #include <cuda_runtime.h>
 
-#include <stdlib.h>
 #include <string.h>
 
 extern "C" {
+#include "base/memory.h"
 #include "dirac/cuda/stages.h"
 #include "dirac/engine.h"
 #include "transform/cuda/cuda_device.h"
@@ -125,7 +125,7 @@ void release(l2k_dirac_engine *engine, void *samples)
 l2k_status open(l2k_dirac_engine *engine)
 {
     char reason[160];
-    video *v = (video *)calloc(1, sizeof *v);
+    video *v = (video *)l2k_allocate_zeroed(engine->context, 1, sizeof *v);
     engine->state = v;
     engine->ahead = UNDER_WAY;
     L2K_TRY(l2k_check_memory(engine->context, v, "a decoder"));
@@ -174,7 +174,7 @@ void close(l2k_dirac_engine *engine)
     if (v->pool)
         cudaMemPoolDestroy(v->pool);
     cudaGetLastError();
-    free(v);
+    l2k_release(engine->context, v);
     engine->state = NULL;
 }
 

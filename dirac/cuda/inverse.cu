@@ -49,19 +49,19 @@ template <class W, int INNER> struct tile {
     }
 };
 
-__device__ int32_t add(int32_t sum, int32_t tap, int32_t sample)
+__device__ __forceinline__ int32_t add(int32_t sum, int32_t tap, int32_t sample)
 {
     return l2k_kernel_add_32(sum, tap, sample);
 }
-__device__ int64_t add(int64_t sum, int32_t tap, int32_t sample)
+__device__ __forceinline__ int64_t add(int64_t sum, int32_t tap, int32_t sample)
 {
     return l2k_kernel_add_64(sum, tap, sample);
 }
-__device__ int32_t undo(int32_t x, int32_t sum, unsigned shift)
+__device__ __forceinline__ int32_t undo(int32_t x, int32_t sum, unsigned shift)
 {
     return l2k_kernel_lift_32(x, sum, shift, true);
 }
-__device__ int32_t undo(int32_t x, int64_t sum, unsigned shift)
+__device__ __forceinline__ int32_t undo(int32_t x, int64_t sum, unsigned shift)
 {
     return l2k_kernel_lift_64(x, sum, shift, true);
 }
@@ -121,7 +121,7 @@ template <class W, bool BORDER, class T> __device__ void lift_tile(T &t, int x, 
                                                 [&](int high, int i, int line) { return t.at(high, i, 0, line); });
 }
 
-__device__ void store(void *out, ptrdiff_t at, int32_t value, int bytes)
+__device__ __forceinline__ void store(void *out, ptrdiff_t at, int32_t value, int bytes)
 {
     if (bytes == 1)
         ((uint8_t *)out)[at] = (uint8_t)value;

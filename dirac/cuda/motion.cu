@@ -29,7 +29,7 @@ struct place {
     int x, y;
 };
 
-__device__ place my_place()
+__device__ __forceinline__ place my_place()
 {
     return {(int)(blockIdx.x * THREADS_X + threadIdx.x), (int)(blockIdx.y * THREADS_Y + threadIdx.y)};
 }

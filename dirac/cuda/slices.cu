@@ -19,7 +19,8 @@ struct part {
 };
 
 /* The coded values of a component, and the quantiser index; without bytes where the slice is missing or ends early. */
-__device__ l2k_dirac_bits find(const l2k_dirac_cuda_slices &s, uint32_t slice, unsigned component, uint32_t *index)
+__device__ __forceinline__ l2k_dirac_bits find(const l2k_dirac_cuda_slices &s, uint32_t slice, unsigned component,
+                                               uint32_t *index)
 {
     size_t at = slice < s.count ? s.offsets[slice] + (size_t)s.prefix : s.bytes, length = 0;
     *index = at < s.bytes ? s.data[at] : 0;
@@ -33,7 +34,7 @@ __device__ l2k_dirac_bits find(const l2k_dirac_cuda_slices &s, uint32_t slice, u
 }
 
 /* The bits from a place on, at least 57 of them; ones behind the end. */
-__device__ uint64_t look(const l2k_dirac_bits &bits, size_t at)
+__device__ __forceinline__ uint64_t look(const l2k_dirac_bits &bits, size_t at)
 {
     const size_t byte = at / 8;
     if (byte >= bits.bytes)
@@ -43,8 +44,8 @@ __device__ uint64_t look(const l2k_dirac_bits &bits, size_t at)
 }
 
 /* Lane b has subband b. Returns the number of values. */
-__device__ uint32_t divide(const l2k_dirac_cuda_slices &s, uint32_t slice, unsigned component, uint32_t index,
-                           part *parts)
+__device__ __forceinline__ uint32_t divide(const l2k_dirac_cuda_slices &s, uint32_t slice, unsigned component,
+                                           uint32_t index, part *parts)
 {
     const unsigned lane = threadIdx.x % LANES, bands = 1 + 3 * s.levels, b = lane < bands ? lane : 0;
     const uint32_t x = slice % s.across, y = slice / s.across;
