@@ -2,6 +2,7 @@
 #include "pictures/words.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "pictures/user/limits.h"
 #include "pictures/user/report.h"
@@ -38,6 +39,11 @@ static void convert_row(const cli_words *words, const l2k_plane *plane, uint32_t
 {
     const uint32_t bytes = cli_sample_bytes(words->precision);
     const char *at = (const char *)plane->data + (ptrdiff_t)y * plane->row_stride;
+    const bool same_order = bytes == 1 || words->big_endian == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+    if (same_order && plane->sample_stride == (ptrdiff_t)bytes) {
+        memcpy(to, at, count * bytes);
+        return;
+    }
     for (size_t i = 0; i < count; i++, at += plane->sample_stride) {
         uint32_t value = (uint32_t)cli_load_sample(at, plane->type);
         for (uint32_t b = 0; b < bytes; b++)
