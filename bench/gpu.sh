@@ -41,7 +41,7 @@ pack() {
     {
         grep -o '\$build/[^ ]*' "$folder/gpu_tests" | cut -d/ -f2-
         printf '%s\n' lift2k plugins/gstreamer/libgstlift2k.so tests/gpu_files conformance/conformance_windows gpu_transform \
-            gpu_stream batches cuda_rivals cuda_devices paper_registers paper_lifting paper_frames paper_video paper_dirac \
+            gpu_stream batches cuda_rivals cuda_devices paper_registers paper_lifting paper_frames paper_dirac \
             paper_opencl_passes opencl_transform
     } | sort -u | while read -r program; do
         [ ! -d "$build/$program" ] || continue
@@ -195,7 +195,6 @@ part paper-registers 240 "$build/paper_registers"
 part paper-opencl-passes 400 "$build/paper_opencl_passes"
 part paper-lifting 240 "$build/paper_lifting"
 part paper-frames 240 "$build/paper_frames"
-part paper-video 240 "$build/paper_video" "$picture"
 for stream in "$root"/tests/data/dirac/*.drc; do
     part "paper-dirac-$(basename "$stream" .drc)" 20 "$build/paper_dirac" cuda "$stream" 0.5
 done
