@@ -8,6 +8,7 @@
 static l2k_status cpu_open(l2k_dirac_engine *engine)
 {
     engine->ahead = 0;
+    engine->most_samples = UINT64_MAX;
     return L2K_OK;
 }
 

@@ -147,6 +147,7 @@ static l2k_status decode_stages(l2k_video_decoder *d, unsigned num_references, l
     l2k_dirac_transform *t = &d->transform;
     l2k_dirac_residue residues[L2K_DIRAC_PLANES] = {{0}};
     l2k_status status = L2K_OK;
+    L2K_TRY(d->engine.processor->settle(&d->engine));
     t->intra = num_references == 0;
     l2k_dirac_align(bits);
     if (num_references)
@@ -284,8 +285,9 @@ static l2k_status start_sequence(l2k_video_decoder *d, const uint8_t *data, size
     L2K_TRY(open_engine(d));
     L2K_TRY(l2k_dirac_sequence_read(&d->context, &bits, &d->sequence));
     const uint64_t chroma = (uint64_t)l2k_ceil_shift(s->width, s->chroma_x) * l2k_ceil_shift(s->height, s->chroma_y);
-    if (s->width > UINT16_MAX || s->height > UINT16_MAX ||
-        (uint64_t)s->width * s->height + 2 * chroma > (uint64_t)d->options[L2K_VIDEO_LIMIT_SAMPLES])
+    const uint64_t limit = (uint64_t)d->options[L2K_VIDEO_LIMIT_SAMPLES];
+    const uint64_t most = limit < d->engine.most_samples ? limit : d->engine.most_samples;
+    if (s->width > UINT16_MAX || s->height > UINT16_MAX || (uint64_t)s->width * s->height + 2 * chroma > most)
         return l2k_fail(&d->context, L2K_ERROR_LIMIT, "frames of %u x %u exceed the limit of samples", s->width,
                         s->height);
     d->header.size = 0;

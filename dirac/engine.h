@@ -8,18 +8,19 @@
 typedef struct l2k_dirac_engine {
     const l2k_context *context;
     const struct l2k_dirac_processor *processor;
-    unsigned ahead; /* frames that it may still work on while an earlier one is shown; at most 8 */
-    void *state;    /* the processor's own */
+    unsigned ahead;        /* frames that it may still work on while an earlier one is shown; at most 8 */
+    uint64_t most_samples; /* of a frame */
+    void *state;           /* the processor's own */
 } l2k_dirac_engine;
 
-/* - open: fills in `ahead` and `state`. close follows it, also after an error.
+/* - open: fills in the rest of the structure. close follows it, also after an error.
  * - allocate, release: samples, in the processor's memory; of allocate NULL if there is none; release accepts NULL.
  * - residues: reads coefficients, which end `bits`, and makes of them samples of an intra picture, or residues. A damaged
  *   stream gives what it has.
  * - predict: makes samples of a predicted picture.
  * - conceal: copies another picture, or NULL, in place of one; that is grey.
- * - input: hooks of memory for the stream's bytes, from which `residues` may still read after it has returned; NULL: any.
- * - settle: waits until it does not.
+ * - input: hooks of memory for the stream's bytes; NULL: any.
+ * - settle: waits until nothing is read any more of the stream's bytes, the coefficients and the motion of earlier pictures.
  * - mark: the work for a picture has begun; returns a number for it.
  * - show: waits for work up to a number, and gives the samples there, `bytes` of them, to the caller: in the processor's
  *   memory or in the host's, where they stay until the next call.

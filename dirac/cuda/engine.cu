@@ -128,6 +128,7 @@ l2k_status open(l2k_dirac_engine *engine)
     video *v = (video *)l2k_allocate_zeroed(engine->context, 1, sizeof *v);
     engine->state = v;
     engine->ahead = UNDER_WAY;
+    engine->most_samples = (uint64_t)1 << 27; /* kernels count with 32 bits */
     L2K_TRY(l2k_check_memory(engine->context, v, "a decoder"));
     if (!l2k_cuda_usable(l2k_device_of_share(engine->context, 0), reason, sizeof reason))
         return l2k_fail(engine->context, L2K_ERROR_BACKEND, "CUDA: no usable GPU: %s", reason);
@@ -210,6 +211,19 @@ bool find_slices(const l2k_dirac_transform *t, const uint8_t *data, size_t bytes
     return true;
 }
 
+/* From memory that has to stay as it is until `settle`. In the order of the stream, which may still read what was at `to`. */
+cudaError_t upload(video *v, void *to, const void *from, size_t bytes)
+{
+    cudaError_t error = cudaEventRecord(v->uploaded, v->stream);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(v->uploads, v->uploaded, 0);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, v->uploads);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(v->uploaded, v->uploads);
+    return error == cudaSuccess ? cudaStreamWaitEvent(v->stream, v->uploaded, 0) : error;
+}
+
 /* Uploads a picture's bytes with the list of its slices, and reads them on the device. */
 l2k_status read_slices(l2k_dirac_engine *engine, const l2k_dirac_bits *bits, const l2k_dirac_transform *t)
 {
@@ -264,8 +278,7 @@ l2k_status upload_coefficients(l2k_dirac_engine *engine, l2k_dirac_bits bits, l2
     const l2k_status status = l2k_dirac_coefficients(engine->context, &bits, t);
     if (l2k_dirac_is_fatal(status))
         return status;
-    L2K_TRY(check(engine, cudaMemcpyAsync(v->coefficients.at, t->data, samples * sizeof(int32_t),
-                                          cudaMemcpyHostToDevice, v->stream)));
+    L2K_TRY(check(engine, upload(v, v->coefficients.at, t->data, samples * sizeof(int32_t))));
     return status;
 }
 
@@ -359,7 +372,7 @@ l2k_status predict(l2k_dirac_engine *engine, const l2k_dirac_sequence *sequence,
     l2k_dirac_cuda_motion m = {};
     const size_t bytes = (size_t)motion->across * motion->down * sizeof *motion->blocks;
     L2K_TRY(check(engine, reserve(v, &v->blocks, bytes)));
-    L2K_TRY(check(engine, cudaMemcpyAsync(v->blocks.at, motion->blocks, bytes, cudaMemcpyHostToDevice, v->stream)));
+    L2K_TRY(check(engine, upload(v, v->blocks.at, motion->blocks, bytes)));
     m.blocks = (const l2k_dirac_motion_block *)v->blocks.at;
     m.across = (int32_t)motion->across, m.down = (int32_t)motion->down, m.precision = (int32_t)motion->precision;
     m.weight[0] = motion->weight[0], m.weight[1] = motion->weight[1], m.weight_bits = motion->weight_bits;

@@ -1218,8 +1218,8 @@ typedef enum l2k_video_option {
     L2K_VIDEO_LIMIT_MEMORY,      /* most bytes held from the allocation hook, not counting the object itself; 2^62 */
     L2K_VIDEO_CPU,               /* l2k_cpu; auto */
     /* Before the first sequence header is decoded. BACKEND: l2k_backend, CPU or CUDA, which keeps up to eight frames under
-     * way; auto is CUDA where a GPU can be used; CPU. MEMORY: l2k_memory of the frames' planes; host. DEVICE: as in
-     * L2K_DECODER_DEVICE; -1. */
+     * way; auto is CUDA where a GPU can be used; CPU. Memory of the GPU, and pinned memory, do not come from the hook.
+     * MEMORY: l2k_memory of the frames' planes; host. DEVICE: as in L2K_DECODER_DEVICE; -1. */
     L2K_VIDEO_BACKEND,
     L2K_VIDEO_MEMORY,
     L2K_VIDEO_DEVICE,
