@@ -168,7 +168,7 @@ typedef struct l2k_dirac_writer {
 /* n of 0 to 32. */
 static inline void l2k_dirac_put_bits(l2k_dirac_writer *writer, uint32_t value, unsigned n)
 {
-    writer->window = writer->window << n | value;
+    writer->window = writer->window << n | (value & (((uint64_t)1 << n) - 1));
     for (writer->count += n; writer->count >= 8; writer->count -= 8)
         l2k_buffer_put_byte(&writer->out, (uint8_t)(writer->window >> (writer->count - 8)));
 }

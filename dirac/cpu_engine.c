@@ -5,18 +5,6 @@
 
 #include "base/memory.h"
 
-static l2k_status cpu_open(l2k_dirac_engine *engine)
-{
-    engine->ahead = 0;
-    engine->most_samples = UINT64_MAX;
-    return L2K_OK;
-}
-
-static void cpu_close(l2k_dirac_engine *engine)
-{
-    (void)engine;
-}
-
 static void *cpu_allocate(l2k_dirac_engine *engine, size_t bytes)
 {
     return l2k_allocate(engine->context, bytes, 1);
@@ -76,23 +64,8 @@ static l2k_status cpu_conceal(l2k_dirac_engine *engine, const l2k_dirac_sequence
     return L2K_OK;
 }
 
-static l2k_status cpu_settle(l2k_dirac_engine *engine)
-{
-    (void)engine;
-    return L2K_OK;
-}
-
-static l2k_status cpu_mark(l2k_dirac_engine *engine, uint32_t *number)
-{
-    (void)engine, (void)number;
-    return L2K_OK;
-}
-
-static l2k_status cpu_show(l2k_dirac_engine *engine, uint32_t number, l2k_memory memory, size_t bytes, void **samples)
-{
-    (void)engine, (void)number, (void)memory, (void)bytes, (void)samples;
-    return L2K_OK;
-}
-
-const l2k_dirac_processor l2k_dirac_cpu = {cpu_open,    cpu_close, cpu_allocate, cpu_release, cpu_residues, cpu_predict,
-                                           cpu_conceal, NULL,      cpu_settle,   cpu_mark,    cpu_show};
+const l2k_dirac_engine_table l2k_dirac_cpu = {.allocate = cpu_allocate,
+                                              .release = cpu_release,
+                                              .residues = cpu_residues,
+                                              .predict = cpu_predict,
+                                              .conceal = cpu_conceal};

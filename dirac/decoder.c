@@ -14,7 +14,7 @@ enum { PARSE_INFO = 13, SEQUENCE_HEADER = 0x00, END_OF_SEQUENCE = 0x10, PICTURE 
 
 /* Frames that wait for display, as deep as either standard reorders; those whose turn has come, and which an engine may
  * still work on; pictures that can be referred to. */
-enum { WAITING = 2, READY = 9, REFERENCES = 8 };
+enum { WAITING = 2, READY = L2K_DIRAC_AHEAD + 1, REFERENCES = 8 };
 
 /* A frame with its picture, or with both fields. */
 typedef struct coded_frame {
@@ -61,8 +61,8 @@ static void release_frame(l2k_video_decoder *d, coded_frame *frame)
     if (!frame || --frame->holders > 0)
         return;
     for (unsigned i = 0; i < 2 * L2K_DIRAC_PLANES; i++)
-        d->engine.processor->release(&d->engine, frame->pictures[i % 2].planes[i / 2].half);
-    d->engine.processor->release(&d->engine, frame->samples);
+        d->engine.table->release(&d->engine, frame->pictures[i % 2].planes[i / 2].half);
+    d->engine.table->release(&d->engine, frame->samples);
     l2k_release(&d->context, frame);
 }
 
@@ -75,9 +75,9 @@ static l2k_status make_frame(l2k_video_decoder *d, uint32_t number, coded_frame 
     size_t row = 0, rows = s->height + 2 * (size_t)l2k_ceil_shift(s->height, s->chroma_y);
     coded_frame *frame = *out = l2k_allocate_zeroed(&d->context, 1, sizeof *frame);
     const size_t bytes = rows * (stride << s->wide);
-    uint8_t *samples = d->engine.processor->allocate(&d->engine, bytes);
+    uint8_t *samples = d->engine.table->allocate(&d->engine, bytes);
     if (!frame || !samples) {
-        d->engine.processor->release(&d->engine, samples);
+        d->engine.table->release(&d->engine, samples);
         l2k_release(&d->context, frame);
         return l2k_check_memory(&d->context, false, "a frame");
     }
@@ -135,10 +135,21 @@ static void remove_reference(l2k_video_decoder *d, unsigned i)
 static l2k_status conceal(l2k_video_decoder *d, l2k_dirac_picture *picture)
 {
     const l2k_dirac_picture *from = d->num_references ? d->references[d->num_references - 1].picture : NULL;
-    return d->engine.processor->conceal(&d->engine, &d->sequence, from, picture);
+    return d->engine.table->conceal(&d->engine, &d->sequence, from, picture);
 }
 
 /* ---- Stages ---------------------------------------------------------------------------------------------------- */
+
+/* What earlier pictures were decoded from may change now. */
+static l2k_status settle(l2k_video_decoder *d)
+{
+    return d->engine.table->settle ? d->engine.table->settle(&d->engine) : L2K_OK;
+}
+
+static l2k_status mark(l2k_video_decoder *d, coded_frame *frame)
+{
+    return d->engine.table->mark ? d->engine.table->mark(&d->engine, &frame->mark) : L2K_OK;
+}
 
 /* Behind the picture header. Clears *concealed once the picture is whole, though perhaps damaged. */
 static l2k_status decode_stages(l2k_video_decoder *d, unsigned num_references, l2k_dirac_picture *const references[2],
@@ -147,7 +158,8 @@ static l2k_status decode_stages(l2k_video_decoder *d, unsigned num_references, l
     l2k_dirac_transform *t = &d->transform;
     l2k_dirac_residue residues[L2K_DIRAC_PLANES] = {{0}};
     l2k_status status = L2K_OK;
-    L2K_TRY(d->engine.processor->settle(&d->engine));
+    if (num_references || t->syntax != L2K_DIRAC_HIGH_QUALITY)
+        L2K_TRY(settle(d));
     t->intra = num_references == 0;
     l2k_dirac_align(bits);
     if (num_references)
@@ -159,10 +171,10 @@ static l2k_status decode_stages(l2k_video_decoder *d, unsigned num_references, l
         status = l2k_fail(&d->context, L2K_ERROR_TRUNCATED, "a picture ends early");
     } else if (has_residues) {
         L2K_TRY(l2k_dirac_transform_read(&d->context, &d->sequence, bits, t));
-        status = d->engine.processor->residues(&d->engine, &d->sequence, *bits, t, picture, residues);
+        status = d->engine.table->residues(&d->engine, &d->sequence, *bits, t, picture, residues);
     }
     if (num_references && !l2k_dirac_is_fatal(status))
-        L2K_TRY(d->engine.processor->predict(&d->engine, &d->sequence, &d->motion, references, residues, picture));
+        L2K_TRY(d->engine.table->predict(&d->engine, &d->sequence, &d->motion, references, residues, picture));
     *concealed = l2k_dirac_is_fatal(status);
     return status;
 }
@@ -198,9 +210,9 @@ static l2k_status decode_picture(l2k_video_decoder *d, unsigned code, l2k_dirac_
             ? l2k_fail(&d->context, L2K_ERROR_UNSUPPORTED, "picture %u is in fragments", number)
         : found ? decode_stages(d, num_references, references, bits, picture, &concealed)
                 : l2k_fail(&d->context, L2K_ERROR_CORRUPT, "picture %u refers to one that is not there", number);
-    if (concealed)
-        L2K_TRY(conceal(d, picture));
-    L2K_TRY(d->engine.processor->mark(&d->engine, &frame->mark));
+    const l2k_status replaced = concealed ? conceal(d, picture) : L2K_OK;
+    L2K_TRY(mark(d, frame));
+    L2K_TRY(replaced);
     frame->decoded |= 1u << (picture - frame->pictures);
     frame->damaged = frame->damaged || status != L2K_OK;
     if (is_reference) {
@@ -248,9 +260,9 @@ static size_t next_unit(l2k_video_decoder *d)
 
 static void close_engine(l2k_video_decoder *d)
 {
-    if (d->engine.processor)
-        d->engine.processor->close(&d->engine);
-    d->engine.processor = NULL;
+    if (d->engine.table && d->engine.table->close)
+        d->engine.table->close(&d->engine);
+    d->engine.table = NULL;
 }
 
 static l2k_status open_engine(l2k_video_decoder *d)
@@ -258,20 +270,20 @@ static l2k_status open_engine(l2k_video_decoder *d)
     const int64_t backend = d->options[L2K_VIDEO_BACKEND];
     const bool on_device = backend == L2K_BACKEND_CUDA || d->options[L2K_VIDEO_MEMORY] == L2K_MEMORY_DEVICE ||
                            (backend == L2K_BACKEND_AUTO && l2k_device_usable(&d->context, L2K_BACKEND_CUDA, NULL, 0));
-    if (d->engine.processor)
+    if (d->engine.table)
         return L2K_OK;
     if (on_device && backend == L2K_BACKEND_CPU)
         return l2k_fail(&d->context, L2K_ERROR_ARGUMENT, "the CPU writes no planes in device memory");
-    d->engine = (l2k_dirac_engine){.context = &d->context, .processor = &l2k_dirac_cpu};
+    d->engine = (l2k_dirac_engine){.context = &d->context, .table = &l2k_dirac_cpu, .most_samples = UINT64_MAX};
     if (on_device) {
 #ifdef L2K_WITH_CUDA
-        d->engine.processor = &l2k_dirac_cuda;
+        d->engine.table = &l2k_dirac_cuda;
 #else
-        d->engine.processor = NULL;
+        d->engine.table = NULL;
         return l2k_fail(&d->context, L2K_ERROR_BACKEND, "this build has no CUDA backend");
 #endif
     }
-    const l2k_status status = d->engine.processor->open(&d->engine);
+    const l2k_status status = d->engine.table->open ? d->engine.table->open(&d->engine) : L2K_OK;
     if (status != L2K_OK)
         close_engine(d);
     return status;
@@ -362,19 +374,19 @@ void l2k_video_decoder_free(l2k_video_decoder *d)
     while (d->num_ready)
         release_frame(d, d->ready[--d->num_ready]);
     release_frame(d, d->shown);
+    l2k_buffer_release(&d->input);
     close_engine(d);
     l2k_device_leave(before);
     void *const blocks[] = {d->motion.blocks, d->motion.space, d->transform.data, d->transform.scratch};
     for (unsigned i = 0; i < sizeof blocks / sizeof *blocks; i++)
         l2k_release(&d->context, blocks[i]);
-    l2k_buffer_release(&d->input);
     l2k_buffer_release(&d->header);
     l2k_object_free(&object_kind, d);
 }
 
 l2k_status l2k_video_decoder_set(l2k_video_decoder *d, l2k_video_option option, int64_t value)
 {
-    if (option >= L2K_VIDEO_BACKEND && d->engine.processor)
+    if (option >= L2K_VIDEO_BACKEND && d->engine.table)
         return l2k_fail(&d->context, L2K_ERROR_STATE, "the decoder has begun to use a processor");
     L2K_TRY(l2k_object_set(&object_kind, d, option, value));
     d->context.devices = l2k_object_devices(d->options[L2K_VIDEO_BACKEND], d->options[L2K_VIDEO_DEVICE], 0);
@@ -386,14 +398,14 @@ l2k_status l2k_video_decoder_set(l2k_video_decoder *d, l2k_video_option option, 
 static l2k_status prepare_input(l2k_video_decoder *d)
 {
     l2k_buffer moved = {.context = &d->input_context};
-    if (!d->engine.processor)
+    if (!d->engine.table)
         return L2K_OK;
-    L2K_TRY(d->engine.processor->settle(&d->engine));
-    if (!d->engine.processor->input || d->input.context == &d->input_context)
+    L2K_TRY(settle(d));
+    if (!d->engine.table->input || d->input.context == &d->input_context)
         return L2K_OK;
     d->input_context = d->context;
-    d->input_context.hooks.allocate = d->engine.processor->input->allocate;
-    d->input_context.hooks.release = d->engine.processor->input->release;
+    d->input_context.hooks.allocate = d->engine.table->input->allocate;
+    d->input_context.hooks.release = d->engine.table->input->release;
     d->input_context.pool = NULL;
     l2k_buffer_append(&moved, d->input.data, d->input.size);
     L2K_TRY(l2k_buffer_status(&moved));
@@ -406,17 +418,20 @@ l2k_status l2k_video_decoder_push(l2k_video_decoder *d, const uint8_t *data, siz
 {
     if (d->has_ended)
         return l2k_fail(&d->context, L2K_ERROR_STATE, "the stream has ended");
-    const int before = l2k_device_enter(&d->context);
-    L2K_TRY(l2k_device_left(before, prepare_input(d)));
-    l2k_pool_start_call(&d->pool, &d->context.hooks, (uint64_t)d->options[L2K_VIDEO_LIMIT_MEMORY]);
-    d->has_ended = bytes == 0;
-    if (d->at > d->input.size / 2) {
-        memmove(d->input.data, d->input.data + d->at, d->input.size -= d->at);
-        d->searched -= d->searched < d->at ? d->searched : d->at;
-        d->at = 0;
+    const int before = l2k_device_enter(&d->context); /* whose memory the input may be */
+    l2k_status status = prepare_input(d);
+    if (status == L2K_OK) {
+        l2k_pool_start_call(&d->pool, &d->context.hooks, (uint64_t)d->options[L2K_VIDEO_LIMIT_MEMORY]);
+        d->has_ended = bytes == 0;
+        if (d->at > d->input.size / 2) {
+            memmove(d->input.data, d->input.data + d->at, d->input.size -= d->at);
+            d->searched -= d->searched < d->at ? d->searched : d->at;
+            d->at = 0;
+        }
+        l2k_buffer_append(&d->input, data, bytes);
+        status = l2k_buffer_status(&d->input);
     }
-    l2k_buffer_append(&d->input, data, bytes);
-    return l2k_buffer_status(&d->input);
+    return l2k_device_left(before, status);
 }
 
 /* The first frame's turn has come. */
@@ -427,9 +442,9 @@ static l2k_status leave_queue(l2k_video_decoder *d)
     for (unsigned i = 0; i <= d->sequence.fields; i++)
         if (!(frame->decoded >> i & 1)) {
             frame->damaged = true;
-            l2k_fail(&d->context, L2K_ERROR_CORRUPT, "frame %u lacks a field", frame->number >> 1);
+            l2k_fail(&d->context, L2K_ERROR_CORRUPT, "frame %u lacks a picture", frame->number >> d->sequence.fields);
             L2K_TRY(conceal(d, &frame->pictures[i]));
-            L2K_TRY(d->engine.processor->mark(&d->engine, &frame->mark));
+            L2K_TRY(mark(d, frame));
         }
     return L2K_OK;
 }
@@ -440,7 +455,8 @@ static l2k_status show(l2k_video_decoder *d, const l2k_video_frame **out)
     coded_frame *frame = d->shown = d->ready[0];
     void *samples = frame->samples;
     memmove(d->ready, d->ready + 1, --d->num_ready * sizeof *d->ready);
-    L2K_TRY(d->engine.processor->show(&d->engine, frame->mark, (l2k_memory)d->options[L2K_VIDEO_MEMORY], frame->bytes,
+    if (d->engine.table->show)
+        L2K_TRY(d->engine.table->show(&d->engine, frame->mark, (l2k_memory)d->options[L2K_VIDEO_MEMORY], frame->bytes,
                                       &samples));
     for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++) {
         const unsigned x = c ? s->chroma_x : 0, y = c ? s->chroma_y : 0;

@@ -23,6 +23,8 @@ struct l2k_video_encoder {
 
 static void start_unit(l2k_video_encoder *e, unsigned code)
 {
+    if (e->unit.out.failed)
+        l2k_buffer_release(&e->unit.out);
     e->unit.out.size = 0;
     l2k_buffer_put(&e->unit.out, (uint64_t)0x42424344 << 8 | code, 5);
     l2k_buffer_put(&e->unit.out, e->previous, 8); /* behind the next offset, which the end of the unit tells */
@@ -42,13 +44,13 @@ static l2k_status end_unit(l2k_video_encoder *e, bool is_last)
 }
 
 /* A picture up to its slices (12.2, 12.4). */
-static void start_picture(l2k_video_encoder *e)
+static void start_picture(l2k_video_encoder *e, uint32_t number)
 {
     const l2k_dirac_transform *t = &e->transform;
     const uint32_t numbers[] = {t->wavelet,   t->levels,         t->slices[0],
                                 t->slices[1], t->slice_bytes[0], t->slice_bytes[1]};
     start_unit(e, e->sequence.profile ? HIGH_QUALITY : LOW_DELAY);
-    l2k_dirac_put_bits(&e->unit, e->number, 32);
+    l2k_dirac_put_bits(&e->unit, number, 32);
     for (unsigned i = 0; i < 6; i++) {
         l2k_dirac_put_bits(&e->unit, 0, i == 2 && e->sequence.version >= 3 ? 2 : 0); /* not asymmetric */
         l2k_dirac_put_uint(&e->unit, numbers[i]);
@@ -88,8 +90,11 @@ static l2k_status find_room(l2k_video_encoder *e)
     const bool low_delay = e->sequence.profile == 0;
     const uint64_t bytes = (uint64_t)e->options[L2K_VIDEO_ENCODER_PICTURE_BYTES];
     const uint64_t slices = (uint64_t)t->slices[0] * t->slices[1];
+    if (slices > UINT32_MAX / 4)
+        return l2k_fail(&e->context, L2K_ERROR_LIMIT, "%llu slices", (unsigned long long)slices);
     t->slice_bytes[0] = low_delay ? (uint32_t)bytes : 0, t->slice_bytes[1] = (uint32_t)(low_delay ? slices : bytes + 1);
-    start_picture(e);
+    start_picture(e, 0);
+    L2K_TRY(l2k_buffer_status(&e->unit.out));
     const uint64_t taken = e->unit.out.size + PARSE_INFO + (low_delay ? 0 : 4 * slices);
     e->room = bytes > taken ? bytes - taken : 0;
     if (e->room < slices && (bytes || low_delay))
@@ -127,7 +132,7 @@ l2k_status l2k_video_encoder_begin(l2k_video_encoder *e, const l2k_video_sequenc
     return status;
 }
 
-static l2k_status encode_picture(l2k_video_encoder *e, const l2k_plane *planes, bool lower)
+static l2k_status encode_picture(l2k_video_encoder *e, uint32_t number, const l2k_plane *planes, bool lower)
 {
     l2k_dirac_transform *t = &e->transform;
     for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++) {
@@ -138,9 +143,8 @@ static l2k_status encode_picture(l2k_video_encoder *e, const l2k_plane *planes, 
     }
     if (!e->room)
         t->slice_bytes[1] = (uint32_t)(l2k_dirac_slices_write(t, 0, NULL) / MOST_UNITS + 1);
-    start_picture(e);
+    start_picture(e, number);
     l2k_dirac_slices_write(t, e->room, &e->unit);
-    e->number++;
     const l2k_status status = end_unit(e, false);
     if (!e->room || status != L2K_OK)
         return status;
@@ -157,8 +161,10 @@ l2k_status l2k_video_encoder_encode(l2k_video_encoder *e, const l2k_plane *plane
     for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++)
         if (planes[c].type != L2K_SAMPLE_U8 && planes[c].type != L2K_SAMPLE_U16)
             return l2k_fail(&e->context, L2K_ERROR_ARGUMENT, "samples of video are unsigned, of 8 or 16 bits");
+    const uint32_t first = e->number;
+    e->number += 1u + s->fields;
     for (unsigned field = 0; field <= s->fields; field++)
-        L2K_TRY(encode_picture(e, planes, s->fields && field == s->top_field_first));
+        L2K_TRY(encode_picture(e, first + field, planes, s->fields && field == s->top_field_first));
     return L2K_OK;
 }
 

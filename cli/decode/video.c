@@ -95,16 +95,18 @@ static bool write_frames(video *v, const char *folder, const char *extension, cl
 /* Other options are for pictures. */
 bool cli_video_options(const cli_options *options)
 {
-    static const char *const known[] = {"out-dir",    "ext",         "fps",     "png-level", "tiff-compression",
-                                        "max-pixels", "max-memory",  "timeout", "cpu",       "backend",
-                                        "quiet",      "no-progress", "threads", "vc2",       "slice",
-                                        "levels",     "max-bytes"};
+    enum { DECODING = 5, BOTH = 8 };
+    static const char *const known[] = {
+        "ext", "fps",   "png-level",   "tiff-compression", "backend", "out-dir", "max-pixels", "max-memory", "timeout",
+        "cpu", "quiet", "no-progress", "threads",          "vc2",     "slice",   "levels",     "max-bytes"};
+    const bool encodes = options->command == CLI_ENCODE;
+    const size_t first = encodes ? DECODING : 0, end = encodes ? sizeof known / sizeof *known : DECODING + BOTH;
     for (size_t i = 0; i < options->num_given; i++) {
         const char *name = options->given[i].row->name;
-        size_t k = 0;
-        while (k < sizeof known / sizeof *known && strcmp(known[k], name) != 0)
+        size_t k = first;
+        while (k < end && strcmp(known[k], name) != 0)
             k++;
-        if (k == sizeof known / sizeof *known)
+        if (k == end)
             return cli_error(options->names[0], "--%s is not for video", name);
     }
     return true;

@@ -1,6 +1,6 @@
-/* A GPU as a processor of pictures: one stream, in which pictures follow each other while the host reads the next ones.
+/* A GPU as an engine for pictures: one stream, in which pictures follow each other while the host reads the next ones.
  * Samples are in its memory from decoding to display, and so are references and their half-samples. Coefficients are
- * int32_t, so none overflow that the CPU would not let pass. */
+ * int32_t, so they overflow only where the CPU's 32-bit ones do. */
 #include <cuda_runtime.h>
 
 #include <string.h>
@@ -16,7 +16,7 @@ extern "C" {
 namespace
 {
 
-enum { UNDER_WAY = 8 }; /* pictures */
+enum { UNDER_WAY = L2K_DIRAC_AHEAD }; /* pictures */
 
 /* Memory that is made anew to grow, in the order of the stream. */
 struct buffer {
@@ -60,16 +60,21 @@ cudaError_t open_pool(video *v)
     return error == cudaSuccess ? cudaMemPoolSetAttribute(v->pool, cudaMemPoolAttrReleaseThreshold, &keep) : error;
 }
 
-cudaError_t reserve(video *v, buffer *b, size_t bytes)
+/* With room for more, as pictures vary, and cleared: kernels read whole words of which the last bytes may be foreign. */
+cudaError_t reserve(video *v, buffer *b, size_t bytes, cudaStream_t stream)
 {
     if (bytes <= b->bytes)
         return cudaSuccess;
     if (b->at)
-        cudaFreeAsync(b->at, v->stream);
+        cudaFreeAsync(b->at, stream);
     b->at = NULL;
     b->bytes = 0;
-    const cudaError_t error = cudaMallocFromPoolAsync(&b->at, bytes, v->pool, v->stream);
-    b->bytes = error == cudaSuccess ? bytes : 0;
+    bytes += bytes / 4;
+    cudaError_t error = cudaMallocFromPoolAsync(&b->at, bytes, v->pool, stream);
+    if (error == cudaSuccess) {
+        b->bytes = bytes;
+        error = cudaMemsetAsync(b->at, 0, bytes, stream);
+    }
     return error;
 }
 
@@ -87,33 +92,27 @@ void release_pinned(void *, void *block)
     cudaFreeHost(block);
 }
 
-/* Pictures vary, so with room for larger ones. The device's memory is cleared, since words are read of which the last
- * bytes are nobody's. */
-cudaError_t reserve_for_upload(buffer *b, size_t bytes, bool pinned)
+cudaError_t reserve_pinned(buffer *b, size_t bytes)
 {
     if (bytes <= b->bytes)
         return cudaSuccess;
-    pinned ? cudaFreeHost(b->at) : cudaFree(b->at);
-    b->at = NULL;
-    b->bytes = 0;
-    bytes += bytes / 4;
-    cudaError_t error = pinned ? cudaMallocHost(&b->at, bytes) : cudaMalloc(&b->at, bytes);
-    if (error == cudaSuccess && !pinned)
-        error = cudaMemset(b->at, 0, bytes);
-    b->bytes = error == cudaSuccess ? bytes : 0;
-    return error;
+    release_pinned(NULL, b->at);
+    b->at = allocate_pinned(NULL, bytes);
+    b->bytes = b->at ? bytes : 0;
+    return b->at ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
+/* Cleared, since also what lies between rows goes to the caller. */
 void *allocate(l2k_dirac_engine *engine, size_t bytes)
 {
-    void *samples = NULL;
     video *v = video_of(engine);
-    cudaError_t error = cudaMallocFromPoolAsync(&samples, bytes, v->pool, v->stream);
-    if (error == cudaSuccess)
-        error = cudaMemsetAsync(samples, 0, bytes, v->stream); /* also what lies between rows goes to the caller */
-    if (error != cudaSuccess)
-        cudaGetLastError();
-    return error == cudaSuccess ? samples : NULL;
+    buffer samples = {};
+    if (reserve(v, &samples, bytes, v->stream) == cudaSuccess)
+        return samples.at;
+    if (samples.at)
+        cudaFreeAsync(samples.at, v->stream);
+    cudaGetLastError();
+    return NULL;
 }
 
 void release(l2k_dirac_engine *engine, void *samples)
@@ -153,11 +152,14 @@ void close(l2k_dirac_engine *engine)
         return;
     if (v->stream)
         cudaStreamSynchronize(v->stream);
+    if (v->uploads)
+        cudaStreamSynchronize(v->uploads);
     for (unsigned i = 0; i < UNDER_WAY; i++) {
         if (v->done[i])
             cudaEventDestroy(v->done[i]);
         cudaFreeHost(v->lists[i].at);
-        cudaFree(v->slices[i].at);
+        if (v->slices[i].at)
+            cudaFreeAsync(v->slices[i].at, v->stream);
     }
     if (v->uploaded)
         cudaEventDestroy(v->uploaded);
@@ -225,21 +227,22 @@ cudaError_t upload(video *v, void *to, const void *from, size_t bytes)
 }
 
 /* Uploads a picture's bytes with the list of its slices, and reads them on the device. */
-l2k_status read_slices(l2k_dirac_engine *engine, const l2k_dirac_bits *bits, const l2k_dirac_transform *t)
+l2k_status read_slices(l2k_dirac_engine *engine, l2k_dirac_bits bits, const l2k_dirac_transform *t)
 {
     video *v = video_of(engine);
-    const uint32_t slices = t->slices[0] * t->slices[1];
-    const size_t begin = bits->at - bits->count / 8, bytes = bits->bytes - begin, list = slices * sizeof(uint32_t);
-    const uint8_t *data = bits->data + begin;
+    const l2k_dirac_bits rest = l2k_dirac_block(&bits, UINT64_MAX);
+    const uint8_t *data = rest.data;
+    const size_t bytes = rest.bytes, slices = (size_t)t->slices[0] * t->slices[1], most = bytes / 4 + 1;
+    const size_t list = (slices < most ? slices : most) * sizeof(uint32_t); /* no slice takes fewer bytes */
     const unsigned slot = v->pictures % UNDER_WAY;
     l2k_dirac_cuda_slices s = {};
     if (bytes > UINT32_MAX)
         return l2k_fail(engine->context, L2K_ERROR_LIMIT, "a picture of more than 4 GiB");
     int error = cudaEventSynchronize(v->done[slot]);
     if (error == cudaSuccess)
-        error = reserve_for_upload(&v->lists[slot], list, true);
+        error = reserve_pinned(&v->lists[slot], list);
     if (error == cudaSuccess)
-        error = reserve_for_upload(&v->slices[slot], list + bytes + L2K_DIRAC_CUDA_BEYOND, false);
+        error = reserve(v, &v->slices[slot], list + bytes + L2K_DIRAC_CUDA_BEYOND, v->uploads);
     L2K_TRY(check(engine, error));
     uint8_t *device = (uint8_t *)v->slices[slot].at;
     error = cudaMemcpyAsync(device + list, data, bytes, cudaMemcpyHostToDevice, v->uploads);
@@ -295,9 +298,9 @@ l2k_status inverse(l2k_dirac_engine *engine, const l2k_dirac_sequence *sequence,
     place_components(t, at);
     level.wavelet = t->wavelet;
     for (unsigned i = 0; i < 2 && t->levels > 1 && error == cudaSuccess; i++)
-        error = reserve(v, &v->low[i], at[L2K_DIRAC_PLANES] * sizeof(int32_t) >> (2 + 2 * i));
+        error = reserve(v, &v->low[i], at[L2K_DIRAC_PLANES] * sizeof(int32_t) >> (2 + 2 * i), v->stream);
     if (!t->intra && error == cudaSuccess)
-        error = reserve(v, &v->residues, at[L2K_DIRAC_PLANES] * sizeof(int32_t));
+        error = reserve(v, &v->residues, at[L2K_DIRAC_PLANES] * sizeof(int32_t), v->stream);
     for (unsigned number = 0; number < t->levels + !t->levels && error == cudaSuccess; number++) {
         const unsigned above = t->levels ? t->levels - 1 - number : 0;
         const bool last = above == 0, samples = last && t->intra, narrow = last && !sequence->wide;
@@ -343,9 +346,9 @@ l2k_status make_residues(l2k_dirac_engine *engine, const l2k_dirac_sequence *seq
     video *v = video_of(engine);
     size_t at[L2K_DIRAC_PLANES + 1];
     place_components(t, at);
-    L2K_TRY(check(engine, reserve(v, &v->coefficients, at[L2K_DIRAC_PLANES] * sizeof(int32_t))));
+    L2K_TRY(check(engine, reserve(v, &v->coefficients, at[L2K_DIRAC_PLANES] * sizeof(int32_t), v->stream)));
     const l2k_status status = t->syntax == L2K_DIRAC_HIGH_QUALITY
-                                  ? read_slices(engine, &bits, t)
+                                  ? read_slices(engine, bits, t)
                                   : upload_coefficients(engine, bits, t, at[L2K_DIRAC_PLANES]);
     if (!l2k_dirac_is_fatal(status))
         L2K_TRY(inverse(engine, sequence, t, picture, residues));
@@ -371,7 +374,7 @@ l2k_status predict(l2k_dirac_engine *engine, const l2k_dirac_sequence *sequence,
     video *v = video_of(engine);
     l2k_dirac_cuda_motion m = {};
     const size_t bytes = (size_t)motion->across * motion->down * sizeof *motion->blocks;
-    L2K_TRY(check(engine, reserve(v, &v->blocks, bytes)));
+    L2K_TRY(check(engine, reserve(v, &v->blocks, bytes, v->stream)));
     L2K_TRY(check(engine, upload(v, v->blocks.at, motion->blocks, bytes)));
     m.blocks = (const l2k_dirac_motion_block *)v->blocks.at;
     m.across = (int32_t)motion->across, m.down = (int32_t)motion->down, m.precision = (int32_t)motion->precision;
@@ -392,8 +395,6 @@ l2k_status predict(l2k_dirac_engine *engine, const l2k_dirac_sequence *sequence,
         }
         for (unsigned i = 0; i < motion->references; i++) {
             l2k_dirac_plane *from = &references[i]->planes[c];
-            if (from->width != out->width || from->height != out->height)
-                return l2k_fail(engine->context, L2K_ERROR_CORRUPT, "a reference picture has another size");
             if (m.upsampled)
                 L2K_TRY(upsample(engine, from, sequence->wide, p->most));
             p->reference[i] = m.upsampled ? from->half : from->data;
@@ -434,14 +435,14 @@ l2k_status mark(l2k_dirac_engine *engine, uint32_t *number)
     return check(engine, cudaEventRecord(v->done[*number % UNDER_WAY], v->stream));
 }
 
-/* Of later pictures than those under way an event may tell of a later one, which is as well. */
+/* Events are reused: that of an old picture may stand for a newer one, which ends later. */
 l2k_status show(l2k_dirac_engine *engine, uint32_t number, l2k_memory memory, size_t bytes, void **samples)
 {
     video *v = video_of(engine);
     cudaEvent_t done = v->done[number % UNDER_WAY];
     if (memory == L2K_MEMORY_DEVICE)
         return check(engine, cudaEventSynchronize(done));
-    int error = reserve_for_upload(&v->host, bytes, true);
+    int error = reserve_pinned(&v->host, bytes);
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(v->downloads, done, 0);
     if (error == cudaSuccess)
@@ -456,5 +457,5 @@ const l2k_hooks pinned = {allocate_pinned, release_pinned, NULL, NULL, NULL};
 
 } // namespace
 
-extern "C" const l2k_dirac_processor l2k_dirac_cuda = {open,    close,   allocate, release, make_residues, predict,
-                                                       conceal, &pinned, settle,   mark,    show};
+extern "C" const l2k_dirac_engine_table l2k_dirac_cuda = {open,    close,   allocate, release, make_residues, predict,
+                                                          conceal, &pinned, settle,   mark,    show};

@@ -188,7 +188,7 @@ struct direction {
         const int before = at - (block * separation - offset), behind = separation + 2 * offset - 1 - before;
         const bool rises = before < 2 * offset && block > 0, falls = behind < 2 * offset && block + 1 < blocks;
         const int i = rises ? before : behind;
-        return !rises && !falls ? 8 : offset == 1 ? 3 + 2 * i : 1 + (6 * i + offset - 1) / (2 * offset - 1);
+        return rises || falls ? l2k_dirac_rise(i, offset) : 8;
     }
     /* Of all of the tile's blocks: even blocks and odd ones do not overlap among themselves. */
     template <int SIZE> __device__ void weigh(int32_t (&weights)[2][SIZE]) const

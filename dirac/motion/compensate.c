@@ -166,14 +166,14 @@ static void add_patch(const compensation *c, const l2k_dirac_motion_block *block
 
 /* ---- The plane ---------------------------------------------------------------------------------------------- */
 
-/* Weights, in eighths, of n samples of a block, or of several as one: they rise in the overlap at either end, but not
- * at the picture's edges. */
+/* Weights of n samples of a block, or of several as one: they rise in the overlap at either end, but not at the picture's
+ * edges. */
 static void weigh(uint16_t *weights, int32_t n, int32_t offset, bool first, bool last)
 {
     for (int32_t i = 0; i < n; i++)
         weights[i] = 8;
     for (int32_t i = 0; i < 2 * offset; i++) {
-        const int32_t weight = offset == 1 ? 3 + 2 * i : 1 + (6 * i + offset - 1) / (2 * offset - 1);
+        const int32_t weight = l2k_dirac_rise(i, offset);
         weights[i] = (uint16_t)(first ? 8 : weight);
         weights[n - 1 - i] = (uint16_t)(last ? 8 : weight);
     }
@@ -254,8 +254,6 @@ l2k_status l2k_dirac_motion_apply(const l2k_context *context, l2k_dirac_motion *
     }
     for (unsigned i = 0; i < motion->references; i++) {
         l2k_dirac_plane *from = &references[i]->planes[plane];
-        if (from->width != out->width || from->height != out->height)
-            return l2k_fail(context, L2K_ERROR_CORRUPT, "a reference picture has another size");
         c.phases[i][0] = (l2k_dirac_view){from->data, from->stride};
         if (motion->precision > 0)
             L2K_TRY(upsample(&c, from, c.phases[i]));

@@ -47,6 +47,12 @@ L2K_HD int32_t l2k_dirac_mean(int32_t a, int32_t b, int32_t c, int32_t d)
     return ((above + below + 1) >> 1) - (((a ^ b) | (c ^ d)) & (above ^ below) & 1);
 }
 
+/* The weight, in eighths, of sample i from a block's end where blocks overlap by 2 * offset samples. */
+L2K_HD int32_t l2k_dirac_rise(int32_t i, int32_t offset)
+{
+    return offset == 1 ? 3 + 2 * i : 1 + (6 * i + offset - 1) / (2 * offset - 1);
+}
+
 L2K_HD int32_t l2k_dirac_weigh(int32_t a, int32_t b, const l2k_dirac_weights w)
 {
     return w.half + (((a - w.half) * w.weight[0] + (b - w.half) * w.weight[1] + (1 << w.bits >> 1)) >> w.bits);

@@ -1214,7 +1214,7 @@ L2K_API l2k_status l2k_volume_get_slice(l2k_volume *volume, const l2k_plane *pla
  * not call the progress hook. */
 
 typedef enum l2k_video_option {
-    L2K_VIDEO_LIMIT_SAMPLES = 0, /* most samples of a frame, all components together; 2^27 */
+    L2K_VIDEO_LIMIT_SAMPLES = 0, /* most samples of a frame, all components together; CUDA takes no more than 2^27; 2^27 */
     L2K_VIDEO_LIMIT_MEMORY,      /* most bytes held from the allocation hook, not counting the object itself; 2^62 */
     L2K_VIDEO_CPU,               /* l2k_cpu; auto */
     /* Before the first sequence header is decoded. BACKEND: l2k_backend, CPU or CUDA, which keeps up to eight frames under
@@ -1262,7 +1262,9 @@ L2K_API l2k_status l2k_video_decoder_push(l2k_video_decoder *decoder, const uint
  * between data units are skipped with a warning. L2K_INCOMPLETE: the frame is damaged, or lacks a reference or a field;
  * an earlier frame, or grey, is in place of what is missing. L2K_ERROR_UNSUPPORTED, and L2K_ERROR_LIMIT for frames that
  * are too large: a sequence header, behind which the next call goes on, and whose pictures are left out. L2K_ERROR_MEMORY,
- * and L2K_ERROR_LIMIT for memory: a picture is lost. L2K_ERROR_FORMAT: an ended stream had no frame. */
+ * and L2K_ERROR_LIMIT for memory: a picture is lost. L2K_ERROR_FORMAT: an ended stream had no frame. L2K_ERROR_BACKEND:
+ * CUDA cannot be used, or failed; L2K_ERROR_ARGUMENT: planes in device memory by the CPU. Work that reads planes in device
+ * memory must have ended before the next call. */
 L2K_API l2k_status l2k_video_decoder_pull(l2k_video_decoder *decoder, const l2k_video_frame **frame);
 
 /* The encoder writes VC-2: high quality or low delay, level 0. */
@@ -1294,10 +1296,10 @@ L2K_API l2k_status l2k_video_encoder_begin(l2k_video_encoder *encoder, const l2k
 
 /* Encodes a frame: three planes of L2K_SAMPLE_U8 or L2K_SAMPLE_U16 in host memory, whose samples are cut to the depth.
  * L2K_ERROR_ARGUMENT for other types, L2K_ERROR_STATE without begin; L2K_ERROR_MEMORY, L2K_ERROR_IO, L2K_ERROR_LIMIT (a
- * picture of 4 GB): the frame is not in the stream. */
+ * picture of 4 GB): the frame, or a field of it, is not in the stream. */
 L2K_API l2k_status l2k_video_encoder_encode(l2k_video_encoder *encoder, const l2k_plane *planes);
 
-/* Ends the stream, after errors too. L2K_ERROR_STATE without begin, L2K_ERROR_IO. */
+/* Ends the stream, after errors too. L2K_ERROR_STATE without begin, L2K_ERROR_MEMORY, L2K_ERROR_IO. */
 L2K_API l2k_status l2k_video_encoder_end(l2k_video_encoder *encoder);
 
 /* ---- Coefficients of a codestream -----------------------------------------------------------------------------------

@@ -101,6 +101,17 @@ static void damage(uint8_t *data, size_t *bytes)
     *bytes = below(4) ? *bytes : 1 + below((uint32_t)*bytes);
 }
 
+/* The stream up to some bytes of its last picture. */
+static void cut(const uint8_t *data, size_t bytes, const char *name)
+{
+    enum { PARSE_INFO = 13, PARAMETERS = 48 };
+    size_t last = 0;
+    for (size_t at = 0; at + PARSE_INFO < bytes; at++)
+        last = memcmp(data + at, "BBCD", 4) == 0 && data[at + 4] & 8 ? at : last;
+    for (unsigned i = 0; i < PARAMETERS && last + PARSE_INFO + i < bytes; i++)
+        compare(data, last + PARSE_INFO + i, name, i);
+}
+
 int main(int argc, char **argv)
 {
     const unsigned cases = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 20;
@@ -122,6 +133,7 @@ int main(int argc, char **argv)
         fclose(file);
         for (unsigned i = 0; i < 2; i++)
             compare(stream, all, entry->d_name, i);
+        cut(stream, all, entry->d_name);
         for (unsigned i = 2; i < cases; i++) {
             size_t bytes = all;
             memcpy(damaged, stream, all);

@@ -358,11 +358,45 @@ static void test_memory(void **unused)
     free(out.data);
 }
 
+typedef struct failing_stream {
+    unsigned left;   /* writes until one fails; then all are well */
+    uint32_t number; /* of the last picture */
+} failing_stream;
+
+static int fail_once(void *user, const void *data, size_t count)
+{
+    failing_stream *s = user;
+    const uint8_t *unit = data;
+    if (unit[4] & 8 && count > 16)
+        s->number = (uint32_t)unit[15] << 8 | unit[16];
+    return s->left-- == 0 ? -1 : 0;
+}
+
+/* A field that was not written leaves the others in their frames. */
+static void test_lost_field(void **unused)
+{
+    (void)unused;
+    const l2k_video_sequence sequence = {.profile = 3, .width = 64, .height = 64, .depth = {8, 8}, .fields = true};
+    static uint8_t samples[64 * 64];
+    const l2k_plane plane = {samples, 64, 1, L2K_SAMPLE_U8}, planes[3] = {plane, plane, plane};
+    for (unsigned left = 1; left < 3; left++) {
+        failing_stream user = {.left = left};
+        const l2k_stream stream = {.write = fail_once, .user = &user};
+        l2k_video_encoder *e = l2k_video_encoder_new(NULL);
+        assert_int_equal(l2k_video_encoder_begin(e, &sequence, &stream), L2K_OK);
+        assert_int_equal(l2k_video_encoder_encode(e, planes), L2K_ERROR_IO);
+        assert_int_equal(l2k_video_encoder_encode(e, planes), L2K_OK);
+        assert_int_equal(user.number, 3);
+        assert_int_equal(l2k_video_encoder_end(e), L2K_OK);
+        l2k_video_encoder_free(e);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_lossless), cmocka_unit_test(test_sizes),
                                        cmocka_unit_test(test_quality),  cmocka_unit_test(test_units),
                                        cmocka_unit_test(test_sequence), cmocka_unit_test(test_errors),
-                                       cmocka_unit_test(test_memory)};
+                                       cmocka_unit_test(test_memory),   cmocka_unit_test(test_lost_field)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
