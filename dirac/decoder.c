@@ -169,6 +169,8 @@ static l2k_status decode_stages(l2k_video_decoder *d, unsigned num_references, l
     const bool has_residues = t->intra || !l2k_dirac_flag(bits);
     if (l2k_dirac_is_over(bits)) {
         status = l2k_fail(&d->context, L2K_ERROR_TRUNCATED, "a picture ends early");
+        if (t->intra)
+            return status;
     } else if (has_residues) {
         L2K_TRY(l2k_dirac_transform_read(&d->context, &d->sequence, bits, t));
         status = d->engine.table->residues(&d->engine, &d->sequence, *bits, t, picture, residues);

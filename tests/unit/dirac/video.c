@@ -148,6 +148,12 @@ static void *counting_allocate(void *user, size_t bytes)
     return malloc(bytes);
 }
 
+static void *filling_allocate(void *user, size_t bytes)
+{
+    void *block = counting_allocate(user, bytes);
+    return block ? memset(block, 0x55, bytes) : NULL;
+}
+
 static void counting_release(void *user, void *block)
 {
     --*(long *)user;
@@ -204,10 +210,31 @@ static void test_ends(void **unused)
     }
 }
 
+/* An intra picture that ends in its header, in a stream without references, is grey. */
+static void test_grey(void **unused)
+{
+    (void)unused;
+    size_t bytes, first = 0;
+    uint8_t *data = read_stream(4, &bytes); /* VC-2 */
+    const l2k_video_frame *frame;
+    while (memcmp(data + first, "BBCD", 4) != 0 || !(data[first + 4] & 8))
+        first++;
+    long blocks = 0;
+    const l2k_hooks hooks = {.allocate = filling_allocate, .release = counting_release, .user = &blocks};
+    l2k_video_decoder *decoder = l2k_video_decoder_new(&hooks);
+    assert_int_equal(l2k_video_decoder_push(decoder, data, first + 13), L2K_OK);
+    assert_int_equal(l2k_video_decoder_push(decoder, NULL, 0), L2K_OK);
+    assert_int_equal(l2k_video_decoder_pull(decoder, &frame), L2K_INCOMPLETE);
+    for (uint32_t c = 0; c < 3; c++)
+        assert_int_equal(*(const uint8_t *)frame->planes[c].data, 128);
+    l2k_video_decoder_free(decoder);
+    free(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_portions), cmocka_unit_test(test_sequences),
-                                       cmocka_unit_test(test_states), cmocka_unit_test(test_mutations),
-                                       cmocka_unit_test(test_ends)};
+                                       cmocka_unit_test(test_states),   cmocka_unit_test(test_mutations),
+                                       cmocka_unit_test(test_ends),     cmocka_unit_test(test_grey)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
