@@ -1,4 +1,4 @@
-"""Writes the C source of the extension module lift2k._native: python native.py HEADER OUTPUT.
+"""Writes the C source of the extension module lift2k._native: python native.py HEADER OUTPUT DIRAC.
 
 cffi gets the declarations from the library's public header itself, so that nothing is declared twice: the C compiler checks
 every structure, and each option exists in Python because it is in the header. native.c becomes part of the module.
@@ -55,9 +55,11 @@ def explanations(header: str) -> str:
     return "\n".join(lines)
 
 
-def main(header: str, output: str) -> None:
+def main(header: str, output: str, dirac: str) -> None:
     own = Path(__file__).with_name("native.c").read_text()
     text = Path(header).read_text()
+    if dirac == "0":
+        text = re.sub(r"^L2K_API [^;]*\bl2k_video_\w+\([^;]*;", "", text, flags=re.M)
     structures = "\n".join(re.findall(r"^typedef struct .*?^\} \w+;", own, flags=re.S | re.M))
     ffi = cffi.FFI()
     ffi.cdef(declarations(text))

@@ -1211,19 +1211,17 @@ L2K_API l2k_status l2k_volume_get_slice(l2k_volume *volume, const l2k_plane *pla
  *
  * Decodes Dirac 2.2 and VC-2 (SMPTE ST 2042-1: simple, main, low delay and high quality profiles, without fragments and
  * asymmetric transforms). Bytes of a stream are pushed as they arrive, and frames are pulled in display order. Video does
- * not call the progress hook. */
+ * not call the progress hook. Backend, memory and device are set before the first sequence header is
+ * decoded; memory of a GPU, and pinned memory, do not come from the allocation hook. */
 
 typedef enum l2k_video_option {
-    L2K_VIDEO_LIMIT_SAMPLES = 0, /* most samples of a frame, all components together; CUDA takes no more than 2^27; 2^27 */
+    L2K_VIDEO_LIMIT_SAMPLES = 0, /* most samples of a frame, all components together, on CUDA at most 2^27; 2^27 */
     L2K_VIDEO_LIMIT_MEMORY,      /* most bytes held from the allocation hook, not counting the object itself; 2^62 */
     L2K_VIDEO_CPU,               /* l2k_cpu; auto */
-    /* Before the first sequence header is decoded. BACKEND: l2k_backend, CPU or CUDA, which keeps up to eight frames under
-     * way; auto is CUDA where a GPU can be used; CPU. Memory of the GPU, and pinned memory, do not come from the hook.
-     * MEMORY: l2k_memory of the frames' planes; host. DEVICE: as in L2K_DECODER_DEVICE; -1. */
-    L2K_VIDEO_BACKEND,
-    L2K_VIDEO_MEMORY,
-    L2K_VIDEO_DEVICE,
-    L2K_VIDEO_NUM_OPTIONS        /* internal: grows with the library */
+    L2K_VIDEO_BACKEND,    /* l2k_backend: CPU, CUDA (up to eight frames under way), auto (CUDA with a GPU); CPU */
+    L2K_VIDEO_MEMORY,     /* l2k_memory of the frames' planes; host */
+    L2K_VIDEO_DEVICE,     /* as for the encoder of JPEG 2000; -1 */
+    L2K_VIDEO_NUM_OPTIONS /* internal: grows with the library */
 } l2k_video_option;
 
 /* The sequence header. Arrays of two are numerator and denominator, or luma and chroma. */

@@ -26,6 +26,7 @@ from ._encoder import Encoder, encode, encode_many, write
 from ._file import Box, Component, Header, Image, Tile, open
 from ._ranges import Ranges
 from ._transform import Subband, Transform
+from ._video import VideoFrame, frames
 from ._volume import Place, Volume, VolumeSlice
 from .errors import Error, Lift2kWarning
 
@@ -39,8 +40,6 @@ def backend_usable(backend: str) -> tuple[bool, str]:
     return usable, _native.ffi.string(text).decode()
 
 
-__all__ = [
-    "Box", "Component", "Decoder", "Encoder", "Error", "Header", "Image", "Lift2kWarning", "Place", "Ranges", "Subband", "Tile",
-    "Transform", "Volume", "VolumeSlice", "backend_usable", "decode", "decode_many", "encode", "encode_many", "errors", "open",
-    "options", "rows", "write",
-]
+__all__ = ["Box", "Component", "Decoder", "Encoder", "Error", "Header", "Image", "Lift2kWarning", "Place", "Ranges", "Subband",
+           "Tile", "Transform", "VideoFrame", "Volume", "VolumeSlice", "backend_usable", "decode", "decode_many", "encode",
+           "encode_many", "errors", "frames", "open", "options", "rows", "write"]

@@ -15,16 +15,9 @@ from ._native import ffi, lib
 Array = np.ndarray[Any, np.dtype[Any]]
 Samples = Array | Any  # an array, a list of arrays, or an array of another library, as the caller chose
 
-TYPES = {
-    "b1": lib.L2K_SAMPLE_U8,
-    "u1": lib.L2K_SAMPLE_U8,
-    "i1": lib.L2K_SAMPLE_S8,
-    "u2": lib.L2K_SAMPLE_U16,
-    "i2": lib.L2K_SAMPLE_S16,
-    "u4": lib.L2K_SAMPLE_S32,  # samples have at most 31 bits
-    "i4": lib.L2K_SAMPLE_S32,
-    "f4": lib.L2K_SAMPLE_F32,
-}
+# Samples of uint32 have at most 31 bits.
+TYPES = {"b1": lib.L2K_SAMPLE_U8, "u1": lib.L2K_SAMPLE_U8, "i1": lib.L2K_SAMPLE_S8, "u2": lib.L2K_SAMPLE_U16,
+         "i2": lib.L2K_SAMPLE_S16, "u4": lib.L2K_SAMPLE_S32, "i4": lib.L2K_SAMPLE_S32, "f4": lib.L2K_SAMPLE_F32}
 
 # Device types and type codes of DLPack.
 CPU, CUDA, CUDA_HOST = 1, 2, 3

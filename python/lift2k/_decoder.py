@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Unpack
 
-
 from . import _arrays, _call, _colours, _encoder, _ranges, errors, options
 from ._native import ffi, lib
 

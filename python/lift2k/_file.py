@@ -17,7 +17,6 @@ import numpy as np
 from . import _arrays, _decoder, _ranges, errors, options
 from ._native import ffi, lib
 
-
 Part = slice | EllipsisType
 
 

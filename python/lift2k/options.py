@@ -190,6 +190,11 @@ class VolumeOptions(_CommonOptions, total=False):
     coefficients: Literal["int16", "int32", "float32"] | int
 
 
+VideoOptions = TypedDict("VideoOptions", {"backend": Literal["auto", "cpu", "cuda"] | int, "limit_samples": int,
+                                          "limit_memory": int, "cpu": Cpu, "device": int}, total=False)
+VideoOptions.__doc__ = "Options of the library's decoder of video except `memory`."
+
+
 # Options whose values have names, and the enums of these.
 ENUMS = {name: f"l2k_{name}" for name in
          ("format", "wavelet", "progression", "style", "tile_parts", "backend", "cpu", "memory", "direction", "profile")}
@@ -235,7 +240,7 @@ def numbers(kind: str) -> dict[str, int]:
     return {name.removeprefix(prefix).lower(): value for name, value in all_names.items() if "_NUM_" not in name}
 
 
-NUMBERS = {kind: numbers(kind) for kind in ("encoder", "decoder", "transform", "volume")}
+NUMBERS = {kind: numbers(kind) for kind in ("encoder", "decoder", "transform", "volume")} | {"video_decoder": numbers("video")}
 
 
 def check(given: Iterable[str], hints: Any, function: Callable[..., Any]) -> None:
@@ -298,7 +303,7 @@ def set_all(native: _call.Native, options: Mapping[str, Any]) -> None:
     for option, value in options.items():
         if option not in SETTERS:
             native.call(function, known[option], number(option, value))
-    if _call.forked:
+    if _call.forked and "threads" in known:
         native.call(function, known["threads"], 1)
     for option, arguments in SETTERS.items():
         if options.get(option) is not None:
@@ -306,7 +311,7 @@ def set_all(native: _call.Native, options: Mapping[str, Any]) -> None:
 
 
 HINTS: dict[str, Any] = {"encoder": EncoderOptions, "decoder": DecoderOptions, "transform": TransformOptions,
-                         "volume": VolumeOptions}
+                         "volume": VolumeOptions, "video": VideoOptions}
 
 
 def _in_python(text: str) -> str:

@@ -259,7 +259,7 @@ def test_every_option_has_a_hint():
 
 def test_help_explains_every_option():
     for hints in (options.EncodeOptions, options.EncoderOptions, options.ImageOptions, options.DecoderOptions,
-                  options.TransformOptions, options.VolumeOptions):
+                  options.TransformOptions, options.VolumeOptions, options.VideoOptions):
         said = dict(re.findall(r"^(\w+): (\S.*)", hints.__doc__, flags=re.M))
         assert set(said) == set(hints.__annotations__) and not [text for text in said.values() if "L2K_" in text]
     said = pydoc.render_doc(options.EncodeOptions, renderer=pydoc.plaintext)

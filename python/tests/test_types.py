@@ -45,6 +45,12 @@ with lift2k.open(data) as img:
     img[None]  # wrong
     img[[1, 2]]  # wrong
     lift2k.encode(img[:3], precision=8)
+for frame in lift2k.frames([b""], backend="cuda", limit_samples=1):
+    assert_type(frame, lift2k.VideoFrame)
+    assert_type(frame.planes, list[Array])
+    frame.plane  # wrong
+lift2k.frames(data, backend="opencl")  # wrong
+lift2k.frames(5)  # wrong
 '''
 
 
