@@ -3,7 +3,7 @@
 #
 #     tests/fuzz/run.sh [--fuzzer libfuzzer|afl] [--binaries FOLDER] [--work FOLDER] TARGET SECONDS JOBS
 #
-# TARGET is decode, header, blocks, round_trip, transform, ... or `all`, for which SECONDS are divided among the targets. Builds
+# TARGET is decode, header, blocks, round_trip, video, ... or `all`, for which SECONDS are divided among the targets. Builds
 # first (clang, or AFL++'s afl-clang-fast), into WORK/build; --binaries takes a folder built elsewhere, with fuzz_TARGET
 # and make_corpus, which need nothing but libc (images: libtiff). WORK/TARGET keeps the corpus, and the inputs that
 # crash, leak, take more than 10 seconds or more than 2 GiB: these count as findings and make the script fail. WORK is
@@ -48,6 +48,7 @@ inputs_of() { # target: its part of the corpus
     decode | header | coefficients) echo codestreams ;;
     images | blocks) echo "$1" ;;
     volume) echo volumes ;;
+    video) echo videos ;;
     *) echo parameters ;;
     esac
 }
@@ -83,8 +84,10 @@ wait_for_jobs() {
 libfuzzer_job() { # job, target, end, seeds
     dictionary=()
     [ "$4" != codestreams ] || dictionary=("-dict=$here/jpeg2000.dict")
+    longest=8192
+    [ "$4" != videos ] || longest=131072 # those of tests/data/dirac
     while [ "$SECONDS" -lt "$3" ]; do
-        "$binaries/fuzz_$2" -max_total_time=$(($3 - SECONDS)) -max_len=8192 -timeout=10 -rss_limit_mb=2048 -reload=10 \
+        "$binaries/fuzz_$2" -max_total_time=$(($3 - SECONDS)) -max_len=$longest -timeout=10 -rss_limit_mb=2048 -reload=10 \
             -report_slow_units=2 -print_final_stats=1 -seed=$(($1 + RANDOM)) "${dictionary[@]}" corpus "$work/seeds/$4" \
             >>"fuzz-$1.log" 2>&1 || sleep 1
     done
@@ -119,6 +122,7 @@ run_afl() { # target, seconds, seeds
 
 [ -n "$binaries" ] || build
 "$binaries/make_corpus" "$work/seeds" >/dev/null
+cp "$here"/../data/dirac/*.drc "$work/seeds/videos"
 targets=$target
 [ "$target" != all ] || targets=$(cd "$binaries" && find . -maxdepth 1 -type f -name 'fuzz_*' -perm -100 | sed 's/.*fuzz_//' | sort)
 count=$(echo "$targets" | wc -w)
