@@ -28,8 +28,8 @@ struct video {
     cudaStream_t stream, uploads, downloads;
     cudaMemPool_t pool;
     cudaEvent_t done[UNDER_WAY], uploaded; /* done: pictures by their number */
-    buffer lists[UNDER_WAY],
-        slices[UNDER_WAY]; /* their slices, pinned: offsets, and on the device: offsets and bytes */
+    buffer lists[UNDER_WAY];               /* pinned: offsets of their slices */
+    buffer slices[UNDER_WAY];              /* on the device: those, and the slices */
     uint32_t pictures;
     buffer coefficients, low[2], residues, blocks;
     buffer host; /* pinned: the frame that the caller has */
