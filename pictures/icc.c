@@ -60,15 +60,15 @@ static bool white_of(uint32_t illuminant, cmsCIEXYZ *white)
                  {0x00443735, {0.94972, 1, 1.22638}}, {0x00005341, {1.09850, 1, 0.35585}},
                  {0x00005343, {0.98074, 1, 1.18232}}, {0x00004632, {0.99186, 1, 0.67393}},
                  {0x00004637, {0.95041, 1, 1.08747}}, {0x00463131, {1.00962, 1, 0.64350}}};
-    cmsCIExyY daylight;
+    cmsCIExyY light;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].code == illuminant) {
             *white = known[i].white;
             return true;
         }
-    if (illuminant >> 16 != 0x4354 || !cmsWhitePointFromTemp(&daylight, illuminant & 0xFFFF))
+    if (illuminant >> 16 != 0x4354 || !cmsWhitePointFromTemp(&light, illuminant & 0xFFFF))
         return false;
-    cmsxyY2XYZ(white, &daylight);
+    cmsxyY2XYZ(white, &light);
     return true;
 }
 
