@@ -7,6 +7,11 @@ on="backend=${3:-cpu} num-threads=1"
 . "$(dirname "$0")/support.sh"
 export GST_PLUGIN_PATH GST_REGISTRY=$work/registry
 
+if [ "${3:-cpu}" = cuda ] && ! "$lift2k" info --devices | grep -q '^cuda *usable'; then
+    [ "${L2K_REQUIRE_GPU:-0}" = 1 ] && { echo "FAILED: no GPU can be used"; exit 1; }
+    echo "SKIPPED: no GPU can be used"
+    exit 77
+fi
 command -v gst-launch-1.0 >/dev/null || { echo "SKIPPED: no gst-launch-1.0 (Debian: gstreamer1.0-tools)"; exit 77; }
 there() { # there ELEMENT PACKAGE
     gst-inspect-1.0 "$1" >/dev/null 2>&1 || { echo "SKIPPED: no $1 (Debian: $2)"; return 1; }
