@@ -10,7 +10,7 @@
 #include "dirac/engine.h"
 #include "transform/device.h"
 
-enum { PARSE_INFO = 13, SEQUENCE_HEADER = 0x00, END_OF_SEQUENCE = 0x10, PICTURE = 0x08 };
+enum { PICTURE = 0x08 }; /* bit of the parse codes of pictures */
 
 /* Frames that wait for display, as deep as either standard reorders; those whose turn has come, and which an engine may
  * still work on; pictures that can be referred to. */
@@ -41,9 +41,10 @@ struct l2k_video_decoder {
     l2k_dirac_sequence sequence;
     l2k_dirac_transform transform;
     l2k_dirac_motion motion;
-    l2k_dirac_engine engine; /* open if it has a processor */
-    coded_frame *queue[WAITING + 2], *ready[READY],
-        *shown; /* waiting, by number; in order; the one that the caller has */
+    l2k_dirac_engine engine;         /* open if it has a table */
+    coded_frame *queue[WAITING + 2]; /* by number */
+    coded_frame *ready[READY];       /* in order */
+    coded_frame *shown;              /* the one that the caller has */
     unsigned waiting, num_ready, num_references;
     struct {
         coded_frame *frame;
@@ -246,14 +247,14 @@ static size_t next_unit(l2k_video_decoder *d)
     d->in_step = found == d->at && d->in_step;
     d->at = found;
     const size_t left = d->input.size - d->at;
-    if (left < PARSE_INFO)
+    if (left < L2K_DIRAC_PARSE_INFO)
         return 0;
     d->in_step = true;
     size_t bytes = l2k_get_be(d->input.data + d->at + 5, 4);
-    if (d->input.data[d->at + 4] == END_OF_SEQUENCE)
-        bytes = PARSE_INFO;
-    else if (bytes < PARSE_INFO) { /* a unit without a length ends at the next one */
-        const size_t from = d->at + PARSE_INFO;
+    if (d->input.data[d->at + 4] == L2K_DIRAC_END_OF_SEQUENCE)
+        bytes = L2K_DIRAC_PARSE_INFO;
+    else if (bytes < L2K_DIRAC_PARSE_INFO) { /* a unit without a length ends at the next one */
+        const size_t from = d->at + L2K_DIRAC_PARSE_INFO;
         d->searched = find_parse_info(d, d->searched > from ? d->searched : from);
         bytes = d->searched + 4 <= d->input.size ? d->searched - d->at : SIZE_MAX;
     }
@@ -316,14 +317,14 @@ static l2k_status start_sequence(l2k_video_decoder *d, const uint8_t *data, size
 /* Before a new sequence, or the end of one, its frames have to be shown: the unit then waits. */
 static l2k_status decode_unit(l2k_video_decoder *d, size_t bytes)
 {
-    const uint8_t *unit = d->input.data + d->at, *data = unit + PARSE_INFO;
-    const size_t size = bytes - PARSE_INFO;
-    const bool is_header = unit[4] == SEQUENCE_HEADER;
+    const uint8_t *unit = d->input.data + d->at, *data = unit + L2K_DIRAC_PARSE_INFO;
+    const size_t size = bytes - L2K_DIRAC_PARSE_INFO;
+    const bool is_header = unit[4] == L2K_DIRAC_SEQUENCE_HEADER;
     if (is_header && d->has_sequence && size == d->header.size && memcmp(data, d->header.data, size) == 0) {
         d->at += bytes;
         return L2K_OK;
     }
-    if (is_header || unit[4] == END_OF_SEQUENCE) {
+    if (is_header || unit[4] == L2K_DIRAC_END_OF_SEQUENCE) {
         d->draining = d->waiting + d->num_ready > 0;
         if (d->draining)
             return L2K_OK;
@@ -389,7 +390,7 @@ void l2k_video_decoder_free(l2k_video_decoder *d)
 l2k_status l2k_video_decoder_set(l2k_video_decoder *d, l2k_video_option option, int64_t value)
 {
     if (option >= L2K_VIDEO_BACKEND && d->engine.table)
-        return l2k_fail(&d->context, L2K_ERROR_STATE, "the decoder has begun to use a processor");
+        return l2k_fail(&d->context, L2K_ERROR_STATE, "the decoder has begun to use an engine");
     L2K_TRY(l2k_object_set(&object_kind, d, option, value));
     d->context.devices = l2k_object_devices(d->options[L2K_VIDEO_BACKEND], d->options[L2K_VIDEO_DEVICE], 0);
     d->context.cpu = (l2k_cpu)d->options[L2K_VIDEO_CPU];

@@ -6,8 +6,7 @@
 #include "base/object.h"
 #include "dirac/transform.h"
 
-enum { PARSE_INFO = 13, SEQUENCE_HEADER = 0x00, END_OF_SEQUENCE = 0x10, PADDING = 0x30 };
-enum { LOW_DELAY = 0xc8, HIGH_QUALITY = 0xe8, MOST_UNITS = 255 };
+enum { PADDING = 0x30, LOW_DELAY = 0xc8, HIGH_QUALITY = 0xe8, MOST_UNITS = 255 };
 
 struct l2k_video_encoder {
     l2k_context context;
@@ -95,7 +94,7 @@ static l2k_status find_room(l2k_video_encoder *e)
     t->slice_bytes[0] = low_delay ? (uint32_t)bytes : 0, t->slice_bytes[1] = (uint32_t)(low_delay ? slices : bytes + 1);
     start_picture(e, 0);
     L2K_TRY(l2k_buffer_status(&e->unit.out));
-    const uint64_t taken = e->unit.out.size + PARSE_INFO + (low_delay ? 0 : 4 * slices);
+    const uint64_t taken = e->unit.out.size + L2K_DIRAC_PARSE_INFO + (low_delay ? 0 : 4 * slices);
     e->room = bytes > taken ? bytes - taken : 0;
     if (e->room < slices && (bytes || low_delay))
         return l2k_fail(&e->context, L2K_ERROR_ARGUMENT, "%llu bytes are too few for the slices of a picture",
@@ -125,7 +124,7 @@ l2k_status l2k_video_encoder_begin(l2k_video_encoder *e, const l2k_video_sequenc
     t->slices[1] = l2k_ceil_div(t->components[0].height, (uint32_t)e->options[L2K_VIDEO_ENCODER_SLICE_HEIGHT]);
     L2K_TRY(find_room(e));
     L2K_TRY(l2k_dirac_coefficients(&e->context, NULL, t));
-    start_unit(e, SEQUENCE_HEADER);
+    start_unit(e, L2K_DIRAC_SEQUENCE_HEADER);
     l2k_dirac_sequence_write(&e->unit, &e->sequence);
     const l2k_status status = end_unit(e, false);
     e->has_begun = status == L2K_OK;
@@ -173,7 +172,7 @@ l2k_status l2k_video_encoder_end(l2k_video_encoder *e)
     if (!e->has_begun)
         return l2k_fail(&e->context, L2K_ERROR_STATE, "no stream has begun");
     e->has_begun = false;
-    start_unit(e, END_OF_SEQUENCE);
+    start_unit(e, L2K_DIRAC_END_OF_SEQUENCE);
     return end_unit(e, true);
 }
 

@@ -9,6 +9,9 @@
 
 enum { L2K_DIRAC_PLANES = 3 };
 
+/* Bytes of a parse info, and parse codes (VC-2, 10.5). */
+enum { L2K_DIRAC_PARSE_INFO = 13, L2K_DIRAC_SEQUENCE_HEADER = 0x00, L2K_DIRAC_END_OF_SEQUENCE = 0x10 };
+
 typedef l2k_video_sequence l2k_dirac_sequence;
 
 /* Reads or writes a sequence header from behind its parse info. */
@@ -20,7 +23,7 @@ typedef struct l2k_dirac_plane {
     void *data;
     ptrdiff_t stride; /* in samples; twice the frame's for a field */
     uint32_t width, height;
-    void *half; /* half-samples, as a processor keeps them, from when the picture is first referred to; or NULL */
+    void *half; /* half-samples, as an engine keeps them, from when the picture is first referred to; or NULL */
 } l2k_dirac_plane;
 
 typedef struct l2k_dirac_picture {

@@ -11,8 +11,8 @@ extern "C" {
 #include "quant/quantiser.h"
 #include "tiling/pixel/cuda_plane.h"
 
-/* Components of a launch: a few, or many small ones. Kernel parameters
- * are limited to 4 KiB, from CUDA 12.1 on to 32 KiB less 4 bytes. */
+/* Components of a launch: a few, or many small ones. Kernel parameters are limited to 4 KiB, from CUDA 12.1 on to 32 KiB
+ * less 4 bytes. */
 #ifdef L2K_CUDA_LARGE_PARAMETERS
 enum { L2K_CUDA_TOGETHER = 3, L2K_CUDA_MANY = 64 };
 #else
