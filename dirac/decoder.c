@@ -397,23 +397,32 @@ l2k_status l2k_video_decoder_set(l2k_video_decoder *d, l2k_video_option option, 
     return l2k_cpu_check(&d->context);
 }
 
-/* The engine may ask for memory of its own, and still read from what came before. */
-static l2k_status prepare_input(l2k_video_decoder *d)
+/* Room for more bytes of input, in memory that the engine may ask for. It may still read from what came before, so that
+ * moves rarely. */
+static l2k_status make_room(l2k_video_decoder *d, size_t bytes)
 {
-    l2k_buffer moved = {.context = &d->input_context};
-    if (!d->engine.table)
+    const l2k_hooks *input = d->engine.table ? d->engine.table->input : NULL;
+    const bool moves = input && d->input.context != &d->input_context;
+    if (!moves && bytes <= d->input.capacity - d->input.size)
         return L2K_OK;
-    L2K_TRY(settle(d));
-    if (!d->engine.table->input || d->input.context == &d->input_context)
-        return L2K_OK;
-    d->input_context = d->context;
-    d->input_context.hooks.allocate = d->engine.table->input->allocate;
-    d->input_context.hooks.release = d->engine.table->input->release;
-    d->input_context.pool = NULL;
-    l2k_buffer_append(&moved, d->input.data, d->input.size);
-    L2K_TRY(l2k_buffer_status(&moved));
-    l2k_buffer_release(&d->input);
-    d->input = moved;
+    if (d->engine.table)
+        L2K_TRY(settle(d));
+    if (d->at > d->input.size / 4 * 3) {
+        memmove(d->input.data, d->input.data + d->at, d->input.size -= d->at);
+        d->searched -= d->searched < d->at ? d->searched : d->at;
+        d->at = 0;
+    }
+    if (moves) {
+        l2k_buffer moved = {.context = &d->input_context};
+        d->input_context = d->context;
+        d->input_context.hooks.allocate = input->allocate;
+        d->input_context.hooks.release = input->release;
+        d->input_context.pool = NULL;
+        l2k_buffer_append(&moved, d->input.data, d->input.size);
+        L2K_TRY(l2k_buffer_status(&moved));
+        l2k_buffer_release(&d->input);
+        d->input = moved;
+    }
     return L2K_OK;
 }
 
@@ -422,15 +431,10 @@ l2k_status l2k_video_decoder_push(l2k_video_decoder *d, const uint8_t *data, siz
     if (d->has_ended)
         return l2k_fail(&d->context, L2K_ERROR_STATE, "the stream has ended");
     const int before = l2k_device_enter(&d->context); /* whose memory the input may be */
-    l2k_status status = prepare_input(d);
+    l2k_pool_start_call(&d->pool, &d->context.hooks, (uint64_t)d->options[L2K_VIDEO_LIMIT_MEMORY]);
+    l2k_status status = make_room(d, bytes);
     if (status == L2K_OK) {
-        l2k_pool_start_call(&d->pool, &d->context.hooks, (uint64_t)d->options[L2K_VIDEO_LIMIT_MEMORY]);
         d->has_ended = bytes == 0;
-        if (d->at > d->input.size / 2) {
-            memmove(d->input.data, d->input.data + d->at, d->input.size -= d->at);
-            d->searched -= d->searched < d->at ? d->searched : d->at;
-            d->at = 0;
-        }
         l2k_buffer_append(&d->input, data, bytes);
         status = l2k_buffer_status(&d->input);
     }

@@ -75,9 +75,8 @@ ON_HOST(l2k_status, MOTION, l2k_dirac_motion_apply,
         (context, motion, sequence, plane, references, residue, picture))
 ON_DEVICE(UNPACK, l2k_dirac_cuda_slices_read, (const l2k_dirac_cuda_slices *slices, void *stream), (slices, stream))
 ON_DEVICE(WAVELET, l2k_dirac_cuda_inverse, (const l2k_dirac_cuda_level *level, void *stream), (level, stream))
-ON_DEVICE(UPSAMPLING, l2k_dirac_cuda_upsample,
-          (const l2k_dirac_plane *plane, bool wide, int32_t most, void *half, void *stream),
-          (plane, wide, most, half, stream))
+ON_DEVICE(UPSAMPLING, l2k_dirac_cuda_upsample, (const l2k_dirac_cuda_upsampling *upsampling, void *stream),
+          (upsampling, stream))
 ON_DEVICE(MOTION, l2k_dirac_cuda_predict, (const l2k_dirac_cuda_motion *motion, void *stream), (motion, stream))
 
 void __real_l2k_dirac_inverse(const l2k_context *, l2k_dirac_transform *, const l2k_dirac_sequence *, unsigned,

@@ -69,7 +69,7 @@ cudaError_t reserve(video *v, buffer *b, size_t bytes, cudaStream_t stream)
         cudaFreeAsync(b->at, stream);
     b->at = NULL;
     b->bytes = 0;
-    bytes += bytes / 4;
+    bytes += bytes / 4 + L2K_DIRAC_CUDA_BEYOND;
     cudaError_t error = cudaMallocFromPoolAsync(&b->at, bytes, v->pool, stream);
     if (error == cudaSuccess) {
         b->bytes = bytes;
@@ -183,28 +183,34 @@ void close(l2k_dirac_engine *engine)
 
 /* ---- Coefficients -------------------------------------------------------------------------------------------- */
 
-size_t samples_of(const l2k_dirac_component *component)
+size_t round_up(size_t n, size_t unit)
 {
-    return (size_t)component->width * component->height;
+    return (n + unit - 1) / unit * unit;
 }
 
-/* Where each component begins in memory for all of them; the fourth is the end. */
-void place_components(const l2k_dirac_transform *t, size_t at[L2K_DIRAC_PLANES + 1])
+/* Where each component begins in memory for all of them, at a multiple of `unit` like each of its rows, after all but so
+ * many levels; the fourth is the end. */
+void place_components(const l2k_dirac_transform *t, unsigned above, size_t unit, size_t at[L2K_DIRAC_PLANES + 1])
 {
     at[0] = 0;
-    for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++)
-        at[c + 1] = at[c] + samples_of(&t->components[c]);
+    for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++) {
+        const l2k_dirac_component *component = &t->components[c];
+        at[c + 1] = at[c] + round_up(component->width >> above, unit) * (component->height >> above);
+    }
 }
 
-/* Finds the slices, each of whose components tells its length; false: the last one ends early. */
+/* Finds the slices, each of whose components tells its length; false: the last one ends early. Each length waits for the one
+ * before, so its bytes must be at hand by then. */
 bool find_slices(const l2k_dirac_transform *t, const uint8_t *data, size_t bytes, uint32_t *offsets, uint32_t *count)
 {
+    enum { FAR = 2048 };
     const uint32_t slices = t->slices[0] * t->slices[1];
     size_t at = 0;
     for (*count = 0; *count < slices; ++*count) {
         offsets[*count] = (uint32_t)at;
         at += (size_t)t->slice_bytes[0] + 1;
         for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++) {
+            __builtin_prefetch(data + (at + FAR < bytes ? at + FAR : 0));
             at += at < bytes ? 1 + (size_t)data[at] * t->slice_bytes[1] : 1;
             if (at > bytes)
                 return ++*count, false;
@@ -227,7 +233,7 @@ cudaError_t upload(video *v, void *to, const void *from, size_t bytes)
 }
 
 /* Uploads a picture's bytes with the list of its slices, and reads them on the device. */
-l2k_status read_slices(l2k_dirac_engine *engine, l2k_dirac_bits bits, const l2k_dirac_transform *t)
+l2k_status read_slices(l2k_dirac_engine *engine, l2k_dirac_bits bits, const l2k_dirac_transform *t, const size_t at[])
 {
     video *v = video_of(engine);
     const l2k_dirac_bits rest = l2k_dirac_block(&bits, UINT64_MAX);
@@ -242,7 +248,7 @@ l2k_status read_slices(l2k_dirac_engine *engine, l2k_dirac_bits bits, const l2k_
     if (error == cudaSuccess)
         error = reserve_pinned(&v->lists[slot], list);
     if (error == cudaSuccess)
-        error = reserve(v, &v->slices[slot], list + bytes + L2K_DIRAC_CUDA_BEYOND, v->uploads);
+        error = reserve(v, &v->slices[slot], list + bytes, v->uploads);
     L2K_TRY(check(engine, error));
     uint8_t *device = (uint8_t *)v->slices[slot].at;
     error = cudaMemcpyAsync(device + list, data, bytes, cudaMemcpyHostToDevice, v->uploads);
@@ -262,8 +268,6 @@ l2k_status read_slices(l2k_dirac_engine *engine, l2k_dirac_bits bits, const l2k_
     memcpy(s.quantisers, t->quantisers[1], sizeof s.quantisers);
     for (unsigned i = 0; i < 2; i++)
         memcpy(s.bands[i], t->components[i].bands, sizeof s.bands[i]);
-    size_t at[L2K_DIRAC_PLANES + 1];
-    place_components(t, at);
     for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++)
         s.coefficients[c] = (int32_t *)v->coefficients.at + at[c];
     L2K_TRY(check(engine, l2k_dirac_cuda_slices_read(&s, v->stream)));
@@ -287,23 +291,23 @@ l2k_status upload_coefficients(l2k_dirac_engine *engine, l2k_dirac_bits bits, l2
 
 /* ---- Wavelet ------------------------------------------------------------------------------------------------- */
 
-/* All levels. Each one's result is in memory of its own, since tiles of it are made while others still read. */
+/* All levels, from coefficients that begin at `from`. Each one's result is in memory of its own, since tiles of it are made
+ * while others still read. */
 l2k_status inverse(l2k_dirac_engine *engine, const l2k_dirac_sequence *sequence, const l2k_dirac_transform *t,
-                   const l2k_dirac_picture *picture, l2k_dirac_residue residues[L2K_DIRAC_PLANES])
+                   const size_t from[], const l2k_dirac_picture *picture, l2k_dirac_residue residues[L2K_DIRAC_PLANES])
 {
     video *v = video_of(engine);
     size_t at[L2K_DIRAC_PLANES + 1];
     l2k_dirac_cuda_level level = {};
     int error = cudaSuccess;
-    place_components(t, at);
     level.wavelet = t->wavelet;
-    for (unsigned i = 0; i < 2 && t->levels > 1 && error == cudaSuccess; i++)
-        error = reserve(v, &v->low[i], at[L2K_DIRAC_PLANES] * sizeof(int32_t) >> (2 + 2 * i), v->stream);
-    if (!t->intra && error == cudaSuccess)
-        error = reserve(v, &v->residues, at[L2K_DIRAC_PLANES] * sizeof(int32_t), v->stream);
     for (unsigned number = 0; number < t->levels + !t->levels && error == cudaSuccess; number++) {
         const unsigned above = t->levels ? t->levels - 1 - number : 0;
         const bool last = above == 0, samples = last && t->intra, narrow = last && !sequence->wide;
+        buffer *result = last ? &v->residues : &v->low[above % 2];
+        place_components(t, above, L2K_DIRAC_CUDA_UNIT, at);
+        if (!samples)
+            error = reserve(v, result, at[L2K_DIRAC_PLANES] * sizeof(int32_t), v->stream);
         for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++) {
             auto *p = &level.planes[c];
             const l2k_dirac_component *component = &t->components[c];
@@ -311,7 +315,7 @@ l2k_status inverse(l2k_dirac_engine *engine, const l2k_dirac_sequence *sequence,
             const int32_t half = 1 << (l2k_dirac_depth(sequence, c) - 1);
             for (unsigned b = 0; b < (t->levels ? 4u : 1u); b++) {
                 const l2k_dirac_band *band = &component->bands[b ? 3 * number + b : 0];
-                p->from[b] = (const int32_t *)v->coefficients.at + at[c] + band->at;
+                p->from[b] = (const int32_t *)v->coefficients.at + from[c] + band->at;
                 p->stride[b] = band->stride;
             }
             if (number > 0) { /* the result before */
@@ -320,21 +324,20 @@ l2k_status inverse(l2k_dirac_engine *engine, const l2k_dirac_sequence *sequence,
             }
             p->columns = (int32_t)(component->width >> above), p->rows = (int32_t)(component->height >> above);
             p->width = p->columns >> (t->levels > 0), p->height = p->rows >> (t->levels > 0);
-            p->stride_out = p->columns;
+            p->out = (int32_t *)result->at + at[c];
+            p->stride_out = (ptrdiff_t)round_up((size_t)p->columns, L2K_DIRAC_CUDA_UNIT);
             p->join = {l2k_dirac_shift(t), narrow ? INT16_MIN : INT32_MIN, narrow ? INT16_MAX : INT32_MAX, 0};
             if (samples) {
                 p->columns = (int32_t)plane->width, p->rows = (int32_t)plane->height;
                 p->out = plane->data, p->stride_out = plane->stride;
                 p->join = {l2k_dirac_shift(t), -half, half - 1, half};
             } else if (last) {
-                p->out = (int32_t *)v->residues.at + at[c];
                 residues[c].data = p->out, residues[c].stride = p->stride_out;
-            } else {
-                p->out = (int32_t *)v->low[(above - 1) % 2].at + (at[c] >> 2 * above);
             }
         }
         level.out_bytes = samples ? 1 << sequence->wide : 4;
-        error = (t->levels ? l2k_dirac_cuda_inverse : l2k_dirac_cuda_copy)(&level, v->stream);
+        if (error == cudaSuccess)
+            error = (t->levels ? l2k_dirac_cuda_inverse : l2k_dirac_cuda_copy)(&level, v->stream);
     }
     return check(engine, error);
 }
@@ -345,26 +348,56 @@ l2k_status make_residues(l2k_dirac_engine *engine, const l2k_dirac_sequence *seq
 {
     video *v = video_of(engine);
     size_t at[L2K_DIRAC_PLANES + 1];
-    place_components(t, at);
+    place_components(t, 0, 1, at);
     L2K_TRY(check(engine, reserve(v, &v->coefficients, at[L2K_DIRAC_PLANES] * sizeof(int32_t), v->stream)));
     const l2k_status status = t->syntax == L2K_DIRAC_HIGH_QUALITY
-                                  ? read_slices(engine, bits, t)
+                                  ? read_slices(engine, bits, t, at)
                                   : upload_coefficients(engine, bits, t, at[L2K_DIRAC_PLANES]);
     if (!l2k_dirac_is_fatal(status))
-        L2K_TRY(inverse(engine, sequence, t, picture, residues));
+        L2K_TRY(inverse(engine, sequence, t, at, picture, residues));
     return status;
 }
 
 /* ---- Motion -------------------------------------------------------------------------------------------------- */
 
-/* A reference's half-samples are made when it is first referred to. */
-l2k_status upsample(l2k_dirac_engine *engine, l2k_dirac_plane *plane, bool wide, int32_t most)
+ptrdiff_t half_stride(const l2k_dirac_plane *plane)
 {
-    if (plane->half)
+    return (ptrdiff_t)round_up(2 * (size_t)plane->width, L2K_DIRAC_CUDA_UNIT);
+}
+
+/* Where a plane's are in those of its picture, in bytes; the fourth is the end. */
+size_t half_at(const l2k_dirac_picture *picture, unsigned plane, bool wide)
+{
+    size_t at = 0;
+    for (unsigned c = 0; c < plane; c++)
+        at += 2 * (size_t)half_stride(&picture->planes[c]) * picture->planes[c].height << wide;
+    return at;
+}
+
+/* A reference's half-samples are made when it is first referred to. Those of all planes are the first one's. */
+l2k_status upsample(l2k_dirac_engine *engine, const l2k_dirac_sequence *sequence, l2k_dirac_picture *picture)
+{
+    video *v = video_of(engine);
+    l2k_dirac_cuda_upsampling u = {};
+    const size_t bytes = half_at(picture, L2K_DIRAC_PLANES, sequence->wide);
+    void *out = NULL;
+    if (picture->planes[0].half)
         return L2K_OK;
-    plane->half = allocate(engine, (size_t)4 * plane->width * plane->height << wide);
-    L2K_TRY(l2k_check_memory(engine->context, plane->half, "a reference picture"));
-    return check(engine, l2k_dirac_cuda_upsample(plane, wide, most, plane->half, video_of(engine)->stream));
+    cudaError_t error = cudaMallocFromPoolAsync(&out, bytes + L2K_DIRAC_CUDA_BEYOND, v->pool, v->stream);
+    if (error == cudaSuccess)
+        error = cudaMemsetAsync((char *)out + bytes, 0, L2K_DIRAC_CUDA_BEYOND, v->stream);
+    L2K_TRY(check(engine, error));
+    picture->planes[0].half = out;
+    u.wide = sequence->wide;
+    for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++) {
+        const l2k_dirac_plane *plane = &picture->planes[c];
+        auto *p = &u.planes[c];
+        p->from = plane->data, p->stride = plane->stride;
+        p->out = (char *)out + half_at(picture, c, sequence->wide), p->stride_out = half_stride(plane);
+        p->width = (int32_t)plane->width, p->height = (int32_t)plane->height;
+        p->most = (1 << l2k_dirac_depth(sequence, c)) - 1;
+    }
+    return check(engine, l2k_dirac_cuda_upsample(&u, v->stream));
 }
 
 l2k_status predict(l2k_dirac_engine *engine, const l2k_dirac_sequence *sequence, l2k_dirac_motion *motion,
@@ -380,7 +413,9 @@ l2k_status predict(l2k_dirac_engine *engine, const l2k_dirac_sequence *sequence,
     m.across = (int32_t)motion->across, m.down = (int32_t)motion->down, m.precision = (int32_t)motion->precision;
     m.weight[0] = motion->weight[0], m.weight[1] = motion->weight[1], m.weight_bits = motion->weight_bits;
     memcpy(m.globals, motion->globals, sizeof m.globals);
-    m.wide = sequence->wide, m.upsampled = motion->precision > 0;
+    m.wide = sequence->wide, m.upsampled = motion->precision > 0, m.global = motion->global;
+    for (unsigned i = 0; i < motion->references && m.upsampled; i++)
+        L2K_TRY(upsample(engine, sequence, references[i]));
     for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++) {
         auto *p = &m.planes[c];
         const l2k_dirac_plane *out = &picture->planes[c];
@@ -388,17 +423,12 @@ l2k_status predict(l2k_dirac_engine *engine, const l2k_dirac_sequence *sequence,
         p->width = (int32_t)out->width, p->height = (int32_t)out->height;
         p->out = out->data, p->stride = out->stride;
         p->residue = (const int32_t *)residues[c].data, p->residue_stride = residues[c].stride;
-        for (unsigned i = 0; i < 2; i++) {
-            p->shift[i] = c == 0 ? 0 : (int32_t)(i == 0 ? sequence->chroma_x : sequence->chroma_y);
-            p->separation[i] = (int32_t)(motion->separation[i] >> p->shift[i]);
-            p->offset[i] = ((int32_t)(motion->length[i] >> p->shift[i]) - p->separation[i]) / 2;
-        }
+        p->grid = l2k_dirac_grid_of(motion, sequence, c);
         for (unsigned i = 0; i < motion->references; i++) {
-            l2k_dirac_plane *from = &references[i]->planes[c];
-            if (m.upsampled)
-                L2K_TRY(upsample(engine, from, sequence->wide, p->most));
-            p->reference[i] = m.upsampled ? from->half : from->data;
-            p->reference_stride[i] = m.upsampled ? 2 * (ptrdiff_t)from->width : from->stride;
+            const l2k_dirac_plane *from = &references[i]->planes[c];
+            const char *half = (const char *)references[i]->planes[0].half;
+            p->reference[i] = m.upsampled ? half + half_at(references[i], c, sequence->wide) : from->data;
+            p->reference_stride[i] = m.upsampled ? half_stride(from) : from->stride;
         }
     }
     return check(engine, l2k_dirac_cuda_predict(&m, v->stream));

@@ -1,5 +1,5 @@
-/* A level of the inverse transform: a thread block has a tile of pairs and what they depend on in shared memory, lifts
- * columns, then rows, and merges the four subbands as it stores. */
+/* A level of the inverse transform. A thread block has a tile of pairs: each thread lifts a column of it in registers, with
+ * what it depends on above and below; then, from shared memory, parts of rows, and stores samples. */
 #include <cuda_runtime.h>
 
 extern "C" {
@@ -11,7 +11,9 @@ extern "C" {
 namespace
 {
 
-enum { SMALL = 16, LARGE = 32, RUN = 4 }; /* pairs of a tile either way, for few and many tiles; of a thread's step */
+/* Pairs of a tile, and of a thread's part of a row. */
+enum { ACROSS = 32, DOWN = 16, RUN = 4, RUNS = ACROSS / RUN, THREADS = 128 };
+static_assert(2 * RUN == L2K_DIRAC_CUDA_UNIT, "a thread's samples are aligned");
 
 #define WAVELET(name, sum, ...)                                                                                        \
     struct name {                                                                                                      \
@@ -37,16 +39,15 @@ constexpr int reach_of(const l2k_kernel &kernel)
     return reach;
 }
 
-/* A tile with what it depends on: SIDE pairs either way. Subband h + 2 v is at column h * SIDE, row v * SIDE; rows are of
- * an odd number of words, so that lanes may follow columns or rows. */
-template <class W, int INNER> struct tile {
-    enum { REACH = reach_of(W::kernel), SIDE = INNER + 2 * REACH, STRIDE = 2 * SIDE + 1, THREADS = 16 * INNER };
-    int32_t samples[2 * SIDE * STRIDE];
-
-    __device__ int32_t *at(int high_x, int x, int high_y, int y)
-    {
-        return &samples[(high_y * SIDE + y) * STRIDE + high_x * SIDE + x];
-    }
+/* A tile with what it depends on: pairs, and a row of samples in shared memory, whose stride lets lanes that have all runs
+ * of some rows meet different banks. */
+template <class W> struct tile {
+    enum {
+        REACH = reach_of(W::kernel),
+        SIDE = ACROSS + 2 * REACH,
+        HEIGHT = DOWN + 2 * REACH,
+        STRIDE = (2 * SIDE + 30) / 32 * 32 + 1
+    };
 };
 
 __device__ __forceinline__ int32_t add(int32_t sum, int32_t tap, int32_t sample)
@@ -77,51 +78,118 @@ __device__ __forceinline__ typename W::Sum add_taps(typename W::Sum sum, const G
     }
 }
 
-/* Undoes all steps of the tile's lines from the last one on. at(high, i, line) is a sample, and `first` the pair's number
- * in the plane, which has `size` of them. Without BORDER all pairs are in the plane; then pairs whose taps the tile lacks
- * are not needed. */
-template <class W, int STEP, class T, bool BORDER, class At>
-__device__ __forceinline__ void lift(int first, int size, const At &at)
+/* Undoes all steps from the last one on: pairs of a line, low and high, of which the first is number `first` of `size`. The
+ * REACH pairs at either end are not those of the result. BORDER: some may lie beyond the line; they equal the nearest. */
+template <class W, int STEP, bool BORDER, int PAIRS>
+__device__ __forceinline__ void lift(int32_t (&pairs)[2][PAIRS], int first, int size)
 {
     if constexpr (STEP >= 0) {
         constexpr bool high = W::kernel.steps[STEP].high;
         constexpr int offset = W::kernel.steps[STEP].offset, rounding = W::kernel.steps[STEP].rounding;
-        constexpr int last = offset + W::kernel.steps[STEP].num_taps - 1;
-        constexpr int begin = BORDER || offset > 0 ? 0 : -offset, end = T::SIDE - (BORDER || last < 0 ? 0 : last);
         constexpr unsigned shift = W::kernel.steps[STEP].shift;
-        constexpr int runs = (end - begin + RUN - 1) / RUN, lines = 2 * T::SIDE;
-        for (int item = (int)threadIdx.x; item < runs * lines; item += T::THREADS) {
-            const int i = begin + item / lines * RUN, line = item % lines;
-            typename W::Sum sums[RUN];
+        int32_t(&x)[PAIRS] = pairs[high];
 #pragma unroll
-            for (int r = 0; r < RUN; r++)
-                sums[r] = add_taps<W, STEP, 0>(rounding, [&](int k) {
-                    const int tap =
-                        BORDER ? l2k_clamp_i32(first + i + r + k + offset, 0, size - 1) - first : i + r + k + offset;
-                    return *at(!high, l2k_clamp_i32(tap, 0, T::SIDE - 1), line);
-                });
+        for (int i = 0; i < PAIRS; i++)
+            x[i] = undo(x[i],
+                        add_taps<W, STEP, 0>(
+                            rounding, [&](int k) { return pairs[!high][l2k_clamp_i32(i + k + offset, 0, PAIRS - 1)]; }),
+                        shift);
+        if (BORDER) {
 #pragma unroll
-            for (int r = 0; r < RUN; r++)
-                if (i + r < end && (!BORDER || (first + i + r >= 0 && first + i + r < size))) {
-                    int32_t *x = at(high, i + r, line);
-                    *x = undo(*x, sums[r], shift);
-                }
+            for (int i = PAIRS - 2; i >= 0; i--)
+                x[i] = first + i < 0 ? x[i + 1] : x[i];
+#pragma unroll
+            for (int i = 1; i < PAIRS; i++)
+                x[i] = first + i >= size ? x[i - 1] : x[i];
         }
-        __syncthreads();
-        lift<W, STEP - 1, T, BORDER>(first, size, at);
+        lift<W, STEP - 1, BORDER>(pairs, first, size);
     }
 }
 
-/* Columns, then rows. */
-template <class W, bool BORDER, class T> __device__ void lift_tile(T &t, int x, int y, int width, int height)
+template <class T> __device__ __forceinline__ void store(void *out, const int32_t (&samples)[2 * RUN], int count)
 {
-    lift<W, W::kernel.num_steps - 1, T, BORDER>(y, height,
-                                                [&](int high, int i, int line) { return t.at(0, line, high, i); });
-    lift<W, W::kernel.num_steps - 1, T, BORDER>(x, width,
-                                                [&](int high, int i, int line) { return t.at(high, i, 0, line); });
+    struct alignas(sizeof(T) < 4 ? 2 * RUN * sizeof(T) : 16) run {
+        T samples[2 * RUN];
+    } all;
+#pragma unroll
+    for (int i = 0; i < 2 * RUN; i++)
+        all.samples[i] = (T)samples[i];
+    if (count >= 2 * RUN)
+        *(run *)out = all;
+    else
+#pragma unroll
+        for (int i = 0; i < 2 * RUN; i++)
+            if (i < count)
+                ((T *)out)[i] = all.samples[i];
 }
 
-__device__ __forceinline__ void store(void *out, ptrdiff_t at, int32_t value, int bytes)
+/* Subband h + 2 v has the pairs' samples h across and v down. */
+template <class W, bool BORDER, int STRIDE, class Plane>
+__device__ __forceinline__ void lift_tile(const Plane &p, int bytes, int (&samples)[2 * DOWN][STRIDE])
+{
+    enum { REACH = tile<W>::REACH, SIDE = tile<W>::SIDE, HEIGHT = tile<W>::HEIGHT, STEPS = W::kernel.num_steps };
+    const int x0 = (int)blockIdx.x * ACROSS, y0 = (int)blockIdx.y * DOWN;
+    for (int item = (int)threadIdx.x; item < 2 * SIDE; item += THREADS) {
+        const bool high = item >= SIDE;
+        const int32_t *low_from = high ? p.from[1] : p.from[0], *high_from = high ? p.from[3] : p.from[2];
+        const int low_stride = (int)(high ? p.stride[1] : p.stride[0]);
+        const int high_stride = (int)(high ? p.stride[3] : p.stride[2]);
+        int32_t pairs[2][HEIGHT];
+        int x = x0 - REACH + item - (high ? SIDE : 0);
+        if (BORDER)
+            x = l2k_clamp_i32(x, 0, p.width - 1);
+#pragma unroll
+        for (int i = 0; i < HEIGHT; i++) {
+            const int y = BORDER ? l2k_clamp_i32(y0 - REACH + i, 0, p.height - 1) : y0 - REACH + i;
+            pairs[0][i] = low_from[y * low_stride + x];
+            pairs[1][i] = high_from[y * high_stride + x];
+        }
+        lift<W, STEPS - 1, BORDER>(pairs, y0 - REACH, p.height);
+#pragma unroll
+        for (int i = 0; i < 2 * DOWN; i++)
+            samples[i][item] = pairs[i % 2][REACH + i / 2];
+    }
+    __syncthreads();
+    for (int item = (int)threadIdx.x; item < 2 * DOWN * RUNS; item += THREADS) {
+        const int row = item / RUNS, at = item % RUNS * RUN, x = 2 * (x0 + at), y = 2 * y0 + row;
+        int32_t pairs[2][RUN + 2 * REACH], merged[2 * RUN];
+        if (y >= p.rows)
+            continue;
+#pragma unroll
+        for (int i = 0; i < RUN + 2 * REACH; i++) {
+            pairs[0][i] = samples[row][at + i];
+            pairs[1][i] = samples[row][SIDE + at + i];
+        }
+        lift<W, STEPS - 1, BORDER>(pairs, x0 + at - REACH, p.width);
+#pragma unroll
+        for (int i = 0; i < 2 * RUN; i++)
+            merged[i] = l2k_dirac_finish(pairs[i % 2][REACH + i / 2], p.join);
+        char *out = (char *)p.out + (y * p.stride_out + x) * bytes;
+        if (bytes == 1)
+            store<uint8_t>(out, merged, p.columns - x);
+        else if (bytes == 2)
+            store<uint16_t>(out, merged, p.columns - x);
+        else
+            store<int32_t>(out, merged, p.columns - x);
+    }
+}
+
+template <class W>
+__global__ void __launch_bounds__(THREADS) inverse(const __grid_constant__ l2k_dirac_cuda_level level)
+{
+    enum { REACH = tile<W>::REACH };
+    __shared__ int32_t samples[2 * DOWN][tile<W>::STRIDE];
+    const auto &p = level.planes[blockIdx.z];
+    const int x0 = (int)blockIdx.x * ACROSS, y0 = (int)blockIdx.y * DOWN;
+    if (x0 >= p.width || y0 >= p.height)
+        return;
+    if (x0 >= REACH && y0 >= REACH && x0 + ACROSS + REACH <= p.width && y0 + DOWN + REACH <= p.height)
+        lift_tile<W, false>(p, level.out_bytes, samples);
+    else
+        lift_tile<W, true>(p, level.out_bytes, samples);
+}
+
+__device__ __forceinline__ void store_one(void *out, ptrdiff_t at, int32_t value, int bytes)
 {
     if (bytes == 1)
         ((uint8_t *)out)[at] = (uint8_t)value;
@@ -131,74 +199,31 @@ __device__ __forceinline__ void store(void *out, ptrdiff_t at, int32_t value, in
         ((int32_t *)out)[at] = value;
 }
 
-template <class W, int INNER>
-__global__ void __launch_bounds__(16 * INNER) inverse(const __grid_constant__ l2k_dirac_cuda_level level)
-{
-    typedef tile<W, INNER> T;
-    __shared__ T t;
-    const auto &p = level.planes[blockIdx.z];
-    const int x0 = (int)blockIdx.x * INNER - T::REACH, y0 = (int)blockIdx.y * INNER - T::REACH;
-    if (x0 + T::REACH >= p.width || y0 + T::REACH >= p.height)
-        return;
-#pragma unroll
-    for (int band = 0; band < 4; band++) {
-        const int32_t *from = p.from[band];
-        const int stride = (int)p.stride[band];
-        for (int i = (int)threadIdx.x; i < T::SIDE * T::SIDE; i += T::THREADS) {
-            const int column = i % T::SIDE, row = i / T::SIDE;
-            const int x = l2k_clamp_i32(x0 + column, 0, p.width - 1), y = l2k_clamp_i32(y0 + row, 0, p.height - 1);
-            *t.at(band & 1, column, band >> 1, row) = from[y * stride + x];
-        }
-    }
-    __syncthreads();
-    if (x0 >= 0 && y0 >= 0 && x0 + T::SIDE <= p.width && y0 + T::SIDE <= p.height)
-        lift_tile<W, false>(t, x0, y0, p.width, p.height);
-    else
-        lift_tile<W, true>(t, x0, y0, p.width, p.height);
-    for (int i = (int)threadIdx.x; i < 4 * INNER * INNER; i += T::THREADS) {
-        const int column = i % (2 * INNER), row = i / (2 * INNER);
-        const int x = 2 * (int)blockIdx.x * INNER + column, y = 2 * (int)blockIdx.y * INNER + row;
-        if (x < p.columns && y < p.rows)
-            store(p.out, y * p.stride_out + x,
-                  l2k_dirac_finish(*t.at(column & 1, T::REACH + column / 2, row & 1, T::REACH + row / 2), p.join),
-                  level.out_bytes);
-    }
-}
-
 __global__ void copy(const __grid_constant__ l2k_dirac_cuda_level level)
 {
     const auto &p = level.planes[blockIdx.z];
     const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x), y = (int)blockIdx.y;
     if (x < p.columns && y < p.rows)
-        store(p.out, y * p.stride_out + x, l2k_dirac_finish(p.from[0][(size_t)y * p.stride[0] + (size_t)x], p.join),
-              level.out_bytes);
-}
-
-template <int INNER> int launch(const l2k_dirac_cuda_level *level, cudaStream_t stream)
-{
-    typedef void kernel(const l2k_dirac_cuda_level);
-    static kernel *const kernels[] = {inverse<dd_9_7, INNER>,    inverse<le_gall, INNER>, inverse<dd_13_7, INNER>,
-                                      inverse<haar, INNER>,      inverse<haar, INNER>,    inverse<fidelity, INNER>,
-                                      inverse<daubechies, INNER>};
-    const auto &luma = level->planes[0];
-    const dim3 blocks((unsigned)(luma.width + INNER - 1) / INNER, (unsigned)(luma.height + INNER - 1) / INNER,
-                      L2K_DIRAC_PLANES);
-    kernels[level->wavelet]<<<blocks, 16 * INNER, 0, stream>>>(*level);
-    return cudaGetLastError();
+        store_one(p.out, y * p.stride_out + x, l2k_dirac_finish(p.from[0][(size_t)y * p.stride[0] + (size_t)x], p.join),
+                  level.out_bytes);
 }
 
 } // namespace
 
 extern "C" int l2k_dirac_cuda_inverse(const l2k_dirac_cuda_level *level, void *stream)
 {
-    enum { FEW = 1 << 18 };
+    typedef void kernel(const l2k_dirac_cuda_level);
+    static kernel *const kernels[] = {inverse<dd_9_7>, inverse<le_gall>,  inverse<dd_13_7>,   inverse<haar>,
+                                      inverse<haar>,   inverse<fidelity>, inverse<daubechies>};
     const auto &luma = level->planes[0];
-    return (luma.width * luma.height < FEW ? launch<SMALL> : launch<LARGE>)(level, (cudaStream_t)stream);
+    const dim3 blocks((unsigned)(luma.width + ACROSS - 1) / ACROSS, (unsigned)(luma.height + DOWN - 1) / DOWN,
+                      L2K_DIRAC_PLANES);
+    kernels[level->wavelet]<<<blocks, THREADS, 0, (cudaStream_t)stream>>>(*level);
+    return cudaGetLastError();
 }
 
 extern "C" int l2k_dirac_cuda_copy(const l2k_dirac_cuda_level *level, void *stream)
 {
-    enum { THREADS = 256 };
     const auto &luma = level->planes[0];
     const dim3 blocks((unsigned)(luma.width + THREADS - 1) / THREADS, (unsigned)luma.height, L2K_DIRAC_PLANES);
     copy<<<blocks, THREADS, 0, (cudaStream_t)stream>>>(*level);

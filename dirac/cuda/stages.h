@@ -6,11 +6,13 @@
 #include "dirac/motion/motion.h"
 #include "dirac/transform.h"
 
-enum { L2K_DIRAC_CUDA_BEYOND = 12 };
+/* Bytes behind data and samples that kernels may read with the last ones; and samples of which the transform's results,
+ * half-samples, and their rows begin at multiples. */
+enum { L2K_DIRAC_CUDA_BEYOND = 32, L2K_DIRAC_CUDA_UNIT = 8 };
 
 /* Reads slices of high quality (VC-2, 13.5.4): all coefficients of the picture, which are zero where `count` ends. */
 typedef struct l2k_dirac_cuda_slices {
-    const uint8_t *data; /* L2K_DIRAC_CUDA_BEYOND bytes more can be read */
+    const uint8_t *data;
     size_t bytes;
     const uint32_t *offsets; /* of slices in the data */
     uint32_t count;          /* slices that may be read; the last one may be damaged */
@@ -43,8 +45,18 @@ int l2k_dirac_cuda_inverse(const l2k_dirac_cuda_level *level, void *stream);
 /* The same of a picture without levels: LL are its samples; width and height count them. */
 int l2k_dirac_cuda_copy(const l2k_dirac_cuda_level *level, void *stream);
 
-/* A plane of twice the width and height, without gaps: samples, and half-samples to the right of them, below, and both. */
-int l2k_dirac_cuda_upsample(const l2k_dirac_plane *plane, bool wide, int32_t most, void *half, void *stream);
+/* Planes of twice the width and height: samples, and half-samples to the right of them, below, and both. */
+typedef struct l2k_dirac_cuda_upsampling {
+    struct {
+        const void *from;
+        void *out;
+        ptrdiff_t stride, stride_out; /* in samples */
+        int32_t width, height, most;
+    } planes[L2K_DIRAC_PLANES];
+    bool wide;
+} l2k_dirac_cuda_upsampling;
+
+int l2k_dirac_cuda_upsample(const l2k_dirac_cuda_upsampling *upsampling, void *stream);
 
 /* Overlapped-block motion compensation of three planes. */
 typedef struct l2k_dirac_cuda_motion {
@@ -54,13 +66,14 @@ typedef struct l2k_dirac_cuda_motion {
         const int32_t *residue; /* or NULL: zero */
         ptrdiff_t residue_stride, stride;
         void *out;
-        int32_t width, height, most, shift[2], separation[2], offset[2];
+        int32_t width, height, most;
+        l2k_dirac_grid grid;
     } planes[L2K_DIRAC_PLANES];
     const l2k_dirac_motion_block *blocks;
     int32_t across, down, precision, weight[2];
     uint32_t weight_bits;
     l2k_dirac_global globals[2];
-    bool wide, upsampled;
+    bool wide, upsampled, global;
 } l2k_dirac_cuda_motion;
 
 int l2k_dirac_cuda_predict(const l2k_dirac_cuda_motion *motion, void *stream);

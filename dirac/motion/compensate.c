@@ -22,9 +22,10 @@ typedef struct compensation {
     const l2k_dirac_motion *motion;
     const l2k_dirac_motion_rows *rows;
     l2k_dirac_kind kind;
-    unsigned plane, shift[2];      /* sub-sampling */
+    unsigned plane;
     ptrdiff_t sample, sum, stride; /* bytes of a sample and of a sum; of the strip, in sums */
-    int32_t width, height, most, separation[2], offset[2];
+    int32_t width, height, most;
+    l2k_dirac_grid grid;
     l2k_dirac_weights weights;
     l2k_dirac_view phases[2][4]; /* of each reference: its samples, and half-samples to the right, below, and both */
     space *spaces;
@@ -106,13 +107,13 @@ static l2k_dirac_view fetch(const compensation *c, const l2k_dirac_view phases[4
     return out;
 }
 
-/* Positions are in eighths of the plane's samples. No vector needs to reach farther than 2^20 samples. */
+/* Positions are in eighths of the plane's samples. */
 static l2k_dirac_view predict(const compensation *c, unsigned reference, const patch *p, const int32_t vector[2],
                               l2k_dirac_view out)
 {
-    const int32_t most = 1 << 20 << c->motion->precision, scale = 8 >> c->motion->precision;
-    const int32_t x = p->x * 8 + l2k_clamp_i32(vector[0] >> c->shift[0], -most, most) * scale;
-    const int32_t y = p->y * 8 + l2k_clamp_i32(vector[1] >> c->shift[1], -most, most) * scale;
+    const int32_t precision = (int32_t)c->motion->precision;
+    const int32_t x = p->x * 8 + l2k_dirac_moved(vector[0], c->grid.shift[0], precision);
+    const int32_t y = p->y * 8 + l2k_dirac_moved(vector[1], c->grid.shift[1], precision);
     l2k_dirac_view corner[4];
     for (unsigned i = 0; i < 4; i++) {
         const l2k_dirac_view at = {c->spaces[4 * reference + i], L2K_DIRAC_PATCH_STRIDE};
@@ -181,7 +182,7 @@ static void weigh(uint16_t *weights, int32_t n, int32_t offset, bool first, bool
 
 static void add_block_row(compensation *c, int32_t row, int32_t top, int32_t bottom)
 {
-    const int32_t across = (int32_t)c->motion->across, separation = c->separation[0], offset = c->offset[0];
+    const int32_t across = (int32_t)c->motion->across, separation = c->grid.separation[0], offset = c->grid.offset[0];
     const l2k_dirac_motion_block *blocks = &c->motion->blocks[(ptrdiff_t)row * across];
     for (int32_t i = 0, end; i < across && i * separation - offset < c->width; i = end) {
         for (end = i + 1; end < across && (end + 1 - i) * separation + 2 * offset <= MOST_WIDTH; end++)
@@ -200,14 +201,14 @@ static void add_block_row(compensation *c, int32_t row, int32_t top, int32_t bot
 
 static void add_block_rows(compensation *c, const l2k_dirac_residue *residue, l2k_dirac_view out)
 {
-    const int32_t down = (int32_t)c->motion->down, separation = c->separation[1];
-    const int32_t length = separation + 2 * c->offset[1];
+    const int32_t down = (int32_t)c->motion->down, separation = c->grid.separation[1];
+    const int32_t offset = c->grid.offset[1], length = separation + 2 * offset;
     const ptrdiff_t row_bytes = c->stride * c->sum;
     const size_t leaving = (size_t)(separation * row_bytes), staying = (size_t)(length * row_bytes) - leaving;
     memset(c->sums, 0, leaving + staying);
-    for (int32_t i = 0; i < down && i * separation - c->offset[1] < c->height; i++) {
-        const int32_t top = i * separation - c->offset[1], end = top + (i + 1 < down ? separation : length);
-        weigh(c->down, length, c->offset[1], i == 0, i + 1 == down);
+    for (int32_t i = 0; i < down && i * separation - offset < c->height; i++) {
+        const int32_t top = i * separation - offset, end = top + (i + 1 < down ? separation : length);
+        weigh(c->down, length, offset, i == 0, i + 1 == down);
         add_block_row(c, i, top, top + length);
         for (int32_t y = top > 0 ? top : 0; y < end && y < c->height; y++)
             c->rows->finish(c->kind, c->sums + (y - top) * row_bytes,
@@ -244,14 +245,10 @@ l2k_status l2k_dirac_motion_apply(const l2k_context *context, l2k_dirac_motion *
                       .width = (int32_t)out->width,
                       .height = (int32_t)out->height,
                       .most = most,
+                      .grid = l2k_dirac_grid_of(motion, sequence, plane),
                       .weights = {{motion->weight[0], motion->weight[1]}, most / 2 + 1, motion->weight_bits},
                       .spaces = motion->space,
                       .sums = (char *)motion->space + SPACES * sizeof(space)};
-    for (unsigned i = 0; i < 2; i++) {
-        c.shift[i] = plane == 0 ? 0 : i == 0 ? sequence->chroma_x : sequence->chroma_y;
-        c.separation[i] = (int32_t)(motion->separation[i] >> c.shift[i]);
-        c.offset[i] = ((int32_t)(motion->length[i] >> c.shift[i]) - c.separation[i]) / 2;
-    }
     for (unsigned i = 0; i < motion->references; i++) {
         l2k_dirac_plane *from = &references[i]->planes[plane];
         c.phases[i][0] = (l2k_dirac_view){from->data, from->stride};

@@ -49,6 +49,31 @@ typedef struct l2k_dirac_motion {
     void *space; /* for the compensation of a plane */
 } l2k_dirac_motion;
 
+/* The blocks of a plane, across and down: number i reaches from i * separation - offset to (i + 1) * separation + offset. */
+typedef struct l2k_dirac_grid {
+    int32_t shift[2]; /* sub-sampling */
+    int32_t separation[2], offset[2];
+} l2k_dirac_grid;
+
+static inline l2k_dirac_grid l2k_dirac_grid_of(const l2k_dirac_motion *motion, const l2k_dirac_sequence *sequence,
+                                               unsigned plane)
+{
+    l2k_dirac_grid grid = {{0, 0}, {0, 0}, {0, 0}};
+    for (unsigned i = 0; i < 2; i++) {
+        grid.shift[i] = plane == 0 ? 0 : (int32_t)(i == 0 ? sequence->chroma_x : sequence->chroma_y);
+        grid.separation[i] = (int32_t)(motion->separation[i] >> grid.shift[i]);
+        grid.offset[i] = ((int32_t)(motion->length[i] >> grid.shift[i]) - grid.separation[i]) / 2;
+    }
+    return grid;
+}
+
+/* How far a vector moves a sample of a plane, in eighths. No vector needs to reach farther than 2^20 samples. */
+L2K_HD int32_t l2k_dirac_moved(int32_t vector, int32_t shift, int32_t precision)
+{
+    const int32_t most = 1 << 20 << precision;
+    return l2k_clamp_i32(vector >> shift, -most, most) * (8 >> precision);
+}
+
 /* Reads picture_prediction(), which begins at a byte and ends before another, for 1 or 2 references. `arithmetic`:
  * block data are coded so, not in plain bits. */
 l2k_status l2k_dirac_motion_read(const l2k_context *context, l2k_dirac_motion *motion,
