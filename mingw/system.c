@@ -1,33 +1,7 @@
-/* Waiting, mapped files, and what the machine is like, by POSIX calls on Windows. */
+/* Mapped files, and what the machine is like, by POSIX calls on Windows. */
 #include <windows.h>
 
 #include <psapi.h>
-
-/* ---- Waiting --------------------------------------------------------------------------------------------------- */
-
-/* The end of a pipe, or a failure, is for the next read. */
-static bool has_bytes(HANDLE pipe)
-{
-    DWORD there = 0;
-    return !PeekNamedPipe(pipe, NULL, 0, NULL, &there, NULL) || there > 0;
-}
-
-/* Pipes cannot be waited for, so they are asked again and again. */
-int poll(struct pollfd *at, unsigned count, int milliseconds)
-{
-    enum { PAUSE = 5 };
-    HANDLE file = (HANDLE)_get_osfhandle(at->fd);
-    (void)count;
-    at->revents = at->events;
-    if (!(at->events & POLLIN) || GetFileType(file) != FILE_TYPE_PIPE)
-        return 1;
-    for (int waited = 0; !has_bytes(file); waited += PAUSE) {
-        if (waited >= milliseconds)
-            return 0;
-        Sleep(PAUSE);
-    }
-    return 1;
-}
 
 /* ---- Memory ---------------------------------------------------------------------------------------------------- */
 

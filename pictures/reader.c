@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "pictures/formats.h"
-#include "pictures/user/limits.h"
 #include "pictures/user/report.h"
 
 /* Of TIFF files, "II" and "MM" give the byte order; 42 is TIFF, 43 BigTIFF. */
@@ -63,20 +62,15 @@ static bool unknown(const cli_input *input)
     return cli_error(name, "not a PNG, JPEG, TIFF, PNM, PAM, PGX or Y4M file");
 }
 
-/* A header can be as long as the file, so the time limit covers it. With several files the rows of one may wait for
- * others; their time starts when they are read. */
 static bool open_kind(cli_reader *reader, const cli_reader_kind *kind)
 {
-    cli_input_time_starts(&reader->input);
     reader->state = kind->state_bytes ? calloc(1, kind->state_bytes) : NULL;
     bool done = reader->state || !kind->state_bytes || cli_error(reader->name, "out of memory");
     if (done) {
         reader->kind = kind;
         done = kind->open(reader);
     }
-    if (done)
-        reader->input.deadline = 0;
-    else
+    if (!done)
         cli_reader_close(reader);
     return done;
 }
@@ -150,21 +144,14 @@ static bool read_samples(cli_reader *reader)
 
 bool cli_reader_all(cli_reader *reader)
 {
-    cli_input_time_starts(&reader->input);
     restore_precision(reader);
     return cli_picture_allocate(&reader->picture, reader->layout, reader->name) && read_samples(reader);
 }
 
 bool cli_reader_rows(cli_reader *reader, uint32_t y0, uint32_t y1)
 {
-    cli_input_time_starts(&reader->input);
     restore_precision(reader);
     return cli_picture_window(&reader->picture, y0, y1, 0, reader->layout, reader->name) && read_samples(reader);
-}
-
-bool cli_reader_in_time(const cli_reader *reader)
-{
-    return !cli_is_late(reader->input.deadline) || cli_time_is_up(reader->name);
 }
 
 bool cli_reader_keep(cli_reader *reader, l2k_content kind, const void *data, size_t bytes)

@@ -34,7 +34,7 @@ typedef struct cli_reader_kind {
 } cli_reader_kind;
 
 struct cli_reader {
-    cli_input input;  /* only the deadline is used for numbered planes */
+    cli_input input;  /* unused for numbered planes */
     const char *name; /* for messages; the path of numbered planes */
     cli_read_options options;
     bool more_pages;     /* another page follows this one */
@@ -74,14 +74,9 @@ bool cli_is_plane_set(const char *path);
 bool cli_reader_can_repeat(const char *path);
 
 /* Reads all rows into reader->picture, or rows y0 to y1 of a picture placed on the reference grid (cli_picture_place).
- * Each call continues where the previous one ended. The time of --timeout runs from the first call; opening has its
- * own. */
+ * Each call continues where the previous one ended. */
 bool cli_reader_all(cli_reader *reader);
 bool cli_reader_rows(cli_reader *reader, uint32_t y0, uint32_t y1);
-
-/* For readers, between rows: a small file can take long to decompress. False, with a report, when the time of --timeout
- * is up. */
-bool cli_reader_in_time(const cli_reader *reader);
 
 /* For readers: cli_metadata_keep for the picture. */
 bool cli_reader_keep(cli_reader *reader, l2k_content kind, const void *data, size_t bytes);

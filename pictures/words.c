@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pictures/user/limits.h"
 #include "pictures/user/report.h"
 
 static uint32_t assemble(const uint8_t *bytes, uint32_t count, bool big_endian)
@@ -60,8 +59,7 @@ bool cli_words_write(const cli_words *words, cli_output *output, uint64_t offset
     bool done = row || cli_error(output->name, "out of memory");
     for (uint32_t y = 0; done && y < rows; y++, offset += bytes) {
         convert_row(words, plane, y, samples, row);
-        done =
-            cli_time_left(output->name) && (cli_output_write_at(output, offset, row, bytes) || cli_output_fail(output));
+        done = cli_output_write_at(output, offset, row, bytes) || cli_output_fail(output);
     }
     free(row);
     return done;

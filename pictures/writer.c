@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pictures/user/limits.h"
 #include "pictures/user/report.h"
 
 static const cli_writer_kind *const kinds[] = {
@@ -68,7 +67,7 @@ bool cli_writer_rows(cli_writer *writer, uint32_t end)
         return writer->kind->planes(writer);
     for (; done && writer->next < end; writer->next++) {
         cli_view_row(writer->view, writer->next, writer->row);
-        done = cli_time_left(writer->name) && writer->kind->write_row(writer, writer->row);
+        done = writer->kind->write_row(writer, writer->row);
     }
     return done;
 }

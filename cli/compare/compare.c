@@ -77,15 +77,13 @@ static void print_verdict(const cli_difference *all)
 static bool compare_samples(const comparison *both, cli_difference *all)
 {
     memset(all, 0, sizeof *all);
-    cli_time_starts();
     if (!both->quiet)
         printf("%-9s  %10s  %14s  %9s  %8s\n", "component", "peak error", "MSE", "PSNR", "SSIM");
     for (uint32_t c = 0; c < both->pictures[0].image.num_components; c++) {
         const l2k_component *component = &both->pictures[0].components[c];
         cli_difference one = {0};
-        if (!cli_difference_add(&one, component, component->height, &both->pictures[0].planes[c],
-                                &both->pictures[1].planes[c]))
-            return false;
+        cli_difference_add(&one, component, component->height, &both->pictures[0].planes[c],
+                           &both->pictures[1].planes[c]);
         all->samples += one.samples;
         all->differing += one.differing;
         all->peak_error = one.peak_error > all->peak_error ? one.peak_error : all->peak_error;

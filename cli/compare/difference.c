@@ -24,17 +24,15 @@ static void take_row(cli_difference *difference, const char *a, const char *b, c
     difference->squares += row;
 }
 
-bool cli_difference_add(cli_difference *difference, const l2k_component *component, uint32_t rows, const l2k_plane *a,
+void cli_difference_add(cli_difference *difference, const l2k_component *component, uint32_t rows, const l2k_plane *a,
                         const l2k_plane *b)
 {
     const l2k_plane *planes[2] = {a, b};
     difference->samples += (uint64_t)component->width * rows;
-    bool done = true;
-    for (uint32_t y = 0; y < rows && (done = cli_time_left("compare")); y++)
+    for (uint32_t y = 0; y < rows; y++)
         take_row(difference, (const char *)a->data + (ptrdiff_t)y * a->row_stride,
                  (const char *)b->data + (ptrdiff_t)y * b->row_stride, planes, component->width);
     difference->mse = difference->samples ? difference->squares / (double)difference->samples : 0;
-    return done;
 }
 
 double cli_psnr(double mse, uint32_t precision)
@@ -154,20 +152,6 @@ static double row_similarity(const ssim_state *state, uint32_t y)
     return sum;
 }
 
-static bool sum_up(ssim_state *state, const l2k_component *component, const l2k_plane *a, const l2k_plane *b,
-                   double *sum)
-{
-    for (uint32_t y = 0; y < component->height; y++) {
-        if (!cli_time_left("compare"))
-            return false;
-        load_row(state->a, component, a, y);
-        load_row(state->b, component, b, y);
-        filter_row(state, y);
-        *sum += y + 1 >= WINDOW ? row_similarity(state, y) : 0;
-    }
-    return true;
-}
-
 bool cli_ssim(double *ssim, const l2k_component *component, const l2k_plane *a, const l2k_plane *b)
 {
     ssim_state state = {0};
@@ -177,10 +161,15 @@ bool cli_ssim(double *ssim, const l2k_component *component, const l2k_plane *a, 
         return true;
     if (!cli_memory_allowed(component->width * (2 + (uint64_t)NUM_MOMENTS * WINDOW) * sizeof(double), "compare"))
         return false;
-    bool done = (create(&state, component) || cli_error("compare", "out of memory for SSIM")) &&
-                sum_up(&state, component, a, b, &sum);
-    if (done)
-        *ssim = sum / ((double)state.places * (component->height - WINDOW + 1));
+    if (!create(&state, component))
+        return cli_error("compare", "out of memory for SSIM");
+    for (uint32_t y = 0; y < component->height; y++) {
+        load_row(state.a, component, a, y);
+        load_row(state.b, component, b, y);
+        filter_row(&state, y);
+        sum += y + 1 >= WINDOW ? row_similarity(&state, y) : 0;
+    }
+    *ssim = sum / ((double)state.places * (component->height - WINDOW + 1));
     free(state.a);
-    return done;
+    return true;
 }

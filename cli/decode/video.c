@@ -45,16 +45,13 @@ static bool next_frame(video *v)
             return true;
         if (status != L2K_OK)
             return cli_messages_fail(&v->messages, status);
-        if (!cli_time_left(v->messages.subject))
-            return false;
     }
     if (status == L2K_INCOMPLETE && !v->incomplete && !v->messages.quiet)
         cli_warning(v->messages.subject, "frame %u is incomplete. %s", v->frame->number, v->messages.first_error);
     v->incomplete = v->incomplete || status == L2K_INCOMPLETE;
     if (!v->frame)
         return cli_messages_fail(&v->messages, status);
-    return cli_pixels_allowed(v->frame->sequence.width, v->frame->sequence.height, v->messages.subject) &&
-           cli_time_left(v->messages.subject);
+    return cli_pixels_allowed(v->frame->sequence.width, v->frame->sequence.height, v->messages.subject);
 }
 
 /* Samples stay the decoder's. */
@@ -95,9 +92,9 @@ static bool write_frames(video *v, const char *folder, const char *extension, cl
 /* Other options are for pictures. */
 bool cli_video_options(const cli_options *options)
 {
-    enum { DECODING = 5, BOTH = 8 };
+    enum { DECODING = 5, BOTH = 7 };
     static const char *const known[] = {
-        "ext", "fps",   "png-level",   "tiff-compression", "backend", "out-dir", "max-pixels", "max-memory", "timeout",
+        "ext", "fps",   "png-level",   "tiff-compression", "backend", "out-dir", "max-pixels", "max-memory",
         "cpu", "quiet", "no-progress", "threads",          "vc2",     "slice",   "levels",     "max-bytes"};
     const bool encodes = options->command == CLI_ENCODE;
     const size_t first = encodes ? DECODING : 0, end = encodes ? sizeof known / sizeof *known : DECODING + BOTH;
@@ -160,7 +157,6 @@ static int print_info(video *v)
 static bool set_up(l2k_video_decoder *decoder, const cli_options *options)
 {
     const uint64_t memory = cli_memory_left(0), pixels = cli_allowed.pixels, most = CLI_MAX_SAMPLES;
-    cli_time_starts();
     return decoder &&
            l2k_video_decoder_set(decoder, L2K_VIDEO_BACKEND, cli_setting_or(options->backend, L2K_BACKEND_CPU)) ==
                L2K_OK &&

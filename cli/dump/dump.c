@@ -9,7 +9,6 @@
 #include "cli/run/progress.h"
 #include "pictures/formats.h"
 #include "pictures/user/interrupt.h"
-#include "pictures/user/limits.h"
 #include "pictures/user/report.h"
 
 /* ---- Names --------------------------------------------------------------------------------------------------- */
@@ -146,20 +145,13 @@ static bool dump_component(void *user, const l2k_tile_coefficients *k)
     return true;
 }
 
-/* Coding and writing alternate, so they share the time of --timeout. */
-static bool dump_all(cli_dump *dump)
-{
-    cli_time_starts();
-    return begin_description(dump) && cli_coefficients_each(&dump->input, dump_component, dump) &&
-           end_description(dump);
-}
-
 static int run(cli_dump *dump, const cli_options *options)
 {
     cli_progress_begin(options, "dumping", 1);
     cli_progress_file(options->names[0]);
-    bool done =
-        cli_coefficients_open(&dump->input) && cli_dump_make_folder(dump, CLI_DUMP_DESCRIPTION) && dump_all(dump);
+    bool done = cli_coefficients_open(&dump->input) && cli_dump_make_folder(dump, CLI_DUMP_DESCRIPTION) &&
+                begin_description(dump) && cli_coefficients_each(&dump->input, dump_component, dump) &&
+                end_description(dump);
     done = cli_dump_end(dump, done);
     cli_progress_end();
     if (done && !options->quiet)

@@ -27,7 +27,6 @@ typedef struct encode_file {
     cli_outcome outcome;
     cli_reader reader; /* with the picture, or some rows of it */
     bool by_rows;
-    double read_end;     /* of the last rows */
     bool failed;         /* and reported: reading, or its memory */
     l2k_box_data *boxes; /* of the picture */
     cli_output output;
@@ -114,22 +113,16 @@ static int on_rewrite(void *user, uint64_t offset, const void *buffer, size_t by
     return cli_output_write_at(user, offset, buffer, bytes) ? 0 : -1;
 }
 
-/* Reads the next rows. A signal that arrives meanwhile need not wait. Reading and coding each have the time of
- * --timeout. */
-static bool read_rows(coder *k, encode_file *file, uint32_t y0, uint32_t y1)
+/* Reads the next rows. A signal that arrives meanwhile need not wait. */
+static bool read_rows(encode_file *file, uint32_t y0, uint32_t y1)
 {
     const double start = cli_now();
     cli_reader *reader = &file->reader;
-    if (reader->input.deadline > 0)
-        reader->input.deadline += start - file->read_end;
     cli_interrupt_wait(false);
     file->failed = !cli_memory_allowed(cli_picture_strip_bytes(&reader->picture, y1 - y0), reader->name) ||
                    !cli_reader_rows(reader, y0, y1);
     cli_interrupt_wait(true);
-    file->read_end = cli_now();
-    file->outcome.seconds[L2K_STAGE_READ] += file->read_end - start;
-    if (k->messages.deadline > 0)
-        k->messages.deadline += file->read_end - start;
+    file->outcome.seconds[L2K_STAGE_READ] += cli_now() - start;
     return !file->failed;
 }
 
@@ -138,7 +131,7 @@ static l2k_status encode_rows(coder *k, encode_file *file)
     l2k_status status = L2K_OK;
     uint32_t y0 = 0, y1 = 0;
     while (status == L2K_OK && (status = l2k_encoder_next_rows(k->encoder, &y0, &y1)) == L2K_OK && y0 < y1) {
-        if (!read_rows(k, file, y0, y1)) {
+        if (!read_rows(file, y0, y1)) {
             l2k_encoder_end(k->encoder); /* an error without the last rows, but it is free for the next picture */
             return L2K_ERROR_IO;
         }
@@ -183,7 +176,7 @@ static l2k_status read_whole(coder *k, encode_file *file)
         l2k_encoder_end(k->encoder);
         status = share_memory(k, file, cli_picture_strip_bytes(picture, picture->image.y1 - picture->image.y0));
     }
-    if (status == L2K_OK && !read_rows(k, file, picture->image.y0, picture->image.y1))
+    if (status == L2K_OK && !read_rows(file, picture->image.y0, picture->image.y1))
         status = L2K_ERROR_IO;
     cli_messages_restart(&k->messages);
     return status;

@@ -50,11 +50,10 @@ static bool encode(l2k_video_encoder *encoder, const cli_options *options, cli_m
         return false;
     l2k_status status = begin(encoder, options, film, output);
     while (status == L2K_OK && !ended) {
-        cli_time_starts();
         if (!cli_reader_all(film))
             return false;
         status = l2k_video_encoder_encode(encoder, frame->planes);
-        if (!cli_time_left(film->name) || !cli_y4m_next(film, &ended))
+        if (!cli_y4m_next(film, &ended))
             return false;
     }
     status = status == L2K_OK ? l2k_video_encoder_end(encoder) : status;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "pictures/files/file.h"
-#include "pictures/user/limits.h"
 #include "pictures/user/report.h"
 #include "pictures/user/text.h"
 
@@ -375,12 +374,6 @@ bool cli_take_gain(const cli_option *row, const char *text, cli_options *options
 }
 
 /* ---- Limits and many files ----------------------------------------------------------------------------------- */
-
-bool cli_take_timeout(const cli_option *row, const char *text, cli_options *options)
-{
-    (void)options;
-    return cli_parse_real(row->name, text, &cli_allowed.seconds);
-}
 
 /* "all", or ordinals. */
 bool cli_take_devices(const cli_option *row, const char *text, cli_options *options)

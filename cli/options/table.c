@@ -341,9 +341,6 @@ const cli_option cli_option_table[] = {
         "refuse a file that needs more memory, samples included; K, M and G as above", MEMBER(max_memory),
         .detail = "By default there is no limit for pictures, and one that depends on the length of the file for JPEG "
                   "2000 files. For compare, this is the memory for both files together."),
-    ROW(ALL & ~VOLUME, "timeout", "SECONDS", timeout, "stop reading, coding or writing a file that takes longer",
-        .detail = "Each stage has this time: waiting for the other end of a pipe, reading a picture, coding, "
-                  "comparing, drawing, or coding and writing of a dump. By default there is no limit."),
     NUMBER(ENCODE | DECODE | VIEW | DUMP | VOLUME, "threads", MEMBER(threads), 0, MOST_THREADS,
            "threads; 0 = all processors", .letter = 'j', .fallback = "0"),
     NAME(ENCODE | DECODE | VOLUME, "backend", "NAME", MEMBER(backend), cli_backends,

@@ -15,7 +15,6 @@
 void cli_messages_restart(cli_messages *messages)
 {
     messages->first_error[0] = 0;
-    messages->deadline = cli_deadline();
     atomic_flag_clear(&messages->taken);
 }
 
@@ -64,9 +63,9 @@ static void take_message(void *user, l2k_severity severity, const char *text)
 
 static bool on_progress(void *user, double done)
 {
-    const cli_messages *messages = user;
+    (void)user;
     cli_progress_part(done);
-    return !cli_interrupted() && !cli_is_late(messages->deadline);
+    return !cli_interrupted();
 }
 
 l2k_hooks cli_messages_hooks(cli_messages *messages)
@@ -96,10 +95,8 @@ bool cli_messages_fail(cli_messages *messages, l2k_status status)
         *messages->failed = messages;
         return false;
     }
-    if (status == L2K_ERROR_CANCELLED) {
+    if (status == L2K_ERROR_CANCELLED)
         cli_interrupt_end();
-        return cli_time_is_up(messages->subject);
-    }
     if (status == L2K_ERROR_LIMIT)
         return fail_limit(messages, text);
     return cli_error(messages->subject, "%s", text);

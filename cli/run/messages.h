@@ -16,18 +16,16 @@ typedef struct cli_messages {
     char first_error[256];
     _Atomic uint64_t said[16];          /* hashes of warnings, which decoding in parts would repeat */
     atomic_uint lines;                  /* warnings and notes so far */
-    double deadline;                    /* of --timeout, by cli_now; 0 = none */
     const struct cli_messages **failed; /* where the failure of a device is noted, in place of a report; or NULL */
 } cli_messages;
 
-/* Also starts the time of --timeout. `failed` stays. */
+/* `failed` stays. */
 void cli_messages_init(cli_messages *messages, const char *subject, bool quiet);
 
-/* Starts the time again, and forgets errors, but not what was said. */
+/* Forgets errors, but not what was said. */
 void cli_messages_restart(cli_messages *messages);
 
-/* Hooks with malloc and free and this message sink. The progress hook draws the bar, and stops the work on Ctrl-C and
- * after --timeout. */
+/* Hooks with malloc and free and this message sink. The progress hook draws the bar, and stops the work on Ctrl-C. */
 l2k_hooks cli_messages_hooks(cli_messages *messages);
 
 /* Prints the library's first error, or else the text of the status; for a limit also the option that allows more.

@@ -121,21 +121,17 @@ enum { NUM_BINS = 1 << 14 };
 
 typedef void (*row_visitor)(void *user, const float *row, uint32_t width);
 
-/* The rows of all bands of one level and orientation, or of all LL. False when the time is up. */
-static bool visit_rows(const cli_mosaic *mosaic, const cli_mosaic_band *kind, row_visitor visit, void *user)
+/* The rows of all bands of one level and orientation, or of all LL. */
+static void visit_rows(const cli_mosaic *mosaic, const cli_mosaic_band *kind, row_visitor visit, void *user)
 {
     for (size_t i = 0; i < mosaic->num_bands; i++) {
         const cli_mosaic_band *band = &mosaic->bands[i];
         if (band->orientation != kind->orientation || (band->orientation != L2K_LL && band->level != kind->level))
             continue;
         for (uint32_t c = 0; c < mosaic->channels; c++)
-            for (uint32_t y = 0; y < band->height; y++) {
-                if (!cli_time_left(mosaic->name))
-                    return false;
+            for (uint32_t y = 0; y < band->height; y++)
                 visit(user, row_of(mosaic, c, band->x, band->y + y), band->width);
-            }
     }
-    return true;
 }
 
 typedef struct histogram {
@@ -152,13 +148,12 @@ static void count_magnitudes(void *user, const float *row, uint32_t width)
     }
 }
 
-/* The magnitude below which INSIDE of the nonzero ones are; 0 after a failure. */
+/* The magnitude below which INSIDE of the nonzero ones are. */
 static float high_magnitude(const cli_mosaic *mosaic, const cli_mosaic_band *kind, histogram *h)
 {
     uint64_t total = 0, sum = 0;
     memset(h->bins, 0, sizeof h->bins);
-    if (!visit_rows(mosaic, kind, count_magnitudes, h))
-        return 0;
+    visit_rows(mosaic, kind, count_magnitudes, h);
     for (size_t i = 1; i < NUM_BINS; i++)
         total += h->bins[i];
     for (size_t i = 1; i < NUM_BINS; i++) {
@@ -171,20 +166,17 @@ static float high_magnitude(const cli_mosaic *mosaic, const cli_mosaic_band *kin
 
 /* Bins are finer than half a level of gray at the chosen gain: beyond MOST_GAIN, they are counted again, finer by that
  * factor. */
-static bool choose_gain(const cli_mosaic *mosaic, const cli_mosaic_band *kind, histogram *h, float *gain)
+static float choose_gain(const cli_mosaic *mosaic, const cli_mosaic_band *kind, histogram *h)
 {
     const float finest = mosaic->unit < 1 / 256.0f ? 1 / (256 * mosaic->unit) : 1;
     float high = 0;
     for (float finer = 1;; finer = fminf(finer * MOST_GAIN, finest)) {
         h->scale = finer * NUM_BINS / 2;
         high = high_magnitude(mosaic, kind, h);
-        if (high <= 0)
-            return false;
         if (finer >= finest || 0.5f / high < finer * MOST_GAIN)
             break;
     }
-    *gain = fminf(0.5f / high, finest * MOST_GAIN);
-    return true;
+    return fminf(0.5f / high, finest * MOST_GAIN);
 }
 
 typedef struct spread {
@@ -204,22 +196,20 @@ static void take_spread(void *user, const float *row, uint32_t width)
 }
 
 /* Black and white are three standard deviations from the mean, so that a few outliers do not count. */
-static bool choose_low_gain(cli_mosaic *mosaic, const cli_mosaic_band *kind, float *gain)
+static float choose_low_gain(cli_mosaic *mosaic, const cli_mosaic_band *kind)
 {
     spread s = {.least = INFINITY, .most = -INFINITY};
-    *gain = 1;
-    if (!visit_rows(mosaic, kind, take_spread, &s))
-        return false;
+    visit_rows(mosaic, kind, take_spread, &s);
     const double mean = s.sum / s.count, deviation = sqrt(fmax(s.squares / s.count - mean * mean, 0));
     const double low = fmax(s.least, mean - 3 * deviation), high = fmin(s.most, mean + 3 * deviation);
     if (high - low >= LEAST_SPAN || s.least >= s.most)
-        return true;
-    *gain = (float)(1 / (high - low));
-    mosaic->low_offset = (float)-low * *gain;
-    return true;
+        return 1;
+    const float gain = (float)(1 / (high - low));
+    mosaic->low_offset = (float)-low * gain;
+    return gain;
 }
 
-bool cli_mosaic_choose_gains(cli_mosaic *mosaic, float fixed)
+void cli_mosaic_choose_gains(cli_mosaic *mosaic, float fixed)
 {
     static histogram h;
     float low_gain = 0; /* of all LL: tiles may differ in their levels */
@@ -231,12 +221,9 @@ bool cli_mosaic_choose_gains(cli_mosaic *mosaic, float fixed)
             continue;
         if (fixed > 0)
             *gain = band->orientation == L2K_LL ? 1 : fixed;
-        else if (band->orientation != L2K_LL && !choose_gain(mosaic, band, &h, gain))
-            return false;
-        else if (band->orientation == L2K_LL && low_gain == 0 && !choose_low_gain(mosaic, band, &low_gain))
-            return false;
-        else if (band->orientation == L2K_LL)
-            *gain = low_gain;
+        else if (band->orientation != L2K_LL)
+            *gain = choose_gain(mosaic, band, &h);
+        else
+            *gain = low_gain = low_gain > 0 ? low_gain : choose_low_gain(mosaic, band);
     }
-    return true;
 }

@@ -40,8 +40,8 @@ bool cli_mosaic_put(cli_mosaic *mosaic, uint32_t channel, const l2k_tile_coeffic
 void cli_mosaic_undo_transform(cli_mosaic *mosaic, size_t first, l2k_wavelet wavelet);
 
 /* Chooses a gain for each level and orientation that makes its details visible, and one for LL if its values are close
- * together, or uses `fixed` for all details if not 0. False with a report when the time is up (cli_time_left). */
-bool cli_mosaic_choose_gains(cli_mosaic *mosaic, float fixed);
+ * together, or uses `fixed` for all details if not 0. */
+void cli_mosaic_choose_gains(cli_mosaic *mosaic, float fixed);
 
 /* Draws a picture of 8 bits, gray or RGB, with the lines, labels and zoom of the options; the caller frees it, also
  * after a failure. */

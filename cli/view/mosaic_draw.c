@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/view/mosaic.h"
-#include "pictures/user/limits.h"
 #include "pictures/user/report.h"
 
 enum { BACKGROUND = 32, BAND_LINE = 255, TILE_LINE = 0 };
@@ -157,16 +156,6 @@ static bool create_picture(const cli_mosaic *mosaic, uint32_t zoom, cli_picture 
            cli_picture_allocate(picture, CLI_INTERLEAVED, mosaic->name);
 }
 
-static bool draw_band(const cli_mosaic *mosaic, const cli_mosaic_band *band, uint32_t zoom, const drawing *canvas)
-{
-    for (uint32_t y = 0; y < band->height; y++) {
-        if (!cli_time_left(mosaic->name))
-            return false;
-        draw_row(mosaic, band, y, zoom, canvas);
-    }
-    return true;
-}
-
 /* Lines and names are drawn over all bands. */
 bool cli_mosaic_draw(const cli_mosaic *mosaic, const cli_options *options, cli_picture *picture)
 {
@@ -175,13 +164,13 @@ bool cli_mosaic_draw(const cli_mosaic *mosaic, const cli_options *options, cli_p
         return false;
     drawing canvas = {picture->planes[0].data, picture->components[0].width, picture->components[0].height,
                       mosaic->channels};
-    bool done = true;
     fill(&canvas, (rectangle){0, 0, canvas.width, canvas.height}, BACKGROUND);
-    for (size_t i = 0; done && i < mosaic->num_bands; i++)
-        done = draw_band(mosaic, &mosaic->bands[i], zoom, &canvas);
-    for (size_t i = 0; done && !options->no_borders && i < mosaic->num_bands; i++)
+    for (size_t i = 0; i < mosaic->num_bands; i++)
+        for (uint32_t y = 0; y < mosaic->bands[i].height; y++)
+            draw_row(mosaic, &mosaic->bands[i], y, zoom, &canvas);
+    for (size_t i = 0; !options->no_borders && i < mosaic->num_bands; i++)
         draw_lines(&mosaic->bands[i], zoom, &canvas);
-    for (size_t i = 0; done && options->labels && i < mosaic->num_bands; i++)
+    for (size_t i = 0; options->labels && i < mosaic->num_bands; i++)
         draw_label(mosaic, &mosaic->bands[i], zoom, &canvas);
-    return done;
+    return true;
 }

@@ -142,9 +142,8 @@ static bool draw(view_job *job)
 {
     cli_picture picture = {0};
     cli_coefficients_close(&job->input); /* everything drawn is in the mosaic */
-    cli_time_starts();
-    bool done = cli_mosaic_choose_gains(&job->mosaic, (float)job->options->gain) &&
-                cli_mosaic_draw(&job->mosaic, job->options, &picture);
+    cli_mosaic_choose_gains(&job->mosaic, (float)job->options->gain);
+    bool done = cli_mosaic_draw(&job->mosaic, job->options, &picture);
     cli_memory_hold(cli_picture_bytes(&picture));
     done = done && cli_write_picture(job->input.output, job->format, &picture, NULL, job->options->quiet);
     if (done && !job->options->quiet)

@@ -16,27 +16,22 @@ typedef struct cli_input {
     const char *name; /* for messages */
     uint8_t *buffer;  /* before the first read: the file's first bytes */
     size_t filled, used;
-    uint64_t base;   /* where in a regular file the input begins: standard input may have been read before */
-    int error;       /* errno of the first failed read, 0 */
-    double deadline; /* of --timeout, in terms of cli_now; 0 = none */
+    uint64_t base; /* where in a regular file the input begins: standard input may have been read before */
+    int error;     /* errno of the first failed read, 0 */
 } cli_input;
 
-/* `path` may be "-". A directory or an empty file is an error. Inputs that may block, such as pipes and terminals, have
- * the time of --timeout from here. */
+/* `path` may be "-". A directory or an empty file is an error. */
 bool cli_input_open(cli_input *input, const char *path);
 
 /* The same for an open descriptor, whose ownership passes to the input. `name` is not copied. */
 bool cli_input_take(cli_input *input, int descriptor, const char *name);
 void cli_input_close(cli_input *input);
 
-/* Starts the time limit for reading unless it is running. */
-void cli_input_time_starts(cli_input *input);
-
 /* Asks the system to read the file, or much of it, ahead. */
 void cli_input_ahead(const cli_input *input);
 
 /* Returns the number of bytes stored: fewer than requested at the end or after a failure (input->error
- * distinguishes them). A time limit that has passed is a failure. */
+ * distinguishes them). */
 size_t cli_input_read(cli_input *input, void *buffer, size_t bytes);
 
 /* The next byte, or EOF. */
@@ -53,7 +48,7 @@ uint8_t *cli_input_all(cli_input *input, size_t most, size_t *bytes);
 bool cli_input_size(const cli_input *input, uint64_t *bytes);
 
 /* Copies a pipe, up to `most` bytes of it, to a file without a name, so that the next two functions can be used. Their
- * offsets count from where the input begins; cli_input_read_at returns what pread does, or fails with ETIME. */
+ * offsets count from where the input begins; cli_input_read_at returns what pread does. */
 bool cli_input_make_seekable(cli_input *input, uint64_t most);
 bool cli_input_seek(cli_input *input, uint64_t offset);
 ptrdiff_t cli_input_read_at(const cli_input *input, void *buffer, size_t bytes, uint64_t offset);
@@ -72,7 +67,6 @@ typedef struct cli_output {
     int descriptor;
     uint8_t *buffer; /* owned; NULL: the file is closed */
     size_t used;
-    double deadline;  /* of --timeout for pipes and devices, in terms of cli_now; 0 = none */
     FILE *stream;     /* of cli_output_stream, or NULL */
     const char *name; /* for messages */
     char *target;     /* the path that the finished file receives; NULL when writing directly to it */
@@ -83,8 +77,7 @@ typedef struct cli_output {
     uint64_t at;      /* position; differs from `bytes` only after cli_output_write_at */
 } cli_output;
 
-/* `path` may be "-". Devices and pipes are written directly, within the time of --timeout; a regular file is replaced
- * by cli_output_commit. */
+/* `path` may be "-". Devices and pipes are written directly; a regular file is replaced by cli_output_commit. */
 bool cli_output_open(cli_output *output, const char *path);
 
 /* Is `path`, or will it be, a file that can seek, neither device nor pipe? */
@@ -116,6 +109,9 @@ bool cli_output_commit(cli_output *output);
 
 /* Closes the output and removes every trace of it. Harmless after a commit or a failed open. */
 void cli_output_discard(cli_output *output);
+
+/* Writes everything to a descriptor, which may have been inherited in non-blocking mode. False with errno. */
+bool cli_write_all(int descriptor, const void *data, size_t bytes);
 
 /* Is it "-", or a device or pipe without an extension, so that the name does not determine the format? */
 bool cli_is_stream(const char *path);

@@ -1,4 +1,4 @@
-/* Input from files and pipes: buffered reading within the time limit. */
+/* Input from files and pipes: buffered reading. */
 #define _POSIX_C_SOURCE 200809L
 #include "pictures/files/file.h"
 
@@ -10,12 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pictures/files/pipe.h"
-#include "pictures/user/limits.h"
 #include "pictures/user/report.h"
-
-/* The most that is read between two checks of the clock. */
-#define MOST_BYTES ((size_t)64 << 20)
 
 #define BUFFER_BYTES ((size_t)64 << 10)
 
@@ -26,14 +21,14 @@
  * mode. */
 static size_t read_some(cli_input *input, void *to, size_t bytes)
 {
-    bool wait = input->deadline > 0;
+    const size_t most = (size_t)1 << 30; /* of Windows */
     while (!input->error) {
-        const bool ready = !wait || cli_wait_ready(input->descriptor, POLLIN, input->deadline);
-        ssize_t got = ready ? read(input->descriptor, to, bytes < MOST_BYTES ? bytes : MOST_BYTES) : -1;
+        const ssize_t got = read(input->descriptor, to, bytes < most ? bytes : most);
         if (got >= 0)
             return (size_t)got;
-        wait = wait || errno == EAGAIN;
-        if (!ready || (errno != EAGAIN && errno != EINTR))
+        if (errno == EAGAIN)
+            poll(&(struct pollfd){.fd = input->descriptor, .events = POLLIN}, 1, -1);
+        else if (errno != EINTR)
             input->error = errno;
     }
     return 0;
@@ -61,14 +56,11 @@ static bool fill_head(cli_input *input)
 
 bool cli_input_take(cli_input *input, int descriptor, const char *name)
 {
-    uint64_t bytes;
     memset(input, 0, sizeof *input);
     input->descriptor = descriptor;
     input->name = name;
     off_t begins = lseek(descriptor, 0, SEEK_CUR);
     input->base = begins > 0 ? (uint64_t)begins : 0;
-    if (!cli_input_size(input, &bytes))
-        cli_input_time_starts(input);
     if (fill_head(input))
         return true;
     cli_input_close(input);
@@ -82,8 +74,7 @@ bool cli_input_open(cli_input *input, const char *path)
     input->descriptor = -1;
     if (strcmp(path, "-") == 0)
         return cli_input_take(input, STDIN_FILENO, "standard input");
-    /* Without O_NONBLOCK, opening a pipe without a writer would block beyond the time limit. */
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | (cli_allowed.seconds > 0 ? O_NONBLOCK : 0));
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
         return cli_error(path, "%s", strerror(errno));
     /* open accepts a directory; only the first read would fail. */
@@ -92,12 +83,6 @@ bool cli_input_open(cli_input *input, const char *path)
         return cli_error(path, "%s", strerror(EISDIR));
     }
     return cli_input_take(input, descriptor, path);
-}
-
-void cli_input_time_starts(cli_input *input)
-{
-    if (input->deadline <= 0)
-        input->deadline = cli_deadline();
 }
 
 void cli_input_close(cli_input *input)
@@ -172,8 +157,6 @@ uint8_t *cli_input_all(cli_input *input, size_t most, size_t *bytes)
 
 bool cli_input_ended(const cli_input *input)
 {
-    if (input->error == ETIME)
-        return cli_time_is_up(input->name);
     return cli_error(input->name, "%s", input->error ? strerror(input->error) : "the file is truncated");
 }
 

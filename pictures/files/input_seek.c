@@ -7,8 +7,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "pictures/files/pipe.h"
-#include "pictures/user/limits.h"
 #include "pictures/user/report.h"
 
 /* False with errno, or from->error. */
@@ -18,7 +16,7 @@ static bool copy_all(cli_input *from, uint64_t most, int to)
     size_t got = 1;
     for (uint64_t left = most; got && left; left -= got) {
         got = cli_input_read(from, buffer, left < sizeof buffer ? (size_t)left : sizeof buffer);
-        if (!cli_write_all(to, buffer, got, 0))
+        if (!cli_write_all(to, buffer, got))
             return false;
     }
     return !from->error && lseek(to, 0, SEEK_SET) == 0;
@@ -26,7 +24,6 @@ static bool copy_all(cli_input *from, uint64_t most, int to)
 
 bool cli_input_make_seekable(cli_input *input, uint64_t most)
 {
-    const double deadline = input->deadline;
     uint64_t bytes;
     if (cli_input_size(input, &bytes))
         return true;
@@ -44,10 +41,7 @@ bool cli_input_make_seekable(cli_input *input, uint64_t most)
     if (!copied)
         return false;
     cli_input_close(input);
-    if (!cli_input_take(input, copy, input->name))
-        return false;
-    input->deadline = deadline;
-    return true;
+    return cli_input_take(input, copy, input->name);
 }
 
 bool cli_input_seek(cli_input *input, uint64_t offset)
@@ -59,10 +53,6 @@ bool cli_input_seek(cli_input *input, uint64_t offset)
 
 ptrdiff_t cli_input_read_at(const cli_input *input, void *buffer, size_t bytes, uint64_t offset)
 {
-    if (cli_is_late(input->deadline)) {
-        errno = ETIME;
-        return -1;
-    }
     return pread(input->descriptor, buffer, bytes, (off_t)(input->base + offset));
 }
 

@@ -4,15 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pictures/files/pipe.h"
 #include "pictures/user/interrupt.h"
-#include "pictures/user/limits.h"
 #include "pictures/user/report.h"
 
 enum { BUFFER_BYTES = 64 << 10 };
@@ -131,20 +130,6 @@ static bool open_replacement(cli_output *output, const char *path, const struct 
     return attach(output, descriptor);
 }
 
-static bool report(const char *name, int error)
-{
-    return error == ETIME ? cli_time_is_up(name) : cli_error(name, "%s", strerror(error));
-}
-
-/* A regular file opened by the shell is written directly. */
-static bool open_standard(cli_output *output)
-{
-    struct stat facts;
-    if (fstat(STDOUT_FILENO, &facts) != 0 || !S_ISREG(facts.st_mode))
-        output->deadline = cli_deadline();
-    return attach(output, STDOUT_FILENO);
-}
-
 bool cli_output_open(cli_output *output, const char *path)
 {
     struct stat facts;
@@ -155,18 +140,17 @@ bool cli_output_open(cli_output *output, const char *path)
         output->name = "standard output";
         if (isatty(STDOUT_FILENO))
             return cli_error(output->name, "is a terminal; name a file, or use a pipe");
-        opened = open_standard(output);
+        opened = attach(output, STDOUT_FILENO);
     } else if (stat(path, &facts) != 0) {
         opened = open_replacement(output, path, NULL);
     } else if (S_ISREG(facts.st_mode)) {
         opened = access(path, W_OK) == 0 && open_replacement(output, path, &facts);
     } else {
-        output->deadline = cli_deadline();
-        opened = attach(output, cli_open_within(path, output->deadline));
+        opened = attach(output, open(path, O_WRONLY | O_TRUNC | O_CLOEXEC));
     }
     if (opened)
         return true;
-    report(output->name, errno);
+    cli_error(output->name, "%s", strerror(errno));
     cli_output_discard(output);
     return false;
 }
@@ -178,11 +162,29 @@ bool cli_output_can_seek(const cli_output *output)
 
 /* The following functions return false with errno. */
 
+bool cli_write_all(int descriptor, const void *data, size_t bytes)
+{
+    const size_t most = (size_t)1 << 30; /* of Windows */
+    const char *from = data;
+    while (bytes) {
+        const ssize_t put = write(descriptor, from, bytes < most ? bytes : most);
+        if (put >= 0) {
+            from += put;
+            bytes -= (size_t)put;
+        } else if (errno == EAGAIN) {
+            poll(&(struct pollfd){.fd = descriptor, .events = POLLOUT}, 1, -1);
+        } else if (errno != EINTR) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool flush(cli_output *output)
 {
     const size_t bytes = output->used;
     output->used = 0;
-    return cli_write_all(output->descriptor, output->buffer, bytes, output->deadline);
+    return cli_write_all(output->descriptor, output->buffer, bytes);
 }
 
 static bool move_to(cli_output *output, uint64_t offset)
@@ -202,7 +204,7 @@ static bool put_at(cli_output *output, uint64_t offset, const void *data, size_t
         (bytes > BUFFER_BYTES - output->used && !flush(output)))
         return false;
     if (bytes >= BUFFER_BYTES)
-        return cli_write_all(output->descriptor, data, bytes, output->deadline);
+        return cli_write_all(output->descriptor, data, bytes);
     memcpy(output->buffer + output->used, data, bytes);
     output->used += bytes;
     return true;
@@ -251,7 +253,7 @@ bool cli_output_reopen(cli_output *output, cli_input *input)
 
 bool cli_output_fail(cli_output *output)
 {
-    report(output->name, output->error ? output->error : EIO);
+    cli_error(output->name, "%s", strerror(output->error ? output->error : EIO));
     output->error = 0;
     cli_output_discard(output);
     return false;

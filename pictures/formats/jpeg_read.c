@@ -63,8 +63,6 @@ static void on_message(j_common_ptr jpeg, int level)
 static void watch(j_common_ptr jpeg)
 {
     jpeg_job *job = jpeg->client_data;
-    if (!cli_reader_in_time(job->reader))
-        fail_reported(job);
     if (job->jpeg.input_scan_number > MOST_SCANS) {
         cli_error(job->reader->name, "JPEG: more than %d scans", MOST_SCANS);
         fail_reported(job);
@@ -241,8 +239,6 @@ static bool read_jpeg(cli_reader *reader)
         return false;
     for (uint32_t y = 0; y < reader->picture.rows->count; y++) {
         JSAMPROW row = (JSAMPROW)plane->data + (ptrdiff_t)y * plane->row_stride;
-        if (!cli_reader_in_time(reader))
-            return false;
         jpeg_read_scanlines(&job->jpeg, &row, 1);
         for (size_t i = 0; job->inverts && i < bytes; i++)
             row[i] = (JSAMPLE)~row[i];

@@ -107,7 +107,7 @@ const cli_reader_kind cli_pgx_reader = {open_pgx, read_pgx, NULL, sizeof(pgx_hea
 /* ---- Numbered planes ----------------------------------------------------------------------------------------- */
 
 /* Describes plane c, or reads its next rows. There can be more planes than files a process may open, so each is open
- * only while it is used. All share one time limit. */
+ * only while it is used. */
 static bool take_plane(cli_reader *reader, uint32_t c, bool describes)
 {
     cli_input input;
@@ -117,7 +117,6 @@ static bool take_plane(cli_reader *reader, uint32_t c, bool describes)
         return cli_error(reader->name, "out of memory");
     bool done = cli_input_open(&input, name);
     if (done) {
-        input.deadline = reader->input.deadline;
         done =
             describes
                 ? read_header(&input, header) && describe(reader, c, &input, header)

@@ -199,8 +199,8 @@ static bool read_metadata(png_job *job)
     static const char types[][5] = {"tEXt", "zTXt", "iTXt", "eXIf"};
     uint8_t head[8];
     bool done = true;
-    for (uint64_t at = sizeof head; done && cli_input_read_at(&job->reader->input, head, 8, at) == 8 &&
-                                    memcmp(head + 4, "IEND", 4) != 0 && (done = cli_reader_in_time(job->reader));
+    for (uint64_t at = sizeof head;
+         done && cli_input_read_at(&job->reader->input, head, 8, at) == 8 && memcmp(head + 4, "IEND", 4) != 0;
          at += 12 + (uint64_t)png_get_uint_32(head))
         for (int i = 0; done && i < 4; i++)
             if (memcmp(head + 4, types[i], 4) == 0)
@@ -258,13 +258,8 @@ static void close_png(cli_reader *reader)
 /* Reads row by row: an array of row pointers would have a size that a hostile header could choose. */
 static void read_rows(png_job *job, uint8_t *data, uint32_t rows)
 {
-    for (uint32_t y = 0; y < rows; y++) {
-        if (!cli_reader_in_time(job->reader)) {
-            job->reported = true;
-            png_error(job->png, "time is up");
-        }
+    for (uint32_t y = 0; y < rows; y++)
         png_read_row(job->png, data + y * job->row_bytes, NULL);
-    }
 }
 
 /* Adam7 interlacing: seven passes over all rows. */

@@ -13,7 +13,6 @@ typedef struct cli_tiff_io {
     cli_output *output;
     uint64_t at;
     bool ended;        /* something was read past the end of the file */
-    bool late;         /* the time of --timeout is up */
     char message[200]; /* libtiff's first complaint since the last cli_tiff_fail, or "" */
 } cli_tiff_io;
 

@@ -3,10 +3,8 @@
 
 #include "pictures/formats/tiff.h"
 
-#include <errno.h>
 #include <stdio.h>
 
-#include "pictures/user/limits.h"
 #include "pictures/user/report.h"
 
 /* The most that libtiff may allocate at once, for strip tables and raw strips: the file states all of these sizes. */
@@ -52,7 +50,6 @@ static tmsize_t on_read(thandle_t handle, void *buffer, tmsize_t bytes)
         return -1;
     ptrdiff_t got = cli_input_read_at(io->input, buffer, (size_t)bytes, io->at);
     io->ended = io->ended || (got >= 0 && got < bytes);
-    io->late = io->late || (got < 0 && errno == ETIME);
     io->at += got > 0 ? (uint64_t)got : 0;
     return got;
 }
@@ -119,8 +116,6 @@ void cli_tiff_close(cli_tiff_io *io)
 
 bool cli_tiff_fail(const cli_tiff_io *io, const char *name, const char *otherwise)
 {
-    if (io->late)
-        return cli_time_is_up(name);
     if (io->ended)
         return cli_error(name, "the file is truncated");
     return cli_error(name, "TIFF: %s", io->message[0] ? io->message : otherwise);

@@ -107,8 +107,6 @@ static bool find_page(cli_reader *reader, tiff_job *job)
             at = TIFFCurrentDirectory(tiff);
             found = true;
         }
-        if (!cli_reader_in_time(reader))
-            return false;
     }
     if (!found)
         return cli_error(reader->name, "there is no page %u", reader->options.page);
@@ -230,15 +228,14 @@ static void place_sample(const cli_reader *reader, uint32_t c, uint64_t x, uint6
 }
 
 /* Units of h x v samples of Y, then one of Cb and one of Cr (TIFF 6.0, section 21). */
-static bool place_units(const cli_reader *reader, uint64_t x, uint64_t y)
+static void place_units(const cli_reader *reader, uint64_t x, uint64_t y)
 {
     const tiff_job *job = reader->state;
     const cli_tiff_layout *layout = &job->layout;
     const uint32_t across = (layout->chunk_width + layout->h - 1) / layout->h;
     const uint32_t down = (layout->chunk_height + layout->v - 1) / layout->v;
     const uint8_t *from = job->chunk;
-    uint32_t uy = 0;
-    for (; uy < down && cli_reader_in_time(reader); uy++)
+    for (uint32_t uy = 0; uy < down; uy++)
         for (uint32_t ux = 0; ux < across; ux++) {
             for (uint32_t j = 0; j < layout->v; j++)
                 for (uint32_t i = 0; i < layout->h; i++)
@@ -246,10 +243,9 @@ static bool place_units(const cli_reader *reader, uint64_t x, uint64_t y)
             for (uint32_t c = 1; c < 3; c++)
                 place_sample(reader, c, x / layout->h + ux, y / layout->v + uy, *from++);
         }
-    return uy == down;
 }
 
-static bool place_tile(const cli_reader *reader, uint32_t plane, uint32_t x, uint32_t y)
+static void place_tile(const cli_reader *reader, uint32_t plane, uint32_t x, uint32_t y)
 {
     const tiff_job *job = reader->state;
     const cli_tiff_layout *layout = &job->layout;
@@ -257,10 +253,8 @@ static bool place_tile(const cli_reader *reader, uint32_t plane, uint32_t x, uin
     const uint32_t width = left < layout->chunk_width ? left : layout->chunk_width;
     const uint32_t height = below < layout->chunk_height ? below : layout->chunk_height;
     const size_t row_bytes = (size_t)bytes_of_row(layout, layout->chunk_width);
-    uint32_t row = 0;
-    for (; row < height && cli_reader_in_time(reader); row++)
+    for (uint32_t row = 0; row < height; row++)
         place_row(reader, job->chunk + row * row_bytes, plane, x, y + row, width);
-    return row == height;
 }
 
 /* ---- Reading ------------------------------------------------------------------------------------------------- */
@@ -276,7 +270,11 @@ static bool read_chunk(const cli_reader *reader, uint32_t plane, uint32_t x, uin
             : TIFFReadEncodedStrip(tiff, TIFFComputeStrip(tiff, y, (uint16_t)plane), job->chunk, job->chunk_bytes);
     if (got < 0)
         return cli_tiff_fail(&job->io, reader->name, "a strip or tile cannot be read");
-    return in_units(&job->layout) ? place_units(reader, x, y) : place_tile(reader, plane, x, y);
+    if (in_units(&job->layout))
+        place_units(reader, x, y);
+    else
+        place_tile(reader, plane, x, y);
+    return true;
 }
 
 /* The rows of the file that hold the requested rows: for units, of any component. */
@@ -316,8 +314,6 @@ static bool read_lines(const cli_reader *reader, uint32_t plane)
     const cli_rows *rows = &reader->picture.rows[plane];
     const uint32_t skipped = job->layout.separate ? rows->first % job->layout.chunk_height : 0;
     for (uint32_t y = rows->first - skipped; y < rows->first + rows->count; y++) {
-        if (!cli_reader_in_time(reader))
-            return false;
         if (TIFFReadScanline(job->io.tiff, job->chunk, y, (uint16_t)plane) != 1)
             return cli_tiff_fail(&job->io, reader->name, "a strip cannot be read");
         place_row(reader, job->chunk, plane, 0, y, job->layout.width);

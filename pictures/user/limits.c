@@ -1,4 +1,4 @@
-/* The limits of pixels, memory and time that the user sets, and the clock. */
+/* The limits of pixels and memory that the user sets, and the clock. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "pictures/user/limits.h"
 
@@ -7,7 +7,7 @@
 #include "pictures/user/report.h"
 #include "pictures/user/text.h"
 
-cli_limits cli_allowed = {CLI_NO_LIMIT, CLI_NO_LIMIT, 0};
+cli_limits cli_allowed = {CLI_NO_LIMIT, CLI_NO_LIMIT};
 
 bool cli_pixels_allowed(uint64_t width, uint64_t height, const char *name)
 {
@@ -53,33 +53,4 @@ double cli_now(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-double cli_deadline(void)
-{
-    return cli_allowed.seconds > 0 ? cli_now() + cli_allowed.seconds : 0;
-}
-
-bool cli_is_late(double deadline)
-{
-    return deadline > 0 && cli_now() >= deadline;
-}
-
-bool cli_time_is_up(const char *name)
-{
-    char most[CLI_UNITS_ROOM];
-    return cli_error(name, "not done after %s; --timeout SECONDS allows more",
-                     cli_seconds_text(cli_allowed.seconds, most));
-}
-
-static double deadline; /* 0: none */
-
-void cli_time_starts(void)
-{
-    deadline = cli_deadline();
-}
-
-bool cli_time_left(const char *name)
-{
-    return !cli_is_late(deadline) || cli_time_is_up(name);
 }

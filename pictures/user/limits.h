@@ -1,5 +1,5 @@
-/* The user's limits for one picture: --max-pixels, --max-memory, --timeout. Set once, before the work begins, for all
- * files; the readers of picture files check them as well. */
+/* The user's limits for one picture: --max-pixels, --max-memory. Set once, before the work begins, for all files; the
+ * readers of picture files check them as well. */
 #ifndef L2K_PICTURES_USER_LIMITS_H
 #define L2K_PICTURES_USER_LIMITS_H
 
@@ -11,15 +11,13 @@
 typedef struct cli_limits {
     uint64_t pixels; /* CLI_NO_LIMIT: none */
     uint64_t memory; /* bytes for samples and library together; CLI_NO_LIMIT: none */
-    double seconds;  /* 0: none */
 } cli_limits;
 
 extern cli_limits cli_allowed;
 
-/* Each reports what exceeds which option, naming the file, and returns false. The last one always does. */
+/* Each reports what exceeds which option, naming the file, and returns false. */
 bool cli_pixels_allowed(uint64_t width, uint64_t height, const char *name);
 bool cli_memory_allowed(uint64_t bytes, const char *name);
-bool cli_time_is_up(const char *name);
 
 /* For commands that handle one file after another: memory that counts from now on until it is released. */
 void cli_memory_hold(uint64_t bytes);
@@ -31,16 +29,5 @@ uint64_t cli_memory_left(uint64_t taken);
 
 /* Seconds on a monotonic clock. */
 double cli_now(void);
-
-/* The end of a --timeout that begins now, in terms of cli_now; 0 where there is no limit. */
-double cli_deadline(void);
-
-/* Has the deadline passed? One of 0 never does. */
-bool cli_is_late(double deadline);
-
-/* For work that nothing else bounds: starts the time, and returns false, with a report, when it exceeds --timeout. For
- * commands that handle one file after another. */
-void cli_time_starts(void);
-bool cli_time_left(const char *name);
 
 #endif

@@ -7,15 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-/* L2K_TEST_FLIP: a disk that flips a bit in every large block. L2K_TEST_SLOW: one that is slow with them. */
+/* L2K_TEST_FLIP: a disk that flips a bit in every large block. */
 ssize_t write(int descriptor, const void *data, size_t bytes)
 {
     ssize_t (*real)(int, const void *, size_t) = (ssize_t(*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
-    if (getenv("L2K_TEST_SLOW") && bytes >= 256)
-        nanosleep(&(struct timespec){.tv_nsec = 400000000}, NULL);
     char *copy = getenv("L2K_TEST_FLIP") && bytes >= 256 ? malloc(bytes) : NULL;
     if (!copy)
         return real(descriptor, data, bytes);

@@ -255,7 +255,6 @@ refuses "a comment without end after a sample" x.jp2 "^lift2k: header.pgm: more 
 refuses "a PAM header without end" x.jp2 "^lift2k: header.pam: the PAM header does not end within 1 MiB" encode header.pam x.jp2
 { printf 'P5\n' && comment 100000 && printf 'not a number'; } >header.pgm
 refuses "not a number" x.jp2 "^lift2k: header.pgm: bad PNM header" encode header.pgm x.jp2
-refuses "no time for a header" x.jp2 "^lift2k: header.pgm: not done after" encode header.pgm x.jp2 --timeout 0.0000001
 rm header.*
 
 # ---- TIFF and pipes
@@ -265,7 +264,6 @@ if [ "$tiff" = 1 ]; then
     cat lzw.tif | "$lift2k" encode - piped.jp2 --quiet && "$lift2k" compare piped.jp2 photo.ppm --quiet ||
         fault "TIFF from a pipe"
     runs "TIFF" encode lzw.tif lzw.jp2
-    refuses "no time to read TIFF" "" "^lift2k: lzw.tif: not done after" compare lzw.tif lzw.tif --timeout 0.0000001
     after lzw lzw.tif
     runs "TIFF with tiles" encode lzw.tif tiled.jp2 -t 64,16
     after tiled lzw.tif -t 64,16
@@ -316,7 +314,6 @@ PYTHON
         fault "a wide PNG from a pipe: $(cat err.log)"
     [ ! -e x.jp2 ] || fault "x.jp2 exists"
     runs "a PNG with many texts" encode texts.png x.jp2
-    refuses "no time to unpack a PNG" y.jp2 "late.png: not done after" encode late.png y.jp2 --timeout 0.0000001
     refuses "a PNG that ends early" y.jp2 "late.png: PNG: " encode late.png y.jp2
     runs "a blank palette" encode palette.png x.jp2
     check "a blank palette" sh -c "'$lift2k' info x.jp2 | grep -q '2000 x 2000'"

@@ -246,32 +246,25 @@ runs "large" decode whole.jp2 large.ppm --region 0,0,300,220 --quiet
 runs "large" encode large.ppm large.jp2 --quiet
 check "more than a pipe holds" test "$(wc -c <large.jp2)" -gt 66000
 mkfifo pipe.ppm pipe.jp2
-for verb in "encode rgb.ppm pipe.jp2" "decode small.jp2 pipe.ppm"; do
-    refuses "a pipe without a reader, $verb" "" "^lift2k: ${verb##* }: not done after 0\.200 s; --timeout" $verb --timeout 0.2
-done
-for limit in "" "--timeout 100"; do
-    { sleep 0.2; timeout 100 cat pipe.ppm >got; } & # who comes late, and reads late
-    runs "a pipe read late $limit" decode small.jp2 pipe.ppm --quiet $limit
-    wait
-    check "a pipe read late $limit: samples" cmp got rgb.ppm
-    { sleep 0.3; cat; } <pipe.ppm >got &
-    checks=$((checks + 1))
-    "$lift2k" decode large.jp2 - --quiet $limit >pipe.ppm || fault "standard output read late $limit"
-    wait
-    check "standard output read late $limit: samples" cmp got large.ppm
-done
+{ sleep 0.2; timeout 100 cat pipe.ppm >got; } & # who comes late, and reads late
+runs "a pipe read late" decode small.jp2 pipe.ppm --quiet
+wait
+check "a pipe read late: samples" cmp got rgb.ppm
+{ sleep 0.3; cat; } <pipe.ppm >got &
+checks=$((checks + 1))
+"$lift2k" decode large.jp2 - --quiet >pipe.ppm || fault "standard output read late"
+wait
+check "standard output read late: samples" cmp got large.ppm
 for how in "decode large.jp2 pipe.ppm" "decode large.jp2 -" "encode large.ppm -"; do
     sleep 30 <pipe.ppm &
     checks=$((checks + 1))
     case $how in
-    *-) name="standard output"; "$lift2k" $how --quiet --timeout 1 2>err.log >pipe.ppm ;;
-    *) name="pipe.ppm"; "$lift2k" $how --quiet --timeout 1 2>err.log ;;
+    *-) timeout 1 "$lift2k" $how --quiet >pipe.ppm ;;
+    *) timeout 1 "$lift2k" $how --quiet ;;
     esac
-    [ $? -eq 1 ] || fault "a reader that sleeps, $how: another status than 1"
+    [ $? -eq 124 ] || fault "a reader that sleeps, $how: another status than 124"
     kill $! || fault "a reader that sleeps, $how: waited for its end"
     wait
-    [ "$(cat err.log)" = "lift2k: $name: not done after 1.000 s; --timeout SECONDS allows more" ] ||
-        { fault "a reader that sleeps, $how: not reported"; cat err.log; }
 done
 rm -f pipe.* large.* whole.jp2 got
 

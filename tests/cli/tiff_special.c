@@ -349,23 +349,6 @@ static void try_memory(void)
           "memory of a tile, by rows");
 }
 
-/* A strip that takes long to decompress and is truncated, which is seen only without a time limit. */
-static void try_time(void)
-{
-    static const uint8_t row[1024];
-    TIFF *tiff = create("x.tif", PHOTOMETRIC_MINISBLACK, 1, 1);
-    TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, 8192);
-    TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, 8192);
-    TIFFSetField(tiff, TIFFTAG_COMPRESSION, COMPRESSION_LZW);
-    TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, 8192);
-    for (uint32_t y = 0; y < 8100; y++)
-        TIFFWriteScanline(tiff, (void *)(uintptr_t)row, y, 0);
-    TIFFClose(tiff);
-    check(command("encode", "x.tif", "x.jp2", NULL, NULL) == 1 && !strstr(said, "not done"), "a strip that ends early");
-    check(command("encode", "x.tif", "x.jp2", "--timeout", "0.02") == 1 && strstr(said, "not done after"),
-          "time for a strip");
-}
-
 static void remove_files(void)
 {
     static const char *const names[] = {"x.tif", "x.jp2", "x.raw", "log"};
@@ -395,7 +378,6 @@ int main(int argc, char **argv)
     try_sizes();
     try_together();
     try_memory();
-    try_time();
     remove_files();
     if (chdir("/") == 0)
         rmdir(folder);

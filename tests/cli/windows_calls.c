@@ -22,12 +22,6 @@ static void write_file(const char *name, const void *bytes, size_t count)
     check(file && fwrite(bytes, 1, count, file) == count && fclose(file) == 0, name);
 }
 
-static bool exists(const char *name)
-{
-    struct stat facts;
-    return stat(name, &facts) == 0;
-}
-
 static bool has_temporary(void)
 {
     WIN32_FIND_DATAA found;
@@ -78,20 +72,6 @@ static void make_picture(void)
     write_file("small.pgm", samples, sizeof samples);
 }
 
-static void test_timeout(const char *command)
-{
-    HANDLE from, to;
-    SECURITY_ATTRIBUTES inherited = {sizeof inherited, NULL, TRUE};
-    check(CreatePipe(&from, &to, &inherited, 0), "CreatePipe");
-    SetHandleInformation(to, HANDLE_FLAG_INHERIT, 0);
-    const ULONGLONG begin = GetTickCount64();
-    const PROCESS_INFORMATION child = start(command, "decode --timeout 0.5 - late.ppm", from);
-    check(end(&child) == 1 && GetTickCount64() - begin < 10000, "--timeout does not bound reading from a pipe");
-    check(!exists("late.ppm") && !has_temporary(), "a file is left after --timeout");
-    CloseHandle(from);
-    CloseHandle(to);
-}
-
 static void test_kept(const char *command)
 {
     char content[8] = {0};
@@ -118,7 +98,6 @@ int main(int count, char **arguments)
     CreateDirectoryA("windows-calls", NULL);
     SetCurrentDirectoryA("windows-calls");
     make_picture();
-    test_timeout(command);
     test_kept(command);
     const PROCESS_INFORMATION child = start(command, "encode --quiet small.pgm small.jp2", NULL);
     check(end(&child) == 0, "encoding without a standard input");
