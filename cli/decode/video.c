@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/options/table.h"
+#include "cli/run/json.h"
 #include "cli/run/messages.h"
 #include "cli/run/tasks.h"
 #include "pictures/user/limits.h"
@@ -144,13 +145,14 @@ static int print_info(video *v)
     if (!next_frame(v) || !v->frame)
         return CLI_EXIT_FAILURE;
     const l2k_video_sequence *s = &v->frame->sequence;
-    printf("%-20s%s\n%-20s%s, version %u, profile %u, level %u\n", "file", v->messages.subject, "format",
-           s->profile < 4 ? "VC-2" : "Dirac", s->version, s->profile, s->level);
-    printf("%-20s%u x %u, %s, %u and %u bits, %s%s\n", "frames", s->width, s->height, chroma[s->chroma_x + s->chroma_y],
-           s->depth[0], s->depth[1], s->interlaced ? "interlaced" : "progressive",
-           s->fields ? ", coded as fields" : "");
-    printf("%-20s%u/%u a second\n%-20s%u:%u\n", "frame rate", s->rate[0], s->rate[1], "sample aspect", s->aspect[0],
-           s->aspect[1]);
+    cli_json text = {.file = stdout, .text = true};
+    cli_json_put(&text, "{ file %s format %s version %u profile %u level %u", v->messages.subject,
+                 s->profile < 4 ? "VC-2" : "Dirac", s->version, s->profile, s->level);
+    cli_json_put(
+        &text, "frames { width %u height %u chroma %s bits %u chroma_bits %u interlaced %d coded_as_fields %d }",
+        s->width, s->height, chroma[s->chroma_x + s->chroma_y], s->depth[0], s->depth[1], s->interlaced, s->fields);
+    cli_json_put(&text, "frame_rate { frames %u seconds %u } sample_aspect { width %u height %u } }", s->rate[0],
+                 s->rate[1], s->aspect[0], s->aspect[1]);
     return cli_finish_output();
 }
 

@@ -1,61 +1,66 @@
-/* `lift2k info`: what a JPEG 2000 file contains, as text. */
+/* `lift2k info`: what a JPEG 2000 file contains. Keys may be added; existing ones keep their names and meaning
+ * (cli/options/help.c lists them). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/info/info.h"
 #include "cli/input/input.h"
 #include "cli/options/table.h"
+#include "cli/run/json.h"
 #include "cli/run/messages.h"
 #include "pictures/user/report.h"
-#include "pictures/user/text.h"
-
-#define LABEL "%-20s"
 
 /* ---- Names --------------------------------------------------------------------------------------------------- */
 
-const char *cli_boxes_name(const l2k_info *info, l2k_decoder *decoder)
+/* "JP2", "JPH" (a codestream of Part 15 in JP2's boxes), "JPX" (by its brand), or of a bare codestream. */
+static const char *format_name(const l2k_info *info, l2k_decoder *decoder)
 {
     const uint32_t part_15 = UINT32_C(1) << (32 - 15);
     l2k_box_data data;
     if (info->format != L2K_FORMAT_JP2)
-        return NULL;
+        return "codestream";
     if (l2k_decoder_box_data(decoder, 1, &data) == L2K_OK && strcmp(data.type, "ftyp") == 0 && data.bytes >= 4 &&
         memcmp(data.data, "jpx ", 4) == 0)
         return "JPX";
     return info->capabilities & part_15 ? "JPH" : "JP2";
 }
 
-const char *cli_name_of(cli_named what, unsigned value)
+/* STYLE: a bit of l2k_info.style by its number; the others: the library's values. */
+typedef enum named { COLOUR, CHANNEL, PROGRESSION, HT_BLOCKS, STYLE } named;
+
+static const char *name_of(named what, unsigned value)
 {
     static const char *const names[][8] = {
-        [CLI_COLOUR] = {"unknown", "gray", "sRGB", "sYCC", "CMYK", "ICC profile", "e-sYCC", "CIELab"},
-        [CLI_CHANNEL] = {"colour", "opacity", "premultiplied opacity", "unspecified"},
-        [CLI_PROGRESSION] = {"LRCP", "RLCP", "RPCL", "PCRL", "CPRL"},
-        [CLI_HT_BLOCKS] = {"all", "unknown", "where declared", "mixed with MQ"},
-        [CLI_STYLE] = {"bypass", "reset", "termall", "vsc", "pterm", "segsym", "ht", "htmixed"}};
+        [COLOUR] = {"unknown", "gray", "sRGB", "sYCC", "CMYK", "ICC profile", "e-sYCC", "CIELab"},
+        [CHANNEL] = {"colour", "opacity", "premultiplied opacity", "unspecified"},
+        [PROGRESSION] = {"LRCP", "RLCP", "RPCL", "PCRL", "CPRL"},
+        [HT_BLOCKS] = {"all", "unknown", "where declared", "mixed with MQ"},
+        [STYLE] = {"bypass", "reset", "termall", "vsc", "pterm", "segsym", "ht", "htmixed"}};
     return value < 8 && names[what][value] ? names[what][value] : "unknown";
 }
 
-const char *cli_component_transform_name(const l2k_info *info)
+static const char *component_transform_name(const l2k_info *info)
 {
     return !info->component_transform ? "none" : l2k_wavelet_reversible(info->wavelet) ? "RCT" : "ICT";
 }
 
 /* ---- Boxes --------------------------------------------------------------------------------------------------- */
 
-/* More of a document is not shown. */
-#define MOST_TEXT ((size_t)1 << 20)
+/* More of a document is not shown, in text and in JSON. */
+static const size_t most_text[] = {48, (size_t)1 << 20};
 
-const char *cli_content_name(l2k_content content)
+enum { UUID_ROOM = 40 };
+
+static const char *content_name(l2k_content content)
 {
     static const char *const names[] = {NULL, "XMP", "Exif", "IPTC", "GeoJP2", NULL, "XML", "label"};
     return (unsigned)content < sizeof names / sizeof *names ? names[content] : NULL;
 }
 
-bool cli_box_uuid(const l2k_box_data *data, char text[CLI_UUID_ROOM])
+/* The ID of a UUID box in its usual form; false for other boxes. */
+static bool uuid_of(const l2k_box_data *data, char text[UUID_ROOM])
 {
     char *at = text;
     if (strcmp(data->type, "uuid") != 0 || data->content == L2K_CONTENT_OTHER)
@@ -65,11 +70,12 @@ bool cli_box_uuid(const l2k_box_data *data, char text[CLI_UUID_ROOM])
     return true;
 }
 
-char *cli_box_text(const l2k_box_data *data)
+/* XMP, XML and labels, to be freed; NULL for other boxes. */
+static char *text_of(const l2k_box_data *data, size_t most)
 {
     const bool is_text =
         data->content == L2K_CONTENT_XMP || data->content == L2K_CONTENT_XML || data->content == L2K_CONTENT_LABEL;
-    const size_t bytes = data->bytes < MOST_TEXT ? data->bytes : MOST_TEXT;
+    const size_t bytes = data->bytes < most ? data->bytes : most;
     char *text = is_text ? malloc(bytes + 1) : NULL;
     if (!text)
         return NULL;
@@ -85,7 +91,7 @@ static uint32_t number(const uint8_t *at)
 }
 
 /* A fraction times a power of ten, vertical first (I.5.3.7). */
-bool cli_box_density(const l2k_box_data *data, double *x, double *y)
+static bool density_of(const l2k_box_data *data, double *x, double *y)
 {
     const uint8_t *at = data->data;
     if ((strcmp(data->type, "resc") != 0 && strcmp(data->type, "resd") != 0) || data->bytes != 10)
@@ -98,235 +104,197 @@ bool cli_box_density(const l2k_box_data *data, double *x, double *y)
     return true;
 }
 
-/* The beginning of a document, on one line. */
-static void print_beginning(const l2k_box_data *data)
-{
-    enum { SHOWN = 48 };
-    char *text = cli_box_text(data);
-    if (!text)
-        return;
-    const size_t length = strlen(text);
-    text[length < SHOWN ? length : SHOWN] = 0;
-    for (char *at = text; *at; at++)
-        *at = *at == '\n' || *at == '\r' || *at == '\t' ? ' ' : *at;
-    cli_make_printable(text);
-    printf(" \"%s\"%s", text, length < SHOWN ? "" : "...");
-    free(text);
-}
+/* ---- Items --------------------------------------------------------------------------------------------------- */
 
-static void print_content(const l2k_box_data *data)
-{
-    char uuid[CLI_UUID_ROOM];
-    const char *name = cli_content_name(data->content);
-    double x, y;
-    if (cli_box_density(data, &x, &y))
-        printf(": %.6g x %.6g pixels per metre", x, y);
-    else if (name)
-        printf(": %s", name);
-    else if (cli_box_uuid(data, uuid))
-        printf(": %s", uuid);
-    if (data->content == L2K_CONTENT_XML || data->content == L2K_CONTENT_LABEL)
-        print_beginning(data);
-}
+enum { NUM_STYLES = 8 };
 
-/* ---- Text ---------------------------------------------------------------------------------------------------- */
+/* The longest description of a kernel: 8 steps of 32 taps of up to 17 characters. */
+enum { KERNEL_BYTES = 8192 };
 
-static const char *plural(uint64_t count)
+/* Latin-1, to be freed; NULL when out of memory. */
+static char *utf8_of(const char *latin1)
 {
-    return count == 1 ? "" : "s";
-}
-
-static void print_channel(const l2k_component *component)
-{
-    printf(", %s", cli_name_of(CLI_CHANNEL, component->channel));
-    if (component->association == 0)
-        printf(" of the whole image");
-    else if (component->association != 65535)
-        printf(" %u", component->association);
-}
-
-static bool alike(const l2k_component *a, const l2k_component *b)
-{
-    return a->dx == b->dx && a->dy == b->dy && a->precision == b->precision && a->is_signed == b->is_signed &&
-           a->channel == b->channel && a->width == b->width && a->height == b->height &&
-           (a->association == b->association || a->channel == L2K_CHANNEL_COLOUR);
-}
-
-/* Consecutive equal components share a line: there may be 16384 of them. */
-static void print_components(const l2k_info *info)
-{
-    const l2k_image *image = &info->image;
-    printf(LABEL "%u\n", "components", image->num_components);
-    for (uint32_t c = 0, last; c < image->num_components; c = last + 1) {
-        const l2k_component *component = &image->components[c];
-        char label[32];
-        for (last = c; last + 1 < image->num_components && alike(component, component + (last + 1 - c));)
-            last++;
-        snprintf(label, sizeof label, last == c ? "  %u" : "  %u to %u", c, last);
-        printf(LABEL "%u bit %s, %u x %u", label, component->precision, component->is_signed ? "signed" : "unsigned",
-               component->width, component->height);
-        if (component->dx != 1 || component->dy != 1)
-            printf(", sub-sampled by %u x %u", component->dx, component->dy);
-        if (info->format == L2K_FORMAT_JP2 && last == c)
-            print_channel(component);
-        putchar('\n');
+    char *text = malloc(2 * strlen(latin1) + 1), *to = text;
+    for (const unsigned char *at = (const unsigned char *)latin1; text && *at; at++) {
+        if (*at >= 0x80)
+            *to++ = (char)(0xc0 | *at >> 6);
+        *to++ = (char)(*at < 0x80 ? *at : 0x80 | (*at & 0x3f));
     }
+    if (text)
+        *to = 0;
+    return text;
 }
 
-static void print_colour(const l2k_info *info)
+static void put_image(cli_json *json, const l2k_info *info)
 {
     const l2k_image *image = &info->image;
-    printf(LABEL "%s", "colour", cli_name_of(CLI_COLOUR, image->colour));
-    if (image->icc)
-        printf(" of %zu bytes", image->icc_bytes);
-    if (info->palette_entries)
-        printf(", palette of %u entr%s", info->palette_entries, info->palette_entries == 1 ? "y" : "ies");
-    putchar('\n');
+    cli_json_put(json, "image { x0 %u y0 %u width %u height %u } components [", image->x0, image->y0,
+                 image->x1 - image->x0, image->y1 - image->y0);
+    for (const l2k_component *k = image->components; k < image->components + image->num_components; k++) {
+        cli_json_put(json, "{ width %u height %u precision %u signed %d dx %u dy %u", k->width, k->height, k->precision,
+                     k->is_signed, k->dx, k->dy);
+        if (info->format == L2K_FORMAT_JP2)
+            cli_json_put(json, "channel %s association %u", name_of(CHANNEL, k->channel), k->association);
+        cli_json_put(json, "}");
+    }
+    cli_json_put(json, "]");
+}
+
+static void put_density(cli_json *json, double x, double y)
+{
+    cli_json_put(json, "density { x %g y %g }", x, y);
+}
+
+static void put_colour(cli_json *json, const l2k_info *info)
+{
+    const l2k_image *image = &info->image;
+    cli_json_put(json, "colour %s icc_bytes %ju palette_entries %u", name_of(COLOUR, image->colour),
+                 (uintmax_t)(image->icc ? image->icc_bytes : 0), info->palette_entries);
     if (image->density_x > 0 && image->density_y > 0)
-        printf(LABEL "%.6g x %.6g pixels per metre (%.4g x %.4g dpi)\n", "density", image->density_x, image->density_y,
-               image->density_x * 0.0254, image->density_y * 0.0254);
+        put_density(json, image->density_x, image->density_y);
+    else
+        cli_json_put(json, "density null");
 }
 
-static void print_image(const l2k_info *info, l2k_decoder *decoder)
+static void put_blocks(cli_json *json, const l2k_info *info)
 {
-    const l2k_image *image = &info->image;
-    const char *boxes = cli_boxes_name(info, decoder);
-    printf(LABEL "%s, codestream of %llu bytes, profile %u\n", "format", boxes ? boxes : "bare codestream",
-           (unsigned long long)info->codestream_bytes, info->profile);
-    printf(LABEL "%u x %u at %u,%u\n", "image", image->x1 - image->x0, image->y1 - image->y0, image->x0, image->y0);
-    print_components(info);
-    print_colour(info);
-    printf(LABEL "%u (%u x %u) of %u x %u, from %u,%u; %u tile-part%s\n", "tiles",
-           info->tiles_across * info->tiles_down, info->tiles_across, info->tiles_down, info->tile_width,
-           info->tile_height, info->tile_x0, info->tile_y0, info->num_tile_parts, plural(info->num_tile_parts));
+    cli_json_put(json, "code_blocks { width %u height %u style [", info->block_width, info->block_height);
+    for (uint32_t bit = 0; bit < NUM_STYLES; bit++)
+        if (info->style >> bit & 1)
+            cli_json_put(json, "%s", name_of(STYLE, bit));
+    cli_json_put(json, "] }");
 }
 
-static void print_precincts(const l2k_info *info)
+static void put_precincts(cli_json *json, const l2k_info *info)
 {
-    printf(LABEL, "precincts");
     if (info->default_precincts) {
-        puts("maximal");
+        cli_json_put(json, "precincts null");
         return;
     }
+    cli_json_put(json, "precincts [");
     for (uint32_t r = 0; r <= info->levels && r <= L2K_MAX_LEVELS; r++)
-        printf("%s%u x %u", r ? ", " : "", info->precincts[r].width, info->precincts[r].height);
-    puts(" (lowest resolution first)");
+        cli_json_put(json, "{ width %u height %u }", info->precincts[r].width, info->precincts[r].height);
+    cli_json_put(json, "]");
 }
 
-static void print_style(uint32_t style)
+static void put_coding(cli_json *json, const l2k_info *info, const l2k_decoder *decoder)
 {
-    for (uint32_t bit = 0; bit < CLI_NUM_STYLES; bit++)
-        if (style >> bit & 1)
-            printf(", %s", cli_name_of(CLI_STYLE, bit));
-}
-
-static void print_kernel(const l2k_decoder *decoder)
-{
-    char text[CLI_KERNEL_BYTES];
+    char text[KERNEL_BYTES];
     size_t length;
-    if (l2k_decoder_kernel(decoder, 0, text, sizeof text, &length) != L2K_OK)
-        return;
-    for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
-        printf(LABEL "%.*s\n", line == text ? "kernel" : "", (int)strcspn(line, "\n"), line);
+    bool has_text = l2k_decoder_kernel(decoder, 0, text, sizeof text, &length) == L2K_OK && length;
+    cli_json_put(json, "wavelet %s reversible %d kernel %s levels %u", l2k_wavelet_name(info->wavelet),
+                 l2k_wavelet_reversible(info->wavelet), has_text ? text : NULL, info->levels);
+    has_text = l2k_decoder_splits(decoder, 0, text, sizeof text, &length) == L2K_OK && length;
+    cli_json_put(json, "splits %s component_transform %s", has_text ? text : NULL, component_transform_name(info));
+    put_blocks(json, info);
+    put_precincts(json, info);
+    cli_json_put(json, "progression %s layers %u guard_bits %u sop %d eph %d tlm %d plt %d",
+                 name_of(PROGRESSION, info->progression), info->num_layers, info->guard_bits, info->sop, info->eph,
+                 info->tlm, info->plt);
+    char *comment = info->comment ? utf8_of(info->comment) : NULL;
+    cli_json_put(json, "comment %s", comment);
+    free(comment);
 }
 
-static void print_splits(const l2k_decoder *decoder)
-{
-    char text[L2K_MAX_LEVELS + 1];
-    size_t length;
-    if (l2k_decoder_splits(decoder, 0, text, sizeof text, &length) == L2K_OK && length)
-        printf(LABEL "%s (b both, h horizontally, v vertically, from the full size on)\n", "splits", text);
-}
-
-/* Prints which of two kinds of marker segments are present. */
-static void print_pair(const char *label, bool has_first, const char *first, bool has_second, const char *second)
-{
-    printf(LABEL "%s%s%s\n", label, has_first ? first : "", has_first && has_second ? ", " : "",
-           has_second  ? second
-           : has_first ? ""
-                       : "none");
-}
-
-static void print_coding(const l2k_info *info, const l2k_decoder *decoder)
-{
-    printf(LABEL "%s (%s), %u level%s\n", "wavelet", l2k_wavelet_name(info->wavelet),
-           l2k_wavelet_reversible(info->wavelet) ? "reversible" : "irreversible", info->levels, plural(info->levels));
-    print_kernel(decoder);
-    print_splits(decoder);
-    printf(LABEL "%s\n", "component transform", cli_component_transform_name(info));
-    printf(LABEL "%u x %u", "code-blocks", info->block_width, info->block_height);
-    print_style(info->style);
-    putchar('\n');
-    print_precincts(info);
-    printf(LABEL "%s\n", "progression", cli_name_of(CLI_PROGRESSION, info->progression));
-    printf(LABEL "%u\n", "layers", info->num_layers);
-    printf(LABEL "%u\n", "guard bits", info->guard_bits);
-    print_pair("packet markers", info->sop, "SOP", info->eph, "EPH");
-    print_pair("length markers", info->tlm, "TLM", info->plt, "PLT");
-}
-
-/* Prints CAP, PRF and CPF, if present. */
-static void print_capabilities(const l2k_info *info)
+static void put_capabilities(cli_json *json, const l2k_info *info)
 {
     if (info->ht)
-        printf(LABEL "code-blocks %s, %s set%s, %s, %s, %s, %u magnitude bits\n", "high throughput",
-               cli_name_of(CLI_HT_BLOCKS, info->ht_blocks), info->ht_multiple_sets ? "several" : "one",
-               info->ht_multiple_sets ? "s" : "", info->ht_regions ? "regions of interest" : "no regions of interest",
-               info->ht_mixed_tiles ? "heterogeneous" : "homogeneous",
-               info->ht_irreversible ? "irreversible" : "reversible", info->ht_magnitude_bits);
-    if (info->capabilities)
-        printf(LABEL "%08x\n", "capabilities", info->capabilities);
+        cli_json_put(json,
+                     "ht { code_blocks %s multiple_sets %d regions %d heterogeneous %d irreversible %d "
+                     "magnitude_bits %u }",
+                     name_of(HT_BLOCKS, info->ht_blocks), info->ht_multiple_sets, info->ht_regions,
+                     info->ht_mixed_tiles, info->ht_irreversible, info->ht_magnitude_bits);
+    else
+        cli_json_put(json, "ht null");
+    cli_json_put(json, "capabilities %u", info->capabilities);
     if (info->profile_number)
-        printf(LABEL "%llu\n", "profile number", (unsigned long long)info->profile_number);
+        cli_json_put(json, "profile_number %ju", (uintmax_t)info->profile_number);
+    else
+        cli_json_put(json, "profile_number null");
     if (info->corresponding_profile >= 0)
-        printf(LABEL "%lld\n", "Part 1 counterpart", (long long)info->corresponding_profile);
+        cli_json_put(json, "corresponding_profile %ju", (uintmax_t)info->corresponding_profile);
+    else
+        cli_json_put(json, "corresponding_profile null");
 }
 
-/* Latin-1 to UTF-8 on one line. */
-static void print_comment(const char *comment)
+/* Absent items are left out. */
+static void put_content(cli_json *json, const l2k_box_data *data)
 {
-    if (!comment)
-        return;
-    printf(LABEL, "comment");
-    for (const unsigned char *at = (const unsigned char *)comment; *at; at++) {
-        if (*at >= 0xa0) {
-            putchar(0xc0 | *at >> 6);
-            putchar(0x80 | (*at & 0x3f));
-        } else {
-            putchar(*at < 0x20 || *at >= 0x7f ? ' ' : *at);
-        }
-    }
-    putchar('\n');
+    char uuid[UUID_ROOM];
+    double x, y;
+    char *text = text_of(data, most_text[!json->text]);
+    if (content_name(data->content))
+        cli_json_put(json, "content %s", content_name(data->content));
+    if (uuid_of(data, uuid))
+        cli_json_put(json, "uuid %s", uuid);
+    if (text)
+        cli_json_put(json, "text %s", text);
+    free(text);
+    if (density_of(data, &x, &y))
+        put_density(json, x, y);
 }
 
-static void print_boxes(l2k_decoder *decoder)
+static void put_boxes(cli_json *json, l2k_decoder *decoder)
 {
     l2k_box box;
     l2k_box_data data;
+    cli_json_put(json, "boxes [");
     for (size_t i = 0; l2k_decoder_box(decoder, i, &box) == L2K_OK; i++) {
-        char type[5];
-        for (int k = 0; k < 5; k++)
-            type[k] = box.type[k] && (box.type[k] < 0x20 || box.type[k] > 0x7e) ? '?' : box.type[k];
-        printf(LABEL "%*s%s, %llu bytes at %llu", i ? "" : "boxes", (int)(2 * (box.depth & 31)), "", type,
-               (unsigned long long)box.bytes, (unsigned long long)box.offset);
+        char *type = utf8_of(box.type);
+        cli_json_put(json, "{ type %s depth %u offset %ju bytes %ju", type, box.depth, (uintmax_t)box.offset,
+                     (uintmax_t)box.bytes);
+        free(type);
         if (l2k_decoder_box_data(decoder, i, &data) == L2K_OK)
-            print_content(&data);
-        putchar('\n');
+            put_content(json, &data);
+        cli_json_put(json, "}");
     }
+    cli_json_put(json, "]");
 }
 
-static void print_text(const char *name, const l2k_info *info, l2k_decoder *decoder)
+static void put_all(const char *name, bool as_json, const l2k_info *info, l2k_decoder *decoder)
 {
-    char printable[4096];
-    snprintf(printable, sizeof printable, "%s", name);
-    cli_make_printable(printable);
-    printf(LABEL "%s\n", "file", printable);
-    print_image(info, decoder);
-    print_coding(info, decoder);
-    print_capabilities(info);
-    print_comment(info->comment);
-    print_boxes(decoder);
+    cli_json json = {.file = stdout, .text = !as_json};
+    cli_json_put(&json, "{ file %s format %s codestream_bytes %ju profile %u", name, format_name(info, decoder),
+                 (uintmax_t)info->codestream_bytes, info->profile);
+    put_image(&json, info);
+    put_colour(&json, info);
+    cli_json_put(&json, "tiles { x0 %u y0 %u width %u height %u across %u down %u tile_parts %u }", info->tile_x0,
+                 info->tile_y0, info->tile_width, info->tile_height, info->tiles_across, info->tiles_down,
+                 info->num_tile_parts);
+    put_coding(&json, info, decoder);
+    put_capabilities(&json, info);
+    put_boxes(&json, decoder);
+    cli_json_put(&json, "}");
 }
+
+static void put_device(cli_json *json, uint32_t number, const l2k_device_info *device)
+{
+    const bool is_cuda = device->backend == L2K_BACKEND_CUDA;
+    char capability[24] = "";
+    if (is_cuda)
+        snprintf(capability, sizeof capability, "%u.%u", device->compute_major, device->compute_minor);
+    cli_json_put(json, "{ number %u backend %s name %s vendor %s driver %s memory %ju", number,
+                 is_cuda ? "cuda" : "opencl", device->name, device->vendor, device->driver,
+                 (uintmax_t)device->memory_bytes);
+    cli_json_put(json, "compute_capability %s usable %d text %s }", capability, device->usable, device->reason);
+}
+
+static void print_devices(bool as_json)
+{
+    cli_json json = {.file = stdout, .text = !as_json};
+    l2k_device_info device;
+    cli_json_put(&json, "{ backends [");
+    for (const cli_name *backend = cli_backends + 1; backend->name; backend++) {
+        char text[256];
+        const bool usable = l2k_backend_usable((l2k_backend)backend->value, text, sizeof text);
+        cli_json_put(&json, "{ name %s usable %d text %s }", backend->name, usable, text);
+    }
+    cli_json_put(&json, "] devices [");
+    for (uint32_t i = 0; l2k_device(i, &device); i++)
+        put_device(&json, i, &device);
+    cli_json_put(&json, "] }");
+}
+/* ---- The command --------------------------------------------------------------------------------------------- */
 
 static bool print_info(const char *path, bool json, const char *before)
 {
@@ -339,34 +307,11 @@ static bool print_info(const char *path, bool json, const char *before)
     if (status == L2K_OK)
         fputs(before, stdout);
     if (status == L2K_OK)
-        (json ? cli_info_json : print_text)(coded.messages.subject, &info, coded.decoder);
+        put_all(coded.messages.subject, json, &info, coded.decoder);
     else
         cli_messages_fail(&coded.messages, status);
     cli_coded_close(&coded);
     return status == L2K_OK;
-}
-
-static void print_device(uint32_t number, const l2k_device_info *device)
-{
-    printf("  %-3u %s: %s, ", number, device->usable ? "usable" : "not usable", device->name);
-    if (device->backend == L2K_BACKEND_CUDA)
-        printf("compute capability %u.%u", device->compute_major, device->compute_minor);
-    else
-        printf("OpenCL, %s, driver %s", device->vendor, device->driver);
-    printf(", %llu MiB%s%s\n", (unsigned long long)(device->memory_bytes >> 20), device->usable ? "" : ": ",
-           device->reason);
-}
-
-static void print_devices(void)
-{
-    for (const cli_name *backend = cli_backends + 1; backend->name; backend++) {
-        char text[256];
-        bool usable = l2k_backend_usable((l2k_backend)backend->value, text, sizeof text);
-        printf("%-6s %s: %s\n", backend->name, usable ? "usable" : "not usable", text);
-    }
-    l2k_device_info device;
-    for (uint32_t i = 0; l2k_device(i, &device); i++)
-        print_device(i, &device);
 }
 
 static bool check_names(const cli_options *options)
@@ -400,7 +345,7 @@ int cli_info(const cli_options *options)
     if (!check_names(options))
         return CLI_EXIT_USAGE;
     if (options->devices)
-        (options->json ? cli_devices_json : print_devices)();
+        print_devices(options->json);
     else
         done = print_all(options);
     const int status = cli_finish_output();

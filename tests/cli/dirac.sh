@@ -27,7 +27,7 @@ streams() { # streams FOLDER
         runs "$file in plain C" decode "$1/$file" c.yuv --quiet --cpu c
         check "$file: the same" cmp all.yuv c.yuv
         runs "$file: info" info "$1/$file"
-        check "$file: its size" grep -q "^frames  *$width x $height, " out.log
+        check "$file: its size" grep -q "^frames  *width $width, height $height, " out.log
     done < <(tail -n +2 "$1/manifest.tsv")
 }
 

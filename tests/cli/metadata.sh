@@ -144,8 +144,9 @@ runs "files" encode little.png files.jp2 --xmp packet.xmp --exif jpeg.exif --xml
 same "files" xmp files.jp2 packet.xmp
 same "files" exif files.jp2 large.png
 runs "info" info files.jp2
-for line in 'uuid, .*: XMP$' 'uuid, .*: Exif$' 'xml , .*: XML "<\?xml version="1.0"\?> <a>ä</a> "$' \
-    'uuid, 33 bytes at [0-9]*: 00112233-4455-6677-8899-aabbccddeeff$'; do
+for line in 'type uuid, .*, content XMP, ' 'type uuid, .*, content Exif,' \
+    'type xml, .*, content XML, text <\?xml version="1.0"\?> <a>ä</a>$' \
+    'type uuid, .*, bytes 33, uuid 00112233-4455-6677-8899-aabbccddeeff$'; do
     check "info: $line" grep -qE "$line" out.log
 done
 runs "info --json" info files.jp2 --json
@@ -161,22 +162,22 @@ assert [b["content"] for b in boxes if "text" in b and b["type"] == "uuid"] == [
 printf '\357\273\277<gml:FeatureCollection xmlns:gml="http://www.opengis.net/gml"/>' >place.gml
 runs "GML" encode plain.png gml.jp2 --gml place.gml --xml document.xml --quiet
 runs "GML" info gml.jp2
-check "GML" diff <(sed -nE '/^boxes/,$s/^.{20}( *[a-z0-9]+) *, ([0-9]+) bytes.*/\1 \2/p' out.log | grep -v jp2c) - <<'EOF'
-ftyp 24
-rreq 21
-jp2h 45
-  ihdr 22
-  colr 15
-asoc 131
-  lbl 16
-  asoc 107
-    lbl 25
-    xml 74
-xml 40
+check "GML" diff <(sed -nE '/^boxes/,$s/^.{20}type ([a-z0-9]+) *, depth ([0-9]).*, bytes ([0-9]+).*/\2 \1 \3/p' out.log | grep -v jp2c) - <<'EOF'
+0 ftyp 24
+0 rreq 21
+0 jp2h 45
+1 ihdr 22
+1 colr 15
+0 asoc 131
+1 lbl 16
+1 asoc 107
+2 lbl 25
+2 xml 74
+0 xml 40
 EOF
 runs "GML, JPH" encode plain.png gml.jph --ht --gml place.gml --quiet
 runs "GML, JPH" info gml.jph
-check "GML, JPH: the document" grep -q '    xml , .*gml:FeatureCollection' out.log
+check "GML, JPH: the document" grep -q 'type xml, depth 2, .*gml:FeatureCollection' out.log
 check "GML, JPH: no rreq" test "$(grep -c rreq out.log)" = 0
 refuses "no GML" no.jp2 "no XML" encode plain.png no.jp2 --gml own.bin
 refuses "GML twice" no.jp2 "twice" encode plain.png no.jp2 --gml place.gml --gml place.gml
@@ -197,7 +198,7 @@ refuses "no file" no.jp2 "ID,FILE" encode plain.png no.jp2 --uuid 00112233445566
 # Both resolution boxes.
 runs "resolution" encode "$data/coffee.png" coffee.jp2 --quiet
 runs "resolution" info coffee.jp2
-check "resolution" grep -q 'resc, .*: 3780 x 3780 pixels per metre$' out.log
+check "resolution" grep -q 'type resc, .*, density x 3780, y 3780$' out.log
 
 if command -v exiftool >/dev/null; then
     said() { exiftool -j -G1 -n -a "$1" | grep -E '"(XMP-[a-z]+|IFD0|ExifIFD|GPS|IPTC):' |
@@ -236,8 +237,8 @@ if command -v gdal_translate >/dev/null && gdal_translate --formats | grep -q 'J
     gdal_translate -q -of JP2OpenJPEG -co GMLJP2=YES -co GeoJP2=YES -a_srs EPSG:32633 -a_ullr 500000 5300000 504510 5297000 \
         "$data/chelsea.png" map.jp2
     runs "GDAL" info map.jp2
-    for line in 'uuid, .*: GeoJP2$' 'asoc, ' '  lbl , .*: label "gml.data"$' '    lbl , .*: label "gml.root-instance"$' \
-        '    xml , .*: XML "<gml:FeatureCollection'; do
+    for line in 'type uuid, .*, content GeoJP2,' 'type asoc, ' 'lbl, depth 1, .*, text gml.data$' \
+        'lbl, depth 2, .*, text gml.root-instance$' 'xml, depth 2, .*, text <gml:FeatureCollection'; do
         check "GDAL: $line" grep -qE "$line" out.log
     done
     place() { gdalinfo "$1" 2>/dev/null | sed -n '/^Coordinate System/,/^Pixel Size/p'; }

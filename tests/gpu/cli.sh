@@ -10,7 +10,7 @@ checks=0
 failures=0
 
 devices=$("$lift2k" info --devices)
-if ! grep -q '^cuda *usable' <<<"$devices"; then
+if ! grep -q 'name cuda, usable yes' <<<"$devices"; then
     if [ "${L2K_REQUIRE_GPU:-0}" = 1 ]; then
         echo "FAILED: no GPU can be used: $devices"
         exit 1

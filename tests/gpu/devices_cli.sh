@@ -12,7 +12,7 @@ failures=0
 export L2K_VIRTUAL_DEVICES=2 OMP_WAIT_POLICY=passive
 
 devices=$("$lift2k" info --devices)
-if ! grep -q '^cuda *usable' <<<"$devices"; then
+if ! grep -q 'name cuda, usable yes' <<<"$devices"; then
     if [ "${L2K_REQUIRE_GPU:-0}" = 1 ]; then
         echo "FAILED: no GPU can be used: $devices"
         exit 1
