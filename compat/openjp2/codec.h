@@ -29,11 +29,8 @@ typedef struct decode_codec {
     uint32_t *components; /* opj_set_decoded_components, or NULL: all */
     uint32_t num_selected;
     uint32_t next_tile; /* opj_read_tile_header */
-    uint32_t only_tile; /* one more than the only tile to decode, 0: those of the area */
     l2k_decoder *lift;
-    bool opened;       /* lift has the codestream */
-    bool has_end;      /* EOC ends the stream */
-    bool looked_ahead; /* OpenJPEG does so once, at the end of the first tile */
+    bool opened; /* lift has the codestream */
 } decode_codec;
 
 struct encode_codec;

@@ -32,19 +32,6 @@ static l2k_status open_with(codec *c, l2k_decoder *lift)
     return l2k_decoder_open_file(lift, &(l2k_file){.bytes = bytes, .read_at = read_codestream, .user = c});
 }
 
-/* Usually EOC is at the end of the stream and needs no search; else boxes may follow. */
-static bool has_end(const decode_codec *d)
-{
-    stream *s = d->input;
-    header_part part;
-    uint64_t at = d->header.end;
-    if (s->bytes >= 2 && header_number_at(s, s->bytes - 2) == EOC)
-        return true;
-    while (header_part_at(s, at, &part))
-        at = part.end;
-    return header_number_at(s, at) == EOC;
-}
-
 /* Only the codestream goes to lift2k: this room applies boxes, as strictly as OpenJPEG does. */
 static bool open_codestream(codec *c)
 {
@@ -59,7 +46,6 @@ static bool open_codestream(codec *c)
     if (d->opened)
         return true;
     d->opened = open_with(c, d->lift) == L2K_OK;
-    d->has_end = d->opened && has_end(d);
     return d->opened;
 }
 
@@ -78,9 +64,7 @@ static bool run(codec *c, const opj_image_t *image, const l2k_plane *planes, uin
     if (!good)
         return event_fail(&c->handlers, "the image is not as the codestream says\n");
     l2k_status status = l2k_decoder_decode(c->d.lift, planes + first);
-    if (status != L2K_OK && (status != L2K_INCOMPLETE || c->d.strict))
-        return false;
-    return (status == L2K_OK && c->d.has_end) || decodes_truncated(c);
+    return status == L2K_OK || (status == L2K_INCOMPLETE && !c->d.strict);
 }
 
 static bool run_selected(codec *c, const opj_image_t *image, const l2k_plane *planes)

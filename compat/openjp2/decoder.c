@@ -221,7 +221,6 @@ OPJ_BOOL OPJ_CALLCONV opj_decode(opj_codec_t *p_codec, opj_stream_t *p_stream, o
         return OPJ_FALSE;
     if (p_image->numcomps < c->d.header.info.nbcomps)
         return event_fail(&c->handlers, "the image has fewer components than the codestream\n");
-    c->d.only_tile = 0;
     return check_area(c) && decode_area(c, p_image, c->d.area, !c->d.ignore_channels);
 }
 

@@ -9,9 +9,6 @@
  * size (B-14) by one, with samples of 0. */
 bool decode_set_area(const codec *c, opj_image_t *image, const uint32_t area[4]);
 
-/* Whether OpenJPEG decodes the area, or the only tile, of a stream that seems to end early; false after a message. */
-bool decodes_truncated(codec *c);
-
 /* Decodes the image's area into planes, one for each of its components; leaves those of unselected components alone. */
 bool decode_planes(codec *c, const opj_image_t *image, const l2k_plane *planes);
 

@@ -5,7 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SOC = 0xff4f, SIZ = 0xff51, COD = 0xff52, COC = 0xff53, QCD = 0xff5c, QCC = 0xff5d, RGN = 0xff5e };
+enum {
+    SOC = 0xff4f,
+    SIZ = 0xff51,
+    COD = 0xff52,
+    COC = 0xff53,
+    QCD = 0xff5c,
+    QCC = 0xff5d,
+    RGN = 0xff5e,
+    SOT = 0xff90,
+    SOD = 0xff93
+};
 
 /* The index of main_header's `own`. */
 typedef enum own_style { CODING, QUANTISATION } own_style;
@@ -260,7 +270,8 @@ static bool read_segment(main_header *h, stream *s, uint64_t at, uint32_t bytes,
     return good && add_marker(h, marker->type, at, bytes + 2);
 }
 
-int32_t header_number_at(stream *s, uint64_t at)
+/* The two bytes at `at`, such as a marker; -1 behind the end of the stream. */
+static int32_t number_at(stream *s, uint64_t at)
 {
     uint8_t bytes[2];
     return stream_read_at(s, at, bytes, 2) ? bytes[0] << 8 | bytes[1] : -1;
@@ -270,12 +281,12 @@ bool header_read(main_header *h, stream *s, uint64_t start, const events *handle
 {
     h->start = start;
     event_send(handlers, EVENT_INFO, "Start to read j2k main header (%llu).\n", (unsigned long long)start);
-    if (header_number_at(s, start) != SOC)
+    if (number_at(s, start) != SOC)
         return event_fail(handlers, "Expected a SOC marker \n");
     if (!add_marker(h, SOC, start, 2))
         return event_fail(handlers, "out of memory\n");
     for (uint64_t at = start + 2, next = at;;) { /* next: behind the last segment */
-        const int32_t type = header_number_at(s, at);
+        const int32_t type = number_at(s, at);
         if (type < 0)
             return event_fail(handlers, "Stream too short\n");
         if (type == SOT) {
@@ -291,7 +302,7 @@ bool header_read(main_header *h, stream *s, uint64_t start, const events *handle
             at += 2;
             continue;
         }
-        const int32_t bytes = header_number_at(s, at + 2);
+        const int32_t bytes = number_at(s, at + 2);
         if (bytes < 2)
             return event_fail(handlers, "Invalid marker size\n");
         if (!read_segment(h, s, at, (uint32_t)bytes, marker, handlers))
@@ -322,7 +333,6 @@ void header_clear(main_header *h)
 bool header_part_at(stream *s, uint64_t at, header_part *part)
 {
     uint8_t sot[12], bytes[4];
-    part->ends_at_marker = false;
     if (!stream_read_at(s, at, sot, sizeof sot))
         return false;
     fields g = {.data = sot, .bytes = sizeof sot};
@@ -330,10 +340,7 @@ bool header_part_at(stream *s, uint64_t at, header_part *part)
         return false;
     part->tile = fields_take(&g, 2);
     uint32_t length = fields_take(&g, 4);
-    part->number = fields_take(&g, 1);
-    part->count = fields_take(&g, 1);
     part->start = at;
-    part->open = length == 0;
     part->end = length ? at + length : s->bytes;
     for (at += sizeof sot; stream_read_at(s, at, bytes, 2);) {
         fields marker = {.data = bytes, .bytes = 4};
@@ -341,7 +348,6 @@ bool header_part_at(stream *s, uint64_t at, header_part *part)
             part->header_end = at + 2;
             return part->end >= part->header_end;
         }
-        part->ends_at_marker = at + 2 == s->bytes;
         uint32_t skipped = stream_read_at(s, at, bytes, 4) ? fields_take(&marker, 2) : 0;
         if (bytes[0] != 0xff || skipped < 2)
             break;

@@ -19,9 +19,13 @@ OPJ_BOOL OPJ_CALLCONV opj_get_decoded_tile(opj_codec_t *p_codec, opj_stream_t *p
                           tiles - 1);
     header_tile(h, tile_index, area);
     c->d.header_sizes = false;
-    c->d.only_tile = tile_index + 1;
     /* OpenJPEG 2.5.0 applies boxes whatever OPJ_DPARAMETERS_IGNORE_PCLR_CMAP_CDEF_FLAG says. */
     return decode_area(c, p_image, area, true);
+}
+
+static bool areas_meet(const uint32_t a[4], const uint32_t b[4])
+{
+    return a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
 }
 
 /* ---- Samples packed component by component ------------------------------------------------------------------- */
@@ -99,7 +103,7 @@ OPJ_BOOL OPJ_CALLCONV opj_read_tile_header(opj_codec_t *p_codec, opj_stream_t *p
         return OPJ_FALSE;
     const main_header *h = &c->d.header;
     uint32_t area[4] = {0}, tiles = h->info.tw * h->info.th, tile = c->d.next_tile;
-    while (tile < tiles && (header_tile(h, tile, area), !header_areas_meet(area, c->d.area)))
+    while (tile < tiles && (header_tile(h, tile, area), !areas_meet(area, c->d.area)))
         tile++;
     c->d.next_tile = tile + 1;
     *p_should_go_on = tile < tiles;
@@ -126,7 +130,6 @@ OPJ_BOOL OPJ_CALLCONV opj_decode_tile_data(opj_codec_t *p_codec, OPJ_UINT32 p_ti
     codec *c = codec_decoding(p_codec, NULL);
     if (!c || !p_stream || c->d.state == DECODE_NEW || p_tile_index + 1 != c->d.next_tile)
         return OPJ_FALSE;
-    c->d.only_tile = p_tile_index + 1;
     opj_image_t *image = tile_image(c, p_tile_index);
     const uint64_t bytes = image ? packed_bytes(c, image) : UINT64_MAX;
     bool good = bytes <= p_data_size && (!bytes || (p_data && decode_packed(c, image, p_data, bytes)));

@@ -520,6 +520,9 @@ static const char *differs(const random_case *r, void *ours, void *theirs, outco
         return "decoding crashes";
     if (b->crashed || !strcmp(a->text, b->text))
         return NULL;
+    /* Of what was cut, lift2k also decodes parts that OpenJPEG refuses. */
+    if (r->cut && strstr(b->text, "decoding 0") && strstr(a->text, "decoding 1"))
+        return NULL;
     /* Of damaged codestreams the libraries may make different things. */
     return r->damage && !one ? NULL : "decoding";
 }
