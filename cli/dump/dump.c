@@ -148,7 +148,7 @@ static bool dump_component(void *user, const l2k_tile_coefficients *k)
 static int run(cli_dump *dump, const cli_options *options)
 {
     cli_progress_begin(options, "dumping", 1);
-    cli_progress_file(options->names[0]);
+    cli_progress_file();
     bool done = cli_coefficients_open(&dump->input) && cli_dump_make_folder(dump, CLI_DUMP_DESCRIPTION) &&
                 begin_description(dump) && cli_coefficients_each(&dump->input, dump_component, dump) &&
                 end_description(dump);

@@ -129,7 +129,7 @@ static bool run_file(worker *w, const cli_task *task)
 {
     cli_batch *batch = w->crew->batch;
     cli_coder *coder = w->coder;
-    cli_progress_file(task->input);
+    cli_progress_file();
     for (;;) {
         memset(w->file, 0, batch->file_bytes);
         coder->failed = NULL;

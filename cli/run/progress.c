@@ -11,25 +11,22 @@
 
 #include "pictures/user/interrupt.h"
 #include "pictures/user/limits.h"
-#include "pictures/user/report.h"
-#include "pictures/user/text.h"
 
 #define FIRST_AFTER 0.5 /* seconds; shorter work needs no bar */
 #define EVERY       0.1
 #define MAX_COLUMNS 200u
 #define MAX_BAR     40u
 #define MIN_BAR     8u
-#define MIN_NAME    8u
 
 static struct {
     pthread_mutex_t lock; /* guards all that follows */
     bool wanted;
-    const char *verb, *name;
+    const char *verb;
     size_t files, begun;
-    double done;                /* in files */
-    double next;                /* time at which it may be drawn again */
-    size_t shown;               /* its columns on the screen; 0 = not shown */
-    char text[5 * MAX_COLUMNS]; /* on the screen */
+    double done;            /* in files */
+    double next;            /* time at which it may be drawn again */
+    size_t shown;           /* its columns on the screen; 0 = not shown */
+    char text[MAX_COLUMNS]; /* on the screen */
 } bar = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* The file of this thread: how much of it is done, and its current part. */
@@ -61,14 +58,13 @@ static void advance(double done)
     }
 }
 
-void cli_progress_file(const char *name)
+void cli_progress_file(void)
 {
     pthread_mutex_lock(&bar.lock);
     advance(1);
     own.is_begun = true;
     own.done = 0;
     bar.begun++;
-    bar.name = strcmp(name, "-") == 0 ? "standard input" : name;
     pthread_mutex_unlock(&bar.lock);
     cli_progress_span(0, 1);
 }
@@ -110,28 +106,6 @@ static void erase(void)
     cli_interrupt_farewell("");
 }
 
-/* Columns of a character by its first byte in UTF-8: never fewer than a terminal takes. */
-static size_t columns_of(unsigned char first)
-{
-    return (first & 0xc0) == 0x80 ? 0 : first >= 0xe0 ? 2 : 1;
-}
-
-/* The file's name without its folder in at most `room` columns. Returns the number of columns. */
-static size_t short_name(char *text, size_t bytes, size_t room)
-{
-    char name[4 * MAX_COLUMNS];
-    const char *slash = strrchr(bar.name, '/'), *from = name;
-    size_t used = 0, taken = 0;
-    snprintf(name, sizeof name, "%s", slash ? slash + 1 : bar.name);
-    cli_make_printable(name);
-    for (; *from && used + 1 < bytes && taken + columns_of((unsigned char)*from) <= room; from++) {
-        taken += columns_of((unsigned char)*from);
-        text[used++] = *from;
-    }
-    text[used] = 0;
-    return taken;
-}
-
 static void draw_bar(char *at, size_t length, double done)
 {
     size_t filled = (size_t)(done * (double)length);
@@ -142,29 +116,24 @@ static void draw_bar(char *at, size_t length, double done)
     *at = 0;
 }
 
-/* "encoding 3 of 12, photo.png [=====>    ]  47 %" in at most `width` columns. If they do not suffice, the name is cut,
- * then dropped, then the bar. Returns the number of columns. */
-static size_t compose(char *text, size_t bytes, size_t width, double done)
+/* "encoding 3 of 12 [=====>    ]  47 %" in at most `width` columns: without the bar if they do not suffice, cut if even
+ * that is too wide. Returns the number of columns. */
+static size_t compose(char *text, size_t width, double done)
 {
-    char head[80], name[4 * MAX_COLUMNS] = "", drawn[MAX_BAR + 3] = "";
-    int used = bar.files > 1 ? snprintf(head, sizeof head, "%s %zu of %zu", bar.verb, bar.begun, bar.files)
-                             : snprintf(head, sizeof head, "%s", bar.verb);
-    const size_t percent = 6; /* " 100 %" */
-    size_t room = width > percent + (size_t)used ? width - percent - (size_t)used : 0, bar_room = MIN_BAR + 3;
-    if (room > bar_room + MIN_NAME) {
-        name[0] = ' ';
-        room -= 1 + short_name(name + 1, sizeof name - 1, room - bar_room - 1);
-    }
-    if (room >= bar_room)
-        draw_bar(drawn, room - 3 < MAX_BAR ? room - 3 : MAX_BAR, done);
-    snprintf(text, bytes, "%s%s%s%s %3d %%", head, name, *drawn ? " " : "", drawn, (int)(done * 100));
-    return width - room + (*drawn ? strlen(drawn) + 1 : 0);
+    char head[80], drawn[MAX_BAR + 3] = "";
+    const int used = bar.files > 1 ? snprintf(head, sizeof head, "%s %zu of %zu ", bar.verb, bar.begun, bar.files)
+                                   : snprintf(head, sizeof head, "%s ", bar.verb);
+    const size_t taken = (size_t)used + 8; /* "[] 100 %" */
+    if (width >= taken + MIN_BAR)
+        draw_bar(drawn, width - taken < MAX_BAR ? width - taken : MAX_BAR, done);
+    const int length = snprintf(text, width + 1, "%s%s%*d %%", head, drawn, *drawn ? 4 : 3, (int)(done * 100));
+    return (size_t)length < width ? (size_t)length : width;
 }
 
 static void draw(void)
 {
     char text[sizeof bar.text], erasing[MAX_COLUMNS + 3];
-    const size_t width = compose(text, sizeof text, columns(), bar.done / (double)bar.files);
+    const size_t width = compose(text, columns(), bar.done / (double)bar.files);
     if (bar.shown && strcmp(text, bar.text) == 0)
         return;
     erase(); /* the new one may be shorter */

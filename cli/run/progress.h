@@ -8,7 +8,7 @@
 void cli_progress_begin(const cli_options *options, const char *verb, size_t files);
 
 /* The file that this thread codes from now on; the one before is done. */
-void cli_progress_file(const char *name);
+void cli_progress_file(void);
 
 /* The next part of the thread's file, between 0 and 1: a strip, or the encoding before --verify. */
 void cli_progress_span(double from, double to);

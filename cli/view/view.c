@@ -182,7 +182,7 @@ static bool set_up(view_job *job)
 static int run(view_job *job)
 {
     cli_progress_begin(job->options, "drawing", 1);
-    cli_progress_file(job->options->names[0]);
+    cli_progress_file();
     bool done = cli_coefficients_open(&job->input) && choose_part(job) && make_mosaic(job) &&
                 cli_coefficients_each(&job->input, show_component, job) && draw(job);
     cli_progress_end();

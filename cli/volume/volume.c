@@ -221,7 +221,7 @@ static int run_forward(const cli_options *options)
 {
     forward f = {.options = options, .folder = {.folder = options->names[options->num_names - 1]}};
     cli_progress_begin(options, "transforming", 1);
-    cli_progress_file(options->names[0]);
+    cli_progress_file();
     bool done = transform_all(&f);
     done = cli_dump_end(&f.folder, done);
     cli_progress_end();
@@ -301,7 +301,7 @@ static int run_back(const cli_options *options, const char *folder, const char *
 {
     backward b = {.options = options, .folder = folder};
     cli_progress_begin(options, "transforming back", 1);
-    cli_progress_file(folder);
+    cli_progress_file();
     bool done = open_all(&b, output) && transform_back(&b);
     done = cli_slices_end(&b.out, done);
     cli_progress_end();

@@ -303,7 +303,7 @@ static void test_bars(void)
     test_bar(80, "encoding", "exec $0 encode large.pgm x.jp2 -j 1 --quiet --progress");
     test_bar(40, "encoding", "exec $0 encode large.pgm x.jp2 -j 1 --quiet --progress");
     test_bar(20, "encoding", "exec $0 encode large.pgm x.jp2 -j 1 --quiet --progress");
-    test_bar(80, "decoding large.jp2", "exec $0 decode large.jp2 x.pgm -j 1 --quiet --progress");
+    test_bar(80, "decoding [", "exec $0 decode large.jp2 x.pgm -j 1 --quiet --progress");
     test_bar(80, "encoding 2 of 2 ", "exec $0 encode folder --out-dir many -j 1 --quiet --progress");
     test_bar(40, "encoding 2 of 2 ", "exec $0 encode folder --out-dir many -j 1 --quiet --progress");
     test_parts("exec $0 encode large.pgm x.jp2 -j 1", "large.pgm ", " -> x.jp2 ");
@@ -319,7 +319,7 @@ static void test_bars(void)
     test_no_bar("$0 encode large.pgm - -j 1 2>&1 >x.jp2 | tr a-z A-Z");
     start(&s, 80, "$0 encode large.pgm x.jp2 -j 1 --progress 2>log; tr '\\r' '\\n' <log");
     finish(&s);
-    check(strstr(s.text, "encoding large.pgm"), "--progress shows no bar in a file: %s", s.text);
+    check(strstr(s.text, "encoding ["), "--progress shows no bar in a file: %s", s.text);
 }
 
 /* A message between them has a line to itself. */
