@@ -88,12 +88,7 @@ static inline int fchown(int descriptor, uid_t user, gid_t group)
 }
 
 /* Links are left to Windows, which follows them. */
-static inline ptrdiff_t readlink(const char *path, char *target, size_t room)
-{
-    (void)path, (void)target, (void)room;
-    errno = EINVAL;
-    return -1;
-}
+#define lstat l2k_stat
 
 struct dirent {
     char d_name[3 * 260 + 1];

@@ -1,8 +1,7 @@
-/* Lists the files of a directory, with the planes of a picture joined to one name. */
-#define _POSIX_C_SOURCE 200809L /* strdup */
+/* Lists the files of a directory. */
+#define _POSIX_C_SOURCE 200809L /* strdup, lstat */
 #include "cli/run/tasks.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +10,6 @@
 #include <sys/stat.h>
 
 #include "pictures/files/file.h"
-#include "pictures/formats.h"
 #include "pictures/user/report.h"
 
 static bool among(const char *name, const char *const *extensions)
@@ -35,27 +33,13 @@ static bool add(cli_names *names, char *name)
     return true;
 }
 
-/* The "_" in `file` if that is "NAME_number.pgx", numbered as planes are; else NULL. */
-static const char *plane_mark(const char *file)
-{
-    const char *dot = strrchr(file, '.'), *at = dot;
-    if (!cli_same_text(cli_extension(file), ".pgx"))
-        return NULL;
-    while (at > file && isdigit((unsigned char)at[-1]))
-        at--;
-    if (at == dot || dot - at > 5 || at == file || at[-1] != '_' || (*at == '0' && dot - at > 1))
-        return NULL;
-    return at - 1;
-}
-
 /* Links to folders are left alone: they can lead back. */
 static void add_subfolder(cli_directory *directory, const char *folder)
 {
-    char *end = cli_link_end(folder);
+    struct stat facts;
     directory->folders++;
-    if (end && strcmp(end, folder) == 0)
+    if (lstat(folder, &facts) == 0 && S_ISDIR(facts.st_mode))
         add(&directory->subfolders, strdup(folder));
-    free(end);
 }
 
 /* Files that cannot be taken are reported or counted. */
@@ -94,54 +78,6 @@ static void sort(const cli_names *names)
         qsort(names->items, names->count, sizeof *names->items, by_name);
 }
 
-/* The number of planes read together as `whole`; 0 if that file exists. */
-static uint32_t planes_of(const char *whole)
-{
-    struct stat facts;
-    return stat(whole, &facts) == 0 ? 0 : cli_count_planes(whole);
-}
-
-/* Gives each plane the name under which all are read together, unless one before it is missing. In sorted files, the
- * planes of a name are counted once. */
-static bool drop_numbers(cli_names *files)
-{
-    char *whole = NULL;
-    uint32_t together = 0;
-    for (size_t i = 0; i < files->count; i++) {
-        char *file = files->items[i];
-        const char *mark = plane_mark(file), *extension = cli_extension(file);
-        if (!mark)
-            continue;
-        const size_t stem = (size_t)(mark - file);
-        if (!whole || strncmp(whole, file, stem) != 0 || strcmp(whole + stem, extension) != 0) {
-            free(whole);
-            whole = strdup(file);
-            if (!whole)
-                return false;
-            memcpy(whole + stem, extension, strlen(extension) + 1);
-            together = planes_of(whole);
-        }
-        if (strtoul(mark + 1, NULL, 10) < together)
-            memcpy(file, whole, strlen(whole) + 1);
-    }
-    free(whole);
-    return true;
-}
-
-/* Removes the duplicates that planes of one picture have become. */
-static void sort_once(cli_names *files)
-{
-    size_t kept = 0;
-    sort(files);
-    for (size_t i = 0; i < files->count; i++) {
-        if (kept && strcmp(files->items[kept - 1], files->items[i]) == 0)
-            free(files->items[i]);
-        else
-            files->items[kept++] = files->items[i];
-    }
-    files->count = kept;
-}
-
 static void report_rest(const cli_directory *directory, const char *path, const char *const *extensions)
 {
     char known[160];
@@ -165,11 +101,10 @@ bool cli_directory_list(cli_directory *directory, const char *path, const char *
         if (entry->d_name[0] != '.')
             done = take(directory, path, entry->d_name, extensions, quiet);
     closedir(open);
+    if (!done)
+        return cli_error(path, "out of memory");
     sort(&directory->files);
     sort(&directory->subfolders);
-    if (!done || !drop_numbers(&directory->files))
-        return cli_error(path, "out of memory");
-    sort_once(&directory->files);
     if (directory->left_out && !quiet)
         report_rest(directory, path, extensions);
     if (directory->folders && !quiet && !recursive)

@@ -51,9 +51,8 @@ typedef struct cli_directory {
 } cli_directory;
 
 /* Lists the files directly in `path` whose names end in one of the `extensions`, a list that ends with NULL. Unless
- * `quiet`, reports how many others there are, of folders unless `recursive`; hidden files do not count. Planes
- * NAME_0.pgx, NAME_1.pgx, ... without a gap are one picture, NAME.pgx, unless that file exists. Call cli_directory_free
- * in either case. */
+ * `quiet`, reports how many others there are, of folders unless `recursive`; hidden files do not count. Call
+ * cli_directory_free in either case. */
 bool cli_directory_list(cli_directory *directory, const char *path, const char *const *extensions, bool recursive,
                         bool quiet);
 void cli_directory_free(cli_directory *directory);

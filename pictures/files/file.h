@@ -116,10 +116,6 @@ bool cli_write_all(int descriptor, const void *data, size_t bytes);
 /* Is it "-", or a device or pipe without an extension, so that the name does not determine the format? */
 bool cli_is_stream(const char *path);
 
-/* The end of the chain of symbolic links at `path`, existing or not: `path` itself where it is no link. To be freed.
- * NULL with errno. */
-char *cli_link_end(const char *path);
-
 /* Paths are split at "/": turns Windows' other separator into it. Required for each path of the user that is split. */
 void cli_take_separators(char *path);
 

@@ -1,12 +1,9 @@
-/* What can be derived from a file's name: its kind, extension, and the end of its symbolic links. */
-#define _POSIX_C_SOURCE 200809L
-#include <errno.h>
+/* What can be derived from a file's name. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "pictures/files/file.h"
 
@@ -64,33 +61,4 @@ void cli_take_separators(char *path)
 bool cli_same_text(const char *a, const char *b)
 {
     return strcasecmp(a, b) == 0;
-}
-
-/* The path that the link at `path` with the content `to` names: relative to the link's folder. */
-static char *link_target(const char *path, const char *to)
-{
-    const char *slash = strrchr(path, '/');
-    size_t folder = *to == '/' || !slash ? 0 : (size_t)(slash - path) + 1, room = folder + strlen(to) + 1;
-    char *target = malloc(room);
-    if (target)
-        snprintf(target, room, "%.*s%s", (int)folder, path, to);
-    return target;
-}
-
-char *cli_link_end(const char *path)
-{
-    enum { MOST_LINKS = 40 }; /* the limit of Linux */
-    char *at = strdup(path), to[4096];
-    for (int i = 0; at && i < MOST_LINKS; i++) {
-        ssize_t length = readlink(at, to, sizeof to - 1);
-        if (length < 0)
-            return at;
-        to[length] = 0;
-        char *next = link_target(at, to);
-        free(at);
-        at = next;
-    }
-    errno = at ? ELOOP : ENOMEM;
-    free(at);
-    return NULL;
 }

@@ -120,8 +120,8 @@ static bool detach(cli_output *output)
 /* `existing` describes the target if it exists and is a regular file; its access rights are kept. */
 static bool open_replacement(cli_output *output, const char *path, const struct stat *existing)
 {
-    /* A symbolic link remains; the file it points to is replaced or created. */
-    output->target = existing ? realpath(path, NULL) : cli_link_end(path);
+    /* A symbolic link remains where the file it points to is replaced. */
+    output->target = existing ? realpath(path, NULL) : strdup(path);
     if (!output->target)
         return false;
     int descriptor = open_temporary(output, existing ? 0600 : 0666);
