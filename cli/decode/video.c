@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 
 #include "cli/commands.h"
-#include "cli/options/table.h"
 #include "cli/run/json.h"
 #include "cli/run/messages.h"
 #include "cli/run/tasks.h"
@@ -90,24 +89,9 @@ static bool write_frames(video *v, const char *folder, const char *extension, cl
     return done;
 }
 
-/* Other options are for pictures. */
 bool cli_video_options(const cli_options *options)
 {
-    enum { DECODING = 5, BOTH = 7 };
-    static const char *const known[] = {
-        "ext", "fps",   "png-level",   "tiff-compression", "backend", "out-dir", "max-pixels", "max-memory",
-        "cpu", "quiet", "no-progress", "threads",          "vc2",     "slice",   "levels",     "max-bytes"};
-    const bool encodes = options->command == CLI_ENCODE;
-    const size_t first = encodes ? DECODING : 0, end = encodes ? sizeof known / sizeof *known : DECODING + BOTH;
-    for (size_t i = 0; i < options->num_given; i++) {
-        const char *name = options->given[i].row->name;
-        size_t k = first;
-        while (k < end && strcmp(known[k], name) != 0)
-            k++;
-        if (k == end)
-            return cli_error(options->names[0], "--%s is not for video", name);
-    }
-    return true;
+    return !options->still_option || cli_error(options->names[0], "--%s is not for video", options->still_option);
 }
 
 static int decode(const cli_options *options, video *v)

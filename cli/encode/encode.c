@@ -246,8 +246,7 @@ static bool read_file(const cli_batch *batch, const cli_task *task, encode_file 
 {
     const cli_options *options = batch->options;
     double start = cli_now();
-    if (!open_reader(&file->reader, task, options, options->quiet) ||
-        !cli_encode_check_profile(options, &file->reader.picture.image, file->reader.name))
+    if (!open_reader(&file->reader, task, options, options->quiet))
         return false;
     file->by_rows = suits_rows(options, &file->reader.picture, task);
     if (file->by_rows && options->verify && !cli_reader_can_repeat(task->input))

@@ -14,10 +14,6 @@
  * depends on the picture. `format` is that of all outputs. */
 bool cli_encode_check(const cli_options *options, const cli_tasks *tasks, l2k_format *format);
 
-/* Where an option contradicts --profile, for an image already placed on the grid: false after a report that names both.
- * What no option can help is left to the library. */
-bool cli_encode_check_profile(const cli_options *options, const l2k_image *image, const char *name);
-
 l2k_status cli_encode_configure(l2k_encoder *encoder, const cli_batch *batch, cli_coder *coder, l2k_format format);
 
 /* True if no sample may change: 5/3, and everything in the last layer. */

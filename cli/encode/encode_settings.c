@@ -1,8 +1,6 @@
 /* Translates the options of `lift2k encode` to those of the library's encoder. */
 #include "cli/encode/encode.h"
 
-#include "cli/options/table.h"
-#include "cli/run/messages.h"
 #include "pictures/user/report.h"
 
 /* All outputs have the extension of the first. Boxes around HT code-blocks are a JPH file. */
@@ -121,49 +119,6 @@ l2k_status cli_encode_configure(l2k_encoder *encoder, const cli_batch *batch, cl
         if (common[i].setting.given)
             status = l2k_encoder_set(encoder, common[i].option, common[i].setting.value);
     return status == L2K_OK ? set_coding(encoder, options) : status;
-}
-
-/* ---- Options beside a profile ------------------------------------------------------------------------------------ */
-
-/* Whether the library takes the options for an image at their --origin. Its message goes to `why`. */
-static bool is_possible(const cli_options *options, l2k_image image, cli_messages *why)
-{
-    const uint32_t x0 = (uint32_t)options->origin[0].value, y0 = (uint32_t)options->origin[1].value;
-    image.x1 += x0 - image.x0;
-    image.y1 += y0 - image.y0;
-    image.x0 = x0;
-    image.y0 = y0;
-    cli_messages_init(why, "", true);
-    const l2k_hooks hooks = cli_messages_hooks(why);
-    l2k_encoder *encoder = l2k_encoder_new(&hooks);
-    const bool possible = encoder && l2k_encoder_set(encoder, L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM) == L2K_OK &&
-                          set_coding(encoder, options) == L2K_OK && l2k_encoder_check(encoder, &image) == L2K_OK;
-    l2k_encoder_free(encoder);
-    return possible;
-}
-
-/* Only the library knows what contradicts a profile, so that it is asked with one option more each time. */
-static const cli_option *find_contradiction(const cli_options *options, const l2k_image *image, cli_messages *why)
-{
-    const cli_option *culprit = NULL;
-    cli_options some = {.profile = options->profile, .frames_per_second = options->frames_per_second};
-    bool possible = is_possible(&some, *image, why);
-    for (size_t i = 0; possible && i < options->num_given; i++) {
-        culprit = options->given[i].row;
-        possible = culprit->parse(culprit, options->given[i].text, &some) && is_possible(&some, *image, why);
-    }
-    cli_options_free(&some);
-    return possible ? NULL : culprit;
-}
-
-bool cli_encode_check_profile(const cli_options *options, const l2k_image *image, const char *name)
-{
-    cli_messages why;
-    if (!options->profile.given || is_possible(options, *image, &why))
-        return true;
-    const cli_option *culprit = find_contradiction(options, image, &why);
-    return !culprit ||
-           cli_error(name, "--%s contradicts --profile %s: %s", culprit->name, options->profile_text, why.first_error);
 }
 
 bool cli_encode_is_lossless(const cli_options *options)

@@ -41,12 +41,6 @@ typedef struct cli_box_option {
     const char *name, *path; /* of the option, of the file */
 } cli_box_option;
 
-/* An option as it was typed. */
-typedef struct cli_given {
-    const struct cli_option *row;
-    const char *text; /* NULL: it takes no value */
-} cli_given;
-
 /* --vc2: bits; below this one that of a wavelet, by VC-2's number. */
 enum { CLI_VC2_LOW_DELAY = 1 << 7 };
 
@@ -56,8 +50,6 @@ typedef struct cli_options {
     cli_command command;
     char **names; /* arguments that are not options */
     int num_names;
-    cli_given *given; /* the options, in their order */
-    size_t num_given;
 
     /* All or most subcommands. The limits go to cli_allowed. */
     bool help, quiet, timings;
@@ -80,9 +72,8 @@ typedef struct cli_options {
     double base_step; /* 0 = the library's */
     l2k_poc *poc;
     size_t num_poc;
-    const char *comment; /* NULL = the library's */
-    cli_setting profile; /* Rsiz */
-    const char *profile_text;
+    const char *comment;   /* NULL = the library's */
+    cli_setting profile;   /* Rsiz */
     cli_setting precision; /* of the coded samples */
     bool keeps_values;     /* --precision BITS,keep */
     cli_setting page;      /* of a TIFF or Y4M file, from 1 on; 0: all */
@@ -123,8 +114,8 @@ typedef struct cli_options {
     cli_setting z_levels; /* volume */
     bool isotropic, measure;
 
-    /* The last option given that is for pictures only, or for JPEG 2000 files only; NULL for none. */
-    const char *picture_option, *coded_option;
+    /* The last option given that is for pictures only, for JPEG 2000 files only, or not for video; NULL for none. */
+    const char *picture_option, *coded_option, *still_option;
 } cli_options;
 
 /* Parses the arguments; arguments[0] is the subcommand's name. False after a fault, which has been reported with the

@@ -207,16 +207,6 @@ static bool check_next(const tables *t, int count, char **arguments)
 
 /* ---- Parsing ------------------------------------------------------------------------------------------------- */
 
-static bool keep_row(cli_options *options, const cli_option *row)
-{
-    cli_given *longer = realloc(options->given, (options->num_given + 1) * sizeof *longer);
-    if (!longer)
-        return cli_error(row->name, "out of memory");
-    longer[options->num_given++] = (cli_given){row, optarg};
-    options->given = longer;
-    return true;
-}
-
 static bool take_row(cli_options *options, const cli_option *row)
 {
     if (row->parse == cli_take_out_dir)
@@ -225,7 +215,9 @@ static bool take_row(cli_options *options, const cli_option *row)
         options->picture_option = row->name;
     else if (row->input == CLI_CODED_INPUT)
         options->coded_option = row->name;
-    return keep_row(options, row) && row->parse(row, optarg, options);
+    if (!(row->video >> options->command & 1))
+        options->still_option = row->name;
+    return row->parse(row, optarg, options);
 }
 
 bool cli_options_parse(cli_options *options, cli_command command, int count, char **arguments)
@@ -258,7 +250,6 @@ bool cli_options_parse(cli_options *options, cli_command command, int count, cha
 
 void cli_options_free(cli_options *options)
 {
-    free(options->given);
     free(options->kernel);
     free(options->layer_targets);
     free(options->boxes);

@@ -185,7 +185,6 @@ bool cli_take_profile(const cli_option *row, const char *text, cli_options *opti
     const size_t length = strcspn(text, ",");
     int64_t profile;
     options->frames_per_second = 0;
-    options->profile_text = text;
     return (cli_find_name(row->names, text, length, &profile) && cli_set(&options->profile, profile) &&
             parse_profile_fields(text + length, options)) ||
            cli_bad_value(row->name, text, "not a profile as in the help, with ,fps= and ,main=, and for IMF ,sub=");

@@ -189,7 +189,7 @@ const cli_option cli_option_table[] = {
            .detail = "A size, a PSNR or a limit gives a code-block as many passes as are good, but at most N, or 3 "
                      "with several layers. Without any of these, 2 or 3 are lossy even with the 5/3 wavelet."),
     NUMBER(ENCODE | VIEW | DUMP | VOLUME, "levels", ENCODER(LEVELS), 0, L2K_MAX_LEVELS, "decomposition levels, 0 to 32",
-           .fallback = "5", .input = CLI_PICTURE_INPUT),
+           .fallback = "5", .input = CLI_PICTURE_INPUT, .video = ENCODE),
     ROW(ENCODE | VIEW | DUMP, "tile", "W,H", tile, "tile size on the reference grid", ENCODER(TILE_WIDTH),
         .letter = 't', .fallback = "one tile", .input = CLI_PICTURE_INPUT),
     ROW(ENCODE, "tile-origin", "X,Y", pair, "origin of the first tile on the reference grid", ENCODER(TILE_X0),
@@ -231,12 +231,12 @@ const cli_option cli_option_table[] = {
             "WAVELET is dd-9-7, the default, 5-3, dd-13-7, haar, haar-shifted, fidelity or daubechies-int. With "
             "--max-bytes each frame, or field of an interlaced film, has just as many bytes; without, high quality is "
             "lossless. --levels are 1 to 4, by default 3.",
-        .names = vc2_words),
+        .names = vc2_words, .video = ENCODE),
     ROW(ENCODE, "slice", "W,H", pair, "with --vc2: about the size of slices, in luma samples", MEMBER(slice),
-        .fallback = "32,8"),
+        .fallback = "32,8", .video = ENCODE),
 #endif
-    ROW(ENCODE, "max-bytes", "N[K|M|G]", bytes, "the most bytes of output, whatever layers ask for",
-        ENCODER(MAX_BYTES)),
+    ROW(ENCODE, "max-bytes", "N[K|M|G]", bytes, "the most bytes of output, whatever layers ask for", ENCODER(MAX_BYTES),
+        .video = ENCODE),
     ROW(ENCODE, "component-bytes", "N[K|M|G]", bytes, "the most bytes of packets of each component",
         ENCODER(COMPONENT_BYTES)),
     NUMBER(ENCODE, "guard-bits", ENCODER(GUARD_BITS), 1, 7,
@@ -299,10 +299,11 @@ const cli_option cli_option_table[] = {
     FLAG(DECODE, "by-rows", by_rows,
          "one row of tiles at a time, however small; otherwise as many as keep all threads busy"),
     NAME(DECODE, "tiff-compression", "S", MEMBER(compression), compressions,
-         "compression of TIFF: none, deflate or lzw", .fallback = "none"),
-    ROW(DECODE, "fps", "N[:D]", fps, "frames a second of a Y4M file, or N in D seconds", .fallback = "25"),
+         "compression of TIFF: none, deflate or lzw", .fallback = "none", .video = DECODE),
+    ROW(DECODE, "fps", "N[:D]", fps, "frames a second of a Y4M file, or N in D seconds", .fallback = "25",
+        .video = DECODE),
     NUMBER(DECODE, "png-level", MEMBER(png_level), 0, 9, "compression of PNG: 0 (none) to 9 (smallest, slow)",
-           .fallback = "1"),
+           .fallback = "1", .video = DECODE),
     FLAG(DECODE, "strict", strict, "fail if the file ends early or has boxes that the standard forbids",
          .detail = "Without it, whatever is present is decoded, with exit status 3 if the file ends early."),
 
@@ -315,7 +316,8 @@ const cli_option cli_option_table[] = {
             "suitable extension are taken, in the order of their names; with encode --raw those ending in .raw; "
             "directories in it are left out unless --recursive is given. A file that fails is reported, and the others "
             "are still processed; two inputs with the same output are an error before any work. Files are read and "
-            "written while others are coded; each that is under way is held in memory unless it is coded by rows."),
+            "written while others are coded; each that is under way is held in memory unless it is coded by rows.",
+        .video = ALL),
     FLAG(ENCODE | DECODE, "recursive", recursive,
          "with --out-dir: also the files in folders of the folders, into folders of the same names",
          .detail = "Links to folders are left out."),
@@ -330,22 +332,24 @@ const cli_option cli_option_table[] = {
     ROW(ENCODE, "ext", "EXT", extension, "with --out-dir: the extension of the outputs",
         .fallback = "jp2, with --ht jph", .names = coded_extensions),
     ROW(DECODE, "ext", "EXT", extension, "with --out-dir: the extension of the outputs", .fallback = "png",
-        .names = picture_extensions),
+        .names = picture_extensions, .video = DECODE),
 
     /* Limits and machine */
     ROW(ALL & ~VOLUME, "max-pixels", "N", bytes,
         "refuse pictures of more than N pixels; N may end in K, M or G for 10^3, 10^6 or 10^9", MEMBER(max_pixels),
         .detail = "By default there is no limit for pictures, and one that depends on the length of the file for JPEG "
-                  "2000 files."),
+                  "2000 files.",
+        .video = ALL),
     ROW(ALL & ~VOLUME, "max-memory", "BYTES", bytes,
         "refuse a file that needs more memory, samples included; K, M and G as above", MEMBER(max_memory),
         .detail = "By default there is no limit for pictures, and one that depends on the length of the file for JPEG "
-                  "2000 files. For compare, this is the memory for both files together."),
+                  "2000 files. For compare, this is the memory for both files together.",
+        .video = ALL),
     NUMBER(ENCODE | DECODE | VIEW | DUMP | VOLUME, "threads", MEMBER(threads), 0, MOST_THREADS,
-           "threads; 0 = all processors", .letter = 'j', .fallback = "0"),
+           "threads; 0 = all processors", .letter = 'j', .fallback = "0", .video = ALL),
     NAME(ENCODE | DECODE | VOLUME, "backend", "NAME", MEMBER(backend), cli_backends,
          "where to compute: auto, cpu, cuda or opencl", .fallback = "auto",
-         .detail = "The result is the same to the bit."),
+         .detail = "The result is the same to the bit.", .video = DECODE),
     ROW(ENCODE | DECODE, "devices", "N[,N...]|all", devices,
         "the GPUs to use, as info --devices numbers them: files are divided among them, or the tiles of one",
         .detail =
@@ -356,15 +360,17 @@ const cli_option cli_option_table[] = {
            "backend auto uses the GPU for tiles of at least N samples; 0 = always"),
     NAME(ENCODE | DECODE | VIEW | DUMP | VOLUME, "cpu", "NAME", MEMBER(cpu), cpus,
          "instruction set on the CPU: auto, c, avx2, avx512 or neon", .fallback = "auto",
-         .detail = "The result is the same to the bit. It is an error if the processor or the build lacks the set."),
+         .detail = "The result is the same to the bit. It is an error if the processor or the build lacks the set.",
+         .video = ALL),
 
     /* Reports */
     CONSTANT(ENCODE | DECODE | VIEW | DUMP | VOLUME, "progress", MEMBER(progress), 1, "show progress on standard error",
              .fallback = "on a terminal, if it takes longer than half a second"),
-    CONSTANT(ENCODE | DECODE | VIEW | DUMP | VOLUME, "no-progress", MEMBER(progress), 0, "do not show progress"),
+    CONSTANT(ENCODE | DECODE | VIEW | DUMP | VOLUME, "no-progress", MEMBER(progress), 0, "do not show progress",
+             .video = ALL),
     FLAG(ENCODE | DECODE, "timings", timings, "print a table of the time that each stage took"),
     FLAG(COMPARE, "quiet", quiet, "print no figures; the exit status is the result"),
-    FLAG(ENCODE | DECODE | VIEW | DUMP | VOLUME, "quiet", quiet, "print errors only"),
+    FLAG(ENCODE | DECODE | VIEW | DUMP | VOLUME, "quiet", quiet, "print errors only", .video = ALL),
     FLAG(ALL, "help", help, "print this help", .letter = 'h'),
 };
 

@@ -19,6 +19,7 @@ typedef enum cli_input_kind { CLI_ANY_INPUT, CLI_PICTURE_INPUT, CLI_CODED_INPUT 
 
 struct cli_option {
     unsigned commands;    /* bits 1 << cli_command */
+    unsigned video;       /* those that take this option for video as well */
     char letter;          /* 0 = long form only */
     const char *name;     /* without hyphens */
     const char *argument; /* as help shows it, in [=] if it may be left out; NULL = none */
