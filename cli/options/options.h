@@ -105,7 +105,6 @@ typedef struct cli_options {
     uint32_t band_level;
     cli_setting level;
     double gain; /* 0 = chosen for each subband */
-    cli_setting zoom;
 
     cli_setting vc2, slice[2];
 

@@ -100,7 +100,6 @@ const cli_option cli_option_table[] = {
         .detail = "By default, 98 % of the nonzero coefficients of a subband fall short of black and white."),
     FLAG(VIEW, "labels", labels, "write the names and gains of the subbands into their corners, where there is room"),
     FLAG(VIEW, "no-borders", no_borders, "draw no lines between subbands (white) and tiles (black)"),
-    NUMBER(VIEW, "zoom", MEMBER(zoom), 1, 32, "draw each coefficient as N x N pixels, 1 to 32", .fallback = "1"),
     NAME(DUMP, "format", "pgx|raw", MEMBER(dump_format), dump_formats,
          "signed PGX, or rows of little-endian 32-bit integers without a header", .fallback = "pgx"),
     NUMBER(DUMP, "component", MEMBER(component), 0, L2K_MAX_COMPONENTS - 1, "only this component", .fallback = "all"),

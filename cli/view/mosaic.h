@@ -43,7 +43,7 @@ void cli_mosaic_undo_transform(cli_mosaic *mosaic, size_t first, l2k_wavelet wav
  * together, or uses `fixed` for all details if not 0. */
 void cli_mosaic_choose_gains(cli_mosaic *mosaic, float fixed);
 
-/* Draws a picture of 8 bits, gray or RGB, with the lines, labels and zoom of the options; the caller frees it, also
+/* Draws a picture of 8 bits, gray or RGB, with the lines and labels of the options; the caller frees it, also
  * after a failure. */
 bool cli_mosaic_draw(const cli_mosaic *mosaic, const cli_options *options, cli_picture *picture);
 

@@ -31,27 +31,22 @@ static uint8_t gray_of(float value)
     return gray <= 0 ? 0 : gray >= 255 ? 255 : (uint8_t)gray;
 }
 
-/* One row of coefficients of a band, `zoom` pixels wide each. */
-static void draw_row(const cli_mosaic *mosaic, const cli_mosaic_band *band, uint32_t row, uint32_t zoom,
-                     const drawing *canvas)
+static void draw_row(const cli_mosaic *mosaic, const cli_mosaic_band *band, uint32_t row, const drawing *canvas)
 {
     float gain = mosaic->gains[band->level][band->orientation];
     float offset = band->orientation == L2K_LL ? mosaic->low_offset : 0.5f;
     size_t pixel = canvas->channels;
-    uint8_t *to = canvas->pixels + ((size_t)(band->y + row) * zoom * canvas->width + (size_t)band->x * zoom) * pixel;
+    uint8_t *to = canvas->pixels + ((size_t)(band->y + row) * canvas->width + band->x) * pixel;
     for (uint32_t c = 0; c < canvas->channels; c++) {
         const float *from = mosaic->values + ((size_t)c * mosaic->height + band->y + row) * mosaic->width + band->x;
         for (uint32_t x = 0; x < band->width; x++)
-            for (uint32_t i = 0; i < zoom; i++)
-                to[((size_t)x * zoom + i) * pixel + c] = gray_of(offset + gain * from[x]);
+            to[x * pixel + c] = gray_of(offset + gain * from[x]);
     }
-    for (uint32_t i = 1; i < zoom; i++)
-        memcpy(to + i * canvas->width * pixel, to, (size_t)band->width * zoom * pixel);
 }
 
-static rectangle box_of(const cli_mosaic_band *band, uint32_t zoom)
+static rectangle box_of(const cli_mosaic_band *band)
 {
-    return (rectangle){band->x * zoom, band->y * zoom, band->width * zoom, band->height * zoom};
+    return (rectangle){band->x, band->y, band->width, band->height};
 }
 
 static void fill(const drawing *canvas, rectangle box, uint8_t value)
@@ -62,9 +57,9 @@ static void fill(const drawing *canvas, rectangle box, uint8_t value)
 }
 
 /* Along the left and upper side: one colour between bands, another between tiles, no line at the picture's edge. */
-static void draw_lines(const cli_mosaic_band *band, uint32_t zoom, const drawing *canvas)
+static void draw_lines(const cli_mosaic_band *band, const drawing *canvas)
 {
-    rectangle box = box_of(band, zoom);
+    rectangle box = box_of(band);
     if (box.width < LEAST_SIDE || box.height < LEAST_SIDE)
         return;
     if (box.x > 0)
@@ -129,28 +124,24 @@ static bool put_label(const drawing *canvas, rectangle box, const char *text)
 /* ---- The picture --------------------------------------------------------------------------------------------- */
 
 /* Name and gain, or only the name if there is no room for both. */
-static void draw_label(const cli_mosaic *mosaic, const cli_mosaic_band *band, uint32_t zoom, const drawing *canvas)
+static void draw_label(const cli_mosaic *mosaic, const cli_mosaic_band *band, const drawing *canvas)
 {
     char text[16];
     float gain = mosaic->gains[band->level][band->orientation];
     int length = snprintf(text, sizeof text, "%s%u", cli_orientation_names[band->orientation], band->level);
     if (band->orientation != L2K_LL || gain != 1)
         snprintf(text + length, sizeof text - (size_t)length, gain < 9.95f ? " x%.1f" : " x%.0f", gain);
-    if (put_label(canvas, box_of(band, zoom), text))
+    if (put_label(canvas, box_of(band), text))
         return;
     text[length] = 0;
-    put_label(canvas, box_of(band, zoom), text);
+    put_label(canvas, box_of(band), text);
 }
 
-static bool create_picture(const cli_mosaic *mosaic, uint32_t zoom, cli_picture *picture)
+static bool create_picture(const cli_mosaic *mosaic, cli_picture *picture)
 {
-    uint64_t width = (uint64_t)mosaic->width * zoom, height = (uint64_t)mosaic->height * zoom;
-    if (width > UINT32_MAX || height > UINT32_MAX)
-        return cli_error("--zoom", "%u makes a picture of %llu x %llu, which is too large", zoom,
-                         (unsigned long long)width, (unsigned long long)height);
     if (!cli_picture_create(picture, mosaic->channels, mosaic->name))
         return false;
-    cli_picture_uniform(picture, (uint32_t)width, (uint32_t)height, 8, false);
+    cli_picture_uniform(picture, mosaic->width, mosaic->height, 8, false);
     picture->image.colour = mosaic->channels == 1 ? L2K_COLOUR_GRAY : L2K_COLOUR_SRGB;
     return cli_picture_place(picture, 0, 0, mosaic->name) &&
            cli_picture_allocate(picture, CLI_INTERLEAVED, mosaic->name);
@@ -159,18 +150,17 @@ static bool create_picture(const cli_mosaic *mosaic, uint32_t zoom, cli_picture 
 /* Lines and names are drawn over all bands. */
 bool cli_mosaic_draw(const cli_mosaic *mosaic, const cli_options *options, cli_picture *picture)
 {
-    const uint32_t zoom = (uint32_t)cli_setting_or(options->zoom, 1);
-    if (!create_picture(mosaic, zoom, picture))
+    if (!create_picture(mosaic, picture))
         return false;
     drawing canvas = {picture->planes[0].data, picture->components[0].width, picture->components[0].height,
                       mosaic->channels};
     fill(&canvas, (rectangle){0, 0, canvas.width, canvas.height}, BACKGROUND);
     for (size_t i = 0; i < mosaic->num_bands; i++)
         for (uint32_t y = 0; y < mosaic->bands[i].height; y++)
-            draw_row(mosaic, &mosaic->bands[i], y, zoom, &canvas);
+            draw_row(mosaic, &mosaic->bands[i], y, &canvas);
     for (size_t i = 0; !options->no_borders && i < mosaic->num_bands; i++)
-        draw_lines(&mosaic->bands[i], zoom, &canvas);
+        draw_lines(&mosaic->bands[i], &canvas);
     for (size_t i = 0; options->labels && i < mosaic->num_bands; i++)
-        draw_label(mosaic, &mosaic->bands[i], zoom, &canvas);
+        draw_label(mosaic, &mosaic->bands[i], &canvas);
     return true;
 }

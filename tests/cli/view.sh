@@ -72,13 +72,6 @@ check "its message for one level" grep -q ' 1 level ->' err.log
 check "standard input and output" sh -c "cat camera.jp2 | '$lift2k' view - - --quiet | head -c 2 | grep -q P5"
 runs "reduced" view cat.jp2 a.pgm --reduce 2
 sized "reduced" a.pgm 113 75
-runs "zoomed" view cat.jp2 z.pgm --reduce 2 --zoom 3
-sized "zoomed" z.pgm 339 225
-runs "not zoomed" view cat.jp2 a.pgm --reduce 2 --no-borders --gain 2
-runs "zoomed" view cat.jp2 z.pgm --reduce 2 --no-borders --gain 2 --zoom 3
-rows z.pgm | awk 'NR % 3 == 2 { for (i = 2; i <= NF; i += 3) printf "%s ", $i; print "" }' >found
-crop a.pgm 0 0 113 75 >expected
-check "every pixel three times" cmp expected found
 
 # ---- Codestream and transform agree ----
 
@@ -275,7 +268,6 @@ cannot "a gain of 0" 2 "--gain 0: not a number above 0" camera.jp2 none.pgm --ga
 cannot "a gain below 0" 2 "--gain -3: not a number above 0" camera.jp2 none.pgm --gain -3
 cannot "two gains" 2 "--gain 1,2: not a number above 0" camera.jp2 none.pgm --gain 1,2
 cannot "a gain that is none" 2 "--gain much: not a number above 0" camera.jp2 none.pgm --gain much
-cannot "a zoom of 0" 2 "--zoom 0: not a whole number from 1 to 32" camera.jp2 none.pgm --zoom 0
 cannot "RGB and a component" 2 "--component: excludes --rgb" camera.jp2 none.pgm --rgb --component 0
 cannot "RGB of gray" 1 "--rgb: camera.jp2 has 1 component, three" camera.jp2 none.pgm --rgb
 cannot "RGB of different sizes" 1 "--rgb: components 0 to 2 of cat.pgx differ" cat.pgx none.ppm --rgb
