@@ -1,6 +1,6 @@
 # Fills the option lists into lift2k(1), when the command has been built. Arguments: COMMAND, the lift2k binary; TEMPLATE;
 # OUTPUT; PROJECT_VERSION.
-foreach(name encode decode info compare view dump volume)
+foreach(name encode decode info compare view dump)
   execute_process(COMMAND ${COMMAND} --generate man ${name} OUTPUT_VARIABLE OPTIONS_${name} RESULT_VARIABLE result
                   OUTPUT_STRIP_TRAILING_WHITESPACE)
   if(NOT result EQUAL 0)

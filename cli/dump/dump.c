@@ -10,6 +10,7 @@
 #include "pictures/formats.h"
 #include "pictures/user/interrupt.h"
 #include "pictures/user/report.h"
+#include "pictures/words.h"
 
 /* ---- Names --------------------------------------------------------------------------------------------------- */
 
@@ -18,12 +19,14 @@ static int digits_of(uint64_t most)
     return snprintf(NULL, 0, "%llu", (unsigned long long)most);
 }
 
+enum { MOST_NAME = 64 };
+
 /* "t03_c0_b05_HL2.pgx": names sort by tile, component, and the order of QCD. */
-static void name_band(const cli_dump *dump, const l2k_tile_coefficients *k, uint32_t band, char name[CLI_DUMP_NAME])
+static void name_band(const cli_dump *dump, const l2k_tile_coefficients *k, uint32_t band, char name[MOST_NAME])
 {
     const l2k_subband_info *info = &k->bands[band];
     uint64_t tiles = (uint64_t)dump->input.info.tiles_across * dump->input.info.tiles_down;
-    snprintf(name, CLI_DUMP_NAME, "t%0*u_c%0*u_b%02u_%s%u.%s", digits_of(tiles - 1), k->tile,
+    snprintf(name, MOST_NAME, "t%0*u_c%0*u_b%02u_%s%u.%s", digits_of(tiles - 1), k->tile,
              digits_of(dump->input.info.image.num_components - 1), k->component, band,
              cli_orientation_names[info->orientation], info->level, dump->format == CLI_DUMP_RAW ? "raw" : "pgx");
 }
@@ -44,26 +47,19 @@ static uint32_t band_bits(const l2k_tile_coefficients *k, uint32_t band)
 static bool write_values(const cli_dump *dump, cli_output *output, const l2k_tile_coefficients *k, uint32_t band)
 {
     const l2k_band_view *view = &k->view->bands[band];
-    const l2k_plane plane = cli_dump_plane(k->view, band);
+    const size_t first = (size_t)view->y * k->view->stride + view->x;
+    const l2k_plane plane = {(int32_t *)k->view->base + first, (ptrdiff_t)(k->view->stride * 4), 4, L2K_SAMPLE_S32};
     const l2k_component component = {
         .precision = band_bits(k, band), .is_signed = true, .width = view->width, .height = view->height};
-    return dump->format == CLI_DUMP_PGX
-               ? cli_pgx_write_plane(output, &plane, &component)
-               : cli_words_write(&cli_dump_words, output, 0, &plane, view->width, view->height);
+    return dump->format == CLI_DUMP_PGX ? cli_pgx_write_plane(output, &plane, &component)
+                                        : cli_words_write(&(cli_words){.precision = 32, .is_signed = true}, output, 0,
+                                                          &plane, view->width, view->height);
 }
 
 /* ---- The description, subbands.json ------------------------------------------------------------------------------ */
 
-/* Keys may be added; existing ones keep their names and meaning (the help lists them). */
-void cli_dump_put_components(cli_json *json, const l2k_component *components, uint32_t count)
-{
-    cli_json_put(json, "components [");
-    for (const l2k_component *k = components; k < components + count; k++)
-        cli_json_put(json, "{ precision %u signed %d dx %u dy %u }", k->precision, k->is_signed, k->dx, k->dy);
-    cli_json_put(json, "]");
-}
-
-/* It is written along with the subbands. */
+/* It is written along with the subbands. Keys may be added; existing ones keep their names and meaning (the help lists
+ * them). */
 static bool begin_description(cli_dump *dump)
 {
     const cli_coefficients *input = &dump->input;
@@ -77,8 +73,10 @@ static bool begin_description(cli_dump *dump)
                  input->file.is_jpeg2000 ? "codestream" : "picture", dump->format == CLI_DUMP_RAW ? "raw" : "pgx");
     cli_json_put(&dump->json, "image { x0 %u y0 %u x1 %u y1 %u } tiles_across %u tiles_down %u", image->x0, image->y0,
                  image->x1, image->y1, input->info.tiles_across, input->info.tiles_down);
-    cli_dump_put_components(&dump->json, image->components, image->num_components);
-    cli_json_put(&dump->json, "subbands [");
+    cli_json_put(&dump->json, "components [");
+    for (const l2k_component *k = image->components; k < image->components + image->num_components; k++)
+        cli_json_put(&dump->json, "{ precision %u signed %d dx %u dy %u }", k->precision, k->is_signed, k->dx, k->dy);
+    cli_json_put(&dump->json, "] subbands [");
     return true;
 }
 
@@ -126,7 +124,7 @@ static bool write_band(cli_dump *dump, const l2k_tile_coefficients *k, uint32_t 
 
 static bool dump_band(cli_dump *dump, const l2k_tile_coefficients *k, uint32_t band)
 {
-    char name[CLI_DUMP_NAME];
+    char name[MOST_NAME];
     const l2k_band_view *view = &k->view->bands[band];
     bool empty = !view->width || !view->height; /* no file format can hold an empty subband */
     name_band(dump, k, band, name);
@@ -149,9 +147,8 @@ static int run(cli_dump *dump, const cli_options *options)
 {
     cli_progress_begin(options, "dumping", 1);
     cli_progress_file();
-    bool done = cli_coefficients_open(&dump->input) && cli_dump_make_folder(dump, CLI_DUMP_DESCRIPTION) &&
-                begin_description(dump) && cli_coefficients_each(&dump->input, dump_component, dump) &&
-                end_description(dump);
+    bool done = cli_coefficients_open(&dump->input) && cli_dump_make_folder(dump) && begin_description(dump) &&
+                cli_coefficients_each(&dump->input, dump_component, dump) && end_description(dump);
     done = cli_dump_end(dump, done);
     cli_progress_end();
     if (done && !options->quiet)

@@ -17,10 +17,10 @@ struct cli_dump_file {
     char *path; /* owned */
 };
 
-bool cli_dump_make_folder(cli_dump *dump, const char *description)
+bool cli_dump_make_folder(cli_dump *dump)
 {
     struct stat facts;
-    dump->description_path = cli_join(dump->folder, description);
+    dump->description_path = cli_join(dump->folder, CLI_DUMP_DESCRIPTION);
     if (!dump->description_path)
         return cli_error(dump->folder, "out of memory");
     if (stat(dump->description_path, &facts) == 0)

@@ -16,7 +16,6 @@ typedef enum cli_command {
     CLI_COMPARE,
     CLI_VIEW,
     CLI_DUMP,
-    CLI_VOLUME,
     CLI_NUM_COMMANDS
 } cli_command;
 
@@ -109,9 +108,6 @@ typedef struct cli_options {
     cli_setting vc2, slice[2];
 
     cli_setting dump_format; /* cli_dump_format */
-
-    cli_setting z_levels; /* volume */
-    bool isotropic, measure;
 
     /* The last option given that is for pictures only, for JPEG 2000 files only, or not for video; NULL for none. */
     const char *picture_option, *coded_option, *still_option;

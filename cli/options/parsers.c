@@ -343,8 +343,7 @@ bool cli_take_raw(const cli_option *row, const char *text, cli_options *options)
         (at[1] && !parse_order(at + 2, &raw->big_endian, &raw->interleaved)))
         return cli_bad_value(row->name, text, "not of the form W,H,C,BITS,u|s[,be|le][,planar|interleaved]");
     raw->is_signed = *at == 's';
-    const uint32_t most = options->command == CLI_VOLUME ? UINT32_MAX : L2K_MAX_COMPONENTS; /* slices, components */
-    if (!raw->width || !raw->height || !raw->count || raw->count > most)
+    if (!raw->width || !raw->height || !raw->count || raw->count > L2K_MAX_COMPONENTS)
         return cli_bad_value(row->name, text, "a picture must be at least 1,1 and have 1 to 16384 components");
     if (!raw->precision || raw->precision > MOST_BITS)
         return cli_bad_value(row->name, text, "samples can have 1 to 24 bits");

@@ -8,8 +8,7 @@
 #define COMPARE (1u << CLI_COMPARE)
 #define VIEW    (1u << CLI_VIEW)
 #define DUMP    (1u << CLI_DUMP)
-#define VOLUME  (1u << CLI_VOLUME)
-#define ALL     (ENCODE | DECODE | INFO | COMPARE | VIEW | DUMP | VOLUME)
+#define ALL     (ENCODE | DECODE | INFO | COMPARE | VIEW | DUMP)
 
 #define MEMBER(member)  .target = offsetof(cli_options, member)
 #define ENCODER(option) .target = offsetof(cli_options, encoder[L2K_ENCODER_##option])
@@ -106,20 +105,6 @@ const cli_option cli_option_table[] = {
     NUMBER(VIEW | DUMP, "tile-index", MEMBER(tile_index), 0, UINT32_MAX - 1, "only this tile, counted from 0",
            .fallback = "all"),
 
-    /* volume */
-    ROW(VOLUME, "raw", "W,H,D,BITS,u|s[,be|le]", raw,
-        "IN has no header: it is D slices of W x H samples of BITS bits (1 to 24), unsigned or signed",
-        .fallback = "le", .detail = "A sample takes one byte up to 8 bits, two up to 16, else four.",
-        .input = CLI_PICTURE_INPUT),
-    NUMBER(VOLUME, "z-levels", MEMBER(z_levels), 0, L2K_MAX_LEVELS, "decomposition levels across slices, 0 to 32",
-           .fallback = "3, with --isotropic those of --levels", .input = CLI_PICTURE_INPUT),
-    FLAG(VOLUME, "isotropic", isotropic,
-         "one level in each of the three directions, then the next, in place of all levels across slices first",
-         .input = CLI_PICTURE_INPUT),
-    FLAG(VOLUME, "measure", measure,
-         "print how many coefficients are small, beside those of the slices transformed one by one",
-         .input = CLI_PICTURE_INPUT),
-
     /* encode */
     ROW(ENCODE, "raw", "W,H,C,BITS,u|s[,be|le][,planar|interleaved]", raw,
         "IN has no header: it is C components of W x H samples of BITS bits (1 to 24), unsigned or signed",
@@ -149,7 +134,7 @@ const cli_option cli_option_table[] = {
         .detail = "The estimate is from coefficients: above 45 dB it is up to 2 dB too high with the 5/3. Without "
                   "--ht, the 9/7 leaves out the error of the quantiser's steps, with which 8-bit pictures end near 50 "
                   "dB. --verify prints what came out."),
-    CONSTANT(ENCODE | VIEW | DUMP | VOLUME, "irreversible", ENCODER(WAVELET), L2K_WAVELET_9_7,
+    CONSTANT(ENCODE | VIEW | DUMP, "irreversible", ENCODER(WAVELET), L2K_WAVELET_9_7,
              "use the 9/7 wavelet, which is lossy, instead of the 5/3", .letter = 'I', .input = CLI_PICTURE_INPUT),
     ROW(ENCODE, "kernel", "NAME|FILE", kernel,
         "use a lifting kernel of Part 2: haar, 1-3, dd-9-7, dd-13-7, daubechies-int, fidelity, w4, or one in FILE",
@@ -187,7 +172,7 @@ const cli_option cli_option_table[] = {
            "with --ht: coding passes of a code-block: 1 cleanup, 2 and SigProp, 3 and MagRef", .fallback = "1",
            .detail = "A size, a PSNR or a limit gives a code-block as many passes as are good, but at most N, or 3 "
                      "with several layers. Without any of these, 2 or 3 are lossy even with the 5/3 wavelet."),
-    NUMBER(ENCODE | VIEW | DUMP | VOLUME, "levels", ENCODER(LEVELS), 0, L2K_MAX_LEVELS, "decomposition levels, 0 to 32",
+    NUMBER(ENCODE | VIEW | DUMP, "levels", ENCODER(LEVELS), 0, L2K_MAX_LEVELS, "decomposition levels, 0 to 32",
            .fallback = "5", .input = CLI_PICTURE_INPUT, .video = ENCODE),
     ROW(ENCODE | VIEW | DUMP, "tile", "W,H", tile, "tile size on the reference grid", ENCODER(TILE_WIDTH),
         .letter = 't', .fallback = "one tile", .input = CLI_PICTURE_INPUT),
@@ -245,9 +230,9 @@ const cli_option cli_option_table[] = {
         .fallback = "Created by lift2k"),
     ROW(ENCODE, "style", "S[,S...]", names, "code-block styles: bypass, reset, termall, vsc, pterm, segsym",
         .fallback = "none", .names = styles, ENCODER(STYLE)),
-    CONSTANT(ENCODE | VIEW | DUMP | VOLUME, "no-mct", ENCODER(COMPONENT_TRANSFORM), 0, "no component transform",
+    CONSTANT(ENCODE | VIEW | DUMP, "no-mct", ENCODER(COMPONENT_TRANSFORM), 0, "no component transform",
              .input = CLI_PICTURE_INPUT),
-    CONSTANT(ENCODE | VIEW | DUMP | VOLUME, "mct", ENCODER(COMPONENT_TRANSFORM), 1,
+    CONSTANT(ENCODE | VIEW | DUMP, "mct", ENCODER(COMPONENT_TRANSFORM), 1,
              "join the first three components even if there are more colours or bands (default: only three colours)",
              .input = CLI_PICTURE_INPUT),
     CONSTANT(ENCODE, "sop", ENCODER(SOP), 1, "mark the start of each packet (SOP)"),
@@ -334,19 +319,19 @@ const cli_option cli_option_table[] = {
         .names = picture_extensions, .video = DECODE),
 
     /* Limits and machine */
-    ROW(ALL & ~VOLUME, "max-pixels", "N", bytes,
+    ROW(ALL, "max-pixels", "N", bytes,
         "refuse pictures of more than N pixels; N may end in K, M or G for 10^3, 10^6 or 10^9", MEMBER(max_pixels),
         .detail = "By default there is no limit for pictures, and one that depends on the length of the file for JPEG "
                   "2000 files.",
         .video = ALL),
-    ROW(ALL & ~VOLUME, "max-memory", "BYTES", bytes,
+    ROW(ALL, "max-memory", "BYTES", bytes,
         "refuse a file that needs more memory, samples included; K, M and G as above", MEMBER(max_memory),
         .detail = "By default there is no limit for pictures, and one that depends on the length of the file for JPEG "
                   "2000 files. For compare, this is the memory for both files together.",
         .video = ALL),
-    NUMBER(ENCODE | DECODE | VIEW | DUMP | VOLUME, "threads", MEMBER(threads), 0, MOST_THREADS,
-           "threads; 0 = all processors", .letter = 'j', .fallback = "0", .video = ALL),
-    NAME(ENCODE | DECODE | VOLUME, "backend", "NAME", MEMBER(backend), cli_backends,
+    NUMBER(ENCODE | DECODE | VIEW | DUMP, "threads", MEMBER(threads), 0, MOST_THREADS, "threads; 0 = all processors",
+           .letter = 'j', .fallback = "0", .video = ALL),
+    NAME(ENCODE | DECODE, "backend", "NAME", MEMBER(backend), cli_backends,
          "where to compute: auto, cpu, cuda or opencl", .fallback = "auto",
          .detail = "The result is the same to the bit.", .video = DECODE),
     ROW(ENCODE | DECODE, "devices", "N[,N...]|all", devices,
@@ -357,24 +342,23 @@ const cli_option cli_option_table[] = {
             "others, and if none is left to the CPU, with a warning; with --backend cuda they then fail."),
     NUMBER(ENCODE | DECODE, "gpu-min-samples", MEMBER(gpu_min_samples), 0, UINT32_MAX,
            "backend auto uses the GPU for tiles of at least N samples; 0 = always"),
-    NAME(ENCODE | DECODE | VIEW | DUMP | VOLUME, "cpu", "NAME", MEMBER(cpu), cpus,
+    NAME(ENCODE | DECODE | VIEW | DUMP, "cpu", "NAME", MEMBER(cpu), cpus,
          "instruction set on the CPU: auto, c, avx2, avx512 or neon", .fallback = "auto",
          .detail = "The result is the same to the bit. It is an error if the processor or the build lacks the set.",
          .video = ALL),
 
     /* Reports */
-    CONSTANT(ENCODE | DECODE | VIEW | DUMP | VOLUME, "progress", MEMBER(progress), 1, "show progress on standard error",
+    CONSTANT(ENCODE | DECODE | VIEW | DUMP, "progress", MEMBER(progress), 1, "show progress on standard error",
              .fallback = "on a terminal, if it takes longer than half a second"),
-    CONSTANT(ENCODE | DECODE | VIEW | DUMP | VOLUME, "no-progress", MEMBER(progress), 0, "do not show progress",
-             .video = ALL),
+    CONSTANT(ENCODE | DECODE | VIEW | DUMP, "no-progress", MEMBER(progress), 0, "do not show progress", .video = ALL),
     FLAG(ENCODE | DECODE, "timings", timings, "print a table of the time that each stage took"),
     FLAG(COMPARE, "quiet", quiet, "print no figures; the exit status is the result"),
-    FLAG(ENCODE | DECODE | VIEW | DUMP | VOLUME, "quiet", quiet, "print errors only", .video = ALL),
+    FLAG(ENCODE | DECODE | VIEW | DUMP, "quiet", quiet, "print errors only", .video = ALL),
     FLAG(ALL, "help", help, "print this help", .letter = 'h'),
 };
 
 const size_t cli_num_options = sizeof cli_option_table / sizeof cli_option_table[0];
 
 const char *const cli_command_names[CLI_NUM_COMMANDS] = {
-    [CLI_ENCODE] = "encode", [CLI_DECODE] = "decode", [CLI_INFO] = "info",    [CLI_COMPARE] = "compare",
-    [CLI_VIEW] = "view",     [CLI_DUMP] = "dump",     [CLI_VOLUME] = "volume"};
+    [CLI_ENCODE] = "encode",   [CLI_DECODE] = "decode", [CLI_INFO] = "info",
+    [CLI_COMPARE] = "compare", [CLI_VIEW] = "view",     [CLI_DUMP] = "dump"};

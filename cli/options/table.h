@@ -14,7 +14,7 @@ typedef struct cli_name {
 /* Stores the value `text`, NULL for an option without argument; false after a report. */
 typedef bool cli_option_parser(const cli_option *row, const char *text, cli_options *options);
 
-/* view and dump take pictures and JPEG 2000 files, volume slices and subbands; some options are for one kind only. */
+/* view and dump take pictures and JPEG 2000 files; some options are for one kind only. */
 typedef enum cli_input_kind { CLI_ANY_INPUT, CLI_PICTURE_INPUT, CLI_CODED_INPUT } cli_input_kind;
 
 struct cli_option {
@@ -30,7 +30,7 @@ struct cli_option {
     size_t target;         /* offset in cli_options of what `parse` fills, unless that is fixed */
     int64_t least, most;   /* range of a number; `most` is the value set by an option without argument */
     const cli_name *names; /* values with a name, for parser and completion; NULL = none */
-    cli_input_kind input;  /* for view, dump and volume */
+    cli_input_kind input;  /* for view and dump */
 };
 
 extern const cli_name cli_progressions[];

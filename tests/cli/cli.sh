@@ -234,7 +234,6 @@ if "$lift2k" info --devices | grep -q 'name cuda, usable yes'; then
 else
     why=$("$lift2k" info --devices | sed -n 's/.*name cuda, usable no, text //p')
     refuses "encode without a GPU" x.jp2 "$why" encode rgb.ppm x.jp2 --backend cuda
-    refuses "volume without a GPU" x "$why" volume rgb.ppm x --backend cuda
     "$lift2k" info --devices | grep -q 'number 0,' || refuses "devices without a GPU" x.jp2 "$why" encode rgb.ppm x.jp2 --devices 0
     refuses "decode without a GPU" x.ppm "cuda" decode small.jp2 x.ppm --backend cuda
     runs "auto without a GPU" encode rgb.ppm auto.jp2 --levels 3 --backend auto --gpu-min-samples 0

@@ -164,8 +164,6 @@ runs "RGB and opacity" encode four.pam n.jp2 --quiet
 band "RGB and opacity" sRGB RCT
 runs "subbands of ten bands" dump ten.tif bands --quiet
 check "subbands of ten bands: none is joined" grep -q '"component_transform": "none"' bands/*.json
-runs "a volume of ten bands" volume ten.tif volume --quiet
-check "a volume of ten bands: none is joined" grep -q '"component_transform": false' volume/volume.json
 
 refused() { # refused PATTERN ARGUMENTS...
     local pattern=$1

@@ -34,7 +34,7 @@ for word in help --help -h; do
     check "lift2k $word" sh -c "'$lift2k' $word | cmp - help.txt 2>/dev/null || '$lift2k' $word >help.txt"
 done
 check "help encode" sh -c "'$lift2k' help encode | grep -q -- --verify"
-for command in encode decode info compare view dump volume; do
+for command in encode decode info compare view dump; do
     check "help $command" bash -c "cmp <('$lift2k' $command --help) <('$lift2k' help $command)"
 done
 

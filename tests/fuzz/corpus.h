@@ -5,8 +5,7 @@
 #include "jp2_build.h"
 #include "stream_support.h"
 
-/* Saves into the corpus of a kind: "codestreams", "parameters", "images", "volumes", "videos" or
- * "blocks". */
+/* Saves into the corpus of a kind: "codestreams", "parameters", "images", "videos" or "blocks". */
 void corpus_save(const char *kind, const char *name, const void *data, size_t bytes);
 
 /* Saves a JPEG 2000 file with a tail of options (fuzz.h), which differ from file to file, and frees it. */
@@ -21,7 +20,6 @@ void corpus_segments(void); /* marker segments, some invalid, and headers that a
 void corpus_ht(void);       /* code-blocks of Part 15, in codestreams and alone */
 void corpus_boxes(void);    /* JP2 */
 void corpus_images(void);
-void corpus_volumes(void); /* descriptions of `lift2k volume`, and raw slices */
-void corpus_videos(void);  /* VC-2, in builds with the encoder of it */
+void corpus_videos(void); /* VC-2, in builds with the encoder of it */
 
 #endif

@@ -1,7 +1,6 @@
 /* make_corpus FOLDER: writes the seed corpus. FOLDER/codestreams is for the targets that take JPEG 2000 files,
  * FOLDER/parameters for those that derive everything from their bytes, FOLDER/images for the readers of picture
- * files, FOLDER/blocks for the block decoders, FOLDER/volumes for what `lift2k volume` reads, FOLDER/videos for the
- * decoder of Dirac and VC-2. */
+ * files, FOLDER/blocks for the block decoders, FOLDER/videos for the decoder of Dirac and VC-2. */
 #include "corpus.h"
 
 #include <sys/stat.h>
@@ -110,7 +109,6 @@ int main(int count, char **arguments)
     make_folder("parameters");
     make_folder("images");
     make_folder("blocks");
-    make_folder("volumes");
     make_folder("videos");
     corpus_encoded();
     corpus_edited();
@@ -119,7 +117,6 @@ int main(int count, char **arguments)
     make_parameters();
     make_ht_parameters();
     corpus_images();
-    corpus_volumes();
     corpus_ht();
 #ifdef L2K_WITH_DIRAC
     corpus_videos();

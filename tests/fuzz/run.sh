@@ -47,7 +47,6 @@ inputs_of() { # target: its part of the corpus
     case $1 in
     decode | header | coefficients) echo codestreams ;;
     images | blocks) echo "$1" ;;
-    volume) echo volumes ;;
     video) echo videos ;;
     *) echo parameters ;;
     esac

@@ -69,22 +69,6 @@ for picture in "${pictures[@]:0:$most}"; do
     done
 done
 
-# Volumes: to subbands and back.
-head -c 100000 "$data/camera.png" >"$work/slices.raw"
-for options in "--raw 50,40,50,8,u" "--raw 25,40,50,16,s" "--raw 50,40,50,8,u --irreversible" \
-    "--raw 50,40,50,8,u --isotropic --levels 3" "--raw 25,40,50,16,u --isotropic --irreversible --levels 2"; do
-    checks=$((checks + 1))
-    for backend in cpu cuda; do
-        # shellcheck disable=SC2086
-        "$lift2k" volume "$work/slices.raw" "$work/volume-$backend" $options --backend $backend --quiet &&
-            "$lift2k" volume "$work/volume-$backend" "$work/back-$backend.raw" --backend $backend --quiet ||
-            fault "a volume, $options --backend $backend"
-    done
-    diff -r "$work/volume-cpu" "$work/volume-cuda" || fault "a volume, $options: the subbands"
-    cmp "$work/back-cpu.raw" "$work/back-cuda.raw" || fault "a volume, $options: back"
-    rm -rf "$work"/volume-* "$work"/back-*
-done
-
 # Many files, several in flight: in the end the same as one after another on the CPU.
 mkdir "$work/many"
 for i in 1 2 3 4 5; do

@@ -59,7 +59,6 @@ BEGIN {
     row["cli"] = row["cli/input"] = command " cli/run"
     row["cli/coefficients"] = row["cli/info"] = row["cli/compare"] = row["cli/decode"] = command " cli/run cli/input"
     row["cli/view"] = row["cli/dump"] = command " cli/run cli/input cli/coefficients"
-    row["cli/volume"] = command " cli/run cli/input cli/dump"
     row["cli/encode"] = command " cli/run cli/input cli/compare"
     row["examples"] = "lift2k"
     row["python"] = "lift2k pictures pictures/user"
