@@ -3,14 +3,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/commands.h"
-#include "cli/dump/dump.h"
+#include "cli/coefficients/coefficients.h"
+#include "cli/run/json.h"
 #include "cli/run/progress.h"
+#include "cli/run/tasks.h"
 #include "pictures/formats.h"
 #include "pictures/user/interrupt.h"
 #include "pictures/user/report.h"
 #include "pictures/words.h"
+
+#define DESCRIPTION "subbands.json"
+
+typedef struct dump_job {
+    cli_coefficients input;
+    const char *folder;
+    bool folder_made;
+    cli_dump_format format;
+    cli_output description;
+    char *description_path; /* owned */
+    cli_json json;
+    uint64_t num_files;
+} dump_job;
 
 /* ---- Names --------------------------------------------------------------------------------------------------- */
 
@@ -22,7 +39,7 @@ static int digits_of(uint64_t most)
 enum { MOST_NAME = 64 };
 
 /* "t03_c0_b05_HL2.pgx": names sort by tile, component, and the order of QCD. */
-static void name_band(const cli_dump *dump, const l2k_tile_coefficients *k, uint32_t band, char name[MOST_NAME])
+static void name_band(const dump_job *dump, const l2k_tile_coefficients *k, uint32_t band, char name[MOST_NAME])
 {
     const l2k_subband_info *info = &k->bands[band];
     uint64_t tiles = (uint64_t)dump->input.info.tiles_across * dump->input.info.tiles_down;
@@ -44,7 +61,7 @@ static uint32_t band_bits(const l2k_tile_coefficients *k, uint32_t band)
     return bits < MAX_PGX_BITS ? bits : MAX_PGX_BITS;
 }
 
-static bool write_values(const cli_dump *dump, cli_output *output, const l2k_tile_coefficients *k, uint32_t band)
+static bool write_values(const dump_job *dump, cli_output *output, const l2k_tile_coefficients *k, uint32_t band)
 {
     const l2k_band_view *view = &k->view->bands[band];
     const size_t first = (size_t)view->y * k->view->stride + view->x;
@@ -58,9 +75,9 @@ static bool write_values(const cli_dump *dump, cli_output *output, const l2k_til
 
 /* ---- The description, subbands.json ------------------------------------------------------------------------------ */
 
-/* It is written along with the subbands. Keys may be added; existing ones keep their names and meaning (the help lists
- * them). */
-static bool begin_description(cli_dump *dump)
+/* It is written along with the subbands, and gets its name when they all have theirs. Keys may be added; existing ones
+ * keep their names and meaning (the help lists them). */
+static bool begin_description(dump_job *dump)
 {
     const cli_coefficients *input = &dump->input;
     const l2k_image *image = &input->info.image;
@@ -80,7 +97,7 @@ static bool begin_description(cli_dump *dump)
     return true;
 }
 
-static void describe_band(cli_dump *dump, const l2k_tile_coefficients *k, uint32_t band, const char *name)
+static void describe_band(dump_job *dump, const l2k_tile_coefficients *k, uint32_t band, const char *name)
 {
     cli_json *json = &dump->json;
     const l2k_subband_info *info = &k->bands[band];
@@ -100,29 +117,50 @@ static void describe_band(cli_dump *dump, const l2k_tile_coefficients *k, uint32
                  dump->format == CLI_DUMP_RAW ? 32 : band_bits(k, band));
 }
 
-static bool end_description(cli_dump *dump)
+static bool end_description(dump_job *dump)
 {
     cli_json_put(&dump->json, "] complete %d }", !dump->input.file.coded.incomplete);
     if (fflush(dump->description.stream) == 0 && !ferror(dump->description.stream))
-        return true;
+        return cli_output_commit(&dump->description);
     dump->description.error = errno ? errno : EIO;
     return cli_output_fail(&dump->description);
 }
 
 /* ---- Writing ------------------------------------------------------------------------------------------------- */
 
+/* An existing folder may have other files, but no subbands that are complete. */
+static bool make_folder(dump_job *dump)
+{
+    struct stat facts;
+    dump->description_path = cli_join(dump->folder, DESCRIPTION);
+    if (!dump->description_path)
+        return cli_error(dump->folder, "out of memory");
+    if (stat(dump->description_path, &facts) == 0)
+        return cli_error(dump->description_path,
+                         "the folder has subbands already; remove them, or name another folder");
+    dump->folder_made = mkdir(dump->folder, 0777) == 0;
+    if (!dump->folder_made && errno != EEXIST)
+        return cli_error(dump->folder, "%s", strerror(errno));
+    return cli_is_folder(dump->folder) ||
+           cli_error(dump->folder, "%s; a folder is needed for the subbands' files", strerror(ENOTDIR));
+}
+
 /* If the file is an existing pipe, its reader may keep us waiting: a signal then ends the command at once, although the
  * library, which hands out the coefficients of a codestream, is working. */
-static bool write_band(cli_dump *dump, const l2k_tile_coefficients *k, uint32_t band, const char *name)
+static bool write_band(dump_job *dump, const l2k_tile_coefficients *k, uint32_t band, const char *name)
 {
     const bool at_work = cli_interrupt_wait(false);
-    cli_output *output = cli_dump_open_file(dump, name);
-    bool done = output && write_values(dump, output, k, band) && cli_dump_end_file(output);
+    cli_output output = {0};
+    char *path = cli_join(dump->folder, name);
+    const bool done = (path || cli_error(name, "out of memory")) && cli_output_open(&output, path) &&
+                      write_values(dump, &output, k, band) && cli_output_commit(&output);
+    cli_output_discard(&output);
+    free(path);
     cli_interrupt_wait(at_work);
     return done;
 }
 
-static bool dump_band(cli_dump *dump, const l2k_tile_coefficients *k, uint32_t band)
+static bool dump_band(dump_job *dump, const l2k_tile_coefficients *k, uint32_t band)
 {
     char name[MOST_NAME];
     const l2k_band_view *view = &k->view->bands[band];
@@ -143,24 +181,27 @@ static bool dump_component(void *user, const l2k_tile_coefficients *k)
     return true;
 }
 
-static int run(cli_dump *dump, const cli_options *options)
+static int run(dump_job *dump, const cli_options *options)
 {
     cli_progress_begin(options, "dumping", 1);
     cli_progress_file();
-    bool done = cli_coefficients_open(&dump->input) && cli_dump_make_folder(dump) && begin_description(dump) &&
-                cli_coefficients_each(&dump->input, dump_component, dump) && end_description(dump);
-    done = cli_dump_end(dump, done);
+    const bool done = cli_coefficients_open(&dump->input) && make_folder(dump) && begin_description(dump) &&
+                      cli_coefficients_each(&dump->input, dump_component, dump) && end_description(dump);
+    cli_output_discard(&dump->description);
+    free(dump->description_path);
+    if (!done && dump->folder_made)
+        rmdir(dump->folder); /* fails unless it is empty */
     cli_progress_end();
     if (done && !options->quiet)
         cli_note("%s -> %s %llu subbands, described in %s", dump->input.file.name, dump->folder,
-                 (unsigned long long)dump->num_files, CLI_DUMP_DESCRIPTION);
+                 (unsigned long long)dump->num_files, DESCRIPTION);
     cli_coefficients_close(&dump->input);
     return !done ? CLI_EXIT_FAILURE : dump->input.file.coded.incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK;
 }
 
 int cli_dump_command(const cli_options *options)
 {
-    cli_dump dump = {.format = (cli_dump_format)cli_setting_or(options->dump_format, CLI_DUMP_PGX)};
+    dump_job dump = {.format = (cli_dump_format)cli_setting_or(options->dump_format, CLI_DUMP_PGX)};
     if (!cli_coefficients_begin(&dump.input, options))
         return CLI_EXIT_USAGE;
     if (strcmp(dump.input.output, "-") == 0) {

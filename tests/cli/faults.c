@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* L2K_TEST_FLIP: a disk that flips a bit in every large block. */
@@ -23,7 +22,7 @@ ssize_t write(int descriptor, const void *data, size_t bytes)
     return written;
 }
 
-/* L2K_TEST_SIGNALS: numbers of the signals that arrive when a file has been renamed or a folder created. */
+/* L2K_TEST_SIGNALS: numbers of the signals that arrive when a file has been renamed. */
 static void raise_all(void)
 {
     const char *at = getenv("L2K_TEST_SIGNALS");
@@ -43,16 +42,6 @@ int rename(const char *from, const char *to)
     }
     int result = real(from, to), cause = errno;
     raise_all();
-    errno = cause;
-    return result;
-}
-
-int mkdir(const char *path, mode_t mode)
-{
-    int (*real)(const char *, mode_t) = (int (*)(const char *, mode_t))dlsym(RTLD_NEXT, "mkdir");
-    int result = real(path, mode), cause = errno;
-    if (result == 0)
-        raise_all();
     errno = cause;
     return result;
 }

@@ -379,7 +379,8 @@ static void test_interrupts(void)
     test_interrupt("decoding", "exec $0 decode tiled.jp2 new.pgx -j 1 --by-rows");
     test_interrupt("drawing", "exec $0 view tiled.jp2 new.png -j 1");
     test_interrupt("dumping", "rm -r dumped; exec $0 dump tiled.jp2 dumped -j 1");
-    check(access("dumped", F_OK) != 0, "a dump that was stopped: it has %d files", count_names("dumped", ""));
+    check(count_names("dumped", ".lift2k") + count_names("dumped", "subbands") == 0,
+          "a dump that was stopped is whole");
     test_interrupt("ready", "echo ready; exec $0 encode - new.jp2");
     test_interrupt("1 of 3", "exec $0 encode folder large.pgm --out-dir many -j 1");
     start(&s, 80, "trap : INT; $0 encode large.pgm old.jp2 -j 1; echo status $?");
@@ -543,7 +544,8 @@ static void test_dump_into_pipe(bool is_read)
     check(WIFSIGNALED(s.status) && WTERMSIG(s.status) == SIGTERM, "dump into a pipe: status %x", s.status);
     check(now() - sent < 10, "dump into a pipe that is %s: it took %.1f s", is_read ? "full" : "not read",
           now() - sent);
-    check(count_names("piped", "") == 3, "dump into a pipe: something is left");
+    check(count_names("piped", ".lift2k") + count_names("piped", "subbands") == 0,
+          "dump into a pipe: something is left");
     if (is_read)
         close(end);
     unlink(name);
