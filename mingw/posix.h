@@ -174,7 +174,6 @@ void (*l2k_signal(int number, void (*handler)(int)))(int);
 /* Without a handler, ends the program with the status of a program that Ctrl-C ended. */
 #define raise l2k_raise
 int l2k_raise(int number);
-int kill(int process, int number); /* this one */
 
 static inline int sigemptyset(sigset_t *set)
 {

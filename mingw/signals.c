@@ -20,12 +20,6 @@ int l2k_raise(int number)
     return 0;
 }
 
-int kill(int process, int number)
-{
-    (void)process;
-    return l2k_raise(number);
-}
-
 /* When the console is closed, Windows ends the program as soon as this returns, otherwise after some seconds. */
 static BOOL WINAPI on_event(DWORD event)
 {

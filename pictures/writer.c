@@ -81,14 +81,13 @@ bool cli_writer_close(cli_writer *writer, bool done)
     return done;
 }
 
-bool cli_write_picture(const char *path, cli_format format, const cli_picture *picture, cli_film *film, bool quiet)
+bool cli_write_picture(const char *path, cli_format format, const cli_picture *picture, const cli_write_options *how)
 {
-    const cli_write_options how = {.png_level = CLI_PNG_LEVEL, .film = film, .quiet = quiet};
     const bool planes = format >= CLI_FORMAT_PGX;
     cli_view view = {0};
     cli_writer writer;
     bool done = (planes || (cli_view_create(&view, picture, 0, path) && cli_format_check(&format, &view, path))) &&
-                cli_writer_open(&writer, path, format, picture, planes ? NULL : &view, &how);
+                cli_writer_open(&writer, path, format, picture, planes ? NULL : &view, how);
     done = done && cli_writer_close(&writer, cli_writer_rows(&writer, view.height));
     cli_view_free(&view);
     return done;

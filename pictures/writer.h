@@ -65,8 +65,8 @@ bool cli_writer_rows(cli_writer *writer, uint32_t end);
  * Returns whether the file exists. */
 bool cli_writer_close(cli_writer *writer, bool done);
 
-/* Writes a whole picture in memory, to the film if there is one, else with the default options. False after a report. */
-bool cli_write_picture(const char *path, cli_format format, const cli_picture *picture, cli_film *film, bool quiet);
+/* Writes a whole picture in memory. False after a report. */
+bool cli_write_picture(const char *path, cli_format format, const cli_picture *picture, const cli_write_options *how);
 
 /* Can the format be written row by row to this path? Consecutive planes in one file need an output that can seek. */
 bool cli_writer_takes_rows(const char *path, cli_format format, const cli_write_options *options);

@@ -58,18 +58,12 @@ static bool next_frame(video *v)
 static bool write_frame(const l2k_video_frame *frame, const char *path, cli_format format, const cli_write_options *how)
 {
     cli_picture picture = {0};
-    cli_view view = {0};
-    cli_writer writer;
-    const bool planes = format >= CLI_FORMAT_PGX;
     bool done = cli_picture_adopt(&picture, &frame->image, path);
     for (uint32_t c = 0; done && c < frame->image.num_components; c++) {
         picture.planes[c] = frame->planes[c];
         picture.rows[c] = (cli_rows){0, frame->image.components[c].height};
     }
-    done = done && (planes || (cli_view_create(&view, &picture, 0, path) && cli_format_check(&format, &view, path))) &&
-           cli_writer_open(&writer, path, format, &picture, planes ? NULL : &view, how);
-    done = done && cli_writer_close(&writer, cli_writer_rows(&writer, view.height));
-    cli_view_free(&view);
+    done = done && cli_write_picture(path, format, &picture, how);
     cli_picture_free(&picture);
     return done;
 }

@@ -145,7 +145,8 @@ static bool draw(view_job *job)
     cli_mosaic_choose_gains(&job->mosaic, (float)job->options->gain);
     bool done = cli_mosaic_draw(&job->mosaic, job->options, &picture);
     cli_memory_hold(cli_picture_bytes(&picture));
-    done = done && cli_write_picture(job->input.output, job->format, &picture, NULL, job->options->quiet);
+    const cli_write_options how = {.png_level = CLI_PNG_LEVEL, .quiet = job->options->quiet};
+    done = done && cli_write_picture(job->input.output, job->format, &picture, &how);
     if (done && !job->options->quiet)
         print_summary(job, &picture);
     cli_picture_free(&picture);

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 
 #include "pictures/reader.h"
-#include "pictures/user/interrupt.h"
 #include "pictures/user/report.h"
 #include "pictures/words.h"
 #include "pictures/writer.h"
@@ -238,10 +237,8 @@ static bool finish_writer(cli_writer *writer)
     for (uint32_t c = 0; c < count; c++)
         if (!cli_output_rest(&files[c].output))
             return cli_output_fail(&files[c].output);
-    cli_interrupt_hold(true);
     for (uint32_t c = 0; done && c < count; c++)
         done = cli_output_commit(&files[c].output);
-    cli_interrupt_hold(false);
     return done;
 }
 

@@ -3,7 +3,6 @@
 #include "pictures/user/interrupt.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -24,9 +23,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* between registering 
 static atomic_int caught;                                /* the first signal, or 0 */
 static atomic_int at_work;                               /* threads in the library */
 static _Thread_local bool is_at_work;
-static atomic_int held;
-static atomic_int due; /* the signal that ends the program once no thread holds it, or 0 */
-static atomic_bool ending;
 static atomic_size_t farewell_bytes;
 static char farewell[512];
 
@@ -40,25 +36,13 @@ static void end_by_signal(int number)
     if (bytes && write(STDERR_FILENO, farewell, bytes) < 0)
         atomic_store(&farewell_bytes, 0); /* no reader is left */
     for (const place *at = atomic_load(&places); at; at = at->next)
-        if (atomic_load(&at->used) && unlink(at->name) != 0)
-            rmdir(at->name);
+        if (atomic_load(&at->used))
+            unlink(at->name);
     signal(number, SIG_DFL);
     sigemptyset(&own);
     sigaddset(&own, number);
     pthread_sigmask(SIG_UNBLOCK, &own, NULL);
     raise(number);
-}
-
-/* Ends now, unless a thread holds signals; its release then acts on `due`. A thread that begins to hold meanwhile
- * waits. */
-static void end_unless_held(int number)
-{
-    atomic_store(&due, number);
-    atomic_store(&ending, true);
-    if (!atomic_load(&held))
-        end_by_signal(number);
-    else
-        atomic_store(&ending, false);
 }
 
 /* After SIGPIPE no one reads the library's result. */
@@ -67,7 +51,7 @@ static void on_signal(int number)
     int none = 0;
     const bool first = atomic_compare_exchange_strong(&caught, &none, number);
     if (number == SIGPIPE || !first || !atomic_load(&at_work))
-        end_unless_held(number);
+        end_by_signal(number);
 }
 
 void cli_interrupt_watch(void)
@@ -99,25 +83,12 @@ bool cli_interrupted(void)
     return atomic_load(&caught) != 0;
 }
 
-/* The first thread to arrive ends the program: raise does not return, unless a thread holds signals. */
+/* The first thread to arrive ends the program. */
 void cli_interrupt_end(void)
 {
     const int number = atomic_load(&caught);
-    while (number) {
-        end_unless_held(number);
-        sched_yield();
-    }
-}
-
-/* Releasing raises a postponed signal again. */
-void cli_interrupt_hold(bool on)
-{
-    atomic_fetch_add(&held, on ? 1 : -1);
-    while (on && atomic_load(&ending))
-        sched_yield();
-    const int number = atomic_load(&due);
-    if (!on && number && !atomic_load(&held))
-        kill(getpid(), number);
+    if (number)
+        end_by_signal(number);
 }
 
 static place *find_place(size_t room)

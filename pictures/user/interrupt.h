@@ -18,12 +18,8 @@ bool cli_interrupted(void);
 /* Ends the program if a signal arrived; to be called when the library has stopped. */
 void cli_interrupt_end(void);
 
-/* Brackets short work that must not be interrupted halfway: every signal waits for it. Any thread may call it. */
-void cli_interrupt_hold(bool on);
-
-/* Registers a temporary file to be removed, or a folder, which is removed if it is empty after all files registered
- * later. The name is copied. Returns a handle for cli_interrupt_forget, which also accepts NULL, the result when out of
- * memory. */
+/* Registers a temporary file to be removed. The name is copied. Returns a handle for cli_interrupt_forget, which also
+ * accepts NULL, the result when out of memory. */
 void *cli_interrupt_register(const char *temporary);
 void cli_interrupt_forget(void *registered);
 

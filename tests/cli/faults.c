@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,15 +21,6 @@ ssize_t write(int descriptor, const void *data, size_t bytes)
     return written;
 }
 
-/* L2K_TEST_SIGNALS: numbers of the signals that arrive when a file has been renamed. */
-static void raise_all(void)
-{
-    const char *at = getenv("L2K_TEST_SIGNALS");
-    char *end;
-    for (long number; at && (number = strtol(at, &end, 10)) != 0; at = end)
-        raise((int)number);
-}
-
 /* L2K_TEST_RENAME: part of the names that renaming cannot give to files, as if there were folders of these names. */
 int rename(const char *from, const char *to)
 {
@@ -40,8 +30,5 @@ int rename(const char *from, const char *to)
         errno = EISDIR;
         return -1;
     }
-    int result = real(from, to), cause = errno;
-    raise_all();
-    errno = cause;
-    return result;
+    return real(from, to);
 }
