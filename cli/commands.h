@@ -31,7 +31,4 @@ int cli_print_help(cli_command command);
 int cli_print_version(void);
 int cli_finish_output(void);
 
-/* --generate bash, --generate zsh, --generate man COMMAND; the arguments follow --generate. */
-int cli_generate(int count, char **arguments);
-
 #endif

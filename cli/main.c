@@ -51,8 +51,6 @@ static int run_other(int count, char **arguments)
         return count > 1 && cli_find_command(arguments[1], &command) ? cli_print_help(command) : cli_print_overview();
     if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
         return cli_print_version();
-    if (strcmp(word, "--generate") == 0)
-        return cli_generate(count - 1, arguments + 1);
     cli_report_unknown_command(word);
     return CLI_EXIT_USAGE;
 }

@@ -117,19 +117,19 @@ static int decode(const cli_options *options, video *v)
 }
 
 /* What the first frame tells. */
-static int print_info(video *v)
+static int print_info(video *v, bool as_json)
 {
     static const char *const chroma[] = {"4:4:4", "4:2:2", "4:2:0"};
     if (!next_frame(v) || !v->frame)
         return CLI_EXIT_FAILURE;
     const l2k_video_sequence *s = &v->frame->sequence;
-    cli_json text = {.file = stdout, .text = true};
-    cli_json_put(&text, "{ file %s format %s version %u profile %u level %u", v->messages.subject,
+    cli_json json = {.file = stdout, .text = !as_json};
+    cli_json_put(&json, "{ file %s format %s version %u profile %u level %u", v->messages.subject,
                  s->profile < 4 ? "VC-2" : "Dirac", s->version, s->profile, s->level);
     cli_json_put(
-        &text, "frames { width %u height %u chroma %s bits %u chroma_bits %u interlaced %d coded_as_fields %d }",
+        &json, "frames { width %u height %u chroma %s bits %u chroma_bits %u interlaced %d coded_as_fields %d }",
         s->width, s->height, chroma[s->chroma_x + s->chroma_y], s->depth[0], s->depth[1], s->interlaced, s->fields);
-    cli_json_put(&text, "frame_rate { frames %u seconds %u } sample_aspect { width %u height %u } }", s->rate[0],
+    cli_json_put(&json, "frame_rate { frames %u seconds %u } sample_aspect { width %u height %u } }", s->rate[0],
                  s->rate[1], s->aspect[0], s->aspect[1]);
     return cli_finish_output();
 }
@@ -162,7 +162,7 @@ int cli_video(const cli_options *options)
         return status;
     v.decoder = l2k_video_decoder_new(&hooks);
     if (set_up(v.decoder, options))
-        status = options->command == CLI_INFO ? print_info(&v) : decode(options, &v);
+        status = options->command == CLI_INFO ? print_info(&v, options->json) : decode(options, &v);
     else
         cli_messages_fail(&v.messages, L2K_ERROR_BACKEND);
     l2k_video_decoder_free(v.decoder);

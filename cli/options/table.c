@@ -87,7 +87,8 @@ static const cli_name picture_extensions[] = {{"png", 0}, {"tif", 0}, {"pgm", 0}
 const cli_option cli_option_table[] = {
     /* info */
     FLAG(INFO, "devices", devices, "list the backends of this build, and what they run on, instead of a file"),
-    FLAG(INFO, "json", json, "print one JSON object, for programs", .detail = "The help lists its keys."),
+    FLAG(INFO, "json", json, "print one JSON object, for programs", .detail = "The help lists its keys.",
+         .video = INFO),
 
     /* view and dump */
     NUMBER(VIEW, "component", MEMBER(component), 0, L2K_MAX_COMPONENTS - 1, "show this component", .fallback = "0"),

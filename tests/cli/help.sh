@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Help, hints for mistyped commands and options, and what installation generates. Arguments: the lift2k binary, the folder
-# with the pictures.
+# with the pictures, lift2k_pages.
 lift2k=$1
 data=$2
+pages=$3
 export LC_ALL=C
 . "$(dirname "$0")/support.sh"
 
@@ -40,11 +41,11 @@ done
 
 # ---- Generated files ----
 
-check "for bash" bash -c "'$lift2k' --generate bash >completion.bash && source ./completion.bash && complete -p lift2k"
-check "for zsh" sh -c "'$lift2k' --generate zsh | grep -qx '#compdef lift2k'"
-check "for man" sh -c "'$lift2k' --generate man dump | grep -qF 'pgx|raw'"
-usage "for no shell" "^lift2k: --generate: takes bash, zsh" --generate fish
-usage "for no command" "^lift2k: --generate: takes bash, zsh" --generate man transcode
+check "for bash" bash -c "'$pages' bash >completion.bash && source ./completion.bash && complete -p lift2k"
+check "for zsh" sh -c "'$pages' zsh | grep -qx '#compdef lift2k'"
+check "for man" sh -c "'$pages' man dump | grep -qF 'pgx|raw'"
+check "for no shell" sh -c "'$pages' fish; test \$? -eq 2"
+check "for no command" sh -c "'$pages' man unheard; test \$? -eq 2"
 
 # ---- Mistyped ----
 

@@ -91,6 +91,10 @@ runs "info" info stream.drc
 check "info: VC-2" grep -qzP 'VC-2\nversion +2\nprofile +3\nlevel +0' out.log
 check "info: fields" grep -q 'width 352, height 32, chroma 4:2:0, bits 8, chroma_bits 8, interlaced yes, coded_as_fields yes' out.log
 check "info: rate and aspect" grep -qz 'frames 30000, seconds 1001.*width 12, height 11' out.log
+runs "info --json" info --json stream.drc
+check "info --json: an object" python3 -c 'import json
+video = json.load(open("out.log"))
+assert video["format"] == "VC-2" and video["frames"]["chroma"] == "4:2:0" and video["frame_rate"]["frames"] == 30000, video'
 check "from a pipe to a pipe" sh -c "'$lift2k' encode --vc2 - - --quiet <film.y4m | cmp - stream.drc"
 
 head -c 20000 film.y4m >cut.y4m

@@ -1,12 +1,10 @@
-/* `lift2k --generate`: prints for install/, when the command is built, completion for bash and zsh from the rows, and
- * the options of a subcommand for lift2k(1). */
+/* lift2k_pages bash|zsh, lift2k_pages man SUBCOMMAND: what is installed beside the command is written from the table of its
+ * options: completions, and the options of a subcommand for lift2k(1). */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/commands.h"
 #include "cli/options/table.h"
-#include "pictures/user/report.h"
 
 /* ---- Completion ---------------------------------------------------------------------------------------------- */
 
@@ -225,19 +223,17 @@ static void print_manual(cli_command command)
             print_shared(command, (cli_command)home, (cli_input_kind)input);
 }
 
-int cli_generate(int count, char **arguments)
+int main(int count, char **arguments)
 {
     cli_command command;
-    const char *kind = count > 0 ? arguments[0] : "";
-    if (count == 1 && strcmp(kind, "bash") == 0)
+    const char *kind = count > 1 ? arguments[1] : "";
+    if (count == 2 && strcmp(kind, "bash") == 0)
         print_bash();
-    else if (count == 1 && strcmp(kind, "zsh") == 0)
+    else if (count == 2 && strcmp(kind, "zsh") == 0)
         print_zsh();
-    else if (count == 2 && strcmp(kind, "man") == 0 && cli_find_command(arguments[1], &command))
+    else if (count == 3 && strcmp(kind, "man") == 0 && cli_find_command(arguments[2], &command))
         print_manual(command);
-    else {
-        cli_error("--generate", "takes bash, zsh, or man and a command");
-        return CLI_EXIT_USAGE;
-    }
-    return cli_finish_output();
+    else
+        return 2;
+    return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
 }
