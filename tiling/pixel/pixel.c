@@ -38,11 +38,6 @@ void l2k_pixels_load(const l2k_pixel_rows *kernels, bool is_float, unsigned comp
         kernels->load[is_float][pixels->type](pixels, n, rows[0]);
         return;
     }
-    int interleaved = interleaved_kind(pixels);
-    if (interleaved >= 0) {
-        kernels->load_interleaved[is_float][interleaved](pixels[0].data, pixels, n, rows[0], rows[1], rows[2]);
-        return;
-    }
     for (size_t first = 0; first < n; first += PIECE) {
         size_t count = n - first < PIECE ? n - first : PIECE;
         void *piece[3];

@@ -20,9 +20,7 @@ typedef struct l2k_pixel_rows {
     /* One component: samples to level-shifted values, and values to clamped samples. By l2k_sample_type. */
     void (*load[2][6])(const l2k_pixel_row *pixels, size_t n, void *row);
     void (*store[2][6])(const l2k_pixel_row *pixels, size_t n, const void *row);
-    /* Three components that alternate in memory from `samples` on, u8 [0] or u16 [1], with the component transform. */
-    void (*load_interleaved[2][2])(const void *samples, const l2k_pixel_row pixels[3], size_t n, void *c0, void *c1,
-                                   void *c2);
+    /* Three components that alternate in memory from `samples` on, u8 [0] or u16 [1], after the component transform. */
     void (*store_interleaved[2][2])(void *samples, const l2k_pixel_row pixels[3], size_t n, const void *c0,
                                     const void *c1, const void *c2);
     /* The component transform in place. */

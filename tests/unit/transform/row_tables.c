@@ -173,10 +173,7 @@ static void call_interleaved(const kernel *k, l2k_cpu cpu, const workspace *w, s
     (void)variant;
     for (size_t i = 0; i < 3; i++)
         pixels[i] = pixels_at((uint8_t *)at(w, 0) + i * ((size_t)k->c + 1), type, 2);
-    if (k->a)
-        rows->store_interleaved[k->b][k->c](at(w, 0), pixels, n, at(w, 1), at(w, 2), at(w, 3));
-    else
-        rows->load_interleaved[k->b][k->c](at(w, 0), pixels, n, at(w, 1), at(w, 2), at(w, 3));
+    rows->store_interleaved[k->b][k->c](at(w, 0), pixels, n, at(w, 1), at(w, 2), at(w, 3));
 }
 
 static void call_transform(const kernel *k, l2k_cpu cpu, const workspace *w, size_t n, unsigned variant)
@@ -254,10 +251,9 @@ static void list_pixels(void)
                 snprintf(k.name, sizeof k.name, "%s %s, %s", store ? "store" : "load", samples[type], values[is_float]);
                 add(k);
             }
-            for (int wide = 0; wide < 2; wide++) {
-                kernel k = {"", call_interleaved, is_float && store, is_float && !store, 1, store, is_float, wide};
-                snprintf(k.name, sizeof k.name, "%s 3 x %s, %s", store ? "store" : "load", samples[2 * wide],
-                         values[is_float]);
+            for (int wide = 0; store && wide < 2; wide++) {
+                kernel k = {"", call_interleaved, is_float, false, 1, store, is_float, wide};
+                snprintf(k.name, sizeof k.name, "store 3 x %s, %s", samples[2 * wide], values[is_float]);
                 add(k);
             }
             kernel k = {"", call_transform, is_float, is_float, 1, store, is_float, 0};
