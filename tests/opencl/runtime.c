@@ -118,14 +118,11 @@ static void test_build_error(void)
 static void test_errors(void)
 {
     expect(l2k_cl_check(&context, CL_MEM_OBJECT_ALLOCATION_FAILURE, "clCreateBuffer") == L2K_ERROR_MEMORY &&
-               strcmp(last_message, "OpenCL: clCreateBuffer: CL_MEM_OBJECT_ALLOCATION_FAILURE") == 0,
-           "memory is named");
+               strcmp(last_message, "OpenCL: clCreateBuffer: error -4") == 0,
+           "memory is told apart");
     expect(l2k_cl_check(&context, CL_INVALID_KERNEL, "clFinish") == L2K_ERROR_BACKEND &&
-               strcmp(last_message, "OpenCL: clFinish: CL_INVALID_KERNEL") == 0,
+               strcmp(last_message, "OpenCL: clFinish: error -48") == 0,
            "others are the backend's");
-    expect(l2k_cl_check(&context, -9999, "clFinish") == L2K_ERROR_BACKEND &&
-               strcmp(last_message, "OpenCL: clFinish: error -9999") == 0,
-           "a vendor's error has its number");
     l2k_cl_device *device;
     cl_mem buffer;
     expect(l2k_cl_open(&context, &device) == L2K_OK &&

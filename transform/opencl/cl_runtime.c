@@ -18,51 +18,6 @@ static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- Errors -------------------------------------------------------------------------------------------------- */
 
-static const char *name_error(cl_int error)
-{
-#define ERROR(name)                                                                                                    \
-    case name:                                                                                                         \
-        return #name;
-    switch (error) {
-        ERROR(CL_DEVICE_NOT_FOUND)
-        ERROR(CL_DEVICE_NOT_AVAILABLE)
-        ERROR(CL_COMPILER_NOT_AVAILABLE)
-        ERROR(CL_MEM_OBJECT_ALLOCATION_FAILURE)
-        ERROR(CL_OUT_OF_RESOURCES)
-        ERROR(CL_OUT_OF_HOST_MEMORY)
-        ERROR(CL_MEM_COPY_OVERLAP)
-        ERROR(CL_BUILD_PROGRAM_FAILURE)
-        ERROR(CL_MAP_FAILURE)
-        ERROR(CL_MISALIGNED_SUB_BUFFER_OFFSET)
-        ERROR(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
-        ERROR(CL_INVALID_VALUE)
-        ERROR(CL_INVALID_DEVICE)
-        ERROR(CL_INVALID_CONTEXT)
-        ERROR(CL_INVALID_QUEUE_PROPERTIES)
-        ERROR(CL_INVALID_COMMAND_QUEUE)
-        ERROR(CL_INVALID_MEM_OBJECT)
-        ERROR(CL_INVALID_BINARY)
-        ERROR(CL_INVALID_BUILD_OPTIONS)
-        ERROR(CL_INVALID_PROGRAM)
-        ERROR(CL_INVALID_PROGRAM_EXECUTABLE)
-        ERROR(CL_INVALID_KERNEL_NAME)
-        ERROR(CL_INVALID_KERNEL)
-        ERROR(CL_INVALID_ARG_INDEX)
-        ERROR(CL_INVALID_ARG_VALUE)
-        ERROR(CL_INVALID_ARG_SIZE)
-        ERROR(CL_INVALID_KERNEL_ARGS)
-        ERROR(CL_INVALID_WORK_DIMENSION)
-        ERROR(CL_INVALID_WORK_GROUP_SIZE)
-        ERROR(CL_INVALID_WORK_ITEM_SIZE)
-        ERROR(CL_INVALID_EVENT_WAIT_LIST)
-        ERROR(CL_INVALID_EVENT)
-        ERROR(CL_INVALID_OPERATION)
-        ERROR(CL_INVALID_BUFFER_SIZE)
-    }
-#undef ERROR
-    return NULL;
-}
-
 static bool is_for_memory(cl_int error)
 {
     return error == CL_MEM_OBJECT_ALLOCATION_FAILURE || error == CL_OUT_OF_RESOURCES ||
@@ -74,8 +29,6 @@ l2k_status l2k_cl_check(const l2k_context *context, cl_int error, const char *ca
     const l2k_status status = is_for_memory(error) ? L2K_ERROR_MEMORY : L2K_ERROR_BACKEND;
     if (error == CL_SUCCESS)
         return L2K_OK;
-    if (name_error(error))
-        return l2k_fail(context, status, "OpenCL: %s: %s", call, name_error(error));
     return l2k_fail(context, status, "OpenCL: %s: error %d", call, (int)error);
 }
 
