@@ -99,7 +99,5 @@ static const l2k_batch_kind kind = {.decodes = true,
 l2k_status l2k_decoder_decode_batch(l2k_decoder *decoder, l2k_decode_item *items, size_t count)
 {
     const int before = l2k_decoder_enter(decoder);
-    const l2k_status status = l2k_batch_run(&decoder->batch, &kind, decoder, items, count);
-    l2k_engine_leave(before);
-    return status;
+    return l2k_engine_left(before, l2k_batch_run(&decoder->batch, &kind, decoder, items, count));
 }

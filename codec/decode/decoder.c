@@ -156,7 +156,5 @@ l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes)
     l2k_rect area = {image.x0, image.y0, image.x1, image.y1};
     l2k_decoder_leave_rows(decoder);
     const int before = l2k_decoder_enter(decoder);
-    const l2k_status status = l2k_decode_end(decoder, l2k_decode_area(decoder, area, planes));
-    l2k_engine_leave(before);
-    return status;
+    return l2k_engine_left(before, l2k_decode_end(decoder, l2k_decode_area(decoder, area, planes)));
 }

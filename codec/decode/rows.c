@@ -253,8 +253,7 @@ static l2k_status leave(l2k_decoder *decoder, int before, l2k_status status)
         l2k_decoder_leave_rows(decoder);
         status = l2k_decode_end(decoder, status);
     }
-    l2k_engine_leave(before);
-    return status;
+    return l2k_engine_left(before, status);
 }
 
 l2k_status l2k_decoder_begin(l2k_decoder *decoder)
@@ -330,7 +329,5 @@ static l2k_status end(l2k_decoder *decoder)
 l2k_status l2k_decoder_end(l2k_decoder *decoder)
 {
     const int before = l2k_decoder_enter(decoder);
-    const l2k_status status = end(decoder);
-    l2k_engine_leave(before);
-    return status;
+    return l2k_engine_left(before, end(decoder));
 }

@@ -70,7 +70,5 @@ l2k_status l2k_encoder_encode_batch(l2k_encoder *encoder, l2k_encode_item *items
 {
     const int before = l2k_encode_enter(encoder);
     l2k_encode_end(encoder, L2K_OK);
-    const l2k_status status = l2k_batch_run(&encoder->batch, &kind, encoder, items, count);
-    l2k_engine_leave(before);
-    return status;
+    return l2k_engine_left(before, l2k_batch_run(&encoder->batch, &kind, encoder, items, count));
 }

@@ -108,9 +108,7 @@ static l2k_status encode_image(l2k_encoder *encoder, const l2k_image *image, con
     l2k_status status = make_output(encoder, image, planes);
     if (status == L2K_OK)
         status = stream ? l2k_encode_write(encoder, stream) : l2k_output_join(encoder, bytes, count);
-    status = l2k_encode_end(encoder, status);
-    l2k_engine_leave(before);
-    return status;
+    return l2k_engine_left(before, l2k_encode_end(encoder, status));
 }
 
 l2k_status l2k_encoder_encode(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes,

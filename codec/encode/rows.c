@@ -185,8 +185,7 @@ static l2k_status leave_rows(l2k_encoder *encoder, int before, l2k_status status
 {
     if (status != L2K_OK)
         l2k_encode_end(encoder, status);
-    l2k_engine_leave(before);
-    return status;
+    return l2k_engine_left(before, status);
 }
 
 l2k_status l2k_encoder_begin(l2k_encoder *encoder, const l2k_image *image, const l2k_stream *stream)
@@ -309,7 +308,5 @@ l2k_status l2k_encoder_end(l2k_encoder *encoder)
     L2K_TRY(check_begun(encoder));
     l2k_run_enter(&encoder->run);
     const int before = l2k_encode_enter(encoder);
-    const l2k_status status = l2k_encode_end(encoder, end_rows(encoder));
-    l2k_engine_leave(before);
-    return status;
+    return l2k_engine_left(before, l2k_encode_end(encoder, end_rows(encoder)));
 }

@@ -324,27 +324,12 @@ void l2k_engine_send(l2k_engine *engine, const uint8_t *bytes, size_t num_bytes)
 
 /* ---- Several processors -------------------------------------------------------------------------------------- */
 
-int l2k_engine_enter(const l2k_context *context)
-{
-    return l2k_device_enter(context);
-}
-
-void l2k_engine_leave(int before)
-{
-    l2k_device_leave(before);
-}
-
 l2k_status l2k_engine_of_planes(const l2k_context *context, l2k_backend *backend)
 {
     if (*backend == L2K_BACKEND_CPU)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "planes in device memory, but the CPU as backend");
     *backend = L2K_BACKEND_CUDA;
     return L2K_OK;
-}
-
-unsigned l2k_engine_count(const l2k_context *context)
-{
-    return l2k_device_count(context);
 }
 
 bool l2k_engine_has_failed(const l2k_engine *engine)

@@ -269,40 +269,37 @@ static inline bool l2k_is_off_host(const l2k_coefficients *view)
     return view->on_device;
 }
 
-/* ---- Planes off the host (planes.c) --------------------------------------------------------------------------- */
+/* ---- What transform/device.h does, for encoder and decoder ---------------------------------------------------- */
 
-/* Memory of a processor, reallocated only to grow. Zero-initialise before the first use. */
+/* Memory of a processor, and planes off the host. */
 typedef l2k_device_memory l2k_engine_memory;
-void l2k_engine_release_memory(l2k_engine_memory *memory);
+#define l2k_engine_release_memory l2k_device_release
+#define l2k_engine_fill           l2k_device_fill
+#define l2k_engine_wait           l2k_device_wait
+
+/* enter and leave, or left: around each call of the library that may reach a processor, and around work that other
+ * threads do for it. count: how many processors work is divided among. */
+#define l2k_engine_enter l2k_device_enter
+#define l2k_engine_leave l2k_device_leave
+#define l2k_engine_left  l2k_device_left
+#define l2k_engine_count l2k_device_count
+
+/* ---- Planes off the host (planes.c) --------------------------------------------------------------------------- */
 
 /* Copies the planes to the host: request->planes become copies in the tile's memory, with the same strides. */
 l2k_status l2k_engine_fetch_planes(const l2k_context *context, l2k_encode_request *request);
 
-/* deliver moves packed samples from host memory to a plane off the host, through `memory`; fill sets all samples of a
- * plane to one value. Both are enqueued in `stream`. */
+/* Moves packed samples from host memory to a plane off the host, through `memory`. Enqueued in `stream`. */
 l2k_status l2k_engine_deliver(const l2k_context *context, const l2k_plane *from, const l2k_plane *to, uint32_t width,
                               uint32_t height, void *stream, l2k_engine_memory *memory);
-l2k_status l2k_engine_fill(const l2k_context *context, const l2k_plane *to, uint32_t width, uint32_t height,
-                           int32_t value, void *stream);
-
-/* Waits for all work in `stream`. */
-l2k_status l2k_engine_wait(const l2k_context *context, void *stream);
 
 /* ---- Several processors -------------------------------------------------------------------------------------- */
-
-/* Call as a pair around each call of the library that may reach a processor, and around work that other threads do for
- * it. */
-int l2k_engine_enter(const l2k_context *context);
-void l2k_engine_leave(int before);
 
 /* The backend for planes that are off the host: AUTO leaves the CPU; L2K_ERROR_ARGUMENT if the CPU is requested. */
 l2k_status l2k_engine_of_planes(const l2k_context *context, l2k_backend *backend);
 
 /* Numbers of processors of a context are below this. */
 enum { L2K_MOST_PROCESSORS = L2K_MOST_DEVICES };
-
-/* How many processors work is divided among, at least 1. */
-unsigned l2k_engine_count(const l2k_context *context);
 
 /* Call at the beginning and end of a run over tiles, with each of `count` engines. Each of several processors can fail
  * on its own; end tells the object that any has failed. */

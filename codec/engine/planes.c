@@ -38,19 +38,3 @@ l2k_status l2k_engine_deliver(const l2k_context *context, const l2k_plane *from,
     there.data = memory->at;
     return l2k_device_copy(context, to, &there, width, height, stream);
 }
-
-void l2k_engine_release_memory(l2k_engine_memory *memory)
-{
-    l2k_device_release(memory);
-}
-
-l2k_status l2k_engine_fill(const l2k_context *context, const l2k_plane *to, uint32_t width, uint32_t height,
-                           int32_t value, void *stream)
-{
-    return l2k_device_fill(context, to, width, height, value, stream);
-}
-
-l2k_status l2k_engine_wait(const l2k_context *context, void *stream)
-{
-    return l2k_device_wait(context, stream);
-}

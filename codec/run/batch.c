@@ -59,7 +59,7 @@ static void pass_message(void *user, l2k_severity severity, const char *text)
     if (worker->silent)
         return;
     snprintf(line, sizeof line, "image %zu: %s", worker->item, text);
-    if (severity != L2K_SEVERITY_ERROR || l2k_device_count(worker->workers->context) < 2)
+    if (severity != L2K_SEVERITY_ERROR || l2k_engine_count(worker->workers->context) < 2)
         hooks->message(hooks->user, severity, line);
     else if (!atomic_exchange(&worker->has_error, true))
         memcpy(worker->error, line, sizeof line);
@@ -139,7 +139,7 @@ static bool moves_on(l2k_batch_worker *worker)
     l2k_batch_workers *workers = worker->workers;
     const l2k_status status = *status_of(workers, worker->item);
     const bool failed = status == L2K_ERROR_BACKEND || status == L2K_ERROR_MEMORY;
-    if (l2k_device_count(workers->context) < 2 ||
+    if (l2k_engine_count(workers->context) < 2 ||
         (!failed && !l2k_choice_has_failed(context_of(worker->coder)->choice))) /* with AUTO, the CPU has coded it */
         return false;
     l2k_context left = *workers->context;
@@ -319,7 +319,7 @@ static uint64_t count_samples(const l2k_batch_workers *workers)
 /* `samples`: of the largest image; `wanted`: workers that the caller wants, 0 = as many as help. */
 static unsigned number_of_workers(const l2k_batch_workers *workers, uint64_t samples, bool on_device, unsigned wanted)
 {
-    const unsigned devices = l2k_device_count(workers->context), threads = workers->context->threads;
+    const unsigned devices = l2k_engine_count(workers->context), threads = workers->context->threads;
     const uint64_t room = devices * MOST_SAMPLES / (samples ? samples : 1);
     uint64_t number = wanted;
     if (!number) {
