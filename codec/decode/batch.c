@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "codec/decode/decoder.h"
-#include "codec/decode/options.h"
 
 static void *create(const l2k_hooks *hooks)
 {

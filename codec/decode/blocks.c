@@ -1,9 +1,7 @@
 /* Chooses the code-blocks of a tile to decode, and makes the plan of the inverse transform for them. */
-#include "codec/decode/blocks.h"
+#include "codec/decode/tile_state.h"
 
 #include <string.h>
-
-#include "codec/decode/window.h"
 
 static void *take_zeroed(const l2k_context *context, l2k_tile_state *s, size_t size)
 {

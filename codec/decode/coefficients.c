@@ -1,9 +1,5 @@
 /* l2k_decoder_coefficients: decodes packets and code-blocks of one tile, without the inverse transform. */
-#include "codec/decode/decoder.h"
-#include "codec/decode/options.h"
 #include "codec/decode/packets.h"
-#include "codec/decode/start.h"
-#include "codec/decode/tile.h"
 #include "transform/layout.h"
 
 typedef struct coefficient_call {

@@ -1,14 +1,8 @@
 /* The decoder's block diagram: from a codestream or a JP2 file to an image (ISO/IEC 15444-1), the encoder's stages in
  * reverse. Around it: options in options.c, opening in open.c, limits in codestream/limits.c and
  * memory.c, start and end of a decoding in start.c. */
-#include "codec/decode/decoder.h"
 
-#include "codec/decode/blocks.h"
-#include "codec/decode/options.h"
-#include "codec/decode/outputs.h"
 #include "codec/decode/packets.h"
-#include "codec/decode/samples.h"
-#include "codec/decode/start.h"
 
 l2k_status l2k_decode_headers(l2k_decoder *decoder, const uint8_t *data, size_t bytes)
 {

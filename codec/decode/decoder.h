@@ -138,4 +138,129 @@ l2k_status l2k_rows_arrive(l2k_decoder *decoder);
 /* Parses boxes and codestream headers. */
 l2k_status l2k_decode_headers(l2k_decoder *decoder, const uint8_t *data, size_t bytes);
 
+/* ---- Options, and what is kept from image to image (options.c) --------------------------------------------------- */
+
+/* L2K_ERROR_STATE if no file has been opened. */
+l2k_status l2k_decoder_check_open(const l2k_decoder *decoder);
+
+/* The same, and whether the options are possible for the file; decoding checks that a tile has enough resolutions. */
+l2k_status l2k_decoder_check_options(const l2k_decoder *decoder);
+
+/* The limits on the headers of a file of `bytes` bytes. */
+l2k_codestream_limits l2k_decoder_limits(const l2k_decoder *decoder, size_t bytes);
+
+/* Bytes that the opened file may take from the allocation hook; a file that was read into memory counts as well. */
+uint64_t l2k_decoder_memory_limit(const l2k_decoder *decoder);
+
+/* Ends an image that is decoded by rows, if there is one. */
+void l2k_decoder_leave_rows(l2k_decoder *decoder);
+
+/* l2k_engine_enter for the processor of the options; first gives back what is kept on another. */
+int l2k_decoder_enter(l2k_decoder *decoder);
+
+/* Gives back all memory kept for the next image. */
+void l2k_decoder_drop(l2k_decoder *decoder);
+
+/* Discards all data that windows of the opened file left to later ones. */
+void l2k_decoder_forget_windows(l2k_decoder *decoder);
+
+/* Forgets what has been read from the headers of a file. */
+void l2k_decoder_forget_headers(l2k_decoder *decoder);
+
+/* Closes the file, if one is open. */
+void l2k_decoder_close(l2k_decoder *decoder);
+
+/* Begins and ends opening a file; a failed one is closed. */
+void l2k_decoder_start_opening(l2k_decoder *decoder);
+l2k_status l2k_decoder_finish_opening(l2k_decoder *decoder, l2k_status status);
+
+/* ---- The caller's output: palette and channel order applied (outputs.c) ------------------------------------------ */
+
+/* The only component wanted, or UINT32_MAX for all. */
+uint32_t l2k_decoder_only_component(const l2k_decoder *decoder);
+
+/* The part of the reference grid to decode: the intersection of region and image area. L2K_ERROR_ARGUMENT if it is
+ * empty. */
+l2k_status l2k_decoder_area(const l2k_decoder *decoder, l2k_rect *area);
+
+/* The area of codestream component c that decoding yields, in the domain of the reduced component. */
+l2k_rect l2k_decoder_component_area(const l2k_decoder *decoder, l2k_rect area, uint32_t c);
+
+/* Derives the outputs from component mapping and channel definitions. Called once, when a file is opened. */
+l2k_status l2k_decoder_plan_outputs(l2k_decoder *decoder);
+
+/* Shape and precision of an output of that area; its channel stays. */
+void l2k_decoder_describe_output(const l2k_decoder *decoder, l2k_rect area, l2k_output_source output,
+                                 l2k_component *component);
+
+/* Checks outputs against the limits, as a palette or component mapping may make many of one component. */
+l2k_status l2k_decoder_check_outputs(l2k_decoder *decoder, const l2k_sample_limits *limits);
+
+/* The source of output k or, if one component alone is wanted, of that component. */
+l2k_output_source l2k_decoder_output(const l2k_decoder *decoder, uint32_t k);
+uint32_t l2k_decoder_num_outputs(const l2k_decoder *decoder);
+
+/* The destinations of the codestream's components: for each, the plane of its only output if that takes it unchanged,
+ * else memory of its own. */
+typedef struct l2k_sources {
+    l2k_plane *planes;
+    bool *owned;
+} l2k_sources;
+
+/* Call l2k_sources_release also after an error. */
+l2k_status l2k_sources_prepare(const l2k_decoder *decoder, l2k_rect area, const l2k_plane *outputs,
+                               l2k_sources *sources);
+void l2k_sources_release(const l2k_decoder *decoder, l2k_sources *sources);
+
+/* Fills the outputs that were not decoded in place, through the palette if there is one. */
+l2k_status l2k_sources_deliver(const l2k_decoder *decoder, l2k_rect area, const l2k_sources *sources,
+                               const l2k_plane *outputs);
+
+/* Allocates decoder->memory_planes for l2k_decoder_decode_memory. */
+l2k_status l2k_decoder_take_planes(l2k_decoder *decoder, const l2k_image *image);
+
+/* ---- How many threads and tiles fit below the memory limit (memory.c) -------------------------------------------- */
+
+/* The coder for all code-blocks of a codestream, whatever the styles of its components and tiles. */
+static inline const l2k_block_coder_table *l2k_decode_coders(const l2k_codestream *codestream)
+{
+    return l2k_block_coder_for(codestream->coding.capabilities.parts & L2K_PART_15 ? L2K_STYLE_HT : 0);
+}
+
+/* Threads or, off the host, tiles that fit below the memory limit, at least 1; and whether plans are kept from tile to
+ * tile. */
+typedef struct l2k_thread_room {
+    unsigned threads, tiles;
+    bool keep_plans;
+    bool indices; /* packet indices are kept */
+} l2k_thread_room;
+
+/* How many of the context's threads fit; with `by_tile`, each has tiles of its own. Drops data kept from earlier images
+ * if these threads need its memory. */
+l2k_thread_room l2k_decode_threads(l2k_decoder *decoder, const l2k_decoding *d, bool by_tile);
+
+/* ---- The start and end of a decoding (start.c) ------------------------------------------------------------------- */
+
+/* What the worker groups share; `states` has one entry per slot. */
+typedef struct l2k_decode_call {
+    const l2k_decoding *decoding;
+    struct l2k_tile_state *states;
+    bool is_alone; /* there is one worker group */
+    void *user;
+} l2k_decode_call;
+
+/* Runs `begin` and `end`, with an l2k_decode_call that carries `user`, on all tiles that meet d->area; sets
+ * d->tiles. */
+l2k_status l2k_decode_tiles(l2k_decoder *decoder, l2k_decoding *d, l2k_backend backend, l2k_tile_work *begin,
+                            l2k_tile_work *end, void *user);
+
+/* Prepares a decoding under the options set so far. */
+l2k_decoding l2k_decode_start(l2k_decoder *decoder, l2k_rect area, const l2k_plane *planes);
+
+/* Finds out where the planes are, and the backend for them. */
+l2k_status l2k_decoder_memory_kind(l2k_decoder *decoder, l2k_decoding *d, l2k_backend *backend);
+
+/* Ends a decoding that returned `status`; returns what the caller gets. */
+l2k_status l2k_decode_end(l2k_decoder *decoder, l2k_status status);
+
 #endif

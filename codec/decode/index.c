@@ -1,6 +1,6 @@
 /* The packet indices that windows of a file leave to later ones, and the sources of their packets' places: lengths that
  * headers state, and SOP. */
-#include "codec/decode/index.h"
+#include "codec/decode/tile_state.h"
 
 l2k_status l2k_start_packets(const l2k_decoding *d, l2k_tile_state *s)
 {

@@ -1,6 +1,5 @@
 /* Describes an opened file and the image that decoding it will give. */
-#include "codec/decode/options.h"
-#include "codec/decode/outputs.h"
+#include "codec/decode/decoder.h"
 
 static void describe_colour(const l2k_decoder *decoder, l2k_image *image)
 {

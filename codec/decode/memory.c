@@ -2,14 +2,10 @@
  * fit below the caller's limit. The bounds are those of the main header and of blocks no longer than their samples: a
  * file whose tiles differ from that can still meet its limit with several threads. Bytes are doubles here, since
  * headers can require more than 64 bits hold. */
-#include "codec/decode/memory.h"
 
 #include <math.h>
 
-#include "codec/decode/options.h"
 #include "codec/decode/packets.h"
-#include "codec/decode/tile.h"
-#include "codec/decode/window.h"
 #include "codec/packets/packet_order.h"
 
 /* Adds the overhead of allocation, which rounds sizes up by at most an eighth (base/pool.c) and gives each block a

@@ -1,8 +1,6 @@
 /* Opening a file: from a stream, which is read to its end, in memory, or in parts. */
 #include "base/memory.h"
 #include "codec/decode/decoder.h"
-#include "codec/decode/options.h"
-#include "codec/decode/outputs.h"
 
 /* The signature box, or SOC. */
 enum { ENOUGH_TO_DETECT = 12 };

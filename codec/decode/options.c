@@ -1,10 +1,8 @@
 /* The options of a decoder, its creation and its release. */
-#include "codec/decode/options.h"
 
 #include "base/memory.h"
 #include "base/object.h"
-#include "codec/decode/outputs.h"
-#include "codec/decode/tile.h"
+#include "codec/decode/tile_state.h"
 
 static const l2k_option_rule rules[] = {
     [L2K_DECODER_REDUCE] = {"number of resolutions to leave out", 0, L2K_MAX_LEVELS, 0},

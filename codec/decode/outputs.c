@@ -1,6 +1,6 @@
 /* From the codestream's components to the image's: component mapping through the palette, channel definitions (I.5.3.4
  * to I.5.3.6). */
-#include "codec/decode/outputs.h"
+#include "codec/decode/decoder.h"
 
 #include <stdlib.h>
 

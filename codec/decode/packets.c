@@ -3,9 +3,6 @@
 
 #include <stdio.h>
 
-#include "codec/decode/index.h"
-#include "codec/decode/window.h"
-
 static size_t next_part(const l2k_tile_reader *reader)
 {
     const l2k_codestream *cs = reader->decoding->codestream;

@@ -1,5 +1,4 @@
 /* Opens a file whose bytes the caller pushes as they arrive. */
-#include "codec/decode/options.h"
 #include "codec/decode/tile_state.h"
 
 /* Messages about a file that ends early are kept back until it has ended. */

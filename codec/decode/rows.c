@@ -1,12 +1,6 @@
 /* An image decoded by rows: of a single tile in strips, of several tiles by rows of these. */
 #include "base/memory.h"
-#include "codec/decode/blocks.h"
-#include "codec/decode/options.h"
-#include "codec/decode/outputs.h"
 #include "codec/decode/packets.h"
-#include "codec/decode/samples.h"
-#include "codec/decode/start.h"
-#include "codec/decode/tile.h"
 
 static l2k_engine_slot *slot_of(const l2k_decoder *decoder)
 {

@@ -1,11 +1,9 @@
 /* Moves the samples of a tile to the planes of the output. */
-#include "codec/decode/samples.h"
+#include "codec/decode/tile_state.h"
 
 #include <string.h>
 
 #include "base/sample.h"
-#include "codec/decode/outputs.h"
-#include "codec/decode/window.h"
 #include "dwt/wavelet.h"
 #include "tiling/pixel/pixel_rows.h"
 

@@ -1,12 +1,7 @@
 /* Starts and ends a decoding: tiles, memory, threads, and data kept for the next one. */
-#include "codec/decode/start.h"
 
 #include "base/object.h"
-#include "codec/decode/memory.h"
-#include "codec/decode/options.h"
-#include "codec/decode/outputs.h"
 #include "codec/decode/packets.h"
-#include "codec/decode/samples.h"
 
 /* Looks only at tiles that meet the area: there may be 65535, and a call for each of them. */
 static l2k_status select_tiles(l2k_decoding *d)

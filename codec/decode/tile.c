@@ -1,8 +1,6 @@
 /* Reads a tile from the codestream: the bounds on what its headers may promise, and its packets. */
-#include "codec/decode/tile.h"
 
 #include "codec/decode/packets.h"
-#include "codec/decode/window.h"
 
 /* ---- What headers may promise -------------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* The parts of a tile that a window of the picture needs: a part of each subband, in whole code-blocks, and their
  * precincts. Other parts of the tile get no memory, and their packets are skipped. */
-#include "codec/decode/window.h"
+#include "codec/decode/tile_state.h"
 
 #include "transform/window.h"
 

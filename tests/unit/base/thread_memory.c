@@ -2,8 +2,7 @@
  * with several. Only one thread at a time calls the hooks (base/pool.h), so plain counters suffice. */
 #include "api_support.h"
 
-#include "codec/decode/memory.h"
-#include "codec/decode/start.h"
+#include "codec/decode/decoder.h"
 
 /* Bytes that an idle thread may take, mostly tables of tier-1. */
 enum { IDLE_THREAD = 4096 };
