@@ -81,12 +81,6 @@ void l2k_choice_fall_back(const l2k_context *context, l2k_status status)
              status == L2K_ERROR_MEMORY ? "the GPU has too little memory" : "the GPU failed");
 }
 
-void l2k_choice_miss(const l2k_context *context, l2k_backend backend, const char *reason)
-{
-    if (!context->choice || !atomic_exchange(&context->choice->gpu_failed, true))
-        l2k_note(context, "%s: no usable GPU: %s; the CPU does the work", l2k_backend_name(backend), reason);
-}
-
 void l2k_choice_note_cpu(const l2k_context *context, const char *reason)
 {
     if (!context->choice || !atomic_exchange(&context->choice->cpu_noted, true))
@@ -120,8 +114,9 @@ static l2k_backend device_to_try(const l2k_context *context, uint64_t samples)
         if (is_chosen(l2k_backend_functions_of(backend), device, text, sizeof text))
             return worth ? backend : L2K_BACKEND_AUTO;
     }
-    if (context->devices && !l2k_device_usable(context, backend, text, sizeof text))
-        l2k_choice_miss(context, backend, text);
+    if (context->devices && !l2k_device_usable(context, backend, text, sizeof text) &&
+        (!context->choice || !atomic_exchange(&context->choice->gpu_failed, true)))
+        l2k_note(context, "%s: no usable GPU: %s; the CPU does the work", l2k_backend_name(backend), text);
     return L2K_BACKEND_AUTO;
 }
 

@@ -90,10 +90,6 @@ bool l2k_backend_overlaps(const l2k_context *context, l2k_backend backend, uint6
 /* Records in the context's choice that the GPU was tried and failed with `status`; a note says so the first time. */
 void l2k_choice_fall_back(const l2k_context *context, l2k_status status);
 
-/* Records and notes, like a failure, that the backend cannot use the device that the caller named; `reason` names
- * it. */
-void l2k_choice_miss(const l2k_context *context, l2k_backend backend, const char *reason);
-
 /* Notes, the first time, that work which would go to the GPU needs the CPU. The GPU remains in use for everything
  * else. */
 void l2k_choice_note_cpu(const l2k_context *context, const char *reason);

@@ -183,9 +183,6 @@ uint32_t l2k_decoder_only_component(const l2k_decoder *decoder);
  * empty. */
 l2k_status l2k_decoder_area(const l2k_decoder *decoder, l2k_rect *area);
 
-/* The area of codestream component c that decoding yields, in the domain of the reduced component. */
-l2k_rect l2k_decoder_component_area(const l2k_decoder *decoder, l2k_rect area, uint32_t c);
-
 /* Derives the outputs from component mapping and channel definitions. Called once, when a file is opened. */
 l2k_status l2k_decoder_plan_outputs(l2k_decoder *decoder);
 

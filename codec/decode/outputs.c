@@ -35,7 +35,8 @@ l2k_status l2k_decoder_area(const l2k_decoder *decoder, l2k_rect *area)
     return L2K_OK;
 }
 
-l2k_rect l2k_decoder_component_area(const l2k_decoder *decoder, l2k_rect area, uint32_t c)
+/* The area of codestream component c that decoding yields, in the domain of the reduced component. */
+static l2k_rect area_of_component(const l2k_decoder *decoder, l2k_rect area, uint32_t c)
 {
     const l2k_component *component = &decoder->codestream.siz.components[c];
     return l2k_reduced_rect(&decoder->codestream, c, l2k_component_rect(area, component->dx, component->dy),
@@ -46,7 +47,7 @@ void l2k_decoder_describe_output(const l2k_decoder *decoder, l2k_rect area, l2k_
                                  l2k_component *component)
 {
     const l2k_component *source = &decoder->codestream.siz.components[output.component];
-    l2k_rect rect = l2k_decoder_component_area(decoder, area, output.component);
+    l2k_rect rect = area_of_component(decoder, area, output.component);
     component->dx = source->dx;
     component->dy = source->dy;
     component->precision = source->precision;
@@ -191,7 +192,7 @@ static l2k_status own_source(const l2k_decoder *decoder, l2k_rect area, uint32_t
         return l2k_fail(
             &decoder->context, L2K_ERROR_UNSUPPORTED,
             "palettes, and components that are shown several times or not at all, need planes in host memory");
-    l2k_rect rect = l2k_decoder_component_area(decoder, area, c);
+    l2k_rect rect = area_of_component(decoder, area, c);
     size_t row = l2k_rect_width(rect) * sizeof(int32_t);
     void *data = l2k_allocate(&decoder->context, l2k_rect_height(rect), row);
     sources->planes[c] = (l2k_plane){data, (ptrdiff_t)row, sizeof(int32_t), L2K_SAMPLE_S32};

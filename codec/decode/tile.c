@@ -85,6 +85,27 @@ static l2k_window_change set_window(const l2k_decoding *d, l2k_tile *tile)
     return change == L2K_WINDOW_OTHER_BLOCKS && tile->keeps_windows ? L2K_WINDOW_OTHER_PRECINCTS : change;
 }
 
+/* Releases the tree and its dependents. */
+static void forget_tree(const l2k_context *context, l2k_tile_state *s)
+{
+    for (uint32_t c = 0; s->uploads && c < s->tile.num_components; c++)
+        l2k_engine_release_memory(&s->uploads[c]);
+    l2k_release(context, s->places);
+    l2k_tile_release(context, &s->tile);
+    s->places = NULL;
+    s->num_places = 0;
+    s->uploads = NULL;
+    s->joined = NULL;
+}
+
+/* Releases all data kept from image to image. */
+static void forget(const l2k_context *context, l2k_tile_state *s)
+{
+    forget_tree(context, s);
+    l2k_tile_coding_release(context, &s->coding);
+    l2k_packet_order_release(context, &s->order);
+}
+
 /* Takes the tree of an earlier image, or makes a new one if the window needs other precincts. After an earlier window
  * of the same file, the tree has all its packets. */
 static l2k_status make_tree(const l2k_decoding *d, l2k_tile_state *s, uint32_t index, uint64_t most_precincts)
@@ -103,7 +124,7 @@ static l2k_status make_tree(const l2k_decoding *d, l2k_tile_state *s, uint32_t i
     s->is_whole = false;
     if (change != L2K_WINDOW_OTHER_PRECINCTS)
         return l2k_tile_restart(d->context, most_precincts, &s->tile);
-    l2k_tile_state_forget_tree(d->context, s);
+    forget_tree(d->context, s);
     L2K_TRY(l2k_tile_outline(d->context, &d->codestream->siz, &s->coding, index, most_precincts, &s->tile));
     l2k_window_set(d, &s->tile);
     s->tile.keeps_windows = l2k_tile_wanted_blocks(&s->tile) > MOST_BLOCKS;
@@ -175,7 +196,7 @@ static l2k_status read_coding(const l2k_decoding *d, l2k_tile_state *s, uint32_t
     L2K_TRY(l2k_codestream_tile_coding(d->codestream, index, &s->read, &s->packed));
     if (l2k_tile_fits(&s->tile, siz, index) && l2k_tile_coding_equals(&s->read, &s->coding, siz->num_components))
         return L2K_OK;
-    l2k_tile_state_forget(d->context, s);
+    forget(d->context, s);
     return l2k_tile_coding_copy(d->context, &s->read, siz->num_components, &s->coding);
 }
 
@@ -223,38 +244,19 @@ static void release_image(const l2k_context *context, l2k_tile_state *s)
     s->is_absent = s->is_blank = s->joined_later = s->on_host = s->is_begun = false;
 }
 
-void l2k_tile_state_forget_tree(const l2k_context *context, l2k_tile_state *s)
-{
-    for (uint32_t c = 0; s->uploads && c < s->tile.num_components; c++)
-        l2k_engine_release_memory(&s->uploads[c]);
-    l2k_release(context, s->places);
-    l2k_tile_release(context, &s->tile);
-    s->places = NULL;
-    s->num_places = 0;
-    s->uploads = NULL;
-    s->joined = NULL;
-}
-
-void l2k_tile_state_forget(const l2k_context *context, l2k_tile_state *s)
-{
-    l2k_tile_state_forget_tree(context, s);
-    l2k_tile_coding_release(context, &s->coding);
-    l2k_packet_order_release(context, &s->order);
-}
-
 void l2k_tile_state_leave(const l2k_decoding *d, l2k_tile_state *s)
 {
     release_image(d->context, s);
     s->is_kept = d->keeps_tiles;
     if (!s->is_kept)
-        l2k_tile_state_forget(d->context, s);
+        forget(d->context, s);
 }
 
 void l2k_decoder_release_tiles(l2k_decoder *decoder)
 {
     for (unsigned k = 0; decoder->states && k < decoder->num_states; k++) {
         release_image(&decoder->context, &decoder->states[k]);
-        l2k_tile_state_forget(&decoder->context, &decoder->states[k]);
+        forget(&decoder->context, &decoder->states[k]);
     }
     l2k_release(&decoder->context, decoder->states);
     decoder->states = NULL;

@@ -45,10 +45,6 @@ enum { L2K_UNITS_TILE = 1 << 16, L2K_UNITS_TILE_BLOCKS = 3 << 14 };
 
 /* ---- Headers and packets, stages, end (tile.c) ------------------------------------------------------------------- */
 
-/* Releases all data kept from image to image, or the tree and its dependents. */
-void l2k_tile_state_forget(const l2k_context *context, l2k_tile_state *state);
-void l2k_tile_state_forget_tree(const l2k_context *context, l2k_tile_state *state);
-
 void l2k_decoder_release_tiles(l2k_decoder *decoder);
 
 /* Ends a tile. Keeps the data that a following image with the same tile can use. */

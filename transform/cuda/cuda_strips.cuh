@@ -19,16 +19,6 @@ __device__ __forceinline__ l2k_span l2k_high_span(l2k_span s)
     return l2k_span{s.first >> 1, s.end >> 1};
 }
 
-__device__ __forceinline__ l2k_span l2k_band_columns(int band, l2k_span x)
-{
-    return band & L2K_HL ? l2k_high_span(x) : l2k_low_span(x);
-}
-
-__device__ __forceinline__ l2k_span l2k_band_rows(int band, l2k_span y)
-{
-    return band & L2K_LH ? l2k_high_span(y) : l2k_low_span(y);
-}
-
 __device__ __forceinline__ int l2k_length(l2k_span s)
 {
     return s.end - s.first;

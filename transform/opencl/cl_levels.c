@@ -78,7 +78,8 @@ void l2k_cl_release_kernels(l2k_cl_levels *levels)
 
 /* ---- LL between levels --------------------------------------------------------------------------------------- */
 
-unsigned l2k_cl_together(const l2k_plan_spec *spec, uint32_t c)
+/* Components from c on that share launches: the three of a component transform, or up to three alike. */
+static unsigned count_together(const l2k_plan_spec *spec, uint32_t c)
 {
     unsigned count = 1;
     if (spec->component_transform && c == 0)
@@ -126,7 +127,7 @@ size_t l2k_cl_low_bytes(const l2k_plan_spec *spec)
     size_t most = 0;
     for (uint32_t c = 0; c < spec->num_components;) {
         const l2k_plan_component *component = &spec->components[c];
-        const unsigned together = l2k_cl_together(spec, c);
+        const unsigned together = count_together(spec, c);
         const size_t samples = end_of_lows(component, l2k_discarded(spec->direction, component), component->levels);
         most = samples * together > most ? samples * together : most;
         c += together;
@@ -373,7 +374,7 @@ l2k_status l2k_cl_run_levels(const l2k_plan *plan, l2k_cl_levels *levels, const 
 {
     level_run run = {.plan = plan, .levels = levels, .planes = planes, .queue = queue};
     for (; run.c < plan->spec.num_components; run.c += run.count) {
-        run.count = l2k_cl_together(&plan->spec, run.c);
+        run.count = count_together(&plan->spec, run.c);
         L2K_TRY(enqueue_components(&run));
     }
     return L2K_OK;

@@ -19,9 +19,6 @@ typedef struct l2k_cl_levels {
     cl_kernel kernels[L2K_CL_FORMS][L2K_SAMPLE_F32 + 1][2][4]; /* [1][]: of no decomposition; by care */
 } l2k_cl_levels;
 
-/* Components from c on that share launches: the three of a component transform, or up to three alike. */
-unsigned l2k_cl_together(const l2k_plan_spec *spec, uint32_t c);
-
 /* The type of LL between levels, and its memory in bytes. */
 l2k_sample_type l2k_cl_low_type(const l2k_plan_spec *spec);
 size_t l2k_cl_low_bytes(const l2k_plan_spec *spec);
