@@ -1,5 +1,5 @@
 /* How the levels of a CUDA plan are divided among launches, and the memory for LL samples between them. */
-#include "transform/cuda/cuda_groups.h"
+#include "transform/cuda/cuda_levels.h"
 
 #include <string.h>
 

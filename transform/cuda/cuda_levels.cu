@@ -7,7 +7,6 @@
 extern "C" {
 #include "base/sample.h"
 #include "dwt/wavelet.h"
-#include "transform/cuda/cuda_groups.h"
 #include "transform/cuda/cuda_levels.h"
 #include "transform/cuda/cuda_level_pass.h"
 #include "transform/layout.h"

@@ -18,4 +18,41 @@ size_t l2k_cuda_low_bytes(const l2k_plan_spec *spec);
 int l2k_cuda_run_levels(const l2k_plan *plan, const l2k_plane *planes, void *const *coefficients, char *low,
                         void *stream);
 
+/* ---- How levels are divided among launches (cuda_groups.c) ------------------------------------------------------- */
+
+/* Levels first .. first + count - 1 of a component; count 0: no decomposition. */
+typedef struct l2k_level_group {
+    unsigned first, count;
+    l2k_rect samples, low; /* on the side of the pixels; the LL that the last level takes or leaves */
+} l2k_level_group;
+
+/* The groups of a component from the pixels on; at least one. They use two areas for LL samples in turn. */
+typedef struct l2k_level_groups {
+    unsigned count;
+    size_t low_bytes[2]; /* of a component, for the largest LL behind even and behind odd groups */
+    l2k_level_group of[L2K_MAX_LEVELS + 1];
+} l2k_level_groups;
+
+l2k_level_groups l2k_list_groups(const l2k_plan_spec *spec, uint32_t c);
+
+/* How many components from c on, at most `most`, are alike: of one shape, with the same quantiser steps. */
+unsigned l2k_count_alike(const l2k_plan_spec *spec, uint32_t c, unsigned most);
+
+/* How many components from c on share launches: those of a component transform, or those that are alike. */
+unsigned l2k_components_together(const l2k_plan_spec *spec, uint32_t c);
+
+/* Whether the steps of a component's kernel need sums of 64 bits. `component` is one of spec->components. */
+bool l2k_has_wide_sums(const l2k_plan_spec *spec, const l2k_plan_component *component);
+
+/* The type of LL samples. Forward, LL fits int16 if the coefficients do (docs/numerics.md); inverse, only if the plan
+ * says so (narrow_low), of all three components of a component transform. `component` is one of spec->components. */
+l2k_sample_type l2k_low_type(const l2k_plan_spec *spec, const l2k_plan_component *component);
+
+/* Bytes of a row of the LL of rectangle `rect`. Columns are placed by their coordinates modulo 8, so that lanes, which
+ * take eight columns from a multiple of 8 on, are aligned. */
+size_t l2k_low_row_bytes(const l2k_plan_spec *spec, const l2k_plan_component *component, l2k_rect rect);
+
+/* Memory for the LL of even and of odd groups, which are used alternately; all components use the same memory. */
+void l2k_measure_low(const l2k_plan_spec *spec, size_t bytes[2]);
+
 #endif

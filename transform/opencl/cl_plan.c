@@ -5,7 +5,7 @@
 #include "base/sample.h"
 #include "transform/backend.h"
 #include "transform/layout.h"
-#include "transform/opencl/cl_staging.h"
+#include "transform/opencl/cl_levels.h"
 
 typedef struct cl_state {
     l2k_cl_levels levels;

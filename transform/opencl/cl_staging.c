@@ -1,5 +1,5 @@
 /* Samples between the caller's planes and the device. */
-#include "transform/opencl/cl_staging.h"
+#include "transform/opencl/cl_levels.h"
 
 #include <string.h>
 

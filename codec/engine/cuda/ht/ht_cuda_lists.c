@@ -1,6 +1,6 @@
 /* A batch of HT code-blocks on a device: the forms of its blocks, and the list of blocks by form. A frame may have tens
  * of thousands of blocks, so the work for each is kept short. */
-#include "codec/engine/cuda/ht/ht_cuda_lists.h"
+#include "codec/engine/cuda/ht/ht_cuda_coding.h"
 
 #include "base/memory.h"
 
