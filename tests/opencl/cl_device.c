@@ -9,11 +9,13 @@
 static const l2k_context context = {.threads = 1};
 static cl_command_queue queue;
 
-/* Parts of memory that has not been given back. */
-enum { MOST_PARTS = 64 };
+/* All memory is in one buffer, as that of a plan's views: pieces, and parts of these, which go with them. */
+enum { MOST_PIECES = 64, BUFFER_BYTES = 1 << 28, PIECE_ALIGNMENT = 4096 };
 static struct {
-    void *whole, *part;
-} parts[MOST_PARTS];
+    cl_mem piece, part;
+    size_t at, end;
+} pieces[MOST_PIECES];
+static cl_mem buffer;
 
 static void require(bool holds, const char *what)
 {
@@ -32,36 +34,62 @@ static l2k_cl_device *open_device(void)
     return device;
 }
 
+static cl_mem make_part(size_t at, size_t bytes)
+{
+    const cl_buffer_region region = {at, bytes};
+    cl_int error;
+    cl_mem part = l2k_cl.CreateSubBuffer(buffer, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+    require(error == CL_SUCCESS, "clCreateSubBuffer");
+    return part;
+}
+
+static unsigned number_of(const void *piece)
+{
+    unsigned i = 0;
+    while (i < MOST_PIECES && pieces[i].piece != piece)
+        i++;
+    require(i < MOST_PIECES, "finding a piece of memory");
+    return i;
+}
+
+/* Behind all pieces. */
+static size_t free_place(void)
+{
+    size_t at = 0;
+    for (unsigned i = 0; i < MOST_PIECES; i++)
+        at = pieces[i].piece && pieces[i].end > at ? pieces[i].end : at;
+    return at;
+}
+
 void *gpu_take(size_t bytes)
 {
-    cl_mem buffer;
-    require(l2k_cl_buffer(&context, open_device(), CL_MEM_READ_WRITE, bytes, &buffer) == L2K_OK, "taking memory");
-    return buffer;
+    const unsigned i = number_of(NULL);
+    const size_t at = free_place();
+    l2k_cl_device *device = open_device();
+    if (!buffer)
+        require(l2k_cl_buffer(&context, device, CL_MEM_READ_WRITE, BUFFER_BYTES, &buffer) == L2K_OK, "taking memory");
+    require(at + bytes <= BUFFER_BYTES, "taking memory");
+    pieces[i].at = at;
+    pieces[i].end = at + (bytes + PIECE_ALIGNMENT - 1) / PIECE_ALIGNMENT * PIECE_ALIGNMENT;
+    pieces[i].piece = make_part(at, bytes);
+    return pieces[i].piece;
 }
 
 void *gpu_part(void *device, size_t at, size_t bytes)
 {
-    const cl_buffer_region region = {at, bytes};
-    unsigned i = 0;
-    cl_int error;
-    while (i < MOST_PARTS && parts[i].whole)
-        i++;
-    require(i < MOST_PARTS, "keeping a part");
-    parts[i].whole = device;
-    parts[i].part = l2k_cl.CreateSubBuffer(device, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
-    require(error == CL_SUCCESS, "clCreateSubBuffer");
-    return parts[i].part;
+    const unsigned i = number_of(device);
+    return pieces[i].part = make_part(pieces[i].at + at, bytes);
 }
 
 void gpu_give_back(void *device)
 {
-    for (unsigned i = 0; i < MOST_PARTS; i++)
-        if (device && parts[i].whole == device) {
-            l2k_cl.ReleaseMemObject(parts[i].part);
-            parts[i].whole = NULL;
-        }
-    if (device)
-        l2k_cl.ReleaseMemObject(device);
+    if (!device)
+        return;
+    const unsigned i = number_of(device);
+    if (pieces[i].part)
+        l2k_cl.ReleaseMemObject(pieces[i].part);
+    l2k_cl.ReleaseMemObject(pieces[i].piece);
+    pieces[i].piece = pieces[i].part = NULL;
 }
 
 void gpu_copy_in(void *device, const void *host, size_t bytes)

@@ -21,6 +21,7 @@
     X(ReleaseCommandQueue)                                                                                             \
     X(CreateBuffer)                                                                                                    \
     X(CreateSubBuffer)                                                                                                 \
+    X(GetMemObjectInfo)                                                                                                \
     X(ReleaseMemObject)                                                                                                \
     X(CreateProgramWithSource)                                                                                         \
     X(BuildProgram)                                                                                                    \

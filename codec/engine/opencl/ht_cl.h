@@ -5,14 +5,11 @@
 
 #include <stdint.h>
 
-/* The most buffers that a launch's views are in. */
-#define L2K_HT_CL_BUFFERS 4
-
 /* A code-block's coefficients. */
 typedef struct l2k_ht_cl_view {
-    uint32_t at, stride; /* the top left one, and from row to row */
+    uint32_t at, stride; /* the top left one, and from row to row, in the buffer of all views */
     uint16_t width, height;
-    uint16_t buffer, type; /* type: l2k_coefficient_type */
+    uint32_t type; /* l2k_coefficient_type */
 } l2k_ht_cl_view;
 
 #define L2K_HT_CL_INT16 0

@@ -10,28 +10,20 @@ _Static_assert(L2K_HT_CL_INT16 == L2K_COEFFICIENT_INT16 && L2K_HT_CL_INT32 == L2
 
 /* ---- Lists --------------------------------------------------------------------------------------------------- */
 
-static l2k_status add_range(l2k_ht_cl *c, size_t first)
+/* Notes where the part of a buffer that a view is begins. All views of a batch, those of a plan, are in one buffer. */
+static l2k_status find_part(l2k_ht_cl *c, const l2k_coefficients *view)
 {
-    if (c->num_ranges == c->capacity) {
-        const size_t more = 2 * c->capacity + 4;
-        l2k_ht_cl_range *ranges = l2k_enlarge(c->context, c->ranges, c->capacity, more, sizeof *ranges);
-        L2K_TRY(l2k_check_memory(c->context, ranges, "the block coder"));
-        c->ranges = ranges;
-        c->capacity = more;
-    }
-    c->ranges[c->num_ranges++] = (l2k_ht_cl_range){.first = (uint32_t)first};
+    cl_mem whole = NULL;
+    size_t at = 0;
+    L2K_CL_TRY(c->context, GetMemObjectInfo, (view->base, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof whole, &whole, NULL));
+    L2K_CL_TRY(c->context, GetMemObjectInfo, (view->base, CL_MEM_OFFSET, sizeof at, &at, NULL));
+    whole = whole ? whole : view->base;
+    if (c->part && c->coefficients != whole)
+        return l2k_fail(c->context, L2K_ERROR_UNSUPPORTED, "OpenCL: code-blocks in several buffers");
+    c->coefficients = whole;
+    c->part = view->base;
+    c->part_at = at / l2k_coefficient_bytes(view->type);
     return L2K_OK;
-}
-
-/* The buffer's number in a range, added if necessary; L2K_HT_CL_BUFFERS: the range is full. */
-static uint32_t find_buffer(l2k_ht_cl_range *range, cl_mem buffer)
-{
-    uint32_t i = 0;
-    while (i < range->num_buffers && range->buffers[i] != buffer)
-        i++;
-    if (i == range->num_buffers && i < L2K_HT_CL_BUFFERS)
-        range->buffers[range->num_buffers++] = buffer;
-    return i;
 }
 
 l2k_status l2k_ht_cl_list(l2k_ht_cl *c, size_t number, l2k_ht_cl_view *to)
@@ -41,38 +33,29 @@ l2k_status l2k_ht_cl_list(l2k_ht_cl *c, size_t number, l2k_ht_cl_view *to)
     const l2k_band_view in = l2k_block_in_view(place);
     if (!view->on_device || (view->type == L2K_COEFFICIENT_FLOAT32 && !c->encodes))
         return l2k_fail(c->context, L2K_ERROR_ARGUMENT, "OpenCL: code-blocks must be coefficients on the device");
-    if (view->stride > UINT32_MAX || view->stride * ((uint64_t)in.y + in.height) > UINT32_MAX)
-        return l2k_fail(c->context, L2K_ERROR_UNSUPPORTED, "OpenCL: a view of more than 2^32 coefficients");
-    if (c->num_ranges == 0)
-        L2K_TRY(add_range(c, number));
-    uint32_t buffer = find_buffer(&c->ranges[c->num_ranges - 1], view->base);
-    if (buffer == L2K_HT_CL_BUFFERS) {
-        L2K_TRY(add_range(c, number));
-        buffer = find_buffer(&c->ranges[c->num_ranges - 1], view->base);
-    }
-    c->ranges[c->num_ranges - 1].count++;
-    *to = (l2k_ht_cl_view){.at = (uint32_t)(in.y * view->stride + in.x),
+    if (view->base != c->part)
+        L2K_TRY(find_part(c, view));
+    const uint64_t at = c->part_at + (uint64_t)in.y * view->stride + in.x;
+    if (view->stride > UINT32_MAX || at + (uint64_t)in.height * view->stride > UINT32_MAX)
+        return l2k_fail(c->context, L2K_ERROR_UNSUPPORTED, "OpenCL: more than 2^32 coefficients");
+    *to = (l2k_ht_cl_view){.at = (uint32_t)at,
                            .stride = (uint32_t)view->stride,
                            .width = (uint16_t)in.width,
                            .height = (uint16_t)in.height,
-                           .buffer = (uint16_t)buffer,
-                           .type = (uint16_t)view->type};
+                           .type = view->type};
     return L2K_OK;
 }
 
 /* ---- The queue ----------------------------------------------------------------------------------------------- */
 
-l2k_status l2k_ht_cl_launch(const l2k_ht_cl *c, cl_kernel kernel, const l2k_ht_cl_range *range, size_t items,
-                            const l2k_cl_argument *more, unsigned count)
+l2k_status l2k_ht_cl_launch(const l2k_ht_cl *c, cl_kernel kernel, size_t items, const l2k_cl_argument *more,
+                            unsigned count)
 {
-    const size_t all = range->count * items;
-    const cl_mem *buffers = range->buffers, *last = buffers + range->num_buffers - 1;
-    l2k_cl_argument arguments[16] = {L2K_CL_ARGUMENT(c->device_list.at), L2K_CL_ARGUMENT(range->first)};
-    for (unsigned i = 0; i < L2K_HT_CL_BUFFERS; i++)
-        arguments[2 + i] = L2K_CL_ARGUMENT(*(i < range->num_buffers ? &buffers[i] : last));
+    const size_t all = c->batch.num_places * items;
+    l2k_cl_argument arguments[16] = {L2K_CL_ARGUMENT(c->device_list.at), L2K_CL_ARGUMENT(c->coefficients)};
     for (unsigned i = 0; i < count; i++)
-        arguments[2 + L2K_HT_CL_BUFFERS + i] = more[i];
-    L2K_TRY(l2k_cl_set_arguments(c->context, kernel, arguments, 2 + L2K_HT_CL_BUFFERS + count));
+        arguments[2 + i] = more[i];
+    L2K_TRY(l2k_cl_set_arguments(c->context, kernel, arguments, 2 + count));
     L2K_CL_TRY(c->context, EnqueueNDRangeKernel, (c->queue, kernel, 1, NULL, &all, &items, 0, NULL, NULL));
     return L2K_OK;
 }
@@ -114,7 +97,7 @@ static l2k_status begin(l2k_block_coder *coder, const l2k_block_batch *batch, bo
     c->batch = *batch;
     c->encodes = encodes;
     c->queue = batch->engine ? (cl_command_queue)batch->engine : c->own;
-    c->num_ranges = 0;
+    c->part = NULL;
     if (batch->num_places == 0)
         return L2K_OK;
     if (batch->num_places > UINT32_MAX / L2K_HT_CL_ENCODE_ITEMS)
@@ -183,7 +166,6 @@ static void free_coder(l2k_block_coder *coder)
         l2k_cl.Finish(c->own);
         l2k_cl.ReleaseCommandQueue(c->own);
     }
-    l2k_release(coder->context, c->ranges);
     l2k_release(coder->context, c);
 }
 

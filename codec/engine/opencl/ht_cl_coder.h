@@ -12,12 +12,6 @@
  * of the coder's own. Decoding, and encoding up to `finish`, runs asynchronously. */
 extern const l2k_block_coder_table l2k_ht_on_opencl;
 
-/* Blocks that follow each other in the list and whose views are in the same buffers: a launch of each kernel. */
-typedef struct l2k_ht_cl_range {
-    uint32_t first, count, num_buffers;
-    cl_mem buffers[L2K_HT_CL_BUFFERS];
-} l2k_ht_cl_range;
-
 /* Pinned memory in chunks; pieces stay valid until `used` and `chunk` are reset to 0. */
 enum { L2K_CL_CHUNKS = 64 };
 
@@ -33,8 +27,8 @@ typedef struct l2k_ht_cl {
     cl_command_queue own, queue; /* the coder's, and that of the batch */
     l2k_block_batch batch;       /* the one under way, unless it has no blocks */
     bool encodes;
-    l2k_ht_cl_range *ranges;
-    size_t num_ranges, capacity;
+    cl_mem coefficients, part; /* of the batch's views; and the view listed last, which begins at element part_at */
+    size_t part_at;
     l2k_cl_pinned list, results; /* all that crosses the bus, except code */
     l2k_device_memory device_list, device_results;
     /* Encoding, from the first batch on: */
@@ -50,13 +44,12 @@ typedef struct l2k_ht_cl {
     bool any_refined;
 } l2k_ht_cl;
 
-/* Fills in a block's view for the list; begins a new range if the last one has no room for its buffer. */
+/* Fills in a block's view for the list. */
 l2k_status l2k_ht_cl_list(l2k_ht_cl *c, size_t number, l2k_ht_cl_view *view);
 
-/* Enqueues a kernel over the blocks of a range, `items` work-items each; its arguments follow the list, `first` and the
- * buffers. */
-l2k_status l2k_ht_cl_launch(const l2k_ht_cl *c, cl_kernel kernel, const l2k_ht_cl_range *range, size_t items,
-                            const l2k_cl_argument *more, unsigned count);
+/* Enqueues a kernel over the blocks, `items` work-items each; its arguments follow the list and the coefficients. */
+l2k_status l2k_ht_cl_launch(const l2k_ht_cl *c, cl_kernel kernel, size_t items, const l2k_cl_argument *more,
+                            unsigned count);
 
 l2k_status l2k_ht_cl_upload(const l2k_ht_cl *c, const l2k_device_memory *to, size_t at, const void *from, size_t bytes);
 /* Waits for it. */

@@ -161,12 +161,8 @@ static l2k_status launch(const l2k_ht_cl *c)
 {
     const l2k_cl_argument more[] = {L2K_CL_ARGUMENT(c->scratch.at), L2K_CL_ARGUMENT(c->device_results.at)};
     L2K_TRY(launch_quads(c));
-    for (size_t i = 0; i < c->num_ranges; i++) {
-        L2K_TRY(l2k_ht_cl_launch(c, c->samples, &c->ranges[i], L2K_HT_CL_SAMPLE_ITEMS, more, 2));
-        if (c->any_refined)
-            L2K_TRY(l2k_ht_cl_launch(c, c->refine, &c->ranges[i], L2K_HT_CL_SAMPLE_ITEMS, more, 1));
-    }
-    return L2K_OK;
+    L2K_TRY(l2k_ht_cl_launch(c, c->samples, L2K_HT_CL_SAMPLE_ITEMS, more, 2));
+    return c->any_refined ? l2k_ht_cl_launch(c, c->refine, L2K_HT_CL_SAMPLE_ITEMS, more, 1) : L2K_OK;
 }
 
 l2k_status l2k_ht_cl_begin_decoding(l2k_ht_cl *c)

@@ -57,7 +57,7 @@ static l2k_status list_blocks(l2k_ht_cl *c, bool *wide, uint64_t *samples)
 
 /* ---- The work ------------------------------------------------------------------------------------------------ */
 
-static l2k_status launch(const l2k_ht_cl *c, const l2k_ht_cl_range *range, bool wide)
+static l2k_status launch(const l2k_ht_cl *c, bool wide)
 {
     const uint32_t capacity = (uint32_t)(c->code.bytes / 4 < UINT32_MAX ? c->code.bytes / 4 : UINT32_MAX);
     const uint32_t words = L2K_HT_CL_MAGSGN_WORDS(wide ? 32 : 16);
@@ -65,7 +65,7 @@ static l2k_status launch(const l2k_ht_cl *c, const l2k_ht_cl_range *range, bool 
         L2K_CL_ARGUMENT(c->codes.at), L2K_CL_ARGUMENT(c->pairs.at), L2K_CL_ARGUMENT(c->device_results.at),
         L2K_CL_ARGUMENT(c->code.at),  L2K_CL_ARGUMENT(capacity),    {words * sizeof(uint32_t), NULL},
         L2K_CL_ARGUMENT(words)};
-    return l2k_ht_cl_launch(c, c->encode, range, L2K_HT_CL_ENCODE_ITEMS, more, sizeof more / sizeof *more);
+    return l2k_ht_cl_launch(c, c->encode, L2K_HT_CL_ENCODE_ITEMS, more, sizeof more / sizeof *more);
 }
 
 /* With room for `code` bytes of code. */
@@ -76,8 +76,7 @@ static l2k_status enqueue(l2k_ht_cl *c, bool wide, uint64_t code)
     L2K_TRY(l2k_cl_reserve(c->context, c->device, &c->code, (size_t)code));
     L2K_CL_TRY(c->context, EnqueueFillBuffer,
                (c->queue, c->device_results.at, &start, sizeof start, 0, sizeof start, 0, NULL, NULL));
-    for (size_t i = 0; i < c->num_ranges; i++)
-        L2K_TRY(launch(c, &c->ranges[i], wide));
+    L2K_TRY(launch(c, wide));
     L2K_CL_TRY(c->context, EnqueueReadBuffer,
                (c->queue, c->device_results.at, CL_FALSE, 0, results, c->results.at, 0, NULL, NULL));
     return L2K_OK;

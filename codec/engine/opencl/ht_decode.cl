@@ -349,18 +349,6 @@ typedef struct block {
     l2k_ht_cl_view view;
 } block;
 
-static block block_in(const __global l2k_ht_cl_decode_block *from, __global uchar *buffer0, __global uchar *buffer1,
-                      __global uchar *buffer2, __global uchar *buffer3)
-{
-    block b;
-    b.view = from->view;
-    b.coefficients = b.view.buffer == 0   ? buffer0
-                     : b.view.buffer == 1 ? buffer1
-                     : b.view.buffer == 2 ? buffer2
-                                          : buffer3;
-    return b;
-}
-
 static int load_sample(const block *b, uint x, uint y)
 {
     const size_t at = b->view.at + (size_t)y * b->view.stride + x;
@@ -471,14 +459,13 @@ static bool read_block(const __global l2k_ht_cl_decode_block *from, const block 
 }
 
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
-ht_decode_samples(const __global l2k_ht_cl_decode_block *blocks, uint first, __global uchar *buffer0,
-                  __global uchar *buffer1, __global uchar *buffer2, __global uchar *buffer3, __global uint *scratch,
+ht_decode_samples(const __global l2k_ht_cl_decode_block *blocks, __global uchar *coefficients, __global uint *scratch,
                   __global uint *damaged)
 {
     __local sample_memory m;
-    const uint item = (uint)get_local_id(0), number = first + (uint)get_group_id(0);
+    const uint item = (uint)get_local_id(0), number = (uint)get_group_id(0);
     const __global l2k_ht_cl_decode_block *from = blocks + number;
-    const block b = block_in(from, buffer0, buffer1, buffer2, buffer3);
+    const block b = {coefficients, from->view};
     __global l2k_ht_cl_head *head = (__global l2k_ht_cl_head *)scratch + number;
     const bit_reader bits = {scratch + from->magsgn, head->magsgn};
     const bool right = from->length && !head->bad && read_block(from, &b, scratch, bits, &m, item);
@@ -598,15 +585,14 @@ static void unshift_region(const block *b, uint shift, uint scale, uint item)
 
 /* MagRef runs in parallel; SigProp on one work-item, since each of its bits decides the meaning of the next one. */
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
-ht_decode_refine(const __global l2k_ht_cl_decode_block *blocks, uint first, __global uchar *buffer0,
-                 __global uchar *buffer1, __global uchar *buffer2, __global uchar *buffer3, __global uint *scratch)
+ht_decode_refine(const __global l2k_ht_cl_decode_block *blocks, __global uchar *coefficients, __global uint *scratch)
 {
     __local uchar columns[COLUMNS];
     __local uint sums[2 * ITEMS];
-    const uint item = (uint)get_local_id(0), number = first + (uint)get_group_id(0);
+    const uint item = (uint)get_local_id(0), number = (uint)get_group_id(0);
     const __global l2k_ht_cl_decode_block *from = blocks + number;
     const __global l2k_ht_cl_head *head = (const __global l2k_ht_cl_head *)scratch + number;
-    const block b = block_in(from, buffer0, buffer1, buffer2, buffer3);
+    const block b = {coefficients, from->view};
     if (from->length == 0 || head->bad)
         return;
     if (from->passes > 1) {

@@ -549,21 +549,17 @@ static void take_place(__local memory *m, __global l2k_ht_cl_encode_counters *co
 
 /* MagSgn has room for all bits of the samples, and four words more. */
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
-ht_encode(const __global l2k_ht_cl_encode_block *blocks, uint first, const __global uchar *buffer0,
-          const __global uchar *buffer1, const __global uchar *buffer2, const __global uchar *buffer3,
+ht_encode(const __global l2k_ht_cl_encode_block *blocks, const __global uchar *coefficients,
           const __global ushort *codes, const __global uint *pairs, __global l2k_ht_cl_encode_counters *counters,
           __global uchar *code, uint capacity, __local uint *magsgn, uint magsgn_words)
 {
     __local memory m;
-    const uint item = (uint)get_local_id(0), number = first + (uint)get_group_id(0);
+    const uint item = (uint)get_local_id(0), number = (uint)get_group_id(0);
     __global l2k_ht_cl_coded_block *coded = (__global l2k_ht_cl_coded_block *)(counters + 1) + number;
     block b;
     b.view = blocks[number].view;
     b.reciprocal = blocks[number].reciprocal;
-    b.coefficients = b.view.buffer == 0   ? buffer0
-                     : b.view.buffer == 1 ? buffer1
-                     : b.view.buffer == 2 ? buffer2
-                                          : buffer3;
+    b.coefficients = coefficients;
     b.across = (b.view.width + 1) / 2;
     b.rows = (b.view.height + 1) / 2;
     b.pairs_across = (b.across + 1) / 2;
