@@ -1,6 +1,6 @@
 /* gpu_mq_decode: MQ code-blocks decoded on the device compared with the CPU's coder, in random batches of several
  * images: shapes, styles, types, layers, passes that are missing or too many, regions of interest, damaged and made-up
- * bytes; some batches have HT code-blocks as well. All of the device memory around the coefficients is compared, too.
+ * bytes. All of the device memory around the coefficients is compared, too.
  *
  *     gpu_mq_decode [BATCHES [SEED [MOST_SIDE]]]
  *
@@ -21,8 +21,6 @@ enum {
 
 static l2k_contribution parts[MOST_BLOCKS][MOST_PARTS];
 
-static bool mixed; /* some blocks of the batch may be HT blocks */
-
 static void make_image(image *m)
 {
     *m = (image){.coding = {.wavelet = (uint8_t)(random_below(2) ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3)}};
@@ -33,9 +31,7 @@ static void make_image(image *m)
                             .component = &m->component,
                             .resolution = orientation ? 1 : 0,
                             .orientation = (uint8_t)orientation};
-    if (mixed && random_below(3))
-        m->coding.style = L2K_STYLE_HT | L2K_STYLE_HT_MIXED | (random_below(2) ? L2K_STYLE_VSC : 0);
-    else if (random_below(2))
+    if (random_below(2))
         m->coding.style = (uint8_t)(random_below(64) & STYLES);
     if (random_below(4) == 0)
         m->coding.roi_shift = (uint8_t)(1 + random_below(random_below(2) ? 12 : 37));
@@ -64,8 +60,7 @@ static void clear_memory(void)
 
 /* ---- Coders --------------------------------------------------------------------------------------------------- */
 
-/* Of the CPU, the HT coder decodes both kinds. */
-enum { CODER_MQ, CODER_HT, CODER_DEVICE, CODER_DEVICE_MIXED, CODERS };
+enum { CODER_HOST, CODER_DEVICE, CODERS };
 static l2k_block_coder *coders[CODERS];
 
 static l2k_status run(unsigned coder, const l2k_block_place *list, size_t count, bool decode, atomic_bool *damaged)
@@ -143,8 +138,7 @@ static uint8_t *take_bytes(size_t bytes)
 static void deliver(size_t i, const uint8_t *bytes, const uint32_t *pass_bytes, unsigned passes, unsigned hits)
 {
     const unsigned style = owners[i]->coding.style;
-    const bool ht = both[0][i].kind == L2K_BLOCK_HT;
-    const unsigned all = !ht && hits && random_below(4) == 0 ? passes + 1 + random_below(100) : passes;
+    const unsigned all = hits && random_below(4) == 0 ? passes + 1 + random_below(100) : passes;
     unsigned count = 0, at = 0;
     uint32_t from = 0;
     while (at < all && count < MOST_PARTS) {
@@ -195,36 +189,30 @@ static void make_up(size_t i)
 
 static void encode(void)
 {
-    static l2k_block_place list[2][MOST_BLOCKS];
-    size_t count[2] = {0};
     for (size_t i = 0; i < num_blocks; i++) {
-        const bool ht = owners[i]->coding.style & L2K_STYLE_HT && random_below(2);
         fill_block(owners[i], both[0][i].rect);
-        both[0][i].kind = both[1][i].kind = ht ? L2K_BLOCK_HT : L2K_BLOCK_MQ;
-        list[ht][count[ht]++] = places[0][i];
+        both[0][i].kind = both[1][i].kind = L2K_BLOCK_MQ;
     }
     stream_offered = 0;
-    assert_int_equal(run(CODER_MQ, list[0], count[0], false, NULL), L2K_OK);
-    assert_int_equal(run(CODER_HT, list[1], count[1], false, NULL), L2K_OK);
+    assert_int_equal(run(CODER_HOST, places[0], num_blocks, false, NULL), L2K_OK);
 }
 
 /* What is coded becomes what is received. */
 static void deliver_code(size_t i, unsigned hits)
 {
     const l2k_block coded = both[0][i];
-    const bool ht = coded.kind == L2K_BLOCK_HT;
     for (unsigned k = 0; k < 2; k++) {
         both[k][i].num_planes = coded.num_planes;
         memset(&both[k][i].received, 0, sizeof both[k][i].received);
     }
     if (random_below(10) == 0)
         return; /* nothing is received */
-    if (!ht && hits && random_below(6) == 0) {
+    if (hits && random_below(6) == 0) {
         make_up(i);
         return;
     }
     if (coded.num_passes) {
-        const unsigned passes = ht || random_below(3) ? coded.num_passes : 1 + random_below(coded.num_passes);
+        const unsigned passes = random_below(3) ? coded.num_passes : 1 + random_below(coded.num_passes);
         deliver(i, coded.coded.bytes, coded.coded.pass_bytes, passes, hits);
     }
 }
@@ -234,9 +222,8 @@ static bool decode_both(void)
     const size_t cut = random_below(2) ? random_below((uint32_t)num_blocks + 1) : num_blocks;
     atomic_bool damaged[2] = {false, false};
     for (unsigned k = 0; k < 2; k++) {
-        const unsigned coder = k == 0 ? CODER_HT : mixed ? CODER_DEVICE_MIXED : CODER_DEVICE;
-        assert_int_equal(run(coder, places[k], cut, true, &damaged[k]), L2K_OK);
-        assert_int_equal(run(coder, places[k] + cut, num_blocks - cut, true, &damaged[k]), L2K_OK);
+        assert_int_equal(run(k, places[k], cut, true, &damaged[k]), L2K_OK);
+        assert_int_equal(run(k, places[k] + cut, num_blocks - cut, true, &damaged[k]), L2K_OK);
     }
     assert_true(damaged[0] == damaged[1]);
     return damaged[0];
@@ -245,14 +232,12 @@ static bool decode_both(void)
 static void check_batch(void)
 {
     const unsigned damage = random_below(3); /* 0: valid streams alone */
-    mixed = random_below(4) == 0;
     make_images();
     encode();
     stream_used = random_below(100);
     for (size_t i = 0; i < num_blocks; i++)
         deliver_code(i, damage && random_below(3) ? 1 + random_below(damage == 1 ? 8 : 60) : 0);
-    coders[CODER_MQ]->table->forget(coders[CODER_MQ]);
-    coders[CODER_HT]->table->forget(coders[CODER_HT]);
+    coders[CODER_HOST]->table->forget(coders[CODER_HOST]);
     clear_memory();
     stream_offered = random_below(3) ? stream_used : random_below(4) ? 0 : random_below((uint32_t)stream_used + 1);
     const bool damaged = decode_both();
@@ -284,8 +269,7 @@ static void check_errors(void)
 int main(int argc, char **argv)
 {
     const unsigned batches = argc > 1 ? (unsigned)atoi(argv[1]) : 600;
-    const l2k_block_coder_table *const tables[CODERS] = {&l2k_mq_on_cpu, &l2k_ht_on_cpu, &l2k_mq_on_cuda,
-                                                         &l2k_mixed_on_cuda};
+    const l2k_block_coder_table *const tables[CODERS] = {&l2k_mq_on_cpu, &l2k_mq_on_cuda};
     const int missing = gpu_missing();
     if (missing)
         return missing;

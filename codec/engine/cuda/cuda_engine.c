@@ -22,7 +22,7 @@ static l2k_status state_of(l2k_engine *engine, cuda_state **state)
 
 static l2k_status coder_of(l2k_engine *engine, unsigned style, l2k_block_coder **coder)
 {
-    const l2k_block_coder_table *table = l2k_cuda_coder_for(style);
+    const l2k_block_coder_table *table = style & L2K_STYLE_HT ? &l2k_ht_on_cuda : &l2k_mq_on_cuda;
     cuda_state *s;
     L2K_TRY(state_of(engine, &s));
     if (s->coder && s->coder->table != table) {
@@ -35,9 +35,11 @@ static l2k_status coder_of(l2k_engine *engine, unsigned style, l2k_block_coder *
     return L2K_OK;
 }
 
+/* Tiles with HT and MQ code-blocks are rare, and left to the CPU. */
 static bool codes(unsigned style, const l2k_encode_request *request)
 {
-    (void)style;
+    if (style & L2K_STYLE_HT_MIXED)
+        return false;
     return !request || !request->recodes || request->packets;
 }
 

@@ -7,19 +7,8 @@
 
 #include "codec/engine/cuda/blocks/cuda_blocks.h"
 
-extern const l2k_block_coder_table l2k_ht_on_cuda;    /* Part 15 */
-extern const l2k_block_coder_table l2k_mq_on_cuda;    /* Annexes C and D, all styles of Part 1 */
-extern const l2k_block_coder_table l2k_mixed_on_cuda; /* decodes both in one batch, each by the coder of its kind */
-
-/* The table for code-blocks of a style (SPcod, Table A.19). */
-static inline const l2k_block_coder_table *l2k_cuda_coder_for(unsigned style)
-{
-    if (style & L2K_STYLE_HT_MIXED)
-        return &l2k_mixed_on_cuda;
-    return style & L2K_STYLE_HT ? &l2k_ht_on_cuda : &l2k_mq_on_cuda;
-}
-
-/* The functions below are for the first two tables; the third ignores `send` and encodes nothing. */
+extern const l2k_block_coder_table l2k_ht_on_cuda; /* Part 15 */
+extern const l2k_block_coder_table l2k_mq_on_cuda; /* Annexes C and D, all styles of Part 1 */
 
 /* The coded blocks of a batch that stays on the device: after `begin_encode`, for work enqueued in the batch's stream;
  * after `finish`, `complete` says whether all code had room. The code remains until the next batch. */
