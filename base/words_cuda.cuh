@@ -171,12 +171,6 @@ __device__ __forceinline__ int64_t l2k_pinned(int64_t x)
     return y;
 }
 
-/* l2k_pinned if a constant of the kernel says so. */
-template <bool PINNED, class I> __device__ __forceinline__ I l2k_pinned_if(I x)
-{
-    return PINNED ? l2k_pinned(x) : x;
-}
-
 /* Shared memory by its own 32-bit addresses. */
 typedef uint32_t l2k_shared;
 
@@ -363,8 +357,8 @@ struct l2k_row_part {
 };
 
 /* A pointer to a lane's columns that advances from row to row, where each lane has all of its columns or none and
- * accesses are aligned. PINNED: whether `some` is pinned. */
-template <class S, bool PINNED = true> struct l2k_cursor {
+ * accesses are aligned. `some` is pinned. */
+template <class S> struct l2k_cursor {
     S *at;
     int32_t stride; /* bytes */
     bool some;      /* whether the lane takes part */
@@ -373,7 +367,7 @@ template <class S, bool PINNED = true> struct l2k_cursor {
     {
     }
     __device__ __forceinline__ l2k_cursor(S *first, int32_t row_stride, bool takes_part)
-        : at(first), stride(row_stride), some(l2k_pinned_if<PINNED>((int)takes_part) != 0)
+        : at(first), stride(row_stride), some(l2k_pinned((int)takes_part) != 0)
     {
     }
     __device__ __forceinline__ void next(int rows)

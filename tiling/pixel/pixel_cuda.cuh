@@ -162,7 +162,7 @@ template <class S> __device__ __forceinline__ S *l2k_plane_row(const l2k_cuda_pl
 /* Adjacent samples of type S: a plane, or K = 3 planes interleaved as triples, and their component transform. */
 template <class W, class S, int K, int N> struct l2k_packed_reader {
     typedef l2k_landing<S, K * N> landing;
-    typedef l2k_cursor<const S, K == 1 && W::DELAY == 0> cursor; /* pinned for the 5/3, as measured */
+    typedef l2k_cursor<const S> cursor;
     enum { COMPONENTS = K, COLUMNS = N, SLOT = landing::SIZE };
     const l2k_cuda_plane *planes;
     int lane;

@@ -65,8 +65,6 @@ template <class W, class Reader, class D, int LEVELS> struct forward_iterator {
     enum { UNROLLED = W::DELAY ? 1 : 2 };                        /* the 9/7's loop body is long already */
     /* Of rows transformed together at level 1, as registers allow. */
     enum { PAIRS = K == 1 && (W::DELAY == 0 || (W::FROM_STEPS && sizeof(D) == 2)) ? 2 : 1 };
-    /* Also pins what quick rounds need. Slower for the other forms; without it 5/3 triples to int32 spill. */
-    enum { SETS_UP_AGAIN = (W::DELAY == 0 && (K == 1 || sizeof(D) == 4)) || (W::FROM_STEPS && sizeof(D) == 2) };
     /* What passes from round to round: the rows of each level that are not finished. */
     struct state {
         typename W::template forward_rows<N> level1[K];
@@ -79,7 +77,7 @@ template <class W, class Reader, class D, int LEVELS> struct forward_iterator {
     band_stores<D, N> stores1;
     band_stores<D, N / 2> stores2;
     Reader reader;
-    typename l2k_unfinished_rows<state, SETS_UP_AGAIN>::type rows;
+    state &rows;
 
     __device__ __forceinline__ forward_iterator(const l2k_cuda_level_pass &pass, const l2k_strip<HALO, N> &strip,
                                                 int component, int first_round, state &unfinished)
@@ -176,9 +174,9 @@ template <class W, class Reader, class D, int LEVELS> struct forward_iterator {
         enum { BORDER = false };
         const forward_iterator &iterator;
         typename Reader::cursor next;
-        l2k_cursor<D, SETS_UP_AGAIN> first[2], second[2]; /* HL and LH; HH and LL are at these distances in bytes: */
+        l2k_cursor<D> first[2], second[2]; /* HL and LH; HH and LL are at these distances in bytes: */
         int64_t first_away[2], second_away[2];
-        l2k_cursor<L, SETS_UP_AGAIN> low;
+        l2k_cursor<L> low;
         bool keep;
 
         __device__ __forceinline__ quick(const forward_iterator &w, int round, int ahead)
@@ -191,8 +189,8 @@ template <class W, class Reader, class D, int LEVELS> struct forward_iterator {
             int n = LEVELS == 2 ? round - 1 - W::DELAY - w.stores2.low_rows.first
                                 : 2 * round - 1 - w.stores1.low_rows.first;
             const l2k_cuda_plane &plane = w.p.low[w.c0];
-            low = l2k_cursor<L, SETS_UP_AGAIN>(l2k_plane_row<L>(plane, n) + w.template low_run<N / 2 / LEVELS>().first,
-                                               plane.row_stride, w.stores1.low.count != 0);
+            low = l2k_cursor<L>(l2k_plane_row<L>(plane, n) + w.template low_run<N / 2 / LEVELS>().first,
+                                plane.row_stride, w.stores1.low.count != 0);
         }
         static __device__ __forceinline__ int64_t bytes_between(const D *from, const D *to)
         {
@@ -200,15 +198,14 @@ template <class W, class Reader, class D, int LEVELS> struct forward_iterator {
         }
         template <class Stores>
         static __device__ __forceinline__ void set_out(const Stores &stores, const l2k_cuda_bands &bands, int level,
-                                                       int n, l2k_cursor<D, SETS_UP_AGAIN> (&out)[2],
-                                                       int64_t (&away)[2])
+                                                       int n, l2k_cursor<D> (&out)[2], int64_t (&away)[2])
         {
-            out[0] = stores.template from<SETS_UP_AGAIN>(bands, level, L2K_HL, n);
-            out[1] = stores.template from<SETS_UP_AGAIN>(bands, level, L2K_LH, n);
-            away[0] = l2k_pinned_if<SETS_UP_AGAIN>(
-                bytes_between(stores.row(bands, level, L2K_HL, n), stores.row(bands, level, L2K_HH, n)));
-            away[1] = l2k_pinned_if<SETS_UP_AGAIN>(
-                bytes_between(stores.row(bands, level, L2K_LH, n), stores.row(bands, level, L2K_LL, n)));
+            out[0] = stores.from(bands, level, L2K_HL, n);
+            out[1] = stores.from(bands, level, L2K_LH, n);
+            away[0] =
+                l2k_pinned(bytes_between(stores.row(bands, level, L2K_HL, n), stores.row(bands, level, L2K_HH, n)));
+            away[1] =
+                l2k_pinned(bytes_between(stores.row(bands, level, L2K_LH, n), stores.row(bands, level, L2K_LL, n)));
         }
         __device__ __forceinline__ void load(int, l2k_shared slot)
         {

@@ -122,7 +122,6 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_iterator {
     enum { UNROLLED = W::DELAY ? 1 : 2 };                         /* the 9/7's loop body is long already */
     /* Of rows transformed together at level 1, as registers allow. */
     enum { PAIRS = K == 1 && (W::DELAY == 0 || (W::FROM_STEPS && sizeof(D) == 2)) ? 2 : 1 };
-    enum { SETS_UP_AGAIN = true };
     /* What passes from round to round: the rows of each level that are not finished. */
     struct state {
         typename W::template inverse_rows<N> level1[K];

@@ -104,11 +104,10 @@ template <class P, int N> struct l2k_band_places {
         return at(b, level, band, 0, n - rows(band).first);
     }
     /* A cursor at the lane's columns of row n, if it has any. */
-    template <bool PINNED = true>
-    __device__ __forceinline__ l2k_cursor<P, PINNED> from(const l2k_cuda_bands &b, int level, int band, int n) const
+    __device__ __forceinline__ l2k_cursor<P> from(const l2k_cuda_bands &b, int level, int band, int n) const
     {
-        return l2k_cursor<P, PINNED>(row(b, level, band, n) + run(band).first, b.stride * (int)sizeof(P),
-                                     run(band).count != 0 && !run(band).is_empty());
+        return l2k_cursor<P>(row(b, level, band, n) + run(band).first, b.stride * (int)sizeof(P),
+                             run(band).count != 0 && !run(band).is_empty());
     }
 };
 
@@ -120,15 +119,6 @@ __device__ __forceinline__ void l2k_await_previous()
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
-
-/* How an iterator holds the rows that are not finished: as a reference if it is set up again, so that they
- * outlive it. */
-template <class State, bool SETS_UP_AGAIN> struct l2k_unfinished_rows {
-    typedef State &type;
-};
-template <class State> struct l2k_unfinished_rows<State, false> {
-    typedef State type;
-};
 
 /* The way down. The rows of a round land in one slot of a ring in shared memory while the warp works on AHEAD earlier
  * rounds; no copy has touched that slot since its own round. An iterator has a quick way through the rounds that see no
@@ -147,20 +137,20 @@ template <class Iterator> struct l2k_ring {
             way.load(round + Iterator::AHEAD, memory + next * Iterator::SLOT);
         l2k_end_copies();
         l2k_await_copies<Iterator::AHEAD>();
-        if (!Way::BORDER || !Iterator::SETS_UP_AGAIN || round >= start)
+        if (!Way::BORDER || round >= start)
             iterator.take(way, round, memory + at * Iterator::SLOT);
         at = at + 1 == SLOTS ? 0 : at + 1;
     }
 };
 
 /* A careful stretch, the quick rounds, and a careful stretch to the end. Both careful stretches share one loop, whose
- * body is most of a kernel's code and compile time. This one sets up the iterator again for each stretch, so that what
+ * body is most of a kernel's code and compile time. The iterator is set up again for each stretch, so that what
  * only careful rounds need takes no registers from the quick ones; the state passes on. */
 template <class Iterator>
-__device__ __forceinline__ void l2k_iterate_in_stretches(const l2k_cuda_level_pass &p, int component, l2k_shared memory)
+__device__ __forceinline__ void l2k_iterate(const l2k_cuda_level_pass &p, int component, char *memory)
 {
     typedef l2k_strip<Iterator::HALO, Iterator::N> strip_type;
-    l2k_ring<Iterator> ring = {memory, 0};
+    l2k_ring<Iterator> ring = {l2k_shared_address(memory), 0};
     typename Iterator::state state;
     const l2k_span plain = Iterator::inside(p), rounds = strip_type::rounds(p);
     int start = rounds.first - p.warm_up, round = start - Iterator::AHEAD;
@@ -180,49 +170,6 @@ __device__ __forceinline__ void l2k_iterate_in_stretches(const l2k_cuda_level_pa
                 ring.step(iterator, quick, round, start, rounds.end);
         }
     }
-}
-
-/* The same with one iterator for all stretches. */
-template <class Iterator>
-__device__ __forceinline__ void l2k_iterate_at_once(const l2k_cuda_level_pass &p, int component, char *memory)
-{
-    typedef l2k_strip<Iterator::HALO, Iterator::N> strip_type;
-    const strip_type strip(p);
-    const l2k_span rounds = strip_type::rounds(p);
-    typename Iterator::state state;
-    Iterator iterator(p, strip, component, rounds.first, state);
-    l2k_await_previous();
-    const bool inside = strip.is_inside(p.x) && iterator.is_aligned();
-    l2k_ring<Iterator> ring = {l2k_shared_address(memory), 0};
-    typename Iterator::careful careful(iterator);
-    const l2k_span plain = Iterator::inside(p);
-    const int start = rounds.first - p.warm_up, plain_end = min(inside ? plain.end : plain.first, rounds.end);
-    int round = start;
-#pragma unroll 1
-    for (int a = 0; a < Iterator::AHEAD; a++) {
-        careful.load(round + a, ring.memory + a * Iterator::SLOT);
-        l2k_end_copies();
-    }
-#pragma unroll 1
-    for (int stop = min(plain.first, rounds.end); round < rounds.end; stop = rounds.end) {
-#pragma unroll 1
-        for (; round < stop; round++)
-            ring.step(iterator, careful, round, start, rounds.end);
-        if (round < plain_end) {
-            typename Iterator::quick quick(iterator, round, round + Iterator::AHEAD);
-            for (; round < plain_end; round++)
-                ring.step(iterator, quick, round, start, rounds.end);
-        }
-    }
-}
-
-template <class Iterator>
-__device__ __forceinline__ void l2k_iterate(const l2k_cuda_level_pass &p, int component, char *memory)
-{
-    if constexpr (Iterator::SETS_UP_AGAIN)
-        l2k_iterate_in_stretches<Iterator>(p, component, l2k_shared_address(memory));
-    else
-        l2k_iterate_at_once<Iterator>(p, component, memory);
 }
 
 #endif
