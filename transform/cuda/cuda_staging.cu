@@ -5,6 +5,7 @@
 
 extern "C" {
 #include "base/sample.h"
+#include "tiling/pixel/pixel_rows.h"
 #include "transform/backend.h"
 #include "transform/cuda/cuda_device.h"
 #include "transform/cuda/cuda_levels.h"
@@ -38,69 +39,18 @@ bool goes_directly(const l2k_cuda_pixels *pixels, const l2k_plane *planes)
 
 /* ---- Packing ------------------------------------------------------------------------------------------------- */
 
-struct strided {
-    char *data;
-    ptrdiff_t stride;
-    l2k_sample_type type;
-};
-
-template <class From, class To>
-inline void convert_apart(const char *from, ptrdiff_t in, char *to, ptrdiff_t out, uint32_t count)
+l2k_pixel_row row_of(void *data, ptrdiff_t stride, l2k_sample_type type)
 {
-    for (uint32_t x = 0; x < count; x++) {
-        From v;
-        memcpy(&v, from + (ptrdiff_t)x * in, sizeof v);
-        const To w = (To)v;
-        memcpy(to + (ptrdiff_t)x * out, &w, sizeof w);
-    }
-}
-
-/* Samples need not be aligned. In two's complement, signs only matter where a sample gets larger. The compiler
- * vectorises adjacent samples. */
-template <class From, class To> void convert(strided from, strided to, uint32_t count)
-{
-    const ptrdiff_t in = sizeof(From), out = sizeof(To);
-    if (from.stride == in && to.stride == out)
-        convert_apart<From, To>(from.data, in, to.data, out, count);
-    else
-        convert_apart<From, To>(from.data, from.stride, to.data, to.stride, count);
-}
-
-template <class From> void convert_from(strided from, strided to, uint32_t count)
-{
-    switch (l2k_sample_bytes(to.type)) {
-    case 1:
-        return convert<From, uint8_t>(from, to, count);
-    case 2:
-        return convert<From, uint16_t>(from, to, count);
-    default:
-        return convert<From, uint32_t>(from, to, count);
-    }
-}
-
-void copy_samples(strided from, strided to, uint32_t count)
-{
-    switch (from.type) {
-    case L2K_SAMPLE_U8:
-        return convert_from<uint8_t>(from, to, count);
-    case L2K_SAMPLE_S8:
-        return convert_from<int8_t>(from, to, count);
-    case L2K_SAMPLE_U16:
-        return convert_from<uint16_t>(from, to, count);
-    case L2K_SAMPLE_S16:
-        return convert_from<int16_t>(from, to, count);
-    default:
-        return convert_from<int32_t>(from, to, count);
-    }
+    return l2k_pixel_row{data, stride, type, {0, INT32_MIN, INT32_MAX}};
 }
 
 /* Copies row y of one plane into the packed row, or out of it. */
 void copy_plane_row(const l2k_cuda_pixels *pixels, const l2k_plane *plane, unsigned k, uint32_t y, char *row, bool in)
 {
-    size_t bytes = l2k_sample_bytes(pixels->type);
-    strided packed = {row + k * bytes, (ptrdiff_t)(pixels->components * bytes), pixels->type};
-    strided caller = {(char *)l2k_sample_at(plane, 0, y), plane->sample_stride, plane->type};
-    copy_samples(in ? caller : packed, in ? packed : caller, pixels->width);
+    const size_t bytes = l2k_sample_bytes(pixels->type);
+    const l2k_pixel_row caller = row_of(l2k_sample_at(plane, 0, y), plane->sample_stride, plane->type);
+    const l2k_pixel_row packed = row_of(row + k * bytes, (ptrdiff_t)(pixels->components * bytes), pixels->type);
+    l2k_pixels_convert(l2k_pixel_rows_get(L2K_CPU_AUTO), in ? &caller : &packed, in ? &packed : &caller, pixels->width);
 }
 
 /* Copies rows y0 .. y1 - 1 between the caller's planes and pinned memory. */
