@@ -8,6 +8,7 @@ need="gcc libc6-dev make cmake pkg-config libpng-dev libtiff-dev libjpeg-dev lib
 need="$need python3-dev python3-venv" # for the Python package
 if [ "${1:-}" = --tests ]; then
     need="$need libcmocka-dev libopenjp2-tools libopenjp2-7-dev"
+    need="$need libhdf5-dev" # for the HDF5 filter
     need="$need opencl-headers ocl-icd-libopencl1 pocl-opencl-icd" # OpenCL on the CPU
 fi
 if [ "${1:-}" = --programs ]; then

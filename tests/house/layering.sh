@@ -62,7 +62,7 @@ BEGIN {
     row["cli/encode"] = command " cli/run cli/input cli/compare"
     row["examples"] = "lift2k"
     row["python"] = "lift2k pictures pictures/user"
-    row["compat/openjp2"] = row["plugins/gstreamer"] = "lift2k"
+    row["compat/openjp2"] = row["plugins/gstreamer"] = row["plugins/hdf5"] = "lift2k"
     row["conformance"] = row["tests"] = row["bench"] = "*"
 
     # What is known about a wavelet matters beyond its room, its code does not: headers and the folders that read them.
@@ -76,6 +76,7 @@ BEGIN {
     party["lcms2.h"] = "pictures cli tests"
     party["openjpeg.h"] = "compat/openjp2 tests conformance bench"
     party["gst/video/video.h"] = "plugins/gstreamer"
+    party["hdf5.h"] = "plugins/hdf5 tests"
     party["nvjpeg2k.h"] = "bench"
     party["cmocka.h"] = "tests conformance"
 
