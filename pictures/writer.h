@@ -6,7 +6,14 @@
 #include "pictures/files/file.h"
 #include "pictures/formats.h"
 
-typedef enum cli_compression { CLI_COMPRESSION_NONE, CLI_COMPRESSION_DEFLATE, CLI_COMPRESSION_LZW } cli_compression;
+typedef enum cli_compression {
+    CLI_COMPRESSION_NONE,
+    CLI_COMPRESSION_DEFLATE,
+    CLI_COMPRESSION_LZW,
+    CLI_COMPRESSION_J2K, /* this and the next ones in tiles */
+    CLI_COMPRESSION_APERIO,
+    CLI_COMPRESSION_APERIO_YCC
+} cli_compression;
 
 enum { CLI_PNG_LEVEL = 1 }; /* less than half the time of 6, files up to a tenth larger */
 

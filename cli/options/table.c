@@ -53,8 +53,13 @@ const cli_name cli_backends[] = {{"auto", L2K_BACKEND_AUTO},
                                  {NULL, 0}};
 static const cli_name cpus[] = {{"auto", L2K_CPU_AUTO},     {"c", L2K_CPU_C},       {"avx2", L2K_CPU_AVX2},
                                 {"avx512", L2K_CPU_AVX512}, {"neon", L2K_CPU_NEON}, {NULL, 0}};
-static const cli_name compressions[] = {
-    {"none", CLI_COMPRESSION_NONE}, {"deflate", CLI_COMPRESSION_DEFLATE}, {"lzw", CLI_COMPRESSION_LZW}, {NULL, 0}};
+static const cli_name compressions[] = {{"none", CLI_COMPRESSION_NONE},
+                                        {"deflate", CLI_COMPRESSION_DEFLATE},
+                                        {"lzw", CLI_COMPRESSION_LZW},
+                                        {"jpeg2000", CLI_COMPRESSION_J2K},
+                                        {"aperio", CLI_COMPRESSION_APERIO},
+                                        {"aperio-ycc", CLI_COMPRESSION_APERIO_YCC},
+                                        {NULL, 0}};
 #ifdef L2K_WITH_DIRAC
 static const cli_name vc2_words[] = {{"dd-9-7", 1},
                                      {"5-3", 2},
@@ -284,7 +289,10 @@ const cli_option cli_option_table[] = {
     FLAG(DECODE, "by-rows", by_rows,
          "one row of tiles at a time, however small; otherwise as many as keep all threads busy"),
     NAME(DECODE, "tiff-compression", "S", MEMBER(compression), compressions,
-         "compression of TIFF: none, deflate or lzw", .fallback = "none", .video = DECODE),
+         "compression of TIFF: none, deflate, lzw, jpeg2000, aperio or aperio-ycc", .fallback = "none",
+         .detail = "The last three make tiles of lossless codestreams, from 1 to 4 samples of 8 or 16 bits; aperio-ycc "
+                   "rounds RGB to YCbCr.",
+         .video = DECODE),
     ROW(DECODE, "fps", "N[:D]", fps, "frames a second of a Y4M file, or N in D seconds", .fallback = "25",
         .video = DECODE),
     NUMBER(DECODE, "png-level", MEMBER(png_level), 0, 9, "compression of PNG: 0 (none) to 9 (smallest, slow)",

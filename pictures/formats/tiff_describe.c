@@ -77,9 +77,12 @@ static bool check_samples(description *d)
 static bool check_compression(description *d)
 {
     d->compression = tag16(d->tiff, TIFFTAG_COMPRESSION);
+    d->layout->j2k = cli_tiff_is_j2k(d->compression);
+    if (d->layout->j2k && d->layout->bits != 8 && d->layout->bits != 16)
+        return refuse(d, "JPEG 2000 of other than 8 or 16 bits is");
     if (d->compression == COMPRESSION_OJPEG)
         return refuse(d, "old-style JPEG compression is");
-    if (!TIFFIsCODECConfigured(d->compression))
+    if (!d->layout->j2k && !TIFFIsCODECConfigured(d->compression))
         return cli_error(d->reader->name, "TIFF: compression scheme %u is not in this build of libtiff",
                          d->compression);
     return true;
@@ -136,6 +139,8 @@ static bool take_ycc(description *d)
         return TIFFSetField(d->tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB) || refuse(d, "this kind of JPEG is");
     }
     d->colour = L2K_COLOUR_SYCC;
+    if (layout->j2k) /* which repeats the samples of smaller components */
+        return (layout->samples == 3 && is_usual_ycc(d->tiff)) || refuse(d, "this kind of YCbCr is");
     TIFFGetFieldDefaulted(d->tiff, TIFFTAG_YCBCRSUBSAMPLING, &h, &v);
     if (layout->samples != 3 || layout->bits != 8 || layout->is_signed || !is_usual_ycc(d->tiff))
         return refuse(d, "YCbCr other than three 8-bit samples with BT.601 coefficients and full range is");
@@ -154,6 +159,8 @@ static bool take_colours(description *d)
     uint16_t inks = 4;
     if (!TIFFGetField(d->tiff, TIFFTAG_PHOTOMETRIC, &d->photometric))
         d->photometric = layout->samples == 3 || layout->samples == 4 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
+    if (d->compression == CLI_TIFF_APERIO_YCC && layout->samples == 3)
+        d->photometric = PHOTOMETRIC_YCBCR; /* whatever the tag says */
     switch (d->photometric) {
     case PHOTOMETRIC_MINISWHITE:
     case PHOTOMETRIC_MINISBLACK:

@@ -112,6 +112,8 @@ void cli_tiff_close(cli_tiff_io *io)
     if (io->tiff)
         TIFFClose(io->tiff);
     io->tiff = NULL;
+    l2k_decoder_free(io->decoder);
+    l2k_encoder_free(io->encoder);
 }
 
 bool cli_tiff_fail(const cli_tiff_io *io, const char *name, const char *otherwise)

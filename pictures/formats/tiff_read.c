@@ -1,4 +1,4 @@
-/* Reads TIFF through libtiff: strips row by row, tiles and sub-sampled YCbCr by chunk. */
+/* Reads TIFF through libtiff: strips row by row, tiles, sub-sampled YCbCr and JPEG 2000 by chunk. */
 #include "pictures/reader.h"
 
 #include "pictures/user/limits.h"
@@ -26,6 +26,11 @@ static bool in_units(const cli_tiff_layout *layout)
     return layout->h > 1 || layout->v > 1;
 }
 
+static bool by_chunk(const cli_tiff_layout *layout)
+{
+    return layout->tiled || layout->j2k || in_units(layout);
+}
+
 /* ---- Opening ------------------------------------------------------------------------------------------------- */
 
 static uint64_t bytes_of_row(const cli_tiff_layout *layout, uint32_t width)
@@ -40,8 +45,8 @@ static uint64_t bytes_of_chunk(const cli_tiff_layout *layout)
         uint64_t across = (layout->chunk_width + layout->h - 1) / layout->h;
         return across * ((layout->chunk_height + layout->v - 1) / layout->v) * (layout->h * layout->v + 2);
     }
-    return layout->tiled ? bytes_of_row(layout, layout->chunk_width) * layout->chunk_height
-                         : bytes_of_row(layout, layout->width);
+    return by_chunk(layout) ? bytes_of_row(layout, layout->chunk_width) * layout->chunk_height
+                            : bytes_of_row(layout, layout->width);
 }
 
 /* A tile is decompressed as a whole, however small its part in the picture. Refuses tilings with parts so small that a
@@ -60,7 +65,8 @@ static bool take_chunk(cli_reader *reader, tiff_job *job)
 {
     const cli_tiff_layout *layout = &job->layout;
     TIFF *tiff = job->io.tiff;
-    job->chunk_bytes = layout->tiled      ? TIFFTileSize(tiff)
+    job->chunk_bytes = layout->j2k        ? (tmsize_t)bytes_of_chunk(layout)
+                       : layout->tiled    ? TIFFTileSize(tiff)
                        : in_units(layout) ? TIFFStripSize(tiff)
                                           : TIFFScanlineSize(tiff);
     if (job->chunk_bytes > MOST_CHUNK || bytes_of_chunk(layout) > MOST_CHUNK)
@@ -131,7 +137,7 @@ static bool open_tiff(cli_reader *reader)
     if (!cli_tiff_describe(reader, job->io.tiff, &job->layout) || !cli_tiff_take_metadata(reader, job->io.tiff))
         return false;
     reader->layout = job->layout.separate || in_units(&job->layout) ? CLI_PLANAR : CLI_INTERLEAVED;
-    if (job->layout.separate || job->layout.tiled || in_units(&job->layout))
+    if (job->layout.separate || by_chunk(&job->layout))
         reader->picture.together = job->layout.chunk_height;
     return take_chunk(reader, job);
 }
@@ -263,12 +269,18 @@ static void place_tile(const cli_reader *reader, uint32_t plane, uint32_t x, uin
 static bool read_chunk(const cli_reader *reader, uint32_t plane, uint32_t x, uint32_t y)
 {
     tiff_job *job = reader->state;
+    const cli_tiff_layout *layout = &job->layout;
     TIFF *tiff = job->io.tiff;
-    tmsize_t got =
-        job->layout.tiled
-            ? TIFFReadEncodedTile(tiff, TIFFComputeTile(tiff, x, y, 0, (uint16_t)plane), job->chunk, job->chunk_bytes)
-            : TIFFReadEncodedStrip(tiff, TIFFComputeStrip(tiff, y, (uint16_t)plane), job->chunk, job->chunk_bytes);
-    if (got < 0)
+    const uint32_t index =
+        layout->tiled ? TIFFComputeTile(tiff, x, y, 0, (uint16_t)plane) : TIFFComputeStrip(tiff, y, (uint16_t)plane);
+    const uint32_t right = layout->width - x, below = layout->height - y;
+    const bool read =
+        layout->j2k
+            ? cli_tiff_decode(&job->io, layout, index, right < layout->chunk_width ? right : layout->chunk_width,
+                              below < layout->chunk_height ? below : layout->chunk_height, job->chunk)
+        : layout->tiled ? TIFFReadEncodedTile(tiff, index, job->chunk, job->chunk_bytes) >= 0
+                        : TIFFReadEncodedStrip(tiff, index, job->chunk, job->chunk_bytes) >= 0;
+    if (!read)
         return cli_tiff_fail(&job->io, reader->name, "a strip or tile cannot be read");
     if (in_units(&job->layout))
         place_units(reader, x, y);
@@ -326,7 +338,7 @@ static bool read_tiff(cli_reader *reader)
     const tiff_job *job = reader->state;
     const uint32_t planes = job->layout.separate ? job->layout.samples : 1;
     for (uint32_t plane = 0; plane < planes; plane++)
-        if (!(job->layout.tiled || in_units(&job->layout) ? read_chunks(reader, plane) : read_lines(reader, plane)))
+        if (!(by_chunk(&job->layout) ? read_chunks(reader, plane) : read_lines(reader, plane)))
             return false;
     return true;
 }

@@ -1,4 +1,4 @@
-/* Writes TIFF through libtiff: strips, samples in their own precision, BigTIFF where 4 GiB do not suffice. */
+/* Writes TIFF through libtiff: strips, or tiles of JPEG 2000, samples in their own precision, BigTIFF where 4 GiB do not suffice. */
 #include "pictures/user/report.h"
 #include "pictures/writer.h"
 
@@ -9,13 +9,14 @@
 #include <string.h>
 
 #include "pictures/formats/tiff.h"
+#include "pictures/user/limits.h"
 
 #define STRIP_BYTES ((size_t)1 << 18)
 
 typedef struct tiff_job {
     cli_tiff_io io;
     uint32_t row;
-    uint8_t *packed; /* a row as stored in the file */
+    uint8_t *packed; /* a row as stored in the file; with tiles of JPEG 2000, a row of these, to their edges */
 } tiff_job;
 
 static uint32_t rows_per_strip(const cli_view *view)
@@ -78,11 +79,28 @@ static void set_density(TIFF *tiff, const l2k_image *image)
     TIFFSetField(tiff, TIFFTAG_YRESOLUTION, inches ? floor(y + 0.5) : image->density_y / 100);
 }
 
+static uint16_t scheme_of(const cli_writer *writer)
+{
+    static const uint16_t schemes[] = {COMPRESSION_NONE, COMPRESSION_ADOBE_DEFLATE, COMPRESSION_LZW,
+                                       CLI_TIFF_J2K,     CLI_TIFF_APERIO,           CLI_TIFF_APERIO_YCC};
+    return schemes[writer->options.compression];
+}
+
+/* Of a row of the view, or to the edge of the last tile. */
+static size_t row_bytes(const cli_writer *writer)
+{
+    const size_t bytes = cli_view_row_bytes(writer->view);
+    return cli_tiff_is_j2k(scheme_of(writer))
+               ? bytes / writer->view->width *
+                     (((size_t)writer->view->width + CLI_TIFF_TILE - 1) & ~(CLI_TIFF_TILE - 1u))
+               : bytes;
+}
+
 static void set_tags(TIFF *tiff, const cli_writer *writer)
 {
-    static const uint16_t schemes[] = {COMPRESSION_NONE, COMPRESSION_ADOBE_DEFLATE, COMPRESSION_LZW};
     const cli_view *view = writer->view;
-    const uint16_t scheme = schemes[writer->options.compression];
+    const uint16_t scheme = scheme_of(writer);
+    const bool j2k = cli_tiff_is_j2k(scheme);
     TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, view->width);
     TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, view->height);
     TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, (uint16_t)view->depth);
@@ -90,19 +108,43 @@ static void set_tags(TIFF *tiff, const cli_writer *writer)
     TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
     TIFFSetField(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
     TIFFSetField(tiff, TIFFTAG_COMPRESSION, scheme);
-    if (scheme != COMPRESSION_NONE && (view->depth == 8 || view->depth == 16))
+    if (scheme != COMPRESSION_NONE && !j2k && (view->depth == 8 || view->depth == 16))
         TIFFSetField(tiff, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL);
     set_colours(tiff, view);
-    TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, rows_per_strip(view));
+    if (scheme == CLI_TIFF_APERIO_YCC) {
+        TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_YCBCR);
+        TIFFSetField(tiff, TIFFTAG_YCBCRSUBSAMPLING, 1, 1);
+    }
+    if (j2k) {
+        TIFFSetField(tiff, TIFFTAG_TILEWIDTH, CLI_TIFF_TILE);
+        TIFFSetField(tiff, TIFFTAG_TILELENGTH, CLI_TIFF_TILE);
+    } else
+        TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, rows_per_strip(view));
     set_density(tiff, view->image);
     if (view->image->icc && view->image->icc_bytes && view->image->icc_bytes <= UINT32_MAX)
         TIFFSetField(tiff, TIFFTAG_ICCPROFILE, (uint32_t)view->image->icc_bytes, view->image->icc);
 }
 
+static bool check_j2k(const cli_writer *writer)
+{
+    const cli_view *view = writer->view;
+    uint16_t photometric;
+    const bool rgb = base_colours(view, &photometric) == 3 && photometric == PHOTOMETRIC_RGB;
+    if ((view->depth != 8 && view->depth != 16) || view->count > 4)
+        return cli_error(writer->name, "%u samples of %u bits: JPEG 2000 in TIFF takes 1 to 4 of 8 or 16", view->count,
+                         view->depth);
+    if (scheme_of(writer) == CLI_TIFF_APERIO_YCC && (!rgb || view->count != 3 || view->is_signed))
+        return cli_error(writer->name, "--tiff-compression aperio-ycc: there are more or fewer than three RGB samples");
+    return true;
+}
+
 static bool open_tiff(cli_writer *writer)
 {
     tiff_job *job = writer->state;
-    job->packed = malloc(cli_view_row_bytes(writer->view));
+    const bool j2k = cli_tiff_is_j2k(scheme_of(writer));
+    if (j2k && (!check_j2k(writer) || !cli_memory_allowed(row_bytes(writer) * CLI_TIFF_TILE, writer->name)))
+        return false;
+    job->packed = malloc(row_bytes(writer) * (j2k ? CLI_TIFF_TILE : 1));
     if (!job->packed)
         return cli_error(writer->name, "out of memory");
     if (!cli_output_can_seek(&writer->output))
@@ -142,9 +184,34 @@ static void pack(const cli_view *view, const uint8_t *bytes, uint8_t *to)
         *to = (uint8_t)(held << (8 - filled));
 }
 
+/* Adds a row to a row of tiles, which is written when it is whole or the last one. Edges are filled with the last
+ * samples. */
+static bool tile_row(cli_writer *writer, uint8_t *row)
+{
+    tiff_job *job = writer->state;
+    const cli_view *view = writer->view;
+    const size_t bytes = cli_view_row_bytes(view), whole = row_bytes(writer), pixel = bytes / view->width;
+    uint8_t *to = job->packed + job->row % CLI_TIFF_TILE * whole;
+    if (view->depth == 8)
+        memcpy(to, row, bytes);
+    else
+        pack(view, row, to);
+    for (size_t i = bytes; i < whole; i++)
+        to[i] = to[i - pixel];
+    if (++job->row % CLI_TIFF_TILE && job->row < view->height)
+        return true;
+    for (uint32_t y = (job->row - 1) % CLI_TIFF_TILE + 1; y < CLI_TIFF_TILE; y++)
+        memcpy(job->packed + y * whole, to, whole);
+    return cli_tiff_encode(&job->io, view, scheme_of(writer), job->packed,
+                           (job->row - 1) / CLI_TIFF_TILE * CLI_TIFF_TILE) ||
+           (!writer->output.error && cli_tiff_fail(&job->io, writer->name, "out of memory"));
+}
+
 static bool write_row(cli_writer *writer, uint8_t *row)
 {
     tiff_job *job = writer->state;
+    if (cli_tiff_is_j2k(scheme_of(writer)))
+        return tile_row(writer, row);
     if (writer->view->depth != 8)
         pack(writer->view, row, job->packed);
     if (TIFFWriteScanline(job->io.tiff, writer->view->depth == 8 ? row : job->packed, job->row++, 0) == 1)

@@ -158,7 +158,8 @@ rm x.png
 if [ "$tiff" = 1 ]; then
     runs "tiff" decode photo.jp2 photo.tif
     runs "tiff" decode photo.jp2 lzw.tif --tiff-compression lzw
-    inputs="$inputs photo.tif lzw.tif"
+    runs "tiff" decode photo.jp2 tiles.tif --tiff-compression jpeg2000
+    inputs="$inputs photo.tif lzw.tif tiles.tif"
 fi
 # A single layer with everything gives the same file, but cannot be made by rows.
 for input in $inputs; do
@@ -267,6 +268,17 @@ if [ "$tiff" = 1 ]; then
     after lzw lzw.tif
     runs "TIFF with tiles" encode lzw.tif tiled.jp2 -t 64,16
     after tiled lzw.tif -t 64,16
+    runs "tiles of JPEG 2000" compare tiles.tif photo.ppm --quiet
+    runs "gray" encode ycc_0.pgx gray.jp2
+    runs "gray of 12 bits" encode ycc_0.pgx deep.jp2 --precision 12
+    refuses "YCbCr of gray" x.tif "three RGB samples" decode gray.jp2 x.tif --tiff-compression aperio-ycc
+    refuses "12 bits in a tile" x.tif "1 samples of 12 bits: .* 8 or 16" decode deep.jp2 x.tif --tiff-compression aperio
+    checks=$((checks + 1))
+    for at in $(seq 9 $(($(wc -c <tiles.tif) / 150)) "$(wc -c <tiles.tif)"); do # ends by itself, with a picture or without
+        { head -c "$at" tiles.tif; printf '\377\0'; tail -c +$((at + 3)) tiles.tif; } >damaged.tif
+        timeout 20 "$lift2k" encode damaged.tif damaged.jp2 --quiet 2>err.log
+        [ $? -le 1 ] || fault "byte $at of a TIFF file with a tile of JPEG 2000: $(cat err.log)"
+    done
     mkfifo pipe.tif
     timeout 100 cat pipe.tif >/dev/null &
     "$lift2k" decode photo.jp2 pipe.tif 2>err.log && fault "TIFF to a pipe: worked"

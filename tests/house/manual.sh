@@ -109,7 +109,7 @@ done <commands
 
 # The command accepts the values that completion offers.
 for pair in "encode --backend 4" "encode --cpu 5" "view --cpu 5" "encode --progression 5" "encode -p 5" "encode --style 6" \
-    "encode --tile-parts 3" "decode --tiff-compression 3" "dump --format 2"; do
+    "encode --tile-parts 3" "decode --tiff-compression 6" "dump --format 2"; do
     set -- $pair
     completes "$1" "$2" "" >values
     both_complete "completion of $2" values "$3" "$1" "$2" ""
