@@ -183,12 +183,10 @@ static void *fail(filter_coder *coder, const char *text)
 /* The bits that samples of 32 bits use. */
 static uint32_t precision_of(const int32_t *samples, size_t count, bool is_signed)
 {
-    uint32_t bits = 0, precision = is_signed;
+    uint32_t bits = 0;
     for (size_t i = 0; i < count; i++)
         bits |= (uint32_t)(is_signed && samples[i] < 0 ? ~samples[i] : samples[i]);
-    for (; bits; bits >>= 1)
-        precision++;
-    return precision ? precision : 1;
+    return bits ? 32 - (uint32_t)__builtin_clz(bits) + is_signed : 1;
 }
 
 /* 32 bits have no irreversible wavelet. Low or narrow images get code-blocks of their shape. */

@@ -33,6 +33,7 @@ with h5py.File(sys.argv[3], "a") as file:
         if sys.argv[2] == "write":
             set = file.create_dataset(name, data=plain, chunks=plain.shape, compression=32033)
             assert set.id.read_direct_chunk((0,) * plain.ndim)[0] == 0, name
+            assert (b"lift2k" in set.id.get_create_plist().get_filter(0)[3]) == (sys.argv[1] == "ours")
         elif name in file:
             assert np.array_equal(file[name], plain), name
             count += 1

@@ -1,6 +1,5 @@
 """Tiles of JPEG 2000 in TIFF: tifffile with imagecodecs, with lift2k in its place, and the command, on each other's files."""
 
-import contextlib
 import subprocess
 import sys
 from pathlib import Path
@@ -18,15 +17,17 @@ COMMAND = Path(sys.executable).with_name("lift2k")
 SCHEMES = {"jpeg2000": 34712, "aperio": 33005, "aperio-ycc": 33003}
 
 
-@contextlib.contextmanager
-def register():
-    tables = [tifffile.TIFF.DECOMPRESSORS._codecs, tifffile.TIFF.COMPRESSORS._codecs]
-    before = [dict(table) for table in tables]
-    tiff.register()
-    yield
-    for table, codecs in zip(tables, before):
-        table.clear()
-        table.update(codecs)
+@pytest.fixture(autouse=True)
+def imagecodecs_again():
+    """Undoes register(), which is for good."""
+    yield unregister()
+    unregister()
+
+
+def unregister():
+    for codecs in (tifffile.TIFF.DECOMPRESSORS, tifffile.TIFF.COMPRESSORS):
+        for scheme in tiff.SCHEMES:
+            codecs._codecs.pop(scheme, None)
 
 
 def command(*arguments, fails=False):
@@ -58,8 +59,8 @@ def test_theirs(random, tmp_path, dtype, shape, options):
     b = lift2k.decode(tmp_path / "a.jp2")
     assert np.array_equal(b, np.moveaxis(a, 0, 2).reshape(shape) if "planarconfig" in options else a)
     theirs = tifffile.imread(tmp_path / "a.tif")
-    with register():
-        assert np.array_equal(tifffile.imread(tmp_path / "a.tif"), theirs)
+    tiff.register()
+    assert np.array_equal(tifffile.imread(tmp_path / "a.tif"), theirs)
 
 
 @pytest.mark.parametrize("compression", SCHEMES)
@@ -88,13 +89,8 @@ def test_ours(random, tmp_path, compression, dtype, shape):
         assert np.abs(back.clip(0, most) - a[..., k]).max() < 2
 
 
-@pytest.fixture
-def registered():
-    with register():
-        yield
-
-
-def test_registered(random, tmp_path, registered):
+def test_registered(random, tmp_path):
+    tiff.register()
     a = picture(random, (90, 130, 3), "u2")
     write(tmp_path / "a.tif", a, tile=(64, 64), compressionargs={"style": "ht", "levels": 2})
     with tifffile.TiffFile(tmp_path / "a.tif") as file:
@@ -104,8 +100,9 @@ def test_registered(random, tmp_path, registered):
     assert np.array_equal(tifffile.imread(tmp_path / "a.tif"), a)
 
 
-def test_smaller_chroma(random, tmp_path, registered):
-    """4:2:0 in a codestream: the TIFF file does not say so."""
+def test_smaller_chroma(random, tmp_path):
+    tiff.register()
+    # 4:2:0 in a codestream: the TIFF file does not say so.
     planes = [picture(random, (64, 64)), picture(random, (32, 32)), picture(random, (32, 32))]
     data = lift2k.encode(planes, format="codestream", subsampling=[(1, 1), (2, 2), (2, 2)])
     wide = np.stack([planes[0], *(p.repeat(2, 0).repeat(2, 1) for p in planes[1:])], 2)
