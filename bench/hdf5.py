@@ -31,7 +31,7 @@ def serve(which):
         import hdf5plugin  # noqa: F401: adds its filter
     for line in sys.stdin:
         a = picture(*SHAPES[int(line)])
-        count = max(2, 8_000_000 // a.nbytes)
+        count = max(2, 64_000_000 // a.nbytes)
         places = [slice(i * a.shape[0], (i + 1) * a.shape[0]) for i in range(count)]
         with h5py.File("none", "w", driver="core", backing_store=False, rdcc_nbytes=0) as file:
             file.create_dataset("a", (count * a.shape[0], *a.shape[1:]), a.dtype, chunks=a.shape, compression=32033)

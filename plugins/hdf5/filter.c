@@ -189,7 +189,8 @@ static uint32_t precision_of(const int32_t *samples, size_t count, bool is_signe
     return bits ? 32 - (uint32_t)__builtin_clz(bits) + is_signed : 1;
 }
 
-/* 32 bits have no irreversible wavelet. Low or narrow images get code-blocks of their shape. */
+/* 32 bits have no irreversible wavelet. Low or narrow images get code-blocks of their shape, high ones tiles, whose
+ * coefficients fit into caches. */
 static void set_coding(l2k_encoder *encoder, const unsigned *values, uint32_t precision)
 {
     const unsigned bytes = bytes_of(values[TYPE]), width = values[WIDTH], height = values[HEIGHT];
@@ -197,6 +198,7 @@ static void set_coding(l2k_encoder *encoder, const unsigned *values, uint32_t pr
     const int64_t options[][2] = {{L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM},
                                   {L2K_ENCODER_STYLE, L2K_STYLE_HT},
                                   {L2K_ENCODER_WAVELET, values[KIND] && bytes < 4 ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3},
+                                  {L2K_ENCODER_TILE_HEIGHT, !values[KIND] && width > 4 && height > 512 ? 256 : 0},
                                   {L2K_ENCODER_BLOCK_WIDTH, across},
                                   {L2K_ENCODER_BLOCK_HEIGHT, 4096 / across},
                                   {L2K_ENCODER_COMPONENT_TRANSFORM, values[COMPONENTS] == 3}};
