@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the missing packages for building lift2k on Debian and Ubuntu, as root or with sudo: with --tests those of
 # scripts/test.sh as well, with --programs those that its --all needs besides, most of which read and write JPEG 2000, with
-# --systems those of scripts/portability.sh, with --web those of scripts/web.sh. Does nothing where everything is installed.
+# --systems those of scripts/portability.sh, with --packages those of scripts/package.sh, with --web those of scripts/web.sh. Does nothing where everything is installed.
 set -eu
 
 need="gcc libc6-dev make cmake pkg-config libpng-dev libtiff-dev libjpeg-dev liblcms2-dev"
@@ -22,6 +22,10 @@ if [ "${1:-}" = --systems ]; then
     need="$need g++ clang musl-tools gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user"
     [ "$(uname -m)" = aarch64 ] || need="$need gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
     [ "$(uname -m)" != x86_64 ] || need="$need gcc-mingw-w64-x86-64-posix g++-mingw-w64-x86-64-posix wine"
+fi
+if [ "${1:-}" = --packages ]; then
+    need="$need debhelper dh-python lintian mmdebstrap ninja-build python3-cffi xz-utils"
+    need="$need libopenjp2-7-dev libopenjp2-tools opencl-headers libcmocka-dev libgstreamer-plugins-base1.0-dev pkgconf"
 fi
 if [ "${1:-}" = --web ]; then
     need="$need emscripten node-acorn nodejs chromium firefox-esr"
