@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # package.sh [PART...]: what of lift2k can be handed on (docs/packages.md), into ./build-packages. PART is one of
 #
-#     source   lift2k-VERSION.tar.xz of the commit, with debian/ in place: the same bytes each time
-#     debian   the Debian packages from that archive, and lintian over them; PROFILES="pkg.lift2k.cuda": with those profiles
+#     source   lift2k-VERSION.tar.xz of the commit, with debian/ in place, made twice: the same bytes
+#     debian   the Debian packages from that archive, tested, and lintian over them; PROFILES=pkg.lift2k.cuda: with CUDA
 #     install  installs these in a bare Debian root, tries them, removes them and looks for what is left behind
-#     wheels   Python wheels (wheel.sh) for x86-64 and aarch64, glibc and musl, and one with CUDA
+#     wheels   Python wheels (wheel.sh) for this processor and others, glibc and musl, and with CUDA where there is nvcc
+#     check    source and debian without the library's tests, for scripts/test.sh --all
 #
 # or source, debian and install by default. Installs what it needs (setup.sh --packages) where it may.
 set -eu
@@ -16,14 +17,19 @@ archive=$folder/lift2k-$version.tar.xz
 profiles="pkg.lift2k.nogdal pkg.lift2k.nohdf5 ${PROFILES:-}"
 
 make_source() {
+    archive_commit >"$archive"
+    archive_commit | cmp - "$archive"
+    sha256sum "$archive"
+}
+
+archive_commit() {
     local tree=$folder/source/lift2k-$version
     rm -rf "$folder/source"
     mkdir -p "$tree"
     git -C "$root" archive HEAD | tar -x -C "$tree"
     cp -r "$tree/install/debian" "$tree/debian"
     tar -C "$folder/source" -c --sort=name --format=gnu --mtime="@$(git -C "$root" log -1 --format=%ct)" --owner=0 --group=0 \
-        --numeric-owner --mode=u=rwX,go=rX "lift2k-$version" | xz -T1 >"$archive"
-    sha256sum "$archive"
+        --numeric-owner --mode=u=rwX,go=rX "lift2k-$version" | xz -T1
 }
 
 make_debian() {
@@ -88,9 +94,16 @@ for part; do
     source) make_source ;;
     debian) make_debian ;;
     install) try_debian ;;
-    wheels) "$root/scripts/wheel.sh" ;;
+    wheels)
+        "$root/scripts/wheel.sh" gnu aarch64 musl-x86_64 musl-aarch64
+        ! command -v nvcc >/dev/null || "$root/scripts/wheel.sh" cuda
+        ;;
+    check)
+        make_source
+        DEB_BUILD_OPTIONS="nocheck noautodbgsym" profiles="$profiles nocheck" make_debian
+        ;;
     *)
-        echo "package: $part is none of source, debian, install, wheels" >&2
+        echo "package: $part is none of source, debian, install, wheels, check" >&2
         exit 2
         ;;
     esac

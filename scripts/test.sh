@@ -1,7 +1,7 @@
 #!/bin/sh
 # Tests lift2k on this machine: the library, the command, the guides and the Python package. With --all also what takes long
-# (ctest's label long), the WebAssembly modules (web.sh), other systems and processors (portability.sh), and all tests under
-# AddressSanitizer and UndefinedBehaviorSanitizer. Installs what is missing for that (Debian, Ubuntu); builds into build*/.
+# (ctest's label long), the WebAssembly modules (web.sh), Debian packages (package.sh), other systems and processors
+# (portability.sh), and all tests under AddressSanitizer and UndefinedBehaviorSanitizer. Installs what is missing for that (Debian, Ubuntu); builds into build*/.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
@@ -49,6 +49,7 @@ run_tests build -DCMAKE_C_FLAGS=-Werror -DL2K_CUDA=$cuda
 [ -z "$all" ] || scripts/portability.sh
 scripts/python.sh
 [ -z "$all" ] || CODINGS=100 scripts/web.sh
+[ -z "$all" ] || scripts/package.sh check
 [ -z "$all" ] || {
     echo "== Sanitizer build"
     run_tests build-sanitize -DL2K_SANITIZE=ON -DL2K_CUDA=OFF -DL2K_OPENCL=OFF

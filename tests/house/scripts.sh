@@ -9,7 +9,7 @@ cc=$3
 mkdir -p repository/scripts repository/build repository/build-sanitize repository/.ci tools
 cp "$root/scripts/test.sh" repository/scripts/
 cp "$root/.ci/run" repository/.ci/
-for name in setup build portability python web; do
+for name in setup build portability python web package; do
     printf '#!/bin/sh\necho "%s $*" >>"%s/ran"\n' "$name" "$work" >"repository/scripts/$name.sh"
 done
 printf '#!/bin/sh\necho "ctest $*" >>"%s/ran"\n' "$work" >tools/ctest
@@ -34,6 +34,7 @@ for script in "scripts/test.sh --all" ".ci/run"; do
     check "$script says how long it takes" grep -qE 'hour|minutes' <(head -3 said)
     check "$script installs all" grep -q 'setup --programs' ran
     check "$script tests the WebAssembly modules" grep -q "^web" ran
+    check "$script builds packages" grep -q "^package check" ran
     check "$script leaves out nothing" test "$(grep -c ctest ran) $(grep -c -- '-LE' ran)" = "2 0"
     check "$script: other systems and sanitizers" test "$(grep -cE 'portability|SANITIZE=ON' ran)" = 2
 done
