@@ -63,7 +63,7 @@ make_aarch64() {
 
 # Debian's gcc compiles for musl by the specs of musl-dev; what stands there begins with /usr. The libraries are static.
 make_musl() { # make_musl PROCESSOR
-    local debian=amd64 name build prefix=$folder/musl-$1
+    local debian=amd64 name build prefix=$folder/prefix-$1
     build=$(uname -m)-linux-gnu
     [ "$1" = x86_64 ] || debian=arm64
     unpack_debian $debian
@@ -185,7 +185,7 @@ try_command() { # try_command PROGRAM...
 }
 
 musl() { # musl PROCESSOR
-    local processor=$1 prefix=$folder/musl-$1
+    local processor=$1 prefix=$folder/prefix-$1
     make_musl "$1"
     build_wheel "musl-$1" "$1" "cmake.define.CMAKE_TOOLCHAIN_FILE=$folder/musl-$1.cmake" \
         "cmake.define.Python_INCLUDE_DIR=$prefix/include/python3.11" cmake.define.OpenMP_C_FLAGS=-fopenmp \
