@@ -169,14 +169,16 @@ try_here() { # try_here KIND
 }
 
 try_elsewhere() { # try_elsewhere KIND PLATFORMS PROGRAM...: with this Python, which may be one under qemu
-    local kind=$1 to=$folder/try-$1 platform platforms=()
+    local kind=$1 to=$folder/try-$1 platform platforms=() numpy=
+    [ "${kind#musl}" = "$kind" ] || numpy="numpy<2" # NumPy 2 of PyPI does not load with this Python and musl 1.2.3
     for platform in $2; do
         platforms+=(--platform "$platform")
     done
     shift 2
     rm -rf "$to"
+    # shellcheck disable=SC2086 # nothing, or a requirement
     pip --disable-pip-version-check install -q --target "$to" --only-binary=:all: --implementation cp --python-version 3.11 \
-        "${platforms[@]}" "$folder/wheels/$kind"/*.whl
+        "${platforms[@]}" "$folder/wheels/$kind"/*.whl $numpy
     (cd "$to" && PYTHONPATH=$to "$@" -c "$try")
     set -- "${@:1:$#-1}" "$(find "$to/lift2k.scripts" "$to/bin" -name lift2k 2>/dev/null | head -1)"
     try_command "$@"
