@@ -34,7 +34,7 @@ unpack_sources() {
     options="-qq -o Dir::Etc::SourceList=$to/apt.sources -o Dir::Etc::SourceParts=/dev/null -o Dir::State::Lists=$to/lists"
     # shellcheck disable=SC2086 # options
     (cd "$to" && apt-get $options update &&
-        apt-get $options -o APT::Sandbox::User=root source zlib libpng1.6 libjpeg-turbo tiff lcms2 python3.11) >"$to/log" 2>&1
+        apt-get $options -o APT::Sandbox::User=root source zlib libpng1.6 libjpeg-turbo tiff lcms2 libffi python3.11) >"$to/log" 2>&1
     mkdir "$to/gcc"
     tar -x -C "$to/gcc" --strip-components=1 --exclude='*/testsuite/*' --wildcards -f /usr/src/gcc-12/gcc-12*.tar.xz \
         '*/libgomp' '*/include' '*/config' '*/libgcc' 'gcc*/c*' 'gcc*/[il]*' 'gcc*/m*' '*/gcc/*VER' '*/gcc/DATESTAMP'
@@ -77,7 +77,7 @@ make_musl() { # make_musl PROCESSOR
     toolchain "$1" "$prefix" "musl-$1"
     mkdir -p "$prefix/include/python3.11"
     cp -r "$folder/debian-$debian/usr/include/CL" "$prefix/include"
-    for name in zlib libpng1.6 libjpeg-turbo tiff lcms2 gcc python3.11; do
+    for name in zlib libpng1.6 libjpeg-turbo tiff lcms2 gcc libffi python3.11; do
         [ ! -e "$prefix/$name/done" ] || continue
         mkdir -p "$prefix/$name"
         (cd "$prefix/$name" && make_library "$1" $name "$folder"/sources/$name*/) >"$prefix/$name.log" 2>&1 || {
@@ -98,11 +98,13 @@ make_library() { # make_library PROCESSOR NAME SOURCE
     lcms2) "$3/configure" $options --without-jpeg --without-tiff && make -j2 -C src install && make -C include install ;;
     gcc) "$3/libgomp/configure" $options --disable-multilib --with-pic --disable-tls && make -j2 install &&
         mv "$prefix"/lib/gcc/*/*/include/omp.h "$prefix/include" ;;
+    libffi) "$3/configure" $options --disable-docs --disable-exec-static-tramp --disable-multi-os-directory && make -j2 install ;;
     python3.11) # its own build of modules looks for libraries of this system, so they become part of the program
         "$3/configure" $options --with-build-python=python3.11 --without-ensurepip --disable-test-modules PKG_CONFIG=false \
             "READELF=$1-linux-gnu-readelf" ac_cv_buggy_getaddrinfo=no ac_cv_file__dev_ptmx=no ac_cv_file__dev_ptc=no \
             CFLAGS=-O1 "ZLIB_CFLAGS=-I$prefix/include" "ZLIB_LIBS=-L$prefix/lib -lz" &&
-            sed 's/^[*]shared[*]/*static*/' Modules/Setup.stdlib >Modules/Setup.local &&
+            { sed 's/^[*]shared[*]/*static*/' Modules/Setup.stdlib && grep '^#_ctypes _ctypes/' "$3/Modules/Setup" | cut -c2-; } \
+                >Modules/Setup.local &&
             make -j2 "SOABI=cpython-311-$1-linux-musl" python &&
             mkdir -p "$prefix/bin" "$prefix/lib/python3.11/lib-dynload" && cp python "$prefix/bin/python3.11" &&
             cp -r "$3/Lib/." "$prefix/lib/python3.11" && cp -r "$3/Include/." pyconfig.h "$prefix/include/python3.11"
