@@ -1,0 +1,370 @@
+/* CreateCopy: rows are read, coded and written one part after another. */
+#include <algorithm>
+#include <cstring>
+
+#include <vrtdataset.h>
+
+#include "copy.h"
+
+static const size_t copied_at_once = 1 << 20;
+
+/* ---- Samples ------------------------------------------------------------------------------------------------- */
+
+static GByte clamp(double value)
+{
+    return static_cast<GByte>(std::max(0, std::min(static_cast<int>(value), 255)));
+}
+
+/* Red, green and blue become Y, and Cb and Cr of every second sample and row, as JP2OpenJPEG computes them. */
+static void subsample(std::vector<GByte> &samples, int width, int rows)
+{
+    const size_t all = size_t(width) * rows;
+    std::vector<GByte> blue(all / 4), red(all / 4);
+    for (int y = 0; y < rows; y++)
+        for (int x = 0; x < width; x++) {
+            const size_t at = size_t(y) * width + x, half = size_t(y / 2) * (width / 2) + x / 2;
+            const int r = samples[at], g = samples[all + at], b = samples[2 * all + at];
+            samples[at] = static_cast<GByte>(0.299 * r + 0.587 * g + 0.114 * b);
+            blue[half] = clamp(-0.1687 * r - 0.3313 * g + 0.5 * b + 128);
+            red[half] = clamp(0.5 * r - 0.4187 * g - 0.0813 * b + 128);
+        }
+    std::copy(blue.begin(), blue.end(), samples.begin() + all);
+    std::copy(red.begin(), red.end(), samples.begin() + 2 * all);
+}
+
+static l2k_sample_type sample_type(GDALDataType type)
+{
+    return type == GDT_Byte     ? L2K_SAMPLE_U8
+           : type == GDT_UInt16 ? L2K_SAMPLE_U16
+           : type == GDT_Int16  ? L2K_SAMPLE_S16
+                                : L2K_SAMPLE_S32;
+}
+
+/* The rows of a dataset from `y` on, as planes in `samples`. */
+static bool read_rows(GDALDataset *from, const Lift2kCoding &c, int y, int rows, std::vector<GByte> &samples,
+                      std::vector<l2k_plane> &planes)
+{
+    const int size = GDALGetDataTypeSizeBytes(c.type), count = static_cast<int>(c.components.size());
+    const size_t line = size_t(size) * c.width, all = line * rows;
+    samples.resize(all * count);
+    if (from->RasterIO(GF_Read, 0, y, c.width, rows, samples.data(), c.width, rows, c.type, count, nullptr, 0, 0, 0,
+                       nullptr) != CE_None)
+        return false;
+    planes.clear();
+    for (int i = 0; i < count; i++)
+        planes.push_back(
+            {samples.data() + i * all, static_cast<ptrdiff_t>(line / c.components[i].dx), size, sample_type(c.type)});
+    for (size_t i = 0; c.is_alpha_bit && i < all; i += size) {
+        GByte *value = samples.data() + c.alpha * all + i;
+        const bool is_set = std::any_of(value, value + size, [](GByte byte) { return byte != 0; });
+        memset(value, 0, size);
+        value[CPL_IS_LSB ? 0 : size - 1] = is_set;
+    }
+    if (c.is_420)
+        subsample(samples, c.width, rows);
+    return true;
+}
+
+/* ---- The codestream ------------------------------------------------------------------------------------------ */
+
+struct Output {
+    VSILFILE *file;
+    vsi_l_offset start;
+};
+
+static int write(void *user, const void *buffer, size_t bytes)
+{
+    return VSIFWriteL(buffer, 1, bytes, static_cast<Output *>(user)->file) == bytes ? 0 : -1;
+}
+
+static int rewrite(void *user, uint64_t offset, const void *buffer, size_t bytes)
+{
+    const Output *out = static_cast<Output *>(user);
+    VSIFSeekL(out->file, out->start + offset, SEEK_SET);
+    const int result = write(user, buffer, bytes);
+    return VSIFSeekL(out->file, 0, SEEK_END) == 0 ? result : -1;
+}
+
+/* Of the size that QUALITY means: of all bands at full resolution, and of small pictures what headers take. */
+static std::vector<double> ratios_of(const Lift2kCoding &c)
+{
+    enum { MAIN_HEADER = 256, TILE = 64 };
+    const double all = double(c.width) * c.height, tile = double(c.tile_width) * c.tile_height;
+    double raw = 0;
+    std::vector<double> ratios;
+    for (const l2k_component &k : c.components)
+        raw += all / (k.dx * k.dy) * k.precision / 8;
+    for (double ratio : c.ratios) {
+        const double wanted = all * c.components.size() * c.bits / 8 / ratio;
+        ratios.push_back(ratio <= 1 ? 1 : raw / std::max(wanted, MAIN_HEADER + TILE * std::max(all / tile, 1.0)));
+    }
+    return ratios;
+}
+
+static l2k_status set_options(l2k_encoder *encoder, const Lift2kCoding &c)
+{
+    const struct {
+        l2k_encoder_option option;
+        int64_t value;
+    } values[] = {{L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM},
+                  {L2K_ENCODER_WAVELET, c.is_reversible ? L2K_WAVELET_5_3 : L2K_WAVELET_9_7},
+                  {L2K_ENCODER_LEVELS, c.levels},
+                  {L2K_ENCODER_TILE_WIDTH, c.tile_width},
+                  {L2K_ENCODER_TILE_HEIGHT, c.tile_height},
+                  {L2K_ENCODER_BLOCK_WIDTH, c.block_width},
+                  {L2K_ENCODER_BLOCK_HEIGHT, c.block_height},
+                  {L2K_ENCODER_PROGRESSION, c.progression},
+                  {L2K_ENCODER_STYLE, c.style},
+                  {L2K_ENCODER_COMPONENT_TRANSFORM, c.is_ycc},
+                  {L2K_ENCODER_SOP, c.is_sop},
+                  {L2K_ENCODER_EPH, c.is_eph},
+                  {L2K_ENCODER_PLT, c.is_plt},
+                  {L2K_ENCODER_TLM, c.is_tlm},
+                  {L2K_ENCODER_TILE_PARTS, c.tile_parts},
+                  {L2K_ENCODER_PROFILE, c.profile},
+                  {L2K_ENCODER_THREADS, lift2k_threads()}};
+    l2k_status status = L2K_OK;
+    for (const auto &value : values)
+        if (status == L2K_OK)
+            status = l2k_encoder_set(encoder, value.option, value.value);
+    if (status == L2K_OK)
+        status = l2k_encoder_set_precincts(encoder, c.precincts.data(), c.precincts.size());
+    if (status == L2K_OK)
+        status = l2k_encoder_set_comment(encoder, c.comment.c_str());
+    const std::vector<double> ratios = ratios_of(c);
+    return status == L2K_OK ? l2k_encoder_set_layers(encoder, L2K_TARGET_RATIO, ratios.data(), ratios.size()) : status;
+}
+
+/* False without L2K's error where GDAL has reported one, or the caller has stopped. */
+static bool encode_rows(l2k_encoder *encoder, GDALDataset *from, const Lift2kCoding &c, l2k_status *status,
+                        GDALProgressFunc progress, void *user)
+{
+    std::vector<GByte> samples;
+    std::vector<l2k_plane> planes;
+    uint32_t y0, y1;
+    while ((*status = l2k_encoder_next_rows(encoder, &y0, &y1)) == L2K_OK && y0 < y1) {
+        if (!read_rows(from, c, static_cast<int>(y0), static_cast<int>(y1 - y0), samples, planes))
+            return false;
+        *status = l2k_encoder_put_rows(encoder, planes.data());
+        if (*status != L2K_OK || !progress(double(y1) / c.height, "", user))
+            return false;
+    }
+    return *status == L2K_OK;
+}
+
+static bool encode(VSILFILE *file, GDALDataset *from, const Lift2kCoding &c, GDALProgressFunc progress, void *user)
+{
+    Messages messages;
+    Output out = {file, VSIFTellL(file)};
+    const l2k_hooks hooks = messages.hooks();
+    const l2k_stream stream = {nullptr, write, rewrite, &out};
+    l2k_image image = {};
+    image.x1 = c.width;
+    image.y1 = c.height;
+    image.num_components = static_cast<uint32_t>(c.components.size());
+    image.components = c.components.data();
+    l2k_encoder *encoder = l2k_encoder_new(&hooks);
+    bool is_right = encoder != nullptr && progress(0, "", user);
+    l2k_status status = is_right ? set_options(encoder, c) : L2K_OK;
+    if (is_right && status == L2K_OK)
+        status = l2k_encoder_begin(encoder, &image, &stream);
+    is_right = is_right && status == L2K_OK && encode_rows(encoder, from, c, &status, progress, user);
+    if (is_right)
+        status = l2k_encoder_end(encoder);
+    l2k_encoder_free(encoder);
+    messages.report();
+    return is_right && status == L2K_OK;
+}
+
+/* The file that a dataset stands for, also through a VRT. */
+static std::string name_of(GDALDataset *from)
+{
+    VRTDataset *virtual_one = dynamic_cast<VRTDataset *>(from);
+    GDALDataset *simple = virtual_one ? virtual_one->GetSingleSimpleSource() : nullptr;
+    return (simple ? simple : from)->GetDescription();
+}
+
+/* Copies the codestream of the source, but Rsiz where a profile is asked for. */
+static bool copy_codestream(VSILFILE *file, VSILFILE *source, const Lift2kPlace &place, CSLConstList options,
+                            bool is_inspire, GDALProgressFunc progress, void *user)
+{
+    const char *ignored[] = {"BLOCKXSIZE",
+                             "BLOCKYSIZE",
+                             "QUALITY",
+                             "REVERSIBLE",
+                             "RESOLUTIONS",
+                             "PROGRESSION",
+                             "SOP",
+                             "EPH",
+                             "YCBCR420",
+                             "YCC",
+                             "NBITS",
+                             "1BIT_ALPHA",
+                             "PRECINCTS",
+                             "TILEPARTS",
+                             "CODEBLOCK_WIDTH",
+                             "CODEBLOCK_HEIGHT",
+                             "CODEBLOCK_STYLE",
+                             "PLT",
+                             "TLM",
+                             "HT"};
+    for (const char *option : ignored)
+        if (CSLFetchNameValue(options, option))
+            CPLError(CE_Warning, CPLE_NotSupported, "USE_SRC_CODESTREAM=YES: %s has no effect", option);
+    const char *profile = CSLFetchNameValueDef(options, "PROFILE", "");
+    std::vector<GByte> buffer(copied_at_once);
+    VSIFSeekL(source, place.at, SEEK_SET);
+    for (vsi_l_offset done = 0; done < place.bytes;) {
+        const size_t bytes = static_cast<size_t>(std::min<vsi_l_offset>(buffer.size(), place.bytes - done));
+        if (VSIFReadL(buffer.data(), 1, bytes, source) != bytes)
+            return false;
+        if (done == 0 && bytes > 8 && buffer[3] == 0x51 &&
+            (is_inspire || EQUAL(profile, "PROFILE_1") || EQUAL(profile, "UNRESTRICTED"))) {
+            buffer[6] = 0;
+            buffer[7] = EQUAL(profile, "UNRESTRICTED") ? 0 : 2;
+        }
+        done += bytes;
+        if (VSIFWriteL(buffer.data(), 1, bytes, file) != bytes || !progress(double(done) / place.bytes, "", user))
+            return false;
+    }
+    return true;
+}
+
+/* ---- The file ------------------------------------------------------------------------------------------------ */
+
+/* What is asked for beside the codestream. */
+struct Wanted {
+    bool has_geotiff, has_gml, has_metadata, main_only, is_behind;
+};
+
+static void write_boxes(VSILFILE *file, GDALDataset *from, Lift2kReference &reference, const Wanted &wanted)
+{
+    const bool has_geotiff = wanted.has_geotiff && reference.is_geotiff;
+    if (wanted.is_behind)
+        lift2k_write_box(file, reference.gml.get());
+    if (has_geotiff && !wanted.is_behind)
+        lift2k_write_geotiff(file, reference);
+    if (wanted.has_metadata && !wanted.main_only && !wanted.is_behind)
+        lift2k_write_xmp(file, from);
+    if (wanted.has_metadata)
+        lift2k_write_metadata(file, from, wanted.main_only);
+    if (has_geotiff && wanted.is_behind)
+        lift2k_write_geotiff(file, reference);
+    if (wanted.has_metadata && !wanted.main_only && wanted.is_behind)
+        lift2k_write_xmp(file, from);
+    if (!wanted.is_behind)
+        lift2k_write_box(file, reference.gml.get());
+}
+
+/* False if a GMLJP2 box fails. */
+static bool take_reference(GDALDataset *from, CSLConstList options, const Lift2kCoding &c, const Wanted &wanted,
+                           Lift2kReference &reference)
+{
+    const char *definition = CSLFetchNameValue(options, "GMLJP2V2_DEF");
+    double transform[6];
+    if (wanted.has_gml || wanted.has_geotiff)
+        reference.take(from, true);
+    const OGRSpatialReference *srs = from->GetSpatialRef();
+    const bool forced = CPLGetConfigOption("GMLJP2OVERRIDE", nullptr); /* a document of the user's, version 1 */
+    const bool may =
+        forced || (from->GetGCPCount() == 0 && srs && !srs->IsEmpty() && from->GetGeoTransform(transform) == CE_None);
+    if (!may && wanted.has_gml && CSLFetchNameValue(options, "GMLJP2"))
+        CPLError(CE_Warning, CPLE_AppDefined, "No GMLJP2 box: it needs a coordinate system and a geotransform");
+    if (!reference.is_geotiff && wanted.has_geotiff && CSLFetchNameValue(options, "GeoJP2"))
+        CPLError(CE_Warning, CPLE_AppDefined, "No GeoJP2 box: the source has no georeference");
+    if (!may || !wanted.has_gml)
+        return true;
+    reference.gml.reset(definition && !forced ? reference.metadata.CreateGMLJP2V2(c.width, c.height, definition, from)
+                                              : reference.metadata.CreateGMLJP2(c.width, c.height));
+    return reference.gml != nullptr;
+}
+
+static bool write_file(VSILFILE *file, GDALDataset *from, CSLConstList options, Lift2kCoding &c,
+                       Lift2kReference &reference, const Wanted &wanted, GDALProgressFunc progress, void *user)
+{
+    const bool has_rights = wanted.has_metadata && from->GetMetadata("xml:IPR");
+    const double expected = double(c.width) * c.height * c.components.size() * GDALGetDataTypeSizeBytes(c.type);
+    VSILFILE *source = nullptr;
+    Lift2kPlace place = {0, 0};
+    if (CPLFetchBool(options, "USE_SRC_CODESTREAM", false)) {
+        source = VSIFOpenL(name_of(from).c_str(), "rb");
+        place = source ? lift2k_find_codestream(source) : place;
+        if (place.bytes == 0)
+            CPLError(CE_Warning, CPLE_AppDefined, "USE_SRC_CODESTREAM=YES: the source has no codestream");
+    }
+    const bool is_long = place.bytes ? place.bytes > UINT32_MAX - 8
+                                     : CPLFetchBool(options, "JP2C_XLBOX", expected / c.ratios.back() > 4e9);
+    if (c.is_jp2) {
+        lift2k_write_header(file, from, options, c, reference, has_rights);
+        if (!wanted.is_behind)
+            write_boxes(file, from, reference, wanted);
+    }
+    const vsi_l_offset start = VSIFTellL(file);
+    const GByte box[16] = {0, 0, 0, static_cast<GByte>(is_long), 'j', 'p', '2', 'c'};
+    const size_t header = !c.is_jp2 ? 0 : is_long ? 16 : 8;
+    bool is_right = VSIFWriteL(box, 1, header, file) == header;
+    if (is_right)
+        is_right = place.bytes ? copy_codestream(file, source, place, options, c.is_inspire, progress, user)
+                               : encode(file, from, c, progress, user);
+    if (source)
+        VSIFCloseL(source);
+    if (!is_right || !c.is_jp2 || CPLFetchBool(options, "JP2C_LENGTH_ZERO", false))
+        return is_right;
+    if (!lift2k_end_codestream_box(file, start, is_long))
+        return true;
+    if (wanted.has_metadata)
+        lift2k_write_rights(file, from);
+    if (wanted.is_behind)
+        write_boxes(file, from, reference, wanted);
+    return true;
+}
+
+/* What the file has no place for goes to the .aux.xml file. */
+static void clone_metadata(GDALPamDataset *to, GDALDataset *from)
+{
+    CPLStringList own(CSLDuplicate(to->GetMetadata(""))), theirs;
+    own.SetNameValue(GDALMD_AREA_OR_POINT, nullptr);
+    for (char **item = from->GetMetadata(); item && *item; item++)
+        if (!STARTS_WITH_CI(*item, GDALMD_AREA_OR_POINT "=") && !STARTS_WITH_CI(*item, "Corder=") && (*item)[0] &&
+            (*item)[strlen(*item) - 1] != '=')
+            theirs.AddString(*item);
+    if (theirs.size() > 0 && theirs.size() != own.size())
+        to->SetMetadata(theirs.List());
+}
+
+GDALDataset *Lift2kDataset::CreateCopy(const char *name, GDALDataset *from, int, char **options,
+                                       GDALProgressFunc progress, void *user)
+{
+    Lift2kCoding coding = {};
+    Lift2kReference reference;
+    if (!lift2k_read_options(name, from, options, coding))
+        return nullptr;
+    const bool has_definition = CSLFetchNameValue(options, "GMLJP2V2_DEF");
+    const Wanted wanted = {coding.is_jp2 && CPLFetchBool(options, "GeoJP2", true),
+                           coding.is_jp2 && (has_definition || CPLFetchBool(options, "GMLJP2", true)),
+                           CPLFetchBool(options, "WRITE_METADATA", false),
+                           CPLFetchBool(options, "MAIN_MD_DOMAIN_ONLY", false),
+                           CPLFetchBool(options, "GEOBOXES_AFTER_JP2C", coding.is_inspire)};
+    if (has_definition && coding.is_inspire) {
+        CPLError(CE_Warning, CPLE_NotSupported, "INSPIRE_TG=YES takes version 1 of GMLJP2 only");
+        return nullptr;
+    }
+    if (!take_reference(from, options, coding, wanted, reference))
+        return nullptr;
+    VSILFILE *file = VSIFOpenL(name, STARTS_WITH_CI(name, "/vsisubfile/") ? "r+b" : "w+b");
+    if (!file) {
+        CPLError(CE_Failure, CPLE_OpenFailed, "%s cannot be created", name);
+        return nullptr;
+    }
+    const bool is_right = write_file(file, from, options, coding, reference, wanted, progress, user);
+    if (VSIFCloseL(file) != 0 || !is_right)
+        return nullptr;
+    GDALOpenInfo info(name, GA_ReadOnly);
+    Lift2kDataset *result = static_cast<Lift2kDataset *>(Open(&info));
+    if (result) {
+        result->CloneInfo(from, GCIF_PAM_DEFAULT & ~GCIF_METADATA);
+        if (!wanted.has_metadata)
+            clone_metadata(result, from);
+    }
+    return result;
+}

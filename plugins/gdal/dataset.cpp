@@ -1,0 +1,329 @@
+/* Windows of a dataset: decoded in one call each, into the caller's buffer where that has the samples' type. */
+#include "dataset.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+Lift2kDataset::~Lift2kDataset()
+{
+    FlushCache(true);
+    if (is_changed)
+        write_boxes();
+    Lift2kDataset::CloseDependentDatasets();
+}
+
+int Lift2kDataset::CloseDependentDatasets()
+{
+    const int had_own = GDALJP2AbstractDataset::CloseDependentDatasets(), had = !overviews.empty();
+    for (Lift2kDataset *overview : overviews)
+        delete overview;
+    overviews.clear();
+    return had_own || had;
+}
+
+/* ---- Decoding ------------------------------------------------------------------------------------------------ */
+
+l2k_plane Lift2kDataset::plane(void *data, GSpacing pixel, GSpacing line) const
+{
+    static const l2k_sample_type types[] = {L2K_SAMPLE_U8, L2K_SAMPLE_U16, L2K_SAMPLE_S16, L2K_SAMPLE_S32};
+    const int index = type == GDT_Byte ? 0 : type == GDT_UInt16 ? 1 : type == GDT_Int16 ? 2 : 3;
+    return {data, static_cast<ptrdiff_t>(line), static_cast<ptrdiff_t>(pixel), types[index]};
+}
+
+/* Planes one after the other in `memory`, which is enlarged; bands that are not in the list get none. */
+std::vector<l2k_plane> Lift2kDataset::planes_in(std::vector<GByte> &memory, const Lift2kWindow &window, int count,
+                                                const int *bands) const
+{
+    const size_t size = GDALGetDataTypeSizeBytes(type), line = size * window.width, all = line * window.height;
+    std::vector<l2k_plane> planes(nBands, plane(nullptr, size, line));
+    memory.resize(all * count);
+    for (int i = 0; i < count; i++)
+        planes[bands[i] - 1].data = memory.data() + i * all;
+    return planes;
+}
+
+/* Decodes the codestream's components, all or one. */
+bool Lift2kDataset::decode_region(const Lift2kWindow &window, const l2k_plane *planes, int component)
+{
+    const auto end = [this](uint32_t corner, int at, uint32_t image) {
+        return static_cast<uint32_t>(std::min<uint64_t>((uint64_t(corner) + at) << level, image));
+    };
+    l2k_decoder *decoder = source->decoder;
+    l2k_decoder_set(decoder, L2K_DECODER_REDUCE, level);
+    l2k_decoder_set(decoder, L2K_DECODER_COMPONENT, component);
+    l2k_decoder_set_region(decoder, end(x0, window.x, image_x1), end(y0, window.y, image_y1),
+                           end(x0, window.x + window.width, image_x1), end(y0, window.y + window.height, image_y1));
+    const l2k_status status = source->run([&] { return l2k_decoder_decode(decoder, planes); });
+    if (status == L2K_INCOMPLETE && is_strict)
+        CPLError(CE_Failure, CPLE_AppDefined, "The file is truncated or damaged: STRICT=NO reads what it holds");
+    return status == L2K_OK || (status == L2K_INCOMPLETE && !is_strict);
+}
+
+/* Bands without data are left out, but where the component transform needs them. */
+bool Lift2kDataset::decode_bands(const Lift2kWindow &window, std::vector<l2k_plane> planes)
+{
+    int wanted = 0;
+    bool are_apart = true;
+    for (int c = 0; c < nBands; c++) {
+        wanted += planes[c].data != nullptr;
+        are_apart = are_apart && (!planes[c].data || c >= 3 || !has_transform);
+    }
+    if (wanted < nBands && are_apart) {
+        for (int c = 0; c < nBands; c++)
+            if (planes[c].data && !decode_region(window, &planes[c], c))
+                return false;
+        return true;
+    }
+    std::vector<std::vector<GByte>> others(nBands - wanted);
+    for (int c = 0, next = 0; c < nBands; c++)
+        if (!planes[c].data) {
+            others[next].resize(bytes_of(window));
+            const GSpacing size = GDALGetDataTypeSizeBytes(type);
+            planes[c] = plane(others[next++].data(), size, size * window.width);
+        }
+    return decode_region(window, planes.data(), -1);
+}
+
+static GByte clamp(double value)
+{
+    return static_cast<GByte>(std::max(0, std::min(static_cast<int>(value), 255)));
+}
+
+/* 4:2:0, rounded as JP2OpenJPEG does. */
+bool Lift2kDataset::decode_subsampled(const Lift2kWindow &window, const std::vector<l2k_plane> &planes)
+{
+    const int skip_x = window.x % 2, skip_y = window.y % 2;
+    const Lift2kWindow even = {window.x - skip_x, window.y - skip_y, window.width + skip_x, window.height + skip_y};
+    const int bands[] = {1, 2, 3}, across = (even.width + 1) / 2;
+    std::vector<GByte> memory;
+    std::vector<l2k_plane> own = planes_in(memory, even, 3, bands);
+    own[1].row_stride = own[2].row_stride = across;
+    if (nBands > 3) {
+        own[3] = planes[3]; /* opacity may be shifted by a sample: it gets the window only */
+        own[3].data = nullptr;
+    }
+    std::vector<GByte> opacity(nBands > 3 ? size_t(even.width) * even.height : 0);
+    if (nBands > 3)
+        own[3] = {opacity.data(), even.width, 1, L2K_SAMPLE_U8};
+    if (!decode_region(even, own.data(), -1))
+        return false;
+    for (int y = 0; y < window.height; y++)
+        for (int x = 0; x < window.width; x++) {
+            const size_t luma = size_t(y + skip_y) * even.width + x + skip_x;
+            const size_t chroma = size_t(y + skip_y) / 2 * across + (x + skip_x) / 2;
+            const int l = static_cast<GByte *>(own[0].data)[luma];
+            const int b = static_cast<GByte *>(own[1].data)[chroma] - 128,
+                      r = static_cast<GByte *>(own[2].data)[chroma] - 128;
+            const GByte values[] = {clamp(l + 1.402 * r), clamp(l - 0.34414 * b - 0.71414 * r), clamp(l + 1.772 * b),
+                                    nBands > 3 ? opacity[luma] : GByte(0)};
+            for (int c = 0; c < nBands; c++)
+                if (planes[c].data)
+                    static_cast<GByte *>(planes[c].data)[y * planes[c].row_stride + x * planes[c].sample_stride] =
+                        values[c];
+        }
+    return true;
+}
+
+/* Decodes a window of the bands whose planes have data. */
+bool Lift2kDataset::decode(const Lift2kWindow &window, const std::vector<l2k_plane> &planes)
+{
+    if (!(is_subsampled ? decode_subsampled(window, planes) : decode_bands(window, planes)))
+        return false;
+    const l2k_plane *alpha = promotes_alpha ? &planes[colours->alpha] : nullptr;
+    for (int y = 0; alpha && alpha->data && y < window.height; y++)
+        for (int x = 0; x < window.width; x++)
+            static_cast<GByte *>(alpha->data)[y * alpha->row_stride + x * alpha->sample_stride] *= 255;
+    return true;
+}
+
+/* ---- Windows that are kept ----------------------------------------------------------------------------------- */
+
+/* What is kept of the last window, at most. */
+static const size_t most_kept = size_t(64) << 20;
+
+static bool contains(const Lift2kWindow &one, const Lift2kWindow &other)
+{
+    return other.x >= one.x && other.y >= one.y && other.x + other.width <= one.x + one.width &&
+           other.y + other.height <= one.y + one.height;
+}
+
+size_t Lift2kDataset::bytes_of(const Lift2kWindow &window) const
+{
+    return size_t(window.width) * window.height * GDALGetDataTypeSizeBytes(type);
+}
+
+/* Decodes all bands of a window for this band and the next ones, and of one that was announced for its parts. */
+bool Lift2kDataset::keep(const Lift2kWindow &window)
+{
+    if (contains(kept, window))
+        return true;
+    const Lift2kWindow whole = contains(advised, window) ? advised : window;
+    std::vector<int> bands(nBands);
+    for (int i = 0; i < nBands; i++)
+        bands[i] = i + 1;
+    kept = {};
+    kept_planes = planes_in(kept_samples, whole, nBands, bands.data());
+    if (!decode(whole, kept_planes))
+        return false;
+    kept = whole;
+    return true;
+}
+
+/* Copies a window of a plane that begins with `from`. */
+void Lift2kDataset::copy(const l2k_plane &plane, const Lift2kWindow &from, const Lift2kWindow &window, void *data,
+                         GDALDataType to, GSpacing pixel, GSpacing line) const
+{
+    const GByte *first = static_cast<GByte *>(plane.data) + (window.y - from.y) * plane.row_stride +
+                         (window.x - from.x) * plane.sample_stride;
+    for (int y = 0; y < window.height; y++)
+        GDALCopyWords64(first + y * plane.row_stride, type, static_cast<int>(plane.sample_stride),
+                        static_cast<GByte *>(data) + y * line, to, static_cast<int>(pixel), window.width);
+}
+
+/* ---- RasterIO ------------------------------------------------------------------------------------------------ */
+
+/* Whether samples of the dataset's type can be decoded where they go. */
+bool Lift2kDataset::fits(const void *data, GDALDataType to, GSpacing pixel, GSpacing line, GSpacing band) const
+{
+    const GSpacing size = GDALGetDataTypeSizeBytes(type);
+    return to == type && (reinterpret_cast<uintptr_t>(data) | pixel | line | band) % size == 0;
+}
+
+CPLErr Lift2kDataset::read_window(const Lift2kWindow &window, void *data, GDALDataType to, int count, const int *bands,
+                                  GSpacing pixel, GSpacing line, GSpacing band)
+{
+    std::vector<l2k_plane> planes(nBands, plane(nullptr, pixel, line));
+    bool is_twice = false;
+    for (int i = 0; i < count; i++) {
+        is_twice = is_twice || planes[bands[i] - 1].data;
+        planes[bands[i] - 1].data = static_cast<GByte *>(data) + i * band;
+    }
+    const bool is_kept = (contains(kept, window) || contains(advised, window) || (count < nBands && nBands <= 4)) &&
+                         bytes_of(contains(advised, window) ? advised : window) <= most_kept / nBands;
+    if (!is_kept && !is_twice && fits(data, to, pixel, line, band))
+        return decode(window, planes) ? CE_None : CE_Failure;
+    if (is_kept && !keep(window))
+        return CE_Failure;
+    std::vector<GByte> memory;
+    const int rows =
+        is_kept ? window.height : std::max<size_t>(128, most_kept / (bytes_of(window) / window.height * count));
+    for (int y = 0; y < window.height; y += rows) {
+        const Lift2kWindow strip = {window.x, window.y + y, window.width, std::min(rows, window.height - y)};
+        if (!is_kept) {
+            planes = planes_in(memory, strip, count, bands);
+            if (!decode(strip, planes))
+                return CE_Failure;
+        }
+        for (int i = 0; i < count; i++)
+            copy((is_kept ? kept_planes : planes)[bands[i] - 1], is_kept ? kept : strip, strip,
+                 static_cast<GByte *>(data) + i * band + y * line, to, pixel, line);
+    }
+    return CE_None;
+}
+
+/* Small windows are read from blocks, in which their neighbours will be found. */
+bool Lift2kDataset::is_direct(const Lift2kWindow &window, int buffer_width, int buffer_height) const
+{
+    enum { LEAST = 64 };
+    return buffer_width == window.width && buffer_height == window.height &&
+           ((window.width >= LEAST && window.height >= LEAST) ||
+            (window.width == nRasterXSize && window.height == nRasterYSize) || contains(advised, window));
+}
+
+CPLErr Lift2kDataset::IRasterIO(GDALRWFlag flag, int x, int y, int width, int height, void *data, int buffer_width,
+                                int buffer_height, GDALDataType to, int count, BANDMAP_TYPE bands, GSpacing pixel,
+                                GSpacing line, GSpacing band, GDALRasterIOExtraArg *extra)
+{
+    const Lift2kWindow window = {x, y, width, height};
+    if (flag != GF_Read)
+        return CE_Failure;
+    if ((buffer_width < width || buffer_height < height) && GetRasterBand(bands[0])->GetOverviewCount() > 0) {
+        int is_done = FALSE;
+        const CPLErr result = TryOverviewRasterIO(flag, x, y, width, height, data, buffer_width, buffer_height, to,
+                                                  count, bands, pixel, line, band, extra, &is_done);
+        if (is_done)
+            return result;
+    }
+    if (is_direct(window, buffer_width, buffer_height)) {
+        const CPLErr result = read_window(window, data, to, count, bands, pixel, line, band);
+        if (result == CE_None && extra->pfnProgress && !extra->pfnProgress(1, "", extra->pProgressData))
+            return CE_Failure;
+        return result;
+    }
+    fill_blocks(window, count, bands);
+    return GDALJP2AbstractDataset::IRasterIO(flag, x, y, width, height, data, buffer_width, buffer_height, to, count,
+                                             bands, pixel, line, band, extra);
+}
+
+/* Decodes what a window lacks of the block cache, all bands together, if that has room for it. */
+void Lift2kDataset::fill_blocks(const Lift2kWindow &window, int count, const int *bands)
+{
+    int across, down;
+    GetRasterBand(bands[0])->GetBlockSize(&across, &down);
+    const int left = window.x / across, right = (window.x + window.width - 1) / across;
+    const int top = window.y / down, bottom = (window.y + window.height - 1) / down;
+    std::vector<int> list(bands, bands + count);
+    std::vector<std::pair<int, int>> missing;
+    const GIntBig bytes =
+        GIntBig(right - left + 1) * (bottom - top + 1) * across * down * GDALGetDataTypeSizeBytes(type);
+    if ((left == right && top == bottom) || bytes > GDALGetCacheMax64() / 2 / (nBands <= 4 ? nBands : count))
+        return;
+    for (int i = 1; nBands <= 4 && i <= nBands; i++)
+        if (std::find(list.begin(), list.end(), i) == list.end())
+            list.push_back(i);
+    for (int row = top; row <= bottom; row++)
+        for (int column = left; column <= right; column++)
+            if (GDALRasterBlock *block = GetRasterBand(bands[0])->TryGetLockedBlockRef(column, row))
+                block->DropLock();
+            else
+                missing.emplace_back(column, row);
+    if (missing.empty())
+        return;
+    Lift2kWindow whole = {left * across, missing.front().second * down, 0, 0};
+    whole.width = std::min(nRasterXSize, (right + 1) * across) - whole.x;
+    whole.height = std::min(nRasterYSize, (missing.back().second + 1) * down) - whole.y;
+    std::vector<GByte> memory;
+    const std::vector<l2k_plane> planes = planes_in(memory, whole, static_cast<int>(list.size()), list.data());
+    if (!decode(whole, planes))
+        return; /* the reading of blocks reports it */
+    const GSpacing size = GDALGetDataTypeSizeBytes(type);
+    for (int number : list)
+        for (const auto &place : missing) {
+            const int x = place.first * across, y = place.second * down;
+            GDALRasterBlock *block = GetRasterBand(number)->GetLockedBlockRef(place.first, place.second, TRUE);
+            if (!block)
+                return;
+            copy(planes[number - 1], whole,
+                 {x, y, std::min(across, nRasterXSize - x), std::min(down, nRasterYSize - y)}, block->GetDataRef(),
+                 type, size, size * across);
+            block->DropLock();
+        }
+}
+
+/* An announced window is decoded when the first part of it is read. */
+CPLErr Lift2kDataset::AdviseRead(int x, int y, int width, int height, int buffer_width, int buffer_height, GDALDataType,
+                                 int, int *, char **)
+{
+    Lift2kWindow window = {x, y, width, height};
+    Lift2kDataset *chosen = this;
+    if (buffer_width < width || buffer_height < height) {
+        const int overview = GDALBandGetBestOverviewLevel2(GetRasterBand(1), window.x, window.y, window.width,
+                                                           window.height, buffer_width, buffer_height, nullptr);
+        if (overview >= 0)
+            chosen = overview < int(overviews.size()) ? overviews[overview] : nullptr;
+    }
+    if (chosen)
+        chosen->advised = window;
+    return CE_None;
+}
+
+CPLErr Lift2kDataset::IBuildOverviews(const char *resampling, int count, const int *factors, int band_count,
+                                      const int *bands, GDALProgressFunc progress, void *user, CSLConstList options)
+{
+    for (Lift2kDataset *overview : overviews) /* those of the file would hide others beside it */
+        delete overview;
+    overviews.clear();
+    return GDALJP2AbstractDataset::IBuildOverviews(resampling, count, factors, band_count, bands, progress, user,
+                                                   options);
+}
