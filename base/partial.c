@@ -90,7 +90,7 @@ static l2k_status read_part(l2k_partial *partial, uint64_t from, uint64_t to)
     L2K_TRY(take_pages(partial, from, to));
     partial->calls++;
     const int result = partial->file.read_at(partial->file.user, from, partial->data + from, (size_t)(to - from));
-    partial->comes_later = result > 0;
+    partial->comes_later = partial->comes_later || result > 0;
     if (result != 0)
         return l2k_fail(partial->context, L2K_ERROR_IO, result > 0 ? "bytes have not come yet" : "reading failed");
     partial->bytes += to - from;

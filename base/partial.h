@@ -16,7 +16,7 @@ typedef struct l2k_partial {
     struct l2k_partial_range *read; /* parts that have been read, in order, with gaps between them */
     size_t num_read, capacity;
     uint64_t bytes, calls; /* totals of the file's read_at */
-    bool comes_later;      /* its last call failed because it does not wait for bytes */
+    bool comes_later;      /* a call failed because it does not wait for bytes */
 } l2k_partial;
 
 /* Errors: L2K_ERROR_MEMORY, after which there is nothing to close. */
@@ -39,7 +39,7 @@ static inline l2k_status l2k_need(const l2k_context *context, const uint8_t *fro
     return context->partial ? l2k_partial_need(context->partial, from, to, to) : L2K_OK;
 }
 
-/* Whether a call failed because `read_at` does not wait: it should learn of all that the call needs. */
+/* Whether `read_at` does not wait: it should learn of all that a call needs, which fails with L2K_ERROR_IO. */
 static inline bool l2k_comes_later(const l2k_context *context)
 {
     return context->partial && context->partial->comes_later;

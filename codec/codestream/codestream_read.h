@@ -88,8 +88,11 @@ l2k_status l2k_codestream_tile_coding(const l2k_codestream *codestream, uint32_t
 
 /* Call before tiles are decoded: reads the headers of their tile-parts, if so far only TLM lists these. If one of them
  * differs from TLM, makes a note, finds all tile-parts one after the other and sets *changed: their known places no
- * longer hold. Errors: as of l2k_codestream_open. */
-l2k_status l2k_codestream_locate(l2k_codestream *codestream, const uint32_t *tiles, uint32_t count, bool *changed);
+ * longer hold. `share`: 1 / 2^share of the bytes of a tile-part are read with its header, none from 64 on. Errors: as of
+ * l2k_codestream_open. */
+enum { L2K_NO_SHARE = 64 };
+l2k_status l2k_codestream_locate(l2k_codestream *codestream, const uint32_t *tiles, uint32_t count, unsigned share,
+                                 bool *changed);
 
 /* Whether a tile-part's header has marker segments in front of SOD. */
 static inline bool l2k_part_has_segments(const l2k_tile_part_span *part)
@@ -117,9 +120,9 @@ l2k_status l2k_tile_parts_find(l2k_codestream *codestream);
 l2k_status l2k_tile_parts_add(l2k_codestream *codestream, l2k_tile_part_span span);
 
 /* Reads the header of a tile-part that was added without it. *is_right is false if SOT disagrees with the tile-part or
- * the header has no end. *count: the number of the tile's tile-parts, if SOT states it. */
-l2k_status l2k_tile_part_locate(const l2k_codestream *codestream, l2k_tile_part_span *span, unsigned *count,
-                                bool *is_right);
+ * the header has no end. *count: the number of the tile's tile-parts, if SOT states it. `share`: below. */
+l2k_status l2k_tile_part_locate(const l2k_codestream *codestream, l2k_tile_part_span *span, unsigned share,
+                                unsigned *count, bool *is_right);
 
 /* Gives each tile-part its share of PLM; if their numbers differ, none gets a share. */
 void l2k_tile_parts_share_lengths(l2k_codestream *codestream);

@@ -61,7 +61,7 @@ static l2k_status list_parts(l2k_codestream *cs, const l2k_segment_list *lengths
         if (lengths->segments[i].data)
             L2K_TRY(list_segment(cs, list, lengths->segments[i].data, lengths->segments[i].bytes, is_right));
     *is_right = *is_right && cs->num_parts > 0 && cs->end - list->at >= 2;
-    if (!*is_right)
+    if (!*is_right || cs->end - list->at == 2) /* as good as EOC, which need not be read */
         return L2K_OK;
     L2K_TRY(l2k_need(cs->context, list->at, list->at + 2));
     *is_right = l2k_get_be(list->at, 2) == L2K_EOC;
@@ -92,13 +92,13 @@ l2k_status l2k_tile_parts_list(l2k_codestream *cs, const l2k_segment_list *lengt
 }
 
 /* Reads the headers of a tile's tile-parts. *is_right: they agree with TLM, and with the number that an SOT states. */
-static l2k_status locate_tile(const l2k_codestream *cs, uint32_t tile, bool *is_right)
+static l2k_status locate_tile(const l2k_codestream *cs, uint32_t tile, unsigned share, bool *is_right)
 {
     unsigned most = 0, parts = 0;
     *is_right = true;
     for (size_t i = cs->first_part[tile]; *is_right && i != L2K_NO_PART; i = cs->parts[i].next, parts++) {
         unsigned count;
-        L2K_TRY(l2k_tile_part_locate(cs, &cs->parts[i], &count, is_right));
+        L2K_TRY(l2k_tile_part_locate(cs, &cs->parts[i], share, &count, is_right));
         most = count > most ? count : most;
         *is_right = *is_right && (count == 0 || count == most);
         L2K_TRY(l2k_poll(cs->context, SOT_BYTES));
@@ -125,13 +125,14 @@ static l2k_status find_parts(l2k_codestream *cs)
     return status;
 }
 
-l2k_status l2k_codestream_locate(l2k_codestream *cs, const uint32_t *tiles, uint32_t count, bool *changed)
+l2k_status l2k_codestream_locate(l2k_codestream *cs, const uint32_t *tiles, uint32_t count, unsigned share,
+                                 bool *changed)
 {
     bool is_right = cs->first_part != NULL;
     l2k_status status = L2K_OK;
     *changed = false;
     for (uint32_t i = 0; i < count && cs->is_listed && is_right; i++) {
-        const l2k_status located = is_located(cs, tiles[i]) ? L2K_OK : locate_tile(cs, tiles[i], &is_right);
+        const l2k_status located = is_located(cs, tiles[i]) ? L2K_OK : locate_tile(cs, tiles[i], share, &is_right);
         status = status == L2K_OK ? located : status;
         if (located != L2K_OK && !l2k_comes_later(cs->context))
             break;
@@ -169,7 +170,7 @@ l2k_status l2k_codestream_has_plt(const l2k_codestream *cs, bool *has_plt)
     unsigned count;
     *has_plt = false;
     if (is_right && !part.packets)
-        L2K_TRY(l2k_tile_part_locate(cs, &part, &count, &is_right));
+        L2K_TRY(l2k_tile_part_locate(cs, &part, L2K_NO_SHARE, &count, &is_right));
     if (!is_right)
         return L2K_OK;
     L2K_TRY(l2k_need(cs->context, part.header, part.packets));

@@ -153,10 +153,12 @@ static l2k_status scan(l2k_codestream *cs, const uint8_t *at)
     return L2K_OK;
 }
 
-l2k_status l2k_tile_part_locate(const l2k_codestream *cs, l2k_tile_part_span *span, unsigned *count, bool *is_right)
+l2k_status l2k_tile_part_locate(const l2k_codestream *cs, l2k_tile_part_span *span, unsigned share, unsigned *count,
+                                bool *is_right)
 {
     const uint8_t *sot = span->header - SOT_BYTES;
-    L2K_TRY(l2k_need_header(cs->context, sot, SOT_BYTES, span->end));
+    const size_t bytes_of_share = share < 64 ? (size_t)((uint64_t)(span->end - sot) >> share) : 0;
+    L2K_TRY(l2k_need_header(cs->context, sot, bytes_of_share > SOT_BYTES ? bytes_of_share : SOT_BYTES, span->end));
     const uint32_t bytes = l2k_get_be(sot + 6, 4);
     const bool is_last = span == &cs->parts[cs->num_parts - 1];
     *count = sot[11];

@@ -73,13 +73,22 @@ static l2k_status decode_tile(const l2k_decoding *d, l2k_tile_state *s, l2k_engi
     return l2k_report_damage(d, s);
 }
 
+/* Asks for the bytes of a tile that will be decoded later. Blocks that are cached are not known before it is prepared. */
+static void ask_for_tile(const l2k_decoding *d, l2k_tile_state *s, l2k_engine *engine, uint32_t index)
+{
+    if (l2k_decode_packets(d, s, engine, index) != L2K_OK || s->is_absent || s->is_blank || d->cache)
+        return;
+    if (l2k_fetch_blocks(d, s) == L2K_OK)
+        l2k_need_blocks(d, s);
+}
+
 /* Where bytes come later, a tile that lacks some lets the tiles behind it ask for theirs: one wait in place of many. */
 static void ask_for_others(const l2k_decode_call *call, l2k_tile_state *s, l2k_engine *engine, const l2k_job *failed)
 {
     const l2k_decoding *d = call->decoding;
     for (uint32_t i = failed->tile + 1; l2k_comes_later(d->context) && call->is_alone && i < d->num_tiles; i++) {
         l2k_tile_state_leave(d, s);
-        l2k_decode_packets(d, s, engine, d->tiles[i]);
+        ask_for_tile(d, s, engine, d->tiles[i]);
     }
 }
 

@@ -62,7 +62,8 @@ static l2k_status decode_selected(l2k_decoder *decoder, l2k_decoding *d, l2k_bac
     l2k_run_restart(&decoder->run, (uint64_t)L2K_UNITS_TILE * d->num_tiles);
     if (d->planes && !d->in_strips && lacks_tiles(d))
         L2K_TRY(l2k_blacken(d));
-    const bool by_tile = l2k_workers_by_tile(d->context, &d->codestream->siz, d->num_tiles);
+    const bool by_tile = l2k_workers_by_tile(d->context, &d->codestream->siz, d->num_tiles) &&
+                         !l2k_comes_later(d->context); /* one thread knows what all tiles lack */
     const l2k_thread_room room = l2k_decode_threads(decoder, d, by_tile);
     decoder->context.threads = room.threads;
     d->indices = room.indices ? decoder->indices : NULL;
@@ -87,12 +88,31 @@ static void take_indices(l2k_decoder *decoder, l2k_decoding *d)
     d->cache = d->planes && !d->in_strips && decoder->cache.limit > 0 ? &decoder->cache : NULL;
 }
 
+/* A codestream that is read in parts keeps no more bytes than this between decodings. */
+#define MOST_PRESENT ((uint64_t)16 << 20)
+
+/* Where each tile begins with its lowest resolutions: the share of its bytes that whole tiles will need, as a power of
+ * two. The lowest have somewhat more. */
+static unsigned share_of(const l2k_decoding *d)
+{
+    const l2k_codestream *cs = d->codestream;
+    const l2k_rect image = cs->siz.grid.image;
+    const unsigned progression = cs->coding.progression, share = 2 * d->discard;
+    const bool ascends =
+        progression == L2K_RLCP || progression == L2K_RPCL || (progression == L2K_LRCP && cs->coding.num_layers == 1);
+    const bool all = d->area.x0 <= image.x0 && d->area.y0 <= image.y0 && d->area.x1 >= image.x1 &&
+                     d->area.y1 >= image.y1 && d->only == UINT32_MAX;
+    const bool is_small = share < 64 && (uint64_t)(cs->end - cs->first) >> share <= MOST_PRESENT;
+    return ascends && all && is_small ? share : L2K_NO_SHARE;
+}
+
 /* Reads the headers of wanted tile-parts that only TLM has listed. If TLM was wrong, drops all that earlier windows
  * found. */
 static l2k_status locate_parts(l2k_decoder *decoder, l2k_decoding *d)
 {
     bool changed;
-    const l2k_status status = l2k_codestream_locate(&decoder->codestream, d->tiles, d->num_tiles, &changed);
+    const l2k_status status =
+        l2k_codestream_locate(&decoder->codestream, d->tiles, d->num_tiles, share_of(d), &changed);
     if (changed) {
         l2k_decoder_forget_windows(decoder);
         l2k_block_cache_clear(&decoder->cache);
@@ -164,9 +184,6 @@ l2k_status l2k_decoder_memory_kind(l2k_decoder *decoder, l2k_decoding *d, l2k_ba
     L2K_TRY(l2k_object_check_memory(d->context, decoder->options[L2K_DECODER_MEMORY]));
     return l2k_engine_of_planes(d->context, backend);
 }
-
-/* A codestream that is read in parts keeps no more bytes than this between decodings. */
-#define MOST_PRESENT ((uint64_t)16 << 20)
 
 static void forget_parts(l2k_decoder *decoder)
 {
