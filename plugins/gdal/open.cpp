@@ -240,7 +240,7 @@ GDALDataset *Lift2kDataset::Open(GDALOpenInfo *info)
     l2k_info main;
     ds->source = std::make_shared<Source>(info->fpL, info->pszFilename, place.at, place.bytes);
     info->fpL = nullptr;
-    if (!ds->source->decoder || ds->source->open() != L2K_OK || l2k_decoder_info(ds->source->decoder, &main) != L2K_OK)
+    if (!ds->source->decoder || ds->source->open(&main) != L2K_OK)
         return nullptr;
 
     CSLConstList options = info->papszOpenOptions;

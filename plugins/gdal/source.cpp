@@ -62,7 +62,7 @@ Source::~Source()
 /* What GDAL reads first of a file far away, and keeps. */
 enum { FIRST_BYTES = 16384 };
 
-l2k_status Source::open()
+l2k_status Source::open(l2k_info *info)
 {
     const l2k_file opened = {bytes, read_at, this};
     if (by_rounds && at < FIRST_BYTES) {
@@ -72,7 +72,11 @@ l2k_status Source::open()
             parts.clear();
     }
     l2k_decoder_set(decoder, L2K_DECODER_THREADS, lift2k_threads());
-    return run([&] { return l2k_decoder_open_file(decoder, &opened); });
+    l2k_status status = run([&] { return l2k_decoder_open_file(decoder, &opened); });
+    if (status == L2K_OK)
+        status = run([&] { return l2k_decoder_info(decoder, info); });
+    has_lengths = status == L2K_OK && info->plt;
+    return status;
 }
 
 int Source::read_at(void *user, uint64_t offset, void *buffer, size_t bytes)
@@ -111,6 +115,17 @@ bool Source::copy(uint64_t offset, void *buffer, size_t count) const
     return count == 0;
 }
 
+/* Without PLT the next packet's place is known when the one before has been read: rounds that ask for little read
+ * further. */
+uint64_t Source::ahead() const
+{
+    enum { LITTLE = 1 << 14, MOST = 1 << 19, SHARED = 1 << 21 };
+    uint64_t asked = 0;
+    for (const auto &part : wanted)
+        asked += part.second - part.first;
+    return has_lengths || asked == 0 || asked > LITTLE ? 0 : std::min<uint64_t>(MOST, SHARED / wanted.size());
+}
+
 /* Reads what calls asked for since the last round. */
 bool Source::fetch()
 {
@@ -120,8 +135,9 @@ bool Source::fetch()
     std::vector<Parts::iterator> added;
     uint64_t end = 0;
     rounds++;
+    const uint64_t more = ahead();
     for (const auto &part : wanted) {
-        const uint64_t from = std::max(part.first, end), to = part.second;
+        const uint64_t from = std::max(part.first, end), to = std::min(part.second + more, bytes);
         if (from >= to)
             continue;
         end = to;

@@ -39,7 +39,7 @@ class Source
     Source(const Source &) = delete;
     Source &operator=(const Source &) = delete;
 
-    l2k_status open();
+    l2k_status open(l2k_info *info);
 
     /* Makes a call, again after each round, and reports what it says last. */
     template <class Call> l2k_status run(const Call &call)
@@ -56,6 +56,7 @@ class Source
     VSILFILE *const file;
     const uint64_t at, bytes; /* of the codestream */
     l2k_decoder *decoder;
+    bool has_lengths = true; /* PLT */
 
   private:
     typedef std::map<uint64_t, std::vector<uint8_t>> Parts; /* by offset, without overlaps */
@@ -64,6 +65,7 @@ class Source
     int read(uint64_t offset, void *buffer, size_t bytes);
     bool copy(uint64_t offset, void *buffer, size_t bytes) const;
     bool fetch();
+    uint64_t ahead() const;
     void finish();
 
     const bool by_rounds;
