@@ -495,7 +495,8 @@ l2k_status l2k_read_packets(const l2k_decoding *d, l2k_tile_state *s, unsigned t
         reader.input.header = packed->data;
         reader.input.header_end = l2k_buffer_end(packed);
     }
-    if (!reader.input.packed && !has_all(&reader))
+    const bool by_part = d->context->partial && !s->bytes; /* the tile's bytes have not been read together */
+    if (!reader.input.packed && (!has_all(&reader) || by_part))
         L2K_TRY(l2k_find_index(d, s, reader.bytes, &index));
     else
         L2K_TRY(read_at_once(&reader, s, threads, &s->is_whole));
