@@ -13,7 +13,7 @@ if [ "${1:-}" = --tests ]; then
     need="$need opencl-headers ocl-icd-libopencl1 pocl-opencl-icd" # OpenCL on the CPU
 fi
 if [ "${1:-}" = --programs ]; then
-    need="$need gdal-bin ffmpeg python3-pil poppler-utils mupdf-tools libvips-tools"
+    need="$need gdal-bin libgdal-dev python3-gdal ffmpeg python3-pil poppler-utils mupdf-tools libvips-tools"
     need="$need imagemagick libmagickcore-6.q16-6-extra" # the latter has JPEG 2000
     need="$need g++ libavcodec-dev openjph-tools libimage-exiftool-perl"
     need="$need libgstreamer-plugins-base1.0-dev gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad"

@@ -1,7 +1,7 @@
 /* Bands, and their blocks for small windows. */
 #include <algorithm>
 
-#include "dataset.h"
+#include "plugins/gdal/dataset.h"
 
 Lift2kBand::Lift2kBand(Lift2kDataset *dataset, int number, unsigned bits, int block_width, int block_height)
 {

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "copy.h"
+#include "plugins/gdal/copy.h"
 
 void lift2k_write_box(VSILFILE *file, GDALJP2Box *box)
 {

@@ -4,7 +4,7 @@
 
 #include <vrtdataset.h>
 
-#include "copy.h"
+#include "plugins/gdal/copy.h"
 
 static const size_t copied_at_once = 1 << 20;
 

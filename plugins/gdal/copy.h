@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "dataset.h"
+#include "plugins/gdal/dataset.h"
 
 /* What the creation options ask for, with JP2OpenJPEG's defaults. */
 struct Lift2kCoding {

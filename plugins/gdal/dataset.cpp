@@ -1,5 +1,5 @@
 /* Windows of a dataset: decoded in one call each, into the caller's buffer where that has the samples' type. */
-#include "dataset.h"
+#include "plugins/gdal/dataset.h"
 
 #include <algorithm>
 #include <cstring>

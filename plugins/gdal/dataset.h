@@ -9,7 +9,7 @@
 #include <gdaljp2abstractdataset.h>
 #include <gdaljp2metadata.h>
 
-#include "source.h"
+#include "plugins/gdal/source.h"
 
 #ifndef BANDMAP_TYPE /* before GDAL 3.10 */
 #define BANDMAP_TYPE int *

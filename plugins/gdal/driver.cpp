@@ -1,5 +1,5 @@
 /* The driver's names and options, as GDAL's tools list them. */
-#include "dataset.h"
+#include "plugins/gdal/dataset.h"
 
 extern "C" CPL_DLL void GDALRegister_JP2Lift2k();
 

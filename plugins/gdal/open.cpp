@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "dataset.h"
+#include "plugins/gdal/dataset.h"
 
 static const GByte signature[] = {'j', 'P', ' ', ' '}, codestream[] = {0xFF, 0x4F, 0xFF, 0x51};
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "copy.h"
+#include "plugins/gdal/copy.h"
 
 static bool refuse(const char *text)
 {

@@ -1,4 +1,4 @@
-#include "source.h"
+#include "plugins/gdal/source.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 /* Update: new georeference and metadata replace the boxes of the file when it is closed. */
 #include <cstring>
 
-#include "copy.h"
+#include "plugins/gdal/copy.h"
 
 CPLErr Lift2kDataset::SetSpatialRef(const OGRSpatialReference *srs)
 {

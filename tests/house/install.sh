@@ -36,6 +36,7 @@ refuse_choice() { # refuse_choice OPTION: what is neither AUTO, ON nor OFF
 check "L2K_OPENJP2" refuse_choice L2K_OPENJP2
 check "L2K_GSTREAMER" refuse_choice L2K_GSTREAMER
 check "L2K_HDF5" refuse_choice L2K_HDF5
+check "L2K_GDAL" refuse_choice L2K_GDAL
 
 check "install" "$cmake" --install "$build" --prefix "$work/both"
 archive=$(find both -name liblift2k.a)

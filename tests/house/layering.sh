@@ -4,7 +4,7 @@
 # Argument: the root of the repository.
 cd "${1:?the root of the repository is needed}" || exit 2
 files=$(find include base mingw tiling dwt quant transform codec dirac pictures cli compat plugins python examples conformance tests bench \
-    \( -name '*.c' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh' \) -print 2>/dev/null | sort)
+    \( -name '*.c' -o -name '*.cpp' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh' \) -print 2>/dev/null | sort)
 if [ -z "$files" ]; then
     echo "no C or CUDA files below $1"
     exit 2
@@ -62,7 +62,7 @@ BEGIN {
     row["cli/encode"] = command " cli/run cli/input cli/compare"
     row["examples"] = "lift2k"
     row["python"] = "lift2k pictures pictures/user"
-    row["compat/openjp2"] = row["plugins/gstreamer"] = row["plugins/hdf5"] = "lift2k"
+    row["compat/openjp2"] = row["plugins/gstreamer"] = row["plugins/hdf5"] = row["plugins/gdal"] = "lift2k"
     row["conformance"] = row["tests"] = row["bench"] = "*"
 
     # What is known about a wavelet matters beyond its room, its code does not: headers and the folders that read them.
