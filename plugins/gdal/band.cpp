@@ -15,62 +15,37 @@ Lift2kBand::Lift2kBand(Lift2kDataset *dataset, int number, unsigned bits, int bl
     GDALRasterBand::SetMetadataItem("COMPRESSION", "JPEG2000", "IMAGE_STRUCTURE");
 }
 
-/* With up to four bands, the block of the others is filled as well. */
+/* Up to four bands are decoded together, for the blocks of the others. */
 CPLErr Lift2kBand::IReadBlock(int column, int row, void *data)
 {
     Lift2kDataset *ds = parent();
     const int x = column * nBlockXSize, y = row * nBlockYSize;
+    const GSpacing size = GDALGetDataTypeSizeBytes(eDataType), line = size * nBlockXSize;
     const Lift2kWindow window = {x, y, std::min(nBlockXSize, ds->nRasterXSize - x),
                                  std::min(nBlockYSize, ds->nRasterYSize - y)};
-    const GSpacing size = GDALGetDataTypeSizeBytes(eDataType);
-    std::vector<l2k_plane> planes(ds->nBands, ds->plane(nullptr, size, size * nBlockXSize));
-    std::vector<GDALRasterBlock *> blocks;
-    planes[nBand - 1].data = data;
-    for (int i = 1; ds->nBands <= 4 && i <= ds->nBands; i++) {
-        if (i == nBand)
-            continue;
-        GDALRasterBand *other = ds->GetRasterBand(i);
-        if (GDALRasterBlock *block = other->TryGetLockedBlockRef(column, row)) {
-            block->DropLock();
-        } else if ((block = other->GetLockedBlockRef(column, row, TRUE))) {
-            planes[i - 1].data = block->GetDataRef();
-            blocks.push_back(block);
-        }
-    }
-    const bool is_right = ds->decode(window, planes);
-    for (GDALRasterBlock *block : blocks) {
-        const int band = block->GetBand()->GetBand();
-        block->DropLock();
-        if (!is_right)
-            ds->GetRasterBand(band)->FlushBlock(column, row, FALSE);
-    }
-    return is_right ? CE_None : CE_Failure;
+    if (ds->nBands <= 4)
+        ds->keep(window);
+    return ds->read_window(window, data, eDataType, 1, &nBand, size, line, 0);
 }
 
 CPLErr Lift2kBand::IRasterIO(GDALRWFlag flag, int x, int y, int width, int height, void *data, int buffer_width,
                              int buffer_height, GDALDataType type, GSpacing pixel, GSpacing line,
                              GDALRasterIOExtraArg *extra)
 {
-    Lift2kDataset *ds = parent();
-    const Lift2kWindow window = {x, y, width, height};
+    int is_done = FALSE;
+    CPLErr result = CE_Failure;
     if (flag != GF_Read)
         return CE_Failure;
-    if ((buffer_width < width || buffer_height < height) && GetOverviewCount() > 0) {
-        int is_done = FALSE;
-        const CPLErr result = TryOverviewRasterIO(flag, x, y, width, height, data, buffer_width, buffer_height, type,
-                                                  pixel, line, extra, &is_done);
-        if (is_done)
-            return result;
-    }
-    if (ds->is_direct(window, buffer_width, buffer_height)) {
-        const CPLErr result = ds->read_window(window, data, type, 1, &nBand, pixel, line, 0);
-        if (result == CE_None && extra->pfnProgress && !extra->pfnProgress(1, "", extra->pProgressData))
-            return CE_Failure;
+    if ((buffer_width < width || buffer_height < height) && GetOverviewCount() > 0)
+        result = TryOverviewRasterIO(flag, x, y, width, height, data, buffer_width, buffer_height, type, pixel, line,
+                                     extra, &is_done);
+    if (is_done)
         return result;
-    }
-    ds->fill_blocks(window, 1, &nBand);
-    return GDALPamRasterBand::IRasterIO(flag, x, y, width, height, data, buffer_width, buffer_height, type, pixel, line,
-                                        extra);
+    return parent()->is_direct({x, y, width, height}, buffer_width, buffer_height)
+               ? parent()->IRasterIO(flag, x, y, width, height, data, buffer_width, buffer_height, type, 1, &nBand,
+                                     pixel, line, 0, extra)
+               : GDALPamRasterBand::IRasterIO(flag, x, y, width, height, data, buffer_width, buffer_height, type, pixel,
+                                              line, extra);
 }
 
 CPLErr Lift2kBand::AdviseRead(int x, int y, int width, int height, int buffer_width, int buffer_height,
@@ -90,11 +65,11 @@ GDALColorInterp Lift2kBand::GetColorInterpretation()
         return GCI_AlphaBand;
     if (colours.space == L2K_COLOUR_GRAY && parent()->nBands <= 2)
         return GCI_GrayIndex;
-    return !is_rgb                  ? GCI_Undefined
-           : index == colours.red   ? GCI_RedBand
-           : index == colours.green ? GCI_GreenBand
-           : index == colours.blue  ? GCI_BlueBand
-                                    : GCI_Undefined;
+    const int rgb[] = {colours.red, colours.green, colours.blue};
+    for (int i = 0; is_rgb && i < 3; i++)
+        if (index == rgb[i])
+            return static_cast<GDALColorInterp>(GCI_RedBand + i);
+    return GCI_Undefined;
 }
 
 GDALColorTable *Lift2kBand::GetColorTable()

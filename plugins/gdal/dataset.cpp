@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
+#include <numeric>
 
 Lift2kDataset::~Lift2kDataset()
 {
@@ -95,17 +95,10 @@ bool Lift2kDataset::decode_subsampled(const Lift2kWindow &window, const std::vec
 {
     const int skip_x = window.x % 2, skip_y = window.y % 2;
     const Lift2kWindow even = {window.x - skip_x, window.y - skip_y, window.width + skip_x, window.height + skip_y};
-    const int bands[] = {1, 2, 3}, across = (even.width + 1) / 2;
+    const int bands[] = {1, 2, 3, 4}, across = (even.width + 1) / 2;
     std::vector<GByte> memory;
-    std::vector<l2k_plane> own = planes_in(memory, even, 3, bands);
+    std::vector<l2k_plane> own = planes_in(memory, even, nBands, bands);
     own[1].row_stride = own[2].row_stride = across;
-    if (nBands > 3) {
-        own[3] = planes[3]; /* opacity may be shifted by a sample: it gets the window only */
-        own[3].data = nullptr;
-    }
-    std::vector<GByte> opacity(nBands > 3 ? size_t(even.width) * even.height : 0);
-    if (nBands > 3)
-        own[3] = {opacity.data(), even.width, 1, L2K_SAMPLE_U8};
     if (!decode_region(even, own.data(), -1))
         return false;
     for (int y = 0; y < window.height; y++)
@@ -116,7 +109,7 @@ bool Lift2kDataset::decode_subsampled(const Lift2kWindow &window, const std::vec
             const int b = static_cast<GByte *>(own[1].data)[chroma] - 128,
                       r = static_cast<GByte *>(own[2].data)[chroma] - 128;
             const GByte values[] = {clamp(l + 1.402 * r), clamp(l - 0.34414 * b - 0.71414 * r), clamp(l + 1.772 * b),
-                                    nBands > 3 ? opacity[luma] : GByte(0)};
+                                    nBands > 3 ? static_cast<GByte *>(own[3].data)[luma] : GByte(0)};
             for (int c = 0; c < nBands; c++)
                 if (planes[c].data)
                     static_cast<GByte *>(planes[c].data)[y * planes[c].row_stride + x * planes[c].sample_stride] =
@@ -137,9 +130,8 @@ bool Lift2kDataset::decode(const Lift2kWindow &window, const std::vector<l2k_pla
     return true;
 }
 
-/* ---- Windows that are kept ----------------------------------------------------------------------------------- */
+/* ---- Windows that are kept: for other bands, for parts, for blocks -------------------------------------------- */
 
-/* What is kept of the last window, at most. */
 static const size_t most_kept = size_t(64) << 20;
 
 static bool contains(const Lift2kWindow &one, const Lift2kWindow &other)
@@ -153,21 +145,21 @@ size_t Lift2kDataset::bytes_of(const Lift2kWindow &window) const
     return size_t(window.width) * window.height * GDALGetDataTypeSizeBytes(type);
 }
 
-/* Decodes all bands of a window for this band and the next ones, and of one that was announced for its parts. */
+/* Decodes all bands of a window, or of one that was announced and has it, unless they take too much memory. */
 bool Lift2kDataset::keep(const Lift2kWindow &window)
 {
     if (contains(kept, window))
         return true;
     const Lift2kWindow whole = contains(advised, window) ? advised : window;
     std::vector<int> bands(nBands);
-    for (int i = 0; i < nBands; i++)
-        bands[i] = i + 1;
+    std::iota(bands.begin(), bands.end(), 1);
     kept = {};
-    kept_planes = planes_in(kept_samples, whole, nBands, bands.data());
-    if (!decode(whole, kept_planes))
+    if (bytes_of(whole) > most_kept / nBands)
         return false;
-    kept = whole;
-    return true;
+    kept_planes = planes_in(kept_samples, whole, nBands, bands.data());
+    if (decode(whole, kept_planes))
+        kept = whole;
+    return contains(kept, window);
 }
 
 /* Copies a window of a plane that begins with `from`. */
@@ -183,31 +175,23 @@ void Lift2kDataset::copy(const l2k_plane &plane, const Lift2kWindow &from, const
 
 /* ---- RasterIO ------------------------------------------------------------------------------------------------ */
 
-/* Whether samples of the dataset's type can be decoded where they go. */
-bool Lift2kDataset::fits(const void *data, GDALDataType to, GSpacing pixel, GSpacing line, GSpacing band) const
-{
-    const GSpacing size = GDALGetDataTypeSizeBytes(type);
-    return to == type && (reinterpret_cast<uintptr_t>(data) | pixel | line | band) % size == 0;
-}
-
+/* Reads from what is kept; else decodes in place, or in strips if the samples have to be converted. */
 CPLErr Lift2kDataset::read_window(const Lift2kWindow &window, void *data, GDALDataType to, int count, const int *bands,
                                   GSpacing pixel, GSpacing line, GSpacing band)
 {
+    const GSpacing size = GDALGetDataTypeSizeBytes(type);
+    bool fits = to == type && (reinterpret_cast<uintptr_t>(data) | pixel | line | band) % size == 0;
     std::vector<l2k_plane> planes(nBands, plane(nullptr, pixel, line));
-    bool is_twice = false;
     for (int i = 0; i < count; i++) {
-        is_twice = is_twice || planes[bands[i] - 1].data;
+        fits = fits && !planes[bands[i] - 1].data;
         planes[bands[i] - 1].data = static_cast<GByte *>(data) + i * band;
     }
-    const bool is_kept = (contains(kept, window) || contains(advised, window) || (count < nBands && nBands <= 4)) &&
-                         bytes_of(contains(advised, window) ? advised : window) <= most_kept / nBands;
-    if (!is_kept && !is_twice && fits(data, to, pixel, line, band))
+    const bool is_shared = contains(kept, window) || contains(advised, window) || (count < nBands && nBands <= 4);
+    const bool is_kept = is_shared && keep(window);
+    if (!is_kept && fits)
         return decode(window, planes) ? CE_None : CE_Failure;
-    if (is_kept && !keep(window))
-        return CE_Failure;
     std::vector<GByte> memory;
-    const int rows =
-        is_kept ? window.height : std::max<size_t>(128, most_kept / (bytes_of(window) / window.height * count));
+    const int rows = is_kept ? window.height : int(std::max<size_t>(128, most_kept / (size * window.width * count)));
     for (int y = 0; y < window.height; y += rows) {
         const Lift2kWindow strip = {window.x, window.y + y, window.width, std::min(rows, window.height - y)};
         if (!is_kept) {
@@ -222,99 +206,59 @@ CPLErr Lift2kDataset::read_window(const Lift2kWindow &window, void *data, GDALDa
     return CE_None;
 }
 
-/* Small windows are read from blocks, in which their neighbours will be found. */
-bool Lift2kDataset::is_direct(const Lift2kWindow &window, int buffer_width, int buffer_height) const
+/* Whether a window is decoded by itself. Others, small or resampled, are read from blocks, several of which are decoded
+ * together. */
+bool Lift2kDataset::is_direct(const Lift2kWindow &window, int buffer_width, int buffer_height)
 {
     enum { LEAST = 64 };
-    return buffer_width == window.width && buffer_height == window.height &&
-           ((window.width >= LEAST && window.height >= LEAST) ||
-            (window.width == nRasterXSize && window.height == nRasterYSize) || contains(advised, window));
+    if (buffer_width == window.width && buffer_height == window.height &&
+        ((window.width >= LEAST && window.height >= LEAST) ||
+         (window.width == nRasterXSize && window.height == nRasterYSize) || contains(advised, window)))
+        return true;
+    int across, down;
+    GetRasterBand(1)->GetBlockSize(&across, &down);
+    Lift2kWindow blocks = {window.x / across * across, window.y / down * down, 0, 0};
+    blocks.width =
+        int(std::min<GIntBig>(nRasterXSize, (GIntBig(window.x) + window.width + across - 1) / across * across)) -
+        blocks.x;
+    blocks.height =
+        int(std::min<GIntBig>(nRasterYSize, (GIntBig(window.y) + window.height + down - 1) / down * down)) - blocks.y;
+    if (window.width >= LEAST && window.height >= LEAST && (blocks.width > across || blocks.height > down))
+        keep(blocks);
+    return false;
 }
 
 CPLErr Lift2kDataset::IRasterIO(GDALRWFlag flag, int x, int y, int width, int height, void *data, int buffer_width,
                                 int buffer_height, GDALDataType to, int count, BANDMAP_TYPE bands, GSpacing pixel,
                                 GSpacing line, GSpacing band, GDALRasterIOExtraArg *extra)
 {
-    const Lift2kWindow window = {x, y, width, height};
+    int is_done = FALSE;
+    CPLErr result = CE_Failure;
     if (flag != GF_Read)
         return CE_Failure;
-    if ((buffer_width < width || buffer_height < height) && GetRasterBand(bands[0])->GetOverviewCount() > 0) {
-        int is_done = FALSE;
-        const CPLErr result = TryOverviewRasterIO(flag, x, y, width, height, data, buffer_width, buffer_height, to,
-                                                  count, bands, pixel, line, band, extra, &is_done);
-        if (is_done)
-            return result;
-    }
-    if (is_direct(window, buffer_width, buffer_height)) {
-        const CPLErr result = read_window(window, data, to, count, bands, pixel, line, band);
-        if (result == CE_None && extra->pfnProgress && !extra->pfnProgress(1, "", extra->pProgressData))
-            return CE_Failure;
+    if ((buffer_width < width || buffer_height < height) && GetRasterBand(bands[0])->GetOverviewCount() > 0)
+        result = TryOverviewRasterIO(flag, x, y, width, height, data, buffer_width, buffer_height, to, count, bands,
+                                     pixel, line, band, extra, &is_done);
+    if (is_done)
         return result;
-    }
-    fill_blocks(window, count, bands);
-    return GDALJP2AbstractDataset::IRasterIO(flag, x, y, width, height, data, buffer_width, buffer_height, to, count,
-                                             bands, pixel, line, band, extra);
-}
-
-/* Decodes what a window lacks of the block cache, all bands together, if that has room for it. */
-void Lift2kDataset::fill_blocks(const Lift2kWindow &window, int count, const int *bands)
-{
-    int across, down;
-    GetRasterBand(bands[0])->GetBlockSize(&across, &down);
-    const int left = window.x / across, right = (window.x + window.width - 1) / across;
-    const int top = window.y / down, bottom = (window.y + window.height - 1) / down;
-    std::vector<int> list(bands, bands + count);
-    std::vector<std::pair<int, int>> missing;
-    const GIntBig bytes =
-        GIntBig(right - left + 1) * (bottom - top + 1) * across * down * GDALGetDataTypeSizeBytes(type);
-    if ((left == right && top == bottom) || bytes > GDALGetCacheMax64() / 2 / (nBands <= 4 ? nBands : count))
-        return;
-    for (int i = 1; nBands <= 4 && i <= nBands; i++)
-        if (std::find(list.begin(), list.end(), i) == list.end())
-            list.push_back(i);
-    for (int row = top; row <= bottom; row++)
-        for (int column = left; column <= right; column++)
-            if (GDALRasterBlock *block = GetRasterBand(bands[0])->TryGetLockedBlockRef(column, row))
-                block->DropLock();
-            else
-                missing.emplace_back(column, row);
-    if (missing.empty())
-        return;
-    Lift2kWindow whole = {left * across, missing.front().second * down, 0, 0};
-    whole.width = std::min(nRasterXSize, (right + 1) * across) - whole.x;
-    whole.height = std::min(nRasterYSize, (missing.back().second + 1) * down) - whole.y;
-    std::vector<GByte> memory;
-    const std::vector<l2k_plane> planes = planes_in(memory, whole, static_cast<int>(list.size()), list.data());
-    if (!decode(whole, planes))
-        return; /* the reading of blocks reports it */
-    const GSpacing size = GDALGetDataTypeSizeBytes(type);
-    for (int number : list)
-        for (const auto &place : missing) {
-            const int x = place.first * across, y = place.second * down;
-            GDALRasterBlock *block = GetRasterBand(number)->GetLockedBlockRef(place.first, place.second, TRUE);
-            if (!block)
-                return;
-            copy(planes[number - 1], whole,
-                 {x, y, std::min(across, nRasterXSize - x), std::min(down, nRasterYSize - y)}, block->GetDataRef(),
-                 type, size, size * across);
-            block->DropLock();
-        }
+    if (!is_direct({x, y, width, height}, buffer_width, buffer_height))
+        return GDALJP2AbstractDataset::IRasterIO(flag, x, y, width, height, data, buffer_width, buffer_height, to,
+                                                 count, bands, pixel, line, band, extra);
+    result = read_window({x, y, width, height}, data, to, count, bands, pixel, line, band);
+    return result == CE_None && extra->pfnProgress && !extra->pfnProgress(1, "", extra->pProgressData) ? CE_Failure
+                                                                                                       : result;
 }
 
 /* An announced window is decoded when the first part of it is read. */
 CPLErr Lift2kDataset::AdviseRead(int x, int y, int width, int height, int buffer_width, int buffer_height, GDALDataType,
                                  int, int *, char **)
 {
-    Lift2kWindow window = {x, y, width, height};
-    Lift2kDataset *chosen = this;
-    if (buffer_width < width || buffer_height < height) {
-        const int overview = GDALBandGetBestOverviewLevel2(GetRasterBand(1), window.x, window.y, window.width,
-                                                           window.height, buffer_width, buffer_height, nullptr);
-        if (overview >= 0)
-            chosen = overview < int(overviews.size()) ? overviews[overview] : nullptr;
-    }
-    if (chosen)
-        chosen->advised = window;
+    const bool is_smaller = buffer_width < width || buffer_height < height;
+    const int overview = is_smaller ? GDALBandGetBestOverviewLevel2(GetRasterBand(1), x, y, width, height, buffer_width,
+                                                                    buffer_height, nullptr)
+                                    : -1;
+    if (overview < int(overviews.size()))
+        (overview < 0 ? this : overviews[overview])->advised = {x, y, width, height};
     return CE_None;
 }
 

@@ -94,11 +94,9 @@ class Lift2kDataset final : public GDALJP2AbstractDataset
     bool keep(const Lift2kWindow &window);
     void copy(const l2k_plane &plane, const Lift2kWindow &from, const Lift2kWindow &window, void *data, GDALDataType to,
               GSpacing pixel, GSpacing line) const;
-    bool fits(const void *data, GDALDataType to, GSpacing pixel, GSpacing line, GSpacing band) const;
-    bool is_direct(const Lift2kWindow &window, int buffer_width, int buffer_height) const;
+    bool is_direct(const Lift2kWindow &window, int buffer_width, int buffer_height);
     CPLErr read_window(const Lift2kWindow &window, void *data, GDALDataType to, int count, const int *bands,
                        GSpacing pixel, GSpacing line, GSpacing band);
-    void fill_blocks(const Lift2kWindow &window, int count, const int *bands);
 
     void write_boxes();
 
