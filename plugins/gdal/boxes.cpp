@@ -1,112 +1,130 @@
 /* Boxes of JP2 and JPH files: Annex I of 15444-1, GMLJP2, GeoJP2, XMP, IPR. */
-#include <algorithm>
 #include <cstdlib>
-#include <cstring>
 
 #include "plugins/gdal/copy.h"
 
-void lift2k_write_box(VSILFILE *file, GDALJP2Box *box)
+static void write_box(VSILFILE *file, const GDALJP2Box *box, const char *type)
 {
     if (!box)
         return;
     GUInt32 bytes = CPL_MSBWORD32(static_cast<GUInt32>(box->GetDataLength() + 8));
     VSIFWriteL(&bytes, 4, 1, file);
-    VSIFWriteL(box->GetType(), 4, 1, file);
+    VSIFWriteL(type, 4, 1, file);
     VSIFWriteL(box->GetWritableData(), 1, static_cast<size_t>(box->GetDataLength()), file);
 }
 
 static void write_and_delete(VSILFILE *file, GDALJP2Box *box)
 {
-    lift2k_write_box(file, box);
+    write_box(file, box, box ? box->GetType() : nullptr);
     delete box;
 }
 
-void lift2k_write_metadata(VSILFILE *file, GDALDataset *from, bool main_only)
+Lift2kBoxes::Lift2kBoxes(GDALDataset *from_, CSLConstList options_, Lift2kCoding &coding_)
+    : from(from_), options(options_), coding(coding_)
 {
-    int count = 0;
-    GDALJP2Box **boxes = main_only ? nullptr : GDALJP2Metadata::CreateXMLBoxes(from, &count);
-    for (int i = 0; i < count; i++)
-        write_and_delete(file, boxes[i]);
-    CPLFree(boxes);
-    write_and_delete(file, GDALJP2Metadata::CreateGDALMultiDomainMetadataXMLBox(from, main_only));
+    has_metadata = wants("WRITE_METADATA", false);
+    has_all = has_metadata && !wants("MAIN_MD_DOMAIN_ONLY", false);
+    has_rights = has_metadata && from->GetMetadata("xml:IPR");
+    is_behind = wants("GEOBOXES_AFTER_JP2C", coding.is_inspire);
 }
 
-void lift2k_write_rights(VSILFILE *file, GDALDataset *from)
+bool Lift2kBoxes::take_reference()
 {
-    write_and_delete(file, GDALJP2Metadata::CreateIPRBox(from));
-}
-
-void lift2k_write_xmp(VSILFILE *file, GDALDataset *from)
-{
-    write_and_delete(file, GDALJP2Metadata::CreateXMPBox(from));
-}
-
-void lift2k_write_geotiff(VSILFILE *file, Lift2kReference &reference)
-{
-    write_and_delete(file, reference.metadata.CreateJP2GeoTIFF());
-}
-
-void Lift2kReference::take(GDALDataset *from, bool with_rpc)
-{
+    const char *definition = CSLFetchNameValue(options, "GMLJP2V2_DEF");
+    const bool forced = CPLGetConfigOption("GMLJP2OVERRIDE", nullptr); /* a document of the user's, version 1 */
+    const bool wants_gml = definition || wants("GMLJP2", true), has_points = from->GetGCPCount() > 0;
     double transform[6];
-    const OGRSpatialReference *srs = from->GetSpatialRef();
-    if (from->GetGCPCount() > 0) {
-        metadata.SetGCPs(from->GetGCPCount(), from->GetGCPs());
-        srs = from->GetGCPSpatialRef();
-        is_geotiff = true;
-    } else if (from->GetGeoTransform(transform) == CE_None) {
-        metadata.SetGeoTransform(transform);
-        is_geotiff = true;
+    const bool has_transform = !has_points && from->GetGeoTransform(transform) == CE_None;
+    const OGRSpatialReference *srs = has_points ? from->GetGCPSpatialRef() : from->GetSpatialRef();
+    char **rpc = from->GetMetadata("RPC");
+    if (definition && coding.is_inspire) {
+        CPLError(CE_Failure, CPLE_NotSupported, "INSPIRE_TG=YES takes version 1 of GMLJP2 only");
+        return false;
     }
+    if (!coding.is_jp2)
+        return true;
+    if (has_points)
+        metadata.SetGCPs(from->GetGCPCount(), from->GetGCPs());
+    if (has_transform)
+        metadata.SetGeoTransform(transform);
     if (srs)
         metadata.SetSpatialRef(srs);
-    is_geotiff = is_geotiff || srs;
-    if (with_rpc && from->GetMetadata("RPC")) {
-        metadata.SetRPCMD(from->GetMetadata("RPC"));
-        is_geotiff = true;
-    }
+    if (rpc)
+        metadata.SetRPCMD(rpc);
     const char *sense = from->GetMetadataItem(GDALMD_AREA_OR_POINT);
     metadata.bPixelIsPoint = sense && EQUAL(sense, GDALMD_AOP_POINT);
+    is_referenced = (has_points || has_transform || srs || rpc) && wants("GeoJP2", true);
+    const bool may_gml = forced || (has_transform && srs && !srs->IsEmpty());
+    if (!may_gml && wants("GMLJP2", false))
+        CPLError(CE_Warning, CPLE_AppDefined, "No GMLJP2 box: it needs a coordinate system and a geotransform");
+    if (!is_referenced && wants("GeoJP2", false))
+        CPLError(CE_Warning, CPLE_AppDefined, "No GeoJP2 box: the source has no georeference");
+    if (!may_gml || !wants_gml)
+        return true;
+    gml.reset(definition && !forced ? metadata.CreateGMLJP2V2(coding.width, coding.height, definition, from)
+                                    : metadata.CreateGMLJP2(coding.width, coding.height));
+    return gml != nullptr;
 }
 
-/* ---- The file header ----------------------------------------------------------------------------------------- */
-
-static void write_type(VSILFILE *file, CSLConstList options, const Lift2kCoding &c, bool has_gml)
+void Lift2kBoxes::write_before(VSILFILE *file)
 {
-    const bool is_jpx = CPLFetchBool(options, "JPX", true);
-    const char *own = c.is_ht ? "jph " : "jp2 ";
-    GDALJP2Box signature, type;
-    signature.SetType("jP  ");
+    const bool is_jpx = wants("JPX", true);
+    const char *own = coding.is_ht ? "jph " : "jp2 ";
+    GDALJP2Box signature, type, features;
     signature.AppendWritableData(4, "\x0D\x0A\x87\x0A");
-    lift2k_write_box(file, &signature);
-    type.SetType("ftyp");
+    write_box(file, &signature, "jP  ");
     type.AppendWritableData(4, is_jpx && CSLFetchNameValue(options, "GMLJP2V2_DEF") ? "jpx " : own);
     type.AppendUInt32(0);
     type.AppendWritableData(4, own);
-    if (has_gml && is_jpx)
+    if (gml && is_jpx)
         type.AppendWritableData(4, "jpx "); /* which has association boxes */
-    else if (has_gml && c.is_inspire)
+    else if (gml && coding.is_inspire)
         CPLError(CE_Warning, CPLE_AppDefined, "INSPIRE_TG=YES with GMLJP2 recommends JPX=YES");
-    lift2k_write_box(file, &type);
+    write_box(file, &type, "ftyp");
+
+    /* What a reader of JPX should know: the profile, GMLJP2 and rights. */
+    const int known[] = {coding.profile ? 4 : 5, 67, 35}, count = has_rights ? 3 : 2;
+    features.AppendUInt8(1);
+    features.AppendUInt8(has_rights ? 0xE0 : 0xC0);
+    features.AppendUInt8(0x80);
+    features.AppendUInt16(static_cast<GUInt16>(count));
+    for (int i = 0; i < count; i++) {
+        features.AppendUInt16(static_cast<GUInt16>(known[i]));
+        features.AppendUInt8(static_cast<GByte>(0x80 >> i));
+    }
+    features.AppendUInt16(0);
+    if (gml && is_jpx)
+        write_box(file, &features, "rreq");
+    write_header(file);
+    if (!is_behind)
+        write_others(file);
 }
 
-/* Features of JPX that a reader should know: the profile, GMLJP2 and rights. */
-static void write_requirements(VSILFILE *file, const Lift2kCoding &c, bool has_rights)
+void Lift2kBoxes::write_behind(VSILFILE *file)
 {
-    GDALJP2Box box;
-    const int features[] = {c.profile ? 4 : 5, 67, 35}, count = has_rights ? 3 : 2;
-    box.SetType("rreq");
-    box.AppendUInt8(1);
-    box.AppendUInt8(has_rights ? 0xE0 : 0xC0);
-    box.AppendUInt8(0x80);
-    box.AppendUInt16(static_cast<GUInt16>(count));
-    for (int i = 0; i < count; i++) {
-        box.AppendUInt16(static_cast<GUInt16>(features[i]));
-        box.AppendUInt8(static_cast<GByte>(0x80 >> i));
-    }
-    box.AppendUInt16(0);
-    lift2k_write_box(file, &box);
+    if (has_metadata)
+        write_and_delete(file, GDALJP2Metadata::CreateIPRBox(from));
+    if (is_behind)
+        write_others(file);
 }
+
+void Lift2kBoxes::write_others(VSILFILE *file)
+{
+    int count = 0;
+    if (is_referenced)
+        write_and_delete(file, metadata.CreateJP2GeoTIFF());
+    if (has_all)
+        write_and_delete(file, GDALJP2Metadata::CreateXMPBox(from));
+    GDALJP2Box **boxes = has_all ? GDALJP2Metadata::CreateXMLBoxes(from, &count) : nullptr;
+    for (int i = 0; i < count; i++)
+        write_and_delete(file, boxes[i]);
+    CPLFree(boxes);
+    if (has_metadata)
+        write_and_delete(file, GDALJP2Metadata::CreateGDALMultiDomainMetadataXMLBox(from, !has_all));
+    write_box(file, gml.get(), "asoc");
+}
+
+/* ---- The JP2 header box -------------------------------------------------------------------------------------- */
 
 static GByte depth_of(const l2k_component &component)
 {
@@ -208,59 +226,33 @@ static GDALJP2Box *make_resolution(GDALDataset *from)
     return GDALJP2Box::CreateSuperBox("res ", 1, boxes);
 }
 
-static void write_image_header(VSILFILE *file, GDALDataset *from, CSLConstList options, Lift2kCoding &c,
-                               bool has_rights)
+void Lift2kBoxes::write_header(VSILFILE *file)
 {
+    const bool is_mixed = coding.is_alpha_bit && coding.bits != 1;
     GDALJP2Box header, depths, colour, palette, mapping, definitions;
     header.SetType("ihdr");
-    header.AppendUInt32(c.height);
-    header.AppendUInt32(c.width);
-    header.AppendUInt16(static_cast<GUInt16>(c.components.size()));
-    header.AppendUInt8(c.is_alpha_bit && c.bits != 1 ? 255 : depth_of(c.components[0]));
+    header.AppendUInt32(coding.height);
+    header.AppendUInt32(coding.width);
+    header.AppendUInt16(static_cast<GUInt16>(coding.components.size()));
+    header.AppendUInt8(is_mixed ? 255 : depth_of(coding.components[0]));
     header.AppendUInt8(7);
     header.AppendUInt8(0);
     header.AppendUInt8(has_rights);
-    if (c.is_alpha_bit && c.bits != 1) {
-        depths.SetType("bpcc");
-        for (const l2k_component &component : c.components)
-            depths.AppendUInt8(depth_of(component));
-    }
+    depths.SetType("bpcc");
+    for (size_t i = 0; is_mixed && i < coding.components.size(); i++)
+        depths.AppendUInt8(depth_of(coding.components[i]));
     colour.SetType("colr");
-    colour.AppendUInt8(1);
-    colour.AppendUInt8(0);
-    colour.AppendUInt8(0);
-    colour.AppendUInt32(c.space == L2K_COLOUR_SRGB ? 16 : c.space == L2K_COLOUR_SYCC ? 18 : 17);
-    if (c.table)
-        fill_palette(options, c, palette, mapping);
-    fill_definitions(c, definitions);
+    const GByte enumerated[] = {1, 0, 0};
+    colour.AppendWritableData(3, enumerated);
+    colour.AppendUInt32(coding.space == L2K_COLOUR_SRGB ? 16 : coding.space == L2K_COLOUR_SYCC ? 18 : 17);
+    if (coding.table)
+        fill_palette(options, coding, palette, mapping);
+    fill_definitions(coding, definitions);
     const std::unique_ptr<GDALJP2Box> resolution(make_resolution(from));
     std::vector<const GDALJP2Box *> boxes;
-    for (const GDALJP2Box *box :
-         {&header, &depths, &colour, &palette, &mapping, &definitions, static_cast<GDALJP2Box *>(resolution.get())})
+    const GDALJP2Box *const all[] = {&header, &depths, &colour, &palette, &mapping, &definitions, resolution.get()};
+    for (const GDALJP2Box *box : all)
         if (box && box->GetDataLength() > 0)
             boxes.push_back(box);
     write_and_delete(file, GDALJP2Box::CreateSuperBox("jp2h", static_cast<int>(boxes.size()), boxes.data()));
-}
-
-void lift2k_write_header(VSILFILE *file, GDALDataset *from, CSLConstList options, Lift2kCoding &coding,
-                         const Lift2kReference &reference, bool has_rights)
-{
-    write_type(file, options, coding, reference.gml != nullptr);
-    if (reference.gml && CPLFetchBool(options, "JPX", true))
-        write_requirements(file, coding, has_rights);
-    write_image_header(file, from, options, coding, has_rights);
-}
-
-bool lift2k_end_codestream_box(VSILFILE *file, vsi_l_offset start, bool is_long)
-{
-    VSIFSeekL(file, 0, SEEK_END);
-    GUIntBig bytes = VSIFTellL(file) - start;
-    GUInt32 low = static_cast<GUInt32>(bytes);
-    if (!is_long && low != bytes)
-        return false; /* LBox 0: to the end of the file */
-    VSIFSeekL(file, is_long ? start + 8 : start, SEEK_SET);
-    CPL_MSBPTR64(&bytes);
-    CPL_MSBPTR32(&low);
-    const bool is_written = is_long ? VSIFWriteL(&bytes, 8, 1, file) == 1 : VSIFWriteL(&low, 4, 1, file) == 1;
-    return is_written && VSIFSeekL(file, 0, SEEK_END) == 0;
 }

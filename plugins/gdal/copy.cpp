@@ -10,11 +10,6 @@ static const size_t copied_at_once = 1 << 20;
 
 /* ---- Samples ------------------------------------------------------------------------------------------------- */
 
-static GByte clamp(double value)
-{
-    return static_cast<GByte>(std::max(0, std::min(static_cast<int>(value), 255)));
-}
-
 /* Red, green and blue become Y, and Cb and Cr of every second sample and row, as JP2OpenJPEG computes them. */
 static void subsample(std::vector<GByte> &samples, int width, int rows)
 {
@@ -25,19 +20,11 @@ static void subsample(std::vector<GByte> &samples, int width, int rows)
             const size_t at = size_t(y) * width + x, half = size_t(y / 2) * (width / 2) + x / 2;
             const int r = samples[at], g = samples[all + at], b = samples[2 * all + at];
             samples[at] = static_cast<GByte>(0.299 * r + 0.587 * g + 0.114 * b);
-            blue[half] = clamp(-0.1687 * r - 0.3313 * g + 0.5 * b + 128);
-            red[half] = clamp(0.5 * r - 0.4187 * g - 0.0813 * b + 128);
+            blue[half] = lift2k_clamp(-0.1687 * r - 0.3313 * g + 0.5 * b + 128);
+            red[half] = lift2k_clamp(0.5 * r - 0.4187 * g - 0.0813 * b + 128);
         }
     std::copy(blue.begin(), blue.end(), samples.begin() + all);
     std::copy(red.begin(), red.end(), samples.begin() + 2 * all);
-}
-
-static l2k_sample_type sample_type(GDALDataType type)
-{
-    return type == GDT_Byte     ? L2K_SAMPLE_U8
-           : type == GDT_UInt16 ? L2K_SAMPLE_U16
-           : type == GDT_Int16  ? L2K_SAMPLE_S16
-                                : L2K_SAMPLE_S32;
 }
 
 /* The rows of a dataset from `y` on, as planes in `samples`. */
@@ -52,8 +39,8 @@ static bool read_rows(GDALDataset *from, const Lift2kCoding &c, int y, int rows,
         return false;
     planes.clear();
     for (int i = 0; i < count; i++)
-        planes.push_back(
-            {samples.data() + i * all, static_cast<ptrdiff_t>(line / c.components[i].dx), size, sample_type(c.type)});
+        planes.push_back({samples.data() + i * all, static_cast<ptrdiff_t>(line / c.components[i].dx), size,
+                          lift2k_sample_type(c.type)});
     for (size_t i = 0; c.is_alpha_bit && i < all; i += size) {
         GByte *value = samples.data() + c.alpha * all + i;
         const bool is_set = std::any_of(value, value + size, [](GByte byte) { return byte != 0; });
@@ -232,91 +219,44 @@ static bool copy_codestream(VSILFILE *file, VSILFILE *source, const Lift2kPlace 
 
 /* ---- The file ------------------------------------------------------------------------------------------------ */
 
-/* What is asked for beside the codestream. */
-struct Wanted {
-    bool has_geotiff, has_gml, has_metadata, main_only, is_behind;
-};
-
-static void write_boxes(VSILFILE *file, GDALDataset *from, Lift2kReference &reference, const Wanted &wanted)
+/* The length of the codestream's box, once known. False where LBox is 0: to the end of the file. */
+static bool write_length(VSILFILE *file, vsi_l_offset start, bool is_long)
 {
-    const bool has_geotiff = wanted.has_geotiff && reference.is_geotiff;
-    if (wanted.is_behind)
-        lift2k_write_box(file, reference.gml.get());
-    if (has_geotiff && !wanted.is_behind)
-        lift2k_write_geotiff(file, reference);
-    if (wanted.has_metadata && !wanted.main_only && !wanted.is_behind)
-        lift2k_write_xmp(file, from);
-    if (wanted.has_metadata)
-        lift2k_write_metadata(file, from, wanted.main_only);
-    if (has_geotiff && wanted.is_behind)
-        lift2k_write_geotiff(file, reference);
-    if (wanted.has_metadata && !wanted.main_only && wanted.is_behind)
-        lift2k_write_xmp(file, from);
-    if (!wanted.is_behind)
-        lift2k_write_box(file, reference.gml.get());
+    GUIntBig bytes = VSIFTellL(file) - start;
+    GUInt32 low = static_cast<GUInt32>(bytes);
+    if (!is_long && low != bytes)
+        return false;
+    VSIFSeekL(file, is_long ? start + 8 : start, SEEK_SET);
+    CPL_MSBPTR64(&bytes);
+    CPL_MSBPTR32(&low);
+    const bool is_written = VSIFWriteL(is_long ? static_cast<void *>(&bytes) : &low, is_long ? 8 : 4, 1, file) == 1;
+    return VSIFSeekL(file, 0, SEEK_END) == 0 && is_written;
 }
 
-/* False if a GMLJP2 box fails. */
-static bool take_reference(GDALDataset *from, CSLConstList options, const Lift2kCoding &c, const Wanted &wanted,
-                           Lift2kReference &reference)
+static bool write_file(VSILFILE *file, GDALDataset *from, CSLConstList options, const Lift2kCoding &c,
+                       Lift2kBoxes &boxes, GDALProgressFunc progress, void *user)
 {
-    const char *definition = CSLFetchNameValue(options, "GMLJP2V2_DEF");
-    double transform[6];
-    if (wanted.has_gml || wanted.has_geotiff)
-        reference.take(from, true);
-    const OGRSpatialReference *srs = from->GetSpatialRef();
-    const bool forced = CPLGetConfigOption("GMLJP2OVERRIDE", nullptr); /* a document of the user's, version 1 */
-    const bool may =
-        forced || (from->GetGCPCount() == 0 && srs && !srs->IsEmpty() && from->GetGeoTransform(transform) == CE_None);
-    if (!may && wanted.has_gml && CSLFetchNameValue(options, "GMLJP2"))
-        CPLError(CE_Warning, CPLE_AppDefined, "No GMLJP2 box: it needs a coordinate system and a geotransform");
-    if (!reference.is_geotiff && wanted.has_geotiff && CSLFetchNameValue(options, "GeoJP2"))
-        CPLError(CE_Warning, CPLE_AppDefined, "No GeoJP2 box: the source has no georeference");
-    if (!may || !wanted.has_gml)
-        return true;
-    reference.gml.reset(definition && !forced ? reference.metadata.CreateGMLJP2V2(c.width, c.height, definition, from)
-                                              : reference.metadata.CreateGMLJP2(c.width, c.height));
-    return reference.gml != nullptr;
-}
-
-static bool write_file(VSILFILE *file, GDALDataset *from, CSLConstList options, Lift2kCoding &c,
-                       Lift2kReference &reference, const Wanted &wanted, GDALProgressFunc progress, void *user)
-{
-    const bool has_rights = wanted.has_metadata && from->GetMetadata("xml:IPR");
     const double expected = double(c.width) * c.height * c.components.size() * GDALGetDataTypeSizeBytes(c.type);
-    VSILFILE *source = nullptr;
-    Lift2kPlace place = {0, 0};
-    if (CPLFetchBool(options, "USE_SRC_CODESTREAM", false)) {
-        source = VSIFOpenL(name_of(from).c_str(), "rb");
-        place = source ? lift2k_find_codestream(source) : place;
-        if (place.bytes == 0)
-            CPLError(CE_Warning, CPLE_AppDefined, "USE_SRC_CODESTREAM=YES: the source has no codestream");
-    }
+    const bool is_copied = CPLFetchBool(options, "USE_SRC_CODESTREAM", false);
+    VSILFILE *source = is_copied ? VSIFOpenL(name_of(from).c_str(), "rb") : nullptr;
+    const Lift2kPlace place = source ? lift2k_find_codestream(source) : Lift2kPlace{0, 0};
+    if (is_copied && place.bytes == 0)
+        CPLError(CE_Warning, CPLE_AppDefined, "USE_SRC_CODESTREAM=YES: the source has no codestream");
     const bool is_long = place.bytes ? place.bytes > UINT32_MAX - 8
                                      : CPLFetchBool(options, "JP2C_XLBOX", expected / c.ratios.back() > 4e9);
-    if (c.is_jp2) {
-        lift2k_write_header(file, from, options, c, reference, has_rights);
-        if (!wanted.is_behind)
-            write_boxes(file, from, reference, wanted);
-    }
+    if (c.is_jp2)
+        boxes.write_before(file);
     const vsi_l_offset start = VSIFTellL(file);
     const GByte box[16] = {0, 0, 0, static_cast<GByte>(is_long), 'j', 'p', '2', 'c'};
     const size_t header = !c.is_jp2 ? 0 : is_long ? 16 : 8;
-    bool is_right = VSIFWriteL(box, 1, header, file) == header;
-    if (is_right)
-        is_right = place.bytes ? copy_codestream(file, source, place, options, c.is_inspire, progress, user)
-                               : encode(file, from, c, progress, user);
+    const bool is_right = VSIFWriteL(box, 1, header, file) == header &&
+                          (place.bytes ? copy_codestream(file, source, place, options, c.is_inspire, progress, user)
+                                       : encode(file, from, c, progress, user));
     if (source)
         VSIFCloseL(source);
-    if (!is_right || !c.is_jp2 || CPLFetchBool(options, "JP2C_LENGTH_ZERO", false))
-        return is_right;
-    if (!lift2k_end_codestream_box(file, start, is_long))
-        return true;
-    if (wanted.has_metadata)
-        lift2k_write_rights(file, from);
-    if (wanted.is_behind)
-        write_boxes(file, from, reference, wanted);
-    return true;
+    if (is_right && c.is_jp2 && !CPLFetchBool(options, "JP2C_LENGTH_ZERO", false) && write_length(file, start, is_long))
+        boxes.write_behind(file);
+    return is_right;
 }
 
 /* What the file has no place for goes to the .aux.xml file. */
@@ -336,34 +276,24 @@ GDALDataset *Lift2kDataset::CreateCopy(const char *name, GDALDataset *from, int,
                                        GDALProgressFunc progress, void *user)
 {
     Lift2kCoding coding = {};
-    Lift2kReference reference;
     if (!lift2k_read_options(name, from, options, coding))
         return nullptr;
-    const bool has_definition = CSLFetchNameValue(options, "GMLJP2V2_DEF");
-    const Wanted wanted = {coding.is_jp2 && CPLFetchBool(options, "GeoJP2", true),
-                           coding.is_jp2 && (has_definition || CPLFetchBool(options, "GMLJP2", true)),
-                           CPLFetchBool(options, "WRITE_METADATA", false),
-                           CPLFetchBool(options, "MAIN_MD_DOMAIN_ONLY", false),
-                           CPLFetchBool(options, "GEOBOXES_AFTER_JP2C", coding.is_inspire)};
-    if (has_definition && coding.is_inspire) {
-        CPLError(CE_Warning, CPLE_NotSupported, "INSPIRE_TG=YES takes version 1 of GMLJP2 only");
-        return nullptr;
-    }
-    if (!take_reference(from, options, coding, wanted, reference))
+    Lift2kBoxes boxes(from, options, coding);
+    if (!boxes.take_reference())
         return nullptr;
     VSILFILE *file = VSIFOpenL(name, STARTS_WITH_CI(name, "/vsisubfile/") ? "r+b" : "w+b");
     if (!file) {
         CPLError(CE_Failure, CPLE_OpenFailed, "%s cannot be created", name);
         return nullptr;
     }
-    const bool is_right = write_file(file, from, options, coding, reference, wanted, progress, user);
+    const bool is_right = write_file(file, from, options, coding, boxes, progress, user);
     if (VSIFCloseL(file) != 0 || !is_right)
         return nullptr;
     GDALOpenInfo info(name, GA_ReadOnly);
     Lift2kDataset *result = static_cast<Lift2kDataset *>(Open(&info));
     if (result) {
         result->CloneInfo(from, GCIF_PAM_DEFAULT & ~GCIF_METADATA);
-        if (!wanted.has_metadata)
+        if (!CPLFetchBool(options, "WRITE_METADATA", false))
             clone_metadata(result, from);
     }
     return result;

@@ -34,25 +34,29 @@ struct Lift2kCoding {
 /* False, with GDAL's error, for what cannot be written. */
 bool lift2k_read_options(const char *name, GDALDataset *from, CSLConstList options, Lift2kCoding &coding);
 
-/* The georeference of a dataset as boxes. */
-struct Lift2kReference {
+/* The boxes of a file: those before the codestream, and those that may as well stand behind it. */
+class Lift2kBoxes
+{
+  public:
+    Lift2kBoxes(GDALDataset *from, CSLConstList options, Lift2kCoding &coding);
+    bool take_reference(); /* false if a GMLJP2 box fails */
+    void write_before(VSILFILE *file);
+    void write_behind(VSILFILE *file);
+
+  private:
+    bool wants(const char *option, bool by_default) const
+    {
+        return CPLFetchBool(options, option, by_default);
+    }
+    void write_header(VSILFILE *file);
+    void write_others(VSILFILE *file);
+
+    GDALDataset *from;
+    CSLConstList options;
+    Lift2kCoding &coding;
     GDALJP2Metadata metadata;
-    bool is_geotiff = false; /* there is something to write */
     std::unique_ptr<GDALJP2Box> gml;
-
-    void take(GDALDataset *from, bool with_rpc);
+    bool is_referenced = false, has_metadata, has_all, has_rights, is_behind;
 };
-
-/* All of these write at the position of the file. */
-void lift2k_write_box(VSILFILE *file, GDALJP2Box *box);
-void lift2k_write_header(VSILFILE *file, GDALDataset *from, CSLConstList options, Lift2kCoding &coding,
-                         const Lift2kReference &reference, bool has_rights);
-void lift2k_write_metadata(VSILFILE *file, GDALDataset *from, bool main_only);
-void lift2k_write_rights(VSILFILE *file, GDALDataset *from);
-void lift2k_write_xmp(VSILFILE *file, GDALDataset *from);
-void lift2k_write_geotiff(VSILFILE *file, Lift2kReference &reference);
-
-/* The length of a box that begins at `start` and ends at the end of the file; `is_long`: in XLBox. */
-bool lift2k_end_codestream_box(VSILFILE *file, vsi_l_offset start, bool is_long);
 
 #endif

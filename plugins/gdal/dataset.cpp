@@ -1,7 +1,6 @@
 /* Windows of a dataset: decoded in one call each, into the caller's buffer where that has the samples' type. */
 #include "plugins/gdal/dataset.h"
 
-#include <algorithm>
 #include <cstring>
 #include <numeric>
 
@@ -26,9 +25,7 @@ int Lift2kDataset::CloseDependentDatasets()
 
 l2k_plane Lift2kDataset::plane(void *data, GSpacing pixel, GSpacing line) const
 {
-    static const l2k_sample_type types[] = {L2K_SAMPLE_U8, L2K_SAMPLE_U16, L2K_SAMPLE_S16, L2K_SAMPLE_S32};
-    const int index = type == GDT_Byte ? 0 : type == GDT_UInt16 ? 1 : type == GDT_Int16 ? 2 : 3;
-    return {data, static_cast<ptrdiff_t>(line), static_cast<ptrdiff_t>(pixel), types[index]};
+    return {data, static_cast<ptrdiff_t>(line), static_cast<ptrdiff_t>(pixel), lift2k_sample_type(type)};
 }
 
 /* Planes one after the other in `memory`, which is enlarged; bands that are not in the list get none. */
@@ -85,11 +82,6 @@ bool Lift2kDataset::decode_bands(const Lift2kWindow &window, std::vector<l2k_pla
     return decode_region(window, planes.data(), -1);
 }
 
-static GByte clamp(double value)
-{
-    return static_cast<GByte>(std::max(0, std::min(static_cast<int>(value), 255)));
-}
-
 /* 4:2:0, rounded as JP2OpenJPEG does. */
 bool Lift2kDataset::decode_subsampled(const Lift2kWindow &window, const std::vector<l2k_plane> &planes)
 {
@@ -108,7 +100,8 @@ bool Lift2kDataset::decode_subsampled(const Lift2kWindow &window, const std::vec
             const int l = static_cast<GByte *>(own[0].data)[luma];
             const int b = static_cast<GByte *>(own[1].data)[chroma] - 128,
                       r = static_cast<GByte *>(own[2].data)[chroma] - 128;
-            const GByte values[] = {clamp(l + 1.402 * r), clamp(l - 0.34414 * b - 0.71414 * r), clamp(l + 1.772 * b),
+            const GByte values[] = {lift2k_clamp(l + 1.402 * r), lift2k_clamp(l - 0.34414 * b - 0.71414 * r),
+                                    lift2k_clamp(l + 1.772 * b),
                                     nBands > 3 ? static_cast<GByte *>(own[3].data)[luma] : GByte(0)};
             for (int c = 0; c < nBands; c++)
                 if (planes[c].data)

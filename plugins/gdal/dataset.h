@@ -2,6 +2,7 @@
 #ifndef DATASET_H
 #define DATASET_H
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -30,6 +31,19 @@ struct Lift2kPlace {
     vsi_l_offset at, bytes;
 };
 Lift2kPlace lift2k_find_codestream(VSILFILE *file);
+
+inline l2k_sample_type lift2k_sample_type(GDALDataType type)
+{
+    return type == GDT_Byte     ? L2K_SAMPLE_U8
+           : type == GDT_UInt16 ? L2K_SAMPLE_U16
+           : type == GDT_Int16  ? L2K_SAMPLE_S16
+                                : L2K_SAMPLE_S32;
+}
+
+inline GByte lift2k_clamp(double value)
+{
+    return static_cast<GByte>(std::max(0, std::min(static_cast<int>(value), 255)));
+}
 
 /* A window of samples in a dataset, in its columns and rows. */
 struct Lift2kWindow {

@@ -58,21 +58,17 @@ static bool read_tiles(CSLConstList options, Lift2kCoding &c)
 
 static void read_quality(CSLConstList options, Lift2kCoding &c)
 {
-    const double by_default = c.table ? 100 : 25;
-    const char *text = CSLFetchNameValue(options, "QUALITY");
-    const CPLStringList list(CSLTokenizeString2(text ? text : "", ",", 0));
+    const char *by_default = c.table ? "100" : "25", *text = CSLFetchNameValueDef(options, "QUALITY", by_default);
+    const CPLStringList list(CSLTokenizeString2(text, ",", 0));
+    bool is_right = list.size() > 0;
     for (int i = 0; i < list.size(); i++) {
-        const double quality = CPLAtof(list[i]);
-        if (!(quality > 0 && quality <= 100)) {
-            c.ratios.clear();
-            break;
-        }
-        c.ratios.push_back(100 / quality);
+        c.ratios.push_back(100 / CPLAtof(list[i]));
+        is_right = is_right && c.ratios[i] >= 1 && c.ratios[i] < 1e9;
     }
-    if (text && c.ratios.empty())
-        ignore("QUALITY", text, CPLSPrintf("one layer of %g", by_default));
-    if (c.ratios.empty())
-        c.ratios.push_back(100 / by_default);
+    if (!is_right) {
+        ignore("QUALITY", text, by_default);
+        c.ratios.assign(1, 100 / CPLAtof(by_default));
+    }
     if (c.table && !c.is_lossless())
         CPLError(CE_Warning, CPLE_AppDefined, "Without REVERSIBLE=YES and QUALITY=100, indices into a palette change");
 }
@@ -120,39 +116,25 @@ static void read_blocks(CSLConstList options, Lift2kCoding &c)
 /* {width,height},{width,height} and so on, from the highest resolution down. */
 static void read_precincts(CSLConstList options, Lift2kCoding &c)
 {
-    const CPLStringList list(CSLTokenizeString2(
-        CSLFetchNameValueDef(options, "PRECINCTS",
-                             "{512,512},{256,512},{128,512},{64,512},{32,512},{16,512},{8,512},{4,512},{2,512}"),
-        "{},", 0));
-    for (int i = 0; i + 1 < list.size() && i < 66; i += 2) {
-        const int width = atoi(list[i]), height = atoi(list[i + 1]);
-        if (width < 1 || height < 1)
-            return;
-        c.precincts.push_back({std::min(floor_power(width), 32768u), std::min(floor_power(height), 32768u)});
-    }
+    const char *text = CSLFetchNameValue(options, "PRECINCTS");
+    const CPLStringList list(CSLTokenizeString2(text ? text : "", "{},", 0));
+    for (unsigned width = 512; !text && width >= 2; width /= 2)
+        c.precincts.push_back({width, 512});
+    for (int i = 0; i + 1 < list.size() && i < 66 && atoi(list[i]) > 0 && atoi(list[i + 1]) > 0; i += 2)
+        c.precincts.push_back({floor_power(atoi(list[i])), floor_power(atoi(list[i + 1]))});
 }
 
 static void read_bands(GDALDataset *from, CSLConstList options, Lift2kCoding &c)
 {
     const int count = from->GetRasterCount();
-    c.red = c.green = c.blue = c.alpha = -1;
-    for (int i = 0; i < count; i++)
-        switch (from->GetRasterBand(i + 1)->GetColorInterpretation()) {
-        case GCI_RedBand:
-            c.red = i;
-            break;
-        case GCI_GreenBand:
-            c.green = i;
-            break;
-        case GCI_BlueBand:
-            c.blue = i;
-            break;
-        case GCI_AlphaBand:
-            c.alpha = i;
-            break;
-        default:
-            break;
-        }
+    int *const places[] = {&c.red, &c.green, &c.blue, &c.alpha};
+    for (int *place : places)
+        *place = -1;
+    for (int i = 0; i < count; i++) {
+        const int colour = from->GetRasterBand(i + 1)->GetColorInterpretation() - GCI_RedBand;
+        if (colour >= 0 && colour < 4)
+            *places[colour] = i;
+    }
     if (c.alpha < 0 && count > 1 && CPLFetchBool(options, "ALPHA", false))
         c.alpha = count - 1;
 
@@ -174,26 +156,22 @@ static void read_bands(GDALDataset *from, CSLConstList options, Lift2kCoding &c)
 /* Profile 1 of Part 1, if the coding is within its bounds. */
 static bool read_profile(CSLConstList options, Lift2kCoding &c)
 {
+    enum { AUTO, ASKED, NONE, NONE_FORCED, FORCED };
     const int choice =
         place_of(options, "PROFILE", "AUTO PROFILE_1 UNRESTRICTED UNRESTRICTED_FORCED PROFILE_1_FORCED", "AUTO");
-    const bool must = choice == 1 || c.is_inspire;
-    c.profile = 0;
-    if (choice == 2 && c.is_inspire)
-        return refuse("INSPIRE_TG=YES needs PROFILE=PROFILE_1 (TG requirement 21)");
-    if (choice == 2 || choice == 3 || (c.is_ht && choice != 4))
-        return !must || refuse("Profile 1 has no HT code-blocks");
-    const bool is_tiled = c.tile_width != c.width || c.tile_height != c.height;
     const char *fault = nullptr;
-    if (is_tiled && (c.tile_width != c.tile_height || c.tile_width > 1024))
-        fault = "Profile 1 needs one tile, or square ones of at most 1024 samples";
+    const bool is_tiled = c.tile_width != c.width || c.tile_height != c.height;
+    if (choice == NONE || c.is_ht)
+        fault = "no HT code-blocks, and not PROFILE=UNRESTRICTED";
+    else if (is_tiled && (c.tile_width != c.tile_height || c.tile_width > 1024))
+        fault = "one tile, or square ones of at most 1024 samples";
     else if (std::max(c.tile_width, c.tile_height) >> c.levels > 128)
-        fault = "Profile 1 needs more resolutions, down to 128 samples";
+        fault = "more resolutions, down to 128 samples";
     else if (c.block_width > 64 || c.block_height > 64)
-        fault = "Profile 1 needs code-blocks of at most 64 x 64";
-    if (fault && must && choice != 4)
-        return refuse(fault);
-    c.profile = fault && choice != 4 ? 0 : 2;
-    return true;
+        fault = "code-blocks of at most 64 x 64";
+    c.profile = choice == FORCED || (!fault && choice != NONE_FORCED) ? 2 : 0;
+    return !fault || choice >= NONE_FORCED || (choice != ASKED && !c.is_inspire) ||
+           refuse(CPLSPrintf("Profile 1, which INSPIRE_TG needs, too, has %s", fault));
 }
 
 static bool read_bits(GDALDataset *from, CSLConstList options, Lift2kCoding &c)
@@ -221,27 +199,25 @@ static bool read_bits(GDALDataset *from, CSLConstList options, Lift2kCoding &c)
 static void make_components(GDALDataset *from, CSLConstList options, Lift2kCoding &c)
 {
     const int count = from->GetRasterCount();
-    c.is_alpha_bit = false;
-    for (int i = 0; i < count; i++) {
-        l2k_component k = {};
-        k.dx = k.dy = c.is_420 && (i == 1 || i == 2) ? 2 : 1;
-        k.precision = c.bits;
-        k.is_signed = c.type == GDT_Int16 || c.type == GDT_Int32;
-        c.components.push_back(k);
-    }
+    l2k_component k = {};
+    k.dx = k.dy = 1;
+    k.precision = c.bits;
+    k.is_signed = c.type == GDT_Int16 || c.type == GDT_Int32;
+    c.components.assign(count, k);
+    for (int i = 1; c.is_420 && i < 3; i++)
+        c.components[i].dx = c.components[i].dy = 2;
     if (c.alpha < 0)
         return;
     const char *bits = from->GetRasterBand(c.alpha + 1)->GetMetadataItem("NBITS", "IMAGE_STRUCTURE");
-    if ((bits && EQUAL(bits, "1")) || CPLFetchBool(options, "1BIT_ALPHA", c.is_inspire)) {
-        c.is_alpha_bit = c.alpha == count - 1 || c.bits == 1;
-        if (!c.is_alpha_bit)
-            ignore("1BIT_ALPHA", "YES", "only the last band can have one bit");
-    }
+    const bool is_asked = (bits && EQUAL(bits, "1")) || CPLFetchBool(options, "1BIT_ALPHA", c.is_inspire);
+    c.is_alpha_bit = is_asked && (c.alpha == count - 1 || c.bits == 1);
+    if (is_asked && !c.is_alpha_bit)
+        ignore("1BIT_ALPHA", "YES", "only the last band can have one bit");
+    if (c.is_inspire && !c.is_alpha_bit)
+        ignore("1BIT_ALPHA", "NO", "INSPIRE_TG=YES recommends one bit (recommendation 38)");
     if (c.is_alpha_bit) {
         c.components[c.alpha].precision = 1;
         c.components[c.alpha].is_signed = false;
-    } else if (c.is_inspire) {
-        CPLError(CE_Warning, CPLE_NotSupported, "INSPIRE_TG=YES recommends 1BIT_ALPHA=YES (recommendation 38)");
     }
 }
 
