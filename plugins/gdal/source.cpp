@@ -115,15 +115,13 @@ bool Source::copy(uint64_t offset, void *buffer, size_t count) const
     return count == 0;
 }
 
-/* Without PLT the next packet's place is known when the one before has been read: rounds that ask for little read
- * further. */
-uint64_t Source::ahead() const
+/* Without PLT the next packet's place is known when the one before has been read. Where a round asks for little, its ranges
+ * reach further: those of tile headers up to a tile's usual size, others as far as what they follow. */
+uint64_t Source::ahead(uint64_t asked) const
 {
-    enum { LITTLE = 1 << 14, MOST = 1 << 19, SHARED = 1 << 21 };
-    uint64_t asked = 0;
-    for (const auto &part : wanted)
-        asked += part.second - part.first;
-    return has_lengths || asked == 0 || asked > LITTLE ? 0 : std::min<uint64_t>(MOST, SHARED / wanted.size());
+    enum { LITTLE = 1 << 10, MOST = 1 << 20, SHARED = 1 << 22 };
+    const uint64_t usual = rounds == 1 ? uint64_t(MOST) : 2 * fetched / ranges;
+    return has_lengths || asked > LITTLE ? 0 : std::min<uint64_t>({MOST, SHARED / wanted.size(), usual});
 }
 
 /* Reads what calls asked for since the last round. */
@@ -135,9 +133,9 @@ bool Source::fetch()
     std::vector<Parts::iterator> added;
     uint64_t end = 0;
     rounds++;
-    const uint64_t more = ahead();
     for (const auto &part : wanted) {
-        const uint64_t from = std::max(part.first, end), to = std::min(part.second + more, bytes);
+        const uint64_t from = std::max(part.first, end),
+                       to = std::min(part.second + ahead(part.second - part.first), bytes);
         if (from >= to)
             continue;
         end = to;
@@ -147,6 +145,9 @@ bool Source::fetch()
         sizes.push_back(to - from);
         buffers.push_back(place->second.data());
     }
+    for (size_t size : sizes)
+        fetched += size;
+    ranges += added.size();
     wanted.clear();
     return !added.empty() &&
            VSIFReadMultiRangeL(static_cast<int>(added.size()), buffers.data(), offsets.data(), sizes.data(), file) == 0;
@@ -157,6 +158,7 @@ void Source::finish()
     if (rounds > 0)
         CPLDebug("JP2Lift2k", "%u rounds", rounds);
     rounds = 0;
+    fetched = ranges = 0;
     wanted.clear();
     parts.clear();
     messages.report();

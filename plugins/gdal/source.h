@@ -65,7 +65,7 @@ class Source
     int read(uint64_t offset, void *buffer, size_t bytes);
     bool copy(uint64_t offset, void *buffer, size_t bytes) const;
     bool fetch();
-    uint64_t ahead() const;
+    uint64_t ahead(uint64_t asked) const;
     void finish();
 
     const bool by_rounds;
@@ -73,6 +73,7 @@ class Source
     Parts parts;
     std::map<uint64_t, uint64_t> wanted; /* from, to */
     unsigned rounds = 0;
+    uint64_t fetched = 0, ranges = 0; /* in these */
 };
 
 #endif

@@ -23,7 +23,7 @@ class Server(http.server.ThreadingHTTPServer):
         """Groups of requests that were under way together, as [end, bytes]; forgets them."""
         groups = []
         for start, end, count in sorted(self.requests):
-            if groups and start < groups[-1][0] - self.delay / 2:
+            if groups and start < groups[-1][0]:
                 groups[-1] = [max(groups[-1][0], end), groups[-1][1] + count]
             else:
                 groups.append([end, count])
