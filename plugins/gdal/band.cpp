@@ -49,7 +49,7 @@ CPLErr Lift2kBand::IRasterIO(GDALRWFlag flag, int x, int y, int width, int heigh
 }
 
 CPLErr Lift2kBand::AdviseRead(int x, int y, int width, int height, int buffer_width, int buffer_height,
-                              GDALDataType type, char **options)
+                              GDALDataType type, Lift2kList options)
 {
     return parent()->AdviseRead(x, y, width, height, buffer_width, buffer_height, type, 1, &nBand, options);
 }

@@ -33,10 +33,10 @@ bool Lift2kBoxes::take_reference()
     const char *definition = CSLFetchNameValue(options, "GMLJP2V2_DEF");
     const bool forced = CPLGetConfigOption("GMLJP2OVERRIDE", nullptr); /* a document of the user's, version 1 */
     const bool wants_gml = definition || wants("GMLJP2", true), has_points = from->GetGCPCount() > 0;
-    double transform[6];
+    Lift2kTransform transform;
     const bool has_transform = !has_points && from->GetGeoTransform(transform) == CE_None;
     const OGRSpatialReference *srs = has_points ? from->GetGCPSpatialRef() : from->GetSpatialRef();
-    char **rpc = from->GetMetadata("RPC");
+    const Lift2kList rpc = from->GetMetadata("RPC");
     if (definition && coding.is_inspire) {
         CPLError(CE_Failure, CPLE_NotSupported, "INSPIRE_TG=YES takes version 1 of GMLJP2 only");
         return false;

@@ -175,29 +175,14 @@ static std::string name_of(GDALDataset *from)
 static bool copy_codestream(VSILFILE *file, VSILFILE *source, const Lift2kPlace &place, CSLConstList options,
                             bool is_inspire, GDALProgressFunc progress, void *user)
 {
-    const char *ignored[] = {"BLOCKXSIZE",
-                             "BLOCKYSIZE",
-                             "QUALITY",
-                             "REVERSIBLE",
-                             "RESOLUTIONS",
-                             "PROGRESSION",
-                             "SOP",
-                             "EPH",
-                             "YCBCR420",
-                             "YCC",
-                             "NBITS",
-                             "1BIT_ALPHA",
-                             "PRECINCTS",
-                             "TILEPARTS",
-                             "CODEBLOCK_WIDTH",
-                             "CODEBLOCK_HEIGHT",
-                             "CODEBLOCK_STYLE",
-                             "PLT",
-                             "TLM",
-                             "HT"};
-    for (const char *option : ignored)
-        if (CSLFetchNameValue(options, option))
-            CPLError(CE_Warning, CPLE_NotSupported, "USE_SRC_CODESTREAM=YES: %s has no effect", option);
+    const CPLStringList ignored(
+        CSLTokenizeString2("BLOCKXSIZE BLOCKYSIZE QUALITY REVERSIBLE RESOLUTIONS PROGRESSION SOP EPH YCBCR420 YCC "
+                           "NBITS 1BIT_ALPHA PRECINCTS "
+                           "TILEPARTS CODEBLOCK_WIDTH CODEBLOCK_HEIGHT CODEBLOCK_STYLE PLT TLM HT",
+                           " ", 0));
+    for (int i = 0; i < ignored.size(); i++)
+        if (CSLFetchNameValue(options, ignored[i]))
+            CPLError(CE_Warning, CPLE_NotSupported, "USE_SRC_CODESTREAM=YES: %s has no effect", ignored[i]);
     const char *profile = CSLFetchNameValueDef(options, "PROFILE", "");
     std::vector<GByte> buffer(copied_at_once);
     VSIFSeekL(source, place.at, SEEK_SET);
@@ -264,7 +249,7 @@ static void clone_metadata(GDALPamDataset *to, GDALDataset *from)
 {
     CPLStringList own(CSLDuplicate(to->GetMetadata(""))), theirs;
     own.SetNameValue(GDALMD_AREA_OR_POINT, nullptr);
-    for (char **item = from->GetMetadata(); item && *item; item++)
+    for (CSLConstList item = from->GetMetadata(); item && *item; item++)
         if (!STARTS_WITH_CI(*item, GDALMD_AREA_OR_POINT "=") && !STARTS_WITH_CI(*item, "Corder=") && (*item)[0] &&
             (*item)[strlen(*item) - 1] != '=')
             theirs.AddString(*item);
@@ -272,7 +257,7 @@ static void clone_metadata(GDALPamDataset *to, GDALDataset *from)
         to->SetMetadata(theirs.List());
 }
 
-GDALDataset *Lift2kDataset::CreateCopy(const char *name, GDALDataset *from, int, char **options,
+GDALDataset *Lift2kDataset::CreateCopy(const char *name, GDALDataset *from, int, Lift2kList options,
                                        GDALProgressFunc progress, void *user)
 {
     Lift2kCoding coding = {};

@@ -244,7 +244,7 @@ CPLErr Lift2kDataset::IRasterIO(GDALRWFlag flag, int x, int y, int width, int he
 
 /* An announced window is decoded when the first part of it is read. */
 CPLErr Lift2kDataset::AdviseRead(int x, int y, int width, int height, int buffer_width, int buffer_height, GDALDataType,
-                                 int, int *, char **)
+                                 int, int *, Lift2kList)
 {
     const bool is_smaller = buffer_width < width || buffer_height < height;
     const int overview = is_smaller ? GDALBandGetBestOverviewLevel2(GetRasterBand(1), x, y, width, height, buffer_width,

@@ -15,6 +15,19 @@
 #ifndef BANDMAP_TYPE /* before GDAL 3.10 */
 #define BANDMAP_TYPE int *
 #endif
+#if GDAL_VERSION_NUM >= GDAL_COMPUTE_VERSION(3, 12, 0)
+typedef GDALGeoTransform Lift2kTransform;
+typedef const GDALGeoTransform &Lift2kTransformIn;
+#define adfGeoTransform m_gt
+#else
+typedef double Lift2kTransform[6];
+typedef double *Lift2kTransformIn;
+#endif
+#if GDAL_VERSION_NUM >= GDAL_COMPUTE_VERSION(3, 13, 0)
+typedef CSLConstList Lift2kList;
+#else
+typedef char **Lift2kList;
+#endif
 
 /* What the boxes of the file header say of the codestream's components. */
 struct Lift2kColours {
@@ -59,26 +72,26 @@ class Lift2kDataset final : public GDALJP2AbstractDataset
 
     static int Identify(GDALOpenInfo *info);
     static GDALDataset *Open(GDALOpenInfo *info);
-    static GDALDataset *CreateCopy(const char *name, GDALDataset *from, int strict, char **options,
+    static GDALDataset *CreateCopy(const char *name, GDALDataset *from, int strict, Lift2kList options,
                                    GDALProgressFunc progress, void *user);
 
     CPLErr IRasterIO(GDALRWFlag flag, int x, int y, int width, int height, void *data, int buffer_width,
                      int buffer_height, GDALDataType type, int count, BANDMAP_TYPE bands, GSpacing pixel, GSpacing line,
                      GSpacing band, GDALRasterIOExtraArg *extra) override;
     CPLErr AdviseRead(int x, int y, int width, int height, int buffer_width, int buffer_height, GDALDataType type,
-                      int count, int *bands, char **options) override;
+                      int count, int *bands, Lift2kList options) override;
     CPLErr IBuildOverviews(const char *resampling, int count, const int *factors, int band_count, const int *bands,
                            GDALProgressFunc progress, void *user, CSLConstList options) override;
 
     /* GDAL's own look at COM does not know this library's. */
-    char **GetMetadata(const char *domain) override;
+    Lift2kList GetMetadata(const char *domain) override;
     const char *GetMetadataItem(const char *name, const char *domain) override;
 
     /* With GA_Update they change the boxes of the file when it is closed. */
     CPLErr SetSpatialRef(const OGRSpatialReference *srs) override;
-    CPLErr SetGeoTransform(double *transform) override;
+    CPLErr SetGeoTransform(Lift2kTransformIn transform) override;
     CPLErr SetGCPs(int count, const GDAL_GCP *points, const OGRSpatialReference *srs) override;
-    CPLErr SetMetadata(char **metadata, const char *domain) override;
+    CPLErr SetMetadata(Lift2kList metadata, const char *domain) override;
     CPLErr SetMetadataItem(const char *name, const char *value, const char *domain) override;
 
   protected:
@@ -144,7 +157,7 @@ class Lift2kBand final : public GDALPamRasterBand
                      int buffer_height, GDALDataType type, GSpacing pixel, GSpacing line,
                      GDALRasterIOExtraArg *extra) override;
     CPLErr AdviseRead(int x, int y, int width, int height, int buffer_width, int buffer_height, GDALDataType type,
-                      char **options) override;
+                      Lift2kList options) override;
     GDALColorInterp GetColorInterpretation() override;
     GDALColorTable *GetColorTable() override;
     int GetOverviewCount() override;

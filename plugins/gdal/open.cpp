@@ -202,29 +202,16 @@ void Lift2kDataset::add_overviews(const l2k_info &main, int block_width, int blo
 
 /* ---- Opening ------------------------------------------------------------------------------------------------- */
 
-/* Blocks are those of JP2OpenJPEG: tiles, but for very small ones, and for parts of very large ones. */
+/* Blocks are tiles, but of very small ones all of the picture, and without tiles a part of it. */
 static bool choose_block(const l2k_info &main, bool as_tile, int *width, int *height)
 {
     const uint32_t across = main.image.x1 - main.image.x0, down = main.image.y1 - main.image.y0;
-    const uint32_t tile_width = main.tile_width, tile_height = main.tile_height;
-    const bool is_small = across <= 1024 && down <= 1024, is_line = tile_height == 1 && tile_width < (20u << 20);
-    uint32_t block_width = tile_width, block_height = tile_height;
-    bool is_tile = false;
-    if (is_small && tile_width < 32 && tile_height < 32) {
-        block_width = across;
-        block_height = down;
-    } else if (across < tile_width && down < tile_height) {
-        block_width = std::min<uint32_t>(across, 2048);
-        block_height = std::min<uint32_t>(down, 2048);
-    } else if (across == tile_width && down == tile_height && !is_small && !is_line) {
-        block_width = std::min<uint32_t>(across, 1024);
-        block_height = std::min<uint32_t>(down, 1024);
-    } else {
-        is_tile = true;
-    }
-    *width = static_cast<int>(std::min<uint32_t>(as_tile ? tile_width : block_width, INT_MAX));
-    *height = static_cast<int>(std::min<uint32_t>(as_tile ? tile_height : block_height, INT_MAX));
-    return is_tile || as_tile;
+    const bool is_small = across <= 1024 && down <= 1024 && main.tile_width < 32 && main.tile_height < 32;
+    const bool is_tiled = as_tile || (!is_small && (main.tile_width < across || main.tile_height < down));
+    const uint32_t most = is_tiled ? INT_MAX : across < main.tile_width && down < main.tile_height ? 2048 : 1024;
+    *width = static_cast<int>(std::min(is_tiled ? main.tile_width : across, most));
+    *height = static_cast<int>(std::min(is_tiled ? main.tile_height : down, most));
+    return is_tiled;
 }
 
 GDALDataset *Lift2kDataset::Open(GDALOpenInfo *info)

@@ -12,13 +12,16 @@ CPLErr Lift2kDataset::SetSpatialRef(const OGRSpatialReference *srs)
     return CE_None;
 }
 
-CPLErr Lift2kDataset::SetGeoTransform(double *transform)
+CPLErr Lift2kDataset::SetGeoTransform(Lift2kTransformIn transform)
 {
     static const double none[] = {0, 1, 0, 0, 0, 1};
     if (eAccess != GA_Update)
         return GDALJP2AbstractDataset::SetGeoTransform(transform);
-    memcpy(adfGeoTransform, transform, sizeof adfGeoTransform);
-    bGeoTransformValid = memcmp(transform, none, sizeof none) != 0;
+    bGeoTransformValid = false;
+    for (int i = 0; i < 6; i++) {
+        adfGeoTransform[i] = transform[i];
+        bGeoTransformValid = bGeoTransformValid || transform[i] != none[i];
+    }
     is_changed = true;
     return CE_None;
 }
@@ -36,7 +39,7 @@ CPLErr Lift2kDataset::SetGCPs(int count, const GDAL_GCP *points, const OGRSpatia
     return CE_None;
 }
 
-char **Lift2kDataset::GetMetadata(const char *domain)
+Lift2kList Lift2kDataset::GetMetadata(const char *domain)
 {
     if (!reversibility || !domain || !EQUAL(domain, "IMAGE_STRUCTURE"))
         return GDALJP2AbstractDataset::GetMetadata(domain);
@@ -51,7 +54,7 @@ const char *Lift2kDataset::GetMetadataItem(const char *name, const char *domain)
                : GDALJP2AbstractDataset::GetMetadataItem(name, domain);
 }
 
-CPLErr Lift2kDataset::SetMetadata(char **metadata, const char *domain)
+CPLErr Lift2kDataset::SetMetadata(Lift2kList metadata, const char *domain)
 {
     if (eAccess != GA_Update)
         return GDALJP2AbstractDataset::SetMetadata(metadata, domain);
