@@ -96,6 +96,82 @@ static void test_kept(void **unused)
     }
 }
 
+/* A file whose bytes come after the call that asked for them. */
+typedef struct late_file {
+    memory_file file;
+    bool *is_there, *is_asked; /* of each byte */
+} late_file;
+
+static int read_late(void *user, uint64_t offset, void *buffer, size_t bytes)
+{
+    const late_file *late = user;
+    bool all = true;
+    for (size_t i = 0; i < bytes; i++) {
+        late->is_asked[offset + i] = true;
+        all = all && late->is_there[offset + i];
+    }
+    if (all)
+        memcpy(buffer, late->file.data + offset, bytes);
+    return !all;
+}
+
+/* Repeats opening or decoding until it succeeds; returns how often bytes were waited for. */
+static unsigned rounds_of(l2k_decoder *decoder, late_file *late, const picture *got)
+{
+    const l2k_file file = {late->file.size, read_late, late};
+    for (unsigned rounds = 0;; rounds++) {
+        const l2k_status status =
+            got ? l2k_decoder_decode(decoder, got->planes) : l2k_decoder_open_file(decoder, &file);
+        if (status == L2K_OK)
+            return rounds;
+        assert_int_equal(status, L2K_ERROR_IO);
+        memcpy(late->is_there, late->is_asked, late->file.size);
+    }
+}
+
+/* Where bytes come later, a call asks for those of all tiles together, whatever the number of threads. */
+static void test_rounds(void **unused)
+{
+    (void)unused;
+    for (unsigned kind = 0; kind < 8; kind++) {
+        const bool plt = kind & 1, is_reduced = kind & 2;
+        picture p, expected, got;
+        picture_make(&p, SIDE, SIDE, 1);
+        l2k_encoder *encoder = new_encoder(3);
+        l2k_encoder_set(encoder, L2K_ENCODER_TILE_WIDTH, SIDE / 8);
+        l2k_encoder_set(encoder, L2K_ENCODER_TILE_HEIGHT, SIDE / 8);
+        l2k_encoder_set(encoder, L2K_ENCODER_TLM, 1);
+        l2k_encoder_set(encoder, L2K_ENCODER_PLT, plt);
+        late_file late = {finish_encoder(encoder, &p), NULL, NULL};
+        late.is_there = calloc(late.file.size, sizeof(bool));
+        late.is_asked = calloc(late.file.size, sizeof(bool));
+        l2k_decoder *near = new_decoder(NULL, 1), *decoder = new_decoder(NULL, kind & 4 ? 3 : 1);
+        assert_int_equal(l2k_decoder_open_memory(near, late.file.data, late.file.size), L2K_OK);
+        assert_in_range(rounds_of(decoder, &late, NULL), 1, 3);
+        for (int i = 0; i < 2; i++) {
+            l2k_decoder *one = i ? decoder : near;
+            l2k_decoder_set(one, L2K_DECODER_REDUCE, is_reduced ? 2 : 0);
+            if (!is_reduced)
+                l2k_decoder_set_region(one, SIDE / 3, SIDE / 3, SIDE - 9, SIDE - 5);
+        }
+        l2k_image image;
+        assert_int_equal(l2k_decoder_image(near, &image), L2K_OK);
+        picture_adopt(&expected, &image);
+        picture_adopt(&got, &image);
+        assert_int_equal(l2k_decoder_decode(near, expected.planes), L2K_OK);
+        assert_in_range(rounds_of(decoder, &late, &got), 1, plt ? 3 : is_reduced ? 4 : 6);
+        assert_true(picture_equal(&expected, &got));
+        l2k_decoder_free(near);
+        l2k_decoder_free(decoder);
+        free(late.is_there);
+        free(late.is_asked);
+        free(late.file.data);
+        picture_free(&p);
+        picture_free(&expected);
+        picture_free(&got);
+    }
+}
+
 /* ---- PLT that lies -------------------------------------------------------------------------------------------- */
 
 /* The content of PLT behind Zplt. */
@@ -483,11 +559,11 @@ static void test_block_sizes(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),        cmocka_unit_test(test_index),       cmocka_unit_test(test_kept),
-        cmocka_unit_test(test_lies),         cmocka_unit_test(test_damage),      cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_plt_later),    cmocka_unit_test(test_changed),     cmocka_unit_test(test_kept_limit),
-        cmocka_unit_test(test_block_sizes),  cmocka_unit_test(test_index_limit), cmocka_unit_test(test_many_blocks),
-        cmocka_unit_test(test_many_packets),
+        cmocka_unit_test(test_bytes),       cmocka_unit_test(test_index),        cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_lies),        cmocka_unit_test(test_damage),       cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_rounds),      cmocka_unit_test(test_plt_later),    cmocka_unit_test(test_changed),
+        cmocka_unit_test(test_kept_limit),  cmocka_unit_test(test_block_sizes),  cmocka_unit_test(test_index_limit),
+        cmocka_unit_test(test_many_blocks), cmocka_unit_test(test_many_packets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
