@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include <vrtdataset.h>
+#include <new>
 
 #include "plugins/gdal/copy.h"
 
@@ -259,7 +260,7 @@ static void clone_metadata(GDALPamDataset *to, GDALDataset *from)
 
 GDALDataset *Lift2kDataset::CreateCopy(const char *name, GDALDataset *from, int, Lift2kList options,
                                        GDALProgressFunc progress, void *user)
-{
+try {
     Lift2kCoding coding = {};
     if (!lift2k_read_options(name, from, options, coding))
         return nullptr;
@@ -282,4 +283,7 @@ GDALDataset *Lift2kDataset::CreateCopy(const char *name, GDALDataset *from, int,
             clone_metadata(result, from);
     }
     return result;
+} catch (const std::bad_alloc &) {
+    lift2k_no_memory();
+    return nullptr;
 }

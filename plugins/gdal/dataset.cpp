@@ -1,8 +1,8 @@
 /* Windows of a dataset: decoded in one call each, into the caller's buffer where that has the samples' type. */
-#include "plugins/gdal/dataset.h"
-
-#include <cstring>
+#include <new>
 #include <numeric>
+
+#include "plugins/gdal/dataset.h"
 
 Lift2kDataset::~Lift2kDataset()
 {
@@ -140,7 +140,7 @@ size_t Lift2kDataset::bytes_of(const Lift2kWindow &window) const
 
 /* Decodes all bands of a window, or of one that was announced and has it, unless they take too much memory. */
 bool Lift2kDataset::keep(const Lift2kWindow &window)
-{
+try {
     if (contains(kept, window))
         return true;
     const Lift2kWindow whole = contains(advised, window) ? advised : window;
@@ -153,6 +153,8 @@ bool Lift2kDataset::keep(const Lift2kWindow &window)
     if (decode(whole, kept_planes))
         kept = whole;
     return contains(kept, window);
+} catch (const std::bad_alloc &) {
+    return lift2k_no_memory();
 }
 
 /* Copies a window of a plane that begins with `from`. */
@@ -171,7 +173,7 @@ void Lift2kDataset::copy(const l2k_plane &plane, const Lift2kWindow &from, const
 /* Reads from what is kept; else decodes in place, or in strips if the samples have to be converted. */
 CPLErr Lift2kDataset::read_window(const Lift2kWindow &window, void *data, GDALDataType to, int count, const int *bands,
                                   GSpacing pixel, GSpacing line, GSpacing band)
-{
+try {
     const GSpacing size = GDALGetDataTypeSizeBytes(type);
     bool fits = to == type && (reinterpret_cast<uintptr_t>(data) | pixel | line | band) % size == 0;
     std::vector<l2k_plane> planes(nBands, plane(nullptr, pixel, line));
@@ -197,6 +199,8 @@ CPLErr Lift2kDataset::read_window(const Lift2kWindow &window, void *data, GDALDa
                  static_cast<GByte *>(data) + i * band + y * line, to, pixel, line);
     }
     return CE_None;
+} catch (const std::bad_alloc &) {
+    return lift2k_no_memory() ? CE_None : CE_Failure;
 }
 
 /* Whether a window is decoded by itself. Others, small or resampled, are read from blocks, several of which are decoded

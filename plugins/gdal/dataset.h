@@ -58,6 +58,13 @@ inline GByte lift2k_clamp(double value)
     return static_cast<GByte>(std::max(0, std::min(static_cast<int>(value), 255)));
 }
 
+/* Reports it; always false. */
+inline bool lift2k_no_memory()
+{
+    CPLError(CE_Failure, CPLE_OutOfMemory, "out of memory");
+    return false;
+}
+
 /* A window of samples in a dataset, in its columns and rows. */
 struct Lift2kWindow {
     int x, y, width, height;

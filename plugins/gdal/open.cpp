@@ -1,6 +1,7 @@
 /* Opening: the boxes of the file header by GDAL's reader, the codestream by lift2k. */
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "plugins/gdal/dataset.h"
 
@@ -215,7 +216,7 @@ static bool choose_block(const l2k_info &main, bool as_tile, int *width, int *he
 }
 
 GDALDataset *Lift2kDataset::Open(GDALOpenInfo *info)
-{
+try {
     if (!Identify(info) || !info->fpL)
         return nullptr;
     const Lift2kPlace place = lift2k_find_codestream(info->fpL);
@@ -269,4 +270,7 @@ GDALDataset *Lift2kDataset::Open(GDALOpenInfo *info)
     ds->TryLoadXML(info->GetSiblingFiles());
     ds->oOvManager.Initialize(ds.get(), info->pszFilename, info->GetSiblingFiles());
     return ds.release();
+} catch (const std::bad_alloc &) {
+    lift2k_no_memory();
+    return nullptr;
 }
