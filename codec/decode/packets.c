@@ -511,6 +511,8 @@ l2k_status l2k_read_packets(const l2k_decoding *d, l2k_tile_state *s, unsigned t
                  (unsigned long long)reader.excess, reader.excess_layer);
         stop = (l2k_packet_stop){L2K_ERROR_CORRUPT, "has damaged packet headers from ", text};
         reader.input = start;
+        if (index) /* its packets are not where it says */
+            l2k_packet_index_empty(d->context, index);
         L2K_TRY(keep_layers_before(d, s, &reader));
     }
     return stop.error ? report(d, s->tile.index, &stop) : L2K_OK;
