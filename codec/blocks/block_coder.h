@@ -14,7 +14,7 @@
 #include "codec/tile/tile.h"
 
 /* Encoding: all of each block; or, in HT, estimates as if each point of truncation were a pass, from about one in
- * `distance` of its samples; or what truncation at `point` leaves of each block, unless that is coded already. */
+ * `distance` of its samples; or what truncation at `point` leaves of each block, in HT unless that is coded already. */
 typedef enum l2k_block_task { L2K_CODE_ALL, L2K_ESTIMATE, L2K_CODE_CUT } l2k_block_task;
 
 typedef struct l2k_block_batch {

@@ -60,14 +60,14 @@ static void write_cpf(l2k_buffer *out, const l2k_capabilities *capabilities)
 }
 
 /* SPcod and SPcoc (Table A.15); `levels` is their number, or the index of a DFS. */
-static void write_component_style(l2k_buffer *out, const l2k_component_coding *coding, unsigned levels)
+static void write_component_style(l2k_buffer *out, const l2k_component_coding *coding, unsigned levels, bool precincts)
 {
     l2k_buffer_put(out, levels, 1);
     l2k_buffer_put(out, coding->log2_block_width - 2u, 1);
     l2k_buffer_put(out, coding->log2_block_height - 2u, 1);
     l2k_buffer_put(out, coding->style, 1);
     l2k_buffer_put(out, l2k_coding_wavelet(coding)->code, 1);
-    for (unsigned r = 0; coding->user_precincts && r <= coding->levels; r++)
+    for (unsigned r = 0; precincts && r <= coding->levels; r++)
         l2k_buffer_put(out, coding->log2_precinct_width[r] | (unsigned)coding->log2_precinct_height[r] << 4, 1);
 }
 
@@ -115,32 +115,46 @@ static void write_atk(l2k_buffer *out, const l2k_wavelet_descriptor *wavelet)
     end_segment(out, start);
 }
 
-/* DFS (T.801, A.3), of all levels of a component. */
-static void write_dfs(l2k_buffer *out, const l2k_component_coding *coding)
+/* Part 2's kernels, which are the encoder's own one or those of a codestream. */
+static void write_kernels(l2k_buffer *out, const l2k_tile_coding *coding)
+{
+    if (!coding->kernels && coding->components[0].own)
+        write_atk(out, coding->components[0].own);
+    for (unsigned code = 2; coding->kernels && code <= UINT8_MAX; code++) {
+        const l2k_wavelet_descriptor *wavelet = l2k_kernels_find(coding->kernels, code);
+        if (wavelet)
+            write_atk(out, wavelet);
+    }
+}
+
+/* DFS (T.801, A.3). */
+static void write_dfs(l2k_buffer *out, unsigned index, unsigned levels, l2k_unsplit unsplit)
 {
     const size_t start = start_segment(out, L2K_DFS);
     uint8_t ddfs[(L2K_MAX_LEVELS + 3) / 4] = {0};
-    for (unsigned i = 0; i < coding->levels; i++) {
-        const unsigned split = !l2k_splits_across(coding->unsplit, i + 1) ? L2K_DDFS_DOWN
-                               : !l2k_splits_down(coding->unsplit, i + 1) ? L2K_DDFS_ACROSS
-                                                                          : L2K_DDFS_BOTH;
+    for (unsigned i = 0; i < levels; i++) {
+        const unsigned split = !l2k_splits_across(unsplit, i + 1) ? L2K_DDFS_DOWN
+                               : !l2k_splits_down(unsplit, i + 1) ? L2K_DDFS_ACROSS
+                                                                  : L2K_DDFS_BOTH;
         ddfs[i / 4] |= (uint8_t)(split << (6 - 2 * (i % 4)));
     }
-    l2k_buffer_put(out, coding->split_style, 2);
-    l2k_buffer_put(out, coding->levels, 1);
-    l2k_buffer_append(out, ddfs, (coding->levels + 3u) / 4);
+    l2k_buffer_put(out, index, 2);
+    l2k_buffer_put(out, levels, 1);
+    l2k_buffer_append(out, ddfs, (levels + 3u) / 4);
     end_segment(out, start);
 }
 
+/* Describes component 0, unless COD has another number of levels, for COC with DFS; component 0 then has COC as well. */
 static void write_cod(l2k_buffer *out, const l2k_tile_coding *coding)
 {
     const l2k_component_coding *first = &coding->components[0];
+    const bool precincts = first->user_precincts && first->levels == coding->levels;
     size_t start = start_segment(out, L2K_COD);
-    l2k_buffer_put(out, (first->user_precincts ? 1u : 0) | (coding->sop ? 2u : 0) | (coding->eph ? 4u : 0), 1);
+    l2k_buffer_put(out, (precincts ? 1u : 0) | (coding->sop ? 2u : 0) | (coding->eph ? 4u : 0), 1);
     l2k_buffer_put(out, coding->progression, 1);
     l2k_buffer_put(out, coding->num_layers, 2);
     l2k_buffer_put(out, coding->component_transform, 1);
-    write_component_style(out, first, first->levels);
+    write_component_style(out, first, coding->levels, precincts);
     end_segment(out, start);
 }
 
@@ -149,7 +163,8 @@ static void write_coc(l2k_buffer *out, const l2k_siz *siz, uint32_t c, const l2k
     size_t start = start_segment(out, L2K_COC);
     l2k_buffer_put(out, c, l2k_component_index_bytes(siz->num_components));
     l2k_buffer_put(out, coding->user_precincts, 1);
-    write_component_style(out, coding, coding->split_style ? L2K_COC_DFS | coding->split_style : coding->levels);
+    write_component_style(out, coding, coding->split_style ? L2K_COC_DFS | coding->split_style : coding->levels,
+                          coding->user_precincts);
     end_segment(out, start);
 }
 
@@ -171,11 +186,37 @@ static void write_steps(l2k_buffer *out, const l2k_siz *siz, uint32_t c, const l
     end_segment(out, start);
 }
 
+static bool same_style(const l2k_component_coding *a, const l2k_component_coding *b)
+{
+    const size_t precincts = a->levels + (size_t)1;
+    return a->levels == b->levels && a->split_style == b->split_style && a->log2_block_width == b->log2_block_width &&
+           a->log2_block_height == b->log2_block_height && a->style == b->style &&
+           l2k_coding_wavelet(a)->code == l2k_coding_wavelet(b)->code && a->user_precincts == b->user_precincts &&
+           memcmp(a->log2_precinct_width, b->log2_precinct_width, precincts) == 0 &&
+           memcmp(a->log2_precinct_height, b->log2_precinct_height, precincts) == 0;
+}
+
+static bool same_quantisation(const l2k_component_coding *a, const l2k_component_coding *b)
+{
+    return a->quantisation == b->quantisation && a->guard_bits == b->guard_bits && a->levels == b->levels &&
+           l2k_same_splits(a->unsplit, b->unsplit, a->levels) && l2k_coding_same_steps(a, b);
+}
+
+static void write_styles(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding)
+{
+    const l2k_component_coding *components = coding->components;
+    write_cod(out, coding);
+    for (uint32_t c = 0; c < siz->num_components; c++)
+        if (components[c].split_style || components[c].levels != coding->levels ||
+            !same_style(&components[0], &components[c]))
+            write_coc(out, siz, c, &components[c]);
+}
+
 static void write_qccs(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding, unsigned more_guard_bits)
 {
     const l2k_component_coding *components = coding->components;
     for (uint32_t c = 1; c < siz->num_components; c++)
-        if (!l2k_coding_same_steps(&components[0], &components[c]))
+        if (!same_quantisation(&components[0], &components[c]))
             write_steps(out, siz, c, &components[c], more_guard_bits);
 }
 
@@ -188,22 +229,44 @@ void l2k_write_quantisation(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_
 
 size_t l2k_write_main_header(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding)
 {
-    const l2k_component_coding *components = coding->components;
     l2k_buffer_put(out, L2K_SOC, 2);
     write_siz(out, siz);
     size_t ht_at = coding->capabilities.parts ? write_cap(out, &coding->capabilities) : 0;
     if (coding->capabilities.corresponding_profile)
         write_cpf(out, &coding->capabilities);
-    if (components[0].own)
-        write_atk(out, components[0].own);
-    if (components[0].split_style)
-        write_dfs(out, &components[0]);
-    write_cod(out, coding);
-    write_steps(out, siz, 0, &components[0], 0);
-    for (uint32_t c = 0; components[0].split_style && c < siz->num_components; c++)
-        write_coc(out, siz, c, &components[c]);
-    write_qccs(out, siz, coding, 0);
+    write_kernels(out, coding);
+    for (unsigned i = 1; i <= L2K_MOST_DFS; i++)
+        if (coding->splits.levels[i])
+            write_dfs(out, i, coding->splits.levels[i], coding->splits.of[i]);
+    write_styles(out, siz, coding);
+    l2k_write_quantisation(out, siz, coding, 0);
     return ht_at;
+}
+
+void l2k_write_regions(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding, const l2k_tile_coding *main)
+{
+    for (uint32_t c = 0; c < siz->num_components; c++)
+        if (coding->components[c].roi_shift != (main ? main->components[c].roi_shift : 0))
+            l2k_write_rgn(out, siz, c, coding->components[c].roi_shift);
+}
+
+void l2k_write_tile_header(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *main, const l2k_tile_coding *own)
+{
+    bool style = own->sop != main->sop || own->eph != main->eph || own->progression != main->progression ||
+                 own->num_layers != main->num_layers || own->component_transform != main->component_transform ||
+                 own->levels != main->levels,
+         steps = false;
+    for (uint32_t c = 0; c < siz->num_components; c++) {
+        style = style || !same_style(&own->components[c], &main->components[c]);
+        steps = steps || !same_quantisation(&own->components[c], &main->components[c]);
+    }
+    if (style)
+        write_styles(out, siz, own);
+    if (steps)
+        l2k_write_quantisation(out, siz, own, 0);
+    l2k_write_regions(out, siz, own, main);
+    if (!l2k_same_changes(own, main))
+        l2k_write_poc(out, siz, own);
 }
 
 /* REpoc is a byte, CEpoc one or two: 256 components are 0 in one (Table A.32). */

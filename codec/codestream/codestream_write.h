@@ -5,9 +5,9 @@
 #include "base/buffer.h"
 #include "codec/tile/coding.h"
 
-/* Writes SOC, SIZ, CAP if there are HT code-blocks, COD, QCD, and QCC for components whose steps differ from those of
- * the first one. All else is the same for all components, in COC if levels split in one direction. Returns the offset
- * of Ccap15, 0 without CAP. */
+/* Writes SOC, SIZ, CAP if there are HT code-blocks, kernels and splits of Part 2, COD and QCD of the first component,
+ * and COC and QCC for others that differ from it, COC also if levels split in one direction. Returns the offset of
+ * Ccap15, 0 without CAP. */
 size_t l2k_write_main_header(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding);
 
 /* Writes QCD, and QCC for components that differ from the first one, with `more_guard_bits` added to the guard bits in
@@ -19,8 +19,13 @@ void l2k_write_quantisation(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_
 void l2k_write_poc(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding);
 size_t l2k_poc_bytes(const l2k_siz *siz, const l2k_tile_coding *coding);
 
-/* Writes RGN: the max-shift of a component. */
+/* Write RGN: the max-shift of a component; and those of all components, where they differ from `main` (NULL: from 0). */
 void l2k_write_rgn(l2k_buffer *out, const l2k_siz *siz, uint32_t component, unsigned shift);
+void l2k_write_regions(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding, const l2k_tile_coding *main);
+
+/* Writes the marker segments in which a tile's coding differs from that of the main header. */
+void l2k_write_tile_header(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *main,
+                           const l2k_tile_coding *own);
 
 /* Writes a COM marker segment with Latin-1 text. */
 void l2k_write_comment(l2k_buffer *out, const char *text);

@@ -68,6 +68,12 @@ enum { L2K_UNITS_TRANSFORM = 3, L2K_UNITS_BLOCKS = 12, L2K_UNITS_PACKETS = 1 };
 
 /* ---- The start and end of an image: start.c ------------------------------------------------------------------- */
 
+/* Ends the image before, if any, and begins a call that codes another one. */
+void l2k_encode_start_call(l2k_encoder *encoder);
+
+/* Releases all tiles and the parameters of the image. */
+void l2k_encode_release_tiles(l2k_encoder *encoder);
+
 /* Checks image and options, and prepares for all tiles together, or for a row of tiles at a time. */
 l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool by_rows);
 
@@ -82,6 +88,14 @@ l2k_status l2k_encode_end(l2k_encoder *encoder, l2k_status status);
 
 /* Releases one of the tiles. */
 void l2k_encode_release_tile(const l2k_context *context, l2k_tile *tile);
+
+/* ---- Rows of tiles: rows.c -------------------------------------------------------------------------------------- */
+
+/* Makes boxes and main header, as far as they are known before the first tile; unless done, lists tile-parts for TLM. */
+l2k_status l2k_encode_make_head(l2k_encoder *encoder);
+
+/* Writes EOC after the last tile and completes the head in the stream. */
+l2k_status l2k_encode_end_rows(l2k_encoder *encoder);
 
 /* ---- A tile: tile.c ------------------------------------------------------------------------------------------- */
 

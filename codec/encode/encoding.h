@@ -42,6 +42,9 @@ typedef struct l2k_encoding {
     l2k_progression_change *changes; /* of POC: all entries, by tile; `coding` and `own_codings` point into them */
     l2k_own_coding *own_codings;     /* by tile */
     size_t num_own_codings;
+    const l2k_tile_coding *present; /* transcoding: of the present tile, whatever it is */
+    l2k_buffer segments;            /* transcoding: further marker segments of the main header, */
+    l2k_buffer boxes;       /* and boxes up to the codestream, with the head of its box; empty: made of `image` */
     uint32_t roi_component; /* its samples are a region of interest, if roi_shift is not 0 */
     uint8_t roi_shift;
     const char *comment; /* of COM; "" = none */
@@ -71,6 +74,9 @@ static inline bool l2k_encoding_truncates(const l2k_encoding *e)
  * after an error. */
 l2k_status l2k_encode_setup(const struct l2k_encoder *encoder, const l2k_image *image, l2k_encoding *encoding);
 void l2k_encoding_release(l2k_encoding *encoding);
+
+/* Gives a component, whose levels are set, the precincts of the settings. */
+void l2k_encode_set_precincts(const l2k_settings *settings, l2k_component_coding *coding);
 
 /* Checks that no plane is missing and that their types hold the components' samples. */
 l2k_status l2k_encode_check_planes(const l2k_encoding *encoding, l2k_rect area, const l2k_plane *planes);

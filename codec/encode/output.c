@@ -114,9 +114,14 @@ l2k_status l2k_output_head(const l2k_encoding *e, uint64_t body_bytes, l2k_outpu
         l2k_write_poc(&codestream, &e->siz, &e->coding);
     if (e->roi_shift)
         l2k_write_rgn(&codestream, &e->siz, e->roi_component, e->roi_shift);
+    l2k_write_regions(&codestream, &e->siz, &e->coding, NULL);
     if (*e->comment)
         l2k_write_comment(&codestream, e->comment);
-    if (e->format == L2K_FORMAT_JP2)
+    l2k_buffer_append(&codestream, e->segments.data, e->segments.size);
+    l2k_buffer_append(&out->head, e->boxes.data, e->boxes.size);
+    if (e->boxes.size)
+        out->box_at = e->boxes.size - 8; /* LBox and TBox */
+    else if (e->format == L2K_FORMAT_JP2)
         out->box_at = l2k_jp2_write_head(&out->head, e->image, e->palette, e->siz.profile,
                                          body_bytes ? codestream.size + body_bytes : 0);
     out->tlm_at += out->head.size;
@@ -131,8 +136,7 @@ l2k_status l2k_output_head(const l2k_encoding *e, uint64_t body_bytes, l2k_outpu
 
 /* ---- What is known beforehand --------------------------------------------------------------------------------- */
 
-/* Adds the tile-parts that a tile will have to the list, their lengths 0. */
-static l2k_status plan_parts(const l2k_encoding *e, const l2k_tile *tile, l2k_output *out, uint32_t *parts)
+l2k_status l2k_output_plan_parts_of(const l2k_encoding *e, const l2k_tile *tile, l2k_output *out, uint32_t *parts)
 {
     l2k_packet_order order;
     L2K_TRY(l2k_packet_order_create(e->context, tile, &order));
@@ -148,7 +152,7 @@ static l2k_status plan_unseen_parts(const l2k_encoding *e, uint32_t index, l2k_o
     l2k_tile tile;
     uint32_t parts;
     L2K_TRY(l2k_tile_create(e->context, &e->siz, l2k_coding_of_tile(e, index), index, UINT64_MAX, &tile));
-    l2k_status status = plan_parts(e, &tile, out, &parts);
+    l2k_status status = l2k_output_plan_parts_of(e, &tile, out, &parts);
     l2k_tile_release(e->context, &tile);
     return status;
 }
@@ -186,7 +190,7 @@ l2k_status l2k_output_fixed_bytes(const l2k_encoding *e, const l2k_tile *tiles, 
         *bytes += count * quantisation_bytes(e);
     for (uint32_t t = 0; t < count; t++) {
         uint32_t parts;
-        L2K_TRY(plan_parts(e, &tiles[t], out, &parts));
+        L2K_TRY(l2k_output_plan_parts_of(e, &tiles[t], out, &parts));
         *bytes += parts * (size_t)PART_BYTES + (e->plt ? most_plt_bytes(&tiles[t], parts) : 0);
         const l2k_tile_coding *own = l2k_poc_of_tile(e, tiles[t].index);
         *bytes += own ? l2k_poc_bytes(&e->siz, own) : 0;

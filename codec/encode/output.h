@@ -119,7 +119,10 @@ l2k_status l2k_output_join(struct l2k_encoder *encoder, const uint8_t **bytes, s
 /* Writes all headers into out->head, for a body of `body_bytes` bytes; 0 = unknown. */
 l2k_status l2k_output_head(const l2k_encoding *encoding, uint64_t body_bytes, l2k_output *out);
 
-/* Adds the tile-parts of all tiles to out->parts with lengths 0, since TLM needs their number beforehand. */
+/* Add the tile-parts of a tile, and their number, or those of all to out->parts with lengths 0, since TLM needs their number
+ * beforehand. */
+l2k_status l2k_output_plan_parts_of(const l2k_encoding *encoding, const l2k_tile *tile, l2k_output *out,
+                                    uint32_t *parts);
 l2k_status l2k_output_plan_parts(const l2k_encoding *encoding, l2k_output *out);
 
 #endif

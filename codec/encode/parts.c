@@ -51,9 +51,11 @@ static void begin_part(l2k_part_writer *w)
     l2k_buffer_patch(to, psot_at + 5, w->num_parts, 1);
     if (w->part == 0 && (w->more_guard_bits || e->tile_steps))
         l2k_write_quantisation(to, &e->siz, &e->coding, w->more_guard_bits);
-    const l2k_tile_coding *own = w->part == 0 ? l2k_poc_of_tile(e, w->tile->index) : NULL;
+    const l2k_tile_coding *own = w->part == 0 && !e->present ? l2k_poc_of_tile(e, w->tile->index) : NULL;
     if (own)
         l2k_write_poc(to, &e->siz, own);
+    if (e->present && w->part == 0)
+        l2k_write_tile_header(to, &e->siz, &e->coding, e->present);
     if (!e->plt)
         l2k_buffer_put(to, L2K_SOD, 2);
 }

@@ -168,6 +168,8 @@ const l2k_tile_coding *l2k_poc_of_tile(const l2k_encoding *e, uint32_t tile)
 
 const l2k_tile_coding *l2k_coding_of_tile(const l2k_encoding *e, uint32_t tile)
 {
+    if (e->present)
+        return e->present;
     const l2k_tile_coding *own = l2k_poc_of_tile(e, tile);
     return own ? own : &e->coding;
 }

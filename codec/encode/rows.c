@@ -51,11 +51,11 @@ static void next_strip(l2k_encoder *encoder)
 }
 
 /* Boxes and main header as far as they are known. Of a stream that cannot be rewritten, they hold for any samples. */
-static l2k_status make_head(l2k_encoder *encoder)
+l2k_status l2k_encode_make_head(l2k_encoder *encoder)
 {
     l2k_encoding *e = &encoder->encoding;
     l2k_output *out = &encoder->output;
-    if (e->tlm)
+    if (e->tlm && !out->parts.size)
         L2K_TRY(l2k_output_plan_parts(e, out));
     if (e->coding.capabilities.parts && !encoder->stream->rewrite)
         promise_magnitudes(e);
@@ -80,7 +80,7 @@ static bool leaves_early(const l2k_encoder *encoder)
 static l2k_status begin_packets(l2k_encoder *encoder, const l2k_engine_slot *slot, unsigned more_guard_bits)
 {
     l2k_output *out = &encoder->output;
-    L2K_TRY(make_head(encoder));
+    L2K_TRY(l2k_encode_make_head(encoder));
     L2K_TRY(
         l2k_parts_begin(encoder, &encoder->tiles[0], &out->tiles[0], more_guard_bits, encoder->stream, &out->writer));
     out->writer.slot = slot;
@@ -177,7 +177,7 @@ static l2k_status begin_rows(l2k_encoder *encoder, const l2k_image *image, const
         return l2k_fail(
             &encoder->context, L2K_ERROR_ARGUMENT,
             "TLM precedes the tile-parts that it lists: encoding by rows of tiles needs a stream with rewrite for it");
-    return make_head(encoder);
+    return l2k_encode_make_head(encoder);
 }
 
 /* Ends a call and, after a failure, the image. */
@@ -286,7 +286,7 @@ static l2k_status complete_head(l2k_encoder *encoder)
     return l2k_encode_rewrite(encoder, encoder->stream, out->box_at, &out->head);
 }
 
-static l2k_status end_rows(l2k_encoder *encoder)
+l2k_status l2k_encode_end_rows(l2k_encoder *encoder)
 {
     l2k_buffer *head = &encoder->output.head; /* already written */
     if (encoder->next_tile != encoder->encoding.num_tiles)
@@ -308,5 +308,5 @@ l2k_status l2k_encoder_end(l2k_encoder *encoder)
     L2K_TRY(check_begun(encoder));
     l2k_run_enter(&encoder->run);
     const int before = l2k_encode_enter(encoder);
-    return l2k_engine_left(before, l2k_encode_end(encoder, end_rows(encoder)));
+    return l2k_engine_left(before, l2k_encode_end(encoder, l2k_encode_end_rows(encoder)));
 }

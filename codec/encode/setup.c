@@ -111,7 +111,7 @@ static uint8_t precinct_exponent(uint32_t size, unsigned halvings, bool lowest)
 }
 
 /* From the highest resolution down. */
-static void setup_precincts(const l2k_settings *s, l2k_component_coding *coding)
+void l2k_encode_set_precincts(const l2k_settings *s, l2k_component_coding *coding)
 {
     coding->user_precincts = s->num_precincts > 0;
     memset(coding->log2_precinct_width, 15, sizeof coding->log2_precinct_width);
@@ -233,7 +233,7 @@ static l2k_status setup_component(const l2k_settings *s, const l2k_encoding *e, 
     coding->wavelet = (uint8_t)o[L2K_ENCODER_WAVELET];
     coding->own = coding->wavelet > L2K_WAVELET_9_7 ? &encoder->own : NULL;
     coding->kernel = l2k_coding_wavelet(coding)->code;
-    setup_precincts(s, coding);
+    l2k_encode_set_precincts(s, coding);
     return setup_steps(encoder, e, c);
 }
 
@@ -340,6 +340,9 @@ static l2k_status setup_coding(const l2k_settings *s, l2k_encoding *e)
                        o[L2K_ENCODER_GUARD_BITS] >= L2K_GUARD_BITS;
     e->coding.sop = o[L2K_ENCODER_SOP];
     e->coding.eph = o[L2K_ENCODER_EPH];
+    e->coding.levels = (uint8_t)o[L2K_ENCODER_LEVELS];
+    e->coding.splits.levels[1] = l2k_splits_all(encoder->unsplit) ? 0 : e->coding.levels;
+    e->coding.splits.of[1] = encoder->unsplit;
     e->coding.progression = (uint8_t)o[L2K_ENCODER_PROGRESSION];
     e->coding.num_layers = encoder->num_targets ? (uint32_t)encoder->num_targets : 1;
     const bool asked = encoder->given >> L2K_ENCODER_COMPONENT_TRANSFORM & 1;
@@ -397,12 +400,15 @@ l2k_status l2k_encode_setup(const l2k_encoder *encoder, const l2k_image *image, 
 void l2k_encoding_release(l2k_encoding *e)
 {
     l2k_release(e->context, e->siz.components);
-    l2k_release(e->context, e->coding.components);
     l2k_release(e->context, e->own_targets);
+    if (e->segments.context) {
+        l2k_buffer_release(&e->segments);
+        l2k_buffer_release(&e->boxes);
+    }
     l2k_poc_release(e);
+    l2k_tile_coding_release(e->context, &e->coding);
     e->own_targets = NULL;
     e->siz.components = NULL;
-    e->coding.components = NULL;
 }
 
 l2k_status l2k_encoder_check(const l2k_encoder *encoder, const l2k_image *image)

@@ -12,7 +12,7 @@ void l2k_encode_release_tile(const l2k_context *context, l2k_tile *tile)
     l2k_tile_release(context, tile);
 }
 
-static void release_tiles(l2k_encoder *encoder)
+void l2k_encode_release_tiles(l2k_encoder *encoder)
 {
     const l2k_context *context = &encoder->context;
     for (uint32_t t = 0; encoder->tiles && t < encoder->num_tiles; t++)
@@ -93,14 +93,14 @@ static l2k_status take_tiles(l2k_encoder *encoder, l2k_encoding *encoding, uint3
         take_encoding(encoder, encoding);
         return renew_tiles(encoder);
     }
-    release_tiles(encoder);
+    l2k_encode_release_tiles(encoder);
     return take_new_tiles(encoder, encoding, num_tiles);
 }
 
 /* Gives back all memory kept for the next image. */
 static void drop(l2k_encoder *encoder)
 {
-    release_tiles(encoder);
+    l2k_encode_release_tiles(encoder);
     l2k_workers_release(&encoder->workers);
     l2k_pool_drain(&encoder->pool, &encoder->context.hooks);
 }
@@ -138,7 +138,7 @@ uint64_t l2k_image_samples(const l2k_image *image)
     return !n || area <= UINT64_MAX / n ? area * n : UINT64_MAX;
 }
 
-l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool by_rows)
+void l2k_encode_start_call(l2k_encoder *encoder)
 {
     const l2k_context *context = &encoder->context;
     const int64_t *options = encoder->options;
@@ -146,10 +146,6 @@ l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool b
     encoder->context.threads = l2k_thread_count((unsigned)options[L2K_ENCODER_THREADS]);
     encoder->context.cpu = (l2k_cpu)options[L2K_ENCODER_CPU];
     encoder->context.in_flight = (unsigned)options[L2K_ENCODER_IN_FLIGHT];
-    /* With planes off the host, AUTO leaves their processor only if that fails. */
-    l2k_choice_start_image(&encoder->choice,
-                           options[L2K_ENCODER_MEMORY] != L2K_MEMORY_HOST ? 0 : options[L2K_ENCODER_GPU_MIN_SAMPLES],
-                           false, options[L2K_ENCODER_STYLE] & L2K_STYLE_HT, l2k_image_samples(image));
     l2k_buffer_release(&encoder->memory);
     encoder->memory.context = context;
     l2k_pool_start_call(&encoder->pool, &context->hooks, (uint64_t)options[L2K_ENCODER_LIMIT_MEMORY]);
@@ -157,6 +153,17 @@ l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool b
         drop(encoder);
     l2k_run_start(&encoder->run, 0, options[L2K_ENCODER_TIMINGS]);
     encoder->has_image = true;
+}
+
+l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool by_rows)
+{
+    const l2k_context *context = &encoder->context;
+    const int64_t *options = encoder->options;
+    l2k_encode_start_call(encoder);
+    /* With planes off the host, AUTO leaves their processor only if that fails. */
+    l2k_choice_start_image(&encoder->choice,
+                           options[L2K_ENCODER_MEMORY] != L2K_MEMORY_HOST ? 0 : options[L2K_ENCODER_GPU_MIN_SAMPLES],
+                           false, options[L2K_ENCODER_STYLE] & L2K_STYLE_HT, l2k_image_samples(image));
     L2K_TRY(take_image(encoder, image, by_rows));
     L2K_TRY(l2k_output_start(&encoder->output, context, encoder->num_tiles,
                              by_rows || encoder->num_tiles > 1 ? 0 : FRONT_BYTES));
@@ -177,7 +184,7 @@ l2k_status l2k_encode_end(l2k_encoder *encoder, l2k_status status)
         l2k_output_release(&encoder->output);
     }
     if (!encoder->encoding.keeps_tiles)
-        release_tiles(encoder);
+        l2k_encode_release_tiles(encoder);
     encoder->has_image = false;
     encoder->stream = NULL;
     if (status != L2K_OK || !l2k_choice_is_settled(&encoder->choice))

@@ -162,10 +162,12 @@ static l2k_status get_header(l2k_packet_reader *reader, const l2k_resolution *re
 }
 
 /* Appends a contribution, whose bytes are at `data`, to its block. */
-static inline void keep_contribution(const l2k_pending *pending, const uint8_t *data, l2k_contribution *c)
+static inline void keep_contribution(const l2k_pending *pending, const uint8_t *data, uint32_t layer,
+                                     l2k_contribution *c)
 {
     l2k_received_block *received = &pending->block->received;
-    *c = (l2k_contribution){NULL, data, pending->bytes, pending->passes, pending->starts_segment};
+    *c = (l2k_contribution){
+        NULL, data, pending->bytes, (uint8_t)pending->passes, pending->starts_segment, (uint16_t)layer};
     if (received->last)
         received->last->next = c;
     else
@@ -243,7 +245,7 @@ static l2k_status take_body(const l2k_packet_reader *reader, const l2k_packet_id
         if (pending->bytes > (size_t)(input->end - input->data))
             return end_body(reader, id, i, input);
         if (pending->block)
-            keep_contribution(pending, input->data, to++);
+            keep_contribution(pending, input->data, id->layer, to++);
         input->data += pending->bytes;
     }
     return L2K_OK;

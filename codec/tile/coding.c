@@ -94,19 +94,24 @@ static bool same_change(const l2k_progression_change *a, const l2k_progression_c
            a->component_end == b->component_end && a->layer_end == b->layer_end;
 }
 
+bool l2k_same_changes(const l2k_tile_coding *a, const l2k_tile_coding *b)
+{
+    bool same = a->num_changes == b->num_changes;
+    for (size_t i = 0; same && i < a->num_changes; i++)
+        same = same_change(&a->changes[i], &b->changes[i]);
+    return same;
+}
+
 /* The packets' markers (SOP, EPH) and the contents of CAP do not matter. */
 bool l2k_tile_coding_equals(const l2k_tile_coding *a, const l2k_tile_coding *b, uint32_t num_components)
 {
     if (a->progression != b->progression || a->num_layers != b->num_layers ||
-        a->component_transform != b->component_transform || a->num_changes != b->num_changes)
+        a->component_transform != b->component_transform)
         return false;
     for (uint32_t c = 0; c < num_components; c++)
         if (!same_component(&a->components[c], &b->components[c]))
             return false;
-    for (size_t i = 0; i < a->num_changes; i++)
-        if (!same_change(&a->changes[i], &b->changes[i]))
-            return false;
-    return true;
+    return l2k_same_changes(a, b);
 }
 
 /* The place of a subband among the steps. */

@@ -91,8 +91,8 @@ typedef struct l2k_tile_coding {
     l2k_capabilities capabilities; /* the same for all tiles */
     l2k_component_coding *components;
     l2k_kernels *kernels;            /* NULL: none */
-    l2k_split_styles splits;         /* decoder: of the main header */
-    uint8_t levels;                  /* decoder: levels of COD, for components whose COC names a DFS instead */
+    l2k_split_styles splits;         /* of the main header */
+    uint8_t levels;                  /* levels of COD, for components whose COC names a DFS instead */
     l2k_progression_change *changes; /* entries of POC; none = `progression` over all packets */
     size_t num_changes;
 } l2k_tile_coding;
@@ -114,6 +114,9 @@ void l2k_tile_coding_release(const l2k_context *context, l2k_tile_coding *coding
 /* Makes a copy with arrays of its own. The caller releases it, also after an error. */
 l2k_status l2k_tile_coding_copy(const l2k_context *context, const l2k_tile_coding *from, uint32_t num_components,
                                 l2k_tile_coding *to);
+
+/* Whether two tiles have the same progression order changes. */
+bool l2k_same_changes(const l2k_tile_coding *a, const l2k_tile_coding *b);
 
 /* Whether two tiles of `num_components` components are coded alike. */
 bool l2k_tile_coding_equals(const l2k_tile_coding *a, const l2k_tile_coding *b, uint32_t num_components);

@@ -12,8 +12,9 @@ typedef struct l2k_contribution {
     struct l2k_contribution *next;
     const uint8_t *data;
     uint32_t bytes;
-    uint16_t passes;
+    uint8_t passes;
     bool starts_segment;
+    uint16_t layer;
 } l2k_contribution;
 
 /* An encoded code-block. The block coder owns the arrays, except layer_passes, which the tile owns. */
@@ -28,12 +29,18 @@ typedef struct l2k_coded_block {
     uint8_t magnitude_bits;  /* of its largest magnitude; HT only */
 } l2k_coded_block;
 
-/* Where an HT code-block is truncated (encoder). Not in the block, of which large pictures have many. */
+/* Where a code-block is truncated (encoder). Not in the block, of which large pictures have many. */
 typedef struct l2k_block_truncation {
     double error;               /* squared error left, in squared quantiser steps, if requested */
     uint8_t counted_bits;       /* magnitude_bits when points were estimated (ht_estimate.h) */
     uint8_t point, coded_point; /* the point that is wanted, 0 = no passes; and that of the code */
 } l2k_block_truncation;
+
+/* The coding passes that a truncation leaves out at the end, of three for each bit-plane but two less. */
+static inline unsigned l2k_dropped_passes(const l2k_block_truncation *t)
+{
+    return t->point ? 3u * t->counted_bits - 2 - t->point : UINT8_MAX;
+}
 
 /* Nothing is coded yet. */
 enum { L2K_NOT_CODED = 255 };

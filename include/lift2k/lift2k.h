@@ -1300,6 +1300,49 @@ L2K_API l2k_status l2k_video_encoder_encode(l2k_video_encoder *encoder, const l2
 /* Ends the stream, after errors too. L2K_ERROR_STATE without begin, L2K_ERROR_MEMORY, L2K_ERROR_IO. */
 L2K_API l2k_status l2k_video_encoder_end(l2k_video_encoder *encoder);
 
+/* ---- Transcoding ---------------------------------------------------------------------------------------------------
+ *
+ * Writes a file again without the transform: with other code-blocks, packets or tile-parts, with fewer layers or
+ * resolutions. Coefficients stay what they are. */
+
+/* Transcodes the file that `decoder` has opened, and writes it to `stream`. The decoder's options REDUCE, LAYERS, THREADS,
+ * STRICT and its limits apply; of the encoder's settings those that have been set and do not concern the transform:
+ *
+ *  - FORMAT: a codestream, or a JP2 or JPH file. By default, what the input is. Boxes are copied as they are and in
+ *    their order; the brand changes with the coder (Annex D of T.814), with REDUCE the size in the image header box.
+ *  - STYLE: with HT, MQ code-blocks become HT code-blocks; without, HT ones become MQ ones of this style; both keep the
+ *    input's VSC. Code-blocks of the right kind, or without this option all, are copied to the byte.
+ *  - PROGRESSION or l2k_encoder_set_poc, one of which replaces both of the input; l2k_encoder_set_precincts, of sizes
+ *    that cut code-blocks as those of the input do.
+ *  - SOP, EPH, PLT, TLM, TILE_PARTS, each by default as in the input; tile-parts, as tile 0 has them, where one of the
+ *    divisions makes as many. All tile-parts of a tile follow one another, and packet headers are in the packets.
+ *  - l2k_encoder_set_comment, in place of all comments; others are kept, but for those of tile-parts.
+ *  - PROFILE, checked as for l2k_encoder_encode. By default, the input's is kept if packets and tile-parts are; with
+ *    the other coder, its counterpart.
+ *  - THREADS, CPU, LIMIT_MEMORY, TIMINGS.
+ *
+ * Copied code-blocks keep layers and regions of interest (RGN). Where code-blocks are coded again:
+ *
+ *  - l2k_decoder_coefficients gives the same values before and after, also where code-blocks lack their last passes: HT
+ *    sets and MQ passes end at the same places. Regions of interest are shifted down and RGN dropped; if the background
+ *    is not whole but the region is, all code-blocks of its component are coded down to bit-plane 0. Samples are the
+ *    same, too, but in that case, or with a region: irreversible ones then differ by half a quantiser step.
+ *  - MQ code-blocks become HT code-blocks of one layer, that of all layers that are decoded. HT code-blocks become MQ
+ *    ones with the layers that they had: with LAYERS both decode to the same coefficients.
+ *
+ * REDUCE divides the reference grid: the picture is the one that the decoder gives with it. Tiles must have a regular
+ * size then.
+ *
+ * A stream with `rewrite` gets each tile when it is done, and memory is that of a tile; another one gets the file at the
+ * end. The encoder's progress hook is told the whole, the decoder's each tile. The call ends an image between
+ * l2k_encoder_begin and _end.
+ *
+ * L2K_INCOMPLETE: the input is truncated or damaged, and what the decoder could decode is written; a tile that is missing
+ * has a tile-part without packets. Damage inside code-blocks that are copied is not seen. L2K_ERROR_ARGUMENT for settings
+ * that do not fit the file; L2K_ERROR_UNSUPPORTED for subbands with both HT and MQ code-blocks without STYLE;
+ * L2K_ERROR_STATE if no file is open; otherwise the errors of l2k_decoder_decode and l2k_encoder_encode. */
+L2K_API l2k_status l2k_encoder_transcode(l2k_encoder *encoder, l2k_decoder *decoder, const l2k_stream *stream);
+
 /* ---- Coefficients of a codestream -----------------------------------------------------------------------------------
  *
  * Subband coefficients of a codestream, before the inverse transform. */

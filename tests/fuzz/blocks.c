@@ -53,7 +53,7 @@ static void add_part(subject *s, fuzz_bytes *b, fuzz_bytes *data, unsigned passe
 {
     const uint32_t size = fuzz_word(b), left = (uint32_t)(data->size - data->at);
     l2k_contribution *part = &s->parts[s->num_parts++];
-    *part = (l2k_contribution){.data = data->data + data->at, .passes = (uint16_t)passes, .starts_segment = starts};
+    *part = (l2k_contribution){.data = data->data + data->at, .passes = (uint8_t)passes, .starts_segment = starts};
     part->bytes = empty ? 0 : size < left ? size : left;
     data->at += part->bytes;
     s->block.num_passes = (uint8_t)(s->block.num_passes + passes);

@@ -259,7 +259,7 @@ static delivery deliveries[MOST_BLOCKS];
 static void add_part(delivery *d, const uint8_t *data, size_t bytes, unsigned passes)
 {
     assert_true(d->count < MOST_PARTS);
-    d->parts[d->count] = (l2k_contribution){.data = data, .bytes = (uint32_t)bytes, .passes = (uint16_t)passes};
+    d->parts[d->count] = (l2k_contribution){.data = data, .bytes = (uint32_t)bytes, .passes = (uint8_t)passes};
     if (d->count)
         d->parts[d->count - 1].next = &d->parts[d->count];
     d->count++;

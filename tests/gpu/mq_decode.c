@@ -153,7 +153,7 @@ static void deliver(size_t i, const uint8_t *bytes, const uint32_t *pass_bytes, 
         parts[i][count++] =
             (l2k_contribution){.data = copy,
                                .bytes = hits && random_below(8) == 0 ? random_below(end - from + 1) : end - from,
-                               .passes = (uint16_t)(next - at),
+                               .passes = (uint8_t)(next - at),
                                .starts_segment = at == 0 || l2k_mq_on_cpu.ends_segment(style, at - 1)};
         from = end;
         at = next;

@@ -46,6 +46,7 @@ BEGIN {
     row["codec/run"] = stages " codec/tile codec/engine"
     whole = stages " tiling/pixel codec/tile codec/blocks codec/packets codec/codestream codec/jp2 codec/engine codec/run"
     row["codec/encode"] = row["codec/decode"] = whole
+    row["codec/transcode"] = whole " codec/blocks/ht codec/encode codec/decode"
     row["dirac"] = "lift2k base dwt transform dirac/motion"
     row["dirac/motion"] = "lift2k base dirac"
     row["dirac/cuda"] = row["dirac"] " transform/cuda dirac"
@@ -60,6 +61,7 @@ BEGIN {
     row["cli/coefficients"] = row["cli/info"] = row["cli/compare"] = row["cli/decode"] = command " cli/run cli/input"
     row["cli/view"] = row["cli/dump"] = command " cli/run cli/input cli/coefficients"
     row["cli/encode"] = command " cli/run cli/input cli/compare"
+    row["cli/transcode"] = command " cli/run cli/input cli/encode"
     row["examples"] = "lift2k"
     row["python"] = "lift2k pictures pictures/user"
     row["compat/openjp2"] = row["plugins/gstreamer"] = row["plugins/hdf5"] = row["plugins/gdal"] = "lift2k"

@@ -369,6 +369,41 @@ static inline l2k_status scenario_encode_ht_whole(const scenario_files *files, c
     return scenario_encode_whole(files, hooks, out, L2K_MEMORY_HOST, files->p.planes);
 }
 
+/* To the other kind of code-blocks, or copied; through memory or, tile by tile, to a stream that can be rewritten. */
+static inline l2k_status scenario_transcode(const scenario_files *files, const l2k_hooks *hooks, memory_file *out,
+                                            const memory_file *in, int style)
+{
+    l2k_stream stream = stream_of(out);
+    l2k_encoder *e = l2k_encoder_new(hooks);
+    l2k_decoder *d = l2k_decoder_new(hooks);
+    l2k_status status = e ? scenario_set_decoder(d, files) : L2K_ERROR_MEMORY;
+    if (!d)
+        hooks->message(hooks->user, L2K_SEVERITY_ERROR, "no decoder");
+    stream.rewrite = style >= 0 ? NULL : memory_rewrite;
+    if (status == L2K_OK)
+        status = l2k_encoder_set(e, L2K_ENCODER_THREADS, 1);
+    if (status == L2K_OK && style >= 0)
+        status = l2k_encoder_set(e, L2K_ENCODER_STYLE, style);
+    if (status == L2K_OK)
+        status = l2k_decoder_open_memory(d, in->data, in->size);
+    if (status == L2K_OK)
+        status = l2k_encoder_transcode(e, d, &stream);
+    l2k_encoder_free(e);
+    l2k_decoder_free(d);
+    return status;
+}
+
+static inline l2k_status scenario_transcode_tiles(const scenario_files *files, const l2k_hooks *hooks, memory_file *out)
+{
+    return scenario_transcode(files, hooks, out, &files->tiled, L2K_STYLE_HT);
+}
+
+static inline l2k_status scenario_transcode_layers(const scenario_files *files, const l2k_hooks *hooks,
+                                                   memory_file *out)
+{
+    return scenario_transcode(files, hooks, out, &files->jp2, -1);
+}
+
 static const scenario scenarios[] = {{"encode, one tile, layers", scenario_encode_layers, true},
                                      {"encode, tiles", scenario_encode_tiles, true},
                                      {"encode by rows of tiles", scenario_encode_rows, false},
@@ -385,6 +420,8 @@ static const scenario scenarios[] = {{"encode, one tile, layers", scenario_encod
                                      {"decode from memory", scenario_decode_memory, true},
                                      {"decode a batch", scenario_decode_batch, true},
                                      {"decode as bytes are pushed", scenario_push, true},
+                                     {"transcode to HT, tiles", scenario_transcode_tiles, true},
+                                     {"transcode, layers", scenario_transcode_layers, false},
                                      {"transform", scenario_transform, true}};
 
 enum { NUM_SCENARIOS = sizeof scenarios / sizeof *scenarios };

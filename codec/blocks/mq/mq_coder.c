@@ -57,8 +57,10 @@ static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_pla
                                const l2k_context *context, l2k_arena *arena)
 {
     (void)count;
-    const l2k_t1_block block = l2k_mq_block_in_view(place);
+    l2k_t1_block block = l2k_mq_block_in_view(place);
     l2k_t1_code code;
+    if (batch->task == L2K_CODE_CUT)
+        block.dropped = l2k_dropped_passes(&batch->truncations[place - batch->places]);
     L2K_TRY(l2k_t1_encode(worker, &block, batch->distortions, &code));
     place->block->num_planes = (uint8_t)code.num_planes;
     place->block->num_passes = (uint8_t)code.num_passes;

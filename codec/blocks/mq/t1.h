@@ -55,6 +55,7 @@ typedef struct l2k_t1_block {
     unsigned style; /* l2k_style values */
     bool reversible;
     unsigned roi_shift; /* decoding: max-shift of a region of interest, 0 = none */
+    unsigned dropped;   /* encoding: last passes that are left out */
 } l2k_t1_block;
 
 /* The end of a coding pass, at which a packet's contribution can end. */

@@ -27,6 +27,7 @@ typedef struct block_coder {
     l2k_t1_code *code;
     bool measure;
     coding_pass at;
+    unsigned num_passes; /* to code */
     l2k_mq_feed feed; /* with the decisions of the pass */
     l2k_gains gains;  /* of all passes so far */
     l2k_pass_mark marks[L2K_MAX_PASSES];
@@ -158,7 +159,7 @@ static void end_pass(block_coder *b)
     if (b->measure)
         l2k_gains_add_of_plane(&b->gains, gain_of_pass(b), b->at.plane);
     pass->distortion = l2k_gains_value(b->gains);
-    pass->terminated = is_last_pass(b->at) || l2k_pass_terminates(style, number);
+    pass->terminated = number + 1 == b->num_passes || l2k_pass_terminates(style, number);
     end_code(b, l2k_pass_is_raw(style, number), pass, &b->marks[number]);
     if (style & L2K_STYLE_RESET)
         l2k_mq_encoder_reset(b->feed.contexts);
@@ -230,8 +231,10 @@ l2k_status l2k_t1_encode(l2k_t1 *t1, const l2k_t1_block *block, bool want_distor
 {
     code->num_planes = l2k_t1_magnitude_bits(t1->context, block);
     code->num_passes = 0;
-    if (code->num_planes == 0)
+    if (3 * code->num_planes < 3 + block->dropped) {
+        code->num_planes = 0;
         return L2K_OK;
+    }
     L2K_TRY(take_encoder(t1));
     block_coder b = {.context = t1->context,
                      .rows = l2k_t1_rows_get(t1->context->cpu),
@@ -240,13 +243,14 @@ l2k_status l2k_t1_encode(l2k_t1 *t1, const l2k_t1_block *block, bool want_distor
                      .block = block,
                      .code = code,
                      .measure = want_distortion,
-                     .at = first_pass(code->num_planes)};
+                     .at = first_pass(code->num_planes),
+                     .num_passes = 3 * code->num_planes - 2 - block->dropped};
     L2K_TRY(start_block(&b));
     for (;; b.at = next_pass(b.at)) {
         L2K_TRY(begin_pass(&b));
         b.rows->code(&b.feed);
         end_pass(&b);
-        if (is_last_pass(b.at))
+        if (code->num_passes == b.num_passes)
             break;
     }
     code->bytes = code_start(&b);

@@ -237,10 +237,10 @@ static void deliver(delivery *to, l2k_block *block, unsigned style)
             continue;
         uint32_t cut = passes > 1 ? (end - at) / 2 : end - at;
         to->parts[to->count++] =
-            (l2k_contribution){NULL, code.bytes + at, cut, passes > 1 ? 1 : (uint16_t)passes, true};
+            (l2k_contribution){NULL, code.bytes + at, cut, passes > 1 ? 1 : (uint8_t)passes, true, 0};
         if (passes > 1)
             to->parts[to->count++] =
-                (l2k_contribution){NULL, code.bytes + at + cut, end - at - cut, (uint16_t)(passes - 1), false};
+                (l2k_contribution){NULL, code.bytes + at + cut, end - at - cut, (uint8_t)(passes - 1), false, 0};
         at = end;
         first = i + 1;
     }
