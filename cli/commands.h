@@ -13,6 +13,7 @@ int cli_info(const cli_options *options);
 int cli_compare(const cli_options *options);
 int cli_view_command(const cli_options *options);
 int cli_dump_command(const cli_options *options);
+int cli_transcode(const cli_options *options);
 
 /* Decode and info of a stream of Dirac or VC-2, which they know by its first bytes. */
 bool cli_is_video(const cli_options *options);

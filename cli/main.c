@@ -22,8 +22,9 @@ int cli_finish_output(void)
 static int run_command(cli_command command, int count, char **arguments)
 {
     static int (*const runs[CLI_NUM_COMMANDS])(const cli_options *) = {
-        [CLI_ENCODE] = cli_encode,   [CLI_DECODE] = cli_decode,     [CLI_INFO] = cli_info,
-        [CLI_COMPARE] = cli_compare, [CLI_VIEW] = cli_view_command, [CLI_DUMP] = cli_dump_command};
+        [CLI_ENCODE] = cli_encode,      [CLI_DECODE] = cli_decode,     [CLI_INFO] = cli_info,
+        [CLI_COMPARE] = cli_compare,    [CLI_VIEW] = cli_view_command, [CLI_DUMP] = cli_dump_command,
+        [CLI_TRANSCODE] = cli_transcode};
     cli_options options;
     int status = CLI_EXIT_USAGE;
     if (cli_options_parse(&options, command, count, arguments)) {

@@ -1,5 +1,5 @@
 # Fills the option lists into lift2k(1). Arguments: PAGES, the program lift2k_pages; TEMPLATE; OUTPUT; PROJECT_VERSION.
-foreach(name encode decode info compare view dump)
+foreach(name encode decode transcode info compare view dump)
   execute_process(COMMAND ${PAGES} man ${name} OUTPUT_VARIABLE OPTIONS_${name} RESULT_VARIABLE result
                   OUTPUT_STRIP_TRAILING_WHITESPACE)
   if(NOT result EQUAL 0)

@@ -375,7 +375,6 @@ static int run_film(cli_batch *batch, const cli_tasks *tasks)
 
 int cli_decode(const cli_options *options)
 {
-    static const char *const codestreams[] = {".jp2", ".jph", ".j2k", ".j2c", ".jpc", ".jhc", NULL};
     decode_job job = {.options = options};
     cli_batch batch = {options, "decoding", {0},         &job,         sizeof(coder), sizeof(decode_file),
                        prepare, code_file,  report_file, release_file, close_coder};
@@ -383,7 +382,7 @@ int cli_decode(const cli_options *options)
     int status = CLI_EXIT_USAGE;
     if (!cli_devices_find(&batch.share.devices, options))
         return status;
-    if (cli_tasks_make(&tasks, options, codestreams, "png") &&
+    if (cli_tasks_make(&tasks, options, cli_coded_extensions, "png") &&
         (!tasks.count || choose_format(&job, tasks.items[0].output)))
         status = !tasks.count ? CLI_EXIT_OK : tasks.together ? run_film(&batch, &tasks) : cli_batch_run(&batch, &tasks);
     cli_tasks_free(&tasks);

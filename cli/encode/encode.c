@@ -113,6 +113,11 @@ static int on_rewrite(void *user, uint64_t offset, const void *buffer, size_t by
     return cli_output_write_at(user, offset, buffer, bytes) ? 0 : -1;
 }
 
+l2k_stream cli_encode_stream(cli_output *output)
+{
+    return (l2k_stream){.write = on_write, .rewrite = cli_output_can_seek(output) ? on_rewrite : NULL, .user = output};
+}
+
 /* Reads the next rows. A signal that arrives meanwhile need not wait. */
 static bool read_rows(encode_file *file, uint32_t y0, uint32_t y1)
 {
@@ -185,8 +190,7 @@ static l2k_status read_whole(coder *k, encode_file *file)
 /* All of the picture, or by rows; reads all where an image without tiles cannot be encoded so. */
 static bool encode_image(const cli_options *options, coder *k, encode_file *file)
 {
-    const l2k_stream stream = {
-        .write = on_write, .rewrite = cli_output_can_seek(&file->output) ? on_rewrite : NULL, .user = &file->output};
+    const l2k_stream stream = cli_encode_stream(&file->output);
     const cli_picture *picture = &file->reader.picture;
     l2k_status status = share_memory(k, file, sample_bytes(options, picture, file->by_rows));
     if (status == L2K_OK)

@@ -14,6 +14,12 @@
  * depends on the picture. `format` is that of all outputs. */
 bool cli_encode_check(const cli_options *options, const cli_tasks *tasks, l2k_format *format);
 
+/* The format of an output by its extension; standard output gets boxes. */
+bool cli_encode_format(const char *output, bool ht, l2k_format *format);
+
+/* The stream to an output. */
+l2k_stream cli_encode_stream(cli_output *output);
+
 l2k_status cli_encode_configure(l2k_encoder *encoder, const cli_batch *batch, cli_coder *coder, l2k_format format);
 
 /* True if no sample may change: 5/3, and everything in the last layer. */

@@ -4,7 +4,7 @@
 #include "pictures/user/report.h"
 
 /* All outputs have the extension of the first. Boxes around HT code-blocks are a JPH file. */
-static bool choose_format(const cli_options *options, const char *output, l2k_format *format)
+bool cli_encode_format(const char *output, bool ht, l2k_format *format)
 {
     static const struct {
         const char *extension;
@@ -19,9 +19,9 @@ static bool choose_format(const cli_options *options, const char *output, l2k_fo
             return cli_error(output, "unknown output format; known are .jp2 .jph .j2k .j2c .jpc .jhc");
         if (!cli_same_text(cli_extension(output), known[i].extension))
             continue;
-        if (known[i].only_mq && options->ht)
+        if (known[i].only_mq && ht)
             return cli_error(output, "a JP2 file has no HT code-blocks: --ht writes .jph, or .j2c, .j2k, .jpc, .jhc");
-        if (known[i].only_ht && !options->ht)
+        if (known[i].only_ht && !ht)
             return cli_error(output, "%s is for HT code-blocks: it needs --ht", known[i].extension);
         *format = known[i].format;
         break;
@@ -57,7 +57,7 @@ bool cli_encode_check(const cli_options *options, const cli_tasks *tasks, l2k_fo
 {
     const char *output = tasks->items[0].output;
     if (!cli_check_grid(options) || !check_ht(options) || !check_kernel(options) ||
-        !choose_format(options, output, format))
+        !cli_encode_format(output, options->ht, format))
         return false;
     if (*format == L2K_FORMAT_CODESTREAM && (options->num_boxes || options->palette))
         return cli_error(output, "a bare codestream has no boxes: --%s needs a .jp2 or .jph file",

@@ -24,6 +24,8 @@ static const char overview[] = "lift2k: a JPEG 2000 codec\n"
                                "  lift2k decode IN OUT [options]  JPEG 2000 to PNG, TIFF, PNM, PGX, Y4M or raw\n"
                                "  lift2k encode|decode FILES... --out-dir D [options]\n"
                                "                                  many files at once\n"
+                               "  lift2k transcode IN OUT [options]\n"
+                               "                                  to HT and back, in another order\n"
                                "  lift2k info FILE...             what JPEG 2000 files contain\n"
                                "  lift2k info --devices           where this build can compute\n"
                                "  lift2k compare A B              how much two pictures differ\n"
@@ -77,6 +79,18 @@ static const page pages[CLI_NUM_COMMANDS] = {
 #endif
          ,
          ""},
+    [CLI_TRANSCODE] =
+        {"lift2k transcode IN OUT [options]\n"
+         "lift2k transcode FILE|DIRECTORY... --out-dir D [options]\n"
+         "\n"
+         "Writes a JP2 or JPH file or a bare codestream again without the transform, so that its coefficients stay "
+         "what "
+         "they are. Without options code-blocks, order, packets and boxes are those of IN; with OUT of another kind, "
+         "boxes are added or left out. - is standard input or output.\n",
+         "\n"
+         "Code-blocks that are not of the other kind are copied. MQ code-blocks of several layers become HT "
+         "code-blocks "
+         "of one. Exit status 3: IN ends early or is damaged, and what could be decoded is in OUT.\n"},
     [CLI_INFO] =
         {"lift2k info FILE... [--json]\n"
          "lift2k info --devices [--json]\n"
@@ -226,13 +240,13 @@ static const char *input_remark(const cli_option *row, cli_command command)
 static void print_row(const cli_option *row, cli_command command)
 {
     char term[120], text[400];
+    const char *fallback = command == CLI_TRANSCODE ? NULL : row->fallback; /* which takes what IN has */
     const char letter[] = {'-', row->letter, ',', ' ', 0};
     const int length =
         snprintf(term, sizeof term, "  %s--%s%s%s", row->letter ? letter : "    ", row->name,
                  row->argument && strncmp(row->argument, "[=", 2) ? " " : "", row->argument ? row->argument : "");
     const int end = snprintf(text, sizeof text, "%s%s%s%s%s", input_remark(row, command), row->help,
-                             row->fallback ? " (default:" NO_BREAK : "", row->fallback ? row->fallback : "",
-                             row->fallback ? ")" : "");
+                             fallback ? " (default:" NO_BREAK : "", fallback ? fallback : "", fallback ? ")" : "");
     print_entry(term, (size_t)length, text, text + end);
 }
 

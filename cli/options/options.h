@@ -16,6 +16,7 @@ typedef enum cli_command {
     CLI_COMPARE,
     CLI_VIEW,
     CLI_DUMP,
+    CLI_TRANSCODE,
     CLI_NUM_COMMANDS
 } cli_command;
 

@@ -2,13 +2,14 @@
  * order. */
 #include "cli/options/table.h"
 
-#define ENCODE  (1u << CLI_ENCODE)
-#define DECODE  (1u << CLI_DECODE)
-#define INFO    (1u << CLI_INFO)
-#define COMPARE (1u << CLI_COMPARE)
-#define VIEW    (1u << CLI_VIEW)
-#define DUMP    (1u << CLI_DUMP)
-#define ALL     (ENCODE | DECODE | INFO | COMPARE | VIEW | DUMP)
+#define ENCODE    (1u << CLI_ENCODE)
+#define DECODE    (1u << CLI_DECODE)
+#define INFO      (1u << CLI_INFO)
+#define COMPARE   (1u << CLI_COMPARE)
+#define VIEW      (1u << CLI_VIEW)
+#define DUMP      (1u << CLI_DUMP)
+#define TRANSCODE (1u << CLI_TRANSCODE)
+#define ALL       (ENCODE | DECODE | TRANSCODE | INFO | COMPARE | VIEW | DUMP)
 
 #define MEMBER(member)  .target = offsetof(cli_options, member)
 #define ENCODER(option) .target = offsetof(cli_options, encoder[L2K_ENCODER_##option])
@@ -188,12 +189,12 @@ const cli_option cli_option_table[] = {
         .letter = 'd', .fallback = "0,0", .input = CLI_PICTURE_INPUT),
     ROW(ENCODE, "block", "W,H", block, "code-block size: powers of two from 4 to 1024, area at most 4096",
         ENCODER(BLOCK_WIDTH), .letter = 'b', .fallback = "64,64"),
-    ROW(ENCODE, "precincts", "W,H[,W,H...]", precincts,
+    ROW(ENCODE | TRANSCODE, "precincts", "W,H[,W,H...]", precincts,
         "precinct sizes from the highest resolution down, powers of two; further resolutions halve the last pair",
         .letter = 'c', .fallback = "maximal"),
-    NAME(ENCODE, "progression", "ORDER", ENCODER(PROGRESSION), cli_progressions,
+    NAME(ENCODE | TRANSCODE, "progression", "ORDER", ENCODER(PROGRESSION), cli_progressions,
          "progression order: LRCP, RLCP, RPCL, PCRL or CPRL", .letter = 'p', .fallback = "LRCP"),
-    ROW(ENCODE, "poc", "[T:]RS,CS,LE,RE,CE,ORDER[/...]", poc,
+    ROW(ENCODE | TRANSCODE, "poc", "[T:]RS,CS,LE,RE,CE,ORDER[/...]", poc,
         "progression order changes: of resolutions RS to RE - 1, components CS to CE - 1, layers below LE",
         .detail =
             "Each takes those of its packets that have not come before, in its ORDER, and starts a tile-part; together "
@@ -205,7 +206,7 @@ const cli_option cli_option_table[] = {
         .detail =
             "This is all that OpenJPEG's -ROI does, too. It changes no sample; where layers cut bit-planes, the shift "
             "has no effect on which. Most decoders take up to 30 bit-planes, SHIFT included. Not with --ht."),
-    ROW(ENCODE, "profile", "NAME[,main=N][,sub=N][,fps=F]", profile,
+    ROW(ENCODE | TRANSCODE, "profile", "NAME[,main=N][,sub=N][,fps=F]", profile,
         "cinema2k, cinema4k, broadcast, broadcastmulti, broadcastmulti-r, or of IMF imf2k, imf4k, imf8k, imf2k-r, "
         "imf4k-r, imf8k-r",
         .detail = "Sets what the profile fixes: wavelet, code-blocks, precincts, progression (4K cinema: two), "
@@ -231,7 +232,7 @@ const cli_option cli_option_table[] = {
         ENCODER(COMPONENT_BYTES)),
     NUMBER(ENCODE, "guard-bits", ENCODER(GUARD_BITS), 1, 7,
            "guard bits of the quantiser, 1 to 7; samples that need more get more", .fallback = "2"),
-    ROW(ENCODE, "comment", "TEXT", comment,
+    ROW(ENCODE | TRANSCODE, "comment", "TEXT", comment,
         "text of the comment in the codestream (COM), at most 65531 bytes; \"\" for none",
         .fallback = "Created by lift2k"),
     ROW(ENCODE, "style", "S[,S...]", names, "code-block styles: bypass, reset, termall, vsc, pterm, segsym",
@@ -241,11 +242,11 @@ const cli_option cli_option_table[] = {
     CONSTANT(ENCODE | VIEW | DUMP, "mct", ENCODER(COMPONENT_TRANSFORM), 1,
              "join the first three components even if there are more colours or bands (default: only three colours)",
              .input = CLI_PICTURE_INPUT),
-    CONSTANT(ENCODE, "sop", ENCODER(SOP), 1, "mark the start of each packet (SOP)"),
-    CONSTANT(ENCODE, "eph", ENCODER(EPH), 1, "mark the end of each packet header (EPH)"),
-    CONSTANT(ENCODE, "plt", ENCODER(PLT), 1, "list packet lengths in the tile-part headers (PLT)"),
-    CONSTANT(ENCODE, "tlm", ENCODER(TLM), 1, "list tile-part lengths in the main header (TLM)"),
-    NAME(ENCODE, "tile-parts", "R|L|C", ENCODER(TILE_PARTS), tile_parts,
+    CONSTANT(ENCODE | TRANSCODE, "sop", ENCODER(SOP), 1, "mark the start of each packet (SOP)"),
+    CONSTANT(ENCODE | TRANSCODE, "eph", ENCODER(EPH), 1, "mark the end of each packet header (EPH)"),
+    CONSTANT(ENCODE | TRANSCODE, "plt", ENCODER(PLT), 1, "list packet lengths in the tile-part headers (PLT)"),
+    CONSTANT(ENCODE | TRANSCODE, "tlm", ENCODER(TLM), 1, "list tile-part lengths in the main header (TLM)"),
+    NAME(ENCODE | TRANSCODE, "tile-parts", "R|L|C", ENCODER(TILE_PARTS), tile_parts,
          "start a tile-part for each resolution, layer or component", .fallback = "one per tile"),
     FLAG(ENCODE, "verify", verify,
          "decode the output and compare it; if a lossless file differs, or any cannot be decoded, it is not kept",
@@ -273,11 +274,15 @@ const cli_option cli_option_table[] = {
          "leave out XMP, Exif, IPTC and GeoTIFF tags of the input; colour profile and density stay",
          .detail = "By default encode carries them over from PNG and TIFF files, and decode to these."),
 
+    /* transcode, which shares many */
+    FLAG(TRANSCODE, "ht", ht, "MQ code-blocks become high-throughput code-blocks (Part 15)"),
+    CONSTANT(TRANSCODE, "mq", ENCODER(STYLE), 0, "HT code-blocks become MQ code-blocks (Part 1)"),
+
     /* decode; reduce and layers also view and dump */
-    NUMBER(DECODE | VIEW | DUMP, "reduce", MEMBER(reduce), 0, L2K_MAX_LEVELS,
+    NUMBER(DECODE | TRANSCODE | VIEW | DUMP, "reduce", MEMBER(reduce), 0, L2K_MAX_LEVELS,
            "leave out the N highest resolutions, each of which halves width and height", .fallback = "0"),
-    NUMBER(DECODE | VIEW | DUMP, "layers", MEMBER(layers), 0, 65535, "decode the first N quality layers; 0 = all",
-           .fallback = "0", .input = CLI_CODED_INPUT),
+    NUMBER(DECODE | TRANSCODE | VIEW | DUMP, "layers", MEMBER(layers), 0, 65535,
+           "decode the first N quality layers; 0 = all", .fallback = "0", .input = CLI_CODED_INPUT),
     ROW(DECODE, "region", "X0,Y0,X1,Y1", region, "only this part of the reference grid; X1 and Y1 are not included"),
     NUMBER(DECODE, "component", MEMBER(component), 0, L2K_MAX_COMPONENTS - 1,
            "only this component, without the inverse component transform"),
@@ -297,11 +302,11 @@ const cli_option cli_option_table[] = {
         .video = DECODE),
     NUMBER(DECODE, "png-level", MEMBER(png_level), 0, 9, "compression of PNG: 0 (none) to 9 (smallest, slow)",
            .fallback = "1", .video = DECODE),
-    FLAG(DECODE, "strict", strict, "fail if the file ends early or has boxes that the standard forbids",
+    FLAG(DECODE | TRANSCODE, "strict", strict, "fail if the file ends early or has boxes that the standard forbids",
          .detail = "Without it, whatever is present is decoded, with exit status 3 if the file ends early."),
 
     /* Many files */
-    ROW(ENCODE | DECODE, "out-dir", "D", out_dir,
+    ROW(ENCODE | DECODE | TRANSCODE, "out-dir", "D", out_dir,
         "many files: write each into the directory D under its own name, with another extension; existing files are "
         "replaced",
         .detail =
@@ -311,18 +316,18 @@ const cli_option cli_option_table[] = {
             "are still processed; two inputs with the same output are an error before any work. Files are read and "
             "written while others are coded; each that is under way is held in memory unless it is coded by rows.",
         .video = ALL),
-    FLAG(ENCODE | DECODE, "recursive", recursive,
+    FLAG(ENCODE | DECODE | TRANSCODE, "recursive", recursive,
          "with --out-dir: also the files in folders of the folders, into folders of the same names",
          .detail = "Links to folders are left out."),
-    FLAG(ENCODE | DECODE, "skip-existing", skip_existing, "leave out files whose output exists already"),
+    FLAG(ENCODE | DECODE | TRANSCODE, "skip-existing", skip_existing, "leave out files whose output exists already"),
     NUMBER(
-        ENCODE | DECODE, "in-flight", MEMBER(in_flight), 1, 64,
+        ENCODE | DECODE | TRANSCODE, "in-flight", MEMBER(in_flight), 1, 64,
         "with --out-dir: code N files at once, 1 to 64, and divide the threads among them",
         .fallback = "by the sizes of the files",
         .detail =
             "Each has memory of its own, on the GPU too. By default small files are coded on one processor each, "
             "larger ones on more, but two at once; with a GPU up to 8, to decode 16, and with several 4 to 8 on each."),
-    ROW(ENCODE, "ext", "EXT", extension, "with --out-dir: the extension of the outputs",
+    ROW(ENCODE | TRANSCODE, "ext", "EXT", extension, "with --out-dir: the extension of the outputs",
         .fallback = "jp2, with --ht jph", .names = coded_extensions),
     ROW(DECODE, "ext", "EXT", extension, "with --out-dir: the extension of the outputs", .fallback = "png",
         .names = picture_extensions, .video = DECODE),
@@ -338,8 +343,8 @@ const cli_option cli_option_table[] = {
         .detail = "By default there is no limit for pictures, and one that depends on the length of the file for JPEG "
                   "2000 files. For compare, this is the memory for both files together.",
         .video = ALL),
-    NUMBER(ENCODE | DECODE | VIEW | DUMP, "threads", MEMBER(threads), 0, MOST_THREADS, "threads; 0 = all processors",
-           .letter = 'j', .fallback = "0", .video = ALL),
+    NUMBER(ENCODE | DECODE | TRANSCODE | VIEW | DUMP, "threads", MEMBER(threads), 0, MOST_THREADS,
+           "threads; 0 = all processors", .letter = 'j', .fallback = "0", .video = ALL),
     NAME(ENCODE | DECODE, "backend", "NAME", MEMBER(backend), cli_backends,
          "where to compute: auto, cpu, cuda or opencl", .fallback = "auto",
          .detail = "The result is the same to the bit.", .video = DECODE),
@@ -351,23 +356,24 @@ const cli_option cli_option_table[] = {
             "others, and if none is left to the CPU, with a warning; with --backend cuda they then fail."),
     NUMBER(ENCODE | DECODE, "gpu-min-samples", MEMBER(gpu_min_samples), 0, UINT32_MAX,
            "backend auto uses the GPU for tiles of at least N samples; 0 = always"),
-    NAME(ENCODE | DECODE | VIEW | DUMP, "cpu", "NAME", MEMBER(cpu), cpus,
+    NAME(ENCODE | DECODE | TRANSCODE | VIEW | DUMP, "cpu", "NAME", MEMBER(cpu), cpus,
          "instruction set on the CPU: auto, c, avx2, avx512 or neon", .fallback = "auto",
          .detail = "The result is the same to the bit. It is an error if the processor or the build lacks the set.",
          .video = ALL),
 
     /* Reports */
-    CONSTANT(ENCODE | DECODE | VIEW | DUMP, "progress", MEMBER(progress), 1, "show progress on standard error",
-             .fallback = "on a terminal, if it takes longer than half a second"),
-    CONSTANT(ENCODE | DECODE | VIEW | DUMP, "no-progress", MEMBER(progress), 0, "do not show progress", .video = ALL),
+    CONSTANT(ENCODE | DECODE | TRANSCODE | VIEW | DUMP, "progress", MEMBER(progress), 1,
+             "show progress on standard error", .fallback = "on a terminal, if it takes longer than half a second"),
+    CONSTANT(ENCODE | DECODE | TRANSCODE | VIEW | DUMP, "no-progress", MEMBER(progress), 0, "do not show progress",
+             .video = ALL),
     FLAG(ENCODE | DECODE, "timings", timings, "print a table of the time that each stage took"),
     FLAG(COMPARE, "quiet", quiet, "print no figures; the exit status is the result"),
-    FLAG(ENCODE | DECODE | VIEW | DUMP, "quiet", quiet, "print errors only", .video = ALL),
+    FLAG(ENCODE | DECODE | TRANSCODE | VIEW | DUMP, "quiet", quiet, "print errors only", .video = ALL),
     FLAG(ALL, "help", help, "print this help", .letter = 'h'),
 };
 
 const size_t cli_num_options = sizeof cli_option_table / sizeof cli_option_table[0];
 
 const char *const cli_command_names[CLI_NUM_COMMANDS] = {
-    [CLI_ENCODE] = "encode",   [CLI_DECODE] = "decode", [CLI_INFO] = "info",
-    [CLI_COMPARE] = "compare", [CLI_VIEW] = "view",     [CLI_DUMP] = "dump"};
+    [CLI_ENCODE] = "encode", [CLI_DECODE] = "decode", [CLI_INFO] = "info",          [CLI_COMPARE] = "compare",
+    [CLI_VIEW] = "view",     [CLI_DUMP] = "dump",     [CLI_TRANSCODE] = "transcode"};

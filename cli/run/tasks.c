@@ -10,6 +10,8 @@
 #include "pictures/files/file.h"
 #include "pictures/user/report.h"
 
+const char *const cli_coded_extensions[] = {".jp2", ".jph", ".j2k", ".j2c", ".jpc", ".jhc", NULL};
+
 const char *cli_input_name(const char *path)
 {
     return strcmp(path, "-") == 0 ? "standard input" : path;

@@ -10,6 +10,9 @@ typedef struct cli_task {
     bool is_alone;        /* the only task */
 } cli_task;
 
+/* Of JPEG 2000 files, as cli_tasks_make takes them. */
+extern const char *const cli_coded_extensions[];
+
 typedef struct cli_tasks {
     const cli_options *options;
     const char *const *extensions; /* of the files that are taken from folders */

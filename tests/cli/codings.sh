@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # lift2k encode: progression order changes, a component of interest, guard bits, comments, profiles: that other programs
-# read them, that opj_compress writes the same, and refusals. Arguments: the lift2k binary, the folder with the pictures.
+# read them, that opj_compress writes the same, and refusals; and lift2k transcode. Arguments: the lift2k binary, the folder with the pictures.
 lift2k=$1
 data=$2
 export LC_ALL=C
@@ -201,4 +201,33 @@ refused '--max-bytes' --max-bytes 0
 refused '--visual 0: .*1 to 16000' --visual=0
 refused '--guard-bits.*1 to 7' --guard-bits 0
 refused '--guard-bits.*1 to 7' --guard-bits 8
+
+# ---- Transcoding
+
+runs "a file to transcode" encode a.ppm t.jp2 --rate 20,4 --plt --quiet
+runs "no change" transcode t.jp2 same.jp2 --quiet
+check "the same bytes" cmp t.jp2 same.jp2
+runs "to HT" transcode t.jp2 t.jph --ht -p RPCL --tlm --quiet -j 2
+runs "back" transcode t.jph back.j2k --mq --quiet
+for file in t.jph back.j2k; do
+    check "the samples of $file" "$lift2k" compare t.jp2 $file --quiet
+    command -v opj_decompress >/dev/null || continue
+    check "opj_decompress of $file" opj_decompress -i $file -o o.ppm -quiet
+    "$lift2k" decode t.jp2 t.ppm --quiet
+    check "its samples" "$lift2k" compare o.ppm t.ppm --quiet
+done
+check "through pipes" sh -c "'$lift2k' transcode - - --reduce 1 --quiet <t.jp2 | '$lift2k' decode - half.ppm --quiet"
+runs "half the size" decode t.jp2 half_too.ppm --reduce 1 --quiet
+check "is that of reduced decoding" cmp half.ppm half_too.ppm
+runs "a folder" transcode t.jp2 same.jp2 --out-dir transcoded --ht --quiet
+check "has all files" test -s transcoded/t.jph -a -s transcoded/same.jph
+head -c 3000 t.jp2 >cut.jp2
+"$lift2k" transcode cut.jp2 cut.j2k --ht --quiet
+check "exit status 3 for a file that ends early" test $? -eq 3
+check "what is left of it" sh -c "'$lift2k' decode cut.jp2 x.ppm --quiet; '$lift2k' decode cut.j2k y.ppm --quiet; cmp x.ppm y.ppm"
+refuses "strictly" z.jp2 'ends in' transcode cut.jp2 z.jp2 --strict
+refuses "HT in .jp2" z.jp2 'no HT code-blocks' transcode t.jp2 z.jp2 --ht
+refuses "both kinds" z.jp2 'not together' transcode t.jp2 z.jp2 --ht --mq
+refuses "precincts" z.jp2 'cut code-blocks' transcode t.jp2 z.jp2 -c 32,32
+refuses "no JPEG 2000" z.jp2 'neither a JP2' transcode a.ppm z.jp2
 finish
