@@ -25,6 +25,7 @@ from ._decoder import Decoder, decode, decode_many, rows
 from ._encoder import Encoder, encode, encode_many, write
 from ._file import Box, Component, Header, Image, Tile, open
 from ._ranges import Ranges
+from ._transcode import transcode
 from ._transform import Subband, Transform
 from ._video import VideoFrame, frames
 from ._volume import Place, Volume, VolumeSlice
@@ -42,4 +43,4 @@ def backend_usable(backend: str) -> tuple[bool, str]:
 
 __all__ = ["Box", "Component", "Decoder", "Encoder", "Error", "Header", "Image", "Lift2kWarning", "Place", "Ranges", "Subband",
            "Tile", "Transform", "VideoFrame", "Volume", "VolumeSlice", "backend_usable", "decode", "decode_many", "encode",
-           "encode_many", "errors", "frames", "open", "options", "rows", "write"]
+           "encode_many", "errors", "frames", "open", "options", "rows", "transcode", "write"]

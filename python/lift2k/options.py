@@ -143,6 +143,34 @@ class EncodeOptions(EncoderOptions, ImageOptions, total=False):
     """Everything that encode() takes."""
 
 
+class TranscodeOptions(TypedDict, total=False):
+    """Options of the library's encoder and decoder that transcode() takes; without, each is as in the file.
+
+    poc: progression order changes, a Change for each
+    comment: in place of all comments
+    """
+
+    format: Literal["jp2", "codestream"] | int
+    progression: Literal["LRCP", "RLCP", "RPCL", "PCRL", "CPRL"] | int
+    sop: bool
+    eph: bool
+    plt: bool
+    tlm: bool
+    tile_parts: Literal["one", "resolution", "layer", "component"] | int
+    profile: str | int
+    frames_per_second: float
+    precincts: Sequence[tuple[int, int]]
+    poc: Sequence[Change]
+    comment: str
+    reduce: int
+    layers: int
+    strict: bool
+    threads: int
+    cpu: Cpu
+    limit_samples: int
+    limit_memory: int
+
+
 class DecoderOptions(_CodecOptions, total=False):
     """Options of the library's decoder except `timings`."""
 

@@ -1,20 +1,22 @@
 """JPEG 2000 and HTJ2K for pydicom 3: plugins `lift2k` of pydicom.pixels, which register() or the first import of this module
-adds, and compress_htj2k(), since pydicom itself has no encoders for HTJ2K. Transfer syntaxes: DICOM PS3.5, 10.6 and 10.18.
+adds; compress_htj2k(), since pydicom itself has no encoders for HTJ2K; and transcode(). Transfer syntaxes: DICOM PS3.5, 10.6 and 10.18.
 """
 
 from __future__ import annotations
 
 import math
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from pydicom import uid
-from pydicom.encaps import encapsulate, encapsulate_extended
+from pydicom.encaps import encapsulate, encapsulate_extended, generate_frames
 from pydicom.pixels import get_decoder, get_encoder, pixel_array
 from pydicom.pixels.common import PhotometricInterpretation as PI
 
-from . import _decoder, _encoder
+from . import _decoder, _encoder, _transcode
+from ._native import lib
 
 DECODED = (uid.JPEG2000Lossless, uid.JPEG2000, uid.HTJ2KLossless, uid.HTJ2KLosslessRPCL, uid.HTJ2K)
 ENCODED = (uid.JPEG2000Lossless, uid.JPEG2000)
@@ -111,14 +113,59 @@ def compress_htj2k(ds: Any, transfer_syntax: str = uid.HTJ2KLosslessRPCL, *, ext
     colour = colour and bool(options.get("component_transform", True))
     frames = _frames(ds)
     files = _encoder.encode_many(frames, **options | required | {"component_transform": colour})
+    _set_frames(ds, files, extended)
+    _describe(ds, transfer_syntax, lossy, colour, sum(f.nbytes for f in frames) / sum(map(len, files)))
+
+
+def _set_frames(ds: Any, files: list[bytes], extended: bool) -> None:
     if extended:
         ds.PixelData, ds.ExtendedOffsetTable, ds.ExtendedOffsetTableLengths = encapsulate_extended(files)
     else:
         ds.PixelData = encapsulate(files)
+        for name in ("ExtendedOffsetTable", "ExtendedOffsetTableLengths"):
+            if name in ds:
+                del ds[name]
     ds["PixelData"].VR = "OB"
     ds["PixelData"].is_undefined_length = True
     ds._pixel_array = None
-    _describe(ds, transfer_syntax, lossy, colour, sum(f.nbytes for f in frames) / sum(map(len, files)))
+
+
+def transcode(ds: Any, transfer_syntax: str = uid.HTJ2KLosslessRPCL, *, extended: bool | None = None, **options: Any) -> None:
+    """Changes a dataset's transfer syntax in place between those of JPEG 2000 and HTJ2K, all frames, without the transform:
+    pixel data decode to the same samples, and nothing else changes.
+
+    transfer_syntax: one of pydicom.uid's JPEG2000Lossless, JPEG2000, HTJ2KLossless, HTJ2KLosslessRPCL, HTJ2K; the lossless
+    ones for pixel data that are so. Options are those of lift2k.transcode(). extended: with the Extended Offset Table; by
+    default as before.
+    """
+    before = ds.file_meta.TransferSyntaxUID
+    if before not in DECODED or transfer_syntax not in DECODED:
+        raise ValueError(f"{before} to {transfer_syntax}: only between the transfer syntaxes of JPEG 2000 and HTJ2K")
+    table = ds.get("ExtendedOffsetTable")
+    offsets = (table, ds.ExtendedOffsetTableLengths) if table else None
+    frames = list(generate_frames(ds.PixelData, number_of_frames=int(ds.get("NumberOfFrames") or 1), extended_offsets=offsets))
+    if transfer_syntax not in (uid.JPEG2000, uid.HTJ2K):
+        _check_lossless(ds, frames, transfer_syntax == uid.HTJ2KLosslessRPCL)
+    required: dict[str, Any] = {"ht": transfer_syntax not in ENCODED, "format": "codestream"}
+    if transfer_syntax == uid.HTJ2KLosslessRPCL:
+        required |= {"progression": "RPCL", "tlm": True}
+    if len(frames) > 1:
+        required["threads"] = 1  # each; frames side by side
+    with ThreadPoolExecutor() as pool:
+        files = list(pool.map(lambda frame: _transcode.transcode(frame, **options | required), frames))
+    _set_frames(ds, files, bool(table) if extended is None else extended)
+    ds.file_meta.TransferSyntaxUID = uid.UID(transfer_syntax)
+
+
+def _check_lossless(ds: Any, frames: list[bytes], rpcl: bool) -> None:
+    decoder = _decoder.Decoder()
+    for frame in frames:
+        decoder.open(frame)
+        info = decoder.info()
+        if not lib.l2k_wavelet_reversible(info.wavelet) or ds.get("LossyImageCompression") == "01":
+            raise ValueError("the pixel data have been compressed with loss, which this transfer syntax is not for")
+        if rpcl and min(ds.Rows, ds.Columns) > 64 << info.levels:
+            raise ValueError(f"HTJ2K Lossless RPCL needs a lowest resolution of at most 64, but there are {info.levels} levels")
 
 
 def _describe(ds: Any, transfer_syntax: str, lossy: bool, colour: bool, ratio: float) -> None:

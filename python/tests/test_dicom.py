@@ -142,6 +142,42 @@ def test_lossy_htj2k(random):
     assert 0 < np.abs(decoded(ds).astype(int) - a).mean() < 60
 
 
+@pytest.mark.parametrize("case", CASES[::3], ids=str)
+@pytest.mark.parametrize("syntax", [uid.HTJ2KLossless, uid.HTJ2KLosslessRPCL, uid.HTJ2K])
+def test_transcode(random, case, syntax):
+    ds, a = dataset(random, *case)
+    if case[0] == "RGB":
+        ds.PhotometricInterpretation = "YBR_RCT"
+    ds.compress(uid.JPEG2000Lossless, encoding_plugin="lift2k", generate_instance_uid=False)
+    before = list(generate_frames(ds.PixelData, number_of_frames=case[3]))
+    plugin.transcode(ds, syntax, extended=case[3] > 1)
+    ds = reopened(ds)
+    assert ds.file_meta.TransferSyntaxUID == syntax and np.array_equal(decoded(ds), a)
+    assert ("ExtendedOffsetTable" in ds) == (case[3] > 1)
+    if pytest.importorskip("pylibjpeg"):
+        assert np.array_equal(decoded(ds, "pylibjpeg"), a)
+    plugin.transcode(ds, uid.JPEG2000Lossless, extended=False, progression="LRCP", tlm=False)
+    assert "ExtendedOffsetTable" not in ds and np.array_equal(decoded(reopened(ds)), a)
+    assert list(generate_frames(ds.PixelData, number_of_frames=case[3])) == before  # to the byte
+
+
+def test_transcode_refuses(random):
+    ds, _ = dataset(random, "RGB", 8)
+    with pytest.raises(ValueError, match="only between"):
+        plugin.transcode(ds)
+    ds.PhotometricInterpretation = "YBR_ICT"
+    ds.compress(uid.JPEG2000, encoding_plugin="lift2k", j2k_cr=[10])
+    same = decoded(ds)
+    with pytest.raises(ValueError, match="loss"):
+        plugin.transcode(ds)
+    plugin.transcode(ds, uid.HTJ2K)
+    assert np.array_equal(decoded(reopened(ds)), same)
+    ds, _ = dataset(random, bits=8, size=(300, 300))
+    plugin.compress_htj2k(ds, uid.HTJ2KLossless, levels=1)
+    with pytest.raises(ValueError, match="levels"):
+        plugin.transcode(ds)
+
+
 def test_bad_frames_raise(random):
     ds, _ = dataset(random)
     ds.compress(uid.JPEG2000Lossless, encoding_plugin="lift2k")
