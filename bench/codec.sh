@@ -8,6 +8,8 @@
 #
 # codec.sh --grok PICTURE.ppm: against Grok's grk_compress and grk_decompress.
 #
+# codec.sh --transcode PICTURE.ppm: lift2k transcode against decoding and encoding again.
+#
 # Results use the CC0 photograph "seeding" (5312 x 2988) of Debian's package lomiri-wallpapers-16.04.
 #
 # Environment: LIFT2K the command to measure (build/lift2k), OUT the working folder (build-bench), RUNS, THREADS ("1 2"),
@@ -32,10 +34,14 @@ die() {
 
 other=
 grok=
+transcode=
 rival="$OPJ_COMPRESS $OPJ_DECOMPRESS"
 if [ "${1:-}" = --grok ]; then
     grok=1
     rival="$GRK_COMPRESS $GRK_DECOMPRESS"
+    shift
+elif [ "${1:-}" = --transcode ]; then
+    transcode=1 rival=$LIFT2K
     shift
 elif [ "${1:-}" = --against ]; then
     [ $# -ge 2 ] || die "--against needs a lift2k to compare with"
@@ -150,6 +156,33 @@ if [ -n "$other" ]; then
         echo "- $stem: codestreams and decoded files are identical"
     done
     [ ! -s "$OUT/slower" ] || die "slower: $(tr '\n' ';' <"$OUT/slower")"
+    exit
+fi
+
+# ---- Transcoding
+
+# transcoded NAME IN OPTIONS-OF-TRANSCODE OPTIONS-OF-ENCODE
+transcoded() {
+    for t in $THREADS; do
+        # shellcheck disable=SC2086
+        "$OUT/measure" -n "$RUNS" "$LIFT2K" transcode "$2" "$OUT/out.j2k" --quiet -j "$t" $3 -- \
+            sh "$OUT/again" "$t" "$2" $4 >"$OUT/runs"
+        row "$1, $t thread(s)"
+    done
+}
+
+if [ -n "$transcode" ]; then
+    echo "t=\$1 in=\$2; shift 2; \"$LIFT2K\" decode \$in $OUT/again.ppm --quiet -j \$t &&
+        exec \"$LIFT2K\" encode $OUT/again.ppm $OUT/again.j2k --quiet -j \$t \"\$@\"" >"$OUT/again"
+    head_of_table "decoding and encoding" "the same lift2k" " --transcode"
+    for wavelet in "" -I; do
+        # shellcheck disable=SC2086
+        "$LIFT2K" encode "$picture" "$OUT/mq.j2k" --quiet $wavelet && "$LIFT2K" transcode "$OUT/mq.j2k" "$OUT/ht.j2k" --quiet --ht
+        transcoded "${wavelet:-5/3} MQ to HT" "$OUT/mq.j2k" --ht "--ht $wavelet"
+        transcoded "${wavelet:-5/3} HT to MQ" "$OUT/ht.j2k" --mq "$wavelet"
+        transcoded "${wavelet:-5/3} MQ to RPCL with TLM" "$OUT/mq.j2k" "-p RPCL --tlm" "-p RPCL --tlm $wavelet"
+        transcoded "${wavelet:-5/3} HT to RPCL with TLM" "$OUT/ht.j2k" "-p RPCL --tlm" "--ht -p RPCL --tlm $wavelet"
+    done
     exit
 fi
 
