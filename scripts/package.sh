@@ -13,8 +13,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 folder=$root/build-packages
 version=$(sed -nE 's/^project\(lift2k VERSION ([0-9.]+).*/\1/p' "$root/CMakeLists.txt")
 archive=$folder/lift2k-$version.tar.xz
-# Until plugins/gdal and plugins/hdf5 exist, their packages are left out.
-profiles="pkg.lift2k.nogdal pkg.lift2k.nohdf5 ${PROFILES:-}"
+profiles=${PROFILES:-}
 
 make_source() {
     archive_commit >"$archive"

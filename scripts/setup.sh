@@ -26,7 +26,7 @@ if [ "${1:-}" = --systems ]; then
 fi
 if [ "${1:-}" = --packages ]; then
     need="$need debhelper dh-python lintian mmdebstrap ninja-build python3-cffi xz-utils"
-    need="$need libopenjp2-7-dev libopenjp2-tools opencl-headers libcmocka-dev libgstreamer-plugins-base1.0-dev pkgconf"
+    need="$need libopenjp2-7-dev libopenjp2-tools opencl-headers libcmocka-dev libgdal-dev libgstreamer-plugins-base1.0-dev libhdf5-dev pkgconf"
 fi
 if [ "${1:-}" = --wheels ]; then
     need="$need mmdebstrap dpkg-dev gcc-12-source gcc-aarch64-linux-gnu libc6-dev-arm64-cross musl qemu-user"

@@ -41,7 +41,7 @@ static l2k_status plan_parts(l2k_transcoding *t, uint32_t index, uint64_t bytes)
 static l2k_status locate(l2k_decoder *decoder, uint32_t tile)
 {
     bool changed;
-    L2K_TRY(l2k_codestream_locate(&decoder->codestream, &tile, 1, &changed));
+    L2K_TRY(l2k_codestream_locate(&decoder->codestream, &tile, 1, L2K_NO_SHARE, &changed));
     if (changed)
         l2k_decoder_forget_windows(decoder);
     return L2K_OK;
