@@ -1,6 +1,5 @@
 /* `lift2k decode`: what happens to each file, and the command around it. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/commands.h"
 #include "cli/input/input.h"

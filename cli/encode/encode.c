@@ -1,6 +1,5 @@
 /* `lift2k encode`: what happens to each file, and the command around it. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/commands.h"
 #include "cli/encode/encode.h"

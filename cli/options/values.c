@@ -8,7 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "pictures/files/file.h"
 #include "pictures/user/report.h"
 #include "pictures/user/text.h"
 

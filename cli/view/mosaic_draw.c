@@ -1,7 +1,6 @@
 /* Draws a mosaic: values to gray, lines between bands, names and gains in a font of its own. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/view/mosaic.h"

@@ -1,8 +1,6 @@
 /* `lift2k view`: draws subbands as a picture. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/commands.h"
 #include "cli/run/progress.h"

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/buffer.h"
 #include "codec/codestream/header_parser.h"
 
 typedef struct atk {

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/integer.h"
-#include "codec/codestream/markers.h"
 
 /* The entries that fit in one marker segment, in the wide form. */
 enum { MOST_ENTRIES = (65535 - 2) / 9 };

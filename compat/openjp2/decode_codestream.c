@@ -1,5 +1,4 @@
 /* Decodes the codestream of an open file into planes. */
-#include <stdlib.h>
 
 #include "compat/openjp2/decoder.h"
 

@@ -1,5 +1,4 @@
 /* Translates opj_cparameters_t to options of lift2k's encoder. */
-#include <stdlib.h>
 
 #include "compat/openjp2/encoder.h"
 

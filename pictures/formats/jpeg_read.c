@@ -11,7 +11,6 @@
 #include <jerror.h>
 #include <jpeglib.h>
 #include <setjmp.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "pictures/user/limits.h"

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "pictures/formats/tiff.h"
 #include "pictures/user/limits.h"

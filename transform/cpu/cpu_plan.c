@@ -7,7 +7,6 @@
 
 #include "base/memory.h"
 #include "base/run.h"
-#include "dwt/kernel.h"
 
 /* Below this many samples, starting threads costs more than they save. */
 #define MIN_PARALLEL_SAMPLES ((uint64_t)1 << 16)

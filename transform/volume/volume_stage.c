@@ -3,7 +3,6 @@
  * transform on manycore GPUs and multicore CPUs (Procedia Computer Science 1, 2010), with lifting in place of
  * convolution. */
 #include "base/memory.h"
-#include "dwt/kernel.h"
 #include "transform/volume/volume.h"
 
 /* The plan of stage `number`. Its pixels are values of the third direction, which have no level shift; the output of an

@@ -3,7 +3,6 @@
  * set (base/cpu.h). */
 #include "codec/blocks/ht/ht_encode.h"
 
-#include "base/integer.h"
 #include "codec/blocks/ht/ht_lanes.h"
 #include "codec/blocks/ht/ht_writers.h"
 

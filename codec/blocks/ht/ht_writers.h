@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 /* The most bits of a code to put, as up to seven may be left from before. */
 enum { L2K_HT_PUT_MOST = 56 };

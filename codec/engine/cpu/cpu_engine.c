@@ -1,8 +1,6 @@
 /* The CPU as an engine: a plan on the CPU, and the block coders of codec/blocks/mq/ and codec/blocks/ht/. */
 #include "codec/engine/cpu/cpu_engine.h"
 
-#include <string.h>
-
 #include "base/memory.h"
 #include "base/run.h"
 

@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "base/run.h"
 #include "codec/blocks/ht/ht_encode.h"
-#include "codec/blocks/mq/t1.h"
 
 _Static_assert(L2K_HT_CL_INT16 == L2K_COEFFICIENT_INT16 && L2K_HT_CL_INT32 == L2K_COEFFICIENT_INT32, "types");
 

@@ -1,7 +1,6 @@
 /* The host's side of encoding HT code-blocks on an OpenCL device: the list of blocks, and results. */
 #include <string.h>
 
-#include "base/integer.h"
 #include "codec/blocks/ht/ht_encode.h"
 #include "codec/engine/opencl/ht_cl_coder.h"
 

@@ -1,7 +1,6 @@
 /* Volumes on the CPU: moves slices of samples and of coefficients through the stages, one at a time; lifts them in parts
  * that stay in the cache. */
 #include "base/memory.h"
-#include "base/sample.h"
 #include "dwt/kernel_rows.h"
 #include "quant/quantiser_rows.h"
 #include "transform/volume/volume.h"
