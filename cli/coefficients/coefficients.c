@@ -189,7 +189,7 @@ bool cli_coefficients_begin(cli_coefficients *input, const cli_options *options)
     *input = (cli_coefficients){.options = options,
                                 .reduce = (uint32_t)options->reduce.value,
                                 .component = cli_setting_or(options->component, -1)};
-    return cli_two_names(options, &input->file.name, &input->output) && cli_check_grid(options);
+    return cli_two_names(options, &input->file.name, &input->output);
 }
 
 bool cli_coefficients_open(cli_coefficients *input)

@@ -29,22 +29,6 @@ bool cli_encode_format(const char *output, bool ht, l2k_format *format)
     return true;
 }
 
-static bool check_ht(const cli_options *options)
-{
-    const cli_setting passes = options->encoder[L2K_ENCODER_HT_PASSES], style = options->encoder[L2K_ENCODER_STYLE];
-    if (passes.given && !options->ht)
-        return cli_error("--ht-passes", "only HT code-blocks have such passes: it needs --ht");
-    if (options->ht && style.given && style.value & ~L2K_STYLE_VSC)
-        return cli_error("--ht", "HT code-blocks have no --style but vsc");
-    if (options->ht && style.given && style.value && passes.value < 2)
-        return cli_error("--ht", "--style vsc is for the SigProp pass: it needs --ht-passes 2 or 3");
-    const l2k_wavelet wavelet = (l2k_wavelet)cli_setting_or(options->encoder[L2K_ENCODER_WAVELET], L2K_WAVELET_5_3);
-    if (options->base_step > 0 && !options->kernel && !options->profile.given && l2k_wavelet_reversible(wavelet))
-        return cli_error("--step", "the %s wavelet has no quantiser: it needs --irreversible",
-                         l2k_wavelet_name(wavelet));
-    return true;
-}
-
 static bool check_kernel(const cli_options *options)
 {
     const cli_setting wavelet = options->encoder[L2K_ENCODER_WAVELET];
@@ -56,8 +40,7 @@ static bool check_kernel(const cli_options *options)
 bool cli_encode_check(const cli_options *options, const cli_tasks *tasks, l2k_format *format)
 {
     const char *output = tasks->items[0].output;
-    if (!cli_check_grid(options) || !check_ht(options) || !check_kernel(options) ||
-        !cli_encode_format(output, options->ht, format))
+    if (!check_kernel(options) || !cli_encode_format(output, options->ht, format))
         return false;
     if (*format == L2K_FORMAT_CODESTREAM && (options->num_boxes || options->palette))
         return cli_error(output, "a bare codestream has no boxes: --%s needs a .jp2 or .jph file",

@@ -119,9 +119,6 @@ typedef struct cli_options {
 bool cli_options_parse(cli_options *options, cli_command command, int count, char **arguments);
 void cli_options_free(cli_options *options);
 
-/* Whether tile 0 has a part of the image, or a report. */
-bool cli_check_grid(const cli_options *options);
-
 /* The two file names, or a report. */
 bool cli_two_names(const cli_options *options, const char **first, const char **second);
 

@@ -267,18 +267,3 @@ bool cli_two_names(const cli_options *options, const char **first, const char **
     *second = options->names[1];
     return true;
 }
-
-/* B.3: XTOsiz <= XOsiz < XTOsiz + XTsiz, and the same for y. */
-bool cli_check_grid(const cli_options *options)
-{
-    const cli_setting *s = options->encoder;
-    const long long x = s[L2K_ENCODER_TILE_X0].value, y = s[L2K_ENCODER_TILE_Y0].value;
-    const long long x0 = options->origin[0].value, y0 = options->origin[1].value;
-    const long long width = s[L2K_ENCODER_TILE_WIDTH].value, height = s[L2K_ENCODER_TILE_HEIGHT].value;
-    if (x > x0 || y > y0)
-        return cli_error("--tile-origin", "%lld,%lld is beyond the image's --origin %lld,%lld", x, y, x0, y0);
-    if (width && (x + width <= x0 || y + height <= y0))
-        return cli_error("--tile", "the first tile of %lld,%lld ends before the image's --origin %lld,%lld", width,
-                         height, x0, y0);
-    return true;
-}

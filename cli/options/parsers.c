@@ -66,24 +66,7 @@ bool cli_take_region(const cli_option *row, const char *text, cli_options *optio
     return options->has_region = true;
 }
 
-/* ---- Blocks, precincts and layers ---------------------------------------------------------------------------- */
-
-static bool is_power_of_two(int64_t value)
-{
-    return value && (value & (value - 1)) == 0;
-}
-
-bool cli_take_block(const cli_option *row, const char *text, cli_options *options)
-{
-    const cli_setting *size = cli_target_of(row, options);
-    if (!cli_take_pair(row, text, options))
-        return false;
-    for (int i = 0; i < 2; i++)
-        if (!is_power_of_two(size[i].value) || size[i].value < 4 || size[i].value > 1024)
-            return cli_bad_value(row->name, text, "a code-block's sides must be powers of two from 4 to 1024");
-    return size[0].value * size[1].value <= 4096 ||
-           cli_bad_value(row->name, text, "a code-block's area must be at most 4096");
-}
+/* ---- Precincts and layers ------------------------------------------------------------------------------------ */
 
 bool cli_take_precincts(const cli_option *row, const char *text, cli_options *options)
 {
@@ -93,9 +76,6 @@ bool cli_take_precincts(const cli_option *row, const char *text, cli_options *op
         return cli_bad_value(row->name, text, "not of the form W,H[,W,H...] with at most 33 pairs");
     if (!cli_parse_numbers(row->name, text, "W,H[,W,H...]", sides, count))
         return false;
-    for (size_t i = 0; i < count; i++)
-        if (!is_power_of_two(sides[i]) || sides[i] > 32768)
-            return cli_bad_value(row->name, text, "a precinct's sides must be powers of two from 1 to 32768");
     options->num_precincts = count / 2;
     for (size_t i = 0; i < count / 2; i++)
         options->precincts[i] = (l2k_size){sides[2 * i], sides[2 * i + 1]};
@@ -142,14 +122,6 @@ bool cli_take_poc(const cli_option *row, const char *text, cli_options *options)
     }
 }
 
-bool cli_take_roi(const cli_option *row, const char *text, cli_options *options)
-{
-    const cli_setting *roi = cli_target_of(row, options);
-    return cli_take_pair(row, text, options) &&
-           ((roi[0].value < L2K_MAX_COMPONENTS && roi[1].value <= 37) ||
-            cli_bad_value(row->name, text, "components are 0 to 16383, shifts 0 to 37"));
-}
-
 bool cli_take_comment(const cli_option *row, const char *text, cli_options *options)
 {
     options->comment = text;
@@ -190,27 +162,13 @@ bool cli_take_profile(const cli_option *row, const char *text, cli_options *opti
            cli_bad_value(row->name, text, "not a profile as in the help, with ,fps= and ,main=, and for IMF ,sub=");
 }
 
-/* From the coarsest layer to the finest: ratios fall, PSNRs rise, and 0 dB, which means everything, comes last. */
 bool cli_take_layers(const cli_option *row, const char *text, cli_options *options)
 {
     const l2k_target target = (l2k_target)row->most;
     if (options->num_layer_targets && options->target != target)
         return cli_bad_value(row->name, text, "--rate and --psnr exclude each other");
     options->target = target;
-    if (!cli_parse_reals(row->name, text, &options->layer_targets, &options->num_layer_targets))
-        return false;
-    if (options->num_layer_targets > 65535)
-        return cli_error("--rate or --psnr", "%zu layers; the maximum is 65535", options->num_layer_targets);
-    for (size_t i = 1; i < options->num_layer_targets; i++) {
-        double before = options->layer_targets[i - 1], value = options->layer_targets[i];
-        if (target == L2K_TARGET_RATIO && value > before)
-            return cli_bad_value(row->name, text, "ratios must fall from layer to layer");
-        if (target == L2K_TARGET_PSNR && value != 0 && value < before)
-            return cli_bad_value(row->name, text, "decibels must rise from layer to layer");
-        if (target == L2K_TARGET_PSNR && before == 0)
-            return cli_bad_value(row->name, text, "0 stands for everything and can only be the last layer");
-    }
-    return true;
+    return cli_parse_reals(row->name, text, &options->layer_targets, &options->num_layer_targets);
 }
 
 /* A small text, which the options own; NULL after a report. */
@@ -253,10 +211,7 @@ bool cli_take_split(const cli_option *row, const char *text, cli_options *option
 
 bool cli_take_step(const cli_option *row, const char *text, cli_options *options)
 {
-    if (!cli_parse_real(row->name, text, &options->base_step))
-        return false;
-    return (options->base_step >= 0x1p-24 && options->base_step <= 1) ||
-           cli_bad_value(row->name, text, "a base step must be from 2^-24 to 1");
+    return cli_parse_real(row->name, text, &options->base_step);
 }
 
 /* ---- Boxes --------------------------------------------------------------------------------------------------- */

@@ -187,7 +187,7 @@ const cli_option cli_option_table[] = {
         .fallback = "0,0"),
     ROW(ENCODE | VIEW | DUMP, "origin", "X,Y", pair, "origin of the image on the reference grid", MEMBER(origin),
         .letter = 'd', .fallback = "0,0", .input = CLI_PICTURE_INPUT),
-    ROW(ENCODE, "block", "W,H", block, "code-block size: powers of two from 4 to 1024, area at most 4096",
+    ROW(ENCODE, "block", "W,H", pair, "code-block size: powers of two from 4 to 1024, area at most 4096",
         ENCODER(BLOCK_WIDTH), .letter = 'b', .fallback = "64,64"),
     ROW(ENCODE | TRANSCODE, "precincts", "W,H[,W,H...]", precincts,
         "precinct sizes from the highest resolution down, powers of two; further resolutions halve the last pair",
@@ -200,7 +200,7 @@ const cli_option cli_option_table[] = {
             "Each takes those of its packets that have not come before, in its ORDER, and starts a tile-part; together "
             "they must take all. With T: only of tile T, counted from 0, in place of those without T. Resolution 0 is "
             "the lowest. --poc 0,0,1,3,3,RPCL/3,0,1,6,3,LRCP orders six resolutions of three components in two ways."),
-    ROW(ENCODE, "roi", "C,SHIFT", roi,
+    ROW(ENCODE, "roi", "C,SHIFT", pair,
         "component C, counted from 0, is a region of interest: its bit-planes count as higher by SHIFT, 0 to 37",
         ENCODER(ROI_COMPONENT),
         .detail =

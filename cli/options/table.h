@@ -62,10 +62,10 @@ bool cli_take_name(const cli_option *row, const char *text, cli_options *options
 bool cli_take_names(const cli_option *row, const char *text, cli_options *options); /* cli_setting: several, with | */
 
 /* Parsers of single rows. */
-cli_option_parser cli_take_layers, cli_take_tile, cli_take_pair, cli_take_block, cli_take_precincts, cli_take_poc,
-    cli_take_roi, cli_take_comment, cli_take_profile, cli_take_bytes, cli_take_raw, cli_take_raw_order, cli_take_kernel,
-    cli_take_split, cli_take_step, cli_take_box, cli_take_uuid, cli_take_region, cli_take_band, cli_take_gain,
-    cli_take_devices, cli_take_out_dir, cli_take_extension, cli_take_page, cli_take_fps, cli_take_precision;
+cli_option_parser cli_take_layers, cli_take_tile, cli_take_pair, cli_take_precincts, cli_take_poc, cli_take_comment,
+    cli_take_profile, cli_take_bytes, cli_take_raw, cli_take_raw_order, cli_take_kernel, cli_take_split, cli_take_step,
+    cli_take_box, cli_take_uuid, cli_take_region, cli_take_band, cli_take_gain, cli_take_devices, cli_take_out_dir,
+    cli_take_extension, cli_take_page, cli_take_fps, cli_take_precision;
 
 /* ---- Texts to values (values.c); each fault is one line that names the option and its value ---- */
 

@@ -154,12 +154,9 @@ rate -5
 rate nan
 rate inf
 rate 1e400
-rate 10,20
 rate 10,,5
 rate 5,
 psnr -1
-psnr 40,30
-psnr 0,40
 psnr x
 levels 33
 levels -1
@@ -173,7 +170,6 @@ tile 5,5,5
 tile -1,5
 tile 4294967296,4
 tile a,b
-tile-origin 1,0
 tile-origin 1
 origin 1
 origin -1,0
@@ -184,9 +180,6 @@ block 128,64
 block 2048,4
 block 64
 block 0,0
-precincts 3,3
-precincts 65536,32768
-precincts 0,0
 precincts 64
 precincts 64,64,32
 progression LRCPX
@@ -200,6 +193,17 @@ threads 1025
 backend metal
 gpu-min-samples -1
 gpu-min-samples 4294967296
+OPTIONS
+while read -r pattern option value; do
+    refuses "--$option $value" x.jp2 "${pattern//_/ }" encode rgb.ppm x.jp2 "--$option=$value"
+done <<'OPTIONS'
+every_layer_must_be_finer rate 10,20
+every_layer_must_be_finer psnr 40,30
+every_layer_must_be_finer psnr 0,40
+tile_origin_1,0 tile-origin 1,0
+precinct_size_3,3 precincts 3,3
+precinct_size_65536,32768 precincts 65536,32768
+precinct_size_0,0 precincts 0,0
 OPTIONS
 refuses "both targets" x.jp2 "exclude|rate|psnr" encode rgb.ppm x.jp2 -r 5 -q 30
 refuses "too many tiles" x.jp2 "tiles" encode "$data/camera.png" x.jp2 -t 1,1

@@ -179,7 +179,7 @@ refused 'leave out layer 1' --poc 0,0,1,6,3,LRCP --rate 10,1
 refused 'of tile 1, but there are 1' --poc 1:0,0,1,6,3,LRCP
 refused 'resolutions must be a range' --poc 3,0,1,3,3,LRCP
 refused '--roi.*C,SHIFT' --roi 3
-refused 'shifts 0 to 37' --roi 0,38
+refused 'shift of a region of interest 38 is outside 0 to 37' --roi 0,38
 refused 'component 3 is to be of interest, but there are 3' --roi 3,5
 refused 'without regions of interest' --roi 0,5 --ht
 for bad in '' cinema 'cinema2k,fps' 'cinema2k,fps=' 'cinema2k,main=1' 'broadcast,sub=1' 'imf2k,main=16' 'imf2k,sub=x' 'imf2k,' 'imf2k;main=1'; do

@@ -159,13 +159,13 @@ refused() { # refused PATTERN ARGUMENTS...
 refused 'a JP2 file has no HT code-blocks' x.jp2 --ht
 refused '\.jph is for HT code-blocks: it needs --ht' x.jph
 refused '\.jhc is for HT code-blocks: it needs --ht' x.jhc
-refused 'it needs --ht' x.jp2 --ht-passes 2
+refused 'but no HT code-blocks' x.jp2 --ht-passes 2
 refused 'not a whole number from 1 to 3' x.jph --ht --ht-passes 0
-refused 'no --style but vsc' x.jph --ht --style bypass
-refused 'no --style but vsc' x.jph --ht --style segsym,vsc --ht-passes 3
+refused 'no other style than vsc' x.jph --ht --style bypass
+refused 'no other style than vsc' x.jph --ht --style segsym,vsc --ht-passes 3
 refused 'SigProp' x.jph --ht --style vsc
-refused 'it needs --irreversible' x.jph --ht --step 0.01
-refused 'it needs --irreversible' x.jp2 --step 0.01
+refused 'needs the 9/7' x.jph --ht --step 0.01
+refused 'needs the 9/7' x.jp2 --step 0.01
 refused '2\^-24 to 1' x.jph --ht -I --step 2
 refused 'not a number above 0' x.jph --ht -I --step 0
 finish

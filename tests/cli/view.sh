@@ -276,7 +276,7 @@ cannot "no such tile" 1 "--tile-index: camera.pgm has no tile 4, only 0 to 3" ca
 cannot "levels of a codestream" 1 "camera.jp2: --levels is for pictures" camera.jp2 none.pgm --levels 3
 cannot "9/7 of a codestream" 1 "camera.jp2: --irreversible is for pictures" camera.jp2 none.pgm -I
 cannot "layers of a picture" 1 "camera.pgm: --layers is for JPEG 2000" camera.pgm none.pgm --layers 1
-cannot "a first tile before the image" 2 "--tile: the first tile" camera.pgm none.pgm -t 64,64 -d 64,0
+cannot "a first tile before the image" 1 "tiles of 64 x 64 from 0,0: the first lies outside" camera.pgm none.pgm -t 64,64 -d 64,0
 cannot "RGB into PGM" 1 "none.pgm" cat.jp2 none.pgm --rgb
 if [ -w /dev/full ]; then
     checks=$((checks + 1))
