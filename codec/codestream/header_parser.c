@@ -48,14 +48,6 @@ static l2k_status parse_plm(l2k_header_state *state, const l2k_segment *segment)
     return list_lengths(state->rest->packet_lengths, segment);
 }
 
-/* Skips segments that decoding does not need. PLT is read when a window needs it (lengths.c). */
-static l2k_status skip(l2k_header_state *state, const l2k_segment *segment)
-{
-    (void)state;
-    (void)segment;
-    return L2K_OK;
-}
-
 /* COD, COC, QCD, QCC and RGN are allowed in the first tile-part only (A.6); some encoders repeat them in every one. */
 #define ANY_PART (L2K_FIRST_PART_HEADER | L2K_LATER_PART_HEADER)
 
@@ -63,7 +55,7 @@ static const struct marker_rule {
     uint32_t marker;
     const char *name;
     unsigned where;
-    l2k_status (*handle)(l2k_header_state *, const l2k_segment *);
+    l2k_segment_parser *parse; /* NULL: decoding does not need it. PLT is read when a window needs it (lengths.c) */
 } rules[] = {
     {L2K_COD, "COD", L2K_MAIN_HEADER | ANY_PART, l2k_parse_cod},
     {L2K_COC, "COC", L2K_MAIN_HEADER | ANY_PART, l2k_parse_coc},
@@ -72,8 +64,8 @@ static const struct marker_rule {
     {L2K_COM, "COM", L2K_MAIN_HEADER | ANY_PART, parse_com},
     {L2K_TLM, "TLM", L2K_MAIN_HEADER, parse_tlm},
     {L2K_PLM, "PLM", L2K_MAIN_HEADER, parse_plm},
-    {L2K_CRG, "CRG", L2K_MAIN_HEADER, skip},
-    {L2K_PLT, "PLT", ANY_PART, skip},
+    {L2K_CRG, "CRG", L2K_MAIN_HEADER, NULL},
+    {L2K_PLT, "PLT", ANY_PART, NULL},
     {L2K_CAP, "CAP", L2K_MAIN_HEADER, l2k_parse_cap},
     {L2K_PRF, "PRF", L2K_MAIN_HEADER, l2k_parse_prf},
     {L2K_CPF, "CPF", L2K_MAIN_HEADER, l2k_parse_cpf},
@@ -167,9 +159,10 @@ static l2k_status handle_segment(l2k_header_state *state, l2k_header_kind kind, 
     }
     if (!(rule->where & (unsigned)kind))
         return l2k_segment_wrong(state, segment, "not allowed in this place");
-    if (rule->handle != skip)
-        L2K_TRY(l2k_need(state->context, segment->data, segment->end));
-    return rule->handle(state, segment);
+    if (!rule->parse)
+        return L2K_OK;
+    L2K_TRY(l2k_need(state->context, segment->data, segment->end));
+    return rule->parse(state, segment);
 }
 
 /* If CAP, which may follow COD, announces HT code-blocks only, the style need not state them (A.3 of T.814). */

@@ -64,18 +64,10 @@ l2k_status l2k_segment_wrong(const l2k_header_state *state, const l2k_segment *s
  * hostile header may repeat COD and QCD for thousands of components. */
 void l2k_assign_common(l2k_header_state *state);
 
-l2k_status l2k_parse_cod(l2k_header_state *state, const l2k_segment *segment);
-l2k_status l2k_parse_coc(l2k_header_state *state, const l2k_segment *segment);
-l2k_status l2k_parse_qcd(l2k_header_state *state, const l2k_segment *segment);
-l2k_status l2k_parse_qcc(l2k_header_state *state, const l2k_segment *segment);
-l2k_status l2k_parse_rgn(l2k_header_state *state, const l2k_segment *segment);
-l2k_status l2k_parse_poc(l2k_header_state *state, const l2k_segment *segment);
-l2k_status l2k_parse_cap(l2k_header_state *state, const l2k_segment *segment);
-l2k_status l2k_parse_prf(l2k_header_state *state, const l2k_segment *segment);
-l2k_status l2k_parse_cpf(l2k_header_state *state, const l2k_segment *segment);
-l2k_status l2k_parse_atk(l2k_header_state *state, const l2k_segment *segment);
-
-l2k_status l2k_parse_dfs(l2k_header_state *state, const l2k_segment *segment);
+/* Parse a marker segment each; packed: PPM and PPT. */
+typedef l2k_status l2k_segment_parser(l2k_header_state *state, const l2k_segment *segment);
+l2k_segment_parser l2k_parse_cod, l2k_parse_coc, l2k_parse_qcd, l2k_parse_qcc, l2k_parse_rgn, l2k_parse_poc,
+    l2k_parse_packed, l2k_parse_cap, l2k_parse_prf, l2k_parse_cpf, l2k_parse_atk, l2k_parse_dfs;
 
 /* Finds the levels of component c, if its COC names a DFS. Call once the header is complete: DFS and COD may follow
  * COC. */
@@ -84,7 +76,5 @@ l2k_status l2k_find_splits(const l2k_header_state *state, uint32_t c);
 /* Finds the wavelet of component c by its index in COD or COC. Call once the header is complete: ATK may follow
  * these. */
 l2k_status l2k_find_kernel(const l2k_header_state *state, uint32_t c);
-
-l2k_status l2k_parse_packed(l2k_header_state *state, const l2k_segment *segment);
 
 #endif

@@ -64,16 +64,10 @@ void l2k_jp2_describe_box(const uint8_t *file, const l2k_box *box, l2k_box_data 
 
 static const char *type_of(const l2k_box_data *data)
 {
-    switch (data->content) {
-    case L2K_CONTENT_OTHER:
-        return data->type;
-    case L2K_CONTENT_XML:
-        return "xml ";
-    case L2K_CONTENT_LABEL:
-        return "lbl ";
-    default:
-        return "uuid";
-    }
+    return data->content == L2K_CONTENT_OTHER   ? data->type
+           : data->content == L2K_CONTENT_XML   ? "xml "
+           : data->content == L2K_CONTENT_LABEL ? "lbl "
+                                                : "uuid";
 }
 
 /* NULL for other boxes. */
