@@ -31,15 +31,9 @@ static bool is_tiff(const uint8_t *data, size_t bytes)
 
 bool cli_metadata_is(l2k_content kind, const uint8_t *data, size_t bytes)
 {
-    switch (kind) {
-    case L2K_CONTENT_XMP:
-        return is_xml(data, bytes);
-    case L2K_CONTENT_EXIF:
-    case L2K_CONTENT_GEOTIFF:
-        return is_tiff(data, bytes);
-    default:
+    if (kind == L2K_CONTENT_IPTC)
         return bytes > 0 && data[0] == 0x1C; /* the tag marker of IIM */
-    }
+    return kind == L2K_CONTENT_XMP ? is_xml(data, bytes) : is_tiff(data, bytes);
 }
 
 /* False: left out. */

@@ -53,6 +53,17 @@ void cli_picture_free(cli_picture *picture)
     memset(picture, 0, sizeof *picture);
 }
 
+bool cli_picture_take_profile(cli_picture *picture, const void *profile, size_t bytes)
+{
+    picture->icc = malloc(bytes);
+    if (!picture->icc)
+        return false;
+    picture->image.icc = memcpy(picture->icc, profile, bytes);
+    picture->image.icc_bytes = bytes;
+    picture->image.colour = L2K_COLOUR_ICC;
+    return true;
+}
+
 bool cli_picture_allowed(const cli_picture *picture, const char *name)
 {
     uint64_t samples = 0;

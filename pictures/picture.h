@@ -42,6 +42,9 @@ bool cli_picture_create(cli_picture *picture, uint32_t count, const char *name);
 /* The same from a decoder's description. The ICC profile remains the decoder's. */
 bool cli_picture_adopt(cli_picture *picture, const l2k_image *image, const char *name);
 
+/* Copies an ICC profile, which then tells the colours; false when out of memory. */
+bool cli_picture_take_profile(cli_picture *picture, const void *profile, size_t bytes);
+
 /* False with a report where the components have more than CLI_MAX_SAMPLES together, or than the user allows. */
 bool cli_picture_allowed(const cli_picture *picture, const char *name);
 

@@ -100,16 +100,13 @@ static bool set_tile_parts(codec *c)
     const opj_cparameters_t *p = &c->e->parameters;
     if (!p->tp_on)
         return true;
-    switch (p->tp_flag) {
-    case 'R':
-        return encode_set(c, L2K_ENCODER_TILE_PARTS, L2K_TILE_PARTS_RESOLUTION);
-    case 'L':
-        return encode_set(c, L2K_ENCODER_TILE_PARTS, L2K_TILE_PARTS_LAYER);
-    case 'C':
-        return encode_set(c, L2K_ENCODER_TILE_PARTS, L2K_TILE_PARTS_COMPONENT);
-    default:
+    const l2k_tile_parts division = p->tp_flag == 'R'   ? L2K_TILE_PARTS_RESOLUTION
+                                    : p->tp_flag == 'L' ? L2K_TILE_PARTS_LAYER
+                                    : p->tp_flag == 'C' ? L2K_TILE_PARTS_COMPONENT
+                                                        : L2K_TILE_PARTS_ONE;
+    if (division == L2K_TILE_PARTS_ONE)
         return event_fail(&c->handlers, "tile-parts by '%c' are not supported\n", p->tp_flag);
-    }
+    return encode_set(c, L2K_ENCODER_TILE_PARTS, division);
 }
 
 /* As OpenJPEG does, rounds down to a power of two. */

@@ -66,21 +66,15 @@ static uint32_t precision_of(png_structp png, png_infop info)
     return depth < 8 && expanded ? 8 : depth;
 }
 
-static void read_profile(png_job *job, l2k_image *image)
+static void read_profile(png_job *job)
 {
     png_charp name;
     png_bytep profile;
     png_uint_32 bytes;
     int method;
-    if (!png_get_iCCP(job->png, job->info, &name, &method, &profile, &bytes))
-        return;
-    job->reader->picture.icc = malloc(bytes);
-    if (!job->reader->picture.icc)
+    if (png_get_iCCP(job->png, job->info, &name, &method, &profile, &bytes) &&
+        !cli_picture_take_profile(&job->reader->picture, profile, bytes))
         png_error(job->png, "out of memory");
-    memcpy(job->reader->picture.icc, profile, bytes);
-    image->icc = job->reader->picture.icc;
-    image->icc_bytes = bytes;
-    image->colour = L2K_COLOUR_ICC;
 }
 
 static void read_density(png_job *job, l2k_image *image)
@@ -148,7 +142,7 @@ static bool describe(png_job *job)
     picture->image.colour = channels < 3 && !indexed ? L2K_COLOUR_GRAY : L2K_COLOUR_SRGB;
     if (indexed)
         read_palette(job, picture);
-    read_profile(job, &picture->image);
+    read_profile(job);
     read_density(job, &picture->image);
     job->row_bytes = (size_t)picture->components->width * channels * cli_sample_bytes(precision);
     picture->held = 2 * (uint64_t)job->row_bytes; /* libpng's */

@@ -206,19 +206,15 @@ static void find_chunks(description *d)
  * limit. */
 static uint32_t most_expansion(uint16_t compression)
 {
-    switch (compression) {
-    case COMPRESSION_NONE:
-        return 1;
-    case COMPRESSION_PACKBITS:
-        return 64;
-    case COMPRESSION_LZW:
-        return 4096;
-    case COMPRESSION_DEFLATE:
-    case COMPRESSION_ADOBE_DEFLATE:
-        return 1032;
-    default:
-        return 0;
-    }
+    static const uint32_t known[][2] = {{COMPRESSION_NONE, 1},
+                                        {COMPRESSION_PACKBITS, 64},
+                                        {COMPRESSION_LZW, 4096},
+                                        {COMPRESSION_DEFLATE, 1032},
+                                        {COMPRESSION_ADOBE_DEFLATE, 1032}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i][0] == compression)
+            return known[i][1];
+    return 0;
 }
 
 /* A picture has one opacity channel (I.5.3.6), the first: the meaning of others is undefined. */
@@ -277,14 +273,7 @@ static bool set_profile(description *d)
     picture->image.colour = d->colour;
     if (d->colour == L2K_COLOUR_SYCC || !TIFFGetField(d->tiff, TIFFTAG_ICCPROFILE, &bytes, &profile) || !bytes)
         return true;
-    picture->icc = malloc(bytes);
-    if (!picture->icc)
-        return cli_error(d->reader->name, "out of memory");
-    memcpy(picture->icc, profile, bytes);
-    picture->image.icc = picture->icc;
-    picture->image.icc_bytes = bytes;
-    picture->image.colour = L2K_COLOUR_ICC;
-    return true;
+    return cli_picture_take_profile(picture, profile, bytes) || cli_error(d->reader->name, "out of memory");
 }
 
 /* libtiff returns a float of 24 bits; 3780 per metre must not become 3779.99992. */

@@ -247,14 +247,11 @@ static bool put_blob(TIFF *tiff, uint32_t tag, const cli_blob *blob)
 static bool put(cli_tiff_io *io, l2k_content kind, const cli_metadata *metadata, bool big)
 {
     const cli_blob *blob = &metadata->blobs[kind];
-    switch (kind) {
-    case L2K_CONTENT_EXIF:
+    if (kind == L2K_CONTENT_EXIF)
         return put_exif(io, blob, big);
-    case L2K_CONTENT_GEOTIFF:
+    if (kind == L2K_CONTENT_GEOTIFF)
         return put_geo(io->tiff, blob, metadata->part);
-    default:
-        return put_blob(io->tiff, kind == L2K_CONTENT_XMP ? TIFFTAG_XMLPACKET : TIFFTAG_RICHTIFFIPTC, blob);
-    }
+    return put_blob(io->tiff, kind == L2K_CONTENT_XMP ? TIFFTAG_XMLPACKET : TIFFTAG_RICHTIFFIPTC, blob);
 }
 
 void cli_tiff_put_metadata(cli_writer *writer, cli_tiff_io *io, bool big)
