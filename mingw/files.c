@@ -2,6 +2,7 @@
 #include <windows.h>
 
 #include <string.h>
+#include <wchar.h>
 
 /* ---- Errors ---------------------------------------------------------------------------------------------------- */
 
@@ -38,11 +39,6 @@ static int failed(DWORD cause)
         if (known[i].cause == cause)
             errno = known[i].error;
     return -1;
-}
-
-static int checked(BOOL done)
-{
-    return done ? 0 : failed(GetLastError());
 }
 
 /* ---- Names ----------------------------------------------------------------------------------------------------- */
@@ -263,10 +259,10 @@ ptrdiff_t pread(int descriptor, void *buffer, size_t bytes, int64_t offset)
 
 /* ---- Names come and go ----------------------------------------------------------------------------------------- */
 
-static int with_name(const char *path, BOOL(WINAPI *act)(const wchar_t *name))
+static int with_name(const char *path, int (*act)(const wchar_t *name))
 {
     wchar_t *name = wide(path);
-    const int status = name ? checked(act(name)) : -1, cause = errno;
+    const int status = name ? act(name) : -1, cause = errno;
     free(name);
     errno = cause;
     return status;
@@ -274,29 +270,24 @@ static int with_name(const char *path, BOOL(WINAPI *act)(const wchar_t *name))
 
 int l2k_unlink(const char *path)
 {
-    return with_name(path, DeleteFileW);
+    return with_name(path, _wunlink);
 }
 
 int l2k_rmdir(const char *path)
 {
-    return with_name(path, RemoveDirectoryW);
-}
-
-static BOOL WINAPI make_folder(const wchar_t *name)
-{
-    return CreateDirectoryW(name, NULL);
+    return with_name(path, _wrmdir);
 }
 
 int l2k_mkdir(const char *path)
 {
-    return with_name(path, make_folder);
+    return with_name(path, _wmkdir);
 }
 
 int l2k_rename(const char *from, const char *to)
 {
     wchar_t *old_name = wide(from), *new_name = old_name ? wide(to) : NULL;
-    const int status = new_name ? checked(MoveFileExW(old_name, new_name, MOVEFILE_REPLACE_EXISTING)) : -1;
-    const int cause = errno;
+    const bool done = new_name && MoveFileExW(old_name, new_name, MOVEFILE_REPLACE_EXISTING);
+    const int status = done ? 0 : new_name ? failed(GetLastError()) : -1, cause = errno;
     free(old_name);
     free(new_name);
     errno = cause;
@@ -337,12 +328,12 @@ struct l2k_folder {
 /* "FOLDER/\*", which lists it. To be freed; NULL with errno. */
 static wchar_t *pattern_of(const char *path)
 {
-    const size_t length = strlen(path);
-    char *pattern = malloc(length + 3);
+    const size_t length = strlen(path), room = length + 3;
+    const bool ends = length && (path[length - 1] == '/' || path[length - 1] == '\\');
+    char *pattern = malloc(room);
     if (!pattern)
         return NULL;
-    memcpy(pattern, path, length);
-    strcpy(pattern + length, length && (path[length - 1] == '/' || path[length - 1] == '\\') ? "*" : "/*");
+    snprintf(pattern, room, "%s%s*", path, ends ? "" : "/");
     wchar_t *name = wide(pattern);
     free(pattern);
     return name;
