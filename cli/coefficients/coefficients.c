@@ -65,13 +65,6 @@ static l2k_status configure_decoder(l2k_decoder *decoder, const cli_coefficients
     return status;
 }
 
-static bool describe(cli_coefficients *input)
-{
-    cli_coded_file *file = &input->file.coded;
-    l2k_status status = l2k_decoder_info(file->decoder, &input->info);
-    return status == L2K_OK || cli_messages_fail(&file->messages, status);
-}
-
 typedef struct sink_call {
     cli_coefficients *input;
     cli_coefficient_sink *sink;
@@ -201,7 +194,10 @@ bool cli_coefficients_open(cli_coefficients *input)
                          input->options->picture_option);
     input->held = cli_picture_bytes(&input->file.picture);
     cli_memory_hold(input->held);
-    return (input->file.is_jpeg2000 || open_picture(input)) && describe(input) && check_choice(input);
+    if (!input->file.is_jpeg2000 && !open_picture(input))
+        return false;
+    const l2k_status status = l2k_decoder_info(input->file.coded.decoder, &input->info);
+    return status == L2K_OK ? check_choice(input) : cli_messages_fail(&input->file.coded.messages, status);
 }
 
 void cli_coefficients_close(cli_coefficients *input)

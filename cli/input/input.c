@@ -18,13 +18,6 @@ static ptrdiff_t on_read(void *user, void *buffer, size_t bytes)
     return got == 0 && input->error ? -1 : (ptrdiff_t)got;
 }
 
-static void unmap(cli_coded_file *file)
-{
-    if (file->mapped)
-        munmap((void *)(uintptr_t)file->mapped, file->mapped_bytes);
-    file->mapped = NULL;
-}
-
 static l2k_status open_input(cli_coded_file *file, cli_input *input)
 {
     const l2k_stream stream = {.read = on_read, .user = input};
@@ -46,13 +39,6 @@ l2k_status cli_coded_limit_memory(cli_coded_file *file, uint64_t taken)
 {
     const uint64_t left = cli_memory_left(file->other_bytes + taken);
     return left == CLI_NO_LIMIT ? L2K_OK : l2k_decoder_set(file->decoder, L2K_DECODER_LIMIT_MEMORY, (int64_t)left);
-}
-
-/* The number of components is unknown until the file is open; pixels_allowed checks later. */
-static l2k_status limit_samples(cli_coded_file *file)
-{
-    bool given = cli_allowed.pixels != CLI_NO_LIMIT;
-    return l2k_decoder_set(file->decoder, L2K_DECODER_LIMIT_SAMPLES, given ? (int64_t)CLI_MAX_SAMPLES : 0);
 }
 
 static bool pixels_allowed(cli_coded_file *file)
@@ -84,8 +70,9 @@ bool cli_coded_next(cli_coded_file *file, cli_input *input)
     l2k_status status = l2k_decoder_set_region(file->decoder, 0, 0, UINT32_MAX, UINT32_MAX);
     if (status == L2K_OK)
         status = cli_coded_limit_memory(file, 0);
-    if (status == L2K_OK)
-        status = limit_samples(file);
+    if (status == L2K_OK) /* the number of components is not known yet: pixels_allowed checks later */
+        status = l2k_decoder_set(file->decoder, L2K_DECODER_LIMIT_SAMPLES,
+                                 cli_allowed.pixels != CLI_NO_LIMIT ? (int64_t)CLI_MAX_SAMPLES : 0);
     if (status == L2K_OK)
         status = open_input(file, input);
     if (status == L2K_OK)
@@ -143,7 +130,9 @@ void cli_coded_close(cli_coded_file *file)
 {
     l2k_decoder_free(file->decoder);
     file->decoder = NULL;
-    unmap(file);
+    if (file->mapped)
+        munmap((void *)(uintptr_t)file->mapped, file->mapped_bytes);
+    file->mapped = NULL;
 }
 
 /* ---- Strips ------------------------------------------------------------------------------------------------------

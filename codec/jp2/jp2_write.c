@@ -94,20 +94,14 @@ static void write_lab(l2k_buffer *out, const l2k_lab *lab)
     l2k_buffer_put(out, lab->illuminant, 4);
 }
 
-/* A profile names its colour space in byte 16; JP2 allows gray and RGB (I.5.3.3). */
-static bool is_cmyk(const uint8_t *icc, size_t bytes)
-{
-    return bytes >= 20 && memcmp(icc + 16, "CMYK", 4) == 0;
-}
-
 unsigned l2k_jp2_jpx_feature(const l2k_image *image, uint32_t rsiz)
 {
     enum { ANY_ICC = 44, ANY_LAB = 57 };
     const l2k_enumerated *known = l2k_jp2_enumerated(0, image->colour);
     if (rsiz & L2K_RSIZ_CAP)
         return 0;
-    if (image->icc && image->icc_bytes > 0)
-        return is_cmyk(image->icc, image->icc_bytes) ? ANY_ICC : 0;
+    if (image->icc && image->icc_bytes > 0) /* names its colour space in byte 16; JP2 allows gray and RGB (I.5.3.3) */
+        return image->icc_bytes >= 20 && memcmp(image->icc + 16, "CMYK", 4) == 0 ? ANY_ICC : 0;
     if (image->colour == L2K_COLOUR_CIELAB && image->lab.illuminant)
         return ANY_LAB;
     return known ? known->feature : 0;

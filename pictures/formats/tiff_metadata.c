@@ -71,11 +71,6 @@ static bool take_tags(cli_reader *reader, const cli_ifd_source *source, uint64_t
     return done;
 }
 
-static bool take_exif(cli_reader *reader, const cli_ifd_source *source, uint64_t ifd)
-{
-    return !says_anything(source, ifd) || take_tags(reader, source, ifd, described, NULL, L2K_CONTENT_EXIF);
-}
-
 /* In a GeoJP2 box, the tags belong to a picture of one pixel, whose sample is in the gap. */
 static bool take_geo(cli_reader *reader, const cli_ifd_source *source, uint64_t ifd)
 {
@@ -101,7 +96,8 @@ bool cli_tiff_take_metadata(cli_reader *reader, TIFF *tiff)
     if (!cli_ifd_open(&source))
         return true; /* libtiff has read it, but let it be */
     return take_tag(reader, &source, ifd, TIFFTAG_XMLPACKET, L2K_CONTENT_XMP) &&
-           take_tag(reader, &source, ifd, TIFFTAG_RICHTIFFIPTC, L2K_CONTENT_IPTC) && take_exif(reader, &source, ifd) &&
+           take_tag(reader, &source, ifd, TIFFTAG_RICHTIFFIPTC, L2K_CONTENT_IPTC) &&
+           (!says_anything(&source, ifd) || take_tags(reader, &source, ifd, described, NULL, L2K_CONTENT_EXIF)) &&
            take_geo(reader, &source, ifd);
 }
 
