@@ -304,14 +304,6 @@ static l2k_status setup_region(const int64_t *o, l2k_encoding *e)
     return L2K_OK;
 }
 
-static l2k_status check_splits(const l2k_encoder *encoder, unsigned levels)
-{
-    if (encoder->num_splits > levels)
-        return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "directions of %u levels, but %u decomposition levels",
-                        encoder->num_splits, levels);
-    return L2K_OK;
-}
-
 /* Rsiz of Part 2 (T.801, Table A.2). Readers disagree on which of two bits stands for whole-sample symmetric kernels,
  * so both are set; one of these is that of levels that split in one direction. */
 static void setup_extensions(const l2k_encoder *encoder, l2k_encoding *e)
@@ -331,7 +323,9 @@ static l2k_status setup_coding(const l2k_settings *s, l2k_encoding *e)
         return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "code-blocks of %lld x %lld have more than 4096 samples",
                         (long long)o[L2K_ENCODER_BLOCK_WIDTH], (long long)o[L2K_ENCODER_BLOCK_HEIGHT]);
     L2K_TRY(check_style(e->context, o));
-    L2K_TRY(check_splits(encoder, (unsigned)o[L2K_ENCODER_LEVELS]));
+    if (encoder->num_splits > o[L2K_ENCODER_LEVELS])
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "directions of %u levels, but %u decomposition levels",
+                        encoder->num_splits, (unsigned)o[L2K_ENCODER_LEVELS]);
     L2K_TRY(setup_ht_targets(s, e));
     setup_capabilities(o, e);
     setup_extensions(encoder, e);
