@@ -24,16 +24,13 @@ static bool is_xml(const uint8_t *data, size_t bytes)
     return at < bytes && data[at] == '<' && !memchr(data, 0, bytes);
 }
 
-static bool is_tiff(const uint8_t *data, size_t bytes)
-{
-    return bytes >= 8 && (memcmp(data, "II*\0", 4) == 0 || memcmp(data, "MM\0*", 4) == 0);
-}
-
 bool cli_metadata_is(l2k_content kind, const uint8_t *data, size_t bytes)
 {
     if (kind == L2K_CONTENT_IPTC)
         return bytes > 0 && data[0] == 0x1C; /* the tag marker of IIM */
-    return kind == L2K_CONTENT_XMP ? is_xml(data, bytes) : is_tiff(data, bytes);
+    if (kind == L2K_CONTENT_XMP)
+        return is_xml(data, bytes);
+    return bytes >= 8 && (memcmp(data, "II*\0", 4) == 0 || memcmp(data, "MM\0*", 4) == 0); /* a TIFF file */
 }
 
 /* False: left out. */

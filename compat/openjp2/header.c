@@ -356,16 +356,13 @@ bool header_part_at(stream *s, uint64_t at, header_part *part)
     return false;
 }
 
-static uint32_t clip(uint64_t value, uint32_t low, uint32_t high)
-{
-    return value < low ? low : value > high ? high : (uint32_t)value;
-}
-
 void header_tile(const main_header *h, uint32_t tile, uint32_t area[4])
 {
     const opj_codestream_info_v2_t *of = &h->info;
     uint64_t x = of->tx0 + (uint64_t)(tile % of->tw) * of->tdx, y = of->ty0 + (uint64_t)(tile / of->tw) * of->tdy;
     const uint64_t edges[] = {x, y, x + of->tdx, y + of->tdy};
-    for (int i = 0; i < 4; i++)
-        area[i] = clip(edges[i], h->area[i & 1], h->area[2 + (i & 1)]);
+    for (int i = 0; i < 4; i++) {
+        const uint32_t low = h->area[i & 1], high = h->area[2 + (i & 1)];
+        area[i] = edges[i] < low ? low : edges[i] > high ? high : (uint32_t)edges[i];
+    }
 }

@@ -73,14 +73,6 @@ static bool publish(cli_output *output)
     return true;
 }
 
-/* Removes a file with a hidden name. */
-static void remove_temporary(cli_output *output)
-{
-    if (output->temporary)
-        unlink(output->temporary);
-    set_temporary(output, NULL);
-}
-
 /* ---- Outputs --------------------------------------------------------------------------------------------------- */
 
 /* Keeps owner, group and permissions of the replaced file, except set-user-ID and similar bits, which were given to
@@ -292,7 +284,9 @@ void cli_output_discard(cli_output *output)
         fclose(output->stream);
     output->stream = NULL;
     detach(output);
-    remove_temporary(output);
+    if (output->temporary)
+        unlink(output->temporary);
+    set_temporary(output, NULL);
     free(output->target);
     output->target = NULL;
 }
