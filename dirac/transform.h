@@ -81,9 +81,7 @@ L2K_HD uint32_t l2k_dirac_share(uint32_t size, uint32_t x, uint32_t parts)
     return size % parts ? (uint32_t)((uint64_t)size * x / parts) : size / parts * x;
 }
 
-/* A wavelet by the index of the standards, whose lifting steps are undone; and the bits of accuracy that leave after each
- * level. */
-const l2k_kernel *l2k_dirac_kernel(unsigned wavelet);
+/* The bits of accuracy that leave after each level. */
 static inline unsigned l2k_dirac_shift(const l2k_dirac_transform *transform)
 {
     return transform->levels && transform->wavelet != 3 && transform->wavelet != 5;

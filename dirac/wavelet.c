@@ -5,7 +5,8 @@
 #include "dirac/transform.h"
 #include "dwt/kernel_named.h"
 
-const l2k_kernel *l2k_dirac_kernel(unsigned wavelet)
+/* A wavelet by the index of the standards. */
+static const l2k_kernel *kernel_of(unsigned wavelet)
 {
     static const l2k_wavelet wavelets[] = {L2K_WAVELET_DD_9_7,        L2K_WAVELET_5_3,  L2K_WAVELET_DD_13_7,
                                            L2K_WAVELET_HAAR,          L2K_WAVELET_HAAR, L2K_WAVELET_FIDELITY,
@@ -142,7 +143,7 @@ static void copy_samples(const level *l)
 
 static level level_of(const l2k_context *context, const l2k_dirac_transform *t, unsigned number)
 {
-    level l = {.kernel = l2k_dirac_kernel(t->wavelet), .rows = t->rows, .data = t->components[number].data};
+    level l = {.kernel = kernel_of(t->wavelet), .rows = t->rows, .data = t->components[number].data};
     l.step = l2k_kernel_rows_get(context->cpu)->step[t->wavelet < 5 ? L2K_SUMS_32 : L2K_SUMS_64];
     l.scratch = t->scratch;
     l.bytes = t->wide ? 4 : 2;

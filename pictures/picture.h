@@ -95,10 +95,6 @@ bool cli_components_alike(const l2k_component *a, const l2k_component *b);
 /* The same of all components of two pictures. */
 bool cli_pictures_alike(const l2k_image *a, const l2k_image *b);
 
-/* Whether the encoder's component transform joins the first three components (G.2): they are alike and, unless it is
- * asked for, the only colours. */
-bool cli_components_join(const l2k_component *components, uint32_t count, bool asked);
-
 /* Do all components have the same size, the same bytes per sample and the same sign? */
 bool cli_picture_can_interleave(const cli_picture *picture);
 

@@ -58,16 +58,6 @@ bool cli_pictures_alike(const l2k_image *a, const l2k_image *b)
     return alike;
 }
 
-bool cli_components_join(const l2k_component *components, uint32_t count, bool asked)
-{
-    const l2k_component *c = components;
-    uint32_t colours = 0;
-    for (uint32_t i = 0; i < count; i++)
-        colours += c[i].channel == L2K_CHANNEL_COLOUR;
-    return count >= 3 && (asked || colours == 3) && cli_components_alike(&c[0], &c[1]) &&
-           cli_components_alike(&c[0], &c[2]);
-}
-
 bool cli_picture_can_interleave(const cli_picture *picture)
 {
     const l2k_component *first = picture->components;

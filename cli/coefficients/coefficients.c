@@ -24,28 +24,16 @@ static void tile_side(uint32_t origin, uint32_t size, uint32_t number, uint32_t 
     *high = to < *high ? (uint32_t)to : *high;
 }
 
-static cli_area image_area(const l2k_image *image)
+cli_area cli_component_area(const cli_coefficients *input, uint32_t c)
 {
-    return (cli_area){image->x0, image->y0, image->x1, image->y1};
-}
-
-static cli_area tile_area(const cli_coefficients *input, uint32_t index)
-{
-    cli_area area = image_area(&input->info.image);
-    tile_side(input->info.tile_x0, input->info.tile_width, index % input->info.tiles_across, &area.x0, &area.x1);
-    tile_side(input->info.tile_y0, input->info.tile_height, index / input->info.tiles_across, &area.y0, &area.y1);
-    return area;
-}
-
-cli_area cli_wanted_area(const cli_coefficients *input)
-{
-    const cli_setting tile = input->options->tile_index;
-    return tile.given ? tile_area(input, (uint32_t)tile.value) : image_area(&input->info.image);
-}
-
-cli_area cli_component_area(const cli_coefficients *input, cli_area area, uint32_t c)
-{
-    const l2k_component *k = &input->info.image.components[c];
+    const l2k_info *info = &input->info;
+    const l2k_component *k = &info->image.components[c];
+    const uint32_t tile = (uint32_t)input->options->tile_index.value;
+    cli_area area = {info->image.x0, info->image.y0, info->image.x1, info->image.y1};
+    if (input->options->tile_index.given) {
+        tile_side(info->tile_x0, info->tile_width, tile % info->tiles_across, &area.x0, &area.x1);
+        tile_side(info->tile_y0, info->tile_height, tile / info->tiles_across, &area.y0, &area.y1);
+    }
     return (cli_area){cli_ceil_div(area.x0, k->dx), cli_ceil_div(area.y0, k->dy), cli_ceil_div(area.x1, k->dx),
                       cli_ceil_div(area.y1, k->dy)};
 }

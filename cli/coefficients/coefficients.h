@@ -38,11 +38,8 @@ typedef struct cli_area {
     uint32_t x0, y0, x1, y1;
 } cli_area;
 
-/* The part of the reference grid covered by the tile of --tile-index, or the whole image. */
-cli_area cli_wanted_area(const cli_coefficients *input);
-
-/* An area of the reference grid in the domain of component c (B-12). */
-cli_area cli_component_area(const cli_coefficients *input, cli_area area, uint32_t c);
+/* The tile of --tile-index, or the whole image, in the domain of component c (B-12). */
+cli_area cli_component_area(const cli_coefficients *input, uint32_t c);
 
 static inline uint32_t cli_ceil_div(uint64_t a, uint64_t b)
 {

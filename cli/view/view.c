@@ -94,7 +94,7 @@ static bool make_mosaic(view_job *job)
     uint32_t c = options->rgb ? 0 : job->shown;
     if (options->rgb && !check_rgb(&job->input))
         return false;
-    cli_area area = cli_component_area(&job->input, cli_wanted_area(&job->input), c);
+    cli_area area = cli_component_area(&job->input, c);
     job->area = options->has_band ? band_area(area, job->level, options->orientation)
                                   : band_area(area, job->input.reduce, L2K_LL);
     if (job->area.x0 >= job->area.x1 || job->area.y0 >= job->area.y1)

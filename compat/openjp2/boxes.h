@@ -33,17 +33,11 @@ typedef struct jp2_boxes {
 bool boxes_read(jp2_boxes *b, stream *s, const events *handlers);
 void boxes_clear(jp2_boxes *b);
 
-/* Whether OpenJPEG's decoder accepts the file's palette and channel definitions for that number of components. */
-bool boxes_check(const jp2_boxes *b, uint32_t num_components, const events *handlers);
-
 /* The enumerated colour spaces (Table I.10, M.11.7.3.1) with a name in OpenJPEG; ends with 0. */
 extern const struct boxes_space {
     uint32_t number;
     OPJ_COLOR_SPACE space;
 } boxes_spaces[];
-
-/* Sets the image's colour space, and moves the ICC profile to it. */
-void boxes_colour(jp2_boxes *b, opj_image_t *image);
 
 /* Applies palette and channel definitions to a decoded image. */
 bool boxes_apply(jp2_boxes *b, opj_image_t *image, const events *handlers);

@@ -59,7 +59,8 @@ static void correct_mapping(const jp2_boxes *b, uint32_t num_components, const e
     }
 }
 
-bool boxes_check(const jp2_boxes *b, uint32_t num_components, const events *handlers)
+/* Whether OpenJPEG's decoder accepts the file's palette and channel definitions. */
+static bool check_boxes(const jp2_boxes *b, uint32_t num_components, const events *handlers)
 {
     bool mapped = b->palette && b->mapping;
     if (!check_definitions(b, mapped ? b->columns : num_components, handlers))
@@ -78,7 +79,8 @@ bool boxes_check(const jp2_boxes *b, uint32_t num_components, const events *hand
 const struct boxes_space boxes_spaces[] = {{16, OPJ_CLRSPC_SRGB}, {17, OPJ_CLRSPC_GRAY}, {18, OPJ_CLRSPC_SYCC},
                                            {24, OPJ_CLRSPC_EYCC}, {12, OPJ_CLRSPC_CMYK}, {0, OPJ_CLRSPC_UNKNOWN}};
 
-void boxes_colour(jp2_boxes *b, opj_image_t *image)
+/* Moves the ICC profile to the image. */
+static void set_colours(jp2_boxes *b, opj_image_t *image)
 {
     const struct boxes_space *found = boxes_spaces;
     while (found->number && found->number != b->enumerated)
@@ -172,9 +174,9 @@ static void apply_definitions(jp2_definition *at, const jp2_definition *end, opj
 
 bool boxes_apply(jp2_boxes *b, opj_image_t *image, const events *handlers)
 {
-    if (!boxes_check(b, image->numcomps, handlers))
+    if (!check_boxes(b, image->numcomps, handlers))
         return false;
-    boxes_colour(b, image);
+    set_colours(b, image);
     if (b->palette && b->mapping && !apply_palette(b, image, handlers))
         return false;
     if (!b->num_definitions)
