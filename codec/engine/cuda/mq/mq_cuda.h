@@ -21,13 +21,7 @@ enum { L2K_MQ_FILLER_CONTEXT = L2K_NUM_CONTEXTS, L2K_MQ_CUDA_CONTEXTS };
 typedef struct l2k_mq_cuda_tables {
     uint32_t states[L2K_MQ_STATES];
     uint32_t first[L2K_MQ_CUDA_CONTEXTS]; /* the state of a context at the beginning (Table D.7) */
-    /* For blocks that have two warps: a state holds its own entry from bit 3 on instead of its successors, and the MPS
-     * in bit 10; `after` has its successors, after a renormalisation with the MPS and after the LPS. */
-    uint32_t first_alone[L2K_MQ_CUDA_CONTEXTS];
-    uint32_t after[L2K_MQ_STATES][2];
 } l2k_mq_cuda_tables;
-
-enum { L2K_MQ_ALONE_ENTRY = 0x3F8, L2K_MQ_ALONE_MPS = 1 << 10 };
 
 typedef struct l2k_mq_cuda_encode_block {
     l2k_cuda_view view;
@@ -67,7 +61,6 @@ typedef struct l2k_mq_cuda_encode {
     uint32_t area;         /* samples, likewise */
     bool wide;             /* some coefficients have 32 bits */
     bool styled;           /* some blocks have passes that end segments or reset contexts */
-    uint32_t alone;        /* number of longest blocks, which have two warps each; 0 if styled */
     const l2k_mq_cuda_tables *tables;
     l2k_mq_cuda_counters *counters;
     l2k_mq_cuda_work *work; /* per block */

@@ -166,18 +166,9 @@ static l2k_status enqueue(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e)
                              (b->more.stays ? e->coded : e->results_end) - e->counters);
 }
 
-/* An image alone on the device waits for its longest blocks: ALONE blocks per multiprocessor have two warps each. */
-enum { ALONE = 4 };
-
-static uint32_t blocks_alone(const l2k_cuda_blocks *b, const l2k_mq_cuda_encode *run)
-{
-    return b->context->in_flight < 2 && !run->styled ? ALONE * b->processors : 0;
-}
-
 l2k_status l2k_mq_cuda_start_encoding(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e)
 {
     L2K_TRY(prepare(b, e));
-    e->run.alone = blocks_alone(b, &e->run);
     return enqueue(b, e);
 }
 

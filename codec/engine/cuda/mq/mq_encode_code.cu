@@ -1,8 +1,9 @@
 /* MQ coding of the lists of decisions (Annex C) on a device: a lane takes a block, the longest blocks first, so that
  * the lanes of a warp end together. Then a warp per block settles lengths of passes and compacts the code. */
-#include "codec/engine/cuda/mq/mq_encode_alone.cuh"
+#include "codec/engine/cuda/blocks/warp.cuh"
 
 extern "C" {
+#include "codec/engine/cuda/mq/mq_lane.h"
 #include "codec/tile/tile.h"
 }
 
@@ -49,59 +50,15 @@ __device__ __forceinline__ uint32_t kept(uint32_t v)
     return same;
 }
 
-/* Of a CTA with a block for two warps. */
-enum { ALONE_BLOCKS = CODE_WARPS / 2 };
-
-struct alone_memory {
-    uint32_t contexts[256]; /* at a multiple of 1024 */
-    uint32_t after[L2K_MQ_STATES][2];
-    l2k_mq_alone_memory pairs[ALONE_BLOCKS][2];
-};
-
-union cta_memory {
-    code_memory crowd;
-    alone_memory alone;
-};
-
-__device__ __forceinline__ void code_alone(const l2k_mq_cuda_encode &p, alone_memory &memory)
+template <bool STYLED> __global__ void __launch_bounds__(32 * CODE_WARPS) code_lists(const l2k_mq_cuda_encode p)
 {
-    const uint32_t warp = threadIdx.x / 32, own = warp % ALONE_BLOCKS, number = blockIdx.x * ALONE_BLOCKS + own;
-    for (uint32_t i = threadIdx.x; i < 2 * L2K_MQ_STATES; i += 32 * CODE_WARPS)
-        memory.after[i / 2][i % 2] = p.tables->after[i / 2][i % 2];
-    if (warp < ALONE_BLOCKS && l2k_lane() < L2K_MQ_CUDA_CONTEXTS)
-        memory.contexts[(l2k_lane() << L2K_MQ_ALONE_APART) / 4 + own] = p.tables->first_alone[l2k_lane()];
-    __syncthreads();
-    if (number >= p.counters->coded)
-        return;
-    const uint32_t index = p.order[number];
-    const l2k_mq_cuda_work work = p.work[index];
-    uint8_t *const lists = reinterpret_cast<uint8_t *>(p.lists) + (size_t)work.list * 16;
-    const l2k_mq_alone_pair pair = {memory.pairs[own], 1 + own,
-                                    reinterpret_cast<const uint32_t *>(lists + l2k_mq_cuda_lead(work.planes)),
-                                    work.words};
-    if (warp < ALONE_BLOCKS) {
-        l2k_mq_chain chain;
-        chain.contexts = l2k_shared_address(memory.contexts + own);
-        chain.after = l2k_shared_address(memory.after);
-        pair.decide(chain);
-    } else {
-        l2k_mq_alone_coder coder;
-        coder.number = kept(l2k_lane());
-        l2k_mq_lane_start(&coder.lane, &coder.block, lists, work.planes, p.blocks[index].style, p.marks + work.ends);
-        coder.run(pair);
-    }
-}
-
-template <bool STYLED>
-__device__ __forceinline__ void code_crowd(const l2k_mq_cuda_encode &p, code_memory &memory, uint32_t first,
-                                           uint32_t cta)
-{
+    __shared__ code_memory memory;
     for (uint32_t i = threadIdx.x; i < L2K_MQ_STATES * 32; i += 32 * CODE_WARPS)
         reinterpret_cast<uint32_t *>(memory.states)[i] = p.tables->states[i / 32];
     for (uint32_t i = threadIdx.x; i < L2K_MQ_CUDA_CONTEXTS; i += 32 * CODE_WARPS)
         memory.first[i] = p.tables->first[i];
     __syncthreads();
-    const uint32_t warp = cta * CODE_WARPS + threadIdx.x / 32, number = first + warp * LANES + l2k_lane();
+    const uint32_t warp = blockIdx.x * CODE_WARPS + threadIdx.x / 32, number = warp * LANES + l2k_lane();
     if (l2k_lane() >= LANES || number >= p.counters->coded)
         return;
     const uint32_t index = p.order[number];
@@ -114,17 +71,6 @@ __device__ __forceinline__ void code_crowd(const l2k_mq_cuda_encode &p, code_mem
     lane.own_state = kept(4 * l2k_lane());
     l2k_mq_lane_code(&lane, reinterpret_cast<uint8_t *>(p.lists) + (size_t)work.list * 16, work.planes,
                      p.blocks[index].style, STYLED, p.marks + work.ends);
-}
-
-/* The first CTAs have a block for two warps, the others one a lane. */
-template <bool STYLED> __global__ void __launch_bounds__(32 * CODE_WARPS) code_lists(const l2k_mq_cuda_encode p)
-{
-    __shared__ __align__(1024) cta_memory memory;
-    const uint32_t alone = p.alone / ALONE_BLOCKS;
-    if (!STYLED && blockIdx.x < alone)
-        code_alone(p, memory.alone);
-    else
-        code_crowd<STYLED>(p, memory.crowd, alone * ALONE_BLOCKS, blockIdx.x - alone);
 }
 
 /* ---- Ends ------------------------------------------------------------------------------------------------------ */
@@ -240,9 +186,7 @@ extern "C" int l2k_mq_cuda_launch_order(const l2k_mq_cuda_encode *p, void *strea
 
 extern "C" int l2k_mq_cuda_launch_code(const l2k_mq_cuda_encode *p, void *stream)
 {
-    const uint32_t alone = p->alone / ALONE_BLOCKS, first = alone * ALONE_BLOCKS;
-    const uint32_t left = p->num_blocks > first ? p->num_blocks - first : 0;
-    const uint32_t ctas = alone + (left + CODE_WARPS * LANES - 1) / (CODE_WARPS * LANES);
+    const uint32_t ctas = (p->num_blocks + CODE_WARPS * LANES - 1) / (CODE_WARPS * LANES);
     return l2k_launch_ctas(p->styled ? code_lists<true> : code_lists<false>, ctas, 32 * CODE_WARPS, stream, *p);
 }
 

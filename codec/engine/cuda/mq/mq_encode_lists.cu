@@ -13,20 +13,6 @@ namespace
 
 const uint32_t MOST_WARPS = L2K_MQ_MOST_WORDS / 32;
 
-/* A block's threads: one warp (ALONE), or several. */
-template <bool ALONE> __device__ __forceinline__ void meet()
-{
-    if (ALONE)
-        __syncwarp();
-    else
-        __syncthreads();
-}
-
-template <bool ALONE> __device__ __forceinline__ bool any_thread(bool holds)
-{
-    return ALONE ? __any_sync(L2K_ALL_LANES, holds) : __syncthreads_or(holds);
-}
-
 /* Shared memory of fixed size. */
 struct block_memory {
     uint32_t sums[2][MOST_WARPS];
@@ -94,7 +80,7 @@ __device__ __forceinline__ uint32_t take_samples(const l2k_cuda_view &view, uint
 
 /* ---- A block --------------------------------------------------------------------------------------------------- */
 
-template <bool ALONE> struct lister {
+struct lister {
     const l2k_mq_cuda_encode &p;
     const l2k_mq_cuda_encode_block &block;
     block_memory &memory;
@@ -113,7 +99,7 @@ template <bool ALONE> struct lister {
     {
         const layout at(p);
         planes = shared;
-        spacing = ALONE ? 32 : at.threads;
+        spacing = at.threads;
         entries = reinterpret_cast<uint8_t *>(planes + at.threads * at.planes + threadIdx.x);
         state.before = planes + at.threads * (at.planes + L2K_MQ_ENTRY_WORDS);
         state.visited = state.before + at.cells;
@@ -136,7 +122,7 @@ template <bool ALONE> struct lister {
             memory.magnitudes = 0;
         for (uint32_t i = threadIdx.x; i < 4 * p.cells; i += blockDim.x)
             state.before[i] = 0;
-        meet<ALONE>();
+        __syncthreads();
         if (active) {
             live = l2k_mq_live(block.view.width - x, block.view.height - y);
             signs = block.wide ? take_samples<int32_t>(block.view, x, y, samples)
@@ -147,12 +133,10 @@ template <bool ALONE> struct lister {
                 all |= samples[i];
         }
         all = l2k_join(all);
-        if (!ALONE) {
-            if (l2k_lane() == 0)
-                atomicOr(&memory.magnitudes, all);
-            meet<ALONE>();
-            all = memory.magnitudes;
-        }
+        if (l2k_lane() == 0)
+            atomicOr(&memory.magnitudes, all);
+        __syncthreads();
+        all = memory.magnitudes;
         num_planes = (uint32_t)(l2k_highest_bit(all) + 1);
         if (active && all && num_planes <= L2K_MAX_BIT_PLANES) {
             l2k_mq_transpose(samples);
@@ -173,7 +157,7 @@ template <bool ALONE> struct lister {
             memory.list = atomicAdd(&p.counters->list, units);
             memory.ends = atomicAdd(&p.counters->passes, passes);
         }
-        meet<ALONE>();
+        __syncthreads();
         list = p.lists + (size_t)memory.list * 4 + l2k_mq_cuda_lead(num_planes) / 4;
         return memory.list <= p.list_capacity && units <= p.list_capacity - memory.list &&
                memory.ends <= p.pass_capacity && passes <= p.pass_capacity - memory.ends;
@@ -190,16 +174,16 @@ template <bool ALONE> struct lister {
             state.after[cell] = significant | planes[plane * spacing + threadIdx.x];
             state.visited[cell] = significant;
         }
-        meet<ALONE>();
+        __syncthreads();
         const uint32_t below = block.style & L2K_STYLE_VSC ? 0 : ~0u;
         for (bool again = !first; again;) {
             const uint32_t now = active ? l2k_mq_spread(&state, cell, row, below) : 0;
             const bool changed = active && now != state.visited[cell];
-            meet<ALONE>();
+            __syncthreads();
             if (changed)
                 state.visited[cell] = now;
-            again = any_thread<ALONE>(changed);
-            meet<ALONE>();
+            again = __syncthreads_or(changed);
+            __syncthreads();
         }
     }
 
@@ -209,23 +193,20 @@ template <bool ALONE> struct lister {
         const uint32_t pair = own.significance | own.refinement << 16;
         uint32_t a = l2k_sum_up_to<32>(L2K_ALL_LANES, l2k_lane(), pair);
         uint32_t b = l2k_sum_up_to<32>(L2K_ALL_LANES, l2k_lane(), own.cleanup);
-        uint32_t all_a = __shfl_sync(L2K_ALL_LANES, a, 31), all_b = __shfl_sync(L2K_ALL_LANES, b, 31);
-        if (!ALONE) {
-            const uint32_t warp = threadIdx.x / 32;
-            if (l2k_lane() == 31) {
-                memory.sums[0][warp] = a;
-                memory.sums[1][warp] = b;
+        const uint32_t warp = threadIdx.x / 32;
+        if (l2k_lane() == 31) {
+            memory.sums[0][warp] = a;
+            memory.sums[1][warp] = b;
+        }
+        __syncthreads();
+        uint32_t all_a = 0, all_b = 0;
+        for (uint32_t i = 0; i < blockDim.x / 32; i++) {
+            if (i == warp) {
+                a += all_a;
+                b += all_b;
             }
-            __syncthreads();
-            all_a = all_b = 0;
-            for (uint32_t i = 0; i < blockDim.x / 32; i++) {
-                if (i == warp) {
-                    a += all_a;
-                    b += all_b;
-                }
-                all_a += memory.sums[0][i];
-                all_b += memory.sums[1][i];
-            }
+            all_a += memory.sums[0][i];
+            all_b += memory.sums[1][i];
         }
         all.significance = all_a & 0xFFFF;
         all.refinement = all_a >> 16;
@@ -258,14 +239,14 @@ template <bool ALONE> struct lister {
                 stage[second - 1] = stage[third - 1] = L2K_MQ_FILLER;
             stage[words - 1] = L2K_MQ_FILLER;
         }
-        meet<ALONE>();
+        __syncthreads();
         if (active)
             l2k_mq_write_word(&d, entries, 4 * spacing, bytes + before.significance,
                               bytes + 4 * second + before.refinement, bytes + 4 * third + before.cleanup);
         if (symbol && threadIdx.x < 4) /* 1010 (D.5) */
             bytes[4 * third + all.cleanup + threadIdx.x] = L2K_CONTEXT_UNIFORM | (~threadIdx.x & 1)
                                                                                      << L2K_MQ_DECISION_AT;
-        meet<ALONE>();
+        __syncthreads();
         for (uint32_t i = threadIdx.x; i < words; i += blockDim.x) {
             const bool last = i + 1 == second || i + 1 == third || i + 1 == words;
             list[i] = stage[i] | (uint32_t)last << L2K_MQ_LAST_WORD_AT;
@@ -278,7 +259,7 @@ template <bool ALONE> struct lister {
         int64_t gains[PASS_TYPES] = {0, 0, 0};
         if (threadIdx.x < PASS_TYPES)
             memory.gains[threadIdx.x] = 0;
-        meet<ALONE>();
+        __syncthreads();
         if (active)
             l2k_mq_measure(planes + threadIdx.x, spacing, plane, &d, block.reversible, gains);
         for (int k = 0; k < PASS_TYPES; k++) {
@@ -288,7 +269,7 @@ template <bool ALONE> struct lister {
             if (l2k_lane() == 0)
                 atomicAdd(reinterpret_cast<unsigned long long *>(&memory.gains[k]), (unsigned long long)sum);
         }
-        meet<ALONE>();
+        __syncthreads();
         if (threadIdx.x < PASS_TYPES && cleanup_pass + threadIdx.x >= 2)
             p.gains[memory.ends + cleanup_pass - 2 + threadIdx.x] = (int64_t)memory.gains[threadIdx.x];
     }
@@ -310,17 +291,15 @@ template <bool ALONE> struct lister {
         write(d, own, first);
         if (p.gains)
             measure(d, plane, cleanup_pass);
-        meet<ALONE>();
+        __syncthreads();
     }
 };
 
-template <bool ALONE>
-__global__ void __launch_bounds__(ALONE ? 32 : L2K_MQ_MOST_WORDS, ALONE ? 32 : 4)
-    list_decisions(const l2k_mq_cuda_encode p)
+__global__ void __launch_bounds__(L2K_MQ_MOST_WORDS, 4) list_decisions(const l2k_mq_cuda_encode p)
 {
     extern __shared__ uint32_t shared[];
     __shared__ block_memory fixed;
-    lister<ALONE> l(p, shared, fixed);
+    lister l(p, shared, fixed);
     const uint32_t all = l.load();
     const bool too_large = l.num_planes > L2K_MAX_BIT_PLANES;
     if (threadIdx.x == 0 && too_large)
@@ -343,7 +322,7 @@ __global__ void __launch_bounds__(ALONE ? 32 : L2K_MQ_MOST_WORDS, ALONE ? 32 : 4
 }
 
 /* Allows all that the device has, whatever this launch takes: threads that launch at once share the limit. */
-int allow_shared_memory(void (*kernel)(l2k_mq_cuda_encode))
+int allow_shared_memory()
 {
     int device = 0, most = 0;
     cudaFuncAttributes attributes;
@@ -351,10 +330,10 @@ int allow_shared_memory(void (*kernel)(l2k_mq_cuda_encode))
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
     if (error == cudaSuccess)
-        error = cudaFuncGetAttributes(&attributes, kernel);
+        error = cudaFuncGetAttributes(&attributes, list_decisions);
     if (error != cudaSuccess)
         return error;
-    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+    return cudaFuncSetAttribute(list_decisions, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                 most - (int)attributes.sharedSizeBytes);
 }
 
@@ -363,12 +342,11 @@ int allow_shared_memory(void (*kernel)(l2k_mq_cuda_encode))
 extern "C" int l2k_mq_cuda_launch_lists(const l2k_mq_cuda_encode *p, void *stream)
 {
     const layout at(*p);
-    void (*const kernel)(l2k_mq_cuda_encode) = at.threads == 32 ? list_decisions<true> : list_decisions<false>;
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3(p->num_blocks);
     config.blockDim = dim3(at.threads);
     config.dynamicSmemBytes = at.bytes();
     config.stream = (cudaStream_t)stream;
-    const int error = allow_shared_memory(kernel);
-    return error == cudaSuccess ? cudaLaunchKernelEx(&config, kernel, *p) : error;
+    const int error = allow_shared_memory();
+    return error == cudaSuccess ? cudaLaunchKernelEx(&config, list_decisions, *p) : error;
 }

@@ -236,26 +236,6 @@ L2K_HD void l2k_mq_lane_word(l2k_mq_lane *lane, uint32_t word, uint32_t next)
     l2k_mq_lane_two(lane, c, d, e);
 }
 
-/* Initialises all but contexts for a block of `planes` bit-planes, whose lists are in `memory`. */
-L2K_HD void l2k_mq_lane_start(l2k_mq_lane *lane, l2k_mq_lane_block *b, uint8_t *memory, uint32_t planes, unsigned style,
-                              l2k_pass_mark *marks)
-{
-    l2k_mq_encoder mq;
-    b->style = style;
-    b->pass = 0;
-    b->num_passes = l2k_mq_cuda_passes(planes);
-    b->mark = marks;
-    b->is_raw = false;
-    b->raw.c = b->raw.a = 0;
-    b->raw.ct = 0;
-    b->raw.out = memory;
-    lane->start = memory + L2K_MQ_CODE_AT - L2K_MQ_BEFORE;
-    for (int i = 0; i < L2K_MQ_BEFORE; i++)
-        lane->start[i] = 0;
-    l2k_mq_encode_start(&mq, lane->start + L2K_MQ_BEFORE - 1);
-    l2k_mq_lane_take(lane, &mq);
-}
-
 /* Codes a block of `planes` bit-planes, whose lists are in `memory`, into L2K_MQ_CODE_AT there. The lane has its shared
  * memory. */
 L2K_HD void l2k_mq_lane_code(l2k_mq_lane *lane, uint8_t *memory, uint32_t planes, unsigned style, bool styled,
@@ -263,7 +243,20 @@ L2K_HD void l2k_mq_lane_code(l2k_mq_lane *lane, uint8_t *memory, uint32_t planes
 {
     const l2k_mq_words *list = (const l2k_mq_words *)(memory + l2k_mq_cuda_lead(planes));
     l2k_mq_lane_block b;
-    l2k_mq_lane_start(lane, &b, memory, planes, style, marks);
+    l2k_mq_encoder mq;
+    b.style = style;
+    b.pass = 0;
+    b.num_passes = l2k_mq_cuda_passes(planes);
+    b.mark = marks;
+    b.is_raw = false;
+    b.raw.c = b.raw.a = 0;
+    b.raw.ct = 0;
+    b.raw.out = memory;
+    lane->start = memory + L2K_MQ_CODE_AT - L2K_MQ_BEFORE;
+    for (int i = 0; i < L2K_MQ_BEFORE; i++)
+        lane->start[i] = 0;
+    l2k_mq_encode_start(&mq, lane->start + L2K_MQ_BEFORE - 1);
+    l2k_mq_lane_take(lane, &mq);
     l2k_mq_lane_reset_contexts(lane);
     l2k_mq_words now = list[0], ahead = list[1];
     list += 2;

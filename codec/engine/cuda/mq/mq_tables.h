@@ -11,12 +11,6 @@ static inline uint32_t l2k_mq_state_number(uint32_t distance)
     return distance / (2 * (uint32_t)sizeof(l2k_mq_transition));
 }
 
-/* An entry's state in the form for blocks that have two warps. */
-static inline uint32_t l2k_mq_alone_state(uint32_t state, uint32_t entry)
-{
-    return (state & 0xFFFF0000u) | (state & L2K_MQ_STATE_MPS ? L2K_MQ_ALONE_MPS : 0) | entry << 3;
-}
-
 static inline void l2k_mq_cuda_make_tables(l2k_mq_cuda_tables *tables)
 {
     l2k_mq_encoder_contexts contexts;
@@ -31,12 +25,6 @@ static inline void l2k_mq_cuda_make_tables(l2k_mq_cuda_tables *tables)
     for (uint32_t i = 0; i < L2K_MQ_CUDA_CONTEXTS; i++) {
         const uint32_t entry = i == L2K_MQ_FILLER_CONTEXT ? L2K_MQ_NOTHING : l2k_mq_state_number(contexts[i]);
         tables->first[i] = tables->states[entry];
-        tables->first_alone[i] = l2k_mq_alone_state(tables->states[entry], entry);
-    }
-    for (uint32_t i = 0; i < L2K_MQ_STATES; i++) {
-        const uint32_t more = tables->states[i] & 127, less = tables->states[i] >> 7 & 127;
-        tables->after[i][0] = l2k_mq_alone_state(tables->states[more], more);
-        tables->after[i][1] = l2k_mq_alone_state(tables->states[less], less);
     }
 }
 
