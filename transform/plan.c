@@ -231,8 +231,7 @@ bool l2k_plan_fits(const l2k_plan *plan, const l2k_plan_spec *spec)
     if (own->direction != spec->direction || own->type != spec->type || own->memory != spec->memory ||
         own->by_rows != spec->by_rows || own->strip_samples != spec->strip_samples ||
         own->truncates != spec->truncates || !own->cpu_reason != !spec->cpu_reason ||
-        own->levels_at_once != spec->levels_at_once || own->component_transform != spec->component_transform ||
-        own->num_components != spec->num_components)
+        own->component_transform != spec->component_transform || own->num_components != spec->num_components)
         return false;
     for (uint32_t c = 0; c < spec->num_components; c++)
         if (!component_fits(spec->direction, &own->components[c], &spec->components[c]) ||

@@ -87,8 +87,6 @@ typedef struct l2k_plan_spec {
     l2k_plan_memory memory;
     bool by_rows;           /* if the plan is on the CPU, it runs in strips of its caller's: see l2k_plan_next_strip */
     uint32_t strip_samples; /* then: strips of about as many samples, 0: L2K_STRIP_SAMPLES */
-    /* CUDA, for tests and measurements: levels per launch, 1 or 2; 0: the fastest for the size. */
-    unsigned levels_at_once;
 } l2k_plan_spec;
 
 typedef struct l2k_plan l2k_plan;

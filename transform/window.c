@@ -5,10 +5,6 @@
 
 #include "dwt/kernel.h"
 
-/* From this many samples on, a level and the next one are cut alike, at the price of a few columns and rows, so that
- * one level pass of a device can take both (transform/cuda/cuda_groups.c). */
-#define PAIR_FROM ((uint64_t)1 << 22)
-
 /* Levels are cut at multiples of this many columns: a lane of a device then has all of its columns or none. */
 #define COLUMNS 8u
 
@@ -62,58 +58,36 @@ static l2k_rect round_columns(l2k_rect r, uint32_t columns, l2k_rect limits)
     return r;
 }
 
-/* The samples in `limits` whose LL is `low`, for a level that splits both ways. */
-static l2k_rect samples_over(l2k_rect low, l2k_rect limits)
-{
-    const l2k_rect all = l2k_resolution_rect(limits, 1);
-    return (l2k_rect){low.x0 == all.x0 ? limits.x0 : 2 * low.x0, low.y0 == all.y0 ? limits.y0 : 2 * low.y0,
-                      low.x1 == all.x1 ? limits.x1 : 2 * low.x1, low.y1 == all.y1 ? limits.y1 : 2 * low.y1};
-}
-
 /* Iterates over the levels, from the pixels on. */
 typedef struct level_iterator {
     const l2k_plan_component *component;
-    bool is_exact; /* only needed samples: no rounding to multiples, no levels cut alike */
+    bool is_exact; /* only needed samples: no rounding to multiples */
     unsigned margin;
     l2k_rect passed, samples; /* of the present level */
-    bool is_wide;             /* the level's LL is wide enough for the next level as it is */
 } level_iterator;
 
-static void enter_wide(level_iterator *iterator, l2k_rect limits)
-{
-    const l2k_rect low = l2k_resolution_rect(limits, 1);
-    const l2k_rect next = widen(l2k_resolution_rect(iterator->samples, 1), iterator->margin, (l2k_unsplit){0}, low);
-    iterator->samples = samples_over(round_columns(next, COLUMNS, low), limits);
-}
-
 /* Enters level `level`, whose samples must contain `passed`. */
-static void enter(level_iterator *iterator, unsigned level, l2k_rect passed, bool is_wide)
+static void enter(level_iterator *iterator, unsigned level, l2k_rect passed)
 {
     const l2k_plan_component *component = iterator->component;
     const l2k_rect limits = l2k_unsplit_resolution(component->rect, component->unsplit, level - 1);
-    const uint64_t area = l2k_rect_area(passed);
     iterator->passed = passed;
-    iterator->samples = is_wide ? passed : widen(passed, iterator->margin, unsplit_at(component, level), limits);
-    iterator->is_wide = !iterator->is_exact && !is_wide && level < component->levels && area >= PAIR_FROM &&
-                        l2k_splits_all(component->unsplit);
-    if (iterator->is_wide)
-        enter_wide(iterator, limits);
-    else if (!iterator->is_exact && !is_wide)
+    iterator->samples = widen(passed, iterator->margin, unsplit_at(component, level), limits);
+    if (!iterator->is_exact)
         iterator->samples = round_columns(iterator->samples, COLUMNS, limits);
 }
 
 /* Enters the first level that is not left out. */
 static level_iterator start_iterator(const l2k_plan_component *component, bool is_exact)
 {
-    level_iterator iterator = {component, is_exact, l2k_kernel_reach(&l2k_plan_wavelet(component)->kernel),
-                               {0},       {0},      false};
-    enter(&iterator, component->discard + 1, l2k_output_rect(component), false);
+    level_iterator iterator = {component, is_exact, l2k_kernel_reach(&l2k_plan_wavelet(component)->kernel), {0}, {0}};
+    enter(&iterator, component->discard + 1, l2k_output_rect(component));
     return iterator;
 }
 
 static void enter_next(level_iterator *iterator, unsigned level)
 {
-    enter(iterator, level, low_of(iterator->samples, unsplit_at(iterator->component, level - 1)), iterator->is_wide);
+    enter(iterator, level, low_of(iterator->samples, unsplit_at(iterator->component, level - 1)));
 }
 
 static level_iterator iterate_to(const l2k_plan_component *component, unsigned level, bool is_exact)

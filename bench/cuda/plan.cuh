@@ -93,7 +93,7 @@ static void set_steps(const work &w, l2k_plan_component *component)
 }
 
 static subject make_subject(const l2k_context *context, const work &w, l2k_direction direction, const extent &e,
-                            unsigned levels_at_once, cudaStream_t stream, bool noise)
+                            cudaStream_t stream, bool noise)
 {
     subject s = {};
     l2k_plan_component components[3];
@@ -116,7 +116,6 @@ static subject make_subject(const l2k_context *context, const work &w, l2k_direc
     spec.num_components = w.components;
     spec.components = components;
     spec.memory = L2K_PLAN_DEVICE;
-    spec.levels_at_once = levels_at_once;
     if (l2k_plan_create(context, L2K_BACKEND_CUDA, &spec, &s.plan) != L2K_OK)
         exit(1);
     CHECK(cudaMalloc(&s.pixels, pixel_bytes(w, e)));
@@ -153,8 +152,7 @@ struct plan_times {
     double copy, us[2];
 };
 
-static plan_times time_plans(const l2k_context *context, const work &w, const extent &e, unsigned levels_at_once,
-                             cudaStream_t stream)
+static plan_times time_plans(const l2k_context *context, const work &w, const extent &e, cudaStream_t stream)
 {
     size_t in = pixel_bytes(w, e), out = coefficient_bytes(w, e);
     unsigned sets = cold_sets(in, out);
@@ -162,8 +160,8 @@ static plan_times time_plans(const l2k_context *context, const work &w, const ex
     for (int d = 0; d < 2; d++) {
         std::vector<subject> subjects;
         for (unsigned i = 0; i < sets; i++)
-            subjects.push_back(make_subject(context, w, d ? L2K_INVERSE : L2K_FORWARD, e, levels_at_once, stream,
-                                            i < 2 || e.width <= 2048));
+            subjects.push_back(
+                make_subject(context, w, d ? L2K_INVERSE : L2K_FORWARD, e, stream, i < 2 || e.width <= 2048));
         t.us[d] = median_us(stream, [&](int i) { CHECK(cudaGraphLaunch(subjects[i % sets].graph, stream)); });
         for (subject &s : subjects) {
             CHECK(cudaGraphExecDestroy(s.graph));

@@ -1,11 +1,10 @@
-/* gpu_transform [SIZE [WORK [LEVELS]]]: the transform stage on the GPU beside copies of the same bytes (plan.cuh).
- * SIZE and WORK (a number from 0 on) select rows; LEVELS is the number of levels in a launch: 1, 2, or 0,
- * the default, to choose by size. */
+/* gpu_transform [SIZE [WORK]]: the transform stage on the GPU beside copies of the same bytes (plan.cuh).
+ * SIZE and WORK (a number from 0 on) select rows. */
 #include "bench/cuda/plan.cuh"
 
-static void measure(const l2k_context *context, const work &w, uint32_t n, unsigned levels_at_once, cudaStream_t stream)
+static void measure(const l2k_context *context, const work &w, uint32_t n, cudaStream_t stream)
 {
-    const plan_times t = time_plans(context, w, extent{n, n, 5}, levels_at_once, stream);
+    const plan_times t = time_plans(context, w, extent{n, n, 5}, stream);
     printf("| %s | %u | %.1f | %.1f | %.2f | %.1f | %.2f |\n", w.name, n, t.copy, t.us[0], t.us[0] / t.copy, t.us[1],
            t.us[1] / t.copy);
     fflush(stdout);
@@ -45,6 +44,6 @@ int main(int argc, char **argv)
     for (int i = 0; i < (int)(sizeof works / sizeof *works); i++)
         for (uint32_t n = 1024; n <= 8192; n *= 2)
             if ((argc < 2 || (uint32_t)atoi(argv[1]) == n) && (argc < 3 || atoi(argv[2]) == i))
-                measure(&context, works[i], n, argc < 4 ? 0 : (unsigned)atoi(argv[3]), stream);
+                measure(&context, works[i], n, stream);
     return 0;
 }

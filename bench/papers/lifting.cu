@@ -35,8 +35,8 @@ static void print_pictures(const l2k_context *context, cudaStream_t stream)
     for (const auto &row : rows) {
         const work narrow = {row.name, row.wavelet, L2K_COEFFICIENT_INT16, L2K_SAMPLE_S16, 1, 9, true, false},
                    wide = {row.name, row.wavelet, L2K_COEFFICIENT_INT32, L2K_SAMPLE_S32, 1, 9, true, false};
-        const plan_times t[2] = {time_plans(context, narrow, full_hd, 0, stream),
-                                 time_plans(context, wide, full_hd, 0, stream)};
+        const plan_times t[2] = {time_plans(context, narrow, full_hd, stream),
+                                 time_plans(context, wide, full_hd, stream)};
         for (int d = 0; d < 2; d++) {
             const char *const *paper = row.paper[d];
             printf("| %s | %s | %.1f (%.2f) | %.1f (%.2f) | %s | %s | %s | %s |\n", row.name, d ? "inverse" : "forward",

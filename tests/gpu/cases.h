@@ -130,7 +130,6 @@ static void make_case(test_case *t, uint32_t most)
             memcpy(p->steps, t->components[0].steps, sizeof p->steps);
     }
     t->spec.components = t->components;
-    t->spec.levels_at_once = below(3);
     t->spec.type = below(2) && fits_int16(precision, wavelet, levels) ? L2K_COEFFICIENT_INT16 : L2K_COEFFICIENT_INT32;
     if (l2k_wavelet_get(wavelet)->is_float && below(4) == 0)
         t->spec.type = L2K_COEFFICIENT_FLOAT32;

@@ -141,16 +141,6 @@ static bool test_inverse(const l2k_context *context, test_case *t, l2k_backend b
 
 /* ---- All cases ----------------------------------------------------------------------------------------------- */
 
-/* So large that two levels of a window may be cut alike. */
-static void enlarge(test_case *t)
-{
-    const uint32_t width = 2100 + below(400), height = 2100 + below(400);
-    for (uint32_t c = 0; c < t->spec.num_components; c++) {
-        l2k_rect *r = &t->components[c].rect;
-        *r = (l2k_rect){r->x0, r->y0, r->x0 + width, r->y0 + height};
-    }
-}
-
 /* So that rows of all levels are whole vectors. */
 static void align_columns(test_case *t)
 {
@@ -178,8 +168,6 @@ static unsigned run_cases(const l2k_context *context, l2k_backend backend, devic
         test_case t;
         state = (seed << 32) + i;
         make_case(&t, i % 16 == 0 ? 2000 : most);
-        if (i % 64 == 63)
-            enlarge(&t);
         if (i % 2)
             align_columns(&t);
         failed += !test_forward(context, &t, backend);

@@ -8,7 +8,7 @@
 namespace
 {
 
-/* Fewer forms than for Part 1's wavelets (README.md in this folder): one component, one level, packed samples as wide
+/* Fewer forms than for Part 1's wavelets (README.md in this folder): one component, packed samples as wide
  * as the LL samples, or any layout. */
 template <class W, class D> struct forward_kernel_form {
     /* Warps of a multiprocessor. Fewer go further down, with fewer rows to warm up for. */
@@ -18,8 +18,8 @@ template <class W, class D> struct forward_kernel_form {
 
     static int launch(l2k_cuda_level_pass p, cudaStream_t stream)
     {
-        if (p.levels != 1 || p.joined)
-            return cudaErrorInvalidValue; /* such plans have a cpu_reason, or groups of one level */
+        if (p.copies || p.joined)
+            return cudaErrorInvalidValue; /* such plans take another kernel, or have a cpu_reason */
         if (l2k_form_of(p) != (IS_16 ? L2K_FORM_16 : L2K_FORM_32))
             return launch_iterator<l2k_any_reader<W, 1, 8>, ANY>(p, stream);
         flip_signs(p.samples, p.components);
@@ -29,8 +29,8 @@ template <class W, class D> struct forward_kernel_form {
   private:
     template <class Reader, int WARPS> static int launch_iterator(const l2k_cuda_level_pass &p, cudaStream_t stream)
     {
-        return l2k_launch_iterator<forward_iterator<W, Reader, D, 1>, WARPS>(forward_kernel<W, Reader, D, 1, WARPS>, p,
-                                                                             stream);
+        return l2k_launch_iterator<forward_iterator<W, Reader, D>, WARPS>(forward_kernel<W, Reader, D, WARPS>, p,
+                                                                          stream);
     }
 };
 

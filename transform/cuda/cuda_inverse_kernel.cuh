@@ -23,8 +23,8 @@ template <class W, class D> struct inverse_kernel_form {
 
     static int launch(const l2k_cuda_level_pass &p, cudaStream_t stream)
     {
-        if (p.levels != 1 || p.joined)
-            return cudaErrorInvalidValue; /* such plans have a cpu_reason, or groups of one level */
+        if (p.copies || p.joined)
+            return cudaErrorInvalidValue; /* such plans take another kernel, or have a cpu_reason */
         if constexpr (IS_16 || IS_32)
             if (l2k_form_of(p) == (IS_16 ? L2K_FORM_16 : L2K_FORM_32) && stores_whole_lanes<packed>(p))
                 return launch_iterator<packed, PLAIN>(p, stream);
@@ -34,8 +34,8 @@ template <class W, class D> struct inverse_kernel_form {
   private:
     template <class Writer, int WARPS> static int launch_iterator(const l2k_cuda_level_pass &p, cudaStream_t stream)
     {
-        return l2k_launch_iterator<inverse_iterator<W, Writer, D, 1>, WARPS>(inverse_kernel<W, Writer, D, 1, WARPS>, p,
-                                                                             stream);
+        return l2k_launch_iterator<inverse_iterator<W, Writer, D>, WARPS>(inverse_kernel<W, Writer, D, WARPS>, p,
+                                                                          stream);
     }
 };
 

@@ -22,12 +22,12 @@ static inline int l2k_divide_up(int a, int b)
  * rounds the device's warps work closer together in memory, at the cost of more warm-up rounds. */
 static inline void l2k_share_rounds(l2k_cuda_level_pass *p, int inner_columns, int launches, int warps, int most)
 {
-    int all = p->end_round - p->first_round, chunks, least = p->levels == 2 ? 2 : 1;
+    int all = p->end_round - p->first_round, chunks;
     p->strips = l2k_divide_up(p->x.end, inner_columns);
     chunks = warps / (p->strips * launches);
     p->rounds_each = l2k_divide_up(all, chunks < 1 ? 1 : chunks);
     p->rounds_each = p->rounds_each > most ? most : p->rounds_each;
-    p->rounds_each = p->rounds_each < least ? least : p->rounds_each;
+    p->rounds_each = p->rounds_each < 1 ? 1 : p->rounds_each;
 }
 
 /* Multiplies `warps`, those of one multiprocessor, by the number of multiprocessors of the current device. */
@@ -89,8 +89,7 @@ static int l2k_launch_iterator(Kernel *kernel, l2k_cuda_level_pass p, cudaStream
     l2k_share_rounds(&p, (32 - 2 * Iterator::HALO) * Iterator::N, launches, warps,
                      p.components > L2K_CUDA_TOGETHER ? many : one);
     dim3 grid(p.strips * l2k_divide_up(p.end_round - p.first_round, p.rounds_each), launches);
-    return l2k_launch(kernel, grid, 32, p.follows && l2k_may_start_early((int)grid.x * launches, warps), p,
-                      stream);
+    return l2k_launch(kernel, grid, 32, p.follows && l2k_may_start_early((int)grid.x * launches, warps), p, stream);
 }
 
 /* A level pass without a decomposition level, a thread per column. */

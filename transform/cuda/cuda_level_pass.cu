@@ -38,7 +38,7 @@ EACH_FORM(DECLARE)
 /* Without a level, wavelets only differ in the type of their values. */
 static l2k_wavelet wavelet_of(const l2k_cuda_level_pass *pass)
 {
-    if (pass->levels > 0)
+    if (!pass->copies)
         return pass->wavelet;
     return l2k_wavelet_get(pass->wavelet)->is_float ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3;
 }

@@ -1,5 +1,5 @@
-/* One launch of the CUDA backend: a level pass over one or two decomposition levels, forward or inverse, of components
- * of the same shape. Filled in on the host, passed to kernels by value. */
+/* One launch of the CUDA backend: a pass over a decomposition level, forward or inverse, of components of the same
+ * shape. Filled in on the host, passed to kernels by value. */
 #ifndef L2K_TRANSFORM_CUDA_CUDA_LEVEL_PASS_H
 #define L2K_TRANSFORM_CUDA_CUDA_LEVEL_PASS_H
 
@@ -19,27 +19,27 @@ enum { L2K_CUDA_TOGETHER = 3, L2K_CUDA_MANY = 64 };
 enum { L2K_CUDA_TOGETHER = 3, L2K_CUDA_MANY = 16 };
 #endif
 
-/* The subbands of up to two decomposition levels of a component in device memory, as kernels take them. */
+/* The subbands of a decomposition level of a component in device memory, as kernels take them. */
 typedef struct l2k_cuda_bands {
-    void *at[2][4]; /* first coefficient by level of the launch (0 = its first) and orientation */
+    void *at[4];    /* first coefficient by orientation */
     int32_t stride; /* in coefficients, the same for all */
 } l2k_cuda_bands;
 
 /* Their quantiser steps (inverse: half of them); not used by the 5/3. */
 typedef struct l2k_cuda_steps {
-    l2k_quantiser_step of[2][4];
+    l2k_quantiser_step of[4];
 } l2k_cuda_steps;
 
-/* Coordinates are those of the samples minus a multiple of 8: this keeps the parities of two levels, and lanes are
- * aligned where planes are. */
+/* Coordinates are those of the samples minus a multiple of 8: this keeps their parity, and lanes are aligned where
+ * planes are. */
 typedef struct l2k_cuda_level_pass {
     l2k_span x, y;           /* of the samples */
     l2k_span kept_x, kept_y; /* inverse: the samples that are stored, a part only for the pixels of a window */
-    int32_t levels;          /* 0: no decomposition, samples to subband 0 or back */
     int32_t components;
+    bool copies;       /* no decomposition: samples to subband 0 or back */
     bool joined;       /* component transform at the pixel side */
     bool follows;      /* another launch of the same run precedes */
-    bool low_in_bands; /* the LL of the last level is subband 0 of the coefficients, else `low` */
+    bool low_in_bands; /* LL is subband 0 of the coefficients, else `low` */
     bool wide_sums;    /* of a named reversible kernel: sums take 64 bits */
     l2k_coefficient_type type;
     l2k_wavelet wavelet;

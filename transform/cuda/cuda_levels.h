@@ -18,22 +18,18 @@ size_t l2k_cuda_low_bytes(const l2k_plan_spec *spec);
 int l2k_cuda_run_levels(const l2k_plan *plan, const l2k_plane *planes, void *const *coefficients, char *low,
                         void *stream);
 
-/* ---- How levels are divided among launches (cuda_groups.c) ------------------------------------------------------- */
+/* ---- What launches take (cuda_launches.c) ------------------------------------------------------------------------ */
 
-/* Levels first .. first + count - 1 of a component; count 0: no decomposition. */
-typedef struct l2k_level_group {
+/* The launches of a component from the pixels on: one for each level from `first` on, or one that copies. They use two
+ * areas for LL samples in turn. */
+typedef struct l2k_cuda_launches {
     unsigned first, count;
-    l2k_rect samples, low; /* on the side of the pixels; the LL that the last level takes or leaves */
-} l2k_level_group;
+    bool copies;                          /* no decomposition */
+    size_t low_bytes[2];                  /* of a component, for the largest LL behind even and behind odd launches */
+    l2k_rect samples[L2K_MAX_LEVELS + 1]; /* on the side of the pixels */
+} l2k_cuda_launches;
 
-/* The groups of a component from the pixels on; at least one. They use two areas for LL samples in turn. */
-typedef struct l2k_level_groups {
-    unsigned count;
-    size_t low_bytes[2]; /* of a component, for the largest LL behind even and behind odd groups */
-    l2k_level_group of[L2K_MAX_LEVELS + 1];
-} l2k_level_groups;
-
-l2k_level_groups l2k_list_groups(const l2k_plan_spec *spec, uint32_t c);
+l2k_cuda_launches l2k_list_launches(const l2k_plan_spec *spec, uint32_t c);
 
 /* How many components from c on, at most `most`, are alike: of one shape, with the same quantiser steps. */
 unsigned l2k_count_alike(const l2k_plan_spec *spec, uint32_t c, unsigned most);
@@ -52,7 +48,7 @@ l2k_sample_type l2k_low_type(const l2k_plan_spec *spec, const l2k_plan_component
  * take eight columns from a multiple of 8 on, are aligned. */
 size_t l2k_low_row_bytes(const l2k_plan_spec *spec, const l2k_plan_component *component, l2k_rect rect);
 
-/* Memory for the LL of even and of odd groups, which are used alternately; all components use the same memory. */
+/* Memory for the LL behind even and odd launches, which is used alternately; all components use the same memory. */
 void l2k_measure_low(const l2k_plan_spec *spec, size_t bytes[2]);
 
 #endif

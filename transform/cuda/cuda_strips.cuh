@@ -24,10 +24,10 @@ __device__ __forceinline__ int l2k_length(l2k_span s)
     return s.end - s.first;
 }
 
-/* How many lanes of N columns cover the reach of one or two levels and `more` columns. */
-constexpr int l2k_lanes_of(int reach, int levels, int n, int more = 0)
+/* How many lanes of N columns cover `columns`. */
+constexpr int l2k_lanes_of(int columns, int n)
 {
-    return (reach * (levels == 2 ? 3 : 1) + more + n - 1) / n;
+    return (columns + n - 1) / n;
 }
 
 /* A strip's columns: N per lane; HALO lanes on either side only supply neighbours. A block is one warp, so the compiler
@@ -59,7 +59,7 @@ template <int HALO, int N> struct l2k_strip {
     }
 };
 
-/* A lane's N columns of a level in its subbands, N / 2 low and N / 2 high ones, and the rows that exist. P: the type of
+/* A lane's N columns in the subbands, N / 2 low and N / 2 high ones, and the rows that exist. P: the type of
  * a coefficient, const if only read. */
 template <class P, int N> struct l2k_band_places {
     enum { HALF = N / 2 };
@@ -68,20 +68,20 @@ template <class P, int N> struct l2k_band_places {
 
     /* `warp` and `lane` are their first columns, x and y the level's samples, `access` the bytes of an access. A lane
      * that does not take part has no columns. */
-    __device__ __forceinline__ l2k_band_places(const l2k_cuda_bands &b, int level, int warp, int lane, bool takes_part,
-                                               l2k_span x, l2k_span y, int access)
+    __device__ __forceinline__ l2k_band_places(const l2k_cuda_bands &b, int warp, int lane, bool takes_part, l2k_span x,
+                                               l2k_span y, int access)
         : low_rows(l2k_low_span(y)), high_rows(l2k_high_span(y))
     {
         l2k_span low_columns = l2k_low_span(x), high_columns = l2k_high_span(x);
         low = {(lane >> 1) - low_columns.first, takes_part ? l2k_length(low_columns) : 0,
-               (uintptr_t)at(b, level, L2K_LH, (warp >> 1) - low_columns.first, 0) % access == 0};
+               (uintptr_t)at(b, L2K_LH, (warp >> 1) - low_columns.first, 0) % access == 0};
         high = {(lane >> 1) - high_columns.first, takes_part ? l2k_length(high_columns) : 0,
-                (uintptr_t)at(b, level, L2K_HL, (warp >> 1) - high_columns.first, 0) % access == 0};
+                (uintptr_t)at(b, L2K_HL, (warp >> 1) - high_columns.first, 0) % access == 0};
     }
 
-    static __device__ __forceinline__ P *at(const l2k_cuda_bands &b, int level, int band, int x, int y)
+    static __device__ __forceinline__ P *at(const l2k_cuda_bands &b, int band, int x, int y)
     {
-        return reinterpret_cast<P *>(b.at[level][band]) + x + (int64_t)y * b.stride;
+        return reinterpret_cast<P *>(b.at[band]) + x + (int64_t)y * b.stride;
     }
     __device__ __forceinline__ bool is_aligned() const
     {
@@ -99,14 +99,14 @@ template <class P, int N> struct l2k_band_places {
     {
         return n >= rows(band).first && n < rows(band).end;
     }
-    __device__ __forceinline__ P *row(const l2k_cuda_bands &b, int level, int band, int n) const
+    __device__ __forceinline__ P *row(const l2k_cuda_bands &b, int band, int n) const
     {
-        return at(b, level, band, 0, n - rows(band).first);
+        return at(b, band, 0, n - rows(band).first);
     }
     /* A cursor at the lane's columns of row n, if it has any. */
-    __device__ __forceinline__ l2k_cursor<P> from(const l2k_cuda_bands &b, int level, int band, int n) const
+    __device__ __forceinline__ l2k_cursor<P> from(const l2k_cuda_bands &b, int band, int n) const
     {
-        return l2k_cursor<P>(row(b, level, band, n) + run(band).first, b.stride * (int)sizeof(P),
+        return l2k_cursor<P>(row(b, band, n) + run(band).first, b.stride * (int)sizeof(P),
                              run(band).count != 0 && !run(band).is_empty());
     }
 };

@@ -312,31 +312,6 @@ static void test_large(void **unused)
     }
 }
 
-/* So large that two levels are cut alike. */
-static void test_pairs(void **unused)
-{
-    (void)unused;
-    for (int i = 0; i < 4; i++) {
-        test_case t = {.whole = {.direction = L2K_INVERSE, .type = L2K_COEFFICIENT_INT32, .num_components = 1},
-                       .samples = {L2K_SAMPLE_U8}};
-        const uint32_t x = below(40), y = below(40), left = i < 2 ? 41 : 0;
-        l2k_plan_component *c = t.components[1];
-        *c = (l2k_plan_component){
-            .rect = {x, y, x + 2200, y + 2150}, .levels = 3, .wavelet = (l2k_wavelet)(i % 2), .precision = 8};
-        for (unsigned b = 0; b < L2K_MAX_SUBBANDS; b++)
-            c->steps[b] = 1;
-        t.components[0][0] = *c;
-        c->window = (l2k_rect){x + left, y + 33, x + left + 2100, y + 2100 - left};
-        t.part = t.whole;
-        t.whole.components = t.components[0];
-        t.part.components = t.components[1];
-        const l2k_rect first = l2k_level_rect(c, 1);
-        const l2k_rect low = l2k_subband_rect(first, 1, L2K_LL), second = l2k_level_rect(c, 2);
-        assert_memory_equal(&low, &second, sizeof low);
-        run_case(&t, 3);
-    }
-}
-
 /* ---- Properties ---------------------------------------------------------------------------------------------- */
 
 static l2k_plan_component square(uint32_t side, l2k_wavelet wavelet, l2k_rect window)
@@ -467,9 +442,9 @@ int main(int argc, char **argv)
 {
     make_own_wavelets();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_windows), cmocka_unit_test(test_large),         cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_needed),  cmocka_unit_test(test_memory),        cmocka_unit_test(test_fits),
-        cmocka_unit_test(test_errors),  cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_windows),       cmocka_unit_test(test_large), cmocka_unit_test(test_needed),
+        cmocka_unit_test(test_memory),        cmocka_unit_test(test_fits),  cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_out_of_memory),
     };
     if (argc > 1)
         cases = atoi(argv[1]);
