@@ -308,54 +308,6 @@ __device__ __forceinline__ void l2k_store_run(S *row, const l2k_lane_run<N> &run
     }
 }
 
-/* A warp's part of rows at any address, and a lane's `size` bytes of it, which follow those of the lane before. All
- * numbers are bytes from where these begin: rows go from `first` to `last`, and the warp's own part of them from `low`
- * to `high`. It stores the words of memory that begin there, so registers must have up to three bytes behind it, too.
- * Lanes at the ends of the row, and the next ones further in, store sample by sample, also those bytes. */
-struct l2k_row_part {
-    /* Word 0 of the lane is stored where `to`, modulo 4, is one of zero_count values from zero_from on, the others if
-     * they are the warp's own. */
-    int zero_from, zero_count;
-    bool is_own;
-    int from, count; /* bytes to be stored sample by sample */
-
-    __device__ __forceinline__ l2k_row_part(int size, int first, int last, int low, int high)
-    {
-        const bool has_first = 0 <= first && first < size;
-        const bool is_second = -size <= first && first < 0;
-        const bool has_last = 0 < last && last <= size;
-        const bool is_last_but_one = size < last && last <= 2 * size;
-        is_own = low <= 0 && high > 0 && !has_first && !has_last;
-        zero_from = high == 0 ? 1 : 0;
-        zero_count = has_first || is_second || has_last || last <= 0 || low > 0 || high < 0 ? 0
-                     : high == 0                                                            ? 3
-                     : low == 0                                                             ? 1
-                                                                                            : 4;
-        from = low;
-        count = has_first || is_second || has_last || is_last_but_one ? max(min(high + 3, last) - low, 0) : 0;
-    }
-    /* Call it in all lanes of a warp. */
-    template <class S, int N> __device__ __forceinline__ void store(char *to, const l2k_packed<S, N> &raw) const
-    {
-        enum { WORDS = l2k_packed<S, N>::WORDS };
-        const int off = (int)((uintptr_t)to & 3);
-        uint32_t *at = reinterpret_cast<uint32_t *>(to - off);
-        const uint32_t before = __shfl_up_sync(0xFFFFFFFFu, raw.words.w[WORDS - 1], 1);
-        if ((unsigned)(off - zero_from) < (unsigned)zero_count)
-            at[0] = __funnelshift_l(before, raw.words.w[0], 8 * off);
-#pragma unroll
-        for (int i = 1; i < WORDS; i++)
-            if (is_own)
-                at[i] = __funnelshift_l(raw.words.w[i - 1], raw.words.w[i], 8 * off);
-        if (count == 0)
-            return;
-#pragma unroll
-        for (int k = 0; k < N; k++)
-            if ((unsigned)(k * (int)sizeof(S) - from) < (unsigned)count)
-                reinterpret_cast<S *>(to)[k] = raw.get(k);
-    }
-};
-
 /* A pointer to a lane's columns that advances from row to row, where each lane has all of its columns or none and
  * accesses are aligned. `some` is pinned. */
 template <class S> struct l2k_cursor {

@@ -308,7 +308,7 @@ template <class T> __device__ __forceinline__ float l2k_sample_of(T v, const l2k
  * transform. */
 template <class W, class S, int K, int N> struct l2k_packed_writer {
     typedef l2k_packed<S, K * N> packed;
-    enum { COMPONENTS = K, COLUMNS = N, PIXEL_BYTES = K * sizeof(S), ALIGNMENT = packed::ALIGNMENT, BEHIND = 0 };
+    enum { COMPONENTS = K, COLUMNS = N, PIXEL_BYTES = K * sizeof(S), ALIGNMENT = packed::ALIGNMENT };
     typedef l2k_cursor<S> cursor;
     const l2k_cuda_plane *planes;
     l2k_lane_run<K * N> run;
@@ -350,69 +350,9 @@ template <class W, class S, int K, int N> struct l2k_packed_writer {
     }
 };
 
-/* Samples of type S side by side, K planes of them with one row stride or, as TRIPLES, three components in one: at any
- * address, so of any window. Rows leave in whole words of memory, which may begin in one warp's columns and end in the
- * next one's. */
-template <class W, class S, int K, int N, bool TRIPLES> struct l2k_unaligned_writer {
-    enum { COMPONENTS = K, COLUMNS = N, PIXEL_BYTES = (TRIPLES ? 3 : 1) * (int)sizeof(S) };
-    /* Of columns behind its own ones that a warp stores with them, those that depend on more columns than its own do:
-     * the first one, an even one, does not. */
-    enum { BEHIND = sizeof(S) < 4 && !TRIPLES ? 2 : 0 };
-    enum { PLANES = TRIPLES ? 1 : K, IN_ONE = K / PLANES };
-    typedef l2k_packed<S, IN_ONE * N> packed;
-    typedef l2k_cursor<char> cursor;
-    const l2k_cuda_plane *planes;
-    int first; /* byte of a row that the lane begins at */
-    l2k_row_part part;
-
-    __device__ __forceinline__ l2k_unaligned_writer(const l2k_cuda_plane *p, int warp, int warp_own, int lane_first,
-                                                    int width, bool)
-        : planes(p), first(lane_first * PIXEL_BYTES),
-          part(PIXEL_BYTES * N, -first, (width - lane_first) * PIXEL_BYTES,
-               (max(warp + warp_own, 0) - lane_first) * PIXEL_BYTES,
-               (min(warp + 32 * N - warp_own, width) - lane_first) * PIXEL_BYTES)
-    {
-    }
-    __device__ __forceinline__ bool is_aligned() const
-    {
-        return true;
-    }
-    /* To be called by all lanes of a warp. */
-    __device__ __forceinline__ void store(int y, typename W::T (&v)[K][N]) const
-    {
-        store(from(y), 0, v, true);
-    }
-    __device__ __forceinline__ cursor from(int y) const
-    {
-        return cursor(l2k_plane_row<char>(planes[0], y) + first, planes[0].row_stride, true);
-    }
-    __device__ __forceinline__ void store(const cursor &at, int rows, typename W::T (&v)[K][N], bool keep) const
-    {
-        if (!keep)
-            return;
-#pragma unroll
-        for (int k = 0; k < N && K == 3; k++)
-            l2k_join_inverse(&v[0][k], &v[K > 1][k], &v[2 * (K > 2)][k]);
-#pragma unroll
-        for (int c = 0; c < PLANES; c++)
-            part.store(at.place(rows, planes[c].data - planes[0].data), pack(v, c));
-    }
-
-  private:
-    /* Of plane c. */
-    __device__ __forceinline__ packed pack(typename W::T (&v)[K][N], int c) const
-    {
-        packed raw;
-#pragma unroll
-        for (int k = 0; k < IN_ONE * N; k++)
-            raw.set(k, l2k_sample_of(v[c + k % IN_ONE][k / IN_ONE], planes[c + k % IN_ONE], (S *)0));
-        return raw;
-    }
-};
-
 /* Any type, any strides, any alignment. */
 template <class W, int K, int N> struct l2k_any_writer {
-    enum { COMPONENTS = K, COLUMNS = N, BEHIND = 0 };
+    enum { COMPONENTS = K, COLUMNS = N };
     struct cursor {
         int y;
 

@@ -99,7 +99,7 @@ template <class W, class Writer, class D> struct inverse_iterator {
     /* A component's part of a slot: two rows of three subbands, two LL rows. */
     enum { LL = 6 * landing::SIZE, PART = LL + 2 * low_type::SLOT };
     enum { AHEAD = 2, SLOT = K * PART };
-    enum { HALO = l2k_most(l2k_lanes_of(W::REACH + Writer::BEHIND, N), W::DELAY &&N == 8 ? 2 : 1) };
+    enum { HALO = l2k_most(l2k_lanes_of(W::REACH, N), W::DELAY &&N == 8 ? 2 : 1) };
     /* Of the first row, before rounds that see no border. */
     enum { BEFORE = l2k_most(W::DELAY ? 15 + 4 * W::DELAY : 9, 5 + 4 * W::DELAY + W::BACK) };
     enum { MOST_ROUNDS = W::DELAY == 0 && K == 1 ? 4 : 1 << 20 }; /* measured */
@@ -362,39 +362,29 @@ template <class W, class D> struct inverse_form {
             return l2k_launch_columns(p.joined ? copy_kernel<W, 3, D> : copy_kernel<W, 1, D>, p, stream);
         switch (l2k_form_of(p)) {
         case L2K_FORM_8:
-            return planes<uint8_t>(p, stream);
+            return packed<l2k_packed_writer<W, uint8_t, 1, 8>, PLAIN>(p, stream);
         case L2K_FORM_16:
-            return planes<uint16_t>(p, stream);
+            return packed<l2k_packed_writer<W, uint16_t, 1, 8>, PLAIN>(p, stream);
         case L2K_FORM_32:
-            return planes<wide>(p, stream);
+            return packed<l2k_packed_writer<W, wide, 1, 8>, PLAIN>(p, stream);
         case L2K_FORM_TRIPLES_8:
-            return triples<uint8_t>(p, stream);
+            return packed<l2k_packed_writer<W, uint8_t, 3, 4>, JOINED>(p, stream);
         case L2K_FORM_TRIPLES_16:
-            return triples<uint16_t>(p, stream);
-        case L2K_FORM_JOINED_8:
-            return launch_writer<l2k_unaligned_writer<W, uint8_t, 3, 4, false>, JOINED>(p, stream);
-        case L2K_FORM_JOINED_16:
-            return launch_writer<l2k_unaligned_writer<W, uint16_t, 3, 4, false>, JOINED>(p, stream);
+            return packed<l2k_packed_writer<W, uint16_t, 3, 4>, JOINED>(p, stream);
         default:
-            return p.joined ? launch_writer<l2k_any_writer<W, 3, 4>, JOINED>(p, stream)
-                            : launch_writer<l2k_any_writer<W, 1, 8>, PLAIN>(p, stream);
+            return any(p, stream);
         }
     }
 
   private:
-    template <class S> static int planes(const l2k_cuda_level_pass &p, cudaStream_t stream)
+    static int any(const l2k_cuda_level_pass &p, cudaStream_t stream)
     {
-        typedef l2k_packed_writer<W, S, 1, 8> aligned;
-        return stores_whole_lanes<aligned>(p)
-                   ? launch_writer<aligned, PLAIN>(p, stream)
-                   : launch_writer<l2k_unaligned_writer<W, S, 1, 8, false>, PLAIN>(p, stream);
+        return p.joined ? launch_writer<l2k_any_writer<W, 3, 4>, JOINED>(p, stream)
+                        : launch_writer<l2k_any_writer<W, 1, 8>, PLAIN>(p, stream);
     }
-    template <class S> static int triples(const l2k_cuda_level_pass &p, cudaStream_t stream)
+    template <class Writer, int WARPS> static int packed(const l2k_cuda_level_pass &p, cudaStream_t stream)
     {
-        typedef l2k_packed_writer<W, S, 3, 4> aligned;
-        return stores_whole_lanes<aligned>(p)
-                   ? launch_writer<aligned, JOINED>(p, stream)
-                   : launch_writer<l2k_unaligned_writer<W, S, 3, 4, true>, JOINED>(p, stream);
+        return stores_whole_lanes<Writer>(p) ? launch_writer<Writer, WARPS>(p, stream) : any(p, stream);
     }
     template <class Writer, int WARPS> static int launch_writer(const l2k_cuda_level_pass &p, cudaStream_t stream)
     {

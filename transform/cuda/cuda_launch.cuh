@@ -125,18 +125,8 @@ static inline int l2k_sample_bits(l2k_sample_type type)
 }
 
 /* How kernels access the planes of a level pass: packed samples of 8, 16 or 32 bits (the latter integers for the 5/3,
- * floats for the 9/7), interleaved triples or three planes of 8 or 16 bits with a component transform, or
- * any layout. */
-enum l2k_form {
-    L2K_FORM_8,
-    L2K_FORM_16,
-    L2K_FORM_32,
-    L2K_FORM_TRIPLES_8,
-    L2K_FORM_TRIPLES_16,
-    L2K_FORM_JOINED_8,
-    L2K_FORM_JOINED_16,
-    L2K_FORM_ANY
-};
+ * floats for the 9/7), interleaved triples of 8 or 16 bits with a component transform, or any layout. */
+enum l2k_form { L2K_FORM_8, L2K_FORM_16, L2K_FORM_32, L2K_FORM_TRIPLES_8, L2K_FORM_TRIPLES_16, L2K_FORM_ANY };
 
 static inline l2k_form l2k_form_of_plane(const l2k_cuda_plane &plane, l2k_sample_type wide)
 {
@@ -149,29 +139,25 @@ static inline l2k_form l2k_form_of_plane(const l2k_cuda_plane &plane, l2k_sample
     return L2K_FORM_ANY;
 }
 
-/* The form that fits all planes; joined ones must share a row stride. */
-static inline l2k_form l2k_form_of_planes(const l2k_cuda_level_pass &p)
+static inline l2k_form l2k_form_of_triples(const l2k_cuda_plane *planes)
 {
+    const int bits = l2k_sample_bits(planes[0].type);
+    if (bits == 8 && l2k_are_triples<uint8_t>(planes))
+        return L2K_FORM_TRIPLES_8;
+    return bits == 16 && l2k_are_triples<uint16_t>(planes) ? L2K_FORM_TRIPLES_16 : L2K_FORM_ANY;
+}
+
+/* The form that fits all planes. */
+static inline l2k_form l2k_form_of(const l2k_cuda_level_pass &p)
+{
+    if (p.joined)
+        return l2k_form_of_triples(p.samples);
     const l2k_sample_type wide = l2k_wavelet_get(p.wavelet)->is_float ? L2K_SAMPLE_F32 : L2K_SAMPLE_S32;
     const l2k_form form = l2k_form_of_plane(p.samples[0], wide);
     for (int c = 1; c < p.components; c++)
-        if (l2k_form_of_plane(p.samples[c], wide) != form ||
-            (p.joined && p.samples[c].row_stride != p.samples[0].row_stride))
+        if (l2k_form_of_plane(p.samples[c], wide) != form)
             return L2K_FORM_ANY;
     return form;
-}
-
-static inline l2k_form l2k_form_of(const l2k_cuda_level_pass &p)
-{
-    const int bits = l2k_sample_bits(p.samples[0].type);
-    const l2k_form form = l2k_form_of_planes(p);
-    if (!p.joined)
-        return form;
-    if (bits == 8 && l2k_are_triples<uint8_t>(p.samples))
-        return L2K_FORM_TRIPLES_8;
-    if (bits == 16 && l2k_are_triples<uint16_t>(p.samples))
-        return L2K_FORM_TRIPLES_16;
-    return form == L2K_FORM_8 ? L2K_FORM_JOINED_8 : form == L2K_FORM_16 ? L2K_FORM_JOINED_16 : L2K_FORM_ANY;
 }
 
 /* Samples as wide as those of LL between launches. */
