@@ -138,7 +138,7 @@ refuses "a component that does not exist" x.ppm "there is no component 3, only 0
 
 # ---- Impossible options ----
 
-refuses "unknown command" "" "transcode" transcode a b
+refuses "unknown command" "" "transmute" transmute a b
 refuses "no names" "" "encode" encode
 refuses "one name" "" "encode" encode rgb.ppm
 refuses "three names" x.jp2 "" encode rgb.ppm x.jp2 y.jp2
