@@ -207,7 +207,7 @@ static void fail_each_call(const scenario *s, const scenario_files *files)
         runs++;
     }
     print_message("%s: %zu calls of CUDA failed %s\n", s->name, runs, once ? "alone" : "with all after them");
-    assert_true(runs >= 4);
+    assert_true(runs >= 4 || s->on_cpu);
 }
 
 static void test_each(void **unused)
