@@ -11,6 +11,7 @@ typedef struct l2k_context {
     l2k_hooks hooks;
     unsigned threads;            /* at least 1 */
     uint32_t strip_samples;      /* of a strip of rows on the CPU (transform/plan.h); 0: chosen by the engine */
+    unsigned in_flight;          /* images, of several objects, that a device works on at the same time; 0 is 1 */
     uint64_t devices;            /* CUDA devices that work is divided among, bit n for ordinal n; 0: the current one */
     l2k_cpu cpu;                 /* instruction set of the row functions (base/cpu.h) */
     struct l2k_choice *choice;   /* how AUTO chooses a backend (transform/choice.h); NULL: the default */

@@ -48,15 +48,12 @@ static l2k_status configure(l2k_decoder *decoder, const cli_batch *batch, cli_co
     const struct {
         l2k_decoder_option option;
         cli_setting setting;
-    } settings[] = {{L2K_DECODER_REDUCE, options->reduce},
-                    {L2K_DECODER_LAYERS, options->layers},
-                    {L2K_DECODER_COMPONENT, options->component},
-                    {L2K_DECODER_THREADS, {base->threads, true}},
-                    {L2K_DECODER_BACKEND, place.backend},
-                    {L2K_DECODER_DEVICE, place.device},
-                    {L2K_DECODER_DEVICES, place.devices},
-                    {L2K_DECODER_CPU, options->cpu},
-                    {L2K_DECODER_GPU_MIN_SAMPLES, share->gpu_min_samples}};
+    } settings[] = {
+        {L2K_DECODER_REDUCE, options->reduce},          {L2K_DECODER_LAYERS, options->layers},
+        {L2K_DECODER_COMPONENT, options->component},    {L2K_DECODER_THREADS, {base->threads, true}},
+        {L2K_DECODER_BACKEND, place.backend},           {L2K_DECODER_DEVICE, place.device},
+        {L2K_DECODER_DEVICES, place.devices},           {L2K_DECODER_CPU, options->cpu},
+        {L2K_DECODER_IN_FLIGHT, {share->coders, true}}, {L2K_DECODER_GPU_MIN_SAMPLES, share->gpu_min_samples}};
     const uint32_t *r = options->region;
     l2k_status status = L2K_OK;
     for (size_t i = 0; status == L2K_OK && i < sizeof settings / sizeof settings[0]; i++)

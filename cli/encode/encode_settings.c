@@ -94,6 +94,7 @@ l2k_status cli_encode_configure(l2k_encoder *encoder, const cli_batch *batch, cl
                   {L2K_ENCODER_DEVICE, place.device},
                   {L2K_ENCODER_DEVICES, place.devices},
                   {L2K_ENCODER_CPU, options->cpu},
+                  {L2K_ENCODER_IN_FLIGHT, {share->coders, true}},
                   {L2K_ENCODER_GPU_MIN_SAMPLES, share->gpu_min_samples},
                   {L2K_ENCODER_TIMINGS, {options->timings, true}}};
     l2k_status status = L2K_OK;

@@ -149,6 +149,7 @@ l2k_decoding l2k_decode_start(l2k_decoder *decoder, l2k_rect area, const l2k_pla
     const int64_t *options = decoder->options;
     decoder->context.threads = l2k_thread_count((unsigned)options[L2K_DECODER_THREADS]);
     decoder->context.cpu = (l2k_cpu)options[L2K_DECODER_CPU];
+    decoder->context.in_flight = (unsigned)options[L2K_DECODER_IN_FLIGHT];
     l2k_choice_start_image(&decoder->choice, options[L2K_DECODER_GPU_MIN_SAMPLES], true,
                            decoder->codestream.coding.capabilities.parts & L2K_PART_15, samples_of(decoder, area));
     l2k_pool_start_call(&decoder->pool, &decoder->context.hooks, l2k_decoder_memory_limit(decoder));

@@ -145,6 +145,7 @@ void l2k_encode_start_call(l2k_encoder *encoder)
     l2k_encode_end(encoder, L2K_OK);
     encoder->context.threads = l2k_thread_count((unsigned)options[L2K_ENCODER_THREADS]);
     encoder->context.cpu = (l2k_cpu)options[L2K_ENCODER_CPU];
+    encoder->context.in_flight = (unsigned)options[L2K_ENCODER_IN_FLIGHT];
     l2k_buffer_release(&encoder->memory);
     encoder->memory.context = context;
     l2k_pool_start_call(&encoder->pool, &context->hooks, (uint64_t)options[L2K_ENCODER_LIMIT_MEMORY]);

@@ -118,13 +118,14 @@ static void add_timings(const l2k_batch_workers *workers, const void *coder)
 }
 
 /* Gives a worker's coder the settings of the owner, except that the workers divide threads and devices. */
-static bool settle(l2k_batch_worker *worker)
+static bool settle(l2k_batch_worker *worker, unsigned in_flight)
 {
     const l2k_batch_kind *kind = worker->workers->kind;
     void *owner = worker->workers->owner;
     int64_t *options = options_of(kind, worker->coder);
     memcpy(options, options_of(kind, owner), kind->num_options * sizeof *options);
     options[kind->threads] = worker->threads;
+    options[kind->in_flight] = in_flight;
     options[kind->device] = worker->device;
     options[kind->devices] = 0;
     context_of(worker->coder)->choice->seen = context_of(owner)->choice->seen;
@@ -147,7 +148,7 @@ static bool moves_on(l2k_batch_worker *worker)
     if (!left.devices)
         return false;
     worker->device = l2k_device_of_share(&left, worker->number);
-    return settle(worker) && failed;
+    return settle(worker, workers->active) && failed;
 }
 
 /* Every worker begins with the image of its own number, so that after the first batch each has the memory that such an
@@ -223,7 +224,7 @@ static l2k_batch_worker *add_worker(l2k_batch_workers *workers)
 }
 
 /* Whether the worker of that number can take part: the first needs no thread. */
-static bool equip(l2k_batch_workers *workers, unsigned number, unsigned threads)
+static bool equip(l2k_batch_workers *workers, unsigned number, unsigned threads, unsigned in_flight)
 {
     l2k_batch_worker *worker = number < workers->num_workers ? workers->list[number] : add_worker(workers);
     if (!worker || (number && !start_thread(worker)))
@@ -235,7 +236,7 @@ static bool equip(l2k_batch_workers *workers, unsigned number, unsigned threads)
     worker->silent = true;
     worker->threads = threads;
     worker->device = l2k_device_of_share(workers->context, number);
-    return worker->coder && settle(worker);
+    return worker->coder && settle(worker, in_flight);
 }
 
 /* Releases the coders of workers that two batches in a row did not need. */
@@ -335,7 +336,7 @@ static void take_workers(l2k_batch_workers *workers, unsigned wanted)
 {
     for (workers->active = 0; workers->active < wanted; workers->active++) {
         const unsigned share = (workers->context->threads + wanted - 1 - workers->active) / wanted;
-        if (!equip(workers, workers->active, share ? share : 1))
+        if (!equip(workers, workers->active, share ? share : 1, wanted))
             break;
     }
 }

@@ -79,10 +79,14 @@ static void drop_plans(l2k_workers *workers)
 
 /* ---- Preparation --------------------------------------------------------------------------------------------- */
 
-/* Reuses the worker groups of the last run. */
+/* Reuses the worker groups of the last run; the number of images in flight only affects the use of processors. */
 static void take_again(const l2k_context *context, l2k_workers *workers)
 {
     workers->keep_plans = true;
+    for (unsigned i = 0; i < workers->num_groups; i++) {
+        l2k_engine *engine = &workers->groups[i].engine;
+        engine->context.in_flight = engine->quiet.in_flight = context->in_flight;
+    }
     l2k_plan_cache_age(context, &workers->plans);
 }
 

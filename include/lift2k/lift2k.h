@@ -388,7 +388,8 @@ typedef enum l2k_encoder_option {
     L2K_ENCODER_HT_PASSES,    /* most coding passes of an HT code-block: 1 cleanup, 2 and SigProp, 3 and MagRef; 1 */
     L2K_ENCODER_MEMORY,       /* l2k_memory of the planes, of any stride: device for backend auto, which then tries the
                                  GPU for any size, or CUDA. What only the CPU does is done with copies; host */
-    L2K_ENCODER_IN_FLIGHT,    /* images that l2k_encoder_encode_batch codes at once, 1 to 64; 0 = as many as good; 0 */
+    L2K_ENCODER_IN_FLIGHT,  /* images that l2k_encoder_encode_batch codes at once, 1 to 64; 0 = as many as are good. For
+                               other calls: images in flight at the same time, on objects beside this one as well; 0 */
     L2K_ENCODER_DEVICE,     /* the device that all of the object is on; -1 = the current one; -1 */
     L2K_ENCODER_DEVICES,    /* in its place a set of devices, bit n for device n; 0 = none; 0 */
     L2K_ENCODER_GUARD_BITS, /* 1 to 7 (E-2); one more where the samples of an image need it; 2 */
