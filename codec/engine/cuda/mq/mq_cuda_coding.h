@@ -30,10 +30,11 @@ void l2k_mq_cuda_coded(const l2k_mq_cuda_encoding *encoding, l2k_cuda_coded *cod
 
 typedef struct l2k_mq_cuda_decoding {
     l2k_cuda_memory tables;
-    l2k_cuda_bytes *bytes;                     /* the blocks' */
-    size_t most_segments, most_pieces;         /* capacity of the lists */
-    bool scattered;                            /* some bytes are not in the batch's */
-    size_t order, segments, pieces, lists_end; /* where they are, in pinned and device memory; blocks are at 0 */
+    l2k_cuda_bytes *bytes;             /* the blocks' */
+    size_t most_segments, most_pieces; /* capacity of the lists */
+    bool scattered;                    /* some bytes are not in the batch's */
+    size_t order, starts, segments, pieces,
+        lists_end; /* where they are, in pinned and device memory; blocks are at 0 */
     l2k_mq_decode_batch run;
 } l2k_mq_cuda_decoding;
 

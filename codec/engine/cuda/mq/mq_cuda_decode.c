@@ -234,13 +234,32 @@ static uint32_t put_in_order(const listing *list, size_t count, uint32_t *order)
     return sum;
 }
 
+/* An image alone on the device waits for its longest blocks: these have a warp each, and the following ones share a
+ * warp with fewer than 32, as many as warps allow. That takes more instructions in all. Returns the number of
+ * groups. */
+static uint32_t divide(bool alone, uint32_t processors, uint32_t most_lanes, uint32_t count, uint32_t *starts)
+{
+    static const struct {
+        uint32_t lanes, blocks; /* of a group; of all groups, for each multiprocessor */
+    } parts[] = {{1, 2}, {4, 2}, {8, 4}, {16, 8}};
+    uint32_t groups = 0, at = 0;
+    for (unsigned k = 0; alone && k < sizeof parts / sizeof *parts; k++)
+        for (uint32_t end = l2k_min_u32(at + parts[k].blocks * processors, count); at < end; at += parts[k].lanes)
+            starts[groups++] = at;
+    for (; at < count; at += most_lanes)
+        starts[groups++] = at;
+    starts[groups] = count;
+    return groups;
+}
+
 /* ---- Start ---------------------------------------------------------------------------------------------------- */
 
 static l2k_status lay_out_lists(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d, listing *list)
 {
     const size_t count = b->batch.num_places;
     d->order = l2k_cuda_aligned(count * sizeof(l2k_mq_decode_block));
-    d->segments = l2k_cuda_aligned(d->order + count * sizeof(uint32_t));
+    d->starts = d->order + count * sizeof(uint32_t);
+    d->segments = l2k_cuda_aligned(d->starts + (count + 1) * sizeof(uint32_t));
     d->pieces = l2k_cuda_aligned(d->segments + d->most_segments * sizeof(l2k_mq_decode_segment));
     d->lists_end = l2k_cuda_aligned(d->pieces + d->most_pieces * sizeof(l2k_mq_decode_piece));
     L2K_TRY(l2k_cuda_reserve(b->context, &b->pinned, d->lists_end + count * sizeof(uint16_t)));
@@ -293,6 +312,7 @@ static l2k_status lay_out_device(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d, co
     run->tables = (l2k_mq_decode_tables *)d->tables.at;
     run->blocks = (l2k_mq_decode_block *)at;
     run->order = (uint32_t *)(at + d->order);
+    run->starts = (uint32_t *)(at + d->starts);
     run->segments = (l2k_mq_decode_segment *)(at + d->segments);
     run->pieces = (l2k_mq_decode_piece *)(at + d->pieces);
     run->bytes = l2k_cuda_bytes_at(b);
@@ -315,7 +335,9 @@ static l2k_status prepare(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d)
         d->bytes->direct = false;
         L2K_TRY(make_lists_and_gather(b, d, &list));
     }
-    d->run.num_ordered = put_in_order(&list, b->batch.num_places, (uint32_t *)(b->pinned.at + d->order));
+    const uint32_t ordered = put_in_order(&list, b->batch.num_places, (uint32_t *)(b->pinned.at + d->order));
+    d->run.num_groups = divide(b->context->in_flight < 2, b->processors, d->run.most_lanes, ordered,
+                               (uint32_t *)(b->pinned.at + d->starts));
     return lay_out_device(b, d, &list);
 }
 

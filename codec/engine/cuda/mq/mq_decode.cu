@@ -3,7 +3,7 @@
 #include <cuda_runtime.h>
 
 #include "codec/engine/cuda/blocks/warp.cuh"
-#include "codec/engine/cuda/mq/mq_decode_lane.cuh"
+#include "codec/engine/cuda/mq/mq_decode_alone.cuh"
 
 /* Removes stuffing, the bit after 0xFF, from codeword segments (C.3.4, D.6): the byte after 0xFF has seven bits. In MQ
  * code its top bit is a carry; raw bits ignore it. A byte above 0x8F after 0xFF ends the segment; ones follow. */
@@ -116,13 +116,12 @@ __global__ void __launch_bounds__(UNSTUFF_THREADS) unstuff(const l2k_mq_decode_b
         unstuffer.run(&p, &p.segments[i]);
 }
 
-/* A warp takes p.most_lanes blocks, the last one maybe fewer. */
+/* A warp takes a group of blocks. */
 __global__ void __launch_bounds__(32) decode(const l2k_mq_decode_batch p)
 {
     __shared__ __align__(16) l2k_mq_decode_tables tables;
     extern __shared__ __align__(16) uint32_t memory[];
-    const uint32_t lane = threadIdx.x, first = blockIdx.x * p.most_lanes,
-                   used = min(p.most_lanes, p.num_ordered - first);
+    const uint32_t lane = threadIdx.x, first = p.starts[blockIdx.x], used = p.starts[blockIdx.x + 1] - first;
     for (uint32_t i = lane; i < sizeof tables / 4; i += 32)
         ((uint32_t *)&tables)[i] = ((const uint32_t *)p.tables)[i];
     for (uint32_t i = lane; i < 2 * p.most_words * used; i += 32)
@@ -139,6 +138,7 @@ __global__ void __launch_bounds__(32) decode(const l2k_mq_decode_batch p)
         decoder.lookups = l2k_shared_address(tables.lookups);
         decoder.start(&p, &p.blocks[p.order[first + lane]]);
     }
+    l2k_mq_alone alone = {&decoder};
     uint32_t active = __ballot_sync(L2K_ALL_LANES, on);
     while (active) {
         const bool waits = on && decoder.is_idle();
@@ -150,7 +150,10 @@ __global__ void __launch_bounds__(32) decode(const l2k_mq_decode_batch p)
             }
             active = __ballot_sync(L2K_ALL_LANES, on);
         }
-        if (on && !decoder.is_idle()) {
+        if (used == 1) {
+            if (on && !decoder.is_idle())
+                alone.decode_word();
+        } else if (on && !decoder.is_idle()) {
             decoder.step();
             if (!decoder.is_idle())
                 decoder.step();
@@ -172,9 +175,8 @@ extern "C" int l2k_mq_launch_unstuff(const l2k_mq_decode_batch *p, void *stream)
 
 extern "C" int l2k_mq_launch_decode(const l2k_mq_decode_batch *p, void *stream)
 {
-    if (p->num_ordered == 0)
+    if (p->num_groups == 0)
         return cudaSuccess;
-    const uint32_t warps = (p->num_ordered + p->most_lanes - 1) / p->most_lanes;
-    decode<<<warps, 32, p->most_lanes * l2k_mq_decode_lane_bytes(p->most_words), (cudaStream_t)stream>>>(*p);
+    decode<<<p->num_groups, 32, p->most_lanes * l2k_mq_decode_lane_bytes(p->most_words), (cudaStream_t)stream>>>(*p);
     return cudaGetLastError();
 }

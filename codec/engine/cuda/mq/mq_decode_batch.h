@@ -104,15 +104,16 @@ L2K_HD uint32_t l2k_mq_decode_plane_words(const l2k_mq_decode_block *block)
 typedef struct l2k_mq_decode_batch {
     const l2k_mq_decode_tables *tables;
     const l2k_mq_decode_block *blocks;
-    const uint32_t *order; /* blocks with passes, the longest first */
+    const uint32_t *order;  /* blocks with passes, the longest first */
+    const uint32_t *starts; /* where in that order each group begins, and the last one ends */
     const l2k_mq_decode_segment *segments;
     const l2k_mq_decode_piece *pieces;
     const uint8_t *bytes;
     l2k_mq_bits *bits;
     uint64_t *planes;
-    uint32_t num_blocks, num_ordered, num_segments;
+    uint32_t num_blocks, num_groups, num_segments;
     uint32_t most_words; /* of a block */
-    uint32_t most_lanes; /* of a warp */
+    uint32_t most_lanes; /* of a group */
 } l2k_mq_decode_batch;
 
 /* In this order. Each is a cudaError_t. */

@@ -88,6 +88,15 @@ struct l2k_mq_decode_lane {
         used = 15;
     }
 
+    L2K_MEMBER void take_bits()
+    {
+        now = next;
+        next = later_bits;
+        at += at < last;
+        later_bits = bits[at];
+        used -= 32;
+    }
+
     /* After at most two decisions. */
     L2K_MEMBER void refill()
     {
