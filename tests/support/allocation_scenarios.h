@@ -20,7 +20,6 @@ typedef struct scenario {
     const char *name;
     scenario_run *run;
     bool whole;
-    bool on_cpu; /* whatever the backend */
 } scenario;
 
 static const double scenario_ratios[2] = {4, 1};
@@ -421,8 +420,8 @@ static const scenario scenarios[] = {{"encode, one tile, layers", scenario_encod
                                      {"decode from memory", scenario_decode_memory, true},
                                      {"decode a batch", scenario_decode_batch, true},
                                      {"decode as bytes are pushed", scenario_push, true},
-                                     {"transcode to HT, tiles", scenario_transcode_tiles, true, true},
-                                     {"transcode, layers", scenario_transcode_layers, false, true},
+                                     {"transcode to HT, tiles", scenario_transcode_tiles, true},
+                                     {"transcode, layers", scenario_transcode_layers, false},
                                      {"transform", scenario_transform, true}};
 
 enum { NUM_SCENARIOS = sizeof scenarios / sizeof *scenarios };
