@@ -59,6 +59,28 @@ __device__ __forceinline__ void lift_pair(typename W::T (&x)[W::STEPS + 2], cons
     }
 }
 
+/* ---- w4 ---------------------------------------------------------------------------------------------------------- */
+
+/* The same by w4, the only irreversible kernel: its steps have one, two and one tap. Forward, a pair follows two slices
+ * and finishes a low one and a high one; inverse, it follows four. */
+__device__ __forceinline__ void lift_w4(float (&x)[4], const l2k_cuda_z_step *steps, const float (&scales)[2])
+{
+    x[2] = l2k_kernel_lift_float(x[2], x[3] * steps[0].taps[0], false);
+    x[3] = l2k_kernel_lift_float(x[3], l2k_kernel_add_float(x[0] * steps[1].taps[0], steps[1].taps[1], x[2]), false);
+    x[0] = l2k_kernel_lift_float(x[0], x[3] * steps[2].taps[0], false);
+    x[0] *= scales[0];
+    x[1] *= scales[1];
+}
+
+__device__ __forceinline__ void lift_w4(float (&x)[6], const l2k_cuda_z_step *steps, const float (&scales)[2])
+{
+    x[4] *= scales[0];
+    x[5] *= scales[1];
+    x[2] = l2k_kernel_lift_float(x[2], x[5] * steps[0].taps[0], true);
+    x[3] = l2k_kernel_lift_float(x[3], l2k_kernel_add_float(x[0] * steps[1].taps[0], steps[1].taps[1], x[2]), true);
+    x[0] = l2k_kernel_lift_float(x[0], x[1] * steps[2].taps[0], true);
+}
+
 /* ---- Samples ----------------------------------------------------------------------------------------------------- */
 
 /* A sample as a value, and back, without and with its level shift. */

@@ -63,11 +63,14 @@ unsigned rows_of(const l2k_z_op *op)
     return rows;
 }
 
-/* Whether an operation changes row `row`. The 9/7's chains scale two rows without lifting them. */
+/* Whether an operation changes row `row`. The 9/7's chains scale two rows without lifting them; those of w4 change all
+ * but one. */
 bool changes(const l2k_z_levels *z, const l2k_z_op *op, unsigned row)
 {
     if (op->kind != L2K_Z_CHAIN)
         return row == 0;
+    if (z->kernel)
+        return !z->inverse || row != 1;
     const bool scales = z->steps == 4;
     const unsigned end = z->steps + 2 * op->pairs;
     return row >= (scales && !z->inverse ? 0u : 1u) && row < (scales && z->inverse ? end : end - 1);
@@ -128,6 +131,65 @@ l2k_status move(builder *b, l2k_cuda_slice *slice)
     return L2K_OK;
 }
 
+/* ---- Chains of w4 ------------------------------------------------------------------------------------------------ */
+
+bool is_op(const l2k_z_op *op, l2k_z_kind kind, unsigned step, const l2k_z_slice *first)
+{
+    return op->kind == kind && op->rows[0] == first && (kind != L2K_Z_TAPS || op->step == step);
+}
+
+/* Whether five operations are those of a low slice and the high one after it, the last two of `rows`, behind the two
+ * (forward) or four (inverse) slices before them. */
+bool is_pair(const l2k_z_levels *z, const l2k_z_op *ops, l2k_z_slice *rows[6])
+{
+    if (z->inverse) {
+        rows[4] = ops[0].rows[0], rows[5] = ops[1].rows[0];
+        rows[2] = ops[2].rows[0], rows[3] = ops[3].rows[0];
+        rows[0] = ops[4].rows[0], rows[1] = ops[4].rows[1];
+        return ops[0].kind == L2K_Z_SCALE && ops[1].kind == L2K_Z_SCALE && is_op(&ops[2], L2K_Z_TAPS, 0, rows[2]) &&
+               ops[2].rows[1] == rows[5] && is_op(&ops[3], L2K_Z_TAPS, 1, rows[3]) && ops[3].rows[1] == rows[0] &&
+               ops[3].rows[2] == rows[2] && is_op(&ops[4], L2K_Z_TAPS, 2, rows[0]) && rows[0] != rows[2];
+    }
+    rows[2] = ops[0].rows[0], rows[3] = ops[1].rows[0];
+    rows[0] = ops[2].rows[0], rows[1] = ops[4].rows[0];
+    return is_op(&ops[0], L2K_Z_TAPS, 0, rows[2]) && ops[0].rows[1] == rows[3] &&
+           is_op(&ops[1], L2K_Z_TAPS, 1, rows[3]) && ops[1].rows[1] == rows[0] && ops[1].rows[2] == rows[2] &&
+           is_op(&ops[2], L2K_Z_TAPS, 2, rows[0]) && ops[2].rows[1] == rows[3] &&
+           is_op(&ops[3], L2K_Z_SCALE, 0, rows[0]) && ops[4].kind == L2K_Z_SCALE && rows[0] != rows[2];
+}
+
+bool continues(const l2k_z_op *chain, l2k_z_slice *const *rows, unsigned before)
+{
+    bool same = chain->kind == L2K_Z_CHAIN && chain->pairs < L2K_CHAIN_PAIRS;
+    for (unsigned i = 0; same && i < before; i++)
+        same = chain->rows[2 * chain->pairs + i] == rows[i];
+    return same;
+}
+
+/* Consecutive pairs become one operation, which loads and stores each slice once. */
+void chain_pairs(const l2k_z_levels *z, l2k_z_list *list)
+{
+    const unsigned before = z->inverse ? 4 : 2, five = 5;
+    size_t count = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        l2k_z_slice *rows[6];
+        if (i + five > list->count || !is_pair(z, &list->ops[i], rows)) {
+            list->ops[count++] = list->ops[i];
+            continue;
+        }
+        if (count == 0 || !continues(&list->ops[count - 1], rows, before)) {
+            l2k_z_op *chain = &list->ops[count++];
+            memset(chain, 0, sizeof *chain);
+            chain->kind = L2K_Z_CHAIN;
+            memcpy(chain->rows, rows, before * sizeof *rows);
+        }
+        l2k_z_op *chain = &list->ops[count - 1];
+        memcpy(&chain->rows[before + 2 * chain->pairs++], rows + before, 2 * sizeof *rows);
+        i += five - 1;
+    }
+    list->count = count;
+}
+
 /* ---- Groups ------------------------------------------------------------------------------------------------------ */
 
 template <class See> l2k_status each_op(const l2k_z_levels *z, const See &see)
@@ -164,6 +226,8 @@ extern "C" l2k_status l2k_cuda_ops_run(const l2k_volume *v, unsigned number, con
     l2k_z_levels *z = &v->stages[number].z;
     builder b;
     start(&b, v, &v->stages[number]);
+    for (unsigned level = 0; z->kernel && !z->kernel->reversible && level < z->levels; level++)
+        chain_pairs(z, &z->list[level]);
     if (z->inverse)
         L2K_TRY(each_op(z, count_uses));
     L2K_TRY(each_op(z, [&](const l2k_z_op *op) { return add(&b, op); }));

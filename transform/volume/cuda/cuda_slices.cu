@@ -3,6 +3,8 @@
  * the cache. Operations load and store samples whose layout is that of values. */
 #include <cuda_runtime.h>
 
+#include <type_traits>
+
 #include "tiling/pixel/pixel_cuda.cuh"
 #include "transform/volume/cuda/cuda_lifting.cuh"
 
@@ -67,38 +69,57 @@ __device__ __forceinline__ void store_some(const l2k_cuda_z_ops &p, const l2k_cu
     store_rows<S, INVERSE, false, 0, 0>(p, op, thread, rows);
 }
 
-/* A pair of slices and the W::STEPS before them. */
-template <class S, bool INVERSE> __device__ __forceinline__ void lift_rows(const l2k_cuda_z_ops &p, vector<S> *rows)
-{
+/* Chains by Part 1's wavelets: BEFORE rows precede the first pair, rows FIRST .. END - 1 change. */
+template <class S, bool INVERSE> struct wavelet_chain {
     typedef typename wavelet_of<S>::type W;
-    enum { ROWS = W::STEPS + 2 };
+    typedef typename W::T T;
+    enum { BEFORE = W::STEPS, ROWS = BEFORE + 2 * L2K_CHAIN_PAIRS };
+    enum { FIRST = BEFORE == 4 && !INVERSE ? 0 : 1, END = BEFORE == 4 && INVERSE ? ROWS : ROWS - 1 };
+
+    static __device__ __forceinline__ void lift(const l2k_cuda_z_ops &p, T (&x)[BEFORE + 2])
+    {
+        lift_pair<W, INVERSE>(x, p.scales);
+    }
+};
+
+/* By w4, the only kernel that has chains. */
+template <bool INVERSE> struct w4_chain {
+    typedef float T;
+    enum { BEFORE = INVERSE ? 4 : 2, ROWS = BEFORE + 2 * L2K_CHAIN_PAIRS, FIRST = INVERSE ? 2 : 0, END = ROWS };
+
+    static __device__ __forceinline__ void lift(const l2k_cuda_z_ops &p, T (&x)[BEFORE + 2])
+    {
+        lift_w4(x, p.steps, p.scales);
+    }
+};
+
+template <class S, class Chain> __device__ __forceinline__ void lift_rows(const l2k_cuda_z_ops &p, vector<S> *rows)
+{
+    enum { ROWS = Chain::BEFORE + 2 };
 #pragma unroll
     for (int i = 0; i < vector<S>::N; i++) {
-        typename W::T x[ROWS];
+        typename Chain::T x[ROWS];
 #pragma unroll
         for (int row = 0; row < ROWS; row++)
             x[row] = rows[row].v[i];
-        lift_pair<W, INVERSE>(x, p.scales);
+        Chain::lift(p, x);
 #pragma unroll
         for (int row = 0; row < ROWS; row++)
             rows[row].v[i] = (S)x[row];
     }
 }
 
-/* FULL: of L2K_CHAIN_PAIRS pairs. Most chains are, and without a test per row they take half of the instructions. Rows
- * FIRST .. END - 1 change. */
-template <class S, bool INVERSE, bool FULL>
+/* FULL: of L2K_CHAIN_PAIRS pairs. Most chains are, and without a test per row they take half of the instructions. */
+template <class S, bool INVERSE, bool FULL, class Chain>
 __device__ __forceinline__ void run_chain(const l2k_cuda_z_ops &p, const l2k_cuda_z_op &op, int64_t thread)
 {
-    enum { BEFORE = wavelet_of<S>::type::STEPS, ROWS = BEFORE + 2 * L2K_CHAIN_PAIRS };
-    enum { FIRST = BEFORE == 4 && !INVERSE ? 0 : 1, END = BEFORE == 4 && INVERSE ? ROWS : ROWS - 1 };
-    vector<S> rows[ROWS];
+    vector<S> rows[Chain::ROWS];
     load_rows<S, INVERSE, FULL>(p, op, thread, rows);
 #pragma unroll
     for (int pair = 0; pair < L2K_CHAIN_PAIRS; pair++)
         if (FULL || pair < op.pairs)
-            lift_rows<S, INVERSE>(p, rows + 2 * pair);
-    store_rows<S, INVERSE, FULL, FIRST, END>(p, op, thread, rows);
+            lift_rows<S, Chain>(p, rows + 2 * pair);
+    store_rows<S, INVERSE, FULL, Chain::FIRST, Chain::END>(p, op, thread, rows);
 }
 
 template <class S, bool INVERSE>
@@ -178,19 +199,21 @@ __device__ __forceinline__ void run_single(const l2k_cuda_z_ops &p, const l2k_cu
     store_some<S, INVERSE>(p, op, thread, rows);
 }
 
-/* KERNEL: by a kernel's steps, which have no chains. */
+/* KERNEL: by a kernel's steps; those of reversible ones have no chains. */
 template <class S, bool INVERSE, bool KERNEL> __global__ void run_ops(const __grid_constant__ l2k_cuda_z_ops p)
 {
+    typedef typename std::conditional<KERNEL, w4_chain<INVERSE>, wavelet_chain<S, INVERSE>>::type chain;
+    const bool has_chains = !KERNEL || std::is_same<S, float>::value;
     const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (thread >= p.threads)
         return;
 #pragma unroll 1
     for (int i = 0; i < p.count; i++) {
         const l2k_cuda_z_op &op = p.of[i];
-        if (!KERNEL && op.kind == L2K_Z_CHAIN && op.pairs == L2K_CHAIN_PAIRS) {
-            run_chain<S, INVERSE, true>(p, op, thread);
-        } else if (!KERNEL && op.kind == L2K_Z_CHAIN) {
-            run_chain<S, INVERSE, false>(p, op, thread);
+        if (has_chains && op.kind == L2K_Z_CHAIN && op.pairs == L2K_CHAIN_PAIRS) {
+            run_chain<S, INVERSE, true, chain>(p, op, thread);
+        } else if (has_chains && op.kind == L2K_Z_CHAIN) {
+            run_chain<S, INVERSE, false, chain>(p, op, thread);
         } else if (op.kind == (KERNEL ? L2K_Z_TAPS : L2K_Z_STEP)) {
             if constexpr (KERNEL)
                 run_taps<S, INVERSE>(p, op, thread);
