@@ -49,7 +49,7 @@ echo "== Release build"
 run_tests build -DCMAKE_C_FLAGS=-Werror -DL2K_CUDA=$cuda
 [ -z "$all" ] || scripts/portability.sh
 scripts/python.sh
-[ -z "$all" ] || CODINGS=100 scripts/web.sh
+[ -z "$all" ] || CODINGS=60 scripts/web.sh
 [ -z "$all" ] || scripts/package.sh check
 [ -z "$all" ] || {
     echo "== Sanitizer build"
