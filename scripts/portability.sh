@@ -25,7 +25,7 @@ failed=
 files="fuzz_corpus cli_systems"
 selection="bits streams quantiser steps row_tables batch windows"
 # Left out under --all, too: what is the same on every processor and slow under emulation.
-slow='^(unit_(thread_memory|progress|limits|reuse)|fuzz_(header|images|video))$'
+slow='^(unit_(thread_memory|progress|limits|reuse)|fuzz_(header|images|video|transcode))$'
 
 fail() {
     echo "FAILED: $*"
