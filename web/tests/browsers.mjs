@@ -102,7 +102,7 @@ function screenshot(png) {
   const coded = join(folder, "screen.jp2"), out = join(folder, "screen.raw");
   assert.equal(lift2k("encode", png, coded).status, 0);
   lift2k("decode", coded, out, "--raw", "le,interleaved");
-  const [, width, height] = /image\s+(\d+) x (\d+)/.exec(String(lift2k("info", coded).stdout)), samples = readFileSync(out);
+  const [, width, height] = /image .*width (\d+), height (\d+)/.exec(String(lift2k("info", coded).stdout)), samples = readFileSync(out);
   return { width: Number(width), channels: samples.length / width / height, samples };
 }
 
