@@ -79,6 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     w.most = w.bytes + 2 * (((size_t)24 << 20) + (bytes << 16)); /* the decoder's limit, for each */
     tail.at = 8; /* the rest of the tail means the same as in decode.c */
     (void)l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
+    (void)l2k_decoder_set(decoder, L2K_DECODER_LIMIT_TILES, 4096); /* more take seconds under sanitizers */
     (void)l2k_decoder_set(decoder, L2K_DECODER_LIMIT_SAMPLES, MOST_SAMPLES);
     (void)l2k_decoder_set(decoder, L2K_DECODER_REDUCE, fuzz_byte(&tail) % (L2K_MAX_LEVELS + 1));
     (void)l2k_decoder_set(decoder, L2K_DECODER_LAYERS, fuzz_byte(&tail));
