@@ -289,6 +289,7 @@ static void test_failures(void **unused)
         m->encode[11].stream = NULL;
         m->decode[6].bytes = m->files[6].size / 2;
         m->decode[12].data = "neither one nor the other";
+        m->decode[12].bytes = strlen(m->decode[12].data);
         m->decode[20].planes = NULL;
         assert_int_equal(l2k_encoder_encode_batch(encoder, m->encode, MANY), L2K_ERROR_ARGUMENT);
         assert_int_equal(l2k_decoder_decode_batch(decoder, m->decode, MANY), L2K_ERROR_FORMAT);
