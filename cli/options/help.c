@@ -83,14 +83,12 @@ static const page pages[CLI_NUM_COMMANDS] = {
         {"lift2k transcode IN OUT [options]\n"
          "lift2k transcode FILE|DIRECTORY... --out-dir D [options]\n"
          "\n"
-         "Writes a JP2 or JPH file or a bare codestream again without the transform, so that its coefficients stay "
-         "what "
-         "they are. Without options code-blocks, order, packets and boxes are those of IN; with OUT of another kind, "
+         "Writes a JP2 or JPH file or a bare codestream again without the transform, so that its coefficients stay the "
+         "same. Without options code-blocks, order, packets and boxes are those of IN; with OUT of another kind, "
          "boxes are added or left out. - is standard input or output.\n",
          "\n"
-         "Code-blocks that are not of the other kind are copied. MQ code-blocks of several layers become HT "
-         "code-blocks "
-         "of one. Exit status 3: IN ends early or is damaged, and what could be decoded is in OUT.\n"},
+         "--ht and --mq code again only code-blocks of the other kind. MQ code-blocks of several layers become HT "
+         "code-blocks of one. Exit status 3: IN ends early or is damaged, and what could be decoded is in OUT.\n"},
     [CLI_INFO] =
         {"lift2k info FILE... [--json]\n"
          "lift2k info --devices [--json]\n"
