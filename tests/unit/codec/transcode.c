@@ -93,12 +93,25 @@ static void test_own_headers(void **unused)
     picture_free(&p);
 }
 
+/* `out` is `file` without some resolutions. */
+static void expect_reduced(const memory_file *file, const memory_file *out, uint32_t reduce)
+{
+    const uint32_t all[] = {0, 0, UINT32_MAX, UINT32_MAX};
+    picture whole, part;
+    decode_region(file, all, reduce, &whole);
+    decode_region(out, all, 0, &part);
+    for (uint32_t c = 0; c < 3; c++)
+        assert_true(component_equal(&whole, c, &part, c));
+    picture_free(&whole);
+    picture_free(&part);
+}
+
 /* DFS and ATK, with fewer resolutions as well. */
 static void test_splits(void **unused)
 {
     (void)unused;
     static const char *const splits[] = {"hhh", "bhv", "vvb", "bbh"};
-    picture p, whole, part;
+    picture p;
     picture_make(&p, 90, 70, 3);
     for (int i = 0; i < 4; i++) {
         l2k_encoder *encoder = new_encoder(3);
@@ -108,14 +121,8 @@ static void test_splits(void **unused)
         memory_file file = finish_encoder(encoder, &p), out;
         expect_kept(&p, &file, 0);
         for (uint32_t reduce = 1; reduce <= 3; reduce++) {
-            const uint32_t all[] = {0, 0, UINT32_MAX, UINT32_MAX};
             assert_int_equal(run(NULL, &file, reduce & 1 ? &to_ht : NULL, reduce & 1, reduce, &out), L2K_OK);
-            decode_region(&file, all, reduce, &whole);
-            decode_region(&out, all, 0, &part);
-            for (uint32_t c = 0; c < 3; c++)
-                assert_true(component_equal(&whole, c, &part, c));
-            picture_free(&whole);
-            picture_free(&part);
+            expect_reduced(&file, &out, reduce);
             free(out.data);
         }
         free(file.data);
@@ -229,7 +236,7 @@ static void test_boxes(void **unused)
 static void test_reduced(void **unused)
 {
     (void)unused;
-    picture p, whole, part;
+    picture p;
     picture_shape(&p, 120, 100, 3);
     p.image.x0 = 13;
     p.image.y0 = 5;
@@ -245,15 +252,8 @@ static void test_reduced(void **unused)
             const bool fits = tile % (1u << reduce) == 0;
             assert_int_equal(run(NULL, &file, NULL, 0, reduce, &out), fits ? L2K_OK : L2K_ERROR_ARGUMENT);
             assert_true(fits || out.size == 0);
-            if (fits) {
-                const uint32_t all[] = {0, 0, UINT32_MAX, UINT32_MAX};
-                decode_region(&file, all, reduce, &whole);
-                decode_region(&out, all, 0, &part);
-                for (uint32_t c = 0; c < 3; c++)
-                    assert_true(component_equal(&whole, c, &part, c));
-                picture_free(&whole);
-                picture_free(&part);
-            }
+            if (fits)
+                expect_reduced(&file, &out, reduce);
             free(file.data);
             free(out.data);
         }
