@@ -6,7 +6,7 @@
 /* An empty packet takes the reader no time, but the writer goes through its code-blocks. The first limit is for all tiles
  * together, the second adds to it for each byte; sane codestreams stay far below. */
 #define FREE_VISITS ((uint64_t)1 << 27)
-enum { VISITS_PER_BYTE = 1024, VISITS_OF_PACKET = 8 };
+enum { VISITS_PER_BYTE = 1024, VISITS_OF_PACKET = 64 };
 
 l2k_status l2k_transcode_charge(l2k_transcoding *t, const l2k_tile *tile, uint64_t bytes)
 {
