@@ -4,12 +4,12 @@
 #
 #     clang    this system, with clang; and the public header with several C++ compilers
 #     musl     Linux with musl in place of glibc, linked statically, without OpenMP
-#     aarch64  64-bit ARM, under qemu's user mode: every NEON function against the one in plain C
+#     aarch64  64-bit ARM, under qemu's user mode: also every NEON function against the one in plain C
 #     s390x    IBM Z, a big-endian processor, under qemu's user mode
 #     windows  64-bit Windows: MinGW-w64, and Wine to run the programs
 #
 # or all of them by default. All warnings are errors. Installs what it needs (setup.sh --systems) where it may; what is
-# not to be had is reported as SKIPPED. Of most systems the library's tests are a selection, --all runs all of them.
+# not to be had is reported as SKIPPED. The library's tests are a selection, --all runs all of them.
 # Builds go to ./build-systems; the files of this system come from ./build if that has been built.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -93,8 +93,11 @@ run() {
     system=$1
     shift
     local names="unit_${selection// / unit_} fuzz_round_trip"
-    [ "$system" != windows ] || names="$names windows_calls"
-    if [ -n "$all" ] || [ "$system" = aarch64 ]; then
+    case $system in
+    windows) names="$names windows_calls" ;;
+    aarch64) names="$names unit_ht unit_ht_encode unit_t1_sets unit_motion unit_volume unit_strips fuzz_blocks" ;;
+    esac
+    if [ -n "$all" ]; then
         build "$builds/$system" all "$@" || return 0
         tests "$builds/$system" -E "$slow"
     else
