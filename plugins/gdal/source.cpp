@@ -116,11 +116,12 @@ bool Source::copy(uint64_t offset, void *buffer, size_t count) const
 }
 
 /* Without PLT the next packet's place is known when the one before has been read. Where a round asks for little, its ranges
- * reach further: those of tile headers up to a tile's usual size, others as far as what they follow. */
+ * reach further: those of tile headers up to a tile's usual size, the next ones a quarter of what they follow, and then
+ * twice as far in each round. */
 uint64_t Source::ahead(uint64_t asked) const
 {
     enum { LITTLE = 1 << 10, MOST = 1 << 20, SHARED = 1 << 22 };
-    const uint64_t usual = rounds == 1 ? uint64_t(MOST) : 2 * fetched / ranges;
+    const uint64_t usual = rounds == 1 ? uint64_t(MOST) : (fetched / ranges << std::min(rounds, 16u)) / 16;
     return has_lengths || asked > LITTLE ? 0 : std::min<uint64_t>({MOST, SHARED / wanted.size(), usual});
 }
 
