@@ -7,8 +7,6 @@
 
 #include "plugins/gdal/copy.h"
 
-static const size_t copied_at_once = 1 << 20;
-
 /* ---- Samples ------------------------------------------------------------------------------------------------- */
 
 /* Red, green and blue become Y, and Cb and Cr of every second sample and row, as JP2OpenJPEG computes them. */
@@ -89,55 +87,26 @@ static std::vector<double> ratios_of(const Lift2kCoding &c)
     return ratios;
 }
 
-static l2k_status set_options(l2k_encoder *encoder, const Lift2kCoding &c)
+static bool set_options(l2k_encoder *encoder, const Lift2kCoding &c)
 {
-    const struct {
-        l2k_encoder_option option;
-        int64_t value;
-    } values[] = {{L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM},
-                  {L2K_ENCODER_WAVELET, c.is_reversible ? L2K_WAVELET_5_3 : L2K_WAVELET_9_7},
-                  {L2K_ENCODER_LEVELS, c.levels},
-                  {L2K_ENCODER_TILE_WIDTH, c.tile_width},
-                  {L2K_ENCODER_TILE_HEIGHT, c.tile_height},
-                  {L2K_ENCODER_BLOCK_WIDTH, c.block_width},
-                  {L2K_ENCODER_BLOCK_HEIGHT, c.block_height},
-                  {L2K_ENCODER_PROGRESSION, c.progression},
-                  {L2K_ENCODER_STYLE, c.style},
-                  {L2K_ENCODER_COMPONENT_TRANSFORM, c.is_ycc},
-                  {L2K_ENCODER_SOP, c.is_sop},
-                  {L2K_ENCODER_EPH, c.is_eph},
-                  {L2K_ENCODER_PLT, c.is_plt},
-                  {L2K_ENCODER_TLM, c.is_tlm},
-                  {L2K_ENCODER_TILE_PARTS, c.tile_parts},
-                  {L2K_ENCODER_PROFILE, c.profile},
-                  {L2K_ENCODER_THREADS, lift2k_threads()}};
-    l2k_status status = L2K_OK;
-    for (const auto &value : values)
-        if (status == L2K_OK)
-            status = l2k_encoder_set(encoder, value.option, value.value);
-    if (status == L2K_OK)
-        status = l2k_encoder_set_precincts(encoder, c.precincts.data(), c.precincts.size());
-    if (status == L2K_OK)
-        status = l2k_encoder_set_comment(encoder, c.comment.c_str());
+    std::vector<std::pair<l2k_encoder_option, int64_t>> all = {
+        {L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM},
+        {L2K_ENCODER_WAVELET, c.is_reversible ? L2K_WAVELET_5_3 : L2K_WAVELET_9_7},
+        {L2K_ENCODER_LEVELS, c.levels},
+        {L2K_ENCODER_TILE_WIDTH, c.tile_width},
+        {L2K_ENCODER_TILE_HEIGHT, c.tile_height},
+        {L2K_ENCODER_BLOCK_WIDTH, c.block_width},
+        {L2K_ENCODER_BLOCK_HEIGHT, c.block_height},
+        {L2K_ENCODER_PROFILE, c.profile},
+        {L2K_ENCODER_THREADS, lift2k_threads()}};
+    all.insert(all.end(), c.others.begin(), c.others.end());
+    for (const auto &[option, value] : all)
+        if (l2k_encoder_set(encoder, option, value) != L2K_OK)
+            return false;
     const std::vector<double> ratios = ratios_of(c);
-    return status == L2K_OK ? l2k_encoder_set_layers(encoder, L2K_TARGET_RATIO, ratios.data(), ratios.size()) : status;
-}
-
-/* False without L2K's error where GDAL has reported one, or the caller has stopped. */
-static bool encode_rows(l2k_encoder *encoder, GDALDataset *from, const Lift2kCoding &c, l2k_status *status,
-                        GDALProgressFunc progress, void *user)
-{
-    std::vector<GByte> samples;
-    std::vector<l2k_plane> planes;
-    uint32_t y0, y1;
-    while ((*status = l2k_encoder_next_rows(encoder, &y0, &y1)) == L2K_OK && y0 < y1) {
-        if (!read_rows(from, c, static_cast<int>(y0), static_cast<int>(y1 - y0), samples, planes))
-            return false;
-        *status = l2k_encoder_put_rows(encoder, planes.data());
-        if (*status != L2K_OK || !progress(double(y1) / c.height, "", user))
-            return false;
-    }
-    return *status == L2K_OK;
+    return l2k_encoder_set_precincts(encoder, c.precincts.data(), c.precincts.size()) == L2K_OK &&
+           l2k_encoder_set_comment(encoder, c.comment.c_str()) == L2K_OK &&
+           l2k_encoder_set_layers(encoder, L2K_TARGET_RATIO, ratios.data(), ratios.size()) == L2K_OK;
 }
 
 static bool encode(VSILFILE *file, GDALDataset *from, const Lift2kCoding &c, GDALProgressFunc progress, void *user)
@@ -151,17 +120,20 @@ static bool encode(VSILFILE *file, GDALDataset *from, const Lift2kCoding &c, GDA
     image.y1 = c.height;
     image.num_components = static_cast<uint32_t>(c.components.size());
     image.components = c.components.data();
-    l2k_encoder *encoder = l2k_encoder_new(&hooks);
-    bool is_right = encoder != nullptr && progress(0, "", user);
-    l2k_status status = is_right ? set_options(encoder, c) : L2K_OK;
-    if (is_right && status == L2K_OK)
-        status = l2k_encoder_begin(encoder, &image, &stream);
-    is_right = is_right && status == L2K_OK && encode_rows(encoder, from, c, &status, progress, user);
-    if (is_right)
-        status = l2k_encoder_end(encoder);
-    l2k_encoder_free(encoder);
+    const std::unique_ptr<l2k_encoder, decltype(&l2k_encoder_free)> owned(l2k_encoder_new(&hooks), l2k_encoder_free);
+    l2k_encoder *encoder = owned.get();
+    std::vector<GByte> samples;
+    std::vector<l2k_plane> planes;
+    uint32_t y0 = 0, y1 = 0;
+    bool is_right = encoder && progress(0, "", user) && set_options(encoder, c) &&
+                    l2k_encoder_begin(encoder, &image, &stream) == L2K_OK;
+    while (is_right && y1 < image.y1)
+        is_right = l2k_encoder_next_rows(encoder, &y0, &y1) == L2K_OK &&
+                   read_rows(from, c, static_cast<int>(y0), static_cast<int>(y1 - y0), samples, planes) &&
+                   l2k_encoder_put_rows(encoder, planes.data()) == L2K_OK && progress(double(y1) / c.height, "", user);
+    is_right = is_right && l2k_encoder_end(encoder) == L2K_OK;
     messages.report();
-    return is_right && status == L2K_OK;
+    return is_right;
 }
 
 /* The file that a dataset stands for, also through a VRT. */
@@ -185,7 +157,7 @@ static bool copy_codestream(VSILFILE *file, VSILFILE *source, const Lift2kPlace 
         if (CSLFetchNameValue(options, ignored[i]))
             CPLError(CE_Warning, CPLE_NotSupported, "USE_SRC_CODESTREAM=YES: %s has no effect", ignored[i]);
     const char *profile = CSLFetchNameValueDef(options, "PROFILE", "");
-    std::vector<GByte> buffer(copied_at_once);
+    std::vector<GByte> buffer(1 << 20);
     VSIFSeekL(source, place.at, SEEK_SET);
     for (vsi_l_offset done = 0; done < place.bytes;) {
         const size_t bytes = static_cast<size_t>(std::min<vsi_l_offset>(buffer.size(), place.bytes - done));
@@ -219,8 +191,17 @@ static bool write_length(VSILFILE *file, vsi_l_offset start, bool is_long)
     return VSIFSeekL(file, 0, SEEK_END) == 0 && is_written;
 }
 
+static void write_boxes(VSILFILE *file, const Lift2kBoxes &boxes)
+{
+    for (const auto &box : boxes) {
+        GByte *data = box ? box->GetWritableBoxData() : nullptr;
+        VSIFWriteL(data, 1, data ? static_cast<size_t>(box->GetBoxLength()) : 0, file);
+        CPLFree(data);
+    }
+}
+
 static bool write_file(VSILFILE *file, GDALDataset *from, CSLConstList options, const Lift2kCoding &c,
-                       Lift2kBoxes &boxes, GDALProgressFunc progress, void *user)
+                       const Lift2kBoxes &before, const Lift2kBoxes &behind, GDALProgressFunc progress, void *user)
 {
     const double expected = double(c.width) * c.height * c.components.size() * GDALGetDataTypeSizeBytes(c.type);
     const bool is_copied = CPLFetchBool(options, "USE_SRC_CODESTREAM", false);
@@ -230,8 +211,7 @@ static bool write_file(VSILFILE *file, GDALDataset *from, CSLConstList options, 
         CPLError(CE_Warning, CPLE_AppDefined, "USE_SRC_CODESTREAM=YES: the source has no codestream");
     const bool is_long = place.bytes ? place.bytes > UINT32_MAX - 8
                                      : CPLFetchBool(options, "JP2C_XLBOX", expected / c.ratios.back() > 4e9);
-    if (c.is_jp2)
-        boxes.write_before(file);
+    write_boxes(file, before);
     const vsi_l_offset start = VSIFTellL(file);
     const GByte box[16] = {0, 0, 0, static_cast<GByte>(is_long), 'j', 'p', '2', 'c'};
     const size_t header = !c.is_jp2 ? 0 : is_long ? 16 : 8;
@@ -241,7 +221,7 @@ static bool write_file(VSILFILE *file, GDALDataset *from, CSLConstList options, 
     if (source)
         VSIFCloseL(source);
     if (is_right && c.is_jp2 && !CPLFetchBool(options, "JP2C_LENGTH_ZERO", false) && write_length(file, start, is_long))
-        boxes.write_behind(file);
+        write_boxes(file, behind);
     return is_right;
 }
 
@@ -264,15 +244,15 @@ try {
     Lift2kCoding coding = {};
     if (!lift2k_read_options(name, from, options, coding))
         return nullptr;
-    Lift2kBoxes boxes(from, options, coding);
-    if (!boxes.take_reference())
+    Lift2kBoxes before, behind;
+    if (!lift2k_make_boxes(from, options, coding, before, behind))
         return nullptr;
     VSILFILE *file = VSIFOpenL(name, STARTS_WITH_CI(name, "/vsisubfile/") ? "r+b" : "w+b");
     if (!file) {
         CPLError(CE_Failure, CPLE_OpenFailed, "%s cannot be created", name);
         return nullptr;
     }
-    const bool is_right = write_file(file, from, options, coding, boxes, progress, user);
+    const bool is_right = write_file(file, from, options, coding, before, behind, progress, user);
     if (VSIFCloseL(file) != 0 || !is_right)
         return nullptr;
     GDALOpenInfo info(name, GA_ReadOnly);

@@ -8,15 +8,14 @@
 
 /* What the creation options ask for, with JP2OpenJPEG's defaults. */
 struct Lift2kCoding {
-    bool is_jp2, is_inspire, is_ht, is_reversible, is_sop, is_eph, is_plt, is_tlm, is_ycc, is_420;
+    bool is_jp2, is_inspire, is_ht, is_reversible, is_420;
     bool is_alpha_bit; /* opacity has one bit */
     GDALDataType type;
     unsigned bits;
     int width, height, tile_width, tile_height, block_width, block_height;
     int levels;
-    l2k_progression progression;
-    l2k_tile_parts tile_parts;
-    unsigned style, profile; /* Rsiz: 0 or 2 */
+    unsigned profile;                                           /* Rsiz: 0 or 2 */
+    std::vector<std::pair<l2k_encoder_option, int64_t>> others; /* that nothing else depends on */
     std::vector<double> ratios;
     std::vector<l2k_size> precincts;
     std::string comment;
@@ -34,29 +33,10 @@ struct Lift2kCoding {
 /* False, with GDAL's error, for what cannot be written. */
 bool lift2k_read_options(const char *name, GDALDataset *from, CSLConstList options, Lift2kCoding &coding);
 
-/* The boxes of a file: those before the codestream, and those that may as well stand behind it. */
-class Lift2kBoxes
-{
-  public:
-    Lift2kBoxes(GDALDataset *from, CSLConstList options, Lift2kCoding &coding);
-    bool take_reference(); /* false if a GMLJP2 box fails */
-    void write_before(VSILFILE *file);
-    void write_behind(VSILFILE *file);
+typedef std::vector<std::unique_ptr<GDALJP2Box>> Lift2kBoxes;
 
-  private:
-    bool wants(const char *option, bool by_default) const
-    {
-        return CPLFetchBool(options, option, by_default);
-    }
-    void write_header(VSILFILE *file);
-    void write_others(VSILFILE *file);
-
-    GDALDataset *from;
-    CSLConstList options;
-    Lift2kCoding &coding;
-    GDALJP2Metadata metadata;
-    std::unique_ptr<GDALJP2Box> gml;
-    bool is_referenced = false, has_metadata, has_all, has_rights, is_behind;
-};
+/* The boxes of a JP2 file before and behind that of the codestream. False, with GDAL's error, if a GMLJP2 box fails. */
+bool lift2k_make_boxes(GDALDataset *from, CSLConstList options, Lift2kCoding &coding, Lift2kBoxes &before,
+                       Lift2kBoxes &behind);
 
 #endif

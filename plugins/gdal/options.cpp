@@ -25,7 +25,7 @@ static unsigned floor_power(unsigned value)
     return power;
 }
 
-/* The place of a value among names; -1, with a warning, if it is none of them. */
+/* The place of a value among names; that of the default, with a warning, if it is none of them. */
 static int place_of(CSLConstList options, const char *option, const char *names, const char *by_default)
 {
     const char *value = CSLFetchNameValueDef(options, option, by_default);
@@ -33,7 +33,7 @@ static int place_of(CSLConstList options, const char *option, const char *names,
     const int place = list.FindString(value);
     if (place < 0)
         ignore(option, value, by_default);
-    return place;
+    return place < 0 ? list.FindString(by_default) : place;
 }
 
 static int number(CSLConstList options, const char *option, const char *by_default)
@@ -103,14 +103,13 @@ static void read_blocks(CSLConstList options, Lift2kCoding &c)
     const char *text = CSLFetchNameValueDef(options, "CODEBLOCK_STYLE", "");
     const CPLStringList list(CSLTokenizeString2(text, ", ", 0)), known(CSLTokenizeString2(names, " ", 0));
     const bool is_number = CPLGetValueType(text) == CPL_VALUE_INTEGER && atoi(text) >= 0 && atoi(text) <= 63;
-    c.style = is_number ? atoi(text) : 0;
+    int style = is_number ? atoi(text) : 0;
     for (int i = 0; !is_number && i < list.size(); i++)
         if (known.FindString(list[i]) >= 0)
-            c.style |= 1u << known.FindString(list[i]);
+            style |= 1 << known.FindString(list[i]);
         else
             ignore("CODEBLOCK_STYLE", list[i], "left out");
-    if (c.is_ht)
-        c.style = (c.style & L2K_STYLE_VSC) | L2K_STYLE_HT;
+    c.others.emplace_back(L2K_ENCODER_STYLE, c.is_ht ? (style & L2K_STYLE_VSC) | L2K_STYLE_HT : style);
 }
 
 /* {width,height},{width,height} and so on, from the highest resolution down. */
@@ -145,7 +144,7 @@ static void read_bands(GDALDataset *from, CSLConstList options, Lift2kCoding &c)
         ignore("YCBCR420", "YES", "needs red, green and blue of 8 bits, and even sizes of picture and tiles");
         c.is_420 = false;
     }
-    c.is_ycc = is_rgb && !c.is_420 && CPLFetchBool(options, "YCC", true);
+    c.others.emplace_back(L2K_ENCODER_COMPONENT_TRANSFORM, is_rgb && !c.is_420 && CPLFetchBool(options, "YCC", true));
     if (c.is_420 && CSLFetchNameValue(options, "YCC"))
         ignore("YCC", CSLFetchNameValue(options, "YCC"), "YCBCR420 has its own transform");
     c.space = c.is_420                                                           ? L2K_COLOUR_SYCC
@@ -249,16 +248,15 @@ bool lift2k_read_options(const char *name, GDALDataset *from, CSLConstList optio
         return refuse("INSPIRE_TG=YES needs CODEC=JP2 (TG requirement 21)");
     c.is_ht = CPLFetchBool(options, "HT", false);
     c.is_reversible = CPLFetchBool(options, "REVERSIBLE", c.table != nullptr);
-    c.is_sop = CPLFetchBool(options, "SOP", false);
-    c.is_eph = CPLFetchBool(options, "EPH", false);
-    c.is_plt = CPLFetchBool(options, "PLT", false);
-    c.is_tlm = CPLFetchBool(options, "TLM", false);
     if (!read_tiles(options, c))
         return false;
-    c.progression =
-        static_cast<l2k_progression>(std::max(place_of(options, "PROGRESSION", "LRCP RLCP RPCL PCRL CPRL", "LRCP"), 0));
-    c.tile_parts = static_cast<l2k_tile_parts>(
-        std::max(place_of(options, "TILEPARTS", "DISABLED RESOLUTIONS LAYERS COMPONENTS", "DISABLED"), 0));
+    c.others = {{L2K_ENCODER_SOP, CPLFetchBool(options, "SOP", false)},
+                {L2K_ENCODER_EPH, CPLFetchBool(options, "EPH", false)},
+                {L2K_ENCODER_PLT, CPLFetchBool(options, "PLT", false)},
+                {L2K_ENCODER_TLM, CPLFetchBool(options, "TLM", false)},
+                {L2K_ENCODER_PROGRESSION, place_of(options, "PROGRESSION", "LRCP RLCP RPCL PCRL CPRL", "LRCP")}};
+    const int tile_parts = place_of(options, "TILEPARTS", "DISABLED RESOLUTIONS LAYERS COMPONENTS", "DISABLED");
+    c.others.emplace_back(L2K_ENCODER_TILE_PARTS, tile_parts);
     read_bands(from, options, c);
     read_quality(options, c);
     read_levels(options, c);
@@ -271,7 +269,7 @@ bool lift2k_read_options(const char *name, GDALDataset *from, CSLConstList optio
     c.comment = comment ? comment : LIFT2K_COMMENT;
     if (!comment)
         c.comment += c.is_lossless() ? ": lossless" : ": lossy";
-    if (c.tile_parts == L2K_TILE_PARTS_LAYER && c.ratios.size() == 1)
+    if (tile_parts == L2K_TILE_PARTS_LAYER && c.ratios.size() == 1)
         CPLError(CE_Warning, CPLE_AppDefined, "TILEPARTS=LAYERS has no effect with one layer");
     return true;
 }
