@@ -65,9 +65,8 @@ GDALColorInterp Lift2kBand::GetColorInterpretation()
         return GCI_AlphaBand;
     if (colours.space == L2K_COLOUR_GRAY && parent()->nBands <= 2)
         return GCI_GrayIndex;
-    const int rgb[] = {colours.red, colours.green, colours.blue};
     for (int i = 0; is_rgb && i < 3; i++)
-        if (index == rgb[i])
+        if (index == colours.rgb[i])
             return static_cast<GDALColorInterp>(GCI_RedBand + i);
     return GCI_Undefined;
 }

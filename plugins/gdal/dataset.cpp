@@ -15,8 +15,6 @@ Lift2kDataset::~Lift2kDataset()
 int Lift2kDataset::CloseDependentDatasets()
 {
     const int had_own = GDALJP2AbstractDataset::CloseDependentDatasets(), had = !overviews.empty();
-    for (Lift2kDataset *overview : overviews)
-        delete overview;
     overviews.clear();
     return had_own || had;
 }
@@ -60,25 +58,23 @@ bool Lift2kDataset::decode_region(const Lift2kWindow &window, const l2k_plane *p
 /* Bands without data are left out, but where the component transform needs them. */
 bool Lift2kDataset::decode_bands(const Lift2kWindow &window, std::vector<l2k_plane> planes)
 {
-    int wanted = 0;
+    std::vector<int> others;
     bool are_apart = true;
-    for (int c = 0; c < nBands; c++) {
-        wanted += planes[c].data != nullptr;
-        are_apart = are_apart && (!planes[c].data || c >= 3 || !has_transform);
-    }
-    if (wanted < nBands && are_apart) {
+    for (int c = 0; c < nBands; c++)
+        if (!planes[c].data)
+            others.push_back(c + 1);
+        else
+            are_apart = are_apart && (c >= 3 || !has_transform);
+    if (!others.empty() && are_apart) {
         for (int c = 0; c < nBands; c++)
             if (planes[c].data && !decode_region(window, &planes[c], c))
                 return false;
         return true;
     }
-    std::vector<std::vector<GByte>> others(nBands - wanted);
-    for (int c = 0, next = 0; c < nBands; c++)
-        if (!planes[c].data) {
-            others[next].resize(bytes_of(window));
-            const GSpacing size = GDALGetDataTypeSizeBytes(type);
-            planes[c] = plane(others[next++].data(), size, size * window.width);
-        }
+    std::vector<GByte> memory;
+    const std::vector<l2k_plane> own = planes_in(memory, window, static_cast<int>(others.size()), others.data());
+    for (int band : others)
+        planes[band - 1] = own[band - 1];
     return decode_region(window, planes.data(), -1);
 }
 
@@ -133,11 +129,6 @@ static bool contains(const Lift2kWindow &one, const Lift2kWindow &other)
            other.y + other.height <= one.y + one.height;
 }
 
-size_t Lift2kDataset::bytes_of(const Lift2kWindow &window) const
-{
-    return size_t(window.width) * window.height * GDALGetDataTypeSizeBytes(type);
-}
-
 /* Decodes all bands of a window, or of one that was announced and has it, unless they take too much memory. */
 bool Lift2kDataset::keep(const Lift2kWindow &window)
 try {
@@ -147,7 +138,7 @@ try {
     std::vector<int> bands(nBands);
     std::iota(bands.begin(), bands.end(), 1);
     kept = {};
-    if (bytes_of(whole) > most_kept / nBands)
+    if (size_t(whole.width) * whole.height * GDALGetDataTypeSizeBytes(type) > most_kept / nBands)
         return false;
     kept_planes = planes_in(kept_samples, whole, nBands, bands.data());
     if (decode(whole, kept_planes))
@@ -255,16 +246,14 @@ CPLErr Lift2kDataset::AdviseRead(int x, int y, int width, int height, int buffer
                                                                     buffer_height, nullptr)
                                     : -1;
     if (overview < int(overviews.size()))
-        (overview < 0 ? this : overviews[overview])->advised = {x, y, width, height};
+        (overview < 0 ? this : overviews[overview].get())->advised = {x, y, width, height};
     return CE_None;
 }
 
 CPLErr Lift2kDataset::IBuildOverviews(const char *resampling, int count, const int *factors, int band_count,
                                       const int *bands, GDALProgressFunc progress, void *user, CSLConstList options)
 {
-    for (Lift2kDataset *overview : overviews) /* those of the file would hide others beside it */
-        delete overview;
-    overviews.clear();
+    overviews.clear(); /* they would hide others beside the file */
     return GDALJP2AbstractDataset::IBuildOverviews(resampling, count, factors, band_count, bands, progress, user,
                                                    options);
 }

@@ -32,18 +32,18 @@ typedef char **Lift2kList;
 /* What the boxes of the file header say of the codestream's components. */
 struct Lift2kColours {
     l2k_colour space = L2K_COLOUR_UNKNOWN;
-    int red = 0, green = 1, blue = 2, alpha = -1; /* components, -1: none */
+    int rgb[3] = {0, 1, 2}, alpha = -1; /* components, -1: none */
     std::unique_ptr<GDALColorTable> table;
 };
 
 /* Begins the text of COM. */
 #define LIFT2K_COMMENT "lift2k (GDAL)"
 
-/* The codestream of a file; 0 bytes: none. */
+/* The codestream of a file; 0 bytes: none. Reads colours on the way there. */
 struct Lift2kPlace {
     vsi_l_offset at, bytes;
 };
-Lift2kPlace lift2k_find_codestream(VSILFILE *file);
+Lift2kPlace lift2k_find_codestream(VSILFILE *file, Lift2kColours *colours = nullptr);
 
 inline l2k_sample_type lift2k_sample_type(GDALDataType type)
 {
@@ -92,7 +92,6 @@ class Lift2kDataset final : public GDALJP2AbstractDataset
 
     /* GDAL's own look at COM does not know this library's. */
     Lift2kList GetMetadata(const char *domain) override;
-    const char *GetMetadataItem(const char *name, const char *domain) override;
 
     /* With GA_Update they change the boxes of the file when it is closed. */
     CPLErr SetSpatialRef(const OGRSpatialReference *srs) override;
@@ -124,7 +123,6 @@ class Lift2kDataset final : public GDALJP2AbstractDataset
     bool decode_bands(const Lift2kWindow &window, std::vector<l2k_plane> planes);
     bool decode_region(const Lift2kWindow &window, const l2k_plane *planes, int component);
 
-    size_t bytes_of(const Lift2kWindow &window) const;
     bool keep(const Lift2kWindow &window);
     void copy(const l2k_plane &plane, const Lift2kWindow &from, const Lift2kWindow &window, void *data, GDALDataType to,
               GSpacing pixel, GSpacing line) const;
@@ -135,7 +133,7 @@ class Lift2kDataset final : public GDALJP2AbstractDataset
     void write_boxes();
 
     std::shared_ptr<Source> source;
-    std::vector<Lift2kDataset *> overviews;
+    std::vector<std::unique_ptr<Lift2kDataset>> overviews;
     std::shared_ptr<Lift2kColours> colours;
     unsigned level = 0;
     uint32_t x0 = 0, y0 = 0, image_x1 = 0,

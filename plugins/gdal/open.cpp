@@ -13,25 +13,6 @@ int Lift2kDataset::Identify(GDALOpenInfo *info)
                                         memcmp(info->pabyHeader + 4, signature, sizeof signature) == 0);
 }
 
-Lift2kPlace lift2k_find_codestream(VSILFILE *file)
-{
-    GByte start[16] = {};
-    VSIFSeekL(file, 0, SEEK_END);
-    const vsi_l_offset end = VSIFTellL(file);
-    VSIFSeekL(file, 0, SEEK_SET);
-    VSIFReadL(start, 1, sizeof start, file);
-    if (memcmp(start, codestream, sizeof codestream) == 0)
-        return {0, end};
-    GDALJP2Box box(file);
-    if (memcmp(start + 4, signature, sizeof signature) == 0)
-        for (int is_read = box.ReadFirst(); is_read && strlen(box.GetType()) > 0; is_read = box.ReadNext())
-            if (EQUAL(box.GetType(), "jp2c")) {
-                const vsi_l_offset at = box.GetDataOffset(), left = end > at ? end - at : 0; /* a file may be cut */
-                return {at, std::min(left, static_cast<vsi_l_offset>(std::max<GIntBig>(box.GetDataLength(), 0)))};
-            }
-    return {0, 0};
-}
-
 /* ---- Colours: Annex I of 15444-1 ----------------------------------------------------------------------------- */
 
 static unsigned be16(const GByte *data)
@@ -54,18 +35,17 @@ static void read_definitions(const GByte *cdef, int count, Lift2kColours &colour
 {
     if (static_cast<int>(be16(cdef)) != count)
         return;
-    colours.red = colours.green = colours.blue = -1;
+    std::fill_n(colours.rgb, 3, -1);
     for (const GByte *at = cdef + 2; at < cdef + 2 + 6 * count; at += 6) {
         const int channel = be16(at), kind = be16(at + 2), association = be16(at + 4);
         if (channel >= count || (kind == 0 && association > count && association != 65535)) {
             CPLError(CE_Failure, CPLE_AppDefined, "Box cdef: channel %d is colour %d", channel, association);
             return;
         }
-        int *const places[] = {nullptr, &colours.red, &colours.green, &colours.blue};
         if (kind == 1)
             colours.alpha = channel;
         else if (kind == 0 && association >= 1 && association <= 3)
-            *places[association] = channel;
+            colours.rgb[association - 1] = channel;
     }
 }
 
@@ -87,17 +67,21 @@ static std::unique_ptr<GDALColorTable> table_of(const GByte *pclr, GIntBig bytes
     return table;
 }
 
-static void read_header_box(GDALJP2Box &box, int count, Lift2kColours &colours)
+static void read_header_box(GDALJP2Box &box, Lift2kColours &colours)
 {
     GDALJP2Box inner(box.GetFILE());
+    int count = 0; /* of components, as ihdr says */
     for (int is_read = inner.ReadFirstChild(&box); is_read && strlen(inner.GetType()) > 0;
          is_read = inner.ReadNextChild(&box)) {
         const GIntBig bytes = inner.GetDataLength();
+        const bool is_header = EQUAL(inner.GetType(), "ihdr") && bytes == 14;
         const bool is_palette = EQUAL(inner.GetType(), "pclr") && !colours.table && bytes >= 3 && bytes <= 2048;
         const bool is_colour = EQUAL(inner.GetType(), "colr") && bytes == 7;
         const bool is_definition = EQUAL(inner.GetType(), "cdef") && bytes == 2 + 6 * GIntBig(count);
-        GByte *data = is_palette || is_colour || is_definition ? inner.ReadBoxData() : nullptr;
-        if (data && is_palette)
+        GByte *data = is_header || is_palette || is_colour || is_definition ? inner.ReadBoxData() : nullptr;
+        if (data && is_header)
+            count = be16(data + 8);
+        else if (data && is_palette)
             colours.table = table_of(data, bytes);
         else if (data && is_colour)
             colours.space = space_of(data);
@@ -107,15 +91,26 @@ static void read_header_box(GDALJP2Box &box, int count, Lift2kColours &colours)
     }
 }
 
-static void read_colours(VSILFILE *file, int count, Lift2kColours &colours)
+Lift2kPlace lift2k_find_codestream(VSILFILE *file, Lift2kColours *colours)
 {
+    GByte start[16] = {};
+    VSIFSeekL(file, 0, SEEK_END);
+    const vsi_l_offset end = VSIFTellL(file);
+    VSIFSeekL(file, 0, SEEK_SET);
+    VSIFReadL(start, 1, sizeof start, file);
+    if (memcmp(start, codestream, sizeof codestream) == 0)
+        return {0, end};
+    if (memcmp(start + 4, signature, sizeof signature) != 0)
+        return {0, 0};
     GDALJP2Box box(file);
-    for (int is_read = box.ReadFirst(); is_read && strlen(box.GetType()) > 0; is_read = box.ReadNext()) {
-        if (EQUAL(box.GetType(), "jp2h"))
-            read_header_box(box, count, colours);
-        if (EQUAL(box.GetType(), "jp2c"))
-            return;
-    }
+    for (int is_read = box.ReadFirst(); is_read && strlen(box.GetType()) > 0; is_read = box.ReadNext())
+        if (colours && EQUAL(box.GetType(), "jp2h")) {
+            read_header_box(box, *colours);
+        } else if (EQUAL(box.GetType(), "jp2c")) {
+            const vsi_l_offset at = box.GetDataOffset(), left = end > at ? end - at : 0; /* a file may be cut */
+            return {at, std::min(left, static_cast<vsi_l_offset>(std::max<GIntBig>(box.GetDataLength(), 0)))};
+        }
+    return {0, 0};
 }
 
 /* ---- Resolutions --------------------------------------------------------------------------------------------- */
@@ -179,14 +174,12 @@ void Lift2kDataset::add_overviews(const l2k_info &main, int block_width, int blo
     int width = nRasterXSize, height = nRasterYSize;
     for (unsigned reduce = 1; !colours->table && length == 0 && reduce <= main.levels && (width > 128 || height > 128);
          reduce++) {
-        Lift2kDataset *overview = new Lift2kDataset;
+        std::unique_ptr<Lift2kDataset> overview(new Lift2kDataset);
         overview->take_level(main.image, reduce);
         width = overview->nRasterXSize;
         height = overview->nRasterYSize;
-        if (width < 1 || height < 1) {
-            delete overview;
+        if (width < 1 || height < 1)
             return;
-        }
         overview->SetDescription(GetDescription());
         overview->source = source;
         overview->colours = colours;
@@ -197,7 +190,7 @@ void Lift2kDataset::add_overviews(const l2k_info &main, int block_width, int blo
         overview->has_transform = has_transform;
         overview->add_bands(main.image, is_tile ? reduced(block_width, reduce) : std::min(width, block_width),
                             is_tile ? reduced(block_height, reduce) : std::min(height, block_height));
-        overviews.push_back(overview);
+        overviews.push_back(std::move(overview));
     }
 }
 
@@ -219,12 +212,13 @@ GDALDataset *Lift2kDataset::Open(GDALOpenInfo *info)
 try {
     if (!Identify(info) || !info->fpL)
         return nullptr;
-    const Lift2kPlace place = lift2k_find_codestream(info->fpL);
+    std::unique_ptr<Lift2kDataset> ds(new Lift2kDataset);
+    ds->colours = std::make_shared<Lift2kColours>();
+    const Lift2kPlace place = lift2k_find_codestream(info->fpL, ds->colours.get());
     if (place.bytes == 0) {
         CPLError(CE_Failure, CPLE_AppDefined, "%s has no codestream", info->pszFilename);
         return nullptr;
     }
-    std::unique_ptr<Lift2kDataset> ds(new Lift2kDataset);
     l2k_info main;
     ds->source = std::make_shared<Source>(info->fpL, info->pszFilename, place.at, place.bytes);
     info->fpL = nullptr;
@@ -233,16 +227,13 @@ try {
 
     CSLConstList options = info->papszOpenOptions;
     const l2k_component *all = main.image.components;
-    ds->colours = std::make_shared<Lift2kColours>();
-    if (place.at > 0)
-        read_colours(ds->source->file, main.image.num_components, *ds->colours);
     if (!ds->take_type(main.image)) {
         CPLError(CE_Failure, CPLE_NotSupported, "The components of %s have different sizes", info->pszFilename);
         return nullptr;
     }
-    const int alpha = ds->colours->alpha;
-    ds->promotes_alpha = alpha >= 0 && all[alpha].precision == 1 &&
-                         all[alpha == 0 && main.image.num_components > 1].precision == 8 &&
+    const int alpha = ds->colours->alpha, count = static_cast<int>(main.image.num_components);
+    ds->promotes_alpha = alpha >= 0 && alpha < count && all[alpha].precision == 1 &&
+                         all[alpha == 0 && count > 1].precision == 8 &&
                          CPLFetchBool(options, "1BIT_ALPHA_PROMOTION",
                                       CPLTestBool(CPLGetConfigOption("JP2OPENJPEG_PROMOTE_1BIT_ALPHA_AS_8BIT", "YES")));
     ds->has_transform = main.component_transform;

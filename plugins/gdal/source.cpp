@@ -98,21 +98,21 @@ int Source::read(uint64_t offset, void *buffer, size_t count)
 /* False if a part of it has not been read. */
 bool Source::copy(uint64_t offset, void *buffer, size_t count) const
 {
-    uint8_t *out = static_cast<uint8_t *>(buffer);
-    for (auto part = parts.upper_bound(offset); count > 0 && part != parts.begin(); ++part) {
-        const auto &found = *std::prev(part);
-        const uint64_t skip = offset - found.first;
-        if (offset < found.first || skip >= found.second.size())
+    for (uint8_t *out = static_cast<uint8_t *>(buffer); count > 0;) {
+        const auto next = parts.upper_bound(offset);
+        if (next == parts.begin())
             return false;
-        const size_t taken = std::min<size_t>(count, found.second.size() - skip);
-        memcpy(out, found.second.data() + skip, taken);
+        const auto &[start, data] = *std::prev(next);
+        const uint64_t skip = offset - start;
+        if (skip >= data.size())
+            return false;
+        const size_t taken = std::min<size_t>(count, data.size() - skip);
+        memcpy(out, data.data() + skip, taken);
         out += taken;
         offset += taken;
         count -= taken;
-        if (part == parts.end())
-            break;
     }
-    return count == 0;
+    return true;
 }
 
 /* Without PLT the next packet's place is known when the one before has been read. Where a round asks for little, its ranges

@@ -47,13 +47,6 @@ Lift2kList Lift2kDataset::GetMetadata(const char *domain)
     return GDALGeorefPamDataset::GetMetadata(domain);
 }
 
-const char *Lift2kDataset::GetMetadataItem(const char *name, const char *domain)
-{
-    return reversibility && domain && EQUAL(domain, "IMAGE_STRUCTURE")
-               ? CSLFetchNameValue(GetMetadata(domain), name)
-               : GDALJP2AbstractDataset::GetMetadataItem(name, domain);
-}
-
 CPLErr Lift2kDataset::SetMetadata(Lift2kList metadata, const char *domain)
 {
     if (eAccess != GA_Update)
@@ -70,12 +63,8 @@ CPLErr Lift2kDataset::SetMetadataItem(const char *name, const char *value, const
 {
     if (eAccess != GA_Update)
         return GDALJP2AbstractDataset::SetMetadataItem(name, value, domain);
-    if (!domain || !*domain) {
-        GetMetadata(""); /* loads what the .aux.xml file has */
-        m_papszMainMD = CSLSetNameValue(m_papszMainMD, name, value);
-    }
-    is_changed = true;
-    return GDALDataset::SetMetadataItem(name, value, domain);
+    CPLStringList all(CSLDuplicate(GetMetadata(domain)));
+    return SetMetadata(all.SetNameValue(name, value).List(), domain);
 }
 
 /* Another file with the same codestream takes the place of this one, unless it has boxes that would be lost. */
