@@ -31,7 +31,6 @@ static bool parse_ihdr(jp2_boxes *b, fields *g, const events *handlers)
 static bool parse_lab(jp2_boxes *b, fields *g, const events *handlers)
 {
     enum { DEFAULTS = 0x44454600, VALUES = 9 };
-    static const uint8_t places[] = {2, 3, 4, 5, 6, 7, 8};
     uint32_t *lab = calloc(VALUES, sizeof *lab);
     if (!lab)
         return event_fail(handlers, "out of memory\n");
@@ -39,8 +38,8 @@ static bool parse_lab(jp2_boxes *b, fields *g, const events *handlers)
     lab[1] = DEFAULTS;
     if (g->bytes == 35) {
         lab[1] = 0;
-        for (size_t i = 0; i < sizeof places; i++)
-            lab[places[i]] = fields_take(g, 4);
+        for (size_t i = 2; i < VALUES; i++)
+            lab[i] = fields_take(g, 4);
     } else if (g->bytes != 7) {
         event_send(handlers, EVENT_WARNING, "colr: bad length %zu for CIELab\n", g->bytes);
     }

@@ -7,14 +7,6 @@
 
 /* ---- Checks -------------------------------------------------------------------------------------------------- */
 
-static bool defined(const jp2_boxes *b, uint32_t channel)
-{
-    for (uint32_t i = 0; i < b->num_definitions; i++)
-        if (b->definitions[i].channel == channel)
-            return true;
-    return false;
-}
-
 static bool check_definitions(const jp2_boxes *b, uint32_t channels, const events *handlers)
 {
     for (uint32_t i = 0; i < b->num_definitions; i++) {
@@ -24,9 +16,13 @@ static bool check_definitions(const jp2_boxes *b, uint32_t channels, const event
         if (d->association != 65535 && d->association > channels)
             return event_fail(handlers, "cdef: there is no colour %u of %u channels\n", d->association, channels);
     }
-    for (uint32_t c = 0; b->num_definitions && c < channels; c++)
-        if (!defined(b, c))
+    for (uint32_t c = 0; b->num_definitions && c < channels; c++) {
+        uint32_t i = 0;
+        while (i < b->num_definitions && b->definitions[i].channel != c)
+            i++;
+        if (i == b->num_definitions)
             return event_fail(handlers, "Incomplete channel definitions.\n");
+    }
     return true;
 }
 
@@ -95,30 +91,24 @@ static void set_colours(jp2_boxes *b, opj_image_t *image)
     }
 }
 
-static void look_up(const jp2_boxes *b, uint32_t column, const OPJ_INT32 *from, OPJ_INT32 *to, size_t samples)
-{
-    OPJ_INT32 last = (OPJ_INT32)b->entries - 1;
-    for (size_t i = 0; i < samples; i++) {
-        OPJ_INT32 entry = from[i] < 0 ? 0 : from[i] > last ? last : from[i];
-        to[i] = (OPJ_INT32)b->palette[(size_t)entry * b->columns + column];
-    }
-}
-
 /* A channel of the palette: a column looked up, or a component unchanged. */
 static bool make_channel(const jp2_boxes *b, uint32_t i, const opj_image_t *image, opj_image_comp_t *channel)
 {
     const jp2_mapping *m = &b->mapping[i];
     *channel = image->comps[m->component];
     size_t samples = (size_t)channel->w * channel->h;
-    const OPJ_INT32 *from = channel->data;
-    channel->data = opj_image_data_alloc(samples * sizeof *from);
-    if (!channel->data)
+    const OPJ_INT32 *from = channel->data, last = (OPJ_INT32)b->entries - 1;
+    OPJ_INT32 *to = channel->data = opj_image_data_alloc(samples * sizeof *from);
+    if (!to)
         return samples == 0;
     if (m->type == 0)
-        return memcpy(channel->data, from, samples * sizeof *from);
+        return memcpy(to, from, samples * sizeof *from);
     channel->prec = (b->column_depth[i] & 0x7fu) + 1;
     channel->sgnd = b->column_depth[i] >> 7;
-    look_up(b, m->column, from, channel->data, samples);
+    for (size_t k = 0; k < samples; k++) {
+        const OPJ_INT32 entry = from[k] < 0 ? 0 : from[k] > last ? last : from[k];
+        to[k] = (OPJ_INT32)b->palette[(size_t)entry * b->columns + m->column];
+    }
     return true;
 }
 

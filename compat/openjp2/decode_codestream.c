@@ -22,19 +22,13 @@ static void set_options(codec *c)
     l2k_decoder_set(lift, L2K_DECODER_LIKE_OPENJPEG, 1);
 }
 
-static l2k_status open_with(codec *c, l2k_decoder *lift)
-{
-    const stream *s = c->d.input;
-    uint64_t start = c->d.header.start, bytes = s->bytes - start;
-    if (s->held)
-        return l2k_decoder_open_memory(lift, s->held + start, (size_t)bytes);
-    return l2k_decoder_open_file(lift, &(l2k_file){.bytes = bytes, .read_at = read_codestream, .user = c});
-}
-
 /* Only the codestream goes to lift2k: this room applies boxes, as strictly as OpenJPEG does. */
 static bool open_codestream(codec *c)
 {
     decode_codec *d = &c->d;
+    const stream *s = d->input;
+    const uint64_t start = d->header.start, bytes = s->bytes - start;
+    const l2k_file file = {.bytes = bytes, .read_at = read_codestream, .user = c};
     if (!d->lift) {
         l2k_hooks hooks = codec_hooks(c);
         d->lift = l2k_decoder_new(&hooks);
@@ -42,18 +36,21 @@ static bool open_codestream(codec *c)
     if (!d->lift)
         return event_fail(&c->handlers, "out of memory\n");
     set_options(c);
-    if (d->opened)
-        return true;
-    d->opened = open_with(c, d->lift) == L2K_OK;
+    if (!d->opened)
+        d->opened = (s->held ? l2k_decoder_open_memory(d->lift, s->held + start, (size_t)bytes)
+                             : l2k_decoder_open_file(d->lift, &file)) == L2K_OK;
     return d->opened;
 }
 
 /* ---- Decoding ------------------------------------------------------------------------------------------------ */
 
-/* Decodes `count` components from `first` on with the current options. */
-static bool run(codec *c, const opj_image_t *image, const l2k_plane *planes, uint32_t first, uint32_t count)
+/* Decodes a component, or all of them: -1. */
+static bool run(codec *c, const opj_image_t *image, const l2k_plane *planes, int64_t component)
 {
+    const uint32_t first = component < 0 ? 0 : (uint32_t)component,
+                   count = component < 0 ? c->d.header.info.nbcomps : 1;
     l2k_image found;
+    l2k_decoder_set(c->d.lift, L2K_DECODER_COMPONENT, component);
     if (l2k_decoder_image(c->d.lift, &found) != L2K_OK)
         return false;
     bool good = found.num_components == count && first + count <= image->numcomps;
@@ -69,15 +66,10 @@ static bool run(codec *c, const opj_image_t *image, const l2k_plane *planes, uin
 static bool run_selected(codec *c, const opj_image_t *image, const l2k_plane *planes)
 {
     const decode_codec *d = &c->d;
-    l2k_decoder_set(d->lift, L2K_DECODER_COMPONENT, -1);
-    if (!d->components)
-        return run(c, image, planes, 0, d->header.info.nbcomps);
-    for (uint32_t i = 0; i < d->num_selected; i++) {
-        l2k_decoder_set(d->lift, L2K_DECODER_COMPONENT, d->components[i]);
-        if (!run(c, image, planes, d->components[i], 1))
-            return false;
-    }
-    return true;
+    bool good = d->components || run(c, image, planes, -1);
+    for (uint32_t i = 0; good && i < d->num_selected; i++)
+        good = run(c, image, planes, d->components[i]);
+    return good;
 }
 
 bool decode_planes(codec *c, const opj_image_t *image, const l2k_plane *planes)

@@ -16,17 +16,12 @@ static void put(box_buffer *to, uint64_t value, size_t bytes)
         to->bytes[to->count++] = (uint8_t)(value >> 8 * bytes);
 }
 
-static size_t start_box(box_buffer *to, const char *type)
+/* The header of a box. */
+static void put_head(box_buffer *to, const char *type, size_t content)
 {
-    put(to, 0, 4);
+    put(to, content + 8, 4);
     for (size_t i = 0; i < 4; i++)
         put(to, (uint8_t)type[i], 1);
-    return to->count - 8;
-}
-
-static void end_box(const box_buffer *to, size_t start)
-{
-    put(&(box_buffer){to->bytes, start}, to->count - start, 4);
 }
 
 /* ---- What is in the boxes ------------------------------------------------------------------------------------ */
@@ -76,60 +71,57 @@ static uint32_t colours_before_alpha(const codec *c)
 
 static void put_ihdr(box_buffer *to, const opj_image_t *image)
 {
-    const size_t box = start_box(to, "ihdr");
+    put_head(to, "ihdr", 14);
     put(to, image->y1 - image->y0, 4);
     put(to, image->x1 - image->x0, 4);
     put(to, image->numcomps, 2);
     put(to, same_depths(image) ? depth_of(&image->comps[0]) : 255, 1);
     put(to, 7, 1);
     put(to, 0, 2);
-    end_box(to, box);
 }
 
 static void put_bpcc(box_buffer *to, const opj_image_t *image)
 {
-    const size_t box = start_box(to, "bpcc");
+    put_head(to, "bpcc", image->numcomps);
     for (uint32_t c = 0; c < image->numcomps; c++)
         put(to, depth_of(&image->comps[c]), 1);
-    end_box(to, box);
 }
 
 static void put_colr(box_buffer *to, const opj_image_t *image)
 {
-    const size_t box = start_box(to, "colr");
+    put_head(to, "colr", 3 + (image->icc_profile_len ? image->icc_profile_len : 4));
     put(to, image->icc_profile_len ? 2 : 1, 1);
     put(to, 0, 2);
     if (!image->icc_profile_len)
         put(to, enumerated(image->color_space), 4);
     for (uint32_t i = 0; i < image->icc_profile_len; i++)
         put(to, image->icc_profile_buf[i], 1);
-    end_box(to, box);
 }
 
 static void put_cdef(box_buffer *to, const opj_image_t *image, uint32_t colours)
 {
-    const size_t box = start_box(to, "cdef");
+    put_head(to, "cdef", 2 + 6 * (size_t)image->numcomps);
     put(to, image->numcomps, 2);
     for (uint32_t c = 0; c < image->numcomps; c++) {
         put(to, c, 2);
         put(to, c < colours ? 0 : image->comps[c].alpha ? 1 : UNSPECIFIED, 2);
         put(to, c < colours ? c + 1 : image->comps[c].alpha ? 0 : UNSPECIFIED, 2);
     }
-    end_box(to, box);
 }
 
 static void put_jp2h(box_buffer *to, const codec *c)
 {
     const opj_image_t *image = c->e->image;
     const uint32_t colours = colours_before_alpha(c);
-    const size_t box = start_box(to, "jp2h");
+    box_buffer head = *to;
+    put_head(to, "jp2h", 0);
     put_ihdr(to, image);
     if (!same_depths(image))
         put_bpcc(to, image);
     put_colr(to, image);
     if (colours)
         put_cdef(to, image, colours);
-    end_box(to, box);
+    put(&head, to->count - head.count, 4);
 }
 
 bool encode_write_boxes(codec *c)
@@ -139,16 +131,15 @@ bool encode_write_boxes(codec *c)
     box_buffer b = {malloc(FIXED + image->icc_profile_len + PER_COMPONENT * (size_t)image->numcomps), 0};
     if (!b.bytes)
         return false;
-    size_t box = start_box(&b, "jP  ");
+    put_head(&b, "jP  ", 4);
     put(&b, 0x0d0a870a, 4);
-    end_box(&b, box);
-    box = start_box(&b, "ftyp");
+    put_head(&b, "ftyp", 12);
     put(&b, 0x6a703220, 4);
     put(&b, 0, 4);
     put(&b, 0x6a703220, 4);
-    end_box(&b, box);
     put_jp2h(&b, c);
-    c->e->boxes = c->e->output->at + start_box(&b, "jp2c");
+    c->e->boxes = c->e->output->at + b.count;
+    put_head(&b, "jp2c", 0); /* until encode_finish_boxes */
     const bool good = stream_write(c->e->output, b.bytes, b.count);
     free(b.bytes);
     return good;

@@ -37,7 +37,7 @@ static double limited(const codec *c, double rate)
 
 /* OpenJPEG takes layers in any order: those no finer than the one before are nearly empty, or empty after one that has
  * everything. lift2k requires each to be finer. */
-static void make_finer(bool ratios, double *targets, int count)
+static void make_finer(l2k_target kind, double *targets, int count)
 {
     enum { LARGEST = 1000000000 };
     for (int i = 0; i < count; i++) {
@@ -47,9 +47,9 @@ static void make_finer(bool ratios, double *targets, int count)
             targets[i] = 0;
         if (before == 0 || targets[i] == 0)
             continue;
-        if (ratios && targets[i] >= before)
+        if (kind == L2K_TARGET_RATIO && targets[i] >= before)
             targets[i] = before * (1 - 1e-9);
-        else if (!ratios && targets[i] <= before)
+        else if (kind == L2K_TARGET_PSNR && targets[i] <= before)
             targets[i] = before * (1 + 1e-9);
     }
 }
@@ -58,21 +58,14 @@ static bool set_layers(codec *c)
 {
     const opj_cparameters_t *p = &c->e->parameters;
     double targets[100] = {0}, scale = lift_bits(&c->e->shape) / opj_bits(c->e->image);
-    int count = p->tcp_numlayers > 0 ? p->tcp_numlayers : 1;
-    if (p->cp_fixed_quality) {
-        for (int i = 0; i < count; i++)
-            targets[i] = p->tcp_distoratio[i];
-        make_finer(false, targets, count);
-        return l2k_encoder_set_layers(c->e->lift, L2K_TARGET_PSNR, targets, (size_t)count) == L2K_OK;
-    }
+    const int count = p->tcp_numlayers > 0 ? p->tcp_numlayers : 1;
+    const l2k_target kind = p->cp_fixed_quality ? L2K_TARGET_PSNR : L2K_TARGET_RATIO;
     for (int i = 0; i < count; i++) {
-        double rate = limited(c, p->tcp_numlayers > 0 ? (double)p->tcp_rates[i] : 0.0);
-        targets[i] = rate > 1 ? rate * scale : 0;
+        const double rate = limited(c, p->tcp_numlayers > 0 ? (double)p->tcp_rates[i] : 0.0);
+        targets[i] = kind == L2K_TARGET_PSNR ? (double)p->tcp_distoratio[i] : rate > 1 ? rate * scale : 0;
     }
-    make_finer(true, targets, count);
-    if (count == 1 && targets[0] == 0)
-        return true;
-    return l2k_encoder_set_layers(c->e->lift, L2K_TARGET_RATIO, targets, (size_t)count) == L2K_OK;
+    make_finer(kind, targets, count);
+    return l2k_encoder_set_layers(c->e->lift, kind, targets, (size_t)count) == L2K_OK;
 }
 
 /* ---- Progression and tile-parts ------------------------------------------------------------------------------ */

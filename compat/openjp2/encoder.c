@@ -128,50 +128,33 @@ static bool take_image(codec *c, opj_image_t *from)
 {
     encode_codec *e = c->e;
     opj_image_destroy(e->image);
-    e->image = calloc(1, sizeof *e->image);
-    if (!e->image)
-        return false;
-    *e->image = *from;
-    e->image->icc_profile_buf = NULL;
-    e->image->icc_profile_len = 0;
-    e->image->comps = calloc(from->numcomps, sizeof *from->comps);
-    if (!e->image->comps)
-        return false;
-    for (uint32_t i = 0; i < from->numcomps; i++) {
-        e->image->comps[i] = from->comps[i];
-        from->comps[i].data = NULL;
-    }
-    if (from->icc_profile_len && from->icc_profile_buf) {
-        e->image->icc_profile_buf = malloc(from->icc_profile_len);
-        if (!e->image->icc_profile_buf)
-            return false;
-        memcpy(e->image->icc_profile_buf, from->icc_profile_buf, from->icc_profile_len);
-        e->image->icc_profile_len = from->icc_profile_len;
-    }
-    return true;
-}
-
-static bool describe(codec *c)
-{
-    encode_codec *e = c->e;
-    const opj_image_t *image = e->image;
     free(e->components);
-    e->components = calloc(image->numcomps, sizeof *e->components);
-    if (!e->components)
+    opj_image_t *image = e->image = calloc(1, sizeof *image);
+    e->components = calloc(from->numcomps, sizeof *e->components);
+    if (!image || !e->components)
         return event_fail(&c->handlers, "out of memory\n");
-    for (uint32_t i = 0; i < image->numcomps; i++) {
-        if (!image->comps[i].dx || !image->comps[i].dy)
+    *image = *from;
+    image->icc_profile_len = from->icc_profile_buf ? from->icc_profile_len : 0;
+    image->icc_profile_buf = image->icc_profile_len ? malloc(image->icc_profile_len) : NULL;
+    image->comps = calloc(from->numcomps, sizeof *image->comps);
+    if (!image->comps || (image->icc_profile_len && !image->icc_profile_buf))
+        return event_fail(&c->handlers, "out of memory\n");
+    if (image->icc_profile_len)
+        memcpy(image->icc_profile_buf, from->icc_profile_buf, image->icc_profile_len);
+    for (uint32_t i = 0; i < from->numcomps; i++) {
+        opj_image_comp_t *to = &image->comps[i];
+        *to = from->comps[i];
+        from->comps[i].data = NULL;
+        if (!to->dx || !to->dy)
             return event_fail(&c->handlers, "component %u has sub-sampling 0\n", i);
-        e->components[i] = (l2k_component){.dx = image->comps[i].dx,
-                                           .dy = image->comps[i].dy,
-                                           .precision = image->comps[i].prec,
-                                           .is_signed = image->comps[i].sgnd != 0};
+        e->components[i] =
+            (l2k_component){.dx = to->dx, .dy = to->dy, .precision = to->prec, .is_signed = to->sgnd != 0};
     }
-    e->shape = (l2k_image){.x0 = image->x0,
-                           .y0 = image->y0,
-                           .x1 = image->x1,
-                           .y1 = image->y1,
-                           .num_components = image->numcomps,
+    e->shape = (l2k_image){.x0 = from->x0,
+                           .y0 = from->y0,
+                           .x1 = from->x1,
+                           .y1 = from->y1,
+                           .num_components = from->numcomps,
                            .components = e->components};
     return true;
 }
@@ -210,7 +193,7 @@ OPJ_BOOL OPJ_CALLCONV opj_start_compress(opj_codec_t *p_codec, opj_image_t *p_im
         return event_fail(&c->handlers, "the image is empty or has more than 16384 components\n");
     if (c->format == OPJ_CODEC_JP2 && !e->output->seek)
         return event_fail(&c->handlers, "a JP2 file needs a stream with a seek function\n");
-    if (!take_image(c, p_image) || !describe(c) || !check_levels(c))
+    if (!take_image(c, p_image) || !check_levels(c))
         return OPJ_FALSE;
     l2k_hooks hooks = codec_hooks(c);
     e->lift = l2k_encoder_new(&hooks);
@@ -245,21 +228,15 @@ static bool write_head(codec *c)
 
 /* ---- The whole image ----------------------------------------------------------------------------------------- */
 
-static bool is_one_tile(const codec *c)
-{
-    const opj_cparameters_t *p = &c->e->parameters;
-    const l2k_image *image = &c->e->shape;
-    return !p->tile_size_on || ((int64_t)p->cp_tx0 + p->cp_tdx >= (int64_t)image->x1 &&
-                                (int64_t)p->cp_ty0 + p->cp_tdy >= (int64_t)image->y1);
-}
-
 /* Ignores a component's `w`, which opj_compress sets to the image's for sub-sampled components, too: with one tile,
  * rows are as long as the component's width, else as that of the image's area divided by dx, which is one more at some
  * odd origins. OpenJPEG then reads beyond a component of its true size. */
 static bool fill_planes(const codec *c, l2k_plane *planes)
 {
     const opj_image_t *image = c->e->image;
-    bool one_tile = is_one_tile(c);
+    const opj_cparameters_t *p = &c->e->parameters;
+    const bool one_tile = !p->tile_size_on || ((int64_t)p->cp_tx0 + p->cp_tdx >= (int64_t)image->x1 &&
+                                               (int64_t)p->cp_ty0 + p->cp_tdy >= (int64_t)image->y1);
     for (uint32_t i = 0; i < image->numcomps; i++) {
         uint32_t width, height;
         const opj_image_comp_t *from = &image->comps[i];

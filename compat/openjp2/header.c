@@ -242,14 +242,10 @@ static const struct marker *known_marker(int32_t type)
 
 static bool add_marker(main_header *h, uint32_t type, uint64_t at, uint32_t bytes)
 {
-    if (h->num_markers == h->room) {
-        uint32_t room = h->room ? 2 * h->room : 32;
-        opj_marker_info_t *larger = realloc(h->markers, room * sizeof *larger);
-        if (!larger)
-            return false;
-        h->markers = larger;
-        h->room = room;
-    }
+    opj_marker_info_t *larger = realloc(h->markers, (h->num_markers + 1) * sizeof *larger);
+    if (!larger)
+        return false;
+    h->markers = larger;
     h->markers[h->num_markers++] = (opj_marker_info_t){(uint16_t)type, (OPJ_OFF_T)at, (int)bytes};
     return true;
 }

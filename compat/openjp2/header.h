@@ -13,7 +13,7 @@ typedef struct main_header {
     bool (*own)[2];                   /* of a component: whether COC and QCC have set its style */
     opj_codestream_info_v2_t info;    /* tiles, coding style, and that of each component */
     opj_marker_info_t *markers;
-    uint32_t num_markers, room;
+    size_t num_markers;
     bool has_qcd;
 } main_header;
 

@@ -15,18 +15,6 @@ void OPJ_CALLCONV opj_image_data_free(void *ptr)
     free(ptr);
 }
 
-static void set_component(opj_image_comp_t *to, const opj_image_cmptparm_t *from)
-{
-    to->dx = from->dx;
-    to->dy = from->dy;
-    to->w = from->w;
-    to->h = from->h;
-    to->x0 = from->x0;
-    to->y0 = from->y0;
-    to->prec = from->prec;
-    to->sgnd = from->sgnd;
-}
-
 opj_image_t *OPJ_CALLCONV opj_image_tile_create(OPJ_UINT32 numcmpts, opj_image_cmptparm_t *cmptparms,
                                                 OPJ_COLOR_SPACE clrspc)
 {
@@ -40,8 +28,17 @@ opj_image_t *OPJ_CALLCONV opj_image_tile_create(OPJ_UINT32 numcmpts, opj_image_c
         opj_image_destroy(image);
         return NULL;
     }
-    for (OPJ_UINT32 c = 0; c < numcmpts; c++)
-        set_component(&image->comps[c], &cmptparms[c]);
+    for (OPJ_UINT32 c = 0; c < numcmpts; c++) {
+        const opj_image_cmptparm_t *from = &cmptparms[c];
+        image->comps[c] = (opj_image_comp_t){.dx = from->dx,
+                                             .dy = from->dy,
+                                             .w = from->w,
+                                             .h = from->h,
+                                             .x0 = from->x0,
+                                             .y0 = from->y0,
+                                             .prec = from->prec,
+                                             .sgnd = from->sgnd};
+    }
     return image;
 }
 

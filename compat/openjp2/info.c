@@ -37,26 +37,21 @@ void OPJ_CALLCONV opj_destroy_cstr_info(opj_codestream_info_v2_t **cstr_info)
 
 /* ---- Positions ----------------------------------------------------------------------------------------------- */
 
-static bool add_tile_part(opj_tile_index_t *tile, const header_part *part)
-{
-    opj_tp_index_t *larger = realloc(tile->tp_index, (tile->nb_tps + 1) * sizeof *larger);
-    if (!larger)
-        return false;
-    tile->tp_index = larger;
-    tile->tp_index[tile->nb_tps++] =
-        (opj_tp_index_t){(OPJ_OFF_T)part->start, (OPJ_OFF_T)part->header_end, (OPJ_OFF_T)part->end};
-    tile->current_nb_tps = tile->nb_tps;
-    tile->current_tpsno = tile->nb_tps - 1;
-    return true;
-}
-
 /* Adds the complete tile-parts. */
 static void add_tile_parts(const codec *c, opj_codestream_index_t *index)
 {
     header_part part;
-    for (uint64_t at = c->d.header.end; header_part_at(c->d.input, at, &part); at = part.end)
-        if (part.tile >= index->nb_of_tiles || !add_tile_part(&index->tile_index[part.tile], &part))
+    for (uint64_t at = c->d.header.end; header_part_at(c->d.input, at, &part); at = part.end) {
+        opj_tile_index_t *tile = part.tile < index->nb_of_tiles ? &index->tile_index[part.tile] : NULL;
+        opj_tp_index_t *larger = tile ? realloc(tile->tp_index, (tile->nb_tps + 1) * sizeof *larger) : NULL;
+        if (!larger)
             break;
+        tile->tp_index = larger;
+        tile->current_tpsno = tile->nb_tps;
+        larger[tile->nb_tps++] =
+            (opj_tp_index_t){(OPJ_OFF_T)part.start, (OPJ_OFF_T)part.header_end, (OPJ_OFF_T)part.end};
+        tile->current_nb_tps = tile->nb_tps;
+    }
 }
 
 opj_codestream_index_t *OPJ_CALLCONV opj_get_cstr_index(opj_codec_t *p_codec)
@@ -71,7 +66,7 @@ opj_codestream_index_t *OPJ_CALLCONV opj_get_cstr_index(opj_codec_t *p_codec)
     index->main_head_start = (OPJ_OFF_T)h->start;
     index->main_head_end = (OPJ_OFF_T)h->end;
     index->codestream_size = c->d.input->bytes - h->start;
-    index->marknum = index->maxmarknum = h->num_markers;
+    index->marknum = index->maxmarknum = (OPJ_UINT32)h->num_markers;
     index->marker = calloc(h->num_markers, sizeof *index->marker);
     index->nb_of_tiles = h->info.tw * h->info.th;
     index->tile_index = calloc(index->nb_of_tiles, sizeof *index->tile_index);

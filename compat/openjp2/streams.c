@@ -166,10 +166,8 @@ static bool hold_all(stream *s)
     size_t capacity = s->length && s->length < ((uint64_t)1 << 40) ? (size_t)s->length + 1 : SHORT_INPUT;
     for (;;) {
         uint8_t *larger = realloc(s->held, capacity);
-        if (!larger && !s->bytes && capacity > SHORT_INPUT) {
-            capacity = SHORT_INPUT;
-            continue;
-        }
+        if (!larger && !s->bytes)
+            larger = realloc(s->held, capacity = SHORT_INPUT);
         if (!larger)
             return false;
         s->held = larger;
