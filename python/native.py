@@ -11,16 +11,8 @@ from pathlib import Path
 
 import cffi
 
-FUNCTIONS = """
-char *l2k_py_line(l2k_severity severity);
-struct l2k_py_rgb8 *l2k_py_rgb8_new(const l2k_image *image, uint32_t reduce);
-void l2k_py_rgb8_shape(const struct l2k_py_rgb8 *c, uint32_t *shape);
-void l2k_py_rgb8_convert(struct l2k_py_rgb8 *c, const l2k_plane *planes, uint8_t *pixels);
-void l2k_py_rgb8_free(struct l2k_py_rgb8 *c);
+OTHERS = """
 extern const char l2k_py_explanations[];
-"""
-
-CALLBACKS = """
 extern "Python" void l2k_py_message(void *user, l2k_severity severity, const char *text);
 extern "Python" bool l2k_py_progress(void *user, double done);
 extern "Python" int l2k_py_read_at(void *user, uint64_t offset, void *buffer, size_t bytes);
@@ -61,9 +53,10 @@ def main(header: str, output: str, dirac: str) -> None:
     if dirac == "0":
         text = re.sub(r"^L2K_API [^;]*\bl2k_video_\w+\([^;]*;", "", text, flags=re.M)
     structures = "\n".join(re.findall(r"^typedef struct .*?^\} \w+;", own, flags=re.S | re.M))
+    functions = "".join(f"{head};\n" for head in re.findall(r"^static ([^;={]*\bl2k_py_\w+\(.*\))\n\{", own, flags=re.M))
     ffi = cffi.FFI()
     ffi.cdef(declarations(text))
-    ffi.cdef(structures + FUNCTIONS + CALLBACKS)
+    ffi.cdef(structures + functions + OTHERS)
     ffi.set_source("lift2k._native", f"{own}\nstatic const char l2k_py_explanations[] = {json.dumps(explanations(text))};\n")
     ffi.emit_c_code(output)
 

@@ -114,19 +114,15 @@ class Encoder(Coder):
         options.check(coding, options.EncoderOptions, Encoder)
         plain: dict[str, Any] = {**coding, "timings": timings}
         profile, rate = plain.pop("profile", None), plain.pop("frames_per_second", 0)
-        targets = {kind: plain.pop(kind, None) for kind in ("ratio", "psnr")}
+        targets = {kind: value for kind in ("ratio", "psnr") if (value := plain.pop(kind, None)) is not None}
         options.set_all(self, plain)
-        self._set_targets(targets)
-        if profile is not None:
-            self.call(lib.l2k_encoder_set_profile, options.number("profile", profile), rate)
-
-    def _set_targets(self, targets: dict[str, Any]) -> None:
-        given = {kind: value for kind, value in targets.items() if value is not None}
-        if len(given) > 1:
+        if len(targets) > 1:
             raise ValueError("ratio and psnr exclude each other")
-        for kind, value in given.items():
+        for kind, value in targets.items():
             values = list(value) if isinstance(value, Iterable) else [value]
             self.call(lib.l2k_encoder_set_layers, options.value_of("l2k_target", kind), values, len(values))
+        if profile is not None:
+            self.call(lib.l2k_encoder_set_profile, options.number("profile", profile), rate)
 
     @_call.alone
     def encode(self, array: Any, *, stream: Any = None, **description: Unpack[options.ImageOptions]) -> bytes:

@@ -385,22 +385,16 @@ def l2k_py_coefficients(user: Any, part: Any) -> int:
     return int(lib.L2K_OK)
 
 
-def band_name(band: int, levels: int) -> str:
-    resolution = (band + 2) // 3
-    level = levels if resolution == 0 else levels - resolution + 1
-    return ("LL", "HL", "LH", "HH")[0 if band == 0 else (band - 1) % 3 + 1] + str(level)
-
-
 def subbands(view: Any, levels: int, *, copy: bool, owner: Any = None) -> dict[str, Any]:
     """The subbands of a tile-component by name, as views that keep `owner`, or as copies."""
     dtype = np.dtype(("int16", "int32", "float32")[view.type])
+    names = [f"LL{levels}"] + [f"{kind}{level}" for level in range(levels, 0, -1) for kind in ("HL", "LH", "HH")]
     result = {}
-    for b in range(view.num_bands):
-        band = view.bands[b]
+    for name, band in zip(names, view.bands[0:view.num_bands]):
         offset = (band.y * view.stride + band.x) * dtype.itemsize
         array = np.asarray(_arrays.Memory(int(ffi.cast("uintptr_t", view.base)) + offset, (band.height, band.width),
                                            (view.stride * dtype.itemsize, dtype.itemsize), dtype, owner))
-        result[band_name(b, levels)] = array.copy() if copy else array
+        result[name] = array.copy() if copy else array
     return result
 
 

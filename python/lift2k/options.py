@@ -51,7 +51,23 @@ class _CodecOptions(_CommonOptions, total=False):
     devices: Iterable[int] | int
 
 
-class EncoderOptions(_CodecOptions, total=False):
+class _FileOptions(TypedDict, total=False):
+    format: Literal["jp2", "codestream"] | int
+    progression: Literal["LRCP", "RLCP", "RPCL", "PCRL", "CPRL"] | int
+    sop: bool
+    eph: bool
+    plt: bool
+    tlm: bool
+    tile_parts: Literal["one", "resolution", "layer", "component"] | int
+    profile: Literal["none", "cinema2k", "cinema4k", "broadcast", "broadcastmulti", "broadcastmulti-r", "imf2k", "imf4k", "imf8k",
+                     "imf2k-r", "imf4k-r", "imf8k-r"] | int
+    frames_per_second: float
+    precincts: Sequence[tuple[int, int]]
+    poc: Sequence[Change]
+    comment: str
+
+
+class EncoderOptions(_CodecOptions, _FileOptions, total=False):
     """Options of the library's encoder except `timings`, and those that functions set.
 
     precincts: (width, height) from the highest resolution down; further ones halve the last
@@ -66,7 +82,6 @@ class EncoderOptions(_CodecOptions, total=False):
     palette: the array has indices; of each its colour, 3 values of 8 bits, or 4 with opacity
     """
 
-    format: Literal["jp2", "codestream"] | int
     wavelet: Wavelet
     levels: int
     tile_width: int
@@ -75,32 +90,20 @@ class EncoderOptions(_CodecOptions, total=False):
     tile_y0: int
     block_width: int
     block_height: int
-    progression: Literal["LRCP", "RLCP", "RPCL", "PCRL", "CPRL"] | int
     style: Style | Iterable[Style] | int
     component_transform: bool
-    sop: bool
-    eph: bool
-    plt: bool
-    tlm: bool
-    tile_parts: Literal["one", "resolution", "layer", "component"] | int
     ht_passes: int
     guard_bits: int
     roi_component: int
     roi_shift: int
     by_tile: bool
-    profile: Literal["none", "cinema2k", "cinema4k", "broadcast", "broadcastmulti", "broadcastmulti-r", "imf2k", "imf4k", "imf8k",
-                     "imf2k-r", "imf4k-r", "imf8k-r"] | int
     max_bytes: int
     component_bytes: int
     quality: int
     visual: int
-    precincts: Sequence[tuple[int, int]]
     ratio: Targets
     psnr: Targets
     step: float
-    poc: Sequence[Change]
-    comment: str
-    frames_per_second: float
     kernel: str
     splits: str
     palette: Sequence[Sequence[int]]
@@ -143,25 +146,13 @@ class EncodeOptions(EncoderOptions, ImageOptions, total=False):
     """Everything that encode() takes."""
 
 
-class TranscodeOptions(TypedDict, total=False):
+class TranscodeOptions(_FileOptions, total=False):
     """Options of the library's encoder and decoder that transcode() takes; without, each is as in the file.
 
     poc: progression order changes, a Change for each
     comment: in place of all comments
     """
 
-    format: Literal["jp2", "codestream"] | int
-    progression: Literal["LRCP", "RLCP", "RPCL", "PCRL", "CPRL"] | int
-    sop: bool
-    eph: bool
-    plt: bool
-    tlm: bool
-    tile_parts: Literal["one", "resolution", "layer", "component"] | int
-    profile: str | int
-    frames_per_second: float
-    precincts: Sequence[tuple[int, int]]
-    poc: Sequence[Change]
-    comment: str
     reduce: int
     layers: int
     strict: bool

@@ -21,9 +21,9 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpRequest
 from starlette.responses import FileResponse, Response
-from starlette.routing import Mount, Route
+from starlette.routing import Mount, Route, Router
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from .. import __version__, errors
 from .parameters import MEDIA_TYPES, Limits, Refused, parse
@@ -113,9 +113,10 @@ class Server:
         # The path as sent: an identifier may have slashes, as %2F.
         raw = http.scope.get("raw_path") or quote(http.scope["path"]).encode()
         try:
-            parts = [unquote(part, errors="strict") for part in raw.partition(b"?")[0].decode("ascii").split("/")[2:]]
+            parts = [unquote(part, errors="strict") for part in raw.partition(b"?")[0].decode("ascii").split("/")]
         except UnicodeDecodeError:
             raise Refused(400, "the URI is not UTF-8") from None
+        parts = parts[2 + http.scope.get("root_path", "").count("/"):]
         if len(parts) < 2 or parts[0] not in ("2", "3") or len(parts) not in (2, 3, 6):
             raise Refused(404, "URIs are /iiif/3/NAME/info.json, /iiif/3/NAME/REGION/SIZE/ROTATION/QUALITY.FORMAT, or with 2")
         version, name, rest = int(parts[0]), parts[1], parts[2:]
@@ -232,20 +233,6 @@ async def _plain_error(http: HttpRequest, failure: Exception) -> Response:
     return answer
 
 
-class WithoutPrefix:
-    """Removes the path of the base URL from requests that have it."""
-
-    def __init__(self, app: ASGIApp, prefix: str) -> None:
-        self.app, self.prefix = app, prefix
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["path"].startswith(self.prefix + "/"):
-            raw = scope.get("raw_path") or quote(scope["path"]).encode()
-            if unquote(raw[:len(quote(self.prefix))].decode("ascii", "replace")) == self.prefix:
-                scope = {**scope, "path": scope["path"][len(self.prefix):], "raw_path": raw[len(quote(self.prefix)):]}
-        await self.app(scope, receive, send)
-
-
 def create_app(folder: Folder | str, settings: Settings | None = None) -> ASGIApp:
     """The application for an ASGI server."""
     settings = settings or Settings()
@@ -261,7 +248,9 @@ def create_app(folder: Folder | str, settings: Settings | None = None) -> ASGIAp
     routes: list[Route | Mount] = [Route("/iiif/{rest:path}", server.iiif, methods=METHODS)]
     if settings.page:
         routes += [Route("/", server.page), Route("/pictures.json", server.contents), Mount("/page", StaticFiles(directory=PAGE))]
+    prefix = unquote(urlsplit(settings.base_url).path)
+    if prefix:  # requests may have it or not
+        routes.insert(0, Mount(prefix, Router(list(routes), redirect_slashes=False)))
     app = Starlette(routes=routes, lifespan=life, exception_handlers={HTTPException: _plain_error})
     app.router.redirect_slashes = False
-    prefix = unquote(urlsplit(settings.base_url).path)
-    return WithoutPrefix(app, prefix) if prefix else app
+    return app

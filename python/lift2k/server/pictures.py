@@ -34,24 +34,11 @@ ROWS = 64  # converted to 8 bits at once, in wider types
 Array = np.ndarray[Any, Any]
 
 
-def _scaled(values: Array, precision: int) -> Array:
-    """As the command scales, by way of 16 bits."""
-    top = (1 << precision) - 1
-    return (((values.astype(np.int64) * 65535 + top // 2) // top + 128) // 257).astype(np.uint8)
-
-
-@functools.lru_cache(maxsize=64)
-def _table(precision: int, offset: int) -> Array:
-    """The two's complement of signed samples is the index."""
-    return _scaled(np.arange(1 << precision) ^ offset, precision)
-
-
 def to_eight(samples: Array, precision: int, signed: bool) -> Array:
-    """The whole range of a component as 0 to 255."""
-    offset = 1 << (precision - 1) if signed else 0
-    if precision <= 16:
-        return np.take(_table(precision, offset), samples.astype(np.int32) & ((1 << precision) - 1))
-    return _scaled(samples.astype(np.int64) + offset, precision)
+    """The whole range of a component as 0 to 255, as the command scales, by way of 16 bits."""
+    top = (1 << precision) - 1
+    values = samples.astype(np.uint32 if precision <= 16 else np.uint64) + (1 << (precision - 1) if signed else 0)
+    return (((values * 65535 + top // 2) // top + 128) // 257).astype(np.uint8)
 
 
 @dataclass(frozen=True)

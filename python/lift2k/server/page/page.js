@@ -3,6 +3,7 @@
 import { Viewer } from "./viewer.js";
 
 const at = (id) => document.getElementById(id);
+const make = (kind, fields) => Object.assign(document.createElement(kind), fields);
 let viewer = null;
 
 const address = (fields) => "#" + new URLSearchParams(fields);
@@ -17,10 +18,8 @@ function showPath(name, isFolder) {
   const parts = name.split("/").filter(Boolean);
   const links = [["pictures", ""], ...parts.map((part, i) => [part, parts.slice(0, i + 1).join("/")])];
   at("path").replaceChildren(...links.flatMap(([text, path], i) => {
-    const last = i === links.length - 1;
-    const element = document.createElement(last ? "strong" : "a");
-    element.textContent = text;
-    if (!last) element.href = address({ folder: path });
+    const isLast = i === links.length - 1;
+    const element = isLast ? make("strong", { textContent: text }) : make("a", { textContent: text, href: address({ folder: path }) });
     return i ? [" / ", element] : [element];
   }));
   document.title = parts.length ? parts.at(-1) : "Pictures";
@@ -30,28 +29,17 @@ function showPath(name, isFolder) {
 
 // The server's reason, in the place of an image that did not come.
 async function explain(image) {
-  const note = document.createElement("div");
-  note.className = "bad";
-  note.textContent = "cannot be shown";
+  const note = make("div", { className: "bad", textContent: "cannot be shown" });
   image.replaceWith(note);
   const answer = await fetch(image.src);
   if (!answer.ok) note.textContent = await answer.text();
 }
 
 function entry(path, isFolder) {
-  const item = document.createElement("li"), link = document.createElement("a"), label = document.createElement("span");
-  link.href = address(isFolder ? { folder: path } : { picture: path });
-  label.textContent = path.split("/").at(-1);
-  const shown = document.createElement(isFolder ? "div" : "img");
-  if (isFolder) {
-    shown.className = "folder";
-  } else {
-    shown.loading = "lazy";
-    shown.alt = "";
-    shown.onerror = () => explain(shown);
-    shown.src = service(path) + "/full/^!320,320/0/default.jpg";
-  }
-  link.append(shown, label);
+  const item = make("li"), link = make("a", { href: address(isFolder ? { folder: path } : { picture: path }) });
+  const shown = isFolder ? make("div", { className: "folder" }) : make("img", {
+    loading: "lazy", alt: "", onerror: () => explain(shown), src: service(path) + "/full/^!320,320/0/default.jpg" });
+  link.append(shown, make("span", { textContent: path.split("/").at(-1) }));
   item.append(link);
   return item;
 }
