@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/run/batch.h"
 #include "cli/run/progress.h"
 #include "pictures/user/interrupt.h"
 #include "pictures/user/limits.h"
@@ -40,19 +41,6 @@ cli_area cli_component_area(const cli_coefficients *input, uint32_t c)
 
 /* ---- JPEG 2000 ----------------------------------------------------------------------------------------------- */
 
-static l2k_status configure_decoder(l2k_decoder *decoder, const cli_coefficients *input)
-{
-    const int64_t settings[][2] = {{L2K_DECODER_REDUCE, input->reduce},
-                                   {L2K_DECODER_LAYERS, input->options->layers.value},
-                                   {L2K_DECODER_COMPONENT, input->component},
-                                   {L2K_DECODER_THREADS, input->options->threads.value},
-                                   {L2K_DECODER_CPU, input->options->cpu.value}};
-    l2k_status status = L2K_OK;
-    for (size_t i = 0; status == L2K_OK && i < sizeof settings / sizeof *settings; i++)
-        status = l2k_decoder_set(decoder, (l2k_decoder_option)settings[i][0], settings[i][1]);
-    return status;
-}
-
 typedef struct sink_call {
     cli_coefficients *input;
     cli_coefficient_sink *sink;
@@ -72,12 +60,10 @@ static bool decode_tile(cli_coefficients *input, uint32_t tile, cli_coefficient_
 {
     sink_call call = {input, sink, user, false};
     cli_coded_file *file = &input->file.coded;
-    l2k_status status = configure_decoder(file->decoder, input);
-    if (status == L2K_OK)
-        status = cli_coded_limit_memory(file, 0);
+    if (!cli_coded_limit_memory(file, 0))
+        return false;
     cli_interrupt_wait(true);
-    if (status == L2K_OK)
-        status = l2k_decoder_coefficients(file->decoder, tile, on_coefficients, &call);
+    const l2k_status status = l2k_decoder_coefficients(file->decoder, tile, on_coefficients, &call);
     cli_interrupt_wait(false);
     return !call.refused && cli_coded_is_done(file, status);
 }
@@ -88,17 +74,15 @@ static bool decode_tile(cli_coefficients *input, uint32_t tile, cli_coefficient_
 static l2k_status configure_encoder(l2k_encoder *encoder, const cli_options *options)
 {
     const bool reversible = !options->encoder[L2K_ENCODER_WAVELET].given;
-    const int64_t settings[][2] = {
-        {L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM}, {L2K_ENCODER_STYLE, reversible ? L2K_STYLE_HT : 0},
-        {L2K_ENCODER_BACKEND, L2K_BACKEND_CPU},      {L2K_ENCODER_THREADS, options->threads.value},
-        {L2K_ENCODER_CPU, options->cpu.value},       {L2K_ENCODER_LIMIT_MEMORY, (int64_t)cli_memory_left(0)}};
-    l2k_status status = L2K_OK;
-    for (size_t i = 0; status == L2K_OK && i < sizeof settings / sizeof *settings; i++)
-        status = l2k_encoder_set(encoder, (l2k_encoder_option)settings[i][0], settings[i][1]);
-    for (int i = 0; status == L2K_OK && i < (int)L2K_ENCODER_NUM_OPTIONS; i++)
-        if (options->encoder[i].given)
-            status = l2k_encoder_set(encoder, (l2k_encoder_option)i, options->encoder[i].value);
-    return status;
+    cli_setting settings[L2K_ENCODER_NUM_OPTIONS];
+    memcpy(settings, options->encoder, sizeof settings);
+    settings[L2K_ENCODER_FORMAT] = (cli_setting){L2K_FORMAT_CODESTREAM, true};
+    settings[L2K_ENCODER_STYLE] = (cli_setting){reversible ? L2K_STYLE_HT : 0, true};
+    settings[L2K_ENCODER_BACKEND] = (cli_setting){L2K_BACKEND_CPU, true};
+    settings[L2K_ENCODER_THREADS] = options->threads;
+    settings[L2K_ENCODER_CPU] = options->cpu;
+    settings[L2K_ENCODER_LIMIT_MEMORY] = (cli_setting){(int64_t)cli_memory_left(0), true};
+    return cli_set_encoder(encoder, settings);
 }
 
 /* Codes the picture in memory, in place of its samples; false after a report. */
@@ -125,7 +109,7 @@ static bool code_picture(cli_coefficients *input)
     else if (status == L2K_OK)
         status = L2K_ERROR_MEMORY;
     l2k_encoder_free(encoder);
-    return status == L2K_OK || cli_messages_fail(messages, status);
+    return cli_messages_check(messages, status);
 }
 
 static bool open_picture(cli_coefficients *input)
@@ -140,12 +124,11 @@ static bool open_picture(cli_coefficients *input)
                            name) ||
         !cli_coded_create(file, name, options->quiet, false) || !code_picture(input))
         return false;
-    l2k_status status = l2k_decoder_set(file->decoder, L2K_DECODER_LIMIT_SAMPLES, (int64_t)CLI_MAX_SAMPLES);
-    if (status == L2K_OK)
-        status = l2k_decoder_set(file->decoder, L2K_DECODER_LIMIT_MEMORY, (int64_t)cli_memory_left(0));
-    if (status == L2K_OK)
-        status = l2k_decoder_open_memory(file->decoder, input->bytes, input->held);
-    return status == L2K_OK || cli_messages_fail(&file->messages, status);
+    const cli_setting limits[L2K_DECODER_NUM_OPTIONS] = {
+        [L2K_DECODER_LIMIT_SAMPLES] = {(int64_t)CLI_MAX_SAMPLES, true},
+        [L2K_DECODER_LIMIT_MEMORY] = {(int64_t)cli_memory_left(0), true}};
+    return cli_messages_check(&file->messages, cli_set_decoder(file->decoder, limits)) &&
+           cli_messages_check(&file->messages, l2k_decoder_open_memory(file->decoder, input->bytes, input->held));
 }
 
 /* ---- The file ------------------------------------------------------------------------------------------------ */
@@ -184,8 +167,8 @@ bool cli_coefficients_open(cli_coefficients *input)
     cli_memory_hold(input->held);
     if (!input->file.is_jpeg2000 && !open_picture(input))
         return false;
-    const l2k_status status = l2k_decoder_info(input->file.coded.decoder, &input->info);
-    return status == L2K_OK ? check_choice(input) : cli_messages_fail(&input->file.coded.messages, status);
+    return cli_messages_check(&input->file.coded.messages, l2k_decoder_info(input->file.coded.decoder, &input->info)) &&
+           check_choice(input);
 }
 
 void cli_coefficients_close(cli_coefficients *input)
@@ -199,10 +182,19 @@ void cli_coefficients_close(cli_coefficients *input)
 
 bool cli_coefficients_each(cli_coefficients *input, cli_coefficient_sink *sink, void *user)
 {
-    const cli_setting only = input->options->tile_index;
+    const cli_options *options = input->options;
+    cli_coded_file *file = &input->file.coded;
+    const cli_setting settings[L2K_DECODER_NUM_OPTIONS] = {[L2K_DECODER_REDUCE] = {input->reduce, true},
+                                                           [L2K_DECODER_LAYERS] = options->layers,
+                                                           [L2K_DECODER_COMPONENT] = {input->component, true},
+                                                           [L2K_DECODER_THREADS] = options->threads,
+                                                           [L2K_DECODER_CPU] = options->cpu};
+    const cli_setting only = options->tile_index;
     const uint32_t first = only.given ? (uint32_t)only.value : 0;
     const uint32_t end = only.given ? first + 1 : input->info.tiles_across * input->info.tiles_down;
     const double begin = input->bytes ? PICTURE_CODED : 0, each = (1 - begin) / (end - first);
+    if (!cli_messages_check(&file->messages, cli_set_decoder(file->decoder, settings)))
+        return false;
     for (uint32_t tile = first; tile < end; tile++) {
         cli_progress_span(begin + each * (tile - first), begin + each * (tile + 1 - first));
         if (!decode_tile(input, tile, sink, user))

@@ -40,28 +40,21 @@ typedef struct decode_file {
     double writing; /* seconds */
 } decode_file;
 
-static l2k_status configure(l2k_decoder *decoder, const cli_batch *batch, cli_coder *base)
+static bool configure(cli_coded_file *coded, const cli_batch *batch, cli_coder *base)
 {
     const cli_options *options = batch->options;
     const cli_share *share = &batch->share;
     const cli_place place = cli_place_of(share, base);
-    const struct {
-        l2k_decoder_option option;
-        cli_setting setting;
-    } settings[] = {
-        {L2K_DECODER_REDUCE, options->reduce},          {L2K_DECODER_LAYERS, options->layers},
-        {L2K_DECODER_COMPONENT, options->component},    {L2K_DECODER_THREADS, {base->threads, true}},
-        {L2K_DECODER_BACKEND, place.backend},           {L2K_DECODER_DEVICE, place.device},
-        {L2K_DECODER_DEVICES, place.devices},           {L2K_DECODER_CPU, options->cpu},
-        {L2K_DECODER_IN_FLIGHT, {share->coders, true}}, {L2K_DECODER_GPU_MIN_SAMPLES, share->gpu_min_samples}};
+    const cli_setting settings[L2K_DECODER_NUM_OPTIONS] = {
+        [L2K_DECODER_REDUCE] = options->reduce,          [L2K_DECODER_LAYERS] = options->layers,
+        [L2K_DECODER_COMPONENT] = options->component,    [L2K_DECODER_THREADS] = {base->threads, true},
+        [L2K_DECODER_BACKEND] = place.backend,           [L2K_DECODER_DEVICE] = place.device,
+        [L2K_DECODER_DEVICES] = place.devices,           [L2K_DECODER_CPU] = options->cpu,
+        [L2K_DECODER_IN_FLIGHT] = {share->coders, true}, [L2K_DECODER_GPU_MIN_SAMPLES] = share->gpu_min_samples};
     const uint32_t *r = options->region;
-    l2k_status status = L2K_OK;
-    for (size_t i = 0; status == L2K_OK && i < sizeof settings / sizeof settings[0]; i++)
-        if (settings[i].setting.given)
-            status = l2k_decoder_set(decoder, settings[i].option, settings[i].setting.value);
-    if (status == L2K_OK && options->has_region)
-        status = l2k_decoder_set_region(decoder, r[0], r[1], r[2], r[3]);
-    return status;
+    return cli_messages_check(&coded->messages, cli_set_decoder(coded->decoder, settings)) &&
+           (!options->has_region ||
+            cli_messages_check(&coded->messages, l2k_decoder_set_region(coded->decoder, r[0], r[1], r[2], r[3])));
 }
 
 /* ---- The picture --------------------------------------------------------------------------------------------- */
@@ -117,13 +110,10 @@ static bool describe(decode_file *file, const cli_batch *batch, cli_coder *base)
 {
     cli_coded_file *coded = file->coded;
     l2k_image image;
-    l2k_status status = configure(coded->decoder, batch, base);
-    if (status == L2K_OK)
-        status = l2k_decoder_info(coded->decoder, &file->info);
-    if (status == L2K_OK)
-        status = l2k_decoder_image(coded->decoder, &image);
-    if (status != L2K_OK)
-        return cli_messages_fail(&coded->messages, status);
+    if (!configure(coded, batch, base) ||
+        !cli_messages_check(&coded->messages, l2k_decoder_info(coded->decoder, &file->info)) ||
+        !cli_messages_check(&coded->messages, l2k_decoder_image(coded->decoder, &image)))
+        return false;
     file->outcome.coded_bytes = bytes_of_file(coded->decoder, &file->info);
     return check_sizes(&image, (uint32_t)batch->options->reduce.value, coded->messages.subject) &&
            cli_picture_adopt(&file->picture, &image, coded->messages.subject) && take_metadata(file);
@@ -278,8 +268,8 @@ static bool prepare(const cli_batch *batch, cli_coder *base)
     if (!cli_coded_create(coded, "decode", batch->options->quiet, batch->options->strict))
         return false;
     coded->messages.failed = cli_place_of(&batch->share, base).failed;
-    l2k_status status = l2k_decoder_set(coded->decoder, L2K_DECODER_TIMINGS, batch->options->timings);
-    return status == L2K_OK || cli_messages_fail(&coded->messages, status);
+    return cli_messages_check(&coded->messages,
+                              l2k_decoder_set(coded->decoder, L2K_DECODER_TIMINGS, batch->options->timings));
 }
 
 static bool code_file(const cli_batch *batch, cli_coder *base, const cli_task *task, void *state)

@@ -44,13 +44,13 @@ static bool next_frame(video *v)
         if (status == L2K_ERROR_STATE)
             return true;
         if (status != L2K_OK)
-            return cli_messages_fail(&v->messages, status);
+            return cli_messages_check(&v->messages, status);
     }
     if (status == L2K_INCOMPLETE && !v->incomplete && !v->messages.quiet)
         cli_warning(v->messages.subject, "frame %u is incomplete. %s", v->frame->number, v->messages.first_error);
     v->incomplete = v->incomplete || status == L2K_INCOMPLETE;
     if (!v->frame)
-        return cli_messages_fail(&v->messages, status);
+        return cli_messages_check(&v->messages, status);
     return cli_pixels_allowed(v->frame->sequence.width, v->frame->sequence.height, v->messages.subject);
 }
 
@@ -137,15 +137,15 @@ static int print_info(video *v, bool as_json)
 static bool set_up(l2k_video_decoder *decoder, const cli_options *options)
 {
     const uint64_t memory = cli_memory_left(0), pixels = cli_allowed.pixels, most = CLI_MAX_SAMPLES;
-    return decoder &&
-           l2k_video_decoder_set(decoder, L2K_VIDEO_BACKEND, cli_setting_or(options->backend, L2K_BACKEND_CPU)) ==
-               L2K_OK &&
-           l2k_video_decoder_set(decoder, L2K_VIDEO_CPU, cli_setting_or(options->cpu, 0)) == L2K_OK &&
-           (memory == CLI_NO_LIMIT ||
-            l2k_video_decoder_set(decoder, L2K_VIDEO_LIMIT_MEMORY, (int64_t)memory) == L2K_OK) &&
-           (pixels == CLI_NO_LIMIT ||
-            l2k_video_decoder_set(decoder, L2K_VIDEO_LIMIT_SAMPLES, (int64_t)(pixels < most / 3 ? 3 * pixels : most)) ==
-                L2K_OK);
+    const cli_setting settings[L2K_VIDEO_NUM_OPTIONS] = {
+        [L2K_VIDEO_BACKEND] = {cli_setting_or(options->backend, L2K_BACKEND_CPU), true},
+        [L2K_VIDEO_CPU] = options->cpu,
+        [L2K_VIDEO_LIMIT_MEMORY] = {(int64_t)memory, memory != CLI_NO_LIMIT},
+        [L2K_VIDEO_LIMIT_SAMPLES] = {(int64_t)(pixels < most / 3 ? 3 * pixels : most), pixels != CLI_NO_LIMIT}};
+    bool done = decoder;
+    for (int i = 0; done && i < L2K_VIDEO_NUM_OPTIONS; i++)
+        done = !settings[i].given || l2k_video_decoder_set(decoder, (l2k_video_option)i, settings[i].value) == L2K_OK;
+    return done;
 }
 
 int cli_video(const cli_options *options)
@@ -164,7 +164,7 @@ int cli_video(const cli_options *options)
     if (set_up(v.decoder, options))
         status = options->command == CLI_INFO ? print_info(&v, options->json) : decode(options, &v);
     else
-        cli_messages_fail(&v.messages, L2K_ERROR_BACKEND);
+        cli_messages_check(&v.messages, L2K_ERROR_BACKEND);
     l2k_video_decoder_free(v.decoder);
     cli_input_close(&v.input);
     return status == CLI_EXIT_OK && v.incomplete ? CLI_EXIT_INCOMPLETE : status;

@@ -44,15 +44,12 @@ static void close_coder(cli_coder *base)
 
 static bool make_encoder(const cli_batch *batch, coder *k)
 {
-    const encoding *e = batch->context;
     cli_messages_init(&k->messages, "encode", batch->options->quiet);
     l2k_hooks hooks = cli_messages_hooks(&k->messages);
     k->encoder = l2k_encoder_new(&hooks);
     if (!k->encoder)
         return cli_error("encode", "out of memory");
-    l2k_status status = cli_encode_configure(k->encoder, batch, &k->base, e->format);
-    k->messages.failed = cli_place_of(&batch->share, &k->base).failed;
-    return status == L2K_OK || cli_messages_fail(&k->messages, status);
+    return cli_encode_configure(k->encoder, &k->messages, batch, &k->base, ((const encoding *)batch->context)->format);
 }
 
 static bool prepare(const cli_batch *batch, cli_coder *base)
@@ -207,7 +204,7 @@ static bool encode_image(const cli_options *options, coder *k, encode_file *file
     cli_interrupt_wait(false);
     if (file->output.error) /* errno is more precise than the library's error */
         return cli_output_fail(&file->output);
-    return status == L2K_OK || (!file->failed && cli_messages_fail(&k->messages, status));
+    return !file->failed && cli_messages_check(&k->messages, status);
 }
 
 /* ---- Reading ------------------------------------------------------------------------------------------------- */

@@ -20,7 +20,9 @@ bool cli_encode_format(const char *output, bool ht, l2k_format *format);
 /* The stream to an output. */
 l2k_stream cli_encode_stream(cli_output *output);
 
-l2k_status cli_encode_configure(l2k_encoder *encoder, const cli_batch *batch, cli_coder *coder, l2k_format format);
+/* Sets all options of an encoder. `messages` are its own, and get the coder's `failed`. */
+bool cli_encode_configure(l2k_encoder *encoder, cli_messages *messages, const cli_batch *batch, cli_coder *coder,
+                          l2k_format format);
 
 /* True if no sample may change: 5/3, and everything in the last layer. */
 bool cli_encode_is_lossless(const cli_options *options);

@@ -1,6 +1,8 @@
 /* Translates the options of `lift2k encode` to those of the library's encoder. */
 #include "cli/encode/encode.h"
 
+#include <string.h>
+
 #include "pictures/user/report.h"
 
 /* All outputs have the extension of the first. Boxes around HT code-blocks are a JPH file. */
@@ -53,19 +55,30 @@ bool cli_encode_check(const cli_options *options, const cli_tasks *tasks, l2k_fo
            cli_error("--verify", "the output must be a file, which can be read again");
 }
 
-static l2k_status set_coding(l2k_encoder *encoder, const cli_options *options)
+bool cli_encode_configure(l2k_encoder *encoder, cli_messages *messages, const cli_batch *batch, cli_coder *coder,
+                          l2k_format format)
 {
-    l2k_status status = L2K_OK;
-    for (int option = 0; status == L2K_OK && option < (int)L2K_ENCODER_NUM_OPTIONS; option++)
-        if (options->encoder[option].given)
-            status = l2k_encoder_set(encoder, (l2k_encoder_option)option, options->encoder[option].value);
+    const cli_options *options = batch->options;
+    const cli_share *share = &batch->share;
+    const cli_place place = cli_place_of(share, coder);
+    cli_setting settings[L2K_ENCODER_NUM_OPTIONS];
+    memcpy(settings, options->encoder, sizeof settings);
+    settings[L2K_ENCODER_FORMAT] = (cli_setting){format, true};
+    settings[L2K_ENCODER_BACKEND] = place.backend;
+    settings[L2K_ENCODER_DEVICE] = place.device;
+    settings[L2K_ENCODER_DEVICES] = place.devices;
+    settings[L2K_ENCODER_CPU] = options->cpu;
+    settings[L2K_ENCODER_IN_FLIGHT] = (cli_setting){share->coders, true};
+    settings[L2K_ENCODER_GPU_MIN_SAMPLES] = share->gpu_min_samples;
+    settings[L2K_ENCODER_TIMINGS] = (cli_setting){options->timings, true};
+    if (options->ht)
+        settings[L2K_ENCODER_STYLE] =
+            (cli_setting){cli_setting_or(options->encoder[L2K_ENCODER_STYLE], 0) | L2K_STYLE_HT, true};
+    l2k_status status = cli_set_encoder(encoder, settings);
     if (status == L2K_OK && options->kernel)
         status = l2k_encoder_set_kernel(encoder, options->kernel);
     if (status == L2K_OK && options->splits)
         status = l2k_encoder_set_splits(encoder, options->splits);
-    if (status == L2K_OK && options->ht)
-        status = l2k_encoder_set(encoder, L2K_ENCODER_STYLE,
-                                 cli_setting_or(options->encoder[L2K_ENCODER_STYLE], 0) | L2K_STYLE_HT);
     if (status == L2K_OK)
         status = l2k_encoder_set_step(encoder, options->base_step);
     if (status == L2K_OK && options->num_precincts)
@@ -78,30 +91,8 @@ static l2k_status set_coding(l2k_encoder *encoder, const cli_options *options)
         status = l2k_encoder_set_layers(encoder, options->target, options->layer_targets, options->num_layer_targets);
     if (status == L2K_OK && options->profile.given)
         status = l2k_encoder_set_profile(encoder, (uint32_t)options->profile.value, options->frames_per_second);
-    return status;
-}
-
-l2k_status cli_encode_configure(l2k_encoder *encoder, const cli_batch *batch, cli_coder *coder, l2k_format format)
-{
-    const cli_options *options = batch->options;
-    const cli_share *share = &batch->share;
-    const cli_place place = cli_place_of(share, coder);
-    const struct {
-        l2k_encoder_option option;
-        cli_setting setting;
-    } common[] = {{L2K_ENCODER_FORMAT, {format, true}},
-                  {L2K_ENCODER_BACKEND, place.backend},
-                  {L2K_ENCODER_DEVICE, place.device},
-                  {L2K_ENCODER_DEVICES, place.devices},
-                  {L2K_ENCODER_CPU, options->cpu},
-                  {L2K_ENCODER_IN_FLIGHT, {share->coders, true}},
-                  {L2K_ENCODER_GPU_MIN_SAMPLES, share->gpu_min_samples},
-                  {L2K_ENCODER_TIMINGS, {options->timings, true}}};
-    l2k_status status = L2K_OK;
-    for (size_t i = 0; status == L2K_OK && i < sizeof common / sizeof common[0]; i++)
-        if (common[i].setting.given)
-            status = l2k_encoder_set(encoder, common[i].option, common[i].setting.value);
-    return status == L2K_OK ? set_coding(encoder, options) : status;
+    messages->failed = place.failed;
+    return cli_messages_check(messages, status);
 }
 
 bool cli_encode_is_lossless(const cli_options *options)

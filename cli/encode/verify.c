@@ -19,22 +19,20 @@ typedef struct checking {
     cli_difference *differences; /* of each component */
 } checking;
 
-static bool set(cli_coded_file *check, l2k_decoder_option option, cli_setting setting)
-{
-    l2k_status status = setting.given ? l2k_decoder_set(check->decoder, option, setting.value) : L2K_OK;
-    return status == L2K_OK || cli_messages_fail(&check->messages, status);
-}
-
 bool cli_verify_prepare(cli_coded_file *check, const cli_batch *batch, cli_coder *coder)
 {
     const cli_place place = cli_place_of(&batch->share, coder);
+    const cli_setting settings[L2K_DECODER_NUM_OPTIONS] = {[L2K_DECODER_THREADS] = {coder->threads, true},
+                                                           [L2K_DECODER_BACKEND] = place.backend,
+                                                           [L2K_DECODER_DEVICE] = place.device,
+                                                           [L2K_DECODER_DEVICES] = place.devices,
+                                                           [L2K_DECODER_CPU] = batch->options->cpu,
+                                                           [L2K_DECODER_GPU_MIN_SAMPLES] =
+                                                               batch->share.gpu_min_samples};
     if (!check->decoder && !cli_coded_create(check, "--verify", batch->options->quiet, true))
         return false;
     check->messages.failed = place.failed;
-    return set(check, L2K_DECODER_THREADS, (cli_setting){coder->threads, true}) &&
-           set(check, L2K_DECODER_BACKEND, place.backend) && set(check, L2K_DECODER_DEVICE, place.device) &&
-           set(check, L2K_DECODER_DEVICES, place.devices) && set(check, L2K_DECODER_CPU, batch->options->cpu) &&
-           set(check, L2K_DECODER_GPU_MIN_SAMPLES, batch->share.gpu_min_samples);
+    return cli_messages_check(&check->messages, cli_set_decoder(check->decoder, settings));
 }
 
 /* Where no sample may differ. */
@@ -56,12 +54,9 @@ static bool describe(checking *k, l2k_info *info)
 {
     l2k_image image;
     l2k_decoder *decoder = k->check->decoder;
-    l2k_status status = l2k_decoder_info(decoder, info);
-    if (status == L2K_OK)
-        status = l2k_decoder_image(decoder, &image);
-    if (status != L2K_OK)
-        return cli_messages_fail(&k->check->messages, status);
-    if (!cli_picture_adopt(&k->decoded, &image, k->name))
+    if (!cli_messages_check(&k->check->messages, l2k_decoder_info(decoder, info)) ||
+        !cli_messages_check(&k->check->messages, l2k_decoder_image(decoder, &image)) ||
+        !cli_picture_adopt(&k->decoded, &image, k->name))
         return false;
     k->decoded.image.icc = NULL; /* belongs to the decoder */
     if (!cli_pictures_alike(&k->original->picture.image, &k->decoded.image))
@@ -121,7 +116,8 @@ bool cli_verify(cli_coded_file *check, cli_output *output, cli_reader *original,
     cli_input written;
     check->other_bytes = cli_picture_bytes(&original->picture);
     /* Indices are compared before the palette. */
-    if (!set(check, L2K_DECODER_COMPONENT, (cli_setting){original->picture.num_entries ? 0 : -1, true}) ||
+    if (!cli_messages_check(&check->messages, l2k_decoder_set(check->decoder, L2K_DECODER_COMPONENT,
+                                                              original->picture.num_entries ? 0 : -1)) ||
         !cli_output_reopen(output, &written))
         return false;
     const bool done = cli_coded_next(check, &written) && check_strips(&k);

@@ -59,7 +59,7 @@ static bool encode(l2k_video_encoder *encoder, const cli_options *options, cli_m
     status = status == L2K_OK ? l2k_video_encoder_end(encoder) : status;
     if (output->error)
         return cli_output_fail(output);
-    return status == L2K_OK || cli_messages_fail(messages, status);
+    return cli_messages_check(messages, status);
 }
 
 int cli_encode_video(const cli_options *options)

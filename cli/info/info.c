@@ -303,15 +303,13 @@ static bool print_info(const char *path, bool json, const char *before)
     l2k_info info;
     if (!cli_input_open(&input, path) || !cli_coded_open(&coded, &input, false))
         return false;
-    l2k_status status = l2k_decoder_info(coded.decoder, &info);
-    if (status == L2K_OK)
+    const bool done = cli_messages_check(&coded.messages, l2k_decoder_info(coded.decoder, &info));
+    if (done) {
         fputs(before, stdout);
-    if (status == L2K_OK)
         put_all(coded.messages.subject, json, &info, coded.decoder);
-    else
-        cli_messages_fail(&coded.messages, status);
+    }
     cli_coded_close(&coded);
-    return status == L2K_OK;
+    return done;
 }
 
 static bool check_names(const cli_options *options)

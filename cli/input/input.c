@@ -35,20 +35,11 @@ static l2k_status open_input(cli_coded_file *file, cli_input *input)
     return status;
 }
 
-l2k_status cli_coded_limit_memory(cli_coded_file *file, uint64_t taken)
+bool cli_coded_limit_memory(cli_coded_file *file, uint64_t taken)
 {
     const uint64_t left = cli_memory_left(file->other_bytes + taken);
-    return left == CLI_NO_LIMIT ? L2K_OK : l2k_decoder_set(file->decoder, L2K_DECODER_LIMIT_MEMORY, (int64_t)left);
-}
-
-static bool pixels_allowed(cli_coded_file *file)
-{
-    l2k_info info;
-    l2k_status status = l2k_decoder_info(file->decoder, &info);
-    const l2k_image *image = &info.image;
-    if (status != L2K_OK)
-        return cli_messages_fail(&file->messages, status);
-    return cli_pixels_allowed(image->x1 - image->x0, image->y1 - image->y0, file->messages.subject);
+    return left == CLI_NO_LIMIT ||
+           cli_messages_check(&file->messages, l2k_decoder_set(file->decoder, L2K_DECODER_LIMIT_MEMORY, (int64_t)left));
 }
 
 bool cli_coded_create(cli_coded_file *file, const char *name, bool quiet, bool strict)
@@ -64,22 +55,24 @@ bool cli_coded_create(cli_coded_file *file, const char *name, bool quiet, bool s
 
 bool cli_coded_next(cli_coded_file *file, cli_input *input)
 {
-    cli_messages_init(&file->messages, input->name, file->messages.quiet);
+    l2k_info info;
+    const l2k_image *image = &info.image;
+    cli_messages *messages = &file->messages;
+    /* The number of components, and with it that of samples, is not known before the file is open. */
+    const int64_t samples = cli_allowed.pixels != CLI_NO_LIMIT ? (int64_t)CLI_MAX_SAMPLES : 0;
+    cli_messages_init(messages, input->name, messages->quiet);
     file->incomplete = file->in_strips = false;
-    /* One may be left from the previous file. */
-    l2k_status status = l2k_decoder_set_region(file->decoder, 0, 0, UINT32_MAX, UINT32_MAX);
-    if (status == L2K_OK)
-        status = cli_coded_limit_memory(file, 0);
-    if (status == L2K_OK) /* the number of components is not known yet: pixels_allowed checks later */
-        status = l2k_decoder_set(file->decoder, L2K_DECODER_LIMIT_SAMPLES,
-                                 cli_allowed.pixels != CLI_NO_LIMIT ? (int64_t)CLI_MAX_SAMPLES : 0);
-    if (status == L2K_OK)
-        status = open_input(file, input);
-    if (status == L2K_OK)
-        return pixels_allowed(file);
-    if (input->error)
+    /* A region may be left from the previous file. */
+    if (!cli_messages_check(messages, l2k_decoder_set_region(file->decoder, 0, 0, UINT32_MAX, UINT32_MAX)) ||
+        !cli_messages_check(messages, l2k_decoder_set(file->decoder, L2K_DECODER_LIMIT_SAMPLES, samples)) ||
+        !cli_coded_limit_memory(file, 0))
+        return false;
+    const l2k_status status = open_input(file, input);
+    if (status != L2K_OK && input->error)
         return cli_input_ended(input); /* more precise than the library's error */
-    return cli_messages_fail(&file->messages, status);
+    return cli_messages_check(messages, status) &&
+           cli_messages_check(messages, l2k_decoder_info(file->decoder, &info)) &&
+           cli_pixels_allowed(image->x1 - image->x0, image->y1 - image->y0, messages->subject);
 }
 
 bool cli_coded_open(cli_coded_file *file, cli_input *input, bool quiet)
@@ -91,39 +84,31 @@ bool cli_coded_open(cli_coded_file *file, cli_input *input, bool quiet)
     return done;
 }
 
-static bool decode(cli_coded_file *file, const cli_picture *picture)
-{
-    l2k_status status = file->in_strips ? L2K_OK : cli_coded_limit_memory(file, cli_picture_bytes(picture));
-    cli_interrupt_wait(true);
-    if (status == L2K_OK)
-        status = file->in_strips ? l2k_decoder_get_rows(file->decoder, picture->planes)
-                                 : l2k_decoder_decode(file->decoder, picture->planes);
-    cli_interrupt_wait(false);
-    return cli_coded_is_done(file, status);
-}
-
 bool cli_coded_decode_rows(cli_coded_file *file, cli_picture *picture, cli_layout layout, uint32_t y0, uint32_t y1,
                            uint32_t reduce)
 {
+    const bool in_strips = file->in_strips;
     l2k_image strip;
-    l2k_status status = L2K_OK;
-    if (!file->in_strips)
-        status = l2k_decoder_set_region(file->decoder, picture->image.x0, y0, picture->image.x1, y1);
-    if (!file->in_strips && status == L2K_OK)
-        status = l2k_decoder_image(file->decoder, &strip);
-    if (status != L2K_OK)
-        return cli_messages_fail(&file->messages, status);
-    if (!cli_picture_window(picture, y0, y1, reduce, layout, file->messages.subject) || !decode(file, picture))
+    if (!in_strips && (!cli_messages_check(&file->messages, l2k_decoder_set_region(file->decoder, picture->image.x0, y0,
+                                                                                   picture->image.x1, y1)) ||
+                       !cli_messages_check(&file->messages, l2k_decoder_image(file->decoder, &strip))))
         return false;
-    if (file->mapped) /* else its pages would count as memory of this process */
+    if (!cli_picture_window(picture, y0, y1, reduce, layout, file->messages.subject) ||
+        (!in_strips && !cli_coded_limit_memory(file, cli_picture_bytes(picture))))
+        return false;
+    cli_interrupt_wait(true);
+    const l2k_status status = in_strips ? l2k_decoder_get_rows(file->decoder, picture->planes)
+                                        : l2k_decoder_decode(file->decoder, picture->planes);
+    cli_interrupt_wait(false);
+    if (cli_coded_is_done(file, status) && file->mapped) /* else its pages would count as memory of this process */
         madvise((void *)(uintptr_t)file->mapped, file->mapped_bytes, MADV_DONTNEED);
-    return true;
+    return status == L2K_OK || status == L2K_INCOMPLETE;
 }
 
 bool cli_coded_is_done(cli_coded_file *file, l2k_status status)
 {
     file->incomplete = file->incomplete || status == L2K_INCOMPLETE;
-    return status == L2K_OK || status == L2K_INCOMPLETE || cli_messages_fail(&file->messages, status);
+    return status == L2K_INCOMPLETE || cli_messages_check(&file->messages, status);
 }
 
 void cli_coded_close(cli_coded_file *file)
@@ -196,13 +181,13 @@ bool cli_strips_begin(cli_strips *strips, cli_coded_file *file, const cli_pictur
                            .y1 = y0};
     if (!low || !suit_decoder(strips, info))
         return true;
-    l2k_status status = cli_coded_limit_memory(file, cli_picture_strip_bytes(picture, ROWS_OF_STRIP));
+    if (!cli_coded_limit_memory(file, cli_picture_strip_bytes(picture, ROWS_OF_STRIP)))
+        return false;
     cli_interrupt_wait(true);
-    if (status == L2K_OK)
-        status = l2k_decoder_begin(file->decoder);
+    const l2k_status status = l2k_decoder_begin(file->decoder);
     cli_interrupt_wait(false);
     file->in_strips = status == L2K_OK;
-    return file->in_strips || cli_messages_fail(&file->messages, status);
+    return cli_messages_check(&file->messages, status);
 }
 
 bool cli_strips_end(const cli_strips *strips)
@@ -296,10 +281,8 @@ void cli_any_file_close(cli_any_file *file)
 static bool decode_whole(cli_coded_file *coded, cli_picture *picture)
 {
     l2k_image image;
-    l2k_status status = l2k_decoder_image(coded->decoder, &image);
-    if (status != L2K_OK)
-        return cli_messages_fail(&coded->messages, status);
-    if (!cli_picture_adopt(picture, &image, coded->messages.subject))
+    if (!cli_messages_check(&coded->messages, l2k_decoder_image(coded->decoder, &image)) ||
+        !cli_picture_adopt(picture, &image, coded->messages.subject))
         return false;
     picture->image.icc = NULL; /* belongs to the decoder */
     picture->image.icc_bytes = 0;

@@ -38,7 +38,7 @@ bool cli_coded_is_done(cli_coded_file *file, l2k_status status);
 
 /* Limits the decoder to what --max-memory leaves after `taken` bytes and other_bytes; without that option, the
  * library's own limit stays. */
-l2k_status cli_coded_limit_memory(cli_coded_file *file, uint64_t taken);
+bool cli_coded_limit_memory(cli_coded_file *file, uint64_t taken);
 
 void cli_coded_close(cli_coded_file *file);
 

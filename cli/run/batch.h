@@ -60,6 +60,10 @@ typedef struct cli_place {
 
 cli_place cli_place_of(const cli_share *share, cli_coder *coder);
 
+/* Set the options that are given. */
+l2k_status cli_set_decoder(l2k_decoder *decoder, const cli_setting settings[L2K_DECODER_NUM_OPTIONS]);
+l2k_status cli_set_encoder(l2k_encoder *encoder, const cli_setting settings[L2K_ENCODER_NUM_OPTIONS]);
+
 /* What a file that is done, or all of them, came to. */
 typedef struct cli_outcome {
     bool incomplete;

@@ -255,3 +255,21 @@ cli_place cli_place_of(const cli_share *share, cli_coder *coder)
         place.backend = (cli_setting){info.backend, true};
     return place;
 }
+
+l2k_status cli_set_decoder(l2k_decoder *decoder, const cli_setting settings[L2K_DECODER_NUM_OPTIONS])
+{
+    l2k_status status = L2K_OK;
+    for (int i = 0; status == L2K_OK && i < L2K_DECODER_NUM_OPTIONS; i++)
+        if (settings[i].given)
+            status = l2k_decoder_set(decoder, (l2k_decoder_option)i, settings[i].value);
+    return status;
+}
+
+l2k_status cli_set_encoder(l2k_encoder *encoder, const cli_setting settings[L2K_ENCODER_NUM_OPTIONS])
+{
+    l2k_status status = L2K_OK;
+    for (int i = 0; status == L2K_OK && i < L2K_ENCODER_NUM_OPTIONS; i++)
+        if (settings[i].given)
+            status = l2k_encoder_set(encoder, (l2k_encoder_option)i, settings[i].value);
+    return status;
+}

@@ -86,8 +86,10 @@ static bool fail_limit(const cli_messages *messages, const char *text)
                      cli_bytes_text(cli_allowed.memory, most));
 }
 
-bool cli_messages_fail(cli_messages *messages, l2k_status status)
+bool cli_messages_check(cli_messages *messages, l2k_status status)
 {
+    if (status == L2K_OK)
+        return true;
     if (!messages->first_error[0])
         snprintf(messages->first_error, sizeof messages->first_error, "%s", l2k_strerror(status));
     const char *text = messages->first_error;

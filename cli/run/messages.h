@@ -8,7 +8,7 @@
 #include "lift2k/lift2k.h"
 
 /* Prints the first 20 warnings and notes about a file as they come. Of the errors, which may come from several threads,
- * it keeps the first for cli_messages_fail. */
+ * it keeps the first for cli_messages_check. */
 typedef struct cli_messages {
     const char *subject;
     bool quiet;
@@ -28,8 +28,8 @@ void cli_messages_restart(cli_messages *messages);
 /* Hooks with malloc and free and this message sink. The progress hook draws the bar, and stops the work on Ctrl-C. */
 l2k_hooks cli_messages_hooks(cli_messages *messages);
 
-/* Prints the library's first error, or else the text of the status; for a limit also the option that allows more.
- * Returns false. */
-bool cli_messages_fail(cli_messages *messages, l2k_status status);
+/* True for L2K_OK. Otherwise prints the library's first error, or else the text of the status; for a limit also the option
+ * that allows more. */
+bool cli_messages_check(cli_messages *messages, l2k_status status);
 
 #endif

@@ -34,12 +34,10 @@ static bool make_coders(const cli_batch *batch, coder *k)
     k->encoder = l2k_encoder_new(&hooks);
     if (!k->encoder)
         return cli_error("transcode", "out of memory");
-    l2k_status status = cli_encode_configure(k->encoder, batch, &k->base, L2K_FORMAT_JP2);
-    if (status == L2K_OK)
-        status = l2k_decoder_set(k->coded.decoder, L2K_DECODER_REDUCE, options->reduce.value);
-    if (status == L2K_OK)
-        status = l2k_decoder_set(k->coded.decoder, L2K_DECODER_LAYERS, options->layers.value);
-    return status == L2K_OK || cli_messages_fail(&k->coded.messages, status);
+    const cli_setting settings[L2K_DECODER_NUM_OPTIONS] = {
+        [L2K_DECODER_REDUCE] = options->reduce, [L2K_DECODER_LAYERS] = options->layers};
+    return cli_encode_configure(k->encoder, &k->coded.messages, batch, &k->base, L2K_FORMAT_JP2) &&
+           cli_messages_check(&k->coded.messages, cli_set_decoder(k->coded.decoder, settings));
 }
 
 static bool prepare(const cli_batch *batch, cli_coder *base)
