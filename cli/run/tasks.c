@@ -86,21 +86,58 @@ static bool add_file(cli_tasks *tasks, const char *input, const char *folder)
     return add(tasks, input, tasks->together ? strdup(folder) : output_for(input, folder, tasks->extension));
 }
 
+static bool among(const char *name, const char *const *extensions)
+{
+    while (*extensions && !cli_same_text(cli_extension(name), *extensions))
+        extensions++;
+    return *extensions;
+}
+
+static void report_left_out(const cli_tasks *tasks, const char *path, size_t files, size_t folders)
+{
+    char known[160] = "";
+    size_t used = 0;
+    for (const char *const *at = tasks->extensions; *at && used < sizeof known; at++)
+        used += (size_t)snprintf(known + used, sizeof known - used, " %s", *at);
+    if (files)
+        cli_note("lift2k: %s: %zu file%s left out: the name ends in none of%s", path, files, files == 1 ? "" : "s",
+                 known);
+    if (folders && !tasks->options->recursive)
+        cli_note(
+            "lift2k: %s: %zu folder%s in it left out: name %s as well, or use --recursive, to take the files in %s",
+            path, folders, folders == 1 ? "" : "s", folders == 1 ? "it" : "them", folders == 1 ? "it" : "them");
+}
+
+/* Its files, and then, with --recursive, those of its folders. Links to folders are left alone: they can lead back. */
 static bool add_folder(cli_tasks *tasks, const char *path, const char *out)
 {
-    const cli_options *options = tasks->options;
-    cli_directory directory;
-    bool done = cli_directory_list(&directory, path, tasks->extensions, options->recursive, options->quiet);
-    const cli_names *folders = &directory.subfolders;
-    for (size_t i = 0; done && i < directory.files.count; i++)
-        done = add_file(tasks, directory.files.items[i], out);
-    for (size_t i = 0; done && options->recursive && i < folders->count; i++) {
-        const char *name = strrchr(folders->items[i], '/');
-        char *below = cli_join(out, name + 1);
-        done = below && add_folder(tasks, folders->items[i], tasks->together ? out : below);
+    const bool quiet = tasks->options->quiet;
+    size_t files = 0, folders = 0; /* left out */
+    struct stat facts;
+    cli_names names;
+    bool done = cli_names_list(&names, path);
+    for (size_t i = 0; done && i < names.count; i++) {
+        const char *name = names.items[i];
+        const bool exists = stat(name, &facts) == 0, known = among(name, tasks->extensions);
+        if (exists && S_ISDIR(facts.st_mode))
+            folders++;
+        else if (!known)
+            files += !exists || S_ISREG(facts.st_mode);
+        else if (!exists && !quiet)
+            cli_note("lift2k: %s: left out: %s", name, strerror(errno));
+        else if (exists && S_ISREG(facts.st_mode))
+            done = add_file(tasks, name, out);
+    }
+    if (done && !quiet)
+        report_left_out(tasks, path, files, folders);
+    for (size_t i = 0; done && tasks->options->recursive && i < names.count; i++) {
+        if (lstat(names.items[i], &facts) != 0 || !S_ISDIR(facts.st_mode))
+            continue;
+        char *below = cli_join(out, strrchr(names.items[i], '/') + 1);
+        done = below && add_folder(tasks, names.items[i], tasks->together ? out : below);
         free(below);
     }
-    cli_directory_free(&directory);
+    cli_names_free(&names);
     return done;
 }
 

@@ -48,16 +48,8 @@ typedef struct cli_names {
     size_t count;
 } cli_names;
 
-typedef struct cli_directory {
-    cli_names files, subfolders; /* without links to folders */
-    size_t left_out, folders;
-} cli_directory;
-
-/* Lists the files directly in `path` whose names end in one of the `extensions`, a list that ends with NULL. Unless
- * `quiet`, reports how many others there are, of folders unless `recursive`; hidden files do not count. Call
- * cli_directory_free in either case. */
-bool cli_directory_list(cli_directory *directory, const char *path, const char *const *extensions, bool recursive,
-                        bool quiet);
-void cli_directory_free(cli_directory *directory);
+/* What is directly in a directory, except hidden names. False after a report; to be freed in either case. */
+bool cli_names_list(cli_names *names, const char *path);
+void cli_names_free(cli_names *names);
 
 #endif
