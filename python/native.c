@@ -29,23 +29,15 @@ static char *l2k_py_line(l2k_severity severity)
     return l2k_py_lines[severity];
 }
 
-bool cli_error(const char *subject, const char *format, ...)
+bool cli_print(l2k_severity severity, const char *subject, const char *format, ...)
 {
     va_list arguments;
     (void)subject;
     va_start(arguments, format);
-    vsnprintf(l2k_py_lines[L2K_SEVERITY_ERROR], sizeof l2k_py_lines[0], format, arguments);
+    if (severity < L2K_SEVERITY_NOTE)
+        vsnprintf(l2k_py_lines[severity], sizeof l2k_py_lines[severity], format, arguments);
     va_end(arguments);
     return false;
-}
-
-void cli_warning(const char *subject, const char *format, ...)
-{
-    va_list arguments;
-    (void)subject;
-    va_start(arguments, format);
-    vsnprintf(l2k_py_lines[L2K_SEVERITY_WARNING], sizeof l2k_py_lines[0], format, arguments);
-    va_end(arguments);
 }
 
 struct l2k_py_rgb8 {

@@ -36,19 +36,15 @@ API char *web_line(l2k_severity severity)
 }
 
 /* For pictures/. */
-bool cli_error(const char *subject, const char *format, ...)
+bool cli_print(l2k_severity severity, const char *subject, const char *format, ...)
 {
     va_list arguments;
     (void)subject;
     va_start(arguments, format);
-    vsnprintf(lines[L2K_SEVERITY_ERROR], sizeof lines[L2K_SEVERITY_ERROR], format, arguments);
+    if (severity == L2K_SEVERITY_ERROR)
+        vsnprintf(lines[severity], sizeof lines[severity], format, arguments);
     va_end(arguments);
     return false;
-}
-
-void cli_warning(const char *subject, const char *format, ...)
-{
-    (void)subject, (void)format;
 }
 
 /* ---- Bytes that are read in parts --------------------------------------------------------------------------------- */

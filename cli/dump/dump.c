@@ -193,7 +193,7 @@ static int run(dump_job *dump, const cli_options *options)
         rmdir(dump->folder); /* fails unless it is empty */
     cli_progress_end();
     if (done && !options->quiet)
-        cli_note("%s -> %s %llu subbands, described in %s", dump->input.file.name, dump->folder,
+        cli_note(NULL, "%s -> %s %llu subbands, described in %s", dump->input.file.name, dump->folder,
                  (unsigned long long)dump->num_files, DESCRIPTION);
     cli_coefficients_close(&dump->input);
     return !done ? CLI_EXIT_FAILURE : dump->input.file.coded.incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK;

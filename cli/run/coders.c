@@ -44,7 +44,7 @@ static bool find_all(cli_devices *devices, const cli_options *options)
     if (is_opencl || options->backend.value == L2K_BACKEND_CUDA)
         return cli_error("--devices", "no GPU can be used: %s", text);
     if (!options->quiet)
-        cli_note("lift2k: no GPU can be used: %s; the CPU does the work", text);
+        cli_note("no GPU can be used", "%s; the CPU does the work", text);
     return true;
 }
 

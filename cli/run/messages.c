@@ -42,7 +42,7 @@ static bool is_too_much(cli_messages *messages)
 {
     const unsigned before = atomic_fetch_add(&messages->lines, 1);
     if (before == MOST_LINES)
-        cli_note("lift2k: %s: further warnings are not shown", messages->subject);
+        cli_note(messages->subject, "further warnings are not shown");
     return before >= MOST_LINES;
 }
 
@@ -52,12 +52,8 @@ static void take_message(void *user, l2k_severity severity, const char *text)
     if (severity == L2K_SEVERITY_ERROR) {
         if (!atomic_flag_test_and_set(&messages->taken))
             snprintf(messages->first_error, sizeof messages->first_error, "%s", text);
-    } else if (messages->quiet || is_repeated(messages, text) || is_too_much(messages)) {
-        return;
-    } else if (severity == L2K_SEVERITY_WARNING) {
-        cli_warning(messages->subject, "%s", text);
-    } else {
-        cli_note("lift2k: %s: %s", messages->subject, text);
+    } else if (!messages->quiet && !is_repeated(messages, text) && !is_too_much(messages)) {
+        cli_print(severity, messages->subject, "%s", text);
     }
 }
 

@@ -100,12 +100,10 @@ static void report_left_out(const cli_tasks *tasks, const char *path, size_t fil
     for (const char *const *at = tasks->extensions; *at && used < sizeof known; at++)
         used += (size_t)snprintf(known + used, sizeof known - used, " %s", *at);
     if (files)
-        cli_note("lift2k: %s: %zu file%s left out: the name ends in none of%s", path, files, files == 1 ? "" : "s",
-                 known);
+        cli_note(path, "%zu file%s left out: the name ends in none of%s", files, files == 1 ? "" : "s", known);
     if (folders && !tasks->options->recursive)
-        cli_note(
-            "lift2k: %s: %zu folder%s in it left out: name %s as well, or use --recursive, to take the files in %s",
-            path, folders, folders == 1 ? "" : "s", folders == 1 ? "it" : "them", folders == 1 ? "it" : "them");
+        cli_note(path, "%zu folder%s in it left out: name %s as well, or use --recursive, to take the files in %s",
+                 folders, folders == 1 ? "" : "s", folders == 1 ? "it" : "them", folders == 1 ? "it" : "them");
 }
 
 /* Its files, and then, with --recursive, those of its folders. Links to folders are left alone: they can lead back. */
@@ -124,7 +122,7 @@ static bool add_folder(cli_tasks *tasks, const char *path, const char *out)
         else if (!known)
             files += !exists || S_ISREG(facts.st_mode);
         else if (!exists && !quiet)
-            cli_note("lift2k: %s: left out: %s", name, strerror(errno));
+            cli_note(name, "left out: %s", strerror(errno));
         else if (exists && S_ISREG(facts.st_mode))
             done = add_file(tasks, name, out);
     }

@@ -131,8 +131,9 @@ static void print_summary(const view_job *job, const cli_picture *picture)
         snprintf(what, sizeof what, "components 0 to 2");
     else
         snprintf(what, sizeof what, "component %u", job->shown);
-    cli_note("%s %s, %s, %u level%s -> %s %s", job->input.file.name, what, l2k_wavelet_name(job->input.info.wavelet),
-             job->input.info.levels, job->input.info.levels == 1 ? "" : "s", job->input.output, size);
+    cli_note(NULL, "%s %s, %s, %u level%s -> %s %s", job->input.file.name, what,
+             l2k_wavelet_name(job->input.info.wavelet), job->input.info.levels, job->input.info.levels == 1 ? "" : "s",
+             job->input.output, size);
 }
 
 /* All refusals precede this. */

@@ -14,12 +14,6 @@ void cli_report_guard(void (*guard)(bool begins))
     guard_of_lines = guard;
 }
 
-static void guard_line(bool begins)
-{
-    if (guard_of_lines)
-        guard_of_lines(begins);
-}
-
 /* The text after "lift2k: SUBJECT: ", or alone without a subject. */
 static void print_line(FILE *to, const char *subject, const char *label, const char *format, va_list arguments)
 {
@@ -28,35 +22,21 @@ static void print_line(FILE *to, const char *subject, const char *label, const c
     vsnprintf(text, sizeof text, format, arguments);
     cli_make_printable(head);
     cli_make_printable(text);
-    guard_line(true);
+    if (guard_of_lines)
+        guard_of_lines(true);
     fprintf(to, "%s%s%s\n", head, label, text);
     fflush(to);
-    guard_line(false);
+    if (guard_of_lines)
+        guard_of_lines(false);
 }
 
-bool cli_error(const char *subject, const char *format, ...)
+bool cli_print(l2k_severity severity, const char *subject, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    print_line(stderr, subject, "", format, arguments);
+    print_line(stderr, subject, severity == L2K_SEVERITY_WARNING ? "warning: " : "", format, arguments);
     va_end(arguments);
     return false;
-}
-
-void cli_warning(const char *subject, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    print_line(stderr, subject, "warning: ", format, arguments);
-    va_end(arguments);
-}
-
-void cli_note(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    print_line(stderr, NULL, "", format, arguments);
-    va_end(arguments);
 }
 
 void cli_reports_to_output(void)

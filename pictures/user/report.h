@@ -4,23 +4,25 @@
 
 #include <stdbool.h>
 
+#include "lift2k/lift2k.h"
+
 #if defined(__GNUC__)
 #define CLI_PRINTF(text, rest) __attribute__((format(printf, text, rest)))
 #else
 #define CLI_PRINTF(text, rest)
 #endif
 
-/* Prints "lift2k: subject: text" and returns false, so that a failing function can `return cli_error(...)`. The
- * function that detects a fault prints it; callers only pass on the false. So a failure prints exactly one line. */
-bool cli_error(const char *subject, const char *format, ...) CLI_PRINTF(2, 3);
+/* Prints "lift2k: subject: text", or a note without a subject, which is NULL then. Returns false. */
+bool cli_print(l2k_severity severity, const char *subject, const char *format, ...) CLI_PRINTF(3, 4);
 
-void cli_warning(const char *subject, const char *format, ...) CLI_PRINTF(2, 3);
+/* A failing function can `return cli_error(...)`. The function that detects a fault prints it; callers only pass on the
+ * false. So a failure prints exactly one line. */
+#define cli_error(subject, ...)   cli_print(L2K_SEVERITY_ERROR, subject, __VA_ARGS__)
+#define cli_warning(subject, ...) cli_print(L2K_SEVERITY_WARNING, subject, __VA_ARGS__)
+#define cli_note(subject, ...)    cli_print(L2K_SEVERITY_NOTE, subject, __VA_ARGS__)
 
-/* Prints a line without the prefix. */
-void cli_note(const char *format, ...) CLI_PRINTF(1, 2);
-
-/* The same for the outcome of a file and of all files. After cli_reports_to_output, for commands that write no picture
- * to standard output, it goes there, so that standard error has only failures. */
+/* Prints the outcome of a file or of all files. After cli_reports_to_output, for commands that write no picture to
+ * standard output, it goes there, so that standard error has only failures. */
 void cli_report(const char *format, ...) CLI_PRINTF(1, 2);
 void cli_reports_to_output(void);
 

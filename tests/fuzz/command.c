@@ -14,29 +14,16 @@
 
 unsigned fuzz_errors;
 
-static void make_line(const char *subject, const char *format, va_list arguments)
+bool cli_print(l2k_severity severity, const char *subject, const char *format, ...)
 {
     char text[1024];
+    va_list arguments;
     FUZZ_EXPECT(subject && subject[0]);
+    va_start(arguments, format);
     FUZZ_EXPECT(vsnprintf(text, sizeof text, format, arguments) > 0);
-}
-
-bool cli_error(const char *subject, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    make_line(subject, format, arguments);
     va_end(arguments);
-    fuzz_errors++;
+    fuzz_errors += severity == L2K_SEVERITY_ERROR;
     return false;
-}
-
-void cli_warning(const char *subject, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    make_line(subject, format, arguments);
-    va_end(arguments);
 }
 
 bool fuzz_check_report(bool done)
