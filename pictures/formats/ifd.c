@@ -230,17 +230,7 @@ static bool copy_value(const cli_ifd_source *source, const cli_ifd_entry *entry,
     return done;
 }
 
-typedef struct selection {
-    const uint16_t *only;
-    const cli_ifd_tag *more;
-    unsigned depth;
-} selection;
-
-static bool copy_directory(const cli_ifd_source *source, uint64_t ifd, const selection *selected, cli_ifd_sink *sink,
-                           uint64_t *place);
-
-static bool copy_entry(const cli_ifd_source *source, const cli_ifd_entry *entry, unsigned depth, cli_ifd_sink *sink,
-                       size_t at)
+static bool copy_entry(const cli_ifd_source *source, const cli_ifd_entry *entry, cli_ifd_sink *sink, size_t at)
 {
     const unsigned width = wide(sink->big);
     const bool directory = points_to_directory(entry->tag);
@@ -250,11 +240,12 @@ static bool copy_entry(const cli_ifd_source *source, const cli_ifd_entry *entry,
     if (!directory)
         return copy_value(source, entry, sink, at + 4 + width);
     uint64_t place;
-    const selection all = {.depth = depth + 1};
-    if (depth == MOST_DEPTH || !copy_directory(source, cli_ifd_number(source, entry), &all, sink, &place))
-        return false;
-    set(sink->data + at + 4 + width, place, width, sink->big_endian);
-    return true;
+    const bool done =
+        sink->depth++ < MOST_DEPTH && cli_ifd_copy(source, cli_ifd_number(source, entry), NULL, NULL, sink, &place);
+    sink->depth--;
+    if (done)
+        set(sink->data + at + 4 + width, place, width, sink->big_endian);
+    return done;
 }
 
 static bool is_listed(uint16_t tag, const uint16_t *only)
@@ -268,15 +259,15 @@ static bool is_listed(uint16_t tag, const uint16_t *only)
 /* `more`, and of the entries those that are wanted; tags must ascend (section 2), so that none comes twice. Types from
  * 14 on are BigTIFF's. NULL when out of memory; to be freed. */
 static cli_ifd_entry *choose(const cli_ifd_source *source, uint64_t ifd, const uint8_t *entries, size_t *count,
-                             const selection *selected)
+                             const uint16_t *only, const cli_ifd_tag *more)
 {
     size_t n = 0;
     int last = -1;
     cli_ifd_entry entry, *chosen = entries ? malloc((*count + CLI_MOST_TAGS) * sizeof *chosen) : NULL;
-    for (const cli_ifd_tag *tag = selected->more; chosen && tag && tag->tag; tag++)
-        chosen[n++] = (cli_ifd_entry){.tag = tag->tag, .type = SHORT, .count = 1, .at = tag->value};
+    for (; chosen && more && more->tag; more++)
+        chosen[n++] = (cli_ifd_entry){.tag = more->tag, .type = SHORT, .count = 1, .at = more->value};
     for (size_t i = 0; chosen && i < *count; i++) {
-        if (!entry_of(source, ifd, entries, i, &entry) || entry.tag <= last || !is_listed(entry.tag, selected->only) ||
+        if (!entry_of(source, ifd, entries, i, &entry) || entry.tag <= last || !is_listed(entry.tag, only) ||
             (entry.type > 13 && !points_to_directory(entry.tag)))
             continue;
         last = entry.tag;
@@ -287,37 +278,22 @@ static cli_ifd_entry *choose(const cli_ifd_source *source, uint64_t ifd, const u
 }
 
 /* The number of entries, the entries, and no next directory. */
-static bool copy_chosen(const cli_ifd_source *source, const cli_ifd_entry *chosen, size_t count, unsigned depth,
-                        cli_ifd_sink *sink, uint64_t *place)
-{
-    const unsigned head = count_bytes(sink->big), each = entry_bytes(sink->big);
-    if (!align(sink))
-        return false;
-    const size_t start = sink->bytes;
-    *place = sink->base + start;
-    bool done = cli_ifd_append(sink, NULL, head + count * each + wide(sink->big));
-    if (done)
-        set(sink->data + start, count, head, sink->big_endian);
-    for (size_t i = 0; done && i < count; i++)
-        done = copy_entry(source, &chosen[i], depth, sink, start + head + i * each);
-    return done;
-}
-
-static bool copy_directory(const cli_ifd_source *source, uint64_t ifd, const selection *selected, cli_ifd_sink *sink,
-                           uint64_t *place)
-{
-    size_t count;
-    uint8_t *entries = load_entries(source, ifd, &count);
-    cli_ifd_entry *chosen = choose(source, ifd, entries, &count, selected);
-    const bool done = chosen && copy_chosen(source, chosen, count, selected->depth, sink, place);
-    free(chosen);
-    free(entries);
-    return done;
-}
-
 bool cli_ifd_copy(const cli_ifd_source *source, uint64_t ifd, const uint16_t *only, const cli_ifd_tag *more,
                   cli_ifd_sink *sink, uint64_t *place)
 {
-    const selection selected = {.only = only, .more = more};
-    return copy_directory(source, ifd, &selected, sink, place);
+    const unsigned head = count_bytes(sink->big), each = entry_bytes(sink->big);
+    size_t count;
+    uint8_t *entries = load_entries(source, ifd, &count);
+    cli_ifd_entry *chosen = choose(source, ifd, entries, &count, only, more);
+    bool done = chosen && align(sink);
+    const size_t start = sink->bytes;
+    *place = sink->base + start;
+    done = done && cli_ifd_append(sink, NULL, head + count * each + wide(sink->big));
+    if (done)
+        set(sink->data + start, count, head, sink->big_endian);
+    for (size_t i = 0; done && i < count; i++)
+        done = copy_entry(source, &chosen[i], sink, start + head + i * each);
+    free(chosen);
+    free(entries);
+    return done;
 }

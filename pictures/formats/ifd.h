@@ -48,6 +48,7 @@ typedef struct cli_ifd_sink {
     size_t bytes, capacity;
     uint64_t base;
     bool big_endian, big;
+    unsigned depth; /* of the directory that is copied, inside others */
 } cli_ifd_sink;
 
 bool cli_ifd_append(cli_ifd_sink *sink, const void *data, size_t bytes);

@@ -32,25 +32,6 @@ static bool refuse(const description *d, const char *what)
     return cli_error(d->reader->name, "TIFF: %s not supported", what);
 }
 
-static const char *photometric_name(uint16_t photometric)
-{
-    switch (photometric) {
-    case PHOTOMETRIC_MASK:
-        return "transparency masks are";
-    case PHOTOMETRIC_CIELAB:
-    case PHOTOMETRIC_ICCLAB:
-    case PHOTOMETRIC_ITULAB:
-        return "CIELab colours are";
-    case PHOTOMETRIC_LOGL:
-    case PHOTOMETRIC_LOGLUV:
-        return "LogLuv colours are";
-    case PHOTOMETRIC_CFA:
-        return "colour filter arrays (raw files of cameras) are";
-    default:
-        return "this photometric interpretation is";
-    }
-}
-
 static bool check_samples(description *d)
 {
     cli_tiff_layout *layout = d->layout;
@@ -183,8 +164,19 @@ static bool take_colours(description *d)
         return true;
     case PHOTOMETRIC_YCBCR:
         return take_ycc(d);
+    case PHOTOMETRIC_MASK:
+        return refuse(d, "transparency masks are");
+    case PHOTOMETRIC_CIELAB:
+    case PHOTOMETRIC_ICCLAB:
+    case PHOTOMETRIC_ITULAB:
+        return refuse(d, "CIELab colours are");
+    case PHOTOMETRIC_LOGL:
+    case PHOTOMETRIC_LOGLUV:
+        return refuse(d, "LogLuv colours are");
+    case PHOTOMETRIC_CFA:
+        return refuse(d, "colour filter arrays (raw files of cameras) are");
     default:
-        return refuse(d, photometric_name(d->photometric));
+        return refuse(d, "this photometric interpretation is");
     }
 }
 
