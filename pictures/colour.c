@@ -50,29 +50,21 @@ static bool is_ycc(const cli_view *view)
            c[1].dy == c[2].dy && c[1].dx * c[1].dy > c[0].dx * c[0].dy;
 }
 
-static void fill_channel(cli_view *view, const cli_picture *picture, uint32_t to, uint32_t from)
-{
-    const l2k_component *k = &picture->components[from];
-    view->channels[to] = (cli_channel){.plane = &picture->planes[from],
-                                       .rows = &picture->rows[from],
-                                       .meaning = k->channel,
-                                       .precision = k->precision,
-                                       .shift = k->is_signed ? (int32_t)((uint32_t)1 << (k->precision - 1)) : 0,
-                                       .dx = k->dx,
-                                       .column0 = cli_grid_start(picture->image.x0, k->dx, view->reduce),
-                                       .width = k->width,
-                                       .dy = k->dy,
-                                       .row0 = cli_grid_start(picture->image.y0, k->dy, view->reduce),
-                                       .height = k->height};
-}
-
 static void fill_channels(cli_view *view, const cli_picture *picture)
 {
     uint32_t to = 0;
     for (int opacities = 0; opacities < 2; opacities++) {
-        for (uint32_t from = 0; from < view->num_channels; from++)
-            if (is_opacity(&picture->components[from]) == (opacities == 1))
-                fill_channel(view, picture, to++, from);
+        for (uint32_t from = 0; from < view->num_channels; from++) {
+            const l2k_component *k = &picture->components[from];
+            if (is_opacity(k) == (opacities == 1))
+                view->channels[to++] =
+                    (cli_channel){.component = k,
+                                  .plane = &picture->planes[from],
+                                  .rows = &picture->rows[from],
+                                  .shift = k->is_signed ? (int32_t)((uint32_t)1 << (k->precision - 1)) : 0,
+                                  .column0 = cli_grid_start(picture->image.x0, k->dx, view->reduce),
+                                  .row0 = cli_grid_start(picture->image.y0, k->dy, view->reduce)};
+        }
         if (!opacities)
             view->colours = to;
     }

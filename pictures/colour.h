@@ -6,13 +6,11 @@
 #include "pictures/picture.h"
 
 typedef struct cli_channel {
+    const l2k_component *component;
     const l2k_plane *plane;
-    const cli_rows *rows; /* the rows that the plane holds */
-    l2k_channel meaning;
-    uint32_t precision;
-    int32_t shift;               /* 2^(precision - 1) for signed samples: makes them unsigned */
-    uint32_t dx, column0, width; /* XRsiz, first column on the component's own grid, columns */
-    uint32_t dy, row0, height;   /* the same for rows */
+    const cli_rows *rows;   /* the rows that the plane holds */
+    int32_t shift;          /* 2^(precision - 1) for signed samples: makes them unsigned */
+    uint32_t column0, row0; /* the first ones on the component's own grid */
 } cli_channel;
 
 typedef struct cli_view {
@@ -36,6 +34,13 @@ typedef struct cli_view {
  * Fails, with a report, where up-sampling would enlarge the image too much. */
 bool cli_view_create(cli_view *view, const cli_picture *picture, uint32_t reduce, const char *name);
 void cli_view_free(cli_view *view);
+
+/* Outside a JP2 file nothing defines a second or fourth component; most likely it is opacity. */
+static inline bool cli_view_last_may_be_opacity(const cli_view *view)
+{
+    return view->image->colour == L2K_COLOUR_UNKNOWN && view->colours == view->num_channels &&
+           (view->colours == 2 || view->colours == 4);
+}
 
 /* The number of bytes that cli_view_row writes. */
 size_t cli_view_row_bytes(const cli_view *view);

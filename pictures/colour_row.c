@@ -37,8 +37,8 @@ static inline uint64_t place(uint64_t index, uint32_t first, uint32_t count)
 
 static const char *component_row(const cli_view *view, const cli_channel *channel, uint32_t y)
 {
-    uint64_t row = ((uint64_t)view->row0 + y) * view->dy / channel->dy;
-    row = place(row, channel->row0, channel->height) - channel->rows->first;
+    uint64_t row = ((uint64_t)view->row0 + y) * view->dy / channel->component->dy;
+    row = place(row, channel->row0, channel->component->height) - channel->rows->first;
     return (const char *)channel->plane->data + (ptrdiff_t)row * channel->plane->row_stride;
 }
 
@@ -47,20 +47,21 @@ static const char *component_row(const cli_view *view, const cli_channel *channe
 static void channel_row(const cli_view *view, uint32_t k, uint32_t y, uint8_t *bytes)
 {
     const cli_channel *channel = &view->channels[k < view->num_channels ? k : 0];
+    const l2k_component *component = channel->component;
     const ptrdiff_t stride = channel->plane->sample_stride;
     const l2k_sample_type type = channel->plane->type;
     const uint32_t width = cli_sample_bytes(view->depth), pixel = width * view->count;
-    const uint32_t dx = channel->dx, step = view->dx;
-    const bool scaled = channel->precision != view->depth, is_full = dx == step && channel->width == view->width;
-    const char *row = component_row(view, channel, y), *last = row + (ptrdiff_t)(channel->width - 1) * stride;
+    const uint32_t dx = component->dx, step = view->dx;
+    const bool scaled = component->precision != view->depth, is_full = dx == step && component->width == view->width;
+    const char *row = component_row(view, channel, y), *last = row + (ptrdiff_t)(component->width - 1) * stride;
     const uint64_t first = (uint64_t)view->column0 * step;
-    const char *at = row + (ptrdiff_t)place(first / dx, channel->column0, channel->width) * stride;
+    const char *at = row + (ptrdiff_t)place(first / dx, channel->column0, component->width) * stride;
     int64_t column = (int64_t)(first / dx) - channel->column0;
     uint32_t rest = (uint32_t)(first % dx);
     uint8_t *to = bytes + (size_t)k * width;
     for (uint32_t x = 0; x < view->width; x++, to += pixel) {
         uint32_t value = (uint32_t)(cli_load_sample(at, type) + channel->shift);
-        store(to, width, scaled ? scale(value, channel->precision, view->depth) : value);
+        store(to, width, scaled ? scale(value, component->precision, view->depth) : value);
         rest += step;
         if (is_full) { /* faster */
             at += stride;
@@ -99,10 +100,11 @@ static bool is_plain(const cli_view *view)
     if (view->depth > 8 || view->count != view->num_channels || view->ycc)
         return false;
     for (uint32_t k = 0; k < view->count; k++) {
-        const cli_channel *channel = &view->channels[k];
-        if (channel->plane->type != L2K_SAMPLE_U8 || channel->dx != view->dx || channel->width != view->width ||
-            channel->precision != view->depth || channel->plane->sample_stride != (ptrdiff_t)view->count ||
-            channel->dy != view->dy || (const char *)channel->plane->data != first + k)
+        const l2k_component *component = view->channels[k].component;
+        const l2k_plane *plane = view->channels[k].plane;
+        if (plane->type != L2K_SAMPLE_U8 || component->dx != view->dx || component->width != view->width ||
+            component->precision != view->depth || plane->sample_stride != (ptrdiff_t)view->count ||
+            component->dy != view->dy || (const char *)plane->data != first + k)
             return false;
     }
     return true;

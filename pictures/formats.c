@@ -33,17 +33,11 @@ static uint32_t opacities(const cli_view *view)
     return view->num_channels - view->colours;
 }
 
-/* Outside a JP2 file nothing defines a second or fourth component; PNG has only one use for it. */
-static bool last_may_be_opacity(const cli_view *view)
-{
-    return view->image->colour == L2K_COLOUR_UNKNOWN && !opacities(view) && (view->colours == 2 || view->colours == 4);
-}
-
 static bool has_png_channels(const cli_view *view)
 {
     if (view->image->colour == L2K_COLOUR_CMYK)
         return false;
-    return last_may_be_opacity(view) || (opacities(view) <= 1 && (view->colours == 1 || view->colours == 3));
+    return cli_view_last_may_be_opacity(view) || (opacities(view) <= 1 && (view->colours == 1 || view->colours == 3));
 }
 
 /* The formats that can hold the view where the requested one cannot. */
@@ -104,7 +98,7 @@ static bool check_netpbm(cli_format *format, cli_view *view, const char *name)
 
 static bool check_png(cli_view *view, const char *name)
 {
-    if (last_may_be_opacity(view))
+    if (cli_view_last_may_be_opacity(view))
         view->colours--;
     const uint32_t most = view->most;
     if (view->image->colour == L2K_COLOUR_CMYK)
@@ -125,7 +119,7 @@ static bool check_png(cli_view *view, const char *name)
 static bool check_tiff(cli_view *view)
 {
     bool all_signed = !view->ycc && view->least == view->most;
-    if (last_may_be_opacity(view))
+    if (cli_view_last_may_be_opacity(view))
         view->colours--;
     for (uint32_t k = 0; k < view->num_channels; k++)
         all_signed = all_signed && view->channels[k].shift;
@@ -139,7 +133,8 @@ static bool check_tiff(cli_view *view)
 static bool check_ycc(const cli_view *view, const char *name)
 {
     const cli_channel *k = view->channels;
-    if (!view->ycc || (k[0].precision == k[1].precision && k[0].precision == k[2].precision))
+    if (!view->ycc || (k[0].component->precision == k[1].component->precision &&
+                       k[0].component->precision == k[2].component->precision))
         return true;
     return cli_error(name, "YCbCr components of different precision cannot be converted to RGB; pgx can hold them");
 }

@@ -33,37 +33,27 @@ bool cli_metadata_is(l2k_content kind, const uint8_t *data, size_t bytes)
     return bytes >= 8 && (memcmp(data, "II*\0", 4) == 0 || memcmp(data, "MM\0*", 4) == 0); /* a TIFF file */
 }
 
-/* False: left out. */
-static bool accept(l2k_content kind, const uint8_t *data, size_t bytes, bool quiet, const char *name)
-{
-    const char *what = bytes > CLI_MOST_METADATA             ? "larger than 16 MiB"
-                       : !cli_metadata_is(kind, data, bytes) ? "damaged"
-                                                             : NULL;
-    if (what && !quiet)
-        cli_warning(name, "the %s in it is %s and left out", cli_metadata_names[kind], what);
-    return !what;
-}
-
-/* Removes what only files of one format have around it. */
-static void trim(l2k_content kind, const uint8_t **data, size_t *bytes)
-{
-    if (kind == L2K_CONTENT_EXIF && cli_metadata_has_signature(*data, *bytes)) {
-        *data += SIGNATURE_BYTES;
-        *bytes -= SIGNATURE_BYTES;
-    }
-    while (kind == L2K_CONTENT_XMP && *bytes > 0 && (*data)[*bytes - 1] == 0)
-        --*bytes;
-}
-
 bool cli_metadata_keep(cli_metadata *metadata, l2k_content kind, const void *data, size_t bytes, bool quiet,
                        const char *name)
 {
     const uint8_t *from = data;
     cli_blob *blob = &metadata->blobs[kind];
-    if (bytes <= CLI_MOST_METADATA)
-        trim(kind, &from, &bytes);
-    if (blob->data || !accept(kind, from, bytes, quiet, name))
+    const bool is_long = bytes > CLI_MOST_METADATA;
+    if (blob->data)
         return true;
+    /* What only files of one format have around it. */
+    if (!is_long && kind == L2K_CONTENT_EXIF && cli_metadata_has_signature(from, bytes)) {
+        from += SIGNATURE_BYTES;
+        bytes -= SIGNATURE_BYTES;
+    }
+    while (!is_long && kind == L2K_CONTENT_XMP && bytes > 0 && from[bytes - 1] == 0)
+        bytes--;
+    if (is_long || !cli_metadata_is(kind, from, bytes)) {
+        if (!quiet)
+            cli_warning(name, "the %s in it is %s and left out", cli_metadata_names[kind],
+                        is_long ? "larger than 16 MiB" : "damaged");
+        return true;
+    }
     blob->data = malloc(bytes);
     if (!blob->data)
         return cli_error(name, "out of memory");

@@ -62,7 +62,7 @@ static void convert_lab(const cli_rgb8 *conversion, const uint16_t *pixel, doubl
 static void set_up_ycc(cli_rgb8 *conversion)
 {
     for (int i = 0; i < 3; i++) {
-        double half = ldexp(1, (int)conversion->decoded.channels[i].precision - 1);
+        double half = ldexp(1, (int)conversion->decoded.channels[i].component->precision - 1);
         conversion->scale[i] = 1;
         conversion->offset[i] = i == 0 ? 0 : half / (2 * half - 1);
     }
@@ -76,7 +76,7 @@ static bool set_up_lab(cli_rgb8 *conversion, const char *name)
     bool given = lab.illuminant != 0;
     for (int i = 0; i < 3; i++) {
         const cli_channel *channel = &conversion->decoded.channels[i];
-        double all = ldexp(1, (int)channel->precision);
+        double all = ldexp(1, (int)channel->component->precision);
         const double offsets[3] = {0, all / 2, all / 4 + all / 8};
         conversion->scale[i] = given ? lab.range[i] : ranges[i];
         conversion->offset[i] = (given ? (double)lab.offset[i] + channel->shift : offsets[i]) / (all - 1);
@@ -113,17 +113,6 @@ static bool set_up_colours(cli_rgb8 *conversion, uint32_t colours, const char *n
     return true;
 }
 
-/* Without a JP2 file, a second or fourth component is most likely opacity. */
-static uint32_t split_opacity(cli_rgb8 *conversion)
-{
-    const cli_view *view = &conversion->decoded;
-    uint32_t colours = view->colours;
-    conversion->opacity = view->num_channels > colours ? (int32_t)colours : -1;
-    if (view->image->colour == L2K_COLOUR_UNKNOWN && conversion->opacity < 0 && (colours == 2 || colours == 4))
-        conversion->opacity = (int32_t)--colours;
-    return colours;
-}
-
 /* By equation or profile; gray and RGB only change their depth. */
 static bool is_converted(const cli_rgb8 *conversion)
 {
@@ -144,12 +133,15 @@ bool cli_rgb8_create(cli_rgb8 *conversion, const cli_picture *picture, uint32_t 
     memset(conversion, 0, sizeof *conversion);
     if (!cli_view_create(&conversion->decoded, picture, reduce, name))
         return false;
-    uint32_t colours = split_opacity(conversion);
+    cli_view *view = &conversion->decoded;
+    if (cli_view_last_may_be_opacity(view))
+        view->colours--;
+    const uint32_t colours = view->colours;
+    conversion->opacity = view->num_channels > colours ? (int32_t)colours : -1;
     bool done = set_up_colours(conversion, colours, name);
     conversion->channels = conversion->colours == 1 && !conversion->icc ? 1 : 3;
-    conversion->decoded.ycc = false; /* converted here instead */
-    conversion->decoded.depth =
-        is_converted(conversion) || conversion->decoded.most > 8 || conversion->decoded.least < 8 ? 16 : 8;
+    view->ycc = false; /* converted here instead */
+    view->depth = is_converted(conversion) || view->most > 8 || view->least < 8 ? 16 : 8;
     if (done && conversion->colours < colours && !quiet)
         cli_warning(name, "only %u of %u colours are shown", conversion->colours, colours);
     done = done && allocate_rows(conversion, name);

@@ -133,8 +133,9 @@ static void warn_of_changes(const decode_file *file, const char *target)
         return;
     if (view->least != view->depth || view->most != view->depth)
         cli_warning(target, "%u-bit samples are scaled to %u bits",
-                    view->channels[0].precision != view->depth ? view->channels[0].precision
-                                                               : view->channels[view->num_channels - 1].precision,
+                    view->channels[0].component->precision != view->depth
+                        ? view->channels[0].component->precision
+                        : view->channels[view->num_channels - 1].component->precision,
                     view->depth);
     if (view->premultiplied && file->format == CLI_FORMAT_PNG)
         cli_warning(target, "premultiplied opacity is written unchanged");

@@ -51,12 +51,12 @@ static void write_significant_bits(png_job *job)
 {
     const cli_channel *k = job->writer->view->channels;
     png_color_8 bits = {0};
-    bits.gray = bits.red = (png_byte)k[0].precision;
+    bits.gray = bits.red = (png_byte)k[0].component->precision;
     if (job->writer->view->colours == 3) {
-        bits.green = (png_byte)k[1].precision;
-        bits.blue = (png_byte)k[2].precision;
+        bits.green = (png_byte)k[1].component->precision;
+        bits.blue = (png_byte)k[2].component->precision;
     }
-    bits.alpha = (png_byte)k[job->writer->view->num_channels - 1].precision;
+    bits.alpha = (png_byte)k[job->writer->view->num_channels - 1].component->precision;
     png_set_sBIT(job->png, job->info, &bits);
 }
 

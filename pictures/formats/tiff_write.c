@@ -58,9 +58,10 @@ static void set_colours(TIFF *tiff, const cli_view *view)
     uint16_t photometric, extra[L2K_MAX_COMPONENTS];
     const uint32_t base = base_colours(view, &photometric);
     for (uint32_t k = base; k < view->num_channels; k++)
-        extra[k - base] = k < view->colours                                                ? EXTRASAMPLE_UNSPECIFIED
-                          : view->channels[k].meaning == L2K_CHANNEL_PREMULTIPLIED_OPACITY ? EXTRASAMPLE_ASSOCALPHA
-                                                                                           : EXTRASAMPLE_UNASSALPHA;
+        extra[k - base] = k < view->colours ? EXTRASAMPLE_UNSPECIFIED
+                          : view->channels[k].component->channel == L2K_CHANNEL_PREMULTIPLIED_OPACITY
+                              ? EXTRASAMPLE_ASSOCALPHA
+                              : EXTRASAMPLE_UNASSALPHA;
     TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, photometric);
     TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, (uint16_t)view->count);
     if (view->num_channels > base)
