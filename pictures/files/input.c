@@ -41,28 +41,22 @@ static bool refill(cli_input *input)
     return input->filled > 0;
 }
 
-static bool fill_head(cli_input *input)
-{
-    size_t got = 1;
-    input->buffer = malloc(BUFFER_BYTES);
-    if (!input->buffer)
-        return cli_error(input->name, "out of memory");
-    for (; input->filled < CLI_HEAD_BYTES && got; input->filled += got)
-        got = read_some(input, input->buffer + input->filled, BUFFER_BYTES - input->filled);
-    if (input->error)
-        return cli_input_ended(input);
-    return input->filled > 0 || cli_error(input->name, "the file is empty");
-}
-
 bool cli_input_take(cli_input *input, int descriptor, const char *name)
 {
-    memset(input, 0, sizeof *input);
-    input->descriptor = descriptor;
-    input->name = name;
-    off_t begins = lseek(descriptor, 0, SEEK_CUR);
-    input->base = begins > 0 ? (uint64_t)begins : 0;
-    if (fill_head(input))
+    const off_t begins = lseek(descriptor, 0, SEEK_CUR);
+    size_t got = 1;
+    *input = (cli_input){.descriptor = descriptor,
+                         .name = name,
+                         .buffer = malloc(BUFFER_BYTES),
+                         .base = begins > 0 ? (uint64_t)begins : 0};
+    for (; input->buffer && input->filled < CLI_HEAD_BYTES && got; input->filled += got)
+        got = read_some(input, input->buffer + input->filled, BUFFER_BYTES - input->filled);
+    if (input->filled && !input->error)
         return true;
+    cli_error(name, "%s",
+              !input->buffer ? "out of memory"
+              : input->error ? strerror(input->error)
+                             : "the file is empty");
     cli_input_close(input);
     return false;
 }

@@ -64,15 +64,6 @@ static int open_temporary(cli_output *output, mode_t mode)
     return -1;
 }
 
-/* Gives the file its final name. False with errno. */
-static bool publish(cli_output *output)
-{
-    if (rename(output->temporary, output->target) != 0)
-        return false;
-    set_temporary(output, NULL);
-    return true;
-}
-
 /* ---- Outputs --------------------------------------------------------------------------------------------------- */
 
 /* Keeps owner, group and permissions of the replaced file, except set-user-ID and similar bits, which were given to
@@ -184,16 +175,12 @@ static bool move_to(cli_output *output, uint64_t offset)
     return flush(output) && lseek(output->descriptor, (off_t)offset, SEEK_SET) >= 0;
 }
 
-/* After cli_output_rest. */
-static bool open_again(cli_output *output)
-{
-    return attach(output, open(output->temporary, O_RDWR | O_CLOEXEC)) && move_to(output, output->at);
-}
-
 static bool put_at(cli_output *output, uint64_t offset, const void *data, size_t bytes)
 {
-    if ((!output->buffer && !open_again(output)) || (offset != output->at && !move_to(output, offset)) ||
-        (bytes > BUFFER_BYTES - output->used && !flush(output)))
+    if (!output->buffer && /* after cli_output_rest */
+        !(attach(output, open(output->temporary, O_RDWR | O_CLOEXEC)) && move_to(output, output->at)))
+        return false;
+    if ((offset != output->at && !move_to(output, offset)) || (bytes > BUFFER_BYTES - output->used && !flush(output)))
         return false;
     if (bytes >= BUFFER_BYTES)
         return cli_write_all(output->descriptor, data, bytes);
@@ -270,10 +257,12 @@ bool cli_output_rest(cli_output *output)
 
 bool cli_output_commit(cli_output *output)
 {
-    if (!output->error && ((output->buffer && !finish_writing(output)) || (output->target && !publish(output))))
+    if (!output->error && ((output->buffer && !finish_writing(output)) ||
+                           (output->target && rename(output->temporary, output->target) != 0)))
         output->error = errno ? errno : EIO;
     if (output->error)
         return cli_output_fail(output);
+    set_temporary(output, NULL);
     cli_output_discard(output);
     return true;
 }

@@ -100,11 +100,6 @@ static void skip(j_decompress_ptr jpeg, long bytes)
 
 /* ---- Metadata ------------------------------------------------------------------------------------------------ */
 
-static bool take_iptc(jpeg_job *job, const uint8_t *at, const uint8_t *end)
-{
-    return !cli_metadata_find_iptc(&at, &end) || cli_reader_keep(job->reader, L2K_CONTENT_IPTC, at, (size_t)(end - at));
-}
-
 static bool take_metadata(jpeg_job *job)
 {
     static const char xmp[] = "http://ns.adobe.com/xap/1.0/", resources[] = "Photoshop 3.0"; /* each with its 0 */
@@ -115,8 +110,11 @@ static bool take_metadata(jpeg_job *job)
         else if (m->marker == JPEG_APP0 + 1 && m->data_length > sizeof xmp && memcmp(m->data, xmp, sizeof xmp) == 0)
             done = cli_reader_keep(job->reader, L2K_CONTENT_XMP, m->data + sizeof xmp, m->data_length - sizeof xmp);
         else if (m->marker == JPEG_APP0 + 13 && m->data_length > sizeof resources &&
-                 memcmp(m->data, resources, sizeof resources) == 0)
-            done = take_iptc(job, m->data + sizeof resources, m->data + m->data_length);
+                 memcmp(m->data, resources, sizeof resources) == 0) {
+            const uint8_t *at = m->data + sizeof resources, *end = m->data + m->data_length;
+            if (cli_metadata_find_iptc(&at, &end))
+                done = cli_reader_keep(job->reader, L2K_CONTENT_IPTC, at, (size_t)(end - at));
+        }
     }
     return done;
 }
@@ -179,40 +177,14 @@ static bool check_size(jpeg_job *job)
            cli_memory_allowed(reader->picture.held, reader->name);
 }
 
-static bool start(jpeg_job *job)
-{
-    cli_reader *reader = job->reader;
-    if (setjmp(job->failed))
-        return false;
-    jpeg_create_decompress(&job->jpeg);
-    job->jpeg.client_data = job;
-    job->jpeg.src = &job->source;
-    job->jpeg.progress = &job->progress;
-    for (int marker = 1; marker <= 13; marker = marker == 2 ? 13 : marker + 1)
-        jpeg_save_markers(&job->jpeg, JPEG_APP0 + marker, 0xFFFF);
-    jpeg_read_header(&job->jpeg, TRUE);
-    const l2k_colour colour = choose_colours(job);
-    if (!cli_picture_create(&reader->picture, (uint32_t)job->jpeg.num_components, reader->name))
-        return false;
-    cli_picture_uniform(&reader->picture, job->jpeg.image_width, job->jpeg.image_height, 8, false);
-    reader->picture.image.colour = colour;
-    take_profile(job, &reader->picture);
-    take_density(job, &reader->picture.image);
-    if (!take_metadata(job) || !check_size(job))
-        return false;
-    jpeg_start_decompress(&job->jpeg);
-    if (job->jpeg.output_components != job->jpeg.num_components)
-        return cli_error(reader->name, "JPEG: unexpected number of components");
-    return true;
-}
-
 static bool open_jpeg(cli_reader *reader)
 {
     jpeg_job *job = reader->state;
+    struct jpeg_decompress_struct *jpeg = &job->jpeg;
     reader->layout = CLI_INTERLEAVED;
     job->reader = reader;
-    job->jpeg.err = jpeg_std_error(&job->errors);
-    job->jpeg.client_data = job;
+    jpeg->err = jpeg_std_error(&job->errors);
+    jpeg->client_data = job;
     job->errors.error_exit = fail;
     job->errors.emit_message = on_message;
     job->source = (struct jpeg_source_mgr){.init_source = nothing,
@@ -221,7 +193,26 @@ static bool open_jpeg(cli_reader *reader)
                                            .resync_to_restart = jpeg_resync_to_restart,
                                            .term_source = nothing};
     job->progress.progress_monitor = watch;
-    return start(job);
+    if (setjmp(job->failed))
+        return false;
+    jpeg_create_decompress(jpeg);
+    jpeg->src = &job->source;
+    jpeg->progress = &job->progress;
+    for (int marker = 1; marker <= 13; marker = marker == 2 ? 13 : marker + 1)
+        jpeg_save_markers(jpeg, JPEG_APP0 + marker, 0xFFFF);
+    jpeg_read_header(jpeg, TRUE);
+    const l2k_colour colour = choose_colours(job);
+    if (!cli_picture_create(&reader->picture, (uint32_t)jpeg->num_components, reader->name))
+        return false;
+    cli_picture_uniform(&reader->picture, jpeg->image_width, jpeg->image_height, 8, false);
+    reader->picture.image.colour = colour;
+    take_profile(job, &reader->picture);
+    take_density(job, &reader->picture.image);
+    if (!take_metadata(job) || !check_size(job))
+        return false;
+    jpeg_start_decompress(jpeg);
+    return jpeg->output_components == jpeg->num_components ||
+           cli_error(reader->name, "JPEG: unexpected number of components");
 }
 
 static void close_jpeg(cli_reader *reader)

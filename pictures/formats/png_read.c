@@ -212,24 +212,6 @@ static void ignore_metadata(png_structp png)
 
 /* ---- Opening ------------------------------------------------------------------------------------------------- */
 
-static bool start(png_job *job)
-{
-    if (setjmp(png_jmpbuf(job->png)))
-        return false;
-    png_set_read_fn(job->png, job, on_read);
-    png_set_user_limits(job->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-    ignore_metadata(job->png);
-    png_read_info(job->png, job->info);
-    if (!describe(job) || !read_metadata(job))
-        return false;
-    set_transforms(job->png, job->info, job->reader->picture.num_entries > 0);
-    job->interlaced = png_set_interlace_handling(job->png) > 1;
-    png_read_update_info(job->png, job->info);
-    if (job->row_bytes != png_get_rowbytes(job->png, job->info))
-        png_error(job->png, "unexpected size of a row");
-    return true;
-}
-
 static bool open_png(cli_reader *reader)
 {
     png_job *job = reader->state;
@@ -239,7 +221,22 @@ static bool open_png(cli_reader *reader)
         return false;
     job->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, job, on_error, on_warning);
     job->info = job->png ? png_create_info_struct(job->png) : NULL;
-    return job->info ? start(job) : cli_error(reader->name, "libpng cannot start");
+    if (!job->info)
+        return cli_error(reader->name, "libpng cannot start");
+    if (setjmp(png_jmpbuf(job->png)))
+        return false;
+    png_set_read_fn(job->png, job, on_read);
+    png_set_user_limits(job->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+    ignore_metadata(job->png);
+    png_read_info(job->png, job->info);
+    if (!describe(job) || !read_metadata(job))
+        return false;
+    set_transforms(job->png, job->info, reader->picture.num_entries > 0);
+    job->interlaced = png_set_interlace_handling(job->png) > 1;
+    png_read_update_info(job->png, job->info);
+    if (job->row_bytes != png_get_rowbytes(job->png, job->info))
+        png_error(job->png, "unexpected size of a row");
+    return true;
 }
 
 static void close_png(cli_reader *reader)

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ZLIB_CONST
 #include <zlib.h>
 
 #include "pictures/user/text.h"
@@ -37,31 +36,23 @@ static void give_too_long(cli_png_text *text)
 
 /* ---- Compressed texts ---------------------------------------------------------------------------------------- */
 
-static bool enlarge(uint8_t **data, size_t *room)
-{
-    uint8_t *more = realloc(*data, *room *= 2);
-    *data = more ? more : *data;
-    return more;
-}
-
 /* Makes *p the decompressed text, in text->memory; false if it is damaged or too long, as text->bytes tells. */
 static bool decompress(piece *p, cli_png_text *text)
 {
-    size_t room = 1 << 14;
-    z_stream z = {.next_in = p->at, .avail_in = (uInt)left(p)};
-    int status = inflateInit(&z);
-    while (status == Z_OK && room < CLI_PNG_MOST_TEXT && enlarge(&text->memory, &room)) {
-        z.next_out = text->memory + z.total_out;
-        z.avail_out = (uInt)(room - z.total_out);
-        status = inflate(&z, Z_NO_FLUSH);
+    uLongf bytes = 0;
+    int status = Z_BUF_ERROR; /* there was too little room */
+    for (size_t room = 1 << 15; status == Z_BUF_ERROR && room < 2 * CLI_PNG_MOST_TEXT; room *= 2) {
+        uint8_t *more = realloc(text->memory, room);
+        if (!more)
+            return false;
+        text->memory = more;
+        bytes = (uLongf)room;
+        status = uncompress(text->memory, &bytes, p->at, (uLong)left(p));
     }
-    inflateEnd(&z);
-    if (z.total_out > CLI_PNG_MOST_TEXT)
+    if (status == Z_BUF_ERROR || bytes > CLI_PNG_MOST_TEXT)
         give_too_long(text);
-    if (z.total_out > CLI_PNG_MOST_TEXT || status != Z_STREAM_END)
-        return false;
-    *p = (piece){text->memory, text->memory + z.total_out};
-    return true;
+    *p = (piece){text->memory, text->memory + bytes};
+    return status == Z_OK && bytes <= CLI_PNG_MOST_TEXT;
 }
 
 /* ---- Raw profiles -------------------------------------------------------------------------------------------- */

@@ -116,25 +116,22 @@ static void write_header(png_job *job)
     png_set_packing(job->png); /* rows have a byte a sample below 8 bits as well */
 }
 
-static bool start(png_job *job)
-{
-    if (setjmp(png_jmpbuf(job->png)))
-        return false;
-    png_set_write_fn(job->png, job, on_write, on_flush);
-    png_set_user_limits(job->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-    png_set_benign_errors(job->png, 1);
-    png_set_compression_level(job->png, job->writer->options.png_level);
-    write_header(job);
-    return true;
-}
-
 static bool open_png(cli_writer *writer)
 {
     png_job *job = writer->state;
     job->writer = writer;
     job->png = png_create_write_struct(PNG_LIBPNG_VER_STRING, job, on_error, on_warning);
     job->info = job->png ? png_create_info_struct(job->png) : NULL;
-    return job->info ? start(job) : cli_error(writer->name, "out of memory");
+    if (!job->info)
+        return cli_error(writer->name, "out of memory");
+    if (setjmp(png_jmpbuf(job->png)))
+        return false;
+    png_set_write_fn(job->png, job, on_write, on_flush);
+    png_set_user_limits(job->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+    png_set_benign_errors(job->png, 1);
+    png_set_compression_level(job->png, writer->options.png_level);
+    write_header(job);
+    return true;
 }
 
 static bool write_row(cli_writer *writer, uint8_t *row)
