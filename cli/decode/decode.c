@@ -59,21 +59,18 @@ static bool configure(cli_coded_file *coded, const cli_batch *batch, cli_coder *
 
 /* ---- The picture --------------------------------------------------------------------------------------------- */
 
-/* Georeferencing refers to the whole picture in full size. */
-static cli_part part_of(const l2k_image *whole, const l2k_image *part, uint32_t reduce)
-{
-    const double scale = (double)((uint64_t)1 << reduce);
-    return (cli_part){cli_grid_start(part->x0, 1, reduce) * scale - whole->x0,
-                      cli_grid_start(part->y0, 1, reduce) * scale - whole->y0, scale};
-}
-
 /* The first of each kind. Formats other than PNG and TIFF have no place for them. */
 static bool take_metadata(decode_file *file)
 {
     const decode_job *job = file->job;
     cli_picture *picture = &file->picture;
+    const l2k_image *whole = &file->info.image, *part = &picture->image;
+    const uint32_t reduce = (uint32_t)job->options->reduce.value;
+    const double scale = (double)((uint64_t)1 << reduce);
     l2k_box_data box;
-    picture->metadata.part = part_of(&file->info.image, &picture->image, (uint32_t)job->options->reduce.value);
+    /* Georeferencing refers to the whole picture in full size. */
+    picture->metadata.part = (cli_part){cli_grid_start(part->x0, 1, reduce) * scale - whole->x0,
+                                        cli_grid_start(part->y0, 1, reduce) * scale - whole->y0, scale};
     if (job->options->no_metadata || (job->format != CLI_FORMAT_PNG && job->format != CLI_FORMAT_TIFF))
         return true;
     for (size_t i = 0; l2k_decoder_box_data(file->coded->decoder, i, &box) == L2K_OK; i++)

@@ -160,24 +160,19 @@ static bool write_band(dump_job *dump, const l2k_tile_coefficients *k, uint32_t 
     return done;
 }
 
-static bool dump_band(dump_job *dump, const l2k_tile_coefficients *k, uint32_t band)
-{
-    char name[MOST_NAME];
-    const l2k_band_view *view = &k->view->bands[band];
-    bool empty = !view->width || !view->height; /* no file format can hold an empty subband */
-    name_band(dump, k, band, name);
-    if (!empty && !write_band(dump, k, band, name))
-        return false;
-    dump->num_files += !empty;
-    describe_band(dump, k, band, empty ? NULL : name);
-    return true;
-}
-
 static bool dump_component(void *user, const l2k_tile_coefficients *k)
 {
-    for (uint32_t band = 0; band < k->view->num_bands; band++)
-        if (!dump_band(user, k, band))
+    dump_job *dump = user;
+    char name[MOST_NAME];
+    for (uint32_t band = 0; band < k->view->num_bands; band++) {
+        const l2k_band_view *view = &k->view->bands[band];
+        const bool empty = !view->width || !view->height; /* no file format can hold an empty subband */
+        name_band(dump, k, band, name);
+        if (!empty && !write_band(dump, k, band, name))
             return false;
+        dump->num_files += !empty;
+        describe_band(dump, k, band, empty ? NULL : name);
+    }
     return true;
 }
 

@@ -42,23 +42,14 @@ static bool load(const cli_box_option *option, l2k_box_data *box)
     return done;
 }
 
-static l2k_box_data label_of(const char *text, uint32_t depth)
-{
-    return (l2k_box_data){
-        .content = L2K_CONTENT_LABEL, .depth = depth, .data = (const uint8_t *)text, .bytes = strlen(text)};
-}
-
 /* The boxes around the root instance of GMLJP2 (OGC 08-085). */
-enum { AROUND_GML = 4 };
-static const uint32_t gml_depth = 2;
-
-static void put_around_gml(l2k_box_data *boxes)
-{
-    boxes[0] = (l2k_box_data){.type = "asoc", .depth = 0};
-    boxes[1] = label_of("gml.data", 1);
-    boxes[2] = (l2k_box_data){.type = "asoc", .depth = 1};
-    boxes[3] = label_of("gml.root-instance", gml_depth);
-}
+#define LABEL(text, in)                                                                                                \
+    {                                                                                                                  \
+        .content = L2K_CONTENT_LABEL, .depth = in, .data = (const uint8_t *)text, .bytes = sizeof text - 1             \
+    }
+enum { GML_DEPTH = 2, AROUND_GML = 4 };
+static const l2k_box_data around_gml[AROUND_GML] = {
+    {.type = "asoc"}, LABEL("gml.data", 1), {.type = "asoc", .depth = 1}, LABEL("gml.root-instance", GML_DEPTH)};
 
 bool cli_boxes_load(cli_boxes *given, const cli_options *options)
 {
@@ -71,13 +62,13 @@ bool cli_boxes_load(cli_boxes *given, const cli_options *options)
     for (size_t i = 0; i < options->num_boxes; i++) {
         const cli_box_option *option = &options->boxes[i];
         if (option->gml) {
-            put_around_gml(given->boxes + given->count);
+            memcpy(given->boxes + given->count, around_gml, sizeof around_gml);
             given->count += AROUND_GML;
         }
         l2k_box_data *box = &given->boxes[given->count++];
         if (!load(option, box))
             return false;
-        box->depth = option->gml ? gml_depth : 0;
+        box->depth = option->gml ? GML_DEPTH : 0;
     }
     return true;
 }

@@ -324,22 +324,18 @@ static void release_file(void *state)
     free(file->boxes);
 }
 
-static void print_summary(const char *from, const cli_picture *picture, const cli_output *output)
-{
-    char size[80], raw_text[CLI_UNITS_ROOM], text[CLI_UNITS_ROOM];
-    uint64_t raw = cli_picture_raw_bytes(picture);
-    cli_picture_text(picture, size, sizeof size);
-    cli_report("%s %s, %s -> %s %s, ratio %.3f", from, size, cli_bytes_text(raw, raw_text), output->name,
-               cli_bytes_text(output->bytes, text), output->bytes ? (double)raw / (double)output->bytes : 0.0);
-}
-
 static void report_file(const cli_batch *batch, const cli_task *task, const void *state)
 {
     const encode_file *file = state;
+    const cli_picture *picture = &file->reader.picture;
+    const uint64_t raw = cli_picture_raw_bytes(picture), coded = file->output.bytes;
+    char size[80], raw_text[CLI_UNITS_ROOM], text[CLI_UNITS_ROOM];
     (void)task;
     if (file->differences)
-        cli_verify_report(file->output.name, &file->reader.picture, file->differences, batch->options);
-    print_summary(file->reader.name, &file->reader.picture, &file->output);
+        cli_verify_report(file->output.name, picture, file->differences, batch->options);
+    cli_picture_text(picture, size, sizeof size);
+    cli_report("%s %s, %s -> %s %s, ratio %.3f", file->reader.name, size, cli_bytes_text(raw, raw_text),
+               file->output.name, cli_bytes_text(coded, text), coded ? (double)raw / (double)coded : 0.0);
 }
 
 /* ---- The command --------------------------------------------------------------------------------------------- */

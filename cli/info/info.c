@@ -41,23 +41,12 @@ static const char *name_of(named what, unsigned value)
     return value < 8 && names[what][value] ? names[what][value] : "unknown";
 }
 
-static const char *component_transform_name(const l2k_info *info)
-{
-    return !info->component_transform ? "none" : l2k_wavelet_reversible(info->wavelet) ? "RCT" : "ICT";
-}
-
 /* ---- Boxes --------------------------------------------------------------------------------------------------- */
 
 /* More of a document is not shown, in text and in JSON. */
 static const size_t most_text[] = {48, (size_t)1 << 20};
 
 enum { UUID_ROOM = 40 };
-
-static const char *content_name(l2k_content content)
-{
-    static const char *const names[] = {NULL, "XMP", "Exif", "IPTC", "GeoJP2", NULL, "XML", "label"};
-    return (unsigned)content < sizeof names / sizeof *names ? names[content] : NULL;
-}
 
 /* The ID of a UUID box in its usual form; false for other boxes. */
 static bool uuid_of(const l2k_box_data *data, char text[UUID_ROOM])
@@ -106,8 +95,6 @@ static bool density_of(const l2k_box_data *data, double *x, double *y)
 
 /* ---- Items --------------------------------------------------------------------------------------------------- */
 
-enum { NUM_STYLES = 8 };
-
 /* The longest description of a kernel: 8 steps of 32 taps of up to 17 characters. */
 enum { KERNEL_BYTES = 8192 };
 
@@ -140,29 +127,15 @@ static void put_image(cli_json *json, const l2k_info *info)
     cli_json_put(json, "]");
 }
 
-static void put_density(cli_json *json, double x, double y)
-{
-    cli_json_put(json, "density { x %g y %g }", x, y);
-}
-
 static void put_colour(cli_json *json, const l2k_info *info)
 {
     const l2k_image *image = &info->image;
     cli_json_put(json, "colour %s icc_bytes %ju palette_entries %u", name_of(COLOUR, image->colour),
                  (uintmax_t)(image->icc ? image->icc_bytes : 0), info->palette_entries);
     if (image->density_x > 0 && image->density_y > 0)
-        put_density(json, image->density_x, image->density_y);
+        cli_json_put(json, "density { x %g y %g }", image->density_x, image->density_y);
     else
         cli_json_put(json, "density null");
-}
-
-static void put_blocks(cli_json *json, const l2k_info *info)
-{
-    cli_json_put(json, "code_blocks { width %u height %u style [", info->block_width, info->block_height);
-    for (uint32_t bit = 0; bit < NUM_STYLES; bit++)
-        if (info->style >> bit & 1)
-            cli_json_put(json, "%s", name_of(STYLE, bit));
-    cli_json_put(json, "] }");
 }
 
 static void put_precincts(cli_json *json, const l2k_info *info)
@@ -185,8 +158,15 @@ static void put_coding(cli_json *json, const l2k_info *info, const l2k_decoder *
     cli_json_put(json, "wavelet %s reversible %d kernel %s levels %u", l2k_wavelet_name(info->wavelet),
                  l2k_wavelet_reversible(info->wavelet), has_text ? text : NULL, info->levels);
     has_text = l2k_decoder_splits(decoder, 0, text, sizeof text, &length) == L2K_OK && length;
-    cli_json_put(json, "splits %s component_transform %s", has_text ? text : NULL, component_transform_name(info));
-    put_blocks(json, info);
+    cli_json_put(json, "splits %s component_transform %s", has_text ? text : NULL,
+                 !info->component_transform              ? "none"
+                 : l2k_wavelet_reversible(info->wavelet) ? "RCT"
+                                                         : "ICT");
+    cli_json_put(json, "code_blocks { width %u height %u style [", info->block_width, info->block_height);
+    for (uint32_t bit = 0; bit < 8; bit++)
+        if (info->style >> bit & 1)
+            cli_json_put(json, "%s", name_of(STYLE, bit));
+    cli_json_put(json, "] }");
     put_precincts(json, info);
     cli_json_put(json, "progression %s layers %u guard_bits %u sop %d eph %d tlm %d plt %d",
                  name_of(PROGRESSION, info->progression), info->num_layers, info->guard_bits, info->sop, info->eph,
@@ -220,18 +200,19 @@ static void put_capabilities(cli_json *json, const l2k_info *info)
 /* Absent items are left out. */
 static void put_content(cli_json *json, const l2k_box_data *data)
 {
+    static const char *const names[] = {NULL, "XMP", "Exif", "IPTC", "GeoJP2", NULL, "XML", "label"};
     char uuid[UUID_ROOM];
     double x, y;
     char *text = text_of(data, most_text[!json->text]);
-    if (content_name(data->content))
-        cli_json_put(json, "content %s", content_name(data->content));
+    if ((unsigned)data->content < sizeof names / sizeof *names && names[data->content])
+        cli_json_put(json, "content %s", names[data->content]);
     if (uuid_of(data, uuid))
         cli_json_put(json, "uuid %s", uuid);
     if (text)
         cli_json_put(json, "text %s", text);
     free(text);
     if (density_of(data, &x, &y))
-        put_density(json, x, y);
+        cli_json_put(json, "density { x %g y %g }", x, y);
 }
 
 static void put_boxes(cli_json *json, l2k_decoder *decoder)
@@ -267,33 +248,30 @@ static void put_all(const char *name, bool as_json, const l2k_info *info, l2k_de
     cli_json_put(&json, "}");
 }
 
-static void put_device(cli_json *json, uint32_t number, const l2k_device_info *device)
-{
-    const bool is_cuda = device->backend == L2K_BACKEND_CUDA;
-    char capability[24] = "";
-    if (is_cuda)
-        snprintf(capability, sizeof capability, "%u.%u", device->compute_major, device->compute_minor);
-    cli_json_put(json, "{ number %u backend %s name %s vendor %s driver %s memory %ju", number,
-                 is_cuda ? "cuda" : "opencl", device->name, device->vendor, device->driver,
-                 (uintmax_t)device->memory_bytes);
-    cli_json_put(json, "compute_capability %s usable %d text %s }", capability, device->usable, device->reason);
-}
-
 static void print_devices(bool as_json)
 {
     cli_json json = {.file = stdout, .text = !as_json};
     l2k_device_info device;
+    char text[256];
     cli_json_put(&json, "{ backends [");
     for (const cli_name *backend = cli_backends + 1; backend->name; backend++) {
-        char text[256];
         const bool usable = l2k_backend_usable((l2k_backend)backend->value, text, sizeof text);
         cli_json_put(&json, "{ name %s usable %d text %s }", backend->name, usable, text);
     }
     cli_json_put(&json, "] devices [");
-    for (uint32_t i = 0; l2k_device(i, &device); i++)
-        put_device(&json, i, &device);
+    for (uint32_t i = 0; l2k_device(i, &device); i++) {
+        const bool is_cuda = device.backend == L2K_BACKEND_CUDA;
+        *text = 0;
+        if (is_cuda)
+            snprintf(text, sizeof text, "%u.%u", device.compute_major, device.compute_minor);
+        cli_json_put(&json, "{ number %u backend %s name %s vendor %s driver %s memory %ju", i,
+                     is_cuda ? "cuda" : "opencl", device.name, device.vendor, device.driver,
+                     (uintmax_t)device.memory_bytes);
+        cli_json_put(&json, "compute_capability %s usable %d text %s }", text, device.usable, device.reason);
+    }
     cli_json_put(&json, "] }");
 }
+
 /* ---- The command --------------------------------------------------------------------------------------------- */
 
 static bool print_info(const char *path, bool json, const char *before)
@@ -310,14 +288,6 @@ static bool print_info(const char *path, bool json, const char *before)
     }
     cli_coded_close(&coded);
     return done;
-}
-
-static bool check_names(const cli_options *options)
-{
-    if (options->devices ? !options->num_names : options->num_names > 0)
-        return true;
-    return cli_error("info", "%s; see lift2k info --help",
-                     options->devices ? "--devices takes no file name" : "a file name is needed");
 }
 
 /* Several files are an array in JSON; one that cannot be read has no element. */
@@ -340,8 +310,11 @@ static bool print_all(const cli_options *options)
 int cli_info(const cli_options *options)
 {
     bool done = true;
-    if (!check_names(options))
+    if (options->devices == (options->num_names > 0)) {
+        cli_error("info", "%s; see lift2k info --help",
+                  options->devices ? "--devices takes no file name" : "a file name is needed");
         return CLI_EXIT_USAGE;
+    }
     if (options->devices)
         print_devices(options->json);
     else

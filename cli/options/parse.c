@@ -23,11 +23,6 @@ typedef struct tables {
     char letters[2 * MAX_OPTIONS + 2];
 } tables;
 
-static int argument_kind(const cli_option *row)
-{
-    return !row->argument ? no_argument : strncmp(row->argument, "[=", 2) ? required_argument : optional_argument;
-}
-
 static void make_tables(tables *t, cli_command command)
 {
     size_t count = 0;
@@ -39,8 +34,11 @@ static void make_tables(tables *t, cli_command command)
         const cli_option *row = &cli_option_table[i];
         if (!cli_option_is_for(row, command))
             continue;
+        const int argument = !row->argument                         ? no_argument
+                             : strncmp(row->argument, "[=", 2) != 0 ? required_argument
+                                                                    : optional_argument;
         t->options[count++] =
-            (struct option){row->name, argument_kind(row), NULL, row->letter ? row->letter : FIRST_ROW + (int)i};
+            (struct option){row->name, argument, NULL, row->letter ? row->letter : FIRST_ROW + (int)i};
         if (row->letter)
             *letter++ = row->letter;
         if (row->letter && row->argument)

@@ -63,14 +63,6 @@ bool cli_devices_find(cli_devices *devices, const cli_options *options)
     return true;
 }
 
-static unsigned count_devices(const cli_devices *devices)
-{
-    unsigned count = 0;
-    for (uint64_t set = devices->set; set; set &= set - 1)
-        count++;
-    return count;
-}
-
 int cli_device_of_coder(const cli_devices *devices, unsigned coder)
 {
     const uint64_t set = devices->set & ~atomic_load(&devices->failed);
@@ -210,7 +202,7 @@ static unsigned choose_coders(const cli_options *options, const sizes *all, cons
         return 1;
     if (all->unknown)
         return LEAST_CODERS;
-    const unsigned devices = count_devices(&share->devices);
+    const unsigned devices = (unsigned)__builtin_popcountll(share->devices.set);
     const unsigned each = coders_on_device(all, decodes, devices ? devices : 1, threads);
     if (devices)
         return devices * each;

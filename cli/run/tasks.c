@@ -139,13 +139,6 @@ static bool add_folder(cli_tasks *tasks, const char *path, const char *out)
     return done;
 }
 
-static bool add_argument(cli_tasks *tasks, const char *path, const char *out)
-{
-    if (strcmp(path, "-") == 0)
-        return cli_error("-", "standard input has no name for its output in %s", out);
-    return cli_is_folder(path) ? add_folder(tasks, path, out) : add_file(tasks, path, out);
-}
-
 static int by_output(const void *a, const void *b)
 {
     return strcmp((*(const cli_task *const *)a)->output, (*(const cli_task *const *)b)->output);
@@ -191,9 +184,13 @@ static bool make_folders(const cli_tasks *tasks, const char *out_dir)
 static bool add_all(cli_tasks *tasks, int count, const char *out)
 {
     const cli_options *options = tasks->options;
-    for (int i = 0; i < count; i++)
-        if (!add_argument(tasks, options->names[i], out))
+    for (int i = 0; i < count; i++) {
+        const char *path = options->names[i];
+        if (strcmp(path, "-") == 0)
+            return cli_error("-", "standard input has no name for its output in %s", out);
+        if (!(cli_is_folder(path) ? add_folder(tasks, path, out) : add_file(tasks, path, out)))
             return false;
+    }
     return tasks->count || tasks->num_cut ||
            cli_error(options->names[0], "no files to %s", cli_command_names[options->command]);
 }

@@ -11,13 +11,7 @@ enum { BACKGROUND = 32, BAND_LINE = 255, TILE_LINE = 0 };
 /* Smaller bands would be all lines. */
 enum { LEAST_SIDE = 6 };
 
-/* Pixels of a picture that is drawn on. */
-typedef struct drawing {
-    uint8_t *pixels;
-    uint32_t width, height, channels;
-} drawing;
-
-/* A part of it. */
+/* A part of the picture. */
 typedef struct rectangle {
     uint32_t x, y, width, height;
 } rectangle;
@@ -30,16 +24,21 @@ static uint8_t gray_of(float value)
     return gray <= 0 ? 0 : gray >= 255 ? 255 : (uint8_t)gray;
 }
 
-static void draw_row(const cli_mosaic *mosaic, const cli_mosaic_band *band, uint32_t row, const drawing *canvas)
+static uint8_t *pixel_of(const cli_picture *picture, uint32_t x, uint32_t y)
+{
+    const l2k_plane *plane = picture->planes;
+    return (uint8_t *)plane->data + (ptrdiff_t)y * plane->row_stride + (ptrdiff_t)x * plane->sample_stride;
+}
+
+static void draw_row(const cli_mosaic *mosaic, const cli_mosaic_band *band, uint32_t row, const cli_picture *picture)
 {
     float gain = mosaic->gains[band->level][band->orientation];
     float offset = band->orientation == L2K_LL ? mosaic->low_offset : 0.5f;
-    size_t pixel = canvas->channels;
-    uint8_t *to = canvas->pixels + ((size_t)(band->y + row) * canvas->width + band->x) * pixel;
-    for (uint32_t c = 0; c < canvas->channels; c++) {
+    uint8_t *to = pixel_of(picture, band->x, band->y + row);
+    for (uint32_t c = 0; c < mosaic->channels; c++) {
         const float *from = mosaic->values + ((size_t)c * mosaic->height + band->y + row) * mosaic->width + band->x;
         for (uint32_t x = 0; x < band->width; x++)
-            to[x * pixel + c] = gray_of(offset + gain * from[x]);
+            to[(size_t)x * mosaic->channels + c] = gray_of(offset + gain * from[x]);
     }
 }
 
@@ -48,23 +47,22 @@ static rectangle box_of(const cli_mosaic_band *band)
     return (rectangle){band->x, band->y, band->width, band->height};
 }
 
-static void fill(const drawing *canvas, rectangle box, uint8_t value)
+static void fill(const cli_picture *picture, rectangle box, uint8_t value)
 {
     for (uint32_t y = box.y; y < box.y + box.height; y++)
-        memset(canvas->pixels + ((size_t)y * canvas->width + box.x) * canvas->channels, value,
-               (size_t)box.width * canvas->channels);
+        memset(pixel_of(picture, box.x, y), value, (size_t)box.width * picture->image.num_components);
 }
 
 /* Along the left and upper side: one colour between bands, another between tiles, no line at the picture's edge. */
-static void draw_lines(const cli_mosaic_band *band, const drawing *canvas)
+static void draw_lines(const cli_mosaic_band *band, const cli_picture *picture)
 {
     rectangle box = box_of(band);
     if (box.width < LEAST_SIDE || box.height < LEAST_SIDE)
         return;
     if (box.x > 0)
-        fill(canvas, (rectangle){box.x, box.y, 1, box.height}, band->first_column ? TILE_LINE : BAND_LINE);
+        fill(picture, (rectangle){box.x, box.y, 1, box.height}, band->first_column ? TILE_LINE : BAND_LINE);
     if (box.y > 0)
-        fill(canvas, (rectangle){box.x, box.y, box.width, 1}, band->first_row ? TILE_LINE : BAND_LINE);
+        fill(picture, (rectangle){box.x, box.y, box.width, 1}, band->first_row ? TILE_LINE : BAND_LINE);
 }
 
 /* ---- Letters ------------------------------------------------------------------------------------------------- */
@@ -96,26 +94,26 @@ static const uint8_t glyphs[][GLYPH_HEIGHT] = {
     {0, 0, 0, 0, 0, 12, 12},      /* . */
 };
 
-static void draw_glyph(const drawing *canvas, uint32_t x, uint32_t y, uint32_t scale, char letter)
+static void draw_glyph(const cli_picture *picture, uint32_t x, uint32_t y, uint32_t scale, char letter)
 {
     const char *found = strchr(letters, letter);
     for (uint32_t row = 0; found && row < GLYPH_HEIGHT; row++)
         for (uint32_t column = 0; column < GLYPH_WIDTH; column++)
             if (glyphs[found - letters][row] >> (GLYPH_WIDTH - 1 - column) & 1)
-                fill(canvas, (rectangle){x + column * scale, y + row * scale, scale, scale}, INK);
+                fill(picture, (rectangle){x + column * scale, y + row * scale, scale, scale}, INK);
 }
 
 /* Writes L, H, digits, x and points on a dark ground into the top left corner; false if the box is too small. */
-static bool put_label(const drawing *canvas, rectangle box, const char *text)
+static bool put_label(const cli_picture *picture, rectangle box, const char *text)
 {
     uint32_t scale = box.width >= LARGE_SIDE && box.height >= LARGE_SIDE ? MOST_SCALE : 1;
     uint32_t width = ((uint32_t)strlen(text) * ADVANCE - 1 + 2 * MARGIN) * scale;
     uint32_t height = (GLYPH_HEIGHT + 2 * MARGIN) * scale, inset = 1 + scale;
     if (width + inset > box.width || height + inset > box.height)
         return false;
-    fill(canvas, (rectangle){box.x + inset, box.y + inset, width, height}, PAPER);
+    fill(picture, (rectangle){box.x + inset, box.y + inset, width, height}, PAPER);
     for (size_t i = 0; text[i]; i++)
-        draw_glyph(canvas, box.x + inset + (MARGIN + (uint32_t)i * ADVANCE) * scale, box.y + inset + MARGIN * scale,
+        draw_glyph(picture, box.x + inset + (MARGIN + (uint32_t)i * ADVANCE) * scale, box.y + inset + MARGIN * scale,
                    scale, text[i]);
     return true;
 }
@@ -123,43 +121,36 @@ static bool put_label(const drawing *canvas, rectangle box, const char *text)
 /* ---- The picture --------------------------------------------------------------------------------------------- */
 
 /* Name and gain, or only the name if there is no room for both. */
-static void draw_label(const cli_mosaic *mosaic, const cli_mosaic_band *band, const drawing *canvas)
+static void draw_label(const cli_mosaic *mosaic, const cli_mosaic_band *band, const cli_picture *picture)
 {
     char text[16];
     float gain = mosaic->gains[band->level][band->orientation];
     int length = snprintf(text, sizeof text, "%s%u", cli_orientation_names[band->orientation], band->level);
     if (band->orientation != L2K_LL || gain != 1)
         snprintf(text + length, sizeof text - (size_t)length, gain < 9.95f ? " x%.1f" : " x%.0f", gain);
-    if (put_label(canvas, box_of(band), text))
+    if (put_label(picture, box_of(band), text))
         return;
     text[length] = 0;
-    put_label(canvas, box_of(band), text);
-}
-
-static bool create_picture(const cli_mosaic *mosaic, cli_picture *picture)
-{
-    if (!cli_picture_create(picture, mosaic->channels, mosaic->name))
-        return false;
-    cli_picture_uniform(picture, mosaic->width, mosaic->height, 8, false);
-    picture->image.colour = mosaic->channels == 1 ? L2K_COLOUR_GRAY : L2K_COLOUR_SRGB;
-    return cli_picture_place(picture, 0, 0, mosaic->name) &&
-           cli_picture_allocate(picture, CLI_INTERLEAVED, mosaic->name);
+    put_label(picture, box_of(band), text);
 }
 
 /* Lines and names are drawn over all bands. */
 bool cli_mosaic_draw(const cli_mosaic *mosaic, const cli_options *options, cli_picture *picture)
 {
-    if (!create_picture(mosaic, picture))
+    if (!cli_picture_create(picture, mosaic->channels, mosaic->name))
         return false;
-    drawing canvas = {picture->planes[0].data, picture->components[0].width, picture->components[0].height,
-                      mosaic->channels};
-    fill(&canvas, (rectangle){0, 0, canvas.width, canvas.height}, BACKGROUND);
+    cli_picture_uniform(picture, mosaic->width, mosaic->height, 8, false);
+    picture->image.colour = mosaic->channels == 1 ? L2K_COLOUR_GRAY : L2K_COLOUR_SRGB;
+    if (!cli_picture_place(picture, 0, 0, mosaic->name) ||
+        !cli_picture_allocate(picture, CLI_INTERLEAVED, mosaic->name))
+        return false;
+    fill(picture, (rectangle){0, 0, mosaic->width, mosaic->height}, BACKGROUND);
     for (size_t i = 0; i < mosaic->num_bands; i++)
         for (uint32_t y = 0; y < mosaic->bands[i].height; y++)
-            draw_row(mosaic, &mosaic->bands[i], y, &canvas);
+            draw_row(mosaic, &mosaic->bands[i], y, picture);
     for (size_t i = 0; !options->no_borders && i < mosaic->num_bands; i++)
-        draw_lines(&mosaic->bands[i], &canvas);
+        draw_lines(&mosaic->bands[i], picture);
     for (size_t i = 0; options->labels && i < mosaic->num_bands; i++)
-        draw_label(mosaic, &mosaic->bands[i], &canvas);
+        draw_label(mosaic, &mosaic->bands[i], picture);
     return true;
 }

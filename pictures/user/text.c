@@ -4,32 +4,27 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Four digits and one of the prefixes; `value` is at least 1000. */
-static const char *scaled(double value, const char *prefixes, const char *unit, char *text)
-{
-    size_t prefix = 0;
-    while (value >= 999.95 && prefixes[prefix]) {
-        value /= 1000;
-        prefix++;
-    }
-    snprintf(text, CLI_UNITS_ROOM, "%.*f %c%s",
-             value < 9.9995   ? 3
-             : value < 99.995 ? 2
-                              : 1,
-             value, prefixes[prefix - 1], unit);
-    return text;
-}
-
 const char *cli_bytes_text(uint64_t bytes, char text[CLI_UNITS_ROOM])
 {
     return cli_count_text((double)bytes, bytes >= 1000 ? "B" : bytes == 1 ? "byte" : "bytes", text);
 }
 
+/* From 1000 on, four digits and a prefix. */
 const char *cli_count_text(double count, const char *unit, char text[CLI_UNITS_ROOM])
 {
-    if (count >= 1000)
-        return scaled(count, "kMGTPE", unit, text);
-    snprintf(text, CLI_UNITS_ROOM, "%.0f %s", count, unit);
+    static const char prefixes[] = "kMGTPE";
+    size_t prefix = 0;
+    if (count < 1000) {
+        snprintf(text, CLI_UNITS_ROOM, "%.0f %s", count, unit);
+        return text;
+    }
+    for (; count >= 999.95 && prefixes[prefix]; prefix++)
+        count /= 1000;
+    snprintf(text, CLI_UNITS_ROOM, "%.*f %c%s",
+             count < 9.9995   ? 3
+             : count < 99.995 ? 2
+                              : 1,
+             count, prefixes[prefix - 1], unit);
     return text;
 }
 
