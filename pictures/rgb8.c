@@ -86,29 +86,22 @@ static bool set_up_lab(cli_rgb8 *conversion, const char *name)
 }
 
 /* False only if a profile should be applied and cannot be. */
-static bool set_up_icc(cli_rgb8 *conversion, uint32_t colours, const char *name)
-{
-    bool usable = true;
-    if (conversion->decoded.image->colour != L2K_COLOUR_ICC)
-        return true;
-    conversion->colours = colours;
-    conversion->icc = cli_icc_open(conversion->decoded.image, &conversion->colours, name, &usable);
-    return conversion->icc || !usable;
-}
-
 static bool set_up_colours(cli_rgb8 *conversion, uint32_t colours, const char *name)
 {
-    const l2k_colour colour = conversion->decoded.image->colour;
-    if (!set_up_icc(conversion, colours, name))
-        return false;
-    if (conversion->icc)
-        return true;
-    conversion->colours = colours < 3 ? 1 : colour == L2K_COLOUR_CMYK && colours >= 4 ? 4 : 3;
+    const l2k_image *image = conversion->decoded.image;
+    bool usable;
+    if (image->colour == L2K_COLOUR_ICC) {
+        conversion->colours = colours;
+        conversion->icc = cli_icc_open(image, &conversion->colours, name, &usable);
+        if (conversion->icc || usable)
+            return conversion->icc;
+    }
+    conversion->colours = colours < 3 ? 1 : image->colour == L2K_COLOUR_CMYK && colours >= 4 ? 4 : 3;
     if (conversion->colours == 4)
         conversion->convert = convert_cmyk;
     else if (conversion->colours == 3 && conversion->decoded.ycc)
         set_up_ycc(conversion);
-    else if (conversion->colours == 3 && colour == L2K_COLOUR_CIELAB)
+    else if (conversion->colours == 3 && image->colour == L2K_COLOUR_CIELAB)
         return set_up_lab(conversion, name);
     return true;
 }

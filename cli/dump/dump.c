@@ -176,33 +176,28 @@ static bool dump_component(void *user, const l2k_tile_coefficients *k)
     return true;
 }
 
-static int run(dump_job *dump, const cli_options *options)
-{
-    cli_progress_begin(options, "dumping", 1);
-    cli_progress_file();
-    const bool done = cli_coefficients_open(&dump->input) && make_folder(dump) && begin_description(dump) &&
-                      cli_coefficients_each(&dump->input, dump_component, dump) && end_description(dump);
-    cli_output_discard(&dump->description);
-    free(dump->description_path);
-    if (!done && dump->folder_made)
-        rmdir(dump->folder); /* fails unless it is empty */
-    cli_progress_end();
-    if (done && !options->quiet)
-        cli_note(NULL, "%s -> %s %llu subbands, described in %s", dump->input.file.name, dump->folder,
-                 (unsigned long long)dump->num_files, DESCRIPTION);
-    cli_coefficients_close(&dump->input);
-    return !done ? CLI_EXIT_FAILURE : dump->input.file.coded.incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK;
-}
-
 int cli_dump_command(const cli_options *options)
 {
     dump_job dump = {.format = (cli_dump_format)cli_setting_or(options->dump_format, CLI_DUMP_PGX)};
     if (!cli_coefficients_begin(&dump.input, options))
         return CLI_EXIT_USAGE;
-    if (strcmp(dump.input.output, "-") == 0) {
+    dump.folder = dump.input.output;
+    if (strcmp(dump.folder, "-") == 0) {
         cli_error("dump", "a folder is needed: standard output cannot hold many files");
         return CLI_EXIT_USAGE;
     }
-    dump.folder = dump.input.output;
-    return run(&dump, options);
+    cli_progress_begin(options, "dumping", 1);
+    cli_progress_file();
+    const bool done = cli_coefficients_open(&dump.input) && make_folder(&dump) && begin_description(&dump) &&
+                      cli_coefficients_each(&dump.input, dump_component, &dump) && end_description(&dump);
+    cli_output_discard(&dump.description);
+    free(dump.description_path);
+    if (!done && dump.folder_made)
+        rmdir(dump.folder); /* fails unless it is empty */
+    cli_progress_end();
+    if (done && !options->quiet)
+        cli_note(NULL, "%s -> %s %llu subbands, described in %s", dump.input.file.name, dump.folder,
+                 (unsigned long long)dump.num_files, DESCRIPTION);
+    cli_coefficients_close(&dump.input);
+    return !done ? CLI_EXIT_FAILURE : dump.input.file.coded.incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK;
 }

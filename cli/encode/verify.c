@@ -65,24 +65,16 @@ static bool describe(checking *k, l2k_info *info)
     return k->differences || cli_error(k->name, "out of memory");
 }
 
-/* Both pictures, or strips of both, are in memory at the same time. */
-static bool hold_memory(checking *k, const cli_strips *strip)
-{
-    const cli_picture *original = &k->original->picture;
-    const uint32_t rows = strip->y1 - strip->y0;
-    k->check->other_bytes = k->by_rows ? cli_picture_strip_bytes(original, rows) : cli_picture_bytes(original);
-    return cli_memory_allowed(k->check->other_bytes + cli_picture_strip_bytes(&k->decoded, rows), k->name);
-}
-
 static bool check_strip(checking *k, const cli_strips *strip)
 {
     const cli_picture *original = &k->original->picture, *decoded = &k->decoded;
     const cli_layout layout = cli_picture_can_interleave(decoded) ? CLI_INTERLEAVED : CLI_PLANAR;
-    if (!hold_memory(k, strip))
-        return false;
-    if (k->by_rows && !cli_reader_rows(k->original, strip->y0, strip->y1))
-        return false;
-    if (!cli_coded_decode_rows(k->check, &k->decoded, layout, strip->y0, strip->y1, 0))
+    const uint32_t rows = strip->y1 - strip->y0;
+    /* Both pictures, or strips of both, are in memory at the same time. */
+    k->check->other_bytes = k->by_rows ? cli_picture_strip_bytes(original, rows) : cli_picture_bytes(original);
+    if (!cli_memory_allowed(k->check->other_bytes + cli_picture_strip_bytes(decoded, rows), k->name) ||
+        (k->by_rows && !cli_reader_rows(k->original, strip->y0, strip->y1)) ||
+        !cli_coded_decode_rows(k->check, &k->decoded, layout, strip->y0, strip->y1, 0))
         return false;
     for (uint32_t c = 0; c < decoded->image.num_components; c++)
         cli_difference_add(&k->differences[c], &decoded->components[c], decoded->rows[c].count, &original->planes[c],

@@ -146,14 +146,6 @@ static uint64_t find_unit(const cli_picture *picture, uint32_t reduce)
     return unit <= most ? unit << reduce : (uint64_t)1 << 32;
 }
 
-/* The number of rows with at least this many samples. */
-static uint32_t rows_with(const cli_picture *picture, uint64_t least_samples)
-{
-    const uint32_t rows = picture->image.y1 - picture->image.y0;
-    const uint64_t samples = cli_picture_samples(picture);
-    return samples <= least_samples ? rows : (uint32_t)((double)least_samples / (double)samples * rows);
-}
-
 /* A decoder may cut where it likes if there is one tile, and all cuts keep to the unit: its strips end at multiples of
  * the largest YRsiz. */
 static bool suit_decoder(const cli_strips *strips, const l2k_info *info)
@@ -169,16 +161,18 @@ bool cli_strips_begin(cli_strips *strips, cli_coded_file *file, const cli_pictur
                       uint32_t reduce, uint64_t least_samples, bool low)
 {
     enum { ROWS_OF_STRIP = 256 };
-    const uint32_t y0 = picture->image.y0;
-    *strips = (cli_strips){.file = file,
-                           .picture = picture,
-                           .reduce = reduce,
-                           .tile_y0 = info->tile_y0,
-                           .tile_height = info->tile_height,
-                           .unit = find_unit(picture, reduce),
-                           .least = rows_with(picture, least_samples),
-                           .y0 = y0,
-                           .y1 = y0};
+    const uint32_t y0 = picture->image.y0, rows = picture->image.y1 - y0;
+    const uint64_t samples = cli_picture_samples(picture);
+    *strips = (cli_strips){
+        .file = file,
+        .picture = picture,
+        .reduce = reduce,
+        .tile_y0 = info->tile_y0,
+        .tile_height = info->tile_height,
+        .unit = find_unit(picture, reduce),
+        .least = samples <= least_samples ? rows : (uint32_t)((double)least_samples / (double)samples * rows),
+        .y0 = y0,
+        .y1 = y0};
     if (!low || !suit_decoder(strips, info))
         return true;
     if (!cli_coded_limit_memory(file, cli_picture_strip_bytes(picture, ROWS_OF_STRIP)))

@@ -24,13 +24,6 @@ static void begin_value(cli_json *json, const char *key)
     json->started = true;
 }
 
-static void open_bracket(cli_json *json, char bracket)
-{
-    fputc(bracket, json->file);
-    json->depth++;
-    json->started = false;
-}
-
 static void close_bracket(cli_json *json, char bracket)
 {
     json->depth--;
@@ -42,23 +35,15 @@ static void close_bracket(cli_json *json, char bracket)
         fputc('\n', json->file);
 }
 
-static void put_ascii(FILE *file, unsigned char character)
-{
-    if (character == '"' || character == '\\')
-        fprintf(file, "\\%c", character);
-    else if (character < 0x20 || character == 0x7f)
-        fprintf(file, "\\u%04x", character);
-    else
-        fputc(character, file);
-}
-
 static void put_text(FILE *file, const char *text)
 {
     fputc('"', file);
     for (const unsigned char *at = (const unsigned char *)text; *at;) {
         size_t length = cli_utf8_bytes(at);
-        if (*at < 0x80)
-            put_ascii(file, *at);
+        if (*at == '"' || *at == '\\')
+            fprintf(file, "\\%c", *at);
+        else if (*at < 0x20 || *at == 0x7f)
+            fprintf(file, "\\u%04x", *at);
         else if (cli_utf8_is_c1(at))
             fprintf(file, "\\u%04x", at[1]);
         else if (length)
@@ -184,7 +169,9 @@ void cli_json_put(cli_json *json, const char *format, ...)
             open_words(json, key, *at);
         } else {
             begin_value(json, key);
-            open_bracket(json, *at);
+            fputc(*at, json->file);
+            json->depth++;
+            json->started = false;
         }
     }
     va_end(values);

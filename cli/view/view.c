@@ -29,13 +29,6 @@ static cli_area band_area(cli_area r, uint32_t level, unsigned orientation)
                       cli_band_side(r.x1, level, orientation & 1), cli_band_side(r.y1, level, orientation >> 1)};
 }
 
-static bool is_wanted(const view_job *job, const l2k_subband_info *band)
-{
-    if (job->options->has_band)
-        return band->level == job->level && band->orientation == job->options->orientation;
-    return !job->options->level.given || band->level == job->level;
-}
-
 /* The position of a band's first coefficient in the mosaic: by its own coordinates if it is alone, else from the tile's
  * corner, as in the tile's view. */
 static void place_band(const view_job *job, const l2k_tile_coefficients *k, uint32_t band, uint32_t *x, uint32_t *y)
@@ -55,14 +48,17 @@ static void place_band(const view_job *job, const l2k_tile_coefficients *k, uint
 static bool show_component(void *user, const l2k_tile_coefficients *k)
 {
     view_job *job = user;
+    const cli_options *options = job->options;
     uint32_t x, y, precision = job->input.info.image.components[k->component].precision;
-    uint32_t channel = job->options->rgb ? k->component : 0;
+    uint32_t channel = options->rgb ? k->component : 0;
     if (channel >= job->mosaic.channels)
         return true;
     if (channel == 0)
         job->first_band = job->mosaic.num_bands;
     for (uint32_t band = 0; band < k->view->num_bands; band++) {
-        if (!is_wanted(job, &k->bands[band]))
+        const l2k_subband_info *info = &k->bands[band];
+        if (((options->has_band || options->level.given) && info->level != job->level) ||
+            (options->has_band && info->orientation != options->orientation))
             continue;
         place_band(job, k, band, &x, &y);
         if (!cli_mosaic_put(&job->mosaic, channel, k, band, x, y, precision))
@@ -154,9 +150,12 @@ static bool draw(view_job *job)
 
 /* ---- The command --------------------------------------------------------------------------------------------- */
 
-/* Checks options that exclude each other. */
-static bool check(const cli_options *options)
+/* Also checks options that exclude each other. */
+static bool set_up(view_job *job)
 {
+    const cli_options *options = job->options;
+    if (!cli_coefficients_begin(&job->input, options))
+        return false;
     if (options->has_band && options->level.given)
         return cli_error("--band", "--band and --level exclude each other");
     if ((options->has_band || options->level.given) && options->reduce.value)
@@ -164,35 +163,23 @@ static bool check(const cli_options *options)
                          options->has_band ? "--band" : "--level");
     if (options->rgb && options->component.given)
         return cli_error("--component", "excludes --rgb, which shows components 0 to 2");
-    return true;
-}
-
-static bool set_up(view_job *job)
-{
-    const cli_options *options = job->options;
-    if (!cli_coefficients_begin(&job->input, options) || !check(options) ||
-        !cli_format_of_name(job->input.output, &job->format))
-        return false;
     job->shown = (uint32_t)options->component.value;
     job->input.component = options->rgb ? -1 : (int64_t)job->shown;
     job->level = options->has_band ? options->band_level : (uint32_t)options->level.value;
-    return true;
-}
-
-static int run(view_job *job)
-{
-    cli_progress_begin(job->options, "drawing", 1);
-    cli_progress_file();
-    bool done = cli_coefficients_open(&job->input) && choose_part(job) && make_mosaic(job) &&
-                cli_coefficients_each(&job->input, show_component, job) && draw(job);
-    cli_progress_end();
-    cli_mosaic_free(&job->mosaic);
-    cli_coefficients_close(&job->input);
-    return !done ? CLI_EXIT_FAILURE : job->input.file.coded.incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK;
+    return cli_format_of_name(job->input.output, &job->format);
 }
 
 int cli_view_command(const cli_options *options)
 {
     view_job job = {.options = options};
-    return set_up(&job) ? run(&job) : CLI_EXIT_USAGE;
+    if (!set_up(&job))
+        return CLI_EXIT_USAGE;
+    cli_progress_begin(options, "drawing", 1);
+    cli_progress_file();
+    const bool done = cli_coefficients_open(&job.input) && choose_part(&job) && make_mosaic(&job) &&
+                      cli_coefficients_each(&job.input, show_component, &job) && draw(&job);
+    cli_progress_end();
+    cli_mosaic_free(&job.mosaic);
+    cli_coefficients_close(&job.input);
+    return !done ? CLI_EXIT_FAILURE : job.input.file.coded.incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK;
 }

@@ -103,28 +103,6 @@ bool cli_tiff_take_metadata(cli_reader *reader, TIFF *tiff)
 
 /* ---- Writing ------------------------------------------------------------------------------------------------- */
 
-static void put_text(TIFF *tiff, const cli_ifd_source *source, uint16_t tag)
-{
-    enum { ASCII = 2, MOST_TEXT = 1 << 16 };
-    cli_ifd_entry entry;
-    if (!cli_ifd_find(source, source->first, tag, &entry) || entry.type != ASCII)
-        return;
-    char *text = (char *)cli_ifd_load(source, &entry, MOST_TEXT);
-    if (text && *text)
-        TIFFSetField(tiff, tag, text);
-    free(text);
-}
-
-static void put_orientation(TIFF *tiff, const cli_ifd_source *source)
-{
-    cli_ifd_entry entry;
-    if (!cli_ifd_find(source, source->first, TIFFTAG_ORIENTATION, &entry))
-        return;
-    const uint64_t orientation = cli_ifd_number(source, &entry);
-    if (orientation >= ORIENTATION_TOPLEFT && orientation <= ORIENTATION_LEFTBOT)
-        TIFFSetField(tiff, TIFFTAG_ORIENTATION, (uint16_t)orientation);
-}
-
 /* Appends a directory to the file, with a tag that points to it. False if it is damaged. */
 static bool put_directory(cli_tiff_io *io, const cli_ifd_source *source, uint16_t tag, bool big)
 {
@@ -143,13 +121,25 @@ static bool put_directory(cli_tiff_io *io, const cli_ifd_source *source, uint16_
 
 static bool put_exif(cli_tiff_io *io, const cli_blob *exif, bool big)
 {
+    enum { ASCII = 2, MOST_TEXT = 1 << 16 };
     cli_ifd_source source = {.read = cli_ifd_read_blob, .user = exif};
+    cli_ifd_entry entry;
     if (!cli_ifd_open(&source))
         return false;
-    for (const uint16_t *tag = described; *tag < CLI_TAG_EXIF; tag++)
-        if (*tag != TIFFTAG_ORIENTATION)
-            put_text(io->tiff, &source, *tag);
-    put_orientation(io->tiff, &source);
+    for (const uint16_t *tag = described; *tag < CLI_TAG_EXIF; tag++) {
+        if (!cli_ifd_find(&source, source.first, *tag, &entry))
+            continue;
+        if (*tag == TIFFTAG_ORIENTATION) {
+            const uint64_t orientation = cli_ifd_number(&source, &entry);
+            if (orientation >= ORIENTATION_TOPLEFT && orientation <= ORIENTATION_LEFTBOT)
+                TIFFSetField(io->tiff, *tag, (uint16_t)orientation);
+        } else if (entry.type == ASCII) {
+            char *text = (char *)cli_ifd_load(&source, &entry, MOST_TEXT);
+            if (text && *text)
+                TIFFSetField(io->tiff, *tag, text);
+            free(text);
+        }
+    }
     return put_directory(io, &source, CLI_TAG_EXIF, big) && put_directory(io, &source, CLI_TAG_GPS, big);
 }
 
