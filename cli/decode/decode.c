@@ -34,7 +34,6 @@ typedef struct decode_file {
     const cli_picture *written; /* one of them */
     cli_view view;              /* of `written`, unless planes are written */
     cli_format format;
-    cli_strips strips; /* the one at work */
     cli_writer writer;
     bool has_writer;
     double writing; /* seconds */
@@ -213,9 +212,8 @@ static bool show_rows(decode_file *file, uint32_t first, uint32_t end)
     return true;
 }
 
-static bool write_strip(decode_file *file)
+static bool write_strip(decode_file *file, const cli_strips *strip)
 {
-    const cli_strips *strip = &file->strips;
     const uint32_t end = rows_above(file, strip->y1);
     double start = cli_now();
     bool done = (!file->job->options->rgb8 || show_rows(file, rows_above(file, strip->y0), end)) &&
@@ -233,21 +231,17 @@ static bool decode_strips(decode_file *file)
                         !cli_picture_can_interleave(&file->picture);
     const bool by_rows = job->options->by_rows;
     const bool takes_rows = cli_writer_takes_rows(file->task->output, file->format, &job->write);
-    cli_strips *strips = &file->strips;
-    if (!cli_strips_begin(strips, file->coded, &file->picture, &file->info, (uint32_t)job->options->reduce.value,
+    cli_strips strips;
+    if (!cli_strips_begin(&strips, file->coded, &file->picture, &file->info, (uint32_t)job->options->reduce.value,
                           !takes_rows ? UINT64_MAX
                           : by_rows   ? 0
                                       : CLI_STRIP_SAMPLES,
                           takes_rows && (file->task->is_alone || by_rows)))
         return false;
-    while (cli_strips_next(strips)) {
-        cli_strips_progress(strips, 0, 1);
-        if (!cli_coded_decode_rows(file->coded, &file->picture, planar ? CLI_PLANAR : CLI_INTERLEAVED, strips->y0,
-                                   strips->y1, strips->reduce) ||
-            !write_strip(file))
+    while (cli_strips_next(&strips, 0))
+        if (!cli_strips_decode(&strips, planar ? CLI_PLANAR : CLI_INTERLEAVED) || !write_strip(file, &strips))
             return false;
-    }
-    return cli_strips_end(strips);
+    return cli_strips_end(&strips);
 }
 
 /* ---- A file -------------------------------------------------------------------------------------------------- */

@@ -65,7 +65,7 @@ static bool describe(checking *k, l2k_info *info)
     return k->differences || cli_error(k->name, "out of memory");
 }
 
-static bool check_strip(checking *k, const cli_strips *strip)
+static bool check_strip(checking *k, cli_strips *strip)
 {
     const cli_picture *original = &k->original->picture, *decoded = &k->decoded;
     const cli_layout layout = cli_picture_can_interleave(decoded) ? CLI_INTERLEAVED : CLI_PLANAR;
@@ -73,8 +73,7 @@ static bool check_strip(checking *k, const cli_strips *strip)
     /* Both pictures, or strips of both, are in memory at the same time. */
     k->check->other_bytes = k->by_rows ? cli_picture_strip_bytes(original, rows) : cli_picture_bytes(original);
     if (!cli_memory_allowed(k->check->other_bytes + cli_picture_strip_bytes(decoded, rows), k->name) ||
-        (k->by_rows && !cli_reader_rows(k->original, strip->y0, strip->y1)) ||
-        !cli_coded_decode_rows(k->check, &k->decoded, layout, strip->y0, strip->y1, 0))
+        (k->by_rows && !cli_reader_rows(k->original, strip->y0, strip->y1)) || !cli_strips_decode(strip, layout))
         return false;
     for (uint32_t c = 0; c < decoded->image.num_components; c++)
         cli_difference_add(&k->differences[c], &decoded->components[c], decoded->rows[c].count, &original->planes[c],
@@ -89,11 +88,9 @@ static bool check_strips(checking *k)
     if (!describe(k, &info) ||
         !cli_strips_begin(&strips, k->check, &k->decoded, &info, 0, k->by_rows ? 0 : UINT64_MAX, k->by_rows))
         return false;
-    while (cli_strips_next(&strips)) {
-        cli_strips_progress(&strips, CLI_VERIFY_FROM, 1);
+    while (cli_strips_next(&strips, CLI_VERIFY_FROM))
         if (!check_strip(k, &strips))
             return false;
-    }
     return cli_strips_end(&strips) && judge(k);
 }
 

@@ -84,8 +84,8 @@ bool cli_coded_open(cli_coded_file *file, cli_input *input, bool quiet)
     return done;
 }
 
-bool cli_coded_decode_rows(cli_coded_file *file, cli_picture *picture, cli_layout layout, uint32_t y0, uint32_t y1,
-                           uint32_t reduce)
+static bool decode_rows(cli_coded_file *file, cli_picture *picture, cli_layout layout, uint32_t y0, uint32_t y1,
+                        uint32_t reduce)
 {
     const bool in_strips = file->in_strips;
     l2k_image strip;
@@ -157,7 +157,7 @@ static bool suit_decoder(const cli_strips *strips, const l2k_info *info)
            (most == 1 || strips->y0 == 0);
 }
 
-bool cli_strips_begin(cli_strips *strips, cli_coded_file *file, const cli_picture *picture, const l2k_info *info,
+bool cli_strips_begin(cli_strips *strips, cli_coded_file *file, cli_picture *picture, const l2k_info *info,
                       uint32_t reduce, uint64_t least_samples, bool low)
 {
     enum { ROWS_OF_STRIP = 256 };
@@ -207,27 +207,33 @@ static uint64_t least_end(const cli_strips *strips)
 
 /* A cut is the end of a row of tiles, or the last multiple of the unit above it. It is computed instead of searched
  * for: a file can have 2^32 rows between two multiples of its unit, and tiles of one row. */
-bool cli_strips_next(cli_strips *strips)
-{
-    const uint64_t end = strips->picture->image.y1, y0 = strips->y1;
-    if (strips->file->in_strips)
-        return l2k_decoder_next_rows(strips->file->decoder, &strips->y0, &strips->y1) == L2K_OK &&
-               strips->y0 < strips->y1;
-    strips->y0 = strips->y1;
-    const uint64_t multiple = (least_end(strips) + strips->unit - 1) / strips->unit * strips->unit;
-    const uint64_t worth = (y0 + strips->least - strips->tile_y0) / strips->tile_height + 1;
-    const uint64_t needed = (multiple - strips->tile_y0 + strips->tile_height - 1) / strips->tile_height;
-    uint64_t cut = strips->tile_y0 + (worth > needed ? worth : needed) * strips->tile_height;
-    cut -= cut % strips->unit;
-    strips->y1 = (uint32_t)(cut < end ? cut : end);
-    return y0 < end;
-}
-
-void cli_strips_progress(const cli_strips *strips, double from, double to)
+bool cli_strips_next(cli_strips *strips, double from)
 {
     const l2k_image *image = &strips->picture->image;
-    const double each = (to - from) / (double)(image->y1 - image->y0);
+    const uint64_t end = image->y1, y0 = strips->y1;
+    const double each = (1 - from) / (double)(image->y1 - image->y0);
+    if (strips->file->in_strips) {
+        if (l2k_decoder_next_rows(strips->file->decoder, &strips->y0, &strips->y1) != L2K_OK ||
+            strips->y0 >= strips->y1)
+            return false;
+    } else if (y0 < end) {
+        strips->y0 = strips->y1;
+        const uint64_t multiple = (least_end(strips) + strips->unit - 1) / strips->unit * strips->unit;
+        const uint64_t worth = (y0 + strips->least - strips->tile_y0) / strips->tile_height + 1;
+        const uint64_t needed = (multiple - strips->tile_y0 + strips->tile_height - 1) / strips->tile_height;
+        uint64_t cut = strips->tile_y0 + (worth > needed ? worth : needed) * strips->tile_height;
+        cut -= cut % strips->unit;
+        strips->y1 = (uint32_t)(cut < end ? cut : end);
+    } else {
+        return false;
+    }
     cli_progress_span(from + each * (double)(strips->y0 - image->y0), from + each * (double)(strips->y1 - image->y0));
+    return true;
+}
+
+bool cli_strips_decode(cli_strips *strips, cli_layout layout)
+{
+    return decode_rows(strips->file, strips->picture, layout, strips->y0, strips->y1, strips->reduce);
 }
 
 /* ---- Any format -------------------------------------------------------------------------------------------------- */
@@ -280,7 +286,7 @@ static bool decode_whole(cli_coded_file *coded, cli_picture *picture)
         return false;
     picture->image.icc = NULL; /* belongs to the decoder */
     picture->image.icc_bytes = 0;
-    if (!cli_coded_decode_rows(coded, picture, CLI_PLANAR, image.y0, image.y1, 0))
+    if (!decode_rows(coded, picture, CLI_PLANAR, image.y0, image.y1, 0))
         return false;
     return coded->incomplete ? cli_error(coded->messages.subject, "the file ends before its picture does") : true;
 }

@@ -11,7 +11,7 @@
 typedef struct cli_coded_file {
     l2k_decoder *decoder;
     cli_messages messages; /* subject: the file's name for messages */
-    bool in_strips;        /* the decoder has begun an image by rows: decode_rows takes its next ones */
+    bool in_strips;        /* the decoder has begun an image by rows: cli_strips_decode takes its next ones */
     bool incomplete;       /* the file ended early while it was decoded */
     const void *mapped;    /* the file in memory, or NULL */
     size_t mapped_bytes;
@@ -28,11 +28,6 @@ bool cli_coded_next(cli_coded_file *file, cli_input *input);
 /* Creates a decoder for one file and opens the input, which it closes. */
 bool cli_coded_open(cli_coded_file *file, cli_input *input, bool quiet);
 
-/* Allocates and decodes rows y0 to y1 of the reference grid across the picture, which has its shape, reduced by
- * `reduce`. Succeeds with incomplete samples; see file->incomplete. Releases the pages of a mapped file afterwards. */
-bool cli_coded_decode_rows(cli_coded_file *file, cli_picture *picture, cli_layout layout, uint32_t y0, uint32_t y1,
-                           uint32_t reduce);
-
 /* Takes the status of decoding: true for whole and incomplete pictures, else false after a report. */
 bool cli_coded_is_done(cli_coded_file *file, l2k_status status);
 
@@ -46,7 +41,7 @@ void cli_coded_close(cli_coded_file *file);
 
 typedef struct cli_strips {
     cli_coded_file *file; /* makes the cuts itself if in_strips; else they are at ends of rows of tiles */
-    const cli_picture *picture;
+    cli_picture *picture;
     uint32_t reduce;
     uint32_t tile_y0, tile_height;
     uint64_t unit;   /* rows of the reference grid that no cut may divide */
@@ -58,17 +53,18 @@ typedef struct cli_strips {
 #define CLI_STRIP_SAMPLES ((uint64_t)1 << 24)
 
 /* `picture`, which must outlive the strips, is the decoder's region after `reduce`. Each strip has at least
- * `least_samples` samples, unless they may be `low` and the decoder can make them so (l2k_decoder_begin). Each is to be
- * decoded by cli_coded_decode_rows, and the end called after the last one. */
-bool cli_strips_begin(cli_strips *strips, cli_coded_file *file, const cli_picture *picture, const l2k_info *info,
+ * `least_samples` samples, unless they may be `low` and the decoder can make them so (l2k_decoder_begin). The end is to
+ * be called after the last one. */
+bool cli_strips_begin(cli_strips *strips, cli_coded_file *file, cli_picture *picture, const l2k_info *info,
                       uint32_t reduce, uint64_t least_samples, bool low);
 bool cli_strips_end(const cli_strips *strips);
 
-/* Gives the current strip its share of the progress bar between `from` and `to`. */
-void cli_strips_progress(const cli_strips *strips, double from, double to);
+/* Goes to the next strip, and gives it its share of the progress bar from `from` to the end. False after the last. */
+bool cli_strips_next(cli_strips *strips, double from);
 
-/* False after the last. */
-bool cli_strips_next(cli_strips *strips);
+/* Allocates and decodes its rows of the picture. Succeeds with incomplete samples; see file->incomplete. Releases the pages
+ * of a mapped file afterwards. */
+bool cli_strips_decode(cli_strips *strips, cli_layout layout);
 
 /* ---- A picture of any format that the command reads, JPEG 2000 or not ---- */
 

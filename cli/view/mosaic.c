@@ -39,18 +39,14 @@ static float *row_of(const cli_mosaic *mosaic, uint32_t channel, uint32_t x, uin
 
 static bool list_band(cli_mosaic *mosaic, const cli_mosaic_band *band)
 {
-    if (mosaic->num_bands == mosaic->capacity) {
-        size_t capacity = mosaic->capacity ? 2 * mosaic->capacity : 64;
-        if (!cli_memory_allowed(capacity * sizeof *mosaic->bands, mosaic->name))
-            return false;
-        cli_mosaic_band *bands = realloc(mosaic->bands, capacity * sizeof *bands);
-        if (!bands)
-            return cli_error(mosaic->name, "out of memory");
-        cli_memory_hold((capacity - mosaic->capacity) * sizeof *bands);
-        mosaic->bands = bands;
-        mosaic->capacity = capacity;
-    }
-    mosaic->bands[mosaic->num_bands++] = *band;
+    if (!cli_memory_allowed(sizeof *band, mosaic->name))
+        return false;
+    cli_mosaic_band *bands = realloc(mosaic->bands, (mosaic->num_bands + 1) * sizeof *bands);
+    if (!bands)
+        return cli_error(mosaic->name, "out of memory");
+    cli_memory_hold(sizeof *band);
+    mosaic->bands = bands;
+    bands[mosaic->num_bands++] = *band;
     return true;
 }
 
@@ -78,32 +74,20 @@ bool cli_mosaic_put(cli_mosaic *mosaic, uint32_t channel, const l2k_tile_coeffic
 }
 
 /* G.2 and G.3 without level shift; the rounding of the RCT is not visible. */
-static void undo_pixel(float *a, float *b, float *c, l2k_wavelet wavelet)
-{
-    float y = *a, u = *b, v = *c;
-    if (!l2k_wavelet_reversible(wavelet)) {
-        *a = y + 1.402f * v;
-        *b = y - 0.344136f * u - 0.714136f * v;
-        *c = y + 1.772f * u;
-    } else {
-        *b = y - (u + v) / 4;
-        *a = v + *b;
-        *c = u + *b;
-    }
-}
-
 void cli_mosaic_undo_transform(cli_mosaic *mosaic, size_t first, l2k_wavelet wavelet)
 {
-    for (size_t i = first; i < mosaic->num_bands; i++) {
-        const cli_mosaic_band *band = &mosaic->bands[i];
+    const bool reversible = l2k_wavelet_reversible(wavelet);
+    for (const cli_mosaic_band *band = mosaic->bands + first; band < mosaic->bands + mosaic->num_bands; band++)
         for (uint32_t y = band->y; y < band->y + band->height; y++) {
-            float *rows[CLI_MOSAIC_CHANNELS];
-            for (uint32_t c = 0; c < CLI_MOSAIC_CHANNELS; c++)
-                rows[c] = row_of(mosaic, c, band->x, y);
-            for (uint32_t x = 0; x < band->width; x++)
-                undo_pixel(&rows[0][x], &rows[1][x], &rows[2][x], wavelet);
+            float *a = row_of(mosaic, 0, band->x, y), *b = row_of(mosaic, 1, band->x, y),
+                  *c = row_of(mosaic, 2, band->x, y);
+            for (uint32_t x = 0; x < band->width; x++) {
+                const float luma = a[x], u = b[x], v = c[x];
+                b[x] = reversible ? luma - (u + v) / 4 : luma - 0.344136f * u - 0.714136f * v;
+                a[x] = reversible ? v + b[x] : luma + 1.402f * v;
+                c[x] = reversible ? u + b[x] : luma + 1.772f * u;
+            }
         }
-    }
 }
 
 /* ---- Gains --------------------------------------------------------------------------------------------------- */

@@ -24,7 +24,7 @@ typedef struct cli_mosaic {
     float unit;       /* a step of the samples */
     float low_offset; /* from LL, times its gain, to gray: half of the range (G.1), unless LL is stretched */
     cli_mosaic_band *bands;
-    size_t num_bands, capacity;
+    size_t num_bands;
     float gains[L2K_MAX_LEVELS + 1][4]; /* by level and orientation */
 } cli_mosaic;
 

@@ -131,13 +131,6 @@ static void take_profile(jpeg_job *job, cli_picture *picture)
     picture->image.colour = L2K_COLOUR_ICC;
 }
 
-static void take_density(const jpeg_job *job, l2k_image *image)
-{
-    const double metre = job->jpeg.density_unit == 1 ? 1 / 0.0254 : job->jpeg.density_unit == 2 ? 100 : 0;
-    image->density_x = job->jpeg.X_density * metre;
-    image->density_y = job->jpeg.Y_density * metre;
-}
-
 /* ---- The picture --------------------------------------------------------------------------------------------- */
 
 static l2k_colour choose_colours(jpeg_job *job)
@@ -207,7 +200,9 @@ static bool open_jpeg(cli_reader *reader)
     cli_picture_uniform(&reader->picture, jpeg->image_width, jpeg->image_height, 8, false);
     reader->picture.image.colour = colour;
     take_profile(job, &reader->picture);
-    take_density(job, &reader->picture.image);
+    const double metre = jpeg->density_unit == 1 ? 1 / 0.0254 : jpeg->density_unit == 2 ? 100 : 0;
+    reader->picture.image.density_x = jpeg->X_density * metre;
+    reader->picture.image.density_y = jpeg->Y_density * metre;
     if (!take_metadata(job) || !check_size(job))
         return false;
     jpeg_start_decompress(jpeg);

@@ -251,18 +251,6 @@ static void place_units(const cli_reader *reader, uint64_t x, uint64_t y)
         }
 }
 
-static void place_tile(const cli_reader *reader, uint32_t plane, uint32_t x, uint32_t y)
-{
-    const tiff_job *job = reader->state;
-    const cli_tiff_layout *layout = &job->layout;
-    const uint32_t left = layout->width - x, below = layout->height - y;
-    const uint32_t width = left < layout->chunk_width ? left : layout->chunk_width;
-    const uint32_t height = below < layout->chunk_height ? below : layout->chunk_height;
-    const size_t row_bytes = (size_t)bytes_of_row(layout, layout->chunk_width);
-    for (uint32_t row = 0; row < height; row++)
-        place_row(reader, job->chunk + row * row_bytes, plane, x, y + row, width);
-}
-
 /* ---- Reading ------------------------------------------------------------------------------------------------- */
 
 /* The last strip may have fewer rows; the rest of the chunk keeps its old content, which is below the picture. */
@@ -273,19 +261,18 @@ static bool read_chunk(const cli_reader *reader, uint32_t plane, uint32_t x, uin
     TIFF *tiff = job->io.tiff;
     const uint32_t index =
         layout->tiled ? TIFFComputeTile(tiff, x, y, 0, (uint16_t)plane) : TIFFComputeStrip(tiff, y, (uint16_t)plane);
-    const uint32_t right = layout->width - x, below = layout->height - y;
-    const bool read =
-        layout->j2k
-            ? cli_tiff_decode(&job->io, layout, index, right < layout->chunk_width ? right : layout->chunk_width,
-                              below < layout->chunk_height ? below : layout->chunk_height, job->chunk)
-        : layout->tiled ? TIFFReadEncodedTile(tiff, index, job->chunk, job->chunk_bytes) >= 0
-                        : TIFFReadEncodedStrip(tiff, index, job->chunk, job->chunk_bytes) >= 0;
+    const uint32_t right = layout->width - x, width = right < layout->chunk_width ? right : layout->chunk_width;
+    const uint32_t below = layout->height - y, height = below < layout->chunk_height ? below : layout->chunk_height;
+    const size_t row_bytes = (size_t)bytes_of_row(layout, layout->chunk_width);
+    const bool read = layout->j2k     ? cli_tiff_decode(&job->io, layout, index, width, height, job->chunk)
+                      : layout->tiled ? TIFFReadEncodedTile(tiff, index, job->chunk, job->chunk_bytes) >= 0
+                                      : TIFFReadEncodedStrip(tiff, index, job->chunk, job->chunk_bytes) >= 0;
     if (!read)
         return cli_tiff_fail(&job->io, reader->name, "a strip or tile cannot be read");
-    if (in_units(&job->layout))
+    if (in_units(layout))
         place_units(reader, x, y);
-    else
-        place_tile(reader, plane, x, y);
+    for (uint32_t row = 0; !in_units(layout) && row < height; row++)
+        place_row(reader, job->chunk + row * row_bytes, plane, x, y + row, width);
     return true;
 }
 
