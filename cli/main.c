@@ -38,17 +38,12 @@ static int run_command(cli_command command, int count, char **arguments)
     return status;
 }
 
-static bool is_help(const char *word)
-{
-    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
-}
-
 /* Arguments that begin with no subcommand: "help", "help COMMAND" and the like. */
 static int run_other(int count, char **arguments)
 {
     const char *word = arguments[0];
     cli_command command;
-    if (is_help(word))
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
         return count > 1 && cli_find_command(arguments[1], &command) ? cli_print_help(command) : cli_print_overview();
     if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
         return cli_print_version();

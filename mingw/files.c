@@ -325,32 +325,24 @@ struct l2k_folder {
     struct dirent entry;
 };
 
-/* "FOLDER/\*", which lists it. To be freed; NULL with errno. */
-static wchar_t *pattern_of(const char *path)
+DIR *opendir(const char *path)
 {
     const size_t length = strlen(path), room = length + 3;
     const bool ends = length && (path[length - 1] == '/' || path[length - 1] == '\\');
     char *pattern = malloc(room);
-    if (!pattern)
-        return NULL;
-    snprintf(pattern, room, "%s%s*", path, ends ? "" : "/");
-    wchar_t *name = wide(pattern);
-    free(pattern);
-    return name;
-}
-
-DIR *opendir(const char *path)
-{
-    wchar_t *name = pattern_of(path);
+    if (pattern)
+        snprintf(pattern, room, "%s%s*", path, ends ? "" : "/");
+    wchar_t *name = pattern ? wide(pattern) : NULL;
     DIR *folder = name ? calloc(1, sizeof *folder) : NULL;
     if (folder)
         folder->search = FindFirstFileW(name, &folder->next);
     const DWORD cause = GetLastError();
+    free(pattern);
     free(name);
     if (folder && folder->search == INVALID_HANDLE_VALUE) {
         free(folder);
-        folder = NULL;
         failed(cause);
+        return NULL;
     }
     if (folder)
         folder->has_next = true;

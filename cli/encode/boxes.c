@@ -84,14 +84,6 @@ void cli_boxes_unload(cli_boxes *given)
 
 /* ---- A picture ----------------------------------------------------------------------------------------------- */
 
-static bool is_given(const cli_boxes *given, l2k_content content)
-{
-    for (size_t i = 0; i < given->count; i++)
-        if (given->boxes[i].content == content)
-            return true;
-    return false;
-}
-
 bool cli_boxes_attach(const cli_boxes *given, bool carry, cli_picture *picture, l2k_box_data **list)
 {
     size_t count = 0;
@@ -101,7 +93,10 @@ bool cli_boxes_attach(const cli_boxes *given, bool carry, cli_picture *picture, 
         return cli_error("encode", "out of memory");
     for (int kind = 0; carry && kind < CLI_NUM_METADATA; kind++) {
         const cli_blob *blob = &picture->metadata.blobs[kind];
-        if (blob->data && !is_given(given, (l2k_content)kind))
+        bool left_out = !blob->data;
+        for (size_t i = 0; i < given->count; i++)
+            left_out |= given->boxes[i].content == (l2k_content)kind;
+        if (!left_out)
             (*list)[count++] = (l2k_box_data){.content = (l2k_content)kind, .data = blob->data, .bytes = blob->bytes};
     }
     for (size_t i = 0; i < given->count; i++)

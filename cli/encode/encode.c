@@ -71,25 +71,19 @@ static bool has_tile_rows(const cli_options *options, const cli_picture *picture
     return height && options->encoder[L2K_ENCODER_TILE_Y0].value + height < picture->image.y1;
 }
 
-/* Whether the file stays the same, and the reader unpacks no rows too often. */
-static bool suits_tile_rows(const cli_options *options, const cli_picture *picture, const cli_task *task)
-{
-    const bool limited = options->profile.given || options->encoder[L2K_ENCODER_MAX_BYTES].given ||
-                         options->encoder[L2K_ENCODER_COMPONENT_BYTES].given;
-    return !limited && options->encoder[L2K_ENCODER_TILE_HEIGHT].value * MOST_REPEATS >= picture->together &&
-           !options->num_layer_targets && cli_becomes_file(task->output) &&
-           (!options->verify || cli_reader_can_repeat(task->input));
-}
-
 /* Whether to encode a picture, already placed on the grid, by rows: one row of tiles at a time only on request if the
- * result would differ (layer targets, limits of bytes, an output that cannot seek); not if --verify could not read the
- * picture again. Of many files, one is read while others are encoded, which pays more than reading each in strips.
- * Reading a picture again for --verify would pay less than it costs. */
+ * result would differ (layer targets, limits of bytes, an output that cannot seek), or the reader would unpack rows too
+ * often; not if --verify could not read the picture again. Of many files, one is read while others are encoded, which pays
+ * more than reading each in strips. Reading a picture again for --verify would pay less than it costs. */
 static bool suits_rows(const cli_options *options, const cli_picture *picture, const cli_task *task)
 {
-    if (has_tile_rows(options, picture))
-        return options->by_rows || suits_tile_rows(options, picture, task);
-    return !picture->at_once && (options->by_rows || (task->is_alone && !options->verify));
+    const bool limited = options->profile.given || options->encoder[L2K_ENCODER_MAX_BYTES].given ||
+                         options->encoder[L2K_ENCODER_COMPONENT_BYTES].given || options->num_layer_targets;
+    if (!has_tile_rows(options, picture))
+        return !picture->at_once && (options->by_rows || (task->is_alone && !options->verify));
+    return options->by_rows ||
+           (!limited && options->encoder[L2K_ENCODER_TILE_HEIGHT].value * MOST_REPEATS >= picture->together &&
+            cli_becomes_file(task->output) && (!options->verify || cli_reader_can_repeat(task->input)));
 }
 
 /* A pipe's reader may block the write; a signal that arrives meanwhile must not wait. */

@@ -227,24 +227,20 @@ static void print_text(const char *text)
 
 /* ---- Options ------------------------------------------------------------------------------------------------- */
 
-/* In view and dump, marks options for one kind of input only. */
-static const char *input_remark(const cli_option *row, cli_command command)
-{
-    if (row->input == CLI_ANY_INPUT || (command != CLI_VIEW && command != CLI_DUMP))
-        return "";
-    return row->input == CLI_PICTURE_INPUT ? "pictures only: " : "JPEG 2000 only: ";
-}
-
 static void print_row(const cli_option *row, cli_command command)
 {
     char term[120], text[400];
+    /* In view and dump, some options are for one kind of input only. */
+    const char *remark = row->input == CLI_ANY_INPUT || (command != CLI_VIEW && command != CLI_DUMP) ? ""
+                         : row->input == CLI_PICTURE_INPUT                                           ? "pictures only: "
+                                                           : "JPEG 2000 only: ";
     const char *fallback = command == CLI_TRANSCODE ? NULL : row->fallback; /* which takes what IN has */
     const char letter[] = {'-', row->letter, ',', ' ', 0};
     const int length =
         snprintf(term, sizeof term, "  %s--%s%s%s", row->letter ? letter : "    ", row->name,
                  row->argument && strncmp(row->argument, "[=", 2) ? " " : "", row->argument ? row->argument : "");
-    const int end = snprintf(text, sizeof text, "%s%s%s%s%s", input_remark(row, command), row->help,
-                             fallback ? " (default:" NO_BREAK : "", fallback ? fallback : "", fallback ? ")" : "");
+    const int end = snprintf(text, sizeof text, "%s%s%s%s%s", remark, row->help, fallback ? " (default:" NO_BREAK : "",
+                             fallback ? fallback : "", fallback ? ")" : "");
     print_entry(term, (size_t)length, text, text + end);
 }
 

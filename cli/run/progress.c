@@ -35,15 +35,11 @@ static _Thread_local struct {
     double done, from, to;
 } own;
 
-static bool on_terminal(void)
-{
-    const char *kind = getenv("TERM");
-    return isatty(STDERR_FILENO) && kind && strcmp(kind, "dumb") != 0;
-}
-
 void cli_progress_begin(const cli_options *options, const char *verb, size_t files)
 {
-    bar.wanted = options->progress.given ? options->progress.value != 0 : !options->quiet && on_terminal();
+    const char *kind = getenv("TERM");
+    const bool on_terminal = isatty(STDERR_FILENO) && kind && strcmp(kind, "dumb") != 0;
+    bar.wanted = options->progress.given ? options->progress.value != 0 : !options->quiet && on_terminal;
     bar.verb = verb;
     bar.files = files;
     bar.next = cli_now() + FIRST_AFTER;

@@ -42,25 +42,19 @@ static bool add_task(cli_tasks *tasks, char *input, char *output, unsigned page)
     return true;
 }
 
-/* Of an input with a page that cannot be read, those before it are done all the same. */
-static bool count_pages(cli_tasks *tasks, const char *input, unsigned *pages)
-{
-    if (strcmp(input, "-") == 0)
-        return cli_error("--page all", "standard input can be read only once");
-    if (cli_reader_pages(input, pages) || tasks->num_cut++)
-        return true;
-    tasks->cut = strdup(input);
-    return tasks->cut || cli_error(input, "out of memory");
-}
-
-/* Takes ownership of the output. With --page all, a task for each page, whose number follows the output's name. */
+/* Takes ownership of the output. With --page all, a task for each page, whose number follows the output's name; of an input
+ * with a page that cannot be read, those before it are done all the same. */
 static bool add(cli_tasks *tasks, const char *input, char *output)
 {
     const cli_setting page = tasks->options->page;
     unsigned pages = 0;
-    if (!page.given || page.value)
+    if (!page.given || page.value || !output)
         return add_task(tasks, strdup(input), output, (unsigned)page.value);
-    bool done = output ? count_pages(tasks, input, &pages) : cli_error("the list of files", "out of memory");
+    bool done = strcmp(input, "-") != 0 || cli_error("--page all", "standard input can be read only once");
+    if (done && !cli_reader_pages(input, &pages) && tasks->num_cut++ == 0) {
+        tasks->cut = strdup(input);
+        done = tasks->cut || cli_error(input, "out of memory");
+    }
     for (unsigned i = 1; done && i <= pages; i++)
         done = add_task(tasks, strdup(input), cli_numbered_name(output, i, pages + 1), i);
     free(output);
