@@ -58,14 +58,6 @@ static void set_transforms(png_structp png, png_infop info, bool indexed)
         png_set_swap(png);
 }
 
-/* png_read_update_info reports the 8 bits of unpacked storage, so the precision must come from the header. */
-static uint32_t precision_of(png_structp png, png_infop info)
-{
-    uint32_t depth = png_get_bit_depth(png, info);
-    bool expanded = png_get_color_type(png, info) == PNG_COLOR_TYPE_PALETTE || png_get_valid(png, info, PNG_INFO_tRNS);
-    return depth < 8 && expanded ? 8 : depth;
-}
-
 static void read_profile(png_job *job)
 {
     png_charp name;
@@ -75,16 +67,6 @@ static void read_profile(png_job *job)
     if (png_get_iCCP(job->png, job->info, &name, &method, &profile, &bytes) &&
         !cli_picture_take_profile(&job->reader->picture, profile, bytes))
         png_error(job->png, "out of memory");
-}
-
-static void read_density(png_job *job, l2k_image *image)
-{
-    png_uint_32 x, y;
-    int unit;
-    if (png_get_pHYs(job->png, job->info, &x, &y, &unit) && unit == PNG_RESOLUTION_METER) {
-        image->density_x = x;
-        image->density_y = y;
-    }
 }
 
 /* Without opacity in the file, three columns. */
@@ -108,13 +90,6 @@ static void read_palette(png_job *job, cli_picture *picture)
     picture->num_entries = (uint32_t)(to - picture->palette) / picture->num_columns;
 }
 
-/* The number of channels after set_transforms. */
-static uint32_t channels_of(png_structp png, png_infop info)
-{
-    uint32_t colours = png_get_color_type(png, info) == PNG_COLOR_TYPE_PALETTE ? 3 : png_get_channels(png, info);
-    return colours + (png_get_valid(png, info, PNG_INFO_tRNS) ? 1 : 0);
-}
-
 /* Deflate shrinks rows by a factor of at most 1032. Called before libpng allocates two rows. */
 static bool check_size(png_job *job)
 {
@@ -126,15 +101,19 @@ static bool check_size(png_job *job)
            cli_memory_allowed(reader->picture.held, reader->name);
 }
 
-/* Describes the picture as set_transforms will leave it. */
+/* Describes the picture as set_transforms will leave it; png_read_update_info reports 8 bits of unpacked storage. */
 static bool describe(png_job *job)
 {
     png_structp png = job->png;
     png_infop info = job->info;
     cli_picture *picture = &job->reader->picture;
-    const bool indexed = job->reader->options.indexed && png_get_color_type(png, info) == PNG_COLOR_TYPE_PALETTE;
-    const uint32_t precision = indexed ? png_get_bit_depth(png, info) : precision_of(png, info);
-    const uint32_t channels = indexed ? 1 : channels_of(png, info);
+    const uint32_t depth = png_get_bit_depth(png, info), opacity = png_get_valid(png, info, PNG_INFO_tRNS) ? 1 : 0;
+    const bool has_palette = png_get_color_type(png, info) == PNG_COLOR_TYPE_PALETTE,
+               indexed = job->reader->options.indexed && has_palette;
+    const uint32_t precision = depth < 8 && !indexed && (has_palette || opacity) ? 8 : depth;
+    const uint32_t channels = indexed ? 1 : (has_palette ? 3 : png_get_channels(png, info)) + opacity;
+    png_uint_32 x, y;
+    int unit;
     if (!cli_picture_create(picture, channels, job->reader->name))
         return false;
     cli_picture_uniform(picture, png_get_image_width(png, info), png_get_image_height(png, info), precision,
@@ -143,7 +122,10 @@ static bool describe(png_job *job)
     if (indexed)
         read_palette(job, picture);
     read_profile(job);
-    read_density(job, &picture->image);
+    if (png_get_pHYs(png, info, &x, &y, &unit) && unit == PNG_RESOLUTION_METER) {
+        picture->image.density_x = x;
+        picture->image.density_y = y;
+    }
     job->row_bytes = (size_t)picture->components->width * channels * cli_sample_bytes(precision);
     picture->held = 2 * (uint64_t)job->row_bytes; /* libpng's */
     picture->at_once = png_get_interlace_type(png, info) != PNG_INTERLACE_NONE;

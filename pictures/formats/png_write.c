@@ -22,8 +22,7 @@ static void on_error(png_structp png, png_const_charp text)
 
 static void on_warning(png_structp png, png_const_charp text)
 {
-    (void)png;
-    (void)text;
+    (void)png, (void)text;
 }
 
 static void on_write(png_structp png, png_bytep data, size_t bytes)
@@ -36,14 +35,6 @@ static void on_write(png_structp png, png_bytep data, size_t bytes)
 static void on_flush(png_structp png)
 {
     (void)png;
-}
-
-static int colour_type(const cli_view *view)
-{
-    bool opacity = view->num_channels > view->colours;
-    if (view->colours == 1)
-        return opacity ? PNG_COLOR_TYPE_GRAY_ALPHA : PNG_COLOR_TYPE_GRAY;
-    return opacity ? PNG_COLOR_TYPE_RGB_ALPHA : PNG_COLOR_TYPE_RGB;
 }
 
 /* The precision before scaling (sBIT), which also records that scaling took place. */
@@ -104,8 +95,10 @@ static void write_metadata(png_job *job)
 static void write_header(png_job *job)
 {
     const cli_view *view = job->writer->view;
-    png_set_IHDR(job->png, job->info, view->width, view->height, (int)view->depth, colour_type(view),
-                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    const int type = (view->colours == 1 ? 0 : PNG_COLOR_MASK_COLOR) |
+                     (view->num_channels > view->colours ? PNG_COLOR_MASK_ALPHA : 0);
+    png_set_IHDR(job->png, job->info, view->width, view->height, (int)view->depth, type, PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     if (view->least != view->depth || view->most != view->depth)
         write_significant_bits(job);
     write_profile(job);
