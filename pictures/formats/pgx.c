@@ -19,51 +19,29 @@ typedef struct pgx_header {
     size_t bytes; /* of the text line */
 } pgx_header;
 
-static bool read_line(cli_input *input, char *line, size_t *bytes)
-{
-    for (size_t length = 0; length < MAX_HEADER; length++) {
-        int c = cli_input_byte(input);
-        if (c == EOF)
-            return cli_input_ended(input);
-        line[length] = c == '\n' ? 0 : (char)c;
-        *bytes = length + 1;
-        if (c == '\n')
-            return true;
-    }
-    return cli_error(input->name, "bad PGX header");
-}
-
 /* A number of more than ten digits is split, or does not fit the line. */
-static bool parse_header(const char *line, pgx_header *header)
-{
-    unsigned long long numbers[3];
-    char order[3], sign[2] = "+";
-    int end = 0;
-    if (sscanf(line, "PG %2[ML] %1[+-] %10llu %10llu %10llu %n", order, sign, &numbers[0], &numbers[1], &numbers[2],
-               &end) != 5 &&
-        sscanf(line, "PG %2[ML] %10llu %10llu %10llu %n", order, &numbers[0], &numbers[1], &numbers[2], &end) != 4)
-        return false;
-    for (int i = 0; i < 3; i++)
-        if (numbers[i] > UINT32_MAX)
-            return false;
-    header->words = (cli_words){(uint32_t)numbers[0], *sign == '-', *order == 'M'};
-    header->width = (uint32_t)numbers[1];
-    header->height = (uint32_t)numbers[2];
-    return !line[end] && (strcmp(order, "ML") == 0 || strcmp(order, "LM") == 0);
-}
-
 static bool read_header(cli_input *input, pgx_header *header)
 {
-    char line[MAX_HEADER];
-    if (!read_line(input, line, &header->bytes))
-        return false;
-    if (!parse_header(line, header))
+    char line[MAX_HEADER], order[3], sign[2] = "+";
+    unsigned long long bits, width, height;
+    int end = 0, c = 0;
+    for (header->bytes = 0; c != '\n' && header->bytes < MAX_HEADER; header->bytes++) {
+        c = cli_input_byte(input);
+        if (c == EOF)
+            return cli_input_ended(input);
+        line[header->bytes] = c == '\n' ? 0 : (char)c;
+    }
+    if (c != '\n' ||
+        (sscanf(line, "PG %2[ML] %1[+-] %10llu %10llu %10llu %n", order, sign, &bits, &width, &height, &end) != 5 &&
+         sscanf(line, "PG %2[ML] %10llu %10llu %10llu %n", order, &bits, &width, &height, &end) != 4) ||
+        line[end] || (strcmp(order, "ML") != 0 && strcmp(order, "LM") != 0) || bits > UINT32_MAX ||
+        width > UINT32_MAX || height > UINT32_MAX)
         return cli_error(input->name, "bad PGX header");
-    const uint32_t precision = header->words.precision;
-    if (!precision || precision > MAX_PRECISION || !header->width || !header->height)
-        return cli_error(input->name, "PGX: %u x %u with %u bits is not supported", header->width, header->height,
-                         precision);
-    return true;
+    header->words = (cli_words){(uint32_t)bits, *sign == '-', *order == 'M'};
+    header->width = (uint32_t)width;
+    header->height = (uint32_t)height;
+    return (bits && bits <= MAX_PRECISION && width && height) ||
+           cli_error(input->name, "PGX: %llu x %llu with %llu bits is not supported", width, height, bits);
 }
 
 static size_t row_bytes(const pgx_header *header)
@@ -205,26 +183,21 @@ static bool create_plane(plane_file *file, const char *path, uint32_t c, const l
     return false;
 }
 
-static bool write_plane(cli_writer *writer, uint32_t c)
-{
-    plane_file *file = &((plane_file *)writer->state)[c];
-    const cli_picture *picture = writer->picture;
-    const l2k_component *component = &picture->components[c];
-    const cli_words words = {component->precision, component->is_signed, true};
-    if (!file->name && !create_plane(file, writer->path, c, component))
-        return false;
-    if (cli_words_write(&words, &file->output, file->output.bytes, &picture->planes[c], component->width,
-                        picture->rows[c].count) &&
-        (picture->image.num_components <= MOST_OPEN || cli_output_rest(&file->output)))
-        return true;
-    return file->output.error && cli_output_fail(&file->output);
-}
-
 static bool write_planes(cli_writer *writer)
 {
-    for (uint32_t c = 0; c < writer->picture->image.num_components; c++)
-        if (!write_plane(writer, c))
+    const cli_picture *picture = writer->picture;
+    const uint32_t count = picture->image.num_components;
+    for (uint32_t c = 0; c < count; c++) {
+        plane_file *file = &((plane_file *)writer->state)[c];
+        const l2k_component *component = &picture->components[c];
+        const cli_words words = {component->precision, component->is_signed, true};
+        if (!file->name && !create_plane(file, writer->path, c, component))
             return false;
+        if (!cli_words_write(&words, &file->output, file->output.bytes, &picture->planes[c], component->width,
+                             picture->rows[c].count) ||
+            (count > MOST_OPEN && !cli_output_rest(&file->output)))
+            return file->output.error && cli_output_fail(&file->output);
+    }
     return true;
 }
 
