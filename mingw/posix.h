@@ -44,7 +44,6 @@ struct l2k_stat {
 #define stat       l2k_stat
 #define fstat      l2k_fstat
 #define S_IFIFO    _S_IFIFO
-#define S_ISLNK(m) 0
 int l2k_stat(const char *path, struct l2k_stat *facts); /* of the end of a chain of links */
 int l2k_fstat(int descriptor, struct l2k_stat *facts);
 

@@ -39,35 +39,6 @@ cli_area cli_component_area(const cli_coefficients *input, uint32_t c)
                       cli_ceil_div(area.y1, k->dy)};
 }
 
-/* ---- JPEG 2000 ----------------------------------------------------------------------------------------------- */
-
-typedef struct sink_call {
-    cli_coefficients *input;
-    cli_coefficient_sink *sink;
-    void *user;
-    bool refused;
-} sink_call;
-
-static l2k_status on_coefficients(void *user, const l2k_tile_coefficients *coefficients)
-{
-    sink_call *call = user;
-    call->input->num_given++;
-    call->refused = !call->sink(call->user, coefficients);
-    return call->refused ? L2K_ERROR_IO : L2K_OK;
-}
-
-static bool decode_tile(cli_coefficients *input, uint32_t tile, cli_coefficient_sink *sink, void *user)
-{
-    sink_call call = {input, sink, user, false};
-    cli_coded_file *file = &input->file.coded;
-    if (!cli_coded_limit_memory(file, 0))
-        return false;
-    cli_interrupt_wait(true);
-    const l2k_status status = l2k_decoder_coefficients(file->decoder, tile, on_coefficients, &call);
-    cli_interrupt_wait(false);
-    return !call.refused && cli_coded_is_done(file, status);
-}
-
 /* ---- Pictures ------------------------------------------------------------------------------------------------ */
 
 /* All that the transform makes of a picture: the 9/7's indices differ in HT code-blocks, which are faster. */
@@ -180,6 +151,14 @@ void cli_coefficients_close(cli_coefficients *input)
     input->held = 0;
 }
 
+static l2k_status on_coefficients(void *user, const l2k_tile_coefficients *coefficients)
+{
+    cli_coefficients *input = user;
+    input->num_given++;
+    input->refused = !input->sink(input->user, coefficients);
+    return input->refused ? L2K_ERROR_IO : L2K_OK;
+}
+
 bool cli_coefficients_each(cli_coefficients *input, cli_coefficient_sink *sink, void *user)
 {
     const cli_options *options = input->options;
@@ -193,11 +172,18 @@ bool cli_coefficients_each(cli_coefficients *input, cli_coefficient_sink *sink, 
     const uint32_t first = only.given ? (uint32_t)only.value : 0;
     const uint32_t end = only.given ? first + 1 : input->info.tiles_across * input->info.tiles_down;
     const double begin = input->bytes ? PICTURE_CODED : 0, each = (1 - begin) / (end - first);
+    input->sink = sink;
+    input->user = user;
     if (!cli_messages_check(&file->messages, cli_set_decoder(file->decoder, settings)))
         return false;
     for (uint32_t tile = first; tile < end; tile++) {
         cli_progress_span(begin + each * (tile - first), begin + each * (tile + 1 - first));
-        if (!decode_tile(input, tile, sink, user))
+        if (!cli_coded_limit_memory(file, 0))
+            return false;
+        cli_interrupt_wait(true);
+        const l2k_status status = l2k_decoder_coefficients(file->decoder, tile, on_coefficients, input);
+        cli_interrupt_wait(false);
+        if (input->refused || !cli_coded_is_done(file, status))
             return false;
     }
     return input->num_given || cli_error(input->file.name, "the file ends before the first coefficient");

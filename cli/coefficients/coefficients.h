@@ -7,6 +7,9 @@
 #include "cli/options/options.h"
 #include "cli/run/messages.h"
 
+/* Takes a tile-component; false, after a report, stops. */
+typedef bool cli_coefficient_sink(void *user, const l2k_tile_coefficients *coefficients);
+
 typedef struct cli_coefficients {
     const cli_options *options;
     const char *output; /* the second file name */
@@ -14,6 +17,9 @@ typedef struct cli_coefficients {
     int64_t component;  /* -1 = all */
     cli_any_file file;  /* the first file name */
     l2k_info info;
+    cli_coefficient_sink *sink;
+    void *user;         /* of the sink */
+    bool refused;       /* by the sink */
     uint32_t num_given; /* tile-components so far */
     uint8_t *bytes;     /* of a picture, coded; NULL for other files */
     size_t held;        /* bytes of the picture's samples, later of `bytes` */
@@ -27,9 +33,6 @@ bool cli_coefficients_begin(cli_coefficients *input, const cli_options *options)
 bool cli_coefficients_open(cli_coefficients *input);
 /* Keeps the image and the file's name; may be called twice. */
 void cli_coefficients_close(cli_coefficients *input);
-
-/* Takes a tile-component; false, after a report, stops. */
-typedef bool cli_coefficient_sink(void *user, const l2k_tile_coefficients *coefficients);
 
 /* Hands out the tile-components that the options select, in order. Reports faults of the file. */
 bool cli_coefficients_each(cli_coefficients *input, cli_coefficient_sink *sink, void *user);

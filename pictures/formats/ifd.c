@@ -137,18 +137,6 @@ bool cli_ifd_find(const cli_ifd_source *source, uint64_t ifd, uint16_t tag, cli_
     return found;
 }
 
-uint8_t *cli_ifd_load(const cli_ifd_source *source, const cli_ifd_entry *entry, size_t most)
-{
-    uint8_t *value = entry->bytes <= most ? malloc((size_t)entry->bytes + 1) : NULL;
-    if (!value)
-        return NULL;
-    value[entry->bytes] = 0;
-    if (fetch(source, value, (size_t)entry->bytes, entry->at))
-        return value;
-    free(value);
-    return NULL;
-}
-
 static void swap_units(uint8_t *value, size_t bytes, unsigned unit)
 {
     for (size_t at = 0; at + unit <= bytes; at += unit)
@@ -159,13 +147,21 @@ static void swap_units(uint8_t *value, size_t bytes, unsigned unit)
         }
 }
 
-uint8_t *cli_ifd_load_native(const cli_ifd_source *source, const cli_ifd_entry *entry, size_t most)
+uint8_t *cli_ifd_load(const cli_ifd_source *source, const cli_ifd_entry *entry, size_t most, bool big_endian)
 {
+    const size_t bytes = (size_t)entry->bytes;
     unsigned unit;
-    uint8_t *value = cli_ifd_load(source, entry, most);
+    uint8_t *value = entry->bytes <= most ? malloc(bytes + 1) : NULL;
+    if (!value)
+        return NULL;
+    if (!fetch(source, value, bytes, entry->at)) {
+        free(value);
+        return NULL;
+    }
     type_bytes(entry->type, &unit);
-    if (value && source->big_endian == cli_is_little_endian())
-        swap_units(value, (size_t)entry->bytes, unit);
+    if (source->big_endian != big_endian)
+        swap_units(value, bytes, unit);
+    value[bytes] = 0;
     return value;
 }
 
@@ -216,10 +212,8 @@ static bool copy_value(const cli_ifd_source *source, const cli_ifd_entry *entry,
         set(sink->data + field, entry->at, unit, sink->big_endian);
         return true;
     }
-    uint8_t *value = cli_ifd_load(source, entry, CLI_MOST_METADATA);
+    uint8_t *value = cli_ifd_load(source, entry, CLI_MOST_METADATA, sink->big_endian);
     bool done = value != NULL;
-    if (done && source->big_endian != sink->big_endian)
-        swap_units(value, (size_t)entry->bytes, unit);
     if (done && entry->bytes <= wide(sink->big)) {
         memcpy(sink->data + field, value, (size_t)entry->bytes);
     } else if (done && (done = align(sink))) {

@@ -33,11 +33,8 @@ bool cli_ifd_open(cli_ifd_source *source);
 /* Looks for a tag in the directory at `ifd`. False if missing or damaged. */
 bool cli_ifd_find(const cli_ifd_source *source, uint64_t ifd, uint16_t tag, cli_ifd_entry *entry);
 
-/* The value in the file's byte order; a 0 follows it. At most `most` bytes, else NULL. To be freed. */
-uint8_t *cli_ifd_load(const cli_ifd_source *source, const cli_ifd_entry *entry, size_t most);
-
-/* The same in the byte order of this machine. */
-uint8_t *cli_ifd_load_native(const cli_ifd_source *source, const cli_ifd_entry *entry, size_t most);
+/* The value in a byte order; a 0 follows it. At most `most` bytes, else NULL. To be freed. */
+uint8_t *cli_ifd_load(const cli_ifd_source *source, const cli_ifd_entry *entry, size_t most, bool big_endian);
 
 /* The first number of an integer value; 0 if there is none. */
 uint64_t cli_ifd_number(const cli_ifd_source *source, const cli_ifd_entry *entry);

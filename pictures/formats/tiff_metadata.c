@@ -37,7 +37,7 @@ static bool take_tag(cli_reader *reader, const cli_ifd_source *source, uint64_t 
     cli_ifd_entry entry;
     if (!cli_ifd_find(source, ifd, tag, &entry))
         return true;
-    uint8_t *value = cli_ifd_load(source, &entry, CLI_MOST_METADATA);
+    uint8_t *value = cli_ifd_load(source, &entry, CLI_MOST_METADATA, source->big_endian);
     const uint64_t bytes = value || entry.bytes > CLI_MOST_METADATA ? entry.bytes : 0; /* 0: damaged */
     const bool done = cli_reader_keep(reader, kind, value, bytes < SIZE_MAX ? (size_t)bytes : SIZE_MAX);
     free(value);
@@ -134,7 +134,7 @@ static bool put_exif(cli_tiff_io *io, const cli_blob *exif, bool big)
             if (orientation >= ORIENTATION_TOPLEFT && orientation <= ORIENTATION_LEFTBOT)
                 TIFFSetField(io->tiff, *tag, (uint16_t)orientation);
         } else if (entry.type == ASCII) {
-            char *text = (char *)cli_ifd_load(&source, &entry, MOST_TEXT);
+            char *text = (char *)cli_ifd_load(&source, &entry, MOST_TEXT, source.big_endian);
             if (text && *text)
                 TIFFSetField(io->tiff, *tag, text);
             free(text);
@@ -168,7 +168,7 @@ static bool is_of_centres(const cli_ifd_source *source)
     uint16_t *keys = NULL;
     bool found = false;
     if (cli_ifd_find(source, source->first, TAG_GEO_KEYS, &entry) && entry.type == TIFF_SHORT)
-        keys = (uint16_t *)(void *)cli_ifd_load_native(source, &entry, CLI_MOST_METADATA);
+        keys = (uint16_t *)(void *)cli_ifd_load(source, &entry, CLI_MOST_METADATA, !cli_is_little_endian());
     for (uint64_t i = 4; keys && i + 3 < entry.count; i += 4)
         found = found || (keys[i] == RASTER_TYPE && keys[i + 3] == POINT);
     free(keys);
@@ -199,7 +199,7 @@ static bool put_geo_tag(TIFF *tiff, const cli_ifd_source *source, uint16_t tag, 
     const TIFFField *field = TIFFFindField(tiff, tag, TIFF_ANY);
     if (!field || TIFFFieldDataType(field) != (TIFFDataType)entry.type)
         return false;
-    uint8_t *value = cli_ifd_load_native(source, &entry, CLI_MOST_METADATA);
+    uint8_t *value = cli_ifd_load(source, &entry, CLI_MOST_METADATA, !cli_is_little_endian());
     if (value && part->scale > 0 && entry.type == TIFF_DOUBLE)
         move_to_part(tag, (double *)(void *)value, entry.count, part);
     const bool done = value && TIFFSetField(tiff, tag, (uint32_t)entry.count, value) == 1;
