@@ -137,13 +137,11 @@ bool cli_picture_place(cli_picture *picture, uint32_t x0, uint32_t y0, const cha
     return true;
 }
 
-uint64_t cli_picture_raw_bytes(const cli_picture *picture)
+uint64_t cli_picture_raw_bytes(const l2k_image *image)
 {
     uint64_t bits = 0;
-    for (uint32_t c = 0; c < picture->image.num_components; c++) {
-        const l2k_component *component = &picture->components[c];
-        bits += (uint64_t)component->width * component->height * component->precision;
-    }
+    for (const l2k_component *k = image->components; k < image->components + image->num_components; k++)
+        bits += (uint64_t)k->width * k->height * k->precision;
     return (bits + 7) / 8;
 }
 

@@ -99,7 +99,7 @@ bool cli_pictures_alike(const l2k_image *a, const l2k_image *b);
 bool cli_picture_can_interleave(const cli_picture *picture);
 
 /* Size of the samples in bytes, packed to their precision: the reference for compression ratios. */
-uint64_t cli_picture_raw_bytes(const cli_picture *picture);
+uint64_t cli_picture_raw_bytes(const l2k_image *image);
 
 /* Writes "WxHxN P bit" into `text`. */
 void cli_picture_text(const cli_picture *picture, char *text, size_t room);

@@ -180,12 +180,3 @@ void cli_reader_close(cli_reader *reader)
     free(reader->precisions);
     reader->precisions = NULL;
 }
-
-bool cli_reader_finish(cli_reader *reader, bool done, cli_picture *picture)
-{
-    *picture = reader->picture;
-    picture->held = picture->extra = 0;
-    memset(&reader->picture, 0, sizeof reader->picture);
-    cli_reader_close(reader);
-    return done;
-}

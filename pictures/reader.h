@@ -90,9 +90,6 @@ bool cli_reader_at_end(const cli_reader *reader);
 /* Also frees the picture. Harmless after a failed open. */
 void cli_reader_close(cli_reader *reader);
 
-/* Moves the picture out of the reader, closes it, and returns `done`, the result of reading. */
-bool cli_reader_finish(cli_reader *reader, bool done, cli_picture *picture);
-
 extern const cli_reader_kind cli_png_reader, cli_pnm_reader, cli_pgx_reader, cli_planes_reader, cli_raw_reader,
     cli_tiff_reader, cli_jpeg_reader, cli_y4m_reader;
 

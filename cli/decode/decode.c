@@ -284,7 +284,7 @@ static bool code_file(const cli_batch *batch, cli_coder *base, const cli_task *t
     l2k_decoder_timings(file->coded->decoder, outcome->seconds);
     outcome->seconds[L2K_STAGE_WRITE] += file->writing + cli_now() - start;
     outcome->samples = (double)cli_picture_samples(&file->picture);
-    outcome->picture_bytes = cli_picture_raw_bytes(file->written);
+    outcome->picture_bytes = cli_picture_raw_bytes(&file->written->image);
     outcome->incomplete = file->coded->incomplete;
     return true;
 }

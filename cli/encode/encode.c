@@ -301,7 +301,7 @@ static bool code_file(const cli_batch *batch, cli_coder *base, const cli_task *t
         !encode_picture(batch, k, file) || (batch->options->verify && !verify_file(batch->options, k, file, task)))
         return false;
     double start = cli_now();
-    file->outcome.picture_bytes = cli_picture_raw_bytes(&file->reader.picture);
+    file->outcome.picture_bytes = cli_picture_raw_bytes(&file->reader.picture.image);
     file->outcome.coded_bytes = file->output.bytes;
     if (!cli_output_commit(&file->output))
         return false;
@@ -322,7 +322,7 @@ static void report_file(const cli_batch *batch, const cli_task *task, const void
 {
     const encode_file *file = state;
     const cli_picture *picture = &file->reader.picture;
-    const uint64_t raw = cli_picture_raw_bytes(picture), coded = file->output.bytes;
+    const uint64_t raw = cli_picture_raw_bytes(&picture->image), coded = file->output.bytes;
     char size[80], raw_text[CLI_UNITS_ROOM], text[CLI_UNITS_ROOM];
     (void)task;
     if (file->differences)

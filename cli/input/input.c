@@ -246,30 +246,34 @@ static bool is_jpeg2000(const cli_input *input)
            (input->filled >= sizeof signature && memcmp(input->buffer, signature, sizeof signature) == 0);
 }
 
-static bool read_other(cli_any_file *file, cli_reader *reader, bool opened)
-{
-    bool done = opened && cli_reader_all(reader);
-    return cli_reader_finish(reader, done, &file->picture);
-}
-
 bool cli_any_file_open(cli_any_file *file, const char *path, bool quiet)
 {
     const cli_read_options how = {.quiet = quiet};
     cli_input input;
     cli_reader reader;
+    bool done;
     memset(file, 0, sizeof *file);
     file->name = strcmp(path, "-") == 0 ? "standard input" : path;
-    if (cli_is_plane_set(path))
-        return read_other(file, &reader, cli_reader_open(&reader, path, &how));
-    if (!cli_input_open(&input, path))
-        return false;
-    file->is_jpeg2000 = is_jpeg2000(&input);
-    if (file->is_jpeg2000)
-        return cli_coded_open(&file->coded, &input, quiet);
-    if (cli_reader_knows(&input))
-        return read_other(file, &reader, cli_reader_open_input(&reader, &input, &how));
-    cli_input_close(&input);
-    return cli_error(file->name, "neither JPEG 2000 nor a PNG, JPEG, TIFF, PNM, PAM, PGX or Y4M file");
+    if (cli_is_plane_set(path)) {
+        done = cli_reader_open(&reader, path, &how);
+    } else {
+        if (!cli_input_open(&input, path))
+            return false;
+        file->is_jpeg2000 = is_jpeg2000(&input);
+        if (file->is_jpeg2000)
+            return cli_coded_open(&file->coded, &input, quiet);
+        if (!cli_reader_knows(&input)) {
+            cli_input_close(&input);
+            return cli_error(file->name, "neither JPEG 2000 nor a PNG, JPEG, TIFF, PNM, PAM, PGX or Y4M file");
+        }
+        done = cli_reader_open_input(&reader, &input, &how);
+    }
+    done = done && cli_reader_all(&reader);
+    file->picture = reader.picture;
+    file->picture.held = file->picture.extra = 0; /* of the reader */
+    memset(&reader.picture, 0, sizeof reader.picture);
+    cli_reader_close(&reader);
+    return done;
 }
 
 void cli_any_file_close(cli_any_file *file)

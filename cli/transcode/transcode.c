@@ -56,10 +56,7 @@ static bool choose_format(const cli_options *options, const coder *k, const cli_
         return false;
     const bool ht = options->ht || (info.style & L2K_STYLE_HT && !options->encoder[L2K_ENCODER_STYLE].given);
     l2k_format format = info.format;
-    for (uint32_t c = 0; c < info.image.num_components; c++) {
-        const l2k_component *part = &info.image.components[c];
-        outcome->picture_bytes += ((uint64_t)part->width * part->height * part->precision + 7) / 8;
-    }
+    outcome->picture_bytes = cli_picture_raw_bytes(&info.image);
     return (cli_is_stream(task->output) || cli_encode_format(task->output, ht, &format)) &&
            l2k_encoder_set(k->encoder, L2K_ENCODER_FORMAT, format) == L2K_OK;
 }
