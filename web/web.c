@@ -90,17 +90,6 @@ API l2k_status web_open(l2k_decoder *d, double bytes, web_file *file)
 
 /* ---- Colour: as lift2k decode --rgb8 ------------------------------------------------------------------------------ */
 
-static void rgba_row(const cli_rgb8 *conversion, const uint8_t *pixel, uint8_t *to)
-{
-    const uint32_t count = cli_rgb8_count(conversion), step = conversion->channels == 1 ? 0 : 1;
-    for (uint32_t x = 0; x < conversion->decoded.width; x++, to += 4, pixel += count) {
-        to[0] = pixel[0];
-        to[1] = pixel[step];
-        to[2] = pixel[2 * step];
-        to[3] = conversion->opacity < 0 ? 255 : pixel[count - 1];
-    }
-}
-
 /* The image of l2k_decoder_image as 8-bit sRGB with opacity, 4 bytes a pixel, on the grid of the finest component. ICC
  * profiles are not applied. */
 API l2k_status web_rgba(const l2k_image *image, l2k_plane *planes, uint32_t reduce, uint8_t *to)
@@ -117,8 +106,14 @@ API l2k_status web_rgba(const l2k_image *image, l2k_plane *planes, uint32_t redu
     if (status == L2K_OK && !row)
         status = L2K_ERROR_MEMORY;
     for (uint32_t y = 0; y < conversion.decoded.height && status == L2K_OK; y++) {
+        const uint32_t count = cli_rgb8_count(&conversion), step = conversion.channels == 1 ? 0 : 1;
         cli_rgb8_row(&conversion, y, row);
-        rgba_row(&conversion, row, to + 4 * (size_t)conversion.decoded.width * y);
+        for (const uint8_t *pixel = row; pixel < row + (size_t)count * conversion.decoded.width; pixel += count) {
+            *to++ = pixel[0];
+            *to++ = pixel[step];
+            *to++ = pixel[2 * step];
+            *to++ = conversion.opacity < 0 ? 255 : pixel[count - 1];
+        }
     }
     free(row);
     free(rows);

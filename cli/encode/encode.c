@@ -289,7 +289,7 @@ static bool verify_file(const cli_options *options, coder *k, encode_file *file,
                 cli_verify(&k->check, &file->output, &file->reader, file->by_rows, options, &file->differences);
     if (limited)
         cli_coded_close(&k->check);
-    file->outcome.verify = cli_now() - start;
+    file->outcome.seconds[CLI_STAGE_VERIFY] = cli_now() - start;
     return done;
 }
 

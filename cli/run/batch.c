@@ -17,7 +17,6 @@
 /* ---- The outcome ------------------------------------------------------------------------------------------------- */
 
 typedef struct tally {
-    size_t skipped;                  /* files, because their output exists */
     size_t done, failed, incomplete; /* files; `done` includes incomplete ones */
     cli_outcome all;                 /* files done, together */
     const char *first_failed;        /* of the files that failed */
@@ -36,23 +35,22 @@ static void tally_file(tally *t, const cli_outcome *outcome, const char *name)
     t->incomplete += outcome->incomplete;
     all->picture_bytes += outcome->picture_bytes;
     all->coded_bytes += outcome->coded_bytes;
-    for (int i = 0; i < L2K_NUM_STAGES; i++)
+    for (int i = 0; i < CLI_NUM_STAGES; i++)
         all->seconds[i] += outcome->seconds[i];
-    all->verify += outcome->verify;
     all->samples += outcome->samples;
 }
 
-static void print_files(const tally *t)
+static void print_files(const tally *t, size_t num_skipped)
 {
     char failed[1080] = "", incomplete[40] = "", skipped[40] = "", pictures[CLI_UNITS_ROOM], coded[CLI_UNITS_ROOM],
          time[CLI_UNITS_ROOM];
     const cli_outcome *all = &t->all;
-    size_t files = t->done + t->skipped + t->failed;
+    size_t files = t->done + num_skipped + t->failed;
     if (t->failed)
         snprintf(failed, sizeof failed, ", %zu failed, %s%s", t->failed, t->failed > 1 ? "first " : "",
                  t->first_failed);
-    if (t->skipped)
-        snprintf(skipped, sizeof skipped, ", %zu skipped", t->skipped);
+    if (num_skipped)
+        snprintf(skipped, sizeof skipped, ", %zu skipped", num_skipped);
     if (t->incomplete)
         snprintf(incomplete, sizeof incomplete, " (%zu incomplete)", t->incomplete);
     cli_report("%zu file%s: %zu done%s%s%s; pictures %s, JPEG 2000 %s, ratio %.3f; %s", files, files == 1 ? "" : "s",
@@ -62,10 +60,10 @@ static void print_files(const tally *t)
                cli_seconds_text(cli_now() - t->start, time));
 }
 
-static const char *const stage_names[L2K_NUM_STAGES] = {
+static const char *const stage_names[CLI_NUM_STAGES] = {
     [L2K_STAGE_READ] = "read",         [L2K_STAGE_UPLOAD] = "upload", [L2K_STAGE_TRANSFORM] = "transform",
     [L2K_STAGE_DOWNLOAD] = "download", [L2K_STAGE_TIER1] = "tier-1",  [L2K_STAGE_RATE] = "rate control",
-    [L2K_STAGE_TIER2] = "tier-2",      [L2K_STAGE_WRITE] = "write"};
+    [L2K_STAGE_TIER2] = "tier-2",      [L2K_STAGE_WRITE] = "write",   [CLI_STAGE_VERIFY] = "verify"};
 
 static void print_row(const char *name, double seconds, double all)
 {
@@ -76,21 +74,20 @@ static void print_row(const char *name, double seconds, double all)
  * exceeds the total. The rest of the total, if any, is set-up and waiting. */
 static void print_timings(const tally *t)
 {
-    const cli_outcome *timings = &t->all;
+    const double *seconds = t->all.seconds;
     const double total = cli_now() - t->start;
     char rate[CLI_UNITS_ROOM];
-    double all = timings->verify;
-    for (int i = 0; i < L2K_NUM_STAGES; i++)
-        all += timings->seconds[i];
+    double all = 0;
+    for (int i = 0; i < CLI_NUM_STAGES; i++)
+        all += seconds[i];
     double other = total > all ? total - all : 0;
     cli_report("%-14s %12s %9s", "stage", "time", "share");
-    for (int i = 0; i < L2K_NUM_STAGES; i++)
-        print_row(stage_names[i], timings->seconds[i], all + other);
-    if (timings->verify > 0)
-        print_row("verify", timings->verify, all + other);
+    for (int i = 0; i < CLI_NUM_STAGES; i++)
+        if (i < CLI_STAGE_VERIFY || seconds[i] > 0)
+            print_row(stage_names[i], seconds[i], all + other);
     print_row("other", other, all + other);
     cli_report("%-14s %10.3f s %9s %s", "total", total, "",
-               cli_count_text(total > 0 ? timings->samples / total : 0, "samples/s", rate));
+               cli_count_text(total > 0 ? t->all.samples / total : 0, "samples/s", rate));
 }
 
 /* Reports "12 files: 7 done, 3 skipped, 2 failed, first in/3.png; ..." if there may be many, and the table of
@@ -98,8 +95,8 @@ static void print_timings(const tally *t)
 static int tally_end(const tally *t, const cli_tasks *tasks)
 {
     const cli_options *options = tasks->options;
-    if ((tasks->many || tasks->skipped) && !options->quiet)
-        print_files(t);
+    if ((options->out_dir || tasks->skipped) && !options->quiet)
+        print_files(t, tasks->skipped);
     if (options->timings)
         print_timings(t);
     return t->failed ? CLI_EXIT_FAILURE : t->incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK;
@@ -196,7 +193,7 @@ static void run_all(worker *workers, unsigned count)
 /* The first coder is made before any file is read, to find impossible options at once. */
 int cli_batch_run(cli_batch *batch, const cli_tasks *tasks)
 {
-    crew c = {.batch = batch, .tasks = tasks, .tally = {.skipped = tasks->skipped, .start = cli_now()}};
+    crew c = {.batch = batch, .tasks = tasks, .tally.start = cli_now()};
     int status = CLI_EXIT_FAILURE;
     cli_share_work(tasks, batch->options, &batch->share);
     const unsigned count = batch->share.coders;

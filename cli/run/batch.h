@@ -64,12 +64,14 @@ cli_place cli_place_of(const cli_share *share, cli_coder *coder);
 l2k_status cli_set_decoder(l2k_decoder *decoder, const cli_setting settings[L2K_DECODER_NUM_OPTIONS]);
 l2k_status cli_set_encoder(l2k_encoder *encoder, const cli_setting settings[L2K_ENCODER_NUM_OPTIONS]);
 
+/* The library's stages, and another one of the command. */
+enum { CLI_STAGE_VERIFY = L2K_NUM_STAGES, CLI_NUM_STAGES };
+
 /* What a file that is done, or all of them, came to. */
 typedef struct cli_outcome {
     bool incomplete;
     uint64_t picture_bytes, coded_bytes; /* packed samples; JPEG 2000 files */
-    double seconds[L2K_NUM_STAGES];      /* the library's, and the command's own reading and writing of picture files */
-    double verify;                       /* seconds of --verify */
+    double seconds[CLI_NUM_STAGES];      /* with the command's own reading and writing of picture files */
     double samples;                      /* coded */
 } cli_outcome;
 

@@ -132,7 +132,7 @@ static sizes look_at(const cli_tasks *tasks)
     sizes all = {0};
     for (size_t i = 0; i < tasks->count; i++) {
         struct stat facts = {0};
-        if (stat(tasks->items[i].input, &facts) != 0 && tasks->many)
+        if (stat(tasks->items[i].input, &facts) != 0 && tasks->options->out_dir)
             continue; /* it will fail */
         all.unknown |= !S_ISREG(facts.st_mode);
         const uint64_t bytes = (uint64_t)facts.st_size;

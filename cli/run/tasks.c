@@ -192,7 +192,6 @@ static bool add_all(cli_tasks *tasks, int count, const char *out)
 static bool make_many(cli_tasks *tasks, const cli_options *options)
 {
     const char *command = cli_command_names[options->command];
-    tasks->many = true;
     cli_reports_to_output();
     if (strcmp(options->out_dir, "-") == 0)
         return cli_error("--out-dir", "a folder is needed; many files cannot go into one stream");

@@ -19,7 +19,6 @@ typedef struct cli_tasks {
     const char *extension;         /* of the outputs with --out-dir */
     cli_task *items;
     size_t count;
-    bool many;      /* --out-dir was given */
     bool together;  /* all inputs become one output, in this order: the frames of a film */
     size_t skipped; /* by --skip-existing */
     size_t num_cut; /* inputs of --page all that end with a page that cannot be read, as was reported */
