@@ -112,15 +112,6 @@ static bool is_converted(const cli_rgb8 *conversion)
     return conversion->convert || conversion->icc;
 }
 
-static bool allocate_rows(cli_rgb8 *conversion, const char *name)
-{
-    const size_t width = conversion->decoded.width;
-    conversion->bytes = malloc(cli_view_row_bytes(&conversion->decoded));
-    conversion->samples = malloc(width * conversion->colours * sizeof *conversion->samples);
-    conversion->rgb = malloc(width * 3);
-    return (conversion->bytes && conversion->samples && conversion->rgb) || cli_error(name, "out of memory");
-}
-
 bool cli_rgb8_create(cli_rgb8 *conversion, const cli_picture *picture, uint32_t reduce, bool quiet, const char *name)
 {
     memset(conversion, 0, sizeof *conversion);
@@ -137,7 +128,12 @@ bool cli_rgb8_create(cli_rgb8 *conversion, const cli_picture *picture, uint32_t 
     view->depth = is_converted(conversion) || view->most > 8 || view->least < 8 ? 16 : 8;
     if (done && conversion->colours < colours && !quiet)
         cli_warning(name, "only %u of %u colours are shown", conversion->colours, colours);
-    done = done && allocate_rows(conversion, name);
+    if (done) {
+        conversion->bytes = malloc(cli_view_row_bytes(view));
+        conversion->samples = malloc((size_t)view->width * conversion->colours * sizeof *conversion->samples);
+        conversion->rgb = malloc((size_t)view->width * 3);
+        done = (conversion->bytes && conversion->samples && conversion->rgb) || cli_error(name, "out of memory");
+    }
     if (!done)
         cli_rgb8_free(conversion);
     return done;

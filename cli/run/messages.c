@@ -69,33 +69,27 @@ l2k_hooks cli_messages_hooks(cli_messages *messages)
     return (l2k_hooks){.message = take_message, .progress = on_progress, .user = messages};
 }
 
-/* By default the library's limit fits the size of the file. If the user limits memory, the library only knows what the
- * samples leave of it, so its text would give another number. */
-static bool fail_limit(const cli_messages *messages, const char *text)
-{
-    char most[CLI_UNITS_ROOM];
-    if (!strstr(text, "memory"))
-        return cli_error(messages->subject, "%s; --max-pixels N allows more", text);
-    if (cli_allowed.memory == CLI_NO_LIMIT)
-        return cli_error(messages->subject, "%s; --max-memory BYTES allows more", text);
-    return cli_error(messages->subject, "samples and coding take more memory than %s; --max-memory BYTES allows more",
-                     cli_bytes_text(cli_allowed.memory, most));
-}
-
 bool cli_messages_check(cli_messages *messages, l2k_status status)
 {
     if (status == L2K_OK)
         return true;
     if (!messages->first_error[0])
         snprintf(messages->first_error, sizeof messages->first_error, "%s", l2k_strerror(status));
-    const char *text = messages->first_error;
+    const char *text = messages->first_error, *allows = "";
+    char most[CLI_UNITS_ROOM];
     if (messages->failed && (status == L2K_ERROR_BACKEND || status == L2K_ERROR_MEMORY)) {
         *messages->failed = messages;
         return false;
     }
     if (status == L2K_ERROR_CANCELLED)
         cli_interrupt_end();
+    /* By default the library's limit fits the size of the file. If the user limits memory, the library only knows what
+     * the samples leave of it, so its text would give another number. */
+    if (status == L2K_ERROR_LIMIT && strstr(text, "memory") && cli_allowed.memory != CLI_NO_LIMIT)
+        return cli_error(messages->subject,
+                         "samples and coding take more memory than %s; --max-memory BYTES allows more",
+                         cli_bytes_text(cli_allowed.memory, most));
     if (status == L2K_ERROR_LIMIT)
-        return fail_limit(messages, text);
-    return cli_error(messages->subject, "%s", text);
+        allows = strstr(text, "memory") ? "; --max-memory BYTES allows more" : "; --max-pixels N allows more";
+    return cli_error(messages->subject, "%s%s", text, allows);
 }

@@ -228,20 +228,14 @@ static bool becomes_film(const cli_options *options)
            cli_same_text(cli_extension(options->names[count - 1]), ".y4m");
 }
 
-/* Planes of PGX have names of their own. */
-static bool exists(const char *path)
-{
-    struct stat facts;
-    return stat(path, &facts) == 0 || cli_is_plane_set(path);
-}
-
 static void skip_existing(cli_tasks *tasks)
 {
     const size_t count = tasks->count;
+    struct stat facts;
     tasks->count = 0;
     for (size_t i = 0; i < count; i++) {
         const cli_task task = tasks->items[i];
-        if (!exists(task.output)) {
+        if (stat(task.output, &facts) != 0 && !cli_is_plane_set(task.output)) {
             tasks->items[tasks->count++] = task;
             continue;
         }

@@ -69,19 +69,16 @@ static bool show_component(void *user, const l2k_tile_coefficients *k)
     return true;
 }
 
-static bool same_size(const l2k_component *a, const l2k_component *b)
-{
-    return a->dx == b->dx && a->dy == b->dy && a->precision == b->precision;
-}
-
 static bool check_rgb(const cli_coefficients *input)
 {
     const l2k_component *c = input->info.image.components;
     if (input->info.image.num_components < 3)
         return cli_error("--rgb", "%s has %u component%s, three are needed", input->file.name,
                          input->info.image.num_components, input->info.image.num_components == 1 ? "" : "s");
-    return (same_size(&c[0], &c[1]) && same_size(&c[0], &c[2])) ||
-           cli_error("--rgb", "components 0 to 2 of %s differ in size or precision", input->file.name);
+    for (int i = 1; i < 3; i++)
+        if (c[i].dx != c[0].dx || c[i].dy != c[0].dy || c[i].precision != c[0].precision)
+            return cli_error("--rgb", "components 0 to 2 of %s differ in size or precision", input->file.name);
+    return true;
 }
 
 static bool make_mosaic(view_job *job)

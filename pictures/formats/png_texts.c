@@ -10,6 +10,9 @@
 
 #include "pictures/user/text.h"
 
+/* As cli_png_text.bytes. */
+#define TOO_LONG (CLI_MOST_METADATA + 1)
+
 /* A text, or a part of one. */
 typedef struct piece {
     const uint8_t *at, *end;
@@ -28,12 +31,6 @@ static const char *take_string(piece *p)
     return zero ? (const char *)start : NULL;
 }
 
-static void give_too_long(cli_png_text *text)
-{
-    text->data = NULL;
-    text->bytes = CLI_MOST_METADATA + 1;
-}
-
 /* ---- Compressed texts ---------------------------------------------------------------------------------------- */
 
 /* Makes *p the decompressed text, in text->memory; false if it is damaged or too long, as text->bytes tells. */
@@ -50,7 +47,7 @@ static bool decompress(piece *p, cli_png_text *text)
         status = uncompress(text->memory, &bytes, p->at, (uLong)left(p));
     }
     if (status == Z_BUF_ERROR || bytes > CLI_PNG_MOST_TEXT)
-        give_too_long(text);
+        text->bytes = TOO_LONG;
     *p = (piece){text->memory, text->memory + bytes};
     return status == Z_OK && bytes <= CLI_PNG_MOST_TEXT;
 }
@@ -99,11 +96,9 @@ static void read_profile(piece *p, cli_png_text *text)
     size_t bytes;
     if (!take_length(p, &bytes))
         return;
-    if (bytes > CLI_MOST_METADATA) {
-        give_too_long(text);
-        return;
-    }
-    if (left(p) / 2 < bytes || !decode_digits(p, bytes, text))
+    if (bytes > CLI_MOST_METADATA)
+        text->bytes = TOO_LONG;
+    if (bytes > CLI_MOST_METADATA || left(p) / 2 < bytes || !decode_digits(p, bytes, text))
         return;
     if (left(p) >= sizeof xap && memcmp(p->at, xap, sizeof xap) == 0) {
         text->kind = L2K_CONTENT_XMP;

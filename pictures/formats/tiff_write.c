@@ -15,6 +15,8 @@
 
 typedef struct tiff_job {
     cli_tiff_io io;
+    uint16_t scheme;  /* of compression */
+    size_t row_bytes; /* of the view; with tiles of JPEG 2000, to the edge of the last one */
     uint32_t row;
     uint8_t *packed; /* a row as stored in the file; with tiles of JPEG 2000, a row of these, to their edges */
 } tiff_job;
@@ -80,27 +82,8 @@ static void set_density(TIFF *tiff, const l2k_image *image)
     TIFFSetField(tiff, TIFFTAG_YRESOLUTION, inches ? floor(y + 0.5) : image->density_y / 100);
 }
 
-static uint16_t scheme_of(const cli_writer *writer)
+static void set_tags(TIFF *tiff, const cli_view *view, uint16_t scheme)
 {
-    static const uint16_t schemes[] = {COMPRESSION_NONE, COMPRESSION_ADOBE_DEFLATE, COMPRESSION_LZW,
-                                       CLI_TIFF_J2K,     CLI_TIFF_APERIO,           CLI_TIFF_APERIO_YCC};
-    return schemes[writer->options.compression];
-}
-
-/* Of a row of the view, or to the edge of the last tile. */
-static size_t row_bytes(const cli_writer *writer)
-{
-    const size_t bytes = cli_view_row_bytes(writer->view);
-    return cli_tiff_is_j2k(scheme_of(writer))
-               ? bytes / writer->view->width *
-                     (((size_t)writer->view->width + CLI_TIFF_TILE - 1) & ~(CLI_TIFF_TILE - 1u))
-               : bytes;
-}
-
-static void set_tags(TIFF *tiff, const cli_writer *writer)
-{
-    const cli_view *view = writer->view;
-    const uint16_t scheme = scheme_of(writer);
     const bool j2k = cli_tiff_is_j2k(scheme);
     TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, view->width);
     TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, view->height);
@@ -126,7 +109,7 @@ static void set_tags(TIFF *tiff, const cli_writer *writer)
         TIFFSetField(tiff, TIFFTAG_ICCPROFILE, (uint32_t)view->image->icc_bytes, view->image->icc);
 }
 
-static bool check_j2k(const cli_writer *writer)
+static bool check_j2k(const cli_writer *writer, uint16_t scheme)
 {
     const cli_view *view = writer->view;
     uint16_t photometric;
@@ -134,18 +117,24 @@ static bool check_j2k(const cli_writer *writer)
     if ((view->depth != 8 && view->depth != 16) || view->count > 4)
         return cli_error(writer->name, "%u samples of %u bits: JPEG 2000 in TIFF takes 1 to 4 of 8 or 16", view->count,
                          view->depth);
-    if (scheme_of(writer) == CLI_TIFF_APERIO_YCC && (!rgb || view->count != 3 || view->is_signed))
+    if (scheme == CLI_TIFF_APERIO_YCC && (!rgb || view->count != 3 || view->is_signed))
         return cli_error(writer->name, "--tiff-compression aperio-ycc: there are more or fewer than three RGB samples");
     return true;
 }
 
 static bool open_tiff(cli_writer *writer)
 {
+    static const uint16_t schemes[] = {COMPRESSION_NONE, COMPRESSION_ADOBE_DEFLATE, COMPRESSION_LZW,
+                                       CLI_TIFF_J2K,     CLI_TIFF_APERIO,           CLI_TIFF_APERIO_YCC};
     tiff_job *job = writer->state;
-    const bool j2k = cli_tiff_is_j2k(scheme_of(writer));
-    if (j2k && (!check_j2k(writer) || !cli_memory_allowed(row_bytes(writer) * CLI_TIFF_TILE, writer->name)))
+    const cli_view *view = writer->view;
+    job->scheme = schemes[writer->options.compression];
+    const bool j2k = cli_tiff_is_j2k(job->scheme);
+    const size_t unit = j2k ? CLI_TIFF_TILE : 1;
+    job->row_bytes = cli_view_row_bytes(view) / view->width * ((view->width + unit - 1) / unit * unit);
+    if (j2k && (!check_j2k(writer, job->scheme) || !cli_memory_allowed(job->row_bytes * unit, writer->name)))
         return false;
-    job->packed = malloc(row_bytes(writer) * (j2k ? CLI_TIFF_TILE : 1));
+    job->packed = malloc(job->row_bytes * unit);
     if (!job->packed)
         return cli_error(writer->name, "out of memory");
     if (!cli_output_can_seek(&writer->output))
@@ -153,7 +142,7 @@ static bool open_tiff(cli_writer *writer)
     job->io.output = &writer->output;
     if (!cli_tiff_open(&job->io, writer->name, needs_big(writer) ? "w8" : "w4"))
         return writer->output.error ? false : cli_tiff_fail(&job->io, writer->name, "libtiff cannot start");
-    set_tags(job->io.tiff, writer);
+    set_tags(job->io.tiff, view, job->scheme);
     if (job->io.message[0])
         return cli_tiff_fail(&job->io, writer->name, "");
     cli_tiff_put_metadata(writer, &job->io, needs_big(writer));
@@ -191,7 +180,7 @@ static bool tile_row(cli_writer *writer, uint8_t *row)
 {
     tiff_job *job = writer->state;
     const cli_view *view = writer->view;
-    const size_t bytes = cli_view_row_bytes(view), whole = row_bytes(writer), pixel = bytes / view->width;
+    const size_t bytes = cli_view_row_bytes(view), whole = job->row_bytes, pixel = bytes / view->width;
     uint8_t *to = job->packed + job->row % CLI_TIFF_TILE * whole;
     if (view->depth == 8)
         memcpy(to, row, bytes);
@@ -203,15 +192,14 @@ static bool tile_row(cli_writer *writer, uint8_t *row)
         return true;
     for (uint32_t y = (job->row - 1) % CLI_TIFF_TILE + 1; y < CLI_TIFF_TILE; y++)
         memcpy(job->packed + y * whole, to, whole);
-    return cli_tiff_encode(&job->io, view, scheme_of(writer), job->packed,
-                           (job->row - 1) / CLI_TIFF_TILE * CLI_TIFF_TILE) ||
+    return cli_tiff_encode(&job->io, view, job->scheme, job->packed, (job->row - 1) / CLI_TIFF_TILE * CLI_TIFF_TILE) ||
            (!writer->output.error && cli_tiff_fail(&job->io, writer->name, "out of memory"));
 }
 
 static bool write_row(cli_writer *writer, uint8_t *row)
 {
     tiff_job *job = writer->state;
-    if (cli_tiff_is_j2k(scheme_of(writer)))
+    if (cli_tiff_is_j2k(job->scheme))
         return tile_row(writer, row);
     if (writer->view->depth != 8)
         pack(writer->view, row, job->packed);

@@ -57,10 +57,7 @@ static void on_signal(int number)
 void cli_interrupt_watch(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU};
-    struct sigaction action, before;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = on_signal;
-    action.sa_flags = SA_RESTART;
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
