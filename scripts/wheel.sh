@@ -36,7 +36,7 @@ unpack_sources() {
     (cd "$to" && apt-get $options update &&
         apt-get $options -o APT::Sandbox::User=root source zlib libpng1.6 libjpeg-turbo tiff lcms2 libffi python3.11) >"$to/log" 2>&1
     mkdir "$to/gcc"
-    tar -x -C "$to/gcc" --strip-components=1 --exclude='*/testsuite/*' --wildcards -f /usr/src/gcc-12/gcc-12*.tar.xz \
+    tar -x -C "$to/gcc" --strip-components=1 --exclude='*/testsuite/*/*' --wildcards -f /usr/src/gcc-12/gcc-12*.tar.xz \
         '*/libgomp' '*/include' '*/config' '*/libgcc' 'gcc*/c*' 'gcc*/[il]*' 'gcc*/m*' '*/gcc/*VER' '*/gcc/DATESTAMP'
     touch "$to/done"
 }
