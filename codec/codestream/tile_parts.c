@@ -224,36 +224,6 @@ l2k_status l2k_codestream_extend(l2k_codestream *cs, const uint8_t *data, size_t
 
 /* ---- The tile-parts of each tile ----------------------------------------------------------------------------- */
 
-/* TPsot is a byte. */
-enum { MOST_PARTS = 256 };
-
-/* Puts all tile-parts into lists by TPsot, each in reverse codestream order. */
-static void list_by_number(l2k_codestream *cs, size_t first[MOST_PARTS])
-{
-    for (unsigned part = 0; part < MOST_PARTS; part++)
-        first[part] = L2K_NO_PART;
-    for (size_t i = 0; i < cs->num_parts; i++) {
-        l2k_tile_part_span *span = &cs->parts[i];
-        span->next = first[span->part];
-        first[span->part] = i;
-    }
-}
-
-/* Moves a list of equal TPsot to the front of the tiles' lists. If a tile has two of them, *twice becomes the last
- * tile-part in the file that has another after it. */
-static void move_to_tiles(l2k_codestream *cs, size_t list, size_t *twice)
-{
-    for (size_t i = list, next; i != L2K_NO_PART; i = next) {
-        l2k_tile_part_span *span = &cs->parts[i];
-        size_t *link = &cs->first_part[span->tile];
-        next = span->next;
-        if (*link != L2K_NO_PART && cs->parts[*link].part == span->part && (*twice == L2K_NO_PART || i > *twice))
-            *twice = i;
-        span->next = *link;
-        *link = i;
-    }
-}
-
 /* A missing tile-part makes those after it unreadable. */
 static l2k_status check_sequence(const l2k_codestream *cs, uint32_t tile)
 {
@@ -265,21 +235,25 @@ static l2k_status check_sequence(const l2k_codestream *cs, uint32_t tile)
     return L2K_OK;
 }
 
-/* The standard requires the tile-parts of a tile in the order of TPsot. For other orders, inserting each one at its
- * place would take quadratic time; lists by TPsot take linear time. */
+/* The standard requires the tile-parts of a tile in the order of TPsot, which this puts in front of each other. For
+ * other orders a list has at most 256 to pass, since TPsot is a byte. */
 l2k_status l2k_tile_parts_link(l2k_codestream *cs)
 {
-    size_t first[MOST_PARTS], twice = L2K_NO_PART;
     cs->first_part = l2k_allocate(cs->context, cs->num_tiles, sizeof *cs->first_part);
     L2K_TRY(l2k_check_memory(cs->context, cs->first_part, "%u tiles", cs->num_tiles));
     for (uint32_t t = 0; t < cs->num_tiles; t++)
         cs->first_part[t] = L2K_NO_PART;
-    list_by_number(cs, first);
-    for (unsigned part = MOST_PARTS; part-- > 0;)
-        move_to_tiles(cs, first[part], &twice);
-    if (twice != L2K_NO_PART)
-        return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "SOT: tile %u has two tile-parts %u", cs->parts[twice].tile,
-                        cs->parts[twice].part);
+    for (size_t i = cs->num_parts; i-- > 0;) {
+        l2k_tile_part_span *span = &cs->parts[i];
+        size_t *link = &cs->first_part[span->tile];
+        while (*link != L2K_NO_PART && cs->parts[*link].part < span->part)
+            link = &cs->parts[*link].next;
+        if (*link != L2K_NO_PART && cs->parts[*link].part == span->part)
+            return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "SOT: tile %u has two tile-parts %u", span->tile,
+                            span->part);
+        span->next = *link;
+        *link = i;
+    }
     for (uint32_t t = 0; t < cs->num_tiles; t++)
         L2K_TRY(check_sequence(cs, t));
     return L2K_OK;
