@@ -80,11 +80,10 @@ typedef struct block_row {
 
 static block_row row_of(const l2k_packet_reader *reader, const l2k_precinct *precinct, uint32_t y)
 {
-    const l2k_received_headers *received = &precinct->received;
     const l2k_rect kept = precinct->kept;
-    block_row row = {.inclusion = l2k_tag_row_of(&received->inclusion, y),
-                     .zero_planes = l2k_tag_row_of(&received->zero_planes, y),
-                     .states = received->states + (size_t)y * precinct->grid.across};
+    block_row row = {.inclusion = l2k_tag_row_of(&precinct->inclusion, y),
+                     .zero_planes = l2k_tag_row_of(&precinct->zero_planes, y),
+                     .states = precinct->states + (size_t)y * precinct->grid.across};
     if (!reader->keep || y < kept.y0 || y >= kept.y1)
         return row;
     row.first_kept = kept.x0;
@@ -140,7 +139,7 @@ static l2k_status get_precinct(l2k_packet_reader *reader, const l2k_subband *ban
         for (uint32_t x = 0; x < across && !bits.exhausted && status == L2K_OK; x += l2k_min_u32(advance, across - x)) {
             bool is_out;
             status = get_block_header(reader, band, &row, x, layer, &bits, &is_out);
-            advance = is_out ? l2k_tag_above(&precinct->received.inclusion, x, y, layer + 1) : 1;
+            advance = is_out ? l2k_tag_above(&precinct->inclusion, x, y, layer + 1) : 1;
             reader->looks++;
         }
     }

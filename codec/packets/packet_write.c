@@ -54,26 +54,19 @@ static void rise(const l2k_tag_tree *tree)
 /* Work per packet and per code-block in it, for l2k_poll. */
 enum { WEIGHT_OF_PACKET = 64, WEIGHT_OF_BLOCK = 8 };
 
-static l2k_status make_trees(const l2k_context *context, l2k_tile *tile, l2k_precinct *precinct)
-{
-    const l2k_partition *grid = &precinct->grid;
-    L2K_TRY(l2k_tag_tree_create(context, &tile->arena, grid->across, grid->down, &precinct->coded.inclusion));
-    return l2k_tag_tree_create(context, &tile->arena, grid->across, grid->down, &precinct->coded.zero_planes);
-}
-
 static l2k_status restart_precinct(const l2k_context *context, l2k_tile *tile, l2k_precinct *precinct,
                                    unsigned max_planes)
 {
     const uint32_t count = l2k_precinct_blocks(precinct);
-    if (count > 0 && !precinct->coded.inclusion.nodes)
-        L2K_TRY(make_trees(context, tile, precinct));
+    if (count > 0 && !precinct->inclusion.nodes)
+        L2K_TRY(l2k_precinct_make_trees(context, &tile->arena, precinct));
     for (uint32_t i = 0; i < count; i++) {
         precinct->blocks[i].lblock = L2K_FIRST_LBLOCK;
         precinct->blocks[i].passes_in = 0;
-        precinct->coded.zero_planes.nodes[i] = 2 * (max_planes - precinct->blocks[i].num_planes);
+        precinct->zero_planes.nodes[i] = 2 * (max_planes - precinct->blocks[i].num_planes);
     }
     if (count)
-        rise(&precinct->coded.zero_planes);
+        rise(&precinct->zero_planes);
     return l2k_poll(context, WEIGHT_OF_PACKET + (uint64_t)WEIGHT_OF_BLOCK * count);
 }
 
@@ -141,14 +134,14 @@ enum { BEFORE, NOW, LATER };
 /* Sets the inclusion tree, and marks the known nodes of the other tree: those above an included block. */
 static void announce(l2k_precinct *precinct, uint32_t layer)
 {
-    uint32_t *nodes = precinct->coded.inclusion.nodes, *zero_planes = precinct->coded.zero_planes.nodes;
+    uint32_t *nodes = precinct->inclusion.nodes, *zero_planes = precinct->zero_planes.nodes;
     const uint32_t count = l2k_precinct_blocks(precinct);
     const uint64_t num_nodes = l2k_tag_nodes(precinct->grid.across, precinct->grid.down);
     for (uint32_t i = 0; i < count; i++) {
         const l2k_block *block = &precinct->blocks[i];
         nodes[i] = block->passes_in ? BEFORE : l2k_block_passes(block, layer) ? NOW : LATER;
     }
-    rise(&precinct->coded.inclusion);
+    rise(&precinct->inclusion);
     for (uint64_t i = 0; i < num_nodes; i++)
         zero_planes[i] = (zero_planes[i] & ~KNOWN) | (nodes[i] == BEFORE ? KNOWN : 0);
 }
@@ -157,7 +150,7 @@ static void announce(l2k_precinct *precinct, uint32_t layer)
  * if earlier packets left its value open and its parent's does not exceed this layer. */
 static void put_inclusion(l2k_bit_writer *bits, const l2k_precinct *precinct, uint32_t x, uint32_t y)
 {
-    const l2k_tag_tree *tree = &precinct->coded.inclusion;
+    const l2k_tag_tree *tree = &precinct->inclusion;
     l2k_tag_place at = {tree->nodes, x, y, tree->width, tree->height};
     uint32_t code = 0, count = 0;
     for (bool goes_on = true; goes_on;) {
@@ -182,7 +175,7 @@ static void put_unary(l2k_bit_writer *bits, uint32_t zeros)
 
 static void put_zero_planes(l2k_bit_writer *bits, const l2k_precinct *precinct, uint32_t x, uint32_t y)
 {
-    const l2k_tag_tree *tree = &precinct->coded.zero_planes;
+    const l2k_tag_tree *tree = &precinct->zero_planes;
     l2k_tag_place at = {tree->nodes, x, y, tree->width, tree->height};
     uint32_t *path[L2K_TAG_TREE_LEVELS], *node = l2k_tag_node_at(&at), low = 0;
     unsigned length = 0;

@@ -304,21 +304,25 @@ static void renew_headers(l2k_precinct *precinct)
 {
     const uint32_t count = l2k_precinct_blocks(precinct);
     for (uint32_t i = 0; i < count; i++)
-        precinct->received.states[i] = (l2k_block_state){.lblock = 3};
-    l2k_tag_tree_restart(&precinct->received.inclusion);
-    l2k_tag_tree_restart(&precinct->received.zero_planes);
+        precinct->states[i] = (l2k_block_state){.lblock = 3};
+    l2k_tag_tree_restart(&precinct->inclusion);
+    l2k_tag_tree_restart(&precinct->zero_planes);
+}
+
+l2k_status l2k_precinct_make_trees(const l2k_context *context, l2k_arena *arena, l2k_precinct *precinct)
+{
+    const uint32_t across = precinct->grid.across, down = precinct->grid.down;
+    L2K_TRY(l2k_tag_tree_create(context, arena, across, down, &precinct->inclusion));
+    return l2k_tag_tree_create(context, arena, across, down, &precinct->zero_planes);
 }
 
 static l2k_status make_headers(const l2k_context *context, l2k_arena *arena, l2k_precinct *precinct)
 {
-    l2k_received_headers *received = &precinct->received;
-    const uint32_t across = precinct->grid.across, down = precinct->grid.down;
-    const uint64_t count = (uint64_t)across * down;
-    L2K_TRY(l2k_tag_tree_create(context, arena, across, down, &received->inclusion));
-    L2K_TRY(l2k_tag_tree_create(context, arena, across, down, &received->zero_planes));
+    const uint64_t count = (uint64_t)precinct->grid.across * precinct->grid.down;
+    L2K_TRY(l2k_precinct_make_trees(context, arena, precinct));
     if (count <= UINT32_MAX)
-        received->states = l2k_arena_take(context, arena, (size_t)count * sizeof *received->states);
-    L2K_TRY(check_memory(context, received->states));
+        precinct->states = l2k_arena_take(context, arena, (size_t)count * sizeof *precinct->states);
+    L2K_TRY(check_memory(context, precinct->states));
     renew_headers(precinct);
     return L2K_OK;
 }
@@ -351,15 +355,16 @@ l2k_precinct *l2k_precinct_of(const l2k_resolution *resolution, uint32_t band, u
 static l2k_status prepare_in_band(const l2k_context *context, l2k_tile *tile, const l2k_resolution *resolution,
                                   const l2k_subband *band, uint32_t index, l2k_precinct *precinct)
 {
-    const bool is_new = !precinct->blocks;
-    if (is_new)
-        precinct->grid = grid_of(resolution, band, index);
-    else if (precinct->image != tile->image)
-        renew_blocks(precinct);
-    if (!is_new && precinct->image != tile->image && tile->is_received && precinct->received.states)
-        renew_headers(precinct);
+    const bool is_new = !precinct->blocks, is_old = !is_new && precinct->image != tile->image;
     precinct->image = tile->image;
-    return is_new ? make_blocks(context, tile, band, precinct) : L2K_OK;
+    if (is_old)
+        renew_blocks(precinct);
+    if (is_old && precinct->states)
+        renew_headers(precinct);
+    if (!is_new)
+        return L2K_OK;
+    precinct->grid = grid_of(resolution, band, index);
+    return make_blocks(context, tile, band, precinct);
 }
 
 /* Allocates the state of an unwanted precinct's packet headers, until the last of them. */
@@ -435,14 +440,13 @@ l2k_status l2k_precinct_receive(const l2k_context *context, l2k_tile *tile, cons
 {
     l2k_resolution *resolution = &component->resolutions[r];
     uint64_t blocks = 1;
-    tile->is_received = true;
     if (l2k_precinct_is_wanted(resolution, precinct))
         L2K_TRY(l2k_precinct_prepare(context, tile, component, r, precinct));
     else
         L2K_TRY(prepare_passed(context, tile, resolution, precinct));
     for (uint32_t b = 0; b < resolution->num_bands; b++) {
         l2k_precinct *part = l2k_precinct_of(resolution, b, precinct);
-        if (!part->received.states)
+        if (!part->states)
             L2K_TRY(make_headers(context, &tile->arena, part));
         blocks += l2k_precinct_blocks(part);
     }

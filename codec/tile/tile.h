@@ -111,25 +111,14 @@ typedef struct l2k_pending_list {
     size_t capacity;
 } l2k_pending_list;
 
-/* State from the packet headers so far of the code-blocks of a precinct in a subband (decoder): some 15 bytes for
- * each. */
-typedef struct l2k_received_headers {
-    l2k_block_state *states; /* NULL until l2k_precinct_receive */
-    l2k_tag_tree inclusion, zero_planes;
-} l2k_received_headers;
-
 /* A precinct's part of one subband. */
 typedef struct l2k_precinct {
-    l2k_partition grid; /* its code-blocks */
-    l2k_rect kept;      /* columns and rows of code-blocks that exist: all when encoding */
-    l2k_block *blocks;  /* of `kept`, row by row; NULL until prepared */
-    uint32_t image;     /* tile->image when it was last prepared */
-    union {
-        struct {
-            l2k_tag_tree inclusion, zero_planes;
-        } coded; /* encoder, from l2k_packets_restart on */
-        l2k_received_headers received;
-    };
+    l2k_partition grid;                  /* its code-blocks */
+    l2k_rect kept;                       /* columns and rows of code-blocks that exist: all when encoding */
+    l2k_block *blocks;                   /* of `kept`, row by row; NULL until prepared */
+    uint32_t image;                      /* tile->image when it was last prepared */
+    l2k_tag_tree inclusion, zero_planes; /* no nodes until the first packet, which l2k_precinct_make_trees precedes */
+    l2k_block_state *states;             /* decoder: from the packet headers so far; NULL until l2k_precinct_receive */
 } l2k_precinct;
 
 typedef struct l2k_subband {
@@ -202,7 +191,6 @@ typedef struct l2k_tile {
     uint64_t num_precincts;     /* packets of one layer */
     uint32_t image;             /* number of earlier images with the same tree */
     bool has_contributions;     /* decoder: a code-block has a contribution */
-    bool is_received;           /* decoder: precincts have received headers */
     bool keeps_windows;         /* decoder: even in wanted precincts, only code-blocks in the windows exist */
     uint8_t missing_guard_bits; /* encoder: bit-planes that a block has beyond those of its subband */
     uint8_t magnitude_bound;    /* encoder: B that the HT blocks need (8.7.3 of T.814) */
@@ -264,6 +252,9 @@ l2k_status l2k_tile_prepare(const l2k_context *context, l2k_tile *tile);
 /* Also makes the state for the precinct's packet headers. A precinct that is not wanted has no code-blocks. */
 l2k_status l2k_precinct_receive(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
                                 uint32_t resolution, uint32_t precinct);
+
+/* Takes the tag trees of the precinct, which is prepared. */
+l2k_status l2k_precinct_make_trees(const l2k_context *context, l2k_arena *arena, l2k_precinct *precinct);
 
 /* The approximate number of code-blocks in the wanted precincts. */
 uint64_t l2k_tile_wanted_blocks(const l2k_tile *tile);
