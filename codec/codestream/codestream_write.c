@@ -270,7 +270,7 @@ void l2k_write_tile_header(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_c
 }
 
 /* REpoc is a byte, CEpoc one or two: 256 components are 0 in one (Table A.32). */
-static void write_change(l2k_buffer *out, const l2k_progression_change *change, unsigned index_bytes)
+static void write_change(l2k_buffer *out, const l2k_poc *change, unsigned index_bytes)
 {
     l2k_buffer_put(out, change->resolution_start, 1);
     l2k_buffer_put(out, change->component_start, index_bytes);

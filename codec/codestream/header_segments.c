@@ -268,16 +268,16 @@ l2k_status l2k_parse_rgn(l2k_header_state *state, const l2k_segment *segment)
 /* ---- POC (A.6.6) --------------------------------------------------------------------------------------------- */
 
 static l2k_status parse_change(const l2k_header_state *state, const l2k_segment *segment, const uint8_t *d,
-                               l2k_progression_change *change)
+                               l2k_poc *change)
 {
     unsigned index = l2k_component_index_bytes(state->siz->num_components);
     uint32_t component_end = l2k_get_be(d + 4 + index, index);
-    *change = (l2k_progression_change){.progression = d[4 + 2 * index],
-                                       .resolution_start = d[0],
-                                       .resolution_end = d[3 + index],
-                                       .component_start = l2k_get_be(d + 1, index),
-                                       .component_end = component_end ? component_end : L2K_MAX_COMPONENTS,
-                                       .layer_end = l2k_get_be(d + 1 + index, 2)};
+    *change = (l2k_poc){.progression = (l2k_progression)d[4 + 2 * index],
+                        .resolution_start = d[0],
+                        .resolution_end = d[3 + index],
+                        .component_start = l2k_get_be(d + 1, index),
+                        .component_end = component_end ? component_end : L2K_MAX_COMPONENTS,
+                        .layer_end = l2k_get_be(d + 1 + index, 2)};
     if (change->progression > L2K_CPRL)
         return l2k_segment_wrong(state, segment, "an impossible progression order");
     if (change->resolution_start >= change->resolution_end || change->component_start >= change->component_end ||
@@ -290,8 +290,7 @@ static l2k_status grow_changes(const l2k_header_state *state, size_t more)
 {
     l2k_tile_coding *coding = state->coding;
     size_t count = coding->num_changes + more;
-    l2k_progression_change *changes =
-        l2k_enlarge(state->context, coding->changes, coding->num_changes, count, sizeof *changes);
+    l2k_poc *changes = l2k_enlarge(state->context, coding->changes, coding->num_changes, count, sizeof *changes);
     L2K_TRY(l2k_check_memory(state->context, changes, "%zu progression changes", count));
     coding->changes = changes;
     return L2K_OK;

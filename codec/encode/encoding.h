@@ -37,10 +37,10 @@ typedef struct l2k_encoding {
     uint32_t num_tiles;
     l2k_tile_coding coding;
     l2k_layer_targets targets;
-    l2k_layer_targets truncation;    /* HT: target of the last layer, and limits, that code-blocks are truncated for */
-    bool finds_steps;                /* by steps, too */
-    l2k_progression_change *changes; /* of POC: all entries, by tile; `coding` and `own_codings` point into them */
-    l2k_own_coding *own_codings;     /* by tile */
+    l2k_layer_targets truncation; /* HT: target of the last layer, and limits, that code-blocks are truncated for */
+    bool finds_steps;             /* by steps, too */
+    l2k_poc *changes;             /* of POC: all entries, by tile; `coding` and `own_codings` point into them */
+    l2k_own_coding *own_codings;  /* by tile */
     size_t num_own_codings;
     const l2k_tile_coding *present; /* transcoding: of the present tile, whatever it is */
     l2k_buffer segments;            /* transcoding: further marker segments of the main header, */

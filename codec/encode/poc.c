@@ -3,6 +3,7 @@
 #include "codec/encode/encoder.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/integer.h"
 
@@ -60,7 +61,7 @@ static uint32_t layers_of(const l2k_tile_coding *coding, uint32_t component, uin
 {
     uint32_t layers = 0;
     for (size_t i = 0; i < coding->num_changes; i++) {
-        const l2k_progression_change *change = &coding->changes[i];
+        const l2k_poc *change = &coding->changes[i];
         if (component >= change->component_start && component < change->component_end &&
             resolution >= change->resolution_start && resolution < change->resolution_end)
             layers = l2k_max_u32(layers, change->layer_end);
@@ -82,44 +83,21 @@ static l2k_status check_complete(const l2k_encoding *e, const l2k_tile_coding *c
     return L2K_OK;
 }
 
-/* Clips ends to the image: CEpoc of one byte codes 256 as 0, which some decoders take for no component. */
-static void take_change(const l2k_encoding *e, const l2k_poc *entry, l2k_progression_change *change)
-{
-    *change = (l2k_progression_change){.progression = (uint8_t)entry->progression,
-                                       .resolution_start = (uint8_t)entry->resolution_start,
-                                       .resolution_end = (uint8_t)entry->resolution_end,
-                                       .component_start = entry->component_start,
-                                       .component_end = l2k_min_u32(entry->component_end, e->siz.num_components),
-                                       .layer_end = l2k_min_u32(entry->layer_end, e->coding.num_layers)};
-}
-
-/* Takes the entries that have any of the image's components; a component index of one byte would misname those of
- * others. */
-static size_t take_changes(const l2k_encoding *e, const l2k_poc *poc, size_t count, l2k_progression_change *changes)
-{
-    size_t taken = 0;
-    for (size_t i = 0; i < count; i++)
-        if (poc[i].component_start < e->siz.num_components)
-            take_change(e, &poc[i], &changes[taken++]);
-    return taken;
-}
-
 /* Takes a run of entries for one tile, or for all. */
-static l2k_status take_run(l2k_encoding *e, uint32_t tile, l2k_progression_change *changes, size_t count)
+static l2k_status take_run(l2k_encoding *e, uint32_t tile, l2k_poc *changes, size_t count)
 {
     l2k_tile_coding coding = e->coding;
-    coding.changes = changes;
-    coding.num_changes = count;
     if (tile != L2K_ALL_TILES && tile >= e->num_tiles)
         return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "progression order changes of tile %u, but there are %u tiles",
                         tile, e->num_tiles);
+    coding.changes = changes;
+    coding.num_changes = count;
+    l2k_clip_changes(&coding, e->siz.num_components);
     L2K_TRY(check_complete(e, &coding));
-    if (tile == L2K_ALL_TILES) {
-        e->coding.changes = changes;
-        e->coding.num_changes = count;
-    } else {
+    if (tile == L2K_ALL_TILES)
+        e->coding = coding;
+    else
         e->own_codings[e->num_own_codings++] = (l2k_own_coding){tile, coding};
-    }
     return L2K_OK;
 }
 
@@ -131,11 +109,11 @@ l2k_status l2k_poc_setup(const l2k_settings *s, l2k_encoding *e)
     e->changes = l2k_allocate(e->context, count, sizeof *e->changes);
     e->own_codings = l2k_allocate(e->context, count, sizeof *e->own_codings);
     L2K_TRY(l2k_check_memory(e->context, e->changes && e->own_codings, "%zu progression order changes", count));
+    memcpy(e->changes, s->poc, count * sizeof *e->changes);
     for (size_t start = 0, end; start < count; start = end) {
         for (end = start + 1; end < count && s->poc[end].tile == s->poc[start].tile; end++)
             continue;
-        const size_t taken = take_changes(e, &s->poc[start], end - start, &e->changes[start]);
-        L2K_TRY(take_run(e, s->poc[start].tile, &e->changes[start], taken));
+        L2K_TRY(take_run(e, s->poc[start].tile, &e->changes[start], end - start));
     }
     return L2K_OK;
 }

@@ -87,7 +87,7 @@ static void add_keys(l2k_packet_order *order, uint32_t c, uint32_t r)
 }
 
 /* Lists the keys of all resolutions and components that a progression covers. */
-static void list_keys(l2k_packet_order *order, const l2k_progression_change *range)
+static void list_keys(l2k_packet_order *order, const l2k_poc *range)
 {
     const uint32_t c_end = l2k_min_u32(range->component_end, order->tile->num_components);
     const uint32_t r_end = l2k_min_u32(range->resolution_end, L2K_MAX_LEVELS + 1);
@@ -133,12 +133,12 @@ static void start_run(l2k_packet_order *order, size_t start)
 static void start_progression(l2k_packet_order *order)
 {
     const l2k_tile_coding *coding = order->tile->coding;
-    l2k_progression_change range = {.resolution_end = L2K_MAX_LEVELS + 1, .component_end = L2K_MAX_COMPONENTS};
+    l2k_poc range = {.resolution_end = L2K_MAX_LEVELS + 1, .component_end = L2K_MAX_COMPONENTS};
     order->progression = (l2k_progression)coding->progression;
     order->num_layers = coding->num_layers;
     if (coding->num_changes) {
         range = coding->changes[order->change];
-        order->progression = (l2k_progression)range.progression;
+        order->progression = range.progression;
         order->num_layers = l2k_min_u32(range.layer_end, coding->num_layers);
     }
     list_keys(order, &range);

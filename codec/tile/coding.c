@@ -87,19 +87,24 @@ static bool same_component(const l2k_component_coding *a, const l2k_component_co
            memcmp(a->log2_precinct_height, b->log2_precinct_height, a->levels + 1u) == 0 && l2k_coding_same_steps(a, b);
 }
 
-static bool same_change(const l2k_progression_change *a, const l2k_progression_change *b)
-{
-    return a->progression == b->progression && a->resolution_start == b->resolution_start &&
-           a->resolution_end == b->resolution_end && a->component_start == b->component_start &&
-           a->component_end == b->component_end && a->layer_end == b->layer_end;
-}
-
 bool l2k_same_changes(const l2k_tile_coding *a, const l2k_tile_coding *b)
 {
-    bool same = a->num_changes == b->num_changes;
-    for (size_t i = 0; same && i < a->num_changes; i++)
-        same = same_change(&a->changes[i], &b->changes[i]);
-    return same;
+    return a->num_changes == b->num_changes &&
+           (!a->num_changes || memcmp(a->changes, b->changes, a->num_changes * sizeof *a->changes) == 0);
+}
+
+void l2k_clip_changes(l2k_tile_coding *coding, uint32_t num_components)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < coding->num_changes; i++) {
+        l2k_poc *change = &coding->changes[count];
+        *change = coding->changes[i];
+        change->tile = 0;
+        change->component_end = l2k_min_u32(change->component_end, num_components);
+        change->layer_end = l2k_min_u32(change->layer_end, coding->num_layers);
+        count += change->component_start < num_components;
+    }
+    coding->num_changes = count;
 }
 
 /* The packets' markers (SOP, EPH) and the contents of CAP do not matter. */

@@ -50,14 +50,6 @@ typedef struct l2k_component_coding {
     l2k_step steps[L2K_MAX_SUBBANDS]; /* steps of the existing subbands, in the order of QCD */
 } l2k_component_coding;
 
-/* One entry of POC (A.6.6): a progression over resolutions and components [start, end) and layers below layer_end. */
-typedef struct l2k_progression_change {
-    uint8_t progression; /* l2k_progression */
-    uint8_t resolution_start, resolution_end;
-    uint32_t component_start, component_end;
-    uint32_t layer_end;
-} l2k_progression_change;
-
 /* The contents of the main header's CAP, PRF and CPF (A.5.2, A.5.3; A.6 of T.814). */
 typedef struct l2k_capabilities {
     uint32_t parts;                          /* Pcap, 0 without CAP; its highest bit is Part 1 */
@@ -90,10 +82,10 @@ typedef struct l2k_tile_coding {
     bool component_transform;
     l2k_capabilities capabilities; /* the same for all tiles */
     l2k_component_coding *components;
-    l2k_kernels *kernels;            /* NULL: none */
-    l2k_split_styles splits;         /* of the main header */
-    uint8_t levels;                  /* levels of COD, for components whose COC names a DFS instead */
-    l2k_progression_change *changes; /* entries of POC; none = `progression` over all packets */
+    l2k_kernels *kernels;    /* NULL: none */
+    l2k_split_styles splits; /* of the main header */
+    uint8_t levels;          /* levels of COD, for components whose COC names a DFS instead */
+    l2k_poc *changes;        /* entries of POC (A.6.6), all of tile 0; none = `progression` over all packets */
     size_t num_changes;
 } l2k_tile_coding;
 
@@ -117,6 +109,10 @@ l2k_status l2k_tile_coding_copy(const l2k_context *context, const l2k_tile_codin
 
 /* Whether two tiles have the same progression order changes. */
 bool l2k_same_changes(const l2k_tile_coding *a, const l2k_tile_coding *b);
+
+/* Clips the ends of changes to the image: CEpoc of one byte codes 256 as 0, which some decoders take for no component.
+ * Drops changes without any of its components, which a component index of one byte would misname. */
+void l2k_clip_changes(l2k_tile_coding *coding, uint32_t num_components);
 
 /* Whether two tiles of `num_components` components are coded alike. */
 bool l2k_tile_coding_equals(const l2k_tile_coding *a, const l2k_tile_coding *b, uint32_t num_components);

@@ -67,20 +67,6 @@ static uint32_t layers_of(const l2k_transcoding *t, const l2k_tile_coding *from)
     return wanted ? l2k_min_u32(wanted, from->num_layers) : from->num_layers;
 }
 
-/* Ends of progression order changes are those of the image. */
-static void clip_changes(const l2k_transcoding *t, l2k_tile_coding *coding)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < coding->num_changes; i++) {
-        l2k_progression_change *change = &coding->changes[count];
-        *change = coding->changes[i];
-        change->component_end = l2k_min_u32(change->component_end, t->input->siz.num_components);
-        change->layer_end = l2k_min_u32(change->layer_end, coding->num_layers);
-        count += change->component_start < change->component_end;
-    }
-    coding->num_changes = count;
-}
-
 /* Changes a copy of the input's parameters. A given order replaces progression order changes. */
 static l2k_status change_coding(const l2k_transcoding *t, l2k_tile_coding *coding)
 {
@@ -88,7 +74,7 @@ static l2k_status change_coding(const l2k_transcoding *t, l2k_tile_coding *codin
     coding->num_layers = layers_of(t, coding);
     if (t->encoder->num_poc || l2k_transcode_given(t, L2K_ENCODER_PROGRESSION))
         coding->num_changes = 0;
-    clip_changes(t, coding);
+    l2k_clip_changes(coding, t->input->siz.num_components);
     if (l2k_transcode_given(t, L2K_ENCODER_PROGRESSION))
         coding->progression = (uint8_t)option(t, L2K_ENCODER_PROGRESSION);
     if (l2k_transcode_given(t, L2K_ENCODER_SOP))
