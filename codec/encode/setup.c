@@ -177,10 +177,7 @@ static l2k_status set_given_steps(const l2k_encoder *encoder, const l2k_encoding
                         l2k_coding_wavelet(coding)->name);
     if (!of.viewing.distance)
         of.viewing.distance = L2K_QUALITY_DISTANCE;
-    if (by_quality)
-        l2k_coding_steps_of_quality(coding, of, coding->steps);
-    else
-        l2k_coding_steps_of_base(coding, (float)encoder->base_step, coding->steps);
+    l2k_coding_steps(coding, (float)encoder->base_step, of, coding->steps);
     for (unsigned band = 0; band < coding->num_steps; band++)
         if (coding->steps[band].exponent > L2K_MOST_EXPONENT)
             return l2k_fail(context, L2K_ERROR_ARGUMENT, "%s of %g gives too small steps for %u decomposition levels",
@@ -203,7 +200,7 @@ static l2k_status setup_steps(const l2k_encoder *encoder, const l2k_encoding *e,
                                                                                       usual */
     coding->guard_bits = (uint8_t)(needed > L2K_GUARD_BITS ? l2k_max_u32(needed, bits) : bits);
     coding->num_steps = (uint8_t)l2k_coding_bands(coding);
-    l2k_coding_choose_steps(coding, precision, coding->steps);
+    l2k_coding_steps(coding, 0, (l2k_quality_of){.precision = precision}, coding->steps);
     if (coding->own)
         L2K_TRY(check_planes(context, precision, coding));
     return set_given_steps(encoder, e, c);

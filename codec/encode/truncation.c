@@ -359,7 +359,7 @@ static unsigned highest_exponent(const l2k_component_coding *coding, double base
 {
     l2k_step steps[L2K_MAX_SUBBANDS];
     unsigned highest = 0;
-    l2k_coding_steps_of_base(coding, (float)base, steps);
+    l2k_coding_steps(coding, (float)base, (l2k_quality_of){0}, steps);
     for (unsigned band = 0; band < coding->num_steps; band++)
         highest = l2k_max_u32(highest, steps[band].exponent);
     return highest;
@@ -382,7 +382,7 @@ static void set_steps(truncation *t, double base)
 {
     l2k_component_coding *components = t->encoder->encoding.coding.components;
     for (uint32_t c = 0; c < t->num_components; c++)
-        l2k_coding_steps_of_base(&components[c], (float)base, components[c].steps);
+        l2k_coding_steps(&components[c], (float)base, (l2k_quality_of){0}, components[c].steps);
 }
 
 /* Bytes and error at base steps an octave apart, as logarithms, with a margin at both ends. */

@@ -130,32 +130,17 @@ static unsigned step_number(const l2k_component_coding *coding, unsigned resolut
     return number;
 }
 
-void l2k_coding_choose_steps(const l2k_component_coding *coding, unsigned precision, l2k_step *steps)
+void l2k_coding_steps(const l2k_component_coding *coding, float base, l2k_quality_of of, l2k_step *steps)
 {
-    for (unsigned band = 0; band <= 3u * coding->levels; band++) {
-        const unsigned r = l2k_band_resolution(band), o = l2k_band_orientation(band);
-        if (l2k_coding_has_band(coding, r, o))
-            *steps++ = l2k_step_choose(l2k_coding_wavelet(coding), precision, l2k_coding_depth(coding, r), o);
-    }
-}
-
-void l2k_coding_steps_of_base(const l2k_component_coding *coding, float base, l2k_step *steps)
-{
+    const l2k_wavelet_descriptor *wavelet = l2k_coding_wavelet(coding);
     for (unsigned band = 0; band <= 3u * coding->levels; band++) {
         const unsigned r = l2k_band_resolution(band), o = l2k_band_orientation(band);
         const l2k_depth depth = l2k_coding_depth(coding, r);
         const float seen = base / l2k_error_weight(coding->viewing, depth, o);
         if (l2k_coding_has_band(coding, r, o))
-            *steps++ = l2k_step_of_base(l2k_coding_wavelet(coding), seen, depth, o);
-    }
-}
-
-void l2k_coding_steps_of_quality(const l2k_component_coding *coding, l2k_quality_of of, l2k_step *steps)
-{
-    for (unsigned band = 0; band <= 3u * coding->levels; band++) {
-        const unsigned r = l2k_band_resolution(band), o = l2k_band_orientation(band);
-        if (l2k_coding_has_band(coding, r, o))
-            *steps++ = l2k_step_of_quality(l2k_coding_wavelet(coding), of, l2k_coding_depth(coding, r), o);
+            *steps++ = base > 0     ? l2k_step_of_base(wavelet, seen, depth, o)
+                       : of.quality ? l2k_step_of_quality(wavelet, of, depth, o)
+                                    : l2k_step_choose(wavelet, of.precision, depth, o);
     }
 }
 

@@ -158,11 +158,9 @@ static inline bool l2k_coding_has_band(const l2k_component_coding *coding, unsig
     return resolution == 0 || l2k_band_exists(coding->unsplit, l2k_band_level(coding->levels, resolution), orientation);
 }
 
-/* choose_steps: the steps that the encoder writes for samples of that precision, for l2k_coding_bands subbands.
- * steps_of_base, steps_of_quality: the steps that follow from a base step, with `viewing`, or a quality factor. */
-void l2k_coding_choose_steps(const l2k_component_coding *coding, unsigned precision, l2k_step *steps);
-void l2k_coding_steps_of_base(const l2k_component_coding *coding, float base, l2k_step *steps);
-void l2k_coding_steps_of_quality(const l2k_component_coding *coding, l2k_quality_of of, l2k_step *steps);
+/* The steps of l2k_coding_bands subbands: of a base step, with the coding's `viewing`; if that is 0, of a quality factor;
+ * without one, those that suit samples of that precision. */
+void l2k_coding_steps(const l2k_component_coding *coding, float base, l2k_quality_of of, l2k_step *steps);
 
 /* The step of a subband; {0} if the subband does not exist. If the quantisation is derived, computed from LL's step
  * (E-5). */
