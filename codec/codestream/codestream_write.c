@@ -357,13 +357,13 @@ bool l2k_write_plt(l2k_buffer *out, const uint32_t *packet_bytes, size_t count)
     return true;
 }
 
-size_t l2k_write_sot(l2k_buffer *out, uint32_t tile, uint32_t part)
+size_t l2k_write_sot(l2k_buffer *out, uint32_t tile, uint32_t part, uint32_t num_parts)
 {
     size_t start = start_segment(out, L2K_SOT);
     l2k_buffer_put(out, tile, 2);
     l2k_buffer_put(out, 0, 4);
     l2k_buffer_put(out, part, 1);
-    l2k_buffer_put(out, 0, 1);
+    l2k_buffer_put(out, num_parts, 1);
     end_segment(out, start);
     return start + 4;
 }

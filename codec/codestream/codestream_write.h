@@ -42,7 +42,7 @@ bool l2k_write_tlm(l2k_buffer *out, const l2k_tile_part *parts, size_t count, ui
 /* Writes the packet lengths of one tile-part as PLT marker segments; false if that takes more than 256. */
 bool l2k_write_plt(l2k_buffer *out, const uint32_t *packet_bytes, size_t count);
 
-/* Writes SOT with Psot and TNsot 0; returns the offset of Psot. */
-size_t l2k_write_sot(l2k_buffer *out, uint32_t tile, uint32_t part);
+/* Writes SOT with Psot 0; returns the offset of Psot. */
+size_t l2k_write_sot(l2k_buffer *out, uint32_t tile, uint32_t part, uint32_t num_parts);
 
 #endif

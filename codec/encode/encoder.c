@@ -25,6 +25,7 @@ static l2k_status code_tiles(l2k_encoder *encoder, l2k_encode_call *call)
 {
     l2k_output *out = &encoder->output;
     out->by_tile = l2k_output_can_be_by_tile(encoder);
+    encoder->encoding.more_guard_bits = 0;
     L2K_TRY(run_tiles(encoder, call));
     if (!out->by_tile || !l2k_encode_missing_guard_bits(encoder))
         return L2K_OK;
@@ -33,13 +34,13 @@ static l2k_status code_tiles(l2k_encoder *encoder, l2k_encode_call *call)
     return run_tiles(encoder, call);
 }
 
-static l2k_status pack_tiles(l2k_encoder *encoder, const l2k_allocation *allocation)
+static l2k_status pack_tiles(l2k_encoder *encoder)
 {
     const double start = l2k_stage_start(&encoder->context);
-    l2k_encode_state_magnitudes(encoder, allocation->more_guard_bits);
+    l2k_encode_state_magnitudes(encoder);
 
     /* Packets, in tile-parts: Annex B, codec/packets/. */
-    L2K_TRY(l2k_output_tiles(encoder, allocation->more_guard_bits));
+    L2K_TRY(l2k_output_tiles(encoder));
     l2k_stage_end(&encoder->context, L2K_STAGE_TIER2, start);
     return L2K_OK;
 }
@@ -54,19 +55,18 @@ l2k_status l2k_encode_tiles(l2k_encoder *encoder, uint32_t first, l2k_rect area,
                             .planes = planes,
                             .encoder = encoder,
                             .advances = true};
-    l2k_allocation allocation;
     L2K_TRY(l2k_encode_check_planes(e, area, planes));
 
     if (l2k_encoding_truncates(e)) {
         /* The same with HT code-blocks that are truncated: transform, code-blocks, layers; truncation.c. */
-        L2K_TRY(l2k_encode_truncated(encoder, &call, &allocation));
+        L2K_TRY(l2k_encode_truncated(encoder, &call));
     } else {
         /* Transform and code-blocks, tile by tile on all threads: run_tiles. */
         L2K_TRY(code_tiles(encoder, &call));
         /* Rate control, coding passes into layers: J.14, layers.c. */
-        L2K_TRY(l2k_encode_layers(encoder, &allocation));
+        L2K_TRY(l2k_encode_layers(encoder));
     }
-    return pack_tiles(encoder, &allocation);
+    return pack_tiles(encoder);
 }
 
 static l2k_status complete_output(l2k_encoder *encoder)
@@ -75,15 +75,14 @@ static l2k_status complete_output(l2k_encoder *encoder)
 
     /* Headers: Annex A, codec/codestream/; boxes: Annex I, codec/jp2/. */
     L2K_TRY(l2k_output_end(out));
-    L2K_TRY(l2k_output_head(&encoder->encoding, l2k_output_body_bytes(out), out));
+    L2K_TRY(l2k_output_head(encoder, l2k_output_body_bytes(out)));
     return l2k_poll(&encoder->context, L2K_POLL_NOW); /* nothing is written after a "no" */
 }
 
 l2k_status l2k_encode_pack(l2k_encoder *encoder)
 {
-    l2k_allocation allocation;
-    L2K_TRY(l2k_encode_layers(encoder, &allocation));
-    L2K_TRY(pack_tiles(encoder, &allocation));
+    L2K_TRY(l2k_encode_layers(encoder));
+    L2K_TRY(pack_tiles(encoder));
     return complete_output(encoder);
 }
 

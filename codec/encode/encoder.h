@@ -55,6 +55,12 @@ struct l2k_encoder {
 
 extern const l2k_option_rule l2k_encoder_rules[];
 
+/* Whether the tiles that are coded together are the image's, and the main header is still to be written. */
+static inline bool l2k_encode_is_whole(const l2k_encoder *encoder)
+{
+    return !encoder->stream || encoder->in_strips;
+}
+
 /* Encodes encoder->num_tiles tiles from number `first` on, from samples to tile-parts in output.tiles. `area`: the part
  * of the image that `planes` hold. */
 l2k_status l2k_encode_tiles(l2k_encoder *encoder, uint32_t first, l2k_rect area, const l2k_plane *planes);
@@ -144,29 +150,22 @@ l2k_status l2k_encode_recode(const l2k_encode_call *call, l2k_engine *engine, l2
 
 /* ---- Rate control, and the headers that it changes: layers.c --------------------------------------------------- */
 
-/* What the allocation of layers passes on to the output. */
-typedef struct l2k_allocation {
-    unsigned more_guard_bits; /* returned by l2k_encode_add_guard_bits */
-    size_t fixed_bytes;       /* bytes that do not depend on packets, if a target needs them */
-} l2k_allocation;
-
 /* Decides which coding passes of encoder->tiles go into which layer. */
-l2k_status l2k_encode_layers(l2k_encoder *encoder, l2k_allocation *allocation);
+l2k_status l2k_encode_layers(l2k_encoder *encoder);
 
 /* The most guard bits that one of the tiles lacks. */
 unsigned l2k_encode_missing_guard_bits(const l2k_encoder *encoder);
 
-/* Gives all tiles the guard bits that one of them needs. `whole`: the tiles are the image's, and the main header is
- * still to be written. Returns how many more guard bits the tile-part headers state than the main header. */
-unsigned l2k_encode_add_guard_bits(l2k_encoder *encoder, bool whole);
+/* Gives all tiles the guard bits that one of them needs. */
+void l2k_encode_add_guard_bits(l2k_encoder *encoder);
 
 /* The bound B of HT magnitudes of `bits` bits at the cleanup pass (8.7.3 of T.814). */
 unsigned l2k_encode_magnitude_bound(const l2k_component_coding *coding, unsigned resolution, unsigned bits);
 
-/* Writes the bound of the tiles coded so far into Ccap15. `more_guard_bits`: as above. */
-void l2k_encode_state_magnitudes(l2k_encoder *encoder, unsigned more_guard_bits);
+/* Writes the bound of the tiles coded so far into Ccap15. */
+void l2k_encode_state_magnitudes(l2k_encoder *encoder);
 
 /* Transforms the call's tiles, codes their code-blocks and allocates layers, so that encoding.truncation is met. */
-l2k_status l2k_encode_truncated(l2k_encoder *encoder, const l2k_encode_call *call, l2k_allocation *allocation);
+l2k_status l2k_encode_truncated(l2k_encoder *encoder, const l2k_encode_call *call);
 
 #endif

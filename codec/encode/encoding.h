@@ -54,7 +54,8 @@ typedef struct l2k_encoding {
     bool off_host;       /* the caller's planes are off the host */
     void *planes_stream; /* the planes are ready after the work in this stream */
     bool keeps_tiles;    /* their trees serve the next image, too */
-    bool tile_steps;     /* tiles have steps of their own, not those of the main header */
+    unsigned more_guard_bits; /* that tile-part headers state than the main header, of the tiles coded together */
+    bool tile_steps;          /* tiles have steps of their own, not those of the main header */
     l2k_format format;
     l2k_tile_parts tile_parts;
     bool plt, tlm;

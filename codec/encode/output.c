@@ -22,10 +22,10 @@ static size_t expected_bytes(const l2k_tile *tile)
     return bytes;
 }
 
-static l2k_status make_parts(l2k_encoder *encoder, l2k_tile *tile, l2k_tile_output *out, unsigned more_guard_bits)
+static l2k_status make_parts(l2k_encoder *encoder, uint32_t number)
 {
     l2k_part_writer writer;
-    l2k_status status = l2k_parts_begin(encoder, tile, out, more_guard_bits, NULL, &writer);
+    l2k_status status = l2k_parts_begin(encoder, number, NULL, &writer);
     if (status == L2K_OK)
         status = l2k_parts_write(&writer);
     if (status == L2K_OK)
@@ -35,15 +35,14 @@ static l2k_status make_parts(l2k_encoder *encoder, l2k_tile *tile, l2k_tile_outp
 }
 
 /* A failed reservation shows with the first byte written. */
-static l2k_status put_tile(l2k_encoder *encoder, uint32_t number, unsigned more_guard_bits)
+static l2k_status put_tile(l2k_encoder *encoder, uint32_t number)
 {
-    const l2k_made_packets *made = &encoder->output.packets;
-    l2k_tile *tile = &encoder->tiles[number];
+    const bool made = encoder->output.packets.bytes;
+    const l2k_tile *tile = &encoder->tiles[number];
     l2k_tile_output *out = &encoder->output.tiles[number];
-    if (l2k_buffer_reserve(&out->bytes, out->front + PART_BYTES + EOC_BYTES + (made->bytes ? 0 : expected_bytes(tile))))
+    if (l2k_buffer_reserve(&out->bytes, out->front + PART_BYTES + EOC_BYTES + (made ? 0 : expected_bytes(tile))))
         out->bytes.size = out->front;
-    L2K_TRY(made->bytes ? l2k_parts_put_made(encoder, tile, out, more_guard_bits, made)
-                        : make_parts(encoder, tile, out, more_guard_bits));
+    L2K_TRY(made ? l2k_parts_put_made(encoder, number) : make_parts(encoder, number));
     out->is_made = true;
     l2k_run_advance(encoder->encoding.context, L2K_UNITS_PACKETS * l2k_tile_samples(tile));
     return l2k_buffer_status(&out->parts);
@@ -63,7 +62,7 @@ l2k_status l2k_output_tile(l2k_encoder *encoder, l2k_engine *engine, uint32_t nu
     const double start = l2k_stage_start(e->context);
     if (!tile->missing_guard_bits) { /* else all tiles are coded again */
         L2K_TRY(l2k_layers_allocate(e->context, tile, 1, &e->targets, e->plt, 0));
-        L2K_TRY(put_tile(encoder, number, 0));
+        L2K_TRY(put_tile(encoder, number));
     }
     l2k_stage_end(e->context, L2K_STAGE_TIER2, start);
     l2k_engine_forget(engine);
@@ -79,7 +78,7 @@ static unsigned threads_for(const l2k_encoder *encoder)
     return samples < SAMPLES_SIDE_BY_SIDE ? 1 : l2k_min_u32(encoder->context.threads, encoder->num_tiles);
 }
 
-l2k_status l2k_output_tiles(l2k_encoder *encoder, unsigned more_guard_bits)
+l2k_status l2k_output_tiles(l2k_encoder *encoder)
 {
     const l2k_encoding *e = &encoder->encoding;
     l2k_output *out = &encoder->output;
@@ -90,7 +89,7 @@ l2k_status l2k_output_tiles(l2k_encoder *encoder, unsigned more_guard_bits)
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
     for (uint32_t t = 0; t < encoder->num_tiles; t++) {
         if (!out->tiles[t].is_made && !l2k_failed_before(&first, t))
-            l2k_record_status(&first, t, put_tile(encoder, t, more_guard_bits));
+            l2k_record_status(&first, t, put_tile(encoder, t));
         if (!e->keeps_tiles)
             l2k_encode_release_tile(e->context, &encoder->tiles[t]);
     }
@@ -102,8 +101,10 @@ l2k_status l2k_output_tiles(l2k_encoder *encoder, unsigned more_guard_bits)
 
 /* ---- Headers ------------------------------------------------------------------------------------------------- */
 
-l2k_status l2k_output_head(const l2k_encoding *e, uint64_t body_bytes, l2k_output *out)
+l2k_status l2k_output_head(l2k_encoder *encoder, uint64_t body_bytes)
 {
+    const l2k_encoding *e = &encoder->encoding;
+    l2k_output *out = &encoder->output;
     l2k_buffer codestream = {.context = e->context};
     out->head.size = 0;
     out->ht_at = l2k_write_main_header(&codestream, &e->siz, &e->coding);
@@ -136,32 +137,29 @@ l2k_status l2k_output_head(const l2k_encoding *e, uint64_t body_bytes, l2k_outpu
 
 /* ---- What is known beforehand --------------------------------------------------------------------------------- */
 
-l2k_status l2k_output_plan_parts_of(const l2k_encoding *e, const l2k_tile *tile, l2k_output *out, uint32_t *parts)
+l2k_status l2k_output_plan_parts_of(l2k_encoder *encoder, const l2k_tile *tile, uint32_t *parts)
 {
+    const l2k_encoding *e = &encoder->encoding;
     l2k_packet_order order;
     L2K_TRY(l2k_packet_order_create(e->context, tile, &order));
     l2k_status status = l2k_parts_count(e, &order, parts);
     l2k_packet_order_release(e->context, &order);
     for (uint32_t i = 0; status == L2K_OK && i < *parts; i++)
-        l2k_buffer_append(&out->parts, &(l2k_tile_part){tile->index, 0}, sizeof(l2k_tile_part));
+        l2k_buffer_append(&encoder->output.parts, &(l2k_tile_part){tile->index, 0}, sizeof(l2k_tile_part));
     return status;
 }
 
-static l2k_status plan_unseen_parts(const l2k_encoding *e, uint32_t index, l2k_output *out)
+l2k_status l2k_output_plan_parts(l2k_encoder *encoder)
 {
-    l2k_tile tile;
-    uint32_t parts;
-    L2K_TRY(l2k_tile_create(e->context, &e->siz, l2k_coding_of_tile(e, index), index, UINT64_MAX, &tile));
-    l2k_status status = l2k_output_plan_parts_of(e, &tile, out, &parts);
-    l2k_tile_release(e->context, &tile);
-    return status;
-}
-
-l2k_status l2k_output_plan_parts(const l2k_encoding *e, l2k_output *out)
-{
-    for (uint32_t t = 0; t < e->num_tiles; t++)
-        L2K_TRY(plan_unseen_parts(e, t, out));
-    return l2k_buffer_status(&out->parts);
+    const l2k_encoding *e = &encoder->encoding;
+    l2k_status status = L2K_OK;
+    for (uint32_t t = 0, parts; t < e->num_tiles && status == L2K_OK; t++) {
+        l2k_tile tile;
+        L2K_TRY(l2k_tile_create(e->context, &e->siz, l2k_coding_of_tile(e, t), t, UINT64_MAX, &tile));
+        status = l2k_output_plan_parts_of(encoder, &tile, &parts);
+        l2k_tile_release(e->context, &tile);
+    }
+    return status == L2K_OK ? l2k_buffer_status(&encoder->output.parts) : status;
 }
 
 /* A marker segment takes 65532 bytes of lengths, and a length takes at most five. */
@@ -179,24 +177,26 @@ static size_t quantisation_bytes(const l2k_encoding *e)
     return bytes;
 }
 
-l2k_status l2k_output_fixed_bytes(const l2k_encoding *e, const l2k_tile *tiles, uint32_t count, bool whole,
-                                  l2k_output *out, size_t *bytes)
+l2k_status l2k_output_find_fixed_bytes(l2k_encoder *encoder)
 {
+    const l2k_encoding *e = &encoder->encoding;
+    l2k_output *out = &encoder->output;
+    size_t *bytes = &out->fixed_bytes, before = out->parts.size;
     *bytes = EOC_BYTES;
     if (!l2k_layers_need_distortions(&e->targets) && !l2k_encoding_truncates(e))
         return L2K_OK; /* not wanted */
-    size_t before = out->parts.size;
     if (e->tile_steps)
-        *bytes += count * quantisation_bytes(e);
-    for (uint32_t t = 0; t < count; t++) {
+        *bytes += encoder->num_tiles * quantisation_bytes(e);
+    for (uint32_t t = 0; t < encoder->num_tiles; t++) {
+        const l2k_tile *tile = &encoder->tiles[t];
         uint32_t parts;
-        L2K_TRY(l2k_output_plan_parts_of(e, &tiles[t], out, &parts));
-        *bytes += parts * (size_t)PART_BYTES + (e->plt ? most_plt_bytes(&tiles[t], parts) : 0);
-        const l2k_tile_coding *own = l2k_poc_of_tile(e, tiles[t].index);
+        L2K_TRY(l2k_output_plan_parts_of(encoder, tile, &parts));
+        *bytes += parts * (size_t)PART_BYTES + (e->plt ? most_plt_bytes(tile, parts) : 0);
+        const l2k_tile_coding *own = l2k_poc_of_tile(e, tile->index);
         *bytes += own ? l2k_poc_bytes(&e->siz, own) : 0;
     }
-    if (whole) /* by rows, the head exists until the first row is written */
-        L2K_TRY(l2k_output_head(e, 0, out));
+    if (l2k_encode_is_whole(encoder)) /* by rows, the head exists until the first row is written */
+        L2K_TRY(l2k_output_head(encoder, 0));
     *bytes += out->head.size;
     if (out->head.size && e->format == L2K_FORMAT_JP2)
         *bytes -= l2k_jp2_extra_bytes(e->image, e->siz.profile); /* metadata does not count against the picture's

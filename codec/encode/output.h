@@ -22,7 +22,6 @@ typedef struct l2k_part_writer {
     struct l2k_encoder *encoder;
     l2k_tile *tile;
     l2k_tile_output *out;
-    unsigned more_guard_bits; /* that the first header states, beyond those of the main header */
     /* NULL: bytes stay in out->bytes. Otherwise they leave as soon as the headers before them are certain: a length of
      * a tile-part that has left is rewritten, or stays 0 (A.4.2: the last tile-part then goes on to EOC). */
     const l2k_stream *stream;
@@ -38,9 +37,9 @@ typedef struct l2k_part_writer {
     l2k_buffer lengths; /* with PLT: uint32_t per packet of the tile-part */
 } l2k_part_writer;
 
-/* Starts at the first packet. Release also after an error. */
-l2k_status l2k_parts_begin(struct l2k_encoder *encoder, l2k_tile *tile, l2k_tile_output *out, unsigned more_guard_bits,
-                           const l2k_stream *stream, l2k_part_writer *writer);
+/* Starts at the first packet of encoder->tiles[number]. Release also after an error. */
+l2k_status l2k_parts_begin(struct l2k_encoder *encoder, uint32_t number, const l2k_stream *stream,
+                           l2k_part_writer *writer);
 void l2k_parts_release(l2k_part_writer *writer);
 
 /* Writes packets up to the first one with a code-block that is still to be coded; in strips, call it before the next
@@ -50,9 +49,8 @@ l2k_status l2k_parts_write(l2k_part_writer *writer);
 /* Ends the last tile-part. */
 l2k_status l2k_parts_end(l2k_part_writer *writer);
 
-/* In place of these: a tile-part with packets that the engine has made, which follow out->bytes. */
-l2k_status l2k_parts_put_made(struct l2k_encoder *encoder, l2k_tile *tile, l2k_tile_output *out,
-                              unsigned more_guard_bits, const l2k_made_packets *made);
+/* In place of these: a tile-part with the packets that the engine has made, if any, which follow out->bytes. */
+l2k_status l2k_parts_put_made(struct l2k_encoder *encoder, uint32_t number);
 
 /* Restarts the order, and counts the tile-parts that it makes. */
 l2k_status l2k_parts_count(const l2k_encoding *encoding, l2k_packet_order *order, uint32_t *count);
@@ -69,6 +67,7 @@ typedef struct l2k_output {
         packets; /* of the only tile, with EOC, if the engine made them; the tile's `bytes` then end before them */
     l2k_part_writer writer; /* of a tile in strips, if its packets leave one by one */
     l2k_buffer parts;       /* l2k_tile_part of every tile-part */
+    size_t fixed_bytes;     /* that do not depend on packets, if a target needs them */
     uint64_t written;       /* bytes written to the stream */
     uint64_t tlm_at;        /* offset of TLM in the output */
     uint64_t ht_at;         /* offset of Ccap15 */
@@ -82,10 +81,8 @@ void l2k_output_release(l2k_output *out);
 /* Forgets the tiles. */
 void l2k_output_restart(l2k_output *out);
 
-/* The bytes that do not depend on the packets of these tiles: headers of tile-parts, and the head if it is still to be
- * written. `whole`: the tiles are the image's, and the head is made here. */
-l2k_status l2k_output_fixed_bytes(const l2k_encoding *encoding, const l2k_tile *tiles, uint32_t count, bool whole,
-                                  l2k_output *out, size_t *bytes);
+/* Finds output.fixed_bytes: headers of tile-parts, and the head if it is still to be written. */
+l2k_status l2k_output_find_fixed_bytes(struct l2k_encoder *encoder);
 
 /* Whether each tile can become tile-parts as soon as its code-blocks are coded, on the thread that coded them: no other
  * tile affects its packets, and worker groups take whole tiles. */
@@ -95,9 +92,8 @@ bool l2k_output_can_be_by_tile(const struct l2k_encoder *encoder);
  * bit. Releases the code that the engine holds. */
 l2k_status l2k_output_tile(struct l2k_encoder *encoder, l2k_engine *engine, uint32_t number);
 
-/* Makes the tile-parts of all encoder->tiles that have none yet, and releases tiles that are not kept. The first header
- * of each tile states `more_guard_bits` more than the main header. */
-l2k_status l2k_output_tiles(struct l2k_encoder *encoder, unsigned more_guard_bits);
+/* Makes the tile-parts of all encoder->tiles that have none yet, and releases tiles that are not kept. */
+l2k_status l2k_output_tiles(struct l2k_encoder *encoder);
 
 /* Appends EOC after the last tile. */
 l2k_status l2k_output_end(l2k_output *out);
@@ -116,13 +112,12 @@ l2k_status l2k_encode_rewrite(const struct l2k_encoder *encoder, const l2k_strea
 /* The whole output in one piece, owned by the encoder. */
 l2k_status l2k_output_join(struct l2k_encoder *encoder, const uint8_t **bytes, size_t *count);
 
-/* Writes all headers into out->head, for a body of `body_bytes` bytes; 0 = unknown. */
-l2k_status l2k_output_head(const l2k_encoding *encoding, uint64_t body_bytes, l2k_output *out);
+/* Writes all headers into output.head, for a body of `body_bytes` bytes; 0 = unknown. */
+l2k_status l2k_output_head(struct l2k_encoder *encoder, uint64_t body_bytes);
 
-/* Add the tile-parts of a tile, and their number, or those of all to out->parts with lengths 0, since TLM needs their number
- * beforehand. */
-l2k_status l2k_output_plan_parts_of(const l2k_encoding *encoding, const l2k_tile *tile, l2k_output *out,
-                                    uint32_t *parts);
-l2k_status l2k_output_plan_parts(const l2k_encoding *encoding, l2k_output *out);
+/* Add the tile-parts of a tile, and their number, or those of all to output.parts with lengths 0, since TLM needs their
+ * number beforehand. */
+l2k_status l2k_output_plan_parts_of(struct l2k_encoder *encoder, const l2k_tile *tile, uint32_t *parts);
+l2k_status l2k_output_plan_parts(struct l2k_encoder *encoder);
 
 #endif

@@ -46,11 +46,9 @@ static void begin_part(l2k_part_writer *w)
 {
     const l2k_encoding *e = encoding_of(w);
     l2k_buffer *to = &w->out->bytes;
-    const size_t psot_at = l2k_write_sot(to, w->tile->index, w->part);
-    w->psot_at = base_of(w) + psot_at;
-    l2k_buffer_patch(to, psot_at + 5, w->num_parts, 1);
-    if (w->part == 0 && (w->more_guard_bits || e->tile_steps))
-        l2k_write_quantisation(to, &e->siz, &e->coding, w->more_guard_bits);
+    w->psot_at = base_of(w) + l2k_write_sot(to, w->tile->index, w->part, w->num_parts);
+    if (w->part == 0 && (e->more_guard_bits || e->tile_steps))
+        l2k_write_quantisation(to, &e->siz, &e->coding, e->more_guard_bits);
     const l2k_tile_coding *own = w->part == 0 && !e->present ? l2k_poc_of_tile(e, w->tile->index) : NULL;
     if (own)
         l2k_write_poc(to, &e->siz, own);
@@ -180,29 +178,27 @@ l2k_status l2k_parts_write(l2k_part_writer *w)
     return may_leave(w) ? flush(w) : L2K_OK;
 }
 
-static l2k_part_writer writer_of(l2k_encoder *encoder, l2k_tile *tile, l2k_tile_output *out, unsigned more_guard_bits)
+static l2k_part_writer writer_of(l2k_encoder *encoder, uint32_t number)
 {
     const l2k_context *context = encoder->encoding.context;
     return (l2k_part_writer){.encoder = encoder,
-                             .tile = tile,
-                             .out = out,
-                             .more_guard_bits = more_guard_bits,
+                             .tile = &encoder->tiles[number],
+                             .out = &encoder->output.tiles[number],
                              .num_parts = 1,
                              .packets = {.context = context},
                              .lengths = {.context = context}};
 }
 
-l2k_status l2k_parts_begin(l2k_encoder *encoder, l2k_tile *tile, l2k_tile_output *out, unsigned more_guard_bits,
-                           const l2k_stream *stream, l2k_part_writer *w)
+l2k_status l2k_parts_begin(l2k_encoder *encoder, uint32_t number, const l2k_stream *stream, l2k_part_writer *w)
 {
     const l2k_context *context = encoder->encoding.context;
-    *w = writer_of(encoder, tile, out, more_guard_bits);
+    *w = writer_of(encoder, number);
     w->stream = stream;
-    L2K_TRY(l2k_packet_order_create(context, tile, &w->order));
+    L2K_TRY(l2k_packet_order_create(context, w->tile, &w->order));
     L2K_TRY(l2k_parts_count(&encoder->encoding, &w->order, &w->num_parts));
     if (w->num_parts > 255)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "tile %u would have %u tile-parts, at most 255 are possible",
-                        tile->index, w->num_parts);
+                        w->tile->index, w->num_parts);
     begin_part(w);
     w->has_next = l2k_packet_order_next(&w->order, &w->next);
     return w->order.status;
@@ -223,10 +219,10 @@ l2k_status l2k_parts_end(l2k_part_writer *w)
     return end_part(w, 0);
 }
 
-l2k_status l2k_parts_put_made(l2k_encoder *encoder, l2k_tile *tile, l2k_tile_output *out, unsigned more_guard_bits,
-                              const l2k_made_packets *made)
+l2k_status l2k_parts_put_made(l2k_encoder *encoder, uint32_t number)
 {
-    l2k_part_writer w = writer_of(encoder, tile, out, more_guard_bits);
+    const l2k_made_packets *made = &encoder->output.packets;
+    l2k_part_writer w = writer_of(encoder, number);
     begin_part(&w);
     if (encoder->encoding.plt)
         l2k_buffer_append(&w.lengths, made->lengths, made->num_packets * sizeof(uint32_t));

@@ -56,10 +56,10 @@ l2k_status l2k_encode_make_head(l2k_encoder *encoder)
     l2k_encoding *e = &encoder->encoding;
     l2k_output *out = &encoder->output;
     if (e->tlm && !out->parts.size)
-        L2K_TRY(l2k_output_plan_parts(e, out));
+        L2K_TRY(l2k_output_plan_parts(encoder));
     if (e->coding.capabilities.parts && !encoder->stream->rewrite)
         promise_magnitudes(e);
-    L2K_TRY(l2k_output_head(e, 0, out));
+    L2K_TRY(l2k_output_head(encoder, 0));
     e->coding.capabilities.ht &= (uint16_t)~L2K_HT_HETEROGENEOUS;
     out->parts.size = 0;
     return L2K_OK;
@@ -77,12 +77,11 @@ static bool leaves_early(const l2k_encoder *encoder)
 }
 
 /* Starts the only tile's packets, which go to the stream one by one. */
-static l2k_status begin_packets(l2k_encoder *encoder, const l2k_engine_slot *slot, unsigned more_guard_bits)
+static l2k_status begin_packets(l2k_encoder *encoder, const l2k_engine_slot *slot)
 {
     l2k_output *out = &encoder->output;
     L2K_TRY(l2k_encode_make_head(encoder));
-    L2K_TRY(
-        l2k_parts_begin(encoder, &encoder->tiles[0], &out->tiles[0], more_guard_bits, encoder->stream, &out->writer));
+    L2K_TRY(l2k_parts_begin(encoder, 0, encoder->stream, &out->writer));
     out->writer.slot = slot;
     return L2K_OK;
 }
@@ -92,7 +91,7 @@ static l2k_status begin_early(l2k_encoder *encoder)
     const l2k_encoding *e = &encoder->encoding;
     l2k_encode_provide_guard_bits(encoder);
     L2K_TRY(l2k_layers_allocate(e->context, encoder->tiles, 1, &e->targets, false, 0));
-    return begin_packets(encoder, &encoder->workers.groups[0].slots[0], 0);
+    return begin_packets(encoder, &encoder->workers.groups[0].slots[0]);
 }
 
 static l2k_status write_packets(l2k_encoder *encoder)
@@ -130,15 +129,14 @@ static l2k_status begin_strips(l2k_encoder *encoder)
 static l2k_status end_strips(l2k_encoder *encoder)
 {
     l2k_output *out = &encoder->output;
-    l2k_allocation allocation;
     if (!encoder->writes_packets) {
         L2K_TRY(l2k_encode_pack(encoder));
         return l2k_encode_write(encoder, encoder->stream);
     }
     if (!encoder->leaves_early) {
-        L2K_TRY(l2k_encode_layers(encoder, &allocation));
-        l2k_encode_state_magnitudes(encoder, allocation.more_guard_bits);
-        L2K_TRY(begin_packets(encoder, NULL, allocation.more_guard_bits));
+        L2K_TRY(l2k_encode_layers(encoder));
+        l2k_encode_state_magnitudes(encoder);
+        L2K_TRY(begin_packets(encoder, NULL));
         L2K_TRY(write_packets(encoder));
     }
     L2K_TRY(l2k_parts_end(&out->writer));

@@ -194,7 +194,7 @@ void l2k_encode_provide_guard_bits(l2k_encoder *encoder)
     for (uint32_t c = 0; c < tile->num_components; c++)
         tile->missing_guard_bits =
             (uint8_t)l2k_max_u32(tile->missing_guard_bits, bits_beyond(&tile->components[c], rct && c < 3));
-    l2k_encode_add_guard_bits(encoder, true);
+    l2k_encode_add_guard_bits(encoder);
 }
 
 static l2k_status request_packets(const l2k_encode_call *call, l2k_encode_request *request)
@@ -204,7 +204,9 @@ static l2k_status request_packets(const l2k_encode_call *call, l2k_encode_reques
     if (!request->distortions)
         return L2K_OK;
     request->ratio = e->targets.targets[0];
-    return l2k_output_fixed_bytes(e, request->tile, 1, true, &call->encoder->output, &request->fixed_bytes);
+    L2K_TRY(l2k_output_find_fixed_bytes(call->encoder));
+    request->fixed_bytes = call->encoder->output.fixed_bytes;
+    return L2K_OK;
 }
 
 static l2k_status finish(const l2k_encode_call *call, l2k_engine *engine, const l2k_job *job, l2k_made_packets *made)

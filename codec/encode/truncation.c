@@ -33,8 +33,7 @@ typedef struct truncation {
     size_t at;        /* the prefix of the list that is coded */
     size_t low, high; /* prefixes known to be within the goals, and beyond */
     outcome now, next;
-    uint64_t *bytes;           /* of each component */
-    l2k_allocation allocation; /* of passes to layers */
+    uint64_t *bytes; /* of each component */
 } truncation;
 
 /* ---- Code-blocks --------------------------------------------------------------------------------------------- */
@@ -118,10 +117,9 @@ static l2k_status code_off_host(truncation *t)
 {
     const l2k_encode_request request = request_off_host(t, 1);
     uint64_t bytes;
-    L2K_TRY(l2k_output_fixed_bytes(t->call.encoding, t->call.tiles, 1, true, &t->encoder->output,
-                                   &t->allocation.fixed_bytes));
+    L2K_TRY(l2k_output_find_fixed_bytes(t->encoder));
     L2K_TRY(l2k_engine_table_of(t->engine, t->slot)->cut(t->engine, t->slot, &request, t->at, &bytes));
-    t->now.bytes = (double)(t->allocation.fixed_bytes + bytes);
+    t->now.bytes = (double)(t->encoder->output.fixed_bytes + bytes);
     return L2K_OK;
 }
 
@@ -135,12 +133,12 @@ static l2k_status code(truncation *t)
     t->now.error = t->least_error < 0 ? 0 : coded_error(t);
     t->encoder->encoding.targets.error = t->now.error;
     t->encoder->encoding.context = &t->quiet;
-    const l2k_status allocated = l2k_encode_layers(t->encoder, &t->allocation);
+    const l2k_status allocated = l2k_encode_layers(t->encoder);
     t->encoder->encoding.context = &t->encoder->context;
     L2K_TRY(allocated);
     const double start = l2k_stage_start(e->context);
     const l2k_status status = l2k_layers_measure(e->context, t->call.tiles, t->encoder->num_tiles, e->plt, t->bytes);
-    t->now.bytes = (double)t->allocation.fixed_bytes;
+    t->now.bytes = (double)t->encoder->output.fixed_bytes;
     for (uint32_t c = 0; c < t->num_components; c++)
         t->now.bytes += t->now.components[c] = (double)t->bytes[c];
     l2k_stage_end(e->context, L2K_STAGE_RATE, start);
@@ -257,10 +255,8 @@ static void start_at(truncation *t, size_t end)
 static l2k_status other_bytes(truncation *t, double *bytes)
 {
     const l2k_encoding *e = t->call.encoding;
-    const bool whole = !t->encoder->stream || t->encoder->in_strips;
-    size_t fixed;
-    L2K_TRY(l2k_output_fixed_bytes(e, t->call.tiles, t->encoder->num_tiles, whole, &t->encoder->output, &fixed));
-    *bytes = (double)fixed;
+    L2K_TRY(l2k_output_find_fixed_bytes(t->encoder));
+    *bytes = (double)t->encoder->output.fixed_bytes;
     for (uint32_t i = 0; i < t->encoder->num_tiles; i++)
         *bytes +=
             (double)(t->call.tiles[i].num_precincts * e->coding.num_layers) + 2.2 * (double)t->call.tiles[i].num_places;
@@ -602,7 +598,7 @@ static l2k_status truncate_blocks(truncation *t)
     L2K_TRY(l2k_workers_run(&t->encoder->workers, t->encoder->num_tiles, l2k_encode_begin_tile, end_transform, t));
     if (!t->done)
         L2K_TRY(search(t));
-    return l2k_encode_layers(t->encoder, &t->allocation);
+    return l2k_encode_layers(t->encoder);
 }
 
 /* A warning if headers alone are beyond a limit. */
@@ -618,7 +614,7 @@ static void check(const truncation *t)
         l2k_warn(t->call.encoding->context, "the headers alone take more than the limit of bytes");
 }
 
-l2k_status l2k_encode_truncated(l2k_encoder *encoder, const l2k_encode_call *call, l2k_allocation *allocation)
+l2k_status l2k_encode_truncated(l2k_encoder *encoder, const l2k_encode_call *call)
 {
     const l2k_context *context = call->encoding->context;
     truncation t = {.encoder = encoder, .call = *call, .quiet = *context, .own_list = {.context = context}};
@@ -626,7 +622,6 @@ l2k_status l2k_encode_truncated(l2k_encoder *encoder, const l2k_encode_call *cal
     const l2k_status status = truncate_blocks(&t);
     if (status == L2K_OK)
         check(&t);
-    *allocation = t.allocation;
     l2k_slopes_release(&t.own_list);
     l2k_release(context, t.now.components);
     l2k_release(context, t.next.components);

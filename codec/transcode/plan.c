@@ -32,7 +32,7 @@ static l2k_status plan_parts(l2k_transcoding *t, uint32_t index, uint64_t bytes)
     L2K_TRY(l2k_tile_create(context, &e->siz, e->present, index, FREE_VISITS + VISITS_PER_BYTE * bytes, &tile));
     l2k_status status = l2k_transcode_charge(t, &tile, bytes);
     if (status == L2K_OK)
-        status = l2k_output_plan_parts_of(e, &tile, &t->encoder->output, &parts);
+        status = l2k_output_plan_parts_of(t->encoder, &tile, &parts);
     l2k_tile_release(context, &tile);
     return status;
 }

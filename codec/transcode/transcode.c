@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/partial.h"
-#include "codec/codestream/markers.h"
 #include "codec/decode/packets.h"
 
 /* ---- Memory as a stream that can be rewritten ------------------------------------------------------------------ */
@@ -50,9 +49,9 @@ static l2k_status make_tile(l2k_transcoding *t, const l2k_decoding *d, l2k_tile_
     L2K_TRY(l2k_transcode_blocks(t, s, tile));
     L2K_TRY(l2k_report_damage(d, s));
     if (l2k_transcode_recodes_any(t, &s->tile) && e->coding.capabilities.parts)
-        l2k_encode_state_magnitudes(encoder, 0);
+        l2k_encode_state_magnitudes(encoder);
     const double start = l2k_stage_start(context);
-    L2K_TRY(l2k_output_tiles(encoder, 0));
+    L2K_TRY(l2k_output_tiles(encoder));
     l2k_stage_end(context, L2K_STAGE_TIER2, start);
     return L2K_OK;
 }
@@ -61,13 +60,10 @@ static l2k_status make_tile(l2k_transcoding *t, const l2k_decoding *d, l2k_tile_
 static l2k_status make_empty_tile(l2k_encoder *encoder, uint32_t index)
 {
     l2k_output *out = &encoder->output;
-    l2k_buffer *to = &out->tiles[0].bytes;
-    const size_t psot_at = l2k_write_sot(to, index, 0);
-    const l2k_tile_part part = {index, (uint32_t)psot_at + 8};
-    l2k_buffer_put(to, L2K_SOD, 2);
-    l2k_buffer_patch(to, psot_at, part.bytes, 4);
-    l2k_buffer_patch(to, psot_at + 5, 1, 1);
-    l2k_buffer_append(&out->parts, &part, sizeof part);
+    encoder->tiles[0].index = index;
+    encoder->encoding.present = &encoder->encoding.coding;
+    L2K_TRY(l2k_parts_put_made(encoder, 0));
+    l2k_buffer_append(&out->parts, out->tiles[0].parts.data, out->tiles[0].parts.size);
     return l2k_buffer_status(&out->parts);
 }
 
