@@ -6,8 +6,8 @@
 #include "base/integer.h"
 #include "codec/codestream/markers.h"
 
-/* SOT and SOD; the least bytes of PLT; EOC. */
-enum { PART_BYTES = 14, PLT_BYTES = 5, EOC_BYTES = 2 };
+/* SOT and SOD; the least bytes of PLT; EOC; most heads, for which an only tile has room (l2k_output_join). */
+enum { PART_BYTES = 14, PLT_BYTES = 5, EOC_BYTES = 2, HEAD_BYTES = 4096 };
 
 /* Bytes of packets: their code, and an estimate of their headers. */
 static size_t expected_bytes(const l2k_tile *tile)
@@ -40,10 +40,9 @@ static l2k_status put_tile(l2k_encoder *encoder, uint32_t number)
     const bool made = encoder->output.packets.bytes;
     const l2k_tile *tile = &encoder->tiles[number];
     l2k_tile_output *out = &encoder->output.tiles[number];
-    if (l2k_buffer_reserve(&out->bytes, out->front + PART_BYTES + EOC_BYTES + (made ? 0 : expected_bytes(tile))))
-        out->bytes.size = out->front;
+    const size_t head = encoder->num_tiles == 1 ? HEAD_BYTES : 0;
+    (void)l2k_buffer_reserve(&out->bytes, head + PART_BYTES + EOC_BYTES + (made ? 0 : expected_bytes(tile)));
     L2K_TRY(made ? l2k_parts_put_made(encoder, number) : make_parts(encoder, number));
-    out->is_made = true;
     l2k_run_advance(encoder->encoding.context, L2K_UNITS_PACKETS * l2k_tile_samples(tile));
     return l2k_buffer_status(&out->parts);
 }
@@ -88,7 +87,7 @@ l2k_status l2k_output_tiles(l2k_encoder *encoder)
     atomic_init(&first, L2K_NO_FAILURE);
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
     for (uint32_t t = 0; t < encoder->num_tiles; t++) {
-        if (!out->tiles[t].is_made && !l2k_failed_before(&first, t))
+        if (!out->tiles[t].bytes.size && !l2k_failed_before(&first, t))
             l2k_record_status(&first, t, put_tile(encoder, t));
         if (!e->keeps_tiles)
             l2k_encode_release_tile(e->context, &encoder->tiles[t]);
@@ -207,7 +206,7 @@ l2k_status l2k_output_find_fixed_bytes(l2k_encoder *encoder)
 
 /* ---- The output ------------------------------------------------------------------------------------------------ */
 
-l2k_status l2k_output_start(l2k_output *out, const l2k_context *context, uint32_t num_tiles, size_t front)
+l2k_status l2k_output_start(l2k_output *out, const l2k_context *context, uint32_t num_tiles)
 {
     const l2k_buffer empty = {.context = context};
     *out = (l2k_output){.head = empty, .parts = empty};
@@ -215,16 +214,14 @@ l2k_status l2k_output_start(l2k_output *out, const l2k_context *context, uint32_
     L2K_TRY(l2k_check_memory(context, out->tiles, "%u tiles", num_tiles));
     out->num_tiles = num_tiles;
     for (uint32_t t = 0; t < num_tiles; t++)
-        out->tiles[t] = (l2k_tile_output){.bytes = empty, .front = front, .parts = empty};
+        out->tiles[t] = (l2k_tile_output){.bytes = empty, .parts = empty};
     return L2K_OK;
 }
 
 void l2k_output_restart(l2k_output *out)
 {
-    for (uint32_t t = 0; t < out->num_tiles; t++) {
+    for (uint32_t t = 0; t < out->num_tiles; t++)
         out->tiles[t].bytes.size = out->tiles[t].parts.size = 0;
-        out->tiles[t].is_made = false;
-    }
 }
 
 void l2k_output_release(l2k_output *out)
@@ -257,7 +254,7 @@ size_t l2k_output_body_bytes(const l2k_output *out)
 {
     size_t bytes = out->packets.count;
     for (uint32_t t = 0; t < out->num_tiles; t++)
-        bytes += out->tiles[t].bytes.size - out->tiles[t].front;
+        bytes += out->tiles[t].bytes.size;
     return bytes;
 }
 
@@ -294,8 +291,8 @@ l2k_status l2k_encode_write_tiles(l2k_encoder *encoder, const l2k_stream *stream
 {
     l2k_output *out = &encoder->output;
     for (uint32_t t = 0; t < out->num_tiles; t++) {
-        const l2k_tile_output *tile = &out->tiles[t];
-        L2K_TRY(write_bytes(encoder, stream, tile->bytes.data + tile->front, tile->bytes.size - tile->front));
+        const l2k_buffer *tile = &out->tiles[t].bytes;
+        L2K_TRY(write_bytes(encoder, stream, tile->data, tile->size));
     }
     L2K_TRY(write_bytes(encoder, stream, out->packets.bytes, out->packets.count));
     l2k_output_restart(out);
@@ -304,43 +301,31 @@ l2k_status l2k_encode_write_tiles(l2k_encoder *encoder, const l2k_stream *stream
 
 /* ---- In one piece ---------------------------------------------------------------------------------------------- */
 
-/* Copies the output if it has several tiles, or if the headers exceed the room left for them. */
-static l2k_status copy_output(l2k_encoder *encoder, const uint8_t **bytes, size_t *count)
-{
-    const l2k_output *out = &encoder->output;
-    l2k_buffer *to = &encoder->memory;
-    l2k_workers_forget(&encoder->workers); /* the code of blocks, which has become packets */
-    if (l2k_buffer_reserve(to, out->head.size + l2k_output_body_bytes(out))) {
-        l2k_buffer_append(to, out->head.data, out->head.size);
-        for (uint32_t t = 0; t < out->num_tiles; t++) {
-            const l2k_tile_output *tile = &out->tiles[t];
-            l2k_buffer_append(to, tile->bytes.data + tile->front, tile->bytes.size - tile->front);
-        }
-        l2k_buffer_append(to, out->packets.bytes, out->packets.count);
-    }
-    *bytes = to->failed ? NULL : to->data;
-    *count = to->failed ? 0 : to->size;
-    return l2k_buffer_status(to);
-}
-
+/* Packets that the engine has made have room before them; others join the first tile's. */
 l2k_status l2k_output_join(l2k_encoder *encoder, const uint8_t **bytes, size_t *count)
 {
     l2k_output *out = &encoder->output;
-    l2k_tile_output *tile = &out->tiles[0];
-    const bool made = out->packets.bytes != NULL;
-    const size_t head = out->head.size, body = tile->bytes.size - tile->front, before = head + (made ? body : 0);
-    if (out->num_tiles > 1 || before > (made ? (size_t)L2K_PACKETS_FRONT : tile->front))
-        return copy_output(encoder, bytes, count);
-    uint8_t *start = (made ? out->packets.bytes : tile->bytes.data + tile->front) - before;
-    memcpy(start, out->head.data, head);
-    if (made)
-        memcpy(start + head, tile->bytes.data + tile->front, body);
-    *bytes = start;
-    *count = head + body + out->packets.count;
-    if (!made) {
-        encoder->memory = tile->bytes;
-        tile->bytes = (l2k_buffer){.context = &encoder->context};
-        tile->front = 0;
+    l2k_buffer *first = &out->tiles[0].bytes;
+    const size_t head = out->head.size, before = head + first->size, all = head + l2k_output_body_bytes(out);
+    uint8_t *start;
+    if (out->packets.bytes && before <= L2K_PACKETS_FRONT) {
+        start = out->packets.bytes - before;
+        memcpy(start + head, first->data, first->size);
+    } else {
+        l2k_workers_forget(&encoder->workers); /* the code of blocks, which has become packets */
+        if (!l2k_buffer_reserve(first, all - first->size))
+            return l2k_buffer_status(first);
+        start = first->data;
+        memmove(start + head, start, first->size);
+        first->size = before;
+        for (uint32_t t = 1; t < out->num_tiles; t++)
+            l2k_buffer_append(first, out->tiles[t].bytes.data, out->tiles[t].bytes.size);
+        l2k_buffer_append(first, out->packets.bytes, out->packets.count);
+        encoder->memory = *first;
+        *first = (l2k_buffer){.context = first->context};
     }
+    memcpy(start, out->head.data, head);
+    *bytes = start;
+    *count = all;
     return L2K_OK;
 }

@@ -11,10 +11,8 @@
 
 /* The output of a tile. */
 typedef struct l2k_tile_output {
-    l2k_buffer bytes; /* tile-parts, from offset `front` on */
-    size_t front;     /* room for the head, if this is the only tile */
+    l2k_buffer bytes; /* tile-parts */
     l2k_buffer parts; /* an l2k_tile_part for each */
-    bool is_made;
 } l2k_tile_output;
 
 /* A tile's tile-parts under way. */
@@ -74,8 +72,8 @@ typedef struct l2k_output {
     uint64_t box_at;        /* offset of the codestream's box */
 } l2k_output;
 
-/* Prepares the output of several tiles, each with `front` bytes of room before it. Release also after an error. */
-l2k_status l2k_output_start(l2k_output *out, const l2k_context *context, uint32_t num_tiles, size_t front);
+/* Prepares the output of several tiles. Release also after an error. */
+l2k_status l2k_output_start(l2k_output *out, const l2k_context *context, uint32_t num_tiles);
 void l2k_output_release(l2k_output *out);
 
 /* Forgets the tiles. */

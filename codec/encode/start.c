@@ -127,9 +127,6 @@ static l2k_status take_image(l2k_encoder *encoder, const l2k_image *image, bool 
     return status;
 }
 
-/* Room for a head before the only tile. */
-enum { FRONT_BYTES = 4096 };
-
 uint64_t l2k_image_samples(const l2k_image *image)
 {
     if (image->x1 <= image->x0 || image->y1 <= image->y0 || image->num_components > L2K_MAX_COMPONENTS)
@@ -165,8 +162,7 @@ l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool b
                            options[L2K_ENCODER_MEMORY] != L2K_MEMORY_HOST ? 0 : options[L2K_ENCODER_GPU_MIN_SAMPLES],
                            false, options[L2K_ENCODER_STYLE] & L2K_STYLE_HT, l2k_image_samples(image));
     L2K_TRY(take_image(encoder, image, by_rows));
-    L2K_TRY(l2k_output_start(&encoder->output, context, encoder->num_tiles,
-                             by_rows || encoder->num_tiles > 1 ? 0 : FRONT_BYTES));
+    L2K_TRY(l2k_output_start(&encoder->output, context, encoder->num_tiles));
     const l2k_siz *siz = &encoder->encoding.siz;
     return l2k_workers_prepare(context, (l2k_backend)options[L2K_ENCODER_BACKEND],
                                l2k_block_coder_for((unsigned)options[L2K_ENCODER_STYLE]), siz, encoder->num_tiles,

@@ -273,7 +273,7 @@ l2k_status l2k_transcode_setup(l2k_transcoding *t)
     encoder->num_tiles = 1;
     encoder->tiles = l2k_allocate_zeroed(context, 1, sizeof *encoder->tiles);
     L2K_TRY(l2k_check_memory(context, encoder->tiles, "a tile"));
-    L2K_TRY(l2k_output_start(&encoder->output, context, 1, 0));
+    L2K_TRY(l2k_output_start(&encoder->output, context, 1));
     if (e->format == L2K_FORMAT_JP2 && t->decoder->is_jp2)
         return l2k_transcode_boxes(t);
     return L2K_OK;
