@@ -24,25 +24,15 @@ void l2k_encode_release_tiles(l2k_encoder *encoder)
     encoder->as_set_up = NULL;
 }
 
-static bool same_siz(const l2k_siz *a, const l2k_siz *b)
-{
-    if (memcmp(&a->grid, &b->grid, sizeof a->grid) != 0 || a->num_components != b->num_components)
-        return false;
-    for (uint32_t c = 0; c < a->num_components; c++)
-        if (a->components[c].dx != b->components[c].dx || a->components[c].dy != b->components[c].dy ||
-            a->components[c].precision != b->components[c].precision)
-            return false;
-    return true;
-}
-
 static bool are_kept(const l2k_encoder *encoder, const l2k_encoding *encoding)
 {
     const l2k_encoding *kept = &encoder->encoding;
-    if (!encoder->tiles || !encoding->keeps_tiles || !same_siz(&kept->siz, &encoding->siz))
-        return false;
+    bool fit = encoder->tiles && encoding->keeps_tiles && encoder->num_tiles == encoding->num_tiles;
+    for (uint32_t t = 0; fit && t < encoder->num_tiles; t++)
+        fit = l2k_tile_fits(&encoder->tiles[t], &encoding->siz, t);
     l2k_tile_coding coding = kept->coding;
     coding.components = encoder->as_set_up;
-    return l2k_tile_coding_equals(&coding, &encoding->coding, kept->siz.num_components);
+    return fit && l2k_tile_coding_equals(&coding, &encoding->coding, kept->siz.num_components);
 }
 
 /* Kept trees point to the encoder's arrays of components, which get the contents of the new ones. */
@@ -77,24 +67,10 @@ static l2k_status take_new_tiles(l2k_encoder *encoder, l2k_encoding *encoding, u
 static l2k_status renew_tiles(l2k_encoder *encoder)
 {
     for (uint32_t t = 0; t < encoder->num_tiles; t++) {
-        if (!encoder->tiles[t].components)
-            continue; /* not reached before an error */
         L2K_TRY(l2k_tile_restart(&encoder->context, UINT64_MAX, &encoder->tiles[t]));
         l2k_tile_take_steps(&encoder->tiles[t]);
     }
     return L2K_OK;
-}
-
-/* Moves `encoding` to the encoder; the caller releases what is left of it. Kept tiles with the same trees are made
- * ready; otherwise releases what is kept and makes `num_tiles` tiles without trees. */
-static l2k_status take_tiles(l2k_encoder *encoder, l2k_encoding *encoding, uint32_t num_tiles)
-{
-    if (are_kept(encoder, encoding)) {
-        take_encoding(encoder, encoding);
-        return renew_tiles(encoder);
-    }
-    l2k_encode_release_tiles(encoder);
-    return take_new_tiles(encoder, encoding, num_tiles);
 }
 
 /* Gives back all memory kept for the next image. */
@@ -115,7 +91,12 @@ static l2k_status set_up(l2k_encoder *encoder, const l2k_image *image, bool by_r
     const uint32_t num_tiles = by_rows ? in_part : e->num_tiles;
     if (num_tiles < e->num_tiles && (l2k_targets_have_limits(&e->targets) || l2k_targets_have_limits(&e->truncation)))
         return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "a limit of bytes needs all tiles at once");
-    return take_tiles(encoder, e, num_tiles);
+    if (are_kept(encoder, e)) {
+        take_encoding(encoder, e);
+        return renew_tiles(encoder);
+    }
+    l2k_encode_release_tiles(encoder);
+    return take_new_tiles(encoder, e, num_tiles);
 }
 
 /* Sets up the image's parameters and tiles; kept tiles if they fit the image. */
