@@ -21,16 +21,12 @@ static void end_segment(l2k_buffer *out, size_t length_at)
 static void write_siz(l2k_buffer *out, const l2k_siz *siz)
 {
     const l2k_tile_grid *grid = &siz->grid;
+    const uint32_t sizes[] = {grid->image.x1,   grid->image.y1,    grid->image.x0, grid->image.y0,
+                              grid->tile_width, grid->tile_height, grid->tile_x0,  grid->tile_y0};
     size_t start = start_segment(out, L2K_SIZ);
     l2k_buffer_put(out, siz->profile, 2);
-    l2k_buffer_put(out, grid->image.x1, 4);
-    l2k_buffer_put(out, grid->image.y1, 4);
-    l2k_buffer_put(out, grid->image.x0, 4);
-    l2k_buffer_put(out, grid->image.y0, 4);
-    l2k_buffer_put(out, grid->tile_width, 4);
-    l2k_buffer_put(out, grid->tile_height, 4);
-    l2k_buffer_put(out, grid->tile_x0, 4);
-    l2k_buffer_put(out, grid->tile_y0, 4);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        l2k_buffer_put(out, sizes[i], 4);
     l2k_buffer_put(out, siz->num_components, 2);
     for (uint32_t c = 0; c < siz->num_components; c++) {
         const l2k_component *component = &siz->components[c];
@@ -212,19 +208,13 @@ static void write_styles(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_cod
             write_coc(out, siz, c, &components[c]);
 }
 
-static void write_qccs(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding, unsigned more_guard_bits)
-{
-    const l2k_component_coding *components = coding->components;
-    for (uint32_t c = 1; c < siz->num_components; c++)
-        if (!same_quantisation(&components[0], &components[c]))
-            write_steps(out, siz, c, &components[c], more_guard_bits);
-}
-
 void l2k_write_quantisation(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding,
                             unsigned more_guard_bits)
 {
-    write_steps(out, siz, 0, &coding->components[0], more_guard_bits);
-    write_qccs(out, siz, coding, more_guard_bits);
+    const l2k_component_coding *components = coding->components;
+    for (uint32_t c = 0; c < siz->num_components; c++)
+        if (c == 0 || !same_quantisation(&components[0], &components[c]))
+            write_steps(out, siz, c, &components[c], more_guard_bits);
 }
 
 size_t l2k_write_main_header(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding)
@@ -270,21 +260,19 @@ void l2k_write_tile_header(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_c
 }
 
 /* REpoc is a byte, CEpoc one or two: 256 components are 0 in one (Table A.32). */
-static void write_change(l2k_buffer *out, const l2k_poc *change, unsigned index_bytes)
-{
-    l2k_buffer_put(out, change->resolution_start, 1);
-    l2k_buffer_put(out, change->component_start, index_bytes);
-    l2k_buffer_put(out, change->layer_end, 2);
-    l2k_buffer_put(out, change->resolution_end, 1);
-    l2k_buffer_put(out, change->component_end, index_bytes);
-    l2k_buffer_put(out, change->progression, 1);
-}
-
 void l2k_write_poc(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding)
 {
+    const unsigned index_bytes = l2k_component_index_bytes(siz->num_components);
     size_t start = start_segment(out, L2K_POC);
-    for (size_t i = 0; i < coding->num_changes; i++)
-        write_change(out, &coding->changes[i], l2k_component_index_bytes(siz->num_components));
+    for (size_t i = 0; i < coding->num_changes; i++) {
+        const l2k_poc *change = &coding->changes[i];
+        l2k_buffer_put(out, change->resolution_start, 1);
+        l2k_buffer_put(out, change->component_start, index_bytes);
+        l2k_buffer_put(out, change->layer_end, 2);
+        l2k_buffer_put(out, change->resolution_end, 1);
+        l2k_buffer_put(out, change->component_end, index_bytes);
+        l2k_buffer_put(out, change->progression, 1);
+    }
     end_segment(out, start);
 }
 

@@ -30,22 +30,12 @@ static l2k_status parse_com(l2k_header_state *state, const l2k_segment *segment)
     return L2K_OK;
 }
 
-/* Lengths are optional, so wrong ones are not an error. */
-static l2k_status list_lengths(l2k_segment_list *list, const l2k_segment *segment)
+/* TLM, PLM. Lengths are optional, so wrong ones are not an error. */
+static l2k_status parse_lengths(l2k_header_state *state, const l2k_segment *segment)
 {
-    if (list && !l2k_segment_list_add(list, segment))
-        list->is_wrong = true;
+    const l2k_header_rest *rest = state->rest;
+    (void)l2k_segment_list_add(segment->marker == L2K_TLM ? rest->part_lengths : rest->packet_lengths, segment);
     return L2K_OK;
-}
-
-static l2k_status parse_tlm(l2k_header_state *state, const l2k_segment *segment)
-{
-    return list_lengths(state->rest->part_lengths, segment);
-}
-
-static l2k_status parse_plm(l2k_header_state *state, const l2k_segment *segment)
-{
-    return list_lengths(state->rest->packet_lengths, segment);
 }
 
 /* COD, COC, QCD, QCC and RGN are allowed in the first tile-part only (A.6); some encoders repeat them in every one. */
@@ -62,8 +52,8 @@ static const struct marker_rule {
     {L2K_QCD, "QCD", L2K_MAIN_HEADER | ANY_PART, l2k_parse_qcd},
     {L2K_QCC, "QCC", L2K_MAIN_HEADER | ANY_PART, l2k_parse_qcc},
     {L2K_COM, "COM", L2K_MAIN_HEADER | ANY_PART, parse_com},
-    {L2K_TLM, "TLM", L2K_MAIN_HEADER, parse_tlm},
-    {L2K_PLM, "PLM", L2K_MAIN_HEADER, parse_plm},
+    {L2K_TLM, "TLM", L2K_MAIN_HEADER, parse_lengths},
+    {L2K_PLM, "PLM", L2K_MAIN_HEADER, parse_lengths},
     {L2K_CRG, "CRG", L2K_MAIN_HEADER, NULL},
     {L2K_PLT, "PLT", ANY_PART, NULL},
     {L2K_CAP, "CAP", L2K_MAIN_HEADER, l2k_parse_cap},

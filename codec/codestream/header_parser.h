@@ -15,7 +15,7 @@ typedef enum l2k_header_kind {
 /* Marker segments of one kind in a header, by the index with which they begin (A.7). */
 typedef struct l2k_segment_list {
     unsigned count;
-    bool is_wrong; /* lengths: a segment has no index, or the index of another */
+    bool is_wrong; /* a segment has no index, or the index of another */
     struct {
         const uint8_t *data; /* behind the index; NULL = absent */
         uint32_t bytes;

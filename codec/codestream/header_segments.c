@@ -177,9 +177,7 @@ l2k_status l2k_parse_coc(l2k_header_state *state, const l2k_segment *segment)
     L2K_TRY(parse_component_index(state, segment, &d, &c));
     if (*d & ~1u)
         return l2k_segment_wrong(state, segment, "an impossible coding style");
-    l2k_component_coding style = {0};
-    L2K_TRY(parse_style(state, segment, d + 1, *d & 1, &style));
-    assign_style(&state->coding->components[c], &style);
+    L2K_TRY(parse_style(state, segment, d + 1, *d & 1, &state->coding->components[c]));
     state->specific[c] |= SEEN_COC;
     state->seen_component = true;
     return L2K_OK;
@@ -241,9 +239,7 @@ l2k_status l2k_parse_qcc(l2k_header_state *state, const l2k_segment *segment)
     const uint8_t *d;
     uint32_t c = 0;
     L2K_TRY(parse_component_index(state, segment, &d, &c));
-    l2k_component_coding steps = {0};
-    L2K_TRY(parse_steps(state, segment, d, &steps));
-    assign_steps(&state->coding->components[c], &steps);
+    L2K_TRY(parse_steps(state, segment, d, &state->coding->components[c]));
     state->specific[c] |= SEEN_QCC;
     state->seen_component = true;
     return L2K_OK;
@@ -286,16 +282,6 @@ static l2k_status parse_change(const l2k_header_state *state, const l2k_segment 
     return L2K_OK;
 }
 
-static l2k_status grow_changes(const l2k_header_state *state, size_t more)
-{
-    l2k_tile_coding *coding = state->coding;
-    size_t count = coding->num_changes + more;
-    l2k_poc *changes = l2k_enlarge(state->context, coding->changes, coding->num_changes, count, sizeof *changes);
-    L2K_TRY(l2k_check_memory(state->context, changes, "%zu progression changes", count));
-    coding->changes = changes;
-    return L2K_OK;
-}
-
 /* The first POC of a tile replaces the main header's; those in later tile-parts append to it. */
 l2k_status l2k_parse_poc(l2k_header_state *state, const l2k_segment *segment)
 {
@@ -307,7 +293,10 @@ l2k_status l2k_parse_poc(l2k_header_state *state, const l2k_segment *segment)
         return l2k_segment_wrong(state, segment, "its length does not fit its content");
     if (state->kind == L2K_FIRST_PART_HEADER)
         coding->num_changes = 0;
-    L2K_TRY(grow_changes(state, length / entry));
+    const size_t count = coding->num_changes + length / entry;
+    l2k_poc *changes = l2k_enlarge(state->context, coding->changes, coding->num_changes, count, sizeof *changes);
+    L2K_TRY(l2k_check_memory(state->context, changes, "%zu progression changes", count));
+    coding->changes = changes;
     for (const uint8_t *d = segment->data; d < segment->end; d += entry)
         L2K_TRY(parse_change(state, segment, d, &coding->changes[coding->num_changes++]));
     state->seen_poc = true;
@@ -319,8 +308,10 @@ l2k_status l2k_parse_poc(l2k_header_state *state, const l2k_segment *segment)
 bool l2k_segment_list_add(l2k_segment_list *list, const l2k_segment *segment)
 {
     const size_t length = l2k_segment_length(segment);
-    if (length == 0 || list->segments[segment->data[0]].data)
+    if (length == 0 || list->segments[segment->data[0]].data) {
+        list->is_wrong = true;
         return false;
+    }
     list->segments[segment->data[0]].data = segment->data + 1;
     list->segments[segment->data[0]].bytes = (uint32_t)length - 1;
     list->count++;

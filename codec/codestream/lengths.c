@@ -189,8 +189,8 @@ l2k_status l2k_codestream_lengths(const l2k_codestream *cs, const l2k_tile_part_
     L2K_TRY(l2k_need(cs->context, part->header, part->packets));
     for (const uint8_t *at = part->header; at < part->packets;) {
         L2K_TRY(l2k_segment_next(cs->context, &at, part->packets, &segment));
-        if (segment.marker == L2K_PLT && !l2k_segment_list_add(&list, &segment))
-            list.is_wrong = true;
+        if (segment.marker == L2K_PLT)
+            (void)l2k_segment_list_add(&list, &segment);
     }
     if (list.is_wrong)
         return L2K_OK;
