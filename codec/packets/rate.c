@@ -27,7 +27,7 @@ typedef struct rate_control {
     /* With limits: bytes of the layers above, and `empty`; of the output, and of each component. */
     uint64_t used;
     struct component_bytes {
-        uint64_t used, empty;
+        uint64_t used, empty, now; /* now: of the layer as measured last */
     } * component_bytes;
 } rate_control;
 
@@ -147,17 +147,6 @@ static l2k_status measure_prefix(void *control, size_t prefix, uint64_t *bytes)
     return visit_layer(control, bytes, 0);
 }
 
-/* Ends a layer at a prefix that takes at most `room` bytes, not shorter than that of the layer above. */
-static l2k_status fit_bytes(rate_control *control, uint64_t room, uint64_t *bytes)
-{
-    const l2k_prefix_measure measure = {measure_prefix, control};
-    l2k_fitted_prefix fitted;
-    L2K_TRY(l2k_fit_prefix(&control->slopes, &measure, room, control->at, &fitted));
-    L2K_TRY(move_layer_end(control, fitted.prefix));
-    *bytes = fitted.bytes;
-    return fitted.leaves_room ? fill_up(control, room, bytes) : L2K_OK;
-}
-
 /* Ends a layer at the shortest prefix that leaves no more error than the PSNR allows. */
 static l2k_status fit_psnr(rate_control *control, double psnr)
 {
@@ -242,12 +231,12 @@ static l2k_status measure_components(rate_control *control, uint64_t *all, uint6
     const uint64_t below = control->num_layers - 1 - control->layer, room = room_of(control);
     *all = *used = 0;
     for (uint32_t c = 0; c < control->tiles[0].num_components; c++) {
-        uint64_t bytes = 0;
+        struct component_bytes *own = &control->component_bytes[c];
+        own->now = 0;
         for (uint32_t t = 0; t < control->num_tiles; t++)
-            L2K_TRY(visit_component(control, &control->tiles[t], c, &bytes));
-        *all += bytes;
-        const struct component_bytes *own = &control->component_bytes[c];
-        const uint64_t share = in_room(room, targets->component_bytes, own->used + bytes + below * own->empty);
+            L2K_TRY(visit_component(control, &control->tiles[t], c, &own->now));
+        *all += own->now;
+        const uint64_t share = in_room(room, targets->component_bytes, own->used + own->now + below * own->empty);
         *used = share > *used ? share : *used;
     }
     const uint64_t share = in_room(room, targets->most_bytes, control->used + *all + below * control->empty);
@@ -295,8 +284,7 @@ static l2k_status keep_limits(rate_control *control, size_t first, bool everythi
     }
     control->used += bytes;
     for (uint32_t c = 0; c < control->tiles[0].num_components; c++)
-        for (uint32_t t = 0; t < control->num_tiles; t++)
-            L2K_TRY(visit_component(control, &control->tiles[t], c, &control->component_bytes[c].used));
+        control->component_bytes[c].used += control->component_bytes[c].now;
     if (control->layer + 1 == control->num_layers)
         check_limits(control);
     return L2K_OK;
@@ -357,13 +345,18 @@ static l2k_status prepare_ratios(rate_control *control)
     return L2K_OK;
 }
 
+/* Ends a layer at a prefix that leaves room, not shorter than that of the layer above. */
 static l2k_status fit_ratio(rate_control *control, double target, uint64_t *used)
 {
+    const l2k_prefix_measure measure = {measure_prefix, control};
     const uint64_t goal = l2k_ratio_goal(control->tiles, control->num_tiles, target);
-    const uint64_t end = control->ends[control->layer];
-    uint64_t bytes;
-    L2K_TRY(fit_bytes(control, end > *used ? end - *used : 0, &bytes));
-    *used += bytes;
+    const uint64_t end = control->ends[control->layer], room = end > *used ? end - *used : 0;
+    l2k_fitted_prefix fitted;
+    L2K_TRY(l2k_fit_prefix(&control->slopes, &measure, room, control->at, &fitted));
+    L2K_TRY(move_layer_end(control, fitted.prefix));
+    if (fitted.leaves_room)
+        L2K_TRY(fill_up(control, room, &fitted.bytes));
+    *used += fitted.bytes;
     l2k_ratio_check(control->context, *used, goal, target);
     return L2K_OK;
 }
@@ -409,12 +402,6 @@ static l2k_status fill_layers(rate_control *control, size_t fixed_bytes)
     return L2K_OK;
 }
 
-static void put_all_in_layers(l2k_tile *tile)
-{
-    for (size_t i = 0; i < tile->num_places; i++)
-        tile->places[i].block->coded.layer_passes = NULL;
-}
-
 /* Allocates the layers of every block, to be filled. */
 static l2k_status take_layers(const l2k_context *context, l2k_tile *tile)
 {
@@ -444,7 +431,8 @@ l2k_status l2k_layers_allocate(const l2k_context *context, l2k_tile *tiles, uint
 {
     const bool all = !l2k_layers_need_distortions(targets);
     for (uint32_t t = 0; t < num_tiles && all; t++)
-        put_all_in_layers(&tiles[t]);
+        for (size_t i = 0; i < tiles[t].num_places; i++)
+            tiles[t].places[i].block->coded.layer_passes = NULL;
     if (all)
         return L2K_OK;
     for (uint32_t t = 0; t < num_tiles; t++)

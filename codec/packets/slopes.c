@@ -29,16 +29,11 @@ double l2k_distortion_weight(const l2k_tile *tile, const l2k_subband *band)
 
 /* ---- Bins ---------------------------------------------------------------------------------------------------- */
 
-typedef struct listing {
-    l2k_slope_list *list;
-    l2k_hull_segment *segments; /* block by block */
-} listing;
-
 /* Lists the hull of a block and adds it to the bins. */
-static void add_block(listing *l, const l2k_block *block, double weight, l2k_hull_segment place)
+static void add_block(l2k_slope_list *list, l2k_hull_segment *segments, const l2k_block *block, double weight,
+                      l2k_hull_segment place)
 {
     const l2k_coded_block *coded = &block->coded;
-    l2k_slope_list *list = l->list;
     double slopes[UINT8_MAX], before = 0;
     uint8_t passes[UINT8_MAX];
     const unsigned count =
@@ -54,7 +49,7 @@ static void add_block(listing *l, const l2k_block *block, double weight, l2k_hul
         bin->bytes += place.bytes;
         bin->gain += removed - before;
         before = removed;
-        l->segments[list->count++] = place;
+        segments[list->count++] = place;
     }
     list->distortion += l2k_hull_distortion(coded->pass_distortion, block->num_passes, weight);
 }
@@ -62,9 +57,9 @@ static void add_block(listing *l, const l2k_block *block, double weight, l2k_hul
 /* Work per block with its tens of passes, for l2k_poll. */
 enum { WEIGHT_OF_BLOCK = 200 };
 
-static l2k_status add_tile(listing *l, uint32_t t)
+static l2k_status add_tile(l2k_slope_list *list, l2k_hull_segment *segments, uint32_t t)
 {
-    const l2k_tile *tile = &l->list->tiles[t];
+    const l2k_tile *tile = &list->tiles[t];
     const l2k_subband *band = NULL;
     double weight = 0;
     for (size_t i = 0; i < tile->num_places; i++) {
@@ -73,9 +68,10 @@ static l2k_status add_tile(listing *l, uint32_t t)
             weight = l2k_distortion_weight(tile, place->band);
         band = place->band;
         if (place->block->num_passes)
-            add_block(l, place->block, weight, (l2k_hull_segment){.block = (uint32_t)i, .tile = (uint16_t)t});
+            add_block(list, segments, place->block, weight,
+                      (l2k_hull_segment){.block = (uint32_t)i, .tile = (uint16_t)t});
     }
-    return l2k_poll(l->list->context, tile->num_places * WEIGHT_OF_BLOCK);
+    return l2k_poll(list->context, tile->num_places * WEIGHT_OF_BLOCK);
 }
 
 /* Turns counts and bytes of bins into sums of all bins before each. */
@@ -94,14 +90,13 @@ static void sum_bins(l2k_slope_bin *bins)
 }
 
 /* Distributes segments to bins; those of a block stay in order. */
-static l2k_status distribute(listing *l)
+static l2k_status distribute(l2k_slope_list *list, const l2k_hull_segment *segments)
 {
-    l2k_slope_list *list = l->list;
     list->segments = l2k_allocate_coded(list->context, list->count, sizeof *list->segments);
     L2K_TRY(l2k_check_memory(list->context, list->segments, "rate control"));
     sum_bins(list->bins);
     for (size_t i = 0; i < list->count; i++)
-        list->segments[list->bins[l2k_slope_bin_of(l->segments[i].slope)].start++] = l->segments[i];
+        list->segments[list->bins[l2k_slope_bin_of(segments[i].slope)].start++] = segments[i];
     for (size_t i = L2K_SLOPE_BINS; i > 0; i--)
         list->bins[i].start = list->bins[i - 1].start;
     list->bins[0].start = 0;
@@ -123,15 +118,14 @@ l2k_status l2k_slopes_create(const l2k_context *context, const l2k_tile *tiles, 
                              l2k_slope_list *list)
 {
     *list = (l2k_slope_list){.context = context, .tiles = tiles, .num_tiles = num_tiles};
-    listing l = {.list = list};
     list->bins = l2k_allocate_zeroed(context, L2K_SLOPE_BINS + 1, sizeof *list->bins);
-    l.segments = l2k_allocate_coded(context, count_passes(list), sizeof *l.segments);
-    l2k_status status = l2k_check_memory(context, list->bins && l.segments, "rate control");
+    l2k_hull_segment *segments = l2k_allocate_coded(context, count_passes(list), sizeof *segments); /* block by block */
+    l2k_status status = l2k_check_memory(context, list->bins && segments, "rate control");
     for (uint32_t t = 0; t < num_tiles && status == L2K_OK; t++)
-        status = add_tile(&l, t);
+        status = add_tile(list, segments, t);
     if (status == L2K_OK)
-        status = distribute(&l);
-    l2k_release(context, l.segments);
+        status = distribute(list, segments);
+    l2k_release(context, segments);
     return status;
 }
 
