@@ -48,13 +48,7 @@ static l2k_status pack_tiles(l2k_encoder *encoder)
 l2k_status l2k_encode_tiles(l2k_encoder *encoder, uint32_t first, l2k_rect area, const l2k_plane *planes)
 {
     const l2k_encoding *e = &encoder->encoding;
-    l2k_encode_call call = {.encoding = e,
-                            .first = first,
-                            .tiles = encoder->tiles,
-                            .area = area,
-                            .planes = planes,
-                            .encoder = encoder,
-                            .advances = true};
+    l2k_encode_call call = {.encoder = encoder, .first = first, .area = area, .planes = planes, .advances = true};
     L2K_TRY(l2k_encode_check_planes(e, area, planes));
 
     if (l2k_encoding_truncates(e)) {

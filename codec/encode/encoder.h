@@ -107,13 +107,11 @@ l2k_status l2k_encode_end_rows(l2k_encoder *encoder);
 
 /* Data that the worker groups share and only read. */
 typedef struct l2k_encode_call {
-    const l2k_encoding *encoding;
-    uint32_t first;  /* number of the first tile */
-    l2k_tile *tiles; /* each belongs to the worker group that codes it */
-    l2k_rect area;   /* the part of the image that `planes` hold */
+    l2k_encoder *encoder; /* whose tiles each belong to the worker group that codes it */
+    uint32_t first;       /* number of the first tile */
+    l2k_rect area;        /* the part of the image that `planes` hold */
     const l2k_plane *planes;
-    l2k_encoder *encoder;
-    bool in_strips;      /* `planes` come later (l2k_encode_strip) */
+    bool in_strips;      /* `planes` come later, strip by strip */
     l2k_block_task task; /* of l2k_encode_recode, and its distance */
     uint32_t distance;
     bool advances;       /* recoding is progress */
@@ -130,23 +128,19 @@ l2k_status l2k_encode_begin_tile(void *call, l2k_worker_group *group, const l2k_
  * encoder->output.packets. */
 l2k_status l2k_encode_end_tile(const l2k_encode_call *call, l2k_engine *engine, const l2k_job *job);
 
-/* In place of l2k_encode_end_tile, for a tile that has begun in strips: takes the planes of a strip; ends after the
- * last. */
-l2k_status l2k_encode_strip(const l2k_encode_call *call, l2k_engine *engine, l2k_engine_slot *slot, l2k_tile *tile);
-l2k_status l2k_encode_end_strips(const l2k_encode_call *call, l2k_engine_slot *slot, l2k_tile *tile);
-
-/* Notes the bit-planes that a coded block needs. `is_final`: guard bits cannot be added any more. L2K_ERROR_ARGUMENT:
- * no sample within its precision needs as many. */
+/* Notes the bit-planes that a coded block needs, or all blocks of a tile. `is_final`: guard bits cannot be added any
+ * more. L2K_ERROR_ARGUMENT: no sample within its precision needs as many. */
 l2k_status l2k_encode_check_block(const l2k_context *context, l2k_tile *tile, const l2k_block_place *place,
                                   bool is_final);
+l2k_status l2k_encode_check_blocks(const l2k_context *context, l2k_tile *tile);
 
 /* Gives the only tile, before its first packet, all guard bits that samples within their precision may need. */
 void l2k_encode_provide_guard_bits(l2k_encoder *encoder);
 
 /* For coding the same coefficients more than once (truncation.c), in place of l2k_encode_end_tile: the transform ends,
- * with views on the host; the call's task is done there with all blocks of a tile. */
+ * with views on the host; the call's task is done there with all blocks of a tile, by a worker group. */
 l2k_status l2k_encode_end_transform(const l2k_encode_call *call, l2k_engine *engine, const l2k_job *job);
-l2k_status l2k_encode_recode(const l2k_encode_call *call, l2k_engine *engine, l2k_tile *tile);
+l2k_status l2k_encode_recode(void *call, l2k_worker_group *group, const l2k_job *job);
 
 /* ---- Rate control, and the headers that it changes: layers.c --------------------------------------------------- */
 

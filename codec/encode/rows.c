@@ -32,11 +32,9 @@ static void promise_magnitudes(l2k_encoding *e)
 static l2k_encode_call call_of(l2k_encoder *encoder, const l2k_plane *planes)
 {
     const l2k_rect image = encoder->encoding.siz.grid.image;
-    return (l2k_encode_call){.encoding = &encoder->encoding,
-                             .tiles = encoder->tiles,
+    return (l2k_encode_call){.encoder = encoder,
                              .area = {image.x0, encoder->next_row, image.x1, encoder->strip_end},
                              .planes = planes,
-                             .encoder = encoder,
                              .in_strips = true,
                              .advances = true};
 }
@@ -149,14 +147,17 @@ static l2k_status put_strip(l2k_encoder *encoder, const l2k_plane *planes)
 {
     l2k_worker_group *group = &encoder->workers.groups[0];
     const l2k_encode_call call = call_of(encoder, planes);
-    L2K_TRY(l2k_encode_strip(&call, &group->engine, &group->slots[0], &encoder->tiles[0]));
+    const l2k_encode_request request = l2k_encode_request_of(&call, &encoder->tiles[0]);
+    L2K_TRY(l2k_encode_check_planes(&encoder->encoding, call.area, planes));
+    L2K_TRY(l2k_engine_encode_strip(&group->engine, &group->slots[0], &request, planes));
     if (encoder->leaves_early)
         L2K_TRY(write_packets(encoder));
     next_strip(encoder);
     if (encoder->next_row < encoder->strip_end)
         return L2K_OK;
     encoder->next_tile = 1;
-    L2K_TRY(l2k_encode_end_strips(&call, &group->slots[0], &encoder->tiles[0]));
+    L2K_TRY(l2k_engine_finish(&group->slots[0]));
+    L2K_TRY(l2k_encode_check_blocks(&encoder->context, &encoder->tiles[0]));
     return end_strips(encoder);
 }
 

@@ -7,8 +7,8 @@
 /* Builds the tree, unless the last image left it. */
 static l2k_status build_tree(const l2k_encode_call *call, uint32_t number)
 {
-    const l2k_encoding *e = call->encoding;
-    l2k_tile *tile = &call->tiles[number];
+    const l2k_encoding *e = &call->encoder->encoding;
+    l2k_tile *tile = &call->encoder->tiles[number];
     if (tile->places)
         return L2K_OK;
     const l2k_tile_coding *coding = l2k_coding_of_tile(e, call->first + number);
@@ -44,7 +44,7 @@ static bool are_interleaved(const l2k_encode_call *call)
 {
     const l2k_plane *planes = call->planes;
     const size_t bytes = l2k_sample_bytes(planes[0].type);
-    for (unsigned c = 0; call->encoding->siz.num_components >= 3 && c < 3; c++)
+    for (unsigned c = 0; call->encoder->encoding.siz.num_components >= 3 && c < 3; c++)
         if (planes[c].type != planes[0].type || planes[c].row_stride != planes[0].row_stride ||
             planes[c].sample_stride != (ptrdiff_t)(3 * bytes) ||
             (const char *)planes[c].data != (const char *)planes[0].data + c * bytes)
@@ -55,7 +55,7 @@ static bool are_interleaved(const l2k_encode_call *call)
 /* Makes planes that start at the tile's corner and belong to the tile. */
 static l2k_status place_planes(const l2k_encode_call *call, l2k_tile *tile, l2k_plane **planes)
 {
-    const l2k_context *context = call->encoding->context;
+    const l2k_context *context = call->encoder->encoding.context;
     *planes = l2k_arena_take(context, &tile->contributions, tile->num_components * sizeof **planes);
     L2K_TRY(l2k_check_memory(context, *planes, "a tile"));
     for (uint32_t c = 0; c < tile->num_components; c++) {
@@ -71,7 +71,7 @@ static l2k_status place_planes(const l2k_encode_call *call, l2k_tile *tile, l2k_
 /* The number includes the tile's, since tiles of one encoder may share a block coder. */
 static uint64_t list_number(const l2k_encode_call *call, const l2k_tile *tile)
 {
-    return call->encoding->keeps_tiles ? (call->encoder->num_trees << 16) + (tile->index & 0xFFFF) : 0;
+    return call->encoder->encoding.keeps_tiles ? (call->encoder->num_trees << 16) + (tile->index & 0xFFFF) : 0;
 }
 
 /* HT code-blocks of the 9/7 get indices truncated as in E.2, where OpenJPEG rounds first. */
@@ -95,7 +95,7 @@ static bool takes_packets(const l2k_encoder *encoder)
 
 l2k_encode_request l2k_encode_request_of(const l2k_encode_call *call, l2k_tile *tile)
 {
-    const l2k_encoding *e = call->encoding;
+    const l2k_encoding *e = &call->encoder->encoding;
     return (l2k_encode_request){.tile = tile,
                                 .off_host = e->off_host,
                                 .stream = e->planes_stream,
@@ -117,14 +117,14 @@ l2k_encode_request l2k_encode_request_of(const l2k_encode_call *call, l2k_tile *
 /* The least, if packets are waited for. */
 static uint32_t strip_samples(const l2k_encode_call *call)
 {
-    const uint32_t forced = call->encoding->context->strip_samples;
+    const uint32_t forced = call->encoder->encoding.context->strip_samples;
     return call->encoder->leaves_early && !forced ? 1 : forced;
 }
 
 static l2k_status begin(const l2k_encode_call *call, l2k_engine *engine, const l2k_job *job)
 {
-    const l2k_encoding *e = call->encoding;
-    l2k_tile *tile = &call->tiles[job->tile];
+    const l2k_encoding *e = &call->encoder->encoding;
+    l2k_tile *tile = &call->encoder->tiles[job->tile];
     l2k_encode_request request = l2k_encode_request_of(call, tile);
     l2k_plan_spec spec = {.direction = L2K_FORWARD,
                           .type = coefficient_type(tile),
@@ -146,7 +146,8 @@ l2k_status l2k_encode_begin_tile(void *opaque, l2k_worker_group *group, const l2
 {
     const l2k_encode_call *call = opaque;
     L2K_TRY(build_tree(call, job->tile));
-    l2k_run_advance(call->encoding->context, L2K_UNITS_TRANSFORM * l2k_tile_samples(&call->tiles[job->tile]));
+    l2k_run_advance(call->encoder->encoding.context,
+                    L2K_UNITS_TRANSFORM * l2k_tile_samples(&call->encoder->tiles[job->tile]));
     const l2k_status status = begin(call, &group->engine, job);
     return l2k_engine_falls_back(&group->engine, job->slot, status) ? begin(call, &group->engine, job) : status;
 }
@@ -179,7 +180,7 @@ l2k_status l2k_encode_check_block(const l2k_context *context, l2k_tile *tile, co
     return L2K_OK;
 }
 
-static l2k_status check_planes_coded(const l2k_context *context, l2k_tile *tile)
+l2k_status l2k_encode_check_blocks(const l2k_context *context, l2k_tile *tile)
 {
     for (size_t i = 0; i < tile->num_places; i++)
         L2K_TRY(l2k_encode_check_block(context, tile, &tile->places[i], false));
@@ -199,7 +200,7 @@ void l2k_encode_provide_guard_bits(l2k_encoder *encoder)
 
 static l2k_status request_packets(const l2k_encode_call *call, l2k_encode_request *request)
 {
-    const l2k_encoding *e = call->encoding;
+    const l2k_encoding *e = &call->encoder->encoding;
     request->packets = true;
     if (!request->distortions)
         return L2K_OK;
@@ -211,7 +212,7 @@ static l2k_status request_packets(const l2k_encode_call *call, l2k_encode_reques
 
 static l2k_status finish(const l2k_encode_call *call, l2k_engine *engine, const l2k_job *job, l2k_made_packets *made)
 {
-    l2k_tile *tile = &call->tiles[job->tile];
+    l2k_tile *tile = &call->encoder->tiles[job->tile];
     l2k_encode_request request = l2k_encode_request_of(call, tile);
     if (takes_packets(call->encoder) && l2k_is_off_host(tile->components[0].view))
         L2K_TRY(request_packets(call, &request));
@@ -228,22 +229,9 @@ l2k_status l2k_encode_end_tile(const l2k_encode_call *call, l2k_engine *engine, 
     }
     L2K_TRY(status);
     if (!made.bytes)
-        return check_planes_coded(call->encoding->context, &call->tiles[job->tile]);
+        return l2k_encode_check_blocks(call->encoder->encoding.context, &call->encoder->tiles[job->tile]);
     call->encoder->output.packets = made; /* no other group is at work in this case */
     return L2K_OK;
-}
-
-l2k_status l2k_encode_strip(const l2k_encode_call *call, l2k_engine *engine, l2k_engine_slot *slot, l2k_tile *tile)
-{
-    const l2k_encode_request request = l2k_encode_request_of(call, tile);
-    L2K_TRY(l2k_encode_check_planes(call->encoding, call->area, call->planes));
-    return l2k_engine_encode_strip(engine, slot, &request, call->planes);
-}
-
-l2k_status l2k_encode_end_strips(const l2k_encode_call *call, l2k_engine_slot *slot, l2k_tile *tile)
-{
-    L2K_TRY(l2k_engine_finish(slot));
-    return check_planes_coded(call->encoding->context, tile);
 }
 
 l2k_status l2k_encode_end_transform(const l2k_encode_call *call, l2k_engine *engine, const l2k_job *job)
@@ -255,9 +243,11 @@ l2k_status l2k_encode_end_transform(const l2k_encode_call *call, l2k_engine *eng
     return l2k_engine_finish(job->slot);
 }
 
-l2k_status l2k_encode_recode(const l2k_encode_call *call, l2k_engine *engine, l2k_tile *tile)
+l2k_status l2k_encode_recode(void *opaque, l2k_worker_group *group, const l2k_job *job)
 {
+    const l2k_encode_call *call = opaque;
+    l2k_tile *tile = &call->encoder->tiles[job->tile];
     const l2k_encode_request request = l2k_encode_request_of(call, tile);
-    L2K_TRY(l2k_engine_recode(engine, &request));
-    return call->task == L2K_ESTIMATE ? L2K_OK : check_planes_coded(call->encoding->context, tile);
+    L2K_TRY(l2k_engine_recode(&group->engine, &request));
+    return call->task == L2K_ESTIMATE ? L2K_OK : l2k_encode_check_blocks(&call->encoder->context, tile);
 }

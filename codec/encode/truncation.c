@@ -55,19 +55,13 @@ static l2k_status keep_component(const l2k_context *context, l2k_tile *tile, l2k
     return L2K_OK;
 }
 
-static l2k_status recode(void *opaque, l2k_worker_group *group, const l2k_job *job)
-{
-    const l2k_encode_call *call = opaque;
-    return l2k_encode_recode(call, &group->engine, &call->tiles[job->tile]);
-}
-
 static l2k_status run(truncation *t, l2k_block_task task, uint32_t distance)
 {
     t->call.task = task;
     t->call.distance = distance;
     for (uint32_t i = 0; i < t->encoder->num_tiles; i++)
-        l2k_tile_take_steps(&t->call.tiles[i]);
-    return l2k_workers_run(&t->encoder->workers, t->encoder->num_tiles, NULL, recode, &t->call);
+        l2k_tile_take_steps(&t->encoder->tiles[i]);
+    return l2k_workers_run(&t->encoder->workers, t->encoder->num_tiles, NULL, l2k_encode_recode, &t->call);
 }
 
 /* Of large images, not all samples are counted. */
@@ -81,14 +75,14 @@ static l2k_encode_request request_off_host(truncation *t, uint32_t distance)
 {
     t->call.task = L2K_CODE_CUT;
     t->call.distance = distance;
-    l2k_tile_take_steps(&t->call.tiles[0]);
-    return l2k_encode_request_of(&t->call, &t->call.tiles[0]);
+    l2k_tile_take_steps(&t->encoder->tiles[0]);
+    return l2k_encode_request_of(&t->call, &t->encoder->tiles[0]);
 }
 
 /* Estimates points of truncation, and lists them by slope. */
 static l2k_status list_points(truncation *t)
 {
-    const l2k_context *context = t->call.encoding->context;
+    const l2k_context *context = t->encoder->encoding.context;
     if (t->engine) {
         const l2k_encode_request request = request_off_host(t, distance_of(t, 4));
         return l2k_engine_table_of(t->engine, t->slot)->estimate(t->engine, t->slot, &request, NULL, &t->list);
@@ -96,7 +90,7 @@ static l2k_status list_points(truncation *t)
     L2K_TRY(run(t, L2K_ESTIMATE, distance_of(t, 4)));
     const double start = l2k_stage_start(context);
     t->list = &t->own_list;
-    const l2k_status status = l2k_slopes_create(context, t->call.tiles, t->encoder->num_tiles, t->list);
+    const l2k_status status = l2k_slopes_create(context, t->encoder->tiles, t->encoder->num_tiles, t->list);
     l2k_stage_end(context, L2K_STAGE_RATE, start);
     return status;
 }
@@ -106,7 +100,7 @@ static double coded_error(const truncation *t)
 {
     double error = 0;
     for (uint32_t i = 0; i < t->encoder->num_tiles; i++) {
-        const l2k_tile *tile = &t->call.tiles[i];
+        const l2k_tile *tile = &t->encoder->tiles[i];
         for (size_t k = 0; k < tile->num_places; k++)
             error += l2k_distortion_weight(tile, tile->places[k].band) * tile->truncations[k].error;
     }
@@ -126,7 +120,7 @@ static l2k_status code_off_host(truncation *t)
 /* Codes all blocks whose points have changed, in layers, and measures them. */
 static l2k_status code(truncation *t)
 {
-    const l2k_encoding *e = t->call.encoding;
+    const l2k_encoding *e = &t->encoder->encoding;
     if (t->engine)
         return code_off_host(t);
     L2K_TRY(run(t, L2K_CODE_CUT, 1));
@@ -137,7 +131,8 @@ static l2k_status code(truncation *t)
     t->encoder->encoding.context = &t->encoder->context;
     L2K_TRY(allocated);
     const double start = l2k_stage_start(e->context);
-    const l2k_status status = l2k_layers_measure(e->context, t->call.tiles, t->encoder->num_tiles, e->plt, t->bytes);
+    const l2k_status status =
+        l2k_layers_measure(e->context, t->encoder->tiles, t->encoder->num_tiles, e->plt, t->bytes);
     t->now.bytes = (double)t->encoder->output.fixed_bytes;
     for (uint32_t c = 0; c < t->num_components; c++)
         t->now.bytes += t->now.components[c] = (double)t->bytes[c];
@@ -163,8 +158,8 @@ static double rounded_error(double mean_square)
  * MQ code-blocks. */
 static double error_of_psnr(const truncation *t, double psnr)
 {
-    const bool rounds = l2k_coding_wavelet(&t->call.encoding->coding.components[0])->reversible;
-    const double peak = ldexp(1, (int)t->call.encoding->siz.components[0].precision) - 1;
+    const bool rounds = l2k_coding_wavelet(&t->encoder->encoding.coding.components[0])->reversible;
+    const double peak = ldexp(1, (int)t->encoder->encoding.siz.components[0].precision) - 1;
     const double goal = peak * peak * pow(10, -psnr / 10);
     double low = 0, high = goal;
     for (int i = 0; i < 50; i++) {
@@ -176,7 +171,7 @@ static double error_of_psnr(const truncation *t, double psnr)
 
 static void set_goals(truncation *t)
 {
-    const l2k_layer_targets *targets = &t->call.encoding->truncation;
+    const l2k_layer_targets *targets = &t->encoder->encoding.truncation;
     t->most_bytes = targets->most_bytes ? (double)targets->most_bytes : INFINITY;
     t->component_bytes = targets->component_bytes ? (double)targets->component_bytes : INFINITY;
     t->least_error = -INFINITY;
@@ -186,7 +181,7 @@ static void set_goals(truncation *t)
         t->least_error = error_of_psnr(t, targets->targets[0]);
     else
         t->most_bytes =
-            fmin(t->most_bytes, (double)l2k_ratio_goal(t->call.tiles, t->encoder->num_tiles, targets->targets[0]));
+            fmin(t->most_bytes, (double)l2k_ratio_goal(t->encoder->tiles, t->encoder->num_tiles, targets->targets[0]));
 }
 
 /* The share of a limit of bytes that is used, of the one that is nearest to its end. */
@@ -208,7 +203,7 @@ static bool is_beyond(const truncation *t, const outcome *o)
 
 static l2k_block_truncation *truncation_of(const truncation *t, const l2k_hull_segment *segment)
 {
-    return &t->call.tiles[segment->tile].truncations[segment->block];
+    return &t->encoder->tiles[segment->tile].truncations[segment->block];
 }
 
 /* Moves a block over a segment of the list, and predicts the outcome; bytes a little worse than estimated. Off the host
@@ -218,7 +213,7 @@ static l2k_status step(truncation *t, size_t i, bool up)
     const double bytes_share = up ? 1.05 : -0.95;
     const l2k_hull_segment *segment;
     L2K_TRY(l2k_slopes_segment(t->list, i, &segment));
-    const l2k_block_place *place = &t->call.tiles[segment->tile].places[segment->block];
+    const l2k_block_place *place = &t->encoder->tiles[segment->tile].places[segment->block];
     if (!t->engine)
         truncation_of(t, segment)->point = up ? segment->passes : segment->before;
     t->next.bytes += bytes_share * segment->bytes;
@@ -241,9 +236,9 @@ static void start_at(truncation *t, size_t end)
     t->low = 0;
     t->high = t->list->count + 1;
     for (uint32_t i = 0; i < t->encoder->num_tiles && !t->engine; i++)
-        for (size_t k = 0; k < t->call.tiles[i].num_places; k++) {
-            t->call.tiles[i].truncations[k].point = 0;
-            t->call.tiles[i].truncations[k].coded_point = L2K_NOT_CODED;
+        for (size_t k = 0; k < t->encoder->tiles[i].num_places; k++) {
+            t->encoder->tiles[i].truncations[k].point = 0;
+            t->encoder->tiles[i].truncations[k].coded_point = L2K_NOT_CODED;
         }
     for (size_t i = 0; i < end && !t->engine; i++) {
         l2k_block_truncation *block = truncation_of(t, &t->list->segments[i]);
@@ -254,12 +249,12 @@ static void start_at(truncation *t, size_t end)
 /* About the bytes outside bodies. */
 static l2k_status other_bytes(truncation *t, double *bytes)
 {
-    const l2k_encoding *e = t->call.encoding;
+    const l2k_encoding *e = &t->encoder->encoding;
     L2K_TRY(l2k_output_find_fixed_bytes(t->encoder));
     *bytes = (double)t->encoder->output.fixed_bytes;
     for (uint32_t i = 0; i < t->encoder->num_tiles; i++)
-        *bytes +=
-            (double)(t->call.tiles[i].num_precincts * e->coding.num_layers) + 2.2 * (double)t->call.tiles[i].num_places;
+        *bytes += (double)(t->encoder->tiles[i].num_precincts * e->coding.num_layers) +
+                  2.2 * (double)t->encoder->tiles[i].num_places;
     return L2K_OK;
 }
 
@@ -364,7 +359,7 @@ static unsigned highest_exponent(const l2k_component_coding *coding, double base
 /* The base step, at least, that quantises a sixteenth as finely as samples are. */
 static double finest_base(const truncation *t)
 {
-    const l2k_encoding *e = t->call.encoding;
+    const l2k_encoding *e = &t->encoder->encoding;
     double base = 1;
     for (uint32_t c = 0; c < t->num_components; c++)
         base = fmin(base, ldexp(1, -4 - (int)e->siz.components[c].precision));
@@ -426,7 +421,7 @@ static l2k_status measure_octaves(truncation *t, curve *bytes, curve *error)
         L2K_TRY(run(t, L2K_ESTIMATE, distance_of(t, 8)));
     }
     for (uint32_t i = 0; i < t->encoder->num_tiles && !t->engine; i++) {
-        const l2k_tile *tile = &t->call.tiles[i];
+        const l2k_tile *tile = &t->encoder->tiles[i];
         for (size_t k = 0; k < tile->num_places; k++)
             add_block(tile->places[k].block, t->least_error < 0 ? 0 : l2k_distortion_weight(tile, tile->places[k].band),
                       planes, left);
@@ -456,20 +451,20 @@ static l2k_status sample_on_host(truncation *t, uint32_t distance, l2k_block_sam
 {
     size_t number = 0;
     for (uint32_t i = 0; i < t->encoder->num_tiles; i++)
-        for (size_t k = 0; k < t->call.tiles[i].num_places; k++) {
-            const l2k_block *block = t->call.tiles[i].places[k].block;
+        for (size_t k = 0; k < t->encoder->tiles[i].num_places; k++) {
+            const l2k_block *block = t->encoder->tiles[i].places[k].block;
             const unsigned point = block->num_passes > 3 ? block->num_passes - 3u : 0;
             const uint32_t bytes = point ? block->coded.pass_bytes[point - 1] : 0;
             const bool chosen = number++ % distance == distance / 2;
-            t->call.tiles[i].truncations[k].point = (uint8_t)(chosen ? point : 0);
-            t->call.tiles[i].truncations[k].coded_point = L2K_NOT_CODED;
+            t->encoder->tiles[i].truncations[k].point = (uint8_t)(chosen ? point : 0);
+            t->encoder->tiles[i].truncations[k].coded_point = L2K_NOT_CODED;
             sample->estimated += chosen ? bytes : 0;
             sample->all += bytes;
         }
     L2K_TRY(run(t, L2K_CODE_CUT, 1));
     for (uint32_t i = 0; i < t->encoder->num_tiles; i++)
-        for (size_t k = 0; k < t->call.tiles[i].num_places; k++) {
-            const l2k_block *block = t->call.tiles[i].places[k].block;
+        for (size_t k = 0; k < t->encoder->tiles[i].num_places; k++) {
+            const l2k_block *block = t->encoder->tiles[i].places[k].block;
             sample->coded += l2k_bytes_of_passes(block, block->num_passes);
         }
     return L2K_OK;
@@ -485,7 +480,7 @@ static l2k_status sample_blocks(truncation *t, double *excess)
     size_t count = 0;
     L2K_TRY(other_bytes(t, &others));
     for (uint32_t i = 0; i < t->encoder->num_tiles; i++)
-        count += t->call.tiles[i].num_places;
+        count += t->encoder->tiles[i].num_places;
     const uint32_t distance = count / SAMPLES < LEAST_DISTANCE  ? LEAST_DISTANCE
                               : count / SAMPLES > MOST_DISTANCE ? MOST_DISTANCE
                                                                 : (uint32_t)(count / SAMPLES);
@@ -533,13 +528,13 @@ static l2k_status take_truncations(const l2k_context *context, l2k_tile *tile)
 
 static l2k_status search(truncation *t)
 {
-    const l2k_encoding *e = t->call.encoding;
+    const l2k_encoding *e = &t->encoder->encoding;
     t->call.advances = false;
     t->samples = 0;
     for (uint32_t i = 0; i < t->encoder->num_tiles; i++) {
-        t->samples += l2k_tile_samples(&t->call.tiles[i]);
+        t->samples += l2k_tile_samples(&t->encoder->tiles[i]);
         if (!t->engine)
-            L2K_TRY(take_truncations(e->context, &t->call.tiles[i]));
+            L2K_TRY(take_truncations(e->context, &t->encoder->tiles[i]));
     }
     set_goals(t);
     t->expected_bytes = t->most_bytes;
@@ -551,7 +546,7 @@ static l2k_status search(truncation *t)
 /* Does all of it where the coefficients are, up to packets. */
 static l2k_status search_off_host(truncation *t, l2k_engine *engine, l2k_engine_slot *slot)
 {
-    const l2k_context *context = t->call.encoding->context;
+    const l2k_context *context = t->encoder->encoding.context;
     const double start = l2k_stage_start(context);
     t->engine = engine;
     t->slot = slot;
@@ -573,7 +568,7 @@ static l2k_status search_off_host(truncation *t, l2k_engine *engine, l2k_engine_
 static l2k_status end_transform(void *opaque, l2k_worker_group *group, const l2k_job *job)
 {
     truncation *t = opaque;
-    l2k_tile *tile = &t->call.tiles[job->tile];
+    l2k_tile *tile = &t->encoder->tiles[job->tile];
     if (l2k_is_off_host(tile->components[0].view)) {
         const l2k_status status = search_off_host(t, &group->engine, job->slot);
         if (status != L2K_ERROR_UNSUPPORTED && !l2k_engine_may_try_again(&group->engine, status))
@@ -583,13 +578,13 @@ static l2k_status end_transform(void *opaque, l2k_worker_group *group, const l2k
     }
     L2K_TRY(l2k_encode_end_transform(&t->call, &group->engine, job));
     for (uint32_t c = 0; c < tile->num_components && t->encoder->num_tiles > 1; c++)
-        L2K_TRY(keep_component(t->call.encoding->context, tile, &tile->components[c]));
+        L2K_TRY(keep_component(t->encoder->encoding.context, tile, &tile->components[c]));
     return L2K_OK;
 }
 
 static l2k_status truncate_blocks(truncation *t)
 {
-    const l2k_encoding *e = t->call.encoding;
+    const l2k_encoding *e = &t->encoder->encoding;
     const uint32_t count = t->num_components = e->siz.num_components;
     t->now.components = l2k_allocate_zeroed(e->context, count, sizeof *t->now.components);
     t->next.components = l2k_allocate_zeroed(e->context, count, sizeof *t->next.components);
@@ -604,19 +599,19 @@ static l2k_status truncate_blocks(truncation *t)
 /* A warning if headers alone are beyond a limit. */
 static void check(const truncation *t)
 {
-    const l2k_layer_targets *targets = &t->call.encoding->truncation;
+    const l2k_layer_targets *targets = &t->encoder->encoding.truncation;
     if (share_used(t, &t->now) <= 1)
         return;
     if (targets->count && targets->kind == L2K_TARGET_RATIO)
-        l2k_warn(t->call.encoding->context, "the headers alone take more than a ratio of %g allows",
+        l2k_warn(t->encoder->encoding.context, "the headers alone take more than a ratio of %g allows",
                  targets->targets[0]);
     else
-        l2k_warn(t->call.encoding->context, "the headers alone take more than the limit of bytes");
+        l2k_warn(t->encoder->encoding.context, "the headers alone take more than the limit of bytes");
 }
 
 l2k_status l2k_encode_truncated(l2k_encoder *encoder, const l2k_encode_call *call)
 {
-    const l2k_context *context = call->encoding->context;
+    const l2k_context *context = call->encoder->encoding.context;
     truncation t = {.encoder = encoder, .call = *call, .quiet = *context, .own_list = {.context = context}};
     t.quiet.hooks.message = NULL;
     const l2k_status status = truncate_blocks(&t);
