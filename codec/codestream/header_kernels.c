@@ -10,22 +10,22 @@ typedef struct atk {
     const l2k_segment *segment;
     const uint8_t *at;
     unsigned satk, type;
+    bool has_ended; /* bytes were wanted behind the last one */
 } atk;
 
+/* Damage may be bytes that are missing, which read as 0. */
 static l2k_status wrong(const atk *a, const char *what)
 {
-    return l2k_segment_wrong(a->state, a->segment, what);
+    return l2k_segment_wrong(a->state, a->segment, a->has_ended ? "its length does not fit its content" : what);
 }
 
-static l2k_status take_bytes(atk *a, unsigned bytes, uint64_t *value)
+static uint64_t take_bytes(atk *a, unsigned bytes)
 {
-    if ((size_t)(a->segment->end - a->at) < bytes)
-        return wrong(a, "its length does not fit its content");
-    *value = 0;
-    for (unsigned i = 0; i < bytes; i++)
-        *value = *value << 8 | a->at[i];
-    a->at += bytes;
-    return L2K_OK;
+    uint64_t value = 0;
+    a->has_ended = a->has_ended || (size_t)(a->segment->end - a->at) < bytes;
+    for (unsigned i = 0; i < bytes && !a->has_ended; i++)
+        value = value << 8 | *a->at++;
+    return value;
 }
 
 /* A float of 128 bits from its upper half; the lower half is beyond a double's precision. */
@@ -37,32 +37,28 @@ static double wide_float(uint64_t upper)
     return upper >> 63 ? -value : value;
 }
 
-static l2k_status take_coefficient(atk *a, double *out)
+static double take_coefficient(atk *a)
 {
     static const uint8_t bytes[L2K_ATK_NUM_TYPES] = {1, 2, 4, 8, 8};
-    uint64_t bits = 0, rest;
-    L2K_TRY(take_bytes(a, bytes[a->type], &bits));
+    const uint64_t bits = take_bytes(a, bytes[a->type]);
     const uint32_t low = (uint32_t)bits;
     float narrow;
+    double value;
     memcpy(&narrow, &low, sizeof narrow);
+    memcpy(&value, &bits, sizeof value);
     switch (a->type) {
     case L2K_ATK_INTEGER_8:
-        *out = (int8_t)bits;
-        break;
+        return (int8_t)bits;
     case L2K_ATK_INTEGER_16:
-        *out = (int16_t)bits;
-        break;
+        return (int16_t)bits;
     case L2K_ATK_FLOAT_32:
-        *out = (double)narrow;
-        break;
+        return (double)narrow;
     case L2K_ATK_FLOAT_64:
-        memcpy(out, &bits, sizeof *out);
-        break;
+        return value;
     default:
-        *out = wide_float(bits);
-        return take_bytes(a, 8, &rest);
+        (void)take_bytes(a, 8);
+        return wide_float(bits);
     }
-    return L2K_OK;
 }
 
 /* One half of symmetric taps begins next to the changed sample. */
@@ -80,29 +76,21 @@ static void mirror_taps(l2k_kernel_step *step)
 /* Oatk, Eatk, Batk, LCatk and Aatk, those that the kernel has. */
 static l2k_status parse_step(atk *a, l2k_kernel_step *step)
 {
-    const bool symmetric = a->satk & L2K_ATK_SYMMETRIC, reversible = a->satk & L2K_ATK_REVERSIBLE;
-    uint64_t offset = 0, shift = 0, count = 0;
-    double rounding = 0, tap = 0;
+    const bool symmetric = a->satk & L2K_ATK_SYMMETRIC;
     if (!symmetric)
-        L2K_TRY(take_bytes(a, 1, &offset));
-    if (reversible) {
-        L2K_TRY(take_bytes(a, 1, &shift));
-        L2K_TRY(take_coefficient(a, &rounding));
+        step->offset = (int8_t)take_bytes(a, 1);
+    if (a->satk & L2K_ATK_REVERSIBLE) {
+        step->shift = (uint8_t)take_bytes(a, 1);
+        step->rounding = (int16_t)take_coefficient(a);
     }
-    L2K_TRY(take_bytes(a, 1, &count));
-    if (count == 0)
+    step->num_taps = (uint8_t)take_bytes(a, 1);
+    if (step->num_taps == 0)
         return wrong(a, "a lifting step without taps");
-    if (count > L2K_KERNEL_TAPS / (symmetric ? 2 : 1))
+    if (step->num_taps > L2K_KERNEL_TAPS / (symmetric ? 2 : 1))
         return l2k_fail(a->state->context, L2K_ERROR_UNSUPPORTED, "ATK: a lifting step of more than %u taps",
                         L2K_KERNEL_TAPS);
-    step->offset = (int8_t)offset;
-    step->shift = (uint8_t)shift;
-    step->rounding = (int16_t)rounding;
-    step->num_taps = (uint8_t)count;
-    for (unsigned k = 0; k < count; k++) {
-        L2K_TRY(take_coefficient(a, &tap));
-        step->taps[k] = (float)tap;
-    }
+    for (unsigned k = 0; k < step->num_taps; k++)
+        step->taps[k] = (float)take_coefficient(a);
     if (symmetric)
         mirror_taps(step);
     return L2K_OK;
@@ -111,14 +99,11 @@ static l2k_status parse_step(atk *a, l2k_kernel_step *step)
 /* Steps are in the order of the reconstruction. */
 static l2k_status parse_kernel(atk *a, l2k_kernel *kernel)
 {
-    uint64_t steps = 0;
-    double scale = 1;
     *kernel =
         (l2k_kernel){.reversible = a->satk & L2K_ATK_REVERSIBLE, .mirrors = a->satk & L2K_ATK_MIRRORS, .scale = 1};
     if (!kernel->reversible)
-        L2K_TRY(take_coefficient(a, &scale));
-    kernel->scale = (float)scale;
-    L2K_TRY(take_bytes(a, 1, &steps));
+        kernel->scale = (float)take_coefficient(a);
+    const unsigned steps = (unsigned)take_bytes(a, 1);
     if (steps > L2K_KERNEL_STEPS)
         return l2k_fail(a->state->context, L2K_ERROR_UNSUPPORTED, "ATK: more than %u lifting steps", L2K_KERNEL_STEPS);
     kernel->num_steps = (uint8_t)steps;
@@ -127,7 +112,7 @@ static l2k_status parse_kernel(atk *a, l2k_kernel *kernel)
         step->high = ((a->satk & L2K_ATK_ODD_FIRST) != 0) ^ (s & 1);
         L2K_TRY(parse_step(a, step));
     }
-    if (a->at != a->segment->end)
+    if (a->has_ended || a->at != a->segment->end)
         return wrong(a, "its length does not fit its content");
     const char *what = l2k_kernel_wrong(kernel);
     return what ? wrong(a, what) : L2K_OK;
@@ -136,11 +121,9 @@ static l2k_status parse_kernel(atk *a, l2k_kernel *kernel)
 l2k_status l2k_parse_atk(l2k_header_state *state, const l2k_segment *segment)
 {
     atk a = {.state = state, .segment = segment, .at = segment->data};
-    uint64_t satk = 0;
     if (state->kind != L2K_MAIN_HEADER)
         return l2k_fail(state->context, L2K_ERROR_UNSUPPORTED, "ATK in a tile-part header");
-    L2K_TRY(take_bytes(&a, 2, &satk));
-    a.satk = (unsigned)satk;
+    a.satk = (unsigned)take_bytes(&a, 2);
     a.type = a.satk >> L2K_ATK_TYPE_SHIFT & 7;
     const unsigned index = a.satk & 0xFF;
     if (index < 2)

@@ -4,14 +4,6 @@
 #include "base/buffer.h"
 #include "codec/codestream/header_parser.h"
 
-static bool has_styles(const l2k_split_styles *styles)
-{
-    for (unsigned i = 1; i <= L2K_MOST_DFS; i++)
-        if (styles->levels[i])
-            return true;
-    return false;
-}
-
 /* Ddfs, level by level; levels beyond the most that COD allows are ignored. */
 static l2k_status parse_splits(const l2k_header_state *state, const uint8_t *ddfs, unsigned levels,
                                l2k_unsplit *unsplit)
@@ -41,9 +33,12 @@ l2k_status l2k_parse_dfs(l2k_header_state *state, const l2k_segment *segment)
     if (length != 3 + (levels + 3) / 4)
         return l2k_segment_wrong(state, segment, "its length does not fit its content");
     l2k_split_styles *styles = &state->coding->splits;
+    bool is_first = true;
+    for (unsigned i = 1; i <= L2K_MOST_DFS; i++)
+        is_first = is_first && !styles->levels[i];
     if (styles->levels[index])
         return l2k_segment_wrong(state, segment, "the same index twice");
-    if (!has_styles(styles) && !(state->siz->profile & L2K_RSIZ_PART_2))
+    if (is_first && !(state->siz->profile & L2K_RSIZ_PART_2))
         l2k_warn(state->context, "DFS, but Rsiz %04X does not announce Part 2", (unsigned)state->siz->profile);
     styles->levels[index] = (uint8_t)l2k_min_u32(levels, L2K_MAX_LEVELS);
     return parse_splits(state, segment->data + 3, styles->levels[index], &styles->of[index]);

@@ -163,9 +163,22 @@ void l2k_tile_parts_share_lengths(l2k_codestream *cs)
     }
 }
 
+static l2k_status list_plt(const l2k_codestream *cs, const l2k_tile_part_span *part, l2k_segment_list *list)
+{
+    l2k_segment segment;
+    L2K_TRY(l2k_need(cs->context, part->header, part->packets));
+    for (const uint8_t *at = part->header; at < part->packets;) {
+        L2K_TRY(l2k_segment_next(cs->context, &at, part->packets, &segment));
+        if (segment.marker == L2K_PLT)
+            (void)l2k_segment_list_add(list, &segment);
+    }
+    return L2K_OK;
+}
+
 l2k_status l2k_codestream_has_plt(const l2k_codestream *cs, bool *has_plt)
 {
     l2k_tile_part_span part = cs->num_parts ? cs->parts[0] : (l2k_tile_part_span){0};
+    l2k_segment_list list = {0};
     bool is_right = cs->num_parts > 0;
     unsigned count;
     *has_plt = false;
@@ -173,25 +186,15 @@ l2k_status l2k_codestream_has_plt(const l2k_codestream *cs, bool *has_plt)
         L2K_TRY(l2k_tile_part_locate(cs, &part, L2K_NO_SHARE, &count, &is_right));
     if (!is_right)
         return L2K_OK;
-    L2K_TRY(l2k_need(cs->context, part.header, part.packets));
-    for (const uint8_t *at = part.header; at < part.packets && !*has_plt;) {
-        l2k_segment segment;
-        L2K_TRY(l2k_segment_next(cs->context, &at, part.packets, &segment));
-        *has_plt = segment.marker == L2K_PLT;
-    }
+    L2K_TRY(list_plt(cs, &part, &list));
+    *has_plt = list.count || list.is_wrong;
     return L2K_OK;
 }
 
 l2k_status l2k_codestream_lengths(const l2k_codestream *cs, const l2k_tile_part_span *part, l2k_buffer *lengths)
 {
     l2k_segment_list list = {0};
-    l2k_segment segment;
-    L2K_TRY(l2k_need(cs->context, part->header, part->packets));
-    for (const uint8_t *at = part->header; at < part->packets;) {
-        L2K_TRY(l2k_segment_next(cs->context, &at, part->packets, &segment));
-        if (segment.marker == L2K_PLT)
-            (void)l2k_segment_list_add(&list, &segment);
-    }
+    L2K_TRY(list_plt(cs, part, &list));
     if (list.is_wrong)
         return L2K_OK;
     if (list.count)
