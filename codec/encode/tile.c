@@ -68,12 +68,6 @@ static l2k_status place_planes(const l2k_encode_call *call, l2k_tile *tile, l2k_
     return L2K_OK;
 }
 
-/* The number includes the tile's, since tiles of one encoder may share a block coder. */
-static uint64_t list_number(const l2k_encode_call *call, const l2k_tile *tile)
-{
-    return call->encoder->encoding.keeps_tiles ? (call->encoder->num_trees << 16) + (tile->index & 0xFFFF) : 0;
-}
-
 /* HT code-blocks of the 9/7 get indices truncated as in E.2, where OpenJPEG rounds first. */
 static bool truncates(const l2k_tile *tile)
 {
@@ -96,6 +90,8 @@ static bool takes_packets(const l2k_encoder *encoder)
 l2k_encode_request l2k_encode_request_of(const l2k_encode_call *call, l2k_tile *tile)
 {
     const l2k_encoding *e = &call->encoder->encoding;
+    /* Includes the tile's number, since tiles of one encoder may share a block coder. */
+    const uint64_t number = (call->encoder->num_trees << 16) + (tile->index & 0xFFFF);
     return (l2k_encode_request){.tile = tile,
                                 .off_host = e->off_host,
                                 .stream = e->planes_stream,
@@ -109,16 +105,9 @@ l2k_encode_request l2k_encode_request_of(const l2k_encode_call *call, l2k_tile *
                                 .errors = e->truncation.count && e->truncation.kind == L2K_TARGET_PSNR,
                                 .task = call->task,
                                 .distance = call->distance,
-                                .list = list_number(call, tile),
+                                .list = e->keeps_tiles ? number : 0,
                                 .units = call->advances ? L2K_UNITS_BLOCKS * l2k_tile_samples(tile) : 0,
                                 .in_strips = call->in_strips};
-}
-
-/* The least, if packets are waited for. */
-static uint32_t strip_samples(const l2k_encode_call *call)
-{
-    const uint32_t forced = call->encoder->encoding.context->strip_samples;
-    return call->encoder->leaves_early && !forced ? 1 : forced;
 }
 
 static l2k_status begin(const l2k_encode_call *call, l2k_engine *engine, const l2k_job *job)
@@ -129,7 +118,9 @@ static l2k_status begin(const l2k_encode_call *call, l2k_engine *engine, const l
     l2k_plan_spec spec = {.direction = L2K_FORWARD,
                           .type = coefficient_type(tile),
                           .by_rows = !l2k_encoding_truncates(e),
-                          .strip_samples = strip_samples(call)};
+                          .strip_samples = e->context->strip_samples};
+    if (!spec.strip_samples && call->encoder->leaves_early)
+        spec.strip_samples = 1; /* the least: packets are waited for */
     if (!call->in_strips)
         L2K_TRY(place_planes(call, tile, &request.planes));
     l2k_plan_component *components = l2k_allocate(e->context, tile->num_components, sizeof *components);
@@ -198,24 +189,18 @@ void l2k_encode_provide_guard_bits(l2k_encoder *encoder)
     l2k_encode_add_guard_bits(encoder);
 }
 
-static l2k_status request_packets(const l2k_encode_call *call, l2k_encode_request *request)
-{
-    const l2k_encoding *e = &call->encoder->encoding;
-    request->packets = true;
-    if (!request->distortions)
-        return L2K_OK;
-    request->ratio = e->targets.targets[0];
-    L2K_TRY(l2k_output_find_fixed_bytes(call->encoder));
-    request->fixed_bytes = call->encoder->output.fixed_bytes;
-    return L2K_OK;
-}
-
 static l2k_status finish(const l2k_encode_call *call, l2k_engine *engine, const l2k_job *job, l2k_made_packets *made)
 {
-    l2k_tile *tile = &call->encoder->tiles[job->tile];
+    l2k_encoder *encoder = call->encoder;
+    l2k_tile *tile = &encoder->tiles[job->tile];
     l2k_encode_request request = l2k_encode_request_of(call, tile);
-    if (takes_packets(call->encoder) && l2k_is_off_host(tile->components[0].view))
-        L2K_TRY(request_packets(call, &request));
+    if (takes_packets(encoder) && l2k_is_off_host(tile->components[0].view))
+        request.packets = true;
+    if (request.packets && request.distortions) {
+        L2K_TRY(l2k_output_find_fixed_bytes(encoder));
+        request.ratio = encoder->encoding.targets.targets[0];
+        request.fixed_bytes = encoder->output.fixed_bytes;
+    }
     return l2k_engine_finish_encode(engine, job->slot, &request, made);
 }
 

@@ -188,12 +188,6 @@ static void plan_component(const l2k_component *component, const l2k_component_c
             out->steps[l2k_band_number(r, o)] = l2k_step_size(l2k_coding_step(coding, r, o), component->precision, o);
 }
 
-static const char *cpu_reason(const l2k_component_coding *coding, bool component_transform)
-{
-    return l2k_splits_all(coding->unsplit) ? l2k_wavelet_reason((l2k_wavelet)coding->wavelet, component_transform)
-                                           : L2K_SPLIT_REASON;
-}
-
 void l2k_coding_set_cells(const l2k_tile_coding *coding, uint32_t num_components, uint32_t c,
                           l2k_plan_component *component)
 {
@@ -215,7 +209,10 @@ void l2k_coding_plan_spec(const l2k_siz *siz, const l2k_tile_coding *coding, l2k
         l2k_coding_set_cells(coding, siz->num_components, c, &components[c]);
     }
     for (uint32_t c = 0; c < siz->num_components && !spec->cpu_reason; c++)
-        spec->cpu_reason = cpu_reason(&coding->components[c], coding->component_transform && c < 3);
+        spec->cpu_reason =
+            l2k_splits_all(coding->components[c].unsplit)
+                ? l2k_wavelet_reason((l2k_wavelet)coding->components[c].wavelet, coding->component_transform && c < 3)
+                : L2K_SPLIT_REASON;
     spec->component_transform = coding->component_transform;
     spec->num_components = siz->num_components;
     spec->components = components;
