@@ -34,8 +34,9 @@ typedef struct l2k_new_palette {
 
 typedef struct l2k_jp2 {
     const l2k_context *context;
-    bool strict;        /* readable violations of the standard are errors */
-    bool warned_inside; /* a box beside the picture was reported as damaged; reported only once */
+    const uint8_t *file; /* while it is opened */
+    bool strict;         /* readable violations of the standard are errors */
+    bool warned_inside;  /* a box beside the picture was reported as damaged; reported only once */
     l2k_box *boxes;
     size_t num_boxes, boxes_capacity;
     size_t codestream_at, codestream_bytes;

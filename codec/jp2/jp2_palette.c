@@ -103,14 +103,13 @@ l2k_status l2k_jp2_read_channel_map(l2k_jp2 *jp2, l2k_box_bytes s)
     if (l2k_box_length(s) == 0 || l2k_box_length(s) % 4)
         return l2k_jp2_wrong(jp2, "cmap", "an impossible length");
     const size_t count = l2k_box_length(s) / 4;
-    for (size_t i = 0; i < count; i++)
-        if (s.data[4 * i + 2] > 1)
-            return l2k_jp2_wrong(jp2, "cmap", "an impossible mapping type");
     jp2->channels = l2k_allocate(jp2->context, count, sizeof *jp2->channels);
     L2K_TRY(l2k_jp2_check_memory(jp2, jp2->channels));
     jp2->num_channels = count;
     for (size_t i = 0; i < count; i++) {
         const uint8_t *d = s.data + 4 * i;
+        if (d[2] > 1)
+            return l2k_jp2_wrong(jp2, "cmap", "an impossible mapping type");
         jp2->channels[i] = (l2k_channel_map){(uint16_t)l2k_get_be(d, 2), d[2] == 1, d[3]};
     }
     return L2K_OK;

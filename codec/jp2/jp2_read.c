@@ -36,7 +36,7 @@ typedef struct box {
 /* Work per box, for l2k_poll: the next one may have to come from a slow disk. */
 enum { WEIGHT_OF_BOX = 1024 };
 
-static l2k_status add_box(l2k_jp2 *jp2, const uint8_t *file, const box *b, uint32_t depth)
+static l2k_status add_box(l2k_jp2 *jp2, const box *b, uint32_t depth)
 {
     L2K_TRY(l2k_poll(jp2->context, WEIGHT_OF_BOX));
     if (jp2->num_boxes == jp2->boxes_capacity) {
@@ -48,7 +48,7 @@ static l2k_status add_box(l2k_jp2 *jp2, const uint8_t *file, const box *b, uint3
     }
     l2k_box *out = &jp2->boxes[jp2->num_boxes++];
     *out = (l2k_box){
-        .depth = depth, .offset = (uint64_t)(b->start - file), .bytes = (uint64_t)(b->content.end - b->start)};
+        .depth = depth, .offset = (uint64_t)(b->start - jp2->file), .bytes = (uint64_t)(b->content.end - b->start)};
     for (int i = 0; i < 4; i++) {
         char c = (char)(b->type >> (24 - 8 * i));
         out->type[i] = c >= ' ' && c <= '~' ? c : '?';
@@ -97,19 +97,16 @@ static l2k_status next_box(const l2k_jp2 *jp2, const uint8_t **at, const uint8_t
     return L2K_OK;
 }
 
-/* The boxes inside a box. */
-typedef l2k_status inner_reader(l2k_jp2 *jp2, const uint8_t *file, l2k_box_bytes content, uint32_t depth);
-static inner_reader read_superbox, list_superbox;
+static l2k_status read_superbox(l2k_jp2 *jp2, l2k_box_bytes content, uint32_t depth, bool lists);
 
 /* Reads boxes on which the picture does not depend: tolerates damage in them, for the caller to report. */
-static l2k_status read_beside(l2k_jp2 *jp2, inner_reader *reader, const uint8_t *file, l2k_box_bytes content,
-                              uint32_t depth, bool *damaged)
+static l2k_status read_beside(l2k_jp2 *jp2, l2k_box_bytes content, uint32_t depth, bool lists, bool *damaged)
 {
     const l2k_context *context = jp2->context;
     l2k_context silent = *context;
     silent.hooks.message = NULL;
     jp2->context = jp2->strict ? context : &silent;
-    l2k_status status = reader(jp2, file, content, depth);
+    l2k_status status = read_superbox(jp2, content, depth, lists);
     jp2->context = context;
     *damaged = status != L2K_OK;
     if (status == L2K_OK || jp2->strict)
@@ -123,12 +120,12 @@ static l2k_status read_beside(l2k_jp2 *jp2, inner_reader *reader, const uint8_t 
     return L2K_OK;
 }
 
-static l2k_status read_resolution(l2k_jp2 *jp2, const uint8_t *file, l2k_box_bytes content, uint32_t depth)
+static l2k_status read_resolution(l2k_jp2 *jp2, l2k_box_bytes content, uint32_t depth)
 {
     bool damaged;
     if (depth > 2)
         return l2k_jp2_tolerate(jp2, "res ", "inside itself");
-    L2K_TRY(read_beside(jp2, read_superbox, file, content, depth, &damaged));
+    L2K_TRY(read_beside(jp2, content, depth, false, &damaged));
     if (!damaged)
         return L2K_OK;
     jp2->density_x = jp2->density_y = 0;
@@ -140,23 +137,10 @@ static bool is_listed_inside(uint32_t type)
     return type == L2K_BOX('a', 's', 'o', 'c') || type == L2K_BOX('u', 'i', 'n', 'f');
 }
 
-static l2k_status list_superbox(l2k_jp2 *jp2, const uint8_t *file, l2k_box_bytes content, uint32_t depth)
-{
-    const uint8_t *at = content.data;
-    while (at < content.end) {
-        box b;
-        L2K_TRY(next_box(jp2, &at, content.end, &b));
-        L2K_TRY(add_box(jp2, file, &b, depth));
-        if (is_listed_inside(b.type) && depth < L2K_JP2_MOST_DEPTH)
-            L2K_TRY(list_superbox(jp2, file, b.content, depth + 1));
-    }
-    return L2K_OK;
-}
-
-static l2k_status list_inside(l2k_jp2 *jp2, const uint8_t *file, const box *b)
+static l2k_status list_inside(l2k_jp2 *jp2, const box *b)
 {
     bool damaged;
-    L2K_TRY(read_beside(jp2, list_superbox, file, b->content, 1, &damaged));
+    L2K_TRY(read_beside(jp2, b->content, 1, true, &damaged));
     if (damaged && !jp2->warned_inside)
         l2k_warn(jp2->context, "box '%s': boxes in it are damaged, and not all are listed",
                  b->type == L2K_BOX('a', 's', 'o', 'c') ? "asoc" : "uinf");
@@ -183,11 +167,11 @@ static l2k_status read_header_box(l2k_jp2 *jp2, const box *b)
 }
 
 /* Boxes on which the picture depends are read in the header box only, since damage in the resolution box is ignored. */
-static l2k_status read_inner_box(l2k_jp2 *jp2, const uint8_t *file, const box *b, uint32_t depth)
+static l2k_status read_inner_box(l2k_jp2 *jp2, const box *b, uint32_t depth)
 {
     switch (b->type) {
     case L2K_BOX('r', 'e', 's', ' '):
-        return read_resolution(jp2, file, b->content, depth + 1);
+        return read_resolution(jp2, b->content, depth + 1);
     case L2K_BOX('r', 'e', 's', 'c'):
         return l2k_jp2_read_density(jp2, b->content, true);
     case L2K_BOX('r', 'e', 's', 'd'):
@@ -197,15 +181,19 @@ static l2k_status read_inner_box(l2k_jp2 *jp2, const uint8_t *file, const box *b
     }
 }
 
-/* The header box (depth 1), or the resolution box inside it (2). Any order of boxes is accepted. */
-static l2k_status read_superbox(l2k_jp2 *jp2, const uint8_t *file, l2k_box_bytes content, uint32_t depth)
+/* The header box (depth 1), or the resolution box inside it (2); or lists boxes that are not read. Any order of boxes is
+ * accepted. */
+static l2k_status read_superbox(l2k_jp2 *jp2, l2k_box_bytes content, uint32_t depth, bool lists)
 {
     const uint8_t *at = content.data;
     while (at < content.end) {
         box b;
         L2K_TRY(next_box(jp2, &at, content.end, &b));
-        L2K_TRY(add_box(jp2, file, &b, depth));
-        L2K_TRY(read_inner_box(jp2, file, &b, depth));
+        L2K_TRY(add_box(jp2, &b, depth));
+        if (!lists)
+            L2K_TRY(read_inner_box(jp2, &b, depth));
+        else if (is_listed_inside(b.type) && depth < L2K_JP2_MOST_DEPTH)
+            L2K_TRY(read_superbox(jp2, b.content, depth + 1, true));
     }
     return L2K_OK;
 }
@@ -234,36 +222,36 @@ static const char *missing_in_header(const l2k_jp2 *jp2, uint32_t type)
 }
 
 /* A box at the top level, after the header box. */
-static l2k_status read_outer_box(l2k_jp2 *jp2, const uint8_t *file, const box *b)
+static l2k_status read_outer_box(l2k_jp2 *jp2, const box *b)
 {
     const char *missing = missing_in_header(jp2, b->type);
     if (!missing)
         return L2K_OK;
     L2K_TRY(l2k_need(jp2->context, b->content.data, b->content.end));
     L2K_TRY(l2k_jp2_tolerate(jp2, missing, "it follows the header box instead of being inside"));
-    return read_inner_box(jp2, file, b, 1);
+    return read_inner_box(jp2, b, 1);
 }
 
-static l2k_status take_box(l2k_jp2 *jp2, const uint8_t *file, const box *b, bool *header)
+static l2k_status take_box(l2k_jp2 *jp2, const box *b, bool *header)
 {
     if (b->type == L2K_BOX('j', 'p', '2', 'h') && !*header) {
         *header = true;
         L2K_TRY(l2k_need(jp2->context, b->content.data, b->content.end));
-        return read_superbox(jp2, file, b->content, 1);
+        return read_superbox(jp2, b->content, 1, false);
     }
     if (b->type == L2K_BOX('j', 'p', '2', 'c') && jp2->codestream_bytes == 0) {
-        jp2->codestream_at = (size_t)(b->content.data - file);
+        jp2->codestream_at = (size_t)(b->content.data - jp2->file);
         jp2->codestream_bytes = l2k_box_length(b->content);
         return L2K_OK;
     }
     if (is_listed_inside(b->type))
-        return list_inside(jp2, file, b);
-    return *header ? read_outer_box(jp2, file, b) : L2K_OK;
+        return list_inside(jp2, b);
+    return *header ? read_outer_box(jp2, b) : L2K_OK;
 }
 
-static l2k_status read_boxes(l2k_jp2 *jp2, const uint8_t *data, size_t bytes)
+static l2k_status read_boxes(l2k_jp2 *jp2, size_t bytes)
 {
-    const uint8_t *at = data, *end = data + bytes;
+    const uint8_t *at = jp2->file, *end = at + bytes;
     bool header = false;
     while (at < end) {
         box b;
@@ -273,8 +261,8 @@ static l2k_status read_boxes(l2k_jp2 *jp2, const uint8_t *data, size_t bytes)
             break;
         }
         L2K_TRY(next_box(jp2, &at, end, &b));
-        L2K_TRY(add_box(jp2, data, &b, 0));
-        L2K_TRY(take_box(jp2, data, &b, &header));
+        L2K_TRY(add_box(jp2, &b, 0));
+        L2K_TRY(take_box(jp2, &b, &header));
     }
     if (!header)
         l2k_warn(jp2->context, "the file has no JP2 header box");
@@ -291,8 +279,8 @@ bool l2k_jp2_detect(const uint8_t *data, size_t bytes)
 
 l2k_status l2k_jp2_open(const l2k_context *context, const uint8_t *data, size_t bytes, bool strict, l2k_jp2 *jp2)
 {
-    *jp2 = (l2k_jp2){.context = context, .strict = strict};
-    l2k_status status = read_boxes(jp2, data, bytes);
+    *jp2 = (l2k_jp2){.context = context, .file = data, .strict = strict};
+    l2k_status status = read_boxes(jp2, bytes);
     if (status != L2K_OK)
         l2k_jp2_close(jp2);
     return status;

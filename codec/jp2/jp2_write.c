@@ -197,12 +197,6 @@ static void write_density(l2k_buffer *out, const l2k_image *image)
     end_box(out, outer);
 }
 
-static void write_feature(l2k_buffer *out, unsigned feature, unsigned mask)
-{
-    l2k_buffer_put(out, feature, 2);
-    l2k_buffer_put(out, mask, 1);
-}
-
 /* A JPX reader needs to know a colour to decode the file, and GML to understand it fully (15444-2, M.11.1). */
 static void write_requirements(l2k_buffer *out, uint32_t rsiz, unsigned colour, bool gml)
 {
@@ -213,11 +207,11 @@ static void write_requirements(l2k_buffer *out, uint32_t rsiz, unsigned colour, 
     l2k_buffer_put(out, decoded | (gml ? UNDERSTAND : 0), 1); /* FUAM */
     l2k_buffer_put(out, decoded, 1);                          /* DCM */
     l2k_buffer_put(out, 1 + (colour > 0) + gml, 2); /* NSF: standard features, each with its bit of the masks */
-    write_feature(out, rsiz & L2K_RSIZ_PART_2 ? ANY_OF_PART_2 : ANY_OF_PART_1, DECODE);
+    l2k_buffer_put(out, (rsiz & L2K_RSIZ_PART_2 ? ANY_OF_PART_2 : ANY_OF_PART_1) << 8 | DECODE, 3);
     if (colour)
-        write_feature(out, colour, SHOW);
+        l2k_buffer_put(out, colour << 8 | SHOW, 3);
     if (gml)
-        write_feature(out, GML, UNDERSTAND);
+        l2k_buffer_put(out, GML << 8 | UNDERSTAND, 3);
     l2k_buffer_put(out, 0, 2); /* NVF: no features of vendors */
     end_box(out, box);
 }
