@@ -29,7 +29,7 @@ static l2k_status make_parts(l2k_encoder *encoder, uint32_t number)
     if (status == L2K_OK)
         status = l2k_parts_write(&writer);
     if (status == L2K_OK)
-        status = l2k_parts_end(&writer);
+        status = l2k_parts_end(&writer, 0);
     l2k_parts_release(&writer);
     return status;
 }
@@ -278,12 +278,12 @@ l2k_status l2k_encode_flush(l2k_encoder *encoder, const l2k_stream *stream, l2k_
     return L2K_OK;
 }
 
-l2k_status l2k_encode_rewrite(const l2k_encoder *encoder, const l2k_stream *stream, uint64_t offset,
-                              const l2k_buffer *bytes)
+l2k_status l2k_encode_rewrite(const l2k_encoder *encoder, const l2k_stream *stream, uint64_t offset, l2k_buffer *bytes)
 {
     L2K_TRY(l2k_buffer_status(bytes));
     if (stream->rewrite(stream->user, offset, bytes->data, bytes->size) != 0)
         return l2k_fail(&encoder->context, L2K_ERROR_IO, "rewriting failed");
+    bytes->size = 0;
     return L2K_OK;
 }
 

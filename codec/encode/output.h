@@ -27,7 +27,6 @@ typedef struct l2k_part_writer {
     l2k_packet_order order;
     l2k_packet_id before, next;
     bool has_next;
-    size_t change;   /* order.change of `before` */
     uint32_t number; /* of packets so far */
     uint32_t num_parts, part;
     uint64_t psot_at;   /* in the stream, or in out->bytes */
@@ -44,8 +43,8 @@ void l2k_parts_release(l2k_part_writer *writer);
  * strip begins. Without strips, writes all. */
 l2k_status l2k_parts_write(l2k_part_writer *writer);
 
-/* Ends the last tile-part. */
-l2k_status l2k_parts_end(l2k_part_writer *writer);
+/* Ends a tile-part; `more` of its bytes follow out->bytes. Call it after the last one. */
+l2k_status l2k_parts_end(l2k_part_writer *writer, size_t more);
 
 /* In place of these: a tile-part with the packets that the engine has made, if any, which follow out->bytes. */
 l2k_status l2k_parts_put_made(struct l2k_encoder *encoder, uint32_t number);
@@ -103,9 +102,9 @@ size_t l2k_output_body_bytes(const l2k_output *out);
 l2k_status l2k_encode_flush(struct l2k_encoder *encoder, const l2k_stream *stream, l2k_buffer *bytes);
 l2k_status l2k_encode_write_tiles(struct l2k_encoder *encoder, const l2k_stream *stream);
 
-/* Replaces bytes that have been written, of a stream that can be rewritten. */
+/* Replaces bytes that have been written, of a stream that can be rewritten, and empties `bytes`. */
 l2k_status l2k_encode_rewrite(const struct l2k_encoder *encoder, const l2k_stream *stream, uint64_t offset,
-                              const l2k_buffer *bytes);
+                              l2k_buffer *bytes);
 
 /* The whole output in one piece, owned by the encoder. */
 l2k_status l2k_output_join(struct l2k_encoder *encoder, const uint8_t **bytes, size_t *count);

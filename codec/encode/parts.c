@@ -4,24 +4,13 @@
 #include "codec/codestream/markers.h"
 #include "codec/packets/packet.h"
 
-/* Whether a new tile-part starts between two packets of a tile: also where the progression order changes, as in
- * OpenJPEG. */
-static bool starts_part(const l2k_encoding *e, const l2k_packet_order *order, size_t change,
-                        const l2k_packet_id *before, const l2k_packet_id *id)
-{
-    return order->change != change || l2k_packet_starts_part(order, e->tile_parts, before, id);
-}
-
 l2k_status l2k_parts_count(const l2k_encoding *e, l2k_packet_order *order, uint32_t *count)
 {
     l2k_packet_id before, id;
-    size_t change = 0;
     *count = 1;
     l2k_packet_order_restart(order);
-    for (bool first = true; l2k_packet_order_next(order, &id); first = false, before = id) {
-        *count += !first && starts_part(e, order, change, &before, &id);
-        change = order->change;
-    }
+    for (bool first = true; l2k_packet_order_next(order, &id); first = false, before = id)
+        *count += !first && l2k_packet_starts_part(order, e->tile_parts, &before, &id);
     l2k_packet_order_restart(order);
     return order->status;
 }
@@ -89,8 +78,7 @@ static l2k_status put_length(l2k_part_writer *w, uint32_t bytes)
     return status;
 }
 
-/* `more`: bytes that follow out->bytes. */
-static l2k_status end_part(l2k_part_writer *w, size_t more)
+l2k_status l2k_parts_end(l2k_part_writer *w, size_t more)
 {
     l2k_tile_output *out = w->out;
     if (encoding_of(w)->plt)
@@ -164,13 +152,12 @@ static l2k_status write_packet(l2k_part_writer *w)
 l2k_status l2k_parts_write(l2k_part_writer *w)
 {
     while (w->has_next && (!w->slot || is_coded(w, &w->next))) {
-        if (w->number > 0 && starts_part(encoding_of(w), &w->order, w->change, &w->before, &w->next)) {
-            L2K_TRY(end_part(w, 0));
+        if (w->number > 0 && l2k_packet_starts_part(&w->order, encoding_of(w)->tile_parts, &w->before, &w->next)) {
+            L2K_TRY(l2k_parts_end(w, 0));
             w->part++;
             begin_part(w);
         }
         L2K_TRY(write_packet(w));
-        w->change = w->order.change;
         w->before = w->next;
         w->has_next = l2k_packet_order_next(&w->order, &w->next);
     }
@@ -214,11 +201,6 @@ void l2k_parts_release(l2k_part_writer *w)
     w->encoder = NULL;
 }
 
-l2k_status l2k_parts_end(l2k_part_writer *w)
-{
-    return end_part(w, 0);
-}
-
 l2k_status l2k_parts_put_made(l2k_encoder *encoder, uint32_t number)
 {
     const l2k_made_packets *made = &encoder->output.packets;
@@ -226,7 +208,7 @@ l2k_status l2k_parts_put_made(l2k_encoder *encoder, uint32_t number)
     begin_part(&w);
     if (encoder->encoding.plt)
         l2k_buffer_append(&w.lengths, made->lengths, made->num_packets * sizeof(uint32_t));
-    const l2k_status status = end_part(&w, made->count);
+    const l2k_status status = l2k_parts_end(&w, made->count);
     l2k_parts_release(&w);
     return status;
 }

@@ -137,7 +137,7 @@ static l2k_status end_strips(l2k_encoder *encoder)
         L2K_TRY(begin_packets(encoder, NULL));
         L2K_TRY(write_packets(encoder));
     }
-    L2K_TRY(l2k_parts_end(&out->writer));
+    L2K_TRY(l2k_parts_end(&out->writer, 0));
     l2k_buffer_append(&out->parts, out->tiles[0].parts.data, out->tiles[0].parts.size);
     l2k_run_advance(&encoder->context, L2K_UNITS_PACKETS * l2k_tile_samples(&encoder->tiles[0]));
     return l2k_buffer_status(&out->parts);
@@ -271,7 +271,6 @@ static l2k_status complete_head(l2k_encoder *encoder)
     if (e->coding.capabilities.parts && encoder->stream->rewrite) {
         l2k_buffer_put(&out->head, e->coding.capabilities.ht, 2);
         L2K_TRY(l2k_encode_rewrite(encoder, encoder->stream, out->ht_at, &out->head));
-        out->head.size = 0;
     }
     if (e->tlm) {
         l2k_write_tlm(&out->head, (const l2k_tile_part *)(const void *)out->parts.data,
@@ -280,7 +279,6 @@ static l2k_status complete_head(l2k_encoder *encoder)
     }
     if (e->format != L2K_FORMAT_JP2 || !encoder->stream->rewrite || box_bytes > UINT32_MAX)
         return L2K_OK;
-    out->head.size = 0;
     l2k_buffer_put(&out->head, box_bytes, 4);
     return l2k_encode_rewrite(encoder, encoder->stream, out->box_at, &out->head);
 }

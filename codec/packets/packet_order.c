@@ -198,6 +198,7 @@ static bool advance(l2k_packet_order *order)
 
 bool l2k_packet_order_next(l2k_packet_order *order, l2k_packet_id *id)
 {
+    order->begins_change = false;
     if (order->status == L2K_OK)
         order->status = l2k_poll(order->context, WEIGHT_OF_PACKET);
     while (order->status == L2K_OK) {
@@ -205,6 +206,7 @@ bool l2k_packet_order_next(l2k_packet_order *order, l2k_packet_id *id)
             if (order->change + 1 >= order->tile->coding->num_changes)
                 return false;
             order->change++;
+            order->begins_change = true;
             start_progression(order);
             continue;
         }
@@ -256,8 +258,8 @@ bool l2k_packet_starts_part(const l2k_packet_order *order, l2k_tile_parts parts,
                             const l2k_packet_id *after)
 {
     static const char letters[] = {0, 'R', 'L', 'C'};
-    if (parts == L2K_TILE_PARTS_ONE)
-        return false;
+    if (order->begins_change || parts == L2K_TILE_PARTS_ONE)
+        return order->begins_change;
     for (const char *loop = loops[order->progression]; *loop; loop++) {
         if (loop_moved(order->tile, *loop, before, after))
             return true;

@@ -20,7 +20,8 @@ typedef struct l2k_packet_id {
 typedef struct l2k_packet_order {
     const l2k_context *context;
     const l2k_tile *tile;
-    size_t change; /* the current one of the tile's num_changes progressions */
+    size_t change;      /* the current one of the tile's num_changes progressions */
+    bool begins_change; /* the last packet is the first of a change that follows others */
     l2k_progression progression;
     uint32_t num_layers;
     l2k_precinct_key *keys;
@@ -42,8 +43,8 @@ void l2k_packet_order_restart(l2k_packet_order *order);
 /* The next packet; false after the last one and when cancelled; order->status tells which. */
 bool l2k_packet_order_next(l2k_packet_order *order, l2k_packet_id *id);
 
-/* Whether a new tile-part starts between two consecutive packets of the current progression: one of the loops from the
- * outermost down to the one that `parts` names has advanced. */
+/* Whether a new tile-part starts between the last two packets: one of the loops from the outermost down to the one that
+ * `parts` names has advanced, or the progression order changes, as in OpenJPEG. */
 bool l2k_packet_starts_part(const l2k_packet_order *order, l2k_tile_parts parts, const l2k_packet_id *before,
                             const l2k_packet_id *after);
 
