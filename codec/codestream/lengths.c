@@ -115,16 +115,6 @@ static bool is_located(const l2k_codestream *cs, uint32_t tile)
     return i == L2K_NO_PART && cs->first_part[tile] != L2K_NO_PART;
 }
 
-/* After an error no tile-parts are left, and the next window tries again. */
-static l2k_status find_parts(l2k_codestream *cs)
-{
-    forget_parts(cs);
-    const l2k_status status = l2k_tile_parts_find(cs);
-    if (status != L2K_OK)
-        forget_parts(cs);
-    return status;
-}
-
 l2k_status l2k_codestream_locate(l2k_codestream *cs, const uint32_t *tiles, uint32_t count, unsigned share,
                                  bool *changed)
 {
@@ -143,7 +133,11 @@ l2k_status l2k_codestream_locate(l2k_codestream *cs, const uint32_t *tiles, uint
         return L2K_OK;
     if (cs->is_listed)
         l2k_note(cs->context, wrong_parts);
-    return find_parts(cs);
+    forget_parts(cs);
+    status = l2k_tile_parts_find(cs);
+    if (status != L2K_OK)
+        forget_parts(cs); /* the next window tries again */
+    return status;
 }
 
 /* ---- PLM, PLT ------------------------------------------------------------------------------------------------- */

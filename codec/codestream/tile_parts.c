@@ -75,13 +75,6 @@ static l2k_status try_packets(const l2k_codestream *cs, l2k_tile_part_span *span
     return find_packets(&silent, span);
 }
 
-/* Psot 0: the last tile-part, up to EOC. */
-static const uint8_t *end_of_last_part(const l2k_codestream *cs, const uint8_t *header)
-{
-    bool has_end = cs->end - header >= 2 && l2k_get_be(cs->end - 2, 2) == L2K_EOC;
-    return has_end ? cs->end - 2 : cs->end; /* scan finds EOC there */
-}
-
 /* Reports failures that are not the header's fault; L2K_OK for all others. */
 static l2k_status report_reading(const l2k_context *context, l2k_status header)
 {
@@ -112,7 +105,9 @@ static l2k_status read_part(l2k_codestream *cs, const uint8_t **at)
         return is_damaged(cs, at, "SOT: a tile-part of %u bytes", bytes);
     L2K_TRY(l2k_need(context, cs->end - (bytes == 0 ? 2 : 0), cs->end));
     bool cut = bytes > (size_t)(cs->end - sot);
-    span.end = bytes == 0 ? end_of_last_part(cs, span.header) : cut ? cs->end : sot + bytes;
+    span.end = bytes == 0 || cut ? cs->end : sot + bytes;
+    if (bytes == 0 && cs->end - span.header >= 2 && l2k_get_be(cs->end - 2, 2) == L2K_EOC)
+        span.end -= 2; /* Psot 0: the last tile-part, up to EOC, which scan finds there */
     l2k_status header = try_packets(cs, &span);
     L2K_TRY(report_reading(context, header));
     if (header == L2K_ERROR_TRUNCATED && span.end == cs->end)
@@ -224,17 +219,6 @@ l2k_status l2k_codestream_extend(l2k_codestream *cs, const uint8_t *data, size_t
 
 /* ---- The tile-parts of each tile ----------------------------------------------------------------------------- */
 
-/* A missing tile-part makes those after it unreadable. */
-static l2k_status check_sequence(const l2k_codestream *cs, uint32_t tile)
-{
-    uint32_t due = 0;
-    for (size_t i = cs->first_part[tile]; i != L2K_NO_PART; i = cs->parts[i].next, due++)
-        if (cs->parts[i].part != due)
-            return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "SOT: tile-part %u of tile %u where tile-part %u is due",
-                            cs->parts[i].part, tile, due);
-    return L2K_OK;
-}
-
 /* The standard requires the tile-parts of a tile in the order of TPsot, which this puts in front of each other. For
  * other orders a list has at most 256 to pass, since TPsot is a byte. */
 l2k_status l2k_tile_parts_link(l2k_codestream *cs)
@@ -254,7 +238,12 @@ l2k_status l2k_tile_parts_link(l2k_codestream *cs)
         span->next = *link;
         *link = i;
     }
-    for (uint32_t t = 0; t < cs->num_tiles; t++)
-        L2K_TRY(check_sequence(cs, t));
+    for (uint32_t t = 0; t < cs->num_tiles; t++) {
+        uint32_t due = 0; /* a missing tile-part makes those after it unreadable */
+        for (size_t i = cs->first_part[t]; i != L2K_NO_PART; i = cs->parts[i].next, due++)
+            if (cs->parts[i].part != due)
+                return l2k_fail(cs->context, L2K_ERROR_CORRUPT,
+                                "SOT: tile-part %u of tile %u where tile-part %u is due", cs->parts[i].part, t, due);
+    }
     return L2K_OK;
 }
