@@ -1,6 +1,5 @@
 /* The encoder's block diagram: from an image to a codestream or a JP2 file (ISO/IEC 15444-1). Around it: options in
- * options.c, their checks in setup.c, start and end of an image in start.c, images by rows of
- * tiles in rows.c. */
+ * options.c, their checks in setup.c, start and end of an image in start.c, images by rows of tiles in rows.c. */
 #include "codec/encode/encoder.h"
 
 /* With an asynchronous engine, the next tile's transform runs meanwhile. */
@@ -85,12 +84,6 @@ static l2k_status make_output(l2k_encoder *encoder, const l2k_image *image, cons
     L2K_TRY(l2k_encode_start(encoder, image, false));
     L2K_TRY(l2k_encode_tiles(encoder, 0, encoder->encoding.siz.grid.image, planes));
     return complete_output(encoder);
-}
-
-l2k_status l2k_encode_write(l2k_encoder *encoder, const l2k_stream *stream)
-{
-    L2K_TRY(l2k_encode_flush(encoder, stream, &encoder->output.head));
-    return l2k_encode_write_tiles(encoder, stream);
 }
 
 /* To a stream or, if that is NULL, into memory. */

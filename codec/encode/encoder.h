@@ -65,9 +65,8 @@ static inline bool l2k_encode_is_whole(const l2k_encoder *encoder)
  * of the image that `planes` hold. */
 l2k_status l2k_encode_tiles(l2k_encoder *encoder, uint32_t first, l2k_rect area, const l2k_plane *planes);
 
-/* Layers, packets and headers of the encoded tiles, which are all of the image; and writes the file. */
+/* Layers, packets and headers of the encoded tiles, which are all of the image. */
 l2k_status l2k_encode_pack(l2k_encoder *encoder);
-l2k_status l2k_encode_write(l2k_encoder *encoder, const l2k_stream *stream);
 
 /* Units of progress that a sample counts, by stage. */
 enum { L2K_UNITS_TRANSFORM = 3, L2K_UNITS_BLOCKS = 12, L2K_UNITS_PACKETS = 1 };

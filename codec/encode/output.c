@@ -287,9 +287,10 @@ l2k_status l2k_encode_rewrite(const l2k_encoder *encoder, const l2k_stream *stre
     return L2K_OK;
 }
 
-l2k_status l2k_encode_write_tiles(l2k_encoder *encoder, const l2k_stream *stream)
+l2k_status l2k_encode_write(l2k_encoder *encoder, const l2k_stream *stream)
 {
     l2k_output *out = &encoder->output;
+    L2K_TRY(l2k_encode_flush(encoder, stream, &out->head));
     for (uint32_t t = 0; t < out->num_tiles; t++) {
         const l2k_buffer *tile = &out->tiles[t].bytes;
         L2K_TRY(write_bytes(encoder, stream, tile->data, tile->size));

@@ -98,9 +98,9 @@ l2k_status l2k_output_end(l2k_output *out);
 /* The number of bytes of tile-parts and EOC. */
 size_t l2k_output_body_bytes(const l2k_output *out);
 
-/* Write out some bytes, or the tiles, and empty them. */
+/* Write out some bytes, or the head if that is still to be written and the tiles, and empty them. */
 l2k_status l2k_encode_flush(struct l2k_encoder *encoder, const l2k_stream *stream, l2k_buffer *bytes);
-l2k_status l2k_encode_write_tiles(struct l2k_encoder *encoder, const l2k_stream *stream);
+l2k_status l2k_encode_write(struct l2k_encoder *encoder, const l2k_stream *stream);
 
 /* Replaces bytes that have been written, of a stream that can be rewritten, and empties `bytes`. */
 l2k_status l2k_encode_rewrite(const struct l2k_encoder *encoder, const l2k_stream *stream, uint64_t offset,

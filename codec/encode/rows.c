@@ -245,8 +245,7 @@ static l2k_status put_rows(l2k_encoder *encoder, const l2k_plane *planes)
     L2K_TRY(l2k_poll(&encoder->context, L2K_POLL_NOW));
     l2k_workers_forget(&encoder->workers);
     encoder->next_tile += encoder->num_tiles;
-    L2K_TRY(l2k_encode_flush(encoder, encoder->stream, &encoder->output.head));
-    return l2k_encode_write_tiles(encoder, encoder->stream);
+    return l2k_encode_write(encoder, encoder->stream);
 }
 
 l2k_status l2k_encoder_put_rows(l2k_encoder *encoder, const l2k_plane *planes)

@@ -81,6 +81,7 @@ static void drop(l2k_encoder *encoder)
     l2k_pool_drain(&encoder->pool, &encoder->context.hooks);
 }
 
+/* Sets up the image's parameters and tiles; kept tiles if they fit the image. */
 static l2k_status set_up(l2k_encoder *encoder, const l2k_image *image, bool by_rows, l2k_encoding *e)
 {
     L2K_TRY(l2k_encode_setup(encoder, image, e));
@@ -97,15 +98,6 @@ static l2k_status set_up(l2k_encoder *encoder, const l2k_image *image, bool by_r
     }
     l2k_encode_release_tiles(encoder);
     return take_new_tiles(encoder, e, num_tiles);
-}
-
-/* Sets up the image's parameters and tiles; kept tiles if they fit the image. */
-static l2k_status take_image(l2k_encoder *encoder, const l2k_image *image, bool by_rows)
-{
-    l2k_encoding encoding;
-    const l2k_status status = set_up(encoder, image, by_rows, &encoding);
-    l2k_encoding_release(&encoding);
-    return status;
 }
 
 uint64_t l2k_image_samples(const l2k_image *image)
@@ -137,12 +129,15 @@ l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool b
 {
     const l2k_context *context = &encoder->context;
     const int64_t *options = encoder->options;
+    l2k_encoding encoding;
     l2k_encode_start_call(encoder);
     /* With planes off the host, AUTO leaves their processor only if that fails. */
     l2k_choice_start_image(&encoder->choice,
                            options[L2K_ENCODER_MEMORY] != L2K_MEMORY_HOST ? 0 : options[L2K_ENCODER_GPU_MIN_SAMPLES],
                            false, options[L2K_ENCODER_STYLE] & L2K_STYLE_HT, l2k_image_samples(image));
-    L2K_TRY(take_image(encoder, image, by_rows));
+    const l2k_status status = set_up(encoder, image, by_rows, &encoding);
+    l2k_encoding_release(&encoding); /* what the encoder has not taken */
+    L2K_TRY(status);
     L2K_TRY(l2k_output_start(&encoder->output, context, encoder->num_tiles));
     const l2k_siz *siz = &encoder->encoding.siz;
     return l2k_workers_prepare(context, (l2k_backend)options[L2K_ENCODER_BACKEND],

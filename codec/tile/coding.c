@@ -71,18 +71,14 @@ bool l2k_coding_same_steps(const l2k_component_coding *a, const l2k_component_co
     return true;
 }
 
-static bool same_wavelet(const l2k_component_coding *a, const l2k_component_coding *b)
-{
-    return a->wavelet == b->wavelet && (!a->own || l2k_kernel_equals(&a->own->kernel, &b->own->kernel));
-}
-
 static bool same_component(const l2k_component_coding *a, const l2k_component_coding *b)
 {
     return a->levels == b->levels && l2k_same_splits(a->unsplit, b->unsplit, a->levels) &&
            a->log2_block_width == b->log2_block_width && a->log2_block_height == b->log2_block_height &&
-           a->style == b->style && a->ht_passes == b->ht_passes && same_wavelet(a, b) &&
-           a->viewing.role == b->viewing.role && a->viewing.distance == b->viewing.distance &&
-           a->quantisation == b->quantisation && a->guard_bits == b->guard_bits && a->roi_shift == b->roi_shift &&
+           a->style == b->style && a->ht_passes == b->ht_passes && a->wavelet == b->wavelet &&
+           (!a->own || l2k_kernel_equals(&a->own->kernel, &b->own->kernel)) && a->viewing.role == b->viewing.role &&
+           a->viewing.distance == b->viewing.distance && a->quantisation == b->quantisation &&
+           a->guard_bits == b->guard_bits && a->roi_shift == b->roi_shift &&
            memcmp(a->log2_precinct_width, b->log2_precinct_width, a->levels + 1u) == 0 &&
            memcmp(a->log2_precinct_height, b->log2_precinct_height, a->levels + 1u) == 0 && l2k_coding_same_steps(a, b);
 }

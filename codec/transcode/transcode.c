@@ -76,8 +76,7 @@ static l2k_status write_tile(l2k_transcoding *t, const l2k_decoding *d, l2k_tile
         t->coders[1]->table->forget(t->coders[1]);
     L2K_TRY(status);
     L2K_TRY(l2k_poll(&encoder->context, L2K_POLL_NOW));
-    L2K_TRY(l2k_encode_flush(encoder, encoder->stream, &encoder->output.head));
-    return l2k_encode_write_tiles(encoder, encoder->stream);
+    return l2k_encode_write(encoder, encoder->stream);
 }
 
 static l2k_status give_tile(void *opaque, l2k_worker_group *group, const l2k_job *job)
