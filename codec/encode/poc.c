@@ -10,23 +10,19 @@
 /* The entries that fit in one marker segment, in the wide form. */
 enum { MOST_ENTRIES = (65535 - 2) / 9 };
 
-static l2k_status refuse(const l2k_context *context, size_t entry, const char *what)
-{
-    return l2k_fail(context, L2K_ERROR_ARGUMENT, "progression order change %zu: %s", entry, what);
-}
-
 static l2k_status check_entry(const l2k_context *context, const l2k_poc *poc, size_t i)
 {
     const l2k_poc *entry = &poc[i];
+    const char *what = NULL;
     if ((unsigned)entry->progression > L2K_CPRL)
-        return refuse(context, i, "there is no such progression order");
-    if (entry->resolution_start >= entry->resolution_end || entry->resolution_end > L2K_MAX_LEVELS + 1)
-        return refuse(context, i, "resolutions must be a range that ends at 33 or before");
-    if (entry->component_start >= entry->component_end || entry->component_end > L2K_MAX_COMPONENTS)
-        return refuse(context, i, "components must be a range that ends at 16384 or before");
-    if (entry->layer_end < 1 || entry->layer_end > 65535)
-        return refuse(context, i, "layers must end from 1 to 65535");
-    return L2K_OK;
+        what = "there is no such progression order";
+    else if (entry->resolution_start >= entry->resolution_end || entry->resolution_end > L2K_MAX_LEVELS + 1)
+        what = "resolutions must be a range that ends at 33 or before";
+    else if (entry->component_start >= entry->component_end || entry->component_end > L2K_MAX_COMPONENTS)
+        what = "components must be a range that ends at 16384 or before";
+    else if (entry->layer_end < 1 || entry->layer_end > 65535)
+        what = "layers must end from 1 to 65535";
+    return what ? l2k_fail(context, L2K_ERROR_ARGUMENT, "progression order change %zu: %s", i, what) : L2K_OK;
 }
 
 /* Inserts an entry behind all those of its tile and of tiles before it. */

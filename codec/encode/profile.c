@@ -10,6 +10,7 @@
 
 /* The requirements of a kind of profile. */
 typedef struct profile {
+    enum { CINEMA, BROADCAST, IMF } kind;
     uint32_t number; /* Rsiz; of broadcast and IMF without levels */
     const char *name;
     uint32_t width, height; /* most samples of component 0 */
@@ -18,27 +19,17 @@ typedef struct profile {
 } profile;
 
 static const profile profiles[] = {
-    {L2K_PROFILE_CINEMA_2K, "cinema 2K", 2048, 1080, 0, 5, false},
-    {L2K_PROFILE_CINEMA_4K, "cinema 4K", 4096, 2160, 1, 6, false},
-    {L2K_PROFILE_BROADCAST, "broadcast", UINT32_MAX, UINT32_MAX, 1, 5, false},
-    {L2K_PROFILE_BROADCAST_MULTI, "broadcast multi", UINT32_MAX, UINT32_MAX, 1, 5, false},
-    {L2K_PROFILE_BROADCAST_MULTI_R, "broadcast multi R", UINT32_MAX, UINT32_MAX, 1, 5, true},
-    {L2K_PROFILE_IMF_2K, "IMF 2K", 2048, 1556, 1, 5, false},
-    {L2K_PROFILE_IMF_4K, "IMF 4K", 4096, 3112, 1, 6, false},
-    {L2K_PROFILE_IMF_8K, "IMF 8K", 8192, 6224, 1, 7, false},
-    {L2K_PROFILE_IMF_2K_R, "IMF 2K R", 2048, 1556, 1, 5, true},
-    {L2K_PROFILE_IMF_4K_R, "IMF 4K R", 4096, 3112, 1, 6, true},
-    {L2K_PROFILE_IMF_8K_R, "IMF 8K R", 8192, 6224, 1, 7, true}};
-
-static bool is_cinema(const profile *p)
-{
-    return p->number < L2K_PROFILE_BROADCAST;
-}
-
-static bool is_broadcast(const profile *p)
-{
-    return !is_cinema(p) && p->number < L2K_PROFILE_IMF_2K;
-}
+    {CINEMA, L2K_PROFILE_CINEMA_2K, "cinema 2K", 2048, 1080, 0, 5, false},
+    {CINEMA, L2K_PROFILE_CINEMA_4K, "cinema 4K", 4096, 2160, 1, 6, false},
+    {BROADCAST, L2K_PROFILE_BROADCAST, "broadcast", UINT32_MAX, UINT32_MAX, 1, 5, false},
+    {BROADCAST, L2K_PROFILE_BROADCAST_MULTI, "broadcast multi", UINT32_MAX, UINT32_MAX, 1, 5, false},
+    {BROADCAST, L2K_PROFILE_BROADCAST_MULTI_R, "broadcast multi R", UINT32_MAX, UINT32_MAX, 1, 5, true},
+    {IMF, L2K_PROFILE_IMF_2K, "IMF 2K", 2048, 1556, 1, 5, false},
+    {IMF, L2K_PROFILE_IMF_4K, "IMF 4K", 4096, 3112, 1, 6, false},
+    {IMF, L2K_PROFILE_IMF_8K, "IMF 8K", 8192, 6224, 1, 7, false},
+    {IMF, L2K_PROFILE_IMF_2K_R, "IMF 2K R", 2048, 1556, 1, 5, true},
+    {IMF, L2K_PROFILE_IMF_4K_R, "IMF 4K R", 4096, 3112, 1, 6, true},
+    {IMF, L2K_PROFILE_IMF_8K_R, "IMF 8K R", 8192, 6224, 1, 7, true}};
 
 /* NULL for other values of Rsiz. */
 static const profile *find(uint32_t rsiz)
@@ -71,7 +62,7 @@ static l2k_status check_levels(const l2k_context *context, const profile *p, uin
 {
     static const uint8_t most[] = {9, 1, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9};
     const uint32_t main_level = rsiz & 15, sub_level = rsiz >> 4 & 15;
-    if (is_broadcast(p))
+    if (p->kind == BROADCAST)
         return sub_level || main_level > (p->reversible ? 7 : 5) || (p->reversible && main_level && main_level < 6)
                    ? refuse(context, p, p->reversible ? "main level 6 or 7" : "a main level of at most 5")
                    : L2K_OK;
@@ -87,7 +78,7 @@ static l2k_status check_levels(const l2k_context *context, const profile *p, uin
 /* Tiles of an R profile: the side, which bounds the levels. 0 for one tile, or any other division. */
 static uint32_t tile_side(const profile *p, uint32_t width, uint32_t height)
 {
-    for (uint32_t side = 1024; p->reversible && !is_broadcast(p) && side * 2 <= p->width; side *= 2)
+    for (uint32_t side = 1024; p->reversible && p->kind != BROADCAST && side * 2 <= p->width; side *= 2)
         if (width == side && height == side)
             return side;
     return 0;
@@ -107,9 +98,9 @@ l2k_status l2k_profile_check(const l2k_context *context, uint32_t rsiz, double f
     if (!(frames_per_second == 0 || (frames_per_second >= 0.01 && frames_per_second <= 1e4)))
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "%g frames per second, 0.01 to 10000 are possible",
                         frames_per_second);
-    if (p && is_cinema(p) && frames_per_second != 0 && frames_per_second != 24 && frames_per_second != 48)
+    if (p && p->kind == CINEMA && frames_per_second != 0 && frames_per_second != 24 && frames_per_second != 48)
         return refuse(context, p, "24 or 48 frames per second");
-    return p && !is_cinema(p) ? check_levels(context, p, rsiz) : L2K_OK;
+    return p && p->kind != CINEMA ? check_levels(context, p, rsiz) : L2K_OK;
 }
 
 static l2k_status fix_options(l2k_settings *s, const profile *p)
@@ -132,7 +123,7 @@ static l2k_status fix_options(l2k_settings *s, const profile *p)
                  {L2K_ENCODER_ROI_COMPONENT, -1, "no region of interest"}};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
         int64_t *value = &s->options[fixed[i].option];
-        if (is_broadcast(p) && fixed[i].what == blocks)
+        if (p->kind == BROADCAST && fixed[i].what == blocks)
             continue;
         if (!(s->encoder->given >> fixed[i].option & 1))
             *value = fixed[i].value;
@@ -179,11 +170,11 @@ static void fix_limit(int64_t *limit, double bits, double rate)
 static void fix_limits(l2k_settings *s, const profile *p)
 {
     const unsigned main_level = s->encoder->fixed_by & 15, of_main = main_level < 3 ? main_level > 0 : main_level - 2;
-    const unsigned sub_level = !is_broadcast(p) ? s->encoder->fixed_by >> 4 & 15 : main_level < 7 ? of_main : 0;
+    const unsigned sub_level = p->kind != BROADCAST ? s->encoder->fixed_by >> 4 & 15 : main_level < 7 ? of_main : 0;
     const double given = s->encoder->frames_per_second, rate = given > 0 ? given : 24;
     const double imf = sub_level && given > 0 ? ldexp(200e6, (int)sub_level - 1) : 0;
-    fix_limit(&s->options[L2K_ENCODER_MAX_BYTES], is_cinema(p) ? 250e6 : imf, rate);
-    fix_limit(&s->options[L2K_ENCODER_COMPONENT_BYTES], is_cinema(p) ? 200e6 : 0, rate);
+    fix_limit(&s->options[L2K_ENCODER_MAX_BYTES], p->kind == CINEMA ? 250e6 : imf, rate);
+    fix_limit(&s->options[L2K_ENCODER_COMPONENT_BYTES], p->kind == CINEMA ? 200e6 : 0, rate);
 }
 
 /* Kernels exclude every given Rsiz, and HT numbers of profiles that are not Part 1's. */
@@ -232,21 +223,21 @@ static l2k_status check_components(const l2k_encoding *e, const profile *p)
 {
     const l2k_component *components = e->siz.components;
     const uint32_t count = e->siz.num_components;
-    const unsigned most_bits = is_broadcast(p) ? 12 : 16;
-    if (is_cinema(p) ? count != 3 : count > 3u + is_broadcast(p))
+    const unsigned most_bits = p->kind == BROADCAST ? 12 : 16;
+    if (p->kind == CINEMA ? count != 3 : count > 3u + (p->kind == BROADCAST))
         return refuse(e->context, p,
-                      is_cinema(p)      ? "three components"
-                      : is_broadcast(p) ? "at most four components"
-                                        : "at most three components");
+                      p->kind == CINEMA      ? "three components"
+                      : p->kind == BROADCAST ? "at most four components"
+                                             : "at most three components");
     for (uint32_t c = 0; c < count; c++) {
         const l2k_component *k = &components[c];
-        if (k->is_signed || (is_cinema(p) ? k->precision != 12 : k->precision < 8 || k->precision > most_bits))
+        if (k->is_signed || (p->kind == CINEMA ? k->precision != 12 : k->precision < 8 || k->precision > most_bits))
             return refuse(e->context, p,
-                          is_cinema(p)      ? "unsigned samples of 12 bits"
-                          : is_broadcast(p) ? "unsigned samples of 8 to 12 bits"
-                                            : "unsigned samples of 8 to 16 bits");
+                          p->kind == CINEMA      ? "unsigned samples of 12 bits"
+                          : p->kind == BROADCAST ? "unsigned samples of 8 to 12 bits"
+                                                 : "unsigned samples of 8 to 16 bits");
         const bool is_chroma = c == 1 || c == 2;
-        if (!is_cinema(p) && (k->dy != 1 || k->dx > 1u + is_chroma || k->dx != components[is_chroma].dx))
+        if (p->kind != CINEMA && (k->dy != 1 || k->dx > 1u + is_chroma || k->dx != components[is_chroma].dx))
             return refuse(e->context, p, "components without sub-sampling, or the second and third of half the width");
     }
     return L2K_OK;
@@ -260,9 +251,9 @@ static l2k_status check_grid(const l2k_encoding *e, const profile *p)
     if (width > p->width || height > p->height)
         return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "the profile %s needs at most %u x %u samples", p->name,
                         p->width, p->height);
-    if (!is_cinema(p) && (grid->image.x0 || grid->image.y0 || grid->tile_x0 || grid->tile_y0))
+    if (p->kind != CINEMA && (grid->image.x0 || grid->image.y0 || grid->tile_x0 || grid->tile_y0))
         return refuse(e->context, p, "an image at the origin");
-    if (p->number != L2K_PROFILE_BROADCAST && is_broadcast(p))
+    if (p->number != L2K_PROFILE_BROADCAST && p->kind == BROADCAST)
         return e->num_tiles == 1 || e->num_tiles == 4 ? L2K_OK : refuse(e->context, p, "one or four tiles");
     if (e->num_tiles > 1 && !tile_side(p, grid->tile_width, grid->tile_height))
         return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "the profile %s needs %s, not tiles of %u x %u", p->name,
@@ -301,11 +292,11 @@ static l2k_status check_coding(const l2k_settings *s, const l2k_encoding *e, con
     if (coding->levels < p->least_levels || coding->levels > most)
         return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "the profile %s needs %u to %u decomposition levels, not %u",
                         p->name, p->least_levels, most, coding->levels);
-    const unsigned most_side = is_broadcast(p) ? 7 : 5;
+    const unsigned most_side = p->kind == BROADCAST ? 7 : 5;
     if (coding->log2_block_width < 5 || coding->log2_block_width > most_side || coding->log2_block_height < 5 ||
         coding->log2_block_height > most_side)
         return refuse(e->context, p,
-                      is_broadcast(p) ? "code-blocks of sides of 32, 64 or 128" : "code-blocks of 32 x 32");
+                      p->kind == BROADCAST ? "code-blocks of sides of 32, 64 or 128" : "code-blocks of 32 x 32");
     if (!has_precincts(coding))
         return refuse_option(e->context, p, "precincts of 256 x 256, in the lowest resolution 128 x 128",
                              s->encoder->num_precincts > 0, "precincts");
@@ -332,7 +323,7 @@ l2k_status l2k_profile_setup(const l2k_settings *s, l2k_encoding *e)
         e->siz.profile |= rsiz;
     if (!p)
         return L2K_OK;
-    if (!is_cinema(p))
+    if (p->kind != CINEMA)
         L2K_TRY(check_levels(e->context, p, rsiz));
     L2K_TRY(check_components(e, p));
     L2K_TRY(check_grid(e, p));

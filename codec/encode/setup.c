@@ -274,16 +274,6 @@ static l2k_status setup_ht_targets(const l2k_settings *s, l2k_encoding *e)
     return L2K_OK;
 }
 
-static void setup_capabilities(const int64_t *o, l2k_encoding *e)
-{
-    if (!(o[L2K_ENCODER_STYLE] & L2K_STYLE_HT))
-        return;
-    e->siz.profile = L2K_RSIZ_CAP;
-    e->coding.capabilities.parts = L2K_PART_15;
-    if (!l2k_wavelet_get((l2k_wavelet)o[L2K_ENCODER_WAVELET])->reversible)
-        e->coding.capabilities.ht = L2K_HT_IRREVERSIBLE;
-}
-
 /* A component whose samples are all a region of interest (A.6.3, H.1): its bit-planes are the same, but count as higher
  * ones by the shift, so that only RGN shows it. */
 static l2k_status setup_region(const int64_t *o, l2k_encoding *e)
@@ -301,10 +291,16 @@ static l2k_status setup_region(const int64_t *o, l2k_encoding *e)
     return L2K_OK;
 }
 
-/* Rsiz of Part 2 (T.801, Table A.2). Readers disagree on which of two bits stands for whole-sample symmetric kernels,
- * so both are set; one of these is that of levels that split in one direction. */
-static void setup_extensions(const l2k_encoder *encoder, l2k_encoding *e)
+/* Rsiz and CAP. In Rsiz of Part 2 (T.801, Table A.2) readers disagree on which of two bits stands for whole-sample
+ * symmetric kernels, so both are set; one of these is that of levels that split in one direction. */
+static void setup_capabilities(const l2k_encoder *encoder, const int64_t *o, l2k_encoding *e)
 {
+    if (o[L2K_ENCODER_STYLE] & L2K_STYLE_HT) {
+        e->siz.profile = L2K_RSIZ_CAP;
+        e->coding.capabilities.parts = L2K_PART_15;
+        if (!l2k_wavelet_get((l2k_wavelet)o[L2K_ENCODER_WAVELET])->reversible)
+            e->coding.capabilities.ht = L2K_HT_IRREVERSIBLE;
+    }
     if (!l2k_splits_all(encoder->unsplit))
         e->siz.profile |= L2K_RSIZ_PART_2 | L2K_RSIZ_SPLITS;
     if (encoder->options[L2K_ENCODER_WAVELET] > L2K_WAVELET_9_7)
@@ -324,8 +320,7 @@ static l2k_status setup_coding(const l2k_settings *s, l2k_encoding *e)
         return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "directions of %u levels, but %u decomposition levels",
                         encoder->num_splits, (unsigned)o[L2K_ENCODER_LEVELS]);
     L2K_TRY(setup_ht_targets(s, e));
-    setup_capabilities(o, e);
-    setup_extensions(encoder, e);
+    setup_capabilities(encoder, o, e);
     /* Block coders off the host have the wavelets of Part 1, which split both ways, and add at most one guard bit. */
     e->blocks_follow = o[L2K_ENCODER_WAVELET] <= L2K_WAVELET_9_7 && l2k_splits_all(encoder->unsplit) &&
                        o[L2K_ENCODER_GUARD_BITS] >= L2K_GUARD_BITS;
