@@ -37,22 +37,15 @@ static l2k_status plan_parts(l2k_transcoding *t, uint32_t index, uint64_t bytes)
     return status;
 }
 
-/* Reads the headers of a tile that only TLM has listed so far. */
-static l2k_status locate(l2k_decoder *decoder, uint32_t tile)
-{
-    bool changed;
-    L2K_TRY(l2k_codestream_locate(&decoder->codestream, &tile, 1, L2K_NO_SHARE, &changed));
-    if (changed)
-        l2k_decoder_forget_windows(decoder);
-    return L2K_OK;
-}
-
 /* A tile without bytes gets a tile-part all the same (transcode.c). */
 static l2k_status plan_tile(l2k_transcoding *t, uint32_t index)
 {
     l2k_tile_coding coding = {0};
     l2k_packed_headers packed = {0};
-    L2K_TRY(locate(t->decoder, index));
+    bool changed;
+    L2K_TRY(l2k_codestream_locate(&t->decoder->codestream, &index, 1, L2K_NO_SHARE, &changed));
+    if (changed) /* TLM, which had listed the tile, was wrong */
+        l2k_decoder_forget_windows(t->decoder);
     l2k_status status = l2k_codestream_tile_coding(t->input, index, &coding, &packed);
     const uint64_t bytes = l2k_tile_bytes(t->input, index) + packed.bytes.size;
     if (status == L2K_OK && bytes)

@@ -125,11 +125,6 @@ static void halve(workshop *w)
                 w->cells[i].samples[k] /= 2;
 }
 
-static l2k_status make_coder(const l2k_transcoding *t, const l2k_block_coder_table *table, l2k_block_coder **coder)
-{
-    return *coder ? L2K_OK : l2k_block_coder_create(&t->encoder->context, table, coder);
-}
-
 /* Decodes and codes what has been put; `damaged` is the tile's. */
 static l2k_status work(l2k_transcoding *t, workshop *w, atomic_bool *damaged, bool lengths)
 {
@@ -143,8 +138,10 @@ static l2k_status work(l2k_transcoding *t, workshop *w, atomic_bool *damaged, bo
                                  .distortions = lengths,
                                  .task = L2K_CODE_CUT,
                                  .truncations = w->truncations};
-    L2K_TRY(make_coder(t, l2k_decode_coders(t->input), &t->coders[0]));
-    L2K_TRY(make_coder(t, l2k_block_coder_for(style), &t->coders[1]));
+    if (!t->coders[0])
+        L2K_TRY(l2k_block_coder_create(&t->encoder->context, l2k_decode_coders(t->input), &t->coders[0]));
+    if (!t->coders[1])
+        L2K_TRY(l2k_block_coder_create(&t->encoder->context, l2k_block_coder_for(style), &t->coders[1]));
     if (!w->count)
         return L2K_OK;
     L2K_TRY(t->coders[0]->table->begin_decode(t->coders[0], &in));

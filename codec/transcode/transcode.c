@@ -106,19 +106,13 @@ static l2k_decoding start_tile(l2k_decoder *decoder, uint32_t index)
     return d;
 }
 
-/* Files may lack most of 65535 tiles, which take no time then. */
-static l2k_status transcode_missing(l2k_transcoding *t, uint32_t index)
-{
-    const l2k_decoding d = start_tile(t->decoder, index);
-    L2K_TRY(l2k_missing_tile(&d, index));
-    return write_tile(t, &d, NULL, index);
-}
-
 static l2k_status transcode_tile(l2k_transcoding *t, uint32_t index)
 {
-    if (t->input->first_part[index] == L2K_NO_PART && !t->input->strict)
-        return transcode_missing(t, index);
     l2k_decoding d = start_tile(t->decoder, index);
+    if (t->input->first_part[index] == L2K_NO_PART && !t->input->strict) {
+        L2K_TRY(l2k_missing_tile(&d, index)); /* files may lack most of 65535 tiles, which take no time then */
+        return write_tile(t, &d, NULL, index);
+    }
     const l2k_status status =
         l2k_decode_end(t->decoder, l2k_decode_tiles(t->decoder, &d, L2K_BACKEND_CPU, take_tile, give_tile, t));
     return status == L2K_INCOMPLETE ? L2K_OK : status;
@@ -179,15 +173,6 @@ static l2k_status transcode(l2k_transcoding *t, const l2k_stream *stream)
     return status;
 }
 
-/* Hostile headers may promise the output as much as the input. */
-static void start(l2k_encoder *encoder, const l2k_decoder *decoder)
-{
-    const uint64_t limit = l2k_decoder_memory_limit(decoder),
-                   own = (uint64_t)encoder->options[L2K_ENCODER_LIMIT_MEMORY];
-    l2k_encode_start_call(encoder);
-    encoder->pool.limit = limit < own ? limit : own;
-}
-
 l2k_status l2k_encoder_transcode(l2k_encoder *encoder, l2k_decoder *decoder, const l2k_stream *stream)
 {
     l2k_transcoding t = {.encoder = encoder, .decoder = decoder};
@@ -199,7 +184,9 @@ l2k_status l2k_encoder_transcode(l2k_encoder *encoder, l2k_decoder *decoder, con
     t.input = &decoder->codestream;
     l2k_decoder_leave_rows(decoder);
     const int before = l2k_encode_enter(encoder);
-    start(encoder, decoder);
+    l2k_encode_start_call(encoder);
+    const uint64_t limit = l2k_decoder_memory_limit(decoder); /* hostile headers may promise the output as much */
+    encoder->pool.limit = limit < encoder->pool.limit ? limit : encoder->pool.limit;
     const l2k_status status = l2k_encode_end(encoder, transcode(&t, stream));
     l2k_block_coder_free(t.coders[0]);
     l2k_block_coder_free(t.coders[1]);
