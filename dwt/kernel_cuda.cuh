@@ -39,7 +39,6 @@ constexpr int l2k_least(int a, int b)
 /* The rows of a direction of a kernel. Row numbers are relative to row q, the first of a pair that enters; the stream
  * of the rows that enter first is number 0, of the others 1, of step s number 2 + s. */
 struct l2k_kernel_schedule {
-    bool inverse, reversible;
     int steps, streams;
     bool high[L2K_KERNEL_STEPS];
     int first[L2K_KERNEL_STEPS], last[L2K_KERNEL_STEPS]; /* taps, as distances in rows */
@@ -55,8 +54,6 @@ struct l2k_kernel_schedule {
 constexpr l2k_kernel_schedule l2k_schedule_of(const l2k_kernel &kernel, bool inverse)
 {
     l2k_kernel_schedule s = {};
-    s.inverse = inverse;
-    s.reversible = kernel.reversible;
     s.steps = kernel.num_steps;
     s.streams = s.steps + 2;
     s.newest[1] = 1;
@@ -254,7 +251,6 @@ template <class Kernel, bool WIDE, bool INVERSE> struct l2k_kernel_wavelet {
         DELAY = S.delay,
         REACH = S.reach,
         BACK = S.back,
-        STEPS = S.steps,
         ROWS = S.rows,
         FROM_STEPS = arithmetic::NARROW,
         IS_SHORT = FROM_STEPS

@@ -61,14 +61,6 @@ __device__ __forceinline__ void l2k_step_row(T (&row)[N], const T (&above)[N], c
         row[k] = f(row[k], above[k], below[k]);
 }
 
-/* Lifting step number K, from 1, on every other row of a patch; each step invalidates one more row at its edges. */
-template <int K, int R, int N, class T, class F> __device__ __forceinline__ void l2k_step_rows(T (&v)[R][N], F f)
-{
-#pragma unroll
-    for (int r = K; r < R - K; r += 2)
-        l2k_step_row(v[r], v[r - 1], v[r + 1], f);
-}
-
 template <int N, class T> __device__ __forceinline__ void l2k_copy_row(T (&to)[N], const T (&from)[N])
 {
 #pragma unroll
@@ -117,16 +109,6 @@ template <class W, class Number, int COUNT> struct l2k_alternating {
             scale_columns<FORWARD>(v);
     }
 
-    /* All lifting steps on a patch of rows, whose first is even (forward) or odd (inverse). */
-    template <bool FORWARD, int R, int N> static __device__ __forceinline__ void patch(T (&v)[R][N])
-    {
-        if (!FORWARD)
-            scale_rows<FORWARD>(v);
-        step_rows<FORWARD, 0>(v);
-        if (FORWARD)
-            scale_rows<FORWARD>(v);
-    }
-
   protected:
     template <bool FORWARD, int K> struct step {
         __device__ __forceinline__ T operator()(T x, T left, T right) const
@@ -143,12 +125,6 @@ template <class W, class Number, int COUNT> struct l2k_alternating {
     }
 
   private:
-    template <bool FORWARD, int R, int N> static __device__ __forceinline__ void scale_rows(T (&v)[R][N])
-    {
-#pragma unroll
-        for (int r = 0; r < R; r++)
-            scale_row<FORWARD>(v[r], (r & 1) == FORWARD);
-    }
     template <bool FORWARD, int R, int N> static __device__ __forceinline__ void scale_columns(T (&v)[R][N])
     {
 #pragma unroll
@@ -163,13 +139,6 @@ template <class W, class Number, int COUNT> struct l2k_alternating {
         if constexpr (K < STEPS) {
             l2k_step_columns<(K + FORWARD) % 2, BORDER>(v, column, line, step<FORWARD, K>());
             step_columns<FORWARD, BORDER, K + 1>(v, column, line);
-        }
-    }
-    template <bool FORWARD, int K, int R, int N> static __device__ __forceinline__ void step_rows(T (&v)[R][N])
-    {
-        if constexpr (K < STEPS) {
-            l2k_step_rows<K + 1>(v, step<FORWARD, K>());
-            step_rows<FORWARD, K + 1>(v);
         }
     }
 };
