@@ -9,6 +9,8 @@
 #ifndef L2K_DWT_KERNEL_CUDA_CUH
 #define L2K_DWT_KERNEL_CUDA_CUH
 
+#include <type_traits>
+
 #include "dwt/kernel_named.h"
 #include "dwt/warp_cuda.cuh"
 
@@ -120,86 +122,51 @@ template <class Kernel, bool INVERSE, int NUMBER> struct l2k_named_step {
     };
 };
 
-/* Reversible steps, with sums of 64 bits if WIDE (l2k_kernel_is_wide). get(k) is the sample of tap k. */
-template <bool WIDE> struct l2k_kernel_arithmetic {
-    typedef int32_t T;
-    enum { FLOAT = false, NARROW = !WIDE };
+/* A tap's product added to a sum, and a sum to a sample. */
+__device__ __forceinline__ int32_t l2k_add_tap(int32_t sum, int32_t tap, int32_t sample)
+{
+    return l2k_kernel_add_32(sum, tap, sample);
+}
+
+__device__ __forceinline__ int64_t l2k_add_tap(int64_t sum, int32_t tap, int32_t sample)
+{
+    return l2k_kernel_add_64(sum, tap, sample);
+}
+
+__device__ __forceinline__ float l2k_add_tap(float sum, float tap, float sample)
+{
+    return l2k_kernel_add_float(sum, tap, sample);
+}
+
+/* Steps on samples of type T by sums of type Sum: of 64 bits if l2k_kernel_is_wide. get(k) is the sample of tap k. Equal
+ * taps of irreversible steps are not added in pairs, as the CPU does. */
+template <class Number, class Sum> struct l2k_kernel_arithmetic {
+    typedef Number T;
+    enum { FLOAT = std::is_same<T, float>::value, NARROW = std::is_same<Sum, int32_t>::value };
 
     template <class Step, class Get> static __device__ __forceinline__ T lift(T x, const Get &get)
     {
-        if constexpr (WIDE)
-            return l2k_kernel_lift_64(x, sum_64<Step, 0>(Step::ROUNDING, get), Step::SHIFT, Step::UNDO);
-        else
-            return l2k_kernel_lift_32(x, sum_32<Step, 0>(Step::ROUNDING, get), Step::SHIFT, Step::UNDO);
-    }
-    static __device__ __forceinline__ T lone(T x)
-    {
-        return l2k_5_3_lone(x);
-    }
-    static __device__ __forceinline__ T unlone(T x)
-    {
-        return l2k_5_3_unlone(x);
+        if constexpr (FLOAT) {
+            constexpr float tap = Step::template tap<0>::value;
+            return l2k_kernel_lift_float(x, add<Step, 1>(get(0) * tap, get), Step::UNDO);
+        } else if constexpr (NARROW) {
+            return l2k_kernel_lift_32(x, add<Step, 0>((Sum)Step::ROUNDING, get), Step::SHIFT, Step::UNDO);
+        } else {
+            return l2k_kernel_lift_64(x, add<Step, 0>((Sum)Step::ROUNDING, get), Step::SHIFT, Step::UNDO);
+        }
     }
 
   private:
-    template <class Step, int K, class Get>
-    static __device__ __forceinline__ int32_t sum_32(int32_t sum, const Get &get)
+    /* The taps from K on. */
+    template <class Step, int K, class Get> static __device__ __forceinline__ Sum add(Sum sum, const Get &get)
     {
         if constexpr (K < Step::TAPS) {
-            constexpr int32_t tap = (int32_t)Step::template tap<K>::value;
-            return sum_32<Step, K + 1>(l2k_kernel_add_32(sum, tap, get(K)), get);
+            constexpr T tap = (T)Step::template tap<K>::value;
+            return add<Step, K + 1>(l2k_add_tap(sum, tap, get(K)), get);
         } else {
             return sum;
         }
     }
-    template <class Step, int K, class Get>
-    static __device__ __forceinline__ int64_t sum_64(int64_t sum, const Get &get)
-    {
-        if constexpr (K < Step::TAPS) {
-            constexpr int32_t tap = (int32_t)Step::template tap<K>::value;
-            return sum_64<Step, K + 1>(l2k_kernel_add_64(sum, tap, get(K)), get);
-        } else {
-            return sum;
-        }
-    }
-};
-
-/* Irreversible steps. Equal taps are not added in pairs, as the CPU does. */
-struct l2k_kernel_float_arithmetic {
-    typedef float T;
-    enum { FLOAT = true, NARROW = false };
-
-    template <class Step, class Get> static __device__ __forceinline__ T lift(T x, const Get &get)
-    {
-        constexpr float tap = Step::template tap<0>::value;
-        return l2k_kernel_lift_float(x, sum<Step, 1>(get(0) * tap, get), Step::UNDO);
-    }
-    static __device__ __forceinline__ T lone(T x)
-    {
-        return l2k_9_7_lone(x);
-    }
-    static __device__ __forceinline__ T unlone(T x)
-    {
-        return l2k_9_7_unlone(x);
-    }
-
-  private:
-    template <class Step, int K, class Get> static __device__ __forceinline__ float sum(float before, const Get &get)
-    {
-        if constexpr (K < Step::TAPS) {
-            constexpr float tap = Step::template tap<K>::value;
-            return sum<Step, K + 1>(l2k_kernel_add_float(before, tap, get(K)), get);
-        } else {
-            return before;
-        }
-    }
-};
-
-template <bool REVERSIBLE, bool WIDE> struct l2k_arithmetic_of {
-    typedef l2k_kernel_arithmetic<WIDE> type;
-};
-template <bool WIDE> struct l2k_arithmetic_of<false, WIDE> {
-    typedef l2k_kernel_float_arithmetic type;
 };
 
 /* ---- Columns ------------------------------------------------------------------------------------------------- */
@@ -244,8 +211,8 @@ __device__ __forceinline__ T l2k_value_of_column(const T (&v)[N], int at, int co
 
 /* A direction of a kernel, as a wavelet of the iterators in transform/cuda/. */
 template <class Kernel, bool WIDE, bool INVERSE> struct l2k_kernel_wavelet {
-    typedef typename l2k_arithmetic_of<Kernel::kernel.reversible, WIDE>::type arithmetic;
-    typedef typename arithmetic::T T;
+    typedef typename std::conditional<Kernel::kernel.reversible, int32_t, float>::type T;
+    typedef l2k_kernel_arithmetic<T, typename std::conditional<WIDE, int64_t, T>::type> arithmetic;
     static constexpr l2k_kernel_schedule S = l2k_schedule_of(Kernel::kernel, INVERSE);
     enum {
         DELAY = S.delay,
@@ -255,15 +222,6 @@ template <class Kernel, bool WIDE, bool INVERSE> struct l2k_kernel_wavelet {
         FROM_STEPS = arithmetic::NARROW,
         IS_SHORT = FROM_STEPS
     };
-
-    static __device__ __forceinline__ T lone(T x)
-    {
-        return arithmetic::lone(x);
-    }
-    static __device__ __forceinline__ T unlone(T x)
-    {
-        return arithmetic::unlone(x);
-    }
 
     template <bool FORWARD, bool BORDER, int R, int N>
     static __device__ __forceinline__ void columns(T (&v)[R][N], int column, l2k_span line)
@@ -295,9 +253,9 @@ template <class Kernel, bool WIDE, bool INVERSE> struct l2k_kernel_wavelet {
             leave<0>(leaving);
             leave<1>(second);
             if (lone && INVERSE) {
-                l2k_lone_row<l2k_kernel_wavelet, false>(leaving);
+                l2k_lone_row<false>(leaving);
             } else if (lone) {
-                l2k_lone_row<l2k_kernel_wavelet, true>(second);
+                l2k_lone_row<true>(second);
             } else if (!INVERSE) {
                 scale_row(leaving, false);
                 scale_row(second, true);

@@ -68,12 +68,22 @@ template <int N, class T> __device__ __forceinline__ void l2k_copy_row(T (&to)[N
         to[k] = from[k];
 }
 
-/* A row whose samples are the only ones of their lines, at an odd coordinate (F.3.6, F.4.6). */
-template <class W, bool FORWARD, int N, class T> __device__ __forceinline__ void l2k_lone_row(T (&row)[N])
+/* The only sample of its line, at an odd coordinate (F.3.6, F.4.6). */
+template <bool FORWARD> __device__ __forceinline__ int32_t l2k_lone(int32_t x)
+{
+    return FORWARD ? l2k_5_3_lone(x) : l2k_5_3_unlone(x);
+}
+
+template <bool FORWARD> __device__ __forceinline__ float l2k_lone(float x)
+{
+    return FORWARD ? l2k_9_7_lone(x) : l2k_9_7_unlone(x);
+}
+
+template <bool FORWARD, int N, class T> __device__ __forceinline__ void l2k_lone_row(T (&row)[N])
 {
 #pragma unroll
     for (int k = 0; k < N; k++)
-        row[k] = FORWARD ? W::lone(row[k]) : W::unlone(row[k]);
+        row[k] = l2k_lone<FORWARD>(row[k]);
 }
 
 /* The neighbours of row q before a lifting step on q: one that does not exist becomes equal to the other. */
@@ -161,14 +171,6 @@ struct l2k_wavelet_53 : l2k_alternating<l2k_wavelet_53, int32_t, 2> {
     {
         return x;
     }
-    static __device__ __forceinline__ T lone(T x)
-    {
-        return l2k_5_3_lone(x);
-    }
-    static __device__ __forceinline__ T unlone(T x)
-    {
-        return l2k_5_3_unlone(x);
-    }
 
     template <int N> struct forward_rows {
         T even[N], predicted[N]; /* rows q - 1 and q - 2 when row q enters */
@@ -179,7 +181,7 @@ struct l2k_wavelet_53 : l2k_alternating<l2k_wavelet_53, int32_t, 2> {
         {
             if (BORDER && l2k_is_lone(rows)) {
                 l2k_copy_row(low, even);
-                l2k_lone_row<l2k_wavelet_53, true>(odd);
+                l2k_lone_row<true>(odd);
             } else {
                 l2k_mirror_rows<BORDER>(even, next, q, rows);
                 l2k_step_row(odd, even, next, l2k_5_3_predict);
@@ -203,7 +205,7 @@ struct l2k_wavelet_53 : l2k_alternating<l2k_wavelet_53, int32_t, 2> {
         {
             if (BORDER && l2k_is_lone(rows)) {
                 l2k_copy_row(odd_out, high);
-                l2k_lone_row<l2k_wavelet_53, false>(odd_out);
+                l2k_lone_row<false>(odd_out);
             } else {
                 l2k_mirror_rows<BORDER>(high, next, q, rows);
                 l2k_step_row(low, high, next, l2k_5_3_unupdate);
@@ -235,14 +237,6 @@ struct l2k_wavelet_97 : l2k_alternating<l2k_wavelet_97, float, 4> {
             return x * (high ? L2K_9_7_FORWARD_HIGH : L2K_9_7_FORWARD_LOW);
         return x * (high ? L2K_9_7_INVERSE_HIGH : L2K_9_7_INVERSE_LOW);
     }
-    static __device__ __forceinline__ T lone(T x)
-    {
-        return l2k_9_7_lone(x);
-    }
-    static __device__ __forceinline__ T unlone(T x)
-    {
-        return l2k_9_7_unlone(x);
-    }
 
     template <int N> struct forward_rows {
         T even[N], alpha[N], beta[N], gamma[N]; /* rows q - 1 .. q - 4, each after the lifting step it is named for */
@@ -257,7 +251,7 @@ struct l2k_wavelet_97 : l2k_alternating<l2k_wavelet_97, float, 4> {
             l2k_copy_row(low, beta);
             if (BORDER && l2k_is_lone(rows)) {
                 l2k_copy_row(gamma, high);
-                l2k_lone_row<l2k_wavelet_97, true>(high);
+                l2k_lone_row<true>(high);
             } else {
                 l2k_mirror_rows<BORDER>(second, next, q, rows);
                 l2k_step_row(odd, second, next, step<true, 0>());
@@ -290,7 +284,7 @@ struct l2k_wavelet_97 : l2k_alternating<l2k_wavelet_97, float, 4> {
             l2k_copy_row(even_out, delta);
             l2k_copy_row(odd_out, gamma);
             if (BORDER && l2k_is_lone(rows)) {
-                l2k_lone_row<l2k_wavelet_97, false>(odd_out);
+                l2k_lone_row<false>(odd_out);
             } else {
                 scale_row<false>(low, false);
                 scale_row<false>(next, true);
@@ -335,7 +329,7 @@ __device__ __forceinline__ void l2k_rows(typename W::T (&v)[R][N], const l2k_lan
         for (int r = 0; r < R; r++)
 #pragma unroll
             for (int k = 1; k < N; k += 2)
-                v[r][k] = lane.line.first & 1 ? (FORWARD ? W::lone(v[r][k]) : W::unlone(v[r][k])) : v[r][k];
+                v[r][k] = lane.line.first & 1 ? l2k_lone<FORWARD>(v[r][k]) : v[r][k];
         return;
     }
     W::template columns<FORWARD, BORDER>(v, lane.column, lane.line);

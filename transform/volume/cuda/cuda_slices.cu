@@ -184,8 +184,7 @@ __device__ __forceinline__ void run_taps(const l2k_cuda_z_ops &p, const l2k_cuda
 template <class S, bool INVERSE>
 __device__ __forceinline__ void run_single(const l2k_cuda_z_ops &p, const l2k_cuda_z_op &op, int64_t thread)
 {
-    typedef typename wavelet_of<S>::type W;
-    typedef typename W::T T;
+    typedef typename wavelet_of<S>::type::T T;
     vector<S> rows[L2K_Z_ROWS];
     load_rows<S, INVERSE, false>(p, op, thread, rows);
 #pragma unroll
@@ -193,9 +192,8 @@ __device__ __forceinline__ void run_single(const l2k_cuda_z_ops &p, const l2k_cu
 #pragma unroll
         for (int i = 0; i < vector<S>::N; i++)
             if (row < op.rows)
-                rows[row].v[i] =
-                    (S)(op.kind == L2K_Z_LONE ? (INVERSE ? W::unlone((T)rows[row].v[i]) : W::lone((T)rows[row].v[i]))
-                                              : scaled((T)rows[row].v[i], op.factor));
+                rows[row].v[i] = (S)(op.kind == L2K_Z_LONE ? l2k_lone<!INVERSE>((T)rows[row].v[i])
+                                                           : scaled((T)rows[row].v[i], op.factor));
     store_some<S, INVERSE>(p, op, thread, rows);
 }
 
