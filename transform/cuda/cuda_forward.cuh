@@ -38,20 +38,12 @@ template <int PARITY, int N, class T> __device__ __forceinline__ void pick_colum
         out[k] = row[2 * k + PARITY];
 }
 
-/* The type of LL samples between launches: that of the coefficients for the 5/3, float for the 9/7. */
-template <class T, class D> struct low_type {
-    typedef D type;
-};
-template <class D> struct low_type<float, D> {
-    typedef float type;
-};
-
 /* ---- Kernel -------------------------------------------------------------------------------------------------- */
 
 /* A warp goes down a strip, four rows of samples per round. Round s yields rows 2 s - 1 and 2 s of each subband. */
 template <class W, class Reader, class D> struct forward_iterator {
     typedef typename W::T T;
-    typedef typename low_type<T, D>::type L;
+    typedef typename std::conditional<std::is_same<T, float>::value, float, D>::type L; /* LL between launches */
     enum { N = Reader::COLUMNS, K = Reader::COMPONENTS, AHEAD = 2, SLOT = 4 * Reader::SLOT };
     /* The 5/3 is bound by memory, so it takes a few more than it needs: then a warp's part of a row begins and ends on
      * 32 bytes. */
@@ -145,8 +137,9 @@ template <class W, class Reader, class D> struct forward_iterator {
         {
             const int n = 2 * round - 1 + j;
             const l2k_span rows = iterator.stores.low_rows;
+            const l2k_lane_run<N / 2> run = {iterator.stores.low.first, iterator.stores.low.count, true}; /* aligned */
             if (round >= iterator.begin && n >= rows.first && n < rows.end)
-                l2k_store_run(l2k_plane_row<L>(iterator.p.low[iterator.c0 + c], n - rows.first), iterator.low_run(), q);
+                l2k_store_run(l2k_plane_row<L>(iterator.p.low[iterator.c0 + c], n - rows.first), run, q);
         }
     };
 
@@ -220,19 +213,7 @@ template <class W, class Reader, class D> struct forward_iterator {
         way.end();
     }
 
-    /* The plan aligns columns of LL. */
-    __device__ __forceinline__ l2k_lane_run<N / 2> low_run() const
-    {
-        return l2k_lane_run<N / 2>{stores.low.first, stores.low.count, true};
-    }
-
   private:
-    /* Whether every lane has all of its columns or none; only rounds at a border of rows need to know. */
-    template <class Way> __device__ __forceinline__ bool is_whole() const
-    {
-        return Way::BORDER && W::IS_SHORT && l2k_strip<HALO, N>(p).is_inside(p.x);
-    }
-
     /* Transforms pairs j .. j + PAIRS - 1 of the round's rows. */
     template <int PAIRS, class Way>
     __device__ __forceinline__ void take_pairs(Way &way, int round, int j, l2k_shared slot)
@@ -248,7 +229,8 @@ template <class W, class Reader, class D> struct forward_iterator {
             for (int c = 0; c < K; c++)
                 rows.of[c].template push<Way::BORDER>(odd[c], next[c], q, p.y, out[i][2 * c], out[i][2 * c + 1]);
         }
-        l2k_rows<W, true, Way::BORDER>(reinterpret_cast<T(&)[PAIRS * 2 * K][N]>(out), columns, is_whole<Way>());
+        const bool whole = l2k_are_lanes_whole<Way, W, l2k_strip<HALO, N>>(p);
+        l2k_rows<W, true, Way::BORDER>(reinterpret_cast<T(&)[PAIRS * 2 * K][N]>(out), columns, whole);
 #pragma unroll
         for (int i = 0; i < PAIRS; i++)
 #pragma unroll
@@ -287,14 +269,6 @@ template <class W, class Reader, class D> struct forward_iterator {
         return q;
     }
 };
-
-template <class W, class Reader, class D, int WARPS>
-__global__ void __launch_bounds__(32, WARPS) forward_kernel(const __grid_constant__ l2k_cuda_level_pass p)
-{
-    typedef forward_iterator<W, Reader, D> iterator_type;
-    __shared__ __align__(16) char memory[l2k_ring<iterator_type>::BYTES];
-    l2k_iterate<iterator_type>(p, iterator_type::K == 1 ? (int)blockIdx.y : 0, memory);
-}
 
 /* No decomposition level: samples to subband 0. */
 template <class W, int K, class D> __global__ void copy_kernel(const __grid_constant__ l2k_cuda_level_pass p)
@@ -360,10 +334,27 @@ template <class W, class D> struct forward_form {
     template <class Reader, int MOST> static int launch_reader(const l2k_cuda_level_pass &p, cudaStream_t stream)
     {
         enum { WARPS = W::DELAY && Reader::COMPONENTS == 1 && MOST > ANY ? (int)SINGLE : MOST };
-        return l2k_launch_iterator<forward_iterator<W, Reader, D>, WARPS>(forward_kernel<W, Reader, D, WARPS>, p,
-                                                                          stream);
+        return l2k_launch_iterator<forward_iterator<W, Reader, D>, WARPS>(p, stream);
     }
 };
+
+/* Of a named kernel, fewer (README.md in this folder): one component, packed samples as wide as the LL samples, or any
+ * layout. Fewer warps of a multiprocessor go further down, with fewer rows to warm up for. */
+template <class W, class D> struct forward_kernel_form {
+    enum { IS_16 = sizeof(D) == 2 && W::arithmetic::NARROW, OF_16 = W::ROWS <= 6 ? 16 : 8 };
+    enum { PLAIN = IS_16 ? (int)OF_16 : W::ROWS <= 4 ? 16 : W::ROWS <= 10 ? 12 : 8, ANY = 8 };
+    typedef l2k_packed_reader<W, typename std::conditional<IS_16, uint16_t, typename W::T>::type, 1, 8> packed;
+
+    static int launch(l2k_cuda_level_pass p, cudaStream_t stream)
+    {
+        if (l2k_form_of(p) != (IS_16 ? L2K_FORM_16 : L2K_FORM_32))
+            return l2k_launch_iterator<forward_iterator<W, l2k_any_reader<W, 1, 8>, D>, ANY>(p, stream);
+        flip_signs(p.samples, p.components);
+        return l2k_launch_iterator<forward_iterator<W, packed, D>, PLAIN>(p, stream);
+    }
+};
+
+template <class Kernel> using forward_by_kernel = l2k_by_kernel<forward_kernel_form, Kernel, false>;
 
 } // namespace
 

@@ -266,7 +266,8 @@ template <class W, class Writer, class D> struct inverse_iterator {
 #pragma unroll
                 for (int c = 0; c < K; c++)
                     arrange(slot, c, j + i, in[i][2 * c], in[i][2 * c + 1]);
-            l2k_rows<W, false, Way::BORDER>(reinterpret_cast<T(&)[together * 2 * K][N]>(in), columns, is_whole<Way>());
+            const bool whole = l2k_are_lanes_whole<Way, W, l2k_strip<HALO, N>>(p);
+            l2k_rows<W, false, Way::BORDER>(reinterpret_cast<T(&)[together * 2 * K][N]>(in), columns, whole);
 #pragma unroll
             for (int i = 0; i < together; i++) {
                 T odd[K][N], even[K][N];
@@ -282,12 +283,6 @@ template <class W, class Writer, class D> struct inverse_iterator {
     }
 
   private:
-    /* Whether every lane has all of its columns or none; only rounds at a border of rows need to know. */
-    template <class Way> __device__ __forceinline__ bool is_whole() const
-    {
-        return Way::BORDER && W::IS_SHORT && l2k_strip<HALO, N>(p).is_inside(p.x);
-    }
-
     /* Interleaves the subbands of component c to a low and a high row, the j-th of the round. */
     __device__ __forceinline__ void arrange(l2k_shared slot, int c, int j, T (&low)[N], T (&high)[N]) const
     {
@@ -306,14 +301,6 @@ template <class W, class Writer, class D> struct inverse_iterator {
         }
     }
 };
-
-template <class W, class Writer, class D, int WARPS>
-__global__ void __launch_bounds__(32, WARPS) inverse_kernel(const __grid_constant__ l2k_cuda_level_pass p)
-{
-    typedef inverse_iterator<W, Writer, D> iterator_type;
-    __shared__ __align__(16) char memory[l2k_ring<iterator_type>::BYTES];
-    l2k_iterate<iterator_type>(p, iterator_type::K == 1 ? (int)blockIdx.y : 0, memory);
-}
 
 /* No decomposition level: subband 0 to samples. */
 template <class W, int K, class D> __global__ void copy_kernel(const __grid_constant__ l2k_cuda_level_pass p)
@@ -379,19 +366,39 @@ template <class W, class D> struct inverse_form {
   private:
     static int any(const l2k_cuda_level_pass &p, cudaStream_t stream)
     {
-        return p.joined ? launch_writer<l2k_any_writer<W, 3, 4>, JOINED>(p, stream)
-                        : launch_writer<l2k_any_writer<W, 1, 8>, PLAIN>(p, stream);
+        return p.joined ? l2k_launch_iterator<inverse_iterator<W, l2k_any_writer<W, 3, 4>, D>, JOINED>(p, stream)
+                        : l2k_launch_iterator<inverse_iterator<W, l2k_any_writer<W, 1, 8>, D>, PLAIN>(p, stream);
     }
     template <class Writer, int WARPS> static int packed(const l2k_cuda_level_pass &p, cudaStream_t stream)
     {
-        return stores_whole_lanes<Writer>(p) ? launch_writer<Writer, WARPS>(p, stream) : any(p, stream);
-    }
-    template <class Writer, int WARPS> static int launch_writer(const l2k_cuda_level_pass &p, cudaStream_t stream)
-    {
-        return l2k_launch_iterator<inverse_iterator<W, Writer, D>, WARPS>(inverse_kernel<W, Writer, D, WARPS>, p,
-                                                                          stream);
+        return stores_whole_lanes<Writer>(p) ? l2k_launch_iterator<inverse_iterator<W, Writer, D>, WARPS>(p, stream)
+                                             : any(p, stream);
     }
 };
+
+/* Those of the forward direction by a named kernel; int16 coefficients whose sums need 64 bits use the form for any
+ * layout. */
+template <class W, class D> struct inverse_kernel_form {
+    enum {
+        IS_16 = sizeof(D) == 2 && W::arithmetic::NARROW,
+        IS_32 = sizeof(D) == 4 || W::arithmetic::FLOAT,
+        OF_16 = W::ROWS <= 6                     ? 16
+                : W::ROWS == 10 || W::ROWS == 11 ? 12
+                                                 : 8
+    };
+    enum { PLAIN = IS_16 ? (int)OF_16 : W::ROWS <= 4 ? 16 : W::ROWS <= 10 ? 12 : 8, ANY = 8 };
+    typedef l2k_packed_writer<W, typename std::conditional<IS_16, uint16_t, typename W::T>::type, 1, 8> packed;
+
+    static int launch(const l2k_cuda_level_pass &p, cudaStream_t stream)
+    {
+        if constexpr (IS_16 || IS_32)
+            if (l2k_form_of(p) == (IS_16 ? L2K_FORM_16 : L2K_FORM_32) && stores_whole_lanes<packed>(p))
+                return l2k_launch_iterator<inverse_iterator<W, packed, D>, PLAIN>(p, stream);
+        return l2k_launch_iterator<inverse_iterator<W, l2k_any_writer<W, 1, 8>, D>, ANY>(p, stream);
+    }
+};
+
+template <class Kernel> using inverse_by_kernel = l2k_by_kernel<inverse_kernel_form, Kernel, true>;
 
 } // namespace
 

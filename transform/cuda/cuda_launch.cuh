@@ -3,6 +3,7 @@
 #ifndef L2K_TRANSFORM_CUDA_CUDA_LAUNCH_CUH
 #define L2K_TRANSFORM_CUDA_CUDA_LAUNCH_CUH
 
+#include "dwt/kernel_cuda.cuh"
 #include "transform/cuda/cuda_strips.cuh"
 
 #include <cuda_runtime.h>
@@ -30,15 +31,12 @@ static inline void l2k_share_rounds(l2k_cuda_level_pass *p, int inner_columns, i
     p->rounds_each = p->rounds_each < 1 ? 1 : p->rounds_each;
 }
 
-/* Multiplies `warps`, those of one multiprocessor, by the number of multiprocessors of the current device. */
-static inline int l2k_resident_warps(int *warps)
+/* An attribute of the current device. */
+static inline int l2k_attribute(cudaDeviceAttr which, int *value)
 {
-    int device = 0, processors = 0;
-    int error = cudaGetDevice(&device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    *warps *= processors > 0 ? processors : 1;
-    return error;
+    int device = 0;
+    const int error = cudaGetDevice(&device);
+    return error == cudaSuccess ? cudaDeviceGetAttribute(value, which, device) : error;
 }
 
 /* A launch that nearly fills the device in one wave needs it empty: if it started while another still has warps there,
@@ -55,10 +53,8 @@ static int l2k_launch(Kernel *kernel, dim3 grid, int threads, bool follows, cons
 {
     cudaLaunchAttribute attribute = {};
     cudaLaunchConfig_t config = {};
-    int device = 0, major = 0;
-    int error = cudaGetDevice(&device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    int major = 0;
+    const int error = l2k_attribute(cudaDevAttrComputeCapabilityMajor, &major);
     if (error != cudaSuccess)
         return error;
     config.gridDim = grid;
@@ -77,19 +73,20 @@ static int l2k_launch(Kernel *kernel, dim3 grid, int threads, bool follows, cons
 enum { L2K_MANY_ROUNDS = 12 };
 
 /* A level pass by warps that go down strips, WARPS of them per multiprocessor. */
-template <class Iterator, int WARPS, class Kernel>
-static int l2k_launch_iterator(Kernel *kernel, l2k_cuda_level_pass p, cudaStream_t stream)
+template <class Iterator, int WARPS> static int l2k_launch_iterator(l2k_cuda_level_pass p, cudaStream_t stream)
 {
-    const int launches = p.components / Iterator::K;
-    int warps = WARPS, error = l2k_resident_warps(&warps);
+    int processors = 0;
+    const int launches = p.components / Iterator::K, error = l2k_attribute(cudaDevAttrMultiProcessorCount, &processors);
     if (error != cudaSuccess)
         return error;
+    const int warps = WARPS * processors;
     const int one = Iterator::MOST_ROUNDS, many = one < L2K_MANY_ROUNDS ? (int)L2K_MANY_ROUNDS : one;
     Iterator::set_rounds(&p);
     l2k_share_rounds(&p, (32 - 2 * Iterator::HALO) * Iterator::N, launches, warps,
                      p.components > L2K_CUDA_TOGETHER ? many : one);
     dim3 grid(p.strips * l2k_divide_up(p.end_round - p.first_round, p.rounds_each), launches);
-    return l2k_launch(kernel, grid, 32, p.follows && l2k_may_start_early((int)grid.x * launches, warps), p, stream);
+    return l2k_launch(l2k_level_kernel<Iterator, WARPS>, grid, 32,
+                      p.follows && l2k_may_start_early((int)grid.x * launches, warps), p, stream);
 }
 
 /* A level pass without a decomposition level, a thread per column. */
@@ -160,12 +157,32 @@ static inline l2k_form l2k_form_of(const l2k_cuda_level_pass &p)
     return form;
 }
 
-/* Samples as wide as those of LL between launches. */
-template <class W, bool IS_16> struct l2k_sample_like_low {
-    typedef typename W::T type;
-};
-template <class W> struct l2k_sample_like_low<W, true> {
-    typedef uint16_t type;
+/* ---- Named kernels ------------------------------------------------------------------------------------------- */
+
+/* The launches of a direction by a named kernel, whose forms have a wavelet made from its steps. Forward, values that fit
+ * int16 need no sums of 64 bits. */
+template <template <class, class> class Form, class Kernel, bool INVERSE> struct l2k_by_kernel {
+    static int launch(const l2k_cuda_level_pass &p, cudaStream_t stream)
+    {
+        if (p.copies || p.joined)
+            return cudaErrorInvalidValue; /* such plans take another kernel, or have a cpu_reason */
+        if constexpr (!Kernel::kernel.reversible)
+            return p.type == L2K_COEFFICIENT_INT16     ? launch_sums<false, int16_t>(p, stream)
+                   : p.type == L2K_COEFFICIENT_FLOAT32 ? launch_sums<false, float>(p, stream)
+                                                       : launch_sums<false, int32_t>(p, stream);
+        else if (p.type == L2K_COEFFICIENT_INT16)
+            return p.wide_sums ? launch_sums<INVERSE, int16_t>(p, stream) : launch_sums<false, int16_t>(p, stream);
+        else if constexpr (l2k_is_always_wide(Kernel::kernel))
+            return launch_sums<true, int32_t>(p, stream);
+        else
+            return p.wide_sums ? launch_sums<true, int32_t>(p, stream) : launch_sums<false, int32_t>(p, stream);
+    }
+
+  private:
+    template <bool WIDE, class D> static int launch_sums(const l2k_cuda_level_pass &p, cudaStream_t stream)
+    {
+        return Form<l2k_kernel_wavelet<Kernel, WIDE, INVERSE>, D>::launch(p, stream);
+    }
 };
 
 #endif

@@ -59,6 +59,13 @@ template <int HALO, int N> struct l2k_strip {
     }
 };
 
+/* Whether every lane has all of its columns or none; only rounds at a border of rows need to know. */
+template <class Way, class W, class Strip>
+__device__ __forceinline__ bool l2k_are_lanes_whole(const l2k_cuda_level_pass &p)
+{
+    return Way::BORDER && W::IS_SHORT && Strip(p).is_inside(p.x);
+}
+
 /* A lane's N columns in the subbands, N / 2 low and N / 2 high ones, and the rows that exist. P: the type of
  * a coefficient, const if only read. */
 template <class P, int N> struct l2k_band_places {
@@ -170,6 +177,13 @@ __device__ __forceinline__ void l2k_iterate(const l2k_cuda_level_pass &p, int co
                 ring.step(iterator, quick, round, start, rounds.end);
         }
     }
+}
+
+template <class Iterator, int WARPS>
+__global__ void __launch_bounds__(32, WARPS) l2k_level_kernel(const __grid_constant__ l2k_cuda_level_pass p)
+{
+    __shared__ __align__(16) char memory[l2k_ring<Iterator>::BYTES];
+    l2k_iterate<Iterator>(p, Iterator::K == 1 ? (int)blockIdx.y : 0, memory);
 }
 
 #endif
