@@ -31,15 +31,10 @@ l2k_cuda_launches l2k_list_launches(const l2k_plan_spec *spec, uint32_t c)
 /* Compares quantiser steps too, since kernels take one set. */
 static bool are_alike(const l2k_plan_spec *spec, const l2k_plan_component *a, const l2k_plan_component *b)
 {
-    const l2k_direction direction = spec->direction;
-    if (memcmp(&a->rect, &b->rect, sizeof a->rect) != 0 || memcmp(&a->window, &b->window, sizeof a->window) != 0 ||
-        a->cell_log2_width != b->cell_log2_width || a->cell_log2_height != b->cell_log2_height ||
-        a->levels != b->levels || l2k_discarded(direction, a) != l2k_discarded(direction, b) ||
-        a->wavelet != b->wavelet || a->narrow_low != b->narrow_low ||
-        l2k_has_wide_sums(spec, a) != l2k_has_wide_sums(spec, b))
-        return false;
-    return !l2k_wavelet_get(a->wavelet)->quantised ||
-           memcmp(a->steps, b->steps, (3 * (a->levels - l2k_discarded(direction, a)) + 1) * sizeof *a->steps) == 0;
+    return l2k_share_shape(a, b) && a->narrow_low == b->narrow_low &&
+           l2k_has_wide_sums(spec, a) == l2k_has_wide_sums(spec, b) &&
+           (!l2k_wavelet_get(a->wavelet)->quantised ||
+            memcmp(a->steps, b->steps, l2k_plan_bands(spec->direction, a) * sizeof *a->steps) == 0);
 }
 
 unsigned l2k_count_alike(const l2k_plan_spec *spec, uint32_t c, unsigned most)

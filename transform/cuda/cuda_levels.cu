@@ -80,14 +80,6 @@ l2k_cuda_bands bands_of(const level_run *run, uint32_t c, unsigned n)
     return bands;
 }
 
-l2k_cuda_bands move_bands(l2k_cuda_bands bands, const void *from, void *to)
-{
-    for (void *&at : bands.at)
-        if (at)
-            at = (char *)to + ((char *)at - (const char *)from);
-    return bands;
-}
-
 l2k_cuda_steps steps_of(const level_run *run, uint32_t c, unsigned n)
 {
     const l2k_plan_component *component = &run->plan->components[c];
@@ -114,7 +106,6 @@ l2k_cuda_level_pass pass_of(const level_run *run, uint32_t c, unsigned first, un
     const l2k_plan_spec *spec = &run->plan->spec;
     const l2k_rect rect = run->launches.samples[n], low = l2k_subband_rect(rect, 1, L2K_LL);
     const l2k_rect kept = n == 0 ? l2k_plan_output(spec->direction, &run->plan->components[c]) : rect;
-    const l2k_cuda_bands bands = bands_of(run, c, n);
     l2k_cuda_level_pass pass;
     memset(&pass, 0, sizeof pass);
     pass.x = span_of(rect.x0, rect.x0, rect.x1);
@@ -134,77 +125,31 @@ l2k_cuda_level_pass pass_of(const level_run *run, uint32_t c, unsigned first, un
         pass.samples[i] = n == 0 ? l2k_cuda_plane_of(&planes[c + k], component->precision, component->is_signed)
                                  : low_plane(run, c, k, n, rect);
         pass.low[i] = pass.low_in_bands ? deepest_plane(run, c + k) : low_plane(run, c, k, n + 1, low);
-        pass.bands[i] = move_bands(bands, run->coefficients[c], run->coefficients[c + k]);
+        pass.bands[i] = bands_of(run, c + k, n);
         if (i < L2K_CUDA_TOGETHER)
             pass.steps[i] = steps_of(run, c + k, n);
     }
     return pass;
 }
 
-/* Components that share launches. */
-struct component_range {
-    uint32_t c;            /* the first of the plan's components that are interleaved or alike */
-    unsigned first, count; /* counted from c */
-};
-
-int launch_level(const level_run *run, component_range range, unsigned n, bool follows, const l2k_plane *planes)
-{
-    l2k_cuda_level_pass pass = pass_of(run, range.c, range.first, range.count, n, planes);
-    pass.follows = follows;
-    return l2k_cuda_run_pass(&pass, run->plan->spec.direction == L2K_FORWARD, run->stream);
-}
-
 /* ---- All launches -------------------------------------------------------------------------------------------- */
 
-/* Launches levels begin .. end - 1, counted from the pixels, in the order of the direction. */
-int launch_levels(const level_run *run, component_range range, unsigned begin, unsigned end, const l2k_plane *planes)
-{
-    const bool forward = run->plan->spec.direction == L2K_FORWARD;
-    int error = cudaSuccess;
-    for (unsigned done = 0; done < end - begin && error == cudaSuccess; done++)
-        error =
-            launch_level(run, range, forward ? begin + done : end - 1 - done, range.c + range.first + done > 0, planes);
-    return error;
-}
-
-int launch_one_by_one(const level_run *run, uint32_t c, unsigned together, unsigned begin, unsigned end,
-                      const l2k_plane *planes)
-{
-    int error = cudaSuccess;
-    for (unsigned k = 0; k < together && error == cudaSuccess; k++)
-        error = launch_levels(run, component_range{c, k, 1}, begin, end, planes);
-    return error;
-}
-
-/* Components of a component transform that are not alike share only the launch at the pixels. */
+/* The levels of components from c on, in the order of the direction. Those of a component transform that are not alike
+ * share only the launch at the pixels. */
 int launch_components(const level_run *run, uint32_t c, unsigned together, const l2k_plane *planes)
 {
     const l2k_plan_spec *spec = &run->plan->spec;
-    const unsigned levels = run->launches.count;
-    component_range all = {c, 0, together};
-    if (l2k_count_alike(spec, c, together) == together)
-        return launch_levels(run, all, 0, levels, planes);
+    const bool forward = spec->direction == L2K_FORWARD, alike = l2k_count_alike(spec, c, together) == together;
     int error = cudaSuccess;
-    if (spec->direction == L2K_INVERSE)
-        error = launch_one_by_one(run, c, together, 1, levels, planes);
-    if (error == cudaSuccess)
-        error = launch_levels(run, all, 0, 1, planes);
-    if (spec->direction == L2K_FORWARD && error == cudaSuccess)
-        error = launch_one_by_one(run, c, together, 1, levels, planes);
+    for (unsigned done = 0; done < run->launches.count; done++) {
+        const unsigned n = forward ? done : run->launches.count - 1 - done, count = alike || n == 0 ? together : 1;
+        for (unsigned first = 0; first < together && error == cudaSuccess; first += count) {
+            l2k_cuda_level_pass pass = pass_of(run, c, first, count, n, planes);
+            pass.follows = c + first + done > 0;
+            error = l2k_cuda_run_pass(&pass, forward, run->stream);
+        }
+    }
     return error;
-}
-
-level_run run_in(const l2k_plan *plan, void *const *coefficients, char *low, void *stream)
-{
-    size_t bytes[2];
-    l2k_measure_low(&plan->spec, bytes);
-    level_run run = {};
-    run.plan = plan;
-    run.coefficients = coefficients;
-    run.low[0] = low;
-    run.low[1] = low + bytes[0];
-    run.stream = (cudaStream_t)stream;
-    return run;
 }
 
 } // namespace
@@ -219,7 +164,9 @@ extern "C" size_t l2k_cuda_low_bytes(const l2k_plan_spec *spec)
 extern "C" int l2k_cuda_run_levels(const l2k_plan *plan, const l2k_plane *planes, void *const *coefficients, char *low,
                                    void *stream)
 {
-    level_run run = run_in(plan, coefficients, low, stream);
+    size_t bytes[2];
+    l2k_measure_low(&plan->spec, bytes);
+    level_run run = {plan, coefficients, {low, low + bytes[0]}, (cudaStream_t)stream, {}, {}};
     int error = cudaSuccess;
     for (uint32_t c = 0; c < plan->spec.num_components && error == cudaSuccess;) {
         unsigned together = l2k_components_together(&plan->spec, c);
