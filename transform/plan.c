@@ -255,15 +255,19 @@ const l2k_coefficients *l2k_plan_coefficients(const l2k_plan *plan, uint32_t c)
     return &plan->views[c];
 }
 
-/* Float samples need float values and no component transform. */
+/* Float samples need float values and no component transform. Devices take them in their own memory only. */
 static l2k_status check_planes(const l2k_plan *plan, const l2k_plane *planes)
 {
+    const bool crosses = plan->backend->device && !l2k_plan_on_device(&plan->spec);
     for (uint32_t c = 0; c < plan->spec.num_components; c++) {
-        bool joined = plan->spec.component_transform && c < 3;
+        const bool joined = plan->spec.component_transform && c < 3, is_float = planes[c].type == L2K_SAMPLE_F32;
         if ((unsigned)planes[c].type > L2K_SAMPLE_F32 ||
-            (planes[c].type == L2K_SAMPLE_F32 && (joined || !l2k_wavelet_get(plan->components[c].wavelet)->is_float)))
+            (is_float && (joined || !l2k_wavelet_get(plan->components[c].wavelet)->is_float)))
             return l2k_fail(plan->context, L2K_ERROR_ARGUMENT,
                             "component %u: its transform does not take samples of this type", (unsigned)c);
+        if (is_float && crosses)
+            return l2k_fail(plan->context, L2K_ERROR_ARGUMENT, "%s: float samples must be in device memory",
+                            l2k_backend_name(plan->backend->kind));
     }
     return L2K_OK;
 }

@@ -251,15 +251,6 @@ void destroy(l2k_plan *plan)
 
 /* ---- Running on the host's memory ---------------------------------------------------------------------------- */
 
-/* Float samples are supported in device memory only. */
-l2k_status refuse_floats(const l2k_plan *plan, const l2k_plane *planes)
-{
-    for (uint32_t c = 0; c < plan->spec.num_components; c++)
-        if (planes[c].type == L2K_SAMPLE_F32)
-            return l2k_fail(plan->context, L2K_ERROR_ARGUMENT, "CUDA: float samples must be in device memory");
-    return L2K_OK;
-}
-
 /* Records event `number` in the stream if the call is timed. */
 l2k_status mark(const l2k_plan *plan, int number)
 {
@@ -363,8 +354,6 @@ l2k_status enqueue_on_device(l2k_plan *plan, const l2k_plane *planes)
 
 l2k_status begin(l2k_plan *plan, const l2k_plane *planes)
 {
-    if (!l2k_plan_on_device(&plan->spec))
-        L2K_TRY(refuse_floats(plan, planes));
     bool forward = plan->spec.direction == L2K_FORWARD;
     l2k_status status = mark(plan, 0);
     if (status == L2K_OK && l2k_plan_on_device(&plan->spec))

@@ -250,15 +250,6 @@ static void destroy(l2k_plan *plan)
 
 /* ---- Running on the host's memory ---------------------------------------------------------------------------- */
 
-/* Float samples are supported in device memory only. */
-static l2k_status refuse_floats(const l2k_plan *plan, const l2k_plane *planes)
-{
-    for (uint32_t c = 0; c < plan->spec.num_components; c++)
-        if (planes[c].type == L2K_SAMPLE_F32)
-            return l2k_fail(plan->context, L2K_ERROR_ARGUMENT, "OpenCL: float samples must be in device memory");
-    return L2K_OK;
-}
-
 /* The host measures times, and waits for each stage if they are wanted. */
 static l2k_status end_stage(const l2k_plan *plan, l2k_stage stage, double *start)
 {
@@ -352,7 +343,6 @@ static l2k_status enqueue_run(l2k_plan *plan, const l2k_plane *planes)
         L2K_TRY(run_in(plan, planes, ((cl_state *)plan->state)->queue));
         return end_stage(plan, L2K_STAGE_TRANSFORM, &start);
     }
-    L2K_TRY(refuse_floats(plan, planes));
     return plan->spec.direction == L2K_FORWARD ? enqueue_forward(plan, planes) : enqueue_inverse(plan, planes);
 }
 
