@@ -297,9 +297,8 @@ static l2k_status run(l2k_transform *t, l2k_direction direction, const l2k_plane
     L2K_TRY(check_prepared(t, direction, on_device));
     L2K_TRY(check_planes(t, planes));
     const int before = l2k_device_enter(&t->context);
-    return l2k_device_left(before, on_device                  ? l2k_plan_run_on_device(t->plan, planes, stream)
-                                   : direction == L2K_FORWARD ? l2k_plan_forward(t->plan, planes)
-                                                              : l2k_plan_inverse(t->plan, planes));
+    return l2k_device_left(before,
+                           on_device ? l2k_plan_run_on_device(t->plan, planes, stream) : l2k_plan_run(t->plan, planes));
 }
 
 l2k_status l2k_transform_forward(l2k_transform *transform, const l2k_plane *planes)

@@ -310,22 +310,10 @@ l2k_status l2k_plan_take_planes(l2k_plan *plan, const l2k_plane *planes)
     return L2K_OK;
 }
 
-static l2k_status run(l2k_plan *plan, l2k_direction direction, const l2k_plane *planes)
+l2k_status l2k_plan_run(l2k_plan *plan, const l2k_plane *planes)
 {
-    if (plan->spec.direction != direction)
-        return l2k_fail(plan->context, L2K_ERROR_STATE, "a transform plan was run in the wrong direction");
     L2K_TRY(l2k_plan_begin(plan, planes));
     return l2k_plan_finish(plan);
-}
-
-l2k_status l2k_plan_forward(l2k_plan *plan, const l2k_plane *planes)
-{
-    return run(plan, L2K_FORWARD, planes);
-}
-
-l2k_status l2k_plan_inverse(l2k_plan *plan, const l2k_plane *planes)
-{
-    return run(plan, L2K_INVERSE, planes);
 }
 
 l2k_status l2k_plan_run_on_device(l2k_plan *plan, const l2k_plane *planes, void *stream)

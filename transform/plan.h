@@ -139,9 +139,8 @@ const l2k_coefficients *l2k_plan_coefficients(const l2k_plan *plan, uint32_t c);
 l2k_status l2k_plan_begin(l2k_plan *plan, const l2k_plane *planes);
 l2k_status l2k_plan_finish(l2k_plan *plan);
 
-/* Begin and finish. L2K_ERROR_STATE if the plan was made for the other direction. */
-l2k_status l2k_plan_forward(l2k_plan *plan, const l2k_plane *planes);
-l2k_status l2k_plan_inverse(l2k_plan *plan, const l2k_plane *planes);
+/* Begin and finish. */
+l2k_status l2k_plan_run(l2k_plan *plan, const l2k_plane *planes);
 
 /* A plan on the CPU by rows (transform/cpu/): begin only notes the planes, or NULL, and the caller goes through strips of
  * the tile. Each takes all levels some rows further, and views hold only some rows of each subband. Calls in order:

@@ -184,7 +184,7 @@ static std::vector<image> make_images(const l2k_context *context, unsigned count
         draw(m.pixels, k);
         if (direction == L2K_FORWARD)
             continue;
-        check(l2k_plan_forward(forward, m.planes) == L2K_OK, "the CPU's forward transform");
+        check(l2k_plan_run(forward, m.planes) == L2K_OK, "the CPU's forward transform");
         memset(m.pixels, 0, PIXEL_BYTES);
         for (uint32_t c = 0; c < COMPONENTS; c++)
             copy_view(l2k_plan_coefficients(forward, c), l2k_plan_coefficients(m.plan, c),
@@ -197,7 +197,7 @@ static std::vector<image> make_images(const l2k_context *context, unsigned count
 static bool same_as_cpu(const image &m, l2k_plan *cpu, l2k_direction direction)
 {
     if (direction == L2K_FORWARD) {
-        check(l2k_plan_forward(cpu, m.planes) == L2K_OK, "the CPU's forward transform");
+        check(l2k_plan_run(cpu, m.planes) == L2K_OK, "the CPU's forward transform");
         for (uint32_t c = 0; c < COMPONENTS; c++)
             if (!same_view(l2k_plan_coefficients(cpu, c), l2k_plan_coefficients(m.plan, c)))
                 return false;
@@ -208,7 +208,7 @@ static bool same_as_cpu(const image &m, l2k_plan *cpu, l2k_direction direction)
     place_planes(pixels.data(), planes);
     for (uint32_t c = 0; c < COMPONENTS; c++)
         copy_view(l2k_plan_coefficients(m.plan, c), l2k_plan_coefficients(cpu, c), 1);
-    check(l2k_plan_inverse(cpu, planes) == L2K_OK, "the CPU's inverse transform");
+    check(l2k_plan_run(cpu, planes) == L2K_OK, "the CPU's inverse transform");
     return memcmp(pixels.data(), m.pixels, PIXEL_BYTES) == 0;
 }
 

@@ -180,7 +180,7 @@ static void transform_on_cpu(const scene *s, bool inverse)
     float *base = view->base;
     for (size_t y = 0; y < n && inverse; y++)
         memcpy(base + y * view->stride, s->input + y * n, n * sizeof *base);
-    require((inverse ? l2k_plan_inverse : l2k_plan_forward)(plan, &plane));
+    require(l2k_plan_run(plan, &plane));
     for (size_t y = 0; y < n && !inverse; y++)
         memcpy(s->expected + y * n, base + y * view->stride, n * sizeof *base);
     l2k_plan_free(plan);

@@ -85,7 +85,7 @@ static std::vector<typename W::S> transform_on_cpu(const std::vector<typename W:
     l2k_plane plane = plane_of<W>(direction ? out.data() : in.data(), n);
     for (int y = 0; y < n && direction; y++)
         memcpy(base + y * view->stride, &in[(size_t)y * n], n * sizeof *base);
-    require((direction ? l2k_plan_inverse : l2k_plan_forward)(plan, &plane), "the transform on the CPU");
+    require(l2k_plan_run(plan, &plane), "the transform on the CPU");
     for (int y = 0; y < n && !direction; y++)
         memcpy(&out[(size_t)y * n], base + y * view->stride, n * sizeof *base);
     l2k_plan_free(plan);

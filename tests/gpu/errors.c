@@ -182,15 +182,14 @@ static int lose_device(void)
         return 1;
     const l2k_coefficients *view = l2k_plan_coefficients(inverse, 0);
     memset(view->base, 0, view->stride * view->height * sizeof(int16_t));
-    expect(l2k_plan_forward(forward, &plane) == L2K_OK && l2k_plan_inverse(inverse, &plane) == L2K_OK,
-           "a healthy device");
+    expect(l2k_plan_run(forward, &plane) == L2K_OK && l2k_plan_run(inverse, &plane) == L2K_OK, "a healthy device");
     memset(pixels, 0xA5, sizeof pixels);
     memcpy(before, pixels, sizeof before);
     expect(l2k_plan_begin(forward, &plane) == L2K_OK, "begin on a healthy device");
     expect(gpu_break(), "a kernel that traps breaks the device");
     expect_failure(l2k_plan_finish(forward), L2K_ERROR_BACKEND, "finish after the device was lost");
-    expect_failure(l2k_plan_forward(forward, &plane), L2K_ERROR_BACKEND, "forward on a lost device");
-    expect_failure(l2k_plan_inverse(inverse, &plane), L2K_ERROR_BACKEND, "inverse on a lost device");
+    expect_failure(l2k_plan_run(forward, &plane), L2K_ERROR_BACKEND, "forward on a lost device");
+    expect_failure(l2k_plan_run(inverse, &plane), L2K_ERROR_BACKEND, "inverse on a lost device");
     expect(memcmp(pixels, before, sizeof before) == 0, "a failed inverse leaves the planes as they were");
     expect_failure(l2k_plan_create(&context, L2K_BACKEND_CUDA, &s.spec, &late), L2K_ERROR_BACKEND,
                    "a new plan on a lost device");

@@ -216,7 +216,7 @@ static l2k_status run(const scenario *s, l2k_plan *plan, pixels *p)
     fill(p, s->type);
     if (s->direction == L2K_INVERSE)
         give_coefficients(plan);
-    return s->direction == L2K_FORWARD ? l2k_plan_forward(plan, p->planes) : l2k_plan_inverse(plan, p->planes);
+    return l2k_plan_run(plan, p->planes);
 }
 
 static uint32_t sum_of(const scenario *s, const l2k_plan *plan, const pixels *p)

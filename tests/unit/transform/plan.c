@@ -355,7 +355,7 @@ static void run_forward(uint32_t largest, unsigned threads)
     uint8_t *before = malloc(t.bytes);
     memcpy(before, t.memory, t.bytes);
     assert_int_equal(l2k_plan_create(&context, L2K_BACKEND_AUTO, &t.spec, &plan), L2K_OK);
-    assert_int_equal(l2k_plan_forward(plan, t.planes), L2K_OK);
+    assert_int_equal(l2k_plan_run(plan, t.planes), L2K_OK);
     assert_memory_equal(before, t.memory, t.bytes);
     check_forward(&t, plan, data);
     l2k_plan_free(plan);
@@ -422,7 +422,7 @@ static void run_inverse(uint32_t largest, unsigned threads)
     t.spec.components = t.components;
     assert_int_equal(l2k_plan_create(&context, L2K_BACKEND_CPU, &t.spec, &plan), L2K_OK);
     fill_coefficients(&t, plan, data);
-    assert_int_equal(l2k_plan_inverse(plan, t.planes), L2K_OK);
+    assert_int_equal(l2k_plan_run(plan, t.planes), L2K_OK);
     uint8_t *expected = expected_memory(&t, data);
     assert_memory_equal(t.memory, expected, t.bytes);
     l2k_plan_free(plan);
@@ -477,7 +477,7 @@ static void run_lossless(uint32_t largest)
     assert_int_equal(l2k_plan_create(&context, L2K_BACKEND_CPU, &t.spec, &forward), L2K_OK);
     t.spec.direction = L2K_INVERSE;
     assert_int_equal(l2k_plan_create(&context, L2K_BACKEND_CPU, &t.spec, &inverse), L2K_OK);
-    assert_int_equal(l2k_plan_forward(forward, t.planes), L2K_OK);
+    assert_int_equal(l2k_plan_run(forward, t.planes), L2K_OK);
     for (uint32_t c = 0; c < t.spec.num_components; c++) {
         const l2k_coefficients *a = l2k_plan_coefficients(forward, c), *b = l2k_plan_coefficients(inverse, c);
         memcpy(b->base, a->base, a->stride * a->height * sizeof(int32_t));
@@ -485,7 +485,7 @@ static void run_lossless(uint32_t largest)
     uint8_t *before = malloc(t.bytes);
     memcpy(before, t.memory, t.bytes);
     memset(t.memory, POISON, t.bytes);
-    assert_int_equal(l2k_plan_inverse(inverse, t.planes), L2K_OK);
+    assert_int_equal(l2k_plan_run(inverse, t.planes), L2K_OK);
     assert_memory_equal(t.memory, before, t.bytes);
     l2k_plan_free(forward);
     l2k_plan_free(inverse);
@@ -538,12 +538,10 @@ static void test_errors(void **unused)
     l2k_plan_spec spec = {
         .type = L2K_COEFFICIENT_INT16, .component_transform = true, .num_components = 3, .components = c};
     l2k_plan *plan;
-    l2k_plane planes[3] = {{0}};
     assert_int_equal(l2k_plan_create(&context, L2K_BACKEND_CPU, &spec, &plan), L2K_ERROR_ARGUMENT);
     assert_null(plan);
     spec.component_transform = false;
     assert_int_equal(l2k_plan_create(&context, L2K_BACKEND_CPU, &spec, &plan), L2K_OK);
-    assert_int_equal(l2k_plan_inverse(plan, planes), L2K_ERROR_STATE);
     l2k_plan_free(plan);
     if (!l2k_backend_usable(L2K_BACKEND_CUDA, NULL, 0)) {
         assert_int_equal(l2k_plan_create(&context, L2K_BACKEND_CUDA, &spec, &plan), L2K_ERROR_BACKEND);
@@ -570,11 +568,10 @@ static void test_halves(void **unused)
     assert_int_equal(l2k_plan_finish(halves), L2K_ERROR_STATE);
     assert_int_equal(l2k_plan_begin(halves, &plane), L2K_OK);
     assert_int_equal(l2k_plan_begin(halves, &plane), L2K_ERROR_STATE);
-    assert_int_equal(l2k_plan_forward(halves, &plane), L2K_ERROR_STATE);
-    assert_int_equal(l2k_plan_inverse(halves, &plane), L2K_ERROR_STATE);
+    assert_int_equal(l2k_plan_run(halves, &plane), L2K_ERROR_STATE);
     assert_int_equal(l2k_plan_finish(halves), L2K_OK);
     assert_int_equal(l2k_plan_finish(halves), L2K_ERROR_STATE);
-    assert_int_equal(l2k_plan_forward(whole, &plane), L2K_OK);
+    assert_int_equal(l2k_plan_run(whole, &plane), L2K_OK);
     const l2k_coefficients *a = l2k_plan_coefficients(halves, 0), *b = l2k_plan_coefficients(whole, 0);
     for (uint32_t y = 0; y < 8; y++)
         assert_memory_equal((int16_t *)a->base + y * a->stride, (int16_t *)b->base + y * b->stride, 16);
@@ -612,7 +609,7 @@ static void test_out_of_memory(void **unused)
         assert_true(n < 100);
     }
     allocations_left = 0;
-    assert_int_equal(l2k_plan_inverse(plan, t.planes), L2K_OK);
+    assert_int_equal(l2k_plan_run(plan, t.planes), L2K_OK);
     l2k_plan_free(plan);
     free(t.memory);
 }
@@ -643,7 +640,7 @@ static void check_host_bytes(const test_case *t, unsigned threads)
         context.pool = pooled ? &pool : NULL;
         assert_int_equal(l2k_plan_create(&context, L2K_BACKEND_CPU, &t->spec, &plan), L2K_OK);
         if (t->spec.direction == L2K_FORWARD && threads < 8) /* a run allocates nothing */
-            assert_int_equal(l2k_plan_forward(plan, t->planes), L2K_OK);
+            assert_int_equal(l2k_plan_run(plan, t->planes), L2K_OK);
         assert_true(pooled ? m.bytes == expected : m.bytes <= expected && expected <= m.bytes + m.bytes / 8 + 4096);
         l2k_plan_free(plan);
         l2k_pool_end(&pool, &context.hooks);

@@ -279,7 +279,7 @@ static void run_case(test_case *t, unsigned threads)
         planes[1][c] = canvases[1][c].plane;
     }
     for (int i = 0; i < 2; i++)
-        assert_int_equal(l2k_plan_inverse(plans[i], planes[i]), L2K_OK);
+        assert_int_equal(l2k_plan_run(plans[i], planes[i]), L2K_OK);
     for (uint32_t c = 0; c < t->whole.num_components; c++)
         compare(&t->part.components[c], &canvases[0][c], &canvases[1][c]);
     for (int i = 0; i < 2; i++) {

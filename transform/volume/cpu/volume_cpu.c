@@ -283,7 +283,7 @@ static l2k_status get_coefficients(l2k_volume *v, l2k_volume_slice *slice)
         if (!finished)
             continue;
         const l2k_z_place place = finished->place;
-        l2k_status status = l2k_plan_forward(stage->plan, planes_of(v, stage, finished));
+        l2k_status status = l2k_plan_run(stage->plan, planes_of(v, stage, finished));
         l2k_z_push(&stage->free, finished);
         if (status == L2K_OK && !place.high && l2k_stage_has_next(v, i))
             status = pass_low_on(v, i);
@@ -325,7 +325,7 @@ static l2k_status put_coefficients(l2k_volume *v)
         return L2K_ERROR_MEMORY;
     if (!place.high && l2k_stage_has_next(v, number))
         fetch_low(v, number);
-    l2k_status status = l2k_plan_inverse(stage->plan, planes_of(v, stage, slice));
+    l2k_status status = l2k_plan_run(stage->plan, planes_of(v, stage, slice));
     return status == L2K_OK ? l2k_z_put(&v->context, &stage->z, slice) : status;
 }
 
