@@ -199,15 +199,14 @@ l2k_status l2k_transform_prepare(l2k_transform *transform, const l2k_image *tile
 
 /* ---- The prepared transform ---------------------------------------------------------------------------------- */
 
-static l2k_status not_prepared(const l2k_transform *t)
+static l2k_status check_component(const l2k_transform *t, uint32_t component)
 {
-    return l2k_fail(&t->context, L2K_ERROR_STATE, "the transform has not been prepared");
-}
-
-static l2k_status no_component(const l2k_transform *t, uint32_t component)
-{
-    return l2k_fail(&t->context, L2K_ERROR_ARGUMENT, "component %u of only %u", (unsigned)component,
-                    (unsigned)t->tile.plan.num_components);
+    if (!t->plan)
+        return l2k_fail(&t->context, L2K_ERROR_STATE, "the transform has not been prepared");
+    if (component >= t->tile.plan.num_components)
+        return l2k_fail(&t->context, L2K_ERROR_ARGUMENT, "component %u of only %u", (unsigned)component,
+                        (unsigned)t->tile.plan.num_components);
+    return L2K_OK;
 }
 
 l2k_backend l2k_transform_backend(const l2k_transform *transform)
@@ -217,24 +216,13 @@ l2k_backend l2k_transform_backend(const l2k_transform *transform)
 
 const l2k_coefficients *l2k_transform_coefficients(const l2k_transform *transform, uint32_t component)
 {
-    if (!transform->plan) {
-        not_prepared(transform);
-        return NULL;
-    }
-    if (component >= transform->tile.plan.num_components) {
-        no_component(transform, component);
-        return NULL;
-    }
-    return l2k_plan_coefficients(transform->plan, component);
+    return check_component(transform, component) == L2K_OK ? l2k_plan_coefficients(transform->plan, component) : NULL;
 }
 
 l2k_status l2k_transform_subband(const l2k_transform *transform, uint32_t component, uint32_t band,
                                  l2k_subband_info *subband)
 {
-    if (!transform->plan)
-        return not_prepared(transform);
-    if (component >= transform->tile.plan.num_components)
-        return no_component(transform, component);
+    L2K_TRY(check_component(transform, component));
     uint32_t bands = l2k_plan_coefficients(transform->plan, component)->num_bands;
     if (band >= bands)
         return l2k_fail(&transform->context, L2K_ERROR_ARGUMENT, "subband %u of only %u", (unsigned)band,
@@ -249,8 +237,7 @@ l2k_status l2k_transform_subband(const l2k_transform *transform, uint32_t compon
 
 static l2k_status check_prepared(const l2k_transform *t, l2k_direction direction, bool on_device)
 {
-    if (!t->plan)
-        return not_prepared(t);
+    L2K_TRY(check_component(t, 0)); /* there is a plan */
     if (t->tile.plan.direction != direction)
         return l2k_fail(&t->context, L2K_ERROR_STATE, "the transform has been prepared for the other direction");
     if (l2k_plan_on_device(&t->tile.plan) != on_device)

@@ -32,7 +32,15 @@ static l2k_status check_options(const l2k_transform *t)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "the %s wavelet has no quantiser steps", wavelet->name);
     if (o[L2K_TRANSFORM_BACKEND] == L2K_BACKEND_CPU && o[L2K_TRANSFORM_MEMORY] == L2K_MEMORY_DEVICE)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "the CPU does not work on device memory");
+    if (t->num_splits > levels)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "directions of %u levels, but %u decomposition levels",
+                        t->num_splits, (unsigned)levels);
     return L2K_OK;
+}
+
+static l2k_rect area_of(const l2k_image *tile)
+{
+    return (l2k_rect){tile->x0, tile->y0, tile->x1, tile->y1};
 }
 
 static l2k_status refuse(const l2k_transform *t, uint32_t c, const char *what, uint32_t value)
@@ -87,9 +95,7 @@ static l2k_status check_tile(const l2k_transform *t, const l2k_image *tile)
     for (uint32_t c = 0; c < tile->num_components; c++) {
         const l2k_component *component = &tile->components[c];
         L2K_TRY(check_component(t, component, c));
-        l2k_rect area = {tile->x0, tile->y0, tile->x1, tile->y1};
-        l2k_rect r = l2k_component_rect(area, component->dx, component->dy);
-        uint64_t samples = l2k_rect_area(r);
+        uint64_t samples = l2k_rect_area(l2k_component_rect(area_of(tile), component->dx, component->dy));
         if (samples > left)
             return l2k_fail(&t->context, L2K_ERROR_LIMIT, "a tile of %u x %u x %u is more than the limit allows",
                             (unsigned)(tile->x1 - tile->x0), (unsigned)(tile->y1 - tile->y0),
@@ -97,15 +103,6 @@ static l2k_status check_tile(const l2k_transform *t, const l2k_image *tile)
         left -= samples;
     }
     return check_joined(t, tile);
-}
-
-static l2k_status check_splits(const l2k_transform *t)
-{
-    const unsigned levels = (unsigned)t->options[L2K_TRANSFORM_LEVELS];
-    if (t->num_splits > levels)
-        return l2k_fail(&t->context, L2K_ERROR_ARGUMENT, "directions of %u levels, but %u decomposition levels",
-                        t->num_splits, levels);
-    return L2K_OK;
 }
 
 static l2k_status check_own_steps(const l2k_transform *t, const l2k_image *tile)
@@ -165,30 +162,26 @@ static void choose_steps(const l2k_transform *t, uint32_t c, unsigned precision,
 /* The part of the tile inside the region. */
 static l2k_rect wanted_of(const l2k_transform *t, const l2k_image *tile)
 {
-    const l2k_rect area = {tile->x0, tile->y0, tile->x1, tile->y1};
-    return l2k_rect_empty(t->region) ? area : l2k_rect_intersect(area, t->region);
+    return l2k_rect_empty(t->region) ? area_of(tile) : l2k_rect_intersect(area_of(tile), t->region);
 }
 
 static l2k_status check_region(const l2k_transform *t, const l2k_image *tile)
 {
-    const l2k_rect area = {tile->x0, tile->y0, tile->x1, tile->y1}, wanted = wanted_of(t, tile);
-    if (t->options[L2K_TRANSFORM_DIRECTION] == L2K_FORWARD && memcmp(&wanted, &area, sizeof area) != 0)
+    const l2k_rect wanted = wanted_of(t, tile);
+    if (t->options[L2K_TRANSFORM_DIRECTION] == L2K_FORWARD && !l2k_rect_equals(wanted, area_of(tile)))
         return l2k_fail(&t->context, L2K_ERROR_ARGUMENT, "only an inverse transform can have a region");
     if (l2k_rect_empty(wanted))
         return l2k_fail(&t->context, L2K_ERROR_ARGUMENT, "the region is outside the tile");
     return L2K_OK;
 }
 
-/* {0} if the region covers the whole component. */
-static l2k_rect window_of(const l2k_transform *t, const l2k_image *tile, const l2k_component *component)
+/* {0} if the region covers `all` of the component. */
+static l2k_rect window_of(const l2k_transform *t, const l2k_image *tile, const l2k_component *component, l2k_rect all)
 {
-    const unsigned discard = (unsigned)t->options[L2K_TRANSFORM_REDUCE];
-    const l2k_rect area = {tile->x0, tile->y0, tile->x1, tile->y1};
-    const l2k_rect all = l2k_component_rect(area, component->dx, component->dy);
     const l2k_rect wanted = l2k_component_rect(wanted_of(t, tile), component->dx, component->dy);
-    if (memcmp(&wanted, &all, sizeof all) == 0)
+    if (l2k_rect_equals(wanted, all))
         return (l2k_rect){0};
-    return l2k_unsplit_resolution(wanted, t->unsplit, discard);
+    return l2k_unsplit_resolution(wanted, t->unsplit, (unsigned)t->options[L2K_TRANSFORM_REDUCE]);
 }
 
 static void fill_component(const l2k_transform *t, const l2k_image *tile, uint32_t c, l2k_tile_spec *s)
@@ -196,16 +189,16 @@ static void fill_component(const l2k_transform *t, const l2k_image *tile, uint32
     const l2k_component *component = &tile->components[c];
     l2k_plan_component *out = &s->components[c];
     l2k_step *steps = &s->steps[c * s->bands];
-    *out = (l2k_plan_component){
-        .rect = l2k_component_rect((l2k_rect){tile->x0, tile->y0, tile->x1, tile->y1}, component->dx, component->dy),
-        .levels = (unsigned)t->options[L2K_TRANSFORM_LEVELS],
-        .unsplit = t->unsplit,
-        .discard = (unsigned)t->options[L2K_TRANSFORM_REDUCE],
-        .window = window_of(t, tile, component),
-        .wavelet = (l2k_wavelet)t->options[L2K_TRANSFORM_WAVELET],
-        .own = l2k_wavelet_is_kernel(wavelet_of(t)) ? &t->own : NULL,
-        .precision = component->precision,
-        .is_signed = component->is_signed};
+    const l2k_rect rect = l2k_component_rect(area_of(tile), component->dx, component->dy);
+    *out = (l2k_plan_component){.rect = rect,
+                                .levels = (unsigned)t->options[L2K_TRANSFORM_LEVELS],
+                                .unsplit = t->unsplit,
+                                .discard = (unsigned)t->options[L2K_TRANSFORM_REDUCE],
+                                .window = window_of(t, tile, component, rect),
+                                .wavelet = (l2k_wavelet)t->options[L2K_TRANSFORM_WAVELET],
+                                .own = l2k_wavelet_is_kernel(wavelet_of(t)) ? &t->own : NULL,
+                                .precision = component->precision,
+                                .is_signed = component->is_signed};
     choose_steps(t, c, component->precision, steps);
     for (unsigned band = 0; band < s->bands; band++)
         out->steps[band] = wavelet_of(t)->quantised
@@ -247,7 +240,6 @@ l2k_status l2k_tile_spec_make(const l2k_transform *transform, const l2k_image *t
     *out = (l2k_tile_spec){0};
     L2K_TRY(check_options(transform));
     L2K_TRY(check_tile(transform, tile));
-    L2K_TRY(check_splits(transform));
     L2K_TRY(check_region(transform, tile));
     L2K_TRY(check_own_steps(transform, tile));
     l2k_status status = fill_spec(transform, tile, out);
