@@ -1,8 +1,6 @@
 /* l2k_volume, the transform of volumes of the public header: an object with options around stages. */
 #include "transform/volume/volume.h"
 
-#include <string.h>
-
 #include "base/object.h"
 #include "transform/device.h"
 
@@ -39,12 +37,11 @@ l2k_volume *l2k_volume_new(const l2k_hooks *hooks)
 static void forget(l2k_volume *v)
 {
     const int before = l2k_device_enter(&v->context);
-    if (v->functions && v->stages)
+    if (v->stages)
         v->functions->free(v);
     l2k_stages_release(v);
     l2k_device_leave(before);
     l2k_tile_spec_release(&v->context, &v->spec.tile);
-    v->prepared = false;
 }
 
 void l2k_volume_free(l2k_volume *volume)
@@ -99,8 +96,7 @@ static bool is_same(const l2k_volume_spec *a, const l2k_volume_spec *b)
     bool same = a->z0 == b->z0 && a->z1 == b->z1 && a->tile.plan.num_components == b->tile.plan.num_components;
     for (uint32_t c = 0; same && c < a->tile.plan.num_components; c++) {
         const l2k_plan_component *x = &a->tile.components[c], *y = &b->tile.components[c];
-        same = memcmp(&x->rect, &y->rect, sizeof x->rect) == 0 && x->precision == y->precision &&
-               x->is_signed == y->is_signed;
+        same = l2k_rect_equals(x->rect, y->rect) && x->precision == y->precision && x->is_signed == y->is_signed;
     }
     return same;
 }
@@ -133,7 +129,7 @@ l2k_status l2k_volume_prepare(l2k_volume *volume, const l2k_image *slice, uint32
     l2k_status status = l2k_cpu_check(&volume->context);
     if (status == L2K_OK)
         status = l2k_volume_spec_make(volume, slice, z0, z1, &spec);
-    if (status == L2K_OK && volume->prepared && !volume->changed && is_same(&volume->spec, &spec)) {
+    if (status == L2K_OK && volume->stages && !volume->changed && is_same(&volume->spec, &spec)) {
         l2k_tile_spec_release(&volume->context, &spec.tile);
         return make_again(volume);
     }
@@ -144,7 +140,6 @@ l2k_status l2k_volume_prepare(l2k_volume *volume, const l2k_image *slice, uint32
     status = make(volume);
     if (status != L2K_OK)
         forget(volume);
-    volume->prepared = status == L2K_OK;
     volume->changed = false;
     return status;
 }
@@ -152,7 +147,7 @@ l2k_status l2k_volume_prepare(l2k_volume *volume, const l2k_image *slice, uint32
 uint32_t l2k_volume_depth(const l2k_volume *volume, uint32_t level, bool high)
 {
     const l2k_volume_spec *s = &volume->spec;
-    if (!volume->prepared || level > s->z_levels || (level == 0 && high))
+    if (!volume->stages || level > s->z_levels || (level == 0 && high))
         return 0;
     return l2k_z_depth(s->z0, s->z1, level, high);
 }
@@ -161,7 +156,7 @@ uint32_t l2k_volume_depth(const l2k_volume *volume, uint32_t level, bool high)
 
 static l2k_status check_prepared(const l2k_volume *v, l2k_direction direction)
 {
-    if (!v->prepared)
+    if (!v->stages)
         return l2k_fail(&v->context, L2K_ERROR_STATE, "the volume has not been prepared");
     if (v->spec.tile.plan.direction != direction)
         return l2k_fail(&v->context, L2K_ERROR_STATE, "the volume has been prepared for the other direction");

@@ -53,7 +53,7 @@ extern const l2k_volume_functions l2k_volume_cuda;
 struct l2k_volume {
     l2k_context context;
     int64_t options[L2K_VOLUME_NUM_OPTIONS];
-    bool prepared, changed; /* changed: options have changed since it was prepared */
+    bool changed; /* options have changed since it was prepared */
     const l2k_volume_functions *functions;
     struct l2k_cuda_volume *cuda; /* state of the CUDA backend */
     void *stream;                 /* the caller's, for device memory: a cudaStream_t */
@@ -62,11 +62,11 @@ struct l2k_volume {
     l2k_cpu cpu;                       /* instruction set of the row functions */
     l2k_kernel_lifting lifting;        /* in Z */
     unsigned num_stages;
-    l2k_volume_stage *stages;
-    l2k_coefficients *views; /* for the caller, per component */
-    l2k_plane *planes;       /* for a backend, per component */
-    uint32_t come;           /* forward: number of slices of samples put so far */
-    bool asked;              /* inverse: the caller has asked which coefficients are wanted */
+    l2k_volume_stage *stages; /* NULL: not prepared */
+    l2k_coefficients *views;  /* for the caller, per component */
+    l2k_plane *planes;        /* for a backend, per component */
+    uint32_t come;            /* forward: number of slices of samples put so far */
+    bool asked;               /* inverse: the caller has asked which coefficients are wanted */
 };
 
 /* Checks options and shape and fills in `out`, whose tile the caller releases; after an error `out` owns nothing. */

@@ -1,6 +1,7 @@
 /* Volumes on the CPU: moves slices of samples and of coefficients through the stages, one at a time; lifts them in parts
  * that stay in the cache. */
 #include "base/memory.h"
+#include "base/sample.h"
 #include "dwt/kernel_rows.h"
 #include "quant/quantiser_rows.h"
 #include "transform/volume/volume.h"
@@ -22,11 +23,6 @@ typedef struct cpu_slice {
     l2k_z_slice slice;
     void *memory; /* holds its values */
 } cpu_slice;
-
-static bool is_float(l2k_wavelet wavelet)
-{
-    return l2k_wavelet_get(wavelet)->is_float;
-}
 
 /* ---- Slices -------------------------------------------------------------------------------------------------- */
 
@@ -143,31 +139,10 @@ static l2k_z_slice *take_finished(const l2k_volume *volume, l2k_volume_stage *st
 
 /* ---- Samples ------------------------------------------------------------------------------------------------- */
 
-/* Components that move together between planes and values: those from c on that the component transform joins, or
- * one. */
-typedef struct joined {
-    uint32_t c;
-    unsigned count;
-    size_t width, height;
-} joined;
-
-static joined join_from(const l2k_volume_spec *spec, uint32_t c)
+static l2k_pixel_row row_of(const l2k_plan_component *component, const l2k_plane *plane, uint32_t y)
 {
-    const l2k_rect rect = spec->tile.components[c].rect;
-    return (joined){c, spec->tile.plan.component_transform && c == 0 ? 3 : 1, l2k_rect_width(rect),
-                    l2k_rect_height(rect)};
-}
-
-static void locate_row(const l2k_volume *volume, const l2k_volume_stage *stage, const l2k_plane *planes,
-                       const l2k_z_slice *slice, const joined *j, size_t y, l2k_pixel_row pixels[3], void *rows[3])
-{
-    for (unsigned i = 0; i < j->count; i++) {
-        const l2k_plan_component *component = &volume->spec.tile.components[j->c + i];
-        const l2k_plane *plane = &planes[j->c + i];
-        pixels[i] = (l2k_pixel_row){(char *)plane->data + (ptrdiff_t)y * plane->row_stride, plane->sample_stride,
-                                    plane->type, l2k_level_shift_make(component->precision, component->is_signed)};
-        rows[i] = slice->values + stage->offsets[j->c + i] + y * j->width;
-    }
+    return (l2k_pixel_row){l2k_sample_at(plane, 0, y), plane->sample_stride, plane->type,
+                           l2k_level_shift_make(component->precision, component->is_signed)};
 }
 
 typedef void move_pixels(const l2k_pixel_rows *kernels, bool is_float, unsigned components, const l2k_pixel_row *pixels,
@@ -179,17 +154,21 @@ static void move_slice(const l2k_volume *volume, const l2k_volume_stage *stage, 
 {
     const l2k_volume_spec *spec = &volume->spec;
     const l2k_pixel_rows *kernels = l2k_pixel_rows_get(volume->cpu);
-    const bool floats = is_float(spec->z_wavelet);
-    joined j;
-    for (uint32_t c = 0; c < spec->tile.plan.num_components; c += j.count) {
-        j = join_from(spec, c);
-        const int threads = threads_for(volume, j.width * j.height);
+    const bool floats = l2k_wavelet_get(spec->z_wavelet)->is_float;
+    unsigned joined;
+    for (uint32_t c = 0; c < spec->tile.plan.num_components; c += joined) {
+        const l2k_rect rect = spec->tile.components[c].rect;
+        const int threads = threads_for(volume, (size_t)l2k_rect_area(rect));
+        joined = spec->tile.plan.component_transform && c == 0 ? 3 : 1;
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-        for (int64_t y = 0; y < (int64_t)j.height; y++) {
+        for (uint32_t y = 0; y < l2k_rect_height(rect); y++) {
             l2k_pixel_row pixels[3];
             void *rows[3];
-            locate_row(volume, stage, planes, slice, &j, (size_t)y, pixels, rows);
-            move(kernels, floats, j.count, pixels, j.width, rows);
+            for (unsigned i = 0; i < joined; i++) {
+                pixels[i] = row_of(&spec->tile.components[c + i], &planes[c + i], y);
+                rows[i] = slice->values + stage->offsets[c + i] + (size_t)y * l2k_rect_width(rect);
+            }
+            move(kernels, floats, joined, pixels, l2k_rect_width(rect), rows);
         }
     }
 }
@@ -204,37 +183,28 @@ static const l2k_plane *planes_of(const l2k_volume *volume, const l2k_volume_sta
             l2k_resolution_rect(volume->spec.tile.components[c].rect, (unsigned)(stage - volume->stages)));
         volume->planes[c] =
             (l2k_plane){slice->values + stage->offsets[c], (ptrdiff_t)(width * sizeof(uint32_t)), sizeof(uint32_t),
-                        is_float(volume->spec.z_wavelet) ? L2K_SAMPLE_F32 : L2K_SAMPLE_S32};
+                        l2k_wavelet_get(volume->spec.z_wavelet)->is_float ? L2K_SAMPLE_F32 : L2K_SAMPLE_S32};
     }
     return volume->planes;
 }
 
-typedef void move_row(void *coefficients, size_t n, void *values, const l2k_quantiser_rows *kernels, bool is_float,
-                      l2k_coefficient_type type);
-
-static void load_row(void *coefficients, size_t n, void *values, const l2k_quantiser_rows *kernels, bool floats,
-                     l2k_coefficient_type type)
-{
-    kernels->load[floats][type](coefficients, n, 1, values);
-}
-
-static void store_row(void *coefficients, size_t n, void *values, const l2k_quantiser_rows *kernels, bool floats,
-                      l2k_coefficient_type type)
-{
-    kernels->store[floats][type](values, n, 1, coefficients);
-}
-
-/* Subband LL of the plan's views, to and from the values of a slice of the next stage. */
-static void move_low(const l2k_volume *volume, const l2k_volume_stage *stage, const l2k_z_slice *next, move_row *move)
+/* Copies subband LL of the plan's views to the values of a slice of the next stage, or back. */
+static void move_low(const l2k_volume *volume, const l2k_volume_stage *stage, const l2k_z_slice *next, bool back)
 {
     const l2k_quantiser_rows *kernels = l2k_quantiser_rows_get(volume->cpu);
+    const bool floats = l2k_wavelet_get(volume->spec.wavelet)->is_float;
     uint32_t *values = next->values;
     for (uint32_t c = 0; c < volume->spec.tile.plan.num_components; c++) {
         const l2k_coefficients *view = l2k_plan_coefficients(stage->plan, c);
-        const size_t row_bytes = view->stride * l2k_coefficient_bytes(view->type);
-        for (uint32_t y = 0; y < view->bands[0].height; y++, values += view->bands[0].width)
-            move((char *)view->base + y * row_bytes, view->bands[0].width, values, kernels,
-                 is_float(volume->spec.wavelet), view->type);
+        const uint32_t width = view->bands[0].width;
+        char *row = view->base;
+        for (uint32_t y = 0; y < view->bands[0].height; y++, values += width) {
+            if (back)
+                kernels->store[floats][view->type](values, width, 1, row);
+            else
+                kernels->load[floats][view->type](row, width, 1, values);
+            row += view->stride * l2k_coefficient_bytes(view->type);
+        }
     }
 }
 
@@ -271,7 +241,7 @@ static l2k_status pass_low_on(l2k_volume *v, unsigned number)
     l2k_z_slice *slice = new_slice(v, next);
     if (!slice)
         return L2K_ERROR_MEMORY;
-    move_low(v, &v->stages[number], slice, load_row);
+    move_low(v, &v->stages[number], slice, false);
     return l2k_z_put(&v->context, &next->z, slice);
 }
 
@@ -310,7 +280,7 @@ static void fetch_low(l2k_volume *v, unsigned number)
 {
     l2k_volume_stage *next = &v->stages[number + 1];
     l2k_z_slice *slice = take_finished(v, next, true);
-    move_low(v, &v->stages[number], slice, store_row);
+    move_low(v, &v->stages[number], slice, true);
     l2k_z_push(&next->free, slice);
 }
 
