@@ -112,8 +112,9 @@ void l2k_layout_parts(l2k_direction direction, l2k_coefficient_type type, const 
 void l2k_layout(l2k_direction direction, l2k_coefficient_type type, const l2k_plan_component *component,
                 l2k_coefficients *view)
 {
-    l2k_rect held[L2K_MAX_SUBBANDS], read[L2K_MAX_SUBBANDS];
-    l2k_list_parts(component, l2k_plan_bands(direction, component), held, read);
+    l2k_rect held[L2K_MAX_SUBBANDS];
+    for (unsigned band = 0; band < l2k_plan_bands(direction, component); band++)
+        held[band] = l2k_held_part(component, band);
     l2k_layout_parts(direction, type, component, held, view);
 }
 

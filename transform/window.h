@@ -33,9 +33,6 @@ l2k_rect l2k_read_part(const l2k_plan_component *component, unsigned band);
  * with a needed coefficient. */
 l2k_rect l2k_held_part(const l2k_plan_component *component, unsigned band);
 
-/* For all `bands` subbands at once: the part that a view holds, and the part of it that the plan reads. */
-void l2k_list_parts(const l2k_plan_component *component, unsigned bands, l2k_rect held[], l2k_rect read[]);
-
 /* Where the coefficients that the plan reads begin in each subband of a view. */
 void l2k_list_first(const l2k_plan_component *component, const l2k_coefficients *view, size_t first[L2K_MAX_SUBBANDS]);
 

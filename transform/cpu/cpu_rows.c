@@ -73,7 +73,10 @@ void l2k_cpu_shape_passes(const l2k_plan_spec *spec, uint32_t c, l2k_level_pass 
     const l2k_plan_component *component = &spec->components[c];
     const unsigned discard = l2k_discarded(spec->direction, component), count = l2k_cpu_count_passes(spec, c);
     l2k_rect read[L2K_MAX_SUBBANDS];
-    l2k_list_parts(component, l2k_plan_bands(spec->direction, component), held, read);
+    for (unsigned band = 0; band < l2k_plan_bands(spec->direction, component); band++) {
+        read[band] = l2k_read_part(component, band);
+        held[band] = l2k_has_window(component) ? l2k_held_part(component, band) : read[band];
+    }
     for (unsigned i = 0; i < count; i++) {
         const bool joined = i == 0 && is_joined(spec, c);
         passes[i] = (l2k_level_pass){.first = c,
