@@ -47,8 +47,7 @@ void l2k_cpu_take_planes(l2k_plan *plan);
 /* A device backend's functions besides plans; each as in transform/device.h, with l2k_device_ before its name.
  * cpu_reason: why only the CPU can fulfil the specification, or NULL. bytes: as l2k_plan_device_bytes. usable and
  * context: of an ordinal, or of any with -1. describe: as l2k_device of the public header, with a number below `count`,
- * the backend's own. OpenCL has none from `current` on: its memory and queues belong to a plan. download: copies device
- * memory to any host memory after the work in `stream`, and waits for it. */
+ * the backend's own. */
 typedef struct l2k_device_functions {
     const char *(*cpu_reason)(const l2k_context *context, const l2k_plan_spec *spec); /* NULL: has none */
     uint64_t (*bytes)(const l2k_plan_spec *spec);
@@ -57,17 +56,6 @@ typedef struct l2k_device_functions {
     bool (*has_gpu)(void); /* NULL: all devices are GPUs */
     uint32_t (*count)(void);
     bool (*describe)(uint32_t device, l2k_device_info *info);
-    int (*current)(void);
-    void (*make_current)(int device);
-    l2k_status (*reserve)(const l2k_context *context, l2k_device_memory *memory, size_t bytes);
-    void (*release)(l2k_device_memory *memory);
-    l2k_status (*fill)(const l2k_context *context, const l2k_plane *to, uint32_t width, uint32_t height, int32_t value,
-                       void *stream);
-    l2k_status (*copy)(const l2k_context *context, const l2k_plane *to, const l2k_plane *from, uint32_t width,
-                       uint32_t height, void *stream);
-    l2k_status (*upload)(const l2k_context *context, void *to, const void *host, size_t bytes, void *stream);
-    l2k_status (*download)(const l2k_context *context, void *host, const void *device, size_t bytes, void *stream);
-    l2k_status (*wait)(const l2k_context *context, void *stream);
 } l2k_device_functions;
 
 #define L2K_NO_BACKEND "this build has no %s backend"

@@ -1,22 +1,10 @@
-/* The library's interface to devices: each call goes to the table of a backend of this build. */
+/* The library's interface to devices: the tables of this build's backends, and what stands in for CUDA's functions. */
 #include "transform/device.h"
 
 #include <stdio.h>
 
 #include "base/sample.h"
 #include "transform/backend.h"
-
-/* CUDA's functions: only CUDA has a current device, and planes in device memory. NULL: the build lacks it. */
-static const l2k_device_functions *device_functions(void)
-{
-    const l2k_backend_functions *functions = l2k_backend_functions_of(L2K_BACKEND_CUDA);
-    return functions ? functions->device : NULL;
-}
-
-static l2k_status no_device(const l2k_context *context)
-{
-    return l2k_fail(context, L2K_ERROR_BACKEND, L2K_NO_BACKEND, l2k_backend_name(L2K_BACKEND_CUDA));
-}
 
 /* ---- Devices ------------------------------------------------------------------------------------------------- */
 
@@ -63,7 +51,8 @@ bool l2k_device_usable(const l2k_context *context, l2k_backend backend, char *te
 
 uint32_t l2k_device_base(l2k_backend backend)
 {
-    return backend == L2K_BACKEND_OPENCL && device_functions() ? device_functions()->count() : 0;
+    const l2k_backend_functions *before = l2k_backend_functions_of(L2K_BACKEND_CUDA);
+    return backend == L2K_BACKEND_OPENCL && before ? before->device->count() : 0;
 }
 
 bool l2k_device(uint32_t device, l2k_device_info *info)
@@ -82,25 +71,14 @@ bool l2k_device(uint32_t device, l2k_device_info *info)
     return false;
 }
 
-int l2k_current_device(void)
-{
-    return device_functions() ? device_functions()->current() : -1;
-}
-
 int l2k_device_enter(const l2k_context *context)
 {
     const int device = l2k_device_of_share(context, 0);
     const int before = device < 0 ? -1 : l2k_current_device();
     if (before < 0 || before == device)
         return -1;
-    device_functions()->make_current(device);
+    l2k_device_leave(device);
     return before;
-}
-
-void l2k_device_leave(int before)
-{
-    if (before >= 0)
-        device_functions()->make_current(before);
 }
 
 void *l2k_opencl_context(int32_t device)
@@ -142,40 +120,6 @@ void *l2k_plan_idle_memory(const l2k_plan *plan, size_t *bytes)
 
 /* ---- Planes in device memory --------------------------------------------------------------------------------- */
 
-l2k_status l2k_device_reserve(const l2k_context *context, l2k_device_memory *memory, size_t bytes)
-{
-    return device_functions() ? device_functions()->reserve(context, memory, bytes) : no_device(context);
-}
-
-void l2k_device_release(l2k_device_memory *memory)
-{
-    if (memory->at)
-        device_functions()->release(memory);
-}
-
-l2k_status l2k_device_fill(const l2k_context *context, const l2k_plane *to, uint32_t width, uint32_t height,
-                           int32_t value, void *stream)
-{
-    return device_functions() ? device_functions()->fill(context, to, width, height, value, stream)
-                              : no_device(context);
-}
-
-l2k_status l2k_device_copy(const l2k_context *context, const l2k_plane *to, const l2k_plane *from, uint32_t width,
-                           uint32_t height, void *stream)
-{
-    return device_functions() ? device_functions()->copy(context, to, from, width, height, stream) : no_device(context);
-}
-
-l2k_status l2k_device_upload(const l2k_context *context, void *to, const void *host, size_t bytes, void *stream)
-{
-    return device_functions() ? device_functions()->upload(context, to, host, bytes, stream) : no_device(context);
-}
-
-l2k_status l2k_device_wait(const l2k_context *context, void *stream)
-{
-    return device_functions() ? device_functions()->wait(context, stream) : no_device(context);
-}
-
 /* Bytes from the first to the last of `count` samples or rows; before the first if the stride is negative. */
 static size_t reach(ptrdiff_t stride, uint32_t count)
 {
@@ -194,10 +138,62 @@ l2k_status l2k_plane_fetch(const l2k_context *context, l2k_plane *plane, uint32_
 {
     const size_t before = (plane->sample_stride < 0 ? reach(plane->sample_stride, width) : 0) +
                           (plane->row_stride < 0 ? reach(plane->row_stride, height) : 0);
-    if (!device_functions())
-        return no_device(context);
-    L2K_TRY(device_functions()->download(context, host, (const char *)plane->data - before,
-                                         l2k_plane_extent(plane, width, height), stream));
+    L2K_TRY(l2k_device_download(context, host, (const char *)plane->data - before,
+                                l2k_plane_extent(plane, width, height), stream));
     plane->data = (char *)host + before;
     return L2K_OK;
 }
+
+#ifndef L2K_WITH_CUDA /* else in transform/cuda/ */
+int l2k_current_device(void)
+{
+    return -1;
+}
+
+void l2k_device_leave(int before)
+{
+    (void)before;
+}
+
+static l2k_status no_device(const l2k_context *context, ...)
+{
+    return l2k_fail(context, L2K_ERROR_BACKEND, L2K_NO_BACKEND, l2k_backend_name(L2K_BACKEND_CUDA));
+}
+
+l2k_status l2k_device_reserve(const l2k_context *context, l2k_device_memory *memory, size_t bytes)
+{
+    return no_device(context, memory, bytes);
+}
+
+void l2k_device_release(l2k_device_memory *memory)
+{
+    (void)memory;
+}
+
+l2k_status l2k_device_fill(const l2k_context *context, const l2k_plane *to, uint32_t width, uint32_t height,
+                           int32_t value, void *stream)
+{
+    return no_device(context, to, width, height, value, stream);
+}
+
+l2k_status l2k_device_copy(const l2k_context *context, const l2k_plane *to, const l2k_plane *from, uint32_t width,
+                           uint32_t height, void *stream)
+{
+    return no_device(context, to, from, width, height, stream);
+}
+
+l2k_status l2k_device_upload(const l2k_context *context, void *to, const void *host, size_t bytes, void *stream)
+{
+    return no_device(context, to, host, bytes, stream);
+}
+
+l2k_status l2k_device_download(const l2k_context *context, void *host, const void *device, size_t bytes, void *stream)
+{
+    return no_device(context, host, device, bytes, stream);
+}
+
+l2k_status l2k_device_wait(const l2k_context *context, void *stream)
+{
+    return no_device(context, stream);
+}
+#endif

@@ -66,7 +66,7 @@ void *l2k_plan_idle_memory(const l2k_plan *plan, size_t *bytes);
  * that, and forward plans that keep their coefficients there hardly more than 12 MiB for each transform. */
 uint64_t l2k_plan_device_bytes(const l2k_plan_spec *spec);
 
-/* ---- Planes in device memory --------------------------------------------------------------------------------- */
+/* ---- Planes in device memory, of CUDA: OpenCL's memory and queues belong to a plan ------------------------------ */
 
 /* Device memory that is reallocated only to grow. Zero-initialise before the first use. */
 typedef struct l2k_device_memory {
@@ -85,6 +85,9 @@ l2k_status l2k_device_fill(const l2k_context *context, const l2k_plane *to, uint
 l2k_status l2k_device_copy(const l2k_context *context, const l2k_plane *to, const l2k_plane *from, uint32_t width,
                            uint32_t height, void *stream);
 l2k_status l2k_device_upload(const l2k_context *context, void *to, const void *host, size_t bytes, void *stream);
+
+/* Waits for the work in `stream`, and for the copy, which may go to any host memory. */
+l2k_status l2k_device_download(const l2k_context *context, void *host, const void *device, size_t bytes, void *stream);
 
 /* Waits until everything in the stream is done. */
 l2k_status l2k_device_wait(const l2k_context *context, void *stream);

@@ -447,8 +447,8 @@ l2k_status conceal(l2k_dirac_engine *engine, const l2k_dirac_sequence *sequence,
         const l2k_plane to = {plane->data, plane->stride * bytes, bytes, type};
         const l2k_plane source = {other->data, other->stride * bytes, bytes, type};
         const int32_t grey = 1 << (l2k_dirac_depth(sequence, c) - 1);
-        L2K_TRY(from ? l2k_cuda_planes_copy(engine->context, &to, &source, plane->width, plane->height, stream)
-                     : l2k_cuda_planes_fill(engine->context, &to, plane->width, plane->height, grey, stream));
+        L2K_TRY(from ? l2k_device_copy(engine->context, &to, &source, plane->width, plane->height, stream)
+                     : l2k_device_fill(engine->context, &to, plane->width, plane->height, grey, stream));
     }
     return L2K_OK;
 }

@@ -131,7 +131,7 @@ extern "C" bool l2k_cuda_is_pinned(const void *at, size_t bytes)
     return bytes > 0 && is_pinned(at) && is_pinned((const char *)at + bytes - 1);
 }
 
-extern "C" int l2k_cuda_device(void)
+extern "C" int l2k_current_device(void)
 {
     int device = -1;
     if (cudaGetDevice(&device) == cudaSuccess)
@@ -140,9 +140,9 @@ extern "C" int l2k_cuda_device(void)
     return -1;
 }
 
-extern "C" void l2k_cuda_set_device(int device)
+extern "C" void l2k_device_leave(int before)
 {
-    if (cudaSetDevice(device) != cudaSuccess)
+    if (before >= 0 && cudaSetDevice(before) != cudaSuccess)
         cudaGetLastError();
 }
 

@@ -14,17 +14,5 @@ bool l2k_cuda_is_pinned(const void *at, size_t bytes);
 bool l2k_cuda_usable(int device, char *text, size_t bytes);
 uint32_t l2k_cuda_count(void);
 bool l2k_cuda_describe(uint32_t device, l2k_device_info *info);
-int l2k_cuda_device(void);
-void l2k_cuda_set_device(int device);
-l2k_status l2k_cuda_planes_reserve(const l2k_context *context, l2k_device_memory *memory, size_t bytes);
-void l2k_cuda_planes_release(l2k_device_memory *memory);
-l2k_status l2k_cuda_planes_fill(const l2k_context *context, const l2k_plane *to, uint32_t width, uint32_t height,
-                                int32_t value, void *stream);
-l2k_status l2k_cuda_planes_copy(const l2k_context *context, const l2k_plane *to, const l2k_plane *from, uint32_t width,
-                                uint32_t height, void *stream);
-l2k_status l2k_cuda_planes_upload(const l2k_context *context, void *to, const void *host, size_t bytes, void *stream);
-l2k_status l2k_cuda_planes_download(const l2k_context *context, void *host, const void *device, size_t bytes,
-                                    void *stream);
-l2k_status l2k_cuda_planes_wait(const l2k_context *context, void *stream);
 
 #endif

@@ -406,22 +406,8 @@ extern "C" uint64_t l2k_plan_device_bytes(const l2k_plan_spec *spec)
     return lay_out(spec).end;
 }
 
-static const l2k_device_functions devices = {NULL,
-                                             l2k_plan_device_bytes,
-                                             NULL,
-                                             l2k_cuda_usable,
-                                             NULL,
-                                             l2k_cuda_count,
-                                             l2k_cuda_describe,
-                                             l2k_cuda_device,
-                                             l2k_cuda_set_device,
-                                             l2k_cuda_planes_reserve,
-                                             l2k_cuda_planes_release,
-                                             l2k_cuda_planes_fill,
-                                             l2k_cuda_planes_copy,
-                                             l2k_cuda_planes_upload,
-                                             l2k_cuda_planes_download,
-                                             l2k_cuda_planes_wait};
+static const l2k_device_functions devices = {NULL,           l2k_plan_device_bytes, NULL, l2k_cuda_usable, NULL,
+                                             l2k_cuda_count, l2k_cuda_describe};
 
 extern "C" const l2k_backend_functions l2k_backend_cuda = {L2K_BACKEND_CUDA, &devices,      create,    destroy, begin,
                                                            finish,           run_on_device, stream_of, follow};

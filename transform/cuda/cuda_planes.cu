@@ -64,12 +64,12 @@ unsigned blocks_for(uint32_t height)
 
 } // namespace
 
-extern "C" l2k_status l2k_cuda_planes_reserve(const l2k_context *context, l2k_device_memory *memory, size_t bytes)
+extern "C" l2k_status l2k_device_reserve(const l2k_context *context, l2k_device_memory *memory, size_t bytes)
 {
     char what[80];
     if (bytes <= memory->bytes)
         return L2K_OK;
-    l2k_cuda_planes_release(memory);
+    l2k_device_release(memory);
     snprintf(what, sizeof what, "allocating %zu bytes of device memory", bytes);
     L2K_TRY(l2k_cuda_check(context, cudaMalloc(&memory->at, bytes), what));
     memory->bytes = bytes;
@@ -77,15 +77,15 @@ extern "C" l2k_status l2k_cuda_planes_reserve(const l2k_context *context, l2k_de
 }
 
 /* A call returns errors of earlier calls, which have been reported. */
-extern "C" void l2k_cuda_planes_release(l2k_device_memory *memory)
+extern "C" void l2k_device_release(l2k_device_memory *memory)
 {
     if (memory->at)
         cudaFree(memory->at);
     *memory = l2k_device_memory{};
 }
 
-extern "C" l2k_status l2k_cuda_planes_fill(const l2k_context *context, const l2k_plane *to, uint32_t width,
-                                           uint32_t height, int32_t value, void *stream)
+extern "C" l2k_status l2k_device_fill(const l2k_context *context, const l2k_plane *to, uint32_t width, uint32_t height,
+                                      int32_t value, void *stream)
 {
     const samples out = samples_of(to);
     const cudaStream_t in = (cudaStream_t)stream;
@@ -102,8 +102,8 @@ extern "C" l2k_status l2k_cuda_planes_fill(const l2k_context *context, const l2k
     return l2k_cuda_check(context, cudaGetLastError(), "filling samples");
 }
 
-extern "C" l2k_status l2k_cuda_planes_copy(const l2k_context *context, const l2k_plane *to, const l2k_plane *from,
-                                           uint32_t width, uint32_t height, void *stream)
+extern "C" l2k_status l2k_device_copy(const l2k_context *context, const l2k_plane *to, const l2k_plane *from,
+                                      uint32_t width, uint32_t height, void *stream)
 {
     const samples out = samples_of(to), in = samples_of(from);
     const cudaStream_t s = (cudaStream_t)stream;
@@ -119,8 +119,8 @@ extern "C" l2k_status l2k_cuda_planes_copy(const l2k_context *context, const l2k
     return l2k_cuda_check(context, cudaGetLastError(), "copying samples");
 }
 
-extern "C" l2k_status l2k_cuda_planes_upload(const l2k_context *context, void *to, const void *host, size_t bytes,
-                                             void *stream)
+extern "C" l2k_status l2k_device_upload(const l2k_context *context, void *to, const void *host, size_t bytes,
+                                        void *stream)
 {
     cudaError_t error = cudaMemcpyAsync(to, host, bytes, cudaMemcpyHostToDevice, (cudaStream_t)stream);
     if (error == cudaSuccess)
@@ -128,16 +128,16 @@ extern "C" l2k_status l2k_cuda_planes_upload(const l2k_context *context, void *t
     return l2k_cuda_check(context, error, "uploading samples");
 }
 
-extern "C" l2k_status l2k_cuda_planes_wait(const l2k_context *context, void *stream)
-{
-    return l2k_cuda_check(context, cudaStreamSynchronize((cudaStream_t)stream), "waiting for samples");
-}
-
-extern "C" l2k_status l2k_cuda_planes_download(const l2k_context *context, void *host, const void *device, size_t bytes,
-                                               void *stream)
+extern "C" l2k_status l2k_device_download(const l2k_context *context, void *host, const void *device, size_t bytes,
+                                          void *stream)
 {
     cudaError_t error = cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, (cudaStream_t)stream);
     if (error == cudaSuccess)
         error = cudaStreamSynchronize((cudaStream_t)stream);
     return l2k_cuda_check(context, error, "downloading samples");
+}
+
+extern "C" l2k_status l2k_device_wait(const l2k_context *context, void *stream)
+{
+    return l2k_cuda_check(context, cudaStreamSynchronize((cudaStream_t)stream), "waiting for samples");
 }
