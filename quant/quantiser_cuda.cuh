@@ -4,14 +4,16 @@
 #ifndef L2K_QUANT_QUANTISER_CUDA_CUH
 #define L2K_QUANT_QUANTISER_CUDA_CUH
 
+#include <type_traits>
+
 #include "base/words_cuda.cuh"
 #include "quant/quantiser.h"
 
 /* ---- Values to coefficients ---------------------------------------------------------------------------------- */
 
-template <class D, int N>
-__device__ __forceinline__ void l2k_to_coefficients(const int32_t (&v)[N], const l2k_quantiser_step &,
-                                                    l2k_packed<D, N> *out)
+/* Not quantised. */
+template <class T, class D, int N>
+__device__ __forceinline__ void l2k_to_coefficients(const T (&v)[N], const l2k_quantiser_step &, l2k_packed<D, N> *out)
 {
 #pragma unroll
     for (int k = 0; k < N; k++)
@@ -47,40 +49,17 @@ __device__ __forceinline__ void l2k_to_coefficients(const float (&v)[N], const l
     }
 }
 
-/* Not quantised. */
-template <int N>
-__device__ __forceinline__ void l2k_to_coefficients(const float (&v)[N], const l2k_quantiser_step &,
-                                                    l2k_packed<float, N> *out)
-{
-#pragma unroll
-    for (int k = 0; k < N; k++)
-        out->set(k, v[k]);
-}
-
 /* ---- Coefficients to values, by half steps ------------------------------------------------------------------- */
 
-template <class D, int N>
-__device__ __forceinline__ void l2k_from_coefficients(const l2k_packed<D, N> &in, float, int32_t (&v)[N])
+template <class D, class T, int N>
+__device__ __forceinline__ void l2k_from_coefficients(const l2k_packed<D, N> &in, float half_step, T (&v)[N])
 {
 #pragma unroll
     for (int k = 0; k < N; k++)
-        v[k] = in.get(k);
-}
-
-template <class D, int N>
-__device__ __forceinline__ void l2k_from_coefficients(const l2k_packed<D, N> &in, float half_step, float (&v)[N])
-{
-#pragma unroll
-    for (int k = 0; k < N; k++)
-        v[k] = l2k_dequantise(in.get(k), half_step);
-}
-
-template <int N>
-__device__ __forceinline__ void l2k_from_coefficients(const l2k_packed<float, N> &in, float, float (&v)[N])
-{
-#pragma unroll
-    for (int k = 0; k < N; k++)
-        v[k] = in.get(k);
+        if constexpr (std::is_same<T, float>::value && !std::is_same<D, float>::value)
+            v[k] = l2k_dequantise(in.get(k), half_step);
+        else
+            v[k] = in.get(k);
 }
 
 #endif

@@ -67,14 +67,9 @@ __device__ __forceinline__ void l2k_scatter(const l2k_cuda_plane &plane, int fir
 /* ---- Values and samples -------------------------------------------------------------------------------------- */
 
 /* A sample as a value of its wavelet's type. */
-__device__ __forceinline__ void l2k_value_of(int32_t sample, l2k_level_shift shift, int32_t *value)
+template <class T> __device__ __forceinline__ void l2k_value_of(int32_t sample, l2k_level_shift shift, T *value)
 {
-    *value = l2k_shift_down(sample, shift);
-}
-
-__device__ __forceinline__ void l2k_value_of(int32_t sample, l2k_level_shift shift, float *value)
-{
-    *value = (float)l2k_shift_down(sample, shift);
+    *value = (T)l2k_shift_down(sample, shift);
 }
 
 __device__ __forceinline__ void l2k_value_of(float sample, l2k_level_shift, float *value)
@@ -157,6 +152,16 @@ template <class S> __device__ __forceinline__ S *l2k_plane_row(const l2k_cuda_pl
     return reinterpret_cast<S *>(plane.data + (int64_t)y * plane.row_stride);
 }
 
+/* Rows that are found by their number. */
+struct l2k_row_cursor {
+    int y;
+
+    __device__ __forceinline__ void next(int rows)
+    {
+        y += rows;
+    }
+};
+
 /* ---- Readers ------------------------------------------------------------------------------------------------- */
 
 /* Adjacent samples of type S: a plane, or K = 3 planes interleaved as triples, and their component transform. */
@@ -218,14 +223,7 @@ template <class W, class S, int K, int N> struct l2k_packed_reader {
  * slot. */
 template <class W, int K, int N> struct l2k_any_reader {
     typedef l2k_landing<int32_t, K * N> landing;
-    struct cursor {
-        int y;
-
-        __device__ __forceinline__ void next(int rows)
-        {
-            y += rows;
-        }
-    };
+    typedef l2k_row_cursor cursor;
     enum { COMPONENTS = K, COLUMNS = N, SLOT = landing::SIZE };
     const l2k_cuda_plane *planes;
     int lane;
@@ -353,14 +351,7 @@ template <class W, class S, int K, int N> struct l2k_packed_writer {
 /* Any type, any strides, any alignment. */
 template <class W, int K, int N> struct l2k_any_writer {
     enum { COMPONENTS = K, COLUMNS = N };
-    struct cursor {
-        int y;
-
-        __device__ __forceinline__ void next(int rows)
-        {
-            y += rows;
-        }
-    };
+    typedef l2k_row_cursor cursor;
     const l2k_cuda_plane *planes;
     int first, begin, end; /* the lane's first column, and from there on those that the warp stores */
 

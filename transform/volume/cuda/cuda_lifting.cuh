@@ -5,6 +5,8 @@
 
 #include <cuda_runtime.h>
 
+#include <type_traits>
+
 #include "dwt/warp_cuda.cuh"
 
 extern "C" {
@@ -15,12 +17,8 @@ namespace
 {
 
 /* The wavelet of Part 1 for values of type S. */
-template <class S> struct wavelet_of {
-    typedef l2k_wavelet_53 type;
-};
-template <> struct wavelet_of<float> {
-    typedef l2k_wavelet_97 type;
-};
+template <class S>
+using wavelet_of = typename std::conditional<std::is_same<S, float>::value, l2k_wavelet_97, l2k_wavelet_53>::type;
 
 template <class S, int BYTES> struct __align__(BYTES) l2k_slice_values
 {

@@ -3,8 +3,6 @@
  * the cache. Operations load and store samples whose layout is that of values. */
 #include <cuda_runtime.h>
 
-#include <type_traits>
-
 #include "tiling/pixel/pixel_cuda.cuh"
 #include "transform/volume/cuda/cuda_lifting.cuh"
 
@@ -71,7 +69,7 @@ __device__ __forceinline__ void store_some(const l2k_cuda_z_ops &p, const l2k_cu
 
 /* Chains by Part 1's wavelets: BEFORE rows precede the first pair, rows FIRST .. END - 1 change. */
 template <class S, bool INVERSE> struct wavelet_chain {
-    typedef typename wavelet_of<S>::type W;
+    typedef wavelet_of<S> W;
     typedef typename W::T T;
     enum { BEFORE = W::STEPS, ROWS = BEFORE + 2 * L2K_CHAIN_PAIRS };
     enum { FIRST = BEFORE == 4 && !INVERSE ? 0 : 1, END = BEFORE == 4 && INVERSE ? ROWS : ROWS - 1 };
@@ -125,7 +123,7 @@ __device__ __forceinline__ void run_chain(const l2k_cuda_z_ops &p, const l2k_cud
 template <class S, bool INVERSE>
 __device__ __forceinline__ void run_step(const l2k_cuda_z_ops &p, const l2k_cuda_z_op &op, int64_t thread)
 {
-    typedef typename wavelet_of<S>::type W;
+    typedef wavelet_of<S> W;
     typedef typename W::T T;
     vector<S> rows[3];
     load_rows<S, INVERSE, false>(p, op, thread, rows);
@@ -184,7 +182,7 @@ __device__ __forceinline__ void run_taps(const l2k_cuda_z_ops &p, const l2k_cuda
 template <class S, bool INVERSE>
 __device__ __forceinline__ void run_single(const l2k_cuda_z_ops &p, const l2k_cuda_z_op &op, int64_t thread)
 {
-    typedef typename wavelet_of<S>::type::T T;
+    typedef typename wavelet_of<S>::T T;
     vector<S> rows[L2K_Z_ROWS];
     load_rows<S, INVERSE, false>(p, op, thread, rows);
 #pragma unroll
@@ -350,7 +348,7 @@ __device__ __forceinline__ void store_run(const l2k_cuda_plane &plane, int x, in
 template <class S, int COMPONENTS, bool STORE>
 __global__ void move_slices(const __grid_constant__ l2k_cuda_slice_parts p)
 {
-    typedef typename wavelet_of<S>::type::T T;
+    typedef typename wavelet_of<S>::T T;
     enum { N = L2K_CUDA_ROW_BYTES / sizeof(S) };
     const l2k_cuda_slice_part &part = p.of[blockIdx.z];
     const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x) * N, count = min((int)N, p.width - x);
