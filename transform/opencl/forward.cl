@@ -1,5 +1,6 @@
 /* Analysis of a level (F.4): samples to subbands, with level shift and component transform before it, and the quantiser
  * behind it. The outer work-items of a group lend their columns to their neighbours. */
+#define INVERSE 0
 #include "transform/opencl/level.clh"
 
 #if FLOATS
@@ -114,18 +115,6 @@ L2K_HD void lift_rows(state *s, value odd[COMPONENTS][N], value next[COMPONENTS]
     }
 }
 
-/* A level of one row: `x` is that row. */
-L2K_HD void lone_rows(value x[COMPONENTS][N], value out[2][COMPONENTS][N])
-{
-    UNROLLED
-    for (int component = 0; component < COMPONENTS; component++)
-        UNROLLED
-    for (int k = 0; k < N; k++) {
-        out[0][component][k] = x[component][k];
-        out[1][component][k] = LONE(x[component][k]);
-    }
-}
-
 L2K_HD void lift_columns(value x[WIDTH])
 {
     const int end = LENT + N;
@@ -155,13 +144,6 @@ L2K_HD void lift_columns(value x[WIDTH])
 #endif
 }
 
-L2K_HD void lone_columns(value x[WIDTH])
-{
-    UNROLLED
-    for (int k = 1; k < N; k += 2)
-        x[LENT + k] = LONE(x[LENT + k]);
-}
-
 /* ---- Coefficients -------------------------------------------------------------------------------------------- */
 
 /* l2k_quantise without its division (quant/quantiser.h). */
@@ -179,23 +161,6 @@ L2K_HD COEFFICIENT coefficient_of(value v, float step, float reciprocal)
 #endif
 }
 
-/* A work-item's columns of the subbands. */
-typedef struct writer {
-    int low_first, low_count, high_first, high_count;
-    bool is_whole; /* those of a parity are vectors */
-} writer;
-
-L2K_HD void open_writer(const l2k_cl_level *level, const global COEFFICIENT *all, const global LOW *low, int u,
-                        writer *to)
-{
-    to->low_first = u / 2 - level->first_x;
-    to->low_count = (level->end_x + 1) / 2 - level->first_x;
-    to->high_first = u / 2;
-    to->high_count = level->end_x / 2;
-    to->is_whole =
-        WHOLE || (are_inside(level, u) && are_subbands_vectors(level, all, low, to->low_first, to->high_first));
-}
-
 /* The coefficients of a parity in a row of `count`, from `first` on: as a vector, or those that exist. */
 #define STORE_HALF(row, vector, half, is_whole, first, count)                                                          \
     do {                                                                                                               \
@@ -208,7 +173,7 @@ L2K_HD void open_writer(const l2k_cl_level *level, const global COEFFICIENT *all
     } while (0)
 
 /* The row x of pair t that is low (0) or high (1) vertically: its coefficients, and LL for the next level. */
-L2K_HD void store_row(const l2k_cl_level *level, int component, int is_high, const writer *to, int t, const value x[N],
+L2K_HD void store_row(const l2k_cl_level *level, int component, int is_high, const subband_columns *to, int t, const value x[N],
                       global COEFFICIENT *all, global LOW *low)
 {
     const int o = is_high ? 2 : 0;
@@ -227,10 +192,10 @@ L2K_HD void store_row(const l2k_cl_level *level, int component, int is_high, con
         odds[k] = coefficient_of(x[2 * k + 1], level->step[component][o + 1], level->reciprocal[component][o + 1]);
     }
     if (is_kept)
-        STORE_HALF(even, coefficients, evens, to->is_whole, to->low_first, to->low_count);
+        STORE_HALF(even, coefficients, evens, to->is_whole, to->first[0], to->count[0]);
     else
-        STORE_HALF(between, lows, betweens, to->is_whole, to->low_first, to->low_count);
-    STORE_HALF(odd, coefficients, odds, to->is_whole, to->high_first, to->high_count);
+        STORE_HALF(between, lows, betweens, to->is_whole, to->first[0], to->count[0]);
+    STORE_HALF(odd, coefficients, odds, to->is_whole, to->first[1], to->count[1]);
 }
 
 /* ---- Rounds -------------------------------------------------------------------------------------------------- */
@@ -261,13 +226,13 @@ L2K_HD void advance(const l2k_cl_level *level, const reader *from, int t, cursor
     load_row(level, from, 2 * t + 4, c->ahead[1]);
     lift_rows(&c->s, odd, next, rows);
     if (is_lone(level->first_y, level->end_y))
-        lone_rows(next, rows);
+        lone_rows(next, next, rows);
 }
 
 /* ---- Kernels ------------------------------------------------------------------------------------------------- */
 
 /* The rows of pair t. */
-L2K_HD void finish_rows(const l2k_cl_level *level, const local edge_row *edges, const writer *to, int u, int t,
+L2K_HD void finish_rows(const l2k_cl_level *level, const local edge_row *edges, const subband_columns *to, int u, int t,
                         value rows[2][COMPONENTS][N], global COEFFICIENT *all, global LOW *low)
 {
     UNROLLED
@@ -294,11 +259,10 @@ KERNEL analyse(global uchar *plane0, global uchar *plane1, global uchar *plane2,
     const int begin = (int)get_group_id(1) * level.rounds, end = min(begin + level.rounds, (level.end_y + 1) / 2);
     const bool stores = is_inner() && u < level.end_x;
     const planes p = planes_of(&level, plane0, plane1, plane2);
+    const subband_columns to = find_columns(&level, all, low, u);
     reader from;
-    writer to;
     cursor c = {{{{0}}}};
     open_reader(&level, &p, u, &from);
-    open_writer(&level, all, low, u, &to);
     start(&level, &from, begin - WARM_UP + DELAY, &c);
     for (int t = begin - WARM_UP; t < end; t++) {
         value rows[2][COMPONENTS][N];

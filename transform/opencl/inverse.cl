@@ -1,5 +1,6 @@
 /* Synthesis of a level (F.3): subbands to samples, with the inverse quantiser before it, and component transform and
  * level shift behind it. A row is undone horizontally first. */
+#define INVERSE 1
 #include "transform/opencl/level.clh"
 
 #if FLOATS
@@ -19,25 +20,6 @@ L2K_HD value value_of(COEFFICIENT c, float half_step)
 #endif
 }
 
-/* A work-item's columns of the subbands: even ones are of a low, odd ones of a high subband. */
-typedef struct reader {
-    int first[2], count[2]; /* of each parity: the first column, and those of a subband */
-    bool is_whole;          /* those of a parity are vectors */
-} reader;
-
-L2K_HD void open_reader(const l2k_cl_level *level, const global COEFFICIENT *all, const global LOW *low, int u,
-                        reader *from)
-{
-    if (WHOLE)
-        u = clamp(u, 0, level->end_x - N); /* outside the row any vector will do */
-    from->first[0] = u / 2 - level->first_x;
-    from->first[1] = u / 2;
-    from->count[0] = (level->end_x + 1) / 2 - level->first_x;
-    from->count[1] = level->end_x / 2;
-    from->is_whole =
-        WHOLE || (are_inside(level, u) && are_subbands_vectors(level, all, low, from->first[0], from->first[1]));
-}
-
 /* A row of a component until its round: low and high columns; the low ones are coefficients, or LL between levels. */
 typedef struct stored {
     uint even[LOW_WORDS], odd[COEFFICIENT_WORDS];
@@ -51,7 +33,8 @@ typedef struct stored_rows {
 
 /* The columns of a parity in a row; 0 where there is no such row, or no such column: a line of one is of one subband.
  * Outside the row any value will do. */
-L2K_HD void load_half(const reader *from, const global uchar *row, bool is_there, int bytes, int parity, uint *to)
+L2K_HD void load_half(const subband_columns *from, const global uchar *row, bool is_there, int bytes, int parity,
+                      uint *to)
 {
     uint bits[N / 2];
     if (from->is_whole && (WHOLE || is_there)) {
@@ -67,7 +50,7 @@ L2K_HD void load_half(const reader *from, const global uchar *row, bool is_there
 }
 
 /* The rows of pair t. */
-L2K_HD void load_rows(const l2k_cl_level *level, const reader *from, const global COEFFICIENT *all,
+L2K_HD void load_rows(const l2k_cl_level *level, const subband_columns *from, const global COEFFICIENT *all,
                       const global LOW *low, int t, stored_rows *to)
 {
     UNROLLED
@@ -147,10 +130,9 @@ L2K_HD void undo_columns(const l2k_cl_level *level, const local edge_row *edges,
         value x[WIDTH], *row = rows[r][component];
         borrow_columns(level, edges[r * COMPONENTS + component], u, row, x);
         if (is_lone(level->first_x, level->end_x))
-            UNROLLED
-        for (int k = 1; k < N; k += 2)
-            x[LENT + k] = UNLONE(x[LENT + k]);
-        else lift_columns(x);
+            lone_columns(x);
+        else
+            lift_columns(x);
         UNROLLED
         for (int k = 0; k < N; k++) {
             row[k] = x[LENT + k];
@@ -190,17 +172,6 @@ L2K_HD void lift_rows(state *s, value low[COMPONENTS][N], value high[COMPONENTS]
 #endif
         s->rows[0][component][k] = high[component][k];
         s->rows[1][component][k] = e;
-    }
-}
-
-L2K_HD void lone_rows(value low[COMPONENTS][N], value high[COMPONENTS][N], value out[2][COMPONENTS][N])
-{
-    UNROLLED
-    for (int component = 0; component < COMPONENTS; component++)
-        UNROLLED
-    for (int k = 0; k < N; k++) {
-        out[0][component][k] = low[component][k];
-        out[1][component][k] = UNLONE(high[component][k]);
     }
 }
 
@@ -272,10 +243,9 @@ KERNEL synthesise(global uchar *plane0, global uchar *plane1, global uchar *plan
     const bool stores = is_inner() && u < level.kept_x1 && u + N > level.kept_x0;
     const planes p = planes_of(&level, plane0, plane1, plane2);
     const bool is_whole = WHOLE || are_kept_vectors(&level, &p, u);
-    reader from;
+    const subband_columns from = find_columns(&level, all, low, u);
     stored_rows ahead;
     state s = {{{{0}}}};
-    open_reader(&level, all, low, u, &from);
     load_rows(&level, &from, all, low, begin + DELAY - WARM_UP, &ahead);
     for (int t = begin - WARM_UP; t < end; t++) {
         value in[2][COMPONENTS][N], out[2][COMPONENTS][N];
