@@ -5,8 +5,8 @@
 #include "transform/device.h"
 
 /* - create: the views have their layout, unless it is the CPU; allocates all memory, sets base, on_device and, if
- *   necessary, stride of each view, and plan->state. After an error free is called, so all memory must be reachable
- *   from the plan.
+ *   necessary, stride of each view, plan->stream and plan->state. After an error free is called, so all memory must be
+ *   reachable from the plan.
  * - free: waits for work under way, and releases the views' memory and the state, complete or not.
  * - begin: as in plan.h, in the plan's direction. After an error nothing may be under way.
  * - finish: waits for what begin started; `planes` are copies of begin's. NULL: begin did everything. */
@@ -18,8 +18,7 @@ typedef struct l2k_backend_functions {
     l2k_status (*begin)(l2k_plan *plan, const l2k_plane *planes);
     l2k_status (*finish)(l2k_plan *plan, const l2k_plane *planes);
     l2k_status (*run_on_device)(l2k_plan *plan, const l2k_plane *planes, void *stream); /* NULL: cannot */
-    void *(*stream)(const l2k_plan *plan);                                              /* NULL: has none */
-    l2k_status (*follow)(l2k_plan *plan, void *stream);                                 /* likewise */
+    l2k_status (*follow)(l2k_plan *plan, void *stream);                                 /* NULL: has no streams */
 } l2k_backend_functions;
 
 struct l2k_plan {
@@ -34,7 +33,8 @@ struct l2k_plan {
     bool keeps_rows; /* there are several strips: a view may have only some rows of a subband at a time */
     void *idle;      /* l2k_plan_idle_memory; NULL: none */
     size_t idle_bytes;
-    void *state; /* the backend's own */
+    void *stream; /* in which begin works; NULL: none */
+    void *state;  /* the backend's own */
 };
 
 extern const l2k_backend_functions l2k_backend_cpu;

@@ -96,7 +96,7 @@ void l2k_plan_use(l2k_plan *plan, const l2k_context *context)
 
 void *l2k_plan_stream(const l2k_plan *plan)
 {
-    return plan->backend->stream ? plan->backend->stream(plan) : NULL;
+    return plan->stream;
 }
 
 l2k_status l2k_plan_follow(l2k_plan *plan, void *stream)

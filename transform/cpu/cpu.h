@@ -38,7 +38,6 @@ typedef struct l2k_level_pass {
     int64_t reach; /* rows that a row depends on, above and below it */
     const l2k_wavelet_descriptor *wavelet;
     l2k_kernel_lifting lifting;
-    const struct l2k_level_pass *next[L2K_MAX_JOINED]; /* with each component's LL as its samples; NULL at the last */
     /* num_rows rows of a level behind another; or of each joined component, rows of earlier planes */
     uint32_t *samples;
     size_t stride, num_rows;
@@ -64,7 +63,6 @@ typedef struct l2k_cpu_strips {
 typedef struct l2k_cpu_sizes {
     l2k_cpu_strips strips;
     size_t row_stride;      /* samples between rows of the scratch memory */
-    unsigned ring_rows;     /* per component */
     size_t scratch_samples; /* per thread */
     size_t threads;         /* most threads at work at once */
 } l2k_cpu_sizes;

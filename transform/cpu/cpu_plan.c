@@ -124,10 +124,10 @@ static void settle_sizes(const l2k_plan_spec *spec, l2k_cpu_sizes *s)
     /* With rows a multiple of 4 KiB apart, the processor would take stores to one for stores to the next. */
     if (s->row_stride % 1024 < 48)
         s->row_stride += 48;
-    s->ring_rows = 0;
+    size_t rows = 0; /* of a component's ring */
     for (uint32_t c = 0; c < spec->num_components; c++)
-        s->ring_rows = max_size(s->ring_rows, ring_rows(spec->direction, &spec->components[c]));
-    s->scratch_samples = (num_joined * s->ring_rows + 2) * s->row_stride;
+        rows = max_size(rows, ring_rows(spec->direction, &spec->components[c]));
+    s->scratch_samples = (num_joined * rows + 2) * s->row_stride;
 }
 
 /* In one block: the state, components, all their passes, and the first rows of all their subbands. */
@@ -217,15 +217,6 @@ static char *take_memory(const l2k_plan *plan, uint32_t c, char *memory)
     return memory + samples_bytes(k->passes, k->num_passes);
 }
 
-static void link_passes(const l2k_plan *plan, uint32_t c)
-{
-    const l2k_cpu_component *components = ((const l2k_cpu_state *)plan->state)->components;
-    l2k_level_pass *passes = components[c].passes;
-    for (unsigned i = 0; i + 1 < components[c].num_passes; i++)
-        for (unsigned j = 0; j < passes[i].num_joined; j++)
-            passes[i].next[j] = &components[c + j].passes[i + 1];
-}
-
 static l2k_status create(l2k_plan *plan)
 {
     l2k_cpu_state *state = allocate_state(plan);
@@ -245,10 +236,8 @@ static l2k_status create(l2k_plan *plan)
     char *memory = state->memory = l2k_allocate(plan->context, 1, bytes + scratch_bytes(&state->sizes));
     L2K_TRY(l2k_check_memory(plan->context, memory, "%u x %u coefficients", (unsigned)plan->views[0].width,
                              (unsigned)plan->views[0].height));
-    for (uint32_t c = 0; c < plan->spec.num_components; c++) {
+    for (uint32_t c = 0; c < plan->spec.num_components; c++)
         memory = take_memory(plan, c, memory);
-        link_passes(plan, c);
-    }
     state->scratch = (uint32_t *)memory;
     return L2K_OK;
 }

@@ -46,10 +46,11 @@ static half band_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned j, 
                   plan->components[s->first + j].steps[l2k_cpu_band(s, orientation)]};
 }
 
-/* Row y of a level's LL, inside the samples of the next level. */
-static half next_row(const l2k_level_pass *s, unsigned j, int64_t y)
+/* Row y of a level's LL, inside the samples of the component's next level. */
+static half next_row(const l2k_plan *plan, const l2k_level_pass *s, unsigned j, int64_t y)
 {
-    const l2k_level_pass *next = s->next[j];
+    const l2k_cpu_component *components = ((const l2k_cpu_state *)plan->state)->components;
+    const l2k_level_pass *next = &components[s->first + j].passes[s->level - s->discard];
     return (half){l2k_cpu_sample_row(next, 0, next->shape.passed.y0 + y) + next->shape.passed.x0, s->shape.low_width,
                   type_of_values(s), 1};
 }
@@ -60,7 +61,7 @@ static void locate_halves(const l2k_plan *plan, const l2k_level_pass *s, unsigne
     const unsigned high_row = s->shape.unsplit_y ? 0 : ((unsigned)y + s->shape.parity_y) & 1;
     const int64_t row = s->shape.unsplit_y ? y : y / 2;
     if (!high_row && s->level < s->levels)
-        halves[0] = next_row(s, j, row);
+        halves[0] = next_row(plan, s, j, row);
     else
         halves[0] = band_row(plan, s, j, high_row ? L2K_LH : L2K_LL, row);
     halves[1] = band_row(plan, s, j, high_row ? L2K_HH : L2K_HL, row);

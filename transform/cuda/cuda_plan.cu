@@ -218,6 +218,7 @@ l2k_status create(l2k_plan *plan)
     L2K_TRY(take_state(plan));
     L2K_TRY(l2k_cuda_check(plan->context, cudaStreamCreateWithFlags(&state_of(plan)->stream, cudaStreamNonBlocking),
                            "making a stream"));
+    plan->stream = state_of(plan)->stream;
     L2K_TRY(take_memory(plan));
     return l2k_plan_on_device(&plan->spec) ? L2K_OK : record(plan);
 }
@@ -394,11 +395,6 @@ l2k_status follow(l2k_plan *plan, void *stream)
     return l2k_cuda_check(plan->context, error, "waiting for another stream");
 }
 
-void *stream_of(const l2k_plan *plan)
-{
-    return state_of(plan)->stream;
-}
-
 } // namespace
 
 extern "C" uint64_t l2k_plan_device_bytes(const l2k_plan_spec *spec)
@@ -409,5 +405,5 @@ extern "C" uint64_t l2k_plan_device_bytes(const l2k_plan_spec *spec)
 static const l2k_device_functions devices = {NULL,           l2k_plan_device_bytes, NULL, l2k_cuda_usable, NULL,
                                              l2k_cuda_count, l2k_cuda_describe};
 
-extern "C" const l2k_backend_functions l2k_backend_cuda = {L2K_BACKEND_CUDA, &devices,      create,    destroy, begin,
-                                                           finish,           run_on_device, stream_of, follow};
+extern "C" const l2k_backend_functions l2k_backend_cuda = {L2K_BACKEND_CUDA, &devices,      create, destroy, begin,
+                                                           finish,           run_on_device, follow};

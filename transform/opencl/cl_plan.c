@@ -203,6 +203,7 @@ static l2k_status create(l2k_plan *plan)
     l2k_cl_levels *levels = &s->levels;
     L2K_TRY(l2k_cl_open(plan->context, &levels->device));
     L2K_TRY(l2k_cl_queue(plan->context, levels->device, false, &s->queue));
+    plan->stream = s->queue;
     levels->narrow = l2k_cl_low_type(&plan->spec);
     L2K_TRY(
         l2k_cl_buffer(plan->context, levels->device, CL_MEM_READ_WRITE, l2k_cl_low_bytes(&plan->spec), &levels->low));
@@ -382,11 +383,6 @@ static l2k_status follow(l2k_plan *plan, void *stream)
     return L2K_OK;
 }
 
-static void *queue_of(const l2k_plan *plan)
-{
-    return ((cl_state *)plan->state)->queue;
-}
-
 const l2k_backend_functions l2k_backend_opencl = {.kind = L2K_BACKEND_OPENCL,
                                                   .device = &devices,
                                                   .create = create,
@@ -394,5 +390,4 @@ const l2k_backend_functions l2k_backend_opencl = {.kind = L2K_BACKEND_OPENCL,
                                                   .begin = begin,
                                                   .finish = finish,
                                                   .run_on_device = run_on_device,
-                                                  .stream = queue_of,
                                                   .follow = follow};
