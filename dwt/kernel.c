@@ -2,17 +2,13 @@
 #include "dwt/kernel.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
-
-static unsigned magnitude(int x)
-{
-    return (unsigned)(x < 0 ? -x : x);
-}
 
 unsigned l2k_kernel_step_reach(const l2k_kernel_step *step)
 {
-    const unsigned before = magnitude(l2k_kernel_first_tap(step)), after = magnitude(l2k_kernel_last_tap(step));
-    return before > after ? before : after;
+    const int before = abs(l2k_kernel_first_tap(step)), after = abs(l2k_kernel_last_tap(step));
+    return (unsigned)(before > after ? before : after);
 }
 
 unsigned l2k_kernel_reach(const l2k_kernel *kernel)

@@ -173,17 +173,6 @@ static l2k_status require_device(const l2k_context *context, l2k_backend backend
     return L2K_OK;
 }
 
-/* The CPU in place of a named device, whose absence remains an error. */
-static l2k_status create_on_cpu(const l2k_context *context, l2k_backend backend, const char *reason,
-                                const l2k_plan_spec *spec, l2k_plan **plan)
-{
-    L2K_TRY(require_device(context, backend));
-    if (l2k_plan_on_device(spec))
-        return l2k_fail(context, L2K_ERROR_BACKEND, "%s: %s", l2k_backend_name(backend), reason);
-    l2k_choice_note_cpu(context, reason);
-    return l2k_plan_create_on(context, &l2k_backend_cpu, spec, plan);
-}
-
 l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec, l2k_plan **plan)
 {
     *plan = NULL;
@@ -192,12 +181,13 @@ l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, cons
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "there is no backend %d", (int)backend);
     if (backend == L2K_BACKEND_AUTO)
         return create_on_either(context, spec, plan);
-    if (backend == L2K_BACKEND_CPU)
-        return l2k_plan_create_on(context, &l2k_backend_cpu, spec, plan);
-    const char *reason = reason_of(context, backend, spec);
+    const l2k_backend_functions *functions = l2k_backend_functions_of(backend);
+    const char *reason = backend == L2K_BACKEND_CPU ? NULL : reason_of(context, backend, spec);
+    if (reason || !functions) /* the CPU takes the place of a named device, but its absence remains an error */
+        L2K_TRY(require_device(context, backend));
+    if (reason && l2k_plan_on_device(spec))
+        return l2k_fail(context, L2K_ERROR_BACKEND, "%s: %s", l2k_backend_name(backend), reason);
     if (reason)
-        return create_on_cpu(context, backend, reason, spec, plan);
-    if (!l2k_backend_functions_of(backend))
-        return require_device(context, backend);
-    return l2k_plan_create_on(context, l2k_backend_functions_of(backend), spec, plan);
+        l2k_choice_note_cpu(context, reason);
+    return l2k_plan_create_on(context, reason ? &l2k_backend_cpu : functions, spec, plan);
 }

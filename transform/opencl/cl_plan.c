@@ -65,16 +65,6 @@ static const char *cpu_reason(const l2k_context *context, const l2k_plan_spec *s
                : NULL;
 }
 
-static uint64_t device_bytes(const l2k_plan_spec *spec);
-
-static const l2k_device_functions devices = {.cpu_reason = cpu_reason,
-                                             .bytes = device_bytes,
-                                             .context = context_of,
-                                             .usable = usable,
-                                             .has_gpu = has_gpu,
-                                             .count = count,
-                                             .describe = describe};
-
 /* ---- Memory -------------------------------------------------------------------------------------------------- */
 
 enum { GUARD_BYTES = 256, USUAL_ALIGNMENT = 512, MOST_SIDE = 1 << 30 };
@@ -382,6 +372,14 @@ static l2k_status follow(l2k_plan *plan, void *stream)
     L2K_CL_TRY(plan->context, Flush, (stream)); /* or the wait might not end */
     return L2K_OK;
 }
+
+static const l2k_device_functions devices = {.cpu_reason = cpu_reason,
+                                             .bytes = device_bytes,
+                                             .context = context_of,
+                                             .usable = usable,
+                                             .has_gpu = has_gpu,
+                                             .count = count,
+                                             .describe = describe};
 
 const l2k_backend_functions l2k_backend_opencl = {.kind = L2K_BACKEND_OPENCL,
                                                   .device = &devices,

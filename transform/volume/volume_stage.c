@@ -95,7 +95,7 @@ void l2k_stages_rewind(l2k_volume *volume)
     for (unsigned i = 0; i < volume->num_stages; i++) {
         l2k_volume_stage *stage = &volume->stages[i];
         l2k_z_start(&stage->z, l2k_volume_z_wavelet(volume), inverse, volume->num_stages == 1 ? spec->z_levels : 1,
-                    l2k_z_edge(spec->z0, i), l2k_z_edge(spec->z1, i));
+                    l2k_ceil_shift(spec->z0, i), l2k_ceil_shift(spec->z1, i));
         stage->free = stage->finished = (l2k_z_queue){0};
         for (l2k_z_slice *slice = stage->all; slice; slice = slice->older)
             l2k_z_append(&stage->free, slice);

@@ -2,6 +2,7 @@
  * place of a sample). */
 #include "transform/volume/z_levels.h"
 
+#include "base/integer.h"
 #include "base/memory.h"
 #include "dwt/kernel.h"
 
@@ -46,16 +47,11 @@ l2k_z_slice *l2k_z_take(l2k_z_queue *queue)
 
 /* ---- Coordinates --------------------------------------------------------------------------------------------- */
 
-uint32_t l2k_z_edge(uint32_t z, unsigned level)
-{
-    return (uint32_t)(((uint64_t)z + (((uint64_t)1 << level) - 1)) >> level);
-}
-
 uint32_t l2k_z_depth(uint32_t z0, uint32_t z1, unsigned level, bool high)
 {
-    if (high) /* B-15 */
-        return l2k_z_edge(z1, level - 1) / 2 - l2k_z_edge(z0, level - 1) / 2;
-    return l2k_z_edge(z1, level) - l2k_z_edge(z0, level);
+    if (high) /* B-15; else B-14 */
+        return l2k_ceil_shift(z1, level - 1) / 2 - l2k_ceil_shift(z0, level - 1) / 2;
+    return l2k_ceil_shift(z1, level) - l2k_ceil_shift(z0, level);
 }
 
 static bool is_high(int64_t y)
@@ -343,7 +339,7 @@ void l2k_z_start(l2k_z_levels *z, const l2k_wavelet_descriptor *wavelet, bool in
     l2k_z_forget(z);
     z->out = (l2k_z_queue){0};
     for (unsigned i = 0; i <= levels; i++) {
-        const int64_t first = l2k_z_edge(z0, i), end = l2k_z_edge(z1, i);
+        const int64_t first = l2k_ceil_shift(z0, i), end = l2k_ceil_shift(z1, i);
         z->level[i] = (l2k_z_level){.first = first,
                                     .end = end,
                                     .come = first,

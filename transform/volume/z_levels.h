@@ -98,9 +98,6 @@ void l2k_z_start(l2k_z_levels *z, const l2k_wavelet_descriptor *wavelet, bool in
                  uint32_t z1);
 void l2k_z_release(const l2k_context *context, l2k_z_levels *z);
 
-/* The coordinate z at the samples of a level, counted from 0: ceil(z / 2^level) (B-14). */
-uint32_t l2k_z_edge(uint32_t z, unsigned level);
-
 /* The number of slices of a low-pass or high-pass; level 0: of samples. */
 uint32_t l2k_z_depth(uint32_t z0, uint32_t z1, unsigned level, bool high);
 

@@ -206,7 +206,8 @@ extern "C" l2k_status l2k_cuda_new_slice(const l2k_volume *v, unsigned number, l
     return check(v, cudaMemsetAsync(made->slice.values, 0, bytes, v->cuda->stream), "clearing memory for a slice");
 }
 
-extern "C" void l2k_cuda_planes_of(const l2k_volume *v, unsigned number, const l2k_z_slice *slice, l2k_plane *planes)
+/* The values of a slice of a stage as planes. */
+static void planes_of(const l2k_volume *v, unsigned number, const l2k_z_slice *slice, l2k_plane *planes)
 {
     const l2k_cuda_volume *d = v->cuda;
     const size_t bytes = d->value_bytes;
@@ -224,14 +225,14 @@ extern "C" l2k_status l2k_cuda_plan_run(const l2k_volume *v, unsigned number, co
 {
     const l2k_cuda_group *g = &v->cuda->groups[number];
     for (unsigned i = 0; i < g->size; i++)
-        l2k_cuda_planes_of(v, number, i < g->count ? g->slices[i] : rest, g->planes + (size_t)i * components_of(v));
+        planes_of(v, number, i < g->count ? g->slices[i] : rest, g->planes + (size_t)i * components_of(v));
     return l2k_plan_run_on_device(v->stages[number].plan, g->planes, v->cuda->stream);
 }
 
 extern "C" l2k_status l2k_cuda_copy_low(const l2k_volume *v, unsigned number, unsigned i, const l2k_z_slice *low,
                                         bool back)
 {
-    l2k_cuda_planes_of(v, number + 1, low, v->planes);
+    planes_of(v, number + 1, low, v->planes);
     for (uint32_t c = 0; c < components_of(v); c++) {
         const l2k_coefficients *view = l2k_plan_coefficients(v->stages[number].plan, i * components_of(v) + c);
         const l2k_band_view *band = &view->bands[0];

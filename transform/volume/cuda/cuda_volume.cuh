@@ -131,9 +131,6 @@ extern "C" {
 /* An empty slice of a stage, whose memory may be written in the order of `stream`. */
 l2k_status l2k_cuda_new_slice(const l2k_volume *v, unsigned number, l2k_z_slice **slice);
 
-/* The values of a slice of a stage as planes. */
-void l2k_cuda_planes_of(const l2k_volume *v, unsigned number, const l2k_z_slice *slice, l2k_plane *planes);
-
 /* Runs the levels within the slices of a stage's group; `rest` stands in for slices that it lacks. */
 l2k_status l2k_cuda_plan_run(const l2k_volume *v, unsigned number, const l2k_z_slice *rest);
 
