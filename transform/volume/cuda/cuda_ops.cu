@@ -24,7 +24,7 @@ l2k_status launch(builder *b)
 l2k_cuda_z_samples samples_of(const l2k_volume *v)
 {
     const l2k_plan_component *component = v->spec.tile.components;
-    const bool converts = v->cuda->value != L2K_CUDA_FLOAT32 && (is_inverse(v) || !component->is_signed);
+    const bool converts = v->cuda->value != L2K_SAMPLE_F32 && (is_inverse(v) || !component->is_signed);
     return l2k_cuda_z_samples{converts, component->is_signed,
                               l2k_level_shift_make(component->precision, component->is_signed)};
 }

@@ -31,53 +31,6 @@ l2k_cuda_slice_part part_of(const l2k_volume *v, const l2k_z_slice *slice, const
     return part;
 }
 
-/* ---- Across the bus ------------------------------------------------------------------------------------------ */
-
-/* The rows of a component in host memory, and packed on the device. */
-struct crossing {
-    size_t bytes, width, height; /* of a sample; a row in bytes; rows */
-    char *device, *gathered;
-};
-
-/* Lays out packed planes for the caller's samples in a buffer; returns the place of component c. */
-crossing cross(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes, uint32_t c)
-{
-    const l2k_rect rect = v->spec.tile.components[c].rect;
-    crossing x;
-    x.bytes = l2k_sample_bytes(planes[c].type);
-    x.width = l2k_rect_width(rect) * x.bytes;
-    x.height = l2k_rect_height(rect);
-    x.device = raw->device + v->stages[0].offsets[c] * 4;
-    x.gathered = NULL;
-    v->cuda->raw_planes[c] = l2k_plane{x.device, (ptrdiff_t)x.width, (ptrdiff_t)x.bytes, planes[c].type};
-    return x;
-}
-
-bool is_by_rows(const l2k_plane *plane, const crossing *x)
-{
-    return plane->sample_stride == (ptrdiff_t)x->bytes && plane->row_stride >= (ptrdiff_t)x->width;
-}
-
-void gather(const l2k_plane *plane, const crossing *x, bool back)
-{
-    for (size_t y = 0; y < x->height; y++)
-        for (size_t i = 0; i < x->width / x->bytes; i++) {
-            char *at = (char *)plane->data + (ptrdiff_t)y * plane->row_stride + (ptrdiff_t)i * plane->sample_stride;
-            char *packed = x->gathered + y * x->width + i * x->bytes;
-            memcpy(back ? at : packed, back ? packed : at, x->bytes);
-        }
-}
-
-/* Memory for planes that are not packed by rows. */
-l2k_status need_gathered(const l2k_volume *v, l2k_cuda_raw_slice *raw, uint32_t c, crossing *x)
-{
-    if (!raw->gathered)
-        raw->gathered = (char *)l2k_allocate(&v->context, v->stages[0].samples, 4);
-    L2K_TRY(l2k_check_memory(&v->context, raw->gathered, "a slice of samples"));
-    x->gathered = raw->gathered + v->stages[0].offsets[c] * 4;
-    return L2K_OK;
-}
-
 } // namespace
 
 l2k_status l2k_cuda_samples_move(const l2k_volume *v, cudaStream_t stream)
@@ -105,23 +58,17 @@ l2k_status l2k_cuda_samples_add(const l2k_volume *v, const l2k_z_slice *slice, c
     return v->cuda->waiting[0].count == L2K_CUDA_SLICES ? l2k_cuda_samples_move(v, stream) : L2K_OK;
 }
 
-/* A type of the same width. Integer samples of float values would need rounding. */
-static bool is_type_of(l2k_cuda_value value, l2k_sample_type type)
-{
-    return value == L2K_CUDA_INT16   ? type == L2K_SAMPLE_S16 || type == L2K_SAMPLE_U16
-           : value == L2K_CUDA_INT32 ? type == L2K_SAMPLE_S32
-                                     : type == L2K_SAMPLE_F32;
-}
-
 /* Whether samples differ from values by a level shift at most, which all components share. */
 static bool are_alike(const l2k_volume *v, const l2k_plane *planes)
 {
     const l2k_plan_component *components = v->spec.tile.components;
-    bool alike = !v->spec.tile.plan.component_transform && is_type_of(v->cuda->value, planes[0].type);
+    const l2k_sample_type type = planes[0].type, value = v->cuda->value;
+    bool alike = !v->spec.tile.plan.component_transform &&
+                 (type == value || (type == L2K_SAMPLE_U16 && value == L2K_SAMPLE_S16));
     for (uint32_t c = 0; c < components_of(v); c++)
-        alike =
-            alike && planes[c].type == planes[0].type && planes[c].sample_stride == (ptrdiff_t)v->cuda->value_bytes &&
-            components[c].precision == components[0].precision && components[c].is_signed == components[0].is_signed;
+        alike = alike && planes[c].type == type && planes[c].sample_stride == (ptrdiff_t)v->cuda->value_bytes &&
+                components[c].precision == components[0].precision &&
+                components[c].is_signed == components[0].is_signed;
     return alike;
 }
 
@@ -143,47 +90,67 @@ bool l2k_cuda_samples_are_values(const l2k_volume *v, const l2k_plane *planes)
            (uintptr_t)planes[0].data % 16 == 0 && are_packed(v, planes);
 }
 
-/* A component between planes by rows and packed memory on the device. */
-static l2k_status copy_rows(const l2k_volume *v, const crossing *x, const l2k_plane *plane)
+/* ---- Across the bus ------------------------------------------------------------------------------------------ */
+
+void l2k_cuda_samples_place(const l2k_volume *v, const l2k_cuda_raw_slice *raw, const l2k_plane *planes)
 {
-    const size_t stride = (size_t)plane->row_stride;
-    const cudaError_t error = is_inverse(v) ? cudaMemcpy2DAsync(plane->data, stride, x->device, x->width, x->width,
-                                                                x->height, cudaMemcpyDeviceToHost, v->cuda->down)
-                                            : cudaMemcpy2DAsync(x->device, x->width, plane->data, stride, x->width,
-                                                                x->height, cudaMemcpyHostToDevice, v->cuda->up);
+    for (uint32_t c = 0; c < components_of(v); c++) {
+        const size_t bytes = l2k_sample_bytes(planes[c].type);
+        const size_t width = l2k_rect_width(v->spec.tile.components[c].rect) * bytes;
+        v->cuda->raw_planes[c] =
+            l2k_plane{raw->device + v->stages[0].offsets[c] * 4, (ptrdiff_t)width, (ptrdiff_t)bytes, planes[c].type};
+    }
+}
+
+/* Component c between planes by rows and raw_planes. */
+static l2k_status copy_rows(const l2k_volume *v, uint32_t c, const l2k_plane *plane)
+{
+    const l2k_plane *raw = &v->cuda->raw_planes[c];
+    const size_t width = (size_t)raw->row_stride, stride = (size_t)plane->row_stride,
+                 height = l2k_rect_height(v->spec.tile.components[c].rect);
+    const cudaError_t error = is_inverse(v) ? cudaMemcpy2DAsync(plane->data, stride, raw->data, width, width, height,
+                                                                cudaMemcpyDeviceToHost, v->cuda->down)
+                                            : cudaMemcpy2DAsync(raw->data, width, plane->data, stride, width, height,
+                                                                cudaMemcpyHostToDevice, v->cuda->up);
     return check(v, error, is_inverse(v) ? "downloading a slice" : "uploading a slice");
 }
 
-/* A component that is not packed by rows. */
-static l2k_status cross_gathered(const l2k_volume *v, const crossing *x, const l2k_plane *plane)
+static void copy_samples(const l2k_plane *to, const l2k_plane *from, l2k_rect rect)
 {
-    const l2k_plane packed = {x->gathered, (ptrdiff_t)x->width, (ptrdiff_t)x->bytes, plane->type};
+    for (uint32_t y = 0; y < l2k_rect_height(rect); y++)
+        for (uint32_t x = 0; x < l2k_rect_width(rect); x++)
+            memcpy(l2k_sample_at(to, x, y), l2k_sample_at(from, x, y), l2k_sample_bytes(from->type));
+}
+
+/* A component that is not packed by rows. */
+static l2k_status cross_gathered(const l2k_volume *v, l2k_cuda_raw_slice *raw, uint32_t c, const l2k_plane *plane)
+{
+    const l2k_rect rect = v->spec.tile.components[c].rect;
+    l2k_plane packed = v->cuda->raw_planes[c];
+    if (!raw->gathered)
+        raw->gathered = (char *)l2k_allocate(&v->context, v->stages[0].samples, 4);
+    L2K_TRY(l2k_check_memory(&v->context, raw->gathered, "a slice of samples"));
+    packed.data = raw->gathered + v->stages[0].offsets[c] * 4;
     if (!is_inverse(v))
-        gather(plane, x, false);
-    L2K_TRY(copy_rows(v, x, &packed));
+        copy_samples(&packed, plane, rect);
+    L2K_TRY(copy_rows(v, c, &packed));
     if (!is_inverse(v))
         return L2K_OK;
     L2K_TRY(check(v, cudaStreamSynchronize(v->cuda->down), "downloading a slice"));
-    gather(plane, x, true);
+    copy_samples(plane, &packed, rect);
     return L2K_OK;
 }
 
 l2k_status l2k_cuda_samples_cross(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes)
 {
     for (uint32_t c = 0; c < components_of(v); c++) {
-        crossing x = cross(v, raw, planes, c);
-        const bool by_rows = is_by_rows(&planes[c], &x);
-        if (x.width == 0 || x.height == 0)
+        const l2k_plane *packed = &v->cuda->raw_planes[c];
+        if (l2k_rect_empty(v->spec.tile.components[c].rect))
             continue;
-        if (!by_rows)
-            L2K_TRY(need_gathered(v, raw, c, &x));
-        L2K_TRY(by_rows ? copy_rows(v, &x, &planes[c]) : cross_gathered(v, &x, &planes[c]));
+        if (planes[c].sample_stride == packed->sample_stride && planes[c].row_stride >= packed->row_stride)
+            L2K_TRY(copy_rows(v, c, &planes[c]));
+        else
+            L2K_TRY(cross_gathered(v, raw, c, &planes[c]));
     }
     return L2K_OK;
-}
-
-void l2k_cuda_samples_place(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes)
-{
-    for (uint32_t c = 0; c < components_of(v); c++)
-        cross(v, raw, planes, c);
 }

@@ -411,23 +411,24 @@ template <class S> int move_typed(const l2k_cuda_slice_parts &p, bool inverse, v
 
 } // namespace
 
-extern "C" int l2k_cuda_z_run(const l2k_cuda_z_ops *ops, l2k_cuda_value value, bool inverse, void *stream)
+extern "C" int l2k_cuda_z_run(const l2k_cuda_z_ops *ops, l2k_sample_type value, bool inverse, void *stream)
 {
     if (ops->count == 0 || ops->threads == 0)
         return cudaSuccess;
     if (ops->kernel)
-        return value == L2K_CUDA_INT32 ? run_typed<int32_t, true>(*ops, inverse, stream)
+        return value == L2K_SAMPLE_S32 ? run_typed<int32_t, true>(*ops, inverse, stream)
                                        : run_typed<float, true>(*ops, inverse, stream);
-    return value == L2K_CUDA_INT16   ? run_typed<int16_t>(*ops, inverse, stream)
-           : value == L2K_CUDA_INT32 ? run_typed<int32_t>(*ops, inverse, stream)
+    return value == L2K_SAMPLE_S16   ? run_typed<int16_t>(*ops, inverse, stream)
+           : value == L2K_SAMPLE_S32 ? run_typed<int32_t>(*ops, inverse, stream)
                                      : run_typed<float>(*ops, inverse, stream);
 }
 
-extern "C" int l2k_cuda_slices_move(const l2k_cuda_slice_parts *parts, l2k_cuda_value value, bool inverse, void *stream)
+extern "C" int l2k_cuda_slices_move(const l2k_cuda_slice_parts *parts, l2k_sample_type value, bool inverse,
+                                    void *stream)
 {
     if (parts->count == 0 || parts->width == 0 || parts->height == 0)
         return cudaSuccess;
-    return value == L2K_CUDA_INT16   ? move_typed<int16_t>(*parts, inverse, stream)
-           : value == L2K_CUDA_INT32 ? move_typed<int32_t>(*parts, inverse, stream)
+    return value == L2K_SAMPLE_S16   ? move_typed<int16_t>(*parts, inverse, stream)
+           : value == L2K_SAMPLE_S32 ? move_typed<int32_t>(*parts, inverse, stream)
                                      : move_typed<float>(*parts, inverse, stream);
 }

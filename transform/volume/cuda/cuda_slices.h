@@ -11,9 +11,6 @@
 extern "C" {
 #endif
 
-/* The type of a value between the directions: int16 where all values of the volume fit. */
-typedef enum l2k_cuda_value { L2K_CUDA_INT16, L2K_CUDA_INT32, L2K_CUDA_FLOAT32 } l2k_cuda_value;
-
 /* Of a launch; kernel parameters are limited to 4 KiB. */
 enum { L2K_CUDA_Z_OPS = 17, L2K_CUDA_SLICES = 16, L2K_CUDA_Z_STEPS = 4, L2K_CUDA_Z_TAPS = 8 };
 
@@ -65,10 +62,10 @@ typedef struct l2k_cuda_slice_parts {
     int32_t count, width, height, components;
 } l2k_cuda_slice_parts;
 
-/* Enqueue on a stream (a cudaStream_t); the result is a cudaError_t. */
-int l2k_cuda_z_run(const l2k_cuda_z_ops *ops, l2k_cuda_value value, bool inverse, void *stream);
+/* Enqueue on a stream (a cudaStream_t); the result is a cudaError_t. Values are of 16 or 32 bits with a sign, or floats. */
+int l2k_cuda_z_run(const l2k_cuda_z_ops *ops, l2k_sample_type value, bool inverse, void *stream);
 /* Samples to values, inverse back. */
-int l2k_cuda_slices_move(const l2k_cuda_slice_parts *parts, l2k_cuda_value value, bool inverse, void *stream);
+int l2k_cuda_slices_move(const l2k_cuda_slice_parts *parts, l2k_sample_type value, bool inverse, void *stream);
 
 #ifdef __cplusplus
 }

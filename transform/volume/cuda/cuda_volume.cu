@@ -112,10 +112,10 @@ l2k_status make(l2k_volume *volume)
     volume->cuda = d;
     L2K_TRY(l2k_check_memory(&volume->context, d, "a volume"));
     d->on_device = l2k_plan_on_device(&volume->spec.tile.plan);
-    d->value = !l2k_wavelet_reversible(volume->spec.z_wavelet)        ? L2K_CUDA_FLOAT32
-               : volume->spec.tile.plan.type == L2K_COEFFICIENT_INT16 ? L2K_CUDA_INT16
-                                                                      : L2K_CUDA_INT32;
-    d->value_bytes = d->value == L2K_CUDA_INT16 ? 2 : 4;
+    d->value = !l2k_wavelet_reversible(volume->spec.z_wavelet)        ? L2K_SAMPLE_F32
+               : volume->spec.tile.plan.type == L2K_COEFFICIENT_INT16 ? L2K_SAMPLE_S16
+                                                                      : L2K_SAMPLE_S32;
+    d->value_bytes = d->value == L2K_SAMPLE_S16 ? 2 : 4;
     d->count = count_stages(volume);
     const size_t components = components_of(volume);
     d->groups = (l2k_cuda_group *)l2k_allocate_zeroed(&volume->context, d->count, sizeof *d->groups);
@@ -214,10 +214,7 @@ static void planes_of(const l2k_volume *v, unsigned number, const l2k_z_slice *s
     for (uint32_t c = 0; c < components_of(v); c++) {
         const l2k_rect rect = l2k_resolution_rect(v->spec.tile.components[c].rect, number);
         planes[c] = l2k_plane{(char *)slice->values + v->stages[number].offsets[c] * bytes,
-                              (ptrdiff_t)(l2k_rect_width(rect) * bytes), (ptrdiff_t)bytes,
-                              d->value == L2K_CUDA_INT16   ? L2K_SAMPLE_S16
-                              : d->value == L2K_CUDA_INT32 ? L2K_SAMPLE_S32
-                                                           : L2K_SAMPLE_F32};
+                              (ptrdiff_t)(l2k_rect_width(rect) * bytes), (ptrdiff_t)bytes, d->value};
     }
 }
 

@@ -59,7 +59,7 @@ struct l2k_cuda_volume {
     cudaStream_t stream;          /* all work on values; the caller's in device memory */
     cudaStream_t up, down, store; /* host memory: across the bus, and inverse from values to samples */
     cudaEvent_t order;
-    l2k_cuda_value value;
+    l2k_sample_type value; /* between the directions: S16 where all values of the volume fit, else S32; or F32 */
     size_t value_bytes;
     unsigned count; /* stages that have slices */
     l2k_cuda_group *groups;
@@ -163,11 +163,11 @@ l2k_status l2k_cuda_samples_move(const l2k_volume *v, cudaStream_t stream);
  * by a common level shift: operations then load them from the planes, or store them there. */
 bool l2k_cuda_samples_are_values(const l2k_volume *v, const l2k_plane *planes);
 
-/* Copies the caller's samples in host memory to `raw`, inverse back. raw_planes are then those of `raw`. */
-l2k_status l2k_cuda_samples_cross(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes);
+/* Sets raw_planes to those of `raw` for samples like the caller's, packed. */
+void l2k_cuda_samples_place(const l2k_volume *v, const l2k_cuda_raw_slice *raw, const l2k_plane *planes);
 
-/* Sets raw_planes to those of `raw` for samples like the caller's. */
-void l2k_cuda_samples_place(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes);
+/* Copies the caller's samples in host memory to raw_planes, which are those of `raw`, inverse back. */
+l2k_status l2k_cuda_samples_cross(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes);
 
 /* ---- Coefficients across the bus (cuda_crossing.cu) ----------------------------------------------------------- */
 

@@ -82,6 +82,7 @@ l2k_status upload(l2k_volume *v, const l2k_z_slice *slice, const l2k_plane *plan
     l2k_cuda_raw_slice *raw = &d->raw[d->next_raw++ % L2K_CUDA_RAW];
     L2K_TRY(check(v, cudaEventSynchronize(raw->moved), "uploading a slice"));
     L2K_TRY(check(v, cudaStreamWaitEvent(d->up, raw->used, 0), "ordering streams"));
+    l2k_cuda_samples_place(v, raw, planes);
     L2K_TRY(l2k_cuda_samples_cross(v, raw, planes));
     L2K_TRY(hand_over(v, raw->moved, d->up, d->stream));
     L2K_TRY(l2k_cuda_samples_add(v, slice, d->raw_planes, d->stream));
