@@ -47,7 +47,7 @@ template <class W, class Reader, class D> struct forward_iterator {
     enum { N = Reader::COLUMNS, K = Reader::COMPONENTS, AHEAD = 2, SLOT = 4 * Reader::SLOT };
     /* The 5/3 is bound by memory, so it takes a few more than it needs: then a warp's part of a row begins and ends on
      * 32 bytes. */
-    enum { HALO = l2k_most(l2k_lanes_of(W::REACH, N), N == 8 ? 2 : W::DELAY == 0 ? 4 : 1) };
+    enum { HALO = l2k_most(l2k_divide_up(W::REACH, N), N == 8 ? 2 : W::DELAY == 0 ? 4 : 1) };
     /* Of the first row, before rounds that see no border. */
     enum { BEFORE = l2k_most(W::DELAY ? 16 - 2 * W::DELAY : 10, 4 - 2 * W::DELAY + W::BACK) };
     enum { MOST_ROUNDS = W::DELAY ? 1 << 20 : K == 1 ? 4 : 32 }; /* measured */
@@ -112,9 +112,6 @@ template <class W, class Reader, class D> struct forward_iterator {
         const forward_iterator &iterator;
         int round;
 
-        __device__ __forceinline__ explicit careful(const forward_iterator &w) : iterator(w)
-        {
-        }
         __device__ __forceinline__ void load(int ahead, l2k_shared slot) const
         {
 #pragma unroll

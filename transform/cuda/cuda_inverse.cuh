@@ -99,7 +99,7 @@ template <class W, class Writer, class D> struct inverse_iterator {
     /* A component's part of a slot: two rows of three subbands, two LL rows. */
     enum { LL = 6 * landing::SIZE, PART = LL + 2 * low_type::SLOT };
     enum { AHEAD = 2, SLOT = K * PART };
-    enum { HALO = l2k_most(l2k_lanes_of(W::REACH, N), W::DELAY &&N == 8 ? 2 : 1) };
+    enum { HALO = l2k_most(l2k_divide_up(W::REACH, N), W::DELAY &&N == 8 ? 2 : 1) };
     /* Of the first row, before rounds that see no border. */
     enum { BEFORE = l2k_most(W::DELAY ? 15 + 4 * W::DELAY : 9, 5 + 4 * W::DELAY + W::BACK) };
     enum { MOST_ROUNDS = W::DELAY == 0 && K == 1 ? 4 : 1 << 20 }; /* measured */
@@ -173,9 +173,6 @@ template <class W, class Writer, class D> struct inverse_iterator {
         enum { BORDER = true };
         const inverse_iterator &iterator;
 
-        __device__ __forceinline__ explicit careful(const inverse_iterator &w) : iterator(w)
-        {
-        }
         __device__ __forceinline__ void load(int round, l2k_shared slot) const
         {
 #pragma unroll 1

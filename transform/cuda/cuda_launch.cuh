@@ -9,12 +9,8 @@
 #include <cuda_runtime.h>
 
 extern "C" {
+#include "base/sample.h"
 #include "dwt/wavelet.h"
-}
-
-static inline int l2k_divide_up(int a, int b)
-{
-    return (a + b - 1) / b;
 }
 
 /* ---- Launches ------------------------------------------------------------------------------------------------ */
@@ -99,26 +95,15 @@ template <class Kernel> static int l2k_launch_columns(Kernel *kernel, const l2k_
 
 /* ---- Forms --------------------------------------------------------------------------------------------------- */
 
-/* A plane whose samples of type S are adjacent and aligned. */
-template <class S> static inline bool l2k_is_packed(const l2k_cuda_plane &plane)
+/* Whether planes, one or three, have one type and lie interleaved in aligned memory. */
+static inline bool l2k_are_interleaved(const l2k_cuda_plane *planes, int count)
 {
-    return plane.sample_stride == (int32_t)sizeof(S) &&
-           ((uintptr_t)plane.data | (uintptr_t)plane.row_stride) % sizeof(S) == 0;
-}
-
-/* Three planes of one type that are interleaved as triples. */
-template <class S> static inline bool l2k_are_triples(const l2k_cuda_plane *planes)
-{
-    for (int c = 0; c < 3; c++)
-        if (planes[c].type != planes[0].type || planes[c].sample_stride != (int32_t)(3 * sizeof(S)) ||
-            planes[c].data != planes[0].data + c * sizeof(S) || planes[c].row_stride != planes[0].row_stride)
+    const int bytes = (int)l2k_sample_bytes(planes[0].type);
+    for (int c = 0; c < count; c++)
+        if (planes[c].type != planes[0].type || planes[c].sample_stride != count * bytes ||
+            planes[c].data != planes[0].data + c * bytes || planes[c].row_stride != planes[0].row_stride)
             return false;
-    return ((uintptr_t)planes[0].data | (uintptr_t)planes[0].row_stride) % sizeof(S) == 0;
-}
-
-static inline int l2k_sample_bits(l2k_sample_type type)
-{
-    return type <= L2K_SAMPLE_S8 ? 8 : type <= L2K_SAMPLE_S16 ? 16 : 32;
+    return ((uintptr_t)planes[0].data | (uintptr_t)planes[0].row_stride) % bytes == 0;
 }
 
 /* How kernels access the planes of a level pass: packed samples of 8, 16 or 32 bits (the latter integers for the 5/3,
@@ -127,21 +112,18 @@ enum l2k_form { L2K_FORM_8, L2K_FORM_16, L2K_FORM_32, L2K_FORM_TRIPLES_8, L2K_FO
 
 static inline l2k_form l2k_form_of_plane(const l2k_cuda_plane &plane, l2k_sample_type wide)
 {
-    if (l2k_sample_bits(plane.type) == 8 && l2k_is_packed<uint8_t>(plane))
-        return L2K_FORM_8;
-    if (l2k_sample_bits(plane.type) == 16 && l2k_is_packed<uint16_t>(plane))
-        return L2K_FORM_16;
-    if (plane.type == wide && l2k_is_packed<int32_t>(plane))
-        return L2K_FORM_32;
-    return L2K_FORM_ANY;
+    const size_t bytes = l2k_sample_bytes(plane.type);
+    if (!l2k_are_interleaved(&plane, 1))
+        return L2K_FORM_ANY;
+    return bytes == 1 ? L2K_FORM_8 : bytes == 2 ? L2K_FORM_16 : plane.type == wide ? L2K_FORM_32 : L2K_FORM_ANY;
 }
 
 static inline l2k_form l2k_form_of_triples(const l2k_cuda_plane *planes)
 {
-    const int bits = l2k_sample_bits(planes[0].type);
-    if (bits == 8 && l2k_are_triples<uint8_t>(planes))
-        return L2K_FORM_TRIPLES_8;
-    return bits == 16 && l2k_are_triples<uint16_t>(planes) ? L2K_FORM_TRIPLES_16 : L2K_FORM_ANY;
+    const size_t bytes = l2k_sample_bytes(planes[0].type);
+    if (bytes > 2 || !l2k_are_interleaved(planes, 3))
+        return L2K_FORM_ANY;
+    return bytes == 1 ? L2K_FORM_TRIPLES_8 : L2K_FORM_TRIPLES_16;
 }
 
 /* The form that fits all planes. */

@@ -134,13 +134,11 @@ void share_out_pixels(l2k_plan *plan, const block_layout *layout)
 {
     cuda_state *s = state_of(plan);
     size_t offset = layout->pixels, pinned = layout->pinned_pixels;
-    for (uint32_t c = 0; c < plan->spec.num_components;) {
+    for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].components) {
         l2k_cuda_pixels *pixels = &s->pixels[c];
         *pixels = l2k_cuda_pixels_of(&plan->spec, c);
-        if (!has_pixels(&plan->spec, c)) {
-            c += pixels->components;
+        if (!has_pixels(&plan->spec, c))
             continue;
-        }
         pixels->device = s->device + offset;
         pixels->staging = s->pinned ? s->pinned + pinned : NULL;
         pinned += with_guard(pixels->staging_bytes);
@@ -152,9 +150,9 @@ void share_out_pixels(l2k_plan *plan, const block_layout *layout)
         }
         offset += with_guard(l2k_cuda_pixel_bytes(pixels));
         size_t bytes = l2k_sample_bytes(pixels->type);
-        for (unsigned k = 0; k < pixels->components; k++, c++)
-            s->planes[c] = l2k_plane{pixels->device + k * bytes, (ptrdiff_t)pixels->row_bytes,
-                                     (ptrdiff_t)(pixels->components * bytes), pixels->type};
+        for (unsigned k = 0; k < pixels->components; k++)
+            s->planes[c + k] = l2k_plane{pixels->device + k * bytes, (ptrdiff_t)pixels->row_bytes,
+                                         (ptrdiff_t)(pixels->components * bytes), pixels->type};
     }
 }
 

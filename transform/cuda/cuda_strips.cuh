@@ -24,10 +24,9 @@ __device__ __forceinline__ int l2k_length(l2k_span s)
     return s.end - s.first;
 }
 
-/* How many lanes of N columns cover `columns`. */
-constexpr int l2k_lanes_of(int columns, int n)
+constexpr int l2k_divide_up(int a, int b)
 {
-    return (columns + n - 1) / n;
+    return (a + b - 1) / b;
 }
 
 /* A strip's columns: N per lane; HALO lanes on either side only supply neighbours. A block is one warp, so the compiler
@@ -165,7 +164,7 @@ __device__ __forceinline__ void l2k_iterate(const l2k_cuda_level_pass &p, int co
     for (int stop = max(min(plain.first, rounds.end), start); round < rounds.end; stop = rounds.end) {
         const strip_type strip(p);
         Iterator iterator(p, strip, component, rounds.first, state);
-        typename Iterator::careful careful(iterator);
+        typename Iterator::careful careful = {iterator};
         l2k_await_previous();
 #pragma unroll 1
         for (; round < stop; round++)

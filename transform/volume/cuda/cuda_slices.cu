@@ -45,7 +45,7 @@ __device__ __forceinline__ void load_rows(const l2k_cuda_z_ops &p, const l2k_cud
 }
 
 /* FULL: rows FIRST .. END - 1 change, so they have a place. */
-template <class S, bool INVERSE, bool FULL, int FIRST, int END, int ROWS>
+template <class S, bool INVERSE, bool FULL = false, int FIRST = 0, int END = 0, int ROWS>
 __device__ __forceinline__ void store_rows(const l2k_cuda_z_ops &p, const l2k_cuda_z_op &op, int64_t thread,
                                            vector<S> (&rows)[ROWS])
 {
@@ -58,13 +58,6 @@ __device__ __forceinline__ void store_rows(const l2k_cuda_z_ops &p, const l2k_cu
     for (int i = 0; i < ROWS; i++)
         if ((FULL && i >= FIRST && i < END) || ((!FULL || INVERSE) && i < op.rows && op.to[i]))
             *place<S>(op.to[i], thread) = rows[i];
-}
-
-template <class S, bool INVERSE, int ROWS>
-__device__ __forceinline__ void store_some(const l2k_cuda_z_ops &p, const l2k_cuda_z_op &op, int64_t thread,
-                                           vector<S> (&rows)[ROWS])
-{
-    store_rows<S, INVERSE, false, 0, 0>(p, op, thread, rows);
 }
 
 /* Chains by Part 1's wavelets: BEFORE rows precede the first pair, rows FIRST .. END - 1 change. */
@@ -130,7 +123,7 @@ __device__ __forceinline__ void run_step(const l2k_cuda_z_ops &p, const l2k_cuda
 #pragma unroll
     for (int i = 0; i < vector<S>::N; i++)
         rows[0].v[i] = (S)W::template lift<!INVERSE>(op.step, (T)rows[0].v[i], (T)rows[1].v[i], (T)rows[2].v[i]);
-    store_some<S, INVERSE>(p, op, thread, rows);
+    store_rows<S, INVERSE>(p, op, thread, rows);
 }
 
 /* One step of a kernel, on values of four bytes. */
@@ -175,7 +168,7 @@ __device__ __forceinline__ void run_taps(const l2k_cuda_z_ops &p, const l2k_cuda
             row[k] = rows[k].v[i];
         rows[0].v[i] = lifted<INVERSE>(p, p.steps[op.step], row);
     }
-    store_some<S, INVERSE>(p, op, thread, rows);
+    store_rows<S, INVERSE>(p, op, thread, rows);
 }
 
 /* Lone slices, scaling, and moves. */
@@ -192,7 +185,7 @@ __device__ __forceinline__ void run_single(const l2k_cuda_z_ops &p, const l2k_cu
             if (row < op.rows)
                 rows[row].v[i] = (S)(op.kind == L2K_Z_LONE ? l2k_lone<!INVERSE>((T)rows[row].v[i])
                                                            : scaled((T)rows[row].v[i], op.factor));
-    store_some<S, INVERSE>(p, op, thread, rows);
+    store_rows<S, INVERSE>(p, op, thread, rows);
 }
 
 /* KERNEL: by a kernel's steps; those of reversible ones have no chains. */
