@@ -37,7 +37,7 @@ l2k_volume *l2k_volume_new(const l2k_hooks *hooks)
 static void forget(l2k_volume *v)
 {
     const int before = l2k_device_enter(&v->context);
-    if (v->stages)
+    if (v->stages && v->functions->free)
         v->functions->free(v);
     l2k_stages_release(v);
     l2k_device_leave(before);
@@ -116,7 +116,7 @@ static l2k_status make_again(l2k_volume *v)
 {
     const int before = l2k_device_enter(&v->context);
     l2k_stages_rewind(v);
-    return l2k_device_left(before, v->functions->rewind(v));
+    return l2k_device_left(before, v->functions->rewind ? v->functions->rewind(v) : L2K_OK);
 }
 
 l2k_status l2k_volume_prepare(l2k_volume *volume, const l2k_image *slice, uint32_t z0, uint32_t z1)

@@ -34,9 +34,10 @@ typedef struct l2k_volume_stage {
 
 /* A backend's functions; l2k_volume_... call them after their checks. */
 typedef struct l2k_volume_functions {
-    l2k_status (*make)(l2k_volume *volume);   /* called when the stages are laid out */
-    void (*free)(l2k_volume *volume);         /* also after an incomplete `make`; the stages are released afterwards */
-    l2k_status (*rewind)(l2k_volume *volume); /* prepares for another volume; the stages have been rewound */
+    l2k_status (*make)(l2k_volume *volume); /* called when the stages are laid out */
+    /* Unless NULL: also after an incomplete `make`; the stages and their slices are released afterwards. */
+    void (*free)(l2k_volume *volume);
+    l2k_status (*rewind)(l2k_volume *volume); /* unless NULL: for another volume; the stages have been rewound */
     bool (*is_full)(const l2k_volume *volume);
     l2k_status (*put)(l2k_volume *volume, const l2k_plane *planes);
     l2k_status (*get_coefficients)(l2k_volume *volume, l2k_volume_slice *slice);

@@ -19,35 +19,24 @@
 
 enum { STAGGER = 576, PAGE = 4096 }; /* bytes: keeps equal parts of different slices out of the same cache sets */
 
-typedef struct cpu_slice {
-    l2k_z_slice slice;
-    void *memory; /* holds its values */
-} cpu_slice;
+/* Bytes of a slice before its values. */
+enum { HEADER = (sizeof(l2k_z_slice) + L2K_ALIGNMENT - 1) / L2K_ALIGNMENT * L2K_ALIGNMENT };
 
 /* ---- Slices -------------------------------------------------------------------------------------------------- */
 
-/* A slice to be filled, which goes back to stage->free; NULL, with a message, if memory runs out. */
-static l2k_z_slice *new_slice(const l2k_volume *volume, l2k_volume_stage *stage)
+/* A slice to be filled, which goes back to stage->free. */
+static l2k_status new_slice(const l2k_volume *volume, l2k_volume_stage *stage, l2k_z_slice **slice)
 {
-    l2k_z_slice *slice = l2k_z_take(&stage->free);
-    if (slice)
-        return slice;
-    cpu_slice *made = l2k_allocate_zeroed(&volume->context, 1, sizeof *made);
-    if (made)
-        made->memory = l2k_allocate(&volume->context, stage->samples + PAGE / sizeof(uint32_t), sizeof(uint32_t));
-    if (!made || !made->memory) {
-        l2k_release(&volume->context, made);
-        l2k_fail(&volume->context, L2K_ERROR_MEMORY, "out of memory for a slice of %zu samples", stage->samples);
-        return NULL;
-    }
-    made->slice.values = (uint32_t *)made->memory + stage->made * STAGGER % PAGE / sizeof(uint32_t);
-    return l2k_stage_keep(stage, &made->slice);
-}
-
-static void release_slices(const l2k_volume *volume, l2k_volume_stage *stage)
-{
-    for (l2k_z_slice *slice = stage->all; slice; slice = slice->older)
-        l2k_release(&volume->context, ((cpu_slice *)slice)->memory);
+    *slice = l2k_z_take(&stage->free);
+    if (*slice)
+        return L2K_OK;
+    uint32_t *made =
+        l2k_allocate(&volume->context, stage->samples + (HEADER + PAGE) / sizeof(uint32_t), sizeof(uint32_t));
+    L2K_TRY(l2k_check_memory(&volume->context, made, "a slice of %zu samples", stage->samples));
+    *slice = (void *)made;
+    (*slice)->values = made + (HEADER + stage->made * STAGGER % PAGE) / sizeof(uint32_t);
+    l2k_stage_keep(stage, *slice);
+    return L2K_OK;
 }
 
 /* ---- Operations ---------------------------------------------------------------------------------------------- */
@@ -227,9 +216,8 @@ static bool is_full(const l2k_volume *v)
 static l2k_status put(l2k_volume *v, const l2k_plane *planes)
 {
     l2k_volume_stage *stage = v->stages;
-    l2k_z_slice *slice = new_slice(v, stage);
-    if (!slice)
-        return L2K_ERROR_MEMORY;
+    l2k_z_slice *slice;
+    L2K_TRY(new_slice(v, stage, &slice));
     move_slice(v, stage, planes, slice, l2k_pixels_load);
     return l2k_z_put(&v->context, &stage->z, slice);
 }
@@ -238,9 +226,8 @@ static l2k_status put(l2k_volume *v, const l2k_plane *planes)
 static l2k_status pass_low_on(l2k_volume *v, unsigned number)
 {
     l2k_volume_stage *next = &v->stages[number + 1];
-    l2k_z_slice *slice = new_slice(v, next);
-    if (!slice)
-        return L2K_ERROR_MEMORY;
+    l2k_z_slice *slice;
+    L2K_TRY(new_slice(v, next, &slice));
     move_low(v, &v->stages[number], slice, false);
     return l2k_z_put(&v->context, &next->z, slice);
 }
@@ -290,9 +277,8 @@ static l2k_status put_coefficients(l2k_volume *v)
     l2k_z_place place;
     l2k_stage_wanted(v, true, &number, &place);
     l2k_volume_stage *stage = &v->stages[number];
-    l2k_z_slice *slice = new_slice(v, stage);
-    if (!slice)
-        return L2K_ERROR_MEMORY;
+    l2k_z_slice *slice;
+    L2K_TRY(new_slice(v, stage, &slice));
     if (!place.high && l2k_stage_has_next(v, number))
         fetch_low(v, number);
     l2k_status status = l2k_plan_run(stage->plan, planes_of(v, stage, slice));
@@ -317,17 +303,10 @@ static l2k_status make(l2k_volume *v)
     return L2K_OK;
 }
 
-static void destroy(l2k_volume *v)
-{
-    for (unsigned i = 0; i < v->num_stages; i++)
-        release_slices(v, &v->stages[i]);
-}
-
-static l2k_status rewind_all(l2k_volume *v)
-{
-    (void)v;
-    return L2K_OK;
-}
-
-const l2k_volume_functions l2k_volume_cpu = {
-    make, destroy, rewind_all, is_full, put, get_coefficients, next_coefficients, put_coefficients, get_slice};
+const l2k_volume_functions l2k_volume_cpu = {.make = make,
+                                             .is_full = is_full,
+                                             .put = put,
+                                             .get_coefficients = get_coefficients,
+                                             .next_coefficients = next_coefficients,
+                                             .put_coefficients = put_coefficients,
+                                             .get_slice = get_slice};
