@@ -18,17 +18,6 @@ typedef l2k_ht_cuda_decode_block block_type;
 
 enum { UNSTUFF_WARPS = 8 };
 
-template <l2k_ht_stream STREAM>
-__device__ __forceinline__ uint32_t unstuff(const uint8_t *segment, uint32_t bytes, uint4 *out, uint32_t *joint)
-{
-    l2k_ht_unstuffer<STREAM> u;
-    u.segment = segment;
-    u.bytes = bytes;
-    u.out = reinterpret_cast<uint32_t *>(out);
-    u.joint = joint;
-    return u.run();
-}
-
 /* The last two bytes of a cleanup segment hold Scup, the length of MEL and VLC together (7.1.1); 0 if out of range. */
 __device__ __forceinline__ uint32_t suffix_of(const uint8_t *segment, uint32_t length)
 {
@@ -54,14 +43,14 @@ __global__ void __launch_bounds__(32 * UNSTUFF_WARPS) unstuff_blocks(const param
     if (warp & 1) {
         uint32_t vlc = 0, mel = 0;
         if (suffix) {
-            vlc = unstuff<L2K_HT_VLC>(end - 2, suffix - 1, scratch + at.vlc, joint);
-            mel = unstuff<L2K_HT_MEL>(end - suffix, suffix - 1, scratch + at.mel, joint);
+            vlc = l2k_ht_unstuffer<L2K_HT_VLC>().run(end - 2, suffix - 1, scratch + at.vlc, joint);
+            mel = l2k_ht_unstuffer<L2K_HT_MEL>().run(end - suffix, suffix - 1, scratch + at.mel, joint);
         }
         if (l2k_lane() == 0)
             head[L2K_HT_VLC_WORDS] = vlc, head[L2K_HT_MEL_WORDS] = mel;
     } else if (suffix) {
         const uint32_t bytes = min(b.length - suffix, l2k_ht_cuda_most_magsgn(&b));
-        const uint32_t magsgn = unstuff<L2K_HT_MAGSGN>(segment, bytes, scratch + at.magsgn, joint);
+        const uint32_t magsgn = l2k_ht_unstuffer<L2K_HT_MAGSGN>().run(segment, bytes, scratch + at.magsgn, joint);
         if (l2k_lane() == 0)
             head[L2K_HT_MAGSGN_WORDS] = magsgn;
     }
@@ -87,45 +76,30 @@ struct cta_memory {
 };
 
 /* What is stored of a quad, in 16 or 32 bits: the upper half of its entry, and the residual. */
-template <bool WIDE> struct quad_words;
-
-template <> struct quad_words<false> {
-    enum { MOST_RESIDUAL = 15 };
-    uint32_t w[4];
-
-    __device__ __forceinline__ void clear()
-    {
-        w[0] = w[1] = w[2] = w[3] = 0;
-    }
-    __device__ __forceinline__ void set(int pair, uint32_t first, uint32_t second, uint32_t u, uint32_t v)
-    {
-        w[pair] = __byte_perm(first, second, 0x7632) + v * 0x10000u + u;
-    }
-    __device__ __forceinline__ void store(uint4 *to) const
-    {
-        to[0] = make_uint4(w[0], w[1], w[2], w[3]);
-    }
-};
-
-template <> struct quad_words<true> {
-    enum { MOST_RESIDUAL = 31 };
-    uint32_t w[8];
+template <bool WIDE> struct quad_words {
+    enum { MOST_RESIDUAL = WIDE ? 31 : 15, WORDS = WIDE ? 8 : 4 };
+    uint32_t w[WORDS];
 
     __device__ __forceinline__ void clear()
     {
 #pragma unroll
-        for (int i = 0; i < 8; i++)
+        for (int i = 0; i < WORDS; i++)
             w[i] = 0;
     }
     __device__ __forceinline__ void set(int pair, uint32_t first, uint32_t second, uint32_t u, uint32_t v)
     {
-        w[2 * pair] = (first >> 16) + (u << 16);
-        w[2 * pair + 1] = (second >> 16) + (v << 16);
+        if constexpr (WIDE) {
+            w[2 * pair] = (first >> 16) + (u << 16);
+            w[2 * pair + 1] = (second >> 16) + (v << 16);
+        } else {
+            w[pair] = __byte_perm(first, second, 0x7632) + v * 0x10000u + u;
+        }
     }
     __device__ __forceinline__ void store(uint4 *to) const
     {
-        to[0] = make_uint4(w[0], w[1], w[2], w[3]);
-        to[1] = make_uint4(w[4], w[5], w[6], w[7]);
+#pragma unroll
+        for (int i = 0; i < WORDS / 4; i++)
+            to[i] = make_uint4(w[4 * i], w[4 * i + 1], w[4 * i + 2], w[4 * i + 3]);
     }
 };
 
@@ -573,14 +547,8 @@ extern "C" int l2k_ht_cuda_launch_unstuff(const l2k_ht_cuda_decode *p, void *str
 
 extern "C" int l2k_ht_cuda_launch_quads(const l2k_ht_cuda_decode *p, void *stream)
 {
-    switch (p->form & (L2K_HT_WIDE | L2K_HT_LONG)) {
-    case 0:
-        return l2k_ht_launch(decode_quads<false, false>, p->num_blocks, LANES, 2 * LANES, stream, *p);
-    case L2K_HT_WIDE:
-        return l2k_ht_launch(decode_quads<true, false>, p->num_blocks, LANES, 2 * LANES, stream, *p);
-    case L2K_HT_LONG:
-        return l2k_ht_launch(decode_quads<false, true>, p->num_blocks, LANES, 2 * LANES, stream, *p);
-    default:
-        return l2k_ht_launch(decode_quads<true, true>, p->num_blocks, LANES, 2 * LANES, stream, *p);
-    }
+    typedef void kernel(parameters);
+    static kernel *const kernels[] = {decode_quads<false, false>, decode_quads<true, false>, decode_quads<false, true>,
+                                      decode_quads<true, true>};
+    return l2k_ht_launch(kernels[p->form & (L2K_HT_WIDE | L2K_HT_LONG)], p->num_blocks, LANES, 2 * LANES, stream, *p);
 }

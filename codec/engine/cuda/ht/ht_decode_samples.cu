@@ -94,8 +94,10 @@ struct narrow_samples {
         magnitude = (magnitude | s.half) & s.mask;
         return ((magnitude ^ sign * 0xFFFFu) + sign) & ones * 0xFFFFu;
     }
-    static __device__ __forceinline__ void store_row(int16_t *to, uint32_t row, bool second, bool aligned)
+    /* A row: 0 or 1. */
+    __device__ __forceinline__ void store(int16_t *to, int k, const scale &s, bool second, bool aligned) const
     {
+        const uint32_t row = k ? coefficients(low, ones_low, s) : coefficients(top, ones_top, s);
         if (aligned) {
             *reinterpret_cast<uint32_t *>(to) = row;
             return;
@@ -103,14 +105,6 @@ struct narrow_samples {
         to[0] = (int16_t)row;
         if (second)
             to[1] = (int16_t)(row >> 16);
-    }
-    __device__ __forceinline__ void store_top(int16_t *to, const scale &s, bool second, bool aligned) const
-    {
-        store_row(to, coefficients(top, ones_top, s), second, aligned);
-    }
-    __device__ __forceinline__ void store_low(int16_t *to, const scale &s, bool second, bool aligned) const
-    {
-        store_row(to, coefficients(low, ones_low, s), second, aligned);
     }
 };
 
@@ -170,7 +164,7 @@ struct wide_samples {
         const uint32_t magnitude = (((values[k] >> 1) + 1) << s.plane | s.half) & s.mask;
         return rho >> k & 1 ? (int32_t)(values[k] & 1 ? 0 - magnitude : magnitude) : 0;
     }
-    __device__ __forceinline__ void store_row(int32_t *to, int k, const scale &s, bool second, bool aligned) const
+    __device__ __forceinline__ void store(int32_t *to, int k, const scale &s, bool second, bool aligned) const
     {
         if (aligned) {
             *reinterpret_cast<int2 *>(to) = make_int2(coefficient(k, s), coefficient(k + 2, s));
@@ -179,14 +173,6 @@ struct wide_samples {
         to[0] = coefficient(k, s);
         if (second)
             to[1] = coefficient(k + 2, s);
-    }
-    __device__ __forceinline__ void store_top(int32_t *to, const scale &s, bool second, bool aligned) const
-    {
-        store_row(to, 0, s, second, aligned);
-    }
-    __device__ __forceinline__ void store_low(int32_t *to, const scale &s, bool second, bool aligned) const
-    {
-        store_row(to, 1, s, second, aligned);
     }
 };
 
@@ -284,10 +270,10 @@ template <class Samples, int GROUP, bool LONG> struct sample_reader {
         sample *top = to + 2 * first;
         if (x >= b.view.width)
             return;
-        s.store_top(top, to_sample, second, aligned && second);
+        s.store(top, 0, to_sample, second, aligned && second);
         if (left > 1)
-            s.store_low(reinterpret_cast<sample *>(reinterpret_cast<char *>(top) + stride), to_sample, second,
-                        aligned && second);
+            s.store(reinterpret_cast<sample *>(reinterpret_cast<char *>(top) + stride), 1, to_sample, second,
+                    aligned && second);
     }
 
     /* The lane's quad of those from `first` on. False if a quad's exponent bound is beyond its subband's bit-planes. */
@@ -366,28 +352,15 @@ __global__ void __launch_bounds__(32 * SAMPLE_WARPS, (sample_ctas<Samples, GROUP
     }
 }
 
-template <class Samples, int GROUP, bool LONG> int launch_samples(const l2k_ht_cuda_decode &p, void *stream)
-{
-    return l2k_ht_launch(decode_samples<Samples, GROUP, LONG>, p.num_blocks, SAMPLE_WARPS * 32 / GROUP,
-                         32 * SAMPLE_WARPS, stream, p);
-}
-
 } // namespace
 
 extern "C" int l2k_ht_cuda_launch_samples(const l2k_ht_cuda_decode *p, void *stream)
 {
-    switch (p->form) {
-    case 0:
-        return launch_samples<narrow_samples, 32, false>(*p, stream);
-    case L2K_HT_WIDE:
-        return launch_samples<wide_samples, 32, false>(*p, stream);
-    case L2K_HT_LONG:
-        return launch_samples<narrow_samples, 32, true>(*p, stream);
-    case L2K_HT_LONG | L2K_HT_WIDE:
-        return launch_samples<wide_samples, 32, true>(*p, stream);
-    case L2K_HT_SHORT:
-        return launch_samples<narrow_samples, 16, false>(*p, stream);
-    default:
-        return launch_samples<wide_samples, 16, false>(*p, stream);
-    }
+    typedef void kernel(l2k_ht_cuda_decode);
+    static kernel *const kernels[] = {
+        decode_samples<narrow_samples, 32, false>, decode_samples<wide_samples, 32, false>,
+        decode_samples<narrow_samples, 32, true>,  decode_samples<wide_samples, 32, true>,
+        decode_samples<narrow_samples, 16, false>, decode_samples<wide_samples, 16, false>};
+    const uint32_t group = p->form & L2K_HT_SHORT ? 16 : 32;
+    return l2k_ht_launch(kernels[p->form], p->num_blocks, SAMPLE_WARPS * 32 / group, 32 * SAMPLE_WARPS, stream, *p);
 }

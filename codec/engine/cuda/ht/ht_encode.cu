@@ -479,11 +479,6 @@ __global__ void __launch_bounds__(32 * WARPS, CTAS) encode_blocks(const l2k_ht_c
     }
 }
 
-template <class Quad, bool LONG> int launch(const l2k_ht_cuda_encode &p, void *stream)
-{
-    return l2k_ht_launch(encode_blocks<Quad, LONG>, p.warps, WARPS, 32 * WARPS, stream, p);
-}
-
 } // namespace
 
 extern "C" size_t l2k_ht_cuda_slot_bytes(bool wide)
@@ -499,15 +494,12 @@ extern "C" uint32_t l2k_ht_cuda_encode_warps(uint32_t blocks, uint32_t processor
 
 extern "C" int l2k_ht_cuda_launch_encode(const l2k_ht_cuda_encode *p, void *stream)
 {
-    const bool is_long = p->form & L2K_HT_LONG;
-    switch (p->form & (p->form & L2K_HT_REFINED ? L2K_HT_WIDE : L2K_HT_WIDE | L2K_HT_FLOAT)) {
-    case 0:
-        return is_long ? launch<narrow_quad, true>(*p, stream) : launch<narrow_quad, false>(*p, stream);
-    case L2K_HT_WIDE:
-        return is_long ? launch<wide_quad, true>(*p, stream) : launch<wide_quad, false>(*p, stream);
-    case L2K_HT_FLOAT:
-        return is_long ? launch<narrow_float_quad, true>(*p, stream) : launch<narrow_float_quad, false>(*p, stream);
-    default:
-        return is_long ? launch<wide_float_quad, true>(*p, stream) : launch<wide_float_quad, false>(*p, stream);
-    }
+    typedef void kernel(l2k_ht_cuda_encode);
+    static kernel *const kernels[] = {encode_blocks<narrow_quad, false>,       encode_blocks<wide_quad, false>,
+                                      encode_blocks<narrow_quad, true>,        encode_blocks<wide_quad, true>,
+                                      encode_blocks<narrow_float_quad, false>, encode_blocks<wide_float_quad, false>,
+                                      encode_blocks<narrow_float_quad, true>,  encode_blocks<wide_float_quad, true>};
+    const uint32_t from = p->form & L2K_HT_REFINED ? 0 : L2K_HT_FLOAT; /* refinement has quantised */
+    return l2k_ht_launch(kernels[p->form & (L2K_HT_WIDE | L2K_HT_LONG | from)], p->warps, WARPS, 32 * WARPS, stream,
+                         *p);
 }

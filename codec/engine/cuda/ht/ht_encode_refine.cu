@@ -304,14 +304,8 @@ extern "C" int l2k_ht_cuda_launch_gains(const l2k_ht_cuda_encode *p, void *strea
 
 extern "C" int l2k_ht_cuda_launch_encode_refinement(const l2k_ht_cuda_encode *p, void *stream)
 {
-    switch (p->form & (L2K_HT_FLOAT | L2K_HT_WIDE)) {
-    case 0:
-        return launch(encode_refinement<int16_t, int16_t>, p, stream);
-    case L2K_HT_WIDE:
-        return launch(encode_refinement<int32_t, int32_t>, p, stream);
-    case L2K_HT_FLOAT:
-        return launch(encode_refinement<float, int16_t>, p, stream);
-    default:
-        return launch(encode_refinement<float, int32_t>, p, stream);
-    }
+    typedef void kernel(l2k_ht_cuda_encode);
+    static kernel *const kernels[2][2] = {{encode_refinement<int16_t, int16_t>, encode_refinement<int32_t, int32_t>},
+                                          {encode_refinement<float, int16_t>, encode_refinement<float, int32_t>}};
+    return launch(kernels[(p->form & L2K_HT_FLOAT) != 0][p->form & L2K_HT_WIDE], p, stream);
 }

@@ -41,12 +41,7 @@ struct bit_reader {
 template <l2k_ht_stream STREAM>
 __device__ __forceinline__ bit_reader read(const uint8_t *segment, uint32_t bytes, uint32_t *words, uint32_t *joint)
 {
-    l2k_ht_unstuffer<STREAM> u;
-    u.segment = segment;
-    u.bytes = bytes;
-    u.out = words;
-    u.joint = joint;
-    const bit_reader reader = {words, u.run(), 0};
+    const bit_reader reader = {words, l2k_ht_unstuffer<STREAM>().run(segment, bytes, words, joint), 0};
     __syncwarp();
     return reader;
 }

@@ -98,9 +98,14 @@ template <l2k_ht_stream STREAM> struct l2k_ht_unstuffer {
             take_whole(word);
     }
 
-    /* Returns the number of words with bits of the stream; FILLER_WORDS and more of filler follow. */
-    __device__ __forceinline__ uint32_t run()
+    /* Sets the first members, and does it all. Returns the number of words with bits of the stream; FILLER_WORDS and more
+     * of filler follow. */
+    __device__ __forceinline__ uint32_t run(const uint8_t *from, uint32_t size, void *to, uint32_t *shared)
     {
+        segment = from;
+        bytes = size;
+        out = reinterpret_cast<uint32_t *>(to);
+        joint = shared;
         words = rest = count = 0;
         before = BACKWARD ? 0xFF : 0;
         for (uint32_t offset = 0; offset < bytes; offset += 128)
