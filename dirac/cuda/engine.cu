@@ -48,16 +48,16 @@ l2k_status check(const l2k_dirac_engine *engine, int error)
 /* ---- Memory -------------------------------------------------------------------------------------------------- */
 
 /* Memory of the stream's own pool, since that of the device would go back at every wait. */
-cudaError_t open_pool(video *v)
+l2k_status open_pool(const l2k_dirac_engine *engine)
 {
+    video *v = video_of(engine);
     cudaMemPoolProps properties = {};
     uint64_t keep = UINT64_MAX;
     properties.allocType = cudaMemAllocationTypePinned;
     properties.location.type = cudaMemLocationTypeDevice;
-    cudaError_t error = cudaGetDevice(&properties.location.id);
-    if (error == cudaSuccess)
-        error = cudaMemPoolCreate(&v->pool, &properties);
-    return error == cudaSuccess ? cudaMemPoolSetAttribute(v->pool, cudaMemPoolAttrReleaseThreshold, &keep) : error;
+    L2K_TRY(check(engine, cudaGetDevice(&properties.location.id)));
+    L2K_TRY(check(engine, cudaMemPoolCreate(&v->pool, &properties)));
+    return check(engine, cudaMemPoolSetAttribute(v->pool, cudaMemPoolAttrReleaseThreshold, &keep));
 }
 
 /* With room for more, as pictures vary, and cleared: kernels read whole words of which the last bytes may be foreign. */
@@ -102,6 +102,12 @@ cudaError_t reserve_pinned(buffer *b, size_t bytes)
     return b->at ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
+void release(l2k_dirac_engine *engine, void *samples)
+{
+    if (samples)
+        cudaFreeAsync(samples, video_of(engine)->stream);
+}
+
 /* Cleared, since also what lies between rows goes to the caller. */
 void *allocate(l2k_dirac_engine *engine, size_t bytes)
 {
@@ -109,16 +115,9 @@ void *allocate(l2k_dirac_engine *engine, size_t bytes)
     buffer samples = {};
     if (reserve(v, &samples, bytes, v->stream) == cudaSuccess)
         return samples.at;
-    if (samples.at)
-        cudaFreeAsync(samples.at, v->stream);
+    release(engine, samples.at);
     cudaGetLastError();
     return NULL;
-}
-
-void release(l2k_dirac_engine *engine, void *samples)
-{
-    if (samples)
-        cudaFreeAsync(samples, video_of(engine)->stream);
 }
 
 l2k_status open(l2k_dirac_engine *engine)
@@ -131,18 +130,13 @@ l2k_status open(l2k_dirac_engine *engine)
     L2K_TRY(l2k_check_memory(engine->context, v, "a decoder"));
     if (!l2k_cuda_usable(l2k_device_of_share(engine->context, 0), reason, sizeof reason))
         return l2k_fail(engine->context, L2K_ERROR_BACKEND, "CUDA: no usable GPU: %s", reason);
-    int error = open_pool(v);
-    if (error == cudaSuccess)
-        error = cudaStreamCreateWithFlags(&v->stream, cudaStreamNonBlocking);
-    if (error == cudaSuccess)
-        error = cudaStreamCreateWithFlags(&v->uploads, cudaStreamNonBlocking);
-    if (error == cudaSuccess)
-        error = cudaStreamCreateWithFlags(&v->downloads, cudaStreamNonBlocking);
-    if (error == cudaSuccess)
-        error = cudaEventCreateWithFlags(&v->uploaded, cudaEventDisableTiming);
-    for (unsigned i = 0; i < UNDER_WAY && error == cudaSuccess; i++)
-        error = cudaEventCreateWithFlags(&v->done[i], cudaEventDisableTiming);
-    return check(engine, error);
+    L2K_TRY(open_pool(engine));
+    cudaStream_t *const streams[] = {&v->stream, &v->uploads, &v->downloads};
+    for (cudaStream_t *stream : streams)
+        L2K_TRY(check(engine, cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking)));
+    for (cudaEvent_t &event : v->done)
+        L2K_TRY(check(engine, cudaEventCreateWithFlags(&event, cudaEventDisableTiming)));
+    return check(engine, cudaEventCreateWithFlags(&v->uploaded, cudaEventDisableTiming));
 }
 
 void close(l2k_dirac_engine *engine)
@@ -150,27 +144,24 @@ void close(l2k_dirac_engine *engine)
     video *v = video_of(engine);
     if (!v)
         return;
-    if (v->stream)
-        cudaStreamSynchronize(v->stream);
-    if (v->uploads)
-        cudaStreamSynchronize(v->uploads);
+    const cudaStream_t streams[] = {v->stream, v->uploads, v->downloads};
+    for (cudaStream_t stream : streams)
+        if (stream)
+            cudaStreamSynchronize(stream);
     for (unsigned i = 0; i < UNDER_WAY; i++) {
         if (v->done[i])
             cudaEventDestroy(v->done[i]);
         cudaFreeHost(v->lists[i].at);
-        if (v->slices[i].at)
-            cudaFreeAsync(v->slices[i].at, v->stream);
+        release(engine, v->slices[i].at);
     }
     if (v->uploaded)
         cudaEventDestroy(v->uploaded);
     cudaFreeHost(v->host.at);
-    buffer *const buffers[] = {&v->coefficients, &v->low[0], &v->low[1], &v->residues, &v->blocks};
-    for (buffer *b : buffers)
-        if (b->at)
-            cudaFreeAsync(b->at, v->stream);
+    void *const memory[] = {v->coefficients.at, v->low[0].at, v->low[1].at, v->residues.at, v->blocks.at};
+    for (void *at : memory)
+        release(engine, at);
     if (v->stream)
         cudaStreamSynchronize(v->stream);
-    const cudaStream_t streams[] = {v->stream, v->uploads, v->downloads};
     for (cudaStream_t stream : streams)
         if (stream)
             cudaStreamDestroy(stream);
@@ -219,17 +210,22 @@ bool find_slices(const l2k_dirac_transform *t, const uint8_t *data, size_t bytes
     return true;
 }
 
-/* From memory that has to stay as it is until `settle`. In the order of the stream, which may still read what was at `to`. */
-cudaError_t upload(video *v, void *to, const void *from, size_t bytes)
+/* The stream goes on behind what is being uploaded. */
+l2k_status follow_uploads(const l2k_dirac_engine *engine)
 {
-    cudaError_t error = cudaEventRecord(v->uploaded, v->stream);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(v->uploads, v->uploaded, 0);
-    if (error == cudaSuccess)
-        error = cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, v->uploads);
-    if (error == cudaSuccess)
-        error = cudaEventRecord(v->uploaded, v->uploads);
-    return error == cudaSuccess ? cudaStreamWaitEvent(v->stream, v->uploaded, 0) : error;
+    video *v = video_of(engine);
+    L2K_TRY(check(engine, cudaEventRecord(v->uploaded, v->uploads)));
+    return check(engine, cudaStreamWaitEvent(v->stream, v->uploaded, 0));
+}
+
+/* From memory that has to stay as it is until `settle`. In the order of the stream, which may still read what was at `to`. */
+l2k_status upload(const l2k_dirac_engine *engine, void *to, const void *from, size_t bytes)
+{
+    video *v = video_of(engine);
+    L2K_TRY(check(engine, cudaEventRecord(v->uploaded, v->stream)));
+    L2K_TRY(check(engine, cudaStreamWaitEvent(v->uploads, v->uploaded, 0)));
+    L2K_TRY(check(engine, cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, v->uploads)));
+    return follow_uploads(engine);
 }
 
 /* Uploads a picture's bytes with the list of its slices, and reads them on the device. */
@@ -244,22 +240,14 @@ l2k_status read_slices(l2k_dirac_engine *engine, l2k_dirac_bits bits, const l2k_
     l2k_dirac_cuda_slices s = {};
     if (bytes > UINT32_MAX)
         return l2k_fail(engine->context, L2K_ERROR_LIMIT, "a picture of more than 4 GiB");
-    int error = cudaEventSynchronize(v->done[slot]);
-    if (error == cudaSuccess)
-        error = reserve_pinned(&v->lists[slot], list);
-    if (error == cudaSuccess)
-        error = reserve(v, &v->slices[slot], list + bytes, v->uploads);
-    L2K_TRY(check(engine, error));
+    L2K_TRY(check(engine, cudaEventSynchronize(v->done[slot])));
+    L2K_TRY(check(engine, reserve_pinned(&v->lists[slot], list)));
+    L2K_TRY(check(engine, reserve(v, &v->slices[slot], list + bytes, v->uploads)));
     uint8_t *device = (uint8_t *)v->slices[slot].at;
-    error = cudaMemcpyAsync(device + list, data, bytes, cudaMemcpyHostToDevice, v->uploads);
+    L2K_TRY(check(engine, cudaMemcpyAsync(device + list, data, bytes, cudaMemcpyHostToDevice, v->uploads)));
     const bool complete = find_slices(t, data, bytes, (uint32_t *)v->lists[slot].at, &s.count);
-    if (error == cudaSuccess)
-        error = cudaMemcpyAsync(device, v->lists[slot].at, list, cudaMemcpyHostToDevice, v->uploads);
-    if (error == cudaSuccess)
-        error = cudaEventRecord(v->uploaded, v->uploads);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(v->stream, v->uploaded, 0);
-    L2K_TRY(check(engine, error));
+    L2K_TRY(check(engine, cudaMemcpyAsync(device, v->lists[slot].at, list, cudaMemcpyHostToDevice, v->uploads)));
+    L2K_TRY(follow_uploads(engine));
     s.offsets = (const uint32_t *)device;
     s.data = device + list, s.bytes = bytes;
     s.across = t->slices[0], s.down = t->slices[1], s.prefix = t->slice_bytes[0], s.unit = t->slice_bytes[1];
@@ -285,7 +273,7 @@ l2k_status upload_coefficients(l2k_dirac_engine *engine, l2k_dirac_bits bits, l2
     const l2k_status status = l2k_dirac_coefficients(engine->context, &bits, t);
     if (l2k_dirac_is_fatal(status))
         return status;
-    L2K_TRY(check(engine, upload(v, v->coefficients.at, t->data, samples * sizeof(int32_t))));
+    L2K_TRY(upload(engine, v->coefficients.at, t->data, samples * sizeof(int32_t)));
     return status;
 }
 
@@ -299,15 +287,14 @@ l2k_status inverse(l2k_dirac_engine *engine, const l2k_dirac_sequence *sequence,
     video *v = video_of(engine);
     size_t at[L2K_DIRAC_PLANES + 1];
     l2k_dirac_cuda_level level = {};
-    int error = cudaSuccess;
     level.wavelet = t->wavelet;
-    for (unsigned number = 0; number < t->levels + !t->levels && error == cudaSuccess; number++) {
+    for (unsigned number = 0; number < t->levels + !t->levels; number++) {
         const unsigned above = t->levels ? t->levels - 1 - number : 0;
         const bool last = above == 0, samples = last && t->intra, narrow = last && !sequence->wide;
         buffer *result = last ? &v->residues : &v->low[above % 2];
         place_components(t, above, L2K_DIRAC_CUDA_UNIT, at);
         if (!samples)
-            error = reserve(v, result, at[L2K_DIRAC_PLANES] * sizeof(int32_t), v->stream);
+            L2K_TRY(check(engine, reserve(v, result, at[L2K_DIRAC_PLANES] * sizeof(int32_t), v->stream)));
         for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++) {
             auto *p = &level.planes[c];
             const l2k_dirac_component *component = &t->components[c];
@@ -336,10 +323,9 @@ l2k_status inverse(l2k_dirac_engine *engine, const l2k_dirac_sequence *sequence,
             }
         }
         level.out_bytes = samples ? 1 << sequence->wide : 4;
-        if (error == cudaSuccess)
-            error = (t->levels ? l2k_dirac_cuda_inverse : l2k_dirac_cuda_copy)(&level, v->stream);
+        L2K_TRY(check(engine, (t->levels ? l2k_dirac_cuda_inverse : l2k_dirac_cuda_copy)(&level, v->stream)));
     }
-    return check(engine, error);
+    return L2K_OK;
 }
 
 l2k_status make_residues(l2k_dirac_engine *engine, const l2k_dirac_sequence *sequence, l2k_dirac_bits bits,
@@ -365,35 +351,24 @@ ptrdiff_t half_stride(const l2k_dirac_plane *plane)
     return (ptrdiff_t)round_up(2 * (size_t)plane->width, L2K_DIRAC_CUDA_UNIT);
 }
 
-/* Where a plane's are in those of its picture, in bytes; the fourth is the end. */
-size_t half_at(const l2k_dirac_picture *picture, unsigned plane, bool wide)
-{
-    size_t at = 0;
-    for (unsigned c = 0; c < plane; c++)
-        at += 2 * (size_t)half_stride(&picture->planes[c]) * picture->planes[c].height << wide;
-    return at;
-}
-
-/* A reference's half-samples are made when it is first referred to. Those of all planes are the first one's. */
+/* A reference's half-samples are made when it is first referred to. */
 l2k_status upsample(l2k_dirac_engine *engine, const l2k_dirac_sequence *sequence, l2k_dirac_picture *picture)
 {
     video *v = video_of(engine);
     l2k_dirac_cuda_upsampling u = {};
-    const size_t bytes = half_at(picture, L2K_DIRAC_PLANES, sequence->wide);
-    void *out = NULL;
-    if (picture->planes[0].half)
-        return L2K_OK;
-    cudaError_t error = cudaMallocFromPoolAsync(&out, bytes + L2K_DIRAC_CUDA_BEYOND, v->pool, v->stream);
-    if (error == cudaSuccess)
-        error = cudaMemsetAsync((char *)out + bytes, 0, L2K_DIRAC_CUDA_BEYOND, v->stream);
-    L2K_TRY(check(engine, error));
-    picture->planes[0].half = out;
     u.wide = sequence->wide;
+    if (picture->planes[L2K_DIRAC_PLANES - 1].half)
+        return L2K_OK;
     for (unsigned c = 0; c < L2K_DIRAC_PLANES; c++) {
-        const l2k_dirac_plane *plane = &picture->planes[c];
+        l2k_dirac_plane *plane = &picture->planes[c];
         auto *p = &u.planes[c];
+        const size_t bytes = 2 * (size_t)half_stride(plane) * plane->height << sequence->wide;
+        if (!plane->half)
+            L2K_TRY(check(engine,
+                          cudaMallocFromPoolAsync(&plane->half, bytes + L2K_DIRAC_CUDA_BEYOND, v->pool, v->stream)));
+        L2K_TRY(check(engine, cudaMemsetAsync((char *)plane->half + bytes, 0, L2K_DIRAC_CUDA_BEYOND, v->stream)));
         p->from = plane->data, p->stride = plane->stride;
-        p->out = (char *)out + half_at(picture, c, sequence->wide), p->stride_out = half_stride(plane);
+        p->out = plane->half, p->stride_out = half_stride(plane);
         p->width = (int32_t)plane->width, p->height = (int32_t)plane->height;
         p->most = (1 << l2k_dirac_depth(sequence, c)) - 1;
     }
@@ -408,7 +383,7 @@ l2k_status predict(l2k_dirac_engine *engine, const l2k_dirac_sequence *sequence,
     l2k_dirac_cuda_motion m = {};
     const size_t bytes = (size_t)motion->across * motion->down * sizeof *motion->blocks;
     L2K_TRY(check(engine, reserve(v, &v->blocks, bytes, v->stream)));
-    L2K_TRY(check(engine, upload(v, v->blocks.at, motion->blocks, bytes)));
+    L2K_TRY(upload(engine, v->blocks.at, motion->blocks, bytes));
     m.blocks = (const l2k_dirac_motion_block *)v->blocks.at;
     m.across = (int32_t)motion->across, m.down = (int32_t)motion->down, m.precision = (int32_t)motion->precision;
     m.weight[0] = motion->weight[0], m.weight[1] = motion->weight[1], m.weight_bits = motion->weight_bits;
@@ -426,8 +401,7 @@ l2k_status predict(l2k_dirac_engine *engine, const l2k_dirac_sequence *sequence,
         p->grid = l2k_dirac_grid_of(motion, sequence, c);
         for (unsigned i = 0; i < motion->references; i++) {
             const l2k_dirac_plane *from = &references[i]->planes[c];
-            const char *half = (const char *)references[i]->planes[0].half;
-            p->reference[i] = m.upsampled ? half + half_at(references[i], c, sequence->wide) : from->data;
+            p->reference[i] = m.upsampled ? from->half : from->data;
             p->reference_stride[i] = m.upsampled ? half_stride(from) : from->stride;
         }
     }
@@ -472,15 +446,11 @@ l2k_status show(l2k_dirac_engine *engine, uint32_t number, l2k_memory memory, si
     cudaEvent_t done = v->done[number % UNDER_WAY];
     if (memory == L2K_MEMORY_DEVICE)
         return check(engine, cudaEventSynchronize(done));
-    int error = reserve_pinned(&v->host, bytes);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(v->downloads, done, 0);
-    if (error == cudaSuccess)
-        error = cudaMemcpyAsync(v->host.at, *samples, bytes, cudaMemcpyDeviceToHost, v->downloads);
-    if (error == cudaSuccess)
-        error = cudaStreamSynchronize(v->downloads);
+    L2K_TRY(check(engine, reserve_pinned(&v->host, bytes)));
+    L2K_TRY(check(engine, cudaStreamWaitEvent(v->downloads, done, 0)));
+    L2K_TRY(check(engine, cudaMemcpyAsync(v->host.at, *samples, bytes, cudaMemcpyDeviceToHost, v->downloads)));
     *samples = v->host.at;
-    return check(engine, error);
+    return check(engine, cudaStreamSynchronize(v->downloads));
 }
 
 const l2k_hooks pinned = {allocate_pinned, release_pinned, NULL, NULL, NULL};
