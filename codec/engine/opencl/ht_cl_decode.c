@@ -115,14 +115,6 @@ static l2k_status list_blocks(l2k_ht_cl *c, uint64_t *bytes, uint64_t *words)
 
 /* ---- Bytes --------------------------------------------------------------------------------------------------- */
 
-static void gather_block(const l2k_received_block *from, const l2k_ht_cl_decode_block *block, uint8_t *to)
-{
-    const l2k_ht_received_set set = l2k_ht_find_set(from);
-    memcpy(to, set.cleanup->data, block->length);
-    if (block->refinement_bytes)
-        l2k_ht_copy_refinement(&set, to + block->length);
-}
-
 static l2k_status upload_bytes(l2k_ht_cl *c, size_t bytes)
 {
     const l2k_ht_cl_decode_block *blocks = (const l2k_ht_cl_decode_block *)c->list.at;
@@ -131,7 +123,10 @@ static l2k_status upload_bytes(l2k_ht_cl *c, size_t bytes)
     for (size_t i = 0; i < c->batch.num_places; i++) {
         if (blocks[i].length == 0)
             continue;
-        gather_block(&c->batch.places[i].block->received, &blocks[i], to + at);
+        const l2k_ht_received_set set = l2k_ht_find_set(&c->batch.places[i].block->received);
+        memcpy(to + at, set.cleanup->data, blocks[i].length);
+        if (blocks[i].refinement_bytes)
+            l2k_ht_copy_refinement(&set, to + at + blocks[i].length);
         at += (size_t)blocks[i].length + blocks[i].refinement_bytes;
         if (at - sent >= PIECE_BYTES) {
             L2K_TRY(l2k_ht_cl_upload(c, &c->bytes, sent, to + sent, at - sent));

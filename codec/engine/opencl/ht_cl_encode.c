@@ -15,7 +15,6 @@ enum {
 
 static l2k_status prepare(l2k_ht_cl *c)
 {
-    static const char name[] = "ht_encode";
     l2k_ht_codes codes[2];
     l2k_ht_pairs pairs[2];
     cl_program program;
@@ -25,18 +24,18 @@ static l2k_status prepare(l2k_ht_cl *c)
     L2K_TRY(l2k_ht_cl_make_table(c, &c->codes, codes, sizeof codes));
     L2K_TRY(l2k_ht_cl_make_table(c, &c->pairs, pairs, sizeof pairs));
     L2K_TRY(l2k_cl_program(c->context, c->device, l2k_cl_ht_encode, "", &program));
-    return l2k_cl_kernel(c->context, program, name, &c->encode);
+    return l2k_cl_kernel(c->context, program, "ht_encode", &c->encode);
 }
 
 /* ---- The list ------------------------------------------------------------------------------------------------ */
 
-/* *wide: some coefficients have more than 16 bits. Returns the samples of all blocks. */
-static l2k_status list_blocks(l2k_ht_cl *c, bool *wide, uint64_t *samples)
+/* Also adds up the samples of all blocks. */
+static l2k_status list_blocks(l2k_ht_cl *c, uint64_t *samples)
 {
     l2k_ht_cl_encode_block *to = (l2k_ht_cl_encode_block *)c->list.at;
     const l2k_subband *band = NULL;
     float reciprocal = 0;
-    *wide = false;
+    c->wide = false;
     *samples = 0;
     for (size_t i = 0; i < c->batch.num_places; i++) {
         const l2k_block_place *place = &c->batch.places[i];
@@ -48,7 +47,7 @@ static l2k_status list_blocks(l2k_ht_cl *c, bool *wide, uint64_t *samples)
                 return l2k_fail(c->context, L2K_ERROR_UNSUPPORTED, "OpenCL: HT with distortions or refinement passes");
         }
         to[i].reciprocal = reciprocal;
-        *wide |= to[i].view.type != L2K_COEFFICIENT_INT16;
+        c->wide |= to[i].view.type != L2K_COEFFICIENT_INT16;
         *samples += (uint64_t)to[i].view.width * to[i].view.height;
     }
     return L2K_OK;
@@ -56,10 +55,10 @@ static l2k_status list_blocks(l2k_ht_cl *c, bool *wide, uint64_t *samples)
 
 /* ---- The work ------------------------------------------------------------------------------------------------ */
 
-static l2k_status launch(const l2k_ht_cl *c, bool wide)
+static l2k_status launch(const l2k_ht_cl *c)
 {
     const uint32_t capacity = (uint32_t)(c->code.bytes / 4 < UINT32_MAX ? c->code.bytes / 4 : UINT32_MAX);
-    const uint32_t words = L2K_HT_CL_MAGSGN_WORDS(wide ? 32 : 16);
+    const uint32_t words = L2K_HT_CL_MAGSGN_WORDS(c->wide ? 32 : 16);
     const l2k_cl_argument more[] = {
         L2K_CL_ARGUMENT(c->codes.at), L2K_CL_ARGUMENT(c->pairs.at), L2K_CL_ARGUMENT(c->device_results.at),
         L2K_CL_ARGUMENT(c->code.at),  L2K_CL_ARGUMENT(capacity),    {words * sizeof(uint32_t), NULL},
@@ -68,14 +67,14 @@ static l2k_status launch(const l2k_ht_cl *c, bool wide)
 }
 
 /* With room for `code` bytes of code. */
-static l2k_status enqueue(l2k_ht_cl *c, bool wide, uint64_t code)
+static l2k_status enqueue(l2k_ht_cl *c, uint64_t code)
 {
     const l2k_ht_cl_encode_counters start = {0, UINT32_MAX};
     const size_t results = COUNTERS + c->batch.num_places * CODED;
     L2K_TRY(l2k_cl_reserve(c->context, c->device, &c->code, (size_t)code));
     L2K_CL_TRY(c->context, EnqueueFillBuffer,
                (c->queue, c->device_results.at, &start, sizeof start, 0, sizeof start, 0, NULL, NULL));
-    L2K_TRY(launch(c, wide));
+    L2K_TRY(launch(c));
     L2K_CL_TRY(c->context, EnqueueReadBuffer,
                (c->queue, c->device_results.at, CL_FALSE, 0, results, c->results.at, 0, NULL, NULL));
     return L2K_OK;
@@ -89,25 +88,14 @@ l2k_status l2k_ht_cl_begin_encoding(l2k_ht_cl *c)
     L2K_TRY(prepare(c));
     L2K_TRY(l2k_cl_pin(c->context, c->device, c->queue, &c->list, list));
     L2K_TRY(l2k_cl_pin(c->context, c->device, c->queue, &c->results, COUNTERS + count * CODED));
-    L2K_TRY(list_blocks(c, &c->wide, &samples));
+    L2K_TRY(list_blocks(c, &samples));
     L2K_TRY(l2k_cl_reserve(c->context, c->device, &c->device_list, list));
     L2K_TRY(l2k_cl_reserve(c->context, c->device, &c->device_results, COUNTERS + count * CODED));
     L2K_TRY(l2k_ht_cl_upload(c, &c->device_list, 0, c->list.at, list));
-    return enqueue(c, c->wide, 2 * samples + 64 * count);
+    return enqueue(c, 2 * samples + 64 * count);
 }
 
 /* ---- Results ------------------------------------------------------------------------------------------------- */
-
-static void keep_block(l2k_block *block, const l2k_ht_cl_coded_block *coded, uint8_t *code, uint32_t *pass_bytes)
-{
-    block->num_planes = block->num_passes = coded->bytes > 0;
-    block->coded.magnitude_bits = (uint8_t)coded->magnitude_bits;
-    if (coded->bytes == 0)
-        return;
-    *pass_bytes = coded->bytes | L2K_PASS_TERMINATED;
-    block->coded.bytes = code + (size_t)coded->at * 4;
-    block->coded.pass_bytes = pass_bytes;
-}
 
 /* `bytes` bytes; chunks double. */
 static l2k_status reserve_pinned(const l2k_ht_cl *c, l2k_cl_chunks *k, size_t bytes, uint8_t **at)
@@ -130,19 +118,23 @@ static l2k_status reserve_pinned(const l2k_ht_cl *c, l2k_cl_chunks *k, size_t by
     return L2K_OK;
 }
 
-/* Lengths and code of all blocks stay together. */
 static l2k_status fetch_code(l2k_ht_cl *c, uint32_t units)
 {
     const l2k_ht_cl_coded_block *coded = (l2k_ht_cl_coded_block *)(c->results.at + COUNTERS);
-    const size_t count = c->batch.num_places, lengths = count * sizeof(uint32_t), bytes = (size_t)units * 4;
+    const size_t bytes = (size_t)units * 4;
     uint8_t *kept = NULL;
-    L2K_TRY(reserve_pinned(c, &c->kept, lengths + bytes, &kept));
+    L2K_TRY(reserve_pinned(c, &c->kept, bytes, &kept));
     if (bytes)
-        L2K_CL_TRY(c->context, EnqueueReadBuffer,
-                   (c->queue, c->code.at, CL_FALSE, 0, bytes, kept + lengths, 0, NULL, NULL));
+        L2K_CL_TRY(c->context, EnqueueReadBuffer, (c->queue, c->code.at, CL_FALSE, 0, bytes, kept, 0, NULL, NULL));
     L2K_CL_TRY(c->context, Flush, (c->queue));
-    for (size_t i = 0; i < count; i++)
-        keep_block(c->batch.places[i].block, &coded[i], kept + lengths, (uint32_t *)kept + i);
+    for (size_t i = 0; i < c->batch.num_places; i++) {
+        l2k_block *block = c->batch.places[i].block;
+        block->num_planes = block->num_passes = coded[i].bytes > 0;
+        block->coded.magnitude_bits = (uint8_t)coded[i].magnitude_bits;
+        block->coded.bytes = kept + (size_t)coded[i].at * 4;
+        block->coded.pass_bytes = NULL;
+        block->coded.num_bytes = coded[i].bytes;
+    }
     L2K_CL_TRY(c->context, Finish, (c->queue));
     return L2K_OK;
 }
@@ -158,6 +150,6 @@ l2k_status l2k_ht_cl_finish_encoding(l2k_ht_cl *c)
             return l2k_fail(c->context, L2K_ERROR_ARGUMENT, "a sample lies outside its component's precision");
         if (counters.code <= c->code.bytes / 4)
             return fetch_code(c, counters.code);
-        L2K_TRY(enqueue(c, c->wide, (uint64_t)counters.code * 4));
+        L2K_TRY(enqueue(c, (uint64_t)counters.code * 4));
     }
 }

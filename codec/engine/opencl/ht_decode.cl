@@ -40,31 +40,20 @@ static uint end_bits(bit_writer *w, uint filler)
     return w->count;
 }
 
-/* MagSgn and SigProp: the byte after 0xFF has seven bits. */
-static uint unstuff_forward(const __global uchar *bytes, uint count, __global uint *to, uint filler)
+/* Of `count` bytes: MagSgn and SigProp from `from` on, where the byte after 0xFF has seven bits; backward, MagRef, from
+ * the last one before `from`, where a byte whose low seven bits are ones has only those if the one read before exceeds
+ * 0x8F. */
+static uint unstuff(const __global uchar *from, uint count, bool backward, __global uint *to, uint filler)
 {
     bit_writer w = {to, 0, 0, 0};
-    uint before = 0;
+    uint before = backward ? 0xFF : 0;
     for (uint i = 0; i < count; i++) {
-        const uint byte = bytes[i], is_short = before == 0xFF;
+        const uint byte = backward ? *--from : *from++;
+        const uint is_short = backward ? before > 0x8F && (byte & 0x7F) == 0x7F : before == 0xFF;
         put_bits(&w, is_short ? byte & 0x7F : byte, 8 - is_short);
         before = byte;
     }
     return end_bits(&w, filler);
-}
-
-/* MagRef, from the last of the bytes before `end`: a byte whose low seven bits are ones has only those if the one read
- * before exceeds 0x8F. */
-static uint unstuff_backward(const __global uchar *end, uint count, __global uint *to)
-{
-    bit_writer w = {to, 0, 0, 0};
-    uint before = 0xFF;
-    for (uint i = 0; i < count; i++) {
-        const uint byte = *--end, is_short = before > 0x8F && (byte & 0x7F) == 0x7F;
-        put_bits(&w, is_short ? byte & 0x7F : byte, 8 - is_short);
-        before = byte;
-    }
-    return end_bits(&w, 0);
 }
 
 /* Scup, the length of MEL and VLC together (7.1.1); 0 if the segment's last two bytes are out of range. */
@@ -83,13 +72,13 @@ static void unstuff_block(const __global l2k_ht_cl_decode_block *b, const __glob
     const l2k_ht_cl_view view = b->view;
     const uint suffix = suffix_of(segment, b->length);
     const uint most = l2k_ht_cl_most_bytes(&view, b->planes + 1u);
-    head->magsgn = unstuff_forward(segment, min(b->length - suffix, most), scratch + b->magsgn, 0xFFFFFFFFu);
+    head->magsgn = unstuff(segment, min(b->length - suffix, most), false, scratch + b->magsgn, 0xFFFFFFFFu);
     if (b->passes > 1)
-        head->sigprop = unstuff_forward(refinement, min(b->refinement_bytes, l2k_ht_cl_most_bytes(&view, 2)),
-                                        scratch + b->sigprop, 0);
+        head->sigprop = unstuff(refinement, min(b->refinement_bytes, l2k_ht_cl_most_bytes(&view, 2)), false,
+                                scratch + b->sigprop, 0);
     if (b->passes > 2)
-        head->magref = unstuff_backward(refinement + b->refinement_bytes,
-                                        min(b->refinement_bytes, l2k_ht_cl_most_bytes(&view, 1)), scratch + b->magref);
+        head->magref = unstuff(refinement + b->refinement_bytes,
+                               min(b->refinement_bytes, l2k_ht_cl_most_bytes(&view, 1)), true, scratch + b->magref, 0);
 }
 
 /* ---- MEL (7.3.3) --------------------------------------------------------------------------------------------- */
@@ -375,11 +364,6 @@ static void clear_block(const block *b, uint item)
             store_sample(b, x, y, 0, false);
 }
 
-/* Scales magnitudes to those of coefficients, in the middle of the interval below the lowest bit-plane. */
-typedef struct scale {
-    uint plane, middle, mask;
-} scale;
-
 /* The exponents of a quad's lower samples less one, in eight bits each. In 32 bits, the greatest value and two wraps to
  * 0 or 1, as on the CPU. */
 static uint lower_exponents(uint first, uint second)
@@ -427,7 +411,8 @@ static bool read_block(const __global l2k_ht_cl_decode_block *from, const block 
                        bit_reader bits, __local sample_memory *m, uint item)
 {
     const uint across = (b->view.width + 1) / 2, limit = from->planes + 1u;
-    const scale to = {from->plane, (1u << from->plane) >> 1, (1u << (from->plane + from->planes)) - 1};
+    /* magnitudes are scaled to the middle of the interval below the lowest bit-plane */
+    const uint middle = (1u << from->plane) >> 1, mask = (1u << (from->plane + from->planes)) - 1;
     const __global uint *quads = scratch + from->quads;
     uint at = 0, row = 0;
     for (uint i = item; i < MOST_ACROSS + 2; i += ITEMS)
@@ -450,7 +435,7 @@ static bool read_block(const __global l2k_ht_cl_decode_block *from, const block 
             at += all;
             for (uint k = 0; k < 4 && x < across; k++)
                 store_sample(b, 2 * x + (k >> 1), y + (k & 1),
-                             sample[k] ? ((sample[k] >> 1 << to.plane) | to.middle) & to.mask : 0, sample[k] & 1);
+                             sample[k] ? ((sample[k] >> 1 << from->plane) | middle) & mask : 0, sample[k] & 1);
             if (x < across)
                 m->lower[row ^ 1][x + 1] = (ushort)lower_exponents(sample[1], sample[3]);
             barrier(CLK_LOCAL_MEM_FENCE);

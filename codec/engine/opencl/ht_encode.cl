@@ -126,16 +126,6 @@ static uint sample_bits(const coded_quad *c, uint k)
     return c->q.rho >> k & 1 ? c->bound - (c->entry >> (3 + k) & 1) : 0;
 }
 
-/* A quad without bits completes the last pair of an odd row. */
-static coded_quad no_quad(void)
-{
-    coded_quad c;
-    for (uint k = 0; k < 4; k++)
-        c.q.value[k] = c.q.exponent[k] = 0;
-    c.q.rho = c.q.magnitudes = c.context = c.bound = c.residual = c.entry = 0;
-    return c;
-}
-
 /* Two quads and their code in VLC. */
 typedef struct coded_pair {
     coded_quad first, second;
@@ -146,12 +136,13 @@ typedef struct coded_pair {
 INLINE coded_pair code_pair(const __local ushort *known, const block *b, uint number, const __global ushort *codes,
                             const __global uint *pairs)
 {
+    const coded_quad none = {{{0}}};
     coded_pair p;
     p.y = number / b->pairs_across;
     p.x = 2 * (number - p.y * b->pairs_across);
     p.lone = p.x + 1 == b->across;
     p.first = code_quad(known, b, p.x, p.y, codes);
-    p.second = no_quad();
+    p.second = none; /* completes the last pair of an odd row */
     if (!p.lone)
         p.second = code_quad(known, b, p.x + 1, p.y, codes);
     const uint residuals = pairs[(p.y ? 1024 : 0) + 32 * p.second.residual + p.first.residual];

@@ -17,13 +17,13 @@ static bool codes(unsigned style, const l2k_encode_request *request)
 }
 
 /* The engine's state is the coder, made when a tile first needs it. */
-static l2k_status coder_of(l2k_engine *engine, l2k_block_coder **coder)
+static l2k_status make_coder(l2k_engine *engine)
 {
-    if (!engine->state) {
-        L2K_TRY(l2k_block_coder_create(l2k_engine_context(engine), &l2k_ht_on_opencl, coder));
-        engine->state = *coder;
-    }
-    *coder = engine->state;
+    l2k_block_coder *coder;
+    if (engine->state)
+        return L2K_OK;
+    L2K_TRY(l2k_block_coder_create(l2k_engine_context(engine), &l2k_ht_on_opencl, &coder));
+    engine->state = coder;
     return L2K_OK;
 }
 
@@ -32,10 +32,9 @@ static l2k_status coder_of(l2k_engine *engine, l2k_block_coder **coder)
 static l2k_status code(l2k_engine *engine, void *queue, const l2k_encode_request *request)
 {
     l2k_block_batch batch = l2k_batch_to_encode(request);
-    l2k_block_coder *coder;
     batch.engine = queue;
-    L2K_TRY(coder_of(engine, &coder));
-    return l2k_code_blocks(engine, coder, &batch);
+    L2K_TRY(make_coder(engine));
+    return l2k_code_blocks(engine, engine->state, &batch);
 }
 
 /* The coder works behind the plan, in its queue. */
@@ -54,12 +53,11 @@ static l2k_status finish_encode(l2k_engine *engine, l2k_engine_slot *slot, const
 static l2k_status begin_decode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request)
 {
     l2k_block_batch batch = l2k_batch_to_decode(request);
-    l2k_block_coder *coder;
     if (!l2k_is_off_host(l2k_plan_coefficients(slot->plan, 0)))
         return l2k_cpu_begin_decode(engine, slot, request);
     batch.engine = l2k_plan_stream(slot->plan);
-    L2K_TRY(coder_of(engine, &coder));
-    return l2k_decode_off_host(engine, coder, &batch, slot->plan, request);
+    L2K_TRY(make_coder(engine));
+    return l2k_decode_off_host(engine, engine->state, &batch, slot->plan, request);
 }
 
 /* ---- The table ----------------------------------------------------------------------------------------------- */
