@@ -19,12 +19,12 @@ static size_t allocations;
 
 static size_t deliveries; /* of truncated HT code-blocks */
 
-l2k_status __real_l2k_cuda_packets_deliver(void *maker, const void *from, void *made);
-l2k_status __wrap_l2k_cuda_packets_deliver(void *maker, const void *from, void *made);
-l2k_status __wrap_l2k_cuda_packets_deliver(void *maker, const void *from, void *made)
+l2k_status __real_l2k_cuda_packets_deliver(void *maker, void *made);
+l2k_status __wrap_l2k_cuda_packets_deliver(void *maker, void *made);
+l2k_status __wrap_l2k_cuda_packets_deliver(void *maker, void *made)
 {
     deliveries++;
-    return __real_l2k_cuda_packets_deliver(maker, from, made);
+    return __real_l2k_cuda_packets_deliver(maker, made);
 }
 
 /* int replaces cudaError_t. */

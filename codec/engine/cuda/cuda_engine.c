@@ -6,33 +6,19 @@
 #include "codec/engine/cuda/coder/cuda_coder.h"
 #include "codec/engine/cuda/packets/cuda_packet_maker.h"
 
-typedef struct cuda_state {
-    l2k_block_coder *coder;       /* of the kind that the last tile needed */
-    l2k_cuda_packet_maker *maker; /* NULL until packets are made */
-} cuda_state;
-
-/* Makes the engine's state when a tile first needs it. */
-static l2k_status state_of(l2k_engine *engine, cuda_state **state)
-{
-    if (!engine->state)
-        engine->state = l2k_allocate_zeroed(&engine->context, 1, sizeof(cuda_state));
-    *state = engine->state;
-    return l2k_check_memory(&engine->context, *state, "CUDA");
-}
-
-static l2k_status coder_of(l2k_engine *engine, unsigned style, l2k_block_coder **coder)
+/* The engine's state, made when a tile first needs it, with a coder of the kind that the tile needs. */
+static l2k_status state_for(l2k_engine *engine, unsigned style, l2k_cuda_packet_maker **state)
 {
     const l2k_block_coder_table *table = style & L2K_STYLE_HT ? &l2k_ht_on_cuda : &l2k_mq_on_cuda;
-    cuda_state *s;
-    L2K_TRY(state_of(engine, &s));
-    if (s->coder && s->coder->table != table) {
-        l2k_block_coder_free(s->coder);
-        s->coder = NULL;
-    }
-    if (!s->coder)
-        L2K_TRY(l2k_block_coder_create(l2k_engine_context(engine), table, &s->coder));
-    *coder = s->coder;
-    return L2K_OK;
+    if (!engine->state)
+        engine->state = l2k_allocate_zeroed(&engine->context, 1, sizeof **state);
+    l2k_cuda_packet_maker *m = *state = engine->state;
+    L2K_TRY(l2k_check_memory(&engine->context, m, "CUDA"));
+    if (m->coder && m->coder->table == table)
+        return L2K_OK;
+    l2k_block_coder_free(m->coder);
+    m->coder = NULL;
+    return l2k_block_coder_create(l2k_engine_context(engine), table, &m->coder);
 }
 
 /* Tiles with HT and MQ code-blocks are rare, and left to the CPU. */
@@ -57,72 +43,59 @@ static l2k_status begin_encode(l2k_engine *engine, l2k_engine_slot *slot, const 
     return l2k_cpu_begin_encode(engine, slot, request);
 }
 
-/* A tile's code-blocks, as a source of packets. */
-typedef struct tile_source {
-    l2k_cuda_batch more;
-    l2k_block_batch batch;
-    bool blocks_are_here;
-    l2k_cuda_packet_source packets;
-} tile_source;
-
+/* Makes a tile's code-blocks the source of packets. */
 static l2k_status open_source(l2k_engine *engine, const l2k_plan *plan, const l2k_encode_request *request,
-                              tile_source *s)
+                              l2k_cuda_packet_maker **maker)
 {
-    *s = (tile_source){.more = {.stream = l2k_plan_stream(plan), .same = request->list, .stays = request->packets},
-                       .batch = l2k_batch_to_encode(request),
-                       .packets = {.batch = &s->batch,
-                                   .more = &s->more,
-                                   .tile = request->tile,
-                                   .lengths = request->lengths,
-                                   .ratio = request->ratio,
-                                   .fixed_bytes = request->fixed_bytes,
-                                   .blocks_are_here = &s->blocks_are_here}};
-    s->batch.engine = &s->more;
-    s->more.idle = l2k_plan_idle_memory(plan, &s->more.idle_bytes);
-    s->packets.coefficients = l2k_plan_coefficient_memory(plan, &s->packets.coefficient_bytes);
-    L2K_TRY(coder_of(engine, request->tile->coding->components[0].style, &s->packets.coder));
-    cuda_state *state = engine->state;
-    return !request->packets || state->maker ? L2K_OK : l2k_cuda_packet_maker_create(&engine->context, &state->maker);
+    L2K_TRY(state_for(engine, request->tile->coding->components[0].style, maker));
+    l2k_cuda_packet_maker *m = *maker;
+    m->request = request;
+    m->more = (l2k_cuda_batch){.stream = l2k_plan_stream(plan), .same = request->list, .stays = request->packets};
+    m->more.idle = l2k_plan_idle_memory(plan, &m->more.idle_bytes);
+    m->batch = l2k_batch_to_encode(request);
+    m->batch.engine = &m->more;
+    m->coefficients = l2k_plan_coefficient_memory(plan, &m->coefficient_bytes);
+    m->blocks_are_here = false;
+    return L2K_OK;
 }
 
 static l2k_status code(l2k_engine *engine, const l2k_plan *plan, const l2k_encode_request *request,
                        l2k_made_packets *made)
 {
-    tile_source s;
-    L2K_TRY(open_source(engine, plan, request, &s));
-    const cuda_state *state = engine->state;
+    l2k_cuda_packet_maker *m;
+    L2K_TRY(open_source(engine, plan, request, &m));
     if (l2k_is_timed(&engine->context)) /* the transform must not count as tier-1 */
-        L2K_TRY(l2k_device_wait(&engine->context, s.more.stream));
+        L2K_TRY(l2k_device_wait(&engine->context, m->more.stream));
     if (request->packets && request->recodes)
-        return l2k_cuda_packets_deliver(state->maker, &s.packets, made);
+        return l2k_cuda_packets_deliver(m, made);
     if (request->packets)
-        L2K_TRY(l2k_cuda_make_packets(state->maker, &s.packets, made));
-    s.more.stays = false;
-    return made->bytes || s.blocks_are_here ? L2K_OK : l2k_code_blocks(engine, s.packets.coder, &s.batch);
+        L2K_TRY(l2k_cuda_make_packets(m, made));
+    m->more.stays = false;
+    return made->bytes || m->blocks_are_here ? L2K_OK : l2k_code_blocks(engine, m->coder, &m->batch);
 }
 
 static l2k_status estimate(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
                            uint64_t *planes, struct l2k_slope_list **list)
 {
-    tile_source s;
-    L2K_TRY(open_source(engine, slot->plan, request, &s));
-    return l2k_cuda_packets_estimate(((cuda_state *)engine->state)->maker, &s.packets, planes, list);
+    l2k_cuda_packet_maker *m;
+    L2K_TRY(open_source(engine, slot->plan, request, &m));
+    return l2k_cuda_packets_estimate(m, planes, list);
 }
 
 static l2k_status sample(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
                          l2k_block_sample *sums)
 {
-    tile_source s;
-    L2K_TRY(open_source(engine, slot->plan, request, &s));
-    return l2k_cuda_packets_sample(((cuda_state *)engine->state)->maker, &s.packets, sums);
+    l2k_cuda_packet_maker *m;
+    L2K_TRY(open_source(engine, slot->plan, request, &m));
+    return l2k_cuda_packets_sample(m, sums);
 }
 
 static l2k_status cut(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request, size_t prefix,
                       uint64_t *bytes)
 {
-    tile_source s;
-    L2K_TRY(open_source(engine, slot->plan, request, &s));
-    return l2k_cuda_packets_cut(((cuda_state *)engine->state)->maker, &s.packets, prefix, bytes);
+    l2k_cuda_packet_maker *m;
+    L2K_TRY(open_source(engine, slot->plan, request, &m));
+    return l2k_cuda_packets_cut(m, prefix, bytes);
 }
 
 /* The coder works behind the plan, in its stream. */
@@ -142,36 +115,34 @@ static l2k_status begin_decode(l2k_engine *engine, l2k_engine_slot *slot, const 
     const l2k_cuda_batch more = {
         .stream = l2k_plan_stream(slot->plan), .bytes = request->bytes, .num_bytes = request->num_bytes};
     l2k_block_batch batch = l2k_batch_to_decode(request);
-    l2k_block_coder *coder;
+    l2k_cuda_packet_maker *state;
     if (!l2k_is_off_host(l2k_plan_coefficients(slot->plan, 0)))
         return l2k_cpu_begin_decode(engine, slot, request);
     batch.engine = &more;
-    L2K_TRY(coder_of(engine, request->style, &coder));
-    return l2k_decode_off_host(engine, coder, &batch, slot->plan, request);
+    L2K_TRY(state_for(engine, request->style, &state));
+    return l2k_decode_off_host(engine, state->coder, &batch, slot->plan, request);
 }
 
 static void send(l2k_engine *engine, const uint8_t *bytes, size_t num_bytes)
 {
-    const cuda_state *s = engine->state;
-    if (s->coder)
-        l2k_cuda_coder_send(s->coder, bytes, num_bytes);
+    const l2k_cuda_packet_maker *state = engine->state;
+    if (state->coder)
+        l2k_cuda_coder_send(state->coder, bytes, num_bytes);
 }
 
 static void forget(l2k_engine *engine)
 {
-    const cuda_state *s = engine->state;
-    if (s->coder)
-        s->coder->table->forget(s->coder);
+    const l2k_cuda_packet_maker *state = engine->state;
+    if (state->coder)
+        state->coder->table->forget(state->coder);
 }
 
 /* ---- The table ----------------------------------------------------------------------------------------------- */
 
 static void release(l2k_engine *engine)
 {
-    cuda_state *s = engine->state;
-    l2k_block_coder_free(s->coder);
-    l2k_cuda_packet_maker_free(s->maker);
-    l2k_release(&engine->context, s);
+    l2k_cuda_packet_maker_release(engine->state);
+    l2k_release(&engine->context, engine->state);
     engine->state = NULL;
 }
 

@@ -35,6 +35,12 @@ extern "C" l2k_status l2k_cuda_reserve(const l2k_context *context, l2k_cuda_memo
     return l2k_cuda_check(context, error, what);
 }
 
+extern "C" l2k_status l2k_cuda_pin(const l2k_context *context, l2k_cuda_memory *memory, size_t bytes)
+{
+    memory->pinned = true;
+    return l2k_cuda_reserve(context, memory, bytes);
+}
+
 /* A call returns errors of earlier calls, which have been reported. */
 extern "C" void l2k_cuda_release(l2k_cuda_memory *memory)
 {

@@ -57,9 +57,25 @@ static inline size_t l2k_cuda_take(size_t *used, size_t bytes)
     return at;
 }
 
-/* Makes room for `bytes` bytes; the memory must not be in use. Its content is lost. */
+/* Makes room for `bytes` bytes; the memory must not be in use. Its content is lost. pin: in pinned memory. */
 l2k_status l2k_cuda_reserve(const l2k_context *context, l2k_cuda_memory *memory, size_t bytes);
+l2k_status l2k_cuda_pin(const l2k_context *context, l2k_cuda_memory *memory, size_t bytes);
 void l2k_cuda_release(l2k_cuda_memory *memory);
+
+/* The next part of memory of which *used bytes are taken. Functions that place parts run twice: to learn how much to
+ * reserve, and then for the addresses. */
+static inline void *l2k_cuda_part(const l2k_cuda_memory *memory, size_t *used, size_t bytes)
+{
+    const uintptr_t at = (uintptr_t)memory->at + *used;
+    *used = l2k_cuda_aligned(*used + bytes);
+    return (void *)at;
+}
+
+/* Bytes from one part of memory to another. */
+static inline size_t l2k_cuda_span(const void *from, const void *to)
+{
+    return (size_t)((uintptr_t)to - (uintptr_t)from);
+}
 
 /* A stream (cudaStream_t) and the number of the device's multiprocessors. L2K_ERROR_BACKEND if no device is usable. */
 l2k_status l2k_cuda_open(const l2k_context *context, void **stream, uint32_t *processors);

@@ -21,7 +21,9 @@ typedef struct l2k_cuda_packet_part {
     double weight;        /* of its blocks' squared errors, for rate control */
 } l2k_cuda_packet_part;
 
-/* A packet. Its parts, at most 3, are as many entries apart as the resolution has precincts. */
+enum { L2K_MOST_PARTS = 3 };
+
+/* A packet. Its parts, at most L2K_MOST_PARTS, are as many entries apart as the resolution has precincts. */
 typedef struct l2k_cuda_packet {
     uint32_t first_part, num_parts, distance;
     uint32_t first_word, num_words; /* room for its header, without stuffing */
@@ -73,9 +75,9 @@ typedef struct l2k_cuda_packet_counters {
 enum { L2K_SHARED_NODES = 8448 };
 
 typedef struct l2k_cuda_packet_run {
-    const l2k_cuda_packet *packets; /* in the order of the tile */
+    l2k_cuda_packet *packets; /* in the order of the tile */
     uint32_t num_packets, num_blocks;
-    const l2k_cuda_packet_part *parts;
+    l2k_cuda_packet_part *parts;
     l2k_cuda_coded coded;
     l2k_cuda_packet_node *nodes; /* of packets that have more */
     uint32_t *words, *headers;

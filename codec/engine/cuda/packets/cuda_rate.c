@@ -2,32 +2,25 @@
  * sums and a few bins come down, and the cut of the list. */
 #include "codec/engine/cuda/packets/cuda_rate.h"
 
-#include <string.h>
-
 #include "transform/cuda/cuda_device.h"
 
 /* A search reads some thousands of segments. */
 enum { MOST_SEGMENTS = 1 << 16 };
 
-static l2k_status lay_out(l2k_cuda_rate *r)
+/* Returns the bytes of all; *shared gets those in front that pinned memory has as well. */
+static size_t lay_out(l2k_cuda_rate *r, size_t *shared)
 {
     l2k_cuda_rate_run *run = &r->run;
     const size_t passes = run->coded.num_passes;
     size_t used = 0;
-    const size_t sums = l2k_cuda_take(&used, sizeof *run->sums),
-                 list = l2k_cuda_take(&used, MOST_SEGMENTS * sizeof *run->segments);
-    L2K_TRY(l2k_cuda_reserve(r->context, &r->pinned, used));
-    const size_t slopes = l2k_cuda_take(&used, passes * sizeof *run->slopes), ends = l2k_cuda_take(&used, passes);
-    const size_t counts = l2k_cuda_take(&used, run->num_blocks),
-                 cut = l2k_cuda_take(&used, run->num_blocks * sizeof *run->cut);
-    L2K_TRY(l2k_cuda_reserve(r->context, &r->device, used));
-    run->sums = (l2k_cuda_rate_sums *)(r->device.at + sums);
-    run->segments = (l2k_hull_segment *)(r->device.at + list);
-    run->slopes = (double *)(r->device.at + slopes);
-    run->passes = r->device.at + ends;
-    run->counts = r->device.at + counts;
-    run->cut = (l2k_cuda_coded_block *)(r->device.at + cut);
-    return L2K_OK;
+    run->sums = l2k_cuda_part(&r->device, &used, sizeof *run->sums);
+    run->segments = l2k_cuda_part(&r->device, &used, MOST_SEGMENTS * sizeof *run->segments);
+    *shared = used;
+    run->slopes = l2k_cuda_part(&r->device, &used, passes * sizeof *run->slopes);
+    run->passes = l2k_cuda_part(&r->device, &used, passes);
+    run->counts = l2k_cuda_part(&r->device, &used, run->num_blocks);
+    run->cut = l2k_cuda_part(&r->device, &used, run->num_blocks * sizeof *run->cut);
+    return used;
 }
 
 static l2k_status check(const l2k_cuda_rate *r, int error)
@@ -40,8 +33,7 @@ static l2k_status load_bin(l2k_cuda_rate *r, l2k_slope_bin *bin)
 {
     const uint32_t count = (uint32_t)(bin[1].start - bin->start);
     l2k_hull_segment *segments = (l2k_hull_segment *)(r->pinned.at + ((uint8_t *)r->run.segments - r->device.at));
-    r->gave_up = count > MOST_SEGMENTS - r->loaded;
-    if (r->gave_up)
+    if (count > MOST_SEGMENTS - r->loaded)
         return L2K_ERROR_UNSUPPORTED;
     bin->segments = segments + r->loaded;
     L2K_TRY(check(r, l2k_cuda_launch_load(&r->run, (uint32_t)(bin - r->list.bins), r->stream)));
@@ -66,28 +58,26 @@ static l2k_status load(void *from, l2k_slope_bin *bin)
 l2k_status l2k_cuda_rate_start(const l2k_context *context, l2k_cuda_rate *r, const l2k_cuda_packet_part *parts,
                                uint32_t num_parts, uint32_t num_blocks, const l2k_cuda_coded *coded, void *stream)
 {
+    size_t shared;
     r->context = context;
     r->stream = stream;
     r->run = (l2k_cuda_rate_run){.parts = parts, .num_parts = num_parts, .num_blocks = num_blocks, .coded = *coded};
     r->loaded = 0;
-    r->gave_up = false;
-    L2K_TRY(lay_out(r));
+    L2K_TRY(l2k_cuda_reserve(context, &r->device, lay_out(r, &shared)));
+    L2K_TRY(l2k_cuda_pin(context, &r->pinned, shared));
+    lay_out(r, &shared);
+    r->sums = (const l2k_cuda_rate_sums *)r->pinned.at;
     L2K_TRY(l2k_cuda_clear(context, stream, r->run.sums, sizeof *r->run.sums));
     L2K_TRY(check(r, l2k_cuda_launch_hulls(&r->run, stream)));
     return l2k_cuda_download(context, stream, r->pinned.at, r->run.sums, sizeof *r->run.sums);
 }
 
-const l2k_cuda_rate_sums *l2k_cuda_rate_sums_of(const l2k_cuda_rate *r)
-{
-    return (const l2k_cuda_rate_sums *)r->pinned.at;
-}
-
 l2k_status l2k_cuda_rate_list(l2k_cuda_rate *r)
 {
-    const uint64_t *sums = l2k_cuda_rate_sums_of(r)->bins;
+    const uint64_t *sums = r->sums->bins;
     l2k_slope_bin *bins = r->list.bins;
     if (!bins)
-        bins = l2k_allocate(r->owner, L2K_SLOPE_BINS + 1, sizeof *bins);
+        bins = l2k_allocate(r->context, L2K_SLOPE_BINS + 1, sizeof *bins);
     L2K_TRY(l2k_check_memory(r->context, bins, "rate control"));
     size_t start = 0;
     uint64_t bytes = 0;
@@ -108,14 +98,9 @@ l2k_status l2k_cuda_rate_cut(l2k_cuda_rate *r, size_t prefix)
     return check(r, l2k_cuda_launch_cut(&r->run, &end, r->stream));
 }
 
-void l2k_cuda_rate_create(const l2k_context *context, l2k_cuda_rate *r)
+void l2k_cuda_rate_release(l2k_cuda_rate *r)
 {
-    *r = (l2k_cuda_rate){.owner = context, .pinned = {.pinned = true}};
-}
-
-void l2k_cuda_rate_free(l2k_cuda_rate *r)
-{
-    l2k_release(r->owner, r->list.bins);
+    l2k_release(r->context, r->list.bins);
     l2k_cuda_release(&r->device);
     l2k_cuda_release(&r->pinned);
 }

@@ -31,25 +31,24 @@ enum { L2K_BIN_COUNT_AT = 32 };
 
 /* The host's side of it. */
 typedef struct l2k_cuda_rate {
-    const l2k_context *owner, *context; /* the owner of the bins; that of the image under way */
-    void *stream;                       /* of the image */
-    l2k_cuda_memory device;             /* sums, segments of bins, and parts that stay */
-    l2k_cuda_memory pinned;             /* sums and segments, as they come down */
+    const l2k_context *context; /* of the image under way */
+    void *stream;               /* likewise */
+    l2k_cuda_memory device;     /* sums, segments of bins, and parts that stay */
+    l2k_cuda_memory pinned;     /* sums and segments, as they come down */
     l2k_cuda_rate_run run;
+    const l2k_cuda_rate_sums *sums; /* in pinned memory */
     l2k_slope_list list;
     uint32_t loaded; /* segments of bins so far */
-    bool gave_up;    /* no error: the host does the search instead */
 } l2k_cuda_rate;
 
-void l2k_cuda_rate_create(const l2k_context *context, l2k_cuda_rate *rate);
-void l2k_cuda_rate_free(l2k_cuda_rate *rate);
+void l2k_cuda_rate_release(l2k_cuda_rate *rate);
 
-/* Enqueues hulls and sums behind a batch, which the host can read after the stream has reached them. */
+/* Enqueues hulls and sums behind a batch; rate->sums can be read after the stream has reached them. */
 l2k_status l2k_cuda_rate_start(const l2k_context *context, l2k_cuda_rate *rate, const l2k_cuda_packet_part *parts,
                                uint32_t num_parts, uint32_t num_blocks, const l2k_cuda_coded *coded, void *stream);
 
-/* Then makes rate->list of them. */
-const l2k_cuda_rate_sums *l2k_cuda_rate_sums_of(const l2k_cuda_rate *rate);
+/* Then makes rate->list of them. Its loads return L2K_ERROR_UNSUPPORTED, without a message, if the host had better search
+ * by itself. */
 l2k_status l2k_cuda_rate_list(l2k_cuda_rate *rate);
 
 /* Enqueues the cut at a prefix of the list; rate->run.cut gets the blocks. */
