@@ -5,25 +5,32 @@
 
 enum { SMALLEST_CHUNK = 1 << 20 };
 
-l2k_status l2k_cuda_blocks_create(const l2k_context *context, l2k_cuda_blocks *blocks)
+l2k_status l2k_cuda_blocks_create(const l2k_context *context, l2k_cuda_blocks *blocks, size_t table_bytes)
 {
     blocks->context = context;
-    blocks->pinned.pinned = true;
     blocks->bytes.gathered.pinned = true;
-    for (unsigned i = 0; i < L2K_CUDA_CHUNKS; i++)
-        blocks->code[i].pinned = true;
-    return l2k_cuda_open(context, &blocks->stream, &blocks->processors);
+    L2K_TRY(l2k_cuda_open(context, &blocks->stream, &blocks->processors));
+    L2K_TRY(l2k_cuda_reserve(context, &blocks->tables, table_bytes));
+    return l2k_cuda_pin(context, &blocks->pinned, table_bytes);
+}
+
+l2k_status l2k_cuda_blocks_send_tables(l2k_cuda_blocks *blocks)
+{
+    L2K_TRY(
+        l2k_cuda_upload(blocks->context, blocks->stream, blocks->tables.at, blocks->pinned.at, blocks->tables.bytes));
+    return l2k_cuda_wait(blocks->context, blocks->stream);
 }
 
 void l2k_cuda_blocks_free(l2k_cuda_blocks *blocks)
 {
     if (blocks->batch.num_places)
-        l2k_cuda_blocks_abandon(blocks);
+        l2k_cuda_blocks_end(blocks, L2K_ERROR_CANCELLED);
     l2k_cuda_close(blocks->stream);
     l2k_cuda_unmark(blocks->done);
     l2k_cuda_unmark(blocks->bytes.arrived);
     l2k_cuda_release(&blocks->bytes.gathered);
     l2k_cuda_release(&blocks->bytes.device);
+    l2k_cuda_release(&blocks->tables);
     l2k_cuda_release(&blocks->device);
     l2k_cuda_release(&blocks->pinned);
     for (unsigned i = 0; i < L2K_CUDA_CHUNKS; i++)
@@ -46,18 +53,22 @@ l2k_status l2k_cuda_blocks_enter(l2k_cuda_blocks *blocks, const l2k_block_batch 
     return L2K_OK;
 }
 
-void l2k_cuda_blocks_leave(l2k_cuda_blocks *blocks)
+l2k_status l2k_cuda_blocks_end(l2k_cuda_blocks *blocks, l2k_status status)
 {
+    if (status == L2K_OK)
+        l2k_run_advance(blocks->context, blocks->batch.units);
+    else
+        l2k_cuda_settle(blocks->running);
     l2k_cuda_bytes_send(blocks, NULL, 0);
-    l2k_run_advance(blocks->context, blocks->batch.units);
     blocks->batch.num_places = 0;
+    return status;
 }
 
-void l2k_cuda_blocks_abandon(l2k_cuda_blocks *blocks)
+l2k_status l2k_cuda_reserve_to_encode(l2k_cuda_blocks *blocks, size_t bytes)
 {
-    l2k_cuda_settle(blocks->running);
-    l2k_cuda_bytes_send(blocks, NULL, 0);
-    blocks->batch.num_places = 0;
+    if (bytes > blocks->device.bytes)
+        blocks->listed.same = 0;
+    return l2k_cuda_reserve(blocks->context, &blocks->device, bytes);
 }
 
 /* ---- Code ---------------------------------------------------------------------------------------------------- */
@@ -71,7 +82,8 @@ static size_t chunk_bytes(const l2k_cuda_blocks *blocks, size_t needed)
     return bytes > all ? bytes : all;
 }
 
-l2k_status l2k_cuda_take_code(l2k_cuda_blocks *blocks, size_t bytes, uint8_t **code)
+/* Pinned memory until `forget`, aligned like the sizes taken before. */
+static l2k_status take_code(l2k_cuda_blocks *blocks, size_t bytes, uint8_t **code)
 {
     while (blocks->chunk < L2K_CUDA_CHUNKS && blocks->used &&
            blocks->code[blocks->chunk].bytes - blocks->used < bytes) {
@@ -82,10 +94,46 @@ l2k_status l2k_cuda_take_code(l2k_cuda_blocks *blocks, size_t bytes, uint8_t **c
         return l2k_fail(blocks->context, L2K_ERROR_MEMORY, "out of memory for coded blocks");
     l2k_cuda_memory *chunk = &blocks->code[blocks->chunk];
     if (chunk->bytes < bytes)
-        L2K_TRY(l2k_cuda_reserve(blocks->context, chunk, chunk_bytes(blocks, bytes)));
+        L2K_TRY(l2k_cuda_pin(blocks->context, chunk, chunk_bytes(blocks, bytes)));
     *code = chunk->at + blocks->used;
     blocks->used += bytes;
     return L2K_OK;
+}
+
+/* Distortions and lengths of passes, lengths of blocks of one pass, and code stay together. */
+l2k_status l2k_cuda_fetch_code(l2k_cuda_blocks *b, const l2k_cuda_coded *on_device, const l2k_cuda_coded_block *coded,
+                               size_t passes, uint32_t units)
+{
+    const size_t count = b->batch.num_places, code = (size_t)units * 4;
+    const size_t distortions = on_device->distortions ? passes * sizeof(double) : 0;
+    const size_t ends = on_device->pass_ends ? passes * sizeof(uint32_t) : 0;
+    const bool is_ht = (b->batch.places[0].band->component->coding->style & L2K_STYLE_HT) != 0;
+    uint8_t *kept = NULL;
+    L2K_TRY(take_code(b, l2k_cuda_aligned(distortions + ends + count * sizeof(uint32_t) + code), &kept));
+    double *pass_distortions = (double *)kept;
+    uint32_t *pass_ends = (uint32_t *)(kept + distortions), *lengths = pass_ends + ends / sizeof *pass_ends;
+    uint8_t *bytes = (uint8_t *)(lengths + count);
+    if (code)
+        L2K_TRY(l2k_cuda_download(b->context, b->running, bytes, on_device->code, code));
+    if (code && ends)
+        L2K_TRY(l2k_cuda_download(b->context, b->running, pass_ends, on_device->pass_ends, ends));
+    if (code && distortions)
+        L2K_TRY(l2k_cuda_download(b->context, b->running, pass_distortions, on_device->distortions, distortions));
+    for (size_t i = 0; i < count; i++) {
+        l2k_block *block = b->batch.places[i].block;
+        block->num_planes = coded[i].num_planes;
+        block->num_passes = coded[i].num_passes;
+        if (is_ht)
+            block->coded.magnitude_bits = coded[i].magnitude_bits;
+        if (coded[i].num_passes == 0)
+            continue;
+        lengths[i] = coded[i].bytes | L2K_PASS_TERMINATED;
+        block->coded.bytes = bytes + (size_t)coded[i].at * 4;
+        block->coded.pass_bytes = coded[i].num_passes > 1 ? pass_ends + coded[i].ends : &lengths[i];
+        if (distortions)
+            block->coded.pass_distortion = pass_distortions + (ends ? coded[i].ends : i);
+    }
+    return l2k_cuda_wait(b->context, b->running);
 }
 
 /* ---- Views --------------------------------------------------------------------------------------------------- */

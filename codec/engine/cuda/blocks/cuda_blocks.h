@@ -30,38 +30,7 @@ typedef struct l2k_cuda_batch {
     size_t num_bytes;
 } l2k_cuda_batch;
 
-typedef struct l2k_cuda_blocks {
-    const l2k_context *context;
-    void *stream;           /* a cudaStream_t; the coder's own */
-    uint32_t processors;    /* number of the device's multiprocessors */
-    l2k_cuda_memory device; /* all of a batch but its coefficients */
-    l2k_cuda_memory pinned; /* the part of it that crosses the bus, but for code of encoded blocks */
-    l2k_cuda_memory code[L2K_CUDA_CHUNKS];
-    unsigned chunk;        /* number of the chunk with free space */
-    size_t used;           /* bytes used in that chunk */
-    l2k_block_batch batch; /* the batch under way; zeros if it has no blocks */
-    l2k_cuda_batch more;   /* further input of that batch */
-    void *running;         /* the stream that the batch runs in */
-    void *done;            /* a cudaEvent_t after the batch */
-    l2k_cuda_bytes bytes;
-} l2k_cuda_blocks;
-
-l2k_status l2k_cuda_blocks_create(const l2k_context *context, l2k_cuda_blocks *blocks);
-/* Waits for the batch under way. */
-void l2k_cuda_blocks_free(l2k_cuda_blocks *blocks);
-void l2k_cuda_blocks_forget(l2k_cuda_blocks *blocks);
-
-l2k_status l2k_cuda_blocks_enter(l2k_cuda_blocks *blocks, const l2k_block_batch *batch);
-
-/* End a batch: leave counts it as done in the progress; abandon, after an error, does not. None of its work runs
- * afterwards. */
-void l2k_cuda_blocks_leave(l2k_cuda_blocks *blocks);
-void l2k_cuda_blocks_abandon(l2k_cuda_blocks *blocks);
-
-/* Takes `bytes` bytes of pinned memory until `forget`, aligned like the sizes taken before. */
-l2k_status l2k_cuda_take_code(l2k_cuda_blocks *blocks, size_t bytes, uint8_t **code);
-
-/* Identifies a list of blocks to encode that the device holds already. */
+/* Identifies a list of blocks to encode. */
 typedef struct l2k_cuda_list_key {
     uint64_t same; /* l2k_cuda_batch.same; 0: no list */
     const void *base, *device;
@@ -69,6 +38,41 @@ typedef struct l2k_cuda_list_key {
     bool distortions;
     l2k_block_task task;
 } l2k_cuda_list_key;
+
+typedef struct l2k_cuda_blocks {
+    const l2k_context *context;
+    void *stream;           /* a cudaStream_t; the coder's own */
+    uint32_t processors;    /* number of the device's multiprocessors */
+    l2k_cuda_memory tables; /* for kernels */
+    l2k_cuda_memory device; /* all of a batch but its coefficients */
+    l2k_cuda_memory pinned; /* the part of it that crosses the bus, but for code of encoded blocks */
+    l2k_cuda_memory code[L2K_CUDA_CHUNKS];
+    unsigned chunk;           /* number of the chunk with free space */
+    size_t used;              /* bytes used in that chunk */
+    l2k_block_batch batch;    /* the batch under way; zeros if it has no blocks */
+    l2k_cuda_batch more;      /* further input of that batch */
+    l2k_cuda_list_key listed; /* on the device */
+    void *running;            /* the stream that the batch runs in */
+    void *done;               /* a cudaEvent_t after the batch */
+    l2k_cuda_bytes bytes;
+} l2k_cuda_blocks;
+
+/* Makes room for `table_bytes` bytes of tables, which begin in pinned memory; then send_tables uploads them. */
+l2k_status l2k_cuda_blocks_create(const l2k_context *context, l2k_cuda_blocks *blocks, size_t table_bytes);
+l2k_status l2k_cuda_blocks_send_tables(l2k_cuda_blocks *blocks);
+/* Waits for the batch under way. */
+void l2k_cuda_blocks_free(l2k_cuda_blocks *blocks);
+void l2k_cuda_blocks_forget(l2k_cuda_blocks *blocks);
+
+l2k_status l2k_cuda_blocks_enter(l2k_cuda_blocks *blocks, const l2k_block_batch *batch);
+
+/* Ends a batch and returns `status`; L2K_OK counts it as done in the progress. None of its work runs afterwards. */
+l2k_status l2k_cuda_blocks_end(l2k_cuda_blocks *blocks, l2k_status status);
+
+/* Brings `units` times 4 bytes of code to memory that stays until `forget`, with the lengths and distortions of passes
+ * that `on_device` has, for `passes` passes, and points the batch's blocks to it. `coded`: these blocks on the host. */
+l2k_status l2k_cuda_fetch_code(l2k_cuda_blocks *blocks, const l2k_cuda_coded *on_device,
+                               const l2k_cuda_coded_block *coded, size_t passes, uint32_t units);
 
 static inline l2k_cuda_list_key l2k_cuda_key_of(const l2k_cuda_blocks *blocks)
 {
@@ -78,20 +82,26 @@ static inline l2k_cuda_list_key l2k_cuda_key_of(const l2k_cuda_blocks *blocks)
                                view->type,        batch->distortions, batch->task};
 }
 
-static inline bool l2k_cuda_is_listed(const l2k_cuda_blocks *blocks, const l2k_cuda_list_key *own)
+/* Whether the device holds the batch's list already. */
+static inline bool l2k_cuda_is_listed(const l2k_cuda_blocks *blocks)
 {
-    const l2k_cuda_list_key key = l2k_cuda_key_of(blocks);
+    const l2k_cuda_list_key key = l2k_cuda_key_of(blocks), *own = &blocks->listed;
     return key.same && key.same == own->same && key.base == own->base && key.device == own->device &&
            key.type == own->type && key.distortions == own->distortions && key.task == own->task;
 }
 
-/* Prefetches a block a few places ahead of block i: a frame's blocks take megabytes and have left the cache since their
- * last use. */
+/* Makes room on the device. Reallocated memory holds no list, even at the same address. */
+l2k_status l2k_cuda_reserve_to_encode(l2k_cuda_blocks *blocks, size_t bytes);
+
+/* Prefetches blocks some places ahead of block i, and what they received: a frame's blocks take megabytes and have left
+ * the cache since their last use. */
 static inline void l2k_cuda_fetch_ahead(const l2k_block_batch *batch, size_t i)
 {
-    enum { AHEAD = 12 };
+    enum { AHEAD = 24, NEAR = 12 };
     if (i + AHEAD < batch->num_places)
         __builtin_prefetch(batch->places[i + AHEAD].block);
+    if (i + NEAR < batch->num_places)
+        __builtin_prefetch(batch->places[i + NEAR].block->received.first);
 }
 
 static inline uint8_t *l2k_cuda_bytes_at(const l2k_cuda_blocks *blocks)

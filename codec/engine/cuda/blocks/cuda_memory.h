@@ -49,14 +49,6 @@ static inline size_t l2k_cuda_aligned(size_t bytes)
     return (bytes + L2K_CUDA_ALIGNMENT - 1) / L2K_CUDA_ALIGNMENT * L2K_CUDA_ALIGNMENT;
 }
 
-/* The next part of memory of which *used bytes are taken. */
-static inline size_t l2k_cuda_take(size_t *used, size_t bytes)
-{
-    const size_t at = *used;
-    *used = l2k_cuda_aligned(at + bytes);
-    return at;
-}
-
 /* Makes room for `bytes` bytes; the memory must not be in use. Its content is lost. pin: in pinned memory. */
 l2k_status l2k_cuda_reserve(const l2k_context *context, l2k_cuda_memory *memory, size_t bytes);
 l2k_status l2k_cuda_pin(const l2k_context *context, l2k_cuda_memory *memory, size_t bytes);

@@ -7,24 +7,14 @@
 #include "codec/engine/cuda/ht/ht_cuda_coding.h"
 #include "codec/engine/cuda/mq/mq_cuda_coding.h"
 
-typedef struct ht_part {
-    l2k_ht_cuda_lists lists;
-    l2k_ht_cuda_encoding encoding;
-    l2k_ht_cuda_decoding decoding;
-} ht_part;
-
-typedef struct mq_part {
-    l2k_cuda_blocks blocks;
-    l2k_mq_cuda_encoding encoding;
-    l2k_mq_cuda_decoding decoding;
-} mq_part;
-
 typedef struct cuda_coder {
     bool is_ht;
     bool encodes;            /* the batch under way */
     l2k_cuda_blocks *blocks; /* of one of these: */
-    ht_part ht;
-    mq_part mq;
+    union {
+        l2k_ht_cuda ht;
+        l2k_mq_cuda mq;
+    };
 } cuda_coder;
 
 /* ---- A batch ------------------------------------------------------------------------------------------------- */
@@ -32,16 +22,15 @@ typedef struct cuda_coder {
 static l2k_status start(cuda_coder *c)
 {
     if (c->is_ht)
-        return c->encodes ? l2k_ht_cuda_start_encoding(&c->ht.encoding) : l2k_ht_cuda_start_decoding(&c->ht.decoding);
-    return c->encodes ? l2k_mq_cuda_start_encoding(c->blocks, &c->mq.encoding)
-                      : l2k_mq_cuda_start_decoding(c->blocks, &c->mq.decoding);
+        return c->encodes ? l2k_ht_cuda_start_encoding(&c->ht) : l2k_ht_cuda_start_decoding(&c->ht);
+    return c->encodes ? l2k_mq_cuda_start_encoding(&c->mq) : l2k_mq_cuda_start_decoding(&c->mq);
 }
 
 static l2k_status end(cuda_coder *c)
 {
     if (c->is_ht)
-        return c->encodes ? l2k_ht_cuda_finish_encoding(&c->ht.encoding) : l2k_ht_cuda_finish_decoding(&c->ht.decoding);
-    return c->encodes ? l2k_mq_cuda_finish_encoding(c->blocks, &c->mq.encoding)
+        return c->encodes ? l2k_ht_cuda_finish_encoding(&c->ht) : l2k_ht_cuda_finish_decoding(&c->ht);
+    return c->encodes ? l2k_mq_cuda_finish_encoding(&c->mq)
                       : l2k_cuda_wait_to_mark(c->blocks->context, c->blocks->done);
 }
 
@@ -51,11 +40,9 @@ static l2k_status begin(l2k_block_coder *coder, const l2k_block_batch *batch, bo
     L2K_TRY(l2k_cuda_blocks_enter(c->blocks, batch));
     c->encodes = encodes;
     if (!encodes) /* decoding overwrites the list */
-        c->ht.encoding.listed.same = c->mq.encoding.listed.same = 0;
+        c->blocks->listed.same = 0;
     const l2k_status status = batch->num_places ? start(c) : L2K_OK;
-    if (status != L2K_OK)
-        l2k_cuda_blocks_abandon(c->blocks);
-    return status;
+    return status == L2K_OK ? L2K_OK : l2k_cuda_blocks_end(c->blocks, status);
 }
 
 static l2k_status begin_encode(l2k_block_coder *coder, const l2k_block_batch *batch)
@@ -71,12 +58,7 @@ static l2k_status begin_decode(l2k_block_coder *coder, const l2k_block_batch *ba
 static l2k_status finish(l2k_block_coder *coder)
 {
     cuda_coder *c = coder->state;
-    const l2k_status status = c->blocks->batch.num_places ? end(c) : L2K_OK;
-    if (status == L2K_OK)
-        l2k_cuda_blocks_leave(c->blocks);
-    else
-        l2k_cuda_blocks_abandon(c->blocks);
-    return status;
+    return l2k_cuda_blocks_end(c->blocks, c->blocks->batch.num_places ? end(c) : L2K_OK);
 }
 
 /* ---- The table ----------------------------------------------------------------------------------------------- */
@@ -86,13 +68,8 @@ static l2k_status create(l2k_block_coder *coder)
     cuda_coder *c = coder->state = l2k_allocate_zeroed(coder->context, 1, sizeof *c);
     L2K_TRY(l2k_check_memory(coder->context, c, "the block coder"));
     c->is_ht = coder->table == &l2k_ht_on_cuda;
-    c->blocks = c->is_ht ? &c->ht.lists.blocks : &c->mq.blocks;
-    c->ht.encoding.lists = c->ht.decoding.lists = &c->ht.lists;
-    if (c->is_ht)
-        return l2k_ht_cuda_create_lists(coder->context, &c->ht.lists);
-    L2K_TRY(l2k_cuda_blocks_create(coder->context, c->blocks));
-    L2K_TRY(l2k_mq_cuda_create_encoding(c->blocks, &c->mq.encoding));
-    return l2k_mq_cuda_create_decoding(c->blocks, &c->mq.decoding);
+    c->blocks = c->is_ht ? &c->ht.blocks : &c->mq.blocks;
+    return c->is_ht ? l2k_ht_cuda_create(coder->context, &c->ht) : l2k_mq_cuda_create(coder->context, &c->mq);
 }
 
 static void free_coder(l2k_block_coder *coder)
@@ -100,14 +77,9 @@ static void free_coder(l2k_block_coder *coder)
     cuda_coder *c = coder->state;
     if (!c)
         return;
-    if (c->is_ht) {
-        l2k_ht_cuda_free_lists(&c->ht.lists);
-        l2k_cuda_release(&c->ht.encoding.estimated);
-    } else {
-        l2k_cuda_blocks_free(c->blocks);
-        l2k_cuda_release(&c->mq.encoding.tables);
-        l2k_cuda_release(&c->mq.decoding.tables);
-    }
+    l2k_cuda_blocks_free(c->blocks);
+    if (c->is_ht)
+        l2k_cuda_release(&c->ht.estimated);
     l2k_release(coder->context, c);
 }
 
@@ -132,30 +104,22 @@ void l2k_cuda_coder_coded(const l2k_block_coder *coder, l2k_cuda_coded *coded)
 {
     const cuda_coder *c = coder->state;
     if (c->is_ht)
-        l2k_ht_cuda_coded(&c->ht.encoding, coded);
+        l2k_ht_cuda_coded(&c->ht, coded);
     else
-        l2k_mq_cuda_coded(&c->mq.encoding, coded);
-}
-
-bool l2k_cuda_coder_can_bring(const l2k_block_coder *coder)
-{
-    return coder->table == &l2k_mq_on_cuda;
+        l2k_mq_cuda_coded(&c->mq, coded);
 }
 
 l2k_status l2k_cuda_coder_bring(l2k_block_coder *coder, const l2k_block_batch *batch)
 {
     cuda_coder *c = coder->state;
     c->blocks->batch = *batch;
-    const l2k_status status = l2k_mq_cuda_bring(c->blocks, &c->mq.encoding);
-    if (status != L2K_OK)
-        l2k_cuda_settle(c->blocks->running);
-    c->blocks->batch.num_places = 0;
-    return status;
+    c->blocks->batch.units = 0; /* counted already */
+    return l2k_cuda_blocks_end(c->blocks, l2k_mq_cuda_bring(&c->mq));
 }
 
-l2k_ht_cuda_encoding *l2k_cuda_coder_truncation(const l2k_block_coder *coder)
+l2k_ht_cuda *l2k_cuda_coder_truncation(const l2k_block_coder *coder)
 {
-    return &((cuda_coder *)coder->state)->ht.encoding;
+    return &((cuda_coder *)coder->state)->ht;
 }
 
 void l2k_cuda_coder_send(l2k_block_coder *coder, const uint8_t *bytes, size_t num_bytes)

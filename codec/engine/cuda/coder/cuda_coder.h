@@ -17,10 +17,9 @@ void l2k_cuda_coder_coded(const l2k_block_coder *coder, l2k_cuda_coded *coded);
 /* After `finish` with complete code: brings a batch of MQ blocks that stayed on the device to the host, with the same
  * result as of a batch that did not stay. Errors: L2K_ERROR_MEMORY, L2K_ERROR_BACKEND. */
 l2k_status l2k_cuda_coder_bring(l2k_block_coder *coder, const l2k_block_batch *batch);
-bool l2k_cuda_coder_can_bring(const l2k_block_coder *coder);
 
-/* The part of an HT coder that truncates blocks (ht_cuda_coding.h). */
-struct l2k_ht_cuda_encoding *l2k_cuda_coder_truncation(const l2k_block_coder *coder);
+/* An HT coder, which truncates blocks (ht_cuda_coding.h). */
+struct l2k_ht_cuda *l2k_cuda_coder_truncation(const l2k_block_coder *coder);
 
 /* Implements `send` of an engine's table. */
 void l2k_cuda_coder_send(l2k_block_coder *coder, const uint8_t *bytes, size_t num_bytes);

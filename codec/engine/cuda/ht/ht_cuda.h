@@ -114,9 +114,9 @@ typedef struct l2k_ht_cuda_encode {
     uint32_t num_blocks, form;
     const l2k_ht_cuda_tables *tables;
     l2k_cuda_coded_block *coded;
-    uint32_t *pass_ends; /* three a block, of those with several passes */
-    double *gains;       /* of passes, `passes` a block; NULL: not wanted */
-    uint32_t passes;
+    uint32_t *pass_ends;          /* three a block, of those with several passes */
+    double *gains;                /* of passes, `passes` a block; NULL: not wanted */
+    uint32_t passes;              /* 1, or 3 if a block has several */
     l2k_ht_cuda_refined *refined; /* by index */
     uint8_t *scratch;
     l2k_ht_cuda_counters *counters;
@@ -128,7 +128,7 @@ typedef struct l2k_ht_cuda_encode {
     const l2k_cuda_coded_block *cut; /* by index: passes up to the point of truncation, as estimated; NULL: the rest of
                                         the members is not used */
     uint8_t *points;                 /* by index: the last point and 1; 0: not coded yet */
-    const float *reciprocals;        /* by band */
+    float *reciprocals;              /* by band */
 } l2k_ht_cuda_encode;
 
 /* Estimates of the points of truncation of blocks (codec/blocks/ht/ht_estimate.h), L2K_HT_CUDA_POINTS for each. */
@@ -184,8 +184,8 @@ typedef struct l2k_ht_cuda_decode_block {
     uint8_t planes;   /* of a magnitude, counted from there */
     uint8_t roi_shift, scale;
     uint8_t causal;
-    uint8_t wide; /* coefficients of 32 bits */
-    uint8_t unused;
+    uint8_t wide;   /* coefficients of 32 bits */
+    uint8_t direct; /* its segments are in the batch's bytes; for the host */
 } l2k_ht_cuda_decode_block;
 
 typedef struct l2k_ht_cuda_decode {

@@ -2,31 +2,21 @@
  * of thousands of blocks, so the work for each is kept short. */
 #include "codec/engine/cuda/ht/ht_cuda_coding.h"
 
-#include "base/memory.h"
-
-/* ---- Forms --------------------------------------------------------------------------------------------------- */
-
-l2k_status l2k_ht_cuda_start_forms(l2k_ht_cuda_lists *c)
+l2k_status l2k_ht_cuda_start_lists(l2k_ht_cuda *c, size_t size)
 {
-    const l2k_context *context = c->blocks.context;
     const size_t count = c->blocks.batch.num_places;
+    c->forms = 2 * l2k_cuda_aligned(count * size);
+    c->counters = l2k_cuda_aligned(c->forms + count);
     memset(c->ranges, 0, sizeof c->ranges);
-    if (count > UINT32_MAX / 2)
-        return l2k_fail(context, L2K_ERROR_UNSUPPORTED, "CUDA: %zu code-blocks at once", count);
-    if (count <= c->forms_capacity)
-        return L2K_OK;
-    l2k_release(context, c->forms);
-    c->forms_capacity = 0;
-    c->forms = l2k_allocate(context, count, 1);
-    L2K_TRY(l2k_check_memory(context, c->forms, "%zu code-blocks", count));
-    c->forms_capacity = count;
-    return L2K_OK;
+    return count <= UINT32_MAX / 2
+               ? L2K_OK
+               : l2k_fail(c->blocks.context, L2K_ERROR_UNSUPPORTED, "CUDA: %zu code-blocks at once", count);
 }
 
 /* Half warps only pay for many short rows; few are read like those of up to L2K_HT_LONG_ROW samples. */
 enum { LEAST_SHORT_SHARE = 8 };
 
-static void join_short_rows(l2k_ht_cuda_lists *c)
+static void join_short_rows(l2k_ht_cuda *c)
 {
     for (unsigned wide = 0; wide <= L2K_HT_WIDE; wide++) {
         l2k_ht_form_range *few = &c->ranges[L2K_HT_SHORT | wide], *many = &c->ranges[wide];
@@ -38,7 +28,7 @@ static void join_short_rows(l2k_ht_cuda_lists *c)
 }
 
 /* Returns how many forms have blocks. */
-static unsigned place_forms(l2k_ht_cuda_lists *c)
+static unsigned place_forms(l2k_ht_cuda *c)
 {
     unsigned used = 0;
     for (unsigned form = 0; form < L2K_HT_FORMS; form++) {
@@ -48,7 +38,7 @@ static unsigned place_forms(l2k_ht_cuda_lists *c)
     return used;
 }
 
-void l2k_ht_cuda_sort_list(l2k_ht_cuda_lists *c, size_t size, bool joins)
+void l2k_ht_cuda_sort_list(l2k_ht_cuda *c, size_t size, bool joins)
 {
     const size_t count = c->blocks.batch.num_places, sorted = l2k_cuda_aligned(count * size);
     uint32_t next[L2K_HT_FORMS];
@@ -60,7 +50,7 @@ void l2k_ht_cuda_sort_list(l2k_ht_cuda_lists *c, size_t size, bool joins)
     for (unsigned form = 0; form < L2K_HT_FORMS; form++)
         next[form] = c->ranges[form].first;
     for (size_t i = 0; i < count; i++) {
-        unsigned form = c->forms[i];
+        unsigned form = c->blocks.pinned.at[c->forms + i];
         if (c->ranges[form].count == 0) /* short rows that were joined */
             form &= L2K_HT_WIDE;
         memcpy(c->blocks.pinned.at + sorted + size * next[form]++, c->blocks.pinned.at + size * i, size);
@@ -68,28 +58,9 @@ void l2k_ht_cuda_sort_list(l2k_ht_cuda_lists *c, size_t size, bool joins)
     c->list = sorted;
 }
 
-/* ---- Birth and end --------------------------------------------------------------------------------------------- */
-
-static l2k_status upload_tables(l2k_ht_cuda_lists *c)
+l2k_status l2k_ht_cuda_create(const l2k_context *context, l2k_ht_cuda *c)
 {
-    l2k_cuda_blocks *b = &c->blocks;
-    const size_t bytes = sizeof(l2k_ht_cuda_tables);
-    L2K_TRY(l2k_cuda_reserve(b->context, &c->tables, bytes));
-    L2K_TRY(l2k_cuda_reserve(b->context, &b->pinned, bytes));
-    l2k_ht_cuda_make_tables((l2k_ht_cuda_tables *)b->pinned.at);
-    L2K_TRY(l2k_cuda_upload(b->context, b->stream, c->tables.at, b->pinned.at, bytes));
-    return l2k_cuda_wait(b->context, b->stream);
-}
-
-l2k_status l2k_ht_cuda_create_lists(const l2k_context *context, l2k_ht_cuda_lists *c)
-{
-    L2K_TRY(l2k_cuda_blocks_create(context, &c->blocks));
-    return upload_tables(c);
-}
-
-void l2k_ht_cuda_free_lists(l2k_ht_cuda_lists *c)
-{
-    l2k_cuda_blocks_free(&c->blocks);
-    l2k_cuda_release(&c->tables);
-    l2k_release(c->blocks.context, c->forms);
+    L2K_TRY(l2k_cuda_blocks_create(context, &c->blocks, sizeof(l2k_ht_cuda_tables)));
+    l2k_ht_cuda_make_tables((l2k_ht_cuda_tables *)c->blocks.pinned.at);
+    return l2k_cuda_blocks_send_tables(&c->blocks);
 }

@@ -55,7 +55,7 @@ typedef struct l2k_mq_cuda_counters {
 } l2k_mq_cuda_counters;
 
 typedef struct l2k_mq_cuda_encode {
-    const l2k_mq_cuda_encode_block *blocks;
+    l2k_mq_cuda_encode_block *blocks;
     uint32_t num_blocks;
     uint32_t words, cells; /* most of any block */
     uint32_t area;         /* samples, likewise */

@@ -6,41 +6,33 @@
 #include "codec/engine/cuda/mq/mq_cuda.h"
 #include "codec/engine/cuda/mq/mq_decode_batch.h"
 
-typedef struct l2k_mq_cuda_encoding {
-    l2k_cuda_memory tables; /* l2k_mq_cuda_tables */
-    l2k_mq_cuda_encode run; /* of the batch under way */
-    l2k_cuda_list_key listed;
-    size_t counters, coded, results_end; /* results, in pinned and device memory; blocks are at 0 */
+/* In device memory. */
+typedef struct l2k_mq_tables_on_cuda {
+    l2k_mq_decode_tables decode;
+    l2k_mq_cuda_tables encode;
+} l2k_mq_tables_on_cuda;
+
+typedef struct l2k_mq_cuda {
+    l2k_cuda_blocks blocks;
+    /* Encoding: */
+    l2k_mq_cuda_encode run;  /* of the batch under way: device memory */
+    l2k_mq_cuda_encode host; /* the parts of it that pinned memory has */
     bool complete;
-} l2k_mq_cuda_encoding;
-
-l2k_status l2k_mq_cuda_create_encoding(l2k_cuda_blocks *blocks, l2k_mq_cuda_encoding *encoding);
-
-/* Between l2k_cuda_blocks_enter and _leave or _abandon. */
-l2k_status l2k_mq_cuda_start_encoding(l2k_cuda_blocks *blocks, l2k_mq_cuda_encoding *encoding);
-l2k_status l2k_mq_cuda_finish_encoding(l2k_cuda_blocks *blocks, l2k_mq_cuda_encoding *encoding);
-
-/* For the table's `bring`, likewise. */
-l2k_status l2k_mq_cuda_bring(l2k_cuda_blocks *blocks, const l2k_mq_cuda_encoding *encoding);
-
-/* For the table's `coded`. */
-void l2k_mq_cuda_coded(const l2k_mq_cuda_encoding *encoding, l2k_cuda_coded *coded);
-
-/* ---- Decoding ---- */
-
-typedef struct l2k_mq_cuda_decoding {
-    l2k_cuda_memory tables;
-    l2k_cuda_bytes *bytes;             /* the blocks' */
+    /* Decoding: */
+    l2k_mq_decode_batch decode;        /* of the batch under way: device memory */
     size_t most_segments, most_pieces; /* capacity of the lists */
     bool scattered;                    /* some bytes are not in the batch's */
-    size_t order, starts, segments, pieces,
-        lists_end; /* where they are, in pinned and device memory; blocks are at 0 */
-    l2k_mq_decode_batch run;
-} l2k_mq_cuda_decoding;
+} l2k_mq_cuda;
 
-l2k_status l2k_mq_cuda_create_decoding(l2k_cuda_blocks *blocks, l2k_mq_cuda_decoding *decoding);
+l2k_status l2k_mq_cuda_create(const l2k_context *context, l2k_mq_cuda *coder);
 
-/* Between l2k_cuda_blocks_enter and _leave or _abandon; ends with a mark of the blocks. */
-l2k_status l2k_mq_cuda_start_decoding(l2k_cuda_blocks *blocks, l2k_mq_cuda_decoding *decoding);
+/* Between l2k_cuda_blocks_enter and _end. Decoding ends with a mark of the blocks. */
+l2k_status l2k_mq_cuda_start_encoding(l2k_mq_cuda *coder);
+l2k_status l2k_mq_cuda_finish_encoding(l2k_mq_cuda *coder);
+l2k_status l2k_mq_cuda_start_decoding(l2k_mq_cuda *coder);
+
+/* As l2k_cuda_coder_bring and l2k_cuda_coder_coded. */
+l2k_status l2k_mq_cuda_bring(l2k_mq_cuda *coder);
+void l2k_mq_cuda_coded(const l2k_mq_cuda *coder, l2k_cuda_coded *coded);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/integer.h"
 #include "codec/blocks/mq/t1.h"
+#include "codec/engine/cuda/mq/mq_tables.h"
 #include "transform/cuda/cuda_device.h"
 
 /* ---- Tables -------------------------------------------------------------------------------------------------- */
@@ -54,24 +55,19 @@ static void make_tables(const l2k_t1_decoder *cpu, l2k_mq_decode_tables *tables)
     }
 }
 
-static l2k_status make_and_upload(const l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d, l2k_t1 *t1)
-{
-    L2K_TRY(l2k_t1_reserve(t1, 1));
-    make_tables(t1->decoder, (l2k_mq_decode_tables *)b->pinned.at);
-    L2K_TRY(l2k_cuda_upload(b->context, b->stream, d->tables.at, b->pinned.at, sizeof(l2k_mq_decode_tables)));
-    return l2k_cuda_wait(b->context, b->stream);
-}
-
-l2k_status l2k_mq_cuda_create_decoding(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d)
+l2k_status l2k_mq_cuda_create(const l2k_context *context, l2k_mq_cuda *d)
 {
     l2k_t1 *t1;
-    d->bytes = &b->bytes;
-    L2K_TRY(l2k_cuda_reserve(b->context, &d->tables, sizeof(l2k_mq_decode_tables)));
-    L2K_TRY(l2k_cuda_reserve(b->context, &b->pinned, sizeof(l2k_mq_decode_tables)));
-    L2K_TRY(l2k_t1_create(b->context, &t1));
-    const l2k_status status = make_and_upload(b, d, t1);
+    L2K_TRY(l2k_cuda_blocks_create(context, &d->blocks, sizeof(l2k_mq_tables_on_cuda)));
+    L2K_TRY(l2k_t1_create(context, &t1));
+    const l2k_status status = l2k_t1_reserve(t1, 1);
+    l2k_mq_tables_on_cuda *tables = (l2k_mq_tables_on_cuda *)d->blocks.pinned.at;
+    if (status == L2K_OK)
+        make_tables(t1->decoder, &tables->decode);
     l2k_t1_free(t1);
-    return status;
+    L2K_TRY(status);
+    l2k_mq_cuda_make_tables(&tables->encode);
+    return l2k_cuda_blocks_send_tables(&d->blocks);
 }
 
 /* ---- Lists ---------------------------------------------------------------------------------------------------- */
@@ -81,9 +77,7 @@ enum { CLASSES = 1024 };
 
 /* The lists in pinned memory while they are made. */
 typedef struct listing {
-    l2k_mq_decode_block *blocks;
-    l2k_mq_decode_segment *segments;
-    l2k_mq_decode_piece *pieces;
+    l2k_mq_decode_batch at;
     size_t num_segments, num_pieces; /* those beyond the room for them are only counted */
     uint64_t bytes, bits, planes;    /* of all pieces; l2k_mq_bits; words of bit-planes */
     uint16_t *classes;               /* of the blocks; 0: without passes */
@@ -99,27 +93,27 @@ static uint32_t most_bytes(const l2k_mq_decode_block *block, unsigned passes)
 }
 
 /* Adds a piece of at most `most` bytes; returns its bytes. Unless all bytes go up directly, copies them. */
-static inline uint32_t list_piece(l2k_mq_cuda_decoding *d, const l2k_cuda_batch *batch, listing *list,
-                                  const l2k_contribution *from, uint32_t most)
+static inline uint32_t list_piece(l2k_mq_cuda *d, listing *list, const l2k_contribution *from, uint32_t most)
 {
+    const l2k_cuda_bytes *bytes = &d->blocks.bytes;
     l2k_mq_decode_piece piece = {(uint32_t)list->bytes, l2k_min_u32(from->bytes, most)};
     if (piece.bytes == 0)
         return 0;
-    if (!d->bytes->direct)
-        memcpy(d->bytes->gathered.at + list->bytes, from->data, piece.bytes);
-    else if (!l2k_cuda_find_bytes(batch, from->data, piece.bytes, &piece.at))
+    if (!bytes->direct)
+        memcpy(bytes->gathered.at + list->bytes, from->data, piece.bytes);
+    else if (!l2k_cuda_find_bytes(&d->blocks.more, from->data, piece.bytes, &piece.at))
         d->scattered = true;
     if (list->num_pieces < d->most_pieces)
-        list->pieces[list->num_pieces] = piece;
+        list->at.pieces[list->num_pieces] = piece;
     list->num_pieces++;
     list->bytes += piece.bytes;
     return piece.bytes;
 }
 
 /* Lists the segment from contribution `first` on; `left` passes are wanted. Returns where the next one begins. */
-static inline const l2k_contribution *list_segment(l2k_mq_cuda_decoding *d, const l2k_cuda_batch *batch, listing *list,
-                                                   const l2k_mq_decode_block *block, const l2k_contribution *first,
-                                                   unsigned left, l2k_mq_decode_segment *segment)
+static inline const l2k_contribution *list_segment(l2k_mq_cuda *d, listing *list, const l2k_mq_decode_block *block,
+                                                   const l2k_contribution *first, unsigned left,
+                                                   l2k_mq_decode_segment *segment)
 {
     const l2k_contribution *end = first->next;
     unsigned passes = first->passes;
@@ -131,27 +125,27 @@ static inline const l2k_contribution *list_segment(l2k_mq_cuda_decoding *d, cons
                                        .passes = (uint8_t)l2k_min_u32(passes, left)};
     const uint32_t most = most_bytes(block, segment->passes);
     for (const l2k_contribution *c = first; c != end; c = c->next)
-        bytes += list_piece(d, batch, list, c, most - bytes);
+        bytes += list_piece(d, list, c, most - bytes);
     segment->num_pieces = (uint32_t)list->num_pieces - segment->pieces;
     segment->num_bits = l2k_mq_decode_num_bits(bytes);
     list->bits += segment->num_bits;
     return end;
 }
 
-static inline void list_segments(l2k_mq_cuda_decoding *d, const l2k_cuda_batch *batch, listing *list,
-                                 const l2k_contribution *first, l2k_mq_decode_block *block)
+static inline void list_segments(l2k_mq_cuda *d, listing *list, const l2k_contribution *first,
+                                 l2k_mq_decode_block *block)
 {
     const unsigned most = 3u * block->planes - 2;
     block->segments = (uint32_t)list->num_segments;
     while (first && block->passes < most) {
         l2k_mq_decode_segment segment;
-        first = list_segment(d, batch, list, block, first, most - block->passes, &segment);
+        first = list_segment(d, list, block, first, most - block->passes, &segment);
         if (segment.passes == 0)
             continue;
         segment.raw = l2k_pass_is_raw(block->style, block->passes);
         block->passes = (uint8_t)(block->passes + segment.passes);
         if (list->num_segments < d->most_segments)
-            list->segments[list->num_segments] = segment;
+            list->at.segments[list->num_segments] = segment;
         list->num_segments++;
         block->num_segments++;
     }
@@ -162,8 +156,7 @@ static inline unsigned zero_table(unsigned orientation)
     return orientation == L2K_HL ? 1 : orientation == L2K_HH ? 2 : 0;
 }
 
-static inline l2k_status list_block(const l2k_context *context, l2k_mq_cuda_decoding *d, const l2k_cuda_batch *batch,
-                                    const l2k_cuda_band *band, const l2k_block *from, listing *list,
+static inline l2k_status list_block(l2k_mq_cuda *d, const l2k_cuda_band *band, const l2k_block *from, listing *list,
                                     l2k_mq_decode_block *to)
 {
     const l2k_component_coding *coding = band->band->component->coding;
@@ -178,43 +171,34 @@ static inline l2k_status list_block(const l2k_context *context, l2k_mq_cuda_deco
     if (!from->received.first || from->num_planes == 0)
         return L2K_OK;
     if (from->received.bytes > UINT32_MAX)
-        return l2k_fail(context, L2K_ERROR_CORRUPT, "a code-block of more than 2^32 bytes");
-    list_segments(d, batch, list, from->received.first, to);
+        return l2k_fail(d->blocks.context, L2K_ERROR_CORRUPT, "a code-block of more than 2^32 bytes");
+    list_segments(d, list, from->received.first, to);
     list->planes += l2k_mq_decode_plane_words(to);
     return L2K_OK;
 }
 
-/* A frame's blocks take megabytes and have left the cache since their last use. */
-static inline void fetch_ahead(const l2k_block_batch *batch, size_t i)
+static l2k_status list_blocks(l2k_mq_cuda *d, listing *list)
 {
-    enum { AHEAD = 24, NEAR = 12 };
-    if (i + AHEAD < batch->num_places)
-        __builtin_prefetch(batch->places[i + AHEAD].block);
-    if (i + NEAR < batch->num_places)
-        __builtin_prefetch(batch->places[i + NEAR].block->received.first);
-}
-
-static l2k_status list_blocks(const l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d, listing *list)
-{
-    const l2k_block_batch *batch = &b->batch;
+    const l2k_context *context = d->blocks.context;
+    const l2k_block_batch *batch = &d->blocks.batch;
     l2k_cuda_band band = {0};
     uint32_t most_words = 0;
     for (size_t i = 0; i < batch->num_places; i++) {
         const l2k_block_place *place = &batch->places[i];
-        l2k_mq_decode_block *to = &list->blocks[i];
+        l2k_mq_decode_block *to = &list->at.blocks[i];
         const uint64_t bits = list->bits;
-        fetch_ahead(batch, i);
+        l2k_cuda_fetch_ahead(batch, i);
         if (place->band != band.band)
-            L2K_TRY(l2k_cuda_look_at_band(b->context, place->band, false, &band));
-        L2K_TRY(list_block(b->context, d, &b->more, &band, place->block, list, to));
+            L2K_TRY(l2k_cuda_look_at_band(context, place->band, false, &band));
+        L2K_TRY(list_block(d, &band, place->block, list, to));
         most_words = l2k_max_u32(most_words, l2k_mq_decode_words(&to->view));
         list->classes[i] = (uint16_t)(to->passes ? l2k_min_u32((uint32_t)(list->bits - bits), CLASSES - 1) : 0);
         list->in_class[list->classes[i]]++;
     }
     if (list->bits > UINT32_MAX || list->planes > UINT32_MAX || list->num_pieces > UINT32_MAX)
-        return l2k_fail(b->context, L2K_ERROR_UNSUPPORTED, "CUDA: too many code-blocks at once");
-    d->run.most_words = most_words;
-    d->run.most_lanes = l2k_mq_decode_most_lanes(most_words);
+        return l2k_fail(context, L2K_ERROR_UNSUPPORTED, "CUDA: too many code-blocks at once");
+    d->decode.most_words = most_words;
+    d->decode.most_lanes = l2k_mq_decode_most_lanes(most_words);
     return L2K_OK;
 }
 
@@ -254,33 +238,34 @@ static uint32_t divide(bool alone, uint32_t processors, uint32_t most_lanes, uin
 
 /* ---- Start ---------------------------------------------------------------------------------------------------- */
 
-static l2k_status lay_out_lists(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d, listing *list)
+/* The lists, with which pinned and device memory begin. Returns their bytes. */
+static size_t place_lists(const l2k_mq_cuda *d, const l2k_cuda_memory *memory, l2k_mq_decode_batch *at)
 {
-    const size_t count = b->batch.num_places;
-    d->order = l2k_cuda_aligned(count * sizeof(l2k_mq_decode_block));
-    d->starts = d->order + count * sizeof(uint32_t);
-    d->segments = l2k_cuda_aligned(d->starts + (count + 1) * sizeof(uint32_t));
-    d->pieces = l2k_cuda_aligned(d->segments + d->most_segments * sizeof(l2k_mq_decode_segment));
-    d->lists_end = l2k_cuda_aligned(d->pieces + d->most_pieces * sizeof(l2k_mq_decode_piece));
-    L2K_TRY(l2k_cuda_reserve(b->context, &b->pinned, d->lists_end + count * sizeof(uint16_t)));
-    uint8_t *at = b->pinned.at;
-    *list = (listing){.blocks = (l2k_mq_decode_block *)at,
-                      .segments = (l2k_mq_decode_segment *)(at + d->segments),
-                      .pieces = (l2k_mq_decode_piece *)(at + d->pieces),
-                      .classes = (uint16_t *)(at + d->lists_end)};
-    return L2K_OK;
+    const size_t count = d->blocks.batch.num_places;
+    size_t used = 0;
+    at->blocks = l2k_cuda_part(memory, &used, count * sizeof *at->blocks);
+    at->order = l2k_cuda_part(memory, &used, count * sizeof *at->order);
+    at->starts = l2k_cuda_part(memory, &used, (count + 1) * sizeof *at->starts);
+    at->segments = l2k_cuda_part(memory, &used, d->most_segments * sizeof *at->segments);
+    at->pieces = l2k_cuda_part(memory, &used, d->most_pieces * sizeof *at->pieces);
+    return used;
 }
 
 /* Repeats if segments or pieces exceeded their room. */
-static l2k_status make_lists(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d, listing *list)
+static l2k_status make_lists(l2k_mq_cuda *d, listing *list)
 {
+    l2k_cuda_blocks *b = &d->blocks;
     const size_t count = b->batch.num_places;
     d->most_segments = count > d->most_segments ? count : d->most_segments;
     d->most_pieces = count > d->most_pieces ? count : d->most_pieces;
     for (;;) {
+        *list = (listing){0};
         d->scattered = false;
-        L2K_TRY(lay_out_lists(b, d, list));
-        L2K_TRY(list_blocks(b, d, list));
+        const size_t bytes = place_lists(d, &b->pinned, &list->at);
+        L2K_TRY(l2k_cuda_pin(b->context, &b->pinned, bytes + count * sizeof *list->classes));
+        place_lists(d, &b->pinned, &list->at);
+        list->classes = (uint16_t *)(b->pinned.at + bytes);
+        L2K_TRY(list_blocks(d, list));
         if (list->num_segments <= d->most_segments && list->num_pieces <= d->most_pieces)
             return L2K_OK;
         d->most_segments = list->num_segments > d->most_segments ? list->num_segments : d->most_segments;
@@ -288,8 +273,9 @@ static l2k_status make_lists(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d, listin
     }
 }
 
-static l2k_status make_lists_and_gather(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d, listing *list)
+static l2k_status make_lists_and_gather(l2k_mq_cuda *d, listing *list)
 {
+    l2k_cuda_blocks *b = &d->blocks;
     uint64_t bytes = 0;
     for (size_t i = 0; i < b->batch.num_places; i++) {
         const l2k_received_block *received = &b->batch.places[i].block->received;
@@ -298,60 +284,57 @@ static l2k_status make_lists_and_gather(l2k_cuda_blocks *b, l2k_mq_cuda_decoding
     if (bytes > UINT32_MAX)
         return l2k_fail(b->context, L2K_ERROR_UNSUPPORTED, "CUDA: too many code-blocks at once");
     L2K_TRY(l2k_cuda_bytes_gather(b, (size_t)bytes));
-    L2K_TRY(make_lists(b, d, list));
-    return l2k_cuda_bytes_upload(b, d->bytes->gathered.at, (size_t)list->bytes);
+    L2K_TRY(make_lists(d, list));
+    return l2k_cuda_bytes_upload(b, b->bytes.gathered.at, (size_t)list->bytes);
 }
 
 /* Segments without stuffing and bit-planes follow the lists. */
-static l2k_status lay_out_device(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d, const listing *list)
+static size_t place_all(l2k_mq_cuda *d, const listing *list)
 {
-    const size_t bits = d->lists_end, planes = l2k_cuda_aligned(bits + list->bits * sizeof(l2k_mq_bits));
-    L2K_TRY(l2k_cuda_reserve_for_code(b->context, &b->device, planes + list->planes * sizeof(uint64_t)));
-    uint8_t *at = b->device.at;
-    l2k_mq_decode_batch *run = &d->run;
-    run->tables = (l2k_mq_decode_tables *)d->tables.at;
-    run->blocks = (l2k_mq_decode_block *)at;
-    run->order = (uint32_t *)(at + d->order);
-    run->starts = (uint32_t *)(at + d->starts);
-    run->segments = (l2k_mq_decode_segment *)(at + d->segments);
-    run->pieces = (l2k_mq_decode_piece *)(at + d->pieces);
-    run->bytes = l2k_cuda_bytes_at(b);
-    run->bits = (l2k_mq_bits *)(at + bits);
-    run->planes = (uint64_t *)(at + planes);
-    run->num_blocks = (uint32_t)b->batch.num_places;
-    run->num_segments = (uint32_t)list->num_segments;
-    return L2K_OK;
+    const l2k_cuda_memory *device = &d->blocks.device;
+    size_t used = place_lists(d, device, &d->decode);
+    d->decode.bits = l2k_cuda_part(device, &used, list->bits * sizeof *d->decode.bits);
+    d->decode.planes = l2k_cuda_part(device, &used, list->planes * sizeof *d->decode.planes);
+    return used;
 }
 
-static l2k_status prepare(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d)
+static l2k_status prepare(l2k_mq_cuda *d)
 {
+    l2k_cuda_blocks *b = &d->blocks;
     listing list;
     if (b->batch.num_places > UINT32_MAX / 2)
         return l2k_fail(b->context, L2K_ERROR_UNSUPPORTED, "CUDA: %zu code-blocks at once", b->batch.num_places);
     L2K_TRY(l2k_cuda_bytes_start(b));
-    if (d->bytes->direct)
-        L2K_TRY(make_lists(b, d, &list));
-    if (!d->bytes->direct || d->scattered) {
-        d->bytes->direct = false;
-        L2K_TRY(make_lists_and_gather(b, d, &list));
+    if (b->bytes.direct)
+        L2K_TRY(make_lists(d, &list));
+    if (!b->bytes.direct || d->scattered) {
+        b->bytes.direct = false;
+        L2K_TRY(make_lists_and_gather(d, &list));
     }
-    const uint32_t ordered = put_in_order(&list, b->batch.num_places, (uint32_t *)(b->pinned.at + d->order));
-    d->run.num_groups = divide(b->context->in_flight < 2, b->processors, d->run.most_lanes, ordered,
-                               (uint32_t *)(b->pinned.at + d->starts));
-    return lay_out_device(b, d, &list);
+    const uint32_t ordered = put_in_order(&list, b->batch.num_places, list.at.order);
+    d->decode.num_groups =
+        divide(b->context->in_flight < 2, b->processors, d->decode.most_lanes, ordered, list.at.starts);
+    d->decode.num_blocks = (uint32_t)b->batch.num_places;
+    d->decode.num_segments = (uint32_t)list.num_segments;
+    d->decode.tables = &((l2k_mq_tables_on_cuda *)b->tables.at)->decode;
+    d->decode.bytes = l2k_cuda_bytes_at(b);
+    L2K_TRY(l2k_cuda_reserve_for_code(b->context, &b->device, place_all(d, &list)));
+    const size_t lists = place_lists(d, &b->device, &d->decode);
+    place_all(d, &list);
+    return l2k_cuda_upload(b->context, b->running, b->device.at, b->pinned.at, lists);
 }
 
-static l2k_status check_launch(const l2k_cuda_blocks *b, int error)
+static l2k_status check_launch(const l2k_mq_cuda *d, int error)
 {
-    return l2k_cuda_check(b->context, error, "launching the MQ block decoder");
+    return l2k_cuda_check(d->blocks.context, error, "launching the MQ block decoder");
 }
 
-l2k_status l2k_mq_cuda_start_decoding(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d)
+l2k_status l2k_mq_cuda_start_decoding(l2k_mq_cuda *d)
 {
-    L2K_TRY(prepare(b, d));
-    L2K_TRY(l2k_cuda_upload(b->context, b->running, b->device.at, b->pinned.at, d->lists_end));
-    L2K_TRY(check_launch(b, l2k_mq_launch_unstuff(&d->run, b->running)));
-    L2K_TRY(check_launch(b, l2k_mq_launch_decode(&d->run, b->running)));
-    L2K_TRY(check_launch(b, l2k_mq_launch_samples(&d->run, b->running)));
+    l2k_cuda_blocks *b = &d->blocks;
+    L2K_TRY(prepare(d));
+    L2K_TRY(check_launch(d, l2k_mq_launch_unstuff(&d->decode, b->running)));
+    L2K_TRY(check_launch(d, l2k_mq_launch_decode(&d->decode, b->running)));
+    L2K_TRY(check_launch(d, l2k_mq_launch_samples(&d->decode, b->running)));
     return l2k_cuda_mark(b->context, &b->done, b->running);
 }

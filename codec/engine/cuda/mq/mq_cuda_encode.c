@@ -3,10 +3,7 @@
  * same; if blocks have more, all is done again with more room. */
 #include "codec/engine/cuda/mq/mq_cuda_coding.h"
 
-#include <string.h>
-
 #include "base/integer.h"
-#include "codec/engine/cuda/mq/mq_tables.h"
 #include "transform/cuda/cuda_device.h"
 
 /* ---- The list of blocks ---------------------------------------------------------------------------------------- */
@@ -59,83 +56,72 @@ static inline void add_block(l2k_mq_cuda_encode *run, needs *all, const encoded_
     all->code += usual_code(&block->view, in->planes);
 }
 
-static l2k_status list_blocks(const l2k_cuda_blocks *b, l2k_mq_cuda_encode *run)
+static l2k_status list_blocks(l2k_mq_cuda *e)
 {
-    l2k_mq_cuda_encode_block *to = (l2k_mq_cuda_encode_block *)b->pinned.at;
-    const l2k_block_batch *batch = &b->batch;
+    const l2k_context *context = e->blocks.context;
+    const l2k_block_batch *batch = &e->blocks.batch;
     encoded_band in = {0};
     needs all = {0, 0, 0};
     for (size_t i = 0; i < batch->num_places; i++) {
         const l2k_block_place *place = &batch->places[i];
         l2k_cuda_fetch_ahead(batch, i);
         if (place->band != in.band.band)
-            L2K_TRY(look_at_band(b->context, place->band, &in));
-        add_block(run, &all, &in, &to[i], place->block->rect);
+            L2K_TRY(look_at_band(context, place->band, &in));
+        add_block(&e->run, &all, &in, &e->host.blocks[i], place->block->rect);
     }
     if (all.list > UINT32_MAX / 8 || all.passes > UINT32_MAX / 8 || all.code > UINT32_MAX / 8)
-        return l2k_fail(b->context, L2K_ERROR_UNSUPPORTED, "CUDA: too many code-blocks at once");
-    run->list_capacity = (uint32_t)all.list;
-    run->pass_capacity = (uint32_t)all.passes;
-    run->code_capacity = (uint32_t)all.code;
+        return l2k_fail(context, L2K_ERROR_UNSUPPORTED, "CUDA: too many code-blocks at once");
+    e->run.list_capacity = (uint32_t)all.list;
+    e->run.pass_capacity = (uint32_t)all.passes;
+    e->run.code_capacity = (uint32_t)all.code;
     return L2K_OK;
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------------------------- */
 
-/* Blocks go up with the counters behind them, which come back with the results. */
-static l2k_status prepare(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e)
+/* What crosses the bus: blocks go up with the counters behind them, which come back with the results. */
+static size_t place_results(const l2k_cuda_memory *memory, size_t count, l2k_mq_cuda_encode *run)
 {
-    if (l2k_cuda_is_listed(b, &e->listed))
-        return L2K_OK;
-    const size_t count = b->batch.num_places;
-    e->listed.same = 0;
-    if (count > UINT32_MAX / 2)
-        return l2k_fail(b->context, L2K_ERROR_UNSUPPORTED, "CUDA: %zu code-blocks at once", count);
-    e->counters = l2k_cuda_aligned(count * sizeof(l2k_mq_cuda_encode_block));
-    e->coded = e->counters + sizeof(l2k_mq_cuda_counters);
-    e->results_end = e->coded + count * sizeof(l2k_cuda_coded_block);
-    L2K_TRY(l2k_cuda_reserve(b->context, &b->pinned, e->results_end));
-    e->run = (l2k_mq_cuda_encode){.num_blocks = (uint32_t)count};
-    return list_blocks(b, &e->run);
+    size_t used = 0;
+    run->blocks = l2k_cuda_part(memory, &used, count * sizeof *run->blocks);
+    run->counters = l2k_cuda_part(memory, &used, sizeof *run->counters);
+    run->coded = l2k_cuda_part(memory, &used, count * sizeof *run->coded);
+    return used;
 }
 
-/* Reallocated memory holds no list, even at the same address. */
-static l2k_status reserve_device(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e, size_t bytes)
+/* With what only the device has. */
+static size_t place_all(l2k_mq_cuda *e)
 {
-    if (bytes > b->device.bytes)
-        e->listed.same = 0;
-    return l2k_cuda_reserve(b->context, &b->device, bytes);
-}
-
-static l2k_status lay_out(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e)
-{
+    const l2k_cuda_memory *device = &e->blocks.device;
     l2k_mq_cuda_encode *run = &e->run;
     const size_t count = run->num_blocks, passes = run->pass_capacity;
-    const bool distortions = b->batch.distortions;
-    size_t used = l2k_cuda_aligned(e->results_end);
-    const size_t work = l2k_cuda_take(&used, count * sizeof *run->work),
-                 order = l2k_cuda_take(&used, count * sizeof *run->order);
-    const size_t ends = l2k_cuda_take(&used, passes * sizeof *run->pass_ends),
-                 marks = l2k_cuda_take(&used, passes * sizeof *run->marks);
-    const size_t gains = l2k_cuda_take(&used, distortions ? passes * sizeof *run->gains : 0);
-    const size_t values = l2k_cuda_take(&used, distortions ? passes * sizeof *run->distortions : 0);
-    const size_t lists = l2k_cuda_take(&used, (size_t)run->list_capacity * 16);
-    const size_t code = l2k_cuda_take(&used, (size_t)run->code_capacity * 4);
-    L2K_TRY(reserve_device(b, e, used));
-    uint8_t *device = b->device.at;
-    run->tables = (l2k_mq_cuda_tables *)e->tables.at;
-    run->blocks = (l2k_mq_cuda_encode_block *)device;
-    run->counters = (l2k_mq_cuda_counters *)(device + e->counters);
-    run->coded = (l2k_cuda_coded_block *)(device + e->coded);
-    run->work = (l2k_mq_cuda_work *)(device + work);
-    run->order = (uint32_t *)(device + order);
-    run->pass_ends = (uint32_t *)(device + ends);
-    run->marks = (l2k_pass_mark *)(device + marks);
-    run->gains = distortions ? (int64_t *)(device + gains) : NULL;
-    run->distortions = distortions ? (double *)(device + values) : NULL;
-    run->lists = (uint32_t *)(device + lists);
-    run->code = device + code;
-    return L2K_OK;
+    const bool distortions = e->blocks.batch.distortions;
+    size_t used = place_results(device, count, run);
+    run->work = l2k_cuda_part(device, &used, count * sizeof *run->work);
+    run->order = l2k_cuda_part(device, &used, count * sizeof *run->order);
+    run->pass_ends = l2k_cuda_part(device, &used, passes * sizeof *run->pass_ends);
+    run->marks = l2k_cuda_part(device, &used, passes * sizeof *run->marks);
+    run->gains = distortions ? l2k_cuda_part(device, &used, passes * sizeof *run->gains) : NULL;
+    run->distortions = distortions ? l2k_cuda_part(device, &used, passes * sizeof *run->distortions) : NULL;
+    run->lists = l2k_cuda_part(device, &used, (size_t)run->list_capacity * 16);
+    run->code = l2k_cuda_part(device, &used, (size_t)run->code_capacity * 4);
+    return used;
+}
+
+static l2k_status prepare(l2k_mq_cuda *e)
+{
+    l2k_cuda_blocks *b = &e->blocks;
+    const size_t count = b->batch.num_places;
+    if (l2k_cuda_is_listed(b))
+        return L2K_OK;
+    b->listed.same = 0;
+    if (count > UINT32_MAX / 2)
+        return l2k_fail(b->context, L2K_ERROR_UNSUPPORTED, "CUDA: %zu code-blocks at once", count);
+    L2K_TRY(l2k_cuda_pin(b->context, &b->pinned, place_results(&b->pinned, count, &e->host)));
+    place_results(&b->pinned, count, &e->host);
+    e->run =
+        (l2k_mq_cuda_encode){.num_blocks = (uint32_t)count, .tables = &((l2k_mq_tables_on_cuda *)b->tables.at)->encode};
+    return list_blocks(e);
 }
 
 /* ---- The work -------------------------------------------------------------------------------------------------- */
@@ -152,63 +138,45 @@ static l2k_status launch(const l2k_cuda_blocks *b, const l2k_mq_cuda_encode *run
     return l2k_cuda_check(b->context, error, "launching the MQ block coder");
 }
 
-static l2k_status enqueue(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e)
+static l2k_status enqueue(l2k_mq_cuda *e)
 {
-    L2K_TRY(lay_out(b, e));
-    const size_t from = l2k_cuda_is_listed(b, &e->listed) ? e->counters : 0;
-    l2k_mq_cuda_counters *counters = (l2k_mq_cuda_counters *)(b->pinned.at + e->counters);
-    memset(counters, 0, sizeof *counters);
-    counters->failed = UINT32_MAX;
-    L2K_TRY(l2k_cuda_upload(b->context, b->running, b->device.at + from, b->pinned.at + from, e->coded - from));
+    l2k_cuda_blocks *b = &e->blocks;
+    L2K_TRY(l2k_cuda_reserve_to_encode(b, place_all(e)));
+    place_all(e);
+    const void *from = l2k_cuda_is_listed(b) ? (void *)e->host.counters : e->host.blocks;
+    const size_t at = l2k_cuda_span(e->host.blocks, from),
+                 results = l2k_cuda_span(e->host.counters, e->host.coded + e->run.num_blocks);
+    *e->host.counters = (l2k_mq_cuda_counters){.failed = UINT32_MAX};
+    L2K_TRY(
+        l2k_cuda_upload(b->context, b->running, b->device.at + at, from, l2k_cuda_span(from, e->host.counters + 1)));
     L2K_TRY(launch(b, &e->run));
-    e->listed = l2k_cuda_key_of(b);
-    return l2k_cuda_download(b->context, b->running, b->pinned.at + e->counters, b->device.at + e->counters,
-                             (b->more.stays ? e->coded : e->results_end) - e->counters);
+    b->listed = l2k_cuda_key_of(b);
+    return l2k_cuda_download(b->context, b->running, e->host.counters, e->run.counters,
+                             b->more.stays ? sizeof *e->host.counters : results);
 }
 
-l2k_status l2k_mq_cuda_start_encoding(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e)
+l2k_status l2k_mq_cuda_start_encoding(l2k_mq_cuda *e)
 {
-    L2K_TRY(prepare(b, e));
-    return enqueue(b, e);
+    L2K_TRY(prepare(e));
+    return enqueue(e);
 }
 
-/* A batch's results in one piece of pinned memory: distortions and lengths of passes, code. */
-typedef struct kept_code {
-    double *distortions; /* NULL: not wanted */
-    uint32_t *pass_ends;
-    uint8_t *code;
-} kept_code;
-
-static void keep_block(l2k_block *block, const l2k_cuda_coded_block *coded, const kept_code *kept)
+void l2k_mq_cuda_coded(const l2k_mq_cuda *e, l2k_cuda_coded *coded)
 {
-    block->num_planes = coded->num_planes;
-    block->num_passes = coded->num_passes;
-    if (!coded->num_passes)
-        return;
-    block->coded.bytes = kept->code + (size_t)coded->at * 4;
-    block->coded.pass_bytes = kept->pass_ends + coded->ends;
-    if (kept->distortions)
-        block->coded.pass_distortion = kept->distortions + coded->ends;
+    *coded = (l2k_cuda_coded){.blocks = e->run.coded,
+                              .pass_ends = e->run.pass_ends,
+                              .distortions = e->run.distortions,
+                              .num_passes = e->run.pass_capacity,
+                              .code = e->run.code,
+                              .capacity = e->run.code_capacity,
+                              .complete = e->complete};
 }
 
-static l2k_status fetch(l2k_cuda_blocks *b, const l2k_mq_cuda_encoding *e, const l2k_mq_cuda_counters *counters)
+static l2k_status fetch(l2k_mq_cuda *e)
 {
-    const l2k_cuda_coded_block *coded = (l2k_cuda_coded_block *)(b->pinned.at + e->coded);
-    const size_t distortions = b->batch.distortions ? counters->passes * sizeof(double) : 0;
-    const size_t ends = counters->passes * sizeof(uint32_t), code = (size_t)counters->code * 4;
-    uint8_t *memory;
-    L2K_TRY(l2k_cuda_take_code(b, l2k_cuda_aligned(distortions + ends + code), &memory));
-    const kept_code kept = {b->batch.distortions ? (double *)memory : NULL, (uint32_t *)(memory + distortions),
-                            memory + distortions + ends};
-    if (code) {
-        L2K_TRY(l2k_cuda_download(b->context, b->running, kept.code, e->run.code, code));
-        L2K_TRY(l2k_cuda_download(b->context, b->running, kept.pass_ends, e->run.pass_ends, ends));
-        if (distortions)
-            L2K_TRY(l2k_cuda_download(b->context, b->running, kept.distortions, e->run.distortions, distortions));
-    }
-    for (size_t i = 0; i < b->batch.num_places; i++)
-        keep_block(b->batch.places[i].block, &coded[i], &kept);
-    return l2k_cuda_wait(b->context, b->running);
+    l2k_cuda_coded coded;
+    l2k_mq_cuda_coded(e, &coded);
+    return l2k_cuda_fetch_code(&e->blocks, &coded, e->host.coded, e->host.counters->passes, e->host.counters->code);
 }
 
 static bool has_room(const l2k_mq_cuda_encode *run, const l2k_mq_cuda_counters *counters)
@@ -225,50 +193,29 @@ static void make_room(l2k_mq_cuda_encode *run, const l2k_mq_cuda_counters *count
     run->code_capacity = l2k_max_u32(run->code_capacity, counters->code);
 }
 
-l2k_status l2k_mq_cuda_finish_encoding(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e)
+l2k_status l2k_mq_cuda_finish_encoding(l2k_mq_cuda *e)
 {
+    const l2k_cuda_blocks *b = &e->blocks;
+    const l2k_mq_cuda_counters *counters = e->host.counters;
     for (;;) {
         L2K_TRY(l2k_cuda_wait(b->context, b->running));
-        const l2k_mq_cuda_counters *counters = (l2k_mq_cuda_counters *)(b->pinned.at + e->counters);
         if (counters->failed != UINT32_MAX)
             return l2k_fail(b->context, L2K_ERROR_ARGUMENT, "a sample lies outside its component's precision");
         e->complete = has_room(&e->run, counters);
         if (b->more.stays)
             return L2K_OK;
         if (e->complete)
-            return fetch(b, e, counters);
+            return fetch(e);
         make_room(&e->run, counters);
-        L2K_TRY(enqueue(b, e));
+        L2K_TRY(enqueue(e));
     }
 }
 
-l2k_status l2k_mq_cuda_bring(l2k_cuda_blocks *b, const l2k_mq_cuda_encoding *e)
+l2k_status l2k_mq_cuda_bring(l2k_mq_cuda *e)
 {
-    L2K_TRY(l2k_cuda_download(b->context, b->running, b->pinned.at + e->coded, b->device.at + e->coded,
-                              e->results_end - e->coded));
+    const l2k_cuda_blocks *b = &e->blocks;
+    L2K_TRY(l2k_cuda_download(b->context, b->running, e->host.coded, e->run.coded,
+                              e->run.num_blocks * sizeof *e->host.coded));
     L2K_TRY(l2k_cuda_wait(b->context, b->running));
-    return fetch(b, e, (const l2k_mq_cuda_counters *)(b->pinned.at + e->counters));
-}
-
-void l2k_mq_cuda_coded(const l2k_mq_cuda_encoding *e, l2k_cuda_coded *coded)
-{
-    *coded = (l2k_cuda_coded){.blocks = e->run.coded,
-                              .pass_ends = e->run.pass_ends,
-                              .distortions = e->run.distortions,
-                              .num_passes = e->run.pass_capacity,
-                              .code = e->run.code,
-                              .capacity = e->run.code_capacity,
-                              .complete = e->complete};
-}
-
-/* ---- Birth ------------------------------------------------------------------------------------------------------- */
-
-l2k_status l2k_mq_cuda_create_encoding(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e)
-{
-    const size_t bytes = sizeof(l2k_mq_cuda_tables);
-    L2K_TRY(l2k_cuda_reserve(b->context, &e->tables, bytes));
-    L2K_TRY(l2k_cuda_reserve(b->context, &b->pinned, bytes));
-    l2k_mq_cuda_make_tables((l2k_mq_cuda_tables *)b->pinned.at);
-    L2K_TRY(l2k_cuda_upload(b->context, b->stream, e->tables.at, b->pinned.at, bytes));
-    return l2k_cuda_wait(b->context, b->stream);
+    return fetch(e);
 }

@@ -103,11 +103,11 @@ L2K_HD uint32_t l2k_mq_decode_plane_words(const l2k_mq_decode_block *block)
 
 typedef struct l2k_mq_decode_batch {
     const l2k_mq_decode_tables *tables;
-    const l2k_mq_decode_block *blocks;
-    const uint32_t *order;  /* blocks with passes, the longest first */
-    const uint32_t *starts; /* where in that order each group begins, and the last one ends */
-    const l2k_mq_decode_segment *segments;
-    const l2k_mq_decode_piece *pieces;
+    l2k_mq_decode_block *blocks;
+    uint32_t *order;  /* blocks with passes, the longest first */
+    uint32_t *starts; /* where in that order each group begins, and the last one ends */
+    l2k_mq_decode_segment *segments;
+    l2k_mq_decode_piece *pieces;
     const uint8_t *bytes;
     l2k_mq_bits *bits;
     uint64_t *planes;

@@ -456,14 +456,14 @@ static l2k_status end_batch(const l2k_cuda_packet_maker *m, l2k_status enqueued)
 
 l2k_status l2k_cuda_packets_estimate(l2k_cuda_packet_maker *m, uint64_t *planes, l2k_slope_list **list)
 {
-    l2k_ht_cuda_encoding *blocks = l2k_cuda_coder_truncation(m->coder);
+    l2k_ht_cuda *blocks = l2k_cuda_coder_truncation(m->coder);
     L2K_TRY(begin_batch(m));
     l2k_status status = l2k_ht_cuda_estimate(blocks, planes != NULL, &m->estimated);
     if (status == L2K_OK && list)
         status = start_rate(m, &m->estimated);
     L2K_TRY(end_batch(m, status));
     for (unsigned i = 0; i < L2K_PLANE_SUMS && planes; i++)
-        planes[i] += l2k_ht_cuda_plane_sums(blocks)[i];
+        planes[i] += blocks->host.counters->planes[i];
     if (!list)
         return L2K_OK;
     if (m->rate.sums->excess || m->rate.sums->failed)
@@ -475,11 +475,13 @@ l2k_status l2k_cuda_packets_estimate(l2k_cuda_packet_maker *m, uint64_t *planes,
 
 l2k_status l2k_cuda_packets_sample(l2k_cuda_packet_maker *m, l2k_block_sample *sample)
 {
-    l2k_ht_cuda_encoding *blocks = l2k_cuda_coder_truncation(m->coder);
+    l2k_ht_cuda *blocks = l2k_cuda_coder_truncation(m->coder);
     L2K_TRY(begin_batch(m));
     L2K_TRY(end_batch(m, l2k_ht_cuda_sample(blocks, &m->estimated, m->rate.run.cut)));
-    const uint64_t *sums = l2k_ht_cuda_plane_sums(blocks);
-    *sample = (l2k_block_sample){sums[0], sums[1], l2k_ht_cuda_coded_bytes(blocks)};
+    const uint64_t *sums = blocks->host.counters->planes;
+    *sample = (l2k_block_sample){.all = sums[0], .estimated = sums[1]};
+    for (uint32_t i = 0; i < m->run.num_blocks; i++)
+        sample->coded += blocks->host.coded[i].bytes;
     return L2K_OK;
 }
 
