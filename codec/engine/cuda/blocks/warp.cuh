@@ -86,13 +86,14 @@ template <class Sum> __device__ __forceinline__ Sum l2k_cta_sum_before(Sum *sums
     return here - own + (warp ? sums[warp - 1] : 0);
 }
 
-/* Enqueues a kernel of `ctas` times `threads` threads on a stream (a cudaStream_t). */
+/* Enqueues a kernel of `threads` threads a CTA, which do `per_cta` of `count` things, on a stream (a cudaStream_t). Returns
+ * a cudaError_t. */
 template <typename... Parameters>
-static inline int l2k_launch_ctas(void (*kernel)(Parameters...), uint32_t ctas, unsigned threads, void *stream,
-                                  const Parameters &...p)
+static inline int l2k_launch(void (*kernel)(Parameters...), uint32_t count, uint32_t per_cta, unsigned threads,
+                             void *stream, const Parameters &...p)
 {
     cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(ctas);
+    config.gridDim = dim3((count + per_cta - 1) / per_cta);
     config.blockDim = dim3(threads);
     config.stream = (cudaStream_t)stream;
     return cudaLaunchKernelEx(&config, kernel, p...);

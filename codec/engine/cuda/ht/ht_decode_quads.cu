@@ -542,7 +542,7 @@ template <bool WIDE, bool LONG> __global__ void __launch_bounds__(2 * LANES) dec
 
 extern "C" int l2k_ht_cuda_launch_unstuff(const l2k_ht_cuda_decode *p, void *stream)
 {
-    return l2k_ht_launch(unstuff_blocks, p->num_blocks, UNSTUFF_WARPS / 2, 32 * UNSTUFF_WARPS, stream, *p);
+    return l2k_launch(unstuff_blocks, p->num_blocks, UNSTUFF_WARPS / 2, 32 * UNSTUFF_WARPS, stream, *p);
 }
 
 extern "C" int l2k_ht_cuda_launch_quads(const l2k_ht_cuda_decode *p, void *stream)
@@ -550,5 +550,5 @@ extern "C" int l2k_ht_cuda_launch_quads(const l2k_ht_cuda_decode *p, void *strea
     typedef void kernel(parameters);
     static kernel *const kernels[] = {decode_quads<false, false>, decode_quads<true, false>, decode_quads<false, true>,
                                       decode_quads<true, true>};
-    return l2k_ht_launch(kernels[p->form & (L2K_HT_WIDE | L2K_HT_LONG)], p->num_blocks, LANES, 2 * LANES, stream, *p);
+    return l2k_launch(kernels[p->form & (L2K_HT_WIDE | L2K_HT_LONG)], p->num_blocks, LANES, 2 * LANES, stream, *p);
 }

@@ -362,5 +362,5 @@ extern "C" int l2k_ht_cuda_launch_samples(const l2k_ht_cuda_decode *p, void *str
         decode_samples<narrow_samples, 32, true>,  decode_samples<wide_samples, 32, true>,
         decode_samples<narrow_samples, 16, false>, decode_samples<wide_samples, 16, false>};
     const uint32_t group = p->form & L2K_HT_SHORT ? 16 : 32;
-    return l2k_ht_launch(kernels[p->form], p->num_blocks, SAMPLE_WARPS * 32 / group, 32 * SAMPLE_WARPS, stream, *p);
+    return l2k_launch(kernels[p->form], p->num_blocks, SAMPLE_WARPS * 32 / group, 32 * SAMPLE_WARPS, stream, *p);
 }

@@ -500,6 +500,5 @@ extern "C" int l2k_ht_cuda_launch_encode(const l2k_ht_cuda_encode *p, void *stre
                                       encode_blocks<narrow_float_quad, false>, encode_blocks<wide_float_quad, false>,
                                       encode_blocks<narrow_float_quad, true>,  encode_blocks<wide_float_quad, true>};
     const uint32_t from = p->form & L2K_HT_REFINED ? 0 : L2K_HT_FLOAT; /* refinement has quantised */
-    return l2k_ht_launch(kernels[p->form & (L2K_HT_WIDE | L2K_HT_LONG | from)], p->warps, WARPS, 32 * WARPS, stream,
-                         *p);
+    return l2k_launch(kernels[p->form & (L2K_HT_WIDE | L2K_HT_LONG | from)], p->warps, WARPS, 32 * WARPS, stream, *p);
 }

@@ -286,20 +286,14 @@ __global__ void __launch_bounds__(32 * WARPS) encode_refinement(const l2k_ht_cud
     r.run(sizeof(Copy) == 4 ? 31 : sizeof(Sample) == 2 ? 16 : 15);
 }
 
-template <class Kernel> int launch(Kernel *kernel, const l2k_ht_cuda_encode *p, void *stream)
-{
-    return l2k_ht_launch(kernel, p->num_blocks, WARPS, 32 * WARPS, stream, *p);
-}
-
 } // namespace
 
 extern "C" int l2k_ht_cuda_launch_gains(const l2k_ht_cuda_encode *p, void *stream)
 {
-    if (p->form & L2K_HT_FLOAT)
-        return launch(measure_gains<float>, p, stream);
-    if (p->form & L2K_HT_WIDE)
-        return launch(measure_gains<int32_t>, p, stream);
-    return launch(measure_gains<int16_t>, p, stream);
+    const auto kernel = p->form & L2K_HT_FLOAT  ? measure_gains<float>
+                        : p->form & L2K_HT_WIDE ? measure_gains<int32_t>
+                                                : measure_gains<int16_t>;
+    return l2k_launch(kernel, p->num_blocks, WARPS, 32 * WARPS, stream, *p);
 }
 
 extern "C" int l2k_ht_cuda_launch_encode_refinement(const l2k_ht_cuda_encode *p, void *stream)
@@ -307,5 +301,6 @@ extern "C" int l2k_ht_cuda_launch_encode_refinement(const l2k_ht_cuda_encode *p,
     typedef void kernel(l2k_ht_cuda_encode);
     static kernel *const kernels[2][2] = {{encode_refinement<int16_t, int16_t>, encode_refinement<int32_t, int32_t>},
                                           {encode_refinement<float, int16_t>, encode_refinement<float, int32_t>}};
-    return launch(kernels[(p->form & L2K_HT_FLOAT) != 0][p->form & L2K_HT_WIDE], p, stream);
+    return l2k_launch(kernels[(p->form & L2K_HT_FLOAT) != 0][p->form & L2K_HT_WIDE], p->num_blocks, WARPS, 32 * WARPS,
+                      stream, *p);
 }

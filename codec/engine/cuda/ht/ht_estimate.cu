@@ -173,21 +173,17 @@ __global__ void __launch_bounds__(32 * WARPS) choose_blocks(const l2k_ht_cuda_ch
     }
 }
 
-template <class Sample> int launch(const l2k_ht_cuda_estimation *p, void *stream)
-{
-    return l2k_ht_launch(estimate_points<Sample>, p->num_blocks, WARPS, 32 * WARPS, stream, *p);
-}
-
 } // namespace
 
 extern "C" int l2k_ht_cuda_launch_estimate(const l2k_ht_cuda_estimation *p, void *stream)
 {
-    if (p->form & L2K_HT_FLOAT)
-        return launch<float>(p, stream);
-    return p->form & L2K_HT_WIDE ? launch<int32_t>(p, stream) : launch<int16_t>(p, stream);
+    const auto kernel = p->form & L2K_HT_FLOAT  ? estimate_points<float>
+                        : p->form & L2K_HT_WIDE ? estimate_points<int32_t>
+                                                : estimate_points<int16_t>;
+    return l2k_launch(kernel, p->num_blocks, WARPS, 32 * WARPS, stream, *p);
 }
 
 extern "C" int l2k_ht_cuda_launch_sample(const l2k_ht_cuda_choice *p, void *stream)
 {
-    return l2k_ht_launch(choose_blocks, p->num_blocks, 32 * WARPS, 32 * WARPS, stream, *p);
+    return l2k_launch(choose_blocks, p->num_blocks, 32 * WARPS, 32 * WARPS, stream, *p);
 }

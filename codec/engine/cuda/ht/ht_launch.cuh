@@ -1,4 +1,4 @@
-/* Shared by the HT kernels: launches, samples, and where blocks are truncated. */
+/* Shared by the HT kernels: samples, and where blocks are truncated. */
 #ifndef L2K_CODEC_ENGINE_CUDA_HT_HT_LAUNCH_CUH
 #define L2K_CODEC_ENGINE_CUDA_HT_HT_LAUNCH_CUH
 
@@ -42,14 +42,6 @@ __device__ __forceinline__ bool l2k_ht_find_cut(const l2k_ht_cuda_encode &p, con
         return false;
     *cut = l2k_ht_cut_at(estimated.magnitude_bits, point);
     return true;
-}
-
-/* A kernel of `threads` threads a CTA, which do `per_cta` of `count` things; a cudaError_t. */
-template <class Parameters>
-static int l2k_ht_launch(void (*kernel)(Parameters), uint32_t count, uint32_t per_cta, unsigned threads, void *stream,
-                         const Parameters &parameters)
-{
-    return l2k_launch_ctas(kernel, (count + per_cta - 1) / per_cta, threads, stream, parameters);
 }
 
 #endif

@@ -210,7 +210,6 @@ template <class Sample> __global__ void __launch_bounds__(32 * WARPS) refine_blo
 
 extern "C" int l2k_ht_cuda_launch_refine(const l2k_ht_cuda_decode *p, void *stream)
 {
-    if (p->form & L2K_HT_WIDE)
-        return l2k_ht_launch(refine_blocks<int32_t>, p->num_blocks, WARPS, 32 * WARPS, stream, *p);
-    return l2k_ht_launch(refine_blocks<int16_t>, p->num_blocks, WARPS, 32 * WARPS, stream, *p);
+    const auto kernel = p->form & L2K_HT_WIDE ? refine_blocks<int32_t> : refine_blocks<int16_t>;
+    return l2k_launch(kernel, p->num_blocks, WARPS, 32 * WARPS, stream, *p);
 }

@@ -168,9 +168,7 @@ extern "C" int l2k_mq_launch_unstuff(const l2k_mq_decode_batch *p, void *stream)
 {
     if (p->num_segments == 0)
         return cudaSuccess;
-    unstuff<<<(p->num_segments + UNSTUFF_THREADS - 1) / UNSTUFF_THREADS, UNSTUFF_THREADS, 0, (cudaStream_t)stream>>>(
-        *p);
-    return cudaGetLastError();
+    return l2k_launch(unstuff, p->num_segments, UNSTUFF_THREADS, UNSTUFF_THREADS, stream, *p);
 }
 
 extern "C" int l2k_mq_launch_decode(const l2k_mq_decode_batch *p, void *stream)

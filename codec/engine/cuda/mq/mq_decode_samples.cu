@@ -154,6 +154,5 @@ __global__ void __launch_bounds__(32 * WARPS) samples(const l2k_mq_decode_batch 
 
 extern "C" int l2k_mq_launch_samples(const l2k_mq_decode_batch *p, void *stream)
 {
-    samples<<<(p->num_blocks + WARPS - 1) / WARPS, 32 * WARPS, 0, (cudaStream_t)stream>>>(*p);
-    return cudaGetLastError();
+    return l2k_launch(samples, p->num_blocks, WARPS, 32 * WARPS, stream, *p);
 }

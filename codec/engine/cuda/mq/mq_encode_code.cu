@@ -180,18 +180,16 @@ __global__ void __launch_bounds__(32 * END_WARPS) end_blocks(const l2k_mq_cuda_e
 
 extern "C" int l2k_mq_cuda_launch_order(const l2k_mq_cuda_encode *p, void *stream)
 {
-    order_blocks<<<(p->num_blocks + ORDER_THREADS - 1) / ORDER_THREADS, ORDER_THREADS, 0, (cudaStream_t)stream>>>(*p);
-    return cudaGetLastError();
+    return l2k_launch(order_blocks, p->num_blocks, ORDER_THREADS, ORDER_THREADS, stream, *p);
 }
 
 extern "C" int l2k_mq_cuda_launch_code(const l2k_mq_cuda_encode *p, void *stream)
 {
-    const uint32_t ctas = (p->num_blocks + CODE_WARPS * LANES - 1) / (CODE_WARPS * LANES);
-    return l2k_launch_ctas(p->styled ? code_lists<true> : code_lists<false>, ctas, 32 * CODE_WARPS, stream, *p);
+    const auto kernel = p->styled ? code_lists<true> : code_lists<false>;
+    return l2k_launch(kernel, p->num_blocks, CODE_WARPS * LANES, 32 * CODE_WARPS, stream, *p);
 }
 
 extern "C" int l2k_mq_cuda_launch_ends(const l2k_mq_cuda_encode *p, void *stream)
 {
-    end_blocks<<<(p->num_blocks + END_WARPS - 1) / END_WARPS, 32 * END_WARPS, 0, (cudaStream_t)stream>>>(*p);
-    return cudaGetLastError();
+    return l2k_launch(end_blocks, p->num_blocks, END_WARPS, 32 * END_WARPS, stream, *p);
 }

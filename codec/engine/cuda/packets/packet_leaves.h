@@ -54,12 +54,7 @@ typedef struct l2k_tree_cursor {
 
 L2K_HD l2k_tree_cursor l2k_cursor_at(const l2k_cuda_packet_part *part, const l2k_cuda_packet_node *nodes, uint32_t leaf)
 {
-    l2k_tree_cursor cursor;
-    cursor.level = nodes;
-    cursor.x = leaf % part->across;
-    cursor.y = leaf / part->across;
-    cursor.across = part->across;
-    cursor.down = part->down;
+    const l2k_tree_cursor cursor = {nodes, leaf % part->across, leaf / part->across, part->across, part->down};
     return cursor;
 }
 
@@ -75,12 +70,8 @@ L2K_HD int l2k_cursor_is_root(const l2k_tree_cursor *cursor)
 
 L2K_HD l2k_tree_cursor l2k_cursor_up(const l2k_tree_cursor *cursor)
 {
-    l2k_tree_cursor up;
-    up.level = cursor->level + cursor->across * cursor->down;
-    up.x = cursor->x / 2;
-    up.y = cursor->y / 2;
-    up.across = (cursor->across + 1) / 2;
-    up.down = (cursor->down + 1) / 2;
+    const l2k_tree_cursor up = {cursor->level + cursor->across * cursor->down, cursor->x / 2, cursor->y / 2,
+                                (cursor->across + 1) / 2, (cursor->down + 1) / 2};
     return up;
 }
 

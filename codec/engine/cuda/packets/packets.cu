@@ -395,11 +395,11 @@ __global__ void __launch_bounds__(GATHER_THREADS) gather(const l2k_cuda_packet_r
 extern "C" int l2k_cuda_launch_headers(const l2k_cuda_packet_run *run, void *stream)
 {
     const unsigned threads = run->many_blocks ? MOST_THREADS : FEW_THREADS;
-    return l2k_launch_ctas(make_headers, run->num_packets, threads, stream, *run);
+    return l2k_launch(make_headers, run->num_packets, 1, threads, stream, *run);
 }
 
 extern "C" int l2k_cuda_launch_gather(const l2k_cuda_packet_run *run, void *stream)
 {
     const uint32_t blocks = (run->num_blocks + GATHER_THREADS / 32 - 1) / (GATHER_THREADS / 32);
-    return l2k_launch_ctas(gather, run->num_packets + blocks, GATHER_THREADS, stream, *run);
+    return l2k_launch(gather, run->num_packets + blocks, 1, GATHER_THREADS, stream, *run);
 }

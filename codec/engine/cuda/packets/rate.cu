@@ -84,24 +84,19 @@ __global__ void __launch_bounds__(THREADS) cut_blocks(const l2k_cuda_rate_run p,
     p.cut[number] = l2k_cut_block(block, p.coded.pass_ends, count ? passes[count - 1] : 0);
 }
 
-uint32_t ctas_of(const l2k_cuda_rate_run *run)
-{
-    return (run->num_blocks + THREADS - 1) / THREADS;
-}
-
 } // namespace
 
 extern "C" int l2k_cuda_launch_hulls(const l2k_cuda_rate_run *run, void *stream)
 {
-    return l2k_launch_ctas(find_hulls, ctas_of(run), THREADS, stream, *run);
+    return l2k_launch(find_hulls, run->num_blocks, THREADS, THREADS, stream, *run);
 }
 
 extern "C" int l2k_cuda_launch_load(const l2k_cuda_rate_run *run, uint32_t bin, void *stream)
 {
-    return l2k_launch_ctas(load_bin, ctas_of(run), THREADS, stream, *run, bin);
+    return l2k_launch(load_bin, run->num_blocks, THREADS, THREADS, stream, *run, bin);
 }
 
 extern "C" int l2k_cuda_launch_cut(const l2k_cuda_rate_run *run, const l2k_slope_end *end, void *stream)
 {
-    return l2k_launch_ctas(cut_blocks, ctas_of(run), THREADS, stream, *run, *end);
+    return l2k_launch(cut_blocks, run->num_blocks, THREADS, THREADS, stream, *run, *end);
 }
