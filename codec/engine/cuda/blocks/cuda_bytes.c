@@ -14,28 +14,26 @@ l2k_status l2k_cuda_reserve_for_code(const l2k_context *context, l2k_cuda_memory
     return needed <= memory->bytes ? L2K_OK : l2k_cuda_reserve(context, memory, needed + needed / 4);
 }
 
-static l2k_status upload_in_pieces(const l2k_context *context, l2k_cuda_blocks *b, const uint8_t *from, size_t count,
-                                   void *stream)
-{
-    L2K_TRY(l2k_cuda_reserve_for_code(context, &b->bytes.gathered, count));
-    for (size_t at = 0, piece; at < count; at += piece) {
-        piece = count - at < PIECE_BYTES ? count - at : PIECE_BYTES;
-        memcpy(b->bytes.gathered.at + at, from + at, piece);
-        L2K_TRY(l2k_cuda_upload(context, stream, l2k_cuda_bytes_at(b) + at, b->bytes.gathered.at + at, piece));
-    }
-    return L2K_OK;
-}
-
+/* Zeros surround the bytes. */
 static l2k_status upload(const l2k_context *context, l2k_cuda_blocks *b, const uint8_t *from, size_t count,
                          void *stream)
 {
+    l2k_cuda_memory *staged = &b->bytes.gathered;
     L2K_TRY(l2k_cuda_reserve_for_code(context, &b->bytes.device, count + 2 * L2K_CUDA_ALIGNMENT));
-    L2K_TRY(l2k_cuda_clear_ends(context, stream, b->bytes.device.at, L2K_CUDA_ALIGNMENT, count + L2K_CUDA_ALIGNMENT));
+    uint8_t *to = l2k_cuda_bytes_at(b);
+    L2K_TRY(l2k_cuda_clear(context, stream, b->bytes.device.at, L2K_CUDA_ALIGNMENT));
+    L2K_TRY(l2k_cuda_clear(context, stream, to + count, L2K_CUDA_ALIGNMENT));
     if (count == 0)
         return L2K_OK;
-    if (from == b->bytes.gathered.at || l2k_cuda_is_pinned(from, count))
-        return l2k_cuda_upload(context, stream, l2k_cuda_bytes_at(b), from, count);
-    return upload_in_pieces(context, b, from, count, stream);
+    if (from == staged->at || l2k_cuda_is_pinned(from, count))
+        return l2k_cuda_upload(context, stream, to, from, count);
+    L2K_TRY(l2k_cuda_reserve_for_code(context, staged, count));
+    for (size_t at = 0, piece; at < count; at += piece) {
+        piece = count - at < PIECE_BYTES ? count - at : PIECE_BYTES;
+        memcpy(staged->at + at, from + at, piece);
+        L2K_TRY(l2k_cuda_upload(context, stream, to + at, staged->at + at, piece));
+    }
+    return L2K_OK;
 }
 
 l2k_status l2k_cuda_bytes_upload(l2k_cuda_blocks *b, const uint8_t *from, size_t count)

@@ -56,17 +56,15 @@ extern "C" void l2k_cuda_release(l2k_cuda_memory *memory)
 
 extern "C" l2k_status l2k_cuda_open(const l2k_context *context, void **stream, uint32_t *processors)
 {
+    static const char what[] = "making a stream";
     char reason[160];
     int device = 0, count = 0;
     if (!l2k_cuda_usable(l2k_device_of_share(context, 0), reason, sizeof reason))
         return l2k_fail(context, L2K_ERROR_BACKEND, "CUDA: no usable GPU: %s", reason);
-    int error = cudaGetDevice(&device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
+    L2K_TRY(l2k_cuda_check(context, cudaGetDevice(&device), what));
+    L2K_TRY(l2k_cuda_check(context, cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device), what));
     *processors = (uint32_t)count;
-    if (error == cudaSuccess)
-        error = cudaStreamCreateWithFlags((cudaStream_t *)stream, cudaStreamNonBlocking);
-    return l2k_cuda_check(context, error, "making a stream");
+    return l2k_cuda_check(context, cudaStreamCreateWithFlags((cudaStream_t *)stream, cudaStreamNonBlocking), what);
 }
 
 extern "C" void l2k_cuda_close(void *stream)
@@ -101,23 +99,14 @@ extern "C" l2k_status l2k_cuda_clear(const l2k_context *context, void *stream, v
     return l2k_cuda_check(context, cudaMemsetAsync(device, 0, bytes, (cudaStream_t)stream), "clearing device memory");
 }
 
-extern "C" l2k_status l2k_cuda_clear_ends(const l2k_context *context, void *stream, void *device, size_t bytes,
-                                          size_t distance)
-{
-    return l2k_cuda_check(context, cudaMemset2DAsync(device, distance, 0, bytes, 2, (cudaStream_t)stream),
-                          "clearing device memory");
-}
-
 /* ---- Events -------------------------------------------------------------------------------------------------- */
 
 extern "C" l2k_status l2k_cuda_mark(const l2k_context *context, void **event, void *stream)
 {
-    cudaError_t error = cudaSuccess;
+    static const char what[] = "marking the end of code-blocks";
     if (!*event)
-        error = cudaEventCreateWithFlags((cudaEvent_t *)event, cudaEventDisableTiming);
-    if (error == cudaSuccess)
-        error = cudaEventRecord((cudaEvent_t)*event, (cudaStream_t)stream);
-    return l2k_cuda_check(context, error, "marking the end of code-blocks");
+        L2K_TRY(l2k_cuda_check(context, cudaEventCreateWithFlags((cudaEvent_t *)event, cudaEventDisableTiming), what));
+    return l2k_cuda_check(context, cudaEventRecord((cudaEvent_t)*event, (cudaStream_t)stream), what);
 }
 
 extern "C" l2k_status l2k_cuda_follow(const l2k_context *context, void *stream, void *event)

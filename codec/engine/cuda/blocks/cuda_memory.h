@@ -81,9 +81,6 @@ l2k_status l2k_cuda_wait(const l2k_context *context, void *stream);
 
 l2k_status l2k_cuda_clear(const l2k_context *context, void *stream, void *device, size_t bytes);
 
-/* Clears `bytes` bytes at `device` and `bytes` bytes at `distance` bytes further on. */
-l2k_status l2k_cuda_clear_ends(const l2k_context *context, void *stream, void *device, size_t bytes, size_t distance);
-
 /* mark records an event (cudaEvent_t) after all work now in the stream, and creates it on first use; the others wait
  * for it, in a stream or on the host. */
 l2k_status l2k_cuda_mark(const l2k_context *context, void **event, void *stream);
