@@ -136,19 +136,6 @@ static l2k_status create(l2k_block_coder *coder)
     return l2k_cl_queue(c->context, c->device, false, &c->own);
 }
 
-static void free_memory(l2k_ht_cl *c)
-{
-    l2k_device_memory *const memory[] = {&c->device_list, &c->device_results, &c->codes,   &c->pairs, &c->code,
-                                         &c->vlc,         &c->bytes,          &c->scratch, NULL};
-    l2k_cl_pinned *const pinned[] = {&c->list, &c->results, &c->gathered, NULL};
-    for (unsigned i = 0; memory[i]; i++)
-        l2k_cl_release(memory[i]);
-    for (unsigned i = 0; pinned[i]; i++)
-        l2k_cl_unpin(c->own, pinned[i]);
-    for (unsigned i = 0; i < L2K_CL_CHUNKS; i++)
-        l2k_cl_unpin(c->own, &c->kept.chunks[i]);
-}
-
 static void free_coder(l2k_block_coder *coder)
 {
     l2k_ht_cl *c = coder->state;
@@ -160,7 +147,15 @@ static void free_coder(l2k_block_coder *coder)
     for (unsigned i = 0; i < sizeof kernels / sizeof *kernels; i++)
         if (kernels[i])
             l2k_cl.ReleaseKernel(kernels[i]);
-    free_memory(c);
+    l2k_device_memory *const memory[] = {&c->device_list, &c->device_results, &c->codes,  &c->pairs, &c->code,
+                                         &c->vlc,         &c->bytes,          &c->scratch};
+    for (unsigned i = 0; i < sizeof memory / sizeof *memory; i++)
+        l2k_cl_release(memory[i]);
+    l2k_cl_unpin(c->own, &c->list);
+    l2k_cl_unpin(c->own, &c->results);
+    l2k_cl_unpin(c->own, &c->gathered);
+    for (unsigned i = 0; i < L2K_CL_CHUNKS; i++)
+        l2k_cl_unpin(c->own, &c->kept.chunks[i]);
     if (c->own) {
         l2k_cl.Finish(c->own);
         l2k_cl.ReleaseCommandQueue(c->own);

@@ -79,7 +79,7 @@ static void free_coder(l2k_block_coder *coder)
         return;
     l2k_cuda_blocks_free(c->blocks);
     if (c->is_ht)
-        l2k_cuda_release(&c->ht.estimated);
+        l2k_cuda_release(&c->ht.estimates);
     l2k_release(coder->context, c);
 }
 

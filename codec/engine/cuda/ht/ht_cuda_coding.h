@@ -29,7 +29,8 @@ typedef struct l2k_ht_cuda {
     bool wide;          /* of floats: magnitudes may have more than 15 bits with the present steps */
     bool starts;        /* the next cut codes all blocks */
     uint32_t code_used; /* in units of 4 bytes */
-    l2k_cuda_memory estimated;
+    l2k_cuda_memory estimates;
+    l2k_cuda_coded estimated; /* blocks as if points of truncation were coding passes */
     /* Decoding: */
     bool any_refined; /* a block has refinement passes, or a region of interest */
     size_t scratch;   /* in device memory */
@@ -69,12 +70,11 @@ l2k_status l2k_ht_cuda_finish_decoding(l2k_ht_cuda *coder);
 void l2k_ht_cuda_coded(const l2k_ht_cuda *coder, l2k_cuda_coded *coded);
 
 /* Truncated blocks: batches of L2K_CODE_CUT with a list number, between whose calls steps may change. Between start and
- * finish, one of these is enqueued: estimates, as if points of truncation were coding passes, with sums by plane if
- * wanted; blocks chosen as a sample, coded; blocks truncated elsewhere than before, all of them after one of the first
+ * finish, one of these is enqueued: estimates, with sums by plane if wanted; blocks chosen as a sample, coded; blocks truncated elsewhere than before, all of them after one of the first
  * two. Finish returns L2K_ERROR_UNSUPPORTED, without a message, if only the host can do it; host.counters then have the
  * sums of the first two, and host.coded the sample. */
-l2k_status l2k_ht_cuda_estimate(l2k_ht_cuda *coder, bool sums, l2k_cuda_coded *estimated);
-l2k_status l2k_ht_cuda_sample(l2k_ht_cuda *coder, const l2k_cuda_coded *estimated, l2k_cuda_coded_block *cut);
+l2k_status l2k_ht_cuda_estimate(l2k_ht_cuda *coder, bool sums);
+l2k_status l2k_ht_cuda_sample(l2k_ht_cuda *coder, l2k_cuda_coded_block *cut);
 l2k_status l2k_ht_cuda_cut(l2k_ht_cuda *coder, const l2k_cuda_coded_block *cut);
 
 #endif

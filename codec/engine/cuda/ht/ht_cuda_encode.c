@@ -258,15 +258,15 @@ l2k_status l2k_ht_cuda_cut(l2k_ht_cuda *c, const l2k_cuda_coded_block *cut)
 /* With hulls, the points of a block take some 2 KB. */
 enum { MOST_ESTIMATED = 1 << 18 };
 
-l2k_status l2k_ht_cuda_estimate(l2k_ht_cuda *c, bool sums, l2k_cuda_coded *estimated)
+l2k_status l2k_ht_cuda_estimate(l2k_ht_cuda *c, bool sums)
 {
     l2k_cuda_blocks *b = &c->blocks;
     const size_t count = b->batch.num_places, points = count * L2K_HT_CUDA_POINTS;
     const size_t ends = points * sizeof(double), blocks = ends + points * sizeof(uint32_t);
     if (count > MOST_ESTIMATED)
         return L2K_ERROR_UNSUPPORTED;
-    L2K_TRY(l2k_cuda_reserve(b->context, &c->estimated, blocks + count * sizeof(l2k_cuda_coded_block)));
-    uint8_t *at = c->estimated.at;
+    L2K_TRY(l2k_cuda_reserve(b->context, &c->estimates, blocks + count * sizeof(l2k_cuda_coded_block)));
+    uint8_t *at = c->estimates.at;
     const l2k_ht_cuda_estimation run = {.blocks = (l2k_ht_cuda_encode_block *)(b->device.at + c->list),
                                         .num_blocks = (uint32_t)count,
                                         .form = c->cut_form,
@@ -277,17 +277,17 @@ l2k_status l2k_ht_cuda_estimate(l2k_ht_cuda *c, bool sums, l2k_cuda_coded *estim
                                         .gains = (double *)at,
                                         .counters = c->run.counters,
                                         .sums = sums};
-    *estimated = (l2k_cuda_coded){
+    c->estimated = (l2k_cuda_coded){
         .blocks = run.estimated, .pass_ends = run.point_ends, .distortions = run.gains, .num_passes = (uint32_t)points};
     c->starts = true;
     return l2k_ht_cuda_check_launch(c, l2k_ht_cuda_launch_estimate(&run, b->running));
 }
 
-l2k_status l2k_ht_cuda_sample(l2k_ht_cuda *c, const l2k_cuda_coded *estimated, l2k_cuda_coded_block *cut)
+l2k_status l2k_ht_cuda_sample(l2k_ht_cuda *c, l2k_cuda_coded_block *cut)
 {
     const l2k_cuda_blocks *b = &c->blocks;
-    const l2k_ht_cuda_choice run = {.estimated = estimated->blocks,
-                                    .point_ends = estimated->pass_ends,
+    const l2k_ht_cuda_choice run = {.estimated = c->estimated.blocks,
+                                    .point_ends = c->estimated.pass_ends,
                                     .num_blocks = (uint32_t)b->batch.num_places,
                                     .distance = b->batch.distance,
                                     .cut = cut,

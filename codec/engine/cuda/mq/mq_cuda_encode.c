@@ -8,30 +8,7 @@
 
 /* ---- The list of blocks ---------------------------------------------------------------------------------------- */
 
-/* Sums over all blocks. */
-typedef struct needs {
-    uint64_t list, passes, code;
-} needs;
-
-/* Shared by all blocks of a subband. */
-typedef struct encoded_band {
-    l2k_cuda_band band;
-    uint32_t planes;
-    l2k_mq_cuda_encode_block block; /* without its view */
-} encoded_band;
-
 enum { STYLES_OF_SEGMENTS = L2K_STYLE_BYPASS | L2K_STYLE_RESET | L2K_STYLE_TERMALL };
-
-static l2k_status look_at_band(const l2k_context *context, const l2k_subband *from, encoded_band *to)
-{
-    L2K_TRY(l2k_cuda_look_at_band(context, from, false, &to->band));
-    to->planes = l2k_min_u32(from->max_planes, L2K_MAX_BIT_PLANES);
-    to->block = (l2k_mq_cuda_encode_block){.orientation = from->orientation,
-                                           .style = from->component->coding->style,
-                                           .reversible = to->band.reversible,
-                                           .wide = to->band.bytes > sizeof(int16_t)};
-    return L2K_OK;
-}
 
 /* The code of a block rarely exceeds ten bits for eight samples of a bit-plane, and the ends of segments. In units of 4
  * bytes. */
@@ -40,40 +17,48 @@ static inline uint32_t usual_code(const l2k_cuda_view *view, uint32_t planes)
     return (view->width * view->height * (planes + 1) * 5 / 32 + l2k_mq_cuda_lead(planes)) / 4 + 1;
 }
 
-static inline void add_block(l2k_mq_cuda_encode *run, needs *all, const encoded_band *in,
-                             l2k_mq_cuda_encode_block *block, l2k_rect rect)
+/* What all blocks of a subband share. */
+static l2k_mq_cuda_encode_block describe_block(const l2k_cuda_band *in)
 {
-    *block = in->block;
-    block->view = l2k_cuda_view_of(&in->band, rect);
-    const uint32_t width = block->view.width, height = block->view.height;
-    run->words = l2k_max_u32(run->words, l2k_mq_cuda_words(width, height));
-    run->cells = l2k_max_u32(run->cells, l2k_mq_cuda_cells(width, height));
-    run->area = l2k_max_u32(run->area, width * height);
-    run->wide |= block->wide;
-    run->styled |= (block->style & STYLES_OF_SEGMENTS) != 0;
-    all->list += l2k_mq_cuda_list_units(width, height, in->planes);
-    all->passes += l2k_mq_cuda_passes(in->planes);
-    all->code += usual_code(&block->view, in->planes);
+    return (l2k_mq_cuda_encode_block){.orientation = in->band->orientation,
+                                      .style = in->band->component->coding->style,
+                                      .reversible = in->reversible,
+                                      .wide = in->bytes > sizeof(int16_t)};
 }
 
 static l2k_status list_blocks(l2k_mq_cuda *e)
 {
     const l2k_context *context = e->blocks.context;
     const l2k_block_batch *batch = &e->blocks.batch;
-    encoded_band in = {0};
-    needs all = {0, 0, 0};
+    l2k_mq_cuda_encode *run = &e->run;
+    l2k_mq_cuda_encode_block block = {0};
+    l2k_cuda_band in = {0};
+    uint64_t lists = 0, passes = 0, code = 0;
     for (size_t i = 0; i < batch->num_places; i++) {
         const l2k_block_place *place = &batch->places[i];
+        const uint32_t planes = l2k_min_u32(place->band->max_planes, L2K_MAX_BIT_PLANES);
         l2k_cuda_fetch_ahead(batch, i);
-        if (place->band != in.band.band)
-            L2K_TRY(look_at_band(context, place->band, &in));
-        add_block(&e->run, &all, &in, &e->host.blocks[i], place->block->rect);
+        if (place->band != in.band) {
+            L2K_TRY(l2k_cuda_look_at_band(context, place->band, false, &in));
+            block = describe_block(&in);
+            run->wide |= block.wide;
+            run->styled |= (block.style & STYLES_OF_SEGMENTS) != 0;
+        }
+        block.view = l2k_cuda_view_of(&in, place->block->rect);
+        e->host.blocks[i] = block;
+        const uint32_t width = block.view.width, height = block.view.height;
+        run->words = l2k_max_u32(run->words, l2k_mq_cuda_words(width, height));
+        run->cells = l2k_max_u32(run->cells, l2k_mq_cuda_cells(width, height));
+        run->area = l2k_max_u32(run->area, width * height);
+        lists += l2k_mq_cuda_list_units(width, height, planes);
+        passes += l2k_mq_cuda_passes(planes);
+        code += usual_code(&block.view, planes);
     }
-    if (all.list > UINT32_MAX / 8 || all.passes > UINT32_MAX / 8 || all.code > UINT32_MAX / 8)
+    if (lists > UINT32_MAX / 8 || passes > UINT32_MAX / 8 || code > UINT32_MAX / 8)
         return l2k_fail(context, L2K_ERROR_UNSUPPORTED, "CUDA: too many code-blocks at once");
-    e->run.list_capacity = (uint32_t)all.list;
-    e->run.pass_capacity = (uint32_t)all.passes;
-    e->run.code_capacity = (uint32_t)all.code;
+    run->list_capacity = (uint32_t)lists;
+    run->pass_capacity = (uint32_t)passes;
+    run->code_capacity = (uint32_t)code;
     return L2K_OK;
 }
 

@@ -28,8 +28,7 @@ typedef struct l2k_cuda_packet_maker {
     uint32_t num_parts;
     size_t expected; /* bytes copied before their number is known */
     l2k_cuda_rate rate;
-    size_t at;                /* the headers' prefix of its list */
-    l2k_cuda_coded estimated; /* HT code-blocks that are truncated */
+    size_t at; /* the headers' prefix of its list */
 } l2k_cuda_packet_maker;
 
 void l2k_cuda_packet_maker_release(l2k_cuda_packet_maker *maker);

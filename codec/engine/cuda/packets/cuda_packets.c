@@ -458,9 +458,9 @@ l2k_status l2k_cuda_packets_estimate(l2k_cuda_packet_maker *m, uint64_t *planes,
 {
     l2k_ht_cuda *blocks = l2k_cuda_coder_truncation(m->coder);
     L2K_TRY(begin_batch(m));
-    l2k_status status = l2k_ht_cuda_estimate(blocks, planes != NULL, &m->estimated);
+    l2k_status status = l2k_ht_cuda_estimate(blocks, planes != NULL);
     if (status == L2K_OK && list)
-        status = start_rate(m, &m->estimated);
+        status = start_rate(m, &blocks->estimated);
     L2K_TRY(end_batch(m, status));
     for (unsigned i = 0; i < L2K_PLANE_SUMS && planes; i++)
         planes[i] += blocks->host.counters->planes[i];
@@ -477,7 +477,7 @@ l2k_status l2k_cuda_packets_sample(l2k_cuda_packet_maker *m, l2k_block_sample *s
 {
     l2k_ht_cuda *blocks = l2k_cuda_coder_truncation(m->coder);
     L2K_TRY(begin_batch(m));
-    L2K_TRY(end_batch(m, l2k_ht_cuda_sample(blocks, &m->estimated, m->rate.run.cut)));
+    L2K_TRY(end_batch(m, l2k_ht_cuda_sample(blocks, m->rate.run.cut)));
     const uint64_t *sums = blocks->host.counters->planes;
     *sample = (l2k_block_sample){.all = sums[0], .estimated = sums[1]};
     for (uint32_t i = 0; i < m->run.num_blocks; i++)
