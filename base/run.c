@@ -1,5 +1,5 @@
 /* Progress, cancelling and timings of a call. */
-#define _POSIX_C_SOURCE 199309L /* clock_gettime */
+#define _POSIX_C_SOURCE 199309L /* clock_gettime, nanosleep */
 #include "base/run.h"
 
 #include <time.h>
@@ -79,6 +79,17 @@ l2k_status l2k_poll(const l2k_context *context, uint64_t weight)
         return L2K_OK;
     run->weight += weight;
     return run->weight < L2K_POLL_NOW ? L2K_OK : ask(context);
+}
+
+l2k_status l2k_await(const l2k_context *context, atomic_uint *at_work)
+{
+    /* The fraction of the time waited so far by which a wait may be too long, and the longest nap in nanoseconds. */
+    enum { PART_OF_WAIT = 8, LONGEST_NAP = 5000000 };
+    for (long nap = 20000; context->hooks.progress && atomic_load(at_work) > 0; nap += nap / PART_OF_WAIT) {
+        L2K_TRY(l2k_poll(context, L2K_POLL_NOW));
+        nanosleep(&(struct timespec){.tv_nsec = nap < LONGEST_NAP ? nap : LONGEST_NAP}, NULL);
+    }
+    return L2K_OK;
 }
 
 bool l2k_is_timed(const l2k_context *context)

@@ -32,6 +32,10 @@ void l2k_run_restart(l2k_run *run, uint64_t total);
 /* Call at the start of every further call on the same image, which may come from another thread. */
 void l2k_run_enter(l2k_run *run);
 
+/* The calling thread polls, and goes on when no other is at work any more or the progress hook asks to stop: others
+ * call no hook. Without a hook, returns at once. */
+l2k_status l2k_await(const l2k_context *context, atomic_uint *at_work);
+
 /* The seconds spent in each stage so far. */
 void l2k_run_timings(const l2k_run *run, double seconds[L2K_NUM_STAGES]);
 

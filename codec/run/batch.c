@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/memory.h"
 #include "base/object.h"
@@ -121,14 +120,14 @@ static void add_timings(const l2k_batch_workers *workers, const void *coder)
 static bool settle(l2k_batch_worker *worker, unsigned in_flight)
 {
     const l2k_batch_kind *kind = worker->workers->kind;
-    void *owner = worker->workers->owner;
+    l2k_context *owner = worker->workers->context;
     int64_t *options = options_of(kind, worker->coder);
     memcpy(options, options_of(kind, owner), kind->num_options * sizeof *options);
     options[kind->threads] = worker->threads;
     options[kind->in_flight] = in_flight;
     options[kind->device] = worker->device;
     options[kind->devices] = 0;
-    context_of(worker->coder)->choice->seen = context_of(owner)->choice->seen;
+    context_of(worker->coder)->choice->seen = owner->choice->seen;
     return kind->settle(worker->coder, owner) == L2K_OK;
 }
 
@@ -169,125 +168,57 @@ static void work(l2k_batch_worker *worker)
         }
         advance(worker, UNITS);
     }
-}
-
-static bool await_batch(l2k_batch_worker *worker)
-{
-    l2k_batch_workers *workers = worker->workers;
-    while (!worker->wanted && !workers->closing)
-        pthread_cond_wait(&workers->begins, &workers->lock);
-    return worker->wanted;
+    atomic_fetch_sub(&workers->at_work, 1);
 }
 
 static void *serve(void *opaque)
 {
     l2k_batch_worker *worker = opaque;
-    l2k_batch_workers *workers = worker->workers;
-    pthread_mutex_lock(&workers->lock);
-    while (await_batch(worker)) {
-        worker->wanted = false;
-        pthread_mutex_unlock(&workers->lock);
-        const int before = l2k_engine_enter(&workers->asking);
-        work(worker);
-        l2k_engine_leave(before);
-        pthread_mutex_lock(&workers->lock);
-        if (--workers->at_work == 0)
-            pthread_cond_signal(&workers->ended);
-    }
-    pthread_mutex_unlock(&workers->lock);
+    const int before = l2k_engine_enter(&worker->workers->asking);
+    work(worker);
+    l2k_engine_leave(before);
     return NULL;
 }
 
 /* ---- Workers come and go ----------------------------------------------------------------------------------------- */
 
-/* Signals are left to the program's own threads. */
-static bool start_thread(l2k_batch_worker *worker)
+/* If a worker cannot be made, the batch has those before it. */
+static void take_workers(l2k_batch_workers *workers, unsigned wanted)
 {
-    sigset_t all, before;
-    if (worker->has_thread)
-        return true;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    worker->has_thread = pthread_create(&worker->thread, NULL, serve, worker) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return worker->has_thread;
-}
-
-static l2k_batch_worker *add_worker(l2k_batch_workers *workers)
-{
-    l2k_batch_worker *worker = l2k_allocate_zeroed(workers->context, 1, sizeof *worker);
-    if (!worker)
-        return NULL;
-    worker->workers = workers;
-    worker->number = workers->num_workers;
-    return workers->list[workers->num_workers++] = worker;
-}
-
-/* Whether the worker of that number can take part: the first needs no thread. */
-static bool equip(l2k_batch_workers *workers, unsigned number, unsigned threads, unsigned in_flight)
-{
-    l2k_batch_worker *worker = number < workers->num_workers ? workers->list[number] : add_worker(workers);
-    if (!worker || (number && !start_thread(worker)))
-        return false;
-    const l2k_hooks hooks = hooks_of(worker);
-    if (!worker->coder)
-        worker->coder = workers->kind->create(&hooks);
-    worker->idle = 0;
-    worker->silent = true;
-    worker->threads = threads;
-    worker->device = l2k_device_of_share(workers->context, number);
-    return worker->coder && settle(worker, in_flight);
+    for (workers->active = 0; workers->active < wanted; workers->active++) {
+        l2k_batch_worker *worker = &workers->list[workers->active];
+        const unsigned share = (workers->context->threads + wanted - 1 - workers->active) / wanted;
+        worker->workers = workers;
+        worker->number = workers->active;
+        worker->idle = 0;
+        worker->silent = true;
+        worker->threads = share ? share : 1;
+        worker->device = l2k_device_of_share(workers->context, worker->number);
+        const l2k_hooks hooks = hooks_of(worker);
+        if (!worker->coder)
+            worker->coder = workers->kind->create(&hooks);
+        if (!worker->coder || !settle(worker, wanted))
+            break;
+    }
 }
 
 /* Releases the coders of workers that two batches in a row did not need. */
 static void rest(l2k_batch_workers *workers)
 {
-    for (unsigned i = workers->active; i < workers->num_workers; i++) {
-        l2k_batch_worker *worker = workers->list[i];
-        if (++worker->idle < 2)
+    for (l2k_batch_worker *w = workers->list + workers->active; w < workers->list + L2K_MOST_BATCH_WORKERS; w++) {
+        if (++w->idle < 2)
             continue;
-        workers->kind->free(worker->coder);
-        worker->coder = NULL;
-    }
-}
-
-static void prepare(l2k_batch_workers *workers, const l2k_batch_kind *kind, void *owner, void *items, size_t count)
-{
-    workers->owner = owner;
-    atomic_store(&workers->failed, 0);
-    workers->context = owner;
-    workers->kind = kind;
-    workers->items = items;
-    workers->count = count;
-    workers->asking = *workers->context;
-    workers->asking.hooks.message = NULL;
-    if (!workers->has_lock) {
-        pthread_mutex_init(&workers->lock, NULL);
-        pthread_cond_init(&workers->begins, NULL);
-        pthread_cond_init(&workers->ended, NULL);
-        workers->has_lock = true;
+        workers->kind->free(w->coder);
+        w->coder = NULL;
     }
 }
 
 void l2k_batch_workers_release(l2k_batch_workers *workers)
 {
-    if (!workers->has_lock)
-        return;
-    pthread_mutex_lock(&workers->lock);
-    workers->closing = true;
-    pthread_cond_broadcast(&workers->begins);
-    pthread_mutex_unlock(&workers->lock);
-    for (unsigned i = 0; i < workers->num_workers; i++) {
-        l2k_batch_worker *worker = workers->list[i];
-        if (worker->has_thread)
-            pthread_join(worker->thread, NULL);
-        workers->kind->free(worker->coder);
-        l2k_release(workers->context, worker);
-    }
-    pthread_cond_destroy(&workers->ended);
-    pthread_cond_destroy(&workers->begins);
-    pthread_mutex_destroy(&workers->lock);
-    *workers = (l2k_batch_workers){0};
+    for (unsigned i = 0; workers->list && i < L2K_MOST_BATCH_WORKERS; i++)
+        workers->kind->free(workers->list[i].coder);
+    if (workers->list)
+        l2k_release(workers->context, workers->list);
 }
 
 /* ---- A batch ----------------------------------------------------------------------------------------------------- */
@@ -305,13 +236,13 @@ static uint64_t count_samples(const l2k_batch_workers *workers)
     uint64_t all = 0, most = 0;
     for (size_t i = 0; i < workers->count; i++) {
         bool ht = true;
-        const uint64_t samples = workers->kind->samples(workers->owner, item_of(workers, i), &ht);
+        const uint64_t samples = workers->kind->samples(workers->context, item_of(workers, i), &ht);
         all_ht = all_ht && ht;
         all += samples < UINT64_MAX - all ? samples : 0;
         most = samples > most ? samples : most;
     }
     l2k_choice_start_image(workers->context->choice,
-                           options_of(workers->kind, workers->owner)[workers->kind->min_samples],
+                           options_of(workers->kind, workers->context)[workers->kind->min_samples],
                            workers->kind->decodes, all_ht, all);
     return most;
 }
@@ -331,67 +262,45 @@ static unsigned number_of_workers(const l2k_batch_workers *workers, uint64_t sam
     return number < L2K_MOST_BATCH_WORKERS ? (unsigned)number : L2K_MOST_BATCH_WORKERS;
 }
 
-/* If a worker cannot be made, the batch has those before it. */
-static void take_workers(l2k_batch_workers *workers, unsigned wanted)
+/* All workers work, those without a thread on the caller's. Signals are left to the program's own threads. */
+static void work_all(l2k_batch_workers *workers)
 {
-    for (workers->active = 0; workers->active < wanted; workers->active++) {
-        const unsigned share = (workers->context->threads + wanted - 1 - workers->active) / wanted;
-        if (!equip(workers, workers->active, share ? share : 1, wanted))
-            break;
-    }
-}
-
-static void begin_others(l2k_batch_workers *workers)
-{
-    pthread_mutex_lock(&workers->lock);
-    for (unsigned i = 1; i < workers->active; i++)
-        workers->list[i]->wanted = true;
-    workers->at_work = workers->active - 1;
-    pthread_cond_broadcast(&workers->begins);
-    pthread_mutex_unlock(&workers->lock);
-}
-
-/* Calls the caller's hook now and then, until all others have ended. */
-static void await_others(l2k_batch_workers *workers)
-{
-    pthread_mutex_lock(&workers->lock);
-    while (workers->at_work) {
-        struct timespec until;
-        if (!workers->context->hooks.progress) {
-            pthread_cond_wait(&workers->ended, &workers->lock);
-            continue;
-        }
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += 10000000;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
-        pthread_cond_timedwait(&workers->ended, &workers->lock, &until);
-        pthread_mutex_unlock(&workers->lock);
-        may_go_on(workers);
-        pthread_mutex_lock(&workers->lock);
-    }
-    pthread_mutex_unlock(&workers->lock);
+    sigset_t all, before;
+    atomic_store(&workers->next, workers->active);
+    atomic_store(&workers->at_work, workers->active);
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    for (l2k_batch_worker *w = workers->list; w < workers->list + workers->active; w++)
+        w->has_thread = w->number > 0 && pthread_create(&w->thread, NULL, serve, w) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    for (unsigned i = 0; i < workers->active; i++)
+        if (!workers->list[i].has_thread)
+            work(&workers->list[i]);
+    l2k_await(&workers->asking, &workers->at_work);
+    for (unsigned i = 0; i < workers->active; i++)
+        if (workers->list[i].has_thread)
+            pthread_join(workers->list[i].thread, NULL);
 }
 
 static l2k_status run(l2k_batch_workers *workers)
 {
-    const l2k_context *context = workers->context;
+    l2k_context *context = workers->context;
     const l2k_batch_kind *kind = workers->kind;
-    const int64_t *options = options_of(kind, workers->owner);
+    const int64_t *options = options_of(kind, context);
     L2K_TRY(l2k_object_check_memory(context, options[kind->memory])); /* for all workers: each has one device */
     const uint64_t samples = count_samples(workers);
     const bool on_device = options[kind->memory] != L2K_MEMORY_HOST ||
                            l2k_backend_overlaps(context, (l2k_backend)options[kind->backend], samples);
+    if (!workers->list)
+        workers->list = l2k_allocate_zeroed(context, L2K_MOST_BATCH_WORKERS, sizeof *workers->list);
+    L2K_TRY(l2k_check_memory(context, workers->list, "a batch of %zu images", workers->count));
     take_workers(workers, number_of_workers(workers, samples, on_device, (unsigned)options[kind->in_flight]));
     L2K_TRY(l2k_check_memory(context, workers->active, "a batch of %zu images", workers->count));
     if (on_device && workers->active > 1 && !workers->asking.devices &&
         l2k_current_device() >= 0) /* that of the caller */
         workers->asking.devices = (uint64_t)1 << l2k_current_device();
-    atomic_store(&workers->next, workers->active);
     context->run->groups = workers->active;
-    begin_others(workers);
-    work(workers->list[0]);
-    await_others(workers);
+    work_all(workers);
     context->run->groups = 1;
     rest(workers);
     return L2K_OK;
@@ -407,7 +316,13 @@ l2k_status l2k_batch_run(l2k_batch_workers *workers, const l2k_batch_kind *kind,
     l2k_run_start(context->run, count * UNITS, options[kind->timings]);
     if (!count)
         return L2K_OK;
-    prepare(workers, kind, owner, items, count);
+    workers->context = context;
+    workers->kind = kind;
+    workers->items = items;
+    workers->count = count;
+    workers->asking = *context;
+    workers->asking.hooks.message = NULL;
+    atomic_store(&workers->failed, 0);
     for (size_t i = 0; i < count; i++)
         *status_of(workers, i) = L2K_ERROR_CANCELLED;
     const l2k_status ran = run(workers);

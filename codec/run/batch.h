@@ -1,6 +1,6 @@
 /* Several images in flight: each worker has an encoder or decoder of its own, and so its own plans, block coders and
- * streams of a device. The first worker is the caller's thread; each other worker has a thread of its own. Workers and
- * their coders stay from batch to batch. The result does not depend on their number. */
+ * streams of a device. The first worker is the caller's thread; each other worker has a thread of its own for the batch.
+ * Coders stay from batch to batch. The result does not depend on the number of workers. */
 #ifndef L2K_CODEC_RUN_BATCH_H
 #define L2K_CODEC_RUN_BATCH_H
 
@@ -32,7 +32,6 @@ typedef struct l2k_batch_worker {
     unsigned number;
     bool has_thread;
     pthread_t thread;
-    bool wanted; /* a batch waits for its thread; guarded by the lock */
     bool silent; /* its messages are not passed on */
     unsigned threads;
     int device;
@@ -45,22 +44,16 @@ typedef struct l2k_batch_worker {
 
 /* Zero-initialise before the first batch. */
 typedef struct l2k_batch_workers {
-    const l2k_context *context; /* of the owner */
+    l2k_context *context; /* of the owner, which begins with it */
     const l2k_batch_kind *kind;
-    l2k_batch_worker *list[L2K_MOST_BATCH_WORKERS]; /* the first num_workers exist */
-    unsigned num_workers;
-    bool has_lock;
-    pthread_mutex_t lock;
-    pthread_cond_t begins, ended;
-    bool closing;       /* guarded by the lock, like at_work */
-    unsigned at_work;   /* number of worker threads at work */
-    l2k_context asking; /* the owner's context without its messages; with the device of a batch on a device */
+    l2k_batch_worker *list; /* L2K_MOST_BATCH_WORKERS of them; NULL before the first batch */
+    l2k_context asking;     /* the owner's context without its messages; with the device of a batch on a device */
     /* During a batch: */
     char *items;
     size_t count;
-    void *owner;
     atomic_uint_least64_t failed; /* devices of the batch that any worker knows to have failed */
     unsigned active;              /* number of workers in the batch */
+    atomic_uint at_work;
     atomic_size_t next;
 } l2k_batch_workers;
 

@@ -1,8 +1,5 @@
 /* Worker groups of threads and the order in which tiles pass through them. */
-#define _POSIX_C_SOURCE 199309L /* nanosleep */
 #include "codec/run/workers.h"
-
-#include <time.h>
 
 #include "base/integer.h"
 #include "base/memory.h"
@@ -27,13 +24,6 @@ bool l2k_workers_by_tile(const l2k_context *context, const l2k_siz *siz, uint32_
     return small && num_tiles >= 2 * context->threads;
 }
 
-/* Two if the plan of one tile may work asynchronously; some tiles may turn out smaller than estimated. */
-static unsigned slots_of_group(const l2k_context *context, l2k_backend backend, const l2k_siz *siz, uint32_t num_tiles)
-{
-    bool overlaps = num_tiles > 1 && l2k_backend_overlaps(context, backend, samples_of_tile(siz));
-    return overlaps ? L2K_SLOTS_OF_GROUP : 1;
-}
-
 static l2k_status create_groups(l2k_workers *workers)
 {
     const l2k_context *context = workers->kind.context;
@@ -49,12 +39,6 @@ static l2k_status create_groups(l2k_workers *workers)
         L2K_TRY(l2k_engine_create(&workers->kind, i, workers->num_groups, &workers->plans, &group->engine));
     }
     return L2K_OK;
-}
-
-static bool same_groups(const l2k_workers *a, const l2k_workers *b)
-{
-    return a->groups && l2k_engine_same_kind(&a->kind, &b->kind) && a->num_groups == b->num_groups &&
-           a->num_slots == b->num_slots && a->by_tile == b->by_tile;
 }
 
 static void drop_plan(l2k_engine_slot *slot)
@@ -111,8 +95,12 @@ l2k_status l2k_workers_prepare(const l2k_context *context, l2k_backend backend, 
     l2k_workers wanted = {
         .kind = l2k_engine_kind_of(context, backend, coders, spread), .by_tile = by_tile, .keep_plans = true};
     wanted.num_groups = number_of_groups(&wanted, siz, num_tiles);
-    wanted.num_slots = wanted.num_groups * slots_of_group(context, backend, siz, num_tiles);
-    if (same_groups(workers, &wanted)) {
+    wanted.num_slots = wanted.num_groups;
+    if (num_tiles > 1 && l2k_backend_overlaps(context, backend, samples_of_tile(siz))) /* perhaps not all tiles do */
+        wanted.num_slots *= L2K_SLOTS_OF_GROUP;
+    if (workers->groups && l2k_engine_same_kind(&workers->kind, &wanted.kind) &&
+        workers->num_groups == wanted.num_groups && workers->num_slots == wanted.num_slots &&
+        workers->by_tile == wanted.by_tile) {
         take_again(context, workers);
         return L2K_OK;
     }
@@ -208,22 +196,6 @@ static void work_on(l2k_workers *workers, l2k_worker_group *group, l2k_tile_work
         }
 }
 
-/* The fraction of the time waited so far by which a wait may be too long, and the longest nap in nanoseconds. */
-enum { PART_OF_WAIT = 8, LONGEST_NAP = 5000000 };
-
-/* Only the caller's thread calls the progress hook, and goes on when it has run out of tiles and other threads have
- * not. */
-static void await_others(l2k_workers *workers)
-{
-    long nap = 20000;
-    while (atomic_load(&workers->at_work) > 0 &&
-           l2k_record_status(&workers->first, workers->count, l2k_poll(workers->kind.context, L2K_POLL_NOW))) {
-        nanosleep(&(struct timespec){.tv_nsec = nap}, NULL);
-        nap += nap / PART_OF_WAIT;
-        nap = nap < LONGEST_NAP ? nap : LONGEST_NAP;
-    }
-}
-
 static void run_group(l2k_workers *workers, unsigned thread, l2k_tile_work *begin, l2k_tile_work *end, void *call)
 {
     l2k_worker_group *group = &workers->groups[thread];
@@ -234,8 +206,8 @@ static void run_group(l2k_workers *workers, unsigned thread, l2k_tile_work *begi
     work_on(workers, group, begin, end, call);
     l2k_engine_leave(before);
     atomic_fetch_sub(&workers->at_work, 1);
-    if (thread == 0 && workers->kind.context->hooks.progress)
-        await_others(workers);
+    if (thread == 0)
+        l2k_record_status(&workers->first, workers->count, l2k_await(workers->kind.context, &workers->at_work));
 }
 
 /* A single worker group must not run inside a parallel region, even one of a single thread: its own regions would be
