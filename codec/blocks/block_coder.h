@@ -61,8 +61,9 @@ typedef struct l2k_block_coder_table {
     /* For packet headers (B.10.7): whether coding pass `pass` of an MQ block (0 = its first) always ends a codeword
      * segment in code-block style `style` (l2k_style values). The last pass of a block ends one, too. */
     bool (*ends_segment)(unsigned style, unsigned pass);
-    /* On the CPU: a worker is one block coder, for one thread of the context. `free_worker` accepts NULL. */
-    l2k_status (*create_worker)(const l2k_context *context, void **worker);
+    /* On the CPU: a worker is one block coder, for one thread of the context. It begins with a pointer to that and
+     * otherwise as zeros, since there may be far more threads than blocks. `free_worker` accepts NULL. */
+    size_t worker_bytes;
     void (*free_worker)(void *worker);
 } l2k_block_coder_table;
 

@@ -46,8 +46,11 @@ l2k_status l2k_cpu_coder_create(l2k_block_coder *coder)
     blocks->workers = l2k_allocate_zeroed(context, context->threads, sizeof *blocks->workers);
     blocks->arenas = l2k_allocate_zeroed(context, context->threads, sizeof *blocks->arenas);
     L2K_TRY(l2k_check_memory(context, blocks->workers && blocks->arenas, "%u threads", context->threads));
-    for (unsigned i = 0; i < context->threads; i++)
-        L2K_TRY(coder->table->create_worker(context, &blocks->workers[i]));
+    for (unsigned i = 0; i < context->threads; i++) {
+        const l2k_context **worker = blocks->workers[i] = l2k_allocate_zeroed(context, 1, coder->table->worker_bytes);
+        L2K_TRY(l2k_check_memory(context, worker, "the block coder"));
+        *worker = context;
+    }
     return L2K_OK;
 }
 

@@ -1,4 +1,4 @@
-/* The HT block decoder of T.814, clause 7: cleanup, SigProp and MagRef passes of one HT set. A worker (one per thread)
+/* The HT block decoder of T.814, clause 7: cleanup, SigProp and MagRef passes of one HT set. An l2k_ht (one per thread)
  * holds the tables and all scratch memory. */
 #ifndef L2K_CODEC_BLOCKS_HT_HT_BLOCK_H
 #define L2K_CODEC_BLOCKS_HT_HT_BLOCK_H
@@ -23,20 +23,13 @@ typedef struct l2k_ht_scratch {
 } l2k_ht_scratch;
 
 typedef struct l2k_ht {
-    const l2k_context *context;
     const l2k_ht_rows *rows;
     bool deposits; /* l2k_cpu_deposits */
-    /* Prepared for the first HT block: */
     l2k_ht_decode_tables tables;
-    l2k_ht_scratch *scratch; /* of two blocks */
-    uint32_t *samples;       /* rows of an even number of samples: magnitude, sign in bit 31 */
-    uint8_t *columns;        /* significance of four samples in bits 0 to 3; (width + 2) x (stripes + 2) */
-    uint8_t *bytes;          /* a refinement segment that came in several parts */
-    size_t bytes_capacity;
+    l2k_ht_scratch scratch[2];        /* of two blocks */
+    uint32_t samples[L2K_HT_SAMPLES]; /* rows of an even number of samples: magnitude, sign in bit 31 */
+    uint8_t columns[L2K_HT_COLUMNS];  /* significance of four samples in bits 0 to 3; (width + 2) x (stripes + 2) */
 } l2k_ht;
-
-/* Memory of an l2k_ht besides the structure, if refinement segments take no more bytes than samples. */
-#define L2K_HT_BYTES (2 * sizeof(l2k_ht_scratch) + L2K_HT_SAMPLES * 2 * sizeof(uint32_t) + L2K_HT_COLUMNS)
 
 /* The set to decode. Magnitudes are scaled: irreversible ones are doubled, so that the middle of the interval of the
  * lowest bit-plane is an integer. */

@@ -10,11 +10,13 @@
 
 /* ---- Workers ------------------------------------------------------------------------------------------------- */
 
+/* All but the context is allocated on demand. */
 typedef struct worker {
-    l2k_ht ht;
-    l2k_t1 *t1;
-    l2k_ht_encoder *encoder; /* allocated for the first block to encode */
-    int32_t *indices;        /* of a block, or samples of it and copies of these; allocated on demand */
+    const l2k_context *context;
+    l2k_ht *ht;
+    l2k_t1 *t1; /* for MQ blocks, and for a refinement segment that came in several parts */
+    l2k_ht_encoder *encoder;
+    int32_t *indices; /* of a block, or samples of it and copies of these */
 } worker;
 
 static void free_worker(void *opaque)
@@ -22,41 +24,28 @@ static void free_worker(void *opaque)
     worker *w = opaque;
     if (!w)
         return;
-    const l2k_context *context = w->ht.context;
     l2k_t1_free(w->t1);
-    l2k_release(context, w->ht.scratch);
-    l2k_release(context, w->ht.samples);
-    l2k_release(context, w->ht.columns);
-    l2k_release(context, w->ht.bytes);
-    l2k_release(context, w->encoder);
-    l2k_release(context, w->indices);
-    l2k_release(context, w);
+    l2k_release(w->context, w->ht);
+    l2k_release(w->context, w->encoder);
+    l2k_release(w->context, w->indices);
+    l2k_release(w->context, w);
 }
 
-static l2k_status create_worker(const l2k_context *context, void **out)
+static l2k_status take_decoder(worker *w)
 {
-    worker *w = *out = l2k_allocate_zeroed(context, 1, sizeof *w);
-    L2K_TRY(l2k_check_memory(context, w, "the block coder"));
-    w->ht.context = context;
-    w->ht.rows = l2k_ht_rows_get(context->cpu);
-    w->ht.deposits = l2k_cpu_deposits();
-    return l2k_t1_create(context, &w->t1);
-}
-
-/* Allocates scratch memory on demand: threads that never get an HT block need none. */
-static l2k_status take_scratch(l2k_ht *ht)
-{
-    if (ht->columns)
+    if (w->ht)
         return L2K_OK;
-    if (!ht->samples)
-        ht->samples = l2k_allocate(ht->context, L2K_HT_SAMPLES, sizeof *ht->samples);
-    if (!ht->scratch)
-        ht->scratch = l2k_allocate(ht->context, 2, sizeof *ht->scratch);
-    if (ht->samples && ht->scratch)
-        ht->columns = l2k_allocate(ht->context, L2K_HT_COLUMNS, 1);
-    L2K_TRY(l2k_check_memory(ht->context, ht->columns, "the block coder"));
-    l2k_ht_make_decode_tables(&ht->tables);
+    w->ht = l2k_allocate(w->context, 1, sizeof *w->ht);
+    L2K_TRY(l2k_check_memory(w->context, w->ht, "the block coder"));
+    w->ht->rows = l2k_ht_rows_get(w->context->cpu);
+    w->ht->deposits = l2k_cpu_deposits();
+    l2k_ht_make_decode_tables(&w->ht->tables);
     return L2K_OK;
+}
+
+static l2k_status take_t1(worker *w)
+{
+    return w->t1 ? L2K_OK : l2k_t1_create(w->context, &w->t1);
 }
 
 /* ---- Sets ---------------------------------------------------------------------------------------------------- */
@@ -120,20 +109,15 @@ void l2k_ht_copy_refinement(const l2k_ht_received_set *received, uint8_t *to)
 }
 
 /* Finds the refinement segment, or joins it in the worker's memory. */
-static l2k_status find_refinement(l2k_ht *ht, const l2k_ht_received_set *from, l2k_ht_set *set)
+static l2k_status find_refinement(worker *w, const l2k_ht_received_set *from, l2k_ht_set *set)
 {
     set->refinement = from->last->data;
     if (from->last->bytes == set->refinement_bytes || set->refinement_bytes == 0)
         return L2K_OK;
-    if (set->refinement_bytes > ht->bytes_capacity) {
-        l2k_release(ht->context, ht->bytes);
-        ht->bytes_capacity = 0;
-        ht->bytes = l2k_allocate(ht->context, set->refinement_bytes, 1);
-        L2K_TRY(l2k_check_memory(ht->context, ht->bytes, "%u bytes of a code-block", set->refinement_bytes));
-        ht->bytes_capacity = set->refinement_bytes;
-    }
-    l2k_ht_copy_refinement(from, ht->bytes);
-    set->refinement = ht->bytes;
+    L2K_TRY(take_t1(w));
+    L2K_TRY(l2k_t1_reserve(w->t1, set->refinement_bytes));
+    l2k_ht_copy_refinement(from, w->t1->bytes);
+    set->refinement = w->t1->bytes;
     return L2K_OK;
 }
 
@@ -211,7 +195,7 @@ static l2k_t1_block sample_block(const l2k_t1_block *from, uint32_t distance, fl
     if (from->type != L2K_COEFFICIENT_FLOAT32)
         return to;
     for (uint32_t k = 0; k < 2; k++)
-        l2k_quantiser_rows_get(w->ht.context->cpu)
+        l2k_quantiser_rows_get(w->context->cpu)
             ->truncate[L2K_COEFFICIENT_INT32](copy + k * to.stride, to.width, reciprocal, w->indices + k * to.stride);
     to.coefficients = w->indices;
     return to;
@@ -225,7 +209,7 @@ static l2k_block_truncation *truncation_of(const l2k_block_batch *batch, const l
 /* Takes the arrays of a block's points, as if they were passes. */
 static l2k_status estimate(const l2k_block_batch *batch, const l2k_block_place *place, worker *w, l2k_arena *arena)
 {
-    const l2k_context *context = w->ht.context;
+    const l2k_context *context = w->context;
     l2k_coded_block *coded = &place->block->coded;
     const l2k_t1_block block = l2k_mq_block_in_view(place);
     const bool is_real = block.type == L2K_COEFFICIENT_FLOAT32;
@@ -331,18 +315,6 @@ static bool goes_straight(const l2k_t1_block *block, const l2k_ht_set *set)
     return set->passes == 1 && !block->roi_shift;
 }
 
-static bool decode_passes(l2k_ht *ht, const l2k_t1_block *block, const l2k_ht_set *set)
-{
-    if (goes_straight(block, set))
-        return l2k_ht_cleanup(ht, block, set, l2k_ht_form_of(block));
-    if (!l2k_ht_cleanup(ht, block, set, L2K_HT_SIGNED_MAGNITUDE))
-        return false;
-    if (set->passes > 1)
-        l2k_ht_refine(ht, block, set);
-    l2k_t1_store(block, ht->samples, l2k_ht_stride(block), !block->reversible);
-    return true;
-}
-
 /* A code-block on its way; set.cleanup is NULL if nothing is left to do. */
 typedef struct block_task {
     l2k_t1_block block;
@@ -353,14 +325,16 @@ typedef struct block_task {
 static l2k_status begin_block(const l2k_block_batch *batch, const l2k_block_place *place, worker *w, block_task *t)
 {
     *t = (block_task){0};
-    if (place->block->kind == L2K_BLOCK_MQ)
-        return l2k_mq_decode_block(w->ht.context, w->t1, place);
+    if (place->block->kind == L2K_BLOCK_MQ && place->block->received.first) {
+        L2K_TRY(take_t1(w));
+        return l2k_mq_decode_block(w->context, w->t1, place);
+    }
     t->block = l2k_mq_block_in_view(place);
     t->received = l2k_ht_find_set(&place->block->received);
     if (t->received.cleanup)
-        L2K_TRY(l2k_ht_take_set(w->ht.context, place->band, place->block, &t->received, &t->set));
+        L2K_TRY(l2k_ht_take_set(w->context, place->band, place->block, &t->received, &t->set));
     if (t->set.cleanup)
-        return take_scratch(&w->ht);
+        return take_decoder(w);
     if (t->received.cleanup)
         damaged(batch, &t->block);
     else
@@ -368,13 +342,21 @@ static l2k_status begin_block(const l2k_block_batch *batch, const l2k_block_plac
     return L2K_OK;
 }
 
-static l2k_status end_block(const l2k_block_batch *batch, l2k_ht *ht, block_task *t)
+static l2k_status end_block(const l2k_block_batch *batch, worker *w, block_task *t)
 {
+    const l2k_t1_block *block = &t->block;
+    const bool straight = goes_straight(block, &t->set);
     if (!t->set.cleanup)
         return L2K_OK;
-    L2K_TRY(find_refinement(ht, &t->received, &t->set));
-    if (!decode_passes(ht, &t->block, &t->set))
-        damaged(batch, &t->block);
+    L2K_TRY(find_refinement(w, &t->received, &t->set));
+    const bool is_right =
+        l2k_ht_cleanup(w->ht, block, &t->set, straight ? l2k_ht_form_of(block) : L2K_HT_SIGNED_MAGNITUDE);
+    if (is_right && t->set.passes > 1)
+        l2k_ht_refine(w->ht, block, &t->set);
+    if (is_right && !straight)
+        l2k_t1_store(block, w->ht->samples, l2k_ht_stride(block), !block->reversible);
+    if (!is_right)
+        damaged(batch, block);
     return L2K_OK;
 }
 
@@ -392,12 +374,12 @@ static l2k_status decode_blocks(const l2k_block_batch *batch, const l2k_block_pl
     }
     if (!straight) {
         for (size_t i = 0; i < count; i++)
-            L2K_TRY(end_block(batch, &w->ht, &tasks[i]));
+            L2K_TRY(end_block(batch, w, &tasks[i]));
         return L2K_OK;
     }
     const l2k_t1_block blocks[2] = {tasks[0].block, tasks[1].block};
     const l2k_ht_set sets[2] = {tasks[0].set, tasks[1].set};
-    l2k_ht_cleanup_two(&w->ht, blocks, sets, are_right);
+    l2k_ht_cleanup_two(w->ht, blocks, sets, are_right);
     for (unsigned i = 0; i < 2; i++)
         if (!are_right[i])
             damaged(batch, &blocks[i]);
@@ -412,7 +394,7 @@ static l2k_status begin_decode(l2k_block_coder *coder, const l2k_block_batch *ba
 const l2k_block_coder_table l2k_ht_on_cpu = {
     .name = "HT on the CPU",
     .max_planes = L2K_MAX_BIT_PLANES,
-    .bytes_per_thread = sizeof(worker) + L2K_HT_BYTES + L2K_T1_BYTES,
+    .bytes_per_thread = sizeof(worker) + sizeof(l2k_ht) + L2K_T1_BYTES,
     .create = l2k_cpu_coder_create,
     .free = l2k_cpu_coder_free,
 #ifndef L2K_WITHOUT_ENCODER
@@ -422,6 +404,6 @@ const l2k_block_coder_table l2k_ht_on_cpu = {
     .finish = l2k_cpu_coder_finish,
     .forget = l2k_cpu_coder_forget,
     .ends_segment = l2k_pass_terminates,
-    .create_worker = create_worker,
+    .worker_bytes = sizeof(worker),
     .free_worker = free_worker,
 };

@@ -111,35 +111,28 @@ static void start_rows(l2k_ht_pass *p, const l2k_t1_block *block, const l2k_ht_s
     p->form = form;
 }
 
-/* Where a row of samples goes. Vector code writes whole groups of quads, and always two rows; where these do not fit,
- * it writes to the scratch lines, which are then copied. */
-typedef struct target {
-    uint8_t *at;
-    size_t pitch, bytes; /* from row to row, and of a row */
-    unsigned rows;
-    bool direct;
-} target;
-
-static target target_of(l2k_ht *ht, const l2k_t1_block *block, l2k_ht_form form)
-{
-    const size_t size = form == L2K_HT_INT16 ? sizeof(int16_t) : sizeof(int32_t), bytes = block->width * size;
-    if (form == L2K_HT_SIGNED_MAGNITUDE)
-        return (target){.at = (uint8_t *)ht->samples, .pitch = size * l2k_ht_stride(block), .bytes = bytes};
-    return (target){.at = block->coefficients, .pitch = size * block->stride, .bytes = bytes};
-}
-
-/* A pass under way. */
+/* A pass under way. Vector code writes whole groups of quads, and always two rows; where these do not fit, it writes to
+ * the scratch lines, which are then copied. */
 typedef struct run {
     l2k_ht_scratch *scratch;
-    target to;
+    uint8_t *at;         /* the next row of samples */
+    size_t pitch, bytes; /* from row to row, and of a row */
+    unsigned rows;       /* that the pass has read */
+    bool direct;         /* to their place */
     uint32_t y, height;
     bool is_right;
 } run;
 
 static run start(l2k_ht *ht, l2k_ht_scratch *s, const l2k_t1_block *block, const l2k_ht_set *set, l2k_ht_form form)
 {
-    run r = {
-        .scratch = s, .to = target_of(ht, block, form), .height = block->height, .is_right = start_streams(s, set)};
+    const size_t size = form == L2K_HT_INT16 ? sizeof(int16_t) : sizeof(int32_t);
+    const bool apart = form == L2K_HT_SIGNED_MAGNITUDE;
+    run r = {.scratch = s,
+             .at = apart ? (uint8_t *)ht->samples : block->coefficients,
+             .pitch = size * (apart ? l2k_ht_stride(block) : block->stride),
+             .bytes = size * block->width,
+             .height = block->height,
+             .is_right = start_streams(s, set)};
     if (!r.is_right)
         return r;
     s->pass.tables = &ht->tables;
@@ -149,36 +142,25 @@ static run start(l2k_ht *ht, l2k_ht_scratch *s, const l2k_t1_block *block, const
     return r;
 }
 
-static void aim(run *r)
-{
-    l2k_ht_scratch *s = r->scratch;
-    target *t = &r->to;
-    t->rows = l2k_min_u32(2, r->height - r->y);
-    t->direct = t->rows == 2 && t->bytes % (2 * L2K_HT_GROUP * sizeof(uint32_t)) == 0;
-    s->pass.top = t->direct ? t->at : (uint8_t *)s->lines[0];
-    s->pass.bottom = t->direct ? t->at + t->pitch : (uint8_t *)s->lines[1];
-}
-
-static void put(const l2k_ht_rows *rows, run *r)
-{
-    target *t = &r->to;
-    rows->put(&r->scratch->pass);
-    for (unsigned i = 0; i < t->rows && !t->direct; i++)
-        memcpy(t->at + i * t->pitch, r->scratch->lines[i], t->bytes);
-    t->at += 2 * t->pitch;
-}
-
 /* Stores the row that was read before, and reads the next. Vectors of samples that were just stored one by one would
  * wait for all work so far, so between two steps of a pass there should be one of another. False: there is none left.
  */
 static bool step(const l2k_ht_rows *rows, run *r)
 {
-    if (r->is_right && r->y > 0)
-        put(rows, r);
+    l2k_ht_scratch *s = r->scratch;
+    if (r->is_right && r->y > 0) {
+        rows->put(&s->pass);
+        for (unsigned i = 0; i < r->rows && !r->direct; i++)
+            memcpy(r->at + i * r->pitch, s->lines[i], r->bytes);
+        r->at += 2 * r->pitch;
+    }
     if (!r->is_right || r->y >= r->height)
         return false;
-    aim(r);
-    r->is_right = rows->get(&r->scratch->pass, r->y + 2 >= r->height);
+    r->rows = l2k_min_u32(2, r->height - r->y);
+    r->direct = r->rows == 2 && r->bytes % (2 * L2K_HT_GROUP * sizeof(uint32_t)) == 0;
+    s->pass.top = r->direct ? r->at : (uint8_t *)s->lines[0];
+    s->pass.bottom = r->direct ? r->at + r->pitch : (uint8_t *)s->lines[1];
+    r->is_right = rows->get(&s->pass, r->y + 2 >= r->height);
     r->y += 2;
     return true;
 }

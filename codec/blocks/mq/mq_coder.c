@@ -23,25 +23,19 @@ l2k_t1_block l2k_mq_block_in_view(const l2k_block_place *place)
 
 /* ---- Encoding ------------------------------------------------------------------------------------------------ */
 
-static bool has_segments(const l2k_pass *passes, size_t num_passes)
-{
-    bool some = false;
-    for (size_t i = 0; i + 1 < num_passes; i++)
-        some |= passes[i].terminated;
-    return some;
-}
-
 l2k_status l2k_mq_keep_code(const l2k_context *context, const uint8_t *bytes, const l2k_pass *passes, size_t num_passes,
                             bool distortions, l2k_arena *arena, l2k_coded_block *coded)
 {
     const size_t count = passes[num_passes - 1].bytes;
-    const bool lengths = distortions || has_segments(passes, num_passes);
+    bool lengths = distortions; /* or the block has several segments */
+    for (size_t i = 0; i + 1 < num_passes; i++)
+        lengths |= passes[i].terminated;
     uint8_t *copy = l2k_arena_take(context, arena, count);
     coded->pass_bytes = lengths ? l2k_arena_take(context, arena, num_passes * sizeof *coded->pass_bytes) : NULL;
     if (distortions)
         coded->pass_distortion = l2k_arena_take(context, arena, num_passes * sizeof *coded->pass_distortion);
-    if (!copy || (lengths && !coded->pass_bytes) || (distortions && !coded->pass_distortion))
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for coded blocks");
+    const bool has_memory = copy && (coded->pass_bytes || !lengths) && (coded->pass_distortion || !distortions);
+    L2K_TRY(l2k_check_memory(context, has_memory, "coded blocks"));
     memcpy(copy, bytes, count);
     coded->bytes = copy;
     coded->num_bytes = (uint32_t)count;
@@ -133,14 +127,6 @@ static l2k_status begin_decode(l2k_block_coder *coder, const l2k_block_batch *ba
     return l2k_cpu_coder_run(coder, batch, 1, decode_block);
 }
 
-static l2k_status create_worker(const l2k_context *context, void **worker)
-{
-    l2k_t1 *t1 = NULL;
-    l2k_status status = l2k_t1_create(context, &t1);
-    *worker = t1;
-    return status;
-}
-
 static void free_worker(void *worker)
 {
     l2k_t1_free(worker);
@@ -159,6 +145,6 @@ const l2k_block_coder_table l2k_mq_on_cpu = {
     .finish = l2k_cpu_coder_finish,
     .forget = l2k_cpu_coder_forget,
     .ends_segment = l2k_pass_terminates,
-    .create_worker = create_worker,
+    .worker_bytes = sizeof(l2k_t1),
     .free_worker = free_worker,
 };

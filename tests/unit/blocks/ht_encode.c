@@ -13,10 +13,7 @@ static l2k_ht_encoder encoder;
 static l2k_context other_contexts[L2K_CPU_SIMD128];
 static l2k_ht_encoder others[L2K_CPU_SIMD128]; /* with the other usable instruction sets */
 static unsigned num_others;
-static uint32_t decoded[L2K_HT_SAMPLES];
-static uint8_t columns[L2K_HT_COLUMNS];
-static l2k_ht_scratch scratch;
-static l2k_ht decoder = {.context = &context, .scratch = &scratch, .samples = decoded, .columns = columns};
+static l2k_ht decoder;
 
 /* ---- Blocks -------------------------------------------------------------------------------------------------- */
 
@@ -106,7 +103,7 @@ static void decode(const l2k_t1_block *block, const l2k_ht_code *code, unsigned 
 
 static int64_t decoded_at(const l2k_t1_block *block, size_t i)
 {
-    const uint32_t v = decoded[i / block->width * l2k_ht_stride(block) + i % block->width];
+    const uint32_t v = decoder.samples[i / block->width * l2k_ht_stride(block) + i % block->width];
     const int64_t magnitude = v & 0x7FFFFFFF;
     return v >> 31 ? -magnitude : magnitude;
 }

@@ -202,21 +202,15 @@ static l2k_status race_block(const l2k_block_batch *batch, const l2k_block_place
     return race_on(&block_race, (uint32_t)(place->block - race_blocks));
 }
 
-static l2k_status no_worker(const l2k_context *context, void **worker)
+static void free_worker(void *worker)
 {
-    (void)context, (void)worker;
-    return L2K_OK;
-}
-
-static void free_nothing(void *worker)
-{
-    (void)worker;
+    l2k_release(*(const l2k_context **)worker, worker);
 }
 
 static void test_lowest_of_threads(void **unused)
 {
     (void)unused;
-    static const l2k_block_coder_table table = {.create_worker = no_worker, .free_worker = free_nothing};
+    static const l2k_block_coder_table table = {.worker_bytes = sizeof(l2k_context *), .free_worker = free_worker};
     l2k_context context = {.threads = l2k_thread_count(2)};
     if (context.threads < 2)
         skip();
