@@ -19,22 +19,18 @@ typedef struct refinement {
     l2k_ht_backward_writer magref;
 } refinement;
 
-/* The magnitude is in units of the refinement passes' bit-plane. */
-static void load_sample(l2k_ht_column *column, uint32_t magnitude, bool negative, unsigned row)
-{
-    column->significant |= (uint8_t)((magnitude > 1) << row);
-    column->low |= (uint8_t)((magnitude & 1) << row);
-    column->negative |= (uint8_t)(negative << row);
-    column->inside |= (uint8_t)(1u << row);
-}
-
 static void load_columns(const refinement *r, const l2k_t1_block *block)
 {
     memset(r->columns - r->pitch - 1, 0, r->pitch * ((r->height + 3) / 4 + 2) * sizeof *r->columns);
     for (uint32_t y = 0; y < r->height; y++)
         for (uint32_t x = 0; x < r->width; x++) {
             const int32_t v = l2k_ht_sample_at(block, x, y);
-            load_sample(r->columns + (y >> 2) * r->pitch + x, l2k_ht_magnitude(v) >> r->plane, v < 0, y & 3);
+            const uint32_t magnitude = l2k_ht_magnitude(v) >> r->plane, row = y & 3;
+            l2k_ht_column *column = r->columns + (y >> 2) * r->pitch + x;
+            column->significant |= (uint8_t)((magnitude > 1) << row);
+            column->low |= (uint8_t)((magnitude & 1) << row);
+            column->negative |= (uint8_t)((v < 0) << row);
+            column->inside |= (uint8_t)(1u << row);
         }
 }
 
@@ -71,13 +67,6 @@ static void visit_column(const refinement *r, l2k_ht_column *column, bits *to)
     column->significant |= column->found;
 }
 
-static void append_signs(const l2k_ht_column *column, bits *to)
-{
-    for (unsigned k = 0; k < 4; k++)
-        if (column->found >> k & 1)
-            append(to, column->negative >> k & 1);
-}
-
 /* In groups of four columns: first the bits of all of them, then the signs. */
 static void significance_propagation(refinement *r)
 {
@@ -88,8 +77,9 @@ static void significance_propagation(refinement *r)
             bits group = {0, 0};
             for (uint32_t i = 0; i < width; i++)
                 visit_column(r, column + i, &group);
-            for (uint32_t i = 0; i < width; i++)
-                append_signs(column + i, &group);
+            for (uint32_t i = 0; i < 4 * width; i++)
+                if (column[i / 4].found >> i % 4 & 1)
+                    append(&group, column[i / 4].negative >> i % 4 & 1);
             l2k_ht_forward_put(&r->sigprop, group.value, group.count);
         }
 }
@@ -144,15 +134,6 @@ double l2k_ht_measure_error(const l2k_ht_encoder *encoder, const l2k_t1_block *b
     return sum;
 }
 
-/* SigProp must not end in 0xFF, since what follows could make that a marker code. */
-static void end_sigprop(l2k_ht_forward_writer *w)
-{
-    if (w->count == 0 && !w->after_ff)
-        return;
-    w->count = w->after_ff ? 7 : 8;
-    l2k_ht_forward_byte(w);
-}
-
 void l2k_ht_encode_refinement(l2k_ht_encoder *encoder, const l2k_t1_block *block, l2k_ht_cut cut, uint8_t *to,
                               uint32_t bytes[2])
 {
@@ -169,7 +150,10 @@ void l2k_ht_encode_refinement(l2k_ht_encoder *encoder, const l2k_t1_block *block
     *end = 0xFF;
     load_columns(&r, block);
     significance_propagation(&r);
-    end_sigprop(&r.sigprop);
+    if (r.sigprop.count || r.sigprop.after_ff) { /* it must not end in 0xFF, which could become a marker code */
+        r.sigprop.count = r.sigprop.after_ff ? 7 : 8;
+        l2k_ht_forward_byte(&r.sigprop);
+    }
     if (cut.passes > 2)
         magnitude_refinement(&r);
     if (r.magref.count)

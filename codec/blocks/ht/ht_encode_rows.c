@@ -201,22 +201,16 @@ INLINE vlc_code code_of_pair(l2k_ht_quads *quads, const uint16_t *codes, const u
     return (vlc_code){c.bits | (uint64_t)(pair >> 5) << c.count, c.count + (pair & 31)};
 }
 
-/* Pads the row to a multiple of four quads with empty codes. */
-INLINE void pad_codes(l2k_ht_quads *quads, uint32_t num_quads)
-{
-    for (uint32_t i = L2K_HT_MARGIN + num_quads; i & 3; i++) {
-        quads->index[i] = L2K_HT_NO_INDEX;
-        quads->residual[i] = 0;
-    }
-}
-
 static void put_codes(cleanup_encoder *e, bool first_row)
 {
     l2k_ht_quads *quads = &e->memory->quads;
     const uint16_t *codes = e->memory->codes[!first_row];
     const uint32_t *pairs = e->memory->pairs[!first_row];
     l2k_ht_backward_writer vlc = e->vlc;
-    pad_codes(quads, e->num_quads);
+    for (uint32_t i = L2K_HT_MARGIN + e->num_quads; i & 3; i++) { /* up to whole fours, without codes */
+        quads->index[i] = L2K_HT_NO_INDEX;
+        quads->residual[i] = 0;
+    }
     for (uint32_t i = L2K_HT_MARGIN; i < L2K_HT_MARGIN + e->num_quads; i += 4) {
         vlc_code a = code_of_pair(quads, codes, pairs, i), b = code_of_pair(quads, codes, pairs, i + 2);
         if (a.count + b.count > L2K_HT_PUT_MOST) {

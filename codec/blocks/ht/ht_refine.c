@@ -15,12 +15,6 @@ typedef struct refinement {
     bool causal;
 } refinement;
 
-/* The rows of the stripe at y, as the low bits of a mask. */
-static unsigned rows_of_stripe(const refinement *r, uint32_t y)
-{
-    return r->height - y >= 4 ? 15 : (1u << (r->height - y)) - 1;
-}
-
 static uint8_t *stripe_at(const refinement *r, uint32_t y)
 {
     return r->columns + (y >> 2) * r->pitch;
@@ -91,7 +85,7 @@ static void give_signs(const refinement *r, l2k_ht_window *bits, uint32_t *sampl
 static void propagate_group(const refinement *r, l2k_ht_window *bits, uint32_t y, uint32_t x)
 {
     const uint32_t width = l2k_min_u32(4, r->width - x);
-    const unsigned rows = rows_of_stripe(r, y);
+    const unsigned rows = r->height - y >= 4 ? 15 : (1u << (r->height - y)) - 1; /* of the stripe, as a mask */
     uint8_t *column = stripe_at(r, y) + x;
     unsigned found[4];
     l2k_ht_refill(bits);

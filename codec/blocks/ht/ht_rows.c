@@ -22,12 +22,6 @@ static void get_first(l2k_ht_pass *p)
     get_quads(p, true);
 }
 
-static void get_below(l2k_ht_pass *p)
-{
-    find_contexts(p);
-    get_quads(p, false);
-}
-
 /* In whole groups. */
 INLINE uint32_t count_quads(const l2k_ht_pass *p)
 {
@@ -103,8 +97,10 @@ static bool get_row(l2k_ht_pass *p, bool last)
         get_singly(p, L2K_HT_INT32, p->top, p->bottom);
     else
         get_singly(p, L2K_HT_SIGNED_MAGNITUDE, p->top, p->bottom);
-    if (!last)
-        get_below(p);
+    if (!last) {
+        find_contexts(p);
+        get_quads(p, false);
+    }
     return true;
 }
 

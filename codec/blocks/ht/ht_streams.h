@@ -13,17 +13,12 @@ static inline uint64_t l2k_ht_load(const uint8_t *from)
 {
     uint64_t word;
     memcpy(&word, from, sizeof word);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    word = __builtin_bswap64(word);
-#endif
-    return word;
+    return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap64(word) : word;
 }
 
 static inline void l2k_ht_store(uint8_t *to, uint64_t word)
 {
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    word = __builtin_bswap64(word);
-#endif
+    word = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap64(word) : word;
     memcpy(to, &word, sizeof word);
 }
 
@@ -170,6 +165,8 @@ static inline uint32_t l2k_ht_take(l2k_ht_window *w, unsigned count)
 
 /* ---- MEL ----------------------------------------------------------------------------------------------------- */
 
+static const uint8_t l2k_ht_mel_exponents[13] = {0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5};
+
 /* Adaptive run lengths; bytes from the first to the last, each from its highest bit. */
 typedef struct l2k_ht_mel {
     const uint8_t *next, *end;
@@ -201,8 +198,8 @@ static inline void l2k_ht_mel_get_byte(l2k_ht_mel *s)
 /* A codeword: 1 for a full run of zeros; or 0, the length of a shorter run, and a one after it. */
 static inline void l2k_ht_mel_get_run(l2k_ht_mel *s)
 {
-    static const uint8_t exponents[13] = {0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5};
-    const unsigned exponent = exponents[s->state], full = (unsigned)(s->bits >> 63), used = full ? 1 : 1 + exponent;
+    const unsigned exponent = l2k_ht_mel_exponents[s->state], full = (unsigned)(s->bits >> 63),
+                   used = full ? 1 : 1 + exponent;
     const unsigned zeros = full ? 1u << exponent : (unsigned)(s->bits >> (63 - exponent));
     s->events |= (uint64_t)!full << (s->num_events + zeros);
     s->num_events += zeros + !full;

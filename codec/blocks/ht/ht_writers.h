@@ -3,9 +3,7 @@
 #ifndef L2K_CODEC_BLOCKS_HT_HT_WRITERS_H
 #define L2K_CODEC_BLOCKS_HT_HT_WRITERS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "codec/blocks/ht/ht_streams.h"
 
 /* The most bits of a code to put, as up to seven may be left from before. */
 enum { L2K_HT_PUT_MOST = 56 };
@@ -35,13 +33,6 @@ static inline void l2k_ht_forward_byte(l2k_ht_forward_writer *w)
     w->after_ff = byte == 0xFF;
 }
 
-/* Lowest byte first. */
-static inline void l2k_ht_store_up(uint8_t *to, uint64_t word)
-{
-    for (unsigned i = 0; i < 8; i++)
-        to[i] = (uint8_t)(word >> 8 * i);
-}
-
 /* count 0 to L2K_HT_PUT_MOST; value has no bits beyond it. Stores all bytes at once unless one is or follows 0xFF:
  * adding 1 to such a byte clears its highest bit. */
 static inline void l2k_ht_forward_put(l2k_ht_forward_writer *w, uint64_t value, unsigned count)
@@ -53,7 +44,7 @@ static inline void l2k_ht_forward_put(l2k_ht_forward_writer *w, uint64_t value, 
             l2k_ht_forward_byte(w);
         return;
     }
-    l2k_ht_store_up(w->next, w->bits);
+    l2k_ht_store(w->next, w->bits);
     w->next += w->count >> 3;
     w->bits >>= w->count & ~7u;
     w->count &= 7;
@@ -97,13 +88,6 @@ static inline void l2k_ht_backward_bytes(l2k_ht_backward_writer *w)
     }
 }
 
-/* Lowest byte last, before `end`. */
-static inline void l2k_ht_store_down(uint8_t *end, uint64_t word)
-{
-    for (unsigned i = 0; i < 8; i++)
-        end[-1 - (int)i] = (uint8_t)(word >> 8 * i);
-}
-
 /* count 0 to L2K_HT_PUT_MOST; value has no bits beyond it. Stores all bytes at once unless one has seven ones. */
 static inline void l2k_ht_backward_put(l2k_ht_backward_writer *w, uint64_t value, unsigned count)
 {
@@ -113,7 +97,7 @@ static inline void l2k_ht_backward_put(l2k_ht_backward_writer *w, uint64_t value
         l2k_ht_backward_bytes(w);
         return;
     }
-    l2k_ht_store_down(w->first, w->bits);
+    l2k_ht_store(w->first - 8, __builtin_bswap64(w->bits));
     w->first -= w->count >> 3;
     w->bits >>= w->count & ~7u;
     w->count &= 7;
@@ -142,8 +126,6 @@ static inline void l2k_ht_mel_bits(l2k_ht_mel_writer *w, unsigned value, unsigne
     w->room -= count;
     w->byte |= value << w->room;
 }
-
-static const uint8_t l2k_ht_mel_exponents[13] = {0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5};
 
 static inline void l2k_ht_mel_zeros(l2k_ht_mel_writer *w, unsigned count)
 {

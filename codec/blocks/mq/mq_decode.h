@@ -41,10 +41,7 @@ static inline uint64_t l2k_mq_big_endian(const uint8_t *bytes)
 {
     uint64_t value;
     memcpy(&value, bytes, sizeof value);
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    value = __builtin_bswap64(value);
-#endif
-    return value;
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap64(value) : value;
 }
 
 /* BYTEIN, Figure C.19: five bytes at once if no 0xFF is near. The bit that follows a 0xFF is added to it, and from then

@@ -1,6 +1,6 @@
 /* The decoder's context tables (Annex D, Tables D.1 to D.3), from the encoder's logic on masks, and the memory of the
  * block coder. */
-#include "codec/blocks/mq/t1.h"
+#include "codec/blocks/mq/t1_lists.h"
 
 #include "base/memory.h"
 #include "codec/blocks/mq/t1_masks.h"
@@ -47,18 +47,12 @@ void l2k_t1_free(l2k_t1 *t1)
         return;
     l2k_release(t1->context, t1->decoder);
     l2k_release(t1->context, t1->bytes);
-    l2k_t1_free_encoder(t1);
-    l2k_release(t1->context, t1);
-}
-
-static void make_tables(l2k_t1_decoder *decoder)
-{
-    l2k_mq_model_create(&decoder->model);
-    for (unsigned i = 0; i < 512; i++) {
-        for (unsigned orientation = 0; orientation < 4; orientation++)
-            decoder->zero_contexts[orientation][i] = zero_context(orientation, i);
-        decoder->sign_context[i] = sign_context(i);
+    if (t1->encoder) {
+        l2k_release(t1->context, t1->encoder->bytes);
+        l2k_release(t1->context, t1->encoder->planes.planes);
+        l2k_release(t1->context, t1->encoder);
     }
+    l2k_release(t1->context, t1);
 }
 
 /* Called for a thread's first block, since there may be far more threads than blocks. */
@@ -66,9 +60,14 @@ static l2k_status make_decoder(l2k_t1 *t1)
 {
     if (t1->decoder)
         return L2K_OK;
-    t1->decoder = l2k_allocate(t1->context, 1, sizeof *t1->decoder);
-    L2K_TRY(l2k_check_memory(t1->context, t1->decoder, "the block coder"));
-    make_tables(t1->decoder);
+    l2k_t1_decoder *decoder = t1->decoder = l2k_allocate(t1->context, 1, sizeof *decoder);
+    L2K_TRY(l2k_check_memory(t1->context, decoder, "the block coder"));
+    l2k_mq_model_create(&decoder->model);
+    for (unsigned i = 0; i < 512; i++) {
+        for (unsigned orientation = 0; orientation < 4; orientation++)
+            decoder->zero_contexts[orientation][i] = zero_context(orientation, i);
+        decoder->sign_context[i] = sign_context(i);
+    }
     return L2K_OK;
 }
 

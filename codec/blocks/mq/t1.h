@@ -78,9 +78,6 @@ l2k_status l2k_t1_encode(l2k_t1 *t1, const l2k_t1_block *block, bool want_distor
 /* Bits of the largest magnitude of a block to encode; also for HT blocks. */
 unsigned l2k_t1_magnitude_bits(const l2k_context *context, const l2k_t1_block *block);
 
-/* Used by l2k_t1_free. */
-void l2k_t1_free_encoder(l2k_t1 *t1);
-
 /* A codeword segment of a block to decode. */
 typedef struct l2k_t1_segment {
     uint32_t passes;

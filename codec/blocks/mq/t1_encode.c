@@ -28,8 +28,8 @@ typedef struct block_coder {
     bool measure;
     coding_pass at;
     unsigned num_passes; /* to code */
-    l2k_mq_feed feed; /* with the decisions of the pass */
-    l2k_gains gains;  /* of all passes so far */
+    l2k_mq_feed feed;    /* with the decisions of the pass */
+    l2k_gains gains;     /* of all passes so far */
     l2k_pass_mark marks[L2K_MAX_PASSES];
 } block_coder;
 
@@ -107,48 +107,30 @@ static l2k_status reserve_pass(block_coder *b)
     return L2K_OK;
 }
 
-/* Lists the decisions of the bit-plane whose first pass this is. */
-static void list_plane(block_coder *b)
+/* Lists the decisions of a bit-plane at its first pass. Codes a raw list, or gives an MQ one to the feed. */
+static l2k_status begin_pass(block_coder *b)
 {
-    b->planes->raw = b->at.type == PASS_SIGNIFICANCE && l2k_pass_is_raw(b->block->style, b->at.number);
-    b->rows->list(b->planes, b->at.plane);
-    if (b->measure)
-        b->rows->measure(b->planes, b->at.plane);
-}
-
-/* 1010 (D.5) */
-static void list_segmentation_symbol(l2k_t1_list *list)
-{
-    for (unsigned i = 0; i < 4; i++)
-        list->entries[list->count++] = (uint8_t)(L2K_CONTEXT_UNIFORM << 1 | (~i & 1));
-}
-
-/* Codes a raw list, or gives an MQ one to the feed; `fresh`: a segment begins. */
-static void feed_list(block_coder *b, const l2k_t1_list *list, bool fresh, bool raw)
-{
+    const bool raw = l2k_pass_is_raw(b->block->style, b->at.number);
+    l2k_t1_list *list = &b->planes->lists[b->at.type];
     l2k_mq_feed *feed = &b->feed;
-    feed->next = feed->end = list->entries + list->count;
+    if (b->at.type == PASS_SIGNIFICANCE || b->at.number == 0) {
+        b->planes->raw = raw;
+        b->rows->list(b->planes, b->at.plane);
+        if (b->measure)
+            b->rows->measure(b->planes, b->at.plane);
+    }
+    for (unsigned i = 0; i < 4 && b->at.type == PASS_CLEANUP && (b->block->style & L2K_STYLE_SEGSYM); i++)
+        list->entries[list->count++] = (uint8_t)(L2K_CONTEXT_UNIFORM << 1 | (~i & 1)); /* 1010 (D.5) */
+    L2K_TRY(reserve_pass(b));
+    const bool fresh = b->at.number > 0 && b->code->passes[b->at.number - 1].terminated; /* start_block began one */
     if (fresh && raw)
         l2k_raw_encode_start(&feed->mq);
     else if (fresh)
         l2k_mq_encode_start(&feed->mq, feed->mq.out - 1);
-    if (!raw)
-        feed->next = list->entries;
-    else
-        for (size_t i = 0; i < list->count; i++)
-            l2k_raw_encode(&feed->mq, list->entries[i] & 1);
-}
-
-static l2k_status begin_pass(block_coder *b)
-{
-    l2k_t1_list *list = &b->planes->lists[b->at.type];
-    if (b->at.type == PASS_SIGNIFICANCE || b->at.number == 0)
-        list_plane(b);
-    if (b->at.type == PASS_CLEANUP && (b->block->style & L2K_STYLE_SEGSYM))
-        list_segmentation_symbol(list);
-    L2K_TRY(reserve_pass(b));
-    const bool fresh = b->at.number > 0 && b->code->passes[b->at.number - 1].terminated; /* start_block began one */
-    feed_list(b, list, fresh, l2k_pass_is_raw(b->block->style, b->at.number));
+    feed->end = list->entries + list->count;
+    feed->next = raw ? feed->end : list->entries;
+    for (size_t i = 0; i < list->count && raw; i++)
+        l2k_raw_encode(&feed->mq, list->entries[i] & 1);
     return L2K_OK;
 }
 
@@ -170,29 +152,15 @@ static void end_pass(block_coder *b)
 /* Called for a thread's first block. */
 static l2k_status take_encoder(l2k_t1 *t1)
 {
-    if (t1->encoder)
-        return L2K_OK;
-    l2k_t1_encoder *e = l2k_allocate_zeroed(t1->context, 1, sizeof *e);
-    uint8_t *bytes = l2k_allocate(t1->context, BYTES_AT_FIRST, 1);
-    if (!e || !bytes) {
-        l2k_release(t1->context, e);
-        l2k_release(t1->context, bytes);
-        return l2k_fail(t1->context, L2K_ERROR_MEMORY, "out of memory for the block coder");
-    }
-    l2k_t1_list_orders(&e->planes);
-    e->bytes = bytes;
-    e->bytes_capacity = BYTES_AT_FIRST;
-    t1->encoder = e;
-    return L2K_OK;
-}
-
-void l2k_t1_free_encoder(l2k_t1 *t1)
-{
     if (!t1->encoder)
-        return;
-    l2k_release(t1->context, t1->encoder->bytes);
-    l2k_release(t1->context, t1->encoder->planes.planes);
-    l2k_release(t1->context, t1->encoder);
+        t1->encoder = l2k_allocate_zeroed(t1->context, 1, sizeof *t1->encoder);
+    l2k_t1_encoder *e = t1->encoder;
+    if (e && !e->bytes) {
+        l2k_t1_list_orders(&e->planes);
+        e->bytes = l2k_allocate(t1->context, BYTES_AT_FIRST, 1);
+        e->bytes_capacity = BYTES_AT_FIRST;
+    }
+    return l2k_check_memory(t1->context, e && e->bytes, "the block coder");
 }
 
 static l2k_status reserve_planes(const block_coder *b, unsigned num_planes)

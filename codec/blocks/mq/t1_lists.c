@@ -240,39 +240,23 @@ INLINE void decide(const l2k_t1_planes *p, const uint64_t *plane, size_t i, deci
 }
 
 /* The entries of a cell, for each column those of its four samples, then of their signs. */
-typedef struct cell_entries {
-    uint8_t columns[16][8];
-} cell_entries;
-
-INLINE void merge_columns(const uint8_t entries[64], const uint8_t signs[64], cell_entries *cell)
-{
-    for (unsigned x = 0; x < 16; x++) {
-        memcpy(cell->columns[x], entries + 4 * x, 4);
-        memcpy(cell->columns[x] + 4, signs + 4 * x, 4);
-    }
-}
-
-/* The entries and signs of column x that are coded, as an index into `pairs`. */
-INLINE unsigned column_index(uint64_t coded, uint64_t became, unsigned x)
-{
-    return (coded >> 4 * x & 15) | (became >> 4 * x & 15) << 4;
-}
+typedef uint8_t cell_entries[16][8];
 
 /* Lists entries and signs. A run-length column that ends in a significant sample has its place in two decisions. */
-static void list_pairs(l2k_t1_list *list, const l2k_t1_planes *p, const cell_entries *cell, uint64_t coded,
-                       uint64_t became, uint64_t hits)
+static void list_pairs(l2k_t1_list *list, const l2k_t1_planes *p, cell_entries cell, uint64_t coded, uint64_t became,
+                       uint64_t hits)
 {
     uint8_t *to = list->entries + list->count;
     for (unsigned x = 0; x < 16; x++) {
-        unsigned index = column_index(coded, became, x);
+        unsigned index = (coded >> 4 * x & 15) | (became >> 4 * x & 15) << 4; /* into `pairs` */
         if (hits >> 4 * x & 1) {
             const unsigned place = (unsigned)__builtin_ctz(index >> 4);
-            *to++ = cell->columns[x][0];
+            *to++ = cell[x][0];
             *to++ = (uint8_t)(L2K_CONTEXT_UNIFORM << 1 | place >> 1);
             *to++ = (uint8_t)(L2K_CONTEXT_UNIFORM << 1 | (place & 1));
             index &= ~1u;
         }
-        pick_bytes(cell->columns[x], p->pairs[index], to);
+        pick_bytes(cell[x], p->pairs[index], to);
         to += p->ones[index];
     }
     list->count = (size_t)(to - list->entries);
@@ -304,11 +288,14 @@ static void list_cell(l2k_t1_planes *p, const decisions *d, unsigned k)
     masks_to_bytes(&d->sign[0][k], LANES, SIGN_BITS, signs);
     for (unsigned i = 0; i < 64; i++)
         signs[i] |= 8 << 1; /* contexts 9 to 13 */
-    merge_columns(entries, signs, &cell);
+    for (unsigned x = 0; x < 16; x++) {
+        memcpy(cell[x], entries + 4 * x, 4);
+        memcpy(cell[x] + 4, signs + 4 * x, 4);
+    }
     if (significance)
-        list_pairs(&p->lists[PASS_SIGNIFICANCE], p, &cell, significance, d->became[PASS_SIGNIFICANCE][k], 0);
+        list_pairs(&p->lists[PASS_SIGNIFICANCE], p, cell, significance, d->became[PASS_SIGNIFICANCE][k], 0);
     if (cleanup)
-        list_pairs(&p->lists[PASS_CLEANUP], p, &cell, cleanup, d->became[PASS_CLEANUP][k], d->hits[k]);
+        list_pairs(&p->lists[PASS_CLEANUP], p, cell, cleanup, d->became[PASS_CLEANUP][k], d->hits[k]);
 }
 
 /* ---- Moments ------------------------------------------------------------------------------------------------- */
