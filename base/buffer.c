@@ -11,8 +11,12 @@ void l2k_buffer_release(l2k_buffer *buffer)
     *buffer = (l2k_buffer){.context = buffer->context};
 }
 
-static bool enlarge(l2k_buffer *buffer, size_t capacity)
+/* Makes room for `bytes` more and, if that takes other memory, for `extra` ones. */
+static bool make_room(l2k_buffer *buffer, size_t bytes, size_t extra)
 {
+    if (buffer->failed || bytes <= buffer->capacity - buffer->size)
+        return !buffer->failed;
+    const size_t capacity = buffer->size + bytes + extra;
     uint8_t *data =
         capacity > buffer->size ? l2k_enlarge(buffer->context, buffer->data, buffer->size, capacity, 1) : NULL;
     if (!data) {
@@ -26,16 +30,12 @@ static bool enlarge(l2k_buffer *buffer, size_t capacity)
 
 bool l2k_buffer_reserve(l2k_buffer *buffer, size_t bytes)
 {
-    if (buffer->failed || bytes <= buffer->capacity - buffer->size)
-        return !buffer->failed;
-    return enlarge(buffer, buffer->size + bytes);
+    return make_room(buffer, bytes, 0);
 }
 
 bool l2k_buffer_grow(l2k_buffer *buffer, size_t bytes)
 {
-    if (buffer->failed || bytes <= buffer->capacity - buffer->size)
-        return !buffer->failed;
-    return enlarge(buffer, buffer->size + buffer->size / 2 + bytes + 4096);
+    return make_room(buffer, bytes, buffer->size / 2 + 4096);
 }
 
 void l2k_buffer_append(l2k_buffer *buffer, const void *data, size_t bytes)

@@ -47,19 +47,11 @@ l2k_status l2k_check_memory(const l2k_context *context, bool obtained, const cha
     return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %s", text);
 }
 
-void l2k_warn(const l2k_context *context, const char *format, ...)
+void l2k_send(const l2k_context *context, l2k_severity severity, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    send(context, L2K_SEVERITY_WARNING, format, arguments);
-    va_end(arguments);
-}
-
-void l2k_note(const l2k_context *context, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    send(context, L2K_SEVERITY_NOTE, format, arguments);
+    send(context, severity, format, arguments);
     va_end(arguments);
 }
 

@@ -20,11 +20,7 @@ typedef struct l2k_context {
     struct l2k_run *run;         /* the call under way (base/run.h); NULL: cannot be cancelled */
 } l2k_context;
 
-#if defined(__GNUC__)
 #define L2K_PRINTF(format_at, args_at) __attribute__((format(printf, format_at, args_at)))
-#else
-#define L2K_PRINTF(format_at, args_at)
-#endif
 
 /* Sends one formatted line to the message hook as an error and returns `status`, so that callers can write `return
  * l2k_fail(...)`. Lines are cut at 255 characters. If the pool has refused memory because of its limit,
@@ -34,11 +30,10 @@ l2k_status l2k_fail(const l2k_context *context, l2k_status status, const char *f
 /* L2K_OK if memory has been obtained; otherwise reports L2K_ERROR_MEMORY: "out of memory for", and for what. */
 l2k_status l2k_check_memory(const l2k_context *context, bool obtained, const char *what, ...) L2K_PRINTF(3, 4);
 
-/* Sends a warning. */
-void l2k_warn(const l2k_context *context, const char *format, ...) L2K_PRINTF(2, 3);
-
-/* Sends a note: nothing is wrong, but the user may want to know. */
-void l2k_note(const l2k_context *context, const char *format, ...) L2K_PRINTF(2, 3);
+/* Sends a warning; or a note: nothing is wrong, but the user may want to know. */
+#define l2k_warn(context, ...) l2k_send(context, L2K_SEVERITY_WARNING, __VA_ARGS__)
+#define l2k_note(context, ...) l2k_send(context, L2K_SEVERITY_NOTE, __VA_ARGS__)
+void l2k_send(const l2k_context *context, l2k_severity severity, const char *format, ...) L2K_PRINTF(3, 4);
 
 /* The number of devices that work is divided among, at least 1; and the device of share `number`, assigned in turn, or
  * -1 if the context names none. */

@@ -28,19 +28,13 @@ void l2k_hook_release(const l2k_hooks *hooks, void *block)
         free(block);
 }
 
-/* *bytes becomes what the block has. */
-static void *take(const l2k_context *context, bool coded, size_t *bytes)
-{
-    return context->pool ? l2k_pool_take(context->pool, &context->hooks, coded, bytes)
-                         : l2k_hook_allocate(&context->hooks, *bytes);
-}
-
 static void *allocate(const l2k_context *context, bool coded, size_t count, size_t size)
 {
     if (size != 0 && count > (SIZE_MAX - HEADROOM) / size)
         return NULL;
     size_t bytes = count * size + HEADROOM;
-    uint8_t *raw = take(context, coded, &bytes);
+    uint8_t *raw = context->pool ? l2k_pool_take(context->pool, &context->hooks, coded, &bytes)
+                                 : l2k_hook_allocate(&context->hooks, bytes);
     if (!raw)
         return NULL;
     uintptr_t aligned = ((uintptr_t)raw + HEADROOM) & ~(uintptr_t)(L2K_ALIGNMENT - 1);

@@ -61,13 +61,6 @@ static void uncount(const l2k_partial *partial, uint64_t bytes)
         l2k_pool_uncount(partial->context->pool, bytes);
 }
 
-static l2k_status count(const l2k_partial *partial, uint64_t bytes)
-{
-    const l2k_context *context = partial->context;
-    return l2k_check_memory(context, !context->pool || l2k_pool_count(context->pool, &context->hooks, bytes),
-                            "the parts of a file");
-}
-
 void l2k_partial_close(l2k_partial *partial)
 {
     uncount(partial, l2k_partial_present(partial));
@@ -77,17 +70,12 @@ void l2k_partial_close(l2k_partial *partial)
     *partial = (l2k_partial){0};
 }
 
-static l2k_status take_pages(const l2k_partial *partial, uint64_t from, uint64_t to)
-{
-    from = from > MARGIN ? from - MARGIN : 0;
-    to = partial->file.bytes - to > MARGIN ? to + MARGIN : partial->file.bytes;
-    return l2k_check_memory(partial->context, l2k_pages_use(partial->data + from, (size_t)(to - from)),
-                            "a part of a file");
-}
-
 static l2k_status read_part(l2k_partial *partial, uint64_t from, uint64_t to)
 {
-    L2K_TRY(take_pages(partial, from, to));
+    const uint64_t first = from > MARGIN ? from - MARGIN : 0,
+                   end = partial->file.bytes - to > MARGIN ? to + MARGIN : partial->file.bytes;
+    L2K_TRY(l2k_check_memory(partial->context, l2k_pages_use(partial->data + first, (size_t)(end - first)),
+                             "a part of a file"));
     partial->calls++;
     const int result = partial->file.read_at(partial->file.user, from, partial->data + from, (size_t)(to - from));
     partial->comes_later = partial->comes_later || result > 0;
@@ -133,8 +121,10 @@ static l2k_status fill(l2k_partial *partial, size_t first, uint64_t from, uint64
 
 static l2k_status count_and_fill(l2k_partial *partial, size_t first, uint64_t from, uint64_t to)
 {
+    const l2k_context *context = partial->context;
     const uint64_t more = missing(partial, first, from, to);
-    L2K_TRY(count(partial, more));
+    L2K_TRY(l2k_check_memory(context, !context->pool || l2k_pool_count(context->pool, &context->hooks, more),
+                             "the parts of a file"));
     const l2k_status status = fill(partial, first, from, to);
     if (status != L2K_OK)
         uncount(partial, more);

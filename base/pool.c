@@ -64,12 +64,6 @@ uint64_t l2k_pool_bytes(uint64_t bytes)
 
 /* ---- Taking and giving --------------------------------------------------------------------------------------- */
 
-static void hand_back(const l2k_hooks *hooks, void *block, uint64_t bytes)
-{
-    ALLOW(block, bytes);
-    l2k_hook_release(hooks, block);
-}
-
 /* Hands idle blocks back, the largest first, until no more than `most` bytes are idle; `older` keeps those of the last
  * two calls. */
 static void shrink(l2k_pool *pool, const l2k_hooks *hooks, uint64_t most, bool older)
@@ -84,7 +78,8 @@ static void shrink(l2k_pool *pool, const l2k_hooks *hooks, uint64_t most, bool o
             }
             *at = block->next;
             pool->idle -= class_bytes(number);
-            hand_back(hooks, block, class_bytes(number));
+            ALLOW(block, class_bytes(number));
+            l2k_hook_release(hooks, block);
         }
     }
 }

@@ -9,10 +9,8 @@
 #ifdef L2K_HD
 #elif defined(__CUDACC__)
 #define L2K_HD __host__ __device__ static inline
-#elif defined(__GNUC__) /* always_inline: gcc vectorises some row loops worse if it inlines later */
+#else /* always_inline: gcc vectorises some row loops worse if it inlines later */
 #define L2K_HD static inline __attribute__((always_inline))
-#else
-#define L2K_HD static inline
 #endif
 
 /* Two's complement arithmetic modulo 2^32. Coefficients of a damaged stream can have any value, so sums can wrap; they

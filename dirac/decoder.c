@@ -483,19 +483,14 @@ static l2k_status show(l2k_video_decoder *d, const l2k_video_frame **out)
     return frame->damaged ? L2K_INCOMPLETE : L2K_OK;
 }
 
-/* The first frame waits for its second field. */
-static bool awaits_field(const l2k_video_decoder *d)
-{
-    return d->sequence.fields && d->waiting && d->queue[0]->decoded != 3;
-}
-
 static l2k_status pull(l2k_video_decoder *d, const l2k_video_frame **frame)
 {
     release_frame(d, d->shown);
     d->shown = NULL;
     l2k_pool_start_call(&d->pool, &d->context.hooks, (uint64_t)d->options[L2K_VIDEO_LIMIT_MEMORY]);
     while (d->num_ready <= d->engine.ahead) {
-        if (d->waiting > (d->draining ? 0 : WAITING + (unsigned)awaits_field(d))) {
+        const bool awaits_field = d->sequence.fields && d->waiting && d->queue[0]->decoded != 3; /* of the first */
+        if (d->waiting > (d->draining ? 0 : WAITING + (unsigned)awaits_field)) {
             L2K_TRY(leave_queue(d));
             continue;
         }
